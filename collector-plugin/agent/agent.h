@@ -41,17 +41,17 @@ struct vt_agent_process {
 	pid_t pid;
 	int pidfd;
 	int stat;    /* its /proc/PID/stat, from which its exit status is read; -1 */
-	int task;    /* its /proc/PID/task; -1 */
 	char *texts; /* the texts that it sent at its attachment; the settings point there */
 	size_t texts_size;
 	struct vt_collector c;
 	struct vt_sampler *s;
-	int planned;  /* it reads counters at its events by itself, too */
-	int ended;    /* nothing more to sample */
-	int gone;     /* the process is no more */
-	int finished; /* its part of the end is done */
-	uint32_t how; /* how it ended, enum vt_raw_ending */
-	int64_t due, node_due, looked_ns;
+	int planned;                        /* it reads counters at its events by itself, too */
+	int ended;                          /* nothing more to sample */
+	int gone;                           /* the process is no more */
+	int finished;                       /* its part of the end is done */
+	uint32_t how;                       /* how it ended, enum vt_raw_ending */
+	struct vt_raw_thread_slot *turn_of; /* whose turn we have taken; NULL: no turn is needed */
+	int64_t looked_ns;
 	int refused;                 /* the kernel no longer lets us read its data, which is reported once */
 	long seccomp;                /* filters that it had when it was attached; -1: not looked yet */
 	int64_t stopped_ns;          /* since when it is stopped; 0: it runs */
@@ -85,18 +85,15 @@ void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node);
 void vt_agent_free(struct vt_agent_process *p);
 
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
-/* Opens the counters of threads that are new, and records the last values of those that have ended. */
-void vt_agent_look_for_threads(struct vt_agent_process *p);
+extern const struct vt_sampler_ops vt_agent_sampler_ops;
 void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
 /* Reads all for the last time, and closes it. */
 void vt_agent_sample_last(struct vt_agent_process *p, int node);
-/* Returns when something is due next. */
-int64_t vt_agent_due(const struct vt_agent_process *p, int node);
 
 /* started.c: call these when a process is attached, when a thread is seen for the first time, and when it has ended,
  * with its last values. */
 void vt_agent_started_open(struct vt_agent_process *p);
-void vt_agent_started_thread(struct vt_agent_process *p, struct vt_target *t);
+void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid);
 void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t);
 /* Call these before and after listing the threads. The first returns 1 if threads were started, so that they must be
  * listed. */

@@ -111,7 +111,7 @@ static int reads_node(const struct vt_agent_process *p)
 		for (q = processes; q && q->ended; q = q->next) {
 		}
 		if (q && node_reader) {
-			q->node_due = vt_now_ns(CLOCK_MONOTONIC) + (int64_t)(q->c.settings.os_counter_delay * 1e9);
+			q->s->node_due = vt_now_ns(CLOCK_MONOTONIC) + (int64_t)(q->c.settings.os_counter_delay * 1e9);
 		}
 		node_reader = q;
 	}
@@ -307,8 +307,8 @@ static int64_t next_due(void)
 	const struct vt_agent_process *p;
 
 	for (p = processes; p; p = p->next) {
-		if (!p->ended && vt_agent_due(p, reads_node(p)) < due) {
-			due = vt_agent_due(p, reads_node(p));
+		if (!p->ended && vt_sampler_due(p->s, reads_node(p)) < due) {
+			due = vt_sampler_due(p->s, reads_node(p));
 		}
 		if (vt_agent_wants_pairs(p) && p->pair_due < due) {
 			due = p->pair_due;

@@ -91,6 +91,7 @@ static int take_settings(struct vt_agent_process *p)
 	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
 	c->outside = 1;
 	c->merge = vt_merge_recorded;
+	c->write_protocol = vt_collect_protocol;
 	vt_settings_init(&c->settings);
 	c->settings.variables = c->variables;
 	text = vt_agent_text(p, "config", 0);
@@ -171,7 +172,7 @@ static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
 	if (vt_collect_plan(c, &e) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", e.text);
 	}
-	p->s = vt_sampler_new(c);
+	p->s = vt_sampler_new(c, &vt_agent_sampler_ops, p);
 	if (!p->s) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory");
 	}
@@ -218,7 +219,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 		return NULL;
 	}
 	p->pid = pid;
-	p->pidfd = p->stat = p->task = -1;
+	p->pidfd = p->stat = -1;
 	p->seccomp = -1;
 	p->texts = texts;
 	p->texts_size = size;
@@ -236,15 +237,16 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	}
 	list_timers(&p->c);
 	p->stat = open_file(p, "stat");
-	p->task = open_file(p, "task");
+	p->s->task = open_file(p, "task");
 	vt_agent_started_open(p);
-	p->due = p->node_due = p->s->account_ns = p->s->clock_ns = p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
+	p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
+	vt_sampler_begin(p->s, p->c.account.started_ns);
 	before = atomic_exchange(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
 	if (before) {
 		p->s->cpu_before = vt_process_total(&vt_raw_head(vt_raw_of(&p->c.pub))->process, "sampler_cpu", 0);
 	}
 	/* the program waits until the counters of all its threads are open */
-	vt_agent_look_for_threads(p);
+	vt_sampler_list_threads(p->s);
 	count_gap(p, before != 0);
 	return p;
 }
@@ -315,14 +317,12 @@ void vt_agent_free(struct vt_agent_process *p)
 	vt_agent_say_to(NULL);
 	if (p->s) {
 		close(p->s->root);
+		close(p->s->task);
 		tkm_table_free(&p->s->rows);
 		munmap(p->s, p->s->size);
 	}
 	if (p->stat >= 0) {
 		close(p->stat);
-	}
-	if (p->task >= 0) {
-		close(p->task);
 	}
 	if (p->pidfd >= 0) {
 		close(p->pidfd);

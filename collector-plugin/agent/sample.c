@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,11 +21,8 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
-#include "collector-plugin/run/run.h"
-#include "collector-plugin/sample/descriptors.h"
-#include "collector-plugin/sample/new_devices.h"
 
-enum { LOOK_EVERY_NS = 250000000, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, NODE_APART_NS = 20000000, TRIES = 50 };
+enum { LOOK_EVERY_NS = 250000000, TRIES = 50 };
 
 /* ---- threads ---- */
 
@@ -77,49 +72,52 @@ static void set_thread_number(struct vt_agent_process *p, struct vt_target *t, i
 	t->where = n;
 }
 
-static void add_thread(struct vt_agent_process *p, pid_t tid)
+static int begin_list(struct vt_sampler *s)
 {
+	if (vt_agent_started_before(s->owner)) {
+		vt_sampler_list_next_time(s);
+	}
+	return 1;
+}
+
+static int number_thread(struct vt_sampler *s, pid_t tid, struct vt_book **book)
+{
+	struct vt_agent_process *p = s->owner;
 	struct vt_raw_thread_slot *slot = slot_of(p, tid);
-	int where = tid == p->pid ? 0 : slot ? atomic_load(&slot->number) : free_place(p);
-	struct vt_target *t = where < 0 ? NULL : vt_target_new(p->s, &p->s->book, SMP_THREAD, tid, where, NULL);
-	char path[64], name[64] = "";
 
-	if (!t) {
-		return;
-	}
-	if (tid != p->pid) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)p->pid, (int)tid);
-		tkm_root_line(p->s->root, path, name, sizeof(name));
-		vt_raw_thread(vt_raw_of(&p->c.pub), (uint32_t)where, (uint64_t)tid, name);
-	}
-	t->next = p->s->threads;
-	t->seen = p->s->round;
-	p->s->threads = t;
-	vt_agent_started_thread(p, t);
+	(void)book;
+	vt_agent_started_thread(p, tid);
+	return tid == p->pid ? 0 : slot ? atomic_load(&slot->number) : free_place(p);
 }
 
-static void add_or_mark_thread(void *process, pid_t tid)
+static void see_again(struct vt_sampler *s, struct vt_target *t)
 {
-	struct vt_agent_process *p = process;
-	struct vt_raw_thread_slot *slot;
-	struct vt_target *t;
+	struct vt_raw_thread_slot *slot = is_place(t->where) ? slot_of(s->owner, t->tid) : NULL;
 
-	for (t = p->s->threads; t && t->tid != tid; t = t->next) {
-	}
-	if (!t) {
-		add_thread(p, tid);
-		return;
-	}
-	t->seen = p->s->round;
-	slot = is_place(t->where) ? slot_of(p, tid) : NULL;
 	if (slot) {
-		set_thread_number(p, t, atomic_load(&slot->number));
+		set_thread_number(s->owner, t, atomic_load(&slot->number));
 	}
 }
 
-static int is_off(struct vt_agent_process *p, const struct vt_raw_thread_slot *slot)
+static void end_thread(struct vt_sampler *s, struct vt_target *t)
 {
-	int off = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->process_off);
+	if (t->set) {
+		vt_target_sample(s, t);
+	}
+	vt_agent_started_gone(s->owner, t);
+}
+
+static void end_list(struct vt_sampler *s, int listed)
+{
+	vt_agent_started_after(s->owner, listed);
+}
+
+/* ---- whose turn it is to read ---- */
+
+static int is_off(struct vt_sampler *s, pid_t tid)
+{
+	struct vt_raw_thread_slot *slot = slot_of(s->owner, tid);
+	int off = atomic_load(&vt_raw_head(vt_raw_of(&s->c->pub))->process_off);
 
 	if (slot && off != 2) {
 		off = atomic_load(&slot->off) == 2 || (off && atomic_load(&slot->off) != 1);
@@ -127,67 +125,38 @@ static int is_off(struct vt_agent_process *p, const struct vt_raw_thread_slot *s
 	return off != 0;
 }
 
-void vt_agent_look_for_threads(struct vt_agent_process *p)
+/* If the thread reads its counters itself, too, the two take turns. */
+static int take_thread_turn(struct vt_sampler *s, struct vt_target *t, ltick_t *now)
 {
-	struct vt_sampler *s = p->s;
-	struct vt_target **link, *t;
+	struct vt_raw_thread_slot *slot = slot_of(s->owner, t->tid);
+	struct vt_agent_process *p = s->owner;
 
-	if (vt_agent_started_before(p)) {
-		s->task_skipped = 10;
+	p->turn_of = slot && atomic_load(&slot->sampling) ? slot : NULL;
+	if (p->turn_of && !vt_turn_try(&slot->turn)) {
+		return 0;
 	}
-	if (!vt_sampler_each_thread(s, p->task, add_or_mark_thread, p)) {
-		vt_agent_started_after(p, 0);
-		return;
-	}
-	for (link = &s->threads; (t = *link) != NULL;) {
-		if (t->seen != s->round) {
-			*link = t->next;
-			/* its counters still have their last values: perf events outlive what they count */
-			if (t->set) {
-				vt_target_sample(s, t);
-			}
-			vt_agent_started_gone(p, t);
-			vt_target_free(t);
-		} else {
-			link = &t->next;
-		}
-	}
-	vt_agent_started_after(p, 1);
+	*now = vt_ticks_now(&s->c->pub);
+	return 1;
 }
 
-static void sample_thread(struct vt_agent_process *p, struct vt_target *t)
+static void end_thread_turn(struct vt_sampler *s, ltick_t now)
 {
-	struct vt_raw_thread_slot *slot = slot_of(p, t->tid);
-	ltick_t now;
+	struct vt_raw_thread_slot *slot = ((struct vt_agent_process *)s->owner)->turn_of;
 
-	if (!t->set || is_off(p, slot)) {
-		return;
-	}
-	if (!slot || !atomic_load(&slot->sampling)) {
-		vt_target_sample(p->s, t);
-		return;
-	}
-	/* if the thread itself has the turn, it records its counters */
-	if (vt_turn_try(&slot->turn)) {
-		now = vt_ticks_now(&p->c.pub);
-		if (vt_sampler_in_window(p->s, now)) {
-			vt_target_sample_at(p->s, t, now, NULL, NULL, 0);
-		}
+	if (slot) {
 		atomic_store(&slot->aside, now.v);
 		vt_turn_end(&slot->turn);
 	}
 }
 
-/* ---- the process ---- */
-
 /* Takes our turn for the counters of the process, if that is possible soon: its threads do not keep it for long,
  * unless they are stopped. */
-static int take_turn(struct vt_raw_process *turns)
+static int take_turn(struct vt_turn *turn)
 {
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		if (vt_turn_try(&turns->turn)) {
+		if (vt_turn_try(turn)) {
 			return 1;
 		}
 		sched_yield();
@@ -195,70 +164,24 @@ static int take_turn(struct vt_raw_process *turns)
 	return 0;
 }
 
-static ltick_t stamp(struct vt_agent_process *p, struct vt_raw_process *turns)
+/* One thread samples all processes, so the time of each is added up. */
+static int64_t sampling_cpu_ns(const struct vt_sampler *s)
 {
-	ltick_t now = vt_ticks_now(&p->c.pub);
-	int i;
-
-	for (i = 0; now.v <= turns->high && i < 100; i++) {
-		now = vt_ticks_now(&p->c.pub);
-	}
-	return now;
+	return s->c->account.cpu_ns;
 }
 
-/* Returns our CPU time, limited: it must not have grown by more than the time between two stamps, which come from
- * another clock. */
-static uint64_t own_cpu(struct vt_agent_process *p)
-{
-	struct vt_sampler *s = p->s;
-	uint64_t cpu = p->s->cpu_before + (uint64_t)p->c.account.cpu_ns, most;
-	double passed;
-
-	if (s->own_stamp.v == 0) {
-		return cpu;
-	}
-	passed = (double)ltick_sub(vt_ticks_now(&p->c.pub), s->own_stamp) * tmr_period(vt_timer_of(&p->c.pub));
-	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
-	return cpu < most ? cpu : most;
-}
-
-static void sample_process(struct vt_agent_process *p, int64_t delay)
-{
-	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
-	uint64_t v[3] = { own_cpu(p), (uint64_t)p->c.account.longest_ns, (uint64_t)delay };
-	struct vt_raw_process *turns = &vt_raw_head(vt_raw_of(&p->c.pub))->process;
-	struct vt_sampler *s = p->s;
-	ltick_t now;
-
-	if (!s->process || is_off(p, slot_of(p, p->pid)) || !take_turn(turns)) {
-		return;
-	}
-	now = stamp(p, turns);
-	if (vt_sampler_in_window(s, now)) {
-		/* kept in the raw file's pages for another sampler process, in case this one is killed */
-		v[0] = vt_process_total(turns, "sampler_cpu", v[0]);
-		vt_target_sample_at(s, s->process, now, id, v, 3);
-		s->own_cpu = v[0];
-		s->own_stamp = now;
-	}
-	turns->low = turns->high = now.v;
-	turns->read_at = 0;
-	vt_turn_end(&turns->turn);
-}
-
-static void sample_all(struct vt_agent_process *p, int64_t delay, int node)
-{
-	struct vt_target *t;
-
-	vt_agent_look_for_threads(p);
-	sample_process(p, delay);
-	for (t = p->s->threads; t; t = t->next) {
-		sample_thread(p, t);
-	}
-	if (node) {
-		vt_sample_node(p->s);
-	}
-}
+const struct vt_sampler_ops vt_agent_sampler_ops = {
+	.begin_list = begin_list,
+	.number_thread = number_thread,
+	.see_again = see_again,
+	.end_thread = end_thread,
+	.end_list = end_list,
+	.is_off = is_off,
+	.take_turn = take_turn,
+	.take_thread_turn = take_thread_turn,
+	.end_thread_turn = end_thread_turn,
+	.cpu_ns = sampling_cpu_ns,
+};
 
 /* ---- what else is observed about the process ---- */
 
@@ -342,112 +265,33 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	}
 }
 
-/* Once a second: what the sampling of this process costs, and the readings of the system's clocks. */
-static void keep_account(struct vt_agent_process *p, int64_t now)
-{
-	struct vt_sampler *s = p->s;
-	struct vt_account *a = &p->c.account;
-	double share;
-
-	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
-		share = (double)(a->cpu_ns - s->account_cpu_ns) / (double)(now - s->account_ns);
-		if (share > p->c.settings.sample_budget && a->ticks > 8) {
-			vt_sampler_slow_down(s, share);
-		}
-		s->account_ns = now;
-		s->account_cpu_ns = a->cpu_ns;
-	}
-	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
-		s->clock_ns = now;
-		vt_raw_clock(vt_raw_of(&p->c.pub), vt_ticks_now(&p->c.pub), vt_now_ns(CLOCK_REALTIME),
-			vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
-	}
-	if (p->c.settings.mem_info > 0 && vt_raw_size(vt_raw_of(&p->c.pub)) >= s->info_bytes) {
-		vt_say(1, "INFO", "%llu MB recorded in %s",
-			(unsigned long long)(vt_raw_size(vt_raw_of(&p->c.pub)) >> 20), p->c.raw_path);
-		s->info_bytes += (uint64_t)p->c.settings.mem_info;
-	}
-}
-
-int64_t vt_agent_due(const struct vt_agent_process *p, int node)
-{
-	return node && p->node_due < p->due ? p->node_due : p->due;
-}
-
 void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 {
-	struct vt_account *a = &p->c.account;
-	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID), due = p->due, took;
-	int node_now = node && now >= p->node_due;
+	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (now < due && !node_now) {
-		return;
-	}
-	if (now >= due) {
-		vt_sampler_look_for_gaps(p->s, now, due);
-		if (vt_sampler_in_window(p->s, vt_ticks_now(&p->c.pub))) {
-			sample_all(p, now - due, node_now);
-		}
-		took = vt_now_ns(CLOCK_MONOTONIC) - now;
-		/* the first one opens what the others only read */
-		if (a->ticks++ > 0) {
-			a->longest_ns = took > a->longest_ns ? took : a->longest_ns;
-			a->latest_ns = now - due > a->latest_ns ? now - due : a->latest_ns;
-		}
-		p->due = vt_sampler_next_due(due, p->s->period_ns, now);
-		if (a->ticks == 1) {
-			/* for users who look while the process runs, and in case that this process dies, too */
-			vt_collect_protocol(&p->c, 0);
-		}
+	if (now >= vt_sampler_due(p->s, node)) {
+		vt_sampler_sample(p->s, now, node);
 		look_at_status(p, now);
-	} else if (vt_sampler_in_window(p->s, vt_ticks_now(&p->c.pub))) {
-		vt_sample_node(p->s);
-	}
-	if (node_now) {
-		p->node_due = vt_sampler_next_due(p->node_due, (int64_t)(p->c.settings.os_counter_delay * 1e9), now);
-	}
-	a->cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	keep_account(p, now);
-	vt_raw_tick(vt_raw_of(&p->c.pub), vt_ticks_now(&p->c.pub));
-}
-
-static void free_all(struct vt_target **list)
-{
-	struct vt_target *t;
-
-	while ((t = *list) != NULL) {
-		*list = t->next;
-		vt_target_free(t);
+		p->c.account.cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+		vt_sampler_tick(p->s, now);
 	}
 }
 
 void vt_agent_sample_last(struct vt_agent_process *p, int node)
 {
-	struct vt_sampler *s = p->s;
-	struct vt_account *a = &p->c.account;
 	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct vt_target *t;
 
-	s->task_skipped = 10;
-	/* The counts up to now. Those of the node not too soon after the sample before: the kernel's steps of 10 ms
-	 * would show a wrong rate. */
-	if (vt_sampler_in_window(s, vt_ticks_now(&p->c.pub))) {
-		sample_all(p, 0, node && s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART_NS);
-	}
+	vt_sampler_list_next_time(p->s);
+	vt_sampler_sample_last(p->s, node);
 	if (p->stopped_ns) {
 		say_stopped(p, vt_now_ns(CLOCK_MONOTONIC));
 	}
-	for (t = s->threads; t; t = t->next) {
+	for (t = p->s->threads; t; t = t->next) {
 		vt_agent_started_gone(p, t);
 	}
-	free_all(&s->threads);
-	free_all(&s->later);
-	vt_target_free(s->process);
-	vt_target_free(s->node);
-	s->process = s->node = NULL;
-	a->cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	a->wall_ns = vt_now_ns(CLOCK_MONOTONIC) - a->started_ns;
-	a->period_s = 1e-9 * (double)s->period_ns;
+	vt_sampler_close(p->s);
+	p->c.account.cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	vt_agent_started_end(p);
-	vt_raw_stream_end(s->stream);
+	vt_raw_stream_end(p->s->stream);
 }

@@ -230,19 +230,19 @@ void vt_agent_started_open(struct vt_agent_process *p)
 	}
 }
 
-void vt_agent_started_thread(struct vt_agent_process *p, struct vt_target *t)
+void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid)
 {
 	struct vt_agent_started *b = &p->started;
 	size_t i;
 
-	if (t->tid == p->pid || b->error) {
+	if (tid == p->pid || b->error) {
 		return;
 	}
-	open_ring(p, t->tid, PAGES);
+	open_ring(p, tid, PAGES);
 	if (p->s->round == 1) {
 		/* did it start before the rings were opened? */
 		read_ring(p, &b->ring[0]);
-		for (i = 0; i < b->n_waiting && b->waiting[i] != t->tid; i++) {
+		for (i = 0; i < b->n_waiting && b->waiting[i] != tid; i++) {
 		}
 		b->threads += i == b->n_waiting;
 	}

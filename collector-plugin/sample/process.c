@@ -12,7 +12,6 @@
 #include "config.h"
 #include "collector-plugin/sample/sample.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -209,21 +208,6 @@ void vt_process_forget(void)
 
 /* ---- reading ---- */
 
-/* After every stamp so far, unless the clock is coarse, or was set back. */
-static ltick_t stamp(struct tmr_timer *timer)
-{
-	ltick_t now = tmr_read(timer);
-	int i;
-
-	for (i = 0; now.v <= process.turns->high && i < 100; i++) {
-		now = tmr_read(timer);
-	}
-	if (now.v <= process.turns->high) {
-		process.turns->high = process.turns->low = now.v - 1;
-	}
-	return now;
-}
-
 static void read_part(struct part *p)
 {
 	if (p->set) {
@@ -297,7 +281,10 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 		record_all(now);
 	} else if (later) {
 		/* others have recorded older values with later stamps: our sample gets the stamp of its reading */
-		now = stamp(timer);
+		now = vt_stamp_after(vt_tls.collect, process.turns->high);
+		if (now.v <= process.turns->high) {
+			process.turns->high = process.turns->low = now.v - 1;
+		}
 		read_all(now.v);
 		record_all(now);
 	} else {
@@ -305,20 +292,4 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 	}
 	vt_turn_end(&process.turns->turn);
 	return rc;
-}
-
-int vt_process_turn(struct vt_collect *c, ltick_t *now)
-{
-	if (!vt_turn_take(&process.turns->turn)) {
-		return 0;
-	}
-	*now = stamp(vt_timer_of(c));
-	return 1;
-}
-
-void vt_process_turn_end(ltick_t now)
-{
-	process.turns->low = process.turns->high = now.v;
-	process.turns->read_at = 0;
-	vt_turn_end(&process.turns->turn);
 }

@@ -5,7 +5,6 @@
 
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/turn.h"
 #include "collector-plugin/raw/writer.h"
@@ -42,6 +41,18 @@ VT_HIDDEN VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *c
 uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64_t v);
 
 /* ---- for the files of sample/ ---- */
+
+/* Returns a stamp after `high`, unless the clock is coarse, or was set back. */
+static inline ltick_t vt_stamp_after(const struct vt_collect *c, int64_t high)
+{
+	ltick_t now = vt_ticks_now(c);
+	int i;
+
+	for (i = 0; now.v <= high && i < 100; i++) {
+		now = vt_ticks_now(c);
+	}
+	return now;
+}
 
 /* Does the i-th counter of the plan count from when it was opened, not from the thread's or the process's start? */
 int vt_counts_from_opening(const struct smp_plan *plan, size_t i);
@@ -103,11 +114,7 @@ VT_HIDDEN VT_IN_CHILD void vt_process_forget(void);
 enum vt_sampled { VT_SAMPLED, VT_SAMPLE_LATER, VT_SAMPLE_LOST };
 VT_HIDDEN enum vt_sampled vt_process_sample(ltick_t now, int later);
 
-/* process.c. The background thread samples the process between these two calls, with the stamp `now`, which is after
- * all others. Returns 0 if that is not possible now. */
-int vt_process_turn(struct vt_collect *c, ltick_t *now);
-void vt_process_turn_end(ltick_t now);
-/* For the thread that starts the collector, in the program's table of descriptors. vt_process_start() comes before
+/* process.c. For the thread that starts the collector, in the program's table of descriptors. vt_process_start() comes before
  * all sampling. vt_process_share() takes the set that the background thread has opened for all threads. keep: the
  * program's threads use it; apart: the background thread has a table of its own. After vt_process_unshare() the
  * program's threads no longer read it. */

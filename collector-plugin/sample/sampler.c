@@ -10,17 +10,13 @@
 #include "collector-plugin/host/locale.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
@@ -30,64 +26,58 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/thread.h"
-#include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
-#include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/descriptors.h"
-#include "collector-plugin/sample/new_devices.h"
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/run_value.h"
 
-enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10, READY_S = 5 };
-enum { NODE_APART = 20000000 }; /* ns */
+enum { STACK = 1 << 20, READY_S = 5 };
 
 /* ---- threads come and go ---- */
 
-static void thread_name(struct vt_sampler *s, pid_t tid, char *name, size_t size)
+/* Is it a thread of the collector? tid -1: is there one whose tid is not known yet? */
+static int is_helper(const struct vt_sampler *s, pid_t tid)
 {
-	char path[64];
+	int i;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
-	tkm_root_line(s->root, path, name, size);
+	for (i = 0; i < VT_HELPERS && atomic_load(&s->c->helper[i]) != tid; i++) {
+	}
+	return i < VT_HELPERS;
 }
 
-static void thread_came(struct vt_sampler *s, pid_t tid)
+/* A thread of the collector that has begun since we looked is announced before its start. */
+static int number_thread(struct vt_sampler *s, pid_t tid, struct vt_book **book)
 {
-	int number = vt_threads_number(tid);
-	struct vt_target *t;
-	char name[64];
+	int number;
 
-	if (number < 0) {
-		return;
+	if (tid == s->tid || is_helper(s, tid)) {
+		return -1;
 	}
+	if (is_helper(s, -1)) {
+		s->task_links = 0;
+		return -1;
+	}
+	number = is_helper(s, tid) ? -1 : vt_threads_number(tid);
 	/* a thread that has taken its counters over reads them itself */
-	t = vt_target_new(s, vt_threads_counts(tid) ? &s->no_book : &s->book, SMP_THREAD, tid, number, NULL);
-	if (!t) {
-		return;
-	}
-	if (tid != s->c->pid) {
-		thread_name(s, tid, name, sizeof(name));
-		vt_raw_thread(vt_raw_of(&s->c->pub), (uint32_t)number, (uint64_t)tid, name);
-	}
-	t->next = s->threads;
-	s->threads = t;
+	*book = number >= 0 && vt_threads_counts(tid) ? &s->no_book : &s->book;
+	return number;
 }
 
-/* Its counters still have their last values: perf events outlive what they count. */
-static void thread_gone(struct vt_sampler *s, struct vt_target **link)
+static int begin_list(struct vt_sampler *s)
 {
-	struct vt_target *t = *link;
+	return !is_helper(s, -1);
+}
 
-	*link = t->next;
+static void end_thread(struct vt_sampler *s, struct vt_target *t)
+{
 	/* a thread that called us has sampled itself at its end */
 	t->where = vt_threads_where(t->tid);
 	if (t->set && t->where >= 0) {
 		vt_target_sample(s, t);
 	}
 	vt_threads_gone(t->tid);
-	vt_target_free(t);
 }
 
 /* For threads that want to read their counters themselves: takes a last sample, and hands over the totals. */
@@ -114,60 +104,6 @@ static void hand_over_counters(struct vt_sampler *s)
 		smp_set_close(t->set);
 		t->set = NULL;
 		vt_threads_hand_over_counters(tid, total, n);
-	}
-}
-
-/* Is it a thread of the collector? tid -1: is there one whose tid is not known yet? */
-static int is_helper(const struct vt_sampler *s, pid_t tid)
-{
-	int i;
-
-	for (i = 0; i < VT_HELPERS && atomic_load(&s->c->helper[i]) != tid; i++) {
-	}
-	return i < VT_HELPERS;
-}
-
-static void see_tid(void *sampler, pid_t tid)
-{
-	struct vt_sampler *s = sampler;
-	struct vt_target *t;
-
-	if (tid == s->tid || is_helper(s, tid)) {
-		return;
-	}
-	for (t = s->threads; t && t->tid != tid; t = t->next) {
-	}
-	if (t) {
-		t->seen = s->round;
-		return;
-	}
-	/* a thread of the collector that has begun since we looked is announced before its start */
-	if (is_helper(s, -1)) {
-		s->task_links = 0;
-		return;
-	}
-	if (is_helper(s, tid)) {
-		return;
-	}
-	thread_came(s, tid);
-	if (s->threads && s->threads->tid == tid) {
-		s->threads->seen = s->round;
-	}
-}
-
-static void look_for_threads(struct vt_sampler *s)
-{
-	struct vt_target **link;
-
-	if (is_helper(s, -1) || !vt_sampler_each_thread(s, s->task, see_tid, s)) {
-		return;
-	}
-	for (link = &s->threads; *link;) {
-		if ((*link)->seen != s->round) {
-			thread_gone(s, link);
-		} else {
-			link = &(*link)->next;
-		}
 	}
 }
 
@@ -198,163 +134,71 @@ static int win_election(struct vt_sampler *s)
 	return fd < 0;
 }
 
-/* ---- account ---- */
-
-/* Once a second: what the thread costs, and the readings of the system's clocks. */
-static void keep_account(struct vt_sampler *s, int64_t now)
-{
-	struct vt_account *a = &s->c->account;
-	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
-	double share;
-
-	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
-		share = (double)(cpu - a->cpu_ns) / (double)(now - s->account_ns);
-		if (share > s->c->settings.sample_budget && a->ticks > 8) {
-			vt_sampler_slow_down(s, share);
-		}
-		s->account_ns = now;
-		a->cpu_ns = cpu;
-	}
-	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
-		s->clock_ns = now;
-		vt_raw_clock(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub), vt_now_ns(CLOCK_REALTIME),
-			vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
-	}
-	if (s->c->settings.mem_info > 0 && vt_raw_size(vt_raw_of(&s->c->pub)) >= s->info_bytes) {
-		vt_say(1, "INFO", "%llu MB recorded in %s",
-			(unsigned long long)(vt_raw_size(vt_raw_of(&s->c->pub)) >> 20),
-			vt_raw_path(vt_raw_of(&s->c->pub)));
-		s->info_bytes += (uint64_t)s->c->settings.mem_info;
-	}
-}
-
 /* ---- the loop ---- */
 
-/* The CPU time is read just before the stamp, by another clock: over a short interval it could have grown by more
- * than the time. The excess waits for the next sample. An excess over the figure that the next program begins with
- * is not recorded. */
-static uint64_t own_cpu(const struct vt_sampler *s)
+static int is_off(struct vt_sampler *s, pid_t tid)
 {
-	uint64_t cpu = s->cpu_before + (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), most;
-	uint64_t noted = atomic_load_explicit(&s->noted_cpu, memory_order_relaxed);
-	double passed;
-
-	cpu = noted && noted < cpu ? noted : cpu;
-	if (s->own_stamp.v == 0) {
-		return cpu;
-	}
-	passed = (double)ltick_sub(vt_ticks_now(&s->c->pub), s->own_stamp) * tmr_period(vt_timer_of(&s->c->pub));
-	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
-	return cpu < most ? cpu : most;
+	(void)s;
+	return vt_threads_off(tid);
 }
 
-static void sample_process(struct vt_sampler *s, int64_t delay)
+static int take_thread_turn(struct vt_sampler *s, struct vt_target *t, ltick_t *now)
 {
-	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
-	uint64_t v[3] = { own_cpu(s), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
-	ltick_t now;
-
-	if (!s->process || vt_threads_off(s->c->pid) || !vt_process_turn(&s->c->pub, &now)) {
-		return;
+	if (!vt_reader_aside(&s->c->pub, t->tid, now)) {
+		return 0;
 	}
-	if (vt_collect_in_window(now)) {
-		vt_target_sample_at(s, s->process, now, id, v, 3);
-		if (s->shared) {
-			vt_target_sample_at(s, s->shared, now, NULL, NULL, 0);
-		}
-		s->own_cpu = v[0];
-		s->own_stamp = now;
-	}
-	vt_process_turn_end(now);
+	t->where = vt_threads_where(t->tid);
+	return 1;
 }
 
-static void sample_thread(struct vt_sampler *s, struct vt_target *t)
+static void end_thread_turn(struct vt_sampler *s, ltick_t now)
 {
-	ltick_t now;
-
-	if (vt_reader_aside(&s->c->pub, t->tid, &now)) {
-		t->where = vt_threads_where(t->tid);
-		/* a window may have ended since this round of samples began */
-		if (t->where >= 0 && vt_collect_in_window(now)) {
-			vt_target_sample_at(s, t, now, NULL, NULL, 0);
-		}
-		vt_reader_aside_end(now);
-	}
+	(void)s;
+	vt_reader_aside_end(now);
 }
 
-static void sample_all(struct vt_sampler *s, int64_t delay, int node)
+static int64_t sampling_cpu_ns(const struct vt_sampler *s)
 {
-	struct vt_target *t;
-
-	look_for_threads(s);
-	sample_process(s, delay);
-	for (t = s->threads; t; t = t->next) {
-		if (t->set && !vt_threads_off(t->tid)) {
-			sample_thread(s, t);
-		}
-	}
-	if (node && win_election(s)) {
-		vt_sample_node(s);
-	}
+	(void)s;
+	return vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
 }
 
-static void sample_on_time(struct vt_sampler *s, int64_t due, int node)
-{
-	struct vt_account *a = &s->c->account;
-	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
-
-	vt_sampler_look_for_gaps(s, woke, due);
-	if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
-		sample_all(s, woke > due ? woke - due : 0, node);
-	}
-	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
-	/* the first tick opens what later ones only read */
-	if (a->ticks++ > 0) {
-		a->longest_ns = took > a->longest_ns ? took : a->longest_ns;
-		a->latest_ns = woke - due > a->latest_ns ? woke - due : a->latest_ns;
-	}
-	if (a->ticks == 2) {
-		/* for a run that is killed; a run as short as this costs less without it */
-		s->c->write_protocol(s->c, 0);
-	}
-	keep_account(s, woke);
-}
+static const struct vt_sampler_ops thread_ops = {
+	.begin_list = begin_list,
+	.number_thread = number_thread,
+	.end_thread = end_thread,
+	.is_off = is_off,
+	.take_turn = vt_turn_take,
+	.take_thread_turn = take_thread_turn,
+	.end_thread_turn = end_thread_turn,
+	.cpu_ns = sampling_cpu_ns,
+};
 
 static void loop(struct vt_sampler *s)
 {
-	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now,
-		delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
+	int64_t now, next;
+	int woken, elected;
 
-	s->account_ns = s->clock_ns = now;
-	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	vt_sampler_begin(s, vt_now_ns(CLOCK_MONOTONIC));
 	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
-		int64_t next = node_due < due ? node_due : due;
-
-		int woken = vt_raw_wait(vt_raw_of(&s->c->pub), next);
-
+		next = vt_sampler_due(s, 1);
+		woken = vt_raw_wait(vt_raw_of(&s->c->pub), next);
 		hand_over_counters(s);
-		if (woken && vt_now_ns(CLOCK_MONOTONIC) < next) {
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		if (woken && now < next) {
 			vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
 			continue;
 		}
 		vt_call_at_wake(&s->c->pub);
 		now = vt_now_ns(CLOCK_MONOTONIC);
-		if (now >= due) {
-			sample_on_time(s, due, now >= node_due);
-			due = vt_sampler_next_due(due, s->period_ns, now);
-		} else if (vt_collect_in_window(vt_ticks_now(&s->c->pub)) && win_election(s)) {
-			vt_sample_node(s);
+		elected = now >= s->node_due && win_election(s);
+		if (now >= s->node_due && !elected) {
+			vt_sampler_skip_node(s, now);
 		}
-		if (now >= node_due) {
-			node_due = vt_sampler_next_due(node_due, delay, now);
-		}
-		vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
+		vt_sampler_sample(s, now, elected);
+		vt_sampler_tick(s, now);
 	}
-	/* The counts up to now. Those of the node only if this process counted them, and not too soon after the
-	 * sample before: the kernel's steps of 10 ms would show a wrong rate. */
-	if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
-		sample_all(s, 0, s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART);
-	}
+	vt_sampler_sample_last(s, 1);
 	vt_sampler_say_unregistered(s);
 }
 
@@ -414,24 +258,8 @@ static void *thread_main(void *arg)
 	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
 	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_not_from_opening);
 	loop(s);
-	smp_set_close(s->process ? s->process->set : NULL);
-	smp_set_close(s->shared ? s->shared->set : NULL);
-	smp_set_close(s->node ? s->node->set : NULL);
-	while (s->later) {
-		struct vt_target *t = s->later;
-
-		s->later = t->next;
-		vt_target_free(t);
-	}
-	while (s->threads) {
-		struct vt_target *t = s->threads;
-
-		s->threads = t->next;
-		vt_target_free(t);
-	}
-	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
-	s->c->account.wall_ns = vt_now_ns(CLOCK_MONOTONIC) - s->c->account.started_ns;
-	s->c->account.period_s = 1e-9 * (double)s->period_ns;
+	s->c->account.cpu_ns = sampling_cpu_ns(s);
+	vt_sampler_close(s);
 	if (s->election >= 0) {
 		close(s->election);
 	}
@@ -499,7 +327,7 @@ static void wait_for_shared(struct vt_sampler *s, int keep)
 
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 {
-	struct vt_sampler *s = vt_sampler_new(c);
+	struct vt_sampler *s = vt_sampler_new(c, &thread_ops, NULL);
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int rc, keep;

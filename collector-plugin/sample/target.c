@@ -4,15 +4,10 @@
 #include "config.h"
 #include "collector-plugin/sample/target.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/fnv.h"
 #include "collector-plugin/core/collect.h"
@@ -22,7 +17,6 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
-#include "collector-plugin/sample/descriptors.h"
 #include "collector-plugin/sample/sample.h"
 
 enum { MAX_RESTARTED = 10 };
@@ -255,82 +249,7 @@ void vt_target_sample(struct vt_sampler *s, struct vt_target *t)
 	}
 }
 
-/* ---- its own timing ---- */
-
-int vt_sampler_each_thread(struct vt_sampler *s, int task, void (*see)(void *ctx, pid_t tid), void *ctx)
-{
-	_Alignas(8) char buf[16384];
-	struct stat st;
-	long n, at;
-
-	if (task < 0 || (fstat(task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
-		return 0;
-	}
-	s->task_skipped = 0;
-	s->task_links = st.st_nlink;
-	s->round++;
-	if (lseek(task, 0, SEEK_SET) < 0) {
-		return 0;
-	}
-	while ((n = syscall(SYS_getdents64, task, buf, sizeof(buf))) > 0) {
-		for (at = 0; at < n;) {
-			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
-			pid_t tid = (pid_t)atoi(d->name);
-
-			if (tid > 0) {
-				see(ctx, tid);
-			}
-			at += d->reclen;
-		}
-	}
-	return 1;
-}
-
-void vt_sampler_slow_down(struct vt_sampler *s, double share)
-{
-	char text[200];
-
-	if (s->period_ns > 5000000000) {
-		return;
-	}
-	s->period_ns *= 2;
-	vt_set_period(s->c, s->period_ns);
-	s->c->account.slowed++;
-	snprintf(text, sizeof(text),
-		"sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
-		100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
-	vt_raw_comment(s->stream, vt_ticks_now(&s->c->pub), 0, text);
-	vt_say(2, "INFO", "%s", text);
-}
-
-/* Was the machine asleep, or the process stopped? Then there is a hole in the samples, and the trace says why. */
-void vt_sampler_look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
-{
-	int64_t asleep = vt_now_ns(CLOCK_BOOTTIME) - now;
-	char text[160] = "";
-
-	if (asleep - s->asleep_ns > 10000000) {
-		snprintf(text, sizeof(text), "sampler: the machine was suspended for %.3f s",
-			1e-9 * (double)(asleep - s->asleep_ns));
-	} else if (now - due > 3 * s->period_ns && now - due > 1000000000) {
-		snprintf(text, sizeof(text),
-			"sampler: no samples for %.3f s: the process was stopped, or the machine busy or asleep",
-			1e-9 * (double)(now - due));
-	}
-	s->asleep_ns = asleep;
-	if (*text) {
-		vt_raw_comment(s->stream, vt_ticks_now(&s->c->pub), 0, text);
-	}
-}
-
-/* Returns the next time that is due, in step with the start, never in the past. */
-int64_t vt_sampler_next_due(int64_t due, int64_t period, int64_t now)
-{
-	due += period;
-	return due > now ? due : due + (now - due) / period * period + period;
-}
-
-struct vt_sampler *vt_sampler_new(struct vt_collector *c)
+struct vt_sampler *vt_sampler_new(struct vt_collector *c, const struct vt_sampler_ops *ops, void *owner)
 {
 	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
 	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t));
@@ -342,6 +261,8 @@ struct vt_sampler *vt_sampler_new(struct vt_collector *c)
 	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
 	vt_book_lay(&s->book, s->total + n + 1, n);
 	s->c = c;
+	s->ops = ops;
+	s->owner = owner;
 	s->size = sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t);
 	s->root = s->task = s->election = -1;
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);

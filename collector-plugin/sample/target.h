@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 #include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/turn.h"
 #include "collector-plugin/raw/writer.h"
 
 /* A plan's ids in the raw file, and room for its values. */
@@ -37,8 +38,38 @@ struct vt_row {
 	uint64_t *base, *last; /* of each planned counter */
 };
 
+struct vt_sampler;
+
+/* What the sampling thread inside a program and the sampler process do in different ways. NULL where it says so. */
+struct vt_sampler_ops {
+	/* Before the threads are listed. Returns 0 if they cannot be listed now. */
+	int (*begin_list)(struct vt_sampler *s);
+	/* Returns the number of a new thread in the raw file, or -1 if it is not sampled. May set *book. */
+	int (*number_thread)(struct vt_sampler *s, pid_t tid, struct vt_book **book);
+	/* A thread that is known is still there; NULL: nothing to do. */
+	void (*see_again)(struct vt_sampler *s, struct vt_target *t);
+	/* A thread has ended. Its counters still have their last values: perf events outlive what they count. */
+	void (*end_thread)(struct vt_sampler *s, struct vt_target *t);
+	/* After begin_list() returned 1; listed: the threads were listed. NULL: nothing to do. */
+	void (*end_list)(struct vt_sampler *s, int listed);
+
+	/* Is recording switched off for this thread? The main thread's tid stands for the process, too. */
+	int (*is_off)(struct vt_sampler *s, pid_t tid);
+	/* Takes the turn to read the counters of the process. Returns 0 if other threads keep it. */
+	int (*take_turn)(struct vt_turn *turn);
+	/* Takes the turn to read the counters of a thread, sets t->where and the stamp. Returns 0 if the thread itself has
+	 * the turn, and then records its counters. */
+	int (*take_thread_turn)(struct vt_sampler *s, struct vt_target *t, ltick_t *now);
+	void (*end_thread_turn)(struct vt_sampler *s, ltick_t now);
+
+	/* Returns the CPU time of this sampling so far, without that before an exec. */
+	int64_t (*cpu_ns)(const struct vt_sampler *s);
+};
+
 struct vt_sampler {
 	struct vt_collector *c;
+	const struct vt_sampler_ops *ops;
+	void *owner; /* of ops */
 	pthread_t thread;
 	pid_t tid;
 	_Atomic int stop;
@@ -59,11 +90,12 @@ struct vt_sampler {
 	int64_t marked_ns; /* when it was looked at; 0: not yet */
 	int n_later, said_later;
 	unsigned round;
-	int root, task; /* descriptors: "/", /proc/self/task */
+	int root, task; /* descriptors: "/", /proc/PID/task */
 	int spare[2];
 	nlink_t task_links;
 	int task_skipped;
-	int election; /* the bound socket of the process that reads the node's counters, or -1 */
+	int election;          /* the bound socket of the process that reads the node's counters, or -1 */
+	int64_t due, node_due; /* next samples, of CLOCK_MONOTONIC */
 	int64_t period_ns, account_ns, account_cpu_ns, clock_ns, asleep_ns;
 	ltick_t stamp;              /* of the last record */
 	uint64_t cpu_before;        /* ns that the sampler used in earlier programs of this process, before an exec */
@@ -97,16 +129,26 @@ void vt_sampler_say_unregistered(struct vt_sampler *s);
 int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now);
 
 /* Returns a sampler of c->plan, or NULL if there is no memory. */
-struct vt_sampler *vt_sampler_new(struct vt_collector *c);
-/* Calls see(ctx, tid) for each thread in the open folder `task` (/proc/PID/task), in a new s->round. An unchanged
- * number of threads usually means that nothing changed; every tenth time the threads are listed anyway. Returns 0 if
- * it did not list them. */
-int vt_sampler_each_thread(struct vt_sampler *s, int task, void (*see)(void *ctx, pid_t tid), void *ctx);
-/* The sampler used this share of a core, which is above SAMPLE-BUDGET: makes its period longer. */
-void vt_sampler_slow_down(struct vt_sampler *s, double share);
-/* Was the machine asleep, or the sampler stopped? Then there is a hole in the samples, and the trace says why. */
-void vt_sampler_look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due);
-/* Returns the next time that is due, in step with the start, never in the past. */
-int64_t vt_sampler_next_due(int64_t due, int64_t period, int64_t now);
+struct vt_sampler *vt_sampler_new(struct vt_collector *c, const struct vt_sampler_ops *ops, void *owner);
+
+/* ---- loop.c ---- */
+
+/* From `now` of CLOCK_MONOTONIC on samples are due. */
+void vt_sampler_begin(struct vt_sampler *s, int64_t now);
+/* Returns when something is due next; node: the node's counters belong to this sampler. */
+int64_t vt_sampler_due(const struct vt_sampler *s, int node);
+/* Reads all that is due by `now`. */
+void vt_sampler_sample(struct vt_sampler *s, int64_t now, int node);
+/* The node's counters are due, and another process reads them. */
+void vt_sampler_skip_node(struct vt_sampler *s, int64_t now);
+/* After a sample: records what it cost and makes room in the raw file. */
+void vt_sampler_tick(struct vt_sampler *s, int64_t now);
+/* Opens the counters of threads that are new, and records the last values of those that have ended. */
+void vt_sampler_list_threads(struct vt_sampler *s);
+/* Lists them the next time, even if their number has not changed. */
+void vt_sampler_list_next_time(struct vt_sampler *s);
+/* Reads all for the last time, and closes it. */
+void vt_sampler_sample_last(struct vt_sampler *s, int node);
+void vt_sampler_close(struct vt_sampler *s);
 
 #endif
