@@ -73,7 +73,7 @@ struct cal_job_options cal_job_defaults(void);
 int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job_options *o, struct tkm_err *err);
 
 /* Together. One session: thorough at the start and at the end, in between one burst of 24 exchanges for each
- * pair of domains, without warming up: tens of microseconds (tests/bench/bench_session.c). A rank that does not
+ * pair of domains, without warming up: tens of microseconds (tests/bench/clocks/bench_session.c). A rank that does not
  * answer is left out and named in job->report; a session that this rank has lost makes its band wider, not wrong.
  * Returns 0, or -1: no memory, MPI failed. */
 int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_err *err);

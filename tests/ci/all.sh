@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every script beside it, one after another (make check-long). A script is skipped, with its reason,
+# Every script of the folders beside it, one after another (make check-long). A script is skipped, with its reason,
 # if a tool that it needs is missing.
 here=$(cd "$(dirname "$0")" && pwd)
 failed=
 skipped=
-for script in preload endings contrib mutants random_conditions cores hosts coarse compilers locales sanitizers threads inside vt messages trees jobs valgrind faults without sar pmu machine steered report memory readers readers_debian readme install package distcheck; do
+for script in series/preload series/endings pages/contrib series/mutants series/random_conditions series/cores series/hosts series/coarse builds/compilers builds/locales builds/sanitizers builds/threads series/inside series/vt series/messages series/trees series/jobs builds/valgrind series/faults builds/without readers/sar machine/pmu machine/machine machine/steered readers/report series/memory readers/readers readers/readers_debian pages/readme builds/install builds/package builds/distcheck; do
 	echo "== $script.sh"
 	sh "$here/$script.sh"
 	case $? in

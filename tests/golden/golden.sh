@@ -3,7 +3,7 @@
 # Stored traces: good ones print the text beside them, and a second reader prints the same; each bad one is refused
 # with the line in bad.txt. TAP.
 # shellcheck disable=SC1091,SC2154
-. "${top_srcdir:-.}/tests/cli/toollib.sh"
+. "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
 golden=$src/tests/golden
 PYTHON3=${PYTHON3:-python3}
 tab=$(printf '\t')
@@ -72,7 +72,7 @@ for f in "$golden"/single/*.avt; do
 	ok "$name prints what it should" $?
 	agree "$name" "$golden/single/$name.single.stf" 0
 done
-tool "$src/tests/cli/coll.avt" --convert "$dir/coll.stf"
+tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/coll.stf"
 # an anchored trace has anchors for components of any size, as traces had before December 2026
 for t in "$golden/every-little.stf" "$golden/every-big.stf" "$golden/anchored-little.stf" "$golden/plain-little.stf" "$golden/plain-big.stf" "$rich" "$dir/coll.stf" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
 	agree "${t##*/}" "$t" 0

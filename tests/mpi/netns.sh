@@ -207,7 +207,7 @@ if [ -n "$delay" ]; then
 	[ -c /dev/net/tun ] || skip "no delay: this kernel has no TAP devices (/dev/net/tun)"
 	# CC may bring a wrapper and flags
 	# shellcheck disable=SC2086
-	${CC:-cc} -D_GNU_SOURCE -O2 -o "$dir/switch" "$(dirname "$0")/switch.c" 2>"$dir/why" ||
+	${CC:-cc} -D_GNU_SOURCE -O2 -o "$dir/switch" "$(dirname "$0")/programs/switch.c" 2>"$dir/why" ||
 		skip "no delay: its switch could not be compiled: $(head -n 1 "$dir/why")"
 fi
 exec 3<&0 # a background command would get /dev/null

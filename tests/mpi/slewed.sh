@@ -21,13 +21,13 @@ moved()
 {
 	TEST_SLEW=$2 TEST_STEPS=$3
 	for try in 1 2 3 4; do
-		TEST_BASE=$("$build/tests/mpi/slewed" now "$start_s")
+		TEST_BASE=$("$build/tests/mpi/programs/slewed" now "$start_s")
 		export TEST_SLEW TEST_STEPS TEST_BASE
 		timeout 120 "$mpirun" -np 2 -x TEST_SLEW -x TEST_STEPS -x TEST_BASE -x TEST_CLOCK -x LD_PRELOAD="$preload" "$build/timertest" \
 			5 1.9 --performance-time 100ms --timer "$1" --synced-host off --timer-skip 0 --force --output "$dir/s" \
 			>"$dir/out" 2>"$dir/err" </dev/null
 		status=$?
-		"$build/tests/mpi/slewed" "$dir/s.clk" >"$dir/compared" 2>>"$dir/err"
+		"$build/tests/mpi/programs/slewed" "$dir/s.clk" >"$dir/compared" 2>>"$dir/err"
 		sed "s/^/# try $try: /" "$dir/compared"
 		during "$dir/compared" && return
 		start_s=$(awk -v was="$start_s" '/^outside/ { was += $14 } END { printf "%d\n", was + 0.5 }' "$dir/compared")

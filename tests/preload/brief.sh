@@ -35,7 +35,7 @@ unseen() # in ns
 
 fresh
 options="--verbose 2 --sample-period 60s --counter proc_usr --counter proc_sys"
-sampled "$build/tests/preload/brief" 60 20 30
+sampled "$build/tests/preload/programs/brief" 60 20 30
 cp brief.prot "$dir/diff"
 truth
 if counted; then
@@ -52,7 +52,7 @@ ok "the totals of the process contain them" $?
 
 fresh
 options="--sample-period 100ms --counter proc_usr --counter proc_sys --counter thread_run"
-sampled "$build/tests/preload/brief" 100 20 0
+sampled "$build/tests/preload/programs/brief" 100 20 0
 cp brief.prot "$dir/diff"
 truth
 within "$(($(totals proc_usr) + $(totals proc_sys)))" "$((process / 1000))"
@@ -73,7 +73,7 @@ ok "a row that threads have in turn never goes back" $?
 if [ -z "$sanitizer" ] && ${CC:-cc} -D_GNU_SOURCE "$src/tests/lib/perf_filter.c" -o "$dir/filter" 2>"$dir/err" && "$dir/filter" 1 true; then
 	fresh
 	timeout -k 10 300 "$dir/filter" 1 "$build/vtrun" --verbose 2 --sample-period 60s --counter proc_usr --counter proc_sys \
-		-- "$build/tests/preload/brief" 60 20 30 >"$dir/out" 2>"$dir/err"
+		-- "$build/tests/preload/programs/brief" 60 20 30 >"$dir/out" 2>"$dir/err"
 	status=$?
 	cp brief.prot "$dir/diff"
 	truth

@@ -5,7 +5,7 @@
 # this machine; CPUs are switched off in a copy of /proc/stat, with what a real one showed, and the sleep is that of one
 # clock. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
-devices=$build/tests/preload/devices
+devices=$build/tests/preload/programs/devices
 VT_VERBOSE=0
 VT_OS_COUNTER_DELAY=50ms VT_SAMPLE_PERIOD=50ms
 export VT_VERBOSE VT_OS_COUNTER_DELAY VT_SAMPLE_PERIOD
@@ -213,7 +213,7 @@ fi
 # The clock that jumps is loaded into the program, so the sampler must be there, too.
 
 part asleep
-if ${CC:-cc} -D_GNU_SOURCE -DPIC_SUSPENDED -shared -fPIC -o asleep.so "$src/tests/preload/devices.c" 2>why; then
+if ${CC:-cc} -D_GNU_SOURCE -DPIC_SUSPENDED -shared -fPIC -o asleep.so "$src/tests/preload/programs/devices.c" 2>why; then
 	started env LD_PRELOAD="$PWD/asleep.so${LD_PRELOAD:+:$LD_PRELOAD}" SUSPENDED=7 "$build/vtrun" --sampler thread -- sleep 1.5
 fi
 

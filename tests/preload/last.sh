@@ -3,7 +3,7 @@
 # The last sample: whatever way a program ends by itself, what it counted up to then is in the trace, from its first step
 # on. LASTS runs of each. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
-turns=$build/tests/preload/turns
+turns=$build/tests/preload/programs/turns
 lasts=${LASTS:-5}
 VT_VERBOSE=0 VT_FORCE=on
 export VT_VERBOSE VT_FORCE

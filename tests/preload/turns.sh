@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Wrong turns of a program: the output and exit status are those without the sampler, and the trace is valid. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
-turns=$build/tests/preload/turns
+turns=$build/tests/preload/programs/turns
 VT_VERBOSE=0
 export VT_VERBOSE
 
@@ -69,7 +69,7 @@ fi
 if [ -n "$sanitizer" ]; then
 	skip "a malloc of its own" "the sanitizer has one too"
 else
-	same "a malloc of its own" "$build/tests/preload/turns_malloc" malloc
+	same "a malloc of its own" "$build/tests/preload/programs/turns_malloc" malloc
 	valid turns_malloc.stf
 	ok "a malloc of its own: a valid trace" $?
 fi

@@ -149,7 +149,7 @@ static void offset_of_a_simulated_machine(const char *apart, double apart_s, int
 		}
 		found += right_result((b - a) * apart_s, p.result);
 	}
-	/* where a sanitizer makes reading slow, an interval may stay too wide; tests/cli/cores.sh wants them all */
+	/* where a sanitizer makes reading slow, an interval may stay too wide; tests/cli/timertest/cores.sh wants them all */
 	CHECK(found >= times / 2, "%s: found in %d of %d", name, found, times);
 	if (test) {
 		tmr_pair_test_end(test);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Readers and writers share nothing: threads that write traces of their own while others read one trace, each with
- * a reader of its own. tests/ci/threads.sh builds it with ThreadSanitizer, which sees what a sum cannot. */
+ * a reader of its own. tests/ci/builds/threads.sh builds it with ThreadSanitizer, which sees what a sum cannot. */
 #include <pthread.h>
 
 #include "config.h"

@@ -1,0 +1,551 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stftool --convert to formats of others and back. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
+TMPDIR=$dir/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+
+"$build/tests/lib/exchange_table" >"$dir/table"
+grep -v '^missing' "$dir/table" >"$dir/built"
+# a build without a format's library does not know what it would hold
+awk 'NR == FNR { if ($1 == "missing") gone[$2] = 1; next } /^[|] [A-Z0-9]+ [|] `/ && !($2 in gone)' "$dir/table" "$src/doc/exchange.md" |
+	diff "$dir/built" - >"$dir/diff"
+ok "doc/exchange.md has the table of the formats as it is in C" $?
+
+# ---- what is refused ----
+
+tool "$rich" --convert "$dir/x.foo"
+[ "$status" -eq 2 ] && grep -q 'no format has the suffix .foo' "$dir/err" && [ ! -e "$dir/x.foo" ]
+ok "an unknown suffix is an error, and no STF of that name" $?
+tool "$rich" --convert "$dir/x" --logfile-format FOO
+[ "$status" -eq 2 ] && grep -q "'FOO' is none of ASCII, STF, .*CSV" "$dir/err" && [ ! -e "$dir/x" ]
+ok "so is an unknown name" $?
+tool "$rich" --recover "$dir/x.csv"
+[ "$status" -eq 2 ] && [ ! -e "$dir/x.csv" ]
+ok "--recover writes STF only" $?
+echo here >"$dir/there.csv"
+tool "$rich" --convert "$dir/there.csv"
+[ "$status" -eq 1 ] && [ "$(cat "$dir/there.csv")" = here ] && tool "$rich" --convert "$dir/there.csv" --force &&
+	[ "$(head -c 5 "$dir/there.csv")" = time, ]
+ok "a file that is there stays, without --force" $?
+echo mine >"$dir/prog"
+tool "$rich" --convert "$dir/prog.otf2" --force
+if grep -q 'not built' "$dir/err"; then
+	skip "OTF2 beside a program of that name" "not in this build"
+else
+	[ "$status" -eq 1 ] && grep -q "/prog is in the way and is no such archive: give another name than .*/prog.otf2" "$dir/err" &&
+		[ "$(cat "$dir/prog")" = mine ] && [ ! -e "$dir/prog.otf2" ] && [ ! -e "$dir/prog.def" ]
+	ok "a program of an archive's name is in the way, and --force is not advised" $?
+	rm "$dir/prog" && mkdir "$dir/prog" && echo mine >"$dir/prog/main.c" && tool "$rich" --convert "$dir/prog.otf2" --force
+	[ "$status" -eq 1 ] && grep -q "/prog is in the way" "$dir/err" && [ "$(cat "$dir/prog/main.c")" = mine ] && [ ! -e "$dir/prog.def" ]
+	ok "so is a folder of other files, which --force does not replace" $?
+fi
+mkdir "$dir/own.ctf" "$dir/own.csv" && echo mine >"$dir/own.ctf/main.c" && echo mine >"$dir/own.csv/main.c" && echo mine >"$dir/own.lttng"
+for x in ctf csv lttng; do
+	tool "$rich" --convert "$dir/own.$x" --force
+	[ "$status" -eq 1 ] && grep -q "/own.$x is in the way" "$dir/err" || break
+done && [ "$(cat "$dir/own.ctf/main.c" "$dir/own.csv/main.c" "$dir/own.lttng" | tr '\n' ' ')" = 'mine mine mine ' ]
+ok "a folder where a file would be, and a file where a folder would be, stay" $?
+mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null && {
+	head -c 16384 /dev/zero >"$dir/full/fill"
+	tool "$rich" --convert "$dir/full/x.csv"
+	[ "$status" -eq 1 ] && [ "$(ls -A "$dir/full")" = fill ]
+}
+case $? in
+0) ok "of a disk that is full nothing is left" 0 ;;
+*) if mountpoint -q "$dir/full"; then ok "of a disk that is full nothing is left" 1; else skip "a full disk" "cannot mount"; fi ;;
+esac
+
+# ---- CSV ----
+
+cat >"$dir/plain.avt" <<'END'
+CLKPERIOD 1e-09
+NCPUS 1 2
+DEFCLASS 1 "P,Q" SELF "P,Q" PARENT 0
+DEFGROUP 2147942402 "All" NMEMBS 2 1 2
+DEFCOUNTER 6 "ins" CLASS 1 CPU 2147942402 TYPE 67 DIFF 1 UNIT "B" LOWER 0 UPPER 0
+DEFCOUNTER 7 "load" CLASS 1 CPU 2147942402 TYPE 34 DIFF 0 UNIT "" LOWER 0 UPPER 0
+DEFCOUNTER 8 "low" CLASS 1 CPU 2147942402 TYPE 1 DIFF 0 UNIT "say ""x""" LOWER 0 UPPER 0
+DEFCPU 1 HOST "h1" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
+DEFCPU 2 HOST "h2" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
+5 SAMP CPU 1 DEF 6 UINT 8 1000 DEF 7 FLOAT 8 0.1
+2000000005 SAMP CPU 1 DEF 6 UINT 8 18446744073709551615 DEF 7 FLOAT 8 -1e-300
+2000000006 SAMP CPU 2 DEF 8 INT 8 -9223372036854775808 DEF 7 FLOAT 8 0.30000000000000004
+4000000006 SAMP CPU 65538 DEF 6 UINT 8 7
+6000000006 SAMP CPU 65538 DEF 6 UINT 8 107
+END
+sed -i 's/ UNIT "say ""x"""/ UNIT "say \\"x\\""/' "$dir/plain.avt"
+tool "$dir/plain.avt" --convert "$dir/p.csv"
+# shellcheck disable=SC2016
+[ "$status" -eq 0 ] && cat >"$dir/want" <<'END'
+time,bound,host,rank,thread,counter,value,unit
+0.000000005,,h1,0,0,"P,Q:ins",1000,B
+0.000000005,,h1,0,0,"P,Q:load",0.1,
+2.000000005,,h1,0,0,"P,Q:ins",18446744073709551615,B
+2.000000005,,h1,0,0,"P,Q:load",-1e-300,
+2.000000006,,h2,1,0,"P,Q:load",0.30000000000000004,
+2.000000006,,h2,1,0,"P,Q:low",-9223372036854775808,"say ""x"""
+4.000000006,,h2,1,1,"P,Q:ins",7,B
+6.000000006,,h2,1,1,"P,Q:ins",107,B
+END
+(head -n 1 "$dir/p.csv" && tail -n +2 "$dir/p.csv" | sort) | diff "$dir/want" - >"$dir/diff"
+ok "CSV: times, hosts, ranks, threads, names, values and units are those of the trace" $?
+tool "$dir/plain.avt" --convert "$dir/w.csv" --layout wide
+cat >"$dir/want" <<'END'
+time,bound,host,rank,thread,"P,Q:ins [B]","P,Q:load","P,Q:low [say ""x""]"
+0.000000005,,h1,0,0,1000,0.1,
+2.000000005,,h1,0,0,18446744073709551615,-1e-300,
+2.000000006,,h2,1,0,,0.30000000000000004,-9223372036854775808
+4.000000006,,h2,1,1,7,,
+6.000000006,,h2,1,1,107,,
+END
+diff "$dir/want" "$dir/w.csv" >"$dir/diff"
+ok "wide: a column for each counter, with its unit; empty where there is no sample" $?
+echo '7000000006 SAMP CPU 65538 DEF 7 FLOAT 8 2.5' | cat "$dir/plain.avt" - >"$dir/apart.avt"
+tool "$dir/apart.avt" --convert "$dir/apart.csv" --layout wide
+printf '6.000000006,,h2,1,1,107,,\n7.000000006,,h2,1,1,,2.5,\n' >"$dir/want"
+tail -n 2 "$dir/apart.csv" | diff "$dir/want" - >"$dir/diff"
+ok "wide: another time is another line, also of a counter whose cell is empty" $?
+tool "$dir/plain.avt" --convert "$dir/r.csv" --rate
+grep -q '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv" && [ "$(grep -c 'P,Q:ins' "$dir/r.csv")" -eq 2 ] &&
+	grep -q '"P,Q:load",0.1,$' "$dir/r.csv"
+ok "--rate: totals as change per second since the sample before, others as they are" $?
+tool "$rich" --convert "$dir/rich.csv"
+[ "$status" -eq 0 ] && grep -q 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' "$dir/err"
+ok "what CSV cannot hold is reported, with its number" $?
+tool "$dir/plain.avt" --convert "$dir/plain.stf"
+tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
+"$build/stftool" "$dir/plain.stf" --dump --request 0:0 | grep -o ' DEF [0-9]* [A-Z]* 8 ' | wc -l >"$dir/want"
+[ "$(cat "$dir/want")" -gt 0 ] && [ "$(tail -n +2 "$dir/part.csv" | wc -l)" -eq "$(cat "$dir/want")" ] && [ -z "$(ls -A "$TMPDIR")" ]
+ok "--request selects before a conversion" $?
+
+has_format() # has_format NAME: does this build write it?
+{
+	! grep -q "^missing $1$" "$dir/table"
+}
+
+# ---- the bound ----
+
+sed '/^DEFCPU 1 /i DEFCLASS 9 "clock-bound" SELF "clock-bound" PARENT 0\nINFO CLASS 9 TEXT "process 0 5 1e-06 2000000000 2.5e-06"\nINFO CLASS 9 TEXT "process 1 0 unknown 3000000000 4e-06"' \
+	"$dir/plain.avt" >"$dir/bound.avt"
+tool "$dir/bound.avt" --convert "$dir/b.csv"
+tail -n +2 "$dir/b.csv" | cut -d, -f1,2 | sort -u >"$dir/out"
+cat >"$dir/want" <<'END'
+0.000000005,1e-06
+2.000000005,2.5e-06
+2.000000006,
+4.000000006,4e-06
+6.000000006,4e-06
+END
+diff "$dir/want" "$dir/out" >"$dir/diff"
+ok "each line has the bound of its time; none where it is not known" $?
+
+for x in p b w; do
+	tool "$dir/$x.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --verify &&
+		"$build/stftool" "$dir/csv.stf" --convert "$dir/again.csv" --force --layout "$([ $x = w ] && echo wide || echo long)" >"$dir/out" 2>"$dir/err" &&
+		diff "$dir/$x.csv" "$dir/again.csv" >"$dir/diff" || break
+done
+ok "CSV and back, long and wide: each line as it was, times, bounds, names, units and values" $?
+tool "$dir/rich.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --convert "$dir/again.csv" --force &&
+	[ "$(grep -c . "$dir/again.csv")" -eq "$(grep -c . "$dir/rich.csv")" ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
+ok "CSV and back: names over several lines, limits of 64 bits" $?
+cp "$dir/rich.csv" "$dir/table.txt"
+tool "$dir/table.txt" --convert "$dir/again.csv" --force && [ "$status" -eq 0 ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
+ok "the content tells that a file is CSV" $?
+sed '1s/time/"time"/' "$dir/rich.csv" >"$dir/table.otf2"
+tool "$dir/table.otf2" --input-format csv --convert "$dir/again.csv" --force && [ "$status" -eq 0 ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff" &&
+	tool "$dir/table.otf2" --input-format JSONL --dump && [ "$status" -eq 2 ] && grep -q "'JSONL' is none of STF, SINGLESTF, ASCII, CSV" "$dir/err"
+ok "--input-format wins over the suffix, and names formats that are read" $?
+# what is refused, each with its line
+bad_csv() # bad_csv LINE TEXT: standard input is the file
+{
+	cat >"$dir/bad.csv"
+	tool "$dir/bad.csv" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -q "bad.csv: line $1: .*$2" "$dir/err" && ! ls -d "$dir"/bad.stf* >/dev/null 2>&1
+}
+head='time,bound,host,rank,thread,counter,value,unit'
+printf '%s\n1,,h,0,0,c,1\n' "$head" | bad_csv 2 'not as many columns' &&
+	printf '%s\n1,,h,0,0,c,1,B\n-1,,h,0,0,c,1,B\n' "$head" | bad_csv 3 'time is no number' &&
+	printf '%s\n1,,h,0,0,c,x,B\n' "$head" | bad_csv 2 'a value is no number' &&
+	printf '%s\n1,,h,70000,0,c,1,B\n' "$head" | bad_csv 2 'rank or thread' &&
+	printf '%s\n1,,h,0,0,"c,1,B\n' "$head" | bad_csv 2 'a quote is not closed' &&
+	printf 'a,b\n1,2\n' | bad_csv 1 'no table of stftool' && printf '' | bad_csv 0 'the file is empty' &&
+	printf '%s\n99999999999999999999,,h,0,0,c,1,B\n' "$head" | bad_csv 2 'does not fit'
+ok "damaged CSV is an error with its line, and leaves nothing" $?
+
+# ---- JSON ----
+
+if ! command -v "${PYTHON3:-python3}" >/dev/null; then
+	skip "JSON" "no python3"
+else
+	for x in jsonl chrome.json speedscope.json; do
+		tool "$rich" --convert "$dir/rich.$x" && tool "$dir/bound.avt" --convert "$dir/b.$x"
+	done
+	cat >"$dir/read.py" <<'END'
+import csv, json, sys
+what, made, table = sys.argv[1:]
+odd = 'odd "name" \\ \u00e4\n1'
+if what == "jsonl":
+    lines = [json.loads(l) for l in open(made, encoding="utf-8")]
+    for l, r in zip([l for l in lines if l["type"] == "sample"], csv.DictReader(open(table, newline="", encoding="utf-8"))):
+        assert (l["counter"], l["unit"], str(l["rank"]), str(l["thread"])) == (r["counter"], r["unit"], r["rank"], r["thread"]), (l, r)
+        assert l["value"] == (int(r["value"]) if isinstance(l["value"], int) else float(r["value"])), (l, r)
+        assert abs(l["time"] - float(r["time"])) < 1e-9 and str(l.get("bound", "")) == r["bound"], (l, r)
+    print(sum(l["type"] == "sample" for l in lines), sorted({(l["type"], sum(m["type"] == l["type"] for m in lines)) for l in lines}))
+elif what == "chrome":
+    t = json.load(open(made, encoding="utf-8"))
+    e = t["traceEvents"]
+    print(sorted({(l["ph"], sum(m["ph"] == l["ph"] for m in e)) for l in e}), t["otherData"]["clock_bound_s"])
+    print([(l["ts"], l["name"] == odd) for l in e if l["ph"] in "BE"])
+else:
+    t = json.load(open(made, encoding="utf-8"))
+    for p in t["profiles"]:
+        open_, last = [], 0
+        for e in p["events"]:
+            assert e["at"] >= last and p["startValue"] <= e["at"] <= p["endValue"]
+            last = e["at"]
+            if e["type"] == "O":
+                open_.append(e["frame"])
+            else:
+                assert open_.pop() == e["frame"]
+        assert not open_
+        print(p["name"], [(e["type"], e["at"]) for e in p["events"]])
+    print([f["name"] == odd for f in t["shared"]["frames"]])
+END
+	read_json() # read_json WHAT FILE TABLE: what is wanted on standard input
+	{
+		"${PYTHON3:-python3}" "$dir/read.py" "$@" >"$dir/got" 2>"$dir/err"
+		diff - "$dir/got" >"$dir/diff" && [ ! -s "$dir/err" ]
+	}
+	read_json jsonl "$dir/b.jsonl" "$dir/b.csv" <<'END'
+8 [('info', 2), ('sample', 8), ('trace', 1)]
+END
+	ok "JSONL: each value with its time, bound, thread, name and unit, as in CSV" $?
+	read_json jsonl "$dir/rich.jsonl" "$dir/rich.csv" <<'END'
+27 [('comment', 1), ('enter', 2), ('info', 2), ('leave', 2), ('receive', 5), ('sample', 27), ('send', 5), ('trace', 1)]
+END
+	ok "JSONL: names with quotes, line ends and UTF-8, numbers to their last digit" $?
+	read_json chrome "$dir/rich.chrome.json" - <<'END'
+[('B', 2), ('C', 27), ('E', 2), ('M', 9), ('f', 5), ('s', 5)] None
+[(1000000.0, True), (2000000.0, False), (4000000.0, False), (9000000.0, True)]
+END
+	ok "CHROME: slices, counters, flows" $?
+	read_json speedscope "$dir/rich.speedscope.json" - <<'END'
+rank 0 thread 0 [('O', 1000000000), ('O', 2000000000), ('C', 4000000000), ('C', 9000000000)]
+[False, True]
+END
+	ok "SPEEDSCOPE: a profile for each thread that has functions, each of them closed" $?
+fi
+
+# ---- OTF2 ----
+
+# what otf2-print shows as "time thread counter value", times less the first if it subtracts it
+otf2_samples()
+{
+	awk '/^METRIC/ { for (i = 6; i <= NF; i++) if ($i ~ /^[(]"/) { n = $i; sub(/^[(]"/, "", n); sub(/"$/, "", n); v = $(i + 3); gsub(/[);,]/, "", v); print $3, $2, n, v } }' "$1" | sort
+}
+if ! has_format OTF2; then
+	skip "OTF2" "this build has no otf2"
+elif ! command -v otf2-print >/dev/null; then
+	skip "OTF2" "otf2-print is not here (Debian: otf2-tools)"
+else
+	tool "$dir/bound.avt" --convert "$dir/b.otf2"
+	otf2-print "$dir/b.otf2" >"$dir/print" 2>"$dir/warn"
+	otf2_samples "$dir/print" >"$dir/got"
+	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t); sub(/[.]/, "", t); sub(/^0+/, "", t)
+		v = $8; if (v ~ /[.]/) v = sprintf("%g", v)
+		print t, $4 + $5, plain($6 "," $7), v }' "$dir/b.csv" | sort >"$dir/want"
+	[ "$status" -eq 0 ] && [ ! -s "$dir/warn" ] && diff "$dir/want" "$dir/got" >"$dir/diff"
+	ok "OTF2: otf2-print warns of nothing and reads each value, at its time, on its thread" $?
+	otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
+	sed -n 's/^CLOCK_OFFSET  *//p' "$dir/out" | tr -s ' ' >"$dir/got"
+	cat >"$dir/want" <<'END'
+0 Time: 5, Offset: +0, StdDev: 1000
+0 Time: 2000000000, Offset: +0, StdDev: 2500
+1 Time: 3000000000, Offset: +0, StdDev: 4000
+2 Time: 3000000000, Offset: +0, StdDev: 4000
+END
+	diff "$dir/want" "$dir/got" >"$dir/diff"
+	ok "OTF2: clock offsets are 0 and their deviation is the bound, in ticks" $?
+	tool "$rich" --convert "$dir/r.otf2"
+	otf2-print "$dir/r.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c | awk '{ print $2, $1 }' >"$dir/got"
+	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | diff - "$dir/got" >"$dir/diff" && [ ! -s "$dir/warn" ]
+	ok "OTF2: functions and messages, names with quotes, line ends and UTF-8" $?
+	tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/c.otf2"
+	otf2-print "$dir/c.otf2" 2>"$dir/warn" | sed -n 's/^MPI_COLLECTIVE_END  *//p' | tr -s ' ' | sort >"$dir/got"
+	cat >"$dir/want" <<'END'
+0 110 Operation: BARRIER, Communicator: "world" <0>, Root: NONE, Sent: 0, Received: 0
+0 114 Operation: GATHER, Communicator: "pair" <1>, Root: 1 ("thread 0" <2>), Sent: 0, Received: 3
+0 192 Operation: GATHER, Communicator: "world" <0>, Root: 1 ("thread 0" <1>), Sent: 10, Received: 0
+0 199 Operation: GATHER, Communicator: "pair" <1>, Root: NONE, Sent: 1, Received: 3
+0 305 Operation: GATHER, Communicator: "all threads" <2>, Root: 1 ("thread 0" <1>), Sent: 0, Received: 3
+1 116 Operation: BARRIER, Communicator: "world" <0>, Root: NONE, Sent: 0, Received: 0
+1 122 Operation: GATHER, Communicator: "world" <0>, Root: 1 ("thread 0" <1>), Sent: 11, Received: 77
+2 116 Operation: GATHER, Communicator: "pair" <1>, Root: 1 ("thread 0" <2>), Sent: 9, Received: 4
+2 128 Operation: GATHER, Communicator: "world" <0>, Root: 1 ("thread 0" <1>), Sent: 12, Received: 0
+2 201 Operation: GATHER, Communicator: "pair" <1>, Root: NONE, Sent: 2, Received: 4
+2 307 Operation: GATHER, Communicator: "all threads" <2>, Root: 1 ("thread 0" <1>), Sent: 0, Received: 4
+END
+	diff "$dir/want" "$dir/got" >"$dir/diff" && [ ! -s "$dir/warn" ]
+	ok "OTF2: collective operations, each member at its time, with root and bytes" $?
+	tool "$dir/bound.avt" --convert "$dir/b.otf2"
+	[ "$status" -eq 1 ] && mkdir "$dir/moved" && tool "$dir/plain.avt" --convert "$dir/b.otf2" --force &&
+		otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1 && ! grep -q CLOCK_OFFSET "$dir/out" && ! ls -d "$dir"/b.otf2.* >/dev/null 2>&1
+	ok "OTF2: an archive that is there stays without --force, and goes with it" $?
+	py=$(for p in "${PYTHON3:-python3}" /usr/bin/python3; do "$p" -c 'import otf2' 2>/dev/null && echo "$p" && break; done)
+	if [ -z "$py" ]; then
+		skip "OTF2: python3-otf2" "there is no module otf2 (Debian: python3-otf2)"
+	else
+		cat >"$dir/sums.py" <<'END'
+import csv, otf2, sys
+from fractions import Fraction
+def add(all_, key, value, time):  # exact, whatever the order
+    n, total, first, last = all_.get(key, (0, Fraction(0), time, time))
+    all_[key] = (n + 1, total + Fraction(value), min(first, time), max(last, time))
+got, want = {}, {}
+with otf2.reader.open(sys.argv[1]) as trace:
+    for _, e in trace.events:
+        if isinstance(e, otf2.events.Metric):
+            for m, v in zip(getattr(e.metric, "metric_class", e.metric).members, e.values):
+                add(got, (m.name, m.unit), v, e.time)
+for r in csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")):
+    v = int(r["value"]) if r["value"].lstrip("-").isdigit() else float(r["value"])
+    add(want, (r["counter"], r["unit"]), v, int(Fraction(r["time"]) * 10**9))
+print(len(got), got == want)
+END
+		"$py" "$dir/sums.py" "$dir/r.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
+		echo 3 True | diff - "$dir/got" >"$dir/diff"
+		ok "OTF2: python3-otf2 reads each counter's samples, exact sum, first and last time, name and unit" $?
+		cat >"$dir/every.py" <<'END'
+import inspect, sys, _otf2, otf2
+n = 0
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as trace:
+    d = trace.definitions
+    w = trace.event_writer("t", group=d.location_group("P", system_tree_parent=d.system_tree_node("n")))
+    f = d.region("f")
+    w.enter(1, f)
+    w.leave(2, f)
+    handle = next(v for v in vars(w).values() if type(v).__name__ == "LP_EvtWriter")
+    for name in sorted(name for name in dir(_otf2) if name.startswith("EvtWriter_")):
+        f = getattr(_otf2, name)
+        names = list(inspect.signature(f).parameters) if callable(f) else []
+        if "attributeList" in names[:2] and "typeIDs" not in names:
+            for v in 0, 1, 70000, 2**32 - 1:
+                f(handle, None, 10 + n, *([1, 2, 3] if a == "programArguments" else v & 255 if a in (
+                    "mode", "model", "lockType", "syncLevel", "collectiveOp", "whence", "ioParadigm", "measurementMode", "syncType",
+                    "type") else v for a in names[3:]))
+                n += 1
+print(n)
+END
+		"$py" "$dir/every.py" "$dir/every" >"$dir/got" 2>"$dir/err" && [ "$(cat "$dir/got")" -gt 250 ] && tool "$dir/every/traces.otf2" --convert "$dir/every.stf" &&
+			[ "$status" -eq 0 ] && grep -q ' events of kinds that STF has no record for were left out' "$dir/err"
+		ok "OTF2: events of every kind that its library writes, also with undefined ids, are taken or counted" $?
+		cat >"$dir/mismatch.py" <<'END'
+import otf2, sys
+with otf2.writer.open(sys.argv[1]) as trace:
+    d = trace.definitions
+    m = d.metric_member("m", "#", otf2.MetricType.OTHER, otf2.MetricMode.ABSOLUTE_POINT, value_type=otf2.enums.Type.DOUBLE)
+    c = d.metric_class([m])
+    w = trace.event_writer("thread", group=d.location_group("p", system_tree_parent=d.system_tree_node("node")))
+    for k, v in enumerate([1.5, 2.0, -3.0, 1e300, float("nan")]):
+        w.metric(k + 1, c, [v])
+    m._value_type = otf2.enums.Type.UINT64
+END
+		"$py" "$dir/mismatch.py" "$dir/mismatch" 2>"$dir/err" && tool "$dir/mismatch/traces.otf2" --convert "$dir/mismatch.csv" &&
+			grep -q '4 events .* 4 of them do not fit the definitions' "$dir/err" && cut -d, -f 6,7 "$dir/mismatch.csv" >"$dir/got" &&
+			printf 'counter,value\nmetric:m,2\n' | diff - "$dir/got" >"$dir/diff"
+		ok "OTF2: a value that its counter's type does not have is left out and counted" $?
+	fi
+
+	# ---- and back ----
+	tool "$dir/b.otf2" --convert "$dir/back.stf" && tool "$dir/back.stf" --verify && tool "$dir/back.stf" --convert "$dir/back.csv" &&
+		tool "$dir/plain.avt" --convert "$dir/p.csv" --force && diff "$dir/p.csv" "$dir/back.csv" >"$dir/diff"
+	ok "OTF2 and back: each sample, name and unit, to the last digit" $?
+	tool "$dir/bound.avt" --convert "$dir/bound.otf2" && tool "$dir/bound.otf2" --convert "$dir/back.csv" --force && diff "$dir/b.csv" "$dir/back.csv" >"$dir/diff"
+	ok "OTF2 and back: the bound; any input can be converted to any output" $?
+	events() # events TRACE: of each function and message what both formats have
+	{
+		"$build/stftool" "$1" --dump | awk '$2 == "ENTER" || $2 == "LEAVE" { print $1, $2, $4 }
+			$2 == "SENDMSG" || $2 == "RECVMSG" { print $1, $2, $4, $6, $10, $12 }' | sort
+	}
+	tool "$dir/r.otf2" --convert "$dir/r.stf" && [ "$(events "$rich" | wc -l)" -eq 14 ] && events "$rich" >"$dir/want" &&
+		events "$dir/r.stf" | diff "$dir/want" - >"$dir/diff"
+	ok "OTF2 and back: functions and messages, also those received before they were sent" $?
+
+	# of a location without events OTF2's library reads what it has freed, and here what is freed is overwritten
+	awk 'BEGIN { print "C ASCII trace\nCLKPERIOD 1e-09\nEVENTBITS 0"; printf "NCPUS"; for (i = 1; i <= 60; i++) { printf " 1" }
+		print "\nDURATION 0 30\nDEFCLASS 1 \"a\" SELF \"a\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1\n10 ENTER CPU 60 FUNCTION 1\n20 LEAVE CPU 60" }' >"$dir/idle.avt"
+	sed '/^[12]0 /d' "$dir/idle.avt" >"$dir/none.avt"
+	for name in idle none; do
+		tool "$dir/$name.avt" --convert "$dir/$name.stf" && tool "$dir/$name.stf" --convert "$dir/$name.otf2" &&
+			MALLOC_PERTURB_=165 "$build/stftool" "$dir/$name.otf2" --dump >"$dir/out" 2>"$dir/err" &&
+			"$build/stftool" "$dir/$name.stf" --dump | grep '^NCPUS\|^[0-9]' >"$dir/want" && grep '^NCPUS\|^[0-9]' "$dir/out" | diff "$dir/want" - >"$dir/diff"
+		ok "OTF2 and back: threads without events ($name)" $?
+	done
+
+	# ---- archives of others ----
+	ez=$src/tests/golden/eztrace
+	"$build/otf2-to-stf" "$ez/eztrace_log.otf2" "$dir/ez.stf" >"$dir/out" 2>"$dir/err" && tool "$dir/ez.stf" --verify &&
+		"$build/stftool" "$dir/ez.stf" --dump | awk '$1 ~ /^[0-9]/ { n[$2]++ } $2 == "GLOBALOP" && $NF != "-" { there++ }
+			END { print n["ENTER"], n["LEAVE"], n["SENDMSG"], n["RECVMSG"], n["GLOBALOP"], there }' >"$dir/got"
+	echo 84 84 20 20 40 40 | diff - "$dir/got" >"$dir/diff"
+	ok "an archive of EZTrace: functions, messages, barriers, with numbers that it gives twice" $?
+	otf2-print "$ez/eztrace_log.otf2" 2>"$dir/warn" | awk '$1 == "ENTER" { $1 = $2 = $3 = $4 = ""; sub(/ *"/, ""); sub(/" <.*/, ""); print }' | sort | uniq -c >"$dir/want"
+	"$build/stftool" "$dir/ez.stf" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, ""); sub(/" CLASS.*/, ""); name[id] = $0 } $2 == "ENTER" { print name[$6] }' |
+		sort | uniq -c | diff "$dir/want" - >"$dir/diff"
+	ok "an archive of EZTrace: each function by its name as often as otf2-print sees it" $?
+	tool "$ez/eztrace_log.otf2" --verify
+	[ "$status" -eq 2 ]
+	ok "--verify is for STF" $?
+	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.evt: offset 994: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "an archive that was cut is an error that says where, and leaves nothing" $?
+	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log/0.evt"
+	head -c 19 "$ez/eztrace_log/0.def" >"$dir/cut/eztrace_log/0.def"
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.def: offset 19: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "so is one with local definitions that were cut" $?
+	head -c 300 "$ez/eztrace_log.def" >"$dir/cut/eztrace_log.def"
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log.def: offset 294: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "so is one with definitions that were cut" $?
+
+	# the kinds 2 and 0 end a file and a chunk, 255 is a length of 8 bytes; record 31 is a sample, which EZTrace's archive has not
+	damaged() # damaged ARCHIVE FILE OFFSET BYTES NAME ERROR
+	{
+		rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$dir/$1" "$dir/$1.otf2" "$dir/$1.def" "$dir/cut" || return 1
+		# shellcheck disable=SC2059 # the bytes are escapes
+		printf "$4" | dd of="$dir/cut/$2" bs=1 seek="$3" conv=notrunc 2>/dev/null
+		tool "$dir/cut/$1.otf2" --convert "$dir/cut.stf"
+		[ "$status" -eq 1 ] && grep -Fq "cut/$2: offset $6" "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+		ok "OTF2: $5 is an error, with file and offset" $?
+	}
+	cp -r "$ez"/* "$dir"
+	damaged eztrace_log eztrace_log/0.evt 40 '\002' "an end in the middle of the events" "40: the file has more bytes after its end"
+	damaged eztrace_log eztrace_log/0.evt 40 '\000' "the end of a chunk before its end" "40: the end of the file is missing"
+	damaged eztrace_log eztrace_log/0.evt 28 '\377' "an event longer than the file" "27: a record is longer than the rest of its chunk"
+	damaged eztrace_log eztrace_log/0.evt 65 '\003' "an event shorter than its fields" "64: a record is shorter than its fields"
+	damaged eztrace_log eztrace_log/0.evt 1 '#' "a chunk of another byte order" "0: no chunk begins here"
+	damaged eztrace_log eztrace_log.def 146 '\004\377\377\377\177' "a group of 2 thousand million members" "144: a record is shorter than its fields"
+	damaged eztrace_log eztrace_log.def 18 '\002' "an end in the middle of the definitions" "18: the file has more bytes after its end"
+	damaged eztrace_log eztrace_log.otf2 29 '\002' "compression" "29: compressed archives are not read"
+	damaged eztrace_log eztrace_log.otf2 69 '\000' "an anchor file without its end" "69: the end of the file is missing"
+	damaged eztrace_log eztrace_log.otf2 8 '\011' "an archive of a later version" "8: cannot open the archive: "
+	damaged eztrace_log eztrace_log.def 107 '\007' "a location of no group" "94: location 1073741823 is of no location group"
+	property=$(grep -abo -m 1 TICKMARK:: "$dir/r.otf2" | head -n 1 | cut -d : -f 1)
+	damaged r r.otf2 "$((property + 10))" ' ' "a property that the library refuses" "$property: cannot open the archive: Property name"
+	rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && printf '\377' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=64 conv=notrunc 2>/dev/null
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q "cut/eztrace_log/0.evt: offset 1952: the file has 146 events, and its location's definition says 255" "$dir/err"
+	ok "OTF2: fewer events than the definitions say is an error, with file and offset" $?
+	rm "$dir/cut/eztrace_log/0.evt" && tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q "cut/eztrace_log.def: offset 57: a location of 255 events, and no file 0.evt of them" "$dir/err"
+	ok "OTF2: so is a file of events that is missing" $?
+	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log" && cp "$ez/eztrace_log.def" "$dir/cut" && printf '\310' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
+	calls() # calls TRACE: without MPI_Send, as this thread was in them
+	{
+		"$build/stftool" "$1" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, ""); sub(/" CLASS.*/, ""); name[id] = $0 }
+			$2 == "ENTER" { in_[$4, n[$4]++] = f = name[$6] } $2 == "LEAVE" { f = in_[$4, --n[$4]] }
+			($2 == "ENTER" || $2 == "LEAVE") && f != "MPI_Send" { print $1, $2, $4, f }'
+	}
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/undefined.stf" && [ "$status" -eq 0 ] && grep -q '40 of them do not fit the definitions' "$dir/err" &&
+		calls "$dir/ez.stf" >"$dir/want" && [ "$(wc -l <"$dir/want")" -gt 80 ] && calls "$dir/undefined.stf" | diff "$dir/want" - >"$dir/diff"
+	ok "OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as they were" $?
+	metric=
+	for f in "$dir"/r/*.evt; do
+		metric=$(od -An -v -tu1 -w1 "$f" | awk '{ b[NR - 1] = $1 }
+			END { for (i = 18; i < NR; i++) { if (b[i] == 5 && b[i + 9] == 31) { print i + 9, i + 12 + b[i + 11]; exit } } }')
+		[ -z "$metric" ] || break
+	done
+	damaged r "r/${f##*/}" "${metric#* }" '\377' "a sample of more counters than it has values" "${metric% *}: a record is shorter than its fields"
+fi
+
+# ---- OTF2 of more threads than are read at a time ----
+
+# four ranks, of which the first has 602 threads: its messages and collective operations have ends in several groups of locations
+many_threads()
+{
+	"${PYTHON3:-python3}" "$src/tests/cli/exchange/four_ranks.py" 20 | awk '
+		/^NCPUS / { $2 = 602 }
+		{ print }
+		/^DEFCOLLOP/ { print "DEFIOFILE 1 \"a file\" COMM 1" }
+		$2 == "SENDMSG" { for (i = 0; i < 30; i++) { w = 65536 * (2 + n++ % 600) + 1; t = $1 + i; print t, "ENTER CPU", w, "FUNCTION 4"
+			print t, "SAMP CPU", w, "DEF 1 UINT 8", n, "DEF 2 FLOAT 8", n / 7
+			print t + 1, "IOBEGIN CPU", w, "TYPE 1 FILE 1 LEN", n; print t + 2, "IOEND CPU", w, "TYPE 1 FILE 1 LEN", n
+			print t + 3, "LEAVE CPU", w } }'
+}
+data() # data TRACE: its events, without what OTF2 has no place for, and numbers of groups and operations
+{
+	"$build/stftool" "$1" --dump | grep -E '^[0-9]' | grep -vE ' COMMENT | REPORT ' | sed 's/ FUNCTION [0-9]*//; s/ PAIR [0-9]*//; s/ SCL [0-9]*//; s/ OP [0-9]*//; s/ CPU 2147[0-9]*//' | sort
+}
+if ! has_format OTF2 || ! command -v "${PYTHON3:-python3}" >/dev/null; then
+	skip "OTF2 of 605 threads" "this build has no otf2, or there is no python3"
+else
+	many_threads >"$dir/605.avt" && tool "$dir/605.avt" --convert "$dir/605.stf" && tool "$dir/605.stf" --convert "$dir/605.otf2" &&
+		tool "$dir/605.otf2" --convert "$dir/605b.stf" && tool "$dir/605b.stf" --verify &&
+		data "$dir/605.stf" >"$dir/want" && [ "$(wc -l <"$dir/want")" -gt 9000 ] && data "$dir/605b.stf" | diff "$dir/want" - >"$dir/diff"
+	ok "OTF2 of 605 threads and back: calls, values, files, messages and collective operations" $?
+	"$build/stftool" "$dir/605b.stf" --dump | awk '/^[0-9]/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }'
+	ok "they are in the order of time" $?
+	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" && cp "$dir/half" "$dir/605/400.evt"
+	tool "$dir/605.otf2" --convert "$dir/605c.stf"
+	[ "$status" -eq 1 ] && grep -q '605/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
+	ok "one of their files that was cut is an error, and leaves nothing" $?
+fi
+
+# ---- memory ----
+
+# 600 threads and 100,000 messages; what a program allocates is limited, files that it maps are not counted
+awk 'BEGIN {
+	print "CLKPERIOD 1e-09\nNCPUS 1 600\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1"
+	print "DEFCOMM 1 \"c\" LEFT 0 FIRST 1 1 LAST 1 600 STRIDE 1 1"
+	for (i = 0; i < 600; i++) print i, "ENTER CPU", 65536 * i + 2, "FUNCTION 1"
+	for (i = 0; i < 100000; i++) {
+		print 1000 + 2 * i, "SENDMSG CPU 2 TO 65538 COMM 1 TAG 1 LEN 1 FUNCTION 0 PAIR", i + 1
+		print 1001 + 2 * i, "RECVMSG CPU 65538 FROM 2 COMM 1 TAG 1 LEN 1 FUNCTION 0 PAIR", i + 1
+	}
+	for (i = 0; i < 600; i++) print 900000 + i, "LEAVE CPU", 65536 * i + 2
+}' >"$dir/wide.avt"
+tool "$dir/wide.avt" --convert "$dir/wide.stf"
+# shellcheck disable=SC3045
+limited() # limited KB ARGUMENTS...: stftool with so much memory of its own
+{
+	(ulimit -d "$1" && shift && exec "$build/stftool" "$@") >"$dir/out" 2>"$dir/err" </dev/null
+}
+lines() # lines TRACE: calls and messages
+{
+	"$build/stftool" "$1" --dump | grep -cE ' (ENTER|LEAVE|SENDMSG|RECVMSG) '
+}
+# shellcheck disable=SC3045
+if ! limited 12000 --help || (ulimit -d 1000 && exec "$build/stftool" "$dir/wide.stf" --verify) >"$dir/out" 2>&1; then
+	skip "memory of conversions" "memory cannot be limited here, or not for this build"
+else
+	tool "$dir/wide.stf" --convert "$dir/wide.lttng" && limited 12000 "$dir/wide.lttng" --convert "$dir/wl.stf" &&
+		[ "$(lines "$dir/wl.stf")" -eq 201200 ]
+	ok "memory does not grow with the messages that are read" $?
+	if ! has_format OTF2; then
+		skip "memory of OTF2 with 600 threads" "this build has no otf2"
+	else
+		limited 40000 "$dir/wide.stf" --convert "$dir/wide.otf2" && tool "$dir/wide.otf2" --convert "$dir/wo.stf" &&
+			[ "$(lines "$dir/wo.stf")" -eq 201200 ]
+		ok "OTF2: memory does not grow with the threads that are written" $?
+		limited 100000 "$dir/wide.otf2" --convert "$dir/wl.stf" --force && [ "$(lines "$dir/wl.stf")" -eq 201200 ]
+		ok "OTF2: memory does not grow with the threads that are read" $?
+		if mountpoint -q "$dir/full"; then
+			mount -o remount,size=1m "$dir/full" && tool "$dir/wide.otf2" --convert "$dir/full/w.stf"
+			[ "$status" -eq 1 ] && grep -q 'cannot keep the events in a temporary file beside .*full/w.stf: No space left' "$dir/err" &&
+				[ "$(ls -A "$dir/full")" = fill ] && mount -o remount,size=16k "$dir/full"
+			ok "reading OTF2 of 600 threads to a full disk is an error, and leaves nothing" $?
+			tool "$dir/wide.stf" --convert "$dir/full/w.otf2"
+			[ "$status" -eq 1 ] && grep -q '/full/w.otf2: cannot write' "$dir/err" && [ "$(ls -A "$dir/full")" = fill ]
+			ok "OTF2 of 600 threads on a full disk is an error, and leaves nothing" $?
+		else
+			skip "OTF2 of 600 threads on a full disk" "cannot mount"
+		fi
+	fi
+fi
+
+done_testing

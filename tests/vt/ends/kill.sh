@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# SIGKILL at random moments of a job of four ranks, of one rank and of all: the sampler process always makes a sound trace of all
+# that had begun. KILLS: how many of each (default 25); SEED: of the moments. TAP.
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+kills=${KILLS:-25}
+seed=${SEED:-20261121}
+echo "# KILLS=$kills SEED=$seed"
+mpi_compile "$MPICC" mpi/programs/mpi_plain.c plain -pthread
+
+moment() # the next one, in seconds: 0.05 to 2
+{
+	seed=$(((seed * 1103515245 + 12345) % 2147483648))
+	awk -v s="$seed" 'BEGIN { printf "%.3f\n", 0.05 + s / 2147483648 * 1.95 }'
+}
+
+pids() # of the ranks that have begun
+{
+	find . -name 'VT-flush-*.dat' | sed -n 's/.*-\([0-9]*\)\.dat$/\1/p'
+}
+
+for who in one all; do
+	i=0 wrong=0 empty=0
+	while [ $i -lt "$kills" ]; do
+		i=$((i + 1))
+		clean
+		rm -f saved.*
+		# mpirun itself sometimes waits for ever for ranks that are all gone
+		timeout -k 5 60 "$MPIRUN" -np 4 "$vtrun" -- ./plain wait 20 >out 2>&1 &
+		launcher=$!
+		sleep "$(moment)"
+		if [ $who = one ]; then
+			victims=$(pids | head -n 1)
+		else
+			victims=$(pids)
+		fi
+		# shellcheck disable=SC2086
+		[ -z "$victims" ] || kill -9 $victims 2>/dev/null
+		wait $launcher
+		# the sampler process makes the trace of what had begun
+		tries=0
+		while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+			tries=$((tries + 1))
+			sleep 0.1
+		done
+		if [ ! -e plain.stf ] && ! ls VT-flush-*.dat >/dev/null 2>&1; then
+			empty=$((empty + 1)) # it had not begun
+			continue
+		fi
+		if ls VT-flush-*.dat >>out 2>&1 || ! "$build/stftool" plain.stf --verify >>out 2>&1; then
+			wrong=$((wrong + 1))
+			cp out "out.$who.$i"
+		fi
+	done
+	echo "# $who: $i kills, $empty of them before or after the recording, $wrong without a sound trace"
+	[ $wrong -eq 0 ] && [ $empty -lt "$kills" ]
+	ok "SIGKILL of $who of 4 ranks, $kills times" $?
+done
+
+done_testing

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs that are killed on two hosts, whose monotonic clocks differ by 1000 s (tests/mpi/netns.sh): the samplers of both agree who makes
+# the trace. One host's sampler falls silent; the hosts share no folder; a deadlock of both. TAP.
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+needs_hosts
+[ $mpi = openmpi ] || skip_all "only Open MPI ends without us when its ranks are killed"
+
+mpi_compile "$MPICC" clocks/programs/mpi_pingpong.c pp -lVT
+export VT_TIMER=clock_monotonic
+delay=
+
+# in_hosts COMMAND...: both ranks of the job are killed in it; then until no sampler is left
+in_hosts()
+{
+	timeout 100 sh "$src/tests/mpi/netns.sh" -n 2 -o 1000 -- sh -c '
+		helper=$1
+		shift
+		eval "$helper" &
+		"$@"
+		# a sampler that is stopped does not end
+		tries=0
+		until [ "$(pgrep -xc vtsampler)" -le "${SAMPLERS_LEFT:-0}" ] || [ $tries -ge 200 ]; do
+			tries=$((tries + 1))
+			sleep 0.1
+		done' sh "${helper:-:}" "$MPIRUN" -np 2 --map-by node -x VT_TIMER "$@" >out 2>&1
+}
+
+# quick TRACE: it is complete at most 5 s after the last record. The program records the clock of day. A machine that is busy, or slow, needs
+# longer: how long a look at the trace takes there, which takes about 10 ms elsewhere, says how much
+quick()
+{
+	last=$(samples "$1" -t | grep ' Messages:realtime ' | awk '$NF > last { last = $NF } END { print last }')
+	ms=$((($(stat -c %.3Y "$1" | tr -d .) * 1000000 - 0x$last) / 1000000))
+	begin=$(date +%s%N)
+	"$build/stftool" "$1" --verify >>out 2>&1
+	look=$((($(date +%s%N) - begin) / 1000000))
+	echo "# the trace is complete $ms ms after the last record; a look at it takes $look ms"
+	[ $ms -lt $((5000 + 20 * look)) ]
+}
+
+# sound TRACE: both ranks, and no message reversed by more than the bounds of both clocks, which --verify judges
+sound()
+{
+	"$build/stftool" "$1" --verify >>out 2>&1 && [ "$("$build/xstftool" "$1" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 2 ] &&
+		"$build/stftool" "$1" --matched-vtf --dump 2>>out >dump && [ "$(grep -c ' MESSAGE ' dump)" -ge 100 ]
+}
+
+nothing_left() # no raw file, no file of a host
+{
+	! ls VT-* >>out 2>&1
+}
+
+clean
+in_hosts "$vtrun" -- ./pp sync kill
+[ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && nothing_left && sound pp.stf && [ -s pp.clk ] && [ "$(grep -c '^INFO ENDED' pp.prot)" -ge 1 ] && quick pp.stf
+ok "killed on two hosts: one corrected trace of both" $?
+
+# The sampler of rank 1's host, which is not the one in the protocol, is stopped before the ranks are killed
+clean
+helper='until grep -q "^INFO SAMPLED by process" pp.prot && [ "$(pgrep -xc vtsampler)" -eq 2 ]; do sleep 0.02; done
+	for p in $(pgrep -x vtsampler); do grep -qx "INFO SAMPLED by process $p" pp.prot || kill -STOP "$p"; done; touch stopped'
+SAMPLERS_LEFT=1
+export SAMPLERS_LEFT
+in_hosts "$vtrun" -- ./pp sync kill stopped
+[ -e stopped ] && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && nothing_left && sound pp.stf && quick pp.stf
+ok "a host whose sampler is silent is given up: one trace, with what its ranks have recorded" $?
+unset SAMPLERS_LEFT helper
+
+# Each host has a folder of its own under the same name
+clean
+mkdir -p shared node0 node1
+# shellcheck disable=SC2016
+in_hosts sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" && exec "$1/vtrun" -- ../pp sync kill' "$dir" "$build"
+[ -e node0/pp.stf ] && [ -e node1/pp.stf ] && "$build/stftool" node0/pp.stf --verify >>out 2>&1 && "$build/stftool" node1/pp.stf --verify >>out 2>&1 &&
+	! ls node?/VT-host-* >>out 2>&1
+ok "without a shared folder there is a trace of each host" $?
+cp node1/VT-flush-*.dat node0 && (cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 &&
+	grep -q 'ranks of this host only' node0/pp.prot && grep -q 'ranks of this host only' node1/pp.prot && sound node0/pp.stf
+ok "one command joins them" $?
+
+# Ranks of two hosts that wait for each other: each sampler finds its own blocked, and only both together are a deadlock
+clean
+if [ -n "$san" ]; then
+	skip "a deadlock of two hosts is stopped, with one trace of both" "sanitizers have stacks of their own"
+else
+	mpi_compile "$MPICC" ends/programs/deadlock.c fs -lVTfs
+	VT_DEADLOCK_TIMEOUT=1s
+	export VT_DEADLOCK_TIMEOUT
+	in_hosts -x VT_DEADLOCK_TIMEOUT ./fs
+	[ "$(grep -c 'Tickmark ERROR: GLOBAL:DEADLOCK: no progress in any process for 1 s' out)" -eq 2 ] && "$build/stftool" fs.stf --verify >>out 2>&1 &&
+		nothing_left && [ "$(grep -c '^INFO ENDED .*by the sampler process: deadlock' fs.prot)" -eq 2 ]
+	ok "a deadlock of two hosts is stopped, with one trace of both" $?
+	unset VT_DEADLOCK_TIMEOUT
+fi
+
+done_testing

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Scripts between vtrun and the MPI program: what was recorded before an exec is in the trace; a program that is a child of the script is
+# said not to be recorded, and is with FOLLOW-CHILDREN. TAP.
+# shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+mpi_compile "$MPICC" mpi/programs/mpi_plain.c plain
+mpi_compile "$MPICC" clocks/programs/mpi_truth.c truth -lVT
+
+script() # script NAME LINE...
+{
+	name=$1
+	shift
+	echo '#!/bin/sh' >"$name"
+	printf '%s\n' "$@" >>"$name"
+	chmod +x "$name"
+}
+
+# The process is one, recorded as two programs, the first of them before MPI_Init.
+script wrap 'sleep 0.3' 'exec ./truth "$@"'
+run 2 ./wrap 2 && one_trace wrap 2 && "$build/stftool" wrap.stf --print-clock >clock 2>>out &&
+	[ "$(grep -c 'process 0: wrap, pid' clock)" -eq 1 ] && [ "$(grep -c 'process 0: truth, pid' clock)" -eq 1 ] &&
+	! grep -q missing clock
+rc=$?
+cat clock >>out
+ok "a script that ends in exec: what it was before is in the trace of all ranks" $rc
+# offline too, from the raw files of both programs
+VT_KEEP_RAW_EVENTS=on run 2 ./wrap 2 && [ "$(find . -name 'VT-flush-*.dat' | wc -l)" -eq 4 ] &&
+	"$build/stftool" VT-flush-*.dat --merge wrap.stf --clock wrap.clk >>out 2>&1 && "$build/stftool" wrap.stf --verify >>out 2>&1 &&
+	"$build/stftool" wrap.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: .*, pid' clock)" -eq 4 ]
+ok "offline it is the same" $?
+
+# A wrapper that is a program: the library with MPI comes with the program that it becomes.
+for linked in truth plain; do
+	run 2 env ./$linked 2 && one_trace env 2 && "$build/stftool" env.stf --print-clock >clock 2>>out &&
+		[ "$(grep -c "process [01]: $linked, pid" clock)" -eq 2 ] && "$build/stftool" env.stf --dump >dump 2>>out &&
+		[ "$(grep -c 'MPI_Init' dump)" -ge 1 ] && ! ls VT-flush-* >/dev/null 2>&1
+	ok "vtrun -- env ./$linked: the calls of MPI are recorded" $?
+done
+
+script starts './plain' 'true'
+run 2 ./starts
+[ $? -eq 0 ] && [ -s starts.stf ] && [ "$(grep -c 'did not call MPI_Init' out)" -eq 1 ] && [ "$(grep -c 'WARNING' out)" -eq 0 ] &&
+	grep -q 'exec.*--follow-children' out
+ok "a script that starts the program as its child gets a message with the way out" $?
+clean
+timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- ./starts >out 2>&1
+[ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls VT-flush-* >/dev/null 2>&1 &&
+	"$build/stftool" starts.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: plain, pid' clock)" -eq 2 ] &&
+	"$build/stftool" starts-1.stf --print-clock >clock 2>>out && [ "$(grep -c 'process .: starts, pid' clock)" -eq 2 ]
+rc=$?
+ls >>out
+ok "with FOLLOW-CHILDREN the ranks are one trace, and the rest another" $rc
+done_testing

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# STATISTICS of MPI programs (the guide's section 2.8): counts and bytes by function, partner and size. TAP.
+# shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+VT_COUNTER='** off' VT_STATISTICS=on
+export VT_COUNTER VT_STATISTICS
+
+mpi_compile "$MPICC" mpi/programs/mpi_statistics.c program || exit 99
+
+# events of messages in the trace, as the program says them
+events()
+{
+	"$build/stftool" program.stf --dump 2>>out | awk '/ SENDMSG / { for (i = 1; i < NF; i++) { if ($i == "CPU") c = $(i + 1) - 1; if ($i == "TO") t = $(i + 1) - 1; if ($i == "LEN") l = $(i + 1) } n[c " " t " " l]++ }
+		END { for (i in n) print i, n[i] }' | LC_ALL=C sort
+}
+
+# counted: what the trace's statistics say, as the program says it; and messages received, which are as many
+counted()
+{
+	"$build/stftool" program.stf --print-statistics | "$build/tools/convert-stats" >stats &&
+		awk -F'\t' '{ sub(/.*:/, "", $1); sub(/.*:MPI_/, "", $2); sub(/.*:/, "", $3) }
+			$5 == 2 && $3 != "all" { sent[$1 " " $3 " " $4] += $6 }
+			$5 == -2 { received[$3 " " $1 " " $4] += $6 }
+			$3 == "all" && $2 ~ /Bcast|Allreduce/ { print $1, $2, $4, $6 }
+			END { for (i in sent) { print i, sent[i]; if (sent[i] != received[i]) print "received", i, received[i] } }' stats | LC_ALL=C sort >have
+	diff output have >diff
+}
+
+run 4 ./program && counted
+ok "every message and operation is counted, with its partner and bytes" $?
+# the same from the events of the same run
+events >events
+grep -v '[a-z]' have | LC_ALL=C sort | diff events - >diff
+ok "the events say the same" $?
+"$build/stftool" program.stf --verify >>out 2>&1
+ok "--verify accepts rows without a receiver" $?
+VT_STATISTICS=ON VT_PROCESS=OFF run 4 ./program && counted && ! "$build/stftool" program.stf --dump 2>>out | grep -q ' SENDMSG '
+ok "with PROCESS off too, and there are no events" $?
+VT_STATISTICS=64 run 4 ./program 300 && "$build/stftool" program.stf --print-statistics | "$build/tools/convert-stats" >stats && grep -q 'Statistics:others' stats &&
+	awk -F'\t' 'NR > 1 && $4 != "-" && $3 != "all" { n += $6; b += $4 * $6 }
+		END { w = 4 * (50 * 6 + 300); x = 4 * (50 * (0 + 1 + 8 + 1000 + 70000 + 24) + 300 * 2000 + 300 * 299 / 2); exit n != 2 * w || b != 2 * x }' stats
+ok "in few rows the others hold the exact rest of counts and bytes" $?
+# each rank may lose messages of the call in which the limit is reached: at most one of each size and partner
+VT_STATISTICS=off VT_FLUSH_LIMIT=1MB run 4 ./program 0 6000 && { counted || true; } && events >events && awk '
+	FILENAME == "output" { if ($2 ~ /^[0-9]/) truth[$1 " " $2 " " $3] = $4; next }
+	FILENAME == "events" { traced[$1 " " $2 " " $3] = $4; next }
+	$2 ~ /^[0-9]/ && $1 != "received" { rest[$1 " " $2 " " $3] = $4 }
+	END { for (i in truth) { n++; d = truth[i] - traced[i] - rest[i]; if (d < 0 || d > 1 || traced[i] < 100 || rest[i] < 100) { print i, truth[i], traced[i], rest[i]; bad = 1 } }
+		exit bad || n != 24 }' output events have >diff && grep -c 'FLUSH-LIMIT is reached. The program goes on with statistics only' out >said && [ "$(cat said)" -eq 4 ]
+ok "after FLUSH-LIMIT the statistics have the messages that the trace lacks, by partner and size" $?
+VT_SUMMARY=on run 4 ./program && grep -q ' 200 .*MPI:MPI_Waitall$' out && grep -q ' 200 .*MPI:MPI_Sendrecv$' out && grep -q '100.00%  all calls of MPI' out && grep -q '200     14000000  of up to 131071 bytes' out
+ok "SUMMARY: calls of functions, also of those with several messages, the share of MPI, messages by size" $?
+done_testing

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The one trace of an MPI job: what it says of each process, the same bytes when it is made offline of the raw files, in one file
+# or several. TAP.
+# shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+mpi_compile "$MPICC" clocks/programs/mpi_truth.c truth -lVT
+VT_TIMER=clock_monotonic
+export VT_TIMER
+# every trace has an identity of its own, by which no two are the same
+${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/fixed_random.c" -o fixed_random.so >out 2>&1 || echo "Bail out! $(cat out)"
+LD_PRELOAD=$PWD/fixed_random.so
+export LD_PRELOAD
+
+# Second names of the raw files of a run, which go on when they are removed.
+cat >keep <<'END'
+tries=0
+until [ "$(find . -maxdepth 1 -name 'VT-flush-*.dat' | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
+	tries=$((tries + 1))
+	sleep 0.02
+done
+ln VT-flush-*.dat kept/
+END
+kept() # kept N PROGRAM ARGUMENTS...
+{
+	rm -rf kept one
+	mkdir kept one
+	clean
+	sh keep "$1" &
+	run "$@"
+	rc=$?
+	wait $!
+	return $rc
+}
+
+same_files() # same_files NAME: the trace in one/ is that here, byte by byte
+{
+	n=0
+	for f in "$1" "$1".*; do
+		[ -e "$f" ] || continue
+		n=$((n + 1))
+		cmp "$f" "one/$f" >>out 2>&1 || return 1
+	done
+	[ $n -eq "$(find one -type f | wc -l)" ] && [ $n -gt 0 ]
+}
+
+# Tens of thousands of samples, with many anchors, whose histories --verify compares with the data.
+VT_COMPRESS_TRACE=off kept 3 ./truth 2 much && one_trace truth 3 &&
+	"$build/stftool" kept/*.dat --merge one/truth.stf --clock truth.clk --compress-trace off >>out 2>&1 && same_files truth.stf &&
+	[ "$(wc -c <truth.stf.c.0)" -gt $((64 * 65536)) ] && [ "$(wc -c <truth.stf.c.0.anc)" -gt 6400 ]
+ok "offline it is the same, byte by byte" $?
+"$build/stftool" truth.stf --print-threads >threads 2>>out
+"$build/stftool" truth.stf --print-clock >clock 2>>out
+date +%s >now
+awk '{ print $1 }' /proc/uptime >up
+cat threads clock >>out
+# the protocol has the processes from the ranks themselves; a main thread's id is the process's
+awk -v now="$(cat now)" -v up="$(cat up)" '
+FILENAME == "truth.prot" && $1 == "INFO" && $2 == "PROCESS" { gsub(/"/, ""); host[$3] = $4; ip[$3] = $5; pid[$3] = $6; n++ }
+FILENAME == "threads" && $1 ~ /^[0-9]+$/ {
+	split($3, id, ":"); r = id[2]
+	bad = bad || $4 != host[r] || $5 != ip[r] || $6 != pid[r] || (id[1] == 0 && ($7 != pid[r] || $8 != "truth")) || seen[$7]++
+	mains += id[1] == 0
+}
+# seconds since 1970 = offset + ns of the monotonic clock x skew
+FILENAME == "clock" && $2 ~ /^[0-9]+:[0-9]+$/ { bad = bad || $4 < 0.999e-9 || $4 > 1.001e-9 || $3 - (now - up) > 2 || (now - up) - $3 > 2; lines++ }
+FILENAME == "clock" && $NF == "little" { bad = bad || $1 > 1e-6 || $7 < 0.2 }
+END { exit bad || n != 3 || mains != 3 || lines < 3 }' truth.prot threads clock
+ok "each thread has host, address, pid, tid, offset and skew, and the clock its resolution and duration" $?
+kept 3 ./truth 1 && one_trace truth 3 >>out && VT_KEEP_RAW_EVENTS=on run 3 ./truth 1 && [ -s truth.clk ] && [ ! -e truth.stf ] &&
+	[ "$(find . -maxdepth 1 -name 'VT-flush-*.dat' | wc -l)" -eq 3 ] &&
+	"$build/stftool" VT-flush-*.dat --merge truth.stf --clock truth.clk --delete-raw-data >>out 2>&1 && one_trace truth 3
+ok "KEEP-RAW-EVENTS, then a merge" $?
+export VT_LOGFILE_FORMAT=SINGLESTF VT_STF_PROCS_PER_FILE=1
+kept 3 ./truth 2 much && one_trace truth.single 3 >>out
+mv truth.single.clk truth.clk 2>/dev/null
+"$build/stftool" kept/*.dat --merge one/truth.single.stf --clock truth.clk --stf-procs-per-file 1 >>out 2>&1 && same_files truth.single.stf
+ok "and in one file" $?
+unset VT_LOGFILE_FORMAT VT_STF_PROCS_PER_FILE
+
+done_testing
