@@ -3,7 +3,7 @@
 # tests/skips.sh, by which make check ends: skips are named, and a new one on the same machine fails. TAP.
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
-unset SKIPS_RAN
+unset SKIPS_RAN MAKEFLAGS MFLAGS MAKELEVEL
 mkdir -p t
 printf 'ok 1 - works\nok 2 - a disk # SKIP no disk here: none\n1..2\n' >t/a.sh.log
 printf '1..0 # SKIP no MPI\n' >t/b.sh.log
