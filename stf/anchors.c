@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 static const struct stf_record *find_anchor_file(const struct stf_reader *r, uint32_t file)
 {
 	const struct stf_record *rec = stx_reader_anchors_of(r, file);
@@ -17,21 +19,14 @@ static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct 
 {
 	struct stf_anchor a;
 	struct stx_anchor *p;
-	size_t cap;
 
 	stf_get_anchor(&s->record, &a);
 	if (t->n ? a.offset <= t->anchor[t->n - 1].offset : a.offset != 0) {
 		return stx_fail(err, STF_ERR_FORMAT, s->path, s->record.offset, s->record.number,
 			"anchor: offset %llu does not rise from 0", (unsigned long long)a.offset);
 	}
-	if (t->n == t->cap) {
-		cap = t->cap ? 2 * t->cap : 64;
-		p = realloc(t->anchor, cap * sizeof(*p));
-		if (!p) {
-			return stx_no_memory(err);
-		}
-		t->anchor = p;
-		t->cap = cap;
+	if (TKM_GROW(t->anchor, t->cap, t->n + 1) < 0) {
+		return stx_no_memory(err);
 	}
 	p = &t->anchor[t->n];
 	*p = (struct stx_anchor){ .latest = a.time_prev,
@@ -100,16 +95,10 @@ const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file
 	if (at) {
 		return &r->anchors[*at - 1];
 	}
-	p = realloc(r->anchors, (r->n_anchors + 1) * sizeof(*p));
-	if (!p) {
+	p = TKM_APPEND(r->anchors, r->n_anchors);
+	if (!p || stx_map_add(&r->tables_at, 1 + (uint64_t)file, r->n_anchors) < 0) {
 		return NULL;
 	}
-	r->anchors = p;
-	if (stx_map_add(&r->tables_at, 1 + (uint64_t)file, r->n_anchors + 1) < 0) {
-		return NULL;
-	}
-	p += r->n_anchors++;
-	memset(p, 0, sizeof(*p));
 	p->file = file;
 	read_anchors(r, p);
 	return p;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define MAGIC "STFSINGLE 1.0\n"
 #define LONGEST_NAME 200
 
@@ -62,18 +64,11 @@ static struct stx_entry *find_entry(const struct stx_archive *a, const char *suf
 /* Takes ownership of e->suffix. */
 static int add_entry(struct stx_archive *a, struct stx_entry *e)
 {
-	size_t cap = a->cap ? 2 * a->cap : 32;
 	uint64_t h = hash_of(e->suffix);
 	const uint64_t *at = stx_map_find(&a->at, h);
-	struct stx_entry *p;
 
-	if (a->n == a->cap) {
-		p = realloc(a->entry, cap * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		a->entry = p;
-		a->cap = cap;
+	if (TKM_GROW(a->entry, a->cap, a->n + 1) < 0) {
+		return -1;
 	}
 	if (at) {
 		e->next = a->entry[*at - 1].next;

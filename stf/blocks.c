@@ -5,18 +5,12 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 int stx_blocks_add(struct stx_blocks *l, uint64_t end, uint64_t time, uint64_t hash)
 {
-	size_t cap = l->cap ? 2 * l->cap : 16;
-	struct stx_block *p;
-
-	if (l->n == l->cap) {
-		p = realloc(l->b, cap * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		l->b = p;
-		l->cap = cap;
+	if (TKM_GROW(l->b, l->cap, l->n + 1) < 0) {
+		return -1;
 	}
 	l->b[l->n++] = (struct stx_block){ end, time, hash };
 	return 0;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define PIECE (1u << 16)
 
 /* Opens the file again after it was parked, and checks that it is still the same file. */
@@ -154,7 +156,6 @@ static size_t up_to_block(const struct stx_source *s, size_t want)
 static int read_more(struct stx_source *s, struct stf_err *err)
 {
 	uint64_t left;
-	uint8_t *p;
 	ssize_t n;
 	size_t want;
 
@@ -166,12 +167,9 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 	}
 	if (s->len == s->cap || s->cap < s->piece) {
 		want = s->cap < s->piece ? s->piece : 2 * s->cap;
-		p = realloc(s->buf, want);
-		if (!p) {
+		if (TKM_GROW(s->buf, s->cap, want) < 0) {
 			return stx_no_memory(err);
 		}
-		s->buf = p;
-		s->cap = want;
 	}
 	/* a reader that continues gets larger pieces each time; a reader of one place gets only a small one */
 	s->piece = 2 * s->piece < s->max_piece ? 2 * s->piece : s->max_piece;

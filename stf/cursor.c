@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "base/heap.h"
+
 #define MAX_OPEN 64         /* files that stay open; if there are more, each is opened for each read */
 #define AT_ONCE (32u << 20) /* bytes of all files together that are mapped or held in memory */
 #define MAX_WINDOW (8u << 20)
@@ -12,29 +15,15 @@
 #define MAX_PIECE (256u << 10) /* so that the piece stays in the cache until its records were decoded */
 #define MIN_PIECE (8u << 10)
 
-static int source_is_earlier(const struct stx_source *a, const struct stx_source *b)
+static int source_is_earlier(const void *of, struct stx_source *const *a, struct stx_source *const *b)
 {
-	return a->record.time != b->record.time ? a->record.time < b->record.time
-						: a->number_in_trace < b->number_in_trace;
+	const struct stf_record *x = &(*a)->record, *y = &(*b)->record;
+
+	(void)of;
+	return x->time != y->time ? x->time < y->time : (*a)->number_in_trace < (*b)->number_in_trace;
 }
 
-static void sift_down(struct stf_cursor *c, size_t i)
-{
-	struct stx_source *s = c->heap[i];
-	size_t k;
-
-	while ((k = 2 * i + 1) < c->n) {
-		if (k + 1 < c->n && source_is_earlier(c->heap[k + 1], c->heap[k])) {
-			k++;
-		}
-		if (!source_is_earlier(c->heap[k], s)) {
-			break;
-		}
-		c->heap[i] = c->heap[k];
-		i = k;
-	}
-	c->heap[i] = s;
-}
+TKM_HEAP(source_heap, struct stx_source *, source_is_earlier);
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -85,15 +74,14 @@ static int advance(struct stf_cursor *c, struct stx_source *s)
 /* Adds a source and takes ownership of it. */
 static int add_source(struct stf_cursor *c, struct stx_source *s)
 {
-	struct stx_source **p = realloc(c->heap, (c->n + 1) * sizeof(*p));
+	struct stx_source **place = TKM_APPEND(c->heap, c->n);
 
-	if (!p) {
+	if (!place) {
 		stx_source_close(s);
 		return -1;
 	}
-	c->heap = p;
-	s->number_in_trace = c->n;
-	c->heap[c->n++] = s;
+	s->number_in_trace = c->n - 1;
+	*place = s;
 	return 0;
 }
 
@@ -217,7 +205,7 @@ static void prime(struct stf_cursor *c)
 	}
 	c->n = n;
 	for (i = n / 2; i-- > 0;) {
-		sift_down(c, i);
+		source_heap_sift(NULL, c->heap, c->n, i);
 	}
 }
 
@@ -309,9 +297,7 @@ static void drop_given(struct stf_cursor *c)
 	stx_source_close(c->given);
 	c->given = NULL;
 	c->heap[0] = c->heap[--c->n];
-	if (c->n) {
-		sift_down(c, 0);
-	}
+	source_heap_sift(NULL, c->heap, c->n, 0);
 }
 
 /* Reads the next record of the source that delivered last. */
@@ -320,7 +306,7 @@ static void replace_given(struct stf_cursor *c)
 	if (c->given && !advance(c, c->given)) {
 		drop_given(c);
 	} else if (c->given) {
-		sift_down(c, 0);
+		source_heap_sift(NULL, c->heap, c->n, 0);
 		c->given = NULL;
 	}
 }
@@ -376,7 +362,7 @@ static uint64_t earliest_of_others(const struct stf_cursor *c)
 	if (c->n < 2) {
 		return UINT64_MAX;
 	}
-	o = c->n > 2 && source_is_earlier(c->heap[2], c->heap[1]) ? c->heap[2] : c->heap[1];
+	o = c->n > 2 && source_is_earlier(NULL, &c->heap[2], &c->heap[1]) ? c->heap[2] : c->heap[1];
 	return c->heap[0]->number_in_trace < o->number_in_trace ? o->record.time : o->record.time - 1;
 }
 

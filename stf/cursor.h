@@ -12,7 +12,7 @@ struct stf_cursor {
 	struct stx_filter filter;
 	struct stf_triplet *willys;
 	struct stf_record **state; /* records of the state, delivered before all others */
-	size_t n_state, cap_state, next_state;
+	size_t n_state, next_state;
 	struct stx_source **heap; /* sorted by the time of their next record, which is in source->record */
 	size_t n;
 	struct stx_source *given; /* the source that delivered last; its record must be replaced by the next */

@@ -7,7 +7,7 @@
 
 struct stx_damages {
 	struct stf_damage *d;
-	size_t n, cap;
+	size_t n;
 };
 
 /* Adds a piece. A known piece is not added again, and a piece that begins at the end of the last one extends it.

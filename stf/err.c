@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 
 static void set_file(struct stf_err *e, const char *file)
@@ -96,26 +97,10 @@ int stx_no_memory(struct stf_err *e)
 
 int stx_buf_reserve(struct stx_buf *b, size_t n)
 {
-	size_t cap = b->cap ? b->cap : 256;
-	char *p;
-
-	if (n <= b->cap - b->n) {
-		return 0;
-	}
-	while (cap - b->n < n) {
-		if (cap > SIZE_MAX / 2) {
-			b->failed = 1;
-			return -1;
-		}
-		cap *= 2;
-	}
-	p = realloc(b->p, cap);
-	if (!p) {
+	if (n > SIZE_MAX - b->n || TKM_GROW(b->p, b->cap, b->n + n) < 0) {
 		b->failed = 1;
 		return -1;
 	}
-	b->p = p;
-	b->cap = cap;
 	return 0;
 }
 

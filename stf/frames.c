@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define SKIPPABLE 0x184d2a5eu
 #define SEEKABLE 0x8f92eab1u
 #define FOOT 9
@@ -112,9 +114,7 @@ static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err
 static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
 {
 	size_t at = 0, n = (size_t)s->place.size, cap = 0, size;
-	struct frame *p;
 	uint64_t content;
-	int rc = 0;
 
 	free(f->frame);
 	f->frame = NULL;
@@ -130,19 +130,13 @@ static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_er
 	}
 	while (at < n && stx_unzst_measure(f->packed + at, n - at, &size, &content) == 0 && content <= UINT32_MAX &&
 		size <= UINT32_MAX && size && tkm_get32(f->packed + at, 0) != SKIPPABLE) {
-		if (f->n + 1 >= cap) {
-			cap = cap ? 2 * cap : 64;
-			p = realloc(f->frame, cap * sizeof(*p));
-			if (!p) {
-				rc = stx_no_memory(err);
-				break;
-			}
-			f->frame = p;
+		if (TKM_GROW(f->frame, cap, f->n + 2) < 0) {
+			return stx_no_memory(err);
 		}
 		f->frame[f->n++] = (struct frame){ at, UINT64_MAX, (uint32_t)size, (uint32_t)content };
 		at += size;
 	}
-	return rc;
+	return 0;
 }
 
 int stx_frames_open(struct stx_source *s, struct stf_err *err)
@@ -170,22 +164,6 @@ int stx_frames_open(struct stx_source *s, struct stf_err *err)
 	return 0;
 }
 
-static int grow(uint8_t **p, size_t *cap, size_t n)
-{
-	uint8_t *q;
-
-	if (n <= *cap && *p) {
-		return 0;
-	}
-	q = realloc(*p, n + 1);
-	if (!q) {
-		return -1;
-	}
-	*p = q;
-	*cap = n;
-	return 0;
-}
-
 /* Unpacks the content of the next frame, which stands for *size bytes of the component. */
 static int unpack(struct stx_source *s, int64_t *size, struct stf_err *err)
 {
@@ -196,7 +174,8 @@ static int unpack(struct stx_source *s, int64_t *size, struct stf_err *err)
 	if (fr->content > STX_MAX_FRAME || fr->content > ((uint64_t)fr->packed / 3 + 1) * (128 << 10)) {
 		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame cannot hold %u bytes", fr->content);
 	}
-	if (grow(&f->packed, &f->packed_cap, fr->packed) < 0 || grow(&f->content, &f->content_cap, fr->content) < 0) {
+	if (TKM_GROW(f->packed, f->packed_cap, fr->packed) < 0 ||
+		TKM_GROW(f->content, f->content_cap, fr->content) < 0) {
 		return stx_no_memory(err);
 	}
 	if (read_at(s, fr->at, f->packed, fr->packed, err) < 0) {
@@ -233,7 +212,7 @@ int stx_frames_fill(struct stx_source *s, struct stf_err *err)
 		return -1;
 	}
 	fr = &f->frame[f->next];
-	if (s->len + (size_t)size > s->cap && grow(&s->buf, &s->cap, s->len + (size_t)size) < 0) {
+	if (TKM_GROW(s->buf, s->cap, s->len + (size_t)size) < 0) {
 		return stx_no_memory(err);
 	}
 	stx_columns_unpack(s->buf + s->len, f->content, fr->content, s->defs->big);

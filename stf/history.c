@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
+#include "base/grow.h"
+
 /* The record being walked. */
 struct place {
 	const uint8_t *p;
@@ -92,24 +94,6 @@ uint64_t stx_history_late(const struct stx_history *h, uint64_t *most)
 	return h->n_late;
 }
 
-/* Makes room for one more element of an array. */
-static int grow(void *array, size_t *cap, size_t n, size_t size)
-{
-	void **p = array, *q;
-	size_t c = *cap ? 2 * *cap : size > sizeof(struct stx_last) ? 16 : 4;
-
-	if (n < *cap) {
-		return 0;
-	}
-	q = realloc(*p, c * size);
-	if (!q) {
-		return -1;
-	}
-	*p = q;
-	*cap = c;
-	return 0;
-}
-
 static int set_counter(struct stx_lasts *s, uint32_t id, uint64_t value, uint32_t by_thread)
 {
 	size_t lo = s->next, hi = s->n, mid;
@@ -126,7 +110,7 @@ static int set_counter(struct stx_lasts *s, uint32_t id, uint64_t value, uint32_
 			}
 		}
 		if (lo == s->n || s->c[lo].id != id) {
-			if (grow(&s->c, &s->cap, s->n, sizeof(*s->c)) < 0) {
+			if (TKM_GROW(s->c, s->cap, s->n + 1) < 0) {
 				return -1;
 			}
 			memmove(s->c + lo + 1, s->c + lo, (s->n - lo) * sizeof(*s->c));
@@ -188,7 +172,7 @@ static ssize_t find_place(struct stx_places *p, void *array, size_t *cap, size_t
 	}
 	slot = find_slot(p, *a, size, willy);
 	if (!*slot) {
-		if (grow(a, cap, *n, size) < 0) {
+		if (tkm_grow_array(array, cap, *n + 1, size) < 0) {
 			return -1;
 		}
 		p->disordered |= *n && number_at(*a, size, *n - 1) > willy;
@@ -288,29 +272,19 @@ static struct stx_stack *find_stack(struct stx_history *h, uint32_t willy)
 	return &h->stack[i];
 }
 
-static int more_room(struct stx_stack *s)
+/* Makes room for `more` open functions. */
+static int grow_stack(struct stx_stack *s, uint32_t more)
 {
-	uint32_t cap = s->cap ? 2 * s->cap : 8, *p;
+	size_t room = s->cap, need = (size_t)s->n + more;
 
-	p = realloc(s->function, cap * sizeof(*p));
-	if (!p) {
-		return -1;
-	}
-	s->function = p;
-	p = realloc(s->scl, cap * sizeof(*p));
-	if (!p) {
-		return -1;
-	}
-	s->scl = p;
-	s->cap = cap;
-	return 0;
+	return TKM_GROW(s->function, room, need) < 0 || TKM_GROW(s->scl, s->cap, need) < 0 ? -1 : 0;
 }
 
 static int push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl)
 {
 	struct stx_stack *s = find_stack(h, willy);
 
-	if (!s || (s->n == s->cap && more_room(s) < 0)) {
+	if (!s || grow_stack(s, 1) < 0) {
 		return -1;
 	}
 	s->function[s->n] = function;
@@ -336,7 +310,7 @@ static int pop(struct stx_history *h, uint32_t willy)
 
 static int add_open(struct stx_history *h, const struct place *at, uint64_t end, uint64_t key0, uint64_t key1)
 {
-	if (grow(&h->open, &h->cap_open, h->n_open, sizeof(*h->open)) < 0) {
+	if (TKM_GROW(h->open, h->cap_open, h->n_open + 1) < 0) {
 		return -1;
 	}
 	h->open[h->n_open++] = (struct stx_open_record){
@@ -518,7 +492,7 @@ static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, con
 	do {
 		t += tkm_get32(p + 1, big);
 		if (*p == STF_ID_enter_function) {
-			if (s->n == s->cap && more_room(s) < 0) {
+			if (grow_stack(s, 1) < 0) {
 				return NULL;
 			}
 			s->function[s->n] = tkm_get32(p + offsetof(struct stx_wire_enter_function, function), big);
@@ -549,10 +523,7 @@ int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_d
 	if (s) {
 		s->n -= d->left < s->n ? d->left : s->n;
 	}
-	while (s && s->cap - s->n < d->n_open) {
-		s = more_room(s) < 0 ? NULL : s;
-	}
-	if (!s) {
+	if (!s || grow_stack(s, d->n_open) < 0) {
 		return -1;
 	}
 	memcpy(s->function + s->n, d->open, d->n_open * sizeof(*s->function));

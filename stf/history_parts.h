@@ -26,7 +26,8 @@ struct stx_thread_values {
 
 struct stx_stack {
 	uint32_t willy;
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	uint32_t *function, *scl;
 };
 

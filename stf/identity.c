@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "base/grow.h"
+
 int stx_identity_new(struct stx_identity *i)
 {
 	uint64_t u[2];
@@ -76,11 +78,10 @@ int stx_identities_add(struct stx_identities *l, const struct stx_identity *i)
 	if (stx_identities_have(l, i)) {
 		return 0;
 	}
-	p = realloc(l->i, (l->n + 1) * sizeof(*p));
+	p = TKM_APPEND(l->i, l->n);
 	if (!p) {
 		return -1;
 	}
-	l->i = p;
-	p[l->n++] = *i;
+	*p = *i;
 	return 0;
 }

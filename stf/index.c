@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* The next data stream, in the order of the file ids. */
 static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, uint32_t *set)
 {
@@ -152,7 +154,7 @@ static int close_streams(struct stf_writer *w)
 static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 {
 	struct stx_stream *s, *all[4];
-	struct stx_part *p = NULL, *q;
+	struct stx_part *p = NULL, *new;
 	unsigned kind = 0;
 	uint32_t set = 0;
 	size_t i, m;
@@ -161,18 +163,16 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 	all[0] = w->dcl;
 	all[1] = w->sts;
 	for (m = w->sts ? 2 : 1; m; m = s ? 1 + (s->anc != NULL) : 0) {
-		q = realloc(p, (*n + m) * sizeof(*p));
-		if (!q) {
-			free(p);
-			stx_no_memory(&w->err);
-			return NULL;
-		}
-		p = q;
 		for (i = 0; i < m; i++) {
-			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix,
-				all[i]->level ? ".zst" : "");
-			p[*n].stream = all[i];
-			p[(*n)++].out = &all[i]->out;
+			new = TKM_APPEND(p, *n);
+			if (!new) {
+				free(p);
+				stx_no_memory(&w->err);
+				return NULL;
+			}
+			snprintf(new->suffix, sizeof(new->suffix), "%s%s", all[i]->suffix, all[i]->level ? ".zst" : "");
+			new->stream = all[i];
+			new->out = &all[i]->out;
 		}
 		s = next_data(w, &kind, &set);
 		if (s) {

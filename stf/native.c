@@ -209,7 +209,7 @@ size_t stx_native_counters(
 void stx_one_counter(struct stx_source *s, const struct stf_counter_value *v, struct stf_counter_batch *b)
 {
 	size_t k = v->size_1_2;
-	uint8_t *p = realloc(s->one, sizeof(uint64_t) + FIXED + 12 * k);
+	uint8_t *p = s->one ? s->one : malloc(sizeof(uint64_t) + FIXED + 12 * UINT8_MAX);
 
 	b->n = 0;
 	if (!p) {

@@ -6,18 +6,22 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "base/heap.h"
+
 enum { MOST = 1 << 18 }; /* number of records that wait if a trace does not say how late its records are */
 
-static int record_is_before(const struct stx_waiting *a, const struct stx_waiting *b)
+static int record_is_before(const void *of, const struct stx_waiting *a, const struct stx_waiting *b)
 {
+	(void)of;
 	return a->record->time != b->record->time ? a->record->time < b->record->time : a->number < b->number;
 }
+
+TKM_HEAP(record_heap, struct stx_waiting, record_is_before);
 
 int stx_order_put(struct stx_order *o, const struct stf_record *r)
 {
 	struct stx_waiting w = { stx_copy_record(r), o->number++ };
-	size_t i = o->n, up, cap = o->cap ? 2 * o->cap : 64;
-	void *p;
 
 	if (!w.record) {
 		return -1;
@@ -27,19 +31,11 @@ int stx_order_put(struct stx_order *o, const struct stf_record *r)
 	w.record->file = r->file;
 	w.record->offset = r->offset;
 	w.record->number = r->number;
-	if (o->n == o->cap) {
-		p = realloc(o->heap, cap * sizeof(*o->heap));
-		if (!p) {
-			free(w.record);
-			return -1;
-		}
-		o->heap = p;
-		o->cap = cap;
+	if (TKM_GROW(o->heap, o->cap, o->n + 1) < 0) {
+		free(w.record);
+		return -1;
 	}
-	for (o->n++; i > 0 && record_is_before(&w, &o->heap[up = (i - 1) / 2]); i = up) {
-		o->heap[i] = o->heap[up];
-	}
-	o->heap[i] = w;
+	record_heap_add(NULL, o->heap, o->n++, w);
 	o->newest = r->time > o->newest ? r->time : o->newest;
 	return 0;
 }
@@ -47,18 +43,9 @@ int stx_order_put(struct stx_order *o, const struct stf_record *r)
 static struct stf_record *take_first(struct stx_order *o)
 {
 	struct stf_record *first = o->heap[0].record;
-	struct stx_waiting last = o->heap[--o->n];
-	size_t i = 0, k;
 
-	while ((k = 2 * i + 1) < o->n) {
-		k += k + 1 < o->n && record_is_before(&o->heap[k + 1], &o->heap[k]);
-		if (!record_is_before(&o->heap[k], &last)) {
-			break;
-		}
-		o->heap[i] = o->heap[k];
-		i = k;
-	}
-	o->heap[i] = last;
+	o->heap[0] = o->heap[--o->n];
+	record_heap_sift(NULL, o->heap, o->n, 0);
 	return first;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* ---- keeping records ---- */
 
 /* Copies a record into one piece of memory: record, values, arrays. */
@@ -82,23 +84,13 @@ int stx_check_references(
 static int keep_record(struct stf_reader *r, const struct stf_record *rec, struct stf_err *err)
 {
 	struct stx_table *t = &r->table[rec->layout->class_id];
-	struct stf_record **p, *c;
-	size_t cap;
+	struct stf_record *c = stx_copy_record(rec), **place = c ? TKM_APPEND(t->record, t->n) : NULL;
 
-	if (t->n == t->cap) {
-		cap = t->cap ? 2 * t->cap : 8;
-		p = realloc(t->record, cap * sizeof(*p));
-		if (!p) {
-			return stx_no_memory(err);
-		}
-		t->record = p;
-		t->cap = cap;
-	}
-	c = stx_copy_record(rec);
-	if (!c) {
+	if (!place) {
+		free(c);
 		return stx_no_memory(err);
 	}
-	t->record[t->n++] = c;
+	*place = c;
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 
 struct stx_table {
 	struct stf_record **record;
-	size_t n, cap;
+	size_t n;
 };
 
 /* What the index states about a component as it is stored, and about its blocks. */
@@ -38,7 +38,7 @@ struct stf_reader {
 	uint64_t base_hash, base_want;
 	struct stx_identities identities; /* the identities that the trace's components may carry */
 	struct stx_stated *stated;
-	size_t n_stated, cap_stated;
+	size_t n_stated;
 	struct stx_map stated_at;  /* hash of the suffix: index in `stated` */
 	struct stx_map files_at;   /* hash of the suffix: 1 + index among the file_declarations */
 	struct stx_map anchors_of; /* 1 + id of a data file: 1 + index of its first anchor_file_declaration */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define LONGEST_LAYER (1u << 20)
 
 int stx_faults_add(struct stx_faults *l, const struct stf_err *e)
@@ -17,15 +19,11 @@ int stx_faults_add(struct stx_faults *l, const struct stf_err *e)
 	if (l->n == STX_MAX_FAULTS) {
 		return 0;
 	}
-	if (l->n == l->cap) {
-		p = realloc(l->fault, (l->cap + 8) * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		l->fault = p;
-		l->cap += 8;
+	p = TKM_APPEND(l->fault, l->n);
+	if (!p) {
+		return -1;
 	}
-	l->fault[l->n++] = *e;
+	*p = *e;
 	return 0;
 }
 

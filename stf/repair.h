@@ -10,7 +10,7 @@
 /* The first faults; `count` counts all of them. */
 struct stx_faults {
 	struct stf_err *fault;
-	size_t n, cap;
+	size_t n;
 	uint64_t count;
 };
 

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 struct list {
 	struct stf_series *s;
 	size_t *room; /* allocated elements of each series */
@@ -14,22 +16,10 @@ struct list {
 
 static int add(struct list *l, uint32_t counter, uint32_t willy)
 {
-	size_t cap = l->cap ? 2 * l->cap : 16;
-	struct stf_series *s;
-	size_t *room;
+	size_t room = l->cap;
 
-	if (l->n == l->cap) {
-		s = realloc(l->s, cap * sizeof(*s));
-		if (!s) {
-			return -1;
-		}
-		l->s = s;
-		room = realloc(l->room, cap * sizeof(*room));
-		if (!room) {
-			return -1;
-		}
-		l->room = room;
-		l->cap = cap;
+	if (TKM_GROW(l->s, room, l->n + 1) < 0 || TKM_GROW(l->room, l->cap, l->n + 1) < 0) {
+		return -1;
 	}
 	l->s[l->n] = (struct stf_series){ .counter = counter, .willy = willy };
 	l->room[l->n++] = 0;
@@ -48,22 +38,11 @@ static size_t find(struct list *l, uint32_t counter, uint32_t willy)
 	return stx_map_add(&l->at, key, l->n + 1) <= 0 || add(l, counter, willy) < 0 ? SIZE_MAX : l->n - 1;
 }
 
-static int grow(struct stf_series *s, size_t *room)
+static int grow_series(struct stf_series *s, size_t *room)
 {
-	size_t cap = *room ? 2 * *room : 64;
-	uint64_t *p = realloc(s->times, cap * sizeof(*p));
+	size_t times = *room;
 
-	if (!p) {
-		return -1;
-	}
-	s->times = p;
-	p = realloc(s->values, cap * sizeof(*p));
-	if (!p) {
-		return -1;
-	}
-	s->values = p;
-	*room = cap;
-	return 0;
+	return TKM_GROW(s->times, times, s->n + 1) < 0 || TKM_GROW(s->values, *room, s->n + 1) < 0 ? -1 : 0;
 }
 
 /* The series that received the values of the last record. The next record usually has the same counters of the
@@ -95,7 +74,7 @@ static int add_value(struct list *l, struct last *last, const struct stf_counter
 		}
 		at = last->at[j];
 		s = &l->s[at];
-		if (s->n == l->room[at] && grow(s, &l->room[at]) < 0) {
+		if (s->n == l->room[at] && grow_series(s, &l->room[at]) < 0) {
 			return -1;
 		}
 		s->times[s->n] = b->times[i];

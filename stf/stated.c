@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define PIECE (256u << 10) /* small enough to stay in the cache between reading and hashing */
 #define LONGEST_SUFFIX 203
 #define BASE_END 48 /* the text at the end of a base file has at most this many bytes */
@@ -112,25 +114,14 @@ static struct stx_stated *place_of(struct stf_reader *r, const char *suffix, siz
 	uint64_t key = key_of(suffix, n);
 	const uint64_t *at = stx_map_find(&r->stated_at, key);
 	struct stx_stated *p;
-	size_t cap;
 
 	if (at) {
 		return &r->stated[*at];
 	}
-	if (r->n_stated == r->cap_stated) {
-		cap = r->cap_stated ? 2 * r->cap_stated : 16;
-		p = realloc(r->stated, cap * sizeof(*p));
-		if (!p) {
-			return NULL;
-		}
-		r->stated = p;
-		r->cap_stated = cap;
-	}
-	if (stx_map_add(&r->stated_at, key, r->n_stated) < 0) {
+	p = TKM_APPEND(r->stated, r->n_stated);
+	if (!p || stx_map_add(&r->stated_at, key, r->n_stated - 1) < 0) {
 		return NULL;
 	}
-	p = &r->stated[r->n_stated++];
-	memset(p, 0, sizeof(*p));
 	return p;
 }
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 enum { PAGE = 4096 };
 
 uint64_t stx_stream_offset(const struct stx_stream *s)
@@ -189,8 +191,7 @@ static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 
 static int make_room(struct stx_stream *s, uint64_t size)
 {
-	uint64_t used, cap;
-	uint8_t *p;
+	size_t used, seen, hashed, room;
 
 	if (size <= (uint64_t)(s->end - s->cur)) {
 		return 0;
@@ -202,20 +203,17 @@ static int make_room(struct stx_stream *s, uint64_t size)
 	if (size <= (uint64_t)(s->end - s->cur)) {
 		return 0;
 	}
-	used = (uint64_t)(s->cur - s->buf);
-	cap = 2 * (uint64_t)(s->end - s->buf);
-	if (cap < used + size) {
-		cap = used + size;
-	}
-	p = size > SIZE_MAX / 4 ? NULL : realloc(s->buf, cap);
-	if (!p) {
+	used = (size_t)(s->cur - s->buf);
+	seen = (size_t)(s->seen - s->buf);
+	hashed = (size_t)(s->hashed - s->buf);
+	room = (size_t)(s->end - s->buf);
+	if (size > SIZE_MAX / 4 || TKM_GROW(s->buf, room, used + size) < 0) {
 		return stx_no_memory(s->err);
 	}
-	s->seen = p + (s->seen - s->buf);
-	s->hashed = p + (s->hashed - s->buf);
-	s->cur = p + used;
-	s->buf = p;
-	s->end = p + cap;
+	s->seen = s->buf + seen;
+	s->hashed = s->buf + hashed;
+	s->cur = s->buf + used;
+	s->end = s->buf + room;
 	return 0;
 }
 

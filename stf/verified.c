@@ -8,9 +8,11 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 {
-	size_t i, cap = l->cap ? 2 * l->cap : 16;
+	size_t i;
 	struct stf_damage *p;
 
 	for (i = 0; i < l->n; i++) {
@@ -25,15 +27,11 @@ int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 			return 0;
 		}
 	}
-	if (l->n == l->cap) {
-		p = realloc(l->d, cap * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		l->d = p;
-		l->cap = cap;
+	p = TKM_APPEND(l->d, l->n);
+	if (!p) {
+		return -1;
 	}
-	l->d[l->n++] = *d;
+	*p = *d;
 	return 0;
 }
 

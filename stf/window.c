@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 /* The state of one file just before the window. */
 struct before {
 	struct stf_cursor *c;
@@ -201,29 +203,21 @@ static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 static int keep_state(struct before *b, const struct stf_record *r, uint64_t time, uint32_t file)
 {
 	struct stf_cursor *c = b->c;
-	struct stf_record **p, *copy;
-	size_t cap;
+	struct stf_record **place, *copy;
 
 	if (!stx_filter_record(&c->filter, r)) {
 		return 0;
 	}
-	if (c->n_state == c->cap_state) {
-		cap = c->cap_state ? 2 * c->cap_state : 16;
-		p = realloc(c->state, cap * sizeof(*p));
-		if (!p) {
-			return no_memory(b);
-		}
-		c->state = p;
-		c->cap_state = cap;
-	}
 	copy = stx_copy_record(r);
-	if (!copy) {
+	place = copy ? TKM_APPEND(c->state, c->n_state) : NULL;
+	if (!place) {
+		free(copy);
 		return no_memory(b);
 	}
 	copy->time = time;
 	copy->file = file;
 	copy->number = c->n_state; /* orders records with equal times when they are sorted */
-	c->state[c->n_state++] = copy;
+	*place = copy;
 	return 0;
 }
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 /* One row per category. The ids of files depend only on the suffix, so that rewriting a trace in another order
  * gives the same bytes. The anchor file has the id after its data file's id. */
 /* clang-format off */
@@ -230,19 +232,9 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 
 int stx_make_room(struct stf_writer *w, unsigned kind, uint32_t set)
 {
-	uint32_t n = set + 1;
-	struct stx_stream **p;
-
-	if (n > w->n_sets[kind]) {
-		p = realloc(w->data[kind], n * sizeof(*p));
-		if (!p) {
-			return stx_no_memory(&w->err);
-		}
-		memset(p + w->n_sets[kind], 0, (n - w->n_sets[kind]) * sizeof(*p));
-		w->data[kind] = p;
-		w->n_sets[kind] = n;
-	}
-	return 0;
+	return set >= w->n_sets[kind] && TKM_EXTEND(w->data[kind], w->n_sets[kind], set + 1) < 0
+		? stx_no_memory(&w->err)
+		: 0;
 }
 
 void stx_suffix(unsigned kind, uint32_t set, char *suffix, size_t n)
