@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 static int out_of_range(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
@@ -36,17 +37,8 @@ static int out_of_range(const struct tkm_option *o, const char *text, const char
 
 static int add_text(struct tkm_option_list *l, const char *text, const char *origin, struct tkm_err *err)
 {
-	char **p = realloc(l->text, (l->n + 1) * sizeof(*p));
-
-	if (p) {
-		l->text = p;
-		p[l->n] = strdup(text);
-	}
-	if (!p || !p[l->n]) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin);
-	}
-	l->n++;
-	return 0;
+	return tkm_append_text(&l->text, &l->n, text) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin)
+							  : 0;
 }
 
 static int parse_level(const struct tkm_option *o, const char *text)
@@ -348,11 +340,8 @@ void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *
 	for (; table->name; table++) {
 		if (table->type == TKM_OPTION_LIST) {
 			l = table->value;
-			while (l->n) {
-				free(l->text[--l->n]);
-			}
-			free(l->text);
-			l->text = NULL;
+			tkm_free_texts(l->text, l->n);
+			*l = (struct tkm_option_list){ 0 };
 		}
 	}
 }

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
+
+enum { LEAST_READ = 4096 };
+
 char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
 {
 	static const struct {
@@ -268,6 +272,24 @@ int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out)
 	}
 	*out = (struct tkm_triplet){ v[0], n == 1 ? v[0] : v[1], v[2] };
 	return out->step < 1 || out->last < out->first ? -1 : 0;
+}
+
+int tkm_read_text(FILE *f, char **text, size_t *n)
+{
+	size_t room = 0, got;
+
+	*text = NULL;
+	*n = 0;
+	do {
+		if (TKM_GROW(*text, room, *n + LEAST_READ) < 0) {
+			errno = ENOMEM;
+			return -1;
+		}
+		got = fread(*text + *n, 1, room - *n - 1, f);
+		*n += got;
+	} while (got > 0);
+	(*text)[*n] = '\0';
+	return ferror(f) ? -1 : 0;
 }
 
 int tkm_text_end(FILE *f, char **text)

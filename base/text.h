@@ -52,6 +52,9 @@ void tkm_quote_gnuplot(FILE *f, const char *text);
  * existing file the shell expands it to the original character. Cut where buf is too small. Returns buf. */
 char *tkm_shell_word(char *buf, size_t size, const char *text);
 
+/* Reads the rest of a file: *text, which the caller frees, ends with a zero that *n does not count. Returns 0, or -1 with errno. */
+int tkm_read_text(FILE *f, char **text, size_t *n);
+
 /* Closes what open_memstream(&text, ...) opened. Returns 0, or -1 when there was no memory for all of the text: then it
  * is freed and *text is NULL. */
 int tkm_text_end(FILE *f, char **text);

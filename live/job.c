@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/rootfs.h"
 #include "collector-plugin/raw/reader.h"
 
@@ -22,7 +23,6 @@ struct found {
 
 static int add_path(struct found *f, const char *path)
 {
-	char **more;
 	size_t i;
 
 	for (i = 0; i < f->n; i++) {
@@ -30,21 +30,7 @@ static int add_path(struct found *f, const char *path)
 			return 0;
 		}
 	}
-	more = realloc(f->path, (f->n + 1) * sizeof(*more));
-	if (!more) {
-		return -1;
-	}
-	f->path = more;
-	f->path[f->n] = strdup(path);
-	return f->path[f->n] ? (f->n++, 0) : -1;
-}
-
-static void free_found(struct found *f)
-{
-	while (f->n) {
-		free(f->path[--f->n]);
-	}
-	free(f->path);
+	return tkm_append_text(&f->path, &f->n, path);
 }
 
 static int add_if_recording(struct found *f, const char *path)
@@ -211,7 +197,7 @@ static int job_of(int root, const char *pid, const struct found *f, char *job, s
 		if (mapped.n && vt_raw_read_head(mapped.path[0], &head) == 0) {
 			snprintf(job, size, "%s", head.job);
 		}
-		free_found(&mapped);
+		tkm_free_texts(mapped.path, mapped.n);
 	}
 	return rc;
 }
@@ -247,7 +233,7 @@ int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err)
 		close(root);
 	}
 	list_jobs(&f, list, sizeof(list));
-	free_found(&f);
+	tkm_free_texts(f.path, f.n);
 	if (jobs < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}

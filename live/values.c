@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "collector-plugin/raw/reader.h"
 #include "report/html.h"
 #include "stf/stf.h"
@@ -45,38 +46,28 @@ static int number_of(struct vtl_text **list, size_t *n, const char *text, const 
 			return 0;
 		}
 	}
-	more = realloc(*list, (*n + 1) * sizeof(*more));
+	more = TKM_APPEND(*list, *n);
 	if (!more) {
 		return -1;
 	}
-	*list = more;
-	memset(&more[*n], 0, sizeof(*more));
-	snprintf(more[*n].text, sizeof(more->text), "%s", text);
-	snprintf(more[*n].unit, sizeof(more->unit), "%s", unit);
-	*number = (uint32_t)(*n)++;
+	snprintf(more->text, sizeof(more->text), "%s", text);
+	snprintf(more->unit, sizeof(more->unit), "%s", unit);
+	*number = (uint32_t)i;
 	return 0;
 }
 
 static int define(const struct vt_raw_def *d, void *ctx)
 {
 	struct look *l = ctx;
-	struct counter *c, *more;
-	size_t n;
+	struct counter *c;
 	const char *unit;
 
 	if (d->type != VT_RAW_DEF_COUNTER || d->id > 1 << 20) {
 		return 0;
 	}
-	if (d->id >= l->counters) {
-		n = d->id + 32;
-		more = realloc(l->counter, n * sizeof(*more));
-		if (!more) {
-			l->no_memory = 1;
-			return 1;
-		}
-		memset(more + l->counters, 0, (n - l->counters) * sizeof(*more));
-		l->counter = more;
-		l->counters = n;
+	if (d->id >= l->counters && TKM_EXTEND(l->counter, l->counters, d->id + 1) < 0) {
+		l->no_memory = 1;
+		return 1;
 	}
 	c = &l->counter[d->id];
 	c->def = d->counter;
@@ -102,19 +93,18 @@ static struct vtl_cell *cell_of(struct look *l, uint32_t column, const struct co
 			return &j->cell[i];
 		}
 	}
-	more = realloc(j->cell, (j->cells + 1) * sizeof(*more));
+	more = TKM_APPEND(j->cell, j->cells);
 	if (!more) {
 		l->no_memory = 1;
 		return NULL;
 	}
-	j->cell = more;
-	more[j->cells] = (struct vtl_cell){ .column = column,
+	*more = (struct vtl_cell){ .column = column,
 		.row = c->row,
 		.kind = c->def.type & 0xf,
 		.rate = c->def.do_diff != 0,
 		.factor = c->def.factor > 0 ? c->def.factor : 1,
 		.hz = l->head->hz };
-	return &more[j->cells++];
+	return more;
 }
 
 static int column_of(struct look *l, unsigned where, uint32_t *column)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static const struct vtr_column empty = { .low = INFINITY, .high = -INFINITY };
 
 void vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes)
@@ -29,19 +31,6 @@ void vtr_axis_free(struct vtr_axis *a)
 	free(a->series);
 	tkm_table_free(&a->numbers);
 	memset(a, 0, sizeof(*a));
-}
-
-static int grow(struct vtr_axis *a)
-{
-	size_t room = a->room ? 2 * a->room : 256;
-	struct vtr_series *more = realloc(a->series, room * sizeof(*more));
-
-	if (!more) {
-		return -1;
-	}
-	a->series = more;
-	a->room = room;
-	return 0;
 }
 
 /* Halves the number of columns of every series, so that there is memory for more series. */
@@ -92,7 +81,7 @@ struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_
 		halve_columns(a);
 	}
 	if ((a->n_series + 1) * a->columns * sizeof(struct vtr_column) > a->max_bytes ||
-		(a->n_series == a->room && grow(a) < 0)) {
+		TKM_GROW(a->series, a->room, a->n_series + 1) < 0) {
 		a->left_out++;
 		return NULL;
 	}

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { MAX_CELLS = 2000000, MAX_DEPTH = 100000 };
 
 int vtr_functions_begin(struct vtr_trace *t)
@@ -83,14 +85,11 @@ static struct vtr_stack *stack_of(struct vtr_trace *t, uint32_t willy)
 			return &t->stack[i];
 		}
 	}
-	more = realloc(t->stack, (t->stacks + 1) * sizeof(*more));
-	if (!more) {
-		return NULL;
+	more = TKM_APPEND(t->stack, t->stacks);
+	if (more) {
+		more->willy = willy;
 	}
-	t->stack = more;
-	memset(&more[t->stacks], 0, sizeof(*more));
-	more[t->stacks].willy = willy;
-	return &more[t->stacks++];
+	return more;
 }
 
 /* The thread goes into MPI or comes out of it, or its records end. */
@@ -108,8 +107,7 @@ static void mark_mpi(struct vtr_trace *t, struct vtr_stack *s, uint64_t now, dou
 static void enter(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id)
 {
 	struct vtr_stack *s = stack_of(t, willy);
-	size_t f = function_index(t, id), room;
-	struct vtr_frame *more;
+	size_t f = function_index(t, id);
 
 	if (!s || s->depth >= MAX_DEPTH) {
 		t->unbalanced++;
@@ -119,15 +117,9 @@ static void enter(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id
 		s->begun = 1;
 		s->since = now;
 	}
-	if (s->depth == s->room) {
-		room = s->room ? 2 * s->room : 32;
-		more = realloc(s->frame, room * sizeof(*more));
-		if (!more) {
-			t->unbalanced++;
-			return;
-		}
-		s->frame = more;
-		s->room = room;
+	if (TKM_GROW(s->frame, s->room, s->depth + 1) < 0) {
+		t->unbalanced++;
+		return;
 	}
 	s->frame[s->depth++] = (struct vtr_frame){ .function = (uint32_t)f, .enter = now };
 	s->last = now;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/front.h"
+#include "base/grow.h"
 #include "calib/file/clk.h"
 #include "calib/map/run.h"
 #include "exchange/format.h"
@@ -33,7 +34,7 @@ struct row {
 	size_t size;
 	char *field[MAX_COLUMNS]; /* decoded, in `text` */
 	char *text;
-	size_t n;
+	size_t n, room;
 };
 
 static int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -56,13 +57,13 @@ static int complain(int status, const char *fmt, ...)
 static int split_fields(struct row *r)
 {
 	const char *p = r->line;
-	char *to = realloc(r->text, strlen(r->line) + 2);
+	char *to;
 	int quoted;
 
-	if (!to) {
+	if (TKM_GROW(r->text, r->room, strlen(r->line) + 2) < 0) {
 		return -1;
 	}
-	r->text = to;
+	to = r->text;
 	for (r->n = 0;; p++) {
 		if (r->n == MAX_COLUMNS) {
 			return -1;

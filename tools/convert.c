@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "tools/exchange.h"
 #include "tools/files.h"
 #include "tools/salvage.h"
@@ -150,7 +151,6 @@ static int find_threads(struct copy *c, uint32_t **threads, uint32_t *n)
 	const struct stf_record *rec;
 	struct stf_err e;
 	struct stf_cursor *cursor = stf_cursor_open(c->t->r, NULL, &e);
-	uint32_t *q, cap = 0, k;
 	unsigned i;
 	int rc = 0;
 
@@ -162,20 +162,10 @@ static int find_threads(struct copy *c, uint32_t **threads, uint32_t *n)
 				stf_willy_is_group(w)) {
 				continue;
 			}
-			if (p >= cap) {
-				k = cap;
-				cap = p + 64;
-				q = realloc(*threads, cap * sizeof(*q));
-				*threads = q ? q : *threads;
-				rc = q ? 0 : stt_fault(c->o, "out of memory");
-				if (q) {
-					memset(q + k, 0, (cap - k) * sizeof(*q));
-				}
-			}
-			if (rc == 0) {
-				*n = p >= *n ? p + 1 : *n;
-				(*threads)[p] =
-					stf_willy_thread(w) >= (*threads)[p] ? stf_willy_thread(w) + 1 : (*threads)[p];
+			if (p >= *n && TKM_EXTEND(*threads, *n, p + 1) < 0) {
+				rc = stt_fault(c->o, "out of memory");
+			} else if (stf_willy_thread(w) >= (*threads)[p]) {
+				(*threads)[p] = stf_willy_thread(w) + 1;
 			}
 		}
 	}

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 #define MAGIC "STFSINGLE 1.0\n"
 
 enum stt_format stt_input_format(const char *path)
@@ -47,14 +49,12 @@ void stt_components_free(struct stt_components *l)
 
 static struct stt_component *add(struct stt_components *l, const char *suffix)
 {
-	struct stt_component *p = realloc(l->c, (l->n + 1) * sizeof(*p));
+	struct stt_component *p = TKM_APPEND(l->c, l->n);
 
-	if (!p) {
-		return NULL;
+	if (p) {
+		p->suffix = strdup(suffix);
 	}
-	l->c = p;
-	p[l->n] = (struct stt_component){ .suffix = strdup(suffix) };
-	return p[l->n].suffix ? &p[l->n++] : NULL;
+	return p && p->suffix ? p : NULL;
 }
 
 /* Adds a component in a file of its own, compressed or not. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "collector-plugin/merge/merge.h"
 
@@ -24,21 +25,21 @@ struct inputs {
 
 static int add(struct inputs *all, char *path, struct tkm_err *e)
 {
-	struct vt_merge_input *more = path ? realloc(all->in, (all->n + 1) * sizeof(*more)) : NULL;
+	struct vt_merge_input *new;
 	size_t i;
 
-	for (i = 0; more && i < all->n && strcmp(more[i].path, path); i++) {
+	for (i = 0; path && i < all->n && strcmp(all->in[i].path, path); i++) {
 	}
-	if (!more) {
-		free(path);
-		return tkm_fail(e, TKM_ERR_NOMEM, "out of memory");
-	}
-	all->in = more;
-	if (i < all->n) {
+	if (path && i < all->n) {
 		free(path); /* a protocol has already listed this file */
 		return 0;
 	}
-	more[all->n++] = (struct vt_merge_input){ .path = path };
+	new = path ? TKM_APPEND(all->in, all->n) : NULL;
+	if (!new) {
+		free(path);
+		return tkm_fail(e, TKM_ERR_NOMEM, "out of memory");
+	}
+	new->path = path;
 	return 0;
 }
 

@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static int add(struct stt_order_clock *c, const char *text)
 {
-	struct xch_bound b, *more;
+	struct xch_bound b, *new;
 
 	while (xch_bound_next(&text, &b) && (!c->n || b.from >= c->bound[c->n - 1].from)) {
-		more = realloc(c->bound, (c->n + 1) * sizeof(*more));
-		if (!more) {
+		new = TKM_APPEND(c->bound, c->n);
+		if (!new) {
 			return -1;
 		}
-		c->bound = more;
-		c->bound[c->n++] = b;
+		*new = b;
 	}
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
+
 enum { MOST_MEMBERS = 1 << 20 };
 
 static const struct {
@@ -65,12 +67,11 @@ static int read_item(struct stt_window *w, const char *item, int quoted, struct 
 			"--request: a trace has one type of data; \"%s\" cannot be chosen, leave the type out", item);
 	}
 	if (tkm_parse_triplet(item, strlen(item), &t) == 0) {
-		p = realloc(w->triplet, (w->n_triplets + 1) * sizeof(*p));
+		p = TKM_APPEND(w->triplet, w->n_triplets);
 		if (!p) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "--request: out of memory");
 		}
-		w->triplet = p;
-		p[w->n_triplets++] = t;
+		*p = t;
 		return 0;
 	}
 	if (read_window(item, w) == 0) {

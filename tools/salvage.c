@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 enum { MAX_COMPONENTS = 100000 };
 
@@ -60,6 +61,7 @@ static int add_part(struct parts *l, const char *folder, const char *file, size_
 	struct part part = { NULL, NULL, 0, { 0, 0 } }, *p;
 	struct stat st;
 	size_t suffix;
+	int usable, rc;
 
 	if (split_suffix(file + name, &suffix, &part.pid) < 0 || l->n == MAX_COMPONENTS) {
 		return 0;
@@ -68,15 +70,16 @@ static int add_part(struct parts *l, const char *folder, const char *file, size_
 		return -1;
 	}
 	part.suffix = strndup(file + name, suffix);
-	p = realloc(l->p, (l->n + 1) * sizeof(*p));
-	l->p = p ? p : l->p;
-	if (!p || !part.suffix || stat(part.path, &st) < 0 || !S_ISREG(st.st_mode)) {
+	usable = stat(part.path, &st) == 0 && S_ISREG(st.st_mode);
+	p = part.suffix && usable ? TKM_APPEND(l->p, l->n) : NULL;
+	if (!p) {
+		rc = part.suffix && !usable ? 0 : -1;
 		free(part.path);
 		free(part.suffix);
-		return p && part.suffix ? 0 : -1;
+		return rc;
 	}
 	part.when = st.st_mtim;
-	p[l->n++] = part;
+	*p = part;
 	return 0;
 }
 

@@ -11,6 +11,8 @@
 
 #ifdef HAVE_JANSSON
 #include <jansson.h>
+
+#include "base/grow.h"
 #endif
 
 struct stt_cell {
@@ -29,21 +31,10 @@ void stt_table_begin(struct stt_table *t, const char *name, const char *title, c
 static struct stt_cell *add(struct stt_table *t)
 {
 	static struct stt_cell nowhere;
-	struct stt_cell *p;
-	size_t cap = t->cap ? 2 * t->cap : 64;
+	struct stt_cell *p = TKM_APPEND(t->cell, t->cells);
 
-	if (t->cells == t->cap) {
-		p = realloc(t->cell, cap * sizeof(*p));
-		if (!p) {
-			t->failed = 1;
-			return &nowhere;
-		}
-		t->cell = p;
-		t->cap = cap;
-	}
-	p = &t->cell[t->cells++];
-	memset(p, 0, sizeof(*p));
-	return p;
+	t->failed |= !p;
+	return p ? p : &nowhere;
 }
 
 void stt_cell_bytes(struct stt_table *t, const char *text, size_t n)

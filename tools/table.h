@@ -12,7 +12,7 @@ struct stt_table {
 	const char **column;
 	size_t columns;
 	struct stt_cell *cell;
-	size_t cells, cap;
+	size_t cells;
 	int failed; /* out of memory; stt_report_add() prints this */
 };
 

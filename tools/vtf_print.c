@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/heap.h"
+
 /* A collective operation that still has lines to be printed. */
 struct operation {
 	struct vtf_collop c;
@@ -273,55 +276,30 @@ static void print_half(struct printer *p, const struct half *h, int receive)
 	fputc('\n', p->f);
 }
 
-static int half_is_earlier(const struct half *a, const struct half *b)
+static int half_is_earlier(const void *of, const struct half *a, const struct half *b)
 {
+	(void)of;
 	if (a->time != b->time || !a->op != !b->op) {
 		return a->time != b->time ? a->time < b->time : !a->op;
 	}
 	return a->number != b->number ? a->number < b->number : a->member < b->member;
 }
 
+TKM_HEAP(half_heap, struct half, half_is_earlier);
+
 static int push(struct printer *p, const struct half *h)
 {
-	size_t i = p->n, up, cap;
-	struct half *q;
-
-	if (p->n == p->cap) {
-		cap = p->cap ? 2 * p->cap : 64;
-		q = realloc(p->heap, cap * sizeof(*q));
-		if (!q) {
-			return -1;
-		}
-		p->heap = q;
-		p->cap = cap;
+	if (TKM_GROW(p->heap, p->cap, p->n + 1) < 0) {
+		return -1;
 	}
-	for (p->n++; i > 0; i = up) {
-		up = (i - 1) / 2;
-		if (!half_is_earlier(h, &p->heap[up])) {
-			break;
-		}
-		p->heap[i] = p->heap[up];
-	}
-	p->heap[i] = *h;
+	half_heap_add(NULL, p->heap, p->n++, *h);
 	return 0;
 }
 
 static void pop(struct printer *p)
 {
-	struct half last = p->heap[--p->n];
-	size_t i = 0, k;
-
-	while ((k = 2 * i + 1) < p->n) {
-		if (k + 1 < p->n && half_is_earlier(&p->heap[k + 1], &p->heap[k])) {
-			k++;
-		}
-		if (!half_is_earlier(&p->heap[k], &last)) {
-			break;
-		}
-		p->heap[i] = p->heap[k];
-		i = k;
-	}
-	p->heap[i] = last;
+	p->heap[0] = p->heap[--p->n];
+	half_heap_sift(NULL, p->heap, p->n, 0);
 }
 
 static void print_share(struct printer *p, const struct half *h)

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/text.h"
+
 struct reader {
 	const char *name, *p, *end;
 	char *line; /* copy of the present line */
@@ -20,6 +23,11 @@ struct reader {
 	struct cal_session *open; /* samples belong to it */
 	struct tkm_err *err;
 };
+
+static int no_memory(const struct reader *rd)
+{
+	return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+}
 
 __attribute__((format(printf, 2, 3))) static int bad(struct reader *rd, const char *fmt, ...)
 {
@@ -46,14 +54,8 @@ static int next_line(struct reader *rd)
 		if (memchr(rd->p, '\0', len)) {
 			return bad(rd, "a zero byte in a text file");
 		}
-		if (len + 1 > rd->room) {
-			char *grown = realloc(rd->line, len + 1);
-
-			if (!grown) {
-				return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
-			}
-			rd->line = grown;
-			rd->room = len + 1;
+		if (TKM_GROW(rd->line, rd->room, len + 1) < 0) {
+			return no_memory(rd);
 		}
 		memcpy(rd->line, rd->p, len);
 		rd->line[len] = '\0';
@@ -166,23 +168,9 @@ static int read_sample(struct reader *rd, struct cal_rank *r)
 	}
 	s.kept = (int)kept;
 	if (cal_session_add(rd->open, &s) < 0) {
-		return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+		return no_memory(rd);
 	}
 	return 0;
-}
-
-/* Room for one more at the end of an array; grows one by one, a run has few of them. */
-static void *grow(struct reader *rd, void **array, size_t n, size_t size)
-{
-	void *p = realloc(*array, (n + 1) * size);
-
-	if (!p) {
-		tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
-		return NULL;
-	}
-	*array = p;
-	memset((char *)p + n * size, 0, size);
-	return (char *)p + n * size;
 }
 
 static int read_kind(struct reader *rd, struct cal_session *s)
@@ -208,13 +196,12 @@ static int get_named(struct reader *rd, int64_t high, int64_t *out)
 
 static int read_session(struct reader *rd, struct cal_rank *r)
 {
-	struct cal_session *s = grow(rd, (void **)&r->session, r->sessions, sizeof(*s));
+	struct cal_session *s = TKM_APPEND(r->session, r->sessions);
 	int64_t used, n, lost;
 
 	if (!s) {
-		return -1;
+		return no_memory(rd);
 	}
-	r->sessions++;
 	rd->open = s;
 	if (read_kind(rd, s) < 0 || get_named(rd, 1, &used) < 0 || get_named(rd, INT64_MAX, &n) < 0 ||
 		get_named(rd, INT64_MAX, &lost) < 0) {
@@ -227,13 +214,12 @@ static int read_session(struct reader *rd, struct cal_rank *r)
 
 static int read_edge(struct reader *rd, struct cal_rank *r)
 {
-	struct cal_session *s = grow(rd, (void **)&r->edge, r->edges, sizeof(*s));
+	struct cal_session *s = TKM_APPEND(r->edge, r->edges);
 	int64_t peer, at, n, lost;
 
 	if (!s) {
-		return -1;
+		return no_memory(rd);
 	}
-	r->edges++;
 	rd->open = s;
 	if (read_kind(rd, s) < 0 || get_named(rd, INT32_MAX, &peer) < 0 || get_named(rd, INT32_MAX, &at) < 0 ||
 		get_named(rd, INT64_MAX, &n) < 0 || get_named(rd, INT64_MAX, &lost) < 0) {
@@ -247,13 +233,12 @@ static int read_edge(struct reader *rd, struct cal_rank *r)
 
 static int read_node(struct reader *rd, struct cal_map *m)
 {
-	struct cal_node *n = grow(rd, (void **)&m->node, m->nodes, sizeof(*n));
+	struct cal_node *n = TKM_APPEND(m->node, m->nodes);
 	int64_t used, session = 0;
 
 	if (!n) {
-		return -1;
+		return no_memory(rd);
 	}
-	m->nodes++;
 	if (get_ticks(rd, &n->local.v) < 0 || get_ticks(rd, &n->global.v) < 0 || get_ticks(rd, &n->low.v) < 0 ||
 		get_ticks(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
 		return -1;
@@ -269,47 +254,44 @@ static int read_node(struct reader *rd, struct cal_map *m)
 
 static int read_piece(struct reader *rd, struct cal_map *m)
 {
-	struct cal_piece *p = grow(rd, (void **)&m->piece, m->pieces, sizeof(*p));
+	struct cal_piece *p = TKM_APPEND(m->piece, m->pieces);
 
 	if (!p) {
-		return -1;
+		return no_memory(rd);
 	}
 	if (get_ticks(rd, &p->local.v) < 0 || get_ticks(rd, &p->global.v) < 0 ||
 		get_range(rd, 1, INT64_MAX, &p->length) < 0 || get_range(rd, 1, INT64_MAX, &p->rise) < 0 ||
 		get_double(rd, &p->bend_begin) < 0 || get_double(rd, &p->bend_end) < 0) {
 		return -1;
 	}
-	if (m->pieces > (m->parts ? m->part[m->parts - 1].piece : 0) && ltick_sub(p->local, p[-1].local) <= 0) {
+	if (m->pieces - 1 > (m->parts ? m->part[m->parts - 1].piece : 0) && ltick_sub(p->local, p[-1].local) <= 0) {
 		return bad(rd, "pieces of a map must ascend");
 	}
-	m->pieces++;
 	return 0;
 }
 
 static int read_part(struct reader *rd, struct cal_map *m)
 {
-	struct cal_part *p = grow(rd, (void **)&m->part, m->parts, sizeof(*p));
+	struct cal_part *p = TKM_APPEND(m->part, m->parts);
 
 	if (!p) {
-		return -1;
+		return no_memory(rd);
 	}
-	if (m->parts == 0 && (m->nodes || m->pieces)) {
+	if (m->parts == 1 && (m->nodes || m->pieces)) {
 		return bad(rd, "a node or piece of a map before its first part");
 	}
 	*p = (struct cal_part){ .node = m->nodes, .piece = m->pieces };
-	m->parts++;
 	return m->steps + 1 == m->parts ? 0 : bad(rd, "a part of a map without a step before it");
 }
 
 static int read_step(struct reader *rd, struct cal_map *m)
 {
-	struct cal_step *s = grow(rd, (void **)&m->step, m->steps, sizeof(*s));
+	struct cal_step *s = TKM_APPEND(m->step, m->steps);
 	int64_t certain;
 
 	if (!s) {
-		return -1;
+		return no_memory(rd);
 	}
-	m->steps++;
 	if (get_ticks(rd, &s->from.v) < 0 || get_ticks(rd, &s->to.v) < 0 || get_ticks(rd, &s->from_global.v) < 0 ||
 		get_ticks(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 ||
 		get_double(rd, &s->within_s) < 0 || get_range(rd, 0, 1, &certain) < 0) {
@@ -522,12 +504,11 @@ static int read_rank_block(struct reader *rd, struct cal_rank *r)
 
 static int add_rank(struct reader *rd, struct cal_run *run)
 {
-	struct cal_rank *r = grow(rd, (void **)&run->rank, run->ranks, sizeof(*r));
+	struct cal_rank *r = TKM_APPEND(run->rank, run->ranks);
 
 	if (!r) {
-		return -1;
+		return no_memory(rd);
 	}
-	run->ranks++;
 	if (read_rank_block(rd, r) < 0) {
 		return -1;
 	}
@@ -730,32 +711,18 @@ int cal_clk_read_rank(const char *text, size_t length, const char *name, struct 
 int cal_clk_load(const char *path, struct cal_run *run, struct tkm_err *err)
 {
 	FILE *f = fopen(path, "r");
-	char *text = NULL, *grown;
-	size_t n = 0, room = 0, got = 1;
-	int rc = -1;
+	char *text = NULL;
+	size_t n;
+	int rc;
 
 	if (!f) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
 	}
-	while (got > 0) {
-		if (n + 65536 > room) {
-			room = 2 * room + 65536;
-			grown = realloc(text, room);
-			if (!grown) {
-				tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
-				goto out;
-			}
-			text = grown;
-		}
-		got = fread(text + n, 1, room - n - 1, f);
-		n += got;
+	if (tkm_read_text(f, &text, &n) < 0) {
+		rc = tkm_fail_errno(err, errno == ENOMEM ? TKM_ERR_NOMEM : TKM_ERR_IO, errno, "cannot read %s", path);
+	} else {
+		rc = cal_clk_read(text, n, path, run, err);
 	}
-	if (ferror(f)) {
-		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
-		goto out;
-	}
-	rc = cal_clk_read(text, n, path, run, err);
-out:
 	free(text);
 	fclose(f);
 	return rc;

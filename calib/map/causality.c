@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/table.h"
 
 /* Fewer events than this are not worth a pass. */
@@ -280,19 +281,9 @@ struct cal_causality *cal_causality_open(int ranks, int64_t latency, cal_event_o
 
 static int make_room(struct cal_causality *c)
 {
-	size_t room = 2 * c->room + LEAST;
-	struct waiting *w;
-	uint64_t *ready;
+	size_t room = c->room;
 
-	if (c->n < c->room) {
-		return 0;
-	}
-	w = realloc(c->w, room * sizeof(*w));
-	c->w = w ? w : c->w;
-	ready = w ? realloc(c->ready, room * sizeof(*ready)) : NULL;
-	c->ready = ready ? ready : c->ready;
-	c->room = ready ? room : c->room;
-	return ready ? 0 : -1;
+	return TKM_GROW(c->w, room, c->n + 1) < 0 || TKM_GROW(c->ready, c->room, c->n + 1) < 0 ? -1 : 0;
 }
 
 int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct tkm_err *err)

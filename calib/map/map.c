@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static int64_t clamp(__int128 v)
 {
 	return v > TICKS_FARTHEST ? TICKS_FARTHEST : v < -TICKS_FARTHEST ? -TICKS_FARTHEST : (int64_t)v;
@@ -631,13 +633,12 @@ int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope,
 
 int cal_map_append(struct cal_map *m, const struct cal_map *more, struct tkm_err *err)
 {
-	struct cal_piece *grown = realloc(m->piece, (m->pieces + more->pieces) * sizeof(*grown));
+	size_t room = m->pieces;
 
-	if (!grown) {
+	if (TKM_GROW(m->piece, room, m->pieces + more->pieces) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 	}
-	memcpy(grown + m->pieces, more->piece, more->pieces * sizeof(*grown));
-	m->piece = grown;
+	memcpy(m->piece + m->pieces, more->piece, more->pieces * sizeof(*m->piece));
 	m->pieces += more->pieces;
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 const double cal_pair_every_s = 0.04, cal_pair_event_s = 0.1;
 
 /* Number of readings for a pair; the narrowest is kept. */
@@ -14,15 +16,8 @@ enum { TRIES = 5 };
 
 int cal_pairs_add(struct cal_pairs *p, const struct cal_reading *pair, struct tkm_err *err)
 {
-	if (p->n == p->room) {
-		size_t room = 2 * p->room + 64;
-		struct cal_reading *grown = realloc(p->pair, room * sizeof(*grown));
-
-		if (!grown) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu readings of the clock", room);
-		}
-		p->pair = grown;
-		p->room = room;
+	if (TKM_GROW(p->pair, p->room, p->n + 1) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu readings of the clock", p->n + 1);
 	}
 	p->pair[p->n++] = *pair;
 	return 0;

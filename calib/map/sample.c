@@ -5,18 +5,16 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 int cal_session_add(struct cal_session *s, const struct cal_sample *sample)
 {
-	if ((s->n & (s->n - 1)) == 0) { /* full at each power of two */
-		size_t room = s->n ? 2 * s->n : 1;
-		struct cal_sample *grown = realloc(s->sample, room * sizeof(*grown));
+	struct cal_sample *new = TKM_APPEND(s->sample, s->n);
 
-		if (!grown) {
-			return -1;
-		}
-		s->sample = grown;
+	if (!new) {
+		return -1;
 	}
-	s->sample[s->n++] = *sample;
+	*new = *sample;
 	return 0;
 }
 

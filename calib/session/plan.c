@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* Up to so many children the star's accuracy, one exchange deep, justifies its turns. */
 enum { STAR_CHILDREN = 8 };
 
@@ -39,16 +41,12 @@ struct planner {
 
 static int add_pair(struct cal_plan *p, int a, int b)
 {
-	struct cal_pair *grown;
+	struct cal_pair *new = TKM_APPEND(p->pair, p->pairs);
 
-	if ((p->pairs & (p->pairs - 1)) == 0) {
-		grown = realloc(p->pair, (p->pairs ? 2 * p->pairs : 1) * sizeof(*grown));
-		if (!grown) {
-			return -1;
-		}
-		p->pair = grown;
+	if (!new) {
+		return -1;
 	}
-	p->pair[p->pairs++] = (struct cal_pair){ a, b, 0, 0, 1, -1, -1, -1, -1 };
+	*new = (struct cal_pair){ a, b, 0, 0, 1, -1, -1, -1, -1 };
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* One per process that this one has part in. */
 static struct cal_rank *rank_of(const struct cal_link *l, struct cal_rank *ranks, int r)
 {
@@ -14,13 +16,12 @@ static struct cal_rank *rank_of(const struct cal_link *l, struct cal_rank *ranks
 
 static int append(struct cal_session **list, size_t *n, const struct cal_session *s, struct tkm_err *err)
 {
-	struct cal_session *grown = realloc(*list, (*n + 1) * sizeof(*grown));
+	struct cal_session *new = TKM_APPEND(*list, *n);
 
-	if (!grown) {
+	if (!new) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session");
 	}
-	*list = grown;
-	grown[(*n)++] = *s;
+	*new = *s;
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 /* The guide prints a line for each pair. Beyond so many ranks they are printed with --verbose 2 only. */
 enum { RANKS_WITH_LINES = 4 };
 
@@ -40,19 +42,9 @@ int tt_plan_bursts(struct tt *t, struct tkm_err *err)
 
 static int make_room(struct tt *t, size_t more, struct tkm_err *err)
 {
-	struct tt_event *grown;
-	size_t room = t->me.events + more;
-
-	if (room > t->room) {
-		room = room < 2 * t->room ? 2 * t->room : room;
-		grown = realloc(t->me.event, room * sizeof(*grown));
-		if (!grown) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu stamps", room);
-		}
-		t->me.event = grown;
-		t->room = room;
-	}
-	return 0;
+	return TKM_GROW(t->me.event, t->room, t->me.events + more) < 0
+		? tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu stamps", t->me.events + more)
+		: 0;
 }
 
 static int send_word(struct tt *t, int to, long long word, struct tkm_err *err)

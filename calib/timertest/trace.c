@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "calib/map/stretch.h"
 #include "stf/stf.h"
@@ -562,15 +563,8 @@ static int by_burst(const void *p, const void *q)
 
 static int add_way(struct ways *w, const struct way *one, struct tkm_err *err)
 {
-	if (w->n == w->room) {
-		size_t room = 2 * w->room + 256;
-		struct way *grown = realloc(w->way, room * sizeof(*grown));
-
-		if (!grown) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
-		}
-		w->way = grown;
-		w->room = room;
+	if (TKM_GROW(w->way, w->room, w->n + 1) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
 	w->way[w->n] = *one;
 	w->way[w->n].number = w->n;
@@ -660,12 +654,10 @@ static int add_burst(const struct way *w, size_t n, double resolution, struct tt
 	if (there == 0 || there == n) {
 		return 0; /* one direction alone gives no information about the offset */
 	}
-	b = realloc(r->burst, (r->bursts + 1) * sizeof(*b));
+	b = TKM_APPEND(r->burst, r->bursts);
 	if (!b) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
-	r->burst = b;
-	b += r->bursts;
 	if (condense(w, w + there, there < n - there ? there : n - there, resolution, b, err) < 0) {
 		return -1;
 	}
@@ -673,7 +665,6 @@ static int add_burst(const struct way *w, size_t n, double resolution, struct tt
 	lag = r->run.rank[b->a].effective_tick_s + r->run.rank[b->b].effective_tick_s;
 	b->low_s -= lag;
 	b->high_s += lag;
-	r->bursts++;
 	return 0;
 }
 

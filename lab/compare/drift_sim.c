@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 struct point {
 	double t, x, rate;
 };
@@ -34,13 +36,8 @@ static int read_line(const char *line, struct point *p)
 
 static int add(struct cal_drift *d, size_t *room, struct point p)
 {
-	if (d->n == *room) {
-		struct point *more = realloc(d->point, (*room = *room ? 2 * *room : 64) * sizeof(*more));
-
-		if (!more) {
-			return -1;
-		}
-		d->point = more;
+	if (TKM_GROW(d->point, *room, d->n + 1) < 0) {
+		return -1;
 	}
 	d->point[d->n++] = p;
 	return 0;

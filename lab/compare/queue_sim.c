@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "calib/analysis/analysis.h"
 
 struct passage {
@@ -130,17 +131,11 @@ int cal_queue_pass(struct cal_queue *q, int64_t at, int64_t *done)
 	size_t i;
 
 	if (q->n == q->room) {
-		size_t room = q->room ? 2 * q->room : 64;
-		struct passage *more = room > KEPT ? NULL : realloc(q->own, room * sizeof(*more));
-
-		if (room > KEPT) { /* what is long past delays no message */
+		if (2 * q->room > KEPT) { /* what is long past delays no message */
 			q->n /= 2;
 			memmove(q->own, q->own + q->n, q->n * sizeof(*q->own));
-		} else if (!more) {
+		} else if (TKM_GROW(q->own, q->room, q->n + 1) < 0) {
 			return -1;
-		} else {
-			q->own = more;
-			q->room = room;
 		}
 	}
 	for (i = first_after(q, from); i < q->n && q->own[i].from < from + q->service_ps; i++) {
