@@ -47,7 +47,7 @@ const struct chk_check chk_table[] = {
 		"the kernel's clocks run that much faster or slower than the counter below them: intervals are wrong by that fraction",
 		"wait until NTP has corrected the offset, then measure again", chk_ntp_slewed },
 	{ "phc.bound_ignored", CHK_COUNT, { 0, NONE, 0 },
-		"a clock device states a bound on its error, but is not used", "let chronyd use it ('refclock PHC'), or timertest --serve",
+		"a clock device states a bound on its error, but is not used", "let chronyd use it ('refclock PHC'), or tickmark-clockd",
 		chk_phc_bound_ignored },
 	{ "tai.offset", CHK_SECONDS, { 0, NONE, 0 },
 		"CLOCK_TAI is off by whole seconds", "give the NTP daemon a leap second list ('leapsectz right/UTC' in chrony.conf)",

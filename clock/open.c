@@ -171,7 +171,7 @@ static int open_page(struct tickmark_clock *c, struct tkm_err *err)
 	int u, k, fd = -1;
 
 	tkm_fail(err, TKM_ERR_UNAVAIL,
-		c->scale == TICKMARK_UTC ? "no page with UTC was found: start timertest --serve on this node"
+		c->scale == TICKMARK_UTC ? "no page with UTC was found: start tickmark-clockd on this node"
 					 : "no page of the job%s%s was found: does it run with libVT on this node?",
 		c->name ? " " : "", c->name ? c->name : "");
 	for (u = 0; fd < 0 && u < (c->o.owner >= 0 || uid[0] == 0 ? 1 : 2); u++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page of shared memory through which one process publishes a clock's map and others read the time. libc only:
- * libVT writes it inside users' programs, and so does `timertest --serve`.
+ * libVT writes it inside users' programs, and so does tickmark-clockd.
  *
  * The map is a straight line from the ticks of one timer to nanoseconds, with a half width that grows with the
  * distance from the tick it was made for. A sequence count, odd while the page is written, tells readers that a copy

@@ -20,7 +20,6 @@
 #include "calib/file/clk.h"
 #include "check/main.h"
 #include "check/stored.h"
-#include "clock/serve.h"
 #include "timers/sim.h"
 #include "timers/tick.h"
 
@@ -354,27 +353,6 @@ static int run(struct tt *t, struct tkm_err *err)
 	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
 }
 
-/* Without MPI: it belongs to the node, not to a job. */
-static int serve(const struct tt_options *o)
-{
-	struct tkc_serve_options s = { .reference = o->serve_reference,
-		.every_s = o->serve_every_s,
-		.max_drift = o->max_drift,
-		.max_wander = o->max_wander,
-		.quiet = o->quiet };
-	struct tkm_err err = { .text = "" };
-	struct tmr_assumption a;
-
-	tmr_assume_free(&a);
-	s.max_drift = isnan(s.max_drift) ? a.max_drift : s.max_drift;
-	s.max_wander = isnan(s.max_wander) ? a.max_wander : s.max_wander;
-	if (tkc_serve(&s, &err) < 0) {
-		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
-		return TT_ERROR;
-	}
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct tt t;
@@ -388,5 +366,5 @@ int main(int argc, char **argv)
 	if (rc != 0) {
 		return rc < 0 ? TT_ERROR : TT_FIT;
 	}
-	return t.o.serve ? serve(&t.o) : tt_run_ranks(&t, argc, argv, run);
+	return tt_run_ranks(&t, argc, argv, run);
 }

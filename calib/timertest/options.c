@@ -26,22 +26,6 @@ static const char after[] =
 
 enum { MAX_OPTIONS = 40 };
 
-/* What is not the test itself, and the end of the table. */
-static void add_other_modes(struct tt_options *o, struct tkm_option *t)
-{
-	/* clang-format off */
-	const struct tkm_option all[] = {
-		{ "SERVE", TKM_OPTION_BOOL, &o->serve, 0, 0, NULL, "keep a page with UTC and its bound for tickmark_now(), until SIGTERM" },
-		{ "SERVE-REFERENCE", TKM_OPTION_TEXT, &o->serve_reference, 0, 0, "NAME",
-			"reference for UTC: ntp (default), or ptp:/dev/ptp0 if its driver states an error bound" },
-		{ "SERVE-EVERY", TKM_OPTION_TIME, &o->serve_every_s, 0.01, 10, "TIME", "time between two updates of the page (default 100ms)" },
-		{ .name = NULL },
-	};
-	/* clang-format on */
-
-	memcpy(t, all, sizeof(all));
-}
-
 /* The table points into *o, so it is made on the caller's stack. */
 static void make_table(struct tt_options *o, struct tkm_option *t)
 {
@@ -89,11 +73,11 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 			"predict the rates after the run from those in it, with a margin (an estimate; default: off)" },
 		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
 			"make sessions so often that the bound stays within this (default: one per burst)" },
+		{ .name = NULL },
 	};
 	/* clang-format on */
 
 	memcpy(t, all, sizeof(all));
-	add_other_modes(o, t + sizeof(all) / sizeof(all[0]));
 }
 
 static int take_arguments(struct tt_options *o, const char *const *text, int n, struct tkm_err *err)
@@ -182,14 +166,23 @@ static int check(struct tt_options *o, struct tkm_err *err)
 /* What timertest did once and another program does now. Returns 0, or -1 with the name of that program. */
 static int check_moved(int argc, char **argv, struct tkm_err *err)
 {
+	static const struct {
+		const char *begins, *instead;
+	} moved[] = {
+		{ "--truth",
+			"the program calibtruth compares methods; it is built with the sources and not installed "
+			"(lab/README.md)" },
+		{ "--serve",
+			"the program tickmark-clockd keeps the page of UTC; its options are --reference and --every" },
+	};
+	size_t k;
 	int i;
 
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strncasecmp(argv[i], "--truth", 7)) {
-			return tkm_fail(err, TKM_ERR_ARG,
-				"%s: the program calibtruth compares methods; it is built with the sources and not "
-				"installed (lab/README.md)",
-				argv[i]);
+		for (k = 0; k < sizeof(moved) / sizeof(moved[0]); k++) {
+			if (!strncasecmp(argv[i], moved[k].begins, strlen(moved[k].begins))) {
+				return tkm_fail(err, TKM_ERR_ARG, "%s: %s", argv[i], moved[k].instead);
+			}
 		}
 	}
 	return 0;
@@ -254,9 +247,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 		.timer_skip = -1,
 		.max_drift = NAN,
 		.max_wander = NAN,
-		.sync = { .max_messages = 100, .max_duration_s = 60 },
-		.serve_reference = "ntp",
-		.serve_every_s = 0.1 };
+		.sync = { .max_messages = 100, .max_duration_s = 60 } };
 	make_table(o, table);
 	cal_link_hint(&rank, &size);
 	if (rank != 0 && tt_asks_for_help(&front, argc, argv)) {

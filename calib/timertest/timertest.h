@@ -57,9 +57,6 @@ struct tt_options {
 	const char *sync_name, *shape_name;
 	enum cal_shape shape; /* of a session */
 	double patience_s;
-	int serve; /* keep the page of UTC instead of testing a timer */
-	const char *serve_reference;
-	double serve_every_s;
 };
 
 /* Environment, then command line. Returns 0; -1 after printing on stderr of rank 0 what is wrong; 1 after printing

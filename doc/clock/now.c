@@ -2,7 +2,7 @@
 /* Example of tickmark/clock.h: which of two events was first, and a wait until one is certainly past.
  *
  *	cc now.c $(pkg-config --cflags --libs tickmark-clock)
- *	./a.out utc            where `timertest --serve` runs
+ *	./a.out utc            where tickmark-clockd runs
  *	./a.out job            in a process of an MPI job under libVT, or beside it on the same node
  *	./a.out FILE.clk       a file of timertest from this node */
 #include <inttypes.h>

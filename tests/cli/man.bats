@@ -56,7 +56,7 @@ same_options() # same_options PROGRAM PAGE
 
 @test "every page passes mandoc's lint" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
-	for page in "$top"/doc/*.[1357]; do
+	for page in "$top"/doc/*.[13578]; do
 		case $(head -n 1 "$page") in
 		.so*) [ -f "$top/doc/$(sed 's,.*/,,' "$page")" ] ;; # another name of that page
 		*) mandoc -T lint -W warning "$page" ;;
@@ -83,6 +83,10 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 
 @test "timertest.1 and timertestcs --help name the same options, with --check, too" {
 	same_options_of_timertest timertestcs
+}
+
+@test "tickmark-clockd.8 and tickmark-clockd --help name the same options" {
+	same_options tickmark-clockd tickmark-clockd.8
 }
 
 @test "stftool.1 and stftool --help name the same options" {
@@ -146,10 +150,10 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 }
 
 @test "every installed page is distributed, and every page referred to is ours or named" {
-	for page in "$top"/doc/*.[1357]; do
+	for page in "$top"/doc/*.[13578]; do
 		grep -q "%D%/${page##*/}" "$top/doc/Makefile.inc.am"
 	done
-	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/*.[1357] | sort -u |
+	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/*.[13578] | sort -u |
 		grep -vx -e mpirun.1 -e gnuplot.1 -e dlopen.3 | while read -r page; do
 			[ -f "$top/doc/$page" ] || { echo "$page is missing"; exit 1; }
 		done
@@ -157,9 +161,9 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 
 @test "every program of README's table has a page" {
 	sed -n '/^## The programs/,/^## /s/^| \(`[a-z].*\) | .*/\1/p' "$top/README.md" | tr -d '`,' | tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 11 ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 12 ]
 	while read -r name; do
-		[ -f "$top/doc/$name.1" ] || { echo "no page for $name"; false; }
+		[ -f "$top/doc/$name.1" ] || [ -f "$top/doc/$name.8" ] || { echo "no page for $name"; false; }
 	done <"$BATS_TEST_TMPDIR/programs"
 }
 

@@ -17,10 +17,10 @@
 #include "base/rootfs.h"
 #include "calib/file/clk.h"
 #include "calib/solve/solve.h"
-#include "clock/clockbound.h"
+#include "clock/clockd/clockbound.h"
 #include "clock/names.h"
 #include "clock/read.h"
-#include "clock/reference.h"
+#include "clock/clockd/reference.h"
 
 /* ---- pages as files ---- */
 

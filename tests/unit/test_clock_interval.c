@@ -7,7 +7,7 @@
 
 #include "clock/from_map.h"
 #include "clock/read.h"
-#include "clock/track.h"
+#include "clock/clockd/track.h"
 
 /* ---- a world with a known time ---- */
 

@@ -38,6 +38,6 @@ for library in root/usr/lib/*/libtickmark-stf.so.0; do
 	LD_LIBRARY_PATH=$work/${library%/*}
 done
 export LD_LIBRARY_PATH
-for program in root/usr/bin/*; do
+for program in root/usr/bin/* root/usr/sbin/*; do
 	step "${program##*/} of the package starts" "$program" --version
 done

@@ -8,7 +8,7 @@ if [ -n "$given" ]; then
 	timertest=$given/timertestcs
 else
 	configured "contrib"
-	step "contrib: make" make -j"$jobs" timertestcs
+	step "contrib: make" make -j"$jobs" timertestcs tickmark-clockd
 	timertest=$PWD/timertestcs
 fi
 contrib=$top/contrib
@@ -111,8 +111,8 @@ else
 fi
 
 if has systemd-analyze; then
-	cp "$contrib"/systemd/tickmark-check.* "$work/" && sed -i "s|/usr/share/tickmark/contrib|$contrib|" "$work/tickmark-check.service" &&
-		systemd-analyze --man=no verify "$work/tickmark-check.service" "$work/tickmark-check.timer" >"$work/systemd.log" 2>&1 &&
+	cp "$contrib"/systemd/tickmark-* "$work/" && sed -i "s|/usr/share/tickmark/contrib|$contrib|; s|/usr/sbin|${timertest%/*}|" "$work"/tickmark-*.service &&
+		systemd-analyze --man=no verify "$work/tickmark-check.service" "$work/tickmark-check.timer" "$work/tickmark-clockd.service" >"$work/systemd.log" 2>&1 &&
 		! grep tickmark "$work/systemd.log"
 	good "systemd-analyze verifies the units" $?
 else

@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 version=$(sed -n 's/^PACKAGE_VERSION *= *//p' "$build/Makefile")
 
-for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stftool xstftool vtrun clkapply otf2-to-stf; do
+for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stftool xstftool vtrun clkapply otf2-to-stf tickmark-clockd; do
 	if [ ! -x "$build/$p" ] || [ -d "$build/$p" ]; then
 		skip "$p" "not built"
 		continue
@@ -43,7 +43,7 @@ ok "otf2-to-stf: an option before the files is named" $?
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
 	trace=$src/tests/golden/plain-little.stf
 	for l in C de_DE.UTF-8 tr_TR.UTF-8; do
-		for p in timertestcs timertest calibsim calibtruth vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf; do
+		for p in timertestcs timertest calibsim calibtruth vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf tickmark-clockd; do
 			[ ! -x "$build/$p" ] || LOCPATH=$dir LC_ALL=$l LANGUAGE=de "$build/$p" --help
 		done >"$dir/help.$l" 2>&1
 		{

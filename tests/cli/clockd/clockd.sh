@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# timertest --serve and its readers. What NTP has told the kernel is made up (tests/lib/ntp_says.c): the clock that the server reads is
+# tickmark-clockd and its readers. What NTP has told the kernel is made up (tests/lib/ntp_says.c): the clock that the server reads is
 # off the true one by a known time, and so is the bound that it is told. TAP.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 timertest=$build/timertestcs
+clockd=$build/tickmark-clockd
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
 [ -z "$san" ] || skip_all "a library is preloaded, which the sanitizers do not like"
 [ -e "$build/.libs/libtickmark-clock.so" ] || skip_all "no shared library in this build"
@@ -21,7 +22,7 @@ serve() # serve OFFSET_US BOUND_US [WORDS...]
 	offset=$1 bound=$2
 	shift 2
 	rm -f "$dir/served"
-	NTP_OFFSET_US=$offset NTP_BOUND_US=$bound LD_PRELOAD=$dir/ntp_says.so "$timertest" --serve "$@" >"$dir/served" 2>"$dir/err" &
+	NTP_OFFSET_US=$offset NTP_BOUND_US=$bound LD_PRELOAD=$dir/ntp_says.so "$clockd" "$@" >"$dir/served" 2>"$dir/err" &
 	server=$!
 	tries=0
 	until [ -s "$dir/served" ] || [ $tries -ge 600 ]; do
@@ -44,7 +45,7 @@ inside()
 	"$build/tests/lib/clock_reads" "$1" >"$dir/out" 2>&1
 }
 
-"$timertest" --serve >"$dir/out" 2>"$dir/err"
+"$clockd" >"$dir/out" 2>"$dir/err"
 rc=$?
 if [ $rc -eq 2 ]; then
 	grep -q 'not synchronised' "$dir/err"
@@ -64,7 +65,7 @@ for offset in 900 -900; do
 	ok "so does every reading of a client of the ClockBound segment" $?
 	[ $offset = -900 ] || finish TERM
 done
-LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$timertest" --serve >"$dir/out" 2>"$dir/err"
+LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$clockd" >"$dir/out" 2>"$dir/err"
 test $? -eq 2 && grep -q 'by another process' "$dir/err"
 ok "a second server on the node does not start" $?
 od -An -v -t x4 "$TICKMARK_CLOCK_DIR/clockbound" | tr -d ' \n' | grep -q '^414d5a4e4342020000000050'
@@ -93,13 +94,13 @@ ok "a new server takes its place" $?
 finish TERM
 test $served -eq 0 && test ! -e "$TICKMARK_CLOCK_DIR/utc" && test ! -e "$TICKMARK_CLOCK_DIR/clockbound"
 ok "SIGTERM ends it, and the pages are gone" $?
-serve 0 100 --serve-every 20ms
+serve 0 100 --every 20ms
 finish INT
 test ! -e "$TICKMARK_CLOCK_DIR/utc"
 ok "so does SIGINT" $?
 NTP_SLEPT=$dir/slept
 export NTP_SLEPT
-serve 0 100 --serve-every 20ms
+serve 0 100 --every 20ms
 test ! -s "$dir/err" && touch "$NTP_SLEPT"
 tries=0
 until grep -q 'disrupted: the machine was suspended' "$dir/err" || [ $tries -ge 300 ]; do
@@ -110,7 +111,7 @@ test $tries -lt 300 && kill -0 $server
 ok "a suspension is noticed by the server, too" $?
 finish TERM
 unset NTP_SLEPT
-"$timertest" --serve --serve-reference ptp:/dev/nonexistent >"$dir/out" 2>"$dir/err"
+"$clockd" --reference ptp:/dev/nonexistent >"$dir/out" 2>"$dir/err"
 test $? -eq 2 && grep -q /dev/nonexistent "$dir/err"
 ok "a device that is not there is named" $?
 "$timertest" --quiet --timer clock_monotonic --performance-time 20ms --output "$dir/file" 0.1 0 >"$dir/out" 2>&1
@@ -122,8 +123,16 @@ passed=$(($(date +%s%N) - began))
 cat "$dir/first" "$dir/second" >"$dir/out"
 awk -v passed=$passed '/^first:/ { at[n++] = $2 } END { exit n != 2 || at[1] - at[0] < 5e8 || at[1] - at[0] > passed }' "$dir/first" "$dir/second"
 ok "the clock of a .clk file" $?
+for option in --serve --serve-every=1s; do
+	"$timertest" $option >"$dir/out" 2>"$dir/err"
+	[ $? -eq 2 ] && grep -q "^timertestcs: $option: the program tickmark-clockd keeps the page of UTC" "$dir/err" && [ ! -s "$dir/out" ]
+	ok "timertest $option names the program" $?
+done
+"$clockd" --every 1h >"$dir/out" 2>"$dir/err"
+[ $? -eq 2 ] && grep -q "^tickmark-clockd: --every: '1h' is not" "$dir/err" && [ ! -s "$dir/out" ]
+ok "a wrong option ends it" $?
 chmod 777 "$TICKMARK_CLOCK_DIR"
-LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$timertest" --serve >"$dir/out" 2>"$dir/err"
+LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$clockd" >"$dir/out" 2>"$dir/err"
 test $? -eq 2 && grep -q 'writable only by that user' "$dir/err"
 ok "a folder that others may write is not used" $?
 done_testing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From readings of a reference to the line of a clock page; see clock/track.h. */
+/* From readings of a reference to the line of a clock page; see clock/clockd/track.h. */
 #include "config.h"
-#include "clock/track.h"
+#include "clock/clockd/track.h"
 
 #include <math.h>
 #include <string.h>

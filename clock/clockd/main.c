@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest --serve: updates the page of UTC until a signal comes; see clock/serve.h. */
+/* tickmark-clockd keeps the page with UTC on this node, and the ClockBound segment beside it, until a signal comes. */
 #include "config.h"
-#include "clock/serve.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,17 +11,35 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock/clockbound.h"
+#include "base/front.h"
+#include "base/option.h"
+#include "clock/clockd/clockbound.h"
 #include "clock/names.h"
-#include "clock/reference.h"
+#include "clock/clockd/reference.h"
+#include "timers/assume.h"
 #include "timers/prove.h"
 #include "timers/quality.h"
+
+static const char what[] = "Keeps a page with UTC and its error bound on this node, for tickmark_now() and for clients "
+			   "of AWS ClockBound, until "
+			   "SIGTERM or SIGINT.";
+static const char after[] =
+	"Exit status: 0 after SIGTERM or SIGINT, 2 if it cannot start: an option is wrong, the reference gives no "
+	"bound, or the page cannot be written.";
 
 /* A page stays valid for this many missing updates, and for at least this time. */
 static const double missed = 10, least_valid_s = 2;
 
+struct options {
+	const char *reference; /* "ntp" or "ptp:/dev/ptp0" */
+	double every_s;        /* between two updates */
+	double max_drift;      /* of the counter, off its nominal rate; and of CLOCK_REALTIME between two updates */
+	double max_wander;
+	int quiet; /* prints only errors */
+};
+
 struct server {
-	const struct tkc_serve_options *o;
+	const struct options *o;
 	struct tmr_timer *timer;
 	struct tkc_reference reference;
 	struct tkc_track track;
@@ -37,7 +54,7 @@ struct server {
 
 static volatile sig_atomic_t over;
 
-static void end(int signal)
+static void end_by_signal(int signal)
 {
 	(void)signal;
 	over = 1;
@@ -110,7 +127,7 @@ static void publish_clockbound(struct server *s, const struct tkc_reading *r, co
 	tkc_clockbound_write(s->bound, &b);
 }
 
-static void update(struct server *s)
+static void update_pages(struct server *s)
 {
 	int64_t as_of_ns = coarse_ns();
 	struct tkc_reading r;
@@ -122,7 +139,7 @@ static void update(struct server *s)
 	tkc_track_add(&s->track, &r, &m);
 	if (is_disrupted(s, &watch)) {
 		m.status = TICKMARK_DISRUPTED;
-		m.reason = "the machine was suspended or migrated; start timertest --serve anew when NTP has measured "
+		m.reason = "the machine was suspended or migrated; start tickmark-clockd anew when NTP has measured "
 			   "again";
 	}
 	tkc_write(s->page.page, &m, &watch);
@@ -134,14 +151,14 @@ static void update(struct server *s)
 	s->status = m.status;
 }
 
-static void run(struct server *s)
+static void run_until_signal(struct server *s)
 {
 	const struct timespec pause = { (time_t)s->o->every_s, (long)(fmod(s->o->every_s, 1) * 1e9) };
-	struct sigaction act = { .sa_handler = end };
+	struct sigaction act = { .sa_handler = end_by_signal };
 
 	sigaction(SIGTERM, &act, NULL);
 	sigaction(SIGINT, &act, NULL);
-	update(s);
+	update_pages(s);
 	if (!s->o->quiet) {
 		printf("%s and %s: UTC by %s, timer %s, every %g s\n", s->page.path, TKC_CLOCKBOUND_NAME,
 			s->reference.name, s->timer->name, s->o->every_s);
@@ -150,12 +167,12 @@ static void run(struct server *s)
 	while (!over) {
 		nanosleep(&pause, NULL);
 		if (!over) {
-			update(s);
+			update_pages(s);
 		}
 	}
 }
 
-static int begin(struct server *s, struct tkm_err *err)
+static int open_server(struct server *s, struct tkm_err *err)
 {
 	double lag_s;
 
@@ -176,13 +193,13 @@ static int begin(struct server *s, struct tkm_err *err)
 	return 0;
 }
 
-int tkc_serve(const struct tkc_serve_options *o, struct tkm_err *err)
+static int serve_utc(const struct options *o, struct tkm_err *err)
 {
 	struct server s = { .o = o, .status = TICKMARK_OK };
-	int rc = begin(&s, err);
+	int rc = open_server(&s, err);
 
 	if (rc == 0) {
-		run(&s);
+		run_until_signal(&s);
 	}
 	tkc_clockbound_withdraw(s.bound, s.page.folder, TKC_CLOCKBOUND_NAME);
 	tkc_withdraw(&s.page);
@@ -190,4 +207,37 @@ int tkc_serve(const struct tkc_serve_options *o, struct tkm_err *err)
 	tmr_close(s.timer);
 	tkc_vmclock_close(s.vmclock);
 	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .reference = "ntp", .every_s = 0.1 };
+	const struct tkm_option table[] = {
+		{ "REFERENCE", TKM_OPTION_TEXT, &o.reference, 0, 0, "NAME",
+			"reference for UTC: ntp (default), or ptp:/dev/ptp0 if its driver states an error bound" },
+		{ "EVERY", TKM_OPTION_TIME, &o.every_s, 0.01, 10, "TIME", "time between two updates (default 100ms)" },
+		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o.max_drift, 0, 0.1, "FRACTION",
+			"the clock is not farther off its nominal rate (default 500ppm)" },
+		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o.max_wander, 0, 0.1, "FRACTION",
+			"its rate stays within this of a constant (default 1ppm)" },
+		{ "QUIET", TKM_OPTION_BOOL, &o.quiet, 0, 0, NULL, "print errors only" },
+		{ .name = NULL },
+	};
+	const struct tkm_front front = { "tickmark-clockd", "[OPTION...]", what, after, table, NULL };
+	struct tkm_err err = { .text = "" };
+	struct tmr_assumption a;
+	int rc;
+
+	tmr_assume_free(&a);
+	o.max_drift = a.max_drift;
+	o.max_wander = a.max_wander;
+	rc = tkm_front_arguments(&front, argc, argv, NULL, 0, &err);
+	if (rc == TKM_FRONT_ANSWERED) {
+		return 0;
+	}
+	if (rc < 0 || serve_utc(&o, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		return 2;
+	}
+	return 0;
 }

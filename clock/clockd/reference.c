@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads UTC from the kernel's clock or from a PTP device, with an error bound; see clock/reference.h. */
+/* Reads UTC from the kernel's clock or from a PTP device, with an error bound; see clock/clockd/reference.h. */
 #include "config.h"
-#include "clock/reference.h"
+#include "clock/clockd/reference.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef CLOCK_REFERENCE_H
 #define CLOCK_REFERENCE_H
 
-#include "clock/track.h"
+#include "clock/clockd/track.h"
 #include "timers/timer.h"
 
 struct tkc_reference {

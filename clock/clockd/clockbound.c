@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the shared memory segment of AWS ClockBound; see clock/clockbound.h. */
+/* Writes the shared memory segment of AWS ClockBound; see clock/clockd/clockbound.h. */
 #include "config.h"
-#include "clock/clockbound.h"
+#include "clock/clockd/clockbound.h"
 
 #include <errno.h>
 #include <fcntl.h>
