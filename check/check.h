@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "check/stored.h"
-#include "timers/env.h"
+#include "timers/quality/env.h"
 #include "timers/timer.h"
 
 /* The values are those of monitoring plugins (Nagios) and also the exit status of the program. */

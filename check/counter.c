@@ -12,9 +12,9 @@
 
 #include "base/rootfs.h"
 #include "base/stats.h"
-#include "timers/core_pair.h"
+#include "timers/quality/core_pair.h"
 #include "timers/freq.h"
-#include "timers/tick.h"
+#include "timers/quality/tick.h"
 
 enum { CHUNKS = 41, READS = 500 };
 

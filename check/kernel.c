@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "timers/assume.h"
+#include "timers/quality/assume.h"
 
 /* Clock sources from which the vDSO reads a counter, and those that are not suitable for tracing. */
 static const char *const good_sources[] = { "tsc", "arch_sys_counter", "timebase", "riscv_clocksource", "kvm-clock",

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* The limits in which a kind of machine differs from the defaults. */
 struct of_profile {

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/fnv.h"
-#include "base/front.h"
+#include "base/cli/front.h"
 #include "base/newfile.h"
-#include "base/option.h"
+#include "base/cli/option.h"
 #include "base/rootfs.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "check/check.h"
 
 struct command {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Length of the UTF-8 character at s, 0 if it is none. */
 static int utf8(const unsigned char *s)

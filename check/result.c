@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 const char *chk_status_name(enum chk_status s)
 {

@@ -11,7 +11,7 @@
 #include "base/rootfs.h"
 #include "calib/file/clk.h"
 #include "clock/from_map.h"
-#include "timers/prove.h"
+#include "timers/quality/prove.h"
 
 /* A file is used for so long after its last session. */
 static const double valid_s = 3600;

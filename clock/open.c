@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens clocks: finds and maps the page, or reads the .clk file; see clock/clock.h. */
+/* Opens clocks: finds and maps the page, or reads the .clk file; see include/clock.h. */
 #include "config.h"
 #include "clock/open.h"
 

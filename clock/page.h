@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "clock/clock.h"
+#include "include/clock.h"
 
 enum {
 	TKC_VERSION = 2,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the time from a page; see clock/clock.h. */
+/* Reads the time from a page; see include/clock.h. */
 #include "config.h"
 #include "clock/read.h"
 

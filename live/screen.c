@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/html.h"
+#include "report/html/html.h"
 
 enum { NAME_WIDTH = 24, CELL_WIDTH = 16, MOST_TEXT = 400 };
 

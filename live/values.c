@@ -10,8 +10,8 @@
 
 #include "base/grow.h"
 #include "collector-plugin/raw/reader.h"
-#include "report/html.h"
-#include "stf/stf.h"
+#include "report/html/html.h"
+#include "include/stf.h"
 
 enum { LAST_BLOCKS = 4 };
 #define SHORTEST_S 0.005 /* shortest time between two samples that make a rate */

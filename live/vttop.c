@@ -6,10 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/front.h"
-#include "base/option.h"
+#include "base/cli/front.h"
+#include "base/cli/option.h"
 #include "live/live.h"
-#include "report/html.h"
+#include "report/html/html.h"
 
 enum { EXIT_FAULT = 1, EXIT_USAGE = 2 };
 

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/front.h"
+#include "base/cli/front.h"
 #include "base/newfile.h"
-#include "base/option.h"
-#include "base/text.h"
-#include "report/html.h"
-#include "report/index.h"
-#include "report/page.h"
-#include "report/plot.h"
-#include "report/several.h"
+#include "base/cli/option.h"
+#include "base/text/text.h"
+#include "report/html/html.h"
+#include "report/data/index.h"
+#include "report/page/page.h"
+#include "report/pictures/plot.h"
+#include "report/page/several.h"
 
 enum { EXIT_FAULT = 1, EXIT_USAGE = 2, FILES = 256 };
 

@@ -4,7 +4,7 @@
 #define SAMPLER_RULES_H
 
 #include "base/err.h"
-#include "sampler/vtsource.h"
+#include "include/vtsource.h"
 
 struct smp_rule {
 	char pattern[SMP_TEXT];

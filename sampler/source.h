@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The counters of this machine: which there are, which are wanted, and reading them. What a single source
- * looks like is in sampler/vtsource.h; here is what its users call. libc only, nothing is printed, and no
+ * looks like is in include/vtsource.h; here is what its users call. libc only, nothing is printed, and no
  * call but smp_set_read() belongs on a fast path.
  *
  *     plan = smp_plan_open(&env, rules, n, NULL, 0, &err);   which counters, all scopes
@@ -10,7 +10,7 @@
 #define SAMPLER_SOURCE_H
 
 #include "base/err.h"
-#include "sampler/vtsource.h"
+#include "include/vtsource.h"
 
 /* All sources of this build, in the order of the list; NULL ends it. */
 extern const struct smp_source *const smp_sources[];

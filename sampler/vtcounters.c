@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/front.h"
-#include "base/option.h"
+#include "base/cli/front.h"
+#include "base/cli/option.h"
 #include "sampler/hw.h"
 #include "sampler/private.h"
 #include "sampler/validate.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # awk -v top=DIR -f layers.awk TABLE FILE...: holds the includes of FILE... (paths below top, see
 # tests/layers.sh) against TABLE. Prints one line per violation: "folder: file:line: what". -v whole=1: FILE... is all there is, so
-# that a header that TABLE allows and nothing includes is a violation, too.
+# that a reservation that nothing uses is a violation, too.
 
 function bad(text)
 {
@@ -22,27 +22,27 @@ function read_table(	i, n, part)
 	if (NF == 0) {
 		return
 	}
-	if ($2 == "+") {
+	if ($2 == "only") {
+		what = $1
+		gsub(/"/, "", what)
 		for (i = 3; i <= NF; i++) {
-			exceptions++
-			where[exceptions] = pattern($1)
-			what[exceptions] = $i
-			gsub(/"/, "", what[exceptions])
-			line_of[exceptions] = $1 " + " $i
-			if ($i ~ /^[<"]/) {
-				reserved[what[exceptions]] = 1
-			}
+			owners++
+			header_of[owners] = pattern(what)
+			owner[owners] = pattern($i)
+			line_of[owners] = what " only " $i
 		}
 		return
 	}
 	if ($1 !~ /:$/) {
-		print "tests: layers:" FNR ": neither FOLDER: nor FILE + HEADER: " $0
+		print "tests: layers:" FNR ": neither FOLDER: nor HEADER only FILE: " $0
 		return
 	}
 	part = substr($1, 1, length($1) - 1)
 	for (i = 2; i <= NF; i++) {
-		n = $i ~ /\.[a-z]+$/ ? folder_of($i) : $i
-		if (n != "*" && (n == "" || !(n in known) || n == part)) {
+		n = $i
+		if (n ~ /\.[a-z]+$/) {
+			print part ": layers:" FNR ": " n " is no folder"
+		} else if (n != "*" && (!(n in known) || n == part)) {
 			print part ": layers:" FNR ": " $i " is no layer below " part
 		}
 		may[part, $i] = 1
@@ -70,19 +70,22 @@ function allowed(of)
 			return 0
 		}
 	}
-	used[folder, of] = 1
 	return 1
 }
 
-function excepted(header,	i)
+# Is a header reserved to files of which this one is none?
+function reserved(header,	i, is)
 {
-	for (i = 1; i <= exceptions; i++) {
-		if (what[i] == header && name ~ where[i]) {
-			excused[i] = 1
-			return 1
+	for (i = 1; i <= owners; i++) {
+		if (header ~ header_of[i]) {
+			if (name ~ owner[i]) {
+				claimed[i] = 1
+				return 0
+			}
+			is = 1
 		}
 	}
-	return 0
+	return is
 }
 
 function check_own(header,	of, file, made)
@@ -93,8 +96,9 @@ function check_own(header,	of, file, made)
 		}
 		return
 	}
-	if (excepted(header)) {
-		return
+	# a public header is installed beside those it needs
+	if (header !~ /\// && folder == "include") {
+		header = "include/" header
 	}
 	if (header !~ /\//) {
 		bad("\"" header "\" is not written from the top (\"folder/file.h\")")
@@ -104,8 +108,8 @@ function check_own(header,	of, file, made)
 	if (of == "") {
 		bad("\"" header "\" is in no folder of tests/layers")
 	} else if ((folder, "*") in may) {
-		used[folder, "*"] = 1
-	} else if (header in reserved) {
+		# anything but reserved headers of the system
+	} else if (reserved(header)) {
 		bad("\"" header "\" is reserved to a few files")
 	} else if (of != folder && !allowed(header)) {
 		bad(folder " may not include \"" header "\"")
@@ -132,7 +136,7 @@ function check_system(header,	of)
 	gsub(/[<>]|\/.*/, "", of)
 	if (of in known) {
 		bad("own header in angle brackets: " header)
-	} else if ((header in reserved) && !excepted(header)) {
+	} else if (reserved(header)) {
 		bad(header " is reserved to a few files")
 	}
 }
@@ -192,14 +196,8 @@ folder != "base" && folder !~ /^tests(\/|$)/ {
 }
 
 END {
-	for (i in may) {
-		split(i, pair, SUBSEP)
-		if (whole && pair[2] ~ /\.[a-z]+$/ && !(i in used)) {
-			print pair[1] ": layers: nothing there includes " pair[2]
-		}
-	}
-	for (i = 1; whole && i <= exceptions; i++) {
-		if (!(i in excused)) {
+	for (i = 1; whole && i <= owners; i++) {
+		if (!(i in claimed)) {
 			print "tests: layers: nothing uses " line_of[i]
 		}
 	}

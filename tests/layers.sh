@@ -52,37 +52,38 @@ self_test()
 {
 	put base/a.h 'int a;'
 	put timers/t.h '#include "base/a.h"'
-	put stf/stf.h '#include "base/a.h"'
-	put stf/inner.h 'int inner;'
-	put timers/tmr_mpi_wtime.c '#include "config.h"' '#include "timers/t.h"' '#include <mpi.h>' \
+	put include/stf.h '#include "records.def"'
+	put include/records.def 'int r;'
+	put stf/read/inner.h 'int inner;'
+	put timers/sources/tmr_mpi_wtime.c '#include "config.h"' '#include "timers/t.h"' '#include <mpi.h>' \
 		'int f(int r) { return tkm_root_openat(r, "/proc/stat") + is_open(r, "/proc"); }'
-	put calib/timertest/timertest.c '#include "stf/stf.h"' '#include "timers/t.h"' \
+	put calib/timertest/timertest.c '#include "include/stf.h"' '#include "timers/t.h"' \
 		'/* open("/proc/x") would be wrong */' 'int g(void) { return open("/dev/ptp0", 0); }'
-	put tools/x.c '#include "stf/stf.h"'
-	put tests/unit/test_x.c '#include "stf/inner.h"'
+	put tools/x.c '#include "include/stf.h"'
+	put tests/unit/test_x.c '#include "stf/read/inner.h"'
 	put collector-plugin/host/h.h 'int h;'
 	put collector-plugin/sample/x.c '#include "collector-plugin/host/h.h"' '#include "collector-plugin/core/collector.h"' \
-		'#include "collector-plugin/api/VT.h"'
+		'#include "include/VT.h"'
 	put collector-plugin/core/collector.h 'int c;'
-	put collector-plugin/api/VT.h 'int v;'
+	put include/VT.h 'int v;'
 	put plots/lines.gnuplot 'plot x'
-	put report/plot.c '#include "plots/lines_gnuplot.h"'
+	put report/pictures/plot.c '#include "plots/lines_gnuplot.h"'
 	put any/config.status ''
 	put any/odd/x.c '#include "nowhere.h"'
 	put install/include/x.h '#include "nowhere.h"'
 	result "a tree without violations is quiet" "$(check_tree "$fixture" "$here/layers")"
 
 	put base/up.c '#include "timers/t.h"'
-	put stf/side.c '#  include "timers/t.h"'
-	put tools/deep.c '#include "stf/inner.h"'
+	put stf/read/side.c '#  include "timers/t.h"'
+	put tools/deep.c '#include "stf/read/inner.h"'
 	put timers/short.c '#include "t.h"'
 	put timers/angle.c '#include <base/a.h>'
 	put timers/gone.c '#include "base/gone.h"'
 	put timers/tests.c '#include "tests/unit/test_x.c"'
-	put calib/filter.c '#include "stf/stf.h"'
+	put calib/map/filter.c '#include "include/stf.h"'
 	put calib/map/fit.c '#include <mpi.h>'
 	put calib/map/map.h '#include "config.h"'
-	put calib/proc.c 'FILE *f(void)' '{' '	return fopen(' '		"/proc/stat", "r");' '}'
+	put calib/map/proc.c 'FILE *f(void)' '{' '	return fopen(' '		"/proc/stat", "r");' '}'
 	put timers/sys.c 'int fd = openat(root, "/sys/devices", O_RDONLY);'
 	put extra/e.c 'int e;'
 	put collector-plugin/sample/x.h 'int x;'
@@ -90,34 +91,34 @@ self_test()
 	put collector-plugin/core/own.h 'struct c { int rank_; }; static inline int f(struct c *c) { return c->rank_; }'
 	put collector-plugin/sample/reads.c 'int f(struct c *c) { return c->rank_; }'
 	put collector-plugin/mpi/inside.c '#include "collector-plugin/core/collector.h"'
-	put report/nothing.c '#include "plots/points_gnuplot.h"'
+	put report/pictures/nothing.c '#include "plots/points_gnuplot.h"'
 	report=$(check_tree "$fixture" "$here/layers")
 	caught "a lower layer includes a higher one" base/up.c 'base may not include "timers/t.h"'
-	caught "a layer includes its neighbour" stf/side.c 'stf may not include "timers/t.h"'
-	caught "one header of a folder allowed, another included" tools/deep.c 'tools may not include "stf/inner.h"'
+	caught "a layer includes its neighbour" stf/read/side.c 'stf/read may not include "timers/t.h"'
+	caught "a folder that is not allowed" tools/deep.c 'tools may not include "stf/read/inner.h"'
 	caught "an include that is not written from the top" timers/short.c 'not written from the top'
 	caught "an own header in angle brackets" timers/angle.c 'own header in angle brackets'
 	caught "a header that does not exist" timers/gone.c 'does not exist'
 	caught "the tests are included" timers/tests.c 'timers may not include'
-	caught "a library file takes a program's liberty" calib/filter.c 'calib may not include "stf/stf.h"'
+	caught "a library file takes a program's liberty" calib/map/filter.c 'calib/map may not include "include/stf.h"'
 	caught "mpi.h elsewhere" calib/map/fit.c '<mpi.h> is reserved'
 	caught "config.h in a header" calib/map/map.h 'config.h belongs into .c files'
-	caught "fopen of /proc over two lines" calib/proc.c 'opens an absolute'
+	caught "fopen of /proc over two lines" calib/map/proc.c 'opens an absolute'
 	caught "openat of /sys" timers/sys.c 'opens an absolute'
 	caught "a folder within a folder includes a higher one" collector-plugin/host/up.c \
 		'collector-plugin/host may not include'
 	caught "a member of core/ that another folder reads" collector-plugin/sample/reads.c "core/'s own"
 	caught "what only those may include that run a collector" collector-plugin/mpi/inside.c 'is reserved to a few files'
-	caught "a header that make can make of nothing" report/nothing.c 'does not exist'
+	caught "a header that make can make of nothing" report/pictures/nothing.c 'does not exist'
 	caught "a folder that the table does not know" extra/e.c 'folder extra is missing'
 	extra=
 	[ "$(printf '%s\n' "$report" | wc -l)" -eq 17 ] || extra=$report
 	result "nothing else is reported" "$extra"
 
-	printf '%s\n' 'base:' 'stf: base' 'tools: stf/stf.h stf/inner.h' 'tools/x.c + stf/inner.h' >"$fixture/layers"
+	printf '%s\n' 'base:' 'include:' 'stf: base' 'tools: include stf/read/inner.h' '"stf/read/inner.h" only tools/y.c' >"$fixture/layers"
 	report=$(awk -v whole=1 -v top="$fixture" -f "$here/layers.awk" "$fixture/layers" "$fixture/tools/x.c")
-	caught "a single header that nothing includes" layers 'nothing there includes stf/inner.h'
-	caught "an exception that nothing uses" layers 'nothing uses tools/x.c + stf/inner.h'
+	caught "a single header in place of a folder" layers 'stf/read/inner.h is no folder'
+	caught "a reservation that nothing uses" layers 'nothing uses stf/read/inner.h only tools/y.c'
 	extra=
 	[ "$(printf '%s\n' "$report" | wc -l)" -eq 2 ] || extra=$report
 	result "nothing else is reported there" "$extra"

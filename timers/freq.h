@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures the rate of a timer with a reference clock. A bracket is three reads in a row: reference, timer, reference.
  * Of several brackets the tightest is kept, and a robust line is fitted through the kept ones. The result is the rate
- * relative to the reference, which has an error of its own. timers/rate.h finds the true rate where it is known. */
+ * relative to the reference, which has an error of its own. timers/quality/rate.h finds the true rate where it is known. */
 #ifndef TIMERS_FREQ_H
 #define TIMERS_FREQ_H
 

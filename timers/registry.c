@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* Order of LIST. The guide's names come first. */
 static const struct tmr_ops *const table[] = {

@@ -18,7 +18,7 @@ struct tmr_ops {
 	int (*open)(struct tmr_timer *t, const char *arg, struct tkm_err *err);
 	void (*close)(struct tmr_timer *t); /* NULL: nothing to free */
 	int own_quartz;                     /* 1: its oscillator is not, or may not be, the kernel's: PTP, MPI */
-	/* Of simulated clocks only; NULL elsewhere. What they are is in timers/sim.h. */
+	/* Of simulated clocks only; NULL elsewhere. What they are is in timers/sources/sim.h. */
 	struct tmr_timer *(*base)(const struct tmr_timer *t);
 	struct tmr_timer *(*free_twin)(const struct tmr_timer *t, struct tkm_err *err);
 };

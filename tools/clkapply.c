@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/front.h"
+#include "base/cli/front.h"
 #include "base/grow.h"
 #include "calib/file/clk.h"
 #include "calib/map/run.h"
-#include "exchange/format.h"
+#include "exchange/common/format.h"
 
 enum { OK, FAULT, USAGE };
 enum { MAX_COLUMNS = 1024 };

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/front.h"
-#include "tools/stftool.h"
+#include "base/cli/front.h"
+#include "tools/cli/stftool.h"
 
 int main(int argc, char **argv)
 {

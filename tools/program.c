@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stftool: prints, extracts, converts and checks STF traces. */
 #include "config.h"
-#include "tools/stftool.h"
+#include "tools/cli/stftool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/convert.h"
-#include "tools/exchange.h"
-#include "tools/files.h"
-#include "tools/merge.h"
-#include "tools/print.h"
-#include "tools/request.h"
-#include "tools/verify.h"
-#include "tools/stdin.h"
+#include "tools/convert/convert.h"
+#include "tools/convert/exchange.h"
+#include "tools/cli/files.h"
+#include "tools/convert/merge.h"
+#include "tools/print/print.h"
+#include "tools/cli/request.h"
+#include "tools/check/verify.h"
+#include "tools/cli/stdin.h"
 
 /* If standard output is closed, the first file that is opened must not take its place. */
 static void occupy_standard_files(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The main function of stftool. */
 #include "config.h"
-#include "tools/stftool.h"
+#include "tools/cli/stftool.h"
 
 int main(int argc, char **argv)
 {

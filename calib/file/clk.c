@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/text.h"
+#include "base/text/text.h"
 
 struct reader {
 	const char *name, *p, *end;

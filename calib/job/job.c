@@ -10,10 +10,10 @@
 
 #include "calib/solve/solve.h"
 #include "base/rootfs.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/file/clk.h"
 #include "calib/job/private.h"
-#include "timers/tick.h"
+#include "timers/quality/tick.h"
 
 /* A long job must not fill its memory with samples. */
 enum { KEPT_SAMPLES = 12 };

@@ -31,7 +31,7 @@ struct cal_job_options {
 	long long max_messages;          /* SYNC-MAX-MESSAGES: exchanges of a pair at the start and at the end; 100 */
 	double max_duration_s;           /* SYNC-MAX-DURATION; 60 */
 	int synced_host, synced_cluster; /* -1: by the timer's nature, or as proven */
-	double max_drift, max_wander;    /* 0: by the timer (timers/assume.h) */
+	double max_drift, max_wander;    /* 0: by the timer (timers/quality/assume.h) */
 	int learn;                       /* LEARN-DRIFT: expect of the rates what they did so far, with a margin; 0 */
 	const char *learn_from;          /* LEARN-FROM: a .clk file of an earlier run, read on rank 0; NULL: none */
 	double prove_s;                  /* the time for proving a node's counter; 0: no proof; 0.02 */

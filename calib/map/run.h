@@ -30,7 +30,7 @@ struct cal_rank {
 	char reference[256]; /* canonical name; "": the sessions are the timer's own */
 	double reference_hz, reference_tick_s;
 	struct cal_pairs pairs;
-	/* Assumptions about the clock that the sessions measure (timers/assume.h), and their source; 0: those of struct
+	/* Assumptions about the clock that the sessions measure (timers/quality/assume.h), and their source; 0: those of struct
 	 * cal_run are valid. */
 	double max_drift, max_wander;
 	char drift_from[80], wander_from[160];

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "timers/prove.h"
+#include "timers/quality/prove.h"
 
 /* What a rank tells the others about its timer. */
 struct told {

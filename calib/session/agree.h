@@ -33,7 +33,7 @@ int cal_timers_settle(struct cal_link *l, const char *own,
 	int (*take)(void *ctx, const char *name, struct tkm_err *err), void *ctx, struct cal_timer_choice *out,
 	struct tkm_err *err);
 
-/* Together. Is the cycle counter of every node proven to be one clock (timers/prove.h)? The first rank of each node measures,
+/* Together. Is the cycle counter of every node proven to be one clock (timers/quality/prove.h)? The first rank of each node measures,
  * budget_s at most, while the others sleep. *missing: the lowest rank on whose node it is not, -1: there is none. Returns 0 or -1. */
 int cal_counter_prove(struct cal_link *l, double budget_s, int *missing, struct tkm_err *err);
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "timers/prove.h"
+#include "timers/quality/prove.h"
 
 enum { KEY = 400 };
 

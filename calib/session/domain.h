@@ -25,7 +25,7 @@ int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err 
 
 /* The same, and in the same messages whether the ranks of a domain read one clock with t: 0 for kernel clocks; for a counter
  * the first rank of each node proves by causality over a shared cache line that its processing units read one clock
- * (timers/prove.h), for budget_s at most, while the others sleep; NAN for other timers, where it is not so, and for a rank
+ * (timers/quality/prove.h), for budget_s at most, while the others sleep; NAN for other timers, where it is not so, and for a rank
  * whose timer is not that of its leader. A node with several domains takes a second round. Same return. */
 int cal_domains_find(struct cal_link *l, struct tmr_timer *t, double effective_tick_s, double budget_s,
 	struct cal_place *place, struct tkm_err *err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/file/clk.h"
 
 /* A process's binary block: its struct tt_rank, the length of its correction data, events, correction

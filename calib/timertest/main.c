@@ -15,13 +15,13 @@
 
 #include "base/newfile.h"
 #include "base/rootfs.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/session/agree.h"
 #include "calib/file/clk.h"
 #include "check/main.h"
 #include "check/stored.h"
-#include "timers/sim.h"
-#include "timers/tick.h"
+#include "timers/sources/sim.h"
+#include "timers/quality/tick.h"
 
 /* ---- steps ---- */
 

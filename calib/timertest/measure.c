@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/session/agree.h"
 
 int tt_print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)

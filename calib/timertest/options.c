@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/front.h"
-#include "base/option.h"
-#include "base/text.h"
+#include "base/cli/front.h"
+#include "base/cli/option.h"
+#include "base/text/text.h"
 
 static const char what[] =
 	"Finds out what the clocks of the participating processes are worth: resolution, cost and rate of a timer, "

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/newfile.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "plots/timertest_gnuplot.h"
 
 /* A title in a data file cannot hold a double quote or a backslash; a host name seldom does. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 /* A clock period: the guide gives ns with three digits down to fractions of one ("0.418ns"). */
 static const char *period_text(char *buf, size_t size, double s)

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/map/learn.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 /* ---- truth ---- */
 

@@ -13,11 +13,11 @@
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
 #include "calib/timertest/rounds.h"
-#include "timers/assume.h"
-#include "timers/env.h"
-#include "timers/matrix.h"
-#include "timers/quality.h"
-#include "timers/rate.h"
+#include "timers/quality/assume.h"
+#include "timers/quality/env.h"
+#include "timers/quality/matrix.h"
+#include "timers/quality/quality.h"
+#include "timers/quality/rate.h"
 
 /* Exit statuses. */
 enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2, TT_UNKNOWN = 3 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/analysis/analysis.h"
 
 /* Fewer sessions say too little. */

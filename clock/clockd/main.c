@@ -11,14 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/front.h"
-#include "base/option.h"
+#include "base/cli/front.h"
+#include "base/cli/option.h"
 #include "clock/clockd/clockbound.h"
 #include "clock/names.h"
 #include "clock/clockd/reference.h"
-#include "timers/assume.h"
-#include "timers/prove.h"
-#include "timers/quality.h"
+#include "timers/quality/assume.h"
+#include "timers/quality/prove.h"
+#include "timers/quality/quality.h"
 
 static const char what[] = "Keeps a page with UTC and its error bound on this node, for tickmark_now() and for clients "
 			   "of AWS ClockBound, until "

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "base/text.h"
-#include "timers/quality.h"
+#include "base/text/text.h"
+#include "timers/quality/quality.h"
 
 enum { ATTEMPTS = 8 };
 

@@ -6,7 +6,7 @@
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/raw/operations.h"
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/trace.h"

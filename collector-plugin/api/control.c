@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/api/private.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"

@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/api/private.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"

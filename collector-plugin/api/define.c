@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/sink.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 
 /* FORTRAN(lower, UPPER, type of the result, (parameters)) { body } */
 #define FORTRAN(lower, UPPER, type, params) \

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/time.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 
 #define UNUSED __attribute__((unused))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between a measured process and the sampler process (agent/). There is one sampler process per node and
+/* Messages between a measured process and the sampler process (vtsampler/). There is one sampler process per node and
  * job, which is found by a socket whose name contains user and job. A process connects, hands over its raw file and
  * its options, and closes the connection at once. While the program runs, both share only the head of the raw file.
  * At its end the process connects once more. Needs libc only. */

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector-plugin/host/child.h"
+#include "collector-plugin/host/program/child.h"
 #include "collector-plugin/host/memory.h"
-#include "collector-plugin/host/near.h"
+#include "collector-plugin/host/program/near.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436

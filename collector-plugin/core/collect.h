@@ -194,14 +194,14 @@ struct vt_account {
 	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
 	double period_s;             /* at the end */
 	int slowed;                  /* times that it slowed down */
-	int started_error; /* errno: starts of threads and processes are not counted; 0: they are (agent/started.c) */
+	int started_error; /* errno: starts of threads and processes are not counted; 0: they are (vtsampler/started.c) */
 	uint64_t threads_started, threads_brief, started_lost, children_started;
 	uint64_t threads_unseen_ns, children_ns;
 };
 
 const struct vt_account *vt_collect_account(void);
 const struct vt_settings *vt_collect_settings(void);
-/* Does the sampler process (agent/) sample this process? If not, a thread inside does, and inside_why has the
+/* Does the sampler process (vtsampler/) sample this process? If not, a thread inside does, and inside_why has the
  * reason. */
 int vt_collect_is_outside(void);
 const char *vt_collect_inside_why(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The members of a collector: settings, names and account. The program has one; the sampler process has one for each
- * program. Only parts that run a collector include this file (core/, sample/, run/, agent/; tests/layers). All
+ * program. Only parts that run a collector include this file (core/, sample/, run/, vtsampler/; tests/layers). All
  * others use core/collect.h. */
 #ifndef COLLECTOR_PLUGIN_CORE_COLLECTOR_H
 #define COLLECTOR_PLUGIN_CORE_COLLECTOR_H
@@ -26,7 +26,7 @@ struct vt_collector {
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct smp_plan *plan;
 	_Atomic int helper[VT_HELPERS]; /* tids of other threads of the collector, 0: none; -1: not known yet */
-	int outside;                    /* the sampler process samples this one (agent/) */
+	int outside;                    /* the sampler process samples this one (vtsampler/) */
 	int raw_stays;                  /* children of a fork do not get the raw file's memory */
 	int ended;
 	char run[8192]; /* VT_RUN_VARIABLE; "": not started by vtrun */

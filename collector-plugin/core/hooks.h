@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_VT_HOOKS_H
 #define COLLECTOR_PLUGIN_VT_HOOKS_H
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 
 struct tkm_err;
 

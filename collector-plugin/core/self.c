@@ -3,7 +3,7 @@
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/thread.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/memory.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/settings/rule.h"
 #include "collector-plugin/settings/settings.h"

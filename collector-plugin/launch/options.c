@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/front.h"
-#include "base/text.h"
+#include "base/cli/front.h"
+#include "base/text/text.h"
 
 enum { OWN = 7, ANSWERED = -2 };
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector-plugin/host/needed.h"
+#include "collector-plugin/host/program/needed.h"
 
 /* ---- MPI ---- */
 

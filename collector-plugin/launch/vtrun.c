@@ -14,10 +14,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/attach/attach.h"
-#include "collector-plugin/host/exec_target.h"
-#include "collector-plugin/host/near.h"
+#include "collector-plugin/host/program/exec_target.h"
+#include "collector-plugin/host/program/near.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 

@@ -2,7 +2,7 @@
 /* A merge with the maps of a correction file, or of the clock sessions stored in the raw files. Only for programs,
  * which may link all of calib/. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/common/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of a merge: as many as are allowed and have work, on the CPUs that are allowed. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/common/private.h"
 #include "collector-plugin/host/locale.h"
 
 #include <pthread.h>

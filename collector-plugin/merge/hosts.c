@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text.h"
-#include "collector-plugin/merge/private.h"
+#include "base/text/text.h"
+#include "collector-plugin/merge/common/private.h"
 #include "collector-plugin/raw/reader.h"
 
 static const char magic[8] = "TKMJOB1\n";

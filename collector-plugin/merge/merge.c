@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The main part of a merge: opens the raw files, prepares their clocks, and begins and ends the trace. */
 #include "config.h"
-#include "collector-plugin/merge/lines.h"
+#include "collector-plugin/merge/definitions/lines.h"
 #include "collector-plugin/merge/merge.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "collector-plugin/merge/communicators.h"
-#include "collector-plugin/merge/objects.h"
-#include "collector-plugin/merge/bounds.h"
-#include "collector-plugin/merge/private.h"
-#include "collector-plugin/merge/statistics.h"
+#include "collector-plugin/merge/definitions/communicators.h"
+#include "collector-plugin/merge/definitions/objects.h"
+#include "collector-plugin/merge/definitions/bounds.h"
+#include "collector-plugin/merge/common/private.h"
+#include "collector-plugin/merge/definitions/statistics.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "collector-plugin/merge/options.h"
+#include "collector-plugin/merge/common/options.h"
 
 /* Merges n > 0 files. A file that cannot be read at all is an error. From a file that is incomplete or damaged, the
  * merge takes what can be read, and info records of class "missing" in the trace say what is lacking. *out (may be

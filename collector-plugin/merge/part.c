@@ -2,7 +2,7 @@
 /* Writes one set of the trace's files: opens its writer, writes its records, and keeps the text that the writer
  * leaves for the one that completes the trace. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/common/private.h"
 
 #include <stdatomic.h>
 

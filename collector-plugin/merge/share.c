@@ -2,12 +2,12 @@
 /* Writes the records of a trace that has several files: each set of files is read and written by a thread of its own.
  * The bytes of the trace are the same as with one thread. If no thread can be started, the caller does all the work. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/common/private.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "collector-plugin/merge/messages.h"
+#include "collector-plugin/merge/records/messages.h"
 
 static int ascending(const void *a, const void *b)
 {

@@ -3,7 +3,7 @@
  * temporary names, which contain the id of a process that has a raw file, and copies of raw files from other hosts.
  * Nothing is lost, because the raw files have all that these files contain. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/common/private.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communicators of this process, found by their handles. All members give a communicator the same identity in the
  * trace without a message: each member records the parent communicator, the number of the creation on the parent, and
- * who the members are. From these the merge recognises it (merge/communicators.c). Included by files that include
+ * who the members are. From these the merge recognises it (merge/definitions/communicators.c). Included by files that include
  * mpi.h. */
 #ifndef COLLECTOR_PLUGIN_MPI_COMMUNICATORS_H
 #define COLLECTOR_PLUGIN_MPI_COMMUNICATORS_H

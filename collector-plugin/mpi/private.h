@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_MPI_PRIVATE_H
 #define COLLECTOR_PLUGIN_MPI_PRIVATE_H
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/trace/trace.h"

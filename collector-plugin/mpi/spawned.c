@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collector-plugin/host/exec_target.h"
-#include "collector-plugin/host/needed.h"
+#include "collector-plugin/host/program/exec_target.h"
+#include "collector-plugin/host/program/needed.h"
 #include "collector-plugin/host/say.h"
 
 static int is_libvt(const char *name, void *ctx)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collector-plugin/core/hooks.h"
-#include "collector-plugin/host/near.h"
+#include "collector-plugin/host/program/near.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/preload/inside.h"
 #include "collector-plugin/trace/system_calls.h"

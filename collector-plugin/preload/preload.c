@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/host/exec_target.h"
+#include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/host/memory.h"
-#include "collector-plugin/host/needed.h"
+#include "collector-plugin/host/program/needed.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/sample/sample.h"

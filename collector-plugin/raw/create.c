@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates a raw file, with its head and its name. */
 #include "config.h"
-#include "collector-plugin/host/address.h"
+#include "collector-plugin/host/program/address.h"
 
 #include <errno.h>
 #include <fcntl.h>

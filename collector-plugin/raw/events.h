@@ -11,7 +11,7 @@
  *   3. Record it with vt_raw_event(stream, stamp, thread number, VT_RAW_..., n, &body, sizeof(body)). The byte `n` is
  *      free for your use. In api/ and mpi/, use vt_trace_record() of trace/trace.h, which knows stream, thread and
  *      whether the thread records.
- *   4. Add a function to the table in merge/events.c, which writes the record of the trace. vt_merge_id() converts
+ *   4. Add a function to the table in merge/records/events.c, which writes the record of the trace. vt_merge_id() converts
  *      ids of the raw file to those of the trace.
  *   5. Add it to doc/raw-format.md, and to tests/unit/test_merge_events.c. */
 #ifndef COLLECTOR_PLUGIN_RAW_EVENTS_H

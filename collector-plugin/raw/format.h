@@ -229,7 +229,7 @@ uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 /* A counter as its definition stores it, as far as `factor`, with its texts after it. */
 struct vt_raw_counter_def {
 	uint32_t id, classid;
-	uint8_t type;    /* STF_COUNTER_I8 ... | STF_COUNTER_SAMPLE ..., stf/stf.h */
+	uint8_t type;    /* STF_COUNTER_I8 ... | STF_COUNTER_SAMPLE ..., include/stf.h */
 	uint8_t do_diff; /* a running total: tools show its rate */
 	uint16_t
 		where; /* the thread that the counter belongs to: VT_RAW_GROUP + VT_RAW_NODE for node counters; 0: threads */

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/core/hooks.h"
-#include "collector-plugin/host/address.h"
+#include "collector-plugin/host/program/address.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"

@@ -14,9 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector-plugin/host/child.h"
+#include "collector-plugin/host/program/child.h"
 #include "collector-plugin/host/memory.h"
-#include "collector-plugin/host/near.h"
+#include "collector-plugin/host/program/near.h"
 
 enum { STACK = 64 << 10, MOST_ENVIRONMENT = 1000, MOST_ARGUMENTS = 16 };
 

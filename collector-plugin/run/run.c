@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/hooks.h"
@@ -36,7 +36,7 @@
 #include "collector-plugin/trace/rules.h"
 #include "collector-plugin/trace/system.h"
 #include "collector-plugin/trace/trace.h"
-#include "timers/prove.h"
+#include "timers/quality/prove.h"
 
 extern char **environ;
 
@@ -144,7 +144,7 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 	}
 	c->timer_by_default = !name;
 	if (!name) {
-		/* no measurement, so that all processes of a node take the same; a job proves it (mpi/clock.c) */
+		/* no measurement, so that all processes of a node take the same; a job proves it (mpi/job/sessions.c) */
 		name = tmr_counter_is_kernels() ? "CPU" : "clock_monotonic";
 	}
 	t = open_usable(name, vt_rank_of(&c->pub), err);

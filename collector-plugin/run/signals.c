@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/memory.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"

@@ -13,7 +13,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/run_value.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 
 static void load_plugins(struct vt_collector *c, size_t *n)
 {

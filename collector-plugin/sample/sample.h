@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_SAMPLE_SAMPLE_H
 #define COLLECTOR_PLUGIN_SAMPLE_SAMPLE_H
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/turn.h"

@@ -28,7 +28,7 @@ struct vt_target {
 	unsigned seen;       /* round in which it was last seen */
 	struct smp_set *set; /* NULL: no counters for it */
 	struct vt_book *book;
-	int cpu_fd; /* agent/started.c; -1: none */
+	int cpu_fd; /* vtsampler/started.c; -1: none */
 	uint64_t cpu_ns;
 	struct vt_row *row; /* of a place that several threads have one after the other; NULL: none */
 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/settings/choose.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/rule.h"

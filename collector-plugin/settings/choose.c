@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 size_t vt_choose_field(const char **text, char *to, size_t size, int lists)
 {

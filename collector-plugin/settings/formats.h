@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats to which stftool can convert a finished trace: for LOGFILE-FORMAT, and by the suffix of LOGFILE-NAME. The
- * names and suffixes are those of exchange/table.c, which the collector does not link. A test compares the two
+ * names and suffixes are those of exchange/formats.c, which the collector does not link. A test compares the two
  * tables. */
 #ifndef COLLECTOR_PLUGIN_SETTINGS_FORMATS_H
 #define COLLECTOR_PLUGIN_SETTINGS_FORMATS_H

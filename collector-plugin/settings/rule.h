@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 
 enum vt_rule_word { VT_RULE_UNSAID = -1, VT_RULE_OFF = 0, VT_RULE_ON = 1 };
 

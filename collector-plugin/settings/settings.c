@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/settings/rule.h"
 #include "sampler/source.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/option.h"
+#include "base/cli/option.h"
 
 enum { VT_SETTINGS_MAX = 64 };
 

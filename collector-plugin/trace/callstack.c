@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/format.h"

@@ -14,7 +14,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
-#include "collector-plugin/host/demangle.h"
+#include "collector-plugin/host/program/demangle.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"

@@ -10,7 +10,7 @@
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
-#include "collector-plugin/host/symbols.h"
+#include "collector-plugin/host/program/symbols.h"
 
 struct vt_object {
 	uintptr_t base, end; /* the addresses at which it is loaded; 0: it was unloaded */

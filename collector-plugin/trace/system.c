@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States of class SYSTEM. The program's own address tables are changed (host/slots.h) so that its calls of libc's
+/* States of class SYSTEM. The program's own address tables are changed (host/program/slots.h) so that its calls of libc's
  * functions come here. Calls inside libc and MPI are not affected. The replacements are in system_calls.c, which
  * calls the functions here. If a signal interrupts or cancels a call, or longjmp() leaves it, its state is closed
  * like that of an instrumented function. errno is as the real call left it. */
@@ -19,7 +19,7 @@
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/say.h"
-#include "collector-plugin/host/slots.h"
+#include "collector-plugin/host/program/slots.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of the calling thread: which states it enters and leaves, and other events. The callers are api/ (VT_
  * calls), mpi/ (calls of MPI) and trace/instrument.c (functions compiled with -finstrument-functions). raw/events.h
- * has the records, and merge/events.c turns them into the trace. Except for the first event of a thread, nothing here
+ * has the records, and merge/records/events.c turns them into the trace. Except for the first event of a thread, nothing here
  * calls malloc(), takes a lock or makes a system call.
  *
  *     static _Atomic uint32_t f;
@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/raw/events.h"

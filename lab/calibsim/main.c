@@ -11,10 +11,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/front.h"
+#include "base/cli/front.h"
 #include "base/newfile.h"
-#include "base/option.h"
-#include "base/text.h"
+#include "base/cli/option.h"
+#include "base/text/text.h"
 
 static const char what[] =
 	"Simulates the calibration of many clocks over a fat tree of switches, in virtual time, with the code that a "

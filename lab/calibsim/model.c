@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 struct cal_link *cs_open_link(const struct cs_options *o, int domains, struct tkm_err *err)
 {

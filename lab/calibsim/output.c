@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/newfile.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "plots/calibsim_gnuplot.h"
 
 static void write_scale(FILE *f, const struct cs_options *o, const struct cs_row *row, int rows)

@@ -11,7 +11,7 @@
 #include "calib/solve/solve.h"
 #include "calib/analysis/analysis.h"
 #include "calib/map/online.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 /* Times of the run at which all maps are compared with the truth. */
 enum { POINTS = 9 };

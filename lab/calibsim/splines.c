@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "calib/analysis/analysis.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 enum { POINTS = 97 };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 struct truth_test {
 	struct tt t; /* first: tt_run_ranks() knows this alone */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/front.h"
-#include "base/option.h"
+#include "base/cli/front.h"
+#include "base/cli/option.h"
 
 static const char what[] = "Compares methods of measuring clock offsets with a known truth: simulated clocks over a "
 			   "real one, and real messages. "

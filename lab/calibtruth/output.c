@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/analysis/analysis.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 enum figure { RTT, ERROR_NOW, ERROR_10, ERROR_60, BOUND_NOW, BOUND_10, BOUND_60, CLAIMED, BETWEEN, TOTAL, FIGURES };
 

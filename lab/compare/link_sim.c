@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/analysis/analysis.h"
 #include "lab/compare/queue_sim.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 enum dist { EXPONENTIAL, UNIFORM, NORMAL, PARETO, DISTS };
 

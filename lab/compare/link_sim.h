@@ -39,9 +39,9 @@
 
 #include "lab/compare/drift_sim.h"
 #include "calib/session/link.h"
-#include "timers/virtual.h"
+#include "timers/sources/virtual.h"
 
-/* size processes whose clocks are sim:`clocks` over virtual time, {rank} replaced (timers/sim.h;
+/* size processes whose clocks are sim:`clocks` over virtual time, {rank} replaced (timers/sources/sim.h;
  * without "base"). Returns NULL with the reason; freed by cal_link_close(). */
 struct cal_link *cal_link_sim(int size, const char *clocks, const char *network, struct tkm_err *err);
 

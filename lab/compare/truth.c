@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "calib/solve/solve.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "calib/analysis/analysis.h"
 #include "calib/file/clk.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 const double cal_truth_after_s[CAL_TRUTH_TIMES] = { 0, 10, 60 };
 

@@ -49,7 +49,7 @@ same_options() # same_options PROGRAM PAGE
 	p=$(program "$1")
 	[ -n "$p" ] || skip "$1 was not built"
 	options_of "$p" >"$BATS_TEST_TMPDIR/program"
-	options_in <"$top/doc/$2" >"$BATS_TEST_TMPDIR/page"
+	options_in <"$top/doc/man/$2" >"$BATS_TEST_TMPDIR/page"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/program")" -ge 3 ]
 	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/program"
 }
@@ -58,7 +58,7 @@ same_options() # same_options PROGRAM PAGE
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
 	for page in "$top"/doc/*.[13578]; do
 		case $(head -n 1 "$page") in
-		.so*) [ -f "$top/doc/$(sed 's,.*/,,' "$page")" ] ;; # another name of that page
+		.so*) [ -f "$top/doc/man/$(sed 's,.*/,,' "$page")" ] ;; # another name of that page
 		*) mandoc -T lint -W warning "$page" ;;
 		esac
 	done
@@ -70,11 +70,11 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	p=$(program "$1")
 	[ -n "$p" ] || skip "$1 was not built"
 	options_of "$p" >"$BATS_TEST_TMPDIR/program"
-	options_in OPTIONS <"$top/doc/timertest.1" | diff - "$BATS_TEST_TMPDIR/program"
+	options_in OPTIONS <"$top/doc/man/timertest.1" | diff - "$BATS_TEST_TMPDIR/program"
 	# -h, -V and the three actions are in OPTIONS
 	options_of "$p" --check | grep -vE '^--(help|usage|version|check|fingerprint|taskprolog)\>' >"$BATS_TEST_TMPDIR/check"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/check")" -ge 10 ]
-	options_in 'CHECKING A NODE' <"$top/doc/timertest.1" | diff - "$BATS_TEST_TMPDIR/check"
+	options_in 'CHECKING A NODE' <"$top/doc/man/timertest.1" | diff - "$BATS_TEST_TMPDIR/check"
 }
 
 @test "timertest.1 and timertest --help name the same options, with --check, too" {
@@ -105,7 +105,7 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	p=$(program vtrun)
 	[ -n "$p" ] || skip "vtrun was not built"
 	COLUMNS=100 "$p" --help | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/program"
-	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' "$top/doc/VT.3" | awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ && $(i - 1) != "|") print $i }' |
+	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' "$top/doc/man/VT.3" | awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ && $(i - 1) != "|") print $i }' |
 		tr 'A-Z' 'a-z' | sed 's/^/--/' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/page"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/program")" -ge 20 ]
 	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/program"
@@ -119,14 +119,14 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 }
 
 @test "VT.3 lists every call of VT.h" {
-	grep -oE '\bVT_[a-z][a-z_]*\(' "$top/collector-plugin/api/VT.h" | tr -d '(' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/header"
+	grep -oE '\bVT_[a-z][a-z_]*\(' "$top/include/VT.h" | tr -d '(' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/header"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/header")" -ge 50 ]
-	sed -n '/^\.Ss The calls/,/^\.Ss What is recorded/p' "$top/doc/VT.3" | sed -n 's/^\.It //p' | grep -oE '\bVT_[a-z_]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/page"
+	sed -n '/^\.Ss The calls/,/^\.Ss What is recorded/p' "$top/doc/man/VT.3" | sed -n 's/^\.It //p' | grep -oE '\bVT_[a-z_]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/page"
 	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/header"
 }
 
 @test "convert-stats.1 and otf2-to-stf.1 name the options of --help" {
-	options_of "$builddir/tools/convert-stats" | diff <(options_in <"$top/doc/convert-stats.1") -
+	options_of "$builddir/tools/convert-stats" | diff <(options_in <"$top/doc/man/convert-stats.1") -
 	same_options otf2-to-stf otf2-to-stf.1
 }
 
@@ -143,19 +143,19 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 }
 
 @test "every variable in timertest.1 is an option's" {
-	LC_ALL=C grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/timertest.1" | sort -u | while read -r variable; do
+	LC_ALL=C grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/man/timertest.1" | sort -u | while read -r variable; do
 		option=$(echo "${variable#VT_}" | tr 'A-Z_' 'a-z-')
-		grep -q "^\.It Fl -$option\b" "$top/doc/timertest.1" || { echo "$variable"; exit 1; }
+		grep -q "^\.It Fl -$option\b" "$top/doc/man/timertest.1" || { echo "$variable"; exit 1; }
 	done
 }
 
 @test "every installed page is distributed, and every page referred to is ours or named" {
 	for page in "$top"/doc/*.[13578]; do
-		grep -q "%D%/${page##*/}" "$top/doc/Makefile.inc.am"
+		grep -q "%D%/man/${page##*/}" "$top/doc/Makefile.inc.am"
 	done
 	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/*.[13578] | sort -u |
 		grep -vx -e mpirun.1 -e gnuplot.1 -e dlopen.3 | while read -r page; do
-			[ -f "$top/doc/$page" ] || { echo "$page is missing"; exit 1; }
+			[ -f "$top/doc/man/$page" ] || { echo "$page is missing"; exit 1; }
 		done
 }
 
@@ -163,7 +163,7 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	sed -n '/^## The programs/,/^## /s/^| \(`[a-z].*\) | .*/\1/p' "$top/README.md" | tr -d '`,' | tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 12 ]
 	while read -r name; do
-		[ -f "$top/doc/$name.1" ] || [ -f "$top/doc/$name.8" ] || { echo "no page for $name"; false; }
+		[ -f "$top/doc/man/$name.1" ] || [ -f "$top/doc/$name.8" ] || { echo "no page for $name"; false; }
 	done <"$BATS_TEST_TMPDIR/programs"
 }
 
@@ -176,7 +176,7 @@ names_exist() {
 	LC_ALL=C grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/$1" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
 	while IFS=': ' read -r file name; do
 		# ARCHITECTURE.md names seven folders of collector-plugin/ without it
-		case $1:$file in ARCHITECTURE.md:agent/* | ARCHITECTURE.md:api/* | ARCHITECTURE.md:trace/* | ARCHITECTURE.md:raw/* | ARCHITECTURE.md:mpi/* | \
+		case $1:$file in ARCHITECTURE.md:vtsampler/* | ARCHITECTURE.md:api/* | ARCHITECTURE.md:trace/* | ARCHITECTURE.md:raw/* | ARCHITECTURE.md:mpi/* | \
 			ARCHITECTURE.md:sample/* | ARCHITECTURE.md:merge/*) file=collector-plugin/$file ;;
 		esac
 		[ -e "$top/$2$file" ] || { echo "no $file"; return 1; }
@@ -192,7 +192,7 @@ names_exist() {
 
 @test "VT.h describes every call directly above its declaration" {
 	awk '/^[A-Za-z].*VT_[a-z_]+\(/ && !/^typedef|^#/ { n++; if (before !~ /\*\/$/) { print "no comment: " $0; bad = 1 } }
-		{ before = $0 } END { print n " calls"; exit bad || n < 54 }' "$top/collector-plugin/api/VT.h"
+		{ before = $0 } END { print n " calls"; exit bad || n < 54 }' "$top/include/VT.h"
 }
 
 @test "calib/README.md has every folder, and names files that exist, and names that are in them" {

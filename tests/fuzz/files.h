@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exchange/format.h"
+#include "exchange/common/format.h"
 
 enum { FUZZ_MAX_FILES = 8, FUZZ_PATH = 160 };
 

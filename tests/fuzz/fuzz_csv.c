@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "exchange/format.h"
+#include "exchange/common/format.h"
 
 #define FUZZ_NAME "csv"
 #include "tests/fuzz/fuzz.h"

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/option.h"
+#include "base/cli/option.h"
 
 #define FUZZ_NAME "option"
 #include "tests/fuzz/fuzz.h"

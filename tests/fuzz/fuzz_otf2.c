@@ -2,7 +2,7 @@
 /* Anything as an OTF2 archive: anchor, global definitions, definitions and events of two locations. */
 #ifdef ONE_LOCATION /* at a time: the reader makes runs and merges them */
 #define CHUNKS_MEMORY 1
-#include "exchange/otf2_read.c"
+#include "exchange/otf2/otf2_read.c"
 #define FUZZ_NAME "otf2_runs"
 #else
 #define FUZZ_NAME "otf2"

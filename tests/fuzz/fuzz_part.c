@@ -4,7 +4,7 @@
  * input chooses the byte order (1), whether references are checked (64) and, between these, the component, which is read
  * alone or (128) with the others. What is good before it is read once only, which makes most of the speed. */
 #include "tests/fuzz/read_trace.h"
-#include "stf/reader.h"
+#include "stf/read/reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>

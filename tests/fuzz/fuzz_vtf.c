@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/vtf.h"
+#include "tools/vtf/vtf.h"
 
 #define FUZZ_NAME "vtf"
 #include "tests/fuzz/fuzz.h"

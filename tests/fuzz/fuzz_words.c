@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "tools/request.h"
+#include "base/text/text.h"
+#include "tools/cli/request.h"
 
 #define FUZZ_NAME "words"
 #include "tests/fuzz/fuzz.h"

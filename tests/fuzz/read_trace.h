@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stf/stf.h"
+#include "include/stf.h"
 
 /* Where what was read goes, so that the reading is not optimised away. */
 static volatile uint64_t sink;

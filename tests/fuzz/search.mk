@@ -13,9 +13,9 @@ COVERAGE_parts = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsa
 LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lz
 
 folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
-sources = $(filter-out %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c $(SRC)/tools/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c), \
+sources = $(filter-out %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c $(SRC)/tools/convert/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c), \
 	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
-	$(wildcard $(SRC)/collector-plugin/host/address.c $(SRC)/collector-plugin/host/symbols.c $(SRC)/collector-plugin/host/demangle.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/raw/*.c))
+	$(wildcard $(SRC)/collector-plugin/host/program/address.c $(SRC)/collector-plugin/host/program/symbols.c $(SRC)/collector-plugin/host/program/demangle.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/merge/*/*.c $(SRC)/collector-plugin/raw/*.c))
 names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames

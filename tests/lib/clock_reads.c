@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "clock/clock.h"
+#include "include/clock.h"
 
 static int64_t realtime_ns(void)
 {

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "exchange/format.h"
+#include "exchange/common/format.h"
 
 int main(void)
 {

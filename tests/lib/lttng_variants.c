@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "exchange/lttng.h"
+#include "exchange/lttng/lttng.h"
 
 static struct ltt_head head;
 static uint64_t state;

@@ -3,7 +3,7 @@
 #ifndef TESTS_LIB_STF_EVERY_H
 #define TESTS_LIB_STF_EVERY_H
 
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/stf_dir.h"
 
 static struct stf_err err;

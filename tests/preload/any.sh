@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-if made calls -I"$src/collector-plugin/api" -I"$build/collector-plugin/api" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" && [ -z "$sanitizer" ]; then
+if made calls -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" && [ -z "$sanitizer" ]; then
 	fresh
 	sampled "$dir/calls"
 	[ "$status" -eq 3 ] && [ "$(cat "$dir/out")" = stored ] && trace_complete calls.stf && valid calls.stf &&
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-if command -v localedef >/dev/null && made locale -I"$src/collector-plugin/api" -I"$build/collector-plugin/api" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs"; then
+if command -v localedef >/dev/null && made locale -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs"; then
 	mkdir "$dir/locales"
 	LOCPATH=$dir/locales
 	for l in de_DE tr_TR; do

@@ -112,7 +112,7 @@ __attribute__((constructor)) static void run(void) { open(getenv("EVIL"), O_CREA
 END
 mkdir rootonly elsewhere
 chmod 700 rootonly
-if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" && ${CC:-cc} -o setuid s.c -I"$src/collector-plugin/api" -I"$build/collector-plugin/api" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" 2>>"$dir/diff"; then
+if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" && ${CC:-cc} -o setuid s.c -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" 2>>"$dir/diff"; then
 	chmod 4755 setuid
 	if [ "$(as_other ./setuid 2>/dev/null | tail -n 1)" != 0 ]; then
 		skip "a setuid program" "this file system ignores the bit, or the library is not found"

@@ -5,7 +5,7 @@
 #include "calib/analysis/analysis.h"
 #include "lab/compare/link_sim.h"
 #include "lab/compare/queue_sim.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
 

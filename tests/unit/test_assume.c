@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is assumed about each kind of timer, the free clock beside a steered one, and the marker of a virtual machine. */
 #include "config.h"
-#include "timers/assume.h"
+#include "timers/quality/assume.h"
 #include "tests/lib/check.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "timers/rate.h"
+#include "timers/quality/rate.h"
 
 static void kinds(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Curves in bounded memory, compared with sums of the same values that the test computes without columns. */
 #include "config.h"
-#include "report/axis.h"
+#include "report/data/axis.h"
 
 #include "tests/lib/check.h"
 

@@ -4,10 +4,10 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/newfile.h"
-#include "base/option.h"
+#include "base/cli/option.h"
 #include "base/rootfs.h"
 #include "base/stats.h"
-#include "base/text.h"
+#include "base/text/text.h"
 #include "base/ticks.h"
 #include "tests/lib/check.h"
 

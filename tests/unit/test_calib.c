@@ -6,7 +6,7 @@
 #include "lab/compare/link_sim.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
 

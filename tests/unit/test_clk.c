@@ -9,7 +9,7 @@
 #include "calib/session/sync.h"
 #include "calib/solve/solve.h"
 #include "tests/lib/check.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 enum { RANKS = 3, SESSIONS = 3 };
 

@@ -21,15 +21,15 @@ else
 	skip "the library exports the list" "no shared library in this build"
 	skip "the library needs libc and libm at most" "no shared library in this build"
 fi
-echo '#include "clock/clock.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | grep -oE '\btickmark_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$dir/declared"
+echo '#include "include/clock.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | grep -oE '\btickmark_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$dir/declared"
 diff clock/libtickmark-clock.sym "$dir/declared" >"$dir/diff"
 ok "the list is what clock.h declares" $?
-sed -n 's/^\.Fn \(tickmark_[a-z_]*\).*/\1/p; s/^\.Fo \(tickmark_[a-z_]*\).*/\1/p' doc/tickmark-clock.3 | sort -u >"$dir/manual"
+sed -n 's/^\.Fn \(tickmark_[a-z_]*\).*/\1/p; s/^\.Fo \(tickmark_[a-z_]*\).*/\1/p' doc/man/tickmark-clock.3 | sort -u >"$dir/manual"
 diff clock/libtickmark-clock.sym "$dir/manual" >"$dir/diff"
 ok "the manual names every call" $?
 
 mkdir "$dir/tickmark"
-cp clock/clock.h "$dir/tickmark/"
+cp include/clock.h "$dir/tickmark/"
 for std in c99 c11; do
 	${CC:-cc} -I"$dir" -std=$std -Wall -Wextra -pedantic -Werror -fsyntax-only doc/clock/now.c >"$dir/out" 2>&1
 	ok "the example in strict $std" $?

@@ -2,7 +2,7 @@
 /* The offset of two processing units' clocks: what follows from an interval, and whether measured intervals contain the offset
  * that a simulated clock has. */
 #include "config.h"
-#include "timers/core_pair.h"
+#include "timers/quality/core_pair.h"
 #include "tests/lib/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line that all programs share: help in the width of the terminal, single letters, and what is printed for what word. */
 #include "config.h"
-#include "base/front.h"
+#include "base/cli/front.h"
 #include "tests/lib/check.h"
 
 static const char *text_value;

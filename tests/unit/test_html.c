@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of a trace in pages and terminals, and numbers with a suitable unit. */
 #include "config.h"
-#include "report/html.h"
+#include "report/html/html.h"
 
 #include <locale.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <limits.h>
 
 #include "collector-plugin/raw/writer.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
 #include "tests/lib/raw_file.h"

@@ -4,7 +4,7 @@
 #include "config.h"
 #include "tests/lib/check.h"
 
-#include "collector-plugin/merge/match.h"
+#include "collector-plugin/merge/common/match.h"
 
 enum { RANKS = 4, COMMS = 2, TAGS = 3, MOST = 6000, ANY = -1 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The core matrix against clocks whose offset from core to core is known, because it is put there. */
 #include "config.h"
-#include "timers/matrix.h"
+#include "timers/quality/matrix.h"
 #include "tests/lib/check.h"
 
 #include <sched.h>

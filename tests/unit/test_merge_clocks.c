@@ -14,10 +14,10 @@
 #include "calib/file/clk.h"
 #include "calib/session/sync.h"
 #include "collector-plugin/raw/writer.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 enum { RANKS = 3, SAMPLES = 5 };
 

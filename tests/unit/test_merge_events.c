@@ -9,7 +9,7 @@
 
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/writer.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 
 static char dir[] = "/tmp/test_merge_events.XXXXXX";

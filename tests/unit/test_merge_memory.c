@@ -12,7 +12,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
 #include "tests/lib/raw_head.h"

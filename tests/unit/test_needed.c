@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The libraries that an ELF file names, in files where they are not where linkers put them, and in damaged ones. */
 #include "config.h"
-#include "collector-plugin/host/needed.h"
+#include "collector-plugin/host/program/needed.h"
 
 #include "tests/lib/check.h"
 

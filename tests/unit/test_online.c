@@ -6,7 +6,7 @@
 #include "lab/compare/link_sim.h"
 #include "calib/map/online.h"
 #include "calib/session/sync.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";

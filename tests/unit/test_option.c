@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The option table: configuration file, environment, command line, and the guide's syntax of values. */
 #include "config.h"
-#include "base/option.h"
+#include "base/cli/option.h"
 
 #include <limits.h>
 #include <stdarg.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "tests/lib/check.h"
 
 struct values {

@@ -8,9 +8,9 @@
 
 #include "base/stats.h"
 #include "calib/map/map.h"
-#include "timers/assume.h"
-#include "timers/sim.h"
-#include "timers/virtual.h"
+#include "timers/quality/assume.h"
+#include "timers/sources/sim.h"
+#include "timers/sources/virtual.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
 

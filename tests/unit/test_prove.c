@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The short proof that a node's processing units read one clock: on clocks that are one, and on some that are not. */
 #include "config.h"
-#include "timers/prove.h"
+#include "timers/quality/prove.h"
 #include "tests/lib/check.h"
 
 #include <sched.h>

@@ -7,7 +7,7 @@
 #include "lab/compare/link_sim.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 
 enum { MOST = 16, POINTS = 150 };

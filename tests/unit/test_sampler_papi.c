@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "sampler/perf.h"
+#include "sampler/sources/perf.h"
 #include "tests/lib/check.h"
 
 static struct smp_env env;

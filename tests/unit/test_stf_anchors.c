@@ -5,7 +5,7 @@
 
 #include <sys/stat.h>
 
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
 

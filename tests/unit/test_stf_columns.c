@@ -6,7 +6,7 @@
 #define stx_columns_size plain_size
 #define stx_columns_unpack plain_unpack
 #undef __SSE2__
-#include "stf/columns.c"
+#include "stf/pack/columns.c"
 #undef stx_columns_bound
 #undef stx_columns_pack
 #undef stx_columns_size

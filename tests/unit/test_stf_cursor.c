@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 
 #include "config.h"
-#include "stf/hash.h"
-#include "stf/stf.h"
+#include "stf/format/hash.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
 

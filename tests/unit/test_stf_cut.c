@@ -11,7 +11,7 @@
 #endif
 
 #include "base/bytes.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_every.h"
 

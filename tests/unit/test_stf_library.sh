@@ -48,13 +48,13 @@ else
 fi
 
 # inline functions aside, every prototype of the header, the generated ones too
-echo '#include "stf/stf.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | sed 's/static inline[^{]*{[^}]*}//g' |
+echo '#include "include/stf.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | sed 's/static inline[^{]*{[^}]*}//g' |
 	grep -oE '\bstf_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$tmp/declared"
 diff stf/libtickmark-stf.sym "$tmp/declared" >"$tmp/why"
 result "the list is what stf.h declares"
 
 {
-	echo '#include "stf/stf.h"'
+	echo '#include "include/stf.h"'
 	echo 'int f(const struct stf_counter_batch *b);'
 	echo 'int f(const struct stf_counter_batch *b) { return stf_batch_willy(b, 0) == STF_CHECK_GOOD; }'
 } >"$tmp/use"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The record table against the published list; every record through encoder and decoder at the bounds
  * of its fields, in both byte orders; other people's definition layers. */
-#include "stf/deflayer.h"
-#include "stf/put.h"
-#include "stf/stream.h"
+#include "stf/format/deflayer.h"
+#include "stf/write/put.h"
+#include "stf/write/stream.h"
 #include "tests/lib/check.h"
 
 static const char *source_dir(void)
@@ -103,10 +103,10 @@ typedef int put_fn(struct stx_stream *s, const struct stf_record *v);
 		struct stf_##name r; \
 		return stf_get_##name(v, &r) < 0 ? -1 : stx_put_##name(s, &r); \
 	}
-#include "stf/records.def"
+#include "include/records.def"
 static put_fn *const put_view[STF_ID_END] = {
 #define STF_BEGIN(id, cls, name, kind) [id] = put_view_##name,
-#include "stf/records.def"
+#include "include/records.def"
 };
 
 /* The n-th boundary value of a type, as the bits of a view. */

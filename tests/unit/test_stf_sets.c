@@ -5,8 +5,8 @@
 
 #include <sys/wait.h>
 
-#include "stf/identity.h"
-#include "stf/stf.h"
+#include "stf/format/identity.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many threads that share their counters in one file: the state at any time, and what a cursor says when somebody shortens the file. */
 #include "config.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
 

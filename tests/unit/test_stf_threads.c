@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "config.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
 

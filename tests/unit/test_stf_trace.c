@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "stf/batch.h"
+#include "stf/write/batch.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_every.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The effective tick, for simulated clocks whose step is known, under interruptions, and for the clocks of this machine. */
 #include "config.h"
-#include "timers/tick.h"
+#include "timers/quality/tick.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "tests/lib/check.h"
 #include "tests/lib/world.h"
-#include "timers/sim.h"
-#include "timers/virtual.h"
+#include "timers/sources/sim.h"
+#include "timers/sources/virtual.h"
 
 struct kind {
 	const char *spec;

@@ -6,13 +6,13 @@
 
 #include "base/rootfs.h"
 #include "timers/cpu_hz.h"
-#include "timers/env.h"
+#include "timers/quality/env.h"
 #include "timers/freq.h"
-#include "timers/quality.h"
-#include "timers/rate.h"
-#include "timers/sim.h"
+#include "timers/quality/quality.h"
+#include "timers/quality/rate.h"
+#include "timers/sources/sim.h"
 #include "timers/timer.h"
-#include "timers/virtual.h"
+#include "timers/sources/virtual.h"
 #include "tests/lib/check.h"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "calib/session/sync.h"
 #include "calib/tree/graph.h"
 #include "calib/tree/net.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 
 /* ---- plans ---- */

@@ -5,7 +5,7 @@
 #include "lab/compare/link_sim.h"
 #include "calib/session/link_private.h"
 #include "lab/compare/truth.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
 

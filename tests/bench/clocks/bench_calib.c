@@ -7,7 +7,7 @@
 #include "calib/session/link.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 #include "tests/bench/lib/bench.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "calib/map/online.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 #include <math.h>
 #include <stdio.h>

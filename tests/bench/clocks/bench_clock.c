@@ -4,8 +4,8 @@
  * round trip, and (.proof) what the proof saw of one way, which is in whole steps of the counter and up to a step less. */
 #include "config.h"
 #include "clock/from_map.h"
-#include "timers/prove.h"
-#include "timers/quality.h"
+#include "timers/quality/prove.h"
+#include "timers/quality/quality.h"
 #include "tests/bench/lib/bench.h"
 
 #include <math.h>

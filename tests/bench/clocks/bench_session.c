@@ -5,7 +5,7 @@
 #include "config.h"
 #include "calib/job/job.h"
 #include "calib/session/link_mpi.h"
-#include "timers/prove.h"
+#include "timers/quality/prove.h"
 #include "tests/bench/lib/bench.h"
 
 #include <math.h>

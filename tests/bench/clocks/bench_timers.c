@@ -2,8 +2,8 @@
 /* Cost of reading a timer, against a bare loop in the same run, and the error of a frequency. */
 #include "config.h"
 #include "timers/freq.h"
-#include "timers/sim.h"
-#include "timers/tick.h"
+#include "timers/sources/sim.h"
+#include "timers/quality/tick.h"
 #include "tests/bench/lib/bench.h"
 #include "tests/lib/world.h"
 

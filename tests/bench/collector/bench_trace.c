@@ -7,7 +7,7 @@
  * time; a slice is ten times that long, since shorter ones contain two such times or one. Each mode is a process of its own, with its
  * traces in a folder of its own. */
 #include "config.h"
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "tests/bench/lib/bench.h"
 
 #include <stdlib.h>

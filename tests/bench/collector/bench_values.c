@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "tests/bench/lib/bench.h"
 
 enum { MOST_VALUES = 5, MOST_THREADS = 2, MOST_ROUNDS = 40, AT_ONCE = 1000 };

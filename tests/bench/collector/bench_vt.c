@@ -2,7 +2,7 @@
 /* What a call of the VT interface costs. Ratios: both sides in turn, slice by slice, in one process, so that what
  * else the machine does falls on both. Writes its raw file and the OTF2 archive in a folder of its own. */
 #include "config.h"
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "tests/bench/lib/bench.h"
 #include "tests/bench/collector/bench_vt.h"
 

@@ -5,7 +5,7 @@
  * bench_vt_mpi trace: ns that a recorded call costs more than its profiling name; pingpong: the same of the one-way latency of two
  * ranks; messages N: N messages to itself, three calls each. */
 #include "config.h"
-#include "collector-plugin/api/VT.h"
+#include "include/VT.h"
 #include "tests/bench/lib/bench.h"
 
 #include <mpi.h>

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "exchange/lttng.h"
+#include "exchange/lttng/lttng.h"
 #include "tests/bench/lib/bench.h"
 
 enum { EVENTS = 2000000, RUNS = 9 };

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stf/stf.h"
+#include "include/stf.h"
 #include "tests/bench/lib/bench.h"
 
 enum { RANKS = 64, COUNTERS = 5, RUNS = 5 };

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "stf/stf.h"
+#include "include/stf.h"
 
 enum { MAX_RUNS = 101 };
 

@@ -7,7 +7,7 @@
 #include "config.h"
 #include "base/stats.h"
 #include "calib/file/clk.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 #include <math.h>
 #include <stdio.h>

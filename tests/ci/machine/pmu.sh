@@ -15,7 +15,7 @@ if [ -z "${PMU_CC:-}" ] || [ -z "${PMU_RUN:-}" ]; then
 fi
 cd "$work" || exit 99
 printf '%s\n' '#define HAVE_PAPI 1' '#define PACKAGE_VERSION "pmu"' >config.h
-base="$top/base/err.c $top/base/option.c $top/base/rootfs.c $top/base/text.c"
+base="$top/base/err.c $top/base/cli/option.c $top/base/rootfs.c $top/base/text/text.c"
 library=$(find "$top/sampler" -name '*.c' ! -name vtcounters.c ! -name validate.c ! -name works.c)
 # shellcheck disable=SC2086
 step "cross-compile the test" $PMU_CC -std=gnu11 -D_GNU_SOURCE -O2 -I. -I"$top" -o test_papi \
@@ -59,7 +59,7 @@ wrap=$(printf -- '-Wl,--wrap=%s ' malloc calloc realloc free strdup strndup)
 step "cross-compile libVT" $PMU_MPICC -std=gnu11 -D_GNU_SOURCE -O1 -w -fPIC -shared -I. -I"$top" '-DLIBDIR=""' -o libVT.so $(of_libVT) \
 	-Wl,--version-script=libVT.map $wrap -Wl,-z,nodelete -lm -lpthread -ldl
 # shellcheck disable=SC2086,SC2016
-step "cross-compile the job" $PMU_MPICC -O1 -I"$top/collector-plugin/api" -o loop "$top/tests/vt/mpi/programs/mpi_loop.c" -L. -lVT '-Wl,-rpath,$ORIGIN'
+step "cross-compile the job" $PMU_MPICC -O1 -I"$top/include" -o loop "$top/tests/vt/mpi/programs/mpi_loop.c" -L. -lVT '-Wl,-rpath,$ORIGIN'
 printf 'COUNTER PAPI_TOT_INS on\nCOUNTER PAPI_TOT_INS:process on\nSAMPLE-PERIOD 10ms\nFLUSH-PREFIX /tmp\nFORCE on\n' >loop.conf
 # shellcheck disable=SC2086
 job() { $PMU_RUN env VT_CONFIG=loop.conf OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $PMU_MPIRUN ./loop </dev/null >job 2>&1 || { cat job; return 1; }; }

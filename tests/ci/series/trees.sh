@@ -81,7 +81,7 @@ done
 # a real program: the library of traces, reading one
 for how in -O0 -O2; do
 	# shellcheck disable=SC2046
-	gcc $how -g -D_GNU_SOURCE -finstrument-functions -I"$build" -I"$top" -I"$top/stf" -o "$dir/read" "$top/doc/stf/read.c" \
+	gcc $how -g -D_GNU_SOURCE -finstrument-functions -I"$build" -I"$top" -I"$top/include" -o "$dir/read" "$top/doc/stf/read.c" \
 		$(find "$top/stf" "$top/base" -name '*.c') $(grep -q 'define HAVE_ZSTD 1' "$build/config.h" && echo -lzstd) -lm -lpthread >"$dir/out" 2>&1 ||
 		{ tail -3 "$dir/out"; failed=1; continue; }
 	same "gcc $how, a C program that reads a trace" "$dir/read" "$top/tests/golden/plain-little.stf"

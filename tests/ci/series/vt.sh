@@ -55,7 +55,7 @@ export top_builddir top_srcdir CC CFLAGS CXX FC TSAN_OPTIONS
 step "tsan: VT calls from one thread, four and eight" quiet sh "$top/tests/vt/api/values.sh"
 step "tsan: counters of process and threads at events" quiet sh "$top/tests/vt/api/events.sh"
 # two threads read one set of counters
-step "tsan: compile events" gcc -fsanitize=thread -g -std=c99 -D_GNU_SOURCE -I"$top/collector-plugin/api" "$top/tests/vt/api/programs/events.c" -L.libs \
+step "tsan: compile events" gcc -fsanitize=thread -g -std=c99 -D_GNU_SOURCE -I"$top/include" "$top/tests/vt/api/programs/events.c" -L.libs \
 	-lVTcs -Wl,-rpath,"$PWD/.libs" -pthread -o events
 printf 'COUNTER perf_task_clock on\nCOUNTER thread_run on\nSAMPLE-PERIOD 1ms\nSAMPLE-BUDGET 100%%\n' >"$work/conf"
 step "tsan: events" quiet env VT_CONFIG="$work/conf" VT_LOGFILE_NAME="$work/tsan.stf" VT_FORCE=on ./events slow

@@ -90,7 +90,7 @@ refuse "neither input nor --format is a usage error" 'give a correction file' 2 
 # the sample of tickmark-clk(5), and its formulas of the map and the bound
 if command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
 	page="$src/tests/cli/clkapply/clk_page.py"
-	"${PYTHON3:-python3}" "$page" write "$src/doc/tickmark-clk.5" "$dir/page.clk" && "${PYTHON3:-python3}" "$page" stamps "$dir/page.clk" >"$dir/stamps.csv" &&
+	"${PYTHON3:-python3}" "$page" write "$src/doc/man/tickmark-clk.5" "$dir/page.clk" && "${PYTHON3:-python3}" "$page" stamps "$dir/page.clk" >"$dir/stamps.csv" &&
 		"$build/clkapply" "$dir/page.clk" "$dir/stamps.csv" >"$dir/stamps.out" 2>"$dir/err" &&
 		"${PYTHON3:-python3}" "$page" compare "$dir/page.clk" <"$dir/stamps.out" >"$dir/out"
 	ok "the sample file of tickmark-clk(5), with its formulas, gives what clkapply prints" $?

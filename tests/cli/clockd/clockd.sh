@@ -9,7 +9,7 @@ clockd=$build/tickmark-clockd
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
 [ -z "$san" ] || skip_all "a library is preloaded, which the sanitizers do not like"
 [ -e "$build/.libs/libtickmark-clock.so" ] || skip_all "no shared library in this build"
-mkdir "$dir/tickmark" && cp "$src/clock/clock.h" "$dir/tickmark/" && chmod 755 "$dir"
+mkdir "$dir/tickmark" && cp "$src/include/clock.h" "$dir/tickmark/" && chmod 755 "$dir"
 ${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/ntp_says.c" -o "$dir/ntp_says.so" -ldl >"$dir/out" 2>&1 &&
 	${CC:-cc} -O2 -I"$dir" "$src/doc/clock/now.c" -o "$dir/now" -L"$build/.libs" -ltickmark-clock -Wl,-rpath,"$build/.libs" >>"$dir/out" 2>&1
 ok "the example and what NTP says are compiled" $?

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stf/stf.h"
+#include "include/stf.h"
 
 static int failed(const struct stf_err *e)
 {

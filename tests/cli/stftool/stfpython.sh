@@ -7,10 +7,10 @@
 for p in write read; do
 	awk -v want="$p" '/^\.Ss A writer/ { in_page = "write" } /^\.Ss A reader/ { in_page = "read" } /^\.Ed/ { on = 0 }
 		on && in_page == want { gsub(/\\e/, "\\"); print }
-		/^\.Bd -literal$/ { on = 1 }' "$src/doc/tickmark-stf.3" | diff "$src/doc/stf/$p.c" - >"$dir/diff"
+		/^\.Bd -literal$/ { on = 1 }' "$src/doc/man/tickmark-stf.3" | diff "$src/doc/stf/$p.c" - >"$dir/diff"
 	ok "the manual has doc/stf/$p.c" $?
 done
-grep -Eq "^#define STF_VERSION_TEXT \"$("$build/stftool" --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')\"" "$src/stf/stf.h"
+grep -Eq "^#define STF_VERSION_TEXT \"$("$build/stftool" --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')\"" "$src/include/stf.h"
 ok "the version of the header is that of the package" $?
 lib=$build/.libs/libtickmark-stf.so.0
 if [ ! -e "$lib" ]; then

@@ -59,7 +59,7 @@ VT_CHECK=1 VT_FINGERPRINT='*.* off' "$timertest" --timer LIST >"$dir/out" 2>"$di
 ok "VT_CHECK, an option of Intel Trace Collector, is none of timertest" $?
 
 "$timertest" --check --explain >"$dir/out" 2>"$dir/err" && sed -n 's/^\([a-z]*\.[a-z_]*\)\( (left out)\)*$/\1/p' "$dir/out" >"$dir/names" &&
-	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/timertest.1" || echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&
+	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/man/timertest.1" || echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&
 	[ ! -s "$dir/diff" ]
 ok "every check is in the manual" $?
 

@@ -119,7 +119,7 @@ else
 	{
 		echo '#include <unistd.h>'
 		echo 'int PAPI_library_init(int v) { (void)v; for (;;) pause(); }'
-		sed -n '/define SMP_PAPI_CALLS/,/[^\\]$/p' "$src/sampler/papi_lib.h" | grep -o 'X([a-z_]*)' |
+		sed -n '/define SMP_PAPI_CALLS/,/[^\\]$/p' "$src/sampler/sources/papi_lib.h" | grep -o 'X([a-z_]*)' |
 			sed 's/X(\(.*\))/\1/' | grep -v '^library_init$' | sort -u | sed 's/.*/int PAPI_&(void) { return -1; }/'
 	} | grep -v 'PAPI_X\|PAPI_(' >fake.c
 	if $cc -shared -fPIC -o fake/libpapi.so.7.0 fake.c 2>err; then

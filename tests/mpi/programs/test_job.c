@@ -6,7 +6,7 @@
 #include "calib/file/clk.h"
 #include "calib/job/job.h"
 #include "calib/session/link_mpi.h"
-#include "timers/sim.h"
+#include "timers/sources/sim.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -29,7 +29,7 @@ held() # held THREADS ROUNDS COUNTERS: to the rules of events.awk
 }
 
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/collector-plugin/api" "$here/api/programs/pages.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/include" "$here/api/programs/pages.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
 	-ldl -o prog >out 2>&1
 ok "a program that knows what it counts compiles" $?
 
@@ -130,7 +130,7 @@ ok "TIME-WINDOWS: no samples at events outside, but what the program says" $?
 printf 'COUNTER thread_minflt on\nSAMPLE-PERIOD 2ms\n' >conf
 rm -f t.* out
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/collector-plugin/api" "$here/api/programs/found.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/include" "$here/api/programs/found.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
 	-o found >out 2>&1 && timeout 300 ./found >>out 2>&1 && "$build/tests/vt/lib/samples" t.stf >have 2>>out
 # what each had in the end: a sanitizer has pages of its own, and a thread
 awk -v more="$san" '$2 == "OS:thread_minflt" { if ($NF "" < last[$1]) { bad++; print $1 " goes back" }; last[$1] = $NF ""; n[$1]++ }

@@ -8,7 +8,7 @@ VT_VERBOSE=0 VT_FORCE=on
 export VT_VERBOSE VT_FORCE
 cd "$dir" || exit 99
 # shellcheck disable=SC2086
-${CC:-cc} -O1 $san -o points "$here/api/programs/points.c" -I"$include" -I"$build/collector-plugin/api" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread 2>"$dir/err" || {
+${CC:-cc} -O1 $san -o points "$here/api/programs/points.c" -I"$include" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread 2>"$dir/err" || {
 	cat "$dir/err"
 	exit 99
 }

@@ -9,7 +9,7 @@ export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE SAY
 compile() # compile COMPILER... SOURCE: to $dir/prog
 {
 	# shellcheck disable=SC2086
-	"$@" $san -g -D_GNU_SOURCE -I"$src/collector-plugin/api" -I"$src" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -lm -pthread \
+	"$@" $san -g -D_GNU_SOURCE -I"$src/include" -I"$src" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -lm -pthread \
 		-o "$dir/prog" >"$dir/out" 2>&1
 }
 
@@ -64,7 +64,7 @@ if compile ${CC:-cc} -std=c99 "$here/api/programs/kinds.c"; then
 	ok "a program linked with -lVTcs, started by vtrun" $?
 fi
 # shellcheck disable=SC2086
-if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin/api" -I"$src" "$here/api/programs/kinds.c" -L"$lib" -lVTnull \
+if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/include" -I"$src" "$here/api/programs/kinds.c" -L"$lib" -lVTnull \
 	-Wl,-rpath,"$lib" -lm -pthread -o "$dir/prog" >"$dir/out" 2>&1; then
 	rm -f "$dir"/t.* "$dir/say"
 	timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
@@ -112,7 +112,7 @@ fi
 unset VT_CONFIG
 
 # the example of VT(3), as it is there
-sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$src/doc/VT.3" | sed '1,/^\.Bd/d; /^\.Ed/,$d; s/\\e/\\/g' >"$dir/page.c"
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$src/doc/man/VT.3" | sed '1,/^\.Bd/d; /^\.Ed/,$d; s/\\e/\\/g' >"$dir/page.c"
 # shellcheck disable=SC2086
 ${CC:-cc} -Wall -Werror $san -I"$include" -o "$dir/page" "$dir/page.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1 &&
 	VT_LOGFILE_NAME=$dir/page.stf timeout 100 "$dir/page" >>"$dir/out" 2>&1 && "$build/stftool" "$dir/page.stf" --print-counters >"$dir/counters" 2>>"$dir/out" &&

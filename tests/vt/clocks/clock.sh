@@ -7,7 +7,7 @@
 [ -e "$lib/libtickmark-clock.so" ] || skip_all "no shared library in this build"
 mpi_compile "$MPICC" clocks/programs/clock_job.c clock_job -lVT -ltickmark-clock
 ok "the program is compiled" $?
-mkdir "$dir/tickmark" && cp "$src/clock/clock.h" "$dir/tickmark/"
+mkdir "$dir/tickmark" && cp "$src/include/clock.h" "$dir/tickmark/"
 # shellcheck disable=SC2086
 ${CC:-cc} $san -I"$dir" "$src/doc/clock/now.c" -o now -L"$lib" -ltickmark-clock -Wl,-rpath,"$lib" >out 2>&1
 ok "the example is compiled" $?

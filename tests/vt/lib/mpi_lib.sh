@@ -23,7 +23,7 @@ mpi_compile() # mpi_compile COMPILER SOURCE PROGRAM ARGUMENTS...
 	cc=$1 from=$2 to=$3
 	shift 3
 	# shellcheck disable=SC2086
-	"$cc" $san -g -I"$src/collector-plugin/api" -I"$src" "$here/$from" -o "$dir/$to" "$@" -L"$lib" -Wl,-rpath,"$lib" -lm >out 2>&1
+	"$cc" $san -g -I"$src/include" -I"$src" "$here/$from" -o "$dir/$to" "$@" -L"$lib" -Wl,-rpath,"$lib" -lm >out 2>&1
 }
 
 # launch HOSTS RANKS COMMAND...: on so many hosts (tests/mpi/netns.sh; packets between them take $delay), ranks round them, with the

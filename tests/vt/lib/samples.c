@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stf/stf.h"
+#include "include/stf.h"
 
 static struct stf_reader *r;
 static double resolution;

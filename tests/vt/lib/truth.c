@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "calib/file/clk.h"
-#include "stf/stf.h"
+#include "include/stf.h"
 
 enum { LEAST = 100, MOST = 100000, RANKS = 64 };
 

@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 }
 END
 # shellcheck disable=SC2086
-"$MPICC" $san -g -I"$src/collector-plugin/api" unify.c -o unify -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
+"$MPICC" $san -g -I"$src/include" unify.c -o unify -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
 have=
 for unify in on off; do
 	VT_UNIFY_SYMBOLS=$unify run 4 ./unify && one_trace unify 4 && have="$have $("$build/stftool" unify.stf --dump | grep -c '^DEFFUNCTION.*"work"')"

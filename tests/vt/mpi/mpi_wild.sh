@@ -239,7 +239,7 @@ int main(void)
 }
 END
 # shellcheck disable=SC2086
-"$MPICC" $san -g -finstrument-functions -I"$src/collector-plugin/api" alone.c -o alone -Wl,--no-as-needed -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
+"$MPICC" $san -g -finstrument-functions -I"$src/include" alone.c -o alone -Wl,--no-as-needed -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
 have=
 for words in 'PROCESS 0:N on' 'PROCESS 0:N off' 'PROCESS 0:N no' 'CLUSTER 0 off' 'CLUSTER 0 discard' 'PROCESS 1:N no'; do
 	clean

@@ -90,10 +90,10 @@ for p in "${PYTHON3:-python3}" /usr/bin/python3; do
 done
 job=$here/mpi/programs/mpi4py_pingpong.py
 if [ -n "$python" ]; then
-	timeout 300 "$MPIRUN" -np 3 "$python" "$job" "$src/collector-plugin/api" 5 >out 2>/dev/null
+	timeout 300 "$MPIRUN" -np 3 "$python" "$job" "$src/include" 5 >out 2>/dev/null
 	status=$?
 	LC_ALL=C sort out >without
-	run 3 "$python" "$job" "$src/collector-plugin/api" 5
+	run 3 "$python" "$job" "$src/include" 5
 	[ $? -eq $status ] && [ $status -eq 5 ] && [ "$(grep -c '^rank . of 3, sum 6$' without)" -eq 3 ] && grep '^rank' output | diff without - >>out
 	ok "mpi4py: the same output and exit status" $?
 	one_trace "${python##*/}" 3 && all_ranks "${python##*/}.stf" 3 && in_order "${python##*/}.stf" "${python##*/}.clk" 600
@@ -102,7 +102,7 @@ if [ -n "$python" ]; then
 	matched "${python##*/}.stf" 300 && messages "${python##*/}.stf" >have && [ "$(grep -c ' 0 COMM_WORLD$' have)" -eq 300 ]
 	ok "mpi4py: all messages, of as many as the program sends" $?
 	sed "1s|.*|#!$python|" "$job" >job && chmod +x job
-	run 2 ./job "$src/collector-plugin/api" 0 && one_trace job 2 && all_ranks job.stf 2 && in_order job.stf job.clk 200
+	run 2 ./job "$src/include" 0 && one_trace job 2 && all_ranks job.stf 2 && in_order job.stf job.clk 200
 	ok "mpi4py: the same of a script that names its interpreter" $?
 else
 	skip "mpi4py" "no python3 with mpi4py for this MPI here"

@@ -82,8 +82,8 @@ END
 sed 's/ | .*//' "$dir/table" >"$dir/options"
 
 # lists of the manual, between the two lines that begin them
-sed -n '/^These have an effect:$/,/^These have none,/p' "$src/doc/VT.3" | grep -o '[A-Z][A-Z-]*[A-Z]\( \|$\)' | tr -d ' ' | sort >"$dir/with"
-sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',' | tr -s ' ' '\n' | sort >"$dir/without"
+sed -n '/^These have an effect:$/,/^These have none,/p' "$src/doc/man/VT.3" | grep -o '[A-Z][A-Z-]*[A-Z]\( \|$\)' | tr -d ' ' | sort >"$dir/with"
+sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/man/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',' | tr -s ' ' '\n' | sort >"$dir/without"
 cut -d' ' -f1 "$dir/options" | sort >"$dir/all"
 sort "$dir/with" "$dir/without" | diff "$dir/all" - >"$dir/diff"
 ok "VT.3 names every option of the guide once" $?

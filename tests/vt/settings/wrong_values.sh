@@ -63,7 +63,7 @@ any="CURRENT-DIR FLUSH-PREFIX LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME 
 	cut -d' ' -f1 types
 	sed -n "/^cat.*table/,/^END/p" "$here/settings/options.sh" | sed '1d;$d' | cut -d' ' -f1
 } | sort -u >all
-without=$(sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',')
+without=$(sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/man/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',')
 for name in $(cat all); do
 	case " $any $(echo "$without" | tr '\n' ' ') " in *" $name "*) continue ;; esac
 	grep -q "^$name	" table || echo "$name has no wrong value"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock/clock.h"
+#include "include/clock.h"
 
 enum { ROUNDS = 2000 };
 

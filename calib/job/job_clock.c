@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clock calibration in a job: the assumptions about the timer, the free clock beside a steered one, and the pairs of
+ * both. */
+#include "config.h"
+#include "calib/job/job.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "calib/job/private.h"
+#include "timers/quality/assume.h"
+
+/* Pairs that the map of a running job looks at; stamps that come are after them. */
+enum { RECENT = 64 };
+
+static void keep_assumptions(struct cal_job *j)
+{
+	struct tmr_assumption a;
+
+	tmr_assume(j->link->timer, &a);
+	if (j->o.max_drift > 0) {
+		a.max_drift = j->o.max_drift;
+		snprintf(a.drift_from, sizeof(a.drift_from), "given");
+	}
+	if (j->o.max_wander > 0) {
+		a.max_wander = j->o.max_wander;
+		snprintf(a.wander_from, sizeof(a.wander_from), "given");
+	}
+	j->rank.max_drift = j->o.max_drift = a.max_drift;
+	j->rank.max_wander = j->o.max_wander = a.max_wander;
+	snprintf(j->rank.drift_from, sizeof(j->rank.drift_from), "%s", a.drift_from);
+	snprintf(j->rank.wander_from, sizeof(j->rank.wander_from), "%s", a.wander_from);
+}
+
+int cal_job_open_reference(struct cal_job *j, struct tkm_err *err)
+{
+	struct tmr_assumption a;
+	int i, why, exchanging = 0, root = tkm_root_open("/");
+
+	j->rank.has_disruption = tmr_disruption_marker(root, &j->rank.disruption);
+	if (root >= 0) {
+		close(root);
+	}
+	for (i = 0; i < j->link->size; i++) {
+		exchanging = exchanging || j->exchanges[i];
+	}
+	/* if all ranks read one clock, nothing has to be corrected */
+	j->reference = exchanging ? tmr_open_reference(j->timer, &why, err) : NULL;
+	if (exchanging && !j->reference && why) {
+		return -1;
+	}
+	if (j->reference) {
+		tmr_assume(j->timer, &a);
+		j->link->timer = j->reference;
+		snprintf(j->rank.reference, sizeof(j->rank.reference), "%s", j->reference->name);
+		j->rank.reference_hz = j->reference->hz;
+		j->rank.pairs.max_slew = a.max_slew;
+		j->rank.pairs.slew_limit = a.slew_limit;
+		j->rank.pairs.hz = j->timer->hz;
+		j->rank.pairs.reference_hz = j->reference->hz;
+		j->rank.pairs.tick_s = fmax(j->rank.effective_tick_s, 1 / j->timer->hz);
+		j->rank.pairs.may_step = j->rank.may_step;
+	}
+	keep_assumptions(j);
+	return 0;
+}
+
+void cal_job_close_reference(struct cal_job *j)
+{
+	if (j->reference) {
+		j->link->timer = j->timer;
+		tmr_close(j->reference);
+		j->reference = NULL;
+	}
+}
+
+/* Sessions and another thread that calls cal_job_pair() must not use the pairs at the same time. */
+static void lock(struct cal_job *j)
+{
+	while (atomic_flag_test_and_set_explicit(&j->pairs_taken, memory_order_acquire)) {
+		sched_yield();
+	}
+}
+
+static void unlock(struct cal_job *j)
+{
+	atomic_flag_clear_explicit(&j->pairs_taken, memory_order_release);
+}
+
+void cal_job_pair(struct cal_job *j)
+{
+	if (!j->reference || atomic_flag_test_and_set_explicit(&j->pairs_taken, memory_order_acquire)) {
+		return;
+	}
+	if (!j->pairs_stopped && cal_pairs_due(&j->rank.pairs, tmr_read_ordered(j->reference))) {
+		/* a missing pair only makes the bound wider */
+		cal_pairs_take(&j->rank.pairs, j->timer, j->reference, (int)j->sessions, NULL);
+	}
+	unlock(j);
+}
+
+int cal_job_pair_now(struct cal_job *j, struct tkm_err *err)
+{
+	int rc;
+
+	if (!j->reference) {
+		return 0;
+	}
+	lock(j);
+	rc = cal_pairs_take(&j->rank.pairs, j->timer, j->reference, (int)j->sessions, err);
+	unlock(j);
+	return rc;
+}
+
+int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err)
+{
+	int rc;
+
+	lock(j);
+	rc = cal_clk_write_new(f, &j->rank, &j->kept, err);
+	unlock(j);
+	return rc;
+}
+
+int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct tkm_err *err)
+{
+	int rc;
+
+	if (!j->reference) {
+		return 0;
+	}
+	lock(j);
+	rc = cal_clk_add_pairs(text, length, &j->rank.pairs, err);
+	unlock(j);
+	return rc;
+}
+
+void cal_job_stop_pairs(struct cal_job *j)
+{
+	if (j->reference) {
+		lock(j);
+		j->pairs_stopped = 1;
+		unlock(j);
+	}
+}
+
+/* The newest pairs are those that the map of a running job needs. */
+int cal_job_recent_pairs(struct cal_job *j, struct tkm_err *err)
+{
+	struct cal_pairs *all = &j->rank.pairs, some;
+	int rc;
+
+	if (!j->reference) {
+		return 0;
+	}
+	cal_pairs_free(&j->online.map.pairs);
+	lock(j);
+	some = *all;
+	some.n = all->n < RECENT ? all->n : RECENT;
+	some.pair = all->pair + (all->n - some.n);
+	some.branch = NULL;
+	some.branches = 0;
+	rc = cal_pairs_copy(&j->online.map.pairs, &some);
+	unlock(j);
+	if (rc < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for readings of the clock");
+	}
+	/* for a clock that can be set, also a pair of now, which is not kept: it shows a step since the last pair */
+	rc = !j->rank.may_step ? 0
+			       : cal_pairs_take(&j->online.map.pairs, j->timer, j->reference, (int)j->sessions, err);
+	return rc < 0 ? rc : cal_pairs_judge(&j->online.map.pairs, err);
+}
+
+void cal_job_look_for_disruption(struct cal_job *j)
+{
+	uint64_t marker;
+	int root;
+
+	if (!j->rank.has_disruption || j->rank.disruption_changed) {
+		return;
+	}
+	root = tkm_root_open("/");
+	if (tmr_disruption_marker(root, &marker) && marker != j->rank.disruption) {
+		j->rank.disruption_changed = (int)j->sessions;
+		j->online.map.may_step = j->online.opt.may_step = 1;
+	}
+	if (root >= 0) {
+		close(root);
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds programs and libraries of this installation. */
+#include "config.h"
+#include "collector-plugin/host/program/near.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+static int is_there(char *path, size_t size, const char *dir, size_t length, const char *rest, int mode)
+{
+	return snprintf(path, size, "%.*s%s", (int)length, dir, rest) < (int)size && access(path, mode) == 0;
+}
+
+static int find_file(
+	const char *near, const char *const *places, const char *fallback, int mode, char *path, size_t size)
+{
+	const char *slash = near ? strrchr(near, '/') : NULL;
+	int i;
+
+	for (i = 0; slash && !getauxval(AT_SECURE) && places[i]; i++) {
+		if (is_there(path, size, near, (size_t)(slash - near), places[i], mode)) {
+			return 0;
+		}
+	}
+	return is_there(path, size, "", 0, fallback, mode) ? 0 : -1;
+}
+
+int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
+{
+	return find_file(near, places, fallback, X_OK, path, size);
+}
+
+int vt_near_library(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
+{
+	return find_file(near, places, fallback, R_OK, path, size);
+}

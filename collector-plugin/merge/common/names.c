@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of names and their ids, info records and errors of the merge. */
+#include "config.h"
+#include "collector-plugin/merge/common/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct vt_merge_name *vt_merge_name_entry(struct tkm_table *t, const char *text)
+{
+	return tkm_table_put(t, text, strlen(text) + 1, sizeof(struct vt_merge_name));
+}
+
+const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id)
+{
+	const struct vt_merge_name *e = NULL;
+
+	while ((e = tkm_table_next(t, e))) {
+		if (e->id == id) {
+			return tkm_table_key(e);
+		}
+	}
+	return NULL;
+}
+
+int vt_merge_info(struct vt_merge *m, const char *cls, const char *text)
+{
+	struct vt_merge_name *e;
+	char key[2100];
+
+	snprintf(key, sizeof(key), "%s\1%s", cls, text);
+	e = vt_merge_name_entry(&m->infos, key);
+	if (e && e->id) {
+		return 0;
+	}
+	if (e) { /* without memory, it may be in the trace twice */
+		e->id = 1;
+	}
+	return stf_writer_info(m->w, cls, text);
+}
+
+int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e)
+{
+	return tkm_fail(m->err,
+		e->code == STF_ERR_EXISTS          ? TKM_ERR_EXISTS
+			: e->code == STF_ERR_NOMEM ? TKM_ERR_NOMEM
+						   : TKM_ERR_IO,
+		"%s%s%.300s", e->file, e->file[0] ? ": " : "", e->text);
+}

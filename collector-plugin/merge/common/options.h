@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The input, options and result of a merge. */
+#ifndef COLLECTOR_PLUGIN_MERGE_COMMON_OPTIONS_H
+#define COLLECTOR_PLUGIN_MERGE_COMMON_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calib/map/map.h"
+#include "collector-plugin/merge/common/match.h"
+
+struct vt_merge_hosts; /* merge/hosts.h */
+
+/* The raw file of one process. The process's number in the trace is its rank, or, without a rank, its place in the
+ * order of starting. */
+struct vt_merge_input {
+	const char *path;
+	const struct cal_map
+		*map;  /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
+	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
+	                            * the clocks of day are believed, and the trace says so */
+	uint32_t host; /* the host that the file is on, 0: the caller's; others: see merge/hosts.h */
+	const char *
+		there; /* where that host has it, if `path` has the definitions only (vt_raw_copy_definitions()); else NULL */
+};
+
+struct vt_merge_options {
+	const char *trace;       /* T.stf or T.single.stf */
+	int single;              /* one file with all components */
+	int force;               /* replace an existing trace */
+	int compress;            /* zstd level 1 to 19; 0: none */
+	uint32_t procs_per_file; /* STF-PROCS-PER-FILE; 0: any number */
+	/* STF-USE-HW-STRUCTURE: only processes of one node share files. 1: yes, 0: no, -1: if there are several
+	 * nodes */
+	int by_node;
+	double period_s;         /* of a global tick of inputs[].map; 0: 1 ns */
+	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
+	/* UNIFY-COUNTERS, UNIFY-GROUPS, UNIFY-SYMBOLS, UNIFY-SCLS. 1: the option is off, and each process keeps its
+	 * own definitions */
+	int counters_apart, groups_apart, symbols_apart, scls_apart;
+	const char *nmcmd; /* NMCMD: a command that prints the symbols of the file whose name is appended; or NULL */
+	/* At most this many threads read and write at a time; 0: as many as there are CPUs for the caller. Each file
+	 * of the trace is written by one thread, and without procs_per_file and by_node there is one file only. The
+	 * bytes of the trace do not depend on the number of threads, unless a stream's clock was stepped back. */
+	int threads;
+	const void *cpus; /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
+	size_t cpus_size;
+	int delete_raw; /* remove the raw files once the trace is complete */
+	/* No other process merges these files. So the merge removes leftovers of any earlier merge of them that was
+	 * killed. If this is 0, it removes leftovers only of processes that are gone or were on other machines. */
+	int settled;
+	const struct vt_merge_hosts *hosts; /* or NULL. If the merge fails, it may be tried again without */
+	/* Gets one line for the user for each thing that is missing; or NULL. */
+	void (*say)(void *ctx, const char *line);
+	void (*summary)(void *ctx, const char *line); /* gets the lines of SUMMARY; or NULL */
+	void *ctx;
+};
+
+struct vt_merge_result {
+	uint64_t samples, changes; /* records of counters, of states */
+	uint64_t lost;             /* records for which there was no space while recording */
+	uint64_t overwritten;      /* blocks, by MEM-OVERWRITE */
+	uint64_t damaged;          /* blocks that could not be read */
+	uint64_t moved; /* stamps that went back in their thread by less than their bound, and were moved up */
+	uint32_t processes, threads;
+	uint32_t killed; /* processes that were killed */
+	struct vt_match_counts messages;
+	double duration_s;
+};
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions that the files of the merge call in each other. */
+#ifndef COLLECTOR_PLUGIN_MERGE_COMMON_PRIVATE_H
+#define COLLECTOR_PLUGIN_MERGE_COMMON_PRIVATE_H
+
+#include "collector-plugin/merge/common/names.h"
+#include "collector-plugin/merge/common/options.h"
+#include "collector-plugin/merge/common/types.h"
+
+/* definitions.c: reads the definitions of all files and writes the unified ones. Return 0 or -1. */
+int vt_merge_read_definitions(struct vt_merge *m);
+int vt_merge_write_definitions(struct vt_merge *m);
+
+/* sweep.c: removes the files that an earlier, killed merge of these raw files left. */
+void vt_merge_sweep(const struct vt_merge *m);
+
+/* Does the file have records for this set: its own, those of its node, or those of groups that the program defined
+ * (set 0)? */
+static inline int vt_merge_serves(const struct vt_merge_file *f, uint32_t set)
+{
+	return f->set == set || ((f->of_groups & VT_MERGE_OF_NODE) && f->node_set == set) ||
+		((f->of_groups & VT_MERGE_OF_GROUPS) && set == 0);
+}
+
+/* data.c: the records of a part in the order of time. Returns 0, or -1 with part->error. */
+int vt_merge_part_data(struct vt_merge_part *part);
+
+/* The sets of the trace's files and who writes them. */
+struct vt_merge_sharing {
+	struct vt_merge *m;
+	uint32_t *set; /* [n], ascending. The first is 0, which has the records of groups other than nodes */
+	size_t n;
+	uint32_t *host; /* [n]: the host that writes the set */
+	struct vt_merge_part *part;
+	char **text; /* from each part's writer, for the one that completes the trace */
+	_Atomic int failed;
+};
+
+/* share.c: writes all records, in as many threads as are allowed and useful. */
+int vt_merge_data(struct vt_merge *m);
+/* hosts.c: writes all sets; other hosts write theirs. Returns 0 or -1; `failed` and the parts' errors say what
+ * failed. */
+int vt_merge_by_hosts(struct vt_merge_sharing *s);
+
+/* part.c: writes the i-th set, as a file without a name and a text. */
+void vt_merge_one_part(void *sharing, size_t i);
+struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
+
+/* each.c: how many threads to use for n pieces of work: no more than there are CPUs or pieces of work. */
+size_t vt_merge_threads(const struct vt_merge *m, size_t n);
+/* Calls fn(ctx, i) for each i below n, in several threads at a time. All signals are blocked in these threads. */
+void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);
+
+#endif

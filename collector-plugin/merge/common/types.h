@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The types that the files of the merge share: the trace, the raw files that it is made of, and the ids of their
+ * definitions. */
+#ifndef COLLECTOR_PLUGIN_MERGE_COMMON_TYPES_H
+#define COLLECTOR_PLUGIN_MERGE_COMMON_TYPES_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/table.h"
+#include "calib/map/map.h"
+#include "collector-plugin/merge/common/match.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+#include "include/stf.h"
+
+struct vt_merge_comm;
+struct vt_merge_communicator;
+struct vt_merge_options;
+struct vt_merge_result;
+
+/* From the ids of one kind of definition in one file to the ids in the trace. There are two ranges, because the ids
+ * of the collector's own definitions are low and those of the program's begin at 0x10000. */
+enum { VT_MERGE_HIGH = 0x10000 };
+struct vt_merge_ids {
+	uint32_t *to[2]; /* [n]; 0: not defined */
+	uint32_t n[2];
+};
+
+struct vt_merge_thread {
+	uint64_t tid;
+	char *name;  /* NULL: none */
+	int there;   /* it is defined */
+	int several; /* threads had it, one after the other */
+};
+
+struct vt_merge_clock {
+	int64_t tick, realtime_ns, monotonic_ns, raw_ns;
+};
+
+/* An executable or library that functions are in. */
+struct vt_merge_object {
+	uint32_t id, build_id_size;
+	uint8_t build_id[32];
+	char *path;
+	struct vt_symbols *symbols; /* NULL: there are none, or they have not been searched */
+	int looked, nmcmd_failed;
+	struct vt_lines *lines;
+	int looked_lines;
+};
+
+struct vt_merge_file {
+	struct vt_raw_file *raw;
+	const struct vt_raw_head *head;
+	const struct cal_map *map; /* given, or &own */
+	struct cal_map own;
+	struct vt_merge_ids classes, counters, functions, scls, scopes, groups, paths;
+	struct vt_merge_ids places; /* 1 + the thread number of each place */
+	struct vt_merge_object *object;
+	size_t n_objects;
+	struct vt_merge_thread *thread, *place;
+	uint32_t n_threads, n_places;
+	struct vt_merge_clock first, last; /* readings of the system's clocks */
+	int clocks;
+	struct vt_merge_comm *comms; /* by their number in the file (communicators.h) */
+	uint32_t n_comms;
+	uint32_t process;
+	uint32_t set;       /* the set of the trace's files that its records go to */
+	uint32_t node_set;  /* the set that records of its node go to: that of the lowest process on the node */
+	unsigned of_groups; /* whether it defines counters of groups: VT_MERGE_OF_NODE, VT_MERGE_OF_GROUPS */
+	uint64_t late;      /* calls that STATISTICS counted instead of events, after FLUSH-LIMIT */
+	int discarded;      /* PROCESS no, discard: only its records of groups are wanted */
+	int went_on;        /* the process went on as another program by exec, and that has a file, too */
+	uint32_t node;      /* number of its node, from 0 */
+	int64_t start, end; /* global ticks minus the origin */
+	uint32_t host;      /* the host that merges its records */
+	const char *there;  /* its path on that host; NULL: all of it is here */
+	struct vt_raw_damage damage; /* as the reader of the records found it */
+};
+
+/* Stamps that were earlier than the one before them in their stream: some were moved up to it, others were left
+ * because that is beyond their bound. The largest distance of both, in global ticks. */
+struct vt_merge_repairs {
+	uint64_t moved, largest, left, farthest;
+	uint64_t closed;    /* states that were open where the records of their thread ended */
+	uint64_t late;      /* states whose end was lost, and which end at a later record */
+	uint64_t unmatched; /* leaves without an enter, which are left out */
+	uint64_t undefined; /* states without a definition */
+};
+
+struct vt_merge_node {
+	const char *host, *boot;
+};
+
+struct vt_merge_row; /* merge/definitions/statistics.h */
+
+struct vt_merge {
+	const struct vt_merge_options *o;
+	struct vt_merge_file *file; /* by process */
+	size_t n;
+	struct vt_merge_node *node;
+	size_t n_nodes;
+	uint32_t *node_of; /* [processes], while the trace's files are divided by node; else NULL */
+	uint32_t n_node_of;
+	uint32_t *group_home; /* [n_homes]: for each group the process whose set its records go to */
+	uint32_t n_homes;
+	double period_s;
+	int64_t origin; /* the global tick at time 0 of the trace */
+	uint64_t last;  /* largest stamp of the trace */
+	int unaligned;  /* nodes without a map: their times of day are taken as correct */
+	struct stf_writer *w;
+	uint32_t *threads; /* [n_processes]: how many threads each process has */
+	uint32_t n_processes;
+	struct tkm_table classes, counters, functions, groups, infos, files, scls, scopes,
+		paths; /* merge/common/names.h */
+	uint32_t next_counter, next_function, next_scl, next_group, next_file, next_scope, next_path;
+	int any_paths; /* there are files that are read or written */
+	struct tkm_table communicators;
+	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */
+	uint32_t n_communicators, room_communicators;
+	struct vt_merge_row *row;
+	size_t n_rows, room_rows;
+	struct tkm_table row_names;
+	uint64_t stacks, in_stacks,
+		without_line; /* call stacks, places in them, and those whose source line is unknown */
+	struct vt_merge_repairs repairs;
+	struct vt_merge_result *out;
+	struct tkm_err *err;
+};
+
+enum { VT_MERGE_OF_NODE = 1, VT_MERGE_OF_GROUPS = 2 };
+enum { VT_MERGE_ALL = 1, VT_MERGE_FIRST_NODE = 2 }; /* groups: all processes, then one per node */
+
+static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
+{
+	int high = id >= VT_MERGE_HIGH;
+
+	id -= high ? VT_MERGE_HIGH : 0;
+	return id < ids->n[high] ? ids->to[high][id] : 0;
+}
+
+/* Records of one set of the trace's files, or of all of them. */
+struct vt_merge_part {
+	struct vt_merge *m; /* not changed */
+	struct stf_writer *w;
+	int everything;
+	uint32_t set;
+	int stray; /* there was a record of a group in a file that defines no counter of a group */
+	uint64_t samples, changes, lost, last;
+	struct vt_merge_repairs repairs;
+	struct vt_match_ends ends;     /* ends of messages */
+	struct vt_match_shares shares; /* shares in collective operations */
+	uint64_t seen_elsewhere;       /* damaged blocks that are counted with the set that they belong to */
+	struct stf_err error;
+};
+
+#endif

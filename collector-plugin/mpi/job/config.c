@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options that depend on the other ranks: PROCESS and CLUSTER (Intel Trace Collector guide, sections 2.5.3 and
+ * 3.2.3), GROUP. Every rank evaluates them itself, from the names of all hosts, which every rank knows. */
+#include "config.h"
+#include "collector-plugin/mpi/job/job.h"
+
+#include <ctype.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/text/text.h"
+#include "include/VT.h"
+#include "collector-plugin/api/private.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/hooks.h"
+#include "collector-plugin/host/program/address.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/choose.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/choose.h"
+#include "collector-plugin/settings/settings.h"
+
+/* ---- hosts ---- */
+
+int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
+{
+	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "", *all;
+	int i, k, n = 0, size, bad;
+
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	j->host = calloc((size_t)size, sizeof(*j->host));
+	j->process = calloc((size_t)size, sizeof(*j->process));
+	all = calloc((size_t)size, VT_HOST_NAME);
+	if (!j->host || !j->process || !all) {
+		free(all);
+		all = NULL;
+	}
+	/* all ranks take part in the call below, also a rank without memory: the others would wait for it */
+	bad = !all;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (bad) {
+		free(all);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
+	}
+	PMPI_Get_processor_name(processor, &n);
+	snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
+	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
+	/* hosts are numbered in the order of their lowest ranks */
+	for (i = 0, n = 0; i < size; i++) {
+		for (k = 0; strcmp(all + (size_t)k * VT_HOST_NAME, all + (size_t)i * VT_HOST_NAME) != 0; k++) {
+		}
+		j->host[i] = k == i ? n++ : j->host[k];
+	}
+	j->host_name = all;
+	j->ranks = size;
+	return 0;
+}
+
+/* Collects the CPUs of all ranks on the writer's host. The writer itself is usually bound to a few CPUs, and the
+ * other ranks do not need theirs while it writes the trace. */
+void vt_job_cpus(struct vt_job *j)
+{
+	static cpu_set_t all;
+	cpu_set_t mine;
+
+	CPU_ZERO(&mine);
+	if (!j->host || j->host[j->rank] != j->host[j->writer] || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
+		CPU_ZERO(&mine);
+	}
+	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
+		j->rank == j->writer && CPU_COUNT(&all) > 1) {
+		vt_set_cpus(j->collect, &all, sizeof(all));
+	}
+}
+
+/* ---- the protocol ---- */
+
+/* Lines of the protocol: one for each node, then one for each process, as in the Intel Trace Collector guide, section
+ * 3.2.2. */
+static char *protocol_lines(const struct vt_job *j, const struct vt_process *all)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	int i, k;
+
+	if (!f) {
+		return NULL;
+	}
+	fprintf(f, "INFO NUMPROCS %d\n", j->ranks);
+	for (i = 0; i < j->ranks; i++) {
+		for (k = 0; k < i && j->host[k] != j->host[i]; k++) {
+		}
+		if (k < i) {
+			continue;
+		}
+		fprintf(f, "INFO CLUSTERDEF %s", j->host_name + (size_t)i * VT_HOST_NAME);
+		for (k = i; k < j->ranks; k++) {
+			if (j->host[k] == j->host[i]) {
+				fprintf(f, " %d:%d", k, all[k].pid);
+			}
+		}
+		fputc('\n', f);
+	}
+	for (i = 0; i < j->ranks; i++) {
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip,
+			all[i].pid);
+	}
+	return tkm_text_end(f, &text) < 0 ? NULL : text;
+}
+
+/* Lines with the options of the job that were not given. Options without a value here are measured, or name nothing. */
+static char *default_lines(void)
+{
+	struct cal_job_options o = cal_job_defaults();
+	char skip[24], messages[24], duration[40], *text = NULL;
+	const struct {
+		const char *name, *value;
+	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "LEARN-DRIFT", "off" }, { "LEARN-FROM", NULL },
+		{ "MAX-DRIFT", NULL }, { "MAX-WANDER", NULL }, { "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration },
+		{ "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL },
+		{ "SYNCED-HOST", NULL }, { "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
+	size_t i, length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f) {
+		return NULL;
+	}
+	snprintf(skip, sizeof(skip), "%d", o.skip);
+	snprintf(messages, sizeof(messages), "%lld", o.max_messages);
+	snprintf(duration, sizeof(duration), "%.9gs", o.max_duration_s);
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (!vt_collect_option(options[i].name)) {
+			fprintf(f, "# default\n%s%s%s%s\n", options[i].value ? "" : "# ", options[i].name,
+				options[i].value ? " " : "", options[i].value ? options[i].value : "");
+		}
+	}
+	return tkm_text_end(f, &text) < 0 ? NULL : text;
+}
+
+void vt_job_protocol(struct vt_job *j)
+{
+	struct vt_process mine = { .pid = (int32_t)getpid() };
+
+	vt_own_addresses(mine.ip, sizeof(mine.ip));
+	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
+	if (vt_rank_of(j->collect) == 0) {
+		vt_set_job_lines(j->collect, protocol_lines(j, j->process));
+		vt_set_default_lines(j->collect, default_lines());
+	}
+}
+
+/* ---- groups ---- */
+
+/* A member of a group, given by name: an earlier group (of the configuration or of the program), a host, or all.
+ * Returns how many ids it stands for. */
+static int named_member(const struct vt_job *j, const char *name, int *id)
+{
+	int i, n = 0, all = strcasecmp(name, "All_Processes") == 0, group = vt_group_named(name);
+
+	if (group) {
+		id[0] = group;
+		return 1;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (all || strcasecmp(j->host_name + (size_t)i * VT_HOST_NAME, name) == 0) {
+			VT_getprocid(i, &id[n++]);
+		}
+	}
+	return n;
+}
+
+static int triplet_member(const struct vt_job *j, const char *text, int *id)
+{
+	struct tkm_triplet t;
+	int i, n = 0;
+
+	if (tkm_parse_triplet(text, strlen(text), &t) < 0) {
+		return 0;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (i >= t.first && i <= t.last && (i - t.first) % t.step == 0) {
+			VT_getprocid(i, &id[n++]);
+		}
+	}
+	return n;
+}
+
+/* Defines a group from the text "name member[, member ...]", where a member is a triplet or a name. Returns 0, or -1:
+ * `wrong` is the member that is not valid. */
+static int define_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
+{
+	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
+	char name[256];
+
+	vt_choose_field(&text, name, sizeof(name), 0);
+	while (id && m > 0 && vt_choose_field(&text, wrong, size, 0) > 0) {
+		more = realloc(id, (size_t)(n + j->ranks) * sizeof(*id));
+		if (!more) {
+			m = 0;
+			break;
+		}
+		id = more;
+		m = isdigit((unsigned char)wrong[0]) && strspn(wrong, "0123456789:Nn") == strlen(wrong)
+			? triplet_member(j, wrong, id + n)
+			: named_member(j, wrong, id + n);
+		n += m;
+	}
+	if (!id || m == 0 || n == 0 || VT_groupdef(name, n, id, &handle) != VT_OK) {
+		m = 0;
+	}
+	free(id);
+	return m > 0 ? 0 : -1;
+}
+
+void vt_job_groups(const struct vt_job *j, int last)
+{
+	static char *done; /* one for each GROUP option */
+	const struct vt_setting_other *o;
+	char wrong[256], why[400];
+	int i, n = 0;
+
+	while (vt_settings_other_nth(vt_collect_settings(), "GROUP", n)) {
+		n++;
+	}
+	done = done ? done : calloc((size_t)n + 1, 1);
+	for (i = 0; done && i < n; i++) {
+		o = vt_settings_other_nth(vt_collect_settings(), "GROUP", i);
+		wrong[0] = '\0';
+		if (!done[i] && define_group(j, o->text, wrong, sizeof(wrong)) == 0) {
+			done[i] = 1;
+		} else if (!done[i] && last) {
+			snprintf(why, sizeof(why),
+				"'%s' is no rank of this job, triplet START[:STOP[:STEP]], host, or group defined "
+				"before it; "
+				"write a name and such members",
+				wrong);
+			vt_choose_wrong(o, why);
+		}
+	}
+}
+
+/* VT_CONFIG_RANK as set on rank 0: "the process that reads and parses the configuration file" (Intel Trace Collector
+ * guide, section 2.4.1). */
+static int config_reader(const struct vt_job *j, int size)
+{
+	const char *text = secure_getenv("VT_CONFIG_RANK");
+	long long n = 0;
+	int rank;
+
+	if (j->rank == 0 && text && *text && (tkm_parse_int(text, 0, size - 1, &n) < 0)) {
+		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: want a rank from 0 to %d; rank 0's configuration counts", text,
+			size - 1);
+		n = 0;
+	}
+	rank = (int)n;
+	PMPI_Bcast(&rank, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return rank;
+}
+
+/* Takes the configuration of the rank `reader` if it differs from our own. */
+static int take_config(
+	const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
+{
+	const char *mine, *from;
+	char name[400];
+	size_t n;
+	int rc;
+
+	mine = vt_collect_config(&n, &from);
+	if (mine && n == size && memcmp(mine, text, size) == 0) {
+		return 0;
+	}
+	snprintf(name, sizeof(name), "%.300s of rank %d", path, reader);
+	rc = vt_collect_reconfigure(text, size, name, err);
+	if (rc == 1) {
+		vt_say(1, "WARNING",
+			"%s: too late for its options here, because calls of this rank were recorded before MPI_Init "
+			"(of VT_, or of class SYSTEM)",
+			name);
+		return 0;
+	}
+	if (rc == 0) {
+		vt_say(j->rank == 0 ? 1 : 2, "INFO",
+			"the options are those of %s, from here on; what was recorded before MPI_Init is left out",
+			name);
+	}
+	return rc;
+}
+
+int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
+{
+	int reader = config_reader(j, size), mine = j->rank == reader, bad, rc;
+	const char *own, *from;
+	size_t own_size;
+	long long n;
+	char path[400] = "", *text = NULL;
+
+	own = vt_collect_config(&own_size, &from);
+	n = mine && own ? (long long)own_size : -1;
+	if (mine) {
+		snprintf(path, sizeof(path), "%s", from);
+	}
+	PMPI_Bcast(&n, 1, MPI_LONG_LONG, reader, MPI_COMM_WORLD);
+	if (n < 0) {
+		if (mine && secure_getenv("VT_CONFIG_RANK")) {
+			vt_say(1, "WARNING",
+				"VT_CONFIG_RANK %d: that rank has no configuration file%s%s, so each rank keeps what "
+				"it has",
+				reader, path[0] ? ", there is no " : ": VT_CONFIG is not set there", path);
+		}
+		return 0;
+	}
+	text = malloc((size_t)n + 1);
+	bad = !text;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (bad) {
+		free(text);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %lld bytes", n);
+	}
+	if (mine) {
+		memcpy(text, own, (size_t)n);
+	}
+	PMPI_Bcast(path, (int)sizeof(path), MPI_CHAR, reader, MPI_COMM_WORLD);
+	PMPI_Bcast(text, (int)n, MPI_CHAR, reader, MPI_COMM_WORLD);
+	rc = mine ? 0 : take_config(j, reader, text, (size_t)n, path, err);
+	free(text);
+	return rc;
+}
+
+/* Sets the writer by LOGFILE-RANK, as set on rank 0. */
+static void choose_writer(struct vt_job *j)
+{
+	long long rank = vt_collect_settings()->logfile_rank;
+
+	PMPI_Bcast(&rank, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+	if (rank >= j->ranks) {
+		if (j->rank == 0) {
+			vt_say(1, "WARNING", "LOGFILE-RANK %lld: there are %d ranks, so rank 0 writes the trace", rank,
+				j->ranks);
+		}
+		rank = 0;
+	}
+	j->writer = (int)rank;
+}
+
+void vt_job_configure(struct vt_job *j)
+{
+	int me = vt_rank_of(j->collect), hosts = 0, state, i;
+	char text[VT_HOST_NAME + 200];
+
+	for (i = 0; i < j->ranks; i++) {
+		hosts = j->host[i] > hosts ? j->host[i] : hosts;
+	}
+	choose_writer(j);
+	state = vt_choose_process(me, j->ranks - 1, j->host[me], hosts);
+	vt_process_state(state);
+	if (state == 2) {
+		/* this also discards what was recorded before MPI gave this process its rank */
+		snprintf(text, sizeof(text),
+			"rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here",
+			me, j->host_name + (size_t)me * VT_HOST_NAME);
+		vt_raw_info(vt_raw_of(j->collect), VT_RAW_DISCARDED, text);
+	}
+	vt_job_groups(j, 0);
+}

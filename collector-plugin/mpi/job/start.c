@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of MPI, in C and in Fortran (Intel Trace Collector guide, section 3.1.3). The call of MPI is always
+ * made, with the program's arguments, and the collector does its work before or after it. */
+#include "config.h"
+#include "collector-plugin/mpi/private.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "include/VT.h"
+#include "collector-plugin/api/private.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/core/sink.h"
+#include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/trace/trace.h"
+
+/* Only the first start has an effect: VT_initialize() after MPI_Init() is no error. */
+static _Atomic int begun, ended;
+
+/* When the program called MPI_Init, by CLOCK_MONOTONIC, and which call it was. The timer of the trace is not chosen
+ * before MPI is initialised. */
+static struct {
+	int64_t ns;
+	const char *name;
+	uint32_t function; /* id of the call; 0: its state was not entered */
+} init;
+
+static void about_to_begin(int *argc, char ***argv, const char *name)
+{
+	vt_take_arguments(argc, argv);
+	init.ns = vt_now_ns(CLOCK_MONOTONIC);
+	init.name = name;
+}
+
+static void begin(int *argc, char ***argv)
+{
+	if (atomic_exchange(&begun, 1) == 0) {
+		vt_mpi_depth++;
+		vt_job_begin(argc, argv);
+		if (init.function) {
+			vt_trace_leave_unsampled(init.function);
+		}
+		vt_mpi_depth--;
+		vt_event(); /* leaving MPI_Init */
+	}
+}
+
+void vt_init_entered(struct vt_collect *c)
+{
+	ltick_t at = vt_ticks_now(c);
+
+	if (!init.name || vt_self() != VT_OK) {
+		return;
+	}
+	at.v -= (int64_t)(1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - init.ns) * vt_timer_of(c)->hz);
+	at.v = at.v < vt_start_of(c).v ? vt_start_of(c).v : at.v;
+	init.function = vt_function(c, "MPI", init.name);
+	vt_trace_enter_unsampled(init.function, at);
+}
+
+/* Enters the state of MPI_Finalize. What MPI does after the trace is complete is not in the trace. */
+static void enter_finalize(void)
+{
+	struct vt_collect *c = vt_collect_running();
+
+	if (c && vt_self() == VT_OK) {
+		vt_trace_enter_unsampled(vt_function(c, "MPI", "MPI_Finalize"), vt_ticks_now(c));
+	}
+}
+
+static void end(void)
+{
+	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
+		vt_event(); /* entering MPI_Finalize */
+		enter_finalize();
+		vt_job_end();
+	}
+}
+
+static _Atomic int started_mpi; /* VT_initialize() has started MPI, and the program has not called MPI_Init() itself */
+
+/* Is this MPI_Init() the program's own, after VT_initialize() has already started MPI? This is allowed once, and then
+ * the program must call MPI_Finalize() itself. */
+static int is_started_already(void)
+{
+	return atomic_exchange(&started_mpi, 0);
+}
+
+/* A start is under way: if MPI calls its own MPI_Init through the PMPI_ name, that is not another start. */
+static _Atomic int starting;
+
+int MPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", NULL);
+	int rc = MPI_ERR_INTERN;
+
+	if (is_started_already()) {
+		return MPI_SUCCESS;
+	}
+	about_to_begin(argc, argv, "MPI_Init");
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		rc = next(argc, argv);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) =
+		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
+	int rc = MPI_ERR_INTERN;
+
+	if (is_started_already()) {
+		return PMPI_Query_thread(provided);
+	}
+	about_to_begin(argc, argv, "MPI_Init_thread");
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		rc = next(argc, argv, required, provided);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int MPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", NULL);
+	int rc;
+
+	end();
+	vt_mpi_depth++;
+	rc = next ? next() : MPI_ERR_INTERN;
+	vt_mpi_depth--;
+	return rc;
+}
+
+/* Processes that are killed now have their samples in their raw files. So does this process, which also closes its
+ * raw file. */
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", NULL);
+
+	vt_job_abort();
+	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
+}
+
+/* ---- PMPI_ names, for use after another tool ---- */
+
+/* Tools that are loaded before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which
+ * calls PMPI_Init, so our MPI_Init would never be called. Therefore these four calls have their PMPI_ names here,
+ * too. Only the first call has an effect. */
+
+int PMPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("PMPI_Init", NULL);
+	int rc, first = atomic_load(&starting) == 0;
+
+	if (first) {
+		about_to_begin(argc, argv, "MPI_Init");
+	}
+	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
+	if (first && rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) =
+		(int (*)(int *, char ***, int, int *))vt_mpi_next("PMPI_Init_thread", NULL);
+	int rc, first = atomic_load(&starting) == 0;
+
+	if (first) {
+		about_to_begin(argc, argv, "MPI_Init_thread");
+	}
+	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
+	if (first && rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int PMPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))vt_mpi_next("PMPI_Finalize", NULL);
+
+	end();
+	return next ? next() : MPI_ERR_INTERN;
+}
+
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("PMPI_Abort", NULL);
+
+	vt_job_abort();
+	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
+}
+
+/* ---- Fortran ---- */
+
+#define NAMES(lower, UPPER) \
+	static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, NULL }
+#define ALIASES(lower, UPPER, params) \
+	void mpi_##lower##_ params; \
+	void mpi_##lower##__ params __attribute__((alias("mpi_" #lower "_"))); \
+	void mpi_##lower params __attribute__((alias("mpi_" #lower "_"))); \
+	void MPI_##UPPER params __attribute__((alias("mpi_" #lower "_")));
+
+ALIASES(init, INIT, (int *ierr))
+ALIASES(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr))
+ALIASES(finalize, FINALIZE, (int *ierr))
+ALIASES(abort, ABORT, (int *comm, int *errorcode, int *ierr))
+void mpi_init_f08_(int *ierr);
+void mpi_init_thread_f08_(int *required, int *provided, int *ierr);
+void mpi_finalize_f08_(int *ierr);
+void mpi_abort_f08_(int *comm, int *errorcode, int *ierr);
+
+/* In the module mpi_f08 ierr may be absent: then it is NULL, and MPI is asked whether it is running. */
+static int is_running(void)
+{
+	int flag = 0;
+
+	return PMPI_Initialized(&flag) == MPI_SUCCESS && flag;
+}
+
+static void init_by(void (*next)(int *), int *ierr)
+{
+	about_to_begin(NULL, NULL, "MPI_Init");
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		next(ierr);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (is_running()) {
+		begin(NULL, NULL);
+	}
+}
+
+void mpi_init_(int *ierr)
+{
+	NAMES(init, INIT);
+	static void *found;
+
+	init_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
+}
+
+void mpi_init_f08_(int *ierr)
+{
+	init_by((void (*)(int *))vt_mpi_next("mpi_init_f08_", NULL), ierr);
+}
+
+static void init_thread_by(void (*next)(int *, int *, int *), int *required, int *provided, int *ierr)
+{
+	about_to_begin(NULL, NULL, "MPI_Init_thread");
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		next(required, provided, ierr);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (is_running()) {
+		begin(NULL, NULL);
+	}
+}
+
+void mpi_init_thread_(int *required, int *provided, int *ierr)
+{
+	NAMES(init_thread, INIT_THREAD);
+	static void *found;
+
+	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names), required, provided, ierr);
+}
+
+void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
+{
+	init_thread_by(
+		(void (*)(int *, int *, int *))vt_mpi_next("mpi_init_thread_f08_", NULL), required, provided, ierr);
+}
+
+static void finalize_by(void (*next)(int *), int *ierr)
+{
+	end();
+	vt_mpi_depth++;
+	if (next) {
+		next(ierr);
+	}
+	vt_mpi_depth--;
+}
+
+void mpi_finalize_(int *ierr)
+{
+	NAMES(finalize, FINALIZE);
+	static void *found;
+
+	finalize_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
+}
+
+void mpi_finalize_f08_(int *ierr)
+{
+	finalize_by((void (*)(int *))vt_mpi_next("mpi_finalize_f08_", NULL), ierr);
+}
+
+void mpi_abort_(int *comm, int *errorcode, int *ierr)
+{
+	NAMES(abort, ABORT);
+	static void *found;
+	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names);
+
+	vt_job_abort();
+	if (next) {
+		next(comm, errorcode, ierr);
+	}
+}
+
+void mpi_abort_f08_(int *comm, int *errorcode, int *ierr)
+{
+	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next("mpi_abort_f08_", NULL);
+
+	vt_job_abort();
+	if (next) {
+		next(comm, errorcode, ierr);
+	}
+}
+
+/* ---- the VT interface over MPI ---- */
+
+/* The level from VT_THREAD_LEVEL, 0 to 3; without it MPI_THREAD_FUNNELED. */
+static int thread_level(void)
+{
+	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+		MPI_THREAD_MULTIPLE };
+	const char *text = secure_getenv("VT_THREAD_LEVEL");
+
+	return text && text[0] >= '0' && text[0] <= '3' && !text[1] ? levels[text[0] - '0'] : MPI_THREAD_FUNNELED;
+}
+
+static VT_ErrorCode initialize(int *argc, char ***argv)
+{
+	int provided, over = 0;
+
+	PMPI_Finalized(&over);
+	if (over || atomic_load(&ended)) {
+		return VT_ERR_BADREQUEST;
+	}
+	if (!is_running()) {
+		if (MPI_Init_thread(argc, argv, thread_level(), &provided) != MPI_SUCCESS) {
+			return VT_ERR_COMM;
+		}
+		atomic_store(&started_mpi, 1);
+	} else {
+		/* MPI was started by a library that is bound to MPI itself, so we have not seen it */
+		begin(argc, argv);
+	}
+	return vt_self();
+}
+
+static void finalize_mpi(int status, void *unused)
+{
+	int over = 1;
+
+	(void)unused;
+	if (status == 0 && PMPI_Finalized(&over) == MPI_SUCCESS && !over) {
+		PMPI_Finalize();
+	}
+}
+
+/* "Finalizes Intel Trace Collector and underlying communication" (Intel Trace Collector guide). If VT_initialize()
+ * has started MPI, this ends MPI at once. If the program has started MPI, it may still use it, as some programs do,
+ * and end it itself; if it does not, MPI is ended when the program exits. */
+static VT_ErrorCode finalize(void)
+{
+	int over = 0;
+
+	PMPI_Finalized(&over);
+	if (over || !is_running()) {
+		return VT_OK;
+	}
+	if (atomic_load(&started_mpi)) {
+		MPI_Finalize();
+	} else if (!atomic_load(&ended)) {
+		end();
+		on_exit(finalize_mpi, NULL);
+	}
+	return VT_OK;
+}
+
+/* Runs before the start in preload.c, which must know that MPI is present. */
+static void __attribute__((constructor(102))) add_hooks(void)
+{
+	vt_hooks.library = "libVT, " PACKAGE_NAME " " PACKAGE_VERSION;
+	vt_hooks.initialize = initialize;
+	vt_hooks.finalize = finalize;
+	vt_hooks.timesync = vt_job_timesync;
+}

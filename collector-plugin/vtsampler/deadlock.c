@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Detects deadlocks by the rule of the Intel Trace Collector guide, section 2.1.2: all ranks have been inside the
+ * same MPI calls for DEADLOCK-TIMEOUT. The ranks count their calls in the heads of their raw files. At a deadlock,
+ * the stack of each rank is printed on its stderr and stored, and the ranks are ended, so that the trace is made as
+ * after any other end. On several hosts all samplers must find their ranks blocked. */
+#include "config.h"
+#include "collector-plugin/vtsampler/vtsampler.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector-plugin/vtsampler/stack.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+
+static const double default_timeout_s = 60, default_warning_s = 300;
+
+static const struct vt_raw_head *watched(const struct vt_agent_process *p)
+{
+	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(vt_raw_of(&p->c.pub));
+
+	return h && atomic_load_explicit(&h->watched, memory_order_acquire) ? h : NULL;
+}
+
+static double option(const struct vt_agent_process *p, double given, double otherwise)
+{
+	const char *failsafe = vt_agent_text(p, "failsafe", 0);
+
+	return given > 0 ? given : failsafe && *failsafe == '1' ? otherwise : 0;
+}
+
+/* Returns the seconds since the process began or ended an MPI call, if it is inside one; 0: it is in none, or
+ * stopped. */
+static double stuck_s(struct vt_agent_process *p, const struct vt_raw_head *h, int64_t now)
+{
+	uint64_t left = atomic_load(&h->left), entered = atomic_load(&h->entered);
+
+	if (entered + left != p->calls || entered <= left || p->stopped_ns) {
+		p->calls = entered + left;
+		p->progress_ns = now;
+	}
+	return 1e-9 * (double)(now - p->progress_ns);
+}
+
+/* ---- messages ---- */
+
+/* Opens the stderr of the rank, for these lines only. The sampler process has none. */
+static int open_stderr(const struct vt_agent_process *p)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)p->pid);
+	return open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+struct output {
+	struct vt_agent_process *p;
+	int fd;
+};
+
+static void say(struct output *o, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void say(struct output *o, const char *kind, const char *fmt, ...)
+{
+	char line[900];
+	size_t n = (size_t)snprintf(line, sizeof(line), "[%d] Tickmark %s: ", vt_rank_of(&o->p->c.pub), kind);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
+	va_end(ap);
+	tkm_plain(line);
+	vt_raw_info(vt_raw_of(&o->p->c.pub), "deadlock", line + n);
+	strcat(line, "\n");
+	if (o->fd >= 0 && write(o->fd, line, strlen(line)) < 0) {
+		/* if no program reads it, the lines are still in the trace */
+		close(o->fd);
+		o->fd = -1;
+	}
+}
+
+static void stack_line(void *ctx, const char *text)
+{
+	say(ctx, "ERROR", "  %s", text);
+}
+
+static void stop(struct vt_agent_process *p, double timeout_s)
+{
+	struct output o = { p, open_stderr(p) };
+	char why[300] = "";
+
+	p->stuck_s = timeout_s;
+	say(&o, "ERROR",
+		"GLOBAL:DEADLOCK: no progress in any process for %g s; the program is stopped, and the trace is "
+		"written. The "
+		"stack of this process:",
+		timeout_s);
+	if (vt_agent_stack(p->pid, stack_line, &o, why, sizeof(why)) < 0) {
+		say(&o, "ERROR", "  unknown: %s", why);
+	}
+	if (o.fd >= 0) {
+		close(o.fd);
+	}
+}
+
+static void warn(struct vt_agent_process *p, double mean_s)
+{
+	struct output o = { p, open_stderr(p) };
+
+	say(&o, "WARNING",
+		"GLOBAL:DEADLOCK:NO_PROGRESS: the processes have spent %.3g s on average in their last MPI call",
+		mean_s);
+	if (o.fd >= 0) {
+		close(o.fd);
+	}
+}
+
+/* ---- the rule ---- */
+
+/* Called after the stacks of all are stored, because a rank that ends may end the others. */
+static void end_all(struct vt_agent_process *list, int signal)
+{
+	struct vt_agent_process *p;
+
+	for (p = list; p; p = p->next) {
+		if (watched(p) && p->stuck_s > 0) {
+			kill(p->pid, signal);
+		}
+	}
+}
+
+void vt_agent_deadlock(struct vt_agent_process *list, int64_t now)
+{
+	static int64_t looked_ns, ended_ns;
+	static int warned;
+	double longest = 0, least = 1e300, sum = 0, timeout = 0, warning = 0, s;
+	struct vt_agent_process *p, *first = NULL;
+	const struct vt_raw_head *h;
+	int n = 0, others;
+
+	if (now - looked_ns < 100000000) {
+		return;
+	}
+	looked_ns = now;
+	for (p = list; p; p = p->next) {
+		h = watched(p);
+		if (h) {
+			s = stuck_s(p, h, now);
+			least = s < least ? s : least;
+			longest = s > longest ? s : longest;
+			sum += s;
+			n++;
+			first = !first || vt_rank_of(&p->c.pub) < vt_rank_of(&first->c.pub) ? p : first;
+		}
+	}
+	if (ended_ns) {
+		if (now - ended_ns > 2000000000) {
+			end_all(list, SIGKILL);
+		}
+		return;
+	}
+	/* ranks that are not watched yet, or have ended, may go on */
+	if (!first || n < vt_agent_hosts_here()) {
+		return;
+	}
+	timeout = option(first, first->c.settings.deadlock_timeout, default_timeout_s);
+	warning = option(first, first->c.settings.deadlock_warning, default_warning_s);
+	if (warning > 0 && sum / n > warning && !warned) {
+		warned = 1;
+		warn(first, sum / n);
+	}
+	others = vt_agent_hosts_blocked(now, timeout > 0 && least >= timeout);
+	if (timeout > 0 && least >= timeout && others) {
+		for (p = list; p; p = p->next) {
+			if (watched(p)) {
+				stop(p, timeout);
+			}
+		}
+		end_all(list, SIGTERM);
+		ended_ns = now;
+	}
+}

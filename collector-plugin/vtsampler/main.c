@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vtsampler, the sampler process: one per node and job. The first measured process or vtrun starts it
+ * (attach/start.c) and passes its socket as descriptor 3. It samples all processes of the job on this node, detects
+ * the end of each in every case, and completes its raw file. It makes the trace when the last process has ended;
+ * then it ends itself. */
+#include "config.h"
+#include "collector-plugin/vtsampler/vtsampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "sampler/hw.h"
+#include "sampler/source.h"
+
+enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
+
+char vt_agent_hw[2048];
+static struct vt_agent_process *processes; /* processes that run, and those whose ranks make the trace themselves */
+static const struct vt_agent_process *node_reader;
+static int listening = LISTENING; /* -1: another sampler has the name */
+static int64_t comes_back_ns;     /* until this time a process that begins anew is waited for */
+
+/* ---- messages ---- */
+
+/* Receives the first bytes of a message and the descriptor that comes with them. Returns the result or -1. */
+static int receive_head(int from, struct vt_attach_head *h, int *fd)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { h, sizeof(*h) };
+	struct msghdr m = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof(control.room)
+	};
+	struct cmsghdr *c;
+	struct pollfd p = { from, POLLIN, 0 };
+
+	*fd = -1;
+	if (poll(&p, 1, MESSAGE_NS / 1000000) <= 0 || recvmsg(from, &m, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*h)) {
+		return -1;
+	}
+	c = CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int))) {
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	}
+	return h->magic == VT_ATTACH_MAGIC && h->version == VT_ATTACH_VERSION && h->size <= VT_ATTACH_MOST ? 0 : -1;
+}
+
+static char *receive_body(int from, size_t size)
+{
+	int64_t until = vt_now_ns(CLOCK_MONOTONIC) + MESSAGE_NS;
+	char *body = malloc(size + 1);
+	size_t n = 0;
+	ssize_t k = 1;
+
+	while (body && n < size && k > 0) {
+		struct pollfd p = { from, POLLIN, 0 };
+
+		k = poll(&p, 1, (int)((until - vt_now_ns(CLOCK_MONOTONIC)) / 1000000) + 1) > 0
+			? recv(from, body + n, size - n, 0)
+			: -1;
+		n += k > 0 ? (size_t)k : 0;
+	}
+	if (body && n < size) {
+		free(body);
+		return NULL;
+	}
+	if (body) {
+		body[size] = '\0';
+	}
+	return body;
+}
+
+static struct vt_agent_process *find_process(pid_t pid)
+{
+	struct vt_agent_process *p;
+
+	for (p = processes; p && (p->pid != pid || p->ended); p = p->next) {
+	}
+	return p;
+}
+
+/* The node's counters belong to one process that runs. When it has ended, another one continues a period later:
+ * ranks end at about the same time, and the node is not counted again for each of them. */
+static int reads_node(const struct vt_agent_process *p)
+{
+	struct vt_agent_process *q;
+
+	for (q = processes; q && (q != node_reader || q->ended); q = q->next) {
+	}
+	if (!q) {
+		for (q = processes; q && q->ended; q = q->next) {
+		}
+		if (q && node_reader) {
+			q->s->node_due = vt_now_ns(CLOCK_MONOTONIC) + (int64_t)(q->c.settings.os_counter_delay * 1e9);
+		}
+		node_reader = q;
+	}
+	return p == node_reader;
+}
+
+static void remove_process(struct vt_agent_process *p)
+{
+	struct vt_agent_process **link;
+
+	for (link = &processes; *link && *link != p; link = &(*link)->next) {
+	}
+	if (*link) {
+		*link = p->next;
+	}
+	vt_agent_free(p);
+}
+
+static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
+{
+	struct vt_agent_process *before = find_process(pid), *p;
+	struct tkm_err e = { TKM_OK, "" };
+	char earlier[sizeof(p->c.earlier)] = "";
+	uint64_t cpu = 0;
+
+	if (before) {
+		/* another program has taken its place by exec: its part is complete, and this tells the merge so */
+		atomic_store(&vt_raw_head(vt_raw_of(&before->c.pub))->ending, VT_RAW_ENDED_EXEC);
+		vt_agent_end(before, VT_RAW_ENDED_EXEC, reads_node(before));
+		vt_collect_protocol(&before->c, 1);
+		cpu = before->s->own_cpu;
+		snprintf(earlier, sizeof(earlier), "%.90s%s%.200s", before->c.earlier, before->c.earlier[0] ? ", " : "",
+			before->c.program);
+		remove_process(before);
+	}
+	p = vt_agent_attach(pid, texts, size, raw, &e);
+	if (p) {
+		p->s->cpu_before = p->s->own_cpu = cpu;
+		memcpy(p->c.earlier, earlier, sizeof(earlier));
+		p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		p->next = processes;
+		processes = p;
+		/* the process that waits goes on; then the first samples are taken */
+		vt_attach_send(from, VT_ATTACH_BEGIN, NULL, 0, -1);
+		vt_agent_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
+	} else {
+		vt_attach_send(from, VT_ATTACH_REFUSED, e.text, strlen(e.text), -1);
+	}
+}
+
+static void answer_end(int to, struct vt_agent_process *p)
+{
+	struct {
+		struct vt_attach_over over;
+		char lines[sizeof(p->lines)];
+	} *m = calloc(1, sizeof(*m));
+	const struct vt_account *a = &p->c.account;
+
+	if (m) {
+		m->over = (struct vt_attach_over){ a->ticks, a->samples, a->cpu_ns, a->longest_ns, a->latest_ns,
+			a->wall_ns, a->period_s, a->slowed, 0 };
+		memcpy(m->lines, p->lines, p->lines_size);
+		vt_attach_send(to, VT_ATTACH_END, m, sizeof(m->over) + p->lines_size, -1);
+		free(m);
+	}
+}
+
+static int is_gone(const struct vt_agent_process *p)
+{
+	struct pollfd f = { p->pidfd, POLLIN, 0 };
+
+	return p->pidfd >= 0 ? poll(&f, 1, 0) > 0 : kill(p->pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Completes the files of all processes that have ended, before any of the files is read. */
+static void close_gone(void)
+{
+	struct vt_agent_process *p;
+
+	for (p = processes; p; p = p->next) {
+		p->gone = p->gone || is_gone(p);
+		if (p->gone && !p->ended) {
+			vt_agent_end(p, 0, reads_node(p));
+		}
+	}
+}
+
+static void end(int from, pid_t pid, const struct vt_attach_end *e)
+{
+	struct vt_agent_process *p = find_process(pid);
+
+	if (!p) {
+		return;
+	}
+	vt_agent_end(p, e->how, reads_node(p));
+	close_gone();
+	vt_agent_say_to(p);
+	if (e->merge < 2) {
+		vt_collect_finish(&p->c, e->merge == 1 && !vt_agent_hosts_several());
+		p->finished = e->merge == 1;
+	} else {
+		/* what was read of the node goes with its file */
+		node_reader = node_reader == p ? NULL : node_reader;
+		comes_back_ns = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
+	}
+	answer_end(from, p);
+	/* a process that ends in MPI_Finalize makes the trace with the others, or dies before that; on several hosts
+	 * one sampler makes it when all have ended */
+	if (e->how != VT_RAW_ENDED_MPI && !vt_agent_hosts_several()) {
+		remove_process(p);
+	}
+}
+
+static void serve(int from)
+{
+	struct ucred who;
+	socklen_t n = sizeof(who);
+	struct vt_attach_head h;
+	char *body;
+	int fd;
+
+	if (getsockopt(from, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 || who.uid != geteuid() || who.pid <= 0 ||
+		receive_head(from, &h, &fd) < 0) {
+		return;
+	}
+	body = receive_body(from, h.size);
+	if (body && h.kind == VT_ATTACH_BEGIN && fd >= 0) {
+		begin(from, who.pid, body, h.size, fd);
+		return;
+	}
+	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
+		end(from, who.pid, (const struct vt_attach_end *)(const void *)body);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	free(body);
+}
+
+/* ---- processes that end without a message ---- */
+
+/* Is its raw file still there, in no trace? Those of a job that came to its end are gone. */
+static int left_over(const struct vt_agent_process *p)
+{
+	struct vt_raw_head h;
+
+	return vt_raw_read_head(p->c.raw_path, &h) == 0 && h.pid == (uint32_t)p->pid && h.state != VT_RAW_MERGED &&
+		!p->c.settings.keep_raw_events;
+}
+
+static void look_for_ends(void)
+{
+	struct vt_agent_process *p, *next, *last = NULL;
+	int left = 0;
+
+	close_gone();
+	for (p = processes; p; p = p->next) {
+		left += !p->gone;
+		last = p->gone && left_over(p) ? p : last;
+	}
+	for (p = processes; p; p = p->next) {
+		/* several may have ended at once: the protocol is rank 0's, the trace that of any */
+		if (p->gone && !p->finished && p->how != VT_RAW_ENDED_MPI && (left > 0 || p != last)) {
+			vt_agent_say_to(p);
+			vt_collect_finish(&p->c, 0);
+			p->finished = 1;
+		}
+	}
+	if (left == 0 && last && vt_agent_hosts_turn(vt_now_ns(CLOCK_MONOTONIC)) == VT_AGENT_WAITS) {
+		return;
+	}
+	if (left == 0 && last) {
+		vt_agent_say_to(last);
+		last->c.partial = vt_agent_hosts_unseen();
+		vt_collect_finish(&last->c, 1);
+	}
+	if (left == 0 && processes) {
+		vt_agent_hosts_end(last != NULL);
+	}
+	for (p = processes; p; p = next) {
+		next = p->next;
+		if (left == 0) {
+			remove_process(p);
+		}
+	}
+}
+
+/* ---- the loop ---- */
+
+static int64_t next_due(void)
+{
+	int64_t due = INT64_MAX;
+	const struct vt_agent_process *p;
+
+	for (p = processes; p; p = p->next) {
+		if (!p->ended && vt_sampler_due(p->s, reads_node(p)) < due) {
+			due = vt_sampler_due(p->s, reads_node(p));
+		}
+		if (vt_agent_wants_pairs(p) && p->pair_due < due) {
+			due = p->pair_due;
+		}
+	}
+	return due;
+}
+
+/* Sleeps until a message comes, a process ends, or something is due. Returns 1 if a process connects. */
+static int sleep_until(int64_t due)
+{
+	struct pollfd f[1024] = { { listening, POLLIN, 0 } };
+	struct vt_agent_process *p;
+	struct timespec ts;
+	int64_t left = due - vt_now_ns(CLOCK_MONOTONIC);
+	nfds_t n = 1;
+
+	for (p = processes; p && n < sizeof(f) / sizeof(f[0]); p = p->next) {
+		if (p->pidfd >= 0 && !p->gone) {
+			f[n++] = (struct pollfd){ p->pidfd, POLLIN, 0 };
+		}
+	}
+	left = left > 0 ? left : 0;
+	ts = (struct timespec){ (time_t)(left / 1000000000), (long)(left % 1000000000) };
+	return ppoll(f, n, &ts, NULL) > 0 && f[0].revents ? 1 : 0;
+}
+
+/* Listens under the same name again. Another sampler may have taken the name meanwhile: then this one continues with
+ * the processes that it has. */
+static void listen_again(void)
+{
+	struct sockaddr_un name;
+	socklen_t n = sizeof(name);
+	int again = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    rc = getsockname(listening, (struct sockaddr *)&name, &n);
+
+	close(listening);
+	listening = again;
+	if (again >= 0 &&
+		(rc < 0 || bind(again, (struct sockaddr *)&name, n) < 0 || listen(again, VT_ATTACH_QUEUE) < 0)) {
+		close(again);
+		listening = -1;
+	}
+}
+
+static int serve_next(void)
+{
+	int from = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+
+	if (from < 0) {
+		return 0;
+	}
+	serve(from);
+	close(from);
+	return 1;
+}
+
+/* No process may connect to a sampler that is about to end: it would believe that it is sampled, and a kill would
+ * leave it without a trace. So no process can connect from here on, and those that have connected before are served.
+ * Returns 1 if there was one, so that this is not the end. */
+static int connection_came(void)
+{
+	int came = 0;
+
+	if (listening >= 0 && shutdown(listening, SHUT_RD) == 0 && fcntl(listening, F_SETFL, O_NONBLOCK) == 0) {
+		while (serve_next()) {
+			came = 1;
+		}
+	}
+	if (came) {
+		listen_again();
+	} else if (listening >= 0) {
+		close(listening);
+	}
+	return came;
+}
+
+static void loop(void)
+{
+	int64_t due, give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS, now;
+	struct vt_agent_process *p;
+	int had;
+
+	for (;;) {
+		had = processes != NULL;
+		due = next_due();
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		if (due == INT64_MAX && vt_agent_hosts_several()) {
+			due = now + HOSTS_NS;
+		}
+		if (sleep_until(
+			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
+			serve_next();
+			if (!had && !processes) {
+				/* vtrun tests whether there is a sampler; its process connects later */
+				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
+			}
+		} else if (!processes && !connection_came()) {
+			return;
+		}
+		look_for_ends();
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		for (p = processes; p; p = p->next) {
+			if (!p->ended) {
+				vt_agent_hosts_see(p);
+				vt_agent_hosts_write(now);
+				vt_agent_pair(p, now);
+				vt_agent_sample(p, now, reads_node(p));
+			}
+		}
+		vt_agent_deadlock(processes, now);
+		if (had && !processes) {
+			give_up = vt_now_ns(CLOCK_MONOTONIC);
+			give_up = give_up < comes_back_ns ? comes_back_ns : give_up;
+		}
+	}
+}
+
+/* Removes the program's limits and its binding to CPUs, which are not meant for the sampler. */
+static void get_free(void)
+{
+	static const int limits[] = { RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK };
+	unsigned char all[1024];
+	struct rlimit l;
+	size_t i;
+
+	memset(all, 0xff, sizeof(all));
+	syscall(SYS_sched_setaffinity, 0, sizeof(all), all);
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (getrlimit(limits[i], &l) == 0) {
+			l.rlim_cur = l.rlim_max;
+			setrlimit(limits[i], &l);
+		}
+	}
+	/* a file that is too long must be an error, not a signal that ends us */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+	int listens = 0;
+	socklen_t n = sizeof(listens);
+
+	if (argc > 2 || getsockopt(LISTENING, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || !listens) {
+		fprintf(stderr,
+			"%s: samples the counters of a program. vtrun and libVT start it; do not start it by hand. See "
+			"vtrun(1)\n",
+			argv[0]);
+		return 2;
+	}
+	smp_own_process();
+	get_free();
+	if (argc > 1 && !strcmp(argv[1], VT_ATTACH_PREPARE)) {
+		smp_hw_facts(vt_agent_hw, sizeof(vt_agent_hw));
+	}
+	loop();
+	return 0;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handles a measured process from its attachment to its end. */
+#include "config.h"
+#include "collector-plugin/vtsampler/vtsampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/formats.h"
+#include "collector-plugin/settings/run_value.h"
+
+/* ---- what the process has sent ---- */
+
+const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n)
+{
+	const char *at = p->texts, *end = p->texts + p->texts_size, *value;
+
+	while (at < end) {
+		value = at + strlen(at) + 1;
+		if (value >= end) {
+			return NULL;
+		}
+		if (!strcmp(at, key) && n-- == 0) {
+			return value;
+		}
+		at = value + strlen(value) + 1;
+	}
+	return NULL;
+}
+
+static void copy(const struct vt_agent_process *p, const char *key, char *to, size_t size)
+{
+	const char *text = vt_agent_text(p, key, 0);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static long long integer(const struct vt_agent_process *p, const char *key)
+{
+	const char *text = vt_agent_text(p, key, 0);
+
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static int take_settings(struct vt_agent_process *p)
+{
+	struct vt_collector *c = &p->c;
+	const char *text;
+	int n;
+
+	for (n = 0; vt_agent_text(p, "env", n); n++) {
+	}
+	c->variables = calloc((size_t)n + 1, sizeof(*c->variables));
+	if (!c->variables) {
+		return -1;
+	}
+	while (n-- > 0) {
+		c->variables[n] = (char *)(uintptr_t)vt_agent_text(p, "env", n);
+	}
+	copy(p, "run", c->run, sizeof(c->run));
+	copy(p, "commanded", c->commanded, sizeof(c->commanded));
+	copy(p, "config_name", c->config_name, sizeof(c->config_name));
+	copy(p, "program", c->program, sizeof(c->program));
+	copy(p, "trace", c->trace, sizeof(c->trace));
+	copy(p, "prot", c->prot, sizeof(c->prot));
+	copy(p, "raw", c->raw_path, sizeof(c->raw_path));
+	copy(p, "job", c->job, sizeof(c->job));
+	snprintf(c->hw, sizeof(c->hw), "%s", vt_agent_hw);
+	c->pid = p->pid;
+	vt_set_rank(c, (int)integer(p, "rank"), (int)integer(p, "ranks"));
+	c->single = (int)integer(p, "single");
+	text = vt_agent_text(p, "format", 0);
+	c->format = text ? vt_format_by_name(text) : NULL;
+	p->planned = (int)integer(p, "planned");
+	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
+	c->outside = 1;
+	c->merge = vt_merge_recorded;
+	c->write_protocol = vt_collect_protocol;
+	vt_settings_init(&c->settings);
+	c->settings.variables = c->variables;
+	text = vt_agent_text(p, "config", 0);
+	c->settings.config_text = text;
+	c->settings.config_size = text ? strlen(text) : 0;
+	c->settings.config_name = c->config_name;
+	vt_settings_load(&c->settings, c->commanded);
+	return 0;
+}
+
+/* Opens the program's timer. It must show the same here as in the program; a library that changes the program's view
+ * of the time is not loaded here. */
+static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
+{
+	const char *name = vt_agent_text(p, "timer", 0);
+	struct tmr_timer *t = tmr_open(name ? name : "", vt_rank_of(&p->c.pub) > 0 ? vt_rank_of(&p->c.pub) : 0, err);
+	int64_t there = (int64_t)integer(p, "tick");
+	double later;
+
+	if (!t) {
+		return -1;
+	}
+	later = (double)ltick_sub(tmr_read(t), ltick(there)) * tmr_period(t);
+	if ((t->scope == TMR_SCOPE_PROCESS && !(t->flags & TMR_SIMULATED)) || !t->shareable ||
+		!(later >= -0.001 && later < 60)) {
+		tmr_close(t);
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "the clock %s shows something else in another process", name);
+	}
+	snprintf(p->c.timer_name, sizeof(p->c.timer_name), "%s", name);
+	p->c.settings.timer = p->c.settings.timer ? p->c.settings.timer : p->c.timer_name; /* for the protocol */
+	vt_set_timer(&p->c, t);
+	return 0;
+}
+
+/* TIMER LIST: prints all timers of the node, for the first rank. */
+static void list_timers(const struct vt_collector *c)
+{
+	char *text = NULL, *rest, *line;
+	size_t size;
+	FILE *f;
+
+	if (strcasecmp(c->settings.timer, "LIST") || vt_rank_of(&c->pub) > 0 || vt_run_child(c->run, (int)c->pid)) {
+		return;
+	}
+	f = open_memstream(&text, &size);
+	if (f) {
+		tmr_list(f);
+		fclose(f);
+	}
+	for (rest = text; rest && (line = strsep(&rest, "\n")) && *line;) {
+		vt_say(1, "INFO", "%s", line);
+	}
+	free(text);
+}
+
+static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
+{
+	struct vt_collector *c = &p->c;
+	struct vt_raw_options o = vt_raw_options_of(c);
+	struct vt_raw *raw = vt_raw_attach(fd, &o, err);
+
+	vt_set_raw(c, raw);
+	if (!raw) {
+		return -1;
+	}
+	vt_set_start(c, ltick(vt_raw_head(raw)->start_tick), vt_raw_head(raw)->start_realtime_ns);
+	return 0;
+}
+
+static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
+{
+	struct vt_collector *c = &p->c;
+	long long verbose = c->settings.verbose;
+	struct tkm_err e;
+
+	/* a program that plans its own counters has reported the missing ones */
+	c->settings.verbose = p->planned ? 0 : verbose;
+	if (vt_collect_plan(c, &e) < 0) {
+		vt_say(1, "WARNING", "no counters: %s", e.text);
+	}
+	p->s = vt_sampler_new(c, &vt_agent_sampler_ops, p);
+	if (!p->s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "no memory");
+	}
+	p->s->root = tkm_root_open("/");
+	p->s->process = vt_target_new(p->s, &p->s->book, SMP_PROCESS, 0, 0, NULL);
+	c->settings.verbose = verbose;
+	return 0;
+}
+
+static int open_file(const struct vt_agent_process *p, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)p->pid, name);
+	return tkm_root_openat(p->s->root, path);
+}
+
+static void count_gap(struct vt_agent_process *p, int after_another)
+{
+	int went_on = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->late) != 0;
+	double gap_s =
+		(double)ltick_sub(vt_ticks_now(&p->c.pub), vt_start_of(&p->c.pub)) * tmr_period(vt_timer_of(&p->c.pub));
+	char text[120];
+
+	if (after_another) {
+		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0,
+			"sampler: no samples since the sampler process before this one was killed");
+	} else if (went_on) {
+		snprintf(text, sizeof(text),
+			"sampler: no samples of the first %.6f s: the sampler process was not ready", gap_s);
+		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
+	}
+}
+
+struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
+{
+	struct vt_agent_process *p = calloc(1, sizeof(*p));
+	int32_t before;
+
+	if (!p) {
+		close(raw);
+		free(texts);
+		tkm_fail(err, TKM_ERR_NOMEM, "no memory for one more process");
+		return NULL;
+	}
+	p->pid = pid;
+	p->pidfd = p->stat = -1;
+	p->seccomp = -1;
+	p->texts = texts;
+	p->texts_size = size;
+	vt_agent_say_to(p);
+	if (take_settings(p) < 0 || open_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
+		if (!vt_raw_of(&p->c.pub)) {
+			close(raw);
+		}
+		vt_agent_free(p);
+		return NULL;
+	}
+	if (open_counters(p, err) < 0) {
+		vt_agent_free(p);
+		return NULL;
+	}
+	list_timers(&p->c);
+	p->stat = open_file(p, "stat");
+	p->s->task = open_file(p, "task");
+	vt_agent_started_open(p);
+	p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
+	vt_sampler_begin(p->s, p->c.account.started_ns);
+	before = atomic_exchange(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
+	if (before) {
+		p->s->cpu_before = vt_process_total(&vt_raw_head(vt_raw_of(&p->c.pub))->process, "sampler_cpu", 0);
+	}
+	/* the program waits until the counters of all its threads are open */
+	vt_sampler_list_threads(p->s);
+	count_gap(p, before != 0);
+	return p;
+}
+
+/* ---- its end ---- */
+
+/* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
+static int exit_status(const struct vt_agent_process *p)
+{
+	char text[1024], *at;
+	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
+	int field;
+
+	if (n <= 0) {
+		return -1;
+	}
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	if (!at || (at[2] != 'Z' && at[2] != 'X')) {
+		return -1;
+	}
+	for (field = 2; at && field < 52; field++) {
+		at = strchr(at + 1, ' ');
+	}
+	return at ? atoi(at) : -1;
+}
+
+static void describe_end(struct vt_agent_process *p, uint32_t how)
+{
+	const char *own = vt_collect_ended_by(how);
+	int status = p->gone ? exit_status(p) : -1;
+	char *to = p->c.ended_how;
+	uint32_t noted = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->ending);
+	size_t size = sizeof(p->c.ended_how);
+
+	if (p->stuck_s > 0) {
+		snprintf(to, size, "by the sampler process: deadlock, no progress for %g s", p->stuck_s);
+	} else if (own) {
+		snprintf(to, size, "%s", own);
+	} else if (status >= 0 && WIFSIGNALED(status)) {
+		snprintf(to, size, "by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	} else if (status >= 0) {
+		snprintf(to, size, "without the library's knowledge, exit status %d", WEXITSTATUS(status));
+	} else if (noted > VT_RAW_ENDED_SIGNAL) {
+		snprintf(to, size, "by signal %d (%s)", (int)(noted - VT_RAW_ENDED_SIGNAL),
+			strsignal((int)(noted - VT_RAW_ENDED_SIGNAL)));
+	} else {
+		snprintf(to, size, "without exit, status unknown");
+	}
+}
+
+void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node)
+{
+	struct vt_collector *c = &p->c;
+
+	vt_agent_say_to(p);
+	p->ended = 1;
+	p->how = how;
+	describe_end(p, how);
+	vt_agent_sample_last(p, node);
+	vt_raw_clock(vt_raw_of(&c->pub), vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+		vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_collect_close(c);
+}
+
+void vt_agent_free(struct vt_agent_process *p)
+{
+	vt_agent_say_to(NULL);
+	if (p->s) {
+		close(p->s->root);
+		close(p->s->task);
+		tkm_table_free(&p->s->rows);
+		munmap(p->s, p->s->size);
+	}
+	if (p->stat >= 0) {
+		close(p->stat);
+	}
+	if (p->pidfd >= 0) {
+		close(p->pidfd);
+	}
+	if (vt_raw_of(&p->c.pub)) {
+		vt_raw_detach(vt_raw_of(&p->c.pub));
+	}
+	if (p->reference) {
+		tmr_close(p->reference);
+	}
+	if (vt_timer_of(&p->c.pub)) {
+		tmr_close(vt_timer_of(&p->c.pub));
+	}
+	smp_plan_close(p->c.plan);
+	vt_settings_free(&p->c.settings);
+	free(p->c.ids);
+	free(p->c.variables);
+	free(p->texts);
+	free(p);
+}

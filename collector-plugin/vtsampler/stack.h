@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Call stacks of another process. */
+#ifndef COLLECTOR_PLUGIN_VTSAMPLER_STACK_H
+#define COLLECTOR_PLUGIN_VTSAMPLER_STACK_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Calls line(ctx, ...) for each frame of the first thread, the innermost first: "#0 FUNCTION at FILE:LINE". Returns 0, or -1 with the
+ * reason in why. */
+int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size);
+
+#endif

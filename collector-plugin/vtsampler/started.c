@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts the threads and processes that a measured process starts. Those that end between two samples are in no list
+ * of threads. The kernel writes a record for each into a ring of this process, by an event that counts nothing else.
+ * The event belongs to one thread and is not inherited, since that would need a ring for each CPU and process. So
+ * the threads that the main thread and sampled threads start are known; a count is "at least". The CPU time of the
+ * others is that of the process minus that of all sampled threads. */
+#include "config.h"
+#include "collector-plugin/vtsampler/vtsampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/settings/run_value.h"
+
+enum { MAIN_PAGES = 4, PAGES = 1, MOST_WAITING = 1 << 16 };
+
+struct fork_record {
+	struct perf_event_header header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+};
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+/* ---- the rings ---- */
+
+static size_t ring_bytes(int pages)
+{
+	return (size_t)(1 + pages) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int open_event(pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = sizeof(attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.task = 1;
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The ring of a thread, or of none; errno of what failed in p->started.error. */
+static void open_ring(struct vt_agent_process *p, pid_t tid, int pages)
+{
+	struct vt_agent_started *b = &p->started;
+	struct vt_agent_ring *r = b->ring;
+	int fd;
+
+	while (r < b->ring + VT_AGENT_RINGS && r->pages) {
+		r++;
+	}
+	if (r == b->ring + VT_AGENT_RINGS) {
+		return;
+	}
+	fd = open_event(tid);
+	if (fd >= 0) {
+		r->at = mmap(NULL, ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (fd < 0 || r->at == MAP_FAILED) {
+		b->error = tid == p->pid ? errno : b->error;
+		r->at = NULL;
+		if (fd >= 0) {
+			close(fd);
+		}
+		return;
+	}
+	r->fd = fd;
+	r->tid = tid;
+	r->pages = pages;
+}
+
+static void end(struct vt_agent_ring *r)
+{
+	munmap(r->at, ring_bytes(r->pages));
+	close(r->fd);
+	memset(r, 0, sizeof(*r));
+}
+
+/* The thread must be looked for among the threads of the process. */
+static void add_waiting_thread(struct vt_agent_started *b, pid_t tid)
+{
+	size_t room = b->room ? 2 * b->room : 64;
+	pid_t *more;
+
+	if (b->n_waiting == b->room) {
+		more = room <= MOST_WAITING ? realloc(b->waiting, room * sizeof(*more)) : NULL;
+		if (!more) {
+			b->lost++;
+			return;
+		}
+		b->waiting = more;
+		b->room = room;
+	}
+	b->waiting[b->n_waiting++] = tid;
+}
+
+static void count_record(struct vt_agent_process *p, const char *record)
+{
+	const struct fork_record *f = (const struct fork_record *)(const void *)record;
+
+	if (f->header.type == PERF_RECORD_LOST) {
+		p->started.lost += ((const struct lost_record *)(const void *)record)->lost;
+	} else if (f->header.type == PERF_RECORD_FORK && (pid_t)f->pid != p->pid) {
+		p->started.children++;
+	} else if (f->header.type == PERF_RECORD_FORK) {
+		p->started.threads++;
+		add_waiting_thread(&p->started, (pid_t)f->tid);
+	}
+}
+
+/* Records are multiples of 8 bytes; a record may wrap around at the end of the ring. */
+static void read_ring(struct vt_agent_process *p, struct vt_agent_ring *r)
+{
+	struct perf_event_mmap_page *page = r->at;
+	const char *data = (const char *)r->at + sysconf(_SC_PAGESIZE);
+	uint64_t size = (uint64_t)r->pages * (uint64_t)sysconf(_SC_PAGESIZE), at = page->data_tail,
+		 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	_Alignas(8) char record[256];
+	struct perf_event_header h;
+	size_t i, n;
+
+	while (head - at >= sizeof(h)) {
+		memcpy(&h, data + at % size, sizeof(h));
+		n = h.size < sizeof(record) ? h.size : sizeof(record);
+		for (i = 0; i < n; i += 8) {
+			memcpy(record + i, data + (at + i) % size, 8);
+		}
+		count_record(p, record);
+		at += h.size ? h.size : size;
+	}
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+/* ---- CPU time ---- */
+
+static uint64_t cpu_of_process(const struct vt_agent_process *p)
+{
+	struct timespec ts;
+	clockid_t id;
+
+	return clock_getcpuclockid(p->pid, &id) == 0 && clock_gettime(id, &ts) == 0
+		? (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec
+		: 0;
+}
+
+static void read_cpu(const struct vt_agent_process *p, struct vt_target *t)
+{
+	char path[64], text[64];
+	ssize_t n;
+
+	if (t->cpu_fd < 0) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)p->pid, (int)t->tid);
+		t->cpu_fd = tkm_root_openat(p->s->root, path);
+	}
+	n = t->cpu_fd >= 0 ? pread(t->cpu_fd, text, sizeof(text) - 1, 0) : -1;
+	if (n > 0) {
+		text[n] = '\0';
+		t->cpu_ns = strtoull(text, NULL, 10);
+	}
+}
+
+/* Reads the time of the process first: what its sampled threads do meanwhile must not count as time of other
+ * threads. */
+static void read_times(struct vt_agent_process *p)
+{
+	struct vt_agent_started *b = &p->started;
+	uint64_t all = cpu_of_process(p), sum = b->gone_ns;
+	struct vt_target *t;
+
+	for (t = p->s->threads; t; t = t->next) {
+		read_cpu(p, t);
+		sum += t->cpu_ns;
+	}
+	if (all) {
+		b->all_ns = all - b->before_ns;
+		b->unseen_ns = b->all_ns > sum ? b->all_ns - sum : 0;
+	}
+}
+
+/* Reads the CPU time of the processes that it has waited for: fields 16 and 17 of /proc/PID/stat. */
+static void read_children(struct vt_agent_process *p)
+{
+	char text[1024], *at;
+	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
+	int field;
+
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')');
+	for (field = 2; at && field < 16; field++) {
+		at = strchr(at + 1, ' ');
+	}
+	if (at) {
+		p->started.children_ticks = strtoull(at + 1, &at, 10);
+		p->started.children_ticks += strtoull(at, NULL, 10);
+	}
+}
+
+/* ---- what the sampler calls ---- */
+
+void vt_agent_started_open(struct vt_agent_process *p)
+{
+	uint64_t all = cpu_of_process(p);
+	struct vt_target main = { .tid = p->pid, .cpu_fd = -1 };
+
+	open_ring(p, p->pid, MAIN_PAGES);
+	/* threads of a program before an exec, and what ended before this process looked */
+	read_cpu(p, &main);
+	p->started.before_ns = all > main.cpu_ns ? all - main.cpu_ns : 0;
+	if (main.cpu_fd >= 0) {
+		close(main.cpu_fd);
+	}
+}
+
+void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid)
+{
+	struct vt_agent_started *b = &p->started;
+	size_t i;
+
+	if (tid == p->pid || b->error) {
+		return;
+	}
+	open_ring(p, tid, PAGES);
+	if (p->s->round == 1) {
+		/* did it start before the rings were opened? */
+		read_ring(p, &b->ring[0]);
+		for (i = 0; i < b->n_waiting && b->waiting[i] != tid; i++) {
+		}
+		b->threads += i == b->n_waiting;
+	}
+}
+
+void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t)
+{
+	struct vt_agent_ring *r;
+
+	p->started.gone_ns += t->cpu_ns;
+	for (r = p->started.ring; r < p->started.ring + VT_AGENT_RINGS; r++) {
+		if (r->pages && r->tid == t->tid) {
+			read_ring(p, r);
+			end(r);
+		}
+	}
+	if (t->cpu_fd >= 0) {
+		close(t->cpu_fd);
+		t->cpu_fd = -1;
+	}
+}
+
+int vt_agent_started_before(struct vt_agent_process *p)
+{
+	struct vt_agent_ring *r;
+	size_t before = p->started.n_waiting;
+
+	for (r = p->started.ring; r < p->started.ring + VT_AGENT_RINGS; r++) {
+		if (r->pages) {
+			read_ring(p, r);
+		}
+	}
+	p->started.n_looked = p->started.n_waiting;
+	return p->started.n_waiting > before;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void vt_agent_started_after(struct vt_agent_process *p, int looked)
+{
+	struct vt_agent_started *b = &p->started;
+	const struct vt_target *t;
+	size_t seen = 0;
+
+	if (looked && b->n_looked > 0) {
+		/* a record that came while the threads were listed waits for the next time */
+		qsort(b->waiting, b->n_looked, sizeof(*b->waiting), by_number);
+		for (t = p->s->threads; t; t = t->next) {
+			seen += bsearch(&t->tid, b->waiting, b->n_looked, sizeof(*b->waiting), by_number) != NULL;
+		}
+		b->brief += b->n_looked - seen;
+		memmove(b->waiting, b->waiting + b->n_looked, (b->n_waiting - b->n_looked) * sizeof(*b->waiting));
+		b->n_waiting -= b->n_looked;
+		b->n_looked = 0;
+	}
+	/* if the kernel does not report threads, there may be some */
+	b->several = b->several || b->error || b->threads > 0 || (p->s->threads && p->s->threads->next);
+	if (b->several) {
+		read_times(p);
+	}
+	if (b->children > 0) {
+		read_children(p);
+	}
+}
+
+/* Writes a line to the trace and, as the last line of the sampler, to the user, but not for runs of less than a
+ * second or for single ranks. */
+static void __attribute__((format(printf, 2, 3))) say(struct vt_agent_process *p, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vt_raw_info(vt_raw_of(&p->c.pub), "brief-threads", text);
+	vt_say(p->c.account.wall_ns < 1000000000 || vt_run_child(p->c.run, (int)p->c.pid) || vt_is_together(&p->c.pub)
+			? 2
+			: 1,
+		"INFO", "%s", text);
+}
+
+void vt_agent_started_end(struct vt_agent_process *p)
+{
+	struct vt_agent_started *b = &p->started;
+	struct vt_account *a = &p->c.account;
+	struct vt_agent_ring *r;
+
+	for (r = b->ring; r < b->ring + VT_AGENT_RINGS; r++) {
+		if (r->pages) {
+			end(r);
+		}
+	}
+	free(b->waiting);
+	b->waiting = NULL;
+	a->started_error = b->error;
+	a->threads_started = b->threads;
+	a->threads_brief = b->brief;
+	a->started_lost = b->lost;
+	a->threads_unseen_ns = b->unseen_ns;
+	a->children_started = b->children;
+	a->children_ns = b->children_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	if (b->brief + b->lost > 0) {
+		say(p,
+			"%llu of %llu threads started and ended between two samples. They, and others after their last "
+			"sample, used %.6f s of CPU, which only the counters of the process contain",
+			(unsigned long long)(b->brief + b->lost), (unsigned long long)(b->threads + b->lost),
+			1e-9 * (double)b->unseen_ns);
+	} else if (b->error && b->unseen_ns > b->all_ns / 100) {
+		say(p,
+			"threads that started and ended between two samples, and others after their last sample, used "
+			"%.6f s of CPU, which only the counters of the process contain. How many threads these were is "
+			"unknown: perf_event_open: %s",
+			1e-9 * (double)b->unseen_ns, strerror(b->error));
+	}
+}

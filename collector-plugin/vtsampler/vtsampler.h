@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the sampler process, vtsampler, share. */
+#ifndef COLLECTOR_PLUGIN_VTSAMPLER_VTSAMPLER_H
+#define COLLECTOR_PLUGIN_VTSAMPLER_VTSAMPLER_H
+
+#include <sys/types.h>
+
+#include "calib/map/pairs.h"
+#include "collector-plugin/attach/attach.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/sample/target.h"
+
+enum { VT_AGENT_PLACES = 0x4000, VT_AGENT_RINGS = 32 };
+
+/* A ring of records about the threads and processes that one thread starts. */
+struct vt_agent_ring {
+	void *at;
+	int fd, pages; /* pages 0: free */
+	pid_t tid;
+};
+
+/* started.c: what a process has started. */
+struct vt_agent_started {
+	struct vt_agent_ring ring[VT_AGENT_RINGS];
+	int error;        /* why the main thread has no ring; 0: it has one */
+	int several;      /* it has had more than one thread */
+	uint64_t threads, /* started */
+		brief,    /* of these, threads in no sample */
+		children, /* processes started */
+		lost;     /* records of either kind that found no room */
+	pid_t *waiting;   /* threads that were started and not yet looked for */
+	size_t n_waiting, n_looked, room;
+	uint64_t before_ns, gone_ns; /* CPU time before the first sample; CPU time of sampled threads that have ended */
+	uint64_t all_ns, unseen_ns;  /* CPU time of the process; the part of it that no sampled thread used */
+	uint64_t children_ticks;     /* CPU time of the processes that it has waited for */
+};
+
+/* A measured process. */
+struct vt_agent_process {
+	struct vt_agent_process *next;
+	pid_t pid;
+	int pidfd;
+	int stat;    /* its /proc/PID/stat, from which its exit status is read; -1 */
+	char *texts; /* the texts that it sent at its attachment; the settings point there */
+	size_t texts_size;
+	struct vt_collector c;
+	struct vt_sampler *s;
+	int planned;                        /* it reads counters at its events by itself, too */
+	int ended;                          /* nothing more to sample */
+	int gone;                           /* the process is no more */
+	int finished;                       /* its part of the end is done */
+	uint32_t how;                       /* how it ended, enum vt_raw_ending */
+	struct vt_raw_thread_slot *turn_of; /* whose turn we have taken; NULL: no turn is needed */
+	int64_t looked_ns;
+	int refused;                 /* the kernel no longer lets us read its data, which is reported once */
+	long seccomp;                /* filters that it had when it was attached; -1: not looked yet */
+	int64_t stopped_ns;          /* since when it is stopped; 0: it runs */
+	struct tmr_timer *reference; /* the clock without steering beside its timer, which is steered; NULL: not read */
+	int pairs_refused;           /* they cannot be read here */
+	int64_t pair_due;
+	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
+	int64_t progress_ns;
+	double stuck_s; /* it was stopped because of a deadlock of this length; 0: no */
+	uint8_t left[VT_AGENT_PLACES],
+		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
+	                                                         * it was the only one there; so many had it */
+	struct vt_agent_started started;
+	char lines[65536]; /* for the user, when the process ends */
+	size_t lines_size;
+};
+
+/* main.c: facts from hwloc (sampler/hw.h); "" if there was no time to ask. */
+extern char vt_agent_hw[2048];
+
+/* say.c: the messages that follow are for this process; NULL: for none. */
+void vt_agent_say_to(struct vt_agent_process *p);
+
+/* process.c: attaches a process that has sent these texts and the descriptor of its raw file. NULL with err. */
+struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
+/* Returns the n-th value of a key, from 0, or NULL. */
+const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n);
+/* Takes the last samples and completes the raw file. how: enum vt_raw_ending, 0: the process did not tell; node: it
+ * is the process with the node's counters. */
+void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node);
+void vt_agent_free(struct vt_agent_process *p);
+
+/* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
+extern const struct vt_sampler_ops vt_agent_sampler_ops;
+void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
+/* Reads all for the last time, and closes it. */
+void vt_agent_sample_last(struct vt_agent_process *p, int node);
+
+/* started.c: call these when a process is attached, when a thread is seen for the first time, and when it has ended,
+ * with its last values. */
+void vt_agent_started_open(struct vt_agent_process *p);
+void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid);
+void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t);
+/* Call these before and after listing the threads. The first returns 1 if threads were started, so that they must be
+ * listed. */
+int vt_agent_started_before(struct vt_agent_process *p);
+void vt_agent_started_after(struct vt_agent_process *p, int looked);
+/* Closes all, and writes the result to the account, the raw file and a message. */
+void vt_agent_started_end(struct vt_agent_process *p);
+
+/* pairs.c: does the process want its timer, which the kernel steers, to be read together with a clock that is not
+ * steered? It requests that in the head of its raw file when the job begins to correct its clocks. */
+int vt_agent_wants_pairs(const struct vt_agent_process *p);
+/* Reads both clocks if that is due. */
+void vt_agent_pair(struct vt_agent_process *p, int64_t now);
+
+/* hosts.c: the samplers of a job on several hosts. Adds a process of the job. */
+void vt_agent_hosts_see(const struct vt_agent_process *p);
+/* Are there ranks on other hosts, with other samplers? */
+int vt_agent_hosts_several(void);
+int vt_agent_hosts_unseen(void);
+/* Tells the other samplers, about every second, that this one is running. */
+void vt_agent_hosts_write(int64_t now);
+/* All processes here have ended: which sampler makes the trace? To be called again until the result is not
+ * VT_AGENT_WAITS. */
+enum vt_agent_turn { VT_AGENT_WAITS, VT_AGENT_MERGES };
+enum vt_agent_turn vt_agent_hosts_turn(int64_t now);
+/* Returns the number of ranks on this host. */
+int vt_agent_hosts_here(void);
+/* Tells the other samplers whether all ranks here are blocked. Returns 1 if the ranks of all other hosts are
+ * blocked, too, or have ended. */
+int vt_agent_hosts_blocked(int64_t now, int blocked);
+/* Removes the file of this host; if `made`, those of all hosts. */
+void vt_agent_hosts_end(int made);
+
+/* deadlock.c: looks for a deadlock among these processes, about ten times a second. */
+void vt_agent_deadlock(struct vt_agent_process *list, int64_t now);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Output that appears as a whole or not at all: it is made in a new directory beside its place, and moved at the
+ * end. */
+#include "config.h"
+#include "exchange/common/private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 20 };
+
+static int is_stdout(const struct xch_writer *w)
+{
+	return !strcmp(w->target, "-");
+}
+
+FILE *xch_create(struct xch_writer *w, const char *name, struct tkm_err *err)
+{
+	char *path = NULL;
+	FILE *f;
+
+	if (is_stdout(w)) {
+		return stdout;
+	}
+	if (asprintf(&path, "%s/%s", w->dir, name) < 0) {
+		xch_fail_memory(err, w->target);
+		return NULL;
+	}
+	f = fopen(path, "wxe");
+	if (!f) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", path);
+	} else {
+		setvbuf(f, NULL, _IOFBF, BUFFER);
+	}
+	free(path);
+	return f;
+}
+
+int xch_close(struct xch_writer *w, FILE *f, const char *name, struct tkm_err *err)
+{
+	int bad = fflush(f) != 0 || ferror(f), saved = errno;
+
+	if (!is_stdout(w) && fclose(f) != 0 && !bad) {
+		bad = 1;
+		saved = errno;
+	}
+	return bad ? tkm_fail_errno(err, TKM_ERR_IO, saved, "cannot write %s", is_stdout(w) ? "standard output" : name)
+		   : 0;
+}
+
+/* Removes a file, or a directory and its content. */
+static void remove_all(const char *path)
+{
+	struct dirent *d;
+	DIR *dir;
+	char *sub;
+
+	if (unlink(path) == 0 || (errno != EISDIR && errno != EPERM)) {
+		return;
+	}
+	dir = opendir(path);
+	while (dir && (d = readdir(dir))) {
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
+			asprintf(&sub, "%s/%s", path, d->d_name) >= 0) {
+			remove_all(sub);
+			free(sub);
+		}
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	rmdir(path);
+}
+
+static int ends_with(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n >= k && !strcmp(name + n - k, end);
+}
+
+/* Is this directory empty, or, judging by its content, made by a conversion to CTF, LTTng or OTF2? */
+static int is_archive(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	int all = dir != NULL, known = 0;
+
+	while (dir && (d = readdir(dir))) {
+		known |= !strcmp(d->d_name, "metadata") || !strcmp(d->d_name, "control");
+		all = all && (d->d_name[0] == '.' || ends_with(d->d_name, ".def") || ends_with(d->d_name, ".evt"));
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	return all || known;
+}
+
+/* Checks the place of an entry of the output, a directory or a file: is it free, or may its content be replaced?
+ * A file that no conversion made, such as a program of the same name, is never replaced, whatever the options
+ * are. */
+static int may_take(const struct xch_writer *w, const char *to, int directory, struct tkm_err *err)
+{
+	struct stat st;
+
+	if (lstat(to, &st) < 0) {
+		return 0;
+	}
+	if (directory ? !S_ISDIR(st.st_mode) || !is_archive(to) : !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		return tkm_fail(err, TKM_ERR_EXISTS, "%s is in the way and is no %s: give another name than %s", to,
+			directory ? "such archive" : "file", w->target);
+	}
+	return w->o->force ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
+}
+
+/* An entry of the target's directory. Returns its length, as snprintf(). */
+static int place_of(char *to, size_t size, const struct xch_writer *w, const char *entry)
+{
+	size_t n = strlen(w->target);
+	const char *slash;
+
+	while (n > 1 && w->target[n - 1] == '/') {
+		n--;
+	}
+	slash = memrchr(w->target, '/', n);
+	return snprintf(to, size, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry);
+}
+
+/* Gives one entry of w->dir its final name. */
+static int move_entry(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
+{
+	char old[PATH_MAX];
+	struct stat st;
+	int rc = 0;
+
+	snprintf(old, sizeof(old), "%s/.old", w->dir);
+	if (lstat(to, &st) == 0 && S_ISDIR(st.st_mode) && rename(to, old) < 0) {
+		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot replace %s", to);
+	} else if (rename(from, to) < 0) {
+		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", to);
+		rename(old, to);
+	}
+	remove_all(old);
+	return rc;
+}
+
+/* Checks the place of one entry of w->dir, and moves the entry there if `moves`. Allocates nothing: when memory ends, all entries
+ * are moved, or none. */
+static int put_entry(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct stat st;
+	int rc;
+
+	if (place_of(to, sizeof(to), w, entry) >= (int)sizeof(to) ||
+		snprintf(from, sizeof(from), "%s/%s", w->dir, entry) >= (int)sizeof(from)) {
+		return tkm_fail_errno(err, TKM_ERR_IO, ENAMETOOLONG, "cannot name %s", entry);
+	}
+	rc = lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
+				  : may_take(w, to, S_ISDIR(st.st_mode), err);
+	return rc == 0 && moves ? move_entry(w, from, to, err) : rc;
+}
+
+static int is_no_hidden_file(const struct dirent *d)
+{
+	return d->d_name[0] != '.';
+}
+
+/* Moves all entries of w->dir to their places. All places are checked before anything is moved. */
+int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
+{
+	struct dirent **list = NULL;
+	int n = scandir(w->dir, &list, is_no_hidden_file, alphasort), i, rc = 0;
+
+	if (n < 0) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", w->dir);
+	}
+	for (i = 0; i < 2 * n && rc == 0; i++) {
+		rc = put_entry(w, list[i % n]->d_name, i >= n, err);
+	}
+	while (n-- > 0) {
+		free(list[n]);
+	}
+	free(list);
+	return rc;
+}
+
+/* Sets the names, and makes the directory in which everything is written. */
+int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
+{
+	size_t n = strlen(w->target), k = strlen(w->format->suffix);
+	const char *slash;
+
+	if (is_stdout(w)) {
+		if (!w->format->stream) {
+			return tkm_fail(err, TKM_ERR_ARG, "%s is not one stream and cannot go to standard output",
+				w->format->name);
+		}
+		w->base = strdup("-");
+		w->stem = strdup("-");
+		return w->base && w->stem ? 0 : xch_fail_memory(err, w->target);
+	}
+	while (n > 1 && w->target[n - 1] == '/') {
+		n--;
+	}
+	slash = memrchr(w->target, '/', n);
+	w->base = slash ? strndup(slash + 1, n - (size_t)(slash + 1 - w->target)) : strndup(w->target, n);
+	w->stem = w->base ? strdup(w->base) : NULL;
+	if (!w->stem || asprintf(&w->dir, "%.*s.XXXXXX", (int)n, w->target) < 0) {
+		w->dir = NULL;
+		return xch_fail_memory(err, w->target);
+	}
+	n = strlen(w->stem);
+	if (n > k && !strcasecmp(w->stem + n - k, w->format->suffix)) {
+		w->stem[n - k] = 0;
+	}
+	if (may_take(w, w->target, w->format->directory, err) < 0) {
+		free(w->dir);
+		w->dir = NULL;
+		return -1;
+	}
+	if (!mkdtemp(w->dir)) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write beside %s", w->target);
+		free(w->dir);
+		w->dir = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+void xch_output_end(struct xch_writer *w)
+{
+	if (w->dir) {
+		remove_all(w->dir);
+	}
+	free(w->dir);
+	free(w->base);
+	free(w->stem);
+	w->dir = w->base = w->stem = NULL;
+}

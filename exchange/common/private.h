@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations that the files of exchange/ share in addition to format.h. */
+#ifndef EXCHANGE_COMMON_PRIVATE_H
+#define EXCHANGE_COMMON_PRIVATE_H
+
+#include "exchange/common/format.h"
+
+/* A map from ids to indices, sorted by id. */
+struct xch_key {
+	uint32_t id, index;
+};
+
+/* The stretches of the bound of one process. */
+struct xch_process {
+	struct xch_bound *bound;
+	size_t n, at;   /* at: index where the last look-up ended */
+	uint32_t first; /* index of the process's first place */
+	uint32_t threads;
+};
+
+enum {
+	XCH_BY_COUNTER,
+	XCH_BY_FUNCTION,
+	XCH_BY_SCOPE,
+	XCH_BY_COLLOP,
+	XCH_BY_FILE,
+	XCH_BY_COMMUNICATOR,
+	XCH_BY_GROUP,
+	XCH_MAPS
+};
+
+struct xch_map {
+	uint32_t *direct; /* index by id, XCH_NONE: none; for ids up to a few million */
+	uint32_t n_direct;
+	struct xch_key *key; /* all other ids */
+	size_t n_keys;
+};
+
+struct xch_private {
+	struct xch_process *process;
+	struct xch_map map[XCH_MAPS];
+	char **text; /* texts that the trace owns */
+	size_t n_text;
+};
+
+/* Reads all definitions of r. Returns 0 or -1. In both cases the caller must call xch_trace_free(). */
+int xch_trace_read(struct xch_trace *t, struct stf_reader *r, const char *path, struct tkm_err *err);
+void xch_trace_free(struct xch_trace *t);
+int xch_map_add(struct xch_map *m, uint32_t id, uint32_t index);
+uint32_t xch_map_find(const struct xch_map *m, uint32_t id);
+void xch_map_free(struct xch_map *m);
+
+/* trace/clock: period, decimals, bounds from the info records. */
+int xch_clock_read(struct xch_trace *t, struct tkm_err *err);
+
+/* Gives all events of t to w in the order of their time. */
+int xch_stream(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
+
+/* tkm_fail() with the file, offset and record of *e. */
+int xch_fail_stf(struct tkm_err *err, const char *path, const struct stf_err *e);
+int xch_fail_memory(struct tkm_err *err, const char *path);
+
+/* Set the names and make the directory of the output; move its entries to their places; remove the rest and free. */
+int xch_output_begin(struct xch_writer *w, struct tkm_err *err);
+int xch_output_commit(const struct xch_writer *w, struct tkm_err *err);
+void xch_output_end(struct xch_writer *w);
+
+/* csv_read.c */
+int xch_csv_read(struct xch_input *in, struct tkm_err *err);
+int xch_csv_is(const char *path, const unsigned char *head, size_t n);
+
+extern const struct xch_format xch_csv, xch_otf2, xch_jsonl, xch_chrome, xch_speedscope;
+extern const struct xch_format xch_ctf, xch_lttng, xch_otf, xch_paje, xch_parquet, xch_perfetto;
+
+#endif

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Delivers the events of a trace in the order of their time. A message or collective operation is one record of
+ * STF. Those of its parts that have other times wait in a heap until reading has reached their time. */
+#include "config.h"
+#include "exchange/common/private.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WAITING = 1 << 20 }; /* events that wait because a part of a later record may precede them */
+
+struct waiting {
+	struct xch_event e;
+	uint64_t seq;
+	void *copy; /* the memory that e points to; NULL: none */
+};
+
+struct stack {
+	uint32_t *function;
+	uint32_t cap;
+};
+
+struct stream {
+	struct xch_writer *w;
+	struct xch_trace *t;
+	struct tkm_err *err;
+	struct waiting *heap;
+	size_t n, cap;
+	uint64_t seq, back; /* back: how much earlier than its record a part may be */
+	uint64_t last;      /* time of the last event delivered */
+	uint64_t messages, colls;
+	struct stack *stack; /* for each place, its stack */
+};
+
+/* ---- delivering ---- */
+
+static int follow_stack(struct stream *s, struct xch_event *e)
+{
+	struct stack *k = &s->stack[e->place->index];
+	void *p;
+
+	if (e->kind == XCH_LEAVE) {
+		e->u.function = e->place->depth ? k->function[--e->place->depth] : 0;
+		return 0;
+	}
+	if (e->place->depth == k->cap) {
+		p = realloc(k->function, (2 * k->cap + 16) * sizeof(*k->function));
+		if (!p) {
+			return xch_fail_memory(s->err, s->t->path);
+		}
+		k->function = p;
+		k->cap = 2 * k->cap + 16;
+	}
+	k->function[e->place->depth++] = e->u.function;
+	return 0;
+}
+
+static int pass_on(struct stream *s, struct xch_event *e)
+{
+	struct xch_writer *w = s->w;
+	struct xch_place *p = e->place;
+
+	if (!(w->format->holds >> e->kind & 1)) {
+		w->lost[e->kind]++;
+		return 0;
+	}
+	if (e->kind <= XCH_LEAVE && follow_stack(s, e) < 0) {
+		return -1;
+	}
+	if (e->time < s->last) {
+		w->disordered++;
+	} else {
+		s->last = e->time;
+	}
+	p->count[e->kind]++;
+	p->first = e->time < p->first ? e->time : p->first;
+	p->last = e->time > p->last ? e->time : p->last;
+	if (e->scl) {
+		w->lost[XCH_LOCATIONS] += !(w->format->holds >> XCH_LOCATIONS & 1);
+	}
+	w->events++;
+	return w->format->event(w, s->t, e, s->err);
+}
+
+static int event_is_before(const struct waiting *a, const struct waiting *b)
+{
+	return a->e.time != b->e.time ? a->e.time < b->e.time : a->seq < b->seq;
+}
+
+static int deliver_first(struct stream *s)
+{
+	struct waiting top = s->heap[0], last = s->heap[--s->n];
+	size_t i = 0, k;
+	int rc;
+
+	while ((k = 2 * i + 1) < s->n) {
+		k += k + 1 < s->n && event_is_before(&s->heap[k + 1], &s->heap[k]);
+		if (!event_is_before(&s->heap[k], &last)) {
+			break;
+		}
+		s->heap[i] = s->heap[k];
+		i = k;
+	}
+	s->heap[i] = last;
+	rc = pass_on(s, &top.e);
+	free(top.copy);
+	return rc;
+}
+
+/* Delivers the waiting events up to `time`. */
+static int deliver_until(struct stream *s, uint64_t time)
+{
+	int rc = 0;
+
+	while (rc == 0 && s->n && s->heap[0].e.time <= time) {
+		rc = deliver_first(s);
+	}
+	return rc;
+}
+
+/* ---- waiting ---- */
+
+static size_t size_of(enum stf_type type)
+{
+	static const uint8_t size[] = { 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 1, 8, 4 };
+
+	return size[type];
+}
+
+/* Copies a record into one piece of memory, so that it outlives the reader's buffer. */
+static struct stf_record *copy_record(const struct stf_record *r)
+{
+	unsigned n = r->layout->n_fields, i;
+	size_t size = sizeof(*r) + n * sizeof(*r->values), k;
+	struct stf_record *c;
+	struct stf_value *v;
+	char *at;
+
+	for (i = 0; i < n; i++) {
+		size += r->layout->fields[i].is_array
+			? (r->values[i].count * size_of(r->layout->fields[i].type) + 15) & ~7ul
+			: 0;
+	}
+	c = malloc(size);
+	if (!c) {
+		return NULL;
+	}
+	*c = *r;
+	v = (struct stf_value *)(c + 1);
+	at = (char *)(v + n);
+	memcpy(v, r->values, n * sizeof(*v));
+	for (i = 0; i < n; i++) {
+		if (r->layout->fields[i].is_array) {
+			k = r->values[i].count * size_of(r->layout->fields[i].type);
+			if (k) {
+				memcpy(at, r->values[i].array, k);
+			}
+			at[k] = 0;
+			v[i].array = at;
+			at += (k + 15) & ~7ul;
+		}
+	}
+	c->values = v;
+	return c;
+}
+
+static int copy_of(struct waiting *n)
+{
+	uint32_t k = n->e.kind == XCH_SAMPLE ? n->e.u.sample.n : 0;
+	uint64_t *p;
+
+	if (n->e.record) {
+		n->copy = copy_record(n->e.record);
+		n->e.record = n->copy;
+		return n->copy ? 0 : -1;
+	}
+	if (k) {
+		n->copy = p = malloc(k * (sizeof(uint64_t) + sizeof(uint32_t)));
+		if (!p) {
+			return -1;
+		}
+		memcpy(p, n->e.u.sample.values, k * sizeof(uint64_t));
+		memcpy(p + k, n->e.u.sample.counters, k * sizeof(uint32_t));
+		n->e.u.sample.values = p;
+		n->e.u.sample.counters = (uint32_t *)(p + k);
+	}
+	return 0;
+}
+
+static int hold_back(struct stream *s, const struct xch_event *e)
+{
+	struct waiting n = { .e = *e, .seq = s->seq++ };
+	size_t i = s->n, up;
+	void *p;
+
+	if (s->n == s->cap) {
+		p = realloc(s->heap, (2 * s->cap + 64) * sizeof(*s->heap));
+		if (!p) {
+			return xch_fail_memory(s->err, s->t->path);
+		}
+		s->heap = p;
+		s->cap = 2 * s->cap + 64;
+	}
+	if (copy_of(&n) < 0) {
+		return xch_fail_memory(s->err, s->t->path);
+	}
+	for (s->n++; i > 0 && event_is_before(&n, &s->heap[up = (i - 1) / 2]); i = up) {
+		s->heap[i] = s->heap[up];
+	}
+	s->heap[i] = n;
+	return s->n > MAX_WAITING && s->back ? deliver_first(s) : 0;
+}
+
+/* Delivers an event at the time of its record. */
+static int deliver_event(struct stream *s, struct xch_event *e)
+{
+	if (s->back) {
+		return hold_back(s, e) < 0 ? -1 : deliver_until(s, e->time < s->back ? 0 : e->time - s->back);
+	}
+	if (s->n && s->heap[0].e.time <= e->time && deliver_until(s, e->time) < 0) {
+		return -1;
+	}
+	return pass_on(s, e);
+}
+
+/* Delivers an event at any other time. */
+static int deliver_later(struct stream *s, const struct xch_event *e)
+{
+	return hold_back(s, e);
+}
+
+/* ---- records ---- */
+
+/* Sets the event's place. Returns 0: it is not declared. */
+static int find_place(struct stream *s, struct xch_event *e, uint32_t willy)
+{
+	e->place = xch_place(s->t, willy);
+	s->w->homeless += !e->place;
+	return e->place != NULL;
+}
+
+static int message(struct stream *s, const struct stf_record *rec)
+{
+	struct stf_one_to_one_communication_4 m;
+	struct xch_event from = { .kind = XCH_SEND, .time = rec->time }, to = { .kind = XCH_RECEIVE };
+	struct xch_place *a, *b;
+	int known, rc = 0;
+
+	stf_get_one_to_one_communication_4(rec, &m);
+	from.time = m.time;
+	known = m.receive_time != STF_RECEIVE_UNKNOWN && m.receive_time != STF_SEND_UNKNOWN;
+	to.time = m.time + (known ? (uint64_t)m.receive_time : 0);
+	a = xch_place(s->t, m.sender);
+	b = xch_place(s->t, m.receiver);
+	if (!a || !b) {
+		s->w->homeless++;
+		return 0;
+	}
+	from.u.message = (struct xch_message){ .id = ++s->messages,
+		.other = b,
+		.other_time = to.time,
+		.other_known = known,
+		.communicator = m.communicator,
+		.tag = m.tag,
+		.size = m.size,
+		.function = m.sender_function };
+	to.u.message = from.u.message;
+	to.u.message.other = a;
+	to.u.message.other_time = from.time;
+	to.u.message.function = m.receiver_function;
+	from.place = a;
+	to.place = b;
+	from.scl = m.sender_scl;
+	to.scl = m.receiver_scl;
+	if (m.receive_time != STF_SEND_UNKNOWN) {
+		rc = deliver_event(s, &from);
+	}
+	if (rc == 0 && known) {
+		rc = deliver_later(s, &to);
+	} else if (rc == 0 && m.receive_time == STF_SEND_UNKNOWN) {
+		rc = deliver_event(s, &to);
+	}
+	return rc;
+}
+
+struct members {
+	const uint64_t *start, *delta;
+	const uint32_t *sent, *received, *scl; /* NULL: the record has no such array */
+	uint32_t n, root, communicator, root_bytes;
+	uint8_t operation, has_root;
+};
+
+static struct members members_of(const struct stf_record *rec)
+{
+	struct stf_all_communication_1 a;
+	struct stf_all_to_all_communication_1 x;
+	struct stf_all_to_one_communication_1 g;
+	struct stf_one_to_all_communication_1 b;
+
+	switch (rec->layout->class_id) {
+	case STF_ID_all_communication:
+		stf_get_all_communication_1(rec, &a);
+		return (struct members){ a.start_time, a.delta, NULL, NULL, a.scl, a.size_1_3, 0, a.communicator, 0,
+			a.type, 0 };
+	case STF_ID_all_to_all_communication:
+		stf_get_all_to_all_communication_1(rec, &x);
+		return (struct members){ x.start_time, x.delta, x.send_size, x.receive_size, x.scl, x.size_1_5, 0,
+			x.communicator, 0, x.type, 0 };
+	case STF_ID_all_to_one_communication:
+		stf_get_all_to_one_communication_1(rec, &g);
+		return (struct members){ g.start_time, g.delta, g.send_size, NULL, g.scl, g.size_1_4, g.receiver,
+			g.communicator, g.recvd, g.type, 1 };
+	default:
+		stf_get_one_to_all_communication_1(rec, &b);
+		return (struct members){ b.start_time, b.delta, NULL, b.receive_size, b.scl, b.size_1_4, b.sender,
+			b.communicator, b.sent, b.type, 1 };
+	}
+}
+
+static int member(struct stream *s, const struct stf_record *rec, const struct members *m, uint32_t i, uint32_t willy)
+{
+	struct xch_event e = { .kind = XCH_COLL_BEGIN, .time = rec->time + m->start[i] };
+	int is_root = m->has_root && willy == m->root;
+
+	if (m->start[i] == UINT64_MAX) {
+		s->w->lost[XCH_COLL_BEGIN]++;
+		s->w->lost[XCH_COLL_END]++;
+		return 0;
+	}
+	if (!find_place(s, &e, willy)) {
+		return 0;
+	}
+	e.scl = m->scl ? m->scl[i] : 0;
+	e.u.coll = (struct xch_coll){ .id = s->colls,
+		.operation = m->operation,
+		.communicator = m->communicator,
+		.rank = i,
+		.members = m->n,
+		.root = m->has_root ? xch_place(s->t, m->root) : NULL,
+		.sent = m->sent                  ? m->sent[i]
+			: is_root && m->received ? m->root_bytes
+						 : 0,
+		.received = m->received      ? m->received[i]
+			: is_root && m->sent ? m->root_bytes
+					     : 0,
+		.other_time = e.time + m->delta[i] };
+	if (deliver_later(s, &e) < 0) {
+		return -1;
+	}
+	e.kind = XCH_COLL_END;
+	e.u.coll.other_time = e.time;
+	e.time += m->delta[i];
+	return deliver_later(s, &e);
+}
+
+static int collective(struct stream *s, const struct stf_record *rec)
+{
+	struct members m = members_of(rec);
+	const struct xch_communicator *c = xch_communicator(s->t, m.communicator);
+	uint32_t i;
+	int rc = 0;
+
+	s->colls++;
+	for (i = 0; i < m.n && rc == 0; i++) {
+		if (c && i < c->n) {
+			rc = member(s, rec, &m, i, c->members[i]);
+		} else {
+			s->w->homeless++;
+		}
+	}
+	return rc == 0 && !s->back ? deliver_until(s, rec->time) : rc;
+}
+
+/* Delivers a record about one willy unchanged. */
+static int deliver_record(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
+{
+	const struct stf_value *v = stf_value(rec, "willy");
+	struct xch_event e = { .kind = kind, .time = rec->time, .record = rec };
+
+	return v && find_place(s, &e, (uint32_t)v->u) ? deliver_event(s, &e) : 0;
+}
+
+static int io(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
+{
+	struct xch_event e = { .kind = kind, .time = rec->time };
+	struct stf_file_io_begin_1 b;
+	struct stf_file_io_end_1 n;
+	uint32_t willy;
+
+	if (kind == XCH_IO_BEGIN) {
+		stf_get_file_io_begin_1(rec, &b);
+		willy = b.willy;
+		e.scl = b.scl;
+		e.u.io = (struct xch_io){ b.type, b.file, b.bytes };
+	} else {
+		stf_get_file_io_end_1(rec, &n);
+		willy = n.willy;
+		e.scl = n.scl;
+		e.u.io = (struct xch_io){ n.type, n.file, n.bytes };
+	}
+	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
+}
+
+static int scope(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
+{
+	struct xch_event e = { .kind = kind, .time = rec->time };
+	struct stf_enter_scope_1 b;
+	struct stf_leave_scope_1 n;
+	uint32_t willy;
+
+	if (kind == XCH_SCOPE_BEGIN) {
+		stf_get_enter_scope_1(rec, &b);
+		willy = b.willy;
+		e.scl = b.scl;
+		e.u.scope.scope = b.scope;
+		e.u.scope.seqnr = b.seqnr;
+	} else {
+		stf_get_leave_scope_1(rec, &n);
+		willy = n.willy;
+		e.scl = n.scl;
+		e.u.scope.scope = n.scope;
+		e.u.scope.seqnr = n.seqnr;
+	}
+	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
+}
+
+static int function(struct stream *s, const struct stf_record *rec)
+{
+	struct xch_event e = { .kind = XCH_ENTER, .time = rec->time };
+	struct stf_enter_function_1 b;
+	struct stf_leave_function_1 l;
+	uint32_t willy;
+
+	if (stf_get_enter_function_1(rec, &b) == 0) {
+		willy = b.willy;
+		e.scl = b.scl;
+		e.u.function = b.function;
+	} else {
+		stf_get_leave_function_1(rec, &l);
+		e.kind = XCH_LEAVE;
+		willy = l.willy;
+		e.scl = l.scl;
+	}
+	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
+}
+
+static int sample(struct stream *s, const struct stf_record *rec)
+{
+	struct xch_event e = { .kind = XCH_SAMPLE, .time = rec->time };
+	struct stf_counter_value c;
+
+	stf_get_counter_value(rec, &c);
+	e.u.sample.n = c.size_1_2;
+	e.u.sample.values = c.values;
+	e.u.sample.counters = c.counters;
+	return find_place(s, &e, c.willy) ? deliver_event(s, &e) : 0;
+}
+
+static int batch(struct stream *s, const struct stf_counter_batch *b)
+{
+	struct xch_event e = { .kind = XCH_SAMPLE };
+	uint64_t values[UINT8_MAX];
+	uint32_t counters[UINT8_MAX];
+	size_t i;
+	int rc = 0;
+
+	e.u.sample.n = b->k;
+	e.u.sample.values = values;
+	e.u.sample.counters = counters;
+	for (i = 0; i < b->n && rc == 0; i++) {
+		e.time = b->times[i];
+		if (find_place(s, &e, stf_batch_willy(b, i))) {
+			memcpy(values, b->values + i * b->stride, b->k * sizeof(*values));
+			memcpy(counters, b->counters + i * b->stride, b->k * sizeof(*counters));
+			rc = deliver_event(s, &e);
+		}
+	}
+	return rc;
+}
+
+static int record(struct stream *s, const struct stf_record *rec)
+{
+	switch (rec->layout->class_id) {
+	case STF_ID_enter_function:
+	case STF_ID_leave_function:
+		return function(s, rec);
+	case STF_ID_counter_value:
+		return sample(s, rec);
+	case STF_ID_one_to_one_communication:
+		return message(s, rec);
+	case STF_ID_all_communication:
+	case STF_ID_all_to_all_communication:
+	case STF_ID_all_to_one_communication:
+	case STF_ID_one_to_all_communication:
+		return collective(s, rec);
+	case STF_ID_enter_scope:
+		return scope(s, rec, XCH_SCOPE_BEGIN);
+	case STF_ID_leave_scope:
+		return scope(s, rec, XCH_SCOPE_END);
+	case STF_ID_file_io_begin:
+		return io(s, rec, XCH_IO_BEGIN);
+	case STF_ID_file_io_end:
+		return io(s, rec, XCH_IO_END);
+	case STF_ID_comment:
+		return deliver_record(s, rec, XCH_COMMENT);
+	case STF_ID_report:
+		return deliver_record(s, rec, XCH_REPORT);
+	case STF_ID_opaque_data:
+		return deliver_record(s, rec, XCH_OPAQUE);
+	case STF_ID_message_raw_event:
+	case STF_ID_collop_raw_event:
+		return deliver_record(s, rec, XCH_RAW);
+	default: /* end_of_filter belongs to no function */
+		return 0;
+	}
+}
+
+/* ---- how much earlier than its record a part may be ---- */
+
+/* This concerns messages received before they were sent, and records that the trace itself reports as late. */
+static int look_back(struct stream *s)
+{
+	const struct stf_cursor_options o = { .categories = 1u << STF_KIND_MSG };
+	const struct stf_record *rec;
+	struct stf_err e;
+	struct stf_cursor *c = stf_cursor_open_with(s->t->r, &o, &e);
+	const struct stf_value *v;
+	const char *cls, *text;
+	unsigned long long count, most;
+	int64_t d;
+	size_t i;
+
+	while (c && stf_cursor_next(c, &rec, &e) > 0) { /* the main reading will report any fault */
+		v = rec->layout->class_id == STF_ID_one_to_one_communication ? stf_value(rec, "receive_time") : NULL;
+		d = v ? (int64_t)v->u : 0;
+		if (d < 0 && d > STF_SEND_UNKNOWN && (uint64_t)-d > s->back) {
+			s->back = (uint64_t)-d;
+		}
+	}
+	stf_cursor_close(c);
+	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
+		if (cls && !strcmp(cls, "late") && sscanf(text, "%*s %llu %llu", &count, &most) == 2 &&
+			most > s->back) {
+			s->back = most;
+		}
+	}
+	return 0;
+}
+
+static int read_all(struct stream *s)
+{
+	const struct stf_record *rec;
+	struct stf_counter_batch b;
+	struct stf_err e;
+	struct stf_cursor *c = stf_cursor_open(s->t->r, NULL, &e);
+	int more = c ? 1 : -1, rc = 0;
+
+	while (rc == 0 && more > 0 && (more = stf_cursor_next_batch(c, &rec, &b, &e)) > 0) {
+		rc = more == 2 ? batch(s, &b) : record(s, rec);
+	}
+	stf_cursor_close(c);
+	/* damaged pieces were left out; any other fault ends the conversion */
+	if (rc == 0 && more < 0 && e.code != STF_ERR_CHECKSUM) {
+		return xch_fail_stf(s->err, s->t->path, &e);
+	}
+	return rc == 0 ? deliver_until(s, UINT64_MAX) : rc;
+}
+
+int xch_stream(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct stream s = { .w = w, .t = t, .err = err };
+	size_t i;
+	int rc;
+
+	s.stack = calloc(t->n_places + 1, sizeof(*s.stack));
+	if (!s.stack) {
+		return xch_fail_memory(err, t->path);
+	}
+	rc = look_back(&s) < 0 ? -1 : read_all(&s);
+	while (s.n) {
+		free(s.heap[--s.n].copy);
+	}
+	for (i = 0; i < t->n_places; i++) {
+		free(s.stack[i].function);
+	}
+	free(s.heap);
+	free(s.stack);
+	return rc;
+}

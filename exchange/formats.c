@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of formats. */
+#include "config.h"
+#include "exchange/common/private.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct xch_format *const all[] = {
+	&xch_csv,
+	&xch_otf2,
+	&xch_jsonl,
+	&xch_chrome,
+	&xch_speedscope,
+	&xch_ctf,
+	&xch_lttng,
+	&xch_otf,
+	&xch_paje,
+	&xch_perfetto,
+	&xch_parquet,
+};
+
+const struct xch_format *xch_table(size_t i)
+{
+	return i < sizeof(all) / sizeof(all[0]) ? all[i] : NULL;
+}
+
+const struct xch_format *xch_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; xch_table(i); i++) {
+		if (!strcasecmp(all[i]->name, name)) {
+			return all[i];
+		}
+	}
+	return NULL;
+}
+
+/* The longest matching suffix wins: ".speedscope.json" before ".json". */
+const struct xch_format *xch_by_suffix(const char *path)
+{
+	size_t n = strlen(path), i, k, best = 0;
+	const struct xch_format *f = NULL;
+
+	while (n > 1 && path[n - 1] == '/') {
+		n--;
+	}
+	for (i = 0; xch_table(i); i++) {
+		k = strlen(all[i]->suffix);
+		if (n > k && k > best && !strncasecmp(path + n - k, all[i]->suffix, k)) {
+			best = k;
+			f = all[i];
+		}
+	}
+	return f;
+}
+
+const struct xch_format *xch_by_content(const char *path)
+{
+	unsigned char head[256];
+	const struct xch_format *f;
+	ssize_t n = 0;
+	size_t i;
+	struct stat st;
+	int fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		n = read(fd, head, sizeof(head));
+		close(fd);
+	}
+	for (i = 0; xch_table(i); i++) {
+		if (all[i]->read && all[i]->is && all[i]->is(path, head, n > 0 ? (size_t)n : 0)) {
+			return all[i];
+		}
+	}
+	f = xch_by_suffix(path);
+	return f && (f->read || f->missing) ? f : NULL;
+}
+
+const char *xch_names(int reading, char *buf, size_t size)
+{
+	size_t i, n = 0;
+
+	buf[0] = 0;
+	for (i = 0; xch_table(i); i++) {
+		if ((reading ? all[i]->read != NULL : all[i]->open != NULL) && n < size) {
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", all[i]->name);
+		}
+	}
+	return buf;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations that the two files which read OTF share: exchange/otf/otf_read_defs.c reads definitions,
+ * exchange/otf/otf_read.c reads events. */
+#ifndef EXCHANGE_OTF_OTF_READ_H
+#define EXCHANGE_OTF_OTF_READ_H
+
+#include "exchange/common/build.h"
+#include "exchange/otf/otf.h"
+#include "exchange/common/private.h"
+
+enum { XOT_MAX_KEYS = 65536 };
+
+struct xot_process_of {
+	uint32_t willy, threads; /* threads: number of child processes seen so far */
+	struct xot_open *open;
+	uint32_t n_open;
+};
+/* A collective operation that a process has begun and not ended. */
+struct xot_open {
+	uint64_t matching;
+	struct xch_build_member m;
+};
+struct xot_counter {
+	uint32_t id;
+	int narrow; /* width of a value that does not have 8 bytes: 4, 2; 1: a float */
+	int is_signed;
+};
+struct xot_group {
+	char *name;
+	uint32_t *willies, n, communicator; /* communicator: id in STF; 0: not yet declared */
+	/* the number of operations that each member has begun, where the trace does not number them */
+	uint64_t *operations;
+};
+struct xot_operation {
+	uint8_t id, type;
+	int ours;
+};
+/* Tables indexed by OTF's numbers. */
+struct xot_list {
+	struct xch_map map;
+	size_t n;
+	char *v;
+	size_t size;
+};
+
+struct xot_reading {
+	struct xch_input *in;
+	struct tkm_err *err;
+	struct xch_build *b;
+	uint64_t ticks; /* per second */
+	double resolution;
+	uint32_t eventbits;
+	struct xot_list process, counter, group, operation, function, file, class_of;
+	char *key[XOT_MAX_KEYS]; /* names of keys of other name spaces */
+	uint32_t keys;           /* all such keys are below this number */
+	uint16_t our[XOT_KEYS];  /* their numbers in this trace; 0: absent */
+	uint32_t next_process, next_communicator, next_operation;
+	OTF_Reader *reader; /* of the current pass */
+	int in_events;
+	uint32_t now; /* process of the current event */
+	int failed;
+};
+
+/* The function to call for a kind of record; the list ends with NULL. */
+struct xot_handler {
+	uint32_t record;
+	OTF_FunctionPointer *call;
+};
+/* The library declares its call-backs with one argument only. */
+#define CALL(f) ((OTF_FunctionPointer *)(void (*)(void))(f))
+extern const struct xot_handler xot_definitions[]; /* the keys and the period come first */
+int xot_on_unknown(void *user, uint64_t time, uint32_t process, const char *record);
+
+/* Adds an entry filled with zeros; NULL and *err: no memory. */
+void *xot_list_add(struct xot_reading *r, struct xot_list *l, uint32_t id);
+void *xot_list_find(const struct xot_list *l, uint32_t id); /* NULL: not defined */
+int xot_bad(struct xot_reading *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Converts a result to what a handler returns to the library. */
+int xot_told(struct xot_reading *r, int rc);
+int xot_told_stf(struct xot_reading *r, int rc);
+
+/* The values of our key-value pairs. Bytes are copied, with a zero byte after them; NULL: there are none. */
+int xot_has(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k);
+uint32_t xot_our_u32(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t otherwise);
+uint64_t xot_our_u64(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint64_t otherwise);
+double xot_our_real(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k);
+int xot_text(struct xot_reading *r, const char *text);
+char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32_t *n);
+char *xot_our_bytes(struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n);
+
+int xot_willy_of(struct xot_reading *r, uint32_t process, uint32_t *willy);
+/* The communicator of a process group. A group of another program becomes a communicator at its first use. */
+int xot_communicator(struct xot_reading *r, uint32_t id, uint32_t *out);
+
+#endif

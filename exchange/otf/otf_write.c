@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes OTF 1.12 with the OTF library: definitions, events, snapshots and statistics as in "Introducing the Open
+ * Trace Format", 2006; key-value pairs for everything else. Threads and groups with records are OTF processes,
+ * numbered from 1. */
+#include "config.h"
+#include "exchange/otf/otf.h"
+
+#ifdef HAVE_OTF1
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	OPEN_FILES = 100,
+	BUFFER = 1 << 16,
+	SNAPSHOTS = 8, /* number of snapshots over the time of the trace */
+};
+
+struct frame {
+	uint32_t function;
+	uint64_t since, inside; /* stamp of the entry; ticks in called functions */
+};
+struct calls {
+	uint64_t count, exclusive, inclusive;
+};
+struct stack {
+	struct frame *frame;
+	uint32_t n, cap;
+	struct calls *calls; /* for each function, after its first call */
+	uint64_t collectives;
+};
+struct bound {
+	uint64_t from;
+	uint32_t process;
+	double seconds;
+};
+
+struct state {
+	struct xch_writer *w;
+	struct xch_trace *t;
+	OTF_FileManager *files;
+	struct xot_out o;
+	struct stack *stack;
+	struct bound *bound;
+	size_t bounds, next_bound;
+	uint64_t last, next_snapshot, between;
+	struct tkm_err *err;
+};
+
+static int failed(struct state *s, struct tkm_err *err)
+{
+	const char *why = xot_complaint();
+
+	return tkm_fail(err, TKM_ERR_IO, "cannot write %s: %s", s->w->target, *why ? why : "the OTF library fails");
+}
+
+/* Writes an event that only carries the key-value pairs in the list. */
+static int no_op(struct state *s, uint64_t time, uint32_t process)
+{
+	int ok = OTF_Writer_writeNoOpKV(s->o.otf, time, process, s->o.list);
+
+	OTF_KeyValueList_reset(s->o.list);
+	return ok ? 0 : -1;
+}
+
+/* ---- bounds ---- */
+
+static int compare_bounds(const void *a, const void *b)
+{
+	const struct bound *x = a, *y = b;
+
+	return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
+				  : (x->process > y->process) - (x->process < y->process);
+}
+
+static int collect_bounds(struct state *s)
+{
+	const struct xch_bound *b;
+	size_t i, n;
+	uint32_t p;
+
+	for (p = 0; p < s->t->n_processes; p++) {
+		xch_bounds(s->t, p, &n);
+		s->bounds += n;
+	}
+	s->bound = calloc(s->bounds + 1, sizeof(*s->bound));
+	for (p = 0, s->bounds = 0; s->bound && p < s->t->n_processes; p++) {
+		b = xch_bounds(s->t, p, &n);
+		for (i = 0; i < n; i++) {
+			s->bound[s->bounds++] = (struct bound){ b[i].from, p, b[i].seconds };
+		}
+	}
+	if (s->bound) {
+		qsort(s->bound, s->bounds, sizeof(*s->bound), compare_bounds);
+	}
+	return s->bound ? 0 : -1;
+}
+
+/* Writes the bounds that begin at or before this stamp, each in the stream of its process. */
+static int bounds_until(struct state *s, uint64_t time)
+{
+	for (; s->next_bound < s->bounds && s->bound[s->next_bound].from <= time; s->next_bound++) {
+		const struct bound *b = &s->bound[s->next_bound];
+		const struct xch_place *p = xch_place(s->t, STF_WILLY(b->process, 0));
+
+		if (p && !isnan(b->seconds)) {
+			xot_add_real(&s->o, XOT_BOUND, b->seconds);
+			if (no_op(s, b->from > s->last ? b->from : s->last, xot_process(p)) < 0) {
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+/* ---- opening ---- */
+
+/* Each process begins and ends, because readers expect an event file for each. */
+static int processes(struct state *s, uint64_t time, int begin)
+{
+	uint32_t i;
+
+	for (i = 1; i <= s->t->n_places; i++) {
+		if (!(begin ? OTF_Writer_writeBeginProcess(s->o.otf, time, i)
+			    : OTF_Writer_writeEndProcess(s->o.otf, time, i))) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int otf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	char *prefix = NULL;
+
+	w->state = s;
+	if (!s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
+	}
+	s->w = w;
+	s->t = t;
+	s->stack = calloc(t->n_places + 1, sizeof(*s->stack));
+	xot_complaint_clear();
+	s->files = OTF_FileManager_open(OPEN_FILES);
+	s->o.list = OTF_KeyValueList_new();
+	if (asprintf(&prefix, "%s/%s", w->dir, w->stem) < 0) {
+		prefix = NULL;
+	}
+	if (s->files && prefix) {
+		s->o.otf = OTF_Writer_open(
+			prefix, t->n_places < XOT_STREAMS ? (uint32_t)t->n_places : XOT_STREAMS, s->files);
+	}
+	free(prefix);
+	if (!s->stack || !s->o.list || !s->o.otf) {
+		return failed(s, err);
+	}
+	OTF_Writer_setBufferSizes(s->o.otf, BUFFER);
+	s->o.t = t;
+	s->last = t->start <= t->end ? t->start : 0;
+	s->between = t->end > s->last ? (t->end - s->last) / SNAPSHOTS + 1 : UINT64_MAX;
+	s->next_snapshot = s->between < UINT64_MAX - s->last ? s->last + s->between : UINT64_MAX;
+	return xot_define(&s->o) < 0 || collect_bounds(s) < 0 || processes(s, s->last, 1) < 0 ? failed(s, err) : 0;
+}
+
+/* ---- snapshots and statistics ---- */
+
+static int snapshot(struct state *s, uint64_t time)
+{
+	const struct stack *k;
+	size_t i;
+	uint32_t f;
+
+	for (i = 0; i < s->t->n_places; i++) {
+		k = &s->stack[i];
+		for (f = 0; f < k->n; f++) {
+			if (!OTF_Writer_writeEnterSnapshotKV(s->o.otf, time, k->frame[f].since, k->frame[f].function,
+				    (uint32_t)i + 1, 0, NULL)) {
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+static int summary(struct state *s, uint64_t time)
+{
+	const struct calls *c;
+	size_t i, f;
+
+	for (i = 0; i < s->t->n_places; i++) {
+		c = s->stack[i].calls;
+		for (f = 0; c && f < s->t->functions.n; f++) {
+			if (c[f].count &&
+				!OTF_Writer_writeFunctionSummary(s->o.otf, time, (uint32_t)f + 1, (uint32_t)i + 1,
+					c[f].count, c[f].exclusive, c[f].inclusive)) {
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+static int follow(struct state *s, const struct xch_event *e, uint64_t time, uint32_t function)
+{
+	struct stack *k = &s->stack[e->place->index];
+	struct frame f;
+	void *p;
+
+	if (e->kind == XCH_ENTER) {
+		if (k->n == k->cap) {
+			p = realloc(k->frame, (2 * k->cap + 16) * sizeof(*k->frame));
+			if (!p) {
+				return -1;
+			}
+			k->frame = p;
+			k->cap = 2 * k->cap + 16;
+		}
+		k->frame[k->n++] = (struct frame){ function, time, 0 };
+		return 0;
+	}
+	if (!k->n) {
+		return 0;
+	}
+	f = k->frame[--k->n];
+	if (!k->calls && !(k->calls = calloc(s->t->functions.n + 1, sizeof(*k->calls)))) {
+		return -1;
+	}
+	if (f.function) {
+		k->calls[f.function - 1].count++;
+		k->calls[f.function - 1].inclusive += time - f.since;
+		k->calls[f.function - 1].exclusive += time - f.since - f.inside;
+	}
+	if (k->n) {
+		k->frame[k->n - 1].inside += time - f.since;
+	}
+	return 0;
+}
+
+/* ---- events ---- */
+
+static int function(struct state *s, const struct xch_event *e, uint64_t time)
+{
+	const struct xch_named *n = xch_function(s->t, e->u.function);
+	uint32_t id = n ? n->index + 1 : 0;
+
+	if (follow(s, e, time, id) < 0) {
+		return 0;
+	}
+	return e->kind == XCH_ENTER ? OTF_Writer_writeEnterKV(s->o.otf, time, id, xot_process(e->place), 0, NULL)
+				    : OTF_Writer_writeLeaveKV(s->o.otf, time, id, xot_process(e->place), 0, NULL);
+}
+
+static int samples(struct state *s, const struct xch_event *e, uint64_t time)
+{
+	const struct xch_counter *c;
+	uint32_t i;
+
+	for (i = 0; i < e->u.sample.n; i++) {
+		c = xch_counter(s->t, e->u.sample.counters[i]);
+		if (c &&
+			!OTF_Writer_writeCounterKV(
+				s->o.otf, time, xot_process(e->place), c->index + 1, e->u.sample.values[i], NULL)) {
+			return 0;
+		}
+	}
+	return 1;
+}
+
+static uint32_t communicator(const struct state *s, uint32_t id)
+{
+	const struct xch_communicator *c = id ? xch_communicator(s->t, id) : NULL;
+
+	return c ? XOT_COMMUNICATORS + c->index : 0;
+}
+
+static int message(struct state *s, const struct xch_event *e, uint64_t time)
+{
+	const struct xch_message *m = &e->u.message;
+	const struct xch_named *f = xch_function(s->t, m->function);
+	int ok;
+
+	xot_add_u64(&s->o, XOT_MESSAGE, m->id);
+	if (f) {
+		xot_add_u32(&s->o, XOT_FUNCTION, f->index + 1);
+	}
+	ok = e->kind == XCH_SEND
+		? OTF_Writer_writeSendMsgKV(s->o.otf, time, xot_process(e->place), xot_process(m->other),
+			  communicator(s, m->communicator), m->tag, m->size, 0, s->o.list)
+		: OTF_Writer_writeRecvMsgKV(s->o.otf, time, xot_process(e->place), xot_process(m->other),
+			  communicator(s, m->communicator), m->tag, m->size, 0, s->o.list);
+	OTF_KeyValueList_reset(s->o.list);
+	return ok;
+}
+
+static int collective(struct state *s, const struct xch_event *e, uint64_t time)
+{
+	const struct xch_coll *c = &e->u.coll;
+	const struct xch_named *n = xch_collop(s->t, c->operation);
+	int ok;
+
+	if (e->kind == XCH_COLL_END) {
+		return OTF_Writer_writeEndCollectiveOperationKV(s->o.otf, time, xot_process(e->place), c->id, NULL);
+	}
+	xot_add_u32(&s->o, XOT_RANK, c->rank);
+	xot_add_u32(&s->o, XOT_MEMBERS, c->members);
+	ok = OTF_Writer_writeBeginCollectiveOperationKV(s->o.otf, time, xot_process(e->place), n ? n->index + 1 : 0,
+		c->id, communicator(s, c->communicator), xot_process(c->root), c->sent, c->received, 0, s->o.list);
+	OTF_KeyValueList_reset(s->o.list);
+	return ok;
+}
+
+static int io(struct state *s, const struct xch_event *e, uint64_t time)
+{
+	const struct xch_named *n = xch_file_of(s->t, e->u.io.file);
+	uint32_t file = n ? n->index + 1 : 0;
+	int ok;
+
+	if (e->kind == XCH_IO_END) {
+		return OTF_Writer_writeEndFileOperationKV(s->o.otf, time, xot_process(e->place), file,
+			xot_process(e->place), file, e->u.io.type & OTF_FILEOP_BITS, e->u.io.bytes, 0, NULL);
+	}
+	xot_add_u32(&s->o, XOT_IO_TYPE, e->u.io.type);
+	xot_add_u32(&s->o, XOT_IO_FILE, file);
+	xot_add_u32(&s->o, XOT_IO_BYTES, e->u.io.bytes);
+	ok = OTF_Writer_writeBeginFileOperationKV(
+		s->o.otf, time, xot_process(e->place), xot_process(e->place), 0, s->o.list);
+	OTF_KeyValueList_reset(s->o.list);
+	return ok;
+}
+
+/* Writes events that only key-value pairs can hold. */
+static int write_key_values(struct state *s, const struct xch_event *e, uint64_t time)
+{
+	const struct xch_named *n;
+	struct stf_opaque_data o;
+	struct stf_comment c;
+
+	if (e->kind == XCH_SCOPE_BEGIN || e->kind == XCH_SCOPE_END) {
+		n = xch_scope(s->t, e->u.scope.scope);
+		xot_add_u32(&s->o, e->kind == XCH_SCOPE_BEGIN ? XOT_SCOPE_BEGIN : XOT_SCOPE_END, e->u.scope.seqnr);
+		xot_add_text(&s->o, XOT_SCOPE, n ? n->name : "");
+		xot_add_text(&s->o, XOT_CLASS, n ? n->cls : "");
+	} else if (e->kind == XCH_COMMENT) {
+		stf_get_comment(e->record, &c);
+		OTF_KeyValueList_appendByteArray(s->o.list, XOT_COMMENT, (uint8_t *)(uintptr_t)c.text, c.size_1_1);
+	} else {
+		stf_get_opaque_data(e->record, &o);
+		OTF_KeyValueList_appendByteArray(s->o.list, XOT_OPAQUE, (uint8_t *)(uintptr_t)o.data, o.size_1_1);
+	}
+	return no_op(s, time, xot_process(e->place)) == 0;
+}
+
+static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+{
+	struct state *s = w->state;
+	uint64_t time = e->time < s->last ? s->last : e->time;
+	int ok = 1;
+
+	(void)t;
+	while (ok && time >= s->next_snapshot) {
+		ok = bounds_until(s, s->next_snapshot) == 0 && snapshot(s, s->next_snapshot) == 0;
+		s->next_snapshot += s->between;
+	}
+	ok = ok && bounds_until(s, time) == 0;
+	s->last = time;
+	switch (ok ? e->kind : XCH_EVENT_KINDS) {
+	case XCH_ENTER:
+	case XCH_LEAVE:
+		ok = function(s, e, time);
+		break;
+	case XCH_SAMPLE:
+		ok = samples(s, e, time);
+		break;
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		ok = message(s, e, time);
+		break;
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		ok = collective(s, e, time);
+		break;
+	case XCH_IO_BEGIN:
+	case XCH_IO_END:
+		ok = io(s, e, time);
+		break;
+	case XCH_EVENT_KINDS:
+		break;
+	default:
+		ok = write_key_values(s, e, time);
+	}
+	return ok ? 0 : failed(s, err);
+}
+
+static int otf_close(struct xch_writer *w, struct xch_trace *t, int bad, struct tkm_err *err)
+{
+	struct state *s = w->state;
+	struct tkm_err ignored;
+	int rc = bad ? -1 : 0;
+	size_t i;
+
+	if (!s) {
+		return rc;
+	}
+	if (!bad &&
+		(bounds_until(s, t->end) < 0 || processes(s, s->last > t->end ? s->last : t->end, 0) < 0 ||
+			summary(s, s->last > t->end ? s->last : t->end) < 0)) {
+		rc = failed(s, err);
+	}
+	if (s->o.otf && (!OTF_Writer_close(s->o.otf) || *xot_complaint()) && rc == 0) {
+		rc = failed(s, rc ? &ignored : err);
+	}
+	if (s->files) {
+		OTF_FileManager_close(s->files);
+	}
+	if (s->o.list) {
+		OTF_KeyValueList_close(s->o.list);
+	}
+	for (i = 0; s->stack && i < t->n_places; i++) {
+		free(s->stack[i].frame);
+		free(s->stack[i].calls);
+	}
+	free(s->stack);
+	free(s->bound);
+	free(s);
+	w->state = NULL;
+	return rc;
+}
+
+#define XOT_OPEN otf_open
+#define XOT_EVENT otf_event
+#define XOT_CLOSE otf_close
+#define XOT_READ xot_read
+#define XOT_MISSING NULL
+#else
+#define XOT_OPEN NULL
+#define XOT_EVENT NULL
+#define XOT_CLOSE NULL
+#define XOT_READ NULL
+#define XOT_MISSING "not built: it needs OTF 1.12 (libopen-trace-format-dev)"
+#endif
+
+#define HOLDS(kind) (1u << (kind))
+const struct xch_format xch_otf = {
+	.name = "OTF",
+	.suffix = ".otf",
+	.what = "Open Trace Format 1.12",
+	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
+		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
+		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_OPAQUE) |
+		HOLDS(XCH_GROUPS) | HOLDS(XCH_COMMUNICATORS) | HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) |
+		HOLDS(XCH_INFOS) | HOLDS(XCH_BOUND),
+	.missing = XOT_MISSING,
+	.open = XOT_OPEN,
+	.event = XOT_EVENT,
+	.close = XOT_CLOSE,
+	.read = XOT_READ,
+	.is = xot_is,
+};

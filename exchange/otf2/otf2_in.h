@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of the OTF2 reader: the definitions, and what the conversion of events needs from them. */
+#ifndef EXCHANGE_OTF2_OTF2_IN_H
+#define EXCHANGE_OTF2_OTF2_IN_H
+
+#include "exchange/otf2/match.h"
+#include "exchange/otf2/otf2.h"
+
+struct in_location {
+	uint64_t ref, events;
+	uint32_t nth;         /* in the definitions, from 0 */
+	uint32_t dropped;     /* calls of undefined regions that are open */
+	uint32_t name, group; /* string; index of the location group, XCH_NONE: it has none */
+	uint64_t group_ref;
+	int metric;
+	uint32_t willy;
+	uint32_t pid;
+	uint64_t tid, begin; /* begin: of the current collective operation */
+	double offset, skew;
+	int defined;
+	uint32_t own_name; /* tickmark::name; XCH_NONE: not given */
+	uint64_t matching; /* of the current file operation */
+	uint32_t io_type;
+};
+
+struct in_process {
+	uint32_t ref, name, node, threads, number;
+};
+
+struct in_group {
+	uint32_t ref, name, id;
+	OTF2_GroupType type;
+	OTF2_Paradigm paradigm;
+	uint64_t *member;
+	uint32_t n;
+};
+
+struct in_comm {
+	uint32_t ref, name, group, id;
+	uint32_t *willy; /* indexed by rank */
+	uint32_t n;
+	struct in_coll *open; /* oldest first */
+	struct in_coll *newest;
+	uint64_t *count; /* for each rank, the number of operations that it has ended */
+	uint64_t first;  /* number of the oldest open operation */
+};
+
+/* A collective operation that not all members have ended. */
+struct in_coll {
+	struct in_coll *next;
+	OTF2_CollectiveOp op;
+	uint32_t root, there;
+	uint64_t *start, *end;
+	uint32_t *sent, *received;
+};
+
+struct in_metric {
+	uint32_t ref, of; /* of: for an instance, its class; for a class, XCH_NONE */
+	uint32_t *member, n;
+};
+
+struct in_member {
+	uint32_t ref, name, description, unit;
+	OTF2_MetricMode mode;
+	OTF2_Type type;
+	OTF2_Base base;
+	int64_t exponent;
+};
+
+struct in_region {
+	uint32_t ref, name, description;
+	OTF2_Paradigm paradigm;
+};
+
+struct in_file {
+	uint32_t ref, name, id;
+};
+
+/* A list that grows; its elements are in the order in which they were added. */
+struct in_list {
+	void *v;
+	uint32_t n, cap;
+};
+
+struct otf2_runs;
+
+struct otf2_in {
+	struct xch_input *in;
+	struct tkm_err *err;
+	OTF2_Reader *reader;
+	struct otf2_errors errors;
+	int failed; /* *err is filled in */
+	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes, classes;
+	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
+	uint64_t chunk[2];           /* bytes of a chunk of events, and of a chunk of definitions */
+	int big;                     /* byte order of the files */
+	size_t odd_property;         /* offset in the anchor file of a property that the library may refuse; 0: none */
+	uint64_t checked, events;    /* of the last file that was checked: its size, number of events */
+	uint64_t hz, offset, divide; /* stamp = (OTF2's - offset) / divide */
+	double resolution;
+	uint32_t eventbits;
+	int ours; /* stftool wrote the archive */
+	struct xch_match *match;
+	struct otf2_runs *runs; /* events are written there; NULL: to the trace */
+	uint64_t handled;
+	uint64_t beyond; /* number of messages and operations on communicators that cannot be interpreted */
+	uint8_t op_known[64];
+};
+
+enum otf2_event_kind {
+	OTF2_EVENT_ENTER,
+	OTF2_EVENT_LEAVE,
+	OTF2_EVENT_SEND,
+	OTF2_EVENT_RECEIVE,
+	OTF2_EVENT_COLL_BEGIN,
+	OTF2_EVENT_COLL_END,
+	OTF2_EVENT_METRIC,
+	OTF2_EVENT_IO_BEGIN,
+	OTF2_EVENT_IO_END
+};
+
+/* An event as the OTF2 library delivers it: its time and references are those of OTF2. */
+struct otf2_event {
+	uint64_t time, location;
+	enum otf2_event_kind kind;
+	uint8_t n; /* number of values of a metric */
+	/* region; rank, communicator, tag, size; operation, communicator, root, sent, received; metric; handle, mode, bytes */
+	uint64_t a[5];
+	const OTF2_Type *types;
+	const uint64_t *values; /* bits */
+};
+
+struct in_class {
+	char *name;
+	uint32_t id;
+};
+
+struct in_node {
+	uint32_t ref, name, cls;
+};
+
+/* Appends one element, filled with zeros. NULL: no memory. */
+void *otf2_in_append(struct in_list *l, size_t size);
+/* The text of a string reference; "" if there is none. */
+const char *otf2_in_text(const struct otf2_in *o, uint32_t ref);
+struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref);
+/* Checks the anchor file, then the library opens the archive: o->reader. From here on o->errors has what the library
+ * complains about, until otf2_in_close(). Returns 0, or -1: *o->err says file and offset. */
+int otf2_in_open(struct otf2_in *o);
+void otf2_in_close(struct otf2_in *o);
+/* The files of an archive. Event files have chunks of o->chunk[0] bytes, the others of o->chunk[1]. */
+enum otf2_file { OTF2_EVENT_FILE, OTF2_LOCATION_DEFINITIONS, OTF2_ARCHIVE_DEFINITIONS };
+enum { OTF2_CHUNK_HEADER = 18 };
+/* Kinds of records. */
+enum {
+	OTF2_ENDS_BUFFER = 1,
+	OTF2_ENDS_FILE = 2, /* up to this: the records of the chunk end */
+	OTF2_BEGINS_CHUNK = 3,
+	OTF2_STAMP = 5,            /* in event files */
+	OTF2_CLOCK_PROPERTIES = 5, /* in the definitions of the archive */
+	OTF2_CLOCK_OFFSET = 6,     /* in the definitions of a location */
+	OTF2_LOCATION = 14,        /* in the definitions of the archive */
+	OTF2_FIRST_EVENT = 10      /* in event files, the kinds below belong to the next event */
+};
+/* The size of the record at p of the chunk b[0..n-1]; 0: its records end here; -1: damaged, *what says how. */
+ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, enum otf2_file file, const char **what);
+/* Checks the chunks and the records of a file: the archive's path without .otf2, and this suffix. Sets o->checked and
+ * o->events. Returns 0, OTF2_NO_FILE if it cannot be opened, or -1 and *o->err. */
+enum { OTF2_NO_FILE = 1 };
+int otf2_check_file(struct otf2_in *o, const char *suffix, enum otf2_file file);
+/* In a file that was checked, the offset of the n-th record of this kind (0: any), from 0; the file's size if there are
+ * fewer. */
+uint64_t otf2_record_at(
+	const struct otf2_in *o, const char *suffix, enum otf2_file file, unsigned char kind, uint64_t n);
+/* Sets the error "FILE: offset OFFSET: ...". Returns -1. */
+int otf2_damaged(const struct otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Reads the global definitions. Returns 0 or -1. */
+int otf2_in_definitions(struct otf2_in *o);
+/* Begins the trace and writes the declarations. */
+int otf2_in_write(struct otf2_in *o);
+void otf2_in_free(struct otf2_in *o);
+/* Writes an event to the trace. Returns 0, or -1: *o->err is set. An event that refers to an undefined id is
+ * counted in o->beyond. */
+int otf2_in_event(struct otf2_in *o, const struct otf2_event *v);
+/* Reports that the trace's writer has failed, or memory is exhausted. Returns -1. */
+int otf2_in_fail(struct otf2_in *o);
+
+/* Makes a file for runs of events beside the output `to`. NULL: *err. */
+struct otf2_runs *otf2_runs_new(const char *to, struct tkm_err *err);
+/* Append an event to a run, and end a run. Return 0 or -1. */
+int otf2_runs_put(struct otf2_runs *r, const struct otf2_event *v, struct tkm_err *err);
+int otf2_runs_end(struct otf2_runs *r, struct tkm_err *err);
+/* Writes all events of all runs to the trace, sorted by time. Returns 0, or -1 and *o->err. */
+int otf2_runs_merge(struct otf2_runs *r, struct otf2_in *o);
+void otf2_runs_free(struct otf2_runs *r);
+/* Notes that one member has ended its part. */
+int otf2_in_collective(struct otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
+	uint64_t begin, uint64_t end, uint64_t sent, uint64_t received);
+/* Writes the operations that not all members have ended. */
+int otf2_in_collectives_end(struct otf2_in *o);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes one event of an OTF2 archive to the STF trace. */
+#include "config.h"
+#include "exchange/otf2/otf2_in.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
+{
+	return time < o->offset ? 0 : (time - o->offset) / o->divide;
+}
+
+enum { BEYOND = 1 };
+
+/* The event refers to an undefined id, or has a value that its definition does not allow. */
+static int refuse_reference(struct otf2_in *o)
+{
+	o->beyond++;
+	return BEYOND;
+}
+
+static int enter(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
+{
+	uint32_t k = xch_map_find(&o->region_of, (uint32_t)v->a[0]);
+	struct stf_enter_function e = { .time = stamp(o, v->time), .willy = l->willy, .function = k + 1 };
+
+	if (k == XCH_NONE) {
+		l->dropped++;
+		return refuse_reference(o);
+	}
+	o->in->records++;
+	return stf_write_enter_function(o->in->w, &e);
+}
+
+static int leave(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
+{
+	struct stf_leave_function e = { .time = stamp(o, v->time), .willy = l->willy };
+
+	/* the end of a call that was left out; the end of another one has no need of a region */
+	if (l->dropped && xch_map_find(&o->region_of, (uint32_t)v->a[0]) == XCH_NONE) {
+		l->dropped--;
+		return refuse_reference(o);
+	}
+	o->in->records++;
+	return stf_write_leave_function(o->in->w, &e);
+}
+
+/* One half of a message: the rank of the other side, communicator, tag, size. */
+static int message(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+{
+	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), other;
+	const struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
+	struct xch_half h = { .tag = (uint32_t)v->a[2],
+		.time = stamp(o, v->time),
+		.size = v->a[3] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[3] };
+
+	if (!c || v->a[0] >= c->n) {
+		return refuse_reference(o);
+	}
+	other = c->willy[v->a[0]];
+	h.communicator = c->id;
+	h.sender = v->kind == OTF2_EVENT_SEND ? l->willy : other;
+	h.receiver = v->kind == OTF2_EVENT_SEND ? other : l->willy;
+	return v->kind == OTF2_EVENT_SEND ? xch_match_send(o->match, &h) : xch_match_receive(o->match, &h);
+}
+
+static int coll_end(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+{
+	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), rank = 0;
+	struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
+
+	while (c && rank < c->n && c->willy[rank] != l->willy) {
+		rank++;
+	}
+	if (!c || rank >= c->n) {
+		return refuse_reference(o);
+	}
+	return otf2_in_collective(o, c, rank, (OTF2_CollectiveOp)v->a[0], (uint32_t)v->a[2], l->begin,
+		stamp(o, v->time), v->a[3], v->a[4]);
+}
+
+static int is_real(OTF2_Type type)
+{
+	return type == OTF2_TYPE_DOUBLE || type == OTF2_TYPE_FLOAT;
+}
+
+/* Converts the number in `bits` to the type of its STF counter. Returns 0 if that type cannot represent it. */
+static int convert_value(OTF2_Type type, uint64_t bits, OTF2_Type want, uint64_t *value)
+{
+	int negative = type == OTF2_TYPE_INT64 && (int64_t)bits < 0;
+	double d;
+
+	*value = bits;
+	if (is_real(type) == is_real(want)) {
+		return is_real(type) || (type == OTF2_TYPE_INT64) == (want == OTF2_TYPE_INT64) || bits <= INT64_MAX;
+	}
+	if (is_real(want)) {
+		d = negative ? (double)(int64_t)bits : (double)bits;
+		memcpy(value, &d, sizeof(d));
+		return fabs(d) <= 0x1p53;
+	}
+	memcpy(&d, &bits, sizeof(d));
+	if (!(fabs(d) <= 0x1p53) || d != trunc(d) || (d < 0 && want != OTF2_TYPE_INT64)) {
+		return 0;
+	}
+	*value = (uint64_t)(int64_t)d;
+	return 1;
+}
+
+static int metric(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+{
+	const struct in_metric *m = o->metrics.v;
+	const struct in_member *member = o->members.v;
+	uint32_t k = xch_map_find(&o->metric_of, (uint32_t)v->a[0]), ids[UINT8_MAX], i, count = 0;
+	uint64_t values[UINT8_MAX];
+	struct stf_counter_value r = {
+		.time = stamp(o, v->time), .willy = l->willy, .values = values, .counters = ids
+	};
+
+	if (k != XCH_NONE && m[k].of != XCH_NONE) {
+		k = xch_map_find(&o->metric_of, m[k].of);
+	}
+	if (k == XCH_NONE || m[k].of != XCH_NONE || v->n > m[k].n) {
+		return refuse_reference(o);
+	}
+	for (i = 0; i < v->n; i++) {
+		uint32_t at = xch_map_find(&o->member_of, m[k].member[i]);
+
+		if (at != XCH_NONE) {
+			if (!convert_value(v->types[i], v->values[i], member[at].type, &values[count])) {
+				return refuse_reference(o);
+			}
+			ids[count++] = at + 1;
+		}
+	}
+	r.size_1_2 = count;
+	o->in->records++;
+	return count ? stf_write_counter_value(o->in->w, &r) : 0;
+}
+
+static int io_begin(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
+{
+	uint32_t k = xch_map_find(&o->handle_of, (uint32_t)v->a[0]);
+	struct stf_file_io_begin r = { .time = stamp(o, v->time),
+		.willy = l->willy,
+		.file = k + 1,
+		.bytes = v->a[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[2] };
+
+	if (k == XCH_NONE) {
+		return refuse_reference(o);
+	}
+	r.type = l->io_type = v->a[1] == OTF2_IO_OPERATION_MODE_READ;
+	o->in->records++;
+	return stf_write_file_io_begin(o->in->w, &r);
+}
+
+static int io_end(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+{
+	uint32_t k = xch_map_find(&o->handle_of, (uint32_t)v->a[0]);
+	struct stf_file_io_end r = { .time = stamp(o, v->time),
+		.willy = l->willy,
+		.file = k + 1,
+		.type = (uint8_t)l->io_type,
+		.bytes = v->a[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[2] };
+
+	if (k == XCH_NONE) {
+		return refuse_reference(o);
+	}
+	o->in->records++;
+	return stf_write_file_io_end(o->in->w, &r);
+}
+
+/* Returns 0, -1, or BEYOND. */
+static int write_event(struct otf2_in *o, const struct otf2_event *v)
+{
+	struct in_location *l = otf2_in_location(o, v->location);
+
+	if (!l) {
+		return refuse_reference(o);
+	}
+	switch (v->kind) {
+	case OTF2_EVENT_ENTER:
+		return enter(o, l, v);
+	case OTF2_EVENT_LEAVE:
+		return leave(o, l, v);
+	case OTF2_EVENT_SEND:
+	case OTF2_EVENT_RECEIVE:
+		return message(o, l, v);
+	case OTF2_EVENT_COLL_BEGIN:
+		l->begin = stamp(o, v->time);
+		return 0;
+	case OTF2_EVENT_COLL_END:
+		return coll_end(o, l, v);
+	case OTF2_EVENT_METRIC:
+		return metric(o, l, v);
+	case OTF2_EVENT_IO_BEGIN:
+		return io_begin(o, l, v);
+	case OTF2_EVENT_IO_END:
+		return io_end(o, l, v);
+	default:
+		return 0;
+	}
+}
+
+int otf2_in_event(struct otf2_in *o, const struct otf2_event *v)
+{
+	int rc = write_event(o, v);
+
+	if (rc == BEYOND) {
+		return 0;
+	}
+	o->handled++;
+	return rc == 0 ? 0 : otf2_in_fail(o);
+}
+
+int otf2_in_fail(struct otf2_in *o)
+{
+	if (!o->failed) {
+		if (stf_writer_error(o->in->w)->code == STF_OK) {
+			xch_fail_memory(o->err, o->in->path);
+		} else {
+			xch_input_stf(o->in, o->err);
+		}
+	}
+	o->failed = 1;
+	return -1;
+}

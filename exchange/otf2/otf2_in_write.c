@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The declarations of an STF trace from the definitions of an OTF2 archive. */
+#include "config.h"
+#include "exchange/otf2/otf2_in.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PROCESSES = 1 << 16, MAX_THREADS = 1 << 15, FIRST_GROUP = 1 };
+
+/* The id of a text in the trace. */
+static uint32_t text(struct otf2_in *o, const char *s)
+{
+	return stf_writer_string(o->in->w, s);
+}
+
+/* ---- processes and threads ---- */
+
+static struct in_process *process_of(struct otf2_in *o, uint64_t ref)
+{
+	struct in_process *p = o->processes.v;
+	uint32_t i;
+
+	if (ref < o->processes.n && p[ref].ref == ref) {
+		return &p[ref];
+	}
+	for (i = 0; i < o->processes.n; i++) {
+		if (p[i].ref == ref) {
+			return &p[i];
+		}
+	}
+	return NULL;
+}
+
+static const char *host_of(const struct otf2_in *o, const struct in_process *p)
+{
+	const struct in_node *n = o->nodes.v;
+	uint32_t i;
+
+	for (i = 0; i < o->nodes.n; i++) {
+		if (n[i].ref == p->node) {
+			return otf2_in_text(o, n[i].name);
+		}
+	}
+	return "";
+}
+
+/* Numbers all threads. A process that has no real thread, but only metrics, gets none. */
+static int number(struct otf2_in *o)
+{
+	struct in_location *l = o->locations.v;
+	struct in_process *p;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < o->locations.n; i++) {
+		p = process_of(o, l[i].group_ref);
+		if (!p) {
+			return otf2_damaged(o, ".def",
+				otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l[i].nth),
+				"location %" PRIu64 " is of no location group", l[i].ref);
+		}
+		l[i].group = (uint32_t)(p - (struct in_process *)o->processes.v);
+		if (!l[i].metric && p->threads++ == 0) {
+			p->number = n++;
+		}
+		if (n > MAX_PROCESSES || p->threads > MAX_THREADS) {
+			return tkm_fail(o->err, TKM_ERR_FORMAT,
+				"%s: more than %d processes, or %d threads of one: STF cannot number them", o->in->path,
+				MAX_PROCESSES, MAX_THREADS);
+		}
+	}
+	for (p = o->processes.v, i = 0; i < o->processes.n; i++) {
+		p[i].threads = 0;
+	}
+	for (i = 0; i < o->locations.n; i++) {
+		p = &((struct in_process *)o->processes.v)[l[i].group];
+		l[i].willy = l[i].metric ? STF_GROUP(0) : STF_WILLY(p->number, p->threads++);
+	}
+	return 0;
+}
+
+static int write_processes(struct otf2_in *o)
+{
+	struct in_process *p = o->processes.v;
+	struct in_location *l = o->locations.v;
+	uint32_t *threads = calloc((size_t)o->processes.n + 1, sizeof(*threads)), n = 0, i;
+	const char *name, *host;
+	int rc;
+
+	for (i = 0; threads && i < o->processes.n; i++) {
+		if (p[i].threads) {
+			threads[p[i].number] = p[i].threads;
+			n++;
+		}
+	}
+	rc = threads ? stf_writer_processes(o->in->w, threads, n) : -1;
+	free(threads);
+	for (i = 0; rc == 0 && i < o->locations.n; i++) {
+		if (l[i].metric) {
+			continue;
+		}
+		host = host_of(o, &p[l[i].group]);
+		host = o->ours && !strcmp(host, "unknown") ? "" : host;
+		if (!o->ours || l[i].defined) {
+			rc = stf_writer_willy(o->in->w, l[i].willy, host, "", l[i].pid, l[i].tid, l[i].offset,
+				l[i].defined ? l[i].skew : 1);
+		}
+		name = l[i].own_name != XCH_NONE            ? otf2_in_text(o, l[i].own_name)
+			: o->ours                           ? ""
+			: stf_willy_thread(l[i].willy) == 0 ? otf2_in_text(o, p[l[i].group].name)
+							    : otf2_in_text(o, l[i].name);
+		if (rc == 0 && *name) {
+			rc = stf_writer_willy_name(o->in->w, l[i].willy, name);
+		}
+	}
+	return rc;
+}
+
+/* ---- groups ---- */
+
+static int write_group(struct otf2_in *o, uint32_t id, const char *name, uint32_t *willies, uint32_t n)
+{
+	struct stf_group_definition d = {
+		.id = id, .size_1_1 = (uint32_t)strlen(name), .name = name, .size_2_1 = n, .willies = willies
+	};
+
+	return stf_write_group_definition(o->in->w, &d);
+}
+
+/* Writes groups of locations. A location that only has metrics becomes a group that contains the threads beside
+ * it. */
+static int write_groups(struct otf2_in *o)
+{
+	struct in_group *g = o->groups.v;
+	struct in_location *l = o->locations.v, *m;
+	uint32_t *willies = calloc((size_t)o->locations.n + 1, sizeof(*willies)), id = FIRST_GROUP, i, k, n;
+	int rc = willies ? 0 : -1;
+
+	for (i = 0; rc == 0 && i < o->groups.n; i++) {
+		for (k = n = 0; g[i].type == OTF2_GROUP_TYPE_LOCATIONS && k < g[i].n && n < o->locations.n; k++) {
+			m = otf2_in_location(o, g[i].member[k]);
+			if (m && !m->metric) {
+				willies[n++] = m->willy;
+			}
+		}
+		if (g[i].type == OTF2_GROUP_TYPE_LOCATIONS) {
+			g[i].id = id++;
+			rc = write_group(o, g[i].id, otf2_in_text(o, g[i].name), willies, n);
+		}
+	}
+	for (i = 0; rc == 0 && i < o->locations.n; i++) {
+		for (k = 0; l[i].metric && k < o->groups.n; k++) {
+			if (g[k].id && !strcmp(otf2_in_text(o, g[k].name), otf2_in_text(o, l[i].name))) {
+				l[i].willy = STF_GROUP(g[k].id);
+				break;
+			}
+		}
+		if (l[i].metric && k == o->groups.n) {
+			for (k = n = 0; k < o->locations.n; k++) {
+				if (!l[k].metric && l[k].group == l[i].group) {
+					willies[n++] = l[k].willy;
+				}
+			}
+			l[i].willy = STF_GROUP(id);
+			rc = write_group(o, id++, otf2_in_text(o, l[i].name), willies, n);
+		}
+	}
+	free(willies);
+	return rc;
+}
+
+/* ---- communicators ---- */
+
+/* EZTrace gives the same number to a group of another type, too. */
+static const struct in_group *group_of(const struct otf2_in *o, uint32_t ref)
+{
+	const struct in_group *g = o->groups.v;
+	uint32_t i;
+
+	for (i = 0; i < o->groups.n; i++) {
+		if (g[i].ref == ref && g[i].type == OTF2_GROUP_TYPE_COMM_GROUP) {
+			return &g[i];
+		}
+	}
+	return NULL;
+}
+
+/* The locations to which the member numbers of communicators of this paradigm refer. */
+static const struct in_group *base_of(const struct otf2_in *o, OTF2_Paradigm paradigm)
+{
+	const struct in_group *g = o->groups.v;
+	uint32_t i;
+
+	for (i = 0; i < o->groups.n; i++) {
+		if (g[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS && g[i].paradigm == paradigm) {
+			return &g[i];
+		}
+	}
+	return NULL;
+}
+
+static int find_members(struct otf2_in *o, struct in_comm *c)
+{
+	const struct in_group *g = group_of(o, c->group), *base = g ? base_of(o, g->paradigm) : NULL;
+	const struct in_location *l;
+	uint32_t i;
+
+	c->willy = calloc(g ? (size_t)g->n + 1 : 1, sizeof(*c->willy));
+	c->count = calloc(g ? (size_t)g->n + 1 : 1, sizeof(*c->count));
+	if (!c->willy || !c->count) {
+		return -1;
+	}
+	for (i = 0; g && base && i < g->n; i++) {
+		l = g->member[i] < base->n ? otf2_in_location(o, base->member[g->member[i]]) : NULL;
+		if (!l) {
+			c->n = 0;
+			return 0; /* cannot be interpreted: the events that use it are counted */
+		}
+		c->willy[c->n++] = l->willy;
+	}
+	return 0;
+}
+
+/* Writes members as triplets: each run with the same stride is one triplet. */
+static int write_communicator(struct otf2_in *o, struct in_comm *c)
+{
+	const char *name = otf2_in_text(o, c->name);
+	uint32_t *first = calloc(c->n + 1, sizeof(*first)), *last = calloc(c->n + 1, sizeof(*last)), i = 0, k, n = 0;
+	int32_t *stride = calloc(c->n + 1, sizeof(*stride));
+	struct stf_communicator_definition d = { .id = c->id,
+		.size_1_1 = (uint32_t)strlen(name),
+		.name = name,
+		.first_id = first,
+		.last_id = last,
+		.stride = stride };
+	int rc = -1;
+
+	while (first && last && stride && i < c->n) {
+		stride[n] = 1;
+		for (k = i + 1; k < c->n; k++) {
+			if (k == i + 1 && c->willy[k] > c->willy[i]) {
+				stride[n] = (int32_t)(c->willy[k] - c->willy[i]);
+			}
+			if (c->willy[k] != c->willy[k - 1] + (uint32_t)stride[n]) {
+				break;
+			}
+		}
+		first[n] = c->willy[i];
+		last[n++] = c->willy[k - 1];
+		i = k;
+	}
+	if (first && last && stride) {
+		d.size_2_3 = n;
+		rc = stf_write_communicator_definition(o->in->w, &d);
+	}
+	free(first);
+	free(last);
+	free(stride);
+	return rc;
+}
+
+static int write_communicators(struct otf2_in *o)
+{
+	struct in_comm *c = o->comms.v;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < o->comms.n; i++) {
+		c[i].id = i + 1;
+		rc = find_members(o, &c[i]) < 0 ? -1 : write_communicator(o, &c[i]);
+	}
+	return rc;
+}
+
+/* ---- functions, counters, files ---- */
+
+/* "MPI:P2P": makes a class within another one, once. Returns its id, 0: none. */
+static uint32_t class_of(struct otf2_in *o, const char *name, size_t n)
+{
+	uint32_t parent = 0, i;
+	struct in_class *c;
+	size_t k;
+
+	for (k = 1; k <= n; k++) {
+		if (k < n && name[k] != ':') {
+			continue;
+		}
+		c = o->classes.v;
+		for (i = 0; i < o->classes.n && (strlen(c[i].name) != k || memcmp(c[i].name, name, k) != 0); i++) {
+		}
+		if (i == o->classes.n) {
+			c = otf2_in_append(&o->classes, sizeof(*c));
+			if (!c || !(c->name = strndup(name, k))) {
+				return 0;
+			}
+			c->id = stf_writer_class(o->in->w, c->name, parent);
+			c = o->classes.v;
+		}
+		parent = c[i].id;
+	}
+	return parent;
+}
+
+static int write_functions(struct otf2_in *o)
+{
+	const struct in_region *r = o->regions.v;
+	const char *cls;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < o->regions.n; i++) {
+		struct stf_function_definition d = { .id = i + 1, .name = text(o, otf2_in_text(o, r[i].name)) };
+
+		cls = o->ours                                   ? otf2_in_text(o, r[i].description)
+			: r[i].paradigm == OTF2_PARADIGM_MPI    ? "MPI"
+			: r[i].paradigm == OTF2_PARADIGM_OPENMP ? "OpenMP"
+								: "Application";
+		d.classid = class_of(o, cls, strlen(cls));
+		rc = stf_write_function_definition(o->in->w, &d);
+	}
+	return rc;
+}
+
+static unsigned type_of(const struct otf2_in *o, const struct in_member *m)
+{
+	unsigned type = m->type == OTF2_TYPE_DOUBLE || m->type == OTF2_TYPE_FLOAT ? STF_COUNTER_F8
+		: m->type == OTF2_TYPE_INT64                                      ? STF_COUNTER_I8
+										  : STF_COUNTER_U8;
+
+	switch (m->mode) {
+	case OTF2_METRIC_ACCUMULATED_LAST:
+	case OTF2_METRIC_ABSOLUTE_LAST:
+	case OTF2_METRIC_RELATIVE_LAST:
+		return type | STF_COUNTER_BEFORE;
+	case OTF2_METRIC_ACCUMULATED_NEXT:
+	case OTF2_METRIC_ABSOLUTE_NEXT:
+	case OTF2_METRIC_RELATIVE_NEXT:
+		return type | STF_COUNTER_AFTER;
+	case OTF2_METRIC_ACCUMULATED_START:
+		return type | STF_COUNTER_SAMPLE;
+	default:
+		return type |
+			(o->ours && !strcmp(otf2_in_text(o, m->description), "sample") ? STF_COUNTER_SAMPLE
+										       : STF_COUNTER_POINT);
+	}
+}
+
+static int write_counters(struct otf2_in *o)
+{
+	const struct in_member *m = o->members.v;
+	const char *name, *colon;
+	char unit[300];
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < o->members.n; i++) {
+		struct stf_counter_definition d = { .id = i + 1,
+			.type = (uint8_t)type_of(o, &m[i]),
+			.do_diff = m[i].mode == OTF2_METRIC_ACCUMULATED_START ||
+				m[i].mode == OTF2_METRIC_ACCUMULATED_LAST ||
+				m[i].mode == OTF2_METRIC_ACCUMULATED_NEXT ||
+				m[i].mode == OTF2_METRIC_ACCUMULATED_POINT };
+
+		name = otf2_in_text(o, m[i].name);
+		colon = strrchr(name, ':');
+		colon = o->ours ? colon : NULL;
+		if (m[i].exponent) { /* the values are not changed */
+			snprintf(unit, sizeof(unit), "%d^%" PRId64 " %s", m[i].base == OTF2_BASE_BINARY ? 2 : 10,
+				m[i].exponent, otf2_in_text(o, m[i].unit));
+		} else {
+			snprintf(unit, sizeof(unit), "%s", otf2_in_text(o, m[i].unit));
+		}
+		d.name = text(o, colon ? colon + 1 : name);
+		d.classid = colon ? class_of(o, name, (size_t)(colon - name)) : class_of(o, "metric", 6);
+		d.size_1_1 = (uint32_t)strlen(unit);
+		d.unit = unit;
+		rc = stf_write_counter_definition(o->in->w, &d);
+	}
+	return rc;
+}
+
+static int write_files(struct otf2_in *o)
+{
+	const struct in_file *f = o->handles.v;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < o->handles.n; i++) {
+		struct stf_file_io_file_definition d = { .id = f[i].id, .name = text(o, otf2_in_text(o, f[i].name)) };
+
+		rc = stf_write_file_io_file_definition(o->in->w, &d);
+	}
+	return rc;
+}
+
+/* ---- the archive's properties ---- */
+
+static void find_clock(struct otf2_in *o)
+{
+	char *value = NULL;
+	double step;
+
+	o->resolution = 1 / (double)o->hz;
+	o->divide = 1;
+	if (OTF2_Reader_GetProperty(o->reader, "TICKMARK::RESOLUTION", &value) == OTF2_SUCCESS && value) {
+		step = strtod(value, NULL) * (double)o->hz;
+		if (step > 0.999 && step < 1e9 && fabs(step - nearbyint(step)) < 1e-6) {
+			o->ours = 1;
+			o->offset = 0;
+			o->divide = (uint64_t)nearbyint(step);
+			o->resolution = strtod(value, NULL);
+		}
+		free(value);
+		value = NULL;
+	}
+	if (o->ours && OTF2_Reader_GetProperty(o->reader, "TICKMARK::EVENTBITS", &value) == OTF2_SUCCESS && value) {
+		o->eventbits = (uint32_t)strtoul(value, NULL, 10) & 63;
+		free(value);
+	}
+	o->errors.text[0] = 0; /* a missing property is not an error of the archive */
+}
+
+static int write_infos(struct otf2_in *o)
+{
+	char name[60], *value, *colon;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && o->ours; i++) {
+		snprintf(name, sizeof(name), "TICKMARK::INFO_%06u", i);
+		value = NULL;
+		if (OTF2_Reader_GetProperty(o->reader, name, &value) != OTF2_SUCCESS || !value) {
+			break;
+		}
+		colon = strstr(value, ": ");
+		if (colon) {
+			*colon = 0;
+			rc = stf_writer_info(o->in->w, value, colon + 2);
+		}
+		free(value);
+	}
+	o->errors.text[0] = 0;
+	if (rc == 0 && !o->ours) {
+		snprintf(name, sizeof(name), "OTF2, %" PRIu64 " Hz, from %" PRIu64 " on", o->hz, o->offset);
+		rc = stf_writer_info(o->in->w, "clock", name);
+	}
+	return rc;
+}
+
+int otf2_in_write(struct otf2_in *o)
+{
+	find_clock(o);
+	if (number(o) < 0 || xch_input_begin(o->in, o->resolution, o->eventbits, o->err) < 0) {
+		return -1;
+	}
+	if (write_processes(o) < 0 || write_groups(o) < 0 || write_communicators(o) < 0 || write_functions(o) < 0 ||
+		write_counters(o) < 0 || write_files(o) < 0 || write_infos(o) < 0) {
+		return stf_writer_error(o->in->w)->code == STF_OK ? xch_fail_memory(o->err, o->in->path)
+								  : xch_input_stf(o->in, o->err);
+	}
+	return 0;
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes OTF2 with the OTF2 library: events in this file, definitions in otf2_defs.c. A location is a thread, or
+ * a group of threads that has counters. */
+#include "config.h"
+#include "exchange/otf2/otf2.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEF_CHUNK = 256 * 1024 };
+
+static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
+{
+	(void)user;
+	(void)type;
+	(void)location;
+	(void)caller;
+	(void) final;
+	return OTF2_FLUSH;
+}
+
+static const OTF2_FlushCallbacks flushing = { flush, NULL };
+
+/* ---- open ---- */
+
+static void find_hz(struct otf2_state *s, const struct xch_trace *t)
+{
+	double hz = nearbyint(1 / t->resolution);
+	int k;
+
+	s->hz = 1;
+	s->mul = t->step;
+	for (k = 0; k < t->decimals; k++) {
+		s->hz *= 10;
+	}
+	if (t->decimals >= 0) {
+		return;
+	}
+	if (hz < 1e18 && fabs(hz * t->resolution - 1) < 1e-12) {
+		s->hz = (uint64_t)hz;
+		s->mul = 1;
+	} else {
+		s->hz = 1000000000;
+		s->mul = 0;
+	}
+}
+
+uint64_t otf2_time(const struct otf2_state *s, const struct xch_trace *t, uint64_t time)
+{
+	return s->mul == 1 ? time : s->mul ? time * s->mul : (uint64_t)xch_ns(t, time);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct xch_key *x = a, *y = b;
+
+	return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (x->index > y->index) - (x->index < y->index);
+}
+
+static int make_ranks(struct otf2_state *s, const struct xch_trace *t)
+{
+	const struct xch_place *p;
+	struct otf2_rank *r;
+	size_t i;
+	uint32_t k;
+
+	s->rank = calloc(t->n_communicators + 1, sizeof(*s->rank));
+	for (i = 0; s->rank && i < t->n_communicators; i++) {
+		r = &s->rank[i];
+		r->key = malloc(((size_t)t->communicator[i].n + 1) * sizeof(*r->key));
+		for (k = 0; r->key && k < t->communicator[i].n; k++) {
+			p = xch_place(t, t->communicator[i].members[k]);
+			if (p && !p->is_group) {
+				r->key[r->n++] = (struct xch_key){ p->index, k };
+			}
+		}
+		if (!r->key) {
+			return -1;
+		}
+		qsort(r->key, r->n, sizeof(*r->key), by_place);
+	}
+	return s->rank ? 0 : -1;
+}
+
+static int allocate(struct otf2_state *s, const struct xch_trace *t)
+{
+	size_t n = t->n_places + 1;
+
+	s->evt = calloc(n, sizeof(*s->evt));
+	s->last = calloc(n, sizeof(*s->last));
+	s->seen = malloc(n * sizeof(*s->seen));
+	s->io = calloc(n, sizeof(*s->io));
+	if (!s->evt || !s->last || !s->seen || !s->io || make_ranks(s, t) < 0) {
+		return -1;
+	}
+	memset(s->seen, 0xff, n * sizeof(*s->seen));
+	s->min = UINT64_MAX;
+	return 0;
+}
+
+static int otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct otf2_state *s = calloc(1, sizeof(*s));
+	OTF2_ErrorCode code;
+
+	if (!s) {
+		return xch_fail_memory(err, w->target);
+	}
+	w->state = s;
+	otf2_errors_begin(&s->errors);
+	find_hz(s, t);
+	while (s->n_threads < t->n_places && !t->place[s->n_threads].is_group) {
+		s->n_threads++;
+	}
+	if (allocate(s, t) < 0) {
+		return xch_fail_memory(err, w->target);
+	}
+	s->chunks = otf2_chunks_open(w, t->n_places, err);
+	if (!s->chunks) {
+		return -1;
+	}
+	s->archive = OTF2_Archive_Open(w->dir, w->stem, OTF2_FILEMODE_WRITE, OTF2_CHUNK, DEF_CHUNK,
+		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	if (!s->archive) {
+		return otf2_fail(err, &s->errors, w->target, "cannot create the archive", OTF2_SUCCESS);
+	}
+	if ((code = OTF2_Archive_SetFlushCallbacks(s->archive, &flushing, NULL)) != OTF2_SUCCESS ||
+		(code = OTF2_Archive_SetMemoryCallbacks(s->archive, &otf2_memory, s->chunks)) != OTF2_SUCCESS ||
+		(code = OTF2_Archive_SetSerialCollectiveCallbacks(s->archive)) != OTF2_SUCCESS ||
+		(code = OTF2_Archive_OpenEvtFiles(s->archive)) != OTF2_SUCCESS) {
+		return otf2_fail(err, &s->errors, w->target, "cannot begin the archive", code);
+	}
+	return 0;
+}
+
+/* ---- samples ---- */
+
+static OTF2_Type type_of(const struct xch_counter *c)
+{
+	return c->type == STF_COUNTER_F8    ? OTF2_TYPE_DOUBLE
+		: c->type == STF_COUNTER_I8 ? OTF2_TYPE_INT64
+					    : OTF2_TYPE_UINT64;
+}
+
+/* Finds or makes the class of these counters. XCH_NONE: out of memory. */
+static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const uint32_t *ids, uint32_t n)
+{
+	uint32_t *known = tkm_table_find(&s->class_of, ids, n * sizeof(*ids)), k;
+	struct otf2_class *c;
+	void *p;
+
+	if (known) {
+		return *known;
+	}
+	if (s->n_classes == s->cap_classes) {
+		p = realloc(s->cls, (2 * s->cap_classes + 16) * sizeof(*s->cls));
+		if (!p) {
+			return XCH_NONE;
+		}
+		s->cls = p;
+		s->cap_classes = 2 * s->cap_classes + 16;
+	}
+	c = &s->cls[s->n_classes];
+	*c = (struct otf2_class){ .n = n, .ref = s->next_metric };
+	c->counter = malloc((n + 1) * sizeof(*c->counter));
+	c->type = malloc(n + 1);
+	known = c->counter && c->type ? tkm_table_put(&s->class_of, ids, n * sizeof(*ids), sizeof(*known)) : NULL;
+	if (!known) {
+		free(c->counter);
+		free(c->type);
+		return XCH_NONE;
+	}
+	memcpy(c->counter, ids, n * sizeof(*ids));
+	for (k = 0; k < n; k++) {
+		c->type[k] = type_of(xch_counter(t, ids[k]));
+	}
+	*known = s->n_classes;
+	s->next_metric++;
+	return s->n_classes++;
+}
+
+/* Finds or makes the instance of a class on a group. OTF2_UNDEFINED_METRIC: out of memory. */
+static OTF2_MetricRef instance_of(struct otf2_state *s, OTF2_MetricRef cls, uint32_t place)
+{
+	struct otf2_instance *p;
+	uint32_t i;
+
+	for (i = 0; i < s->n_instances; i++) {
+		if (s->instance[i].of == cls && s->instance[i].place == place) {
+			return s->instance[i].ref;
+		}
+	}
+	if (s->n_instances == s->cap_instances) {
+		p = realloc(s->instance, (2 * s->cap_instances + 16) * sizeof(*p));
+		if (!p) {
+			return OTF2_UNDEFINED_METRIC;
+		}
+		s->instance = p;
+		s->cap_instances = 2 * s->cap_instances + 16;
+	}
+	s->instance[s->n_instances++] = (struct otf2_instance){ s->next_metric++, cls, place };
+	return s->next_metric - 1;
+}
+
+static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+{
+	struct otf2_state *s = w->state;
+	const uint32_t *ids = e->u.sample.counters;
+	const uint64_t *values = e->u.sample.values;
+	uint32_t n = e->u.sample.n, kept[UINT8_MAX], i, k, c = s->seen[e->place->index];
+	uint64_t v[UINT8_MAX];
+	OTF2_MetricRef ref;
+
+	if (c == XCH_NONE || s->cls[c].n != n || memcmp(s->cls[c].counter, ids, n * sizeof(*ids)) != 0) {
+		for (i = k = 0; i < n; i++) {
+			if (xch_counter(t, ids[i])) {
+				v[k] = values[i];
+				kept[k++] = ids[i];
+			}
+		}
+		xch_lost(w, XCH_SAMPLE, n - k);
+		if (k == 0) {
+			return OTF2_SUCCESS;
+		}
+		n = k;
+		values = v;
+		c = class_of(s, t, kept, n);
+		if (c == XCH_NONE) {
+			return OTF2_ERROR_MEM_ALLOC_FAILED;
+		}
+		s->seen[e->place->index] = c;
+	}
+	ref = s->cls[c].ref;
+	if (e->place->is_group) {
+		ref = instance_of(s, ref, e->place->index);
+		if (ref == OTF2_UNDEFINED_METRIC) {
+			return OTF2_ERROR_MEM_ALLOC_FAILED;
+		}
+	}
+	/* OTF2_MetricValue is a union of the three types */
+	return OTF2_EvtWriter_Metric(s->evt[e->place->index], NULL, time, ref, (uint8_t)n, s->cls[c].type,
+		(const OTF2_MetricValue *)(const void *)values);
+}
+
+/* ---- communication ---- */
+
+/* The rank of a place in a communicator; XCH_NONE: it is not a member. */
+static uint32_t rank_in(const struct otf2_state *s, const struct xch_communicator *c, const struct xch_place *p)
+{
+	const struct otf2_rank *r = &s->rank[c->index];
+	uint32_t low = 0, high = r->n, mid;
+
+	if (p->process < c->n && c->members[p->process] == p->willy) {
+		return p->process;
+	}
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (r->key[mid].id < p->index) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low < r->n && r->key[low].id == p->index ? r->key[low].index : XCH_NONE;
+}
+
+/* The communicator, or the communicator of all threads if one of the two places is not a member. */
+static OTF2_CommRef comm_of(struct xch_writer *w, const struct xch_trace *t, uint32_t id, const struct xch_place *self,
+	const struct xch_place *other, uint32_t *rank)
+{
+	struct otf2_state *s = w->state;
+	const struct xch_communicator *c = xch_communicator(t, id);
+
+	*rank = !other ? OTF2_UNDEFINED_UINT32 : c ? rank_in(s, c, other) : XCH_NONE;
+	if (c && rank_in(s, c, self) != XCH_NONE && (!other || *rank != XCH_NONE)) {
+		return c->index;
+	}
+	xch_lost(w, XCH_COMMUNICATORS, 1);
+	s->all_used = 1;
+	*rank = other ? other->index : OTF2_UNDEFINED_UINT32;
+	return (OTF2_CommRef)t->n_communicators;
+}
+
+static OTF2_ErrorCode message(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+{
+	struct otf2_state *s = w->state;
+	const struct xch_message *m = &e->u.message;
+	uint32_t rank;
+	OTF2_CommRef c;
+
+	if (e->place->is_group || m->other->is_group) {
+		xch_lost(w, e->kind, 1);
+		return OTF2_SUCCESS;
+	}
+	c = comm_of(w, t, m->communicator, e->place, m->other, &rank);
+	return e->kind == XCH_SEND
+		? OTF2_EvtWriter_MpiSend(s->evt[e->place->index], NULL, time, rank, c, m->tag, m->size)
+		: OTF2_EvtWriter_MpiRecv(s->evt[e->place->index], NULL, time, rank, c, m->tag, m->size);
+}
+
+static OTF2_ErrorCode collective(
+	struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+{
+	struct otf2_state *s = w->state;
+	const struct xch_coll *k = &e->u.coll;
+	const struct xch_named *op = xch_collop(t, k->operation);
+	uint32_t root;
+	OTF2_CommRef c;
+
+	if (e->kind == XCH_COLL_BEGIN) {
+		return OTF2_EvtWriter_MpiCollectiveBegin(s->evt[e->place->index], NULL, time);
+	}
+	c = comm_of(w, t, k->communicator, e->place, k->root && !k->root->is_group ? k->root : NULL, &root);
+	return OTF2_EvtWriter_MpiCollectiveEnd(s->evt[e->place->index], NULL, time,
+		otf2_collective(op ? op->name : "", op ? op->type : 0), c, root, k->sent, k->received);
+}
+
+static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+{
+	struct otf2_state *s = w->state;
+	const struct xch_named *f = xch_file_of(t, e->u.io.file);
+	OTF2_EvtWriter *evt = s->evt[e->place->index];
+
+	if (!f || e->u.io.type > 1) {
+		xch_lost(w, e->kind, 1);
+		return OTF2_SUCCESS;
+	}
+	if (e->kind == XCH_IO_BEGIN) {
+		return OTF2_EvtWriter_IoOperationBegin(evt, NULL, time, f->index,
+			e->u.io.type ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE,
+			OTF2_IO_OPERATION_FLAG_NONE, e->u.io.bytes, ++s->io[e->place->index]);
+	}
+	return OTF2_EvtWriter_IoOperationComplete(evt, NULL, time, f->index, e->u.io.bytes, s->io[e->place->index]);
+}
+
+/* ---- events ---- */
+
+static OTF2_ErrorCode call(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+{
+	struct otf2_state *s = w->state;
+	const struct xch_named *f = xch_function(t, e->u.function);
+
+	if (!f) { /* OTF2 requires a region, also for a leave */
+		xch_lost(w, e->kind, 1);
+		return OTF2_SUCCESS;
+	}
+	return e->kind == XCH_ENTER ? OTF2_EvtWriter_Enter(s->evt[e->place->index], NULL, time, f->index)
+				    : OTF2_EvtWriter_Leave(s->evt[e->place->index], NULL, time, f->index);
+}
+
+static OTF2_ErrorCode write_event(
+	struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+{
+	switch (e->kind) {
+	case XCH_ENTER:
+	case XCH_LEAVE:
+		return call(w, t, e, time);
+	case XCH_SAMPLE:
+		return sample(w, t, e, time);
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		return message(w, t, e, time);
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		return collective(w, t, e, time);
+	default:
+		return io(w, t, e, time);
+	}
+}
+
+static int otf2_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+{
+	struct otf2_state *s = w->state;
+	uint32_t k = e->place->index;
+	uint64_t time = otf2_time(s, t, e->time);
+	OTF2_ErrorCode code;
+
+	if (!s->evt[k]) {
+		s->evt[k] = OTF2_Archive_GetEvtWriter(s->archive, k);
+		if (!s->evt[k]) {
+			return otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
+		}
+	}
+	if (time < s->last[k]) {
+		xch_lost(w, e->kind, 1); /* OTF2 refuses it */
+		return 0;
+	}
+	s->last[k] = time;
+	s->min = time < s->min ? time : s->min;
+	s->max = time > s->max ? time : s->max;
+	code = write_event(w, t, e, time);
+	return code == OTF2_SUCCESS ? 0 : otf2_fail(err, &s->errors, w->target, "cannot write an event", code);
+}
+
+/* ---- close ---- */
+
+static int complete(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct otf2_state *s = w->state;
+	OTF2_ErrorCode code;
+	size_t i;
+
+	/* readers expect a file for each location, even without events */
+	for (i = 0; i < t->n_places; i++) {
+		if (!s->evt[i] && !t->place[i].is_group && !(s->evt[i] = OTF2_Archive_GetEvtWriter(s->archive, i))) {
+			return otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
+		}
+	}
+	if (otf2_definitions(w, t, err) < 0) {
+		return -1;
+	}
+	code = OTF2_Archive_Close(s->archive);
+	s->archive = NULL;
+	return code == OTF2_SUCCESS && !*s->errors.text
+		? 0
+		: otf2_fail(err, &s->errors, w->target, "cannot complete the archive", code);
+}
+
+static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+{
+	struct otf2_state *s = w->state;
+	uint32_t i;
+	int rc;
+
+	if (!s) {
+		return 0;
+	}
+	rc = failed ? 0 : complete(w, t, err);
+	/* after an error the archive is not closed, because the library would write memory that it has freed; its
+	 * memory is lost */
+	otf2_errors_end(&s->errors);
+	otf2_chunks_close(s->chunks);
+	for (i = 0; i < s->n_classes; i++) {
+		free(s->cls[i].counter);
+		free(s->cls[i].type);
+	}
+	for (i = 0; s->rank && i < t->n_communicators; i++) {
+		free(s->rank[i].key);
+	}
+	tkm_table_free(&s->class_of);
+	free(s->cls);
+	free(s->instance);
+	free(s->rank);
+	free(s->evt);
+	free(s->last);
+	free(s->seen);
+	free(s->io);
+	free(s);
+	return rc;
+}
+
+const struct xch_format xch_otf2 = {
+	.name = "OTF2",
+	.suffix = ".otf2",
+	.what = "Open Trace Format 2 (Vampir, Score-P, Scalasca)",
+	.holds = 1u << XCH_ENTER | 1u << XCH_LEAVE | 1u << XCH_SAMPLE | 1u << XCH_SEND | 1u << XCH_RECEIVE |
+		1u << XCH_COLL_BEGIN | 1u << XCH_COLL_END | 1u << XCH_IO_BEGIN | 1u << XCH_IO_END | 1u << XCH_GROUPS |
+		1u << XCH_COMMUNICATORS | 1u << XCH_UNITS | 1u << XCH_PROCESSES | 1u << XCH_INFOS | 1u << XCH_BOUND,
+	.open = otf2_open,
+	.event = otf2_event,
+	.close = otf2_close,
+	.read = otf2_read,
+	.restamp = otf2_restamp,
+};

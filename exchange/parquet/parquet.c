@@ -1,0 +1,749 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes Parquet: the samples of counters to NAME.parquet, all other events to NAME.events.parquet. Within a row
+ * group the samples are sorted by thread and counter, then by time. So neighbouring values are similar and
+ * compress well. */
+#include "config.h"
+#include "exchange/parquet/parquet_file.h"
+#include "exchange/common/json.h"
+#include "exchange/common/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SAMPLES = 1 << 19, /* the largest number of rows of a row group */
+	EVENTS = 1 << 17
+};
+
+enum { S_TIME, S_BOUND, S_HOST, S_RANK, S_THREAD, S_COUNTER, S_VALUE, S_UNIT, S_GROUP, S_INT, S_COLUMNS };
+
+static const struct pq_column sample_column[S_COLUMNS] = {
+	[S_TIME] = { "time_ns", PQ_INT, 0 },
+	[S_BOUND] = { "bound_ns", PQ_INT, 1 },
+	[S_HOST] = { "host", PQ_TEXT, 1 },
+	[S_RANK] = { "rank", PQ_INT, 1 },
+	[S_THREAD] = { "thread", PQ_INT, 1 },
+	[S_COUNTER] = { "counter", PQ_TEXT, 0 },
+	[S_VALUE] = { "value", PQ_DOUBLE, 0 },
+	[S_UNIT] = { "unit", PQ_TEXT, 1 },
+	[S_GROUP] = { "group", PQ_TEXT, 1 },
+	[S_INT] = { "value_int", PQ_INT, 1 },
+};
+
+enum {
+	E_TIME,
+	E_BOUND,
+	E_HOST,
+	E_RANK,
+	E_THREAD,
+	E_GROUP,
+	E_KIND,
+	E_NAME,
+	E_CLASS,
+	E_ID,
+	E_OTHER_RANK,
+	E_OTHER_THREAD,
+	E_COMMUNICATOR,
+	E_TAG,
+	E_BYTES,
+	E_RECEIVED,
+	E_NUMBER,
+	E_TEXT,
+	E_COLUMNS
+};
+
+static const struct pq_column event_column[E_COLUMNS] = {
+	[E_TIME] = { "time_ns", PQ_INT, 0 },
+	[E_BOUND] = { "bound_ns", PQ_INT, 1 },
+	[E_HOST] = { "host", PQ_TEXT, 1 },
+	[E_RANK] = { "rank", PQ_INT, 1 },
+	[E_THREAD] = { "thread", PQ_INT, 1 },
+	[E_GROUP] = { "group", PQ_TEXT, 1 },
+	[E_KIND] = { "kind", PQ_TEXT, 0 },
+	[E_NAME] = { "name", PQ_TEXT, 1 },
+	[E_CLASS] = { "class", PQ_TEXT, 1 },
+	[E_ID] = { "id", PQ_INT, 1 },
+	[E_OTHER_RANK] = { "other_rank", PQ_INT, 1 },
+	[E_OTHER_THREAD] = { "other_thread", PQ_INT, 1 },
+	[E_COMMUNICATOR] = { "communicator", PQ_TEXT, 1 },
+	[E_TAG] = { "tag", PQ_INT, 1 },
+	[E_BYTES] = { "bytes", PQ_INT, 1 },
+	[E_RECEIVED] = { "received", PQ_INT, 1 },
+	[E_NUMBER] = { "number", PQ_INT, 1 },
+	[E_TEXT] = { "text", PQ_TEXT, 1 },
+};
+
+static const char *const kind_name[] = {
+	[XCH_ENTER] = "enter",
+	[XCH_LEAVE] = "leave",
+	[XCH_SAMPLE] = "sample",
+	[XCH_SEND] = "send",
+	[XCH_RECEIVE] = "receive",
+	[XCH_COLL_BEGIN] = "collective_begin",
+	[XCH_COLL_END] = "collective_end",
+	[XCH_IO_BEGIN] = "io_begin",
+	[XCH_IO_END] = "io_end",
+	[XCH_SCOPE_BEGIN] = "scope_begin",
+	[XCH_SCOPE_END] = "scope_end",
+	[XCH_COMMENT] = "comment",
+	[XCH_REPORT] = "report",
+};
+
+/* A list of distinct texts, indexed by their number. */
+struct word {
+	char *text;
+	int64_t number;
+};
+struct words {
+	void *tree;
+	const char **text;
+	size_t n, cap;
+};
+
+/* The numbers of the texts of definitions: name and class of functions, name and unit of counters, host and group
+ * of threads, ... */
+struct pair {
+	int64_t a, b;
+};
+
+/* All samples of one counter of one thread in the current row group. */
+struct series {
+	uint32_t place, counter;
+	uint32_t n, at; /* number of rows; where the next row goes */
+};
+
+struct table {
+	FILE *f;
+	struct pq_file *p;
+	char *name;
+	size_t n; /* rows of the current row group */
+};
+
+struct state {
+	struct xch_writer *w;
+	struct xch_trace *t;
+	struct table samples, events;
+	struct words words;
+	struct pair *place, *counter, *function, *scope, *collop, *file, *communicator;
+	/* samples in the order of their arrival */
+	uint64_t *time;
+	int64_t *bits;
+	uint32_t *of; /* the series of each sample */
+	struct series *series;
+	size_t n_series, cap_series;
+	uint32_t *slot; /* hash table of place and counter; contains the series + 1 */
+	size_t n_slots; /* a power of two */
+	/* the current column, and the order of its rows */
+	int64_t *column;
+	uint32_t *order;
+	/* events by column, and the texts of comments */
+	int64_t *event[E_COLUMNS];
+	const char **text;
+	size_t n_texts;
+};
+
+/* ---- texts ---- */
+
+static int compare_words(const void *a, const void *b)
+{
+	return strcmp(((const struct word *)a)->text, ((const struct word *)b)->text);
+}
+
+static void free_word(void *p)
+{
+	free(((struct word *)p)->text);
+	free(p);
+}
+
+/* The number of a text, -1: out of memory. */
+static int64_t word_number(struct words *w, const char *text)
+{
+	struct word *x = malloc(sizeof(*x)), **found;
+	void *p;
+
+	if (w->n == w->cap) {
+		p = realloc(w->text, (2 * w->cap + 64) * sizeof(*w->text));
+		if (!p) {
+			free(x);
+			return -1;
+		}
+		w->text = p;
+		w->cap = 2 * w->cap + 64;
+	}
+	if (!x || !(x->text = xch_utf8(text))) {
+		free(x);
+		return -1;
+	}
+	x->number = (int64_t)w->n;
+	found = tsearch(x, &w->tree, compare_words);
+	if (!found || *found != x) {
+		free_word(x);
+		return found ? (*found)->number : -1;
+	}
+	w->text[w->n++] = x->text;
+	return x->number;
+}
+
+/* The same for a text that may be missing. */
+static int optional_word(struct words *w, const char *text, int64_t *number)
+{
+	*number = text && *text ? word_number(w, text) : PQ_NULL;
+	return *number == -1 ? -1 : 0;
+}
+
+static struct pair *pairs_of(struct words *w, const struct xch_list *l)
+{
+	struct pair *p = calloc(l->n + 1, sizeof(*p));
+	size_t i;
+
+	for (i = 0; p && i < l->n; i++) {
+		if (optional_word(w, l->v[i].name, &p[i].a) < 0 || optional_word(w, l->v[i].cls, &p[i].b) < 0) {
+			free(p);
+			p = NULL;
+		}
+	}
+	return p;
+}
+
+/* Returns 0 or -1. */
+static int collect_words(struct state *s)
+{
+	const struct xch_trace *t = s->t;
+	struct words *w = &s->words;
+	size_t i;
+	int bad = 0;
+
+	for (i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++) {
+		/* these texts come first, so their numbers equal the kinds */
+		bad |= word_number(w, kind_name[i]) < 0;
+	}
+	s->place = calloc(t->n_places + 1, sizeof(*s->place));
+	s->counter = calloc(t->n_counters + 1, sizeof(*s->counter));
+	s->communicator = calloc(t->n_communicators + 1, sizeof(*s->communicator));
+	s->function = pairs_of(w, &t->functions);
+	s->scope = pairs_of(w, &t->scopes);
+	s->collop = pairs_of(w, &t->collops);
+	s->file = pairs_of(w, &t->files);
+	if (bad || !s->place || !s->counter || !s->communicator || !s->function || !s->scope || !s->collop ||
+		!s->file) {
+		return -1;
+	}
+	for (i = 0; i < t->n_places; i++) {
+		bad |= optional_word(w, t->place[i].host, &s->place[i].a);
+		bad |= optional_word(w, t->place[i].is_group ? t->place[i].name : NULL, &s->place[i].b);
+	}
+	for (i = 0; i < t->n_counters; i++) {
+		s->counter[i].a = word_number(w, t->counter[i].name);
+		bad |= s->counter[i].a < 0 ? -1 : optional_word(w, t->counter[i].unit, &s->counter[i].b);
+	}
+	for (i = 0; i < t->n_communicators; i++) {
+		bad |= optional_word(w, t->communicator[i].name, &s->communicator[i].a);
+	}
+	return bad ? -1 : 0;
+}
+
+/* ---- samples ---- */
+
+static uint32_t *slot_of(struct state *s, uint32_t place, uint32_t counter)
+{
+	size_t i = ((uint64_t)place << 32 | counter) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+	uint32_t *at;
+
+	for (;; i++) {
+		at = &s->slot[i & (s->n_slots - 1)];
+		if (!*at || (s->series[*at - 1].place == place && s->series[*at - 1].counter == counter)) {
+			return at;
+		}
+	}
+}
+
+/* Makes room for one more series; there are at least twice as many slots as series. */
+static int grow_series(struct state *s)
+{
+	size_t i, cap = s->cap_series ? 2 * s->cap_series : 256;
+	void *p = realloc(s->series, cap * sizeof(*s->series));
+
+	if (!p) {
+		return -1;
+	}
+	s->series = p;
+	s->cap_series = cap;
+	free(s->slot);
+	s->n_slots = 2 * cap;
+	s->slot = calloc(s->n_slots, sizeof(*s->slot));
+	if (!s->slot) {
+		return -1;
+	}
+	for (i = 0; i < s->n_series; i++) {
+		*slot_of(s, s->series[i].place, s->series[i].counter) = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static int compare_series(const void *a, const void *b)
+{
+	const struct series *x = *(const struct series *const *)a, *y = *(const struct series *const *)b;
+
+	if (x->place != y->place) {
+		return x->place < y->place ? -1 : 1;
+	}
+	return x->counter < y->counter ? -1 : x->counter > y->counter;
+}
+
+/* Fills s->order: the rows sorted by thread and counter, then in the order of arrival. */
+static int sort_samples(struct state *s, struct series ***sorted)
+{
+	struct series **v = malloc(s->n_series * sizeof(struct series *));
+	uint32_t at = 0;
+	size_t i;
+
+	if (!v) {
+		return -1;
+	}
+	for (i = 0; i < s->n_series; i++) {
+		v[i] = &s->series[i];
+	}
+	qsort(v, s->n_series, sizeof(struct series *), compare_series);
+	for (i = 0; i < s->n_series; i++) {
+		v[i]->at = at;
+		at += v[i]->n;
+	}
+	for (i = 0; i < s->samples.n; i++) {
+		s->order[s->series[s->of[i]].at++] = (uint32_t)i;
+	}
+	*sorted = v;
+	return 0;
+}
+
+/* Returns the integer if a double cannot represent it exactly, else PQ_NULL. */
+static int64_t only_integer(const struct xch_counter *c, int64_t bits)
+{
+	double d = c->type == STF_COUNTER_I8 ? (double)bits : (double)(uint64_t)bits;
+	__int128 whole = c->type == STF_COUNTER_I8 ? (__int128)bits : (__int128)(uint64_t)bits;
+
+	return c->type == STF_COUNTER_F8 || (__int128)d == whole ? PQ_NULL : bits;
+}
+
+static int64_t as_double(const struct xch_counter *c, int64_t bits)
+{
+	double d = c->type == STF_COUNTER_I8 ? (double)bits : (double)(uint64_t)bits;
+
+	if (c->type != STF_COUNTER_F8) {
+		memcpy(&bits, &d, sizeof(bits));
+	}
+	return bits;
+}
+
+static int64_t bound_of(const struct state *s, const struct xch_place *p, uint64_t time)
+{
+	int64_t ns = xch_bound_ns(s->t, p, time);
+
+	return ns < 0 ? PQ_NULL : ns;
+}
+
+/* Fetches the n values of a column that belong to one series, from row s->order[0] on. */
+static void fill(const struct state *s, const struct series *r, int column, const uint32_t *order, int64_t *out)
+{
+	const struct xch_place *p = &s->t->place[r->place];
+	const struct xch_counter *c = &s->t->counter[r->counter];
+	int64_t all = PQ_NULL;
+	uint32_t i;
+
+	switch (column) {
+	case S_TIME:
+		for (i = 0; i < r->n; i++) {
+			out[i] = xch_ns(s->t, s->time[order[i]]);
+		}
+		return;
+	case S_BOUND:
+		for (i = 0; i < r->n; i++) {
+			out[i] = bound_of(s, p, s->time[order[i]]);
+		}
+		return;
+	case S_VALUE:
+		for (i = 0; i < r->n; i++) {
+			out[i] = as_double(c, s->bits[order[i]]);
+		}
+		return;
+	case S_INT:
+		for (i = 0; i < r->n; i++) {
+			out[i] = only_integer(c, s->bits[order[i]]);
+		}
+		return;
+	case S_HOST:
+		all = s->place[r->place].a;
+		break;
+	case S_GROUP:
+		all = s->place[r->place].b;
+		break;
+	case S_RANK:
+		all = p->is_group ? PQ_NULL : p->process;
+		break;
+	case S_THREAD:
+		all = p->is_group ? PQ_NULL : p->thread;
+		break;
+	default:
+		all = column == S_COUNTER ? s->counter[r->counter].a : s->counter[r->counter].b;
+		break;
+	}
+	for (i = 0; i < r->n; i++) {
+		out[i] = all;
+	}
+}
+
+static int failed(const struct state *s, const struct table *b, struct tkm_err *err)
+{
+	return ferror(b->f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", b->name)
+			    : xch_fail_memory(err, s->w->target);
+}
+
+static int flush_samples(struct state *s, struct tkm_err *err)
+{
+	struct series **v = NULL;
+	size_t i, at;
+	int rc, k;
+
+	if (!s->samples.n) {
+		return 0;
+	}
+	rc = sort_samples(s, &v) < 0 || pq_rows(s->samples.p, s->samples.n) < 0 ? -1 : 0;
+	for (k = 0; k < S_COLUMNS && rc == 0; k++) {
+		for (at = 0, i = 0; i < s->n_series; at += v[i]->n, i++) {
+			fill(s, v[i], k, s->order + at, s->column + at);
+		}
+		rc = pq_put(s->samples.p, s->column, s->words.text, s->words.n);
+	}
+	free(v);
+	s->samples.n = s->n_series = 0;
+	memset(s->slot, 0, s->n_slots * sizeof(*s->slot));
+	return rc < 0 ? failed(s, &s->samples, err) : 0;
+}
+
+static int sample(struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	const struct xch_counter *c;
+	uint32_t i, *at;
+	size_t n;
+
+	for (i = 0; i < e->u.sample.n; i++) {
+		c = xch_counter(s->t, e->u.sample.counters[i]);
+		if (!c) {
+			xch_lost(s->w, XCH_SAMPLE, 1);
+			continue;
+		}
+		if (s->samples.n == SAMPLES && flush_samples(s, err) < 0) {
+			return -1;
+		}
+		if (s->n_series == s->cap_series && grow_series(s) < 0) {
+			return xch_fail_memory(err, s->w->target);
+		}
+		at = slot_of(s, e->place->index, c->index);
+		if (!*at) {
+			s->series[s->n_series] = (struct series){ e->place->index, c->index, 0, 0 };
+			*at = (uint32_t)++s->n_series;
+		}
+		n = s->samples.n++;
+		s->time[n] = e->time;
+		s->bits[n] = (int64_t)e->u.sample.values[i];
+		s->of[n] = *at - 1;
+		s->series[*at - 1].n++;
+	}
+	return 0;
+}
+
+/* ---- events ---- */
+
+static int flush_events(struct state *s, struct tkm_err *err)
+{
+	struct table *b = &s->events;
+	size_t i;
+	int rc, k;
+
+	if (!b->n) {
+		return 0;
+	}
+	rc = pq_rows(b->p, b->n);
+	for (k = 0; k < E_COLUMNS && rc == 0; k++) {
+		rc = pq_put(b->p, s->event[k], k == E_TEXT ? s->text : s->words.text,
+			k == E_TEXT ? s->n_texts : s->words.n);
+	}
+	for (i = 0; i < s->n_texts; i++) {
+		free((char *)(uintptr_t)s->text[i]);
+	}
+	s->n_texts = b->n = 0;
+	return rc < 0 ? failed(s, b, err) : 0;
+}
+
+static void put_named(int64_t **row, size_t n, const struct pair *p, const struct xch_named *x)
+{
+	if (x) {
+		row[E_NAME][n] = p[x->index].a;
+		row[E_CLASS][n] = p[x->index].b;
+	}
+}
+
+static void put_other(int64_t **row, size_t n, const struct xch_place *p)
+{
+	if (p && !p->is_group) {
+		row[E_OTHER_RANK][n] = p->process;
+		row[E_OTHER_THREAD][n] = p->thread;
+	}
+}
+
+static void put_communicator(const struct state *s, int64_t **row, size_t n, uint32_t id)
+{
+	const struct xch_communicator *c = xch_communicator(s->t, id);
+
+	if (c) {
+		row[E_COMMUNICATOR][n] = s->communicator[c->index].a;
+	}
+}
+
+/* The text of a comment or report. */
+static int put_text(struct state *s, size_t n, const struct stf_record *rec)
+{
+	struct stf_comment c;
+	struct stf_report r;
+	const char *from;
+	char *copy = NULL;
+
+	if (stf_get_comment(rec, &c) == 0) {
+		from = copy = strndup(c.size_1_1 ? c.text : "", c.size_1_1);
+	} else {
+		stf_get_report(rec, &r);
+		from = stf_reader_string(s->t->r, r.description);
+		from = from ? from : "";
+	}
+	s->text[s->n_texts] = from ? xch_utf8(from) : NULL;
+	free(copy);
+	s->event[E_TEXT][n] = (int64_t)s->n_texts;
+	return s->text[s->n_texts] ? (s->n_texts++, 0) : -1;
+}
+
+static int other_event(struct state *s, const struct xch_event *e, size_t n)
+{
+	const struct xch_trace *t = s->t;
+	int64_t **row = s->event;
+
+	switch (e->kind) {
+	case XCH_ENTER:
+	case XCH_LEAVE:
+		put_named(row, n, s->function, xch_function(t, e->u.function));
+		return 0;
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		row[E_ID][n] = (int64_t)e->u.message.id;
+		row[E_TAG][n] = e->u.message.tag;
+		row[E_BYTES][n] = e->u.message.size;
+		put_other(row, n, e->u.message.other);
+		put_communicator(s, row, n, e->u.message.communicator);
+		return 0;
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		put_named(row, n, s->collop, xch_collop(t, e->u.coll.operation));
+		row[E_ID][n] = (int64_t)e->u.coll.id;
+		row[E_BYTES][n] = (int64_t)e->u.coll.sent;
+		row[E_RECEIVED][n] = (int64_t)e->u.coll.received;
+		put_other(row, n, e->u.coll.root);
+		put_communicator(s, row, n, e->u.coll.communicator);
+		return 0;
+	case XCH_IO_BEGIN:
+	case XCH_IO_END:
+		put_named(row, n, s->file, xch_file_of(t, e->u.io.file));
+		row[E_NUMBER][n] = e->u.io.type;
+		row[E_BYTES][n] = e->u.io.bytes;
+		return 0;
+	case XCH_SCOPE_BEGIN:
+	case XCH_SCOPE_END:
+		put_named(row, n, s->scope, xch_scope(t, e->u.scope.scope));
+		row[E_NUMBER][n] = e->u.scope.seqnr;
+		return 0;
+	default:
+		return put_text(s, n, e->record);
+	}
+}
+
+static int parquet_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+{
+	struct state *s = w->state;
+	const struct xch_place *p = e->place;
+	size_t n;
+	int k;
+
+	if (e->kind == XCH_SAMPLE) {
+		return sample(s, e, err);
+	}
+	if (s->events.n == EVENTS && flush_events(s, err) < 0) {
+		return -1;
+	}
+	n = s->events.n++;
+	for (k = 0; k < E_COLUMNS; k++) {
+		s->event[k][n] = PQ_NULL;
+	}
+	s->event[E_TIME][n] = xch_ns(t, e->time);
+	s->event[E_BOUND][n] = bound_of(s, p, e->time);
+	s->event[E_HOST][n] = s->place[p->index].a;
+	s->event[E_GROUP][n] = s->place[p->index].b;
+	s->event[E_KIND][n] = e->kind;
+	if (!p->is_group) {
+		s->event[E_RANK][n] = p->process;
+		s->event[E_THREAD][n] = p->thread;
+	}
+	return other_event(s, e, n) < 0 ? xch_fail_memory(err, w->target) : 0;
+}
+
+/* ---- all of it ---- */
+
+static int say_trace(const struct state *s, struct pq_file *p)
+{
+	const char *cls, *text;
+	char number[48], key[300];
+	size_t i;
+	int rc;
+
+	snprintf(number, sizeof(number), "%.17g", s->t->resolution);
+	rc = pq_say(p, "tickmark::resolution_s", number);
+	if (!isnan(s->t->worst_bound)) {
+		xch_real(s->t->worst_bound, number);
+		rc |= pq_say(p, "tickmark::bound_s", number);
+	}
+	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
+		if (cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
+			char *c, *v = xch_utf8(text);
+
+			snprintf(key, sizeof(key), "tickmark::info::%s", cls);
+			c = xch_utf8(key);
+			rc |= c && v ? pq_say(p, c, v) : -1;
+			free(c);
+			free(v);
+		}
+	}
+	return rc;
+}
+
+static int open_table(struct state *s, struct table *b, const char *name, const struct pq_column *column, size_t n,
+	struct tkm_err *err)
+{
+	b->name = strdup(name);
+	if (!b->name) {
+		return xch_fail_memory(err, s->w->target);
+	}
+	b->f = xch_create(s->w, name, err);
+	if (!b->f) {
+		return -1;
+	}
+	b->p = pq_open(b->f, column, n);
+	return b->p && say_trace(s, b->p) == 0 ? 0 : xch_fail_memory(err, s->w->target);
+}
+
+static int get_memory(struct state *s)
+{
+	int k, bad = 0;
+
+	s->time = malloc(SAMPLES * sizeof(*s->time));
+	s->bits = malloc(SAMPLES * sizeof(*s->bits));
+	s->of = malloc(SAMPLES * sizeof(*s->of));
+	s->column = malloc(SAMPLES * sizeof(*s->column));
+	s->order = malloc(SAMPLES * sizeof(*s->order));
+	s->text = malloc(EVENTS * sizeof(*s->text));
+	for (k = 0; k < E_COLUMNS; k++) {
+		s->event[k] = malloc(EVENTS * sizeof(*s->event[k]));
+		bad |= !s->event[k];
+	}
+	return bad || !s->time || !s->bits || !s->of || !s->column || !s->order || !s->text ? -1 : 0;
+}
+
+static int parquet_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	char *name = NULL;
+	int rc;
+
+	w->state = s;
+	if (!s) {
+		return xch_fail_memory(err, w->target);
+	}
+	s->w = w;
+	s->t = t;
+	if (get_memory(s) < 0 || collect_words(s) < 0 || asprintf(&name, "%s.events.parquet", w->stem) < 0) {
+		return xch_fail_memory(err, w->target);
+	}
+	rc = open_table(s, &s->samples, w->base, sample_column, S_COLUMNS, err) < 0 ||
+			open_table(s, &s->events, name, event_column, E_COLUMNS, err) < 0
+		? -1
+		: 0;
+	free(name);
+	return rc;
+}
+
+static int close_table(struct state *s, struct table *b, int rc, struct tkm_err *err)
+{
+	if (b->p && pq_close(b->p, rc < 0) < 0) {
+		rc = failed(s, b, err);
+	}
+	if (b->f && rc == 0) {
+		rc = xch_close(s->w, b->f, b->name, err);
+	} else if (b->f) {
+		fclose(b->f);
+	}
+	free(b->name);
+	return rc;
+}
+
+static int parquet_close(struct xch_writer *w, struct xch_trace *t, int broken, struct tkm_err *err)
+{
+	struct state *s = w->state;
+	int rc = broken ? -1 : 0, k;
+	size_t i;
+
+	(void)t;
+	if (!s) {
+		return 0;
+	}
+	if (rc == 0) {
+		rc = flush_samples(s, err) < 0 || flush_events(s, err) < 0 ? -1 : 0;
+	}
+	rc = close_table(s, &s->samples, rc, err);
+	rc = close_table(s, &s->events, rc, err);
+	for (i = 0; i < s->n_texts; i++) {
+		free((char *)(uintptr_t)s->text[i]);
+	}
+	for (k = 0; k < E_COLUMNS; k++) {
+		free(s->event[k]);
+	}
+	tdestroy(s->words.tree, free_word);
+	free(s->words.text);
+	free(s->place);
+	free(s->counter);
+	free(s->function);
+	free(s->scope);
+	free(s->collop);
+	free(s->file);
+	free(s->communicator);
+	free(s->time);
+	free(s->bits);
+	free(s->of);
+	free(s->series);
+	free(s->slot);
+	free(s->column);
+	free(s->order);
+	free(s->text);
+	free(s);
+	return broken ? 0 : rc;
+}
+
+const struct xch_format xch_parquet = {
+	.name = "PARQUET",
+	.suffix = ".parquet",
+	.what = "Apache Parquet, a table of samples and one of events",
+	.holds = 1u << XCH_ENTER | 1u << XCH_LEAVE | 1u << XCH_SAMPLE | 1u << XCH_SEND | 1u << XCH_RECEIVE |
+		1u << XCH_COLL_BEGIN | 1u << XCH_COLL_END | 1u << XCH_IO_BEGIN | 1u << XCH_IO_END |
+		1u << XCH_SCOPE_BEGIN | 1u << XCH_SCOPE_END | 1u << XCH_COMMENT | 1u << XCH_REPORT | 1u << XCH_UNITS |
+		1u << XCH_INFOS | 1u << XCH_BOUND,
+	.open = parquet_open,
+	.event = parquet_event,
+	.close = parquet_close,
+};

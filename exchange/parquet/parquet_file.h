@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes Apache Parquet files: tables of columns, row group by row group (parquet.apache.org/docs/file-format).
+ * Whole numbers are delta-encoded. Texts are stored as numbers of a dictionary. Fractions are stored with their
+ * bytes split. Each page is compressed with Zstandard, whose checksum the reader verifies, or is not compressed
+ * in a build without it. This file does not depend on traces. */
+#ifndef EXCHANGE_PARQUET_PARQUET_FILE_H
+#define EXCHANGE_PARQUET_PARQUET_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum pq_kind {
+	PQ_INT,    /* INT64 */
+	PQ_DOUBLE, /* stored as its bits in an int64_t */
+	PQ_TEXT    /* UTF-8; values are indices of the texts given with the column */
+};
+
+#define PQ_NULL INT64_MIN /* a missing value, in optional columns */
+
+struct pq_column {
+	const char *name;
+	enum pq_kind kind;
+	int optional;
+};
+
+struct pq_file;
+
+/* Begins a table with these columns. The columns must live longer than the table. Returns NULL when out of memory. */
+struct pq_file *pq_open(FILE *f, const struct pq_column *column, size_t n);
+/* Adds a key and its text to the file. Like all functions below, returns 0, or -1: out of memory, or a write
+ * failed (see ferror() of the file). */
+int pq_say(struct pq_file *p, const char *key, const char *text);
+/* Begins a row group of n rows, 1 to 2^20. The caller then calls pq_put() for each column in order. */
+int pq_rows(struct pq_file *p, size_t n);
+int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t n_texts);
+/* Writes the footer, unless failed is set. Always frees p. */
+int pq_close(struct pq_file *p, int failed);
+
+/* ---- encodings, parquet_encode.c ---- */
+
+struct pq_buffer {
+	unsigned char *p;
+	size_t n, cap;
+	int failed; /* out of memory */
+};
+
+void pq_bytes(struct pq_buffer *b, const void *p, size_t n);
+void pq_byte(struct pq_buffer *b, unsigned v);
+void pq_varint(struct pq_buffer *b, uint64_t v);
+static inline uint64_t pq_zigzag(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+}
+/* Encodes n values as DELTA_BINARY_PACKED. */
+void pq_delta(struct pq_buffer *b, const int64_t *v, size_t n);
+/* Encodes n values of `width` bits, 0 to 32, with the hybrid of RLE and bit-packing. */
+void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width);
+/* Encodes n values of 8 bytes as BYTE_STREAM_SPLIT. */
+void pq_split(struct pq_buffer *b, const int64_t *v, size_t n);
+
+#endif

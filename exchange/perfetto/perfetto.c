@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes Perfetto's protobuf format. Each thread or group is a packet sequence of its own. The sequence has a
+ * clock that counts from stamp to stamp, names that are stated once, and a track that events need not name. Field
+ * numbers are those of perfetto_trace.proto. */
+#include "config.h"
+#include "exchange/common/format.h"
+
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGE_MAX = 1 << 16, CHUNK = 1 << 19, LEVEL = 3, INCREMENTAL_CLOCK = 64, BOOT_CLOCK = 6 };
+enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
+enum { FIRST_SEQUENCE = 2 }; /* sequence 1 has the descriptions */
+
+/* Fields of TracePacket, TrackEvent, TrackDescriptor, ... */
+enum {
+	P_PACKET = 1,
+	P_CLOCK_SNAPSHOT = 6,
+	P_TIMESTAMP = 8,
+	P_SEQUENCE = 10,
+	P_TRACK_EVENT = 11,
+	P_INTERNED = 12,
+	P_FLAGS = 13,
+	P_COMPRESSED = 50,
+	P_CLOCK_ID = 58,
+	P_DEFAULTS = 59,
+	P_TRACK = 60,
+	E_CATEGORY = 3,
+	E_ANNOTATION = 4,
+	E_TYPE = 9,
+	E_NAME_ID = 10,
+	E_TRACK = 11,
+	E_NAME = 23,
+	E_COUNTER = 30,
+	E_REAL = 44,
+	E_FLOW = 47,
+	E_FLOW_END = 48,
+	D_DEFAULT_EVENT = 11,
+	D_UUID = 1,
+	D_NAME = 2,
+	D_PROCESS = 3,
+	D_THREAD = 4,
+	D_PARENT = 5,
+	D_COUNTER = 8,
+};
+
+/* A protobuf message that is being built. */
+struct buffer {
+	size_t n;
+	unsigned char b[MESSAGE_MAX];
+};
+
+struct track {
+	uint64_t uuid;
+	uint64_t value; /* the last value: integers are written as differences */
+};
+
+/* The state of a sequence. */
+struct sequence {
+	int begun;
+	int64_t now;             /* ns */
+	uint32_t counters;       /* tracks in counter[] */
+	uint32_t *counter_index; /* of the counters that this place has */
+	struct track *counter;
+	unsigned char *named; /* a bit for each name that the sequence has stated */
+};
+
+struct state {
+	FILE *f;
+	struct xch_trace *t;
+	struct sequence *sequence;
+	uint64_t next_uuid;
+	/* number of functions, scopes, collective operations, files, and a few names of our own */
+	size_t names;
+	unsigned char *chunk; /* packets that are not yet written */
+	size_t n_chunk;
+	struct buffer packet, part, inner;
+};
+
+static const char *const own_names[] = { "send", "receive", "comment", "report" };
+enum { OWN_SEND, OWN_RECEIVE, OWN_COMMENT, OWN_REPORT, OWN_NAMES };
+
+/* ---- protobuf ---- */
+
+static size_t varint(unsigned char *p, uint64_t v)
+{
+	size_t n = 0;
+
+	while (v >= 0x80) {
+		p[n++] = (unsigned char)(v | 0x80);
+		v >>= 7;
+	}
+	p[n++] = (unsigned char)v;
+	return n;
+}
+
+static void add_int(struct buffer *b, unsigned field, uint64_t v)
+{
+	if (b->n + 20 <= sizeof(b->b)) {
+		b->n += varint(b->b + b->n, field << 3);
+		b->n += varint(b->b + b->n, v);
+	}
+}
+
+static void add_64(struct buffer *b, unsigned field, uint64_t v)
+{
+	int i;
+
+	if (b->n + 20 <= sizeof(b->b)) {
+		b->n += varint(b->b + b->n, field << 3 | 1);
+		for (i = 0; i < 8; i++, v >>= 8) {
+			b->b[b->n++] = (unsigned char)v;
+		}
+	}
+}
+
+/* Appends bytes, and truncates them if they do not fit. */
+static void add_bytes(struct buffer *b, unsigned field, const void *p, size_t n)
+{
+	if (b->n + 30 > sizeof(b->b)) {
+		return;
+	}
+	n = n < sizeof(b->b) - b->n - 30 ? n : sizeof(b->b) - b->n - 30;
+	b->n += varint(b->b + b->n, field << 3 | 2);
+	b->n += varint(b->b + b->n, n);
+	memcpy(b->b + b->n, p, n);
+	b->n += n;
+}
+
+static void add_text(struct buffer *b, unsigned field, const char *text)
+{
+	add_bytes(b, field, text, strlen(text));
+}
+
+static void add_part(struct buffer *b, unsigned field, const struct buffer *part)
+{
+	add_bytes(b, field, part->b, part->n);
+}
+
+static int cannot_write(const struct xch_writer *w, struct tkm_err *err)
+{
+	return tkm_fail(err, TKM_ERR_IO, "cannot write %s", w->target);
+}
+
+#ifdef HAVE_ZLIB
+/* Writes all packets so far as one compressed packet. */
+static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
+{
+	uLongf n = compressBound(s->n_chunk);
+	unsigned char *p = malloc(n), head[32];
+	size_t k, inner;
+	int rc = p ? compress2(p, &n, s->chunk, s->n_chunk, LEVEL) : Z_MEM_ERROR;
+
+	if (rc == Z_OK && s->n_chunk) {
+		inner = varint(head, P_COMPRESSED << 3 | 2);
+		inner += varint(head + inner, n);
+		head[0] = P_PACKET << 3 | 2;
+		k = 1 + varint(head + 1, inner + n);
+		k += varint(head + k, P_COMPRESSED << 3 | 2);
+		k += varint(head + k, n);
+		rc = fwrite(head, 1, k, s->f) == k && fwrite(p, 1, n, s->f) == n ? Z_OK : Z_STREAM_ERROR;
+	}
+	free(p);
+	s->n_chunk = 0;
+	return rc == Z_OK ? 0 : cannot_write(w, err);
+}
+#else
+static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
+{
+	int ok = fwrite(s->chunk, 1, s->n_chunk, s->f) == s->n_chunk;
+
+	s->n_chunk = 0;
+	return ok ? 0 : cannot_write(w, err);
+}
+#endif
+
+static int put_packet(struct xch_writer *w, struct state *s, uint64_t sequence, struct tkm_err *err)
+{
+	unsigned char *p;
+
+	add_int(&s->packet, P_SEQUENCE, sequence);
+	if (s->n_chunk + s->packet.n + 12 > CHUNK && flush(w, s, err) < 0) {
+		return -1;
+	}
+	p = s->chunk + s->n_chunk;
+	*p = P_PACKET << 3 | 2;
+	p += 1 + varint(p + 1, s->packet.n);
+	memcpy(p, s->packet.b, s->packet.n);
+	s->n_chunk = (size_t)(p - s->chunk) + s->packet.n;
+	s->packet.n = 0;
+	return 0;
+}
+
+/* ---- tracks ---- */
+
+static uint64_t uuid_of(const struct xch_place *p)
+{
+	return 1 + p->index;
+}
+
+static uint64_t process_uuid(const struct xch_trace *t, uint32_t process)
+{
+	return 1 + t->n_places + process;
+}
+
+static int put_track(struct xch_writer *w, struct state *s, struct tkm_err *err)
+{
+	add_part(&s->packet, P_TRACK, &s->part);
+	s->part.n = 0;
+	return put_packet(w, s, 1, err);
+}
+
+/* Describes a process or thread. Its pid and tid are the numbers in the trace, because those of the system can be
+ * equal on several hosts. */
+static int describe_place(struct xch_writer *w, struct state *s, const struct xch_place *p, struct tkm_err *err)
+{
+	char name[600];
+
+	s->inner.n = 0;
+	if (!p->is_group && p->thread == 0) {
+		snprintf(name, sizeof(name), "process %" PRIu32 "%s%.250s%s%.250s", p->process, p->host ? " on " : "",
+			p->host ? p->host : "", p->process_name ? ", " : "", p->process_name ? p->process_name : "");
+		add_int(&s->part, D_UUID, process_uuid(s->t, p->process));
+		add_int(&s->inner, 1, p->process + 1);
+		add_text(&s->inner, 6, name);
+		add_part(&s->part, D_PROCESS, &s->inner);
+		if (put_track(w, s, err) < 0) {
+			return -1;
+		}
+		s->inner.n = 0;
+	}
+	add_int(&s->part, D_UUID, uuid_of(p));
+	if (p->is_group) {
+		add_text(&s->part, D_NAME, p->name ? p->name : "group");
+	} else {
+		snprintf(name, sizeof(name), "thread %" PRIu32 "%s%.500s", p->thread, p->name ? " " : "",
+			p->name ? p->name : "");
+		add_int(&s->part, D_PARENT, process_uuid(s->t, p->process));
+		add_int(&s->inner, 1, p->process + 1);
+		add_int(&s->inner, 2, ((uint64_t)p->process + 1) * 65536 + p->thread);
+		add_text(&s->inner, 5, name);
+		add_part(&s->part, D_THREAD, &s->inner);
+	}
+	return put_track(w, s, err);
+}
+
+static int describe_counter(struct xch_writer *w, struct state *s, uint64_t uuid, uint64_t parent, const char *name,
+	const char *unit, int differences, struct tkm_err *err)
+{
+	s->inner.n = 0;
+	add_int(&s->part, D_UUID, uuid);
+	add_int(&s->part, D_PARENT, parent);
+	add_text(&s->part, D_NAME, name);
+	if (*unit) {
+		add_text(&s->inner, 6, unit);
+	}
+	if (differences) {
+		add_int(&s->inner, 5, 1);
+	}
+	add_part(&s->part, D_COUNTER, &s->inner);
+	return put_track(w, s, err);
+}
+
+/* Writes the bound of each process as a counter of its own, in absolute nanoseconds. */
+static int put_bounds(struct xch_writer *w, struct state *s, struct tkm_err *err)
+{
+	const struct xch_bound *b;
+	uint64_t uuid, bits;
+	uint32_t p;
+	size_t i, n;
+	double ns;
+
+	for (p = 0; p < s->t->n_processes; p++) {
+		b = xch_bounds(s->t, p, &n);
+		if (!n) {
+			continue;
+		}
+		uuid = s->next_uuid++;
+		if (describe_counter(w, s, uuid, process_uuid(s->t, p), "clock bound", "ns", 0, err) < 0) {
+			return -1;
+		}
+		for (i = 0; i < n; i++) {
+			if (isnan(b[i].seconds)) {
+				continue;
+			}
+			ns = b[i].seconds * 1e9;
+			memcpy(&bits, &ns, sizeof(bits));
+			add_int(&s->packet, P_TIMESTAMP, (uint64_t)xch_ns(s->t, b[i].from));
+			add_int(&s->part, E_TYPE, COUNTER);
+			add_int(&s->part, E_TRACK, uuid);
+			add_64(&s->part, E_REAL, bits);
+			add_part(&s->packet, P_TRACK_EVENT, &s->part);
+			s->part.n = 0;
+			if (put_packet(w, s, 1, err) < 0) {
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+/* ---- sequences ---- */
+
+static int begin_sequence(
+	struct xch_writer *w, struct state *s, const struct xch_place *p, int64_t now, struct tkm_err *err)
+{
+	struct sequence *q = &s->sequence[p->index];
+	int k;
+
+	q->begun = 1;
+	q->now = now;
+	q->named = calloc(s->names / 8 + 1, 1);
+	if (!q->named) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
+	}
+	for (k = 0; k < 2; k++) {
+		s->inner.n = 0;
+		add_int(&s->inner, 1, k ? BOOT_CLOCK : INCREMENTAL_CLOCK);
+		add_int(&s->inner, 2, (uint64_t)now);
+		if (!k) {
+			add_int(&s->inner, 3, 1);
+		}
+		add_part(&s->part, 1, &s->inner);
+	}
+	add_part(&s->packet, P_CLOCK_SNAPSHOT, &s->part);
+	s->part.n = s->inner.n = 0;
+	add_int(&s->inner, E_TRACK, uuid_of(p));
+	add_int(&s->part, P_CLOCK_ID, INCREMENTAL_CLOCK);
+	add_part(&s->part, D_DEFAULT_EVENT, &s->inner);
+	add_part(&s->packet, P_DEFAULTS, &s->part);
+	s->part.n = 0;
+	add_int(&s->packet, P_FLAGS, 1); /* the incremental state begins here */
+	return put_packet(w, s, FIRST_SEQUENCE + p->index, err);
+}
+
+/* Begins a packet with its stamp; the fields of a track event are in s->part. */
+static int put_event(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	struct sequence *q = &s->sequence[e->place->index];
+	int64_t now = xch_ns(s->t, e->time);
+
+	now = now < q->now ? q->now : now; /* the clock of a sequence must not go back */
+	add_int(&s->packet, P_TIMESTAMP, (uint64_t)(now - q->now));
+	q->now = now;
+	add_part(&s->packet, P_TRACK_EVENT, &s->part);
+	s->part.n = 0;
+	return put_packet(w, s, FIRST_SEQUENCE + e->place->index, err);
+}
+
+/* States a name in the sequence at its first use, in the packet of the event that uses it. */
+static uint64_t name_id(struct state *s, const struct xch_event *e, size_t index, const char *name, const char *cls)
+{
+	struct sequence *q = &s->sequence[e->place->index];
+	char full[4200];
+
+	if (!(q->named[index / 8] >> index % 8 & 1)) {
+		q->named[index / 8] |= (unsigned char)(1 << index % 8);
+		snprintf(full, sizeof(full), "%.2000s%s%.2000s", cls, *cls ? ":" : "", name);
+		s->inner.n = 0;
+		add_int(&s->inner, 1, index + 1);
+		add_text(&s->inner, 2, full);
+		{
+			unsigned char head[8];
+			size_t n = varint(head, 2 << 3 | 2), k = s->inner.n;
+
+			n += varint(head + n, k);
+			memmove(s->inner.b + n, s->inner.b, k);
+			memcpy(s->inner.b, head, n);
+			s->inner.n = k + n;
+		}
+		add_part(&s->packet, P_INTERNED, &s->inner);
+	}
+	return index + 1;
+}
+
+static int put_named(struct xch_writer *w, struct state *s, const struct xch_event *e, int type,
+	const struct xch_named *n, size_t base, struct tkm_err *err)
+{
+	add_int(&s->part, E_TYPE, (uint64_t)type);
+	if (type != SLICE_END && n) {
+		add_int(&s->part, E_NAME_ID, name_id(s, e, base + n->index, n->name, n->cls));
+	}
+	return put_event(w, s, e, err);
+}
+
+/* DebugAnnotation: name 10, uint_value 3, string_value 6. */
+static void annotate(struct state *s, const char *name, uint64_t v, const char *text)
+{
+	s->inner.n = 0;
+	add_text(&s->inner, 10, name);
+	if (text) {
+		add_text(&s->inner, 6, text);
+	} else {
+		add_int(&s->inner, 3, v);
+	}
+	add_part(&s->part, E_ANNOTATION, &s->inner);
+}
+
+static int put_message(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	const struct xch_message *m = &e->u.message;
+	int send = e->kind == XCH_SEND, own = send ? OWN_SEND : OWN_RECEIVE;
+
+	add_int(&s->part, E_TYPE, INSTANT);
+	add_int(&s->part, E_NAME_ID, name_id(s, e, s->names - OWN_NAMES + (size_t)own, own_names[own], ""));
+	if (m->other_known) {
+		add_64(&s->part, send ? E_FLOW : E_FLOW_END, m->id);
+	}
+	annotate(s, "tag", m->tag, NULL);
+	annotate(s, "size", m->size, NULL);
+	annotate(s, "communicator", m->communicator, NULL);
+	annotate(s, send ? "to process" : "from process", m->other->process, NULL);
+	return put_event(w, s, e, err);
+}
+
+static struct track *counter_track(struct xch_writer *w, struct state *s, const struct xch_place *p,
+	const struct xch_counter *c, struct tkm_err *err)
+{
+	struct sequence *q = &s->sequence[p->index];
+	uint32_t i;
+	void *a, *b;
+
+	for (i = 0; i < q->counters; i++) {
+		if (q->counter_index[i] == c->index) {
+			return &q->counter[i];
+		}
+	}
+	if ((q->counters & (q->counters - 1)) == 0) {
+		i = q->counters ? 2 * q->counters : 1;
+		a = realloc(q->counter_index, i * sizeof(*q->counter_index));
+		q->counter_index = a ? a : q->counter_index;
+		b = realloc(q->counter, i * sizeof(*q->counter));
+		q->counter = b ? b : q->counter;
+		if (!a || !b) {
+			tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
+			return NULL;
+		}
+	}
+	i = q->counters++;
+	q->counter_index[i] = c->index;
+	q->counter[i] = (struct track){ .uuid = s->next_uuid++ };
+	return describe_counter(
+		       w, s, q->counter[i].uuid, uuid_of(p), c->name, c->unit, c->type != STF_COUNTER_F8, err) < 0
+		? NULL
+		: &q->counter[i];
+}
+
+static int put_sample(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	const struct xch_counter *c;
+	struct track *k;
+	uint32_t i;
+
+	for (i = 0; i < e->u.sample.n; i++) {
+		uint64_t v = e->u.sample.values[i];
+
+		c = xch_counter(s->t, e->u.sample.counters[i]);
+		if (!c) {
+			continue;
+		}
+		k = counter_track(w, s, e->place, c, err);
+		if (!k) {
+			return -1;
+		}
+		add_int(&s->part, E_TYPE, COUNTER);
+		add_int(&s->part, E_TRACK, k->uuid);
+		if (c->type == STF_COUNTER_F8) {
+			add_64(&s->part, E_REAL, v);
+		} else {
+			add_int(&s->part, E_COUNTER, v - k->value);
+			k->value = v;
+		}
+		if (put_event(w, s, e, err) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int put_text(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	int own = e->kind == XCH_COMMENT ? OWN_COMMENT : OWN_REPORT;
+	struct stf_comment c;
+	struct stf_report r;
+	const char *text;
+
+	if (stf_get_comment(e->record, &c) == 0) {
+		text = c.text;
+	} else {
+		stf_get_report(e->record, &r);
+		text = stf_reader_string(s->t->r, r.description);
+	}
+	add_int(&s->part, E_TYPE, INSTANT);
+	add_int(&s->part, E_NAME_ID, name_id(s, e, s->names - OWN_NAMES + (size_t)own, own_names[own], ""));
+	annotate(s, "text", 0, text ? text : "");
+	return put_event(w, s, e, err);
+}
+
+static int put_collective(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	const struct xch_coll *c = &e->u.coll;
+	const struct xch_named *n = xch_collop(s->t, c->operation);
+	size_t base = s->t->functions.n + s->t->scopes.n;
+
+	if (e->kind == XCH_COLL_BEGIN) {
+		annotate(s, "instance", c->id, NULL);
+		annotate(s, "communicator", c->communicator, NULL);
+		annotate(s, "sent", c->sent, NULL);
+		annotate(s, "received", c->received, NULL);
+	}
+	return put_named(w, s, e, e->kind == XCH_COLL_BEGIN ? SLICE_BEGIN : SLICE_END, n, base, err);
+}
+
+static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+{
+	struct state *s = w->state;
+
+	s->part.n = 0;
+	if (!s->sequence[e->place->index].begun && begin_sequence(w, s, e->place, xch_ns(t, e->time), err) < 0) {
+		return -1;
+	}
+	switch (e->kind) {
+	case XCH_ENTER:
+	case XCH_LEAVE:
+		return put_named(w, s, e, e->kind == XCH_ENTER ? SLICE_BEGIN : SLICE_END,
+			xch_function(t, e->u.function), 0, err);
+	case XCH_SCOPE_BEGIN:
+	case XCH_SCOPE_END:
+		return put_named(w, s, e, e->kind == XCH_SCOPE_BEGIN ? SLICE_BEGIN : SLICE_END,
+			xch_scope(t, e->u.scope.scope), t->functions.n, err);
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		return put_collective(w, s, e, err);
+	case XCH_IO_BEGIN:
+		annotate(s, "bytes", e->u.io.bytes, NULL);
+		/* fall through */
+	case XCH_IO_END:
+		return put_named(w, s, e, e->kind == XCH_IO_BEGIN ? SLICE_BEGIN : SLICE_END,
+			xch_file_of(t, e->u.io.file), t->functions.n + t->scopes.n + t->collops.n, err);
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		return put_message(w, s, e, err);
+	case XCH_SAMPLE:
+		return put_sample(w, s, e, err);
+	default:
+		return put_text(w, s, e, err);
+	}
+}
+
+static int perfetto_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	size_t i;
+
+	w->state = s;
+	if (!s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
+	}
+	s->t = t;
+	s->next_uuid = 1 + t->n_places + t->n_processes;
+	s->names = t->functions.n + t->scopes.n + t->collops.n + t->files.n + OWN_NAMES;
+	s->sequence = calloc(t->n_places + 1, sizeof(*s->sequence));
+	s->chunk = malloc(CHUNK);
+	if (!s->sequence || !s->chunk) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for %zu threads", w->target, t->n_places);
+	}
+	s->f = xch_create(w, w->base, err);
+	if (!s->f) {
+		return -1;
+	}
+	for (i = 0; i < t->n_places; i++) {
+		if (describe_place(w, s, &t->place[i], err) < 0) {
+			return -1;
+		}
+	}
+	return put_bounds(w, s, err);
+}
+
+static int perfetto_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+{
+	struct state *s = w->state;
+	struct tkm_err ignored;
+	int rc = failed ? -1 : 0;
+	size_t i;
+
+	if (!s) {
+		return rc;
+	}
+	if (s->f && !failed) {
+		rc = flush(w, s, err);
+	}
+	if (s->f) {
+		rc |= xch_close(w, s->f, w->base, rc ? &ignored : err);
+	}
+	for (i = 0; s->sequence && i < t->n_places; i++) {
+		free(s->sequence[i].counter);
+		free(s->sequence[i].counter_index);
+		free(s->sequence[i].named);
+	}
+	free(s->sequence);
+	free(s->chunk);
+	free(s);
+	w->state = NULL;
+	return rc;
+}
+
+#define HOLDS(kind) (1u << (kind))
+const struct xch_format xch_perfetto = {
+	.name = "PERFETTO",
+	.suffix = ".perfetto",
+	.what = "Perfetto's protobuf",
+	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
+		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
+		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_REPORT) |
+		HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) | HOLDS(XCH_BOUND),
+	.stream = 1,
+	.open = perfetto_open,
+	.event = perfetto_event,
+	.close = perfetto_close,
+};

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes the samples of counters as comma-separated values, as a time series. The long layout has a line for each
+ * value. The wide layout has a line for each thread and time, and a column for each counter; an empty cell means
+ * that there was no sample. The decimal mark is always a point, whatever the locale. */
+#include "config.h"
+#include "exchange/common/private.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The last sample of a running total, needed to compute its rate. */
+struct rate {
+	uint64_t time, value;
+	int seen;
+};
+
+struct csv {
+	FILE *f;
+	char **who;              /* per place: "host,rank,thread" */
+	char **name, **unit;     /* per counter, as cells */
+	struct rate **rate;      /* per place, for all counters; NULL: no sample yet */
+	char (*cell)[32];        /* wide: per counter; "": no value */
+	struct xch_place *place; /* wide: the place whose line is being collected; NULL: none */
+	uint64_t time;
+};
+
+/* Writes a text as a cell: in quotes if necessary, with inner quotes doubled. */
+static char *quoted(const char *s)
+{
+	size_t n = strlen(s), k = 0, i;
+	char *q;
+
+	if (!s[strcspn(s, ",\"\r\n")] && (n == 0 || (s[0] != ' ' && s[n - 1] != ' '))) {
+		return strdup(s);
+	}
+	q = malloc(2 * n + 3);
+	if (q) {
+		q[k++] = '"';
+		for (i = 0; i < n; i++) {
+			if (s[i] == '"') {
+				q[k++] = '"';
+			}
+			q[k++] = s[i];
+		}
+		q[k++] = '"';
+		q[k] = 0;
+	}
+	return q;
+}
+
+static char *who_of(const struct xch_place *p)
+{
+	char *host = quoted(p->host ? p->host : ""), *group, *out = NULL;
+
+	if (!p->is_group) {
+		if (host && asprintf(&out, "%s,%u,%u", host, p->process, p->thread) < 0) {
+			out = NULL;
+		}
+	} else {
+		/* a group that is not a node is named in the column of the thread */
+		group = quoted(p->name && (!p->host || strcmp(p->name, p->host) != 0) ? p->name : "");
+		if (host && group && asprintf(&out, "%s,,%s", host, group) < 0) {
+			out = NULL;
+		}
+		free(group);
+	}
+	free(host);
+	return out;
+}
+
+static void free_all(struct csv *c, const struct xch_trace *t)
+{
+	size_t i;
+
+	for (i = 0; c->who && i < t->n_places; i++) {
+		free(c->who[i]);
+	}
+	for (i = 0; c->rate && i < t->n_places; i++) {
+		free(c->rate[i]);
+	}
+	for (i = 0; i < t->n_counters; i++) {
+		free(c->name ? c->name[i] : NULL);
+		free(c->unit ? c->unit[i] : NULL);
+	}
+	free(c->who);
+	free(c->rate);
+	free(c->name);
+	free(c->unit);
+	free(c->cell);
+	free(c);
+}
+
+static int make_cells(struct csv *c, const struct xch_writer *w, const struct xch_trace *t)
+{
+	char text[1200];
+	size_t i;
+
+	for (i = 0; i < t->n_places; i++) {
+		c->who[i] = who_of(&t->place[i]);
+		if (!c->who[i]) {
+			return -1;
+		}
+	}
+	for (i = 0; i < t->n_counters; i++) {
+		const struct xch_counter *k = &t->counter[i];
+		const char *per = w->o->rate && k->total ? "/s" : "", *unit = *per && !*k->unit ? "1" : k->unit;
+
+		snprintf(text, sizeof(text), "%s%s%s%s%s", k->name, *unit ? " [" : "", unit, per, *unit ? "]" : "");
+		c->name[i] = quoted(w->o->layout == XCH_WIDE ? text : k->name);
+		snprintf(text, sizeof(text), "%s%s", unit, per);
+		c->unit[i] = quoted(text);
+		if (!c->name[i] || !c->unit[i]) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int csv_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct csv *c = calloc(1, sizeof(*c));
+	size_t i;
+
+	if (!c) {
+		return xch_fail_memory(err, w->target);
+	}
+	w->state = c;
+	c->who = calloc(t->n_places + 1, sizeof(*c->who));
+	c->rate = calloc(t->n_places + 1, sizeof(*c->rate));
+	c->name = calloc(t->n_counters + 1, sizeof(*c->name));
+	c->unit = calloc(t->n_counters + 1, sizeof(*c->unit));
+	c->cell = calloc(t->n_counters + 1, sizeof(*c->cell));
+	if (!c->who || !c->rate || !c->name || !c->unit || !c->cell || make_cells(c, w, t) < 0) {
+		return xch_fail_memory(err, w->target);
+	}
+	c->f = xch_create(w, w->base, err);
+	if (!c->f) {
+		return -1;
+	}
+	if (w->o->layout != XCH_WIDE) {
+		fputs("time,bound,host,rank,thread,counter,value,unit\n", c->f);
+		return 0;
+	}
+	fputs("time,bound,host,rank,thread", c->f);
+	for (i = 0; i < t->n_counters; i++) {
+		fprintf(c->f, ",%s", c->name[i]);
+	}
+	fputc('\n', c->f);
+	return 0;
+}
+
+/* Computes the change per second since the previous sample. Returns 0 if there is none. */
+static int rate_text(struct csv *c, const struct xch_trace *t, const struct xch_event *e, const struct xch_counter *k,
+	uint64_t bits, char *buf)
+{
+	struct rate **all = &c->rate[e->place->index], *r, old;
+	double now, then, change;
+
+	*all = *all ? *all : calloc(t->n_counters, sizeof(**all));
+	if (!*all) {
+		return -1;
+	}
+	r = &(*all)[k->index];
+	old = *r;
+	*r = (struct rate){ e->time, bits, 1 };
+	if (!old.seen || e->time <= old.time) {
+		r->time = old.seen ? old.time : e->time; /* of several samples at the same time the first counts */
+		r->value = old.seen ? old.value : bits;
+		return 0;
+	}
+	if (k->type == STF_COUNTER_F8) {
+		memcpy(&now, &bits, sizeof(now));
+		memcpy(&then, &old.value, sizeof(then));
+		change = now - then;
+	} else {
+		change = (double)(int64_t)(bits - old.value);
+	}
+	return xch_real(change / ((double)(e->time - old.time) * t->resolution), buf);
+}
+
+/* Prints a value into a cell. Returns its length, 0: no value. */
+static int text_of(struct csv *c, const struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e,
+	const struct xch_counter *k, uint64_t bits, char *buf)
+{
+	return w->o->rate && k->total ? rate_text(c, t, e, k, bits, buf) : xch_value(k, bits, buf);
+}
+
+static void put(struct csv *c, const char *s)
+{
+	fputs_unlocked(s, c->f);
+}
+
+/* "time,bound,host,rank,thread" */
+static void put_head(struct csv *c, const struct xch_trace *t, const struct xch_place *p, uint64_t time)
+{
+	double bound = p->is_group ? t->worst_bound : xch_bound(t, p->process, time);
+	char buf[48];
+	int n = xch_seconds(t, time, buf);
+
+	fwrite_unlocked(buf, 1, (size_t)n, c->f);
+	putc_unlocked(',', c->f);
+	if (!isnan(bound)) {
+		n = xch_real(bound, buf);
+		fwrite_unlocked(buf, 1, (size_t)n, c->f);
+	}
+	putc_unlocked(',', c->f);
+	put(c, c->who[p->index]);
+}
+
+static int failed_to_write(struct csv *c, const struct xch_writer *w, struct tkm_err *err)
+{
+	return ferror_unlocked(c->f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", w->target) : 0;
+}
+
+static void end_line(struct csv *c, const struct xch_trace *t)
+{
+	size_t i;
+
+	if (!c->place) {
+		return;
+	}
+	put_head(c, t, c->place, c->time);
+	for (i = 0; i < t->n_counters; i++) {
+		putc_unlocked(',', c->f);
+		put(c, c->cell[i]);
+		c->cell[i][0] = 0;
+	}
+	putc_unlocked('\n', c->f);
+	c->place = NULL;
+}
+
+static int csv_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+{
+	struct csv *c = w->state;
+	char buf[48];
+	uint32_t i;
+	int n;
+
+	for (i = 0; i < e->u.sample.n; i++) {
+		const struct xch_counter *k = xch_counter(t, e->u.sample.counters[i]);
+
+		if (!k) {
+			xch_lost(w, XCH_SAMPLE, 1);
+			continue;
+		}
+		n = text_of(c, w, t, e, k, e->u.sample.values[i], buf);
+		if (n < 0) {
+			return xch_fail_memory(err, w->target);
+		}
+		if (n == 0) {
+			continue;
+		}
+		if (w->o->layout == XCH_WIDE) {
+			if (c->place != e->place || c->time != e->time || c->cell[k->index][0]) {
+				end_line(c, t);
+				c->place = e->place;
+				c->time = e->time;
+			}
+			memcpy(c->cell[k->index], buf, (size_t)n + 1);
+			continue;
+		}
+		put_head(c, t, e->place, e->time);
+		putc_unlocked(',', c->f);
+		put(c, c->name[k->index]);
+		putc_unlocked(',', c->f);
+		fwrite_unlocked(buf, 1, (size_t)n, c->f);
+		putc_unlocked(',', c->f);
+		put(c, c->unit[k->index]);
+		putc_unlocked('\n', c->f);
+	}
+	return failed_to_write(c, w, err);
+}
+
+static int csv_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+{
+	struct csv *c = w->state;
+	int rc = 0;
+
+	if (!c) {
+		return 0;
+	}
+	if (!failed) {
+		end_line(c, t);
+	}
+	if (c->f) {
+		rc = xch_close(w, c->f, w->base, err);
+	}
+	free_all(c, t);
+	return rc;
+}
+
+const struct xch_format xch_csv = {
+	.name = "CSV",
+	.suffix = ".csv",
+	.what = "comma-separated values, a line for each sample",
+	.holds = 1u << XCH_SAMPLE | 1u << XCH_UNITS | 1u << XCH_BOUND,
+	.stream = 1,
+	.table = 1,
+	.rates = 1,
+	.open = csv_open,
+	.event = csv_event,
+	.close = csv_close,
+	.read = xch_csv_read,
+	.is = xch_csv_is,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a report knows about a trace after it has read it once: curves, time in functions, messages, and errors. */
+#ifndef REPORT_DATA_TRACE_H
+#define REPORT_DATA_TRACE_H
+
+#include "base/err.h"
+#include "report/data/axis.h"
+#include "include/stf.h"
+
+struct vtr_counter {
+	uint32_t id;
+	const char *name;  /* of the counter, without its class */
+	const char *group; /* its class, or "" */
+	const char *about; /* what it counts; NULL: the trace does not say */
+	const char *stored_unit;
+	char unit[40]; /* of what is shown */
+	double factor; /* shown = stored x factor; of a running total: of its increase per second */
+	int rate;      /* a running total, shown as a rate */
+	int kind;      /* STF_COUNTER_I8, _F8 or _U8 */
+	int share;     /* computed here, percent of the time; minimum and maximum mean nothing */
+	size_t n_series;
+};
+
+struct vtr_function {
+	uint64_t calls;
+	double inclusive, exclusive; /* time-stamp units */
+};
+
+struct vtr_frame {
+	uint32_t function;
+	uint64_t enter;
+	double children;
+};
+
+/* The calls that a thread is in. */
+struct vtr_stack {
+	uint32_t willy;
+	struct vtr_frame *frame;
+	size_t depth, room;
+	size_t mpi;     /* how many of them are MPI calls */
+	uint64_t since; /* the last change between MPI and not */
+	uint64_t last;
+	int begun;
+};
+
+enum { VTR_MATRIX = 64 }; /* rows of the message matrix at most; then each is several processes */
+
+struct vtr_messages {
+	uint64_t n, bytes, unmatched;
+	uint64_t backward; /* received before they were sent */
+	uint32_t rows, per_row;
+	uint64_t *count, *size; /* [rows * rows], sender first */
+};
+
+struct vtr_operation { /* a kind of collective operation */
+	uint32_t type;
+	uint64_t n;
+	double longest; /* time-stamp units, of the slowest participant */
+};
+
+struct vtr_trace {
+	const char *path;
+	struct stf_reader *reader;
+	double resolution;   /* seconds of a time-stamp unit */
+	uint64_t start, end; /* as the trace states; start > end: it does not */
+	const uint32_t *threads;
+	uint32_t processes;
+	struct vtr_counter *counter;
+	size_t counters;
+	size_t mpi_share; /* index of the counter that is computed from MPI calls */
+	struct vtr_axis axis;
+	struct vtr_function *function; /* [functions * processes] or [functions] */
+	size_t functions;
+	uint32_t function_rows; /* `processes`, or 1 where that would be too many */
+	uint32_t *function_id;
+	unsigned char *function_is_mpi;
+	struct vtr_stack *stack;
+	size_t stacks;
+	uint64_t unbalanced; /* leaves without an enter */
+	struct vtr_messages messages;
+	struct vtr_operation operation[64];
+	size_t operations;
+	uint64_t records, values, reports;
+	int empty;          /* a component had no record */
+	int windowed;       /* only start to end was read */
+	double offset_s;    /* of the window's start, since the start of the trace */
+	char note[600];     /* why an index was not used */
+	char fault[8][700]; /* what could not be read */
+	size_t faults;      /* how many; not all may be in fault[] */
+};
+
+enum { VTR_COLUMNS = 640 }; /* of a picture, at most */
+
+struct vtr_reading {
+	int index;           /* 1: make an index */
+	int window;          /* only records from from_s to to_s, seconds since the start of the trace */
+	double from_s, to_s; /* to_s may be infinite */
+};
+
+/* Opens and reads a trace, or the index beside it. Each damage becomes a line of fault[]; returns -1 only if nothing
+ * can be shown. */
+int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err);
+void vtr_trace_free(struct vtr_trace *t);
+
+/* Names of a thread or group: "rank 3", "rank 3 thread 1", "node vm". Returns buf. */
+char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size_t size);
+
+/* Seconds since the start of the trace. */
+double vtr_seconds(const struct vtr_trace *t, uint64_t time);
+double vtr_length(const struct vtr_trace *t);
+
+/* In functions.c: records of calls, messages and collective operations. */
+int vtr_functions_begin(struct vtr_trace *t);
+void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r);
+/* The calls that a thread was in when the window began: they count, with their time in the window. */
+void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint64_t from);
+void vtr_functions_end(struct vtr_trace *t);
+void vtr_functions_free(struct vtr_trace *t);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pages that vtreport writes. */
+#ifndef REPORT_PAGE_PAGE_H
+#define REPORT_PAGE_PAGE_H
+
+#include <stdio.h>
+
+#include "report/data/clocks.h"
+#include "report/data/trace.h"
+
+/* Writes the whole report of one trace and its clocks. */
+void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c);
+
+/* Writes the report of a .clk file alone. */
+void vtr_write_clocks(FILE *f, const struct vtr_clocks *c);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Drift of clocks over days and weeks, from the correction files of several runs. */
+#include "config.h"
+#include "report/page/several.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/html/frame.h"
+#include "report/pictures/many.h"
+
+/* The first and last run are MARGIN places away from the edges, so that their dots are complete. */
+enum { PLACES = 240, CLOCKS = 64, MARGIN = 4, BETWEEN = PLACES - 1 - 2 * MARGIN };
+
+struct clocks_of_all { /* a clock is a timer on a host */
+	char name[CLOCKS][120];
+	const char *pointer[CLOCKS];
+	size_t n, more;
+};
+
+static size_t clock_number(struct clocks_of_all *a, const struct cal_rank *r)
+{
+	char name[120];
+	size_t i;
+
+	snprintf(name, sizeof(name), "%.70s %.40s", r->host, r->reference[0] ? r->reference : r->timer);
+	for (i = 0; i < a->n && strcmp(a->name[i], name); i++) {
+	}
+	if (i == a->n && a->n < CLOCKS) {
+		memcpy(a->name[a->n], name, sizeof(name));
+		a->pointer[a->n] = a->name[a->n];
+		a->n++;
+	}
+	return i;
+}
+
+static int by_date(const void *a, const void *b)
+{
+	const struct vtr_clocks *x = a, *y = b;
+
+	return x->run.realtime0_ns < y->run.realtime0_ns ? -1 : x->run.realtime0_ns > y->run.realtime0_ns;
+}
+
+static void date(const struct vtr_clocks *c, char *buf, size_t size)
+{
+	time_t t = (time_t)(c->run.realtime0_ns / 1000000000);
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(buf, size, "%Y-%m-%d %H:%M:%S UTC", &tm)) {
+		snprintf(buf, size, "unknown");
+	}
+}
+
+/* Draws the range that each file proves for the rates of the clocks, at the file's place. */
+static void fill(struct vtr_field *d, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
+{
+	double days = (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns);
+	size_t i, r;
+
+	for (i = 0; i < n; i++) {
+		size_t place = MARGIN +
+			(days > 0 ? (size_t)((double)(c[i].run.realtime0_ns - c[0].run.realtime0_ns) / days * BETWEEN)
+				  : i * BETWEEN / (n > 1 ? n - 1 : 1));
+
+		for (r = 0; r < c[i].run.ranks; r++) {
+			size_t k = clock_number(all, &c[i].run.rank[r]);
+			struct vtr_rate v = vtr_clock_rate(&c[i], r);
+
+			if (k < CLOCKS && !isnan(v.likely)) {
+				d->value[k * PLACES + place] = 1e6 * v.likely;
+				d->low[k * PLACES + place] = isnan(v.low) || isnan(v.high) ? NAN : 1e6 * v.low;
+				d->high[k * PLACES + place] = isnan(v.low) || isnan(v.high) ? NAN : 1e6 * v.high;
+			}
+		}
+	}
+}
+
+static void draw(FILE *f, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
+{
+	struct vtr_field d;
+	struct vtr_chosen lines;
+	struct vtr_chart chart = { .id = "weeks",
+		.title = "Drift of the clocks",
+		.x_unit = "days",
+		.y_unit = "ppm",
+		.n = PLACES,
+		.about = "Each dot is the rate of a clock in one run, relative to its nominal frequency; the band is "
+			 "what the messages "
+			 "of that run prove. From left to right the time between the runs." };
+
+	if (vtr_field_begin(&d, CLOCKS, PLACES, 1) < 0) {
+		return;
+	}
+	fill(&d, c, n, all);
+	d.rows = all->n;
+	d.word = "clock";
+	d.name = all->pointer;
+	vtr_choose(&d, -1, 1, &lines);
+	chart.to = (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns) / 86400e9;
+	chart.to = chart.to > 0 ? chart.to : 1;
+	chart.from = -chart.to * MARGIN / BETWEEN;
+	chart.to -= chart.from;
+	chart.line = lines.line;
+	chart.lines = lines.n;
+	fprintf(f, "<p class=\"soft\">%s</p>\n", chart.about);
+	vtr_svg_chart(f, &chart);
+	free(lines.sum);
+	free(d.value);
+}
+
+static void table(FILE *f, const struct vtr_clocks *c, size_t n)
+{
+	const char *const heads[] = { "file", "date", "ranks", "length", "largest bound", "steps", "host",
+		"rate of its clock", "from", "to", NULL };
+	char when[60];
+	size_t i, r;
+
+	vtr_table_begin(f, "Table of the runs", "Clocks by run", heads);
+	for (i = 0; i < n; i++) {
+		date(&c[i], when, sizeof(when));
+		for (r = 0; r < c[i].run.ranks && r < 64; r++) {
+			struct vtr_rate v = vtr_clock_rate(&c[i], r);
+
+			if (c[i].run.rank[r].sync == CAL_SHARED) {
+				continue;
+			}
+			fputs("<tr><th scope=\"row\">", f);
+			vtr_html(f, c[i].path);
+			fprintf(f, "</th><td>%s</td><td>%zu</td>", when, c[i].run.ranks);
+			vtr_cell(f, (double)c[i].run.end.v * c[i].run.period_s, "s");
+			vtr_cell(f, c[i].worst_s, "s");
+			fprintf(f, "<td>%zu</td><td>", c[i].steps);
+			vtr_html(f, c[i].run.rank[r].host);
+			fputs("</td>", f);
+			vtr_cell(f, 1e6 * v.likely, "ppm");
+			vtr_cell(f, 1e6 * v.low, "ppm");
+			vtr_cell(f, 1e6 * v.high, "ppm");
+			fputs("</tr>\n", f);
+		}
+	}
+	vtr_table_end(f);
+}
+
+int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n)
+{
+	struct clocks_of_all *all = calloc(1, sizeof(*all));
+	char first[60], last[60], worst[60];
+	double most = 0;
+	size_t i, steps = 0;
+
+	if (!all) {
+		return -1;
+	}
+	qsort(c, n, sizeof(*c), by_date);
+	for (i = 0; i < n; i++) {
+		most = fmax(most, c[i].worst_s);
+		steps += c[i].steps;
+	}
+	date(&c[0], first, sizeof(first));
+	date(&c[n - 1], last, sizeof(last));
+	vtr_page_begin(f, "Clocks over several runs");
+	fprintf(f,
+		"<header><h1>Clocks over %zu runs</h1><dl><dt>From</dt><dd>%s</dd><dt>To</dt><dd>%s</dd></dl>\n"
+		"<p class=\"verdict g%d\">Stamps agreed to within %s (bound) in the worst of these runs; %zu "
+		"step%s.</p></header>\n<main>\n",
+		n, first, last, steps ? 3 : 0, vtr_value(worst, sizeof(worst), most, "s"), steps,
+		steps == 1 ? "" : "s");
+	vtr_section(f, "weeks-of-drift", "Drift of the clocks");
+	draw(f, c, n, all);
+	table(f, c, n);
+	fputs("</main>\n", f);
+	vtr_page_end(f);
+	free(all);
+	return 0;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Energy by powercap (RAPL), and the CPUs' frequency. Only on request, because reading a frequency can interrupt a
+ * CPU. */
+#include "config.h"
+#include "sampler/private.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "base/text/text.h"
+
+enum { ZONE_NAME = 64, MAX_FILES = 4096 };
+
+/* One file with one number. */
+struct item {
+	struct smp_file file;
+	char path[128];
+	char name[ZONE_NAME]; /* "package-0", "cpu3" */
+	int summed;           /* part of the counter without an instance */
+	uint64_t wrap;        /* energy starts again after this; 0: never */
+	uint64_t last, sum;
+	int valid, lost;
+};
+
+struct finder {
+	const struct smp_env *env;
+	struct item *item;
+	size_t n, cap;
+	int root;
+};
+
+struct power_set {
+	struct finder energy, freq;
+	size_t n;
+	struct {
+		int freq;             /* 0 energy, 1 frequency, -1 unknown */
+		char name[ZONE_NAME]; /* "": sum, or mean */
+	} want[];
+};
+
+static uint64_t number_of(int root, const char *path)
+{
+	char text[32];
+	const char *p = tkm_root_line(root, path, text, sizeof(text));
+	uint64_t v = 0;
+
+	return smp_number(&p, &v) == 0 ? v : 0;
+}
+
+static struct item *add(struct finder *f)
+{
+	struct item *i = f->n < MAX_FILES ? smp_grow(f->item, f->n, &f->cap, sizeof(*i)) : NULL;
+
+	if (!i) {
+		return NULL;
+	}
+	f->item = i;
+	i += f->n++;
+	memset(i, 0, sizeof(*i));
+	i->file.fd = -1;
+	return i;
+}
+
+/* "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it, counted there already; psys is all together. */
+static int add_zone(const char *name, void *ctx)
+{
+	struct finder *f = ctx;
+	const char *colon = strchr(name, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
+	char path[160], label[ZONE_NAME / 2];
+	struct item *i;
+
+	if (!colon || strlen(name) > 48 || strncmp(name, "intel-rapl-mmio", 15) == 0) {
+		return 0;
+	}
+	i = add(f);
+	if (!i) {
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/sys/class/powercap/%s/name", name);
+	tkm_root_line(f->root, path, label, sizeof(label));
+	if (second) {
+		snprintf(i->name, sizeof(i->name), "%s-%.*s", label, (int)(second - colon - 1), colon + 1);
+	} else {
+		snprintf(i->name, sizeof(i->name), "%s", label);
+	}
+	snprintf(path, sizeof(path), "/sys/class/powercap/%s/max_energy_range_uj", name);
+	i->wrap = number_of(f->root, path);
+	i->summed = !second && strncmp(label, "package", 7) == 0;
+	snprintf(i->path, sizeof(i->path), "/sys/class/powercap/%s/energy_uj", name);
+	return 0;
+}
+
+static int add_cpu(const char *name, void *ctx)
+{
+	struct finder *f = ctx;
+	char path[128];
+	struct item *i;
+	long long cpu;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%.40s/cpufreq/scaling_cur_freq", name);
+	if (strncmp(name, "cpu", 3) != 0 || tkm_parse_int(name + 3, 0, 1 << 20, &cpu) < 0 ||
+		!smp_exists(f->root, path)) {
+		return 0;
+	}
+	i = add(f);
+	if (i) {
+		snprintf(i->name, sizeof(i->name), "%s", name);
+		snprintf(i->path, sizeof(i->path), "%s", path);
+		i->summed = 1;
+	}
+	return 0;
+}
+
+static void find_items(struct finder *f, const struct smp_env *env, int freq)
+{
+	*f = (struct finder){ .env = env, .root = smp_root(env) };
+	if (f->root >= 0) {
+		smp_dir_each(f->root, freq ? "/sys/devices/system/cpu" : "/sys/class/powercap",
+			freq ? add_cpu : add_zone, f);
+		close(f->root);
+	}
+	f->root = -1;
+}
+
+static void free_items(struct finder *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		smp_file_close(&f->item[i].file);
+	}
+	smp_free(f->item);
+}
+
+/* ---- listing ------------------------------------------------------------------------------------- */
+
+static const struct smp_counter energy_counter = {
+	.unit = "uJ",
+	.what = "energy used by the CPU packages",
+	.scope = SMP_NODE,
+	.type = SMP_U64,
+	.kind = SMP_TOTAL,
+	.factor = 1e-6,
+	.shown_unit = "W",
+};
+static const struct smp_counter freq_counter = {
+	.unit = "kHz",
+	.what = "frequency of the CPUs, mean",
+	.scope = SMP_NODE,
+	.type = SMP_U64,
+	.kind = SMP_LEVEL,
+	.factor = 1e-3,
+	.shown_unit = "MHz",
+};
+
+static const char *why_none(const struct finder *f, int root, int freq, char why[SMP_TEXT])
+{
+	char text[8];
+
+	if (f->n == 0) {
+		smp_why(why,
+			freq ? "no cpufreq in /sys/devices/system/cpu: a virtual machine, or no driver for this CPU"
+			     : "no zone in /sys/class/powercap: a virtual machine, or the module intel_rapl_common is "
+			       "not loaded");
+		return why;
+	}
+	errno = 0;
+	if (root >= 0 && tkm_root_read(root, f->item[0].path, text, sizeof(text)) < 0) {
+		smp_why(why,
+			errno == EACCES ? "%s may be read by root only (CVE-2020-8694): as root, chmod a+r it"
+					: "%s cannot be read",
+			f->item[0].path);
+		return why;
+	}
+	return NULL;
+}
+
+static int list_kind(const struct smp_env *env, int freq, smp_each each, void *ctx)
+{
+	struct smp_counter c = freq ? freq_counter : energy_counter;
+	const char *base = freq ? "cpu_freq" : "energy";
+	char name[ZONE_NAME + 16], why[SMP_TEXT];
+	int root = smp_root(env), rc;
+	struct finder f;
+	size_t i;
+
+	find_items(&f, env, freq);
+	c.name = base;
+	c.missing = why_none(&f, root, freq, why);
+	rc = each(&c, ctx);
+	for (i = 0; rc == 0 && i < f.n; i++) {
+		snprintf(name, sizeof(name), "%s:%s", base, f.item[i].name);
+		c.name = name;
+		c.what = freq ? "frequency of one CPU" : "energy used by one part of the machine";
+		rc = each(&c, ctx);
+	}
+	free_items(&f);
+	if (root >= 0) {
+		close(root);
+	}
+	return rc;
+}
+
+static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
+{
+	int rc = 0;
+
+	(void)why;
+	if (smp_may_match(hint, "energy")) {
+		rc = list_kind(env, 0, each, ctx);
+	}
+	if (rc == 0 && smp_may_match(hint, "cpu_freq")) {
+		rc = list_kind(env, 1, each, ctx);
+	}
+	return rc;
+}
+
+/* ---- sets ---------------------------------------------------------------------------------------- */
+
+static int is_selected(const struct power_set *s, int freq, const struct item *item)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->want[i].freq == freq &&
+			(s->want[i].name[0] ? strcmp(s->want[i].name, item->name) == 0 : item->summed)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void open_items(const struct power_set *s, struct finder *f, int freq)
+{
+	int root = smp_root(f->env);
+	size_t i, kept = 0;
+
+	for (i = 0; i < f->n; i++) {
+		if (is_selected(s, freq, &f->item[i])) {
+			f->item[kept] = f->item[i];
+			if (root >= 0) {
+				smp_file_open(&f->item[kept].file, root, f->item[kept].path);
+			}
+			kept++;
+		}
+	}
+	f->n = kept;
+	if (root >= 0) {
+		close(root);
+	}
+}
+
+static void close_set(void *set)
+{
+	struct power_set *s = set;
+
+	free_items(&s->energy);
+	free_items(&s->freq);
+	smp_free(s);
+}
+
+static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+{
+	struct power_set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
+	size_t i;
+
+	(void)target;
+	(void)why_each;
+	if (!s) {
+		smp_why(why, "no memory");
+		return NULL;
+	}
+	s->n = n;
+	for (i = 0; i < n; i++) {
+		const char *colon = strchr(names[i], ':');
+
+		s->want[i].freq = strncmp(names[i], "cpu_freq", 8) == 0;
+		snprintf(s->want[i].name, sizeof(s->want[i].name), "%s", colon ? colon + 1 : "");
+	}
+	find_items(&s->energy, env, 0);
+	find_items(&s->freq, env, 1);
+	open_items(s, &s->energy, 0);
+	open_items(s, &s->freq, 1);
+	return s;
+}
+
+/* Energy starts again after its range; how often between two reads cannot be told, once is assumed. */
+static void read_item(struct item *i, const struct smp_env *env)
+{
+	char text[32];
+	const char *p = text;
+	uint64_t v;
+	int root;
+
+	if (!smp_file_ours(&i->file)) {
+		i->file.fd = -1;
+		root = smp_root(env);
+		if (root >= 0) {
+			smp_file_open(&i->file, root, i->path);
+			close(root);
+		}
+	}
+	i->valid = smp_file_read(&i->file, text, sizeof(text)) > 0 && smp_number(&p, &v) == 0;
+	if (!i->valid) {
+		return;
+	}
+	i->lost = v < i->last && !i->wrap;
+	i->sum += v >= i->last ? v - i->last : i->wrap ? i->wrap - i->last + v : v;
+	i->last = v;
+}
+
+static uint8_t put_value(const struct finder *f, const char *name, int freq, union smp_value *value)
+{
+	uint64_t sum = 0, n = 0;
+	uint8_t state = SMP_VALID;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		const struct item *it = &f->item[i];
+
+		if (name[0] ? strcmp(name, it->name) == 0 : it->summed) {
+			if (!it->valid && !freq) {
+				return 0; /* a sum with a part missing is none; a mean is one over those that are there */
+			}
+			if (it->valid) {
+				n++;
+				sum += freq ? it->last : it->sum;
+				state |= it->lost ? SMP_RESTARTED : 0;
+			}
+		}
+	}
+	value->u = freq && n ? sum / n : sum;
+	return n ? state : 0;
+}
+
+static int read_set(void *set, union smp_value *value, uint8_t *state)
+{
+	struct power_set *s = set;
+	int valid = 0;
+	size_t i;
+
+	for (i = 0; i < s->energy.n; i++) {
+		read_item(&s->energy.item[i], s->energy.env);
+	}
+	for (i = 0; i < s->freq.n; i++) {
+		read_item(&s->freq.item[i], s->freq.env);
+	}
+	for (i = 0; i < s->n; i++) {
+		state[i] =
+			put_value(s->want[i].freq ? &s->freq : &s->energy, s->want[i].name, s->want[i].freq, &value[i]);
+		valid += state[i] != 0;
+	}
+	return valid;
+}
+
+const struct smp_source smp_power = {
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "power",
+	.what = "energy by powercap and CPU frequency, of the node",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
+	.close = close_set,
+};

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* XXH3 checksums, 64 bits; uses AVX2 if the processor has it. */
+#include "config.h"
+#include "stf/format/hash.h"
+
+#include <stdlib.h>
+
+#if defined(HAVE_XXHASH) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HASH_AVX2 1
+#endif
+
+#ifdef HAVE_XXHASH
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+void *stx_hash_new(void)
+{
+	XXH3_state_t *s = XXH3_createState();
+
+	if (s) {
+		XXH3_64bits_reset(s);
+	}
+	return s;
+}
+
+void stx_hash_add(void *h, const void *p, size_t n)
+{
+#ifdef HASH_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		stx_hash_add_avx2(h, p, n);
+		return;
+	}
+#endif
+	XXH3_64bits_update(h, p, n);
+}
+
+uint64_t stx_hash_value(const void *h)
+{
+	return XXH3_64bits_digest(h);
+}
+
+void stx_hash_reset(void *h)
+{
+	XXH3_64bits_reset(h);
+}
+
+void stx_hash_free(void *h)
+{
+	XXH3_freeState(h);
+}
+
+uint64_t stx_hash_of(const void *p, size_t n)
+{
+#ifdef HASH_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		return stx_hash_avx2(p, n);
+	}
+#endif
+	return XXH3_64bits(p, n);
+}
+
+int stx_hash_there(void)
+{
+	return 1;
+}
+
+#else
+
+void *stx_hash_new(void)
+{
+	return NULL;
+}
+
+void stx_hash_add(void *h, const void *p, size_t n)
+{
+	(void)h;
+	(void)p;
+	(void)n;
+}
+
+uint64_t stx_hash_value(const void *h)
+{
+	(void)h;
+	return 0;
+}
+
+void stx_hash_reset(void *h)
+{
+	(void)h;
+}
+
+void stx_hash_free(void *h)
+{
+	(void)h;
+}
+
+uint64_t stx_hash_of(const void *p, size_t n)
+{
+	(void)p;
+	(void)n;
+	return 0;
+}
+
+int stx_hash_there(void)
+{
+	return 0;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* XXH3 with 256-bit registers. hash.c uses it if the processor has them. */
+#include "config.h"
+
+#if defined(HAVE_XXHASH) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("avx2")
+#include <immintrin.h>
+
+#define XXH_INLINE_ALL
+#define XXH_VECTOR XXH_AVX2
+#include <xxhash.h>
+
+#include "stf/format/hash.h"
+
+uint64_t stx_hash_avx2(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
+}
+
+void stx_hash_add_avx2(void *h, const void *p, size_t n)
+{
+	XXH3_64bits_update(h, p, n);
+}
+#else
+typedef int stx_no_avx2; /* C does not allow an empty file */
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The history of a data file: the state that a reader must know when it begins at an anchor. */
+#ifndef STF_WRITE_HISTORY_H
+#define STF_WRITE_HISTORY_H
+
+#include "stf/format/private.h"
+
+struct stx_history;
+struct stx_stream;
+
+struct stx_history *stx_history_new(void);
+void stx_history_free(struct stx_history *h);
+/* Takes in the records [p, end), which begin at `offset` of a data file whose time is *now, and advances *now.
+ * -1: no memory. */
+int stx_history_absorb(
+	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big);
+/* What n records of one thread, up to p, have done. */
+struct stx_done {
+	uint8_t *p;
+	size_t n;
+	uint64_t first, last; /* times */
+	/* states only: so many of the states that were open before have been left, and these functions are open since */
+	uint32_t enters, left, n_open;
+	const uint32_t *open;
+};
+
+/* Takes in states of one thread, or values of which the last record is at `last`, without a walk (stf/write/batch.h). Return 1; 0: a walk is
+ * needed, because a record before them is later than they are; -1: no memory. */
+int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_done *d);
+int stx_history_values(struct stx_history *h, const uint8_t *last, const struct stx_done *d);
+/* Writes the anchor of the place `offset` of a data file, where the stream is now. Unless they would take too much room,
+ * begin_of_history, the histories and end_of_history follow: the last value of each counter of all threads and those of each thread,
+ * stacks, records under way. */
+int stx_history_anchor(struct stx_stream *s, uint64_t offset);
+/* Writes the state just before `from` to `to`: counter_value for each thread, counter_history of values whose
+ * thread is unknown, stacks, records under way. */
+int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from);
+/* The number of records of each id so far, and the smallest and largest time (none: min > max). */
+const uint64_t *stx_history_counts(const struct stx_history *h);
+void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max);
+
+/* Returns everything that the index needs. */
+struct stx_summary {
+	uint64_t counts[256], min, max, n_late, most_late;
+};
+void stx_history_summary(const struct stx_history *h, struct stx_summary *m);
+/* Makes a history that starts with only this. */
+struct stx_history *stx_history_of(const struct stx_summary *m);
+
+/* How many records had an earlier time than a record before them, and the largest such difference. */
+uint64_t stx_history_late(const struct stx_history *h, uint64_t *most);
+/* Prepares for a reader that begins with the histories of an anchor. -1: no memory. */
+int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value);
+int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value);
+int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl);
+/* A reader takes in records one by one, and some of them are encoded anew. If the last record made the number of
+ * open records grow beyond `before`, this sets its true offset in the file. */
+size_t stx_history_n_open(const struct stx_history *h);
+void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offset, uint64_t prevtime);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Converts to and from foreign trace formats. */
+#include "config.h"
+#include "tools/convert/exchange.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/cli/files.h"
+
+static int damage(void *user, size_t i, char *text, size_t size)
+{
+	return stt_damage_text(user, i, text, size);
+}
+
+int stt_foreign_input(const struct stt_options *o, const struct xch_format **f)
+{
+	char names[400];
+
+	*f = NULL;
+	if (o->input_format) {
+		if (!strcasecmp(o->input_format, "STF") || !strcasecmp(o->input_format, "SINGLESTF") ||
+			!strcasecmp(o->input_format, "STFSINGLE") || !strcasecmp(o->input_format, "ASCII")) {
+			return 0;
+		}
+		*f = xch_by_name(o->input_format);
+		if (!*f || (!(*f)->read && !(*f)->missing)) {
+			stt_usage(o, "--input-format: '%s' is none of STF, SINGLESTF, ASCII, %s", o->input_format,
+				xch_names(1, names, sizeof(names)));
+			return -1;
+		}
+		return 0;
+	}
+	if (stt_input_format(o->input) != STT_SINGLE) {
+		*f = xch_by_content(o->input);
+	}
+	return 0;
+}
+
+static void say_lost(const struct stt_options *o, const struct xch_writer *w, const char *to)
+{
+	char text[1000];
+
+	if (*xch_lost_text(w, text, sizeof(text))) {
+		stt_say(o, 1, "%s: %s has no place for: %s", to, w->format->name, text);
+	}
+	if (w->disordered) {
+		stt_say(o, 1, "%s: %" PRIu64 " events are earlier than one before them", to, w->disordered);
+	}
+}
+
+int stt_export(const struct stt_options *o, const struct xch_format *f, const char *to)
+{
+	struct xch_options x = { .force = o->force, .rate = o->rate, .damage = damage };
+	struct xch_writer w;
+	struct stt_trace t;
+	struct tkm_err e;
+	int rc;
+
+	x.layout = o->layout && !strcasecmp(o->layout, "wide") ? XCH_WIDE : XCH_LONG;
+	if (o->layout && !f->table) {
+		return stt_usage(o, "--layout is for tables, which %s is not", f->name);
+	}
+	if (o->rate && !f->rates) {
+		return stt_usage(o, "--rate is for tables of samples, which %s is not", f->name);
+	}
+	if (stt_trace_open(&t, o, 0) < 0) {
+		return STT_FAULT;
+	}
+	x.user = &t;
+	if (xch_convert(t.r, o->input, f, to, &x, &w, &e) < 0) {
+		stt_damage(o, &t);
+		rc = e.code == TKM_ERR_ARG ? stt_usage(o, "%s", e.text) : stt_fault(o, "%s", e.text);
+	} else {
+		say_lost(o, &w, to);
+		rc = stt_damage(o, &t);
+		if (rc != STT_OK) {
+			stt_fault(o, "%s was written without the damaged pieces of %s", to, o->input);
+		}
+	}
+	stt_trace_close(&t);
+	return rc;
+}
+
+int stt_import(const struct stt_options *o, const struct xch_format *f, const char *to, int single)
+{
+	struct xch_input in = { .path = o->input, .to = to };
+	struct tkm_err e;
+
+	if (single && !strcmp(to, "-")) {
+		return stt_usage(o, "a trace made of %s cannot go to standard output; name a file", f->name);
+	}
+	in.stf.procs_per_file = (uint32_t)o->procs_per_file;
+	in.stf.force = o->force;
+	in.stf.compress = o->compress_trace > 0 ? (int)o->compress_trace : 0;
+	in.stf.single = single ? STF_SINGLE_FILE : 0;
+	if (xch_read(&in, f, &e) < 0) {
+		return stt_fault(o, "%s", e.text);
+	}
+	if (*in.note) {
+		stt_say(o, 1, "%s: %s", o->input, in.note);
+	}
+	return STT_OK;
+}
+
+/* ---- actions on a temporary STF trace ---- */
+
+static char *make_directory(const struct stt_options *o)
+{
+	const char *where = getenv("TMPDIR");
+	char *dir;
+
+	if (asprintf(&dir, "%s/stftool-XXXXXX", where && *where ? where : "/tmp") < 0) {
+		stt_fault(o, "out of memory");
+		return NULL;
+	}
+	if (!mkdtemp(dir)) {
+		stt_fault(o, "cannot create a directory for the trace: %s: %s", dir, strerror(errno));
+		free(dir);
+		return NULL;
+	}
+	return dir;
+}
+
+static void remove_trace(const struct stt_options *o, const char *path, char *dir)
+{
+	struct stt_options quiet = *o;
+
+	quiet.input = path;
+	quiet.verbose = 0;
+	quiet.force = 1;
+	if (access(path, F_OK) == 0) {
+		stt_remove(&quiet);
+	}
+	rmdir(dir);
+	free(dir);
+}
+
+int stt_on_import(const struct stt_options *o, const struct xch_format *f, int (*fn)(const struct stt_options *))
+{
+	struct stt_options on = *o;
+	char *dir = make_directory(o), *path;
+	int rc = STT_FAULT;
+
+	if (!dir) {
+		return STT_FAULT;
+	}
+	if (asprintf(&path, "%s/trace.stf", dir) >= 0) {
+		on.compress_trace = on.procs_per_file = 0;
+		rc = stt_import(&on, f, path, 0);
+		on = *o;
+		on.input = path;
+		on.input_format = "STF";
+		if (rc == STT_OK) {
+			rc = fn(&on);
+		}
+		remove_trace(o, path, dir);
+		free(path);
+	}
+	return rc;
+}
+
+int stt_export_part(const struct stt_options *o, const struct xch_format *f, const char *to,
+	int (*make)(const struct stt_options *, const char *))
+{
+	struct stt_options on = *o;
+	char *dir = make_directory(o), *path;
+	int rc = STT_FAULT;
+
+	if (!dir) {
+		return STT_FAULT;
+	}
+	if (asprintf(&path, "%s/trace.stf", dir) >= 0) {
+		on.logfile_format = "STF";
+		on.verbose = 0;
+		rc = make(&on, path);
+		on = *o;
+		on.input = path;
+		rc = access(path, F_OK) == 0 ? rc | stt_export(&on, f, to) : rc;
+		remove_trace(o, path, dir);
+		free(path);
+	}
+	return rc;
+}

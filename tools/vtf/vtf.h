@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Traces as text (doc/vtf-ascii.md): one record per line, with keywords and values. The printer and the parser
+ * use the same table of forms. */
+#ifndef TOOLS_VTF_VTF_H
+#define TOOLS_VTF_VTF_H
+
+#include "tools/cli/request.h"
+#include "tools/cli/stftool.h"
+
+/* One field of a line: KEY value, or KEY n value..., or only the value without a key. */
+struct vtf_part {
+	char key[16];
+	int field; /* index in the layout, -1 if this incarnation has no such field */
+};
+
+/* The form of a line for one incarnation. */
+struct vtf_form {
+	const char *head;
+	int extended; /* old readers of VTF do not know this form */
+	int n;
+	struct vtf_part part[16];
+};
+
+/* The form of a record. NULL for records without a line of their own: files, anchors, and strings, which are
+ * written where they are used. */
+const struct vtf_form *vtf_form(unsigned layout_id);
+/* The id of the first class whose lines begin with this keyword; 0: none. */
+unsigned vtf_class(const char *head);
+
+/* Classes of declarations, each after the classes that it refers to; ends with 0. */
+extern const unsigned char vtf_declarations[];
+
+/* Prints the trace, or the part that `req` selects (NULL: all). Prints faults. Returns an exit status. */
+int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f);
+
+/* Reads text and writes the trace `to` as STT_STF or STT_SINGLE. Returns an exit status. */
+int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, enum stt_format format);
+
+#endif
