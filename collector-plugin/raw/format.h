@@ -27,6 +27,12 @@ enum vt_raw_state {
 
 enum { VT_RAW_PROCESS_TOTALS = 64 };
 
+/* A total of the process that both the program and the sampler process record. */
+struct vt_raw_total {
+	uint64_t name; /* a hash of the counter's name, 0: free */
+	uint64_t highest;
+};
+
 /* The counters of the process. One thread at a time reads them, and owns the values that its turn protects
  * (sample/process.c). */
 struct vt_raw_process {
@@ -35,9 +41,7 @@ struct vt_raw_process {
 	int64_t high;    /* the latest stamp recorded */
 	int64_t low;     /* the latest stamp recorded with values older than those that are in the parts now */
 	int64_t read_at; /* when the reading of the values in the parts began; 0: not all are of one reading */
-	struct {
-		uint64_t name, highest;
-	} total[VT_RAW_PROCESS_TOTALS]; /* by a hash of the counter's name, 0: free */
+	struct vt_raw_total total[VT_RAW_PROCESS_TOTALS]; /* by a hash of the counter's name */
 };
 
 /* At offset 0. Texts are terminated. `check` covers the bytes after it up to `state`. */

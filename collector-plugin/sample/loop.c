@@ -154,10 +154,7 @@ static void sample_process(struct vt_sampler *s, int64_t delay)
 	}
 	now = vt_stamp_after(&s->c->pub, turns->high);
 	if (vt_sampler_in_window(s, now)) {
-		if (s->c->outside) {
-			/* kept in the raw file's pages for another sampler process, in case this one is killed */
-			v[0] = vt_process_total(turns, "sampler_cpu", v[0]);
-		}
+		v[0] = vt_raise_total(s->total_cpu, v[0]);
 		vt_target_sample_at(s, s->process, now, id, v, 3);
 		if (s->shared) {
 			vt_target_sample_at(s, s->shared, now, NULL, NULL, 0);

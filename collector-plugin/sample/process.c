@@ -34,9 +34,9 @@ struct part {
 	uint32_t *id;
 	union smp_value *value;
 	uint8_t *state;
-	const char **total; /* names of totals that the sampler process reads, too; NULL: none */
-	int valid;          /* result of the latest reading */
-	size_t size;        /* bytes from `value` on */
+	struct vt_raw_total **total; /* those that the sampler process records, too; NULL: not this one */
+	int valid;                   /* result of the latest reading */
+	size_t size;                 /* bytes from `value` on */
 };
 
 static struct vt_raw_process private_turns; /* while there is no raw file */
@@ -76,14 +76,16 @@ static int allocate_part(struct part *p, struct smp_set *set, const struct smp_p
 		return 0;
 	}
 	p->value = room;
-	p->total = (const char **)(void *)(p->value + n);
+	p->total = (struct vt_raw_total **)(void *)(p->value + n);
 	p->id = (uint32_t *)(void *)(p->total + n);
 	p->state = (uint8_t *)(p->id + n);
 	for (i = 0; i < n; i++) {
 		const struct smp_counter *k = &smp_plan_at(plan, smp_set_planned(set, i))->counter;
 
 		p->id[i] = counter_id[smp_set_planned(set, i)];
-		p->total[i] = vt_collect_is_outside() && k->kind == SMP_TOTAL && k->type == SMP_U64 ? k->name : NULL;
+		p->total[i] = vt_collect_is_outside() && k->kind == SMP_TOTAL && k->type == SMP_U64
+			? vt_process_total(process.turns, k->name)
+			: NULL;
 	}
 	p->valid = 0;
 	p->set = set;
@@ -236,8 +238,7 @@ static void record_part(const struct part *p, ltick_t now)
 	for (i = 0; i < n; i++) {
 		if (p->state[i] & SMP_VALID) {
 			id[k] = p->id[i];
-			v[k++] = p->total[i] ? vt_process_total(process.turns, p->total[i], p->value[i].u)
-					     : p->value[i].u;
+			v[k++] = vt_raise_total(p->total[i], p->value[i].u);
 		}
 		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
 			vt_raw_counters(vt_tls.thread->stream, now, 0, k, id, v);

@@ -7,6 +7,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/turn.h"
+#include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
 /* ---- for the parts that start and end a run ---- */
@@ -36,9 +37,19 @@ extern const struct vt_sink_ops vt_sampling_sink VT_HIDDEN;
 VT_HIDDEN VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
 	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values));
 
-/* Returns a total of the process as it is recorded. The program and the sampler process read it in two ways, which
- * differ by the steps of the kernel. The caller has the turn. */
-uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64_t v);
+/* Returns the place of a counter that the program and the sampler process both record for the process; NULL: there are
+ * too many. */
+struct vt_raw_total *vt_process_total(struct vt_raw_process *turns, const char *name);
+/* Returns the total as it is recorded: the two read it in two ways, which differ by the steps of the kernel. The caller
+ * has the turn. total: NULL: v is recorded. */
+static inline uint64_t vt_raise_total(struct vt_raw_total *total, uint64_t v)
+{
+	if (!total) {
+		return v;
+	}
+	total->highest = v > total->highest ? v : total->highest;
+	return total->highest;
+}
 
 /* ---- for the files of sample/ ---- */
 

@@ -88,46 +88,62 @@ void vt_sampler_say_unregistered(struct vt_sampler *s)
 	}
 }
 
-static struct vt_row *row_of(struct vt_sampler *s, int where, size_t n)
+/* A thread that gets the place continues where the one before ended. */
+static struct vt_place_total *totals_of_place(struct vt_sampler *s, int where, size_t n)
 {
-	uint64_t *v = tkm_table_put(&s->rows, &where, sizeof(where), sizeof(struct vt_row) + 2 * n * sizeof(uint64_t));
-	struct vt_row *row = (struct vt_row *)(void *)v;
+	struct vt_place_total *total = tkm_table_put(&s->places, &where, sizeof(where), n * sizeof(*total));
+	size_t i;
 
-	if (row) {
-		row->base = (uint64_t *)(void *)(row + 1);
-		row->last = row->base + n;
-		memcpy(row->base, row->last, n * sizeof(*row->base));
+	for (i = 0; total && i < n; i++) {
+		total[i].base = total[i].last;
 	}
-	return row;
+	return total;
+}
+
+static void fill_rows(struct vt_sampler *s, struct vt_target *t, enum smp_scope scope)
+{
+	const struct smp_plan *plan = t->book->plan;
+	struct vt_raw_process *turns = &vt_raw_head(vt_raw_of(&s->c->pub))->process;
+	struct vt_place_total *place = scope == SMP_THREAD && t->where >= (int)VT_RAW_PLACE
+		? totals_of_place(s, t->where, smp_plan_size(plan))
+		: NULL;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		size_t planned = smp_set_planned(t->set, i);
+		const struct smp_counter *k = &smp_plan_at(plan, planned)->counter;
+		int is_total = k->kind == SMP_TOTAL && k->type == SMP_U64;
+
+		t->row[i] = (struct vt_row){ .id = t->book->ids[planned],
+			.planned = (uint32_t)planned,
+			.total = scope == SMP_PROCESS && s->c->outside && is_total ? vt_process_total(turns, k->name)
+										   : NULL,
+			.place = place && is_total ? &place[planned] : NULL };
+	}
 }
 
 struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
 	int (*wanted)(const struct smp_plan *plan, size_t i))
 {
 	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
-	struct vt_target *t = vt_pages(sizeof(*t));
-	struct tkm_err e;
+	struct smp_set *set = book->plan ? smp_set_open_some(book->plan, &target, wanted, NULL) : NULL;
+	size_t n = set ? smp_set_size(set) : 0, size = sizeof(struct vt_target) + n * sizeof(struct vt_row);
+	struct vt_target *t = vt_pages(size);
 
-	if (!t) {
-		return NULL;
+	if (set) {
+		say_missing(s, book, set);
 	}
-	t->tid = tid;
-	t->where = where;
-	t->book = book;
-	t->cpu_fd = -1;
-	if (!book->plan) {
-		return t;
+	if (n == 0 || !t) {
+		smp_set_close(set);
+		set = NULL;
 	}
-	t->set = smp_set_open_some(book->plan, &target, wanted, &e);
-	if (t->set) {
-		say_missing(s, book, t->set);
-	}
-	if (t->set && smp_set_size(t->set) == 0) {
-		smp_set_close(t->set);
-		t->set = NULL;
-	}
-	if (t->set && scope == SMP_THREAD && where >= (int)VT_RAW_PLACE) {
-		t->row = row_of(s, where, smp_plan_size(book->plan));
+	if (t) {
+		*t = (struct vt_target){
+			.tid = tid, .where = where, .set = set, .book = book, .cpu_fd = -1, .n = n, .size = size
+		};
+		if (n) {
+			fill_rows(s, t, scope);
+		}
 	}
 	return t;
 }
@@ -136,7 +152,7 @@ void vt_target_free(struct vt_target *t)
 {
 	if (t) {
 		smp_set_close(t->set);
-		munmap(t, sizeof(*t));
+		munmap(t, t->size);
 	}
 }
 
@@ -156,43 +172,31 @@ static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t pla
 	}
 }
 
-uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64_t v)
+struct vt_raw_total *vt_process_total(struct vt_raw_process *turns, const char *name)
 {
-	uint64_t hash = tkm_fnv(TKM_FNV_START, name, strlen(name));
+	uint64_t hash = tkm_fnv(TKM_FNV_START, name, strlen(name)), found;
 	size_t i, k;
 
 	hash += hash == 0;
 	for (i = 0, k = hash % VT_RAW_PROCESS_TOTALS; i < VT_RAW_PROCESS_TOTALS;
 		i++, k = (k + 1) % VT_RAW_PROCESS_TOTALS) {
-		if (turns->total[k].name == 0) {
-			turns->total[k].name = hash;
-		}
-		if (turns->total[k].name == hash) {
-			turns->total[k].highest = v > turns->total[k].highest ? v : turns->total[k].highest;
-			return turns->total[k].highest;
+		found = 0;
+		/* the program and the sampler process may look for a place at once */
+		if (__atomic_compare_exchange_n(
+			    &turns->total[k].name, &found, hash, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+			found == hash) {
+			return &turns->total[k];
 		}
 	}
-	return v;
+	return NULL;
 }
 
-/* Is it a total of the process that the program and the sampler process may both read? */
-static int is_shared(const struct vt_sampler *s, const struct vt_target *t, size_t planned)
+static uint64_t recorded_value(const struct vt_row *row, uint64_t v)
 {
-	const struct smp_counter *k = &smp_plan_at(t->book->plan, planned)->counter;
-
-	return t == s->process && s->c->outside && k->kind == SMP_TOTAL && k->type == SMP_U64;
-}
-
-/* Returns the value as it is recorded. */
-static uint64_t in_row(const struct vt_target *t, size_t planned, uint64_t v)
-{
-	const struct smp_counter *k = &smp_plan_at(t->book->plan, planned)->counter;
-
-	if (!t->row || k->kind != SMP_TOTAL || k->type != SMP_U64) {
-		return v;
+	if (row->place) {
+		v = row->place->last = row->place->base + v;
 	}
-	t->row->last[planned] = t->row->base[planned] + v;
-	return t->row->last[planned];
+	return vt_raise_total(row->total, v);
 }
 
 /* Reads all counters of a target and appends them, after `more` values of the caller. The stamp was taken just
@@ -201,10 +205,10 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 	const uint64_t *more, unsigned n_more)
 {
 	struct vt_book *book = t->book;
-	size_t i, n = t->set ? smp_set_size(t->set) : 0;
 	uint32_t id[VT_RAW_MAX_COUNTERS];
 	uint64_t v[VT_RAW_MAX_COUNTERS];
 	unsigned k;
+	size_t i;
 	int rc;
 
 	s->stamp = now;
@@ -213,19 +217,16 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 		id[k] = more_id[k];
 		v[k] = more[k];
 	}
-	for (i = 0; rc > 0 && i < n; i++) {
+	for (i = 0; rc > 0 && i < t->n; i++) {
+		const struct vt_row *row = &t->row[i];
+
 		if (book->state[i] & SMP_VALID) {
-			book->said[smp_set_planned(t->set, i)] |= HAD_A_VALUE;
-			id[k] = book->ids[smp_set_planned(t->set, i)];
-			v[k] = in_row(t, smp_set_planned(t->set, i), book->value[i].u);
-			if (is_shared(s, t, smp_set_planned(t->set, i))) {
-				v[k] = vt_process_total(&vt_raw_head(vt_raw_of(&s->c->pub))->process,
-					smp_plan_at(book->plan, smp_set_planned(t->set, i))->counter.name, v[k]);
-			}
-			k++;
+			book->said[row->planned] |= HAD_A_VALUE;
+			id[k] = row->id;
+			v[k++] = recorded_value(row, book->value[i].u);
 		}
 		if (book->state[i] & SMP_RESTARTED) {
-			say_restarted(s, book, smp_set_planned(t->set, i), now);
+			say_restarted(s, book, row->planned, now);
 		}
 		if (k == VT_RAW_MAX_COUNTERS) {
 			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
@@ -269,6 +270,7 @@ struct vt_sampler *vt_sampler_new(struct vt_collector *c, const struct vt_sample
 	s->info_bytes = (uint64_t)c->settings.mem_info;
 	s->first_id = c->first_id;
 	s->stream = vt_raw_stream(vt_raw_of(&c->pub));
+	s->total_cpu = c->outside ? vt_process_total(&vt_raw_head(vt_raw_of(&c->pub))->process, "sampler_cpu") : NULL;
 	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
 	return s->stream ? s : NULL;
 }

@@ -20,6 +20,19 @@ struct vt_book {
 	uint8_t *said, *restarted; /* of each planned counter: does it work? how often did it begin anew? */
 };
 
+/* The totals of a place continue where those of the thread before ended, so that they never decrease. */
+struct vt_place_total {
+	uint64_t base, last;
+};
+
+/* What a sample needs of one value of a set, found when the set is opened. */
+struct vt_row {
+	uint32_t id;                  /* in the raw file */
+	uint32_t planned;             /* number in the plan */
+	struct vt_raw_total *total;   /* of the process, which the program records, too; NULL: none */
+	struct vt_place_total *place; /* of a place that several threads have one after the other; NULL: none */
+};
+
 /* Counters that belong to one thread, to the process or to the node. */
 struct vt_target {
 	struct vt_target *next;
@@ -30,12 +43,8 @@ struct vt_target {
 	struct vt_book *book;
 	int cpu_fd; /* vtsampler/started.c; -1: none */
 	uint64_t cpu_ns;
-	struct vt_row *row; /* of a place that several threads have one after the other; NULL: none */
-};
-
-/* The totals of a place continue where those of the thread before ended, so that they never decrease. */
-struct vt_row {
-	uint64_t *base, *last; /* of each planned counter */
+	size_t n, size; /* values of the set; bytes of this */
+	struct vt_row row[];
 };
 
 struct vt_sampler;
@@ -78,11 +87,11 @@ struct vt_sampler {
 	struct vt_book book, no_book; /* no_book has no counters */
 	struct vt_target *threads, *process, *node;
 	struct vt_target
-		*shared;       /* counters of the process that the program's threads read too (process.c); NULL: none */
-	int apart;             /* the thread has its own table of descriptors */
-	_Atomic int opened;    /* both exist, */
-	sem_t ready;           /* for which the program waits */
-	struct tkm_table rows; /* struct vt_row by place */
+		*shared;    /* counters of the process that the program's threads read too (process.c); NULL: none */
+	int apart;          /* the thread has its own table of descriptors */
+	_Atomic int opened; /* both exist, */
+	sem_t ready;        /* for which the program waits */
+	struct tkm_table places; /* struct vt_place_total of each planned counter, by place */
 	struct vt_target *later; /* new_devices.c: counters of devices that came */
 	struct smp_plan *last_plan;
 	int64_t node_ns; /* when the node's counters were read */
@@ -100,8 +109,10 @@ struct vt_sampler {
 	ltick_t stamp;              /* of the last record */
 	uint64_t cpu_before;        /* ns that the sampler used in earlier programs of this process, before an exec */
 	_Atomic uint64_t noted_cpu; /* what the program after an exec begins with; 0: no exec is under way */
-	uint64_t own_cpu;           /* sampler_cpu as it was recorded last, */
-	ltick_t own_stamp;          /* and when; 0: not yet */
+	/* sampler_cpu in the raw file's pages, for another sampler process, in case this one is killed; NULL: inside */
+	struct vt_raw_total *total_cpu;
+	uint64_t own_cpu;  /* sampler_cpu as it was recorded last, */
+	ltick_t own_stamp; /* and when; 0: not yet */
 	uint64_t info_bytes;
 	size_t size;       /* of it all, in bytes */
 	uint32_t first_id; /* of the plan's counters */

@@ -243,7 +243,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	vt_sampler_begin(p->s, p->c.account.started_ns);
 	before = atomic_exchange(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
 	if (before) {
-		p->s->cpu_before = vt_process_total(&vt_raw_head(vt_raw_of(&p->c.pub))->process, "sampler_cpu", 0);
+		p->s->cpu_before = vt_raise_total(p->s->total_cpu, 0);
 	}
 	/* the program waits until the counters of all its threads are open */
 	vt_sampler_list_threads(p->s);
@@ -318,7 +318,7 @@ void vt_agent_free(struct vt_agent_process *p)
 	if (p->s) {
 		close(p->s->root);
 		close(p->s->task);
-		tkm_table_free(&p->s->rows);
+		tkm_table_free(&p->s->places);
 		munmap(p->s, p->s->size);
 	}
 	if (p->stat >= 0) {
