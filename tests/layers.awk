@@ -182,11 +182,6 @@ files == 1 {
 	check_system(header)
 }
 
-# Members of a type of core/ that end in _ are core/'s own.
-folder ~ /^collector-plugin\// && folder != "collector-plugin/core" && /(->|\.)[a-z][a-z_]*_([^A-Za-z0-9_]|$)/ {
-	bad("a member that ends in _ is core/'s own; core/collect.h has functions")
-}
-
 folder != "base" && folder !~ /^tests(\/|$)/ {
 	call = call " " $0
 	if (/[;{}]/) {

@@ -17,7 +17,7 @@ _Static_assert((int)VT_RAW_OP_COUNT == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCA
 
 static int ranks(const struct vt_collect *c)
 {
-	return vt_ranks_of(c) > 0 ? vt_ranks_of(c) : 1;
+	return c->ranks > 0 ? c->ranks : 1;
 }
 
 /* Checks that commid is a communicator and that it has this rank, and defines the communicator. */
@@ -36,7 +36,7 @@ static VT_ErrorCode check(int commid, int rank, int sclhandle)
 		rank >= (commid == VT_COMM_SELF ? 1 : ranks(c))) {
 		return VT_ERR_BADARG;
 	}
-	vt_world_define(c, vt_rank_of(c) < 0 ? 0 : vt_rank_of(c), ranks(c));
+	vt_world_define(c, c->rank < 0 ? 0 : c->rank, ranks(c));
 	return VT_OK;
 }
 
@@ -49,7 +49,7 @@ static uint32_t id_of(int commid)
 static int64_t ticks_since(double stamp, ltick_t now)
 {
 	const struct vt_collect *c = vt_tls.collect;
-	double back = (double)ltick_sub(now, vt_start_of(c)) - stamp * vt_timer_of(c)->hz;
+	double back = (double)ltick_sub(now, c->start) - stamp * c->timer->hz;
 
 	return back > 0 ? (int64_t)(back + 0.5) : 0;
 }
@@ -78,8 +78,7 @@ static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int co
 	}
 	m.scl = take_location(sclhandle);
 	if (vt_trace_on()) {
-		vt_trace_record(
-			tmr_read_ordered(vt_timer_of(vt_tls.collect)), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
+		vt_trace_record(tmr_read_ordered(vt_tls.collect->timer), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
 	}
 	return vt_event();
 }
@@ -112,7 +111,7 @@ VT_ErrorCode VT_log_msgevent(
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
 	if (vt_trace_on()) {
-		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));
+		now = tmr_read_ordered(vt_tls.collect->timer);
 		m.since = ticks_since(sendts, now);
 		vt_trace_record(now, VT_RAW_MESSAGE, VT_RAW_MESSAGE_WHOLE, &m, sizeof(m));
 	}
@@ -152,7 +151,7 @@ VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, dou
 	r = share(opid, commid, root, bsend, brecv, (int)take_location(sclhandle));
 	r.number = atomic_fetch_add(&vt_world_operations[id_of(commid) - 1], 1);
 	if (vt_trace_on()) {
-		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));
+		now = tmr_read_ordered(vt_tls.collect->timer);
 		r.since = ticks_since(startts, now);
 		vt_trace_record(now, VT_RAW_COLLECTIVE, (uint8_t)opid, &r, sizeof(r));
 	}
@@ -180,7 +179,7 @@ VT_ErrorCode VT_log_opevent(
 	}
 	if (vt_trace_on()) {
 		number = atomic_fetch_add(&logged, 1);
-		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));
+		now = tmr_read_ordered(vt_tls.collect->timer);
 		for (i = 0; i < numprocs; i++) {
 			r.member = (uint32_t)i;
 			r.filler = 0;

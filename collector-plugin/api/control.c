@@ -86,7 +86,7 @@ VT_ErrorCode VT_getrank(int *rank)
 	const struct vt_collect *c = vt_collect_running();
 
 	if (rank) {
-		*rank = c && vt_rank_of(c) > 0 ? vt_rank_of(c) : 0;
+		*rank = c && c->rank > 0 ? c->rank : 0;
 	}
 	return c ? VT_OK : VT_ERR_NOTINITIALIZED;
 }
@@ -207,8 +207,8 @@ VT_ErrorCode VT_flush(void)
 		atomic_store(&function, f);
 	}
 	entered = vt_trace_enter(f, 0, VT_TRACE_FUNCTION);
-	vt_raw_wake(vt_raw_of(c));
-	rc = flush_file(vt_raw_path(vt_raw_of(c)));
+	vt_raw_wake(c->raw);
+	rc = flush_file(vt_raw_path(c->raw));
 	if (entered == VT_OK) {
 		vt_trace_leave(0, VT_TRACE_FUNCTION);
 	}
@@ -235,14 +235,14 @@ double VT_timestamp(void)
 	if (!c) {
 		return VT_ERR_NOTINITIALIZED;
 	}
-	return (double)ltick_sub(tmr_read_ordered(vt_timer_of(c)), vt_start_of(c)) / vt_timer_of(c)->hz;
+	return (double)ltick_sub(tmr_read_ordered(c->timer), c->start) / c->timer->hz;
 }
 
 double VT_timestart(void)
 {
 	const struct vt_collect *c = vt_collect_running();
 
-	return c ? (double)vt_start_realtime_ns(c) * 1e-9 : VT_ERR_NOTINITIALIZED;
+	return c ? (double)c->start_realtime_ns * 1e-9 : VT_ERR_NOTINITIALIZED;
 }
 
 VT_ErrorCode VT_timesync(void)

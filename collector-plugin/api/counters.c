@@ -114,7 +114,7 @@ static VT_ErrorCode record(struct vt_collect *c, uint32_t i, struct vt_raw_count
 	f |= data == VT_COUNT_INTEGER ? PAIR : 0;
 	f |= on ? 0 : OFF;
 	f |= on && where == VT_WHERE_THREAD && data != VT_COUNT_INTEGER ? PLAIN : 0;
-	if (vt_raw_counter(vt_raw_of(c), d) != 0) {
+	if (vt_raw_counter(c->raw, d) != 0) {
 		return VT_ERR_NOMEMORY;
 	}
 	where_of[i] = where;

@@ -31,12 +31,12 @@ static struct group *_Atomic group_of[MAX_GROUPS];
 
 static int my_rank(const struct vt_collect *c)
 {
-	return vt_rank_of(c) > 0 ? vt_rank_of(c) : 0;
+	return c->rank > 0 ? c->rank : 0;
 }
 
 static int ranks(const struct vt_collect *c)
 {
-	return vt_ranks_of(c) > 0 ? vt_ranks_of(c) : 1;
+	return c->ranks > 0 ? c->ranks : 1;
 }
 
 VT_ErrorCode VT_getprocid(int procindex, int *procid)
@@ -125,7 +125,7 @@ static int record_group(struct vt_collect *c, uint32_t number, const char *name,
 		g->member[i] = ids[i] == VT_ME ? KIND_THREAD | vt_tls.thread->number << 16 | my_rank(c) : ids[i];
 		raw[i] = raw_member(c, ids[i]);
 	}
-	vt_raw_group(vt_raw_of(c), FIRST_GROUP + number, name, raw, (uint32_t)n);
+	vt_raw_group(c->raw, FIRST_GROUP + number, name, raw, (uint32_t)n);
 	atomic_store(&group_of[number - 1], g);
 	free(raw);
 	return 0;

@@ -18,156 +18,34 @@
 struct vt_collector;
 struct vt_settings;
 
-/* Only core/ reads and writes the members, whose names end in _. All other parts call the functions below. */
+/* What the parts of the collector may read of it. core/, run/ and the sampler process set the members; mpi/ sets those of
+ * the job, whose texts and set belong to it. */
 struct vt_collect {
-	struct vt_raw *raw_;
-	struct tmr_timer *timer_; /* shareable */
-	ltick_t start_;           /* when the collector began, and the time of day then */
-	int64_t start_realtime_ns_;
-	int rank_, ranks_;            /* of MPI or the launcher's environment; -1, 0: neither */
-	const struct smp_plan *plan_; /* the counters that were chosen; NULL: none */
-	const uint32_t *counter_id_;  /* of each counter of the plan, in the raw file */
-	const char *job_lines_, *default_lines_;
-	int together_;
-	const void *cpus_;
-	size_t cpus_size_;
-	void (*_Atomic at_wake_)(void);
-	int windows_;
-	double min_interval_s_;
-	_Atomic int64_t period_ns_;
+	struct vt_raw *raw;
+	struct tmr_timer *timer; /* shareable */
+	ltick_t start;           /* when the collector began, and the time of day then */
+	int64_t start_realtime_ns;
+	int rank, ranks;             /* of MPI or the launcher's environment; -1, 0: unknown */
+	const struct smp_plan *plan; /* the counters that were chosen; NULL: none */
+	const uint32_t *counter_ids; /* of each counter of the plan, in the raw file */
+	int has_windows;             /* TIME-WINDOWS is given: vt_collect_in_window() */
+	double min_interval_s;       /* COUNTER-MIN-INTERVAL between two samples at events; < 0: none are taken */
+	_Atomic int64_t period_ns;   /* SAMPLE-PERIOD, as changed by SAMPLE-BUDGET */
+
+	/* the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks; NULL: this process is alone */
+	const char *job_lines;
+	const char *default_lines; /* lines of the protocol about options of the job that were not given */
+	int together;              /* the ranks make one trace together: the end of one rank makes none */
+	/* CPUs (cpu_set_t) of all ranks of this node, which may be used to write the trace; NULL: one thread writes it */
+	const void *cpus;
+	size_t cpus_size;
+	void (*_Atomic at_wake)(void); /* the sampling thread calls this whenever it wakes up; NULL: nothing */
 };
-
-/* The raw file of this process. */
-static inline struct vt_raw *vt_raw_of(const struct vt_collect *c)
-{
-	return c->raw_;
-}
-
-static inline struct tmr_timer *vt_timer_of(const struct vt_collect *c)
-{
-	return c->timer_;
-}
 
 /* Returns the present stamp. */
 static inline ltick_t vt_ticks_now(const struct vt_collect *c)
 {
-	return tmr_is_counter(c->timer_) ? tmr_read_counter() : tmr_read(c->timer_);
-}
-
-/* When the collector began, and the time of day then. */
-static inline ltick_t vt_start_of(const struct vt_collect *c)
-{
-	return c->start_;
-}
-
-static inline int64_t vt_start_realtime_ns(const struct vt_collect *c)
-{
-	return c->start_realtime_ns_;
-}
-
-/* The rank, from MPI or the launcher's environment; -1: unknown. */
-static inline int vt_rank_of(const struct vt_collect *c)
-{
-	return c->rank_;
-}
-
-/* The number of ranks; 0: unknown. */
-static inline int vt_ranks_of(const struct vt_collect *c)
-{
-	return c->ranks_;
-}
-
-/* The counters that were chosen; NULL: none. */
-static inline const struct smp_plan *vt_plan_of(const struct vt_collect *c)
-{
-	return c->plan_;
-}
-
-/* The number of each counter of the plan, in the raw file. */
-static inline const uint32_t *vt_counter_ids(const struct vt_collect *c)
-{
-	return c->counter_id_;
-}
-
-/* Is TIME-WINDOWS given? Then vt_collect_in_window() returns whether a stamp is in a window. */
-static inline int vt_has_windows(const struct vt_collect *c)
-{
-	return c->windows_;
-}
-
-/* COUNTER-MIN-INTERVAL: the shortest time between two samples at events; < 0: no samples at events. */
-static inline double vt_min_interval_s(const struct vt_collect *c)
-{
-	return c->min_interval_s_;
-}
-
-/* SAMPLE-PERIOD, as changed by SAMPLE-BUDGET. */
-static inline int64_t vt_period_ns(const struct vt_collect *c)
-{
-	return atomic_load_explicit(&c->period_ns_, memory_order_relaxed);
-}
-
-/* ---- what the MPI wrappers tell about the job; the texts and the set belong to them ---- */
-
-/* The lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks; NULL: this process is alone. */
-static inline const char *vt_job_lines_of(const struct vt_collect *c)
-{
-	return c->job_lines_;
-}
-
-static inline void vt_set_job_lines(struct vt_collect *c, const char *lines)
-{
-	c->job_lines_ = lines;
-}
-
-/* Lines of the protocol about options of the job that were not given. */
-static inline const char *vt_default_lines_of(const struct vt_collect *c)
-{
-	return c->default_lines_;
-}
-
-static inline void vt_set_default_lines(struct vt_collect *c, const char *lines)
-{
-	c->default_lines_ = lines;
-}
-
-/* Do the ranks make one trace together? Then the end of one rank makes none. */
-static inline int vt_is_together(const struct vt_collect *c)
-{
-	return c->together_;
-}
-
-static inline void vt_set_together(struct vt_collect *c, int together)
-{
-	c->together_ = together;
-}
-
-/* The CPUs (cpu_set_t) of all ranks of this node, which may be used to write the trace; NULL: one thread writes it. */
-static inline const void *vt_cpus_of(const struct vt_collect *c, size_t *size)
-{
-	*size = c->cpus_size_;
-	return c->cpus_;
-}
-
-static inline void vt_set_cpus(struct vt_collect *c, const void *cpus, size_t size)
-{
-	c->cpus_ = cpus;
-	c->cpus_size_ = size;
-}
-
-/* The sampling thread calls fn whenever it wakes up; NULL: nothing. */
-static inline void vt_set_at_wake(struct vt_collect *c, void (*fn)(void))
-{
-	atomic_store_explicit(&c->at_wake_, fn, memory_order_release);
-}
-
-static inline void vt_call_at_wake(struct vt_collect *c)
-{
-	void (*fn)(void) = atomic_load_explicit(&c->at_wake_, memory_order_acquire);
-
-	if (fn) {
-		fn();
-	}
+	return tmr_is_counter(c->timer) ? tmr_read_counter() : tmr_read(c->timer);
 }
 
 /* The running collector: NULL before its start, after its end, and in a forked child that is not followed. Its

@@ -67,53 +67,6 @@ struct vt_collector {
 	void (*write_protocol)(struct vt_collector *c, int finished);
 };
 
-/* For those who start and end the collector, and for the sampler process, which makes one from what it is told. */
-static inline void vt_set_rank(struct vt_collector *c, int rank, int ranks)
-{
-	c->pub.rank_ = rank;
-	c->pub.ranks_ = ranks;
-}
-
-/* Where the rank will be, for messages of the time before it is known. */
-static inline const int *vt_rank_place(const struct vt_collector *c)
-{
-	return &c->pub.rank_;
-}
-
-static inline void vt_set_timer(struct vt_collector *c, struct tmr_timer *timer)
-{
-	c->pub.timer_ = timer;
-}
-
-static inline void vt_set_start(struct vt_collector *c, ltick_t start, int64_t realtime_ns)
-{
-	c->pub.start_ = start;
-	c->pub.start_realtime_ns_ = realtime_ns;
-}
-
-static inline void vt_set_raw(struct vt_collector *c, struct vt_raw *raw)
-{
-	c->pub.raw_ = raw;
-}
-
-static inline void vt_set_plan(struct vt_collector *c, const struct smp_plan *plan, const uint32_t *ids)
-{
-	c->pub.plan_ = plan;
-	c->pub.counter_id_ = ids;
-}
-
-static inline void vt_set_period(struct vt_collector *c, int64_t ns)
-{
-	atomic_store_explicit(&c->pub.period_ns_, ns, memory_order_relaxed);
-}
-
-/* What the events of the threads ask of the settings. */
-static inline void vt_set_limits(struct vt_collector *c)
-{
-	c->pub.min_interval_s_ = c->settings.counter_min_interval;
-	c->pub.windows_ = c->settings.time_windows && c->settings.time_windows[0];
-}
-
 /* What its options say of the raw file. */
 static inline struct vt_raw_options vt_raw_options_of(const struct vt_collector *c)
 {

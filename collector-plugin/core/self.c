@@ -28,7 +28,7 @@ void vt_process_state(int state)
 	state = state == 0 && paused ? 1 : state;
 	atomic_store(&process_off, state);
 	if (c) {
-		atomic_store(&vt_raw_head(c->raw_)->process_off, state);
+		atomic_store(&vt_raw_head(c->raw)->process_off, state);
 	}
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_tls.state = state == 0 && vt_tls.thread->stream ? VT_TLS_ON : VT_TLS_OFF;

@@ -54,7 +54,7 @@ VT_ErrorCode vt_event_slow(void)
 	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
 		/* the program may have seen what another thread or process did before this event: the stamp must not
 		 * be earlier */
-		vt_event_at(tmr_read_ordered(vt_tls.collect->timer_));
+		vt_event_at(tmr_read_ordered(vt_tls.collect->timer));
 	}
 	return rc;
 }

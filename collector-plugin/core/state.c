@@ -37,7 +37,7 @@ int vt_collect_in_window(ltick_t now)
 {
 	const struct vt_collector *c = &vt_collector;
 
-	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start_) * tmr_period(c->pub.timer_));
+	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
 }
 
 const struct vt_account *vt_collect_account(void)

@@ -282,7 +282,7 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 		table.entry[n].total = total;
 		table.entry[n].n_total = n_total;
 		atomic_fetch_add(&table.n_asking, 1);
-		vt_raw_wake(c->raw_);
+		vt_raw_wake(c->raw);
 		while (table.entry[n].counts == ASKED &&
 			vt_lock_wait(&table.lock, &table.answered, &until) != ETIMEDOUT) {
 		}
@@ -432,7 +432,7 @@ static void publish_thread(struct vt_collect *c, struct vt_thread *t)
 	struct vt_raw_thread_slot *slot;
 	int i;
 
-	for (i = 0; !t->slot && (slot = vt_raw_slot(c->raw_, i)) != NULL; i++) {
+	for (i = 0; !t->slot && (slot = vt_raw_slot(c->raw, i)) != NULL; i++) {
 		if (atomic_load(&slot->tid) == 0) {
 			t->slot = slot;
 			atomic_store(&slot->off, 0);
@@ -489,7 +489,7 @@ static VT_ErrorCode set_name(struct vt_collect *c, struct vt_thread *t, const ch
 	if (!e->name) {
 		return VT_ERR_NOMEMORY;
 	}
-	vt_raw_thread(c->raw_, (uint32_t)t->number, (uint64_t)t->tid, name);
+	vt_raw_thread(c->raw, (uint32_t)t->number, (uint64_t)t->tid, name);
 	return VT_OK;
 }
 
@@ -505,7 +505,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 		publish_thread(c, t);
 	}
 	if (rc == VT_OK && t->number != before) {
-		vt_raw_thread_from(c->raw_, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,
+		vt_raw_thread_from(c->raw, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,
 			table.entry[t->number].name ? table.entry[t->number].name : "");
 	}
 	if (rc == VT_OK && name && name[0]) {
@@ -535,7 +535,7 @@ VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread 
 		free(t);
 		return rc;
 	}
-	t->stream = vt_raw_stream(c->raw_);
+	t->stream = vt_raw_stream(c->raw);
 	if (table.have_key) {
 		pthread_setspecific(table.key, t);
 	}

@@ -167,7 +167,7 @@ static void define(const struct vt_comm *c, enum vt_raw_comm_kind kind, uint32_t
 	d.n = n < 0 ? 0 : (uint32_t)n;
 	d.ranks = ranks;
 	if (collect) {
-		vt_raw_communicator(vt_raw_of(collect), &d);
+		vt_raw_communicator(collect->raw, &d);
 	}
 	free(ranks);
 }
@@ -210,11 +210,11 @@ void vt_comms_begin(struct vt_collect *c)
 	int size = 1;
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
-	vt_world_define(c, vt_rank_of(c), size);
+	vt_world_define(c, c->rank, size);
 	vt_lock(&lock);
 	if (next_id == 0 && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
 		own_world = new_communicator(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
-		snprintf(name, sizeof(name), "COMM_SELF_#%d", vt_rank_of(c));
+		snprintf(name, sizeof(name), "COMM_SELF_#%d", c->rank);
 		own_self = new_communicator(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
 	}
 	vt_unlock(&lock);
@@ -284,7 +284,7 @@ void vt_comm_named(MPI_Comm handle)
 		snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1, name);
 		vt_unlock(&lock);
 		if (vt_trace_wanted) {
-			vt_raw_communicator(vt_raw_of(collect),
+			vt_raw_communicator(collect->raw,
 				&(struct vt_raw_comm_def){ .id = c->id, .kind = VT_RAW_COMM_RENAMED, .name = c->name });
 		}
 	}

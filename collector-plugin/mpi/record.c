@@ -40,7 +40,7 @@ void vt_record_begin(struct vt_collect *c)
 static __attribute__((noinline)) void define_function(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
 	f->id = vt_function(vt_collect_running(), "MPI", f->text);
-	f->file = vt_raw_of(k->collect);
+	f->file = k->collect->raw;
 }
 
 int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
@@ -55,7 +55,7 @@ int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 	if (!k->collect) {
 		return 0;
 	}
-	if (__builtin_expect(f->file != vt_raw_of(k->collect), 0)) {
+	if (__builtin_expect(f->file != k->collect->raw, 0)) {
 		define_function(k, f);
 	}
 	k->on = 1;

@@ -12,8 +12,8 @@
 
 void vt_choose_wrong(const struct vt_setting_other *o, const char *why)
 {
-	vt_say(vt_rank_of(&vt_collector.pub) > 0 ? 2 : 1, "WARNING",
-		"%s %s (%s): %s; this one is left out, the others hold", o->name, o->text, o->where, why);
+	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING", "%s %s (%s): %s; this one is left out, the others hold",
+		o->name, o->text, o->where, why);
 }
 
 static void rules(const char *option, long long number, long long last, int *state)
@@ -55,7 +55,7 @@ int vt_choose_process(long long rank, long long last_rank, long long host, long 
 /* Only MPI knows which host is the first one. Without MPI, CLUSTER has no meaning for several processes. */
 static int choose_alone(const struct vt_collector *c)
 {
-	int rank = vt_rank_of(&c->pub), ranks = vt_ranks_of(&c->pub), state = 0;
+	int rank = c->pub.rank, ranks = c->pub.ranks, state = 0;
 
 	rules("PROCESS", rank > 0 ? rank : 0, ranks > 1 ? ranks - 1 : 0, &state);
 	if (ranks <= 1) {
@@ -66,7 +66,7 @@ static int choose_alone(const struct vt_collector *c)
 
 static void discard(const struct vt_collector *c)
 {
-	vt_raw_info(vt_raw_of(&c->pub), VT_RAW_DISCARDED,
+	vt_raw_info(c->pub.raw, VT_RAW_DISCARDED,
 		"PROCESS or CLUSTER says no or discard, so only counters of the node are here");
 }
 
@@ -91,7 +91,7 @@ void vt_choose_at_end(const struct vt_collector *c)
 	if (choose_alone(c) == 2) {
 		discard(c);
 	}
-	if (vt_ranks_of(&c->pub) > 1) {
+	if (c->pub.ranks > 1) {
 		needs_mpi(c, "CLUSTER", "the program did not call MPI_Init, which numbers the hosts");
 	}
 	name_groups(c);

@@ -203,7 +203,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.nmcmd = vt_settings_other(&c->settings, "NMCMD"),
 		.summary = c->settings.summary ? say_summary : NULL,
 		.delete_raw = !c->partial,
-		.settled = vt_is_together(&c->pub),
+		.settled = c->pub.together,
 		.hosts = hosts,
 		.say = say_missing };
 	int (*merge)(const struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
@@ -215,7 +215,8 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	if (!writes_trace(c)) {
 		return 0;
 	}
-	o.cpus = vt_cpus_of(&c->pub, &o.cpus_size);
+	o.cpus = c->pub.cpus;
+	o.cpus_size = c->pub.cpus_size;
 	o.threads = o.cpus ? 0 : 1;
 	rc = merge(in, n, &o, &r, err);
 	/* another run has taken the name since this one began; several hosts cannot change theirs in the middle */
@@ -290,8 +291,7 @@ static int only_one(const struct files *f)
  * process is named. */
 static const char *command(const struct vt_collector *c, int near, char *to, size_t size)
 {
-	int alone =
-		vt_run_child(c->run, (int)c->pid) || (!near && vt_ranks_of(&c->pub) <= 1 && access(c->prot, F_OK) < 0);
+	int alone = vt_run_child(c->run, (int)c->pid) || (!near && c->pub.ranks <= 1 && access(c->prot, F_OK) < 0);
 	const char *prot = alone ? c->raw_path : c->prot, *trace = c->trace;
 	size_t n = (size_t)(strrchr(c->prot, '/') + 1 - c->prot);
 	char from[4500], made[4500];
@@ -320,7 +320,7 @@ static void merge_files(struct vt_collector *c, struct files *f)
 
 	if (lock == -1 && access(c->trace, F_OK) < 0 && access(c->raw_path, F_OK) < 0) {
 		vt_say(1, "WARNING", "no trace: %s was removed; %llu more records are lost", c->raw_path,
-			(unsigned long long)vt_raw_lost(vt_raw_of(&c->pub)));
+			(unsigned long long)vt_raw_lost(c->pub.raw));
 		return;
 	}
 	if (lock == -1) {
@@ -370,7 +370,7 @@ static void report_unfinished_runs(const struct files *f)
 /* Reported once, by rank 0: usually it is a script that starts the MPI program as its child. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
-	if (vt_hooks.no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run, (int)c->pid) &&
+	if (vt_hooks.no_mpi && c->run[0] && c->pub.rank == 0 && !vt_run_child(c->run, (int)c->pid) &&
 		!c->settings.follow_children) {
 		vt_say(1, "INFO",
 			"%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not "
@@ -395,9 +395,7 @@ static void say_account(const struct vt_collector *c)
 	}
 	/* Not for runs of less than a second, where the figures mean nothing. A followed child is not the run, and
 	 * one rank reports for all ranks of a job. What was left out is always reported. */
-	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run, (int)c->pid) || vt_is_together(&c->pub))
-			? 2
-			: 1,
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run, (int)c->pid) || c->pub.together) ? 2 : 1,
 		"INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
 		100.0 * (double)a->cpu_ns / (double)a->wall_ns,
 		tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
@@ -420,7 +418,7 @@ static void describe(struct vt_collector *c)
 		"period in the end %.6g s, slowed down %d times",
 		c->program, 1e-9 * (double)a->cpu_ns, 1e-9 * (double)a->wall_ns, 1e-9 * (double)a->longest_ns,
 		1e-9 * (double)a->latest_ns, (unsigned long long)a->ticks, a->period_s, a->slowed);
-	vt_raw_info(vt_raw_of(&c->pub), "sampler", text);
+	vt_raw_info(c->pub.raw, "sampler", text);
 }
 
 /* ---- the protocol ---- */
@@ -452,23 +450,22 @@ static void print_started(const struct vt_collector *c, FILE *f)
 
 static void print_info(const struct vt_collector *c, FILE *f, int finished)
 {
-	const struct vt_raw *r = vt_raw_of(&c->pub);
+	const struct vt_raw *r = c->pub.raw;
 	char host[256] = "", ip[256], line[9100];
 
 	gethostname(host, sizeof(host) - 1);
 	fprintf(f, "\n# What the run was. Lines of INFO are for readers; as a configuration file they say nothing.\n");
-	if (vt_job_lines_of(&c->pub)) {
-		fputs(vt_job_lines_of(&c->pub), f);
+	if (c->pub.job_lines) {
+		fputs(c->pub.job_lines, f);
 	} else {
 		vt_own_addresses(ip, sizeof(ip));
-		fprintf(f, "INFO NUMPROCS %d\n", vt_ranks_of(&c->pub) > 0 ? vt_ranks_of(&c->pub) : 1);
-		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, vt_rank_of(&c->pub) > 0 ? vt_rank_of(&c->pub) : 0,
+		fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
+		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip,
 			(int)c->pid);
-		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", vt_rank_of(&c->pub) > 0 ? vt_rank_of(&c->pub) : 0,
-			host, ip, (int)c->pid);
 	}
 	if (c->outside) {
-		fprintf(f, "INFO SAMPLED by process %d\n", (int)atomic_load(&vt_raw_head(vt_raw_of(&c->pub))->sampler));
+		fprintf(f, "INFO SAMPLED by process %d\n", (int)atomic_load(&vt_raw_head(c->pub.raw)->sampler));
 	} else {
 		fprintf(f, "INFO SAMPLED by a thread inside the program%s%s\n", c->inside_why[0] ? ": " : "",
 			c->inside_why);
@@ -539,7 +536,7 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	struct tkm_newfile n = { 0 };
 	struct tkm_err e;
 
-	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
+	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
 
 	if (head && atomic_load(&head->protocol) && c != &vt_collector) {
 		int untold = finished &&
@@ -551,7 +548,7 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 			return;
 		}
 	}
-	if ((vt_rank_of(&c->pub) > 0 && !c->partial) || vt_run_child(c->run, (int)c->pid)) {
+	if ((c->pub.rank > 0 && !c->partial) || vt_run_child(c->run, (int)c->pid)) {
 		return;
 	}
 	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
@@ -563,8 +560,8 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n",
 		c->program, PACKAGE_STRING);
 	vt_settings_print(&c->settings, n.f);
-	if (vt_default_lines_of(&c->pub)) {
-		fputs(vt_default_lines_of(&c->pub), n.f);
+	if (c->pub.default_lines) {
+		fputs(c->pub.default_lines, n.f);
 	}
 	print_info(c, n.f, finished);
 	if (tkm_newfile_commit(&n, &e) < 0 && finished) {
@@ -586,9 +583,9 @@ void vt_collect_close(struct vt_collector *c)
 
 	describe(c);
 	if (c->ended_how[0]) {
-		vt_raw_info(vt_raw_of(&c->pub), "ended", c->ended_how);
+		vt_raw_info(c->pub.raw, "ended", c->ended_how);
 	}
-	vt_raw_close(vt_raw_of(&c->pub), last);
+	vt_raw_close(c->pub.raw, last);
 }
 
 void vt_collect_finish(struct vt_collector *c, int merge)
@@ -614,7 +611,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		free_files(&f);
 	} else if (!writes_trace(c)) {
 		/* one command is enough for all ranks */
-		vt_say(vt_rank_of(&c->pub) > 0 ? 2 : 1, "INFO", "raw data is in %s; %s makes the trace", c->raw_path,
+		vt_say(c->pub.rank > 0 ? 2 : 1, "INFO", "raw data is in %s; %s makes the trace", c->raw_path,
 			vt_collect_command(c, text, sizeof(text)));
 	}
 }

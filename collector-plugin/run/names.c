@@ -161,7 +161,7 @@ static int is_job_common(const struct vt_collector *c)
 	char own[16];
 
 	snprintf(own, sizeof(own), "%d-", (int)getpid());
-	return vt_rank_of(&c->pub) < 0 || strncmp(c->job, own, strlen(own)) != 0;
+	return c->pub.rank < 0 || strncmp(c->job, own, strlen(own)) != 0;
 }
 
 void vt_collect_free_name(struct vt_collector *c)
@@ -244,7 +244,7 @@ int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *
 {
 	name_program(c, argv0);
 	if (!vt_run_value(c->run, "job", c->job, sizeof(c->job))) {
-		vt_job_name(vt_rank_of(&c->pub) >= 0, c->job, sizeof(c->job));
+		vt_job_name(c->pub.rank >= 0, c->job, sizeof(c->job));
 	}
 	return name_trace(c, err) < 0 || name_protocol(c, err) < 0 ? -1 : 0;
 }
@@ -278,11 +278,11 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int ser
 	o.job = c->job;
 	o.trace = c->trace;
 	o.program = c->program;
-	o.timer = vt_timer_of(&c->pub)->name;
-	o.hz = vt_timer_of(&c->pub)->hz;
-	o.start = vt_start_of(&c->pub);
-	o.rank = vt_rank_of(&c->pub);
-	o.ranks = vt_ranks_of(&c->pub);
+	o.timer = c->pub.timer->name;
+	o.hz = c->pub.timer->hz;
+	o.start = c->pub.start;
+	o.rank = c->pub.rank;
+	o.ranks = c->pub.ranks;
 	o.stopped = say_stopped;
 	if (c->settings.flush_pid) {
 		snprintf(pid, sizeof(pid), "-%d", (int)getpid());
@@ -290,10 +290,10 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int ser
 	for (i = 0; i < 1000 && !r; i++) {
 		if (i == 0) {
 			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.dat", c->program,
-				vt_rank_of(&c->pub) < 0 ? 0 : vt_rank_of(&c->pub), pid);
+				c->pub.rank < 0 ? 0 : c->pub.rank, pid);
 		} else {
 			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program,
-				vt_rank_of(&c->pub) < 0 ? 0 : vt_rank_of(&c->pub), pid, i);
+				c->pub.rank < 0 ? 0 : c->pub.rank, pid, i);
 		}
 		if (join_path(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {
 			tkm_fail(err, TKM_ERR_ARG, "the raw file's name is too long: %s/%s", dir, name);

@@ -84,17 +84,17 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_text(t, "commanded",
 		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
 	/* the full name of a simulated clock contains when it began */
-	put_text(t, "timer", vt_timer_of(&c->pub)->flags & TMR_SIMULATED ? vt_timer_of(&c->pub)->name : c->timer_name);
+	put_text(t, "timer", c->pub.timer->flags & TMR_SIMULATED ? c->pub.timer->name : c->timer_name);
 	put_integer(t, "tick", tick);
-	put_integer(t, "rank", vt_rank_of(&c->pub));
-	put_integer(t, "ranks", vt_ranks_of(&c->pub));
+	put_integer(t, "rank", c->pub.rank);
+	put_integer(t, "ranks", c->pub.ranks);
 	put_integer(t, "local", local_ranks());
 	put_integer(t, "failsafe", vt_hooks.failsafe);
 	put_integer(t, "single", c->single);
 	if (c->format) {
 		put_text(t, "format", c->format->name);
 	}
-	put_integer(t, "planned", vt_plan_of(&c->pub) != NULL);
+	put_integer(t, "planned", c->pub.plan != NULL);
 	if (c->config_text) {
 		add_text(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
 		put_text(t, "config_name", c->config_name);
@@ -164,10 +164,10 @@ static int must_be_inside(struct vt_collector *c)
 	if (getpid() == 1) {
 		return !sample_inside(c, "the program is process 1, with which everything else ends");
 	}
-	if (vt_timer_of(&c->pub)->scope == TMR_SCOPE_PROCESS && !(vt_timer_of(&c->pub)->flags & TMR_SIMULATED)) {
+	if (c->pub.timer->scope == TMR_SCOPE_PROCESS && !(c->pub.timer->flags & TMR_SIMULATED)) {
 		return !sample_inside(c, "only the program can read the clock %.200s", c->timer_name);
 	}
-	if (vt_timer_of(&c->pub)->flags & TMR_REPLACED) {
+	if (c->pub.timer->flags & TMR_REPLACED) {
 		return !sample_inside(c, "a library in the program changes what the clock %.200s shows", c->timer_name);
 	}
 	if (asks_for_sde(c)) {
@@ -207,7 +207,7 @@ static int connect_or_start(struct vt_collector *c, struct tkm_err *err)
 /* Hands the raw file over. Returns 1; 0: refused, with err; -1: the sampler was about to end. */
 static int hand_over(struct vt_collector *c, int to, const struct texts *t, struct tkm_err *err)
 {
-	int raw = vt_raw_open_again(vt_raw_of(&c->pub)), rc;
+	int raw = vt_raw_open_again(c->pub.raw), rc;
 	struct vt_attach_head h;
 	char why[300];
 	ssize_t n;
@@ -231,7 +231,7 @@ static int hand_over(struct vt_collector *c, int to, const struct texts *t, stru
 		return -1;
 	}
 	if (n < 0) {
-		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->late, 1);
+		atomic_store(&vt_raw_head(c->pub.raw)->late, 1);
 	}
 	return 1;
 }
@@ -277,11 +277,11 @@ int vt_outside_start(struct vt_collector *c)
 	if (attach(c, &err) <= 0) {
 		return sample_inside(c, "%.250s", err.text);
 	}
-	vt_raw_alone(vt_raw_of(&c->pub), 1);
+	vt_raw_alone(c->pub.raw, 1);
 	if (c->calls_expected) {
-		vt_raw_map_whole(vt_raw_of(&c->pub));
+		vt_raw_map_whole(c->pub.raw);
 	}
-	c->raw_stays = !c->calls_expected && vt_raw_keep_from_children(vt_raw_of(&c->pub)) == 0;
+	c->raw_stays = !c->calls_expected && vt_raw_keep_from_children(c->pub.raw) == 0;
 	c->outside = 1;
 	return 1;
 }
@@ -321,7 +321,7 @@ static ssize_t tell_end(
 static void end_alone(struct vt_collector *c, int merge)
 {
 	if (merge < 2) {
-		vt_raw_close(vt_raw_of(&c->pub), vt_ticks_now(&c->pub));
+		vt_raw_close(c->pub.raw, vt_ticks_now(&c->pub));
 		vt_collect_finish(c, merge);
 	}
 }
@@ -329,7 +329,7 @@ static void end_alone(struct vt_collector *c, int merge)
 void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 {
 	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, vt_ticks_now(&c->pub).v };
-	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
+	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
 	struct tkm_err err;
 	int64_t until;
 	char *answer;
@@ -342,8 +342,8 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 		return; /* the sampler sees the process end */
 	}
 	answer = vt_pages(ANSWER);
-	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(vt_raw_of(&c->pub)) >> 24));
-	vt_raw_hand_over(vt_raw_of(&c->pub));
+	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(c->pub.raw) >> 24));
+	vt_raw_hand_over(c->pub.raw);
 	n = answer ? tell_end(c, &e, answer, ANSWER - 1, until) : -1;
 	if (n < 0 && answer && merge < 2 && vt_now_ns(CLOCK_MONOTONIC) < until && attach(c, &err) > 0) {
 		/* the sampler was killed; another one completes the file */

@@ -100,7 +100,7 @@ static void load_settings(struct vt_collector *c)
 		read_config(c);
 	}
 	vt_settings_init(&c->settings);
-	vt_say_setup(&c->settings.verbose, vt_rank_place(c));
+	vt_say_setup(&c->settings.verbose, &c->pub.rank);
 	c->settings.variables = c->variables;
 	c->settings.config_text = c->config_text;
 	c->settings.config_size = c->config_size;
@@ -147,7 +147,7 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 		/* no measurement, so that all processes of a node take the same; a job proves it (mpi/job/sessions.c) */
 		name = tmr_counter_is_kernels() ? "CPU" : "clock_monotonic";
 	}
-	t = open_usable(name, vt_rank_of(&c->pub), err);
+	t = open_usable(name, c->pub.rank, err);
 	if (!t) {
 		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", name, err->text);
 		name = "clock_monotonic";
@@ -155,7 +155,7 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 	}
 	snprintf(c->timer_name, sizeof(c->timer_name), "%s", name);
 	c->settings.timer = c->settings.timer ? c->settings.timer : c->timer_name; /* for the protocol */
-	vt_set_timer(c, t);
+	c->pub.timer = t;
 	return t ? 0 : -1;
 }
 
@@ -210,7 +210,7 @@ static int calls_expected(const struct vt_collector *c)
 
 static void begin_records(struct vt_collector *c)
 {
-	struct vt_raw *r = vt_raw_of(&c->pub);
+	struct vt_raw *r = c->pub.raw;
 	ltick_t t = vt_ticks_now(&c->pub);
 
 	vt_raw_clock(r, t, vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
@@ -232,10 +232,10 @@ static void close_and_merge(struct vt_collector *c, int merge)
 	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 	c->ended = 1;
 	if (c->again) {
-		vt_raw_close(vt_raw_of(&c->pub), vt_ticks_now(&c->pub));
+		vt_raw_close(c->pub.raw, vt_ticks_now(&c->pub));
 		return;
 	}
-	vt_raw_clock(vt_raw_of(&c->pub), vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
 	vt_collect_finish(c, merge);
@@ -266,7 +266,8 @@ static void say_throttled(void)
 static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 {
 	load_settings(c);
-	vt_set_limits(c);
+	c->pub.min_interval_s = c->settings.counter_min_interval;
+	c->pub.has_windows = c->settings.time_windows && c->settings.time_windows[0];
 	if (c->settings.start_paused) {
 		vt_process_paused();
 	}
@@ -303,19 +304,21 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 		rank = vt_launcher_rank();
 		ranks = rank >= 0 ? ranks_of_launcher() : 0;
 	}
-	vt_set_rank(c, rank, ranks);
+	c->pub.rank = rank;
+	c->pub.ranks = ranks;
 	if (obey_settings(c, err) < 0) {
 		return -1;
 	}
-	vt_set_period(c, (int64_t)(c->settings.sample_period * 1e9));
+	c->pub.period_ns = (int64_t)(c->settings.sample_period * 1e9);
 	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
 		return -1;
 	}
 	c->first_id = VT_ID_FIRST_PLANNED;
-	now = tmr_read_ordered(vt_timer_of(&c->pub));
-	vt_set_start(c, now, vt_now_ns(CLOCK_REALTIME));
-	vt_set_raw(c, vt_collect_raw(c, err));
-	if (!vt_raw_of(&c->pub)) {
+	now = tmr_read_ordered(c->pub.timer);
+	c->pub.start = now;
+	c->pub.start_realtime_ns = vt_now_ns(CLOCK_REALTIME);
+	c->pub.raw = vt_collect_raw(c, err);
+	if (!c->pub.raw) {
 		return -1;
 	}
 	if (vt_hooks.load || !of_mpi) {
@@ -325,13 +328,13 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	c->calls_expected = calls_expected(c);
 	c->close_and_merge = close_and_merge;
 	c->write_protocol = vt_collect_protocol;
-	atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->process_off, vt_process_off());
+	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
 	vt_signals_start(c);
 	if (vt_outside_start(c)) {
 		atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
 		return 0;
 	}
-	if (!vt_plan_of(&c->pub) && vt_collect_plan(c, err) < 0) {
+	if (!c->pub.plan && vt_collect_plan(c, err) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", err->text);
 	}
 	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
@@ -358,9 +361,10 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 
 	vt_lock(&lock);
 	if (vt_collect_running()) {
-		if (rank >= 0 && rank != vt_rank_of(&c->pub)) {
-			vt_set_rank(c, rank, ranks);
-			vt_raw_set_rank(vt_raw_of(&c->pub), rank, ranks);
+		if (rank >= 0 && rank != c->pub.rank) {
+			c->pub.rank = rank;
+			c->pub.ranks = ranks;
+			vt_raw_set_rank(c->pub.raw, rank, ranks);
 		}
 	} else if (c->ended && c->pid == getpid()) {
 		rc = 1;
@@ -377,7 +381,7 @@ void vt_collect_own_protocol(void)
 	struct vt_collector *c = &vt_collector;
 
 	if (vt_collect_running()) {
-		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->protocol, 1);
+		atomic_store(&vt_raw_head(c->pub.raw)->protocol, 1);
 		locale_t was = vt_locale_c();
 
 		vt_collect_protocol(c, 0);
@@ -393,14 +397,14 @@ void vt_collect_end(int merge)
 void vt_collect_be_quiet(int no_clock)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = c->outside && vt_raw_of(&c->pub) ? vt_raw_head(vt_raw_of(&c->pub)) : NULL;
+	struct vt_raw_head *head = c->outside && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (head) {
 		if (no_clock) {
 			atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 		}
-		if (!vt_lock_is_without_calls() && vt_raw_head(vt_raw_of(&c->pub))) {
-			vt_raw_stock_up(vt_raw_of(&c->pub));
+		if (!vt_lock_is_without_calls() && vt_raw_head(c->pub.raw)) {
+			vt_raw_stock_up(c->pub.raw);
 		}
 		vt_lock_without_calls();
 		atomic_store(&head->quiet, 1);
@@ -410,7 +414,7 @@ void vt_collect_be_quiet(int no_clock)
 int vt_collect_is_quiet(enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = c->outside && vt_raw_of(&c->pub) ? vt_raw_head(vt_raw_of(&c->pub)) : NULL;
+	struct vt_raw_head *head = c->outside && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (!head || !atomic_load(&head->quiet)) {
 		return 0;
@@ -430,7 +434,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	}
 	vt_call_finalize();
 	/* the ranks of a job have one trace; the sampler process knows when the last of them has ended */
-	merge = merge && (c->outside || !vt_is_together(&c->pub));
+	merge = merge && (c->outside || !c->pub.together);
 	/* a signal handler that ends the program may have interrupted the thread that holds the lock */
 	if (vt_lock_try(&lock) != 0) {
 		errno = saved;
@@ -476,7 +480,8 @@ static void begin_anew(struct vt_collector *c)
 	vt_say_defer(0);
 	smp_plan_close(c->plan);
 	c->plan = NULL;
-	vt_set_plan(c, NULL, NULL);
+	c->pub.plan = NULL;
+	c->pub.counter_ids = NULL;
 	free(c->ids);
 	c->ids = NULL;
 	vt_settings_free(&c->settings);
@@ -499,7 +504,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 		c->config_size = size;
 		snprintf(c->config_name, sizeof(c->config_name), "%s", name);
 		begin_anew(c);
-		rc = start(c, vt_rank_of(&c->pub), vt_ranks_of(&c->pub), c->program, err);
+		rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
 	}
 	vt_unlock(&lock);
 	return rc;
@@ -508,7 +513,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 int vt_collect_take_timer(const char *name, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
-	struct tmr_timer *t = open_usable(name, vt_rank_of(&c->pub), err);
+	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
 	int rc;
 
 	if (!t) {
@@ -521,7 +526,7 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 	vt_lock(&lock);
 	snprintf(c->timer_of_job, sizeof(c->timer_of_job), "%s", name);
 	begin_anew(c);
-	rc = start(c, vt_rank_of(&c->pub), vt_ranks_of(&c->pub), c->program, err);
+	rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
 	vt_unlock(&lock);
 	return rc;
 }
@@ -541,13 +546,14 @@ void vt_collect_forked(void)
 	VT_SET_IF_OTHER(c->sampler, NULL);
 	VT_SET_IF_OTHER(c->outside, 0);
 	VT_SET_IF_OTHER(c->plan, NULL);
-	vt_set_plan(c, NULL, NULL);
+	c->pub.plan = NULL;
+	c->pub.counter_ids = NULL;
 	VT_SET_IF_OTHER(c->run[0], '\0');
 	VT_SET_IF_OTHER(c->ended, 0);
-	if (vt_raw_of(&c->pub) && !c->raw_stays) {
-		vt_raw_detach_after_fork(vt_raw_of(&c->pub));
+	if (c->pub.raw && !c->raw_stays) {
+		vt_raw_detach_after_fork(c->pub.raw);
 	}
 	VT_SET_IF_OTHER(c->raw_stays, 0);
-	vt_set_raw(c, NULL);
+	c->pub.raw = NULL;
 	vt_threads_forget();
 }

@@ -101,7 +101,7 @@ void vt_signals_start(struct vt_collector *c)
 			vt_say(1, "WARNING", "ALTSTACK: no stack for signal handlers");
 		}
 	}
-	head = vt_raw_head(vt_raw_of(&c->pub));
+	head = vt_raw_head(c->pub.raw);
 	owner = getpid();
 	if (text) {
 		install_given(text, c->settings.altstack);

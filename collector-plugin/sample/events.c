@@ -28,7 +28,7 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 	size_t i, n;
 
 	vt_counters_lock();
-	set = smp_set_open(vt_plan_of(c), &target, NULL);
+	set = smp_set_open(c->plan, &target, NULL);
 	vt_counters_unlock();
 	n = set ? smp_set_size(set) : 0;
 	*id = n ? malloc(n * sizeof(**id)) : NULL;
@@ -37,7 +37,7 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 		return NULL;
 	}
 	for (i = 0; i < n; i++) {
-		(*id)[i] = vt_counter_ids(c)[smp_set_planned(set, i)];
+		(*id)[i] = c->counter_ids[smp_set_planned(set, i)];
 	}
 	return set;
 }
@@ -45,12 +45,12 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 /* Are there counters of threads that count from their opening? Then the calling thread reads its own from here on. */
 static int take_over(struct vt_sampling *s, struct vt_collect *c)
 {
-	size_t i, n = smp_plan_size(vt_plan_of(c));
+	size_t i, n = smp_plan_size(c->plan);
 
 	for (i = 0; i < n; i++) {
-		const struct smp_planned *p = smp_plan_at(vt_plan_of(c), i);
+		const struct smp_planned *p = smp_plan_at(c->plan, i);
 
-		if (p->counter.scope == SMP_THREAD && !p->counter.missing && vt_counts_from_opening(vt_plan_of(c), i)) {
+		if (p->counter.scope == SMP_THREAD && !p->counter.missing && vt_counts_from_opening(c->plan, i)) {
 			s->base = calloc(n, sizeof(*s->base));
 			return s->base && vt_threads_take_over(c, s->tid, s->base, n) == 0;
 		}
@@ -83,7 +83,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	struct vt_sampling *s = calloc(1, sizeof(*s));
 	size_t n, k;
 
-	if (!s || !vt_plan_of(c) || vt_min_interval_s(c) < 0) {
+	if (!s || !c->plan || c->min_interval_s < 0) {
 		free(s);
 		return NULL;
 	}
@@ -96,7 +96,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	if (s->base) {
 		/* by the plan's number so far; the set's is never larger */
 		for (k = 0; k < n; k++) {
-			s->base[k] = vt_counts_from_opening(vt_plan_of(c), smp_set_planned(s->set, k))
+			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k))
 				? s->base[smp_set_planned(s->set, k)]
 				: 0;
 		}
@@ -213,9 +213,9 @@ static void say_left_out(struct vt_sampling *s, ltick_t now)
 
 static int64_t next_after(ltick_t now)
 {
-	double interval = vt_min_interval_s(vt_tls.collect);
+	double interval = vt_tls.collect->min_interval_s;
 
-	return now.v + (interval > 0 ? (int64_t)(interval * vt_timer_of(vt_tls.collect)->hz) : 0);
+	return now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
 }
 
 static void call_back(struct vt_sampling *s, ltick_t now)

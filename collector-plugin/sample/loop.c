@@ -39,7 +39,7 @@ static void add_thread(struct vt_sampler *s, pid_t tid)
 	if (tid != s->c->pid) {
 		snprintf(path, sizeof(path), "%d/comm", (int)tid);
 		tkm_root_line(s->task, path, name, sizeof(name));
-		vt_raw_thread(vt_raw_of(&s->c->pub), (uint32_t)where, (uint64_t)tid, name);
+		vt_raw_thread(s->c->pub.raw, (uint32_t)where, (uint64_t)tid, name);
 	}
 	t->next = s->threads;
 	t->seen = s->round;
@@ -137,7 +137,7 @@ static uint64_t own_cpu(const struct vt_sampler *s)
 	if (s->own_stamp.v == 0) {
 		return cpu;
 	}
-	passed = (double)ltick_sub(vt_ticks_now(&s->c->pub), s->own_stamp) * tmr_period(vt_timer_of(&s->c->pub));
+	passed = (double)ltick_sub(vt_ticks_now(&s->c->pub), s->own_stamp) * tmr_period(s->c->pub.timer);
 	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
 	return cpu < most ? cpu : most;
 }
@@ -146,7 +146,7 @@ static void sample_process(struct vt_sampler *s, int64_t delay)
 {
 	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
 	uint64_t v[3] = { own_cpu(s), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
-	struct vt_raw_process *turns = &vt_raw_head(vt_raw_of(&s->c->pub))->process;
+	struct vt_raw_process *turns = &vt_raw_head(s->c->pub.raw)->process;
 	ltick_t now;
 
 	if (!s->process || s->ops->is_off(s, s->c->pid) || !s->ops->take_turn(&turns->turn)) {
@@ -205,7 +205,7 @@ static void slow_down(struct vt_sampler *s, double share)
 		return;
 	}
 	s->period_ns *= 2;
-	vt_set_period(s->c, s->period_ns);
+	s->c->pub.period_ns = s->period_ns;
 	s->c->account.slowed++;
 	snprintf(text, sizeof(text),
 		"sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
@@ -218,7 +218,7 @@ static void slow_down(struct vt_sampler *s, double share)
 static void keep_account(struct vt_sampler *s, int64_t now)
 {
 	struct vt_account *a = &s->c->account;
-	struct vt_raw *raw = vt_raw_of(&s->c->pub);
+	struct vt_raw *raw = s->c->pub.raw;
 	double share;
 
 	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
@@ -327,7 +327,7 @@ void vt_sampler_skip_node(struct vt_sampler *s, int64_t now)
 void vt_sampler_tick(struct vt_sampler *s, int64_t now)
 {
 	keep_account(s, now);
-	vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
+	vt_raw_tick(s->c->pub.raw, vt_ticks_now(&s->c->pub));
 }
 
 /* ---- the end ---- */

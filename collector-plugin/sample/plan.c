@@ -34,7 +34,7 @@ static void load_plugins(struct vt_collector *c, size_t *n)
 			}
 		} else {
 			vt_say(1, "WARNING", "%s", e.text);
-			vt_raw_info(vt_raw_of(&c->pub), "missing", e.text);
+			vt_raw_info(c->pub.raw, "missing", e.text);
 		}
 	}
 }
@@ -120,15 +120,15 @@ static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t
 
 	if (p->counter.missing) {
 		snprintf(line, sizeof(line), "counter %s: %s", p->counter.name, p->counter.missing);
-		vt_raw_info(vt_raw_of(&c->pub), "missing", line);
-		if (vt_rank_of(&c->pub) <= 0) {
+		vt_raw_info(c->pub.raw, "missing", line);
+		if (c->pub.rank <= 0) {
 			vt_say(vt_plan_warning_level(c, p), "WARNING", "%s", line);
 		}
 		return;
 	}
 	set_bounds(&d, &p->counter);
 	d.where = p->counter.scope == SMP_NODE ? VT_RAW_GROUP + VT_RAW_NODE : 0;
-	vt_raw_counter(vt_raw_of(&c->pub), &d);
+	vt_raw_counter(c->pub.raw, &d);
 }
 
 void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids)
@@ -186,7 +186,7 @@ static void report_fruitless(const struct vt_collector *c, const char *rule)
 			missing = p->counter.missing ? p : missing;
 		}
 	}
-	if (there > 0 || vt_rank_of(&c->pub) > 0 || (known == 1 && !strcasecmp(pattern, missing->counter.name))) {
+	if (there > 0 || c->pub.rank > 0 || (known == 1 && !strcasecmp(pattern, missing->counter.name))) {
 		return;
 	}
 	if (missing) {
@@ -203,7 +203,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
 	size_t n_rules = l->n, n_plugins, i;
 
-	define_own(vt_raw_of(&c->pub));
+	define_own(c->pub.raw);
 	/* if no counters are chosen, a program that only calls VT_ records its own values, as in the guide */
 	if (!l->n && !c->run[0]) {
 		if (c->calls_expected) { /* in the program: what PLUGIN lacks is reported once */
@@ -235,6 +235,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	for (i = 0; i < l->n; i++) {
 		report_fruitless(c, l->text[i]);
 	}
-	vt_set_plan(c, c->plan, c->ids);
+	c->pub.plan = c->plan;
+	c->pub.counter_ids = c->ids;
 	return 0;
 }

@@ -106,8 +106,8 @@ size_t vt_process_open(struct vt_collect *c)
 	vt_lock(&process.lock);
 	if (process.of != c) {
 		process.pid = getpid();
-		set = smp_set_open_some(vt_plan_of(c), &target, vt_not_from_opening, NULL);
-		if (set && !allocate_part(&process.own, set, vt_plan_of(c), vt_counter_ids(c))) {
+		set = smp_set_open_some(c->plan, &target, vt_not_from_opening, NULL);
+		if (set && !allocate_part(&process.own, set, c->plan, c->counter_ids)) {
 			smp_set_close(set);
 		}
 		process.of = c;
@@ -130,7 +130,7 @@ void vt_counters_unlock(void)
 
 void vt_process_start(struct vt_collect *c)
 {
-	process.turns = &vt_raw_head(vt_raw_of(c))->process;
+	process.turns = &vt_raw_head(c->raw)->process;
 	if (vt_turn_take(&process.turns->turn)) {
 		/* the timer may have changed */
 		process.turns->next = process.turns->high = process.turns->low = process.turns->read_at = 0;
@@ -152,7 +152,7 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 {
 	vt_lock(&process.lock);
 	if (set && vt_turn_take(&process.turns->turn)) {
-		process.kept = allocate_part(&process.shared, set, vt_plan_of(c), vt_counter_ids(c)) && keep;
+		process.kept = allocate_part(&process.shared, set, c->plan, c->counter_ids) && keep;
 		process.turns->read_at = 0;
 		if (!process.kept && apart) {
 			close_copies(set);
@@ -255,15 +255,14 @@ static void record_all(ltick_t now)
 		record_part(&process.shared, now);
 	}
 	process.turns->high = now.v > process.turns->high ? now.v : process.turns->high;
-	if (vt_min_interval_s(vt_tls.collect) > 0) {
-		process.turns->next =
-			now.v + (int64_t)(vt_min_interval_s(vt_tls.collect) * vt_timer_of(vt_tls.collect)->hz);
+	if (vt_tls.collect->min_interval_s > 0) {
+		process.turns->next = now.v + (int64_t)(vt_tls.collect->min_interval_s * vt_tls.collect->timer->hz);
 	}
 }
 
 enum vt_sampled vt_process_sample(ltick_t now, int later)
 {
-	struct tmr_timer *timer = vt_timer_of(vt_tls.collect);
+	struct tmr_timer *timer = vt_tls.collect->timer;
 	enum vt_sampled rc = VT_SAMPLED;
 
 	if (process.of != vt_tls.collect || vt_threads_off(process.pid)) {

@@ -64,7 +64,7 @@ static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
 static void *thread_main(void *arg)
 {
 	struct vt_collect *c = arg;
-	struct vt_raw_stream *stream = vt_raw_stream(vt_raw_of(c));
+	struct vt_raw_stream *stream = vt_raw_stream(c->raw);
 	int64_t due = vt_now_ns(CLOCK_MONOTONIC), now;
 
 	vt_collect_helper(VT_HELPER_READER, (int)syscall(SYS_gettid));
@@ -73,8 +73,8 @@ static void *thread_main(void *arg)
 		struct timespec ts;
 
 		now = vt_now_ns(CLOCK_MONOTONIC);
-		due += vt_period_ns(c);
-		due = due > now ? due : now + vt_period_ns(c);
+		due += c->period_ns;
+		due = due > now ? due : now + c->period_ns;
 		ts = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
 		sem_clockwait(&reader.wake, CLOCK_MONOTONIC, &ts);
 		/* at the end, too: what was counted since the last round */

@@ -177,19 +177,23 @@ static const struct vt_sampler_ops thread_ops = {
 static void loop(struct vt_sampler *s)
 {
 	int64_t now, next;
+	void (*at_wake)(void);
 	int woken, elected;
 
 	vt_sampler_begin(s, vt_now_ns(CLOCK_MONOTONIC));
 	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
 		next = vt_sampler_due(s, 1);
-		woken = vt_raw_wait(vt_raw_of(&s->c->pub), next);
+		woken = vt_raw_wait(s->c->pub.raw, next);
 		hand_over_counters(s);
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		if (woken && now < next) {
-			vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
+			vt_raw_tick(s->c->pub.raw, vt_ticks_now(&s->c->pub));
 			continue;
 		}
-		vt_call_at_wake(&s->c->pub);
+		at_wake = atomic_load_explicit(&s->c->pub.at_wake, memory_order_acquire);
+		if (at_wake) {
+			at_wake();
+		}
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		elected = now >= s->node_due && win_election(s);
 		if (now >= s->node_due && !elected) {
@@ -251,7 +255,7 @@ static void *thread_main(void *arg)
 		for (i = 0; s->root >= 0 && i < 2; i++) {
 			s->spare[i] = dup(s->root);
 		}
-		vt_raw_keep_open(vt_raw_of(&s->c->pub));
+		vt_raw_keep_open(s->c->pub.raw);
 	} else {
 		s->root = tkm_root_open("/");
 	}
@@ -369,13 +373,12 @@ void vt_sampler_stop(struct vt_collector *c, int merge)
 	c->sampler = NULL;
 	s->merge = merge;
 	atomic_store_explicit(&s->stop, 1, memory_order_release);
-	vt_raw_wake(vt_raw_of(&c->pub));
+	vt_raw_wake(c->pub.raw);
 	/* A device that does not answer must not keep the program from ending. What was recorded stays in the raw
 	 * file. */
 	clock_gettime(CLOCK_REALTIME, &ts);
-	ts.tv_sec += 10 + (time_t)(vt_raw_size(vt_raw_of(&c->pub)) >> 24);
+	ts.tv_sec += 10 + (time_t)(vt_raw_size(c->pub.raw) >> 24);
 	if (pthread_timedjoin_np(s->thread, NULL, &ts) != 0) {
-		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s",
-			vt_raw_path(vt_raw_of(&c->pub)));
+		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", vt_raw_path(c->pub.raw));
 	}
 }

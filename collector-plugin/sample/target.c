@@ -25,8 +25,7 @@ int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now)
 {
 	const struct vt_collector *c = s->c;
 
-	return vt_settings_in_window(
-		&c->settings, (double)ltick_sub(now, vt_start_of(&c->pub)) * tmr_period(vt_timer_of(&c->pub)));
+	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
 }
 
 /* ---- a set of counters that belong to one thread, process or node ---- */
@@ -60,8 +59,8 @@ static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct
 			book->said[k] |= SAID_MISSING;
 			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name,
 				smp_set_why(set, i));
-			vt_raw_info(vt_raw_of(&s->c->pub), "missing", line);
-			if (vt_rank_of(&s->c->pub) <= 0) {
+			vt_raw_info(s->c->pub.raw, "missing", line);
+			if (s->c->pub.rank <= 0) {
 				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
 			}
 		}
@@ -80,8 +79,8 @@ void vt_sampler_say_unregistered(struct vt_sampler *s)
 		if (!c->missing && !b->said[i] && strncmp(c->name, "sde:", 4) == 0) {
 			snprintf(line, sizeof(line), "counter %s: the program has registered no event of this name",
 				c->name);
-			vt_raw_info(vt_raw_of(&s->c->pub), "missing", line);
-			if (vt_rank_of(&s->c->pub) <= 0) {
+			vt_raw_info(s->c->pub.raw, "missing", line);
+			if (s->c->pub.rank <= 0) {
 				vt_say(vt_plan_warning_level(s->c, smp_plan_at(b->plan, i)), "WARNING", "%s", line);
 			}
 		}
@@ -103,7 +102,7 @@ static struct vt_place_total *totals_of_place(struct vt_sampler *s, int where, s
 static void fill_rows(struct vt_sampler *s, struct vt_target *t, enum smp_scope scope)
 {
 	const struct smp_plan *plan = t->book->plan;
-	struct vt_raw_process *turns = &vt_raw_head(vt_raw_of(&s->c->pub))->process;
+	struct vt_raw_process *turns = &vt_raw_head(s->c->pub.raw)->process;
 	struct vt_place_total *place = scope == SMP_THREAD && t->where >= (int)VT_RAW_PLACE
 		? totals_of_place(s, t->where, smp_plan_size(plan))
 		: NULL;
@@ -269,8 +268,8 @@ struct vt_sampler *vt_sampler_new(struct vt_collector *c, const struct vt_sample
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
 	s->info_bytes = (uint64_t)c->settings.mem_info;
 	s->first_id = c->first_id;
-	s->stream = vt_raw_stream(vt_raw_of(&c->pub));
-	s->total_cpu = c->outside ? vt_process_total(&vt_raw_head(vt_raw_of(&c->pub))->process, "sampler_cpu") : NULL;
+	s->stream = vt_raw_stream(c->pub.raw);
+	s->total_cpu = c->outside ? vt_process_total(&vt_raw_head(c->pub.raw)->process, "sampler_cpu") : NULL;
 	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
 	return s->stream ? s : NULL;
 }

@@ -86,7 +86,7 @@ static uint32_t rows_of(const struct vt_stats *s, const struct table *t)
 
 static VT_SELDOM void make_table(struct vt_stats *s, struct table *t)
 {
-	t->row = vt_raw_table(vt_raw_of(s->c), (uint32_t)s->thread, s->late, rows_of(s, t));
+	t->row = vt_raw_table(s->c->raw, (uint32_t)s->thread, s->late, rows_of(s, t));
 	t->in_file = t->row != NULL;
 	/* a program that has given up system calls can get no memory */
 	if (!t->row && !vt_lock_is_without_calls()) {
@@ -114,7 +114,7 @@ VT_SELDOM struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int
 	if (!n) {
 		return NULL;
 	}
-	size.each = vt_raw_table_rows(vt_raw_of(c), VT_RAW_ROW_KINDS);
+	size.each = vt_raw_table_rows(c->raw, VT_RAW_ROW_KINDS);
 	size.each = size.each < n ? size.each : n;
 	s = vt_pages(size_of(&size));
 	if (!s) {
@@ -150,8 +150,7 @@ static VT_SELDOM int write_rows(struct vt_stats *s, const struct table *t)
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < rows_of(s, t); i++) {
-		rc = t->row[i].t.count ? vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, s->late, &t->row[i])
-				       : 0;
+		rc = t->row[i].t.count ? vt_raw_statistics(s->c->raw, (uint32_t)s->thread, s->late, &t->row[i]) : 0;
 	}
 	return rc;
 }
@@ -164,10 +163,10 @@ static VT_SELDOM void move_rows(struct vt_stats *s)
 
 	for (t = s->table; t < s->table + s->n / s->each; t++) {
 		if (t->row && t->in_file && rc == 0) {
-			vt_raw_table_moves(vt_raw_of(s->c), t->row, 0);
+			vt_raw_table_moves(s->c->raw, t->row, 0);
 			rc = write_rows(s, t);
 			if (rc == 0) {
-				vt_raw_table_moves(vt_raw_of(s->c), t->row, 1);
+				vt_raw_table_moves(s->c->raw, t->row, 1);
 			}
 		} else if (t->row && !t->in_file) {
 			write_rows(s, t);
@@ -227,7 +226,7 @@ static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int at, int
 	l->count++;
 	l->inclusive += inclusive;
 	if (__builtin_expect(l->count == throttle.calls, 0)) {
-		if ((double)l->inclusive < (double)l->count * throttle.seconds * vt_timer_of(s->c)->hz) {
+		if ((double)l->inclusive < (double)l->count * throttle.seconds * s->c->timer->hz) {
 			throttle.stop(r->function);
 		}
 		l->count = 0;

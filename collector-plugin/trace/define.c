@@ -29,7 +29,7 @@ static void record_class(struct vt_collect *c, const char *clean, uint32_t numbe
 		parent = outer ? vt_class(c, outer) : 0;
 		free(outer);
 	}
-	vt_raw_class(vt_raw_of(c), VT_FIRST_ID + number, parent, colon ? colon + 1 : clean);
+	vt_raw_class(c->raw, VT_FIRST_ID + number, parent, colon ? colon + 1 : clean);
 }
 
 uint32_t vt_class(struct vt_collect *c, const char *clean)
@@ -82,7 +82,7 @@ uint32_t vt_function(struct vt_collect *c, const char *class_name, const char *n
 	vt_names_define();
 	n = vt_names_number(&functions, full, &fresh);
 	if (fresh) {
-		vt_raw_function(vt_raw_of(c), VT_FIRST_ID + n, cls, name);
+		vt_raw_function(c->raw, VT_FIRST_ID + n, cls, name);
 		vt_trace_defined(VT_FIRST_ID + n, class_name, name);
 	}
 	vt_names_defined();
@@ -120,7 +120,7 @@ uint32_t vt_function_at(
 	vt_names_define();
 	n = vt_names_number(&functions, key, &fresh);
 	if (fresh) {
-		vt_raw_function_at(vt_raw_of(c), VT_FIRST_ID + n, cls, object, on, offset, name);
+		vt_raw_function_at(c->raw, VT_FIRST_ID + n, cls, object, on, offset, name);
 		vt_trace_defined(VT_FIRST_ID + n, class_name, name);
 	}
 	vt_names_defined();
@@ -185,7 +185,7 @@ uint32_t vt_location(struct vt_collect *c, const char *file, int line)
 	vt_names_define();
 	n = vt_names_number(&locations, key, &fresh);
 	if (fresh) {
-		vt_raw_scl(vt_raw_of(c), VT_FIRST_ID + n, (uint32_t)line, file);
+		vt_raw_scl(c->raw, VT_FIRST_ID + n, (uint32_t)line, file);
 		atomic_store(&n_locations, n);
 	}
 	vt_names_defined();
@@ -208,7 +208,7 @@ uint32_t vt_location_stack(struct vt_collect *c, const struct vt_raw_place *plac
 	vt_names_define();
 	number = vt_names_number(&locations, key, &fresh);
 	if (fresh) {
-		vt_raw_stack(vt_raw_of(c), VT_FIRST_ID + number, place, n);
+		vt_raw_stack(c->raw, VT_FIRST_ID + number, place, n);
 		atomic_store(&n_locations, number);
 	}
 	vt_names_defined();
@@ -240,7 +240,7 @@ uint32_t vt_file(struct vt_collect *c, const char *name, uint32_t communicator)
 	sprintf(key, "%u %s", (unsigned)communicator, name);
 	n = vt_names_number(&files, key, &fresh);
 	if (fresh) {
-		vt_raw_file_name(vt_raw_of(c), n, communicator, name);
+		vt_raw_file_name(c->raw, n, communicator, name);
 	}
 	vt_names_defined();
 	free(key);
@@ -262,7 +262,7 @@ uint32_t vt_scope_in(struct vt_collect *c, const char *class_name, const char *c
 		vt_names_define();
 		n = vt_names_number(&scopes, key, &fresh);
 		if (fresh) {
-			vt_raw_scope(vt_raw_of(c), VT_FIRST_ID + n, vt_class(c, cls), scl1, scl2, name);
+			vt_raw_scope(c->raw, VT_FIRST_ID + n, vt_class(c, cls), scl1, scl2, name);
 			atomic_store(&n_scopes, n);
 		}
 		vt_names_defined();

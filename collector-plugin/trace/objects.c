@@ -116,7 +116,7 @@ VT_SELDOM struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address
 	n_objects += spare == n_objects;
 	name_object(o);
 	o->id = ++n_ids;
-	vt_raw_object(vt_raw_of(c), o->id, o->build_id, (uint32_t)o->build_id_size, o->path);
+	vt_raw_object(c->raw, o->id, o->build_id, (uint32_t)o->build_id_size, o->path);
 	return o;
 }
 

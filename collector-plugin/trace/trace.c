@@ -154,7 +154,7 @@ static VT_SELDOM void begin_to_count(struct vt_trace_thread *t)
 	struct vt_collect *c = vt_tls.collect;
 
 	/* a program that has given up system calls can get no memory */
-	if (!t->counts_lost && vt_raw_stopped(vt_raw_of(c)) == EFBIG && !vt_lock_is_without_calls()) {
+	if (!t->counts_lost && vt_raw_stopped(c->raw) == EFBIG && !vt_lock_is_without_calls()) {
 		vt_trace_not_plain(t);
 		t->counts_lost = 1;
 		t->stats = vt_stats_thread(c, vt_tls.thread->number, 1);
@@ -303,7 +303,7 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 {
 	int rc;
 
-	if (__builtin_expect(vt_has_windows(vt_tls.collect) && !vt_collect_in_window(now), 0)) {
+	if (__builtin_expect(vt_tls.collect->has_windows && !vt_collect_in_window(now), 0)) {
 		return;
 	}
 	if (__builtin_expect(t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0, 0)) {
@@ -390,8 +390,8 @@ static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f,
 /* Sets the limits up to which enter and leave are one record each and nothing else. */
 static void update_plain_limits(struct vt_trace_thread *t)
 {
-	int more = t->owed || t->beyond || t->folded || t->counts_lost || vt_has_windows(vt_tls.collect) ||
-		!t->stream || !vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
+	int more = t->owed || t->beyond || t->folded || t->counts_lost || vt_tls.collect->has_windows || !t->stream ||
+		!vt_trace_wanted || !tmr_is_counter(vt_tls.collect->timer);
 
 	t->plain = more || t->stats ? t->frame : t->end;
 	t->counted = more || !t->stats || vt_stats_throttles() ? t->frame : t->end;

@@ -12,7 +12,7 @@
 
 static int concerns_this_rank(const struct vt_trigger *g)
 {
-	long rank = vt_rank_of(vt_tls.collect) > 0 ? vt_rank_of(vt_tls.collect) : 0;
+	long rank = vt_tls.collect->rank > 0 ? vt_tls.collect->rank : 0;
 	int i;
 
 	for (i = 0; g && g->n > 0 && i < g->n_ranks; i++) {

@@ -17,7 +17,7 @@ static void define(struct vt_collect *c, uint32_t id, enum vt_raw_comm_kind kind
 {
 	struct vt_raw_ranks ranks = { first, last, 1 };
 
-	vt_raw_communicator(vt_raw_of(c),
+	vt_raw_communicator(c->raw,
 		&(struct vt_raw_comm_def){ .id = id, .kind = kind, .n_own = 1, .n = 1, .ranks = &ranks, .name = name });
 }
 
@@ -28,8 +28,8 @@ void vt_world_define(struct vt_collect *c, int rank, int size)
 	char name[32];
 
 	vt_lock(&lock);
-	if (vt_trace_wanted && of != vt_raw_of(c)) {
-		of = vt_raw_of(c);
+	if (vt_trace_wanted && of != c->raw) {
+		of = c->raw;
 		define(c, VT_WORLD_ID, VT_RAW_COMM_WORLD, 0, size - 1, "COMM_WORLD");
 		snprintf(name, sizeof(name), "COMM_SELF_#%d", rank);
 		define(c, VT_SELF_ID, VT_RAW_COMM_SELF, rank, rank, name);

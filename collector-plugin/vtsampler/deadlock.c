@@ -22,7 +22,7 @@ static const double default_timeout_s = 60, default_warning_s = 300;
 
 static const struct vt_raw_head *watched(const struct vt_agent_process *p)
 {
-	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(vt_raw_of(&p->c.pub));
+	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(p->c.pub.raw);
 
 	return h && atomic_load_explicit(&h->watched, memory_order_acquire) ? h : NULL;
 }
@@ -67,14 +67,14 @@ static void say(struct output *o, const char *kind, const char *fmt, ...) __attr
 static void say(struct output *o, const char *kind, const char *fmt, ...)
 {
 	char line[900];
-	size_t n = (size_t)snprintf(line, sizeof(line), "[%d] Tickmark %s: ", vt_rank_of(&o->p->c.pub), kind);
+	size_t n = (size_t)snprintf(line, sizeof(line), "[%d] Tickmark %s: ", o->p->c.pub.rank, kind);
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
 	va_end(ap);
 	tkm_plain(line);
-	vt_raw_info(vt_raw_of(&o->p->c.pub), "deadlock", line + n);
+	vt_raw_info(o->p->c.pub.raw, "deadlock", line + n);
 	strcat(line, "\n");
 	if (o->fd >= 0 && write(o->fd, line, strlen(line)) < 0) {
 		/* if no program reads it, the lines are still in the trace */
@@ -154,7 +154,7 @@ void vt_agent_deadlock(struct vt_agent_process *list, int64_t now)
 			longest = s > longest ? s : longest;
 			sum += s;
 			n++;
-			first = !first || vt_rank_of(&p->c.pub) < vt_rank_of(&first->c.pub) ? p : first;
+			first = !first || p->c.pub.rank < first->c.pub.rank ? p : first;
 		}
 	}
 	if (ended_ns) {

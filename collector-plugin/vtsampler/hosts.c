@@ -61,7 +61,7 @@ static void name_files(const struct vt_agent_process *p)
 
 void vt_agent_hosts_see(const struct vt_agent_process *p)
 {
-	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(vt_raw_of(&p->c.pub));
+	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(p->c.pub.raw);
 
 	if (!h || h->rank < 0 || h->rank >= h->ranks || h->ranks > 1 << 20) {
 		return;

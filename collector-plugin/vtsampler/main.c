@@ -139,7 +139,7 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 
 	if (before) {
 		/* another program has taken its place by exec: its part is complete, and this tells the merge so */
-		atomic_store(&vt_raw_head(vt_raw_of(&before->c.pub))->ending, VT_RAW_ENDED_EXEC);
+		atomic_store(&vt_raw_head(before->c.pub.raw)->ending, VT_RAW_ENDED_EXEC);
 		vt_agent_end(before, VT_RAW_ENDED_EXEC, reads_node(before));
 		vt_collect_protocol(&before->c, 1);
 		cpu = before->s->own_cpu;

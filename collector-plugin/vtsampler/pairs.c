@@ -16,7 +16,7 @@
 
 int vt_agent_wants_pairs(const struct vt_agent_process *p)
 {
-	const struct vt_raw_head *h = p->ended || p->pairs_refused ? NULL : vt_raw_head(vt_raw_of(&p->c.pub));
+	const struct vt_raw_head *h = p->ended || p->pairs_refused ? NULL : vt_raw_head(p->c.pub.raw);
 
 	return h && atomic_load_explicit(&h->pairs, memory_order_acquire);
 }
@@ -24,11 +24,11 @@ int vt_agent_wants_pairs(const struct vt_agent_process *p)
 /* Opens the same clock without steering as in the process. Returns 0 or -1. */
 static int open_reference(struct vt_agent_process *p)
 {
-	const struct vt_raw_head *h = vt_raw_head(vt_raw_of(&p->c.pub));
+	const struct vt_raw_head *h = vt_raw_head(p->c.pub.raw);
 	struct tkm_err e = { TKM_OK, "there is no free clock" };
 	int why;
 
-	p->reference = tmr_open_reference(vt_timer_of(&p->c.pub), &why, &e);
+	p->reference = tmr_open_reference(p->c.pub.timer, &why, &e);
 	if (p->reference && strncmp(p->reference->name, h->reference, sizeof(h->reference) - 1)) {
 		snprintf(e.text, sizeof(e.text), "the free clock is %.60s here and %.60s in the program",
 			p->reference->name, h->reference);
@@ -56,11 +56,11 @@ void vt_agent_pair(struct vt_agent_process *p, int64_t now)
 		return;
 	}
 	/* read before the clocks: a session that ends meanwhile is not counted */
-	over = (int)atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->sessions);
-	if (cal_pairs_take(&one, vt_timer_of(&p->c.pub), p->reference, over, NULL) == 0) {
+	over = (int)atomic_load(&vt_raw_head(p->c.pub.raw)->sessions);
+	if (cal_pairs_take(&one, p->c.pub.timer, p->reference, over, NULL) == 0) {
 		n = snprintf(line, sizeof(line), "pair %" PRId64 " %" PRId64 " %" PRId64 " %d\n", one.pair[0].local.v,
 			one.pair[0].before.v, one.pair[0].after.v, over);
-		vt_raw_clocks(vt_raw_of(&p->c.pub), line, (size_t)n);
+		vt_raw_clocks(p->c.pub.raw, line, (size_t)n);
 	}
 	cal_pairs_free(&one);
 	p->pair_due = now + (int64_t)(cal_pair_every_s * 1e9);

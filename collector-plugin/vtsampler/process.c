@@ -83,7 +83,8 @@ static int take_settings(struct vt_agent_process *p)
 	copy(p, "job", c->job, sizeof(c->job));
 	snprintf(c->hw, sizeof(c->hw), "%s", vt_agent_hw);
 	c->pid = p->pid;
-	vt_set_rank(c, (int)integer(p, "rank"), (int)integer(p, "ranks"));
+	c->pub.rank = (int)integer(p, "rank");
+	c->pub.ranks = (int)integer(p, "ranks");
 	c->single = (int)integer(p, "single");
 	text = vt_agent_text(p, "format", 0);
 	c->format = text ? vt_format_by_name(text) : NULL;
@@ -107,7 +108,7 @@ static int take_settings(struct vt_agent_process *p)
 static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 {
 	const char *name = vt_agent_text(p, "timer", 0);
-	struct tmr_timer *t = tmr_open(name ? name : "", vt_rank_of(&p->c.pub) > 0 ? vt_rank_of(&p->c.pub) : 0, err);
+	struct tmr_timer *t = tmr_open(name ? name : "", p->c.pub.rank > 0 ? p->c.pub.rank : 0, err);
 	int64_t there = (int64_t)integer(p, "tick");
 	double later;
 
@@ -122,7 +123,7 @@ static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 	}
 	snprintf(p->c.timer_name, sizeof(p->c.timer_name), "%s", name);
 	p->c.settings.timer = p->c.settings.timer ? p->c.settings.timer : p->c.timer_name; /* for the protocol */
-	vt_set_timer(&p->c, t);
+	p->c.pub.timer = t;
 	return 0;
 }
 
@@ -133,7 +134,7 @@ static void list_timers(const struct vt_collector *c)
 	size_t size;
 	FILE *f;
 
-	if (strcasecmp(c->settings.timer, "LIST") || vt_rank_of(&c->pub) > 0 || vt_run_child(c->run, (int)c->pid)) {
+	if (strcasecmp(c->settings.timer, "LIST") || c->pub.rank > 0 || vt_run_child(c->run, (int)c->pid)) {
 		return;
 	}
 	f = open_memstream(&text, &size);
@@ -153,11 +154,12 @@ static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
 	struct vt_raw_options o = vt_raw_options_of(c);
 	struct vt_raw *raw = vt_raw_attach(fd, &o, err);
 
-	vt_set_raw(c, raw);
+	c->pub.raw = raw;
 	if (!raw) {
 		return -1;
 	}
-	vt_set_start(c, ltick(vt_raw_head(raw)->start_tick), vt_raw_head(raw)->start_realtime_ns);
+	c->pub.start = ltick(vt_raw_head(raw)->start_tick);
+	c->pub.start_realtime_ns = vt_raw_head(raw)->start_realtime_ns;
 	return 0;
 }
 
@@ -192,9 +194,8 @@ static int open_file(const struct vt_agent_process *p, const char *name)
 
 static void count_gap(struct vt_agent_process *p, int after_another)
 {
-	int went_on = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->late) != 0;
-	double gap_s =
-		(double)ltick_sub(vt_ticks_now(&p->c.pub), vt_start_of(&p->c.pub)) * tmr_period(vt_timer_of(&p->c.pub));
+	int went_on = atomic_load(&vt_raw_head(p->c.pub.raw)->late) != 0;
+	double gap_s = (double)ltick_sub(vt_ticks_now(&p->c.pub), p->c.pub.start) * tmr_period(p->c.pub.timer);
 	char text[120];
 
 	if (after_another) {
@@ -225,7 +226,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	p->texts_size = size;
 	vt_agent_say_to(p);
 	if (take_settings(p) < 0 || open_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
-		if (!vt_raw_of(&p->c.pub)) {
+		if (!p->c.pub.raw) {
 			close(raw);
 		}
 		vt_agent_free(p);
@@ -241,7 +242,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	vt_agent_started_open(p);
 	p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_sampler_begin(p->s, p->c.account.started_ns);
-	before = atomic_exchange(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
+	before = atomic_exchange(&vt_raw_head(p->c.pub.raw)->sampler, (int32_t)getpid());
 	if (before) {
 		p->s->cpu_before = vt_raise_total(p->s->total_cpu, 0);
 	}
@@ -279,7 +280,7 @@ static void describe_end(struct vt_agent_process *p, uint32_t how)
 	const char *own = vt_collect_ended_by(how);
 	int status = p->gone ? exit_status(p) : -1;
 	char *to = p->c.ended_how;
-	uint32_t noted = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->ending);
+	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
 	size_t size = sizeof(p->c.ended_how);
 
 	if (p->stuck_s > 0) {
@@ -307,7 +308,7 @@ void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node)
 	p->how = how;
 	describe_end(p, how);
 	vt_agent_sample_last(p, node);
-	vt_raw_clock(vt_raw_of(&c->pub), vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
 }
@@ -327,14 +328,14 @@ void vt_agent_free(struct vt_agent_process *p)
 	if (p->pidfd >= 0) {
 		close(p->pidfd);
 	}
-	if (vt_raw_of(&p->c.pub)) {
-		vt_raw_detach(vt_raw_of(&p->c.pub));
+	if (p->c.pub.raw) {
+		vt_raw_detach(p->c.pub.raw);
 	}
 	if (p->reference) {
 		tmr_close(p->reference);
 	}
-	if (vt_timer_of(&p->c.pub)) {
-		tmr_close(vt_timer_of(&p->c.pub));
+	if (p->c.pub.timer) {
+		tmr_close(p->c.pub.timer);
 	}
 	smp_plan_close(p->c.plan);
 	vt_settings_free(&p->c.settings);

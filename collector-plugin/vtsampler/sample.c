@@ -31,7 +31,7 @@ static struct vt_raw_thread_slot *slot_of(struct vt_agent_process *p, pid_t tid)
 	struct vt_raw_thread_slot *slot;
 	int i;
 
-	for (i = 0; (slot = vt_raw_slot(vt_raw_of(&p->c.pub), i)) != NULL; i++) {
+	for (i = 0; (slot = vt_raw_slot(p->c.pub.raw, i)) != NULL; i++) {
 		if (atomic_load(&slot->tid) == (int32_t)tid) {
 			return slot;
 		}
@@ -67,8 +67,8 @@ static void set_thread_number(struct vt_agent_process *p, struct vt_target *t, i
 	int place = t->where - (int)VT_RAW_PLACE;
 
 	p->left[place] = 1;
-	vt_raw_thread_from(vt_raw_of(&p->c.pub), (uint32_t)n, p->owners[place] == 1 ? (uint32_t)t->where : 0,
-		(uint64_t)t->tid, "");
+	vt_raw_thread_from(
+		p->c.pub.raw, (uint32_t)n, p->owners[place] == 1 ? (uint32_t)t->where : 0, (uint64_t)t->tid, "");
 	t->where = n;
 }
 
@@ -117,7 +117,7 @@ static void end_list(struct vt_sampler *s, int listed)
 static int is_off(struct vt_sampler *s, pid_t tid)
 {
 	struct vt_raw_thread_slot *slot = slot_of(s->owner, tid);
-	int off = atomic_load(&vt_raw_head(vt_raw_of(&s->c->pub))->process_off);
+	int off = atomic_load(&vt_raw_head(s->c->pub.raw)->process_off);
 
 	if (slot && off != 2) {
 		off = atomic_load(&slot->off) == 2 || (off && atomic_load(&slot->off) != 1);
@@ -261,7 +261,7 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	if (p->seccomp < 0) {
 		p->seccomp = seccomp_of(text);
 	} else if (seccomp_of(text) != p->seccomp) {
-		atomic_store(&vt_raw_head(vt_raw_of(&p->c.pub))->quiet, 1);
+		atomic_store(&vt_raw_head(p->c.pub.raw)->quiet, 1);
 	}
 }
 

@@ -34,8 +34,8 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	}
 	to = p->lines + p->lines_size;
 	end = p->lines + sizeof(p->lines);
-	if (vt_rank_of(&p->c.pub) >= 0) {
-		to += snprintf(to, (size_t)(end - to), "[%d] ", vt_rank_of(&p->c.pub));
+	if (p->c.pub.rank >= 0) {
+		to += snprintf(to, (size_t)(end - to), "[%d] ", p->c.pub.rank);
 	}
 	to += snprintf(to, (size_t)(end - to), "Tickmark %s: ", kind);
 	va_start(ap, fmt);

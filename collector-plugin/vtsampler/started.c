@@ -323,10 +323,8 @@ static void __attribute__((format(printf, 2, 3))) say(struct vt_agent_process *p
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	vt_raw_info(vt_raw_of(&p->c.pub), "brief-threads", text);
-	vt_say(p->c.account.wall_ns < 1000000000 || vt_run_child(p->c.run, (int)p->c.pid) || vt_is_together(&p->c.pub)
-			? 2
-			: 1,
+	vt_raw_info(p->c.pub.raw, "brief-threads", text);
+	vt_say(p->c.account.wall_ns < 1000000000 || vt_run_child(p->c.run, (int)p->c.pid) || p->c.pub.together ? 2 : 1,
 		"INFO", "%s", text);
 }
 

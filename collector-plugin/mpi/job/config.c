@@ -76,7 +76,8 @@ void vt_job_cpus(struct vt_job *j)
 	}
 	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
 		j->rank == j->writer && CPU_COUNT(&all) > 1) {
-		vt_set_cpus(j->collect, &all, sizeof(all));
+		j->collect->cpus = &all;
+		j->collect->cpus_size = sizeof(all);
 	}
 }
 
@@ -151,9 +152,9 @@ void vt_job_protocol(struct vt_job *j)
 
 	vt_own_addresses(mine.ip, sizeof(mine.ip));
 	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
-	if (vt_rank_of(j->collect) == 0) {
-		vt_set_job_lines(j->collect, protocol_lines(j, j->process));
-		vt_set_default_lines(j->collect, default_lines());
+	if (j->collect->rank == 0) {
+		j->collect->job_lines = protocol_lines(j, j->process);
+		j->collect->default_lines = default_lines();
 	}
 }
 
@@ -353,7 +354,7 @@ static void choose_writer(struct vt_job *j)
 
 void vt_job_configure(struct vt_job *j)
 {
-	int me = vt_rank_of(j->collect), hosts = 0, state, i;
+	int me = j->collect->rank, hosts = 0, state, i;
 	char text[VT_HOST_NAME + 200];
 
 	for (i = 0; i < j->ranks; i++) {
@@ -367,7 +368,7 @@ void vt_job_configure(struct vt_job *j)
 		snprintf(text, sizeof(text),
 			"rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here",
 			me, j->host_name + (size_t)me * VT_HOST_NAME);
-		vt_raw_info(vt_raw_of(j->collect), VT_RAW_DISCARDED, text);
+		vt_raw_info(j->collect->raw, VT_RAW_DISCARDED, text);
 	}
 	vt_job_groups(j, 0);
 }

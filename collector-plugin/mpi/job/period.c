@@ -207,13 +207,13 @@ static int start(void)
 /* Adds to the protocol that a thread of ours is in the program. */
 static void list_thread(struct vt_job *j, const char *period)
 {
-	const char *lines = vt_job_lines_of(j->collect);
+	const char *lines = j->collect->job_lines;
 	char *text;
 
 	/* the previous text is kept: another thread may be writing the protocol with it */
 	if (asprintf(&text, "%sINFO SESSIONS by a thread inside the program: SYNC-PERIOD %s\n", lines ? lines : "",
 		    period) >= 0) {
-		vt_set_job_lines(j->collect, text);
+		j->collect->job_lines = text;
 	}
 }
 

@@ -114,7 +114,7 @@ int vt_job_is_whole(const struct vt_job *j, int size)
 	if (!j->collect) {
 		return 0; /* without a raw file, the other ranks do not see this one */
 	}
-	name_decision(vt_raw_path(vt_raw_of(j->collect)));
+	name_decision(vt_raw_path(j->collect->raw));
 	while ((whole = read_decision()) < 0) {
 		n = count_ranks(size, &lowest);
 		if (n == size || vt_now_ns(CLOCK_MONOTONIC) >= until) {

@@ -73,7 +73,7 @@ static void name_spawned(void)
 static void watch(void)
 {
 	const struct vt_settings *s = vt_collect_settings();
-	struct vt_raw_head *h = vt_raw_head(vt_raw_of(job.collect));
+	struct vt_raw_head *h = vt_raw_head(job.collect->raw);
 
 	if (!vt_hooks.failsafe && !(s->deadlock_timeout > 0) && !(s->deadlock_warning > 0)) {
 		return;
@@ -158,10 +158,10 @@ static void begin(int *argc, char ***argv)
 		without_link();
 		return;
 	}
-	vt_set_together(job.collect, size > 1);
+	job.collect->together = size > 1;
 	vt_record_begin(job.collect);
 	name_spawned();
-	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(vt_raw_of(job.collect)));
+	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
 	err.text[0] = '\0';
 	if (all_well(vt_job_hosts(&job, &err)) == 0) {
 		vt_self();
@@ -365,9 +365,9 @@ static void say_kept(const char *how)
 {
 	char text[9100];
 
-	if (job.collect && vt_is_together(job.collect) && !over && vt_collect_is_outside()) {
+	if (job.collect && job.collect->together && !over && vt_collect_is_outside()) {
 		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
-	} else if (job.collect && vt_is_together(job.collect) && !over) {
+	} else if (job.collect && job.collect->together && !over) {
 		vt_say(1, "INFO", "%s: no trace was written; %s makes one of what all ranks have recorded", how,
 			vt_collect_command(&vt_collector, text, sizeof(text)));
 	}

@@ -129,7 +129,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 		err->text[0] = '\0'; /* the reason was reported when the timers could not be settled */
 		return -1;
 	}
-	j->link->timer = vt_timer_of(j->collect);
+	j->link->timer = j->collect->timer;
 	o.max_messages = count_option("SYNC-MAX-MESSAGES", o.max_messages);
 	o.max_duration_s = time_option("SYNC-MAX-DURATION", o.max_duration_s);
 	o.synced_host = switch_option("SYNCED-HOST");
@@ -144,13 +144,13 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	}
 	say_earlier(j, o.learn_from);
 	if (j->clock.reference && vt_collect_is_outside()) {
-		struct vt_raw_head *head = vt_raw_head(vt_raw_of(j->collect));
+		struct vt_raw_head *head = vt_raw_head(j->collect->raw);
 
 		snprintf(head->reference, sizeof(head->reference), "%.63s", j->clock.reference->name);
 		atomic_store_explicit(&head->pairs, 1, memory_order_release);
 	} else if (j->clock.reference) {
 		steered = j;
-		vt_set_at_wake(j->collect, read_steered);
+		atomic_store_explicit(&j->collect->at_wake, read_steered, memory_order_release);
 	}
 	return 0;
 }
@@ -164,7 +164,7 @@ static void store_clocks(struct vt_job *j)
 	FILE *f = open_memstream(&text, &length);
 
 	if (f && (cal_job_keep(&j->clock, f, &e) | tkm_text_end(f, &text)) == 0) {
-		vt_raw_clocks(vt_raw_of(j->collect), text, length);
+		vt_raw_clocks(j->collect->raw, text, length);
 	}
 	free(text);
 }
@@ -246,7 +246,7 @@ void vt_job_say_clocks(struct vt_job *j)
 		return;
 	}
 	fprintf(f, "%sINFO SYNCED-HOST %s %s%s\nINFO SYNCED-CLUSTER %s %s\n",
-		vt_job_lines_of(j->collect) ? vt_job_lines_of(j->collect) : "", on_off(host),
+		j->collect->job_lines ? j->collect->job_lines : "", on_off(host),
 		switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
 		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given");
 	if (still) {
@@ -254,7 +254,7 @@ void vt_job_say_clocks(struct vt_job *j)
 	}
 	if (tkm_text_end(f, &text) == 0) {
 		/* another thread may be writing the protocol at this moment, with the previous text */
-		vt_set_job_lines(j->collect, text);
+		j->collect->job_lines = text;
 	}
 }
 
@@ -308,6 +308,6 @@ int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err 
 	}
 	store_clocks(j);
 	/* whatever the threads record from here on is known to be after the session */
-	vt_raw_session_over(vt_raw_of(j->collect));
+	vt_raw_session_over(j->collect->raw);
 	return rc;
 }

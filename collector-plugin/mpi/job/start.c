@@ -57,8 +57,8 @@ void vt_init_entered(struct vt_collect *c)
 	if (!init.name || vt_self() != VT_OK) {
 		return;
 	}
-	at.v -= (int64_t)(1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - init.ns) * vt_timer_of(c)->hz);
-	at.v = at.v < vt_start_of(c).v ? vt_start_of(c).v : at.v;
+	at.v -= (int64_t)(1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - init.ns) * c->timer->hz);
+	at.v = at.v < c->start.v ? c->start.v : at.v;
 	init.function = vt_function(c, "MPI", init.name);
 	vt_trace_enter_unsampled(init.function, at);
 }
