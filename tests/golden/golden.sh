@@ -36,8 +36,11 @@ agree() # agree NAME TRACE STATUS: both print the same and end alike
 		tool "$2" --dump
 		tail -n +2 "$dir/out" >"$dir/first"
 		second "$2"
-		[ $? -eq "$3" ] && [ "$status" -eq "$3" ] && diff "$dir/first" "$dir/second" >"$dir/diff" && [ "$(wc -l <"$dir/first")" -ge 2 ]
-		ok "the second reader agrees: $1" $?
+		expect [ $? -eq "$3" ]
+		expect_status "$3"
+		expect_same "$dir/first" "$dir/second"
+		expect [ "$(wc -l <"$dir/first")" -ge 2 ]
+		verdict "the second reader agrees: $1"
 	else
 		skip "the second reader agrees: $1" "no python3"
 	fi
@@ -68,8 +71,10 @@ for f in "$golden"/single/*.avt; do
 		skip "$name prints what it should" "this build has no zstd"
 		continue
 	fi
-	tail -n +2 "$dir/out" | diff "$f" - >"$dir/diff" && [ "$status" -eq 0 ] && [ ! -s "$dir/err" ]
-	ok "$name prints what it should" $?
+	tail -n +2 "$dir/out" | expect diff "$f" - >"$dir/diff"
+	expect_status 0
+	expect_empty "$dir/err"
+	verdict "$name prints what it should"
 	agree "$name" "$golden/single/$name.single.stf" 0
 done
 tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/coll.stf"
@@ -81,15 +86,17 @@ if python_is_there; then
 	for kind in late mixed; do
 		PYTHONDONTWRITEBYTECODE=1 "$PYTHON3" "$golden/make_golden.py" --$kind >"$dir/$kind.avt"
 		tool "$dir/$kind.avt" --convert "$dir/$kind.stf" && tool "$dir/$kind.stf" --verify
-		[ "$status" -eq 0 ] && grep -q ' 0 faults$' "$dir/err"
-		ok "--verify finds the histories of many anchors right: $kind" $?
+		expect_status 0
+		expect_line ' 0 faults$' "$dir/err"
+		verdict "--verify finds the histories of many anchors right: $kind"
 		agree "60000 records of most kinds, histories too: $kind" "$dir/$kind.stf" 0
 	done
 	# frames of calls alone: with the place in the source, without it, and both
 	for kind in SCL '' .; do
 		awk -v kind="$kind" '!/^[0-9]/ || / LEAVE / || (/ ENTER / && (kind ? $0 ~ kind : !/ SCL /))' "$dir/mixed.avt" | sed '/ LEAVE /s/ SCL .*//' >"$dir/calls.avt"
-		tool "$dir/calls.avt" --convert "$dir/calls.stf" --force --compress-trace 1 && [ -e "$dir/calls.stf.f.0.zst" ]
-		ok "calls alone, compressed: ENTER '$kind'" $?
+		expect tool "$dir/calls.avt" --convert "$dir/calls.stf" --force --compress-trace 1
+		expect [ -e "$dir/calls.stf.f.0.zst" ]
+		verdict "calls alone, compressed: ENTER '$kind'"
 		agree "calls alone: ENTER '$kind'" "$dir/calls.stf" 0
 	done
 	# a counter of a thread, a value, a function on a stack, the time before a record under way: bytes from the end
@@ -99,8 +106,9 @@ if python_is_there; then
 		size=$(wc -c <"$anc")
 		printf '\376' | dd of="$anc" bs=1 seek=$((size - ${c#*:})) conv=notrunc 2>/dev/null
 		tool "$dir/mixed.stf" --verify
-		[ "$status" -eq 1 ] && grep -Eq "^stftool: $anc: offset [0-9]+, record [0-9]+: .*(says|has|refers) " "$dir/err"
-		ok "--verify compares the histories with the data: $c" $?
+		expect_status 1
+		expect_line -E "^stftool: $anc: offset [0-9]+, record [0-9]+: .*(says|has|refers) " "$dir/err"
+		verdict "--verify compares the histories with the data: $c"
 		! second "$dir/mixed.stf"
 		ok "so does the second reader: $c" $?
 		cp "$dir/anc" "$anc"
@@ -117,15 +125,18 @@ while IFS=$tab read -r name line; do
 		continue
 	fi
 	printf '%s\n' "stftool: $t$line" >"$dir/want"
-	[ "$status" -eq 1 ] && head -n 1 "$dir/err" | diff "$dir/want" - >"$dir/diff"
-	ok "$name is refused, with its place" $?
+	expect_status 1
+	head -n 1 "$dir/err" | expect diff "$dir/want" - >"$dir/diff"
+	verdict "$name is refused, with its place"
 	case $name in
 	bad-size-co* | bad-undefined-id | bad-time-* | bad-frame-* | bad-dir-past-end) agree "$name, up to the fault" "$t" 1 ;;
 	esac
 	if python_is_there; then
 		second "$t"
-		[ $? -eq 1 ] && ! grep -v '^second_reader: ' "$dir/err" >"$dir/diff" && [ -s "$dir/err" ]
-		ok "the second reader refuses $name" $?
+		expect [ $? -eq 1 ]
+		expect_not grep -v '^second_reader: ' "$dir/err" >"$dir/diff"
+		expect [ -s "$dir/err" ]
+		verdict "the second reader refuses $name"
 	fi
 done <"$golden/bad.txt"
 set -- "$golden"/single/bad-*.stf

@@ -21,9 +21,11 @@ while "$build/tests/lib/lttng_variants" "$dir/t$n" "$n" >"$dir/want"; do
 	fi
 	n=$((n + 1))
 done
-[ "$n" -eq 48 ] && [ "$bad" -eq 0 ]
-ok "the second reader finds every event, stamp, time and value in all 48 variants" $?
-[ "$n" -eq 48 ] && [ "$sums" -eq 0 ]
-ok "so does stftool" $?
+expect [ "$n" -eq 48 ]
+expect [ "$bad" -eq 0 ]
+verdict "the second reader finds every event, stamp, time and value in all 48 variants"
+expect [ "$n" -eq 48 ]
+expect [ "$sums" -eq 0 ]
+verdict "so does stftool"
 
 done_testing

@@ -34,7 +34,7 @@ ok() # ok NAME STATUS: passes if STATUS is 0, and each expect_... since the verd
 		echo "not ok $count - $1"
 		{ cat "$unmet" 2>/dev/null && reason; } | sed 's/^/# /'
 	fi
-	rm -f "$dir/diff" "$dir/verify" "$unmet"
+	rm -f "$dir/diff" "$dir/verify" "$unmet" "$unmet".*
 }
 
 # ---- A verdict of several parts: each expect_... that does not hold is named, with what was there instead. "verdict" ends them.
@@ -101,10 +101,10 @@ expect_line() # expect_line [GREP'S OPTION...] PATTERN FILE: a line of FILE (-: 
 
 expect_lines() # expect_lines NUMBER [GREP'S OPTION...] PATTERN FILE: so many lines of FILE match
 {
-	number=$1
+	wanted_lines=$1
 	shift
 	for looked_in; do :; done
-	[ "$(grep -c "$@")" = "$number" ] || not_met "$number lines for: grep $*, but the file has:" "$looked_in"
+	[ "$(grep -c "$@")" = "$wanted_lines" ] || not_met "$wanted_lines lines for: grep $*, but the file has:" "$looked_in"
 }
 
 expect_no_line() # expect_no_line [GREP'S OPTION...] PATTERN FILE: no line of FILE (-: standard input) matches; FILE is there

@@ -40,12 +40,13 @@ for np in 3 6; do
 	ok "np $np as a tree: every bound holds" $?
 done
 # by the narrowest ways, which are longer than the plan's where messages were held up
-has '^tree: [0-9]+ exchanges a session, at most [1-5] between a rank and the master; ' &&
-	[ "$(grep -c '^edge ' "$dir/tree6.clk")" -gt 20 ]
-ok "the exchanges of the tree are printed, and are in the correction data" $?
+expect has '^tree: [0-9]+ exchanges a session, at most [1-5] between a rank and the master; '
+expect [ "$(grep -c '^edge ' "$dir/tree6.clk")" -gt 20 ]
+verdict "the exchanges of the tree are printed, and are in the correction data"
 run 2 1 1 --topology ring --output "$dir/ring"
-[ $status -eq 2 ] && grep -q "^timertest: --topology 'ring': auto, star and tree are known\$" "$dir/err"
-ok "an unknown topology" $?
+expect_status 2
+expect_line "^timertest: --topology 'ring': auto, star and tree are known\$" "$dir/err"
+verdict "an unknown topology"
 
 # ---- different timers ----
 
@@ -55,9 +56,12 @@ timeout 300 "$mpirun" -np 1 "$build/timertest" 1 1 --timer CPU $one : \
 	-np 1 "$build/timertest" 1 1 --timer clock_monotonic $one : \
 	-np 1 "$build/timertest" 1 1 --timer CPU $one >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
-grep -q 'rank 0 with CPU, rank 1 with clock_monotonic (replaced by that of rank 0)$' "$dir/err" && [ "$(grep -c 'different timers' "$dir/err")" -eq 1 ] &&
-	has '^verdict: CPU is ' && ! has '^verdict: .*NOT fit .*reads' && [ "$(grep -c '^timer "CPU"' "$dir/mixed.clk")" -eq 3 ]
-ok "a rank with another timer takes that of rank 0, and one message says so" $?
+expect_line 'rank 0 with CPU, rank 1 with clock_monotonic (replaced by that of rank 0)$' "$dir/err"
+expect_lines 1 'different timers' "$dir/err"
+expect has '^verdict: CPU is '
+expect_not has '^verdict: .*NOT fit .*reads'
+expect_lines 3 '^timer "CPU"' "$dir/mixed.clk"
+verdict "a rank with another timer takes that of rank 0, and one message says so"
 
 # ---- ranks that stop ----
 
@@ -114,22 +118,28 @@ during()
 
 for shape in star tree; do
 	during STOP 2 2 '' 5 0.2 --topology $shape --output "$dir/nap.$shape"
-	judged && all_inside 4
-	ok "a rank that stands still for 2 s, $shape: it is waited for, and every bound holds" $?
+	expect judged
+	expect all_inside 4
+	verdict "a rank that stands still for 2 s, $shape: it is waited for, and every bound holds"
 done
 
 # On a busy machine a rank that is well may have to wait for its core for some 100 ms. The run would last for 100 s.
 during STOP 2 0 '' 100 0.2 --patience 1s --output "$dir/stop"
 # mpirun ends the stopped process with the others
-[ $status -ne 0 ] && [ $status -ne 124 ] && [ $took -lt 60 ] &&
-	grep -Eq '^timertest: rank [0-9]: rank 2 did not .*is it stopped, or has it died\? \(--patience\)$' "$dir/err"
-ok "a rank that is stopped for good is named, and the run ends" $?
+expect [ $status -ne 0 ]
+expect [ $status -ne 124 ]
+expect [ $took -lt 60 ]
+expect_line -E '^timertest: rank [0-9]: rank 2 did not .*is it stopped, or has it died\? \(--patience\)$' "$dir/err"
+verdict "a rank that is stopped for good is named, and the run ends"
 ! ls "$dir"/stop.* >/dev/null 2>&1
 ok "and leaves no files" $?
 
 during KILL 2 0 '' 100 0.2 --output "$dir/kill"
-[ $status -ne 0 ] && [ $status -ne 124 ] && [ $took -lt 60 ] && ! ls "$dir"/kill.* >/dev/null 2>&1
-ok "a rank that is killed: the run ends, without files" $?
+expect [ $status -ne 0 ]
+expect [ $status -ne 124 ]
+expect [ $took -lt 60 ]
+expect_not ls "$dir"/kill.* >/dev/null 2>&1
+verdict "a rank that is killed: the run ends, without files"
 
 # where the launcher lets the others live, they have to find out themselves
 # and those who wait where all meet wait for twelve times as long, one after another; the run would last for 100 s

@@ -119,24 +119,29 @@ for try in 1 2 3; do
 	has '^frequency: unknown' || break
 	run cs --timer gettimeofday --performance-time 2s --output "$dir/cs" --force
 done
-has '^frequency by clock_monotonic_raw: [01]\.[0-9]+ MHz \+- [0-9.e+-]+ ppm, ' &&
-	has '^reference: clock_monotonic_raw.*; its own error is not known, 500 ppm are assumed$' &&
-	awk '/^measured-bound-ppm / { n++; least = $2 + 0 } END { exit !(n == 1 && least >= 500) }' "$dir/cs.clk"
-ok "the reference of the frequency is named, and its error is in the bound" $?
+expect has '^frequency by clock_monotonic_raw: [01]\.[0-9]+ MHz \+- [0-9.e+-]+ ppm, '
+expect has '^reference: clock_monotonic_raw.*; its own error is not known, 500 ppm are assumed$'
+expect awk '/^measured-bound-ppm / { n++; least = $2 + 0 } END { exit !(n == 1 && least >= 500) }' "$dir/cs.clk"
+verdict "the reference of the frequency is named, and its error is in the bound"
 for suffix in stf stf.dcl clk gnuplot histogram.dat matrix.dat; do
 	[ -s "$dir/cs.$suffix" ] || lines=1
 done
 ok "its files are there" $lines
 
 run cs --timer CPU --performance-time 200ms --output "$dir/cs"
-grep -q "cs.stf exists; --force replaces it" "$dir/err" && [ $status -eq 2 ]
-ok "an existing trace is not replaced" $?
+expect_line "cs.stf exists; --force replaces it" "$dir/err"
+expect_status 2
+verdict "an existing trace is not replaced"
 run cs --timer sundial --performance-time 200ms --output "$dir/cs"
-[ $status -eq 2 ] && grep -q "unknown timer 'sundial'" "$dir/err" && ! grep -q exists "$dir/err"
-ok "beside an existing trace an unknown timer is what is reported" $?
+expect_status 2
+expect_line "unknown timer 'sundial'" "$dir/err"
+expect_no_line exists "$dir/err"
+verdict "beside an existing trace an unknown timer is what is reported"
 run cs --timer CPU --performance-time 200ms --output "$dir/cs" --force --quiet
-judged && [ "$(wc -l <"$dir/out")" -eq 1 ] && has '^verdict: CPU is .*fit for tracing on 1 rank: '
-ok "--force replaces it, --quiet prints the verdict only" $?
+expect judged
+expect [ "$(wc -l <"$dir/out")" -eq 1 ]
+expect has '^verdict: CPU is .*fit for tracing on 1 rank: '
+verdict "--force replaces it, --quiet prints the verdict only"
 
 # wrong input: one line, status 2, no files
 wrong() # wrong NAME PATTERN ARGUMENTS...
@@ -145,9 +150,12 @@ wrong() # wrong NAME PATTERN ARGUMENTS...
 	shift 2
 	rm -f "$dir"/wrong*
 	run cs --output "$dir/wrong" --performance-time 100ms "$@"
-	[ $status -eq 2 ] && grep -Eq -- "^timertestcs: $pattern" "$dir/err" && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
-		[ ! -s "$dir/out" ] && [ -z "$(ls "$dir" | grep wrong)" ]
-	ok "$name" $?
+	expect_status 2
+	expect_line -E -- "^timertestcs: $pattern" "$dir/err"
+	expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+	expect_empty "$dir/out"
+	expect [ -z "$(ls "$dir" | grep wrong)" ]
+	verdict "$name"
 }
 wrong "unknown timer" "unknown timer 'sundial'; VT_TIMER=LIST shows all" --timer sundial
 wrong "bad simulation" "timer sim: .*drift" --timer sim:drift=fast
@@ -183,24 +191,32 @@ interrupt() # interrupt SIGNAL SECONDS COMMAND...
 	status=$?
 }
 interrupt INT 2 "$build/timertestcs" --timer CPU --performance-time 60s --output "$dir/int"
-[ $status -eq 130 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && [ -z "$(ls "$dir" | grep '^int')" ] &&
-	grep -Eq '^timertestcs: interrupted by SIGINT after [0-9]+ s: there is no result, and no file was written$' "$dir/err"
-ok "Ctrl-C: a line, status 130, no file" $?
+expect_status 130
+expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+expect [ -z "$(ls "$dir" | grep '^int')" ]
+expect_line -E '^timertestcs: interrupted by SIGINT after [0-9]+ s: there is no result, and no file was written$' "$dir/err"
+verdict "Ctrl-C: a line, status 130, no file"
 interrupt TERM 2 "$build/timertestcs" --timer CPU --performance-time 60s --output "$dir/int"
-[ $status -eq 143 ] && grep -q 'interrupted by SIGTERM' "$dir/err"
-ok "SIGTERM: a line, status 143" $?
+expect_status 143
+expect_line 'interrupted by SIGTERM' "$dir/err"
+verdict "SIGTERM: a line, status 143"
 
 if mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null; then
 	run cs --timer CPU --performance-time 100ms --output "$dir/full/t"
-	[ $status -eq 2 ] && grep -q "No space left on device" "$dir/err" && [ -z "$(ls "$dir/full")" ]
-	ok "a full disk is reported, and no partial file is left" $?
+	expect_status 2
+	expect_line "No space left on device" "$dir/err"
+	expect [ -z "$(ls "$dir/full")" ]
+	verdict "a full disk is reported, and no partial file is left"
 else
 	skip "a full disk is reported, and no partial file is left" "a tmpfs cannot be mounted here"
 fi
 
 run cs --timer LIST
-[ $status -eq 0 ] && has '^gettimeofday ' && has '^MPI_Wtime +- +- +unavailable: this program has no MPI' && has '^sim:'
-ok "LIST names every timer, with a reason where one is not there" $?
+expect_status 0
+expect has '^gettimeofday '
+expect has '^MPI_Wtime +- +- +unavailable: this program has no MPI'
+expect has '^sim:'
+verdict "LIST names every timer, with a reason where one is not there"
 
 if [ ! -x "$build/timertest" ]; then
 	skip "timertest" "this build has no MPI"
@@ -210,12 +226,14 @@ fi
 # ---- several ranks ----
 
 run alone --timer CPU --performance-time 100ms --output "$dir/alone"
-judged && has '^one process, so no messages: clock offsets were not measured$'
-ok "timertest without mpirun" $?
+expect judged
+expect has '^one process, so no messages: clock offsets were not measured$'
+verdict "timertest without mpirun"
 
 run 1 --timer 'sim:base=CPU,tick=7ns' --performance-time 100ms --output "$dir/one"
-judged && has '^verdict: sim is '
-ok "np 1" $?
+expect judged
+expect has '^verdict: sim is '
+verdict "np 1"
 
 # for 14 s: what shorter runs show of a rate has a larger margin than what is assumed
 learn()
@@ -241,30 +259,32 @@ awk 'function ns(s) { gsub(/[,;]/, "", s); return s ~ /ps$/ ? s * 1e-3 : s ~ /ns
 ok "np 2, the proven and the assumed bound are stated" $?
 has '^learned drift of rank 1: none \(it takes 8 sessions, and there are [2-7]\)$'
 ok "np 2, why no drift was learned is printed" $?
-has '^2\. recording messages 0 <-> 1\.\.\.$' &&
-	grep -A1 '^maximum clock offset during run:$' "$dir/out" | grep -Eq "^0 <-> 1 $time \(latency $time\)\$" &&
-	has "^to produce graph showing trace timing, run: gnuplot $dir/two\.gnuplot\$" &&
-	has "^to see all pictures in a browser, run: vtreport $dir/two\.stf\$" &&
-	has '^\[1 \(.*\)\] performance: '
-ok "np 2, the guide's lines" $?
+expect has '^2\. recording messages 0 <-> 1\.\.\.$'
+grep -A1 '^maximum clock offset during run:$' "$dir/out" | expect_line -E "^0 <-> 1 $time \(latency $time\)\$" -
+expect has "^to produce graph showing trace timing, run: gnuplot $dir/two\.gnuplot\$"
+expect has "^to see all pictures in a browser, run: vtreport $dir/two\.stf\$"
+expect has '^\[1 \(.*\)\] performance: '
+verdict "np 2, the guide's lines"
 tail -n 1 "$dir/out" |
 	grep -Eq '^verdict: sim is (NOT |not known to be )?fit for tracing on 2 ranks: offset -?[0-9.]+ [mun]?s \+- [0-9.]+ [mun]?s, latency [0-9.]+ [mun]?s'
 ok "np 2, the verdict is the last line" $?
 
 result spline
-truth_ok 2 10000 && has '^clock map of rank 1: ([0-9]+) of \1 sessions'
-ok "np 2, wobble followed by the spline" $?
-grep -qx "tm_interpolation = 'cubic'" "$dir/spline.gnuplot" &&
-	grep -q 'set label 2 tm_interpolation' "$dir/spline.gnuplot"
-ok "np 2, the graph of the interpolation error names the curve of this run" $?
+expect truth_ok 2 10000
+expect has '^clock map of rank 1: ([0-9]+) of \1 sessions'
+verdict "np 2, wobble followed by the spline"
+expect_line -x "tm_interpolation = 'cubic'" "$dir/spline.gnuplot"
+expect_line 'set label 2 tm_interpolation' "$dir/spline.gnuplot"
+verdict "np 2, the graph of the interpolation error names the curve of this run"
 
 # more than the busiest machine hides; step times count from the first session
 begin step 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,step={rank}0ms@3500ms,tick=3ns' --performance-time 100ms
 begin back 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,step=-{rank}s@3500ms,tick=3ns' --performance-time 100ms
 result step
-[ $status -eq 1 ] && step_ok 10000000 3.5 &&
-	grep -Eq '^verdict: sim is NOT fit .*stepped against that of rank 0 by (9\.[0-9]+|10(\.[0-9]+)?) ms between [0-9]+\.[0-9]+ s and [0-9]+\.[0-9]+ s' "$dir/out"
-ok "np 2, a step of 10 ms is found, with its size and time" $?
+expect_status 1
+expect step_ok 10000000 3.5
+expect_line -E '^verdict: sim is NOT fit .*stepped against that of rank 0 by (9\.[0-9]+|10(\.[0-9]+)?) ms between [0-9]+\.[0-9]+ s and [0-9]+\.[0-9]+ s' "$dir/out"
+verdict "np 2, a step of 10 ms is found, with its size and time"
 # the 6th column is sample minus map
 awk '/^[0-9]/ && $4 == 1 { n++; far += $6 > 1e-3 || $6 < -1e-3 } END { print n + 0 " samples, " far + 0 " far from the map"; exit !(n > 50 && far == 0) }' "$dir/step.samples.dat"
 ok "np 2, raw samples are compared with the map on their own side of the step" $?
@@ -272,16 +292,20 @@ ok "np 2, raw samples are compared with the map on their own side of the step" $
 truth_ok 2 11000000
 ok "np 2, the bound covers the step" $?
 result back
-truth_ok 2 1100000000 && step_ok -1000000000 3.5 &&
-	[ "$(grep -c '^part$' "$dir/back.clk")" -ge 2 ] && [ "$(head -n 1 "$dir/back.clk")" = "TICKMARK-CLK 2" ]
-ok "np 2, a clock that goes back by a second splits the map" $?
+expect truth_ok 2 1100000000
+expect step_ok -1000000000 3.5
+expect [ "$(grep -c '^part$' "$dir/back.clk")" -ge 2 ]
+expect [ "$(head -n 1 "$dir/back.clk")" = "TICKMARK-CLK 2" ]
+verdict "np 2, a clock that goes back by a second splits the map"
 
 # a wander of ten times what is assumed: what the report calls broken is not called fit
 run 2 3 1 --timer 'sim:base=CPU,wobble={rank}0ppm/1s' --performance-time 100ms --output "$dir/broken"
 if has 'BOUND BROKEN: an assumption of it does not hold'; then
-	[ $status -eq 1 ] && has '^verdict: sim is NOT fit .*; BOUND BROKEN: the simulated clock of rank 1 is off by' &&
-		grep -q "^tm_verdict = 'NOT fit'\$" "$dir/broken.gnuplot" && grep -q "^tm_reason = 'BOUND BROKEN: " "$dir/broken.gnuplot"
-	ok "np 2, a broken bound is not fit, in the pictures too" $?
+	expect_status 1
+	expect has '^verdict: sim is NOT fit .*; BOUND BROKEN: the simulated clock of rank 1 is off by'
+	expect_line "^tm_verdict = 'NOT fit'\$" "$dir/broken.gnuplot"
+	expect_line "^tm_reason = 'BOUND BROKEN: " "$dir/broken.gnuplot"
+	verdict "np 2, a broken bound is not fit, in the pictures too"
 else
 	skip "np 2, a broken bound is not fit, in the pictures too" "this time the machine was so busy that the bound was too wide to break"
 fi
@@ -299,12 +323,15 @@ fi
 
 # a rate that swings by a tenth: the clocks part during a burst by more than its messages take
 run 2 2 1 --timer 'sim:base=CPU,wobble={rank}0%/1s,tick=3ns' --performance-time 100ms --output "$dir/wild"
-[ $status -eq 1 ] && ! has ' \+- -' && has 'certainly in \['
-ok "np 2, a clock that swings by a tenth is not fit, and no interval is turned round" $?
+expect_status 1
+expect_not has ' \+- -'
+expect has 'certainly in \['
+verdict "np 2, a clock that swings by a tenth is not fit, and no interval is turned round"
 case $("$mpirun" --version 2>/dev/null) in
 *'Open MPI'*)
-	[ $status -eq 1 ] && [ "$(grep -c '^timertest: exit status 1 is the result above; what mpirun prints now' "$dir/err")" -eq 1 ]
-	ok "np 2, status 1: one line explains what mpirun prints after it" $?
+	expect_status 1
+	expect_lines 1 '^timertest: exit status 1 is the result above; what mpirun prints now' "$dir/err"
+	verdict "np 2, status 1: one line explains what mpirun prints after it"
 	;;
 *) skip "np 2, status 1: one line explains what mpirun prints after it" "only Open MPI is known to print such lines" ;;
 esac
@@ -320,37 +347,42 @@ target()
 }
 target
 result order
-truth_ok 2 1000000 && has '^reversed messages: [0-9]+ of [0-9]+ without correction, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
-ok "np 2, reversed messages are counted and repaired within the bound" $?
+expect truth_ok 2 1000000
+expect has '^reversed messages: [0-9]+ of [0-9]+ without correction, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
+verdict "np 2, reversed messages are counted and repaired within the bound"
 
 # a tick of 10 us, in which several messages are sent and received: their order is that of the event counter
 run 2 1 1 --timer 'sim:base=CPU,tick=10us' --performance-time 100ms --output "$dir/tick"
 "$build/stftool" "$dir/tick.stf" --dump --matched-vtf >"$dir/dump" 2>>"$dir/err"
-[ "$(grep -c ' MESSAGE ' "$dir/dump")" -gt 100 ] && ! grep ' MESSAGE ' "$dir/dump" | grep -q ' TIME -'
-ok "np 2, no message of a coarse clock is received before it was sent" $?
-[ "$(grep -c '^INFO CLASS [0-9]* TEXT "process [01] 0 [0-9.e-]*' "$dir/dump")" -eq 2 ] &&
-	"$build/stftool" "$dir/tick.stf" --verify 2>>"$dir/err"
-ok "np 2, the trace says the bound of each process's clock" $?
+expect [ "$(grep -c ' MESSAGE ' "$dir/dump")" -gt 100 ]
+grep ' MESSAGE ' "$dir/dump" | expect_no_line ' TIME -' -
+verdict "np 2, no message of a coarse clock is received before it was sent"
+expect_lines 2 '^INFO CLASS [0-9]* TEXT "process [01] 0 [0-9.e-]*' "$dir/dump"
+expect "$build/stftool" "$dir/tick.stf" --verify 2>>"$dir/err"
+verdict "np 2, the trace says the bound of each process's clock"
 
 for try in 1 2 3; do
 	[ $try = 1 ] || target
 	result target
 	has ', a session was due every (8|9)[0-9][0-9]\.[0-9]ms$' && break
 done
-truth_ok 2 10000000 && has '^target bound 10\.0ms: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+m?s$' &&
-	[ "$(grep -c '^session middle used 1' "$dir/target.clk")" -ge 4 ]
-ok "np 2, sessions as often as a target bound needs" $?
+expect truth_ok 2 10000000
+expect has '^target bound 10\.0ms: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+m?s$'
+expect [ "$(grep -c '^session middle used 1' "$dir/target.clk")" -ge 4 ]
+verdict "np 2, sessions as often as a target bound needs"
 run 2 2 1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 1ns --performance-time 100ms --output "$dir/target" --force
 has '^target bound 1\.0ns: cannot be kept, a session alone is certain to \+-'
 ok "np 2, a target bound that no session reaches" $?
 
 run 2 1 1 --performance-time 100ms --output "$dir/default"
-has '^timer: (CPU, because no other was named, and on each node it is proven|clock_monotonic, because no other was named, and CPU is not proven)' &&
-	name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' "$dir/out") && grep -q "^timer \"$name\"" "$dir/default.clk"
-ok "np 2, without --timer: the cheapest one that is proven" $?
+expect has '^timer: (CPU, because no other was named, and on each node it is proven|clock_monotonic, because no other was named, and CPU is not proven)'
+name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' "$dir/out") || not_met "name is known"
+expect_line "^timer \"$name\"" "$dir/default.clk"
+verdict "np 2, without --timer: the cheapest one that is proven"
 run 2 1 1 --timer gettimeofday --performance-time 100ms --output "$dir/default" --force
-! has '^timer: ' && grep -q '^timer "gettimeofday"' "$dir/default.clk"
-ok "np 2, gettimeofday where it is named" $?
+expect_not has '^timer: '
+expect_line '^timer "gettimeofday"' "$dir/default.clk"
+verdict "np 2, gettimeofday where it is named"
 
 # rank 1 runs fast by 10 ppm: its rate must be among those that were learned; a machine that was too busy shows none
 learned=1
@@ -379,22 +411,25 @@ grep -q '^"2 <-> 3"$' "$dir/four.run.dat"
 ok "np 4, every pair has its bursts" $?
 
 run 9 1 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}ppm,tick=7.3ns' --performance-time 20ms --output "$dir/nine"
-awk '/^"/ { pairs += !($0 in seen); seen[$0] = 1 } END { exit pairs != 36 }' "$dir/nine.run.dat" &&
-	[ "$(grep -c '^[0-9]*\. recording messages of 36 pairs, \(up to \)\{0,1\}[0-9]* at a time' "$dir/out")" -eq 1 ] &&
-	! has '^[0-9]+\. recording messages [0-9]+ <->'
-ok "np 9: each of 36 pairs has its burst, and one line speaks for all" $?
+expect awk '/^"/ { pairs += !($0 in seen); seen[$0] = 1 } END { exit pairs != 36 }' "$dir/nine.run.dat"
+expect_lines 1 '^[0-9]*\. recording messages of 36 pairs, \(up to \)\{0,1\}[0-9]* at a time' "$dir/out"
+expect_not has '^[0-9]+\. recording messages [0-9]+ <->'
+verdict "np 9: each of 36 pairs has its burst, and one line speaks for all"
 truth_ok 9 100000
 ok "np 9, true error" $?
 run 2 2 1 --timer clock_monotonic --performance-time 100ms --output "$dir/shared"
-has '^clock map of rank 1: that of rank 0, whose clock it shares, which a reading lags by at most ' && [ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ]
-ok "a kernel clock is shared by the ranks of a host" $?
+expect has '^clock map of rank 1: that of rank 0, whose clock it shares, which a reading lags by at most '
+expect_lines 0 '^sample' "$dir/shared.clk"
+verdict "a kernel clock is shared by the ranks of a host"
 run 2 2 1 --timer clock_monotonic --synced-host off --performance-time 100ms --output "$dir/shared" --force
-has '^clock map of rank 1: [0-9]+ of ' && [ "$(grep -c '^sample' "$dir/shared.clk")" -gt 0 ]
-ok "SYNCED-HOST off exchanges messages all the same" $?
+expect has '^clock map of rank 1: [0-9]+ of '
+expect [ "$(grep -c '^sample' "$dir/shared.clk")" -gt 0 ]
+verdict "SYNCED-HOST off exchanges messages all the same"
 run 2 2 1 --timer CPU --performance-time 100ms --output "$dir/shared" --force
 if has '^clock map of rank 1: that of rank 0, whose clock it shares, proven to within [0-9.]+(ns|us) by the core matrix$'; then
-	[ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ] && grep -q '^shared-within [0-9]' "$dir/shared.clk"
-	ok "a counter that the core matrix proves to be one clock is shared" $?
+	expect_lines 0 '^sample' "$dir/shared.clk"
+	expect_line '^shared-within [0-9]' "$dir/shared.clk"
+	verdict "a counter that the core matrix proves to be one clock is shared"
 else
 	has '^(core matrix of .*: (not measured|[0-9]+ pairs? of .* ([1-9][0-9]* apart|[1-9][0-9]* not known|[1-9][0-9]* contradictory))|^clock map of rank 1: [0-9]+ of '
 	ok "a counter that the core matrix does not prove to be one clock is calibrated" $?
@@ -404,14 +439,18 @@ run 2 1 1 --timer CPU --synced-cluster on --performance-time 100ms --output "$di
 ok "SYNCED-CLUSTER on exchanges none" $?
 
 run 2 --timer sundial --performance-time 100ms --output "$dir/wrong"
-[ $status -eq 2 ] && [ "$(grep -c "unknown timer 'sundial'" "$dir/err")" -eq 1 ] && [ -z "$(ls "$dir" | grep wrong)" ]
-ok "an unknown timer on two ranks: one line, status 2, no file" $?
+expect_status 2
+expect_lines 1 "unknown timer 'sundial'" "$dir/err"
+expect [ -z "$(ls "$dir" | grep wrong)" ]
+verdict "an unknown timer on two ranks: one line, status 2, no file"
 run 2 --timer 'sim:tick={rank}ns' --performance-time 100ms --output "$dir/wrong"
-[ $status -eq 2 ] && grep -q "^timertest: rank 0: timer sim: '0ns' is no value for tick" "$dir/err"
-ok "trouble of one rank ends all, with its number" $?
+expect_status 2
+expect_line "^timertest: rank 0: timer sim: '0ns' is no value for tick" "$dir/err"
+verdict "trouble of one rank ends all, with its number"
 run 2 x --output "$dir/wrong"
-[ $status -eq 2 ] && [ "$(grep -c "is no number of seconds" "$dir/err")" -eq 1 ]
-ok "a bad argument on two ranks is reported once" $?
+expect_status 2
+expect_lines 1 "is no number of seconds" "$dir/err"
+verdict "a bad argument on two ranks is reported once"
 
 # mpirun answers Ctrl-C with a SIGTERM to every rank, a status of its own, and often with SIGKILL before a rank can say anything
 files=0 lines=0
@@ -433,8 +472,10 @@ VT_TIMER=LIST VT_VERBOSE=2
 export VT_TIMER VT_VERBOSE
 run 2
 unset VT_TIMER VT_VERBOSE
-[ $status -eq 0 ] && [ "$(grep -c '^MPI_Wtime  *1.000ns' "$dir/out")" -eq 1 ] && has "^$(hostname):\$"
-ok "VT_TIMER=LIST with VT_VERBOSE=2: once per node" $?
+expect_status 0
+expect_lines 1 '^MPI_Wtime  *1.000ns' "$dir/out"
+expect has "^$(hostname):\$"
+verdict "VT_TIMER=LIST with VT_VERBOSE=2: once per node"
 
 run 2 1 1 --timer gettimeofday --synced-host off --performance-time 100ms --output "$dir/json" --json -
 if grep -q 'built without jansson\|has no jansson' "$dir/err"; then
@@ -483,8 +524,9 @@ if [ $status -eq 77 ]; then
 	skip "two hosts" "$(tail -n 1 "$dir/err")"
 else
 	ok "two hosts" "$(judged; echo $?)"
-	has '^\[1 \(node1\)\] ' && has '^clock map of rank 1: [0-9]+ of '
-	ok "two hosts: the ranks exchange messages" $?
+	expect has '^\[1 \(node1\)\] '
+	expect has '^clock map of rank 1: [0-9]+ of '
+	verdict "two hosts: the ranks exchange messages"
 	# both count on from the same moment, 1000 s apart; the words between are the bound
 	awk '/^clock of rank 1 \(node1\) before correction: / { n++; off = $8; bound = $NF
 		sub(/s$/, "", off) || off = 0

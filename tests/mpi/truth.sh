@@ -15,8 +15,10 @@ run() # run NP ARGUMENTS...
 
 for option in --truth --truth-rounds=3; do
 	"$build/timertestcs" $option >"$dir/out" 2>"$dir/err"
-	[ $? -eq 2 ] && grep -q "^timertestcs: $option: the program calibtruth compares methods; " "$dir/err" && [ ! -s "$dir/out" ]
-	ok "timertest $option names the program" $?
+	expect [ $? -eq 2 ]
+	expect_line "^timertestcs: $option: the program calibtruth compares methods; " "$dir/err"
+	expect_empty "$dir/out"
+	verdict "timertest $option names the program"
 done
 
 if [ ! -x "$build/calibtruth" ]; then
@@ -25,12 +27,15 @@ if [ ! -x "$build/calibtruth" ]; then
 fi
 
 run 1
-[ $status -eq 2 ] && grep -q '^calibtruth: the clocks of at least two ranks are compared: ' "$dir/err" && [ ! -s "$dir/out" ]
-ok "one process has nothing to compare" $?
+expect_status 2
+expect_line '^calibtruth: the clocks of at least two ranks are compared: ' "$dir/err"
+expect_empty "$dir/out"
+verdict "one process has nothing to compare"
 
 run 2 --rounds 2 --apart 100ms
-[ $status -eq 0 ] && grep -q '^errors beyond their bound: 0$' "$dir/out"
-ok "two ranks, all methods: no error beyond its bound" $?
+expect_status 0
+expect_line '^errors beyond their bound: 0$' "$dir/out"
+verdict "two ranks, all methods: no error beyond its bound"
 for method in pairs itc min10 skampi hca3 jk; do
 	# a row with figures in each of the four tables
 	[ "$(grep -Ec "^$method +.*[0-9](s|ms|us|ns|ps) \[[0-9.]+[a-z]+\.\.[0-9.]+[a-z]+\]|^$method +none" "$dir/out")" -eq 4 ] || break
@@ -88,19 +93,24 @@ fi
 # clocks that break the assumption behind the bound: it must be seen
 run 2 --rounds 1 --apart 500ms --methods pairs --max-wander 1ppb \
 	--timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}00ppm/60s,tick=7.{rank}ns'
-[ $status -eq 1 ] && grep -q '^errors beyond their bound: [1-9]' "$dir/out"
-ok "a bound that does not hold is counted, and is exit status 1" $?
+expect_status 1
+expect_line '^errors beyond their bound: [1-9]' "$dir/out"
+verdict "a bound that does not hold is counted, and is exit status 1"
 
 run 2 --methods pairs,gps
-[ $status -eq 2 ] && [ "$(grep -c "^calibtruth: --methods 'pairs,gps': all, or some of pairs,itc," "$dir/err")" -eq 1 ]
-ok "an unknown method" $?
+expect_status 2
+expect_lines 1 "^calibtruth: --methods 'pairs,gps': all, or some of pairs,itc," "$dir/err"
+verdict "an unknown method"
 run 2 --tables time,space
-[ $status -eq 2 ] && [ "$(grep -c "^calibtruth: --tables 'time,space': all, or some of published,time,messages" "$dir/err")" -eq 1 ]
-ok "an unknown table" $?
+expect_status 2
+expect_lines 1 "^calibtruth: --tables 'time,space': all, or some of published,time,messages" "$dir/err"
+verdict "an unknown table"
 run 2 --tables time --methods itc,jk
-[ $status -eq 2 ] && [ "$(grep -c "^calibtruth: --tables 'time': equal time and equal messages are those of pairs, which" "$dir/err")" -eq 1 ]
-ok "equal to a method that does not run" $?
+expect_status 2
+expect_lines 1 "^calibtruth: --tables 'time': equal time and equal messages are those of pairs, which" "$dir/err"
+verdict "equal to a method that does not run"
 run 2 --timer sundial --rounds 1
-[ $status -eq 2 ] && [ "$(grep -c "unknown timer 'sundial'" "$dir/err")" -eq 1 ]
-ok "an unknown timer" $?
+expect_status 2
+expect_lines 1 "unknown timer 'sundial'" "$dir/err"
+verdict "an unknown timer"
 done_testing

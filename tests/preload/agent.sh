@@ -23,8 +23,10 @@ for shell in sh bash; do
 		diff "$dir/plain" "$dir/out" >"$dir/diff"
 		ok "$shell: threads, signals, descriptors and environment are those without" $?
 	fi
-	valid $shell.stf && grep -q '^INFO SAMPLED by process [0-9]' $shell.prot && grep -q '^INFO ENDED by' $shell.prot
-	ok "$shell: a valid trace by another process, and how it ended" $?
+	expect valid $shell.stf
+	expect_line '^INFO SAMPLED by process [0-9]' $shell.prot
+	expect_line '^INFO ENDED by' $shell.prot
+	verdict "$shell: a valid trace by another process, and how it ended"
 done
 
 # a forked child keeps neither the raw file's memory nor its place on the disk, and the end of a child that no library sees ends nothing
@@ -71,8 +73,10 @@ END
 if ${CC:-cc} -o "$dir/child" "$dir/child.c" 2>"$dir/diff"; then
 	fresh
 	sampled "$dir/child"
-	[ "$(cat "$dir/out")" = "1 0 0" ] && valid child.stf && grep -q '^INFO ENDED by exit' child.prot
-	ok "children of fork() and of clone() have nothing of the raw file mapped" $?
+	expect_text "1 0 0" "$dir/out"
+	expect valid child.stf
+	expect_line '^INFO ENDED by exit' child.prot
+	verdict "children of fork() and of clone() have nothing of the raw file mapped"
 fi
 
 # What a child of a fork writes for us is on one or two pages, since each is copied first: 2 page faults more than without, 10 where it is all over
@@ -104,8 +108,9 @@ elif ${CC:-cc} -o "$dir/faults" "$dir/faults.c" 2>"$dir/diff"; then
 	plain=$("$dir/faults")
 	sampled "$dir/faults"
 	echo "# page faults of a child of a fork: $plain, $(cat "$dir/out") under vtrun"
-	[ "$(cat "$dir/out")" -le $((plain + 6)) ] && valid faults.stf
-	ok "a fork has few more page faults" $?
+	expect [ "$(cat "$dir/out")" -le $((plain + 6)) ]
+	expect valid faults.stf
+	verdict "a fork has few more page faults"
 fi
 
 # What the sampler does is not in the program's counters: it waits about once a sample, the program about 50 times
@@ -133,17 +138,22 @@ if ${CC:-cc} -o "$dir/waits" "$dir/waits.c" 2>"$dir/diff"; then
 	options=
 	samples=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' waits.prot)
 	echo "# $samples samples; the program waited $(cat "$dir/out") times"
-	[ "$samples" -gt 200 ] && [ "$(cat "$dir/out")" -ge 50 ] && [ "$(cat "$dir/out")" -lt $((50 + samples / 4)) ] && valid waits.stf
-	ok "what the sampler does is not counted as the program's" $?
+	expect [ "$samples" -gt 200 ]
+	expect [ "$(cat "$dir/out")" -ge 50 ]
+	expect [ "$(cat "$dir/out")" -lt $((50 + samples / 4)) ]
+	expect valid waits.stf
+	verdict "what the sampler does is not counted as the program's"
 fi
 
 fresh
 options="--sampler thread"
 sampled sh -c 'grep ^Threads: /proc/$$/status'
 options=
-[ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot &&
-	grep -qx 'INFO ENDED by _exit' sh.prot
-ok "SAMPLER thread: a thread inside, and the protocol says so" $?
+expect [ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ]
+expect valid sh.stf
+expect_line '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot
+expect_line -x 'INFO ENDED by _exit' sh.prot
+verdict "SAMPLER thread: a thread inside, and the protocol says so"
 
 # what the sampling cost is in the protocol of both
 for how in process thread; do
@@ -151,9 +161,10 @@ for how in process thread; do
 	options="--sampler $how"
 	sampled sleep 1
 	options=
-	valid sleep.stf && grep '^INFO SAMPLER ' sleep.prot >"$dir/diff" &&
-		awk '{ for (i = 1; i < NF; i++) { v[$i] = $(i + 1) + 0 } } END { exit !(v["ticks"] > 1 && v["longest-tick"] > 0 && v["period"] >= 0.1) }' "$dir/diff"
-	ok "SAMPLER $how: ticks, the longest one and their period are in the protocol" $?
+	expect valid sleep.stf
+	expect grep '^INFO SAMPLER ' sleep.prot >"$dir/diff"
+	expect awk '{ for (i = 1; i < NF; i++) { v[$i] = $(i + 1) + 0 } } END { exit !(v["ticks"] > 1 && v["longest-tick"] > 0 && v["period"] >= 0.1) }' "$dir/diff"
+	verdict "SAMPLER $how: ticks, the longest one and their period are in the protocol"
 done
 
 # as if no library were there; vtrun asks the dynamic linker what a program of a job loads, and must not run the program for that
@@ -173,22 +184,25 @@ END
 if ${CC:-cc} -o "$dir/first" "$dir/first.c" 2>"$dir/diff"; then
 	fresh
 	sampled "$dir/first"
-	[ $status -eq 0 ] && valid first.stf
-	ok "errno is 0 when the program begins" $?
+	expect_status 0
+	expect valid first.stf
+	verdict "errno is 0 when the program begins"
 	fresh
 	PMI_RANK=0 && export PMI_RANK
 	sampled "$dir/first"
 	unset PMI_RANK
-	[ $status -eq 0 ] && [ "$(cat runs)" = once ]
-	ok "a program that a launcher starts runs once" $?
+	expect_status 0
+	expect_text once runs
+	verdict "a program that a launcher starts runs once"
 fi
 if [ -n "$sanitizer" ]; then
 	skip "LD_PRELOAD of the user" "the sanitizer is preloaded"
 else
 	fresh
 	LD_PRELOAD=libm.so.6 timeout -k 10 300 "$build/vtrun" -- sh -c 'echo "$LD_PRELOAD"; sh -c "echo \$LD_PRELOAD"' >"$dir/out" 2>"$dir/err" </dev/null
-	[ "$(tr '\n' ' ' <"$dir/out")" = "libm.so.6 libm.so.6 " ] && valid sh.stf
-	ok "the program and its children have the user's own LD_PRELOAD" $?
+	expect [ "$(tr '\n' ' ' <"$dir/out")" = "libm.so.6 libm.so.6 " ]
+	expect valid sh.stf
+	verdict "the program and its children have the user's own LD_PRELOAD"
 fi
 
 # without the library of such a thread
@@ -199,9 +213,12 @@ else
 	mkdir -p alone/.libs
 	cp -L "$build/vtrun" alone && cp -L "$build/.libs/libVTcs.so" alone/.libs
 	VT_VERBOSE=1 alone/vtrun -- sh -c 'echo hello; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
-	[ $? -eq 6 ] && [ "$(cat "$dir/out")" = hello ] && grep -q 'WARNING: there is no .*/libVTinside.so: no counters are read, and no trace' "$dir/err" &&
-		"$build/stftool" sh.prot --merge sh.stf >"$dir/verify" 2>&1 && "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
-	ok "without libVTinside.so and vtsampler: a message, and stftool makes the trace" $?
+	expect [ $? -eq 6 ]
+	expect_text hello "$dir/out"
+	expect_line 'WARNING: there is no .*/libVTinside.so: no counters are read, and no trace' "$dir/err"
+	expect "$build/stftool" sh.prot --merge sh.stf >"$dir/verify" 2>&1
+	expect "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
+	verdict "without libVTinside.so and vtsampler: a message, and stftool makes the trace"
 fi
 
 # Another sampler process makes the trace.
@@ -214,9 +231,13 @@ first=$(sampler sh.prot)
 kill -KILL "$first"
 echo >go
 wait $pid
-[ $? -eq 7 ] && [ ! -s "$dir/err" ] && valid sh.stf && [ "$(sampler sh.prot)" != "$first" ] &&
-	"$build/stftool" sh.stf --dump >"$dir/out" 2>"$dir/err" && grep -q 'no samples since the sampler process before this one was killed' "$dir/out"
-ok "the sampler process is killed: another one makes the trace, and says so" $?
+expect [ $? -eq 7 ]
+expect_empty "$dir/err"
+expect valid sh.stf
+expect [ "$(sampler sh.prot)" != "$first" ]
+expect "$build/stftool" sh.stf --dump >"$dir/out" 2>"$dir/err"
+expect_line 'no samples since the sampler process before this one was killed' "$dir/out"
+verdict "the sampler process is killed: another one makes the trace, and says so"
 
 # the last thread ends by itself
 cat >"$dir/last.c" <<'END'
@@ -232,8 +253,11 @@ if ${CC:-cc} -o "$dir/last" "$dir/last.c" -pthread 2>"$dir/diff"; then
 	fresh
 	timeout -k 5 20 "$build/vtrun" -- "$dir/last" >"$dir/out" 2>"$dir/err"
 	status=$?
-	[ $status -eq 0 ] && [ "$(cat "$dir/out")" = hello ] && trace_complete last.stf && valid last.stf
-	ok "a program whose last thread ends with pthread_exit() ends" $?
+	expect_status 0
+	expect_text hello "$dir/out"
+	expect trace_complete last.stf
+	expect valid last.stf
+	verdict "a program whose last thread ends with pthread_exit() ends"
 fi
 
 # exec from a small stack
@@ -265,11 +289,15 @@ if ${CC:-cc} -o "$dir/small" "$dir/small.c" -pthread 2>"$dir/diff"; then
 	if [ "$status" -eq 77 ]; then
 		skip "exec from a small stack" "no stack of 20 KB here"
 	else
-		[ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = became ] && valid small.stf
-		ok "exec from a thread with 20 KB of stack" $?
+		expect_status 0
+		expect_text became "$dir/out"
+		expect valid small.stf
+		verdict "exec from a thread with 20 KB of stack"
 		# when vtrun has ended
-		grep -q '^INFO BEFORE-EXEC "small"$' small.prot && grep -q '^INFO PROGRAM "echo"$' small.prot && grep -q '^INFO ENDED by exit$' small.prot
-		ok "the protocol has both programs and how the second one ended" $?
+		expect_line '^INFO BEFORE-EXEC "small"$' small.prot
+		expect_line '^INFO PROGRAM "echo"$' small.prot
+		expect_line '^INFO ENDED by exit$' small.prot
+		verdict "the protocol has both programs and how the second one ended"
 	fi
 fi
 
@@ -292,17 +320,24 @@ if [ -n "$sanitizer" ] || ! ${CC:-cc} -o "$dir/unseen" "$dir/unseen.c" 2>"$dir/d
 else
 	fresh
 	sampled "$dir/unseen"
-	[ "$status" -eq 0 ] && trace_complete unseen.stf && valid unseen.stf && sed -n 's/^INFO SAMPLER .* wall \([0-9.]*\)s .*/\1/p' unseen.prot | awk '{ wall = $1 } END { exit !(wall > 0.85) }' &&
-		grep -q '^INFO ENDED without' unseen.prot
-	ok "an exec that the library does not see: the sampler goes on to the end of the second program" $?
+	expect_status 0
+	expect trace_complete unseen.stf
+	expect valid unseen.stf
+	sed -n 's/^INFO SAMPLER .* wall \([0-9.]*\)s .*/\1/p' unseen.prot | expect awk '{ wall = $1 } END { exit !(wall > 0.85) }'
+	expect_line '^INFO ENDED without' unseen.prot
+	verdict "an exec that the library does not see: the sampler goes on to the end of the second program"
 fi
 
 # the first process of a container, with which a sampler process would end
 fresh
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	timeout -k 10 300 unshare --pid --fork --mount-proc "$build/vtrun" -- sh -c 'echo $$; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
-	[ $? -eq 6 ] && [ "$(cat "$dir/out")" = 1 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: .*process 1' sh.prot && grep -q '^INFO ENDED by' sh.prot
-	ok "as process 1 a thread inside samples, and the protocol says so and how it ended" $?
+	expect [ $? -eq 6 ]
+	expect_text 1 "$dir/out"
+	expect valid sh.stf
+	expect_line '^INFO SAMPLED by a thread inside the program: .*process 1' sh.prot
+	expect_line '^INFO ENDED by' sh.prot
+	verdict "as process 1 a thread inside samples, and the protocol says so and how it ended"
 else
 	skip "as process 1 a thread inside samples" "no process namespaces here"
 fi
@@ -326,8 +361,9 @@ while grep -q '^State:[^ZX]*$' "/proc/$pid/status" 2>/dev/null && [ $tries -lt 1
 	tries=$((tries + 1))
 	sleep 0.1
 done
-[ -n "$pid" ] && [ $tries -lt 100 ]
-ok "the sampler ends when the trace is written" $?
+expect [ -n "$pid" ]
+expect [ $tries -lt 100 ]
+verdict "the sampler ends when the trace is written"
 # A program that comes when the sampler of its job has just decided to end is sampled all the same: killed, it has a trace. A sampler that is
 # held at that point shows it; the programs of a job that its launcher names share one.
 cat >"$dir/late.c" <<'END'
@@ -370,8 +406,10 @@ elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPI
 		[ $? -eq 137 ]
 	) >"$dir/out" 2>"$dir/err" </dev/null && trace_complete sh.stf && valid sh.stf && grep -q '^INFO ENDED' sh.prot
 	ok "a program that comes while the sampler of its job ends, and is killed, has a trace" $?
-	[ -n "$(sampler sh.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler true.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler sleep.prot)" ]
-	ok "and the next one finds the same sampler" $?
+	expect [ -n "$(sampler sh.prot)" ]
+	expect [ "$(sampler sh.prot)" = "$(sampler true.prot)" ]
+	expect [ "$(sampler sh.prot)" = "$(sampler sleep.prot)" ]
+	verdict "and the next one finds the same sampler"
 fi
 
 # A program does not wait for a sampler that does not answer, here a stopped one; what is not sampled meanwhile is counted
@@ -396,8 +434,9 @@ fresh
 ) >"$dir/out" 2>"$dir/err" </dev/null
 rc=$?
 for trace in *.stf; do "$build/stftool" "$trace" --dump; done >dump 2>>"$dir/err"
-[ $rc -eq 0 ] && [ "$(sed -n 's/.*no samples of the first \([0-9.]*\) s: the sampler process was not ready.*/\1/p' dump | awk '$1 > 0.4 && $1 < 60' | wc -l)" -eq 1 ]
-ok "a sampler that does not answer does not hold the program up, and what it missed is counted" $?
+expect [ $rc -eq 0 ]
+expect [ "$(sed -n 's/.*no samples of the first \([0-9.]*\) s: the sampler process was not ready.*/\1/p' dump | awk '$1 > 0.4 && $1 < 60' | wc -l)" -eq 1 ]
+verdict "a sampler that does not answer does not hold the program up, and what it missed is counted"
 
 # The counters of its threads are open when the program begins, or it is counted how much is missing: a sampler that pauses after its answer
 cat >"$dir/pauses.c" <<'END'

@@ -23,16 +23,23 @@ else
 	if made asan -fsanitize=address && "$dir/asan" >/dev/null 2>&1 || [ $? -eq 7 ]; then
 		fresh
 		sampled "$dir/asan"
-		[ "$status" -eq 7 ] && [ "$(cat "$dir/out")" = sane ] && grep -q 'recorded from outside only: it is built with AddressSanitizer' "$dir/err" && trace_complete asan.stf && valid asan.stf
-		ok "a program with AddressSanitizer is recorded without preloading, with a message" $?
+		expect_status 7
+		expect_text sane "$dir/out"
+		expect_line 'recorded from outside only: it is built with AddressSanitizer' "$dir/err"
+		expect trace_complete asan.stf
+		expect valid asan.stf
+		verdict "a program with AddressSanitizer is recorded without preloading, with a message"
 	else
 		skip "a program with AddressSanitizer" "the compiler has none: $(head -n 1 "$dir/diff")"
 	fi
 	if made tsan -fsanitize=thread && "$dir/tsan" >/dev/null 2>&1 || [ $? -eq 7 ]; then
 		fresh
 		sampled "$dir/tsan"
-		[ "$status" -eq 7 ] && [ "$(cat "$dir/out")" = sane ] && trace_complete tsan.stf && valid tsan.stf
-		ok "a program with ThreadSanitizer" $?
+		expect_status 7
+		expect_text sane "$dir/out"
+		expect trace_complete tsan.stf
+		expect valid tsan.stf
+		verdict "a program with ThreadSanitizer"
 	else
 		skip "a program with ThreadSanitizer" "the compiler has none, or it does not run here"
 	fi
@@ -101,12 +108,18 @@ END
 if made strict && "$dir/strict" 1 >"$dir/plain" 2>&1 || [ $? -eq 3 ]; then
 	fresh
 	sampled "$dir/strict" 1
-	[ "$status" -eq 3 ] && cmp -s "$dir/plain" "$dir/out" && trace_complete strict.stf && valid strict.stf
-	ok "seccomp, strict, by prctl()" $?
+	expect_status 3
+	expect_same "$dir/plain" "$dir/out"
+	expect trace_complete strict.stf
+	expect valid strict.stf
+	verdict "seccomp, strict, by prctl()"
 	fresh
 	sampled "$dir/strict" 2
-	[ "$status" -eq 3 ] && cmp -s "$dir/plain" "$dir/out" && trace_complete strict.stf && valid strict.stf
-	ok "seccomp, strict, by the system call: the sampler notices it while the program runs" $?
+	expect_status 3
+	expect_same "$dir/plain" "$dir/out"
+	expect trace_complete strict.stf
+	expect valid strict.stf
+	verdict "seccomp, strict, by the system call: the sampler notices it while the program runs"
 else
 	skip "seccomp, strict" "not available here"
 	skip "seccomp, strict, by the system call" "not available here"
@@ -116,8 +129,11 @@ for how in '' call; do
 		fresh
 		# shellcheck disable=SC2086
 		sampled "$dir/filter" $how
-		[ "$status" -eq 5 ] && cmp -s "$dir/plain" "$dir/out" && trace_complete filter.stf && valid filter.stf
-		ok "seccomp, a filter that kills${how:+, by the system call as libseccomp does}: exit() is the program's own" $?
+		expect_status 5
+		expect_same "$dir/plain" "$dir/out"
+		expect trace_complete filter.stf
+		expect valid filter.stf
+		verdict "seccomp, a filter that kills${how:+, by the system call as libseccomp does}: exit() is the program's own"
 	else
 		skip "seccomp, a filter that kills" "not available here, or a sanitizer, which makes other system calls"
 	fi
@@ -172,13 +188,19 @@ END
 if made calls -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" && [ -z "$sanitizer" ]; then
 	fresh
 	sampled "$dir/calls"
-	[ "$status" -eq 3 ] && [ "$(cat "$dir/out")" = stored ] && trace_complete calls.stf && valid calls.stf &&
-		[ "$("$build/stftool" calls.stf --dump 2>/dev/null | grep -c 'SAMP')" -ge 1000 ]
-	ok "seccomp: VT_ calls only store to memory" $?
+	expect_status 3
+	expect_text stored "$dir/out"
+	expect trace_complete calls.stf
+	expect valid calls.stf
+	expect [ "$("$build/stftool" calls.stf --dump 2>/dev/null | grep -c 'SAMP')" -ge 1000 ]
+	verdict "seccomp: VT_ calls only store to memory"
 	fresh
 	sampled "$dir/calls" strict
-	[ "$status" -eq 3 ] && [ "$(cat "$dir/out")" = stored ] && trace_complete calls.stf && valid calls.stf
-	ok "seccomp, strict: VT_ calls do nothing" $?
+	expect_status 3
+	expect_text stored "$dir/out"
+	expect trace_complete calls.stf
+	expect valid calls.stf
+	verdict "seccomp, strict: VT_ calls do nothing"
 else
 	skip "seccomp: VT_ calls only store to memory" "no compiler, or a sanitizer"
 fi
@@ -211,8 +233,10 @@ END
 if made prof; then
 	fresh
 	sampled "$dir/prof"
-	[ "$status" -eq 4 ] && [ "$(cat "$dir/out")" = profiled ] && valid prof.stf
-	ok "a program with its own SIGPROF" $?
+	expect_status 4
+	expect_text profiled "$dir/out"
+	expect valid prof.stf
+	verdict "a program with its own SIGPROF"
 fi
 
 # ---- the locale never touches a number ----
@@ -267,9 +291,17 @@ if command -v localedef >/dev/null && made locale -I"$src/include" -L"$build/.li
 			options=
 			"$build/stftool" locale.stf --print-counters >"$dir/there" 2>>"$dir/verify"
 			"$build/stftool" locale.stf --dump >"$dir/dump" 2>>"$dir/verify"
-			[ $first -eq 0 ] && [ $second -eq 0 ] && [ ! -s "$dir/diff" ] && valid locale.stf && cmp "$dir/here" "$dir/there" >"$dir/diff" 2>&1 &&
-				grep -q 'KB/s' "$dir/there" && grep -q '1234\.5' "$dir/dump" && grep -q '^SAMPLE-PERIOD 0\.02s' first.prot && ! grep -Eq '(^| )[0-9]+,[0-9]' first.prot locale.prot "$dir/there" "$dir/dump" && ! grep -q 'left out' "$dir/err"
-			ok "$l, sampled by a $sampler: numbers of the trace and the protocol are those of the locale C" $?
+			expect [ $first -eq 0 ]
+			expect [ $second -eq 0 ]
+			expect_empty "$dir/diff"
+			expect valid locale.stf
+			expect_same "$dir/here" "$dir/there"
+			expect_line 'KB/s' "$dir/there"
+			expect_line '1234\.5' "$dir/dump"
+			expect_line '^SAMPLE-PERIOD 0\.02s' first.prot
+			expect_not grep -Eq '(^| )[0-9]+,[0-9]' first.prot locale.prot "$dir/there" "$dir/dump"
+			expect_no_line 'left out' "$dir/err"
+			verdict "$l, sampled by a $sampler: numbers of the trace and the protocol are those of the locale C"
 		done
 	done
 else
@@ -317,9 +349,13 @@ if [ -z "$sanitizer" ] && ${CC:-cc} -shared -fPIC -o "$dir/date.so" "$dir/date.c
 	fresh
 	year=$(date +%Y)
 	LD_PRELOAD=$dir/date.so timeout -k 10 100 "$build/vtrun" --sample-period 50ms --counter proc_usr -- sh -c 'date +%Y; sleep 1; exit 3' >"$dir/out" 2>"$dir/err" </dev/null
-	[ $? -eq 3 ] && [ "$(cat "$dir/out")" -lt $((year - 1)) ] && trace_complete sh.stf && valid sh.stf &&
-		"$build/stftool" sh.stf --print-counters --csv >"$dir/verify" 2>&1 && awk -F, '$2 ~ /sampler_cpu/ && $9 >= 3 { n++ } END { exit !n }' "$dir/verify"
-	ok "a library that shows another date: the program has its date, and there are samples" $?
+	expect [ $? -eq 3 ]
+	expect [ "$(cat "$dir/out")" -lt $((year - 1)) ]
+	expect trace_complete sh.stf
+	expect valid sh.stf
+	expect "$build/stftool" sh.stf --print-counters --csv >"$dir/verify" 2>&1
+	expect awk -F, '$2 ~ /sampler_cpu/ && $9 >= 3 { n++ } END { exit !n }' "$dir/verify"
+	verdict "a library that shows another date: the program has its date, and there are samples"
 else
 	skip "a library that shows another date" "a sanitizer is preloaded, or there is no compiler"
 fi
@@ -329,8 +365,11 @@ if [ -z "$sanitizer" ] && bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /
 	fresh
 	timeout 60 bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /sys --bind "$dir" "$dir" "$build/vtrun" -- sh -c 'echo inside; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
-	[ $status -eq 6 ] && [ "$(cat "$dir/out")" = inside ] && trace_complete sh.stf && "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
-	ok "a container without /proc and /sys: the program runs, and a trace is written" $?
+	expect_status 6
+	expect_text inside "$dir/out"
+	expect trace_complete sh.stf
+	expect "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
+	verdict "a container without /proc and /sys: the program runs, and a trace is written"
 else
 	skip "a container without /proc and /sys" "no bubblewrap that works (Debian: bubblewrap): $(head -n 1 "$dir/diff")"
 fi
@@ -340,8 +379,10 @@ fresh
 options="--counter nosuch_* --counter cpu_usr"
 sampled sleep 0.2
 options=
-[ "$status" -eq 0 ] && grep -q 'COUNTER nosuch_\*: no counter has such a name' "$dir/err" && valid sleep.stf
-ok "a counter pattern that matches nothing is named" $?
+expect_status 0
+expect_line 'COUNTER nosuch_\*: no counter has such a name' "$dir/err"
+expect valid sleep.stf
+verdict "a counter pattern that matches nothing is named"
 if [ -n "$sanitizer" ]; then
 	skip "a software-defined event that no library registers is named" "the sanitizer is preloaded"
 else
@@ -349,7 +390,9 @@ else
 	options="--counter sde:::nolib::X"
 	sampled sleep 0.2
 	options=
-	[ "$status" -eq 0 ] && grep -qE 'sde:::nolib::X: (the program has registered no event of this name|no counter has such a name|this build has no PAPI)' "$dir/err" && valid sleep.stf
-	ok "a software-defined event that no library registers is named" $?
+	expect_status 0
+	expect_line -E 'sde:::nolib::X: (the program has registered no event of this name|no counter has such a name|this build has no PAPI)' "$dir/err"
+	expect valid sleep.stf
+	verdict "a software-defined event that no library registers is named"
 fi
 done_testing

@@ -39,10 +39,13 @@ sampled "$build/tests/preload/programs/brief" 60 20 30
 cp brief.prot "$dir/diff"
 truth
 if counted; then
-	grep -q '^INFO THREADS 60 started, 60 in no sample, ' brief.prot && grep -q '^INFO CHILDREN 30 started, ' brief.prot && within "$(unseen)" "$threads"
-	ok "60 threads between two samples are counted, with their CPU time, and 30 children" $?
-	grep -q 'INFO: 60 of 60 threads started and ended between two samples. .* used 1\.[0-9]* s of CPU' "$dir/err" && "$build/stftool" brief.stf --dump | grep -q '"*60 of 60 threads started and ended'
-	ok "the message and the trace tell of them" $?
+	expect_line '^INFO THREADS 60 started, 60 in no sample, ' brief.prot
+	expect_line '^INFO CHILDREN 30 started, ' brief.prot
+	expect within "$(unseen)" "$threads"
+	verdict "60 threads between two samples are counted, with their CPU time, and 30 children"
+	expect_line 'INFO: 60 of 60 threads started and ended between two samples. .* used 1\.[0-9]* s of CPU' "$dir/err"
+	"$build/stftool" brief.stf --dump | expect_line '"*60 of 60 threads started and ended' -
+	verdict "the message and the trace tell of them"
 else
 	skip "60 threads between two samples are counted" "perf_event_open(2) is refused"
 	skip "the message and the trace tell of them" "perf_event_open(2) is refused"
@@ -77,14 +80,18 @@ if [ -z "$sanitizer" ] && ${CC:-cc} -D_GNU_SOURCE "$src/tests/lib/perf_filter.c"
 	status=$?
 	cp brief.prot "$dir/diff"
 	truth
-	[ $status -eq 0 ] && within "$(unseen)" "$threads" && within "$(($(totals proc_usr) + $(totals proc_sys)))" "$((process / 1000))"
-	ok "perf_event_open(2) is refused: the CPU time of threads that no sample saw is known" $?
-	grep -q '^INFO THREADS number of starts unknown: perf_event_open: Operation not permitted; CPU ' brief.prot && ! grep -q '^INFO CHILDREN' brief.prot &&
-		grep -q 'INFO: threads that started .* used 1\.[0-9]* s of CPU.* is unknown: perf_event_open: Operation not permitted' "$dir/err"
-	ok "and what is unknown, and why, is reported" $?
+	expect_status 0
+	expect within "$(unseen)" "$threads"
+	expect within "$(($(totals proc_usr) + $(totals proc_sys)))" "$((process / 1000))"
+	verdict "perf_event_open(2) is refused: the CPU time of threads that no sample saw is known"
+	expect_line '^INFO THREADS number of starts unknown: perf_event_open: Operation not permitted; CPU ' brief.prot
+	expect_no_line '^INFO CHILDREN' brief.prot
+	expect_line 'INFO: threads that started .* used 1\.[0-9]* s of CPU.* is unknown: perf_event_open: Operation not permitted' "$dir/err"
+	verdict "and what is unknown, and why, is reported"
 	"$dir/filter" 1 "$build/vtrun" --doctor >"$dir/out" 2>"$dir/err"
-	grep -A1 '^limited .*software events .*seccomp forbids perf_event_open(2); containers: --security-opt' "$dir/out" >"$dir/diff" && ! grep -q 'sysctl' "$dir/diff"
-	ok "--doctor: what to do about it" $?
+	expect grep -A1 '^limited .*software events .*seccomp forbids perf_event_open(2); containers: --security-opt' "$dir/out" >"$dir/diff"
+	expect_no_line 'sysctl' "$dir/diff"
+	verdict "--doctor: what to do about it"
 else
 	skip "perf_event_open(2) is refused" "no seccomp here, or a sanitizer"
 fi

@@ -19,8 +19,9 @@ options="--config c.conf --mem-blocksize 8KB"
 sampled sleep 0.3
 unset VT_SAMPLE_PERIOD
 options=
-[ "$status" -eq 0 ] && valid "my trace.stf"
-ok "a name with a blank from the configuration file" $?
+expect_status 0
+expect valid "my trace.stf"
+verdict "a name with a blank from the configuration file"
 awk '/^#/ { from = $0 } /^SAMPLE-PERIOD/ { print from ": " $0 } /^MEM-BLOCKSIZE/ { print from ": " $0 }
 	/^OS-COUNTER-DELAY/ { print from ": " $0 } /^MEM-MAXBLOCKS/ { print from ": " $0 } /^LOGFILE-NAME/ { print from ": " $0 }' \
 	"my trace.prot" >"$dir/out"
@@ -35,9 +36,11 @@ diff "$dir/want" "$dir/out" >"$dir/diff"
 ok "the protocol says what came from where" $?
 awk '/cpu_idle/ { c = 1 } /disk_io/ { d = 1 } END { exit !(c && !d) }' "$dir/counters"
 ok "COUNTER of the file chose the counters" $?
-grep -q '^INFO NUMPROCS 1$' "my trace.prot" && grep -q '^INFO CLUSTERDEF [^" ]* 0:[0-9]*$' "my trace.prot" &&
-	grep -q '^INFO PROCESS 0 "[^"]*" "[^"]*" [0-9]*$' "my trace.prot" && grep -q '^INFO BINMODE ' "my trace.prot"
-ok "the protocol has the guide's INFO entries" $?
+expect_line '^INFO NUMPROCS 1$' "my trace.prot"
+expect_line '^INFO CLUSTERDEF [^" ]* 0:[0-9]*$' "my trace.prot"
+expect_line '^INFO PROCESS 0 "[^"]*" "[^"]*" [0-9]*$' "my trace.prot"
+expect_line '^INFO BINMODE ' "my trace.prot"
+verdict "the protocol has the guide's INFO entries"
 for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'list\|doctor\|estimate\|apptainer\|config\|help\|trace-collectives\|trace-pt' | tr a-z A-Z); do
 	grep -q "^\(# \)*$o\( \|$\)" "my trace.prot" || echo "$o is not in the protocol"
 done >"$dir/diff"
@@ -51,8 +54,10 @@ sampled sleep 0.3
 options=
 sed -n '/^[A-Z]/p' first.prot | grep -v '^INFO\|^FORCE' | sort >"$dir/a"
 sed -n '/^[A-Z]/p' "my trace.prot" | grep -v '^INFO\|^FORCE' | sort >"$dir/b"
-diff "$dir/a" "$dir/b" >"$dir/diff" && [ ! -s "$dir/out" ] && ! grep -q left "$dir/err"
-ok "the protocol works as a configuration file" $?
+expect_same "$dir/a" "$dir/b"
+expect_empty "$dir/out"
+expect_no_line left "$dir/err"
+verdict "the protocol works as a configuration file"
 
 # ---- what is wrong is named, and the job runs on ----
 
@@ -83,8 +88,9 @@ fresh
 options="--config /no/such.conf"
 sampled sh -c 'exit 9'
 options=
-[ "$status" -eq 9 ] && grep -q 'cannot open /no/such.conf' "$dir/err"
-ok "a configuration file that is missing: said, and the program runs" $?
+expect_status 9
+expect_line 'cannot open /no/such.conf' "$dir/err"
+verdict "a configuration file that is missing: said, and the program runs"
 
 # ---- formats of others ----
 
@@ -92,26 +98,40 @@ fresh
 "$build/tests/lib/exchange_table" | sed -n 's/^| \([A-Z0-9]*\) | .*/\1/p; s/^missing //p' | sort >"$dir/a"
 sed -n 's/^	{ "\([A-Z0-9]*\)", "\..*/\1/p' "$src/collector-plugin/settings/formats.c" | grep -v ASCII | sort >"$dir/b"
 grep -o '#define VT_FORMATS.*' "$src/collector-plugin/settings/formats.h" | tr -dc 'A-Z0-9,' | sed 's/.*ASCII,//' | tr , '\n' | sort >"$dir/c"
-[ -s "$dir/a" ] && diff "$dir/a" "$dir/b" >"$dir/diff" && (cat "$dir/c"; echo) | sed '/^$/d' | diff "$dir/a" - >>"$dir/diff"
-ok "vtrun knows the formats that stftool writes" $?
+expect [ -s "$dir/a" ]
+expect_same "$dir/a" "$dir/b"
+(cat "$dir/c"; echo) | sed '/^$/d' | diff "$dir/a" - >>"$dir/diff" || not_met '(cat "$dir/c"; echo) | sed ...'
+verdict "vtrun knows the formats that stftool writes"
 options="--logfile-format csv"
 sampled sleep 0.2
-[ "$status" -eq 0 ] && [ -s sleep.stf ] && head -n 1 sleep.csv | grep -q '^time,bound,host' &&
-	grep -q 'sleep.csv: CSV has no place for: ' "$dir/err" && cp sleep.csv first.csv && "$build/stftool" sleep.stf --convert again.csv 2>/dev/null &&
-	cmp again.csv sleep.csv >"$dir/diff"
-ok "--logfile-format CSV: the table beside the trace, and what it has no place for" $?
+expect_status 0
+expect [ -s sleep.stf ]
+head -n 1 sleep.csv | expect_line '^time,bound,host' -
+expect_line 'sleep.csv: CSV has no place for: ' "$dir/err"
+expect cp sleep.csv first.csv
+expect "$build/stftool" sleep.stf --convert again.csv 2>/dev/null
+expect_same again.csv sleep.csv
+verdict "--logfile-format CSV: the table beside the trace, and what it has no place for"
 sampled sleep 0.2
-[ -s sleep-1.stf ] && [ -s sleep-1.csv ] && cmp sleep.csv first.csv >"$dir/diff"
-ok "a second run replaces neither" $?
+expect [ -s sleep-1.stf ]
+expect [ -s sleep-1.csv ]
+expect_same sleep.csv first.csv
+verdict "a second run replaces neither"
 options="--logfile-name=my.run.jsonl --sampler=thread"
 sampled sh -c 'sleep 0.2; echo out; exit 3'
-[ "$status" -eq 3 ] && [ "$(cat "$dir/out")" = out ] && [ -s my.run.stf ] && grep -q '"type":"sample"' my.run.jsonl && [ ! -e my.run.jsonl.stf ]
-ok "the suffix of --logfile-name says the format, made by the program itself" $?
+expect_status 3
+expect_text out "$dir/out"
+expect [ -s my.run.stf ]
+expect_line '"type":"sample"' my.run.jsonl
+expect [ ! -e my.run.jsonl.stf ]
+verdict "the suffix of --logfile-name says the format, made by the program itself"
 ln -s /dev/full full.avt
 options="--logfile-name=full.avt --force"
 sampled sh -c 'exit 4'
-[ "$status" -eq 4 ] && [ -s full.stf ] && { [ -f full.avt ] || grep -q 'full.avt was not written; ' "$dir/err"; }
-ok "a format that fails does the program no harm, and the trace stays" $?
+expect_status 4
+expect [ -s full.stf ]
+{ [ -f full.avt ] || grep -q 'full.avt was not written; ' "$dir/err"; } || not_met '{ [ -f full.avt ] || grep -q ...'
+verdict "a format that fails does the program no harm, and the trace stays"
 options=
 
 # ---- a wrong word on the command line: nothing runs ----
@@ -122,8 +142,11 @@ refused() # refused MESSAGE OPTION...
 	message=$1
 	shift
 	"$build/vtrun" "$@" -- touch ran >"$dir/out" 2>"$dir/err"
-	[ $? -eq 2 ] && [ ! -e ran ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && grep -qF -- "$message" "$dir/err"
-	ok "refused: $*" $?
+	expect [ $? -eq 2 ]
+	expect [ ! -e ran ]
+	expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+	expect_line -F -- "$message" "$dir/err"
+	verdict "refused: $*"
 }
 refused "unknown option '--sampel-period'; did you mean --sample-period?" --sampel-period 3s
 refused "unknown option '--sync-periot'; did you mean --sync-period?" --sync-periot 3s
@@ -141,39 +164,48 @@ refused "'soon' is not a time" --estimate soon
 [ "$(cat "$dir/out")" = "--help -V --sampel " ]
 ok "words after the program's name belong to the program" $?
 "$build/vtrun" printf '%s ' a --itc-args --sampel-period 3s --verbose 0 --help --itc-args-end b >"$dir/out" 2>"$dir/err"
-[ "$(cat "$dir/out")" = "a b " ] && grep -qF "vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): left out" "$dir/err" &&
-	grep -qF "vtrun: --itc-args: unknown option '--help'" "$dir/err"
-ok "--itc-args: wrong words are left out, and the program runs" $?
+expect_text "a b " "$dir/out"
+expect_line -F "vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): left out" "$dir/err"
+expect_line -F "vtrun: --itc-args: unknown option '--help'" "$dir/err"
+verdict "--itc-args: wrong words are left out, and the program runs"
 
 # ---- what cannot be run or sampled ----
 
 fresh
 sampled /no/such/program
-[ "$status" -eq 127 ] && grep -q '^vtrun: cannot run /no/such/program: No such file' "$dir/err"
-ok "no such program: 127" $?
+expect_status 127
+expect_line '^vtrun: cannot run /no/such/program: No such file' "$dir/err"
+verdict "no such program: 127"
 printf '#!/%s\n' "$(printf '%0300d' 0)" >long && printf 'exit 3\n' >none && chmod +x long none
 sampled ./long
-[ "$status" -eq 126 ] && grep -q '^vtrun: \./long: its #! line has no interpreter, or one whose name is too long' "$dir/err" && ! grep -q 'has no #! line' "$dir/err"
-ok "an interpreter whose name is too long is said as that" $?
+expect_status 126
+expect_line '^vtrun: \./long: its #! line has no interpreter, or one whose name is too long' "$dir/err"
+expect_no_line 'has no #! line' "$dir/err"
+verdict "an interpreter whose name is too long is said as that"
 sampled ./none
-[ "$status" -eq 126 ] && grep -q '^vtrun: \./none has no #! line: start it as sh \./none' "$dir/err"
-ok "a script without one, too" $?
+expect_status 126
+expect_line '^vtrun: \./none has no #! line: start it as sh \./none' "$dir/err"
+verdict "a script without one, too"
 echo x >plain
 sampled ./plain
 [ "$status" -eq 126 ]
 ok "not executable: 126" $?
 "$build/vtrun" --sample-period 1s prog >"$dir/out" 2>"$dir/err"
-[ $? -eq 2 ] && grep -q 'put -- between' "$dir/err"
-ok "options without --: 2, and the way out" $?
+expect [ $? -eq 2 ]
+expect_line 'put -- between' "$dir/err"
+verdict "options without --: 2, and the way out"
 "$build/vtrun" >"$dir/out" 2>"$dir/err"
 [ $? -eq 2 ]
 ok "no program: 2" $?
 printf '#include <stdio.h>\nint main(void) { puts("static"); return 7; }\n' >s.c
 if ${CC:-cc} -static s.c -o s 2>/dev/null; then
 	sampled ./s
-	[ "$status" -eq 7 ] && [ "$(cat "$dir/out")" = static ] && grep -q 'recorded from outside only: it is statically linked' "$dir/err" &&
-		trace_complete s.stf && valid s.stf
-	ok "a static program is recorded from outside, with a message" $?
+	expect_status 7
+	expect_text static "$dir/out"
+	expect_line 'recorded from outside only: it is statically linked' "$dir/err"
+	expect trace_complete s.stf
+	expect valid s.stf
+	verdict "a static program is recorded from outside, with a message"
 else
 	skip "a static program" "no static libc"
 fi
@@ -182,25 +214,35 @@ if [ "$(id -u)" -eq 0 ]; then
 	chown 65534 suid
 	chmod 4755 suid
 	sampled ./suid
-	[ "$status" -eq 0 ] && grep -q 'runs unsampled: it is setuid' "$dir/err"
-	ok "a setuid program: said, and it runs" $?
+	expect_status 0
+	expect_line 'runs unsampled: it is setuid' "$dir/err"
+	verdict "a setuid program: said, and it runs"
 else
 	skip "a setuid program" "not root"
 fi
 
 # ---- what it shows ----
 
-"$build/vtrun" --list >"$dir/out" 2>"$dir/err" && grep -q '^cpu_idle  *node  *ticks  *percent' "$dir/out" &&
-	"$build/vtrun" --estimate >"$dir/estimate" && n=$(sed -n 's/.*: \([0-9]*\) counters of the process.*/\1/p' "$dir/estimate") &&
-	[ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ] && grep -q '^Tickmark:sampler_cpu ' "$dir/out" && ! grep -q '^clock_' "$dir/out"
-ok "--list: without clocks, unless they are asked for" $?
-"$build/vtrun" --list --counter sde:::nolib::X >"$dir/out" 2>"$dir/err" && grep -q '^a thread inside the program reads the counters: sde:::nolib::X$' "$dir/out" &&
-	VT_SYNC_PERIOD=2s "$build/vtrun" --list >"$dir/out" && grep -q '^a thread inside each program of an MPI job makes clock sessions: SYNC-PERIOD 2s$' "$dir/out" &&
-	VT_SYNC_PERIOD=0s "$build/vtrun" --list >"$dir/out" && ! grep -q '^a thread' "$dir/out" &&
-	"$build/vtrun" --list >"$dir/out" && ! grep -q '^a thread' "$dir/out"
-ok "--list names what needs a thread inside the program" $?
-"$build/vtrun" --counter no_such_counter on --list >"$dir/out" 2>"$dir/err" && grep -q 'no_such_counter  *cannot be recorded: ' "$dir/out"
-ok "--list says why not" $?
+expect "$build/vtrun" --list >"$dir/out" 2>"$dir/err"
+expect_line '^cpu_idle  *node  *ticks  *percent' "$dir/out"
+expect "$build/vtrun" --estimate >"$dir/estimate"
+n=$(sed -n 's/.*: \([0-9]*\) counters of the process.*/\1/p' "$dir/estimate") || not_met "n is known"
+expect [ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ]
+expect_line '^Tickmark:sampler_cpu ' "$dir/out"
+expect_no_line '^clock_' "$dir/out"
+verdict "--list: without clocks, unless they are asked for"
+expect "$build/vtrun" --list --counter sde:::nolib::X >"$dir/out" 2>"$dir/err"
+expect_line '^a thread inside the program reads the counters: sde:::nolib::X$' "$dir/out"
+VT_SYNC_PERIOD=2s expect "$build/vtrun" --list >"$dir/out"
+expect_line '^a thread inside each program of an MPI job makes clock sessions: SYNC-PERIOD 2s$' "$dir/out"
+VT_SYNC_PERIOD=0s expect "$build/vtrun" --list >"$dir/out"
+expect_no_line '^a thread' "$dir/out"
+expect "$build/vtrun" --list >"$dir/out"
+expect_no_line '^a thread' "$dir/out"
+verdict "--list names what needs a thread inside the program"
+expect "$build/vtrun" --counter no_such_counter on --list >"$dir/out" 2>"$dir/err"
+expect_line 'no_such_counter  *cannot be recorded: ' "$dir/out"
+verdict "--list says why not"
 fresh
 options="--sample-period 10ms --keep-raw-events"
 sampled sleep 1.01
@@ -220,17 +262,24 @@ if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 else
 	skip "--estimate of a compressed trace is not exceeded" "this build has no zstd"
 fi
-"$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.*--bind $build/.libs/libVTinside.so.*--bind $build/.libs/libVTsystem.so.* -- PROGRAM" "$dir/out"
-ok "--apptainer names the library" $?
+expect "$build/vtrun" --apptainer >"$dir/out" 2>&1
+expect_line "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.*--bind $build/.libs/libVTinside.so.*--bind $build/.libs/libVTsystem.so.* -- PROGRAM" "$dir/out"
+verdict "--apptainer names the library"
 
 fresh
 "$build/vtrun" --doctor >"$dir/out" 2>"$dir/err"
-[ $? -eq 0 ] && [ ! -s "$dir/err" ] && grep -q '^works .*sampler process .*vtsampler starts and answers' "$dir/out" && grep -q '^works .*folder ' "$dir/out" &&
-	grep -q 'CPU time of the node .*cpu_usr' "$dir/out" && tail -n 1 "$dir/out" | grep -q '^[0-9]* work, [0-9]* limited, 0 fail$' && [ -z "$(ls)" ]
-ok "--doctor: what works here" $?
+expect [ $? -eq 0 ]
+expect_empty "$dir/err"
+expect_line '^works .*sampler process .*vtsampler starts and answers' "$dir/out"
+expect_line '^works .*folder ' "$dir/out"
+expect_line 'CPU time of the node .*cpu_usr' "$dir/out"
+tail -n 1 "$dir/out" | expect_line '^[0-9]* work, [0-9]* limited, 0 fail$' -
+expect [ -z "$(ls)" ]
+verdict "--doctor: what works here"
 "$build/vtrun" --doctor --logfile-prefix /proc >"$dir/out" 2>&1
-[ $? -eq 1 ] && grep -A1 '^FAILS .*folder .*/proc' "$dir/out" | grep -q -- '-> .*--logfile-prefix'
-ok "--doctor: a folder that cannot be written to, and what to do" $?
+expect [ $? -eq 1 ]
+grep -A1 '^FAILS .*folder .*/proc' "$dir/out" | expect_line -- '-> .*--logfile-prefix' -
+verdict "--doctor: a folder that cannot be written to, and what to do"
 
 # What apptainer does with that line, as far as it concerns the sampler: the two binds, a root of its own, the environment
 # as it is.
@@ -245,8 +294,9 @@ inside() # inside COMMAND...
 }
 if [ -z "$sanitizer" ] && inside true 2>"$dir/err"; then
 	inside "$build/vtrun" -- sh -c 'sleep 0.3; exit 5' >"$dir/out" 2>"$dir/err"
-	[ $? -eq 5 ] && valid out/sh.stf
-	ok "--apptainer: in a container of these binds a program is sampled" $?
+	expect [ $? -eq 5 ]
+	expect valid out/sh.stf
+	verdict "--apptainer: in a container of these binds a program is sampled"
 else
 	skip "--apptainer: in a container of these binds a program is sampled" "no bubblewrap that works (Debian: bubblewrap): $(head -n 1 "$dir/err")"
 fi
@@ -269,10 +319,12 @@ if ! grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 elif [ -n "$sanitizer" ]; then
 	skip "without libzstd the trace is plain, which a message says" "a sanitizer's library must be the first one that is preloaded"
 else
-	${CC:-cc} -shared -fPIC no_zstd.c -o no_zstd.so -ldl >"$dir/out" 2>&1 &&
-		LD_PRELOAD="$PWD/no_zstd.so" "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1 && valid sleep.stf && [ -s sleep.stf.c.0 ] &&
-		[ "$(grep -c 'WARNING: the trace is not compressed .*libzstd is missing' "$dir/out")" -eq 1 ]
-	ok "without libzstd the trace is plain, which a message says" $?
+	expect ${CC:-cc} -shared -fPIC no_zstd.c -o no_zstd.so -ldl >"$dir/out" 2>&1
+	LD_PRELOAD="$PWD/no_zstd.so" expect "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1
+	expect valid sleep.stf
+	expect [ -s sleep.stf.c.0 ]
+	expect_lines 1 'WARNING: the trace is not compressed .*libzstd is missing' "$dir/out"
+	verdict "without libzstd the trace is plain, which a message says"
 fi
 
 # ---- the library ----
@@ -286,8 +338,9 @@ nm -D --defined-only "$build/.libs/libVTcs.so" | awk '{ print $3 }' | sort >"$di
 sort "$src/collector-plugin/api/api.sym" "$src/collector-plugin/preload/preload.sym" >"$dir/b"
 # not every name of the list is defined in each library
 comm -23 "$dir/a" "$dir/b" >"$dir/diff"
-[ ! -s "$dir/diff" ] && [ "$(comm -12 "$dir/a" "$dir/b" | wc -l)" -gt 50 ]
-ok "libVTcs.so exports what the lists say" $?
+expect_empty "$dir/diff"
+expect [ "$(comm -12 "$dir/a" "$dir/b" | wc -l)" -gt 50 ]
+verdict "libVTcs.so exports what the lists say"
 LD_PRELOAD=$build/.libs/libVTcs.so${sanitizer:+:$sanitizer} true >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/err" ] && [ -z "$(ls true.* VT-flush-true* 2>/dev/null)" ]
 ok "preloaded by hand it does nothing" $?
 

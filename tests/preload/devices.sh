@@ -227,11 +227,14 @@ if [ -e status ]; then
 	valid "$trace"
 	ok "a valid trace" $?
 	# both ends of a pair count: 2 x (100 + 60 + 10 + 5) kB
-	moved net_io 350000 && moved net_tx:v0 110000 && moved net_rx:v1 110000
-	ok "each byte once" $?
+	expect moved net_io 350000
+	expect moved net_tx:v0 110000
+	expect moved net_rx:v1 110000
+	verdict "each byte once"
 	# of the one that came, by a pattern and by a name that nobody had: 50 + 10 + 5
-	total net_tx:v2 65000 && total net_rx:v3 65000
-	ok "who comes has counters of its own" $?
+	expect total net_tx:v2 65000
+	expect total net_rx:v3 65000
+	verdict "who comes has counters of its own"
 	noted 'counter net_io: goes on from a new start'
 	ok "it is noted" $?
 else
@@ -278,8 +281,9 @@ if [ -e status ]; then
 	ok "a valid trace" $?
 	# 10 before, 10 while it was off, 20 after; what came with the switching is no time. The CPU that was left counts twice
 	# meanwhile: the percents are of two.
-	moved cpu_idle 50 && moved cpu_idle:cpu1 21
-	ok "no jump of the idle time" $?
+	expect moved cpu_idle 50
+	expect moved cpu_idle:cpu1 21
+	verdict "no jump of the idle time"
 else
 	for t in "CPUs that are switched off" "a valid trace" "no jump of the idle time"; do
 		skip "$t" "no right to mount a copy of /proc/stat"
@@ -288,8 +292,10 @@ fi
 
 judge asleep sleep.stf
 if [ -e status ]; then
-	ended "" && valid "$trace" && noted 'the machine was suspended for 7\.0[0-9]* s'
-	ok "a machine that was asleep: noted" $?
+	expect ended ""
+	expect valid "$trace"
+	expect noted 'the machine was suspended for 7\.0[0-9]* s'
+	verdict "a machine that was asleep: noted"
 	"$build/stftool" "$trace" --dump 2>&1 | grep -c suspended >"$dir/diff"
 	[ "$(cat "$dir/diff")" -eq 1 ]
 	ok "once" $?

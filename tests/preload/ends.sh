@@ -84,9 +84,10 @@ ticks 250 sleep.prot
 woke=$(switches sleep.prot)
 kill -9 $pid
 wait $pid 2>/dev/null
-trace_complete sleep.stf && "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify" &&
-	awk -F, -v woke="$woke" '$2 ~ /sampler_cpu/ { n = $9 } END { print n " samples, woke up " woke " times"; exit !(woke >= 250 && n >= 0.9 * woke) }' "$dir/verify" >"$dir/diff"
-ok "at 10 ms: for each time that the sampler woke up before the kill there is a sample" $?
+expect trace_complete sleep.stf
+expect "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify"
+expect awk -F, -v woke="$woke" '$2 ~ /sampler_cpu/ { n = $9 } END { print n " samples, woke up " woke " times"; exit !(woke >= 250 && n >= 0.9 * woke) }' "$dir/verify" >"$dir/diff"
+verdict "at 10 ms: for each time that the sampler woke up before the kill there is a sample"
 valid sleep.stf
 ok "and the trace is valid" $?
 
@@ -105,27 +106,34 @@ if mkdir small && mount -t tmpfs -o size=600k none small 2>/dev/null; then
 		! grep -q 'records are missing' "$dir/merged" || break
 	done
 	options=
-	[ "$status" -eq 5 ] && [ "$(cat "$dir/out")" = done ]
-	ok "a full disk: the program ends as always" $?
+	expect_status 5
+	expect_text done "$dir/out"
+	verdict "a full disk: the program ends as always"
 	grep -q 'no trace\|No space left' "$dir/err"
 	ok "a full disk: said" $?
-	[ -n "$(ls VT-flush-* 2>/dev/null)" ] &&
-		grep -q 'No space left on device; [0-9]* records are missing' "$dir/merged" && valid "$dir/full.stf"
-	ok "a full disk: what fitted makes a valid trace elsewhere, which says what is missing" $?
+	expect [ -n "$(ls VT-flush-* 2>/dev/null)" ]
+	expect_line 'No space left on device; [0-9]* records are missing' "$dir/merged"
+	expect valid "$dir/full.stf"
+	verdict "a full disk: what fitted makes a valid trace elsewhere, which says what is missing"
 	"$build/stftool" "$dir/full.stf" --print-clock >"$dir/out" 2>&1
 	grep -q 'missing.*No space left' "$dir/out"
 	ok "a full disk: it is in the trace" $?
 	rm -f ./* && mount -o remount,size=64k "$mounted"
 	sampled sh -c 'echo done; exit 5'
-	[ "$status" -eq 5 ] && [ "$(cat "$dir/out")" = done ] &&
-		grep -q 'process 0: no place for records from 0.000000 s on: No space left on device; [1-9][0-9]* records are missing' "$dir/err"
-	ok "a disk that is full from the beginning: said as that, and the program ends as always" $?
+	expect_status 5
+	expect_text done "$dir/out"
+	expect_line 'process 0: no place for records from 0.000000 s on: No space left on device; [1-9][0-9]* records are missing' "$dir/err"
+	verdict "a disk that is full from the beginning: said as that, and the program ends as always"
 	# with room for the raw file, but for neither the trace nor the protocol
 	cd "$dir" && umount "$mounted" && mount -t tmpfs -o size=600k,nr_inodes=2 none "$mounted" && cd "$mounted" || exit 99
 	sampled sh -c 'echo done; exit 5'
 	from=$(sed -n 's/.*no trace: .*; stftool \([^ ]*\) --merge .*/\1/p' "$dir/err")
-	[ "$status" -eq 5 ] && [ ! -e sh.prot ] && [ -s "$from" ] && "$build/stftool" "$from" --merge "$dir/none.stf" >"$dir/out" 2>&1 && valid "$dir/none.stf"
-	ok "no place for the protocol: the command that is printed names the raw file" $?
+	expect_status 5
+	expect [ ! -e sh.prot ]
+	expect [ -s "$from" ]
+	expect "$build/stftool" "$from" --merge "$dir/none.stf" >"$dir/out" 2>&1
+	expect valid "$dir/none.stf"
+	verdict "no place for the protocol: the command that is printed names the raw file"
 	cd "$dir" || exit 99
 	umount "$mounted"
 	mounted=
@@ -142,8 +150,10 @@ for seconds in 1 5 25 125; do
 	"$build/stftool" sleep.stf --print-clock >"$dir/diff" 2>&1
 	! grep -q 'FLUSH-LIMIT' "$dir/diff" || break
 done
-[ "$status" -eq 0 ] && valid sleep.stf && grep -q 'FLUSH-LIMIT' "$dir/diff"
-ok "FLUSH-LIMIT: a valid trace, which says that it ended early" $?
+expect_status 0
+expect valid sleep.stf
+expect_line 'FLUSH-LIMIT' "$dir/diff"
+verdict "FLUSH-LIMIT: a valid trace, which says that it ended early"
 
 # ---- folders ----
 
@@ -158,25 +168,33 @@ else
 	(cd ro && VT_VERBOSE=1 "$build/vtrun" -- sh -c 'echo here; exit 4') >"$dir/out" 2>"$dir/err"
 	status=$?
 fi
-[ "$status" -eq 4 ] && [ "$(cat "$dir/out")" = here ] && grep -q 'raw file is /' "$dir/err" && grep -q 'no trace' "$dir/err"
-ok "a folder that cannot be written: the program runs, the raw file is elsewhere, both are reported" $?
+expect_status 4
+expect_text here "$dir/out"
+expect_line 'raw file is /' "$dir/err"
+expect_line 'no trace' "$dir/err"
+verdict "a folder that cannot be written: the program runs, the raw file is elsewhere, both are reported"
 raw=$(sed -n 's/.*What was recorded is in \([^ ;]*\).*/\1/p' "$dir/err")
-[ -n "$raw" ] && "$build/stftool" "$raw" --merge ro.stf --delete-raw-data >"$dir/out" 2>&1 && valid ro.stf && [ ! -e "$raw" ]
-ok "and makes a trace" $?
+expect [ -n "$raw" ]
+expect "$build/stftool" "$raw" --merge ro.stf --delete-raw-data >"$dir/out" 2>&1
+expect valid ro.stf
+expect [ ! -e "$raw" ]
+verdict "and makes a trace"
 
 # a trace that exists is never replaced unasked
 fresh
 sampled sleep 0.1
 cp sleep.stf first.copy
 sampled sleep 0.1
-cmp -s sleep.stf first.copy && valid sleep-1.stf
-ok "a second run leaves the first trace alone" $?
+expect_same sleep.stf first.copy
+expect valid sleep-1.stf
+verdict "a second run leaves the first trace alone"
 options=--force
 sampled sleep 0.1
 options=
 cmp -s sleep.stf first.copy
-[ $? -eq 1 ] && valid sleep.stf
-ok "--force replaces it" $?
+expect [ $? -eq 1 ]
+expect valid sleep.stf
+verdict "--force replaces it"
 
 # nor a protocol, which may hold the command for a trace that is still missing
 fresh
@@ -185,8 +203,9 @@ sampled sleep 0.1
 cp sleep.prot first.copy
 sampled sleep 0.1
 options=
-cmp -s sleep.prot first.copy && grep -qx '#   stftool sleep-1.prot --merge sleep-1.stf' sleep-1.prot
-ok "nor the protocol of a run without a trace" $?
+expect_same sleep.prot first.copy
+expect_line -x '#   stftool sleep-1.prot --merge sleep-1.stf' sleep-1.prot
+verdict "nor the protocol of a run without a trace"
 
 # names of a folder that do not fit
 fresh
@@ -195,15 +214,19 @@ for i in 1 2 3 4 5 6; do
 	deep=$deep$(printf '%0180d' $i)/
 done
 mkdir -p "$deep" && (cd "$deep" && exec timeout 100 "$build/vtrun" --logfile-name "tickmark-test-$$.stf" -- sh -c 'exit 3') >"$dir/out" 2>"$dir/err"
-[ $? -eq 3 ] && grep -q 'the current folder has a name of more than 1023 bytes: the trace is in /tmp$' "$dir/err" && valid "/tmp/tickmark-test-$$.stf"
-ok "a folder with a name of more than 1023 bytes: a message says where the trace is" $?
+expect [ $? -eq 3 ]
+expect_line 'the current folder has a name of more than 1023 bytes: the trace is in /tmp$' "$dir/err"
+expect valid "/tmp/tickmark-test-$$.stf"
+verdict "a folder with a name of more than 1023 bytes: a message says where the trace is"
 rm -f "/tmp/tickmark-test-$$".*
 
 # no descriptor left for the sampler
 fresh
 (ulimit -n 10 && exec timeout 100 "$build/vtrun" -- sh -c 'sleep 0.3; exit 3') >"$dir/out" 2>"$dir/err"
-[ $? -eq 3 ] && grep -q 'too many open files: ulimit -n$' "$dir/err" && ! grep -q 'mounted?' "$dir/err"
-ok "too few descriptors are said as that" $?
+expect [ $? -eq 3 ]
+expect_line 'too many open files: ulimit -n$' "$dir/err"
+expect_no_line 'mounted?' "$dir/err"
+verdict "too few descriptors are said as that"
 
 # ---- what others have left in the folder ----
 
@@ -218,8 +241,11 @@ truncate -s 5000 "$cut"
 ls -i VT-flush-* >"$dir/before"
 sampled sh -c 'exit 6'
 ls -i VT-flush-* >"$dir/after"
-[ "$status" -eq 6 ] && [ -f "$cut" ] && valid sh.stf && cmp "$dir/before" "$dir/after" >"$dir/diff"
-ok "foreign raw files, a pipe and a folder by such a name: a valid trace, and they stay" $?
+expect_status 6
+expect [ -f "$cut" ]
+expect valid sh.stf
+expect_same "$dir/before" "$dir/after"
+verdict "foreign raw files, a pipe and a folder by such a name: a valid trace, and they stay"
 
 # ---- stopped ----
 
@@ -238,9 +264,10 @@ ticks 3 sh.prot
 wait $pid
 "$build/stftool" sh.stf --dump >"$dir/out" 2>&1
 # at least as long as it was stopped, but for a period; no longer than all this took
-sed -n 's/.*the process was stopped for \([0-9.]*\) s.*/\1/p' "$dir/out" | awk -v most=$(($(date +%s) - begin + 1)) '
-	$1 >= 1.5 && $1 <= most { n++ } END { exit n != 1 }' && valid sh.stf
-ok "a process that was stopped: it is in the trace, for how long" $?
+sed -n 's/.*the process was stopped for \([0-9.]*\) s.*/\1/p' "$dir/out" | expect awk -v most=$(($(date +%s) - begin + 1)) '
+	$1 >= 1.5 && $1 <= most { n++ } END { exit n != 1 }'
+expect valid sh.stf
+verdict "a process that was stopped: it is in the trace, for how long"
 
 # ---- above its budget ----
 
@@ -248,8 +275,10 @@ fresh
 options="--sample-period 1ms --sample-budget 0.00001"
 sampled sleep 3.5
 options=
-[ "$status" -eq 0 ] && valid sleep.stf && grep -q 'INFO: sampler used .*: slowed down, because it was above SAMPLE-BUDGET$' "$dir/err"
-ok "above its budget the sampler slows down, and the user reads it" $?
+expect_status 0
+expect valid sleep.stf
+expect_line 'INFO: sampler used .*: slowed down, because it was above SAMPLE-BUDGET$' "$dir/err"
+verdict "above its budget the sampler slows down, and the user reads it"
 tail -n 1 "$dir/err" | grep -q 'sleep\.stf'
 ok "and the last line still names the trace" $?
 "$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
@@ -262,8 +291,9 @@ fresh
 options="--sample-period 100ms --sample-budget 0.5"
 sampled sleep 1.2
 options=
-! grep -q 'slowed down' "$dir/err" && grep -q '^INFO SAMPLER.* slowed-down 0 times$' sleep.prot
-ok "within it, it does not" $?
+expect_no_line 'slowed down' "$dir/err"
+expect_line '^INFO SAMPLER.* slowed-down 0 times$' sleep.prot
+verdict "within it, it does not"
 
 # ---- killed ----
 
@@ -271,8 +301,12 @@ for signal in TERM INT HUP SEGV XCPU KILL; do
 	fresh
 	# shellcheck disable=SC2016
 	sampled sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; kill -'"$signal"' $$; sleep 5'
-	[ "$status" -gt 128 ] && ! grep -q Tickmark "$dir/err" && trace_complete sh.stf && valid sh.stf && grep -Eq '^INFO ENDED (by signal|without exit, status unknown)' sh.prot
-	ok "SIG$signal: nothing is printed, a valid trace, and the protocol says how it ended" $?
+	expect [ "$status" -gt 128 ]
+	expect_no_line Tickmark "$dir/err"
+	expect trace_complete sh.stf
+	expect valid sh.stf
+	expect_line -E '^INFO ENDED (by signal|without exit, status unknown)' sh.prot
+	verdict "SIG$signal: nothing is printed, a valid trace, and the protocol says how it ended"
 done
 
 # ---- the run after one whose sampler was killed, too ----
@@ -285,15 +319,24 @@ appears go
 kill -KILL "$(sampler sh.prot)" $pid
 wait $pid
 raw=$(ls VT-flush-sh_*.dat)
-[ ! -e sh.stf ] && [ -n "$raw" ] && grep -q "^INFO RAWFILE \".*/$raw\"$" sh.prot
-ok "SIGKILL of both: the protocol names the raw file" $?
+expect [ ! -e sh.stf ]
+expect [ -n "$raw" ]
+expect_line "^INFO RAWFILE \".*/$raw\"$" sh.prot
+verdict "SIGKILL of both: the protocol names the raw file"
 sampled sleep 0.2
 sed -n 's/.*an earlier run was killed; \(stftool .*\) makes its trace$/\1/p' "$dir/err" >"$dir/command"
-[ "$status" -eq 0 ] && valid sleep.stf && [ -e "$raw" ] && [ -s "$dir/command" ]
-ok "the next run says what to type" $?
-(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 && valid FILE.stf && "$build/stftool" "$raw" --merge sh.stf \
-	--delete-raw-data >"$dir/out" 2>&1 && valid sh.stf && [ ! -e "$raw" ] && grep -q killed "$dir/out"
-ok "and that makes a valid trace" $?
+expect_status 0
+expect valid sleep.stf
+expect [ -e "$raw" ]
+expect [ -s "$dir/command" ]
+verdict "the next run says what to type"
+(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 || not_met '(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1'
+expect valid FILE.stf
+expect "$build/stftool" "$raw" --merge sh.stf --delete-raw-data >"$dir/out" 2>&1
+expect valid sh.stf
+expect [ ! -e "$raw" ]
+expect_line killed "$dir/out"
+verdict "and that makes a valid trace"
 sampled sleep 0.2
 ! grep -q 'earlier run' "$dir/err"
 ok "then there is nothing more to say" $?

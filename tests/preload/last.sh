@@ -32,8 +32,10 @@ for end in return exit _exit quick_exit thread; do
 	if [ "$plain" -eq 77 ] || ! grep -q '^#define HAVE_PAPI ' "$build/config.h"; then
 		skip "$end: all 1000 steps" "no libsde.so.1 (Debian: libsde1), or built without PAPI"
 	else
-		[ "$wrong" -eq 0 ] && [ "$plain" -eq 0 ] && [ "$i" -eq "$lasts" ]
-		ok "$end: all 1000 steps, $lasts times" $?
+		expect [ "$wrong" -eq 0 ]
+		expect [ "$plain" -eq 0 ]
+		expect [ "$i" -eq "$lasts" ]
+		verdict "$end: all 1000 steps, $lasts times"
 	fi
 done
 
@@ -45,8 +47,9 @@ options=
 got=$(last_of perf_page_faults "1:0")
 echo "$got page faults of thread 1" >"$dir/diff"
 if "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread'; then
-	[ "$status" -eq 0 ] && [ "$got" -ge 1000 ]
-	ok "a live thread's last values" $?
+	expect_status 0
+	expect [ "$got" -ge 1000 ]
+	verdict "a live thread's last values"
 else
 	skip "a live thread's last values" "no software events of the kernel here"
 fi
@@ -75,8 +78,9 @@ if "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thre
 	options=
 	got=$("$build/stftool" first.stf --print-counters --csv 2>"$dir/verify" | awk -F, '$2 == "\"perf_page_faults\"" && $8 == "\"0:0\"" { print $15 + 0 }')
 	echo "$got page faults of the main thread" >"$dir/diff"
-	[ "$status" -eq 0 ] && { [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q 'no samples of the first [0-9.]* s: the sampler process was not ready'; }
-	ok "all 20000 page faults of the main thread, from its first step on, or the trace says from when on" $?
+	expect_status 0
+	{ [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q 'no samples of the first [0-9.]* s: the sampler process was not ready'; } || not_met '{ [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q ...'
+	verdict "all 20000 page faults of the main thread, from its first step on, or the trace says from when on"
 else
 	skip "the main thread from its first step on" "no software events of the kernel here, or no compiler"
 fi

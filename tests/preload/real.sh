@@ -25,8 +25,10 @@ real() # real NAME TRACE FILTER COMMAND...: output through sed FILTER is the sam
 	for options in '' '--follow-children --sample-period 20ms'; do
 		sampled "$@"
 		sed -E "$filter" "$dir/out" >"$dir/got"
-		[ "$status" -eq "$plain" ] && diff "$dir/plain" "$dir/got" >"$dir/diff" && valid "$trace"
-		ok "$name${options:+, children followed}" $?
+		expect_status "$plain"
+		expect_same "$dir/plain" "$dir/got"
+		expect valid "$trace"
+		verdict "$name${options:+, children followed}"
 		rm -rf ./*
 	done
 	options=

@@ -16,15 +16,18 @@ same() # same NAME PROGRAM ARGUMENT...: as without the sampler
 	fresh
 	sampled "$@"
 	[ "$status" -eq "$plain" ] || echo "exit status $status, $plain without" >"$dir/diff"
-	[ "$status" -eq "$plain" ] && diff "$dir/plain" "$dir/out" >"$dir/diff" && diff "$dir/plain.err" "$dir/err" >"$dir/diff"
-	ok "$name: as without" $?
+	expect_status "$plain"
+	expect_same "$dir/plain" "$dir/out"
+	expect_same "$dir/plain.err" "$dir/err"
+	verdict "$name: as without"
 }
 
 for t in fork vfork system spawn environment exec-fails late thread-exit main-gone many-threads signals handler-exit mask \
 	close-all descriptors pipe daemon dlopen limits _exit quick nothing closed-streams; do
 	same "$t" "$turns" "$t"
-	valid turns.stf && ! ls VT-flush-* >"$dir/verify" 2>&1
-	ok "$t: a valid trace, no raw file" $?
+	expect valid turns.stf
+	expect_not ls VT-flush-* >"$dir/verify" 2>&1
+	verdict "$t: a valid trace, no raw file"
 done
 
 same chdir "$turns" chdir
@@ -35,17 +38,23 @@ EARLY_THREAD=1
 export EARLY_THREAD
 same early "$turns" early
 unset EARLY_THREAD
-valid turns.stf && [ "$("$build/stftool" turns.stf --print-threads --csv | grep -c '1:0')" -ge 1 ]
-ok "early: the thread from before main is in the trace" $?
+expect valid turns.stf
+expect [ "$("$build/stftool" turns.stf --print-threads --csv | grep -c '1:0')" -ge 1 ]
+verdict "early: the thread from before main is in the trace"
 
 same exec "$turns" exec
-valid turns.stf && grep -q '^ *1 sampler_cpu' "$dir/counters" && "$build/stftool" turns.stf --print-threads >"$dir/verify" &&
-	grep -q ' sh$' "$dir/verify" && ! ls VT-flush-* >/dev/null 2>&1
-ok "exec: one trace of the process and what it became" $?
+expect valid turns.stf
+expect_line '^ *1 sampler_cpu' "$dir/counters"
+expect "$build/stftool" turns.stf --print-threads >"$dir/verify"
+expect_line ' sh$' "$dir/verify"
+expect_not ls VT-flush-* >/dev/null 2>&1
+verdict "exec: one trace of the process and what it became"
 
 same abort "$turns" abort
-trace_complete turns.stf && valid turns.stf && grep -Eq '^INFO ENDED (by signal 6 |without exit, status unknown)' turns.prot
-ok "abort: a valid trace, and the protocol says how it ended" $?
+expect trace_complete turns.stf
+expect valid turns.stf
+expect_line -E '^INFO ENDED (by signal 6 |without exit, status unknown)' turns.prot
+verdict "abort: a valid trace, and the protocol says how it ended"
 
 # what no library can be put into takes over: the trace of what was before
 printf '#include <stdio.h>\nint main(void) { puts("static"); return 7; }\n' >"$dir/static.c"
@@ -53,8 +62,9 @@ if ${CC:-cc} -static "$dir/static.c" -o "$dir/static" 2>/dev/null; then
 	STATIC=$dir/static
 	export STATIC
 	same exec-static "$turns" exec-static
-	valid turns.stf && ! ls VT-flush-* >"$dir/verify" 2>&1
-	ok "exec-static: a valid trace, no raw file" $?
+	expect valid turns.stf
+	expect_not ls VT-flush-* >"$dir/verify" 2>&1
+	verdict "exec-static: a valid trace, no raw file"
 	fresh
 	VT_VERBOSE=1
 	sampled "$turns" exec-static
@@ -91,14 +101,18 @@ for t in fork system spawn vfork; do
 	timeout 300 "$turns" "$t" >"$dir/plain" 2>/dev/null
 	plain=$?
 	sampled "$turns" "$t"
-	[ "$status" -eq "$plain" ] && diff "$dir/plain" "$dir/out" >"$dir/diff" && valid turns.stf
-	ok "followed $t: as without, a valid trace" $?
+	expect_status "$plain"
+	expect_same "$dir/plain" "$dir/out"
+	expect valid turns.stf
+	verdict "followed $t: as without, a valid trace"
 done
 fresh
 sampled sh -c '(sleep 0.3; exit 2); sleep 0.3 & wait; (sleep 0.2)'
-"$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1 && [ "$(grep -c ' 0:[0-9]* ' "$dir/verify")" -ge 4 ] && valid sh.stf &&
-	! ls VT-flush-* >/dev/null 2>&1
-ok "children of a shell are followed into one trace" $?
+expect "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1
+expect [ "$(grep -c ' 0:[0-9]* ' "$dir/verify")" -ge 4 ]
+expect valid sh.stf
+expect_not ls VT-flush-* >/dev/null 2>&1
+verdict "children of a shell are followed into one trace"
 # the last of them writes it, also when that is not the first
 fresh
 sampled sh -c 'sleep 2 & until [ $# -ge 2 ]; do set -- VT-flush-*; done; exit 6'
@@ -112,26 +126,33 @@ while ls VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done
-[ "$status" -eq 6 ] && valid sh.stf && "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1 && grep -q ' sleep$' "$dir/verify"
-ok "a child that outlives the program writes the trace of all" $?
+expect_status 6
+expect valid sh.stf
+expect "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1
+expect_line ' sleep$' "$dir/verify"
+verdict "a child that outlives the program writes the trace of all"
 options=
 
 # without FOLLOW-CHILDREN only the program itself
 fresh
 sampled sh -c 'sleep 0.2; sleep 0.2'
-"$build/stftool" sh.stf --print-threads --csv >"$dir/verify" 2>&1 && [ "$(wc -l <"$dir/verify")" -eq 2 ]
-ok "children are not followed unasked" $?
+expect "$build/stftool" sh.stf --print-threads --csv >"$dir/verify" 2>&1
+expect [ "$(wc -l <"$dir/verify")" -eq 2 ]
+verdict "children are not followed unasked"
 
 # scripts
 fresh
 printf '#!/bin/sh\necho script "$@"\nexit 21\n' >s
 chmod +x s
 sampled ./s a 'b c'
-[ "$status" -eq 21 ] && [ "$(cat "$dir/out")" = "script a b c" ] && valid s.stf
-ok "a script: named after it, its interpreter is sampled" $?
+expect_status 21
+expect_text "script a b c" "$dir/out"
+expect valid s.stf
+verdict "a script: named after it, its interpreter is sampled"
 { printf '#!/' && head -c 400 /dev/zero | tr '\0' x && printf '\necho hi\n'; } >long
 chmod +x long
 sampled ./long
-[ "$status" -eq 126 ] && grep -q '^vtrun: ./long: its #! line has' "$dir/err"
-ok "a script whose interpreter has a longer name than the kernel takes: a message" $?
+expect_status 126
+expect_line '^vtrun: ./long: its #! line has' "$dir/err"
+verdict "a script whose interpreter has a longer name than the kernel takes: a message"
 done_testing

@@ -27,9 +27,15 @@ theirs=$(ls VT-flush-sleep_0-*.dat 2>/dev/null)
 cp "$theirs" copy.dat 2>/dev/null
 (rank_of 0 "$build/vtrun" --logfile-name mine.stf -- sleep 0.1) >>"$dir/out" 2>&1
 "$build/stftool" mine.stf --print-threads >"$dir/err" 2>&1
-[ -n "$theirs" ] && cmp -s copy.dat "$theirs" && [ "$(stat -c %u "$theirs")" = $other ] && valid mine.stf && [ "$(ls VT-flush-sleep_*)" = "$theirs" ] &&
-	[ "$(grep -c 'Process\|^ *[0-9]' "$dir/err")" -ge 1 ] && ! grep -q 'Process 1' "$dir/err" && grep -q '1 process' "$dir/out"
-ok "a raw file of another user with the same job is neither merged nor removed" $?
+expect [ -n "$theirs" ]
+expect_same copy.dat "$theirs"
+expect [ "$(stat -c %u "$theirs")" = $other ]
+expect valid mine.stf
+expect [ "$(ls VT-flush-sleep_*)" = "$theirs" ]
+expect [ "$(grep -c 'Process\|^ *[0-9]' "$dir/err")" -ge 1 ]
+expect_no_line 'Process 1' "$dir/err"
+expect_line '1 process' "$dir/out"
+verdict "a raw file of another user with the same job is neither merged nor removed"
 
 # the same name as a link to a file of ours: nothing is written through it
 fresh
@@ -38,8 +44,10 @@ echo precious >"$dir/precious"
 as_other ln -s "$dir/precious" sleep.stf
 as_other ln -s "$dir/precious" sleep.prot
 sampled sleep 0.1
-[ "$status" -eq 0 ] && [ "$(cat "$dir/precious")" = precious ] && grep -q 'Writing tracefile' "$dir/err"
-ok "a link of another user where the trace would be is not followed" $?
+expect_status 0
+expect_text precious "$dir/precious"
+expect_line 'Writing tracefile' "$dir/err"
+verdict "a link of another user where the trace would be is not followed"
 
 # ---- the socket ----
 python=
@@ -75,11 +83,17 @@ END
 		exec 7>&-
 		wait $taker
 		if [ $n -eq 1 ]; then
-			[ $rc -eq 0 ] && grep -q taken took && valid sleep.stf && grep -q '^INFO SAMPLED by process' sleep.prot
-			ok "another user has taken the sampler's name: the next one is used" $?
+			expect [ $rc -eq 0 ]
+			expect_line taken took
+			expect valid sleep.stf
+			expect_line '^INFO SAMPLED by process' sleep.prot
+			verdict "another user has taken the sampler's name: the next one is used"
 		else
-			[ $rc -eq 0 ] && grep -q taken took && valid sleep.stf && grep -q '^INFO SAMPLED by a thread inside the program: .*another user' sleep.prot
-			ok "another user has taken all names: a thread inside samples, and the protocol says why" $?
+			expect [ $rc -eq 0 ]
+			expect_line taken took
+			expect valid sleep.stf
+			expect_line '^INFO SAMPLED by a thread inside the program: .*another user' sleep.prot
+			verdict "another user has taken all names: a thread inside samples, and the protocol says why"
 		fi
 	done
 else
@@ -124,9 +138,10 @@ if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" && ${CC:-cc} -o setui
 		rc=$?
 		ls -A rootonly >"$dir/diff"
 		# programs and libraries of ours are taken from where they are installed only: without that what is recorded stays
-		[ $rc -eq 0 ] && [ ! -s "$dir/diff" ] &&
-			{ [ -e setuid.stf ] || { grep -q 'there is no .*/libVTinside.so' "$dir/err" && [ -e setuid.prot ] && ls VT-flush-setuid_* >/dev/null 2>&1; }; }
-		ok "a setuid program takes no plugin and no file name from its caller" $?
+		expect [ $rc -eq 0 ]
+		expect_empty "$dir/diff"
+		{ [ -e setuid.stf ] || { grep -q 'there is no .*/libVTinside.so' "$dir/err" && [ -e setuid.prot ] && ls VT-flush-setuid_* >/dev/null 2>&1; }; } || not_met '{ [ -e setuid.stf ] || { grep -q ...'
+		verdict "a setuid program takes no plugin and no file name from its caller"
 		rm -f ./*.stf* ./*.prot VT-flush-*
 		as_other "${python:-false}" -c 'import os; os.execv("./setuid", ["mine"])' >"$dir/out" 2>"$dir/err"
 		ls >"$dir/diff"
@@ -150,9 +165,10 @@ END
 if ${CC:-cc} -o "$dir/private" "$dir/private.c" 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir" "$dir/private"
 	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- '$dir/private'" >"$dir/out" 2>&1
-	[ $? -eq 4 ] && [ "$(grep -c 'WARNING: /proc/[0-9]*/io: Permission denied: the process has made itself not dumpable' "$dir/out")" -eq 1 ] &&
-		"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | grep -q 'COMMENT.*Permission denied'
-	ok "a process that is not dumpable: what is refused is reported with its errno, once, also in the trace" $?
+	expect [ $? -eq 4 ]
+	expect_lines 1 'WARNING: /proc/[0-9]*/io: Permission denied: the process has made itself not dumpable' "$dir/out"
+	"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | expect_line 'COMMENT.*Permission denied' -
+	verdict "a process that is not dumpable: what is refused is reported with its errno, once, also in the trace"
 fi
 # in a user namespace of its own, where its user has another number
 if as_other unshare -Ur true 2>"$dir/diff"; then
@@ -160,9 +176,13 @@ if as_other unshare -Ur true 2>"$dir/diff"; then
 	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- unshare -Ur sh -c 'sleep 0.3; exit 4'" >"$dir/out" 2>&1
 	rc=$?
 	cat "$dir/hidden/unshare.prot" >>"$dir/out"
-	[ $rc -eq 4 ] && "$build/stftool" "$dir/hidden/unshare.stf" --verify >"$dir/verify" 2>&1 && [ "$(grep -c '^INFO SAMPLED by process' "$dir/out")" -eq 1 ] &&
-		grep -q '^INFO BEFORE-EXEC "unshare"$' "$dir/out" && grep -q '^INFO PROGRAM "sh"$' "$dir/out" && grep -Eq '^INFO ENDED by (_?exit)$' "$dir/out"
-	ok "a program that enters another user namespace by exec has the same sampler" $?
+	expect [ $rc -eq 4 ]
+	expect "$build/stftool" "$dir/hidden/unshare.stf" --verify >"$dir/verify" 2>&1
+	expect_lines 1 '^INFO SAMPLED by process' "$dir/out"
+	expect_line '^INFO BEFORE-EXEC "unshare"$' "$dir/out"
+	expect_line '^INFO PROGRAM "sh"$' "$dir/out"
+	expect_line -E '^INFO ENDED by (_?exit)$' "$dir/out"
+	verdict "a program that enters another user namespace by exec has the same sampler"
 else
 	skip "a program that enters another user namespace" "no user namespaces for ordinary users here"
 fi
@@ -174,9 +194,10 @@ if [ -x "$dir/private" ] && unshare --mount --pid --fork mount -t proc -o hidepi
 	unshare --mount --pid --fork sh -c 'mount -t proc -o hidepid=2 proc /proc && cd "$1" && shift && timeout 60 "$@"; status=$?; i=0
 		while ls VT-* >/dev/null 2>&1 && [ $i -lt 300 ]; do i=$((i + 1)); sleep 0.1; done; exit $status' sh "$dir/hidden" \
 		setpriv --reuid $other --regid $other --clear-groups "$build/vtrun" --counter proc_read -- "$dir/private" >"$dir/out" 2>&1
-	[ $? -eq 4 ] && [ "$(grep -c 'WARNING: /proc/[0-9]*/io: No such file or directory: .* hidepid' "$dir/out")" -eq 1 ] &&
-		"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | grep -q 'COMMENT.*hidepid'
-	ok "one that /proc hides (hidepid): reported, too" $?
+	expect [ $? -eq 4 ]
+	expect_lines 1 'WARNING: /proc/[0-9]*/io: No such file or directory: .* hidepid' "$dir/out"
+	"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | expect_line 'COMMENT.*hidepid' -
+	verdict "one that /proc hides (hidepid): reported, too"
 else
 	skip "a process that /proc hides" "no mount of /proc with hidepid here"
 fi
@@ -206,8 +227,9 @@ if ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*th
 elif ${CC:-cc} -o "$dir/later" "$dir/later.c" -pthread 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir/later"
 	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' --counter perf_page_faults --counter thread_read -- '$dir/later'" >"$dir/out" 2>&1
-	[ $? -eq 4 ] && grep -q 'counter perf_page_faults: perf_event_open(2) of process [0-9]*: Permission denied: .*SAMPLER thread' "$dir/out" &&
-		grep -q 'counter thread_read: /proc/[0-9]*/task/[0-9]*/io: Permission denied: .*SAMPLER thread' "$dir/out"
-	ok "a thread of a process that is not dumpable: each counter has its errno, and what to do" $?
+	expect [ $? -eq 4 ]
+	expect_line 'counter perf_page_faults: perf_event_open(2) of process [0-9]*: Permission denied: .*SAMPLER thread' "$dir/out"
+	expect_line 'counter thread_read: /proc/[0-9]*/task/[0-9]*/io: Permission denied: .*SAMPLER thread' "$dir/out"
+	verdict "a thread of a process that is not dumpable: each counter has its errno, and what to do"
 fi
 done_testing

@@ -17,9 +17,12 @@ has()
 }
 
 run --domains 16:256 --sessions 3 --output "$dir/s"
-[ $status -eq 0 ] && has '^ +16 tree +5 +40 ' && has '^ +256 tree +9 ' && has '^ +256 star +255 +255 ' &&
-	has '^verdict: 0 of 1964 bounds were wrong; the tree took at most [0-9.]+ times as long for twice as many domains$'
-ok "16 to 256 domains: 5 and 9 rounds as a tree, no bound is wrong" $?
+expect_status 0
+expect has '^ +16 tree +5 +40 '
+expect has '^ +256 tree +9 '
+expect has '^ +256 star +255 +255 '
+expect has '^verdict: 0 of 1964 bounds were wrong; the tree took at most [0-9.]+ times as long for twice as many domains$'
+verdict "16 to 256 domains: 5 and 9 rounds as a tree, no bound is wrong"
 # growth of the tree's time: a round more each time, never the O(n) of the star
 awk '$2 == "tree" && $7 ~ /x$/ { n++; if ($7 + 0 > 1.35) worse++ }
      $2 == "star" && $7 ~ /x$/ { s++; if ($7 + 0 < 1.7) better++ }
@@ -27,103 +30,129 @@ awk '$2 == "tree" && $7 ~ /x$/ { n++; if ($7 + 0 > 1.35) worse++ }
 ok "the tree's time grows by at most 1.35 for twice as many, the star's doubles" $?
 cp "$dir/out" "$dir/first"
 run --domains 16:256 --sessions 3 --output "$dir/s"
-[ $status -eq 2 ] && grep -q "s.scale.dat exists; --force replaces it" "$dir/err"
-ok "existing files are not replaced" $?
+expect_status 2
+expect_line "s.scale.dat exists; --force replaces it" "$dir/err"
+verdict "existing files are not replaced"
 run --domains 16:256 --sessions 3 --output "$dir/s" --force
 cmp -s "$dir/first" "$dir/out"
 ok "the same seed gives the same figures" $?
 run --domains 16:256 --sessions 3 --seed 2
-! cmp -s "$dir/first" "$dir/out" && [ $status -eq 0 ]
-ok "another one gives others" $?
+expect_not cmp -s "$dir/first" "$dir/out"
+expect_status 0
+verdict "another one gives others"
 
-head -n 1 "$dir/s.scale.dat" | grep -q '^# domains\[1\] rounds\[1\] .*duration\[s\] ' && [ "$(grep -c '^[0-9]' "$dir/s.scale.dat")" -eq 10 ]
-ok "the data has columns with units" $?
+head -n 1 "$dir/s.scale.dat" | expect_line '^# domains\[1\] rounds\[1\] .*duration\[s\] ' -
+expect_lines 10 '^[0-9]' "$dir/s.scale.dat"
+verdict "the data has columns with units"
 if command -v "$GNUPLOT" >/dev/null; then
-	"$GNUPLOT" "$dir/s.gnuplot" >"$dir/out" 2>"$dir/err" </dev/null &&
-		[ ! -s "$dir/err" ] && [ "$(grep -c ': ' "$dir/out")" -eq 3 ] && [ -s "$dir/s.duration.svg" ] &&
-		[ -s "$dir/s.error.svg" ] && [ -s "$dir/s.hops.svg" ]
-	ok "three pictures are drawn, in silence" $?
+	expect "$GNUPLOT" "$dir/s.gnuplot" >"$dir/out" 2>"$dir/err" </dev/null
+	expect_empty "$dir/err"
+	expect_lines 3 ': ' "$dir/out"
+	expect [ -s "$dir/s.duration.svg" ]
+	expect [ -s "$dir/s.error.svg" ]
+	expect [ -s "$dir/s.hops.svg" ]
+	verdict "three pictures are drawn, in silence"
 else
 	count=$((count + 1))
 	echo "ok $count - three pictures are drawn # SKIP gnuplot is not installed"
 fi
 
 run --domains 64 --topology tree --network dead=5 --patience 1s
-[ $status -eq 0 ] && has 'pairs? failed \(the first: rank 5 did not answer rank [0-9]+ within ' &&
-	has 'nothing is known of 1 rank$'
-ok "a dead node is named, and costs no other its bound" $?
+expect_status 0
+expect has 'pairs? failed \(the first: rank 5 did not answer rank [0-9]+ within '
+expect has 'nothing is known of 1 rank$'
+verdict "a dead node is named, and costs no other its bound"
 run --domains 64 --topology tree,star --network stall=9@10s/3s,outliers=20ppm,outlier=8ms,loss=0.001,shuffle=1
-[ $status -eq 0 ] && has '^verdict: 0 of 252 bounds were wrong'
-ok "a node that sleeps for seconds, preemptions and losses: no bound is wrong" $?
+expect_status 0
+expect has '^verdict: 0 of 252 bounds were wrong'
+verdict "a node that sleeps for seconds, preemptions and losses: no bound is wrong"
 run --domains 64 --topology tree --network asym=50us
-[ $status -eq 0 ] && has '^verdict: 0 of 126 bounds were wrong'
-ok "an asymmetry that no round trip can show is inside the bound" $?
+expect_status 0
+expect has '^verdict: 0 of 126 bounds were wrong'
+verdict "an asymmetry that no round trip can show is inside the bound"
 run --domains 16 --topology tree --clocks 'offset={rank}ms,drift={rank}0ppm,wobble={rank%3}0ppm/40s,tick=1ns' --sessions 2
-[ $status -eq 1 ] && has '^verdict: [1-9][0-9]* of 30 bounds were wrong'
-ok "clocks that break what is assumed of them are counted, exit status 1" $?
+expect_status 1
+expect has '^verdict: [1-9][0-9]* of 30 bounds were wrong'
+verdict "clocks that break what is assumed of them are counted, exit status 1"
 run --domains 32 --brief --topology tree --sessions 4
 [ $status -eq 0 ]
 ok "brief sessions" $?
 
 run --domains 16:64 --topology tree --sessions 2
-has '^milder than assumed: rates change by at most 0.0[0-9]+ ppm during the run, the bounds assume up to 1 ppm$' &&
-	has '^milder than real networks: no traffic of others' && has '^milder than real networks: delays have no heavy tail' &&
-	has '^milder than real machines: no process is ever held up'
-ok "it says in which respects its default is milder than reality" $?
+expect has '^milder than assumed: rates change by at most 0.0[0-9]+ ppm during the run, the bounds assume up to 1 ppm$'
+expect has '^milder than real networks: no traffic of others'
+expect has '^milder than real networks: delays have no heavy tail'
+expect has '^milder than real machines: no process is ever held up'
+verdict "it says in which respects its default is milder than reality"
 hard=queue=150ns,load=0.6,dist=pareto,shape=1.5,outliers=200ppm,outlier=500us
 run --domains 16,256 --network $hard --clocks 'offset={rank}ms,drift={rank%89}ppm,wobble=0.9ppm/{rank%13}7s,tick=1ns' --sessions 4
-[ $status -eq 0 ] && ! has 'milder' && has '^verdict: 0 of 1080 bounds were wrong'
-ok "queues of others, heavy tails and outliers, rates that change as much as assumed: no bound is wrong" $?
+expect_status 0
+expect_not has 'milder'
+expect has '^verdict: 0 of 1080 bounds were wrong'
+verdict "queues of others, heavy tails and outliers, rates that change as much as assumed: no bound is wrong"
 run --domains 16 --topology tree --clocks 'drift=0.1%,wobble=3ppm/40s,tick=1ns' --sessions 5
-has '^harder than assumed: rates change by up to 3 ppm during the run, the bounds assume at most 1 ppm$' &&
-	has '^harder than assumed: clocks are up to 1000 ppm off, the bounds assume at most 500 ppm$'
-ok "and where it is harder than the bounds assume" $?
+expect has '^harder than assumed: rates change by up to 3 ppm during the run, the bounds assume at most 1 ppm$'
+expect has '^harder than assumed: clocks are up to 1000 ppm off, the bounds assume at most 500 ppm$'
+verdict "and where it is harder than the bounds assume"
 
 # a recorded drift: 0.4 ppm of change, to and fro each minute
 awk 'BEGIN { print "# known"; for (t = 0; t <= 300; t += 5) printf "%d %.12e\n", t, 4e-6 * (1 - cos(t / 10)) }' >"$dir/drift.txt"
 run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt"
-[ $status -eq 0 ] && has "^clocks: .*, with the drift of $dir/drift.txt$" && has '^milder than assumed: rates change by at most 0\.(3|4)[0-9]* ppm' &&
-	has '^verdict: 0 of 30 bounds were wrong'
-ok "clocks drift as recorded" $?
+expect_status 0
+expect has "^clocks: .*, with the drift of $dir/drift.txt$"
+expect has '^milder than assumed: rates change by at most 0\.(3|4)[0-9]* ppm'
+expect has '^verdict: 0 of 30 bounds were wrong'
+verdict "clocks drift as recorded"
 odd=$dir/$(printf 'dr\377ft.txt')
 cp "$dir/drift.txt" "$odd"
 run --domains 8 --sessions 2 --json - --drift-recording "$dir/drift.txt"
 if grep -q 'no jansson' "$dir/err"; then
 	skip "--json" "this build has no jansson"
 else
-	[ $status -eq 0 ] && has '^ "schema": "calibsim/1",$'
-	ok "--json" $?
+	expect_status 0
+	expect has '^ "schema": "calibsim/1",$'
+	verdict "--json"
 	run --domains 8 --sessions 2 --json - --drift-recording "$odd"
-	[ $status -eq 2 ] && grep -q '^calibsim: --json: out of memory, or an option is not UTF-8$' "$dir/err"
-	ok "--json with a name that is not UTF-8" $?
+	expect_status 2
+	expect_line '^calibsim: --json: out of memory, or an option is not UTF-8$' "$dir/err"
+	verdict "--json with a name that is not UTF-8"
 fi
 run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt" --max-wander 0.01ppm
-[ $status -eq 0 ] && has '^harder than assumed: rates change by up to 0\.' && has '^verdict: 0 of 30 bounds were wrong'
-ok "sessions in between contradict a wrong assumption, and the bounds widen" $?
+expect_status 0
+expect has '^harder than assumed: rates change by up to 0\.'
+expect has '^verdict: 0 of 30 bounds were wrong'
+verdict "sessions in between contradict a wrong assumption, and the bounds widen"
 run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 2 --apart 30s --drift-recording "$dir/drift.txt" --max-wander 0.01ppm
-[ $status -eq 1 ] && has '^harder than assumed: rates change by up to 0\.' && has '^verdict: [1-9]'
-ok "without them the bounds break, and a warning is printed before" $?
+expect_status 1
+expect has '^harder than assumed: rates change by up to 0\.'
+expect has '^verdict: [1-9]'
+verdict "without them the bounds break, and a warning is printed before"
 run --domains 16 --topology tree --network loss=1 --patience 100ms
-[ $status -eq 1 ] && has '^verdict: nothing is known of any clock, so no bound was tried'
-ok "when nothing is known no bound has held" $?
+expect_status 1
+expect has '^verdict: nothing is known of any clock, so no bound was tried'
+verdict "when nothing is known no bound has held"
 
 # a recording of real clocks, which are driven by one counter: steady, and calibsim says so
 run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$src/tests/golden/clock-drift.txt"
-[ $status -eq 0 ] && has '^milder than assumed: rates change by at most 0\.00[0-9]+ ppm during the run' && has '^verdict: 0 of 30 bounds were wrong'
-ok "a recording of this project drives the clocks" $?
+expect_status 0
+expect has '^milder than assumed: rates change by at most 0\.00[0-9]+ ppm during the run'
+expect has '^verdict: 0 of 30 bounds were wrong'
+verdict "a recording of this project drives the clocks"
 
 # a swing that curves follow and lines do not: its largest distance from a chord of 5 s is 190 ns
 run --domains 8 --topology tree --sessions 13 --apart 5s --clocks 'offset={rank}ms,wobble={rank%7}00ppb/60s,tick=7.{rank}ns' --compare-splines
 if grep -q 'this build has no GSL' "$dir/err"; then
 	ok "interpolations of GSL # SKIP this build has no GSL" 0
 else
-	[ $status -eq 0 ] && awk 'function ns(s) { sub(/,/, "", s); return s ~ /us$/ ? s * 1e3 : s + 0 }
+	expect_status 0
+	expect awk 'function ns(s) { sub(/,/, "", s); return s ~ /us$/ ? s * 1e3 : s + 0 }
 		/between the first session and the last/ { for (i = 1; i <= NF; i++) { v[$i] = ns($(i + 1)) } }
 		END { exit !(v["Tickmark"] > 0 && v["Tickmark"] < 60 && v["line"] > 150 && v["line"] < 230 && v["cubic"] < 120 && v["Akima"] < 120) }' "$dir/out"
-	ok "Tickmark and the interpolations of GSL through the same sessions" $?
+	verdict "Tickmark and the interpolations of GSL through the same sessions"
 	run --domains 8 --sessions 4 --compare-splines
-	[ $status -eq 2 ] && grep -q '^calibsim: --compare-splines: curves need at least 5 sessions' "$dir/err"
-	ok "too few sessions for a curve" $?
+	expect_status 2
+	expect_line '^calibsim: --compare-splines: curves need at least 5 sessions' "$dir/err"
+	verdict "too few sessions for a curve"
 fi
 
 # wrong input: one line, status 2
@@ -132,8 +161,11 @@ wrong() # wrong NAME PATTERN ARGUMENTS...
 	name=$1 pattern=$2
 	shift 2
 	run "$@"
-	[ $status -eq 2 ] && grep -Eq -- "^calibsim: $pattern" "$dir/err" && [ "$(wc -l <"$dir/err")" -eq 1 ] && [ ! -s "$dir/out" ]
-	ok "$name" $?
+	expect_status 2
+	expect_line -E -- "^calibsim: $pattern" "$dir/err"
+	expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+	expect_empty "$dir/out"
+	verdict "$name"
 }
 wrong "no domains" "--domains '1': up to [0-9]+ numbers from 2 to 1000000" --domains 1
 wrong "domains that are no number" "--domains '16:many'" --domains 16:many

@@ -50,9 +50,10 @@ time,rank,"na,me",global_s,bound_s
 2000007000,1,z,2.0000020100,5e-08
 5001,0,y,0.0000000010,0
 END
-[ "$status" -eq 0 ] && diff "$dir/want" "$dir/got" >"$dir/diff" &&
-	awk -F, '/^1007000/ { exit !($NF >= 5e-8 && $NF < 1e-6) }' "$dir/out"
-ok "global time and bound of each row, other columns as they are" $?
+expect_status 0
+expect_same "$dir/want" "$dir/got"
+expect awk -F, '/^1007000/ { exit !($NF >= 5e-8 && $NF < 1e-6) }' "$dir/out"
+verdict "global time and bound of each row, other columns as they are"
 printf 't\n0.000007\n2.000007\n' | "$build/clkapply" "$dir/m.clk" - --column t --unit s --rank 1 >"$dir/out"
 printf 't,global_s,bound_s\n0.000007,0.0000000100,5e-08\n2.000007,2.0000020100,5e-08\n' | diff - "$dir/out" >"$dir/diff"
 ok "stamps in seconds, of one rank, from standard input" $?
@@ -69,8 +70,9 @@ refuse() # refuse NAME PATTERN STATUS ARGUMENTS...
 	name=$1 pattern=$2 want=$3
 	shift 3
 	"$build/clkapply" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-	[ $? -eq "$want" ] && grep -Eq "$pattern" "$dir/err"
-	ok "$name" $?
+	expect [ $? -eq "$want" ]
+	expect_line -E "$pattern" "$dir/err"
+	verdict "$name"
 }
 printf 'time,rank\nabc,1\n' >"$dir/bad.csv"
 refuse "what is no stamp is refused, with file and line" "bad.csv: line 2: 'abc' is no stamp in ticks" 1 "$dir/m.clk" "$dir/bad.csv"
@@ -90,10 +92,11 @@ refuse "neither input nor --format is a usage error" 'give a correction file' 2 
 # the sample of tickmark-clk(5), and its formulas of the map and the bound
 if command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
 	page="$src/tests/cli/clkapply/clk_page.py"
-	"${PYTHON3:-python3}" "$page" write "$src/doc/man/tickmark-clk.5" "$dir/page.clk" && "${PYTHON3:-python3}" "$page" stamps "$dir/page.clk" >"$dir/stamps.csv" &&
-		"$build/clkapply" "$dir/page.clk" "$dir/stamps.csv" >"$dir/stamps.out" 2>"$dir/err" &&
-		"${PYTHON3:-python3}" "$page" compare "$dir/page.clk" <"$dir/stamps.out" >"$dir/out"
-	ok "the sample file of tickmark-clk(5), with its formulas, gives what clkapply prints" $?
+	expect "${PYTHON3:-python3}" "$page" write "$src/doc/man/tickmark-clk.5" "$dir/page.clk"
+	expect "${PYTHON3:-python3}" "$page" stamps "$dir/page.clk" >"$dir/stamps.csv"
+	expect "$build/clkapply" "$dir/page.clk" "$dir/stamps.csv" >"$dir/stamps.out" 2>"$dir/err"
+	expect "${PYTHON3:-python3}" "$page" compare "$dir/page.clk" <"$dir/stamps.out" >"$dir/out"
+	verdict "the sample file of tickmark-clk(5), with its formulas, gives what clkapply prints"
 else
 	skip "the formulas of tickmark-clk(5)" "python3 is not installed"
 fi

@@ -23,8 +23,11 @@ refuse() # refuse NAME PATTERN STATUS ARGUMENTS...
 	name=$1 pattern=$2 want=$3
 	shift 3
 	apply "$@"
-	[ "$status" -eq "$want" ] && grep -Eq "$pattern" "$dir/err" && [ ! -e "$at/bad.otf2" ] && [ ! -e "$at/bad.ctf" ]
-	ok "$name" $?
+	expect_status "$want"
+	expect_line -E "$pattern" "$dir/err"
+	expect [ ! -e "$at/bad.otf2" ]
+	expect [ ! -e "$at/bad.ctf" ]
+	verdict "$name"
 }
 
 # ---- OTF2 ----
@@ -34,8 +37,10 @@ if grep -q 'not built' "$dir/err"; then
 	skip "OTF2" "not in this build"
 else
 	apply "$at/raw.otf2" --output "$at/fix.otf2"
-	[ "$status" -eq 0 ] && grep -q '90000 stamps corrected' "$dir/out" && [ -n "$bound" ]
-	ok "OTF2: every stamp of three threads is corrected" $?
+	expect_status 0
+	expect_line '90000 stamps corrected' "$dir/out"
+	expect [ -n "$bound" ]
+	verdict "OTF2: every stamp of three threads is corrected"
 	if command -v otf2-print >/dev/null; then
 		truth otf2 "$at/fix.otf2" "$bound"
 		ok "OTF2: otf2-print finds the true times within the bound, clock properties and bounds" $?
@@ -43,9 +48,10 @@ else
 		skip "OTF2: otf2-print finds the true times" "otf2-print is not installed"
 	fi
 	tool "$at/fix.otf2" --convert "$at/fix.stf"
-	[ "$status" -eq 0 ] && "$build/stftool" "$at/fix.stf" --dump | grep -c ' CPU ' >"$dir/out" &&
-		[ "$(cat "$dir/out")" -ge 90000 ]
-	ok "OTF2: the copy is read back, with all events" $?
+	expect_status 0
+	"$build/stftool" "$at/fix.stf" --dump | expect grep -c ' CPU ' >"$dir/out"
+	expect [ "$(cat "$dir/out")" -ge 90000 ]
+	verdict "OTF2: the copy is read back, with all events"
 	refuse "OTF2: what is there is not replaced" 'fix.otf2 exists' 1 "$at/raw.otf2" --output "$at/fix.otf2"
 	apply "$at/raw.otf2" --output "$at/fix.otf2" --force
 	ok "OTF2: but by --force" "$status"
@@ -56,28 +62,36 @@ else
 	mkdir "$at/undefined" && cp -r "$src/tests/golden/eztrace"/* "$at/undefined" && chmod -R u+w "$at/undefined" &&
 		printf '\310' | dd of="$at/undefined/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
 	apply "$at/undefined/eztrace_log.otf2" --output "$at/un.otf2" --unit s --rank 0
-	[ "$status" -eq 0 ] && [ "$(grep -o '[0-9]* stamps corrected' "$dir/out")" = "$ez" ] && cmp "$at/ez/0.evt" "$at/un/0.evt" >"$dir/diff" &&
-		cmp "$at/ez/1073741823.evt" "$at/un/1073741823.evt" >"$dir/diff"
-	ok "OTF2: calls of a region that is not defined are corrected like the others" $?
+	expect_status 0
+	expect [ "$(grep -o '[0-9]* stamps corrected' "$dir/out")" = "$ez" ]
+	expect_same "$at/ez/0.evt" "$at/un/0.evt"
+	expect_same "$at/ez/1073741823.evt" "$at/un/1073741823.evt"
+	verdict "OTF2: calls of a region that is not defined are corrected like the others"
 	refuse "OTF2: a trace needs --output" 'corrected copy by --output' 2 "$at/raw.otf2"
 	cp -r "$at/raw" "$at/cut" && cp "$at/raw.def" "$at/cut.def" && cp "$at/raw.otf2" "$at/cut.otf2" && truncate -s 1005 "$at/cut/1.evt"
 	refuse "OTF2: a file that is cut is an error, with file and offset" 'cut/1.evt: offset [0-9]+: ' 1 "$at/cut.otf2" --output "$at/bad.otf2"
 	sed '/^rank 1/,/^end-rank/d; s/^ranks 2/ranks 1/' "$at/m.clk" >"$at/one.clk"
 	"$build/clkapply" "$at/one.clk" "$at/raw.otf2" --output "$at/bad.otf2" 2>"$dir/err"
-	[ $? -eq 2 ] && grep -q 'has no rank 1; it has 1 rank' "$dir/err" && [ ! -e "$at/bad.otf2" ]
-	ok "OTF2: so is a rank that the correction does not have" $?
+	expect [ $? -eq 2 ]
+	expect_line 'has no rank 1; it has 1 rank' "$dir/err"
+	expect [ ! -e "$at/bad.otf2" ]
+	verdict "OTF2: so is a rank that the correction does not have"
 	sed 's/^nominal-hz .*/nominal-hz 2000000000/' "$at/m.clk" >"$at/fast.clk"
 	"$build/clkapply" "$at/fast.clk" "$at/raw.otf2" --output "$at/bad.otf2" 2>"$dir/err"
-	[ $? -eq 2 ] && grep -q 'give --unit s' "$dir/err" && [ ! -e "$at/bad.otf2" ]
-	ok "OTF2: and a frequency that is not the timer's" $?
+	expect [ $? -eq 2 ]
+	expect_line 'give --unit s' "$dir/err"
+	expect [ ! -e "$at/bad.otf2" ]
+	verdict "OTF2: and a frequency that is not the timer's"
 fi
 
 # ---- CTF ----
 
 tool "$at/raw.stf" --convert "$at/raw.ctf"
 apply "$at/raw.ctf" --output "$at/fix.ctf" --rank 1
-[ "$status" -eq 0 ] && [ -n "$bound" ] && grep -q 'precision = ' "$at/fix.ctf/metadata"
-ok "CTF: the clock of one rank gets offset, frequency and bound" $?
+expect_status 0
+expect [ -n "$bound" ]
+expect_line 'precision = ' "$at/fix.ctf/metadata"
+verdict "CTF: the clock of one rank gets offset, frequency and bound"
 if command -v babeltrace2 >/dev/null; then
 	truth ctf "$at/fix.ctf" "$bound"
 	ok "CTF: babeltrace2 finds the true times within the bound" $?
@@ -85,8 +99,9 @@ if command -v babeltrace2 >/dev/null; then
 		rm -rf "$at/packets.ctf" "$at/fix.ctf"
 		cp -r "$at/raw.ctf" "$at/packets.ctf" && truth packets "$at/packets.ctf/metadata" "$order"
 		apply "$at/packets.ctf" --output "$at/fix.ctf" --rank 1
-		[ "$status" -eq 0 ] && truth ctf "$at/fix.ctf" "$bound"
-		ok "CTF: the same of a description in packets, as LTTng writes it ($order)" $?
+		expect_status 0
+		expect truth ctf "$at/fix.ctf" "$bound"
+		verdict "CTF: the same of a description in packets, as LTTng writes it ($order)"
 	done
 else
 	skip "CTF: babeltrace2 finds the true times" "babeltrace2 is not installed"
@@ -96,8 +111,9 @@ rm -rf "$at/cut.ctf" "$at/fix.ctf" && cp -r "$at/raw.ctf" "$at/cut.ctf" && rm -r
 apply "$at/cut.ctf" --output "$at/fix.ctf" --rank 1
 plain=$(cat "$at/fix.ctf/metadata")
 apply "$at/raw.ctf" --output "$at/fix.ctf" --rank 1 --force
-[ "$status" -eq 0 ] && [ "$(cat "$at/fix.ctf/metadata")" = "$plain" ]
-ok "CTF: without an index the heads of the packets say the same" $?
+expect_status 0
+expect_text "$plain" "$at/fix.ctf/metadata"
+verdict "CTF: without an index the heads of the packets say the same"
 truncate -s -100 "$at/cut.ctf/process_1_thread_0"
 refuse "CTF: a stream that is cut is an error, with file and offset" 'cut.ctf/process_1_thread_0: offset [0-9]+: .*size' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
 printf '\377' | dd of="$at/cut.ctf/process_0_thread_1" bs=1 conv=notrunc 2>/dev/null
@@ -114,13 +130,17 @@ rm -rf "$at/fix.ctf"
 apply "$at/two.ctf" --output "$at/one.ctf" --rank 1 --clock tickmark
 bound1=$bound
 [ "$status" -eq 0 ] && apply "$at/one.ctf" --output "$at/fix.ctf" --rank 0 --clock first
-[ "$status" -eq 0 ] && grep -q 'first' "$at/fix.ctf/metadata"
-ok "CTF: two clocks are corrected one after the other" $?
-[ "$(sed -n '/^clock {/,/^};/p' "$at/fix.ctf/metadata" | grep -c 'offset_s = ')" -eq 2 ] && grep -q '"corrected' "$at/fix.ctf/metadata"
-ok "CTF: each clock has one offset, and its description as it was" $?
+expect_status 0
+expect_line 'first' "$at/fix.ctf/metadata"
+verdict "CTF: two clocks are corrected one after the other"
+expect [ "$(sed -n '/^clock {/,/^};/p' "$at/fix.ctf/metadata" | grep -c 'offset_s = ')" -eq 2 ]
+expect_line '"corrected' "$at/fix.ctf/metadata"
+verdict "CTF: each clock has one offset, and its description as it was"
 if command -v babeltrace2 >/dev/null; then
-	truth ctf "$at/fix.ctf" "$bound1" 1:0 && truth ctf "$at/fix.ctf" "$bound" 0:0 && truth ctf "$at/fix.ctf" "$bound" 0:1
-	ok "CTF: babeltrace2 finds the true times of both" $?
+	expect truth ctf "$at/fix.ctf" "$bound1" 1:0
+	expect truth ctf "$at/fix.ctf" "$bound" 0:0
+	expect truth ctf "$at/fix.ctf" "$bound" 0:1
+	verdict "CTF: babeltrace2 finds the true times of both"
 fi
 
 done_testing

@@ -10,9 +10,9 @@ san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' 
 [ -z "$san" ] || skip_all "a library is preloaded, which the sanitizers do not like"
 [ -e "$build/.libs/libtickmark-clock.so" ] || skip_all "no shared library in this build"
 mkdir "$dir/tickmark" && cp "$src/include/clock.h" "$dir/tickmark/" && chmod 755 "$dir"
-${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/ntp_says.c" -o "$dir/ntp_says.so" -ldl >"$dir/out" 2>&1 &&
-	${CC:-cc} -O2 -I"$dir" "$src/doc/clock/now.c" -o "$dir/now" -L"$build/.libs" -ltickmark-clock -Wl,-rpath,"$build/.libs" >>"$dir/out" 2>&1
-ok "the example and what NTP says are compiled" $?
+expect ${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/ntp_says.c" -o "$dir/ntp_says.so" -ldl >"$dir/out" 2>&1
+expect ${CC:-cc} -O2 -I"$dir" "$src/doc/clock/now.c" -o "$dir/now" -L"$build/.libs" -ltickmark-clock -Wl,-rpath,"$build/.libs" >>"$dir/out" 2>&1
+verdict "the example and what NTP says are compiled"
 TICKMARK_CLOCK_DIR=$dir/pages
 export TICKMARK_CLOCK_DIR
 
@@ -54,25 +54,28 @@ else
 	skip "without NTP it says so and does not start" "this kernel's clock is kept by NTP"
 fi
 "$dir/now" utc >"$dir/out" 2>&1
-test $? -eq 2 && grep -q 'no page with UTC' "$dir/out"
-ok "without a server there is no clock" $?
+expect test $? -eq 2
+expect_line 'no page with UTC' "$dir/out"
+verdict "without a server there is no clock"
 
 for offset in 900 -900; do
 	serve $offset 1000
-	test -s "$dir/served" && inside 100000
-	ok "a clock that is $offset us off with a bound of 1000 us: every reading contains the true time" $?
+	expect test -s "$dir/served"
+	expect inside 100000
+	verdict "a clock that is $offset us off with a bound of 1000 us: every reading contains the true time"
 	NTP_OFFSET_US=$offset "$build/tests/lib/clockbound_reads" "$TICKMARK_CLOCK_DIR/clockbound" 100000 >"$dir/out" 2>&1
 	ok "so does every reading of a client of the ClockBound segment" $?
 	[ $offset = -900 ] || finish TERM
 done
 LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$clockd" >"$dir/out" 2>"$dir/err"
-test $? -eq 2 && grep -q 'by another process' "$dir/err"
-ok "a second server on the node does not start" $?
+expect test $? -eq 2
+expect_line 'by another process' "$dir/err"
+verdict "a second server on the node does not start"
 od -An -v -t x4 "$TICKMARK_CLOCK_DIR/clockbound" | tr -d ' \n' | grep -q '^414d5a4e4342020000000050'
 ok "the ClockBound segment is there" $?
-test "$(od -An -t d4 -j 68 -N 4 "$TICKMARK_CLOCK_DIR/clockbound" | tr -d ' ')" = 1 &&
-	test "$(od -An -t d8 -j 48 -N 8 "$TICKMARK_CLOCK_DIR/clockbound" | tr -d ' ')" -ge 1000000
-ok "its clock is synchronised, and its bound is not narrower than NTP's" $?
+expect test "$(od -An -t d4 -j 68 -N 4 "$TICKMARK_CLOCK_DIR/clockbound" | tr -d ' ')" = 1
+expect test "$(od -An -t d8 -j 48 -N 8 "$TICKMARK_CLOCK_DIR/clockbound" | tr -d ' ')" -ge 1000000
+verdict "its clock is synchronised, and its bound is not narrower than NTP's"
 finish KILL
 tries=0
 until "$dir/now" utc >"$dir/out" 2>&1; grep -q '^first: stale' "$dir/out" || [ $tries -ge 300 ]; do
@@ -92,8 +95,10 @@ serve 0 100
 inside 1000
 ok "a new server takes its place" $?
 finish TERM
-test $served -eq 0 && test ! -e "$TICKMARK_CLOCK_DIR/utc" && test ! -e "$TICKMARK_CLOCK_DIR/clockbound"
-ok "SIGTERM ends it, and the pages are gone" $?
+expect test $served -eq 0
+expect test ! -e "$TICKMARK_CLOCK_DIR/utc"
+expect test ! -e "$TICKMARK_CLOCK_DIR/clockbound"
+verdict "SIGTERM ends it, and the pages are gone"
 serve 0 100 --every 20ms
 finish INT
 test ! -e "$TICKMARK_CLOCK_DIR/utc"
@@ -107,13 +112,15 @@ until grep -q 'disrupted: the machine was suspended' "$dir/err" || [ $tries -ge 
 	sleep 0.1
 	tries=$((tries + 1))
 done
-test $tries -lt 300 && kill -0 $server
-ok "a suspension is noticed by the server, too" $?
+expect test $tries -lt 300
+expect kill -0 $server
+verdict "a suspension is noticed by the server, too"
 finish TERM
 unset NTP_SLEPT
 "$clockd" --reference ptp:/dev/nonexistent >"$dir/out" 2>"$dir/err"
-test $? -eq 2 && grep -q /dev/nonexistent "$dir/err"
-ok "a device that is not there is named" $?
+expect test $? -eq 2
+expect_line /dev/nonexistent "$dir/err"
+verdict "a device that is not there is named"
 "$timertest" --quiet --timer clock_monotonic --performance-time 20ms --output "$dir/file" 0.1 0 >"$dir/out" 2>&1
 began=$(date +%s%N)
 "$dir/now" "$dir/file.clk" >"$dir/first" 2>&1
@@ -125,14 +132,19 @@ awk -v passed=$passed '/^first:/ { at[n++] = $2 } END { exit n != 2 || at[1] - a
 ok "the clock of a .clk file" $?
 for option in --serve --serve-every=1s; do
 	"$timertest" $option >"$dir/out" 2>"$dir/err"
-	[ $? -eq 2 ] && grep -q "^timertestcs: $option: the program tickmark-clockd keeps the page of UTC" "$dir/err" && [ ! -s "$dir/out" ]
-	ok "timertest $option names the program" $?
+	expect [ $? -eq 2 ]
+	expect_line "^timertestcs: $option: the program tickmark-clockd keeps the page of UTC" "$dir/err"
+	expect_empty "$dir/out"
+	verdict "timertest $option names the program"
 done
 "$clockd" --every 1h >"$dir/out" 2>"$dir/err"
-[ $? -eq 2 ] && grep -q "^tickmark-clockd: --every: '1h' is not" "$dir/err" && [ ! -s "$dir/out" ]
-ok "a wrong option ends it" $?
+expect [ $? -eq 2 ]
+expect_line "^tickmark-clockd: --every: '1h' is not" "$dir/err"
+expect_empty "$dir/out"
+verdict "a wrong option ends it"
 chmod 777 "$TICKMARK_CLOCK_DIR"
 LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$clockd" >"$dir/out" 2>"$dir/err"
-test $? -eq 2 && grep -q 'writable only by that user' "$dir/err"
-ok "a folder that others may write is not used" $?
+expect test $? -eq 2
+expect_line 'writable only by that user' "$dir/err"
+verdict "a folder that others may write is not used"
 done_testing

@@ -17,30 +17,43 @@ ok "doc/exchange.md has the table of the formats as it is in C" $?
 # ---- what is refused ----
 
 tool "$rich" --convert "$dir/x.foo"
-[ "$status" -eq 2 ] && grep -q 'no format has the suffix .foo' "$dir/err" && [ ! -e "$dir/x.foo" ]
-ok "an unknown suffix is an error, and no STF of that name" $?
+expect_status 2
+expect_line 'no format has the suffix .foo' "$dir/err"
+expect [ ! -e "$dir/x.foo" ]
+verdict "an unknown suffix is an error, and no STF of that name"
 tool "$rich" --convert "$dir/x" --logfile-format FOO
-[ "$status" -eq 2 ] && grep -q "'FOO' is none of ASCII, STF, .*CSV" "$dir/err" && [ ! -e "$dir/x" ]
-ok "so is an unknown name" $?
+expect_status 2
+expect_line "'FOO' is none of ASCII, STF, .*CSV" "$dir/err"
+expect [ ! -e "$dir/x" ]
+verdict "so is an unknown name"
 tool "$rich" --recover "$dir/x.csv"
-[ "$status" -eq 2 ] && [ ! -e "$dir/x.csv" ]
-ok "--recover writes STF only" $?
+expect_status 2
+expect [ ! -e "$dir/x.csv" ]
+verdict "--recover writes STF only"
 echo here >"$dir/there.csv"
 tool "$rich" --convert "$dir/there.csv"
-[ "$status" -eq 1 ] && [ "$(cat "$dir/there.csv")" = here ] && tool "$rich" --convert "$dir/there.csv" --force &&
-	[ "$(head -c 5 "$dir/there.csv")" = time, ]
-ok "a file that is there stays, without --force" $?
+expect_status 1
+expect_text here "$dir/there.csv"
+expect tool "$rich" --convert "$dir/there.csv" --force
+expect [ "$(head -c 5 "$dir/there.csv")" = time, ]
+verdict "a file that is there stays, without --force"
 echo mine >"$dir/prog"
 tool "$rich" --convert "$dir/prog.otf2" --force
 if grep -q 'not built' "$dir/err"; then
 	skip "OTF2 beside a program of that name" "not in this build"
 else
-	[ "$status" -eq 1 ] && grep -q "/prog is in the way and is no such archive: give another name than .*/prog.otf2" "$dir/err" &&
-		[ "$(cat "$dir/prog")" = mine ] && [ ! -e "$dir/prog.otf2" ] && [ ! -e "$dir/prog.def" ]
-	ok "a program of an archive's name is in the way, and --force is not advised" $?
+	expect_status 1
+	expect_line "/prog is in the way and is no such archive: give another name than .*/prog.otf2" "$dir/err"
+	expect_text mine "$dir/prog"
+	expect [ ! -e "$dir/prog.otf2" ]
+	expect [ ! -e "$dir/prog.def" ]
+	verdict "a program of an archive's name is in the way, and --force is not advised"
 	rm "$dir/prog" && mkdir "$dir/prog" && echo mine >"$dir/prog/main.c" && tool "$rich" --convert "$dir/prog.otf2" --force
-	[ "$status" -eq 1 ] && grep -q "/prog is in the way" "$dir/err" && [ "$(cat "$dir/prog/main.c")" = mine ] && [ ! -e "$dir/prog.def" ]
-	ok "so is a folder of other files, which --force does not replace" $?
+	expect_status 1
+	expect_line "/prog is in the way" "$dir/err"
+	expect_text mine "$dir/prog/main.c"
+	expect [ ! -e "$dir/prog.def" ]
+	verdict "so is a folder of other files, which --force does not replace"
 fi
 mkdir "$dir/own.ctf" "$dir/own.csv" && echo mine >"$dir/own.ctf/main.c" && echo mine >"$dir/own.csv/main.c" && echo mine >"$dir/own.lttng"
 for x in ctf csv lttng; do
@@ -109,17 +122,21 @@ printf '6.000000006,,h2,1,1,107,,\n7.000000006,,h2,1,1,,2.5,\n' >"$dir/want"
 tail -n 2 "$dir/apart.csv" | diff "$dir/want" - >"$dir/diff"
 ok "wide: another time is another line, also of a counter whose cell is empty" $?
 tool "$dir/plain.avt" --convert "$dir/r.csv" --rate
-grep -q '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv" && [ "$(grep -c 'P,Q:ins' "$dir/r.csv")" -eq 2 ] &&
-	grep -q '"P,Q:load",0.1,$' "$dir/r.csv"
-ok "--rate: totals as change per second since the sample before, others as they are" $?
+expect_line '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv"
+expect_lines 2 'P,Q:ins' "$dir/r.csv"
+expect_line '"P,Q:load",0.1,$' "$dir/r.csv"
+verdict "--rate: totals as change per second since the sample before, others as they are"
 tool "$rich" --convert "$dir/rich.csv"
-[ "$status" -eq 0 ] && grep -q 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' "$dir/err"
-ok "what CSV cannot hold is reported, with its number" $?
+expect_status 0
+expect_line 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' "$dir/err"
+verdict "what CSV cannot hold is reported, with its number"
 tool "$dir/plain.avt" --convert "$dir/plain.stf"
 tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
 "$build/stftool" "$dir/plain.stf" --dump --request 0:0 | grep -o ' DEF [0-9]* [A-Z]* 8 ' | wc -l >"$dir/want"
-[ "$(cat "$dir/want")" -gt 0 ] && [ "$(tail -n +2 "$dir/part.csv" | wc -l)" -eq "$(cat "$dir/want")" ] && [ -z "$(ls -A "$TMPDIR")" ]
-ok "--request selects before a conversion" $?
+expect [ "$(cat "$dir/want")" -gt 0 ]
+expect [ "$(tail -n +2 "$dir/part.csv" | wc -l)" -eq "$(cat "$dir/want")" ]
+expect [ -z "$(ls -A "$TMPDIR")" ]
+verdict "--request selects before a conversion"
 
 has_format() # has_format NAME: does this build write it?
 {
@@ -148,16 +165,24 @@ for x in p b w; do
 		diff "$dir/$x.csv" "$dir/again.csv" >"$dir/diff" || break
 done
 ok "CSV and back, long and wide: each line as it was, times, bounds, names, units and values" $?
-tool "$dir/rich.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --convert "$dir/again.csv" --force &&
-	[ "$(grep -c . "$dir/again.csv")" -eq "$(grep -c . "$dir/rich.csv")" ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
-ok "CSV and back: names over several lines, limits of 64 bits" $?
+expect tool "$dir/rich.csv" --convert "$dir/csv.stf" --force
+expect tool "$dir/csv.stf" --convert "$dir/again.csv" --force
+expect_lines "$(grep -c . "$dir/rich.csv")" . "$dir/again.csv"
+expect_same "$dir/rich.csv" "$dir/again.csv"
+verdict "CSV and back: names over several lines, limits of 64 bits"
 cp "$dir/rich.csv" "$dir/table.txt"
-tool "$dir/table.txt" --convert "$dir/again.csv" --force && [ "$status" -eq 0 ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
-ok "the content tells that a file is CSV" $?
+expect tool "$dir/table.txt" --convert "$dir/again.csv" --force
+expect_status 0
+expect_same "$dir/rich.csv" "$dir/again.csv"
+verdict "the content tells that a file is CSV"
 sed '1s/time/"time"/' "$dir/rich.csv" >"$dir/table.otf2"
-tool "$dir/table.otf2" --input-format csv --convert "$dir/again.csv" --force && [ "$status" -eq 0 ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff" &&
-	tool "$dir/table.otf2" --input-format JSONL --dump && [ "$status" -eq 2 ] && grep -q "'JSONL' is none of STF, SINGLESTF, ASCII, CSV" "$dir/err"
-ok "--input-format wins over the suffix, and names formats that are read" $?
+expect tool "$dir/table.otf2" --input-format csv --convert "$dir/again.csv" --force
+expect_status 0
+expect_same "$dir/rich.csv" "$dir/again.csv"
+expect tool "$dir/table.otf2" --input-format JSONL --dump
+expect_status 2
+expect_line "'JSONL' is none of STF, SINGLESTF, ASCII, CSV" "$dir/err"
+verdict "--input-format wins over the suffix, and names formats that are read"
 # what is refused, each with its line
 bad_csv() # bad_csv LINE TEXT: standard input is the file
 {
@@ -166,14 +191,15 @@ bad_csv() # bad_csv LINE TEXT: standard input is the file
 	[ "$status" -eq 1 ] && grep -q "bad.csv: line $1: .*$2" "$dir/err" && ! ls -d "$dir"/bad.stf* >/dev/null 2>&1
 }
 head='time,bound,host,rank,thread,counter,value,unit'
-printf '%s\n1,,h,0,0,c,1\n' "$head" | bad_csv 2 'not as many columns' &&
-	printf '%s\n1,,h,0,0,c,1,B\n-1,,h,0,0,c,1,B\n' "$head" | bad_csv 3 'time is no number' &&
-	printf '%s\n1,,h,0,0,c,x,B\n' "$head" | bad_csv 2 'a value is no number' &&
-	printf '%s\n1,,h,70000,0,c,1,B\n' "$head" | bad_csv 2 'rank or thread' &&
-	printf '%s\n1,,h,0,0,"c,1,B\n' "$head" | bad_csv 2 'a quote is not closed' &&
-	printf 'a,b\n1,2\n' | bad_csv 1 'no table of stftool' && printf '' | bad_csv 0 'the file is empty' &&
-	printf '%s\n99999999999999999999,,h,0,0,c,1,B\n' "$head" | bad_csv 2 'does not fit'
-ok "damaged CSV is an error with its line, and leaves nothing" $?
+printf '%s\n1,,h,0,0,c,1\n' "$head" | expect bad_csv 2 'not as many columns'
+printf '%s\n1,,h,0,0,c,1,B\n-1,,h,0,0,c,1,B\n' "$head" | expect bad_csv 3 'time is no number'
+printf '%s\n1,,h,0,0,c,x,B\n' "$head" | expect bad_csv 2 'a value is no number'
+printf '%s\n1,,h,70000,0,c,1,B\n' "$head" | expect bad_csv 2 'rank or thread'
+printf '%s\n1,,h,0,0,"c,1,B\n' "$head" | expect bad_csv 2 'a quote is not closed'
+printf 'a,b\n1,2\n' | expect bad_csv 1 'no table of stftool'
+printf '' | expect bad_csv 0 'the file is empty'
+printf '%s\n99999999999999999999,,h,0,0,c,1,B\n' "$head" | expect bad_csv 2 'does not fit'
+verdict "damaged CSV is an error with its line, and leaves nothing"
 
 # ---- JSON ----
 
@@ -257,8 +283,10 @@ else
 	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t); sub(/[.]/, "", t); sub(/^0+/, "", t)
 		v = $8; if (v ~ /[.]/) v = sprintf("%g", v)
 		print t, $4 + $5, plain($6 "," $7), v }' "$dir/b.csv" | sort >"$dir/want"
-	[ "$status" -eq 0 ] && [ ! -s "$dir/warn" ] && diff "$dir/want" "$dir/got" >"$dir/diff"
-	ok "OTF2: otf2-print warns of nothing and reads each value, at its time, on its thread" $?
+	expect_status 0
+	expect_empty "$dir/warn"
+	expect_same "$dir/want" "$dir/got"
+	verdict "OTF2: otf2-print warns of nothing and reads each value, at its time, on its thread"
 	otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
 	sed -n 's/^CLOCK_OFFSET  *//p' "$dir/out" | tr -s ' ' >"$dir/got"
 	cat >"$dir/want" <<'END'
@@ -271,8 +299,9 @@ END
 	ok "OTF2: clock offsets are 0 and their deviation is the bound, in ticks" $?
 	tool "$rich" --convert "$dir/r.otf2"
 	otf2-print "$dir/r.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c | awk '{ print $2, $1 }' >"$dir/got"
-	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | diff - "$dir/got" >"$dir/diff" && [ ! -s "$dir/warn" ]
-	ok "OTF2: functions and messages, names with quotes, line ends and UTF-8" $?
+	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | expect diff - "$dir/got" >"$dir/diff"
+	expect_empty "$dir/warn"
+	verdict "OTF2: functions and messages, names with quotes, line ends and UTF-8"
 	tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/c.otf2"
 	otf2-print "$dir/c.otf2" 2>"$dir/warn" | sed -n 's/^MPI_COLLECTIVE_END  *//p' | tr -s ' ' | sort >"$dir/got"
 	cat >"$dir/want" <<'END'
@@ -288,12 +317,17 @@ END
 2 201 Operation: GATHER, Communicator: "pair" <1>, Root: NONE, Sent: 2, Received: 4
 2 307 Operation: GATHER, Communicator: "all threads" <2>, Root: 1 ("thread 0" <1>), Sent: 0, Received: 4
 END
-	diff "$dir/want" "$dir/got" >"$dir/diff" && [ ! -s "$dir/warn" ]
-	ok "OTF2: collective operations, each member at its time, with root and bytes" $?
+	expect_same "$dir/want" "$dir/got"
+	expect_empty "$dir/warn"
+	verdict "OTF2: collective operations, each member at its time, with root and bytes"
 	tool "$dir/bound.avt" --convert "$dir/b.otf2"
-	[ "$status" -eq 1 ] && mkdir "$dir/moved" && tool "$dir/plain.avt" --convert "$dir/b.otf2" --force &&
-		otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1 && ! grep -q CLOCK_OFFSET "$dir/out" && ! ls -d "$dir"/b.otf2.* >/dev/null 2>&1
-	ok "OTF2: an archive that is there stays without --force, and goes with it" $?
+	expect_status 1
+	expect mkdir "$dir/moved"
+	expect tool "$dir/plain.avt" --convert "$dir/b.otf2" --force
+	expect otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
+	expect_no_line CLOCK_OFFSET "$dir/out"
+	expect_not ls -d "$dir"/b.otf2.* >/dev/null 2>&1
+	verdict "OTF2: an archive that is there stays without --force, and goes with it"
 	py=$(for p in "${PYTHON3:-python3}" /usr/bin/python3; do "$p" -c 'import otf2' 2>/dev/null && echo "$p" && break; done)
 	if [ -z "$py" ]; then
 		skip "OTF2: python3-otf2" "there is no module otf2 (Debian: python3-otf2)"
@@ -339,9 +373,12 @@ with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as trace:
                 n += 1
 print(n)
 END
-		"$py" "$dir/every.py" "$dir/every" >"$dir/got" 2>"$dir/err" && [ "$(cat "$dir/got")" -gt 250 ] && tool "$dir/every/traces.otf2" --convert "$dir/every.stf" &&
-			[ "$status" -eq 0 ] && grep -q ' events of kinds that STF has no record for were left out' "$dir/err"
-		ok "OTF2: events of every kind that its library writes, also with undefined ids, are taken or counted" $?
+		expect "$py" "$dir/every.py" "$dir/every" >"$dir/got" 2>"$dir/err"
+		expect [ "$(cat "$dir/got")" -gt 250 ]
+		expect tool "$dir/every/traces.otf2" --convert "$dir/every.stf"
+		expect_status 0
+		expect_line ' events of kinds that STF has no record for were left out' "$dir/err"
+		verdict "OTF2: events of every kind that its library writes, also with undefined ids, are taken or counted"
 		cat >"$dir/mismatch.py" <<'END'
 import otf2, sys
 with otf2.writer.open(sys.argv[1]) as trace:
@@ -353,36 +390,47 @@ with otf2.writer.open(sys.argv[1]) as trace:
         w.metric(k + 1, c, [v])
     m._value_type = otf2.enums.Type.UINT64
 END
-		"$py" "$dir/mismatch.py" "$dir/mismatch" 2>"$dir/err" && tool "$dir/mismatch/traces.otf2" --convert "$dir/mismatch.csv" &&
-			grep -q '4 events .* 4 of them do not fit the definitions' "$dir/err" && cut -d, -f 6,7 "$dir/mismatch.csv" >"$dir/got" &&
-			printf 'counter,value\nmetric:m,2\n' | diff - "$dir/got" >"$dir/diff"
-		ok "OTF2: a value that its counter's type does not have is left out and counted" $?
+		expect "$py" "$dir/mismatch.py" "$dir/mismatch" 2>"$dir/err"
+		expect tool "$dir/mismatch/traces.otf2" --convert "$dir/mismatch.csv"
+		expect_line '4 events .* 4 of them do not fit the definitions' "$dir/err"
+		expect cut -d, -f 6,7 "$dir/mismatch.csv" >"$dir/got"
+		printf 'counter,value\nmetric:m,2\n' | expect diff - "$dir/got" >"$dir/diff"
+		verdict "OTF2: a value that its counter's type does not have is left out and counted"
 	fi
 
 	# ---- and back ----
-	tool "$dir/b.otf2" --convert "$dir/back.stf" && tool "$dir/back.stf" --verify && tool "$dir/back.stf" --convert "$dir/back.csv" &&
-		tool "$dir/plain.avt" --convert "$dir/p.csv" --force && diff "$dir/p.csv" "$dir/back.csv" >"$dir/diff"
-	ok "OTF2 and back: each sample, name and unit, to the last digit" $?
-	tool "$dir/bound.avt" --convert "$dir/bound.otf2" && tool "$dir/bound.otf2" --convert "$dir/back.csv" --force && diff "$dir/b.csv" "$dir/back.csv" >"$dir/diff"
-	ok "OTF2 and back: the bound; any input can be converted to any output" $?
+	expect tool "$dir/b.otf2" --convert "$dir/back.stf"
+	expect tool "$dir/back.stf" --verify
+	expect tool "$dir/back.stf" --convert "$dir/back.csv"
+	expect tool "$dir/plain.avt" --convert "$dir/p.csv" --force
+	expect_same "$dir/p.csv" "$dir/back.csv"
+	verdict "OTF2 and back: each sample, name and unit, to the last digit"
+	expect tool "$dir/bound.avt" --convert "$dir/bound.otf2"
+	expect tool "$dir/bound.otf2" --convert "$dir/back.csv" --force
+	expect_same "$dir/b.csv" "$dir/back.csv"
+	verdict "OTF2 and back: the bound; any input can be converted to any output"
 	events() # events TRACE: of each function and message what both formats have
 	{
 		"$build/stftool" "$1" --dump | awk '$2 == "ENTER" || $2 == "LEAVE" { print $1, $2, $4 }
 			$2 == "SENDMSG" || $2 == "RECVMSG" { print $1, $2, $4, $6, $10, $12 }' | sort
 	}
-	tool "$dir/r.otf2" --convert "$dir/r.stf" && [ "$(events "$rich" | wc -l)" -eq 14 ] && events "$rich" >"$dir/want" &&
-		events "$dir/r.stf" | diff "$dir/want" - >"$dir/diff"
-	ok "OTF2 and back: functions and messages, also those received before they were sent" $?
+	expect tool "$dir/r.otf2" --convert "$dir/r.stf"
+	expect [ "$(events "$rich" | wc -l)" -eq 14 ]
+	expect events "$rich" >"$dir/want"
+	events "$dir/r.stf" | expect diff "$dir/want" - >"$dir/diff"
+	verdict "OTF2 and back: functions and messages, also those received before they were sent"
 
 	# of a location without events OTF2's library reads what it has freed, and here what is freed is overwritten
 	awk 'BEGIN { print "C ASCII trace\nCLKPERIOD 1e-09\nEVENTBITS 0"; printf "NCPUS"; for (i = 1; i <= 60; i++) { printf " 1" }
 		print "\nDURATION 0 30\nDEFCLASS 1 \"a\" SELF \"a\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1\n10 ENTER CPU 60 FUNCTION 1\n20 LEAVE CPU 60" }' >"$dir/idle.avt"
 	sed '/^[12]0 /d' "$dir/idle.avt" >"$dir/none.avt"
 	for name in idle none; do
-		tool "$dir/$name.avt" --convert "$dir/$name.stf" && tool "$dir/$name.stf" --convert "$dir/$name.otf2" &&
-			MALLOC_PERTURB_=165 "$build/stftool" "$dir/$name.otf2" --dump >"$dir/out" 2>"$dir/err" &&
-			"$build/stftool" "$dir/$name.stf" --dump | grep '^NCPUS\|^[0-9]' >"$dir/want" && grep '^NCPUS\|^[0-9]' "$dir/out" | diff "$dir/want" - >"$dir/diff"
-		ok "OTF2 and back: threads without events ($name)" $?
+		expect tool "$dir/$name.avt" --convert "$dir/$name.stf"
+		expect tool "$dir/$name.stf" --convert "$dir/$name.otf2"
+		MALLOC_PERTURB_=165 expect "$build/stftool" "$dir/$name.otf2" --dump >"$dir/out" 2>"$dir/err"
+		"$build/stftool" "$dir/$name.stf" --dump | expect grep '^NCPUS\|^[0-9]' >"$dir/want"
+		grep '^NCPUS\|^[0-9]' "$dir/out" | expect diff "$dir/want" - >"$dir/diff"
+		verdict "OTF2 and back: threads without events ($name)"
 	done
 
 	# ---- archives of others ----
@@ -401,17 +449,23 @@ END
 	ok "--verify is for STF" $?
 	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.evt: offset 994: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
-	ok "an archive that was cut is an error that says where, and leaves nothing" $?
+	expect_status 1
+	expect_line 'cut/eztrace_log/0.evt: offset 994: a record is longer than the rest of its chunk' "$dir/err"
+	expect_not ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	verdict "an archive that was cut is an error that says where, and leaves nothing"
 	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log/0.evt"
 	head -c 19 "$ez/eztrace_log/0.def" >"$dir/cut/eztrace_log/0.def"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.def: offset 19: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
-	ok "so is one with local definitions that were cut" $?
+	expect_status 1
+	expect_line 'cut/eztrace_log/0.def: offset 19: the end of the file is missing' "$dir/err"
+	expect_not ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	verdict "so is one with local definitions that were cut"
 	head -c 300 "$ez/eztrace_log.def" >"$dir/cut/eztrace_log.def"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log.def: offset 294: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
-	ok "so is one with definitions that were cut" $?
+	expect_status 1
+	expect_line 'cut/eztrace_log.def: offset 294: a record is longer than the rest of its chunk' "$dir/err"
+	expect_not ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	verdict "so is one with definitions that were cut"
 
 	# the kinds 2 and 0 end a file and a chunk, 255 is a length of 8 bytes; record 31 is a sample, which EZTrace's archive has not
 	damaged() # damaged ARCHIVE FILE OFFSET BYTES NAME ERROR
@@ -420,8 +474,10 @@ END
 		# shellcheck disable=SC2059 # the bytes are escapes
 		printf "$4" | dd of="$dir/cut/$2" bs=1 seek="$3" conv=notrunc 2>/dev/null
 		tool "$dir/cut/$1.otf2" --convert "$dir/cut.stf"
-		[ "$status" -eq 1 ] && grep -Fq "cut/$2: offset $6" "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
-		ok "OTF2: $5 is an error, with file and offset" $?
+		expect_status 1
+		expect_line -F "cut/$2: offset $6" "$dir/err"
+		expect_not ls -d "$dir"/cut.stf* >/dev/null 2>&1
+		verdict "OTF2: $5 is an error, with file and offset"
 	}
 	cp -r "$ez"/* "$dir"
 	damaged eztrace_log eztrace_log/0.evt 40 '\002' "an end in the middle of the events" "40: the file has more bytes after its end"
@@ -439,11 +495,13 @@ END
 	damaged r r.otf2 "$((property + 10))" ' ' "a property that the library refuses" "$property: cannot open the archive: Property name"
 	rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && printf '\377' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=64 conv=notrunc 2>/dev/null
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q "cut/eztrace_log/0.evt: offset 1952: the file has 146 events, and its location's definition says 255" "$dir/err"
-	ok "OTF2: fewer events than the definitions say is an error, with file and offset" $?
+	expect_status 1
+	expect_line "cut/eztrace_log/0.evt: offset 1952: the file has 146 events, and its location's definition says 255" "$dir/err"
+	verdict "OTF2: fewer events than the definitions say is an error, with file and offset"
 	rm "$dir/cut/eztrace_log/0.evt" && tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q "cut/eztrace_log.def: offset 57: a location of 255 events, and no file 0.evt of them" "$dir/err"
-	ok "OTF2: so is a file of events that is missing" $?
+	expect_status 1
+	expect_line "cut/eztrace_log.def: offset 57: a location of 255 events, and no file 0.evt of them" "$dir/err"
+	verdict "OTF2: so is a file of events that is missing"
 	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log" && cp "$ez/eztrace_log.def" "$dir/cut" && printf '\310' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
 	calls() # calls TRACE: without MPI_Send, as this thread was in them
 	{
@@ -451,9 +509,13 @@ END
 			$2 == "ENTER" { in_[$4, n[$4]++] = f = name[$6] } $2 == "LEAVE" { f = in_[$4, --n[$4]] }
 			($2 == "ENTER" || $2 == "LEAVE") && f != "MPI_Send" { print $1, $2, $4, f }'
 	}
-	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/undefined.stf" && [ "$status" -eq 0 ] && grep -q '40 of them do not fit the definitions' "$dir/err" &&
-		calls "$dir/ez.stf" >"$dir/want" && [ "$(wc -l <"$dir/want")" -gt 80 ] && calls "$dir/undefined.stf" | diff "$dir/want" - >"$dir/diff"
-	ok "OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as they were" $?
+	expect tool "$dir/cut/eztrace_log.otf2" --convert "$dir/undefined.stf"
+	expect_status 0
+	expect_line '40 of them do not fit the definitions' "$dir/err"
+	expect calls "$dir/ez.stf" >"$dir/want"
+	expect [ "$(wc -l <"$dir/want")" -gt 80 ]
+	calls "$dir/undefined.stf" | expect diff "$dir/want" - >"$dir/diff"
+	verdict "OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as they were"
 	metric=
 	for f in "$dir"/r/*.evt; do
 		metric=$(od -An -v -tu1 -w1 "$f" | awk '{ b[NR - 1] = $1 }
@@ -484,16 +546,23 @@ data() # data TRACE: its events, without what OTF2 has no place for, and numbers
 if ! has_format OTF2 || ! command -v "${PYTHON3:-python3}" >/dev/null; then
 	skip "OTF2 of 605 threads" "this build has no otf2, or there is no python3"
 else
-	many_threads >"$dir/605.avt" && tool "$dir/605.avt" --convert "$dir/605.stf" && tool "$dir/605.stf" --convert "$dir/605.otf2" &&
-		tool "$dir/605.otf2" --convert "$dir/605b.stf" && tool "$dir/605b.stf" --verify &&
-		data "$dir/605.stf" >"$dir/want" && [ "$(wc -l <"$dir/want")" -gt 9000 ] && data "$dir/605b.stf" | diff "$dir/want" - >"$dir/diff"
-	ok "OTF2 of 605 threads and back: calls, values, files, messages and collective operations" $?
+	expect many_threads >"$dir/605.avt"
+	expect tool "$dir/605.avt" --convert "$dir/605.stf"
+	expect tool "$dir/605.stf" --convert "$dir/605.otf2"
+	expect tool "$dir/605.otf2" --convert "$dir/605b.stf"
+	expect tool "$dir/605b.stf" --verify
+	expect data "$dir/605.stf" >"$dir/want"
+	expect [ "$(wc -l <"$dir/want")" -gt 9000 ]
+	data "$dir/605b.stf" | expect diff "$dir/want" - >"$dir/diff"
+	verdict "OTF2 of 605 threads and back: calls, values, files, messages and collective operations"
 	"$build/stftool" "$dir/605b.stf" --dump | awk '/^[0-9]/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }'
 	ok "they are in the order of time" $?
 	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" && cp "$dir/half" "$dir/605/400.evt"
 	tool "$dir/605.otf2" --convert "$dir/605c.stf"
-	[ "$status" -eq 1 ] && grep -q '605/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
-	ok "one of their files that was cut is an error, and leaves nothing" $?
+	expect_status 1
+	expect_line '605/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err"
+	expect_not ls -d "$dir"/605c.stf* >/dev/null 2>&1
+	verdict "one of their files that was cut is an error, and leaves nothing"
 fi
 
 # ---- memory ----
@@ -523,25 +592,32 @@ lines() # lines TRACE: calls and messages
 if ! limited 12000 --help || (ulimit -d 1000 && exec "$build/stftool" "$dir/wide.stf" --verify) >"$dir/out" 2>&1; then
 	skip "memory of conversions" "memory cannot be limited here, or not for this build"
 else
-	tool "$dir/wide.stf" --convert "$dir/wide.lttng" && limited 12000 "$dir/wide.lttng" --convert "$dir/wl.stf" &&
-		[ "$(lines "$dir/wl.stf")" -eq 201200 ]
-	ok "memory does not grow with the messages that are read" $?
+	expect tool "$dir/wide.stf" --convert "$dir/wide.lttng"
+	expect limited 12000 "$dir/wide.lttng" --convert "$dir/wl.stf"
+	expect [ "$(lines "$dir/wl.stf")" -eq 201200 ]
+	verdict "memory does not grow with the messages that are read"
 	if ! has_format OTF2; then
 		skip "memory of OTF2 with 600 threads" "this build has no otf2"
 	else
-		limited 40000 "$dir/wide.stf" --convert "$dir/wide.otf2" && tool "$dir/wide.otf2" --convert "$dir/wo.stf" &&
-			[ "$(lines "$dir/wo.stf")" -eq 201200 ]
-		ok "OTF2: memory does not grow with the threads that are written" $?
-		limited 100000 "$dir/wide.otf2" --convert "$dir/wl.stf" --force && [ "$(lines "$dir/wl.stf")" -eq 201200 ]
-		ok "OTF2: memory does not grow with the threads that are read" $?
+		expect limited 40000 "$dir/wide.stf" --convert "$dir/wide.otf2"
+		expect tool "$dir/wide.otf2" --convert "$dir/wo.stf"
+		expect [ "$(lines "$dir/wo.stf")" -eq 201200 ]
+		verdict "OTF2: memory does not grow with the threads that are written"
+		expect limited 100000 "$dir/wide.otf2" --convert "$dir/wl.stf" --force
+		expect [ "$(lines "$dir/wl.stf")" -eq 201200 ]
+		verdict "OTF2: memory does not grow with the threads that are read"
 		if mountpoint -q "$dir/full"; then
 			mount -o remount,size=1m "$dir/full" && tool "$dir/wide.otf2" --convert "$dir/full/w.stf"
-			[ "$status" -eq 1 ] && grep -q 'cannot keep the events in a temporary file beside .*full/w.stf: No space left' "$dir/err" &&
-				[ "$(ls -A "$dir/full")" = fill ] && mount -o remount,size=16k "$dir/full"
-			ok "reading OTF2 of 600 threads to a full disk is an error, and leaves nothing" $?
+			expect_status 1
+			expect_line 'cannot keep the events in a temporary file beside .*full/w.stf: No space left' "$dir/err"
+			expect [ "$(ls -A "$dir/full")" = fill ]
+			expect mount -o remount,size=16k "$dir/full"
+			verdict "reading OTF2 of 600 threads to a full disk is an error, and leaves nothing"
 			tool "$dir/wide.stf" --convert "$dir/full/w.otf2"
-			[ "$status" -eq 1 ] && grep -q '/full/w.otf2: cannot write' "$dir/err" && [ "$(ls -A "$dir/full")" = fill ]
-			ok "OTF2 of 600 threads on a full disk is an error, and leaves nothing" $?
+			expect_status 1
+			expect_line '/full/w.otf2: cannot write' "$dir/err"
+			expect [ "$(ls -A "$dir/full")" = fill ]
+			verdict "OTF2 of 600 threads on a full disk is an error, and leaves nothing"
 		else
 			skip "OTF2 of 600 threads on a full disk" "cannot mount"
 		fi

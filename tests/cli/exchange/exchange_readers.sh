@@ -70,8 +70,9 @@ case $? in
 	else
 		tool "$dir/values.stf" --dump
 		sed -n 's/^\([0-9]*\) COMMENT CPU 1 TEXT "\(.*\)"$/\1 \2/p' "$dir/out" | sed 's/\\"/"/g' >"$dir/got"
-		[ "$(wc -l <"$dir/want")" -eq 42 ] && diff "$dir/want" "$dir/got" >"$dir/diff"
-		ok "OTF: pairs of every type of value, at an entry, an exit and an event without anything else, are read" $?
+		expect [ "$(wc -l <"$dir/want")" -eq 42 ]
+		expect_same "$dir/want" "$dir/got"
+		verdict "OTF: pairs of every type of value, at an entry, an exit and an event without anything else, are read"
 	fi
 	;;
 esac
@@ -192,16 +193,22 @@ if "$build/tests/lib/exchange_table" | grep -q '^| OTF | `.otf` | write, read'; 
 	done
 	sed -i 's/^K\(.*\)Y6V80070001$/K\1Q6V80070001/' "$dir/bad.0.def"
 	tool "$dir/bad.otf" --convert "$dir/bad.stf"
-	[ "$status" -eq 1 ] && grep -Eq 'bad.0.def: offset [1-9][0-9]*: ' "$dir/err" && [ ! -e "$dir/bad.stf" ]
-	ok "OTF: a line that is none is refused, with file and offset" $?
+	expect_status 1
+	expect_line -E 'bad.0.def: offset [1-9][0-9]*: ' "$dir/err"
+	expect [ ! -e "$dir/bad.stf" ]
+	verdict "OTF: a line that is none is refused, with file and offset"
 	cp "$dir/four.0.def" "$dir/bad.0.def" && head -c 7 "$dir/four.1.events" >"$dir/bad.1.events"
 	tool "$dir/bad.otf" --convert "$dir/bad.stf"
-	[ "$status" -eq 1 ] && grep -Eq 'bad.1.events: offset 7: the file ends within a line' "$dir/err" && [ ! -e "$dir/bad.stf" ]
-	ok "OTF: so is a file that ends within a line" $?
+	expect_status 1
+	expect_line -E 'bad.1.events: offset 7: the file ends within a line' "$dir/err"
+	expect [ ! -e "$dir/bad.stf" ]
+	verdict "OTF: so is a file that ends within a line"
 	cp "$dir/four.1.events" "$dir/bad.1.events" && printf '1:1\n2\n' >"$dir/bad.otf"
 	tool "$dir/bad.otf" --convert "$dir/bad.stf"
-	[ "$status" -eq 1 ] && grep -Eq 'bad.otf: offset 4: no line of a stream and its processes' "$dir/err" && [ ! -e "$dir/bad.stf" ]
-	ok "OTF: and a master file that has no such line" $?
+	expect_status 1
+	expect_line -E 'bad.otf: offset 4: no line of a stream and its processes' "$dir/err"
+	expect [ ! -e "$dir/bad.stf" ]
+	verdict "OTF: and a master file that has no such line"
 	tool "$rich" --convert "$dir/theirs.otf"
 	sed -i '/^DK1Y/iDK64YbNM"their::bytes"T"of another program"' "$dir/theirs.0.def"
 	sed -i '0,/^E2$/s//K64YbV007fe4L3\nE2/; 0,/^E1$/s//K64YbV6869L2\nE1/' "$dir/theirs.1.events"
@@ -244,8 +251,10 @@ damaged() # damaged FILE OFFSET NAME: the byte there changes
 	cp -r "$dir/four.lttng" "$dir/bad.lttng"
 	printf '\377' | dd of="$dir/bad.lttng/$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
 	tool "$dir/bad.lttng" --convert "$dir/bad.stf"
-	[ "$status" -eq 1 ] && grep -Eq "bad.lttng/$1: offset [0-9]+: " "$dir/err" && [ ! -e "$dir/bad.stf" ]
-	ok "LTTng: $3" $?
+	expect_status 1
+	expect_line -E "bad.lttng/$1: offset [0-9]+: " "$dir/err"
+	expect [ ! -e "$dir/bad.stf" ]
+	verdict "LTTng: $3"
 	rm -rf "$dir/bad.lttng"
 }
 damaged cpu_0 40 "without a magic number it is refused, with file and offset"
@@ -254,8 +263,10 @@ damaged cpu_0 35 "and padding that is larger than the block"
 damaged control/facilities_0 110 "and an event of control/ that is none"
 cp -r "$dir/four.lttng" "$dir/bad.lttng" && truncate -s -100 "$dir/bad.lttng/cpu_0"
 tool "$dir/bad.lttng" --convert "$dir/bad.stf"
-[ "$status" -eq 1 ] && grep -q 'bad.lttng/cpu_0: offset .*the file ends here' "$dir/err" && [ ! -e "$dir/bad.stf" ]
-ok "LTTng: a file that is cut is refused, and no STF is left" $?
+expect_status 1
+expect_line 'bad.lttng/cpu_0: offset .*the file ends here' "$dir/err"
+expect [ ! -e "$dir/bad.stf" ]
+verdict "LTTng: a file that is cut is refused, and no STF is left"
 
 # ---- no space ----
 
@@ -271,8 +282,10 @@ for format in csv jsonl ctf lttng otf otf2 paje perfetto parquet; do
 	if grep -q 'not built' "$dir/err"; then
 		skip "$format: a write that fails" "not in this build"
 	else
-		[ "$status" -eq 1 ] && [ -s "$dir/err" ] && [ -z "$(ls -A "$dir/full")" ]
-		ok "$format: a write that fails is an error, and nothing is left" $?
+		expect_status 1
+		expect [ -s "$dir/err" ]
+		expect [ -z "$(ls -A "$dir/full")" ]
+		verdict "$format: a write that fails is an error, and nothing is left"
 	fi
 	rm -r "$dir/full"
 done

@@ -29,30 +29,36 @@ said() # said TEXT: of the messages
 
 trace 0:10000:1:10100 1:20000:0:20000
 echo '2 messages, 0 received before sent' >"$dir/want"
-[ "$status" -eq 0 ] && said
-ok "no message goes back" $?
+expect_status 0
+expect said
+verdict "no message goes back"
 
 # as far as the bounds together at both ends; those of either end at its own time
 trace 0:20000:1:18500 0:1000500:1:998100 1:1001000:0:999501 0:30000:1:30001
 echo '4 messages, 3 received before sent; 3 within the bound of the clocks, by 2.4e-06 s at most' >"$dir/want"
-[ "$status" -eq 0 ] && said
-ok "messages that go back within the bound are counted" $?
+expect_status 0
+expect said
+verdict "messages that go back within the bound are counted"
 
 # one more than the bound and a tick; the receiver's bound is that of its time, before it grew
 trace 0:20000:1:18500 0:40000:1:38498 1:1001000:0:999400 0:1000500:1:997000
 echo '4 messages, 4 received before sent; 1 within the bound of the clocks, by 1.5e-06 s at most; 3 beyond it, by 3.5e-06 s at most' >"$dir/want"
-[ "$status" -eq 1 ] && said &&
-	[ "$(grep -c 'one_to_one_communication: received .* s before it was sent, and the bounds of both clocks together are ' "$dir/err")" -ge 2 ] &&
-	grep -q 'received 1.5e-06 s before it was sent, .* together are 1.5e-06 s (process 0 to 1)' "$dir/err" && grep -q ' 3 faults$' "$dir/err"
-ok "messages that go back beyond the bound are faults" $?
+expect_status 1
+expect said
+expect [ "$(grep -c 'one_to_one_communication: received .* s before it was sent, and the bounds of both clocks together are ' "$dir/err")" -ge 2 ]
+expect_line 'received 1.5e-06 s before it was sent, .* together are 1.5e-06 s (process 0 to 1)' "$dir/err"
+expect_line ' 3 faults$' "$dir/err"
+verdict "messages that go back beyond the bound are faults"
 
 trace 0:2100000:1:2000500 0:20000:1:18500
 echo '2 messages, 2 received before sent; 1 within the bound of the clocks, by 1.5e-06 s at most; 1 whose clocks have no known bound here, by 9.95e-05 s at most' >"$dir/want"
-[ "$status" -eq 0 ] && said
-ok "where no bound is known it is not judged, but said" $?
+expect_status 0
+expect said
+verdict "where no bound is known it is not judged, but said"
 bounds=
 trace 0:20000:1:18500
 echo '1 message, 1 received before sent; 1 whose clocks have no known bound here, by 1.5e-06 s at most' >"$dir/want"
-[ "$status" -eq 0 ] && said
-ok "a trace that states no bounds" $?
+expect_status 0
+expect said
+verdict "a trace that states no bounds"
 done_testing

@@ -24,17 +24,20 @@ ok "the trace prints" $?
 
 # ---- --convert ----
 
-tool "$rich" --convert "$dir/c.avt" && diff "$dir/rich.text" "$dir/c.avt" >"$dir/diff"
-ok "--convert to text, by its suffix" $?
+expect tool "$rich" --convert "$dir/c.avt"
+expect_same "$dir/rich.text" "$dir/c.avt"
+verdict "--convert to text, by its suffix"
 tool "$rich" --convert -
 diff "$dir/rich.text" "$dir/out" >"$dir/diff"
 ok "--convert - prints text" $?
-tool "$rich" --convert "$dir/copy.stf" && same_trace "$rich" "$dir/copy.stf"
-ok "--convert to STF copies every byte" $?
+expect tool "$rich" --convert "$dir/copy.stf"
+expect same_trace "$rich" "$dir/copy.stf"
+verdict "--convert to STF copies every byte"
 tool "$rich" --convert "$dir/s.single.stf"
-[ "$status" -eq 0 ] && [ "$(head -n 1 "$dir/s.single.stf")" = "STFSINGLE 1.0" ] &&
-	[ "$(sed -n '2s/ [0-9].*//p' "$dir/s.single.stf")" = "FILE base" ]
-ok "--convert to a single file" $?
+expect_status 0
+expect [ "$(head -n 1 "$dir/s.single.stf")" = "STFSINGLE 1.0" ]
+expect [ "$(sed -n '2s/ [0-9].*//p' "$dir/s.single.stf")" = "FILE base" ]
+verdict "--convert to a single file"
 "$build/stftool" "$rich" --convert - --logfile-format SINGLESTF 2>"$dir/err" | cat >"$dir/p.single.stf"
 cmp "$dir/s.single.stf" "$dir/p.single.stf" >"$dir/diff"
 ok "a single file goes through a pipe" $?
@@ -43,34 +46,43 @@ if grep -q 'has no zstd' "$dir/err"; then
 	skip "--convert --compress-trace" "this build has no zstd"
 else
 	# all but the base file, and what it says is the same
-	[ "$status" -eq 0 ] && [ "$(ls "$dir"/packed.stf.*.zst | wc -l)" -eq "$(ls "$rich".* | wc -l)" ] &&
-		[ "$(ls "$dir"/packed.stf* | wc -l)" -eq "$(ls "$rich"* | wc -l)" ] && tool "$dir/packed.stf" --dump &&
-		diff "$dir/rich.text" "$dir/out" >"$dir/diff"
-	ok "--convert --compress-trace compresses" $?
-	VT_COMPRESS_TRACE=on tool "$rich" --convert "$dir/packed.single.stf" && grep -aq '^FILE .c.0.zst ' "$dir/packed.single.stf"
-	ok "in a single file too, said by the environment" $?
-	tool "$dir/packed.stf" --convert "$dir/repacked.stf" && cmp "$dir/packed.stf.c.0.zst" "$dir/repacked.stf.c.0.zst" >"$dir/diff"
-	ok "--convert alone leaves it as it is" $?
+	expect_status 0
+	expect [ "$(ls "$dir"/packed.stf.*.zst | wc -l)" -eq "$(ls "$rich".* | wc -l)" ]
+	expect [ "$(ls "$dir"/packed.stf* | wc -l)" -eq "$(ls "$rich"* | wc -l)" ]
+	expect tool "$dir/packed.stf" --dump
+	expect_same "$dir/rich.text" "$dir/out"
+	verdict "--convert --compress-trace compresses"
+	VT_COMPRESS_TRACE=on expect tool "$rich" --convert "$dir/packed.single.stf"
+	expect_line -a '^FILE .c.0.zst ' "$dir/packed.single.stf"
+	verdict "in a single file too, said by the environment"
+	expect tool "$dir/packed.stf" --convert "$dir/repacked.stf"
+	expect_same "$dir/packed.stf.c.0.zst" "$dir/repacked.stf.c.0.zst"
+	verdict "--convert alone leaves it as it is"
 	tool "$dir/packed.single.stf" --convert "$dir/unpacked.stf" --compress-trace off &&
 		for c in "$rich".*; do
 			same_records "$c" "$dir/unpacked.stf${c#"$rich"}" || break
 		done
 	ok "--compress-trace off unpacks, to the same bytes" $?
 fi
-tool "$rich" --convert "$dir/each.stf" --stf-procs-per-file 1 && [ -e "$dir/each.stf.c.1" ] && tool "$dir/each.stf" --dump &&
-	diff "$dir/rich.text" "$dir/out" >"$dir/diff"
-ok "--convert --stf-procs-per-file writes other files" $?
-tool "$rich" --convert "$dir/other.name" --logfile-format STFSINGLE && cmp "$dir/s.single.stf" "$dir/other.name" >"$dir/diff"
-ok "--logfile-format wins over the suffix" $?
+expect tool "$rich" --convert "$dir/each.stf" --stf-procs-per-file 1
+expect [ -e "$dir/each.stf.c.1" ]
+expect tool "$dir/each.stf" --dump
+expect_same "$dir/rich.text" "$dir/out"
+verdict "--convert --stf-procs-per-file writes other files"
+expect tool "$rich" --convert "$dir/other.name" --logfile-format STFSINGLE
+expect_same "$dir/s.single.stf" "$dir/other.name"
+verdict "--logfile-format wins over the suffix"
 tool "$dir/s.single.stf" --dump
 diff "$dir/rich.text" "$dir/out" >"$dir/diff"
 ok "a single file is read" $?
 tool "$dir/s.single.stf" --print-files
-[ "$status" -eq 0 ] && [ "$(awk 'NR > 1 { s += $3 } END { print s }' "$dir/out")" -eq "$(cat "$rich" "$rich".* | wc -c)" ] &&
-	grep -q '^\.c\.0 *data' "$dir/out"
-ok "a single file's components are listed" $?
-tool "$dir/s.single.stf" --convert "$dir/back.stf" && same_trace "$rich" "$dir/back.stf"
-ok "a single file unpacks to the same bytes" $?
+expect_status 0
+expect [ "$(awk 'NR > 1 { s += $3 } END { print s }' "$dir/out")" -eq "$(cat "$rich" "$rich".* | wc -c)" ]
+expect_line '^\.c\.0 *data' "$dir/out"
+verdict "a single file's components are listed"
+expect tool "$dir/s.single.stf" --convert "$dir/back.stf"
+expect same_trace "$rich" "$dir/back.stf"
+verdict "a single file unpacks to the same bytes"
 tool "$dir/big.stf" --convert "$dir/b.single.stf" && tool "$dir/b.single.stf" --dump
 diff "$dir/rich.text" "$dir/out" >"$dir/diff"
 ok "big-endian through a single file" $?
@@ -85,27 +97,33 @@ refused "STF to standard output" 2 'an STF trace is several files' "$rich" --con
 refused "--convert without a name" 2 '--convert needs a file name' "$rich" --convert
 refused "an output that cannot be" 1 "cannot create $dir/none/x.stf: No such" "$rich" --convert "$dir/none/x.stf"
 tool "$rich" --convert "$dir/r.avt" --request 4s:5s
-grep -q 'request is ignored' "$dir/err" && diff "$dir/rich.text" "$dir/r.avt" >"$dir/diff"
-ok "--convert ignores --request, and says so" $?
-tool "$rich" --logfile-name x.avt --logfile-prefix "$dir" && [ -s "$dir/x.avt" ]
-ok "--logfile-prefix" $?
+expect_line 'request is ignored' "$dir/err"
+expect_same "$dir/rich.text" "$dir/r.avt"
+verdict "--convert ignores --request, and says so"
+expect tool "$rich" --logfile-name x.avt --logfile-prefix "$dir"
+expect [ -s "$dir/x.avt" ]
+verdict "--logfile-prefix"
 head -c 100 "$dir/s.single.stf" >"$dir/cut.single.stf"
 refused "a single file cut in its directory" 1 "$dir/cut.single.stf: offset [0-9]+, record [0-9]+: the file ends inside its directory" "$dir/cut.single.stf" --dump
 size=$(wc -c <"$dir/s.single.stf")
 head -c $((size - 3)) "$dir/s.single.stf" >"$dir/cut.single.stf"
 tool "$dir/cut.single.stf" --convert "$dir/cut.stf"
-[ "$status" -eq 1 ] && grep -q "$dir/cut.single.stf: offset $((size - 3)), record 9: the file ends inside component .x.0," "$dir/err"
-ok "a single file cut in a component" $?
+expect_status 1
+expect_line "$dir/cut.single.stf: offset $((size - 3)), record 9: the file ends inside component .x.0," "$dir/err"
+verdict "a single file cut in a component"
 printf 'STFSINGLE 1.0\nFILE base 18446744073709551615 2\nEND\n' >"$dir/bad.single.stf"
 tool "$dir/bad.single.stf" --convert "$dir/bad.stf"
-[ "$status" -eq 1 ] && grep -q 'offset 14, record 2: expected FILE' "$dir/err"
-ok "a directory that lies" $?
+expect_status 1
+expect_line 'offset 14, record 2: expected FILE' "$dir/err"
+verdict "a directory that lies"
 if mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null; then
 	"$build/tests/cli/lib/make_stf" many "$dir/many.stf" 5000
 	for name in m.avt m.stf m.single.stf; do
 		tool "$dir/many.stf" --convert "$dir/full/$name"
-		[ "$status" -eq 1 ] && grep -q "No space left on device" "$dir/err" && [ -z "$(ls "$dir/full")" ]
-		ok "a full disk, $name: said, and nothing half is left" $?
+		expect_status 1
+		expect_line "No space left on device" "$dir/err"
+		expect [ -z "$(ls "$dir/full")" ]
+		verdict "a full disk, $name: said, and nothing half is left"
 	done
 else
 	skip "a full disk" "a tmpfs cannot be mounted here"
@@ -124,22 +142,27 @@ done
 "$build/tests/cli/lib/make_stf" many "$dir/long.stf" 5000
 tool "$dir/long.stf" --convert "$dir/long.avt" && tool "$dir/long.avt" --convert "$dir/again.stf"
 for c in .c.0 .c.0.anc; do
-	[ "$(wc -c <"$dir/long.stf$c")" -gt 100 ] && same_records "$dir/long.stf$c" "$dir/again.stf$c"
-	ok "text and back: the bytes of $c of a long trace" $?
+	expect [ "$(wc -c <"$dir/long.stf$c")" -gt 100 ]
+	expect same_records "$dir/long.stf$c" "$dir/again.stf$c"
+	verdict "text and back: the bytes of $c of a long trace"
 done
 for g in little big; do
 	tool "$src/tests/golden/every-$g.stf" --convert "$dir/$g.avt" && tool "$dir/$g.avt" --convert "$dir/$g-2.stf" &&
 		tool "$dir/$g-2.stf" --dump
-	diff "$dir/$g.avt" "$dir/out" >"$dir/diff" && [ "$status" -eq 0 ]
-	ok "text and back: every record, from $g-endian" $?
+	expect_same "$dir/$g.avt" "$dir/out"
+	expect_status 0
+	verdict "text and back: every record, from $g-endian"
 done
 tool "$rich" --convert "$dir/old.avt" --extended-vtf off && tool "$dir/old.avt" --convert "$dir/old.stf" &&
 	tool "$dir/old.stf" --dump --extended-vtf off
 diff "$dir/old.avt" "$dir/out" >"$dir/diff"
-[ "$(grep -c SAMP "$dir/old.avt")" -eq 27 ] && [ "$(grep -c SAMP "$dir/out")" -eq 27 ]
-ok "old VTF and back" $?
-tool "$rich" --convert "$dir/m.avt" --matched-vtf && tool "$dir/m.avt" --convert "$dir/m.stf" && same_records "$rich.msg" "$dir/m.stf.msg"
-ok "matched messages and back: the bytes of .msg" $?
+expect_lines 27 SAMP "$dir/old.avt"
+expect_lines 27 SAMP "$dir/out"
+verdict "old VTF and back"
+expect tool "$rich" --convert "$dir/m.avt" --matched-vtf
+expect tool "$dir/m.avt" --convert "$dir/m.stf"
+expect same_records "$rich.msg" "$dir/m.stf.msg"
+verdict "matched messages and back: the bytes of .msg"
 # Collective operations: one line with --matched-vtf, else one of each member at its own time.
 tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/coll.stf" && tool "$dir/coll.stf" --dump
 grep -E ' (GLOBALOP|COLL|SENDMSG|RECVMSG)' "$dir/out" >"$dir/lines"
@@ -161,15 +184,17 @@ diff - "$dir/lines" >"$dir/diff" <<'END'
 301 COLLONETOALL ROOT 2 ROOTLEN 9 COMM 2 OP 2 START 2 0 1 TIME 2 4 5 RECVD 2 3 4
 END
 ok "a collective operation is a line of each member, but where it cannot be split" $?
-tool "$dir/split.avt" --convert "$dir/coll2.stf" && same_records "$dir/coll.stf.cop" "$dir/coll2.stf.cop"
-ok "and back: the bytes of .cop" $?
+expect tool "$dir/split.avt" --convert "$dir/coll2.stf"
+expect same_records "$dir/coll.stf.cop" "$dir/coll2.stf.cop"
+verdict "and back: the bytes of .cop"
 xtool "$dir/coll.stf"
 grep -Fxq '120 GLOBALOP CPU 0:1 OP "MPI_Gather" COMM "world" ROOT 0:1 SENT 11 RECVD 77 TIME 2 PAIR 3 KIND ALLTOONE MEMBER 2 OF 3 START 0' "$dir/out"
 ok "xstftool prints names there" $?
 tool "$dir/coll.stf" --dump --matched-vtf
 sed -n '/ COLL/p' "$dir/out" >"$dir/lines"
-sed -n '/ COLL/p' "$src/tests/cli/stftool/coll.avt" | diff - "$dir/lines" >"$dir/diff" && [ "$(grep -c GLOBALOP "$dir/out")" -eq 0 ]
-ok "--matched-vtf puts a collective operation on one line" $?
+sed -n '/ COLL/p' "$src/tests/cli/stftool/coll.avt" | expect diff - "$dir/lines" >"$dir/diff"
+expect_lines 0 GLOBALOP "$dir/out"
+verdict "--matched-vtf puts a collective operation on one line"
 # without PAIR: the k-th lines of the members of a communicator; the unknown start is the operation's
 tool "$dir/coll.stf" --convert "$dir/oldc.avt" --extended-vtf off && tool "$dir/oldc.avt" --convert "$dir/oldc.stf" &&
 	tool "$dir/oldc.stf" --dump --matched-vtf
@@ -178,15 +203,19 @@ sed -n '/ COLL/{s/START 3 0 5 -/START 3 0 5 0/;p;}' "$src/tests/cli/stftool/coll
 ok "and conventional lines alone are put together too" $?
 # collective operations of some threads, and those under way in a window
 tool "$dir/coll.stf" --dump --matched-vtf --request 1
-[ "$status" -eq 0 ] && [ "$(grep -o 'COLL[A-Z]* \(ROOT [0-9]* ROOTLEN [0-9]* \)*COMM [0-9]*' "$dir/out" | sed 's/.*COMM //' | sort | tr '\n' ' ')" = '1 1 7 ' ]
-ok "--request with a thread takes the collective operations of its communicators" $?
+expect_status 0
+expect [ "$(grep -o 'COLL[A-Z]* \(ROOT [0-9]* ROOTLEN [0-9]* \)*COMM [0-9]*' "$dir/out" | sed 's/.*COMM //' | sort | tr '\n' ' ')" = '1 1 7 ' ]
+verdict "--request with a thread takes the collective operations of its communicators"
 tool "$dir/coll.stf" --dump --matched-vtf --request 192ns:192ns
-[ "$status" -eq 0 ] && [ "$(grep -c '^120 COLLALLTOONE ' "$dir/out")" -eq 1 ] && [ "$(grep -c '^[0-9]* COLL' "$dir/out")" -eq 1 ]
-ok "a window takes a collective operation that was under way" $?
+expect_status 0
+expect_lines 1 '^120 COLLALLTOONE ' "$dir/out"
+expect_lines 1 '^[0-9]* COLL' "$dir/out"
+verdict "a window takes a collective operation that was under way"
 "$build/tests/cli/lib/make_stf" big "$dir/parts.stf" && tool "$dir/parts.stf" --convert "$dir/parts2.stf" --stf-procs-per-file 1 &&
 	[ -e "$dir/parts2.stf.c.1" ] && tool "$dir/parts2.stf" --convert "$dir/parts3.stf" --compress-trace
-[ "$status" -eq 0 ] && { ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q 'no zstd' "$dir/err"; }
-ok "--compress-trace keeps the partition" $?
+expect_status 0
+{ ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q 'no zstd' "$dir/err"; } || not_met '{ ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q ...'
+verdict "--compress-trace keeps the partition"
 tool "$dir/parts.stf" --convert "$dir/parts4.stf" --compress-trace
 grep -q 'big-endian, what is written is little-endian' "$dir/err" || grep -q 'no zstd' "$dir/err"
 ok "and says that it changes the byte order" $?
@@ -199,9 +228,11 @@ avt() # avt NAME PATTERN TEXT: the text is refused. Not at the end of a pipe, wh
 	printf 'CLKPERIOD 1e-9\nNCPUS 1\n%s\n' "$3" >"$dir/bad.avt"
 	rm -f "$dir"/bad.stf*
 	tool "$dir/bad.avt" --convert "$dir/bad.stf"
-	[ "$status" -eq 1 ] && grep -Eq "^stftool: $dir/bad.avt: offset [0-9]+, record $2" "$dir/err" && [ ! -e "$dir/bad.stf" ] &&
-		[ "$(wc -l <"$dir/err")" -eq 1 ]
-	ok "wrong text: $1" $?
+	expect_status 1
+	expect_line -E "^stftool: $dir/bad.avt: offset [0-9]+, record $2" "$dir/err"
+	expect [ ! -e "$dir/bad.stf" ]
+	expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+	verdict "wrong text: $1"
 }
 avt "unknown keyword" "3: unknown keyword 'SUNDIAL'" 'SUNDIAL 1'
 avt "unknown event" "3: unknown event 'SUNDIAL'" '7 SUNDIAL 1'
@@ -209,8 +240,10 @@ avt "a stamp alone" "3: a time stamp without an event" '7'
 printf 'CLKPERIOD 1e-9\nNCPUS 1\n7 GLOBALOP CPU 1 OP 0 COMM 0 TIME 1 PAIR 9 KIND ALL MEMBER 1 OF 4294967295 START 0\n' >"$dir/bad.avt"
 rm -f "$dir"/bad.stf*
 tool "$dir/bad.avt" --convert "$dir/bad.stf"
-[ "$status" -eq 1 ] && grep -q 'bad.avt: offset [0-9]*: the collective operation of PAIR 9 has 1 of 4294967295 GLOBALOP lines$' "$dir/err" && [ ! -e "$dir/bad.stf" ]
-ok "wrong text: a collective operation without all its lines" $?
+expect_status 1
+expect_line 'bad.avt: offset [0-9]*: the collective operation of PAIR 9 has 1 of 4294967295 GLOBALOP lines$' "$dir/err"
+expect [ ! -e "$dir/bad.stf" ]
+verdict "wrong text: a collective operation without all its lines"
 avt "a member's line twice" "4: a member's GLOBALOP line occurs twice" "$(printf '7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2')"
 avt "lines of one operation that differ" "4: GLOBALOP differs" "$(printf '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 COMM 3 PAIR 9 KIND ALL MEMBER 2 OF 2')"
 avt "a collective line of an unknown group" "3: GLOBALOP without PAIR, and no DEFCOMM" '7 GLOBALOP CPU 1 OP 0 COMM 3 TIME 1'
@@ -241,37 +274,53 @@ refused "text is not printed" 1 "$dir/c.avt is text" "$dir/c.avt" --dump
 # ---- a selection as a trace ----
 
 tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.stf"
-[ "$status" -eq 0 ] && grep -q '3 records written' "$dir/err" && tool "$dir/part.stf" --dump && [ "$(grep -c '^[0-9]' "$dir/out")" -eq 3 ] &&
-	has 'DURATION 4000000001 6000000001' && tool "$dir/part.stf" --verify && [ "$status" -eq 0 ]
-ok "--request with --logfile-name writes a valid trace" $?
+expect_status 0
+expect_line '3 records written' "$dir/err"
+expect tool "$dir/part.stf" --dump
+expect_lines 3 '^[0-9]' "$dir/out"
+expect has 'DURATION 4000000001 6000000001'
+expect tool "$dir/part.stf" --verify
+expect_status 0
+verdict "--request with --logfile-name writes a valid trace"
 tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.single.stf" && tool "$dir/part.single.stf" --print-counters --csv
 [ "$(grep -c ',3,' "$dir/out")" -eq 3 ]
 ok "a selection as a single file" $?
-tool "$rich" --logfile-name "$dir/sets.stf" --stf-procs-per-file 1 && [ -s "$dir/sets.stf.c.1" ] && tool "$dir/sets.stf" --verify &&
-	[ "$status" -eq 0 ]
-ok "--stf-procs-per-file" $?
+expect tool "$rich" --logfile-name "$dir/sets.stf" --stf-procs-per-file 1
+expect [ -s "$dir/sets.stf.c.1" ]
+expect tool "$dir/sets.stf" --verify
+expect_status 0
+verdict "--stf-procs-per-file"
 
 # ---- --move, --remove ----
 
-tool "$dir/copy.stf" --move "$dir/moved.stf" && same_trace "$rich" "$dir/moved.stf" && [ ! -e "$dir/copy.stf" ] && [ ! -e "$dir/copy.stf.dcl" ]
-ok "--move to another name" $?
+expect tool "$dir/copy.stf" --move "$dir/moved.stf"
+expect same_trace "$rich" "$dir/moved.stf"
+expect [ ! -e "$dir/copy.stf" ]
+expect [ ! -e "$dir/copy.stf.dcl" ]
+verdict "--move to another name"
 mkdir "$dir/there"
-tool "$dir/moved.stf" --move "$dir/there" && same_trace "$rich" "$dir/there/moved.stf"
-ok "--move to a directory" $?
-tool "$dir/there/moved.stf" --move "$dir/" && grep -qF "is now $dir/moved.stf" "$dir/err" && tool "$dir/moved.stf" --move "$dir/there/"
-ok "--move to a directory with a slash" $?
+expect tool "$dir/moved.stf" --move "$dir/there"
+expect same_trace "$rich" "$dir/there/moved.stf"
+verdict "--move to a directory"
+expect tool "$dir/there/moved.stf" --move "$dir/"
+expect_line -F "is now $dir/moved.stf" "$dir/err"
+expect tool "$dir/moved.stf" --move "$dir/there/"
+verdict "--move to a directory with a slash"
 touch "$dir/new.stf.c.0"
 refused "--move does not replace" 1 "$dir/new.stf.c.0 exists" "$dir/there/moved.stf" --move "$dir/new.stf"
 same_trace "$rich" "$dir/there/moved.stf"
 ok "and leaves all where it was" $?
 refused "--move to itself" 1 '.* are the same file' "$dir/there/moved.stf" --move "$dir/there"
-tool "$dir/other.name" --move "$dir/moved.single.stf" && cmp "$dir/s.single.stf" "$dir/moved.single.stf"
-ok "--move of a single file" $?
+expect tool "$dir/other.name" --move "$dir/moved.single.stf"
+expect_same "$dir/s.single.stf" "$dir/moved.single.stf"
+verdict "--move of a single file"
 touch "$dir/there/moved.stf.mine"
-tool "$dir/there/moved.stf" --remove && [ "$(ls "$dir/there")" = moved.stf.mine ]
-ok "--remove takes the components and nothing else" $?
-tool "$dir/moved.single.stf" --remove && [ ! -e "$dir/moved.single.stf" ]
-ok "--remove of a single file" $?
+expect tool "$dir/there/moved.stf" --remove
+expect [ "$(ls "$dir/there")" = moved.stf.mine ]
+verdict "--remove takes the components and nothing else"
+expect tool "$dir/moved.single.stf" --remove
+expect [ ! -e "$dir/moved.single.stf" ]
+verdict "--remove of a single file"
 refused "--remove of something else" 1 "$dir/rich.text: " "$dir/rich.text" --remove
 [ -e "$dir/rich.text" ]
 ok "leaves it" $?
@@ -280,53 +329,67 @@ mkdir "$dir/a b'\"ü"
 odd="$dir/a b'\"ü/t ü.stf"
 tool "$rich" --convert "$odd" && tool "$odd" --verify && [ "$status" -eq 0 ] && rm "$odd.dcl" "$odd.c.0" &&
 	tool "$odd" --move "$odd.2.stf" && tool "$odd.2.stf" --remove
-[ "$status" -eq 0 ] && grep -q 'removed, 6 files' "$dir/err" && [ -z "$(ls "$dir/a b'\"ü")" ]
-ok "--move and --remove of a part of a trace, whose name has blanks, quotes, UTF-8" $?
+expect_status 0
+expect_line 'removed, 6 files' "$dir/err"
+expect [ -z "$(ls "$dir/a b'\"ü")" ]
+verdict "--move and --remove of a part of a trace, whose name has blanks, quotes, UTF-8"
 
 # ---- --verify, --recover ----
 
 for t in "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf" "$dir/s.single.stf" "$src/tests/golden/every-little.stf" \
 	"$src/tests/golden/every-big.stf"; do
 	tool "$t" --verify
-	[ "$status" -eq 0 ] && grep -q ' 0 faults$' "$dir/err"
-	ok "--verify of a good trace: ${t##*/}" $?
+	expect_status 0
+	expect_line ' 0 faults$' "$dir/err"
+	verdict "--verify of a good trace: ${t##*/}"
 done
 "$build/tests/cli/lib/make_stf" dangling "$dir/d.stf"
 tool "$dir/d.stf" --verify
-[ "$status" -eq 1 ] && [ "$(grep -c 'refers to what was not declared, function' "$dir/err")" -eq 2 ] &&
-	grep -q "$dir/d.stf.f.0: offset 47, record 3: .*(99)" "$dir/err"
-ok "--verify: every dangling reference" $?
+expect_status 1
+expect_lines 2 'refers to what was not declared, function' "$dir/err"
+expect_line "$dir/d.stf.f.0: offset 47, record 3: .*(99)" "$dir/err"
+verdict "--verify: every dangling reference"
 cp "$rich.c.0" "$dir/whole"
 head -c 234 "$dir/whole" >"$rich.c.0"
 tool "$rich" --verify
-[ "$status" -eq 1 ] && grep -Eq "^stftool: $rich.c.0: offset [0-9]+, record [0-9]+: " "$dir/err"
-ok "--verify: a file cut short" $?
+expect_status 1
+expect_line -E "^stftool: $rich.c.0: offset [0-9]+, record [0-9]+: " "$dir/err"
+verdict "--verify: a file cut short"
 tool "$rich" --recover "$dir/saved.stf"
-[ "$status" -eq 1 ] && grep -q '1 components ended in a fault' "$dir/err" && tool "$dir/saved.stf" --verify && [ "$status" -eq 0 ] &&
-	tool "$dir/saved.stf" --dump && [ "$(grep -c SAMP "$dir/out")" -eq 4 ] && [ "$(grep -c MSG "$dir/out")" -eq 10 ]
-ok "--recover: what is left is a valid trace" $?
+expect_status 1
+expect_line '1 components ended in a fault' "$dir/err"
+expect tool "$dir/saved.stf" --verify
+expect_status 0
+expect tool "$dir/saved.stf" --dump
+expect_lines 4 SAMP "$dir/out"
+expect_lines 10 MSG "$dir/out"
+verdict "--recover: what is left is a valid trace"
 grep -q 'INFO .*recovered: 1 faults, 0 records not copied' "$dir/out"
 ok "--recover: the trace says so itself" $?
 rm "$rich.c.0"
 tool "$rich" --verify
-[ "$status" -eq 1 ] && grep -q "$rich.c.0: " "$dir/err"
-ok "--verify: a missing file" $?
+expect_status 1
+expect_line "$rich.c.0: " "$dir/err"
+verdict "--verify: a missing file"
 cp "$dir/whole" "$rich.c.0"
 tool "$rich" --recover
-[ "$status" -eq 2 ] && grep -q 'recover needs a file name' "$dir/err"
-ok "--recover without a name" $?
+expect_status 2
+expect_line 'recover needs a file name' "$dir/err"
+verdict "--recover without a name"
 printf '\007' | dd of="$dir/long.stf.c.0.anc" bs=1 seek=43 conv=notrunc 2>/dev/null
 tool "$dir/long.stf" --verify
-[ "$status" -eq 1 ] && grep -q "$dir/long.stf.c.0.anc: offset 34, record 2: anchor: offset 7 is not 0" "$dir/err"
-ok "--verify: a wrong anchor" $?
+expect_status 1
+expect_line "$dir/long.stf.c.0.anc: offset 34, record 2: anchor: offset 7 is not 0" "$dir/err"
+verdict "--verify: a wrong anchor"
 
 if tool "$rich" --verify && grep -q '7 of them with a good checksum' "$dir/err"; then
 	# another value than the byte has: what is there differs from run to run
 	byte=$(od -An -tu1 -j20 -N1 "$rich.c.0")
 	printf "\\$(printf %03o $((byte ^ 1)))" | dd of="$rich.c.0" bs=1 seek=20 conv=notrunc 2>/dev/null
 	tool "$rich" --verify
-	[ "$status" -eq 1 ] && grep -Eq "^stftool: $rich.c.0: has the checksum [0-9a-f]{16}, the index states [0-9a-f]{16}" "$dir/err"
-	ok "--verify: one byte changed" $?
+	expect_status 1
+	expect_line -E "^stftool: $rich.c.0: has the checksum [0-9a-f]{16}, the index states [0-9a-f]{16}" "$dir/err"
+	verdict "--verify: one byte changed"
 	cp "$dir/whole" "$rich.c.0"
 else
 	skip "--verify: one byte changed" "this build has no xxhash"
@@ -337,34 +400,46 @@ tool "$rich" --convert "$dir/pipe.single.stf"
 # shellcheck disable=SC2002
 cat "$dir/pipe.single.stf" | "$build/stftool" - --dump >"$dir/piped" 2>"$dir/err"
 status=$?
-[ "$status" -eq 0 ] && tool "$rich" --dump && cmp -s "$dir/out" "$dir/piped"
-ok "a trace from standard input" $?
-"$build/stftool" - --convert "$dir/taken.stf" <"$dir/pipe.single.stf" 2>"$dir/err" && cmp -s "$rich.c.0" "$dir/taken.stf.c.0"
-ok "a file as standard input" $?
+expect_status 0
+expect tool "$rich" --dump
+expect_same "$dir/out" "$dir/piped"
+verdict "a trace from standard input"
+expect "$build/stftool" - --convert "$dir/taken.stf" <"$dir/pipe.single.stf" 2>"$dir/err"
+expect_same "$rich.c.0" "$dir/taken.stf.c.0"
+verdict "a file as standard input"
 head -c 3000 "$dir/pipe.single.stf" | "$build/stftool" - --verify 2>"$dir/err"
-[ $? -eq 1 ] && grep -q '^stftool: /dev/stdin' "$dir/err"
-ok "half a trace from standard input" $?
+expect [ $? -eq 1 ]
+expect_line '^stftool: /dev/stdin' "$dir/err"
+verdict "half a trace from standard input"
 
 # ---- a writer that did not end, a base file that is lost ----
 
 mkdir "$dir/k"
 sh -c '"$1" killed "$2"' - "$build/tests/cli/lib/make_stf" "$dir/k/k.stf" 2>/dev/null
 [ ! -e "$dir/k/k.stf" ] && tool "$dir/k/k.stf" --recover "$dir/kept.stf"
-[ "$status" -eq 0 ] && grep -q '3 components lie there of a writer that did not end' "$dir/err" && grep -q 'the index is lost' "$dir/err" &&
-	tool "$dir/kept.stf" --verify && [ "$status" -eq 0 ] && tool "$dir/kept.stf" --dump && has 'DEFFUNCTION 77 "late" CLASS 0' &&
-	has 'CLKPERIOD 1e-09' && [ "$(grep -c SAMP "$dir/out")" -gt 40000 ]
-ok "--recover: a writer that was killed" $?
+expect_status 0
+expect_line '3 components lie there of a writer that did not end' "$dir/err"
+expect_line 'the index is lost' "$dir/err"
+expect tool "$dir/kept.stf" --verify
+expect_status 0
+expect tool "$dir/kept.stf" --dump
+expect has 'DEFFUNCTION 77 "late" CLASS 0'
+expect has 'CLKPERIOD 1e-09'
+expect [ "$(grep -c SAMP "$dir/out")" -gt 40000 ]
+verdict "--recover: a writer that was killed"
 temp=$(echo "$dir"/k/k.stf.tmp-*)
 cp "$rich" "$dir/k/k.stf"
 for f in "$rich".*; do
 	cp "$f" "$dir/k/k.stf${f#"$rich"}"
 done
 tool "$dir/k/k.stf" --recover "$dir/kept2.stf"
-[ "$status" -eq 0 ] && grep -Fq "$temp: left by a writer that did not end" "$dir/err"
-ok "--recover of a good trace says what lies beside it" $?
+expect_status 0
+expect_line -F "$temp: left by a writer that did not end" "$dir/err"
+verdict "--recover of a good trace says what lies beside it"
 tool "$temp" --recover "$dir/kept3.stf" && tool "$dir/kept3.stf" --dump
-[ "$status" -eq 0 ] && [ "$(grep -c SAMP "$dir/out")" -gt 40000 ]
-ok "--recover takes it by its name" $?
+expect_status 0
+expect [ "$(grep -c SAMP "$dir/out")" -gt 40000 ]
+verdict "--recover takes it by its name"
 for how in gone rubbish cut torn; do
 	rm -f "$dir"/lost.stf*
 	for f in "$rich" "$rich".*; do
@@ -378,10 +453,14 @@ for how in gone rubbish cut torn; do
 	esac
 	tool "$dir/lost.stf" --recover "$dir/$how.stf"
 	# what the index alone says is missing
-	[ "$status" -eq 1 ] && grep -Eq 'the index is lost|the base file is damaged' "$dir/err" && tool "$dir/$how.stf" --verify && [ "$status" -eq 0 ] &&
-		tool "$dir/$how.stf" --dump && grep '^[0-9]' "$dir/out" >"$dir/got" && grep '^[0-9]' "$dir/rich.text" |
-		diff - "$dir/got" >"$dir/diff"
-	ok "--recover: a base file that is $how, every event is there" $?
+	expect_status 1
+	expect_line -E 'the index is lost|the base file is damaged' "$dir/err"
+	expect tool "$dir/$how.stf" --verify
+	expect_status 0
+	expect tool "$dir/$how.stf" --dump
+	expect grep '^[0-9]' "$dir/out" >"$dir/got"
+	grep '^[0-9]' "$dir/rich.text" | expect diff - "$dir/got" >"$dir/diff"
+	verdict "--recover: a base file that is $how, every event is there"
 done
 # cut after each declaration of a file but the last ones, before the next (whose id is that of "!"): components after the
 # cut are named and not lost
@@ -402,8 +481,9 @@ while [ $# -gt 1 ]; do
 	n=$((n + 1))
 	shift
 done
-[ -z "$broken" ] && [ "$n" -eq 5 ]
-ok "--recover: an index cut between two files says so, every event is there$broken" $?
+expect [ -z "$broken" ]
+expect [ "$n" -eq 5 ]
+verdict "--recover: an index cut between two files says so, every event is there$broken"
 # one bad line costs one definition, which is known; info records and byte order are those that were written
 n=0 broken=''
 for change in 's/^RECORD 22 counter_value/RECORD 22 counter_valve/' 's/U1:size_1_2 <O8:values>/U2:size_1_2 <O8:values>/' \
@@ -419,8 +499,9 @@ for change in 's/^RECORD 22 counter_value/RECORD 22 counter_valve/' 's/U1:size_1
 		grep '^[0-9]' "$dir/out" | cmp -s - "$dir/got" || broken="$broken $change"
 	n=$((n + 1))
 done
-[ "$n" -eq 6 ] && [ -z "$broken" ]
-ok "--recover: a bad line of the definition layer costs no record$broken" $?
+expect [ "$n" -eq 6 ]
+expect [ -z "$broken" ]
+verdict "--recover: a bad line of the definition layer costs no record$broken"
 # the definitions of a trace that others wrote are kept, but for the line that is bad
 foreign=$src/tests/golden/plain-little.stf
 tool "$foreign" --dump && grep '^[0-9]' "$dir/out" >"$dir/foreign.text"
@@ -430,21 +511,28 @@ for f in "$foreign" "$foreign".*; do
 done
 LC_ALL=C sed 's/^RECORD 22 counter_value /RECORD 22 counter_value :/' "$foreign" >"$dir/lost.stf"
 tool "$dir/lost.stf" --recover "$dir/line.stf"
-[ "$status" -eq 1 ] && grep -q 'the definition of this library is taken' "$dir/err" && tool "$dir/line.stf" --dump &&
-	grep '^[0-9]' "$dir/out" | cmp -s - "$dir/foreign.text"
-ok "--recover: a bad line in a trace without checksums" $?
+expect_status 1
+expect_line 'the definition of this library is taken' "$dir/err"
+expect tool "$dir/line.stf" --dump
+grep '^[0-9]' "$dir/out" | expect cmp -s - "$dir/foreign.text"
+verdict "--recover: a bad line in a trace without checksums"
 rm -f "$dir"/lost.stf*
 for f in "$rich" "$rich".*; do
 	cp "$f" "$dir/lost.stf${f#"$rich"}"
 done
 cp "$rich.c.0" "$dir/lost.stf.c.9"
 tool "$dir/lost.stf" --recover "$dir/left.stf"
-[ "$status" -eq 0 ] && grep -q "^stftool: $dir/lost.stf.c.9: no file declaration" "$dir/err" && grep -q 'another run may have left' "$dir/err" &&
-	tool "$dir/left.stf" --dump && grep '^[0-9]' "$dir/out" | cmp -s - "$dir/got"
-ok "--recover: what another run left is named and not taken" $?
+expect_status 0
+expect_line "^stftool: $dir/lost.stf.c.9: no file declaration" "$dir/err"
+expect_line 'another run may have left' "$dir/err"
+expect tool "$dir/left.stf" --dump
+grep '^[0-9]' "$dir/out" | expect cmp -s - "$dir/got"
+verdict "--recover: what another run left is named and not taken"
 tool "$dir/nothing.stf" --recover "$dir/nothing2.stf"
-[ "$status" -eq 1 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && [ ! -e "$dir/nothing2.stf" ]
-ok "--recover of nothing" $?
+expect_status 1
+expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+expect [ ! -e "$dir/nothing2.stf" ]
+verdict "--recover of nothing"
 
 # ---- not there yet ----
 

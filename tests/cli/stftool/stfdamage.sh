@@ -71,8 +71,9 @@ for source in "$rich" "$dir/many.stf"; do
 			done
 		done
 	done
-	[ "$n" -ge 36 ] && [ -z "$accepted" ]
-	ok "$n flipped bits of ${source##*/}: none is accepted${accepted}" $?
+	expect [ "$n" -ge 36 ]
+	expect [ -z "$accepted" ]
+	verdict "$n flipped bits of ${source##*/}: none is accepted${accepted}"
 	[ -z "$laundered" ]
 	ok "nor in what was written${laundered}" $?
 done
@@ -85,20 +86,24 @@ copy "$dir/long.stf" "$dir/bad.stf"
 size=$(wc -c <"$dir/bad.stf.c.0")
 flip "$dir/bad.stf.c.0" $((size / 2)) 3
 tool "$dir/bad.stf" --dump
-[ "$status" -eq 1 ] && grep -Eq '^stftool: .*: .c.0: [0-9]+ bytes from offset [0-9]+ are damaged and left out: threads? .*, from [0-9.e-]+ s to [0-9.e-]+ s$' "$dir/err" &&
-	grep -q '^C damaged: .c.0: ' "$dir/out" && grep '^[0-9]' "$dir/out" >"$dir/left"
-ok "the damaged piece is named, with thread and time" $?
-[ "$(diff "$dir/events" "$dir/left" | grep -c '^>')" -eq 0 ] && [ "$(wc -l <"$dir/left")" -lt "$(wc -l <"$dir/events")" ] &&
-	[ "$(wc -l <"$dir/left")" -gt $(($(wc -l <"$dir/events") * 3 / 4)) ]
-ok "all other records are there, and none that was not written" $?
+expect_status 1
+expect_line -E '^stftool: .*: .c.0: [0-9]+ bytes from offset [0-9]+ are damaged and left out: threads? .*, from [0-9.e-]+ s to [0-9.e-]+ s$' "$dir/err"
+expect_line '^C damaged: .c.0: ' "$dir/out"
+expect grep '^[0-9]' "$dir/out" >"$dir/left"
+verdict "the damaged piece is named, with thread and time"
+expect [ "$(diff "$dir/events" "$dir/left" | grep -c '^>')" -eq 0 ]
+expect [ "$(wc -l <"$dir/left")" -lt "$(wc -l <"$dir/events")" ]
+expect [ "$(wc -l <"$dir/left")" -gt $(($(wc -l <"$dir/events") * 3 / 4)) ]
+verdict "all other records are there, and none that was not written"
 
 # Damaged declarations and statistics are of no thread and of no time.
 for name in dcl sts; do
 	copy "$rich" "$dir/bad.stf"
 	flip "$dir/bad.stf.$name" $(($(wc -c <"$rich.$name") / 2)) 3
 	tool "$dir/bad.stf" --dump
-	[ "$status" -eq 1 ] && grep -Eq "^stftool: .*: .$name: [0-9]+ bytes from offset [0-9]+ are damaged and left out\$" "$dir/err"
-	ok "a damaged piece of .$name is named" $?
+	expect_status 1
+	expect_line -E "^stftool: .*: .$name: [0-9]+ bytes from offset [0-9]+ are damaged and left out\$" "$dir/err"
+	verdict "a damaged piece of .$name is named"
 done
 
 # What a window holds is looked for twice: before it, then in it. A damaged piece is left out both times.
@@ -109,37 +114,48 @@ flip "$dir/bad.stf.c.0" 220 1
 rm -f "$dir"/out.stf*
 tool "$dir/bad.stf" --request COUNTERS,2s:7s --logfile-name "$dir/out.stf"
 sort "$dir/events" >"$dir/sorted"
-[ "$status" -eq 1 ] && tool "$dir/out.stf" --verify && [ "$status" -eq 0 ] && tool "$dir/out.stf" --dump &&
-	grep '^[0-9]' "$dir/out" | sort | comm -13 "$dir/sorted" - >"$dir/new" && [ ! -s "$dir/new" ]
-ok "a window of a damaged file has no record that was not written" $?
+expect_status 1
+expect tool "$dir/out.stf" --verify
+expect_status 0
+expect tool "$dir/out.stf" --dump
+grep '^[0-9]' "$dir/out" | sort | expect comm -13 "$dir/sorted" - >"$dir/new"
+expect_empty "$dir/new"
+verdict "a window of a damaged file has no record that was not written"
 
 # A file that ends between two blocks.
 for size in 0 34; do
 	copy "$rich" "$dir/bad.stf"
 	head -c $size "$rich.r.0" >"$dir/bad.stf.r.0"
 	tool "$dir/bad.stf" --dump
-	[ "$status" -eq 1 ] && grep -q "^stftool: $dir/bad.stf.r.0: offset $size, .*shorter than it was declared" "$dir/err"
-	ok "a file that was cut to $size bytes" $?
+	expect_status 1
+	expect_line "^stftool: $dir/bad.stf.r.0: offset $size, .*shorter than it was declared" "$dir/err"
+	verdict "a file that was cut to $size bytes"
 done
 "$build/tests/cli/lib/make_stf" many "$dir/many.stf" 6000
 copy "$dir/many.stf" "$dir/bad.stf"
 head -c $((34 + 22 * 2977)) "$dir/many.stf.c.0" >"$dir/bad.stf.c.0"
 tool "$dir/bad.stf" --dump
-[ "$status" -eq 1 ] && grep -q "^stftool: $dir/bad.stf.c.0: offset .*shorter than it was declared" "$dir/err" && [ "$(grep -c SAMP "$dir/out")" -eq 2977 ]
-ok "a file that was cut where an anchor is" $?
+expect_status 1
+expect_line "^stftool: $dir/bad.stf.c.0: offset .*shorter than it was declared" "$dir/err"
+expect_lines 2977 SAMP "$dir/out"
+verdict "a file that was cut where an anchor is"
 
 # Files of two traces do not mix.
 "$build/tests/cli/lib/make_stf" many "$dir/other.stf" 3000
 copy "$dir/many.stf" "$dir/mixed.stf"
 cp "$dir/other.stf.c.0" "$dir/mixed.stf.c.0"
 tool "$dir/mixed.stf" --dump
-[ "$status" -eq 1 ] && grep -q "^stftool: $dir/mixed.stf.c.0: .*belongs to another trace" "$dir/err" && ! grep -q SAMP "$dir/out"
-ok "a component of another trace" $?
+expect_status 1
+expect_line "^stftool: $dir/mixed.stf.c.0: .*belongs to another trace" "$dir/err"
+expect_no_line SAMP "$dir/out"
+verdict "a component of another trace"
 rm "$dir/mixed.stf"
 tool "$dir/mixed.stf" --recover "$dir/unmixed.stf"
-[ "$status" -eq 1 ] && grep -q "mixed.stf.c.0: belongs to another trace than the declarations" "$dir/err" && tool "$dir/unmixed.stf" --verify &&
-	[ "$status" -eq 0 ]
-ok "--recover takes no component of another trace" $?
+expect_status 1
+expect_line "mixed.stf.c.0: belongs to another trace than the declarations" "$dir/err"
+expect tool "$dir/unmixed.stf" --verify
+expect_status 0
+verdict "--recover takes no component of another trace"
 
 # Byte order and resolution: from the components, or asked for, never guessed.
 "$build/tests/cli/lib/make_stf" big "$dir/b.stf"
@@ -147,35 +163,48 @@ tool "$dir/b.stf" --dump
 grep '^[0-9]' "$dir/out" >"$dir/events"
 rm "$dir/b.stf"
 tool "$dir/b.stf" --recover "$dir/b2.stf" && tool "$dir/b2.stf" --dump
-[ "$status" -eq 0 ] && grep '^[0-9]' "$dir/out" | diff "$dir/events" - >"$dir/diff" && has 'CLKPERIOD 1e-09'
-ok "--recover of big-endian components without their base file" $?
+expect_status 0
+grep '^[0-9]' "$dir/out" | expect diff "$dir/events" - >"$dir/diff"
+expect has 'CLKPERIOD 1e-09'
+verdict "--recover of big-endian components without their base file"
 for part in "$src"/tests/golden/plain-big.stf.*; do # of an older writer, without identities
 	cp "$part" "$dir/p.stf${part#"$src"/tests/golden/plain-big.stf}"
 done
 tool "$dir/p.stf" --recover "$dir/p2.stf"
-[ "$status" -eq 1 ] && grep -q 'give it with --byte-order' "$dir/err" && [ ! -e "$dir/p2.stf" ]
-ok "--recover asks for the byte order" $?
+expect_status 1
+expect_line 'give it with --byte-order' "$dir/err"
+expect [ ! -e "$dir/p2.stf" ]
+verdict "--recover asks for the byte order"
 tool "$dir/p.stf" --recover "$dir/p2.stf" --byte-order big
-[ "$status" -eq 1 ] && grep -q 'give it with --resolution' "$dir/err" && [ ! -e "$dir/p2.stf" ]
-ok "--recover asks for the resolution" $?
+expect_status 1
+expect_line 'give it with --resolution' "$dir/err"
+expect [ ! -e "$dir/p2.stf" ]
+verdict "--recover asks for the resolution"
 tool "$dir/p.stf" --recover "$dir/p2.stf" --byte-order big --resolution 1us
-tool "$dir/p2.stf" --dump && has 'CLKPERIOD 1e-06' && grep '^[0-9]' "$dir/out" >"$dir/got" &&
-	tool "$src/tests/golden/plain-big.stf" --dump && grep '^[0-9]' "$dir/out" | diff - "$dir/got" >"$dir/diff"
-ok "--recover with both" $?
+expect tool "$dir/p2.stf" --dump
+expect has 'CLKPERIOD 1e-06'
+expect grep '^[0-9]' "$dir/out" >"$dir/got"
+expect tool "$src/tests/golden/plain-big.stf" --dump
+grep '^[0-9]' "$dir/out" | expect diff - "$dir/got" >"$dir/diff"
+verdict "--recover with both"
 
 # A single file that is longer than its components
 tool "$rich" --convert "$dir/one.single.stf" && tool "$dir/one.single.stf" --verify && [ "$status" -eq 0 ] &&
 	tail -c 40 "$dir/one.single.stf" >"$dir/tail" && cat "$dir/tail" >>"$dir/one.single.stf" && tool "$dir/one.single.stf" --verify
-[ "$status" -eq 1 ] && grep -q '40 bytes that belong to no component' "$dir/err"
-ok "--verify: bytes after the last component of a single file" $?
+expect_status 1
+expect_line '40 bytes that belong to no component' "$dir/err"
+verdict "--verify: bytes after the last component of a single file"
 
 # The name of a component of a single file is damaged: what is written names all its components, and the command fails.
 "$build/tests/cli/lib/make_stf" many "$dir/anchored.stf" 3000
 tool "$dir/anchored.stf" --convert "$dir/name.single.stf"
 LC_ALL=C sed '0,/^FILE [.]c[.]0[.]anc /s//FILE .c.0.alc /' "$dir/name.single.stf" >"$dir/alc.single.stf"
 tool "$dir/alc.single.stf" --convert "$dir/alc.stf"
-[ "$status" -eq 1 ] && grep -q 'c.0.anc is missing' "$dir/err" && tool "$dir/alc.stf" --verify && [ "$status" -eq 0 ]
-ok "--convert: a component that a single file does not name any more is an error, and the output is whole" $?
+expect_status 1
+expect_line 'c.0.anc is missing' "$dir/err"
+expect tool "$dir/alc.stf" --verify
+expect_status 0
+verdict "--convert: a component that a single file does not name any more is an error, and the output is whole"
 
 # A class with a parent that nobody declared costs this class, and no declaration or event after it.
 copy "$src/tests/golden/plain-little.stf" "$dir/parent.stf"
@@ -183,10 +212,12 @@ tool "$dir/parent.stf" --dump && grep '^DEF\|^[0-9]' "$dir/out" >"$dir/whole" &&
 	at=$(LC_ALL=C grep -obUaP '\x0c\x02\x00\x00\x00\x05\x00\x00\x00' "$dir/parent.stf.dcl" | cut -d: -f1) &&
 	printf '\377\377\377\377' | dd of="$dir/parent.stf.dcl" bs=1 seek=$((at + 13)) conv=notrunc 2>/dev/null
 tool "$dir/parent.stf" --dump
-[ "$status" -eq 1 ] && grep -q 'class_definition: refers to what was not declared, parent (4294967295)' "$dir/err" &&
-	[ "$(grep -c '^DEFCLASS 2 ' "$dir/whole")" -eq 1 ] && grep -v '^DEFCLASS 2 ' "$dir/whole" >"$dir/want" &&
-	grep '^DEF\|^[0-9]' "$dir/out" | cmp -s - "$dir/want"
-ok "a declaration that refers to nothing costs itself alone" $?
+expect_status 1
+expect_line 'class_definition: refers to what was not declared, parent (4294967295)' "$dir/err"
+expect_lines 1 '^DEFCLASS 2 ' "$dir/whole"
+expect grep -v '^DEFCLASS 2 ' "$dir/whole" >"$dir/want"
+grep '^DEF\|^[0-9]' "$dir/out" | expect cmp -s - "$dir/want"
+verdict "a declaration that refers to nothing costs itself alone"
 
 # Eight times as many components or processes cost about eight times as much, not 64 times.
 if "${PYTHON3:-python3}" -c 'import resource' 2>/dev/null; then
@@ -256,6 +287,7 @@ fi
 copy "$dir/long.stf" "$dir/bad.stf"
 head -c $((34 + 29 * 10000)) "$dir/long.stf.c.0" >"$dir/bad.stf.c.0"
 tool "$dir/bad.stf" --verify
-[ "$status" -eq 1 ] && [ "$(wc -l <"$dir/err")" -le 8 ]
-ok "--verify: one line for each cause" $?
+expect_status 1
+expect [ "$(wc -l <"$dir/err")" -le 8 ]
+verdict "--verify: one line for each cause"
 done_testing

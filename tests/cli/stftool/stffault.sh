@@ -62,8 +62,9 @@ all()
 		n=$((n + step))
 	done
 	unset FAIL_ON
-	[ -z "$wrong" ] && [ "$calls" -gt 0 ]
-	ok "$kind fails, calls $first to $calls by $step: stftool $shown$wrong" $?
+	expect [ -z "$wrong" ]
+	expect [ "$calls" -gt 0 ]
+	verdict "$kind fails, calls $first to $calls by $step: stftool $shown$wrong"
 }
 
 # what the calls after it do, and how many calls from the last one backward
@@ -125,8 +126,10 @@ for name in x.stf x.avt x.single.stf; do
 	"$build/tests/cli/lib/make_stf" many "$dir/many.stf" 3000
 	rm -rf "$dir/o" && mkdir "$dir/o"
 	(ulimit -f 8 && exec "$build/stftool" "$dir/many.stf" --convert "$dir/o/$name") >"$dir/out" 2>"$dir/err"
-	[ $? -eq 1 ] && grep -q 'File too large' "$dir/err" && [ -z "$(ls "$dir/o")" ]
-	ok "a limit of the file size, $name: said, and nothing half is left" $?
+	expect [ $? -eq 1 ]
+	expect_line 'File too large' "$dir/err"
+	expect [ -z "$(ls "$dir/o")" ]
+	verdict "a limit of the file size, $name: said, and nothing half is left"
 done
 
 # nobody reads what it prints
@@ -142,8 +145,9 @@ for how in --dump --print-counters "--convert - --logfile-format SINGLESTF"; do
 	[ "$status" -le 1 ]
 	ok "nobody reads, and SIGPIPE is ignored: stftool $how" $?
 	"$build/stftool" "$dir/many.stf" $how >&- 2>"$dir/err"
-	[ $? -eq 1 ] && grep -q '^stftool: ' "$dir/err"
-	ok "standard output is closed: stftool $how" $?
+	expect [ $? -eq 1 ]
+	expect_line '^stftool: ' "$dir/err"
+	verdict "standard output is closed: stftool $how"
 done
 [ -z "$(ls "$TMPDIR")" ]
 ok "no scratch files are left" $?

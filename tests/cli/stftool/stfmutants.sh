@@ -9,8 +9,8 @@ if ! command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
 elif ! { tool "$rich" --verify && grep -q '7 of them with a good checksum' "$dir/err"; }; then
 	skip "damaged traces" "this build has no xxhash"
 else
-	"${PYTHON3:-python3}" "$src/tests/cli/stftool/stfmutants.py" "$build" 96 20261122 >"$dir/out" 2>&1 &&
-		grep -q '^96 mutants, 0 violations$' "$dir/out"
-	ok "96 damaged traces: nothing that was not written, nothing missing, with status 0" $?
+	expect "${PYTHON3:-python3}" "$src/tests/cli/stftool/stfmutants.py" "$build" 96 20261122 >"$dir/out" 2>&1
+	expect_line '^96 mutants, 0 violations$' "$dir/out"
+	verdict "96 damaged traces: nothing that was not written, nothing missing, with status 0"
 fi
 done_testing

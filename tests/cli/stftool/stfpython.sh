@@ -28,9 +28,13 @@ done
 if [ $failed -eq 0 ] && [ ! -s "$dir/cc" ]; then
 	LD_LIBRARY_PATH=$build/.libs
 	export LD_LIBRARY_PATH
-	"$dir/write" "$dir/e.stf" && tool "$dir/e.stf" --verify && [ "$status" -eq 0 ] && "$dir/read" "$dir/e.stf" >"$dir/out" &&
-		has '1000 values, 2000 other records, last value 4096000 at 0.999500000 s' && has 'counter 1: bytes_sent [bytes]'
-	ok "the examples write and read" $?
+	expect "$dir/write" "$dir/e.stf"
+	expect tool "$dir/e.stf" --verify
+	expect_status 0
+	expect "$dir/read" "$dir/e.stf" >"$dir/out"
+	expect has '1000 values, 2000 other records, last value 4096000 at 0.999500000 s'
+	expect has 'counter 1: bytes_sent [bytes]'
+	verdict "the examples write and read"
 else
 	cat "$dir/cc" >"$dir/diff"
 	ok "the examples compile" 1
@@ -108,6 +112,7 @@ while read -r line; do
 	*) ok "Python: ${line#not ok }" 1 ;;
 	esac
 done <"$dir/tried"
-[ $status -eq 0 ] && [ "$(wc -l <"$dir/tried")" -eq 11 ]
-ok "Python: all was tried" $?
+expect_status 0
+expect [ "$(wc -l <"$dir/tried")" -eq 11 ]
+verdict "Python: all was tried"
 done_testing

@@ -14,12 +14,16 @@ number    cpu thread host                     ip           pid     tid          
 EOT
 tool "$rich" --print-files
 sum=$(awk 'NR > 1 { s += $3 } END { print s }' "$dir/out")
-[ "$status" -eq 0 ] && [ "$sum" -eq "$(cat "$rich" "$rich".* | wc -c)" ] && [ "$(wc -l <"$dir/out")" -eq 9 ]
-ok "--print-files: all components, and their true sizes" $?
+expect_status 0
+expect [ "$sum" -eq "$(cat "$rich" "$rich".* | wc -c)" ]
+expect [ "$(wc -l <"$dir/out")" -eq 9 ]
+verdict "--print-files: all components, and their true sizes"
 mv "$rich.sts" "$dir/sts"
 tool "$rich" --print-files
-[ "$status" -eq 1 ] && grep -q '\.stf\.sts *statistics *unknown$' "$dir/out" && grep -q 'component .sts is missing' "$dir/err"
-ok "--print-files: a missing component" $?
+expect_status 1
+expect_line '\.stf\.sts *statistics *unknown$' "$dir/out"
+expect_line 'component .sts is missing' "$dir/err"
+verdict "--print-files: a missing component"
 mv "$dir/sts" "$rich.sts"
 tool "$rich" --print-statistics
 is "--print-statistics" 0 <<'EOT'
@@ -34,18 +38,23 @@ is "--print-statistics" 0 <<'EOT'
 0:1:131073:64:2:9:5:45:135:10:90:270
 EOT
 tool "$dir/one.stf" --print-statistics
-[ "$status" -eq 0 ] && [ ! -s "$dir/out" ] && grep -q 'the trace has no statistics' "$dir/err"
-ok "--print-statistics: none" $?
+expect_status 0
+expect_empty "$dir/out"
+expect_line 'the trace has no statistics' "$dir/err"
+verdict "--print-statistics: none"
 for f in "$src"/tests/golden/plain-little.stf*; do
 	cp "$f" "$dir/empty${f##*plain-little}"
 done
 : >"$dir/empty.stf.sts"
 tool "$dir/empty.stf" --print-statistics
-[ "$status" -eq 0 ] && [ ! -s "$dir/out" ] && grep -q 'the trace has no statistics' "$dir/err"
-ok "--print-statistics: a file of statistics without any" $?
+expect_status 0
+expect_empty "$dir/out"
+expect_line 'the trace has no statistics' "$dir/err"
+verdict "--print-statistics: a file of statistics without any"
 tool "$rich" --print-reports --csv
-[ "$status" -eq 0 ] && [ "$(wc -l <"$dir/out")" -eq 3 ]
-ok "--print-reports" $?
+expect_status 0
+expect [ "$(wc -l <"$dir/out")" -eq 3 ]
+verdict "--print-reports"
 tool "$rich" --print-errors --csv
 tr -d '\r' <"$dir/out" >"$dir/plain" && mv "$dir/plain" "$dir/out"
 is "--print-errors, --csv" 0 <<'EOT'
@@ -53,9 +62,10 @@ number,stamp,seconds,thread,level,type,description
 1,5000000000,5,"0:1","error","GLOBAL:COLLECTIVE:SIZE_MISMATCH","sizes differ"
 EOT
 tool "$rich" --print-clock
-grep -Eq '^ *1e-09 +0 +1e-09 +1000000000 +1000000000 +9000000000 +8 little$' "$dir/out" && has 'clock   simulated' &&
-	grep -Eq '^131074 2:1 +1000.25 +1.000001e-09$' "$dir/out"
-ok "--print-clock" $?
+expect_line -E '^ *1e-09 +0 +1e-09 +1000000000 +1000000000 +9000000000 +8 little$' "$dir/out"
+expect has 'clock   simulated'
+expect_line -E '^131074 2:1 +1000.25 +1.000001e-09$' "$dir/out"
+verdict "--print-clock"
 tool "$dir/big.stf" --print-clock
 grep -q ' big *$' "$dir/out"
 ok "--print-clock: byte order" $?
@@ -112,21 +122,25 @@ id name    class   unit    type  scope  shows thread   samples     min    mean  
  6 debt    OS      owed    INT   sample rate  0:0            3     -20   -12.5      -5
 EOT
 tool "$dir/rates.stf" --print-counters --csv
-grep -q '^1,"disk_io","OS","KB/s","UINT","sample","rate","vm",4,8,9.6,10,"bytes",1048576,1073152' "$dir/out" &&
-	grep -q '^3,"mem",.*,16,24,32,"bytes",32,64' "$dir/out"
-ok "--print-counters: what was recorded, for programs" $?
+expect_line '^1,"disk_io","OS","KB/s","UINT","sample","rate","vm",4,8,9.6,10,"bytes",1048576,1073152' "$dir/out"
+expect_line '^3,"mem",.*,16,24,32,"bytes",32,64' "$dir/out"
+verdict "--print-counters: what was recorded, for programs"
 xtool "$dir/rates.stf"
-grep -q '^1000 SAMP CPU "vm" DEF "OS:disk_io" UINT 8 1048576 ' "$dir/out" && grep -q '^2500 SAMP CPU "a node" ' "$dir/out"
-ok "xstftool: a group in quotes" $?
+expect_line '^1000 SAMP CPU "vm" DEF "OS:disk_io" UINT 8 1048576 ' "$dir/out"
+expect_line '^2500 SAMP CPU "a node" ' "$dir/out"
+verdict "xstftool: a group in quotes"
 tool "$dir/one.stf" --print-counters
 grep -q '^ 6 PAPI_TOT_INS .* - *0 *- *- *-$' "$dir/out"
 ok "--print-counters: no sample" $?
 tool "$rich" --print-counters --request 3, 2s:5s --csv
-[ "$status" -eq 0 ] && [ "$(grep -c '"2:1",3,' "$dir/out")" -eq 3 ] && grep -q '"load".*"2:1",3,0.5,0.75,1' "$dir/out"
-ok "--print-counters of a window" $?
+expect_status 0
+expect_lines 3 '"2:1",3,' "$dir/out"
+expect_line '"load".*"2:1",3,0.5,0.75,1' "$dir/out"
+verdict "--print-counters of a window"
 tool "$rich" --print-reports --request 5500l:7s --csv
-[ "$status" -eq 0 ] && [ "$(wc -l <"$dir/out")" -eq 2 ]
-ok "--print-reports of a window" $?
+expect_status 0
+expect [ "$(wc -l <"$dir/out")" -eq 2 ]
+verdict "--print-reports of a window"
 refused "--print-counters of rubbish" 2 "--request: 'x' is neither" "$rich" --print-counters --request x
 refused "--json and --csv" 2 '--json and --csv exclude' "$rich" --print-clock --json --csv
 tool "$rich" --print-threads --print-files --print-statistics --print-reports --print-errors --print-clock \
@@ -150,7 +164,8 @@ assert [j["counters"][1][k] for k in ("unit", "min", "recorded_unit", "recorded_
 EOT
 	ok "--json" $?
 	tool "$dir/one.stf" --print-statistics --json
-	[ "$status" -eq 0 ] && "$PYTHON3" -c 'import json, sys; assert json.load(sys.stdin) == {"schema": "stftool/1"}' <"$dir/out"
-	ok "--json where there is nothing to tell is an object too" $?
+	expect_status 0
+	expect "$PYTHON3" -c 'import json, sys; assert json.load(sys.stdin) == {"schema": "stftool/1"}' <"$dir/out"
+	verdict "--json where there is nothing to tell is an object too"
 fi
 done_testing

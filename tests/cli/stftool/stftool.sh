@@ -10,9 +10,9 @@ tool "$rich" --dump
 cp "$dir/out" "$dir/rich.avt"
 tail -n +2 "$dir/rich.avt" >"$dir/out"
 is "--dump prints the trace" 0 <"$src/tests/cli/stftool/rich.avt"
-has 'DEFGROUP 2147942402 "All_Processes" NMEMBS 2 2147483649 2147483650' &&
-	grep -q '^1000000001 SAMP CPU 131074 DEF 6 UINT 8 1000' "$dir/out"
-ok "the guide's lines" $?
+expect has 'DEFGROUP 2147942402 "All_Processes" NMEMBS 2 2147483649 2147483650'
+expect_line '^1000000001 SAMP CPU 131074 DEF 6 UINT 8 1000' "$dir/out"
+verdict "the guide's lines"
 tool "$dir/big.stf" --dump
 diff "$dir/rich.avt" "$dir/out" >"$dir/diff"
 ok "a big-endian trace prints the same" $?
@@ -21,11 +21,14 @@ diff "$dir/rich.avt" "$dir/out" >"$dir/diff"
 ok "--dump is --logfile-name - with ASCII" $?
 tool "$dir/empty.stf" --dump
 printf 'CLKPERIOD 1e-09\nEVENTBITS 0\nDURATION 0 0\n' >"$dir/want"
-[ "$status" -eq 0 ] && tail -n +2 "$dir/out" | diff "$dir/want" - >"$dir/diff"
-ok "an empty trace" $?
+expect_status 0
+tail -n +2 "$dir/out" | expect diff "$dir/want" - >"$dir/diff"
+verdict "an empty trace"
 tool "$dir/one.stf" --dump
-[ "$status" -eq 0 ] && [ "$(grep -c '^[0-9]' "$dir/out")" -eq 1 ] && has '5 LEAVE CPU 1'
-ok "a trace of one record" $?
+expect_status 0
+expect_lines 1 '^[0-9]' "$dir/out"
+expect has '5 LEAVE CPU 1'
+verdict "a trace of one record"
 wrong=''
 for text in 'no line here' 'STG' ' '; do
 	printf '%s' "$text" >"$dir/other.stf"
@@ -40,28 +43,32 @@ done
 [ -z "$wrong" ]
 ok "a file without a line is no trace, unless it may be the beginning of one$wrong" $?
 tool "$rich" --dump --extended-vtf off
-[ "$status" -eq 0 ] && has '1000000001 SAMP CPU 131074 DEF 7 FLOAT 8 0.25' && ! grep -Eq 'REPORT|COMMENT|STAT|INFO|PAIR' "$dir/out"
-ok "--extended-vtf off leaves out what VTF does not know" $?
+expect_status 0
+expect has '1000000001 SAMP CPU 131074 DEF 7 FLOAT 8 0.25'
+expect_no_line -E 'REPORT|COMMENT|STAT|INFO|PAIR' "$dir/out"
+verdict "--extended-vtf off leaves out what VTF does not know"
 tool "$rich" --dump --matched-vtf
-has '2000000000 MESSAGE FROM 1 TO 131074 TIME 5 COMM 1 TAG 7 LEN 64 SFUNCTION 1 RFUNCTION 0' &&
-	has '3000000000 MESSAGE FROM 1 TO 131074 TIME NORECV COMM 1 TAG 7 LEN 64 SFUNCTION 1 RFUNCTION 0' &&
-	! grep -q 'SENDMSG\|RECVMSG' "$dir/out"
-ok "--matched-vtf puts a message on one line" $?
+expect has '2000000000 MESSAGE FROM 1 TO 131074 TIME 5 COMM 1 TAG 7 LEN 64 SFUNCTION 1 RFUNCTION 0'
+expect has '3000000000 MESSAGE FROM 1 TO 131074 TIME NORECV COMM 1 TAG 7 LEN 64 SFUNCTION 1 RFUNCTION 0'
+expect_no_line 'SENDMSG\|RECVMSG' "$dir/out"
+verdict "--matched-vtf puts a message on one line"
 for g in little big; do
 	tool "$src/tests/golden/every-$g.stf" --dump
 	cp "$dir/out" "$dir/$g.avt"
 done
-[ "$status" -eq 0 ] && cmp "$dir/little.avt" "$dir/big.avt" && [ "$(wc -l <"$dir/big.avt")" -ge 60 ]
-ok "every record prints, in both byte orders" $?
+expect_status 0
+expect_same "$dir/little.avt" "$dir/big.avt"
+expect [ "$(wc -l <"$dir/big.avt")" -ge 60 ]
+verdict "every record prints, in both byte orders"
 
 # ---- xstftool ----
 
 xtool "$rich" --matched-vtf
-has 'DEFGROUP All_Processes NMEMBS 2 "Process_0" "Process_2"' &&
-	grep -q '^1000000001 SAMP CPU 2:1 DEF "PERF_DATA:PAPI_TOT_INS" UINT 8 1000' "$dir/out" &&
-	has '2000000000 ENTER CPU 0:0 FUNCTION "MPI:MPI_Send" SCL "my main.c:42"' &&
-	has '2000000000 MESSAGE FROM 0:0 TO 2:1 TIME 5 COMM "MPI_COMM_WORLD" TAG 7 LEN 64 SFUNCTION "MPI:MPI_Send" RFUNCTION 0'
-ok "xstftool prints names, as in the guide" $?
+expect has 'DEFGROUP All_Processes NMEMBS 2 "Process_0" "Process_2"'
+expect_line '^1000000001 SAMP CPU 2:1 DEF "PERF_DATA:PAPI_TOT_INS" UINT 8 1000' "$dir/out"
+expect has '2000000000 ENTER CPU 0:0 FUNCTION "MPI:MPI_Send" SCL "my main.c:42"'
+expect has '2000000000 MESSAGE FROM 0:0 TO 2:1 TIME 5 COMM "MPI_COMM_WORLD" TAG 7 LEN 64 SFUNCTION "MPI:MPI_Send" RFUNCTION 0'
+verdict "xstftool prints names, as in the guide"
 sed "s/\\\\x..//g; s/\\\\[\"\\\\]//g" "$dir/out" | awk -F'"' 'NF % 2 == 0 { print; exit 1 }' >"$dir/diff"
 ok "xstftool: every quote is closed" $?
 
@@ -80,19 +87,23 @@ refused "a wrong format" 2 "--logfile-format: 'XML' is none of" "$rich" --dump -
 refused "a bad number" 2 "--verbose: '9' is not" "$rich" --dump --verbose 9
 cp "$dir/rich.avt" "$dir/rich.text"
 refused "no trace at all" 1 "$dir/rich.text: .*STF" "$dir/rich.text" --dump
-tool "$rich" --logfile-name "$dir/new.avt" && diff "$dir/rich.avt" "$dir/new.avt" >"$dir/diff"
-ok "--logfile-name writes a file" $?
+expect tool "$rich" --logfile-name "$dir/new.avt"
+expect_same "$dir/rich.avt" "$dir/new.avt"
+verdict "--logfile-name writes a file"
 refused "an existing file stays" 1 "$dir/new.avt exists; --force replaces it" "$rich" --logfile-name "$dir/new.avt"
-tool "$rich" --logfile-name "$dir/new.avt" --force && diff "$dir/rich.avt" "$dir/new.avt" >"$dir/diff"
-ok "--force replaces it" $?
+expect tool "$rich" --logfile-name "$dir/new.avt" --force
+expect_same "$dir/rich.avt" "$dir/new.avt"
+verdict "--force replaces it"
 refused "an unwritable directory" 1 "cannot create $dir/none/x.avt: No such file" "$rich" --logfile-name "$dir/none/x.avt"
 "$build/stftool" "$rich" --dump >&- 2>"$dir/err"
-[ $? -eq 1 ] && grep -q 'cannot write to standard output: Bad file' "$dir/err"
-ok "standard output closed" $?
+expect [ $? -eq 1 ]
+expect_line 'cannot write to standard output: Bad file' "$dir/err"
+verdict "standard output closed"
 if [ -c /dev/full ]; then
 	"$build/stftool" "$rich" --dump >/dev/full 2>"$dir/err"
-	[ $? -eq 1 ] && grep -q 'cannot write to standard output: No space' "$dir/err"
-	ok "standard output full" $?
+	expect [ $? -eq 1 ]
+	expect_line 'cannot write to standard output: No space' "$dir/err"
+	verdict "standard output full"
 else
 	skip "standard output full" "no /dev/full"
 fi
@@ -112,8 +123,9 @@ while [ "$n" -lt "$size" ]; do
 	shown=$k n=$((n + 7))
 done
 cp "$dir/whole" "$rich.c.0"
-[ -z "$broken" ] && [ "$shown" -ge $((lines - 1)) ]
-ok "truncated at many places: what is whole is printed, the fault named ($broken)" $?
+expect [ -z "$broken" ]
+expect [ "$shown" -ge $((lines - 1)) ]
+verdict "truncated at many places: what is whole is printed, the fault named ($broken)"
 
 # ---- configuration ----
 
@@ -140,18 +152,23 @@ refused "a --config that does not exist is one" 2 'cannot open' "$rich" --dump -
 
 "$build/tests/cli/lib/make_stf" late "$dir/late.stf" 20000
 tool "$dir/late.stf" --dump
-[ "$status" -eq 0 ] && sed -n 's/ SAMP .*//p' "$dir/out" >"$dir/times" && [ "$(wc -l <"$dir/times")" -eq 20000 ] && sort -n -c "$dir/times" 2>"$dir/diff"
-ok "--dump prints records that were written late in the order of their time" $?
+expect_status 0
+expect sed -n 's/ SAMP .*//p' "$dir/out" >"$dir/times"
+expect [ "$(wc -l <"$dir/times")" -eq 20000 ]
+expect sort -n -c "$dir/times" 2>"$dir/diff"
+verdict "--dump prints records that were written late in the order of their time"
 sed -n 's/.* UINT 8 //p' "$dir/out" | sort -n | cmp -s - "$(seq 0 19999 >"$dir/want"; echo "$dir/want")"
 ok "all of them, each once" $?
 
 # ---- requests ----
 VT_REQUEST=COUNTERS "$build/stftool" "$rich" --request MESSAGES --dump >"$dir/out" 2>"$dir/err"
-[ "$(grep -c MSG "$dir/out")" -gt 0 ] && ! grep -q SAMP "$dir/out"
-ok "--request replaces VT_REQUEST" $?
+expect [ "$(grep -c MSG "$dir/out")" -gt 0 ]
+expect_no_line SAMP "$dir/out"
+verdict "--request replaces VT_REQUEST"
 VT_REQUEST=COUNTERS "$build/stftool" "$rich" --dump >"$dir/out" 2>"$dir/err"
-! grep -q MSG "$dir/out" && grep -q SAMP "$dir/out"
-ok "VT_REQUEST alone" $?
+expect_no_line MSG "$dir/out"
+expect_line SAMP "$dir/out"
+verdict "VT_REQUEST alone"
 refused "--request of a thread that does not exist" 1 '--request: there is no thread 7; .* has the threads 0 to 3' "$rich" --request 7:9 --dump
 
 request() # request NAME LINES ARGUMENTS...
@@ -159,12 +176,14 @@ request() # request NAME LINES ARGUMENTS...
 	name=$1 want=$2
 	shift 2
 	tool "$rich" --dump "$@"
-	[ "$status" -eq 0 ] && [ "$(grep -c '^[0-9]' "$dir/out")" -eq "$want" ]
-	ok "$name" $?
+	expect_status 0
+	expect_lines "$want" '^[0-9]' "$dir/out"
+	verdict "$name"
 }
 all=$(grep -c '^[0-9]' "$dir/rich.avt")
-tool "$rich" --request 4s:5s COUNTERS --logfile-name "$dir/selected.avt" && grep -qF "written to $dir/selected.avt" "$dir/err"
-ok "--request to a file: its name is printed" $?
+expect tool "$rich" --request 4s:5s COUNTERS --logfile-name "$dir/selected.avt"
+expect_line -F "written to $dir/selected.avt" "$dir/err"
+verdict "--request to a file: its name is printed"
 request "--request with nothing is all" "$all" --request
 request "--request COUNTERS" 9 --request counters
 request "--request a window" 1 --request 4s:5s COUNTERS
@@ -177,8 +196,9 @@ request "--ticks" 1 --ticks --request COUNTERS 8000000002s:8000000002s
 tool "$dir/many.stf" --dump
 awk '/ SAMP / && $1 >= 9000000000 && $1 <= 11000000000' "$dir/out" >"$dir/want"
 tool "$dir/many.stf" --dump --request 9s:11s
-grep ' SAMP ' "$dir/out" | diff - "$dir/want" >"$dir/diff" && [ "$(wc -l <"$dir/want")" -eq 2001 ]
-ok "--request of a window far inside is what the whole has there, both ends included" $?
+grep ' SAMP ' "$dir/out" | expect diff - "$dir/want" >"$dir/diff"
+expect [ "$(wc -l <"$dir/want")" -eq 2001 ]
+verdict "--request of a window far inside is what the whole has there, both ends included"
 {
 	printf 'CLKPERIOD 1e-9\nNCPUS 2\nDEFGROUP 2147483650 "node" NMEMBS 1 1\n'
 	printf 'DEFGROUP 2147483649 "loop" NMEMBS 200'
@@ -187,8 +207,10 @@ ok "--request of a window far inside is what the whole has there, both ends incl
 } >"$dir/groups.avt"
 tool "$dir/groups.avt" --convert "$dir/groups.stf"
 timeout 120 "$build/stftool" "$dir/groups.stf" --dump --request 0 >"$dir/out" 2>"$dir/err"
-[ $? -eq 0 ] && [ "$(grep -c SAMP "$dir/out")" -eq 1 ] && has '1 SAMP CPU 2147483650 DEF 1 OPAQUE 8 1'
-ok "--request of a thread takes its groups; one that contains itself ends" $?
+expect [ $? -eq 0 ]
+expect_lines 1 SAMP "$dir/out"
+expect has '1 SAMP CPU 2147483650 DEF 1 OPAQUE 8 1'
+verdict "--request of a thread takes its groups; one that contains itself ends"
 refused "--request with rubbish" 2 "--request: '4x:5x' is neither" "$rich" --dump --request 4x:5x
 refused "--request backwards" 2 "--request: the window 5s:4s ends before" "$rich" --dump --request 5s:4s
 refused "--request with a type" 2 "--request: a trace has one type" "$rich" --dump --request '"node counters"'
@@ -198,9 +220,12 @@ refused "--request with a type" 2 "--request: a trace has one type" "$rich" --du
 if [ -x "$build/timertestcs" ]; then
 	"$build/timertestcs" --timer clock_monotonic --performance-time 100ms --output "$dir/tt" --quiet >"$dir/out" 2>"$dir/err"
 	tool "$dir/tt.stf" --verify
-	[ "$status" -eq 0 ] && tool "$dir/tt.stf" --dump && grep -q '^CLKPERIOD ' "$dir/out" && has 'NCPUS 1' &&
-		grep -q '^INFO CLASS [0-9]* TEXT "Tickmark .*timertest' "$dir/out"
-	ok "the trace of timertestcs" $?
+	expect_status 0
+	expect tool "$dir/tt.stf" --dump
+	expect_line '^CLKPERIOD ' "$dir/out"
+	expect has 'NCPUS 1'
+	expect_line '^INFO CLASS [0-9]* TEXT "Tickmark .*timertest' "$dir/out"
+	verdict "the trace of timertestcs"
 else
 	skip "the trace of timertestcs" "it was not built"
 fi
@@ -227,7 +252,8 @@ awk 'BEGIN {
 	for (i = 0; i < 9; i++) print 1000 + i, "SAMP CPU 1 DEF 1 UINT 8", i
 }' >"$dir/lately.avt"
 tool "$dir/lately.avt" --convert "$dir/lately.stf"
-grep -aq '[.]f[.]0 1 10' "$dir/lately.stf" && grep -aq '[.]c[.]0 0 0' "$dir/lately.stf"
-ok "a file in order says so beside one that is not, so that a window of it is not read to its end" $?
+expect_line -a '[.]f[.]0 1 10' "$dir/lately.stf"
+expect_line -a '[.]c[.]0 0 0' "$dir/lately.stf"
+verdict "a file in order says so beside one that is not, so that a window of it is not read to its end"
 
 done_testing

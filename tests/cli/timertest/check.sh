@@ -33,30 +33,55 @@ phc.bound_ignored off
 tai.offset off
 EOF
 
-check 0 --local --profile "$dir/quiet" && grep -q '^timertest --check: OK - ' "$dir/out" && [ ! -s "$dir/err" ]
-ok "a machine within its limits: status 0" $?
-check 0 --local --profile "$dir/quiet" --quiet && [ ! -s "$dir/out" ] && [ ! -s "$dir/err" ]
-ok "--quiet prints nothing" $?
-check 1 --local --profile "$dir/quiet" -w clock.cost=1ps && grep -q 'what to do: ' "$dir/out" && grep -q 'limits: warning above' "$dir/out"
-ok "a value above its limit: status 1, with the limit and what to do" $?
+expect check 0 --local --profile "$dir/quiet"
+expect_line '^timertest --check: OK - ' "$dir/out"
+expect_empty "$dir/err"
+verdict "a machine within its limits: status 0"
+expect check 0 --local --profile "$dir/quiet" --quiet
+expect_empty "$dir/out"
+expect_empty "$dir/err"
+verdict "--quiet prints nothing"
+expect check 1 --local --profile "$dir/quiet" -w clock.cost=1ps
+expect_line 'what to do: ' "$dir/out"
+expect_line 'limits: warning above' "$dir/out"
+verdict "a value above its limit: status 1, with the limit and what to do"
 check 2 --local --profile "$dir/quiet" -w clock.cost=1ps --critical clock.cost=2ps
 ok "above the critical one: status 2" $?
-check 0 --local --profile "$dir/quiet" -w clock.cost=1ps --fail-on critical && grep -q WARNING "$dir/out"
-ok "--fail-on critical: a warning is printed and has status 0" $?
-check 3 --profile "$dir/quiet" && grep -qE "no result of timertest in $dir/a state/tickmark|this build has no jansson" "$dir/out" && [ ! -e "$dir/a state" ]
-ok "no stored result: status 3, and no file was made" $?
+expect check 0 --local --profile "$dir/quiet" -w clock.cost=1ps --fail-on critical
+expect_line WARNING "$dir/out"
+verdict "--fail-on critical: a warning is printed and has status 0"
+expect check 3 --profile "$dir/quiet"
+expect_line -E "no result of timertest in $dir/a state/tickmark|this build has no jansson" "$dir/out"
+expect [ ! -e "$dir/a state" ]
+verdict "no stored result: status 3, and no file was made"
 
 
-check 3 --format prose && grep -q "human, json, nagios" "$dir/err" && check 3 -w clock.coast=1 && grep -q "clock.cost" "$dir/err" &&
-	check 3 --profile "$dir/none" && grep -q "no such" "$dir/err" && check 3 30 && check 3 --timer none && check 3 --max-age soon &&
-	check 3 --bogus && grep -q "unknown option '--bogus'" "$dir/err" && check 3 --fingerprint && grep -q 'one of --check' "$dir/err"
-ok "wrong usage: status 3 and what is known" $?
-check 0 -V && grep -q '^timertestcs (Tickmark) ' "$dir/out" && check 0 -h && grep -q '^Usage: timertestcs --check ' "$dir/out"
-ok "-V and -h" $?
-"$timertest" --CHECK=on --local --profile "$dir/quiet" >"$dir/out" 2>"$dir/err" && grep -q '^timertest --check: OK - ' "$dir/out"
-ok "--CHECK=on is --check" $?
-VT_CHECK=1 VT_FINGERPRINT='*.* off' "$timertest" --timer LIST >"$dir/out" 2>"$dir/err" && grep -q '^CPU ' "$dir/out" && [ ! -s "$dir/err" ]
-ok "VT_CHECK, an option of Intel Trace Collector, is none of timertest" $?
+expect check 3 --format prose
+expect_line "human, json, nagios" "$dir/err"
+expect check 3 -w clock.coast=1
+expect_line "clock.cost" "$dir/err"
+expect check 3 --profile "$dir/none"
+expect_line "no such" "$dir/err"
+expect check 3 30
+expect check 3 --timer none
+expect check 3 --max-age soon
+expect check 3 --bogus
+expect_line "unknown option '--bogus'" "$dir/err"
+expect check 3 --fingerprint
+expect_line 'one of --check' "$dir/err"
+verdict "wrong usage: status 3 and what is known"
+expect check 0 -V
+expect_line '^timertestcs (Tickmark) ' "$dir/out"
+expect check 0 -h
+expect_line '^Usage: timertestcs --check ' "$dir/out"
+verdict "-V and -h"
+expect "$timertest" --CHECK=on --local --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
+expect_line '^timertest --check: OK - ' "$dir/out"
+verdict "--CHECK=on is --check"
+VT_CHECK=1 VT_FINGERPRINT='*.* off' expect "$timertest" --timer LIST >"$dir/out" 2>"$dir/err"
+expect_line '^CPU ' "$dir/out"
+expect_empty "$dir/err"
+verdict "VT_CHECK, an option of Intel Trace Collector, is none of timertest"
 
 "$timertest" --check --explain >"$dir/out" 2>"$dir/err" && sed -n 's/^\([a-z]*\.[a-z_]*\)\( (left out)\)*$/\1/p' "$dir/out" >"$dir/names" &&
 	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/man/timertest.1" || echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&
@@ -81,35 +106,50 @@ assert s.tag == "testsuite" and int(s.get("tests")) == len(s.findall("testcase")
 assert int(s.get("skipped")) == len(s.findall("testcase/skipped"))
 EOF
 	ok "junit" $?
-	"$timertest" --fingerprint >"$dir/out" && "$timertest" --fingerprint --output "$dir/print" && cmp "$dir/out" "$dir/print" &&
-		"${PYTHON3:-python3}" -c 'import json,sys; j=json.load(open(sys.argv[1])); assert len(j["fingerprint"])==16 and j["kernel"]' "$dir/out"
-	ok "--fingerprint is JSON and the same twice" $?
+	expect "$timertest" --fingerprint >"$dir/out"
+	expect "$timertest" --fingerprint --output "$dir/print"
+	expect_same "$dir/out" "$dir/print"
+	expect "${PYTHON3:-python3}" -c 'import json,sys; j=json.load(open(sys.argv[1])); assert len(j["fingerprint"])==16 and j["kernel"]' "$dir/out"
+	verdict "--fingerprint is JSON and the same twice"
 else
 	skip "json, junit, --fingerprint" "no python3"
 fi
-check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format nagios && [ "$(wc -l <"$dir/out")" -eq 1 ] &&
-	grep -Eq "^TIMERTEST WARNING - [^|]*clock.cost[^|]*\| .*'clock.cost'=[0-9.]+us;0.000001;;0" "$dir/out" && ! grep -Eq '[0-9]e[-+]?[0-9]+[us;]' "$dir/out"
-ok "nagios: one line, status, performance data without exponents" $?
-check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format prometheus && grep -q '^timertest_check_status{check="clock.cost"} 1$' "$dir/out" &&
-	grep -q '^timertest_check_value_seconds{check="clock.cost"} [0-9]' "$dir/out" && ! grep -q '^timertest_check_value_found{check="clock.cost"}' "$dir/out" &&
-	awk '/^#/ { if ($2 == "TYPE") type[$3] = 1; next } { split($1, n, "{"); if (NF != 2 || !type[n[1]]) exit 1 }' "$dir/out" &&
-	[ -z "$(tail -c 1 "$dir/out")" ]
-ok "prometheus: every metric has its type, no time stamps, a final newline" $?
-check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format influx && ! grep -vEq '^timertest,host=[^ ]+,check=[a-z_.]+ status=[0-3]i(,value=[-+.e0-9]+)? [0-9]{19}$' "$dir/out"
-ok "influx: line protocol" $?
-check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format tap && head -1 "$dir/out" | grep -Eq '^1\.\.[0-9]+$' && grep -q '^not ok [0-9]* - clock.cost' "$dir/out"
-ok "tap" $?
-LC_ALL=de_DE.UTF-8 "$timertest" --check --local --profile "$dir/quiet" --format prometheus >"$dir/out" && ! grep -q '[0-9],[0-9]' "$dir/out"
-ok "numbers have a decimal point in every locale" $?
+expect check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format nagios
+expect [ "$(wc -l <"$dir/out")" -eq 1 ]
+expect_line -E "^TIMERTEST WARNING - [^|]*clock.cost[^|]*\| .*'clock.cost'=[0-9.]+us;0.000001;;0" "$dir/out"
+expect_no_line -E '[0-9]e[-+]?[0-9]+[us;]' "$dir/out"
+verdict "nagios: one line, status, performance data without exponents"
+expect check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format prometheus
+expect_line '^timertest_check_status{check="clock.cost"} 1$' "$dir/out"
+expect_line '^timertest_check_value_seconds{check="clock.cost"} [0-9]' "$dir/out"
+expect_no_line '^timertest_check_value_found{check="clock.cost"}' "$dir/out"
+expect awk '/^#/ { if ($2 == "TYPE") type[$3] = 1; next } { split($1, n, "{"); if (NF != 2 || !type[n[1]]) exit 1 }' "$dir/out"
+expect [ -z "$(tail -c 1 "$dir/out")" ]
+verdict "prometheus: every metric has its type, no time stamps, a final newline"
+expect check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format influx
+expect_no_line -vE '^timertest,host=[^ ]+,check=[a-z_.]+ status=[0-3]i(,value=[-+.e0-9]+)? [0-9]{19}$' "$dir/out"
+verdict "influx: line protocol"
+expect check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format tap
+head -1 "$dir/out" | expect_line -E '^1\.\.[0-9]+$' -
+expect_line '^not ok [0-9]* - clock.cost' "$dir/out"
+verdict "tap"
+LC_ALL=de_DE.UTF-8 expect "$timertest" --check --local --profile "$dir/quiet" --format prometheus >"$dir/out"
+expect_no_line '[0-9],[0-9]' "$dir/out"
+verdict "numbers have a decimal point in every locale"
 
 # files
-echo old >"$dir/file" && check 0 --local --profile "$dir/quiet" --output "$dir/file" && [ ! -s "$dir/out" ] && grep -q "OK" "$dir/file"
-ok "--output replaces the file" $?
-check 3 --local --profile "$dir/quiet" --output "$dir/no/file" && grep -q "$dir/no" "$dir/err"
-ok "an output that cannot be written: status 3 and its name" $?
+expect echo old >"$dir/file"
+expect check 0 --local --profile "$dir/quiet" --output "$dir/file"
+expect_empty "$dir/out"
+expect_line "OK" "$dir/file"
+verdict "--output replaces the file"
+expect check 3 --local --profile "$dir/quiet" --output "$dir/no/file"
+expect_line "$dir/no" "$dir/err"
+verdict "an output that cannot be written: status 3 and its name"
 "$timertest" --check --local --profile "$dir/quiet" >/dev/full 2>"$dir/err"
-[ $? -eq 3 ] && grep -q "standard output" "$dir/err"
-ok "a full standard output: status 3" $?
+expect [ $? -eq 3 ]
+expect_line "standard output" "$dir/err"
+verdict "a full standard output: status 3"
 
 # a stored result
 if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$dir/tt" >"$dir/json" 2>"$dir/err"; [ $? -le 3 ] && grep -q schema "$dir/json"; then
@@ -128,28 +168,33 @@ if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$
 	[ ! -s "$dir/diff" ]
 	ok "Grafana's dashboard and the alert rules ask for metrics and checks that are printed" $?
 	"$timertest" --check --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
-	grep -q '^ok  *clocksource.changed' "$dir/out" && grep -q '^ok  *result.age' "$dir/out"
-	ok "and --check judges it" $?
+	expect_line '^ok  *clocksource.changed' "$dir/out"
+	expect_line '^ok  *result.age' "$dir/out"
+	verdict "and --check judges it"
 	sed 's/"boot_id": *"[^"]*"/"boot_id": "other"/' "$dir/a state/tickmark/timertest.json" >"$dir/x" && cp "$dir/x" "$dir/a state/tickmark/timertest.json"
 	"$timertest" --check --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
-	grep -q 'result.age .*booted since' "$dir/out" && grep -q '^not known  sync.offset_max' "$dir/out" &&
-		"$timertest" --taskprolog >"$dir/out" && grep -q '^print timertest: no setting .*booted' "$dir/out"
-	ok "a result of another boot is void" $?
+	expect_line 'result.age .*booted since' "$dir/out"
+	expect_line '^not known  sync.offset_max' "$dir/out"
+	expect "$timertest" --taskprolog >"$dir/out"
+	expect_line '^print timertest: no setting .*booted' "$dir/out"
+	verdict "a result of another boot is void"
 	sed 's/"boot_id": *"[^"]*"/"boot_id": "'"$(cat /proc/sys/kernel/random/boot_id)"'"/; s/"status": *"[a-z]*"/"status": "fit"/' "$dir/x" >"$dir/a state/tickmark/timertest.json"
 	[ "$("$timertest" --taskprolog)" = "export VT_TIMER=CPU" ]
 	ok "--taskprolog prints the timer of a fit result" $?
 	head -c 500 "$dir/x" >"$dir/a state/tickmark/timertest.json"
 	"$timertest" --check --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
-	[ $? -eq 3 ] && grep -q 'is damaged' "$dir/out"
-	ok "a damaged result is named" $?
+	expect [ $? -eq 3 ]
+	expect_line 'is damaged' "$dir/out"
+	verdict "a damaged result is named"
 	rm -rf "$dir/a state"
 	"$timertest" --json - 0.2 0.1 --timer sim:drift=5ppm --performance-time 0.1s --output "$dir/sim" >/dev/null 2>"$dir/err"
 	[ ! -e "$dir/a state" ]
 	ok "a result of a simulated clock is not kept" $?
 	: >"$dir/a state"
 	"$timertest" 0.2 0.1 --timer CPU --performance-time 0.1s --force --output "$dir/tt" >"$dir/out" 2>"$dir/err"
-	[ $? -ne 2 ] && grep -q 'note: the result is not kept' "$dir/err"
-	ok "a state directory that cannot be made is a note" $?
+	expect [ $? -ne 2 ]
+	expect_line 'note: the result is not kept' "$dir/err"
+	verdict "a state directory that cannot be made is a note"
 else
 	skip "stored results" "no JSON in this build: $(cat "$dir/err")"
 fi

@@ -11,34 +11,53 @@ for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stf
 		skip "$p" "not built"
 		continue
 	fi
-	"$build/$p" --help >"$dir/out" 2>"$dir/err" && "$build/$p" -h >"$dir/h" 2>&1 && cmp "$dir/out" "$dir/h" >"$dir/diff" && [ ! -s "$dir/err" ] &&
-		head -1 "$dir/out" | grep -q "^Usage: $p " && grep -q '^  -h, --help ' "$dir/out" && grep -q '^  -V, --version ' "$dir/out"
-	ok "$p: -h is --help, on standard output, status 0" $?
-	[ "$("$build/$p" --version)" = "$p (Tickmark) $version" ] && [ "$("$build/$p" -V)" = "$p (Tickmark) $version" ]
-	ok "$p: --version" $?
-	"$build/$p" --usage >"$dir/out" && head -1 "$dir/out" | grep -q "^Usage: $p " && grep -q -e '\[--' -e '\[OPTION' "$dir/out"
-	ok "$p: --usage" $?
+	expect "$build/$p" --help >"$dir/out" 2>"$dir/err"
+	expect "$build/$p" -h >"$dir/h" 2>&1
+	expect_same "$dir/out" "$dir/h"
+	expect_empty "$dir/err"
+	head -1 "$dir/out" | expect_line "^Usage: $p " -
+	expect_line '^  -h, --help ' "$dir/out"
+	expect_line '^  -V, --version ' "$dir/out"
+	verdict "$p: -h is --help, on standard output, status 0"
+	expect [ "$("$build/$p" --version)" = "$p (Tickmark) $version" ]
+	expect [ "$("$build/$p" -V)" = "$p (Tickmark) $version" ]
+	verdict "$p: --version"
+	expect "$build/$p" --usage >"$dir/out"
+	head -1 "$dir/out" | expect_line "^Usage: $p " -
+	expect grep -q -e '\[--' -e '\[OPTION' "$dir/out"
+	verdict "$p: --usage"
 	for columns in 40 60 100; do
 		COLUMNS=$columns "$build/$p" --help | awk -v most="$columns" '
 			length($0) > most && $0 ~ /^ {30}/ && $0 ~ / [^ ]+ / { print }' # a single word may be longer
 	done >"$dir/out"
 	ok "$p: the help fits the terminal" "$(wc -l <"$dir/out")"
 	"$build/$p" --hepl >"$dir/out" 2>"$dir/err"
-	[ $? -ge 2 ] && [ ! -s "$dir/out" ] && grep -q "^$p: unknown option '--hepl'; did you mean --help?" "$dir/err"
-	ok "$p: a misspelt option is refused with the right name" $?
+	expect [ $? -ge 2 ]
+	expect_empty "$dir/out"
+	expect_line "^$p: unknown option '--hepl'; did you mean --help?" "$dir/err"
+	verdict "$p: a misspelt option is refused with the right name"
 	"$build/$p" --help >/dev/full 2>"$dir/err"
-	[ $? -ge 1 ] && grep -q "standard output" "$dir/err"
-	ok "$p: a full standard output is an error" $?
+	expect [ $? -ge 1 ]
+	expect_line "standard output" "$dir/err"
+	verdict "$p: a full standard output is an error"
 done
-[ "$("$build/tools/convert-stats" --version)" = "convert-stats (Tickmark) $version" ] && [ "$("$build/tools/convert-stats" -V)" = "convert-stats (Tickmark) $version" ]
-ok "convert-stats: --version" $?
-"$build/tools/convert-stats" -h >"$dir/out" && grep -q '^  -h, --help ' "$dir/out" && grep -q '^  -V, --version ' "$dir/out" && grep -q '^Exit status: ' "$dir/out"
-ok "convert-stats: -h" $?
-"$build/vtrun" --usage >"$dir/out" && grep -qF '[--counter PATTERN [on|off]]' "$dir/out" && grep -qF '[--config=FILE]' "$dir/out" && grep -qF '[--report [on|off]]' "$dir/out"
-ok "--usage spells options as --help does" $?
+expect [ "$("$build/tools/convert-stats" --version)" = "convert-stats (Tickmark) $version" ]
+expect [ "$("$build/tools/convert-stats" -V)" = "convert-stats (Tickmark) $version" ]
+verdict "convert-stats: --version"
+expect "$build/tools/convert-stats" -h >"$dir/out"
+expect_line '^  -h, --help ' "$dir/out"
+expect_line '^  -V, --version ' "$dir/out"
+expect_line '^Exit status: ' "$dir/out"
+verdict "convert-stats: -h"
+expect "$build/vtrun" --usage >"$dir/out"
+expect_line -F '[--counter PATTERN [on|off]]' "$dir/out"
+expect_line -F '[--config=FILE]' "$dir/out"
+expect_line -F '[--report [on|off]]' "$dir/out"
+verdict "--usage spells options as --help does"
 "$build/otf2-to-stf" --force a.otf2 b.stf >"$dir/out" 2>"$dir/err"
-[ $? -eq 2 ] && grep -q "^otf2-to-stf: '--force': options come after the two files" "$dir/err"
-ok "otf2-to-stf: an option before the files is named" $?
+expect [ $? -eq 2 ]
+expect_line "^otf2-to-stf: '--force': options come after the two files" "$dir/err"
+verdict "otf2-to-stf: an option before the files is named"
 # the same words and numbers in every locale: a comma in numbers, an i without a dot
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
 	trace=$src/tests/golden/plain-little.stf
@@ -56,11 +75,14 @@ if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UT
 		} >"$dir/numbers.$l" 2>&1
 	done
 	cat "$dir"/help.[dt]* >"$dir/out"
-	cmp "$dir/help.C" "$dir/help.de_DE.UTF-8" && cmp "$dir/help.C" "$dir/help.tr_TR.UTF-8"
-	ok "--help is the same under de_DE and tr_TR" $?
+	expect_same "$dir/help.C" "$dir/help.de_DE.UTF-8"
+	expect_same "$dir/help.C" "$dir/help.tr_TR.UTF-8"
+	verdict "--help is the same under de_DE and tr_TR"
 	cat "$dir"/numbers.* >"$dir/out"
-	cmp "$dir/numbers.C" "$dir/numbers.de_DE.UTF-8" && cmp "$dir/numbers.C" "$dir/numbers.tr_TR.UTF-8" && grep -q '0\.5 s apart' "$dir/numbers.tr_TR.UTF-8"
-	ok "options in capitals and numbers are the same under de_DE and tr_TR" $?
+	expect_same "$dir/numbers.C" "$dir/numbers.de_DE.UTF-8"
+	expect_same "$dir/numbers.C" "$dir/numbers.tr_TR.UTF-8"
+	expect_line '0\.5 s apart' "$dir/numbers.tr_TR.UTF-8"
+	verdict "options in capitals and numbers are the same under de_DE and tr_TR"
 else
 	skip "other locales" "localedef cannot make de_DE and tr_TR"
 fi

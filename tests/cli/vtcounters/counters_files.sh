@@ -119,8 +119,9 @@ root=$dir/snap
 by_awk "$dir/all" | sort >"$dir/want"
 # shellcheck disable=SC2046
 COUNTERS_ROOT=$root "$counters_over" 0 $(cut -d'|' -f1 "$dir/all") 2>"$dir/err" | awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' | sort >"$dir/got"
-[ "$(wc -l <"$dir/want")" -eq "$(wc -l <"$dir/all")" ] && diff "$dir/want" "$dir/got" >"$dir/diff"
-ok "$(wc -l <"$dir/all") counters of a snapshot are what awk reads" $?
+expect [ "$(wc -l <"$dir/want")" -eq "$(wc -l <"$dir/all")" ]
+expect_same "$dir/want" "$dir/got"
+verdict "$(wc -l <"$dir/all") counters of a snapshot are what awk reads"
 
 COUNTERS_ROOT=$root "$counters_over" 0 disk_ops:sdb numa_hit:node1 lustre_read:home-ffff8801 2>"$dir/err" | awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' | sort >"$dir/got"
 printf 'disk_ops:sdb 6\nlustre_read:home-ffff8801 10485760\nnuma_hit:node1 2000\n' | diff - "$dir/got" >"$dir/diff"
@@ -151,17 +152,25 @@ mkdir -p "$dir/bare/proc" "$dir/bare/sys"
 cut -d'|' -f1 "$dir/all" | while read -r name; do
 	grep -Ewq -A9 "^ .*$name" "$dir/out" || echo "$name is not explained"
 done >"$dir/diff"
-[ ! -s "$dir/diff" ] && grep -q 'EDAC' "$dir/out" && grep -q 'Lustre' "$dir/out" && grep -q 'NFS' "$dir/out" && grep -q amdgpu "$dir/out"
-ok "a machine that has none of them: each is named with its reason" $?
+expect_empty "$dir/diff"
+expect_line 'EDAC' "$dir/out"
+expect_line 'Lustre' "$dir/out"
+expect_line 'NFS' "$dir/out"
+expect_line amdgpu "$dir/out"
+verdict "a machine that has none of them: each is named with its reason"
 rm "$dir/snap/sys/fs/cgroup/unified/slurm/job_1/cpu.pressure"
 why() # why COUNTER REASON: of the snapshot
 {
 	"$build/vtcounters" --root "$dir/snap" "$1" >"$dir/out" 2>&1
 	grep -A1 "^ *$1\$" "$dir/out" | grep -q "^ *no [^ ]*: $2"
 }
-why cgroup_psi_cpu 'the root cgroup has none' && why cgroup_usr 'the controller is not enabled for this cgroup' && why psi_cpu 'boot with psi=1'
-ok "a controller of the cgroup, its pressure and that of the node are missing for different reasons" $?
+expect why cgroup_psi_cpu 'the root cgroup has none'
+expect why cgroup_usr 'the controller is not enabled for this cgroup'
+expect why psi_cpu 'boot with psi=1'
+verdict "a controller of the cgroup, its pressure and that of the node are missing for different reasons"
 "$build/vtcounters" beegfs_ops >"$dir/out" 2>&1
-[ $? -eq 1 ] && grep -A1 '^ *beegfs_ops$' "$dir/out" | grep -q 'beegfs-ctl --clientstats' && "$build/vtcounters" 'nvidia*' 2>&1 | grep -q 'NVML.*PLUGIN'
-ok "what is counted elsewhere is explained by name" $?
+expect [ $? -eq 1 ]
+grep -A1 '^ *beegfs_ops$' "$dir/out" | expect_line 'beegfs-ctl --clientstats' -
+"$build/vtcounters" 'nvidia*' 2>&1 | expect_line 'NVML.*PLUGIN' -
+verdict "what is counted elsewhere is explained by name"
 done_testing

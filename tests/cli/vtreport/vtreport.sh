@@ -59,8 +59,10 @@ END
 ok "a trace of the ASCII form" $?
 
 report t.stf
-[ "$status" -eq 0 ] && [ "$(cat out)" = t.html ] && [ ! -s err ]
-ok "writes T.html and prints its name" $?
+expect_status 0
+expect_text t.html out
+expect_empty err
+verdict "writes T.html and prints its name"
 
 # 100 KB in the first second, 600 in the next two
 row 'rank 0' >verify
@@ -68,14 +70,17 @@ row 'rank 0' >verify
 ok "a running total becomes a rate, weighted by time, in the unit that the trace states" $?
 
 row MPI:MPI_Send >verify
-grep -q '<p>12.5 % of the time in functions is MPI' t.html && [ "$(row MPI:MPI_Send)" = "1 1 s 12.5 % 1 s 1 s 0 1 s" ]
-ok "time in functions and the share of MPI" $?
+expect_line '<p>12.5 % of the time in functions is MPI' t.html
+expect [ "$(row MPI:MPI_Send)" = "1 1 s 12.5 % 1 s 1 s 0 1 s" ]
+verdict "time in functions and the share of MPI"
 
 grep -q '>0</th><td>1</td><td>1</td><td>2 KB</td>' t.html
 ok "messages by sender and receiver" $?
 
-! grep -q 'alert(1)<' t.html && ! LC_ALL=C grep -q "$(printf '\033')" t.html && grep -q '&#60;/script&#62;' t.html
-ok "names of the trace are text, not markup" $?
+expect_no_line 'alert(1)<' t.html
+LC_ALL=C expect_no_line "$(printf '\033')" t.html
+expect_line '&#60;/script&#62;' t.html
+verdict "names of the trace are text, not markup"
 
 # two samples 1 us apart, of a total in clock ticks of 10 ms: no rate of 1,000,000 %
 make_trace soon <<END
@@ -96,13 +101,15 @@ DEFCOUNTER 1 "usr" CLASS 2 CPU 2147483650 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER
 500000 SAMP CPU 1 DEF 1 UINT 8 60000
 END
 report soon.stf
-[ "$status" -eq 0 ] && grep -q 'minimum 100 thousand us/s, mean 120 thousand us/s, maximum 200 thousand us/s' soon.html
-ok "two samples in quick succession make no rate of their own" $?
+expect_status 0
+expect_line 'minimum 100 thousand us/s, mean 120 thousand us/s, maximum 200 thousand us/s' soon.html
+verdict "two samples in quick succession make no rate of their own"
 
 # of 4094 steps the smallest value is AA, the largest /+, none //
 sed -n 's|.*id="data">||; /^"0":/p' t.html >verify
-grep -q '^"0":{"u":"KB/s","lo":100,"hi":300,"s":\[\["rank 0","AA[^"]*/+[^"]*//"' verify && ! grep -q '"[^"]*<' verify
-ok "the script gets the values, and no markup" $?
+expect_line '^"0":{"u":"KB/s","lo":100,"hi":300,"s":\[\["rank 0","AA[^"]*/+[^"]*//"' verify
+expect_no_line '"[^"]*<' verify
+verdict "the script gets the values, and no markup"
 
 printf '%s' 'import base64,hashlib,re,sys
 t=open(sys.argv[1],encoding="utf-8").read()
@@ -137,19 +144,25 @@ for check in "policy the policy allows its own style and script, and nothing ref
 done
 
 report t.stf
-[ "$status" -eq 1 ] && grep -q '^vtreport: t.html exists; --force replaces it' err
-ok "an existing report is kept" $?
+expect_status 1
+expect_line '^vtreport: t.html exists; --force replaces it' err
+verdict "an existing report is kept"
 report t.stf --force
-[ "$status" -eq 0 ] && report t.stf --output u.html && [ "$status" -eq 0 ] && cmp -s t.html u.html
-ok "--force, --output; the same trace gives the same report" $?
+expect_status 0
+expect report t.stf --output u.html
+expect_status 0
+expect_same t.html u.html
+verdict "--force, --output; the same trace gives the same report"
 
 report t.stf --index --force
 if grep -q 'this build has no xxhash' err; then
 	skip "--index" "this build has no xxhash"
 else
 	# columns are cut a little differently, the numbers are the same
-	[ "$status" -eq 0 ] && [ "$(row 'rank 0')" = "3 100 KB/s 233.3 KB/s 300 KB/s 700 KB" ] && [ -s t.stf.index ]
-	ok "--index: a file beside the trace, and the report" $?
+	expect_status 0
+	expect [ "$(row 'rank 0')" = "3 100 KB/s 233.3 KB/s 300 KB/s 700 KB" ]
+	expect [ -s t.stf.index ]
+	verdict "--index: a file beside the trace, and the report"
 	cp t.html i.html
 	# each kind of record; the curves are cut differently, all tables are the same
 	cp "$src"/tests/golden/every-big.stf* .
@@ -157,8 +170,10 @@ else
 	for page in a b c; do
 		sed '/<svg class="chart"/,/<.svg>$/d; /id="data"/,$d' $page.html >$page.text
 	done
-	cmp a.text b.text >verify && cmp a.text c.text >verify && grep -q 'Table of the collective operations' a.text
-	ok "functions, messages and collective operations come back from the index" $?
+	expect_same a.text b.text
+	expect_same a.text c.text
+	expect_line 'Table of the collective operations' a.text
+	verdict "functions, messages and collective operations come back from the index"
 	# without read permission of its records the trace is known from the index alone
 	mv t.stf.c.0 kept 2>/dev/null || mv t.stf.msg kept 2>/dev/null
 	report t.stf --force
@@ -166,16 +181,23 @@ else
 	ok "an index of other files is not used, which is reported" $?
 	mv kept t.stf.c.0 2>/dev/null
 	report t.stf --index --force && report t.stf --force
-	[ "$status" -eq 0 ] && cmp -s t.html i.html && [ ! -s err ]
-	ok "the report made of the index is the same" $?
+	expect_status 0
+	expect_same t.html i.html
+	expect_empty err
+	verdict "the report made of the index is the same"
 	printf '%s\n' 'CLKPERIOD 1e-09' 'NCPUS 1 1' 'DEFCLASS 1 "App" SELF "App" PARENT 0' 'DEFFUNCTION 1 "f" CLASS 1' \
 		'DEFCPU 1 HOST "h" IP "" PID 1 TID 1 OFFSET 0 SKEW 1' '5000 ENTER CPU 1 FUNCTION 1' >short.avt
-	"$build/stftool" short.avt --convert short.stf 2>verify && report short.stf --index && report short.stf --force && [ "$status" -eq 0 ] && [ ! -s err ]
-	ok "the index of a trace of one event is used" $?
+	expect "$build/stftool" short.avt --convert short.stf 2>verify
+	expect report short.stf --index
+	expect report short.stf --force
+	expect_status 0
+	expect_empty err
+	verdict "the index of a trace of one event is used"
 	touch -d '2020-01-01 UTC' t.stf.c.0
 	report t.stf --force
-	[ "$status" -eq 0 ] && grep -q 'belongs to another state of the trace' err
-	ok "nor one of files of the same size that were written at another time" $?
+	expect_status 0
+	expect_line 'belongs to another state of the trace' err
+	verdict "nor one of files of the same size that were written at another time"
 	report t.stf --index --force
 	size=$(wc -c <t.stf.index)
 	for at in 4 100 400 1500 $((size / 2)) $((size - 100)); do
@@ -190,8 +212,10 @@ else
 	done
 	head -c $((size - 50)) t.stf.index >cut && mv cut t.stf.index
 	report t.stf --force
-	cmp -s t.html u.html && grep -q 'is damaged, so the records were read' err && [ ! -s verify ]
-	ok "a damaged index: the records are read, which is reported" $?
+	expect_same t.html u.html
+	expect_line 'is damaged, so the records were read' err
+	expect_empty verify
+	verdict "a damaged index: the records are read, which is reported"
 	rm t.stf.index
 fi
 
@@ -199,14 +223,18 @@ report t.stf --window 1s:4s
 cp t.window.html t.html
 grep -c . t.html >verify
 # the first sample of the window is that of 1 s, so 600 KB in 2 s are known; 1 s of the 6 in calls is MPI_Send
-[ "$status" -eq 0 ] && [ "$(cat out)" = t.window.html ] && [ "$(row App:written)" = "300 KB/s" ] &&
-	grep -q 'from 1 s after the start on' t.html && [ "$(row MPI:MPI_Send)" = "1 1 s 16.67 % 1 s 1 s 0 1 s" ]
-ok "--window: rates and calls of that time only" $?
+expect_status 0
+expect_text t.window.html out
+expect [ "$(row App:written)" = "300 KB/s" ]
+expect_line 'from 1 s after the start on' t.html
+expect [ "$(row MPI:MPI_Send)" = "1 1 s 16.67 % 1 s 1 s 0 1 s" ]
+verdict "--window: rates and calls of that time only"
 cp u.html t.html
 rm -f t.window.html
 report t.stf --window 5s:6s
-[ "$status" -eq 1 ] && grep -q 'begins 5 s after the start, and the trace has 4 s' err
-ok "--window beyond the end" $?
+expect_status 1
+expect_line 'begins 5 s after the start, and the trace has 4 s' err
+verdict "--window beyond the end"
 for wrong in 1s 2s:1s -1s:2s a:b : 1s:1s; do
 	report t.stf "--window=$wrong"
 	[ "$wrong" = : ] || [ "$status" -eq 2 ] || echo "$wrong: $status" >>verify
@@ -216,30 +244,40 @@ ok "--window: what is no window is refused" $?
 
 if command -v gnuplot >/dev/null; then
 	report t.stf --plot svg --counter written --keep
-	[ "$status" -eq 0 ] && [ "$(cat out)" = t.written.svg ] && [ ! -s err ] && grep -q '<svg' t.written.svg && grep -q 'Clocks: unknown' t.written.svg &&
-		grep -c '^[0-9]' t.written.dat >verify && [ -s t.written.gnuplot ] && [ -z "$(find . -name 't.written.svg.*')" ]
-	ok "--plot svg --keep: a picture with the verdict, its script and data" $?
+	expect_status 0
+	expect_text t.written.svg out
+	expect_empty err
+	expect_line '<svg' t.written.svg
+	expect_line 'Clocks: unknown' t.written.svg
+	expect grep -c '^[0-9]' t.written.dat >verify
+	expect [ -s t.written.gnuplot ]
+	expect [ -z "$(find . -name 't.written.svg.*')" ]
+	verdict "--plot svg --keep: a picture with the verdict, its script and data"
 	# 100 KB/s in the first second, 300 KB/s then
 	awk '/^[0-9]/ && $2 != "?" { want = $1 < 1 ? 100 : 300; if ($1 < 0.95 || $1 > 1.05) { n++; bad += $2 != want } } END { exit !n || bad }' t.written.dat
 	ok "the data of the picture is what was put in" $?
 	report t.stf --plot svg
-	[ "$status" -eq 1 ] && grep -q 'exists; --force replaces it' err
-	ok "an existing picture is kept" $?
+	expect_status 1
+	expect_line 'exists; --force replaces it' err
+	verdict "an existing picture is kept"
 	for format in png pdf; do
 		report t.stf --plot $format --counter written --force
 		case $format in
 		png) head -c 4 t.written.png | tail -c 3 ;;
 		*) head -c 4 t.written.pdf ;;
 		esac >verify
-		grep -Eqx 'PNG|%PDF' verify && [ "$status" -eq 0 ] && [ ! -s err ]
-		ok "--plot $format" $?
+		expect_line -Ex 'PNG|%PDF' verify
+		expect_status 0
+		expect_empty err
+		verdict "--plot $format"
 	done
 	rm -f t.written.*
 	(trap '' XFSZ && ulimit -f 20 && report t.stf --plot svg --counter written --keep && [ "$status" -eq 1 ] && [ -s t.written.dat ] &&
 		[ ! -e t.written.svg ] && grep -q 'cannot write t.written.svg' err && [ -z "$(find . -name 't.written.svg*')" ])
 	ok "a picture that does not fit on the disk is an error, and nothing is left of it" $?
-	(cd . && gnuplot t.written.gnuplot 2>err) && [ -s t.written.svg ]
-	ok "the kept script draws the picture" $?
+	(cd . && gnuplot t.written.gnuplot 2>err) || not_met '(cd . && gnuplot t.written.gnuplot 2>err)'
+	expect [ -s t.written.svg ]
+	verdict "the kept script draws the picture"
 	rm -f t.written.*
 	mkdir hostile && cp t.stf* hostile/
 	(cd hostile && "$build/vtreport" t.stf --plot txt >out 2>err </dev/null && ! LC_ALL=C grep -q "$(printf '\033')" out err && [ ! -s err ] &&
@@ -249,19 +287,24 @@ else
 	skip "--plot" "no gnuplot"
 fi
 report t.stf --plot jpg
-[ "$status" -eq 2 ] && report t.stf --keep && [ "$status" -eq 2 ]
-ok "another format, or --keep without --plot: wrong usage" $?
+expect_status 2
+expect report t.stf --keep
+expect_status 2
+verdict "another format, or --keep without --plot: wrong usage"
 
 cp t.stf.c.0 keep
 printf '\377\377' | dd of=t.stf.c.0 bs=1 seek=30 conv=notrunc 2>dd.err
 report t.stf --force
-[ "$status" -eq 1 ] && grep -q '^vtreport: t.stf is damaged: ' err && grep -q 'This trace is damaged' t.html &&
-	grep -q MPI_Send t.html
-ok "a damaged trace is named and shown, and the status says so" $?
+expect_status 1
+expect_line '^vtreport: t.stf is damaged: ' err
+expect_line 'This trace is damaged' t.html
+expect_line MPI_Send t.html
+verdict "a damaged trace is named and shown, and the status says so"
 : >t.stf.c.0
 report t.stf --force
-[ "$status" -eq 1 ] && grep -q 'This trace is damaged' t.html
-ok "a component that was cut off, too" $?
+expect_status 1
+expect_line 'This trace is damaged' t.html
+verdict "a component that was cut off, too"
 cp keep t.stf.c.0
 
 make_trace e <<'END'
@@ -271,8 +314,9 @@ EVENTBITS 0
 NCPUS 1
 END
 report e.stf
-[ "$status" -eq 0 ] && grep -q 'No record was found' e.html
-ok "a trace without records" $?
+expect_status 0
+expect_line 'No record was found' e.html
+verdict "a trace without records"
 
 make_trace one <<'END'
 C ASCII trace
@@ -285,8 +329,9 @@ DEFCOUNTER 1 "level" CLASS 2 CPU 2147483650 TYPE 67 DIFF 0 UNIT "" LOWER 0 UPPER
 5 SAMP CPU 1 DEF 1 UINT 8 42
 END
 report one.stf
-[ "$status" -eq 0 ] && grep -q 'level</th><td>42</td>' one.html
-ok "a trace of one record" $?
+expect_status 0
+expect_line 'level</th><td>42</td>' one.html
+verdict "a trace of one record"
 
 # a page of clocks read without its pictures: what a finding is, and the numbers of every curve
 pictures_have_tables()
@@ -297,9 +342,12 @@ pictures_have_tables()
 # the line that a run prints is the command that shows it
 "$vtrun" -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done' >run.out 2>&1
 command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
-[ "$command" = "$PWD/sh.stf" ] && report "$command" && [ "$status" -eq 0 ] && grep -q 'OS:proc_usr' sh.html &&
-	grep -q 'Clocks: one process' sh.html
-ok "vtrun prints the command that shows its trace" $?
+expect [ "$command" = "$PWD/sh.stf" ]
+expect report "$command"
+expect_status 0
+expect_line 'OS:proc_usr' sh.html
+expect_line 'Clocks: one process' sh.html
+verdict "vtrun prints the command that shows its trace"
 
 # a name with commands to the terminal and a line break: every message is one line of text, and the command finds the file
 name=$(printf 'a\033[31mb\nc\302\2331md')
@@ -313,11 +361,15 @@ mkdir named && cp "$(command -v sleep)" "named/$name"
 	"$build/timertestcs" --timer "$name" >>../run.out 2>&1
 	sh "$src/tools/convert-stats" "no$name" >>../run.out 2>&1)
 grep -v '^Tickmark INFO: \|^[a-z-]*: ' run.out >verify
-! LC_ALL=C grep -q "$(printf '[\033\233]')" run.out && [ ! -s verify ] && grep -c . run.out >verify && [ "$(cat verify)" -ge 10 ]
-ok "messages about a hostile name are one line of text each" $?
+LC_ALL=C expect_no_line "$(printf '[\033\233]')" run.out
+expect_empty verify
+expect grep -c . run.out >verify
+expect [ "$(cat verify)" -ge 10 ]
+verdict "messages about a hostile name are one line of text each"
 command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
-(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err) && [ -s "named/$name.html" ]
-ok "and the command that is printed finds its trace" $?
+(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err) || not_met '(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err)'
+expect [ -s "named/$name.html" ]
+verdict "and the command that is printed finds its trace"
 
 # a clock of known drift
 cat >k.clk <<'END'
@@ -355,21 +407,26 @@ report k.clk
 clock_row() { sed -n "s|^<tr><th scope=\"row\">$1</th>||p" k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1; }
 clock_row 1 >verify
 # 2 s on the axis are 2.0002 s of rank 1: 100 ppm, give or take 4 ns in 2 s
-[ "$status" -eq 0 ] && clock_row 1 | grep -q ' CPU 100 ppm 99.99[0-9]* ppm 100 ppm 2 ns$\| CPU 100 ppm 100 ppm 100 ppm ' &&
-	grep -q 'rank 0 to within .* (bound)' k.html && ! grep -q '<b>x' k.html
-ok "a .clk file alone: the rate that was put in, and a bound" $?
+expect_status 0
+clock_row 1 | expect_line ' CPU 100 ppm 99.99[0-9]* ppm 100 ppm 2 ns$\| CPU 100 ppm 100 ppm 100 ppm ' -
+expect_line 'rank 0 to within .* (bound)' k.html
+expect_no_line '<b>x' k.html
+verdict "a .clk file alone: the rate that was put in, and a bound"
 # 100 ppm in 2 s are 200 us; without the pictures the numbers are there
 sed -n '/<caption>Offset before correction/,/<.table>/s|^<tr><th scope="row">rank 1</th>||p' k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/ $//' >verify
-[ "$(cat verify)" = " 320 0 s 0 s 100 us 200 us 200 us" ] && pictures_have_tables k.html && ! grep -q '</strong>[A-Za-z]' k.html
-ok "every picture has a table of its numbers, with the offset that was put in" $?
+expect_text " 320 0 s 0 s 100 us 200 us 200 us" verify
+expect pictures_have_tables k.html
+expect_no_line '</strong>[A-Za-z]' k.html
+verdict "every picture has a table of its numbers, with the offset that was put in"
 # a nominal frequency that is 1 ppm below what rank 0 counts against the system time
 sed '/^rank 0/,/^end-rank/s/^nominal-hz .*/nominal-hz 999999000/' k.clk >pace.clk
 "$build/vtreport" pace.clk >out 2>err
-grep -q 'of the system time of rank 0, whose clock is 1 ppm fast against it: every curve contains that slope' pace.html && ! grep -q 'system time of rank' k.html
-ok "a slope that the clocks of all ranks share is explained, and only where there is one" $?
-grep -q '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.html &&
-	grep -q '>unit 0</th><td>1</td><td>2 ns</td><td>-2 ns</td><td>6 ns</td>' k.html
-ok "offsets of pairs and cores that timertest left beside it" $?
+expect_line 'of the system time of rank 0, whose clock is 1 ppm fast against it: every curve contains that slope' pace.html
+expect_no_line 'system time of rank' k.html
+verdict "a slope that the clocks of all ranks share is explained, and only where there is one"
+expect_line '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.html
+expect_line '>unit 0</th><td>1</td><td>2 ns</td><td>-2 ns</td><td>6 ns</td>' k.html
+verdict "offsets of pairs and cores that timertest left beside it"
 
 # nine clocks that step by 1 ms to 9 ms between 1 s and 3 s of 4 s: more than have room for a name
 {
@@ -387,12 +444,15 @@ ok "offsets of pairs and cores that timertest left beside it" $?
 } >steps.clk
 report steps.clk
 grep -o '<text class="[es] w"[^>]*>[^<]*' steps.html | sort | uniq -c >verify
-[ "$status" -eq 0 ] && [ "$(grep -c . verify)" -eq 1 ] && grep -q 'x="75.00%".*>9 steps, the largest of rank 9: 9 ms$' verify &&
-	grep -q 'class="between" x="25.00%" width="50.00%"' steps.html
-ok "steps of many clocks at the same time are one mark over the time in which they happened" $?
+expect_status 0
+expect_lines 1 . verify
+expect_line 'x="75.00%".*>9 steps, the largest of rank 9: 9 ms$' verify
+expect_line 'class="between" x="25.00%" width="50.00%"' steps.html
+verdict "steps of many clocks at the same time are one mark over the time in which they happened"
 grep -o 'The clock of rank 1 on [^.]*' steps.html >verify
-grep -q 'jumped by 1 ms between 1 s and 3 s; 9 steps in the whole run' verify && grep -q 'clock of rank 9 would be up to 9 ms off' steps.html
-ok "the first screen says between which times a clock stepped" $?
+expect_line 'jumped by 1 ms between 1 s and 3 s; 9 steps in the whole run' verify
+expect_line 'clock of rank 9 would be up to 9 ms off' steps.html
+verdict "the first screen says between which times a clock stepped"
 sed '/^end /s/ .*/ 30000000000/' steps.clk >late.clk
 report late.clk
 grep -q 'clock of rank 9 would be up to 9 ms off' late.html
@@ -418,9 +478,11 @@ END
 	report disk.stf --force
 	sed -n 's|.*<strong>\([^<]*\):</strong>\(.*\)</li>|\1:\2|p' disk.html >$counter.verify
 done
-grep -q '^Disks: .* moved .* MB/s on average, .* vtrun --counter psi_io records it' none.verify && ! grep -q '^Disks:' psi_io.verify &&
-	grep -q '^Storage is a bottleneck: .* 90.0 % of the time' psi_io.verify && grep -q '^Disks are saturated: .* 90.0 % of the time' disk_busy.verify
-ok "a saturated disk is on the first screen; without a counter that shows it, that it is unknown" $?
+expect_line '^Disks: .* moved .* MB/s on average, .* vtrun --counter psi_io records it' none.verify
+expect_no_line '^Disks:' psi_io.verify
+expect_line '^Storage is a bottleneck: .* 90.0 % of the time' psi_io.verify
+expect_line '^Disks are saturated: .* 90.0 % of the time' disk_busy.verify
+verdict "a saturated disk is on the first screen; without a counter that shows it, that it is unknown"
 cat none.verify psi_io.verify disk_busy.verify >verify
 
 # rank 1 is killed after 4 s of 10 s, mpirun ends rank 0, which has waited for it
@@ -450,44 +512,58 @@ for t in killed waits; do
 	report $t.stf
 	sed -n 's|.*<strong>\([^<]*\):</strong>\(.*\)</li>|\1:\2|p' $t.html >$t.verify
 done
-grep -q '^The program did not end normally: A process ended by signal 9 (Killed)' killed.verify && ! grep -q '^Load' killed.verify &&
-	grep -q '^Time in MPI: .* 40 % of the latter.*time: they cannot be compared' killed.verify &&
-	grep -q '^Load imbalance: .* The others wait for rank 1' waits.verify
-ok "who was killed is named before who was ended for it, and nobody had less work for that" $?
+expect_line '^The program did not end normally: A process ended by signal 9 (Killed)' killed.verify
+expect_no_line '^Load' killed.verify
+expect_line '^Time in MPI: .* 40 % of the latter.*time: they cannot be compared' killed.verify
+expect_line '^Load imbalance: .* The others wait for rank 1' waits.verify
+verdict "who was killed is named before who was ended for it, and nobody had less work for that"
 cat killed.verify waits.verify >verify
 
 sed 's/^global-period.*/&/; s/^realtime-at-0 .*/realtime-at-0 1764121000123456789/; s/2000201000/2000401000/; s/2000200000/2000400000/' k.clk >m.clk
 report m.clk k.clk
 sed -n 's|^<tr><th scope="row">\(..clk\)</th>|\1 |p' clocks.html | sed 's/<[^>]*>/ /g; s/  */ /g' | grep '&#60;' >verify
 # five days later twice as far off
-[ "$status" -eq 0 ] && [ "$(cat out)" = clocks.html ] && grep -q '<h1>Clocks over 2 runs' clocks.html &&
-	grep -q '^k.clk 2025-11-21 01:36:40 UTC 2 2 s .* 100 ppm' verify && grep -q '^m.clk 2025-11-26 01:36:40 UTC 2 2 s .* 200 ppm' verify
-ok "several .clk files: the drift of each, by date" $?
+expect_status 0
+expect_text clocks.html out
+expect_line '<h1>Clocks over 2 runs' clocks.html
+expect_line '^k.clk 2025-11-21 01:36:40 UTC 2 2 s .* 100 ppm' verify
+expect_line '^m.clk 2025-11-26 01:36:40 UTC 2 2 s .* 200 ppm' verify
+verdict "several .clk files: the drift of each, by date"
 
 # the same work with half the bytes in half the time
 sed 's/^DURATION .*/DURATION 0 2000000000/; s/18446744073700102400/18446744073700051200/; s/^3000000000 SAMP.*//; s/^4000000000 \(LEAVE\)/2000000000 \1/' t.avt |
 	make_trace half
 report --compare t.stf half.stf
 sed -n 's|^<tr><th scope="row">App:written</th>||p' comparison.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //' >verify
-[ "$status" -eq 0 ] && grep -q '4 s before, 2 s after: -50 %' comparison.html && grep -q '^233.3 KB/s 50 KB/s -78.6 % ' verify
-ok "--compare: length, and means of both runs" $?
+expect_status 0
+expect_line '4 s before, 2 s after: -50 %' comparison.html
+expect_line '^233.3 KB/s 50 KB/s -78.6 % ' verify
+verdict "--compare: length, and means of both runs"
 report --compare t.stf
-[ "$status" -eq 2 ] && grep -q 'needs two traces' err
-ok "--compare with one trace: wrong usage" $?
+expect_status 2
+expect_line 'needs two traces' err
+verdict "--compare with one trace: wrong usage"
 
 if [ -x "$build/vtrun" ]; then
 	mkdir "my run's" && cd "my run's" || exit 99
 	"$vtrun" -- sleep 0.2 2>../err && [ -f sleep.stf ] && sed -n 's/.*in a browser, run: vtreport/vtreport/p' ../err >../out
-	sh -c "PATH=$build:\$PATH; $(cat ../out)" >/dev/null && [ -s sleep.html ] && mv sleep.html by-hand.html
-	ok "vtrun's printed command makes the report, whatever the folder's name" $?
-	"$vtrun" --report --force -- sleep 0.2 2>../err &&
-		[ -s sleep.html ] && grep -q "Writing report .*/my run's/sleep.html" ../err && ! grep -q 'run: vtreport' ../err
-	ok "vtrun --report: the report is there when the program has ended" $?
-	"$vtrun" --report --logfile-format CSV --force -- sleep 0.1 2>../err && [ -s sleep.csv ] && [ -s sleep.html ]
-	ok "with a second format: both are there" $?
+	expect sh -c "PATH=$build:\$PATH; $(cat ../out)" >/dev/null
+	expect [ -s sleep.html ]
+	expect mv sleep.html by-hand.html
+	verdict "vtrun's printed command makes the report, whatever the folder's name"
+	expect "$vtrun" --report --force -- sleep 0.2 2>../err
+	expect [ -s sleep.html ]
+	expect_line "Writing report .*/my run's/sleep.html" ../err
+	expect_no_line 'run: vtreport' ../err
+	verdict "vtrun --report: the report is there when the program has ended"
+	expect "$vtrun" --report --logfile-format CSV --force -- sleep 0.1 2>../err
+	expect [ -s sleep.csv ]
+	expect [ -s sleep.html ]
+	verdict "with a second format: both are there"
 	"$vtrun" --report --sampler thread --force -- sh -c 'sleep 0.2; exit 3' 2>../err
-	[ $? -eq 3 ] && [ -s sh.html ]
-	ok "the same with the sampler inside; the program's status stays" $?
+	expect [ $? -eq 3 ]
+	expect [ -s sh.html ]
+	verdict "the same with the sampler inside; the program's status stays"
 	rm -f sh.*
 	"$vtrun" -- sh -c 'sleep 0.2; kill -KILL $$' 2>../err
 	# the sampler process writes the trace after the program is gone
@@ -500,27 +576,35 @@ if [ -x "$build/vtrun" ]; then
 	# on a busy machine the shell has waited for it before the sampler process sees its status
 	how='(by signal 9 \(Killed\)|without exit, status unknown)'
 	grep 'INFO ENDED' sh.prot >verify
-	[ "$status" -eq 0 ] && grep -Eq "The program did not end normally.*It ended $how" sh.html &&
-		grep -Eq "<strong>The program ended $how.</strong>" sh.html && ! grep -q 'came to its end' sh.html
-	ok "a killed program: the first screen and the end of the run say so" $?
+	expect_status 0
+	expect_line -E "The program did not end normally.*It ended $how" sh.html
+	expect_line -E "<strong>The program ended $how.</strong>" sh.html
+	expect_no_line 'came to its end' sh.html
+	verdict "a killed program: the first screen and the end of the run say so"
 	report sleep.stf --force
-	grep -q 'The program ended by exit. The first process recorded [0-9.]* [KM]*B; 0 records were lost' sleep.html && ! grep -q 'not end normally' sleep.html
-	ok "one that ended says that it did" $?
+	expect_line 'The program ended by exit. The first process recorded [0-9.]* [KM]*B; 0 records were lost' sleep.html
+	expect_no_line 'not end normally' sleep.html
+	verdict "one that ended says that it did"
 	rm sleep.html && mkdir sleep.html && "$vtrun" --report --force -- sleep 0.1 2>../err
-	[ $? -eq 0 ] && [ -f sleep.stf ] && grep -q 'WARNING: vtreport ended with status 1; to see why, run: vtreport' ../err
-	ok "a report that cannot be written: one message, the trace is there" $?
+	expect [ $? -eq 0 ]
+	expect [ -f sleep.stf ]
+	expect_line 'WARNING: vtreport ended with status 1; to see why, run: vtreport' ../err
+	verdict "a report that cannot be written: one message, the trace is there"
 	cd .. || exit 99
 else
 	skip "vtrun --report" "vtrun was not built"
 fi
 
 report nosuch.stf
-[ "$status" -eq 1 ] && grep -q '^vtreport: .*nosuch.stf' err && [ ! -e nosuch.html ]
-ok "no trace: one line, and no report" $?
+expect_status 1
+expect_line '^vtreport: .*nosuch.stf' err
+expect [ ! -e nosuch.html ]
+verdict "no trace: one line, and no report"
 report
 [ "$status" -eq 2 ]
 ok "no argument: wrong usage" $?
 report t.stf --nosuch
-[ "$status" -eq 2 ] && grep -q -- '--nosuch' err
-ok "an unknown option: wrong usage" $?
+expect_status 2
+expect_line -- '--nosuch' err
+verdict "an unknown option: wrong usage"
 done_testing

@@ -40,31 +40,40 @@ awk -F '\t' -v pid="$pid" '
 	$3 == "proc_rss" && $2 == "pid " pid { rss++ }
 	$3 == "cpu_idle" && $2 ~ /^node / && $4 >= 0 && $5 == "percent" { idle++ }
 	END { exit bad || rss != 5 || idle < 4 }' ../out >../verify
-[ $? -eq 0 ] && [ "$status" -eq 0 ] && [ ! -s ../err ]
-ok "by a process id: five looks, a line for each value" $?
+expect [ $? -eq 0 ]
+expect_status 0
+expect_empty ../err
+verdict "by a process id: five looks, a line for each value"
 awk -F '\t' '$3 == "proc_rss" { print $4, $5; exit }' ../out >../shown
 
 "$build/vttop" "$pid" --count 1 --counter usr >../out 2>../err
-[ -n "$(cat ../out)" ] && ! grep -qv usr ../out
-ok "--counter: only those" $?
+expect [ -n "$(cat ../out)" ]
+expect_no_line -v usr ../out
+verdict "--counter: only those"
 
-[ "$(grep -c . "/proc/$pid/task/$pid/children" 2>/dev/null)" -eq 0 ] && [ "$(ls "/proc/$pid/task" | wc -l)" -eq 1 ]
-ok "the program has no thread and no child" $?
+expect [ "$(grep -c . "/proc/$pid/task/$pid/children" 2>/dev/null)" -eq 0 ]
+expect [ "$(ls "/proc/$pid/task" | wc -l)" -eq 1 ]
+verdict "the program has no thread and no child"
 
 "$build/vttop" "$pid" --count 1 >/dev/full 2>../err
-[ $? -eq 1 ] && grep -q 'cannot write to standard output' ../err
-ok "a full standard output: status 1" $?
+expect [ $? -eq 1 ]
+expect_line 'cannot write to standard output' ../err
+verdict "a full standard output: status 1"
 
 "$build/vttop" --help >/dev/full 2>../err
-[ $? -eq 1 ] && grep -q 'cannot write to standard output' ../err
-ok "so is one of --help" $?
+expect [ $? -eq 1 ]
+expect_line 'cannot write to standard output' ../err
+verdict "so is one of --help"
 
 # the list of mappings, which stops the program from mapping memory, is not read where a sampler process names the file
 if command -v strace >/dev/null && strace -o ../trace true 2>/dev/null; then
 	# with a sanitizer: leaks cannot be looked for under strace, and its own list is read
 	ASAN_OPTIONS=detect_leaks=0 strace -f -o ../trace -e trace=openat "$build/vttop" sh.stf --count 1 >../out 2>../err
-	[ $? -eq 0 ] && grep -q proc_rss ../out && grep -q '/fd"\|fd"' ../trace && ! grep -v '"/proc/self/maps"' ../trace | grep '/maps"' >../verify
-	ok "the program's list of mappings is not read" $?
+	expect [ $? -eq 0 ]
+	expect_line proc_rss ../out
+	expect_line '/fd"\|fd"' ../trace
+	grep -v '"/proc/self/maps"' ../trace | expect_not grep '/maps"' >../verify
+	verdict "the program's list of mappings is not read"
 else
 	skip "the program's list of mappings is not read" "no strace, or it may not trace"
 fi
@@ -78,8 +87,9 @@ if ${CC:-cc} -shared -fPIC -o ../failnth.so "$src/tests/cli/lib/failnth.c" -ldl 
 		rc=$?
 		{ [ $rc -eq 0 ] && grep -q proc_rss ../out; } || { [ $rc -ne 0 ] && [ $rc -le 2 ] && grep -q 'out of memory' ../err; } || echo "malloc $n: $rc $(cat ../err)" >>../verify
 	done
-	[ $n -gt 5 ] && [ ! -s ../verify ]
-	ok "each allocation that fails is reported, or does not matter" $?
+	expect [ $n -gt 5 ]
+	expect_empty ../verify
+	verdict "each allocation that fails is reported, or does not matter"
 else
 	skip "each allocation that fails is reported, or does not matter" "no compiler for the library that makes them fail"
 fi
@@ -95,8 +105,9 @@ until_true shows_lines
 touch stop
 wait "$run"
 wait "$top"
-[ $? -eq 0 ] && grep -q '^vttop: sh has ended; its trace: .*/my job/sh.stf$' ../err
-ok "it ends with the job and names the trace" $?
+expect [ $? -eq 0 ]
+expect_line '^vttop: sh has ended; its trace: .*/my job/sh.stf$' ../err
+verdict "it ends with the job and names the trace"
 
 # the resident size is shown in the unit that the trace states, and was between the smallest and largest of the run
 "$build/stftool" sh.stf --dump >../dump 2>/dev/null
@@ -109,17 +120,21 @@ ok "the value is one of the trace" $?
 cd ..
 
 "$build/vttop" "my job/sh.stf" >out 2>err
-[ $? -eq 1 ] && grep -q 'no such program is recorded here' err
-ok "a job that has ended: status 1" $?
+expect [ $? -eq 1 ]
+expect_line 'no such program is recorded here' err
+verdict "a job that has ended: status 1"
 "$build/vttop" 1 >out 2>err
-[ $? -eq 1 ] && grep -q '^vttop: 1: no such program' err
-ok "a process that is not recorded: status 1" $?
+expect [ $? -eq 1 ]
+expect_line '^vttop: 1: no such program' err
+verdict "a process that is not recorded: status 1"
 "$build/vttop" a b >out 2>err
-[ $? -eq 2 ] && grep -q 'one job at a time' err
-ok "two names: wrong usage" $?
+expect [ $? -eq 2 ]
+expect_line 'one job at a time' err
+verdict "two names: wrong usage"
 "$build/vttop" --period 0 >out 2>err
-[ $? -eq 2 ] && grep -q period err
-ok "no period: wrong usage" $?
+expect [ $? -eq 2 ]
+expect_line period err
+verdict "no period: wrong usage"
 
 # the table: names in UTF-8 are not cut in the middle of a character, and the first line takes the whole width
 utf8=$(locale -a 2>/dev/null | grep -i -m 1 'utf-*8$')
@@ -141,8 +156,10 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 		tmux -S "$dir/tmux" capture-pane -p >screen 2>err
 		grep -q '^OS:proc_rss .* [KM]B' screen || grep -q '^proc_rss .* [KM]B' screen
 	}
-	until_true shows_table && head -n 1 screen >verify && grep -q "^$name, [0-9.]* s, 1 of 1 process run$" screen
-	ok "the table has the whole name of the program, and its counter" $?
+	expect until_true shows_table
+	expect head -n 1 screen >verify
+	expect_line "^$name, [0-9.]* s, 1 of 1 process run$" screen
+	verdict "the table has the whole name of the program, and its counter"
 	tmux -S "$dir/tmux" capture-pane -e -p | sed -n 2p >verify
 	grep -q "$(printf '\033\\[[0-9;]*7m')counter  " verify
 	ok "the heading of the table is in reverse video" $?
@@ -152,8 +169,10 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 		tmux -S "$dir/tmux" capture-pane -p >screen 2>err
 		head -n 1 screen | grep -q ', display paused$'
 	}
-	until_true shows_paused && cp screen verify && [ "$(head -n 1 screen | LC_ALL=$utf8 wc -m)" -gt 80 ]
-	ok "a line of more than 79 columns is shown whole" $?
+	expect until_true shows_paused
+	expect cp screen verify
+	expect [ "$(head -n 1 screen | LC_ALL=$utf8 wc -m)" -gt 80 ]
+	verdict "a line of more than 79 columns is shown whole"
 	tmux -S "$dir/tmux" send-keys p
 	shows_all()
 	{
@@ -184,8 +203,10 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	ok "q ends it" $?
 	# a terminal of 4 lines: title, heading, one counter, and the line of the keys
 	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 4 "exec '$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
-	until_true shows_rows "${all%% *} " && tmux -S "$dir/tmux" capture-pane -p | tail -n 1 >verify && [ "$(cat verify)" = "$(tail -n 1 screen)" ]
-	ok "counters do not cover the line of the keys" $?
+	expect until_true shows_rows "${all%% *} "
+	tmux -S "$dir/tmux" capture-pane -p | expect tail -n 1 >verify
+	expect_text "$(tail -n 1 screen)" verify
+	verdict "counters do not cover the line of the keys"
 	kill -TERM "$(tmux -S "$dir/tmux" list-panes -F '#{pane_pid}')"
 	until_true has_ended
 	ok "a signal ends it" $?

@@ -28,9 +28,9 @@ compile() # compile STANDARD COMPILER... : as a header, then linked and run
 	# shellcheck disable=SC2086
 	for f in "$all" "$here/api/programs/api_all.c"; do
 		# shellcheck disable=SC2086
-		"$@" $strict -x $lang "$f" -x none -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
-			"$dir/prog" libVTnull, >>"$dir/out" 2>&1
-		ok "${f##*/} compiles as $std with $1, links with -lVTnull and runs" $?
+		expect "$@" $strict -x $lang "$f" -x none -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+		expect "$dir/prog" libVTnull, >>"$dir/out" 2>&1
+		verdict "${f##*/} compiles as $std with $1, links with -lVTnull and runs"
 	done
 }
 
@@ -51,16 +51,16 @@ if [ "${FC:-no}" != no ]; then
 	for form in fixed.f:f95 free.f90:f2003 free.f90:f2018; do
 		f=$here/api/programs/api_${form%:*}
 		# shellcheck disable=SC2086
-		$FC $san -std="${form#*:}" -pedantic -Wall -Werror -I"$include" "$f" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
-			"$dir/prog" >>"$dir/out" 2>&1
-		ok "${f##*/} compiles as ${form#*:}, links with -lVTnull and runs" $?
+		expect $FC $san -std="${form#*:}" -pedantic -Wall -Werror -I"$include" "$f" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+		expect "$dir/prog" >>"$dir/out" 2>&1
+		verdict "${f##*/} compiles as ${form#*:}, links with -lVTnull and runs"
 	done
 	# shellcheck disable=SC2086
-	$FC $san -fsecond-underscore -I"$include" "$here/api/programs/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
-		"$dir/prog" >>"$dir/out" 2>&1 &&
-		$FC $san -fno-underscoring -I"$include" "$here/api/programs/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
-		"$dir/prog" >>"$dir/out" 2>&1
-	ok "Fortran names without an underscore and with two link too" $?
+	expect $FC $san -fsecond-underscore -I"$include" "$here/api/programs/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+	expect "$dir/prog" >>"$dir/out" 2>&1
+	expect $FC $san -fno-underscoring -I"$include" "$here/api/programs/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+	expect "$dir/prog" >>"$dir/out" 2>&1
+	verdict "Fortran names without an underscore and with two link too"
 else
 	skip "VT.inc" "no Fortran compiler here (configure FC=...)"
 fi
@@ -83,8 +83,10 @@ fi
 # shellcheck disable=SC2086
 ${CC:-cc} -std=c99 -Wall -Werror -I"$include" -c "$dir/declared.c" -o "$dir/declared.o" >"$dir/out" 2>&1
 ok "every function of the list is declared as it says, every type, enumerator and macro too" $?
-[ "$(kind function | wc -l)" -eq 54 ] && [ "$(kind constant | wc -l)" -eq 86 ] && [ "$(kind fortran | wc -l)" -eq 42 ]
-ok "the list is whole" $?
+expect [ "$(kind function | wc -l)" -eq 54 ]
+expect [ "$(kind constant | wc -l)" -eq 86 ]
+expect [ "$(kind fortran | wc -l)" -eq 42 ]
+verdict "the list is whole"
 if [ "${CXX:-no}" != no ]; then
 	{
 		echo '#include <VT.h>'
@@ -151,8 +153,9 @@ if [ -e "$lib/libVT.so" ]; then
 	# shellcheck disable=SC2086
 	exported libVT.so "$include/api.sym" "$include/../preload/preload.sym" "$include/../mpi/mpi3.sym" $mpi4
 	needs libVT.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
-	grep -qE '^libmpi(ch)?\.so' "$dir/out" && [ "$(wc -l <"$dir/out")" -eq 1 ]
-	ok "libVT.so needs libc and MPI only" $?
+	expect_line -E '^libmpi(ch)?\.so' "$dir/out"
+	expect [ "$(wc -l <"$dir/out")" -eq 1 ]
+	verdict "libVT.so needs libc and MPI only"
 else
 	skip "libVT.so" "no MPI in this build"
 fi

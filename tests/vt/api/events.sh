@@ -48,21 +48,25 @@ echo "# $known"
 } >conf
 for threads in 1 2 8; do
 	for with in "" "$vtrun"; do
-		pages "$with ./prog" "$threads" 100 10 && held "$threads" 100 "$known"
-		ok "$threads threads: each event has each counter of the process, and what was touched by then${with:+ (vtrun)}" $?
+		expect pages "$with ./prog" "$threads" 100 10
+		expect held "$threads" 100 "$known"
+		verdict "$threads threads: each event has each counter of the process, and what was touched by then${with:+ (vtrun)}"
 		sed -n 's/^process/# &/p' out | head -n 9
 	done
 done
 case $known in
 *perf*)
 	for with in "" "$vtrun"; do
-		pages "$with ./prog" 1 100 10 fork && held 1 100 "$known" && "$build/stftool" t.stf --verify >>out 2>&1
-		ok "a child process is not counted with it, and what it calls not recorded${with:+ (vtrun)}" $?
+		expect pages "$with ./prog" 1 100 10 fork
+		expect held 1 100 "$known"
+		expect "$build/stftool" t.stf --verify >>out 2>&1
+		verdict "a child process is not counted with it, and what it calls not recorded${with:+ (vtrun)}"
 	done
 	# what the background thread reads then is its own copy
-	pages "$vtrun ./prog" 2 100 10 close && awk '/PERF_DATA:perf_page_faults:process/ { n++; last = $NF }
+	expect pages "$vtrun ./prog" 2 100 10 close
+	expect awk '/PERF_DATA:perf_page_faults:process/ { n++; last = $NF }
 		END { print n " samples, the last is 0x" last; exit !(n > 2 && last >= "00000000000007d0") }' have >>out
-	ok "a program that closes every descriptor: counted to its end" $?
+	verdict "a program that closes every descriptor: counted to its end"
 	;;
 *)
 	skip "counts that begin with their opening" "no software events of the kernel here"
@@ -72,9 +76,10 @@ if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
 	mpi_compile "$MPICC" api/programs/pages.c mpages -DWITH_MPI -D_GNU_SOURCE -lVT -pthread -ldl
 	for n in 1 2 4; do
 		threads=$((n == 2 ? 1 : 2))
-		pages "$MPIRUN -np $n $vtrun -- ./mpages" $threads 50 10 && held $threads 50 "$known" &&
-			[ "$(grep -c '^process' out)" -eq $((n * $(echo "$known" | wc -w))) ]
-		ok "the same at MPI calls of $n ranks with $threads threads" $?
+		expect pages "$MPIRUN -np $n $vtrun -- ./mpages" $threads 50 10
+		expect held $threads 50 "$known"
+		expect_lines $((n * $(echo "$known" | wc -w))) '^process' out
+		verdict "the same at MPI calls of $n ranks with $threads threads"
 	done
 else
 	skip "the same at MPI calls" "this build has no MPI, or there is no mpirun"
@@ -104,26 +109,35 @@ each_thread() # each_thread THREADS EVENTS
 			exit bad > 0 || m == 0
 		}' have >>out
 }
-[ -n "$process" ] && [ -n "$thread" ] && pages "./prog" 4 400 1 && held 4 400 "$process" && each_thread 4 400
-ok "all counters of process and threads at each event, and no total goes back" $?
+expect [ -n "$process" ]
+expect [ -n "$thread" ]
+expect pages "./prog" 4 400 1
+expect held 4 400 "$process"
+expect each_thread 4 400
+verdict "all counters of process and threads at each event, and no total goes back"
 standard=$(there process 'proc_*' | grep -xE 'proc_(usr|sys|rss|minflt|majflt|nvcsw|nivcsw|read|write)' | tr '\n' ' ')
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 0\n' >conf
-pages "$vtrun -- ./prog" 2 200 1 && held 2 200 "$standard"
-ok "COUNTER-MIN-INTERVAL 0: each event for the standard counters as well" $?
+expect pages "$vtrun -- ./prog" 2 200 1
+expect held 2 200 "$standard"
+verdict "COUNTER-MIN-INTERVAL 0: each event for the standard counters as well"
 few() # few MOST: samples of each standard counter
 {
 	awk -v names="$standard" -v most="$1" '{ k = $3; sub(/^[A-Za-z_]*:/, "", k); n[k]++ }
 		END { m = split(names, name, " "); for (i = 1; i <= m; i++) { print name[i] ": " n[name[i]]; bad += n[name[i]] > most || n[name[i]] < 1 }; exit bad > 0 }' have >>out
 }
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 100s\n' >conf
-pages "$vtrun -- ./prog" 2 200 1 && few 4
-ok "COUNTER-MIN-INTERVAL 100s: once, beside the first and the last of the background thread" $?
+expect pages "$vtrun -- ./prog" 2 200 1
+expect few 4
+verdict "COUNTER-MIN-INTERVAL 100s: once, beside the first and the last of the background thread"
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL -1\n' >conf
-pages "$vtrun -- ./prog" 2 200 1 && few 3
-ok "COUNTER-MIN-INTERVAL -1: at none" $?
+expect pages "$vtrun -- ./prog" 2 200 1
+expect few 3
+verdict "COUNTER-MIN-INTERVAL -1: at none"
 printf 'COUNTER proc_minflt on\nSAMPLE-PERIOD 2ms\nTIME-WINDOWS 1000s:2000s\n' >conf
-pages "$vtrun -- ./prog" 2 50 1 && grep -q ' Pages:go ' have && ! grep ' OS:proc_minflt ' have >>out
-ok "TIME-WINDOWS: no samples at events outside, but what the program says" $?
+expect pages "$vtrun -- ./prog" 2 50 1
+expect_line ' Pages:go ' have
+expect_not grep ' OS:proc_minflt ' have >>out
+verdict "TIME-WINDOWS: no samples at events outside, but what the program says"
 
 # ---- threads that the sampler has found before they called ----
 
@@ -184,9 +198,10 @@ if [ -x mpages ]; then
 	# shellcheck disable=SC2016
 	printf '#!/bin/sh\nsleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} %% 4 * 2))\nexec ./mpages "$@"\n' >late
 	chmod +x late
-	pages "$MPIRUN -np 4 $vtrun -- ./late" 2 50 1 && awk '{ end = $1 } $2 == "node" && $3 == "OS:cpu_usr" { n++ }
+	expect pages "$MPIRUN -np 4 $vtrun -- ./late" 2 50 1
+	expect awk '{ end = $1 } $2 == "node" && $3 == "OS:cpu_usr" { n++ }
 		END { print n " samples of the node in " end " s"; exit !(n >= 3 && n <= end / 0.01 + 8) }' have >>out
-	ok "and of four ranks with threads, that call MPI_Init early or late" $?
+	verdict "and of four ranks with threads, that call MPI_Init early or late"
 	grep 'samples of the node' out | sed 's/^/# /'
 else
 	skip "and of four ranks" "this build has no MPI, or there is no mpirun"

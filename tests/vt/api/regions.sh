@@ -11,12 +11,13 @@ same()
 	name=$1
 	shift
 	rm -f "$dir"/t.*
-	VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 timeout 100 "$dir/regions" "$@" >"$dir/out" 2>&1 &&
-		sort -s -n -k1,1 "$dir/out" >"$dir/said" &&
-		"$build/stftool" "$dir/t.stf" --dump >"$dir/dump" 2>&1 &&
-		awk -f "$here/lib/regions.awk" "$dir/dump" | sort -s -n -k1,1 >"$dir/traced" &&
-		[ -s "$dir/said" ] && diff "$dir/said" "$dir/traced" >"$dir/diff"
-	ok "$name" $?
+	VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 expect timeout 100 "$dir/regions" "$@" >"$dir/out" 2>&1
+	expect sort -s -n -k1,1 "$dir/out" >"$dir/said"
+	expect "$build/stftool" "$dir/t.stf" --dump >"$dir/dump" 2>&1
+	awk -f "$here/lib/regions.awk" "$dir/dump" | expect sort -s -n -k1,1 >"$dir/traced"
+	expect [ -s "$dir/said" ]
+	expect_same "$dir/said" "$dir/traced"
+	verdict "$name"
 }
 
 # shellcheck disable=SC2086
@@ -46,16 +47,19 @@ placed()
 	shift 2
 	rm -f "$dir"/t.*
 	# shellcheck disable=SC2086
-	"$@" $san -I"$include" -o "$dir/placed" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1 &&
-		VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 timeout 100 "$dir/placed" >"$dir/out" 2>&1 && trace_comes && "$build/stftool" "$dir/t.stf" --dump >"$dir/dump" 2>&1 &&
-		awk '$1 == "DEFSCL" { line[$2] = ":" $8 }
+	expect "$@" $san -I"$include" -o "$dir/placed" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1
+	VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 expect timeout 100 "$dir/placed" >"$dir/out" 2>&1
+	expect trace_comes
+	expect "$build/stftool" "$dir/t.stf" --dump >"$dir/dump" 2>&1
+	awk '$1 == "DEFSCL" { line[$2] = ":" $8 }
 			$1 == "DEFFUNCTION" || $1 == "DEFSCOPE" { split($0, part, "\""); called[$1 $2] = part[2] }
 			$2 == "ENTER" { print "+" called["DEFFUNCTION" $6] ($7 == "SCL" ? line[$8] : "") }
 			$2 == "LEAVE" { print "-" ($5 == "SCL" ? line[$6] : "") }
 			$2 == "ENTERSCOPE" { print "[" called["DEFSCOPE" $6] }
-			$2 == "LEAVESCOPE" { print "]" called["DEFSCOPE" $6] }' "$dir/dump" | tr '\n' ' ' | sed 's/ $//' >"$dir/traced" && echo >>"$dir/traced" &&
-		diff "$dir/said" "$dir/traced" >"$dir/diff"
-	ok "$name" $?
+			$2 == "LEAVESCOPE" { print "]" called["DEFSCOPE" $6] }' "$dir/dump" | tr '\n' ' ' | expect sed 's/ $//' >"$dir/traced"
+	expect echo >>"$dir/traced"
+	expect_same "$dir/said" "$dir/traced"
+	verdict "$name"
 }
 if [ "${CXX:-no}" != no ]; then
 	at() { sed -n "/$1/=" "$here/api/programs/api_cxx.cc" | tr -d '\n'; } # the line that matches

@@ -27,8 +27,9 @@ try() # try NAME ARGUMENTS...: runs $dir/prog, compares
 	name=$1
 	shift
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 300 "$dir/prog" "$@" >"$dir/out" 2>&1 && same
-	ok "$name" $?
+	expect timeout 300 "$dir/prog" "$@" >"$dir/out" 2>&1
+	expect same
+	verdict "$name"
 }
 
 # shellcheck disable=SC2086
@@ -39,15 +40,19 @@ try() # try NAME ARGUMENTS...: runs $dir/prog, compares
 	compile ${CC:-cc} -std=c99 "$here/api/programs/callback.c" && try "callbacks sample at state changes, per thread"
 	compile ${CC:-cc} -std=c99 "$here/api/programs/wild.c" && try "what programs in the wild do hurts nobody"
 	compile ${CC:-cc} -std=c99 "$here/api/programs/threads.c" && try "eight threads at once, and others that come and go"
-	compile ${CC:-cc} -std=c99 "$here/api/programs/api_all.c" && rm -f "$dir"/t.* && timeout 300 "$dir/prog" libVTcs, >"$dir/out" 2>&1
-	ok "every function of VT.h answers" $?
+	expect compile ${CC:-cc} -std=c99 "$here/api/programs/api_all.c"
+	expect rm -f "$dir"/t.*
+	expect timeout 300 "$dir/prog" libVTcs, >"$dir/out" 2>&1
+	verdict "every function of VT.h answers"
 }
 if [ "${CXX:-no}" != no ]; then
 	# shellcheck disable=SC2086
 	compile $CXX -std=c++11 "$here/api/programs/kinds.c" && try "the same as C++11" 2
 	# shellcheck disable=SC2086
-	compile $CXX -std=c++11 "$here/api/programs/api_cxx.cc" && rm -f "$dir"/t.* && timeout 300 "$dir/prog" >"$dir/out" 2>&1
-	ok "the classes of C++" $?
+	expect compile $CXX -std=c++11 "$here/api/programs/api_cxx.cc"
+	expect rm -f "$dir"/t.*
+	expect timeout 300 "$dir/prog" >"$dir/out" 2>&1
+	verdict "the classes of C++"
 else
 	skip "C++" "no C++ compiler here (configure CXX=...)"
 fi
@@ -60,18 +65,21 @@ fi
 # shellcheck disable=SC2086
 if compile ${CC:-cc} -std=c99 "$here/api/programs/kinds.c"; then
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
-	ok "a program linked with -lVTcs, started by vtrun" $?
+	expect timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1
+	expect same
+	verdict "a program linked with -lVTcs, started by vtrun"
 fi
 # shellcheck disable=SC2086
 if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/include" -I"$src" "$here/api/programs/kinds.c" -L"$lib" -lVTnull \
 	-Wl,-rpath,"$lib" -lm -pthread -o "$dir/prog" >"$dir/out" 2>&1; then
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
-	ok "a program linked with -lVTnull is recorded when vtrun starts it" $?
+	expect timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1
+	expect same
+	verdict "a program linked with -lVTnull is recorded when vtrun starts it"
 	rm -f "$dir"/t.*
-	timeout 300 "$dir/prog" 2 >"$dir/out" 2>&1 && ! ls "$dir"/t.* >/dev/null 2>&1
-	ok "and is not without" $?
+	expect timeout 300 "$dir/prog" 2 >"$dir/out" 2>&1
+	expect_not ls "$dir"/t.* >/dev/null 2>&1
+	verdict "and is not without"
 fi
 # counters of the system at state changes: each of the 200 of each of two threads, and of all of them those of the process
 printf 'COUNTER thread_run on\nCOUNTER proc_maxrss on\nSAMPLE-PERIOD 60s\n' >"$dir/conf"
@@ -87,11 +95,13 @@ sampled() # sampled NAME: how many samples per thread and counter, in have
 compile ${CC:-cc} -std=c99 "$here/api/programs/events.c"
 VT_CONFIG=$dir/conf
 export VT_CONFIG
-sampled && awk '$1 == "0:0" && /thread_run/ { a = $3 >= 200 } $1 == "0:1" && /thread_run/ { b = $3 >= 200 }
+expect sampled
+expect awk '$1 == "0:0" && /thread_run/ { a = $3 >= 200 } $1 == "0:1" && /thread_run/ { b = $3 >= 200 }
 	$1 == "0:0" && /proc_maxrss/ { c = $3 >= 400 } END { exit !(a && b && c) }' "$dir/have"
-ok "counters that COUNTER chooses are sampled at every state change of every thread" $?
-VT_COUNTER_MIN_INTERVAL=100s sampled && awk '{ n += $3 } END { exit !(n >= 3 && n < 30) }' "$dir/have"
-ok "COUNTER-MIN-INTERVAL: less often" $?
+verdict "counters that COUNTER chooses are sampled at every state change of every thread"
+VT_COUNTER_MIN_INTERVAL=100s expect sampled
+expect awk '{ n += $3 } END { exit !(n >= 3 && n < 30) }' "$dir/have"
+verdict "COUNTER-MIN-INTERVAL: less often"
 # in the background as well, and a counter that begins when it is opened: one total, which goes on where the thread takes
 # it over from the background, with samples while it computes between two calls
 printf 'COUNTER perf_task_clock on\nSAMPLE-PERIOD 2ms\nSAMPLE-BUDGET 100%%\n' >"$dir/conf"
@@ -114,8 +124,9 @@ unset VT_CONFIG
 # the example of VT(3), as it is there
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$src/doc/man/VT.3" | sed '1,/^\.Bd/d; /^\.Ed/,$d; s/\\e/\\/g' >"$dir/page.c"
 # shellcheck disable=SC2086
-${CC:-cc} -Wall -Werror $san -I"$include" -o "$dir/page" "$dir/page.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1 &&
-	VT_LOGFILE_NAME=$dir/page.stf timeout 100 "$dir/page" >>"$dir/out" 2>&1 && "$build/stftool" "$dir/page.stf" --print-counters >"$dir/counters" 2>>"$dir/out" &&
-	grep -qE '^ *[0-9]+ residual .* 20 ' "$dir/counters"
-ok "the example of VT(3) compiles, runs, and records its counter 20 times" $?
+expect ${CC:-cc} -Wall -Werror $san -I"$include" -o "$dir/page" "$dir/page.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1
+VT_LOGFILE_NAME=$dir/page.stf expect timeout 100 "$dir/page" >>"$dir/out" 2>&1
+expect "$build/stftool" "$dir/page.stf" --print-counters >"$dir/counters" 2>>"$dir/out"
+expect_line -E '^ *[0-9]+ residual .* 20 ' "$dir/counters"
+verdict "the example of VT(3) compiles, runs, and records its counter 20 times"
 done_testing

@@ -42,8 +42,9 @@ each() # each WHAT COMPILER...: the programs with each library; what they print 
 	what=$1
 	shift
 	for l in VTcs VTnull; do
-		compile $l "$@" "$here/api/programs/guide.c" && ./guide >>out 2>&1
-		ok "$what: the guide's examples with -l$l" $?
+		expect compile $l "$@" "$here/api/programs/guide.c"
+		expect ./guide >>out 2>&1
+		verdict "$what: the guide's examples with -l$l"
 		rm -f ./*.stf* ./*.prot say
 		compile $l "$@" "$here/api/programs/wild_user.c" && SAY=$dir/say ./wild_user >"printed.$l" 2>>out &&
 			if [ $l = VTnull ]; then cmp printed.VTcs printed.VTnull >>out && ! ls ./*.stf >/dev/null 2>&1; else back wild_user.stf; fi
@@ -69,9 +70,11 @@ else
 fi
 rm -f ./*.stf* ./*.prot say
 # shellcheck disable=SC2086
-compile VTnull ${CC:-cc} -std=c99 -x c "$here/api/programs/wild_user.c" && SAY=$dir/say "$vtrun" -- ./wild_user >printed 2>>out &&
-	cmp printed.VTcs printed >>out && back wild_user.stf
-ok "linked with -lVTnull, and recorded because vtrun starts it" $?
+expect compile VTnull ${CC:-cc} -std=c99 -x c "$here/api/programs/wild_user.c"
+SAY=$dir/say expect "$vtrun" -- ./wild_user >printed 2>>out
+expect_same printed.VTcs printed
+expect back wild_user.stf
+verdict "linked with -lVTnull, and recorded because vtrun starts it"
 if [ "${FC:-no}" != no ]; then
 	for l in VTcs VTnull; do
 		rm -f ./*.stf* ./*.prot say
@@ -103,24 +106,31 @@ command_line() # command_line NAME STARTER...: with the words behind STARTER
 {
 	name=$1
 	shift
-	see '[a][b c]' "$@" a --itc-args --logfile-name 'my trace.stf' --verbose 2 --itc-args-end 'b c' && [ -s 'my trace.stf' ] &&
-		grep -qx 'LOGFILE-NAME "my trace.stf"' 'my trace.prot' && grep -B1 '^VERBOSE 2$' 'my trace.prot' | grep -qx '# command line (--verbose)'
-	ok "$name: --itc-args is taken out and heeded" $?
-	see '[a]' "$@" a --itc-args --logfile-name end.stf && [ -s end.stf ] && see '[a]' "$@" a --itc-args &&
-		see '[--itc-args-end][a]' "$@" --itc-args-end a && see '[a][b]' "$@" --itc-args --itc-args-end a --itc-args --itc-args-end b &&
-		see '' "$@"
-	ok "$name: without an end, empty, an end alone, twice, none" $?
-	see '[a]' "$@" --itc-args --counter 'cpu_*' on --counter net_io on --group 'two words' 0 --process 0:N off --process 0:0 --itc-args-end a &&
-		grep -E '^(COUNTER|GROUP|PROCESS) ' ./*.prot >lines && cat lines >>out &&
-		printf '%s\n' 'COUNTER cpu_* on' 'COUNTER net_io on' 'GROUP "two words" 0' 'PROCESS 0:N off' 'PROCESS 0:0' >want && cmp want lines >>out
-	ok "$name: options that are given several times, and blanks in a name" $?
+	expect see '[a][b c]' "$@" a --itc-args --logfile-name 'my trace.stf' --verbose 2 --itc-args-end 'b c'
+	expect [ -s 'my trace.stf' ]
+	expect_line -x 'LOGFILE-NAME "my trace.stf"' 'my trace.prot'
+	grep -B1 '^VERBOSE 2$' 'my trace.prot' | expect_line -x '# command line (--verbose)' -
+	verdict "$name: --itc-args is taken out and heeded"
+	expect see '[a]' "$@" a --itc-args --logfile-name end.stf
+	expect [ -s end.stf ]
+	expect see '[a]' "$@" a --itc-args
+	expect see '[--itc-args-end][a]' "$@" --itc-args-end a
+	expect see '[a][b]' "$@" --itc-args --itc-args-end a --itc-args --itc-args-end b
+	expect see '' "$@"
+	verdict "$name: without an end, empty, an end alone, twice, none"
+	expect see '[a]' "$@" --itc-args --counter 'cpu_*' on --counter net_io on --group 'two words' 0 --process 0:N off --process 0:0 --itc-args-end a
+	expect grep -E '^(COUNTER|GROUP|PROCESS) ' ./*.prot >lines
+	expect cat lines >>out
+	expect printf '%s\n' 'COUNTER cpu_* on' 'COUNTER net_io on' 'GROUP "two words" 0' 'PROCESS 0:N off' 'PROCESS 0:0' >want
+	expect_same want lines
+	verdict "$name: options that are given several times, and blanks in a name"
 	word=$(printf 'no\033[31m\nsecond\302\2331m')
 	: >out
 	# vtrun leaves such words out itself, and takes a longer value
-	see '[a]' "$@" --itc-args "$word" "--verbose$word=$(head -c 5000 /dev/zero | tr '\0' x)" --itc-args-end a &&
-		grep -q '^[A-Za-z ]*: --itc-args: .*no?\[31m?second??1m.* is no option.* left out$' out &&
-		! LC_ALL=C grep -q "$(printf '[\033\233]')" out
-	ok "$name: a hostile word is named in one line of text" $?
+	expect see '[a]' "$@" --itc-args "$word" "--verbose$word=$(head -c 5000 /dev/zero | tr '\0' x)" --itc-args-end a
+	expect_line '^[A-Za-z ]*: --itc-args: .*no?\[31m?second??1m.* is no option.* left out$' out
+	LC_ALL=C expect_no_line "$(printf '[\033\233]')" out
+	verdict "$name: a hostile word is named in one line of text"
 }
 
 # shellcheck disable=SC2086

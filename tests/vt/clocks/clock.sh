@@ -44,8 +44,9 @@ until grep -q '^asked' say || [ $tries -ge 300 ]; do
 	sleep 0.1
 	tries=$((tries + 1))
 done
-./now job >out 2>&1 && grep -q 'first is past: yes' out
-ok "another process reads the job's clock" $?
+expect ./now job >out 2>&1
+expect_line 'first is past: yes' out
+verdict "another process reads the job's clock"
 first=$(sed -n 's/^first: \([0-9]*\) .*/\1/p' out)
 wait
 # and it is one clock: the job read it later, in the end
@@ -81,8 +82,9 @@ if sh "$src/tests/mpi/netns.sh" -- true >out 2>&1; then
 	VT_TIMER=clock_monotonic launch 2 2 $([ $mpi = openmpi ] && echo "-x TICKMARK_CLOCK_DIR") ./clock_job 1000
 	rc=$?
 	cp out say
-	ordered && test $rc -eq 0
-	ok "two nodes whose clocks are 1000 s apart: no reading contradicts the order of messages or the true time" $?
+	expect ordered
+	expect test $rc -eq 0
+	verdict "two nodes whose clocks are 1000 s apart: no reading contradicts the order of messages or the true time"
 	sed -n 's/^asked/# asked/p' say
 else
 	skip "two nodes whose clocks are 1000 s apart: no reading contradicts the order of messages" "$(tail -n 1 out)"

@@ -49,12 +49,19 @@ for step in $steps; do
 		phase=$((step / 3 + step * 7))
 		rm -f tt.*
 		clock "$step" $bump $phase "$build/timertest" 1 0.5 --synced-host off --timer clock_boottime --performance-time 0.05s --burst 20 --output tt --force
-		[ $status -ne 2 ] && says_step tt.clk "$step" && inside tt.clk "$step" $phase $bump && ! grep '^contradiction ' tt.clk
-		ok "timertest, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
+		expect [ $status -ne 2 ]
+		expect says_step tt.clk "$step"
+		expect inside tt.clk "$step" $phase $bump
+		expect_not grep '^contradiction ' tt.clk
+		verdict "timertest, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound"
 		clean
 		VT_VERBOSE=2 VT_TIMER=clock_boottime VT_SYNCED_HOST=off clock "$step" $bump $phase "$vtrun" -- ./job
-		[ $status -eq 0 ] && inside_themselves && says_step job.clk "$step" && inside job.clk "$step" $phase $bump && ! grep '^contradiction ' job.clk
-		ok "job, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
+		expect_status 0
+		expect inside_themselves
+		expect says_step job.clk "$step"
+		expect inside job.clk "$step" $phase $bump
+		expect_not grep '^contradiction ' job.clk
+		verdict "job, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound"
 	done
 done
 # Several sessions on each tick, all of them used: the clock neither stopped nor stepped, nor is its rate known to be wrong; timertest says
@@ -67,25 +74,30 @@ sound() # FILE.clk
 rm -f tt.*
 timeout 120 "$MPIRUN" -np 3 "$build/timertest" 0.3 0.001 --synced-host off --timer "$ticks" --timer-skip 0 --performance-time 0.05s --burst 3 \
 	--output tt --force >out 2>&1
-sound tt.clk && ! grep -E '^ASSUMPTION|stepped' out &&
-	[ "$(grep -Ec '^clock map of rank [12]: [0-9]+ of [0-9]+ sessions?, [0-9]+ more left out \(on the same tick of a clock as another, so ' out)" -eq 2 ]
-ok "timertest, several sessions on a tick of 50 ms: no step, and it says how many were left out and why" $?
+expect sound tt.clk
+expect_not grep -E '^ASSUMPTION|stepped' out
+expect_lines 2 -E '^clock map of rank [12]: [0-9]+ of [0-9]+ sessions?, [0-9]+ more left out \(on the same tick of a clock as another, so ' out
+verdict "timertest, several sessions on a tick of 50 ms: no step, and it says how many were left out and why"
 clean
-VT_TIMER=$ticks VT_TIMER_SKIP=0 VT_SYNCED_HOST=off timeout 120 "$MPIRUN" -np 3 "$vtrun" -- ./job often >out 2>&1 && sound job.clk
-ok "job, several sessions on a tick of 50 ms: no step" $?
+VT_TIMER=$ticks VT_TIMER_SKIP=0 VT_SYNCED_HOST=off expect timeout 120 "$MPIRUN" -np 3 "$vtrun" -- ./job often >out 2>&1
+expect sound job.clk
+verdict "job, several sessions on a tick of 50 ms: no step"
 # one clock for all by its nature: what it lags is still uncertain
 rm -f tt.*
 clock 1000 1 0 "$build/timertest" 1 0.5 --timer clock_boottime --performance-time 0.05s --burst 20 --output tt --force
-[ $status -ne 2 ] && inside tt.clk 1000 0 1
-ok "timertest, one clock that all read" $?
+expect [ $status -ne 2 ]
+expect inside tt.clk 1000 0 1
+verdict "timertest, one clock that all read"
 clean
 VT_TIMER=clock_boottime clock 1000 1 0 "$vtrun" -- ./job
-[ $status -eq 0 ] && inside job.clk 1000 0 1
-ok "job, one clock that all read" $?
+expect_status 0
+expect inside job.clk 1000 0 1
+verdict "job, one clock that all read"
 # one that does not move for 5 s: its step is unknown
 clean
 VT_TIMER=clock_boottime clock 5000000000 0 0 "$vtrun" -- ./job
-[ $status -eq 0 ] && [ "$(grep -c 'WARNING.*clock_boottime, did not move for 10 ms, nor did those of others: its step is unknown' out)" -eq 1 ] &&
-	grep -q '^INFO EFFECTIVE-TICK unknown on 3 of 3 ranks, the first is 0$' job.prot
-ok "job, a clock that stands still: a line in the protocol and on stderr" $?
+expect_status 0
+expect_lines 1 'WARNING.*clock_boottime, did not move for 10 ms, nor did those of others: its step is unknown' out
+expect_line '^INFO EFFECTIVE-TICK unknown on 3 of 3 ranks, the first is 0$' job.prot
+verdict "job, a clock that stands still: a line in the protocol and on stderr"
 done_testing

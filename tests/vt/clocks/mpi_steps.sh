@@ -31,10 +31,11 @@ stepped() # stepped NAME STEP WORDS [STEP]
 	sed -n 's/^step .* found/# &/p' out
 	# in one line, which says how large the first one is: its size within what is certain
 	grep 'WARNING: the clock of rank' out >said
-	[ "$(wc -l <said)" -eq 1 ] && grep -q "the clock of rank 1 stepped against that of rank 0 by .* of the run${3:+, and there is 1 more}:" said &&
-		awk -v want="$(echo "$1" | sed 's/{rank}/1/g')" '{ sub(/.*rank 0 by /, ""); sub(/, certain to /, " "); sub(/,.*/, "")
+	expect [ "$(wc -l <said)" -eq 1 ]
+	expect_line "the clock of rank 1 stepped against that of rank 0 by .* of the run${3:+, and there is 1 more}:" said
+	expect awk -v want="$(echo "$1" | sed 's/{rank}/1/g')" '{ sub(/.*rank 0 by /, ""); sub(/, certain to /, " "); sub(/,.*/, "")
 			e = $1 - want; exit !($1 ~ /[0-9]s$/ && (e < 0 ? -e : e) < 0.1) }' said
-	ok "$name: it is reported, once" $?
+	verdict "$name: it is reported, once"
 }
 
 stepped 'at work' '-{rank}000s' timed
@@ -43,8 +44,12 @@ stepped 'silent' '-{rank}s' 'timed silent'
 stepped 'two steps' '{rank}s' timed '-{rank}0s'
 
 # nobody exchanges messages about a clock that all read, and nothing but stamps that go back tells of the step
-mpi_compile "$MPICC" clocks/programs/mpi_set.c set && head -c 8 /dev/zero >zero && VT_TIMER=gettimeofday run 2 ./set zero &&
-	grep -q 'WARNING: [0-9]* stamps go back in their thread' out && "$build/stftool" set.stf --dump >dump 2>>out &&
-	grep -q '^INFO .*"100 messages were matched"' dump && ! grep 'mixed up' dump >>out
-ok "the clock of all ranks is set back while one waits in a call: no message has an end of another" $?
+expect mpi_compile "$MPICC" clocks/programs/mpi_set.c set
+expect head -c 8 /dev/zero >zero
+VT_TIMER=gettimeofday expect run 2 ./set zero
+expect_line 'WARNING: [0-9]* stamps go back in their thread' out
+expect "$build/stftool" set.stf --dump >dump 2>>out
+expect_line '^INFO .*"100 messages were matched"' dump
+expect_not grep 'mixed up' dump >>out
+verdict "the clock of all ranks is set back while one waits in a call: no message has an end of another"
 done_testing

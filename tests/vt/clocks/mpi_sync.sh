@@ -58,26 +58,34 @@ for load in idle busy; do
 			set --
 		fi
 		# shellcheck disable=SC2086
-		job "$@" && near_timertest "$how, $load"
-		ok "$how, $load: $ranks ranks on $units units, the clocks are as good as timertest's" $?
+		expect job "$@"
+		expect near_timertest "$how, $load"
+		verdict "$how, $load: $ranks ranks on $units units, the clocks are as good as timertest's"
 		! grep '^step ' sync.clk >>out
 		ok "$how, $load: no step is reported" $?
-		[ "$(grep -c '^rank .*: unchanged' out)" -eq "$ranks" ] && ! grep -q '^changed' out
-		ok "$how, $load: affinity, scheduling, environment, signal mask and yielding are as before" $?
+		expect_lines "$ranks" '^rank .*: unchanged' out
+		expect_no_line '^changed' out
+		verdict "$how, $load: affinity, scheduling, environment, signal mask and yielding are as before"
 	done
 done
 # Ranks that can share no memory, in containers of their own for example, exchange messages by MPI, whose yielding is off meanwhile.
 printf '#include <errno.h>\nint memfd_create(const char *n, unsigned f) { (void)n; (void)f; errno = ENOSYS; return -1; }\n' >apart.c
 # shellcheck disable=SC2086
-${CC:-cc} $san -shared -fPIC apart.c -o apart.so && job env LD_PRELOAD="$dir/apart.so" && near_timertest "apart, busy" && ! grep '^step ' sync.clk >>out
-ok "without memory in common, busy: the clocks are as good as timertest's, and no step is reported" $?
-[ "$(grep -c '^rank .*: unchanged' out)" -eq "$ranks" ] && ! grep -q '^changed' out
-ok "without memory in common, busy: nothing is changed" $?
+expect ${CC:-cc} $san -shared -fPIC apart.c -o apart.so
+expect job env LD_PRELOAD="$dir/apart.so"
+expect near_timertest "apart, busy"
+expect_not grep '^step ' sync.clk >>out
+verdict "without memory in common, busy: the clocks are as good as timertest's, and no step is reported"
+expect_lines "$ranks" '^rank .*: unchanged' out
+expect_no_line '^changed' out
+verdict "without memory in common, busy: nothing is changed"
 # shellcheck disable=SC2086
 kill $loops
 loops=
 # All on one unit: who waits yields it, or each message would take a time slice and the clocks were wrong by hundreds of us.
 unit=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
-OMPI_MCA_hwloc_base_binding_policy=none job taskset -c "$unit" && echo "# one unit: job $(cat error) ns" && [ "$(cat error)" -lt 20000 ]
-ok "all ranks on one unit: they yield it to each other" $?
+OMPI_MCA_hwloc_base_binding_policy=none expect job taskset -c "$unit"
+expect echo "# one unit: job $(cat error) ns"
+expect [ "$(cat error)" -lt 20000 ]
+verdict "all ranks on one unit: they yield it to each other"
 done_testing

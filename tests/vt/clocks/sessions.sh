@@ -37,22 +37,31 @@ corrected() # corrected TRACE CLK
 
 for offset in 5ms 30s; do
 	killed process $offset last
-	[ -e pp.stf ] && ! ls VT-flush-*.dat >>out 2>&1 && corrected pp.stf pp.clk
-	ok "killed, clocks $offset apart: the sampler's trace has all messages in order" $?
+	expect [ -e pp.stf ]
+	expect_not ls VT-flush-*.dat >>out 2>&1
+	expect corrected pp.stf pp.clk
+	verdict "killed, clocks $offset apart: the sampler's trace has all messages in order"
 done
 killed process 5ms ''
-corrected pp.stf pp.clk && [ "$(grep -c '^session ' pp.clk)" -eq 21 ]
-ok "sessions in between are in the correction" $?
+expect corrected pp.stf pp.clk
+expect_lines 21 '^session ' pp.clk
+verdict "sessions in between are in the correction"
 clean
-VT_TIMER_SKIP=1 VT_TIMER="sim:base=CPU,offset={rank}5ms,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 "$build/vtrun" -- ./pp '' >out 2>&1 &&
-	corrected pp.stf pp.clk && [ "$(grep -c '^session middle used 0' pp.clk)" -eq 9 ] && [ "$(grep -c '^session middle used 1' pp.clk)" -eq 9 ]
-ok "TIMER-SKIP 1: in a job that ends as usual every second one is" $?
+VT_TIMER_SKIP=1 VT_TIMER="sim:base=CPU,offset={rank}5ms,drift={rank}0ppm,tick=3ns" expect timeout 120 "$MPIRUN" -np 4 "$build/vtrun" -- ./pp '' >out 2>&1
+expect corrected pp.stf pp.clk
+expect_lines 9 '^session middle used 0' pp.clk
+expect_lines 9 '^session middle used 1' pp.clk
+verdict "TIMER-SKIP 1: in a job that ends as usual every second one is"
 killed thread 5ms last
-[ ! -e pp.stf ] && "$build/stftool" VT-flush-*.dat --merge pp.stf >>out 2>&1 && corrected pp.stf pp.clk
-ok "killed without a sampler process: stftool finds the sessions in the raw files" $?
+expect [ ! -e pp.stf ]
+expect "$build/stftool" VT-flush-*.dat --merge pp.stf >>out 2>&1
+expect corrected pp.stf pp.clk
+verdict "killed without a sampler process: stftool finds the sessions in the raw files"
 rm -f VT-flush-pp_0-*
-"$build/stftool" VT-flush-*.dat --merge part.stf >out 2>&1 && grep -q 'not corrected: .*rank 0' out && [ ! -e part.clk ]
-ok "without the file of rank 0 the clocks are not corrected, and a line says so" $?
+expect "$build/stftool" VT-flush-*.dat --merge part.stf >out 2>&1
+expect_line 'not corrected: .*rank 0' out
+expect [ ! -e part.clk ]
+verdict "without the file of rank 0 the clocks are not corrected, and a line says so"
 
 # The sampler process dies as well: all is in the raw files, and the command in the protocol makes the trace, also where they were moved
 all_killed()
@@ -102,8 +111,9 @@ bound()
 	echo "# sampler $1: bound $(cat "bound.$1") us, $(grep -c '^pair ' truth.clk) pairs, at most $(cat gap) ms apart"
 }
 
-bound thread && bound process
-ok "slewed by 50 ppm between two sessions: the stamps are inside the stated bound" $?
+expect bound thread
+expect bound process
+verdict "slewed by 50 ppm between two sessions: the stamps are inside the stated bound"
 # a thread that samples wakes up each 100 ms, the sampler process reads the clocks each 40 ms; where it waited for a core, its bound is
 # rightly wider
 tries=1

@@ -42,13 +42,20 @@ timers() # timers FILE.clk NAME N
 	[ "$(grep -c "^timer \"$2" "$1")" -eq "$3" ]
 }
 
-both CPU_Norm '' && said 'rank 0 with CPU_Norm, ranks 1, 2 with' && timers tt.maps CPU_Norm 3 && timers job.clk CPU_Norm 3
-ok "only rank 0 has VT_TIMER: its timer is that of all" $?
-both clock_monotonic_raw clock_boottime && said 'ranks 1, 2 with clock_boottime (replaced by that of rank 0)' &&
-	timers tt.maps clock_monotonic_raw 3 && timers job.clk clock_monotonic_raw 3
-ok "the others have another one" $?
-both gettimeofday '' && timers tt.maps gettimeofday 3 && timers job.clk gettimeofday 3
-ok "gettimeofday where it is named" $?
+expect both CPU_Norm ''
+expect said 'rank 0 with CPU_Norm, ranks 1, 2 with'
+expect timers tt.maps CPU_Norm 3
+expect timers job.clk CPU_Norm 3
+verdict "only rank 0 has VT_TIMER: its timer is that of all"
+expect both clock_monotonic_raw clock_boottime
+expect said 'ranks 1, 2 with clock_boottime (replaced by that of rank 0)'
+expect timers tt.maps clock_monotonic_raw 3
+expect timers job.clk clock_monotonic_raw 3
+verdict "the others have another one"
+expect both gettimeofday ''
+expect timers tt.maps gettimeofday 3
+expect timers job.clk gettimeofday 3
+verdict "gettimeofday where it is named"
 
 # No timer is named: what timertest finds proven, the job takes as well. A busy machine may fail to prove it, and then says so: again.
 unnamed() # into $name and $taken
@@ -90,29 +97,44 @@ END
 	sed 's/^exec /exec .\/hidden /' each.before >each
 	HIDE='0 1 2'
 	export HIDE
-	both '' '' && timers tt.maps clock_monotonic 3 && timers job.clk clock_monotonic 3 &&
-		grep -q '^timer: clock_monotonic, because .* not proven to be one clock on the node of rank 0' tt.out
-	ok "a counter that the kernel does not use is not taken" $?
+	expect both '' ''
+	expect timers tt.maps clock_monotonic 3
+	expect timers job.clk clock_monotonic 3
+	expect_line '^timer: clock_monotonic, because .* not proven to be one clock on the node of rank 0' tt.out
+	verdict "a counter that the kernel does not use is not taken"
 	# ranks 1 and 2 have begun with the counter and go back
 	HIDE=0
-	both '' '' && timers tt.maps clock_monotonic 3 && timers job.clk clock_monotonic 3 && ! grep -q 'different timers' out
-	ok "one node whose counter is not proven: no rank takes it" $?
+	expect both '' ''
+	expect timers tt.maps clock_monotonic 3
+	expect timers job.clk clock_monotonic 3
+	expect_no_line 'different timers' out
+	verdict "one node whose counter is not proven: no rank takes it"
 	# a steered clock on rank 0, which is read beside a free one, and the counter on the others
 	clean
 	FIRST='' OTHERS='' timeout 120 "$MPIRUN" -np 1 ./each "$vtrun" -- ./job : -np 2 ./each "$vtrun" -- ./job early >out 2>&1
 	rc=$?
-	[ $rc -eq 0 ] && [ "$(grep -c 'TIMER CPU is kept, although the job takes clock_monotonic' out)" -eq 2 ] && ! grep -q 'no clock session' out &&
-		timers job.clk clock_monotonic 1 && timers job.clk CPU 2 && [ "$(grep -c '^rank ' job.clk)" -eq 3 ] && [ "$(grep -c '^session' job.clk)" -ge 4 ]
-	ok "ranks that keep the counter, beside one with a kernel clock: the sessions are made" $?
+	expect [ $rc -eq 0 ]
+	expect_lines 2 'TIMER CPU is kept, although the job takes clock_monotonic' out
+	expect_no_line 'no clock session' out
+	expect timers job.clk clock_monotonic 1
+	expect timers job.clk CPU 2
+	expect_lines 3 '^rank ' job.clk
+	expect [ "$(grep -c '^session' job.clk)" -ge 4 ]
+	verdict "ranks that keep the counter, beside one with a kernel clock: the sessions are made"
 	mv each.before each
 fi
 sim='sim:base=CPU,drift={rank}0ppm,tick=1ns'
-both "$sim" "$sim" && ! grep -q 'different timers' out && timers tt.maps 'sim:base=CPU,drift=20ppm' 1
-ok "one simulated clock for each rank is no difference" $?
+expect both "$sim" "$sim"
+expect_no_line 'different timers' out
+expect timers tt.maps 'sim:base=CPU,drift=20ppm' 1
+verdict "one simulated clock for each rank is no difference"
 # a rate that is refused on all ranks but 0
-both 'sim:base=CPU,drift={rank}000000ppm,tick=1ns' clock_monotonic_raw && said 'clock_monotonic_raw (kept: ' && timers tt.maps clock_monotonic_raw 2 &&
-	timers job.clk clock_monotonic_raw 2 && grep -q '^verdict: .*NOT fit' tt.out
-ok "what cannot be opened elsewhere is named, and is not fit" $?
+expect both 'sim:base=CPU,drift={rank}000000ppm,tick=1ns' clock_monotonic_raw
+expect said 'clock_monotonic_raw (kept: '
+expect timers tt.maps clock_monotonic_raw 2
+expect timers job.clk clock_monotonic_raw 2
+expect_line '^verdict: .*NOT fit' tt.out
+verdict "what cannot be opened elsewhere is named, and is not fit"
 
 # The clocks run at known rates against CLOCK_REALTIME, which NTP keeps on rank 0 only: the intervals contain them.
 case ${CFLAGS:-} in
@@ -133,9 +155,10 @@ true_rates() # true_rates ERROR_US: of two ranks
 		--burst 20 --output tt --force >out 2>&1
 	[ $? -ne 2 ] && grep '^true frequency' out
 }
-true_rates 50 >rates && awk '{ r = $5 + 0; truth = 100 * (1 + r * 100e-6); bad += !(($6 - truth) ^ 2 <= ($6 * $9 * 1e-6) ^ 2) || $9 > 200 }
+expect true_rates 50 >rates
+expect awk '{ r = $5 + 0; truth = 100 * (1 + r * 100e-6); bad += !(($6 - truth) ^ 2 <= ($6 * $9 * 1e-6) ^ 2) || $9 > 200 }
 	NR == 1 { bad += !/by NTP \(maximum error 50/ } NR == 2 { bad += !/by the sessions with rank 0/ } END { exit bad || NR != 2 }' rates
-ok "true frequencies: by NTP on rank 0, by the sessions on rank 1, and right" $?
+verdict "true frequencies: by NTP on rank 0, by the sessions on rank 1, and right"
 sed 's/^/# /' rates
 true_rates 900000 >rates
 [ "$(cat rates)" = 'true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0 well enough for so short a run' ]

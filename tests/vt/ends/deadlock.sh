@@ -44,28 +44,36 @@ fi
 "$build/stftool" fs.stf --dump 2>>out | grep -q 'INFO .*MPI_Recv'
 ok "the stacks are in the trace, too" $?
 VT_DEADLOCK_WARNING=0.5s job "$vtrun" -- ./plain collective
-stopped plain && [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'GLOBAL:DEADLOCK: ' say | head -n 1 | cut -d: -f1)" ]
-ok "vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective operation; DEADLOCK-WARNING comes before" $?
+expect stopped plain
+expect [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'GLOBAL:DEADLOCK: ' say | head -n 1 | cut -d: -f1)" ]
+verdict "vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective operation; DEADLOCK-WARNING comes before"
 VT_DEADLOCK_TIMEOUT=0.5s job ./fs moves
-[ $status -eq 0 ] && ! grep GLOBAL say && "$build/stftool" fs.stf --verify >>out 2>&1
-ok "a job that moves is not stopped, and not one in which a single rank computes for longer" $?
+expect_status 0
+expect_not grep GLOBAL say
+expect "$build/stftool" fs.stf --verify >>out 2>&1
+verdict "a job that moves is not stopped, and not one in which a single rank computes for longer"
 VT_DEADLOCK_TIMEOUT=0.5s job ./slow moves
-[ $status -eq 0 ] && ! grep GLOBAL say && "$build/stftool" slow.stf --verify >>out 2>&1
-ok "nor one whose last clock session takes longer: all ranks are in MPI_Finalize" $?
+expect_status 0
+expect_not grep GLOBAL say
+expect "$build/stftool" slow.stf --verify >>out 2>&1
+verdict "nor one whose last clock session takes longer: all ranks are in MPI_Finalize"
 unset VT_DEADLOCK_TIMEOUT
 
 clean
 timeout 60 ./fs handler >say 2>&1
 status=$?
-[ $status -eq 7 ] && grep -q '^handled 15$' say
-ok "a handler of the program has its turn after libVTfs" $?
+expect_status 7
+expect_line '^handled 15$' say
+verdict "a handler of the program has its turn after libVTfs"
 # rank 0 begins anew with the options of rank 1, which waits for a message until the job is ended
 clean
 echo 'SAMPLE-PERIOD 90ms' >rank1.conf
 # shellcheck disable=SC2016
 VT_CONFIG_RANK=1 timeout 60 "$MPIRUN" -np 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -eq 0 ] && exec ./fs handler; VT_CONFIG=rank1.conf exec ./fs' >say 2>&1
-[ $? -ne 124 ] && grep -q 'the options are those of .*rank1.conf of rank 1' say && grep -q '^handled 15$' say
-ok "and where the run begins anew" $?
+expect [ $? -ne 124 ]
+expect_line 'the options are those of .*rank1.conf of rank 1' say
+expect_line '^handled 15$' say
+verdict "and where the run begins anew"
 
 noted() # noted SIGNAL: in the raw file
 {
@@ -76,17 +84,20 @@ export VT_KEEP_RAW_EVENTS=on
 clean
 VT_ALTSTACK=on timeout 60 ./fs overflow >say 2>&1
 status=$?
-[ $status -eq 139 ] && noted 11
-ok "ALTSTACK: an overflow of the stack is noted" $?
+expect_status 139
+expect noted 11
+verdict "ALTSTACK: an overflow of the stack is noted"
 clean
 timeout 60 ./fs overflow >say 2>&1
-[ $? -eq 139 ] && noted -256
-ok "without it none is" $?
+expect [ $? -eq 139 ]
+expect noted -256
+verdict "without it none is"
 clean
 VT_HANDLE_SIGNALS=3,10:100 timeout 60 "$vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
 status=$?
-[ $status -eq 140 ] && noted 12
-ok "HANDLE-SIGNALS 3,10:100, as in the guide: the signal is noted, and ends the program" $?
+expect_status 140
+expect noted 12
+verdict "HANDLE-SIGNALS 3,10:100, as in the guide: the signal is noted, and ends the program"
 clean
 timeout 60 "$vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
 [ "$(od -An -t u4 -j 1872 -N 4 VT-flush-*.dat | tr -d ' ')" -eq 0 ]

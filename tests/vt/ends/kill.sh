@@ -53,8 +53,9 @@ for who in one all; do
 		fi
 	done
 	echo "# $who: $i kills, $empty of them before or after the recording, $wrong without a sound trace"
-	[ $wrong -eq 0 ] && [ $empty -lt "$kills" ]
-	ok "SIGKILL of $who of 4 ranks, $kills times" $?
+	expect [ $wrong -eq 0 ]
+	expect [ $empty -lt "$kills" ]
+	verdict "SIGKILL of $who of 4 ranks, $kills times"
 done
 
 done_testing

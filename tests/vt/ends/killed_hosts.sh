@@ -53,8 +53,13 @@ nothing_left() # no raw file, no file of a host
 
 clean
 in_hosts "$vtrun" -- ./pp sync kill
-[ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && nothing_left && sound pp.stf && [ -s pp.clk ] && [ "$(grep -c '^INFO ENDED' pp.prot)" -ge 1 ] && quick pp.stf
-ok "killed on two hosts: one corrected trace of both" $?
+expect [ "$(find . -name '*.stf' | wc -l)" -eq 1 ]
+expect nothing_left
+expect sound pp.stf
+expect [ -s pp.clk ]
+expect [ "$(grep -c '^INFO ENDED' pp.prot)" -ge 1 ]
+expect quick pp.stf
+verdict "killed on two hosts: one corrected trace of both"
 
 # The sampler of rank 1's host, which is not the one in the protocol, is stopped before the ranks are killed
 clean
@@ -63,8 +68,12 @@ helper='until grep -q "^INFO SAMPLED by process" pp.prot && [ "$(pgrep -xc vtsam
 SAMPLERS_LEFT=1
 export SAMPLERS_LEFT
 in_hosts "$vtrun" -- ./pp sync kill stopped
-[ -e stopped ] && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && nothing_left && sound pp.stf && quick pp.stf
-ok "a host whose sampler is silent is given up: one trace, with what its ranks have recorded" $?
+expect [ -e stopped ]
+expect [ "$(find . -name '*.stf' | wc -l)" -eq 1 ]
+expect nothing_left
+expect sound pp.stf
+expect quick pp.stf
+verdict "a host whose sampler is silent is given up: one trace, with what its ranks have recorded"
 unset SAMPLERS_LEFT helper
 
 # Each host has a folder of its own under the same name
@@ -72,12 +81,18 @@ clean
 mkdir -p shared node0 node1
 # shellcheck disable=SC2016
 in_hosts sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" && exec "$1/vtrun" -- ../pp sync kill' "$dir" "$build"
-[ -e node0/pp.stf ] && [ -e node1/pp.stf ] && "$build/stftool" node0/pp.stf --verify >>out 2>&1 && "$build/stftool" node1/pp.stf --verify >>out 2>&1 &&
-	! ls node?/VT-host-* >>out 2>&1
-ok "without a shared folder there is a trace of each host" $?
-cp node1/VT-flush-*.dat node0 && (cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 &&
-	grep -q 'ranks of this host only' node0/pp.prot && grep -q 'ranks of this host only' node1/pp.prot && sound node0/pp.stf
-ok "one command joins them" $?
+expect [ -e node0/pp.stf ]
+expect [ -e node1/pp.stf ]
+expect "$build/stftool" node0/pp.stf --verify >>out 2>&1
+expect "$build/stftool" node1/pp.stf --verify >>out 2>&1
+expect_not ls node?/VT-host-* >>out 2>&1
+verdict "without a shared folder there is a trace of each host"
+expect cp node1/VT-flush-*.dat node0
+(cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 || not_met '(cd node0 && PATH=$build:$PATH sh -c "$(sed -n ...'
+expect_line 'ranks of this host only' node0/pp.prot
+expect_line 'ranks of this host only' node1/pp.prot
+expect sound node0/pp.stf
+verdict "one command joins them"
 
 # Ranks of two hosts that wait for each other: each sampler finds its own blocked, and only both together are a deadlock
 clean
@@ -88,9 +103,11 @@ else
 	VT_DEADLOCK_TIMEOUT=1s
 	export VT_DEADLOCK_TIMEOUT
 	in_hosts -x VT_DEADLOCK_TIMEOUT ./fs
-	[ "$(grep -c 'Tickmark ERROR: GLOBAL:DEADLOCK: no progress in any process for 1 s' out)" -eq 2 ] && "$build/stftool" fs.stf --verify >>out 2>&1 &&
-		nothing_left && [ "$(grep -c '^INFO ENDED .*by the sampler process: deadlock' fs.prot)" -eq 2 ]
-	ok "a deadlock of two hosts is stopped, with one trace of both" $?
+	expect_lines 2 'Tickmark ERROR: GLOBAL:DEADLOCK: no progress in any process for 1 s' out
+	expect "$build/stftool" fs.stf --verify >>out 2>&1
+	expect nothing_left
+	expect_lines 2 '^INFO ENDED .*by the sampler process: deadlock' fs.prot
+	verdict "a deadlock of two hosts is stopped, with one trace of both"
 	unset VT_DEADLOCK_TIMEOUT
 fi
 

@@ -7,9 +7,9 @@
 [ -e "$lib/libVTcs.so" ] || skip_all "no shared library in this build"
 [ -z "$san" ] || skip_all "the sanitizer has to be the first library"
 cd "$dir" || exit 99
-${CC:-cc} -O2 -I"$include" "$here/ends/programs/no_room.c" -o no_room -L"$lib" -lVTcs -Wl,-rpath,"$lib" >out 2>&1 &&
-	${CC:-cc} -O2 -DSHIM -shared -fPIC "$here/ends/programs/no_room.c" -o shim.so -ldl >>out 2>&1
-ok "the program is compiled" $?
+expect ${CC:-cc} -O2 -I"$include" "$here/ends/programs/no_room.c" -o no_room -L"$lib" -lVTcs -Wl,-rpath,"$lib" >out 2>&1
+expect ${CC:-cc} -O2 -DSHIM -shared -fPIC "$here/ends/programs/no_room.c" -o shim.so -ldl >>out 2>&1
+verdict "the program is compiled"
 
 # records CALLS COMMAND: in the folder $at, with the shim; what it said is in $dir/out
 records()
@@ -36,18 +36,22 @@ SHIM_END=4000000 SHIM_ERRNO=122
 export SHIM_END SHIM_ERRNO
 records $calls
 unset SHIM_END SHIM_ERRNO
-[ $status -eq 7 ] && once 'no place for more records in .*: Disk quota exceeded' && once "quota exceeded; [0-9]* records are missing"
-ok "a quota: one message, the number of records that are missing, the program's own status" $?
+expect_status 7
+expect once 'no place for more records in .*: Disk quota exceeded'
+expect once "quota exceeded; [0-9]* records are missing"
+verdict "a quota: one message, the number of records that are missing, the program's own status"
 as_fast
 ok "a quota: lost records cost no more than stored ones" $?
-"$build/stftool" quota/no_room.stf --verify >out 2>&1 && ! ls quota/VT-* >/dev/null 2>&1
-ok "a quota: what was stored is a valid trace" $?
+expect "$build/stftool" quota/no_room.stf --verify >out 2>&1
+expect_not ls quota/VT-* >/dev/null 2>&1
+verdict "a quota: what was stored is a valid trace"
 
 at=$dir/vanishes
 records $calls "rm -rf '$dir/vanishes'"
-[ $status -eq 7 ] && once 'no place for more records in .*: No such file or directory' &&
-	once 'WARNING: no trace: .*/vanishes/VT-flush-.* was removed; [0-9]* more records are lost'
-ok "a folder that vanishes: one message at once, one at the end, the program's own status" $?
+expect_status 7
+expect once 'no place for more records in .*: No such file or directory'
+expect once 'WARNING: no trace: .*/vanishes/VT-flush-.* was removed; [0-9]* more records are lost'
+verdict "a folder that vanishes: one message at once, one at the end, the program's own status"
 as_fast
 ok "a folder that vanishes: lost records cost no more than stored ones" $?
 
@@ -55,11 +59,15 @@ at=$dir/fixed
 mkdir "$at"
 if mount -t tmpfs -o size=4m tickmark-test "$at" 2>/dev/null; then
 	records $calls "cp '$dir/no_room' '$at/more' && mount -o remount,ro '$at' 2>/dev/null || :"
-	[ $status -eq 7 ] && once 'no place for more records in .*: ' && once 'WARNING: no trace: .*What was recorded is in .*; .* makes the trace' && as_fast
-	ok "a full folder: one message, the command that makes the trace, no slower" $?
+	expect_status 7
+	expect once 'no place for more records in .*: '
+	expect once 'WARNING: no trace: .*What was recorded is in .*; .* makes the trace'
+	expect as_fast
+	verdict "a full folder: one message, the command that makes the trace, no slower"
 	# shellcheck disable=SC2016
-	eval "$(sed -n 's/.* is in .*; stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p' out)" >out2 2>&1 && "$build/stftool" fixed.stf --verify >>out2 2>&1
-	ok "a full folder: the command makes a valid trace elsewhere" $?
+	expect eval "$(sed -n 's/.* is in .*; stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p' out)" >out2 2>&1
+	expect "$build/stftool" fixed.stf --verify >>out2 2>&1
+	verdict "a full folder: the command makes a valid trace elsewhere"
 	umount "$at"
 else
 	skip "a full folder: one message, the command that makes the trace, no slower" "no right to mount a tmpfs"
@@ -71,8 +79,10 @@ SHIM_NO_MAP=$at
 export SHIM_NO_MAP
 records 1000
 unset SHIM_NO_MAP
-[ $status -eq 7 ] && once 'cannot be mapped; --flush-prefix names another folder: No such device; the raw file is ' && "$build/stftool" unmapped/no_room.stf --verify >out2 2>&1
-ok "a file system without shared mappings: one message, raw data elsewhere, a trace" $?
+expect_status 7
+expect once 'cannot be mapped; --flush-prefix names another folder: No such device; the raw file is '
+expect "$build/stftool" unmapped/no_room.stf --verify >out2 2>&1
+verdict "a file system without shared mappings: one message, raw data elsewhere, a trace"
 
 # 9p with cache=mmap: read() asks the server, which does not know yet what is mapped
 at=$dir/unread
@@ -80,8 +90,10 @@ SHIM_NO_READ=$at
 export SHIM_NO_READ
 records 1000
 unset SHIM_NO_READ
-[ $status -eq 7 ] && once 'reading from this file system does not show what is mapped; .*; the raw file is ' && "$build/stftool" unread/no_room.stf --verify >out2 2>&1
-ok "a file system whose mappings are not what is read: one message, raw data elsewhere, a trace" $?
+expect_status 7
+expect once 'reading from this file system does not show what is mapped; .*; the raw file is '
+expect "$build/stftool" unread/no_room.stf --verify >out2 2>&1
+verdict "a file system whose mappings are not what is read: one message, raw data elsewhere, a trace"
 
 # What is mapped under one name of a file is not seen under another one
 at=$dir/names
@@ -89,22 +101,28 @@ SHIM_NAMES=1
 export SHIM_NAMES
 records 1000
 unset SHIM_NAMES
-[ $status -eq 7 ] && "$build/xstftool" names/no_room.stf >dump 2>out2 && [ "$(grep -c '^[0-9]* SAMP .*"test:value"' dump)" -eq 5000 ]
-ok "a file system that keeps a cache for each name of a file: all values are in the trace" $?
+expect_status 7
+expect "$build/xstftool" names/no_room.stf >dump 2>out2
+expect_lines 5000 '^[0-9]* SAMP .*"test:value"' dump
+verdict "a file system that keeps a cache for each name of a file: all values are in the trace"
 
 at=$dir/served
 SHIM_FUSE=$at
 export SHIM_FUSE
 records 1000
-[ $status -eq 7 ] && once 'if the server of this file system (FUSE) ended, the program would, too; .*; the raw file is ' && "$build/stftool" served/no_room.stf --verify >out2 2>&1
-ok "a file system of FUSE: raw data elsewhere, one message, a trace" $?
+expect_status 7
+expect once 'if the server of this file system (FUSE) ended, the program would, too; .*; the raw file is '
+expect "$build/stftool" served/no_room.stf --verify >out2 2>&1
+verdict "a file system of FUSE: raw data elsewhere, one message, a trace"
 rm -f served/*
 VT_FLUSH_PREFIX=$at
 export VT_FLUSH_PREFIX
 records 1000
 unset SHIM_FUSE VT_FLUSH_PREFIX
-[ $status -eq 7 ] && ! grep -q FUSE out && "$build/stftool" served/no_room.stf --verify >out2 2>&1
-ok "and there, where the user says so" $?
+expect_status 7
+expect_no_line FUSE out
+expect "$build/stftool" served/no_room.stf --verify >out2 2>&1
+verdict "and there, where the user says so"
 # ---- calls of instrumented functions ----
 
 ${CC:-cc} -O2 -finstrument-functions "$here/functions/programs/functions_many.c" -o many >out 2>&1
@@ -133,10 +151,12 @@ all_counted()
 at=$dir/calls
 mkdir "$at"
 if mount -t tmpfs -o size=3m tickmark-test "$at" 2>/dev/null; then
-	calls_recorded && once 'no place for more records in .*: No space left on device'
-	ok "a disk that is full while functions are traced: one message, the program ends as always" $?
-	"$build/stftool" calls/VT-flush-* --merge full.stf >out2 2>&1 && all_counted out2 full.stf
-	ok "what fitted is a valid trace, and what did not is counted" $?
+	expect calls_recorded
+	expect once 'no place for more records in .*: No space left on device'
+	verdict "a disk that is full while functions are traced: one message, the program ends as always"
+	expect "$build/stftool" calls/VT-flush-* --merge full.stf >out2 2>&1
+	expect all_counted out2 full.stf
+	verdict "what fitted is a valid trace, and what did not is counted"
 	umount "$at"
 else
 	skip "a disk that is full while functions are traced" "no right to mount a tmpfs"
@@ -144,12 +164,16 @@ else
 fi
 
 # beyond the limit are a block of the calls that are left out, and names, in two copies of a block
-calls_recorded --flush-limit 2MB --keep-raw-events on && once 'no place for more records in .*: FLUSH-LIMIT is reached' &&
-	[ "$(wc -c <"$(ls "$at"/VT-flush-*)")" -le $((2097152 + 3 * 65536)) ] && "$build/stftool" "$at"/VT-flush-* --merge limit.stf >out2 2>&1 && all_counted out2 limit.stf
-ok "FLUSH-LIMIT while functions are traced: one message, no event is beyond it, what is left out is counted" $?
+expect calls_recorded --flush-limit 2MB --keep-raw-events on
+expect once 'no place for more records in .*: FLUSH-LIMIT is reached'
+expect [ "$(wc -c <"$(ls "$at"/VT-flush-*)")" -le $((2097152 + 3 * 65536)) ]
+expect "$build/stftool" "$at"/VT-flush-* --merge limit.stf >out2 2>&1
+expect all_counted out2 limit.stf
+verdict "FLUSH-LIMIT while functions are traced: one message, no event is beyond it, what is left out is counted"
 rm -f "$at"/many.*
-calls_recorded --flush-limit 2MB --statistics on && "$build/stftool" "$at/many.stf" --print-statistics >out2 2>&1 &&
-	function=$(sed -n 's/^# function \([0-9]*\) = Application:nothing$/\1/p' out2) &&
-	[ "$(awk -F: -v f="$function" '$2 == f { n += $6 } END { print n + 0 }' out2)" -eq $((calls - 1)) ]
-ok "and the statistics have all calls, those after it, too" $?
+expect calls_recorded --flush-limit 2MB --statistics on
+expect "$build/stftool" "$at/many.stf" --print-statistics >out2 2>&1
+function=$(sed -n 's/^# function \([0-9]*\) = Application:nothing$/\1/p' out2) || not_met "function is known"
+expect [ "$(awk -F: -v f="$function" '$2 == f { n += $6 } END { print n + 0 }' out2)" -eq $((calls - 1)) ]
+verdict "and the statistics have all calls, those after it, too"
 done_testing

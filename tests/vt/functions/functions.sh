@@ -36,15 +36,20 @@ for cc in "${CC:-cc}" "$other"; do
 			continue
 		fi
 		# shellcheck disable=SC2086
-		build_it $cc $opt && run 3 2000 1 "$dir/libfunctions.so" && same
-		ok "$cc $opt: the call tree of threads, a library, longjmp and a signal handler is in the trace" $?
+		expect build_it $cc $opt
+		expect run 3 2000 1 "$dir/libfunctions.so"
+		expect same
+		verdict "$cc $opt: the call tree of threads, a library, longjmp and a signal handler is in the trace"
 	done
 done
 
 # two libraries at one address in turn: the names are each its own
-build_it ${CC:-cc} -O1 && cp "$dir/libfunctions.so" "$dir/libother.so" && run 1 100 1 "$dir/libfunctions.so" "$dir/libother.so" && same &&
-	grep -q ' + libother:of_library$' "$dir/traced"
-ok "two libraries that come and go in turn" $?
+expect build_it ${CC:-cc} -O1
+expect cp "$dir/libfunctions.so" "$dir/libother.so"
+expect run 1 100 1 "$dir/libfunctions.so" "$dir/libother.so"
+expect same
+expect_line ' + libother:of_library$' "$dir/traced"
+verdict "two libraries that come and go in turn"
 
 tree() # tree WORDS OF THE PROGRAM...: of functions_odd.c
 {
@@ -60,13 +65,16 @@ for cc in "${CC:-cc}" "$other"; do
 		continue
 	fi
 	# shellcheck disable=SC2086
-	$cc $san -O2 -g -finstrument-functions -o "$dir/odd" "$here/functions/programs/functions_odd.c" >"$dir/out" 2>&1 && tree tail &&
-		awk '{ n = $0; sub(/^\.*/, "", n); count[n]++ } n == "leaf" && $0 ~ /^\.\.leaf/ { direct++ }
+	expect $cc $san -O2 -g -finstrument-functions -o "$dir/odd" "$here/functions/programs/functions_odd.c" >"$dir/out" 2>&1
+	expect tree tail
+	expect awk '{ n = $0; sub(/^\.*/, "", n); count[n]++ } n == "leaf" && $0 ~ /^\.\.leaf/ { direct++ }
 			END { exit count["ping"] != 50 || count["pong"] != 50 || count["jump_ping"] != 50 || count["jump_pong"] != 50 || count["leaf"] != 40 || direct < 20 }' "$dir/tree"
-	ok "$cc: tail calls; what follows them is where it was called" $?
-	tree fork && printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | diff - "$dir/tree" >"$dir/diff" &&
-		tree fork exit && printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | diff - "$dir/tree" >"$dir/diff"
-	ok "$cc: a child of fork that goes on inside the calls, and one that ends there, leave the tree alone" $?
+	verdict "$cc: tail calls; what follows them is where it was called"
+	expect tree fork
+	printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | expect diff - "$dir/tree" >"$dir/diff"
+	expect tree fork exit
+	printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | expect diff - "$dir/tree" >"$dir/diff"
+	verdict "$cc: a child of fork that goes on inside the calls, and one that ends there, leave the tree alone"
 done
 # the clock of the windows begins with the run; all at once, for each takes seconds
 number=0
@@ -90,9 +98,13 @@ windows 0:2s,2.2s:1000s 'main .lasting ..early ...leaf ..late ...leaf '
 
 # names of static functions are gone with the symbol table; what the file or the dynamic linker knows stays
 # shellcheck disable=SC2086
-build_it ${CC:-cc} -O2 -rdynamic && strip "$dir/prog" && run 1 100 1 && grep -q 'DEFFUNCTION .* "alpha"' "$dir/dump" &&
-	grep -q 'DEFFUNCTION .* "prog+0x[0-9a-f]*"' "$dir/dump" && [ "$(grep -c ENTER "$dir/dump")" -eq "$(grep -c + "$dir/said")" ]
-ok "stripped: exported names, and addresses of the others" $?
+expect build_it ${CC:-cc} -O2 -rdynamic
+expect strip "$dir/prog"
+expect run 1 100 1
+expect_line 'DEFFUNCTION .* "alpha"' "$dir/dump"
+expect_line 'DEFFUNCTION .* "prog+0x[0-9a-f]*"' "$dir/dump"
+expect_lines "$(grep -c + "$dir/said")" ENTER "$dir/dump"
+verdict "stripped: exported names, and addresses of the others"
 
 # NMCMD: the guide's default, one that renames, and one that fails
 cat >"$dir/my nm" <<END
@@ -112,28 +124,35 @@ done
 unset VT_NMCMD
 
 # shellcheck disable=SC2086
-build_it ${CC:-cc} -O2 && timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --verbose 0 --counters-only -- "$dir/prog" 1 100 1 >"$dir/out" 2>&1 &&
-	"$build/stftool" "$dir/c.stf" --dump >"$dir/dump" && ! grep -q ENTER "$dir/dump" && grep -q SAMP "$dir/dump"
-ok "--counters-only records counters alone" $?
+expect build_it ${CC:-cc} -O2
+expect timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --verbose 0 --counters-only -- "$dir/prog" 1 100 1 >"$dir/out" 2>&1
+expect "$build/stftool" "$dir/c.stf" --dump >"$dir/dump"
+expect_no_line ENTER "$dir/dump"
+expect_line SAMP "$dir/dump"
+verdict "--counters-only records counters alone"
 
 if [ -n "${CXX:-}" ]; then
 	# shellcheck disable=SC2086
-	$CXX $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions_cxx.cc" -lpthread >"$dir/out" 2>&1 &&
-		VT_DEMANGLE=on && export VT_DEMANGLE && run 50 && same
-	ok "C++: exceptions in 8 threads, names demangled" $?
+	expect $CXX $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions_cxx.cc" -lpthread >"$dir/out" 2>&1
+	VT_DEMANGLE=on
+	export VT_DEMANGLE
+	expect run 50
+	expect same
+	verdict "C++: exceptions in 8 threads, names demangled"
 	unset VT_DEMANGLE
-	run 5 && grep -q 'DEFFUNCTION .* "_ZN5space7throwerEi"' "$dir/dump"
-	ok "names are mangled without DEMANGLE" $?
+	expect run 5
+	expect_line 'DEFFUNCTION .* "_ZN5space7throwerEi"' "$dir/dump"
+	verdict "names are mangled without DEMANGLE"
 else
 	skip "C++" "no C++ compiler"
 fi
 
 if [ -n "${FC:-}" ] && [ "$FC" != no ]; then
-	$FC -O1 -finstrument-functions -J "$dir" -o "$dir/prog" "$here/functions/programs/functions.f90" >"$dir/out" 2>&1 &&
-		timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" >"$dir/out" 2>&1 &&
-		"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/lib/regions.awk" | grep -c '+ Application:__work_MOD_step' >"$dir/out" &&
-		[ "$(cat "$dir/out")" -eq 3 ]
-	ok "Fortran: a recursive procedure of a module" $?
+	expect $FC -O1 -finstrument-functions -J "$dir" -o "$dir/prog" "$here/functions/programs/functions.f90" >"$dir/out" 2>&1
+	expect timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" >"$dir/out" 2>&1
+	"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/lib/regions.awk" | expect grep -c '+ Application:__work_MOD_step' >"$dir/out"
+	expect [ "$(cat "$dir/out")" -eq 3 ]
+	verdict "Fortran: a recursive procedure of a module"
 else
 	skip "Fortran" "no Fortran compiler"
 fi

@@ -52,23 +52,30 @@ for options in -O0 '-O2 -fno-omit-frame-pointer'; do
 	build_it $options
 	VT_PCTRACE=5
 	export VT_PCTRACE
-	run 3 && check 4 "$(stack enter inner)" "$(line f5 f4 f3 main)" && check 3 "$(stack leave inner)" "$(line f4 f3 main)"
-	ok "five levels by frame pointers, $options" $?
-	check 1 "$(stack enter region)" "$(line begin)" && check 1 "$(stack leave region)" "$(line end)"
-	ok "a region begins where VT_begin() is called, and the rest where VT_end() is, $options" $?
-	check 1 "$(stack enter stacked)" "$(line library)" && [ "$(cat "$dir/out")" = "$(cut -d' ' -f1 "$dir/out") 0 -13 0" ]
-	ok "VT_sclstack() skips its caller; nothing asked for is no location; wrong numbers an error; frames that are none are not followed, $options" $?
+	expect run 3
+	expect check 4 "$(stack enter inner)" "$(line f5 f4 f3 main)"
+	expect check 3 "$(stack leave inner)" "$(line f4 f3 main)"
+	verdict "five levels by frame pointers, $options"
+	expect check 1 "$(stack enter region)" "$(line begin)"
+	expect check 1 "$(stack leave region)" "$(line end)"
+	verdict "a region begins where VT_begin() is called, and the rest where VT_end() is, $options"
+	expect check 1 "$(stack enter stacked)" "$(line library)"
+	expect_text "$(cut -d' ' -f1 "$dir/out") 0 -13 0" "$dir/out"
+	verdict "VT_sclstack() skips its caller; nothing asked for is no location; wrong numbers an error; frames that are none are not followed, $options"
 done
 
 build_it -O2 -fomit-frame-pointer
-run 3 && [ "$(stack enter inner | wc -w)" -eq 1 ] && check 1 "$(stack enter inner)" "$(line f5)"
-ok "without frame pointers the direct caller, and nothing that is wrong" $?
+expect run 3
+expect [ "$(stack enter inner | wc -w)" -eq 1 ]
+expect check 1 "$(stack enter inner)" "$(line f5)"
+verdict "without frame pointers the direct caller, and nothing that is wrong"
 for cache in on off; do
-	VT_PCTRACE_FAST=off VT_PCTRACE_CACHE=$cache run 300 && check 4 "$(stack enter inner)" "$(line f5 f4 f3 main)" &&
-		[ "$(grep -c 'ENTER.* FUNCTION 1 SCL' "$dir/dump")" -eq 300 ] &&
-		[ "$(grep 'ENTER.* FUNCTION 1 SCL' "$dir/dump" | sed 's/.*SCL//' | sort -u | wc -l)" -eq 1 ] &&
-		stack enter region | grep -q "$(line begin).* $(line sort)"
-	ok "without frame pointers by debug information, PCTRACE-CACHE $cache, through a function of libc" $?
+	VT_PCTRACE_FAST=off VT_PCTRACE_CACHE=$cache expect run 300
+	expect check 4 "$(stack enter inner)" "$(line f5 f4 f3 main)"
+	expect_lines 300 'ENTER.* FUNCTION 1 SCL' "$dir/dump"
+	expect [ "$(grep 'ENTER.* FUNCTION 1 SCL' "$dir/dump" | sed 's/.*SCL//' | sort -u | wc -l)" -eq 1 ]
+	stack enter region | expect_line "$(line begin).* $(line sort)" -
+	verdict "without frame pointers by debug information, PCTRACE-CACHE $cache, through a function of libc"
 done
 
 # the time from the first call to the last, by the stamps, in microseconds
@@ -82,26 +89,36 @@ for try in 1 2 3 4 5; do
 done
 [ "$try" -lt 5 ] || [ "$off" -gt $((3 * on)) ]
 ok "PCTRACE-CACHE on, off: 3000 calls take $on us, $off us" $?
-VT_PCTRACE=on run 1 && [ "$(stack enter inner)" = "$(line f5)" ]
-ok "PCTRACE on is one level" $?
-VT_PCTRACE_FAST=off VT_PCTRACE=1:2 run 1 && [ "$(stack enter inner)" = "$(line f4 f3)" ]
-ok "levels are skipped" $?
-VT_PCTRACE_FAST=off VT_STATE='**inner 2:1;**region ON;**stacked 0' VT_PCTRACE=2 run 1 && [ "$(stack enter inner)" = "$(line f3)" ] &&
-	[ "$(stack enter region | wc -w)" -eq 2 ]
-ok "a level in a filter rule counts more than PCTRACE, ON leaves it to PCTRACE" $?
-VT_PCTRACE_FAST=off VT_STATE='**region OFF' VT_PCTRACE=off run 1 && [ "$(grep -c 'ENTER.*FUNCTION 1 SCL' "$dir/dump")" -eq 0 ]
-ok "PCTRACE off" $?
-VT_PCTRACE=banana run 1 && grep -q "VT_PCTRACE: 'banana' is none of" "$dir/err" && VT_PCTRACE=16 run 1 && grep -q "'16' is none of" "$dir/err"
-ok "wrong levels are named and left out" $?
+VT_PCTRACE=on expect run 1
+expect [ "$(stack enter inner)" = "$(line f5)" ]
+verdict "PCTRACE on is one level"
+VT_PCTRACE_FAST=off VT_PCTRACE=1:2 expect run 1
+expect [ "$(stack enter inner)" = "$(line f4 f3)" ]
+verdict "levels are skipped"
+VT_PCTRACE_FAST=off VT_STATE='**inner 2:1;**region ON;**stacked 0' VT_PCTRACE=2 expect run 1
+expect [ "$(stack enter inner)" = "$(line f3)" ]
+expect [ "$(stack enter region | wc -w)" -eq 2 ]
+verdict "a level in a filter rule counts more than PCTRACE, ON leaves it to PCTRACE"
+VT_PCTRACE_FAST=off VT_STATE='**region OFF' VT_PCTRACE=off expect run 1
+expect_lines 0 'ENTER.*FUNCTION 1 SCL' "$dir/dump"
+verdict "PCTRACE off"
+VT_PCTRACE=banana expect run 1
+expect_line "VT_PCTRACE: 'banana' is none of" "$dir/err"
+VT_PCTRACE=16 expect run 1
+expect_line "'16' is none of" "$dir/err"
+verdict "wrong levels are named and left out"
 
 strip -d "$dir/prog"
-VT_PCTRACE=1 run 1 && grep -q 'no source lines were found for' "$dir/err" && grep -q 'prog+0x' "$dir/dump"
-ok "without debug information the addresses stay, and the reason is reported" $?
+VT_PCTRACE=1 expect run 1
+expect_line 'no source lines were found for' "$dir/err"
+expect_line 'prog+0x' "$dir/dump"
+verdict "without debug information the addresses stay, and the reason is reported"
 
 # shellcheck disable=SC2086
-${CC:-cc} $san -O1 -fno-omit-frame-pointer -g -finstrument-functions -o "$dir/cyg" "$here/functions/programs/functions.c" -ldl -lpthread &&
-	timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --pctrace 2 --verbose 0 -- "$dir/cyg" 1 50 1 >"$dir/out" 2>"$dir/err" &&
-	"$build/stftool" "$dir/c.stf" --dump >"$dir/dump" &&
-	[ "$(grep -c ' ENTER ' "$dir/dump")" -eq "$(grep -c ' ENTER .* SCL ' "$dir/dump")" ] && grep -q '^DEFFILE.*functions.c"' "$dir/dump"
-ok "instrumented functions: where they were called" $?
+expect ${CC:-cc} $san -O1 -fno-omit-frame-pointer -g -finstrument-functions -o "$dir/cyg" "$here/functions/programs/functions.c" -ldl -lpthread
+expect timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --pctrace 2 --verbose 0 -- "$dir/cyg" 1 50 1 >"$dir/out" 2>"$dir/err"
+expect "$build/stftool" "$dir/c.stf" --dump >"$dir/dump"
+expect_lines "$(grep -c ' ENTER .* SCL ' "$dir/dump")" ' ENTER ' "$dir/dump"
+expect_line '^DEFFILE.*functions.c"' "$dir/dump"
+verdict "instrumented functions: where they were called"
 done_testing

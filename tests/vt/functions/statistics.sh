@@ -18,33 +18,40 @@ run() # run OPTIONS -- PROGRAM ARGUMENTS: what it said as "THREAD FUNCTION CALLS
 		! grep -v '^#' "$dir/lines" | grep -vqE '^([0-9]+:){2}0xffffffff:0xffffffff:1(:[0-9]+){7}$'
 }
 
-run --statistics -- "$dir/prog" 3 3000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff"
-ok "every call of every function and thread is counted" $?
+expect run --statistics -- "$dir/prog" 3 3000 1
+expect_same "$dir/said" "$dir/counted"
+verdict "every call of every function and thread is counted"
 
-"$build/stftool" "$dir/t.stf" --print-statistics --csv 2>&1 | tr -d '\r' >"$dir/csv" && [ "$(wc -l <"$dir/csv")" -gt 3 ] &&
-	! sed 1d "$dir/csv" | grep -vqE '^"[0-9]+:0",[^,]*,,,1,[0-9]+(,[0-9]+){6}$'
-ok "--csv: no receiver and no message are empty fields" $?
+"$build/stftool" "$dir/t.stf" --print-statistics --csv 2>&1 | expect tr -d '\r' >"$dir/csv"
+expect [ "$(wc -l <"$dir/csv")" -gt 3 ]
+sed 1d "$dir/csv" | expect_no_line -vE '^"[0-9]+:0",[^,]*,,,1,[0-9]+(,[0-9]+){6}$' -
+verdict "--csv: no receiver and no message are empty fields"
 
 # exclusive times add up to the time of the outermost state; no maximum is below its mean
 LC_ALL=C awk '$2 == "Application:main" { main = $12 } $1 == "0:0" { sum += $9; if ($8 * $6 < $9 - 1e-8 || $7 * $6 > $9 + 1e-8 || $11 * $6 < $12 || $9 > $12) bad++ }
 	END { d = sum - main; exit bad || main == 0 || d > 1e-6 || d < -1e-6 }' "$dir/stats"
 ok "times: minimum, mean and maximum are in order, and exclusive ones add up" $?
 
-run --statistics --start-paused -- "$dir/prog" 2 1000 2 && diff "$dir/said" "$dir/counted" >"$dir/diff" &&
-	! "$build/stftool" "$dir/t.stf" --dump | grep -q ENTER
-ok "the same while no event is recorded" $?
+expect run --statistics --start-paused -- "$dir/prog" 2 1000 2
+expect_same "$dir/said" "$dir/counted"
+"$build/stftool" "$dir/t.stf" --dump | expect_no_line ENTER -
+verdict "the same while no event is recorded"
 
-run --statistics --process '0:N off' -- "$dir/prog" 2 1000 2 && diff "$dir/said" "$dir/counted" >"$dir/diff" &&
-	! "$build/stftool" "$dir/t.stf" --dump | grep -q ENTER
-ok "and with PROCESS off" $?
+expect run --statistics --process '0:N off' -- "$dir/prog" 2 1000 2
+expect_same "$dir/said" "$dir/counted"
+"$build/stftool" "$dir/t.stf" --dump | expect_no_line ENTER -
+verdict "and with PROCESS off"
 
-run --statistics 4 -- "$dir/prog" 1 1000 3 && [ "$(wc -l <"$dir/counted")" -eq 4 ] && grep -q Statistics:others "$dir/counted" &&
-	[ "$(awk '{ n += $3 } END { print n }' "$dir/said")" -eq "$(awk '{ n += $3 } END { print n }' "$dir/counted")" ]
-ok "in fixed memory: a row for the others holds the exact rest" $?
+expect run --statistics 4 -- "$dir/prog" 1 1000 3
+expect [ "$(wc -l <"$dir/counted")" -eq 4 ]
+expect_line Statistics:others "$dir/counted"
+expect [ "$(awk '{ n += $3 } END { print n }' "$dir/said")" -eq "$(awk '{ n += $3 } END { print n }' "$dir/counted")" ]
+verdict "in fixed memory: a row for the others holds the exact rest"
 
-run --statistics --flush-limit 1MB -- "$dir/prog" 1 200000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff" &&
-	[ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -lt "$(grep -c '^0 +' "$dir/out")" ]
-ok "after FLUSH-LIMIT statistics go on" $?
+expect run --statistics --flush-limit 1MB -- "$dir/prog" 1 200000 1
+expect_same "$dir/said" "$dir/counted"
+expect [ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -lt "$(grep -c '^0 +' "$dir/out")" ]
+verdict "after FLUSH-LIMIT statistics go on"
 
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O2 -finstrument-functions -o "$dir/killed" "$here/functions/programs/statistics.c" || exit 99
@@ -83,41 +90,51 @@ for more in 1 1000 30000 1000000 5000000 9000000; do
 done
 [ $wrong -eq 0 ]
 ok "after SIGKILL every call that had ended is in the statistics" $?
-killed TERM 12345 12345 "$dir" --process '0:N off' && [ "$n" -eq 12345 ]
-ok "and those of a program that waited when it was ended by a signal" $?
+expect killed TERM 12345 12345 "$dir" --process '0:N off'
+expect [ "$n" -eq 12345 ]
+verdict "and those of a program that waited when it was ended by a signal"
 killed KILL 0 200000 "$dir" --statistics 2000 --mem-blocksize 4KB
 ok "and in many small tables" $?
 if mkdir "$dir/small" && mount -t tmpfs -o size=1m none "$dir/small" 2>/dev/null; then
 	mounted=$dir/small
-	killed KILL 0 1000000 "$dir/small" && "$build/stftool" "$dir/k.stf" --dump | grep -q 'No space left on device'
-	ok "and on a disk that is full" $?
+	expect killed KILL 0 1000000 "$dir/small"
+	"$build/stftool" "$dir/k.stf" --dump | expect_line 'No space left on device' -
+	verdict "and on a disk that is full"
 	umount "$mounted"
 	mounted=
 else
 	skip "and on a disk that is full" "no right to mount a tmpfs"
 fi
 # recorded until its functions are throttled, with those that were open then: it is recursive
-run --throttle 100:1s -- "$dir/prog" 1 3000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff" && "$build/stftool" "$dir/t.stf" --dump >"$dir/dump" &&
-	awk '$1 == "DEFFUNCTION" { gsub(/"/, "", $3); name[$2] = $3 } $2 == "ENTER" { n[$6]++ } END { for (i in n) print name[i], n[i] }' "$dir/dump" >"$dir/recorded" &&
-	awk 'NR == FNR { sub(/.*:/, "", $2); said[$2] = $3; next } { m = said[$1] } m <= 100 ? $2 != m : $2 < 100 || (m > 300 && $2 > 200) { print $0, m; bad = 1 } m > 300 { big++ } END { exit bad || !big }' "$dir/said" "$dir/recorded" >"$dir/diff"
-ok "--throttle: a function is recorded about as often as that, and counted always" $?
-run --throttle 100:1ns -- "$dir/prog" 1 3000 1 && [ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -eq "$(grep -c '^0 +' "$dir/out")" ]
-ok "--throttle: functions that take longer are not touched" $?
+expect run --throttle 100:1s -- "$dir/prog" 1 3000 1
+expect_same "$dir/said" "$dir/counted"
+expect "$build/stftool" "$dir/t.stf" --dump >"$dir/dump"
+expect awk '$1 == "DEFFUNCTION" { gsub(/"/, "", $3); name[$2] = $3 } $2 == "ENTER" { n[$6]++ } END { for (i in n) print name[i], n[i] }' "$dir/dump" >"$dir/recorded"
+expect awk 'NR == FNR { sub(/.*:/, "", $2); said[$2] = $3; next } { m = said[$1] } m <= 100 ? $2 != m : $2 < 100 || (m > 300 && $2 > 200) { print $0, m; bad = 1 } m > 300 { big++ } END { exit bad || !big }' "$dir/said" "$dir/recorded" >"$dir/diff"
+verdict "--throttle: a function is recorded about as often as that, and counted always"
+expect run --throttle 100:1ns -- "$dir/prog" 1 3000 1
+expect [ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -eq "$(grep -c '^0 +' "$dir/out")" ]
+verdict "--throttle: functions that take longer are not touched"
 timeout 100 "$vtrun" --throttle banana -- true >"$dir/out" 2>"$dir/err"
-[ $? -ne 0 ] && grep -q "'banana' is not CALLS:TIME" "$dir/err"
-ok "--throttle: a wrong value is refused" $?
+expect [ $? -ne 0 ]
+expect_line "'banana' is not CALLS:TIME" "$dir/err"
+verdict "--throttle: a wrong value is refused"
 
 run --summary -- "$dir/prog" 1 3000 1 && grep -q 'seconds .* function' "$dir/err"
 [ $? -ne 0 ]
 ok "VERBOSE 0 prints no summary" $?
-timeout 100 "$vtrun" --logfile-name "$dir/s.stf" --summary -- "$dir/prog" 1 3000 1 >"$dir/out" 2>"$dir/err" &&
-	[ "$(grep -c '%  Application:' "$dir/err")" -le 10 ] && grep -q ' 0.00%  all calls of MPI' "$dir/err" &&
-	[ "$(awk '$2 == "+" && $3 == "Application:alpha" { n++ } END { print n }' "$dir/out")" -eq "$(awk '$NF == "Application:alpha" { print $3 }' "$dir/err")" ]
-ok "--summary: the functions with their counts" $?
+expect timeout 100 "$vtrun" --logfile-name "$dir/s.stf" --summary -- "$dir/prog" 1 3000 1 >"$dir/out" 2>"$dir/err"
+expect [ "$(grep -c '%  Application:' "$dir/err")" -le 10 ]
+expect_line ' 0.00%  all calls of MPI' "$dir/err"
+expect [ "$(awk '$2 == "+" && $3 == "Application:alpha" { n++ } END { print n }' "$dir/out")" -eq "$(awk '$NF == "Application:alpha" { print $3 }' "$dir/err")" ]
+verdict "--summary: the functions with their counts"
 printf '1:2:3\n' | "$build/tools/convert-stats" >"$dir/out" 2>"$dir/err"
-[ $? -ne 0 ] && grep -q 'line 1 is no line' "$dir/err"
-ok "convert-stats names a line that it cannot read" $?
+expect [ $? -ne 0 ]
+expect_line 'line 1 is no line' "$dir/err"
+verdict "convert-stats names a line that it cannot read"
 "$build/tools/convert-stats" "$dir/nosuch" >"$dir/out" 2>"$dir/err"
-[ $? -eq 1 ] && [ ! -s "$dir/out" ] && grep -q "cannot read $dir/nosuch" "$dir/err"
-ok "convert-stats names a file that it cannot read" $?
+expect [ $? -eq 1 ]
+expect_empty "$dir/out"
+expect_line "cannot read $dir/nosuch" "$dir/err"
+verdict "convert-stats names a file that it cannot read"
 done_testing

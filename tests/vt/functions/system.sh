@@ -47,29 +47,34 @@ echo 'ACTIVITY SYSTEM ON' >"$dir/conf"
 for flags in "-O0 -Wl,-z,lazy -fno-pie -no-pie" "-O2 -D_FORTIFY_SOURCE=2 -Wl,-z,now -fno-plt"; do
 	# shellcheck disable=SC2086
 	${CC:-cc} $san $flags -g -o "$dir/prog" "$here/functions/programs/system.c" -lpthread 2>/dev/null || exit 99
-	run "$dir/prog" &&
-		awk -f "$here/lib/io.awk" "$dir/dump" | sed "s|$dir/a file|FILE|; s|$dir/out|OUT|; s|$dir/err|ERR|; s/ pipe:.*/ pipe/; s/descriptor .*/descriptor/" >"$dir/have" &&
-		diff "$dir/want" "$dir/have" >"$dir/diff" 2>&1
-	ok "each transfer with its function, bytes and file ($flags)" $?
+	expect run "$dir/prog"
+	awk -f "$here/lib/io.awk" "$dir/dump" | expect sed "s|$dir/a file|FILE|; s|$dir/out|OUT|; s|$dir/err|ERR|; s/ pipe:.*/ pipe/; s/descriptor .*/descriptor/" >"$dir/have"
+	expect_same "$dir/want" "$dir/have"
+	verdict "each transfer with its function, bytes and file ($flags)"
 	awk -f "$here/lib/tree.awk" "$dir/dump" >"$dir/tree"
-	[ "$(grep -cx 'SYSTEM:close' "$dir/tree")" -eq 4 ] && grep -qx 'SYSTEM:fsync' "$dir/tree" && ! grep -q '^\.' "$dir/tree"
-	ok "calls without bytes are states, too, and a jump out of one leaves it ($flags)" $?
+	expect_lines 4 -x 'SYSTEM:close' "$dir/tree"
+	expect_line -x 'SYSTEM:fsync' "$dir/tree"
+	expect_no_line '^\.' "$dir/tree"
+	verdict "calls without bytes are states, too, and a jump out of one leaves it ($flags)"
 done
-"$build/stftool" "$dir/t.stf" --convert "$dir/t.avt" --force >"$dir/diff" 2>&1 && "$build/stftool" "$dir/t.avt" --convert "$dir/u.stf" --force >>"$dir/diff" 2>&1 &&
-	"$build/stftool" "$dir/u.stf" --dump | awk -f "$here/lib/io.awk" | sort >"$dir/have" && awk -f "$here/lib/io.awk" "$dir/dump" | sort | diff - "$dir/have" >>"$dir/diff"
-ok "to ASCII and back keeps them" $?
+expect "$build/stftool" "$dir/t.stf" --convert "$dir/t.avt" --force >"$dir/diff" 2>&1
+expect "$build/stftool" "$dir/t.avt" --convert "$dir/u.stf" --force >>"$dir/diff" 2>&1
+"$build/stftool" "$dir/u.stf" --dump | awk -f "$here/lib/io.awk" | expect sort >"$dir/have"
+awk -f "$here/lib/io.awk" "$dir/dump" | sort | expect diff - "$dir/have" >>"$dir/diff"
+verdict "to ASCII and back keeps them"
 
 cat >"$dir/conf" <<END
 STATE SYSTEM:read ON
 STATE SYSTEM:f* ON
 STATE SYSTEM:fs* OFF
 END
-run "$dir/prog" && [ "$(awk -f "$here/lib/tree.awk" "$dir/dump" | sed 's/^\.*//' | sort -u | tr '\n' ' ')" = \
-	"SYSTEM:fclose SYSTEM:feof SYSTEM:fflush SYSTEM:fgetc SYSTEM:fgets SYSTEM:fopen SYSTEM:fprintf SYSTEM:fputc SYSTEM:fputs SYSTEM:fread SYSTEM:ftell SYSTEM:fwrite SYSTEM:read " ]
-ok "single functions by STATE SYSTEM:NAME ON" $?
+expect run "$dir/prog"
+expect [ "$(awk -f "$here/lib/tree.awk" "$dir/dump" | sed 's/^\.*//' | sort -u | tr '\n' ' ')" = "SYSTEM:fclose SYSTEM:feof SYSTEM:fflush SYSTEM:fgetc SYSTEM:fgets SYSTEM:fopen SYSTEM:fprintf SYSTEM:fputc SYSTEM:fputs SYSTEM:fread SYSTEM:ftell SYSTEM:fwrite SYSTEM:read " ]
+verdict "single functions by STATE SYSTEM:NAME ON"
 : >"$dir/conf"
-run "$dir/prog" && ! grep -q 'SYSTEM"\|IOBEGIN' "$dir/dump"
-ok "without a rule there are none" $?
+expect run "$dir/prog"
+expect_no_line 'SYSTEM"\|IOBEGIN' "$dir/dump"
+verdict "without a rule there are none"
 printf 'ACTIVITY SYSTEM ON\nSTATISTICS on\nPROCESS 0:N OFF\n' >"$dir/conf"
 run "$dir/prog"
 "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/statistics" 2>&1
@@ -85,9 +90,10 @@ else
 	mkdir -p "$dir/alone/.libs"
 	cp -L "$vtrun" "$build/vtsampler" "$dir/alone" && cp -L "$build/.libs/libVTcs.so" "$dir/alone/.libs"
 	echo 'ACTIVITY SYSTEM ON' >"$dir/conf"
-	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=1 timeout 100 "$dir/alone/vtrun" "$dir/prog" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null &&
-		[ "$(grep -c 'WARNING: there is no .*/libVTsystem.so: calls of class SYSTEM are not recorded' "$dir/err")" -eq 1 ] &&
-		"$build/stftool" "$dir/t.stf" --dump >"$dir/dump" && ! grep -q 'SYSTEM"\|IOBEGIN' "$dir/dump"
-	ok "without libVTsystem.so: one message, and the program runs" $?
+	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=1 expect timeout 100 "$dir/alone/vtrun" "$dir/prog" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null
+	expect_lines 1 'WARNING: there is no .*/libVTsystem.so: calls of class SYSTEM are not recorded' "$dir/err"
+	expect "$build/stftool" "$dir/t.stf" --dump >"$dir/dump"
+	expect_no_line 'SYSTEM"\|IOBEGIN' "$dir/dump"
+	verdict "without libVTsystem.so: one message, and the program runs"
 fi
 done_testing

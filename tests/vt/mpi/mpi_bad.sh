@@ -21,17 +21,22 @@ sound() # a whole trace with the ten messages, and the one with which rank 1 ask
 
 timeout 100 "$MPIRUN" -np 2 ./bad errors 2>/dev/null | LC_ALL=C sort >plain
 run 2 ./bad errors
-sound && [ "$(grep -c ' fails' output)" -ge 30 ] && diff plain output >>out
-ok "calls with wrong arguments or handles fail as they do without us" $?
+expect sound
+expect [ "$(grep -c ' fails' output)" -ge 30 ]
+expect_same plain output
+verdict "calls with wrong arguments or handles fail as they do without us"
 run 2 ./bad leak
-sound && [ "$(grep -c ENTER dump)" -gt 2000 ]
-ok "a thousand requests that nobody completes" $?
+expect sound
+expect [ "$(grep -c ENTER dump)" -gt 2000 ]
+verdict "a thousand requests that nobody completes"
 run 2 ./bad abort
-[ $? -ne 0 ] && sound
-ok "MPI_Abort in the middle" $?
+expect [ $? -ne 0 ]
+expect sound
+verdict "MPI_Abort in the middle"
 run 2 ./bad kill
-[ $? -ne 0 ] && sound
-ok "a rank that is killed inside MPI_Recv" $?
+expect [ $? -ne 0 ]
+expect sound
+verdict "a rank that is killed inside MPI_Recv"
 
 # events of a trace that are the program's: what it enters, leaves, sends and receives. Not the end of a state for which the merge has no record.
 events()
@@ -46,8 +51,10 @@ if mkdir small && mount -t tmpfs -o size=6m none small 2>/dev/null; then
 	(cd small && timeout 300 "$MPIRUN" -np 2 "$vtrun" -- ../bad many) >out 2>&1
 	status=$?
 	cp out lost
-	[ $status -eq 0 ] && [ "$(grep -c '^[01] ends$' out)" -eq 2 ] && [ "$(grep -c 'WARNING: no place for more records in .*: No space left' out)" -eq 2 ]
-	ok "a disk that is full in the middle: the job ends as always, one message of each rank" $?
+	expect_status 0
+	expect_lines 2 '^[01] ends$' out
+	expect_lines 2 'WARNING: no place for more records in .*: No space left' out
+	verdict "a disk that is full in the middle: the job ends as always, one message of each rank"
 	clean
 	if ls small/VT-flush-* >/dev/null 2>&1; then
 		"$build/stftool" small/VT-flush-* --merge bad.stf >out 2>&1
@@ -55,10 +62,16 @@ if mkdir small && mount -t tmpfs -o size=6m none small 2>/dev/null; then
 		mv small/bad.stf* .
 	fi
 	# the sampler processes may have lost some records, too
-	sound '[0-9]*' && have=$(events) && missing=$(sed -n 's/.*process \([01]\): no place for records.* \([0-9]*\) records are missing.*/\1 \2/p' lost out |
-		LC_ALL=C sort -u | awk '{ n += $2 } END { print n + 0; exit NR != 2 }') && [ "$have" -gt 1000 ] && [ "$missing" -gt 100000 ] &&
-		[ "$made" -gt 1600000 ] && [ $((have + missing)) -ge "$made" ] && [ $((have + missing)) -le $((made + 100)) ]
-	ok "and what fitted is a valid trace: ${have:-0} of ${made:-0} events, ${missing:-0} records are missing" $?
+	expect sound '[0-9]*'
+	have=$(events) || not_met "have is known"
+	missing=$(sed -n 's/.*process \([01]\): no place for records.* \([0-9]*\) records are missing.*/\1 \2/p' lost out |
+		LC_ALL=C sort -u | awk '{ n += $2 } END { print n + 0; exit NR != 2 }') || not_met "missing is known"
+	expect [ "$have" -gt 1000 ]
+	expect [ "$missing" -gt 100000 ]
+	expect [ "$made" -gt 1600000 ]
+	expect [ $((have + missing)) -ge "$made" ]
+	expect [ $((have + missing)) -le $((made + 100)) ]
+	verdict "and what fitted is a valid trace: ${have:-0} of ${made:-0} events, ${missing:-0} records are missing"
 	umount "$mounted"
 	mounted=
 else
@@ -104,8 +117,10 @@ if [ $mpi = openmpi ]; then
 		tries=$((tries + 1))
 	done
 	cat first second >>out
-	[ "$(echo "$killed" | wc -w)" -eq 2 ] && cksum VT-flush-* | diff sums - >>out && [ "$(processes again-1.stf)" -eq 2 ]
-	ok "the raw files of a killed job are neither merged nor removed by the next job of that name" $?
+	expect [ "$(echo "$killed" | wc -w)" -eq 2 ]
+	cksum VT-flush-* | expect diff sums - >>out
+	expect [ "$(processes again-1.stf)" -eq 2 ]
+	verdict "the raw files of a killed job are neither merged nor removed by the next job of that name"
 	"$build/stftool" again.prot --merge old.stf >>out 2>&1
 	[ "$(processes old.stf)" -eq 2 ]
 	ok "and its own command still makes its trace" $?

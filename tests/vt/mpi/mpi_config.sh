@@ -42,30 +42,51 @@ everywhere()
 
 VT_CONFIG_RANK=2
 export VT_CONFIG_RANK
-job only2 && everywhere && grep -qF "($dir/one.conf of rank 2:2)" named.prot && grep -qx 'LOGFILE-NAME named.stf' named.prot
-ok "a file that only rank 2 can read is that of all ranks, and the protocol says so" $?
-job unset2 && everywhere
-ok "and where the others do not know of one" $?
-job other2 && everywhere && [ "$(grep -c 'INFO: the options are those of .*one.conf of rank 2' out)" -eq 2 ]
-ok "and where they have another one" $?
-VT_CONFIG_RANK='' job only0 && everywhere && grep -qF "($dir/one.conf:2)" named.prot
-ok "rank 0 reads it without VT_CONFIG_RANK" $?
-VT_SAMPLE_PERIOD=9ms job only2 && everywhere && grep -qx 'SAMPLE-PERIOD 0.009s' named.prot && grep -qxF '# environment (VT_SAMPLE_PERIOD)' named.prot
-ok "variables come before it" $?
-VT_SAMPLE_PERIOD=9ms job only2 --sample-period 11ms && everywhere && grep -qx 'SAMPLE-PERIOD 0.011s' named.prot &&
-	grep -qxF '# command line (--sample-period)' named.prot
-ok "and the command line before those" $?
-VT_CONFIG_RANK=3 job only0 && everywhere && [ "$(grep -c 'WARNING: VT_CONFIG_RANK 3: want a rank from 0 to 2' out)" -eq 1 ]
-ok "a rank that is none" $?
-VT_CONFIG_RANK=1 job only2 && one_trace plain 3 && [ "$(grep -c 'WARNING: VT_CONFIG_RANK 1: that rank has no configuration file' out)" -eq 1 ]
-ok "a rank without a file" $?
+expect job only2
+expect everywhere
+expect_line -F "($dir/one.conf of rank 2:2)" named.prot
+expect_line -x 'LOGFILE-NAME named.stf' named.prot
+verdict "a file that only rank 2 can read is that of all ranks, and the protocol says so"
+expect job unset2
+expect everywhere
+verdict "and where the others do not know of one"
+expect job other2
+expect everywhere
+expect_lines 2 'INFO: the options are those of .*one.conf of rank 2' out
+verdict "and where they have another one"
+VT_CONFIG_RANK='' expect job only0
+expect everywhere
+expect_line -F "($dir/one.conf:2)" named.prot
+verdict "rank 0 reads it without VT_CONFIG_RANK"
+VT_SAMPLE_PERIOD=9ms expect job only2
+expect everywhere
+expect_line -x 'SAMPLE-PERIOD 0.009s' named.prot
+expect_line -xF '# environment (VT_SAMPLE_PERIOD)' named.prot
+verdict "variables come before it"
+VT_SAMPLE_PERIOD=9ms expect job only2 --sample-period 11ms
+expect everywhere
+expect_line -x 'SAMPLE-PERIOD 0.011s' named.prot
+expect_line -xF '# command line (--sample-period)' named.prot
+verdict "and the command line before those"
+VT_CONFIG_RANK=3 expect job only0
+expect everywhere
+expect_lines 1 'WARNING: VT_CONFIG_RANK 3: want a rank from 0 to 2' out
+verdict "a rank that is none"
+VT_CONFIG_RANK=1 expect job only2
+expect one_trace plain 3
+expect_lines 1 'WARNING: VT_CONFIG_RANK 1: that rank has no configuration file' out
+verdict "a rank without a file"
 # rank 0 begins anew with what rank 2 says, and so it does with another timer; its program keeps its name
 mpi_compile "$MPICC" mpi/programs/mpi_plain.c linked -pthread -Wl,--no-as-needed -lVT
 echo 'SAMPLE-PERIOD 7ms' >two.conf
 clean
-CASE=only2 VT_CONFIG=$dir/two.conf timeout 300 "$MPIRUN" -np 3 ./each ./linked >out 2>&1 && one_trace linked 3 && ls -A >>out &&
-	[ ! -e .stf ] && grep -qx 'SAMPLE-PERIOD 0.007s' linked.prot && grep -qx 'INFO PROGRAM "linked"' linked.prot
-ok "a program that is linked with -lVT and not started by vtrun" $?
+CASE=only2 VT_CONFIG=$dir/two.conf expect timeout 300 "$MPIRUN" -np 3 ./each ./linked >out 2>&1
+expect one_trace linked 3
+expect ls -A >>out
+expect [ ! -e .stf ]
+expect_line -x 'SAMPLE-PERIOD 0.007s' linked.prot
+expect_line -x 'INFO PROGRAM "linked"' linked.prot
+verdict "a program that is linked with -lVT and not started by vtrun"
 
 # ranks 0 and 1 begin with all calls for files, and begin anew with what rank 2 has: the calls that were redirected are the program's again
 mpi_compile "$MPICC" mpi/programs/mpi_system.c files
@@ -92,8 +113,9 @@ x86_64 | aarch64)
 	calls 'STATE SYSTEM:pread ON
 ' '1 SYSTEM:pread
 ' early
-	[ "$(grep -c 'WARNING: .*one.conf of rank 2: too late for its options here' out)" -eq 2 ] && grep -qx '4 SYSTEM:fopen' have
-	ok "where calls were recorded before MPI_Init, the options stay, and a message says so" $?
+	expect_lines 2 'WARNING: .*one.conf of rank 2: too late for its options here' out
+	expect_line -x '4 SYSTEM:fopen' have
+	verdict "where calls were recorded before MPI_Init, the options stay, and a message says so"
 	;;
 *) skip "a new start with fewer rules for class SYSTEM" "not recorded on this kind of machine" ;;
 esac

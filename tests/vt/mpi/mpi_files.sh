@@ -16,8 +16,10 @@ mpi_compile "$MPICC" mpi/programs/mpi_files.c files
 rm -f truth.* 'a file'
 run 2 ./files 'a file' && transfers files.stf >have
 LC_ALL=C sort truth.* >want
-[ -s want ] && diff want have >>out 2>&1 && "$build/stftool" files.stf --verify >>out 2>&1
-ok "each transfer of MPI-IO and of one-sided operations with its bytes, file or window" $?
+expect [ -s want ]
+expect_same want have
+expect "$build/stftool" files.stf --verify >>out 2>&1
+verdict "each transfer of MPI-IO and of one-sided operations with its bytes, file or window"
 grep -qx 'DEFIOFILE [0-9]* "a file" COMM [1-9][0-9]*' dump
 ok "a file belongs to the communicator that opened it" $?
 VT_STATISTICS=on VT_PROCESS='0:N off'
@@ -41,8 +43,10 @@ for flags in "" -DF08; do
 		continue
 	fi
 	rm -f 'fortran file'
-	run 2 ./fortran && transfers fortran.stf >have && diff want have >>out 2>&1
-	ok "in Fortran ${flags:-with the module mpi}" $?
+	expect run 2 ./fortran
+	expect transfers fortran.stf >have
+	expect_same want have
+	verdict "in Fortran ${flags:-with the module mpi}"
 done
 # counters of the process and of the node have classes and instances in one range of numbers
 if [ -z "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] || ! command -v otf2-print >/dev/null 2>&1; then
@@ -51,7 +55,8 @@ else
 	unset VT_COUNTER
 	run 2 ./files 'a file' && "$build/stftool" files.stf --convert other.otf2 --force >>out 2>&1 && otf2-print other.otf2 >print 2>warnings
 	cat warnings >>out
-	[ ! -s warnings ] && [ "$(grep -c '^IO_OPERATION_COMPLETE ' print)" -eq "$(cat truth.* | wc -l)" ]
-	ok "otf2-print reads the transfers without a warning" $?
+	expect_empty warnings
+	expect_lines "$(cat truth.* | wc -l)" '^IO_OPERATION_COMPLETE ' print
+	verdict "otf2-print reads the transfers without a warning"
 fi
 done_testing

@@ -51,21 +51,33 @@ as_one()
 
 by_hosts() { grep -c 'INFO: merged .* raw files of this host' out; }
 
-job 2 4 "$vtrun" -- ./truth 3 && one_trace truth 4 && [ "$(by_hosts)" -eq 1 ] && grep -q '^\[1\] .*merged 2 raw files' out &&
-	"$build/tests/vt/lib/truth" truth.stf truth.clk >>out 2>&1 && as_one
-ok "two hosts write their own ranks' files, and the trace is that of one process" $?
-VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 job 3 6 "$vtrun" -- ./truth 2 && one_trace truth 6 && [ "$(by_hosts)" -eq 2 ] &&
-	ls truth.stf.c.5* >>out 2>&1 && VT_STF_PROCS_PER_FILE=1 && as_one
-ok "three hosts, a file for each rank, and another rank that writes" $?
+expect job 2 4 "$vtrun" -- ./truth 3
+expect one_trace truth 4
+expect [ "$(by_hosts)" -eq 1 ]
+expect_line '^\[1\] .*merged 2 raw files' out
+expect "$build/tests/vt/lib/truth" truth.stf truth.clk >>out 2>&1
+expect as_one
+verdict "two hosts write their own ranks' files, and the trace is that of one process"
+VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 expect job 3 6 "$vtrun" -- ./truth 2
+expect one_trace truth 6
+expect [ "$(by_hosts)" -eq 2 ]
+expect ls truth.stf.c.5* >>out 2>&1
+VT_STF_PROCS_PER_FILE=1
+expect as_one
+verdict "three hosts, a file for each rank, and another rank that writes"
 unset VT_STF_PROCS_PER_FILE
 
 # Messages are matched in one place.
 mpi_compile "$MPICC" mpi/programs/mpi_messages.c messages
 program=messages
 rm -f truth.*
-VT_COUNTERS_ONLY=off job 2 4 "$vtrun" -- ./messages 10 1 && one_trace messages 4 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
-	same_messages messages.stf && as_one
-ok "messages between two hosts: one host writes, what was sent, and the trace is that of one process" $?
+VT_COUNTERS_ONLY=off expect job 2 4 "$vtrun" -- ./messages 10 1
+expect one_trace messages 4
+expect [ "$(by_hosts)" -eq 0 ]
+expect_no_line WARNING out
+expect same_messages messages.stf
+expect as_one
+verdict "messages between two hosts: one host writes, what was sent, and the trace is that of one process"
 program=truth
 
 # Raw files in a folder of each host's own: the host writes its ranks' files of them, the writer gets their definitions.
@@ -108,15 +120,27 @@ private() # private HOSTS RANKS SECONDS/10
 }
 
 if [ $mpi = openmpi ]; then
-	private 2 4 3 && [ "$(by_hosts)" -eq 1 ] && ! grep -q WARNING out && grep -q '^\[0\] .*definitions alone of 2 raw files' out && as_one
-	ok "raw files that only their own host can see: it writes its files of the trace of them" $?
-	VT_LOGFILE_RANK=2 private 3 6 2 && [ "$(by_hosts)" -eq 2 ] && grep -q '^\[2\] .*definitions alone of 4 raw files' out && as_one
-	ok "the same on three hosts, and another rank that writes" $?
-	VT_STF_USE_HW_STRUCTURE=off VT_STF_PROCS_PER_FILE=3 private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
-		VT_STF_PROCS_PER_FILE=3 VT_STF_USE_HW_STRUCTURE=off as_one
-	ok "the same where hosts share files of the trace: the writer gets all" $?
-	VT_COUNTERS_ONLY=off private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out && as_one
-	ok "the same where messages may be recorded: the writer gets all" $?
+	expect private 2 4 3
+	expect [ "$(by_hosts)" -eq 1 ]
+	expect_no_line WARNING out
+	expect_line '^\[0\] .*definitions alone of 2 raw files' out
+	expect as_one
+	verdict "raw files that only their own host can see: it writes its files of the trace of them"
+	VT_LOGFILE_RANK=2 expect private 3 6 2
+	expect [ "$(by_hosts)" -eq 2 ]
+	expect_line '^\[2\] .*definitions alone of 4 raw files' out
+	expect as_one
+	verdict "the same on three hosts, and another rank that writes"
+	VT_STF_USE_HW_STRUCTURE=off VT_STF_PROCS_PER_FILE=3 expect private 2 4 2
+	expect [ "$(by_hosts)" -eq 0 ]
+	expect_no_line WARNING out
+	VT_STF_PROCS_PER_FILE=3 VT_STF_USE_HW_STRUCTURE=off expect as_one
+	verdict "the same where hosts share files of the trace: the writer gets all"
+	VT_COUNTERS_ONLY=off expect private 2 4 2
+	expect [ "$(by_hosts)" -eq 0 ]
+	expect_no_line WARNING out
+	expect as_one
+	verdict "the same where messages may be recorded: the writer gets all"
 else
 	# launch, in mpi_lib.sh
 	skip "raw files that only their own host can see" "MPICH does not always come back to the script that keeps the folder"
@@ -125,15 +149,18 @@ fi
 VT_FLUSH_PREFIX=$dir/private
 export VT_FLUSH_PREFIX
 # shellcheck disable=SC2016
-job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./truth 2' "$dir" "$build" && one_trace truth 3 && [ "$(by_hosts)" -eq 1 ]
-ok "raw files that only their own rank can see" $?
+expect job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./truth 2' "$dir" "$build"
+expect one_trace truth 3
+expect [ "$(by_hosts)" -eq 1 ]
+verdict "raw files that only their own rank can see"
 unset VT_FLUSH_PREFIX
 # a folder of the same name on each host; rank 0 brings its trace out
 mkdir here
 # shellcheck disable=SC2016
-job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/here" && cd here && "$1/vtrun" -- ../truth 2 && if [ -e truth.stf ]; then cp truth.* ..; fi' "$dir" "$build" &&
-	one_trace truth 3 && [ "$(by_hosts)" -eq 0 ]
-ok "folders of the same name that are not one: one host writes" $?
+expect job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/here" && cd here && "$1/vtrun" -- ../truth 2 && if [ -e truth.stf ]; then cp truth.* ..; fi' "$dir" "$build"
+expect one_trace truth 3
+expect [ "$(by_hosts)" -eq 0 ]
+verdict "folders of the same name that are not one: one host writes"
 
 rmdir here
 

@@ -15,17 +15,19 @@ operations() # operations TRACE: how many
 mpi_compile "$MPICC" mpi/programs/mpi_messages.c messages
 for seed in 1 2 3; do
 	rm -f truth.*
-	run 4 ./messages 40 $seed && same_messages messages.stf 500 &&
-		[ "$(operations messages.stf)" -eq "$(sed -n 's/^operations //p' truth.0)" ]
-	ok "random communication of 4 ranks, seed $seed: no message wrong, none unmatched" $?
+	expect run 4 ./messages 40 $seed
+	expect same_messages messages.stf 500
+	expect [ "$(operations messages.stf)" -eq "$(sed -n 's/^operations //p' truth.0)" ]
+	verdict "random communication of 4 ranks, seed $seed: no message wrong, none unmatched"
 done
 # With arguments: so many ranks, rounds, bytes, threads, messages at least and maybe a seed, and nothing else (tests/ci/series/messages.sh).
 if [ -n "${MESSAGES:-}" ]; then
 	# shellcheck disable=SC2086
 	set -- $MESSAGES
 	rm -f truth.*
-	LIMIT=3000 VT_FLUSH_LIMIT=30GB run "$1" ./messages "$2" "${6:-7}" "$3" "$4" && same_messages messages.stf "$5"
-	ok "random communication: $1 ranks, $2 rounds, $4 threads more, $(wc -l <want) messages" $?
+	LIMIT=3000 VT_FLUSH_LIMIT=30GB expect run "$1" ./messages "$2" "${6:-7}" "$3" "$4"
+	expect same_messages messages.stf "$5"
+	verdict "random communication: $1 ranks, $2 rounds, $4 threads more, $(wc -l <want) messages"
 	done_testing
 	exit
 fi
@@ -45,16 +47,24 @@ cat >want <<'END'
 END
 cmp want have >>out 2>&1
 ok "communicators have one number each, the guide's names, and their members" $?
-"$build/stftool" messages.stf --convert text.avt >>out 2>&1 && "$build/stftool" text.avt --convert again.stf >>out 2>&1 && "$build/stftool" messages.stf --dump >first 2>>out &&
-	"$build/stftool" again.stf --dump >second 2>>out && grep -v '^C ' first >dump && [ "$(wc -l <dump)" -gt "$n" ] && grep -v '^C ' second | diff dump - >>out
-ok "to ASCII and back keeps all of it" $?
+expect "$build/stftool" messages.stf --convert text.avt >>out 2>&1
+expect "$build/stftool" text.avt --convert again.stf >>out 2>&1
+expect "$build/stftool" messages.stf --dump >first 2>>out
+expect "$build/stftool" again.stf --dump >second 2>>out
+expect grep -v '^C ' first >dump
+expect [ "$(wc -l <dump)" -gt "$n" ]
+grep -v '^C ' second | expect diff dump - >>out
+verdict "to ASCII and back keeps all of it"
 # other programs read the same trace
 if [ -n "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] && command -v otf2-print >/dev/null 2>&1; then
 	"$build/stftool" messages.stf --convert other.otf2 >>out 2>&1 && otf2-print other.otf2 >print 2>warnings
 	rc=$?
 	cat warnings >>out
-	[ $rc -eq 0 ] && [ ! -s warnings ] && [ "$(grep -c '^MPI_SEND ' print)" -eq "$n" ] && [ "$(grep -c '^MPI_RECV ' print)" -eq "$n" ]
-	ok "otf2-print reads all messages and has no warning" $?
+	expect [ $rc -eq 0 ]
+	expect_empty warnings
+	expect_lines "$n" '^MPI_SEND ' print
+	expect_lines "$n" '^MPI_RECV ' print
+	verdict "otf2-print reads all messages and has no warning"
 else
 	skip "otf2-print reads all messages and has no warning" "this build has no OTF2, or there is no otf2-print here"
 fi
@@ -63,15 +73,18 @@ if command -v vite >/dev/null 2>&1; then
 		QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$dir timeout 100 vite -f other.paje -e other.svg >drawn 2>&1
 	rc=$?
 	cat drawn >>out
-	[ $rc -eq 0 ] && grep -q '0 errors and 0 warnings' drawn && [ -s other.svg ]
-	ok "ViTE draws it from Paje and has no warning" $?
+	expect [ $rc -eq 0 ]
+	expect_line '0 errors and 0 warnings' drawn
+	expect [ -s other.svg ]
+	verdict "ViTE draws it from Paje and has no warning"
 else
 	skip "ViTE draws it from Paje and has no warning" "no vite here"
 fi
 
 rm -f truth.*
-run 4 ./messages 100 5 400 2 && same_messages messages.stf 1000
-ok "with two threads more in each rank, on communicators of their own" $?
+expect run 4 ./messages 100 5 400 2
+expect same_messages messages.stf 1000
+verdict "with two threads more in each rank, on communicators of their own"
 
 # What the program logs itself: three messages each way, one to itself, two that overlap; operations of both ranks.
 cat >want <<'END'
@@ -86,12 +99,20 @@ cat >want <<'END'
 1 0 201 7 COMM_WORLD
 1 1 1 6 COMM_SELF_#1
 END
-mpi_compile "$MPICC" mpi/programs/mpi_log.c log -lVT && run 2 ./log && [ ! -s output ] && messages log.stf >have && cmp want have >>out 2>&1 &&
-	"$build/stftool" log.stf --matched-vtf --dump >dump && [ "$(grep -c ' MESSAGE .* SSCL 1 RSCL 0$' dump)" -eq 7 ] &&
-	grep -q ' MESSAGE FROM 2 TO 1 .* LEN 201 .* SSCL 0 RSCL 1$' dump && grep -q ' COLLONETOALL ROOT 2 ROOTLEN 30 .* RECVD 2 31 31 SCL 2 1 1$' dump &&
-	[ "$(grep -c ' MESSAGE .* LEN 1 .* SSCL 0 RSCL 1$' dump)" -eq 2 ] && ! grep ' SCL 1$' dump | grep -E ' (ENTER|LEAVE) ' >>out &&
-	grep -q ' COLLALLTOALL .* SENT 2 40 0 RECVD 2 0 40$' dump && [ "$(operations log.stf)" -eq 4 ]
-ok "VT_log_sendmsg() and the like: messages, operations, the location of VT_thisloc(), wrong arguments" $?
+expect mpi_compile "$MPICC" mpi/programs/mpi_log.c log -lVT
+expect run 2 ./log
+expect_empty output
+expect messages log.stf >have
+expect_same want have
+expect "$build/stftool" log.stf --matched-vtf --dump >dump
+expect_lines 7 ' MESSAGE .* SSCL 1 RSCL 0$' dump
+expect_line ' MESSAGE FROM 2 TO 1 .* LEN 201 .* SSCL 0 RSCL 1$' dump
+expect_line ' COLLONETOALL ROOT 2 ROOTLEN 30 .* RECVD 2 31 31 SCL 2 1 1$' dump
+expect_lines 2 ' MESSAGE .* LEN 1 .* SSCL 0 RSCL 1$' dump
+grep ' SCL 1$' dump | expect_not grep -E ' (ENTER|LEAVE) ' >>out
+expect_line ' COLLALLTOALL .* SENT 2 40 0 RECVD 2 0 40$' dump
+expect [ "$(operations log.stf)" -eq 4 ]
+verdict "VT_log_sendmsg() and the like: messages, operations, the location of VT_thisloc(), wrong arguments"
 
 # Only some calls: messages or operations, and no call of another kind.
 kinds() # kinds TRACE: messages, operations, calls of Bcast and Send
@@ -104,11 +125,15 @@ kinds() # kinds TRACE: messages, operations, calls of Bcast and Send
 	END { print (m > 0) " " (c > 0) " " (n["MPI_Bcast"] > 0) " " (n["MPI_Send"] > 0) }'
 }
 clean
-timeout 300 "$MPIRUN" -np 2 "$vtrun" --trace-collectives -- ./messages 10 4 >out 2>&1 && kinds messages.stf >have && [ "$(cat have)" = "0 1 1 0" ]
-ok "vtrun --trace-collectives" $?
+expect timeout 300 "$MPIRUN" -np 2 "$vtrun" --trace-collectives -- ./messages 10 4 >out 2>&1
+expect kinds messages.stf >have
+expect_text "0 1 1 0" have
+verdict "vtrun --trace-collectives"
 clean
-timeout 300 "$MPIRUN" -np 2 "$vtrun" --trace-pt2pt -- ./messages 10 4 >out 2>&1 && kinds messages.stf >have && [ "$(cat have)" = "1 0 0 1" ]
-ok "vtrun --trace-pt2pt" $?
+expect timeout 300 "$MPIRUN" -np 2 "$vtrun" --trace-pt2pt -- ./messages 10 4 >out 2>&1
+expect kinds messages.stf >have
+expect_text "1 0 0 1" have
+verdict "vtrun --trace-pt2pt"
 
 # Fortran: each call once, whichever way it has from the program into MPI.
 mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
@@ -160,18 +185,23 @@ MPI_Iallgather - 8 16
 MPI_Iallgather - 8 16
 END
 	for way in -DMPIF -DMODULE -DF08; do
-		mpi_compile "$mpifort" mpi/programs/mpi_calls.F90 calls $way -w && run 2 ./calls && messages calls.stf >have &&
-			"$build/stftool" calls.stf --dump >dump && cmp want.messages have >>out 2>&1 &&
-			awk '$1 == "DEFFUNCTION" { gsub(/"/, ""); name[$2] = $3 }
+		expect mpi_compile "$mpifort" mpi/programs/mpi_calls.F90 calls $way -w
+		expect run 2 ./calls
+		expect messages calls.stf >have
+		expect "$build/stftool" calls.stf --dump >dump
+		expect_same want.messages have
+		awk '$1 == "DEFFUNCTION" { gsub(/"/, ""); name[$2] = $3 }
 			$2 == "ENTER" && name[$6] ~ /^MPI_/ && name[$6] !~ /^MPI_(Test|Init|Finalize)$/ { n[name[$6]]++ }
-			END { for (f in n) { print f, n[f] } }' dump | LC_ALL=C sort >have.calls && cmp want.calls have.calls >>out 2>&1 &&
-			awk '$1 == "DEFCOLLOP" { gsub(/"/, ""); name[$2] = $3 }
+			END { for (f in n) { print f, n[f] } }' dump | LC_ALL=C expect sort >have.calls
+		expect_same want.calls have.calls
+		awk '$1 == "DEFCOLLOP" { gsub(/"/, ""); name[$2] = $3 }
 			$2 == "GLOBALOP" {
 				v["ROOT"] = v["SENT"] = v["RECVD"] = "-"
 				for (i = 3; i < NF; i++) { v[$i] = $(i + 1) }
 				print name[v["OP"]], v["ROOT"] == "-" ? "-" : v["ROOT"] - 1, v["SENT"], v["RECVD"]
-			}' dump | LC_ALL=C sort >have.operations && cmp want.operations have.operations >>out 2>&1
-		ok "Fortran $way: messages, calls, operations" $?
+			}' dump | LC_ALL=C expect sort >have.operations
+		expect_same want.operations have.operations
+		verdict "Fortran $way: messages, calls, operations"
 	done
 else
 	skip 3 "no Fortran compiler for MPI"

@@ -35,13 +35,16 @@ says() # says TEXT: an info of the trace, exactly
 	grep -qE "^INFO CLASS [0-9]+ TEXT \"$1\"$" dump
 }
 
-program 4 cancel && same_messages rare.stf 3
-ok "cancelled sends and receives: what is sent later with their envelope finds its receive" $?
-program 4 inter && same_messages rare.stf 7 && says '9 collective operations'
-ok "messages and operations of an intercommunicator, their roots, and the merged communicator" $?
-grep '^DEFCOMM ' dump | grep -qx 'DEFCOMM [0-9]* "both" LEFT 2 FIRST 2 1 2 LAST 2 3 4 STRIDE 2 2 2' &&
-	grep '^DEFCOMM ' dump | grep -qx 'DEFCOMM [0-9]* "all" LEFT 0 FIRST 2 1 2 LAST 2 3 4 STRIDE 2 2 2'
-ok "their members" $?
+expect program 4 cancel
+expect same_messages rare.stf 3
+verdict "cancelled sends and receives: what is sent later with their envelope finds its receive"
+expect program 4 inter
+expect same_messages rare.stf 7
+expect says '9 collective operations'
+verdict "messages and operations of an intercommunicator, their roots, and the merged communicator"
+grep '^DEFCOMM ' dump | expect_line -x 'DEFCOMM [0-9]* "both" LEFT 2 FIRST 2 1 2 LAST 2 3 4 STRIDE 2 2 2' -
+grep '^DEFCOMM ' dump | expect_line -x 'DEFCOMM [0-9]* "all" LEFT 0 FIRST 2 1 2 LAST 2 3 4 STRIDE 2 2 2' -
+verdict "their members"
 cat >want.names <<'END'
 CART_CREATE COMM_WORLD
 CART_SUB CART_CREATE COMM_WORLD
@@ -56,34 +59,52 @@ high
 last
 low
 END
-program 4 names && sed -n 's/^DEFCOMM [0-9]* "\([^"]*\)".*/\1/p' dump | grep -vE 'COMM_SELF|^INTERCOMM' | LC_ALL=C sort >have && diff want.names have >>out
-ok "communicators have the guide's names, also those of two, of renamed ones and of two renamed ones" $?
+expect program 4 names
+sed -n 's/^DEFCOMM [0-9]* "\([^"]*\)".*/\1/p' dump | grep -vE 'COMM_SELF|^INTERCOMM' | LC_ALL=C expect sort >have
+expect_same want.names have
+verdict "communicators have the guide's names, also those of two, of renamed ones and of two renamed ones"
 if able 4 connect; then
-	program 4 connect && same_messages rare.stf 7
-	ok "MPI_Comm_accept and MPI_Comm_connect" $?
+	expect program 4 connect
+	expect same_messages rare.stf 7
+	verdict "MPI_Comm_accept and MPI_Comm_connect"
 else
 	skip "MPI_Comm_accept and MPI_Comm_connect" "this MPI cannot do it here"
 fi
 if able 2 parted; then
-	program 2 parted && same_messages rare.stf 1
-	ok "partitioned messages" $?
+	expect program 2 parted
+	expect same_messages rare.stf 1
+	verdict "partitioned messages"
 else
 	skip "partitioned messages" "this MPI has none (MPI 4)"
 fi
-program 3 some && same_messages rare.stf 1000
-ok "two threads with MPI_Testsome" $?
+expect program 3 some
+expect same_messages rare.stf 1000
+verdict "two threads with MPI_Testsome"
 
-program 2 twice && messages rare.stf >have && LC_ALL=C sort truth.* >want && cmp want have >>out 2>&1 && [ "$(named 7)" -eq 2 ] &&
-	says '2 messages are ambiguous: .*' && says '4 messages were matched'
-ok "two threads that send the same envelope at once: both messages are named as ambiguous, no other" $?
+expect program 2 twice
+expect messages rare.stf >have
+LC_ALL=C expect sort truth.* >want
+expect_same want have
+expect [ "$(named 7)" -eq 2 ]
+expect says '2 messages are ambiguous: .*'
+expect says '4 messages were matched'
+verdict "two threads that send the same envelope at once: both messages are named as ambiguous, no other"
 # which of the two equal messages the freed receive took, nobody can say
-program 2 freed && messages rare.stf >have && { cat truth.*; echo '0 1 30 9 COMM_WORLD'; } | LC_ALL=C sort >want && cmp want have >>out 2>&1 &&
-	[ "$(named 9)" -eq 1 ] && [ "$(named 8)" -eq 0 ] && says '1 messages are ambiguous: .*' && says '1 receives were freed, .*' &&
-	says '1 messages were sent whose receiving was not recorded'
-ok "a freed receive from anybody: what may have been its message is named, no other" $?
+expect program 2 freed
+expect messages rare.stf >have
+{ cat truth.*; echo '0 1 30 9 COMM_WORLD'; } | LC_ALL=C sort >want || not_met '{ cat truth.*; echo ...'
+expect_same want have
+expect [ "$(named 9)" -eq 1 ]
+expect [ "$(named 8)" -eq 0 ]
+expect says '1 messages are ambiguous: .*'
+expect says '1 receives were freed, .*'
+expect says '1 messages were sent whose receiving was not recorded'
+verdict "a freed receive from anybody: what may have been its message is named, no other"
 
-program 2 outside && grep -qx 'before: begun 0, over 0' out && grep -qx 'after: begun 1, over 1' out
-ok "calls before MPI_Init and after MPI_Finalize" $?
+expect program 2 outside
+expect_line -x 'before: begun 0, over 0' out
+expect_line -x 'after: begun 1, over 1' out
+verdict "calls before MPI_Init and after MPI_Finalize"
 # each rank: MPI_Init_thread is the first state of MPI, MPI_Finalize the last; both are left
 awk '$1 == "DEFFUNCTION" { gsub(/"/, ""); name[$2] = $3 }
 $2 == "ENTER" && name[$6] ~ /^MPI_/ { cpu = $4; n[cpu]++; last[cpu] = name[$6]; if (name[$6] == "MPI_Init_thread") { first[cpu] = seen[cpu] } if (name[$6] ~ /^MPI_(Init_thread|Finalize)$/) { both[cpu]++ } else { seen[cpu]++ } open[cpu]++ }
@@ -94,9 +115,12 @@ ok "the states of MPI_Init_thread and MPI_Finalize: one of each, in their places
 
 # Of what the children do there is another trace.
 if able 2 child; then
-	program 2 child && messages rare.stf >have && grep -q '^0 1 52 3 COMM_WORLD$' have && [ "$(wc -l <have)" -eq 1 ] &&
-		says '2 messages go to or come from processes that are not in this trace'
-	ok "messages to a spawned process are counted, and no rank of the job gets them" $?
+	expect program 2 child
+	expect messages rare.stf >have
+	expect_line '^0 1 52 3 COMM_WORLD$' have
+	expect [ "$(wc -l <have)" -eq 1 ]
+	expect says '2 messages go to or come from processes that are not in this trace'
+	verdict "messages to a spawned process are counted, and no rank of the job gets them"
 else
 	skip "messages to a spawned process" "this MPI cannot do it here"
 fi

@@ -25,24 +25,34 @@ rc=$?
 cat clock >>out
 ok "a script that ends in exec: what it was before is in the trace of all ranks" $rc
 # offline too, from the raw files of both programs
-VT_KEEP_RAW_EVENTS=on run 2 ./wrap 2 && [ "$(find . -name 'VT-flush-*.dat' | wc -l)" -eq 4 ] &&
-	"$build/stftool" VT-flush-*.dat --merge wrap.stf --clock wrap.clk >>out 2>&1 && "$build/stftool" wrap.stf --verify >>out 2>&1 &&
-	"$build/stftool" wrap.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: .*, pid' clock)" -eq 4 ]
-ok "offline it is the same" $?
+VT_KEEP_RAW_EVENTS=on expect run 2 ./wrap 2
+expect [ "$(find . -name 'VT-flush-*.dat' | wc -l)" -eq 4 ]
+expect "$build/stftool" VT-flush-*.dat --merge wrap.stf --clock wrap.clk >>out 2>&1
+expect "$build/stftool" wrap.stf --verify >>out 2>&1
+expect "$build/stftool" wrap.stf --print-clock >clock 2>>out
+expect_lines 4 'process [01]: .*, pid' clock
+verdict "offline it is the same"
 
 # A wrapper that is a program: the library with MPI comes with the program that it becomes.
 for linked in truth plain; do
-	run 2 env ./$linked 2 && one_trace env 2 && "$build/stftool" env.stf --print-clock >clock 2>>out &&
-		[ "$(grep -c "process [01]: $linked, pid" clock)" -eq 2 ] && "$build/stftool" env.stf --dump >dump 2>>out &&
-		[ "$(grep -c 'MPI_Init' dump)" -ge 1 ] && ! ls VT-flush-* >/dev/null 2>&1
-	ok "vtrun -- env ./$linked: the calls of MPI are recorded" $?
+	expect run 2 env ./$linked 2
+	expect one_trace env 2
+	expect "$build/stftool" env.stf --print-clock >clock 2>>out
+	expect_lines 2 "process [01]: $linked, pid" clock
+	expect "$build/stftool" env.stf --dump >dump 2>>out
+	expect [ "$(grep -c 'MPI_Init' dump)" -ge 1 ]
+	expect_not ls VT-flush-* >/dev/null 2>&1
+	verdict "vtrun -- env ./$linked: the calls of MPI are recorded"
 done
 
 script starts './plain' 'true'
 run 2 ./starts
-[ $? -eq 0 ] && [ -s starts.stf ] && [ "$(grep -c 'did not call MPI_Init' out)" -eq 1 ] && [ "$(grep -c 'WARNING' out)" -eq 0 ] &&
-	grep -q 'exec.*--follow-children' out
-ok "a script that starts the program as its child gets a message with the way out" $?
+expect [ $? -eq 0 ]
+expect [ -s starts.stf ]
+expect_lines 1 'did not call MPI_Init' out
+expect_lines 0 'WARNING' out
+expect_line 'exec.*--follow-children' out
+verdict "a script that starts the program as its child gets a message with the way out"
 clean
 timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- ./starts >out 2>&1
 [ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls VT-flush-* >/dev/null 2>&1 &&

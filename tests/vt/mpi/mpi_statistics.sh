@@ -27,28 +27,42 @@ counted()
 	diff output have >diff
 }
 
-run 4 ./program && counted
-ok "every message and operation is counted, with its partner and bytes" $?
+expect run 4 ./program
+expect counted
+verdict "every message and operation is counted, with its partner and bytes"
 # the same from the events of the same run
 events >events
 grep -v '[a-z]' have | LC_ALL=C sort | diff events - >diff
 ok "the events say the same" $?
 "$build/stftool" program.stf --verify >>out 2>&1
 ok "--verify accepts rows without a receiver" $?
-VT_STATISTICS=ON VT_PROCESS=OFF run 4 ./program && counted && ! "$build/stftool" program.stf --dump 2>>out | grep -q ' SENDMSG '
-ok "with PROCESS off too, and there are no events" $?
-VT_STATISTICS=64 run 4 ./program 300 && "$build/stftool" program.stf --print-statistics | "$build/tools/convert-stats" >stats && grep -q 'Statistics:others' stats &&
-	awk -F'\t' 'NR > 1 && $4 != "-" && $3 != "all" { n += $6; b += $4 * $6 }
+VT_STATISTICS=ON VT_PROCESS=OFF expect run 4 ./program
+expect counted
+"$build/stftool" program.stf --dump 2>>out | expect_no_line ' SENDMSG ' -
+verdict "with PROCESS off too, and there are no events"
+VT_STATISTICS=64 expect run 4 ./program 300
+"$build/stftool" program.stf --print-statistics | expect "$build/tools/convert-stats" >stats
+expect_line 'Statistics:others' stats
+expect awk -F'\t' 'NR > 1 && $4 != "-" && $3 != "all" { n += $6; b += $4 * $6 }
 		END { w = 4 * (50 * 6 + 300); x = 4 * (50 * (0 + 1 + 8 + 1000 + 70000 + 24) + 300 * 2000 + 300 * 299 / 2); exit n != 2 * w || b != 2 * x }' stats
-ok "in few rows the others hold the exact rest of counts and bytes" $?
+verdict "in few rows the others hold the exact rest of counts and bytes"
 # each rank may lose messages of the call in which the limit is reached: at most one of each size and partner
-VT_STATISTICS=off VT_FLUSH_LIMIT=1MB run 4 ./program 0 6000 && { counted || true; } && events >events && awk '
+VT_STATISTICS=off VT_FLUSH_LIMIT=1MB expect run 4 ./program 0 6000
+counted || true
+expect events >events
+expect awk '
 	FILENAME == "output" { if ($2 ~ /^[0-9]/) truth[$1 " " $2 " " $3] = $4; next }
 	FILENAME == "events" { traced[$1 " " $2 " " $3] = $4; next }
 	$2 ~ /^[0-9]/ && $1 != "received" { rest[$1 " " $2 " " $3] = $4 }
 	END { for (i in truth) { n++; d = truth[i] - traced[i] - rest[i]; if (d < 0 || d > 1 || traced[i] < 100 || rest[i] < 100) { print i, truth[i], traced[i], rest[i]; bad = 1 } }
-		exit bad || n != 24 }' output events have >diff && grep -c 'FLUSH-LIMIT is reached. The program goes on with statistics only' out >said && [ "$(cat said)" -eq 4 ]
-ok "after FLUSH-LIMIT the statistics have the messages that the trace lacks, by partner and size" $?
-VT_SUMMARY=on run 4 ./program && grep -q ' 200 .*MPI:MPI_Waitall$' out && grep -q ' 200 .*MPI:MPI_Sendrecv$' out && grep -q '100.00%  all calls of MPI' out && grep -q '200     14000000  of up to 131071 bytes' out
-ok "SUMMARY: calls of functions, also of those with several messages, the share of MPI, messages by size" $?
+		exit bad || n != 24 }' output events have >diff
+expect grep -c 'FLUSH-LIMIT is reached. The program goes on with statistics only' out >said
+expect [ "$(cat said)" -eq 4 ]
+verdict "after FLUSH-LIMIT the statistics have the messages that the trace lacks, by partner and size"
+VT_SUMMARY=on expect run 4 ./program
+expect_line ' 200 .*MPI:MPI_Waitall$' out
+expect_line ' 200 .*MPI:MPI_Sendrecv$' out
+expect_line '100.00%  all calls of MPI' out
+expect_line '200     14000000  of up to 131071 bytes' out
+verdict "SUMMARY: calls of functions, also of those with several messages, the share of MPI, messages by size"
 done_testing

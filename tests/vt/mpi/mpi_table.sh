@@ -21,13 +21,17 @@ LC_ALL=C sort -m wrapped not_wrapped >known
 LC_ALL=C comm -12 wrapped not_wrapped >both
 awk -F'\t' '!/^#/ && (NF != 2 || length($2) < 10)' "$table/not_wrapped.list" >unexplained
 cat both unexplained >>out
-[ "$(wc -l <wrapped)" -gt 500 ] && [ ! -s both ] && [ ! -s unexplained ] && [ -z "$(uniq -d wrapped)" ]
-ok "each function is in one list, and those without a wrapper have a reason" $?
+expect [ "$(wc -l <wrapped)" -gt 500 ]
+expect_empty both
+expect_empty unexplained
+expect [ -z "$(uniq -d wrapped)" ]
+verdict "each function is in one list, and those without a wrapper have a reason"
 
 LC_ALL=C comm -23 "$here/mpi/mpi-4.0.list" known >unknown 2>>out
 cat unknown >>out
-[ "$(wc -l <"$here/mpi/mpi-4.0.list")" -gt 500 ] && [ ! -s unknown ]
-ok "all functions of MPI 4.0 are known" $?
+expect [ "$(wc -l <"$here/mpi/mpi-4.0.list")" -gt 500 ]
+expect_empty unknown
+verdict "all functions of MPI 4.0 are known"
 
 exported() # exported LIBRARY PATTERN
 {
@@ -45,8 +49,9 @@ for name in libmpi.so.40 libmpich.so.12; do
 	exported "$folder/$name" '^MPI_[A-Z]' >theirs
 	LC_ALL=C comm -23 theirs known >unknown
 	cat unknown >>out
-	[ "$(wc -l <theirs)" -gt 300 ] && [ ! -s unknown ]
-	ok "$name: all that it exports is known" $?
+	expect [ "$(wc -l <theirs)" -gt 300 ]
+	expect_empty unknown
+	verdict "$name: all that it exports is known"
 done
 
 # The library of this build: what is known as wrapped is exported by libVT too, in C and in Fortran.
@@ -68,7 +73,8 @@ for name in libmpi_mpifh libmpi_usempif08; do
 	awk 'FILENAME == "lower" { known[$0] = 1; next } { n = tolower($0); sub(/_f08ts_$|_f08_$|__$|_$/, "", n) } n in known' lower theirs |
 		LC_ALL=C sort -u | LC_ALL=C comm -23 - ours >unknown
 	sed 's/$/ is not exported/' unknown >>out
-	[ "$(wc -l <theirs)" -gt 300 ] && [ ! -s unknown ]
-	ok "Fortran, $name: all names of these calls are libVT's too" $?
+	expect [ "$(wc -l <theirs)" -gt 300 ]
+	expect_empty unknown
+	verdict "Fortran, $name: all names of these calls are libVT's too"
 done
 done_testing

@@ -45,10 +45,13 @@ same_files() # same_files NAME: the trace in one/ is that here, byte by byte
 }
 
 # Tens of thousands of samples, with many anchors, whose histories --verify compares with the data.
-VT_COMPRESS_TRACE=off kept 3 ./truth 2 much && one_trace truth 3 &&
-	"$build/stftool" kept/*.dat --merge one/truth.stf --clock truth.clk --compress-trace off >>out 2>&1 && same_files truth.stf &&
-	[ "$(wc -c <truth.stf.c.0)" -gt $((64 * 65536)) ] && [ "$(wc -c <truth.stf.c.0.anc)" -gt 6400 ]
-ok "offline it is the same, byte by byte" $?
+VT_COMPRESS_TRACE=off expect kept 3 ./truth 2 much
+expect one_trace truth 3
+expect "$build/stftool" kept/*.dat --merge one/truth.stf --clock truth.clk --compress-trace off >>out 2>&1
+expect same_files truth.stf
+expect [ "$(wc -c <truth.stf.c.0)" -gt $((64 * 65536)) ]
+expect [ "$(wc -c <truth.stf.c.0.anc)" -gt 6400 ]
+verdict "offline it is the same, byte by byte"
 "$build/stftool" truth.stf --print-threads >threads 2>>out
 "$build/stftool" truth.stf --print-clock >clock 2>>out
 date +%s >now
@@ -67,15 +70,21 @@ FILENAME == "clock" && $2 ~ /^[0-9]+:[0-9]+$/ { bad = bad || $4 < 0.999e-9 || $4
 FILENAME == "clock" && $NF == "little" { bad = bad || $1 > 1e-6 || $7 < 0.2 }
 END { exit bad || n != 3 || mains != 3 || lines < 3 }' truth.prot threads clock
 ok "each thread has host, address, pid, tid, offset and skew, and the clock its resolution and duration" $?
-kept 3 ./truth 1 && one_trace truth 3 >>out && VT_KEEP_RAW_EVENTS=on run 3 ./truth 1 && [ -s truth.clk ] && [ ! -e truth.stf ] &&
-	[ "$(find . -maxdepth 1 -name 'VT-flush-*.dat' | wc -l)" -eq 3 ] &&
-	"$build/stftool" VT-flush-*.dat --merge truth.stf --clock truth.clk --delete-raw-data >>out 2>&1 && one_trace truth 3
-ok "KEEP-RAW-EVENTS, then a merge" $?
+expect kept 3 ./truth 1
+expect one_trace truth 3 >>out
+VT_KEEP_RAW_EVENTS=on expect run 3 ./truth 1
+expect [ -s truth.clk ]
+expect [ ! -e truth.stf ]
+expect [ "$(find . -maxdepth 1 -name 'VT-flush-*.dat' | wc -l)" -eq 3 ]
+expect "$build/stftool" VT-flush-*.dat --merge truth.stf --clock truth.clk --delete-raw-data >>out 2>&1
+expect one_trace truth 3
+verdict "KEEP-RAW-EVENTS, then a merge"
 export VT_LOGFILE_FORMAT=SINGLESTF VT_STF_PROCS_PER_FILE=1
 kept 3 ./truth 2 much && one_trace truth.single 3 >>out
 mv truth.single.clk truth.clk 2>/dev/null
-"$build/stftool" kept/*.dat --merge one/truth.single.stf --clock truth.clk --stf-procs-per-file 1 >>out 2>&1 && same_files truth.single.stf
-ok "and in one file" $?
+expect "$build/stftool" kept/*.dat --merge one/truth.single.stf --clock truth.clk --stf-procs-per-file 1 >>out 2>&1
+expect same_files truth.single.stf
+verdict "and in one file"
 unset VT_LOGFILE_FORMAT VT_STF_PROCS_PER_FILE
 
 done_testing

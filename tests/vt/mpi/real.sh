@@ -47,14 +47,19 @@ if same_mpi "$(command -v hpcc)"; then
 	LIMIT=600 run 4 hpcc
 	with=$?
 	shape hpccoutf.txt >got
-	[ $with -eq $without ] && [ "$(wc -l <want)" -gt 300 ] && diff want got >>out
-	ok "hpcc says the same with and without" $?
-	one_trace hpcc 4 && all_ranks hpcc.stf 4
-	ok "hpcc: one trace with counters of all ranks" $?
+	expect [ $with -eq $without ]
+	expect [ "$(wc -l <want)" -gt 300 ]
+	expect_same want got
+	verdict "hpcc says the same with and without"
+	expect one_trace hpcc 4
+	expect all_ranks hpcc.stf 4
+	verdict "hpcc: one trace with counters of all ranks"
 	matched hpcc.stf 10000
 	ok "hpcc: all messages are matched" $?
-	[ "$(grep -c ' PASSED ' hpccoutf.txt)" -gt 4 ] && ! grep -q ' FAILED ' hpccoutf.txt && grep -q '^Success=1$' hpccoutf.txt
-	ok "hpcc: its own checks pass" $?
+	expect [ "$(grep -c ' PASSED ' hpccoutf.txt)" -gt 4 ]
+	expect_no_line ' FAILED ' hpccoutf.txt
+	expect_line '^Success=1$' hpccoutf.txt
+	verdict "hpcc: its own checks pass"
 else
 	skip "hpcc" "no hpcc for this MPI here"
 fi
@@ -70,15 +75,20 @@ if [ -n "$np" ]; then
 	run 2 $np -u 256 -o np
 	with=$?
 	shape np >got
-	[ $with -eq $without ] && [ -s want ] && diff want got >>out
-	ok "netpipe says the same with and without" $?
-	one_trace $np 2 && all_ranks $np.stf 2
-	ok "netpipe: one trace with counters of all ranks" $?
+	expect [ $with -eq $without ]
+	expect [ -s want ]
+	expect_same want got
+	verdict "netpipe says the same with and without"
+	expect one_trace $np 2
+	expect all_ranks $np.stf 2
+	verdict "netpipe: one trace with counters of all ranks"
 	# "0: 1 bytes 5000 times --> ...": so many turns, thrice, of a message each way, and a few more
 	n=$(awk '/ times --> / { for (i = 1; i < NF; i++) { if ($(i + 1) == "times") { n += $i } } } END { print 2 * 3 * n }' out)
 	echo "# netpipe says that there are at least $n messages"
-	[ "$n" -gt 1000 ] && matched $np.stf "$n" && [ "$(sed -n 's/ messages were matched$//p' infos)" -le $((n + n / 10 + 1000)) ]
-	ok "netpipe: all messages are matched" $?
+	expect [ "$n" -gt 1000 ]
+	expect matched $np.stf "$n"
+	expect [ "$(sed -n 's/ messages were matched$//p' infos)" -le $((n + n / 10 + 1000)) ]
+	verdict "netpipe: all messages are matched"
 else
 	skip "netpipe" "no NPopenmpi or NPmpich2 for this MPI here"
 fi
@@ -94,16 +104,26 @@ if [ -n "$python" ]; then
 	status=$?
 	LC_ALL=C sort out >without
 	run 3 "$python" "$job" "$src/include" 5
-	[ $? -eq $status ] && [ $status -eq 5 ] && [ "$(grep -c '^rank . of 3, sum 6$' without)" -eq 3 ] && grep '^rank' output | diff without - >>out
-	ok "mpi4py: the same output and exit status" $?
-	one_trace "${python##*/}" 3 && all_ranks "${python##*/}.stf" 3 && in_order "${python##*/}.stf" "${python##*/}.clk" 600
-	ok "mpi4py: one trace with counters of all ranks, and no message reversed by more than the stated bound" $?
+	expect [ $? -eq $status ]
+	expect_status 5
+	expect_lines 3 '^rank . of 3, sum 6$' without
+	grep '^rank' output | expect diff without - >>out
+	verdict "mpi4py: the same output and exit status"
+	expect one_trace "${python##*/}" 3
+	expect all_ranks "${python##*/}.stf" 3
+	expect in_order "${python##*/}.stf" "${python##*/}.clk" 600
+	verdict "mpi4py: one trace with counters of all ranks, and no message reversed by more than the stated bound"
 	# 50 each way for each of three pairs of ranks
-	matched "${python##*/}.stf" 300 && messages "${python##*/}.stf" >have && [ "$(grep -c ' 0 COMM_WORLD$' have)" -eq 300 ]
-	ok "mpi4py: all messages, of as many as the program sends" $?
+	expect matched "${python##*/}.stf" 300
+	expect messages "${python##*/}.stf" >have
+	expect_lines 300 ' 0 COMM_WORLD$' have
+	verdict "mpi4py: all messages, of as many as the program sends"
 	sed "1s|.*|#!$python|" "$job" >job && chmod +x job
-	run 2 ./job "$src/include" 0 && one_trace job 2 && all_ranks job.stf 2 && in_order job.stf job.clk 200
-	ok "mpi4py: the same of a script that names its interpreter" $?
+	expect run 2 ./job "$src/include" 0
+	expect one_trace job 2
+	expect all_ranks job.stf 2
+	expect in_order job.stf job.clk 200
+	verdict "mpi4py: the same of a script that names its interpreter"
 else
 	skip "mpi4py" "no python3 with mpi4py for this MPI here"
 fi

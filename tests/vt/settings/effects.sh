@@ -30,10 +30,14 @@ state() # the name of the state with a path
 	"$build/xstftool" t.stf | sed -n 's/^DEFFUNCTION \(.*outer[^ ]*\) .*/\1/p'
 }
 
-with 1 'TIMER list' 'LOGFILE-NAME t.stf' && [ "$(grep -c 'Tickmark INFO: clock_monotonic  *1.000ns  *node' "$dir/err")" -eq 1 ] && ! grep -q 'WARNING: TIMER' "$dir/err" && [ -s t.stf ]
-ok "TIMER LIST: all timers, and the default one is taken" $?
-with 1 'TIMER LIST' 'SAMPLER thread' && grep -q 'WARNING: TIMER LIST: .*timertest --timer=LIST does' "$dir/err"
-ok "TIMER LIST where a thread inside samples: a message" $?
+expect with 1 'TIMER list' 'LOGFILE-NAME t.stf'
+expect_lines 1 'Tickmark INFO: clock_monotonic  *1.000ns  *node' "$dir/err"
+expect_no_line 'WARNING: TIMER' "$dir/err"
+expect [ -s t.stf ]
+verdict "TIMER LIST: all timers, and the default one is taken"
+expect with 1 'TIMER LIST' 'SAMPLER thread'
+expect_line 'WARNING: TIMER LIST: .*timertest --timer=LIST does' "$dir/err"
+verdict "TIMER LIST where a thread inside samples: a message"
 # Slurm has one number for all the mpiruns of a batch job: the launcher's name of the job comes first
 job_of() # job_of VARIABLE=VALUE...: the job in the protocol of a rank with these variables
 {
@@ -41,15 +45,18 @@ job_of() # job_of VARIABLE=VALUE...: the job in the protocol of a rank with thes
 	env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 "$@" timeout 100 "$dir/effects" 1 0 >"$dir/out" 2>"$dir/err"
 	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' effects.prot
 }
-[ "$(job_of SLURM_JOB_ID=77 PMIX_NAMESPACE=step.1)" = step.1 ] && [ "$(job_of SLURM_JOB_ID=77 OMPI_MCA_ess_base_jobid=9)" = 9 ] &&
-	[ "$(job_of PBS_JOBID=66 LSB_JOBID=55)" = 66 ] && [ "$(job_of SLURM_JOB_ID=77)" = 77 ]
-ok "the job is the launcher's, and only without one the batch job" $?
+expect [ "$(job_of SLURM_JOB_ID=77 PMIX_NAMESPACE=step.1)" = step.1 ]
+expect [ "$(job_of SLURM_JOB_ID=77 OMPI_MCA_ess_base_jobid=9)" = 9 ]
+expect [ "$(job_of PBS_JOBID=66 LSB_JOBID=55)" = 66 ]
+expect [ "$(job_of SLURM_JOB_ID=77)" = 77 ]
+verdict "the job is the launcher's, and only without one the batch job"
 # and launchers use names again: what tells one launch from the next follows
-[ "$(job_of PMIX_NAMESPACE=5.1 OMPI_MCA_orte_precondition_transports=0123456789abcdef-fedcba9876543210)" = 5.1.0123456789abcdef ] &&
-	[ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3)" = 77.3 ] && [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=1)" = 77.3.1 ] &&
-	[ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=2 PMIX_NAMESPACE=slurm.pmix.77.3)" = slurm.pmix.77.3.3.2 ] &&
-	[ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 PMIX_NAMESPACE=other)" = other ]
-ok "a launch has another name than the one before it" $?
+expect [ "$(job_of PMIX_NAMESPACE=5.1 OMPI_MCA_orte_precondition_transports=0123456789abcdef-fedcba9876543210)" = 5.1.0123456789abcdef ]
+expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3)" = 77.3 ]
+expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=1)" = 77.3.1 ]
+expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=2 PMIX_NAMESPACE=slurm.pmix.77.3)" = slurm.pmix.77.3.3.2 ]
+expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 PMIX_NAMESPACE=other)" = other ]
+verdict "a launch has another name than the one before it"
 # MPICH's launcher has no variable for it. The process at the other end of the socket PMI_FD, here not the parent, has the name.
 cat >"$dir/proxy.py" <<'END'
 import os, socket, subprocess, sys
@@ -67,31 +74,47 @@ hydra_job() # hydra_job RANKS_HERE VARIABLE=VALUE...: the job in the protocol of
 	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' plain.prot | sed "s/-$(head -n 1 "$dir/out")-/-ITS-/"
 }
 if command -v "${PYTHON3:-python3}" >/dev/null; then
-	[ "$(hydra_job 2 env SLURM_JOB_ID=77)" = hydra-4321-ITS-ahost ] && [ "$(hydra_job 1 env SLURM_JOB_ID=77)" = hydra-4321-0-ahost ] &&
-		[ "$(hydra_job 2 env PMIX_NAMESPACE=step.1)" = step.1 ] && hydra_job 2 env PMI_FD=0 | grep -qE '^[0-9]+-[0-9]+$'
-	ok "of MPICH's launcher it is the port, and its process here where that has all ranks" $?
+	expect [ "$(hydra_job 2 env SLURM_JOB_ID=77)" = hydra-4321-ITS-ahost ]
+	expect [ "$(hydra_job 1 env SLURM_JOB_ID=77)" = hydra-4321-0-ahost ]
+	expect [ "$(hydra_job 2 env PMIX_NAMESPACE=step.1)" = step.1 ]
+	hydra_job 2 env PMI_FD=0 | expect_line -E '^[0-9]+-[0-9]+$' -
+	verdict "of MPICH's launcher it is the port, and its process here where that has all ranks"
 else
 	skip "the job of MPICH's launcher" "no python3"
 fi
-with 1 'PROGNAME name' && [ -s name.stf ] && [ -s name.prot ] && [ ! -e effects.stf ]
-ok "PROGNAME" $?
-with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf' && grep -q '^PROTOFILE-NAME own$' own && [ -s t.stf ] && [ ! -e t.prot ]
-ok "PROTOFILE-NAME" $?
-with 1 "CURRENT-DIR $PWD/below" 'LOGFILE-NAME t.stf' && [ -s below/t.stf ] && [ ! -e t.stf ]
-ok "CURRENT-DIR" $?
-with 1 'LOGFILE-PREFIX below' 'LOGFILE-NAME t.stf' && [ -s below/t.stf ] && [ ! -e t.stf ]
-ok "LOGFILE-PREFIX" $?
-with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PREFIX below' && [ ! -e t.stf ] && ls below/VT-flush-effects_0-[0-9]*.dat >"$dir/out" &&
-	with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PID off' && [ ! -e t.stf ] && [ -s VT-flush-effects_0.dat ]
-ok "KEEP-RAW-EVENTS, FLUSH-PREFIX, FLUSH-PID" $?
+expect with 1 'PROGNAME name'
+expect [ -s name.stf ]
+expect [ -s name.prot ]
+expect [ ! -e effects.stf ]
+verdict "PROGNAME"
+expect with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf'
+expect_line '^PROTOFILE-NAME own$' own
+expect [ -s t.stf ]
+expect [ ! -e t.prot ]
+verdict "PROTOFILE-NAME"
+expect with 1 "CURRENT-DIR $PWD/below" 'LOGFILE-NAME t.stf'
+expect [ -s below/t.stf ]
+expect [ ! -e t.stf ]
+verdict "CURRENT-DIR"
+expect with 1 'LOGFILE-PREFIX below' 'LOGFILE-NAME t.stf'
+expect [ -s below/t.stf ]
+expect [ ! -e t.stf ]
+verdict "LOGFILE-PREFIX"
+expect with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PREFIX below'
+expect [ ! -e t.stf ]
+expect ls below/VT-flush-effects_0-[0-9]*.dat >"$dir/out"
+expect with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PID off'
+expect [ ! -e t.stf ]
+expect [ -s VT-flush-effects_0.dat ]
+verdict "KEEP-RAW-EVENTS, FLUSH-PREFIX, FLUSH-PID"
 lines=$(for level in 0 1 2; do
 	with 1 'LOGFILE-NAME t.stf' "VERBOSE $level" && wc -l <"$dir/err"
 done | tr '\n' ' ')
 echo "$lines" | awk '{ exit !(NF == 3 && $1 == 0 && $2 > 0 && $3 > $2) }'
 ok "VERBOSE 0, 1, 2: $lines lines" $?
-with 1 'LOGFILE-NAME t.stf' "PLUGIN $build/tests/unit/.libs/plugin_template.so 7" 'COUNTER mine_reads on' &&
-	"$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | grep -q ':mine_reads '
-ok "PLUGIN" $?
+expect with 1 'LOGFILE-NAME t.stf' "PLUGIN $build/tests/unit/.libs/plugin_template.so 7" 'COUNTER mine_reads on'
+"$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | expect_line ':mine_reads ' -
+verdict "PLUGIN"
 if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	bytes=$(for words in off on ''; do
 		with 20000 'LOGFILE-NAME t.stf' ${words:+"COMPRESS-TRACE $words"} && "$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
@@ -101,13 +124,18 @@ if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 else
 	skip "COMPRESS-TRACE" "this build has no zstd"
 fi
-with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF on' && cp t.avt extended && with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF off' && grep -q '^DEFFUNCTION ' t.avt &&
-	[ "$(wc -l <t.avt)" -lt "$(wc -l <extended)" ]
-ok "EXTENDED-VTF off: a trace in ASCII lacks $(($(wc -l <extended) - $(wc -l <t.avt))) records that VTF does not know" $?
+expect with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF on'
+expect cp t.avt extended
+expect with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF off'
+expect_line '^DEFFUNCTION ' t.avt
+expect [ "$(wc -l <t.avt)" -lt "$(wc -l <extended)" ]
+verdict "EXTENDED-VTF off: a trace in ASCII lacks $(($(wc -l <extended) - $(wc -l <t.avt))) records that VTF does not know"
 nap=1
-with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT on' && grep -q '^DEFCLASS [0-9]* "sampler"' dump && with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT off' &&
-	! grep -q '^DEFCLASS [0-9]* "sampler"' dump
-ok "ENVIRONMENT" $?
+expect with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT on'
+expect_line '^DEFCLASS [0-9]* "sampler"' dump
+expect with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT off'
+expect_no_line '^DEFCLASS [0-9]* "sampler"' dump
+verdict "ENVIRONMENT"
 nap=0
 for level in 0 1 2 on; do
 	case $level in
@@ -115,8 +143,10 @@ for level in 0 1 2 on; do
 	1 | on) want=outer:middle ;;
 	*) want=outer:middle:inner ;;
 	esac
-	with 1 'LOGFILE-NAME t.stf' "DETAILED-STATES $level" && have=$(state) && [ "$have" = "$want" ]
-	ok "DETAILED-STATES $level: $have" $?
+	expect with 1 'LOGFILE-NAME t.stf' "DETAILED-STATES $level"
+	have=$(state) || not_met "have is known"
+	expect [ "$have" = "$want" ]
+	verdict "DETAILED-STATES $level: $have"
 done
 
 # 20,000 states take more than 4 blocks of 4 KB
@@ -124,18 +154,35 @@ none=0000000000000000
 few='LOGFILE-NAME t.stf
 MEM-BLOCKSIZE 4096
 MEM-MAXBLOCKS 4'
-with 20000 "$few" && numbers && [ "$n $first $last" = "20000 $none 0000000000004e1f" ]
-ok "MEM-MAXBLOCKS with AUTOFLUSH: nothing is lost" $?
-with 20000 "$few" 'AUTOFLUSH off' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] && [ "$first" = $none ] && [ "$last" != 0000000000004e1f ] && grep -q 'MEM-MAXBLOCKS were full and AUTOFLUSH is off' dump
-ok "AUTOFLUSH off: what fits into MEM-MAXBLOCKS, the oldest, and a line says so" $?
+expect with 20000 "$few"
+expect numbers
+expect [ "$n $first $last" = "20000 $none 0000000000004e1f" ]
+verdict "MEM-MAXBLOCKS with AUTOFLUSH: nothing is lost"
+expect with 20000 "$few" 'AUTOFLUSH off'
+expect numbers
+expect [ "$n" -gt 0 ]
+expect [ "$n" -lt 20000 ]
+expect [ "$first" = $none ]
+expect [ "$last" != 0000000000004e1f ]
+expect_line 'MEM-MAXBLOCKS were full and AUTOFLUSH is off' dump
+verdict "AUTOFLUSH off: what fits into MEM-MAXBLOCKS, the oldest, and a line says so"
 before=$n
-with 20000 "$few" 'AUTOFLUSH off' 'MEM-MAXBLOCKS 8' && numbers && [ "$n" -gt "$before" ]
-ok "MEM-MAXBLOCKS 8: more of it" $?
-with 20000 "$few" 'AUTOFLUSH off' 'MEM-BLOCKSIZE 8192' && numbers && [ "$n" -gt "$before" ]
-ok "MEM-BLOCKSIZE 8192: more of it" $?
-with 20000 "$few" 'AUTOFLUSH off' 'MEM-OVERWRITE on' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] &&
-	[ "$first" != $none ] && [ "$last" = 0000000000004e1f ] && grep -q 'blocks were overwritten by newer ones (MEM-OVERWRITE)' dump
-ok "MEM-OVERWRITE: the newest" $?
+expect with 20000 "$few" 'AUTOFLUSH off' 'MEM-MAXBLOCKS 8'
+expect numbers
+expect [ "$n" -gt "$before" ]
+verdict "MEM-MAXBLOCKS 8: more of it"
+expect with 20000 "$few" 'AUTOFLUSH off' 'MEM-BLOCKSIZE 8192'
+expect numbers
+expect [ "$n" -gt "$before" ]
+verdict "MEM-BLOCKSIZE 8192: more of it"
+expect with 20000 "$few" 'AUTOFLUSH off' 'MEM-OVERWRITE on'
+expect numbers
+expect [ "$n" -gt 0 ]
+expect [ "$n" -lt 20000 ]
+expect [ "$first" != $none ]
+expect [ "$last" = 0000000000004e1f ]
+expect_line 'blocks were overwritten by newer ones (MEM-OVERWRITE)' dump
+verdict "MEM-OVERWRITE: the newest"
 # blocks of 4 KB that are in memory after 50,000 states of the program: what of the raw file's mapping is
 in_memory() # in_memory LINE...
 {
@@ -159,11 +206,23 @@ in_memory() # in_memory LINE...
 }
 if [ "$(awk '/^MMUPageSize/ { print $2; exit }' /proc/self/smaps 2>/dev/null)" = 4 ]; then
 	few='' all=''
-	in_memory && few=$blocks && in_memory 'MEM-FLUSHBLOCKS -1' && all=$blocks && in_memory 'MEM-FLUSHBLOCKS 4000' && [ "$few" -gt 0 ] &&
-		[ "$few" -lt 30 ] && [ "$all" -gt 120 ] && [ "$blocks" -gt 120 ] && in_memory 'MEM-FLUSHBLOCKS 60' && [ "$blocks" -gt 55 ] && [ "$blocks" -lt 75 ]
-	ok "MEM-FLUSHBLOCKS: so many full blocks are in memory before they are flushed; the default $few, -1 all $all, 60 $blocks" $?
-	in_memory 'MEM-MINBLOCKS 50' && [ "$blocks" -gt 45 ] && [ "$blocks" -lt 65 ]
-	ok "MEM-MINBLOCKS 50: a flush leaves as many: $blocks" $?
+	expect in_memory
+	few=$blocks
+	expect in_memory 'MEM-FLUSHBLOCKS -1'
+	all=$blocks
+	expect in_memory 'MEM-FLUSHBLOCKS 4000'
+	expect [ "$few" -gt 0 ]
+	expect [ "$few" -lt 30 ]
+	expect [ "$all" -gt 120 ]
+	expect [ "$blocks" -gt 120 ]
+	expect in_memory 'MEM-FLUSHBLOCKS 60'
+	expect [ "$blocks" -gt 55 ]
+	expect [ "$blocks" -lt 75 ]
+	verdict "MEM-FLUSHBLOCKS: so many full blocks are in memory before they are flushed; the default $few, -1 all $all, 60 $blocks"
+	expect in_memory 'MEM-MINBLOCKS 50'
+	expect [ "$blocks" -gt 45 ]
+	expect [ "$blocks" -lt 65 ]
+	verdict "MEM-MINBLOCKS 50: a flush leaves as many: $blocks"
 else
 	skip "MEM-FLUSHBLOCKS" "no /proc/PID/smaps with pages of 4 KB"
 	skip "MEM-MINBLOCKS" "no /proc/PID/smaps with pages of 4 KB"

@@ -75,14 +75,18 @@ ok "and is named" $?
 
 printf 'STATE lib1:* BANANA\nSTATE\nSYMBOL x ENTRY flyaway\n' >"$dir/conf"
 VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
-grep -q "conf:1: STATE lib1:\* BANANA: 'BANANA' is none of" "$dir/err" && grep -q 'conf:2: STATE needs a pattern' "$dir/err" && grep -q "conf:3: .*flyaway" "$dir/err"
-ok "wrong lines are named and left out" $?
+expect_line "conf:1: STATE lib1:\* BANANA: 'BANANA' is none of" "$dir/err"
+expect_line 'conf:2: STATE needs a pattern' "$dir/err"
+expect_line "conf:3: .*flyaway" "$dir/err"
+verdict "wrong lines are named and left out"
 
 printf 'STOPFILE-NAME banana\nTRACE-ON-DISK 5\n' >"$dir/conf"
 VT_CONFIG=$dir/conf VT_CHECK_TIMEOUT=5s VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
-grep -q 'conf:1: STOPFILE-NAME has no effect' "$dir/err" && grep -q 'conf:2: TRACE-ON-DISK has no effect' "$dir/err" && grep -q 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err" &&
-	[ "$(grep -c 'no effect' "$dir/err")" -eq 3 ]
-ok "options without effect are named" $?
+expect_line 'conf:1: STOPFILE-NAME has no effect' "$dir/err"
+expect_line 'conf:2: TRACE-ON-DISK has no effect' "$dir/err"
+expect_line 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err"
+expect_lines 3 'no effect' "$dir/err"
+verdict "options without effect are named"
 grep -q '^# configuration file (.*conf:2), has no effect in this version$' "$dir"/t*.prot
 ok "and marked in the protocol" $?
 echo 'ENTER-USERCODE on' >"$dir/conf"
@@ -123,10 +127,10 @@ ok "COUNTERON for one call among all that are off: $n samples" $?
 
 # names of instrumented functions are known to the filter
 # shellcheck disable=SC2086
-${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" -ldl -lpthread >"$dir/out" 2>&1 &&
-	VT_STATE='** OFF;Application:alph* ON' timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err" &&
-	"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/lib/regions.awk" >"$dir/have" &&
-	[ "$(grep -c '+ Application:alpha' "$dir/have")" -eq "$(grep -c '+ Application:alpha' "$dir/said")" ] &&
-	[ "$(grep -c + "$dir/have")" -eq "$(grep -c '+ Application:alpha' "$dir/said")" ]
-ok "instrumented functions by their names, from a variable" $?
+expect ${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" -ldl -lpthread >"$dir/out" 2>&1
+VT_STATE='** OFF;Application:alph* ON' expect timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err"
+"$build/stftool" "$dir/f.stf" --dump | expect awk -f "$here/lib/regions.awk" >"$dir/have"
+expect_lines "$(grep -c '+ Application:alpha' "$dir/said")" '+ Application:alpha' "$dir/have"
+expect_lines "$(grep -c '+ Application:alpha' "$dir/said")" + "$dir/have"
+verdict "instrumented functions by their names, from a variable"
 done_testing

@@ -68,8 +68,9 @@ for name in $(cat all); do
 	case " $any $(echo "$without" | tr '\n' ' ') " in *" $name "*) continue ;; esac
 	grep -q "^$name	" table || echo "$name has no wrong value"
 done >diff
-[ ! -s diff ] && [ "$(wc -l <all)" -gt 70 ]
-ok "every option of $(wc -l <all) has a wrong value in the table, or any text is right" $?
+expect_empty diff
+expect [ "$(wc -l <all)" -gt 70 ]
+verdict "every option of $(wc -l <all) has a wrong value in the table, or any text is right"
 
 tree() # what the program recorded
 {
@@ -96,14 +97,20 @@ judge() # judge WHERE-FORMAT COUNT: each row of rows has one message, its own; n
 	[ ! -s diff ] && [ "$(wc -l <said)" -eq "$(wc -l <rows)" ] && [ "$(tree)" = "$plain_tree" ] && options | diff plain_options - >>diff
 }
 
-timeout 100 ./prog >out 2>err && plain_tree=$(tree) && [ -n "$plain_tree" ] && options >plain_options && [ -s plain_options ] && ! grep -q WARNING err
-ok "the program without options" $?
+expect timeout 100 ./prog >out 2>err
+plain_tree=$(tree) || not_met "plain_tree is known"
+expect [ -n "$plain_tree" ]
+expect options >plain_options
+expect [ -s plain_options ]
+expect_no_line WARNING err
+verdict "the program without options"
 # all of a file at once; PLUGIN and COUNTER have their own syntax there
 rm -f prog.*
 cat table empty >rows
 cut -f1,2 rows | tr '\t' ' ' >conf
-VT_CONFIG=conf timeout 100 ./prog >out 2>err && judge conf
-ok "a configuration file with $(wc -l <rows) wrong values: one message for each, and nothing is changed" $?
+VT_CONFIG=conf expect timeout 100 ./prog >out 2>err
+expect judge conf
+verdict "a configuration file with $(wc -l <rows) wrong values: one message for each, and nothing is changed"
 # variables have one value each: the first, second ... wrong one of each option
 n=1
 while [ $n -le 5 ]; do
@@ -113,14 +120,18 @@ while [ $n -le 5 ]; do
 	rm -f prog.*
 	awk -F'\t' '{ v = $1; gsub(/-/, "_", v); gsub(/\047/, "", $2); print "export VT_" v "=\047" $2 "\047" }' rows >variables
 	# shellcheck disable=SC1091
-	(. ./variables && exec timeout 100 ./prog) >out 2>err && judge VT_
-	ok "$(wc -l <rows) variables with a wrong value: one message for each, and nothing is changed" $?
+	(. ./variables && exec timeout 100 ./prog) >out 2>err || not_met '(. ./variables && exec timeout 100 ./prog) >out 2>err'
+	expect judge VT_
+	verdict "$(wc -l <rows) variables with a wrong value: one message for each, and nothing is changed"
 	n=$((n + 1))
 done
 rm -f prog.*
 printf 'LOGFILE-FORMAT ASCII\nVERBOSE 2\n' >conf
-VT_CONFIG=conf VT_LOGFILE_FORMAT=banana VT_VERBOSE=loud timeout 100 ./prog >out 2>err && [ -s prog.avt ] && grep -qx 'VERBOSE 2' prog.prot && [ "$(grep -c 'left out' err)" -eq 2 ]
-ok "a wrong variable leaves what the file says" $?
+VT_CONFIG=conf VT_LOGFILE_FORMAT=banana VT_VERBOSE=loud expect timeout 100 ./prog >out 2>err
+expect [ -s prog.avt ]
+expect_line -x 'VERBOSE 2' prog.prot
+expect_lines 2 'left out' err
+verdict "a wrong variable leaves what the file says"
 # vtrun's command line
 while IFS='	' read -r name value right; do
 	option=--$(echo "$name" | tr A-Z a-z)
@@ -142,8 +153,12 @@ alone() # alone OPTION VALUE MESSAGE
 {
 	rm -rf prog.* /tmp/VT-flush-prog_0-*.wrong
 	echo "$1 $2" >conf
-	VT_CONFIG=conf timeout 100 ./prog >out 2>err && [ "$(grep -c WARNING err)" -eq 1 ] && grep WARNING err | grep -qF -e "$3" && [ -s prog.stf ] && [ "$(tree)" = "$plain_tree" ]
-	ok "$1 $2: $3" $?
+	VT_CONFIG=conf expect timeout 100 ./prog >out 2>err
+	expect_lines 1 WARNING err
+	grep WARNING err | expect_line -F -e "$3" -
+	expect [ -s prog.stf ]
+	expect [ "$(tree)" = "$plain_tree" ]
+	verdict "$1 $2: $3"
 }
 alone TIMER banana "TIMER banana: unknown timer 'banana'; VT_TIMER=LIST shows all"
 alone PLUGIN /no/such.so "PLUGIN: /no/such.so: "
@@ -162,17 +177,23 @@ for name in CURRENT-DIR FLUSH-PREFIX LOGFILE-PREFIX; do
 	[ -z "$raw" ] || rm -f "$raw"
 done
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -finstrument-functions -o called "$here/functions/programs/functions.c" -ldl -lpthread &&
-	timeout 100 "$vtrun" --logfile-name prog.stf --force --nmcmd /no/such/nm -- ./called 1 10 1 >out 2>err && grep -q 'WARNING: NMCMD /no/such/nm failed for .*/called: names of functions are from' err && "$build/stftool" prog.stf --dump 2>>err | grep -q '^DEFFUNCTION .*"alpha"'
-ok "NMCMD that cannot run is named; the names are from the symbol table" $?
+expect ${CC:-cc} $san -g -finstrument-functions -o called "$here/functions/programs/functions.c" -ldl -lpthread
+expect timeout 100 "$vtrun" --logfile-name prog.stf --force --nmcmd /no/such/nm -- ./called 1 10 1 >out 2>err
+expect_line 'WARNING: NMCMD /no/such/nm failed for .*/called: names of functions are from' err
+"$build/stftool" prog.stf --dump 2>>err | expect_line '^DEFFUNCTION .*"alpha"' -
+verdict "NMCMD that cannot run is named; the names are from the symbol table"
 if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe ASAN_OPTIONS
 	printf 'VERBOSE 9\nPROCESS 0:x off\nSYMBOL x banana\nGROUP odd nobody\nLOGFILE-RANK 9\n' >conf
 	# shellcheck disable=SC2086
-	"$MPICC" $san -g -o job "$here/mpi/programs/mpi_plain.c" -pthread >out 2>&1 && VT_CONFIG=$dir/conf timeout 300 "$MPIRUN" -np 3 "$vtrun" -- ./job >out 2>&1 &&
-		cp out err && [ "$(grep -c 'left out' out)" -eq 4 ] && [ "$(grep -c 'LOGFILE-RANK 9: there are 3 ranks' out)" -eq 1 ] && [ -s job.stf ]
-	ok "three ranks: each message comes once" $?
+	expect "$MPICC" $san -g -o job "$here/mpi/programs/mpi_plain.c" -pthread >out 2>&1
+	VT_CONFIG=$dir/conf expect timeout 300 "$MPIRUN" -np 3 "$vtrun" -- ./job >out 2>&1
+	expect cp out err
+	expect_lines 4 'left out' out
+	expect_lines 1 'LOGFILE-RANK 9: there are 3 ranks' out
+	expect [ -s job.stf ]
+	verdict "three ranks: each message comes once"
 else
 	skip "three ranks: each message comes once" "this build has no MPI, or there is no mpirun"
 fi
