@@ -51,6 +51,7 @@ void *vt_mpi_next(const char *name, void *own)
 /* The program's status, or ours if it gave none. */
 #define STATUS status = status == MPI_STATUS_IGNORE ? &own : status
 
+#define BY_HAND(name, lower, UPPER, params, args)
 #define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , )
 #define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , , )
 

@@ -91,6 +91,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define STATUS(i) w[i] = vt_mpi_ignored(w[i]) ? own : w[i]
 #define READ_STATUS(i) PMPI_Status_f2c(w[i], &status)
 
+#define BY_HAND(name, lower, UPPER, params, args)
 #define CALL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , , )
 #define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , )
 

@@ -14,6 +14,7 @@ static const struct {
 /* calls.c says it of each kind in the same way */
 #define FOLLOWS(name, ...) { #name, MAY_FOLLOW },
 #define STAYS(name, ...) { #name, ONLY_LOCAL },
+#define BY_HAND FOLLOWS
 #define CALL FOLLOWS
 #define SEND FOLLOWS
 #define RECV FOLLOWS

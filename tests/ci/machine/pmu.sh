@@ -51,7 +51,8 @@ of_libVT() # the sources of libVT.so
 }
 {
 	echo '{ global:'
-	sed 's/$/;/' "$top"/collector-plugin/api/api.sym "$top"/collector-plugin/preload/preload.sym "$top"/collector-plugin/mpi/mpi3.sym
+	awk -f "$top/collector-plugin/exports.awk" "$top/collector-plugin/api/api.list" "$top/collector-plugin/preload/preload.sym" \
+		"$top/collector-plugin/mpi/calls.def" | sed 's/$/;/'
 	echo 'local: *; };'
 } >libVT.map
 wrap=$(printf -- '-Wl,--wrap=%s ' malloc calloc realloc free strdup strndup)
