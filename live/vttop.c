@@ -103,11 +103,14 @@ int main(int argc, char **argv)
 	};
 	const char *what[2];
 	struct tkm_err err;
-	const struct tkm_front front = { "vttop", "[PID | TRACE.stf | PROGRAM] [OPTION...]",
-		"Shows the counters of a job while it runs under vtrun or libVT: a process id of it, the name of its "
-		"trace or "
-		"program, or nothing if only one runs. Reads what the sampler writes; the program notices nothing.",
-		"Exit status: 0 the job ended or you quit, 1 there is no such job, 2 wrong usage.", table, NULL };
+	const struct tkm_front front = { .program = "vttop",
+		.arguments = "[PID | TRACE.stf | PROGRAM] [OPTION...]",
+		.what = "Shows the counters of a job while it runs under vtrun or libVT: a process id of it, the name "
+			"of its "
+			"trace or program, or nothing if only one runs. Reads what the sampler writes; the program "
+			"notices nothing.",
+		.after = "Exit status: 0 the job ended or you quit, 1 there is no such job, 2 wrong usage.",
+		.table = table };
 	int n = tkm_front_arguments(&front, argc, argv, what, 2, &err), rc = 0;
 
 	if (n == -1 || n > 1) {

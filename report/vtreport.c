@@ -284,8 +284,6 @@ static int is_wrong(struct options *o, const char **file, int n, int clocks)
 			(strcmp(o->plot, "svg") && strcmp(o->plot, "png") && strcmp(o->plot, "pdf") &&
 				strcmp(o->plot, "txt")))) {
 		say("--plot takes svg, png, pdf or txt, and one trace or .clk file");
-	} else if (!o->plot && (o->keep || o->counter)) {
-		say("--%s is for --plot only", o->keep ? "keep" : "counter");
 	} else {
 		return 0;
 	}
@@ -338,15 +336,19 @@ int main(int argc, char **argv)
 		{ .name = NULL },
 	};
 	static const struct tkm_letter letters[] = { { 'o', "OUTPUT" }, { 0 } };
+	static const struct tkm_needs needs[] = { { "KEEP", "PLOT" }, { "COUNTER", "PLOT" }, { .name = NULL } };
 	const char *file[FILES];
 	struct tkm_err err;
-	const struct tkm_front front = { "vtreport",
-		"TRACE.stf [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf AFTER.stf [OPTION...]",
-		"Writes TRACE.html: what ran, its counters over time, functions, messages, clocks.",
-		"Exit status: 0 all is well, 1 a file cannot be read or written or is damaged (the report shows what "
-		"could be read), "
-		"2 wrong usage.",
-		table, letters };
+	const struct tkm_front front = { .program = "vtreport",
+		.arguments =
+			"TRACE.stf [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf AFTER.stf [OPTION...]",
+		.what = "Writes TRACE.html: what ran, its counters over time, functions, messages, clocks.",
+		.after = "Exit status: 0 all is well, 1 a file cannot be read or written or is damaged (the report "
+			 "shows what "
+			 "could be read), 2 wrong usage.",
+		.table = table,
+		.letter = letters,
+		.needs = needs };
 	int n = tkm_front_arguments(&front, argc, argv, file, FILES, &err), rc = 0;
 
 	if (n == -1) {

@@ -42,14 +42,15 @@ struct row {
 	struct smp_validation v;
 };
 
-static const struct tkm_front front = { "vtcounters", "[OPTION...] [PATTERN...]",
-	"Lists the counters of this machine that match a PATTERN, with unit, scope and cost per read. For each counter "
-	"that "
-	"is missing it prints why, and what to do. Wildcards: * ? [...] do not match a colon, ** does. Without a "
-	"pattern: "
-	"all but instances; '**' lists single CPUs, disks and interfaces too.",
-	"Exit status: 0; 1 nothing matches, a name is unknown, or a counter was refused; 2 wrong usage.", options,
-	NULL };
+static const struct tkm_front front = { .program = "vtcounters",
+	.arguments = "[OPTION...] [PATTERN...]",
+	.what = "Lists the counters of this machine that match a PATTERN, with unit, scope and cost per read. For each "
+		"counter "
+		"that is missing it prints why, and what to do. Wildcards: * ? [...] do not match a colon, ** does. "
+		"Without a "
+		"pattern: all but instances; '**' lists single CPUs, disks and interfaces too.",
+	.after = "Exit status: 0; 1 nothing matches, a name is unknown, or a counter was refused; 2 wrong usage.",
+	.table = options };
 
 static int fail(int status, const char *text)
 {

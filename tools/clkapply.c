@@ -23,7 +23,9 @@ enum { OK, FAULT, USAGE };
 enum { MAX_COLUMNS = 1024 };
 
 struct options {
-	const char *clk, *input, *output, *column, *rank_column, *format, *unit, *clock;
+	const char *clk, *input, *output, *column, *rank_column, *clock;
+	int unit;       /* the place in unit_names */
+	int mpisync;    /* 0: --format mpisync; -1: not given */
 	long long rank; /* -1: not given */
 	int force;
 };
@@ -117,21 +119,12 @@ static int find_column(const struct row *r, const char *name)
 
 /* ---- stamps ---- */
 
-/* The k of a --unit of 10^-k s; -1: ticks; -2: not a unit. */
-static int exponent_of(const char *unit)
-{
-	static const struct {
-		const char *name;
-		int k;
-	} units[] = { { "ticks", -1 }, { "s", 0 }, { "ms", 3 }, { "us", 6 }, { "ns", 9 } };
-	size_t i;
+static const char *const unit_names[] = { "ticks", "s", "ms", "us", "ns" };
 
-	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (!strcmp(units[i].name, unit)) {
-			return units[i].k;
-		}
-	}
-	return -2;
+/* The k of a --unit of 10^-k s; -1: ticks. */
+static int exponent_of(int unit)
+{
+	return unit == 0 ? -1 : 3 * (unit - 1);
 }
 
 /* Converts a decimal number to a whole number of 10^-12 units. Returns 0 or -1. */
@@ -230,7 +223,7 @@ static int apply_row(const struct options *o, const struct cal_run *run, const s
 	if ((size_t)column >= r->n ||
 		parse_stamp(r->field[column], exponent_of(o->unit), &run->rank[rank], &ticks) < 0) {
 		return complain(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s", o->input, line,
-			(size_t)column < r->n ? r->field[column] : "", o->unit);
+			(size_t)column < r->n ? r->field[column] : "", unit_names[o->unit]);
 	}
 	bound = cal_map_bound(&run->rank[rank].map, ltick(ticks));
 	printf("%s,", r->line);
@@ -378,7 +371,7 @@ static int apply_trace(const struct options *o, const struct cal_run *run, const
 	struct tkm_err err;
 
 	if (exponent_of(o->unit) > 0) {
-		return complain(USAGE, "--unit %s: a trace has ticks or s", o->unit);
+		return complain(USAGE, "--unit %s: a trace has ticks or s", unit_names[o->unit]);
 	}
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain(USAGE, "--clock is for CTF traces, which %s is not", o->input);
@@ -462,14 +455,14 @@ static int parse(int argc, char **argv, struct options *o)
 			"column of the stamps, by its name or its number from 1" },
 		{ "RANK", TKM_OPTION_COUNT, &o->rank, 0, INT32_MAX, "R", "all stamps are of this rank" },
 		{ "RANK-COLUMN", TKM_OPTION_TEXT, &o->rank_column, 0, 0, "NAME", "column that says the rank" },
-		{ "UNIT", TKM_OPTION_TEXT, &o->unit, 0, 0, "UNIT",
-			"of the stamps: ticks of the rank's timer, s, ms, us or ns" },
+		{ "UNIT", TKM_OPTION_WORD, &o->unit, 0, 0, "ticks|s|ms|us|ns",
+			"of the stamps; ticks (default) are those of the rank's timer" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "NAME",
 			"of a CTF trace of several clocks: the one to correct" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "COPY",
 			"where a corrected OTF2 or CTF trace is written" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY" },
-		{ "FORMAT", TKM_OPTION_TEXT, &o->format, 0, 0, "mpisync",
+		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
@@ -485,7 +478,8 @@ static int parse(int argc, char **argv, struct options *o)
 	struct tkm_err err;
 	int n;
 
-	o->format = o->output = o->clock = none;
+	o->output = o->clock = none;
+	o->mpisync = -1;
 	n = tkm_front_arguments(&front, argc, argv, word, 2, &err);
 	if (n == TKM_FRONT_ANSWERED) {
 		exit(OK);
@@ -495,20 +489,17 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	o->clk = word[0];
 	o->input = n > 1 ? word[1] : NULL;
-	if (!o->clk || (!o->input == !*o->format)) {
+	if (!o->clk || (!o->input == (o->mpisync < 0))) {
 		return complain(USAGE,
 			"give a correction file and either a CSV file, an OTF2 or CTF trace, or --format mpisync; "
 			"--help says more");
 	}
-	if (*o->format && strcmp(o->format, "mpisync") != 0) {
-		return complain(USAGE, "--format %s: there is only mpisync", o->format);
-	}
-	return exponent_of(o->unit) < -1 ? complain(USAGE, "--unit %s: not one of ticks, s, ms, us, ns", o->unit) : OK;
+	return OK;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { .column = "time", .rank_column = "rank", .unit = "ticks", .rank = -1 };
+	struct options o = { .column = "time", .rank_column = "rank", .rank = -1 };
 	struct cal_run run = { 0 };
 	const struct xch_format *f;
 	struct tkm_err err;
@@ -520,7 +511,7 @@ int main(int argc, char **argv)
 	if (cal_clk_load(o.clk, &run, &err) < 0) {
 		return complain(FAULT, "%s", err.text);
 	}
-	f = *o.format ? NULL : trace_format(o.input);
+	f = o.mpisync == 0 ? NULL : trace_format(o.input);
 	if (!f && *o.clock) {
 		rc = complain(USAGE, "--clock is for CTF traces");
 	} else if (f ? !*o.output : *o.output) {
@@ -529,7 +520,7 @@ int main(int argc, char **argv)
 			  : "--output is for OTF2 and CTF traces",
 			o.input);
 	} else {
-		rc = f ? apply_trace(&o, &run, f) : *o.format ? mpisync(&o, &run) : apply_csv(&o, &run);
+		rc = f ? apply_trace(&o, &run, f) : o.mpisync == 0 ? mpisync(&o, &run) : apply_csv(&o, &run);
 	}
 	cal_run_free(&run);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {

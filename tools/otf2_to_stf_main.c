@@ -13,8 +13,11 @@
 int main(int argc, char **argv)
 {
 	static const struct tkm_option none[] = { { .name = NULL } };
-	static const struct tkm_front front = { "otf2-to-stf", "IN.otf2 OUT.stf [OPTION...]",
-		"Makes an STF trace of an OTF2 archive.", "Other options are those of stftool.", none, NULL };
+	static const struct tkm_front front = { .program = "otf2-to-stf",
+		.arguments = "IN.otf2 OUT.stf [OPTION...]",
+		.what = "Makes an STF trace of an OTF2 archive.",
+		.after = "Other options are those of stftool.",
+		.table = none };
 	const char **all;
 	struct tkm_err err;
 	int rc, i;

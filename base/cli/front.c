@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -156,16 +157,17 @@ static void print_names(const struct tkm_front *f, FILE *out)
 
 int tkm_front_answer(const struct tkm_front *f, const char *word, FILE *out)
 {
-	if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "-?")) {
+	int help = !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "-?");
+	int version = !strcmp(word, "--version") || !strcmp(word, "-V"), usage = !strcmp(word, "--usage");
+
+	if (out && help) {
 		tkm_front_help(f, out);
-	} else if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+	} else if (out && version) {
 		fprintf(out, "%s (%s) %s\n", f->program, PACKAGE_NAME, PACKAGE_VERSION);
-	} else if (!strcmp(word, "--usage")) {
+	} else if (out && usage) {
 		print_names(f, out);
-	} else {
-		return 0;
 	}
-	return 1;
+	return help || version || usage;
 }
 
 /* Turns -oVALUE or -o VALUE into the same words with the long name. Returns the number of words, or -1. */
@@ -204,6 +206,133 @@ static int spell_out(const struct tkm_front *f, int argc, char **argv, char **wo
 	return n;
 }
 
+/* ---- the three sources ---- */
+
+enum { MAX_OPTIONS = 64 };
+
+/* How many texts each list of the table has. */
+static void count_texts(const struct tkm_option *table, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; table[i].name && i < MAX_OPTIONS; i++) {
+		n[i] = table[i].type == TKM_OPTION_LIST ? ((struct tkm_option_list *)table[i].value)->n : 0;
+	}
+}
+
+/* If two sources give a list, the later source wins; texts of one source add up. */
+static void keep_later_texts(const struct tkm_option *table, const size_t *earlier)
+{
+	size_t i, k;
+
+	for (i = 0; table[i].name && i < MAX_OPTIONS; i++) {
+		struct tkm_option_list *l = table[i].value;
+
+		if (table[i].type != TKM_OPTION_LIST || l->n == earlier[i]) {
+			continue;
+		}
+		for (k = 0; k < earlier[i]; k++) {
+			free(l->text[k]);
+		}
+		memmove(l->text, l->text + earlier[i], (l->n - earlier[i]) * sizeof(*l->text));
+		l->n -= earlier[i];
+	}
+}
+
+/* The name of the configuration file must be known before the rest of the command line is read. */
+static int read_config_file(const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
+{
+	const char *path = getenv("VT_CONFIG");
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (!strncasecmp(argv[i], "--config=", 9)) {
+			return tkm_option_file(f->table, argv[i] + 9, f->storage, err);
+		}
+		if (!strcasecmp(argv[i], "--config") && i + 1 < argc) {
+			return tkm_option_file(f->table, argv[i + 1], f->storage, err);
+		}
+	}
+	/* it is read if it exists and is readable (Intel Trace Collector guide) */
+	return path && *path && access(path, R_OK) == 0 ? tkm_option_file(f->table, path, f->storage, err) : 0;
+}
+
+static int has_option_value(const struct tkm_option *o)
+{
+	switch (o->type) {
+	case TKM_OPTION_BOOL:
+		return *(int *)o->value > 0;
+	case TKM_OPTION_LIST:
+		return ((struct tkm_option_list *)o->value)->n > 0;
+	case TKM_OPTION_TEXT:
+	case TKM_OPTION_NAME:
+		return *(const char **)o->value != NULL;
+	default:
+		return 1;
+	}
+}
+
+static int is_word_given(int argc, char **argv, const char *name)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		size_t n = strcspn(argv[i], "=");
+
+		if (!strncmp(argv[i], "--", 2) && strlen(name) + 2 == n && !strncasecmp(argv[i] + 2, name, n - 2)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int check_need(const struct tkm_front *f, const struct tkm_needs *needs, struct tkm_err *err)
+{
+	const char *dots = strchr(needs->other, '.');
+	size_t length = dots ? (size_t)(dots - needs->other) : strlen(needs->other) + 1;
+	const struct tkm_option other = { .name = needs->other }, *o;
+	char name[64], long_name[64];
+
+	for (o = f->table; o->name; o++) {
+		if (!strncmp(o->name, needs->other, length) && has_option_value(o)) {
+			return 0;
+		}
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "--%s has an effect only with --%s",
+		tkm_option_long(tkm_option_find(f->table, needs->name), name, sizeof(name)),
+		tkm_option_long(&other, long_name, sizeof(long_name)));
+}
+
+/* Reads the words, in which letters are spelt out, after the file and the environment. */
+static int read_sources(
+	const struct tkm_front *f, int argc, char **words, const char **positional, int max, struct tkm_err *err)
+{
+	const struct tkm_needs *needs;
+	size_t texts[MAX_OPTIONS] = { 0 };
+	int n;
+
+	if (f->storage && read_config_file(f, argc, words, err) < 0) {
+		return -1;
+	}
+	count_texts(f->table, texts);
+	if (f->environment && tkm_option_environment(f->table, err) < 0) {
+		return -1;
+	}
+	keep_later_texts(f->table, texts);
+	count_texts(f->table, texts);
+	n = tkm_option_arguments(f->table, argc, words, positional, max, err);
+	if (n < 0) {
+		return -1;
+	}
+	keep_later_texts(f->table, texts);
+	for (needs = f->needs; needs && needs->name; needs++) {
+		if (is_word_given(argc, words, needs->name) && check_need(f, needs, err) < 0) {
+			return -1;
+		}
+	}
+	return n;
+}
+
 int tkm_front_arguments(
 	const struct tkm_front *f, int argc, char **argv, const char **positional, int max, struct tkm_err *err)
 {
@@ -224,7 +353,7 @@ int tkm_front_arguments(
 	n = words && kept ? spell_out(f, argc, argv, words, kept, err)
 			  : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the command line");
 	if (n >= 0) {
-		n = tkm_option_arguments(f->table, n, words, positional, max, err);
+		n = read_sources(f, n, words, positional, max, err);
 	}
 	for (k = 0; kept && k < most; k++) {
 		free(kept[k]);

@@ -15,6 +15,13 @@ struct tkm_letter {
 	const char *name; /* of the option in the table: 'o', "OUTPUT" */
 };
 
+/* An option of the command line that has an effect only with another one. Of a file or the environment, which several programs
+ * share, it is ignored where it has none. */
+struct tkm_needs {
+	const char *name;  /* of the option */
+	const char *other; /* the one it needs; "PRINT-...": any whose name begins so */
+};
+
 struct tkm_front {
 	const char *program;             /* "timertest" */
 	const char *arguments;           /* "[OPTION...] [SECONDS [SLEEP]]"; more ways to call it each on a line */
@@ -22,14 +29,19 @@ struct tkm_front {
 	const char *after;               /* paragraphs after the options, divided by '\n'; or NULL */
 	const struct tkm_option *table;  /* ends with a NULL name */
 	const struct tkm_letter *letter; /* ends with 0; NULL: none */
+	const struct tkm_needs *needs;   /* ends with a NULL name; NULL: none */
+	int environment;                 /* its options are also VT_ variables */
+	/* The configuration file, which option CONFIG or else VT_CONFIG names, has its options too; keeps the texts, as in
+	 * tkm_option_file(). NULL: it reads none. */
+	struct tkm_option_storage **storage;
 };
 
 enum { TKM_FRONT_ANSWERED = -2 };
 
-/* Prints what -h, -?, --help, -V, --version or --usage ask for. Returns 1 if the word was one of them, else 0. */
+/* Prints what -h, -?, --help, -V, --version or --usage ask for; out NULL: nothing. Returns 1 if the word was one of them, else 0. */
 int tkm_front_answer(const struct tkm_front *f, const char *word, FILE *out);
-/* Reads the command line after argv[0] as tkm_option_arguments() does, and single letters besides: -o VALUE, -oVALUE.
- * Words after "--" are arguments. Returns the number of arguments in positional[]; TKM_FRONT_ANSWERED: help or the
+/* Reads the configuration file, the environment and the command line after argv[0]; the later one wins, of lists too. Reads as
+ * tkm_option_arguments() does, and single letters besides: -o VALUE, -oVALUE. Words after "--" are arguments. Returns the number of arguments in positional[]; TKM_FRONT_ANSWERED: help or the
  * version was printed to stdout; -1: an error in *err. */
 int tkm_front_arguments(
 	const struct tkm_front *f, int argc, char **argv, const char **positional, int max, struct tkm_err *err);

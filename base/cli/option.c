@@ -18,7 +18,7 @@ static int out_of_range(const struct tkm_option *o, const char *text, const char
 {
 	static const char *const kinds[] = { "a text", "a whole number", "a time like 2s, 1m+30s or 10ms",
 		"a fraction like 50ppm", "on or off", "a number of bytes like 64KB", "on, off or a level", "a text",
-		"a text" };
+		"a text", "a word" };
 
 	if (o->type == TKM_OPTION_BOOL) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s", origin, text, kinds[o->type]);
@@ -63,6 +63,41 @@ static int parse_bytes(const struct tkm_option *o, const char *text)
 	return 0;
 }
 
+/* "--shape 'ring': auto, star and tree are known". */
+static int unknown_word(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
+{
+	const char *p;
+	char words[200];
+	size_t n = 0;
+
+	for (p = o->arg; *p && n + 6 < sizeof(words); p++) {
+		if (*p != '|') {
+			words[n++] = *p;
+		} else {
+			n += (size_t)snprintf(words + n, 6, "%s", strchr(p + 1, '|') ? ", " : " and ");
+		}
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "%s '%s': %.*s %s known", origin, text, (int)n, words,
+		strchr(o->arg, '|') ? "are" : "is");
+}
+
+static int set_word(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
+{
+	const char *p = o->arg;
+	int i;
+
+	for (i = 0; *p; i++) {
+		size_t length = strcspn(p, "|");
+
+		if (strlen(text) == length && !strncasecmp(p, text, length)) {
+			*(int *)o->value = i;
+			return 0;
+		}
+		p += length + (p[length] == '|');
+	}
+	return unknown_word(o, text, origin, err);
+}
+
 int tkm_option_set(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
 {
 	double d = 0;
@@ -95,6 +130,8 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 		break;
 	case TKM_OPTION_LIST:
 		return add_text(o->value, text, origin, err);
+	case TKM_OPTION_WORD:
+		return set_word(o, text, origin, err);
 	}
 	if (ok && (o->type == TKM_OPTION_TIME || o->type == TKM_OPTION_FRACTION)) {
 		ok = d >= o->min && d <= o->max;

@@ -19,6 +19,7 @@ enum tkm_option_type {
 	TKM_OPTION_LEVEL,    /* long long between min and max; on is 1, off is 0 */
 	TKM_OPTION_NAME,     /* const char *: a text that may be missing, then "" */
 	TKM_OPTION_LIST,     /* struct tkm_option_list: each mention adds one text */
+	TKM_OPTION_WORD,     /* int: which word of arg it is, "auto|star|tree"; -1: not given */
 };
 
 /* All texts of an option that may be given several times; joined by blanks where one mention has several

@@ -47,9 +47,9 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
 			"how long the timer's cost and rate are measured (default 5s, for all ranks of a node together)" },
 		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "exchanges per pair and burst (default 100)" },
-		{ "SYNC", TKM_OPTION_TEXT, &o->sync_name, 0, 0, "HOW",
+		{ "SYNC", TKM_OPTION_WORD, &o->sync.method, 0, 0, "itc|pairs",
 			"pairs (default): pairs of ranks, the others asleep; itc: the guide's round robin" },
-		{ "TOPOLOGY", TKM_OPTION_TEXT, &o->shape_name, 0, 0, "SHAPE",
+		{ "TOPOLOGY", TKM_OPTION_WORD, &o->shape, 0, 0, "auto|star|tree",
 			"which ranks exchange messages: star (rank 0 with each), tree (each with few), or auto (default): a star for up to 9 ranks, or if the tree is not faster" },
 		{ "PATIENCE", TKM_OPTION_TIME, &o->patience_s, 0.01, 3600, "TIME",
 			"how long a session waits for a rank (default 10s)" },
@@ -63,8 +63,8 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 			"all ranks of the run share one clock (default: those of one node at most, see --synced-host)" },
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
 			"use every (N+1)th session between start and end for the correction (default: none; they are checks)" },
-		{ "INTERPOLATION", TKM_OPTION_TEXT, &o->interpolation_name, 0, 0, "HOW",
-			"curve through more than two sessions: cubic (default), constrained, steffen or linear" },
+		{ "INTERPOLATION", TKM_OPTION_WORD, &o->interpolation, 0, 0, "linear|constrained|steffen|cubic",
+			"curve through more than two sessions (default: cubic)" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
 			"no clock is farther off its nominal rate (default: by the timer; 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
@@ -111,42 +111,10 @@ static const char *dashed_number(int argc, char **argv)
 	return NULL;
 }
 
-int tt_check_shape(struct tt_options *o, struct tkm_err *err)
-{
-	int i;
-
-	for (i = 0; i < CAL_SHAPES && strcasecmp(o->shape_name, cal_shape_name((enum cal_shape)i)); i++) {
-	}
-	if (i == CAL_SHAPES) {
-		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': auto, star and tree are known", o->shape_name);
-	}
-	o->shape = (enum cal_shape)i;
-	return 0;
-}
-
 static int check(struct tt_options *o, struct tkm_err *err)
 {
-	int i = 0;
-
-	while (i < CAL_INTERPOLATIONS &&
-		strcasecmp(o->interpolation_name, cal_interpolation_name((enum cal_interpolation)i))) {
-		i++;
-	}
-	if (i == CAL_INTERPOLATIONS) {
-		return tkm_fail(err, TKM_ERR_ARG,
-			"--interpolation '%s': cubic, constrained, steffen and linear are known",
-			o->interpolation_name);
-	}
-	o->interpolation = (enum cal_interpolation)i;
-	if (strcasecmp(o->sync_name, "itc") && strcasecmp(o->sync_name, "pairs")) {
-		return tkm_fail(err, TKM_ERR_ARG, "--sync '%s': itc and pairs are known", o->sync_name);
-	}
-	o->sync.method = strcasecmp(o->sync_name, "pairs") ? CAL_SYNC_ITC : CAL_SYNC_PAIRS;
 	if (!o->timer) {
 		o->timer = TT_DEFAULT_TIMER;
-	}
-	if (tt_check_shape(o, err) < 0) {
-		return -1;
 	}
 	if (o->target_bound_s > 0 && o->timer_skip < 0) {
 		o->timer_skip = 0; /* all of them count */
@@ -199,7 +167,7 @@ static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, c
 			"apart",
 			dashed);
 	}
-	if (check_moved(argc, argv, err) < 0 || tkm_option_environment(f->table, err) < 0) {
+	if (check_moved(argc, argv, err) < 0) {
 		return -1;
 	}
 	n = tkm_front_arguments(f, argc, argv, argument, 3, err);
@@ -212,13 +180,9 @@ static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, c
 int tt_asks_for_help(const struct tkm_front *f, int argc, char **argv)
 {
 	int i, asks = 0;
-	FILE *nowhere = fopen("/dev/null", "we");
 
-	for (i = 1; nowhere && i < argc && strcmp(argv[i], "--"); i++) {
-		asks |= tkm_front_answer(f, argv[i], nowhere);
-	}
-	if (nowhere) {
-		fclose(nowhere);
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		asks |= tkm_front_answer(f, argv[i], NULL);
 	}
 	return asks;
 }
@@ -227,8 +191,13 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
 	static const struct tkm_letter letters[] = { { 'q', "QUIET" }, { 'o', "OUTPUT" }, { 0 } };
-	struct tkm_front front = { program_invocation_short_name, "[OPTION...] [DURATION [PAUSE]]", what, after, table,
-		letters };
+	struct tkm_front front = { .program = program_invocation_short_name,
+		.arguments = "[OPTION...] [DURATION [PAUSE]]",
+		.what = what,
+		.after = after,
+		.table = table,
+		.letter = letters,
+		.environment = 1 };
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
 
@@ -236,9 +205,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 		.sleep_s = 10,
 		.output = "timertest",
 		.state_dir = "default",
-		.interpolation_name = "cubic",
-		.sync_name = "pairs",
-		.shape_name = "auto",
+		.interpolation = CAL_CUBIC,
 		.patience_s = 10,
 		.synced_host = -1,
 		.synced_cluster = -1,
@@ -247,7 +214,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 		.timer_skip = -1,
 		.max_drift = NAN,
 		.max_wander = NAN,
-		.sync = { .max_messages = 100, .max_duration_s = 60 } };
+		.sync = { .method = CAL_SYNC_PAIRS, .max_messages = 100, .max_duration_s = 60 } };
 	make_table(o, table);
 	cal_link_hint(&rank, &size);
 	if (rank != 0 && tt_asks_for_help(&front, argc, argv)) {

@@ -44,7 +44,7 @@ struct tt_verdict {
 
 struct tt_options {
 	double seconds, sleep_s; /* positional: 30 and 10 */
-	const char *timer, *output, *json, *interpolation_name;
+	const char *timer, *output, *json;
 	const char *state_dir;                /* for timertest --check; "default", or "": the result is not kept */
 	enum cal_interpolation interpolation; /* through more than two sessions */
 	int force, quiet, synced_host, synced_cluster; /* synced_*: -1: not given */
@@ -54,7 +54,6 @@ struct tt_options {
 	int learn;              /* predict the rates after the run */
 	double target_bound_s;  /* 0: none; else sessions are made as often as it takes */
 	struct cal_sync_options sync;
-	const char *sync_name, *shape_name;
 	enum cal_shape shape; /* of a session */
 	double patience_s;
 };
@@ -62,9 +61,6 @@ struct tt_options {
 /* Environment, then command line. Returns 0; -1 after printing on stderr of rank 0 what is wrong; 1 after printing
  * --help or the like. */
 int tt_options_parse(int argc, char **argv, struct tt_options *o);
-
-/* o->shape_name into o->shape. Returns 0 or -1. */
-int tt_check_shape(struct tt_options *o, struct tkm_err *err);
 
 /* Tests whether the command line asks for --help or the like, which rank 0 prints alone. */
 struct tkm_front;

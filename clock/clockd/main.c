@@ -223,7 +223,9 @@ int main(int argc, char **argv)
 		{ "QUIET", TKM_OPTION_BOOL, &o.quiet, 0, 0, NULL, "print errors only" },
 		{ .name = NULL },
 	};
-	const struct tkm_front front = { "tickmark-clockd", "[OPTION...]", what, after, table, NULL };
+	const struct tkm_front front = {
+		.program = "tickmark-clockd", .arguments = "[OPTION...]", .what = what, .after = after, .table = table
+	};
 	struct tkm_err err = { .text = "" };
 	struct tmr_assumption a;
 	int rc;

@@ -166,7 +166,12 @@ int cs_options_parse(int argc, char **argv, struct cs_options *o)
 {
 	static char network[1024];
 	struct tkm_option table[MAX_OPTIONS];
-	struct tkm_front front = { "calibsim", "[OPTION...]", what, after, table, NULL };
+	struct tkm_front front = { .program = "calibsim",
+		.arguments = "[OPTION...]",
+		.what = what,
+		.after = after,
+		.table = table,
+		.environment = 1 };
 	struct tkm_err err = { .text = "" };
 	int rc;
 
@@ -182,7 +187,7 @@ int cs_options_parse(int argc, char **argv, struct cs_options *o)
 		.max_drift = 500e-6,
 		.max_wander = 1e-6 };
 	make_table(o, table);
-	rc = tkm_option_environment(table, &err) < 0 ? -1 : tkm_front_arguments(&front, argc, argv, NULL, 0, &err);
+	rc = tkm_front_arguments(&front, argc, argv, NULL, 0, &err);
 	if (rc == TKM_FRONT_ANSWERED) {
 		return 1;
 	}

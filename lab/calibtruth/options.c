@@ -35,7 +35,7 @@ static void make_table(struct tt_options *t, struct ct_options *o, struct tkm_op
 			"time between the first and the last session of pairs, itc and min10 (default 1s)" },
 		{ "SESSIONS", TKM_OPTION_COUNT, &o->sessions, 2, 10000, "N", "sessions of pairs in this time (default 11)" },
 		{ "TIMER", TKM_OPTION_TEXT, &t->timer, 0, 0, "NAME", "the real clock, or sim:... for the simulated ones (default CPU)" },
-		{ "TOPOLOGY", TKM_OPTION_TEXT, &t->shape_name, 0, 0, "SHAPE", "which ranks exchange messages: star, tree or auto (default)" },
+		{ "TOPOLOGY", TKM_OPTION_WORD, &t->shape, 0, 0, "auto|star|tree", "which ranks exchange messages (default: auto)" },
 		{ "PATIENCE", TKM_OPTION_TIME, &t->patience_s, 0.01, 3600, "TIME", "how long a rank is waited for at the start (default 10s)" },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &t->sync.max_messages, 1, 1e9, "N",
 			"exchanges per pair of ranks in a session of pairs and itc (default 100)" },
@@ -109,7 +109,7 @@ static int check_methods(struct ct_options *o, struct tkm_err *err)
 
 static int check_options(struct tt_options *t, struct ct_options *o, struct tkm_err *err)
 {
-	if (tt_check_shape(t, err) < 0 || check_methods(o, err) < 0) {
+	if (check_methods(o, err) < 0) {
 		return -1;
 	}
 	if (t->json && !tt_have_json()) {
@@ -121,12 +121,16 @@ static int check_options(struct tt_options *t, struct ct_options *o, struct tkm_
 int ct_options_parse(int argc, char **argv, struct tt_options *common, struct ct_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
-	struct tkm_front front = { "calibtruth", "[OPTION...]", what, after, table, NULL };
+	struct tkm_front front = { .program = "calibtruth",
+		.arguments = "[OPTION...]",
+		.what = what,
+		.after = after,
+		.table = table,
+		.environment = 1 };
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
 
 	*common = (struct tt_options){ .timer = "CPU",
-		.shape_name = "auto",
 		.patience_s = 10,
 		.synced_host = -1,
 		.synced_cluster = -1,
@@ -140,7 +144,7 @@ int ct_options_parse(int argc, char **argv, struct tt_options *common, struct ct
 	if (rank != 0 && tt_asks_for_help(&front, argc, argv)) {
 		return 1;
 	}
-	rc = tkm_option_environment(table, &err) < 0 ? -1 : tkm_front_arguments(&front, argc, argv, NULL, 0, &err);
+	rc = tkm_front_arguments(&front, argc, argv, NULL, 0, &err);
 	if (rc == TKM_FRONT_ANSWERED) {
 		return 1;
 	}

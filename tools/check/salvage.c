@@ -438,7 +438,7 @@ static int find_clock(
 		clock->resolution = old->resolution;
 		clock->eventbits = old->eventbits;
 	}
-	clock->big = o->byte_order ? !strcasecmp(o->byte_order, "big") : clock->big;
+	clock->big = o->byte_order >= 0 ? o->byte_order : clock->big;
 	clock->resolution = o->resolution > 0 ? o->resolution : clock->resolution;
 	s->resolution = clock->resolution;
 	if (clock->big < 0) {

@@ -19,7 +19,7 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
-		{ "BYTE-ORDER", TKM_OPTION_TEXT, &o->byte_order, 0, 0, "little|big",
+		{ "BYTE-ORDER", TKM_OPTION_WORD, &o->byte_order, 0, 0, "little|big",
 		  "with --recover: the byte order, where nothing says it" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "FILE", "with --merge: correct the clocks of the ranks as FILE.clk says" },
 		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &o->compress_trace, 0, 19, "[on|off|LEVEL]",
@@ -36,7 +36,7 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "INPUT-FORMAT", TKM_OPTION_TEXT, &o->input_format, 0, 0, "FORMAT",
 		  "format of the input, where neither its name nor its content tells" },
 		{ "JSON", TKM_OPTION_BOOL, &o->json, 0, 0, NULL, "print tables as JSON" },
-		{ "LAYOUT", TKM_OPTION_TEXT, &o->layout, 0, 0, "long|wide",
+		{ "LAYOUT", TKM_OPTION_WORD, &o->layout, 0, 0, "long|wide",
 		  "of CSV: a line for each value (default), or a column for each counter" },
 		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &o->logfile_format, 0, 0, "FORMAT",
 		  "format of the output: ASCII, STF, SINGLESTF, or one of those below" },
@@ -125,55 +125,8 @@ static int check(const struct stt_options *o, struct tkm_err *err)
 			"--logfile-format: '%s' is none of ASCII, STF, SINGLESTF, STFSINGLE, %s", o->logfile_format,
 			xch_names(0, names, sizeof(names)));
 	}
-	if (o->layout && strcasecmp(o->layout, "long") && strcasecmp(o->layout, "wide")) {
-		return tkm_fail(err, TKM_ERR_ARG, "--layout: '%s' is neither long nor wide", o->layout);
-	}
-	if (o->byte_order && strcasecmp(o->byte_order, "little") && strcasecmp(o->byte_order, "big")) {
-		return tkm_fail(err, TKM_ERR_ARG, "--byte-order: '%s' is neither little nor big", o->byte_order);
-	}
 	if (o->json && o->csv) {
 		return tkm_fail(err, TKM_ERR_ARG, "--json and --csv exclude each other");
-	}
-	return 0;
-}
-
-static int is_given(int argc, char **argv, const char *option)
-{
-	int i;
-
-	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		size_t n = strcspn(argv[i], "=");
-
-		if (strlen(option) == n && !strncasecmp(argv[i], option, n)) {
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* An option on the command line that has no effect is an error. The file and the environment are shared with
- * other calls, so there it is none. */
-static int check_use(int argc, char **argv, const struct stt_options *o, struct tkm_err *err)
-{
-	int tables = o->print_clock || o->print_counters || o->print_errors || o->print_files || o->print_reports ||
-		o->print_statistics || o->print_threads;
-	const struct {
-		const char *option, *needs;
-		int used;
-	} all[] = {
-		{ "--byte-order", "--recover", o->recover != NULL },
-		{ "--resolution", "--recover", o->recover != NULL },
-		{ "--clock", "--merge", o->merge != NULL },
-		{ "--csv", "a table, such as --print-counters", tables },
-		{ "--json", "a table, such as --print-counters", tables },
-		{ "--ticks", "--request", o->request.n > 0 },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		if (!all[i].used && is_given(argc, argv, all[i].option)) {
-			return tkm_fail(err, TKM_ERR_ARG, "%s has an effect only with %s", all[i].option, all[i].needs);
-		}
 	}
 	if (o->expand && (o->remove || o->move)) {
 		return tkm_fail(err, TKM_ERR_ARG, "xstftool only prints; stftool FILE %s does this",
@@ -182,99 +135,48 @@ static int check_use(int argc, char **argv, const struct stt_options *o, struct 
 	return 0;
 }
 
-/* The name of the configuration file must be known before the rest of the command line is read. */
-static int read_config(const struct tkm_option *t, int argc, char **argv, struct stt_options *o, struct tkm_err *err)
-{
-	const char *path = getenv("VT_CONFIG");
-	FILE *f;
-	int i;
-
-	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strncasecmp(argv[i], "--config=", 9)) {
-			return tkm_option_file(t, argv[i] + 9, &o->storage, err);
-		}
-		if (!strcasecmp(argv[i], "--config") && i + 1 < argc) {
-			return tkm_option_file(t, argv[i + 1], &o->storage, err);
-		}
-	}
-	f = path && *path ? fopen(path, "re") : NULL;
-	if (!f) {
-		return 0; /* it is read if it exists and is readable (Intel Trace Collector guide) */
-	}
-	fclose(f);
-	return tkm_option_file(t, path, &o->storage, err);
-}
-
-/* If two sources give requests, the later source wins; requests from one source add up. */
-static void keep_later(struct tkm_option_list *l, size_t earlier)
-{
-	size_t i;
-
-	if (l->n > earlier) {
-		for (i = 0; i < earlier; i++) {
-			free(l->text[i]);
-		}
-		memmove(l->text, l->text + earlier, (l->n - earlier) * sizeof(*l->text));
-		l->n -= earlier;
-	}
-}
-
 int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_err *err)
 {
+	static const struct tkm_needs needs[] = { { "BYTE-ORDER", "RECOVER" }, { "RESOLUTION", "RECOVER" },
+		{ "CLOCK", "MERGE" }, { "CSV", "PRINT-..." }, { "JSON", "PRINT-..." }, { "TICKS", "REQUEST" },
+		{ .name = NULL } };
 	struct tkm_option table[MAX_OPTIONS];
-	struct tkm_front front = { o->program, "FILE [OPTION...]",
-		o->expand ? "Prints an STF trace as text, with names in place of numbers."
-			  : "Prints, extracts, converts, checks, moves and removes STF traces; FILE is T.stf, "
-			    "T.single.stf, T.avt, or "
-			    "a trace in one of the formats below.",
-		NULL, table, NULL };
-	char *after;
-	int n, i, answered = 0;
-	size_t from;
+	struct tkm_front front = { .program = o->program,
+		.arguments = "FILE [OPTION...]",
+		.what = o->expand ? "Prints an STF trace as text, with names in place of numbers."
+				  : "Prints, extracts, converts, checks, moves and removes STF traces; FILE is T.stf, "
+				    "T.single.stf, T.avt, or a trace in one of the formats below.",
+		.table = table,
+		.needs = needs,
+		.environment = 1,
+		.storage = &o->storage };
+	char *after = help_after();
+	int n;
 
 	o->extended_vtf = 1;
 	o->use_hw_structure = -1;
 	o->compress_trace = -1;
+	o->byte_order = o->layout = -1;
 	o->verbose = 1;
 	o->dump = o->expand;
 	make_table(o, table);
-	after = help_after();
-	if (!after) {
+	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
+	if (!o->inputs || !after) {
+		free(after);
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
 	front.after = after;
-	for (i = 1; !answered && i < argc && strcmp(argv[i], "--"); i++) {
-		answered = tkm_front_answer(&front, argv[i], stdout);
-	}
-	free(after);
-	front.after = NULL;
-	if (answered) {
-		return 1;
-	}
-	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
-	if (!o->inputs) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
-	}
-	if (read_config(table, argc, argv, o, err) < 0) {
-		return -1;
-	}
-	from = o->request.n;
-	if (tkm_option_environment(table, err) < 0) {
-		return -1;
-	}
-	keep_later(&o->request, from);
-	from = o->request.n;
 	n = tkm_front_arguments(&front, argc, argv, o->inputs, argc, err);
+	free(after);
 	if (n < 0) {
-		return -1;
+		return n == TKM_FRONT_ANSWERED ? 1 : -1;
 	}
-	keep_later(&o->request, from);
 	if (n > 1 && !o->merge) {
 		return tkm_fail(err, TKM_ERR_ARG, "'%s': one argument too many", o->inputs[1]);
 	}
 	o->n_inputs = n;
 	o->input = o->inputs[0];
-	return check(o, err) < 0 ? -1 : check_use(argc, argv, o, err);
+	return check(o, err);
 }
 
 void stt_options_free(struct stt_options *o)

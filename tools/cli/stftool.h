@@ -22,10 +22,11 @@ struct stt_options {
 	const char *scratch; /* a directory with links to files elsewhere; NULL: none */
 	const char **inputs; /* all inputs: raw files of --merge. The array is owned */
 	int n_inputs;
-	const char *byte_order; /* with --recover: little or big; NULL: not given */
-	double resolution;      /* in seconds; 0: not given */
-	const char *config, *clock, *convert, *input_format, *layout, *logfile_format, *logfile_name, *logfile_prefix,
-		*move, *merge, *recover, *sumdata;
+	int byte_order;    /* with --recover: 0 little, 1 big; -1: not given */
+	int layout;        /* of CSV: 0 long, 1 wide; -1: not given */
+	double resolution; /* in seconds; 0: not given */
+	const char *config, *clock, *convert, *input_format, *logfile_format, *logfile_name, *logfile_prefix, *move,
+		*merge, *recover, *sumdata;
 	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, rate, remove, ticks, verify;
 	int use_hw_structure; /* -1: yes if there are several nodes */
 	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;

@@ -62,8 +62,8 @@ int stt_export(const struct stt_options *o, const struct xch_format *f, const ch
 	struct tkm_err e;
 	int rc;
 
-	x.layout = o->layout && !strcasecmp(o->layout, "wide") ? XCH_WIDE : XCH_LONG;
-	if (o->layout && !f->table) {
+	x.layout = o->layout == 1 ? XCH_WIDE : XCH_LONG;
+	if (o->layout >= 0 && !f->table) {
 		return stt_usage(o, "--layout is for tables, which %s is not", f->name);
 	}
 	if (o->rate && !f->rates) {
