@@ -39,12 +39,10 @@ int tkm_grow_room(void *array, size_t *room, size_t need, size_t size)
 /* The room of an array of n items: the next power of two. 0: it has none, or there is no such number. */
 static size_t room_of(size_t n)
 {
-	size_t room = n > 0;
-
-	while (room && room < n) {
-		room *= 2;
+	if (n <= 1 || n > SIZE_MAX / 2 + 1) {
+		return n == 1;
 	}
-	return room;
+	return (size_t)1 << (8 * sizeof(long) - (size_t)__builtin_clzl(n - 1));
 }
 
 int tkm_extend_array(void *array, size_t n, size_t need, size_t size)

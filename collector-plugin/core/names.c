@@ -7,23 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static uint32_t number(struct vt_names *t, const char *key, int *fresh)
 {
 	uint32_t *n = tkm_table_put(&t->table, key, strlen(key) + 1, sizeof(*n));
-	uint32_t room = t->room ? 2 * t->room : 32;
-	const char **more;
 
 	if (!n || *n) {
 		return n ? *n : 0;
 	}
-	if (t->n == t->room) {
-		more = realloc(t->key, room * sizeof(*more));
-		if (!more) {
-			tkm_table_remove(&t->table, n);
-			return 0;
-		}
-		t->key = more;
-		t->room = room;
+	if (TKM_GROW(t->key, t->room, t->n + 1) < 0) {
+		tkm_table_remove(&t->table, n);
+		return 0;
 	}
 	t->key[t->n] = tkm_table_key(n);
 	*n = ++t->n;

@@ -16,7 +16,8 @@ struct vt_names {
 	struct vt_lock lock;
 	struct tkm_table table; /* of numbers */
 	const char **key;       /* by number - 1 */
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 };
 #define VT_NAMES_INIT \
 	{ \

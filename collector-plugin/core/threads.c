@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
@@ -69,25 +70,10 @@ static pid_t my_tid(void)
 
 static int make_room(int number)
 {
-	int room = table.room ? table.room : 16;
-	struct entry *e;
-
 	if (number >= (int)VT_RAW_PLACE) {
 		return -1;
 	}
-	while (room <= number) {
-		room *= 2;
-	}
-	if (room > table.room) {
-		e = realloc(table.entry, (size_t)room * sizeof(*e));
-		if (!e) {
-			return -1;
-		}
-		memset(e + table.room, 0, (size_t)(room - table.room) * sizeof(*e));
-		table.entry = e;
-		table.room = room;
-	}
-	return 0;
+	return number < table.room ? 0 : TKM_EXTEND(table.entry, table.room, number + 1);
 }
 
 static int find_thread(pid_t tid)
@@ -123,21 +109,12 @@ static int place_of(pid_t tid)
 
 static int new_place(pid_t tid)
 {
-	struct place *p;
-	int i, n;
+	int i;
 
 	for (i = 0; i < table.n_places && (table.place[i].tid != 0 || table.place[i].left); i++) {
 	}
-	if (i == table.n_places) {
-		n = i ? 2 * i : 16;
-		n = n < MOST_PLACES ? n : MOST_PLACES;
-		p = i < n ? realloc(table.place, (size_t)n * sizeof(*p)) : NULL;
-		if (!p) {
-			return -1;
-		}
-		memset(p + i, 0, (size_t)(n - i) * sizeof(*p));
-		table.place = p;
-		table.n_places = n;
+	if (i == table.n_places && (i == MOST_PLACES || TKM_EXTEND(table.place, table.n_places, i + 1) < 0)) {
+		return -1;
 	}
 	table.place[i].tid = tid;
 	table.place[i].owners++;

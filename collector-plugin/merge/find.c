@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 
@@ -57,7 +58,7 @@ static int by_name(const void *a, const void *b)
  * slash. */
 static int find_raw_files(struct found *f, const char *beside, size_t n, struct tkm_err *err)
 {
-	char *folder = strndup(n ? beside : ".", n ? n : 1), path[4400], **more;
+	char *folder = strndup(n ? beside : ".", n ? n : 1), path[4400];
 	DIR *d = folder ? opendir(folder) : NULL;
 	struct vt_raw_head h;
 	struct dirent *e;
@@ -70,12 +71,7 @@ static int find_raw_files(struct found *f, const char *beside, size_t n, struct 
 			h.state == VT_RAW_MERGED) {
 			continue;
 		}
-		more = realloc(f->path, (f->n + 1) * sizeof(*more));
-		if (more) {
-			f->path = more;
-			more[f->n] = strdup(path);
-		}
-		rc = more && more[f->n] ? (f->n++, 0) : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+		rc = tkm_append_text(&f->path, &f->n, path) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "out of memory") : 0;
 	}
 	if (d) {
 		closedir(d);

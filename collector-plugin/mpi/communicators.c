@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/raw/writer.h"
@@ -100,8 +101,9 @@ static int add(struct vt_comm *c)
 static int add_ranks(MPI_Group group, struct vt_raw_ranks **out, int n)
 {
 	struct vt_raw_ranks *r = *out;
-	int size = 0, i, room = n, first = n;
+	int size = 0, i, first = n;
 	int *own, *there;
+	size_t room = (size_t)n;
 
 	PMPI_Group_size(group, &size);
 	own = calloc((size_t)size + 1, sizeof(*own));
@@ -121,16 +123,11 @@ static int add_ranks(MPI_Group group, struct vt_raw_ranks **out, int n)
 		} else if (last && rank >= 0 && last->first != last->last && rank == last->last + last->stride) {
 			last->last = rank;
 		} else {
-			if (n == room) {
-				struct vt_raw_ranks *more =
-					realloc(r, (size_t)(room = room ? 2 * room : 8) * sizeof(*r));
-
-				if (!more) {
-					n = -1;
-					break;
-				}
-				*out = r = more;
+			if (TKM_GROW(*out, room, (size_t)n + 1) < 0) {
+				n = -1;
+				break;
 			}
+			r = *out;
 			r[n++] = (struct vt_raw_ranks){ rank, rank, 1 };
 		}
 	}

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 struct texts {
 	char *at;
 	size_t n, room;
@@ -16,16 +18,9 @@ static int add(const struct vt_raw_def *d, void *ctx)
 	struct texts *t = ctx;
 	size_t n = d->type == VT_RAW_DEF_CLOCKS ? strlen(d->text) : 0;
 
-	if (t->n + n + 1 > t->room) {
-		size_t room = 2 * t->room + n + 4096;
-		char *grown = realloc(t->at, room);
-
-		if (!grown) {
-			t->failed = 1;
-			return -1;
-		}
-		t->at = grown;
-		t->room = room;
+	if (TKM_GROW(t->at, t->room, t->n + n + 1) < 0) {
+		t->failed = 1;
+		return -1;
 	}
 	memcpy(t->at + t->n, d->text, n);
 	t->n += n;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "collector-plugin/raw/decode.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/process.h"
@@ -148,15 +149,9 @@ static int usable(struct vt_raw_file *f, int fd, uint64_t at, size_t room, struc
 
 static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index, const struct vt_raw_block *b)
 {
-	struct block_ref *p;
 
-	if (f->n_refs == *cap) {
-		*cap = *cap ? 2 * *cap : 64;
-		p = realloc(f->ref, *cap * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		f->ref = p;
+	if (TKM_GROW(f->ref, *cap, f->n_refs + 1) < 0) {
+		return -1;
 	}
 	f->ref[f->n_refs++] = (struct block_ref){ b->stream, index, b->number };
 	return 0;
@@ -164,14 +159,8 @@ static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index, const str
 
 static int add_table(struct vt_raw_file *f, uint32_t index)
 {
-	if (f->n_tables == f->room_tables) {
-		uint32_t *p = realloc(f->table, (2 * f->room_tables + 4) * sizeof(*p));
-
-		if (!p) {
-			return -1;
-		}
-		f->table = p;
-		f->room_tables = 2 * f->room_tables + 4;
+	if (TKM_GROW(f->table, f->room_tables, f->n_tables + 1) < 0) {
+		return -1;
 	}
 	f->table[f->n_tables++] = index;
 	return 0;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/newfile.h"
 #include "base/text/text.h"
 #include "collector-plugin/core/hooks.h"
@@ -46,22 +47,13 @@ struct files {
 
 static void free_files(struct files *f)
 {
-	while (f->n) {
-		free(f->path[--f->n]);
-	}
-	free(f->path);
+	tkm_free_texts(f->path, f->n);
 	free(f->first_left);
 }
 
 static int add_file(struct files *f, const char *path)
 {
-	char **p = realloc(f->path, (f->n + 1) * sizeof(*p));
-
-	if (p) {
-		f->path = p;
-		p[f->n] = strdup(path);
-	}
-	return p && p[f->n] ? (f->n++, 0) : -1;
+	return tkm_append_text(&f->path, &f->n, path);
 }
 
 /* Was the run on this host killed? On another host it may still be running. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/table.h"
 #include "exchange/common/private.h"
 
@@ -112,22 +113,14 @@ int xch_build_written(struct xch_build *b, int rc)
 
 int xch_build_thread(struct xch_build *b, uint32_t process, uint32_t thread)
 {
-	uint32_t *p;
-
 	if (process >= MAX_PROCESSES || thread >= MAX_THREADS) {
 		return tkm_fail(b->err, TKM_ERR_FORMAT,
 			"%s: process %" PRIu32 ", thread %" PRIu32
 			": STF has room for 65536 processes of 32768 threads",
 			b->in->path, process, thread);
 	}
-	if (process >= b->n_processes) {
-		p = realloc(b->threads, (process + 1) * sizeof(*p));
-		if (!p) {
-			return no_memory(b);
-		}
-		b->threads = p;
-		memset(p + b->n_processes, 0, (process + 1 - b->n_processes) * sizeof(*p));
-		b->n_processes = process + 1;
+	if (process >= b->n_processes && TKM_EXTEND(b->threads, b->n_processes, process + 1) < 0) {
+		return no_memory(b);
 	}
 	b->threads[process] = b->threads[process] > thread ? b->threads[process] : thread + 1;
 	return 0;

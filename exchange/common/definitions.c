@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { MAX_DIRECT = 1 << 22 };
 
 /* ---- ids ---- */
@@ -30,15 +32,11 @@ int xch_map_add(struct xch_map *m, uint32_t id, uint32_t index)
 		m->direct[id] = index;
 		return 0;
 	}
-	if ((m->n_keys & (m->n_keys - 1)) == 0) {
-		p = realloc(m->key, (m->n_keys ? 2 * m->n_keys : 1) * sizeof(*m->key));
-		if (!p) {
-			return -1;
-		}
-		m->key = p;
+	if (TKM_EXTEND(m->key, m->n_keys, m->n_keys + 1) < 0) {
+		return -1;
 	}
 	/* declarations are usually in order; any other is inserted at its place */
-	n = (uint32_t)m->n_keys++;
+	n = (uint32_t)m->n_keys - 1;
 	for (; n > 0 && m->key[n - 1].id > id; n--) {
 		m->key[n] = m->key[n - 1];
 	}
@@ -134,19 +132,13 @@ const struct xch_communicator *xch_communicator(const struct xch_trace *t, uint3
 static const char *keep_text(struct xch_trace *t, char *text)
 {
 	struct xch_private *p = t->p;
-	char **q;
+	char **q = text ? TKM_APPEND(p->text, p->n_text) : NULL;
 
-	if (text && (p->n_text & (p->n_text - 1)) == 0) {
-		q = realloc(p->text, (p->n_text ? 2 * p->n_text : 1) * sizeof(*q));
-		if (!q) {
-			free(text);
-			return NULL;
-		}
-		p->text = q;
+	if (!q) {
+		free(text);
+		return NULL;
 	}
-	if (text) {
-		p->text[p->n_text++] = text;
-	}
+	*q = text;
 	return text;
 }
 

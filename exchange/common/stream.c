@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/heap.h"
+
 enum { MAX_WAITING = 1 << 20 }; /* events that wait because a part of a later record may precede them */
 
 struct waiting {
@@ -18,7 +21,7 @@ struct waiting {
 
 struct stack {
 	uint32_t *function;
-	uint32_t cap;
+	size_t cap;
 };
 
 struct stream {
@@ -38,19 +41,13 @@ struct stream {
 static int follow_stack(struct stream *s, struct xch_event *e)
 {
 	struct stack *k = &s->stack[e->place->index];
-	void *p;
 
 	if (e->kind == XCH_LEAVE) {
 		e->u.function = e->place->depth ? k->function[--e->place->depth] : 0;
 		return 0;
 	}
-	if (e->place->depth == k->cap) {
-		p = realloc(k->function, (2 * k->cap + 16) * sizeof(*k->function));
-		if (!p) {
-			return xch_fail_memory(s->err, s->t->path);
-		}
-		k->function = p;
-		k->cap = 2 * k->cap + 16;
+	if (TKM_GROW(k->function, k->cap, e->place->depth + 1) < 0) {
+		return xch_fail_memory(s->err, s->t->path);
 	}
 	k->function[e->place->depth++] = e->u.function;
 	return 0;
@@ -83,26 +80,21 @@ static int pass_on(struct stream *s, struct xch_event *e)
 	return w->format->event(w, s->t, e, s->err);
 }
 
-static int event_is_before(const struct waiting *a, const struct waiting *b)
+static int event_is_before(const void *of, const struct waiting *a, const struct waiting *b)
 {
+	(void)of;
 	return a->e.time != b->e.time ? a->e.time < b->e.time : a->seq < b->seq;
 }
 
+TKM_HEAP(event_heap, struct waiting, event_is_before);
+
 static int deliver_first(struct stream *s)
 {
-	struct waiting top = s->heap[0], last = s->heap[--s->n];
-	size_t i = 0, k;
+	struct waiting top = s->heap[0];
 	int rc;
 
-	while ((k = 2 * i + 1) < s->n) {
-		k += k + 1 < s->n && event_is_before(&s->heap[k + 1], &s->heap[k]);
-		if (!event_is_before(&s->heap[k], &last)) {
-			break;
-		}
-		s->heap[i] = s->heap[k];
-		i = k;
-	}
-	s->heap[i] = last;
+	s->heap[0] = s->heap[--s->n];
+	event_heap_sift(NULL, s->heap, s->n, 0);
 	rc = pass_on(s, &top.e);
 	free(top.copy);
 	return rc;
@@ -191,24 +183,14 @@ static int copy_of(struct waiting *n)
 static int hold_back(struct stream *s, const struct xch_event *e)
 {
 	struct waiting n = { .e = *e, .seq = s->seq++ };
-	size_t i = s->n, up;
-	void *p;
 
-	if (s->n == s->cap) {
-		p = realloc(s->heap, (2 * s->cap + 64) * sizeof(*s->heap));
-		if (!p) {
-			return xch_fail_memory(s->err, s->t->path);
-		}
-		s->heap = p;
-		s->cap = 2 * s->cap + 64;
+	if (TKM_GROW(s->heap, s->cap, s->n + 1) < 0) {
+		return xch_fail_memory(s->err, s->t->path);
 	}
 	if (copy_of(&n) < 0) {
 		return xch_fail_memory(s->err, s->t->path);
 	}
-	for (s->n++; i > 0 && event_is_before(&n, &s->heap[up = (i - 1) / 2]); i = up) {
-		s->heap[i] = s->heap[up];
-	}
-	s->heap[i] = n;
+	event_heap_add(NULL, s->heap, s->n++, n);
 	return s->n > MAX_WAITING && s->back ? deliver_first(s) : 0;
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { MAX_DECIMALS = 15 };
 
 /* Most periods are a whole multiple of some decimal fraction of a second. A double holds such a period only
@@ -76,12 +78,11 @@ static int take_bounds(struct xch_trace *t, const char *text)
 	}
 	p = &t->p->process[process];
 	for (text += n; xch_bound_next(&text, &b) && (!p->n || b.from >= p->bound[p->n - 1].from);) {
-		q = realloc(p->bound, (p->n + 1) * sizeof(*q));
+		q = TKM_APPEND(p->bound, p->n);
 		if (!q) {
 			return -1;
 		}
-		p->bound = q;
-		p->bound[p->n++] = b;
+		*q = b;
 		if (!isnan(b.seconds) && !(t->worst_bound >= b.seconds)) {
 			t->worst_bound = b.seconds;
 		}

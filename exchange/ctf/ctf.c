@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 enum {
 	PACKET_HEADER = 4 + 4 + 8,
@@ -131,14 +132,9 @@ static unsigned char *event(struct state *s, const struct xch_event *e, unsigned
 		if (f->cap && flush(s, e->place, err) < 0) {
 			return NULL;
 		}
-		if (BEGIN + n > f->cap) {
-			f->cap = BEGIN + n > s->packet ? BEGIN + n : s->packet;
-			p = realloc(f->b, f->cap);
-			if (!p) {
-				tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", s->w->target);
-				return NULL;
-			}
-			f->b = p;
+		if (TKM_GROW(f->b, f->cap, BEGIN + n > s->packet ? BEGIN + n : s->packet) < 0) {
+			tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", s->w->target);
+			return NULL;
 		}
 		f->n = BEGIN;
 	}

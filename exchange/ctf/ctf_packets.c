@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 #include "exchange/common/private.h"
 
 enum { HEAD = 4096, DEPTH = 8 };
@@ -334,12 +335,10 @@ void ctf_describe(struct ctf_packets *d, const char *text, size_t n)
 		uint64_t at = head;
 
 		s.p--;
-		c = block(&s, &inner) < 0 ? NULL : realloc(d->cls, (d->n + 1) * sizeof(*c));
+		c = block(&s, &inner) < 0 ? NULL : TKM_APPEND(d->cls, d->n);
 		if (!c) {
 			break;
 		}
-		d->cls = c;
-		c = &d->cls[d->n++];
 		*c = (struct ctf_class){ .id = number(inner, "id", 0),
 			.begin.name = "timestamp_begin",
 			.end.name = "timestamp_end",

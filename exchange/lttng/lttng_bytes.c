@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 /* ---- the trace header ---- */
 
@@ -265,12 +266,11 @@ int ltt_format(const char *format, struct ltt_field **fields)
 		length = (size_t)(end - p);
 		p = end;
 		end = word(&p);
-		q = realloc(*fields, (size_t)(n + 1) * sizeof(*q));
+		q = TKM_APPEND(*fields, n);
 		if (q) {
-			*fields = q;
-			q[n] = (struct ltt_field){ .name = strndup(name, length) };
+			q->name = strndup(name, length);
 		}
-		if (!q || !q[n++].name || conversion(p, end, &q[n - 1]) < 0) {
+		if (!q || !q->name || conversion(p, end, q) < 0) {
 			ltt_fields_free(*fields, n);
 			*fields = NULL;
 			return -1;

@@ -14,9 +14,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/grow.h"
 #include "exchange/common/build.h"
-#include "exchange/lttng/lttng_markers.h"
 #include "exchange/common/private.h"
+#include "exchange/lttng/lttng_markers.h"
 
 /* Field names that have a meaning for this reader. */
 /* clang-format off */
@@ -195,7 +196,6 @@ static int list_files(struct reading *r, const char *dir, const char *prefix, ch
 	struct dirent **list = NULL;
 	int k = scandir(dir, &list, NULL, versionsort), i, rc = 0;
 	size_t length = strlen(prefix);
-	char **q;
 
 	*names = NULL;
 	*n = 0;
@@ -207,10 +207,7 @@ static int list_files(struct reading *r, const char *dir, const char *prefix, ch
 
 		if (rc == 0 && !strncmp(list[i]->d_name, prefix, length) && *digits &&
 			strspn(digits, "0123456789") == strlen(digits)) {
-			q = realloc(*names, (*n + 1) * sizeof(*q));
-			*names = q ? q : *names;
-			rc = q && (q[*n] = strdup(list[i]->d_name)) ? 0 : xch_fail_memory(r->err, dir);
-			*n += rc == 0;
+			rc = tkm_append_text(names, n, list[i]->d_name) < 0 ? xch_fail_memory(r->err, dir) : 0;
 		}
 		free(list[i]);
 	}
@@ -319,12 +316,11 @@ static int collect(struct reading *r, const struct marker *m, const struct cpu *
 		l->id = id;
 	}
 	if (n) {
-		p = realloc(l->willies, (l->n + 1) * sizeof(*p));
+		p = TKM_APPEND(l->willies, l->n);
 		if (!p) {
 			return xch_fail_memory(r->err, r->in->path);
 		}
-		l->willies = p;
-		p[l->n++] = (uint32_t)number(r, m, R_member, 0);
+		*p = (uint32_t)number(r, m, R_member, 0);
 	}
 	return l->name ? l->n >= n : xch_fail_memory(r->err, r->in->path);
 }

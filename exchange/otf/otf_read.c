@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum {
 	OPEN_FILES = 100,
 	TEXT = 4096,
@@ -246,12 +248,11 @@ static int on_coll_begin(void *user, uint64_t time, uint32_t process, uint32_t o
 	m.has_root = root != 0;
 	m.operation = o->id;
 	m.what = o->type;
-	q = realloc(p->open, (p->n_open + 1) * sizeof(*q));
+	q = TKM_APPEND(p->open, p->n_open);
 	if (!q) {
 		return xot_told(r, xch_fail_memory(r->err, r->in->path));
 	}
-	p->open = q;
-	q[p->n_open++] = (struct xot_open){ id, m };
+	*q = (struct xot_open){ id, m };
 	return xot_told(r, xch_build_member(r->b, &m));
 }
 

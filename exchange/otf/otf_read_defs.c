@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 enum { LARGEST_BYTES = 16 << 20 }; /* the same limit as in STF */
 
@@ -16,23 +17,11 @@ enum { LARGEST_BYTES = 16 << 20 }; /* the same limit as in STF */
 
 void *xot_list_add(struct xot_reading *r, struct xot_list *l, uint32_t id)
 {
-	void *p;
-
-	if ((l->n & (l->n - 1)) == 0) {
-		p = realloc(l->v, (l->n ? 2 * l->n : 1) * l->size);
-		if (!p) {
-			xch_fail_memory(r->err, r->in->path);
-			return NULL;
-		}
-		l->v = p;
-	}
-	if (xch_map_add(&l->map, id, (uint32_t)l->n) < 0) {
+	if (tkm_extend_array(&l->v, l->n, l->n + 1, l->size) < 0 || xch_map_add(&l->map, id, (uint32_t)l->n) < 0) {
 		xch_fail_memory(r->err, r->in->path);
 		return NULL;
 	}
-	p = l->v + l->n++ * l->size;
-	memset(p, 0, l->size);
-	return p;
+	return l->v + l->n++ * l->size;
 }
 
 void *xot_list_find(const struct xot_list *l, uint32_t id)

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum {
 	OPEN_FILES = 100,
 	BUFFER = 1 << 16,
@@ -27,7 +29,8 @@ struct calls {
 };
 struct stack {
 	struct frame *frame;
-	uint32_t n, cap;
+	uint32_t n;
+	size_t cap;
 	struct calls *calls; /* for each function, after its first call */
 	uint64_t collectives;
 };
@@ -207,16 +210,10 @@ static int follow(struct state *s, const struct xch_event *e, uint64_t time, uin
 {
 	struct stack *k = &s->stack[e->place->index];
 	struct frame f;
-	void *p;
 
 	if (e->kind == XCH_ENTER) {
-		if (k->n == k->cap) {
-			p = realloc(k->frame, (2 * k->cap + 16) * sizeof(*k->frame));
-			if (!p) {
-				return -1;
-			}
-			k->frame = p;
-			k->cap = 2 * k->cap + 16;
+		if (TKM_GROW(k->frame, k->cap, k->n + 1) < 0) {
+			return -1;
 		}
 		k->frame[k->n++] = (struct frame){ function, time, 0 };
 		return 0;

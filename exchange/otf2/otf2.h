@@ -54,10 +54,10 @@ struct otf2_state {
 	uint64_t *last;       /* per place: time of its last event */
 	struct otf2_errors errors;
 	struct otf2_class *cls;
-	uint32_t n_classes, cap_classes;
+	uint32_t n_classes;
 	struct tkm_table class_of; /* set of counters: index in cls */
 	struct otf2_instance *instance;
-	uint32_t n_instances, cap_instances;
+	uint32_t n_instances;
 	OTF2_MetricRef next_metric;
 	uint32_t *seen;         /* per place: the class of its last sample; XCH_NONE: none */
 	struct otf2_rank *rank; /* per communicator */

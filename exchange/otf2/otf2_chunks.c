@@ -13,6 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 enum { FEW = 16, CHUNKS = 2, DEF_CHUNKS = 512, SEGMENT = 1 << 26, PER_SEGMENT = SEGMENT / OTF2_CHUNK };
 
 struct otf2_chunks {
@@ -35,13 +37,9 @@ struct list {
 /* Maps one more segment of the file. */
 static int grow(struct otf2_chunks *c)
 {
-	char **p = realloc(c->segment, (c->n + 1) * sizeof(*p));
+	char **p;
 	void *at;
 
-	if (!p) {
-		return -1;
-	}
-	c->segment = p;
 	if (ftruncate(c->fd, (off_t)(c->n + 1) * SEGMENT) < 0) {
 		return -1;
 	}
@@ -49,7 +47,12 @@ static int grow(struct otf2_chunks *c)
 	if (at == MAP_FAILED) {
 		return -1;
 	}
-	c->segment[c->n++] = at;
+	p = TKM_APPEND(c->segment, c->n);
+	if (!p) {
+		munmap(at, SEGMENT);
+		return -1;
+	}
+	*p = at;
 	return 0;
 }
 
@@ -76,17 +79,11 @@ static int from_file(struct otf2_chunks *c, struct chunk *k)
 
 static void back_to_file(struct otf2_chunks *c, const struct chunk *k)
 {
-	size_t *p;
 
 	fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)k->number * OTF2_CHUNK, OTF2_CHUNK);
 	madvise(k->at, OTF2_CHUNK, MADV_DONTNEED);
-	if (c->n_idle == c->cap_idle) {
-		p = realloc(c->idle, (2 * c->cap_idle + 64) * sizeof(*p));
-		if (!p) {
-			return; /* it is not used again */
-		}
-		c->idle = p;
-		c->cap_idle = 2 * c->cap_idle + 64;
+	if (TKM_GROW(c->idle, c->cap_idle, c->n_idle + 1) < 0) {
+		return; /* it is not used again */
 	}
 	c->idle[c->n_idle++] = k->number;
 }
@@ -105,13 +102,8 @@ static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef loc
 	if (!file && l->n == (type == OTF2_FILETYPE_EVENTS ? CHUNKS : DEF_CHUNKS)) {
 		return NULL; /* the library then writes the existing chunks out */
 	}
-	if (l->n == l->cap) {
-		k = realloc(l->chunk, (2 * l->cap + 2) * sizeof(*k));
-		if (!k) {
-			return NULL;
-		}
-		l->chunk = k;
-		l->cap = 2 * l->cap + 2;
+	if (TKM_GROW(l->chunk, l->cap, l->n + 1) < 0) {
+		return NULL;
 	}
 	k = &l->chunk[l->n];
 	if (file && l->n) {

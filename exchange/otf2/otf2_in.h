@@ -79,7 +79,7 @@ struct in_file {
 /* A list that grows; its elements are in the order in which they were added. */
 struct in_list {
 	void *v;
-	uint32_t n, cap;
+	uint32_t n;
 };
 
 struct otf2_runs;

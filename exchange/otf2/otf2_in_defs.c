@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 const char *otf2_in_text(const struct otf2_in *o, uint32_t ref)
 {
 	uint32_t k = xch_map_find(&o->string_of, ref);
@@ -45,19 +47,7 @@ static OTF2_CallbackCode stop(struct otf2_in *o)
 
 void *otf2_in_append(struct in_list *l, size_t size)
 {
-	void *p;
-
-	if (l->n == l->cap) {
-		p = realloc(l->v, (2 * (size_t)l->cap + 16) * size);
-		if (!p) {
-			return NULL;
-		}
-		l->v = p;
-		l->cap = 2 * l->cap + 16;
-	}
-	p = (char *)l->v + l->n++ * size;
-	memset(p, 0, size);
-	return p;
+	return tkm_extend_array(&l->v, l->n, (size_t)l->n + 1, size) < 0 ? NULL : (char *)l->v + l->n++ * size;
 }
 
 static OTF2_CallbackCode see_string(void *user, OTF2_StringRef self, const char *text)

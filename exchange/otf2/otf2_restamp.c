@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 enum { OFFSET_BYTES = 2 + 8 + 1 + 8, PATH = 4400 };
 
@@ -91,19 +92,13 @@ static int see_bound(struct restamp *r, uint64_t time, double bound_s)
 {
 	int e;
 	double m = frexp(bound_s, &e);
-	struct stretch *p;
 
 	bound_s = isfinite(bound_s) && bound_s > 0 ? ldexp(ceil(m * 16) / 16, e) : bound_s;
 	if (r->n && r->s[r->n - 1].bound_s == bound_s) {
 		return 0;
 	}
-	if (r->n == r->cap) {
-		p = realloc(r->s, (2 * r->cap + 16) * sizeof(*p));
-		if (!p) {
-			return xch_fail_memory(r->o.err, r->from);
-		}
-		r->s = p;
-		r->cap = 2 * r->cap + 16;
+	if (TKM_GROW(r->s, r->cap, r->n + 1) < 0) {
+		return xch_fail_memory(r->o.err, r->from);
 	}
 	r->s[r->n++] = (struct stretch){ time, bound_s };
 	return 0;

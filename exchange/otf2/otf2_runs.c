@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "base/heap.h"
+
 enum {
 	HEAD = 3, /* words at the start of every event: time, location, kind with n */
 	LARGEST = HEAD + 5 + 2 * UINT8_MAX,
@@ -44,7 +47,7 @@ struct otf2_runs {
 	size_t n; /* words that are not yet written */
 	off_t size;
 	struct run *run;
-	uint32_t n_runs, cap;
+	uint32_t n_runs;
 	uint32_t *heap; /* runs sorted by their next event */
 };
 
@@ -145,17 +148,11 @@ int otf2_runs_end(struct otf2_runs *r, struct tkm_err *err)
 	if (flush(r, err) < 0) {
 		return -1;
 	}
-	if (r->n_runs == r->cap) {
-		p = realloc(r->run, (2 * r->cap + 16) * sizeof(*p));
-		if (!p) {
-			return xch_fail_memory(err, r->to);
-		}
-		r->run = p;
-		r->cap = 2 * r->cap + 16;
+	p = TKM_APPEND(r->run, r->n_runs);
+	if (!p) {
+		return xch_fail_memory(err, r->to);
 	}
-	p = &r->run[r->n_runs];
-	*p = (struct run){ .at = r->n_runs ? p[-1].end : 0, .end = r->size };
-	r->n_runs++;
+	*p = (struct run){ .at = p > r->run ? p[-1].end : 0, .end = r->size };
 	return 0;
 }
 
@@ -195,30 +192,15 @@ static int fill(const struct otf2_runs *r, struct run *u, size_t cap, struct tkm
 }
 
 /* Of equal stamps, the runs of earlier locations are first. */
-static int run_is_before(const struct otf2_runs *r, uint32_t x, uint32_t y)
+static int run_is_before(const void *runs, const uint32_t *x, const uint32_t *y)
 {
-	uint64_t s = r->run[x].b[r->run[x].used], t = r->run[y].b[r->run[y].used];
+	const struct run *a = (const struct run *)runs + *x, *b = (const struct run *)runs + *y;
+	uint64_t s = a->b[a->used], t = b->b[b->used];
 
-	return s < t || (s == t && x < y);
+	return s < t || (s == t && *x < *y);
 }
 
-static void sift(struct otf2_runs *r, uint32_t n, uint32_t i)
-{
-	uint32_t k, least = i;
-
-	for (;;) {
-		for (k = 2 * i + 1; k <= 2 * i + 2 && k < n; k++) {
-			least = run_is_before(r, r->heap[k], r->heap[least]) ? k : least;
-		}
-		if (least == i) {
-			return;
-		}
-		k = r->heap[i];
-		r->heap[i] = r->heap[least];
-		r->heap[least] = k;
-		i = least;
-	}
-}
+TKM_HEAP(run_heap, uint32_t, run_is_before);
 
 static int deliver(struct otf2_in *o, struct run *u)
 {
@@ -261,7 +243,7 @@ int otf2_runs_merge(struct otf2_runs *r, struct otf2_in *o)
 		}
 	}
 	for (i = n / 2; i-- > 0;) {
-		sift(r, n, i);
+		run_heap_sift(r->run, r->heap, n, i);
 	}
 	while (rc >= 0 && n) {
 		rc = deliver(o, &r->run[r->heap[0]]);
@@ -269,7 +251,7 @@ int otf2_runs_merge(struct otf2_runs *r, struct otf2_in *o)
 		if (rc == 0) {
 			r->heap[0] = r->heap[--n];
 		}
-		sift(r, n, 0);
+		run_heap_sift(r->run, r->heap, n, 0);
 	}
 	return rc < 0 ? -1 : 0;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { DEF_CHUNK = 256 * 1024 };
 
 static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
@@ -148,20 +150,14 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 {
 	uint32_t *known = tkm_table_find(&s->class_of, ids, n * sizeof(*ids)), k;
 	struct otf2_class *c;
-	void *p;
 
 	if (known) {
 		return *known;
 	}
-	if (s->n_classes == s->cap_classes) {
-		p = realloc(s->cls, (2 * s->cap_classes + 16) * sizeof(*s->cls));
-		if (!p) {
-			return XCH_NONE;
-		}
-		s->cls = p;
-		s->cap_classes = 2 * s->cap_classes + 16;
+	c = TKM_APPEND(s->cls, s->n_classes);
+	if (!c) {
+		return XCH_NONE;
 	}
-	c = &s->cls[s->n_classes];
 	*c = (struct otf2_class){ .n = n, .ref = s->next_metric };
 	c->counter = malloc((n + 1) * sizeof(*c->counter));
 	c->type = malloc(n + 1);
@@ -191,15 +187,11 @@ static OTF2_MetricRef instance_of(struct otf2_state *s, OTF2_MetricRef cls, uint
 			return s->instance[i].ref;
 		}
 	}
-	if (s->n_instances == s->cap_instances) {
-		p = realloc(s->instance, (2 * s->cap_instances + 16) * sizeof(*p));
-		if (!p) {
-			return OTF2_UNDEFINED_METRIC;
-		}
-		s->instance = p;
-		s->cap_instances = 2 * s->cap_instances + 16;
+	p = TKM_APPEND(s->instance, s->n_instances);
+	if (!p) {
+		return OTF2_UNDEFINED_METRIC;
 	}
-	s->instance[s->n_instances++] = (struct otf2_instance){ s->next_metric++, cls, place };
+	*p = (struct otf2_instance){ s->next_metric++, cls, place };
 	return s->next_metric - 1;
 }
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum {
 	SAMPLES = 1 << 19, /* the largest number of rows of a row group */
 	EVENTS = 1 << 17
@@ -162,16 +164,10 @@ static void free_word(void *p)
 static int64_t word_number(struct words *w, const char *text)
 {
 	struct word *x = malloc(sizeof(*x)), **found;
-	void *p;
 
-	if (w->n == w->cap) {
-		p = realloc(w->text, (2 * w->cap + 64) * sizeof(*w->text));
-		if (!p) {
-			free(x);
-			return -1;
-		}
-		w->text = p;
-		w->cap = 2 * w->cap + 64;
+	if (TKM_GROW(w->text, w->cap, w->n + 1) < 0) {
+		free(x);
+		return -1;
 	}
 	if (!x || !(x->text = xch_utf8(text))) {
 		free(x);
@@ -263,16 +259,13 @@ static uint32_t *slot_of(struct state *s, uint32_t place, uint32_t counter)
 /* Makes room for one more series; there are at least twice as many slots as series. */
 static int grow_series(struct state *s)
 {
-	size_t i, cap = s->cap_series ? 2 * s->cap_series : 256;
-	void *p = realloc(s->series, cap * sizeof(*s->series));
+	size_t i;
 
-	if (!p) {
+	if (TKM_GROW(s->series, s->cap_series, s->n_series + 1) < 0) {
 		return -1;
 	}
-	s->series = p;
-	s->cap_series = cap;
 	free(s->slot);
-	s->n_slots = 2 * cap;
+	s->n_slots = 2 * s->cap_series;
 	s->slot = calloc(s->n_slots, sizeof(*s->slot));
 	if (!s->slot) {
 		return -1;

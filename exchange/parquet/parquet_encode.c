@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 enum {
 	BLOCK = 128, /* values in a block of deltas */
@@ -16,25 +17,11 @@ enum {
 
 static int reserve(struct pq_buffer *b, size_t n)
 {
-	size_t cap = b->cap;
-	void *p;
-
 	if (b->failed) {
 		return -1;
 	}
-	if (b->n + n > cap) {
-		while (cap < b->n + n) {
-			cap = 2 * cap + 4096;
-		}
-		p = realloc(b->p, cap);
-		if (!p) {
-			b->failed = 1;
-			return -1;
-		}
-		b->p = p;
-		b->cap = cap;
-	}
-	return 0;
+	b->failed = TKM_GROW(b->p, b->cap, b->n + n) < 0;
+	return b->failed ? -1 : 0;
 }
 
 void pq_bytes(struct pq_buffer *b, const void *p, size_t n)

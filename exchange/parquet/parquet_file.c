@@ -11,6 +11,7 @@
 #endif
 
 #include "base/bytes.h"
+#include "base/grow.h"
 
 /* ---- Thrift's compact protocol ---- */
 
@@ -148,15 +149,9 @@ int pq_say(struct pq_file *p, const char *key, const char *text)
 static int compress(struct pq_file *p)
 {
 	size_t room = ZSTD_compressBound(p->page.n), n;
-	void *q;
 
-	if (room > p->packed.cap) {
-		q = realloc(p->packed.p, room);
-		if (!q) {
-			return -1;
-		}
-		p->packed.p = q;
-		p->packed.cap = room;
+	if (TKM_GROW(p->packed.p, p->packed.cap, room) < 0) {
+		return -1;
 	}
 	n = ZSTD_compress2(p->zstd, p->packed.p, p->packed.cap, p->page.p, p->page.n);
 	p->packed.n = n;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { MESSAGE_MAX = 1 << 16, CHUNK = 1 << 19, LEVEL = 3, INCREMENTAL_CLOCK = 64, BOOT_CLOCK = 6 };
 enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 enum { FIRST_SEQUENCE = 2 }; /* sequence 1 has the descriptions */
@@ -423,26 +425,17 @@ static struct track *counter_track(struct xch_writer *w, struct state *s, const 
 	const struct xch_counter *c, struct tkm_err *err)
 {
 	struct sequence *q = &s->sequence[p->index];
-	uint32_t i;
-	void *a, *b;
+	uint32_t i, n = q->counters;
 
 	for (i = 0; i < q->counters; i++) {
 		if (q->counter_index[i] == c->index) {
 			return &q->counter[i];
 		}
 	}
-	if ((q->counters & (q->counters - 1)) == 0) {
-		i = q->counters ? 2 * q->counters : 1;
-		a = realloc(q->counter_index, i * sizeof(*q->counter_index));
-		q->counter_index = a ? a : q->counter_index;
-		b = realloc(q->counter, i * sizeof(*q->counter));
-		q->counter = b ? b : q->counter;
-		if (!a || !b) {
-			tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
-			return NULL;
-		}
+	if (TKM_EXTEND(q->counter_index, n, i + 1) < 0 || TKM_EXTEND(q->counter, q->counters, i + 1) < 0) {
+		tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
+		return NULL;
 	}
-	i = q->counters++;
 	q->counter_index[i] = c->index;
 	q->counter[i] = (struct track){ .uuid = s->next_uuid++ };
 	return describe_counter(

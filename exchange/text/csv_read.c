@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { HEAD = 5, MAX_CELLS = 4096, MAX_DECIMALS = 15, MAX_LINE = 1 << 24, ROW = UINT8_MAX };
 
 struct counter {
@@ -41,7 +43,7 @@ struct table {
 	struct rank *rank;
 	uint32_t n_ranks;
 	char **group;
-	uint32_t n_groups;
+	size_t n_groups;
 	/* the record being collected */
 	uint64_t time, values[ROW];
 	uint32_t willy, ids[ROW], count;
@@ -54,15 +56,8 @@ static int refuse_line(const struct table *t, const char *what)
 
 static int put(struct table *t, size_t *n, int c)
 {
-	char *p;
-
-	if (*n + 2 > t->size) {
-		p = *n > MAX_LINE ? NULL : realloc(t->text, 2 * t->size + 256);
-		if (!p) {
-			return refuse_line(t, *n > MAX_LINE ? "longer than 16 MB" : "out of memory");
-		}
-		t->text = p;
-		t->size = 2 * t->size + 256;
+	if (*n > MAX_LINE || TKM_GROW(t->text, t->size, *n + 2) < 0) {
+		return refuse_line(t, *n > MAX_LINE ? "longer than 16 MB" : "out of memory");
 	}
 	t->text[(*n)++] = (char)c;
 	return 0;
@@ -141,16 +136,12 @@ static struct counter *counter(struct table *t, const char *name, const char *un
 			return &t->counter[k];
 		}
 	}
-	if ((t->n_counters & (t->n_counters - 1)) == 0) {
-		p = realloc(t->counter, (t->n_counters ? 2 * (size_t)t->n_counters : 1) * sizeof(*p));
-		if (!p) {
-			return NULL;
-		}
-		t->counter = p;
+	p = TKM_APPEND(t->counter, t->n_counters);
+	if (!p) {
+		return NULL;
 	}
-	p = &t->counter[t->n_counters];
 	*p = (struct counter){ .name = strdup(name), .unit = strdup(unit) };
-	t->last = t->n_counters++;
+	t->last = t->n_counters - 1;
 	return p->name && p->unit ? p : NULL;
 }
 
@@ -217,7 +208,6 @@ static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 {
 	const char *name = *t->cell[4] ? t->cell[4] : t->cell[2];
 	uint32_t i;
-	char **p;
 
 	if (*t->cell[3]) {
 		return parse_whole_number(t->cell[3], 1 << 16, rank) < 0 ||
@@ -228,16 +218,8 @@ static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 	*rank = XCH_NONE;
 	for (i = 0; i < t->n_groups && strcmp(t->group[i], name) != 0; i++) {
 	}
-	if (i == t->n_groups) {
-		p = realloc(t->group, ((size_t)i + 1) * sizeof(*p));
-		if (!p) {
-			return refuse_line(t, "out of memory");
-		}
-		t->group = p;
-		if (!(p[i] = strdup(name))) {
-			return refuse_line(t, "out of memory");
-		}
-		t->n_groups++;
+	if (i == t->n_groups && tkm_append_text(&t->group, &t->n_groups, name) < 0) {
+		return refuse_line(t, "out of memory");
 	}
 	*thread = i;
 	return 0;
@@ -254,14 +236,8 @@ static int see_place(struct table *t)
 	if (rank == XCH_NONE) {
 		return 0;
 	}
-	if (rank >= t->n_ranks) {
-		p = realloc(t->rank, ((size_t)rank + 1) * sizeof(*p));
-		if (!p) {
-			return refuse_line(t, "out of memory");
-		}
-		memset(p + t->n_ranks, 0, (rank + 1 - t->n_ranks) * sizeof(*p));
-		t->rank = p;
-		t->n_ranks = rank + 1;
+	if (rank >= t->n_ranks && TKM_EXTEND(t->rank, t->n_ranks, rank + 1) < 0) {
+		return refuse_line(t, "out of memory");
 	}
 	p = &t->rank[rank];
 	p->threads = thread >= p->threads ? thread + 1 : p->threads;

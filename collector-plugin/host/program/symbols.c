@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/text/text.h"
 
 struct symbol {
@@ -240,22 +241,12 @@ static int parse_line(char *line, struct symbol *s)
 
 static int read_output(struct vt_symbols *s, FILE *f)
 {
-	size_t room = 0, n, used = 0, lines = 0, i;
+	size_t used, lines = 0, i;
 	char *line, *next;
 
-	do {
-		if (used + 4096 > room) {
-			room = 2 * room + 65536;
-			line = realloc(s->text, room);
-			if (!line) {
-				return -1;
-			}
-			s->text = line;
-		}
-		n = fread(s->text + used, 1, room - used - 1, f);
-		used += n;
-	} while (n > 0);
-	s->text[used] = '\0';
+	if (tkm_read_text(f, &s->text, &used) < 0) {
+		return -1;
+	}
 	for (i = 0; i < used; i++) {
 		lines += s->text[i] == '\n';
 	}

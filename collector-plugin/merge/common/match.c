@@ -8,44 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/table.h"
 
 enum { NONE = UINT32_MAX, GONE = UINT32_MAX - 1 };
 
-static void *grow(void *list, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 1024;
-	void *p = list;
-
-	if (n == *room) {
-		p = realloc(list, more * size);
-		if (p) {
-			*room = more;
-		}
-	}
-	return p;
-}
-
 struct vt_match_end *vt_match_add_end(struct vt_match_ends *l)
 {
-	struct vt_match_end *p = grow(l->end, l->n, &l->room, sizeof(*p));
-
-	if (!p) {
-		return NULL;
-	}
-	l->end = p;
-	return memset(&p[l->n++], 0, sizeof(*p));
+	return TKM_GROW(l->end, l->room, l->n + 1) < 0 ? NULL : memset(&l->end[l->n++], 0, sizeof(*l->end));
 }
 
 struct vt_match_share *vt_match_add_share(struct vt_match_shares *l)
 {
-	struct vt_match_share *p = grow(l->share, l->n, &l->room, sizeof(*p));
-
-	if (!p) {
-		return NULL;
-	}
-	l->share = p;
-	return memset(&p[l->n++], 0, sizeof(*p));
+	return TKM_GROW(l->share, l->room, l->n + 1) < 0 ? NULL : memset(&l->share[l->n++], 0, sizeof(*l->share));
 }
 
 /* ---- sorting indexes ---- */
@@ -119,17 +94,14 @@ static uint32_t channel_of(struct channels *t, const struct vt_match_end *e)
 	uint64_t key[2] = { (uint64_t)e->communicator << 32 | (uint32_t)e->tag,
 		(uint64_t)e->channel << 32 | (uint32_t)sender(e) << 16 | receiver(e) };
 	uint32_t *number = tkm_table_put(&t->number, key, sizeof(key), sizeof(*number));
-	struct channel *c;
 
 	if (!number || *number) {
 		return number ? *number - 1 : NONE;
 	}
-	c = grow(t->channel, t->n, &t->room, sizeof(*c));
-	if (!c) {
+	if (TKM_GROW(t->channel, t->room, t->n + 1) < 0) {
 		return NONE;
 	}
-	t->channel = c;
-	c[t->n] = (struct channel){ 0, 0 };
+	t->channel[t->n] = (struct channel){ 0, 0 };
 	*number = (uint32_t)++t->n;
 	return *number - 1;
 }

@@ -119,7 +119,8 @@ struct vt_merge {
 	int any_paths; /* there are files that are read or written */
 	struct tkm_table communicators;
 	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */
-	uint32_t n_communicators, room_communicators;
+	uint32_t n_communicators;
+	size_t room_communicators;
 	struct vt_merge_row *row;
 	size_t n_rows, room_rows;
 	struct tkm_table row_names;

@@ -10,15 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "collector-plugin/merge/common/names.h"
 
 /* ---- reading ---- */
 
 static struct vt_merge_comm *place(struct vt_merge_file *f, uint32_t id)
 {
-	uint32_t n = f->n_comms ? f->n_comms : 16;
-	struct vt_merge_comm *p;
-
 	if (id < f->n_comms) {
 		return &f->comms[id];
 	}
@@ -26,17 +24,7 @@ static struct vt_merge_comm *place(struct vt_merge_file *f, uint32_t id)
 	if (id > vt_raw_file_size(f->raw) / 56) {
 		return NULL;
 	}
-	while (n <= id) {
-		n *= 2;
-	}
-	p = realloc(f->comms, n * sizeof(*p));
-	if (!p) {
-		return NULL;
-	}
-	memset(p + f->n_comms, 0, (n - f->n_comms) * sizeof(*p));
-	f->comms = p;
-	f->n_comms = n;
-	return &p[id];
+	return TKM_EXTEND(f->comms, f->n_comms, id + 1) < 0 ? NULL : &f->comms[id];
 }
 
 static int set_name(struct vt_merge_comm *c, const char *name)
@@ -51,6 +39,7 @@ int vt_merge_see_communicator(struct vt_merge_file *f, const struct vt_raw_def *
 	const struct vt_raw_comm_def *def = &d->communicator;
 	struct vt_merge_comm *c = place(f, d->id);
 	struct vt_raw_ranks *p;
+	size_t room;
 
 	if (!c) {
 		return d->id > vt_raw_file_size(f->raw) / 56 ? 0 : -1;
@@ -58,8 +47,9 @@ int vt_merge_see_communicator(struct vt_merge_file *f, const struct vt_raw_def *
 	if (def->kind == VT_RAW_COMM_RENAMED) {
 		return set_name(c, d->name);
 	}
-	p = realloc((void *)(uintptr_t)c->def.ranks, (c->seen + (size_t)d->n + 1) * sizeof(*p));
-	if (!p) {
+	p = (struct vt_raw_ranks *)(uintptr_t)c->def.ranks;
+	room = c->seen;
+	if (TKM_GROW(p, room, c->seen + (size_t)d->n + 1) < 0) {
 		return -1;
 	}
 	memcpy(p + c->seen, def->ranks, d->n * sizeof(*p));
@@ -182,15 +172,9 @@ static const char *key_of(const struct vt_merge_file *f, const struct vt_merge_c
 
 static int add(struct vt_merge *m, struct vt_merge_communicator *g, const char *name)
 {
-	struct vt_merge_communicator *p;
 
-	if (m->n_communicators == m->room_communicators) {
-		m->room_communicators = m->room_communicators ? 2 * m->room_communicators : 64;
-		p = realloc(m->communicator, m->room_communicators * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		m->communicator = p;
+	if (TKM_GROW(m->communicator, m->room_communicators, m->n_communicators + 1) < 0) {
+		return -1;
 	}
 	g->name = strdup(name ? name : "");
 	m->communicator[m->n_communicators++] = *g;

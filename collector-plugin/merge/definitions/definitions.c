@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "collector-plugin/merge/definitions/communicators.h"
 #include "collector-plugin/merge/definitions/objects.h"
 #include "collector-plugin/merge/definitions/statistics.h"
@@ -17,22 +18,14 @@
 static int set_id(const struct vt_merge_file *f, struct vt_merge_ids *ids, uint32_t id, uint32_t to)
 {
 	int high = id >= VT_MERGE_HIGH;
-	uint32_t n, *p;
 
 	id -= high ? VT_MERGE_HIGH : 0;
 	/* ids are assigned in sequence, and a definition has at least 16 bytes */
 	if (id >= VT_MERGE_HIGH && id > vt_raw_file_size(f->raw) / 16) {
 		return 0; /* the id is of a damaged file */
 	}
-	if (id >= ids->n[high]) {
-		n = (id + 64) / 2 * 3;
-		p = realloc(ids->to[high], n * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		memset(p + ids->n[high], 0, (n - ids->n[high]) * sizeof(*p));
-		ids->to[high] = p;
-		ids->n[high] = n;
+	if (id >= ids->n[high] && TKM_EXTEND(ids->to[high], ids->n[high], id + 1) < 0) {
+		return -1;
 	}
 	ids->to[high][id] = to;
 	return 0;
@@ -48,16 +41,9 @@ struct context {
 static int add_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i, uint64_t tid, const char *name)
 {
 	struct vt_merge_thread *p;
-	uint32_t n = i + 1;
 
-	if (n > *size) {
-		p = realloc(*list, n * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		memset(p + *size, 0, (n - *size) * sizeof(*p));
-		*list = p;
-		*size = n;
+	if (i >= *size && TKM_EXTEND(*list, *size, i + 1) < 0) {
+		return -1;
 	}
 	p = &(*list)[i];
 	p->several |= p->there && tid && p->tid && tid != p->tid;

@@ -6,23 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "collector-plugin/host/program/demangle.h"
 #include "collector-plugin/host/program/symbols.h"
 #include "collector-plugin/merge/definitions/lines.h"
 
 int vt_merge_see_object(struct vt_merge_file *f, const struct vt_raw_def *d)
 {
-	struct vt_merge_object *o = realloc(f->object, (f->n_objects + 1) * sizeof(*o));
+	struct vt_merge_object *o = TKM_APPEND(f->object, f->n_objects);
 
 	if (!o) {
 		return -1;
 	}
-	f->object = o;
-	o = &o[f->n_objects];
 	*o = (struct vt_merge_object){ .id = d->id, .path = strdup(d->name) };
 	o->build_id_size = d->n <= sizeof(o->build_id) ? d->n : 0;
 	memcpy(o->build_id, d->build_id, sizeof(o->build_id));
-	f->n_objects += o->path != NULL;
 	return o->path ? 0 : -1;
 }
 

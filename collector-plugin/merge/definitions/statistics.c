@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector-plugin/merge/definitions/communicators.h"
+#include "base/grow.h"
 #include "collector-plugin/merge/common/names.h"
 #include "collector-plugin/merge/common/options.h"
+#include "collector-plugin/merge/definitions/communicators.h"
 
 /* Values for rows without a message and for collective operations (Intel Trace Collector guide, section 2.8.2). */
 #define NO_MESSAGE 0xffffffffu
@@ -60,13 +61,8 @@ static struct vt_merge_row *row_of(
 	if (!e || e->id) {
 		return e ? &m->row[e->id - 1] : NULL;
 	}
-	if (m->n_rows == m->room_rows) {
-		p = realloc(m->row, (2 * m->room_rows + 64) * sizeof(*p));
-		if (!p) {
-			return NULL;
-		}
-		m->row = p;
-		m->room_rows = 2 * m->room_rows + 64;
+	if (TKM_GROW(m->row, m->room_rows, m->n_rows + 1) < 0) {
+		return NULL;
 	}
 	p = &m->row[m->n_rows++];
 	*p = (struct vt_merge_row){ .f = f,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "collector-plugin/merge/records/events.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/merge/records/source.h"
@@ -111,26 +112,15 @@ static inline int next_record(struct vt_merge_part *part, struct vt_merge_source
 	return s->closing;
 }
 
-static int source_is_earlier(const struct queue *q, uint32_t a, uint32_t b)
+/* sources: the array that the indexes *a and *b are of. */
+static int source_is_earlier(const void *sources, const uint32_t *a, const uint32_t *b)
 {
-	return q->s[a].time != q->s[b].time ? q->s[a].time < q->s[b].time : a < b;
+	const struct vt_merge_source *s = sources;
+
+	return s[*a].time != s[*b].time ? s[*a].time < s[*b].time : *a < *b;
 }
 
-static void sift_down(struct queue *q, size_t i)
-{
-	uint32_t moved = q->heap[i];
-	size_t child;
-
-	while ((child = 2 * i + 1) < q->n) {
-		child += child + 1 < q->n && source_is_earlier(q, q->heap[child + 1], q->heap[child]);
-		if (!source_is_earlier(q, q->heap[child], moved)) {
-			break;
-		}
-		q->heap[i] = q->heap[child];
-		i = child;
-	}
-	q->heap[i] = moved;
-}
+TKM_HEAP(source_heap, uint32_t, source_is_earlier);
 
 uint32_t vt_merge_willy(const struct vt_merge_file *f, uint16_t where)
 {
@@ -251,7 +241,7 @@ static int write_run(struct queue *q)
 	int more = 1;
 
 	if (q->n > 1) {
-		next = q->heap[q->n > 2 && source_is_earlier(q, q->heap[2], q->heap[1]) ? 2 : 1];
+		next = q->heap[q->n > 2 && source_is_earlier(q->s, &q->heap[2], &q->heap[1]) ? 2 : 1];
 		limit = q->s[next].time;
 	}
 	do {
@@ -264,9 +254,7 @@ static int write_run(struct queue *q)
 	if (!more) {
 		q->heap[0] = q->heap[--q->n];
 	}
-	if (q->n) {
-		sift_down(q, 0);
-	}
+	source_heap_sift(q->s, q->heap, q->n, 0);
 	return 0;
 }
 
@@ -314,7 +302,7 @@ static int fill(struct queue *q)
 	}
 	q->n_sources = n;
 	for (i = q->n / 2; i-- > 0;) {
-		sift_down(q, i);
+		source_heap_sift(q->s, q->heap, q->n, i);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "collector-plugin/merge/records/messages.h"
 #include "collector-plugin/raw/events.h"
 
@@ -14,15 +15,8 @@
 
 static int push(struct vt_merge_states *t, uint32_t function)
 {
-	uint32_t room = t->room ? 2 * t->room : 64, *p;
-
-	if (t->n == t->room) {
-		p = realloc(t->function, room * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		t->function = p;
-		t->room = room;
+	if (TKM_GROW(t->function, t->room, t->n + 1) < 0) {
+		return -1;
 	}
 	t->function[t->n++] = function;
 	return 0;

@@ -7,7 +7,8 @@
 
 struct vt_merge_states {
 	uint32_t *function; /* [n] of the trace, outermost first */
-	uint32_t n, room;
+	uint32_t n;
+	size_t room;
 	uint32_t scl; /* location of the innermost state that was entered last; 0: none */
 	struct {
 		/* level: how many states were open when the innermost one began to move bytes, 0: it moves none */

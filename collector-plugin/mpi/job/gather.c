@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/newfile.h"
 #include "base/text/text.h"
 #include "calib/file/clk.h"
@@ -369,14 +370,13 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 	if (strcmp(path, j->path[rank]) == 0 || read_head(j->path[rank], &now) < 0 || !is_before(&now, path)) {
 		return 0;
 	}
-	more = realloc(j->in, (*n + 1) * sizeof(*more));
+	more = TKM_APPEND(j->in, *n);
 	if (!more) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
-	j->in = more;
-	more[*n] = more[rank];
-	more[*n].path = strdup(path);
-	return more[(*n)++].path ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	*more = j->in[rank];
+	more->path = strdup(path);
+	return more->path ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 }
 
 /* Looks in the folder of that rank's raw file, for all ranks with raw files there. */
@@ -475,11 +475,10 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 
 int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
-	size_t i, n = j->run.ranks;
+	size_t i, n = 0;
 	int rc = 0;
 
-	j->in = calloc(n, sizeof(*j->in));
-	if (!j->in) {
+	if (TKM_EXTEND(j->in, n, j->run.ranks) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
 	for (i = 0; i < n; i++) {
