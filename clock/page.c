@@ -334,15 +334,14 @@ static int find_folder(struct tkc_writer *w, const char *folder, struct tkm_err 
 	return w->folder < 0 ? -1 : 0;
 }
 
-int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int scale, uint64_t axis, const char *timer,
-	struct tkm_err *err)
+int tkc_create(struct tkc_writer *w, const struct tkc_page_of *of, struct tkm_err *err)
 {
 	struct tkc_page head = { .magic = TKC_MAGIC,
 		.version = TKC_VERSION,
 		.size = sizeof(struct tkc_page),
-		.scale = scale,
-		.timer = tkc_timer_id(timer),
-		.axis = axis,
+		.scale = of->scale,
+		.timer = tkc_timer_id(of->timer),
+		.axis = of->axis,
 		.writer = (int32_t)getpid() };
 	const struct tkc_vmclock *v = tkc_vmclock_open();
 
@@ -352,12 +351,12 @@ int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int s
 	tkc_vmclock_close(v);
 	if (head.timer == -2) {
 		return tkm_fail(
-			err, TKM_ERR_UNAVAIL, "other processes cannot read the timer %s, or it can be set", timer);
+			err, TKM_ERR_UNAVAIL, "other processes cannot read the timer %s, or it can be set", of->timer);
 	}
-	snprintf(w->name, sizeof(w->name), "%s", name);
-	snprintf(head.timer_name, sizeof(head.timer_name), "%s", timer);
+	snprintf(w->name, sizeof(w->name), "%s", of->name);
+	snprintf(head.timer_name, sizeof(head.timer_name), "%s", of->timer);
 	tkc_domain(head.domain);
-	if (find_folder(w, folder, err) < 0 || make_file(w, &head, err) < 0) {
+	if (find_folder(w, of->folder, err) < 0 || make_file(w, &head, err) < 0) {
 		if (w->page) {
 			munmap(w->page, TKC_BYTES);
 		}

@@ -92,12 +92,18 @@ int tkc_folder(int k, unsigned uid, char *path, size_t size);
  * or -1. */
 int tkc_folder_open(const char *path, unsigned uid, int make, struct tkm_err *err);
 
-/* Makes the page `name` in `folder` (NULL: the first of the usual places that can be used). It replaces a page of that
- * name whose writer has ended. status is UNSYNCHRONISED until the first tkc_write(). timer: canonical name
- * (timers/timer.h). Returns 0, or -1: no folder, another process writes a page of that name, or other processes cannot
+/* What is constant in a page. */
+struct tkc_page_of {
+	const char *folder; /* NULL: the first of the usual places that can be used */
+	const char *name;
+	int scale; /* enum tickmark_scale */
+	uint64_t axis;
+	const char *timer; /* canonical name (timers/timer.h) */
+};
+/* Makes a page. It replaces a page of that name whose writer has ended. status is UNSYNCHRONISED until the first
+ * tkc_write(). Returns 0, or -1: no folder, another process writes a page of that name, or other processes cannot
  * read the timer. */
-int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int scale, uint64_t axis, const char *timer,
-	struct tkm_err *err);
+int tkc_create(struct tkc_writer *w, const struct tkc_page_of *of, struct tkm_err *err);
 
 /* Records the state of the machine. Must be called before the measurement that tkc_write() will publish. vmclock: of
  * tkc_vmclock_open(), or NULL. */

@@ -272,8 +272,7 @@ static int one_line(char *text, const char *origin, tkm_option_line line, void *
 	return line(name, text, origin, ctx);
 }
 
-static int all_lines(FILE *f, const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
-	struct tkm_err *err)
+static int all_lines(FILE *f, const char *path, const struct tkm_option_reader *reader, struct tkm_err *err)
 {
 	struct tkm_option_storage *s;
 	char *line = NULL, origin[300];
@@ -292,11 +291,11 @@ static int all_lines(FILE *f, const char *path, struct tkm_option_storage **stor
 			rc = tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin);
 			break;
 		}
-		s->next = *storage;
-		*storage = s;
+		s->next = *reader->storage;
+		*reader->storage = s;
 		memcpy(s->text, line, (size_t)n + 1);
 		s->text[strcspn(s->text, "\r\n")] = '\0';
-		rc = one_line(s->text, origin, fn, ctx);
+		rc = one_line(s->text, origin, reader->line, reader->ctx);
 	}
 	if (rc == 0 && ferror(f)) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
@@ -306,25 +305,22 @@ static int all_lines(FILE *f, const char *path, struct tkm_option_storage **stor
 	return rc;
 }
 
-int tkm_option_lines(
-	const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx, struct tkm_err *err)
+int tkm_option_lines(const char *path, const struct tkm_option_reader *reader, struct tkm_err *err)
 {
 	FILE *f = fopen(path, "re");
 
-	return f ? all_lines(f, path, storage, fn, ctx, err)
-		 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+	return f ? all_lines(f, path, reader, err) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
 }
 
-int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage,
-	tkm_option_line fn, void *ctx, struct tkm_err *err)
+int tkm_option_text(
+	const char *text, size_t size, const char *name, const struct tkm_option_reader *reader, struct tkm_err *err)
 {
 	FILE *f = size ? fmemopen((char *)(uintptr_t)text, size, "r") : NULL;
 
 	if (size == 0) {
 		return 0;
 	}
-	return f ? all_lines(f, name, storage, fn, ctx, err)
-		 : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
+	return f ? all_lines(f, name, reader, err) : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
 }
 
 int tkm_option_file(
@@ -332,7 +328,7 @@ int tkm_option_file(
 {
 	struct file_context c = { table, err };
 
-	return tkm_option_lines(path, storage, set_line, &c, err);
+	return tkm_option_lines(path, &(struct tkm_option_reader){ storage, set_line, &c }, err);
 }
 
 int tkm_option_distance(const char *a, const char *b)

@@ -56,11 +56,15 @@ int tkm_option_file(
  * and the rest of the line, for every line that has a name; origin is "FILE:LINE". `rest` lies in *storage and may be
  * given to tkm_option_set_rest(). Returns 0, what line() returned if not 0, or -1. */
 typedef int (*tkm_option_line)(const char *name, char *rest, const char *origin, void *ctx);
-int tkm_option_lines(
-	const char *path, struct tkm_option_storage **storage, tkm_option_line line, void *ctx, struct tkm_err *err);
-/* The same for a text in memory; errors print `name` as its file. */
-int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage,
-	tkm_option_line line, void *ctx, struct tkm_err *err);
+struct tkm_option_reader {
+	struct tkm_option_storage **storage;
+	tkm_option_line line;
+	void *ctx;
+};
+int tkm_option_lines(const char *path, const struct tkm_option_reader *reader, struct tkm_err *err);
+/* Reads a text in memory instead; errors print `name` as its file. */
+int tkm_option_text(
+	const char *text, size_t size, const char *name, const struct tkm_option_reader *reader, struct tkm_err *err);
 /* Sets o from the fields after its name; changes them in place. Returns 0 or -1. */
 int tkm_option_set_rest(const struct tkm_option *o, char *rest, const char *origin, struct tkm_err *err);
 /* The option of that name, whatever its case, or NULL. */

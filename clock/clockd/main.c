@@ -180,7 +180,8 @@ static int open_server(struct server *s, struct tkm_err *err)
 	tkc_watch(s->vmclock, &s->first);
 	s->timer = open_timer(&lag_s, err);
 	if (!s->timer || tkc_reference_open(&s->reference, s->o->reference, s->timer, lag_s, err) < 0 ||
-		tkc_create(&s->page, NULL, TKC_UTC_NAME, TICKMARK_UTC, 0, s->timer->name, err) < 0) {
+		tkc_create(&s->page, &(struct tkc_page_of){ NULL, TKC_UTC_NAME, TICKMARK_UTC, 0, s->timer->name },
+			err) < 0) {
 		return -1;
 	}
 	s->bound = tkc_clockbound_create(s->page.folder, TKC_CLOCKBOUND_NAME, err);

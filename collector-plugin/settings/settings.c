@@ -345,13 +345,14 @@ static const char *variable(const struct vt_settings *s, const char *name)
 static void load_file(struct vt_settings *s)
 {
 	const char *path = s->config ? s->config : variable(s, "VT_CONFIG");
+	const struct tkm_option_reader reader = { &s->storage, see_line, s };
 	struct tkm_err e;
 	int rc = 0;
 
 	if (s->config_text) {
-		rc = tkm_option_text(s->config_text, s->config_size, s->config_name, &s->storage, see_line, s, &e);
+		rc = tkm_option_text(s->config_text, s->config_size, s->config_name, &reader, &e);
 	} else if (path && *path) {
-		rc = tkm_option_lines(path, &s->storage, see_line, s, &e);
+		rc = tkm_option_lines(path, &reader, &e);
 	}
 	if (rc < 0) {
 		complain(s, "%s; its options are left out", e.text);

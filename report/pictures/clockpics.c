@@ -67,25 +67,20 @@ static void step_table(FILE *f, const struct vtr_clocks *c)
 
 /* ---- offset and bound ---- */
 
-static void draw(FILE *f, const struct vtr_clocks *c, struct vtr_chosen *lines, const char *id, const char *title,
-	const char *about, const char *unit, size_t n, int zero)
+/* Draws the lines, and frees what they hold. `what` has the words of the picture, and its number of points. */
+static void draw_lines(FILE *f, const struct vtr_clocks *c, struct vtr_chosen *lines, const struct vtr_chart *what)
 {
 	char label[STEPS][120];
 	struct vtr_mark mark[STEPS];
-	struct vtr_chart chart = { .id = id,
-		.title = title,
-		.about = about,
-		.x_unit = "s",
-		.y_unit = unit,
-		.n = n,
-		.line = lines->line,
-		.lines = lines->n,
-		.to = length_s(c),
-		.mark = mark,
-		.with_zero = zero };
+	struct vtr_chart chart = *what;
 
+	chart.x_unit = "s";
+	chart.line = lines->line;
+	chart.lines = lines->n;
+	chart.to = length_s(c);
+	chart.mark = mark;
 	chart.marks = find_marks(c, mark, label);
-	fprintf(f, "<h3>%s</h3><p class=\"soft\">%s</p>\n", title, about);
+	fprintf(f, "<h3>%s</h3><p class=\"soft\">%s</p>\n", what->title, what->about);
 	vtr_svg_chart(f, &chart);
 	vtr_curve_table(f, &chart);
 	free(lines->sum);
@@ -129,13 +124,23 @@ static void show_offsets(FILE *f, const struct vtr_clocks *c)
 		}
 		vtr_choose(&offset, -1, 0, &lines);
 		about_offsets(about, sizeof(about), c, &offset);
-		draw(f, c, &lines, "offset", "Offset before correction", about, "s", VTR_INSTANTS, 0);
+		draw_lines(f, c, &lines,
+			&(struct vtr_chart){ .id = "offset",
+				.title = "Offset before correction",
+				.about = about,
+				.y_unit = "s",
+				.n = VTR_INSTANTS });
 		vtr_choose(&bound, c->run.master, 0, &lines);
 		if (lines.n) {
-			draw(f, c, &lines, "bound", "Bound after correction",
-				"The largest error that a corrected stamp can have, given the assumptions about drift "
-				"and wander.",
-				"s", VTR_INSTANTS, 1);
+			draw_lines(f, c, &lines,
+				&(struct vtr_chart){ .id = "bound",
+					.title = "Bound after correction",
+					.about = "The largest error that a corrected stamp can have, given the "
+						 "assumptions about drift "
+						 "and wander.",
+					.y_unit = "s",
+					.n = VTR_INSTANTS,
+					.with_zero = 1 });
 		}
 	}
 	free(offset.value);
@@ -237,10 +242,14 @@ static void show_drift(FILE *f, const struct vtr_clocks *c)
 	}
 	vtr_choose(&d, -1, 0, &lines);
 	if (lines.n && vtr_farthest(&d, c->run.ranks > 1 ? (size_t)(c->run.master == 0) : 0) >= 0) {
-		draw(f, c, &lines, "drift", "Drift",
-			"Rate of each clock between sessions, relative to its nominal frequency; the band is what the "
-			"messages prove.",
-			"ppm", d.n, 0);
+		draw_lines(f, c, &lines,
+			&(struct vtr_chart){ .id = "drift",
+				.title = "Drift",
+				.about = "Rate of each clock between sessions, relative to its nominal frequency; the "
+					 "band is what the "
+					 "messages prove.",
+				.y_unit = "ppm",
+				.n = d.n });
 	} else {
 		free(lines.sum);
 		fputs("<p>Drift over time is unknown: it needs two sessions of a clock of its own.</p>\n", f);
@@ -277,9 +286,13 @@ static void show_errors(FILE *f, const struct vtr_clocks *c)
 	}
 	vtr_choose(&e, c->run.master, 1, &lines);
 	if (lines.n) {
-		draw(f, c, &lines, "error", "Error of the interpolation at the sessions",
-			"The map minus what the session measured; the band is what the messages of the session allow.",
-			"s", e.n, 0);
+		draw_lines(f, c, &lines,
+			&(struct vtr_chart){ .id = "error",
+				.title = "Error of the interpolation at the sessions",
+				.about = "The map minus what the session measured; the band is what the messages of "
+					 "the session allow.",
+				.y_unit = "s",
+				.n = e.n });
 	}
 	free(e.value);
 }

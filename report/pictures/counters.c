@@ -326,11 +326,21 @@ static void describe(const struct vtr_counter *c, const struct rows *r, char *bu
 		vtr_value(m, sizeof(m), sum / weight, c->unit), vtr_value(b, sizeof(b), high, c->unit));
 }
 
+/* The lines of a chart, and what they hold. */
+struct chart_lines {
+	struct curve curve[LINES + 1];
+	struct vtr_line line[LINES + 1];
+	char (*label)[120]; /* LINES + 1 of them */
+};
+
 /* Chooses the lines: one for each series if there are few, else an envelope and the series that are farthest from the
  * mean. */
-static size_t choose_lines(const struct vtr_trace *t, const struct rows *r, uint32_t n, uint32_t per,
-	struct curve *curve, struct vtr_line *line, char (*label)[120])
+static size_t choose_lines(
+	const struct vtr_trace *t, const struct rows *r, uint32_t n, uint32_t per, struct chart_lines *of)
 {
+	struct curve *curve = of->curve;
+	struct vtr_line *line = of->line;
+	char(*label)[120] = of->label;
 	size_t lines = 0, i, from = 0;
 
 	if (r->n > LINES) {
@@ -356,9 +366,9 @@ static size_t choose_lines(const struct vtr_trace *t, const struct rows *r, uint
 static void show_counter(FILE *f, const struct vtr_trace *t, size_t number)
 {
 	const struct vtr_counter *c = &t->counter[number];
-	struct curve curve[LINES + 1] = { { 0 } };
-	struct vtr_line line[LINES + 1];
-	char label[LINES + 1][120], title[300], about[400], id[40], data[40];
+	char label[LINES + 1][120];
+	struct chart_lines lines = { .label = label };
+	char title[300], about[400], id[40], data[40];
 	struct rows r = { 0 };
 	uint32_t per, n = columns_of(t, CURVES, &per);
 	struct vtr_chart chart = {
@@ -367,7 +377,7 @@ static void show_counter(FILE *f, const struct vtr_trace *t, size_t number)
 	int i, bad = find_rows(t, number, &r) < 0;
 
 	for (i = 0; i <= LINES && !bad; i++) {
-		bad = curve_alloc(&curve[i], n) < 0;
+		bad = curve_alloc(&lines.curve[i], n) < 0;
 	}
 	if (!bad) {
 		qsort(r.s, r.n, sizeof(*r.s), r.n > LINES ? by_mean : by_rank);
@@ -383,14 +393,14 @@ static void show_counter(FILE *f, const struct vtr_trace *t, size_t number)
 		chart.to = axis_end(t, n, per);
 		chart.y_unit = c->unit;
 		chart.n = n;
-		chart.line = line;
-		chart.lines = choose_lines(t, &r, n, per, curve, line, label);
+		chart.line = lines.line;
+		chart.lines = choose_lines(t, &r, n, per, &lines);
 		vtr_svg_chart(f, &chart);
 		counter_table(f, t, c, &r, "");
 		fputs("</section>\n", f);
 	}
 	for (i = 0; i <= LINES; i++) {
-		free(curve[i].low);
+		free(lines.curve[i].low);
 	}
 	free(r.s);
 }
@@ -417,8 +427,7 @@ int vtr_counter_is_constant(const struct vtr_trace *t, size_t counter, double *v
 
 int vtr_counter_curves(const struct vtr_trace *t, size_t counter, struct vtr_curves *c)
 {
-	struct vtr_line line[LINES + 1];
-	struct curve curve[LINES + 1];
+	struct chart_lines lines = { .label = c->label };
 	struct rows r;
 	uint32_t per, n = columns_of(t, CURVES, &per), i;
 	double *block;
@@ -430,16 +439,16 @@ int vtr_counter_curves(const struct vtr_trace *t, size_t counter, struct vtr_cur
 		return -1;
 	}
 	for (i = 0; i <= LINES; i++, block += 4 * (size_t)n) {
-		curve[i] = (struct curve){ block, block + n, block + 2 * (size_t)n, block + 3 * (size_t)n };
+		lines.curve[i] = (struct curve){ block, block + n, block + 2 * (size_t)n, block + 3 * (size_t)n };
 	}
 	qsort(r.s, r.n, sizeof(*r.s), r.n > LINES ? by_mean : by_rank);
-	c->lines = choose_lines(t, &r, n, per, curve, line, c->label);
+	c->lines = choose_lines(t, &r, n, per, &lines);
 	c->n = n;
 	c->length_s = axis_end(t, n, per);
 	for (i = 0; i < c->lines; i++) {
-		c->value[i][0] = curve[i].mean;
-		c->value[i][1] = curve[i].low;
-		c->value[i][2] = curve[i].high;
+		c->value[i][0] = lines.curve[i].mean;
+		c->value[i][1] = lines.curve[i].low;
+		c->value[i][2] = lines.curve[i].high;
 	}
 	free(r.s);
 	return 0;

@@ -26,6 +26,7 @@ static void put_value(FILE *f, double v, double low, double high)
 
 /* The resolution of the values: the number of columns, and 3 texts or only the means. */
 struct grain {
+	uint32_t columns; /* of the trace */
 	uint32_t n, per;
 	int texts;
 };
@@ -33,7 +34,7 @@ struct grain {
 static struct grain find_grain(const struct vtr_trace *t)
 {
 	uint32_t used = vtr_axis_used(&t->axis);
-	struct grain g = { used, 1, 3 };
+	struct grain g = { t->axis.columns, used, 1, 3 };
 	size_t series = t->axis.n_series ? t->axis.n_series : 1;
 
 	while (g.n > 320 || (g.n > 32 && series * g.n * 2 * (size_t)g.texts > LETTERS)) {
@@ -47,8 +48,7 @@ static struct grain find_grain(const struct vtr_trace *t)
 	return g;
 }
 
-static void put_text(FILE *f, const struct vtr_trace *t, const struct vtr_series *s, const struct grain *g, int which,
-	double low, double high)
+static void put_text(FILE *f, const struct vtr_series *s, const struct grain *g, int which, double low, double high)
 {
 	uint32_t k, n;
 
@@ -56,7 +56,7 @@ static void put_text(FILE *f, const struct vtr_trace *t, const struct vtr_series
 	for (k = 0; k < g->n; k++) {
 		struct vtr_column c;
 
-		n = (k + 1) * g->per <= t->axis.columns ? g->per : t->axis.columns - k * g->per;
+		n = (k + 1) * g->per <= g->columns ? g->per : g->columns - k * g->per;
 		c = vtr_column_join(s, k * g->per, n);
 		put_value(f,
 			!(c.weight > 0)      ? NAN
@@ -85,7 +85,7 @@ static void put_counter(FILE *f, const struct vtr_trace *t, size_t number, const
 		fputs(i ? ",[" : "[", f);
 		vtr_json(f, vtr_willy_label(t, s[i]->willy, label, sizeof(label)));
 		for (which = 0; which < (c->share ? 1 : g->texts); which++) {
-			put_text(f, t, s[i], g, which, low, high);
+			put_text(f, s[i], g, which, low, high);
 		}
 		fputc(']', f);
 	}

@@ -68,7 +68,7 @@ static int create(struct tkc_writer *w, const char *job)
 	struct tkm_err err;
 
 	tkc_job_page(name, sizeof(name), job);
-	return tkc_create(w, folder, name, TICKMARK_JOB, 77, "clock_monotonic", &err);
+	return tkc_create(w, &(struct tkc_page_of){ folder, name, TICKMARK_JOB, 77, "clock_monotonic" }, &err);
 }
 
 static void a_page_is_read(void)
@@ -208,21 +208,25 @@ static void a_writer_without_descriptors_lives(void)
 	char path[sizeof(w.path)];
 	int fd;
 
-	CHECK(tkc_create(&w, folder, "closed", TICKMARK_JOB, 77, "clock_monotonic", &err) == 0, "%s", err.text);
+	CHECK(tkc_create(&w, &(struct tkc_page_of){ folder, "closed", TICKMARK_JOB, 77, "clock_monotonic" }, &err) == 0,
+		"%s", err.text);
 	snprintf(path, sizeof(path), "%s", w.path);
 	tkc_close_descriptors(&w);
 	CHECK_INT(w.fd, -1);
 	CHECK_INT(w.folder, -1);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK_INT(tkc_writer_lives(fd), 1);
-	CHECK(tkc_create(&(struct tkc_writer){ 0 }, folder, "closed", TICKMARK_JOB, 77, "clock_monotonic", &err) < 0,
+	CHECK(tkc_create(&(struct tkc_writer){ 0 },
+		      &(struct tkc_page_of){ folder, "closed", TICKMARK_JOB, 77, "clock_monotonic" }, &err) < 0,
 		"written twice");
 	tkc_withdraw(&w);
 	CHECK_INT(tkc_writer_lives(fd), 0);
 	CHECK_INT(access(path, F_OK), -1);
 	close(fd);
 	/* the path is not known to lead there later */
-	if (chdir(folder) == 0 && tkc_create(&w, ".", "closed", TICKMARK_JOB, 77, "clock_monotonic", &err) == 0) {
+	if (chdir(folder) == 0 &&
+		tkc_create(&w, &(struct tkc_page_of){ ".", "closed", TICKMARK_JOB, 77, "clock_monotonic" }, &err) ==
+			0) {
 		tkc_close_descriptors(&w);
 		CHECK(w.folder >= 0 && chdir("/") == 0, "a relative path");
 		tkc_withdraw(&w);
@@ -315,8 +319,9 @@ static void only_trusted_pages_are_read(void)
 	CHECK(c != NULL, "%s", err.text);
 	tickmark_close(c);
 	tkc_withdraw(&w);
-	CHECK(tkc_create(&w, folder, "x", TICKMARK_JOB, 1, "clock_realtime", &why) < 0, "a clock that can be set");
-	CHECK(tkc_create(&w, folder, "x", TICKMARK_JOB, 1, "sim:drift=1ppm", &why) < 0,
+	CHECK(tkc_create(&w, &(struct tkc_page_of){ folder, "x", TICKMARK_JOB, 1, "clock_realtime" }, &why) < 0,
+		"a clock that can be set");
+	CHECK(tkc_create(&w, &(struct tkc_page_of){ folder, "x", TICKMARK_JOB, 1, "sim:drift=1ppm" }, &why) < 0,
 		"a clock that others cannot read");
 }
 

@@ -43,7 +43,8 @@ void vt_job_page_open(const struct vt_job *j)
 		snprintf(job, sizeof(job), "%016llx", (unsigned long long)axis);
 	}
 	tkc_job_page(name, sizeof(name), job);
-	if (tkc_create(&page, NULL, name, TICKMARK_JOB, axis, j->link->timer->name, &err) < 0) {
+	if (tkc_create(&page, &(struct tkc_page_of){ NULL, name, TICKMARK_JOB, axis, j->link->timer->name }, &err) <
+		0) {
 		vt_say(2, "INFO", "the job's clock cannot be read by tickmark_now(): %s", err.text);
 		return;
 	}

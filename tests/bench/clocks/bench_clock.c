@@ -187,7 +187,8 @@ int main(void)
 	struct tkm_err err;
 	int i;
 
-	if (!t || !mkdtemp(folder) || tkc_create(&w, folder, "utc", TICKMARK_UTC, 0, "CPU", &err) < 0) {
+	if (!t || !mkdtemp(folder) ||
+		tkc_create(&w, &(struct tkc_page_of){ folder, "utc", TICKMARK_UTC, 0, "CPU" }, &err) < 0) {
 		fprintf(stderr, "bench_clock: no counter or no page\n");
 		return 1;
 	}
