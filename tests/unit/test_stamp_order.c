@@ -63,7 +63,7 @@ static void *publish(void *arg)
 static void leave_calls(int may_follow, long *seen, long *reversed)
 {
 	struct tmr_timer counter = { .read = read_counter };
-	const struct vt_collect collect = { .timer_ = &counter };
+	const struct vt_collect collect = { .timer = &counter };
 	struct vt_mpi_call k = { .on = 1, .collect = &collect };
 	long long old = 0;
 	long i;

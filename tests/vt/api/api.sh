@@ -3,7 +3,7 @@
 # VT.h and VT.inc as programs of every language see them, libVTnull, and all against the list of what the guide
 # names (collector-plugin/api/api.list). TAP.
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
-list=$include/api.list
+list=$src/collector-plugin/api/api.list
 
 kind() # kind KIND: the names of that kind in the list
 {
@@ -127,7 +127,7 @@ exported() # exported LIBRARY FILE...: exactly the symbols in the files
 	ok "$so exports what the tables say, no more and no less" $?
 }
 exported libVTnull.so "$dir/api"
-exported libVTcs.so "$dir/api" "$include/../preload/preload.sym"
+exported libVTcs.so "$dir/api" "$src/collector-plugin/preload/preload.sym"
 # Linked with a sanitizer it also names libraries of which it uses nothing.
 needs() # needs LIBRARY: all that it needs, but what sanitizers brought
 {
@@ -146,14 +146,14 @@ needs libVTcs.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
 ok "libVTcs.so needs libc only" $?
 if [ -e "$lib/libVT.so" ]; then
 	# MPI-4 names are there where the MPI has them, all or none
-	mpi=$include/../mpi
+	mpi=$src/collector-plugin/mpi
 	sed -n 's/^[A-Z0-9_]*(\([A-Z][a-z0-9_]*\), .*/MPI_\1/p' "$mpi/calls4.def" >"$dir/mpi4"
 	nm -D --defined-only "$lib/libVT.so" | grep -q ' MPI_Send_c$' || : >"$dir/mpi4"
 	awk -F'[(, ]+' '/^[A-Z0-9_]+\(/ {
 		print "MPI_" $2 "\nMPI_" $4 "\nmpi_" $3 "\nmpi_" $3 "_\nmpi_" $3 "__\nmpi_" $3 "_f08_"
 		print $1 == "BY_HAND" ? "PMPI_" $2 : "mpi_" $3 "_f08ts_"
 	}' "$mpi/calls.def" >"$dir/mpi"
-	exported libVT.so "$dir/api" "$include/../preload/preload.sym" "$dir/mpi" "$dir/mpi4"
+	exported libVT.so "$dir/api" "$src/collector-plugin/preload/preload.sym" "$dir/mpi" "$dir/mpi4"
 	needs libVT.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
 	expect_line -E '^libmpi(ch)?\.so' "$dir/out"
 	expect [ "$(wc -l <"$dir/out")" -eq 1 ]

@@ -14,7 +14,7 @@ ${CC:-cc} -O1 $san -o points "$here/api/programs/points.c" -I"$include" -L"$lib"
 }
 # the functions of the interface and those of preload.sym, without the Fortran names of the former
 {
-	awk '$1 == "function" { print $3 }' "$include/api.list"
+	awk '$1 == "function" { print $3 }' "$src/collector-plugin/api/api.list"
 	cat "$src/collector-plugin/preload/preload.sym"
 } >names
 while read -r name; do

@@ -4,7 +4,7 @@
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 # shellcheck disable=SC2034
-here=$src/tests/vt lib=$build/.libs include=$src/collector-plugin/api
+here=$src/tests/vt lib=$build/.libs include=$src/include
 # what the libraries were sanitized with, the programs must be too
 # shellcheck disable=SC2034
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
