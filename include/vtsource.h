@@ -111,7 +111,7 @@ struct smp_source {
 	const char *what; /* one line for a person */
 
 	/* Calls each() for every counter, also for those that this machine lacks, with the reason in missing.
-	 * `hint` is a pattern (smp_match() in source.h) or a plain name: what cannot match may be left out, and a
+	 * `hint` is a pattern (the wildcards of option COUNTER) or a plain name: what cannot match may be left out, and a
 	 * plain name of an instance or an event that is not listed otherwise is looked up. Returns 0, or what
 	 * each() returned, or -1 with a reason when the source as a whole does not work here. */
 	int (*list)(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT]);

@@ -3,10 +3,11 @@
 #include "config.h"
 #include "sampler/private.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "sampler/rules.h"
+#include "base/text/glob.h"
 
 struct chunk { /* texts of counters, never moved */
 	struct chunk *next;
@@ -22,7 +23,7 @@ struct from {
 struct smp_plan {
 	struct smp_planned *item;
 	size_t n, cap;
-	struct smp_rule *rule;
+	struct tkm_glob_rule *rule;
 	size_t n_rules;
 	struct chunk *texts;
 	struct smp_env *env; /* one per plugin, for its options */
@@ -46,7 +47,7 @@ static const char *keep_text(struct smp_plan *plan, const char *text)
 	}
 	len = strnlen(text, sizeof(c->text) - 1);
 	if (!c || sizeof(c->text) - c->used < len + 1) {
-		c = smp_alloc(sizeof(*c));
+		c = calloc(1, sizeof(*c));
 		if (!c) {
 			return NULL;
 		}
@@ -65,7 +66,7 @@ static int is_selected(const struct smp_plan *plan, const char *name)
 	size_t i = plan->n_rules;
 
 	while (i-- > 0) {
-		if (smp_match(plan->rule[i].pattern, name)) {
+		if (tkm_glob_match(plan->rule[i].pattern, name)) {
 			return plan->rule[i].on;
 		}
 	}
@@ -110,12 +111,10 @@ static int add(const struct smp_counter *c, void *ctx)
 			return 0;
 		}
 	}
-	p = smp_grow(plan->item, plan->n, &plan->cap, sizeof(*p));
-	if (!p) {
+	if (TKM_GROW(plan->item, plan->cap, plan->n + 1) < 0) {
 		return -1;
 	}
-	plan->item = p;
-	p += plan->n;
+	p = &plan->item[plan->n];
 	*p = (struct smp_planned){ *c, plan->source, plan->source_env };
 	p->counter.name = keep_text(plan, c->name);
 	p->counter.unit = keep_text(plan, c->unit ? c->unit : "");
@@ -140,7 +139,7 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 	plan->source_env = env;
 	plan->first = plan->n;
 	for (i = 0; rc == 0 && i < plan->n_rules; i++) {
-		const struct smp_rule *r = &plan->rule[i];
+		const struct tkm_glob_rule *r = &plan->rule[i];
 
 		/* a source that does not work at all says so when one of its counters is asked for by name */
 		if (r->on && s->list(env, r->pattern, add, plan, why) == -1 && !why[0]) {
@@ -189,9 +188,9 @@ static int add_unknown(struct smp_plan *plan)
 	plan->source = NULL;
 	plan->first = 0;
 	for (i = 0; i < plan->n_rules; i++) {
-		const struct smp_rule *r = &plan->rule[i];
+		const struct tkm_glob_rule *r = &plan->rule[i];
 
-		for (j = 0; j < plan->n && !smp_match(r->pattern, plan->item[j].counter.name); j++) {
+		for (j = 0; j < plan->n && !tkm_glob_match(r->pattern, plan->item[j].counter.name); j++) {
 		}
 		c.name = r->pattern;
 		c.missing = why_elsewhere(c.name) ? why_elsewhere(c.name) : unknown;
@@ -199,7 +198,8 @@ static int add_unknown(struct smp_plan *plan)
 		c.missing =
 			strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : c.missing;
 #endif
-		if (j == plan->n && r->on && (smp_is_name(r->pattern) || c.missing != unknown) && add(&c, plan) < 0) {
+		if (j == plan->n && r->on && (tkm_glob_is_name(r->pattern) || c.missing != unknown) &&
+			add(&c, plan) < 0) {
 			return -1;
 		}
 	}
@@ -246,20 +246,20 @@ static size_t count_sources(size_t n_plugins)
 struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
 	const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err)
 {
-	struct smp_plan *plan = smp_alloc(sizeof(*plan));
+	struct smp_plan *plan = calloc(1, sizeof(*plan));
 	size_t i;
 	int rc = -1;
 
 	if (plan) {
-		plan->rule = smp_alloc((n_rules + 1) * sizeof(*plan->rule));
-		plan->env = smp_alloc((n_plugins + 1) * sizeof(*plan->env));
-		plan->from = smp_alloc(count_sources(n_plugins) * sizeof(*plan->from));
+		plan->rule = calloc(1, (n_rules + 1) * sizeof(*plan->rule));
+		plan->env = calloc(1, (n_plugins + 1) * sizeof(*plan->env));
+		plan->from = calloc(1, count_sources(n_plugins) * sizeof(*plan->from));
 	}
 	if (!plan || !plan->rule || !plan->env || !plan->from) {
 		goto out;
 	}
 	for (i = 0; i < n_rules; i++) {
-		if (smp_rule_parse(rules[i], &plan->rule[i], err) < 0) {
+		if (tkm_glob_rule_parse("COUNTER", rules[i], &plan->rule[i], err) < 0) {
 			smp_plan_close(plan);
 			return NULL;
 		}
@@ -319,7 +319,7 @@ uint64_t smp_plan_mark(const struct smp_plan *plan)
 
 struct smp_plan *smp_plan_later(const struct smp_plan *before, struct tkm_err *err)
 {
-	struct smp_plan *plan = smp_alloc(sizeof(*plan));
+	struct smp_plan *plan = calloc(1, sizeof(*plan));
 	const struct smp_plan *first = before;
 	size_t i;
 	int rc = -1;
@@ -328,8 +328,8 @@ struct smp_plan *smp_plan_later(const struct smp_plan *before, struct tkm_err *e
 		first = first->before;
 	}
 	if (plan) {
-		plan->rule = smp_alloc((first->n_rules + 1) * sizeof(*plan->rule));
-		plan->from = smp_alloc((first->n_from + 1) * sizeof(*plan->from));
+		plan->rule = calloc(1, (first->n_rules + 1) * sizeof(*plan->rule));
+		plan->from = calloc(1, (first->n_from + 1) * sizeof(*plan->from));
 	}
 	if (plan && plan->rule && plan->from) {
 		plan->before = before;
@@ -369,11 +369,11 @@ void smp_plan_close(struct smp_plan *plan)
 	}
 	for (c = plan->texts; c; c = next) {
 		next = c->next;
-		smp_free(c);
+		free(c);
 	}
-	smp_free(plan->rule);
-	smp_free(plan->env);
-	smp_free(plan->from);
-	smp_free(plan->item);
-	smp_free(plan);
+	free(plan->rule);
+	free(plan->env);
+	free(plan->from);
+	free(plan->item);
+	free(plan);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory, files, directories and reasons for the sources (private.h). */
+/* Files, directories and reasons for the sources (private.h). */
 #include "config.h"
 #include "sampler/private.h"
 
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,69 +15,11 @@
 
 #include "base/rootfs.h"
 
-/* Precedes each piece of memory; keeps it aligned to 16 bytes. */
-union head {
-	size_t bytes;
-	char align[16];
-};
-
 static int own_process;
 
 void smp_own_process(void)
 {
 	own_process = 1;
-}
-
-void *smp_alloc(size_t bytes)
-{
-	union head *h;
-
-	if (bytes > SIZE_MAX - sizeof(*h)) {
-		return NULL;
-	}
-	bytes += sizeof(*h);
-	if (own_process) {
-		h = calloc(1, bytes);
-		return h ? h + 1 : NULL;
-	}
-	h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (h == MAP_FAILED) {
-		return NULL;
-	}
-	h->bytes = bytes;
-	return h + 1;
-}
-
-void smp_free(void *p)
-{
-	if (p) {
-		union head *h = (union head *)p - 1;
-
-		if (own_process) {
-			free(h);
-		} else {
-			munmap(h, h->bytes);
-		}
-	}
-}
-
-void *smp_grow(void *array, size_t n, size_t *cap, size_t item)
-{
-	size_t more = *cap ? 2 * *cap : 16;
-	void *bigger;
-
-	if (n < *cap) {
-		return array;
-	}
-	bigger = more > SIZE_MAX / item ? NULL : smp_alloc(more * item);
-	if (bigger) {
-		if (n) {
-			memcpy(bigger, array, n * item);
-		}
-		smp_free(array);
-		*cap = more;
-	}
-	return bigger;
 }
 
 int smp_live(const struct smp_env *env)

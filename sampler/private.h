@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the sources share: memory that is not the program's heap, files that stay open in a process whose program may
+/* What the sources share: files that stay open in a process whose program may
  * close all descriptors, parsing of numbers, and totals that continue when the kernel's counts wrap. */
 #ifndef SAMPLER_PRIVATE_H
 #define SAMPLER_PRIVATE_H
@@ -8,16 +8,9 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/grow.h"
+#include "base/text/glob.h"
 #include "sampler/source.h"
-
-/* Zeroed pages of our own: the observed program's malloc may be its own, broken, or locked by a fork. NULL
- * when there are none. smp_free(NULL) is allowed. */
-void *smp_alloc(size_t bytes);
-void smp_free(void *p);
-
-/* An array that grows: makes room for one more item after n, returns the new array or NULL (the old one
- * stays). cap is kept by the call. */
-void *smp_grow(void *array, size_t n, size_t *cap, size_t item);
 
 /* Is the root that of this machine, so that system calls and the files of /proc and /sys agree? */
 int smp_live(const struct smp_env *env);

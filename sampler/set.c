@@ -3,6 +3,8 @@
 #include "config.h"
 #include "sampler/private.h"
 
+#include <stdlib.h>
+
 struct part { /* of one source */
 	const struct smp_source *source;
 	void *set;
@@ -17,6 +19,14 @@ struct smp_set {
 	struct part *part;
 };
 
+static int belongs(const struct smp_plan *plan, size_t i, const struct smp_target *target,
+	int (*wanted)(const struct smp_plan *plan, size_t i))
+{
+	const struct smp_planned *p = smp_plan_at(plan, i);
+
+	return !p->counter.missing && p->source && p->counter.scope == target->scope && (!wanted || wanted(plan, i));
+}
+
 /* Collects the plan's counters for the target, in the order of the plan, in which the counters of a source are
  * neighbours. */
 static void collect(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target,
@@ -28,8 +38,7 @@ static void collect(struct smp_set *set, const struct smp_plan *plan, const stru
 		const struct smp_planned *p = smp_plan_at(plan, i);
 		struct part *last = set->n_parts ? &set->part[set->n_parts - 1] : NULL;
 
-		if (p->counter.missing || !p->source || p->counter.scope != target->scope ||
-			(wanted && !wanted(plan, i))) {
+		if (!belongs(plan, i, target, wanted)) {
 			continue;
 		}
 		if (!last || last->source != p->source) {
@@ -65,14 +74,17 @@ struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_targe
 struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
 	int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err)
 {
-	size_t n = smp_plan_size(plan), i;
-	struct smp_set *set = smp_alloc(sizeof(*set));
+	size_t n = 0, i;
+	struct smp_set *set = calloc(1, sizeof(*set));
 
+	for (i = 0; i < smp_plan_size(plan); i++) {
+		n += (size_t)belongs(plan, i, target, wanted);
+	}
 	if (set) {
-		set->planned = smp_alloc((n + 1) * sizeof(*set->planned));
-		set->name = smp_alloc((n + 1) * sizeof(*set->name));
-		set->why = smp_alloc((n + 1) * sizeof(*set->why));
-		set->part = smp_alloc((n + 1) * sizeof(*set->part));
+		set->planned = calloc(1, (n + 1) * sizeof(*set->planned));
+		set->name = calloc(1, (n + 1) * sizeof(*set->name));
+		set->why = calloc(1, (n + 1) * sizeof(*set->why));
+		set->part = calloc(1, (n + 1) * sizeof(*set->part));
 	}
 	if (!set || !set->planned || !set->name || !set->why || !set->part) {
 		smp_set_close(set);
@@ -149,9 +161,9 @@ void smp_set_close(struct smp_set *set)
 			set->part[i].source->close(set->part[i].set);
 		}
 	}
-	smp_free(set->planned);
-	smp_free(set->name);
-	smp_free(set->why);
-	smp_free(set->part);
-	smp_free(set);
+	free(set->planned);
+	free(set->name);
+	free(set->why);
+	free(set->part);
+	free(set);
 }

@@ -15,7 +15,7 @@
 /* All sources of this build, in the order of the list; NULL ends it. */
 extern const struct smp_source *const smp_sources[];
 
-/* Tells the library that this process observes others and is not observed itself. Then its malloc() and low
+/* Tells the library that this process observes others and is not observed itself. Then low
  * descriptors may be used, which is faster. Must be the first of these calls. */
 void smp_own_process(void);
 
@@ -26,20 +26,6 @@ void smp_env_init(struct smp_env *env);
  * may be wanted. If the program itself is linked with PAPI, this initialises PAPI, which works fully only for the
  * thread that initialises it; otherwise PAPI's counters would be missing. In other programs it does nothing. */
 void smp_prepare(const struct smp_env *env);
-
-/* Does name match the pattern? The guide's wildcards (Intel Trace Collector guide, section 3.2, STATE): '*' any number of
- * characters but the colon, '**' any with the colon, '?' one but the colon, '[...]' one of a list or range
- * ("[!...]" none of it); '\' takes the next as it is. Upper and lower case are alike (3.2.1). Returns 1 or 0. */
-int smp_match(const char *pattern, const char *name);
-
-/* Is the pattern a plain name, without wildcards? */
-int smp_is_name(const char *pattern);
-
-/* May any name that begins with `prefix` match? For list() with a hint. */
-int smp_may_match(const char *pattern, const char *prefix);
-
-/* Checks one rule "<pattern> [on|off]" of option COUNTER (Intel Trace Collector guide, section 3.2). Returns 0, or -1. */
-int smp_rule_check(const char *rule, struct tkm_err *err);
 
 /* The rules for users who choose nothing: the five OS counters of the Intel Trace Collector guide and the process's
  * standard counters. NULL ends them. */

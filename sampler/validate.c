@@ -165,7 +165,7 @@ static const struct expectation *find_expectation(const char *name)
 	size_t i;
 
 	for (i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++) {
-		if (smp_match(expectations[i].pattern, name)) {
+		if (tkm_glob_match(expectations[i].pattern, name)) {
 			return &expectations[i];
 		}
 	}

@@ -4,8 +4,8 @@
 #include "collector-plugin/core/collector.h"
 
 #include <string.h>
-#include <strings.h>
 
+#include "base/text/glob.h"
 #include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
@@ -105,21 +105,14 @@ const char *vt_collect_option(const char *name)
 int vt_collect_counter_on(const char *name)
 {
 	const struct tkm_option_list *l = &vt_collector.settings.counter;
-	char pattern[256];
-	size_t i, n;
-	int on = 1;
+	struct tkm_glob_rule r;
+	size_t i = l->n;
 
 	/* the last rule that matches counts; the program's own counters are on unless a rule excludes them */
-	for (i = 0; i < l->n; i++) {
-		n = strcspn(l->text[i], " \t");
-		if (n < sizeof(pattern)) {
-			memcpy(pattern, l->text[i], n);
-			pattern[n] = '\0';
-			if (smp_match(pattern, name)) {
-				n += strspn(l->text[i] + n, " \t");
-				on = strcasecmp(l->text[i] + n, "off") && strcasecmp(l->text[i] + n, "false");
-			}
+	while (i-- > 0) {
+		if (tkm_glob_rule_parse("COUNTER", l->text[i], &r, NULL) == 0 && tkm_glob_match(r.pattern, name)) {
+			return r.on;
 		}
 	}
-	return on;
+	return 1;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/glob.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
@@ -180,7 +181,7 @@ static void report_fruitless(const struct vt_collector *c, const char *rule)
 	}
 	for (i = 0; i < smp_plan_size(c->plan); i++) {
 		p = smp_plan_at(c->plan, i);
-		if (smp_match(pattern, p->counter.name)) {
+		if (tkm_glob_match(pattern, p->counter.name)) {
 			known++;
 			there += !p->counter.missing;
 			missing = p->counter.missing ? p : missing;

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text/glob.h"
 #include "base/text/text.h"
 #include "collector-plugin/settings/choose.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/rule.h"
-#include "sampler/source.h"
 
 /* ---- TIME-WINDOWS, THROTTLE, PCTRACE, HANDLE-SIGNALS ---- */
 
@@ -188,6 +188,7 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 	double seconds;
 	static const char *const samplers[] = { "process", "thread", NULL };
 	struct vt_rule rule;
+	struct tkm_glob_rule counter;
 	struct tkm_err e;
 	char why[500];
 
@@ -203,7 +204,7 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 		return -1;
 	}
 
-	if (!strcasecmp(name, "COUNTER") && smp_rule_check(text, &e) < 0) {
+	if (!strcasecmp(name, "COUNTER") && tkm_glob_rule_parse("COUNTER", text, &counter, &e) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
 	}
 	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats) && !vt_format_by_name(text)) {

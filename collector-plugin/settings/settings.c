@@ -12,9 +12,9 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/text/glob.h"
 #include "base/text/text.h"
 #include "collector-plugin/settings/rule.h"
-#include "sampler/source.h"
 
 extern char **environ;
 
@@ -316,11 +316,12 @@ static void unquote_counters(struct vt_settings *s)
 
 static void check_counters(struct vt_settings *s)
 {
+	struct tkm_glob_rule rule;
 	struct tkm_err e;
 	size_t i, n = 0;
 
 	for (i = 0; i < s->counter.n; i++) {
-		if (smp_rule_check(s->counter.text[i], &e) < 0) {
+		if (tkm_glob_rule_parse("COUNTER", s->counter.text[i], &rule, &e) < 0) {
 			complain(s, "%s: left out", e.text);
 			free(s->counter.text[i]);
 		} else {

@@ -6,6 +6,7 @@
 #include "sampler/private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -120,20 +121,20 @@ static char *read_all(const struct smp_env *env, size_t *size)
 	ssize_t n = -1;
 
 	for (*size = 64 * 1024; root >= 0 && *size <= (size_t)16 << 20; *size *= 4) {
-		buf = smp_alloc(*size);
+		buf = calloc(1, *size);
 		n = buf ? tkm_root_read(root, "/proc/stat", buf, *size) : -1;
 		last = n > 0 ? strstr(buf, "\nintr") : NULL;
 		if (last || !buf || n < (ssize_t)*size - 1) {
 			break;
 		}
-		smp_free(buf);
+		free(buf);
 		buf = NULL;
 	}
 	if (root >= 0) {
 		close(root);
 	}
 	if (n <= 0) {
-		smp_free(buf);
+		free(buf);
 		buf = NULL;
 	}
 	return buf;
@@ -159,7 +160,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	char *buf;
 	int rc = 0, class, cpu, n_cpus, per_cpu = strchr(hint, ':') != NULL || strstr(hint, "**") != NULL;
 
-	if (!smp_may_match(hint, "cpu_")) {
+	if (!tkm_glob_may_match(hint, "cpu_")) {
 		return 0;
 	}
 	buf = read_all(env, &size);
@@ -176,7 +177,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 			rc = list_one(class, cpu, 100 / hertz(env), each, ctx);
 		}
 	}
-	smp_free(buf);
+	free(buf);
 	return rc;
 }
 
@@ -212,8 +213,8 @@ static void close_set(void *set)
 	struct set *s = set;
 
 	smp_file_close(&s->file);
-	smp_free(s->buf);
-	smp_free(s);
+	free(s->buf);
+	free(s);
 }
 
 static int reopen(struct set *s)
@@ -233,7 +234,7 @@ static int reopen(struct set *s)
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
+	struct set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]));
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 	size_t i, size;
 	char *all;
@@ -249,7 +250,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->file.fd = -1;
 	all = read_all(env, &size);
 	s->n_start = s->n_on = s->n_cpus = all ? count_cpus(all) : 0;
-	smp_free(all);
+	free(all);
 	/* CPUs that are off now may be switched on later */
 	s->n_cpus = smp_live(env) && configured > s->n_cpus ? (int)configured : s->n_cpus;
 	for (i = 0; i < n; i++) {
@@ -262,7 +263,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	}
 	/* ten numbers of up to 20 digits a line are possible, 100 bytes are usual */
 	s->size = 256 * ((size_t)s->n_cpus + 2);
-	s->buf = smp_alloc(s->size);
+	s->buf = calloc(1, s->size);
 	if (!s->buf || reopen(s) < 0) {
 		smp_why(why, "%s",
 			s->buf ? smp_why_closed(errno, "/proc/stat cannot be opened: is /proc mounted?") : "no memory");

@@ -4,6 +4,7 @@
 #include "sampler/sources/device.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* A scan costs about ten reads. A new device's own counts include what it moved before it was found. A device that
@@ -127,13 +128,12 @@ struct scan {
 
 static struct device *add(struct set *s, int root, const char *name)
 {
-	struct device *d = smp_grow(s->dev, s->n_dev, &s->cap, sizeof(*d));
+	struct device *d;
 
-	if (!d) {
+	if (TKM_GROW(s->dev, s->cap, s->n_dev + 1) < 0) {
 		return NULL;
 	}
-	s->dev = d;
-	d += s->n_dev++;
+	d = &s->dev[s->n_dev++];
 	memset(d, 0, sizeof(*d));
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	d->own = s->all && is_own(s->class, s->env, root, name, s->opened);
@@ -317,8 +317,8 @@ void smp_device_close(void *set)
 	for (i = 0; i < s->n_dev; i++) {
 		close_files(&s->dev[i]);
 	}
-	smp_free(s->dev);
-	smp_free(s);
+	free(s->dev);
+	free(s);
 }
 
 static int parse_name(const struct smp_device_class *class, const char *name, struct wanted *w)
@@ -346,7 +346,7 @@ static int parse_name(const struct smp_device_class *class, const char *name, st
 void *smp_device_open(const struct smp_device_class *class, const struct smp_env *env, const char *const *names,
 	size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
+	struct set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]));
 	size_t i;
 
 	if (!s) {
@@ -478,7 +478,7 @@ int smp_device_list(const struct smp_device_class *class, const struct smp_env *
 	int rc;
 
 	(void)why;
-	if (!smp_may_match(hint, class->prefix)) {
+	if (!tkm_glob_may_match(hint, class->prefix)) {
 		return 0;
 	}
 	l.root = smp_root(env);
@@ -489,7 +489,7 @@ int smp_device_list(const struct smp_device_class *class, const struct smp_env *
 		class->names(l.root, list_device, &l);
 		rc = l.rc;
 	}
-	if (rc == 0 && smp_is_name(hint)) {
+	if (rc == 0 && tkm_glob_is_name(hint)) {
 		rc = list_absent(&l, hint);
 	}
 	if (l.root >= 0) {

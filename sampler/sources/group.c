@@ -6,6 +6,7 @@
 #include "sampler/sources/text_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -187,14 +188,14 @@ static int list_device(const char *device, const char *path, void *ctx)
 	int own = !l->counter->group->own || l->counter->group->own(l->root, device);
 
 	l->found += own;
-	text = own || strchr(l->hint, ':') ? smp_alloc(FILE_SIZE) : NULL;
+	text = own || strchr(l->hint, ':') ? calloc(1, FILE_SIZE) : NULL;
 	if (text && tkm_root_read(l->root, path, text, FILE_SIZE) > 0 && find_number(l->counter, text, &v) == 0) {
 		l->readable += own;
 	}
-	smp_free(text);
+	free(text);
 	snprintf(name, sizeof(name), "%s:%s", l->counter->c.name, device);
 	if (!strchr(l->hint, ':') ||
-		!(smp_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : smp_match(l->hint, name))) {
+		!(tkm_glob_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : tkm_glob_match(l->hint, name))) {
 		return 0;
 	}
 	snprintf(what, sizeof(what), "%s; %s", l->counter->c.what, device);
@@ -216,7 +217,7 @@ static int list_one(struct lister *l)
 		smp_why(why, "%s/*/%s has no such number, or may not be read", folder(c->group, l->root), c->file);
 	}
 	snprintf(name, sizeof(name), "%s", c->c.name);
-	if (smp_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : smp_match(l->hint, name)) {
+	if (tkm_glob_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : tkm_glob_match(l->hint, name)) {
 		return list_counter(l, name, c->c.what, why[0] ? why : NULL);
 	}
 	return 0;
@@ -230,7 +231,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 
 	(void)why;
 	for (i = 0; rc == 0 && i < N_COUNTERS; i++) {
-		if (smp_may_match(hint, counters[i].c.name)) {
+		if (tkm_glob_may_match(hint, counters[i].c.name)) {
 			l.counter = &counters[i];
 			l.found = l.readable = 0;
 			rc = list_one(&l);
@@ -295,12 +296,10 @@ static int open_device(const char *device, const char *path, void *ctx)
 			return 0;
 		}
 	}
-	f = s->n_files < MOST_FILES ? smp_grow(s->file, s->n_files, &s->cap, sizeof(*f)) : NULL;
-	if (!f) {
+	if (s->n_files == MOST_FILES || TKM_GROW(s->file, s->cap, s->n_files + 1) < 0) {
 		return 1;
 	}
-	s->file = f;
-	f += s->n_files;
+	f = &s->file[s->n_files];
 	*f = (struct file){ .counter = o->w->counter, .own = own };
 	snprintf(f->device, sizeof(f->device), "%s", device);
 	if (smp_file_open(&f->file, o->root, path) == 0) {
@@ -331,21 +330,21 @@ static void close_set(void *set)
 	for (i = 0; i < s->n_files; i++) {
 		smp_file_close(&s->file[i].file);
 	}
-	smp_free(s->file);
-	smp_free(s);
+	free(s->file);
+	free(s);
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
+	struct set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]));
 	int root = smp_root(env);
 	size_t i;
 
 	(void)target;
 	if (!s || root < 0) {
 		smp_why(why, "no memory, or no root folder");
-		smp_free(s);
+		free(s);
 		return NULL;
 	}
 	s->env = env;

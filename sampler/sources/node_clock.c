@@ -239,13 +239,13 @@ static void close_set(void *set)
 	struct clock_set *s = set;
 
 	smp_file_close(&s->file);
-	smp_free(s);
+	free(s);
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct clock_set *s = smp_alloc(sizeof(*s) + n);
+	struct clock_set *s = calloc(1, sizeof(*s) + n);
 	size_t i;
 	int k;
 
@@ -290,7 +290,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 		c.missing = from_of[k] != FROM_SOURCE ? ntp
 			: source[0]                   ? NULL
 						      : "no current_clocksource in /sys/devices/system/clocksource";
-		if (smp_may_match(hint, "clock_") || smp_may_match(hint, "ntp_")) {
+		if (tkm_glob_may_match(hint, "clock_") || tkm_glob_may_match(hint, "ntp_")) {
 			rc = each(&c, ctx);
 		}
 	}

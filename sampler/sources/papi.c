@@ -357,7 +357,7 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 	const char *const *names, char (*why_each)[SMP_TEXT])
 {
 	/* only events that take turns have times */
-	PAPI_event_info_t *info = env->flags & SMP_MULTIPLEX ? smp_alloc(sizeof(*info)) : NULL;
+	PAPI_event_info_t *info = env->flags & SMP_MULTIPLEX ? calloc(1, sizeof(*info)) : NULL;
 	size_t i, len;
 	int code, component, rc;
 
@@ -400,7 +400,7 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 			note_natives(s, i, code, info);
 		}
 	}
-	smp_free(info);
+	free(info);
 }
 
 static void start_parts(
@@ -450,7 +450,7 @@ static void close_set(void *set)
 	for (i = 0; s->owner == getpid() && still_ours(s) && i < s->n_parts; i++) {
 		drop(s->papi, &s->part[i]);
 	}
-	smp_free(s);
+	free(s);
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
@@ -458,7 +458,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 {
 	const struct smp_papi *papi = smp_papi_get(env, why);
 	struct fd_list *fds;
-	struct papi_set *s = papi ? smp_alloc(sizeof(*s) + n * (sizeof(long long) + 4 * sizeof(int))) : NULL;
+	struct papi_set *s = papi ? calloc(1, sizeof(*s) + n * (sizeof(long long) + 4 * sizeof(int))) : NULL;
 	size_t i;
 
 	if (!s) {
@@ -475,7 +475,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->place = s->part_of + n;
 	s->timing = s->place + n;
 	s->fd_of = s->timing + n;
-	fds = smp_alloc(2 * sizeof(*fds));
+	fds = calloc(1, 2 * sizeof(*fds));
 	if (fds) {
 		find_fds(env, &fds[0]);
 		add_events(s, env, target, names, why_each);
@@ -483,7 +483,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 		find_fds(env, &fds[1]);
 		remember_fds(s, &fds[0], &fds[1]);
 		find_times(s, why_each);
-		smp_free(fds);
+		free(fds);
 	}
 	s->state = SMP_VALID | (env->flags & SMP_MULTIPLEX && target->scope != SMP_NODE ? SMP_SCALED : 0);
 	s->in_order = s->n_parts == 1 && !s->part[0].direct && s->part[0].running && s->part[0].n == n;
@@ -672,7 +672,7 @@ static int list_code(const struct lister *l, int code)
 	if (component < 0 || l->papi->get_event_info(code, info) != PAPI_OK) {
 		return 0;
 	}
-	if (!smp_match(l->hint, info->symbol) && !strstr(l->hint, process_suffix)) {
+	if (!tkm_glob_match(l->hint, info->symbol) && !strstr(l->hint, process_suffix)) {
 		return 0;
 	}
 	what = info->long_descr[0] ? info->long_descr : info->short_descr;
@@ -687,7 +687,7 @@ static int list_missing(const struct lister *l, const char *why)
 	struct smp_counter c = { .unit = "events", .what = "", .missing = why, .scope = SMP_THREAD, .type = SMP_U64 };
 	int i, rc = 0;
 
-	if (smp_is_name(l->hint)) {
+	if (tkm_glob_is_name(l->hint)) {
 		bare_name(bare, l->hint);
 		c.name = is_process(l->hint) ? l->hint : bare;
 		c.scope = is_process(l->hint) ? SMP_PROCESS : SMP_THREAD;
@@ -775,15 +775,15 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	if (!l.papi) {
 		return list_missing(&l, why);
 	}
-	l.info = smp_alloc(sizeof(*l.info));
+	l.info = calloc(1, sizeof(*l.info));
 	if (!l.info) {
 		return smp_why(why, "no memory");
 	}
-	rc = smp_is_name(hint) ? list_name(&l) : list_presets(&l);
-	if (rc == 0 && !smp_is_name(hint)) {
+	rc = tkm_glob_is_name(hint) ? list_name(&l) : list_presets(&l);
+	if (rc == 0 && !tkm_glob_is_name(hint)) {
 		rc = list_natives(&l);
 	}
-	smp_free(l.info);
+	free(l.info);
 	return rc;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -154,14 +155,13 @@ static int open_one(struct set *s, const struct smp_perf_event *e, const struct 
 	const struct smp_target *t, uint32_t pmu, size_t leader, int slot)
 {
 	int inherit = t->scope == SMP_PROCESS, group = leader < s->n_counters ? s->c[leader].fd : -1, fd;
-	struct counter *c = smp_grow(s->c, s->n_counters, &s->cap, sizeof(*c));
+	struct counter *c;
 	struct perf_event_attr attr;
 	int32_t tid = t->scope == SMP_THREAD ? t->tid : t->pid;
 
-	if (!c) {
+	if (TKM_GROW(s->c, s->cap, s->n_counters + 1) < 0) {
 		return ENOMEM;
 	}
-	s->c = c;
 	set_attr(&attr, e, env, inherit);
 	attr.config |= (uint64_t)pmu << 32;
 	attr.pinned = group < 0 && e->type == PERF_TYPE_HARDWARE && !s->multiplex;
@@ -173,7 +173,7 @@ static int open_one(struct set *s, const struct smp_perf_event *e, const struct 
 	if (fd < 0) {
 		return group >= 0 && errno == EINVAL ? ENOSPC : errno; /* the group would not fit the PMU */
 	}
-	c += s->n_counters;
+	c = &s->c[s->n_counters];
 	*c = (struct counter){ .fd = fd, .id = id_of(fd), .slot = slot, .members = 1, .type = e->type };
 	if (group >= 0) {
 		c->place = s->c[leader].members++;
@@ -236,14 +236,14 @@ static void close_set(void *set)
 			close(s->c[i].fd);
 		}
 	}
-	smp_free(s->c);
-	smp_free(s);
+	free(s->c);
+	free(s);
 }
 
 static struct set *new_set(size_t n)
 {
 	size_t per = sizeof(struct event) + 3 * sizeof(uint64_t) + 1;
-	struct set *s = smp_alloc(sizeof(*s) + n * per);
+	struct set *s = calloc(1, sizeof(*s) + n * per);
 
 	if (s) {
 		s->n = n;
@@ -467,7 +467,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	int rc = 0;
 
 	(void)why;
-	if (!smp_may_match(hint, "perf_")) {
+	if (!tkm_glob_may_match(hint, "perf_")) {
 		return 0;
 	}
 	find_pmus(env, &pmus);
@@ -475,7 +475,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	for (i = 0; rc == 0 && i < smp_perf_n; i++) {
 		const struct smp_perf_event *e = &smp_perf_events[i];
 
-		if (smp_is_name(hint) && strncasecmp(hint, e->name, strcspn(hint, ":")) != 0) {
+		if (tkm_glob_is_name(hint) && strncasecmp(hint, e->name, strcspn(hint, ":")) != 0) {
 			continue;
 		}
 		if (!smp_live(env)) {

@@ -5,6 +5,7 @@
 #include "sampler/private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -50,13 +51,12 @@ static uint64_t number_of(int root, const char *path)
 
 static struct item *add(struct finder *f)
 {
-	struct item *i = f->n < MAX_FILES ? smp_grow(f->item, f->n, &f->cap, sizeof(*i)) : NULL;
+	struct item *i;
 
-	if (!i) {
+	if (f->n >= MAX_FILES || TKM_GROW(f->item, f->cap, f->n + 1) < 0) {
 		return NULL;
 	}
-	f->item = i;
-	i += f->n++;
+	i = &f->item[f->n++];
 	memset(i, 0, sizeof(*i));
 	i->file.fd = -1;
 	return i;
@@ -130,7 +130,7 @@ static void free_items(struct finder *f)
 	for (i = 0; i < f->n; i++) {
 		smp_file_close(&f->item[i].file);
 	}
-	smp_free(f->item);
+	free(f->item);
 }
 
 /* ---- listing ------------------------------------------------------------------------------------- */
@@ -207,10 +207,10 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	int rc = 0;
 
 	(void)why;
-	if (smp_may_match(hint, "energy")) {
+	if (tkm_glob_may_match(hint, "energy")) {
 		rc = list_kind(env, 0, each, ctx);
 	}
-	if (rc == 0 && smp_may_match(hint, "cpu_freq")) {
+	if (rc == 0 && tkm_glob_may_match(hint, "cpu_freq")) {
 		rc = list_kind(env, 1, each, ctx);
 	}
 	return rc;
@@ -257,13 +257,13 @@ static void close_set(void *set)
 
 	free_items(&s->energy);
 	free_items(&s->freq);
-	smp_free(s);
+	free(s);
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct power_set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
+	struct power_set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]));
 	size_t i;
 
 	(void)target;

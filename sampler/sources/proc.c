@@ -134,7 +134,7 @@ static const struct smp_text_source *source(void)
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
 {
-	return smp_may_match(hint, "proc_") || smp_may_match(hint, "thread_")
+	return tkm_glob_may_match(hint, "proc_") || tkm_glob_may_match(hint, "thread_")
 		? smp_text_list(source(), env, hint, each, ctx, why)
 		: 0;
 }
@@ -202,7 +202,7 @@ static int usage_list(const struct smp_env *env, const char *hint, smp_each each
 	int rc = 0;
 
 	(void)why;
-	for (i = 0; rc == 0 && i < N_USAGE && smp_may_match(hint, "proc_"); i++) {
+	for (i = 0; rc == 0 && i < N_USAGE && tkm_glob_may_match(hint, "proc_"); i++) {
 		struct smp_counter c = usage[i];
 
 		c.missing = smp_live(env) ? NULL : "getrusage(2) is about the calling process, not about a snapshot";
@@ -219,8 +219,8 @@ static void usage_close(void *set)
 
 	smp_file_close(&s->stat);
 	smp_file_close(&s->status);
-	smp_free(s->thread);
-	smp_free(s);
+	free(s->thread);
+	free(s);
 }
 
 static int usage_of_other(struct usage_set *s, char why[SMP_TEXT])
@@ -250,7 +250,6 @@ static uint64_t labelled(const char *text, const char *label)
 
 static struct switches *thread_of(struct usage_set *s, int tid)
 {
-	struct switches *t;
 	size_t i;
 
 	for (i = 0; i < s->n_threads && s->thread[i].tid != tid; i++) {
@@ -258,13 +257,11 @@ static struct switches *thread_of(struct usage_set *s, int tid)
 	if (i < s->n_threads) {
 		return &s->thread[i];
 	}
-	t = smp_grow(s->thread, s->n_threads, &s->cap, sizeof(*t));
-	if (!t) {
+	if (TKM_GROW(s->thread, s->cap, s->n_threads + 1) < 0) {
 		return NULL;
 	}
-	s->thread = t;
-	t[s->n_threads] = (struct switches){ .tid = tid };
-	return &t[s->n_threads++];
+	s->thread[s->n_threads] = (struct switches){ .tid = tid };
+	return &s->thread[s->n_threads++];
 }
 
 struct each_thread {
@@ -399,7 +396,7 @@ static void *usage_open(const struct smp_env *env, const struct smp_target *targ
 		smp_why(why, "getrusage(2) is about the calling process, not about a snapshot");
 		return NULL;
 	}
-	s = smp_alloc(sizeof(*s) + n);
+	s = calloc(1, sizeof(*s) + n);
 	if (!s) {
 		smp_why(why, "no memory");
 		return NULL;

@@ -4,6 +4,7 @@
 #include "sampler/private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/statvfs.h>
 
 static const char name[] = "trace_space", what[] = "space on the file system of the trace that this user may still use";
@@ -46,7 +47,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	uint64_t v;
 
 	(void)why;
-	if (smp_is_name(hint) ? strcasecmp(hint, name) != 0 : !smp_match(hint, name)) {
+	if (tkm_glob_is_name(hint) ? strcasecmp(hint, name) != 0 : !tkm_glob_match(hint, name)) {
 		return 0;
 	}
 	if (!smp_live(env)) {
@@ -61,7 +62,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct set *s = smp_alloc(sizeof(*s));
+	struct set *s = calloc(1, sizeof(*s));
 
 	(void)target;
 	(void)names;
@@ -91,5 +92,5 @@ const struct smp_source smp_space = {
 	.list = list,
 	.open = open_set,
 	.read = read_set,
-	.close = smp_free,
+	.close = free,
 };

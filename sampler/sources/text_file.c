@@ -4,6 +4,7 @@
 #include "sampler/sources/text_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -166,14 +167,14 @@ static void check(const struct smp_text_source *s, const struct smp_text_counter
 int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, const char *hint, smp_each each,
 	void *ctx, char why[SMP_TEXT])
 {
-	int root, rc = 0, name = smp_is_name(hint);
+	int root, rc = 0, name = tkm_glob_is_name(hint);
 	char reason[SMP_TEXT], *text;
 	size_t i;
 
-	if (!smp_may_match(hint, s->prefix)) {
+	if (!tkm_glob_may_match(hint, s->prefix)) {
 		return 0;
 	}
-	text = smp_alloc(TEXT_SIZE);
+	text = calloc(1, TEXT_SIZE);
 	if (!text) {
 		return smp_why(why, "no memory");
 	}
@@ -191,7 +192,7 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 			.shown_unit = t->shown_unit,
 		};
 
-		if (name ? strcasecmp(hint, t->name) == 0 : smp_match(hint, t->name)) {
+		if (name ? strcasecmp(hint, t->name) == 0 : tkm_glob_match(hint, t->name)) {
 			check(s, t, env, root, text, reason);
 			c.missing = reason[0] ? reason : NULL;
 			rc = each(&c, ctx);
@@ -200,7 +201,7 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 	if (root >= 0) {
 		close(root);
 	}
-	smp_free(text);
+	free(text);
 	return rc;
 }
 
@@ -256,7 +257,7 @@ static const struct smp_text_counter *find(const struct smp_text_source *s, cons
 void *smp_text_open(const struct smp_text_source *source, const struct smp_env *env, const struct smp_target *target,
 	const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	struct text_set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]) + source->n_files * sizeof(*s->file));
+	struct text_set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]) + source->n_files * sizeof(*s->file));
 	size_t i;
 
 	if (!s) {
@@ -352,5 +353,5 @@ void smp_text_close(void *set)
 	for (i = 0; i < s->source->n_files; i++) {
 		smp_file_close(&s->file[i]);
 	}
-	smp_free(s);
+	free(s);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The wildcards of the Intel Trace Collector guide, in which '*' does not match a colon. */
 #include "config.h"
-#include "sampler/source.h"
+#include "base/text/glob.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/text/text.h"
 
 static int same(char a, char b)
 {
@@ -53,7 +55,7 @@ static const char *match_one(const char *p, char c)
 
 /* Only the last star of each kind needs to be tried again: what a later '**' can take, an earlier one need
  * not give up; a '*' that meets its colon falls back to the last '**'. */
-int smp_match(const char *pattern, const char *name)
+int tkm_glob_match(const char *pattern, const char *name)
 {
 	const char *star = NULL, *star_name = NULL, *wide = NULL, *wide_name = NULL, *next;
 
@@ -84,12 +86,12 @@ int smp_match(const char *pattern, const char *name)
 	}
 }
 
-int smp_is_name(const char *pattern)
+int tkm_glob_is_name(const char *pattern)
 {
 	return strpbrk(pattern, "*?[\\") == NULL;
 }
 
-int smp_may_match(const char *pattern, const char *prefix)
+int tkm_glob_may_match(const char *pattern, const char *prefix)
 {
 	while (*prefix && *pattern && !strchr("*?[\\", *pattern)) {
 		if (!same(*prefix++, *pattern++)) {
@@ -97,4 +99,22 @@ int smp_may_match(const char *pattern, const char *prefix)
 		}
 	}
 	return *pattern || !*prefix;
+}
+
+int tkm_glob_rule_parse(const char *option, const char *text, struct tkm_glob_rule *r, struct tkm_err *err)
+{
+	size_t len = strcspn(text, " \t");
+	const char *state = text + len + strspn(text + len, " \t");
+
+	if (len == 0 || len >= sizeof(r->pattern)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s wants a pattern and on or off, as in \"cpu_* on\", not \"%s\"",
+			option, text);
+	}
+	memcpy(r->pattern, text, len);
+	r->pattern[len] = '\0';
+	if (tkm_parse_bool(state, &r->on) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s %s: only on or off can follow the pattern, not \"%s\"", option,
+			r->pattern, state);
+	}
+	return 0;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The wildcards with which counters are chosen. */
 #include "config.h"
-#include "sampler/source.h"
+#include "base/text/glob.h"
+
+#include <string.h>
 
 #include "tests/lib/check.h"
 
@@ -25,13 +27,14 @@ static void wildcards_of_the_guide(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		CHECK(smp_match(t[i].pattern, t[i].name) == t[i].match, "\"%s\" and \"%s\"", t[i].pattern, t[i].name);
+		CHECK(tkm_glob_match(t[i].pattern, t[i].name) == t[i].match, "\"%s\" and \"%s\"", t[i].pattern,
+			t[i].name);
 	}
-	CHECK_INT(smp_may_match("cpu_*", "cpu_"), 1);
-	CHECK_INT(smp_may_match("c*", "cpu_"), 1);
-	CHECK_INT(smp_may_match("disk_io", "cpu_"), 0);
-	CHECK_INT(smp_may_match("CPU_idle", "cpu_"), 1);
-	CHECK_INT(smp_may_match("cpu", "cpu_"), 0);
+	CHECK_INT(tkm_glob_may_match("cpu_*", "cpu_"), 1);
+	CHECK_INT(tkm_glob_may_match("c*", "cpu_"), 1);
+	CHECK_INT(tkm_glob_may_match("disk_io", "cpu_"), 0);
+	CHECK_INT(tkm_glob_may_match("CPU_idle", "cpu_"), 1);
+	CHECK_INT(tkm_glob_may_match("cpu", "cpu_"), 0);
 }
 
 /* Against the plain recursive definition, on random short texts. */
@@ -65,8 +68,22 @@ static void matching_is_what_its_definition_says(void)
 			s[k] = "ab:"[check_random() % 3];
 		}
 		s[n] = '\0';
-		CHECK(smp_match(p, s) == slow_match(p, s), "\"%s\" and \"%s\"", p, s);
+		CHECK(tkm_glob_match(p, s) == slow_match(p, s), "\"%s\" and \"%s\"", p, s);
 	}
+}
+
+static void a_rule_is_a_pattern_and_on_or_off(void)
+{
+	struct tkm_glob_rule r;
+	struct tkm_err err;
+
+	CHECK(tkm_glob_rule_parse("COUNTER", "cpu_* maybe", &r, &err) < 0 && strstr(err.text, "COUNTER cpu_*") &&
+			strstr(err.text, "maybe"),
+		"%s", err.text);
+	CHECK(tkm_glob_rule_parse("COUNTER", "", &r, &err) < 0, "an empty rule");
+	CHECK(tkm_glob_rule_parse("COUNTER", "cpu_*", &r, &err) == 0 && r.on && !strcmp(r.pattern, "cpu_*"), "%s",
+		r.pattern);
+	CHECK(tkm_glob_rule_parse("COUNTER", "cpu_*  OFF", &r, NULL) == 0 && !r.on, "%s", r.pattern);
 }
 
 int main(int argc, char **argv)
@@ -74,5 +91,6 @@ int main(int argc, char **argv)
 	check_args(argc, argv);
 	RUN(wildcards_of_the_guide);
 	RUN(matching_is_what_its_definition_says);
+	RUN(a_rule_is_a_pattern_and_on_or_off);
 	return check_end();
 }
