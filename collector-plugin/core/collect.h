@@ -81,7 +81,7 @@ const struct vt_account *vt_collect_account(void);
 const struct vt_settings *vt_collect_settings(void);
 /* Does the sampler process (vtsampler/) sample this process? If not, a thread inside does, and inside_why has the
  * reason. */
-int vt_collect_is_outside(void);
+int vt_has_vtsampler(void);
 const char *vt_collect_inside_why(void);
 /* The name by which the timer was opened, with {rank} in it; "" before. */
 const char *vt_collect_timer_name(void);

@@ -18,15 +18,13 @@ struct vt_merge_input;
 struct vt_merge_options;
 struct vt_merge_result;
 
-enum { VT_SAMPLED_INSIDE, VT_SAMPLED_OUTSIDE };
-
 struct vt_collector {
 	struct vt_collect pub;
 	/* What the child of a fork writes is in one place (host/memory.h). */
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct smp_plan *plan;
 	_Atomic int helper[VT_HELPERS]; /* tids of other threads of the collector, 0: none; -1: not known yet */
-	int outside;                    /* the sampler process samples this one (vtsampler/) */
+	int has_vtsampler;              /* the sampler process samples this one */
 	int raw_stays;                  /* children of a fork do not get the raw file's memory */
 	int ended;
 	char run[8192]; /* VT_RUN_VARIABLE; "": not started by vtrun */
@@ -83,7 +81,7 @@ static inline struct vt_raw_options vt_raw_options_of(const struct vt_collector 
 }
 
 /* The ids of the sampler's account of itself. */
-enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16, VT_ID_FIRST_OUTSIDE = 0x8000 };
+enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16, VT_ID_FIRST_VTSAMPLER = 0x8000 };
 enum { VT_CLASS_OWN = 1, VT_CLASS_OS = 2, VT_CLASS_PERF = 3 };
 
 #endif

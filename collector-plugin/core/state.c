@@ -50,9 +50,9 @@ const struct vt_settings *vt_collect_settings(void)
 	return &vt_collector.settings;
 }
 
-int vt_collect_is_outside(void)
+int vt_has_vtsampler(void)
 {
-	return vt_collector.outside;
+	return vt_collector.has_vtsampler;
 }
 
 const char *vt_collect_inside_why(void)

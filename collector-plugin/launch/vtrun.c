@@ -151,7 +151,7 @@ static void forget_outer_run(void)
 
 /* Starts the library in vtrun itself. It hands the process over to the sampler, which continues to sample it when
  * the program replaces vtrun by exec. */
-static void record_from_outside(struct vtrun *r, const char *why)
+static void record_with_vtsampler(struct vtrun *r, const char *why)
 {
 	int fd;
 
@@ -206,7 +206,7 @@ static int run(struct vtrun *r)
 		vtrun_say("%s is missing, or has a blank or colon in its name: the program runs without being recorded",
 			r->library);
 	} else if (rc == VT_EXEC_OUTSIDE) {
-		record_from_outside(r, e.text);
+		record_with_vtsampler(r, e.text);
 	} else {
 		choose_library(r, path);
 		vt_job_name(0, r->job, sizeof(r->job));

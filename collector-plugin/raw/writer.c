@@ -202,7 +202,7 @@ static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, i
 	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
 		*why = vt_raw_grow_some(r);
 		if (*why == 0 && !r->was_ready && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
-			r->chunk *= 2; /* the housekeeper was too slow */
+			r->chunk *= 2; /* the sampler was too slow */
 		}
 	}
 	if (r->n_ready == 0 && r->autoflush && !vt_raw_is_forbidden(r)) {
@@ -226,7 +226,7 @@ static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, i
 	return r->ready[--r->n_ready];
 }
 
-/* If there is no housekeeper, the thread that fills a block appends the full ones and takes their places again.
+/* If there is no sampler, the thread that fills a block appends the full ones and takes their places again.
  * Copying a block that is still in the cache costs a third of the page faults of another block. This is not done
  * between two blocks of definitions, because other threads may want to write definitions meanwhile. */
 static void flush_alone(struct vt_raw *r, enum vt_raw_kind kind)
@@ -552,7 +552,7 @@ void vt_raw_keep_open(struct vt_raw *r)
 	}
 }
 
-/* The first access to a page costs a fault. The housekeeper takes the faults here, so that the program's threads do
+/* The first access to a page costs a fault. The sampler takes the faults here, so that the program's threads do
  * not. */
 static void touch_pages(struct vt_raw *r, size_t from)
 {

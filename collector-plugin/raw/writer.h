@@ -4,7 +4,7 @@
  * bytes; merge/merge.h makes a trace of them. Needs libc only.
  *
  * A record is appended without lock, system call or memory allocation. Each thread has a stream of its own, a chain
- * of fixed blocks. A housekeeper (vt_raw_tick(), in the collector's background thread) gets blocks ready in advance:
+ * of fixed blocks. The sampler (vt_raw_tick(), in the collector's background thread) gets blocks ready in advance:
  * it appends full ones to the file, and their memory, which is still in the cache, is used again. Only the step to
  * another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions. If no block is ready, this step
  * extends the file. Definitions have blocks of their own, which are never overwritten; each definition is in two of
@@ -33,7 +33,7 @@ struct vt_raw_options {
 	long long block_size;   /* MEM-BLOCKSIZE, rounded up to whole pages */
 	long long max_blocks;   /* MEM-MAXBLOCKS: in memory, which means mapped */
 	long long min_blocks;   /* MEM-MINBLOCKS: full ones that stay there when others are flushed */
-	long long flush_blocks; /* MEM-FLUSHBLOCKS: full blocks from which on the housekeeper flushes; < 0: never */
+	long long flush_blocks; /* MEM-FLUSHBLOCKS: full blocks from which on the sampler flushes; < 0: never */
 	int autoflush;   /* AUTOFLUSH: full blocks are appended to the file, which frees their place; else max_blocks
 	                          * is all there is */
 	int overwrite;   /* MEM-OVERWRITE: without AUTOFLUSH, new blocks replace the oldest ones */

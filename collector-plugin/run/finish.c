@@ -420,7 +420,7 @@ static void print_started(const struct vt_collector *c, FILE *f)
 {
 	const struct vt_account *a = &c->account;
 
-	if (!c->outside || !a->wall_ns) {
+	if (!c->has_vtsampler || !a->wall_ns) {
 		return;
 	}
 	if (a->started_error) {
@@ -456,7 +456,7 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip,
 			(int)c->pid);
 	}
-	if (c->outside) {
+	if (c->has_vtsampler) {
 		fprintf(f, "INFO SAMPLED by process %d\n", (int)atomic_load(&vt_raw_head(c->pub.raw)->sampler));
 	} else {
 		fprintf(f, "INFO SAMPLED by a thread inside the program%s%s\n", c->inside_why[0] ? ": " : "",

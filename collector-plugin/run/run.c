@@ -330,7 +330,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	c->write_protocol = vt_collect_protocol;
 	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
 	vt_signals_start(c);
-	if (vt_outside_start(c)) {
+	if (vt_vtsampler_start(c)) {
 		atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
 		return 0;
 	}
@@ -397,7 +397,7 @@ void vt_collect_end(int merge)
 void vt_collect_be_quiet(int no_clock)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = c->outside && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+	struct vt_raw_head *head = c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (head) {
 		if (no_clock) {
@@ -414,7 +414,7 @@ void vt_collect_be_quiet(int no_clock)
 int vt_collect_is_quiet(enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = c->outside && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+	struct vt_raw_head *head = c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (!head || !atomic_load(&head->quiet)) {
 		return 0;
@@ -434,7 +434,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	}
 	vt_call_finalize();
 	/* the ranks of a job have one trace; the sampler process knows when the last of them has ended */
-	merge = merge && (c->outside || !c->pub.together);
+	merge = merge && (c->has_vtsampler || !c->pub.together);
 	/* a signal handler that ends the program may have interrupted the thread that holds the lock */
 	if (vt_lock_try(&lock) != 0) {
 		errno = saved;
@@ -447,8 +447,8 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		vt_choose_at_end(c);
 		say_throttled();
 		vt_reader_stop();
-		if (c->outside) {
-			vt_outside_end(c, how, merge);
+		if (c->has_vtsampler) {
+			vt_vtsampler_end(c, how, merge);
 		} else if (c->sampler) {
 			vt_sampler_stop(c, merge);
 		} else {
@@ -468,8 +468,8 @@ static void begin_anew(struct vt_collector *c)
 	vt_reader_stop();
 	vt_reader_forget();
 	c->again = 1;
-	if (c->outside) {
-		vt_outside_end(c, VT_RAW_ENDED_EXIT, 2);
+	if (c->has_vtsampler) {
+		vt_vtsampler_end(c, VT_RAW_ENDED_EXIT, 2);
 	} else if (c->sampler) {
 		vt_sampler_stop(c, 0);
 	} else {
@@ -544,7 +544,7 @@ void vt_collect_forked(void)
 		VT_SET_IF_OTHER(c->helper[i], 0);
 	}
 	VT_SET_IF_OTHER(c->sampler, NULL);
-	VT_SET_IF_OTHER(c->outside, 0);
+	VT_SET_IF_OTHER(c->has_vtsampler, 0);
 	VT_SET_IF_OTHER(c->plan, NULL);
 	c->pub.plan = NULL;
 	c->pub.counter_ids = NULL;

@@ -49,11 +49,11 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err);
 /* Makes the program write the protocol, now and at its end, because it needs what only the ranks know. */
 void vt_collect_own_protocol(void);
 
-/* outside.c: hands the process over to the sampler process. Returns 1, or 0 if a thread must sample it;
+/* vtsampler.c: hands the process over to the sampler process. Returns 1, or 0 if a thread must sample it;
  * c->inside_why has the reason. */
-int vt_outside_start(struct vt_collector *c);
+int vt_vtsampler_start(struct vt_collector *c);
 /* Ends that, and prints what the sampler tells the user. merge: struct vt_attach_end. */
-void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
+void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
 
 /* names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);

@@ -289,7 +289,7 @@ static void sample_on_time(struct vt_sampler *s, int64_t now, int node)
 	s->due = due_after(s->due, s->period_ns, now);
 	/* For users who look while the process runs, and for a run that is killed. Inside the program it is written at
 	 * the second sample, so that a short run does not pay for it. */
-	if (a->ticks == (s->c->outside ? 1 : 2)) {
+	if (a->ticks == (s->c->has_vtsampler ? 1 : 2)) {
 		s->c->write_protocol(s->c, 0);
 	}
 }

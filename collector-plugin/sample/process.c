@@ -83,7 +83,7 @@ static int allocate_part(struct part *p, struct smp_set *set, const struct smp_p
 		const struct smp_counter *k = &smp_plan_at(plan, smp_set_planned(set, i))->counter;
 
 		p->id[i] = counter_id[smp_set_planned(set, i)];
-		p->total[i] = vt_collect_is_outside() && k->kind == SMP_TOTAL && k->type == SMP_U64
+		p->total[i] = vt_has_vtsampler() && k->kind == SMP_TOTAL && k->type == SMP_U64
 			? vt_process_total(process.turns, k->name)
 			: NULL;
 	}

@@ -115,8 +115,9 @@ static void fill_rows(struct vt_sampler *s, struct vt_target *t, enum smp_scope 
 
 		t->row[i] = (struct vt_row){ .id = t->book->ids[planned],
 			.planned = (uint32_t)planned,
-			.total = scope == SMP_PROCESS && s->c->outside && is_total ? vt_process_total(turns, k->name)
-										   : NULL,
+			.total = scope == SMP_PROCESS && s->c->has_vtsampler && is_total
+				? vt_process_total(turns, k->name)
+				: NULL,
 			.place = place && is_total ? &place[planned] : NULL };
 	}
 }
@@ -269,7 +270,7 @@ struct vt_sampler *vt_sampler_new(struct vt_collector *c, const struct vt_sample
 	s->info_bytes = (uint64_t)c->settings.mem_info;
 	s->first_id = c->first_id;
 	s->stream = vt_raw_stream(c->pub.raw);
-	s->total_cpu = c->outside ? vt_process_total(&vt_raw_head(c->pub.raw)->process, "sampler_cpu") : NULL;
+	s->total_cpu = c->has_vtsampler ? vt_process_total(&vt_raw_head(c->pub.raw)->process, "sampler_cpu") : NULL;
 	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
 	return s->stream ? s : NULL;
 }

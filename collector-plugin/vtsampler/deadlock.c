@@ -20,23 +20,23 @@
 
 static const double default_timeout_s = 60, default_warning_s = 300;
 
-static const struct vt_raw_head *watched(const struct vt_agent_process *p)
+static const struct vt_raw_head *watched(const struct vt_measured *p)
 {
 	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(p->c.pub.raw);
 
 	return h && atomic_load_explicit(&h->watched, memory_order_acquire) ? h : NULL;
 }
 
-static double option(const struct vt_agent_process *p, double given, double otherwise)
+static double option(const struct vt_measured *p, double given, double otherwise)
 {
-	const char *failsafe = vt_agent_text(p, "failsafe", 0);
+	const char *failsafe = vt_measured_text(p, "failsafe", 0);
 
 	return given > 0 ? given : failsafe && *failsafe == '1' ? otherwise : 0;
 }
 
 /* Returns the seconds since the process began or ended an MPI call, if it is inside one; 0: it is in none, or
  * stopped. */
-static double stuck_s(struct vt_agent_process *p, const struct vt_raw_head *h, int64_t now)
+static double stuck_s(struct vt_measured *p, const struct vt_raw_head *h, int64_t now)
 {
 	uint64_t left = atomic_load(&h->left), entered = atomic_load(&h->entered);
 
@@ -50,7 +50,7 @@ static double stuck_s(struct vt_agent_process *p, const struct vt_raw_head *h, i
 /* ---- messages ---- */
 
 /* Opens the stderr of the rank, for these lines only. The sampler process has none. */
-static int open_stderr(const struct vt_agent_process *p)
+static int open_stderr(const struct vt_measured *p)
 {
 	char path[40];
 
@@ -59,7 +59,7 @@ static int open_stderr(const struct vt_agent_process *p)
 }
 
 struct output {
-	struct vt_agent_process *p;
+	struct vt_measured *p;
 	int fd;
 };
 
@@ -88,7 +88,7 @@ static void stack_line(void *ctx, const char *text)
 	say(ctx, "ERROR", "  %s", text);
 }
 
-static void stop(struct vt_agent_process *p, double timeout_s)
+static void stop(struct vt_measured *p, double timeout_s)
 {
 	struct output o = { p, open_stderr(p) };
 	char why[300] = "";
@@ -99,7 +99,7 @@ static void stop(struct vt_agent_process *p, double timeout_s)
 		"written. The "
 		"stack of this process:",
 		timeout_s);
-	if (vt_agent_stack(p->pid, stack_line, &o, why, sizeof(why)) < 0) {
+	if (vt_measured_stack(p->pid, stack_line, &o, why, sizeof(why)) < 0) {
 		say(&o, "ERROR", "  unknown: %s", why);
 	}
 	if (o.fd >= 0) {
@@ -107,7 +107,7 @@ static void stop(struct vt_agent_process *p, double timeout_s)
 	}
 }
 
-static void warn(struct vt_agent_process *p, double mean_s)
+static void warn(struct vt_measured *p, double mean_s)
 {
 	struct output o = { p, open_stderr(p) };
 
@@ -122,9 +122,9 @@ static void warn(struct vt_agent_process *p, double mean_s)
 /* ---- the rule ---- */
 
 /* Called after the stacks of all are stored, because a rank that ends may end the others. */
-static void end_all(struct vt_agent_process *list, int signal)
+static void end_all(struct vt_measured *list, int signal)
 {
-	struct vt_agent_process *p;
+	struct vt_measured *p;
 
 	for (p = list; p; p = p->next) {
 		if (watched(p) && p->stuck_s > 0) {
@@ -133,12 +133,12 @@ static void end_all(struct vt_agent_process *list, int signal)
 	}
 }
 
-void vt_agent_deadlock(struct vt_agent_process *list, int64_t now)
+void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 {
 	static int64_t looked_ns, ended_ns;
 	static int warned;
 	double longest = 0, least = 1e300, sum = 0, timeout = 0, warning = 0, s;
-	struct vt_agent_process *p, *first = NULL;
+	struct vt_measured *p, *first = NULL;
 	const struct vt_raw_head *h;
 	int n = 0, others;
 
@@ -164,7 +164,7 @@ void vt_agent_deadlock(struct vt_agent_process *list, int64_t now)
 		return;
 	}
 	/* ranks that are not watched yet, or have ended, may go on */
-	if (!first || n < vt_agent_hosts_here()) {
+	if (!first || n < vt_hosts_ranks_here()) {
 		return;
 	}
 	timeout = option(first, first->c.settings.deadlock_timeout, default_timeout_s);
@@ -173,7 +173,7 @@ void vt_agent_deadlock(struct vt_agent_process *list, int64_t now)
 		warned = 1;
 		warn(first, sum / n);
 	}
-	others = vt_agent_hosts_blocked(now, timeout > 0 && least >= timeout);
+	others = vt_hosts_all_blocked(now, timeout > 0 && least >= timeout);
 	if (timeout > 0 && least >= timeout && others) {
 		for (p = list; p; p = p->next) {
 			if (watched(p)) {

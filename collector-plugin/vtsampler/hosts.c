@@ -46,7 +46,7 @@ static struct {
 } hosts = { .lowest = -1 };
 
 /* The launcher chooses the job's name, which may contain any character. */
-static void name_files(const struct vt_agent_process *p)
+static void name_files(const struct vt_measured *p)
 {
 	char host[256] = "", *c;
 
@@ -59,7 +59,7 @@ static void name_files(const struct vt_agent_process *p)
 	}
 }
 
-void vt_agent_hosts_see(const struct vt_agent_process *p)
+void vt_hosts_add_process(const struct vt_measured *p)
 {
 	const struct vt_raw_head *h = p->ended ? NULL : vt_raw_head(p->c.pub.raw);
 
@@ -71,7 +71,7 @@ void vt_agent_hosts_see(const struct vt_agent_process *p)
 		hosts.ranks = hosts.known ? h->ranks : 0;
 	}
 	if (h->rank < hosts.ranks && !hosts.known[h->rank]) {
-		const char *local = vt_agent_text(p, "local", 0);
+		const char *local = vt_measured_text(p, "local", 0);
 
 		hosts.known[h->rank] = 1;
 		hosts.local = local ? atoi(local) : 0;
@@ -81,14 +81,14 @@ void vt_agent_hosts_see(const struct vt_agent_process *p)
 	}
 }
 
-int vt_agent_hosts_several(void)
+int vt_hosts_are_several(void)
 {
 	return hosts.known && (hosts.local ? hosts.local : hosts.here) < hosts.ranks;
 }
 
-int vt_agent_hosts_unseen(void)
+int vt_hosts_unseen(void)
 {
-	return vt_agent_hosts_several() && hosts.n == 0;
+	return vt_hosts_are_several() && hosts.n == 0;
 }
 
 static int open_in(const char *name, int flags)
@@ -112,7 +112,7 @@ static void write_state(int64_t now, const char *state)
 	char line[LINE];
 	int fd, n;
 
-	if (!vt_agent_hosts_several() || (now - hosts.written_ns < WRITE_NS && !strcmp(state, hosts.state))) {
+	if (!vt_hosts_are_several() || (now - hosts.written_ns < WRITE_NS && !strcmp(state, hosts.state))) {
 		return;
 	}
 	hosts.written_ns = now;
@@ -128,7 +128,7 @@ static void write_state(int64_t now, const char *state)
 	}
 }
 
-void vt_agent_hosts_write(int64_t now)
+void vt_hosts_write_alive(int64_t now)
 {
 	write_state(now, hosts.blocked ? "blocked" : "running");
 }
@@ -206,12 +206,12 @@ static void read_others(int64_t now)
 	}
 }
 
-enum vt_agent_turn vt_agent_hosts_turn(int64_t now)
+enum vt_hosts_turn vt_hosts_take_turn(int64_t now)
 {
 	int i, waiting = 0, first = 1, known = 0;
 
-	if (!vt_agent_hosts_several()) {
-		return VT_AGENT_MERGES;
+	if (!vt_hosts_are_several()) {
+		return VT_HOSTS_MERGE;
 	}
 	hosts.ended_ns = hosts.ended_ns ? hosts.ended_ns : now;
 	write_state(now, "ended");
@@ -226,25 +226,25 @@ enum vt_agent_turn vt_agent_hosts_turn(int64_t now)
 	}
 	/* those that are about to write their first line, and the one that makes the trace and then removes its file */
 	if (waiting || (!known && now - hosts.ended_ns < SILENT_NS)) {
-		return VT_AGENT_WAITS;
+		return VT_HOSTS_WAIT;
 	}
-	return first ? VT_AGENT_MERGES : VT_AGENT_WAITS;
+	return first ? VT_HOSTS_MERGE : VT_HOSTS_WAIT;
 }
 
-int vt_agent_hosts_here(void)
+int vt_hosts_ranks_here(void)
 {
 	return hosts.local ? hosts.local : hosts.here;
 }
 
-int vt_agent_hosts_blocked(int64_t now, int blocked)
+int vt_hosts_all_blocked(int64_t now, int blocked)
 {
 	int i, seen = 0, all = 1;
 
 	hosts.blocked = blocked;
-	if (!vt_agent_hosts_several() || !blocked) {
+	if (!vt_hosts_are_several() || !blocked) {
 		return blocked;
 	}
-	vt_agent_hosts_write(now);
+	vt_hosts_write_alive(now);
 	read_others(now);
 	for (i = 0; i < hosts.n; i++) {
 		seen += hosts.other[i].seen;
@@ -253,12 +253,12 @@ int vt_agent_hosts_blocked(int64_t now, int blocked)
 	return seen > 0 && all;
 }
 
-void vt_agent_hosts_end(int made)
+void vt_hosts_end(int made)
 {
 	char path[1500];
 	int i;
 
-	if (!vt_agent_hosts_several()) {
+	if (!vt_hosts_are_several()) {
 		return;
 	}
 	for (i = -1; i < (made ? hosts.n : 0); i++) {

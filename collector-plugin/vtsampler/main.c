@@ -32,9 +32,9 @@
 
 enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
 
-char vt_agent_hw[2048];
-static struct vt_agent_process *processes; /* processes that run, and those whose ranks make the trace themselves */
-static const struct vt_agent_process *node_reader;
+char vt_hw_facts[2048];
+static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
+static const struct vt_measured *node_reader;
 static int listening = LISTENING; /* -1: another sampler has the name */
 static int64_t comes_back_ns;     /* until this time a process that begins anew is waited for */
 
@@ -90,9 +90,9 @@ static char *receive_body(int from, size_t size)
 	return body;
 }
 
-static struct vt_agent_process *find_process(pid_t pid)
+static struct vt_measured *find_process(pid_t pid)
 {
-	struct vt_agent_process *p;
+	struct vt_measured *p;
 
 	for (p = processes; p && (p->pid != pid || p->ended); p = p->next) {
 	}
@@ -101,9 +101,9 @@ static struct vt_agent_process *find_process(pid_t pid)
 
 /* The node's counters belong to one process that runs. When it has ended, another one continues a period later:
  * ranks end at about the same time, and the node is not counted again for each of them. */
-static int reads_node(const struct vt_agent_process *p)
+static int reads_node(const struct vt_measured *p)
 {
-	struct vt_agent_process *q;
+	struct vt_measured *q;
 
 	for (q = processes; q && (q != node_reader || q->ended); q = q->next) {
 	}
@@ -118,21 +118,21 @@ static int reads_node(const struct vt_agent_process *p)
 	return p == node_reader;
 }
 
-static void remove_process(struct vt_agent_process *p)
+static void remove_process(struct vt_measured *p)
 {
-	struct vt_agent_process **link;
+	struct vt_measured **link;
 
 	for (link = &processes; *link && *link != p; link = &(*link)->next) {
 	}
 	if (*link) {
 		*link = p->next;
 	}
-	vt_agent_free(p);
+	vt_measured_free(p);
 }
 
 static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 {
-	struct vt_agent_process *before = find_process(pid), *p;
+	struct vt_measured *before = find_process(pid), *p;
 	struct tkm_err e = { TKM_OK, "" };
 	char earlier[sizeof(p->c.earlier)] = "";
 	uint64_t cpu = 0;
@@ -140,14 +140,14 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 	if (before) {
 		/* another program has taken its place by exec: its part is complete, and this tells the merge so */
 		atomic_store(&vt_raw_head(before->c.pub.raw)->ending, VT_RAW_ENDED_EXEC);
-		vt_agent_end(before, VT_RAW_ENDED_EXEC, reads_node(before));
+		vt_measured_end(before, VT_RAW_ENDED_EXEC, reads_node(before));
 		vt_collect_protocol(&before->c, 1);
 		cpu = before->s->own_cpu;
 		snprintf(earlier, sizeof(earlier), "%.90s%s%.200s", before->c.earlier, before->c.earlier[0] ? ", " : "",
 			before->c.program);
 		remove_process(before);
 	}
-	p = vt_agent_attach(pid, texts, size, raw, &e);
+	p = vt_measured_attach(pid, texts, size, raw, &e);
 	if (p) {
 		p->s->cpu_before = p->s->own_cpu = cpu;
 		memcpy(p->c.earlier, earlier, sizeof(earlier));
@@ -156,13 +156,13 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 		processes = p;
 		/* the process that waits goes on; then the first samples are taken */
 		vt_attach_send(from, VT_ATTACH_BEGIN, NULL, 0, -1);
-		vt_agent_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
+		vt_measured_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
 	} else {
 		vt_attach_send(from, VT_ATTACH_REFUSED, e.text, strlen(e.text), -1);
 	}
 }
 
-static void answer_end(int to, struct vt_agent_process *p)
+static void answer_end(int to, struct vt_measured *p)
 {
 	struct {
 		struct vt_attach_over over;
@@ -179,7 +179,7 @@ static void answer_end(int to, struct vt_agent_process *p)
 	}
 }
 
-static int is_gone(const struct vt_agent_process *p)
+static int is_gone(const struct vt_measured *p)
 {
 	struct pollfd f = { p->pidfd, POLLIN, 0 };
 
@@ -189,28 +189,28 @@ static int is_gone(const struct vt_agent_process *p)
 /* Completes the files of all processes that have ended, before any of the files is read. */
 static void close_gone(void)
 {
-	struct vt_agent_process *p;
+	struct vt_measured *p;
 
 	for (p = processes; p; p = p->next) {
 		p->gone = p->gone || is_gone(p);
 		if (p->gone && !p->ended) {
-			vt_agent_end(p, 0, reads_node(p));
+			vt_measured_end(p, 0, reads_node(p));
 		}
 	}
 }
 
 static void end(int from, pid_t pid, const struct vt_attach_end *e)
 {
-	struct vt_agent_process *p = find_process(pid);
+	struct vt_measured *p = find_process(pid);
 
 	if (!p) {
 		return;
 	}
-	vt_agent_end(p, e->how, reads_node(p));
+	vt_measured_end(p, e->how, reads_node(p));
 	close_gone();
-	vt_agent_say_to(p);
+	vt_say_to_measured(p);
 	if (e->merge < 2) {
-		vt_collect_finish(&p->c, e->merge == 1 && !vt_agent_hosts_several());
+		vt_collect_finish(&p->c, e->merge == 1 && !vt_hosts_are_several());
 		p->finished = e->merge == 1;
 	} else {
 		/* what was read of the node goes with its file */
@@ -220,7 +220,7 @@ static void end(int from, pid_t pid, const struct vt_attach_end *e)
 	answer_end(from, p);
 	/* a process that ends in MPI_Finalize makes the trace with the others, or dies before that; on several hosts
 	 * one sampler makes it when all have ended */
-	if (e->how != VT_RAW_ENDED_MPI && !vt_agent_hosts_several()) {
+	if (e->how != VT_RAW_ENDED_MPI && !vt_hosts_are_several()) {
 		remove_process(p);
 	}
 }
@@ -254,7 +254,7 @@ static void serve(int from)
 /* ---- processes that end without a message ---- */
 
 /* Is its raw file still there, in no trace? Those of a job that came to its end are gone. */
-static int left_over(const struct vt_agent_process *p)
+static int left_over(const struct vt_measured *p)
 {
 	struct vt_raw_head h;
 
@@ -264,7 +264,7 @@ static int left_over(const struct vt_agent_process *p)
 
 static void look_for_ends(void)
 {
-	struct vt_agent_process *p, *next, *last = NULL;
+	struct vt_measured *p, *next, *last = NULL;
 	int left = 0;
 
 	close_gone();
@@ -275,21 +275,21 @@ static void look_for_ends(void)
 	for (p = processes; p; p = p->next) {
 		/* several may have ended at once: the protocol is rank 0's, the trace that of any */
 		if (p->gone && !p->finished && p->how != VT_RAW_ENDED_MPI && (left > 0 || p != last)) {
-			vt_agent_say_to(p);
+			vt_say_to_measured(p);
 			vt_collect_finish(&p->c, 0);
 			p->finished = 1;
 		}
 	}
-	if (left == 0 && last && vt_agent_hosts_turn(vt_now_ns(CLOCK_MONOTONIC)) == VT_AGENT_WAITS) {
+	if (left == 0 && last && vt_hosts_take_turn(vt_now_ns(CLOCK_MONOTONIC)) == VT_HOSTS_WAIT) {
 		return;
 	}
 	if (left == 0 && last) {
-		vt_agent_say_to(last);
-		last->c.partial = vt_agent_hosts_unseen();
+		vt_say_to_measured(last);
+		last->c.partial = vt_hosts_unseen();
 		vt_collect_finish(&last->c, 1);
 	}
 	if (left == 0 && processes) {
-		vt_agent_hosts_end(last != NULL);
+		vt_hosts_end(last != NULL);
 	}
 	for (p = processes; p; p = next) {
 		next = p->next;
@@ -304,13 +304,13 @@ static void look_for_ends(void)
 static int64_t next_due(void)
 {
 	int64_t due = INT64_MAX;
-	const struct vt_agent_process *p;
+	const struct vt_measured *p;
 
 	for (p = processes; p; p = p->next) {
 		if (!p->ended && vt_sampler_due(p->s, reads_node(p)) < due) {
 			due = vt_sampler_due(p->s, reads_node(p));
 		}
-		if (vt_agent_wants_pairs(p) && p->pair_due < due) {
+		if (vt_measured_wants_pairs(p) && p->pair_due < due) {
 			due = p->pair_due;
 		}
 	}
@@ -321,7 +321,7 @@ static int64_t next_due(void)
 static int sleep_until(int64_t due)
 {
 	struct pollfd f[1024] = { { listening, POLLIN, 0 } };
-	struct vt_agent_process *p;
+	struct vt_measured *p;
 	struct timespec ts;
 	int64_t left = due - vt_now_ns(CLOCK_MONOTONIC);
 	nfds_t n = 1;
@@ -369,7 +369,7 @@ static int serve_next(void)
 /* No process may connect to a sampler that is about to end: it would believe that it is sampled, and a kill would
  * leave it without a trace. So no process can connect from here on, and those that have connected before are served.
  * Returns 1 if there was one, so that this is not the end. */
-static int connection_came(void)
+static int serve_last_connections(void)
 {
 	int came = 0;
 
@@ -389,14 +389,14 @@ static int connection_came(void)
 static void loop(void)
 {
 	int64_t due, give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS, now;
-	struct vt_agent_process *p;
+	struct vt_measured *p;
 	int had;
 
 	for (;;) {
 		had = processes != NULL;
 		due = next_due();
 		now = vt_now_ns(CLOCK_MONOTONIC);
-		if (due == INT64_MAX && vt_agent_hosts_several()) {
+		if (due == INT64_MAX && vt_hosts_are_several()) {
 			due = now + HOSTS_NS;
 		}
 		if (sleep_until(
@@ -406,20 +406,20 @@ static void loop(void)
 				/* vtrun tests whether there is a sampler; its process connects later */
 				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 			}
-		} else if (!processes && !connection_came()) {
+		} else if (!processes && !serve_last_connections()) {
 			return;
 		}
 		look_for_ends();
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		for (p = processes; p; p = p->next) {
 			if (!p->ended) {
-				vt_agent_hosts_see(p);
-				vt_agent_hosts_write(now);
-				vt_agent_pair(p, now);
-				vt_agent_sample(p, now, reads_node(p));
+				vt_hosts_add_process(p);
+				vt_hosts_write_alive(now);
+				vt_measured_read_pair(p, now);
+				vt_measured_sample(p, now, reads_node(p));
 			}
 		}
-		vt_agent_deadlock(processes, now);
+		vt_look_for_deadlock(processes, now);
 		if (had && !processes) {
 			give_up = vt_now_ns(CLOCK_MONOTONIC);
 			give_up = give_up < comes_back_ns ? comes_back_ns : give_up;
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	smp_own_process();
 	get_free();
 	if (argc > 1 && !strcmp(argv[1], VT_ATTACH_PREPARE)) {
-		smp_hw_facts(vt_agent_hw, sizeof(vt_agent_hw));
+		smp_hw_facts(vt_hw_facts, sizeof(vt_hw_facts));
 	}
 	loop();
 	return 0;

@@ -14,7 +14,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "timers/quality/assume.h"
 
-int vt_agent_wants_pairs(const struct vt_agent_process *p)
+int vt_measured_wants_pairs(const struct vt_measured *p)
 {
 	const struct vt_raw_head *h = p->ended || p->pairs_refused ? NULL : vt_raw_head(p->c.pub.raw);
 
@@ -22,7 +22,7 @@ int vt_agent_wants_pairs(const struct vt_agent_process *p)
 }
 
 /* Opens the same clock without steering as in the process. Returns 0 or -1. */
-static int open_reference(struct vt_agent_process *p)
+static int open_reference(struct vt_measured *p)
 {
 	const struct vt_raw_head *h = vt_raw_head(p->c.pub.raw);
 	struct tkm_err e = { TKM_OK, "there is no free clock" };
@@ -37,7 +37,7 @@ static int open_reference(struct vt_agent_process *p)
 	}
 	if (!p->reference) {
 		p->pairs_refused = 1;
-		vt_agent_say_to(p);
+		vt_say_to_measured(p);
 		vt_say(1, "WARNING",
 			"%s is not read between clock sessions: %s. Bounds there are wider; VT_SAMPLER=thread reads it",
 			p->c.timer_name, e.text);
@@ -46,13 +46,13 @@ static int open_reference(struct vt_agent_process *p)
 	return 0;
 }
 
-void vt_agent_pair(struct vt_agent_process *p, int64_t now)
+void vt_measured_read_pair(struct vt_measured *p, int64_t now)
 {
 	struct cal_pairs one = { .n = 0 };
 	char line[128];
 	int over, n;
 
-	if (now < p->pair_due || !vt_agent_wants_pairs(p) || (!p->reference && open_reference(p) < 0)) {
+	if (now < p->pair_due || !vt_measured_wants_pairs(p) || (!p->reference && open_reference(p) < 0)) {
 		return;
 	}
 	/* read before the clocks: a session that ends meanwhile is not counted */

@@ -27,7 +27,7 @@
 
 /* ---- what the process has sent ---- */
 
-const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n)
+const char *vt_measured_text(const struct vt_measured *p, const char *key, int n)
 {
 	const char *at = p->texts, *end = p->texts + p->texts_size, *value;
 
@@ -44,34 +44,34 @@ const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int
 	return NULL;
 }
 
-static void copy(const struct vt_agent_process *p, const char *key, char *to, size_t size)
+static void copy(const struct vt_measured *p, const char *key, char *to, size_t size)
 {
-	const char *text = vt_agent_text(p, key, 0);
+	const char *text = vt_measured_text(p, key, 0);
 
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-static long long integer(const struct vt_agent_process *p, const char *key)
+static long long integer(const struct vt_measured *p, const char *key)
 {
-	const char *text = vt_agent_text(p, key, 0);
+	const char *text = vt_measured_text(p, key, 0);
 
 	return text ? strtoll(text, NULL, 10) : 0;
 }
 
-static int take_settings(struct vt_agent_process *p)
+static int take_settings(struct vt_measured *p)
 {
 	struct vt_collector *c = &p->c;
 	const char *text;
 	int n;
 
-	for (n = 0; vt_agent_text(p, "env", n); n++) {
+	for (n = 0; vt_measured_text(p, "env", n); n++) {
 	}
 	c->variables = calloc((size_t)n + 1, sizeof(*c->variables));
 	if (!c->variables) {
 		return -1;
 	}
 	while (n-- > 0) {
-		c->variables[n] = (char *)(uintptr_t)vt_agent_text(p, "env", n);
+		c->variables[n] = (char *)(uintptr_t)vt_measured_text(p, "env", n);
 	}
 	copy(p, "run", c->run, sizeof(c->run));
 	copy(p, "commanded", c->commanded, sizeof(c->commanded));
@@ -81,21 +81,21 @@ static int take_settings(struct vt_agent_process *p)
 	copy(p, "prot", c->prot, sizeof(c->prot));
 	copy(p, "raw", c->raw_path, sizeof(c->raw_path));
 	copy(p, "job", c->job, sizeof(c->job));
-	snprintf(c->hw, sizeof(c->hw), "%s", vt_agent_hw);
+	snprintf(c->hw, sizeof(c->hw), "%s", vt_hw_facts);
 	c->pid = p->pid;
 	c->pub.rank = (int)integer(p, "rank");
 	c->pub.ranks = (int)integer(p, "ranks");
 	c->single = (int)integer(p, "single");
-	text = vt_agent_text(p, "format", 0);
+	text = vt_measured_text(p, "format", 0);
 	c->format = text ? vt_format_by_name(text) : NULL;
 	p->planned = (int)integer(p, "planned");
-	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
-	c->outside = 1;
+	c->first_id = p->planned ? VT_ID_FIRST_VTSAMPLER : VT_ID_FIRST_PLANNED;
+	c->has_vtsampler = 1;
 	c->merge = vt_merge_recorded;
 	c->write_protocol = vt_collect_protocol;
 	vt_settings_init(&c->settings);
 	c->settings.variables = c->variables;
-	text = vt_agent_text(p, "config", 0);
+	text = vt_measured_text(p, "config", 0);
 	c->settings.config_text = text;
 	c->settings.config_size = text ? strlen(text) : 0;
 	c->settings.config_name = c->config_name;
@@ -105,9 +105,9 @@ static int take_settings(struct vt_agent_process *p)
 
 /* Opens the program's timer. It must show the same here as in the program; a library that changes the program's view
  * of the time is not loaded here. */
-static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
+static int open_timer(struct vt_measured *p, struct tkm_err *err)
 {
-	const char *name = vt_agent_text(p, "timer", 0);
+	const char *name = vt_measured_text(p, "timer", 0);
 	struct tmr_timer *t = tmr_open(name ? name : "", p->c.pub.rank > 0 ? p->c.pub.rank : 0, err);
 	int64_t there = (int64_t)integer(p, "tick");
 	double later;
@@ -148,7 +148,7 @@ static void list_timers(const struct vt_collector *c)
 	free(text);
 }
 
-static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
+static int open_raw(struct vt_measured *p, int fd, struct tkm_err *err)
 {
 	struct vt_collector *c = &p->c;
 	struct vt_raw_options o = vt_raw_options_of(c);
@@ -163,7 +163,7 @@ static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
 	return 0;
 }
 
-static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
+static int open_counters(struct vt_measured *p, struct tkm_err *err)
 {
 	struct vt_collector *c = &p->c;
 	long long verbose = c->settings.verbose;
@@ -174,7 +174,7 @@ static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
 	if (vt_collect_plan(c, &e) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", e.text);
 	}
-	p->s = vt_sampler_new(c, &vt_agent_sampler_ops, p);
+	p->s = vt_sampler_new(c, &vt_measured_sampler_ops, p);
 	if (!p->s) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory");
 	}
@@ -184,7 +184,7 @@ static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
 	return 0;
 }
 
-static int open_file(const struct vt_agent_process *p, const char *name)
+static int open_file(const struct vt_measured *p, const char *name)
 {
 	char path[64];
 
@@ -192,7 +192,7 @@ static int open_file(const struct vt_agent_process *p, const char *name)
 	return tkm_root_openat(p->s->root, path);
 }
 
-static void count_gap(struct vt_agent_process *p, int after_another)
+static void count_gap(struct vt_measured *p, int after_another)
 {
 	int went_on = atomic_load(&vt_raw_head(p->c.pub.raw)->late) != 0;
 	double gap_s = (double)ltick_sub(vt_ticks_now(&p->c.pub), p->c.pub.start) * tmr_period(p->c.pub.timer);
@@ -208,9 +208,9 @@ static void count_gap(struct vt_agent_process *p, int after_another)
 	}
 }
 
-struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
+struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
 {
-	struct vt_agent_process *p = calloc(1, sizeof(*p));
+	struct vt_measured *p = calloc(1, sizeof(*p));
 	int32_t before;
 
 	if (!p) {
@@ -224,22 +224,22 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	p->seccomp = -1;
 	p->texts = texts;
 	p->texts_size = size;
-	vt_agent_say_to(p);
+	vt_say_to_measured(p);
 	if (take_settings(p) < 0 || open_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
 		if (!p->c.pub.raw) {
 			close(raw);
 		}
-		vt_agent_free(p);
+		vt_measured_free(p);
 		return NULL;
 	}
 	if (open_counters(p, err) < 0) {
-		vt_agent_free(p);
+		vt_measured_free(p);
 		return NULL;
 	}
 	list_timers(&p->c);
 	p->stat = open_file(p, "stat");
 	p->s->task = open_file(p, "task");
-	vt_agent_started_open(p);
+	vt_started_open(p);
 	p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_sampler_begin(p->s, p->c.account.started_ns);
 	before = atomic_exchange(&vt_raw_head(p->c.pub.raw)->sampler, (int32_t)getpid());
@@ -255,7 +255,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 /* ---- its end ---- */
 
 /* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
-static int exit_status(const struct vt_agent_process *p)
+static int exit_status(const struct vt_measured *p)
 {
 	char text[1024], *at;
 	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
@@ -275,7 +275,7 @@ static int exit_status(const struct vt_agent_process *p)
 	return at ? atoi(at) : -1;
 }
 
-static void describe_end(struct vt_agent_process *p, uint32_t how)
+static void describe_end(struct vt_measured *p, uint32_t how)
 {
 	const char *own = vt_collect_ended_by(how);
 	int status = p->gone ? exit_status(p) : -1;
@@ -299,23 +299,23 @@ static void describe_end(struct vt_agent_process *p, uint32_t how)
 	}
 }
 
-void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node)
+void vt_measured_end(struct vt_measured *p, uint32_t how, int node)
 {
 	struct vt_collector *c = &p->c;
 
-	vt_agent_say_to(p);
+	vt_say_to_measured(p);
 	p->ended = 1;
 	p->how = how;
 	describe_end(p, how);
-	vt_agent_sample_last(p, node);
+	vt_measured_sample_last(p, node);
 	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
 }
 
-void vt_agent_free(struct vt_agent_process *p)
+void vt_measured_free(struct vt_measured *p)
 {
-	vt_agent_say_to(NULL);
+	vt_say_to_measured(NULL);
 	if (p->s) {
 		close(p->s->root);
 		close(p->s->task);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the counters of a process from outside. If its threads read counters at their events, too, both take turns.
+/* The sampler process reads the counters of a measured process. If its threads read counters at their events, too, both take turns.
  * They share the stamps in the head of the raw file, so that a total never decreases. */
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
@@ -26,7 +26,7 @@ enum { LOOK_EVERY_NS = 250000000, TRIES = 50 };
 
 /* ---- threads ---- */
 
-static struct vt_raw_thread_slot *slot_of(struct vt_agent_process *p, pid_t tid)
+static struct vt_raw_thread_slot *slot_of(struct vt_measured *p, pid_t tid)
 {
 	struct vt_raw_thread_slot *slot;
 	int i;
@@ -40,12 +40,12 @@ static struct vt_raw_thread_slot *slot_of(struct vt_agent_process *p, pid_t tid)
 }
 
 /* Returns a free place. A thread that has not called the interface has a place until it does. */
-static int free_place(struct vt_agent_process *p)
+static int free_place(struct vt_measured *p)
 {
 	const struct vt_target *t;
 	int i;
 
-	for (i = 0; i < VT_AGENT_PLACES; i++) {
+	for (i = 0; i < VT_MEASURED_PLACES; i++) {
 		for (t = p->s->threads; t && t->where != (int)VT_RAW_PLACE + i; t = t->next) {
 		}
 		if (!t && !p->left[i]) {
@@ -62,7 +62,7 @@ static int is_place(int where)
 }
 
 /* The thread has a number now. The records at its place belong to it, unless other threads had the place before. */
-static void set_thread_number(struct vt_agent_process *p, struct vt_target *t, int n)
+static void set_thread_number(struct vt_measured *p, struct vt_target *t, int n)
 {
 	int place = t->where - (int)VT_RAW_PLACE;
 
@@ -74,7 +74,7 @@ static void set_thread_number(struct vt_agent_process *p, struct vt_target *t, i
 
 static int begin_list(struct vt_sampler *s)
 {
-	if (vt_agent_started_before(s->owner)) {
+	if (vt_started_before_listing(s->owner)) {
 		vt_sampler_list_next_time(s);
 	}
 	return 1;
@@ -82,11 +82,11 @@ static int begin_list(struct vt_sampler *s)
 
 static int number_thread(struct vt_sampler *s, pid_t tid, struct vt_book **book)
 {
-	struct vt_agent_process *p = s->owner;
+	struct vt_measured *p = s->owner;
 	struct vt_raw_thread_slot *slot = slot_of(p, tid);
 
 	(void)book;
-	vt_agent_started_thread(p, tid);
+	vt_started_add_thread(p, tid);
 	return tid == p->pid ? 0 : slot ? atomic_load(&slot->number) : free_place(p);
 }
 
@@ -104,12 +104,12 @@ static void end_thread(struct vt_sampler *s, struct vt_target *t)
 	if (t->set) {
 		vt_target_sample(s, t);
 	}
-	vt_agent_started_gone(s->owner, t);
+	vt_started_end_thread(s->owner, t);
 }
 
 static void end_list(struct vt_sampler *s, int listed)
 {
-	vt_agent_started_after(s->owner, listed);
+	vt_started_after_listing(s->owner, listed);
 }
 
 /* ---- whose turn it is to read ---- */
@@ -129,7 +129,7 @@ static int is_off(struct vt_sampler *s, pid_t tid)
 static int take_thread_turn(struct vt_sampler *s, struct vt_target *t, ltick_t *now)
 {
 	struct vt_raw_thread_slot *slot = slot_of(s->owner, t->tid);
-	struct vt_agent_process *p = s->owner;
+	struct vt_measured *p = s->owner;
 
 	p->turn_of = slot && atomic_load(&slot->sampling) ? slot : NULL;
 	if (p->turn_of && !vt_turn_try(&slot->turn)) {
@@ -141,7 +141,7 @@ static int take_thread_turn(struct vt_sampler *s, struct vt_target *t, ltick_t *
 
 static void end_thread_turn(struct vt_sampler *s, ltick_t now)
 {
-	struct vt_raw_thread_slot *slot = ((struct vt_agent_process *)s->owner)->turn_of;
+	struct vt_raw_thread_slot *slot = ((struct vt_measured *)s->owner)->turn_of;
 
 	if (slot) {
 		atomic_store(&slot->aside, now.v);
@@ -170,7 +170,7 @@ static int64_t sampling_cpu_ns(const struct vt_sampler *s)
 	return s->c->account.cpu_ns;
 }
 
-const struct vt_sampler_ops vt_agent_sampler_ops = {
+const struct vt_sampler_ops vt_measured_sampler_ops = {
 	.begin_list = begin_list,
 	.number_thread = number_thread,
 	.see_again = see_again,
@@ -185,7 +185,7 @@ const struct vt_sampler_ops vt_agent_sampler_ops = {
 
 /* ---- what else is observed about the process ---- */
 
-static void say_stopped(struct vt_agent_process *p, int64_t now)
+static void say_stopped(struct vt_measured *p, int64_t now)
 {
 	char text[120];
 
@@ -204,7 +204,7 @@ static long seccomp_of(const char *status)
 }
 
 /* Does the process live, and /proc does not show it (hidepid)? */
-static int is_hidden(const struct vt_agent_process *p)
+static int is_hidden(const struct vt_measured *p)
 {
 	char path[64];
 
@@ -213,7 +213,7 @@ static int is_hidden(const struct vt_agent_process *p)
 }
 
 /* After a process has made itself not dumpable, or has changed its user, other processes can read less about it. */
-static void look_for_refusal(struct vt_agent_process *p)
+static void look_for_refusal(struct vt_measured *p)
 {
 	char path[64], text[400];
 	int fd, error;
@@ -233,13 +233,13 @@ static void look_for_refusal(struct vt_agent_process *p)
 				? "memory, input and output (proc_rss and others), if they were not open before,"
 				: "input and output (proc_read and others)");
 		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
-		vt_agent_say_to(p);
+		vt_say_to_measured(p);
 		vt_say(1, "WARNING", "%s", text);
 	}
 }
 
 /* Is the process stopped, and has it given up system calls? In the latter case the library in it makes none either. */
-static void look_at_status(struct vt_agent_process *p, int64_t now)
+static void look_at_status(struct vt_measured *p, int64_t now)
 {
 	char path[64], text[4096], *at;
 
@@ -265,7 +265,7 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	}
 }
 
-void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
+void vt_measured_sample(struct vt_measured *p, int64_t now, int node)
 {
 	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -277,7 +277,7 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 	}
 }
 
-void vt_agent_sample_last(struct vt_agent_process *p, int node)
+void vt_measured_sample_last(struct vt_measured *p, int node)
 {
 	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct vt_target *t;
@@ -288,10 +288,10 @@ void vt_agent_sample_last(struct vt_agent_process *p, int node)
 		say_stopped(p, vt_now_ns(CLOCK_MONOTONIC));
 	}
 	for (t = p->s->threads; t; t = t->next) {
-		vt_agent_started_gone(p, t);
+		vt_started_end_thread(p, t);
 	}
 	vt_sampler_close(p->s);
 	p->c.account.cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	vt_agent_started_end(p);
+	vt_started_end(p);
 	vt_raw_stream_end(p->s->stream);
 }

@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
 
-static struct vt_agent_process *listener;
+static struct vt_measured *listener;
 
-void vt_agent_say_to(struct vt_agent_process *p)
+void vt_say_to_measured(struct vt_measured *p)
 {
 	listener = p;
 }
@@ -25,7 +25,7 @@ void vt_say_setup(const long long *verbose, const int *rank)
 
 void vt_say(int level, const char *kind, const char *fmt, ...)
 {
-	struct vt_agent_process *p = listener;
+	struct vt_measured *p = listener;
 	char *to, *end;
 	va_list ap;
 

@@ -112,7 +112,7 @@ static int walk_frames(struct walk *w, pid_t pid, char *why, size_t size)
 	return w->n ? 0 : failed(why, size, "its frames cannot be read", rc);
 }
 
-int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)
+int vt_measured_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)
 {
 	static char *paths;
 	Dwfl_Callbacks calls = { .debuginfo_path = &paths };
@@ -133,7 +133,7 @@ int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *c
 	return rc;
 }
 #else
-int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)
+int vt_measured_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)
 {
 	(void)pid;
 	(void)line;

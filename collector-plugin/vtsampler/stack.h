@@ -8,6 +8,6 @@
 
 /* Calls line(ctx, ...) for each frame of the first thread, the innermost first: "#0 FUNCTION at FILE:LINE". Returns 0, or -1 with the
  * reason in why. */
-int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size);
+int vt_measured_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size);
 
 #endif

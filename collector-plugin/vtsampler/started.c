@@ -59,16 +59,16 @@ static int open_event(pid_t tid)
 }
 
 /* The ring of a thread, or of none; errno of what failed in p->started.error. */
-static void open_ring(struct vt_agent_process *p, pid_t tid, int pages)
+static void open_ring(struct vt_measured *p, pid_t tid, int pages)
 {
-	struct vt_agent_started *b = &p->started;
-	struct vt_agent_ring *r = b->ring;
+	struct vt_started *b = &p->started;
+	struct vt_started_ring *r = b->ring;
 	int fd;
 
-	while (r < b->ring + VT_AGENT_RINGS && r->pages) {
+	while (r < b->ring + VT_STARTED_RINGS && r->pages) {
 		r++;
 	}
-	if (r == b->ring + VT_AGENT_RINGS) {
+	if (r == b->ring + VT_STARTED_RINGS) {
 		return;
 	}
 	fd = open_event(tid);
@@ -88,7 +88,7 @@ static void open_ring(struct vt_agent_process *p, pid_t tid, int pages)
 	r->pages = pages;
 }
 
-static void end(struct vt_agent_ring *r)
+static void end(struct vt_started_ring *r)
 {
 	munmap(r->at, ring_bytes(r->pages));
 	close(r->fd);
@@ -96,7 +96,7 @@ static void end(struct vt_agent_ring *r)
 }
 
 /* The thread must be looked for among the threads of the process. */
-static void add_waiting_thread(struct vt_agent_started *b, pid_t tid)
+static void add_waiting_thread(struct vt_started *b, pid_t tid)
 {
 	size_t room = b->room ? 2 * b->room : 64;
 	pid_t *more;
@@ -113,7 +113,7 @@ static void add_waiting_thread(struct vt_agent_started *b, pid_t tid)
 	b->waiting[b->n_waiting++] = tid;
 }
 
-static void count_record(struct vt_agent_process *p, const char *record)
+static void count_record(struct vt_measured *p, const char *record)
 {
 	const struct fork_record *f = (const struct fork_record *)(const void *)record;
 
@@ -128,7 +128,7 @@ static void count_record(struct vt_agent_process *p, const char *record)
 }
 
 /* Records are multiples of 8 bytes; a record may wrap around at the end of the ring. */
-static void read_ring(struct vt_agent_process *p, struct vt_agent_ring *r)
+static void read_ring(struct vt_measured *p, struct vt_started_ring *r)
 {
 	struct perf_event_mmap_page *page = r->at;
 	const char *data = (const char *)r->at + sysconf(_SC_PAGESIZE);
@@ -152,7 +152,7 @@ static void read_ring(struct vt_agent_process *p, struct vt_agent_ring *r)
 
 /* ---- CPU time ---- */
 
-static uint64_t cpu_of_process(const struct vt_agent_process *p)
+static uint64_t cpu_of_process(const struct vt_measured *p)
 {
 	struct timespec ts;
 	clockid_t id;
@@ -162,7 +162,7 @@ static uint64_t cpu_of_process(const struct vt_agent_process *p)
 		: 0;
 }
 
-static void read_cpu(const struct vt_agent_process *p, struct vt_target *t)
+static void read_cpu(const struct vt_measured *p, struct vt_target *t)
 {
 	char path[64], text[64];
 	ssize_t n;
@@ -180,9 +180,9 @@ static void read_cpu(const struct vt_agent_process *p, struct vt_target *t)
 
 /* Reads the time of the process first: what its sampled threads do meanwhile must not count as time of other
  * threads. */
-static void read_times(struct vt_agent_process *p)
+static void read_times(struct vt_measured *p)
 {
-	struct vt_agent_started *b = &p->started;
+	struct vt_started *b = &p->started;
 	uint64_t all = cpu_of_process(p), sum = b->gone_ns;
 	struct vt_target *t;
 
@@ -197,7 +197,7 @@ static void read_times(struct vt_agent_process *p)
 }
 
 /* Reads the CPU time of the processes that it has waited for: fields 16 and 17 of /proc/PID/stat. */
-static void read_children(struct vt_agent_process *p)
+static void read_children(struct vt_measured *p)
 {
 	char text[1024], *at;
 	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
@@ -216,7 +216,7 @@ static void read_children(struct vt_agent_process *p)
 
 /* ---- what the sampler calls ---- */
 
-void vt_agent_started_open(struct vt_agent_process *p)
+void vt_started_open(struct vt_measured *p)
 {
 	uint64_t all = cpu_of_process(p);
 	struct vt_target main = { .tid = p->pid, .cpu_fd = -1 };
@@ -230,9 +230,9 @@ void vt_agent_started_open(struct vt_agent_process *p)
 	}
 }
 
-void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid)
+void vt_started_add_thread(struct vt_measured *p, pid_t tid)
 {
-	struct vt_agent_started *b = &p->started;
+	struct vt_started *b = &p->started;
 	size_t i;
 
 	if (tid == p->pid || b->error) {
@@ -248,12 +248,12 @@ void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid)
 	}
 }
 
-void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t)
+void vt_started_end_thread(struct vt_measured *p, struct vt_target *t)
 {
-	struct vt_agent_ring *r;
+	struct vt_started_ring *r;
 
 	p->started.gone_ns += t->cpu_ns;
-	for (r = p->started.ring; r < p->started.ring + VT_AGENT_RINGS; r++) {
+	for (r = p->started.ring; r < p->started.ring + VT_STARTED_RINGS; r++) {
 		if (r->pages && r->tid == t->tid) {
 			read_ring(p, r);
 			end(r);
@@ -265,12 +265,12 @@ void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t)
 	}
 }
 
-int vt_agent_started_before(struct vt_agent_process *p)
+int vt_started_before_listing(struct vt_measured *p)
 {
-	struct vt_agent_ring *r;
+	struct vt_started_ring *r;
 	size_t before = p->started.n_waiting;
 
-	for (r = p->started.ring; r < p->started.ring + VT_AGENT_RINGS; r++) {
+	for (r = p->started.ring; r < p->started.ring + VT_STARTED_RINGS; r++) {
 		if (r->pages) {
 			read_ring(p, r);
 		}
@@ -286,9 +286,9 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void vt_agent_started_after(struct vt_agent_process *p, int looked)
+void vt_started_after_listing(struct vt_measured *p, int looked)
 {
-	struct vt_agent_started *b = &p->started;
+	struct vt_started *b = &p->started;
 	const struct vt_target *t;
 	size_t seen = 0;
 
@@ -315,7 +315,7 @@ void vt_agent_started_after(struct vt_agent_process *p, int looked)
 
 /* Writes a line to the trace and, as the last line of the sampler, to the user, but not for runs of less than a
  * second or for single ranks. */
-static void __attribute__((format(printf, 2, 3))) say(struct vt_agent_process *p, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) say(struct vt_measured *p, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -328,13 +328,13 @@ static void __attribute__((format(printf, 2, 3))) say(struct vt_agent_process *p
 		"INFO", "%s", text);
 }
 
-void vt_agent_started_end(struct vt_agent_process *p)
+void vt_started_end(struct vt_measured *p)
 {
-	struct vt_agent_started *b = &p->started;
+	struct vt_started *b = &p->started;
 	struct vt_account *a = &p->c.account;
-	struct vt_agent_ring *r;
+	struct vt_started_ring *r;
 
-	for (r = b->ring; r < b->ring + VT_AGENT_RINGS; r++) {
+	for (r = b->ring; r < b->ring + VT_STARTED_RINGS; r++) {
 		if (r->pages) {
 			end(r);
 		}

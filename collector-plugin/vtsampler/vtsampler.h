@@ -10,18 +10,18 @@
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/sample/target.h"
 
-enum { VT_AGENT_PLACES = 0x4000, VT_AGENT_RINGS = 32 };
+enum { VT_MEASURED_PLACES = 0x4000, VT_STARTED_RINGS = 32 };
 
 /* A ring of records about the threads and processes that one thread starts. */
-struct vt_agent_ring {
+struct vt_started_ring {
 	void *at;
 	int fd, pages; /* pages 0: free */
 	pid_t tid;
 };
 
 /* started.c: what a process has started. */
-struct vt_agent_started {
-	struct vt_agent_ring ring[VT_AGENT_RINGS];
+struct vt_started {
+	struct vt_started_ring ring[VT_STARTED_RINGS];
 	int error;        /* why the main thread has no ring; 0: it has one */
 	int several;      /* it has had more than one thread */
 	uint64_t threads, /* started */
@@ -36,8 +36,8 @@ struct vt_agent_started {
 };
 
 /* A measured process. */
-struct vt_agent_process {
-	struct vt_agent_process *next;
+struct vt_measured {
+	struct vt_measured *next;
 	pid_t pid;
 	int pidfd;
 	int stat;    /* its /proc/PID/stat, from which its exit status is read; -1 */
@@ -61,73 +61,73 @@ struct vt_agent_process {
 	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
 	int64_t progress_ns;
 	double stuck_s; /* it was stopped because of a deadlock of this length; 0: no */
-	uint8_t left[VT_AGENT_PLACES],
-		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
+	uint8_t left[VT_MEASURED_PLACES],
+		owners[VT_MEASURED_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
-	struct vt_agent_started started;
+	struct vt_started started;
 	char lines[65536]; /* for the user, when the process ends */
 	size_t lines_size;
 };
 
 /* main.c: facts from hwloc (sampler/hw.h); "" if there was no time to ask. */
-extern char vt_agent_hw[2048];
+extern char vt_hw_facts[2048];
 
 /* say.c: the messages that follow are for this process; NULL: for none. */
-void vt_agent_say_to(struct vt_agent_process *p);
+void vt_say_to_measured(struct vt_measured *p);
 
 /* process.c: attaches a process that has sent these texts and the descriptor of its raw file. NULL with err. */
-struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
+struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
 /* Returns the n-th value of a key, from 0, or NULL. */
-const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n);
+const char *vt_measured_text(const struct vt_measured *p, const char *key, int n);
 /* Takes the last samples and completes the raw file. how: enum vt_raw_ending, 0: the process did not tell; node: it
  * is the process with the node's counters. */
-void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node);
-void vt_agent_free(struct vt_agent_process *p);
+void vt_measured_end(struct vt_measured *p, uint32_t how, int node);
+void vt_measured_free(struct vt_measured *p);
 
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
-extern const struct vt_sampler_ops vt_agent_sampler_ops;
-void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
+extern const struct vt_sampler_ops vt_measured_sampler_ops;
+void vt_measured_sample(struct vt_measured *p, int64_t now, int node);
 /* Reads all for the last time, and closes it. */
-void vt_agent_sample_last(struct vt_agent_process *p, int node);
+void vt_measured_sample_last(struct vt_measured *p, int node);
 
 /* started.c: call these when a process is attached, when a thread is seen for the first time, and when it has ended,
  * with its last values. */
-void vt_agent_started_open(struct vt_agent_process *p);
-void vt_agent_started_thread(struct vt_agent_process *p, pid_t tid);
-void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t);
+void vt_started_open(struct vt_measured *p);
+void vt_started_add_thread(struct vt_measured *p, pid_t tid);
+void vt_started_end_thread(struct vt_measured *p, struct vt_target *t);
 /* Call these before and after listing the threads. The first returns 1 if threads were started, so that they must be
  * listed. */
-int vt_agent_started_before(struct vt_agent_process *p);
-void vt_agent_started_after(struct vt_agent_process *p, int looked);
+int vt_started_before_listing(struct vt_measured *p);
+void vt_started_after_listing(struct vt_measured *p, int looked);
 /* Closes all, and writes the result to the account, the raw file and a message. */
-void vt_agent_started_end(struct vt_agent_process *p);
+void vt_started_end(struct vt_measured *p);
 
 /* pairs.c: does the process want its timer, which the kernel steers, to be read together with a clock that is not
  * steered? It requests that in the head of its raw file when the job begins to correct its clocks. */
-int vt_agent_wants_pairs(const struct vt_agent_process *p);
+int vt_measured_wants_pairs(const struct vt_measured *p);
 /* Reads both clocks if that is due. */
-void vt_agent_pair(struct vt_agent_process *p, int64_t now);
+void vt_measured_read_pair(struct vt_measured *p, int64_t now);
 
 /* hosts.c: the samplers of a job on several hosts. Adds a process of the job. */
-void vt_agent_hosts_see(const struct vt_agent_process *p);
+void vt_hosts_add_process(const struct vt_measured *p);
 /* Are there ranks on other hosts, with other samplers? */
-int vt_agent_hosts_several(void);
-int vt_agent_hosts_unseen(void);
+int vt_hosts_are_several(void);
+int vt_hosts_unseen(void);
 /* Tells the other samplers, about every second, that this one is running. */
-void vt_agent_hosts_write(int64_t now);
+void vt_hosts_write_alive(int64_t now);
 /* All processes here have ended: which sampler makes the trace? To be called again until the result is not
- * VT_AGENT_WAITS. */
-enum vt_agent_turn { VT_AGENT_WAITS, VT_AGENT_MERGES };
-enum vt_agent_turn vt_agent_hosts_turn(int64_t now);
+ * VT_HOSTS_WAIT. */
+enum vt_hosts_turn { VT_HOSTS_WAIT, VT_HOSTS_MERGE };
+enum vt_hosts_turn vt_hosts_take_turn(int64_t now);
 /* Returns the number of ranks on this host. */
-int vt_agent_hosts_here(void);
+int vt_hosts_ranks_here(void);
 /* Tells the other samplers whether all ranks here are blocked. Returns 1 if the ranks of all other hosts are
  * blocked, too, or have ended. */
-int vt_agent_hosts_blocked(int64_t now, int blocked);
+int vt_hosts_all_blocked(int64_t now, int blocked);
 /* Removes the file of this host; if `made`, those of all hosts. */
-void vt_agent_hosts_end(int made);
+void vt_hosts_end(int made);
 
 /* deadlock.c: looks for a deadlock among these processes, about ten times a second. */
-void vt_agent_deadlock(struct vt_agent_process *list, int64_t now);
+void vt_look_for_deadlock(struct vt_measured *list, int64_t now);
 
 #endif

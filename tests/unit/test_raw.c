@@ -462,7 +462,7 @@ static size_t mapped(void)
 	return n;
 }
 
-/* Without a housekeeper the thread appends its blocks by itself, and takes their places again. A block begins in the
+/* Without a sampler the thread appends its blocks by itself, and takes their places again. A block begins in the
  * file at a multiple of the largest power of two in its size, up to 64 KB. */
 static void blocks_appended(long long block_size, size_t head_size)
 {
@@ -633,8 +633,8 @@ static void room_is_made_ahead(void)
 }
 
 /* There is place in one block, also for the time that may come before it, or the record is lost. */
-/* The file grows by more at a time while blocks are filled more quickly than the housekeeper provides them. */
-static void a_slow_housekeeper_gets_larger_chunks(void)
+/* The file grows by more at a time while blocks are filled more quickly than the sampler provides them. */
+static void a_slow_sampler_gets_larger_chunks(void)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 4096, .autoflush = 1 });
 	struct vt_raw_stream *s = vt_raw_stream(r);
@@ -781,7 +781,7 @@ int main(int argc, char **argv)
 	RUN(threads_at_once);
 	RUN(a_child_is_quiet);
 	RUN(room_is_made_ahead);
-	RUN(a_slow_housekeeper_gets_larger_chunks);
+	RUN(a_slow_sampler_gets_larger_chunks);
 	RUN(a_number_is_two_files);
 	RUN(all_memory_is_given_back);
 	RUN(records_of_any_size);

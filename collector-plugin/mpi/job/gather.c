@@ -253,7 +253,7 @@ static int take_pairs(struct vt_job *j, struct tkm_err *err)
 	size_t n = 0;
 	int rc;
 
-	if (!j->clock.reference || !vt_collect_is_outside()) {
+	if (!j->clock.reference || !vt_has_vtsampler()) {
 		return 0;
 	}
 	rc = vt_raw_read_clocks(j->raw_path, &text, &n, err);

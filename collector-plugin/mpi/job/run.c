@@ -78,7 +78,7 @@ static void watch(void)
 	if (!vt_hooks.failsafe && !(s->deadlock_timeout > 0) && !(s->deadlock_warning > 0)) {
 		return;
 	}
-	if (!vt_collect_is_outside()) {
+	if (!vt_has_vtsampler()) {
 		vt_say(1, "WARNING", "deadlocks are not looked for: the sampler process does that, and here %s",
 			vt_collect_inside_why());
 		return;
@@ -365,7 +365,7 @@ static void say_kept(const char *how)
 {
 	char text[9100];
 
-	if (job.collect && job.collect->together && !over && vt_collect_is_outside()) {
+	if (job.collect && job.collect->together && !over && vt_has_vtsampler()) {
 		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
 	} else if (job.collect && job.collect->together && !over) {
 		vt_say(1, "INFO", "%s: no trace was written; %s makes one of what all ranks have recorded", how,
@@ -379,7 +379,7 @@ void vt_job_abort(void)
 	vt_job_forget_decision();
 	vt_job_period_quit();
 	over = 1;
-	vt_collect_end_how(vt_collect_is_outside(), VT_RAW_ENDED_ABORT);
+	vt_collect_end_how(vt_has_vtsampler(), VT_RAW_ENDED_ABORT);
 }
 
 __attribute__((constructor)) static void loaded(void)

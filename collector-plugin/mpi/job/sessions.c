@@ -143,7 +143,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 		return -1;
 	}
 	say_earlier(j, o.learn_from);
-	if (j->clock.reference && vt_collect_is_outside()) {
+	if (j->clock.reference && vt_has_vtsampler()) {
 		struct vt_raw_head *head = vt_raw_head(j->collect->raw);
 
 		snprintf(head->reference, sizeof(head->reference), "%.63s", j->clock.reference->name);

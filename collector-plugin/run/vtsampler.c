@@ -265,11 +265,11 @@ static int attach(struct vt_collector *c, struct tkm_err *err)
 	return rc;
 }
 
-int vt_outside_start(struct vt_collector *c)
+int vt_vtsampler_start(struct vt_collector *c)
 {
 	struct tkm_err err = { TKM_OK, "the sampler process ends at once" };
 
-	c->outside = c->raw_stays = 0;
+	c->has_vtsampler = c->raw_stays = 0;
 	vt_process_start(&c->pub);
 	if (must_be_inside(c)) {
 		return 0;
@@ -282,7 +282,7 @@ int vt_outside_start(struct vt_collector *c)
 		vt_raw_map_whole(c->pub.raw);
 	}
 	c->raw_stays = !c->calls_expected && vt_raw_keep_from_children(c->pub.raw) == 0;
-	c->outside = 1;
+	c->has_vtsampler = 1;
 	return 1;
 }
 
@@ -326,7 +326,7 @@ static void end_alone(struct vt_collector *c, int merge)
 	}
 }
 
-void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
+void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 {
 	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, vt_ticks_now(&c->pub).v };
 	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
@@ -368,5 +368,5 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 	if (answer) {
 		munmap(answer, ANSWER);
 	}
-	c->outside = merge == 2 ? 0 : c->outside;
+	c->has_vtsampler = merge == 2 ? 0 : c->has_vtsampler;
 }
