@@ -78,7 +78,7 @@ static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int co
 	}
 	m.scl = take_location(sclhandle);
 	if (vt_trace_on()) {
-		vt_trace_record(tmr_read_ordered(vt_tls.collect->timer), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
+		vt_trace_message(tmr_read_ordered(vt_tls.collect->timer), kind, &m);
 	}
 	return vt_event();
 }
@@ -113,7 +113,7 @@ VT_ErrorCode VT_log_msgevent(
 	if (vt_trace_on()) {
 		now = tmr_read_ordered(vt_tls.collect->timer);
 		m.since = ticks_since(sendts, now);
-		vt_trace_record(now, VT_RAW_MESSAGE, VT_RAW_MESSAGE_WHOLE, &m, sizeof(m));
+		vt_trace_message(now, VT_RAW_MESSAGE_WHOLE, &m);
 	}
 	return vt_event();
 }

@@ -256,7 +256,7 @@ VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 		}
 	}
 	now = vt_ticks_now(c);
-	if (!vt_raw_values_quickly(vt_tls.thread->stream, now, (unsigned)ncounters, ids, values)) {
+	if (!vt_raw_values_short(vt_tls.thread->stream, now, (unsigned)ncounters, ids, values)) {
 		record_values(now, vt_tls.thread->number, ncounters, ids, values);
 	}
 	return VT_OK;

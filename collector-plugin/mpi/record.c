@@ -92,12 +92,12 @@ void vt_mpi_leave(struct vt_mpi_call *k)
 
 /* ---- records ---- */
 
-/* Records a message in the record with room for all values. */
-static void emit(
+/* Records one end of a message. */
+static inline void emit_message(
 	const struct vt_mpi_call *k, int64_t stamp, enum vt_raw_message_kind kind, const struct vt_raw_message *m)
 {
 	if (k->recorded && vt_trace_on()) {
-		vt_trace_record(ltick(stamp), VT_RAW_MESSAGE, (uint8_t)kind, m, sizeof(*m));
+		vt_trace_message(ltick(stamp), kind, m);
 	}
 }
 
@@ -140,74 +140,18 @@ static uint64_t counted_bytes(const struct vt_share *s)
 	}
 }
 
-/* Do these values fit the short record, which is enough for most messages? */
-static inline int is_small(const struct vt_comm *c, int peer, int tag, uint64_t bytes, uint32_t number)
+static inline void emit_send(const struct vt_mpi_call *k, struct vt_raw_message m)
 {
-	return c->id < 256 && peer == (uint16_t)peer && tag == (uint16_t)tag && bytes <= UINT32_MAX && number == 0;
+	count(k, VT_RAW_ROW_SEND, m.communicator, m.peer, (uint64_t)m.bytes_high << 32 | m.bytes);
+	emit_message(k, k->enter, VT_RAW_MESSAGE_SEND, &m);
 }
 
-static __attribute__((noinline)) void emit_long_send(
-	const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
+/* Records a receive that is complete, and was posted at that tick. */
+static inline void emit_receive(const struct vt_mpi_call *k, struct vt_raw_message m, int64_t post)
 {
-	struct vt_raw_short_message s = { (uint16_t)to, (uint16_t)tag, (uint32_t)bytes };
-	struct vt_raw_message m;
-
-	if (is_small(c, to, tag, bytes, number)) {
-		vt_trace_record(ltick(k->enter), VT_RAW_SEND, (uint8_t)c->id, &s, sizeof(s));
-		return;
-	}
-	m = message_of(c, to, tag, bytes);
-	m.number = number;
-	emit(k, k->enter, VT_RAW_MESSAGE_SEND, &m);
-}
-
-static inline void emit_send(
-	struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
-{
-	count(k, VT_RAW_ROW_SEND, c->id, to, bytes);
-	if (!k->recorded || !vt_trace_on()) {
-		return;
-	}
-	if (__builtin_expect(number ||
-			    !vt_raw_send_quickly(
-				    vt_tls.thread->stream, ltick(k->enter), c->id, (uint32_t)to, (uint32_t)tag, bytes),
-		    0)) {
-		emit_long_send(k, c, to, tag, bytes, number);
-	}
-}
-
-/* since: ticks from the posting of the receive to the end of the call; negative if the clock was set back meanwhile. */
-static __attribute__((noinline)) void emit_long_receive(const struct vt_mpi_call *k, const struct vt_comm *c, int from,
-	int tag, uint64_t bytes, int64_t since, int64_t during, uint32_t number)
-{
-	struct vt_raw_later_message l = { (uint16_t)from, (uint16_t)tag, (uint32_t)bytes, (uint32_t)since };
-	struct vt_raw_message m;
-
-	if (is_small(c, from, tag, bytes, number) && (uint64_t)since <= UINT32_MAX) {
-		vt_trace_record(ltick(k->leave), VT_RAW_RECEIVE, (uint8_t)c->id, &l, sizeof(l));
-		return;
-	}
-	m = message_of(c, from, tag, bytes);
-	m.since = since;
-	m.during = (uint64_t)during > UINT32_MAX ? UINT32_MAX : (uint32_t)during;
-	m.number = number;
-	emit(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
-}
-
-/* Records a receive that is complete. post, during: when it was posted. */
-static inline void emit_receive(struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, uint64_t bytes,
-	int64_t post, int64_t during, uint32_t number)
-{
-	count(k, VT_RAW_ROW_RECEIVE, c->id, from, bytes);
-	if (!k->recorded || !vt_trace_on()) {
-		return;
-	}
-	if (__builtin_expect(number ||
-			    !vt_raw_receive_quickly(vt_tls.thread->stream, ltick(k->leave), c->id, (uint32_t)from,
-				    (uint32_t)tag, bytes, (uint64_t)(k->leave - post)),
-		    0)) {
-		emit_long_receive(k, c, from, tag, bytes, k->leave - post, during, number);
-	}
+	count(k, VT_RAW_ROW_RECEIVE, m.communicator, m.peer, (uint64_t)m.bytes_high << 32 | m.bytes);
+	m.since = k->leave - post; /* negative if the clock was set back meanwhile */
+	emit_message(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
 }
 
 /* ---- messages ---- */
@@ -282,7 +226,7 @@ void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, 
 		k->to = to;
 		k->tag = tag;
 		k->bytes = vt_type_bytes(count, type);
-		emit_send(k, c, to, tag, k->bytes, 0);
+		emit_send(k, message_of(c, to, tag, k->bytes));
 	}
 }
 
@@ -294,7 +238,7 @@ static void take_back(
 	struct vt_raw_message m = message_of(c, to, tag, 0);
 
 	m.since = stamp - post;
-	emit(k, stamp, VT_RAW_MESSAGE_TAKEN_BACK, &m);
+	emit_message(k, stamp, VT_RAW_MESSAGE_TAKEN_BACK, &m);
 }
 
 void vt_send_failed(struct vt_mpi_call *k)
@@ -309,8 +253,7 @@ void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_
 	struct vt_comm *c = from == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
 
 	if (c && (k->recorded || vt_stats_wanted())) {
-		emit_receive(k, c, status->MPI_SOURCE, status->MPI_TAG, status_bytes(status), k->enter,
-			k->leave - k->enter, 0);
+		emit_receive(k, message_of(c, status->MPI_SOURCE, status->MPI_TAG, status_bytes(status)), k->enter);
 	}
 }
 
@@ -384,6 +327,15 @@ void vt_partitioned(struct vt_mpi_call *k, enum vt_request_kind kind, int partit
 	}
 }
 
+/* The message as its request was posted. */
+static struct vt_raw_message message_posted(const struct vt_request *r)
+{
+	struct vt_raw_message m = message_of(r->comm, r->peer, r->tag, r->bytes);
+
+	m.number = r->number;
+	return m;
+}
+
 void vt_started(struct vt_mpi_call *k, MPI_Request request)
 {
 	struct vt_request *r = vt_requests_hold(&requests, key(request));
@@ -395,7 +347,7 @@ void vt_started(struct vt_mpi_call *k, MPI_Request request)
 	r->cancelled = 0;
 	r->post = r->posted = k->enter;
 	if (r->kind == VT_REQUEST_SEND) {
-		emit_send(k, r->comm, r->peer, r->tag, r->bytes, r->number);
+		emit_send(k, message_posted(r));
 	} else if (r->kind == VT_REQUEST_COLLECTIVE) {
 		r->number = atomic_fetch_add_explicit(r->comm->operations, 1, memory_order_relaxed);
 	}
@@ -434,7 +386,7 @@ void vt_message_received(struct vt_mpi_call *k, struct vt_request *m, const MPI_
 	}
 	/* if the call failed, the message may still be there */
 	if (status) {
-		emit_receive(k, m->comm, m->peer, m->tag, status_bytes(status), m->post, m->posted - m->post, 0);
+		emit_receive(k, message_of(m->comm, m->peer, m->tag, status_bytes(status)), m->post);
 	}
 	vt_requests_release(&messages, m, status != NULL);
 }
@@ -481,7 +433,7 @@ void vt_request_freed(struct vt_mpi_call *k, MPI_Request request)
 		m.since = k->enter - r->post;
 		m.during = (uint32_t)(r->posted - r->post);
 		m.number = r->number;
-		emit(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
+		emit_message(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
 	}
 	vt_requests_release(&requests, r, 1);
 }
@@ -520,9 +472,10 @@ static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Stat
 	}
 	if (r->kind == VT_REQUEST_RECEIVE && !cancelled) {
 		/* partitioned receives have no wildcards, and their status has no useful values */
-		emit_receive(k, r->comm, r->partitioned ? r->peer : status->MPI_SOURCE,
-			r->partitioned ? r->tag : status->MPI_TAG, r->partitioned ? r->bytes : status_bytes(status),
-			r->post, r->posted - r->post, r->partitioned ? r->number : 0);
+		emit_receive(k,
+			r->partitioned ? message_posted(r)
+				       : message_of(r->comm, status->MPI_SOURCE, status->MPI_TAG, status_bytes(status)),
+			r->post);
 	} else if (r->kind == VT_REQUEST_SEND && cancelled) {
 		take_back(k, k->leave, r->comm, r->peer, r->tag, r->post);
 	} else if (r->kind == VT_REQUEST_COLLECTIVE) {

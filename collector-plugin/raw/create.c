@@ -62,6 +62,7 @@ VT_SELDOM void vt_raw_fill_head(
 	copy_text(h->job, sizeof(h->job), o->job);
 	copy_text(h->timer, sizeof(h->timer), o->timer);
 	copy_text(h->program, sizeof(h->program), o->program);
+	copy_text(h->writer, sizeof(h->writer), PACKAGE_STRING);
 	copy_text(h->trace, sizeof(h->trace), o->trace);
 	if (gethostname(h->host, sizeof(h->host) - 1) < 0) {
 		h->host[0] = '\0';

@@ -124,19 +124,6 @@ static void decode_communicator(struct reader *r, struct vt_raw_def *d, char **r
 	c->name = d->name = get_text(r, room);
 }
 
-static void decode_row(struct reader *r, struct vt_raw_row *row)
-{
-	get_bytes(r, (uint8_t *)row, offsetof(struct vt_raw_row, t));
-	if ((size_t)(r->end - r->p) >= sizeof(row->t)) {
-		row->t.count = (uint64_t)get64(r);
-		row->t.more = (uint64_t)get64(r);
-	} else { /* before version 5 */
-		row->t.count = get32(r);
-		row->t.more = get32(r);
-	}
-	get_bytes(r, (uint8_t *)row->t.inclusive, sizeof(row->t) - offsetof(struct vt_raw_times, inclusive));
-}
-
 /* Those that begin with their number and one more. */
 static void decode_numbered(struct reader *r, struct vt_raw_def *d, char **room)
 {
@@ -147,7 +134,7 @@ static void decode_numbered(struct reader *r, struct vt_raw_def *d, char **room)
 	d->parent = second;
 	switch (d->type) {
 	case VT_RAW_DEF_STATISTICS:
-		decode_row(r, &d->row);
+		get_bytes(r, (uint8_t *)&d->row, sizeof(d->row));
 		break;
 	case VT_RAW_DEF_OBJECT:
 		d->parent = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of the program's threads in the raw file: one list with the number and the body of each kind. Every event
- * except most states (raw/short.h) is a struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of fixed size,
- * a multiple of 4 bytes. vt_raw_event() appends it to the calling thread's stream, without lock, system call or
+ * except most states and messages (raw/short.h) is a struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of
+ * fixed size, a multiple of 4 bytes. vt_raw_event() appends it to the calling thread's stream, without lock, system call or
  * memory allocation. doc/raw-format.md describes the bytes.
  *
  * To add a kind of event:
@@ -22,13 +22,12 @@
 
 #include "collector-plugin/raw/format.h"
 
-struct vt_raw_state_enter {
-	uint32_t function;
+/* VT_RAW_ENTER and VT_RAW_LEAVE. Leaves are of the innermost state, and their function is 0. */
+struct vt_raw_state_change {
+	uint32_t function, scl; /* scl 0: no source location */
 };
-/* VT_RAW_STATE_LEAVE has no body: the thread leaves its innermost state. With source locations, the records
- * VT_RAW_ENTER and VT_RAW_LEAVE are used instead (raw/format.h). */
-/* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open; or the program
- * left it earlier, and the record of that was lost. */
+/* `n` of VT_RAW_LEAVE: the program leaves the state; or its thread ended with the state open; or the program left it
+ * earlier, and the record of that was lost. */
 enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1, VT_RAW_LEFT_BEFORE = 2 };
 /* VT_RAW_OWNER has no body: the short records after it in its block (raw/short.h) belong to the thread `where`. */
 struct vt_raw_scope {
@@ -38,16 +37,6 @@ struct vt_raw_scope {
 /* Messages of MPI, of VT_log_sendmsg() and of similar calls. A communicator is the id of its definition; peers are
  * ranks in it, or in its remote group. A send has the stamp of the beginning of its call. A receive has the stamp of
  * the end of the call that completed it. */
-/* The next two structs have short forms of 8 and 12 bytes (raw/short.h). */
-struct vt_raw_short_message { /* n: the communicator */
-	uint16_t peer, tag;
-	uint32_t bytes;
-};
-struct vt_raw_later_message { /* n: the communicator */
-	uint16_t peer, tag;
-	uint32_t bytes;
-	uint32_t since; /* ticks since the beginning of the call that posted it */
-};
 enum vt_raw_message_kind {
 	VT_RAW_MESSAGE_SEND = 1,
 	VT_RAW_MESSAGE_RECEIVE,
@@ -62,7 +51,7 @@ struct vt_raw_message {          /* n: enum vt_raw_message_kind */
 	int32_t peer, tag;
 	uint32_t bytes, bytes_high;
 	uint32_t number; /* number in its channel of partitioned communication, from 1; 0: a message */
-	uint32_t during; /* ticks that the call that posted it took; UINT32_MAX: more */
+	uint32_t during; /* FREED: ticks that the call that posted it took; WHOLE: see there */
 	uint32_t scl;    /* source location of VT_log_sendmsg(); 0: that of the function */
 	int64_t since;
 };
@@ -99,13 +88,11 @@ enum vt_raw_io { VT_RAW_WRITE = 0, VT_RAW_READ = 1 };
 
 /* clang-format off */
 #define VT_RAW_EVENT_LIST(X) \
-	X(STATE_ENTER, 6, sizeof(struct vt_raw_state_enter)) \
-	X(STATE_LEAVE, 7, 0) \
+	X(ENTER,       3, sizeof(struct vt_raw_state_change)) \
+	X(LEAVE,       4, sizeof(struct vt_raw_state_change)) \
 	X(SCOPE_BEGIN, 8, sizeof(struct vt_raw_scope)) \
 	X(SCOPE_END,   9, sizeof(struct vt_raw_scope)) \
 	X(OWNER,      10, 0) \
-	X(SEND,       16, sizeof(struct vt_raw_short_message)) \
-	X(RECEIVE,    17, sizeof(struct vt_raw_later_message)) \
 	X(MESSAGE,    18, sizeof(struct vt_raw_message)) \
 	X(COLLECTIVE, 19, sizeof(struct vt_raw_collective)) \
 	X(LOGGED_SHARE, 20, sizeof(struct vt_raw_logged_share)) \

@@ -15,9 +15,8 @@
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": the block was used, and was moved elsewhere or removed */
 
-/* In files of version 3, values and messages have no short records (raw/short.h). In those before 5, there are no tables, and
- * statistics count in 32 bits. */
-enum { VT_RAW_VERSION = 5, VT_RAW_OLDEST = 3, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+/* Only files of this version are read: the programs of an installation are of one version. */
+enum { VT_RAW_VERSION = 6, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 enum vt_raw_state {
 	VT_RAW_RECORDING = 1, /* if a file is still in this state after a crash, its process was killed */
@@ -64,7 +63,7 @@ struct vt_raw_head {
 	char program[256];
 	char trace[1024]; /* absolute name of the trace to be made */
 	char boot[64];    /* boot id of the node */
-	uint64_t reserved[8];
+	char writer[64];  /* the program that writes the file, and its version: who cannot read it names that */
 	/* the members below change while the file is written */
 	_Atomic uint32_t state; /* enum vt_raw_state */
 	_Atomic uint32_t stop;  /* errno of what first ended or interrupted the recording; 0: nothing did */
@@ -145,14 +144,12 @@ struct vt_raw_block {
 
 enum vt_raw_type {
 	/* data */
-	VT_RAW_TIME =
-		1, /* int64_t: now; the dt of the next record counts from it. Its own dt: so many clock sessions were over
-	                      * when it was written, 0: unknown */
+	/* int64_t: now; the dt of the next record counts from it. Its own dt: so many clock sessions were over when it
+	 * was written, 0: unknown */
+	VT_RAW_TIME = 1,
 	VT_RAW_COUNTERS = 2, /* uint64_t values[n], uint32_t ids[n] */
-	VT_RAW_ENTER = 3,    /* uint32_t function, uint32_t scl */
-	VT_RAW_LEAVE = 4,    /* uint32_t function (0: the current one), uint32_t scl */
 	VT_RAW_COMMENT = 5,  /* uint32_t length, text */
-	/* 6 to 31: events, raw/events.h */
+	/* 3, 4, 6 to 31: events, raw/events.h */
 	/* definitions; all strings are uint32_t length, bytes */
 	VT_RAW_DEF_CLASS = 32,   /* uint32_t id, parent; name */
 	VT_RAW_DEF_COUNTER = 33, /* struct vt_raw_counter_def as far as `factor`; name, unit, shown_unit, description */

@@ -265,9 +265,10 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_FORMAT, "%s: written on a machine of the other byte order; merge it there",
 			f->path);
 	}
-	if (h->version < VT_RAW_OLDEST || h->version > VT_RAW_VERSION) {
-		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d to %d", f->path,
-			h->version, VT_RAW_OLDEST, VT_RAW_VERSION);
+	if (h->version != VT_RAW_VERSION) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d; use stftool of %.63s",
+			f->path, h->version, VT_RAW_VERSION,
+			h->writer[0] ? h->writer : "the installation that recorded it");
 	}
 	if (h->check !=
 			vt_raw_check(
@@ -425,8 +426,7 @@ int vt_raw_read_head(const char *path, struct vt_raw_head *head)
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 		pread(fd, head, sizeof(*head), 0) == (ssize_t)sizeof(*head) && !memcmp(head->magic, VT_RAW_MAGIC, 8) &&
-		head->order == VT_RAW_ORDER && head->version >= VT_RAW_OLDEST && head->version <= VT_RAW_VERSION &&
-		good_texts(head)) {
+		head->order == VT_RAW_ORDER && head->version == VT_RAW_VERSION && good_texts(head)) {
 		rc = 0;
 	}
 	if (fd >= 0) {
@@ -503,28 +503,25 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 
 size_t vt_raw_cursor_values(struct vt_raw_cursor *c, uint32_t w)
 {
-	uint32_t first = w & (VT_RAW_SHORT_COUNTERS - 1), alone = w & VT_RAW_SHORT_ALONE, i = 0, n, step = 0;
+	uint32_t first = VT_RAW_GET(w, VALUES_COUNTER), i = 0, n, value = 0;
+	int one = VT_RAW_IS(w, ONE_VALUE);
 	const uint8_t *p = c->p + sizeof(w);
 
-	c->h.dt = w >> (32 - VT_RAW_SHORT_LEAVE_BITS);
-	if (alone) {
-		c->h.dt &= (1u << VT_RAW_SHORT_ALONE_BITS) - 1;
-	}
+	c->h.dt = one ? VT_RAW_GET(w, ONE_VALUE_DT) : VT_RAW_GET(w, VALUES_DT);
 	do {
 		if (first + i >= VT_RAW_SHORT_COUNTERS || !(c->known >> (first + i) & 1) ||
-			(!alone && c->end - p < (ptrdiff_t)sizeof(step))) {
+			(!one && c->end - p < (ptrdiff_t)sizeof(value))) {
 			return 0;
 		}
-		if (alone) {
-			c->latest[first] += vt_raw_short_signed(
-				w >> (32 - VT_RAW_SHORT_ALONE_STEP_BITS), VT_RAW_SHORT_ALONE_STEP_BITS);
+		if (one) {
+			c->latest[first] += VT_RAW_GET_SIGNED(w, ONE_VALUE_STEP);
 		} else {
-			memcpy(&step, p, sizeof(step));
-			p += sizeof(step);
-			c->latest[first + i] += vt_raw_short_signed(step >> 1, VT_RAW_SHORT_STEP_BITS);
+			value = tkm_get32(p, 0);
+			p += sizeof(value);
+			c->latest[first + i] += VT_RAW_GET_SIGNED(value, VALUE_STEP);
 		}
 		i++;
-	} while (step & 1);
+	} while (VT_RAW_GET(value, VALUE_MORE));
 	n = i;
 	memcpy(c->values, &c->latest[first], 8 * (size_t)n);
 	for (i = 0; i < n; i++) {

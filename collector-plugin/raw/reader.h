@@ -86,9 +86,9 @@ struct vt_raw_cursor {
 	int64_t now;                                /* and its tick */
 	uint32_t sessions;                          /* clock sessions that had ended when it was written; 0: unknown */
 	uint32_t owner;                             /* thread of the block's short records; UINT32_MAX: unknown */
-	uint32_t function;                          /* body of a short state, */
+	struct vt_raw_state_change state;           /* body of a short state, */
 	uint32_t values[3 * VT_RAW_SHORT_COUNTERS]; /* of short values, */
-	struct vt_raw_later_message message;        /* and of a short message; */
+	struct vt_raw_message message;              /* and of a short message; */
 	uint32_t known;                             /* bits: counters of the program that have a value in this block, */
 	uint64_t latest[VT_RAW_SHORT_COUNTERS];     /* and the latest one */
 	struct vt_raw_file *f;
@@ -118,8 +118,6 @@ static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt
 		n = h->n;
 		return n && 8 + 12 * (size_t)n <= left ? 8 + 12 * (size_t)n : 0;
 	case VT_RAW_TIME:
-	case VT_RAW_ENTER:
-	case VT_RAW_LEAVE:
 		return left >= 16 ? 16 : 0;
 	case VT_RAW_COMMENT:
 		if (left < 12) {
@@ -140,25 +138,37 @@ size_t vt_raw_cursor_values(struct vt_raw_cursor *c, uint32_t w);
 /* Remembers the values of the present long record. The next short records contain differences from these values. */
 void vt_raw_cursor_remember(struct vt_raw_cursor *c);
 
-/* Converts the short message at c->p, where `left` bytes remain. w is its first word. */
+/* Converts the short message at c->p, where `left` bytes remain, to a long one. w is its first word. */
 static inline size_t vt_raw_cursor_message(struct vt_raw_cursor *c, uint32_t w, size_t left)
 {
-	uint32_t received = w & (VT_RAW_SHORT_RECEIVE ^ VT_RAW_SHORT_MESSAGE), more[2] = { 0 }, envelope;
+	struct vt_raw_message *m = &c->message;
+	int received = VT_RAW_IS(w, RECEIVE);
 	size_t size = received ? 12 : 8;
+	uint64_t word;
 
 	if (left < size) {
 		return 0;
 	}
-	memcpy(more, c->p + 4, size - 4);
-	envelope = (received ? more[0] : w) >> 8;
-	c->h.type = received ? VT_RAW_RECEIVE : VT_RAW_SEND;
-	c->h.n = w & (VT_RAW_SHORT_COMMUNICATORS - 1);
-	c->h.dt = received ? w >> 8 : 0;
-	c->message.peer = envelope & ((1 << VT_RAW_SHORT_PEER_BITS) - 1);
-	c->message.tag = (uint16_t)(envelope >> VT_RAW_SHORT_PEER_BITS);
-	c->message.bytes = received ? more[1] & ((1 << VT_RAW_SHORT_BYTES_BITS) - 1) : more[0];
-	c->message.since = received ? more[1] >> VT_RAW_SHORT_BYTES_BITS << 8 | (more[0] & 255) : 0;
-	c->body = (const uint8_t *)&c->message;
+	word = tkm_get64(c->p + size - 8, 0);
+	c->h.type = VT_RAW_MESSAGE;
+	if (received) {
+		c->h.n = VT_RAW_MESSAGE_RECEIVE;
+		c->h.dt = VT_RAW_GET(w, RECEIVE_DT);
+		m->communicator = VT_RAW_GET(w, RECEIVE_COMMUNICATOR);
+		m->peer = (int32_t)VT_RAW_GET(word, RECEIVED_PEER);
+		m->tag = (int32_t)VT_RAW_GET(word, RECEIVED_TAG);
+		m->bytes = VT_RAW_GET(word, RECEIVED_BYTES);
+		m->since = VT_RAW_GET(word, RECEIVED_SINCE);
+	} else {
+		c->h.n = VT_RAW_MESSAGE_SEND;
+		c->h.dt = 0;
+		m->communicator = VT_RAW_GET(word, SEND_COMMUNICATOR);
+		m->peer = (int32_t)VT_RAW_GET(word, SEND_PEER);
+		m->tag = (int32_t)VT_RAW_GET(word, SEND_TAG);
+		m->bytes = VT_RAW_GET(word, SEND_BYTES);
+		m->since = 0;
+	}
+	c->body = (const uint8_t *)m;
 	return size;
 }
 
@@ -171,32 +181,32 @@ static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 	if (left < 4 || c->owner == UINT32_MAX) {
 		return 0;
 	}
-	memcpy(&w, c->p, 4);
-	w = vt_raw_short_word(w);
-	c->h.n = 0;
+	w = tkm_get32(c->p, 0);
 	c->h.where = (uint16_t)c->owner;
-	if (!(w & VT_RAW_SHORT)) {
+	if (VT_RAW_IS(w, SEND) || VT_RAW_IS(w, RECEIVE)) {
 		return vt_raw_cursor_message(c, w, left);
 	}
-	if ((w & VT_RAW_SHORT_ENTER) != VT_RAW_SHORT_ENTER) {
-		if (w & VT_RAW_SHORT_VALUES) {
-			return vt_raw_cursor_values(c, w);
-		}
-		c->h.type = VT_RAW_STATE_LEAVE;
-		c->h.dt = w >> (32 - VT_RAW_SHORT_LEAVE_BITS);
+	if (!VT_RAW_IS(w, ENTER) && !VT_RAW_IS(w, LEAVE)) {
+		return vt_raw_cursor_values(c, w);
+	}
+	c->h.n = VT_RAW_LEFT;
+	c->body = (const uint8_t *)&c->state;
+	if (VT_RAW_IS(w, LEAVE)) {
+		c->h.type = VT_RAW_LEAVE;
+		c->h.dt = VT_RAW_GET(w, LEAVE_DT);
+		c->state.function = 0;
 		return 4;
 	}
-	c->h.type = VT_RAW_STATE_ENTER;
-	c->h.dt = w >> (32 - VT_RAW_SHORT_ENTER_BITS);
-	c->function = vt_raw_short_function(w);
-	c->body = (const uint8_t *)&c->function;
-	if (c->function != VT_RAW_FIRST_ID) {
+	c->h.type = VT_RAW_ENTER;
+	c->h.dt = VT_RAW_GET(w, ENTER_DT);
+	c->state.function = VT_RAW_FIRST_ID + vt_raw_short_function(w);
+	if (c->state.function != VT_RAW_FIRST_ID) {
 		return 4;
 	}
 	if (left < 8) {
 		return 0;
 	}
-	memcpy(&c->function, c->p + 4, 4);
+	c->state.function = tkm_get32(c->p + 4, 0);
 	return 8;
 }
 
@@ -213,7 +223,7 @@ static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 			}
 			continue;
 		}
-		if (*c->p & (VT_RAW_SHORT | VT_RAW_SHORT_MESSAGE)) {
+		if (*c->p & VT_RAW_SHORT_ANY) {
 			c->size = vt_raw_cursor_short(c);
 			if (__builtin_expect(c->size != 0, 1)) {
 				c->now += c->h.dt;

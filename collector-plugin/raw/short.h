@@ -1,115 +1,121 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Short records: states, values and messages in words of 32 bits, without the 8 bytes at the beginning of other
- * records. The record VT_RAW_OWNER before them in their block names their thread. The first byte distinguishes them:
- * bit 7 is set except in messages; together with bit 7, bit 6 means enter.
- * Enter: 18 bits of dt and 12 bits: the function's id minus VT_RAW_FIRST_ID, or 0 if the next word is the id.
- * Leave: 24 bits of dt, and 6 bits 0.
- * Values: 5 bits: the first counter's id minus VT_RAW_FIRST_ID, which is not 0, and a bit that tells whether one
- * word is all:
- *   1: 14 bits of dt, and 10 bits for the signed difference from the latest value of that counter in this block;
- *   0: 24 bits of dt. A word for each value follows: 31 bits are the difference; if the lowest bit is set, a value
- *   of the next counter id follows.
- * Messages: bit 7 of the first byte is not set, bit 6 is set; bit 5 is set if the message is received, the other
- * bits are the communicator.
- *   A send's 24 bits are peer and tag, 12 bits each; the second word is its bytes, its dt is 0.
- *   A receive's 24 bits are dt; bits 8 to 31 of the second word are peer and tag. The third has 16 bits for its
- *   bytes and, above them, the high 16 of 24 bits for the ticks since it was posted; the low 8 are in the second
- *   word.
- * Records that do not fit are written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE, VT_RAW_COUNTERS, VT_RAW_SEND,
- * VT_RAW_RECEIVE. */
+/* Short records: states, values and messages in one to three words of 32 bits, without the 8 bytes at the beginning of
+ * other records. The record VT_RAW_OWNER before them in their block names their thread. What does not fit into a short
+ * record is written as VT_RAW_ENTER, VT_RAW_LEAVE, VT_RAW_COUNTERS or VT_RAW_MESSAGE.
+ *
+ * The two tables are all there is to know about the bits: the writer, the reader and the merge use them, and
+ * doc/raw-format.md has them as text. Words are little-endian on every machine. */
 #ifndef COLLECTOR_PLUGIN_RAW_SHORT_H
 #define COLLECTOR_PLUGIN_RAW_SHORT_H
 
 #include <stdint.h>
 
+#include "base/bytes.h"
+
 /* Ids of the program's definitions begin here. */
 enum { VT_RAW_FIRST_ID = 0x10000 };
 
-enum { VT_RAW_SHORT = 0x80, VT_RAW_SHORT_ENTER = 0xc0 };
-enum { VT_RAW_SHORT_LEAVE_BITS = 24, VT_RAW_SHORT_ENTER_BITS = 18, VT_RAW_SHORT_FUNCTIONS = 1 << 12 };
-/* Counters with an id of VT_RAW_FIRST_ID + 1 to 31 may have short records. */
-enum {
-	VT_RAW_SHORT_COUNTERS = 32,
-	VT_RAW_SHORT_ALONE = 32,
-	VT_RAW_SHORT_VALUES = 63 /* not 0: values, if it is no enter */
-};
-enum { VT_RAW_SHORT_STEP_BITS = 31, VT_RAW_SHORT_ALONE_BITS = 14, VT_RAW_SHORT_ALONE_STEP_BITS = 10 };
+/* X(record, first byte, the bits of it that count). No type of another record in a data block has bit 6 or 7 set. */
+/* clang-format off */
+#define VT_RAW_SHORT_RECORDS(X) \
+	X(SEND, 0x40, 0xe0) \
+	X(RECEIVE, 0x60, 0xe0) \
+	X(LEAVE, 0x80, 0xff) \
+	X(VALUES, 0x80, 0xe0) \
+	X(ONE_VALUE, 0xa0, 0xe0) \
+	X(ENTER, 0xc0, 0xc0)
+/* clang-format on */
 
-enum { VT_RAW_SHORT_MESSAGE = 0x40, VT_RAW_SHORT_RECEIVE = 0x60, VT_RAW_SHORT_COMMUNICATORS = 32 };
+/* X(word, field, first bit, number of bits). The first word of each record has its name; others:
+ *   VALUE: one for each value of VALUES. MORE: another one follows, of the next counter.
+ *   RECEIVED: 64 bits after RECEIVE.
+ * SEND has 64 bits, and the stamp of the record before it. An ENTER whose FUNCTION bits are 0 is followed by the
+ * function's id. FUNCTION and COUNTER are ids less VT_RAW_FIRST_ID; COUNTER is not 0. STEP is signed: what is to be added
+ * to the latest value of that counter in the block. */
+/* clang-format off */
+#define VT_RAW_SHORT_FIELDS(X) \
+	X(ENTER, FUNCTION_LOW, 0, 6) \
+	X(ENTER, FUNCTION_HIGH, 8, 6) \
+	X(ENTER, DT, 14, 18) \
+	X(LEAVE, DT, 8, 24) \
+	X(ONE_VALUE, COUNTER, 0, 5) \
+	X(ONE_VALUE, DT, 8, 14) \
+	X(ONE_VALUE, STEP, 22, 10) \
+	X(VALUES, COUNTER, 0, 5) \
+	X(VALUES, DT, 8, 24) \
+	X(VALUE, MORE, 0, 1) \
+	X(VALUE, STEP, 1, 31) \
+	X(SEND, COMMUNICATOR, 0, 5) \
+	X(SEND, PEER, 8, 12) \
+	X(SEND, TAG, 20, 12) \
+	X(SEND, BYTES, 32, 32) \
+	X(RECEIVE, COMMUNICATOR, 0, 5) \
+	X(RECEIVE, DT, 8, 24) \
+	X(RECEIVED, SINCE, 0, 24) \
+	X(RECEIVED, PEER, 24, 12) \
+	X(RECEIVED, TAG, 36, 12) \
+	X(RECEIVED, BYTES, 48, 16)
+/* clang-format on */
+
 enum {
-	VT_RAW_SHORT_PEER_BITS = 12,
-	VT_RAW_SHORT_TAG_BITS = 12,
-	VT_RAW_SHORT_BYTES_BITS = 16,
-	VT_RAW_SHORT_SINCE_BITS = 24
+#define VT_RAW_SHORT_RECORD(record, byte, mask) VT_RAW_SHORT_##record = byte, VT_RAW_SHORT_##record##_MASK = mask,
+	VT_RAW_SHORT_RECORDS(VT_RAW_SHORT_RECORD)
+#undef VT_RAW_SHORT_RECORD
+#define VT_RAW_SHORT_FIELD(word, field, bit, bits) \
+	VT_RAW_##word##_##field##_BIT = bit, VT_RAW_##word##_##field##_BITS = bits,
+		VT_RAW_SHORT_FIELDS(VT_RAW_SHORT_FIELD)
+#undef VT_RAW_SHORT_FIELD
+			VT_RAW_SHORT_ANY = 0xc0, /* one of these bits is set in the first byte of each of them */
+	VT_RAW_SHORT_COUNTERS = 1 << VT_RAW_VALUES_COUNTER_BITS,
 };
 
-/* Reorders the bits of a word so that the first byte in memory has the lowest ones. */
-static inline uint32_t vt_raw_short_word(uint32_t w)
+static inline uint32_t vt_raw_bits(uint64_t word, unsigned bit, unsigned bits)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return w << 8 | w >> 24;
-#else
-	return w;
-#endif
+	return (uint32_t)(word >> bit & ((UINT64_C(1) << bits) - 1));
 }
 
-/* The inverse. */
-static inline uint32_t vt_raw_short_stored(uint32_t w)
-{
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return w >> 8 | w << 24;
-#else
-	return w;
-#endif
-}
+/* The field, such as ENTER_DT, of a word; a number as a part of a word; does the number fit? */
+#define VT_RAW_GET(word, field) vt_raw_bits(word, VT_RAW_##field##_BIT, VT_RAW_##field##_BITS)
+#define VT_RAW_PUT(number, field) ((uint64_t)(number) << VT_RAW_##field##_BIT)
+#define VT_RAW_FITS(number, field) ((uint64_t)(number) >> VT_RAW_##field##_BITS == 0)
 
-/* Returns an enter's word without its dt, which vt_raw_short_enter() adds. */
+/* Is this the first word of such a record? */
+#define VT_RAW_IS(word, record) (((word)&VT_RAW_SHORT_##record##_MASK) == VT_RAW_SHORT_##record)
+
+/* Returns an enter's word without its dt. */
 static inline uint32_t vt_raw_short_code(uint32_t function)
 {
 	uint32_t i = function - VT_RAW_FIRST_ID;
 
-	return VT_RAW_SHORT_ENTER | (i < VT_RAW_SHORT_FUNCTIONS ? (i & 63) | i >> 6 << 8 : 0);
+	if (i >> (VT_RAW_ENTER_FUNCTION_LOW_BITS + VT_RAW_ENTER_FUNCTION_HIGH_BITS)) {
+		return VT_RAW_SHORT_ENTER;
+	}
+	return VT_RAW_SHORT_ENTER | VT_RAW_GET(i, ENTER_FUNCTION_LOW) |
+		i >> VT_RAW_ENTER_FUNCTION_LOW_BITS << VT_RAW_ENTER_FUNCTION_HIGH_BIT;
 }
 
-static inline uint32_t vt_raw_short_enter(uint32_t code, uint32_t dt)
+/* Returns the function in an enter's word, less VT_RAW_FIRST_ID; 0: its id follows. */
+static inline uint32_t vt_raw_short_function(uint32_t word)
 {
-	return code | dt << (32 - VT_RAW_SHORT_ENTER_BITS);
+	return VT_RAW_GET(word, ENTER_FUNCTION_LOW) |
+		VT_RAW_GET(word, ENTER_FUNCTION_HIGH) << VT_RAW_ENTER_FUNCTION_LOW_BITS;
 }
 
-static inline uint32_t vt_raw_short_leave(uint32_t dt)
-{
-	return VT_RAW_SHORT | dt << (32 - VT_RAW_SHORT_LEAVE_BITS);
-}
-
-static inline uint32_t vt_raw_short_values(uint32_t counter, uint32_t dt)
-{
-	return vt_raw_short_leave(dt) | counter;
-}
-
-/* Returns the word of a record with one value; step: the difference, of which the high bits are cut off. */
-static inline uint32_t vt_raw_short_value(uint32_t counter, uint32_t dt, uint32_t step)
-{
-	return VT_RAW_SHORT | VT_RAW_SHORT_ALONE | counter | dt << 8 | step << (32 - VT_RAW_SHORT_ALONE_STEP_BITS);
-}
-
-/* Returns the signed number in the lowest bits of v. */
-static inline uint64_t vt_raw_short_signed(uint32_t v, unsigned bits)
+/* Returns the signed number of so many bits. */
+static inline uint64_t vt_raw_signed(uint32_t v, unsigned bits)
 {
 	uint64_t sign = (uint64_t)1 << (bits - 1);
 
 	return (v ^ sign) - sign;
 }
 
-/* Does v fit into this number of bits, with its sign? */
-static inline int vt_raw_short_fits(uint64_t v, unsigned bits)
+/* Does v fit into so many bits, with its sign? */
+static inline int vt_raw_fits_signed(uint64_t v, unsigned bits)
 {
 	return v + ((uint64_t)1 << (bits - 1)) < (uint64_t)1 << bits;
 }
 
-/* Returns the function's id in an enter's word, or VT_RAW_FIRST_ID if the id follows. */
-static inline uint32_t vt_raw_short_function(uint32_t w)
-{
-	return VT_RAW_FIRST_ID + ((w & 63) | (w >> 8 & 63) << 6);
-}
+#define VT_RAW_GET_SIGNED(word, field) vt_raw_signed(VT_RAW_GET(word, field), VT_RAW_##field##_BITS)
+#define VT_RAW_FITS_SIGNED(number, field) vt_raw_fits_signed(number, VT_RAW_##field##_BITS)
 
 #endif

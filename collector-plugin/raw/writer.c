@@ -249,7 +249,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 			seal_oldest(r);
 		}
 		s->block = NULL;
-		s->cur = s->end = s->quick = NULL;
+		s->cur = s->end = s->short_limit = NULL;
 		flush_alone(r, kind);
 	}
 	b = r->closed ? NULL : get_block(r, kind, &why);
@@ -282,7 +282,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	atomic_store_explicit(&b->magic, VT_RAW_BLOCK_MAGIC, memory_order_release);
 	s->lost = 0;
 	s->now = base;
-	s->quick = NULL;
+	s->short_limit = NULL;
 	s->known = 0;
 	s->block = b;
 	s->cur = (uint8_t *)(b + 1);
@@ -423,28 +423,34 @@ static uint8_t *write_owner(struct vt_raw_stream *s, uint8_t *p, uint16_t where)
 {
 	const struct vt_raw_record owner = { VT_RAW_OWNER, 0, where, 0 };
 
-	if (s->quick) {
+	if (s->short_limit) {
 		return p;
 	}
 	memcpy(p, &owner, sizeof(owner));
 	/* two words, starting after what has been written so far */
-	s->quick = s->end - 7;
+	s->short_limit = s->end - 7;
 	return p + sizeof(owner);
 }
 
-int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function)
+int vt_raw_state_long(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, struct vt_raw_state_change state)
 {
-	size_t size = vt_raw_event_size(type), more = sizeof(struct vt_raw_record);
 	struct vt_raw_record h = { (uint8_t)type, VT_RAW_LEFT, where, 0 };
-	uint8_t *p = vt_raw_room(s, size + more, stamp.v, &h.dt);
+	uint8_t *p = vt_raw_room(s, 2 * sizeof(h) + sizeof(state), stamp.v, &h.dt);
 
 	if (!p) {
 		return -1;
 	}
 	memcpy(p, &h, sizeof(h));
-	memcpy(p + sizeof(h), &function, size - sizeof(h));
-	vt_raw_done(s, write_owner(s, p + size, where));
+	memcpy(p + sizeof(h), &state, sizeof(state));
+	vt_raw_done(s, write_owner(s, p + sizeof(h) + sizeof(state), where));
 	return 0;
+}
+
+int vt_raw_message_long(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_message_kind kind, struct vt_raw_message m)
+{
+	return vt_raw_event(s, stamp, where, VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
 }
 
 int vt_raw_values(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids,
@@ -736,7 +742,7 @@ void vt_raw_detach_after_fork(struct vt_raw *r)
 
 	r->forgotten = r->closed = 1;
 	for (s = r->streams; s; s = s->next) {
-		s->cur = s->end = s->quick = NULL;
+		s->cur = s->end = s->short_limit = NULL;
 		s->busy = 0;
 		if (s->block) {
 			munmap(s->block, r->block_size);

@@ -53,9 +53,8 @@ struct vt_raw; /* one per process */
  * record of its own: such a record is counted as lost. Members are for the inline functions. */
 struct vt_raw_stream {
 	uint8_t *cur, *end;
-	uint8_t *
-		quick; /* before it is place for a short record of the thread that the block knows; NULL: it knows none */
-	int64_t now;   /* stamp of the last record */
+	uint8_t *short_limit;       /* short records may begin below it; NULL: the block names no thread yet */
+	int64_t now;                /* stamp of the last record */
 	struct vt_raw_block *block; /* NULL before the first record, and when no place is left */
 	volatile int busy;
 	uint32_t id;
@@ -267,17 +266,15 @@ static inline int vt_raw_event(
 	return 0;
 }
 
-/* The slow path of the next two functions: writes the long record, and the thread of the short ones after it. */
-int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function);
 /* The thread number of the short records has changed. */
 static inline void vt_raw_no_owner(struct vt_raw_stream *s)
 {
-	s->quick = NULL;
+	s->short_limit = NULL;
 }
 
 /* Is there room for a short record, with its dt below 2^bits? If so, the stream is busy until vt_raw_done(). If not,
  * the caller must write the long record. */
-static inline int vt_raw_quick(struct vt_raw_stream *s, int64_t stamp, unsigned bits, uint32_t *dt)
+static inline int vt_raw_begin_short(struct vt_raw_stream *s, int64_t stamp, unsigned bits, uint32_t *dt)
 {
 	uint64_t d;
 
@@ -287,7 +284,7 @@ static inline int vt_raw_quick(struct vt_raw_stream *s, int64_t stamp, unsigned 
 	s->busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	d = (uint64_t)stamp - (uint64_t)s->now;
-	if (__builtin_expect(d >> bits || s->cur >= s->quick ||
+	if (__builtin_expect(d >> bits || s->cur >= s->short_limit ||
 			    atomic_load_explicit(s->sessions, memory_order_relaxed) != s->said,
 		    0)) {
 		s->busy = 0;
@@ -298,97 +295,110 @@ static inline int vt_raw_quick(struct vt_raw_stream *s, int64_t stamp, unsigned 
 	return 1;
 }
 
-/* Records that the thread enters a function; code: vt_raw_short_code() of it. Returns 1, or 0 if the slow path must
- * do it. */
-static inline int vt_raw_enter_quickly(struct vt_raw_stream *s, ltick_t stamp, uint32_t function, uint32_t code)
+/* Each function vt_raw_NAME_short() writes the short record and returns 1, or returns 0 if the long one is needed. */
+
+/* The thread enters a function; code: vt_raw_short_code() of it. */
+static inline int vt_raw_enter_short(struct vt_raw_stream *s, ltick_t stamp, uint32_t function, uint32_t code)
 {
-	uint32_t dt, word;
+	uint32_t dt;
 	uint8_t *p;
 
-	if (!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_ENTER_BITS, &dt)) {
+	if (!vt_raw_begin_short(s, stamp.v, VT_RAW_ENTER_DT_BITS, &dt)) {
 		return 0;
 	}
 	p = s->cur;
-	word = vt_raw_short_stored(vt_raw_short_enter(code, dt));
-	memcpy(p, &word, 4);
+	tkm_put32(p, code | (uint32_t)VT_RAW_PUT(dt, ENTER_DT), 0);
 	p += 4;
 	if (__builtin_expect(code == VT_RAW_SHORT_ENTER, 0)) {
-		memcpy(p, &function, 4);
+		tkm_put32(p, function, 0);
 		p += 4;
 	}
 	vt_raw_done(s, p);
 	return 1;
 }
 
-/* Records that the thread leaves the innermost function. */
-static inline int vt_raw_leave_quickly(struct vt_raw_stream *s, ltick_t stamp)
+/* The thread leaves the innermost function. */
+static inline int vt_raw_leave_short(struct vt_raw_stream *s, ltick_t stamp)
 {
-	uint32_t dt, word;
+	uint32_t dt;
 
-	if (!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_LEAVE_BITS, &dt)) {
+	if (!vt_raw_begin_short(s, stamp.v, VT_RAW_LEAVE_DT_BITS, &dt)) {
 		return 0;
 	}
-	word = vt_raw_short_stored(vt_raw_short_leave(dt));
-	memcpy(s->cur, &word, 4);
+	tkm_put32(s->cur, VT_RAW_SHORT_LEAVE | (uint32_t)VT_RAW_PUT(dt, LEAVE_DT), 0);
 	vt_raw_done(s, s->cur + 4);
 	return 1;
 }
 
-/* Do communicator, peer and tag fit into a short record? */
-static inline int vt_raw_short_envelope(uint32_t communicator, uint32_t peer, uint32_t tag)
+/* The thread sends a message. */
+static inline int vt_raw_send_short(struct vt_raw_stream *s, ltick_t stamp, const struct vt_raw_message *m)
 {
-	return !(communicator / VT_RAW_SHORT_COMMUNICATORS | peer >> VT_RAW_SHORT_PEER_BITS |
-		tag >> VT_RAW_SHORT_TAG_BITS);
-}
+	uint32_t dt;
 
-/* Records that the thread sends a message, with the stamp of its last record. Returns 0 if a long record is needed. */
-static inline int vt_raw_send_quickly(
-	struct vt_raw_stream *s, ltick_t stamp, uint32_t communicator, uint32_t peer, uint32_t tag, uint64_t bytes)
-{
-	uint32_t dt, word[2];
-
-	if (!vt_raw_short_envelope(communicator, peer, tag) || bytes >> 32 || !vt_raw_quick(s, stamp.v, 0, &dt)) {
+	if (!VT_RAW_FITS(m->communicator, SEND_COMMUNICATOR) || !VT_RAW_FITS((uint32_t)m->peer, SEND_PEER) ||
+		!VT_RAW_FITS((uint32_t)m->tag, SEND_TAG) || m->bytes_high | m->number | m->scl ||
+		!vt_raw_begin_short(s, stamp.v, 0, &dt)) {
 		return 0;
 	}
-	word[0] = vt_raw_short_stored(
-		VT_RAW_SHORT_MESSAGE | communicator | peer << 8 | tag << (8 + VT_RAW_SHORT_PEER_BITS));
-	word[1] = (uint32_t)bytes;
-	memcpy(s->cur, word, sizeof(word));
-	vt_raw_done(s, s->cur + sizeof(word));
+	tkm_put64(s->cur,
+		VT_RAW_SHORT_SEND | m->communicator | VT_RAW_PUT((uint32_t)m->peer, SEND_PEER) |
+			VT_RAW_PUT((uint32_t)m->tag, SEND_TAG) | VT_RAW_PUT(m->bytes, SEND_BYTES),
+		0);
+	vt_raw_done(s, s->cur + 8);
 	return 1;
 }
 
-/* Records that the thread has received a message. The receive was posted `since` ticks before. */
-static inline int vt_raw_receive_quickly(struct vt_raw_stream *s, ltick_t stamp, uint32_t communicator, uint32_t peer,
-	uint32_t tag, uint64_t bytes, uint64_t since)
+/* The thread has received a message. */
+static inline int vt_raw_receive_short(struct vt_raw_stream *s, ltick_t stamp, const struct vt_raw_message *m)
 {
-	uint32_t dt, word[3];
+	uint32_t dt;
 
-	if (!vt_raw_short_envelope(communicator, peer, tag) || bytes >> VT_RAW_SHORT_BYTES_BITS ||
-		since >> VT_RAW_SHORT_SINCE_BITS || s->end - s->cur < (ptrdiff_t)sizeof(word) ||
-		!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_LEAVE_BITS, &dt)) {
+	if (!VT_RAW_FITS(m->communicator, RECEIVE_COMMUNICATOR) || !VT_RAW_FITS((uint32_t)m->peer, RECEIVED_PEER) ||
+		!VT_RAW_FITS((uint32_t)m->tag, RECEIVED_TAG) || !VT_RAW_FITS(m->bytes, RECEIVED_BYTES) ||
+		m->bytes_high | m->number | m->scl || !VT_RAW_FITS(m->since, RECEIVED_SINCE) || s->end - s->cur < 12 ||
+		!vt_raw_begin_short(s, stamp.v, VT_RAW_RECEIVE_DT_BITS, &dt)) {
 		return 0;
 	}
-	word[0] = vt_raw_short_stored(VT_RAW_SHORT_RECEIVE | communicator | dt << 8);
-	word[1] = (peer | tag << VT_RAW_SHORT_PEER_BITS) << 8 | (uint32_t)(since & 255);
-	word[2] = (uint32_t)bytes | (uint32_t)(since >> 8) << VT_RAW_SHORT_BYTES_BITS;
-	memcpy(s->cur, word, sizeof(word));
-	vt_raw_done(s, s->cur + sizeof(word));
+	tkm_put32(s->cur, VT_RAW_SHORT_RECEIVE | m->communicator | (uint32_t)VT_RAW_PUT(dt, RECEIVE_DT), 0);
+	tkm_put64(s->cur + 4,
+		(uint64_t)m->since | VT_RAW_PUT((uint32_t)m->peer, RECEIVED_PEER) |
+			VT_RAW_PUT((uint32_t)m->tag, RECEIVED_TAG) | VT_RAW_PUT(m->bytes, RECEIVED_BYTES),
+		0);
+	vt_raw_done(s, s->cur + 12);
 	return 1;
 }
 
-/* Records enter and leave by the fast or the slow path. Returns 0, or -1: lost, and counted. */
-static inline int vt_raw_state_enter(
-	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t code)
+/* Write the long record; that of a state also names the thread of the short records after it. */
+int vt_raw_state_long(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, struct vt_raw_state_change state);
+int vt_raw_message_long(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_message_kind kind, struct vt_raw_message m);
+
+/* The thread enters and leaves a state; scl 0: no source location. Return 0, or -1: lost, and counted. */
+static inline int vt_raw_enter(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, struct vt_raw_state_change state)
 {
-	return vt_raw_enter_quickly(s, stamp, function, code)
+	return !state.scl && vt_raw_enter_short(s, stamp, state.function, vt_raw_short_code(state.function))
 		? 0
-		: vt_raw_state_slow(s, stamp, where, VT_RAW_STATE_ENTER, function);
+		: vt_raw_state_long(s, stamp, where, VT_RAW_ENTER, state);
 }
 
-static inline int vt_raw_state_leave(struct vt_raw_stream *s, ltick_t stamp, uint16_t where)
+static inline int vt_raw_leave(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t scl)
 {
-	return vt_raw_leave_quickly(s, stamp) ? 0 : vt_raw_state_slow(s, stamp, where, VT_RAW_STATE_LEAVE, 0);
+	return !scl && vt_raw_leave_short(s, stamp)
+		? 0
+		: vt_raw_state_long(s, stamp, where, VT_RAW_LEAVE, (struct vt_raw_state_change){ .scl = scl });
+}
+
+/* Records one end of a message, or both. Returns 0, or -1: lost, and counted. */
+static inline int vt_raw_message(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_message_kind kind,
+	const struct vt_raw_message *m)
+{
+	if ((kind == VT_RAW_MESSAGE_SEND && vt_raw_send_short(s, stamp, m)) ||
+		(kind == VT_RAW_MESSAGE_RECEIVE && vt_raw_receive_short(s, stamp, m))) {
+		return 0;
+	}
+	/* by value: the members stay in registers as long as the record is short */
+	return vt_raw_message_long(s, stamp, where, kind, *m);
 }
 
 /* Writes the long record of values of the program's counters, whose ids begin at VT_RAW_FIRST_ID. own: `where` is
@@ -396,8 +406,8 @@ static inline int vt_raw_state_leave(struct vt_raw_stream *s, ltick_t stamp, uin
 int vt_raw_values(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids,
 	const void *values, int own);
 
-/* Writes the short record of the calling thread. Returns 1, or 0 if the long one is needed. */
-static inline int vt_raw_values_quickly(
+/* The counters have these values. */
+static inline int vt_raw_values_short(
 	struct vt_raw_stream *s, ltick_t stamp, unsigned n, const uint32_t *ids, const void *values)
 {
 	uint32_t first = ids[0] - VT_RAW_FIRST_ID, dt, word, wanted;
@@ -406,7 +416,7 @@ static inline int vt_raw_values_quickly(
 	unsigned i;
 
 	if (first - 1 >= VT_RAW_SHORT_COUNTERS - 1 || n > VT_RAW_SHORT_COUNTERS - first ||
-		!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_LEAVE_BITS, &dt)) {
+		!vt_raw_begin_short(s, stamp.v, VT_RAW_VALUES_DT_BITS, &dt)) {
 		return 0;
 	}
 	wanted = ((2u << (n - 1)) - 1) << first;
@@ -415,24 +425,21 @@ static inline int vt_raw_values_quickly(
 		for (i = 0; i < n; i++) {
 			memcpy(&value, (const char *)values + 8 * (size_t)i, 8);
 			step = value - s->last[first + i];
-			if (__builtin_expect(
-				    !vt_raw_short_fits(step, VT_RAW_SHORT_STEP_BITS) || ids[i] != ids[0] + i, 0)) {
+			if (__builtin_expect(!VT_RAW_FITS_SIGNED(step, VALUE_STEP) || ids[i] != ids[0] + i, 0)) {
 				break;
 			}
 			s->last[first + i] = value;
-			word = (uint32_t)step << 1 | (i + 1 < n);
-			memcpy(p, &word, 4);
+			tkm_put32(p, (uint32_t)VT_RAW_PUT(step, VALUE_STEP) | (i + 1 < n), 0);
 			p += 4;
 		}
 		if (__builtin_expect(i == n, 1)) {
-			word = vt_raw_short_values(first, dt);
-			if (n == 1 && dt >> VT_RAW_SHORT_ALONE_BITS == 0 &&
-				vt_raw_short_fits(step, VT_RAW_SHORT_ALONE_STEP_BITS)) {
-				word = vt_raw_short_value(first, dt, (uint32_t)step);
+			word = VT_RAW_SHORT_VALUES | first | (uint32_t)VT_RAW_PUT(dt, VALUES_DT);
+			if (n == 1 && VT_RAW_FITS(dt, ONE_VALUE_DT) && VT_RAW_FITS_SIGNED(step, ONE_VALUE_STEP)) {
+				word = VT_RAW_SHORT_ONE_VALUE | first | (uint32_t)VT_RAW_PUT(dt, ONE_VALUE_DT) |
+					(uint32_t)VT_RAW_PUT(step, ONE_VALUE_STEP);
 				p -= 4;
 			}
-			word = vt_raw_short_stored(word);
-			memcpy(s->cur, &word, 4);
+			tkm_put32(s->cur, word, 0);
 			vt_raw_done(s, p);
 			return 1;
 		}
@@ -443,33 +450,6 @@ static inline int vt_raw_values_quickly(
 	atomic_signal_fence(memory_order_seq_cst);
 	s->busy = 0;
 	return 0;
-}
-
-static inline int vt_raw_change(
-	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_type type, uint32_t function, uint32_t scl)
-{
-	struct vt_raw_record h = { (uint8_t)type, 0, where, 0 };
-	uint32_t body[2] = { function, scl };
-	uint8_t *p = vt_raw_room(s, 16, stamp.v, &h.dt);
-
-	if (__builtin_expect(!p, 0)) {
-		return -1;
-	}
-	memcpy(p, &h, 8);
-	memcpy(p + 8, body, 8);
-	vt_raw_done(s, p + 16);
-	return 0;
-}
-
-/* State changes; scl 0: no source location. */
-static inline int vt_raw_enter(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t scl)
-{
-	return vt_raw_change(s, stamp, where, VT_RAW_ENTER, function, scl);
-}
-
-static inline int vt_raw_leave(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t scl)
-{
-	return vt_raw_change(s, stamp, where, VT_RAW_LEAVE, function, scl);
 }
 
 /* A text at a point in time: a suspend, a gap. At most 1000 bytes, the rest is cut. */

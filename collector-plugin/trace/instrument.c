@@ -210,7 +210,7 @@ static __attribute__((noinline)) void enter_counted(uintptr_t address, uintptr_t
 			now = tmr_read_counter();
 			if (!on ||
 				(!vt_trace_is_sampled(now) &&
-					vt_raw_enter_quickly(t->stream, now, a->function, a->code))) {
+					vt_raw_enter_short(t->stream, now, a->function, a->code))) {
 				f->sp = sp;
 				f->address = address;
 				f->function = a->function;
@@ -239,7 +239,7 @@ static __attribute__((noinline)) void exit_counted(uintptr_t address)
 		now = tmr_read_counter();
 		if (f->how.recorded == VT_TRACE_NOT ||
 			((vt_tls.state != VT_TLS_ON || !vt_trace_is_sampled(now)) &&
-				vt_raw_leave_quickly(t->stream, now))) {
+				vt_raw_leave_short(t->stream, now))) {
 			inclusive = now.v - f->start;
 			t->top = f;
 			f[-1].inner += inclusive;
@@ -267,7 +267,7 @@ void __cyg_profile_func_enter(void *function, void *site)
 		a = &addresses[first_place(address)];
 		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && (code = a->code))) {
 			now = tmr_read_counter();
-			if (!vt_trace_is_sampled(now) && vt_raw_enter_quickly(t->stream, now, a->function, code)) {
+			if (!vt_trace_is_sampled(now) && vt_raw_enter_short(t->stream, now, a->function, code)) {
 				f->sp = sp;
 				f->address = address;
 				f->function = a->function;
@@ -295,7 +295,7 @@ void __cyg_profile_func_exit(void *function, void *site)
 	(void)site;
 	if (VT_LIKELY(t && (f = t->top - 1) < t->plain && f->address == address && is_recorded_call(f))) {
 		now = tmr_read_counter();
-		if (!vt_trace_is_sampled(now) && vt_raw_leave_quickly(t->stream, now)) {
+		if (!vt_trace_is_sampled(now) && vt_raw_leave_short(t->stream, now)) {
 			t->top = f;
 			return;
 		}

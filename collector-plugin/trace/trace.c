@@ -72,7 +72,7 @@ static VT_SELDOM void enter_usercode(struct vt_collect *c, const struct vt_threa
 	*f = (struct vt_trace_frame){ .function = id, .sp = UINTPTR_MAX, .how.kind = VT_TRACE_THREAD, .start = now.v };
 	if (rule & VT_TRACE_RECORD && vt_trace_wanted && t->stream && vt_process_off() == 0) {
 		f->how.recorded = recorded_or_lost(
-			vt_raw_state_enter(t->stream, now, (uint16_t)t->number, id, vt_raw_short_code(id)));
+			vt_raw_enter(t->stream, now, (uint16_t)t->number, (struct vt_raw_state_change){ id, 0 }));
 	}
 }
 
@@ -186,13 +186,20 @@ static void no_event(const struct vt_event *e)
 	(void)e;
 }
 
+/* Records that a state was left, and how: VT_RAW_LEFT or one of those after it. */
+static int record_end(struct vt_raw_stream *s, uint32_t number, ltick_t now, uint8_t how)
+{
+	const struct vt_raw_state_change none = { 0, 0 };
+
+	return vt_raw_event(s, now, (uint16_t)number, VT_RAW_LEAVE, how, &none, sizeof(none));
+}
+
 /* Records again that states were left, where the records of that are lost. Otherwise later states would be inside
  * states that ended long ago. Returns 0, or -1: a record was lost again, and counted. */
 static int record_lost_leaves(struct vt_trace_thread *t, uint32_t number, ltick_t now)
 {
 	for (; t->owed; t->owed--) {
-		if (vt_raw_event(t->stream, now, (uint16_t)number, VT_RAW_STATE_LEAVE, VT_RAW_LEFT_BEFORE, NULL, 0) <
-			0) {
+		if (record_end(t->stream, number, now, VT_RAW_LEFT_BEFORE) < 0) {
 			return -1;
 		}
 	}
@@ -205,9 +212,7 @@ static VT_SELDOM void end_with_thread(const struct vt_thread *t, const struct vt
 	int is_event = f->how.kind == VT_TRACE_THREAD;
 
 	if (f->how.recorded == VT_TRACE_RECORDED &&
-		vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE,
-			is_event ? VT_RAW_LEFT : VT_RAW_CLOSED_BY_END, NULL, 0) < 0 &&
-		!is_event) {
+		record_end(t->stream, t->number, now, is_event ? VT_RAW_LEFT : VT_RAW_CLOSED_BY_END) < 0 && !is_event) {
 		vt_raw_count_lost(t->stream, -1);
 	} else if (f->how.recorded == VT_TRACE_LOST && is_event) {
 		vt_raw_count_lost(t->stream, 1);
@@ -308,11 +313,9 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 	}
 	if (__builtin_expect(t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0, 0)) {
 		rc = -1;
-	} else if (scl) {
-		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function, scl);
 	} else {
-		rc = vt_raw_state_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function,
-			vt_raw_short_code(f->function));
+		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number,
+			(struct vt_raw_state_change){ f->function, scl });
 	}
 	f->how.recorded = recorded_or_lost(rc);
 	if (__builtin_expect(rc != 0 && !t->stats, 0)) {
@@ -333,10 +336,8 @@ static inline void record_leave(struct vt_trace_thread *t, uint8_t recorded, uin
 		vt_raw_count_lost(vt_tls.thread->stream, 1);
 	} else if (__builtin_expect(t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0, 0)) {
 		rc = -1;
-	} else if (scl) {
-		rc = vt_raw_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, 0, scl);
 	} else {
-		rc = vt_raw_state_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number);
+		rc = vt_raw_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, scl);
 	}
 	if (__builtin_expect(rc != 0, 0)) {
 		vt_trace_not_plain(t);
@@ -407,7 +408,7 @@ static inline int enter_quickly(struct vt_trace_thread *t, uint32_t function, en
 		return 0;
 	}
 	now = tmr_read_counter();
-	if (vt_trace_is_sampled(now) || !vt_raw_enter_quickly(t->stream, now, function, vt_raw_short_code(function))) {
+	if (vt_trace_is_sampled(now) || !vt_raw_enter_short(t->stream, now, function, vt_raw_short_code(function))) {
 		return 0;
 	}
 	f->sp = UINTPTR_MAX;
@@ -446,7 +447,7 @@ static inline int leave_quickly(struct vt_trace_thread *t, const ltick_t *at, en
 		return 0;
 	}
 	now = at ? *at : tmr_read_counter();
-	if (vt_trace_is_sampled(now) || !vt_raw_leave_quickly(t->stream, now)) {
+	if (vt_trace_is_sampled(now) || !vt_raw_leave_short(t->stream, now)) {
 		return 0;
 	}
 	t->top = f;

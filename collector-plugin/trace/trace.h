@@ -154,4 +154,10 @@ static inline int vt_trace_record(ltick_t stamp, unsigned type, uint8_t n, const
 	return vt_raw_event(vt_tls.thread->stream, stamp, (uint16_t)vt_tls.thread->number, type, n, body, size);
 }
 
+/* Records one end of a message, or both, likewise. */
+static inline int vt_trace_message(ltick_t stamp, enum vt_raw_message_kind kind, const struct vt_raw_message *m)
+{
+	return vt_raw_message(vt_tls.thread->stream, stamp, (uint16_t)vt_tls.thread->number, kind, m);
+}
+
 #endif

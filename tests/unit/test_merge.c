@@ -336,7 +336,7 @@ static void streams_and_ends(void)
 		}
 	}
 	v = 9999;
-	vt_raw_enter(s[0], ltick(20000), 0, 77, 0);
+	vt_raw_enter(s[0], ltick(20000), 0, (struct vt_raw_state_change){ 77, 0 });
 	vt_raw_comment(s[0], ltick(20001), 0, "a comment");
 	vt_raw_counters(vt_raw_stream(raw[1]), ltick(60000), 0, 1, &one, &v);
 	vt_raw_function(raw[0], 77, 1, "f");
@@ -428,7 +428,7 @@ static void four_ranks(int stray)
 				}
 				vt_raw_counters(s, ltick(now), where, 1, &id, &v);
 				if (i % 50 == 0) {
-					vt_raw_enter(s, ltick(now), (uint16_t)t, 0, 0);
+					vt_raw_enter(s, ltick(now), (uint16_t)t, (struct vt_raw_state_change){ 0, 0 });
 					vt_raw_comment(s, ltick(now), (uint16_t)t, "here");
 				}
 			}

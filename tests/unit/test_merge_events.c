@@ -100,12 +100,12 @@ static char *events(const char *name, struct vt_merge_result *res)
 
 static void enter(struct vt_raw_stream *s, int64_t t, int thread, uint32_t function)
 {
-	vt_raw_event(s, ltick(t), (uint16_t)thread, VT_RAW_STATE_ENTER, 0, &function, sizeof(function));
+	vt_raw_event(s, ltick(t), (uint16_t)thread, VT_RAW_ENTER, 0, (const uint32_t[]){ function, 0 }, 8);
 }
 
 static void leave(struct vt_raw_stream *s, int64_t t, int thread, uint8_t how)
 {
-	vt_raw_event(s, ltick(t), (uint16_t)thread, VT_RAW_STATE_LEAVE, how, NULL, 0);
+	vt_raw_event(s, ltick(t), (uint16_t)thread, VT_RAW_LEAVE, how, (const uint32_t[]){ 0, 0 }, 8);
 }
 
 static void states_and_scopes(void)
@@ -118,11 +118,11 @@ static void states_and_scopes(void)
 
 	vt_raw_thread(r, 1, 5, "other");
 	enter(s, 100, 0, 0x10001);
-	vt_raw_enter(s, ltick(110), 0, 0x10002, 0x10001);
+	vt_raw_enter(s, ltick(110), 0, (struct vt_raw_state_change){ 0x10002, 0x10001 });
 	vt_raw_event(s, ltick(120), 0, VT_RAW_SCOPE_BEGIN, 0, &scope, sizeof(scope));
 	enter(other, 115, 1, 0x10002);
 	leave(other, 125, 1, VT_RAW_LEFT);
-	vt_raw_leave(s, ltick(130), 0, 0, 0x10001);
+	vt_raw_leave(s, ltick(130), 0, 0x10001);
 	scope.scl = 0;
 	vt_raw_event(s, ltick(140), 0, VT_RAW_SCOPE_END, 0, &scope, sizeof(scope));
 	leave(s, 150, 0, VT_RAW_LEFT);
@@ -182,7 +182,7 @@ static void wrong_nesting(void)
 
 static void short_enter(struct vt_raw_stream *s, int64_t t, uint32_t function)
 {
-	vt_raw_state_enter(s, ltick(t), 0, function, vt_raw_short_code(function));
+	vt_raw_enter(s, ltick(t), 0, (struct vt_raw_state_change){ function, 0 });
 }
 
 /* Short values between short states, which the merge takes many of at once, are neither of these. */
@@ -205,9 +205,9 @@ static void values_between_states(void)
 		short_enter(s, t, 0x10001);
 		short_enter(s, t + 10, 0x10002);
 		v += t == 110 ? 1 : 100000; /* in one word; in two */
-		CHECK_INT(vt_raw_values_quickly(s, ltick(t + 20), 1, id, &v), 1);
-		vt_raw_state_leave(s, ltick(t + 30), 0);
-		vt_raw_state_leave(s, ltick(t + 40), 0);
+		CHECK_INT(vt_raw_values_short(s, ltick(t + 20), 1, id, &v), 1);
+		vt_raw_leave(s, ltick(t + 30), 0, 0);
+		vt_raw_leave(s, ltick(t + 40), 0, 0);
 	}
 	end(r, 1000);
 	text = events("v", &res);
@@ -239,9 +239,9 @@ static void values_of_the_next_thread(void)
 	vt_raw_no_owner(s);
 	vt_raw_values(s, ltick(110), 1, 1, id, &v, 1);
 	v = 6;
-	CHECK_INT(vt_raw_values_quickly(s, ltick(120), 1, id, &v), 1);
-	CHECK_INT(vt_raw_enter_quickly(s, ltick(130), 0x10002, vt_raw_short_code(0x10002)), 1);
-	CHECK_INT(vt_raw_leave_quickly(s, ltick(140)), 1);
+	CHECK_INT(vt_raw_values_short(s, ltick(120), 1, id, &v), 1);
+	CHECK_INT(vt_raw_enter_short(s, ltick(130), 0x10002, vt_raw_short_code(0x10002)), 1);
+	CHECK_INT(vt_raw_leave_short(s, ltick(140)), 1);
 	end(r, 1000);
 	text = events("w", &res);
 	CHECK_STR(text,
@@ -306,14 +306,14 @@ static void record(struct vt_raw_stream *s, int thread, const struct thread *h)
 	uint32_t code = vt_raw_short_code(h->function);
 
 	if (h->function == 1) {
-		if (!vt_raw_leave_quickly(s, ltick(h->t))) {
-			vt_raw_state_leave(s, ltick(h->t), (uint16_t)thread);
+		if (!vt_raw_leave_short(s, ltick(h->t))) {
+			vt_raw_leave(s, ltick(h->t), (uint16_t)thread, 0);
 		}
 	} else if (h->function) {
-		if (!vt_raw_enter_quickly(s, ltick(h->t), h->function, code)) {
-			vt_raw_state_enter(s, ltick(h->t), (uint16_t)thread, h->function, code);
+		if (!vt_raw_enter_short(s, ltick(h->t), h->function, code)) {
+			vt_raw_enter(s, ltick(h->t), (uint16_t)thread, (struct vt_raw_state_change){ h->function, 0 });
 		}
-	} else if (!vt_raw_values_quickly(s, ltick(h->t), h->kind - 1, id, h->v)) {
+	} else if (!vt_raw_values_short(s, ltick(h->t), h->kind - 1, id, h->v)) {
 		vt_raw_values(s, ltick(h->t), (uint16_t)thread, h->kind - 1, id, h->v, 1);
 	}
 }

@@ -73,7 +73,7 @@ static void record(int k)
 	for (v = 1; v <= 40; v++) {
 		vt_raw_counters(s, ltick(1000 + 10 * (int64_t)v), (uint16_t)(v % 2), 1, &id, &v);
 	}
-	vt_raw_enter(s, ltick(1500), 0, 0, 0);
+	vt_raw_enter(s, ltick(1500), 0, (struct vt_raw_state_change){ 0, 0 });
 	vt_raw_comment(s, ltick(1500), 0, "here");
 	vt_raw_stream_end(s);
 	vt_raw_close(raw, ltick(2000));

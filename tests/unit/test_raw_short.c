@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collector-plugin/raw/decode.h"
 #include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
@@ -213,27 +212,6 @@ static void rows_of_a_table_count_once(void)
 	CHECK(!vt_raw_table(r, 5, 0, n), "a table of a closed file");
 }
 
-/* Before version 5 statistics had 32-bit counts. */
-static void older_statistics_are_read(void)
-{
-	const struct vt_raw_row row = { .function = 5, .kind = 1, .bytes = 8 };
-	const int64_t times[6] = { 1, 2, 3, 4, 5, 6 };
-	const uint32_t counts[2] = { 9, 8 }, thread[2] = { 5, 0 };
-	uint8_t bytes[16 + 8 + 80] = { VT_RAW_DEF_STATISTICS };
-	uint32_t members[8];
-	struct vt_raw_def d;
-	char room[8];
-
-	memcpy(bytes + 16, thread, 8);
-	memcpy(bytes + 24, &row, 24);
-	memcpy(bytes + 48, counts, 8);
-	memcpy(bytes + 56, times, 48);
-	CHECK_INT(vt_raw_decode(bytes, sizeof(bytes), &d, room, members), 0);
-	CHECK(d.row.bytes == 8 && d.row.t.count == 9 && d.row.t.more == 8 && d.row.t.inclusive[0] == 1 &&
-			d.row.t.exclusive[2] == 6,
-		"%d calls", (int)d.row.t.count);
-}
-
 /* Asked a thousand times at a job's end. */
 static void when_it_was_born(void)
 {
@@ -252,6 +230,84 @@ static void when_it_was_born(void)
 	waitpid(pid, NULL, 0);
 	CHECK_INT(vt_raw_born((uint32_t)pid), 0);
 	CHECK_INT(open_files(), before);
+}
+
+/* ---- short records ---- */
+
+/* doc/raw-format.md has a row for each record and each field of raw/short.h. */
+static void bits_are_as_documented(void)
+{
+	static const char *const rows[] = {
+#define RECORD(record, byte, mask) "| " #record " | " #byte " | " #mask " |",
+		VT_RAW_SHORT_RECORDS(RECORD)
+#undef RECORD
+#define FIELD(word, field, bit, bits) "| " #word " | " #field " | " #bit " | " #bits " |",
+			VT_RAW_SHORT_FIELDS(FIELD)
+#undef FIELD
+	};
+	const char *top = getenv("top_srcdir");
+	static char name[1000], text[1 << 16];
+	FILE *doc;
+	size_t i;
+
+	snprintf(name, sizeof(name), "%s/doc/raw-format.md", top ? top : "..");
+	doc = fopen(name, "r");
+	CHECK(doc && fread(text, 1, sizeof(text) - 1, doc) > 0, "%s", name);
+	if (doc) {
+		fclose(doc);
+	}
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK(strstr(text, rows[i]), "no row %s", rows[i]);
+	}
+}
+
+/* The bytes that the stream has got since `from` are these. */
+static void bytes_are(const struct vt_raw_stream *s, const uint8_t *from, const uint8_t *want, size_t n)
+{
+	CHECK(s->cur - from == (ptrdiff_t)n && !memcmp(from, want, n), "%zu bytes %02x %02x %02x %02x",
+		(size_t)(s->cur - from), from[0], from[1], from[2], from[3]);
+}
+
+#define BYTES_ARE(s, from, ...) \
+	bytes_are(s, from, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+/* Computed by hand from the page, not by the tables. */
+static void bytes_of_each_short_record(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1 });
+	const struct vt_raw_message sent = { .communicator = 3, .peer = 0x123, .tag = 0x456, .bytes = 0x89abcdef },
+				    received = { .communicator = 3,
+					    .peer = 0x123,
+					    .tag = 0x456,
+					    .bytes = 0xcdef,
+					    .since = 0x1789ab };
+	const uint32_t id[2] = { 0x10000 + 7, 0x10000 + 8 };
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	const uint8_t *at;
+
+	vt_raw_values(s, ltick(1000), 0, 2, id, (uint64_t[]){ 100, 200 }, 1);
+	at = s->cur;
+	CHECK_INT(vt_raw_enter(s, ltick(1001), 0, (struct vt_raw_state_change){ 0x10000 + 0xabc, 0 }), 0);
+	BYTES_ARE(s, at, 0xfc, 0x6a, 0, 0);
+	at = s->cur;
+	CHECK_INT(vt_raw_enter(s, ltick(1002), 0, (struct vt_raw_state_change){ 0x12345, 0 }), 0);
+	BYTES_ARE(s, at, 0xc0, 0x40, 0, 0, 0x45, 0x23, 1, 0);
+	at = s->cur;
+	CHECK_INT(vt_raw_leave(s, ltick(1002 + 0x102), 0, 0), 0);
+	BYTES_ARE(s, at, 0x80, 2, 1, 0);
+	at = s->cur;
+	CHECK_INT(vt_raw_values_short(s, ltick(1260 + 3), 1, id, (uint64_t[]){ 98 }), 1);
+	BYTES_ARE(s, at, 0xa7, 3, 0x80, 0xff);
+	at = s->cur;
+	CHECK_INT(vt_raw_values_short(s, ltick(1263 + 4), 2, id, (uint64_t[]){ 99, 203 }), 1);
+	BYTES_ARE(s, at, 0x87, 4, 0, 0, 3, 0, 0, 0, 6, 0, 0, 0);
+	at = s->cur;
+	CHECK_INT(vt_raw_message(s, ltick(1267), 0, VT_RAW_MESSAGE_SEND, &sent), 0);
+	BYTES_ARE(s, at, 0x43, 0x23, 0x61, 0x45, 0xef, 0xcd, 0xab, 0x89);
+	at = s->cur;
+	CHECK_INT(vt_raw_message(s, ltick(1267 + 5), 0, VT_RAW_MESSAGE_RECEIVE, &received), 0);
+	BYTES_ARE(s, at, 0x63, 5, 0, 0, 0xab, 0x89, 0x17, 0x23, 0x61, 0x45, 0xef, 0xcd);
+	vt_raw_close(r, ltick(2000));
 }
 
 enum { SHORT_EVENTS = 40000 };
@@ -283,8 +339,8 @@ static int put_event(struct vt_raw_stream *s, uint64_t k, int64_t *now)
 		owner = thread;
 	}
 	*now += dt;
-	return function ? vt_raw_state_enter(s, ltick(*now), thread, function, vt_raw_short_code(function))
-			: vt_raw_state_leave(s, ltick(*now), thread);
+	return function ? vt_raw_enter(s, ltick(*now), thread, (struct vt_raw_state_change){ function, 0 })
+			: vt_raw_leave(s, ltick(*now), thread, 0);
 }
 
 /* Returns how many events are there and as they were written; -1: one is not. */
@@ -300,10 +356,10 @@ static long short_back(struct vt_raw_file *f, size_t *bytes)
 	for (vt_raw_cursor(f, 0, &c); vt_raw_cursor_next(&c); k++) {
 		event_at(k, &dt, &function, &thread);
 		now += dt;
-		if (c.h.type == VT_RAW_STATE_ENTER) {
+		if (c.h.type == VT_RAW_ENTER) {
 			memcpy(&got, c.body, 4);
 		}
-		if (c.h.type != (function ? VT_RAW_STATE_ENTER : VT_RAW_STATE_LEAVE) || (function && got != function) ||
+		if (c.h.type != (function ? VT_RAW_ENTER : VT_RAW_LEAVE) || (function && got != function) ||
 			c.now != now || c.h.where != thread || c.h.n != 0) {
 			printf("# event %llu\n", (unsigned long long)k);
 			return -1;
@@ -384,12 +440,12 @@ static void short_from_a_handler(void)
 	struct vt_raw_stream *s = vt_raw_stream(r);
 	uint32_t dt = 0;
 
-	vt_raw_state_enter(s, ltick(1010), 0, 0x10001, vt_raw_short_code(0x10001));
-	CHECK(vt_raw_quick(s, 1020, VT_RAW_SHORT_LEAVE_BITS, &dt) && dt == 10, "%u", dt);
-	CHECK_INT(vt_raw_state_leave(s, ltick(1021), 0), -1);
+	vt_raw_enter(s, ltick(1010), 0, (struct vt_raw_state_change){ 0x10001, 0 });
+	CHECK(vt_raw_begin_short(s, 1020, VT_RAW_LEAVE_DT_BITS, &dt) && dt == 10, "%u", dt);
+	CHECK_INT(vt_raw_leave(s, ltick(1021), 0, 0), -1);
 	CHECK_INT(vt_raw_lost(r), 1);
 	vt_raw_done(s, s->cur);
-	CHECK_INT(vt_raw_state_leave(s, ltick(1022), 0), 0);
+	CHECK_INT(vt_raw_leave(s, ltick(1022), 0, 0), 0);
 	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1022));
 }
@@ -439,30 +495,33 @@ static struct message message_at(uint64_t k)
 	return m;
 }
 
-/* As the wrappers of MPI do it. Returns 1: it was short. */
+static struct vt_raw_message raw_message(const struct message *m)
+{
+	return (struct vt_raw_message){ .communicator = m->communicator,
+		.peer = (int32_t)m->peer,
+		.tag = (int32_t)m->tag,
+		.bytes = (uint32_t)m->bytes,
+		.since = (int64_t)m->since };
+}
+
+/* Returns 1: it was short. */
 static int put_message(struct vt_raw_stream *s, const struct message *m, int64_t now)
 {
-	struct vt_raw_later_message l = { (uint16_t)m->peer, (uint16_t)m->tag, (uint32_t)m->bytes, (uint32_t)m->since };
+	const struct vt_raw_message l = raw_message(m);
 
-	if (m->received ? vt_raw_receive_quickly(s, ltick(now), m->communicator, m->peer, m->tag, m->bytes, m->since)
-			: vt_raw_send_quickly(s, ltick(now), m->communicator, m->peer, m->tag, m->bytes)) {
+	if (m->received ? vt_raw_receive_short(s, ltick(now), &l) : vt_raw_send_short(s, ltick(now), &l)) {
 		return 1;
 	}
-	vt_raw_event(s, ltick(now), 7, m->received ? VT_RAW_RECEIVE : VT_RAW_SEND, (uint8_t)m->communicator, &l,
-		m->received ? sizeof(l) : sizeof(struct vt_raw_short_message));
+	vt_raw_message_long(s, ltick(now), 7, m->received ? VT_RAW_MESSAGE_RECEIVE : VT_RAW_MESSAGE_SEND, l);
 	return 0;
 }
 
 static int same_message(const struct vt_raw_cursor *c, const struct message *m, int64_t now)
 {
-	struct vt_raw_later_message l = { 0 };
+	const struct vt_raw_message l = raw_message(m);
 
-	if (c->h.type != (m->received ? VT_RAW_RECEIVE : VT_RAW_SEND)) {
-		return 0;
-	}
-	memcpy(&l, c->body, m->received ? sizeof(l) : sizeof(struct vt_raw_short_message));
-	return c->now == now && c->h.where == 7 && c->h.n == m->communicator && l.peer == m->peer && l.tag == m->tag &&
-		l.bytes == m->bytes && l.since == m->since;
+	return c->h.type == VT_RAW_MESSAGE && c->h.n == (m->received ? VT_RAW_MESSAGE_RECEIVE : VT_RAW_MESSAGE_SEND) &&
+		c->now == now && c->h.where == 7 && !memcmp(c->body, &l, sizeof(l));
 }
 
 static void short_messages(void)
@@ -478,7 +537,7 @@ static void short_messages(void)
 	for (k = 0; k < MESSAGES; k++) {
 		m = message_at((uint64_t)k);
 		if (k % 3 == 0) {
-			vt_raw_state_enter(s, ltick(++now), 7, 0x10001, vt_raw_short_code(0x10001));
+			vt_raw_enter(s, ltick(++now), 7, (struct vt_raw_state_change){ 0x10001, 0 });
 		}
 		now += m.dt;
 		short_ones += put_message(s, &m, now);
@@ -499,7 +558,7 @@ static void short_messages(void)
 	for (k = 0; k < MESSAGES; k++) {
 		m = message_at((uint64_t)k);
 		if (k % 3 == 0) {
-			CHECK(vt_raw_cursor_next(&c) && c.h.type == VT_RAW_STATE_ENTER && c.now == ++now, "%ld", k);
+			CHECK(vt_raw_cursor_next(&c) && c.h.type == VT_RAW_ENTER && c.now == ++now, "%ld", k);
 		}
 		now += m.dt;
 		right += vt_raw_cursor_next(&c) && same_message(&c, &m, now);
@@ -512,8 +571,8 @@ static void short_messages(void)
 /* Bytes of a file that may be damaged: a message of which not all is there is none, nor is one in a block without an owner. */
 static void half_a_message(void)
 {
-	uint32_t word[3] = { vt_raw_short_stored(VT_RAW_SHORT_RECEIVE | 1), 0, 0 };
-	struct vt_raw_cursor c = { .p = (const uint8_t *)word, .owner = 7 };
+	uint8_t word[12] = { VT_RAW_SHORT_RECEIVE | 1 };
+	struct vt_raw_cursor c = { .p = word, .owner = 7 };
 	size_t n;
 
 	for (n = 0; n <= sizeof(word); n++) {
@@ -523,7 +582,7 @@ static void half_a_message(void)
 	c.owner = UINT32_MAX;
 	CHECK_INT(vt_raw_cursor_short(&c), 0);
 	c.owner = 7;
-	word[0] = vt_raw_short_stored(VT_RAW_SHORT_MESSAGE | 1);
+	word[0] = VT_RAW_SHORT_SEND | 1;
 	for (n = 0; n <= 8; n++) {
 		c.end = c.p + n;
 		CHECK_INT(vt_raw_cursor_short(&c), n < 8 ? 0 : 8);
@@ -536,7 +595,8 @@ int main(int argc, char **argv)
 	make_dir();
 	RUN(every_definition_comes_back);
 	RUN(rows_of_a_table_count_once);
-	RUN(older_statistics_are_read);
+	RUN(bits_are_as_documented);
+	RUN(bytes_of_each_short_record);
 	RUN(when_it_was_born);
 	RUN(short_records);
 	RUN(short_killed);

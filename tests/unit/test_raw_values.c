@@ -74,7 +74,7 @@ static void next_event(struct program *p)
 static int put_values(
 	struct vt_raw_stream *s, int64_t now, uint16_t thread, unsigned n, const uint32_t *id, const uint64_t *v)
 {
-	return vt_raw_values_quickly(s, ltick(now), n, id, v) ? 0 : vt_raw_values(s, ltick(now), thread, n, id, v, 1);
+	return vt_raw_values_short(s, ltick(now), n, id, v) ? 0 : vt_raw_values(s, ltick(now), thread, n, id, v, 1);
 }
 
 static int put_event(struct vt_raw_stream *s, struct program *p)
@@ -88,7 +88,7 @@ static int put_event(struct vt_raw_stream *s, struct program *p)
 	}
 	switch (e->kind) {
 	case STATE:
-		return vt_raw_state_enter(s, ltick(e->now), e->thread, 0x10001, vt_raw_short_code(0x10001));
+		return vt_raw_enter(s, ltick(e->now), e->thread, (struct vt_raw_state_change){ 0x10001, 0 });
 	case SAMPLES:
 		return vt_raw_counters(s, ltick(e->now), e->thread, 1, e->id, e->value);
 	default:
@@ -102,7 +102,7 @@ static int same(const struct vt_raw_cursor *c, const struct event *e)
 		return 0;
 	}
 	if (e->kind == STATE) {
-		return c->h.type == VT_RAW_STATE_ENTER;
+		return c->h.type == VT_RAW_ENTER;
 	}
 	return c->h.type == VT_RAW_COUNTERS && c->h.n == e->n && !memcmp(c->body, e->value, 8 * (size_t)e->n) &&
 		!memcmp(c->body + 8 * (size_t)e->n, e->id, 4 * (size_t)e->n);
@@ -316,16 +316,16 @@ static void in_the_middle(void)
 	uint32_t dt = 0;
 
 	CHECK_INT(put_values(s, 1010, 0, 1, &id, &v[0]), 0);
-	CHECK(vt_raw_quick(s, 1020, VT_RAW_SHORT_LEAVE_BITS, &dt) && dt == 10, "%u", dt);
+	CHECK(vt_raw_begin_short(s, 1020, VT_RAW_LEAVE_DT_BITS, &dt) && dt == 10, "%u", dt);
 	CHECK_INT(put_values(s, 1021, 0, 1, &id, &v[1]), -1);
 	CHECK_INT(vt_raw_lost(r), 1);
 	vt_raw_done(s, s->cur);
-	CHECK_INT(vt_raw_values_quickly(s, ltick(1022), 1, &id, &v[2]), 1);
+	CHECK_INT(vt_raw_values_short(s, ltick(1022), 1, &id, &v[2]), 1);
 	CHECK_INT(s->last[1], 3000);
 	/* one whose second value does not fit changes nothing, before the long one is there */
 	CHECK_INT(put_values(s, 1023, 0, 2, both, (uint64_t[]){ 4000, 5000 }), 0);
-	CHECK_INT(vt_raw_values_quickly(s, ltick(1024), 2, both, (uint64_t[]){ 4001, 1ull << 40 }), 0);
-	CHECK_INT(vt_raw_values_quickly(s, ltick(1025), 1, &id, (uint64_t[]){ 4002 }), 0);
+	CHECK_INT(vt_raw_values_short(s, ltick(1024), 2, both, (uint64_t[]){ 4001, 1ull << 40 }), 0);
+	CHECK_INT(vt_raw_values_short(s, ltick(1025), 1, &id, (uint64_t[]){ 4002 }), 0);
 	CHECK_INT(s->now, 1023);
 	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1022));
@@ -344,7 +344,7 @@ static void without_a_value_before(void)
 
 	put_values(s, 1010, 0, 1, &id, &v);
 	s->known |= 4;
-	CHECK_INT(vt_raw_values_quickly(s, ltick(1011), 1, (uint32_t[]){ id + 1 }, &v), 1);
+	CHECK_INT(vt_raw_values_short(s, ltick(1011), 1, (uint32_t[]){ id + 1 }, &v), 1);
 	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1022));
 	f = vt_raw_open(path, NULL);
@@ -355,36 +355,40 @@ static void without_a_value_before(void)
 	vt_raw_file_close(f);
 }
 
-static void set_version(uint32_t version)
+static void write_at_offset(size_t at, const void *p, size_t n)
 {
 	int fd = open(path, O_WRONLY);
 
-	CHECK(pwrite(fd, &version, 4, offsetof(struct vt_raw_head, version)) == 4, "%s", path);
+	CHECK(pwrite(fd, p, n, (off_t)at) == (ssize_t)n, "%s", path);
 	close(fd);
 }
 
-/* Files of version 3 had no short values, all else is the same. */
+static void set_version(uint32_t version)
+{
+	write_at_offset(offsetof(struct vt_raw_head, version), &version, sizeof(version));
+}
+
+/* Files of another version are refused, and the message names who reads them. */
 static void versions(void)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
-	struct vt_raw_stream *s = vt_raw_stream(r);
 	struct tkm_err err = { TKM_OK, "" };
 	struct vt_raw_head head;
 	struct vt_raw_file *f;
 	uint32_t version;
 
-	vt_raw_state_enter(s, ltick(1010), 0, 0x10001, vt_raw_short_code(0x10001));
-	vt_raw_state_leave(s, ltick(1011), 0);
-	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1011));
-	for (version = 2; version <= VT_RAW_VERSION + 1; version++) {
+	for (version = VT_RAW_VERSION - 1; version <= VT_RAW_VERSION + 1; version++) {
 		set_version(version);
 		f = vt_raw_open(path, &err);
-		CHECK(!f == (version < VT_RAW_OLDEST || version > VT_RAW_VERSION), "%u", version);
+		CHECK(!f == (version != VT_RAW_VERSION), "%u", version);
 		CHECK_INT(vt_raw_read_head(path, &head), f ? 0 : -1);
 		vt_raw_file_close(f);
 	}
-	CHECK(strstr(err.text, "raw format 6, this program reads 3 to 5"), "%s", err.text);
+	CHECK(strstr(err.text, "raw format 7, this program reads 6; use stftool of " PACKAGE_STRING), "%s", err.text);
+	write_at_offset(offsetof(struct vt_raw_head, writer), "", 1);
+	CHECK(!vt_raw_open(path, &err) && strstr(err.text, "use stftool of the installation that recorded it"), "%s",
+		err.text);
 }
 
 int main(int argc, char **argv)

@@ -84,34 +84,21 @@ int vt_merge_close_state(struct vt_merge_part *part, const struct vt_merge_event
 
 /* ---- one function for each kind ---- */
 
-static int change_enter(struct vt_merge_part *part, const struct vt_merge_event *e)
-{
-	uint32_t body[2];
-
-	memcpy(body, e->body, sizeof(body));
-	return write_enter(part, e, body[0], body[1]);
-}
-
-static int change_leave(struct vt_merge_part *part, const struct vt_merge_event *e)
-{
-	uint32_t body[2];
-
-	memcpy(body, e->body, sizeof(body));
-	return write_leave(part, e, body[1]);
-}
-
 static int state_enter(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	struct vt_raw_state_enter body;
+	struct vt_raw_state_change body;
 
 	memcpy(&body, e->body, sizeof(body));
-	return write_enter(part, e, body.function, 0);
+	return write_enter(part, e, body.function, body.scl);
 }
 
 static int state_leave(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
+	struct vt_raw_state_change body;
+
+	memcpy(&body, e->body, sizeof(body));
 	part->repairs.late += e->h->n == VT_RAW_LEFT_BEFORE && e->states->n > 0;
-	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, 0);
+	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, body.scl);
 }
 
 /* The body of a record of a scope, with the trace's ids. */
@@ -188,14 +175,10 @@ static int transfer(struct vt_merge_part *part, const struct vt_merge_event *e)
 
 /* Indexed by the kind of event. Kinds that are handled elsewhere in the merge have no function here. */
 static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merge_event *e) = {
-	[VT_RAW_ENTER] = change_enter,
-	[VT_RAW_LEAVE] = change_leave,
-	[VT_RAW_STATE_ENTER] = state_enter,
-	[VT_RAW_STATE_LEAVE] = state_leave,
+	[VT_RAW_ENTER] = state_enter,
+	[VT_RAW_LEAVE] = state_leave,
 	[VT_RAW_SCOPE_BEGIN] = scope_begin,
 	[VT_RAW_SCOPE_END] = scope_end,
-	[VT_RAW_SEND] = vt_merge_message,
-	[VT_RAW_RECEIVE] = vt_merge_message,
 	[VT_RAW_MESSAGE] = vt_merge_message,
 	[VT_RAW_COLLECTIVE] = vt_merge_collective,
 	[VT_RAW_LOGGED_SHARE] = vt_merge_collective,

@@ -20,22 +20,6 @@ static int no_memory(struct vt_merge_part *part)
 	return -1;
 }
 
-/* Unpacks any of the three records of messages into the long one. Returns 0 if the record is not valid. */
-static enum vt_raw_message_kind unpack(const struct vt_merge_event *e, struct vt_raw_message *m)
-{
-	struct vt_raw_later_message s = { 0 };
-
-	if (e->h->type == VT_RAW_MESSAGE) {
-		memcpy(m, e->body, sizeof(*m));
-		return (enum vt_raw_message_kind)e->h->n;
-	}
-	memcpy(&s, e->body, e->h->type == VT_RAW_SEND ? sizeof(struct vt_raw_short_message) : sizeof(s));
-	*m = (struct vt_raw_message){
-		.communicator = e->h->n, .peer = s.peer, .tag = s.tag, .bytes = s.bytes, .since = s.since
-	};
-	return e->h->type == VT_RAW_SEND ? VT_RAW_MESSAGE_SEND : VT_RAW_MESSAGE_RECEIVE;
-}
-
 /* The time in the trace of an earlier tick of the same thread. If the clock was set in between, the nominal rate is
  * used. */
 static uint64_t time_of(const struct vt_merge *m, const struct vt_merge_event *e, int64_t ticks)
@@ -107,11 +91,13 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 		[VT_RAW_MESSAGE_RECEIVE] = VT_MATCH_RECEIVE,
 		[VT_RAW_MESSAGE_FREED] = VT_MATCH_FREED,
 		[VT_RAW_MESSAGE_TAKEN_BACK] = VT_MATCH_TAKEN_BACK };
+	const enum vt_raw_message_kind kind = (enum vt_raw_message_kind)e->h->n;
+	const struct vt_merge_comm *c;
 	struct vt_raw_message m;
-	enum vt_raw_message_kind kind = unpack(e, &m);
-	const struct vt_merge_comm *c = vt_merge_comm(e->f, m.communicator);
 	struct vt_match_end *end;
 
+	memcpy(&m, e->body, sizeof(m));
+	c = vt_merge_comm(e->f, m.communicator);
 	if (!c || kind < VT_RAW_MESSAGE_SEND || kind > VT_RAW_MESSAGE_TAKEN_BACK) {
 		part->repairs.undefined++;
 		return 0;

@@ -74,17 +74,14 @@ static uint32_t take_states(struct run *r, const struct vt_merge_states *states,
 
 	most = most < r->to.room / STX_ENTER ? most : r->to.room / STX_ENTER;
 	for (k = 0; k < most; k++, p += 4) {
-		memcpy(&w, p, sizeof(w));
-		w = vt_raw_short_word(w);
-		enter = w >> 6 & 1;
-		i = (vt_raw_short_function(w) - VT_RAW_FIRST_ID) & -enter;
+		w = tkm_get32(p, 0);
+		enter = VT_RAW_IS(w, ENTER);
+		i = vt_raw_short_function(w) & -enter;
 		i = i < n_known ? i : 0;
 		id = known[i];
-		next = l +
-			(w >> (32 - VT_RAW_SHORT_LEAVE_BITS +
-				      enter * (VT_RAW_SHORT_LEAVE_BITS - VT_RAW_SHORT_ENTER_BITS)));
-		if (!(w & VT_RAW_SHORT) || next > last || (enter & ((i == 0) | (id == 0))) ||
-			(w & (enter - 1) & VT_RAW_SHORT_VALUES) || n + enter == 0 || n == room) {
+		next = l + (w >> (VT_RAW_LEAVE_DT_BIT + enter * (VT_RAW_ENTER_DT_BIT - VT_RAW_LEAVE_DT_BIT)));
+		if (!(enter | VT_RAW_IS(w, LEAVE)) || next > last || (enter & ((i == 0) | (id == 0))) ||
+			n + enter == 0 || n == room) {
 			break;
 		}
 		time = (uint64_t)cal_span_after(&span, next);
@@ -138,24 +135,19 @@ struct counters {
  * bytes of the record at p; 0: it has other counters. */
 static inline size_t put_steps(const uint8_t *p, uint32_t w, const uint32_t k, const uint8_t *before, uint8_t *to)
 {
-	uint32_t i, step, ends = 0;
+	uint32_t i, value, ends = 0;
 
-	if (w & VT_RAW_SHORT_ALONE) {
-		tkm_put64(to,
-			tkm_get64(before, 0) +
-				vt_raw_short_signed(
-					w >> (32 - VT_RAW_SHORT_ALONE_STEP_BITS), VT_RAW_SHORT_ALONE_STEP_BITS),
-			0);
+	if (VT_RAW_IS(w, ONE_VALUE)) {
+		tkm_put64(to, tkm_get64(before, 0) + VT_RAW_GET_SIGNED(w, ONE_VALUE_STEP), 0);
 		return k == 1 ? 4 : 0;
 	}
 	for (i = 0; i < k; i++) {
-		memcpy(&step, p + 4 + 4 * (size_t)i, 4);
-		ends += 1 - (step & 1);
+		value = tkm_get32(p + 4 + 4 * (size_t)i, 0);
+		ends += !VT_RAW_GET(value, VALUE_MORE);
 		tkm_put64(to + 8 * (size_t)i,
-			tkm_get64(before + 8 * (size_t)i, 0) + vt_raw_short_signed(step >> 1, VT_RAW_SHORT_STEP_BITS),
-			0);
+			tkm_get64(before + 8 * (size_t)i, 0) + VT_RAW_GET_SIGNED(value, VALUE_STEP), 0);
 	}
-	return ends == 1 && !(step & 1) ? 4 + 4 * (size_t)k : 0;
+	return ends == 1 && !VT_RAW_GET(value, VALUE_MORE) ? 4 + 4 * (size_t)k : 0;
 }
 
 /* Takes the next records up to the first that is not a short one of the same counters. k is c->k; as a parameter the compiler
@@ -163,7 +155,7 @@ static inline size_t put_steps(const uint8_t *p, uint32_t w, const uint32_t k, c
 static inline void take_values(struct run *r, const struct counters *c, const uint32_t k, uint64_t *latest)
 {
 	const struct cal_span span = r->span;
-	const uint32_t willy = r->to.willy, like = VT_RAW_SHORT | c->first;
+	const uint32_t willy = r->to.willy;
 	const uint64_t last = last_of(r);
 	const uint8_t *p = r->p, *before;
 	const size_t longest = 4 + 4 * (size_t)k;
@@ -172,18 +164,20 @@ static inline void take_values(struct run *r, const struct counters *c, const ui
 	size_t most = r->to.room / (STX_VALUES + 12 * (size_t)k), n, size;
 	uint8_t first[8 * VT_RAW_SHORT_COUNTERS];
 	uint32_t w, i;
+	int one;
 
 	for (i = 0; i < k; i++) {
 		tkm_put64(first + 8 * (size_t)i, latest[i], 0);
 	}
 	before = first;
 	for (n = 0; n < most && (size_t)(r->end - p) >= longest; n++, p += size) {
-		memcpy(&w, p, sizeof(w));
-		w = vt_raw_short_word(w);
-		next = l + (w & VT_RAW_SHORT_ALONE ? w >> 8 & ((1 << VT_RAW_SHORT_ALONE_BITS) - 1) : w >> 8);
+		w = tkm_get32(p, 0);
+		one = VT_RAW_IS(w, ONE_VALUE);
+		next = l + (one ? VT_RAW_GET(w, ONE_VALUE_DT) : VT_RAW_GET(w, VALUES_DT));
 		time = (uint64_t)cal_span_after(&span, next);
 		size = put_steps(p, w, k, before, to + STX_VALUES);
-		if ((w & 0xdf) != like || next > last || time - now > UINT32_MAX || size == 0) {
+		if (!(one | VT_RAW_IS(w, VALUES)) || VT_RAW_GET(w, VALUES_COUNTER) != c->first || next > last ||
+			time - now > UINT32_MAX || size == 0) {
 			break;
 		}
 		before = to + STX_VALUES;
@@ -246,7 +240,7 @@ static int write_values(struct vt_merge_part *part, struct vt_merge_source *s, u
 
 int vt_merge_run(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit)
 {
-	if (s->closing || !(*s->c.p & VT_RAW_SHORT) || s->f->map->parts > 1) {
+	if (s->closing || !(*s->c.p & VT_RAW_SHORT_LEAVE) || s->f->map->parts > 1) {
 		return 0;
 	}
 	if (s->c.h.type == VT_RAW_COUNTERS) {
