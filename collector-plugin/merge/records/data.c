@@ -122,21 +122,6 @@ static int source_is_earlier(const void *sources, const uint32_t *a, const uint3
 
 TKM_HEAP(source_heap, uint32_t, source_is_earlier);
 
-uint32_t vt_merge_willy(const struct vt_merge_file *f, uint16_t where)
-{
-	uint32_t id = where & 0x7fffu;
-
-	if (!(where & (VT_RAW_GROUP | VT_RAW_PLACE))) {
-		return STF_WILLY(f->process, where);
-	}
-	if (!(where & VT_RAW_GROUP)) {
-		/* defined before its first record; otherwise (a comment, for example) it is stored with the process */
-		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
-		return STF_WILLY(f->process, id ? id - 1 : 0);
-	}
-	return STF_GROUP(id == VT_RAW_NODE ? VT_MERGE_FIRST_NODE + f->node : vt_merge_id(&f->groups, id));
-}
-
 /* Counters without a definition are left out: their values would mean nothing. */
 static int write_counters(struct vt_merge_part *part, const struct vt_merge_source *s)
 {

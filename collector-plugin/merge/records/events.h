@@ -32,6 +32,8 @@ struct vt_merge_event {
 	const uint8_t *body;            /* after the record's first 8 bytes; not aligned */
 	struct vt_merge_states *states; /* of the thread */
 };
+/* Returns the number of a thread or group in the trace, from that in the file. */
+uint32_t vt_merge_willy(const struct vt_merge_file *f, uint16_t where);
 /* Writes the records of the event. Returns 0, or -1 with the writer's error or part->error. */
 int vt_merge_event(struct vt_merge_part *part, const struct vt_merge_event *e);
 /* Leaves the innermost state, which is still open at the end of the records. */

@@ -21,8 +21,6 @@ struct vt_merge_source {
 	int closing;    /* all records have been read; only open states are left to close */
 };
 
-/* data.c: the number of a thread or group in the trace, from that in the file. */
-uint32_t vt_merge_willy(const struct vt_merge_file *f, uint16_t where);
 /* runs.c: writes the records after the present one, up to the first of another kind or at `limit`. Returns 0, or -1 with the
  * writer's error. */
 int vt_merge_run(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit);
