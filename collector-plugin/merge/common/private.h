@@ -11,7 +11,7 @@
 int vt_merge_read_definitions(struct vt_merge *m);
 int vt_merge_write_definitions(struct vt_merge *m);
 
-/* sweep.c: removes the files that an earlier, killed merge of these raw files left. */
+/* remove_leftovers.c: removes the files that an earlier, killed merge of these raw files left. */
 void vt_merge_sweep(const struct vt_merge *m);
 
 /* Does the file have records for this set: its own, those of its node, or those of groups that the program defined
@@ -36,17 +36,17 @@ struct vt_merge_sharing {
 	_Atomic int failed;
 };
 
-/* share.c: writes all records, in as many threads as are allowed and useful. */
+/* write_all.c: writes all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
 /* hosts.c: writes all sets; other hosts write theirs. Returns 0 or -1; `failed` and the parts' errors say what
  * failed. */
 int vt_merge_by_hosts(struct vt_merge_sharing *s);
 
-/* part.c: writes the i-th set, as a file without a name and a text. */
+/* write_set.c: writes the i-th set, as a file without a name and a text. */
 void vt_merge_one_part(void *sharing, size_t i);
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
 
-/* each.c: how many threads to use for n pieces of work: no more than there are CPUs or pieces of work. */
+/* parallel.c: how many threads to use for n pieces of work: no more than there are CPUs or pieces of work. */
 size_t vt_merge_threads(const struct vt_merge *m, size_t n);
 /* Calls fn(ctx, i) for each i below n, in several threads at a time. All signals are blocked in these threads. */
 void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);

@@ -21,7 +21,7 @@ struct vt_merge_source {
 	int closing;    /* all records have been read; only open states are left to close */
 };
 
-/* runs.c: writes the records after the present one, up to the first of another kind or at `limit`. Returns 0, or -1 with the
+/* bulk.c: writes the records after the present one, up to the first of another kind or at `limit`. Returns 0, or -1 with the
  * writer's error. */
 int vt_merge_run(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit);
 

@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	char command[100];
 
 	check_args(argc, argv);
-	snprintf(dir, sizeof(dir), "/tmp/test_sweep.XXXXXX");
+	snprintf(dir, sizeof(dir), "/tmp/test_remove_leftovers.XXXXXX");
 	if (!mkdtemp(dir)) {
 		return 99;
 	}
