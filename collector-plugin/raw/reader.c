@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "collector-plugin/raw/decode.h"
+#include "collector-plugin/raw/definition.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/process.h"
 
@@ -639,9 +639,9 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 	/* a definition is no longer than a block, and a block no longer than the file, whatever the head says */
 	size_t room_size = f->head.block_size < f->size ? f->head.block_size : f->size;
 	char *room = malloc(2 * room_size);
-	uint32_t *members = malloc(room_size);
+	void *list = malloc(room_size);
 	struct vt_raw_def d;
-	int rc = room && members ? 0 : -1, more[VT_RAW_DEFINING] = { 0 }, i, from, said;
+	int rc = room && list ? 0 : -1, more[VT_RAW_DEFINING] = { 0 }, i, from, said;
 	uint64_t number;
 
 	for (i = 0; i < VT_RAW_DEFINING && rc == 0; i++) {
@@ -660,7 +660,8 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 		number = c[from].number;
 		for (i = from, said = 0; i < VT_RAW_DEFINING; i++) {
 			if (more[i] && c[i].number == number) {
-				if (!said && rc == 0 && vt_raw_decode(c[i].p, c[i].size, &d, room, members) == 0) {
+				if (!said && rc == 0 &&
+					vt_raw_unpack_definition(c[i].p, c[i].size, &d, room, list) == 0) {
 					said = 1;
 					rc = is_in_table(f, &d, number) ? 0 : fn(&d, ctx);
 				}
@@ -669,6 +670,6 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 		}
 	}
 	free(room);
-	free(members);
+	free(list);
 	return rc ? rc : read_tables(f, fn, ctx);
 }

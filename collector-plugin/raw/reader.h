@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "collector-plugin/raw/communicator.h"
+#include "collector-plugin/raw/definition.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/short.h"
@@ -50,26 +50,6 @@ int vt_raw_head_alive(const struct vt_raw_head *head);
  * the exec. A thread inside the program has no time to close the file. */
 int vt_raw_may_go_on(const struct vt_raw_head *head);
 
-/* A decoded definition. Texts are terminated copies, valid during the call. */
-struct vt_raw_def {
-	enum vt_raw_type type;
-	uint32_t id, parent; /* class, function, scope, group, scl (line), thread (place) */
-	struct vt_raw_row row;
-	uint32_t object, demangle;
-	uint64_t offset; /* of a function at an address */
-	uint8_t build_id[32];
-	struct vt_raw_place place[VT_RAW_STACK]; /* n: of a call stack */
-	uint32_t scl[2];                         /* of a scope; 0: none */
-	struct vt_raw_comm_def communicator;     /* n: how many ranges of it are here */
-	uint64_t tid;
-	const char *name; /* or class of an info */
-	const char *text; /* unit; text of an info */
-	const char *description;
-	struct vt_raw_counter_def counter;
-	const uint32_t *members;
-	uint32_t n;
-	int64_t tick, realtime_ns, monotonic_ns, raw_ns;
-};
 /* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx);
 

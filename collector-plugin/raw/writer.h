@@ -150,8 +150,8 @@ int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char 
 /* An executable or library, and a function in it whose name is found later. `offset` counts from the load address.
  * `name` is used if no name is found, or "". demangle: show C++ names as in the source. */
 int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path);
-int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t object, int demangle, uint64_t offset,
-	const char *name);
+int vt_raw_function_at(
+	struct vt_raw *r, uint32_t id, uint32_t classid, const struct vt_raw_place *at, const char *name);
 /* What a thread has counted in one row, to be added up. late 1: of calls that are not in the file because FLUSH-LIMIT is
  * reached, and of no others. -1: the caller still has it, nothing is lost. */
 int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row);

@@ -110,7 +110,7 @@ int vt_demangle_wanted(void)
 uint32_t vt_function_at(
 	struct vt_collect *c, const char *class_name, uint32_t object, uint64_t offset, const char *name)
 {
-	int on = vt_demangle_wanted();
+	const struct vt_raw_place at = { offset, object, (uint32_t)vt_demangle_wanted() };
 	uint32_t cls = vt_class(c, class_name), n;
 	char key[60];
 	int fresh;
@@ -120,7 +120,7 @@ uint32_t vt_function_at(
 	vt_names_define();
 	n = vt_names_number(&functions, key, &fresh);
 	if (fresh) {
-		vt_raw_function_at(c->raw, VT_FIRST_ID + n, cls, object, on, offset, name);
+		vt_raw_function_at(c->raw, VT_FIRST_ID + n, cls, &at, name);
 		vt_trace_defined(VT_FIRST_ID + n, class_name, name);
 	}
 	vt_names_defined();

@@ -57,8 +57,8 @@ static int spell(const struct vt_raw_def *d, void *ctx)
 		}
 		break;
 	case VT_RAW_DEF_CLOCK:
-		fprintf(to, "%lld %lld %lld %lld", (long long)d->tick, (long long)d->realtime_ns,
-			(long long)d->monotonic_ns, (long long)d->raw_ns);
+		fprintf(to, "%lld %lld %lld %lld", (long long)d->clock.tick, (long long)d->clock.realtime_ns,
+			(long long)d->clock.monotonic_ns, (long long)d->clock.raw_ns);
 		break;
 	case VT_RAW_DEF_CLOCKS:
 		fprintf(to, "%s", d->text);
@@ -78,6 +78,7 @@ static void define_each(struct vt_raw *r)
 		.kind = 1,
 		.bytes = 1ull << 40,
 		.t = { 9, 8, { 1, 2, 3 }, { 4, -5, 6 } } };
+	const struct vt_raw_place at = { 1ull << 34, 9, 1 };
 	const struct vt_raw_place place[2] = { { 1ull << 33, 10, 1 }, { 77, 11, 0 } };
 	const struct vt_raw_ranks ranks[3] = { { 0, 6, 2 }, { 7, 7, 1 }, { 9, 12, 3 } };
 	const struct vt_raw_comm_def comm = { 20, 21, 22, 23, -24, 1, 2, 3, 0, ranks, "of three" };
@@ -85,7 +86,7 @@ static void define_each(struct vt_raw *r)
 	int bad;
 
 	bad = vt_raw_class(r, 1, 2, "class") | vt_raw_function(r, 3, 4, "function") | vt_raw_statistics(r, 5, 1, &row) |
-		vt_raw_object(r, 6, build_id, 3, "/lib/o.so") | vt_raw_function_at(r, 7, 8, 9, 1, 1ull << 34, "at") |
+		vt_raw_object(r, 6, build_id, 3, "/lib/o.so") | vt_raw_function_at(r, 7, 8, &at, "at") |
 		vt_raw_scl(r, 10, 11, "a.c") | vt_raw_stack(r, 12, place, 2) |
 		vt_raw_scope(r, 13, 14, 15, 16, "scope") | vt_raw_file_name(r, 17, 18, "/data/f") |
 		vt_raw_communicator(r, &comm) | vt_raw_thread_from(r, 25, 26, 1ull << 35, "thread") |

@@ -124,7 +124,7 @@ static int number_places(struct vt_merge_file *f)
 static int first_reading(const struct vt_raw_def *d, void *ctx)
 {
 	struct context *c = ctx;
-	struct vt_merge_clock clock = { d->tick, d->realtime_ns, d->monotonic_ns, d->raw_ns };
+	struct vt_merge_clock clock = { d->clock.tick, d->clock.realtime_ns, d->clock.monotonic_ns, d->clock.raw_ns };
 
 	if (d->type == VT_RAW_DEF_THREAD) {
 		return see_thread(c->f, d->id, d->parent, d->tid, d->name);
