@@ -22,7 +22,37 @@ struct parser {
 	struct tkm_option table[OWN + VT_SETTINGS_MAX]; /* vtrun's own options, then the collector's */
 	struct tkm_front front;
 	const char *config;
+	char after[2000];
 };
+
+/* What follows the options in the help. */
+static void make_after(char *text, size_t size)
+{
+	static const char end[] =
+		"Options end at --. What follows belongs to the program.\n"
+		"An option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
+		"environment. The environment overrides the file, and the command line overrides both. A wrong "
+		"option on the command line is an error. A wrong line or variable is reported and left out, "
+		"and the program runs.\n"
+		"Exit status: that of PROGRAM; 127 PROGRAM was not found, 126 it cannot be run, 2 wrong usage.";
+	enum vt_whose whose;
+	const char *name, *between = " ";
+	char option[64];
+	size_t i, n = (size_t)snprintf(text, size, "Further options, explained in the manual VT(3):");
+
+	for (i = 0; (name = vt_settings_other_name(i, &whose)); i++) {
+		const struct tkm_option o = { .name = name };
+
+		if (whose == VT_OF_COLLECTOR && n < size) {
+			n += (size_t)snprintf(
+				text + n, size - n, "%s--%s", between, tkm_option_long(&o, option, sizeof(option)));
+			between = ", ";
+		}
+	}
+	if (n < size) {
+		snprintf(text + n, size - n, ".\n\n%s", end);
+	}
+}
 
 static void make_table(struct parser *p, struct vtrun *r)
 {
@@ -41,6 +71,7 @@ static void make_table(struct parser *p, struct vtrun *r)
 		{ "TRACE-PT2PT", TKM_OPTION_BOOL, &r->pt2pt, 0, 0, NULL, "of MPI's calls record only messages" },
 	};
 
+	make_after(p->after, sizeof(p->after));
 	memcpy(p->table, own, sizeof(own));
 	memcpy(p->table + OWN, r->settings.table, sizeof(r->settings.table));
 	p->r = r;
@@ -52,19 +83,7 @@ static void make_table(struct parser *p, struct vtrun *r)
 			"this node (without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and those of the "
 			"process). In "
 			"an MPI job, write vtrun before the program: mpirun -np 4 vtrun -- ./app.",
-		.after =
-			"Further options, explained in the manual VT(3): --activity, --cluster, --demangle, "
-			"--detailed-states, --enter-usercode, --group, --internal-mpi, --learn-drift, --learn-from, "
-			"--max-drift, --max-wander, --nmcmd, --pctrace, --pctrace-cache, --pctrace-fast, --process, "
-			"--state, --symbol, --sync-max-duration, --sync-max-messages, --sync-period, "
-			"--synced-cluster, --synced-host, --timer-skip, --unify-counters, --unify-groups, "
-			"--unify-scls, --unify-symbols.\n\n"
-			"Options end at --. What follows belongs to the program.\n"
-			"An option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
-			"environment. The environment overrides the file, and the command line overrides both. A wrong "
-			"option on the command line is an error. A wrong line or variable is reported and left out, "
-			"and the program runs.\n"
-			"Exit status: that of PROGRAM; 127 PROGRAM was not found, 126 it cannot be run, 2 wrong usage.",
+		.after = p->after,
 		.table = p->table,
 	};
 }
@@ -115,21 +134,6 @@ static int values(const struct tkm_option *o, int repeats, int argc, char **argv
 		k++;
 	}
 	return k - i - 1;
-}
-
-/* Options of stftool and timertest, which a shared configuration file may contain. On vtrun's command line nothing
- * reads them. */
-static int of_other_program(const char *name)
-{
-	static const char *const names[] = { "CONVERT", "CSV", "DELETE-RAW-DATA", "DUMP", "INFO", "JSON", "MATCHED-VTF",
-		"MERGE", "MOVE", "OUTPUT", "PERFORMANCE-TIME", "PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS",
-		"PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "RECOVER", "REMOVE", "REQUEST",
-		"SUMDATA", "SYNC", "TICKS", "VERIFY", NULL };
-	size_t i;
-
-	for (i = 0; names[i] && strcasecmp(names[i], name) != 0; i++) {
-	}
-	return names[i] != NULL;
 }
 
 /* Reads an option of the Intel Trace Collector that only other parts know, like --sync-period 10s or --symbol 'a*'
@@ -187,7 +191,7 @@ static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm
 	snprintf(name, sizeof(name), "%.*s", len < 79 ? len : 79, argv[i] + 2);
 	snprintf(origin, sizeof(origin), "--%s", name);
 	o = tkm_option_find(p->table, name);
-	if (!o && of_other_program(name)) {
+	if (!o && vt_settings_whose(name) == VT_OF_PROGRAMS) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s is an option of stftool or timertest, not of vtrun", origin);
 	}
 	if (!o && vt_settings_known(&p->r->settings, name, &nearest)) {

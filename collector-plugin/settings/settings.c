@@ -18,30 +18,18 @@
 
 extern char **environ;
 
-/* Options of the Intel Trace Collector guide, and of other Tickmark programs, that this table lacks. They are no
- * errors, because several programs share a configuration file. */
-/* clang-format off */
-static const char *const elsewhere[] = {
-	"ACTIVITY", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
-	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "CLUSTER",
-	"COMPRESS-RAW-DATA", "CONVERT", "CSV", "DELETE-RAW-DATA", "DEMANGLE", "DETAILED-STATES",
-	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "INFO", "INTERNAL-MPI", "JSON", "LEARN-DRIFT", "LEARN-FROM", "MATCHED-VTF", "MAX-DRIFT",
-	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
-	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
-	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "STOPFILE-NAME", "SUMDATA",
-	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
-	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
+/* The rows of others.def. No pointers, as below. */
+static const struct other_row {
+	char name[24];
+	unsigned char whose; /* enum vt_whose */
+	unsigned char type;  /* enum tkm_option_type */
+	double min, max;
+} other_rows[] = {
+#define OTHER(name, whose, type, min, max) { name, VT_OF_##whose, TKM_OPTION_##type, min, max },
+#include "collector-plugin/settings/others.def"
+#undef OTHER
 };
-/* clang-format on */
-
-/* Those of them that have no effect in this version. */
-/* clang-format off */
-static const char *const without_effect[] = {
-	"CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
-	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
-	"MPI-TRACE", "SHM-CLOCK", "STF-CHUNKSIZE", "STOPFILE-NAME", "TRACE-ON-DISK", NULL,
-};
-/* clang-format on */
+enum { OTHERS = sizeof(other_rows) / sizeof(other_rows[0]) };
 
 /* Variables that begin with VT_ but are not options: those of the guide's installation, and the name of the
  * configuration file. */
@@ -143,13 +131,57 @@ static void free_other(struct vt_setting_other *o)
 	}
 }
 
-static int has_effect(const char *name)
+const char *vt_settings_other_name(size_t i, enum vt_whose *whose)
+{
+	if (i >= OTHERS) {
+		return NULL;
+	}
+	*whose = (enum vt_whose)other_rows[i].whose;
+	return other_rows[i].name;
+}
+
+static const struct other_row *find_other_row(const char *name)
 {
 	size_t i;
 
-	for (i = 0; without_effect[i] && strcasecmp(without_effect[i], name); i++) {
+	for (i = 0; i < OTHERS && strcasecmp(other_rows[i].name, name); i++) {
 	}
-	return !without_effect[i];
+	return i < OTHERS ? &other_rows[i] : NULL;
+}
+
+enum vt_whose vt_settings_whose(const char *name)
+{
+	const struct other_row *row = find_other_row(name);
+
+	return row ? (enum vt_whose)row->whose : VT_OF_TABLE;
+}
+
+int vt_settings_check_other(const char *name, const char *text, const char *where, struct tkm_err *err)
+{
+	const struct other_row *row = find_other_row(name);
+	union {
+		long long count;
+		double number;
+		int on;
+	} value;
+	struct tkm_option o = { .value = &value };
+	char *copy;
+	int rc;
+
+	if (!row || row->type == TKM_OPTION_NAME) {
+		return 0;
+	}
+	if (row->type == TKM_OPTION_TEXT) {
+		return text[strspn(text, " \t")] ? 0 : tkm_fail(err, TKM_ERR_ARG, "%s: %s needs a value", where, name);
+	}
+	o.name = row->name;
+	o.type = (enum tkm_option_type)row->type;
+	o.min = row->min;
+	o.max = row->max;
+	copy = strdup(text);
+	rc = copy ? tkm_option_set_rest(&o, copy, where, err) : 0;
+	free(copy);
+	return rc;
 }
 
 static void add_other(
@@ -158,7 +190,7 @@ static void add_other(
 	struct vt_setting_other *o;
 	struct tkm_err e;
 
-	if (!has_effect(name)) {
+	if (vt_settings_whose(name) == VT_OF_NOBODY) {
 		complain(s, "%s: %s has no effect in this version", where, name);
 	}
 	if (vt_settings_check(name, text, where, &e) < 0) {
@@ -225,11 +257,11 @@ int vt_settings_known(const struct vt_settings *s, const char *name, const char 
 			*nearest = s->table[i].name;
 		}
 	}
-	for (i = 0; elsewhere[i]; i++) {
-		d = tkm_option_distance(elsewhere[i], name);
+	for (i = 0; i < OTHERS; i++) {
+		d = tkm_option_distance(other_rows[i].name, name);
 		if (d < best) {
 			best = d;
-			*nearest = elsewhere[i];
+			*nearest = other_rows[i].name;
 		}
 	}
 	if (best == 0) {
@@ -572,7 +604,8 @@ static void print_others(FILE *f, const struct vt_setting_other *last)
 	if (last) {
 		print_others(f, last->next);
 		fprintf(f, "# %s (%s)%s\n%s %s\n", origins[last->origin], last->where,
-			has_effect(last->name) ? "" : ", has no effect in this version", last->name, last->text);
+			vt_settings_whose(last->name) == VT_OF_NOBODY ? ", has no effect in this version" : "",
+			last->name, last->text);
 	}
 }
 
