@@ -104,15 +104,13 @@ int chk_set_limit(struct chk_limit *limit, const char *text, int critical, struc
 
 /* ---- output ---- */
 
-/* Writes r in a format: human, json, nagios, prometheus, influx, junit, tap, mpisync. Returns 0, or -1: no such format, or
- * mpisync without a stored result. */
-int chk_write(FILE *f, const char *format, const struct chk_report *r, const struct chk_stored *s, struct tkm_err *err);
-int chk_is_format(const char *format);
+/* The number of a format for chk_write(): of "human", "json", "nagios" or "prometheus"; or -1. */
+int chk_find_format(const char *name, struct tkm_err *err);
+void chk_write(FILE *f, int format, const struct chk_report *r, const struct chk_stored *s);
 /* "23.1ns", "0.4ppm", "2" */
 char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value);
-/* Writes a text as a JSON string, or as XML text. What is not UTF-8 becomes '?'. */
+/* Writes a text as a JSON string. What is not UTF-8 becomes '?'. */
 void chk_json_text(FILE *f, const char *text);
-void chk_xml_text(FILE *f, const char *text);
 
 /* ---- the checks ---- */
 

@@ -49,24 +49,6 @@ void chk_json_text(FILE *f, const char *text)
 	putc('"', f);
 }
 
-void chk_xml_text(FILE *f, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-
-	while (*s) {
-		int n = utf8(s);
-
-		if (n == 1 && strchr("&<>\"'", *s)) {
-			fprintf(f, "&#%d;", *s);
-		} else if (n == 0 || *s < 0x20) {
-			putc('?', f);
-		} else {
-			fwrite(s, 1, (size_t)n, f);
-		}
-		s += n ? n : 1;
-	}
-}
-
 static void summary(FILE *f, const struct chk_report *r)
 {
 	char value[32];
@@ -268,108 +250,6 @@ static void prometheus(FILE *f, const struct chk_report *r, const struct chk_sto
 	}
 }
 
-/* A tag of the line protocol: blanks, commas and equal signs are escaped. */
-static void influx_tag(FILE *f, const char *text)
-{
-	for (; *text; text++) {
-		if (strchr(", =\\", *text)) {
-			putc('\\', f);
-		}
-		putc((unsigned char)*text < 0x20 ? '_' : *text, f);
-	}
-}
-
-static void influx(FILE *f, const struct chk_report *r, const struct chk_stored *s)
-{
-	size_t i;
-
-	(void)s;
-	for (i = 0; i < chk_count; i++) {
-		if (r->result[i].status > CHK_UNKNOWN) {
-			continue;
-		}
-		fprintf(f, "timertest,host=");
-		influx_tag(f, r->host);
-		fprintf(f, ",check=%s status=%di", chk_table[i].name, (int)r->result[i].status);
-		if (isfinite(r->result[i].value)) {
-			fprintf(f, ",value=%.9g", r->result[i].value);
-		}
-		fprintf(f, " %.0f000000000\n", r->time_s);
-	}
-}
-
-static void junit(FILE *f, const struct chk_report *r, const struct chk_stored *s)
-{
-	size_t i, failed = 0, skipped = 0;
-
-	(void)s;
-	for (i = 0; i < chk_count; i++) {
-		failed += r->result[i].status == CHK_WARNING || r->result[i].status == CHK_CRITICAL;
-		skipped += r->result[i].status >= CHK_UNKNOWN;
-	}
-	fprintf(f,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"timertest\" tests=\"%zu\" "
-		"failures=\"%zu\" "
-		"errors=\"0\" skipped=\"%zu\" time=\"%.3f\" hostname=\"",
-		chk_count, failed, skipped, r->duration_s);
-	chk_xml_text(f, r->host);
-	fprintf(f, "\">\n");
-	for (i = 0; i < chk_count; i++) {
-		const struct chk_result *x = &r->result[i];
-		int fails = x->status == CHK_WARNING || x->status == CHK_CRITICAL;
-
-		fprintf(f, " <testcase classname=\"timertest\" name=\"%s\">", chk_table[i].name);
-		if (fails || x->status >= CHK_UNKNOWN) {
-			fprintf(f, "<%s", fails ? "failure" : "skipped");
-			if (fails) {
-				fprintf(f, " type=\"%s\"", chk_status_name(x->status));
-			}
-			fprintf(f, " message=\"");
-			chk_xml_text(f, x->text);
-			fprintf(f, "\"/>");
-		}
-		fprintf(f, "</testcase>\n");
-	}
-	fprintf(f, "</testsuite>\n");
-}
-
-static void tap(FILE *f, const struct chk_report *r, const struct chk_stored *s)
-{
-	size_t i;
-
-	(void)s;
-	fprintf(f, "1..%zu\n", chk_count);
-	for (i = 0; i < chk_count; i++) {
-		const struct chk_result *x = &r->result[i];
-		int fails = x->status == CHK_WARNING || x->status == CHK_CRITICAL;
-		char clean[sizeof(x->text)], *p;
-
-		snprintf(clean, sizeof(clean), "%s", x->text);
-		for (p = clean; *p; p++) {
-			*p = *p == '#' || (unsigned char)*p < 0x20 ? ' ' : *p;
-		}
-		fprintf(f, "%sok %zu - %s%s%s\n", fails ? "not " : "", i + 1, chk_table[i].name,
-			x->status >= CHK_UNKNOWN ? " # SKIP " : ": ", clean);
-	}
-}
-
-/* The format of Open MPI's mpisync: host, round trip and offset, from the stored result. */
-static void mpisync(FILE *f, const struct chk_report *r, const struct chk_stored *s)
-{
-	int i, k;
-
-	(void)r;
-	for (i = 0; i < s->ranks; i++) {
-		k = 0;
-		while (k < i && strcmp(s->rank[k].host, s->rank[i].host)) {
-			k++;
-		}
-		if (k == i) {
-			fprintf(f, "%s %.9f %.9f\n", s->rank[i].host, s->rank[i].rtt_s, s->rank[i].offset_s);
-		}
-	}
-}
-
 static const struct {
 	const char *name;
 	void (*write)(FILE *f, const struct chk_report *r, const struct chk_stored *s);
@@ -378,41 +258,28 @@ static const struct {
 	{ "json", json },
 	{ "nagios", nagios },
 	{ "prometheus", prometheus },
-	{ "influx", influx },
-	{ "junit", junit },
-	{ "tap", tap },
-	{ "mpisync", mpisync },
 };
 
-static int find_format(const char *format)
+int chk_find_format(const char *name, struct tkm_err *err)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (!strcmp(formats[i].name, format)) {
+		if (!strcmp(formats[i].name, name)) {
 			return (int)i;
 		}
 	}
-	return -1;
+	if (!strcmp(name, "mpisync")) {
+		return tkm_fail(
+			err, TKM_ERR_ARG, "--format mpisync: clkapply FILE.clk --format mpisync prints these lines");
+	}
+	return tkm_fail(err, TKM_ERR_ARG,
+		"--format '%s': human, json, nagios and prometheus are known; a filter makes other formats of json, as "
+		"contrib/timertest-junit.py does",
+		name);
 }
 
-int chk_is_format(const char *format)
+void chk_write(FILE *f, int format, const struct chk_report *r, const struct chk_stored *s)
 {
-	return find_format(format) >= 0;
-}
-
-int chk_write(FILE *f, const char *format, const struct chk_report *r, const struct chk_stored *s, struct tkm_err *err)
-{
-	int i = find_format(format);
-
-	if (i < 0) {
-		return tkm_fail(err, TKM_ERR_ARG,
-			"--format '%s': human, json, nagios, prometheus, influx, junit, tap and mpisync are known",
-			format);
-	}
-	if (formats[i].write == mpisync && !s->have) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "--format mpisync prints the stored result: %s", s->why);
-	}
-	formats[i].write(f, r, s);
-	return 0;
+	formats[format].write(f, r, s);
 }

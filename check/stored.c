@@ -35,12 +35,6 @@ static void clear_stored(struct chk_stored *s)
 		s->offset_high_s = s->uncorrected_s = s->drift_ppm = s->residual_s = NAN;
 }
 
-void chk_stored_free(struct chk_stored *s)
-{
-	free(s->rank);
-	s->rank = NULL;
-}
-
 /* mkdir -p */
 static int make_folders(const char *dir, struct tkm_err *err)
 {
@@ -97,48 +91,28 @@ static double larger(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-static void read_rank(struct chk_stored *s, const json_t *j, size_t i, const char *host)
+/* host_of: the hosts of the ranks so far. */
+static void read_rank(struct chk_stored *s, const json_t *j, size_t i, const char *host, const char **host_of)
 {
 	const json_t *env = json_object_get(j, "env"), *sync = json_object_get(j, "sync"),
 		     *before = json_object_get(sync, "before_correction");
-	struct chk_stored_rank *r = &s->rank[i];
+	const char *name = json_string_value(json_object_get(env, "host"));
 	double away = fabs(number(before, "offset_s"));
 	size_t k = 0;
 
-	text(env, "host", r->host, sizeof(r->host));
-	r->offset_s = i ? number(before, "offset_s") : 0;
-	r->rtt_s = i ? NAN : 0;
-	while (k < i && strcmp(s->rank[k].host, r->host)) {
+	host_of[i] = name ? name : "";
+	while (strcmp(host_of[k], host_of[i])) {
 		k++;
 	}
 	s->hosts += k == i;
-	if (!s->here && !strcmp(r->host, host)) {
+	if (!s->here && !strcmp(host_of[i], host)) {
 		read_host(s, env);
 	}
 	s->residual_s = larger(s->residual_s, number(sync, "bound_s"));
 	s->drift_ppm = larger(s->drift_ppm, fabs(number(sync, "drift_ppm")));
 	if (i && away >= 0 && !(away <= s->uncorrected_s)) {
 		s->uncorrected_s = away;
-		snprintf(s->worst_host, sizeof(s->worst_host), "%s", r->host);
-	}
-}
-
-/* The shortest round trip between rank 0 and each other rank. */
-static void read_bursts(struct chk_stored *s, const json_t *bursts)
-{
-	size_t i;
-	json_t *b;
-
-	json_array_foreach(bursts, i, b)
-	{
-		json_int_t x = json_integer_value(json_object_get(b, "a")),
-			   y = json_integer_value(json_object_get(b, "b"));
-		json_int_t other = x == 0 ? y : y == 0 ? x : -1;
-		double rtt = 2 * number(b, "latency_s");
-
-		if (other > 0 && other < s->ranks && !(s->rank[other].rtt_s <= rtt)) {
-			s->rank[other].rtt_s = rtt;
-		}
+		snprintf(s->worst_host, sizeof(s->worst_host), "%s", host_of[i]);
 	}
 }
 
@@ -168,11 +142,12 @@ static void read_result(struct chk_stored *s, const json_t *j, const char *host)
 {
 	const json_t *ranks = json_object_get(j, "ranks"), *most = json_object_get(j, "maximum"),
 		     *verdict = json_object_get(j, "verdict");
+	const char **host_of;
 	size_t i;
 
 	s->ranks = (int)json_array_size(ranks);
-	s->rank = calloc((size_t)s->ranks + 1, sizeof(*s->rank));
-	if (!s->rank) {
+	host_of = calloc((size_t)s->ranks + 1, sizeof(*host_of));
+	if (!host_of) {
 		snprintf(s->why, sizeof(s->why), "out of memory for %d ranks", s->ranks);
 		return;
 	}
@@ -181,13 +156,13 @@ static void read_result(struct chk_stored *s, const json_t *j, const char *host)
 	text(verdict, "reason", s->reason, sizeof(s->reason));
 	text(json_object_get(json_array_get(ranks, 0), "timer"), "name", s->timer, sizeof(s->timer));
 	for (i = 0; i < (size_t)s->ranks; i++) {
-		read_rank(s, json_array_get(ranks, i), i, host);
+		read_rank(s, json_array_get(ranks, i), i, host, host_of);
 	}
+	free(host_of);
 	s->tells_time = tells_time(s->timer);
 	s->offset_max_s = number(most, "offset_s");
 	s->offset_low_s = number(most, "low_s");
 	s->offset_high_s = number(most, "high_s");
-	read_bursts(s, json_object_get(j, "bursts"));
 	read_first(s, json_object_get(j, "first"), host);
 	s->have = 1;
 }

@@ -41,19 +41,14 @@ struct chk_stored {
 	double drift_ppm;
 	double residual_s;
 	char worst_host[128];
-	struct chk_stored_rank {
-		char host[128];
-		double offset_s, rtt_s;
-	} * rank; /* [ranks] */
 };
 
 /* The folder: $XDG_STATE_HOME/tickmark, /var/lib/tickmark for root, else ~/.local/state/tickmark. Returns buf; "" when there is
  * no home. */
 char *chk_state_dir(char *buf, size_t size);
 /* Reads DIR/timertest.json, with the members "of this host" for `host`. dir NULL: chk_state_dir(). Never fails: s->why
- * says what is missing. Ends with chk_stored_free(). */
+ * says what is missing. */
 void chk_stored_read(struct chk_stored *s, const char *dir, const char *host);
-void chk_stored_free(struct chk_stored *s);
 /* Puts a result (JSON text of timertest) into the state directory, by rename. Keeps the first clock source of each host
  * that was not rebooted since. Returns 0, or -1 with the reason. */
 int chk_stored_write(const char *dir, const char *json, struct tkm_err *err);

@@ -488,9 +488,8 @@ static void hostile_names_stay_text(void)
 	FILE *f = open_memstream(&text, &size);
 
 	chk_json_text(f, "a\"b\\c\n\xff\xc3\xa4");
-	chk_xml_text(f, "<&\">\x01");
 	fclose(f);
-	CHECK_STR(text, "\"a\\\"b\\\\c\\u000a?\xc3\xa4\"&#60;&#38;&#34;&#62;?");
+	CHECK_STR(text, "\"a\\\"b\\\\c\\u000a?\xc3\xa4\"");
 	free(text);
 }
 
@@ -510,7 +509,6 @@ static void damaged_results_are_refused(void)
 		"{\"schema\":\"timertest/1\",\"ranks\":[1,{\"env\":3},null],\"bursts\":[{\"a\":0,\"b\":99}]}");
 	chk_stored_read(&s, dir, "n1");
 	CHECK(s.have && s.ranks == 3 && !s.here, "%s", s.why);
-	chk_stored_free(&s);
 }
 
 static void results_are_stored(void)
@@ -542,7 +540,6 @@ static void results_are_stored(void)
 	CHECK_STR(s.worst_host, "n2");
 	CHECK_NEAR(s.drift_ppm, 4, 1e-12);
 	CHECK_NEAR(s.residual_s, 3e-6, 1e-15);
-	CHECK_NEAR(s.rank[1].rtt_s, 2e-6, 1e-15);
 	CHECK(s.has_marker && s.marker == 255, "marker %llx", (unsigned long long)s.marker);
 	CHECK_NEAR(s.suspended_s, 0.5, 1e-12);
 	CHECK_NEAR(s.realtime_minus_boottime_s, 1234.5, 1e-9);
@@ -550,7 +547,6 @@ static void results_are_stored(void)
 	CHECK_STR(s.boot_id, "B");
 	CHECK_STR(s.clocksource, "tsc");
 	CHECK_STR(s.first_clocksource, "tsc");
-	chk_stored_free(&s);
 
 	snprintf(later, sizeof(later), "%s", first); /* n1 has another source now, n2 was booted */
 	p = strstr(later, "tsc");
@@ -562,13 +558,10 @@ static void results_are_stored(void)
 	chk_stored_read(&s, dir, "n1");
 	CHECK_STR(s.clocksource, "hpt");
 	CHECK_STR(s.first_clocksource, "tsc");
-	chk_stored_free(&s);
 	chk_stored_read(&s, dir, "n2");
 	CHECK_STR(s.first_clocksource, "acp");
-	chk_stored_free(&s);
 	chk_stored_read(&s, dir, "n3");
 	CHECK(s.have && !s.here, "n3 took no part");
-	chk_stored_free(&s);
 	damaged_results_are_refused();
 }
 

@@ -167,15 +167,6 @@ in_format() # in_format NAME: one failed check at least
 }
 in_format json
 checks=$("${PYTHON3:-python3}" -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["checks"]))' "$work/check.json")
-if has prove; then
-	in_format tap
-	prove -v -e cat "$work/check.tap" >"$work/prove.log" 2>&1
-	grep -q "Tests: $checks Failed: [1-9]" "$work/prove.log" && grep -q '^not ok [0-9]* - clock.cost' "$work/prove.log"
-	good "prove reads --format tap, all $checks checks" $?
-	rm "$work/prove.log"
-else
-	skipped "prove is not installed (Debian: perl)"
-fi
 if perl -MMonitoring::Plugin::Performance -e 1 2>/dev/null; then
 	in_format nagios
 	values=$("${PYTHON3:-python3}" -c 'import json, sys; print(sum(c["value"] is not None for c in json.load(open(sys.argv[1]))["checks"]))' "$work/check.json")
@@ -190,34 +181,13 @@ else
 	skipped "Monitoring::Plugin is not installed (Debian: libmonitoring-plugin-perl)"
 fi
 if has npm && (cd "$work" && npm install --no-audit --no-fund --ignore-scripts junit2json@3 >npm.txt 2>&1); then
-	in_format junit
+	"$contrib/timertest-junit.py" <"$work/check.json" >"$work/check.junit"
 	(cd "$work" && node --input-type=module -e 'import { parse } from "junit2json"; import fs from "fs";
 		const s = await parse(fs.readFileSync("check.junit", "utf8")), of = s.testcase.find(c => c.name === "clock.cost");
 		if (s.testcase.length !== +process.argv[1] || s.tests !== s.testcase.length || !of.failure?.length) throw JSON.stringify(s);' "$checks") >"$work/junit.log" 2>&1
-	good "junit2json reads --format junit, all checks" $?
+	good "junit2json reads what timertest-junit.py writes, all checks" $?
 else
 	skipped "npm could not install junit2json"
-fi
-if has influxd && has curl; then
-	in_format influx
-	lines=$(grep -c . "$work/check.influx")
-	port=$("${PYTHON3:-python3}" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	printf 'reporting-disabled = true\nbind-address = "127.0.0.1:0"\n[meta]\ndir = "%s/meta"\n[data]\ndir = "%s/data"\nwal-dir = "%s/wal"\n[http]\nbind-address = "127.0.0.1:%s"\n[monitor]\nstore-enabled = false\n' \
-		"$work/influx" "$work/influx" "$work/influx" "$port" >"$work/influx.conf"
-	influxd -config "$work/influx.conf" >"$work/influxd.log" 2>&1 &
-	influxd=$!
-	curl -s --retry 60 --retry-delay 1 --retry-connrefused -o "$work/made.log" "http://127.0.0.1:$port/query" --data-urlencode 'q=CREATE DATABASE t'
-	written=$(curl -s -o "$work/wrong.log" -w '%{http_code}' "http://127.0.0.1:$port/write?db=t" --data-binary "@$work/check.influx")
-	curl -s -G "http://127.0.0.1:$port/query?db=t" --data-urlencode 'q=SELECT "check",status,value FROM timertest' |
-		"${PYTHON3:-python3}" -c 'import json, sys
-rows = {r[1]: r[2:] for r in json.load(sys.stdin)["results"][0]["series"][0]["values"]}
-assert len(rows) == int(sys.argv[1]) and rows["clock.cost"][0] == 1 and 0 < rows["clock.cost"][1] < 1e-3, rows' "$lines" >"$work/asked.log" 2>&1 && [ "$written" = 204 ]
-	good "InfluxDB takes --format influx, and gives the values back" $?
-	kill "$influxd"
-	wait "$influxd" 2>/dev/null
-	rm -f "$work/influxd.log" "$work/made.log" "$work/asked.log"
-else
-	skipped "InfluxDB or curl is not installed (Debian: influxdb curl)"
 fi
 
 # ---- a Slurm of one node ----
