@@ -194,7 +194,7 @@ static int part_spline(const struct cal_map *m, const struct cal_part *p, enum c
 		rc = rc < 0 ? rc : spline(m, k, kind, out, &why);
 		if (rc < 0 && kind == CAL_SPLINE_CUBIC && why.code != TKM_ERR_NOMEM) {
 			/* it would go back; this one never does */
-			rc = spline(m, k, CAL_SPLINE_STEFFEN, out, &why);
+			rc = spline(m, k, CAL_SPLINE_CONSTRAINED, out, &why);
 		}
 		if (rc == 0 && add_missed_nodes(m, p, out, wanted) == 0) {
 			break;

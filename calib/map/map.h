@@ -187,9 +187,7 @@ int cal_map_append(struct cal_map *m, const struct cal_map *more, struct tkm_err
 enum cal_spline {
 	CAL_SPLINE_CONSTRAINED, /* C. J. C. Kruger, Constrained Cubic Spline Interpolation for Chemical
 	                         * Engineering Applications: interior slope 0 where the neighbouring secants
-	                         * differ in sign, else 2 / (1/s_left + 1/s_right); ends 1.5 s - 0.5 d */
-	CAL_SPLINE_STEFFEN,     /* M. Steffen, A simple method for monotonic interpolation in one dimension,
-	                         * A&A 239 (1990) */
+	                         * differ in sign, else 2 / (1/s_left + 1/s_right); ends 1.5 s - 0.5 d. Never goes back */
 	CAL_SPLINE_CUBIC,       /* twice continuously differentiable, not-a-knot at both ends: C. de Boor, A
 	                         * Practical Guide to Splines; 3 points give the parabola */
 };

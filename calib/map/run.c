@@ -9,7 +9,7 @@
 
 const char *cal_interpolation_name(enum cal_interpolation how)
 {
-	static const char *const names[] = { "linear", "constrained", "steffen", "cubic" };
+	static const char *const names[] = { "linear", "constrained", "cubic" };
 
 	return names[how];
 }

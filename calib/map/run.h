@@ -55,12 +55,11 @@ struct cal_rank {
 enum cal_interpolation {
 	CAL_LINEAR,      /* least squares */
 	CAL_CONSTRAINED, /* splines through the condensed sessions, see enum cal_spline */
-	CAL_STEFFEN,
-	CAL_CUBIC, /* the best where a clock wanders; its band is in calib/map/curve.h */
+	CAL_CUBIC,       /* the best where a clock wanders; its band is in calib/map/curve.h */
 	CAL_INTERPOLATIONS,
 };
 
-/* "linear", "constrained", "steffen", "cubic"; the words of --interpolation and of the .clk file. */
+/* "linear", "constrained", "cubic"; the words of --interpolation and of the .clk file. */
 const char *cal_interpolation_name(enum cal_interpolation how);
 
 /* How a session is made and condensed. */

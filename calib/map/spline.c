@@ -39,29 +39,6 @@ static void bend_constrained(struct cal_piece *p, size_t n)
 	p[n - 1].bend_end = -0.5 * p[n - 1].bend_begin;
 }
 
-/* The parabola through three points has the slope s + step h_left / (h_left + h_right) in the middle,
- * and s - step h / (h_left + h_right) at an end. Steffen limits it to twice the smaller secant, and an
- * end slope to between 0 and twice its secant. */
-static void bend_steffen(struct cal_piece *p, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i + 1 < n; i++) {
-		double s = secant(&p[i]), t = secant(&p[i + 1]), step = secant_step(&p[i], &p[i + 1]);
-		double h = (double)p[i].length, k = (double)p[i + 1].length, bend = step * h / (h + k);
-
-		bend = fmin(bend, 2 * fmin(s, t) - s);
-		p[i].bend_end = bend;
-		p[i + 1].bend_begin = bend - step;
-		if (i == 0) {
-			p[0].bend_begin = fmin(fmax(-step * h / (h + k), -s), s);
-		}
-		if (i + 2 == n) {
-			p[n - 1].bend_end = fmin(fmax(step * k / (h + k), -t), t);
-		}
-	}
-}
-
 /* Slopes d_0 .. d_n of the not-a-knot cubic from the secants r_i (both less a common slope) and the
  * lengths h_i of n >= 2 intervals. The second derivative is continuous inside:
  *   h_i d_(i-1) + 2 (h_(i-1) + h_i) d_i + h_(i-1) d_(i+1) = 3 (h_i r_(i-1) + h_(i-1) r_i)
@@ -127,7 +104,7 @@ static int bend_cubic(struct cal_piece *p, size_t n, struct tkm_err *err)
 }
 
 /* Does the piece go back nowhere? Its slope is a parabola in u; enough that the ends and the apex are not
- * negative. Steffen's limits make an end slope 0 at the most, give or take rounding. */
+ * negative. */
 static int rises(const struct cal_piece *p)
 {
 	double s = secant(p), b = p->bend_begin, e = p->bend_end, least = -1e-12 * s, apex, u;
@@ -172,7 +149,7 @@ int cal_map_spline(struct cal_map *m, enum cal_spline kind, const ltick_t *local
 		if (kind == CAL_SPLINE_CUBIC) {
 			rc = bend_cubic(p, n - 1, err);
 		} else {
-			(kind == CAL_SPLINE_STEFFEN ? bend_steffen : bend_constrained)(p, n - 1);
+			bend_constrained(p, n - 1);
 		}
 	}
 	for (i = 0; i + 1 < n && rc == 0; i++) {

@@ -276,9 +276,9 @@ static size_t used_sessions(const struct cal_rank *r)
 static int child_map(const struct cal_run *run, const struct cal_rank *r, enum cal_interpolation how,
 	struct cal_map *map, struct tkm_err *err)
 {
-	static const enum cal_spline kinds[] = { [CAL_CONSTRAINED] = CAL_SPLINE_CONSTRAINED,
-		[CAL_STEFFEN] = CAL_SPLINE_STEFFEN,
-		[CAL_CUBIC] = CAL_SPLINE_CUBIC };
+	static const enum cal_spline kinds[] = {
+		[CAL_CONSTRAINED] = CAL_SPLINE_CONSTRAINED, [CAL_CUBIC] = CAL_SPLINE_CUBIC
+	};
 	const struct cal_map *master = &run->rank[run->master].map;
 	double nominal = nominal_slope(run, r);
 	int rc;

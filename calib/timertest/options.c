@@ -63,7 +63,7 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 			"all ranks of the run share one clock (default: those of one node at most, see --synced-host)" },
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
 			"use every (N+1)th session between start and end for the correction (default: none; they are checks)" },
-		{ "INTERPOLATION", TKM_OPTION_WORD, &o->interpolation, 0, 0, "linear|constrained|steffen|cubic",
+		{ "INTERPOLATION", TKM_OPTION_WORD, &o->interpolation, 0, 0, "linear|constrained|cubic",
 			"curve through more than two sessions (default: cubic)" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
 			"no clock is farther off its nominal rate (default: by the timer; 500ppm)" },

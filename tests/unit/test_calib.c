@@ -55,8 +55,6 @@ static const struct scenario scenarios[] = {
 		10, 0, 400e-9, 0, CAL_CUBIC, CAL_SYNC_ITC },
 	{ "wobble, cubic each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60, 5,
 		0, 40e-9, 0, CAL_CUBIC, CAL_SYNC_ITC },
-	{ "wobble, steffen each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60,
-		5, 0, 300e-9, 0, CAL_STEFFEN, CAL_SYNC_ITC },
 };
 /* clang-format on */
 

@@ -137,48 +137,6 @@ static void the_line_agrees_with_gsl(void)
 #endif
 }
 
-/* Random clock-like points; the slope of GSL's spline is compared too, where kinds of spline differ most. */
-static void steffens_spline_is_gsls(void)
-{
-#ifdef HAVE_GSL
-	enum { N = 9 };
-	int round, i;
-
-	for (round = 0; round < 50; round++) {
-		struct cal_map m = { 0 };
-		ltick_t local[N] = { { 0 } };
-		gtick_t global[N] = { { 0 } };
-		double x[N] = { 0 }, y[N] = { 0 };
-		gsl_interp *g = gsl_interp_alloc(gsl_interp_steffen, N);
-		/* every other round with secants that differ enough for the limits to act */
-		double spread = round & 1 ? 20 : 0.001;
-
-		for (i = 1; i < N; i++) {
-			local[i] = ltick_add(local[i - 1], 300000 + (int64_t)(700000 * check_uniform()));
-			global[i] = gtick_add(global[i - 1],
-				(int64_t)((double)ltick_sub(local[i], local[i - 1]) * (4 + spread * check_uniform())));
-			x[i] = (double)local[i].v;
-			y[i] = (double)global[i].v;
-		}
-		gsl_interp_init(g, x, y, N);
-		CHECK(cal_map_spline(&m, CAL_SPLINE_STEFFEN, local, global, N, NULL) == 0, "spline");
-		for (i = 0; i < 300; i++) {
-			/* at the ends GSL takes the secant, Steffen the parabola, as we do */
-			double at = floor(x[1] + (x[N - 2] - x[1]) * check_uniform());
-
-			CHECK_NEAR(
-				(double)cal_map_at(&m, ltick((int64_t)at)).v, gsl_interp_eval(g, x, y, at, NULL), 1.01);
-			CHECK_NEAR(
-				cal_map_slope(&m, ltick((int64_t)at)), gsl_interp_eval_deriv(g, x, y, at, NULL), 1e-9);
-		}
-		gsl_interp_free(g);
-		cal_map_free(&m);
-	}
-#else
-	printf("# without GSL: no oracle\n");
-#endif
-}
-
 #ifdef HAVE_GSL
 /* One row of the system below: the value or a derivative of the cubic of interval i at its left or right end. */
 static void put_row(gsl_matrix *a, size_t row, size_t i, double h, int derivative, double sign)
@@ -276,13 +234,43 @@ static void the_not_a_knot_cubic_is_what_a_dense_solver_finds(void)
 #endif
 }
 
+/* What cal_curve() falls back to, where a cubic would go back: points whose secants differ by up to 1000 times. */
+static void kruger_never_goes_back(void)
+{
+	enum { N = 9 };
+	int round, i, rc;
+
+	for (round = 0; round < 200; round++) {
+		struct cal_map m = { 0 };
+		ltick_t local[N] = { { 0 } };
+		gtick_t global[N] = { { 0 } }, last = { 0 };
+
+		for (i = 1; i < N; i++) {
+			int64_t length = 3000 + (int64_t)(7000 * check_uniform());
+
+			local[i] = ltick_add(local[i - 1], length);
+			global[i] =
+				gtick_add(global[i - 1], 1 + (int64_t)((double)length * pow(10, 3 * check_uniform())));
+		}
+		rc = cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, local, global, N, NULL);
+		CHECK(rc == 0, "no spline");
+		for (i = 0; i < 5000 && rc == 0; i++) {
+			gtick_t at = cal_map_at(&m, ltick(ltick_sub(local[N - 1], local[0]) * i / 5000));
+
+			CHECK(gtick_sub(at, last) >= 0, "goes back at %d", i);
+			last = at;
+		}
+		cal_map_free(&m);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(the_slowest_tenth_is_dropped);
 	RUN(the_line_is_found);
 	RUN(the_line_agrees_with_gsl);
-	RUN(steffens_spline_is_gsls);
 	RUN(the_not_a_knot_cubic_is_what_a_dense_solver_finds);
+	RUN(kruger_never_goes_back);
 	return check_end();
 }
