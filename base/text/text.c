@@ -174,51 +174,6 @@ int tkm_parse_bool(const char *text, int *out)
 	return -1;
 }
 
-void tkm_quote_gnuplot(FILE *f, const char *text)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	putc('\'', f);
-	for (; *p; p++) {
-		if (*p == '\'') {
-			fputs("''", f);
-		} else {
-			putc(*p < 0x20 || *p == 0x7f ? ' ' : *p, f);
-		}
-	}
-	putc('\'', f);
-}
-
-char *tkm_shell_word(char *buf, size_t size, const char *text)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-	size_t n = 0;
-
-	if (*text && *text != '-' && strspn(text, plain) == strlen(text)) {
-		snprintf(buf, size, "%s", text);
-		return buf;
-	}
-	n += (size_t)snprintf(buf, size, "'");
-	for (; *text && n + 6 < size; text++) {
-		if (*text == '\'') {
-			memcpy(buf + n, "'\\''", 4);
-			n += 4;
-		} else if (iscntrl((unsigned char)*text)) {
-			memcpy(buf + n, "'?'", 3);
-			n += 3;
-		} else if ((unsigned char)text[0] == 0xc2 && (unsigned char)text[1] >= 0x80 &&
-			(unsigned char)text[1] < 0xa0) {
-			memcpy(buf + n, "'*'", 3); /* one character of two bytes, as tkm_plain() has it */
-			n += 3;
-			text++;
-		} else {
-			buf[n++] = *text;
-		}
-	}
-	snprintf(buf + n, size - n, "'");
-	return buf;
-}
-
 int tkm_parse_bytes(const char *text, long long *bytes)
 {
 	static const struct {

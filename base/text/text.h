@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers and names as text: the guide's way of printing times, its syntax for reading them, and
- * quoting for the languages that our output ends up in. */
+/* Numbers and names as text: the guide's way of printing times, and its syntax for reading them. */
 #ifndef BASE_TEXT_TEXT_H
 #define BASE_TEXT_TEXT_H
 
@@ -42,15 +41,6 @@ struct tkm_triplet {
 	long long first, last, step;
 };
 int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out);
-
-/* Writes text inside single quotes for gnuplot, which takes it literally there; inside double quotes it
- * would run what is between backquotes. Control characters become spaces, UTF-8 passes. */
-void tkm_quote_gnuplot(FILE *f, const char *text);
-
-/* Text as one word of a shell: as it is, or inside single quotes where it has anything but letters, digits and
- * _./:=@%+,- in it. A control character becomes ? outside the quotes (* for U+0080 to U+009F); in the name of an
- * existing file the shell expands it to the original character. Cut where buf is too small. Returns buf. */
-char *tkm_shell_word(char *buf, size_t size, const char *text);
 
 /* Reads the rest of a file: *text, which the caller frees, ends with a zero that *n does not count. Returns 0, or -1 with errno. */
 int tkm_read_text(FILE *f, char **text, size_t *n);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/newfile.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "plots/timertest_gnuplot.h"
 

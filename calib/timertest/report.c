@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "calib/map/learn.h"
 #include "timers/sources/sim.h"

@@ -17,6 +17,7 @@
 
 #include "base/grow.h"
 #include "base/newfile.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/program/address.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/run/program.h"

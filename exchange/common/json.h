@@ -7,8 +7,6 @@
 
 /* Returns a copy of a text in UTF-8, with U+FFFD in place of invalid bytes. NULL: out of memory. */
 char *xch_utf8(const char *text);
-/* Writes a text in quotes, with U+FFFD in place of invalid UTF-8. */
-void xch_json_text(FILE *f, const char *text);
 /* Writes a counter's value. JSON has neither not-a-number nor infinities, so these are written as strings. */
 void xch_json_value(FILE *f, const struct xch_counter *c, uint64_t bits);
 /* Write the stamp in seconds, or in microseconds with decimal places down to the nanosecond. */

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text/quote.h"
+
 struct chrome {
 	FILE *f;
 	int any; /* an event was written already */
@@ -34,7 +36,7 @@ static void name_it(
 {
 	begin(c, t, 'M', p);
 	fprintf(c->f, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	xch_json_text(c->f, name);
+	tkm_quote_json(c->f, name);
 	fputs("}}", c->f);
 }
 
@@ -94,14 +96,14 @@ static void sample(struct xch_writer *w, struct chrome *c, const struct xch_trac
 		begin(c, t, 'C', e->place);
 		put_time(c, t, e->time);
 		fputs(",\"name\":", c->f);
-		xch_json_text(c->f, k->name);
+		tkm_quote_json(c->f, k->name);
 		if (!e->place->is_group &&
 			/* a counter belongs to a process: this number distinguishes the threads */
 			e->place->thread) {
 			fprintf(c->f, ",\"id\":%" PRIu32, e->place->thread);
 		}
 		fputs(",\"args\":{", c->f);
-		xch_json_text(c->f, *k->unit ? k->unit : "value");
+		tkm_quote_json(c->f, *k->unit ? k->unit : "value");
 		fputc(':', c->f);
 		xch_json_value(c->f, k, e->u.sample.values[i]);
 		fputs("}}", c->f);
@@ -140,10 +142,10 @@ static int chrome_event(struct xch_writer *w, struct xch_trace *t, const struct 
 		begin(c, t, e->kind == XCH_ENTER ? 'B' : 'E', e->place);
 		put_time(c, t, e->time);
 		fputs(",\"name\":", c->f);
-		xch_json_text(c->f, n ? n->name : "");
+		tkm_quote_json(c->f, n ? n->name : "");
 		if (n && *n->cls) {
 			fputs(",\"cat\":", c->f);
-			xch_json_text(c->f, n->cls);
+			tkm_quote_json(c->f, n->cls);
 		}
 		fputc('}', c->f);
 	}

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text/quote.h"
+
 static void number_or_null(FILE *f, double v)
 {
 	char buf[32];
@@ -35,9 +37,9 @@ static int jsonl_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err 
 	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
 		if (cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
 			fputs("{\"type\":\"info\",\"class\":", f);
-			xch_json_text(f, cls);
+			tkm_quote_json(f, cls);
 			fputs(",\"text\":", f);
-			xch_json_text(f, text);
+			tkm_quote_json(f, text);
 			fputs("}\n", f);
 		}
 	}
@@ -48,7 +50,7 @@ static void put_place(FILE *f, const char *host, const struct xch_place *p)
 {
 	if (host && p->host) {
 		fprintf(f, ",\"%s\":", host);
-		xch_json_text(f, p->host);
+		tkm_quote_json(f, p->host);
 	}
 }
 
@@ -66,7 +68,7 @@ static void print_head(FILE *f, const struct xch_trace *t, const struct xch_even
 	put_place(f, "host", p);
 	if (p->is_group) {
 		fputs(",\"group\":", f);
-		xch_json_text(f, p->name ? p->name : "");
+		tkm_quote_json(f, p->name ? p->name : "");
 	} else {
 		fprintf(f, ",\"rank\":%" PRIu32 ",\"thread\":%" PRIu32, p->process, p->thread);
 	}
@@ -75,10 +77,10 @@ static void print_head(FILE *f, const struct xch_trace *t, const struct xch_even
 static void named(FILE *f, const char *what, const struct xch_named *n)
 {
 	fprintf(f, ",\"%s\":", what);
-	xch_json_text(f, n ? n->name : "");
+	tkm_quote_json(f, n ? n->name : "");
 	if (n && *n->cls) {
 		fputs(",\"class\":", f);
-		xch_json_text(f, n->cls);
+		tkm_quote_json(f, n->cls);
 	}
 }
 
@@ -87,7 +89,7 @@ static void communicator(FILE *f, const struct xch_trace *t, uint32_t id)
 	const struct xch_communicator *c = xch_communicator(t, id);
 
 	fprintf(f, ",\"communicator\":");
-	xch_json_text(f, c ? c->name : "");
+	tkm_quote_json(f, c ? c->name : "");
 }
 
 static void sample(struct xch_writer *w, FILE *f, const struct xch_trace *t, const struct xch_event *e)
@@ -103,11 +105,11 @@ static void sample(struct xch_writer *w, FILE *f, const struct xch_trace *t, con
 		}
 		print_head(f, t, e, "sample");
 		fputs(",\"counter\":", f);
-		xch_json_text(f, c->name);
+		tkm_quote_json(f, c->name);
 		fputs(",\"value\":", f);
 		xch_json_value(f, c, e->u.sample.values[i]);
 		fputs(",\"unit\":", f);
-		xch_json_text(f, c->unit);
+		tkm_quote_json(f, c->unit);
 		fputs("}\n", f);
 	}
 }
@@ -162,7 +164,7 @@ static void write_other_event(FILE *f, const struct xch_trace *t, const struct x
 		v = stf_value(e->record, "text");
 		print_head(f, t, e, "comment");
 		fputs(",\"text\":", f);
-		xch_json_text(f, v && v->array ? v->array : "");
+		tkm_quote_json(f, v && v->array ? v->array : "");
 		break;
 	}
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/quote.h"
+
 enum { BLOCK = 256 };
 
 struct step {
@@ -61,7 +63,7 @@ static int speedscope_open(struct xch_writer *w, struct xch_trace *t, struct tkm
 		s->f);
 	for (i = 0; i < t->functions.n; i++) {
 		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", s->f);
-		xch_json_text(s->f, t->functions.v[i].name);
+		tkm_quote_json(s->f, t->functions.v[i].name);
 		fputc('}', s->f);
 	}
 	fputs("\n]},\"profiles\":[", s->f);
@@ -135,7 +137,7 @@ static int write_thread(struct xch_writer *w, const struct xch_trace *t, const s
 	snprintf(name, sizeof(name), "rank %u thread %u%s%.300s", p->process, p->thread, p->name ? ": " : "",
 		p->name ? p->name : "");
 	fputs("{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":", s->f);
-	xch_json_text(s->f, name);
+	tkm_quote_json(s->f, name);
 	fprintf(s->f, ",\"startValue\":%" PRId64 ",\"endValue\":%" PRId64 ",\"events\":[", xch_ns(t, p->first),
 		xch_ns(t, p->last));
 	for (i = 0; i < h->n_blocks; i++) {

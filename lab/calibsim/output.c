@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/newfile.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "plots/calibsim_gnuplot.h"
 

@@ -7,26 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-/* Length of the UTF-8 character at p and its code, 0 if there is none. */
-static size_t character(const unsigned char *p, uint32_t *code)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = p[0] < 0x80                ? 1
-		: p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-		: p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-		: p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-					      : 0,
-	       i;
-
-	*code = n == 1 ? p[0] : n ? p[0] & (0xffu >> (n + 1)) : 0;
-	for (i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-		*code = *code << 6 | (p[i] & 0x3fu);
-	}
-	return n && *code >= least[n] && *code <= 0x10ffff && (*code & 0xfffff800) != 0xd800 ? n : 0;
-}
+#include "base/text/utf8.h"
 
 static int is_shown(uint32_t c)
 {
@@ -44,7 +25,7 @@ static size_t next(const char **p, const char **at, int *bad, uint32_t *code)
 	if (!**p) {
 		return 0;
 	}
-	n = character((const unsigned char *)*p, code);
+	n = tkm_utf8(*p, code);
 	*bad = !n || !is_shown(*code);
 	n = n ? n : 1;
 	*p += n;

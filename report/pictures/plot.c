@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "plots/curves_gnuplot.h"
 #include "report/pictures/counters.h"

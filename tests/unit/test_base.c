@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/text/quote.h"
+
 static void times_print_as_in_the_guide(void)
 {
 	char b[32];

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 
 struct symbol {
