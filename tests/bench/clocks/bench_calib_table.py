@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of the calibration, in one interleaved run: make bench-calib.
 
-usage: bench_calib_table.py BUILD-DIRECTORY [--rounds N] [--only NAME,...] [--raw FILE]
+usage: bench_calib_table.py BUILD-DIRECTORY [--rounds N] [--only NAME,...] [--limit SECONDS]
 
 Each round has every kind of launch once, so that a busy or a slow minute of the machine hits all of them; every row
 that comes from real messages carries the shortest round trip of its own messages. It prints and does not judge: a
-row that is not met is no failure of the bench. Exit status 1: something could not be measured.
+row that is not met is no failure of the bench. Each launch has a time limit. A kind of launch that fails or takes
+longer is not tried again, and its rows say that they were not measured, and why. Exit status 1: something could not be
+measured.
 """
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -26,11 +29,39 @@ def fail(text):
     sys.exit("bench-calib: " + text)
 
 
-def command(args, **more):
-    r = subprocess.run(args, env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True, **more)
-    if r.returncode > 1:
-        fail("%s: status %d\n%s%s" % (" ".join(args), r.returncode, r.stdout[-2000:], r.stderr[-2000:]))
-    return r.stdout
+class NotMeasured(Exception):
+    """A launch that failed, or did not end in time."""
+
+
+def end(process):
+    """mpirun ends its ranks when it is asked to; what is left after five seconds is killed."""
+    for how, wait in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, how)
+            process.communicate(timeout=wait)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+        except ProcessLookupError:
+            return
+
+
+def command(args, limit):
+    what = " ".join(os.path.basename(a) for a in args[:5])
+    with subprocess.Popen(args, env=ENV, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as p:
+        try:
+            out, err = p.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            end(p)
+            raise NotMeasured("%s did not end in %g s" % (what, limit)) from None
+        except BaseException:
+            end(p)
+            raise
+    if p.returncode not in (0, 1):
+        print("%s: status %d\n%s%s" % (" ".join(args), p.returncode, out[-2000:], err[-2000:]), file=sys.stderr)
+        raise NotMeasured("%s ended with status %d" % (what, p.returncode))
+    return out
 
 
 def nice(seconds):
@@ -84,8 +115,9 @@ class Truths:
 
 
 class Bench:
-    def __init__(self, build, rounds, only):
-        self.build, self.rounds, self.only = build, rounds, only
+    def __init__(self, build, rounds, only, limit):
+        self.build, self.rounds, self.only, self.limit = build, rounds, only, limit
+        self.missing = {}
         self.truth = {k: Truths() for k in ("np2", "np16", "hogs", "skew10")}
         self.sim = {}
         self.session = {}
@@ -99,20 +131,21 @@ class Bench:
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "truth.json")
             command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/calibtruth", "--quiet", "--json", path,
-                     *args])
+                     *args], self.limit)
             if not os.path.exists(path):
-                fail("calibtruth with %d ranks ended without a result" % np)
+                raise NotMeasured("calibtruth with %d ranks ended without a result" % np)
             with open(path) as f:
                 self.truth[kind].add(json.load(f))
 
     def simulate(self, *args):
-        for line in command([self.build + "/tests/bench/clocks/bench_calib_sim", *args]).splitlines():
+        for line in command([self.build + "/tests/bench/clocks/bench_calib_sim", *args], self.limit).splitlines():
             name, value, _unit = line.split("\t")
             self.sim.setdefault(name, []).append(float(value))
 
     def domains(self, np):
         """Lines of tests/bench/lib/bench.h: the median and the largest of each launch count."""
-        for line in command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/tests/bench/clocks/bench_session", "domains"]).splitlines():
+        for line in command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/tests/bench/clocks/bench_session",
+                             "domains"], self.limit).splitlines():
             name, median, _unit, _least, most, _runs = line.split("\t")
             self.session.setdefault(name, []).append((float(median), float(most)))
 
@@ -125,27 +158,61 @@ class Bench:
                 h.kill()
                 h.wait()
 
+    def measure(self, kind, what):
+        """One launch of a kind, unless one before was in vain."""
+        if kind in self.missing:
+            return
+        try:
+            what()
+        except NotMeasured as e:
+            self.missing[kind] = str(e)
+            print("not measured: %s: %s" % (kind, e), file=sys.stderr)
+
     def one_round(self, i):
         if self.wants("np2"):
-            self.launch("np2", 2, "--rounds", "5", "--sessions", str(ONLINE_SESSIONS), "--apart", "%ds" % ONLINE_SECONDS)
+            self.measure("np2", lambda: self.launch("np2", 2, "--rounds", "5", "--sessions", str(ONLINE_SESSIONS),
+                                                    "--apart", "%ds" % ONLINE_SECONDS))
         if self.wants("np16"):
-            self.launch("np16", 16, "--rounds", "5", "--methods", "pairs,itc,min10,skampi,hca3")
+            self.measure("np16", lambda: self.launch("np16", 16, "--rounds", "5", "--methods", "pairs,itc,min10,skampi,hca3"))
         if self.wants("hogs"):
-            self.with_hogs(lambda: self.launch("hogs", 16, "--rounds", "5", "--methods", "pairs,min10,skampi,hca3"))
+            self.measure("hogs", lambda: self.with_hogs(
+                lambda: self.launch("hogs", 16, "--rounds", "5", "--methods", "pairs,min10,skampi,hca3")))
         if self.wants("skew10"):
-            self.launch("skew10", 2, "--rounds", "1", "--apart", "10s", "--sessions", "2", "--methods", "pairs,itc,min10")
+            self.measure("skew10", lambda: self.launch("skew10", 2, "--rounds", "1", "--apart", "10s", "--sessions", "2",
+                                                       "--methods", "pairs,itc,min10"))
         if self.wants("np16") and self.wants("peers16") and i == self.rounds // 2:
             # jk takes a minute for a single round
-            self.launch("np16", 16, "--rounds", "1", "--methods", "jk")
+            self.measure("peers16", lambda: self.launch("np16", 16, "--rounds", "1", "--methods", "jk"))
         if self.wants("domain"):
-            self.domains(16)
+            self.measure("domain", lambda: self.domains(16))
         if self.wants("scale") and i == 0:
-            self.scale = json.loads(command([self.build + "/calibsim", "--topology", "tree", "--sessions", "4", "--json", "-"]))
+            self.measure("scale", self.scales)
         if self.wants("sim"):
-            self.simulate("-n", str(-(-100000 // self.rounds)), "-s", str(20261121 + i))
+            self.measure("sim", lambda: self.simulate("-n", str(-(-100000 // self.rounds)), "-s", str(20261121 + i)))
+
+    def scales(self):
+        self.scale = json.loads(command([self.build + "/calibsim", "--topology", "tree", "--sessions", "4", "--json", "-"],
+                                        self.limit))
 
     def row(self, name, reached, limit, met, peer, rtt="virtual", here=""):
         self.rows.append((name, reached, limit, "met" if met else "NOT MET", rtt, peer, here))
+
+    def has(self, kind):
+        """Something of this kind was measured, in this round or one before."""
+        if kind in self.truth:
+            return bool(self.truth[kind].rounds)
+        return bool({"sim": self.sim, "domain": self.session, "scale": self.scale}[kind])
+
+    def rows_of(self, kind, names, row):
+        """The rows of a kind; one that was not measured, or not in each round, says so."""
+        if self.has(kind) and (kind != "hogs" or self.has("np16")):
+            row()
+            if kind in self.missing:
+                self.rows[-1] = self.rows[-1][:-1] + ("not in each round: %s; %s" % (self.missing[kind], self.rows[-1][-1]),)
+            return
+        reason = self.missing.get(kind) or self.missing.get("np16") or "there was no whole round"
+        for name in names:
+            self.rows.append((name, "not measured", "", "not measured", "-", "", reason))
 
     # ---- the rows of issue 4, in its order ----
 
@@ -288,9 +355,10 @@ def main():
     p = argparse.ArgumentParser(description="The figures of the calibration.")
     p.add_argument("build")
     p.add_argument("--rounds", type=int, default=6)
+    p.add_argument("--limit", type=float, default=float(os.environ.get("BENCH_LIMIT", 300)), help="seconds for one launch")
     p.add_argument("--only", help="of np2,np16,peers16 (jk with 16 ranks: a minute or more),hogs,skew10,domain,scale,sim")
     o = p.parse_args()
-    b = Bench(o.build, o.rounds, o.only.split(",") if o.only else None)
+    b = Bench(o.build, o.rounds, o.only.split(",") if o.only else None, o.limit)
     begin = time.monotonic()
     done = 0
     for i in range(o.rounds):
@@ -303,15 +371,20 @@ def main():
             print("interrupted: the figures of %d whole rounds and of what there is of the next" % done, file=sys.stderr)
             break
         done += 1
-    for kind, rows in (("sim", [b.simulated]), ("np2", [b.halfwidth]), ("np16", [b.np16]), ("domain", [b.domain]),
-                       ("sim", [b.wobble]), ("skew10", [b.skew10]), ("np2", [b.online60]), ("sim", [b.online_wobble]),
-                       ("scale", [b.scaling]), ("sim", [b.steps, b.reversed]), ("hogs", [b.hogs])):
+    online = "calib.online.wobble, a session a second"
+    for kind, names, row in (
+            ("sim", ["calib.coverage"], b.simulated), ("np2", ["calib.halfwidth, np 2"], b.halfwidth),
+            ("np16", ["calib.np16.true", "calib.np16 session"], b.np16), ("domain", ["calib.domain, np 16"], b.domain),
+            ("sim", ["calib.wobble60"], b.wobble), ("skew10", ["calib.skew10"], b.skew10),
+            ("np2", ["calib.online60"], b.online60), ("sim", [online], b.online_wobble),
+            ("scale", ["calib.scale"], b.scaling), ("sim", ["calib.steps"], b.steps), ("sim", ["calib.reversed"], b.reversed),
+            ("hogs", ["calib.hogs, np 16"], b.hogs)):
         if b.wants(kind) and (kind != "hogs" or b.wants("np16")):
-            for row in rows:
-                row()
+            b.rows_of(kind, names, row)
     b.print()
     print("%d rounds in %.0f s; load of the machine at the end: %s" % (done, time.monotonic() - begin,
                                                                       "%.1f %.1f %.1f" % os.getloadavg()))
+    sys.exit(1 if b.missing else 0)
 
 
 main()
