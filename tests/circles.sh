@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Functions that nothing uses (tests/unused.py), and circles of files (tests/circles.py). None may span folders. Inside a folder a circle has 4 files at most. TAP.
+# Functions that nothing uses (tests/unused.py), and circles of files (tests/circles.py). None may span folders. Inside
+# a folder a circle has 4 files at most. TAP.
 # shellcheck source=lib/tap.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib/tap.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,11 +45,13 @@ circles=$("${PYTHON3:-python3}" "$here/circles.py" "$fixture" "$fixture/build")
 result "caught: two folders that include each other" \
 	"$([ "$(printf '%s\n' "$circles" | between)" = "2 2 base/a stf/b" ] || echo "got: $circles")"
 result "caught: five files that call each other" \
-	"$([ "$(printf '%s\n' "$circles" | too_large)" = "1 5 stf/s1 stf/s2 stf/s3 stf/s4 stf/s5" ] || echo "got: $circles")"
+	"$([ "$(printf '%s\n' "$circles" | too_large)" = "1 5 stf/s1 stf/s2 stf/s3 stf/s4 stf/s5" ] ||
+	echo "got: $circles")"
 echo 'void used(void) { } void unused(void) { } int g; void caller(void) { used(); }' >"$fixture/stf/u.c"
 echo 'void caller(void); void calls(void) { caller(); calls(); }' >"$fixture/base/v.c"
 mkdir "$fixture/build/base"
-${CC:-cc} -c -o "$fixture/build/stf/u.o" "$fixture/stf/u.c" && ${CC:-cc} -c -o "$fixture/build/base/v.o" "$fixture/base/v.c"
+${CC:-cc} -c -o "$fixture/build/stf/u.o" "$fixture/stf/u.c" &&
+	${CC:-cc} -c -o "$fixture/build/base/v.o" "$fixture/base/v.c"
 unused=$("${PYTHON3:-python3}" "$here/unused.py" "$fixture" "$fixture/build")
 result "caught: functions and variables that nothing uses" \
 	"$([ "$unused" = "$(printf 'stf/u.c: g\nstf/u.c: unused')" ] || echo "got: $unused")"

@@ -13,9 +13,11 @@ esac
 # not_formatted DIR: the files below it that clang-format would change
 not_formatted()
 {
-	for folder in base check timers stf sampler calib clock collector-plugin contrib exchange report tools lab tests; do
+	for folder in base check timers stf sampler calib clock collector-plugin contrib exchange report tools lab \
+		tests; do
 		[ -d "$1/$folder" ] && find "$1/$folder" -name '*.[ch]' -print0
-	done | xargs -0 "$format" --style=file --dry-run -Werror 2>&1 | sed -n 's/:[0-9]*:[0-9]*: error: code should be clang-formatted.*//p' |
+	done | xargs -0 "$format" --style=file --dry-run -Werror 2>&1 |
+		sed -n 's/:[0-9]*:[0-9]*: error: code should be clang-formatted.*//p' |
 		sort -u
 }
 

@@ -62,7 +62,8 @@ self_test()
 	put tools/x.c '#include "include/stf.h"'
 	put tests/unit/test_x.c '#include "stf/read/inner.h"'
 	put collector-plugin/host/h.h 'int h;'
-	put collector-plugin/sample/x.c '#include "collector-plugin/host/h.h"' '#include "collector-plugin/core/collector.h"' \
+	put collector-plugin/sample/x.c '#include "collector-plugin/host/h.h"' \
+		'#include "collector-plugin/core/collector.h"' \
 		'#include "include/VT.h"'
 	put collector-plugin/core/collector.h 'int c;'
 	put include/VT.h 'int v;'
@@ -105,14 +106,16 @@ self_test()
 	caught "openat of /sys" timers/sys.c 'opens an absolute'
 	caught "a folder within a folder includes a higher one" collector-plugin/host/up.c \
 		'collector-plugin/host may not include'
-	caught "what only those may include that run a collector" collector-plugin/mpi/inside.c 'is reserved to a few files'
+	caught "what only those may include that run a collector" collector-plugin/mpi/inside.c \
+		'is reserved to a few files'
 	caught "a header that make can make of nothing" report/pictures/nothing.c 'does not exist'
 	caught "a folder that the table does not know" extra/e.c 'folder extra is missing'
 	extra=
 	[ "$(printf '%s\n' "$report" | wc -l)" -eq 16 ] || extra=$report
 	result "nothing else is reported" "$extra"
 
-	printf '%s\n' 'base:' 'include:' 'stf: base' 'tools: include stf/read/inner.h' '"stf/read/inner.h" only tools/y.c' >"$fixture/layers"
+	printf '%s\n' 'base:' 'include:' 'stf: base' 'tools: include stf/read/inner.h' \
+		'"stf/read/inner.h" only tools/y.c' >"$fixture/layers"
 	report=$(awk -v whole=1 -v top="$fixture" -f "$here/layers.awk" "$fixture/layers" "$fixture/tools/x.c")
 	caught "a single header in place of a folder" layers 'stf/read/inner.h is no folder'
 	caught "a reservation that nothing uses" layers 'nothing uses stf/read/inner.h only tools/y.c'

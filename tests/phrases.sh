@@ -7,11 +7,16 @@
 # found DIR: FILE:LINE:TEXT, and what to write instead
 found()
 {
-	find "$1" \( -name .git -o -name autom4te.cache -o -name build-aux -o -name m4 -o -name third-party -o -name timertest-here -o -name install -o -name corpus \
-		-o -path "$1/build*" \) -prune -o -type f \( -name '*.[chm1357]' -o -name '*.md' -o -name '*.def' -o -name '*.sh' -o -name '*.bats' \
-		-o -name '*.inc' -o -name '*.awk' -o -name '*.cc' -o -name '*.f' -o -name '*.f90' -o -name '*.js' -o -name '*.py' -o -name '*.am' -o -name NEWS -o -name quickstart -o -name '*.gnuplot' \) ! -name phrases.sh -print >"$dir/files"
+	find "$1" \( -name .git -o -name autom4te.cache -o -name build-aux -o -name m4 -o -name third-party \
+		-o -name timertest-here -o -name install -o -name corpus \
+		-o -path "$1/build*" \) -prune -o -type f \( -name '*.[chm1357]' -o -name '*.md' -o -name '*.def' \
+		-o -name '*.sh' -o -name '*.bats' \
+		-o -name '*.inc' -o -name '*.awk' -o -name '*.cc' -o -name '*.f' -o -name '*.f90' -o -name '*.js' \
+		-o -name '*.py' -o -name '*.am' -o -name NEWS -o -name quickstart -o -name '*.gnuplot' \) \
+		! -name phrases.sh -print >"$dir/files"
 	grep -v '^#' "$src/tests/phrases" | while IFS='	' read -r pattern instead; do
-		tr '\n' '\0' <"$dir/files" | xargs -0 grep -nHEi -e "$pattern" | sed "s|^$1/||; s/$/	[write: $instead]/"
+		tr '\n' '\0' <"$dir/files" | xargs -0 grep -nHEi -e "$pattern" |
+			sed "s|^$1/||; s/$/	[write: $instead]/"
 	done
 }
 

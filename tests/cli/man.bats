@@ -16,7 +16,8 @@ done
 # The options that --help lists, one per line: "--output -o", "--force"; each line of it that begins with an option.
 options_of() # options_of PROGRAM [MODE]: the long name first, then the letter
 {
-	"$@" --help | sed -nE 's/^ {2,6}(-([a-zA-Z]), )?--([a-z0-9][a-z0-9-]*).*/--\3 \2/p' | sed -E 's/ $//; s/ (.)$/ -\1/' | LC_ALL=C sort -u
+	"$@" --help | sed -nE 's/^ {2,6}(-([a-zA-Z]), )?--([a-z0-9][a-z0-9-]*).*/--\3 \2/p' |
+		sed -E 's/ $//; s/ (.)$/ -\1/' | LC_ALL=C sort -u
 }
 
 # The same of the list in a page: ".It Fl -output Ar file , Fl o Ar file", ".It Fl -quiet , Fl q", ".It Fl -a , Fl -b"
@@ -72,7 +73,8 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	options_of "$p" >"$BATS_TEST_TMPDIR/program"
 	options_in OPTIONS <"$top/doc/man/timertest.1" | diff - "$BATS_TEST_TMPDIR/program"
 	# -h, -V and the three actions are in OPTIONS
-	options_of "$p" --check | grep -vE '^--(help|usage|version|check|fingerprint|taskprolog)\>' >"$BATS_TEST_TMPDIR/check"
+	options_of "$p" --check | grep -vE '^--(help|usage|version|check|fingerprint|taskprolog)\>' \
+		>"$BATS_TEST_TMPDIR/check"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/check")" -ge 10 ]
 	options_in 'CHECKING A NODE' <"$top/doc/man/timertest.1" | diff - "$BATS_TEST_TMPDIR/check"
 }
@@ -104,8 +106,11 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 @test "VT.3 has the further options of vtrun --help, and vtrun accepts each" {
 	p=$(program vtrun)
 	[ -n "$p" ] || skip "vtrun was not built"
-	COLUMNS=100 "$p" --help | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/program"
-	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' "$top/doc/man/VT.3" | awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ && $(i - 1) != "|") print $i }' |
+	COLUMNS=100 "$p" --help | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' |
+		LC_ALL=C sort >"$BATS_TEST_TMPDIR/program"
+	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' "$top/doc/man/VT.3" |
+		awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ &&
+		$(i - 1) != "|") print $i }' |
 		tr 'A-Z' 'a-z' | sed 's/^/--/' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/page"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/program")" -ge 20 ]
 	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/program"
@@ -121,7 +126,8 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 @test "VT.3 lists every call of VT.h" {
 	grep -oE '\bVT_[a-z][a-z_]*\(' "$top/include/VT.h" | tr -d '(' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/header"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/header")" -ge 50 ]
-	sed -n '/^\.Ss The calls/,/^\.Ss What is recorded/p' "$top/doc/man/VT.3" | sed -n 's/^\.It //p' | grep -oE '\bVT_[a-z_]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/page"
+	sed -n '/^\.Ss The calls/,/^\.Ss What is recorded/p' "$top/doc/man/VT.3" | sed -n 's/^\.It //p' |
+		grep -oE '\bVT_[a-z_]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/page"
 	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/header"
 }
 
@@ -160,7 +166,8 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 }
 
 @test "every program of README's table has a page" {
-	sed -n '/^## The programs/,/^## /s/^| \(`[a-z].*\) | .*/\1/p' "$top/README.md" | tr -d '`,' | tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
+	sed -n '/^## The programs/,/^## /s/^| \(`[a-z].*\) | .*/\1/p' "$top/README.md" | tr -d '`,' |
+		tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 12 ]
 	while read -r name; do
 		[ -f "$top/doc/man/$name.1" ] || [ -f "$top/doc/$name.8" ] || { echo "no page for $name"; false; }
@@ -176,7 +183,9 @@ names_exist() {
 	LC_ALL=C grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/$1" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
 	while IFS=': ' read -r file name; do
 		# ARCHITECTURE.md names seven folders of collector-plugin/ without it
-		case $1:$file in ARCHITECTURE.md:vtsampler/* | ARCHITECTURE.md:api/* | ARCHITECTURE.md:trace/* | ARCHITECTURE.md:raw/* | ARCHITECTURE.md:mpi/* | \
+		case $1:$file in
+		ARCHITECTURE.md:vtsampler/* | ARCHITECTURE.md:api/* | ARCHITECTURE.md:trace/* | \
+			ARCHITECTURE.md:raw/* | ARCHITECTURE.md:mpi/* | \
 			ARCHITECTURE.md:sample/* | ARCHITECTURE.md:merge/*) file=collector-plugin/$file ;;
 		esac
 		[ -e "$top/$2$file" ] || { echo "no $file"; return 1; }
@@ -191,7 +200,8 @@ names_exist() {
 }
 
 @test "VT.h describes every call directly above its declaration" {
-	awk '/^[A-Za-z].*VT_[a-z_]+\(/ && !/^typedef|^#/ { n++; if (before !~ /\*\/$/) { print "no comment: " $0; bad = 1 } }
+	awk '/^[A-Za-z].*VT_[a-z_]+\(/ && !/^typedef|^#/ { n++; if (before !~ /\*\/$/) { print "no comment: " $0;
+		bad = 1 } }
 		{ before = $0 } END { print n " calls"; exit bad || n < 54 }' "$top/include/VT.h"
 }
 
@@ -214,7 +224,8 @@ names_exist() {
 		[ -n "$(program $p)" ] || skip "$p was not built"
 		COLUMNS=100 "$(program $p)" --help
 	done | grep -oE -e '--[a-z-]+' | sort -u >"$BATS_TEST_TMPDIR/help"
-	grep -oE -e '(^|[ `])--[a-z]+[a-z-]*' "$top/lab/README.md" | tr -d ' `' | sort -u | grep -vx -e --help -e --some-name >"$BATS_TEST_TMPDIR/page"
+	grep -oE -e '(^|[ `])--[a-z]+[a-z-]*' "$top/lab/README.md" | tr -d ' `' | sort -u |
+		grep -vx -e --help -e --some-name >"$BATS_TEST_TMPDIR/page"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/page")" -ge 10 ]
 	! grep -vxF -f "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
 }
@@ -226,7 +237,8 @@ names_exist() {
 		grep -qwF -e "${line#*: }" "$top/${line%%: *}" || { echo "not so: $line"; false; }
 	done <"$BATS_TEST_TMPDIR/constants"
 	# every name of a file is that of one
-	grep -oE '`(timers|calib|clock|lab|tests)/[a-z0-9_/-]*\.(c|h|sh|py|txt|bats)' "$top/doc/calibration.md" | tr -d '`' | sort -u | while read -r file; do
+	grep -oE '`(timers|calib|clock|lab|tests)/[a-z0-9_/-]*\.(c|h|sh|py|txt|bats)' "$top/doc/calibration.md" |
+		tr -d '`' | sort -u | while read -r file; do
 		[ -e "$top/$file" ] || { echo "no $file"; exit 1; }
 	done
 }

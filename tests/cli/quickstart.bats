@@ -16,7 +16,8 @@ setup()
 	export calls XDG_DATA_HOME
 	: >"$calls"
 	script bootstrap 'echo bootstrap >>"$calls"; touch Makefile.in
-		printf "%s\n" "#!/bin/sh" "echo configure >>\"\$calls\"; cp ../fake.mk Makefile; touch config.status" >configure
+		printf "%s\n" "#!/bin/sh" "echo configure >>\"\$calls\"; cp ../fake.mk Makefile; touch config.status" '\
+'>configure
 		chmod +x configure'
 	cat >fake.mk <<'EOF'
 all: timertest
@@ -80,7 +81,9 @@ script()
 	run ./quickstart
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"CPU: fine"*"args: 6 2 --force --output timertest-here/timertest"* ]]
-	[[ "$output" == *$'\nverdict: CPU is fit\nwhat was printed '*"    one.svg: offsets"$'\n'"to use the programs"*"env.sh'" ]]
+	[[ "$output" == \
+		*$'\nverdict: CPU is fit\nwhat was printed '*"    one.svg: offsets"$'\n'"to use the \
+programs"*"env.sh'" ]]
 	grep -q 'gnuplot timertest.gnuplot' "$calls"
 	grep -q 'verdict: CPU is fit' timertest-here/timertest.txt
 }
@@ -233,7 +236,11 @@ script()
 	# the printed line works as it is, in a path with a blank and from another folder
 	line=$(printf '%s\n' "$output" | sed -n 's/^to use the programs and their manuals in this shell:   //p')
 	cd /
-	run sh -c "$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH" && echo "$LD_LIBRARY_PATH"'
+	run \
+		sh \
+		-c \
+		"$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH" && '\
+'echo "$LD_LIBRARY_PATH"'
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$XDG_DATA_HOME/tickmark/bin/timertest" ]
 	[[ "${lines[1]}" == "$XDG_DATA_HOME/tickmark/share/man:"* ]]

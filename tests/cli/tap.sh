@@ -10,7 +10,8 @@ printf 'one\n2\n' >other
 # told EXPECTED COMMAND...: in a script of its own, whose first verdict is of COMMAND; its output is in told
 told()
 {
-	printf '%s\n' '. "${top_srcdir:-.}/tests/lib/tap.sh"' "cd '$dir' || exit 99" 'status=3' "$2" 'verdict "a verdict"' \
+	printf '%s\n' '. "${top_srcdir:-.}/tests/lib/tap.sh"' "cd '$dir' || exit 99" 'status=3' "$2" \
+		'verdict "a verdict"' \
 		'verdict "the next"' done_testing >script
 	top_srcdir=$src top_builddir=$build sh ./script >told 2>&1
 	status=$?

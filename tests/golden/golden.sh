@@ -13,12 +13,13 @@ python_is_there()
 	command -v "$PYTHON3" >/dev/null 2>&1
 }
 
-# One Python for all traces, which takes their names from one FIFO and answers in another. Memory that it may take: what Python
-# itself needs, and a little; the largest golden trace has 13 KB.
+# One Python for all traces, which takes their names from one FIFO and answers in another. Memory that it may take: what
+# Python itself needs, and a little; the largest golden trace has 13 KB.
 if python_is_there; then
 	mkfifo "$dir/ask" "$dir/answer"
 	# shellcheck disable=SC3045
-	(ulimit -v 400000 && PYTHONDONTWRITEBYTECODE=1 exec "$PYTHON3" "$golden/second_reader.py" --serve "$dir/second" "$dir/err" \
+	(ulimit -v 400000 && PYTHONDONTWRITEBYTECODE=1 exec "$PYTHON3" "$golden/second_reader.py" \
+		--serve "$dir/second" "$dir/err" \
 		<"$dir/ask" >"$dir/answer") &
 	exec 3>"$dir/ask" 4<"$dir/answer"
 fi
@@ -79,7 +80,8 @@ for f in "$golden"/single/*.avt; do
 done
 tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/coll.stf"
 # an anchored trace has anchors for components of any size, as traces had before December 2026
-for t in "$golden/every-little.stf" "$golden/every-big.stf" "$golden/anchored-little.stf" "$golden/plain-little.stf" "$golden/plain-big.stf" "$rich" "$dir/coll.stf" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
+for t in "$golden/every-little.stf" "$golden/every-big.stf" "$golden/anchored-little.stf" "$golden/plain-little.stf" \
+	"$golden/plain-big.stf" "$rich" "$dir/coll.stf" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
 	agree "${t##*/}" "$t" 0
 done
 if python_is_there; then
@@ -93,7 +95,8 @@ if python_is_there; then
 	done
 	# frames of calls alone: with the place in the source, without it, and both
 	for kind in SCL '' .; do
-		awk -v kind="$kind" '!/^[0-9]/ || / LEAVE / || (/ ENTER / && (kind ? $0 ~ kind : !/ SCL /))' "$dir/mixed.avt" | sed '/ LEAVE /s/ SCL .*//' >"$dir/calls.avt"
+		awk -v kind="$kind" '!/^[0-9]/ || / LEAVE / || (/ ENTER / &&
+			(kind ? $0 ~ kind : !/ SCL /))' "$dir/mixed.avt" | sed '/ LEAVE /s/ SCL .*//' >"$dir/calls.avt"
 		expect tool "$dir/calls.avt" --convert "$dir/calls.stf" --force --compress-trace 1
 		expect [ -e "$dir/calls.stf.f.0.zst" ]
 		verdict "calls alone, compressed: ENTER '$kind'"
@@ -129,7 +132,8 @@ while IFS=$tab read -r name line; do
 	head -n 1 "$dir/err" | expect diff "$dir/want" - >"$dir/diff"
 	verdict "$name is refused, with its place"
 	case $name in
-	bad-size-co* | bad-undefined-id | bad-time-* | bad-frame-* | bad-dir-past-end) agree "$name, up to the fault" "$t" 1 ;;
+	bad-size-co* | bad-undefined-id | bad-time-* | bad-frame-* | bad-dir-past-end) agree "$name, up to the fault" \
+		"$t" 1 ;;
 	esac
 	if python_is_there; then
 		second "$t"
@@ -154,8 +158,10 @@ for c in .c.0 .f.0 .msg; do
 		tool "$dir/cut.stf" --dump
 		k=$(grep -c '^[0-9]' "$dir/out")
 		[ "$n" -gt 0 ] || shown=$k
-		if [ "$k" -lt "$shown" ] || [ "$k" -gt $((shown + 2)) ] || [ "$status" -gt 1 ] || { [ "$status" -eq 1 ] &&
-			! grep -Eq "^stftool: $dir/cut.stf$c: offset [0-9]+, record [0-9]+: .*the file ends inside" "$dir/err"; }; then
+		if [ "$k" -lt "$shown" ] || [ "$k" -gt $((shown + 2)) ] || [ "$status" -gt 1 ] ||
+			{ [ "$status" -eq 1 ] &&
+			! grep -Eq "^stftool: $dir/cut.stf$c: offset [0-9]+, record [0-9]+: .*the file ends \
+inside" "$dir/err"; }; then
 			broken="$broken $c@$n"
 		fi
 		shown=$k n=$((n + 1))

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What all test scripts share; to be sourced. TAP; everything that a test makes is in $dir, which goes with it, and so does
-# what was mounted below: $dir/full or "$mounted".
+# What all test scripts share; to be sourced. TAP; everything that a test makes is in $dir, which goes with it, and so
+# does what was mounted below: $dir/full or "$mounted".
 set -u
 # shellcheck disable=SC2034
 build=$(cd "${top_builddir:-.}" && pwd) src=$(cd "${top_srcdir:-.}" && pwd)
@@ -37,9 +37,10 @@ ok() # ok NAME STATUS: passes if STATUS is 0, and each expect_... since the verd
 	rm -f "$dir/diff" "$dir/verify" "$unmet" "$unmet".*
 }
 
-# ---- A verdict of several parts: each expect_... that does not hold is named, with what was there instead. "verdict" ends them.
-# They return what they found, work in a subshell and at the end of a pipe, and go on: what cannot be looked at after one that
-# failed is joined to it by "&&".
+# ---- A verdict of several parts: each expect_... that does not hold is named, with what was there instead. "verdict"
+# ends them.
+# They return what they found, work in a subshell and at the end of a pipe, and go on: what cannot be looked at after
+# one that failed is joined to it by "&&".
 
 verdict() # verdict NAME: passes if each expect_... since the verdict before held
 {
@@ -93,7 +94,8 @@ expect_line() # expect_line [GREP'S OPTION...] PATTERN FILE: a line of FILE (-: 
 	for looked_in; do :; done
 	if [ "$looked_in" = - ]; then
 		cat >"$unmet.in"
-		grep "$@" <"$unmet.in" >"$unmet.found" || not_met "a line of standard input for: grep $*, but it has:" "$unmet.in"
+		grep "$@" <"$unmet.in" >"$unmet.found" ||
+			not_met "a line of standard input for: grep $*, but it has:" "$unmet.in"
 	else
 		grep "$@" >"$unmet.found" 2>&1 || not_met "a line for: grep $*, but the file has:" "$looked_in"
 	fi
@@ -104,10 +106,12 @@ expect_lines() # expect_lines NUMBER [GREP'S OPTION...] PATTERN FILE: so many li
 	wanted_lines=$1
 	shift
 	for looked_in; do :; done
-	[ "$(grep -c "$@")" = "$wanted_lines" ] || not_met "$wanted_lines lines for: grep $*, but the file has:" "$looked_in"
+	[ "$(grep -c "$@")" = "$wanted_lines" ] ||
+		not_met "$wanted_lines lines for: grep $*, but the file has:" "$looked_in"
 }
 
-expect_no_line() # expect_no_line [GREP'S OPTION...] PATTERN FILE: no line of FILE (-: standard input) matches; FILE is there
+# expect_no_line [GREP'S OPTION...] PATTERN FILE: no line of FILE (-: standard input) matches; FILE is there
+expect_no_line()
 {
 	grep "$@" >"$unmet.found" 2>&1
 	case $? in
@@ -120,7 +124,8 @@ expect_no_line() # expect_no_line [GREP'S OPTION...] PATTERN FILE: no line of FI
 expect_trace() # expect_trace TRACE...: each is there, and stftool --verify finds no fault
 {
 	for trace_of_these; do
-		[ -e "$trace_of_these" ] || { ls >"$unmet.found" && not_met "a trace $trace_of_these, but there are:" "$unmet.found"; } ||
+		[ -e "$trace_of_these" ] || { ls >"$unmet.found" &&
+			not_met "a trace $trace_of_these, but there are:" "$unmet.found"; } ||
 			return 1
 		"$build/stftool" "$trace_of_these" --verify >"$unmet.found" 2>&1 ||
 			not_met "a sound trace $trace_of_these, but --verify says:" "$unmet.found" || return 1
@@ -208,7 +213,10 @@ find_vtrun()
 	[ -n "$sanitizer" ] || return 0
 	vtrun=$dir/vtrun
 	# shellcheck disable=SC2016
-	printf '#!/bin/sh\nexport LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0:detect_leaks=0"\nexec "%s" "$@"\n' "$sanitizer" "$build/vtrun" >"$vtrun"
+	printf \
+		'#!/bin/sh\nexport LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" '\
+'ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0:detect_leaks=0"\nexec "%s" "$@"\n' "$sanitizer" "$build/vtrun" \
+>"$vtrun"
 	chmod +x "$vtrun"
 }
 

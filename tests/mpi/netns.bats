@@ -47,7 +47,8 @@ sleepers()
 }
 
 @test "frames between them are held back, longer one way" {
-	rig -d 50000,0,20000 -- bash -c 'from=$(date +%s%N); (: </dev/tcp/10.78.0.2/9) 2>/dev/null; echo $(($(date +%s%N) - from))'
+	rig -d 50000,0,20000 -- bash \
+		-c 'from=$(date +%s%N); (: </dev/tcp/10.78.0.2/9) 2>/dev/null; echo $(($(date +%s%N) - from))'
 	[ "$status" -eq 0 ]
 	# the address is asked for, then the connection: two round trips
 	[ "$output" -ge 240000000 ]

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs an MPI command, of Open MPI or of MPICH, on two hosts or more made of namespaces, node0, node1, ..., whose CLOCK_MONOTONIC
-# (also _RAW and CLOCK_BOOTTIME; not CLOCK_REALTIME, not the CPU's counter) differ by a known offset.
+# Runs an MPI command, of Open MPI or of MPICH, on two hosts or more made of namespaces, node0, node1, ..., whose
+# CLOCK_MONOTONIC (also _RAW and CLOCK_BOOTTIME; not CLOCK_REALTIME, not the CPU's counter) differ by a known offset.
 # Each host has its own network, host name, mounts, IPC and time; a veth pair joins two, a bridge on
 # node0 more, switch.c any number where a delay is asked for, and TCP over it is the only path. mpirun enters the others
-# with nsenter where it would use ssh. Processors, process ids and files are shared. Each host has one slot: rank 0 on node0, rank 1 on node1, ...
+# with nsenter where it would use ssh. Processors, process ids and files are shared. Each host has one slot: rank 0 on
+# node0, rank 1 on node1, ...
 #
 # usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY[,JITTER[,ASYMMETRY]]] -- mpirun -np 2 PROGRAM [ARG]...
 #   -n HOSTS    2 (default) to 16
 #   -o OFFSET   whole seconds that each host's clocks are ahead of the one before it (default 1000)
-#   -d DELAY[,JITTER[,ASYMMETRY]]    microseconds, each digits only: every frame comes DELAY later, and up to JITTER more,
-#               another each time, and from a host to one of a higher number always ASYMMETRY more
+# -d DELAY[,JITTER[,ASYMMETRY]] microseconds, each digits only: every frame comes DELAY later, and up to JITTER more,
+# another each time, and from a host to one of a higher number always ASYMMETRY more
 #
 # Exit status: that of the command; 77 with a reason when this machine does not permit it; 2 bad
 # usage. Everything lives in one PID namespace and one folder, so nothing outlives the script.
@@ -57,7 +58,8 @@ cables()
 	[ "$hosts" -eq 2 ] || ip link add eth0 type bridge
 	i=1
 	while [ "$i" -lt "$hosts" ]; do
-		ip link add "$([ "$hosts" -eq 2 ] && echo eth0 || echo "port$i")" type veth peer name eth0 netns "$(cat "$dir/node$i")" || return 1
+		ip link add "$([ "$hosts" -eq 2 ] && echo eth0 || echo "port$i")" type veth peer name eth0 netns \
+			"$(cat "$dir/node$i")" || return 1
 		[ "$hosts" -eq 2 ] || { ip link set "port$i" master eth0 && ip link set "port$i" up; } || return 1
 		i=$((i + 1))
 	done
@@ -89,7 +91,8 @@ join_hosts()
 	fi
 	i=1
 	while [ "$i" -lt "$hosts" ]; do
-		on "$i" sh -c "echo node$i >/proc/sys/kernel/hostname" && on "$i" ip address add "10.78.0.$((i + 1))/24" dev eth0 &&
+		on "$i" sh -c "echo node$i >/proc/sys/kernel/hostname" &&
+			on "$i" ip address add "10.78.0.$((i + 1))/24" dev eth0 &&
 			on "$i" ip link set lo up && on "$i" ip link set eth0 up || return 1
 		i=$((i + 1))
 	done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernel clocks that are slewed by 10 to 500 ppm for half a second between two sessions and back, and set every 100 ms: the
-# stamps that the .clk corrects are compared with the clock that was not touched. TAP.
+# Kernel clocks that are slewed by 10 to 500 ppm for half a second between two sessions and back, and set every 100 ms:
+# the stamps that the .clk corrects are compared with the clock that was not touched. TAP.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/mpi/lib.sh"
 
@@ -23,14 +23,17 @@ moved()
 	for try in 1 2 3 4; do
 		TEST_BASE=$("$build/tests/mpi/programs/slewed" now "$start_s")
 		export TEST_SLEW TEST_STEPS TEST_BASE
-		timeout 120 "$mpirun" -np 2 -x TEST_SLEW -x TEST_STEPS -x TEST_BASE -x TEST_CLOCK -x LD_PRELOAD="$preload" "$build/timertest" \
-			5 1.9 --performance-time 100ms --timer "$1" --synced-host off --timer-skip 0 --force --output "$dir/s" \
+		timeout 120 "$mpirun" -np 2 -x TEST_SLEW -x TEST_STEPS -x TEST_BASE -x TEST_CLOCK \
+			-x LD_PRELOAD="$preload" "$build/timertest" \
+			5 1.9 --performance-time 100ms --timer "$1" --synced-host off --timer-skip 0 \
+			--force --output "$dir/s" \
 			>"$dir/out" 2>"$dir/err" </dev/null
 		status=$?
 		"$build/tests/mpi/programs/slewed" "$dir/s.clk" >"$dir/compared" 2>>"$dir/err"
 		sed "s/^/# try $try: /" "$dir/compared"
 		during "$dir/compared" && return
-		start_s=$(awk -v was="$start_s" '/^outside/ { was += $14 } END { printf "%d\n", was + 0.5 }' "$dir/compared")
+		start_s=$(awk -v was="$start_s" '/^outside/ { was += $14 }
+			END { printf "%d\n", was + 0.5 }' "$dir/compared")
 	done
 }
 
@@ -54,7 +57,8 @@ inside()
 
 narrow()
 {
-	awk '{ exit !($8 < 50000) }' "$dir/compared" || { [ "$status" = 3 ] && grep -q '^verdict: .* not known .*the ranks waited for a core' "$dir/out"; }
+	awk '{ exit !($8 < 50000) }' "$dir/compared" ||
+		{ [ "$status" = 3 ] && grep -q '^verdict: .* not known .*the ranks waited for a core' "$dir/out"; }
 }
 
 TEST_CLOCK=7 # CLOCK_BOOTTIME
@@ -62,13 +66,17 @@ export TEST_CLOCK
 for ppm in 10 50 -500; do
 	moved clock_boottime "$ppm 1.8 2.3 2.8" ""
 	check_that "slewed by $ppm ppm for half a second between two sessions: every stamp inside its bound" inside
-	check_that "slewed by $ppm ppm: the median bound is below 50 us, or timertest says that the ranks waited for a core" narrow
+	check_that \
+		"slewed by $ppm ppm: the median bound is below 50 us, or timertest says that the ranks waited for a \
+core" narrow
 	check_that "slewed by $ppm ppm: nothing contradicts what was assumed" grep -q 'contradicted 0 ' "$dir/compared"
 done
 
-# of the last one: timertest states the largest bound between the sessions, vtreport that of the run, between the readings of the steered clock
+# of the last one: timertest states the largest bound between the sessions, vtreport that of the run, between the
+# readings of the steered clock
 "$build/vtreport" "$dir/s.clk" --force >/dev/null 2>>"$dir/err"
-stated=$(sed -n 's/^bound of rank 1 between its sessions: .*; \([0-9.]*us\) at most, if what is assumed holds$/\1/p' "$dir/out")
+stated=$(sed -n 's/^bound of rank 1 between its sessions: .*;
+	\([0-9.]*us\) at most, if what is assumed holds$/\1/p' "$dir/out")
 shown=$(sed -n 's/.* to within \([0-9.]*\) us (bound).*/\1/p' "$dir/s.html" | head -1)
 echo "# timertest: $stated, vtreport: $shown us"
 check_that "vtreport states no smaller bound of a steered clock than timertest, and less than five times it" \

@@ -15,13 +15,14 @@ run()
 	elif [ "$np" = alone ]; then
 		ASAN_OPTIONS=$no_leaks "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	else
-		ASAN_OPTIONS=$no_leaks timeout 300 "$mpirun" -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+		ASAN_OPTIONS=$no_leaks timeout 300 "$mpirun" -np "$np" "$build/timertest" "$@" >"$dir/out" \
+			2>"$dir/err" </dev/null
 	fi
 	status=$?
 }
 
-# begin NAME NP ARGUMENTS...: the same beside what follows, with its files as $dir/NAME.*; for simulated clocks, whose limits
-# are far beyond what one run does to another
+# begin NAME NP ARGUMENTS...: the same beside what follows, with its files as $dir/NAME.*; for simulated clocks, whose
+# limits are far beyond what one run does to another
 begin()
 {
 	name=$1
@@ -48,8 +49,8 @@ has() # has EXTENDED-REGULAR-EXPRESSION
 	grep -Eq -- "$1" "$dir/out"
 }
 
-# Every child rank's true error is inside its bound, and at most LIMIT, which is far beyond what a quiet machine shows and far
-# below what the clocks are wrong by; more is allowed where the bound says that the machine was too busy for it.
+# Every child rank's true error is inside its bound, and at most LIMIT, which is far beyond what a quiet machine shows
+# and far below what the clocks are wrong by; more is allowed where the bound says that the machine was too busy for it.
 # truth_ok RANKS LIMIT-NS
 truth_ok()
 {
@@ -65,12 +66,13 @@ truth_ok()
 	      exit !(n == ranks - 1 && !broken && worst > 0) }' "$dir/out"
 }
 
-# step_ok NS SECONDS: a step of the clock of rank 1 was found, that big within what is certain of it, and at that time (the
-# clock counts from the first session, which lasts)
+# step_ok NS SECONDS: a step of the clock of rank 1 was found, that big within what is certain of it, and at that time
+# (the clock counts from the first session, which lasts)
 step_ok()
 {
 	awk -v size="$1" -v at="$2" '
-	function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
+	function ns(s) {
+	return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
 	/^clock of rank 1 stepped against that of rank 0 by .*: the map is split there$/ {
 		off = ns($12) - size
 		most = ns($14) + 1e-3 * (size < 0 ? -size : size)
@@ -107,14 +109,16 @@ effective tick: $time .*
 EOT
 ok "the guide's lines" $lines
 # the clock may just be slewed, by a tenth at most
-awk 'function us(s) { sub(/:.*/, "", s); return s ~ /ns$/ ? s * 1e-3 : s ~ /us$/ ? s + 0 : s ~ /ms$/ ? s * 1e3 : s * 1e6 }
+awk 'function us(s) { sub(/:.*/, "", s);
+	return s ~ /ns$/ ? s * 1e-3 : s ~ /us$/ ? s + 0 : s ~ /ms$/ ? s * 1e3 : s * 1e6 }
 	/^(<|>=) [0-9]+ ticks = / { n++; wrong += us($5) < 0.9 * $2 || us($5) > 1.12 * $2 }
 	/^effective tick: / { n++; wrong += us($3) < 0.9 || us($3) > 1.12 }
 	END { exit wrong || n != 14 }' "$dir/out"
 ok "a tick is a microsecond" $?
 grep -Eq ': #{20} [0-9]+$' "$dir/out"
 ok "the longest bar has 20 characters" $?
-# a rate is that against some clock, whose own error counts in what is stated of it; a process that got no core cannot follow it
+# a rate is that against some clock, whose own error counts in what is stated of it; a process that got no core cannot
+# follow it
 for try in 1 2 3; do
 	has '^frequency: unknown' || break
 	run cs --timer gettimeofday --performance-time 2s --output "$dir/cs" --force
@@ -163,15 +167,18 @@ wrong "seconds that are no number" "'ten' is no number of seconds" ten
 wrong "three arguments" "'3': only two arguments" 1 2 3
 wrong "a bad option value" "--sync-max-messages: '0' is not a whole number between" --sync-max-messages 0
 wrong "a number with a dash" "-5: numbers are given without a dash: 'timertest 30 10' tests for 30 s" -5
-if "$build/timertestcs" --timer CPU --json /dev/full --performance-time 10ms --output "$dir/probe" 2>&1 | grep -q "has no jansson"; then
+if "$build/timertestcs" --timer CPU --json /dev/full --performance-time 10ms --output "$dir/probe" 2>&1 |
+	grep -q "has no jansson"; then
 	skip "an existing JSON file and one that cannot be written end it before the run" "this build has no jansson"
 else
 	echo old >"$dir/old.json"
-	wrong "an existing JSON file is not replaced" "$dir/old.json exists; --force replaces it, --json gives another name" --json "$dir/old.json"
+	wrong "an existing JSON file is not replaced" \
+		"$dir/old.json exists; --force replaces it, --json gives another name" --json "$dir/old.json"
 	[ "$(cat "$dir/old.json")" = old ]
 	ok "and keeps what it had" $?
 	begin=$(date +%s)
-	wrong "a JSON file that cannot be written" "cannot create $dir/none/x.json: No such file" --json "$dir/none/x.json" --performance-time 20s
+	wrong "a JSON file that cannot be written" "cannot create $dir/none/x.json: No such file" \
+		--json "$dir/none/x.json" --performance-time 20s
 	[ $(($(date +%s) - begin)) -lt 15 ]
 	ok "is noticed before the run" $?
 fi
@@ -194,7 +201,8 @@ interrupt INT 2 "$build/timertestcs" --timer CPU --performance-time 60s --output
 expect_status 130
 expect [ "$(wc -l <"$dir/err")" -eq 1 ]
 expect [ -z "$(ls "$dir" | grep '^int')" ]
-expect_line -E '^timertestcs: interrupted by SIGINT after [0-9]+ s: there is no result, and no file was written$' "$dir/err"
+expect_line -E '^timertestcs: interrupted by SIGINT after [0-9]+ s: there is no result, and no file was written$' \
+	"$dir/err"
 verdict "Ctrl-C: a line, status 130, no file"
 interrupt TERM 2 "$build/timertestcs" --timer CPU --performance-time 60s --output "$dir/int"
 expect_status 143
@@ -239,19 +247,25 @@ verdict "np 1"
 learn()
 {
 	rm -rf "$dir/learned.d"
-	begin learned 2 14 0.1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --timer-skip 0 --burst 1 --learn-drift --max-wander 100ppm \
+	begin learned 2 14 0.1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --timer-skip 0 --burst 1 \
+		--learn-drift --max-wander 100ppm \
 		--performance-time 100ms --force
 }
 learn
-begin two 2 6 2 --timer 'sim:base=CPU,offset={rank}ms,drift={rank}50ppm,tick=7.{rank}ns,noise=2ns,seed={rank}' --performance-time 200ms --learn-drift
-begin spline 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/8s,tick=3ns' --timer-skip 0 --performance-time 200ms
+begin two 2 6 2 --timer 'sim:base=CPU,offset={rank}ms,drift={rank}50ppm,tick=7.{rank}ns,noise=2ns,seed={rank}' \
+	--performance-time 200ms --learn-drift
+begin spline 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/8s,tick=3ns' --timer-skip 0 \
+	--performance-time 200ms
 result two
 ok "np 2, simulated clocks 1 ms and 100 ppm apart" "$(judged; echo $?)"
 truth_ok 2 10000
 ok "np 2, true error" $?
-# what messages prove alone, and what follows with the assumptions: both are named, both are true, and the second says more
-awk 'function ns(s) { gsub(/[,;]/, "", s); return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
-	/^bound of rank 1 between its sessions: [^ ]* at most, proven by messages and the largest drift alone; [^ ]* at most, if what is assumed holds$/ {
+# what messages prove alone, and what follows with the assumptions: both are named, both are true, and the second says
+# more
+awk 'function ns(s) { gsub(/[,;]/, "", s);
+	return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
+	/^bound of rank 1 between its sessions: [^ ]* at most, proven by messages and the largest drift alone; [^ ]* '\
+'at most, if what is assumed holds$/ {
 		proven = ns($8); assumed = ns($19); n++ }
 	/^true error of rank 1/ { error = ns($12) }
 	END { printf "# proven %g ns, assumed %g ns, error %g ns\n", proven, assumed, error
@@ -266,7 +280,10 @@ expect has "^to see all pictures in a browser, run: vtreport $dir/two\.stf\$"
 expect has '^\[1 \(.*\)\] performance: '
 verdict "np 2, the guide's lines"
 tail -n 1 "$dir/out" |
-	grep -Eq '^verdict: sim is (NOT |not known to be )?fit for tracing on 2 ranks: offset -?[0-9.]+ [mun]?s \+- [0-9.]+ [mun]?s, latency [0-9.]+ [mun]?s'
+	grep \
+	-Eq \
+	'^verdict: sim is (NOT |not known to be )?fit for tracing on 2 ranks: offset -?[0-9.]+ [mun]?s \+- [0-9.]+ '\
+'[mun]?s, latency [0-9.]+ [mun]?s'
 ok "np 2, the verdict is the last line" $?
 
 result spline
@@ -283,10 +300,15 @@ begin back 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,step=-{rank}s@3500ms,tic
 result step
 expect_status 1
 expect step_ok 10000000 3.5
-expect_line -E '^verdict: sim is NOT fit .*stepped against that of rank 0 by (9\.[0-9]+|10(\.[0-9]+)?) ms between [0-9]+\.[0-9]+ s and [0-9]+\.[0-9]+ s' "$dir/out"
+expect_line \
+	-E \
+	'^verdict: sim is NOT fit .*stepped against that of rank 0 by (9\.[0-9]+|10(\.[0-9]+)?) ms between '\
+'[0-9]+\.[0-9]+ s and [0-9]+\.[0-9]+ s' "$dir/out"
 verdict "np 2, a step of 10 ms is found, with its size and time"
 # the 6th column is sample minus map
-awk '/^[0-9]/ && $4 == 1 { n++; far += $6 > 1e-3 || $6 < -1e-3 } END { print n + 0 " samples, " far + 0 " far from the map"; exit !(n > 50 && far == 0) }' "$dir/step.samples.dat"
+awk '/^[0-9]/ && $4 == 1 { n++; far += $6 > 1e-3 || $6 < -1e-3 }
+	END { print n + 0 " samples, " far + 0 " far from the map";
+	exit !(n > 50 && far == 0) }' "$dir/step.samples.dat"
 ok "np 2, raw samples are compared with the map on their own side of the step" $?
 
 truth_ok 2 11000000
@@ -307,15 +329,19 @@ if has 'BOUND BROKEN: an assumption of it does not hold'; then
 	expect_line "^tm_reason = 'BOUND BROKEN: " "$dir/broken.gnuplot"
 	verdict "np 2, a broken bound is not fit, in the pictures too"
 else
-	skip "np 2, a broken bound is not fit, in the pictures too" "this time the machine was so busy that the bound was too wide to break"
+	skip "np 2, a broken bound is not fit, in the pictures too" \
+		"this time the machine was so busy that the bound was too wide to break"
 fi
 # What the scheduler does is not the clock's fault, and says nothing about it.
 if taskset -c 0 true 2>/dev/null; then
-	ASAN_OPTIONS=$no_leaks timeout 300 "$mpirun" -np 2 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" "$build/timertest" 1 1 \
+	ASAN_OPTIONS=$no_leaks timeout 300 "$mpirun" -np 2 taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" \
+		"$build/timertest" 1 1 \
 		--timer CPU --performance-time 100ms --output "$dir/core" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 	[ $status -eq 3 ] && has '^verdict: CPU is not known to be fit .*ranks 0 and 1 share one core' &&
-		case $("$mpirun" --version 2>/dev/null) in *'Open MPI'*) [ "$(grep -c '^timertest: exit status 3 is the result above; what mpirun prints now' "$dir/err")" -eq 1 ] ;; esac
+		case $("$mpirun" --version 2>/dev/null) in *'Open MPI'*) \
+		[ "$(grep -c '^timertest: exit status 3 is the result above; what mpirun prints now' "$dir/err")" \
+		-eq 1 ] ;; esac
 	ok "np 2 on one core: status 3, with the reason" $?
 else
 	skip "np 2 on one core: status 3, with the reason" "there is no taskset"
@@ -336,19 +362,24 @@ case $("$mpirun" --version 2>/dev/null) in
 *) skip "np 2, status 1: one line explains what mpirun prints after it" "only Open MPI is known to print such lines" ;;
 esac
 
-# A rate that swings by 1 % each 17 ms moves the clock to and fro by 27 us: a burst begins half a millisecond and more after a
-# session and is off by microseconds by then, in one direction or the other. And it may wander: the bound is wide.
-begin order 2 4 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}%/17ms,tick=3ns' --max-wander 5% --performance-time 100ms
+# A rate that swings by 1 % each 17 ms moves the clock to and fro by 27 us: a burst begins half a millisecond and more
+# after a session and is off by microseconds by then, in one direction or the other. And it may wander: the bound is
+# wide.
+begin order 2 4 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}%/17ms,tick=3ns' --max-wander 5% \
+	--performance-time 100ms
 # a session each 0.9 s, but where none of the first lasted less than 45 ms
 target()
 {
 	rm -rf "$dir/target.d"
-	begin target 2 5 5 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 10ms --max-wander 2% --performance-time 100ms --force
+	begin target 2 5 5 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 10ms --max-wander 2% \
+		--performance-time 100ms --force
 }
 target
 result order
 expect truth_ok 2 1000000
-expect has '^reversed messages: [0-9]+ of [0-9]+ without correction, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
+expect has \
+	'^reversed messages: [0-9]+ of [0-9]+ without correction, [1-9][0-9]* after correction, 0 after moving '\
+'[1-9][0-9]* stamps, none beyond its bound, by at most '
 verdict "np 2, reversed messages are counted and repaired within the bound"
 
 # a tick of 10 us, in which several messages are sent and received: their order is that of the event counter
@@ -370,12 +401,15 @@ expect truth_ok 2 10000000
 expect has '^target bound 10\.0ms: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+m?s$'
 expect [ "$(grep -c '^session middle used 1' "$dir/target.clk")" -ge 4 ]
 verdict "np 2, sessions as often as a target bound needs"
-run 2 2 1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 1ns --performance-time 100ms --output "$dir/target" --force
+run 2 2 1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 1ns --performance-time 100ms \
+	--output "$dir/target" --force
 has '^target bound 1\.0ns: cannot be kept, a session alone is certain to \+-'
 ok "np 2, a target bound that no session reaches" $?
 
 run 2 1 1 --performance-time 100ms --output "$dir/default"
-expect has '^timer: (CPU, because no other was named, and on each node it is proven|clock_monotonic, because no other was named, and CPU is not proven)'
+expect has \
+	'^timer: (CPU, because no other was named, and on each node it is proven|clock_monotonic, because no other '\
+'was named, and CPU is not proven)'
 name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' "$dir/out") || not_met "name is known"
 expect_line "^timer \"$name\"" "$dir/default.clk"
 verdict "np 2, without --timer: the cheapest one that is proven"
@@ -399,7 +433,8 @@ for try in 1 2 3; do
 done
 ok "np 2, what the run shows of the rate is printed, and is in the .clk file" $learned
 
-run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms --output "$dir/four"
+run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms \
+	--output "$dir/four"
 ok "np 4" "$(judged; echo $?)"
 truth_ok 4 10000
 ok "np 4, true error" $?
@@ -426,12 +461,16 @@ expect has '^clock map of rank 1: [0-9]+ of '
 expect [ "$(grep -c '^sample' "$dir/shared.clk")" -gt 0 ]
 verdict "SYNCED-HOST off exchanges messages all the same"
 run 2 2 1 --timer CPU --performance-time 100ms --output "$dir/shared" --force
-if has '^clock map of rank 1: that of rank 0, whose clock it shares, proven to within [0-9.]+(ns|us) by the core matrix$'; then
+if has \
+	'^clock map of rank 1: that of rank 0, whose clock it shares, proven to within [0-9.]+(ns|us) by the core '\
+'matrix$'; then
 	expect_lines 0 '^sample' "$dir/shared.clk"
 	expect_line '^shared-within [0-9]' "$dir/shared.clk"
 	verdict "a counter that the core matrix proves to be one clock is shared"
 else
-	has '^(core matrix of .*: (not measured|[0-9]+ pairs? of .* ([1-9][0-9]* apart|[1-9][0-9]* not known|[1-9][0-9]* contradictory))|^clock map of rank 1: [0-9]+ of '
+	has \
+		'^(core matrix of .*: (not measured|[0-9]+ pairs? of .* ([1-9][0-9]* apart|[1-9][0-9]* not known|'\
+'[1-9][0-9]* contradictory))|^clock map of rank 1: [0-9]+ of '
 	ok "a counter that the core matrix does not prove to be one clock is calibrated" $?
 fi
 run 2 1 1 --timer CPU --synced-cluster on --performance-time 100ms --output "$dir/shared" --force
@@ -452,17 +491,21 @@ expect_status 2
 expect_lines 1 "is no number of seconds" "$dir/err"
 verdict "a bad argument on two ranks is reported once"
 
-# mpirun answers Ctrl-C with a SIGTERM to every rank, a status of its own, and often with SIGKILL before a rank can say anything
+# mpirun answers Ctrl-C with a SIGTERM to every rank, a status of its own, and often with SIGKILL before a rank can say
+# anything
 files=0 lines=0
 for try in 1 2 3 4; do
 	interrupt INT 5 "$mpirun" -np 2 "$build/timertest" --timer CPU --performance-time 60s --output "$dir/int"
 	[ $status -ne 0 ] && [ -z "$(ls "$dir" | grep '^int')" ] || files=1
-	lines=$(grep -Ec '^timertest: interrupted by SIG(INT|TERM) after [0-9]+ s: there is no result, and no file was written' "$dir/err")
+	lines=$(grep \
+		-Ec '^timertest: interrupted by SIG(INT|TERM) after [0-9]+ s: there is no result, and no file was '\
+'written' "$dir/err")
 	[ "$lines" -eq 0 ] || break
 done
 ok "Ctrl-C under mpirun: no file" $files
 if [ "$lines" -eq 0 ]; then
-	skip "Ctrl-C under mpirun: one line" "this time mpirun killed rank 0 before it could print, in $try of $try runs"
+	skip "Ctrl-C under mpirun: one line" \
+		"this time mpirun killed rank 0 before it could print, in $try of $try runs"
 else
 	[ "$lines" -eq 1 ]
 	ok "Ctrl-C under mpirun: one line" $?
@@ -508,7 +551,8 @@ latency=$(sed -n 's/^verdict: .* latency \([0-9.]* [mun]*s\|below resolution\)\(
 if [ -n "$latency" ] && grep -q "^tm_latency = '$latency'\$" "$dir/latency.gnuplot"; then
 	if command -v gnuplot >/dev/null 2>&1; then
 		gnuplot -e 'tm_format="svg"' "$dir/latency.gnuplot" >"$dir/out" 2>&1 &&
-			[ "$(grep -o 'latency [0-9.]* [mun]*s\|latency below resolution' "$dir/latency.run.svg")" = "latency $latency" ]
+			[ "$(grep -o 'latency [0-9.]* [mun]*s\|latency below resolution' "$dir/latency.run.svg")" = \
+			"latency $latency" ]
 	fi
 else
 	false
@@ -517,7 +561,8 @@ ok "verdict and picture: the same latency, once" $?
 
 # ---- two hosts with different monotonic clocks ----
 
-ASAN_OPTIONS=$no_leaks sh "$src/tests/mpi/netns.sh" -o 1000 -- "$mpirun" -np 2 "$build/timertest" 3 1 --timer clock_monotonic \
+ASAN_OPTIONS=$no_leaks sh "$src/tests/mpi/netns.sh" -o 1000 -- "$mpirun" -np 2 "$build/timertest" 3 1 \
+	--timer clock_monotonic \
 	--performance-time 100ms --output "$dir/hosts" >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 if [ $status -eq 77 ]; then
@@ -540,7 +585,8 @@ else
 	/^node /{n++; at[n]=$2; said[n]=$3; low[n]=$4; high[n]=$5}
 	END { for (k = 1; k <= n; k++) {
 			truth = G[0] + (at[k] - 1e12 - L[0]) * rise[0] / len[0]
-			printf "# session %d: %+.9f s off, certain to lie in [%+.9f, %+.9f] s\n", k, (said[k] - truth) * p,
+			printf "# session %d: %+.9f s off, certain to lie in [%+.9f, %+.9f] s\n", k,
+			(said[k] - truth) * p,
 				(low[k] - truth) * p, (high[k] - truth) * p
 			wrong += low[k] > truth || high[k] < truth || (high[k] - low[k]) * p > 10
 		}

@@ -38,14 +38,18 @@ expect_line '^errors beyond their bound: 0$' "$dir/out"
 verdict "two ranks, all methods: no error beyond its bound"
 for method in pairs itc min10 skampi hca3 jk; do
 	# a row with figures in each of the four tables
-	[ "$(grep -Ec "^$method +.*[0-9](s|ms|us|ns|ps) \[[0-9.]+[a-z]+\.\.[0-9.]+[a-z]+\]|^$method +none" "$dir/out")" -eq 4 ] || break
+	[ "$(grep -Ec "^$method +.*[0-9](s|ms|us|ns|ps) \[[0-9.]+[a-z]+\.\.[0-9.]+[a-z]+\]|^$method \
++none" "$dir/out")" -eq 4 ] || break
 	method=
 done
 [ -z "$method" ]
 ok "each has its rows" $?
-# Who has no drift is off by 37 ppm of 10 s, but for what he was off before; who has one is not, unless the bound says that
-# the machine was too busy to tell. Of min10 the best round counts: it takes 20 messages, and one late offset is a slope.
-awk 'function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
+# Who has no drift is off by 37 ppm of 10 s, but for what he was off before; who has one is not, unless the bound says
+# that
+# the machine was too busy to tell. Of min10 the best round counts: it takes 20 messages, and one late offset is a
+# slope.
+awk 'function ns(s) {
+	return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
 	function least(range) { gsub(/\[|\.\..*/, "", range); return ns(range) }
 	function most(range) { gsub(/[][]|.*\.\./, "", range); return ns(range) }
 	function off(m) { return later[m] > 3.7e5 ? later[m] - 3.7e5 : 3.7e5 - later[m] }
@@ -54,12 +58,15 @@ awk 'function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$
 	/^what it says itself/ { table = 2 }
 	NF == 0 && table > 1 { exit }
 	# its last columns are 10 s later, 60 s later, duration, "N in N sessions"
-	NF > 6 && table == 1 && $1 != "method" && $1 != "true" { now[$1] = most($(NF - 10)); later[$1] = ns($(NF - 9)); best[$1] = least($(NF - 8)); n++ }
+	NF > 6 && table == 1 && $1 != "method" && $1 != "true" { now[$1] = most($(NF - 10));
+	later[$1] = ns($(NF - 9)); best[$1] = least($(NF - 8)); n++ }
 	NF > 6 && table == 2 && $1 == "pairs" { bound = most($(NF - 2)) }
-	END { for (m in now) printf "# %s: %g ns at most, after 10 s %g ns, %g ns in its best round\n", m, now[m], later[m], best[m]
+	END { for (m in now) printf "# %s: %g ns at most, after 10 s %g ns, %g ns in its best round\n", m, now[m],
+	later[m], best[m]
 		printf "# pairs: bound after 10 s %g ns at most\n", bound
 		exit !(n == 6 && (best["min10"] < 1.85e5 || bound > 1e6) && off("skampi") <= now["skampi"] + 1e4 &&
-			now["pairs"] > 0 && bound > 0 && later["pairs"] <= (bound > 1.85e5 ? bound : 1.85e5)) }' "$dir/out"
+			now["pairs"] > 0 && bound > 0 &&
+			later["pairs"] <= (bound > 1.85e5 ? bound : 1.85e5)) }' "$dir/out"
 ok "10 s later, an offset without a slope is off by the drift, two offsets are not" $?
 [ "$(find "$dir" -type f | wc -l)" -eq 2 ]
 ok "it writes no file" $?

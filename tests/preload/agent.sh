@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The sampler is a process of its own: the program has no thread, no descriptor and no signal handler for it, ends as it would, and no
-# sampler is left. TAP.
+# The sampler is a process of its own: the program has no thread, no descriptor and no signal handler for it, ends as it
+# would, and no sampler is left. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 VT_VERBOSE=0
 export VT_VERBOSE
 
 # shellcheck disable=SC2016
 # without a child that the shell would catch signals for meanwhile
-seen='while read -r line; do case $line in Threads:*|SigIgn:*|SigCgt:*) echo "$line" ;; esac; done </proc/$$/status; ls /proc/$$/fd; env | grep -E "LD_PRELOAD|TICKMARK"; :'
+seen='while read -r line; do case $line in Threads:*|SigIgn:*|SigCgt:*) echo "$line" ;; esac; done </proc/$$/status; '\
+'ls /proc/$$/fd; env | grep -E "LD_PRELOAD|TICKMARK"; :'
 for shell in sh bash; do
 	if ! command -v $shell >/dev/null; then
 		skip "$shell: threads, signals, descriptors and environment" "no $shell"
@@ -29,7 +30,8 @@ for shell in sh bash; do
 	verdict "$shell: a valid trace by another process, and how it ended"
 done
 
-# a forked child keeps neither the raw file's memory nor its place on the disk, and the end of a child that no library sees ends nothing
+# a forked child keeps neither the raw file's memory nor its place on the disk, and the end of a child that no library
+# sees ends nothing
 cat >"$dir/child.c" <<'END'
 #define _GNU_SOURCE
 #include <signal.h>
@@ -79,7 +81,8 @@ if ${CC:-cc} -o "$dir/child" "$dir/child.c" 2>"$dir/diff"; then
 	verdict "children of fork() and of clone() have nothing of the raw file mapped"
 fi
 
-# What a child of a fork writes for us is on one or two pages, since each is copied first: 2 page faults more than without, 10 where it is all over
+# What a child of a fork writes for us is on one or two pages, since each is copied first: 2 page faults more than
+# without, 10 where it is all over
 cat >"$dir/faults.c" <<'END'
 #include <stdio.h>
 #include <sys/resource.h>
@@ -163,11 +166,13 @@ for how in process thread; do
 	options=
 	expect valid sleep.stf
 	expect grep '^INFO SAMPLER ' sleep.prot >"$dir/diff"
-	expect awk '{ for (i = 1; i < NF; i++) { v[$i] = $(i + 1) + 0 } } END { exit !(v["ticks"] > 1 && v["longest-tick"] > 0 && v["period"] >= 0.1) }' "$dir/diff"
+	expect awk '{ for (i = 1; i < NF; i++) { v[$i] = $(i + 1) + 0 } }
+		END { exit !(v["ticks"] > 1 && v["longest-tick"] > 0 && v["period"] >= 0.1) }' "$dir/diff"
 	verdict "SAMPLER $how: ticks, the longest one and their period are in the protocol"
 done
 
-# as if no library were there; vtrun asks the dynamic linker what a program of a job loads, and must not run the program for that
+# as if no library were there; vtrun asks the dynamic linker what a program of a job loads, and must not run the program
+# for that
 cat >"$dir/first.c" <<'END'
 #include <errno.h>
 #include <stdio.h>
@@ -199,7 +204,8 @@ if [ -n "$sanitizer" ]; then
 	skip "LD_PRELOAD of the user" "the sanitizer is preloaded"
 else
 	fresh
-	LD_PRELOAD=libm.so.6 timeout -k 10 300 "$build/vtrun" -- sh -c 'echo "$LD_PRELOAD"; sh -c "echo \$LD_PRELOAD"' >"$dir/out" 2>"$dir/err" </dev/null
+	LD_PRELOAD=libm.so.6 timeout -k 10 300 "$build/vtrun" -- sh -c 'echo "$LD_PRELOAD"; sh -c "echo \$LD_PRELOAD"' \
+		>"$dir/out" 2>"$dir/err" </dev/null
 	expect [ "$(tr '\n' ' ' <"$dir/out")" = "libm.so.6 libm.so.6 " ]
 	expect valid sh.stf
 	verdict "the program and its children have the user's own LD_PRELOAD"
@@ -323,7 +329,8 @@ else
 	expect_status 0
 	expect trace_complete unseen.stf
 	expect valid unseen.stf
-	sed -n 's/^INFO SAMPLER .* wall \([0-9.]*\)s .*/\1/p' unseen.prot | expect awk '{ wall = $1 } END { exit !(wall > 0.85) }'
+	sed -n 's/^INFO SAMPLER .* wall \([0-9.]*\)s .*/\1/p' unseen.prot |
+		expect awk '{ wall = $1 } END { exit !(wall > 0.85) }'
 	expect_line '^INFO ENDED without' unseen.prot
 	verdict "an exec that the library does not see: the sampler goes on to the end of the second program"
 fi
@@ -331,7 +338,8 @@ fi
 # the first process of a container, with which a sampler process would end
 fresh
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
-	timeout -k 10 300 unshare --pid --fork --mount-proc "$build/vtrun" -- sh -c 'echo $$; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
+	timeout -k 10 300 unshare --pid --fork --mount-proc "$build/vtrun" -- sh -c 'echo $$; exit 6' >"$dir/out" \
+		2>"$dir/err" </dev/null
 	expect [ $? -eq 6 ]
 	expect_text 1 "$dir/out"
 	expect valid sh.stf
@@ -364,8 +372,8 @@ done
 expect [ -n "$pid" ]
 expect [ $tries -lt 100 ]
 verdict "the sampler ends when the trace is written"
-# A program that comes when the sampler of its job has just decided to end is sampled all the same: killed, it has a trace. A sampler that is
-# held at that point shows it; the programs of a job that its launcher names share one.
+# A program that comes when the sampler of its job has just decided to end is sampled all the same: killed, it has a
+# trace. A sampler that is held at that point shows it; the programs of a job that its launcher names share one.
 cat >"$dir/late.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -391,11 +399,13 @@ fresh
 mkdir late
 if [ -n "$sanitizer" ]; then
 	skip "a program that comes while the sampler ends" "the sanitizer is preloaded"
-elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPIC -o late/late.so "$dir/late.c" -ldl; then
+elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ &&
+	${CC:-cc} -shared -fPIC -o late/late.so "$dir/late.c" -ldl; then
 	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$PWD/late/late.so" "$build/vtsampler" >late/vtsampler
 	chmod +x late/vtsampler
 	(
-		OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=late$$ LATE_ENDS=$PWD/ends LATE_CAME=$PWD/came
+		OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=late$$ LATE_ENDS=$PWD/ends \
+			LATE_CAME=$PWD/came
 		export OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMIX_NAMESPACE LATE_ENDS LATE_CAME
 		late/vtrun -- true
 		appears ends || exit 1
@@ -412,7 +422,8 @@ elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPI
 	verdict "and the next one finds the same sampler"
 fi
 
-# A program does not wait for a sampler that does not answer, here a stopped one; what is not sampled meanwhile is counted
+# A program does not wait for a sampler that does not answer, here a stopped one; what is not sampled meanwhile is
+# counted
 fresh
 (
 	OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=held$$
@@ -435,10 +446,12 @@ fresh
 rc=$?
 for trace in *.stf; do "$build/stftool" "$trace" --dump; done >dump 2>>"$dir/err"
 expect [ $rc -eq 0 ]
-expect [ "$(sed -n 's/.*no samples of the first \([0-9.]*\) s: the sampler process was not ready.*/\1/p' dump | awk '$1 > 0.4 && $1 < 60' | wc -l)" -eq 1 ]
+expect [ "$(sed -n 's/.*no samples of the first \([0-9.]*\) s: the sampler process was not ready.*/\1/p' dump | awk '
+	$1 > 0.4 && $1 < 60' | wc -l)" -eq 1 ]
 verdict "a sampler that does not answer does not hold the program up, and what it missed is counted"
 
-# The counters of its threads are open when the program begins, or it is counted how much is missing: a sampler that pauses after its answer
+# The counters of its threads are open when the program begins, or it is counted how much is missing: a sampler that
+# pauses after its answer
 cat >"$dir/pauses.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -475,18 +488,22 @@ if [ -n "$sanitizer" ]; then
 	skip "the first page faults of a program" "the sanitizer is preloaded"
 elif ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread'; then
 	skip "the first page faults of a program" "no software events of the kernel here"
-elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPIC -o late/pauses.so "$dir/pauses.c" -ldl && ${CC:-cc} -o "$dir/burst" "$dir/burst.c"; then
+elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ &&
+	${CC:-cc} -shared -fPIC -o late/pauses.so "$dir/pauses.c" -ldl && ${CC:-cc} -o "$dir/burst" "$dir/burst.c"; then
 	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$PWD/late/pauses.so" "$build/vtsampler" >late/vtsampler
 	chmod +x late/vtsampler
 	tries=0 whole=0 wrong=0
-	# the sampler is there when the second program comes; where it had no core for 2 ms the program went on, which is counted
+	# the sampler is there when the second program comes; where it had no core for 2 ms the program went on, which
+	# is counted
 	while [ $whole -lt 2 ] && [ $tries -lt 20 ]; do
 		tries=$((tries + 1))
 		rm -f ./*.stf* ./*.prot VT-flush-*
 		# shellcheck disable=SC2016
-		late/vtrun --counter perf_page_faults --keep-raw-events on -- sh -c 'sleep 0.7; exec "$0"' "$dir/burst" >>"$dir/out" 2>>"$dir/err" </dev/null
+		late/vtrun --counter perf_page_faults --keep-raw-events on -- sh -c 'sleep 0.7; exec "$0"' \
+			"$dir/burst" >>"$dir/out" 2>>"$dir/err" </dev/null
 		"$build/stftool" VT-flush-burst_*.dat --merge burst.stf >>"$dir/out" 2>>"$dir/err"
-		got=$("$build/stftool" burst.stf --print-counters --csv 2>>"$dir/err" | awk -F, '$2 == "\"perf_page_faults\"" && $15 > m { m = $15 } END { print m + 0 }')
+		got=$("$build/stftool" burst.stf --print-counters --csv 2>>"$dir/err" | awk -F, '
+			$2 == "\"perf_page_faults\"" && $15 > m { m = $15 } END { print m + 0 }')
 		"$build/stftool" burst.stf --dump 2>>"$dir/err" | grep -q 'no samples of the first' && continue
 		whole=$((whole + 1))
 		[ "$got" -ge 2000 ] || wrong=$((wrong + 1))
@@ -518,7 +535,8 @@ for f in /proc/$s/fd/*; do
 done
 echo "sampler $s has $n"
 END
-	timeout 100 bwrap --ro-bind / / --tmpfs /dev --proc /proc --bind "$dir" "$dir" "$build/vtrun" -- sh sampled.sh "$dir" >"$dir/out" 2>"$dir/out2"
+	timeout 100 bwrap --ro-bind / / --tmpfs /dev --proc /proc --bind "$dir" "$dir" "$build/vtrun" -- sh sampled.sh \
+		"$dir" >"$dir/out" 2>"$dir/out2"
 	grep -q '^sampler [0-9][0-9]* has 0$' "$dir/out"
 	ok "a container without /dev: the sampler keeps no copy of the program's output" $?
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs with customs of their own: sanitizers, seccomp, an own SIGPROF, another locale, no /proc. They behave as without vtrun, and
-# leave a trace. TAP.
+# Programs with customs of their own: sanitizers, seccomp, an own SIGPROF, another locale, no /proc. They behave as
+# without vtrun, and leave a trace. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 VT_VERBOSE=1 VT_FORCE=on
 export VT_VERBOSE VT_FORCE
@@ -14,7 +14,9 @@ made() # made NAME [FLAG...]: compiles $dir/NAME.c
 }
 
 # ---- sanitizers ----
-printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { char *p = malloc(8); p[0] = 1; puts("sane"); free(p); return 7; }\n' >"$dir/asan.c"
+printf \
+	'#include <stdio.h>\n#include <stdlib.h>\nint main(void) { char *p = malloc(8); p[0] = 1; puts("sane"); '\
+'free(p); return 7; }\n' >"$dir/asan.c"
 cp "$dir/asan.c" "$dir/tsan.c"
 if [ -n "$sanitizer" ]; then
 	skip "a program with AddressSanitizer" "the sanitizer is preloaded"
@@ -133,7 +135,9 @@ for how in '' call; do
 		expect_same "$dir/plain" "$dir/out"
 		expect trace_complete filter.stf
 		expect valid filter.stf
-		verdict "seccomp, a filter that kills${how:+, by the system call as libseccomp does}: exit() is the program's own"
+		verdict \
+			"seccomp, a filter that kills${how:+, by the system call as libseccomp does}: exit() is the \
+program's own"
 	else
 		skip "seccomp, a filter that kills" "not available here, or a sanitizer, which makes other system calls"
 	fi
@@ -263,11 +267,13 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-if command -v localedef >/dev/null && made locale -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs"; then
+if command -v localedef >/dev/null && made locale -I"$src/include" -L"$build/.libs" \
+	-lVTcs -Wl,-rpath,"$build/.libs"; then
 	mkdir "$dir/locales"
 	LOCPATH=$dir/locales
 	for l in de_DE tr_TR; do
-		if ! localedef -c -i $l -f UTF-8 "$dir/locales/$l.UTF-8" >"$dir/diff" 2>&1 && [ ! -d "$dir/locales/$l.UTF-8" ]; then
+		if ! localedef -c -i $l -f UTF-8 "$dir/locales/$l.UTF-8" >"$dir/diff" 2>&1 &&
+			[ ! -d "$dir/locales/$l.UTF-8" ]; then
 			skip "the locale $l" "localedef has no $l (Debian: locales): $(head -n 1 "$dir/diff")"
 			continue
 		fi
@@ -277,10 +283,12 @@ if command -v localedef >/dev/null && made locale -I"$src/include" -L"$build/.li
 			export LOCPATH
 			LC_ALL=$l.UTF-8
 			export LC_ALL
-			options="--counter disk_io --counter load_1 --counter cpu_usr --sample-period 20ms --sampler $sampler"
+			options="--counter disk_io --counter load_1 --counter cpu_usr --sample-period 20ms --sampler \
+$sampler"
 			sampled "$dir/locale"
 			first=$status
-			grep -q 1234,5 "$dir/out" || echo "the program does not use the locale: $(cat "$dir/out")" >"$dir/diff"
+			grep -q 1234,5 "$dir/out" || echo "the program does not use the locale: $(cat "$dir/out")" \
+				>"$dir/diff"
 			# the protocol is read back as a configuration file
 			mv locale.prot first.prot
 			options="--config first.prot"
@@ -301,7 +309,9 @@ if command -v localedef >/dev/null && made locale -I"$src/include" -L"$build/.li
 			expect_line '^SAMPLE-PERIOD 0\.02s' first.prot
 			expect_not grep -Eq '(^| )[0-9]+,[0-9]' first.prot locale.prot "$dir/there" "$dir/dump"
 			expect_no_line 'left out' "$dir/err"
-			verdict "$l, sampled by a $sampler: numbers of the trace and the protocol are those of the locale C"
+			verdict \
+				"$l, sampled by a $sampler: numbers of the trace and the protocol are those of the \
+locale C"
 		done
 	done
 else
@@ -348,7 +358,8 @@ END
 if [ -z "$sanitizer" ] && ${CC:-cc} -shared -fPIC -o "$dir/date.so" "$dir/date.c" 2>"$dir/diff"; then
 	fresh
 	year=$(date +%Y)
-	LD_PRELOAD=$dir/date.so timeout -k 10 100 "$build/vtrun" --sample-period 50ms --counter proc_usr -- sh -c 'date +%Y; sleep 1; exit 3' >"$dir/out" 2>"$dir/err" </dev/null
+	LD_PRELOAD=$dir/date.so timeout -k 10 100 "$build/vtrun" --sample-period 50ms --counter proc_usr \
+		-- sh -c 'date +%Y; sleep 1; exit 3' >"$dir/out" 2>"$dir/err" </dev/null
 	expect [ $? -eq 3 ]
 	expect [ "$(cat "$dir/out")" -lt $((year - 1)) ]
 	expect trace_complete sh.stf
@@ -361,9 +372,11 @@ else
 fi
 
 # ---- a container that hides /proc and /sys ----
-if [ -z "$sanitizer" ] && bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /sys --bind "$dir" "$dir" true 2>"$dir/diff"; then
+if [ -z "$sanitizer" ] && bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /sys --bind "$dir" "$dir" true \
+	2>"$dir/diff"; then
 	fresh
-	timeout 60 bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /sys --bind "$dir" "$dir" "$build/vtrun" -- sh -c 'echo inside; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
+	timeout 60 bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /sys --bind "$dir" "$dir" "$build/vtrun" \
+		-- sh -c 'echo inside; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 	expect_status 6
 	expect_text inside "$dir/out"
@@ -371,7 +384,8 @@ if [ -z "$sanitizer" ] && bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /
 	expect "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
 	verdict "a container without /proc and /sys: the program runs, and a trace is written"
 else
-	skip "a container without /proc and /sys" "no bubblewrap that works (Debian: bubblewrap): $(head -n 1 "$dir/diff")"
+	skip "a container without /proc and /sys" "no bubblewrap that works (Debian: bubblewrap): \
+$(head -n 1 "$dir/diff")"
 fi
 
 # ---- a pattern that matches nothing ----
@@ -391,7 +405,10 @@ else
 	sampled sleep 0.2
 	options=
 	expect_status 0
-	expect_line -E 'sde:::nolib::X: (the program has registered no event of this name|no counter has such a name|this build has no PAPI)' "$dir/err"
+	expect_line \
+		-E \
+		'sde:::nolib::X: (the program has registered no event of this name|no counter has such a name|this '\
+'build has no PAPI)' "$dir/err"
 	expect valid sleep.stf
 	verdict "a software-defined event that no library registers is named"
 fi

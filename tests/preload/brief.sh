@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Threads and children that live too shortly for a sample: they are counted, their CPU time is in the totals of the process, and a row of the
-# table that threads have in turn never goes back. The program says what is true. TAP.
+# Threads and children that live too shortly for a sample: they are counted, their CPU time is in the totals of the
+# process, and a row of the table that threads have in turn never goes back. The program says what is true. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 VT_FORCE=on
 export VT_FORCE
@@ -20,7 +20,8 @@ within()
 # totals COUNTER: the sum of the last values of all its rows
 totals()
 {
-	"$build/stftool" brief.stf --print-counters --csv 2>>"$dir/diff" | awk -F, -v c="\"$1\"" '$2 == c { n += $15 } END { printf "%.0f\n", n }'
+	"$build/stftool" brief.stf --print-counters --csv 2>>"$dir/diff" |
+		awk -F, -v c="\"$1\"" '$2 == c { n += $15 } END { printf "%.0f\n", n }'
 }
 
 truth() # into $threads and $process, in ns
@@ -30,7 +31,8 @@ truth() # into $threads and $process, in ns
 
 unseen() # in ns
 {
-	sed -n 's/^INFO THREADS .*[,;] CPU in no sampled thread \([0-9]*\)\.\([0-9]*\)s$/\1\2/p' brief.prot | awk '{ printf "%.0f\n", $1 * 1000 }'
+	sed -n 's/^INFO THREADS .*[,;] CPU in no sampled thread \([0-9]*\)\.\([0-9]*\)s$/\1\2/p' brief.prot |
+		awk '{ printf "%.0f\n", $1 * 1000 }'
 }
 
 fresh
@@ -43,7 +45,8 @@ if counted; then
 	expect_line '^INFO CHILDREN 30 started, ' brief.prot
 	expect within "$(unseen)" "$threads"
 	verdict "60 threads between two samples are counted, with their CPU time, and 30 children"
-	expect_line 'INFO: 60 of 60 threads started and ended between two samples. .* used 1\.[0-9]* s of CPU' "$dir/err"
+	expect_line 'INFO: 60 of 60 threads started and ended between two samples. .* used 1\.[0-9]* s of CPU' \
+		"$dir/err"
 	"$build/stftool" brief.stf --dump | expect_line '"*60 of 60 threads started and ended' -
 	verdict "the message and the trace tell of them"
 else
@@ -69,13 +72,16 @@ else
 	skip "100 threads were started" "perf_event_open(2) is refused"
 fi
 "$build/stftool" brief.stf --convert "$dir/brief.csv" --force >"$dir/diff" 2>&1
-awk -F, '/OS:thread_run/ { row = $5; n[row]++; if ($7 + 0 < last[row]) { bad++; print }; last[row] = $7 + 0 } END { for (r in n) rows++; print rows " rows"; exit bad > 0 || rows < 2 }' "$dir/brief.csv" >>"$dir/diff"
+awk -F, '/OS:thread_run/ { row = $5; n[row]++; if ($7 + 0 < last[row]) { bad++; print }; last[row] = $7 + 0 }
+	END { for (r in n) rows++; print rows " rows"; exit bad > 0 || rows < 2 }' "$dir/brief.csv" >>"$dir/diff"
 ok "a row that threads have in turn never goes back" $?
 
 # where containers refuse perf_event_open(2) nobody tells of the threads, but their CPU time is known
-if [ -z "$sanitizer" ] && ${CC:-cc} -D_GNU_SOURCE "$src/tests/lib/perf_filter.c" -o "$dir/filter" 2>"$dir/err" && "$dir/filter" 1 true; then
+if [ -z "$sanitizer" ] && ${CC:-cc} -D_GNU_SOURCE "$src/tests/lib/perf_filter.c" -o "$dir/filter" 2>"$dir/err" &&
+	"$dir/filter" 1 true; then
 	fresh
-	timeout -k 10 300 "$dir/filter" 1 "$build/vtrun" --verbose 2 --sample-period 60s --counter proc_usr --counter proc_sys \
+	timeout -k 10 300 "$dir/filter" 1 "$build/vtrun" --verbose 2 --sample-period 60s --counter proc_usr \
+		--counter proc_sys \
 		-- "$build/tests/preload/programs/brief" 60 20 30 >"$dir/out" 2>"$dir/err"
 	status=$?
 	cp brief.prot "$dir/diff"
@@ -86,10 +92,13 @@ if [ -z "$sanitizer" ] && ${CC:-cc} -D_GNU_SOURCE "$src/tests/lib/perf_filter.c"
 	verdict "perf_event_open(2) is refused: the CPU time of threads that no sample saw is known"
 	expect_line '^INFO THREADS number of starts unknown: perf_event_open: Operation not permitted; CPU ' brief.prot
 	expect_no_line '^INFO CHILDREN' brief.prot
-	expect_line 'INFO: threads that started .* used 1\.[0-9]* s of CPU.* is unknown: perf_event_open: Operation not permitted' "$dir/err"
+	expect_line \
+		'INFO: threads that started .* used 1\.[0-9]* s of CPU.* is unknown: perf_event_open: Operation not '\
+'permitted' "$dir/err"
 	verdict "and what is unknown, and why, is reported"
 	"$dir/filter" 1 "$build/vtrun" --doctor >"$dir/out" 2>"$dir/err"
-	expect grep -A1 '^limited .*software events .*seccomp forbids perf_event_open(2); containers: --security-opt' "$dir/out" >"$dir/diff"
+	expect grep -A1 '^limited .*software events .*seccomp forbids perf_event_open(2); containers: --security-opt' \
+		"$dir/out" >"$dir/diff"
 	expect_no_line 'sysctl' "$dir/diff"
 	verdict "--doctor: what to do about it"
 else

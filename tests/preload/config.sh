@@ -23,7 +23,8 @@ expect_status 0
 expect valid "my trace.stf"
 verdict "a name with a blank from the configuration file"
 awk '/^#/ { from = $0 } /^SAMPLE-PERIOD/ { print from ": " $0 } /^MEM-BLOCKSIZE/ { print from ": " $0 }
-	/^OS-COUNTER-DELAY/ { print from ": " $0 } /^MEM-MAXBLOCKS/ { print from ": " $0 } /^LOGFILE-NAME/ { print from ": " $0 }' \
+	/^OS-COUNTER-DELAY/ { print from ": " $0 } /^MEM-MAXBLOCKS/ { print from ": " $0 }
+	/^LOGFILE-NAME/ { print from ": " $0 }' \
 	"my trace.prot" >"$dir/out"
 cat >"$dir/want" <<'END'
 # configuration file (c.conf:5): LOGFILE-NAME "my trace.stf"
@@ -41,7 +42,8 @@ expect_line '^INFO CLUSTERDEF [^" ]* 0:[0-9]*$' "my trace.prot"
 expect_line '^INFO PROCESS 0 "[^"]*" "[^"]*" [0-9]*$' "my trace.prot"
 expect_line '^INFO BINMODE ' "my trace.prot"
 verdict "the protocol has the guide's INFO entries"
-for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'list\|doctor\|estimate\|apptainer\|config\|help\|trace-collectives\|trace-pt' | tr a-z A-Z); do
+for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' |
+	grep -vx 'list\|doctor\|estimate\|apptainer\|config\|help\|trace-collectives\|trace-pt' | tr a-z A-Z); do
 	grep -q "^\(# \)*$o\( \|$\)" "my trace.prot" || echo "$o is not in the protocol"
 done >"$dir/diff"
 [ ! -s "$dir/diff" ]
@@ -62,7 +64,8 @@ verdict "the protocol works as a configuration file"
 # ---- what is wrong is named, and the job runs on ----
 
 fresh
-printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nCHECK-TRACING on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
+printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nCHECK-TRACING on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' \
+	>bad.conf
 VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
 export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
 VT_SAMPLE_PERIOD=soon VT_COUNTER='cpu_idle maybe' VT_TIME_WINDOWS=5:1 VT_LOGFILE_FORMAT=OTF3 VT_SAMPLER=me
@@ -73,11 +76,15 @@ options=
 unset VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS VT_SAMPLE_PERIOD VT_COUNTER VT_TIME_WINDOWS VT_LOGFILE_FORMAT VT_SAMPLER
 [ "$status" -eq 9 ]
 ok "wrong options: the program runs" $?
-for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIOD?' "bad.conf:2: 'much' is not a number of bytes" \
-	'bad.conf:4: more than one value for VERBOSE' 'VT_OS_COUNTER_DALAY: unknown option OS-COUNTER-DALAY; did you mean OS-COUNTER-DELAY?' \
-	"VT_SAMPLE_PERIOD: 'soon' is not a time" 'not "maybe": left out' "VT_TIME_WINDOWS: '5:1' is not a list of windows" \
+for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIOD?' \
+	"bad.conf:2: 'much' is not a number of bytes" \
+	'bad.conf:4: more than one value for VERBOSE' \
+	'VT_OS_COUNTER_DALAY: unknown option OS-COUNTER-DALAY; did you mean OS-COUNTER-DELAY?' \
+	"VT_SAMPLE_PERIOD: 'soon' is not a time" 'not "maybe": left out' \
+	"VT_TIME_WINDOWS: '5:1' is not a list of windows" \
 	"VT_LOGFILE_FORMAT: 'OTF3' is none of STF, SINGLESTF, ASCII," "VT_SAMPLER: 'me' is neither process nor thread" \
-	"bad.conf:5: 'often' is not a time" "bad.conf:6: '-1' is not a whole number between 0 and 1000000000 (TIMER-SKIP): left out" \
+	"bad.conf:5: 'often' is not a time" \
+	"bad.conf:6: '-1' is not a whole number between 0 and 1000000000 (TIMER-SKIP): left out" \
 	"VT_UNIFY_GROUPS: 'perhaps' is not on or off (UNIFY-GROUPS)"; do
 	grep -qF -- "$line" "$dir/err"
 	ok "named: $line" $?
@@ -96,8 +103,10 @@ verdict "a configuration file that is missing: said, and the program runs"
 
 fresh
 "$build/tests/lib/exchange_table" | sed -n 's/^| \([A-Z0-9]*\) | .*/\1/p; s/^missing //p' | sort >"$dir/a"
-sed -n 's/^	{ "\([A-Z0-9]*\)", "\..*/\1/p' "$src/collector-plugin/settings/formats.c" | grep -v ASCII | sort >"$dir/b"
-grep -o '#define VT_FORMATS.*' "$src/collector-plugin/settings/formats.h" | tr -dc 'A-Z0-9,' | sed 's/.*ASCII,//' | tr , '\n' | sort >"$dir/c"
+sed -n 's/^	{ "\([A-Z0-9]*\)", "\..*/\1/p' "$src/collector-plugin/settings/formats.c" | grep -v ASCII |
+	sort >"$dir/b"
+grep -o '#define VT_FORMATS.*' "$src/collector-plugin/settings/formats.h" | tr -dc 'A-Z0-9,' | sed 's/.*ASCII,//' |
+	tr , '\n' | sort >"$dir/c"
 expect [ -s "$dir/a" ]
 expect_same "$dir/a" "$dir/b"
 (cat "$dir/c"; echo) | sed '/^$/d' | diff "$dir/a" - >>"$dir/diff" || not_met '(cat "$dir/c"; echo) | sed ...'
@@ -165,7 +174,10 @@ refused "'soon' is not a time" --estimate soon
 ok "words after the program's name belong to the program" $?
 "$build/vtrun" printf '%s ' a --itc-args --sampel-period 3s --verbose 0 --help --itc-args-end b >"$dir/out" 2>"$dir/err"
 expect_text "a b " "$dir/out"
-expect_line -F "vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): left out" "$dir/err"
+expect_line \
+	-F \
+	"vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): left \
+out" "$dir/err"
 expect_line -F "vtrun: --itc-args: unknown option '--help'" "$dir/err"
 verdict "--itc-args: wrong words are left out, and the program runs"
 
@@ -252,18 +264,22 @@ estimate=$(awk '/^trace/ { print $2 * 1e6 }' "$dir/out")
 # a busy machine takes fewer samples than the hundred that were asked for
 ticks=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' sleep.prot)
 options=
-awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 100 / n; exit !(n > 10 && a > b / 2 && a < b * 2) }' >>"$dir/out"
+awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 100 / n; exit !(n > 10 && a > b / 2 &&
+	a < b * 2) }' >>"$dir/out"
 ok "--estimate is right within a factor of two" $?
 if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	"$build/vtrun" --sample-period 10ms --estimate 1s >"$dir/out" 2>&1
 	bytes=$("$build/stftool" VT-flush-* --merge e.stf --force --verbose 0 && stat -c %s e.stf.c.0.zst)
-	awk -v b="$bytes" -v n="$ticks" '/^trace/ { a = $2 * 1e6; print a, b, n; exit !(n > 10 && a > b * 100 / n && /at most/) }' "$dir/out" >"$dir/diff"
+	awk -v b="$bytes" -v n="$ticks" '/^trace/ { a = $2 * 1e6; print a, b, n; exit !(n > 10 && a > b * 100 / n &&
+		/at most/) }' "$dir/out" >"$dir/diff"
 	ok "--estimate of a compressed trace is not exceeded" $?
 else
 	skip "--estimate of a compressed trace is not exceeded" "this build has no zstd"
 fi
 expect "$build/vtrun" --apptainer >"$dir/out" 2>&1
-expect_line "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.*--bind $build/.libs/libVTinside.so.*--bind $build/.libs/libVTsystem.so.* -- PROGRAM" "$dir/out"
+expect_line \
+	"^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.*--bind \
+$build/.libs/libVTinside.so.*--bind $build/.libs/libVTsystem.so.* -- PROGRAM" "$dir/out"
 verdict "--apptainer names the library"
 
 fresh
@@ -281,16 +297,19 @@ expect [ $? -eq 1 ]
 grep -A1 '^FAILS .*folder .*/proc' "$dir/out" | expect_line -- '-> .*--logfile-prefix' -
 verdict "--doctor: a folder that cannot be written to, and what to do"
 
-# What apptainer does with that line, as far as it concerns the sampler: the two binds, a root of its own, the environment
-# as it is.
+# What apptainer does with that line, as far as it concerns the sampler: the two binds, a root of its own, the
+# environment as it is.
 fresh
 mkdir out
 # shellcheck disable=SC2046
 inside() # inside COMMAND...
 {
-	set -- $("$build/vtrun" --apptainer | sed -n 's/^apptainer exec //; t words; d; :words; s/--bind \([^:]*\):\([^ ]*\)/--ro-bind \1 \2/g; s/ IMAGE.*//p') "$@"
-	bwrap --ro-bind /usr /usr --symlink usr/lib /lib --symlink usr/lib64 /lib64 --symlink usr/bin /bin --ro-bind-try /etc/ld.so.cache /etc/ld.so.cache \
-		--proc /proc --dev /dev --ro-bind /sys /sys --tmpfs /tmp --tmpfs /home --bind out /home/out --chdir /home/out "$@"
+	set -- $("$build/vtrun" --apptainer | sed -n 's/^apptainer exec //; t words; d; :words;
+		s/--bind \([^:]*\):\([^ ]*\)/--ro-bind \1 \2/g; s/ IMAGE.*//p') "$@"
+	bwrap --ro-bind /usr /usr --symlink usr/lib /lib --symlink usr/lib64 /lib64 --symlink usr/bin /bin \
+		--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache \
+		--proc /proc --dev /dev --ro-bind /sys /sys --tmpfs /tmp --tmpfs /home --bind out /home/out \
+		--chdir /home/out "$@"
 }
 if [ -z "$sanitizer" ] && inside true 2>"$dir/err"; then
 	inside "$build/vtrun" -- sh -c 'sleep 0.3; exit 5' >"$dir/out" 2>"$dir/err"
@@ -298,7 +317,8 @@ if [ -z "$sanitizer" ] && inside true 2>"$dir/err"; then
 	expect valid out/sh.stf
 	verdict "--apptainer: in a container of these binds a program is sampled"
 else
-	skip "--apptainer: in a container of these binds a program is sampled" "no bubblewrap that works (Debian: bubblewrap): $(head -n 1 "$dir/err")"
+	skip "--apptainer: in a container of these binds a program is sampled" "no bubblewrap that works (Debian: \
+bubblewrap): $(head -n 1 "$dir/err")"
 fi
 
 # ---- COMPRESS-TRACE where the build has zstd, and the machine has not ----
@@ -317,7 +337,8 @@ END
 if ! grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	skip "without libzstd the trace is plain, which a message says" "this build has no zstd"
 elif [ -n "$sanitizer" ]; then
-	skip "without libzstd the trace is plain, which a message says" "a sanitizer's library must be the first one that is preloaded"
+	skip "without libzstd the trace is plain, which a message says" \
+		"a sanitizer's library must be the first one that is preloaded"
 else
 	expect ${CC:-cc} -shared -fPIC no_zstd.c -o no_zstd.so -ldl >"$dir/out" 2>&1
 	LD_PRELOAD="$PWD/no_zstd.so" expect "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1
@@ -331,7 +352,8 @@ fi
 
 # a sanitizer refers to the calls of zstd that are ours
 allowed=${sanitizer:+^libzstd}
-readelf -d "$build/.libs/libVTcs.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^libc\.\|^libm\.\|^ld-linux\|san\.so' | grep -v "${allowed:-@}" >"$dir/diff"
+readelf -d "$build/.libs/libVTcs.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+	grep -v '^libc\.\|^libm\.\|^ld-linux\|san\.so' | grep -v "${allowed:-@}" >"$dir/diff"
 [ ! -s "$dir/diff" ]
 ok "libVTcs.so needs libc alone" $?
 nm -D --defined-only "$build/.libs/libVTcs.so" | awk '{ print $3 }' | sort >"$dir/a"
@@ -341,7 +363,8 @@ comm -23 "$dir/a" "$dir/b" >"$dir/diff"
 expect_empty "$dir/diff"
 expect [ "$(comm -12 "$dir/a" "$dir/b" | wc -l)" -gt 50 ]
 verdict "libVTcs.so exports what the lists say"
-LD_PRELOAD=$build/.libs/libVTcs.so${sanitizer:+:$sanitizer} true >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/err" ] && [ -z "$(ls true.* VT-flush-true* 2>/dev/null)" ]
+LD_PRELOAD=$build/.libs/libVTcs.so${sanitizer:+:$sanitizer} true >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/err" ] &&
+	[ -z "$(ls true.* VT-flush-true* 2>/dev/null)" ]
 ok "preloaded by hand it does nothing" $?
 
 # ---- TIME-WINDOWS ----

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Interfaces, disks and CPUs that come and go, or come late, while a program is sampled, and a machine that was asleep: the program ends
-# as always, the trace is valid, no count jumps, and what was moved is there to the byte. Namespaces keep it apart from
+# Interfaces, disks and CPUs that come and go, or come late, while a program is sampled, and a machine that was asleep:
+# the program ends as always, the trace is valid, no count jumps, and what was moved is there to the byte. Namespaces
+# keep it apart from
 # this machine; CPUs are switched off in a copy of /proc/stat, with what a real one showed, and the sleep is that of one
 # clock. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
@@ -20,7 +21,8 @@ moved()
 {
 	"$build/stftool" "$trace" --print-counters --csv >"$dir/verify" 2>&1
 	awk -F, -v name="\"$1\"" -v want="$2" '$2 == name { got = $15 - $14; found = 1 }
-		END { if (!found || got != want + 0) { print name ": " got ", " want " were moved"; exit 1 } }' "$dir/verify" >"$dir/diff"
+		END { if (!found || got != want + 0) { print name ": " got ", " want " were moved"; exit 1 }
+		}' "$dir/verify" >"$dir/diff"
 }
 
 # total COUNTER N: its greatest record is N
@@ -28,7 +30,8 @@ total()
 {
 	"$build/stftool" "$trace" --print-counters --csv >"$dir/verify" 2>&1
 	awk -F, -v name="\"$1\"" -v want="$2" '$2 == name { got = $15 + 0; found = 1 }
-		END { if (!found || got != want + 0) { print name ": " got ", " want " were moved"; exit 1 } }' "$dir/verify" >"$dir/diff"
+		END { if (!found || got != want + 0) { print name ": " got ", " want " were moved"; exit 1 }
+		}' "$dir/verify" >"$dir/diff"
 }
 
 noted() # noted TEXT: it is in the trace as a comment
@@ -132,7 +135,8 @@ pair v0 v1 || exit 77
 exec "$@"
 END
 if apart sh net.sh true 2>/dev/null; then
-	started apart sh net.sh "$build/vtrun" --counter net_io --counter 'net_tx:v*' --counter 'net_rx:v1' --counter 'net_rx:v3' -- sh links.sh "$devices" "$dir/ticked.sh"
+	started apart sh net.sh "$build/vtrun" --counter net_io --counter 'net_tx:v*' --counter 'net_rx:v1' \
+		--counter 'net_rx:v3' -- sh links.sh "$devices" "$dir/ticked.sh"
 fi
 
 # no interface at all when the program begins
@@ -150,7 +154,11 @@ ticked
 echo moved
 END
 if apart ip link add v4 type veth peer name v5 2>/dev/null; then
-	started apart sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6; exec "$@"' sh \
+	started apart \
+		sh \
+		-c \
+		'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 '\
+'>/proc/sys/net/ipv6/conf/default/disable_ipv6; exec "$@"' sh \
 		"$build/vtrun" --counter net_io -- sh bare.sh "$devices" "$dir/ticked.sh"
 fi
 
@@ -176,7 +184,8 @@ echo written
 END
 if "$devices" loop-add "$number" backing 2>why && [ -b "/dev/loop$number" ]; then
 	trap '"$devices" loop-remove "$number" 2>/dev/null; rm -rf "$dir"' EXIT
-	started "$build/vtrun" --counter disk_io --counter "disk_write:loop$number" -- sh disk.sh "$devices" "$number" "$dir/ticked.sh"
+	started "$build/vtrun" --counter disk_io --counter "disk_write:loop$number" -- sh disk.sh "$devices" "$number" \
+		"$dir/ticked.sh"
 fi
 
 # ---- CPUs ----
@@ -188,7 +197,8 @@ cat >cpu.sh <<'END'
 . "$1"
 show() # show TICKS-OF-IDLE LINE-OF-CPU-1: in place, always as long
 {
-	printf '%-150s\n%-150s\n%-150s\nintr 5\n' "cpu  100 0 50 $1 0 0 0 0 0 0" "cpu0 50 0 25 100000 0 0 0 0 0 0" "$2" 1<>stat
+	printf '%-150s\n%-150s\n%-150s\nintr 5\n' \
+		"cpu  100 0 50 $1 0 0 0 0 0 0" "cpu0 50 0 25 100000 0 0 0 0 0 0" "$2" 1<>stat
 }
 ticked
 show 200010 "cpu1 50 0 25 100010 0 0 0 0 0 0"
@@ -203,9 +213,11 @@ show 200050 "cpu1 50 0 25 100021 0 0 0 0 0 0"
 ticked
 echo off and on
 END
-printf '%-150s\n%-150s\n%-150s\nintr 5\n' "cpu  100 0 50 200000 0 0 0 0 0 0" "cpu0 50 0 25 100000 0 0 0 0 0 0" "cpu1 50 0 25 100000 0 0 0 0 0 0" >stat
+printf '%-150s\n%-150s\n%-150s\nintr 5\n' "cpu  100 0 50 200000 0 0 0 0 0 0" "cpu0 50 0 25 100000 0 0 0 0 0 0" \
+	"cpu1 50 0 25 100000 0 0 0 0 0 0" >stat
 if unshare --mount sh -c 'mount --bind stat /proc/stat' 2>/dev/null; then
-	started unshare --mount sh -c 'mount --bind stat /proc/stat && exec "$@"' sh "$build/vtrun" --counter 'cpu_idle' --counter 'cpu_idle:cpu1' \
+	started unshare --mount sh -c 'mount --bind stat /proc/stat && exec "$@"' sh "$build/vtrun" \
+		--counter 'cpu_idle' --counter 'cpu_idle:cpu1' \
 		-- sh cpu.sh "$dir/ticked.sh"
 fi
 
@@ -213,8 +225,10 @@ fi
 # The clock that jumps is loaded into the program, so the sampler must be there, too.
 
 part asleep
-if ${CC:-cc} -D_GNU_SOURCE -DPIC_SUSPENDED -shared -fPIC -o asleep.so "$src/tests/preload/programs/devices.c" 2>why; then
-	started env LD_PRELOAD="$PWD/asleep.so${LD_PRELOAD:+:$LD_PRELOAD}" SUSPENDED=7 "$build/vtrun" --sampler thread -- sleep 1.5
+if ${CC:-cc} -D_GNU_SOURCE -DPIC_SUSPENDED -shared -fPIC -o asleep.so "$src/tests/preload/programs/devices.c" \
+	2>why; then
+	started env LD_PRELOAD="$PWD/asleep.so${LD_PRELOAD:+:$LD_PRELOAD}" SUSPENDED=7 "$build/vtrun" --sampler thread \
+		-- sleep 1.5
 fi
 
 # ---- what became of them ----
@@ -238,7 +252,8 @@ if [ -e status ]; then
 	noted 'counter net_io: goes on from a new start'
 	ok "it is noted" $?
 else
-	for t in "frames over interfaces that come and go" "a valid trace" "each byte once" "who comes has counters of its own" "it is noted"; do
+	for t in "frames over interfaces that come and go" "a valid trace" "each byte once" \
+		"who comes has counters of its own" "it is noted"; do
 		skip "$t" "no right to make namespaces and virtual interfaces"
 	done
 fi
@@ -279,8 +294,8 @@ if [ -e status ]; then
 	ok "CPUs that are switched off" $?
 	valid "$trace"
 	ok "a valid trace" $?
-	# 10 before, 10 while it was off, 20 after; what came with the switching is no time. The CPU that was left counts twice
-	# meanwhile: the percents are of two.
+	# 10 before, 10 while it was off, 20 after; what came with the switching is no time. The CPU that was left
+	# counts twice meanwhile: the percents are of two.
 	expect moved cpu_idle 50
 	expect moved cpu_idle:cpu1 21
 	verdict "no jump of the idle time"

@@ -7,8 +7,8 @@ kills=${KILLS:-15}
 
 # ---- SIGKILL ----
 
-# A program that lives for long enough, killed 0 to 0.4 s after its start, and every other time so long after the raw file
-# is there: then, and when main has been seen to begin, something must have been recorded.
+# A program that lives for long enough, killed 0 to 0.4 s after its start, and every other time so long after the raw
+# file is there: then, and when main has been seen to begin, something must have been recorded.
 fresh
 cat >kill.py <<'END'
 import os, random, signal, struct, subprocess, sys, time
@@ -74,8 +74,9 @@ else
 	skip "SIGKILL at random moments" "no python3"
 fi
 
-# Nothing older than a block is lost. How often and how late the sampler gets a core is the machine's affair, so the number of times that it
-# woke up is what the samples are compared with; some of them are for other things than a sample.
+# Nothing older than a block is lost. How often and how late the sampler gets a core is the machine's affair, so the
+# number of times that it woke up is what the samples are compared with; some of them are for other things than a
+# sample.
 fresh
 VT_FLUSH_PID=off "$build/vtrun" --timer clock_monotonic --sample-period 10ms --verbose 0 -- sleep 300 &
 pid=$!
@@ -86,7 +87,8 @@ kill -9 $pid
 wait $pid 2>/dev/null
 expect trace_complete sleep.stf
 expect "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify"
-expect awk -F, -v woke="$woke" '$2 ~ /sampler_cpu/ { n = $9 } END { print n " samples, woke up " woke " times"; exit !(woke >= 250 && n >= 0.9 * woke) }' "$dir/verify" >"$dir/diff"
+expect awk -F, -v woke="$woke" '$2 ~ /sampler_cpu/ { n = $9 } END { print n " samples, woke up " woke " times";
+	exit !(woke >= 250 && n >= 0.9 * woke) }' "$dir/verify" >"$dir/diff"
 verdict "at 10 ms: for each time that the sampler woke up before the kill there is a sample"
 valid sleep.stf
 ok "and the trace is valid" $?
@@ -122,10 +124,13 @@ if mkdir small && mount -t tmpfs -o size=600k none small 2>/dev/null; then
 	sampled sh -c 'echo done; exit 5'
 	expect_status 5
 	expect_text done "$dir/out"
-	expect_line 'process 0: no place for records from 0.000000 s on: No space left on device; [1-9][0-9]* records are missing' "$dir/err"
+	expect_line \
+		'process 0: no place for records from 0.000000 s on: No space left on device; [1-9][0-9]* records are '\
+'missing' "$dir/err"
 	verdict "a disk that is full from the beginning: said as that, and the program ends as always"
 	# with room for the raw file, but for neither the trace nor the protocol
-	cd "$dir" && umount "$mounted" && mount -t tmpfs -o size=600k,nr_inodes=2 none "$mounted" && cd "$mounted" || exit 99
+	cd "$dir" && umount "$mounted" && mount -t tmpfs -o size=600k,nr_inodes=2 none "$mounted" && cd "$mounted" ||
+		exit 99
 	sampled sh -c 'echo done; exit 5'
 	from=$(sed -n 's/.*no trace: .*; stftool \([^ ]*\) --merge .*/\1/p' "$dir/err")
 	expect_status 5
@@ -144,7 +149,8 @@ fi
 # FLUSH-LIMIT does the same without a full disk; on a busy machine it takes longer until there is so much
 for seconds in 1 5 25 125; do
 	fresh
-	options="--sample-period 1ms --sample-budget 1 --counter ** --os-counter-delay 1ms --flush-limit 1100KB --mem-blocksize 16KB"
+	options="--sample-period 1ms --sample-budget 1 --counter ** --os-counter-delay 1ms --flush-limit 1100KB \
+--mem-blocksize 16KB"
 	sampled sleep $seconds
 	options=
 	"$build/stftool" sleep.stf --print-clock >"$dir/diff" 2>&1
@@ -213,7 +219,9 @@ deep=
 for i in 1 2 3 4 5 6; do
 	deep=$deep$(printf '%0180d' $i)/
 done
-mkdir -p "$deep" && (cd "$deep" && exec timeout 100 "$build/vtrun" --logfile-name "tickmark-test-$$.stf" -- sh -c 'exit 3') >"$dir/out" 2>"$dir/err"
+mkdir -p "$deep" &&
+	(cd "$deep" && exec timeout 100 "$build/vtrun" --logfile-name "tickmark-test-$$.stf" -- sh -c 'exit 3') \
+	>"$dir/out" 2>"$dir/err"
 expect [ $? -eq 3 ]
 expect_line 'the current folder has a name of more than 1023 bytes: the trace is in /tmp$' "$dir/err"
 expect valid "/tmp/tickmark-test-$$.stf"
@@ -230,7 +238,8 @@ verdict "too few descriptors are said as that"
 
 # ---- what others have left in the folder ----
 
-# a pipe by the name of a raw file, one that is empty, one that is cut short, and a folder: none is waited for, read or removed
+# a pipe by the name of a raw file, one that is empty, one that is cut short, and a folder: none is waited for, read or
+# removed
 fresh
 options=--keep-raw-events
 sampled true
@@ -264,7 +273,8 @@ ticks 3 sh.prot
 wait $pid
 "$build/stftool" sh.stf --dump >"$dir/out" 2>&1
 # at least as long as it was stopped, but for a period; no longer than all this took
-sed -n 's/.*the process was stopped for \([0-9.]*\) s.*/\1/p' "$dir/out" | expect awk -v most=$(($(date +%s) - begin + 1)) '
+sed -n 's/.*the process was stopped for \([0-9.]*\) '\
+'s.*/\1/p' "$dir/out" | expect awk -v most=$(($(date +%s) - begin + 1)) '
 	$1 >= 1.5 && $1 <= most { n++ } END { exit n != 1 }'
 expect valid sh.stf
 verdict "a process that was stopped: it is in the trace, for how long"
@@ -313,7 +323,8 @@ done
 
 fresh
 # shellcheck disable=SC2016
-"$build/vtrun" --verbose 0 -- sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; : >go; while :; do sleep 0.1; done' >"$dir/out" 2>"$dir/err" &
+"$build/vtrun" --verbose 0 -- sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; : >go; while :; do sleep 0.1; done' \
+	>"$dir/out" 2>"$dir/err" &
 pid=$!
 appears go
 kill -KILL "$(sampler sh.prot)" $pid
@@ -330,7 +341,8 @@ expect valid sleep.stf
 expect [ -e "$raw" ]
 expect [ -s "$dir/command" ]
 verdict "the next run says what to type"
-(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 || not_met '(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1'
+(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 ||
+	not_met '(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1'
 expect valid FILE.stf
 expect "$build/stftool" "$raw" --merge sh.stf --delete-raw-data >"$dir/out" 2>&1
 expect valid sh.stf

@@ -1,14 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Foreign programs (foreign.list) with and without vtrun: the same output, error output, exit status, descriptors, signal handling and
-# number of threads, and a trace. Every FOREIGN_EACH-th of them from the FOREIGN_FROM-th on; 1 runs all, as tests/ci/series/preload.sh does.
+# Foreign programs (foreign.list) with and without vtrun: the same output, error output, exit status, descriptors,
+# signal handling and
+# number of threads, and a trace. Every FOREIGN_EACH-th of them from the FOREIGN_FROM-th on; 1 runs all, as
+# tests/ci/series/preload.sh does.
 # What two runs without vtrun do not agree about is not compared; the last line counts that. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 each=${FOREIGN_EACH:-5} from=${FOREIGN_FROM:-1}
-VT_VERBOSE=0 VT_FORCE=on VT_LOGFILE_PREFIX=$dir/traces OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export VT_VERBOSE VT_FORCE VT_LOGFILE_PREFIX OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+VT_VERBOSE=0 VT_FORCE=on VT_LOGFILE_PREFIX=$dir/traces OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+	OMPI_MCA_rmaps_base_oversubscribe=1
+export VT_VERBOSE VT_FORCE VT_LOGFILE_PREFIX OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
+	OMPI_MCA_rmaps_base_oversubscribe
 probe=
-if [ -z "$sanitizer" ] && ${CC:-cc} -shared -fPIC -O1 -o "$dir/probe.so" "$src/tests/preload/programs/probe.c" 2>"$dir/diff"; then
+if [ -z "$sanitizer" ] && ${CC:-cc} -shared -fPIC -O1 -o "$dir/probe.so" "$src/tests/preload/programs/probe.c" \
+	2>"$dir/diff"; then
 	probe=$dir/probe.so
 fi
 
@@ -62,10 +67,13 @@ while IFS='	' read -r name needs snippet; do
 	for what in out err status probe; do
 		if cmp -s "$dir/plain.$what" "$dir/again.$what"; then
 			compared=$((compared + 1))
-			diff "$dir/plain.$what" "$dir/with.$what" >>"$dir/diff" || { rc=1; echo "^ $what" >>"$dir/diff"; }
+			diff "$dir/plain.$what" "$dir/with.$what" >>"$dir/diff" ||
+				{ rc=1; echo "^ $what" >>"$dir/diff"; }
 		else
 			unlike=$((unlike + 1))
-			[ $what != status ] || { rc=1; echo "the status of two runs without vtrun differs: not a program for this list" >>"$dir/diff"; }
+			[ $what != status ] || { rc=1
+				echo "the status of two runs without vtrun differs: not a program for this \
+list" >>"$dir/diff"; }
 		fi
 	done
 	ran=$((ran + 1))

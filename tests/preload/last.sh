@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The last sample: whatever way a program ends by itself, what it counted up to then is in the trace, from its first step
-# on. LASTS runs of each. TAP.
+# The last sample: whatever way a program ends by itself, what it counted up to then is in the trace, from its first
+# step on. LASTS runs of each. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 turns=$build/tests/preload/programs/turns
 lasts=${LASTS:-5}
@@ -11,7 +11,8 @@ export VT_VERBOSE VT_FORCE
 last_of() # last_of COUNTER THREAD: its greatest recorded value in turns.stf, which for a count is the last
 {
 	"$build/stftool" turns.stf --print-counters --csv 2>"$dir/verify" |
-		awk -F, -v c="\"$1\"" -v t="\"$2\"" '$2 == c && (t == "\"\"" || $8 == t) && $15 > m { m = $15 } END { print m + 0 }'
+		awk -F, -v c="\"$1\"" -v t="\"$2\"" '$2 == c && (t == "\"\"" || $8 == t) && $15 > m { m = $15 }
+		END { print m + 0 }'
 }
 
 for end in return exit _exit quick_exit thread; do
@@ -26,7 +27,8 @@ for end in return exit _exit quick_exit thread; do
 		plain=$status
 		[ "$status" -eq 0 ] || break
 		got=$(last_of sde:::turns::steps "")
-		[ "$got" -eq 1000 ] || { wrong=$((wrong + 1)); echo "run $i: the last value is $got, the program counted $(cat "$dir/out")"; }
+		[ "$got" -eq 1000 ] || { wrong=$((wrong + 1))
+		echo "run $i: the last value is $got, the program counted $(cat "$dir/out")"; }
 	done >"$dir/diff"
 	options=
 	if [ "$plain" -eq 77 ] || ! grep -q '^#define HAVE_PAPI ' "$build/config.h"; then
@@ -54,7 +56,8 @@ else
 	skip "a live thread's last values" "no software events of the kernel here"
 fi
 
-# What the main thread does first is counted, too. Where the sampler process was not ready in time, the trace says that the first samples are missing.
+# What the main thread does first is counted, too. Where the sampler process was not ready in time, the trace says that
+# the first samples are missing.
 cat >"$dir/first.c" <<'END'
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -71,15 +74,19 @@ int main(void)
 	return 0;
 }
 END
-if "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread' && ${CC:-cc} -o "$dir/first" "$dir/first.c" 2>"$dir/diff"; then
+if "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread' &&
+	${CC:-cc} -o "$dir/first" "$dir/first.c" 2>"$dir/diff"; then
 	fresh
 	options="--counter perf_page_faults"
 	sampled "$dir/first"
 	options=
-	got=$("$build/stftool" first.stf --print-counters --csv 2>"$dir/verify" | awk -F, '$2 == "\"perf_page_faults\"" && $8 == "\"0:0\"" { print $15 + 0 }')
+	got=$("$build/stftool" first.stf --print-counters --csv 2>"$dir/verify" | awk -F, '
+		$2 == "\"perf_page_faults\"" && $8 == "\"0:0\"" { print $15 + 0 }')
 	echo "$got page faults of the main thread" >"$dir/diff"
 	expect_status 0
-	{ [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q 'no samples of the first [0-9.]* s: the sampler process was not ready'; } || not_met '{ [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q ...'
+	{ [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump |
+		grep -q 'no samples of the first [0-9.]* s: the sampler process was not ready'; } ||
+		not_met '{ [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q ...'
 	verdict "all 20000 page faults of the main thread, from its first step on, or the trace says from when on"
 else
 	skip "the main thread from its first step on" "no software events of the kernel here, or no compiler"

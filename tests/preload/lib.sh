@@ -7,7 +7,8 @@ unset LD_PRELOAD TICKMARK_RUN
 sanitizer=$(sanitizer_of libVTcs.so)
 if [ -n "$sanitizer" ]; then
 	LD_PRELOAD=$sanitizer
-	# what a program does not free before it is killed, or exits in a thread, is its own affair; its signals are, too
+	# what a program does not free before it is killed, or exits in a thread, is its own affair; its signals are,
+	# too
 	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_segv=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 	export LD_PRELOAD ASAN_OPTIONS
 fi
@@ -32,7 +33,8 @@ valid()
 {
 	"$build/stftool" "$1" --verify >"$dir/verify" 2>&1 &&
 		"$build/stftool" "$1" --print-counters >"$dir/counters" 2>>"$dir/verify" &&
-		awk '$2 == "sampler_cpu" { n++; if ($NF != "unknown" && ($(NF - 2) < 0 || $NF > 100)) { print "sampler_cpu: " $(NF - 2) " to " $NF " percent"; bad = 1 } }
+		awk '$2 == "sampler_cpu" { n++; if ($NF != "unknown" && ($(NF - 2) < 0 || $NF > 100)) {
+		print "sampler_cpu: " $(NF - 2) " to " $NF " percent"; bad = 1 } }
 			END { exit bad || !n }' "$dir/counters" >>"$dir/verify"
 }
 
@@ -59,5 +61,6 @@ trace_complete()
 
 merged() # merged TRACE: what is left in raw files makes a valid trace
 {
-	ls VT-flush-*.dat >"$dir/verify" 2>&1 && "$build/stftool" VT-flush-*.dat --merge "$1" >"$dir/verify" 2>&1 && valid "$1"
+	ls VT-flush-*.dat >"$dir/verify" 2>&1 && "$build/stftool" VT-flush-*.dat --merge "$1" >"$dir/verify" 2>&1 &&
+		valid "$1"
 }

@@ -56,14 +56,16 @@ needs="git"
 git init -q "$dir/repo" 2>/dev/null && (cd "$dir/repo" && for i in 1 2 3 4 5 6 7 8; do
 	seq $((i * 1000)) >"f$i" && git add . && git -c user.name=a -c user.email=a@b commit -qm "$i"
 done)
-real "git clone of a local repository" sh.stf '' sh -c 'rm -rf c && git clone -q "$1" c && cd c && git log --format=%H' sh "$dir/repo"
+real "git clone of a local repository" sh.stf '' sh \
+	-c 'rm -rf c && git clone -q "$1" c && cd c && git log --format=%H' sh "$dir/repo"
 needs="make"
 # a part of this project, from configure to objects that are the same to the bit; the compiler's cache would know them
 cat >"$dir/build.sh" <<'END'
 CCACHE_DISABLE=1
 export CCACHE_DISABLE
 rm -rf b
-mkdir b && cd b && "$1/configure" -q --without-mpi --without-papi --disable-shared 2>&1 && make -s -j2 vtcounters 2>&1 || exit
+mkdir b && cd b && "$1/configure" -q --without-mpi --without-papi --disable-shared 2>&1 &&
+	make -s -j2 vtcounters 2>&1 || exit
 find . -name '*.o' | sort | xargs cksum
 ./vtcounters --version
 exit 3
@@ -76,9 +78,14 @@ else
 fi
 needs=
 real "a shell pipeline" sh.stf '' sh -c 'seq 100000 | sort -n | awk "{ s += \$1 } END { print s }"; exit 4'
-real "bash, jobs and traps" bash.stf '' bash -c 'trap "echo end" EXIT; for i in 1 2 3; do (sleep 0.0$i; echo $i) & done; wait; exit 7'
-real "stress-ng" stress-ng.stf 's/.*(successful run completed).*/\1/;/stress-ng: (info|metrc)/d' stress-ng --cpu 2 --vm 1 --vm-bytes 8M --fork 1 --timeout 1 --quiet
+real "bash, jobs and traps" bash.stf '' bash \
+	-c 'trap "echo end" EXIT; for i in 1 2 3; do (sleep 0.0$i; echo $i) & done; wait; exit 7'
+real "stress-ng" stress-ng.stf 's/.*(successful run completed).*/\1/;/stress-ng: (info|metrc)/d' stress-ng --cpu 2 \
+	--vm 1 --vm-bytes 8M --fork 1 --timeout 1 --quiet
 real "fio" fio.stf 's/[0-9.]+//g;/./!d;s/.*//' fio --name=t --size=1M --rw=randrw --bs=4k --filename=t.fio --minimal
-real "node" node.stf '' node -e 'const c=require("crypto");let n=0;for(let i=0;i<4;i++)c.pbkdf2("a","b"+i,20000,32,"sha512",(e,k)=>{n++;if(n==4){console.log("four");process.exitCode=6}})'
+real "node" node.stf '' node \
+	-e \
+	'const c=require("crypto");let n=0;for(let i=0;i<4;i++)c.pbkdf2("a","b"+i,20000,32,"sha512",(e,k)=>{n++;'\
+'if(n==4){console.log("four");process.exitCode=6}})'
 real "a JVM" java.stf '' java -version
 done_testing

@@ -22,7 +22,8 @@ same() # same NAME PROGRAM ARGUMENT...: as without the sampler
 	verdict "$name: as without"
 }
 
-for t in fork vfork system spawn environment exec-fails late thread-exit main-gone many-threads signals handler-exit mask \
+for t in fork vfork system spawn environment exec-fails late thread-exit main-gone many-threads signals handler-exit \
+	mask \
 	close-all descriptors pipe daemon dlopen limits _exit quick nothing closed-streams; do
 	same "$t" "$turns" "$t"
 	expect valid turns.stf

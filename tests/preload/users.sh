@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Rules of doc/security.md between users: raw files of another user in a shared folder, the sampler's socket taken by another user, a
-# setuid program. Needs root, which can become another user. TAP.
+# Rules of doc/security.md between users: raw files of another user in a shared folder, the sampler's socket taken by
+# another user, a setuid program. Needs root, which can become another user. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 VT_VERBOSE=1
 export VT_VERBOSE
@@ -9,7 +9,8 @@ export VT_VERBOSE
 [ -z "$sanitizer" ] || skip_all "the sanitizer is preloaded"
 other=65534
 as_other() { setpriv --reuid $other --regid $other --clear-groups "$@"; }
-as_other test -x "$build/.libs/libVTcs.so" 2>/dev/null && as_other test -x "$build/vtrun" || skip_all "another user cannot read $build, or there is no setpriv"
+as_other test -x "$build/.libs/libVTcs.so" 2>/dev/null && as_other test -x "$build/vtrun" ||
+	skip_all "another user cannot read $build, or there is no setpriv"
 chmod 755 "$dir"
 fresh
 chmod 1777 .
@@ -126,21 +127,26 @@ __attribute__((constructor)) static void run(void) { open(getenv("EVIL"), O_CREA
 END
 mkdir rootonly elsewhere
 chmod 700 rootonly
-if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" && ${CC:-cc} -o setuid s.c -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" 2>>"$dir/diff"; then
+if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" &&
+	${CC:-cc} -o setuid s.c -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" 2>>"$dir/diff"; then
 	chmod 4755 setuid
 	if [ "$(as_other ./setuid 2>/dev/null | tail -n 1)" != 0 ]; then
 		skip "a setuid program" "this file system ignores the bit, or the library is not found"
 	else
 		rm -f ./*.stf* ./*.prot
 		printf 'LOGFILE-NAME %s/rootonly/conf.stf\nVERBOSE 0\n' "$PWD" >c.conf
-		EVIL=$PWD/rootonly/evil VT_PLUGIN=$PWD/evil.so VT_LOGFILE_NAME=$PWD/rootonly/env.stf VT_FLUSH_PREFIX=$PWD/rootonly VT_CONFIG=$PWD/c.conf TMPDIR=$PWD/rootonly \
-			as_other ./setuid --itc-args --logfile-name "$PWD/rootonly/args.stf" --plugin "$PWD/evil.so" --itc-args-end >"$dir/out" 2>"$dir/err"
+		EVIL=$PWD/rootonly/evil VT_PLUGIN=$PWD/evil.so VT_LOGFILE_NAME=$PWD/rootonly/env.stf \
+			VT_FLUSH_PREFIX=$PWD/rootonly VT_CONFIG=$PWD/c.conf TMPDIR=$PWD/rootonly \
+			as_other ./setuid --itc-args --logfile-name "$PWD/rootonly/args.stf" --plugin "$PWD/evil.so" \
+			--itc-args-end >"$dir/out" 2>"$dir/err"
 		rc=$?
 		ls -A rootonly >"$dir/diff"
-		# programs and libraries of ours are taken from where they are installed only: without that what is recorded stays
+		# programs and libraries of ours are taken from where they are installed only: without that what is
+		# recorded stays
 		expect [ $rc -eq 0 ]
 		expect_empty "$dir/diff"
-		{ [ -e setuid.stf ] || { grep -q 'there is no .*/libVTinside.so' "$dir/err" && [ -e setuid.prot ] && ls VT-flush-setuid_* >/dev/null 2>&1; }; } || not_met '{ [ -e setuid.stf ] || { grep -q ...'
+		{ [ -e setuid.stf ] || { grep -q 'there is no .*/libVTinside.so' "$dir/err" && [ -e setuid.prot ] &&
+			ls VT-flush-setuid_* >/dev/null 2>&1; }; } || not_met '{ [ -e setuid.stf ] || { grep -q ...'
 		verdict "a setuid program takes no plugin and no file name from its caller"
 		rm -f ./*.stf* ./*.prot VT-flush-*
 		as_other "${python:-false}" -c 'import os; os.execv("./setuid", ["mine"])' >"$dir/out" 2>"$dir/err"
@@ -166,14 +172,16 @@ if ${CC:-cc} -o "$dir/private" "$dir/private.c" 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir" "$dir/private"
 	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- '$dir/private'" >"$dir/out" 2>&1
 	expect [ $? -eq 4 ]
-	expect_lines 1 'WARNING: /proc/[0-9]*/io: Permission denied: the process has made itself not dumpable' "$dir/out"
+	expect_lines 1 'WARNING: /proc/[0-9]*/io: Permission denied: the process has made itself not dumpable' \
+		"$dir/out"
 	"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | expect_line 'COMMENT.*Permission denied' -
 	verdict "a process that is not dumpable: what is refused is reported with its errno, once, also in the trace"
 fi
 # in a user namespace of its own, where its user has another number
 if as_other unshare -Ur true 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden"
-	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- unshare -Ur sh -c 'sleep 0.3; exit 4'" >"$dir/out" 2>&1
+	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- unshare -Ur sh -c 'sleep 0.3; exit 4'" \
+		>"$dir/out" 2>&1
 	rc=$?
 	cat "$dir/hidden/unshare.prot" >>"$dir/out"
 	expect [ $rc -eq 4 ]
@@ -191,9 +199,13 @@ fi
 if [ -x "$dir/private" ] && unshare --mount --pid --fork mount -t proc -o hidepid=2 proc /proc 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden"
 	# the sampler lives as long as the namespace
-	unshare --mount --pid --fork sh -c 'mount -t proc -o hidepid=2 proc /proc && cd "$1" && shift && timeout 60 "$@"; status=$?; i=0
-		while ls VT-* >/dev/null 2>&1 && [ $i -lt 300 ]; do i=$((i + 1)); sleep 0.1; done; exit $status' sh "$dir/hidden" \
-		setpriv --reuid $other --regid $other --clear-groups "$build/vtrun" --counter proc_read -- "$dir/private" >"$dir/out" 2>&1
+	unshare \
+		--mount --pid --fork sh \
+		-c 'mount -t proc -o hidepid=2 proc /proc && cd "$1" && shift && timeout 60 "$@"; status=$?; i=0
+		while ls VT-* >/dev/null 2>&1 && [ $i -lt 300 ]; do i=$((i + 1)); sleep 0.1; done; exit $status' \
+		sh "$dir/hidden" \
+		setpriv --reuid $other --regid $other --clear-groups "$build/vtrun" --counter proc_read \
+		-- "$dir/private" >"$dir/out" 2>&1
 	expect [ $? -eq 4 ]
 	expect_lines 1 'WARNING: /proc/[0-9]*/io: No such file or directory: .* hidepid' "$dir/out"
 	"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | expect_line 'COMMENT.*hidepid' -
@@ -226,9 +238,15 @@ if ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*th
 	skip "a thread of a process that is not dumpable" "no software events of the kernel here"
 elif ${CC:-cc} -o "$dir/later" "$dir/later.c" -pthread 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir/later"
-	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' --counter perf_page_faults --counter thread_read -- '$dir/later'" >"$dir/out" 2>&1
+	as_other \
+		sh \
+		-c \
+		"cd '$dir/hidden' && timeout 60 '$build/vtrun' --counter perf_page_faults --counter thread_read \
+-- '$dir/later'" >"$dir/out" 2>&1
 	expect [ $? -eq 4 ]
-	expect_line 'counter perf_page_faults: perf_event_open(2) of process [0-9]*: Permission denied: .*SAMPLER thread' "$dir/out"
+	expect_line \
+		'counter perf_page_faults: perf_event_open(2) of process [0-9]*: Permission denied: .*SAMPLER thread' \
+		"$dir/out"
 	expect_line 'counter thread_read: /proc/[0-9]*/task/[0-9]*/io: Permission denied: .*SAMPLER thread' "$dir/out"
 	verdict "a thread of a process that is not dumpable: each counter has its errno, and what to do"
 fi

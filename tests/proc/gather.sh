@@ -65,7 +65,8 @@ for d in /sys/class/net/*; do
 	folder "$d/device" "$d/bridge" "$d/bonding" "$d/brport"
 done
 file /sys/devices/system/node/node*/numastat /sys/devices/system/edac/mc/mc*/?e_count
-file /sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count /proc/fs/lustre/llite/*/stats /sys/kernel/debug/lustre/llite/*/stats
+file /sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count /proc/fs/lustre/llite/*/stats \
+	/sys/kernel/debug/lustre/llite/*/stats
 file /sys/class/drm/card*/device/gpu_busy_percent /sys/class/drm/card*/device/mem_info_vram_*
 for d in /sys/class/infiniband/*/ports/*; do
 	file "$d"/counters/port_*_data "$d"/counters_ext/port_*_data_64

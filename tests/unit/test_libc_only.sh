@@ -7,7 +7,8 @@ build=${top_builddir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 # the map, from samples to stamps, and the repair of messages
-objects='map/causality map/curve map/fit map/learn map/map map/online map/pairs map/run map/sample map/smooth map/spline map/steps tree/graph tree/net
+objects='map/causality map/curve map/fit map/learn map/map map/online map/pairs map/run map/sample map/smooth '\
+'map/spline map/steps tree/graph tree/net
 solve/assumptions solve/solve file/clk file/write'
 
 echo 1..5
@@ -22,7 +23,8 @@ fi
 missing=
 for o in $objects; do
 	# libtool keeps what goes into shared libraries apart
-	nm "$build/calib/${o%/*}/.libs/${o##*/}.o" >>"$dir/all" 2>/dev/null || nm "$build/calib/$o.o" >>"$dir/all" 2>/dev/null || missing="$missing $o.o"
+	nm "$build/calib/${o%/*}/.libs/${o##*/}.o" >>"$dir/all" 2>/dev/null ||
+		nm "$build/calib/$o.o" >>"$dir/all" 2>/dev/null || missing="$missing $o.o"
 done
 [ -z "$missing" ] && echo "ok 1 - every object is there" || echo "not ok 1 - not built:$missing"
 
@@ -35,7 +37,9 @@ awk '$1 == "U" { print $2 }' "$dir/all" | sort -u >"$dir/wanted"
 		nm -D --defined-only "$lib" | awk '{ sub(/@.*/, "", $3); print $3 }'
 	done
 	# of the compiler and the sanitizers
-	awk '$1 ~ /^(_GLOBAL_OFFSET_TABLE_$|__stack_chk_fail$|__asan_|__ubsan_|__sanitizer_|__(u?div|u?mod|mul)ti3$|__(fix|float))/' "$dir/wanted"
+	awk '
+		$1 ~ /^(_GLOBAL_OFFSET_TABLE_$|__stack_chk_fail$|__asan_|__ubsan_|__sanitizer_|__(u?div|u?mod|'\
+'mul)ti3$|__(fix|float))/' "$dir/wanted"
 	printf '%s\n' __divti3 __udivti3 __modti3
 } | sort -u >"$dir/had"
 comm -23 "$dir/wanted" "$dir/had" >"$dir/foreign"
@@ -46,12 +50,17 @@ else
 	sed 's/^/# /' "$dir/foreign"
 fi
 
-# Simulated clocks and links, injected truth, the methods of others, clock maps, the sources of counters, the merge and traces: none of them is in what
-# is preloaded. What it calls of these is in libVTinside.so, which it loads when it needs it. So with the calls of class SYSTEM.
-unreachable='^(cal_|stf_|smp_(cpu|disk|net|proc|perf|papi|node|group|power|alloc)$|vt_merge_|vt_raw_open_file|tmr_sim_.*|system_(read|write|fopen)$)'
+# Simulated clocks and links, injected truth, the methods of others, clock maps, the sources of counters, the merge and
+# traces: none of them is in what
+# is preloaded. What it calls of these is in libVTinside.so, which it loads when it needs it. So with the calls of class
+# SYSTEM.
+unreachable='^(cal_|stf_|smp_(cpu|disk|net|proc|perf|papi|node|group|power|alloc)$|vt_merge_|vt_raw_open_file|'\
+'tmr_sim_.*|system_(read|write|fopen)$)'
 nm "$build/.libs/libVTcs.so" | awk -v u="$unreachable" '$3 ~ u { print $3 }' >"$dir/preloaded"
-nm "$build/.libs/libVTcs.so" "$build/.libs/libVTinside.so" "$build/.libs/libVTsystem.so" | awk '$1 == "U" && $2 ~ /^(cal|smp|stf|tkm|tmr|vt)_/ { print $2 " is undefined" }' >>"$dir/preloaded"
-if nm "$build/.libs/libVTcs.so" | grep -q ' vt_raw_create$' && nm "$build/.libs/libVTinside.so" | grep -q ' vt_merge$' &&
+nm "$build/.libs/libVTcs.so" "$build/.libs/libVTinside.so" "$build/.libs/libVTsystem.so" |
+	awk '$1 == "U" && $2 ~ /^(cal|smp|stf|tkm|tmr|vt)_/ { print $2 " is undefined" }' >>"$dir/preloaded"
+if nm "$build/.libs/libVTcs.so" | grep -q ' vt_raw_create$' && nm "$build/.libs/libVTinside.so" |
+	grep -q ' vt_merge$' &&
 	nm "$build/.libs/libVTsystem.so" | grep -q ' system_read$' && [ ! -s "$dir/preloaded" ]; then
 	echo "ok 3 - libVTcs.so contains only what it can reach"
 else
@@ -59,7 +68,8 @@ else
 	sed 's/^/# /' "$dir/preloaded"
 fi
 
-# Half of the 509,276 bytes that it once had with all in it, before functions, statistics, signals and calls for files were recorded.
+# Half of the 509,276 bytes that it once had with all in it, before functions, statistics, signals and calls for files
+# were recorded.
 # The names of the folders that it is installed in are part of it: 1 KiB for longer ones than usual.
 limit=$((254638 + 1024))
 text=$(size "$build/.libs/libVTcs.so" 2>/dev/null | awk 'NR == 2 { print $1 }')
@@ -75,11 +85,14 @@ x86_64:'-g -O2')
 *) echo "ok 4 - libVTcs.so is small # SKIP the limit is for x86-64 and CFLAGS=-g -O2" ;;
 esac
 
-# libm is loaded into each process that vtrun starts, and its mappings are copied by each fork. Without optimisation sqrt() is a call.
+# libm is loaded into each process that vtrun starts, and its mappings are copied by each fork. Without optimisation
+# sqrt() is a call.
 case $flags in
 *-O2*)
-	more=$(for f in "$build/vtrun" "$build/.libs/libVTcs.so"; do ldd "$f" | awk '{ print $1 }'; done | grep -vE '^(linux-vdso|libc|/lib.*/ld-linux|ld-linux)' | sort -u | tr '\n' ' ')
-	[ -z "$more" ] && echo "ok 5 - vtrun and libVTcs.so load no library but libc" || echo "not ok 5 - vtrun and libVTcs.so also load $more"
+	more=$(for f in "$build/vtrun" "$build/.libs/libVTcs.so"; do ldd "$f" | awk '{
+		print $1 }'; done | grep -vE '^(linux-vdso|libc|/lib.*/ld-linux|ld-linux)' | sort -u | tr '\n' ' ')
+	[ -z "$more" ] && echo "ok 5 - vtrun and libVTcs.so load no library but libc" ||
+		echo "not ok 5 - vtrun and libVTcs.so also load $more"
 	;;
 *) echo "ok 5 - libraries # SKIP CFLAGS without -O2" ;;
 esac

@@ -21,7 +21,8 @@ mkdir "$work/use" && cd "$work/use" || exit 99
 step "compile a C program" gcc -std=c99 -Wall -Wextra -pedantic -Werror "$top/tests/ci/builds/use_stf.c" -o use_c \
 	$(pkg-config --cflags --libs tickmark-stf)
 # shellcheck disable=SC2046
-step "compile a C++ program" g++ -std=c++11 -Wall -Wextra -pedantic -Werror -x c++ "$top/tests/ci/builds/use_stf.c" -o use_cpp \
+step "compile a C++ program" g++ -std=c++11 -Wall -Wextra -pedantic -Werror -x c++ "$top/tests/ci/builds/use_stf.c" \
+	-o use_cpp \
 	$(pkg-config --cflags --libs tickmark-stf)
 step "run the C program" ./use_c c.stf
 step "run the C++ program" ./use_cpp cpp.stf
@@ -29,7 +30,8 @@ step "run the C++ program" ./use_cpp cpp.stf
 step "both wrote the same trace" sh -c 'for f in c.stf*; do cmp "$f" "cpp${f#c}" || exit 1; done'
 step "the installed tool finds no fault in it" "$prefix/bin/stftool" c.stf --verify
 # shellcheck disable=SC2046
-step "compile the example of the clock" gcc -std=c99 -Wall -Wextra -pedantic -Werror "$prefix/share/doc/tickmark/clock/now.c" -o now \
+step "compile the example of the clock" gcc -std=c99 \
+	-Wall -Wextra -pedantic -Werror "$prefix/share/doc/tickmark/clock/now.c" -o now \
 	$(pkg-config --cflags --libs tickmark-clock)
 step "it runs, and finds no clock" sh -c './now utc 2>no_clock; test $? -eq 2 && grep -q "no page with UTC" no_clock'
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What `make installcheck` runs: the examples as installed, compiled with nothing but what is installed. CC, CXX, FC, PYTHON3,
-# ZSTD_LIBS and BIN, LIB, INCLUDE, DOC, DATA (folders) come from make; a language without its compiler is named and left out.
+# What `make installcheck` runs: the examples as installed, compiled with nothing but what is installed. CC, CXX, FC,
+# PYTHON3,
+# ZSTD_LIBS and BIN, LIB, INCLUDE, DOC, DATA (folders) come from make; a language without its compiler is named and left
+# out.
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' 0
 LD_LIBRARY_PATH=$LIB${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -30,14 +32,17 @@ stf() # stf LANGUAGE COMPILER...: the two examples of libtickmark-stf
 	shift
 	for p in write read; do
 		# shellcheck disable=SC2086
-		"$@" -I"$INCLUDE/tickmark" "$DOC/stf/$p.c" -o "$work/$p" -L"$LIB" -ltickmark-stf $ZSTD_LIBS >"$work/log" 2>&1 || {
+		"$@" -I"$INCLUDE/tickmark" "$DOC/stf/$p.c" -o "$work/$p" -L"$LIB" -ltickmark-stf $ZSTD_LIBS \
+			>"$work/log" 2>&1 || {
 			result 1 "$name examples of libtickmark-stf"
 			return
 		}
 	done
 	rm -f "$work"/t.*
-	{ "$work/write" "$work/t.stf" && "$work/read" "$work/t.stf" | grep -Fx '1000 values, 2000 other records, last value 4096000 at 0.999500000 s' &&
-		"$BIN/$STFTOOL" "$work/t.stf" --verify && "$BIN/$STFTOOL" "$work/t.stf" --convert "$work/t.single.stf" &&
+	{ "$work/write" "$work/t.stf" && "$work/read" "$work/t.stf" |
+		grep -Fx '1000 values, 2000 other records, last value 4096000 at 0.999500000 s' &&
+		"$BIN/$STFTOOL" "$work/t.stf" --verify &&
+		"$BIN/$STFTOOL" "$work/t.stf" --convert "$work/t.single.stf" &&
 		"$work/read" <"$work/t.single.stf" | grep -F '1000 values'; } >"$work/log" 2>&1
 	result $? "$name examples of libtickmark-stf"
 }
@@ -47,9 +52,12 @@ vt() # vt LANGUAGE SOURCE COMPILER...: the example of the VT_ calls, whose trace
 	name=$1 source=$2
 	shift 2
 	rm -f "$work"/solver*
-	{ "$@" -I"$INCLUDE" "$DOC/vt/$source" -o "$work/solver" -L"$LIB" -lVTcs && (cd "$work" && ./solver | grep residual) &&
-		"$BIN/$STFTOOL" "$work/solver.stf" --convert "$work/solver.csv" && grep 'residual' "$work/solver.csv" | grep 0.0009765625 &&
-		[ "$("$BIN/$STFTOOL" "$work/solver.stf" --dump | grep -c ' ENTER .*FUNCTION')" -eq 10 ] && "$BIN/$STFTOOL" "$work/solver.stf" --dump | grep '^DEFFUNCTION.*"step"'; } >"$work/log" 2>&1
+	{ "$@" -I"$INCLUDE" "$DOC/vt/$source" -o "$work/solver" -L"$LIB" -lVTcs &&
+		(cd "$work" && ./solver | grep residual) &&
+		"$BIN/$STFTOOL" "$work/solver.stf" --convert "$work/solver.csv" &&
+		grep 'residual' "$work/solver.csv" | grep 0.0009765625 &&
+		[ "$("$BIN/$STFTOOL" "$work/solver.stf" --dump | grep -c ' ENTER .*FUNCTION')" -eq 10 ] &&
+		"$BIN/$STFTOOL" "$work/solver.stf" --dump | grep '^DEFFUNCTION.*"step"'; } >"$work/log" 2>&1
 	result $? "$name example of the VT_ calls"
 }
 
@@ -80,7 +88,8 @@ done
 if [ -z "$python" ] || [ ! -e "$LIB/libtickmark-stf.so" ]; then
 	echo "left out, no python3 with numpy or no shared library: the Python example"
 else
-	TICKMARK_STF_LIBRARY=$LIB/libtickmark-stf.so PYTHONPATH=$DATA/python "$python" "$DOC/stf/counters.py" "$work/t.stf" >"$work/log" 2>&1 &&
+	TICKMARK_STF_LIBRARY=$LIB/libtickmark-stf.so PYTHONPATH=$DATA/python "$python" "$DOC/stf/counters.py" \
+		"$work/t.stf" >"$work/log" 2>&1 &&
 		grep -q '^net:bytes_sent \[bytes\] of process 0: 500 samples, last 4096000 at 0.999500000 s' "$work/log"
 	result $? "Python example of libtickmark-stf"
 fi

@@ -9,7 +9,8 @@ mkdir "$LOCPATH"
 for locale in de_DE tr_TR; do
 	# it warns, with status 1, where the charmap lacks a character
 	localedef -c -i $locale -f UTF-8 "$LOCPATH/$locale.UTF-8" >"$work/log" 2>&1
-	[ -e "$LOCPATH/$locale.UTF-8/LC_NUMERIC" ] || { echo "SKIPPED: localedef has no $locale (Debian: locales): $(head -n 1 "$work/log")"; exit 77; }
+	[ -e "$LOCPATH/$locale.UTF-8/LC_NUMERIC" ] || { echo "SKIPPED: localedef has no $locale (Debian: locales): \
+$(head -n 1 "$work/log")"; exit 77; }
 done
 configured locales
 step "locales: make" make -j"$jobs" check TESTS=

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The tarball builds, installs and passes installcheck where there are no Autotools; the Debian packages are built from it, pass
-# lintian without an error, and what they hold starts.
+# The tarball builds, installs and passes installcheck where there are no Autotools; the Debian packages are built from
+# it, pass lintian without an error, and what they hold starts.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 need xz

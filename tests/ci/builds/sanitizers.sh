@@ -6,7 +6,8 @@
 . "$(dirname "$0")/../lib/lib.sh"
 need gcc
 configured asan+ubsan CC=gcc \
-	CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,float-divide-by-zero -fno-sanitize-recover=all"
+	CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,float-divide-by-zero \
+-fno-sanitize-recover=all"
 export LSAN_OPTIONS="suppressions=$top/tests/ci/lib/lsan.supp:print_suppressions=0"
 export UBSAN_OPTIONS=print_stacktrace=1
 step "asan+ubsan: make" make -j"$jobs"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Readers and writers of traces and of clock pages, and the threads that compare processing units, under ThreadSanitizer.
+# Readers and writers of traces and of clock pages, and the threads that compare processing units, under
+# ThreadSanitizer.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 need gcc
@@ -18,5 +19,6 @@ done
 configured "tsan, libraries" CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 step "tsan: make libraries" make -j"$jobs" libVTcs.la libVTinside.la vtrun vtsampler stftool
 TSAN_OPTIONS="exitcode=66 report_thread_leaks=0 suppressions=$top/tests/ci/lib/tsan.supp"
-step "tsan: counters at events of threads" env top_srcdir="$top" srcdir="$top" top_builddir="$PWD" CC=gcc CFLAGS=-fsanitize=thread \
+step "tsan: counters at events of threads" env top_srcdir="$top" srcdir="$top" top_builddir="$PWD" CC=gcc \
+	CFLAGS=-fsanitize=thread \
 	sh "$top/tests/vt/api/events.sh"

@@ -13,11 +13,16 @@ for set in --without-mpi "$others" "--without-mpi $others"; do
 done
 
 if command -v mpicc >/dev/null; then
-	mkdir "$work/names" && ln -s "$(command -v mpicc)" "$work/names/mpicc.named" && ln -s "$(command -v mpirun)" "$work/names/mpirun.named"
+	mkdir "$work/names" && ln -s "$(command -v mpicc)" "$work/names/mpicc.named" && ln -s "$(command -v mpirun)" \
+		"$work/names/mpirun.named"
 	PATH=$work/names:$PATH
 	configured "MPICC is a name" MPICC=mpicc.named
 	step "MPICC is a name: it is taken" grep -qx "MPICC = $work/names/mpicc.named" Makefile
 	step "MPICC is a name: its launcher, too" grep -qx "MPIRUN = $work/names/mpirun.named" Makefile
 	# shellcheck disable=SC2016
-	step "MPICC is no program: refused by name" sh -c '! "$1/configure" -q MPICC=mpicc.none 2>said && grep -q "MPICC=mpicc.none was given, but there is no such program" said' - "$top"
+	step "MPICC is no program: refused by name" \
+		sh \
+		-c \
+		'! "$1/configure" -q MPICC=mpicc.none 2>said && grep -q "MPICC=mpicc.none was given, but there is no '\
+'such program" said' - "$top"
 fi

@@ -35,7 +35,8 @@ valid() # valid TRACE: no fault, and no running total ever decreases
 		$2 == "SAMP" {
 			for (i = 5; i < NF; i += 5) {
 				if ($i == "DEF" && $(i + 1) in total) {
-					if ($(i + 4) < last[$(i + 1)]) { print total[$(i + 1)], "falls from", last[$(i + 1)], "to", $(i + 4); bad = 1 }
+					if ($(i + 4) < last[$(i + 1)]) {
+					print total[$(i + 1)], "falls from", last[$(i + 1)], "to", $(i + 4); bad = 1 }
 					last[$(i + 1)] = $(i + 4)
 				}
 			}
@@ -54,7 +55,8 @@ total()
 				if ($(i + 1) == id) { if (first == "") { first = $(i + 4) } end = $(i + 4) }
 			}
 		}
-		END { print name, "grew by", end - first, "of", least, "to", most; exit first == "" || end - first < least || end - first > most }' dump >why
+		END { print name, "grew by", end - first, "of", least, "to", most;
+		exit first == "" || end - first < least || end - first > most }' dump >why
 }
 
 noted() { grep -q "COMMENT.*$1" dump || { echo "no comment: $1" >why; false; }; }
@@ -126,7 +128,13 @@ done
 cat >plug.sh <<'END'
 net=$1 disk=$2 devices=$3
 until_there() { i=0; until [ -e "$1" ] || [ $i -ge 100 ]; do i=$((i + 1)); sleep 0.1; done; }
-rescan() { echo 1 >/sys/bus/pci/rescan; until_there "/sys/class/net/$net/statistics"; until_there "/dev/$disk"; ip link set "$net" up; }
+rescan()
+{
+	echo 1 >/sys/bus/pci/rescan
+	until_there "/sys/class/net/$net/statistics"
+	until_there "/dev/$disk"
+	ip link set "$net" up
+}
 remove() { for d in $pci; do echo 1 >"/sys/bus/pci/devices/$d/remove"; done; }
 pci="$4 $5"
 sleep 1
@@ -148,7 +156,8 @@ if [ -n "$net" ] && [ -n "$disk" ]; then
 	# absent when the program begins
 	echo 1 >"/sys/bus/pci/devices/$a/remove"
 	echo 1 >"/sys/bus/pci/devices/$b/remove"
-	out=$(vtrun --counter net_tx --counter 'net_tx:*' --counter disk_write --counter "disk_write:$disk" -- sh plug.sh "$net" "$disk" devices "$a" "$b")
+	out=$(vtrun --counter net_tx --counter 'net_tx:*' --counter disk_write --counter "disk_write:$disk" \
+		-- sh plug.sh "$net" "$disk" devices "$a" "$b")
 	[ "$out" = moved ]
 	ok "PCI devices come, go and come: the program ends well" $?
 	valid sh.stf
@@ -157,14 +166,16 @@ if [ -n "$net" ] && [ -n "$disk" ]; then
 	ok "bytes sent are those of the frames" $?
 	awk -v name="\"net_tx:$net\"" '$1 == "DEFCOUNTER" && $3 == name { found = 1 } END { exit !found }' dump &&
 		awk -v name="\"disk_write:$disk\"" '$1 == "DEFCOUNTER" && $3 == name { id = $2 }
-			$2 == "SAMP" && id != "" { for (i = 5; i < NF; i += 5) { if ($(i + 1) == id) { end = $(i + 4) } } }
+			$2 == "SAMP" && id != "" { for (i = 5; i < NF; i += 5) { if ($(i + 1) == id) {
+			end = $(i + 4) } } }
 			END { print end; exit end != 24 * 65536 }' dump >why
 	ok "who was absent at the start has counters of its own" $?
 	# other disks may be written to meanwhile
 	total disk_write $((24 * 65536)) $((24 * 65536 + 1048576))
 	ok "bytes written are those of the writes" $?
 else
-	for t in "PCI devices come, go and come: the program ends well" "a valid trace" "bytes sent are those of the frames" \
+	for t in "PCI devices come, go and come: the program ends well" "a valid trace" \
+		"bytes sent are those of the frames" \
 		"who was absent at the start has counters of its own" "bytes written are those of the writes"; do
 		skip "$t" "no interface and disk at PCI that nobody uses"
 	done
@@ -188,7 +199,9 @@ done
 if [ -n "$nvme" ] && [ "$(cat /sys/block/nvme*c*n*/hidden 2>/dev/null | grep -c 1)" -ge 2 ]; then
 	echo "# $nvme of $(cd /sys/block && echo nvme*c*n*)"
 	# shellcheck disable=SC2016
-	vtrun --counter disk_write --counter 'disk_write:nvme*' -- sh -c 'sleep 1; dd if=/dev/zero of="$0" bs=64k count=256 oflag=direct; sleep 1' "/dev/$nvme" 2>/dev/null
+	vtrun --counter disk_write --counter 'disk_write:nvme*' \
+		-- sh -c 'sleep 1; dd if=/dev/zero of="$0" bs=64k count=256 oflag=direct; sleep 1' "/dev/$nvme" \
+		2>/dev/null
 	ok "writing to an NVMe disk with two paths" $?
 	# the kernel counts at the paths, and from 6.4 on at their head, too
 	valid sh.stf && awk -v head="\"disk_write:$nvme\"" '
@@ -196,7 +209,8 @@ if [ -n "$nvme" ] && [ "$(cat /sys/block/nvme*c*n*/hidden 2>/dev/null | grep -c 
 		$1 == "DEFCOUNTER" && $3 == head { id = $2 }
 		$2 == "SAMP" {
 			for (i = 5; i < NF; i += 5) {
-				if ($(i + 1) in path || $(i + 1) == id) { if (!($(i + 1) in first)) { first[$(i + 1)] = $(i + 4) } end[$(i + 1)] = $(i + 4) }
+				if ($(i + 1) in path || $(i + 1) == id) { if (!($(i + 1) in first)) {
+				first[$(i + 1)] = $(i + 4) } end[$(i + 1)] = $(i + 4) }
 			}
 		}
 		END {
@@ -227,7 +241,8 @@ echo none >/sys/power/pm_test
 sleep 2
 echo slept
 END
-if grep -q core /sys/power/pm_test 2>/dev/null && grep -q disk /sys/power/state && grep -q '^now at' /proc/timer_list; then
+if grep -q core /sys/power/pm_test 2>/dev/null && grep -q disk /sys/power/state &&
+	grep -q '^now at' /proc/timer_list; then
 	for timer in CPU clock_monotonic; do
 		clocks >before
 		out=$(vtrun --timer "$timer" --counter '**' -- sh sleep.sh)
@@ -239,11 +254,13 @@ if grep -q core /sys/power/pm_test 2>/dev/null && grep -q disk /sys/power/state 
 		ok "$timer: a valid trace, no total falls" $?
 		# the two clocks were read one after the other, by programs
 		sed -n 's/.*suspended for \([0-9.]*\) s.*/\1/p' dump | awk -v want="$asleep" '{ n++; got = $1 }
-			END { print n + 0 " times noted, " got " s of " want; exit n != 1 || want < 2 || got < want - 1 || got > want + 1 }' >why
+			END { print n + 0 " times noted, " got " s of " want; exit n != 1 || want < 2 ||
+			got < want - 1 || got > want + 1 }' >why
 		rc=$?
 		sed 's/^/# /' why
 		ok "$timer: it is noted once, for how long" $rc
-		awk '$2 == "SAMP" { if (last && $1 - last > gap) { gap = $1 - last } last = $1 } END { print gap / 1e9 }' dump >gap
+		awk '$2 == "SAMP" { if (last && $1 - last > gap) { gap = $1 - last } last = $1 }
+			END { print gap / 1e9 }' dump >gap
 		echo "# $timer: longest gap $(cat gap) s"
 		if [ "$timer" = clock_monotonic ]; then
 			awk -v asleep="$asleep" '{ exit !($1 < asleep) }' gap
@@ -251,7 +268,8 @@ if grep -q core /sys/power/pm_test 2>/dev/null && grep -q disk /sys/power/state 
 		fi
 	done
 else
-	for t in "a suspended machine: the program ends well" "a valid trace, no total falls" "it is noted once, for how long"; do
+	for t in "a suspended machine: the program ends well" "a valid trace, no total falls" \
+		"it is noted once, for how long"; do
 		skip "$t" "no /sys/power/pm_test and hibernation in this kernel"
 	done
 fi

@@ -3,8 +3,8 @@
 # The counter sources on a machine that has a PMU, when this one has none: cross-compiled and run there.
 #   PMU_CC   a compiler for it that finds PAPI's headers, "aarch64-linux-gnu-gcc --sysroot=..."
 #   PMU_RUN  what runs a command there in the working directory: "srun -w NODE", a wrapper of an emulator
-#   PMU_MPICC  the same as PMU_CC with MPI, PMU_MPIRUN what starts three ranks there ("mpirun -np 3"): then the counts of
-#              each rank must come back from the trace of a job as well. Words there must not need quoting.
+# PMU_MPICC the same as PMU_CC with MPI, PMU_MPIRUN what starts three ranks there ("mpirun -np 3"): then the counts of
+# each rank must come back from the trace of a job as well. Words there must not need quoting.
 # QEMU's ARM PMU counts cycles and instructions and offers other events that stay 0: vtcounters must refuse those.
 # PMU_ZERO names one such event (default PAPI_L1_DCM; empty on real hardware).
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
@@ -47,23 +47,32 @@ printf '%s\n' '#define PACKAGE_NAME "Tickmark"' '#define PACKAGE_STRING "Tickmar
 of_libVT() # the sources of libVT.so
 {
 	find "$top/base" "$top/timers" "$top/stf" "$top/sampler" "$top/calib" "$top/collector-plugin" -name '*.c' |
-		grep -vE '/(agent|launch)/|/(load|inside|failsafe|help)\.c$' | grep -vE '/(vtcounters|validate|works|timertest[a-z_]*|calib(sim|truth)[a-z_]*|link_none|vtrun|vtrun_hw|vtrun_mpi|vtrun_show|vt_null|merge_clk)\.c$'
+		grep -vE '/(agent|launch)/|/(load|inside|failsafe|help)\.c$' |
+		grep \
+		-vE \
+		'/(vtcounters|validate|works|timertest[a-z_]*|calib(sim|truth)[a-z_]*|link_none|vtrun|vtrun_hw|'\
+'vtrun_mpi|vtrun_show|vt_null|merge_clk)\.c$'
 }
 {
 	echo '{ global:'
-	awk -f "$top/collector-plugin/exports.awk" "$top/collector-plugin/api/api.list" "$top/collector-plugin/preload/preload.sym" \
+	awk -f "$top/collector-plugin/exports.awk" "$top/collector-plugin/api/api.list" \
+		"$top/collector-plugin/preload/preload.sym" \
 		"$top/collector-plugin/mpi/calls.def" | sed 's/$/;/'
 	echo 'local: *; };'
 } >libVT.map
 wrap=$(printf -- '-Wl,--wrap=%s ' malloc calloc realloc free strdup strndup)
 # shellcheck disable=SC2046,SC2086
-step "cross-compile libVT" $PMU_MPICC -std=gnu11 -D_GNU_SOURCE -O1 -w -fPIC -shared -I. -I"$top" '-DLIBDIR=""' -o libVT.so $(of_libVT) \
+step "cross-compile libVT" $PMU_MPICC -std=gnu11 -D_GNU_SOURCE -O1 -w -fPIC -shared -I. -I"$top" '-DLIBDIR=""' \
+	-o libVT.so $(of_libVT) \
 	-Wl,--version-script=libVT.map $wrap -Wl,-z,nodelete -lm -lpthread -ldl
 # shellcheck disable=SC2086,SC2016
-step "cross-compile the job" $PMU_MPICC -O1 -I"$top/include" -o loop "$top/tests/vt/mpi/programs/mpi_loop.c" -L. -lVT '-Wl,-rpath,$ORIGIN'
-printf 'COUNTER PAPI_TOT_INS on\nCOUNTER PAPI_TOT_INS:process on\nSAMPLE-PERIOD 10ms\nFLUSH-PREFIX /tmp\nFORCE on\n' >loop.conf
+step "cross-compile the job" $PMU_MPICC -O1 -I"$top/include" -o loop "$top/tests/vt/mpi/programs/mpi_loop.c" -L. \
+	-lVT '-Wl,-rpath,$ORIGIN'
+printf 'COUNTER PAPI_TOT_INS on\nCOUNTER PAPI_TOT_INS:process on\nSAMPLE-PERIOD 10ms\nFLUSH-PREFIX /tmp\nFORCE on\n' \
+	>loop.conf
 # shellcheck disable=SC2086
-job() { $PMU_RUN env VT_CONFIG=loop.conf OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $PMU_MPIRUN ./loop </dev/null >job 2>&1 || { cat job; return 1; }; }
+job() { $PMU_RUN env VT_CONFIG=loop.conf OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $PMU_MPIRUN ./loop \
+	</dev/null >job 2>&1 || { cat job; return 1; }; }
 step "three ranks" job
 configured native --without-mpi
 step "this machine's xstftool" make -j"$jobs" xstftool
@@ -81,7 +90,8 @@ exact() # exact COUNTER
 		END {
 			for (k in times) {
 				split(k, f, " ")
-				if (times[k] > most[f[1] " " f[2]]) { most[f[1] " " f[2]] = times[k]; count[f[1] " " f[2]] = f[3] }
+				if (times[k] > most[f[1] " " f[2]]) { most[f[1] " " f[2]] = times[k]; count[f[1] " " '\
+'f[2]] = f[3] }
 			}
 			for (r = 0; r < 3; r++) {
 				n = 100000 * (r + 1)

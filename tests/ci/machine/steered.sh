@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Two ranks on one machine whose realtime clock is steered by the kernel itself meanwhile (adjtimex: frequency, tick, slew) and set: both
-# correct the same clock, each by its own sessions, so what they make of one stamp must agree within their bounds. Cross-compiled and run in
-# a machine whose clock may be moved, as for machine.sh.
-#   MACHINE_CC     a compiler for it; MACHINE_MPICC  the same with its Open MPI (-showme:compile and -showme:link are asked)
-#   MACHINE_RUN    what runs a command there as root, in the working directory, which the machine sees; with two CPUs
+# Two ranks on one machine whose realtime clock is steered by the kernel itself meanwhile (adjtimex: frequency, tick,
+# slew) and set: both
+# correct the same clock, each by its own sessions, so what they make of one stamp must agree within their bounds.
+# Cross-compiled and run in a machine whose clock may be moved, as for machine.sh.
+# MACHINE_CC a compiler for it; MACHINE_MPICC the same with its Open MPI (-showme:compile and -showme:link are asked)
+# MACHINE_RUN what runs a command there as root, in the working directory, which the machine sees; with two CPUs
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 if [ -z "${MACHINE_CC:-}" ] || [ -z "${MACHINE_MPICC:-}" ] || [ -z "${MACHINE_RUN:-}" ]; then

@@ -15,7 +15,8 @@ moved()
 	name=$1
 	shift
 	rm -f s.*
-	timeout 120 mpirun --oversubscribe -np 2 ./timertest 6 1.5 --timer clock_realtime --synced-host off --timer-skip 0 \
+	timeout 120 mpirun --oversubscribe -np 2 ./timertest 6 1.5 --timer clock_realtime --synced-host off \
+		--timer-skip 0 \
 		--performance-time 50ms --burst 5 --force --output s >out 2>&1 &
 	launched=$!
 	while kill -0 $launched 2>/dev/null && ! grep -q '^0\. recording messages' out; do

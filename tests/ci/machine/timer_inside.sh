@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# timer_inside.sh FOLDER FILE: for contrib.sh, in mount, process and control group namespaces of its own: a systemd of one user
-# enables tickmark-check.timer, which must start the check without help, and then wait for ten minutes.
+# timer_inside.sh FOLDER FILE: for contrib.sh, in mount, process and control group namespaces of its own: a systemd of
+# one user enables tickmark-check.timer, which must start the check without help, and then wait for ten minutes.
 # Status 77: there is no such systemd here; the reason is printed.
 set -u
 folder=$1 file=$2
@@ -9,7 +9,8 @@ XDG_RUNTIME_DIR=$folder/run XDG_CONFIG_HOME=$folder/config HOME=$folder
 export XDG_RUNTIME_DIR XDG_CONFIG_HOME HOME
 unset DBUS_SESSION_BUS_ADDRESS
 {
-	mount --make-rprivate / && mount -t proc none /proc && umount -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup &&
+	mount --make-rprivate / && mount -t proc none /proc && umount -R /sys/fs/cgroup &&
+		mount -t cgroup2 none /sys/fs/cgroup &&
 		mount -t tmpfs none /run && mkdir -p /run/systemd/system && mkdir -m 700 "$XDG_RUNTIME_DIR"
 } >"$folder/mount.log" 2>&1 || { echo "file systems cannot be mounted: $(tail -n 1 "$folder/mount.log")"; exit 77; }
 /lib/systemd/systemd --user --log-target=console >"$folder/systemd.log" 2>&1 &
@@ -23,7 +24,8 @@ within() # within SECONDS COMMAND...
 		sleep 0.2
 	done
 }
-within 30 [ -S "$XDG_RUNTIME_DIR/systemd/private" ] || { echo "systemd --user does not start: $(tail -n 1 "$folder/systemd.log")"; exit 77; }
+within 30 [ -S "$XDG_RUNTIME_DIR/systemd/private" ] || { echo "systemd --user does not start: \
+$(tail -n 1 "$folder/systemd.log")"; exit 77; }
 systemctl --user enable --now tickmark-check.timer
 ran()
 {

@@ -36,9 +36,12 @@ for f in "$contrib"/slurm/*.sh "$contrib"/prometheus/*.sh; do
 	sh -n "$f"
 	good "$(basename "$f") is a shell script" $?
 done
-"${PYTHON3:-python3}" -c 'import json, sys; d = json.load(open(sys.argv[1])); assert len(d["panels"]) >= 4' "$contrib/prometheus/tickmark-dashboard.json"
+"${PYTHON3:-python3}" -c 'import json, sys; d = json.load(open(sys.argv[1])); assert len(d["panels"]) >= 4' \
+	"$contrib/prometheus/tickmark-dashboard.json"
 good "the dashboard is JSON" $?
-if has npm && (cd "$work" && npm install --no-audit --no-fund --ignore-scripts @grafana/grafana-foundation-sdk@0.0.21 typescript@7 >npm.txt 2>&1); then
+if has npm &&
+	(cd "$work" && npm install --no-audit --no-fund --ignore-scripts @grafana/grafana-foundation-sdk@0.0.21 \
+	typescript@7 >npm.txt 2>&1); then
 	types() # types FILE: is this dashboard one by Grafana's own types?
 	{
 		{
@@ -55,7 +58,8 @@ EOS
 			cat "$1"
 			echo '; export default dashboard;'
 		} >"$work/dashboard.ts"
-		(cd "$work" && node_modules/.bin/tsc --noEmit --strict --skipLibCheck --module nodenext --moduleResolution nodenext dashboard.ts) >"$work/tsc.log" 2>&1
+		(cd "$work" && node_modules/.bin/tsc --noEmit --strict --skipLibCheck --module nodenext \
+			--moduleResolution nodenext dashboard.ts) >"$work/tsc.log" 2>&1
 	}
 	types "$contrib/prometheus/tickmark-dashboard.json"
 	good "the dashboard is one by Grafana's own types" $?
@@ -70,8 +74,10 @@ else
 fi
 
 if has promtool; then
-	mkdir "$work/textfile" && TIMERTEST=$timertest XDG_STATE_HOME=$work/none "$contrib/prometheus/tickmark-textfile.sh" "$work/textfile" &&
-		promtool check metrics <"$work/textfile/tickmark.prom" >"$work/promtool.log" 2>&1 && [ ! -s "$work/promtool.log" ]
+	mkdir "$work/textfile" && TIMERTEST=$timertest XDG_STATE_HOME=$work/none \
+		"$contrib/prometheus/tickmark-textfile.sh" "$work/textfile" &&
+		promtool check metrics <"$work/textfile/tickmark.prom" >"$work/promtool.log" 2>&1 &&
+		[ ! -s "$work/promtool.log" ]
 	good "promtool finds nothing in the metrics" $?
 	promtool check rules "$contrib/prometheus/tickmark-alerts.yml" >"$work/promtool.log" 2>&1 &&
 		promtool test rules "$contrib/prometheus/tickmark-alerts-test.yml" >>"$work/promtool.log" 2>&1
@@ -81,15 +87,19 @@ else
 fi
 
 if has prometheus-node-exporter && [ -s "$work/textfile/tickmark.prom" ]; then
-	prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory="$work/textfile" \
+	prometheus-node-exporter --collector.disable-defaults --collector.textfile \
+		--collector.textfile.directory="$work/textfile" \
 		--web.listen-address=127.0.0.1:0 >"$work/exporter.log" 2>&1 &
 	exporter=$!
 	tries=0
-	until address=$(sed -n 's/.*address=\(127[0-9.]*:[0-9]*\).*/\1/p' "$work/exporter.log" | head -n 1) && [ -n "$address" ] || [ $tries -ge 100 ]; do
+	until address=$(sed -n 's/.*address=\(127[0-9.]*:[0-9]*\).*/\1/p' "$work/exporter.log" | head -n 1) &&
+		[ -n "$address" ] || [ $tries -ge 100 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	"${PYTHON3:-python3}" - "http://$address/metrics" "$work/textfile/tickmark.prom" "$contrib/prometheus/tickmark-dashboard.json" "$contrib/prometheus/tickmark-alerts.yml" >"$work/served.log" 2>&1 <<'EOS'
+	"${PYTHON3:-python3}" - "http://$address/metrics" "$work/textfile/tickmark.prom" \
+		"$contrib/prometheus/tickmark-dashboard.json" "$contrib/prometheus/tickmark-alerts.yml" \
+		>"$work/served.log" 2>&1 <<'EOS'
 import json, re, sys, urllib.request
 served = urllib.request.urlopen(sys.argv[1], timeout=20).read().decode()
 value = lambda text: {l.rsplit(" ", 1)[0]: float(l.rsplit(" ", 1)[1]) for l in text.splitlines() if l.startswith("timertest")}
@@ -111,8 +121,11 @@ else
 fi
 
 if has systemd-analyze; then
-	cp "$contrib"/systemd/tickmark-* "$work/" && sed -i "s|/usr/share/tickmark/contrib|$contrib|; s|/usr/sbin|${timertest%/*}|" "$work"/tickmark-*.service &&
-		systemd-analyze --man=no verify "$work/tickmark-check.service" "$work/tickmark-check.timer" "$work/tickmark-clockd.service" >"$work/systemd.log" 2>&1 &&
+	cp "$contrib"/systemd/tickmark-* "$work/" &&
+		sed -i "s|/usr/share/tickmark/contrib|$contrib|; s|/usr/sbin|${timertest%/*}|" \
+		"$work"/tickmark-*.service &&
+		systemd-analyze --man=no verify "$work/tickmark-check.service" "$work/tickmark-check.timer" \
+		"$work/tickmark-clockd.service" >"$work/systemd.log" 2>&1 &&
 		! grep tickmark "$work/systemd.log"
 	good "systemd-analyze verifies the units" $?
 else
@@ -123,23 +136,32 @@ cgroup=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)/t
 if [ -x /lib/systemd/systemd ] && has systemctl && has unshare && mkdir "$cgroup" 2>"$work/mkdir.txt"; then
 	s=$work/timer
 	mkdir -p "$s/config/systemd/user/tickmark-check.timer.d" "$s/node-exporter"
-	printf '[Timer]\nRandomizedDelaySec=0\nAccuracySec=1ms\n' >"$s/config/systemd/user/tickmark-check.timer.d/now.conf"
+	printf '[Timer]\nRandomizedDelaySec=0\nAccuracySec=1ms\n' \
+		>"$s/config/systemd/user/tickmark-check.timer.d/now.conf"
 	cp "$contrib/systemd/tickmark-check.timer" "$s/config/systemd/user/"
-	sed "s|/usr/share/tickmark/contrib|$contrib|; s|/var/lib/prometheus/node-exporter|$s/node-exporter|; s|^Type=.*|&\nEnvironment=TIMERTEST=$timertest|" \
+	sed \
+		"s|/usr/share/tickmark/contrib|$contrib|; s|/var/lib/prometheus/node-exporter|$s/node-exporter|; s|\
+^Type=.*|&\nEnvironment=TIMERTEST=$timertest|" \
 		"$contrib/systemd/tickmark-check.service" >"$s/config/systemd/user/tickmark-check.service"
 	# shellcheck disable=SC2016
-	timeout -k 5 300 sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec unshare --mount --pid --fork --cgroup --kill-child "$@"' sh "$cgroup" \
+	timeout -k 5 300 \
+		sh \
+		-c \
+		'echo $$ >"$1/cgroup.procs" && shift && exec unshare --mount --pid --fork --cgroup --kill-child "$@"' \
+		sh "$cgroup" \
 		sh "$top/tests/ci/machine/timer_inside.sh" "$s" "$s/node-exporter/tickmark.prom" >"$work/timer.log" 2>&1
 	status=$?
 	if [ $status -eq 77 ]; then
 		skipped "no systemd could be started: $(tail -n 1 "$work/timer.log")"
 	else
-		grep -q '^timertest_check_status{' "$s/node-exporter/tickmark.prom" 2>>"$work/timer.log" && [ $status -eq 0 ]
+		grep -q '^timertest_check_status{' "$s/node-exporter/tickmark.prom" 2>>"$work/timer.log" &&
+			[ $status -eq 0 ]
 		good "a systemd starts the check by its timer, and again after ten minutes" $?
 	fi
 	find "$cgroup" -depth -type d -exec rmdir {} \; 2>>"$work/mkdir.txt"
 else
-	skipped "no systemd to start (Debian: systemd; as root, with control groups of version 2): $(cat "$work/mkdir.txt" 2>/dev/null)"
+	skipped "no systemd to start (Debian: systemd; as root, with control groups of version 2): \
+$(cat "$work/mkdir.txt" 2>/dev/null)"
 fi
 
 if [ -r /usr/share/lmod/lmod/init/sh ]; then
@@ -158,23 +180,31 @@ else
 	skipped "lmod is not installed"
 fi
 
-# ---- formats of --check, each read by who is meant to read it: what was read is compared with the JSON of the same kind of run ----
+# ---- formats of --check, each read by who is meant to read it: what was read is compared with the JSON of the same
+# kind of run ----
 state=$work/state
 : >"$work/formats.log"
 in_format() # in_format NAME: one failed check at least
 {
-	TZ=UTC "$timertest" --check --state-dir "$state" -w clock.cost=1ps --format "$1" >"$work/check.$1" 2>>"$work/formats.log"
+	TZ=UTC "$timertest" --check --state-dir "$state" -w clock.cost=1ps --format "$1" >"$work/check.$1" \
+		2>>"$work/formats.log"
 }
 in_format json
-checks=$("${PYTHON3:-python3}" -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["checks"]))' "$work/check.json")
+checks=$("${PYTHON3:-python3}" -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["checks"]))' \
+	"$work/check.json")
 if perl -MMonitoring::Plugin::Performance -e 1 2>/dev/null; then
 	in_format nagios
-	values=$("${PYTHON3:-python3}" -c 'import json, sys; print(sum(c["value"] is not None for c in json.load(open(sys.argv[1]))["checks"]))' "$work/check.json")
+	values=$("${PYTHON3:-python3}" \
+		-c 'import json, sys; print(sum(c["value"] is not None for c in '\
+'json.load(open(sys.argv[1]))["checks"]))' "$work/check.json")
 	# shellcheck disable=SC2016
-	perl -MMonitoring::Plugin::Performance -e '$_ = <STDIN>; s/^TIMERTEST WARNING - [^|]*\|\s*// or die "no status: $_";
-		my @p = Monitoring::Plugin::Performance->parse_perfstring($_); my ($c) = grep { $_->label eq "clock.cost" } @p;
+	perl -MMonitoring::Plugin::Performance \
+		-e '$_ = <STDIN>; s/^TIMERTEST WARNING - [^|]*\|\s*// or die "no status: $_";
+		my @p = Monitoring::Plugin::Performance->parse_perfstring($_); my ($c) = grep { $_->label '\
+'eq "clock.cost" } @p;
 		die scalar(@p) . " values, not $ARGV[0]" unless @p == $ARGV[0];
-		die "clock.cost" unless $c->uom eq "us" && $c->value > 0 && $c->threshold->get_status($c->value) == 1' "$values" \
+		die "clock.cost" unless $c->uom eq "us" && $c->value > 0 && $c->threshold->get_status($c->value) == 1' \
+		"$values" \
 		<"$work/check.nagios" >"$work/perl.log" 2>&1
 	good "Nagios's own parser reads --format nagios, and judges the value as we do" $?
 else
@@ -183,8 +213,10 @@ fi
 if has npm && (cd "$work" && npm install --no-audit --no-fund --ignore-scripts junit2json@3 >npm.txt 2>&1); then
 	"$contrib/timertest-junit.py" <"$work/check.json" >"$work/check.junit"
 	(cd "$work" && node --input-type=module -e 'import { parse } from "junit2json"; import fs from "fs";
-		const s = await parse(fs.readFileSync("check.junit", "utf8")), of = s.testcase.find(c => c.name === "clock.cost");
-		if (s.testcase.length !== +process.argv[1] || s.tests !== s.testcase.length || !of.failure?.length) throw JSON.stringify(s);' "$checks") >"$work/junit.log" 2>&1
+		const s = await parse(fs.readFileSync("check.junit", "utf8")), of = s.testcase.find(c => c.name '\
+'=== "clock.cost");
+		if (s.testcase.length !== +process.argv[1] || s.tests !== s.testcase.length || !of.failure?.length) '\
+'throw JSON.stringify(s);' "$checks") >"$work/junit.log" 2>&1
 	good "junit2json reads what timertest-junit.py writes, all checks" $?
 else
 	skipped "npm could not install junit2json"
@@ -200,14 +232,16 @@ s=$work/slurm
 mkdir -p "$s/state" "$s/spool" "$s/etc"
 chmod 755 "$work" "$s"
 # shellcheck disable=SC2086
-${CC:-cc} -Wall -Werror -shared -fPIC -o "$s/spank_tickmark.so" "$contrib/slurm/spank_tickmark.c" >"$work/spank.log" 2>&1
+${CC:-cc} -Wall -Werror -shared -fPIC -o "$s/spank_tickmark.so" "$contrib/slurm/spank_tickmark.c" >"$work/spank.log" \
+	2>&1
 good "the SPANK plug-in compiles" $?
 dd if=/dev/urandom of="$s/munge.key" bs=128 count=1 2>/dev/null
 chmod 400 "$s/munge.key"
 mkdir -p "$s/munge" && chmod 711 "$s/munge"
 for script in prolog healthcheck taskprolog; do
 	# Slurm gives them no environment
-	sed "2a TIMERTEST=$s/timertest TICKMARK_STATE=$s/tickmark SCONTROL=$s/scontrol" "$contrib/slurm/$script.sh" >"$s/$script.sh"
+	sed "2a TIMERTEST=$s/timertest TICKMARK_STATE=$s/tickmark SCONTROL=$s/scontrol" "$contrib/slurm/$script.sh" \
+		>"$s/$script.sh"
 	chmod 755 "$s/$script.sh"
 done
 printf '#!/bin/sh\nSLURM_CONF=%s exec scontrol "$@"\n' "$s/etc/slurm.conf" >"$s/scontrol"
@@ -247,7 +281,8 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 EOF
 : >"$s/etc/plugstack.conf"
 export SLURM_CONF=$s/etc/slurm.conf
-munged --key-file="$s/munge.key" --socket="$s/munge/socket" --pid-file="$s/munge/pid" --log-file="$work/munge.log" --seed-file="$s/munge/seed" --force >/dev/null 2>&1
+munged --key-file="$s/munge.key" --socket="$s/munge/socket" --pid-file="$s/munge/pid" --log-file="$work/munge.log" \
+	--seed-file="$s/munge/seed" --force >/dev/null 2>&1
 daemons=
 stop()
 {
@@ -292,7 +327,8 @@ if "$timertest" --taskprolog --state-dir "$s/tickmark" | grep -q '^export VT_TIM
 	# shellcheck disable=SC2016
 	[ "$(VT_TIMER=mine job sh -c 'echo "timer=$VT_TIMER"')" = "timer=mine" ]
 	good "the user's own setting stays" $?
-	printf 'required %s timertest=%s state=%s\n' "$s/spank_tickmark.so" "$s/timertest" "$s/tickmark" >"$s/etc/plugstack.conf"
+	printf 'required %s timertest=%s state=%s\n' "$s/spank_tickmark.so" "$s/timertest" "$s/tickmark" \
+		>"$s/etc/plugstack.conf"
 	sed -i '/^TaskProlog/d' "$s/etc/slurm.conf"
 	scontrol reconfigure
 	# shellcheck disable=SC2016

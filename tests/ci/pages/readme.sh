@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The commands of README.md and doc/tutorial.md, one by one, in empty folders, after ./quickstart in a copy of the tree and the line that it
-# prints; at the end the installation is removed. PREFIX=DIR: what is installed there instead.
+# The commands of README.md and doc/tutorial.md, one by one, in empty folders, after ./quickstart in a copy of the tree
+# and the line that it prints; at the end the installation is removed. PREFIX=DIR: what is installed there instead.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 need python3 mpirun mpicc gnuplot gzip
@@ -26,7 +26,8 @@ else
 	# as after a clone, in a folder whose name has a blank
 	tree="$work/first try"
 	mkdir "$tree"
-	(cd "$top" && tar -cf - --exclude='./build*' --exclude=./configure --exclude=./Makefile.in --exclude=./install --exclude=./env.sh \
+	(cd "$top" && tar -cf - --exclude='./build*' --exclude=./configure --exclude=./Makefile.in --exclude=./install \
+		--exclude=./env.sh \
 		--exclude=./.git --exclude=./timertest-here .) | (cd "$tree" && tar -xf -)
 	XDG_DATA_HOME=$work/share
 	export XDG_DATA_HOME
@@ -37,7 +38,8 @@ else
 	eval "$line"
 fi
 if command -v man >/dev/null; then
-	for page in timertest timertestcs vtrun stftool xstftool vtreport vttop vtcounters clkapply otf2-to-stf "8 tickmark-clockd" "5 tickmark-clk" "5 vtsource" \
+	for page in timertest timertestcs vtrun stftool xstftool vtreport vttop vtcounters clkapply otf2-to-stf \
+		"8 tickmark-clockd" "5 tickmark-clk" "5 vtsource" \
 		"3 VT" "3 tickmark-stf" "3 tickmark-clock" "7 tickmark"; do
 		# shellcheck disable=SC2086
 		step "man $page" man -w $page

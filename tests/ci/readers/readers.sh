@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Conversions as programs from npm read them: DuckDB, hyparquet, and speedscope in Chromium. What is in the trace is stated by the
-# Python module. BUILD: a build to take the programs of (default: one is made). SAMPLES: of each of three counters (default 300000).
+# Conversions as programs from npm read them: DuckDB, hyparquet, and speedscope in Chromium. What is in the trace is
+# stated by the
+# Python module. BUILD: a build to take the programs of (default: one is made). SAMPLES: of each of three counters
+# (default 300000).
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 need node npm python3
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 cd "$work" || exit 99
-npm install --prefix . --no-audit --no-fund --ignore-scripts @duckdb/node-api hyparquet@1 hyparquet-compressors@1 speedscope \
+npm install --prefix . --no-audit --no-fund --ignore-scripts @duckdb/node-api hyparquet@1 hyparquet-compressors@1 \
+	speedscope \
 	puppeteer-core@25 >npm.log 2>&1 || {
 	echo "npm could not install the readers: $(tail -n 1 npm.log)"
 	exit 77
@@ -25,14 +28,16 @@ for p in /usr/bin/python3 python3; do
 	"$p" -c 'import numpy' 2>/dev/null && python=$p
 done
 [ -n "${python:-}" ] || { echo "SKIPPED: no python3 with numpy"; exit 77; }
-compare() { TICKMARK_STF_LIBRARY=$build/.libs/libtickmark-stf.so PYTHONPATH=$build/python "$python" -B "$top/tests/ci/readers/readers.py" "$@"; }
+compare() { TICKMARK_STF_LIBRARY=$build/.libs/libtickmark-stf.so PYTHONPATH=$build/python "$python" \
+	-B "$top/tests/ci/readers/readers.py" "$@"; }
 
 step "a trace" "$build/tests/cli/lib/make_stf" noisy t.stf "$samples"
 step "as Parquet" "$build/stftool" t.stf --convert t.parquet
 size=$(($(wc -c <t.parquet) * 100 / (samples * 3)))
 echo "Parquet: $size hundredths of a byte per sample"
 step "at most 6 bytes per sample" test "$size" -le 600
-step "DuckDB: number, sum to the last bit, first and last time of each counter" compare t.stf node readers.mjs duckdb t.parquet
+step "DuckDB: number, sum to the last bit, first and last time of each counter" compare t.stf node readers.mjs duckdb \
+	t.parquet
 if [ "$samples" -le 1000000 ]; then
 	step "hyparquet: the same" compare t.stf node readers.mjs hyparquet t.parquet
 fi
@@ -61,5 +66,6 @@ if [ -n "$browser" ]; then
 		compare --functions four.txt node readers.mjs speedscope "$browser" four.speedscope.json
 	step "an archive of EZTrace as speedscope's JSON" "$build/stftool" ez.stf --convert ez.speedscope.json
 	"$build/stftool" ez.stf --dump >ez.txt
-	step "speedscope: its two threads, too" compare --functions ez.txt node readers.mjs speedscope "$browser" ez.speedscope.json
+	step "speedscope: its two threads, too" compare --functions ez.txt node readers.mjs speedscope "$browser" \
+		ez.speedscope.json
 fi

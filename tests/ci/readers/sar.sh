@@ -51,7 +51,8 @@ totals() { awk '/^cpu /{print $2 + $3, $4, $5}' /proc/stat; awk '{print $3 + $7}
 totals >"$work/outer"
 LC_ALL=C sar -u ALL -d -p -n DEV -r $seconds 1 >"$work/sar" 2>&1 &
 sar=$!
-"$counters_over" $seconds 'cpu_* on' "disk_write:$disk" net_rx:lo net_tx:lo mem_free mem_available "disk_io:$disk" >"$work/ours"
+"$counters_over" $seconds 'cpu_* on' "disk_write:$disk" net_rx:lo net_tx:lo mem_free mem_available "disk_io:$disk" \
+	>"$work/ours"
 wait $sar
 totals >>"$work/outer"
 
@@ -59,9 +60,11 @@ awk -v disk="$disk" '
 	FILENAME ~ /ours$/ { diff[$1] = $2; last[$1] = $3; next }
 	!/^Average:/ { next }
 	/ (%usr|kbmemfree|DEV|IFACE)/ { split("", col); for (i = 2; i <= NF; i++) { col[$i] = i }; next }
-	("%usr" in col) && $2 == "all" { sar["cpu_usr"] = $(col["%usr"]) + $(col["%nice"]); sar["cpu_sys"] = $(col["%sys"]); sar["cpu_idle"] = $(col["%idle"]) }
+	("%usr" in col) && $2 == "all" { sar["cpu_usr"] = $(col["%usr"]) + $(col["%nice"]);
+	sar["cpu_sys"] = $(col["%sys"]); sar["cpu_idle"] = $(col["%idle"]) }
 	("DEV" in col) && $(col["DEV"]) == disk { sar["disk_write:" disk] = $(col["wkB/s"]) }
-	("IFACE" in col) && $(col["IFACE"]) == "lo" { sar["net_rx:lo"] = $(col["rxkB/s"]); sar["net_tx:lo"] = $(col["txkB/s"]) }
+	("IFACE" in col) && $(col["IFACE"]) == "lo" { sar["net_rx:lo"] = $(col["rxkB/s"]);
+	sar["net_tx:lo"] = $(col["txkB/s"]) }
 	"kbavail" in col { sar["mem_available"] = $(col["kbavail"]) }
 	function check(name, ours, off) {
 		n++
@@ -72,7 +75,8 @@ awk -v disk="$disk" '
 		bad += !ok
 	}
 	END {
-		all = diff["cpu_usr"] + diff["cpu_sys"] + diff["cpu_idle"] + diff["cpu_iowait"] + diff["cpu_irq"] + diff["cpu_steal"]
+		all = diff["cpu_usr"] + diff["cpu_sys"] + diff["cpu_idle"] + diff["cpu_iowait"] + diff["cpu_irq"] + '\
+'diff["cpu_steal"]
 		check("cpu_usr", 100 * diff["cpu_usr"] / all)
 		check("cpu_sys", 100 * diff["cpu_sys"] / all)
 		check("cpu_idle", 100 * diff["cpu_idle"] / all)
@@ -88,12 +92,14 @@ cat "$work/tap"
 [ $rc -eq 0 ] || sed 's/^/# /' "$work/sar"
 
 # the totals outside: before <= ours at the end <= after
-paste -sd' ' "$work/outer" | awk -v usr="$(awk '$1 == "cpu_usr" {print $3}' "$work/ours")" -v io="$(awk '/^disk_io/ {print $3}' "$work/ours")" '
+paste -sd' ' "$work/outer" | awk -v usr="$(awk '$1 == "cpu_usr" {print $3}' "$work/ours")" \
+	-v io="$(awk '/^disk_io/ {print $3}' "$work/ours")" '
 	{
 		ok = $1 <= usr && usr <= $5
 		printf "%sok 8 - cpu_usr %d lies between %d and %d\n", ok ? "" : "not ", usr, $1, $5
 		in_disk = $4 * 512 <= io && io <= $8 * 512
-		printf "%sok 9 - disk_io %.0f lies between %.0f and %.0f\n", in_disk ? "" : "not ", io, $4 * 512, $8 * 512
+		printf "%sok 9 - disk_io %.0f lies between %.0f and %.0f\n", in_disk ? "" : "not ", io, $4 * 512, $8 '\
+'* 512
 		exit !(ok && in_disk)
 	}' || rc=1
 echo "1..9"

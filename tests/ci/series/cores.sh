@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The core matrix 200 times each: on one clock and on clocks that differ, idle and busy; make check takes some of the runs.
+# The core matrix 200 times each: on one clock and on clocks that differ, idle and busy; make check takes some of the
+# runs.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 configured cores CFLAGS="-O2 -g"

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in seven; and both, killed
-# as they begin. Each has to leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line for each: how many of how many.
-# ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one), also one for MPICH.
+# The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in
+# seven; and both, killed
+# as they begin. Each has to leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line
+# for each: how many of how many.
+# ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one),
+# also one for MPICH.
 # Arguments: only the rows with one of these names, as the table has them, patterns allowed: SIGTERM '1 host*'.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
@@ -79,8 +82,9 @@ for how in SIGTERM SIGINT SIGKILL SIGSEGV SIGXCPU abort _exit exit return exec p
 done
 ending "uncaught exception" "$work/uncaught"
 
-# begins NAME TRACE COMMAND...: killed 10, 20, ... ms after its start. There is a verified trace; or nothing, where nothing had begun; or a
-# raw file that the sampler process had not got yet, of which stftool makes the trace, as the next run says
+# begins NAME TRACE COMMAND...: killed 10, 20, ... ms after its start. There is a verified trace; or nothing, where
+# nothing had begun; or a raw file that the sampler process had not got yet, of which stftool makes the trace, as the
+# next run says
 begins()
 {
 	name=$1 trace=$2 n=0 good=0 longest=0
@@ -104,7 +108,8 @@ begins()
 merges() # each raw file that is left
 {
 	for raw in VT-flush-*.dat; do
-		[ ! -e "$raw" ] || { "$build/stftool" "$raw" --merge raw.stf --force && "$build/stftool" raw.stf --verify; } >verify 2>&1 || return 1
+		[ ! -e "$raw" ] || { "$build/stftool" "$raw" --merge raw.stf --force &&
+			"$build/stftool" raw.stf --verify; } >verify 2>&1 || return 1
 	done
 }
 
@@ -130,16 +135,19 @@ job()
 		if [ -n "$signal" ]; then
 			# a second after all have begun, which takes long on a busy machine
 			set -- sh -c 'signal=$1; shift; "$@" & i=0
-				until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -ge 4 ] || [ $i -ge 600 ]; do i=$((i + 1)); sleep 0.1; done
+				until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -ge 4 ] || [ $i -ge 600 ]; do '\
+'i=$((i + 1)); sleep 0.1; done
 				sleep 1; kill -"$signal" $!; wait $!' sh "$signal" "$@"
 		fi
 		if [ "$hosts" -gt 1 ]; then
 			# the samplers live as long as the namespaces
 			set -- sh "$top/tests/mpi/netns.sh" -n "$hosts" -o 30 -- sh -c '"$@"; i=0
-				while ls VT-* >/dev/null 2>&1 && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.1; done; sleep 0.1' sh "$@"
+				while ls VT-* >/dev/null 2>&1 && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.1; done; '\
+'sleep 0.1' sh "$@"
 		fi
 		timeout -k 5 100 "$@" >out 2>&1 </dev/null
-		left mpi.stf && [ "$("$build/xstftool" mpi.stf 2>/dev/null | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ] && good=$((good + 1))
+		left mpi.stf && [ "$("$build/xstftool" mpi.stf 2>/dev/null | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 \
+			] && good=$((good + 1))
 		longest=$((took > longest ? took : longest))
 		cd .. || exit 99
 	done
@@ -147,11 +155,14 @@ job()
 }
 
 if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+		OMPI_MCA_mpi_yield_when_idle=1
+	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
+		OMPI_MCA_mpi_yield_when_idle
 	step "endings: the MPI program" "$MPICC" -g -DWITH_MPI "$top/tests/ci/series/endings.c" -o mpi -pthread
 	# shellcheck disable=SC2086
-	begins "a job: SIGKILL of one as it begins" mpi.stf "$MPIRUN" -np 4 $spread sh ../killed.sh "$build/vtrun" -- ../mpi wait
+	begins "a job: SIGKILL of one as it begins" mpi.stf "$MPIRUN" -np 4 $spread sh ../killed.sh "$build/vtrun" \
+		-- ../mpi wait
 	all="1"
 	why=$(sh "$top/tests/mpi/netns.sh" -- true 2>&1) && all="1 2" || echo "SKIPPED: two hosts: $why"
 	for hosts in $all; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Five hosts made of namespaces, over TCP, as a star and as a tree; each with a simulated clock over the counter that all
-# share, so that the truth is known: the maps in the .clk file must stay inside their bounds. With delays of
+# Five hosts made of namespaces, over TCP, as a star and as a tree; each with a simulated clock over the counter that
+# all share, so that the truth is known: the maps in the .clk file must stay inside their bounds. With delays of
 # different length each way.
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/ci/lib/lib.sh
@@ -22,7 +22,8 @@ judged()
 five()
 {
 	step "hosts: five as a $1, $2" judged sh "$top/tests/mpi/netns.sh" -n 5 -o 7 ${3:+-d "$3"} -- \
-		mpirun -np 5 ./timertest 4 2 --force --performance-time 0.2s --topology "$1" --timer-skip 0 --output "$work/hosts" \
+		mpirun -np 5 ./timertest 4 2 --force --performance-time 0.2s --topology "$1" --timer-skip 0 \
+		--output "$work/hosts" \
 		--timer 'sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.{rank}ns'
 	grep -E '^(tree:|verdict)' "$work/log"
 	step "hosts: five as a $1, $2: the truth is inside" ./tests/ci/lib/clk_truth "$work/hosts.clk"

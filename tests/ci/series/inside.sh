@@ -24,12 +24,15 @@ as_without()
 }
 
 # In TSan's eyes all threads share one table of descriptors, and the sampler's is its own: nothing that closes or counts
-# descriptors by number (close-all, descriptors, pipe, closed-streams). What an exec starts is not TSan's program, the child
-# of a vfork it makes one of a fork, and a signal waits for a call that blocks, so that handler-exit never ends even without us.
+# descriptors by number (close-all, descriptors, pipe, closed-streams). What an exec starts is not TSan's program, the
+# child
+# of a vfork it makes one of a fork, and a signal waits for a call that blocks, so that handler-exit never ends even
+# without us.
 configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 step "tsan: make" make -j"$jobs" vtrun stftool libVTcs.la tests/preload/programs/turns
 export TSAN_OPTIONS="halt_on_error=0 exitcode=66 report_thread_leaks=0"
-for turn in nothing many-threads late thread-exit main-gone system spawn mask dlopen _exit quick fork exec-fails signals \
+for turn in nothing many-threads late thread-exit main-gone system spawn mask dlopen _exit quick fork exec-fails \
+	signals \
 	daemon limits; do
 	step "tsan: $turn" as_without "$turn" ./vtrun --sample-period 5ms --counter '**' --
 done

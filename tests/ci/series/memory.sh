@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Conversions of a large trace with every kind of record, to each format and back from those that are read, work with 128 MB of
-# memory of their own. Prints the size of the input, the most memory with the pages of mapped files (more than 16 threads and groups of OTF2
-# wait in a file that is mapped), and the processor time.
+# Conversions of a large trace with every kind of record, to each format and back from those that are read, work with
+# 128 MB of
+# memory of their own. Prints the size of the input, the most memory with the pages of mapped files (more than 16
+# threads and groups of OTF2 wait in a file that is mapped), and the processor time.
 # ROUNDS: of `make_stf mixed`, 2 KB each (default 1,100,000: 2.2 GB). BUILD: a build to take the
 # programs of (default: one is made). FORMATS: suffixes (default: all).
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
@@ -17,7 +18,8 @@ cd "$work" || exit 99
 rounds=${ROUNDS:-1100000}
 formats=${FORMATS:-$(awk -F '`' '/^\| [A-Z0-9]+ \| `\./ { print $2 }' "$top/doc/exchange.md") .stf .avt}
 room=$(df -Pk . | awk 'END { print $4 }')
-[ "$room" -gt $((rounds * 12)) ] || { echo "SKIPPED: less than $((rounds * 12 / 1048576)) GB are free in $work"; exit 77; }
+[ "$room" -gt $((rounds * 12)) ] || { echo "SKIPPED: less than $((rounds * 12 / 1048576)) GB are free in $work"
+exit 77; }
 step "cpu_seconds" "${CC:-cc}" -O1 "$top/tests/bench/lib/cpu_seconds.c" -o cpu_seconds
 # measure LABEL NAME COMMAND...: NAME* is what is converted
 measure()
@@ -26,7 +28,8 @@ measure()
 	size=$(find . -maxdepth 1 -name "$2*" -exec du -scb {} + | awk 'END { printf "%.2f", $1 / 1e9 }')
 	shift 2
 	# shellcheck disable=SC3045
-	(ulimit -d 131072 && exec ./cpu_seconds "$@") >measured 2>err || { cat err; echo "FAILED: $label with 128 MB: $*"; exit 1; }
+	(ulimit -d 131072 && exec ./cpu_seconds "$@") >measured 2>err ||
+		{ cat err; echo "FAILED: $label with 128 MB: $*"; exit 1; }
 	read -r cpu _ peak <measured
 	echo "$label: $size GB, $((peak / 1024)) MB, $cpu s"
 }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Two thousand damaged traces through every action of stftool: no record that was not written, none missing without a word,
-# with status 0. The seed is that of the day, and printed. With top_builddir it takes the programs of that build, else it makes
-# some. SEED and NUMBER may be given.
+# Two thousand damaged traces through every action of stftool: no record that was not written, none missing without a
+# word,
+# with status 0. The seed is that of the day, and printed. With top_builddir it takes the programs of that build, else
+# it makes some. SEED and NUMBER may be given.
 given=${top_builddir:-}
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"

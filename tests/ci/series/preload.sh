@@ -6,4 +6,5 @@
 configured preload
 step "preload: make" make -j"$jobs"
 export KILLS=200 SEED="${SEED:-1}" FOREIGN_EACH=1
-step "preload: real and foreign programs, 200 kills" make check TESTS="tests/preload/real.sh tests/preload/foreign.sh tests/preload/ends.sh" VERBOSE=1
+step "preload: real and foreign programs, 200 kills" make check \
+	TESTS="tests/preload/real.sh tests/preload/foreign.sh tests/preload/ends.sh" VERBOSE=1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Call trees of programs compiled with -finstrument-functions, thread by thread the same as uftrace's of the same binary. In a build
-# directory, that of this source or BUILD.
+# Call trees of programs compiled with -finstrument-functions, thread by thread the same as uftrace's of the same
+# binary. In a build directory, that of this source or BUILD.
 set -u
 top=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${BUILD:-$top/build}
@@ -12,11 +12,12 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' 0
 failed=0
 
-# lines "THREAD DEPTH NAME" into files $1.THREAD with one tree each. Constructors and destructors have two names at one address, of
-# which each tool takes another.
+# lines "THREAD DEPTH NAME" into files $1.THREAD with one tree each. Constructors and destructors have two names at one
+# address, of which each tool takes another.
 split() # split TO
 {
-	awk -v to="$1" '{ n = $3; gsub(/C2E/, "C1E", n); gsub(/C2I/, "C1I", n); gsub(/D2Ev/, "D1Ev", n); print $2, n >(to "." $1) }'
+	awk -v to="$1" '{ n = $3; gsub(/C2E/, "C1E", n); gsub(/C2I/, "C1I", n); gsub(/D2Ev/, "D1Ev", n);
+		print $2, n >(to "." $1) }'
 }
 
 same() # same NAME PROGRAM ARGUMENTS...
@@ -30,8 +31,10 @@ same() # same NAME PROGRAM ARGUMENTS...
 		echo "skipped: $name: uftrace lost events"
 		return
 	fi
-	awk '$3 == "[entry]" { sub(/:$/, "", $2); sub(/\([0-9a-f]*\)$/, "", $4); print $2, $6, $4 }' "$dir/dump" | split "$dir/uftrace"
-	timeout 300 "$build/vtrun" --logfile-name "$dir/t.stf" --verbose 0 --counter '** off' -- "$@" >"$dir/out" 2>&1 &&
+	awk '$3 == "[entry]" { sub(/:$/, "", $2); sub(/\([0-9a-f]*\)$/, "", $4); print $2, $6, $4 }' "$dir/dump" |
+		split "$dir/uftrace"
+	timeout 300 "$build/vtrun" --logfile-name "$dir/t.stf" --verbose 0 --counter '** off' -- "$@" >"$dir/out" \
+		2>&1 &&
 		"$build/stftool" "$dir/t.stf" --dump 2>>"$dir/out" | awk '
 		$1 == "DEFFUNCTION" { s = $0; sub(/^[^"]*"/, "", s); sub(/" CLASS.*/, "", s); f[$2] = s }
 		$2 == "ENTER" { print $4, depth[$4]++ + 0, f[$6] }
@@ -68,8 +71,8 @@ for cxx in g++ clang++; do
 		# shellcheck disable=SC2086
 		$cxx $how -g -finstrument-functions -o "$dir/trees" "$top/tests/ci/series/trees.cc" -lpthread || exit 1
 		same "$cxx $how" "$dir/trees"
-		# clang tells nobody that an exception leaves a function. Tickmark sees it at the next call; uftrace 0.13 goes on inside
-		# the functions that were left.
+		# clang tells nobody that an exception leaves a function. Tickmark sees it at the next call; uftrace
+		# 0.13 goes on inside the functions that were left.
 		[ $cxx = g++ ] || continue
 		EXCEPTIONS=1
 		export EXCEPTIONS
@@ -81,8 +84,10 @@ done
 # a real program: the library of traces, reading one
 for how in -O0 -O2; do
 	# shellcheck disable=SC2046
-	gcc $how -g -D_GNU_SOURCE -finstrument-functions -I"$build" -I"$top" -I"$top/include" -o "$dir/read" "$top/doc/stf/read.c" \
-		$(find "$top/stf" "$top/base" -name '*.c') $(grep -q 'define HAVE_ZSTD 1' "$build/config.h" && echo -lzstd) -lm -lpthread >"$dir/out" 2>&1 ||
+	gcc $how -g -D_GNU_SOURCE -finstrument-functions -I"$build" -I"$top" -I"$top/include" -o "$dir/read" \
+		"$top/doc/stf/read.c" \
+		$(find "$top/stf" "$top/base" -name '*.c') $(grep -q 'define HAVE_ZSTD 1' "$build/config.h" &&
+		echo -lzstd) -lm -lpthread >"$dir/out" 2>&1 ||
 		{ tail -3 "$dir/out"; failed=1; continue; }
 	same "gcc $how, a C program that reads a trace" "$dir/read" "$top/tests/golden/plain-little.stf"
 done

@@ -21,7 +21,8 @@ expect_status 0
 expect has '^ +16 tree +5 +40 '
 expect has '^ +256 tree +9 '
 expect has '^ +256 star +255 +255 '
-expect has '^verdict: 0 of 1964 bounds were wrong; the tree took at most [0-9.]+ times as long for twice as many domains$'
+expect has \
+	'^verdict: 0 of 1964 bounds were wrong; the tree took at most [0-9.]+ times as long for twice as many domains$'
 verdict "16 to 256 domains: 5 and 9 rounds as a tree, no bound is wrong"
 # growth of the tree's time: a round more each time, never the O(n) of the star
 awk '$2 == "tree" && $7 ~ /x$/ { n++; if ($7 + 0 > 1.35) worse++ }
@@ -70,7 +71,8 @@ run --domains 64 --topology tree --network asym=50us
 expect_status 0
 expect has '^verdict: 0 of 126 bounds were wrong'
 verdict "an asymmetry that no round trip can show is inside the bound"
-run --domains 16 --topology tree --clocks 'offset={rank}ms,drift={rank}0ppm,wobble={rank%3}0ppm/40s,tick=1ns' --sessions 2
+run --domains 16 --topology tree --clocks 'offset={rank}ms,drift={rank}0ppm,wobble={rank%3}0ppm/40s,tick=1ns' \
+	--sessions 2
 expect_status 1
 expect has '^verdict: [1-9][0-9]* of 30 bounds were wrong'
 verdict "clocks that break what is assumed of them are counted, exit status 1"
@@ -85,7 +87,8 @@ expect has '^milder than real networks: delays have no heavy tail'
 expect has '^milder than real machines: no process is ever held up'
 verdict "it says in which respects its default is milder than reality"
 hard=queue=150ns,load=0.6,dist=pareto,shape=1.5,outliers=200ppm,outlier=500us
-run --domains 16,256 --network $hard --clocks 'offset={rank}ms,drift={rank%89}ppm,wobble=0.9ppm/{rank%13}7s,tick=1ns' --sessions 4
+run --domains 16,256 --network $hard --clocks 'offset={rank}ms,drift={rank%89}ppm,wobble=0.9ppm/{rank%13}7s,tick=1ns' \
+	--sessions 4
 expect_status 0
 expect_not has 'milder'
 expect has '^verdict: 0 of 1080 bounds were wrong'
@@ -96,7 +99,8 @@ expect has '^harder than assumed: clocks are up to 1000 ppm off, the bounds assu
 verdict "and where it is harder than the bounds assume"
 
 # a recorded drift: 0.4 ppm of change, to and fro each minute
-awk 'BEGIN { print "# known"; for (t = 0; t <= 300; t += 5) printf "%d %.12e\n", t, 4e-6 * (1 - cos(t / 10)) }' >"$dir/drift.txt"
+awk 'BEGIN { print "# known"; for (t = 0; t <= 300; t += 5) printf "%d %.12e\n", t,
+	4e-6 * (1 - cos(t / 10)) }' >"$dir/drift.txt"
 run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt"
 expect_status 0
 expect has "^clocks: .*, with the drift of $dir/drift.txt$"
@@ -117,12 +121,14 @@ else
 	expect_line '^calibsim: --json: out of memory, or an option is not UTF-8$' "$dir/err"
 	verdict "--json with a name that is not UTF-8"
 fi
-run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt" --max-wander 0.01ppm
+run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt" \
+	--max-wander 0.01ppm
 expect_status 0
 expect has '^harder than assumed: rates change by up to 0\.'
 expect has '^verdict: 0 of 30 bounds were wrong'
 verdict "sessions in between contradict a wrong assumption, and the bounds widen"
-run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 2 --apart 30s --drift-recording "$dir/drift.txt" --max-wander 0.01ppm
+run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 2 --apart 30s \
+	--drift-recording "$dir/drift.txt" --max-wander 0.01ppm
 expect_status 1
 expect has '^harder than assumed: rates change by up to 0\.'
 expect has '^verdict: [1-9]'
@@ -133,21 +139,24 @@ expect has '^verdict: nothing is known of any clock, so no bound was tried'
 verdict "when nothing is known no bound has held"
 
 # a recording of real clocks, which are driven by one counter: steady, and calibsim says so
-run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$src/tests/golden/clock-drift.txt"
+run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 \
+	--drift-recording "$src/tests/golden/clock-drift.txt"
 expect_status 0
 expect has '^milder than assumed: rates change by at most 0\.00[0-9]+ ppm during the run'
 expect has '^verdict: 0 of 30 bounds were wrong'
 verdict "a recording of this project drives the clocks"
 
 # a swing that curves follow and lines do not: its largest distance from a chord of 5 s is 190 ns
-run --domains 8 --topology tree --sessions 13 --apart 5s --clocks 'offset={rank}ms,wobble={rank%7}00ppb/60s,tick=7.{rank}ns' --compare-splines
+run --domains 8 --topology tree --sessions 13 --apart 5s \
+	--clocks 'offset={rank}ms,wobble={rank%7}00ppb/60s,tick=7.{rank}ns' --compare-splines
 if grep -q 'this build has no GSL' "$dir/err"; then
 	ok "interpolations of GSL # SKIP this build has no GSL" 0
 else
 	expect_status 0
 	expect awk 'function ns(s) { sub(/,/, "", s); return s ~ /us$/ ? s * 1e3 : s + 0 }
 		/between the first session and the last/ { for (i = 1; i <= NF; i++) { v[$i] = ns($(i + 1)) } }
-		END { exit !(v["Tickmark"] > 0 && v["Tickmark"] < 60 && v["line"] > 150 && v["line"] < 230 && v["cubic"] < 120 && v["Akima"] < 120) }' "$dir/out"
+		END { exit !(v["Tickmark"] > 0 && v["Tickmark"] < 60 && v["line"] > 150 && v["line"] < 230 &&
+		v["cubic"] < 120 && v["Akima"] < 120) }' "$dir/out"
 	verdict "Tickmark and the interpolations of GSL through the same sessions"
 	run --domains 8 --sessions 4 --compare-splines
 	expect_status 2
@@ -172,11 +181,13 @@ wrong "domains that are no number" "--domains '16:many'" --domains 16:many
 wrong "an unknown topology" "--topology 'ring': tree, star and auto are known" --topology ring
 wrong "one session" "--sessions: '1' is not a whole number between" --sessions 1
 wrong "an argument" "'16': one argument too many" 16
-wrong "a directory that is not there" "cannot create $dir/none/x.scale.dat: No such file" --domains 16 --output "$dir/none/x"
+wrong "a directory that is not there" "cannot create $dir/none/x.scale.dat: No such file" --domains 16 \
+	--output "$dir/none/x"
 wrong "an unknown key of the network" "simulated link: cannot use 'speed=3'" --network speed=3
 wrong "more messages lost than there are" "simulated link: loss=2: from 0 to 1 is possible" --network loss=2
 wrong "a tail without a mean" "simulated link: shape=1: from 1.01 to 100 is possible" --network dist=pareto,shape=1
-wrong "a link that is more than busy" "simulated link: load=120%: from 0 to 0.95 is possible" --network queue=1us,load=120%
+wrong "a link that is more than busy" "simulated link: load=120%: from 0 to 0.95 is possible" \
+	--network queue=1us,load=120%
 wrong "traffic without a time that it takes" "simulated link: load=0.5 needs queue=" --network load=0.5
 wrong "a delay of minutes" "simulated link: delay=2m: from 0 to 1 s is possible" --network delay=2m
 wrong "a clock with half the rate" "timer sim: '0.6' is no value for drift" --clocks drift=0.6

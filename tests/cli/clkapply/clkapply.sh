@@ -4,7 +4,8 @@
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR disable=SC2154
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 
-# rank 1's clock is 10 ns ahead at tick 7000 and 10 ns more after 2 s: 10000010 global ticks of 0.1 ns for 1000000 local ones
+# rank 1's clock is 10 ns ahead at tick 7000 and 10 ns more after 2 s: 10000010 global ticks of 0.1 ns for 1000000 local
+# ones
 cat >"$dir/m.clk" <<'END'
 TICKMARK-CLK 1
 program "test"
@@ -75,13 +76,17 @@ refuse() # refuse NAME PATTERN STATUS ARGUMENTS...
 	verdict "$name"
 }
 printf 'time,rank\nabc,1\n' >"$dir/bad.csv"
-refuse "what is no stamp is refused, with file and line" "bad.csv: line 2: 'abc' is no stamp in ticks" 1 "$dir/m.clk" "$dir/bad.csv"
+refuse "what is no stamp is refused, with file and line" "bad.csv: line 2: 'abc' is no stamp in ticks" 1 "$dir/m.clk" \
+	"$dir/bad.csv"
 printf 'time,rank\n5000000000000000000,1\n' >"$dir/bad.csv"
-refuse "so is one too far for a difference in 64 bits" "bad.csv: line 2: '5000000000000000000' is no stamp in ticks" 1 "$dir/m.clk" "$dir/bad.csv"
+refuse "so is one too far for a difference in 64 bits" "bad.csv: line 2: '5000000000000000000' is no stamp in ticks" 1 \
+	"$dir/m.clk" "$dir/bad.csv"
 sed 's/node 7000 100/node 7000 5000000000000000000/' "$dir/m.clk" >"$dir/far.clk"
-refuse "and such a number in a correction" 'far.clk:[0-9]+: 5000000000000000000 is not between' 1 "$dir/far.clk" "$dir/m.csv"
+refuse "and such a number in a correction" 'far.clk:[0-9]+: 5000000000000000000 is not between' 1 "$dir/far.clk" \
+	"$dir/m.csv"
 printf 'time,rank\n1,7\n' >"$dir/bad.csv"
-refuse "so is a rank that the correction does not have" 'bad.csv: line 2: .*has no rank 7; it has 2 ranks' 1 "$dir/m.clk" "$dir/bad.csv"
+refuse "so is a rank that the correction does not have" 'bad.csv: line 2: .*has no rank 7; it has 2 ranks' 1 \
+	"$dir/m.clk" "$dir/bad.csv"
 printf 'time,rank\n1,"7\n' >"$dir/bad.csv"
 refuse "so is a quote that is not closed" 'bad.csv: line 2: a quote' 1 "$dir/m.clk" "$dir/bad.csv"
 refuse "so is a column that is not there" "no column 'when'" 1 "$dir/m.clk" "$dir/m.csv" --column when

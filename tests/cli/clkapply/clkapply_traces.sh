@@ -68,8 +68,10 @@ else
 	expect_same "$at/ez/1073741823.evt" "$at/un/1073741823.evt"
 	verdict "OTF2: calls of a region that is not defined are corrected like the others"
 	refuse "OTF2: a trace needs --output" 'corrected copy by --output' 2 "$at/raw.otf2"
-	cp -r "$at/raw" "$at/cut" && cp "$at/raw.def" "$at/cut.def" && cp "$at/raw.otf2" "$at/cut.otf2" && truncate -s 1005 "$at/cut/1.evt"
-	refuse "OTF2: a file that is cut is an error, with file and offset" 'cut/1.evt: offset [0-9]+: ' 1 "$at/cut.otf2" --output "$at/bad.otf2"
+	cp -r "$at/raw" "$at/cut" && cp "$at/raw.def" "$at/cut.def" && cp "$at/raw.otf2" "$at/cut.otf2" &&
+		truncate -s 1005 "$at/cut/1.evt"
+	refuse "OTF2: a file that is cut is an error, with file and offset" 'cut/1.evt: offset [0-9]+: ' 1 \
+		"$at/cut.otf2" --output "$at/bad.otf2"
 	sed '/^rank 1/,/^end-rank/d; s/^ranks 2/ranks 1/' "$at/m.clk" >"$at/one.clk"
 	"$build/clkapply" "$at/one.clk" "$at/raw.otf2" --output "$at/bad.otf2" 2>"$dir/err"
 	expect [ $? -eq 2 ]
@@ -115,17 +117,22 @@ expect_status 0
 expect_text "$plain" "$at/fix.ctf/metadata"
 verdict "CTF: without an index the heads of the packets say the same"
 truncate -s -100 "$at/cut.ctf/process_1_thread_0"
-refuse "CTF: a stream that is cut is an error, with file and offset" 'cut.ctf/process_1_thread_0: offset [0-9]+: .*size' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
+refuse "CTF: a stream that is cut is an error, with file and offset" \
+	'cut.ctf/process_1_thread_0: offset [0-9]+: .*size' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
 printf '\377' | dd of="$at/cut.ctf/process_0_thread_1" bs=1 conv=notrunc 2>/dev/null
 truncate -s 0 "$at/cut.ctf/process_1_thread_0"
-refuse "CTF: so is one that does not begin with a packet" 'cut.ctf/process_0_thread_1: offset 0: no packet' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
+refuse "CTF: so is one that does not begin with a packet" 'cut.ctf/process_0_thread_1: offset 0: no packet' 1 \
+	"$at/cut.ctf" --output "$at/bad.ctf" --rank 1
 rm -rf "$at/cut.ctf" && cp -r "$at/raw.ctf" "$at/cut.ctf" && printf 'x' >"$at/cut.ctf/index/process_1_thread_0.idx"
-refuse "CTF: and an index that is none" 'index/process_1_thread_0.idx: offset 0: ' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
+refuse "CTF: and an index that is none" 'index/process_1_thread_0.idx: offset 0: ' 1 "$at/cut.ctf" \
+	--output "$at/bad.ctf" --rank 1
 : >"$at/cut.ctf/metadata"
 refuse "CTF: and a trace that describes no clock" 'metadata: no clock' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
 rm -rf "$at/two.ctf" && cp -r "$at/raw.ctf" "$at/two.ctf" && truth clocks "$at/two.ctf"
-refuse "CTF: of several clocks one has to be named" 'several clocks .tickmark, first.: say which by --clock' 2 "$at/two.ctf" --output "$at/bad.ctf" --rank 1
-refuse "CTF: one that the trace has" 'no clock third; there is tickmark, first' 2 "$at/two.ctf" --output "$at/bad.ctf" --rank 1 --clock third
+refuse "CTF: of several clocks one has to be named" 'several clocks .tickmark, first.: say which by --clock' 2 \
+	"$at/two.ctf" --output "$at/bad.ctf" --rank 1
+refuse "CTF: one that the trace has" 'no clock third; there is tickmark, first' 2 "$at/two.ctf" --output "$at/bad.ctf" \
+	--rank 1 --clock third
 rm -rf "$at/fix.ctf"
 apply "$at/two.ctf" --output "$at/one.ctf" --rank 1 --clock tickmark
 bound1=$bound

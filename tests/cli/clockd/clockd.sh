@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tickmark-clockd and its readers. What NTP has told the kernel is made up (tests/lib/ntp_says.c): the clock that the server reads is
-# off the true one by a known time, and so is the bound that it is told. TAP.
+# tickmark-clockd and its readers. What NTP has told the kernel is made up (tests/lib/ntp_says.c): the clock that the
+# server reads is off the true one by a known time, and so is the bound that it is told. TAP.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 timertest=$build/timertestcs
@@ -11,7 +11,8 @@ san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' 
 [ -e "$build/.libs/libtickmark-clock.so" ] || skip_all "no shared library in this build"
 mkdir "$dir/tickmark" && cp "$src/include/clock.h" "$dir/tickmark/" && chmod 755 "$dir"
 expect ${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/ntp_says.c" -o "$dir/ntp_says.so" -ldl >"$dir/out" 2>&1
-expect ${CC:-cc} -O2 -I"$dir" "$src/doc/clock/now.c" -o "$dir/now" -L"$build/.libs" -ltickmark-clock -Wl,-rpath,"$build/.libs" >>"$dir/out" 2>&1
+expect ${CC:-cc} -O2 -I"$dir" "$src/doc/clock/now.c" -o "$dir/now" -L"$build/.libs" \
+	-ltickmark-clock -Wl,-rpath,"$build/.libs" >>"$dir/out" 2>&1
 verdict "the example and what NTP says are compiled"
 TICKMARK_CLOCK_DIR=$dir/pages
 export TICKMARK_CLOCK_DIR
@@ -22,7 +23,8 @@ serve() # serve OFFSET_US BOUND_US [WORDS...]
 	offset=$1 bound=$2
 	shift 2
 	rm -f "$dir/served"
-	NTP_OFFSET_US=$offset NTP_BOUND_US=$bound LD_PRELOAD=$dir/ntp_says.so "$clockd" "$@" >"$dir/served" 2>"$dir/err" &
+	NTP_OFFSET_US=$offset NTP_BOUND_US=$bound LD_PRELOAD=$dir/ntp_says.so "$clockd" "$@" >"$dir/served" \
+		2>"$dir/err" &
 	server=$!
 	tries=0
 	until [ -s "$dir/served" ] || [ $tries -ge 600 ]; do
@@ -63,7 +65,8 @@ for offset in 900 -900; do
 	expect test -s "$dir/served"
 	expect inside 100000
 	verdict "a clock that is $offset us off with a bound of 1000 us: every reading contains the true time"
-	NTP_OFFSET_US=$offset "$build/tests/lib/clockbound_reads" "$TICKMARK_CLOCK_DIR/clockbound" 100000 >"$dir/out" 2>&1
+	NTP_OFFSET_US=$offset "$build/tests/lib/clockbound_reads" "$TICKMARK_CLOCK_DIR/clockbound" 100000 >"$dir/out" \
+		2>&1
 	ok "so does every reading of a client of the ClockBound segment" $?
 	[ $offset = -900 ] || finish TERM
 done
@@ -128,7 +131,8 @@ sleep 0.5
 "$dir/now" "$dir/file.clk" >"$dir/second" 2>&1
 passed=$(($(date +%s%N) - began))
 cat "$dir/first" "$dir/second" >"$dir/out"
-awk -v passed=$passed '/^first:/ { at[n++] = $2 } END { exit n != 2 || at[1] - at[0] < 5e8 || at[1] - at[0] > passed }' "$dir/first" "$dir/second"
+awk -v passed=$passed '/^first:/ { at[n++] = $2 } END { exit n != 2 || at[1] - at[0] < 5e8 ||
+	at[1] - at[0] > passed }' "$dir/first" "$dir/second"
 ok "the clock of a .clk file" $?
 for option in --serve --serve-every=1s; do
 	"$timertest" $option >"$dir/out" 2>"$dir/err"

@@ -10,7 +10,8 @@ mkdir "$TMPDIR"
 "$build/tests/lib/exchange_table" >"$dir/table"
 grep -v '^missing' "$dir/table" >"$dir/built"
 # a build without a format's library does not know what it would hold
-awk 'NR == FNR { if ($1 == "missing") gone[$2] = 1; next } /^[|] [A-Z0-9]+ [|] `/ && !($2 in gone)' "$dir/table" "$src/doc/exchange.md" |
+awk 'NR == FNR { if ($1 == "missing") gone[$2] = 1; next }
+	/^[|] [A-Z0-9]+ [|] `/ && !($2 in gone)' "$dir/table" "$src/doc/exchange.md" |
 	diff "$dir/built" - >"$dir/diff"
 ok "doc/exchange.md has the table of the formats as it is in C" $?
 
@@ -48,14 +49,16 @@ else
 	expect [ ! -e "$dir/prog.otf2" ]
 	expect [ ! -e "$dir/prog.def" ]
 	verdict "a program of an archive's name is in the way, and --force is not advised"
-	rm "$dir/prog" && mkdir "$dir/prog" && echo mine >"$dir/prog/main.c" && tool "$rich" --convert "$dir/prog.otf2" --force
+	rm "$dir/prog" && mkdir "$dir/prog" && echo mine >"$dir/prog/main.c" &&
+		tool "$rich" --convert "$dir/prog.otf2" --force
 	expect_status 1
 	expect_line "/prog is in the way" "$dir/err"
 	expect_text mine "$dir/prog/main.c"
 	expect [ ! -e "$dir/prog.def" ]
 	verdict "so is a folder of other files, which --force does not replace"
 fi
-mkdir "$dir/own.ctf" "$dir/own.csv" && echo mine >"$dir/own.ctf/main.c" && echo mine >"$dir/own.csv/main.c" && echo mine >"$dir/own.lttng"
+mkdir "$dir/own.ctf" "$dir/own.csv" && echo mine >"$dir/own.ctf/main.c" && echo mine >"$dir/own.csv/main.c" &&
+	echo mine >"$dir/own.lttng"
 for x in ctf csv lttng; do
 	tool "$rich" --convert "$dir/own.$x" --force
 	[ "$status" -eq 1 ] && grep -q "/own.$x is in the way" "$dir/err" || break
@@ -68,7 +71,8 @@ mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null && 
 }
 case $? in
 0) ok "of a disk that is full nothing is left" 0 ;;
-*) if mountpoint -q "$dir/full"; then ok "of a disk that is full nothing is left" 1; else skip "a full disk" "cannot mount"; fi ;;
+*) if mountpoint -q "$dir/full"; then ok "of a disk that is full nothing is left" 1; else
+	skip "a full disk" "cannot mount"; fi ;;
 esac
 
 # ---- CSV ----
@@ -128,7 +132,8 @@ expect_line '"P,Q:load",0.1,$' "$dir/r.csv"
 verdict "--rate: totals as change per second since the sample before, others as they are"
 tool "$rich" --convert "$dir/rich.csv"
 expect_status 0
-expect_line 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' "$dir/err"
+expect_line 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' \
+	"$dir/err"
 verdict "what CSV cannot hold is reported, with its number"
 tool "$dir/plain.avt" --convert "$dir/plain.stf"
 tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
@@ -145,7 +150,9 @@ has_format() # has_format NAME: does this build write it?
 
 # ---- the bound ----
 
-sed '/^DEFCPU 1 /i DEFCLASS 9 "clock-bound" SELF "clock-bound" PARENT 0\nINFO CLASS 9 TEXT "process 0 5 1e-06 2000000000 2.5e-06"\nINFO CLASS 9 TEXT "process 1 0 unknown 3000000000 4e-06"' \
+sed \
+	'/^DEFCPU 1 /i DEFCLASS 9 "clock-bound" SELF "clock-bound" PARENT 0\nINFO CLASS 9 TEXT "process 0 5 1e-06 '\
+'2000000000 2.5e-06"\nINFO CLASS 9 TEXT "process 1 0 unknown 3000000000 4e-06"' \
 	"$dir/plain.avt" >"$dir/bound.avt"
 tool "$dir/bound.avt" --convert "$dir/b.csv"
 tail -n +2 "$dir/b.csv" | cut -d, -f1,2 | sort -u >"$dir/out"
@@ -161,7 +168,8 @@ ok "each line has the bound of its time; none where it is not known" $?
 
 for x in p b w; do
 	tool "$dir/$x.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --verify &&
-		"$build/stftool" "$dir/csv.stf" --convert "$dir/again.csv" --force --layout "$([ $x = w ] && echo wide || echo long)" >"$dir/out" 2>"$dir/err" &&
+		"$build/stftool" "$dir/csv.stf" --convert "$dir/again.csv" --force \
+			--layout "$([ $x = w ] && echo wide || echo long)" >"$dir/out" 2>"$dir/err" &&
 		diff "$dir/$x.csv" "$dir/again.csv" >"$dir/diff" || break
 done
 ok "CSV and back, long and wide: each line as it was, times, bounds, names, units and values" $?
@@ -270,7 +278,8 @@ fi
 # what otf2-print shows as "time thread counter value", times less the first if it subtracts it
 otf2_samples()
 {
-	awk '/^METRIC/ { for (i = 6; i <= NF; i++) if ($i ~ /^[(]"/) { n = $i; sub(/^[(]"/, "", n); sub(/"$/, "", n); v = $(i + 3); gsub(/[);,]/, "", v); print $3, $2, n, v } }' "$1" | sort
+	awk '/^METRIC/ { for (i = 6; i <= NF; i++) if ($i ~ /^[(]"/) { n = $i; sub(/^[(]"/, "", n); sub(/"$/, "", n);
+		v = $(i + 3); gsub(/[);,]/, "", v); print $3, $2, n, v } }' "$1" | sort
 }
 if ! has_format OTF2; then
 	skip "OTF2" "this build has no otf2"
@@ -280,7 +289,8 @@ else
 	tool "$dir/bound.avt" --convert "$dir/b.otf2"
 	otf2-print "$dir/b.otf2" >"$dir/print" 2>"$dir/warn"
 	otf2_samples "$dir/print" >"$dir/got"
-	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t); sub(/[.]/, "", t); sub(/^0+/, "", t)
+	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t);
+		sub(/[.]/, "", t); sub(/^0+/, "", t)
 		v = $8; if (v ~ /[.]/) v = sprintf("%g", v)
 		print t, $4 + $5, plain($6 "," $7), v }' "$dir/b.csv" | sort >"$dir/want"
 	expect_status 0
@@ -298,7 +308,8 @@ END
 	diff "$dir/want" "$dir/got" >"$dir/diff"
 	ok "OTF2: clock offsets are 0 and their deviation is the bound, in ticks" $?
 	tool "$rich" --convert "$dir/r.otf2"
-	otf2-print "$dir/r.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c | awk '{ print $2, $1 }' >"$dir/got"
+	otf2-print "$dir/r.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c |
+		awk '{ print $2, $1 }' >"$dir/got"
 	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | expect diff - "$dir/got" >"$dir/diff"
 	expect_empty "$dir/warn"
 	verdict "OTF2: functions and messages, names with quotes, line ends and UTF-8"
@@ -328,7 +339,8 @@ END
 	expect_no_line CLOCK_OFFSET "$dir/out"
 	expect_not ls -d "$dir"/b.otf2.* >/dev/null 2>&1
 	verdict "OTF2: an archive that is there stays without --force, and goes with it"
-	py=$(for p in "${PYTHON3:-python3}" /usr/bin/python3; do "$p" -c 'import otf2' 2>/dev/null && echo "$p" && break; done)
+	py=$(for p in "${PYTHON3:-python3}" /usr/bin/python3; do "$p" -c 'import otf2' 2>/dev/null && echo "$p" &&
+		break; done)
 	if [ -z "$py" ]; then
 		skip "OTF2: python3-otf2" "there is no module otf2 (Debian: python3-otf2)"
 	else
@@ -378,7 +390,9 @@ END
 		expect tool "$dir/every/traces.otf2" --convert "$dir/every.stf"
 		expect_status 0
 		expect_line ' events of kinds that STF has no record for were left out' "$dir/err"
-		verdict "OTF2: events of every kind that its library writes, also with undefined ids, are taken or counted"
+		verdict \
+			"OTF2: events of every kind that its library writes, also with undefined ids, are taken or \
+counted"
 		cat >"$dir/mismatch.py" <<'END'
 import otf2, sys
 with otf2.writer.open(sys.argv[1]) as trace:
@@ -421,8 +435,10 @@ END
 	verdict "OTF2 and back: functions and messages, also those received before they were sent"
 
 	# of a location without events OTF2's library reads what it has freed, and here what is freed is overwritten
-	awk 'BEGIN { print "C ASCII trace\nCLKPERIOD 1e-09\nEVENTBITS 0"; printf "NCPUS"; for (i = 1; i <= 60; i++) { printf " 1" }
-		print "\nDURATION 0 30\nDEFCLASS 1 \"a\" SELF \"a\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1\n10 ENTER CPU 60 FUNCTION 1\n20 LEAVE CPU 60" }' >"$dir/idle.avt"
+	awk 'BEGIN { print "C ASCII trace\nCLKPERIOD 1e-09\nEVENTBITS 0"; printf "NCPUS"; for (i = 1; i <= 60; i++) {
+		printf " 1" }
+		print "\nDURATION 0 30\nDEFCLASS 1 \"a\" SELF \"a\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1\n10 ENTER '\
+'CPU 60 FUNCTION 1\n20 LEAVE CPU 60" }' >"$dir/idle.avt"
 	sed '/^[12]0 /d' "$dir/idle.avt" >"$dir/none.avt"
 	for name in idle none; do
 		expect tool "$dir/$name.avt" --convert "$dir/$name.stf"
@@ -435,19 +451,26 @@ END
 
 	# ---- archives of others ----
 	ez=$src/tests/golden/eztrace
-	"$build/otf2-to-stf" "$ez/eztrace_log.otf2" "$dir/ez.stf" >"$dir/out" 2>"$dir/err" && tool "$dir/ez.stf" --verify &&
-		"$build/stftool" "$dir/ez.stf" --dump | awk '$1 ~ /^[0-9]/ { n[$2]++ } $2 == "GLOBALOP" && $NF != "-" { there++ }
-			END { print n["ENTER"], n["LEAVE"], n["SENDMSG"], n["RECVMSG"], n["GLOBALOP"], there }' >"$dir/got"
+	"$build/otf2-to-stf" "$ez/eztrace_log.otf2" "$dir/ez.stf" >"$dir/out" 2>"$dir/err" &&
+		tool "$dir/ez.stf" --verify &&
+		"$build/stftool" "$dir/ez.stf" --dump |
+		awk '$1 ~ /^[0-9]/ { n[$2]++ } $2 == "GLOBALOP" && $NF != "-" { there++ }
+			END { print n["ENTER"], n["LEAVE"], n["SENDMSG"], n["RECVMSG"], n["GLOBALOP"],
+			there }' >"$dir/got"
 	echo 84 84 20 20 40 40 | diff - "$dir/got" >"$dir/diff"
 	ok "an archive of EZTrace: functions, messages, barriers, with numbers that it gives twice" $?
-	otf2-print "$ez/eztrace_log.otf2" 2>"$dir/warn" | awk '$1 == "ENTER" { $1 = $2 = $3 = $4 = ""; sub(/ *"/, ""); sub(/" <.*/, ""); print }' | sort | uniq -c >"$dir/want"
-	"$build/stftool" "$dir/ez.stf" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, ""); sub(/" CLASS.*/, ""); name[id] = $0 } $2 == "ENTER" { print name[$6] }' |
+	otf2-print "$ez/eztrace_log.otf2" 2>"$dir/warn" |
+		awk '$1 == "ENTER" { $1 = $2 = $3 = $4 = ""; sub(/ *"/, ""); sub(/" <.*/, ""); print }' | sort |
+		uniq -c >"$dir/want"
+	"$build/stftool" "$dir/ez.stf" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, "");
+		sub(/" CLASS.*/, ""); name[id] = $0 } $2 == "ENTER" { print name[$6] }' |
 		sort | uniq -c | diff "$dir/want" - >"$dir/diff"
 	ok "an archive of EZTrace: each function by its name as often as otf2-print sees it" $?
 	tool "$ez/eztrace_log.otf2" --verify
 	[ "$status" -eq 2 ]
 	ok "--verify is for STF" $?
-	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
+	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" &&
+		head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
 	expect_status 1
 	expect_line 'cut/eztrace_log/0.evt: offset 994: a record is longer than the rest of its chunk' "$dir/err"
@@ -467,10 +490,12 @@ END
 	expect_not ls -d "$dir"/cut.stf* >/dev/null 2>&1
 	verdict "so is one with definitions that were cut"
 
-	# the kinds 2 and 0 end a file and a chunk, 255 is a length of 8 bytes; record 31 is a sample, which EZTrace's archive has not
+	# the kinds 2 and 0 end a file and a chunk, 255 is a length of 8 bytes; record 31 is a sample, which EZTrace's
+	# archive has not
 	damaged() # damaged ARCHIVE FILE OFFSET BYTES NAME ERROR
 	{
-		rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$dir/$1" "$dir/$1.otf2" "$dir/$1.def" "$dir/cut" || return 1
+		rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$dir/$1" "$dir/$1.otf2" "$dir/$1.def" "$dir/cut" ||
+			return 1
 		# shellcheck disable=SC2059 # the bytes are escapes
 		printf "$4" | dd of="$dir/cut/$2" bs=1 seek="$3" conv=notrunc 2>/dev/null
 		tool "$dir/cut/$1.otf2" --convert "$dir/cut.stf"
@@ -480,32 +505,46 @@ END
 		verdict "OTF2: $5 is an error, with file and offset"
 	}
 	cp -r "$ez"/* "$dir"
-	damaged eztrace_log eztrace_log/0.evt 40 '\002' "an end in the middle of the events" "40: the file has more bytes after its end"
-	damaged eztrace_log eztrace_log/0.evt 40 '\000' "the end of a chunk before its end" "40: the end of the file is missing"
-	damaged eztrace_log eztrace_log/0.evt 28 '\377' "an event longer than the file" "27: a record is longer than the rest of its chunk"
-	damaged eztrace_log eztrace_log/0.evt 65 '\003' "an event shorter than its fields" "64: a record is shorter than its fields"
+	damaged eztrace_log eztrace_log/0.evt 40 '\002' "an end in the middle of the events" \
+		"40: the file has more bytes after its end"
+	damaged eztrace_log eztrace_log/0.evt 40 '\000' "the end of a chunk before its end" \
+		"40: the end of the file is missing"
+	damaged eztrace_log eztrace_log/0.evt 28 '\377' "an event longer than the file" \
+		"27: a record is longer than the rest of its chunk"
+	damaged eztrace_log eztrace_log/0.evt 65 '\003' "an event shorter than its fields" \
+		"64: a record is shorter than its fields"
 	damaged eztrace_log eztrace_log/0.evt 1 '#' "a chunk of another byte order" "0: no chunk begins here"
-	damaged eztrace_log eztrace_log.def 146 '\004\377\377\377\177' "a group of 2 thousand million members" "144: a record is shorter than its fields"
-	damaged eztrace_log eztrace_log.def 18 '\002' "an end in the middle of the definitions" "18: the file has more bytes after its end"
+	damaged eztrace_log eztrace_log.def 146 '\004\377\377\377\177' "a group of 2 thousand million members" \
+		"144: a record is shorter than its fields"
+	damaged eztrace_log eztrace_log.def 18 '\002' "an end in the middle of the definitions" \
+		"18: the file has more bytes after its end"
 	damaged eztrace_log eztrace_log.otf2 29 '\002' "compression" "29: compressed archives are not read"
-	damaged eztrace_log eztrace_log.otf2 69 '\000' "an anchor file without its end" "69: the end of the file is missing"
+	damaged eztrace_log eztrace_log.otf2 69 '\000' "an anchor file without its end" \
+		"69: the end of the file is missing"
 	damaged eztrace_log eztrace_log.otf2 8 '\011' "an archive of a later version" "8: cannot open the archive: "
-	damaged eztrace_log eztrace_log.def 107 '\007' "a location of no group" "94: location 1073741823 is of no location group"
+	damaged eztrace_log eztrace_log.def 107 '\007' "a location of no group" \
+		"94: location 1073741823 is of no location group"
 	property=$(grep -abo -m 1 TICKMARK:: "$dir/r.otf2" | head -n 1 | cut -d : -f 1)
-	damaged r r.otf2 "$((property + 10))" ' ' "a property that the library refuses" "$property: cannot open the archive: Property name"
-	rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && printf '\377' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=64 conv=notrunc 2>/dev/null
+	damaged r r.otf2 "$((property + 10))" ' ' "a property that the library refuses" \
+		"$property: cannot open the archive: Property name"
+	rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" &&
+		printf '\377' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=64 conv=notrunc 2>/dev/null
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
 	expect_status 1
-	expect_line "cut/eztrace_log/0.evt: offset 1952: the file has 146 events, and its location's definition says 255" "$dir/err"
+	expect_line \
+		"cut/eztrace_log/0.evt: offset 1952: the file has 146 events, and its location's definition says 255" \
+		"$dir/err"
 	verdict "OTF2: fewer events than the definitions say is an error, with file and offset"
 	rm "$dir/cut/eztrace_log/0.evt" && tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
 	expect_status 1
 	expect_line "cut/eztrace_log.def: offset 57: a location of 255 events, and no file 0.evt of them" "$dir/err"
 	verdict "OTF2: so is a file of events that is missing"
-	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log" && cp "$ez/eztrace_log.def" "$dir/cut" && printf '\310' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
+	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log" && cp "$ez/eztrace_log.def" "$dir/cut" &&
+		printf '\310' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
 	calls() # calls TRACE: without MPI_Send, as this thread was in them
 	{
-		"$build/stftool" "$1" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, ""); sub(/" CLASS.*/, ""); name[id] = $0 }
+		"$build/stftool" "$1" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, "");
+			sub(/" CLASS.*/, ""); name[id] = $0 }
 			$2 == "ENTER" { in_[$4, n[$4]++] = f = name[$6] } $2 == "LEAVE" { f = in_[$4, --n[$4]] }
 			($2 == "ENTER" || $2 == "LEAVE") && f != "MPI_Send" { print $1, $2, $4, f }'
 	}
@@ -515,33 +554,42 @@ END
 	expect calls "$dir/ez.stf" >"$dir/want"
 	expect [ "$(wc -l <"$dir/want")" -gt 80 ]
 	calls "$dir/undefined.stf" | expect diff "$dir/want" - >"$dir/diff"
-	verdict "OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as they were"
+	verdict \
+		"OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as \
+they were"
 	metric=
 	for f in "$dir"/r/*.evt; do
 		metric=$(od -An -v -tu1 -w1 "$f" | awk '{ b[NR - 1] = $1 }
-			END { for (i = 18; i < NR; i++) { if (b[i] == 5 && b[i + 9] == 31) { print i + 9, i + 12 + b[i + 11]; exit } } }')
+			END { for (i = 18; i < NR; i++) { if (b[i] == 5 && b[i + 9] == 31) {
+			print i + 9, i + 12 + b[i + 11]; exit } } }')
 		[ -z "$metric" ] || break
 	done
-	damaged r "r/${f##*/}" "${metric#* }" '\377' "a sample of more counters than it has values" "${metric% *}: a record is shorter than its fields"
+	damaged r "r/${f##*/}" "${metric#* }" '\377' "a sample of more counters than it has values" \
+		"${metric% *}: a record is shorter than its fields"
 fi
 
 # ---- OTF2 of more threads than are read at a time ----
 
-# four ranks, of which the first has 602 threads: its messages and collective operations have ends in several groups of locations
+# four ranks, of which the first has 602 threads: its messages and collective operations have ends in several groups of
+# locations
 many_threads()
 {
 	"${PYTHON3:-python3}" "$src/tests/cli/exchange/four_ranks.py" 20 | awk '
 		/^NCPUS / { $2 = 602 }
 		{ print }
 		/^DEFCOLLOP/ { print "DEFIOFILE 1 \"a file\" COMM 1" }
-		$2 == "SENDMSG" { for (i = 0; i < 30; i++) { w = 65536 * (2 + n++ % 600) + 1; t = $1 + i; print t, "ENTER CPU", w, "FUNCTION 4"
+		$2 == "SENDMSG" { for (i = 0; i < 30; i++) { w = 65536 * (2 + n++ % 600) + 1; t = $1 + i;
+		print t, "ENTER CPU", w, "FUNCTION 4"
 			print t, "SAMP CPU", w, "DEF 1 UINT 8", n, "DEF 2 FLOAT 8", n / 7
-			print t + 1, "IOBEGIN CPU", w, "TYPE 1 FILE 1 LEN", n; print t + 2, "IOEND CPU", w, "TYPE 1 FILE 1 LEN", n
+			print t + 1, "IOBEGIN CPU", w, "TYPE 1 FILE 1 LEN", n;
+			print t + 2, "IOEND CPU", w, "TYPE 1 FILE 1 LEN", n
 			print t + 3, "LEAVE CPU", w } }'
 }
 data() # data TRACE: its events, without what OTF2 has no place for, and numbers of groups and operations
 {
-	"$build/stftool" "$1" --dump | grep -E '^[0-9]' | grep -vE ' COMMENT | REPORT ' | sed 's/ FUNCTION [0-9]*//; s/ PAIR [0-9]*//; s/ SCL [0-9]*//; s/ OP [0-9]*//; s/ CPU 2147[0-9]*//' | sort
+	"$build/stftool" "$1" --dump | grep -E '^[0-9]' | grep -vE ' COMMENT | REPORT ' |
+		sed 's/ FUNCTION [0-9]*//; s/ PAIR [0-9]*//; s/ SCL [0-9]*//; s/ OP [0-9]*//; s/ CPU 2147[0-9]*//' |
+		sort
 }
 if ! has_format OTF2 || ! command -v "${PYTHON3:-python3}" >/dev/null; then
 	skip "OTF2 of 605 threads" "this build has no otf2, or there is no python3"
@@ -557,7 +605,8 @@ else
 	verdict "OTF2 of 605 threads and back: calls, values, files, messages and collective operations"
 	"$build/stftool" "$dir/605b.stf" --dump | awk '/^[0-9]/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }'
 	ok "they are in the order of time" $?
-	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" && cp "$dir/half" "$dir/605/400.evt"
+	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" &&
+		cp "$dir/half" "$dir/605/400.evt"
 	tool "$dir/605.otf2" --convert "$dir/605c.stf"
 	expect_status 1
 	expect_line '605/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err"
@@ -609,7 +658,8 @@ else
 		if mountpoint -q "$dir/full"; then
 			mount -o remount,size=1m "$dir/full" && tool "$dir/wide.otf2" --convert "$dir/full/w.stf"
 			expect_status 1
-			expect_line 'cannot keep the events in a temporary file beside .*full/w.stf: No space left' "$dir/err"
+			expect_line 'cannot keep the events in a temporary file beside .*full/w.stf: No space left' \
+				"$dir/err"
 			expect [ "$(ls -A "$dir/full")" = fill ]
 			expect mount -o remount,size=16k "$dir/full"
 			verdict "reading OTF2 of 600 threads to a full disk is an error, and leaves nothing"

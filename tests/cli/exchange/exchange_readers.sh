@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Conversions, read by programs that are not ours: babeltrace2, otfprint and the OTF library, pj_dump, protoc, and a second reader of
-# LTTng in Python. Each compares with what tests/cli/exchange/four_ranks.py put in. TAP.
+# Conversions, read by programs that are not ours: babeltrace2, otfprint and the OTF library, pj_dump, protoc, and a
+# second reader of LTTng in Python. Each compares with what tests/cli/exchange/four_ranks.py put in. TAP.
 # shellcheck disable=SC1091,SC2154
 . "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
 python=$(command -v python3) || skip_all "no python3 here"
@@ -38,7 +38,8 @@ reads perfetto "Perfetto: protoc decodes the same events, sums, flows, names, un
 reads parquet "Parquet: the second reader finds the same events, sums to the last bit, times, names, units, bounds"
 # more rows than a row group has, values of all sizes
 "$build/tests/cli/lib/make_stf" noisy "$dir/noisy.stf" 200000 && tool "$dir/noisy.stf" --convert "$dir/noisy.parquet"
-[ "$status" -eq 0 ] && tool "$dir/noisy.stf" --convert "$dir/noisy.csv" && "$python" -B - "$src" "$dir" <<'END' >"$dir/diff" 2>&1
+[ "$status" -eq 0 ] && tool "$dir/noisy.stf" --convert "$dir/noisy.csv" &&
+	"$python" -B - "$src" "$dir" <<'END' >"$dir/diff" 2>&1
 import csv, struct, sys
 sys.path.insert(0, sys.argv[1] + "/tests/golden")
 import parquet_reader
@@ -72,7 +73,9 @@ case $? in
 		sed -n 's/^\([0-9]*\) COMMENT CPU 1 TEXT "\(.*\)"$/\1 \2/p' "$dir/out" | sed 's/\\"/"/g' >"$dir/got"
 		expect [ "$(wc -l <"$dir/want")" -eq 42 ]
 		expect_same "$dir/want" "$dir/got"
-		verdict "OTF: pairs of every type of value, at an entry, an exit and an event without anything else, are read"
+		verdict \
+			"OTF: pairs of every type of value, at an entry, an exit and an event without anything else, \
+are read"
 	fi
 	;;
 esac
@@ -98,7 +101,9 @@ else
 		outside $format "$ez" ez && outside $format "$dir/archive/traces.otf2" made
 		case $? in
 		77) skip "$format: archives of others" "not in this build, or its reader is not installed" ;;
-		0) ok "$format: of archives of others its reader finds each function, event, value, sum, unit and time that OTF2's readers find" 0 ;;
+		0) ok \
+			"$format: of archives of others its reader finds each function, event, value, sum, unit and \
+time that OTF2's readers find" 0 ;;
 		*) ok "$format: of archives of others its reader finds what OTF2's readers find" 1 ;;
 		esac
 	done
@@ -121,8 +126,12 @@ look() # look FORMAT FILE: the events that a reader finds, a line each; 77 witho
 	case $1 in
 	csv) tail -n +2 "$2" ;;
 	jsonl) grep -v '^{"type":"trace"' "$2" ;;
-	chrome.json) "$python" -c 'import json, sys; [print(e) for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] != "M"]' "$2" ;;
-	speedscope.json) "$python" -c 'import json, sys; [print(p) for p in json.load(open(sys.argv[1]))["profiles"]]' "$2" ;;
+	chrome.json) "$python" \
+		-c \
+		'import json, sys; [print(e) for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] != "M"]' \
+		"$2" ;;
+	speedscope.json) "$python" -c 'import json, sys; [print(p) for p in json.load(open(sys.argv[1]))["profiles"]]' \
+		"$2" ;;
 	ctf) command -v babeltrace2 >/dev/null || return 77; babeltrace2 "$2" ;;
 	lttng) "$python" -B "$src/tests/golden/lttng_reader.py" "$2" | grep -v '"tickmark_' ;;
 	otf) command -v otfprint >/dev/null || return 77; otfprint "$2" | grep ' Counter: ' ;;
@@ -130,9 +139,13 @@ look() # look FORMAT FILE: the events that a reader finds, a line each; 77 witho
 	paje) command -v pj_dump >/dev/null || return 77; pj_dump "$2" | grep -v '^Container' ;;
 	perfetto)
 		command -v protoc >/dev/null || return 77
-		(cd "$src/tests/cli" && "$python" -B -c 'import sys, foreign_readers as f; sys.stdout.buffer.write(f.unpacked(open(sys.argv[1], "rb").read()))' "$2") |
+		(cd "$src/tests/cli" &&
+			"$python" -B -c 'import sys, foreign_readers as f; '\
+'sys.stdout.buffer.write(f.unpacked(open(sys.argv[1], "rb").read()))' "$2") |
 			protoc --decode_raw | grep '^    9: 4$' ;;
-	parquet) (cd "$src/tests/golden" && "$python" -B -c 'import parquet_reader, sys; [print(r) for r in parquet_reader.read(sys.argv[1])[2]]' "$2") ;;
+	parquet) \
+		(cd "$src/tests/golden" && "$python" \
+		-B -c 'import parquet_reader, sys; [print(r) for r in parquet_reader.read(sys.argv[1])[2]]' "$2") ;;
 	esac
 	return 0
 }
@@ -148,8 +161,10 @@ for format in csv jsonl chrome.json speedscope.json ctf lttng otf otf2 paje perf
 		[ "$(grep -c . "$dir/got")" -eq "$want" ] && [ ! -s "$dir/warn" ] || [ "$status" -ne 0 ] || status=1
 		case $format in
 		csv | lttng | otf | otf2)
-			[ "$status" -ne 0 ] || { tool "$dir/n$n.$format" --convert "$dir/few.stf" --force && tool "$dir/few.stf" --verify &&
-				[ "$("$build/stftool" "$dir/few.stf" --dump | grep -c '^5 SAMP CPU 1 DEF [0-9]* UINT 8 18446744073709551615$')" -eq "$n" ]; } || status=1 ;;
+			[ "$status" -ne 0 ] || { tool "$dir/n$n.$format" --convert "$dir/few.stf" --force &&
+				tool "$dir/few.stf" --verify &&
+				[ "$("$build/stftool" "$dir/few.stf" --dump | grep -c '^5 SAMP CPU 1 DEF [0-9]* UINT '\
+'8 18446744073709551615$')" -eq "$n" ]; } || status=1 ;;
 		esac
 		[ "$status" -eq 0 ] || break
 	done
@@ -170,7 +185,9 @@ data_of() # data_of STF
 }
 info_of()
 {
-	"$build/stftool" "$1" --dump | grep -E '^(NCPUS|DURATION|DEFCPU|DEFCPUNAME|DEFGROUP|DEFCOMM|DEFCOLLOP|DEFCOUNTER) |^INFO.*TEXT "process ' |
+	"$build/stftool" "$1" --dump |
+		grep \
+		-E '^(NCPUS|DURATION|DEFCPU|DEFCPUNAME|DEFGROUP|DEFCOMM|DEFCOLLOP|DEFCOUNTER) |^INFO.*TEXT "process ' |
 		sed 's/ CLASS [0-9]*//' | sort
 }
 back() # back FORMAT
@@ -214,7 +231,8 @@ if "$build/tests/lib/exchange_table" | grep -q '^| OTF | `.otf` | write, read'; 
 	sed -i '0,/^E2$/s//K64YbV007fe4L3\nE2/; 0,/^E1$/s//K64YbV6869L2\nE1/' "$dir/theirs.1.events"
 	tool "$dir/theirs.otf" --convert - --logfile-format ASCII
 	grep 'their::bytes' "$dir/out" | cut -d' ' -f 1-4,6- | tr '\n' ';' >"$dir/diff"
-	[ "$(cat "$dir/diff")" = '1000000000 COMMENT CPU 1 "their::bytes=007fe4";2000000000 COMMENT CPU 1 "their::bytes=hi";' ]
+	[ "$(cat "$dir/diff")" = \
+		'1000000000 COMMENT CPU 1 "their::bytes=007fe4";2000000000 COMMENT CPU 1 "their::bytes=hi";' ]
 	ok "OTF: bytes of another program become a comment, as text or as hexadecimal digits" $?
 else
 	skip "OTF and back" "not in this build"

@@ -89,7 +89,8 @@ ok "big-endian through a single file" $?
 tool "$dir/empty.stf" --convert "$dir/e.single.stf" && tool "$dir/e.single.stf" --verify
 ok "an empty trace through a single file" $((status))
 refused "the output exists" 1 "$dir/copy.stf exists" "$rich" --convert "$dir/copy.stf"
-refused "a component of the output exists" 1 "$dir/copy2.stf.dcl exists" "$rich" --convert "$(touch "$dir/copy2.stf.dcl"; echo "$dir/copy2.stf")"
+refused "a component of the output exists" 1 "$dir/copy2.stf.dcl \
+exists" "$rich" --convert "$(touch "$dir/copy2.stf.dcl"; echo "$dir/copy2.stf")"
 set -- "$dir"/copy2*
 [ $# -eq 1 ]
 ok "and nothing else of it was written" $?
@@ -104,7 +105,9 @@ expect tool "$rich" --logfile-name x.avt --logfile-prefix "$dir"
 expect [ -s "$dir/x.avt" ]
 verdict "--logfile-prefix"
 head -c 100 "$dir/s.single.stf" >"$dir/cut.single.stf"
-refused "a single file cut in its directory" 1 "$dir/cut.single.stf: offset [0-9]+, record [0-9]+: the file ends inside its directory" "$dir/cut.single.stf" --dump
+refused "a single file cut in its directory" 1 \
+	"$dir/cut.single.stf: offset [0-9]+, record [0-9]+: the file ends inside its directory" "$dir/cut.single.stf" \
+	--dump
 size=$(wc -c <"$dir/s.single.stf")
 head -c $((size - 3)) "$dir/s.single.stf" >"$dir/cut.single.stf"
 tool "$dir/cut.single.stf" --convert "$dir/cut.stf"
@@ -188,7 +191,10 @@ expect tool "$dir/split.avt" --convert "$dir/coll2.stf"
 expect same_records "$dir/coll.stf.cop" "$dir/coll2.stf.cop"
 verdict "and back: the bytes of .cop"
 xtool "$dir/coll.stf"
-grep -Fxq '120 GLOBALOP CPU 0:1 OP "MPI_Gather" COMM "world" ROOT 0:1 SENT 11 RECVD 77 TIME 2 PAIR 3 KIND ALLTOONE MEMBER 2 OF 3 START 0' "$dir/out"
+grep \
+	-Fxq \
+	'120 GLOBALOP CPU 0:1 OP "MPI_Gather" COMM "world" ROOT 0:1 SENT 11 RECVD 77 TIME 2 PAIR 3 KIND ALLTOONE '\
+'MEMBER 2 OF 3 START 0' "$dir/out"
 ok "xstftool prints names there" $?
 tool "$dir/coll.stf" --dump --matched-vtf
 sed -n '/ COLL/p' "$dir/out" >"$dir/lines"
@@ -204,17 +210,20 @@ ok "and conventional lines alone are put together too" $?
 # collective operations of some threads, and those under way in a window
 tool "$dir/coll.stf" --dump --matched-vtf --request 1
 expect_status 0
-expect [ "$(grep -o 'COLL[A-Z]* \(ROOT [0-9]* ROOTLEN [0-9]* \)*COMM [0-9]*' "$dir/out" | sed 's/.*COMM //' | sort | tr '\n' ' ')" = '1 1 7 ' ]
+expect [ "$(grep -o 'COLL[A-Z]* \(ROOT [0-9]* ROOTLEN [0-9]* \)*COMM [0-9]*' "$dir/out" | sed 's/.*COMM '\
+'//' | sort | tr '\n' ' ')" = '1 1 7 ' ]
 verdict "--request with a thread takes the collective operations of its communicators"
 tool "$dir/coll.stf" --dump --matched-vtf --request 192ns:192ns
 expect_status 0
 expect_lines 1 '^120 COLLALLTOONE ' "$dir/out"
 expect_lines 1 '^[0-9]* COLL' "$dir/out"
 verdict "a window takes a collective operation that was under way"
-"$build/tests/cli/lib/make_stf" big "$dir/parts.stf" && tool "$dir/parts.stf" --convert "$dir/parts2.stf" --stf-procs-per-file 1 &&
+"$build/tests/cli/lib/make_stf" big "$dir/parts.stf" &&
+	tool "$dir/parts.stf" --convert "$dir/parts2.stf" --stf-procs-per-file 1 &&
 	[ -e "$dir/parts2.stf.c.1" ] && tool "$dir/parts2.stf" --convert "$dir/parts3.stf" --compress-trace
 expect_status 0
-{ ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q 'no zstd' "$dir/err"; } || not_met '{ ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q ...'
+{ ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q 'no zstd' "$dir/err"; } ||
+	not_met '{ ls "$dir"/parts3.stf.c.1* >/dev/null 2>&1 || grep -q ...'
 verdict "--compress-trace keeps the partition"
 tool "$dir/parts.stf" --convert "$dir/parts4.stf" --compress-trace
 grep -q 'big-endian, what is written is little-endian' "$dir/err" || grep -q 'no zstd' "$dir/err"
@@ -237,17 +246,22 @@ avt() # avt NAME PATTERN TEXT: the text is refused. Not at the end of a pipe, wh
 avt "unknown keyword" "3: unknown keyword 'SUNDIAL'" 'SUNDIAL 1'
 avt "unknown event" "3: unknown event 'SUNDIAL'" '7 SUNDIAL 1'
 avt "a stamp alone" "3: a time stamp without an event" '7'
-printf 'CLKPERIOD 1e-9\nNCPUS 1\n7 GLOBALOP CPU 1 OP 0 COMM 0 TIME 1 PAIR 9 KIND ALL MEMBER 1 OF 4294967295 START 0\n' >"$dir/bad.avt"
+printf 'CLKPERIOD 1e-9\nNCPUS 1\n7 GLOBALOP CPU 1 OP 0 COMM 0 TIME 1 PAIR 9 KIND ALL MEMBER 1 OF 4294967295 START 0\n' \
+	>"$dir/bad.avt"
 rm -f "$dir"/bad.stf*
 tool "$dir/bad.avt" --convert "$dir/bad.stf"
 expect_status 1
 expect_line 'bad.avt: offset [0-9]*: the collective operation of PAIR 9 has 1 of 4294967295 GLOBALOP lines$' "$dir/err"
 expect [ ! -e "$dir/bad.stf" ]
 verdict "wrong text: a collective operation without all its lines"
-avt "a member's line twice" "4: a member's GLOBALOP line occurs twice" "$(printf '7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2')"
-avt "lines of one operation that differ" "4: GLOBALOP differs" "$(printf '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 COMM 3 PAIR 9 KIND ALL MEMBER 2 OF 2')"
-avt "a collective line of an unknown group" "3: GLOBALOP without PAIR, and no DEFCOMM" '7 GLOBALOP CPU 1 OP 0 COMM 3 TIME 1'
-avt "a collective line of a stranger" "4: GLOBALOP of a CPU that is not" "$(printf 'DEFCOMM 3 "x" LEFT 0 FIRST 1 1 LAST 1 1 STRIDE 1 1\n7 GLOBALOP CPU 2 COMM 3')"
+avt "a member's line twice" "4: a member's GLOBALOP line occurs twice" "$(printf '7 GLOBALOP CPU 1 PAIR 1 KIND ALL '\
+'MEMBER 1 OF 2\n7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2')"
+avt "lines of one operation that differ" "4: GLOBALOP differs" "$(printf '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 '\
+'OF 2\n7 GLOBALOP CPU 1 COMM 3 PAIR 9 KIND ALL MEMBER 2 OF 2')"
+avt "a collective line of an unknown group" "3: GLOBALOP without PAIR, and no DEFCOMM" \
+	'7 GLOBALOP CPU 1 OP 0 COMM 3 TIME 1'
+avt "a collective line of a stranger" "4: GLOBALOP of a CPU that is not" "$(printf 'DEFCOMM 3 "x" LEFT 0 FIRST 1 1 '\
+'LAST 1 1 STRIDE 1 1\n7 GLOBALOP CPU 2 COMM 3')"
 avt "a start before time 0" "3: START is longer" '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2 START 8'
 avt "an unknown word in a collective line" "3: GLOBALOP has CPU" '7 GLOBALOP CPU 1 SUN 8'
 avt "CPU 0" "3: CPUs count from 1" '7 ENTER CPU 0 FUNCTION 1'
@@ -257,7 +271,8 @@ avt "a stamp too large" "3: '18446744073709551616' is not" '18446744073709551616
 avt "a foreign key" "3: ENTER has no 'PLACE'" '7 ENTER CPU 1 PLACE 3'
 avt "half a sample" "3: expected DEF" '7 SAMP CPU 1 DEF 1 UINT 8'
 avt "a negative UINT" "3: '-1' is not a whole number" '7 SAMP CPU 1 DEF 1 UINT 8 -1'
-avt "an array too long" "3: 4000000000 elements are announced, 3 words" '7 COLLALL COMM 1 OP 1 START 4000000000 1 TIME 0'
+avt "an array too long" "3: 4000000000 elements are announced, 3 words" \
+	'7 COLLALL COMM 1 OP 1 START 4000000000 1 TIME 0'
 avt "arrays of two lengths" "3: .* not equally many" '7 COLLALL COMM 1 OP 1 START 1 1 TIME 2 1 1'
 avt "an open quote" "3: a text without its closing quote" 'DEFFUNCTION 1 "x'
 avt "a bad escape" "3: a backslash" 'DEFFUNCTION 1 "\q"'
@@ -266,7 +281,8 @@ avt "declared twice" "4: .*declared before" "$(printf 'DEFFUNCTION 1 "a"\nDEFFUN
 avt "the head too late" "4: this line must come before" "$(printf 'DEFFUNCTION 1 "a"\nCLKPERIOD 1\n')"
 avt "a second NCPUS" "3: a second NCPUS" "$(printf 'NCPUS 1\n')"
 printf '7 LEAVE CPU 1\n' >"$dir/bad.avt"
-refused "wrong text: no CLKPERIOD" 1 "$dir/bad.avt: offset 0, record 1: no CLKPERIOD" "$dir/bad.avt" --convert "$dir/bad.stf"
+refused "wrong text: no CLKPERIOD" 1 "$dir/bad.avt: offset 0, record 1: no CLKPERIOD" "$dir/bad.avt" \
+	--convert "$dir/bad.stf"
 : >"$dir/bad.avt"
 refused "wrong text: empty" 1 "$dir/bad.avt: .*no CLKPERIOD" "$dir/bad.avt" --convert "$dir/bad.stf"
 refused "text is not printed" 1 "$dir/c.avt is text" "$dir/c.avt" --dump
@@ -282,7 +298,8 @@ expect has 'DURATION 4000000001 6000000001'
 expect tool "$dir/part.stf" --verify
 expect_status 0
 verdict "--request with --logfile-name writes a valid trace"
-tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.single.stf" && tool "$dir/part.single.stf" --print-counters --csv
+tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.single.stf" &&
+	tool "$dir/part.single.stf" --print-counters --csv
 [ "$(grep -c ',3,' "$dir/out")" -eq 3 ]
 ok "a selection as a single file" $?
 expect tool "$rich" --logfile-name "$dir/sets.stf" --stf-procs-per-file 1
@@ -336,7 +353,8 @@ verdict "--move and --remove of a part of a trace, whose name has blanks, quotes
 
 # ---- --verify, --recover ----
 
-for t in "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf" "$dir/s.single.stf" "$src/tests/golden/every-little.stf" \
+for t in "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf" "$dir/s.single.stf" \
+	"$src/tests/golden/every-little.stf" \
 	"$src/tests/golden/every-big.stf"; do
 	tool "$t" --verify
 	expect_status 0
@@ -462,11 +480,12 @@ for how in gone rubbish cut torn; do
 	grep '^[0-9]' "$dir/rich.text" | expect diff - "$dir/got" >"$dir/diff"
 	verdict "--recover: a base file that is $how, every event is there"
 done
-# cut after each declaration of a file but the last ones, before the next (whose id is that of "!"): components after the
-# cut are named and not lost
+# cut after each declaration of a file but the last ones, before the next (whose id is that of "!"): components after
+# the cut are named and not lost
 broken='' n=0
 # shellcheck disable=SC2046
-set -- $(LC_ALL=C grep -abo '\.\(dcl\|sts\|msg\|[a-z]\.0\)\(\.anc\)\{0,1\}!' "$rich" | awk -F: '{ print $1 + length($2) - 1 }')
+set -- $(LC_ALL=C grep -abo '\.\(dcl\|sts\|msg\|[a-z]\.0\)\(\.anc\)\{0,1\}!' "$rich" | awk -F: '{
+	print $1 + length($2) - 1 }')
 while [ $# -gt 1 ]; do
 	rm -f "$dir"/lost.stf*
 	for f in "$rich" "$rich".*; do
@@ -476,8 +495,10 @@ while [ $# -gt 1 ]; do
 	rm -f "$dir"/some.stf*
 	tool "$dir/lost.stf" --recover "$dir/some.stf"
 	named=$(grep -c 'no file declaration of the index names it$' "$dir/err")
-	[ "$status" -eq 1 ] && [ "$named" -gt 0 ] && grep -q 'ends inside the list of files' "$dir/err" && tool "$dir/some.stf" --dump &&
-		grep '^[0-9]' "$dir/out" >"$dir/got" && grep '^[0-9]' "$dir/rich.text" | cmp -s - "$dir/got" || broken="$broken $1"
+	[ "$status" -eq 1 ] && [ "$named" -gt 0 ] && grep -q 'ends inside the list of files' "$dir/err" &&
+		tool "$dir/some.stf" --dump &&
+		grep '^[0-9]' "$dir/out" >"$dir/got" && grep '^[0-9]' "$dir/rich.text" | cmp -s - "$dir/got" ||
+		broken="$broken $1"
 	n=$((n + 1))
 	shift
 done
@@ -486,16 +507,20 @@ expect [ "$n" -eq 5 ]
 verdict "--recover: an index cut between two files says so, every event is there$broken"
 # one bad line costs one definition, which is known; info records and byte order are those that were written
 n=0 broken=''
-for change in 's/^RECORD 22 counter_value/RECORD 22 counter_valve/' 's/U1:size_1_2 <O8:values>/U2:size_1_2 <O8:values>/' \
-	's/^STF 1.0 LITTLE$/STF 1.0 BIG/' '/^RECORD 48 /d' 's/^RECORD 72 willy_id U4:gtp$/RECORD 72 willy_id U9:gtp/' 's/^END$/EMD/'; do
+for change in 's/^RECORD 22 counter_value/RECORD 22 counter_valve/' \
+	's/U1:size_1_2 <O8:values>/U2:size_1_2 <O8:values>/' \
+	's/^STF 1.0 LITTLE$/STF 1.0 BIG/' '/^RECORD 48 /d' 's/^RECORD 72 willy_id U4:gtp$/RECORD 72 willy_id U9:gtp/' \
+	's/^END$/EMD/'; do
 	rm -f "$dir"/lost.stf* "$dir"/line.stf*
 	for f in "$rich" "$rich".*; do
 		cp "$f" "$dir/lost.stf${f#"$rich"}"
 	done
 	LC_ALL=C sed "$change" "$rich" >"$dir/lost.stf"
 	tool "$dir/lost.stf" --recover "$dir/line.stf"
-	[ "$status" -eq 1 ] && grep -q 'the base file is damaged' "$dir/err" && tool "$dir/line.stf" --verify && [ "$status" -eq 0 ] &&
-		tool "$dir/line.stf" --dump && has 'INFO CLASS 4 TEXT "make_stf"' && has 'DURATION 1000000000 9000000000' &&
+	[ "$status" -eq 1 ] && grep -q 'the base file is damaged' "$dir/err" && tool "$dir/line.stf" --verify &&
+		[ "$status" -eq 0 ] &&
+		tool "$dir/line.stf" --dump && has 'INFO CLASS 4 TEXT "make_stf"' &&
+		has 'DURATION 1000000000 9000000000' &&
 		grep '^[0-9]' "$dir/out" | cmp -s - "$dir/got" || broken="$broken $change"
 	n=$((n + 1))
 done

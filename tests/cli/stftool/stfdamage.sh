@@ -64,7 +64,8 @@ for source in "$rich" "$dir/many.stf"; do
 				esac
 				if grep -q 'has no zstd' "$dir/err"; then continue; fi
 				# a base file whose own records are all intact in the components can be made anew
-				[ "$status" -eq 1 ] || case $how$where in --recover@*) ;; *) accepted="$accepted $how:$where" ;; esac
+				[ "$status" -eq 1 ] || case $how$where in --recover@*) ;;
+					*) accepted="$accepted $how:$where" ;; esac
 				if [ -e "$dir/out.stf" ]; then
 					says_so "$dir/out.stf" || laundered="$laundered $how:$where"
 				fi
@@ -87,7 +88,10 @@ size=$(wc -c <"$dir/bad.stf.c.0")
 flip "$dir/bad.stf.c.0" $((size / 2)) 3
 tool "$dir/bad.stf" --dump
 expect_status 1
-expect_line -E '^stftool: .*: .c.0: [0-9]+ bytes from offset [0-9]+ are damaged and left out: threads? .*, from [0-9.e-]+ s to [0-9.e-]+ s$' "$dir/err"
+expect_line \
+	-E \
+	'^stftool: .*: .c.0: [0-9]+ bytes from offset [0-9]+ are damaged and left out: threads? .*, from [0-9.e-]+ s '\
+'to [0-9.e-]+ s$' "$dir/err"
 expect_line '^C damaged: .c.0: ' "$dir/out"
 expect grep '^[0-9]' "$dir/out" >"$dir/left"
 verdict "the damaged piece is named, with thread and time"
@@ -190,7 +194,8 @@ verdict "--recover with both"
 
 # A single file that is longer than its components
 tool "$rich" --convert "$dir/one.single.stf" && tool "$dir/one.single.stf" --verify && [ "$status" -eq 0 ] &&
-	tail -c 40 "$dir/one.single.stf" >"$dir/tail" && cat "$dir/tail" >>"$dir/one.single.stf" && tool "$dir/one.single.stf" --verify
+	tail -c 40 "$dir/one.single.stf" >"$dir/tail" && cat "$dir/tail" >>"$dir/one.single.stf" &&
+	tool "$dir/one.single.stf" --verify
 expect_status 1
 expect_line '40 bytes that belong to no component' "$dir/err"
 verdict "--verify: bytes after the last component of a single file"
@@ -272,7 +277,8 @@ END
 	for n in 6000 48000; do
 		awk -v n=$n 'BEGIN {
 			print "CLKPERIOD 1e-09\nNCPUS 1 1\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0"
-			for (i = 1; i <= n; i++) print "DEFCOUNTER", i, "\"c" i "\" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT \"\" LOWER 0 UPPER 0"
+			for (i = 1; i <= n; i++) print "DEFCOUNTER", i,
+			"\"c" i "\" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT \"\" LOWER 0 UPPER 0"
 			for (i = 1; i <= n; i++) print i, "SAMP CPU 1 DEF", i, "UINT 8", i
 		}' >"$dir/counters.avt"
 		tool "$dir/counters.avt" --convert "$dir/processes$n.stf"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# stftool where memory, writes and renames fail, at the first call, the second, and so on (EVERY_FAULT=1: all of them); where files may
-# not grow; where nobody reads. It says so and leaves nothing half, or it does what it should. TAP.
+# stftool where memory, writes and renames fail, at the first call, the second, and so on (EVERY_FAULT=1: all of them);
+# where files may not grow; where nobody reads. It says so and leaves nothing half, or it does what it should. TAP.
 # shellcheck disable=SC1091,SC2154
 . "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
 
@@ -27,7 +27,8 @@ all()
 	shift 2
 	shown=$(echo "$*" | sed "s|$dir/||g")
 	rm -rf "$dir/o" && mkdir "$dir/o"
-	if ! FAIL_WHAT=$kind FAIL_COUNT=$dir/count LD_PRELOAD=$dir/failnth.so "$build/stftool" "$@" >"$dir/good.out" 2>"$dir/err" \
+	if ! FAIL_WHAT=$kind FAIL_COUNT=$dir/count LD_PRELOAD=$dir/failnth.so "$build/stftool" "$@" >"$dir/good.out" \
+		2>"$dir/err" \
 		</dev/null; then
 		ok "$kind: stftool $shown works" 1
 		return
@@ -44,18 +45,22 @@ all()
 			rm -rf "$dir/o" && mkdir "$dir/o"
 			unset FAIL_ON
 			[ "$on" = works ] || export FAIL_ON=1
-			timeout 300 env FAIL_WHAT="$kind" FAIL_NTH="$n" LD_PRELOAD="$dir/failnth.so" "$build/stftool" "$@" >"$dir/out" \
+			timeout 300 env FAIL_WHAT="$kind" FAIL_NTH="$n" LD_PRELOAD="$dir/failnth.so" "$build/stftool" \
+				"$@" >"$dir/out" \
 				2>"$dir/err" </dev/null
 			status=$?
 			if [ "$status" -eq 0 ]; then
 				# without memory for its text --json may not lie either
 				cmp "$dir/good.out" "$dir/out" >"$dir/diff" || wrong="$wrong $n:other-output"
-				[ "$result" = - ] || (cd "$dir/o" && cat ./*) | cmp - "$dir/good.files" >"$dir/diff" || wrong="$wrong $n:other-files"
+				[ "$result" = - ] ||
+					(cd "$dir/o" && cat ./*) | cmp - "$dir/good.files" >"$dir/diff" ||
+					wrong="$wrong $n:other-files"
 			elif [ "$status" -gt 2 ] || [ ! -s "$dir/err" ]; then
 				wrong="$wrong $n:status-$status"
 			elif [ -n "$(ls "$dir/o")" ]; then
 				# whole, and only the check of it failed
-				grep -q 'it was written, but' "$dir/err" && (cd "$dir/o" && cat ./*) | cmp - "$dir/good.files" >"$dir/diff" ||
+				grep -q 'it was written, but' "$dir/err" &&
+					(cd "$dir/o" && cat ./*) | cmp - "$dir/good.files" >"$dir/diff" ||
 					wrong="$wrong $n:files-left"
 			fi
 		done
@@ -109,7 +114,8 @@ for kind in rename malloc; do
 		for f in "$dir"/one.stf*; do
 			cp "$f" "$dir/o/a.stf${f#"$dir/one.stf"}"
 		done
-		if FAIL_WHAT=$kind FAIL_NTH=$n LD_PRELOAD=$dir/failnth.so "$build/stftool" "$dir/o/a.stf" --move "$dir/o/b.stf" \
+		if FAIL_WHAT=$kind FAIL_NTH=$n LD_PRELOAD=$dir/failnth.so "$build/stftool" "$dir/o/a.stf" \
+			--move "$dir/o/b.stf" \
 			>"$dir/out" 2>"$dir/said"; then
 			moved "$dir/o/b.stf" || wrong="$wrong $n"
 		else

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Damaged traces through every action of stftool (stfmutants.py); a seeded few, tests/ci/series/mutants.sh has the rest. TAP.
+# Damaged traces through every action of stftool (stfmutants.py); a seeded few, tests/ci/series/mutants.sh has the rest.
+# TAP.
 # shellcheck disable=SC1091,SC2154
 . "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
 

@@ -5,12 +5,14 @@
 . "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
 
 for p in write read; do
-	awk -v want="$p" '/^\.Ss A writer/ { in_page = "write" } /^\.Ss A reader/ { in_page = "read" } /^\.Ed/ { on = 0 }
+	awk -v want="$p" '/^\.Ss A writer/ { in_page = "write" } /^\.Ss A reader/ { in_page = "read" }
+		/^\.Ed/ { on = 0 }
 		on && in_page == want { gsub(/\\e/, "\\"); print }
 		/^\.Bd -literal$/ { on = 1 }' "$src/doc/man/tickmark-stf.3" | diff "$src/doc/stf/$p.c" - >"$dir/diff"
 	ok "the manual has doc/stf/$p.c" $?
 done
-grep -Eq "^#define STF_VERSION_TEXT \"$("$build/stftool" --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')\"" "$src/include/stf.h"
+grep -Eq "^#define STF_VERSION_TEXT \"$("$build/stftool" --version | sed -n '1s/.* \([0-9][0-9.]*\).*/\1/p')\"" \
+	"$src/include/stf.h"
 ok "the version of the header is that of the package" $?
 lib=$build/.libs/libtickmark-stf.so.0
 if [ ! -e "$lib" ]; then
@@ -23,7 +25,8 @@ failed=0
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
 for p in write read; do
 	# shellcheck disable=SC2086
-	${CC:-cc} $san -std=c99 -Wall -Wextra -pedantic -I"$src" "$src/doc/stf/$p.c" -o "$dir/$p" "$lib" 2>>"$dir/cc" || failed=1
+	${CC:-cc} $san -std=c99 -Wall -Wextra -pedantic -I"$src" "$src/doc/stf/$p.c" -o "$dir/$p" "$lib" \
+		2>>"$dir/cc" || failed=1
 done
 if [ $failed -eq 0 ] && [ ! -s "$dir/cc" ]; then
 	LD_LIBRARY_PATH=$build/.libs
@@ -104,7 +107,8 @@ except t.StfError as e:
     ok("a missing file", "none.stf" in str(e))
 END
 tool "$dir/e.stf" --convert "$dir/e.single.stf"
-TICKMARK_STF_LIBRARY=$lib PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 "$python" "$dir/try.py" "$dir" >"$dir/tried" 2>"$dir/diff"
+TICKMARK_STF_LIBRARY=$lib PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 "$python" "$dir/try.py" "$dir" \
+	>"$dir/tried" 2>"$dir/diff"
 status=$?
 while read -r line; do
 	case $line in

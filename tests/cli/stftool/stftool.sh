@@ -67,7 +67,9 @@ xtool "$rich" --matched-vtf
 expect has 'DEFGROUP All_Processes NMEMBS 2 "Process_0" "Process_2"'
 expect_line '^1000000001 SAMP CPU 2:1 DEF "PERF_DATA:PAPI_TOT_INS" UINT 8 1000' "$dir/out"
 expect has '2000000000 ENTER CPU 0:0 FUNCTION "MPI:MPI_Send" SCL "my main.c:42"'
-expect has '2000000000 MESSAGE FROM 0:0 TO 2:1 TIME 5 COMM "MPI_COMM_WORLD" TAG 7 LEN 64 SFUNCTION "MPI:MPI_Send" RFUNCTION 0'
+expect has \
+	'2000000000 MESSAGE FROM 0:0 TO 2:1 TIME 5 COMM "MPI_COMM_WORLD" TAG 7 LEN 64 SFUNCTION "MPI:MPI_Send" '\
+'RFUNCTION 0'
 verdict "xstftool prints names, as in the guide"
 sed "s/\\\\x..//g; s/\\\\[\"\\\\]//g" "$dir/out" | awk -F'"' 'NF % 2 == 0 { print; exit 1 }' >"$dir/diff"
 ok "xstftool: every quote is closed" $?
@@ -94,7 +96,8 @@ refused "an existing file stays" 1 "$dir/new.avt exists; --force replaces it" "$
 expect tool "$rich" --logfile-name "$dir/new.avt" --force
 expect_same "$dir/rich.avt" "$dir/new.avt"
 verdict "--force replaces it"
-refused "an unwritable directory" 1 "cannot create $dir/none/x.avt: No such file" "$rich" --logfile-name "$dir/none/x.avt"
+refused "an unwritable directory" 1 "cannot create $dir/none/x.avt: No such file" "$rich" \
+	--logfile-name "$dir/none/x.avt"
 "$build/stftool" "$rich" --dump >&- 2>"$dir/err"
 expect [ $? -eq 1 ]
 expect_line 'cannot write to standard output: Bad file' "$dir/err"
@@ -169,7 +172,8 @@ VT_REQUEST=COUNTERS "$build/stftool" "$rich" --dump >"$dir/out" 2>"$dir/err"
 expect_no_line MSG "$dir/out"
 expect_line SAMP "$dir/out"
 verdict "VT_REQUEST alone"
-refused "--request of a thread that does not exist" 1 '--request: there is no thread 7; .* has the threads 0 to 3' "$rich" --request 7:9 --dump
+refused "--request of a thread that does not exist" 1 '--request: there is no thread 7; .* has the threads 0 to 3' \
+	"$rich" --request 7:9 --dump
 
 request() # request NAME LINES ARGUMENTS...
 {
@@ -203,7 +207,9 @@ verdict "--request of a window far inside is what the whole has there, both ends
 	printf 'CLKPERIOD 1e-9\nNCPUS 2\nDEFGROUP 2147483650 "node" NMEMBS 1 1\n'
 	printf 'DEFGROUP 2147483649 "loop" NMEMBS 200'
 	awk 'BEGIN { for (i = 0; i < 200; i++) { printf " 2147483649" } printf "\n" }'
-	printf '1 SAMP CPU 2147483650 DEF 1 UINT 8 1\n2 SAMP CPU 2147483649 DEF 1 UINT 8 1\n3 SAMP CPU 65537 DEF 1 UINT 8 1\n'
+	printf \
+		'1 SAMP CPU 2147483650 DEF 1 UINT 8 1\n2 SAMP CPU 2147483649 DEF 1 UINT 8 1\n3 SAMP CPU 65537 DEF 1 '\
+'UINT 8 1\n'
 } >"$dir/groups.avt"
 tool "$dir/groups.avt" --convert "$dir/groups.stf"
 timeout 120 "$build/stftool" "$dir/groups.stf" --dump --request 0 >"$dir/out" 2>"$dir/err"
@@ -218,7 +224,8 @@ refused "--request with a type" 2 "--request: a trace has one type" "$rich" --du
 # ---- a trace that another program wrote ----
 
 if [ -x "$build/timertestcs" ]; then
-	"$build/timertestcs" --timer clock_monotonic --performance-time 100ms --output "$dir/tt" --quiet >"$dir/out" 2>"$dir/err"
+	"$build/timertestcs" --timer clock_monotonic --performance-time 100ms --output "$dir/tt" --quiet >"$dir/out" \
+		2>"$dir/err"
 	tool "$dir/tt.stf" --verify
 	expect_status 0
 	expect tool "$dir/tt.stf" --dump
@@ -233,7 +240,10 @@ fi
 # ---- completion ----
 
 if command -v bash >/dev/null; then
-	bash -c ". '$src/tools/completion/stftool'"' && COMP_WORDS=("$1" T.stf --print-c) COMP_CWORD=2 && _stftool "$1" &&
+	bash \
+		-c \
+		". '$src/tools/completion/stftool'"' && COMP_WORDS=("$1" T.stf --print-c) COMP_CWORD=2 && '\
+'_stftool "$1" &&
 		printf "%s\n" "${COMPREPLY[@]}"' - "$build/stftool" >"$dir/out" 2>"$dir/err"
 	status=$?
 	is "bash completes options" 0 <<'EOT'

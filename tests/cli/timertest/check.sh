@@ -83,14 +83,17 @@ expect_line '^CPU ' "$dir/out"
 expect_empty "$dir/err"
 verdict "VT_CHECK, an option of Intel Trace Collector, is none of timertest"
 
-"$timertest" --check --explain >"$dir/out" 2>"$dir/err" && sed -n 's/^\([a-z]*\.[a-z_]*\)\( (left out)\)*$/\1/p' "$dir/out" >"$dir/names" &&
-	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/man/timertest.1" || echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&
+"$timertest" --check --explain >"$dir/out" 2>"$dir/err" &&
+	sed -n 's/^\([a-z]*\.[a-z_]*\)\( (left out)\)*$/\1/p' "$dir/out" >"$dir/names" &&
+	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/man/timertest.1" ||
+	echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&
 	[ ! -s "$dir/diff" ]
 ok "every check is in the manual" $?
 
 # formats
 if command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
-	check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format json && "${PYTHON3:-python3}" - "$dir/out" >"$dir/err" 2>&1 <<'EOF'
+	check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format json &&
+		"${PYTHON3:-python3}" - "$dir/out" >"$dir/err" 2>&1 <<'EOF'
 import json, sys
 j = json.load(open(sys.argv[1]))
 assert j["schema"] == "timertest-check/1" and j["status"] == "WARNING" and j["exit_status"] == 1, j
@@ -99,7 +102,9 @@ assert c["clock.cost"]["status"] == "WARNING" and 0 < c["clock.cost"]["value"] <
 assert len(c) >= 21
 EOF
 	ok "json" $?
-	check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format json && "$src/contrib/timertest-junit.py" <"$dir/out" >"$dir/junit.xml" 2>"$dir/err" && "${PYTHON3:-python3}" - "$dir/junit.xml" >"$dir/err" 2>&1 <<'EOF'
+	check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format json &&
+		"$src/contrib/timertest-junit.py" <"$dir/out" >"$dir/junit.xml" 2>"$dir/err" &&
+		"${PYTHON3:-python3}" - "$dir/junit.xml" >"$dir/err" 2>&1 <<'EOF'
 import sys, xml.etree.ElementTree as e
 s = e.parse(sys.argv[1]).getroot()
 assert s.tag == "testsuite" and int(s.get("tests")) == len(s.findall("testcase")) and int(s.get("failures")) == 1
@@ -109,7 +114,9 @@ EOF
 	expect "$timertest" --fingerprint >"$dir/out"
 	expect "$timertest" --fingerprint --output "$dir/print"
 	expect_same "$dir/out" "$dir/print"
-	expect "${PYTHON3:-python3}" -c 'import json,sys; j=json.load(open(sys.argv[1])); assert len(j["fingerprint"])==16 and j["kernel"]' "$dir/out"
+	expect "${PYTHON3:-python3}" \
+		-c 'import json,sys; j=json.load(open(sys.argv[1])); assert len(j["fingerprint"])==16 and j["kernel"]' \
+		"$dir/out"
 	verdict "--fingerprint is JSON and the same twice"
 else
 	skip "json, contrib/timertest-junit.py, --fingerprint" "no python3"
@@ -123,12 +130,16 @@ expect check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format prometh
 expect_line '^timertest_check_status{check="clock.cost"} 1$' "$dir/out"
 expect_line '^timertest_check_value_seconds{check="clock.cost"} [0-9]' "$dir/out"
 expect_no_line '^timertest_check_value_found{check="clock.cost"}' "$dir/out"
-expect awk '/^#/ { if ($2 == "TYPE") type[$3] = 1; next } { split($1, n, "{"); if (NF != 2 || !type[n[1]]) exit 1 }' "$dir/out"
+expect awk '/^#/ { if ($2 == "TYPE") type[$3] = 1; next }
+	{ split($1, n, "{"); if (NF != 2 || !type[n[1]]) exit 1 }' "$dir/out"
 expect [ -z "$(tail -c 1 "$dir/out")" ]
 verdict "prometheus: every metric has its type, no time stamps, a final newline"
 for format in junit tap influx; do
 	expect check 3 --format $format
-	expect_line -e "--format '$format': human, json, nagios and prometheus are known; a filter .*contrib/timertest-junit.py" "$dir/err"
+	expect_line \
+		-e \
+		"--format '$format': human, json, nagios and prometheus are known; a filter \
+.*contrib/timertest-junit.py" "$dir/err"
 	verdict "--format $format names the way out"
 done
 expect check 3 --format mpisync
@@ -153,7 +164,8 @@ expect_line "standard output" "$dir/err"
 verdict "a full standard output: status 3"
 
 # a stored result
-if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$dir/tt" >"$dir/json" 2>"$dir/err"; [ $? -le 3 ] && grep -q schema "$dir/json"; then
+if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$dir/tt" >"$dir/json" 2>"$dir/err"
+	[ $? -le 3 ] && grep -q schema "$dir/json"; then
 	[ -s "$dir/a state/tickmark/timertest.json" ]
 	ok "timertest keeps its result" $?
 	# what the dashboard and the alerts ask for, and the checks that they name, are printed
@@ -162,9 +174,11 @@ if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$
 		sed 's/\\"/"/g' "$f" >"$dir/asked"
 		grep -o 'timertest_[a-z_]*' "$dir/asked" | sort -u >"$dir/metrics"
 		[ -s "$dir/metrics" ] || echo "$f asks for nothing"
-		while read -r metric; do grep -q "^${metric}[{ ]" "$dir/out" || echo "$f: no metric $metric"; done <"$dir/metrics"
+		while read -r metric; do grep -q "^${metric}[{ ]" "$dir/out" || echo "$f: no metric $metric"
+			done <"$dir/metrics"
 		sed -n 's/.*check="\([^"]*\)".*/\1/p' "$dir/asked" >"$dir/checks"
-		while read -r asked; do grep -qx "$asked" "$dir/names" || echo "$f: no check $asked"; done <"$dir/checks"
+		while read -r asked; do grep -qx "$asked" "$dir/names" || echo "$f: no check $asked"
+			done <"$dir/checks"
 	done >"$dir/diff"
 	[ ! -s "$dir/diff" ]
 	ok "Grafana's dashboard and the alert rules ask for metrics and checks that are printed" $?
@@ -172,14 +186,16 @@ if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$
 	expect_line '^ok  *clocksource.changed' "$dir/out"
 	expect_line '^ok  *result.age' "$dir/out"
 	verdict "and --check judges it"
-	sed 's/"boot_id": *"[^"]*"/"boot_id": "other"/' "$dir/a state/tickmark/timertest.json" >"$dir/x" && cp "$dir/x" "$dir/a state/tickmark/timertest.json"
+	sed 's/"boot_id": *"[^"]*"/"boot_id": "other"/' "$dir/a state/tickmark/timertest.json" >"$dir/x" &&
+		cp "$dir/x" "$dir/a state/tickmark/timertest.json"
 	"$timertest" --check --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
 	expect_line 'result.age .*booted since' "$dir/out"
 	expect_line '^not known  sync.offset_max' "$dir/out"
 	expect "$timertest" --taskprolog >"$dir/out"
 	expect_line '^print timertest: no setting .*booted' "$dir/out"
 	verdict "a result of another boot is void"
-	sed 's/"boot_id": *"[^"]*"/"boot_id": "'"$(cat /proc/sys/kernel/random/boot_id)"'"/; s/"status": *"[a-z]*"/"status": "fit"/' "$dir/x" >"$dir/a state/tickmark/timertest.json"
+	sed 's/"boot_id": *"[^"]*"/"boot_id": "'"$(cat /proc/sys/kernel/random/boot_id)"'"/; s/"status": '\
+'*"[a-z]*"/"status": "fit"/' "$dir/x" >"$dir/a state/tickmark/timertest.json"
 	[ "$("$timertest" --taskprolog)" = "export VT_TIMER=CPU" ]
 	ok "--taskprolog prints the timer of a fit result" $?
 	head -c 500 "$dir/x" >"$dir/a state/tickmark/timertest.json"
@@ -188,7 +204,8 @@ if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$
 	expect_line 'is damaged' "$dir/out"
 	verdict "a damaged result is named"
 	rm -rf "$dir/a state"
-	"$timertest" --json - 0.2 0.1 --timer sim:drift=5ppm --performance-time 0.1s --output "$dir/sim" >/dev/null 2>"$dir/err"
+	"$timertest" --json - 0.2 0.1 --timer sim:drift=5ppm --performance-time 0.1s --output "$dir/sim" >/dev/null \
+		2>"$dir/err"
 	[ ! -e "$dir/a state" ]
 	ok "a result of a simulated clock is not kept" $?
 	: >"$dir/a state"

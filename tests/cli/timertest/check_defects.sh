@@ -5,7 +5,8 @@
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 timertest=$build/timertestcs
-${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/clock_lies.c" -o "$dir/lies.so" -ldl >"$dir/out" 2>&1 || { echo "Bail out! $(cat "$dir/out")"; exit 99; }
+${CC:-cc} -shared -fPIC -O2 "$src/tests/lib/clock_lies.c" -o "$dir/lies.so" -ldl >"$dir/out" 2>&1 || { echo "Bail \
+out! $(cat "$dir/out")"; exit 99; }
 
 # the files of this machine that the checks read, with those that it may lack
 root=$dir/root
@@ -18,7 +19,9 @@ echo tsc hpet >"$root/$source/available_clocksource"
 printf '#@ 1\n2272060800 10\n3692217600 37\n' >"$root/usr/share/zoneinfo/leap-seconds.list"
 marker() # marker BYTE: of /dev/vmclock0, which changes when the machine moves to another host
 {
-	printf "VCLK\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\$1\\000\\000\\000\\000\\000\\000\\000%040d" 0 >"$root/dev/vmclock0"
+	printf \
+		"VCLK\\000\\000\
+\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\$1\\000\\000\\000\\000\\000\\000\\000%040d" 0 >"$root/dev/vmclock0"
 }
 marker 007
 
@@ -27,7 +30,9 @@ check() # check LIE WORDS...: statuses in $dir/out
 	lie=$1
 	shift
 	# a sanitizer's library does not come first here
-	ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} LIE=$lie LD_PRELOAD=$dir/lies.so XDG_STATE_HOME="$dir/state" timeout 60 "$timertest" --check --root "$root" --format prometheus "$@" >"$dir/out" 2>"$dir/err"
+	ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} LIE=$lie LD_PRELOAD=$dir/lies.so \
+		XDG_STATE_HOME="$dir/state" timeout 60 "$timertest" --check --root "$root" --format prometheus "$@" \
+		>"$dir/out" 2>"$dir/err"
 }
 
 status() # status NAME: 0 ok, 1 warning, 2 critical, 3 not known
@@ -85,9 +90,11 @@ found "a clock source that takes a system call" clocksource.current 2 none --loc
 echo tsc >"$root/$source/current_clocksource"
 
 # the other three need a result of this boot
-if XDG_STATE_HOME="$dir/state" "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$dir/tt" >"$dir/json" 2>"$dir/err"; [ $? -le 3 ] && grep -q schema "$dir/json"; then
+if XDG_STATE_HOME="$dir/state" "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$dir/tt" \
+	>"$dir/json" 2>"$dir/err"; [ $? -le 3 ] && grep -q schema "$dir/json"; then
 	state=$dir/state/tickmark/timertest.json
-	sed 's/"current": *"[^"]*"/"current": "tsc"/; s/"clocksource": *"[^"]*"/"clocksource": "tsc"/; s/"vm_marker": *[^,]*,/"vm_marker": "7",/
+	sed 's/"current": *"[^"]*"/"current": "tsc"/; s/"clocksource": *"[^"]*"/"clocksource": "tsc"/;
+		s/"vm_marker": *[^,]*,/"vm_marker": "7",/
 		s/"hypervisor": *[^,]*,/"hypervisor": "KVMKVMKVM",/' "$state" >"$dir/kept" && cp "$dir/kept" "$state"
 	check none
 	# of one process there is no offset to judge

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The core matrix in timertestcs, on a clock that all processing units share and on one that differs by 1 us from unit to unit, on this
-# machine as it is and with a busy loop for each unit. TAP. RUNS in the environment: how often each (make check-long takes 200).
+# The core matrix in timertestcs, on a clock that all processing units share and on one that differs by 1 us from unit
+# to unit, on this
+# machine as it is and with a busy loop for each unit. TAP. RUNS in the environment: how often each (make check-long
+# takes 200).
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 runs=${RUNS:-5}
@@ -28,7 +30,8 @@ many()
 	: >"$dir/bad"
 	while [ $n -lt "$runs" ]; do
 		n=$((n + 1))
-		"$build/timertestcs" --timer "$1" --performance-time 10ms --force --output "$dir/cores" 0 0 >"$dir/out" 2>"$dir/err"
+		"$build/timertestcs" --timer "$1" --performance-time 10ms --force --output "$dir/cores" 0 0 \
+			>"$dir/out" 2>"$dir/err"
 		case $? in
 		1) unfit=$((unfit + 1)) ;;
 		2) failed=$((failed + 1)) ;;
@@ -39,7 +42,9 @@ many()
 		count_lines unknown '^  PU .*: not known'
 		count_lines contradictory '^  PU .*: contradiction'
 	done
-	echo "# $load, $1: $runs runs, $failed failed, $unfit NOT fit; pairs together in $together, apart in $apart, not known in" \
+	echo \
+		"# $load, $1: $runs runs, $failed failed, $unfit NOT fit; pairs together in $together, apart in \
+$apart, not known in" \
 		"$unknown, contradictory in $contradictory"
 }
 
@@ -57,7 +62,8 @@ shared=clock_monotonic_raw
 [ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2>/dev/null)" = tsc ] && shared=CPU
 units=$(getconf _NPROCESSORS_ONLN)
 [ -x "$build/timertestcs" ] || skip_all "timertestcs was not built"
-{ [ "$units" -ge 2 ] && [ "$units" -le 8 ]; } || skip_all "$units processing units; it takes 2 to 8, whose pairs are all listed"
+{ [ "$units" -ge 2 ] && [ "$units" -le 8 ]; } || skip_all \
+	"$units processing units; it takes 2 to 8, whose pairs are all listed"
 
 for load in idle busy; do
 	if [ $load = busy ]; then

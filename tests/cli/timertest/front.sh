@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every program answers -h, --help, -V, --version and --usage alike, in the width of the terminal, and suggests a name for a
-# misspelt option. TAP.
+# Every program answers -h, --help, -V, --version and --usage alike, in the width of the terminal, and suggests a name
+# for a misspelt option. TAP.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 version=$(sed -n 's/^PACKAGE_VERSION *= *//p' "$build/Makefile")
 
-for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stftool xstftool vtrun clkapply otf2-to-stf tickmark-clockd; do
+for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stftool xstftool vtrun clkapply \
+	otf2-to-stf tickmark-clockd; do
 	if [ ! -x "$build/$p" ] || [ -d "$build/$p" ]; then
 		skip "$p" "not built"
 		continue
@@ -59,10 +60,12 @@ expect [ $? -eq 2 ]
 expect_line "^otf2-to-stf: '--force': options come after the two files" "$dir/err"
 verdict "otf2-to-stf: an option before the files is named"
 # the same words and numbers in every locale: a comma in numbers, an i without a dot
-if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 &&
+	localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
 	trace=$src/tests/golden/plain-little.stf
 	for l in C de_DE.UTF-8 tr_TR.UTF-8; do
-		for p in timertestcs timertest calibsim calibtruth vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf tickmark-clockd; do
+		for p in timertestcs timertest calibsim calibtruth vtcounters vtreport stftool xstftool vtrun clkapply \
+			otf2-to-stf tickmark-clockd; do
 			[ ! -x "$build/$p" ] || LOCPATH=$dir LC_ALL=$l LANGUAGE=de "$build/$p" --help
 		done >"$dir/help.$l" 2>&1
 		{
@@ -71,7 +74,8 @@ if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UT
 			printf '# seconds of a unit of time = 2.5e-10\n0:0:0xffffffff:0xffffffff:1:3:5:7:15:5:7:15\n' |
 				LOCPATH=$dir LC_ALL=$l "$build/tools/convert-stats"
 			LOCPATH=$dir LC_ALL=$l "$build/vtrun" --SAMPLE-PERIOD 0.25s --ESTIMATE 1.5min
-			[ ! -x "$build/calibsim" ] || LOCPATH=$dir LC_ALL=$l "$build/calibsim" --DOMAINS 2:4 --APART 0.5s
+			[ ! -x "$build/calibsim" ] ||
+				LOCPATH=$dir LC_ALL=$l "$build/calibsim" --DOMAINS 2:4 --APART 0.5s
 		} >"$dir/numbers.$l" 2>&1
 	done
 	cat "$dir"/help.[dt]* >"$dir/out"
@@ -90,7 +94,9 @@ fi
 if command -v bash >/dev/null; then
 	for p in timertestcs vtreport stftool vtcounters; do
 		# shellcheck disable=SC2016
-		offered=$(PATH="$build:$PATH" LOCPATH=$dir LC_ALL=tr_TR.UTF-8 bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; "$(complete -p "$2" | sed "s/.* -F \([^ ]*\) .*/\1/")" "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
+		offered=$(PATH="$build:$PATH" LOCPATH=$dir LC_ALL=tr_TR.UTF-8 bash \
+			-c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; "$(complete -p "$2" | '\
+'sed "s/.* -F \([^ ]*\) .*/\1/")" "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
 		echo "$offered" >"$dir/out"
 		case $offered in
 		*--version*) ok "$p: completion in bash" 0 ;;
@@ -98,19 +104,26 @@ if command -v bash >/dev/null; then
 		esac
 	done
 	# shellcheck disable=SC2016
-	PATH="$build:$PATH" bash -c '. "$1/tools/completion/timertest"; COMP_WORDS=(timertestcs --check --max); COMP_CWORD=2; _tickmark timertestcs; echo "${COMPREPLY[@]}"' - "$src" >"$dir/out" 2>&1
+	PATH="$build:$PATH" bash \
+		-c \
+		'. "$1/tools/completion/timertest"; COMP_WORDS=(timertestcs --check --max); COMP_CWORD=2; _tickmark '\
+'timertestcs; echo "${COMPREPLY[@]}"' - "$src" >"$dir/out" 2>&1
 	[ "$(cat "$dir/out")" = "--max-age" ]
 	ok "the options of --check are completed too" $?
 	for p in vtrun stftool; do
 		[ -x "$build/$p" ] || continue
 		# shellcheck disable=SC2016
-		PATH="$build:$PATH" bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --logfile-format P); COMP_CWORD=2; "_$2" "$2"; echo "${COMPREPLY[@]}"' - "$src" "$p" >"$dir/out" 2>&1
+		PATH="$build:$PATH" bash \
+			-c \
+			'. "$1/tools/completion/$2"; COMP_WORDS=("$2" --logfile-format P); COMP_CWORD=2; "_$2" "$2"; '\
+'echo "${COMPREPLY[@]}"' - "$src" "$p" >"$dir/out" 2>&1
 		[ "$(cat "$dir/out")" = "PAJE PERFETTO PARQUET" ]
 		ok "$p --logfile-format is completed from the table of formats" $?
 	done
 	for p in "$src"/tools/completion/*; do
 		p=${p##*/}
-		[ "$p" = zsh ] || sed -n '1s/$/ /p' "$src/tools/completion/zsh/_tickmark" | grep -q " $p " || echo "zsh: $p"
+		[ "$p" = zsh ] || sed -n '1s/$/ /p' "$src/tools/completion/zsh/_tickmark" | grep -q " $p " ||
+			echo "zsh: $p"
 	done >"$dir/out"
 	[ ! -s "$dir/out" ]
 	ok "each program that bash completes is completed by zsh" $?
@@ -122,9 +135,11 @@ fi
 if command -v zsh >/dev/null; then
 	complete() # complete LINE: what it becomes
 	{
-		PATH="$build:$PATH" timeout 60 zsh -f "$src/tests/lib/complete.zsh" "$src/tools/completion/zsh" "$1" 2>&1
+		PATH="$build:$PATH" timeout 60 zsh -f "$src/tests/lib/complete.zsh" "$src/tools/completion/zsh" "$1" \
+			2>&1
 	}
-	for line in 'vttop --per|vttop --period=' 'timertestcs --check --max|timertestcs --check --max-age ' 'vtreport --com|vtreport --compare '; do
+	for line in 'vttop --per|vttop --period=' 'timertestcs --check --max|timertestcs --check --max-age ' \
+		'vtreport --com|vtreport --compare '; do
 		[ "$(complete "${line%|*}")" = "${line#*|}" ] || complete "${line%|*}"
 	done >"$dir/out"
 	[ ! -s "$dir/out" ]

@@ -111,7 +111,9 @@ one_set()
 
 header=$top_builddir/plots/timertest_gnuplot.h
 if test -f "$header" && test -n "$CC"; then
-	printf '#include <stdio.h>\n#include "%s"\nint main(void) { return fputs(timertest_gnuplot, stdout) == EOF; }\n' \
+	printf \
+		'#include <stdio.h>\n#include "%s"\nint main(void) { return fputs(timertest_gnuplot, stdout) == EOF; '\
+'}\n' \
 		"$header" > "$tmp/embed.c"
 	# strict C, for there "??" is no longer two question marks
 	$CC -std=c11 -o "$tmp/embed" "$tmp/embed.c" || note "timertest_gnuplot.h does not compile"
@@ -137,35 +139,45 @@ one_set short "$all" "" "CPU on 2 ranks, 1 s, host vm" "CPU on 2 ranks, 1 s, hos
 make_data "$tmp/wobble/t" -v ranks=4 -v secs=600 -v wobble=1 -v pus=8 -v host=node
 one_set wobble "$all" "" "CPU on 4 ranks" "CPU on 4 ranks"
 make_data "$tmp/unfit/t" -v ranks=2 -v steps='1.5 2.5' -v sizes='1 3.0e-06' -v verdict='NOT fit' \
-	-v reason="the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns: stamps in between are only known to within the step; find out who sets the clock, or take another"
-one_set unfit "$all" "" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns"
+	-v \
+	reason="the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns: stamps in between are only known to within \
+the step; find out who sets the clock, or take another"
+one_set unfit "$all" "" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns" \
+	"verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns"
 for graph in $all; do
 	grep -F -q "or take another" "$tmp/unfit/t.$graph.svg" || note "$graph.svg lacks the end of the reason"
 done
 done_with "the whole reason is in each picture"
 grep -F -q "rank 1 stepped by 3 us" "$tmp/unfit/t.run.svg" || note "the size of the step is not there"
-sed '/^tm_step_sizes/d' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/old.gnuplot" && gnuplot -e 'tm_format="svg"' "$tmp/unfit/old.gnuplot" >"$tmp/old.out" 2>&1
+sed '/^tm_step_sizes/d' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/old.gnuplot" &&
+	gnuplot -e 'tm_format="svg"' "$tmp/unfit/old.gnuplot" >"$tmp/old.out" 2>&1
 grep -F -q "a clock stepped" "$tmp/unfit/t.run.svg" || note "a script without sizes does not mark the step"
 done_with "a step is marked in the application run, with its size"
-sed -e '/^tm_step_sizes/s/.*/&\ntm_step_counts = "31"/' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/many.gnuplot" && gnuplot -e 'tm_format="svg"' "$tmp/unfit/many.gnuplot" >"$tmp/old.out" 2>&1
+sed -e '/^tm_step_sizes/s/.*/&\ntm_step_counts = "31"/' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/many.gnuplot" &&
+	gnuplot -e 'tm_format="svg"' "$tmp/unfit/many.gnuplot" >"$tmp/old.out" 2>&1
 grep -F -q "31 steps, the largest: rank 1 stepped by 3 us" "$tmp/unfit/t.run.svg" || note "how many steps is not there"
 done_with "steps at the same time are one mark, with the largest of them"
 # a script of an older timertest has no tm_latency
-largest=$(awk 'NF == 5 { a = $2 < 0 ? -$2 : $2; if (a > most) { most = a; l = $4 } } END { printf "%.3g", l * 1e9 }' "$tmp/unfit/t.run.dat")
-test "$(grep -o 'latency [0-9.]* [mun]*s' "$tmp/unfit/t.run.svg")" = "latency $largest ns" || note "not the latency of the largest offset, $largest ns"
+largest=$(awk 'NF == 5 { a = $2 < 0 ? -$2 : $2; if (a > most) { most = a; l = $4 } }
+	END { printf "%.3g", l * 1e9 }' "$tmp/unfit/t.run.dat")
+test "$(grep -o 'latency [0-9.]* [mun]*s' "$tmp/unfit/t.run.svg")" = "latency $largest ns" ||
+	note "not the latency of the largest offset, $largest ns"
 done_with "the picture has one latency, that of the largest offset"
 make_data "$tmp/long/t" -v ranks=2
-TITLE="sim:base=clock_monotonic,offset=0ms,drift=00ppm,step=0ms@1500ms,tick=3ns,origin=14624600727706,wobble=9ppm on 4 ranks"
+TITLE="sim:base=clock_monotonic,offset=0ms,drift=00ppm,step=0ms@1500ms,tick=3ns,origin=14624600727706,wobble=9ppm on \
+4 ranks"
 export TITLE
 make_data "$tmp/long/t" -v ranks=2
 unset TITLE
 one_set long "$all" "" "sim:base=clock_monotonic" "sim:base=clock_monotonic"
 # again where gnuplot counts bytes
 for locale in C.UTF-8 C; do
-	LC_ALL=$locale gnuplot -e 'tm_format="svg"' "$tmp/long/t.gnuplot" >"$tmp/long.out" 2>&1 || note "no picture in $locale"
+	LC_ALL=$locale gnuplot -e 'tm_format="svg"' "$tmp/long/t.gnuplot" >"$tmp/long.out" 2>&1 ||
+		note "no picture in $locale"
 	for graph in $all; do
 		# the first line of the title: at most 100 characters
-		LC_ALL=C.UTF-8 awk '/sim:base=clock/ { gsub(/<[^>]*>/, ""); sub(/^[ \t]*/, ""); if (length > 100) { print length ": " $0; exit 1 } }' "$tmp/long/t.$graph.svg" ||
+		LC_ALL=C.UTF-8 awk '/sim:base=clock/ { gsub(/<[^>]*>/, ""); sub(/^[ \t]*/, ""); if (length > 100) {
+			print length ": " $0; exit 1 } }' "$tmp/long/t.$graph.svg" ||
 			note "$graph.svg in $locale: the title is too long"
 	done
 done
@@ -178,7 +190,8 @@ echo "1000001 4.0e-04 4.1e-04 5" >>"$tmp/narrow/t.histogram.dat"
 draw -e 'tm_format="svg"' "$tmp/narrow/t.gnuplot"
 expect 0
 impulses() { grep -o "<path stroke='rgb(  0, 114, 178)' .*/>" "$1/t.histogram.svg" | grep -o M | wc -l; }
-test "$(impulses "$tmp/single") $(impulses "$tmp/narrow")" = "0 1" || note "impulses: $(impulses "$tmp/single") and $(impulses "$tmp/narrow")"
+test "$(impulses "$tmp/single") $(impulses "$tmp/narrow")" = "0 1" ||
+	note "impulses: $(impulses "$tmp/single") and $(impulses "$tmp/narrow")"
 done_with "only a narrow column of the histogram becomes an impulse"
 make_data "$tmp/many/t" -v ranks=64 -v secs=40 -v step=10 -v pus=64
 one_set many "$all" "" "CPU on 64 ranks" "CPU on 64 ranks"
@@ -194,7 +207,8 @@ done_with "10 pairs are drawn one by one"
 HOST="h\"o_s't 1 ümlaut" TITLE="a \"quoted\" 'ti_tle' \\n {x}^2 µs <&> \$HOME \`id\`"
 export HOST TITLE
 make_data "$tmp/names/t" -v ranks=3
-one_set names "$all" "" "a \"quoted\" 'ti_tle' \\n {x}^2 µs &lt;&amp;> \$HOME \`id\`" "a \"quoted\" 'ti_tle' \\n {x}^2 µs <&> \$HOME \`id\`"
+one_set names "$all" "" "a \"quoted\" 'ti_tle' \\n {x}^2 µs &lt;&amp;> \$HOME \`id\`" \
+	"a \"quoted\" 'ti_tle' \\n {x}^2 µs <&> \$HOME \`id\`"
 grep -F -q "(h'o_s't 1 ümlaut1)" "$tmp/names/t.transform.svg" || note "host name in transform.svg"
 done_with "host name with quotes, spaces and UTF-8"
 unset HOST TITLE

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Counters of the node against an independent reading of the same files: awk, with the fields as proc(5) and the kernel's documentation
-# number them. Exact in the snapshot batch-node; on this machine between a reading before and one after. TAP.
+# Counters of the node against an independent reading of the same files: awk, with the fields as proc(5) and the
+# kernel's documentation number them. Exact in the snapshot batch-node; on this machine between a reading before and one
+# after. TAP.
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 counters_over=$build/tests/lib/counters_over
 
@@ -118,12 +119,14 @@ sh "$src/tests/proc/gather.sh" --unpack "$dir/snap" <"$src/tests/proc/batch-node
 root=$dir/snap
 by_awk "$dir/all" | sort >"$dir/want"
 # shellcheck disable=SC2046
-COUNTERS_ROOT=$root "$counters_over" 0 $(cut -d'|' -f1 "$dir/all") 2>"$dir/err" | awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' | sort >"$dir/got"
+COUNTERS_ROOT=$root "$counters_over" 0 $(cut -d'|' -f1 "$dir/all") 2>"$dir/err" |
+	awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' | sort >"$dir/got"
 expect [ "$(wc -l <"$dir/want")" -eq "$(wc -l <"$dir/all")" ]
 expect_same "$dir/want" "$dir/got"
 verdict "$(wc -l <"$dir/all") counters of a snapshot are what awk reads"
 
-COUNTERS_ROOT=$root "$counters_over" 0 disk_ops:sdb numa_hit:node1 lustre_read:home-ffff8801 2>"$dir/err" | awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' | sort >"$dir/got"
+COUNTERS_ROOT=$root "$counters_over" 0 disk_ops:sdb numa_hit:node1 lustre_read:home-ffff8801 2>"$dir/err" |
+	awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' | sort >"$dir/got"
 printf 'disk_ops:sdb 6\nlustre_read:home-ffff8801 10485760\nnuma_hit:node1 2000\n' | diff - "$dir/got" >"$dir/diff"
 ok "single devices" $?
 
@@ -131,17 +134,23 @@ ok "single devices" $?
 root=
 by_awk "$dir/table" >"$dir/before"
 # shellcheck disable=SC2046
-"$counters_over" 0 $(cut -d' ' -f1 "$dir/before") 2>"$dir/err" | awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' >"$dir/got"
+"$counters_over" 0 $(cut -d' ' -f1 "$dir/before") 2>"$dir/err" |
+	awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' >"$dir/got"
 by_awk "$dir/table" >"$dir/after"
-awk -v levels=" gpu_busy gpu_mem_used gpu_mem_total run_queue blocked mem_slab mem_slab_reclaimable mem_huge_anon hugepages_total hugepages_free disk_inflight " '
+awk \
+	-v \
+	levels=" gpu_busy gpu_mem_used gpu_mem_total run_queue blocked mem_slab mem_slab_reclaimable mem_huge_anon \
+hugepages_total hugepages_free disk_inflight " '
 	FILENAME ~ /before$/ { a[$1] = $2; n++ }
 	FILENAME ~ /got$/ { v[$1] = $2 }
 	FILENAME ~ /after$/ { b[$1] = $2 }
 	END { for (k in a) {
 		level = index(levels, " " k " ")
 		if (!(k in v)) { print k ": awk reads " a[k] ", the counter is missing"; bad = 1 }
-		else if (!level && (v[k] < a[k] || v[k] > b[k])) { print k ": " v[k] " is not between " a[k] " and " b[k]; bad = 1 }
-		else if (level && a[k] == b[k] && (v[k] > 1.5 * a[k] + 50 || v[k] < a[k] / 1.5 - 50)) { print k ": " v[k] " instead of " a[k]; bad = 1 }
+		else if (!level && (v[k] < a[k] || v[k] > b[k])) { print k ": " v[k] " is not between " a[k] " and " '\
+'b[k]; bad = 1 }
+		else if (level && a[k] == b[k] && (v[k] > 1.5 * a[k] + 50 || v[k] < a[k] / 1.5 - 50)) { print k ": " '\
+'v[k] " instead of " a[k]; bad = 1 }
 	  }
 	  exit bad || n < 20 }' "$dir/before" "$dir/got" "$dir/after" >"$dir/diff"
 ok "$(wc -l <"$dir/before") counters of this machine lie between two readings by awk" $?

@@ -68,7 +68,8 @@ says "loops of known size are counted" 0 '^proc_write  *accept  *1024 bytes per 
 says "what others add is no fault" 0 '^node_faults  *accept .*and what others add' "$vtcounters" --validate node_faults
 says "loopback bytes" 0 '^net_io:lo  *accept' "$vtcounters" --validate net_io:lo
 
-# Why a kernel's event is missing, from what the kernel says: other machines' answers by a preloaded call, and seccomp itself.
+# Why a kernel's event is missing, from what the kernel says: other machines' answers by a preloaded call, and seccomp
+# itself.
 if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$src/tests/lib/perf_says.c" 2>err && [ -z "${LD_PRELOAD:-}" ]; then
 	hardware() # hardware NAME ERRNO PATTERN: what is printed of a hardware event that is refused so
 	{
@@ -83,20 +84,24 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$src/tests/lib/perf_says.c" 2>err
 	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$first$dir/says.so \
 		says "all of them refused" 0 'refused\|perf_event_paranoid' "$vtcounters" perf_page_faults
 	PERF_SAYS=nothing LD_PRELOAD=$first$dir/says.so \
-		says "an event that counts nothing is refused" 1 '^perf_cycles  *REFUSE .*reads 0 in a loop' "$vtcounters" --validate perf_cycles
+		says "an event that counts nothing is refused" 1 '^perf_cycles  *REFUSE .*reads 0 in a loop' \
+		"$vtcounters" --validate perf_cycles
 	# events that take turns: 1000 counts in half of the time are 2000
-	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so timeout 60 "$build/vtrun" --verbose 0 --sampler thread --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
+	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so timeout 60 "$build/vtrun" --verbose 0 --sampler thread \
+		--multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
 	"$build/stftool" sleep.stf --print-counters --csv >counters 2>>out
 	result "events that take turns are scaled, and their times recorded" "$(awk -F, '
 		$2 ~ /^"perf_cycles/ { got[$2] = $15 + 0 }
 		END {
 			e = got["\"perf_cycles:enabled\""]
 			if (e < 2000 || got["\"perf_cycles:running\""] * 2 != e || got["\"perf_cycles\""] != e) {
-				print "scaled " got["\"perf_cycles\""] ", enabled " e ", running " got["\"perf_cycles:running\""]
+				print "scaled " got["\"perf_cycles\""] ", enabled " e ", running " '\
+'got["\"perf_cycles:running\""]
 			}
 		}' counters; cat out)"
 	# not asked for, no turns are taken
-	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so says "turns only when asked for" 0 perf_cycles "$build/vtrun" --list --counter perf_cycles
+	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so says "turns only when asked for" 0 perf_cycles "$build/vtrun" \
+		--list --counter perf_cycles
 	grep -q 'perf_cycles:enabled' out && result "no times unasked" "$(cat out)"
 	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so says "asked for, the times are listed too" 0 perf_cycles:running \
 		"$build/vtrun" --list --multiplex --counter perf_cycles
@@ -120,19 +125,24 @@ else
 		echo '#include <unistd.h>'
 		echo 'int PAPI_library_init(int v) { (void)v; for (;;) pause(); }'
 		sed -n '/define SMP_PAPI_CALLS/,/[^\\]$/p' "$src/sampler/sources/papi_lib.h" | grep -o 'X([a-z_]*)' |
-			sed 's/X(\(.*\))/\1/' | grep -v '^library_init$' | sort -u | sed 's/.*/int PAPI_&(void) { return -1; }/'
+			sed 's/X(\(.*\))/\1/' | grep -v '^library_init$' | sort -u |
+			sed 's/.*/int PAPI_&(void) { return -1; }/'
 	} | grep -v 'PAPI_X\|PAPI_(' >fake.c
 	if $cc -shared -fPIC -o fake/libpapi.so.7.0 fake.c 2>err; then
-		LD_LIBRARY_PATH=$dir/fake says "a PAPI that hangs is given up" 0 'not ready after 2 s' "$vtcounters" PAPI_TOT_INS
+		LD_LIBRARY_PATH=$dir/fake says "a PAPI that hangs is given up" 0 'not ready after 2 s' "$vtcounters" \
+			PAPI_TOT_INS
 	else
 		skip "a PAPI that hangs is given up" "$(head -n 1 err)"
 	fi
 	# PAPI counts software events under the names of hardware ones: the loops must notice
-	printf 'CPU,perf\nPRESET,PAPI_TOT_INS,NOT_DERIVED,perf::CPU-CLOCK\nPRESET,PAPI_TLB_DM,NOT_DERIVED,perf::PAGE-FAULTS\n' >events.csv
+	printf \
+		'CPU,perf\nPRESET,PAPI_TOT_INS,NOT_DERIVED,perf::CPU-CLOCK\nPRESET,PAPI_TLB_DM,NOT_DERIVED,'\
+'perf::PAGE-FAULTS\n' >events.csv
 	if $cc -D_GNU_SOURCE -shared -fPIC -o swpmu.so "$src/tests/lib/swpmu.c" -Wl,--no-as-needed -lpfm 2>err; then
 		PAPI_CSV_EVENT_FILE=$dir/events.csv LD_PRELOAD=$first$dir/swpmu.so \
 			ASAN_OPTIONS=detect_leaks=0:$ASAN_OPTIONS \
-			says "counters that lie are refused" 1 '^PAPI_TOT_INS  *REFUSE' "$vtcounters" --validate PAPI_TOT_INS PAPI_TLB_DM
+			says "counters that lie are refused" 1 '^PAPI_TOT_INS  *REFUSE' "$vtcounters" \
+			--validate PAPI_TOT_INS PAPI_TLB_DM
 		grep -q '^PAPI_TLB_DM  *accept' out || result "those that count are not" "$(cat out)"
 	else
 		skip "counters that lie are refused" "$(head -n 1 err)"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every number of a report against the samples that were put into the trace: few ranks, many, more than rows of the heat map.
+# Every number of a report against the samples that were put into the trace: few ranks, many, more than rows of the heat
+# map.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
@@ -13,8 +14,10 @@ fi
 numbers() # numbers RANKS SEED
 {
 	rm -f x.*
-	python3 "$src/tests/cli/vtreport/report_numbers.py" make "$@" >x.avt && "$build/stftool" x.avt --convert x.stf >out 2>err &&
-		"$build/vtreport" x.stf >out 2>err && python3 "$src/tests/cli/vtreport/report_numbers.py" check "$@" x.html >verify
+	python3 "$src/tests/cli/vtreport/report_numbers.py" make "$@" >x.avt &&
+		"$build/stftool" x.avt --convert x.stf >out 2>err &&
+		"$build/vtreport" x.stf >out 2>err &&
+		python3 "$src/tests/cli/vtreport/report_numbers.py" check "$@" x.html >verify
 }
 
 numbers 3 1

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# vtreport: numbers compared with those that were put into the trace, hostile names, damage, what there is without records.
+# vtreport: numbers compared with those that were put into the trace, hostile names, damage, what there is without
+# records.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
@@ -21,7 +22,8 @@ make_trace() # make_trace NAME: of the ASCII form on standard input
 
 row() # row NAME: the cells of a table's first row of that name after the heat map, with single blanks between them
 {
-	sed -n "/id=\"counters\"/,\$s|^<tr><th scope=\"row\">$1</th>||p" t.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1
+	sed -n "/id=\"counters\"/,\$s|^<tr><th scope=\"row\">$1</th>||p" t.html |
+		sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1
 }
 
 hostile='</script><script>alert(1)</script>\"&\x1b[31m'
@@ -166,7 +168,8 @@ else
 	cp t.html i.html
 	# each kind of record; the curves are cut differently, all tables are the same
 	cp "$src"/tests/golden/every-big.stf* .
-	report every-big.stf --output a.html && report every-big.stf --index --output b.html && report every-big.stf --output c.html && [ ! -s err ] || echo "status $status" >c.html
+	report every-big.stf --output a.html && report every-big.stf --index --output b.html &&
+		report every-big.stf --output c.html && [ ! -s err ] || echo "status $status" >c.html
 	for page in a b c; do
 		sed '/<svg class="chart"/,/<.svg>$/d; /id="data"/,$d' $page.html >$page.text
 	done
@@ -254,7 +257,8 @@ if command -v gnuplot >/dev/null; then
 	expect [ -z "$(find . -name 't.written.svg.*')" ]
 	verdict "--plot svg --keep: a picture with the verdict, its script and data"
 	# 100 KB/s in the first second, 300 KB/s then
-	awk '/^[0-9]/ && $2 != "?" { want = $1 < 1 ? 100 : 300; if ($1 < 0.95 || $1 > 1.05) { n++; bad += $2 != want } } END { exit !n || bad }' t.written.dat
+	awk '/^[0-9]/ && $2 != "?" { want = $1 < 1 ? 100 : 300; if ($1 < 0.95 || $1 > 1.05) { n++; bad += $2 != want }
+		} END { exit !n || bad }' t.written.dat
 	ok "the data of the picture is what was put in" $?
 	report t.stf --plot svg
 	expect_status 1
@@ -272,16 +276,20 @@ if command -v gnuplot >/dev/null; then
 		verdict "--plot $format"
 	done
 	rm -f t.written.*
-	(trap '' XFSZ && ulimit -f 20 && report t.stf --plot svg --counter written --keep && [ "$status" -eq 1 ] && [ -s t.written.dat ] &&
-		[ ! -e t.written.svg ] && grep -q 'cannot write t.written.svg' err && [ -z "$(find . -name 't.written.svg*')" ])
+	(trap '' XFSZ && ulimit -f 20 && report t.stf --plot svg --counter written --keep && [ "$status" -eq 1 ] &&
+		[ -s t.written.dat ] &&
+		[ ! -e t.written.svg ] && grep -q 'cannot write '\
+'t.written.svg' err && [ -z "$(find . -name 't.written.svg*')" ])
 	ok "a picture that does not fit on the disk is an error, and nothing is left of it" $?
 	(cd . && gnuplot t.written.gnuplot 2>err) || not_met '(cd . && gnuplot t.written.gnuplot 2>err)'
 	expect [ -s t.written.svg ]
 	verdict "the kept script draws the picture"
 	rm -f t.written.*
 	mkdir hostile && cp t.stf* hostile/
-	(cd hostile && "$build/vtreport" t.stf --plot txt >out 2>err </dev/null && ! LC_ALL=C grep -q "$(printf '\033')" out err && [ ! -s err ] &&
-		grep -q 'App:written' out && grep -q 'alert(1)' out && [ -z "$(find . -name '*.gnuplot' -o -name '*.dat')" ])
+	(cd hostile && "$build/vtreport" t.stf --plot txt >out 2>err </dev/null &&
+		! LC_ALL=C grep -q "$(printf '\033')" out err && [ ! -s err ] &&
+		grep -q 'App:written' out && grep -q 'alert(1)' out &&
+		[ -z "$(find . -name '*.gnuplot' -o -name '*.dat')" ])
 	ok "--plot txt draws in the terminal, hostile names too, and leaves nothing" $?
 else
 	skip "--plot" "no gnuplot"
@@ -349,7 +357,8 @@ expect_line 'OS:proc_usr' sh.html
 expect_line 'Clocks: one process' sh.html
 verdict "vtrun prints the command that shows its trace"
 
-# a name with commands to the terminal and a line break: every message is one line of text, and the command finds the file
+# a name with commands to the terminal and a line break: every message is one line of text, and the command finds the
+# file
 name=$(printf 'a\033[31mb\nc\302\2331md')
 mkdir named && cp "$(command -v sleep)" "named/$name"
 (cd named && "$vtrun" -- "./$name" 0 >../run.out 2>&1
@@ -367,7 +376,8 @@ expect grep -c . run.out >verify
 expect [ "$(cat verify)" -ge 10 ]
 verdict "messages about a hostile name are one line of text each"
 command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
-(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err) || not_met '(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err)'
+(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err) ||
+	not_met '(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err)'
 expect [ -s "named/$name.html" ]
 verdict "and the command that is printed finds its trace"
 
@@ -404,7 +414,8 @@ END
 printf '# time[s] offset[s] halfwidth[s] latency[s]\n"0 <-> 1"\n0.1 2e-8 3e-8 1e-7\n0.2 -4e-8 1e-8 1e-7\n' >k.run.dat
 printf '# pu_a pu_b low[s] high[s] limit[s]\n0 1 -2e-9 6e-9 1e-6\n' >k.matrix.dat
 report k.clk
-clock_row() { sed -n "s|^<tr><th scope=\"row\">$1</th>||p" k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1; }
+clock_row() { sed -n "s|^<tr><th scope=\"row\">$1</th>||p" k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //;
+	s/ $//' | head -1; }
 clock_row 1 >verify
 # 2 s on the axis are 2.0002 s of rank 1: 100 ppm, give or take 4 ns in 2 s
 expect_status 0
@@ -413,7 +424,8 @@ expect_line 'rank 0 to within .* (bound)' k.html
 expect_no_line '<b>x' k.html
 verdict "a .clk file alone: the rate that was put in, and a bound"
 # 100 ppm in 2 s are 200 us; without the pictures the numbers are there
-sed -n '/<caption>Offset before correction/,/<.table>/s|^<tr><th scope="row">rank 1</th>||p' k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/ $//' >verify
+sed -n '/<caption>Offset before correction/,/<.table>/s|^<tr><th scope="row">rank 1</th>||p' k.html |
+	sed 's/<[^>]*>/ /g; s/  */ /g; s/ $//' >verify
 expect_text " 320 0 s 0 s 100 us 200 us 200 us" verify
 expect pictures_have_tables k.html
 expect_no_line '</strong>[A-Za-z]' k.html
@@ -421,7 +433,8 @@ verdict "every picture has a table of its numbers, with the offset that was put 
 # a nominal frequency that is 1 ppm below what rank 0 counts against the system time
 sed '/^rank 0/,/^end-rank/s/^nominal-hz .*/nominal-hz 999999000/' k.clk >pace.clk
 "$build/vtreport" pace.clk >out 2>err
-expect_line 'of the system time of rank 0, whose clock is 1 ppm fast against it: every curve contains that slope' pace.html
+expect_line 'of the system time of rank 0, whose clock is 1 ppm fast against it: every curve contains that slope' \
+	pace.html
 expect_no_line 'system time of rank' k.html
 verdict "a slope that the clocks of all ranks share is explained, and only where there is one"
 expect_line '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.html
@@ -435,9 +448,12 @@ verdict "offsets of pairs and cores that timertest left beside it"
 	for r in 1 2 3 4 5 6 7 8 9; do
 		after=$((3000000000 + r * 1000000))
 		printf 'rank %s\nhost "a"\ntimer "CPU"\nnominal-hz 1000000000\nsteps-possible 1\nwander 1e-06\n' $r
-		printf 'part\nnode 0 0 -20 20 1 1\nnode 1000000000 10000000000 9999999980 10000000020 1 2\npiece 0 0 1000000000 10000000000 0 0\n'
+		printf \
+			'part\nnode 0 0 -20 20 1 1\nnode 1000000000 10000000000 9999999980 10000000020 1 2\npiece 0 0 '\
+'1000000000 10000000000 0 0\n'
 		printf 'step 1000000000 %s 10000000000 30000000000 %se-3 1e-6 1\n' $after $r
-		printf 'part\nnode %s 30000000000 29999999980 30000000020 1 3\nnode %s 40000000000 39999999980 40000000020 1 4\n' $after $((after + 1000000000))
+		printf 'part\nnode %s 30000000000 29999999980 30000000020 1 3\nnode %s 40000000000 39999999980 '\
+'40000000020 1 4\n' $after $((after + 1000000000))
 		printf 'piece %s 30000000000 1000000000 10000000000 0 0\nend-rank\n' $after
 	done
 	echo end-file
@@ -519,7 +535,8 @@ expect_line '^Load imbalance: .* The others wait for rank 1' waits.verify
 verdict "who was killed is named before who was ended for it, and nobody had less work for that"
 cat killed.verify waits.verify >verify
 
-sed 's/^global-period.*/&/; s/^realtime-at-0 .*/realtime-at-0 1764121000123456789/; s/2000201000/2000401000/; s/2000200000/2000400000/' k.clk >m.clk
+sed 's/^global-period.*/&/; s/^realtime-at-0 .*/realtime-at-0 1764121000123456789/; s/2000201000/2000401000/;
+	s/2000200000/2000400000/' k.clk >m.clk
 report m.clk k.clk
 sed -n 's|^<tr><th scope="row">\(..clk\)</th>|\1 |p' clocks.html | sed 's/<[^>]*>/ /g; s/  */ /g' | grep '&#60;' >verify
 # five days later twice as far off
@@ -531,7 +548,8 @@ expect_line '^m.clk 2025-11-26 01:36:40 UTC 2 2 s .* 200 ppm' verify
 verdict "several .clk files: the drift of each, by date"
 
 # the same work with half the bytes in half the time
-sed 's/^DURATION .*/DURATION 0 2000000000/; s/18446744073700102400/18446744073700051200/; s/^3000000000 SAMP.*//; s/^4000000000 \(LEAVE\)/2000000000 \1/' t.avt |
+sed 's/^DURATION .*/DURATION 0 2000000000/; s/18446744073700102400/18446744073700051200/; s/^3000000000 SAMP.*//;
+	s/^4000000000 \(LEAVE\)/2000000000 \1/' t.avt |
 	make_trace half
 report --compare t.stf half.stf
 sed -n 's|^<tr><th scope="row">App:written</th>||p' comparison.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //' >verify
@@ -546,7 +564,8 @@ verdict "--compare with one trace: wrong usage"
 
 if [ -x "$build/vtrun" ]; then
 	mkdir "my run's" && cd "my run's" || exit 99
-	"$vtrun" -- sleep 0.2 2>../err && [ -f sleep.stf ] && sed -n 's/.*in a browser, run: vtreport/vtreport/p' ../err >../out
+	"$vtrun" -- sleep 0.2 2>../err && [ -f sleep.stf ] &&
+		sed -n 's/.*in a browser, run: vtreport/vtreport/p' ../err >../out
 	expect sh -c "PATH=$build:\$PATH; $(cat ../out)" >/dev/null
 	expect [ -s sleep.html ]
 	expect mv sleep.html by-hand.html
@@ -568,7 +587,8 @@ if [ -x "$build/vtrun" ]; then
 	"$vtrun" -- sh -c 'sleep 0.2; kill -KILL $$' 2>../err
 	# the sampler process writes the trace after the program is gone
 	i=0
-	until { grep -q 'INFO ENDED' sh.prot && "$build/stftool" sh.stf --verify; } >/dev/null 2>&1 || [ $i -ge 600 ]; do
+	until { grep -q 'INFO ENDED' sh.prot && "$build/stftool" sh.stf --verify; } >/dev/null 2>&1 ||
+		[ $i -ge 600 ]; do
 		i=$((i + 1))
 		sleep 0.1
 	done
@@ -582,7 +602,8 @@ if [ -x "$build/vtrun" ]; then
 	expect_no_line 'came to its end' sh.html
 	verdict "a killed program: the first screen and the end of the run say so"
 	report sleep.stf --force
-	expect_line 'The program ended by exit. The first process recorded [0-9.]* [KM]*B; 0 records were lost' sleep.html
+	expect_line 'The program ended by exit. The first process recorded [0-9.]* [KM]*B; 0 records were lost' \
+		sleep.html
 	expect_no_line 'not end normally' sleep.html
 	verdict "one that ended says that it did"
 	rm sleep.html && mkdir sleep.html && "$vtrun" --report --force -- sleep 0.1 2>../err

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# vttop: values compared with those in the trace of the same run; end of the job, no job, wrong usage; nothing in the program.
+# vttop: values compared with those in the trace of the same run; end of the job, no job, wrong usage; nothing in the
+# program.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
@@ -68,7 +69,8 @@ verdict "so is one of --help"
 # the list of mappings, which stops the program from mapping memory, is not read where a sampler process names the file
 if command -v strace >/dev/null && strace -o ../trace true 2>/dev/null; then
 	# with a sanitizer: leaks cannot be looked for under strace, and its own list is read
-	ASAN_OPTIONS=detect_leaks=0 strace -f -o ../trace -e trace=openat "$build/vttop" sh.stf --count 1 >../out 2>../err
+	ASAN_OPTIONS=detect_leaks=0 strace -f -o ../trace -e trace=openat "$build/vttop" sh.stf --count 1 >../out \
+		2>../err
 	expect [ $? -eq 0 ]
 	expect_line proc_rss ../out
 	expect_line '/fd"\|fd"' ../trace
@@ -79,19 +81,24 @@ else
 fi
 
 # an allocation that fails: out of memory, or as if it had not
-if ${CC:-cc} -shared -fPIC -o ../failnth.so "$src/tests/cli/lib/failnth.c" -ldl 2>../err && FAIL_WHAT=malloc FAIL_COUNT=../count LD_PRELOAD=../failnth.so "$build/vttop" "$pid" --count 1 >../out 2>../err; then
+if ${CC:-cc} -shared -fPIC -o ../failnth.so "$src/tests/cli/lib/failnth.c" -ldl 2>../err &&
+	FAIL_WHAT=malloc FAIL_COUNT=../count LD_PRELOAD=../failnth.so "$build/vttop" "$pid" --count 1 >../out \
+	2>../err; then
 	: >../verify
 	n=0
 	while n=$((n + 1)) && [ $n -le "$(cat ../count)" ] && [ $n -le 150 ]; do
-		FAIL_WHAT=malloc FAIL_NTH=$n LD_PRELOAD=../failnth.so timeout 60 "$build/vttop" "$pid" --count 1 >../out 2>../err
+		FAIL_WHAT=malloc FAIL_NTH=$n LD_PRELOAD=../failnth.so timeout 60 "$build/vttop" "$pid" --count 1 \
+			>../out 2>../err
 		rc=$?
-		{ [ $rc -eq 0 ] && grep -q proc_rss ../out; } || { [ $rc -ne 0 ] && [ $rc -le 2 ] && grep -q 'out of memory' ../err; } || echo "malloc $n: $rc $(cat ../err)" >>../verify
+		{ [ $rc -eq 0 ] && grep -q proc_rss ../out; } || { [ $rc -ne 0 ] && [ $rc -le 2 ] && grep -q 'out of '\
+'memory' ../err; } || echo "malloc $n: $rc $(cat ../err)" >>../verify
 	done
 	expect [ $n -gt 5 ]
 	expect_empty ../verify
 	verdict "each allocation that fails is reported, or does not matter"
 else
-	skip "each allocation that fails is reported, or does not matter" "no compiler for the library that makes them fail"
+	skip "each allocation that fails is reported, or does not matter" \
+		"no compiler for the library that makes them fail"
 fi
 
 rm ../out
@@ -139,9 +146,11 @@ verdict "no period: wrong usage"
 # the table: names in UTF-8 are not cut in the middle of a character, and the first line takes the whole width
 utf8=$(locale -a 2>/dev/null | grep -i -m 1 'utf-*8$')
 if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 1" "$build/config.h"; then
-	name=$(printf '\303\266%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40)
+	name=$(printf '\303\266%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 \
+		31 32 33 34 35 36 37 38 39 40)
 	cp "$(command -v cat)" "$name" && mkfifo gate
-	"$vtrun" --counter proc_rss --counter proc_usr --counter proc_sys --logfile-name screen.stf -- "./$name" <gate 2>run.err &
+	"$vtrun" --counter proc_rss --counter proc_usr --counter proc_sys --logfile-name screen.stf -- "./$name" <gate \
+		2>run.err &
 	run=$!
 	exec 3>gate # as long as this is open the program runs
 	has_screen()
@@ -150,7 +159,8 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	}
 	until_true has_screen
 	ok "the job is found by the program's name" $?
-	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 8 "'$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
+	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 8 \
+		"'$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
 	shows_table()
 	{
 		tmux -S "$dir/tmux" capture-pane -p >screen 2>err
@@ -189,7 +199,8 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	all='' last=''
 	until_true shows_all && all=$(rows) && last=$(echo "$all" | tr ' ' '\n' | tail -n 2 | head -n 1)
 	tmux -S "$dir/tmux" send-keys Down Down Down Down Down
-	until_true shows_rows "$last " && tmux -S "$dir/tmux" send-keys Up && until_true shows_rows "$(echo "$all" | cut -d' ' -f2-)" &&
+	until_true shows_rows "$last " && tmux -S "$dir/tmux" send-keys Up &&
+		until_true shows_rows "$(echo "$all" | cut -d' ' -f2-)" &&
 		tmux -S "$dir/tmux" send-keys Up Up Up && until_true shows_rows "$all"
 	status=$?
 	echo "$all: $(rows)" >verify
@@ -202,7 +213,8 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	until_true has_ended
 	ok "q ends it" $?
 	# a terminal of 4 lines: title, heading, one counter, and the line of the keys
-	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 4 "exec '$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
+	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 4 \
+		"exec '$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
 	expect until_true shows_rows "${all%% *} "
 	tmux -S "$dir/tmux" capture-pane -p | expect tail -n 1 >verify
 	expect_text "$(tail -n 1 screen)" verify
@@ -210,7 +222,8 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	kill -TERM "$(tmux -S "$dir/tmux" list-panes -F '#{pane_pid}')"
 	until_true has_ended
 	ok "a signal ends it" $?
-	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 8 "'$build/vttop' '$dir/screen.stf' --counter proc_ --count 2 --period 0.1s; cat" 3>&-
+	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 8 \
+		"'$build/vttop' '$dir/screen.stf' --counter proc_ --count 2 --period 0.1s; cat" 3>&-
 	shows_two()
 	{
 		tmux -S "$dir/tmux" capture-pane -p | grep -c "proc_rss" >verify

@@ -28,7 +28,8 @@ compile() # compile STANDARD COMPILER... : as a header, then linked and run
 	# shellcheck disable=SC2086
 	for f in "$all" "$here/api/programs/api_all.c"; do
 		# shellcheck disable=SC2086
-		expect "$@" $strict -x $lang "$f" -x none -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+		expect "$@" $strict -x $lang "$f" -x none -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" \
+			>"$dir/out" 2>&1
 		expect "$dir/prog" libVTnull, >>"$dir/out" 2>&1
 		verdict "${f##*/} compiles as $std with $1, links with -lVTnull and runs"
 	done
@@ -51,14 +52,17 @@ if [ "${FC:-no}" != no ]; then
 	for form in fixed.f:f95 free.f90:f2003 free.f90:f2018; do
 		f=$here/api/programs/api_${form%:*}
 		# shellcheck disable=SC2086
-		expect $FC $san -std="${form#*:}" -pedantic -Wall -Werror -I"$include" "$f" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+		expect $FC $san -std="${form#*:}" -pedantic -Wall -Werror -I"$include" "$f" -L"$lib" \
+			-lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
 		expect "$dir/prog" >>"$dir/out" 2>&1
 		verdict "${f##*/} compiles as ${form#*:}, links with -lVTnull and runs"
 	done
 	# shellcheck disable=SC2086
-	expect $FC $san -fsecond-underscore -I"$include" "$here/api/programs/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+	expect $FC $san -fsecond-underscore -I"$include" "$here/api/programs/api_free.f90" -L"$lib" \
+		-lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
 	expect "$dir/prog" >>"$dir/out" 2>&1
-	expect $FC $san -fno-underscoring -I"$include" "$here/api/programs/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
+	expect $FC $san -fno-underscoring -I"$include" "$here/api/programs/api_free.f90" -L"$lib" \
+		-lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1
 	expect "$dir/prog" >>"$dir/out" 2>&1
 	verdict "Fortran names without an underscore and with two link too"
 else
@@ -108,7 +112,8 @@ int main(void)
 	echo 'return 0; }'
 } >"$dir/values.c"
 # shellcheck disable=SC2086
-${CC:-cc} -I"$include" "$dir/values.c" -o "$dir/values" >"$dir/out" 2>&1 && "$dir/values" | LC_ALL=C sort >"$dir/c.values"
+${CC:-cc} -I"$include" "$dir/values.c" -o "$dir/values" >"$dir/out" 2>&1 &&
+	"$dir/values" | LC_ALL=C sort >"$dir/c.values"
 sed -n 's/^ *PARAMETER (\(.*\))$/\1/p' "$include/VT.inc" | LC_ALL=C sort >"$dir/f.values"
 diff "$dir/c.values" "$dir/f.values" >"$dir/out" 2>&1
 ok "VT.inc has the constants of VT.h, with their values" $?
@@ -166,10 +171,15 @@ ok "libVTnull.so needs libc only" $?
 
 # ---- calls that record nothing, because nothing was started ----
 
-printf '#include <VT.h>\n#include <sys/wait.h>\n#include <unistd.h>\nint main(void)\n{\n\tint h, x = VT_funcdef("f", VT_NOCLASS, &h) + VT_begin(1) + VT_end(1) + VT_countdef("c", VT_NOCLASS, VT_COUNT_INTEGER, VT_GROUP_THREAD, 0, 0, &h);\n\tif (fork() == 0)\n\t\tVT_funcdef("g", VT_NOCLASS, &h);\n\telse\n\t\twait(0);\n\treturn x == 0;\n}\n' >"$dir/nothing.c"
+printf \
+	'#include <VT.h>\n#include <sys/wait.h>\n#include <unistd.h>\nint main(void)\n{\n\tint h, x = VT_funcdef("f", '\
+'VT_NOCLASS, &h) + VT_begin(1) + VT_end(1) + VT_countdef("c", VT_NOCLASS, VT_COUNT_INTEGER, VT_GROUP_THREAD, 0, 0, '\
+'&h);\n\tif (fork() == 0)\n\t\tVT_funcdef("g", VT_NOCLASS, &h);\n\telse\n\t\twait(0);\n\treturn x == 0;\n}\n' \
+>"$dir/nothing.c"
 # shellcheck disable=SC2086
 ${CC:-cc} $san -I"$include" "$dir/nothing.c" -o "$dir/nothing" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1 && (
-	cd "$dir" && ./nothing >out 2>&1 && [ "$(grep -c '^Tickmark WARNING: VT_ calls are not recorded: .*VT_initialize' out)" -eq 1 ] && [ "$(wc -l <out)" -eq 1 ] &&
+	cd "$dir" && ./nothing >out 2>&1 && [ "$(grep -c '^Tickmark WARNING: VT_ calls are not recorded: '\
+'.*VT_initialize' out)" -eq 1 ] && [ "$(wc -l <out)" -eq 1 ] &&
 		VT_VERBOSE=0 ./nothing >out 2>&1 && [ ! -s out ]
 )
 ok "VT_ calls without VT_initialize or vtrun: one line says that they are not recorded" $?

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Counters at state changes against what is true then: every enabled counter of thread and process, at every event of every
-# thread, with values that are right and never go back. TAP.
+# Counters at state changes against what is true then: every enabled counter of thread and process, at every event of
+# every thread, with values that are right and never go back. TAP.
 if [ -e "${top_builddir:-.}/.libs/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
 	. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 else
@@ -14,7 +14,8 @@ export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE VT_SAMPLE_BUDG
 # Counters of this machine by scope that can be had, but the collector's own.
 there() # there SCOPE PATTERN
 {
-	"$build/vtcounters" "$2" 2>&1 | awk -v scope="$1" '$1 ~ /^[a-zA-Z].*[^:]$/ && index(" " $0 " ", " " scope " ") { print $1 }'
+	"$build/vtcounters" "$2" 2>&1 | awk -v scope="$1" '$1 ~ /^[a-zA-Z].*[^:]$/ &&
+		index(" " $0 " ", " " scope " ") { print $1 }'
 }
 
 pages() # pages "COMMAND..." THREADS ROUNDS PAGES [HOW]: samples in have
@@ -29,7 +30,8 @@ held() # held THREADS ROUNDS COUNTERS: to the rules of events.awk
 }
 
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/include" "$here/api/programs/pages.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/include" "$here/api/programs/pages.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" -pthread \
 	-ldl -o prog >out 2>&1
 ok "a program that knows what it counts compiles" $?
 
@@ -50,7 +52,9 @@ for threads in 1 2 8; do
 	for with in "" "$vtrun"; do
 		expect pages "$with ./prog" "$threads" 100 10
 		expect held "$threads" 100 "$known"
-		verdict "$threads threads: each event has each counter of the process, and what was touched by then${with:+ (vtrun)}"
+		verdict \
+			"$threads threads: each event has each counter of the process, and what was touched by \
+then${with:+ (vtrun)}"
 		sed -n 's/^process/# &/p' out | head -n 9
 	done
 done
@@ -99,12 +103,14 @@ echo "# of threads: $thread"
 each_thread() # each_thread THREADS EVENTS
 {
 	awk -v threads="$1" -v events="$2" -v names="$thread" '
-		{ k = $3; sub(/^[A-Za-z_]*:/, "", k); n[$2 " " k]++ ; if ($5 == 1 && $NF "" < last[$2 " " k]) { bad++; print $2 " " k " goes back at " $1 }
+		{ k = $3; sub(/^[A-Za-z_]*:/, "", k); n[$2 " " k]++ ; if ($5 == 1 && $NF "" < last[$2 " " k]) { bad++;
+		print $2 " " k " goes back at " $1 }
 		  last[$2 " " k] = $NF "" }
 		END {
 			m = split(names, name, " ")
 			for (t = 0; t < threads; t++) { for (i = 1; i <= m; i++) {
-				if (n["0:" t " " name[i]] < events) { bad++; print "thread " t ": " n["0:" t " " name[i]] + 0 " samples of " name[i] }
+				if (n["0:" t " " name[i]] < events) { bad++;
+				print "thread " t ": " n["0:" t " " name[i]] + 0 " samples of " name[i] }
 			} }
 			exit bad > 0 || m == 0
 		}' have >>out
@@ -123,7 +129,8 @@ verdict "COUNTER-MIN-INTERVAL 0: each event for the standard counters as well"
 few() # few MOST: samples of each standard counter
 {
 	awk -v names="$standard" -v most="$1" '{ k = $3; sub(/^[A-Za-z_]*:/, "", k); n[k]++ }
-		END { m = split(names, name, " "); for (i = 1; i <= m; i++) { print name[i] ": " n[name[i]]; bad += n[name[i]] > most || n[name[i]] < 1 }; exit bad > 0 }' have >>out
+		END { m = split(names, name, " "); for (i = 1; i <= m; i++) { print name[i] ": " n[name[i]];
+		bad += n[name[i]] > most || n[name[i]] < 1 }; exit bad > 0 }' have >>out
 }
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 100s\n' >conf
 expect pages "$vtrun -- ./prog" 2 200 1
@@ -144,15 +151,18 @@ verdict "TIME-WINDOWS: no samples at events outside, but what the program says"
 printf 'COUNTER thread_minflt on\nSAMPLE-PERIOD 2ms\n' >conf
 rm -f t.* out
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/include" "$here/api/programs/found.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/include" "$here/api/programs/found.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" -pthread \
 	-o found >out 2>&1 && timeout 300 ./found >>out 2>&1 && "$build/tests/vt/lib/samples" t.stf >have 2>>out
 # what each had in the end: a sanitizer has pages of its own, and a thread
-awk -v more="$san" '$2 == "OS:thread_minflt" { if ($NF "" < last[$1]) { bad++; print $1 " goes back" }; last[$1] = $NF ""; n[$1]++ }
+awk -v more="$san" '$2 == "OS:thread_minflt" { if ($NF "" < last[$1]) { bad++; print $1 " goes back" };
+	last[$1] = $NF ""; n[$1]++ }
 	END {
 		for (t in n) { print t ": " n[t] " samples, the last is 0x" last[t] }
 		silent = 0
 		for (t in n) { silent += t != "0:0" && t != "0:1" && t != "0:7" && last[t] >= "0000000000001388" }
-		exit !(bad == 0 && last["0:1"] < "0000000000000400" && last["0:7"] >= "0000000000000bb8" && (more != "" || last["0:7"] < "0000000000001000") && silent == 1)
+		exit !(bad == 0 && last["0:1"] < "0000000000000400" && last["0:7"] >= "0000000000000bb8" &&
+		(more != "" || last["0:7"] < "0000000000001000") && silent == 1)
 	}' have >>out
 ok "what the sampler read of a thread before its first call is stored under its number, and nobody else's" $?
 grep 'samples, the last' out | sed 's/^/# /'
@@ -162,7 +172,8 @@ grep 'samples, the last' out | sed 's/^/# /'
 printf 'COUNTER cpu_usr on\nCOUNTER proc_usr on\nOS-COUNTER-DELAY 10ms\nSAMPLE-PERIOD 10ms\nVERBOSE 0\n' >conf
 node() # node RAW: how many samples of the node are in it
 {
-	"$build/stftool" "$1" --merge n.stf --force >>out 2>&1 && "$build/tests/vt/lib/samples" n.stf 2>>out | grep -c '^node OS:cpu_usr '
+	"$build/stftool" "$1" --merge n.stf --force >>out 2>&1 && "$build/tests/vt/lib/samples" n.stf 2>>out |
+		grep -c '^node OS:cpu_usr '
 }
 # They read one after the other: whoever does is killed, and another one goes on.
 rm -f VT-flush-* out

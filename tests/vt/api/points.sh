@@ -1,14 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Threads that are cancelled, and signal handlers that call the interface, at random points inside each entry point, VT_ calls and
-# what the library has instead of libc (points.c): nothing hangs, and the trace is valid. POINTS cancellations; 20,000 in tests/ci/series/vt.sh. TAP.
+# Threads that are cancelled, and signal handlers that call the interface, at random points inside each entry point, VT_
+# calls and
+# what the library has instead of libc (points.c): nothing hangs, and the trace is valid. POINTS cancellations; 20,000
+# in tests/ci/series/vt.sh. TAP.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 VT_VERBOSE=0 VT_FORCE=on
 export VT_VERBOSE VT_FORCE
 cd "$dir" || exit 99
 # shellcheck disable=SC2086
-${CC:-cc} -O1 $san -o points "$here/api/programs/points.c" -I"$include" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread 2>"$dir/err" || {
+${CC:-cc} -O1 $san -o points "$here/api/programs/points.c" -I"$include" -L"$lib" -lVTcs -Wl,-rpath,"$lib" \
+	-pthread 2>"$dir/err" || {
 	cat "$dir/err"
 	exit 99
 }

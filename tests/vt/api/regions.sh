@@ -21,7 +21,8 @@ same()
 }
 
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -I"$include" -o "$dir/regions" "$here/api/programs/regions.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -lpthread ||
+${CC:-cc} $san -g -I"$include" -o "$dir/regions" "$here/api/programs/regions.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" \
+	-lpthread ||
 	exit 99
 same "the states of a thread are in the trace" 1 20000 1
 same "those of four threads" 4 5000 2
@@ -39,7 +40,8 @@ trace_comes()
 	done
 	[ -s "$dir/t.stf" ]
 }
-# placed NAME WANTED COMPILER...: the program's states in order, with the lines of their source locations: "+name:line", "-:line", and scopes
+# placed NAME WANTED COMPILER...: the program's states in order, with the lines of their source locations: "+name:line",
+# "-:line", and scopes
 placed()
 {
 	name=$1
@@ -56,7 +58,8 @@ placed()
 			$2 == "ENTER" { print "+" called["DEFFUNCTION" $6] ($7 == "SCL" ? line[$8] : "") }
 			$2 == "LEAVE" { print "-" ($5 == "SCL" ? line[$6] : "") }
 			$2 == "ENTERSCOPE" { print "[" called["DEFSCOPE" $6] }
-			$2 == "LEAVESCOPE" { print "]" called["DEFSCOPE" $6] }' "$dir/dump" | tr '\n' ' ' | expect sed 's/ $//' >"$dir/traced"
+			$2 == "LEAVESCOPE" { print "]" called["DEFSCOPE" $6] }' "$dir/dump" | tr '\n' ' ' |
+			expect sed 's/ $//' >"$dir/traced"
 	expect echo >>"$dir/traced"
 	expect_same "$dir/said" "$dir/traced"
 	verdict "$name"
@@ -64,16 +67,21 @@ placed()
 if [ "${CXX:-no}" != no ]; then
 	at() { sed -n "/$1/=" "$here/api/programs/api_cxx.cc" | tr -d '\n'; } # the line that matches
 	static=$(at 'static VT_SclDef')
-	# region.end() is wrong nesting, because the function `plain` was entered later: nothing is left before main() ends
+	# region.end() is wrong nesting, because the function `plain` was entered later: nothing is left before main()
+	# ends
 	# shellcheck disable=SC2086
 	placed "the classes of C++, an exception too" \
-		"+call nohandles() +placed:$(at VT_Region.later) +region +region:$static +region +nohandles:$(at 'VT_Function func("nohandles"') - +handles:$(at VT_SCL_DEF_CXX) - +handles:$(at VT_SCL_DEF_CXX) - +throwing - +later - +later:$(at 'later.begin.*__FILE__') -:$(at 'later.end.*__FILE__') +region -:$static +region:$static - - - - - -" \
+		"+call nohandles() +placed:$(at VT_Region.later) +region +region:$static +region +nohandles:$(at \
+		'VT_Function func("nohandles"') - +handles:$(at VT_SCL_DEF_CXX) - +handles:$(at \
+		VT_SCL_DEF_CXX) - +throwing - +later - +later:$(at 'later.begin.*__FILE__') -:$(at \
+		'later.end.*__FILE__') +region -:$static +region:$static - - - - - -" \
 		$CXX -std=c++11 "$here/api/programs/api_cxx.cc"
 else
 	skip "the classes of C++, an exception too" "no C++ compiler"
 fi
 if [ -n "${FC:-}" ] && [ "$FC" != no ]; then
-	placed "Fortran" "+solve:17 - +solve:17 -:17 +solve - +A - [scope ]scope +TRACE_FLUSH -" "$FC" -std=f2018 "$here/api/programs/api_free.f90"
+	placed "Fortran" "+solve:17 - +solve:17 -:17 +solve - +A - [scope ]scope +TRACE_FLUSH -" "$FC" -std=f2018 \
+		"$here/api/programs/api_free.f90"
 else
 	skip "Fortran" "no Fortran compiler"
 fi

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Stamps that take part in "before" and "after" are not taken before what they follow: VT_timestamp() between two threads, and the
-# counters at state changes, on a simulated clock whose plain reads are 1 ms early. TAP.
+# Stamps that take part in "before" and "after" are not taken before what they follow: VT_timestamp() between two
+# threads, and the counters at state changes, on a simulated clock whose plain reads are 1 ms early. TAP.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 cd "$dir" || exit 99
 VT_LOGFILE_PREFIX=$dir VT_LOGFILE_NAME=t.stf VT_FLUSH_PREFIX=$dir VT_FORCE=on
 export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE
 # shellcheck disable=SC2086
-${CC:-cc} -std=gnu11 -O2 $san -g -D_GNU_SOURCE -I"$include" "$here/api/programs/stamps.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+${CC:-cc} -std=gnu11 -O2 $san -g -D_GNU_SOURCE -I"$include" "$here/api/programs/stamps.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" -pthread \
 	-o prog >out 2>&1
 ok "a program that compares stamps compiles" $?
 
@@ -24,7 +25,8 @@ else
 fi
 
 # values of VT_countval() are stamped by plain reads, early here, so that the test can tell both kinds
-VT_TIMER='sim:base=clock_monotonic_raw,early=1ms' timeout 120 ./prog events >out 2>err && "$build/tests/vt/lib/samples" t.stf -t >have 2>>out
+VT_TIMER='sim:base=clock_monotonic_raw,early=1ms' timeout 120 ./prog events >out 2>err &&
+	"$build/tests/vt/lib/samples" t.stf -t >have 2>>out
 awk 'function hex(s,  i, v) {
 		v = 0
 		for (i = length(s) - 12; i <= length(s); i++) {
@@ -36,7 +38,8 @@ awk 'function hex(s,  i, v) {
 	/Stamps:value/ && events { value = $1 - hex($NF); d = event - value; values++
 		# preemption between a stamp and the reading of the clock makes one of them earlier by itself
 		good += d > 0.0008 && d < 0.0012; sum += d }
-	END { printf "# %d events, %d values; events are %.6f s later than plain reads\n", events, values, values ? sum / values : 0
+	END { printf "# %d events, %d values; events are %.6f s later than plain reads\n", events, values,
+	values ? sum / values : 0
 		exit !(events >= 50 && values >= 50 && good >= values / 2) }' have >awked 2>&1
 status=$?
 cat awked

@@ -17,7 +17,8 @@ compile() # compile COMPILER... SOURCE: to $dir/prog
 same() # same: what was said and what is in the trace
 {
 	LC_ALL=C sort "$dir/say" >"$dir/want"
-	"$build/tests/vt/lib/samples" "$dir/t.stf" 2>"$dir/out" | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):' | LC_ALL=C sort >"$dir/have"
+	"$build/tests/vt/lib/samples" "$dir/t.stf" 2>"$dir/out" | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):' |
+		LC_ALL=C sort >"$dir/have"
 	[ -s "$dir/want" ] && diff "$dir/want" "$dir/have" >>"$dir/out" 2>&1 &&
 		"$build/stftool" "$dir/t.stf" --verify >>"$dir/out" 2>&1
 }
@@ -34,12 +35,15 @@ try() # try NAME ARGUMENTS...: runs $dir/prog, compares
 
 # shellcheck disable=SC2086
 {
-	compile ${CC:-cc} -std=c99 "$here/api/programs/kinds.c" && try "every format, display kind, scope and target comes back" 0
+	compile ${CC:-cc} -std=c99 "$here/api/programs/kinds.c" &&
+		try "every format, display kind, scope and target comes back" 0
 	try "the same from four threads" 3
 	compile ${CC:-cc} -std=c99 "$here/api/programs/many.c" && try "255 counters and more in one call"
-	compile ${CC:-cc} -std=c99 "$here/api/programs/callback.c" && try "callbacks sample at state changes, per thread"
+	compile ${CC:-cc} -std=c99 "$here/api/programs/callback.c" &&
+		try "callbacks sample at state changes, per thread"
 	compile ${CC:-cc} -std=c99 "$here/api/programs/wild.c" && try "what programs in the wild do hurts nobody"
-	compile ${CC:-cc} -std=c99 "$here/api/programs/threads.c" && try "eight threads at once, and others that come and go"
+	compile ${CC:-cc} -std=c99 "$here/api/programs/threads.c" &&
+		try "eight threads at once, and others that come and go"
 	expect compile ${CC:-cc} -std=c99 "$here/api/programs/api_all.c"
 	expect rm -f "$dir"/t.*
 	expect timeout 300 "$dir/prog" libVTcs, >"$dir/out" 2>&1
@@ -81,13 +85,15 @@ if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/include" -I"$src" "$here/api/programs/ki
 	expect_not ls "$dir"/t.* >/dev/null 2>&1
 	verdict "and is not without"
 fi
-# counters of the system at state changes: each of the 200 of each of two threads, and of all of them those of the process
+# counters of the system at state changes: each of the 200 of each of two threads, and of all of them those of the
+# process
 printf 'COUNTER thread_run on\nCOUNTER proc_maxrss on\nSAMPLE-PERIOD 60s\n' >"$dir/conf"
 sampled() # sampled NAME: how many samples per thread and counter, in have
 {
 	rm -f "$dir"/t.*
 	timeout 300 "$dir/prog" >"$dir/out" 2>&1
-	"$build/tests/vt/lib/samples" "$dir/t.stf" 2>>"$dir/out" | awk '$2 ~ /:(thread_run|proc_maxrss)$/ { n[$1 " " $2]++ }
+	"$build/tests/vt/lib/samples" "$dir/t.stf" 2>>"$dir/out" |
+		awk '$2 ~ /:(thread_run|proc_maxrss)$/ { n[$1 " " $2]++ }
 		END { for (k in n) print k, n[k] }' | LC_ALL=C sort >"$dir/have"
 	cat "$dir/have" >>"$dir/out"
 }
@@ -102,21 +108,24 @@ verdict "counters that COUNTER chooses are sampled at every state change of ever
 VT_COUNTER_MIN_INTERVAL=100s expect sampled
 expect awk '{ n += $3 } END { exit !(n >= 3 && n < 30) }' "$dir/have"
 verdict "COUNTER-MIN-INTERVAL: less often"
-# in the background as well, and a counter that begins when it is opened: one total, which goes on where the thread takes
-# it over from the background, with samples while it computes between two calls
+# in the background as well, and a counter that begins when it is opened: one total, which goes on where the thread
+# takes it over from the background, with samples while it computes between two calls
 printf 'COUNTER perf_task_clock on\nSAMPLE-PERIOD 2ms\nSAMPLE-BUDGET 100%%\n' >"$dir/conf"
 rm -f "$dir"/t.*
 timeout 300 "$vtrun" --config "$dir/conf" -- "$dir/prog" slow >"$dir/out" 2>&1
-"$build/tests/vt/lib/samples" "$dir/t.stf" 2>>"$dir/out" | awk '$2 ~ /:perf_task_clock$/ { if ($NF "" < last[$1] "") { wrong[$1]++ } last[$1] = $NF; n[$1]++ }
+"$build/tests/vt/lib/samples" "$dir/t.stf" 2>>"$dir/out" |
+	awk '$2 ~ /:perf_task_clock$/ { if ($NF "" < last[$1] "") { wrong[$1]++ } last[$1] = $NF; n[$1]++ }
 	END { for (k in n) print k, n[k], wrong[k] + 0, last[k] }' >"$dir/have"
 cat "$dir/have" >>"$dir/out"
 if grep -q 'perf_task_clock: ' "$dir/out"; then
 	skip "a total that begins when it is opened goes on rising" "no perf events here"
 else
-	# each has 200 at its calls, and of the 250 periods of half a second of computing a tenth at least; in the end there is
-	# that half second (0x1dcd6500 ns), of which the thread's first event may have missed what came before it. A sanitizer
-	# has a thread of its own, which may have had the number until another one called.
-	awk -v most="${san:+1}" '$1 ~ /^0:[01]$/ { good += $2 >= 225 && $3 <= most + 0 && $4 "" >= "000000001dcd6500" } END { exit good != 2 }' "$dir/have"
+	# each has 200 at its calls, and of the 250 periods of half a second of computing a tenth at least; in the end
+	# there is
+	# that half second (0x1dcd6500 ns), of which the thread's first event may have missed what came before it. A
+	# sanitizer has a thread of its own, which may have had the number until another one called.
+	awk -v most="${san:+1}" '$1 ~ /^0:[01]$/ { good += $2 >= 225 && $3 <= most + 0 &&
+		$4 "" >= "000000001dcd6500" } END { exit good != 2 }' "$dir/have"
 	ok "a total that begins when it is opened goes on rising, and is sampled between calls too" $?
 fi
 unset VT_CONFIG
@@ -124,7 +133,8 @@ unset VT_CONFIG
 # the example of VT(3), as it is there
 sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$src/doc/man/VT.3" | sed '1,/^\.Bd/d; /^\.Ed/,$d; s/\\e/\\/g' >"$dir/page.c"
 # shellcheck disable=SC2086
-expect ${CC:-cc} -Wall -Werror $san -I"$include" -o "$dir/page" "$dir/page.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1
+expect ${CC:-cc} -Wall -Werror $san -I"$include" -o "$dir/page" "$dir/page.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" \
+	>"$dir/out" 2>&1
 VT_LOGFILE_NAME=$dir/page.stf expect timeout 100 "$dir/page" >>"$dir/out" 2>&1
 expect "$build/stftool" "$dir/page.stf" --print-counters >"$dir/counters" 2>>"$dir/out"
 expect_line -E '^ *[0-9]+ residual .* 20 ' "$dir/counters"

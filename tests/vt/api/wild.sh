@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs from the wild: the guide's own examples, calls as people write them, in C, C++ and Fortran, with each library by its
-# pkg-config file; and their command lines without the collector's options. TAP.
+# Programs from the wild: the guide's own examples, calls as people write them, in C, C++ and Fortran, with each library
+# by its pkg-config file; and their command lines without the collector's options. TAP.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 cd "$dir" || exit 99
 flags() # flags LIBRARY: of its pkg-config file, if there is a pkg-config, as they are before it is installed
 {
 	if command -v pkg-config >/dev/null 2>&1; then
-		PKG_CONFIG_PATH=$build/collector-plugin/api pkg-config --define-variable=libdir="$lib" --define-variable=includedir="$include" \
+		PKG_CONFIG_PATH=$build/collector-plugin/api pkg-config --define-variable=libdir="$lib" \
+			--define-variable=includedir="$include" \
 			--cflags --libs "$1"
 	else
 		echo "-I$include -L$lib -l$1"
@@ -47,7 +48,8 @@ each() # each WHAT COMPILER...: the programs with each library; what they print 
 		verdict "$what: the guide's examples with -l$l"
 		rm -f ./*.stf* ./*.prot say
 		compile $l "$@" "$here/api/programs/wild_user.c" && SAY=$dir/say ./wild_user >"printed.$l" 2>>out &&
-			if [ $l = VTnull ]; then cmp printed.VTcs printed.VTnull >>out && ! ls ./*.stf >/dev/null 2>&1; else back wild_user.stf; fi
+			if [ $l = VTnull ]; then cmp printed.VTcs printed.VTnull >>out &&
+			! ls ./*.stf >/dev/null 2>&1; else back wild_user.stf; fi
 		ok "$what: a program of the wild with -l$l" $?
 	done
 }
@@ -80,7 +82,8 @@ if [ "${FC:-no}" != no ]; then
 		rm -f ./*.stf* ./*.prot say
 		compile $l "$FC" -std=legacy -w "$here/api/programs/wild.f90" && SAY=$dir/say ./wild >>out 2>&1
 		rc=$?
-		if [ $l = VTnull ]; then [ $rc -eq 0 ] && ! ls ./*.stf >/dev/null 2>&1; else [ $rc -eq 0 ] && back wild.stf; fi
+		if [ $l = VTnull ]; then [ $rc -eq 0 ] && ! ls ./*.stf >/dev/null 2>&1; else [ $rc -eq 0 ] &&
+			back wild.stf; fi
 		ok "Fortran: what programs in the wild do, with -l$l" $?
 	done
 else
@@ -118,10 +121,12 @@ command_line() # command_line NAME STARTER...: with the words behind STARTER
 	expect see '[a][b]' "$@" --itc-args --itc-args-end a --itc-args --itc-args-end b
 	expect see '' "$@"
 	verdict "$name: without an end, empty, an end alone, twice, none"
-	expect see '[a]' "$@" --itc-args --counter 'cpu_*' on --counter net_io on --group 'two words' 0 --process 0:N off --process 0:0 --itc-args-end a
+	expect see '[a]' "$@" --itc-args --counter 'cpu_*' on --counter net_io on --group 'two words' 0 --process 0:N \
+		off --process 0:0 --itc-args-end a
 	expect grep -E '^(COUNTER|GROUP|PROCESS) ' ./*.prot >lines
 	expect cat lines >>out
-	expect printf '%s\n' 'COUNTER cpu_* on' 'COUNTER net_io on' 'GROUP "two words" 0' 'PROCESS 0:N off' 'PROCESS 0:0' >want
+	expect printf '%s\n' 'COUNTER cpu_* on' 'COUNTER net_io on' 'GROUP "two words" 0' 'PROCESS 0:N off' \
+		'PROCESS 0:0' >want
 	expect_same want lines
 	verdict "$name: options that are given several times, and blanks in a name"
 	word=$(printf 'no\033[31m\nsecond\302\2331m')

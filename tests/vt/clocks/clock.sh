@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The job's clock, which libVT writes: readings of ranks never contradict the order of messages, on one node and on two whose clocks
-# differ; another process of the node reads the same time; a killed job's clock is stale. TAP.
+# The job's clock, which libVT writes: readings of ranks never contradict the order of messages, on one node and on two
+# whose clocks differ; another process of the node reads the same time; a killed job's clock is stale. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 [ -e "$lib/libtickmark-clock.so" ] || skip_all "no shared library in this build"
@@ -14,8 +14,8 @@ ok "the example is compiled" $?
 TICKMARK_CLOCK_DIR=$dir/pages
 export TICKMARK_CLOCK_DIR
 
-# ordered: each reading had an interval, with the true time in it where that is known, and none was certainly later than one that
-# came after it
+# ordered: each reading had an interval, with the true time in it where that is known, and none was certainly later than
+# one that came after it
 ordered()
 {
 	cp say out
@@ -24,10 +24,12 @@ ordered()
 
 for timer in clock_monotonic CPU; do
 	# shellcheck disable=SC2046
-	VT_TIMER=$timer VT_VERBOSE=2 timeout 120 "$MPIRUN" -np 4 ./clock_job $([ $timer = CPU ] || echo 0) >say 2>&1 && ordered
+	VT_TIMER=$timer VT_VERBOSE=2 timeout 120 "$MPIRUN" -np 4 ./clock_job $([ $timer = CPU ] || echo 0) >say \
+		2>&1 && ordered
 	rc=$?
 	if [ $rc -ne 0 ] && [ $timer = CPU ] && grep -q 'not synchronised\|well 0 ' say; then
-		skip "one node, $timer: no reading contradicts the order of messages" "this time the counter was not proven to be one"
+		skip "one node, $timer: no reading contradicts the order of messages" \
+			"this time the counter was not proven to be one"
 	else
 		ok "one node, $timer: no reading contradicts the order of messages or the true time" $rc
 	fi

@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A clock that moves in steps, with and without answers of +1 within a step, preloaded under timertest and under a job with libVT:
+# A clock that moves in steps, with and without answers of +1 within a step, preloaded under timertest and under a job
+# with libVT:
 # the step is found, and no corrected stamp is outside its bound of the truth. TAP.
 # COARSE_ALL=1: all steps, for tests/ci/series/coarse.sh.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 case ${CFLAGS:-} in *-fsanitize=*) skip_all "a sanitizer's library must be preloaded first" ;; esac
-${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o coarse.so "$src/tests/lib/coarse_clock.c" -ldl >out 2>&1 || skip_all "$(head -1 out)"
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o coarse.so "$src/tests/lib/coarse_clock.c" -ldl >out 2>&1 ||
+	skip_all "$(head -1 out)"
 mpi_compile "$MPICC" clocks/programs/coarse_job.c job -lVT || echo "Bail out! $(cat out)"
 steps='1000 1000000' bumps=1
 [ -z "${COARSE_ALL:-}" ] || steps='10 1000 20000 1000000' bumps='0 1'
@@ -23,14 +25,17 @@ inside()
 # effective-tick of every rank in the .clk, against the step in ns
 says_step()
 {
-	sed -n 's/^effective-tick //p' "$1" | awk -v step="$2" '{ n++; bad += $1 * 1e9 < 0.95 * step || $1 * 1e9 > 1.05 * step + 1.1 }
+	sed -n 's/^effective-tick //p' "$1" | awk -v step="$2" '{ n++; bad += $1 * 1e9 < 0.95 * step ||
+		$1 * 1e9 > 1.05 * step + 1.1 }
 		END { exit bad || n != 3 }' || { sed -n 's/^effective-tick/# found/p' "$1" && false; }
 }
 
-# The library is not in the sampler process, which reads another clock by this name: ranks whose clock is another one sample themselves.
+# The library is not in the sampler process, which reads another clock by this name: ranks whose clock is another one
+# sample themselves.
 inside_themselves()
 {
-	[ "$(grep -c '^\[[12]\] .* INFO: a thread inside the program samples it: a library in the program changes what the clock clock_boottime shows$' out)" -eq 2 ]
+	[ "$(grep -c '^\[[12]\] .* INFO: a thread inside the program samples it: a library in the program changes '\
+'what the clock clock_boottime shows$' out)" -eq 2 ]
 }
 
 clock() # clock STEP BUMP PHASE COMMAND...
@@ -48,7 +53,8 @@ for step in $steps; do
 	for bump in $bumps; do
 		phase=$((step / 3 + step * 7))
 		rm -f tt.*
-		clock "$step" $bump $phase "$build/timertest" 1 0.5 --synced-host off --timer clock_boottime --performance-time 0.05s --burst 20 --output tt --force
+		clock "$step" $bump $phase "$build/timertest" 1 0.5 --synced-host off --timer clock_boottime \
+			--performance-time 0.05s --burst 20 --output tt --force
 		expect [ $status -ne 2 ]
 		expect says_step tt.clk "$step"
 		expect inside tt.clk "$step" $phase $bump
@@ -64,19 +70,24 @@ for step in $steps; do
 		verdict "job, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound"
 	done
 done
-# Several sessions on each tick, all of them used: the clock neither stopped nor stepped, nor is its rate known to be wrong; timertest says
-# what was left out.
+# Several sessions on each tick, all of them used: the clock neither stopped nor stepped, nor is its rate known to be
+# wrong; timertest says what was left out.
 ticks='sim:offset={rank}ms,drift={rank}0ppm,tick=50ms'
 sound() # FILE.clk
 {
-	! grep -E '^(step|contradiction) ' "$1" && "$build/tests/ci/lib/clk_truth" "$1" >truth && [ "$(grep -c '^session ' "$1")" -gt "$(grep -c '^node ' "$1")" ]
+	! grep -E '^(step|contradiction) ' "$1" && "$build/tests/ci/lib/clk_truth" "$1" >truth &&
+		[ "$(grep -c '^session ' "$1")" -gt "$(grep -c '^node ' "$1")" ]
 }
 rm -f tt.*
-timeout 120 "$MPIRUN" -np 3 "$build/timertest" 0.3 0.001 --synced-host off --timer "$ticks" --timer-skip 0 --performance-time 0.05s --burst 3 \
+timeout 120 "$MPIRUN" -np 3 "$build/timertest" 0.3 0.001 --synced-host off --timer "$ticks" --timer-skip 0 \
+	--performance-time 0.05s --burst 3 \
 	--output tt --force >out 2>&1
 expect sound tt.clk
 expect_not grep -E '^ASSUMPTION|stepped' out
-expect_lines 2 -E '^clock map of rank [12]: [0-9]+ of [0-9]+ sessions?, [0-9]+ more left out \(on the same tick of a clock as another, so ' out
+expect_lines 2 \
+	-E \
+	'^clock map of rank [12]: [0-9]+ of [0-9]+ sessions?, [0-9]+ more left out \(on the same tick of a clock as '\
+'another, so ' out
 verdict "timertest, several sessions on a tick of 50 ms: no step, and it says how many were left out and why"
 clean
 VT_TIMER=$ticks VT_TIMER_SKIP=0 VT_SYNCED_HOST=off expect timeout 120 "$MPIRUN" -np 3 "$vtrun" -- ./job often >out 2>&1

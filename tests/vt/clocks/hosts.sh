@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Two hosts with different monotonic clocks (tests/mpi/netns.sh): the corrected stamps against the clock of day that both
-# share, inside the stated bound; no message reversed; raw files of a host that rank 0 cannot read. TAP.
+# Two hosts with different monotonic clocks (tests/mpi/netns.sh): the corrected stamps against the clock of day that
+# both share, inside the stated bound; no message reversed; raw files of a host that rank 0 cannot read. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 needs_hosts
 
@@ -33,8 +33,8 @@ expect one_trace pp 2
 expect in_order pp.stf pp.clk 200
 verdict "no message between the two is reversed by more than the stated bound"
 
-# A round trip of 2 ms that takes as long each way, and one that is asymmetric: of that an exchange sees nothing, so half of
-# the difference becomes error, and the bound has to hold it.
+# A round trip of 2 ms that takes as long each way, and one that is asymmetric: of that an exchange sees nothing, so
+# half of the difference becomes error, and the bound has to hold it.
 for delay in 1000,200 1000,0,1000; do
 	hosts ./pp
 	rc=$?
@@ -52,7 +52,9 @@ for delay in 1000,200 1000,0,1000; do
 	expect [ $inside -eq 0 ]
 	"$build/tests/vt/lib/truth" pp.clk | expect awk '$2 > 0.1 { exit 1 }'
 	expect in_order pp.stf pp.clk 200
-	verdict "a ping-pong over packets that take $delay us: its stamps are inside the stated bound of the truth, and in order"
+	verdict \
+		"a ping-pong over packets that take $delay us: its stamps are inside the stated bound of the truth, \
+and in order"
 done
 delay=
 

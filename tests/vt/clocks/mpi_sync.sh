@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Clock sessions of a job with more ranks than processing units, whose MPI yields when it waits: as good as those of timertest under
-# the same load, with nothing of the program's settings changed. The clocks are simulated ones over one that all share. TAP.
+# Clock sessions of a job with more ranks than processing units, whose MPI yields when it waits: as good as those of
+# timertest under
+# the same load, with nothing of the program's settings changed. The clocks are simulated ones over one that all share.
+# TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 mpi_compile "$MPICC" clocks/programs/mpi_sync.c sync -lVT -ldl
@@ -34,7 +36,8 @@ worst() # worst CLK: the largest error of all ranks in ns; status 1 if one leave
 job() # job COMMAND...: six sessions in between, the error in ns in error; 1 without a sound result
 {
 	clean
-	VT_LOGFILE_NAME=$dir/sync.stf timeout 300 "$MPIRUN" -np "$ranks" "$@" ./sync 6 50 >out 2>&1 && worst sync.clk >error
+	VT_LOGFILE_NAME=$dir/sync.stf timeout 300 "$MPIRUN" -np "$ranks" "$@" ./sync 6 50 >out 2>&1 &&
+		worst sync.clk >error
 }
 
 # What timertest reaches beside it. The limit is wide: what is wrong here is wrong by a hundred times.
@@ -42,7 +45,8 @@ near_timertest()
 {
 	mine=$(cat error)
 	rm -f timertest.clk
-	timeout 300 "$MPIRUN" -np "$ranks" "$build/timertest" --force --quiet --timer-skip=0 --performance-time=0.1s --burst=10 0.3 0.05 >tt 2>&1
+	timeout 300 "$MPIRUN" -np "$ranks" "$build/timertest" --force --quiet --timer-skip=0 --performance-time=0.1s \
+		--burst=10 0.3 0.05 >tt 2>&1
 	[ -s timertest.clk ] || { cat tt >>out; return 1; }
 	theirs=$(worst timertest.clk) || return 1
 	echo "# $1: job $mine ns, timertest $theirs ns"
@@ -68,8 +72,11 @@ for load in idle busy; do
 		verdict "$how, $load: affinity, scheduling, environment, signal mask and yielding are as before"
 	done
 done
-# Ranks that can share no memory, in containers of their own for example, exchange messages by MPI, whose yielding is off meanwhile.
-printf '#include <errno.h>\nint memfd_create(const char *n, unsigned f) { (void)n; (void)f; errno = ENOSYS; return -1; }\n' >apart.c
+# Ranks that can share no memory, in containers of their own for example, exchange messages by MPI, whose yielding is
+# off meanwhile.
+printf \
+	'#include <errno.h>\nint memfd_create(const char *n, unsigned f) { (void)n; (void)f; errno = ENOSYS; return '\
+'-1; }\n' >apart.c
 # shellcheck disable=SC2086
 expect ${CC:-cc} $san -shared -fPIC apart.c -o apart.so
 expect job env LD_PRELOAD="$dir/apart.so"
@@ -82,7 +89,8 @@ verdict "without memory in common, busy: nothing is changed"
 # shellcheck disable=SC2086
 kill $loops
 loops=
-# All on one unit: who waits yields it, or each message would take a time slice and the clocks were wrong by hundreds of us.
+# All on one unit: who waits yields it, or each message would take a time slice and the clocks were wrong by hundreds of
+# us.
 unit=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
 OMPI_MCA_hwloc_base_binding_policy=none expect job taskset -c "$unit"
 expect echo "# one unit: job $(cat error) ns"

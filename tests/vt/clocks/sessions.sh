@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Clock sessions in the raw files: a job of four ranks that is killed is corrected as far as its last session, by the sampler process and
-# by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as a thread inside does. TAP.
+# Clock sessions in the raw files: a job of four ranks that is killed is corrected as far as its last session, by the
+# sampler process and
+# by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as a thread inside
+# does. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 
 mpi_compile "$MPICC" clocks/programs/mpi_pingpong.c pp -lVT
@@ -12,7 +14,8 @@ export VT_SYNCED_HOST=off
 killed()
 {
 	clean
-	VT_SAMPLER=$1 VT_TIMER="sim:base=CPU,offset={rank}$2,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 "$vtrun" -- \
+	VT_SAMPLER=$1 VT_TIMER="sim:base=CPU,offset={rank}$2,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 \
+		"$vtrun" -- \
 		./pp "$3" kill >out 2>&1
 	tries=0
 	while [ "$1" = process ] && ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
@@ -21,8 +24,8 @@ killed()
 	done
 }
 
-# No message is received before it is sent by more than the bound, which --verify judges; on a machine with nothing else to do none is at
-# all. The stamps are inside the bound of the truth
+# No message is received before it is sent by more than the bound, which --verify judges; on a machine with nothing else
+# to do none is at all. The stamps are inside the bound of the truth
 corrected() # corrected TRACE CLK
 {
 	"$build/stftool" "$1" --verify >>out 2>&1 && "$build/stftool" "$1" --matched-vtf --dump 2>>out >dump || return 1
@@ -47,7 +50,8 @@ expect corrected pp.stf pp.clk
 expect_lines 21 '^session ' pp.clk
 verdict "sessions in between are in the correction"
 clean
-VT_TIMER_SKIP=1 VT_TIMER="sim:base=CPU,offset={rank}5ms,drift={rank}0ppm,tick=3ns" expect timeout 120 "$MPIRUN" -np 4 "$build/vtrun" -- ./pp '' >out 2>&1
+VT_TIMER_SKIP=1 VT_TIMER="sim:base=CPU,offset={rank}5ms,drift={rank}0ppm,tick=3ns" expect timeout 120 "$MPIRUN" -np 4 \
+	"$build/vtrun" -- ./pp '' >out 2>&1
 expect corrected pp.stf pp.clk
 expect_lines 9 '^session middle used 0' pp.clk
 expect_lines 9 '^session middle used 1' pp.clk
@@ -63,7 +67,8 @@ expect_line 'not corrected: .*rank 0' out
 expect [ ! -e part.clk ]
 verdict "without the file of rank 0 the clocks are not corrected, and a line says so"
 
-# The sampler process dies as well: all is in the raw files, and the command in the protocol makes the trace, also where they were moved
+# The sampler process dies as well: all is in the raw files, and the command in the protocol makes the trace, also where
+# they were moved
 all_killed()
 {
 	clean
@@ -72,7 +77,8 @@ all_killed()
 	(cd "a job's folder" && exec timeout 120 "$MPIRUN" -np 2 "$vtrun" -- ../truth 600 >../out 2>&1) &
 	launcher=$!
 	tries=0
-	until { grep -q '^INFO CLUSTERDEF' a*/truth.prot && grep -q '^INFO SAMPLED by' a*/truth.prot; } 2>/dev/null || [ $tries -ge 600 ]; do
+	until { grep -q '^INFO CLUSTERDEF' a*/truth.prot && grep -q '^INFO SAMPLED by' a*/truth.prot; } 2>/dev/null ||
+		[ $tries -ge 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
@@ -82,7 +88,8 @@ all_killed()
 	# shellcheck disable=SC2046
 	kill -9 "$sampler" $(find a*/ -name 'VT-flush-*.dat' | sed 's/.*-\([0-9]*\)\.dat$/\1/')
 	wait $launcher
-	[ ! -e a*/truth.stf ] && mv a*/* moved*/ && (cd moved* && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' truth.prot)") >>out 2>&1 &&
+	[ ! -e a*/truth.stf ] && mv a*/* moved*/ && (cd moved* && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool '\
+'.*\)/\1/p' truth.prot)") >>out 2>&1 &&
 		"$build/stftool" moved*/truth.stf --verify >>out 2>&1 && [ -s moved*/truth.clk ]
 }
 # the program itself may have waited for a core just then, which is no loss: thrice in a row it has not
@@ -104,25 +111,29 @@ rm -rf a*folder moved*
 bound()
 {
 	clean
-	VT_SAMPLER=$1 VT_TIMER='sim:base=clock_monotonic_raw,offset={rank}ms,slew={rank}50ppm/0.5s/1s/1.6s' timeout 120 "$MPIRUN" -np 2 \
+	VT_SAMPLER=$1 VT_TIMER='sim:base=clock_monotonic_raw,offset={rank}ms,slew={rank}50ppm/0.5s/1s/1.6s' timeout \
+		120 "$MPIRUN" -np 2 \
 		./truth 20 >out 2>&1 && "$build/tests/vt/lib/truth" truth.stf truth.clk >>out 2>&1 || return 1
 	"$build/tests/vt/lib/truth" truth.clk | awk '$1 == 1 { print $2 * 1e6 }' >"bound.$1"
-	awk '$1 == "pair" { if (before && $2 - before > longest) { longest = $2 - before } before = $2 } END { print int(longest / 1e6) }' truth.clk >gap
-	echo "# sampler $1: bound $(cat "bound.$1") us, $(grep -c '^pair ' truth.clk) pairs, at most $(cat gap) ms apart"
+	awk '$1 == "pair" { if (before && $2 - before > longest) { longest = $2 - before } before = $2 }
+		END { print int(longest / 1e6) }' truth.clk >gap
+	echo "# sampler $1: bound $(cat "bound.$1") us, $(grep -c '^pair ' truth.clk) pairs, at most $(cat \
+		gap) ms apart"
 }
 
 expect bound thread
 expect bound process
 verdict "slewed by 50 ppm between two sessions: the stamps are inside the stated bound"
-# a thread that samples wakes up each 100 ms, the sampler process reads the clocks each 40 ms; where it waited for a core, its bound is
-# rightly wider
+# a thread that samples wakes up each 100 ms, the sampler process reads the clocks each 40 ms; where it waited for a
+# core, its bound is rightly wider
 tries=1
 while [ "$(cat gap)" -gt 100 ] && [ $tries -lt 3 ]; do
 	tries=$((tries + 1))
 	bound process
 done
 if [ "$(cat gap)" -gt 100 ]; then
-	skip "the bound is as narrow as with a thread inside" "this time the sampler process waited $(cat gap) ms for a core"
+	skip "the bound is as narrow as with a thread inside" "this time the sampler process waited $(cat gap) ms for \
+a core"
 else
 	awk 'NR == 1 { thread = $1 } NR == 2 { exit !($1 > 0 && $1 < 1.2 * thread + 10) }' bound.thread bound.process
 	ok "the bound is as narrow as with a thread inside" $?

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Ranks that were started with different timers, as by launchers that do not forward the environment: all take that of rank 0
-# where they can open it, and one line says so. TAP.
+# Ranks that were started with different timers, as by launchers that do not forward the environment: all take that of
+# rank 0 where they can open it, and one line says so. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 mpi_compile "$MPICC" clocks/programs/coarse_job.c job -lVT || echo "Bail out! $(cat out)"
@@ -21,7 +21,8 @@ both() # both FIRST OTHERS: timertest, then a job, of three ranks
 	FIRST=$1 OTHERS=$2
 	export FIRST OTHERS
 	rm -f tt.*
-	timeout 120 "$MPIRUN" -np 3 ./each "$build/timertest" 1 0.5 --performance-time 0.05s --burst 20 --output tt --force >tt.out 2>&1
+	timeout 120 "$MPIRUN" -np 3 ./each "$build/timertest" 1 0.5 --performance-time 0.05s --burst 20 --output tt \
+		--force >tt.out 2>&1
 	tt=$?
 	mv tt.clk tt.maps 2>/dev/null
 	clean
@@ -57,14 +58,17 @@ expect timers tt.maps gettimeofday 3
 expect timers job.clk gettimeofday 3
 verdict "gettimeofday where it is named"
 
-# No timer is named: what timertest finds proven, the job takes as well. A busy machine may fail to prove it, and then says so: again.
+# No timer is named: what timertest finds proven, the job takes as well. A busy machine may fail to prove it, and then
+# says so: again.
 unnamed() # into $name and $taken
 {
 	both '' '' || return 1
 	name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' tt.out)
 	taken=$(sed -n '1,/^timer/s/^timer "\([A-Za-z_]*\).*/\1/p' job.clk)
-	[ -n "$name" ] && timers tt.maps "$name" 3 && { [ "$taken" = "$name" ] || [ "$taken" = clock_monotonic ]; } && timers job.clk "$taken" 3 &&
-		! grep -q 'different timers' out && grep -q "^TIMER $(sed -n '1,/^timer/s/^timer "\(.*\)".*/\1/p' job.clk)\$" job.prot
+	[ -n "$name" ] && timers tt.maps "$name" 3 && { [ "$taken" = "$name" ] || [ "$taken" = clock_monotonic ]; } &&
+		timers job.clk "$taken" 3 &&
+		! grep -q 'different timers' out && grep -q "^TIMER $(sed -n '1,'\
+'/^timer/s/^timer "\(.*\)".*/\1/p' job.clk)\$" job.prot
 }
 unnamed
 rc=$? tries=0
@@ -89,7 +93,9 @@ else
 	cat >hidden <<'END'
 #!/bin/sh
 # the kernel's clock source is another one for the ranks in $HIDE
-case " $HIDE " in *" ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} "*) exec unshare -m sh -c 'mount --bind hpet "$source" && exec "$@"' - "$@" ;; esac
+case " $HIDE " in
+*" ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} "*)
+	exec unshare -m sh -c 'mount --bind hpet "$source" && exec "$@"' - "$@" ;; esac
 exec "$@"
 END
 	chmod +x hidden
@@ -111,7 +117,8 @@ END
 	verdict "one node whose counter is not proven: no rank takes it"
 	# a steered clock on rank 0, which is read beside a free one, and the counter on the others
 	clean
-	FIRST='' OTHERS='' timeout 120 "$MPIRUN" -np 1 ./each "$vtrun" -- ./job : -np 2 ./each "$vtrun" -- ./job early >out 2>&1
+	FIRST='' OTHERS='' timeout 120 "$MPIRUN" -np 1 ./each "$vtrun" -- ./job : -np 2 ./each "$vtrun" -- ./job early \
+		>out 2>&1
 	rc=$?
 	expect [ $rc -eq 0 ]
 	expect_lines 2 'TIMER CPU is kept, although the job takes clock_monotonic' out
@@ -143,7 +150,10 @@ esac
 ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o ntp.so "$src/tests/lib/ntp_says.c" >out 2>&1 || echo "Bail out! $(cat out)"
 cat >first <<'END'
 #!/bin/sh
-[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || { LD_PRELOAD=$PWD/ntp.so NTP_BOUND_US=$ERROR; export LD_PRELOAD NTP_BOUND_US; }
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || {
+	LD_PRELOAD=$PWD/ntp.so NTP_BOUND_US=$ERROR
+	export LD_PRELOAD NTP_BOUND_US
+}
 exec "$@"
 END
 chmod +x first
@@ -151,16 +161,20 @@ true_rates() # true_rates ERROR_US: of two ranks
 {
 	ERROR=$1
 	export ERROR
-	timeout 120 "$MPIRUN" -np 2 ./first "$build/timertest" 2 1 --timer 'sim:base=clock_realtime,tick=10ns,drift={rank}00ppm' --performance-time 0.05s \
+	timeout 120 "$MPIRUN" -np 2 ./first "$build/timertest" 2 1 \
+		--timer 'sim:base=clock_realtime,tick=10ns,drift={rank}00ppm' --performance-time 0.05s \
 		--burst 20 --output tt --force >out 2>&1
 	[ $? -ne 2 ] && grep '^true frequency' out
 }
 expect true_rates 50 >rates
-expect awk '{ r = $5 + 0; truth = 100 * (1 + r * 100e-6); bad += !(($6 - truth) ^ 2 <= ($6 * $9 * 1e-6) ^ 2) || $9 > 200 }
-	NR == 1 { bad += !/by NTP \(maximum error 50/ } NR == 2 { bad += !/by the sessions with rank 0/ } END { exit bad || NR != 2 }' rates
+expect awk '{ r = $5 + 0; truth = 100 * (1 + r * 100e-6); bad += !(($6 - truth) ^ 2 <= ($6 * $9 * 1e-6) ^ 2) ||
+	$9 > 200 }
+	NR == 1 { bad += !/by NTP \(maximum error 50/ } NR == 2 { bad += !/by the sessions with rank 0/ }
+	END { exit bad || NR != 2 }' rates
 verdict "true frequencies: by NTP on rank 0, by the sessions on rank 1, and right"
 sed 's/^/# /' rates
 true_rates 900000 >rates
-[ "$(cat rates)" = 'true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0 well enough for so short a run' ]
+[ "$(cat rates)" = \
+	'true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0 well enough for so short a run' ]
 ok "a large error of NTP is reported as too large" $?
 done_testing

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# libVTfs, and its options in the other libraries: jobs whose ranks wait for each other for ever are stopped, the stack of each is
-# printed, and there is a trace; a job that goes on is left alone. Signals are noted before the program's own handlers. TAP.
+# libVTfs, and its options in the other libraries: jobs whose ranks wait for each other for ever are stopped, the stack
+# of each is
+# printed, and there is a trace; a job that goes on is left alone. Signals are noted before the program's own handlers.
+# TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 if [ -n "$san" ]; then
 	skip_all "sanitizers have handlers and stacks of their own"
@@ -45,8 +47,11 @@ fi
 ok "the stacks are in the trace, too" $?
 VT_DEADLOCK_WARNING=0.5s job "$vtrun" -- ./plain collective
 expect stopped plain
-expect [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'GLOBAL:DEADLOCK: ' say | head -n 1 | cut -d: -f1)" ]
-verdict "vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective operation; DEADLOCK-WARNING comes before"
+expect [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut -d: -f1)" \
+	-lt "$(grep -n 'GLOBAL:DEADLOCK: ' say | head -n 1 | cut -d: -f1)" ]
+verdict \
+	"vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective operation; DEADLOCK-WARNING comes \
+before"
 VT_DEADLOCK_TIMEOUT=0.5s job ./fs moves
 expect_status 0
 expect_not grep GLOBAL say
@@ -69,7 +74,9 @@ verdict "a handler of the program has its turn after libVTfs"
 clean
 echo 'SAMPLE-PERIOD 90ms' >rank1.conf
 # shellcheck disable=SC2016
-VT_CONFIG_RANK=1 timeout 60 "$MPIRUN" -np 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -eq 0 ] && exec ./fs handler; VT_CONFIG=rank1.conf exec ./fs' >say 2>&1
+VT_CONFIG_RANK=1 timeout 60 "$MPIRUN" -np 2 \
+	sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -eq 0 ] && exec ./fs handler; VT_CONFIG=rank1.conf exec ./fs' \
+	>say 2>&1
 expect [ $? -ne 124 ]
 expect_line 'the options are those of .*rank1.conf of rank 1' say
 expect_line '^handled 15$' say

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# SIGKILL at random moments of a job of four ranks, of one rank and of all: the sampler process always makes a sound trace of all
-# that had begun. KILLS: how many of each (default 25); SEED: of the moments. TAP.
+# SIGKILL at random moments of a job of four ranks, of one rank and of all: the sampler process always makes a sound
+# trace of all that had begun. KILLS: how many of each (default 25); SEED: of the moments. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 kills=${KILLS:-25}
 seed=${SEED:-20261121}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Jobs that are killed on two hosts, whose monotonic clocks differ by 1000 s (tests/mpi/netns.sh): the samplers of both agree who makes
-# the trace. One host's sampler falls silent; the hosts share no folder; a deadlock of both. TAP.
+# Jobs that are killed on two hosts, whose monotonic clocks differ by 1000 s (tests/mpi/netns.sh): the samplers of both
+# agree who makes the trace. One host's sampler falls silent; the hosts share no folder; a deadlock of both. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 needs_hosts
 [ $mpi = openmpi ] || skip_all "only Open MPI ends without us when its ranks are killed"
@@ -26,8 +26,9 @@ in_hosts()
 		done' sh "${helper:-:}" "$MPIRUN" -np 2 --map-by node -x VT_TIMER "$@" >out 2>&1
 }
 
-# quick TRACE: it is complete at most 5 s after the last record. The program records the clock of day. A machine that is busy, or slow, needs
-# longer: how long a look at the trace takes there, which takes about 10 ms elsewhere, says how much
+# quick TRACE: it is complete at most 5 s after the last record. The program records the clock of day. A machine that is
+# busy, or slow, needs longer: how long a look at the trace takes there, which takes about 10 ms elsewhere, says how
+# much
 quick()
 {
 	last=$(samples "$1" -t | grep ' Messages:realtime ' | awk '$NF > last { last = $NF } END { print last }')
@@ -42,7 +43,8 @@ quick()
 # sound TRACE: both ranks, and no message reversed by more than the bounds of both clocks, which --verify judges
 sound()
 {
-	"$build/stftool" "$1" --verify >>out 2>&1 && [ "$("$build/xstftool" "$1" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 2 ] &&
+	"$build/stftool" "$1" --verify >>out 2>&1 && [ "$("$build/xstftool" "$1" 2>>out | sed -n 's/^NCPUS '\
+'//p' | wc -w)" -eq 2 ] &&
 		"$build/stftool" "$1" --matched-vtf --dump 2>>out >dump && [ "$(grep -c ' MESSAGE ' dump)" -ge 100 ]
 }
 
@@ -64,7 +66,8 @@ verdict "killed on two hosts: one corrected trace of both"
 # The sampler of rank 1's host, which is not the one in the protocol, is stopped before the ranks are killed
 clean
 helper='until grep -q "^INFO SAMPLED by process" pp.prot && [ "$(pgrep -xc vtsampler)" -eq 2 ]; do sleep 0.02; done
-	for p in $(pgrep -x vtsampler); do grep -qx "INFO SAMPLED by process $p" pp.prot || kill -STOP "$p"; done; touch stopped'
+	for p in $(pgrep -x vtsampler); do grep -qx "INFO SAMPLED by process $p" pp.prot || kill -STOP "$p"; done; '\
+'touch stopped'
 SAMPLERS_LEFT=1
 export SAMPLERS_LEFT
 in_hosts "$vtrun" -- ./pp sync kill stopped
@@ -80,7 +83,8 @@ unset SAMPLERS_LEFT helper
 clean
 mkdir -p shared node0 node1
 # shellcheck disable=SC2016
-in_hosts sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" && exec "$1/vtrun" -- ../pp sync kill' "$dir" "$build"
+in_hosts sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" && exec "$1/vtrun" -- ../pp sync kill' \
+	"$dir" "$build"
 expect [ -e node0/pp.stf ]
 expect [ -e node1/pp.stf ]
 expect "$build/stftool" node0/pp.stf --verify >>out 2>&1
@@ -88,7 +92,8 @@ expect "$build/stftool" node1/pp.stf --verify >>out 2>&1
 expect_not ls node?/VT-host-* >>out 2>&1
 verdict "without a shared folder there is a trace of each host"
 expect cp node1/VT-flush-*.dat node0
-(cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 || not_met '(cd node0 && PATH=$build:$PATH sh -c "$(sed -n ...'
+(cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 ||
+	not_met '(cd node0 && PATH=$build:$PATH sh -c "$(sed -n ...'
 expect_line 'ranks of this host only' node0/pp.prot
 expect_line 'ranks of this host only' node1/pp.prot
 expect sound node0/pp.stf

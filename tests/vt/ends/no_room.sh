@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Where raw data can no longer be stored: a quota, a folder that vanishes, one that becomes read-only, a file system without shared
-# mappings, a disk that is full or FLUSH-LIMIT while functions are traced. One message at once, lost records are counted, the program is not slowed down, and it ends with its own status. TAP.
+# Where raw data can no longer be stored: a quota, a folder that vanishes, one that becomes read-only, a file system
+# without shared
+# mappings, a disk that is full or FLUSH-LIMIT while functions are traced. One message at once, lost records are
+# counted, the program is not slowed down, and it ends with its own status. TAP.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 [ -e "$lib/libVTcs.so" ] || skip_all "no shared library in this build"
@@ -65,7 +67,8 @@ if mount -t tmpfs -o size=4m tickmark-test "$at" 2>/dev/null; then
 	expect as_fast
 	verdict "a full folder: one message, the command that makes the trace, no slower"
 	# shellcheck disable=SC2016
-	expect eval "$(sed -n 's/.* is in .*; stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p' out)" >out2 2>&1
+	expect eval "$(sed -n 's/.* is in .*;
+		stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p' out)" >out2 2>&1
 	expect "$build/stftool" fixed.stf --verify >>out2 2>&1
 	verdict "a full folder: the command makes a valid trace elsewhere"
 	umount "$at"
@@ -132,17 +135,21 @@ calls=1000000
 # calls_recorded OPTIONS...: of the program in $at; its own output is in said, ours in out
 calls_recorded()
 {
-	(cd "$at" && timeout 100 "$build/vtrun" --counter '** off' --sample-period 100s "$@" -- "$dir/many" $((calls - 1))) >said 2>out </dev/null
+	(cd "$at" && timeout 100 "$build/vtrun" --counter '** '\
+'off' --sample-period 100s "$@" -- "$dir/many" $((calls - 1))) >said 2>out </dev/null
 	status=$?
 	[ $status -eq 7 ] && [ "$(cat said)" -eq "$calls" ]
 }
 
-# all_counted FILE TRACE: what is missing, by FILE, and what is in the trace are all calls; states that were open are closed at the end,
-# and there are at most two; where the file was full before the sampler process had recorded, its two or three samples are missing, too
+# all_counted FILE TRACE: what is missing, by FILE, and what is in the trace are all calls; states that were open are
+# closed at the end,
+# and there are at most two; where the file was full before the sampler process had recorded, its two or three samples
+# are missing, too
 all_counted()
 {
 	missing=$(sed -n 's/.*process 0: no place for records from .*; \([0-9]*\) records are missing.*/\1/p' "$1")
-	"$build/stftool" "$2" --verify >verified 2>&1 && "$build/stftool" "$2" --dump | awk -v missing="$missing" -v calls="$calls" '
+	"$build/stftool" "$2" --verify >verified 2>&1 &&
+		"$build/stftool" "$2" --dump | awk -v missing="$missing" -v calls="$calls" '
 	$2 == "ENTER" || $2 == "LEAVE" { n++ }
 	END { print "# " n " events in the trace, " missing " records are missing"
 	      exit !(n > 10000 && missing > 10000 && n + missing >= 2 * calls && n + missing <= 2 * calls + 5) }'

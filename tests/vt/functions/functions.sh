@@ -8,8 +8,10 @@ set -u
 build_it() # build_it COMPILER OPTIONS: $dir/prog and the library that it loads
 {
 	# shellcheck disable=SC2086
-	"$@" $san -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" -ldl -lpthread >"$dir/out" 2>&1 &&
-		"$@" $san -g -finstrument-functions -shared -fPIC -o "$dir/libfunctions.so" "$here/functions/programs/functions_library.c" >>"$dir/out" 2>&1
+	"$@" $san -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" \
+		-ldl -lpthread >"$dir/out" 2>&1 &&
+		"$@" $san -g -finstrument-functions -shared -fPIC -o "$dir/libfunctions.so" \
+		"$here/functions/programs/functions_library.c" >>"$dir/out" 2>&1
 }
 
 run() # run ARGUMENTS: $dir/said and $dir/dump
@@ -54,8 +56,10 @@ verdict "two libraries that come and go in turn"
 tree() # tree WORDS OF THE PROGRAM...: of functions_odd.c
 {
 	rm -f "$dir"/o.*
-	timeout 100 "$vtrun" --logfile-name "$dir/o.stf" --verbose 0 --counter '** off' -- "$dir/odd" "$@" >"$dir/out" 2>"$dir/err" &&
-		"$build/stftool" "$dir/o.stf" --dump >"$dir/dump" 2>>"$dir/err" && awk -f "$here/lib/tree.awk" "$dir/dump" | sed 's/Application://' >"$dir/tree" &&
+	timeout 100 "$vtrun" --logfile-name "$dir/o.stf" --verbose 0 --counter '** off' -- "$dir/odd" "$@" >"$dir/out" \
+		2>"$dir/err" &&
+		"$build/stftool" "$dir/o.stf" --dump >"$dir/dump" 2>>"$dir/err" &&
+		awk -f "$here/lib/tree.awk" "$dir/dump" | sed 's/Application://' >"$dir/tree" &&
 		! grep -q 'states were open\|ends of states without' "$dir/dump"
 }
 for cc in "${CC:-cc}" "$other"; do
@@ -65,10 +69,12 @@ for cc in "${CC:-cc}" "$other"; do
 		continue
 	fi
 	# shellcheck disable=SC2086
-	expect $cc $san -O2 -g -finstrument-functions -o "$dir/odd" "$here/functions/programs/functions_odd.c" >"$dir/out" 2>&1
+	expect $cc $san -O2 -g -finstrument-functions -o "$dir/odd" "$here/functions/programs/functions_odd.c" \
+		>"$dir/out" 2>&1
 	expect tree tail
 	expect awk '{ n = $0; sub(/^\.*/, "", n); count[n]++ } n == "leaf" && $0 ~ /^\.\.leaf/ { direct++ }
-			END { exit count["ping"] != 50 || count["pong"] != 50 || count["jump_ping"] != 50 || count["jump_pong"] != 50 || count["leaf"] != 40 || direct < 20 }' "$dir/tree"
+			END { exit count["ping"] != 50 || count["pong"] != 50 || count["jump_ping"] != 50 ||
+			count["jump_pong"] != 50 || count["leaf"] != 40 || direct < 20 }' "$dir/tree"
 	verdict "$cc: tail calls; what follows them is where it was called"
 	expect tree fork
 	printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | expect diff - "$dir/tree" >"$dir/diff"
@@ -80,14 +86,16 @@ done
 number=0
 for window in 0:2s 2s:1000s 1000s:2000s 0:2s,2.2s:1000s; do
 	number=$((number + 1))
-	timeout 100 "$vtrun" --logfile-name "$dir/w$number.stf" --verbose 0 --counter '** off' --time-windows $window -- "$dir/odd" windows >"$dir/out" 2>&1 &
+	timeout 100 "$vtrun" --logfile-name "$dir/w$number.stf" --verbose 0 --counter '** off' --time-windows $window \
+		-- "$dir/odd" windows >"$dir/out" 2>&1 &
 done
 wait
 number=0
 windows() # windows FROM:TO WANTED
 {
 	number=$((number + 1))
-	have=$("$build/stftool" "$dir/w$number.stf" --dump 2>&1 | awk -f "$here/lib/tree.awk" | sed 's/Application://' | tr '\n' ' ')
+	have=$("$build/stftool" "$dir/w$number.stf" --dump 2>&1 | awk -f "$here/lib/tree.awk" |
+		sed 's/Application://' | tr '\n' ' ')
 	[ "$have" = "$2" ]
 	ok "TIME-WINDOWS $1: $have" $?
 }
@@ -113,11 +121,13 @@ nm -P "\$@" | sed 's/^alpha /better alpha /'
 END
 chmod +x "$dir/my nm"
 # shellcheck disable=SC2086
-build_it ${CC:-cc} -O2 && run 1 100 1 && sed -n 's/^DEFFUNCTION [0-9]* \(.*\) CLASS [0-9]*/\1/p' "$dir/dump" | sort >"$dir/without"
+build_it ${CC:-cc} -O2 && run 1 100 1 && sed -n 's/^DEFFUNCTION [0-9]* \(.*\) CLASS [0-9]*/\1/p' "$dir/dump" |
+	sort >"$dir/without"
 for command in "nm -P" "'$dir/my nm'" false; do
 	VT_NMCMD=$command
 	export VT_NMCMD
-	run 1 100 1 && sed -n 's/^DEFFUNCTION [0-9]* \(.*\) CLASS [0-9]*/\1/p' "$dir/dump" | sed 's/"better alpha"/"alpha"/' | sort | diff "$dir/without" - >"$dir/diff" &&
+	run 1 100 1 && sed -n 's/^DEFFUNCTION [0-9]* \(.*\) CLASS [0-9]*/\1/p' "$dir/dump" |
+		sed 's/"better alpha"/"alpha"/' | sort | diff "$dir/without" - >"$dir/diff" &&
 		case $command in *my*) grep -q '"better alpha"' "$dir/dump" ;; esac
 	ok "NMCMD $command" $?
 done
@@ -125,7 +135,8 @@ unset VT_NMCMD
 
 # shellcheck disable=SC2086
 expect build_it ${CC:-cc} -O2
-expect timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --verbose 0 --counters-only -- "$dir/prog" 1 100 1 >"$dir/out" 2>&1
+expect timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --verbose 0 --counters-only -- "$dir/prog" 1 100 1 >"$dir/out" \
+	2>&1
 expect "$build/stftool" "$dir/c.stf" --dump >"$dir/dump"
 expect_no_line ENTER "$dir/dump"
 expect_line SAMP "$dir/dump"
@@ -133,7 +144,8 @@ verdict "--counters-only records counters alone"
 
 if [ -n "${CXX:-}" ]; then
 	# shellcheck disable=SC2086
-	expect $CXX $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions_cxx.cc" -lpthread >"$dir/out" 2>&1
+	expect $CXX $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions_cxx.cc" \
+		-lpthread >"$dir/out" 2>&1
 	VT_DEMANGLE=on
 	export VT_DEMANGLE
 	expect run 50
@@ -148,9 +160,11 @@ else
 fi
 
 if [ -n "${FC:-}" ] && [ "$FC" != no ]; then
-	expect $FC -O1 -finstrument-functions -J "$dir" -o "$dir/prog" "$here/functions/programs/functions.f90" >"$dir/out" 2>&1
+	expect $FC -O1 -finstrument-functions -J "$dir" -o "$dir/prog" "$here/functions/programs/functions.f90" \
+		>"$dir/out" 2>&1
 	expect timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" >"$dir/out" 2>&1
-	"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/lib/regions.awk" | expect grep -c '+ Application:__work_MOD_step' >"$dir/out"
+	"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/lib/regions.awk" |
+		expect grep -c '+ Application:__work_MOD_step' >"$dir/out"
 	expect [ "$(cat "$dir/out")" -eq 3 ]
 	verdict "Fortran: a recursive procedure of a module"
 else

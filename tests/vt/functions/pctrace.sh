@@ -17,7 +17,8 @@ line() # line NAME ...: the lines of pctrace.c with these marks
 build_it() # build_it OPTIONS
 {
 	# shellcheck disable=SC2086
-	${CC:-cc} $san -g "$@" -I"$include" -o "$dir/prog" "$here/functions/programs/pctrace.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+	${CC:-cc} $san -g "$@" -I"$include" -o "$dir/prog" "$here/functions/programs/pctrace.c" -L"$lib" \
+		-lVTcs -Wl,-rpath,"$lib" || exit 99
 }
 
 run() # run N: the program, with its calls as often
@@ -31,9 +32,11 @@ run() # run N: the program, with its calls as often
 stack()
 {
 	awk -v kind="$1" -v want="$2" '
-		$1 == "DEFSCL" { for (i = 1; $i != "LINE"; i++); n = $(i + 1); l = ""; for (k = 0; k < n; k++) l = l $(i + 2 + k) " "; lines[$2] = l }
+		$1 == "DEFSCL" { for (i = 1; $i != "LINE"; i++); n = $(i + 1); l = "";
+		for (k = 0; k < n; k++) l = l $(i + 2 + k) " "; lines[$2] = l }
 		$1 == "DEFFUNCTION" { names[$2] = $3; gsub(/"/, "", names[$2]) }
-		$2 == "ENTER" { for (i = 1; i <= NF; i++) { if ($i == "FUNCTION") f = $(i + 1); if ($i == "SCL") s = $(i + 1) } open[++d] = f
+		$2 == "ENTER" { for (i = 1; i <= NF; i++) { if ($i == "FUNCTION") f = $(i + 1);
+		if ($i == "SCL") s = $(i + 1) } open[++d] = f
 			if (kind == "enter" && names[f] == want && !done++) print lines[s]; s = 0 }
 		$2 == "LEAVE" { s = 0; for (i = 1; i <= NF; i++) if ($i == "SCL") s = $(i + 1); f = open[d--]
 			if (kind == "leave" && names[f] == want && !done++) print lines[s] }' "$dir/dump" | tr -d '\n'
@@ -61,7 +64,9 @@ for options in -O0 '-O2 -fno-omit-frame-pointer'; do
 	verdict "a region begins where VT_begin() is called, and the rest where VT_end() is, $options"
 	expect check 1 "$(stack enter stacked)" "$(line library)"
 	expect_text "$(cut -d' ' -f1 "$dir/out") 0 -13 0" "$dir/out"
-	verdict "VT_sclstack() skips its caller; nothing asked for is no location; wrong numbers an error; frames that are none are not followed, $options"
+	verdict \
+		"VT_sclstack() skips its caller; nothing asked for is no location; wrong numbers an error; frames \
+that are none are not followed, $options"
 done
 
 build_it -O2 -fomit-frame-pointer
@@ -81,7 +86,8 @@ done
 # the time from the first call to the last, by the stamps, in microseconds
 took()
 {
-	VT_PCTRACE_FAST=off VT_PCTRACE_CACHE=$1 run 3000 && awk '/^CLKPERIOD/ { p = $2 } $2 == "ENTER" { last = $1; first = first ? first : $1 }
+	VT_PCTRACE_FAST=off VT_PCTRACE_CACHE=$1 run 3000 &&
+		awk '/^CLKPERIOD/ { p = $2 } $2 == "ENTER" { last = $1; first = first ? first : $1 }
 		END { printf "%d", (last - first) * p * 1e6 }' "$dir/dump"
 }
 for try in 1 2 3 4 5; do
@@ -115,8 +121,10 @@ expect_line 'prog+0x' "$dir/dump"
 verdict "without debug information the addresses stay, and the reason is reported"
 
 # shellcheck disable=SC2086
-expect ${CC:-cc} $san -O1 -fno-omit-frame-pointer -g -finstrument-functions -o "$dir/cyg" "$here/functions/programs/functions.c" -ldl -lpthread
-expect timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --pctrace 2 --verbose 0 -- "$dir/cyg" 1 50 1 >"$dir/out" 2>"$dir/err"
+expect ${CC:-cc} $san -O1 -fno-omit-frame-pointer -g -finstrument-functions -o "$dir/cyg" \
+	"$here/functions/programs/functions.c" -ldl -lpthread
+expect timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --pctrace 2 --verbose 0 -- "$dir/cyg" 1 50 1 >"$dir/out" \
+	2>"$dir/err"
 expect "$build/stftool" "$dir/c.stf" --dump >"$dir/dump"
 expect_lines "$(grep -c ' ENTER .* SCL ' "$dir/dump")" ' ENTER ' "$dir/dump"
 expect_line '^DEFFILE.*functions.c"' "$dir/dump"

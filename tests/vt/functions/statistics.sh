@@ -6,14 +6,16 @@ set -u
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 
 # shellcheck disable=SC2086
-${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" -ldl -lpthread || exit 99
+${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" -ldl -lpthread ||
+	exit 99
 
 run() # run OPTIONS -- PROGRAM ARGUMENTS: what it said as "THREAD FUNCTION CALLS", and the same from the trace
 {
 	rm -f "$dir"/t.*
 	timeout 100 "$vtrun" --logfile-name "$dir/t.stf" --verbose 0 "$@" >"$dir/out" 2>"$dir/err" &&
 		awk '$2 == "+" { n[$1 " " $3]++ } END { for (i in n) print i, n[i] }' "$dir/out" | sort >"$dir/said" &&
-		[ -s "$dir/said" ] && "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/lines" && "$build/tools/convert-stats" "$dir/lines" >"$dir/stats" &&
+		[ -s "$dir/said" ] && "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/lines" &&
+		"$build/tools/convert-stats" "$dir/lines" >"$dir/stats" &&
 		awk '$1 ~ /^[0-9]+:0$/ { sub(/:.*/, "", $1); print $1, $2, $6 }' "$dir/stats" | sort >"$dir/counted" &&
 		! grep -v '^#' "$dir/lines" | grep -vqE '^([0-9]+:){2}0xffffffff:0xffffffff:1(:[0-9]+){7}$'
 }
@@ -28,7 +30,8 @@ sed 1d "$dir/csv" | expect_no_line -vE '^"[0-9]+:0",[^,]*,,,1,[0-9]+(,[0-9]+){6}
 verdict "--csv: no receiver and no message are empty fields"
 
 # exclusive times add up to the time of the outermost state; no maximum is below its mean
-LC_ALL=C awk '$2 == "Application:main" { main = $12 } $1 == "0:0" { sum += $9; if ($8 * $6 < $9 - 1e-8 || $7 * $6 > $9 + 1e-8 || $11 * $6 < $12 || $9 > $12) bad++ }
+LC_ALL=C awk '$2 == "Application:main" { main = $12 }
+	$1 == "0:0" { sum += $9; if ($8 * $6 < $9 - 1e-8 || $7 * $6 > $9 + 1e-8 || $11 * $6 < $12 || $9 > $12) bad++ }
 	END { d = sum - main; exit bad || main == 0 || d > 1e-6 || d < -1e-6 }' "$dir/stats"
 ok "times: minimum, mean and maximum are in order, and exclusive ones add up" $?
 
@@ -59,14 +62,16 @@ calls() # calls 1: that the program has begun; 2: that have ended
 {
 	od -A n -t d8 "$dir/calls" 2>/dev/null | awk -v field="$1" '{ print $field }'
 }
-# killed SIGNAL CALLS MORE FOLDER OPTIONS...: the program ends by the signal after it has made MORE of its CALLS (0: they never end). The raw
-# file is in FOLDER. Are those in the statistics at least those that had ended, and at most those that had begun?
+# killed SIGNAL CALLS MORE FOLDER OPTIONS...: the program ends by the signal after it has made MORE of its CALLS (0:
+# they never end). The raw file is in FOLDER. Are those in the statistics at least those that had ended, and at most
+# those that had begun?
 killed()
 {
 	signal=$1 most=$2 more=$3 folder=$4
 	shift 4
 	rm -rf "$dir/calls" "$dir"/k.*
-	VT_FLUSH_PREFIX=$folder "$vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 "$@" -- "$dir/killed" "$dir/calls" "$most" >"$dir/out" 2>"$dir/err" &
+	VT_FLUSH_PREFIX=$folder "$vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 "$@" -- "$dir/killed" \
+		"$dir/calls" "$most" >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	tries=0
 	until [ "$(calls 2)" -ge "$more" ] 2>/dev/null || [ $tries -ge 3000 ]; do
@@ -109,8 +114,11 @@ fi
 expect run --throttle 100:1s -- "$dir/prog" 1 3000 1
 expect_same "$dir/said" "$dir/counted"
 expect "$build/stftool" "$dir/t.stf" --dump >"$dir/dump"
-expect awk '$1 == "DEFFUNCTION" { gsub(/"/, "", $3); name[$2] = $3 } $2 == "ENTER" { n[$6]++ } END { for (i in n) print name[i], n[i] }' "$dir/dump" >"$dir/recorded"
-expect awk 'NR == FNR { sub(/.*:/, "", $2); said[$2] = $3; next } { m = said[$1] } m <= 100 ? $2 != m : $2 < 100 || (m > 300 && $2 > 200) { print $0, m; bad = 1 } m > 300 { big++ } END { exit bad || !big }' "$dir/said" "$dir/recorded" >"$dir/diff"
+expect awk '$1 == "DEFFUNCTION" { gsub(/"/, "", $3); name[$2] = $3 } $2 == "ENTER" { n[$6]++ }
+	END { for (i in n) print name[i], n[i] }' "$dir/dump" >"$dir/recorded"
+expect awk 'NR == FNR { sub(/.*:/, "", $2); said[$2] = $3; next } { m = said[$1] }
+	m <= 100 ? $2 != m : $2 < 100 || (m > 300 && $2 > 200) { print $0, m; bad = 1 } m > 300 { big++ }
+	END { exit bad || !big }' "$dir/said" "$dir/recorded" >"$dir/diff"
 verdict "--throttle: a function is recorded about as often as that, and counted always"
 expect run --throttle 100:1ns -- "$dir/prog" 1 3000 1
 expect [ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -eq "$(grep -c '^0 +' "$dir/out")" ]
@@ -126,7 +134,8 @@ ok "VERBOSE 0 prints no summary" $?
 expect timeout 100 "$vtrun" --logfile-name "$dir/s.stf" --summary -- "$dir/prog" 1 3000 1 >"$dir/out" 2>"$dir/err"
 expect [ "$(grep -c '%  Application:' "$dir/err")" -le 10 ]
 expect_line ' 0.00%  all calls of MPI' "$dir/err"
-expect [ "$(awk '$2 == "+" && $3 == "Application:alpha" { n++ } END { print n }' "$dir/out")" -eq "$(awk '$NF == "Application:alpha" { print $3 }' "$dir/err")" ]
+expect [ "$(awk '$2 == "+" && $3 == "Application:alpha" { n++ } END { print n }' "$dir/out")" \
+	-eq "$(awk '$NF == "Application:alpha" { print $3 }' "$dir/err")" ]
 verdict "--summary: the functions with their counts"
 printf '1:2:3\n' | "$build/tools/convert-stats" >"$dir/out" 2>"$dir/err"
 expect [ $? -ne 0 ]

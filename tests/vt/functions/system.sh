@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Calls for files as states of class SYSTEM (the guide's section 2.7), with their bytes: what the program knows of itself. TAP.
+# Calls for files as states of class SYSTEM (the guide's section 2.7), with their bytes: what the program knows of
+# itself. TAP.
 set -u
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
@@ -13,7 +14,8 @@ esac
 run() # run PROGRAM, with $dir/conf
 {
 	rm -f "$dir"/t.*
-	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$vtrun" "$1" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null &&
+	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$vtrun" "$1" "$dir/a file" >"$dir/out" \
+		2>"$dir/err" </dev/null &&
 		"$build/stftool" "$dir/t.stf" --dump >"$dir/dump" && "$build/stftool" "$dir/t.stf" --verify >/dev/null
 }
 
@@ -48,7 +50,10 @@ for flags in "-O0 -Wl,-z,lazy -fno-pie -no-pie" "-O2 -D_FORTIFY_SOURCE=2 -Wl,-z,
 	# shellcheck disable=SC2086
 	${CC:-cc} $san $flags -g -o "$dir/prog" "$here/functions/programs/system.c" -lpthread 2>/dev/null || exit 99
 	expect run "$dir/prog"
-	awk -f "$here/lib/io.awk" "$dir/dump" | expect sed "s|$dir/a file|FILE|; s|$dir/out|OUT|; s|$dir/err|ERR|; s/ pipe:.*/ pipe/; s/descriptor .*/descriptor/" >"$dir/have"
+	awk -f "$here/lib/io.awk" "$dir/dump" |
+		expect sed \
+		"s|$dir/a file|FILE|; s|$dir/out|OUT|; s|$dir/err|ERR|; s/ pipe:.*/ pipe/; s/descriptor \
+.*/descriptor/" >"$dir/have"
 	expect_same "$dir/want" "$dir/have"
 	verdict "each transfer with its function, bytes and file ($flags)"
 	awk -f "$here/lib/tree.awk" "$dir/dump" >"$dir/tree"
@@ -69,7 +74,9 @@ STATE SYSTEM:f* ON
 STATE SYSTEM:fs* OFF
 END
 expect run "$dir/prog"
-expect [ "$(awk -f "$here/lib/tree.awk" "$dir/dump" | sed 's/^\.*//' | sort -u | tr '\n' ' ')" = "SYSTEM:fclose SYSTEM:feof SYSTEM:fflush SYSTEM:fgetc SYSTEM:fgets SYSTEM:fopen SYSTEM:fprintf SYSTEM:fputc SYSTEM:fputs SYSTEM:fread SYSTEM:ftell SYSTEM:fwrite SYSTEM:read " ]
+expect [ "$(awk -f "$here/lib/tree.awk" "$dir/dump" | sed 's/^\.*//' | sort -u | tr '\n' ' ')" = \
+	"SYSTEM:fclose SYSTEM:feof SYSTEM:fflush SYSTEM:fgetc SYSTEM:fgets SYSTEM:fopen SYSTEM:fprintf SYSTEM:fputc \
+SYSTEM:fputs SYSTEM:fread SYSTEM:ftell SYSTEM:fwrite SYSTEM:read " ]
 verdict "single functions by STATE SYSTEM:NAME ON"
 : >"$dir/conf"
 expect run "$dir/prog"
@@ -90,7 +97,8 @@ else
 	mkdir -p "$dir/alone/.libs"
 	cp -L "$vtrun" "$build/vtsampler" "$dir/alone" && cp -L "$build/.libs/libVTcs.so" "$dir/alone/.libs"
 	echo 'ACTIVITY SYSTEM ON' >"$dir/conf"
-	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=1 expect timeout 100 "$dir/alone/vtrun" "$dir/prog" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null
+	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=1 expect timeout 100 "$dir/alone/vtrun" "$dir/prog" \
+		"$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null
 	expect_lines 1 'WARNING: there is no .*/libVTsystem.so: calls of class SYSTEM are not recorded' "$dir/err"
 	expect "$build/stftool" "$dir/t.stf" --dump >"$dir/dump"
 	expect_no_line 'SYSTEM"\|IOBEGIN' "$dir/dump"

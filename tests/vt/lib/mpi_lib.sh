@@ -6,8 +6,10 @@ if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
 	skip_all "this build has no MPI, or there is no mpirun"
 fi
 cd "$dir" || exit 99
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+	OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
+	OMPI_MCA_mpi_yield_when_idle
 # Open MPI keeps memory at its end
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS
@@ -23,12 +25,16 @@ mpi_compile() # mpi_compile COMPILER SOURCE PROGRAM ARGUMENTS...
 	cc=$1 from=$2 to=$3
 	shift 3
 	# shellcheck disable=SC2086
-	"$cc" $san -g -I"$src/include" -I"$src" "$here/$from" -o "$dir/$to" "$@" -L"$lib" -Wl,-rpath,"$lib" -lm >out 2>&1
+	"$cc" $san -g -I"$src/include" -I"$src" "$here/$from" -o "$dir/$to" "$@" -L"$lib" -Wl,-rpath,"$lib" -lm >out \
+		2>&1
 }
 
-# launch HOSTS RANKS COMMAND...: on so many hosts (tests/mpi/netns.sh; packets between them take $delay), ranks round them, with the
-# variables that the tests set; MPICH needs to be told neither. MPICH 4.0 over TCP at times never comes out of PMPI_Finalize, without
-# us too: 3 of 20 runs of 100 messages and nothing else, 5 of 20 where a rank comes 0.1 s later (pmodels/mpich pull request 6596).
+# launch HOSTS RANKS COMMAND...: on so many hosts (tests/mpi/netns.sh; packets between them take $delay), ranks round
+# them, with the
+# variables that the tests set; MPICH needs to be told neither. MPICH 4.0 over TCP at times never comes out of
+# PMPI_Finalize, without
+# us too: 3 of 20 runs of 100 messages and nothing else, 5 of 20 where a rank comes 0.1 s later (pmodels/mpich pull
+# request 6596).
 # The trace is there by then.
 case $("$MPIRUN" --version 2>/dev/null) in
 *'Open MPI'*) mpi=openmpi limit=330 ;;
@@ -39,12 +45,14 @@ launch()
 	hosts=$1 ranks=$2
 	shift 2
 	if [ $mpi = openmpi ]; then
-		for name in TIMER VERBOSE COUNTERS_ONLY FLUSH_PREFIX LOGFILE_RANK STF_USE_HW_STRUCTURE STF_PROCS_PER_FILE COMPRESS_TRACE; do
+		for name in TIMER VERBOSE COUNTERS_ONLY FLUSH_PREFIX LOGFILE_RANK STF_USE_HW_STRUCTURE \
+			STF_PROCS_PER_FILE COMPRESS_TRACE; do
 			set -- -x "VT_$name" "$@"
 		done
 		set -- --map-by node -x ASAN_OPTIONS "$@"
 	fi
-	timeout $limit sh "$src/tests/mpi/netns.sh" -n "$hosts" -o 1000 ${delay:+-d "$delay"} -- "$MPIRUN" -np "$ranks" "$@" >out 2>&1
+	timeout $limit sh "$src/tests/mpi/netns.sh" -n "$hosts" -o 1000 ${delay:+-d "$delay"} -- "$MPIRUN" \
+		-np "$ranks" "$@" >out 2>&1
 	rc=$?
 	if [ $rc -eq 124 ] && [ $mpi = mpich ] && grep -q ' Tickmark INFO: Writing tracefile ' out; then
 		echo "# MPICH did not come out of PMPI_Finalize"
@@ -98,7 +106,10 @@ same_messages()
 	"$build/stftool" "$1" --dump >dump 2>>out
 	grep -E '^INFO .*(messages|operations)' dump >>out
 	[ "$(wc -l <want)" -gt "${2:-100}" ] && cmp want have >>out 2>&1 && "$build/stftool" "$1" --verify >>out 2>&1 &&
-		! grep -E '^INFO .*(mixed up|ambiguous|whose (receiving|sending) was not|not in this trace|lack members|different functions)' dump >>out
+		! grep \
+		-E \
+		'^INFO .*(mixed up|ambiguous|whose (receiving|sending) was not|not in this trace|lack members|'\
+'different functions)' dump >>out
 }
 
 samples() # samples TRACE...: of the program's own counters
@@ -106,19 +117,23 @@ samples() # samples TRACE...: of the program's own counters
 	"$build/tests/vt/lib/samples" "$@" 2>>out | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):'
 }
 
-# The events of mpi_pingpong.c, N of them, in the order that their values say: none has a stamp before the one before by more
-# than what the correction states of the two ranks. On a clock that they share that is nothing, on a busy machine, where a clock
-# is not proven to be shared and messages take long, it is more than a fast message takes.
+# The events of mpi_pingpong.c, N of them, in the order that their values say: none has a stamp before the one before by
+# more
+# than what the correction states of the two ranks. On a clock that they share that is nothing, on a busy machine, where
+# a clock is not proven to be shared and messages take long, it is more than a fast message takes.
 in_order() # in_order TRACE CLK N
 {
-	"$build/tests/vt/lib/truth" "$2" >bounds 2>>out && samples "$1" -t | grep -F ' Messages:event ' >have && [ "$(wc -l <have)" -eq "$3" ] &&
+	"$build/tests/vt/lib/truth" "$2" >bounds 2>>out && samples "$1" -t | grep -F ' '\
+'Messages:event ' >have && [ "$(wc -l <have)" -eq "$3" ] &&
 		LC_ALL=C sort -k 9,9 have | awk '
 		FILENAME == "bounds" { bound[$1] = $2; largest = $2 > largest ? $2 : largest; next }
 		{ r = $2 + 0; most = r == rank ? 0 : bound[r] + bound[rank] + 1e-9 }
-		n++ && $1 < stamp - most { printf "%s is %g us ahead of %s, the bounds are %g us\n", $NF, (stamp - $1) * 1e6, value, most * 1e6; wrong = 1 }
+		n++ && $1 < stamp - most { printf "%s is %g us ahead of %s, the bounds are %g us\n", $NF,
+		(stamp - $1) * 1e6, value, most * 1e6; wrong = 1 }
 		n > 1 && stamp - $1 > back { back = stamp - $1 }
 		{ stamp = $1; rank = r; value = $NF }
-		END { printf "# %d events, reversed by %g us at most, the largest bound is %g us\n", n, back * 1e6, largest * 1e6; exit wrong || n == 0 }
+		END { printf "# %d events, reversed by %g us at most, the largest bound is %g us\n", n, back * 1e6,
+		largest * 1e6; exit wrong || n == 0 }
 		' bounds - >order
 	rc=$?
 	cat order >>out

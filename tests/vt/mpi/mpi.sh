@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck disable=SC2012
-# libVT under an MPI launcher: one corrected trace of all ranks, with every value, whatever the program calls and however it
-# ends; and the program as it is without. TAP.
+# libVT under an MPI launcher: one corrected trace of all ranks, with every value, whatever the program calls and
+# however it ends; and the program as it is without. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 
 # ---- values ----
@@ -32,11 +32,14 @@ for language in C C++; do
 	for n in 1 2 4; do
 		for threads in 0 2; do
 			comes_back $n ./kinds $threads
-			ok "$language: every format, scope and target comes back from $n ranks with $threads threads more in each" $?
+			ok \
+				"$language: every format, scope and target comes back from $n ranks with $threads \
+threads more in each" $?
 		done
 	done
 done
-if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null && mpi_compile "$mpifort" mpi/programs/mpi_kinds.f90 fkinds -lVT; then
+if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null &&
+	mpi_compile "$mpifort" mpi/programs/mpi_kinds.f90 fkinds -lVT; then
 	for n in 1 2 4; do
 		comes_back $n ./fkinds
 		ok "Fortran: every format, scope and target comes back from $n ranks" $?
@@ -62,7 +65,8 @@ expect [ $rc -eq 0 ]
 expect one_trace kinds 2
 expect_same want have
 verdict "linked with -lVTnull and started by vtrun, as well"
-if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null && mpi_compile "$mpifort" mpi/programs/mpi_fortran.f90 ring -lVT; then
+if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null &&
+	mpi_compile "$mpifort" mpi/programs/mpi_fortran.f90 ring -lVT; then
 	run 3 ./ring && one_trace ring 3 && samples ring.stf | awk '{ print $1, $NF }' >have
 	expect [ "$(wc -l <have)" -eq 30 ]
 	expect [ "$(sort -u have | wc -l)" -eq 30 ]
@@ -75,7 +79,8 @@ fi
 
 mpi_compile "$MPICC" mpi/programs/mpi_locale.c locale -lVT
 mkdir -p "$dir/locales"
-if command -v localedef >/dev/null && { localedef -c -i de_DE -f UTF-8 "$dir/locales/de_DE.UTF-8" >out 2>&1 || [ -d "$dir/locales/de_DE.UTF-8" ]; }; then
+if command -v localedef >/dev/null && { localedef -c -i de_DE -f UTF-8 "$dir/locales/de_DE.UTF-8" >out 2>&1 ||
+	[ -d "$dir/locales/de_DE.UTF-8" ]; }; then
 	for by in vtrun itself; do
 		clean
 		# an MPI on several hosts passes no variables of its own accord, so the ranks set them
@@ -112,13 +117,16 @@ for sync in '' sync; do
 		VT_TIMER=$timer expect run 4 ./pp $sync
 		expect one_trace pp 4
 		expect in_order pp.stf pp.clk 1200
-		verdict "no message of a ping-pong is reversed by more than the stated bound: timer $timer${sync:+, with VT_timesync}"
+		verdict \
+			"no message of a ping-pong is reversed by more than the stated bound: timer \
+$timer${sync:+, with VT_timesync}"
 	done
 done
 # The four end one after the other, and none counts the node again for that.
 node_is_read_once() # of the run before
 {
-	"$build/xstftool" pp.stf 2>out | awk '$1 == "CLKPERIOD" { unit = $2 } $1 == "DURATION" { seconds = ($3 - $2) * unit } / SAMP CPU .* DEF "OS:cpu_usr" / { n++; print }
+	"$build/xstftool" pp.stf 2>out | awk '$1 == "CLKPERIOD" { unit = $2 }
+		$1 == "DURATION" { seconds = ($3 - $2) * unit } / SAMP CPU .* DEF "OS:cpu_usr" / { n++; print }
 		END { print n, "samples in", seconds, "s"; exit !(n >= 1 && n <= seconds + 2) }' >node && return
 	cut -c 1-80 node | sed 's/^/# /'
 	return 1
@@ -149,8 +157,10 @@ verdict "and from one sampler where ranks come before the first one listens"
 VT_VERBOSE=2 expect run 4 ./pp
 expect_lines 4 'INFO: sampler used [0-9]' out
 expect awk '
-	/INFO: sampler used [0-9]/ { rank = substr($1, 2) + 0; cpu[rank] = $6; tick[rank] = $11; sub(",", "", tick[rank]) }
-	/INFO: sampler used at most/ { n++; said_cpu = $8; cpu_rank = $11 + 0; said_tick = $14; tick_rank = $16 + 0; ranks = $(NF - 1) }
+	/INFO: sampler used [0-9]/ { rank = substr($1, 2) + 0; cpu[rank] = $6; tick[rank] = $11;
+	sub(",", "", tick[rank]) }
+	/INFO: sampler used at most/ { n++; said_cpu = $8; cpu_rank = $11 + 0; said_tick = $14; tick_rank = $16 + 0;
+	ranks = $(NF - 1) }
 	END {
 		for (r in cpu) {
 			bad += cpu[r] + 0 > said_cpu + 0
@@ -173,7 +183,8 @@ wander() # wander TENTHS MODE: the largest error of a rank, in nanoseconds, in e
 	"$build/tests/vt/lib/truth" truth.stf truth.clk >truths 2>&1
 	inside=$?
 	cat truths >>out
-	awk '/error/ { e = $4 < 0 ? -$4 : $4; if (e > worst) worst = e } END { printf "%d\n", worst * 1000 }' truths >error
+	awk '/error/ { e = $4 < 0 ? -$4 : $4; if (e > worst) worst = e }
+		END { printf "%d\n", worst * 1000 }' truths >error
 	return $rc
 }
 # How much better depends on how soon the threads get a core: only CALM machines are held to it.
@@ -183,12 +194,14 @@ VT_VERBOSE=2 VT_SYNC_PERIOD=50ms expect wander 10 multiple
 expect [ $inside -eq 0 ]
 expect_line -x 'INFO SESSIONS by a thread inside the program: SYNC-PERIOD 50ms' truth.prot
 expect [ "$(sed -n 's/.* \([0-9]*\) clock sessions in the background$/\1/p' out)" -ge 1 ]
-{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; } || not_met '{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; }'
+{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; } ||
+	not_met '{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; }'
 verdict "SYNC-PERIOD: sessions in the background, and the truth inside the bound"
 echo "# error $alone ns without, $(cat error) ns with"
 VT_SYNC_PERIOD=50ms expect wander 5 multiplesync
 expect [ $inside -eq 0 ]
-{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; } || not_met '{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; }'
+{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; } ||
+	not_met '{ [ -z "${CALM:-}" ] || [ "$(($(cat error) * 5))" -lt "$alone" ]; }'
 verdict "and VT_timesync beside them"
 
 # ---- programs that know nothing of it ----
@@ -200,7 +213,8 @@ for what in '' thread twice; do
 	# shellcheck disable=SC2086
 	run 4 ./plain $what && diff without output >>out && one_trace plain 4 &&
 		for r in 0 1 2 3; do
-			"$build/tests/vt/lib/samples" plain.stf | grep -qE "^$r:0 [A-Za-z_]+:" || echo "no counter of rank $r" >>out
+			"$build/tests/vt/lib/samples" plain.stf | grep -qE "^$r:0 [A-Za-z_]+:" ||
+				echo "no counter of rank $r" >>out
 		done && ! grep -q '^no counter' out
 	ok "the same output and counters of all ranks${what:+: $what}" $?
 done
@@ -222,7 +236,8 @@ expect_text '1 3 ' have
 expect one_trace kinds 4
 verdict "PROCESS leaves out the even ranks"
 VT_PROCESS='0:N off 1:N:2 on' run 4 ./plain wait 5
-"$build/tests/vt/lib/samples" plain.stf -t 2>>out | awk '$2 ~ /^[0-9]+:0$/ { last[$2] = $1 } END { for (r in last) print r, last[r] }' >have
+"$build/tests/vt/lib/samples" plain.stf -t 2>>out |
+	awk '$2 ~ /^[0-9]+:0$/ { last[$2] = $1 } END { for (r in last) print r, last[r] }' >have
 # while MPI_Init lasted the sampler did not know it yet; the program runs for half a second after it
 cat have >>out
 expect awk '{ last[$1] = $2 } END { exit !(last["0:0"] + 0.4 < last["1:0"] && last["2:0"] + 0.4 < last["3:0"]) }' have
@@ -279,8 +294,10 @@ END
 "$MPICC" $san -g -I"$src/include" unify.c -o unify -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
 have=
 for unify in on off; do
-	VT_UNIFY_SYMBOLS=$unify run 4 ./unify && one_trace unify 4 && have="$have $("$build/stftool" unify.stf --dump | grep -c '^DEFFUNCTION.*"work"')"
-	VT_UNIFY_SCLS=$unify run 4 ./unify && one_trace unify 4 && have="$have $("$build/stftool" unify.stf --dump | grep -c '^DEFSCL.* LINE 1 7 ')"
+	VT_UNIFY_SYMBOLS=$unify run 4 ./unify && one_trace unify 4 && have="$have \
+$("$build/stftool" unify.stf --dump | grep -c '^DEFFUNCTION.*"work"')"
+	VT_UNIFY_SCLS=$unify run 4 ./unify && one_trace unify 4 && have="$have \
+$("$build/stftool" unify.stf --dump | grep -c '^DEFSCL.* LINE 1 7 ')"
 done
 echo "functions and source locations, unified and not:$have" >>out
 [ "$have" = ' 1 1 4 4' ]
@@ -313,7 +330,8 @@ verdict "GROUP, once for all ranks"
 VT_STATE='MPI:MPI_Bcast ENTRY 1:3:2 traceoff' expect run 4 ./plain
 expect one_trace plain 4
 "$build/stftool" plain.stf --dump 2>>out | expect awk '
-	$2 == "ENTER" && $4 <= 4 { n[$4 - 1]++ } END { exit !(n[1] > 0 && n[1] == n[3] && n[0] > n[1] && n[0] == n[2]) }'
+	$2 == "ENTER" && $4 <= 4 { n[$4 - 1]++ } END { exit !(n[1] > 0 && n[1] == n[3] && n[0] > n[1] &&
+	n[0] == n[2]) }'
 verdict "a trigger of ranks 1 and 3"
 expect run 2 ./plain
 expect_line '^INFO NUMPROCS 2$' plain.prot
@@ -329,20 +347,28 @@ VT_VERBOSE=2 VT_TIMER=clock_monotonic VT_SYNCED_HOST=off expect run 3 ./plain
 expect_line '^INFO SYNCED-HOST off given$' plain.prot
 expect_line 'INFO: SYNCED-HOST off (given).*: 2 of 2 ranks exchange messages' out
 verdict "what was found of SYNCED-HOST is reported"
-# at most so many exchanges of a pair, so long; a first batch of 24 is always made. On a busy machine the default can leave out more of them
+# at most so many exchanges of a pair, so long; a first batch of 24 is always made. On a busy machine the default can
+# leave out more of them
 exchanged() # exchanged VARIABLE=VALUE...: exchanges of the first session and the last
 {
-	(export VT_SYNCED_HOST=off "$@" && run 2 ./plain) && one_trace plain 2 && sed -n 's/^session .* samples \([0-9]*\) .*/\1/p' plain.clk | tr '\n' ' '
+	(export VT_SYNCED_HOST=off "$@" && run 2 ./plain) && one_trace plain 2 &&
+		sed -n 's/^session .* samples \([0-9]*\) .*/\1/p' plain.clk | tr '\n' ' '
 }
 for try in 1 2 3 4 5; do
 	all=$(exchanged VT_SYNC_MAX_MESSAGES=100) && [ "${all%% *}" -gt 24 ] && break
-done && [ "$(exchanged VT_SYNC_MAX_MESSAGES=30)" = "24 24 " ] && [ "$(exchanged VT_SYNC_MAX_DURATION=1us)" = "24 24 " ] &&
+done && [ "$(exchanged VT_SYNC_MAX_MESSAGES=30)" = "24 24 " ] && [ "$(exchanged VT_SYNC_MAX_DURATION=1us)" = "24 24 " \
+	] &&
 	[ -z "$(exchanged VT_SYNCED_CLUSTER=on)" ] && grep -q '^INFO SYNCED-CLUSTER on given$' plain.prot
-ok "SYNC-MAX-MESSAGES, SYNC-MAX-DURATION and SYNCED-CLUSTER: ${all}exchanges, 24 with either limit, none of one clock" $?
+ok "SYNC-MAX-MESSAGES, SYNC-MAX-DURATION and SYNCED-CLUSTER: ${all}exchanges, 24 with either limit, none of one clock" \
+	$?
 VT_SYNC_MAX_MESSAGES=70 expect run 2 ./plain
 expect_line '^SYNC-MAX-MESSAGES 70$' plain.prot
 expect_no_line '^SYNC-MAX-MESSAGES 100$' plain.prot
-grep -A1 '^# default$' plain.prot | grep -v '^--' | sed -n 's/^\(# \)\{0,1\}\([A-Z][-A-Z]*\).*/\2/p' | expect grep -cxE 'CLUSTER|GROUP|PROCESS|SYNC-MAX-DURATION|SYNC-PERIOD|SYNCED-CLUSTER|SYNCED-HOST|TIMER-SKIP|UNIFY-COUNTERS|UNIFY-GROUPS' >have
+grep -A1 '^# default$' plain.prot | grep -v '^--' | sed -n 's/^\(# \)\{0,1\}\([A-Z][-A-Z]*\).*/\2/p' |
+	expect grep \
+	-cxE \
+	'CLUSTER|GROUP|PROCESS|SYNC-MAX-DURATION|SYNC-PERIOD|SYNCED-CLUSTER|SYNCED-HOST|TIMER-SKIP|UNIFY-COUNTERS|'\
+'UNIFY-GROUPS' >have
 expect [ "$(cat have)" -eq 10 ]
 verdict "and the job's options that were not given"
 # How many threads of a rank were seen, helpers of MPI among them, differs from run to run.
@@ -357,7 +383,8 @@ ranks_of_groups()
 }
 printf 'GROUP low 0\nGROUP both low,1\n' >conf
 for config in conf protocol; do
-	VT_CONFIG=$dir/$config run 2 ./plain && one_trace plain 2 && "$build/xstftool" plain.stf 2>>out | ranks_of_groups >"groups.$config"
+	VT_CONFIG=$dir/$config run 2 ./plain && one_trace plain 2 && "$build/xstftool" plain.stf 2>>out |
+		ranks_of_groups >"groups.$config"
 	cp plain.prot protocol
 done
 cat groups.* >>out
@@ -368,14 +395,16 @@ verdict "the protocol as a configuration file: the same once more, groups of gro
 
 # ---- ends that are none ----
 
-written() # written RANKS: the sampler process makes one sound trace of so many ranks, and says in the protocol how it ended
+# written RANKS: the sampler process makes one sound trace of so many ranks, and says in the protocol how it ended
+written()
 {
 	tries=0
 	until { [ -e plain.stf ] && ! ls VT-flush-*.dat >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	! ls VT-flush-*.dat >>out 2>&1 && "$build/stftool" plain.stf --verify >>out 2>&1 && grep -q '^INFO ENDED' plain.prot &&
+	! ls VT-flush-*.dat >>out 2>&1 && "$build/stftool" plain.stf --verify >>out 2>&1 &&
+		grep -q '^INFO ENDED' plain.prot &&
 		[ "$("$build/xstftool" plain.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$1" ]
 }
 run 4 ./plain abort
@@ -390,7 +419,8 @@ expect written 4
 verdict "a rank that exits early"
 for moment in 0 0.3 0.6; do
 	clean
-	# it runs for half a minute unless it is killed; mpirun itself sometimes waits for ever for ranks that are all gone
+	# it runs for half a minute unless it is killed; mpirun itself sometimes waits for ever for ranks that are all
+	# gone
 	timeout -k 5 100 "$MPIRUN" -np 4 "$vtrun" -- ./plain wait 300 >out 2>&1 &
 	launcher=$!
 	tries=0
@@ -479,7 +509,8 @@ int main(int argc, char **argv)
 END
 if [ -n "$san" ]; then
 	skip "threads, signal handlers and descriptors of a rank" "sanitizers have some of their own"
-elif "$MPICC" beside.c -o beside >out 2>&1 && "$MPICC" beside.c -o besidevt -Wl,--no-as-needed -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1; then
+elif "$MPICC" beside.c -o beside >out 2>&1 && "$MPICC" beside.c -o besidevt -Wl,--no-as-needed -L"$lib" \
+	-lVT -Wl,-rpath,"$lib" >out 2>&1; then
 	timeout 100 "$MPIRUN" -np 2 ./beside 2>/dev/null | grep -E '^(rank|child) ' | sort >without
 	for how in vtrun -lVT; do
 		clean
@@ -491,7 +522,9 @@ elif "$MPICC" beside.c -o beside >out 2>&1 && "$MPICC" beside.c -o besidevt -Wl,
 		expect [ -s without ]
 		grep -E '^(rank|child) ' out | sort | expect diff without - >>out
 		expect ls beside*.stf >>out
-		verdict "$how: a rank and its child have the threads, signal handlers and descriptors that they have without"
+		verdict \
+			"$how: a rank and its child have the threads, signal handlers and descriptors that they have \
+without"
 	done
 fi
 

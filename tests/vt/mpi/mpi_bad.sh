@@ -7,7 +7,8 @@ VT_COUNTER='** off'
 export VT_COUNTER
 
 mpi_compile "$MPICC" mpi/programs/mpi_bad.c bad
-sound() # a whole trace with the ten messages, and the one with which rank 1 asks to be killed, or with so many: sound PATTERN
+# a whole trace with the ten messages, and the one with which rank 1 asks to be killed, or with so many: sound PATTERN
+sound()
 {
 	i=0
 	# of a job that was killed the sampler processes write it, soon after
@@ -38,10 +39,12 @@ expect [ $? -ne 0 ]
 expect sound
 verdict "a rank that is killed inside MPI_Recv"
 
-# events of a trace that are the program's: what it enters, leaves, sends and receives. Not the end of a state for which the merge has no record.
+# events of a trace that are the program's: what it enters, leaves, sends and receives. Not the end of a state for which
+# the merge has no record.
 events()
 {
-	awk '$2 ~ /^(ENTER|LEAVE|SENDMSG|RECVMSG)$/ { n++ } /^INFO .* states (were open|seem to last)/ { gsub(/"/, ""); n -= $5 } END { print n + 0 }' dump
+	awk '$2 ~ /^(ENTER|LEAVE|SENDMSG|RECVMSG)$/ { n++ } /^INFO .* states (were open|seem to last)/ {
+		gsub(/"/, ""); n -= $5 } END { print n + 0 }' dump
 }
 # Each rank makes 300,000 calls, whose records take 4.4 MB.
 if mkdir small && mount -t tmpfs -o size=6m none small 2>/dev/null; then
@@ -64,7 +67,8 @@ if mkdir small && mount -t tmpfs -o size=6m none small 2>/dev/null; then
 	# the sampler processes may have lost some records, too
 	expect sound '[0-9]*'
 	have=$(events) || not_met "have is known"
-	missing=$(sed -n 's/.*process \([01]\): no place for records.* \([0-9]*\) records are missing.*/\1 \2/p' lost out |
+	missing=$(sed -n 's/.*process \([01]\): no place for records.* \([0-9]*\) records are missing.*/\1 \2/p' lost \
+		out |
 		LC_ALL=C sort -u | awk '{ n += $2 } END { print n + 0; exit NR != 2 }') || not_met "missing is known"
 	expect [ "$have" -gt 1000 ]
 	expect [ "$missing" -gt 100000 ]
@@ -79,12 +83,17 @@ else
 	skip "and what fitted is a valid trace" "no right to mount a tmpfs"
 fi
 
-# A launcher may give a job the name of one that was killed together with its sampler process, and that left its raw files.
+# A launcher may give a job the name of one that was killed together with its sampler process, and that left its raw
+# files.
 clean
 again() # again OUT: such a job, until both ranks have made their calls
 {
 	# shellcheck disable=SC2016
-	timeout -k 5 100 "$MPIRUN" -np 2 sh -c 'own=$PMIX_NAMESPACE; PMIX_NAMESPACE=again exec "$0" --logfile-name again.stf -- env PMIX_NAMESPACE="$own" ./plain wait 900' "$vtrun" >"$1" 2>&1 &
+	timeout -k 5 100 "$MPIRUN" -np 2 \
+		sh \
+		-c \
+		'own=$PMIX_NAMESPACE; PMIX_NAMESPACE=again exec "$0" --logfile-name again.stf -- env '\
+'PMIX_NAMESPACE="$own" ./plain wait 900' "$vtrun" >"$1" 2>&1 &
 	launcher=$! tries=0
 	until [ "$(grep -c 'error class' "$1")" -eq 2 ] || [ $tries -ge 600 ]; do
 		sleep 0.1

@@ -19,7 +19,9 @@ export VT_CONFIG
 exec "$@"
 END
 chmod +x each
-printf 'COUNTER proc_maxrss on\nLOGFILE-NAME named.stf\nCOUNTER thread_run on\nSAMPLE-PERIOD 7ms\nUNIFY-COUNTERS off\nVERBOSE 2\n' >one.conf
+printf \
+	'COUNTER proc_maxrss on\nLOGFILE-NAME named.stf\nCOUNTER thread_run on\nSAMPLE-PERIOD 7ms\nUNIFY-COUNTERS '\
+'off\nVERBOSE 2\n' >one.conf
 printf 'COUNTER proc_minflt on\nLOGFILE-NAME wrong.stf\n' >other.conf
 job() # job CASE ARGUMENTS OF VTRUN...: three ranks
 {
@@ -33,10 +35,12 @@ job() # job CASE ARGUMENTS OF VTRUN...: three ranks
 # Both counters of each rank and none else of theirs, defined by each rank for itself, in the trace of that name.
 everywhere()
 {
-	one_trace named 3 && "$build/tests/vt/lib/samples" named.stf 2>>out | awk '$1 !~ /^[0-9]+:/ || $2 ~ /^Tickmark:/ { next } { print $1, $2 }' |
+	one_trace named 3 && "$build/tests/vt/lib/samples" named.stf 2>>out |
+		awk '$1 !~ /^[0-9]+:/ || $2 ~ /^Tickmark:/ { next } { print $1, $2 }' |
 		LC_ALL=C sort -u >have
 	cat have >>out
-	[ "$(grep -c ' OS:proc_maxrss$' have)" -eq 3 ] && [ "$(grep -c '^[012]:0 OS:thread_run$' have)" -eq 3 ] && ! grep -v -e proc_maxrss -e thread_run have &&
+	[ "$(grep -c ' OS:proc_maxrss$' have)" -eq 3 ] && [ "$(grep -c '^[012]:0 OS:thread_run$' have)" -eq 3 ] &&
+		! grep -v -e proc_maxrss -e thread_run have &&
 		[ "$("$build/xstftool" named.stf | grep '^DEFCOUNTER ' | grep -c 'OS:proc_maxrss')" -eq 3 ]
 }
 
@@ -88,15 +92,18 @@ expect_line -x 'SAMPLE-PERIOD 0.007s' linked.prot
 expect_line -x 'INFO PROGRAM "linked"' linked.prot
 verdict "a program that is linked with -lVT and not started by vtrun"
 
-# ranks 0 and 1 begin with all calls for files, and begin anew with what rank 2 has: the calls that were redirected are the program's again
+# ranks 0 and 1 begin with all calls for files, and begin anew with what rank 2 has: the calls that were redirected are
+# the program's again
 mpi_compile "$MPICC" mpi/programs/mpi_system.c files
 calls() # calls RULES WANT [WORD]: the states of class SYSTEM of all ranks
 {
 	echo 'ACTIVITY SYSTEM ON' >other.conf
 	printf '%s' "$1" >one.conf
 	clean
-	CASE=other2 VT_CONFIG_RANK=2 VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$vtrun" -- ./files ${3:+"$3"} >out 2>&1 &&
-		one_trace files 3 && "$build/stftool" files.stf --dump >dump && awk -f "$here/lib/tree.awk" dump | sed 's/^\.*//' | grep ^SYSTEM | sort | uniq -c |
+	CASE=other2 VT_CONFIG_RANK=2 VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$vtrun" -- ./files \
+		${3:+"$3"} >out 2>&1 &&
+		one_trace files 3 && "$build/stftool" files.stf --dump >dump && awk -f "$here/lib/tree.awk" dump |
+		sed 's/^\.*//' | grep ^SYSTEM | sort | uniq -c |
 		awk '{ print $1, $2 }' >have
 	status=$?
 	printf '%s' "$2" | diff - have >diff && [ $status -eq 0 ]

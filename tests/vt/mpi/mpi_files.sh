@@ -25,7 +25,8 @@ ok "a file belongs to the communicator that opened it" $?
 VT_STATISTICS=on VT_PROCESS='0:N off'
 export VT_STATISTICS VT_PROCESS
 run 2 ./files 'a file' && "$build/stftool" files.stf --print-statistics >statistics 2>>out
-[ "$(awk -F: '$3 == "0xffffffff" && $4 == 1000 { n += $6 } $4 == 80 { w += $6 } END { print n + 0, w + 0 }' statistics)" = "2 2" ]
+[ "$(awk -F: '$3 == "0xffffffff" && $4 == 1000 { n += $6 } $4 == 80 { w += $6 }
+	END { print n + 0, w + 0 }' statistics)" = "2 2" ]
 ok "statistics count them without a trace" $?
 unset VT_STATISTICS VT_PROCESS
 cat >want <<END
@@ -53,7 +54,8 @@ if [ -z "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] || ! comman
 	skip "otf2-print reads the transfers without a warning" "this build has no OTF2, or there is no otf2-print here"
 else
 	unset VT_COUNTER
-	run 2 ./files 'a file' && "$build/stftool" files.stf --convert other.otf2 --force >>out 2>&1 && otf2-print other.otf2 >print 2>warnings
+	run 2 ./files 'a file' && "$build/stftool" files.stf --convert other.otf2 --force >>out 2>&1 &&
+		otf2-print other.otf2 >print 2>warnings
 	cat warnings >>out
 	expect_empty warnings
 	expect_lines "$(cat truth.* | wc -l)" '^IO_OPERATION_COMPLETE ' print

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Several hosts (tests/mpi/netns.sh, which share their files): each writes its own ranks' files of the trace, and the trace is that
-# of one host; where messages are recorded or they do not share the folder one host writes it; and when a host is killed the raw files make it. TAP.
+# Several hosts (tests/mpi/netns.sh, which share their files): each writes its own ranks' files of the trace, and the
+# trace is that
+# of one host; where messages are recorded or they do not share the folder one host writes it; and when a host is killed
+# the raw files make it. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 needs_hosts
@@ -41,7 +43,8 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 # The trace is, record for record, what one process makes of the same raw files.
 as_one()
 {
-	mkdir one && "$build/stftool" kept/VT-flush-"$program"_*.dat --merge "one/$program.stf" --clock "$program.clk" ${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
+	mkdir one && "$build/stftool" kept/VT-flush-"$program"_*.dat --merge "one/$program.stf" --clock "$program.clk" \
+		${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
 		${VT_STF_USE_HW_STRUCTURE:+--stf-use-hw-structure "$VT_STF_USE_HW_STRUCTURE"} >>out 2>&1 &&
 		"$build/xstftool" "$program.stf" >have 2>>out
 	"$build/xstftool" "one/$program.stf" >want 2>>out
@@ -112,7 +115,8 @@ mkdir private
 private() # private HOSTS RANKS SECONDS/10
 {
 	: >here
-	job "$1" "$2" sh apart "$dir/private" "$dir/kept" $(($2 / $1)) "$vtrun" -- ./truth "$3" && one_trace truth "$2" && [ ! -s kept/left ]
+	job "$1" "$2" sh apart "$dir/private" "$dir/kept" $(($2 / $1)) "$vtrun" -- ./truth "$3" &&
+		one_trace truth "$2" && [ ! -s kept/left ]
 	rc=$?
 	cat kept/left >>out 2>/dev/null
 	rm -f here
@@ -143,7 +147,8 @@ if [ $mpi = openmpi ]; then
 	verdict "the same where messages may be recorded: the writer gets all"
 else
 	# launch, in mpi_lib.sh
-	skip "raw files that only their own host can see" "MPICH does not always come back to the script that keeps the folder"
+	skip "raw files that only their own host can see" \
+		"MPICH does not always come back to the script that keeps the folder"
 fi
 # each rank alone sees its raw files: that of rank 2 goes to the writer, on the same host
 VT_FLUSH_PREFIX=$dir/private
@@ -157,7 +162,11 @@ unset VT_FLUSH_PREFIX
 # a folder of the same name on each host; rank 0 brings its trace out
 mkdir here
 # shellcheck disable=SC2016
-expect job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/here" && cd here && "$1/vtrun" -- ../truth 2 && if [ -e truth.stf ]; then cp truth.* ..; fi' "$dir" "$build"
+expect job 2 3 unshare \
+	--mount sh \
+	-c \
+	'mount -t tmpfs tmpfs "$0/here" && cd here && "$1/vtrun" -- ../truth 2 && if [ -e truth.stf ]; then cp '\
+'truth.* ..; fi' "$dir" "$build"
 expect one_trace truth 3
 expect [ "$(by_hosts)" -eq 0 ]
 verdict "folders of the same name that are not one: one host writes"
@@ -183,7 +192,8 @@ for moment in 0 0.2; do
 	VT_COMPRESS_TRACE=19 job 2 4 sh doomed $moment "$vtrun"
 	if ls VT-flush-*.dat >/dev/null 2>&1; then
 		# shellcheck disable=SC2046
-		timeout 300 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 && "$build/stftool" saved.stf --verify >>out 2>&1 &&
+		timeout 300 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 &&
+			"$build/stftool" saved.stf --verify >>out 2>&1 &&
 			[ "$("$build/xstftool" saved.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ]
 	else
 		one_trace truth 4

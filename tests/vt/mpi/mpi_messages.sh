@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Messages, collective operations and communicators of MPI programs, compared with what the programs know: mpi_messages.c makes
-# random communication whose messages all have other lengths, mpi_calls.F90 what is listed below. TAP.
+# Messages, collective operations and communicators of MPI programs, compared with what the programs know:
+# mpi_messages.c makes random communication whose messages all have other lengths, mpi_calls.F90 what is listed below.
+# TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 VT_COUNTER='** off'
@@ -9,7 +10,8 @@ export VT_COUNTER
 
 operations() # operations TRACE: how many
 {
-	"$build/stftool" "$1" --matched-vtf --dump 2>>out | grep -cE ' (COLLALL|COLLALLTOALL|COLLALLTOONE|COLLONETOALL) '
+	"$build/stftool" "$1" --matched-vtf --dump 2>>out |
+		grep -cE ' (COLLALL|COLLALLTOALL|COLLALLTOONE|COLLONETOALL) '
 }
 
 mpi_compile "$MPICC" mpi/programs/mpi_messages.c messages
@@ -20,7 +22,8 @@ for seed in 1 2 3; do
 	expect [ "$(operations messages.stf)" -eq "$(sed -n 's/^operations //p' truth.0)" ]
 	verdict "random communication of 4 ranks, seed $seed: no message wrong, none unmatched"
 done
-# With arguments: so many ranks, rounds, bytes, threads, messages at least and maybe a seed, and nothing else (tests/ci/series/messages.sh).
+# With arguments: so many ranks, rounds, bytes, threads, messages at least and maybe a seed, and nothing else
+# (tests/ci/series/messages.sh).
 if [ -n "${MESSAGES:-}" ]; then
 	# shellcheck disable=SC2086
 	set -- $MESSAGES
@@ -140,7 +143,8 @@ mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 	for from in 0 1; do
 		to=$((1 - from))
-		printf '%s\n' "$from $to $((4 + 4 * from)) 1" "$from $to 12 2" "$from $to 16 3" "$from $to 20 4" "$from $to 24 5" "$from $to 24 5" "$from $to 28 6"
+		printf '%s\n' "$from $to $((4 + 4 * from)) 1" "$from $to 12 2" "$from $to 16 3" "$from $to 20 4" \
+			"$from $to 24 5" "$from $to 24 5" "$from $to 28 6"
 	done | sed "s/\$/ Fortran's own/" | LC_ALL=C sort >want.messages
 	# function and how often on both ranks
 	cat >want.calls <<'END'
@@ -191,7 +195,8 @@ END
 		expect "$build/stftool" calls.stf --dump >dump
 		expect_same want.messages have
 		awk '$1 == "DEFFUNCTION" { gsub(/"/, ""); name[$2] = $3 }
-			$2 == "ENTER" && name[$6] ~ /^MPI_/ && name[$6] !~ /^MPI_(Test|Init|Finalize)$/ { n[name[$6]]++ }
+			$2 == "ENTER" && name[$6] ~ /^MPI_/ && name[$6] !~ /^MPI_(Test|Init|Finalize)$/ {
+			n[name[$6]]++ }
 			END { for (f in n) { print f, n[f] } }' dump | LC_ALL=C expect sort >have.calls
 		expect_same want.calls have.calls
 		awk '$1 == "DEFCOLLOP" { gsub(/"/, ""); name[$2] = $3 }

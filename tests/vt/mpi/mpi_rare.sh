@@ -1,19 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI that few programs use: cancelled and freed requests, intercommunicators, partitions, threads with the same envelope, spawned
-# processes, calls outside MPI; and the states of MPI_Init and MPI_Finalize. Compared with what mpi_rare.c knows. TAP.
+# MPI that few programs use: cancelled and freed requests, intercommunicators, partitions, threads with the same
+# envelope, spawned processes, calls outside MPI; and the states of MPI_Init and MPI_Finalize. Compared with what
+# mpi_rare.c knows. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 VT_COUNTER='** off'
 export VT_COUNTER
 mpi_compile "$MPICC" mpi/programs/mpi_rare.c rare -pthread
 
-# program RANKS PART: under vtrun; the trace's text in dump, its operations as the program states its own in truth.operations
+# program RANKS PART: under vtrun; the trace's text in dump, its operations as the program states its own in
+# truth.operations
 program()
 {
 	rm -f truth.* child.* dump
 	run "$1" ./rare "$2" && ! grep -q 'no threads' out && "$build/stftool" rare.stf --verify >>out 2>&1 &&
-		"$build/stftool" rare.stf --dump >dump 2>>out && cat truth.* | sed -n 's/^operation //p' | LC_ALL=C sort >want &&
+		"$build/stftool" rare.stf --dump >dump 2>>out && cat truth.* | sed -n 's/^operation //p' |
+		LC_ALL=C sort >want &&
 		awk '$1 == "DEFCOLLOP" { gsub(/"/, ""); name[$2] = $3 }
 		$2 == "GLOBALOP" {
 			root = 0
@@ -107,7 +110,9 @@ expect_line -x 'after: begun 1, over 1' out
 verdict "calls before MPI_Init and after MPI_Finalize"
 # each rank: MPI_Init_thread is the first state of MPI, MPI_Finalize the last; both are left
 awk '$1 == "DEFFUNCTION" { gsub(/"/, ""); name[$2] = $3 }
-$2 == "ENTER" && name[$6] ~ /^MPI_/ { cpu = $4; n[cpu]++; last[cpu] = name[$6]; if (name[$6] == "MPI_Init_thread") { first[cpu] = seen[cpu] } if (name[$6] ~ /^MPI_(Init_thread|Finalize)$/) { both[cpu]++ } else { seen[cpu]++ } open[cpu]++ }
+$2 == "ENTER" && name[$6] ~ /^MPI_/ { cpu = $4; n[cpu]++; last[cpu] = name[$6]; if (name[$6] == "MPI_Init_thread") {
+first[cpu] = seen[cpu] } if (name[$6] ~ /^MPI_(Init_thread|Finalize)$/) { both[cpu]++ } else { seen[cpu]++ }
+open[cpu]++ }
 $2 == "LEAVE" { open[$4]-- }
 END { for (c in n) { print c, first[c] + 0 <= 4, last[c], both[c], open[c] } }' dump | sort >have
 printf '%s\n' '1 1 MPI_Finalize 2 0' '2 1 MPI_Finalize 2 0' | diff - have >>out

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Scripts between vtrun and the MPI program: what was recorded before an exec is in the trace; a program that is a child of the script is
-# said not to be recorded, and is with FOLLOW-CHILDREN. TAP.
+# Scripts between vtrun and the MPI program: what was recorded before an exec is in the trace; a program that is a child
+# of the script is said not to be recorded, and is with FOLLOW-CHILDREN. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 mpi_compile "$MPICC" mpi/programs/mpi_plain.c plain
@@ -56,8 +56,10 @@ verdict "a script that starts the program as its child gets a message with the w
 clean
 timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- ./starts >out 2>&1
 [ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls VT-flush-* >/dev/null 2>&1 &&
-	"$build/stftool" starts.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: plain, pid' clock)" -eq 2 ] &&
-	"$build/stftool" starts-1.stf --print-clock >clock 2>>out && [ "$(grep -c 'process .: starts, pid' clock)" -eq 2 ]
+	"$build/stftool" starts.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: plain, pid' clock)" \
+	-eq 2 ] &&
+	"$build/stftool" starts-1.stf --print-clock >clock 2>>out && [ "$(grep -c 'process .: starts, pid' clock)" \
+	-eq 2 ]
 rc=$?
 ls >>out
 ok "with FOLLOW-CHILDREN the ranks are one trace, and the rest another" $rc

@@ -11,7 +11,9 @@ mpi_compile "$MPICC" mpi/programs/mpi_statistics.c program || exit 99
 # events of messages in the trace, as the program says them
 events()
 {
-	"$build/stftool" program.stf --dump 2>>out | awk '/ SENDMSG / { for (i = 1; i < NF; i++) { if ($i == "CPU") c = $(i + 1) - 1; if ($i == "TO") t = $(i + 1) - 1; if ($i == "LEN") l = $(i + 1) } n[c " " t " " l]++ }
+	"$build/stftool" program.stf --dump 2>>out |
+		awk '/ SENDMSG / { for (i = 1; i < NF; i++) { if ($i == "CPU") c = $(i + 1) - 1;
+		if ($i == "TO") t = $(i + 1) - 1; if ($i == "LEN") l = $(i + 1) } n[c " " t " " l]++ }
 		END { for (i in n) print i, n[i] }' | LC_ALL=C sort
 }
 
@@ -23,7 +25,8 @@ counted()
 			$5 == 2 && $3 != "all" { sent[$1 " " $3 " " $4] += $6 }
 			$5 == -2 { received[$3 " " $1 " " $4] += $6 }
 			$3 == "all" && $2 ~ /Bcast|Allreduce/ { print $1, $2, $4, $6 }
-			END { for (i in sent) { print i, sent[i]; if (sent[i] != received[i]) print "received", i, received[i] } }' stats | LC_ALL=C sort >have
+			END { for (i in sent) { print i, sent[i]; if (sent[i] != received[i]) print "received", i,
+			received[i] } }' stats | LC_ALL=C sort >have
 	diff output have >diff
 }
 
@@ -44,7 +47,9 @@ VT_STATISTICS=64 expect run 4 ./program 300
 "$build/stftool" program.stf --print-statistics | expect "$build/tools/convert-stats" >stats
 expect_line 'Statistics:others' stats
 expect awk -F'\t' 'NR > 1 && $4 != "-" && $3 != "all" { n += $6; b += $4 * $6 }
-		END { w = 4 * (50 * 6 + 300); x = 4 * (50 * (0 + 1 + 8 + 1000 + 70000 + 24) + 300 * 2000 + 300 * 299 / 2); exit n != 2 * w || b != 2 * x }' stats
+		END { w = 4 * (50 * 6 + 300);
+		x = 4 * (50 * (0 + 1 + 8 + 1000 + 70000 + 24) + 300 * 2000 + 300 * 299 / 2);
+		exit n != 2 * w || b != 2 * x }' stats
 verdict "in few rows the others hold the exact rest of counts and bytes"
 # each rank may lose messages of the call in which the limit is reached: at most one of each size and partner
 VT_STATISTICS=off VT_FLUSH_LIMIT=1MB expect run 4 ./program 0 6000
@@ -54,7 +59,8 @@ expect awk '
 	FILENAME == "output" { if ($2 ~ /^[0-9]/) truth[$1 " " $2 " " $3] = $4; next }
 	FILENAME == "events" { traced[$1 " " $2 " " $3] = $4; next }
 	$2 ~ /^[0-9]/ && $1 != "received" { rest[$1 " " $2 " " $3] = $4 }
-	END { for (i in truth) { n++; d = truth[i] - traced[i] - rest[i]; if (d < 0 || d > 1 || traced[i] < 100 || rest[i] < 100) { print i, truth[i], traced[i], rest[i]; bad = 1 } }
+	END { for (i in truth) { n++; d = truth[i] - traced[i] - rest[i]; if (d < 0 || d > 1 || traced[i] < 100 ||
+	rest[i] < 100) { print i, truth[i], traced[i], rest[i]; bad = 1 } }
 		exit bad || n != 24 }' output events have >diff
 expect grep -c 'FLUSH-LIMIT is reached. The program goes on with statistics only' out >said
 expect [ "$(cat said)" -eq 4 ]

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The table of MPI calls compared with what MPI libraries export (nm -D) and with the list of MPI 4.0: each function has a wrapper or
-# a line with the reason in not_wrapped.list. mpi-4.0.list is what MPICH 4.0 declares, which implements all of MPI 4.0. TAP.
+# The table of MPI calls compared with what MPI libraries export (nm -D) and with the list of MPI 4.0: each function has
+# a wrapper or
+# a line with the reason in not_wrapped.list. mpi-4.0.list is what MPICH 4.0 declares, which implements all of MPI 4.0.
+# TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 table=$src/collector-plugin/mpi
@@ -32,7 +34,8 @@ verdict "all functions of MPI 4.0 are known"
 
 exported() # exported LIBRARY PATTERN
 {
-	nm -D --defined-only "$1" 2>>out | awk '$2 ~ /^[TW]$/ { sub(/@.*/, "", $3); print $3 }' | grep -E "$2" | LC_ALL=C sort -u
+	nm -D --defined-only "$1" 2>>out | awk '$2 ~ /^[TW]$/ { sub(/@.*/, "", $3); print $3 }' | grep -E "$2" |
+		LC_ALL=C sort -u
 }
 
 # Libraries are sought where the one of this build is, as distributions have them beside each other.
@@ -62,12 +65,14 @@ ok "libVT exports all calls of $own that the table has" $?
 for name in libmpi_mpifh libmpi_usempif08; do
 	file=$(find "$folder" -name "$name.so.*" ! -type l | head -1)
 	if [ "${own##*/libmpi.so.40}" ] || [ -z "$file" ]; then
-		skip "Fortran, $name: all names of these calls are libVT's too" "this build has another MPI, or no Fortran"
+		skip "Fortran, $name: all names of these calls are libVT's too" \
+			"this build has another MPI, or no Fortran"
 		continue
 	fi
 	exported "$file" '^(mpi_[a-z0-9_]*|MPI_[A-Z0-9_]*)$' | grep -vE '_cptr_*$' >theirs
 	tr '[:upper:]' '[:lower:]' <wrapped >lower
-	awk 'FILENAME == "lower" { known[$0] = 1; next } { n = tolower($0); sub(/_f08ts_$|_f08_$|__$|_$/, "", n) } n in known' lower theirs |
+	awk 'FILENAME == "lower" { known[$0] = 1; next } { n = tolower($0); sub(/_f08ts_$|_f08_$|__$|_$/, "", n) }
+		n in known' lower theirs |
 		LC_ALL=C sort -u | LC_ALL=C comm -23 - ours >unknown
 	sed 's/$/ is not exported/' unknown >>out
 	expect [ "$(wc -l <theirs)" -gt 300 ]

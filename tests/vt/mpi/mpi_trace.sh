@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The one trace of an MPI job: what it says of each process, the same bytes when it is made offline of the raw files, in one file
-# or several. TAP.
+# The one trace of an MPI job: what it says of each process, the same bytes when it is made offline of the raw files, in
+# one file or several. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 mpi_compile "$MPICC" clocks/programs/mpi_truth.c truth -lVT
@@ -59,14 +59,17 @@ awk '{ print $1 }' /proc/uptime >up
 cat threads clock >>out
 # the protocol has the processes from the ranks themselves; a main thread's id is the process's
 awk -v now="$(cat now)" -v up="$(cat up)" '
-FILENAME == "truth.prot" && $1 == "INFO" && $2 == "PROCESS" { gsub(/"/, ""); host[$3] = $4; ip[$3] = $5; pid[$3] = $6; n++ }
+FILENAME == "truth.prot" && $1 == "INFO" && $2 == "PROCESS" { gsub(/"/, ""); host[$3] = $4; ip[$3] = $5; pid[$3] = $6;
+n++ }
 FILENAME == "threads" && $1 ~ /^[0-9]+$/ {
 	split($3, id, ":"); r = id[2]
-	bad = bad || $4 != host[r] || $5 != ip[r] || $6 != pid[r] || (id[1] == 0 && ($7 != pid[r] || $8 != "truth")) || seen[$7]++
+	bad = bad || $4 != host[r] || $5 != ip[r] || $6 != pid[r] || (id[1] == 0 && ($7 != pid[r] ||
+	$8 != "truth")) || seen[$7]++
 	mains += id[1] == 0
 }
 # seconds since 1970 = offset + ns of the monotonic clock x skew
-FILENAME == "clock" && $2 ~ /^[0-9]+:[0-9]+$/ { bad = bad || $4 < 0.999e-9 || $4 > 1.001e-9 || $3 - (now - up) > 2 || (now - up) - $3 > 2; lines++ }
+FILENAME == "clock" && $2 ~ /^[0-9]+:[0-9]+$/ { bad = bad || $4 < 0.999e-9 || $4 > 1.001e-9 || $3 - (now - up) > 2 ||
+(now - up) - $3 > 2; lines++ }
 FILENAME == "clock" && $NF == "little" { bad = bad || $1 > 1e-6 || $7 < 0.2 }
 END { exit bad || n != 3 || mains != 3 || lines < 3 }' truth.prot threads clock
 ok "each thread has host, address, pid, tid, offset and skew, and the clock its resolution and duration" $?

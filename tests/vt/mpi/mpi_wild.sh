@@ -1,13 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI programs that do it otherwise, other tools beside the library, and the options that name ranks: PROCESS, CLUSTER, GROUP. TAP.
+# MPI programs that do it otherwise, other tools beside the library, and the options that name ranks: PROCESS, CLUSTER,
+# GROUP. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 mpicxx=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpicxx\1/')
 mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
-mpi_compile "$MPICC" mpi/programs/mpi_odd.c odd && mpi_compile "$MPICC" mpi/programs/mpi_odd.c oddvt -DWITH_VT -Wl,--no-as-needed -lVT &&
-	mpi_compile "$MPICC" mpi/programs/mpi_tool.c libtool.so -shared -fPIC && mpi_compile "$MPICC" mpi/programs/mpi_odd.c oddtool -Wl,--no-as-needed -L. -ltool -Wl,-rpath,"$dir" &&
-	mpi_compile "$MPICC" api/programs/arguments.c argumentsvt -DWITH_MPI -Wl,--no-as-needed -lVT || echo "Bail out! $(cat out)"
+mpi_compile "$MPICC" mpi/programs/mpi_odd.c odd &&
+	mpi_compile "$MPICC" mpi/programs/mpi_odd.c oddvt -DWITH_VT -Wl,--no-as-needed -lVT &&
+	mpi_compile "$MPICC" mpi/programs/mpi_tool.c libtool.so -shared -fPIC &&
+	mpi_compile "$MPICC" mpi/programs/mpi_odd.c oddtool -Wl,--no-as-needed -L. -ltool -Wl,-rpath,"$dir" &&
+	mpi_compile "$MPICC" api/programs/arguments.c argumentsvt -DWITH_MPI -Wl,--no-as-needed -lVT || echo "Bail \
+out! $(cat out)"
 
 bare() # bare WORDS...: runs them by two ranks without vtrun
 {
@@ -62,7 +66,8 @@ printf '#include <mpi.h>\nvoid start(void);\nvoid start(void) { MPI_Init(0, 0); 
 printf 'void start(void);\nint main(void) { start(); return 0; }\n' >shallow.c
 # shellcheck disable=SC2086
 expect "$MPICC" $san -shared -fPIC deep.c -o deep/libdeep.so >out 2>&1
-expect ${CC:-cc} $san shallow.c -o shallow -Ldeep -ldeep -Wl,-rpath,"$dir/deep" -Wl,--unresolved-symbols=ignore-in-shared-libs >out 2>&1
+expect ${CC:-cc} $san shallow.c -o shallow -Ldeep -ldeep -Wl,-rpath,"$dir/deep" \
+	-Wl,--unresolved-symbols=ignore-in-shared-libs >out 2>&1
 expect bare "$vtrun" -- ./shallow
 expect one_trace shallow 2
 verdict "a program that links MPI through another library"
@@ -73,7 +78,8 @@ esac
 if command -v $other >/dev/null && [ -z "$san" ] && $other "$here/mpi/programs/mpi_odd.c" -o stranger >out 2>&1; then
 	clean
 	expect timeout 300 "$vtrun" -- ./stranger >out 2>&1
-	expect_lines 1 'vtrun: ./stranger uses libmpi.*\.so.* is made for libmpi.*: its processes are recorded one by one' out
+	expect_lines 1 \
+		'vtrun: ./stranger uses libmpi.*\.so.* is made for libmpi.*: its processes are recorded one by one' out
 	expect_line '^rank 0 of 1 got 0$' out
 	expect [ "$(find . -name 'stranger*.stf' | wc -l)" -eq 1 ]
 	verdict "a program of another MPI runs, is recorded for itself, and that is reported"
@@ -83,15 +89,18 @@ fi
 
 # ---- several programs in one job ----
 
-# programs WORDS...: a job with libVT on some ranks only, which prints what it prints without; a trace of two ranks. The program that has no
-# libVT sends messages and computes sums with the other.
+# programs WORDS...: a job with libVT on some ranks only, which prints what it prints without; a trace of two ranks. The
+# program that has no libVT sends messages and computes sums with the other.
 programs()
 {
 	clean
-	timeout 120 "$MPIRUN" "$@" >out 2>&1 && grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed && diff without printed >>out &&
-		[ "$(grep -c 'WARNING: only 2 of 4 ranks of this job have libVT' out)" -eq 1 ] && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] &&
+	timeout 120 "$MPIRUN" "$@" >out 2>&1 && grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed &&
+		diff without printed >>out &&
+		[ "$(grep -c 'WARNING: only 2 of 4 ranks of this job have libVT' out)" -eq 1 ] &&
+		[ "$(find . -name '*.stf' | wc -l)" -eq 1 ] &&
 		! ls VT-* >>out 2>&1 && "$build/stftool" odd*.stf --verify >>out 2>&1 &&
-		"$build/stftool" odd*.stf --print-threads >threads 2>>out && [ "$(awk '$3 ~ /^0:/ && $4 != "unknown" { printf "%s ", substr($3, 3) }' threads)" = "$want " ]
+		"$build/stftool" odd*.stf --print-threads >threads 2>>out && [ "$(awk '$3 ~ /^0:/ && $4 != "unknown" {
+		printf "%s ", substr($3, 3) }' threads)" = "$want " ]
 }
 if [ $mpi = openmpi ]; then
 	clean
@@ -122,16 +131,19 @@ fi
 
 timeout 60 "$MPIRUN" -np 2 ./odd spawn >without 2>&1
 if [ "$(grep -c '^child [01] is [23] of all, sum 6$' without)" -eq 2 ]; then
-	bare ./oddvt spawn && [ "$(grep -cE '^(parent|child) [01] is [0-3] of all, sum 6$' out)" -eq 4 ] && ls ./*.stf >>out &&
+	bare ./oddvt spawn && [ "$(grep -cE '^(parent|child) [01] is [0-3] of all, sum 6$' out)" -eq 4 ] &&
+		ls ./*.stf >>out &&
 		[ "$(find . -name '*.stf' | wc -l)" -eq 2 ] && (for t in oddvt.stf oddvt-spawned-*.stf; do
-		"$build/stftool" "$t" --verify >>out 2>&1 && [ "$("$build/xstftool" "$t" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 2 ] &&
+		"$build/stftool" "$t" --verify >>out 2>&1 && [ "$("$build/xstftool" "$t" 2>>out | sed -n 's/^NCPUS '\
+'//p' | wc -w)" -eq 2 ] &&
 			[ -s "${t%.stf}.clk" ] && [ "$(grep -c '^INFO NUMPROCS 2$' "${t%.stf}.prot")" -eq 1 ] || exit 1
 	done) && ! grep 'WARNING: MPI_Comm_spawn' out
 	ok "processes that MPI_Comm_spawn starts have a trace of their own" $?
 	expect bare "$vtrun" -- ./odd spawn
 	expect [ "$(grep -cE '^(parent|child) [01] is [0-3] of all, sum 6$' out)" -eq 4 ]
 	expect one_trace odd 2
-	expect_lines 1 'WARNING: MPI_Comm_spawn starts ./odd, whose ranks are recorded only if it is linked with -lVT$' out
+	expect_lines 1 \
+		'WARNING: MPI_Comm_spawn starts ./odd, whose ranks are recorded only if it is linked with -lVT$' out
 	verdict "and without libVT no trace, which one line says"
 else
 	skip "MPI_Comm_spawn" "this MPI cannot do it here"
@@ -143,10 +155,12 @@ for what in vtinit vtfirst vtfini vtends; do
 	sum=1 over=0 level=0
 	[ $what != vtinit ] || sum=0 over=1 level=1
 	expect bare ./oddvt $what
-	expect own "rank 0 start 0, level $level, -1" "rank 1 start 0, level $level, -1" "rank 0: MPI is over $over, sum $sum" "rank 1: MPI is over $over, sum $sum"
+	expect own "rank 0 start 0, level $level, -1" "rank 1 start 0, level $level, -1" \
+		"rank 0: MPI is over $over, sum $sum" "rank 1: MPI is over $over, sum $sum"
 	expect one_trace oddvt 2
 	samples oddvt.stf | awk '{ print $1, $2, $NF }' | LC_ALL=C expect sort >have
-	printf '%s\n' '0:0 Odd:value 3fe0000000000000' '0:0 Odd:value 401e000000000000' '1:0 Odd:value 3ff8000000000000' \
+	printf '%s\n' '0:0 Odd:value 3fe0000000000000' '0:0 Odd:value 401e000000000000' \
+		'1:0 Odd:value 3ff8000000000000' \
 			'1:0 Odd:value 401e000000000000' | expect diff - have >>out
 	expect_line ' "P0 ThreadA"$' threads
 	expect_line ' "P1 ThreadA"$' threads
@@ -168,13 +182,15 @@ wild() # wild NAME COMPILER LIBRARY STARTER...
 		skip "$name" "no $compiler here"
 		return
 	fi
-	mpi_compile "$compiler" api/programs/wild_user.c wild -DWITH_MPI "-l$library" && clean && SAY=$dir/say timeout 300 "$MPIRUN" -np 2 "$@" ./wild >out 2>&1
+	mpi_compile "$compiler" api/programs/wild_user.c wild -DWITH_MPI "-l$library" && clean &&
+		SAY=$dir/say timeout 300 "$MPIRUN" -np 2 "$@" ./wild >out 2>&1
 	rc=$?
 	cat say.* | awk '{ for (i = 6; i <= 8; i++) $i = tolower($i) } 1' | LC_ALL=C sort >want
 	if [ "$library$*" = VTnull ]; then
 		[ $rc -eq 0 ] && ! ls ./*.stf >/dev/null 2>&1
 	else
-		[ $rc -eq 0 ] && [ -s want ] && one_trace wild 2 && samples wild.stf | LC_ALL=C sort >have && diff want have >>out
+		[ $rc -eq 0 ] && [ -s want ] && one_trace wild 2 && samples wild.stf | LC_ALL=C sort >have &&
+			diff want have >>out
 	fi
 	ok "$name" $?
 }
@@ -191,8 +207,10 @@ if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 		expect own 'rank 0 got 1 5 6' 'rank 1 got 0 5 6'
 		expect one_trace f08 2
 		samples f08.stf | awk '{ print $1, $NF }' | LC_ALL=C expect sort >have
-		printf '%s\n' '0:0 4026000000000000' '0:0 4028000000000000' '0:0 402a000000000000' '0:0 402c000000000000' '0:0 402e000000000000' \
-				'1:0 3ff0000000000000' '1:0 4000000000000000' '1:0 4008000000000000' '1:0 4010000000000000' '1:0 4014000000000000' | expect diff - have >>out
+		printf '%s\n' '0:0 4026000000000000' '0:0 4028000000000000' '0:0 402a000000000000' \
+			'0:0 402c000000000000' '0:0 402e000000000000' \
+				'1:0 3ff0000000000000' '1:0 4000000000000000' '1:0 4008000000000000' \
+				'1:0 4010000000000000' '1:0 4014000000000000' | expect diff - have >>out
 		verdict "Fortran 2008 bindings"
 	else
 		skip "Fortran 2008 bindings" "this MPI has no module mpi_f08 for this compiler"
@@ -202,7 +220,8 @@ if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 	expect own 'rank 0 got 1' 'rank 1 got 0'
 	expect one_trace f77 2
 	samples f77.stf | awk '{ print $1, $NF }' | LC_ALL=C expect sort >have
-	printf '%s\n' '0:0 0000000000000065' '0:0 0000000000000066' '0:0 0000000000000067' '1:0 0000000000000001' '1:0 0000000000000002' \
+	printf '%s\n' '0:0 0000000000000065' '0:0 0000000000000066' '0:0 0000000000000067' '1:0 0000000000000001' \
+		'1:0 0000000000000002' \
 			'1:0 0000000000000003' | expect diff - have >>out
 	verdict "Fortran 77"
 	mpi_compile "$mpifort" api/programs/arguments.f90 fargumentsvt -DWITH_MPI -cpp -Wl,--no-as-needed -lVT
@@ -230,7 +249,8 @@ ranks_of() # ranks_of TRACE: the ranks that have samples of anything
 }
 none() # none WANT: of the four ranks these have samples, all have threads, and the node has its counters
 {
-	one_trace wild 4 && [ "$(ranks_of wild.stf)" = "$1" ] && "$build/tests/vt/lib/samples" wild.stf | grep -q '^node OS:cpu_idle '
+	one_trace wild 4 && [ "$(ranks_of wild.stf)" = "$1" ] && "$build/tests/vt/lib/samples" wild.stf |
+		grep -q '^node OS:cpu_idle '
 }
 # the sampler has samples of each rank from before MPI_Init on, where the words are reported
 printf 'PROCESS 0:N no\nPROCESS 0:N:2, 1:1:1 on\n' >conf
@@ -254,7 +274,9 @@ expect_line "$dir/conf:2: PROCESS 1:x on: '1:x' is neither START\[:STOP\[:STEP\]
 expect_line "$dir/conf:3: PROCESS 1:1 on maybe: 'maybe' " out
 expect_line "$dir/conf:4: PROCESS 3:2: '3:2' " out
 expect_line "$dir/conf:5: CLUSTER zero off: 'zero' " out
-verdict "lines that are none are reported once, with their place, and the others are used; a variable is read after the file"
+verdict \
+	"lines that are none are reported once, with their place, and the others are used; a variable is read after \
+the file"
 
 printf 'Counter CPU_Idle On\nprocess 1:n No\nlogfile-name Mixed.stf\nGroup Low 0\nGROUP lower LOW\n' >conf
 SAY=$dir/say VT_CONFIG=$dir/conf expect run 2 ./wild
@@ -279,13 +301,16 @@ int main(void)
 }
 END
 # shellcheck disable=SC2086
-"$MPICC" $san -g -finstrument-functions -I"$src/include" alone.c -o alone -Wl,--no-as-needed -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
+"$MPICC" $san -g -finstrument-functions -I"$src/include" alone.c -o alone -Wl,--no-as-needed -L"$lib" \
+	-lVT -Wl,-rpath,"$lib" >out 2>&1
 have=
-for words in 'PROCESS 0:N on' 'PROCESS 0:N off' 'PROCESS 0:N no' 'CLUSTER 0 off' 'CLUSTER 0 discard' 'PROCESS 1:N no'; do
+for words in 'PROCESS 0:N on' 'PROCESS 0:N off' 'PROCESS 0:N no' 'CLUSTER 0 off' 'CLUSTER 0 discard' \
+	'PROCESS 1:N no'; do
 	clean
 	echo "$words" >conf
 	VT_CONFIG=conf timeout 100 "$vtrun" ./alone >out 2>&1 || have="$have failed"
-	have="$have $("$build/xstftool" alone.stf 2>>out | grep -c ' FUNCTION "[^"]*:f"$')$("$build/xstftool" alone.stf 2>>out | grep '^INFO CLASS "discarded"' | sed 's/.*/d/')"
+	have="$have $("$build/xstftool" alone.stf 2>>out | grep -c ' FUNCTION "[^"]*:f"$')$("$build/xstftool" \
+		alone.stf 2>>out | grep '^INFO CLASS "discarded"' | sed 's/.*/d/')"
 done
 echo "calls of f:$have" >>out
 [ "$have" = ' 110 10 0d 10 0d 110' ]
@@ -300,7 +325,9 @@ verdict "several such programs: CLUSTER has no effect, and a message says so"
 
 # ---- GROUP, and the protocol as a configuration file ----
 
-printf 'GROUP odd 1:N:2\nGROUP even 0:N:2\nGROUP "odd even" odd,even\nGROUP itself itself\nGROUP more "odd even" , 0 nobody\nGROUP far 7:9\nGROUP here %s, Odd\nGROUP all all_processes\n' \
+printf \
+	'GROUP odd 1:N:2\nGROUP even 0:N:2\nGROUP "odd even" odd,even\nGROUP itself itself\nGROUP more "odd even" , 0 '\
+'nobody\nGROUP far 7:9\nGROUP here %s, Odd\nGROUP all all_processes\n' \
 	"$(uname -n)" >conf
 VT_GROUP='one 1;"t w o" "odd even" one' VT_CONFIG=$dir/conf expect run 2 ./odd
 expect one_trace odd 2

@@ -4,11 +4,12 @@
 # with counters of all ranks. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 
-# shape FILE: its lines with all numbers, and what dots and bars stand for them, made one sign. hpcc leaves out a row of PTRANS for which the
-# kernel has counted no user time, with and without us.
+# shape FILE: its lines with all numbers, and what dots and bars stand for them, made one sign. hpcc leaves out a row of
+# PTRANS for which the kernel has counted no user time, with and without us.
 shape()
 {
-	grep -v -e ' Tickmark ' -e '^CPU .* PASSED ' "$1" | sed -E 's/[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?/#/g; s/#:#:#.*//; s/ +/ /g' | LC_ALL=C sort
+	grep -v -e ' Tickmark ' -e '^CPU .* PASSED ' "$1" |
+		sed -E 's/[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?/#/g; s/#:#:#.*//; s/ +/ /g' | LC_ALL=C sort
 }
 
 same_mpi() # same_mpi FILE: is it made for the MPI of this build?
@@ -33,7 +34,10 @@ matched() # matched TRACE N
 	"$build/stftool" "$1" --dump 2>>out | sed -n 's/^INFO CLASS [0-9]* TEXT "\(.*\)"$/\1/p' >infos
 	grep -E 'messages|receives|operations' infos >>out
 	[ "$(sed -n 's/^\([0-9]*\) messages were matched$/\1/p' infos)" -ge "$2" ] &&
-		! grep -qE 'mixed up|ambiguous|whose (receiving|sending) was not|not in this trace|lack members|different functions' infos
+		! grep \
+		-qE \
+		'mixed up|ambiguous|whose (receiving|sending) was not|not in this trace|lack members|different '\
+'functions' infos
 }
 
 if same_mpi "$(command -v hpcc)"; then
@@ -83,7 +87,8 @@ if [ -n "$np" ]; then
 	expect all_ranks $np.stf 2
 	verdict "netpipe: one trace with counters of all ranks"
 	# "0: 1 bytes 5000 times --> ...": so many turns, thrice, of a message each way, and a few more
-	n=$(awk '/ times --> / { for (i = 1; i < NF; i++) { if ($(i + 1) == "times") { n += $i } } } END { print 2 * 3 * n }' out)
+	n=$(awk '/ times --> / { for (i = 1; i < NF; i++) { if ($(i + 1) == "times") { n += $i } } }
+		END { print 2 * 3 * n }' out)
 	echo "# netpipe says that there are at least $n messages"
 	expect [ "$n" -gt 1000 ]
 	expect matched $np.stf "$n"

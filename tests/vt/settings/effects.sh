@@ -6,7 +6,8 @@ set -u
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -I"$include" -o "$dir/effects" "$here/settings/programs/effects.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+${CC:-cc} $san -g -I"$include" -o "$dir/effects" "$here/settings/programs/effects.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" || exit 99
 mkdir "$dir/run" "$dir/run/below"
 cd "$dir/run" || exit 99
 
@@ -22,7 +23,8 @@ with()
 }
 numbers() # how many states, the first and the last number
 {
-	"$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | awk '$2 == "Effects:number" { if (!n++) { first = $NF } last = $NF } END { print n + 0, first, last }' >have
+	"$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | awk '$2 == "Effects:number" { if (!n++) { first = $NF }
+		last = $NF } END { print n + 0, first, last }' >have
 	read -r n first last <have
 }
 state() # the name of the state with a path
@@ -51,13 +53,16 @@ expect [ "$(job_of PBS_JOBID=66 LSB_JOBID=55)" = 66 ]
 expect [ "$(job_of SLURM_JOB_ID=77)" = 77 ]
 verdict "the job is the launcher's, and only without one the batch job"
 # and launchers use names again: what tells one launch from the next follows
-expect [ "$(job_of PMIX_NAMESPACE=5.1 OMPI_MCA_orte_precondition_transports=0123456789abcdef-fedcba9876543210)" = 5.1.0123456789abcdef ]
+expect [ "$(job_of PMIX_NAMESPACE=5.1 OMPI_MCA_orte_precondition_transports=0123456789abcdef-fedcba9876543210)" = \
+	5.1.0123456789abcdef ]
 expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3)" = 77.3 ]
 expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=1)" = 77.3.1 ]
-expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=2 PMIX_NAMESPACE=slurm.pmix.77.3)" = slurm.pmix.77.3.3.2 ]
+expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=2 PMIX_NAMESPACE=slurm.pmix.77.3)" = \
+	slurm.pmix.77.3.3.2 ]
 expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 PMIX_NAMESPACE=other)" = other ]
 verdict "a launch has another name than the one before it"
-# MPICH's launcher has no variable for it. The process at the other end of the socket PMI_FD, here not the parent, has the name.
+# MPICH's launcher has no variable for it. The process at the other end of the socket PMI_FD, here not the parent, has
+# the name.
 cat >"$dir/proxy.py" <<'END'
 import os, socket, subprocess, sys
 own, rank = socket.socketpair()
@@ -67,10 +72,13 @@ print(os.getpid(), flush=True)
 sys.exit(subprocess.call(['sh', '-c', '"$@"; exit $?', 'sh'] + command, pass_fds=[rank.fileno()]))
 END
 printf 'int main(void) { return 0; }\n' >"$dir/plain.c" && ${CC:-cc} "$dir/plain.c" -o "$dir/plain" || exit 99
-hydra_job() # hydra_job RANKS_HERE VARIABLE=VALUE...: the job in the protocol of a rank that this launcher started, with "ITS" for the pid
+# hydra_job RANKS_HERE VARIABLE=VALUE...: the job in the protocol of a rank that this launcher started, with "ITS" for
+# the pid
+hydra_job()
 {
 	rm -f ./*.*
-	timeout 100 "${PYTHON3:-python3}" "$dir/proxy.py" --control-port ahost:4321 "$@" "$vtrun" -- "$dir/plain" >"$dir/out" 2>"$dir/err"
+	timeout 100 "${PYTHON3:-python3}" "$dir/proxy.py" --control-port ahost:4321 "$@" "$vtrun" -- "$dir/plain" \
+		>"$dir/out" 2>"$dir/err"
 	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' plain.prot | sed "s/-$(head -n 1 "$dir/out")-/-ITS-/"
 }
 if command -v "${PYTHON3:-python3}" >/dev/null; then
@@ -117,7 +125,8 @@ expect with 1 'LOGFILE-NAME t.stf' "PLUGIN $build/tests/unit/.libs/plugin_templa
 verdict "PLUGIN"
 if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	bytes=$(for words in off on ''; do
-		with 20000 'LOGFILE-NAME t.stf' ${words:+"COMPRESS-TRACE $words"} && "$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
+		with 20000 'LOGFILE-NAME t.stf' ${words:+"COMPRESS-TRACE $words"} &&
+			"$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
 	done)
 	echo "$bytes" | tr '\n' ' ' | awk '{ exit !(NF == 3 && $2 * 2 < $1 && $3 * 2 < $1) }'
 	ok "COMPRESS-TRACE off, on, and by default: $(echo "$bytes" | tr '\n' ' ')bytes" $?
@@ -129,7 +138,8 @@ expect cp t.avt extended
 expect with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF off'
 expect_line '^DEFFUNCTION ' t.avt
 expect [ "$(wc -l <t.avt)" -lt "$(wc -l <extended)" ]
-verdict "EXTENDED-VTF off: a trace in ASCII lacks $(($(wc -l <extended) - $(wc -l <t.avt))) records that VTF does not know"
+verdict "EXTENDED-VTF off: a trace in ASCII lacks $(($(wc -l <extended) - $(wc -l <t.avt))) records that VTF does not \
+know"
 nap=1
 expect with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT on'
 expect_line '^DEFCLASS [0-9]* "sampler"' dump
@@ -199,7 +209,8 @@ in_memory() # in_memory LINE...
 		asleep=$((asleep + 1))
 		grep -q nanosleep "/proc/$pid/wchan" 2>/dev/null || asleep=0
 	done
-	blocks=$(awk '/VT-flush/ { m = 1; next } /^[0-9a-f]+-/ { m = 0 } m && /^Rss:/ { n += $2 } END { print int(n / 4) }' "/proc/$pid/smaps")
+	blocks=$(awk '/VT-flush/ { m = 1; next } /^[0-9a-f]+-/ { m = 0 } m && /^Rss:/ { n += $2 }
+		END { print int(n / 4) }' "/proc/$pid/smaps")
 	kill -9 $pid
 	wait $pid 2>/dev/null
 	[ "${blocks:-0}" -gt 0 ]
@@ -218,7 +229,9 @@ if [ "$(awk '/^MMUPageSize/ { print $2; exit }' /proc/self/smaps 2>/dev/null)" =
 	expect in_memory 'MEM-FLUSHBLOCKS 60'
 	expect [ "$blocks" -gt 55 ]
 	expect [ "$blocks" -lt 75 ]
-	verdict "MEM-FLUSHBLOCKS: so many full blocks are in memory before they are flushed; the default $few, -1 all $all, 60 $blocks"
+	verdict \
+		"MEM-FLUSHBLOCKS: so many full blocks are in memory before they are flushed; the default $few, -1 all \
+$all, 60 $blocks"
 	expect in_memory 'MEM-MINBLOCKS 50'
 	expect [ "$blocks" -gt 45 ]
 	expect [ "$blocks" -lt 65 ]
@@ -230,7 +243,8 @@ fi
 # the node is read at the start and the end, too; what a busy machine delays is tried for longer
 nodes()
 {
-	with 1 'LOGFILE-NAME t.stf' 'COUNTER cpu_usr on' 'SAMPLE-BUDGET 1' "$@" && n=$("$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | grep -c ' OS:cpu_usr ')
+	with 1 'LOGFILE-NAME t.stf' 'COUNTER cpu_usr on' 'SAMPLE-BUDGET 1' "$@" &&
+		n=$("$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | grep -c ' OS:cpu_usr ')
 }
 for nap in 1 5 25; do
 	nodes 'SAMPLE-PERIOD 50ms' 'OS-COUNTER-DELAY 50ms' && [ "$n" -gt 5 ] && break
@@ -238,7 +252,8 @@ done && often=$n && nodes 'SAMPLE-PERIOD 50ms' 'OS-COUNTER-DELAY 100s' && [ "$n"
 ok "OS-COUNTER-DELAY 50ms, 100s: the node is read ${often:-0} times, $n times" $?
 # the sampler says it at its next sample, which a busy machine may delay
 for nap in 1 5 25; do
-	with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 1MB' && grep -q 'Tickmark INFO: [1-9][0-9]* MB recorded in ' "$dir/err" && break
+	with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 1MB' &&
+		grep -q 'Tickmark INFO: [1-9][0-9]* MB recorded in ' "$dir/err" && break
 done && nap=2 && with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 0' && ! grep -q ' MB recorded in ' "$dir/err"
 ok "MEM-INFO" $?
 done_testing

@@ -6,20 +6,24 @@ set -u
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$here/settings/programs/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$here/settings/programs/libraries.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" || exit 99
 
 tree() # tree NAME WANTED: with the configuration in $dir/conf
 {
 	rm -f "$dir"/t.*
-	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err" &&
-		"$build/stftool" "$dir/t.stf" --dump | awk -f "$here/lib/tree.awk" | tr '\n' ' ' | sed 's/Application:/A:/g; s/lib/l/g; s/ $//' >"$dir/have"
+	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 timeout 100 "$dir/libraries" >"$dir/out" \
+		2>"$dir/err" &&
+		"$build/stftool" "$dir/t.stf" --dump | awk -f "$here/lib/tree.awk" | tr '\n' ' ' |
+		sed 's/Application:/A:/g; s/lib/l/g; s/ $//' >"$dir/have"
 	printf '%s' "$2" >"$dir/want"
 	diff "$dir/want" "$dir/have" >"$dir/diff" 2>&1
 	ok "$1" $?
 }
 
 : >"$dir/conf"
-tree "without a line everything" "A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....l3:g ....l4:f .....l4:g ..l4:f ...l4:g"
+tree "without a line everything" \
+	"A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....l3:g ....l4:f .....l4:g ..l4:f ...l4:g"
 echo 'STATE lib*:* FOLD' >"$dir/conf"
 tree "the guide's application developer" "A:main .A:work ..l1:f ..l2:f ..l4:f"
 printf 'STATE *:* FOLD\nSTATE lib2:* UNFOLD\n' >"$dir/conf"
@@ -29,7 +33,8 @@ tree "the guide's lib2 developer in detail" "A:main .l2:f ..l2:g ...l3:f ....l3:
 printf 'STATE *:* FOLD\nSTATE lib4:* UNFOLD CALLER Application:*\n' >"$dir/conf"
 tree "the guide's application and lib4 developers" "A:main .l4:f ..l4:g"
 printf 'ACTIVITY lib* OFF\nSYMBOL F ON\n' >"$dir/conf"
-tree "ACTIVITY OFF, SYMBOL ON, the later line counts, upper and lower case alike" "A:main .A:work ..l1:f ..l2:f ...l3:f ...l4:f ..l4:f"
+tree "ACTIVITY OFF, SYMBOL ON, the later line counts, upper and lower case alike" \
+	"A:main .A:work ..l1:f ..l2:f ...l3:f ...l4:f ..l4:f"
 printf 'STATE lib[12]:? OFF\n' >"$dir/conf"
 tree "a list and a question mark" "A:main .A:work ..l3:f ...l3:g ..l4:f ...l4:g ..l4:f ...l4:g"
 printf 'STATE **4** OFF\nSTATE *main 0:4\n' >"$dir/conf"
@@ -37,9 +42,11 @@ tree "** matches colons, * does not; levels are ON" "A:main .A:work ..l1:f ...l1
 printf 'STATE ** OFF\nACTIVITY lib4 ON CALLER lib2:*\n' >"$dir/conf"
 tree "CALLER without folding: only what that one calls" "l4:f"
 printf 'STATE lib1:f ENTRY traceoff\nSTATE lib2:g ENTRY traceon EXIT 0:N:2 traceoff\n' >"$dir/conf"
-tree "triggers turn recording off and on; what was entered is left" "A:main .A:work ..l1:f ..l2:g ...l3:f ....l3:g ...l4:f ....l4:g"
+tree "triggers turn recording off and on; what was entered is left" \
+	"A:main .A:work ..l1:f ..l2:g ...l3:f ....l3:g ...l4:f ....l4:g"
 printf 'STATE lib3:f ENTRY begin_scope here:spot EXIT end_scope here:spot\nSTATE lib4:* OFF\n' >"$dir/conf"
-tree "triggers begin and end scopes" "A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....[spot .....l3:g ....]spot"
+tree "triggers begin and end scopes" \
+	"A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....[spot .....l3:g ....]spot"
 printf 'STATE lib1:f ENTRY 1:3 traceoff\nSTATE lib2:f ENTRY traceoff EXIT restore\n' >"$dir/conf"
 tree "ranks of a trigger; restore" "A:main .A:work ..l1:f ...l1:g ..l2:f ..l4:f ...l4:g"
 printf 'STATE lib1:f ENTRY 1:3,5 traceoff\nSTATE lib2:f ENTRY 7,0:0 traceoff EXIT none\n' >"$dir/conf"
@@ -90,7 +97,9 @@ verdict "options without effect are named"
 grep -q '^# configuration file (.*conf:2), has no effect in this version$' "$dir"/t*.prot
 ok "and marked in the protocol" $?
 echo 'ENTER-USERCODE on' >"$dir/conf"
-tree "ENTER-USERCODE: the thread is a state" "A:User_Code .A:main ..A:work ...l1:f ....l1:g ...l2:f ....l2:g .....l3:f ......l3:g .....l4:f ......l4:g ...l4:f ....l4:g"
+tree "ENTER-USERCODE: the thread is a state" \
+	"A:User_Code .A:main ..A:work ...l1:f ....l1:g ...l2:f ....l2:g .....l3:f ......l3:g .....l4:f ......l4:g \
+...l4:f ....l4:g"
 printf 'ENTER-USERCODE on\nSYMBOL User_Code OFF\nSYMBOL g OFF\n' >"$dir/conf"
 tree "which a filter can reject" "A:main .A:work ..l1:f ..l2:f ...l3:f ...l4:f ..l4:f"
 # any class named MPI is MPI to the rules
@@ -103,11 +112,13 @@ tree "INTERNAL-MPI off: nothing inside MPI" "A:main .A:work ..l1:f ...l1:g ..MPI
 # COUNTERON and COUNTEROFF: each of the 24 entries and exits is read with the counter, or not
 samples() # samples LEAST MOST: of the counter; one or two are of the start and the end
 {
-	n=$(VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_FORCE=on VT_VERBOSE=0 timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err" && "$build/tests/vt/lib/samples" "$dir/t.stf" | grep -c ' OS:proc_minflt ')
+	n=$(VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_FORCE=on VT_VERBOSE=0 timeout 100 "$dir/libraries" \
+		>"$dir/out" 2>"$dir/err" && "$build/tests/vt/lib/samples" "$dir/t.stf" | grep -c ' OS:proc_minflt ')
 	[ "$n" -ge "$1" ] && [ "$n" -le "$2" ]
 }
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$here/settings/programs/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$here/settings/programs/libraries.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" || exit 99
 counter='COUNTER proc_minflt on
 SAMPLE-PERIOD 100s'
 echo "$counter" >"$dir/conf"
@@ -127,8 +138,10 @@ ok "COUNTERON for one call among all that are off: $n samples" $?
 
 # names of instrumented functions are known to the filter
 # shellcheck disable=SC2086
-expect ${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" -ldl -lpthread >"$dir/out" 2>&1
-VT_STATE='** OFF;Application:alph* ON' expect timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err"
+expect ${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions.c" \
+	-ldl -lpthread >"$dir/out" 2>&1
+VT_STATE='** OFF;Application:alph* ON' expect timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 \
+	-- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err"
 "$build/stftool" "$dir/f.stf" --dump | expect awk -f "$here/lib/regions.awk" >"$dir/have"
 expect_lines "$(grep -c '+ Application:alpha' "$dir/said")" '+ Application:alpha' "$dir/have"
 expect_lines "$(grep -c '+ Application:alpha' "$dir/said")" + "$dir/have"

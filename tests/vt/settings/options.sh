@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every option of the Intel Trace Collector guide's section 3.2.3: VT.3 says whether it has an effect, and so does the library. TAP.
+# Every option of the Intel Trace Collector guide's section 3.2.3: VT.3 says whether it has an effect, and so does the
+# library. TAP.
 set -u
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -I"$include" -o "$dir/prog" "$here/settings/programs/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+${CC:-cc} $san -g -I"$include" -o "$dir/prog" "$here/settings/programs/libraries.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" || exit 99
 
 # an option, a value that is right and, if it has an effect, the script that shows it
 cat >"$dir/table" <<END
@@ -82,8 +84,10 @@ END
 sed 's/ | .*//' "$dir/table" >"$dir/options"
 
 # lists of the manual, between the two lines that begin them
-sed -n '/^These have an effect:$/,/^These have none,/p' "$src/doc/man/VT.3" | grep -o '[A-Z][A-Z-]*[A-Z]\( \|$\)' | tr -d ' ' | sort >"$dir/with"
-sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/man/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',' | tr -s ' ' '\n' | sort >"$dir/without"
+sed -n '/^These have an effect:$/,/^These have none,/p' "$src/doc/man/VT.3" | grep -o '[A-Z][A-Z-]*[A-Z]\( \|$\)' |
+	tr -d ' ' | sort >"$dir/with"
+sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/man/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',' | tr -s ' ' '\n' |
+	sort >"$dir/without"
 cut -d' ' -f1 "$dir/options" | sort >"$dir/all"
 sort "$dir/with" "$dir/without" | diff "$dir/all" - >"$dir/diff"
 ok "VT.3 names every option of the guide once" $?
@@ -91,11 +95,13 @@ ok "VT.3 names every option of the guide once" $?
 # an effect is shown where a script gives the option: in a file, as a variable or on the command line
 grep -v ' | ' "$dir/table" | cut -d' ' -f1 | sort | diff "$dir/without" - >"$dir/diff"
 sed -n 's/^\([A-Z-]*\) .* | /\1 /p' "$dir/table" | while read -r name script; do
-	grep -v '^#' "$src/tests/$script.sh" | grep -qE -e "(^|[^A-Z-])$name([ '\"]|$)" -e "VT_$(echo "$name" | tr - _)=" -e "--$(echo "$name" | tr A-Z a-z)[ =]" ||
+	grep -v '^#' "$src/tests/$script.sh" | grep -qE -e "(^|[^A-Z-])$name([ '\"]|\
+$)" -e "VT_$(echo "$name" | tr - _)=" -e "--$(echo "$name" | tr A-Z a-z)[ =]" ||
 		echo "$name: not in tests/$script.sh"
 done >>"$dir/diff"
 [ ! -s "$dir/diff" ]
-ok "the effect of each of $(grep -c ' | ' "$dir/table") options has its test, the other $(grep -vc ' | ' "$dir/table") have none" $?
+ok "the effect of each of $(grep -c ' | ' "$dir/table") options has its test, the other $(grep -vc ' | ' \
+	"$dir/table") have none" $?
 
 cd "$dir" || exit 99
 bad_ones=

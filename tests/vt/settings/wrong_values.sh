@@ -1,25 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A wrong value of any option: one message that names the option, the value and what is right; the program runs as if the option were not
-# there. On vtrun's command line nothing runs. The options are those of options.def and of the guide's section 3.2.3 (options.sh). TAP.
+# A wrong value of any option: one message that names the option, the value and what is right; the program runs as if
+# the option were not
+# there. On vtrun's command line nothing runs. The options are those of options.def and of the guide's section 3.2.3
+# (options.sh). TAP.
 set -u
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 # shellcheck disable=SC2086
-${CC:-cc} $san -g -I"$include" -o "$dir/prog" "$here/settings/programs/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+${CC:-cc} $san -g -I"$include" -o "$dir/prog" "$here/settings/programs/libraries.c" -L"$lib" \
+	-lVTcs -Wl,-rpath,"$lib" || exit 99
 cd "$dir" || exit 99
 
 # OPTION, TAB, WRONG VALUE, TAB, what the message says is right; by the option's type
 sed -n 's/^OPTION("\([A-Z-]*\)", \([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/options.def" >types
-sed -n 's/^		{ "\([A-Z-]*\)", TKM_OPTION_\([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/check.c" >>types
+sed -n 's/^		{ "\([A-Z-]*\)", TKM_OPTION_\([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/check.c" \
+	>>types
 awk '
 	function wrong(value, right) { print $1 "\t" value "\t" right }
 	$2 == "BOOL" { wrong("maybe", "on or off"); wrong("7", "on or off"); next }
-	$2 == "COUNT" { wrong("many", "a whole number between"); wrong("-7", "a whole number between"); wrong("1.5", "a whole number between"); wrong("99999999999", "a whole number between"); next }
-	$2 == "LEVEL" { wrong("loud", "on, off or a level between"); wrong("-7", "on, off or a level between"); wrong("99999999", "on, off or a level between"); next }
-	$2 == "BYTES" { wrong("much", "a number of bytes like"); wrong("-7", "a number of bytes like"); wrong("99EB", "a number of bytes like"); next }
-	$2 == "TIME" { wrong("soon", "a time like"); wrong("-9999999s", "a time like"); wrong("1e99s", "a time like"); next }
-	$2 == "FRACTION" { wrong("much", "a fraction like"); wrong("-1", "a fraction like"); wrong("7", "a fraction like"); next }' types >table
+	$2 == "COUNT" { wrong("many", "a whole number between"); wrong("-7", "a whole number between");
+	wrong("1.5", "a whole number between"); wrong("99999999999", "a whole number between"); next }
+	$2 == "LEVEL" { wrong("loud", "on, off or a level between"); wrong("-7", "on, off or a level between");
+	wrong("99999999", "on, off or a level between"); next }
+	$2 == "BYTES" { wrong("much", "a number of bytes like"); wrong("-7", "a number of bytes like");
+	wrong("99EB", "a number of bytes like"); next }
+	$2 == "TIME" { wrong("soon", "a time like"); wrong("-9999999s", "a time like"); wrong("1e99s", "a time like");
+	next }
+	$2 == "FRACTION" { wrong("much", "a fraction like"); wrong("-1", "a fraction like");
+	wrong("7", "a fraction like"); next }' types >table
 sed -i 's/-7\(	a whole number between\)/-77\1/' table # -1 may be "all"
 sed 's/  */ /g; s/ | /	/g' >>table <<'END'
 ACTIVITY | x banana | none of ON, OFF,
@@ -56,7 +65,8 @@ END
 for name in ACTIVITY CLUSTER COUNTER GROUP NMCMD PROCESS STATE SYMBOL; do
 	printf '%s\t\t%s\n' $name "needs a value|needs a pattern|wants a pattern|a name and members must follow"
 done >empty
-awk '$2 == "TEXT" || $2 == "COUNT" || $2 == "TIME" || $2 == "BYTES" || $2 == "FRACTION" { print $1 "\t\tneeds a value|'"''"' is not " }' types >>empty
+awk '$2 == "TEXT" || $2 == "COUNT" || $2 == "TIME" || $2 == "BYTES" || $2 == "FRACTION" {
+	print $1 "\t\tneeds a value|'"''"' is not " }' types >>empty
 # whatever is given is right: what the file system, MPI or the list of clocks says of it is below
 any="CURRENT-DIR FLUSH-PREFIX LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME TIMER"
 {
@@ -88,13 +98,16 @@ judge() # judge WHERE-FORMAT COUNT: each row of rows has one message, its own; n
 		function spelt(s, dash) { s = form == "%s" ? s : toupper(s); gsub(/-/, dash, s); return s }
 		NR == FNR { line[FNR] = $0; lines++; next }
 		{ where = form == "conf" ? "conf:" FNR ": " : "VT_" spelt($1, "_"); found = 0
-		  for (i = 1; i <= lines; i++) if (index(line[i], where ": ") || index(line[i], where) && form == "conf" || $1 == "COUNTER" && index(line[i], "COUNTER")) {
+		  for (i = 1; i <= lines; i++) if (index(line[i], where ": ") || index(line[i], where) &&
+		  form == "conf" || $1 == "COUNTER" && index(line[i], "COUNTER")) {
 			n = split($3, right, "|"); good = 0
 			for (k = 1; k <= n; k++) good += index(line[i], right[k]) > 0
-			if (good && (form != "conf" || index(line[i], $1)) && index(line[i], last_word($2)) && !used[i]) { used[i] = ++found; break } }
+			if (good && (form != "conf" || index(line[i], $1)) && index(line[i], last_word($2)) &&
+			!used[i]) { used[i] = ++found; break } }
 		  if (!found) print "no message for: " $0 }
 		END { for (i = 1; i <= lines; i++) if (!used[i]) print "not of the table: " line[i] }' said rows >diff
-	[ ! -s diff ] && [ "$(wc -l <said)" -eq "$(wc -l <rows)" ] && [ "$(tree)" = "$plain_tree" ] && options | diff plain_options - >>diff
+	[ ! -s diff ] && [ "$(wc -l <said)" -eq "$(wc -l <rows)" ] && [ "$(tree)" = "$plain_tree" ] &&
+		options | diff plain_options - >>diff
 }
 
 expect timeout 100 ./prog >out 2>err
@@ -118,9 +131,11 @@ while [ $n -le 5 ]; do
 	sort -s -t'	' -k1,1 table | awk -F'\t' -v n=$n '{ seen[$1]++ } seen[$1] == n' >rows
 	[ -s rows ] || break
 	rm -f prog.*
-	awk -F'\t' '{ v = $1; gsub(/-/, "_", v); gsub(/\047/, "", $2); print "export VT_" v "=\047" $2 "\047" }' rows >variables
+	awk -F'\t' '{ v = $1; gsub(/-/, "_", v); gsub(/\047/, "", $2);
+		print "export VT_" v "=\047" $2 "\047" }' rows >variables
 	# shellcheck disable=SC1091
-	(. ./variables && exec timeout 100 ./prog) >out 2>err || not_met '(. ./variables && exec timeout 100 ./prog) >out 2>err'
+	(. ./variables && exec timeout 100 ./prog) >out 2>err ||
+		not_met '(. ./variables && exec timeout 100 ./prog) >out 2>err'
 	expect judge VT_
 	verdict "$(wc -l <rows) variables with a wrong value: one message for each, and nothing is changed"
 	n=$((n + 1))
@@ -141,7 +156,8 @@ while IFS='	' read -r name value right; do
 	*) set -- "$option=$value" ;;
 	esac
 	timeout 100 "$vtrun" "$@" -- touch ran </dev/null >out 2>err
-	[ $? -eq 2 ] && [ ! -e ran ] && [ "$(wc -l <err)" -eq 1 ] && grep -qiF -e "$name" err && grep -qF -e "${value##* }" err &&
+	[ $? -eq 2 ] && [ ! -e ran ] && [ "$(wc -l <err)" -eq 1 ] && grep -qiF -e "$name" err &&
+		grep -qF -e "${value##* }" err &&
 		echo "$right" | tr '|' '\n' | grep -v '^$' >rights && grep -qFf rights err || { echo "$*: $(cat err)"; }
 	rm -f ran
 done <table >diff
@@ -169,9 +185,11 @@ alone COUNTER "no_such_counter on" "counter no_such_counter: no source has a cou
 for name in CURRENT-DIR FLUSH-PREFIX LOGFILE-PREFIX; do
 	rm -f prog.*
 	echo "$name /no/such" >conf
-	VT_CONFIG=conf timeout 100 ./prog >out 2>err && raw=$(sed -n 's|.*cannot create /no/such/VT-flush.*; the raw file is \(/.*\)$|\1|p' err) &&
+	VT_CONFIG=conf timeout 100 ./prog >out 2>err &&
+		raw=$(sed -n 's|.*cannot create /no/such/VT-flush.*; the raw file is \(/.*\)$|\1|p' err) &&
 		if [ $name = FLUSH-PREFIX ]; then [ "$(tree)" = "$plain_tree" ]; else
-			grep -q "no trace: /no/such/.* What was recorded is in $raw" err && "$build/stftool" "$raw" --merge prog.stf >>out 2>&1 && [ "$(tree)" = "$plain_tree" ]
+			grep -q "no trace: /no/such/.* What was recorded is in \
+$raw" err && "$build/stftool" "$raw" --merge prog.stf >>out 2>&1 && [ "$(tree)" = "$plain_tree" ]
 		fi
 	ok "$name that does not exist: what was recorded is elsewhere, and the message says where" $?
 	[ -z "$raw" ] || rm -f "$raw"
@@ -183,7 +201,8 @@ expect_line 'WARNING: NMCMD /no/such/nm failed for .*/called: names of functions
 "$build/stftool" prog.stf --dump 2>>err | expect_line '^DEFFUNCTION .*"alpha"' -
 verdict "NMCMD that cannot run is named; the names are from the symbol table"
 if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+		ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe ASAN_OPTIONS
 	printf 'VERBOSE 9\nPROCESS 0:x off\nSYMBOL x banana\nGROUP odd nobody\nLOGFILE-RANK 9\n' >conf
 	# shellcheck disable=SC2086
