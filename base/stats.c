@@ -57,7 +57,7 @@ struct tkm_spread tkm_spread(double *v, size_t n)
 	return s;
 }
 
-static double weight(const double *w, size_t i)
+static double weight_at(const double *w, size_t i)
 {
 	return w ? w[i] : 1.0;
 }
@@ -68,7 +68,7 @@ int tkm_line_fit(const double *x, const double *y, const double *w, size_t n, st
 	size_t used = 0, i;
 
 	for (i = 0; i < n; i++) {
-		double wi = weight(w, i);
+		double wi = weight_at(w, i);
 
 		sw += wi;
 		sx += wi * x[i];
@@ -81,7 +81,7 @@ int tkm_line_fit(const double *x, const double *y, const double *w, size_t n, st
 	out->x_mean = sx / sw;
 	out->y_mean = sy / sw;
 	for (i = 0; i < n; i++) {
-		double dx = x[i] - out->x_mean, wi = weight(w, i);
+		double dx = x[i] - out->x_mean, wi = weight_at(w, i);
 
 		sxx += wi * dx * dx;
 		sxy += wi * dx * (y[i] - out->y_mean);
@@ -93,7 +93,7 @@ int tkm_line_fit(const double *x, const double *y, const double *w, size_t n, st
 	for (i = 0; i < n; i++) {
 		double r = y[i] - tkm_line_at(out, x[i]);
 
-		srr += weight(w, i) * r * r;
+		srr += weight_at(w, i) * r * r;
 	}
 	out->used = used;
 	out->rms = NAN;

@@ -38,7 +38,7 @@ static int is_void(const struct chk_machine *m, struct chk_result *r, double *ag
 }
 
 /* 1: the result is valid and has a value; else r contains the reason. */
-static int known(const struct chk_machine *m, double value, const char *what, struct chk_result *r)
+static int is_value_known(const struct chk_machine *m, double value, const char *what, struct chk_result *r)
 {
 	const struct chk_stored *s = m->stored;
 	double age_s;
@@ -64,7 +64,7 @@ void chk_sync_offset_max(struct chk_machine *m, const struct chk_limit *limit, s
 	double most = fmax(fabs(s->offset_low_s), fabs(s->offset_high_s));
 
 	(void)limit;
-	if (known(m, s->offset_max_s, "an offset", r)) {
+	if (is_value_known(m, s->offset_max_s, "an offset", r)) {
 		chk_value(r, fabs(s->offset_max_s),
 			"largest after correction, of %d ranks on %d %s; certainly within %.3g us", s->ranks, s->hosts,
 			s->hosts == 1 ? "host" : "hosts", 1e6 * most);
@@ -80,7 +80,7 @@ void chk_sync_offset_uncorrected(struct chk_machine *m, const struct chk_limit *
 		chk_absent(r, "the stored result is of %s, which does not show the time of day", s->timer);
 	} else if (s->have && s->ranks > 1 && s->hosts == 1) {
 		chk_absent(r, "all ranks of the stored result are on one host");
-	} else if (known(m, s->uncorrected_s, "offsets before correction", r)) {
+	} else if (is_value_known(m, s->uncorrected_s, "offsets before correction", r)) {
 		chk_value(r, s->uncorrected_s, "largest between the first host and %s, by %s", s->worst_host, s->timer);
 	}
 }
@@ -92,7 +92,7 @@ void chk_sync_drift(struct chk_machine *m, const struct chk_limit *limit, struct
 	(void)limit;
 	if (s->have && s->ranks > 1 && isnan(s->drift_ppm)) {
 		chk_absent(r, "all ranks of the stored result share one clock");
-	} else if (known(m, s->drift_ppm, "rates", r)) {
+	} else if (is_value_known(m, s->drift_ppm, "rates", r)) {
 		chk_value(r, s->drift_ppm, "largest difference of rate to the first host");
 	}
 }
@@ -102,7 +102,7 @@ void chk_sync_residual(struct chk_machine *m, const struct chk_limit *limit, str
 	const struct chk_stored *s = m->stored;
 
 	(void)limit;
-	if (known(m, s->residual_s, "bounds", r)) {
+	if (is_value_known(m, s->residual_s, "bounds", r)) {
 		chk_value(r, s->residual_s, "largest bound of a corrected stamp at a session");
 	}
 }

@@ -201,7 +201,7 @@ static void judge_pairs(const struct tmr_core_pair *p, int n, struct chk_result 
 enum { MOST_PAIRS = 255 };
 static const double cross_core_s = 0.4;
 
-static void measure_pairs(struct tmr_pair_test *test, double limit_s, struct tmr_core_pair *p, int n, int again)
+static void measure_core_pairs(struct tmr_pair_test *test, double limit_s, struct tmr_core_pair *p, int n, int again)
 {
 	struct timespec a, b;
 	int i;
@@ -254,10 +254,10 @@ void chk_tsc_cross_core(struct chk_machine *m, const struct chk_limit *limit, st
 		p[n].pu_a = (unsigned)first;
 		p[n++].pu_b = (unsigned)unit;
 	}
-	measure_pairs(test, limit_s, p, n, 0);
+	measure_core_pairs(test, limit_s, p, n, 0);
 	if (n) {
 		nanosleep(&pause, NULL);
-		measure_pairs(test, limit_s, p, n, 1);
+		measure_core_pairs(test, limit_s, p, n, 1);
 	}
 	tmr_pair_test_end(test);
 	if (n) {

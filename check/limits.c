@@ -102,7 +102,7 @@ int chk_set_limit(struct chk_limit *limit, const char *text, int critical, struc
 	return 0;
 }
 
-static int one_line(struct chk_limit *limit, char *line, const char *origin, struct tkm_err *err)
+static int read_limit_line(struct chk_limit *limit, char *line, const char *origin, struct tkm_err *err)
 {
 	char *save = NULL, *name = strtok_r(line, " \t\r\n", &save), *word[3] = { NULL, NULL, NULL };
 	int i, k;
@@ -130,7 +130,7 @@ static int one_line(struct chk_limit *limit, char *line, const char *origin, str
 	return 0;
 }
 
-static int read_file(struct chk_limit *limit, const char *path, struct tkm_err *err)
+static int read_limit_file(struct chk_limit *limit, const char *path, struct tkm_err *err)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL, origin[300];
@@ -146,7 +146,7 @@ static int read_file(struct chk_limit *limit, const char *path, struct tkm_err *
 	}
 	while (rc == 0 && getline(&line, &size, f) >= 0) {
 		snprintf(origin, sizeof(origin), "%.250s:%ld", path, ++n);
-		rc = one_line(limit, line, origin, err);
+		rc = read_limit_line(limit, line, origin, err);
 	}
 	if (rc == 0 && ferror(f)) {
 		rc = tkm_fail(err, TKM_ERR_IO, "cannot read %s", path);
@@ -187,5 +187,5 @@ int chk_profile(
 			limit[chk_find(differences[i].check)] = differences[i].limit;
 		}
 	}
-	return profiles[k] ? 0 : read_file(limit, name, err);
+	return profiles[k] ? 0 : read_limit_file(limit, name, err);
 }

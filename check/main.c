@@ -32,7 +32,7 @@ struct command {
 
 enum { MAX_OPTIONS = 20 };
 
-static void make_table(struct command *c, struct tkm_option *t)
+static void make_check_options(struct command *c, struct tkm_option *t)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
@@ -83,7 +83,7 @@ static int take_fail_on(struct command *c, struct tkm_err *err)
 }
 
 /* Returns 0; -1 with the reason in *err; TKM_FRONT_ANSWERED: help or the version was printed. */
-static int parse(struct command *c, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
+static int parse_check_options(struct command *c, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
 {
 	const char *argument = NULL;
 	int n = tkm_front_arguments(f, argc, argv, &argument, 1, err);
@@ -159,7 +159,7 @@ static void stop_load(struct load *l)
 /* ---- the three commands ---- */
 
 /* The clock under test is the counter, with which traces are stamped, not CLOCK_MONOTONIC. */
-static struct tmr_timer *open_timer(const struct command *c, struct tkm_err *err)
+static struct tmr_timer *open_checked_timer(const struct command *c, struct tkm_err *err)
 {
 	struct tmr_timer *t = tmr_open(c->timer ? c->timer : "CPU", 0, err);
 
@@ -217,7 +217,7 @@ static int print_report(
 	return tkm_newfile_commit(&n, err);
 }
 
-static int explain(const struct command *c, struct chk_machine *m, struct tkm_err *err)
+static int explain_checks(const struct command *c, struct chk_machine *m, struct tkm_err *err)
 {
 	struct chk_report r;
 	size_t i;
@@ -240,21 +240,21 @@ static int explain(const struct command *c, struct chk_machine *m, struct tkm_er
 	return 0;
 }
 
-static int exit_status(const struct command *c, enum chk_status s)
+static int exit_status_of_check(const struct command *c, enum chk_status s)
 {
 	return s == CHK_UNKNOWN || c->fail_on == CHK_ABSENT ? (c->fail_on == CHK_WARNING ? (int)s : 0)
 		: s >= c->fail_on                           ? (int)s
 							    : 0;
 }
 
-static int check(const struct command *c, struct chk_machine *m, struct chk_stored *s, struct tkm_err *err)
+static int run_checks(const struct command *c, struct chk_machine *m, struct chk_stored *s, struct tkm_err *err)
 {
 	struct chk_report r, loaded;
 	struct load load;
 	int rc = -1;
 
 	if (c->explain) {
-		return explain(c, m, err);
+		return explain_checks(c, m, err);
 	}
 	chk_stored_read(s, c->state_dir, m->env.host);
 	if (set_limits(c, &m->env, &r, err) == 0) {
@@ -269,10 +269,10 @@ static int check(const struct command *c, struct chk_machine *m, struct chk_stor
 		}
 		rc = print_report(c, &r, s, err);
 	}
-	return rc < 0 ? -1 : exit_status(c, chk_overall(&r));
+	return rc < 0 ? -1 : exit_status_of_check(c, chk_overall(&r));
 }
 
-static void field(FILE *f, const char *name, const char *value, uint64_t *hash)
+static void put_fingerprint_field(FILE *f, const char *name, const char *value, uint64_t *hash)
 {
 	fprintf(f, "\"%s\":", name);
 	chk_json_text(f, value);
@@ -295,14 +295,18 @@ static int fingerprint(const struct command *c, const struct chk_machine *m, str
 	fprintf(n.f, ",\"boot_id\":");
 	chk_json_text(n.f, e->boot_id);
 	fprintf(n.f, ",");
-	field(n.f, "kernel", e->kernel, &hash);
-	field(n.f, "cpu", e->cpu, &hash);
-	field(n.f, "hypervisor", e->hypervisor, &hash);
-	field(n.f, "clocksource", e->clocksource, &hash);
-	field(n.f, "clocksources", e->clocksources, &hash);
-	field(n.f, "counter", e->counter, &hash);
-	field(n.f, "tsc_flags", e->tsc_flags, &hash);
-	field(n.f, "tsc_invariant", e->tsc_invariant < 0 ? "unknown" : e->tsc_invariant ? "yes" : "no", &hash);
+	put_fingerprint_field(n.f, "kernel", e->kernel, &hash);
+	put_fingerprint_field(n.f, "cpu", e->cpu, &hash);
+	put_fingerprint_field(n.f, "hypervisor", e->hypervisor, &hash);
+	put_fingerprint_field(n.f, "clocksource", e->clocksource, &hash);
+	put_fingerprint_field(n.f, "clocksources", e->clocksources, &hash);
+	put_fingerprint_field(n.f, "counter", e->counter, &hash);
+	put_fingerprint_field(n.f, "tsc_flags", e->tsc_flags, &hash);
+	put_fingerprint_field(n.f, "tsc_invariant",
+		e->tsc_invariant < 0       ? "unknown"
+			: e->tsc_invariant ? "yes"
+					   : "no",
+		&hash);
 	fprintf(n.f, "\"fingerprint\":\"%016llx\"}\n", (unsigned long long)hash);
 	if (to_file) {
 		return tkm_newfile_commit(&n, err);
@@ -347,9 +351,9 @@ static int carry_out(const struct command *c, struct chk_machine *m, struct tkm_
 	} else if (c->taskprolog) {
 		chk_machine_begin(m);
 		rc = taskprolog(c, m, &s);
-	} else if ((m->timer = open_timer(c, err))) {
+	} else if ((m->timer = open_checked_timer(c, err))) {
 		chk_machine_begin(m);
-		rc = check(c, m, &s, err);
+		rc = run_checks(c, m, &s, err);
 		tmr_close(m->timer);
 	}
 	close(m->root);
@@ -378,8 +382,8 @@ int chk_main(int argc, char **argv)
 	struct tkm_err err = { .text = "" };
 	int rc;
 
-	make_table(&c, table);
-	rc = parse(&c, &front, argc, argv, &err);
+	make_check_options(&c, table);
+	rc = parse_check_options(&c, &front, argc, argv, &err);
 	if (rc == 0) {
 		rc = carry_out(&c, &m, &err);
 	}

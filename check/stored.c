@@ -58,14 +58,14 @@ static int make_folders(const char *dir, struct tkm_err *err)
 
 #include <jansson.h>
 
-static double number(const json_t *j, const char *name)
+static double stored_number(const json_t *j, const char *name)
 {
 	const json_t *v = json_object_get(j, name);
 
 	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
-static void text(const json_t *j, const char *name, char *buf, size_t size)
+static void stored_text(const json_t *j, const char *name, char *buf, size_t size)
 {
 	const char *s = json_string_value(json_object_get(j, name));
 
@@ -77,16 +77,16 @@ static void read_host(struct chk_stored *s, const json_t *env)
 	const json_t *marker = json_object_get(env, "vm_marker");
 
 	s->here = 1;
-	text(env, "boot_id", s->boot_id, sizeof(s->boot_id));
-	text(env, "kernel", s->kernel, sizeof(s->kernel));
-	text(json_object_get(env, "clocksource"), "current", s->clocksource, sizeof(s->clocksource));
-	s->suspended_s = number(env, "suspended_s");
-	s->realtime_minus_boottime_s = number(env, "realtime_minus_boottime_s");
+	stored_text(env, "boot_id", s->boot_id, sizeof(s->boot_id));
+	stored_text(env, "kernel", s->kernel, sizeof(s->kernel));
+	stored_text(json_object_get(env, "clocksource"), "current", s->clocksource, sizeof(s->clocksource));
+	s->suspended_s = stored_number(env, "suspended_s");
+	s->realtime_minus_boottime_s = stored_number(env, "realtime_minus_boottime_s");
 	s->has_marker = json_is_string(marker);
 	s->marker = s->has_marker ? strtoull(json_string_value(marker), NULL, 16) : 0;
 }
 
-static double larger(double a, double b)
+static double larger_or_known(double a, double b)
 {
 	return isnan(a) || b > a ? b : a;
 }
@@ -97,7 +97,7 @@ static void read_rank(struct chk_stored *s, const json_t *j, size_t i, const cha
 	const json_t *env = json_object_get(j, "env"), *sync = json_object_get(j, "sync"),
 		     *before = json_object_get(sync, "before_correction");
 	const char *name = json_string_value(json_object_get(env, "host"));
-	double away = fabs(number(before, "offset_s"));
+	double away = fabs(stored_number(before, "offset_s"));
 	size_t k = 0;
 
 	host_of[i] = name ? name : "";
@@ -108,8 +108,8 @@ static void read_rank(struct chk_stored *s, const json_t *j, size_t i, const cha
 	if (!s->here && !strcmp(host_of[i], host)) {
 		read_host(s, env);
 	}
-	s->residual_s = larger(s->residual_s, number(sync, "bound_s"));
-	s->drift_ppm = larger(s->drift_ppm, fabs(number(sync, "drift_ppm")));
+	s->residual_s = larger_or_known(s->residual_s, stored_number(sync, "bound_s"));
+	s->drift_ppm = larger_or_known(s->drift_ppm, fabs(stored_number(sync, "drift_ppm")));
 	if (i && away >= 0 && !(away <= s->uncorrected_s)) {
 		s->uncorrected_s = away;
 		snprintf(s->worst_host, sizeof(s->worst_host), "%s", host_of[i]);
@@ -127,7 +127,7 @@ static void read_first(struct chk_stored *s, const json_t *first, const char *ho
 			   *boot = json_string_value(json_object_get(f, "boot_id"));
 
 		if (h && boot && !strcmp(h, host) && !strcmp(boot, s->boot_id)) {
-			text(f, "clocksource", s->first_clocksource, sizeof(s->first_clocksource));
+			stored_text(f, "clocksource", s->first_clocksource, sizeof(s->first_clocksource));
 		}
 	}
 }
@@ -151,18 +151,18 @@ static void read_result(struct chk_stored *s, const json_t *j, const char *host)
 		snprintf(s->why, sizeof(s->why), "out of memory for %d ranks", s->ranks);
 		return;
 	}
-	s->started_s = number(j, "started_unix_s");
-	text(verdict, "status", s->verdict, sizeof(s->verdict));
-	text(verdict, "reason", s->reason, sizeof(s->reason));
-	text(json_object_get(json_array_get(ranks, 0), "timer"), "name", s->timer, sizeof(s->timer));
+	s->started_s = stored_number(j, "started_unix_s");
+	stored_text(verdict, "status", s->verdict, sizeof(s->verdict));
+	stored_text(verdict, "reason", s->reason, sizeof(s->reason));
+	stored_text(json_object_get(json_array_get(ranks, 0), "timer"), "name", s->timer, sizeof(s->timer));
 	for (i = 0; i < (size_t)s->ranks; i++) {
 		read_rank(s, json_array_get(ranks, i), i, host, host_of);
 	}
 	free(host_of);
 	s->tells_time = tells_time(s->timer);
-	s->offset_max_s = number(most, "offset_s");
-	s->offset_low_s = number(most, "low_s");
-	s->offset_high_s = number(most, "high_s");
+	s->offset_max_s = stored_number(most, "offset_s");
+	s->offset_low_s = stored_number(most, "low_s");
+	s->offset_high_s = stored_number(most, "high_s");
 	read_first(s, json_object_get(j, "first"), host);
 	s->have = 1;
 }

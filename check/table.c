@@ -85,7 +85,7 @@ int chk_find(const char *name)
 	return -1;
 }
 
-static void judge(struct chk_result *r, const struct chk_limit *limit)
+static void judge_against_limit(struct chk_result *r, const struct chk_limit *limit)
 {
 	if (r->status != CHK_OK) {
 		return;
@@ -135,7 +135,7 @@ void chk_run(struct chk_machine *m, struct chk_report *r)
 		r->result[i] = (struct chk_result){ .status = CHK_ABSENT, .value = NAN, .text = "left out" };
 		if (!r->limit[i].off) {
 			chk_table[i].run(m, &r->limit[i], &r->result[i]);
-			judge(&r->result[i], &r->limit[i]);
+			judge_against_limit(&r->result[i], &r->limit[i]);
 		}
 	}
 	clock_gettime(CLOCK_MONOTONIC_RAW, &end);

@@ -58,7 +58,7 @@ static const struct cal_rank *own_rank(const struct cal_run *run, const struct t
 
 /* How far a reading of another process, on another processing unit, can differ from that rank's. Returns seconds or
  * -1. */
-static double lag_of(struct tickmark_clock *c, const struct cal_rank *r, struct tkm_err *err)
+static double lag_of_rank(struct tickmark_clock *c, const struct cal_rank *r, struct tkm_err *err)
 {
 	double tick_s = fmax(1 / cal_rank_hz(r), isfinite(r->effective_tick_s) ? r->effective_tick_s : 0);
 	struct tmr_timer *t;
@@ -83,11 +83,12 @@ static double lag_of(struct tickmark_clock *c, const struct cal_rank *r, struct 
 	return c->within_s;
 }
 
-static int publish(struct tickmark_clock *c, const struct cal_run *run, const struct cal_rank *r, struct tkm_err *err)
+static int publish_file_clock(
+	struct tickmark_clock *c, const struct cal_run *run, const struct cal_rank *r, struct tkm_err *err)
 {
 	const struct cal_map *m = &r->map;
 	struct tkc_watch watch;
-	double lag_s = lag_of(c, r, err), hz = cal_rank_hz(r);
+	double lag_s = lag_of_rank(c, r, err), hz = cal_rank_hz(r);
 	const struct cal_rank *master = &run->rank[run->master];
 	struct tkc_map line;
 	ltick_t last;
@@ -160,7 +161,7 @@ int tkc_file_load(struct tickmark_clock *c, struct tkm_err *err)
 		return -1;
 	}
 	r = own_rank(&run, c, err);
-	rc = r && set_head(c, &run, r, err) == 0 ? publish(c, &run, r, err) : -1;
+	rc = r && set_head(c, &run, r, err) == 0 ? publish_file_clock(c, &run, r, err) : -1;
 	cal_run_free(&run);
 	if (rc == 0) {
 		c->seen = st;

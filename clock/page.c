@@ -172,7 +172,7 @@ uint64_t tkc_vmclock_marker(const struct tkc_vmclock *v, int *steady)
 	return marker;
 }
 
-static int64_t clock_ns(clockid_t id)
+static int64_t page_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
@@ -187,9 +187,9 @@ void tkc_watch(const struct tkc_vmclock *vmclock, struct tkc_watch *now)
 
 	now->marker = vmclock ? tkc_vmclock_marker(vmclock, &steady) : 0;
 	for (i = 0; i < 5; i++) {
-		before = clock_ns(CLOCK_MONOTONIC);
-		boot = clock_ns(CLOCK_BOOTTIME);
-		after = clock_ns(CLOCK_MONOTONIC);
+		before = page_clock_ns(CLOCK_MONOTONIC);
+		boot = page_clock_ns(CLOCK_BOOTTIME);
+		after = page_clock_ns(CLOCK_MONOTONIC);
 		if (after - before < best) {
 			best = after - before;
 			now->boot_ns = boot - before - best / 2;
@@ -252,20 +252,20 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 	atomic_store_explicit(&s->sequence, (n | 1) + 1, memory_order_release);
 }
 
-static int64_t read_timer(int timer)
+static int64_t read_page_timer(int timer)
 {
 #if TMR_HAVE_COUNTER
 	if (timer == TKC_COUNTER) {
 		return tmr_counter_ordered();
 	}
 #endif
-	return clock_ns((clockid_t)timer);
+	return page_clock_ns((clockid_t)timer);
 }
 
 void tkc_write(struct tkc_page *p, const struct tkc_map *m, const struct tkc_watch *watch)
 {
-	int64_t realtime = clock_ns(CLOCK_REALTIME_COARSE);
-	double since = (double)(read_timer(p->timer) - m->raw) * m->ns_per_tick;
+	int64_t realtime = page_clock_ns(CLOCK_REALTIME_COARSE);
+	double since = (double)(read_page_timer(p->timer) - m->raw) * m->ns_per_tick;
 
 	tkc_write_state(&p->state, m, watch, realtime - llrint(since));
 }
@@ -283,7 +283,7 @@ static int is_taken(const struct tkc_writer *w)
 	return lives;
 }
 
-static int make_file(struct tkc_writer *w, const struct tkc_page *head, struct tkm_err *err)
+static int make_page_file(struct tkc_writer *w, const struct tkc_page *head, struct tkm_err *err)
 {
 	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char temporary[128];
@@ -356,7 +356,7 @@ int tkc_create(struct tkc_writer *w, const struct tkc_page_of *of, struct tkm_er
 	snprintf(w->name, sizeof(w->name), "%s", of->name);
 	snprintf(head.timer_name, sizeof(head.timer_name), "%s", of->timer);
 	tkc_domain(head.domain);
-	if (find_folder(w, of->folder, err) < 0 || make_file(w, &head, err) < 0) {
+	if (find_folder(w, of->folder, err) < 0 || make_page_file(w, &head, err) < 0) {
 		if (w->page) {
 			munmap(w->page, TKC_BYTES);
 		}

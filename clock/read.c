@@ -11,7 +11,7 @@
 #include "clock/open.h"
 #include "timers/timer_private.h"
 
-static inline int64_t clock_ns(clockid_t id)
+static inline int64_t reader_clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
@@ -19,14 +19,14 @@ static inline int64_t clock_ns(clockid_t id)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-static inline int64_t read_timer(int timer)
+static inline int64_t read_mapped_timer(int timer)
 {
 #if TMR_HAVE_COUNTER
 	if (timer == TKC_COUNTER) {
 		return tmr_counter_ordered();
 	}
 #endif
-	return clock_ns((clockid_t)timer);
+	return reader_clock_ns((clockid_t)timer);
 }
 
 /* ---- the machine and the writer ---- */
@@ -78,7 +78,7 @@ static inline int check_still_valid(const struct tickmark_clock *c, const struct
 	if (__builtin_expect(c->vmclock != NULL, 0) && was_migrated(c, v)) {
 		return TICKMARK_DISRUPTED;
 	}
-	if ((thorough || __builtin_expect(!tkc_realtime_fits(v, raw, clock_ns(CLOCK_REALTIME_COARSE)), 0)) &&
+	if ((thorough || __builtin_expect(!tkc_realtime_fits(v, raw, reader_clock_ns(CLOCK_REALTIME_COARSE)), 0)) &&
 		was_suspended(v)) {
 		return TICKMARK_DISRUPTED;
 	}
@@ -105,7 +105,7 @@ static inline int now_by(const struct tickmark_clock *c, int timer, struct tickm
 	for (i = 0; i < TKC_TRIES; i++) {
 		sequence = tkc_copy(s, &v);
 		/* an ordered read: the state is older than the stamp */
-		raw = read_timer(timer);
+		raw = read_mapped_timer(timer);
 		if (__builtin_expect(!tkc_copied(s, sequence), 0)) {
 			continue;
 		}
@@ -131,11 +131,11 @@ int tickmark_now(const struct tickmark_clock *c, struct tickmark_time *t)
 
 int64_t tickmark_raw(const struct tickmark_clock *c)
 {
-	return read_timer(c->timer);
+	return read_mapped_timer(c->timer);
 }
 
 /* A consistent copy, or -1. */
-static int copy(const struct tickmark_clock *c, struct tkc_view *v)
+static int copy_page(const struct tickmark_clock *c, struct tkc_view *v)
 {
 	uint32_t sequence;
 	int i;
@@ -157,13 +157,13 @@ int tickmark_at(const struct tickmark_clock *c, int64_t raw, struct tickmark_tim
 
 	t->axis = c->axis;
 	t->scale = c->scale;
-	if (copy(c, &v) < 0) {
+	if (copy_page(c, &v) < 0) {
 		return tkc_fail(t, TICKMARK_BUSY);
 	}
 	if (v.status != TICKMARK_OK) {
 		return tkc_fail(t, v.status);
 	}
-	now = read_timer(c->timer);
+	now = read_mapped_timer(c->timer);
 	status = check_still_valid(c, &v, now, 1);
 	if (status != TICKMARK_OK) {
 		return tkc_fail(t, status);
@@ -198,7 +198,7 @@ int tickmark_after(const struct tickmark_time *a, const struct tickmark_time *b)
 
 int tickmark_wait_until_after(const struct tickmark_clock *c, const struct tickmark_time *t, int64_t timeout_ns)
 {
-	int64_t begin = clock_ns(CLOCK_MONOTONIC), left;
+	int64_t begin = reader_clock_ns(CLOCK_MONOTONIC), left;
 	struct tickmark_time now;
 	struct timespec nap;
 
@@ -211,7 +211,7 @@ int tickmark_wait_until_after(const struct tickmark_clock *c, const struct tickm
 		if (now.status == TICKMARK_OK && now.earliest_ns > t->latest_ns) {
 			return TICKMARK_YES;
 		}
-		left = timeout_ns < 0 ? INT64_MAX : timeout_ns - (clock_ns(CLOCK_MONOTONIC) - begin);
+		left = timeout_ns < 0 ? INT64_MAX : timeout_ns - (reader_clock_ns(CLOCK_MONOTONIC) - begin);
 		if (left <= 0) {
 			return TICKMARK_NO;
 		}
@@ -262,9 +262,9 @@ int tickmark_get_info(const struct tickmark_clock *c, struct tickmark_info *info
 	snprintf(out.reason, sizeof(out.reason), "%.*s", (int)sizeof(words) - 1, (const char *)words);
 	if (v.rate) {
 		out.half_ns = v.half_ns;
-		out.age_ns = tkc_scale(read_timer(c->timer) - v.raw, v.rate);
+		out.age_ns = tkc_scale(read_mapped_timer(c->timer) - v.raw, v.rate);
 		out.valid_ns = tkc_scale(v.valid_ticks, v.rate);
-		near = read_timer(c->timer) - v.raw < v.near_ticks;
+		near = read_mapped_timer(c->timer) - v.raw < v.near_ticks;
 		out.grow_ppm = 1e6 * (double)(near ? v.near_grow : v.grow) / (double)v.rate;
 	}
 	memcpy(info, &out, info->size < sizeof(out) ? info->size : sizeof(out));

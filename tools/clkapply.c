@@ -39,8 +39,8 @@ struct row {
 	size_t n, room;
 };
 
-static int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int complain(int status, const char *fmt, ...)
+static int complain_clkapply(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int complain_clkapply(int status, const char *fmt, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list ap;
@@ -91,7 +91,7 @@ static int split_fields(struct row *r)
 }
 
 /* Reads the next line, without its end. Returns 1, or 0 at the end of the file. */
-static int next_line(FILE *f, struct row *r)
+static int next_csv_row(FILE *f, struct row *r)
 {
 	ssize_t n = getline(&r->line, &r->size, f);
 
@@ -213,16 +213,17 @@ static int apply_row(const struct options *o, const struct cal_run *run, const s
 	if (rank_text) {
 		rank = strtol(rank_text, &end, 10);
 		if (!*rank_text || *end) {
-			return complain(FAULT, "%s: line %" PRIu64 ": '%s' is no rank", o->input, line, rank_text);
+			return complain_clkapply(
+				FAULT, "%s: line %" PRIu64 ": '%s' is no rank", o->input, line, rank_text);
 		}
 	}
 	if (rank < 0 || (size_t)rank >= run->ranks) {
-		return complain(FAULT, "%s: line %" PRIu64 ": %s has no rank %lld; it has %zu ranks", o->input, line,
-			o->clk, rank, run->ranks);
+		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": %s has no rank %lld; it has %zu ranks", o->input,
+			line, o->clk, rank, run->ranks);
 	}
 	if ((size_t)column >= r->n ||
 		parse_stamp(r->field[column], exponent_of(o->unit), &run->rank[rank], &ticks) < 0) {
-		return complain(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s", o->input, line,
+		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s", o->input, line,
 			(size_t)column < r->n ? r->field[column] : "", unit_names[o->unit]);
 	}
 	bound = cal_map_bound(&run->rank[rank].map, ltick(ticks));
@@ -244,10 +245,10 @@ static int apply_csv(const struct options *o, const struct cal_run *run)
 	int column, rank_column = -1, rc = OK;
 
 	if (!f) {
-		return complain(FAULT, "%s: %s", o->input, strerror(errno));
+		return complain_clkapply(FAULT, "%s: %s", o->input, strerror(errno));
 	}
-	if (!next_line(f, &r) || split_fields(&r) < 0) {
-		rc = complain(FAULT, "%s: line 1: no header of columns", o->input);
+	if (!next_csv_row(f, &r) || split_fields(&r) < 0) {
+		rc = complain_clkapply(FAULT, "%s: line 1: no header of columns", o->input);
 		goto out;
 	}
 	column = find_column(&r, o->column);
@@ -255,20 +256,21 @@ static int apply_csv(const struct options *o, const struct cal_run *run)
 		rank_column = find_column(&r, o->rank_column);
 	}
 	if (column < 0 || (o->rank < 0 && rank_column < 0)) {
-		rc = complain(FAULT, "%s: there is no column '%s'; give --column%s", o->input,
+		rc = complain_clkapply(FAULT, "%s: there is no column '%s'; give --column%s", o->input,
 			column < 0 ? o->column : o->rank_column, column < 0 ? "" : " and --rank or --rank-column");
 		goto out;
 	}
 	printf("%s,global_s,bound_s\n", r.line);
-	while (rc == OK && next_line(f, &r)) {
+	while (rc == OK && next_csv_row(f, &r)) {
 		line++;
 		rc = split_fields(&r) < 0
-			? complain(FAULT, "%s: line %" PRIu64 ": a quote is not closed, or there are too many columns",
+			? complain_clkapply(FAULT,
+				  "%s: line %" PRIu64 ": a quote is not closed, or there are too many columns",
 				  o->input, line)
 			: apply_row(o, run, &r, column, rank_column, line);
 	}
 	if (rc == OK && ferror(f)) {
-		rc = complain(FAULT, "%s: cannot be read", o->input);
+		rc = complain_clkapply(FAULT, "%s: cannot be read", o->input);
 	}
 out:
 	free(r.line);
@@ -371,14 +373,14 @@ static int apply_trace(const struct options *o, const struct cal_run *run, const
 	struct tkm_err err;
 
 	if (exponent_of(o->unit) > 0) {
-		return complain(USAGE, "--unit %s: a trace has ticks or s", unit_names[o->unit]);
+		return complain_clkapply(USAGE, "--unit %s: a trace has ticks or s", unit_names[o->unit]);
 	}
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
-		return complain(USAGE, "--clock is for CTF traces, which %s is not", o->input);
+		return complain_clkapply(USAGE, "--clock is for CTF traces, which %s is not", o->input);
 	}
 	s.x = &x;
 	if (f->restamp(&x, &err) < 0) {
-		return complain(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
+		return complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
 	}
 	printf("%s: ", o->output);
 	if (x.stamps) {
@@ -414,14 +416,14 @@ static int seen_before(const struct cal_run *run, size_t i)
 /* Prints a line <host> <rtt> <offset> for each host. A reading of the host's clock in seconds plus offset is a
  * reading of the master's clock. The offset is that of the last session; rtt is the width of its interval of
  * certainty. */
-static int mpisync(const struct options *o, const struct cal_run *run)
+static int print_mpisync(const struct options *o, const struct cal_run *run)
 {
 	const struct cal_rank *master = &run->rank[run->master];
 	long double at_zero;
 	size_t i;
 
 	if (!master->anchors || !(cal_rank_hz(master) > 0)) {
-		return complain(FAULT, "%s: the master's clock has no anchor or no frequency", o->clk);
+		return complain_clkapply(FAULT, "%s: the master's clock has no anchor or no frequency", o->clk);
 	}
 	at_zero = (long double)master->anchor[0].local.v / (long double)cal_rank_hz(master);
 	for (i = 0; i < run->ranks; i++) {
@@ -433,7 +435,8 @@ static int mpisync(const struct options *o, const struct cal_run *run)
 			continue;
 		}
 		if (!(cal_rank_hz(r) > 0)) {
-			return complain(FAULT, "%s: rank %d: the frequency of its clock is not known", o->clk, r->rank);
+			return complain_clkapply(
+				FAULT, "%s: rank %d: the frequency of its clock is not known", o->clk, r->rank);
 		}
 		if (n) {
 			offset = (long double)cal_map_at(&r->map, n->local).v * (long double)run->period_s + at_zero -
@@ -447,7 +450,7 @@ static int mpisync(const struct options *o, const struct cal_run *run)
 
 /* ---- options ---- */
 
-static int parse(int argc, char **argv, struct options *o)
+static int parse_clkapply_options(int argc, char **argv, struct options *o)
 {
 	static const char *const none = "";
 	struct tkm_option table[] = {
@@ -485,12 +488,12 @@ static int parse(int argc, char **argv, struct options *o)
 		exit(OK);
 	}
 	if (n < 0) {
-		return complain(USAGE, "%s", err.text);
+		return complain_clkapply(USAGE, "%s", err.text);
 	}
 	o->clk = word[0];
 	o->input = n > 1 ? word[1] : NULL;
 	if (!o->clk || (!o->input == (o->mpisync < 0))) {
-		return complain(USAGE,
+		return complain_clkapply(USAGE,
 			"give a correction file and either a CSV file, an OTF2 or CTF trace, or --format mpisync; "
 			"--help says more");
 	}
@@ -503,28 +506,28 @@ int main(int argc, char **argv)
 	struct cal_run run = { 0 };
 	const struct xch_format *f;
 	struct tkm_err err;
-	int rc = parse(argc, argv, &o);
+	int rc = parse_clkapply_options(argc, argv, &o);
 
 	if (rc != OK) {
 		return rc;
 	}
 	if (cal_clk_load(o.clk, &run, &err) < 0) {
-		return complain(FAULT, "%s", err.text);
+		return complain_clkapply(FAULT, "%s", err.text);
 	}
 	f = o.mpisync == 0 ? NULL : trace_format(o.input);
 	if (!f && *o.clock) {
-		rc = complain(USAGE, "--clock is for CTF traces");
+		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
 	} else if (f ? !*o.output : *o.output) {
-		rc = complain(USAGE,
+		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
 			  : "--output is for OTF2 and CTF traces",
 			o.input);
 	} else {
-		rc = f ? apply_trace(&o, &run, f) : o.mpisync == 0 ? mpisync(&o, &run) : apply_csv(&o, &run);
+		rc = f ? apply_trace(&o, &run, f) : o.mpisync == 0 ? print_mpisync(&o, &run) : apply_csv(&o, &run);
 	}
 	cal_run_free(&run);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {
-		rc = complain(FAULT, "cannot write to standard output: %s", strerror(errno));
+		rc = complain_clkapply(FAULT, "cannot write to standard output: %s", strerror(errno));
 	}
 	return rc;
 }

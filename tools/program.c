@@ -155,7 +155,7 @@ static int run_action(const struct stt_options *o)
 }
 
 /* An input that is not an STF trace is converted to one first, unless that conversion is the whole request. */
-static int run(const struct stt_options *o)
+static int run_stftool(const struct stt_options *o)
 {
 	const struct xch_format *from, *to = NULL;
 
@@ -200,7 +200,10 @@ int stt_main(int argc, char **argv, const char *program)
 	occupy_standard_files();
 	signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is reported and does not end the program */
 	rc = stt_options_parse(argc, argv, &o, &e);
-	rc = rc < 0 ? stt_usage(&o, "%s", e.text) : rc > 0 ? STT_OK : stt_take_stdin(&o) < 0 ? STT_FAULT : run(&o);
+	rc = rc < 0                      ? stt_usage(&o, "%s", e.text)
+		: rc > 0                 ? STT_OK
+		: stt_take_stdin(&o) < 0 ? STT_FAULT
+					 : run_stftool(&o);
 	stt_options_free(&o);
 	if (fflush(stdout) != 0 && rc == STT_OK) {
 		rc = stt_fault(&o, "cannot write to standard output: %s", strerror(errno));

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int width_of(FILE *out)
+static int help_width(FILE *out)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize w;
@@ -113,7 +113,7 @@ void tkm_front_help(const struct tkm_front *f, FILE *out)
 		{ "USAGE", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print how to call it, and the names of the options" },
 		{ "VERSION", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print the version" } };
 	const struct tkm_option *o;
-	int width = width_of(out);
+	int width = help_width(out);
 	size_t i;
 
 	print_usage(f, out);
@@ -137,7 +137,7 @@ static void print_names(const struct tkm_front *f, FILE *out)
 {
 	const struct tkm_option *o;
 	char name[64], word[160];
-	int width = width_of(out), at = 6;
+	int width = help_width(out), at = 6;
 
 	print_usage(f, out);
 	fprintf(out, "%6s", "");

@@ -35,7 +35,7 @@ static int out_of_range(const struct tkm_option *o, const char *text, const char
 		o->min, o->max, o->type == TKM_OPTION_BYTES ? " bytes" : "");
 }
 
-static int add_text(struct tkm_option_list *l, const char *text, const char *origin, struct tkm_err *err)
+static int add_list_text(struct tkm_option_list *l, const char *text, const char *origin, struct tkm_err *err)
 {
 	return tkm_append_text(&l->text, &l->n, text) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin)
 							  : 0;
@@ -129,7 +129,7 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 		ok = parse_level(o, text) == 0;
 		break;
 	case TKM_OPTION_LIST:
-		return add_text(o->value, text, origin, err);
+		return add_list_text(o->value, text, origin, err);
 	case TKM_OPTION_WORD:
 		return set_word(o, text, origin, err);
 	}
@@ -211,7 +211,7 @@ static char *next_field(char **p)
 	return start;
 }
 
-static const struct tkm_option *find(const struct tkm_option *table, const char *name, size_t len)
+static const struct tkm_option *find_option_of(const struct tkm_option *table, const char *name, size_t len)
 {
 	for (; table->name; table++) {
 		if (strlen(table->name) == len && !strncasecmp(table->name, name, len)) {
@@ -223,7 +223,7 @@ static const struct tkm_option *find(const struct tkm_option *table, const char 
 
 const struct tkm_option *tkm_option_find(const struct tkm_option *table, const char *name)
 {
-	return find(table, name, strlen(name));
+	return find_option_of(table, name, strlen(name));
 }
 
 int tkm_option_set_rest(const struct tkm_option *o, char *text, const char *origin, struct tkm_err *err)
@@ -258,7 +258,7 @@ static int set_line(const char *name, char *rest, const char *origin, void *ctx)
 	return o ? tkm_option_set_rest(o, rest, origin, c->err) : 0;
 }
 
-static int one_line(char *text, const char *origin, tkm_option_line line, void *ctx)
+static int read_option_line(char *text, const char *origin, tkm_option_line line, void *ctx)
 {
 	char *name;
 
@@ -272,7 +272,7 @@ static int one_line(char *text, const char *origin, tkm_option_line line, void *
 	return line(name, text, origin, ctx);
 }
 
-static int all_lines(FILE *f, const char *path, const struct tkm_option_reader *reader, struct tkm_err *err)
+static int read_option_lines(FILE *f, const char *path, const struct tkm_option_reader *reader, struct tkm_err *err)
 {
 	struct tkm_option_storage *s;
 	char *line = NULL, origin[300];
@@ -295,7 +295,7 @@ static int all_lines(FILE *f, const char *path, const struct tkm_option_reader *
 		*reader->storage = s;
 		memcpy(s->text, line, (size_t)n + 1);
 		s->text[strcspn(s->text, "\r\n")] = '\0';
-		rc = one_line(s->text, origin, reader->line, reader->ctx);
+		rc = read_option_line(s->text, origin, reader->line, reader->ctx);
 	}
 	if (rc == 0 && ferror(f)) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
@@ -309,7 +309,8 @@ int tkm_option_lines(const char *path, const struct tkm_option_reader *reader, s
 {
 	FILE *f = fopen(path, "re");
 
-	return f ? all_lines(f, path, reader, err) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+	return f ? read_option_lines(f, path, reader, err)
+		 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
 }
 
 int tkm_option_text(
@@ -320,7 +321,8 @@ int tkm_option_text(
 	if (size == 0) {
 		return 0;
 	}
-	return f ? all_lines(f, name, reader, err) : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
+	return f ? read_option_lines(f, name, reader, err)
+		 : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
 }
 
 int tkm_option_file(
@@ -405,7 +407,7 @@ int tkm_option_takes(const struct tkm_option *o, const char *word)
 }
 
 /* Joins words first to last-1 with blanks and adds the text to a list. */
-static int set_list(
+static int set_list_of_words(
 	const struct tkm_option *o, char **argv, int first, int last, const char *origin, struct tkm_err *err)
 {
 	size_t n = 1, at = 0;
@@ -455,7 +457,7 @@ static int one_argument(const struct tkm_option *table, int argc, char **argv, i
 {
 	const char *name = argv[i] + 2, *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
-	const struct tkm_option *o = find(table, name, len);
+	const struct tkm_option *o = find_option_of(table, name, len);
 	char origin[80], typed[64];
 	int k = i + 1;
 
@@ -471,7 +473,7 @@ static int one_argument(const struct tkm_option *table, int argc, char **argv, i
 		while (k < argc && tkm_option_takes(o, argv[k])) {
 			k++;
 		}
-		return set_list(o, argv, i + 1, k, origin, err) < 0 ? -1 : k - i;
+		return set_list_of_words(o, argv, i + 1, k, origin, err) < 0 ? -1 : k - i;
 	}
 	if (k < argc && tkm_option_takes(o, argv[k])) {
 		return tkm_option_set(o, argv[k], origin, err) < 0 ? -1 : 2;

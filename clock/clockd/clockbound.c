@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void put_time(int64_t *s, int64_t *ns, int64_t t)
+static void put_clockbound_time(int64_t *s, int64_t *ns, int64_t t)
 {
 	*s = t / 1000000000;
 	*ns = t % 1000000000;
@@ -27,8 +27,8 @@ void tkc_clockbound_write(struct tkc_clockbound *c, const struct tkc_clockbound_
 	clock_getres(CLOCK_MONOTONIC_COARSE, &step);
 	atomic_store_explicit(&c->generation, n, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	put_time(&c->as_of_s, &c->as_of_ns, s->as_of_ns);
-	put_time(&c->void_after_s, &c->void_after_ns, s->as_of_ns + s->valid_ns);
+	put_clockbound_time(&c->as_of_s, &c->as_of_ns, s->as_of_ns);
+	put_clockbound_time(&c->void_after_s, &c->void_after_ns, s->as_of_ns + s->valid_ns);
 	/* a client measures the age with the coarse clock, which can be one step behind */
 	c->bound_ns = (int64_t)ceil(s->bound_ns + s->max_drift * (1e9 * (double)step.tv_sec + (double)step.tv_nsec));
 	c->disruption_marker = s->marker;

@@ -62,7 +62,7 @@ static void end_by_signal(int signal)
 
 /* Opens the counter if all processing units read the same one, else a kernel clock. *lag_s: how far readings of other
  * processes can differ. */
-static struct tmr_timer *open_timer(double *lag_s, struct tkm_err *err)
+static struct tmr_timer *open_served_timer(double *lag_s, struct tkm_err *err)
 {
 	struct tmr_timer *t = tmr_open("CPU", 0, err);
 	struct tmr_quality q;
@@ -86,7 +86,7 @@ static struct tmr_timer *open_timer(double *lag_s, struct tkm_err *err)
 	return NULL;
 }
 
-static int64_t coarse_ns(void)
+static int64_t coarse_realtime_ns(void)
 {
 	struct timespec ts;
 
@@ -129,7 +129,7 @@ static void publish_clockbound(struct server *s, const struct tkc_reading *r, co
 
 static void update_pages(struct server *s)
 {
-	int64_t as_of_ns = coarse_ns();
+	int64_t as_of_ns = coarse_realtime_ns();
 	struct tkc_reading r;
 	struct tkc_watch watch;
 	struct tkc_map m;
@@ -178,7 +178,7 @@ static int open_server(struct server *s, struct tkm_err *err)
 
 	s->vmclock = tkc_vmclock_open();
 	tkc_watch(s->vmclock, &s->first);
-	s->timer = open_timer(&lag_s, err);
+	s->timer = open_served_timer(&lag_s, err);
 	if (!s->timer || tkc_reference_open(&s->reference, s->o->reference, s->timer, lag_s, err) < 0 ||
 		tkc_create(&s->page, &(struct tkc_page_of){ NULL, TKC_UTC_NAME, TICKMARK_UTC, 0, s->timer->name },
 			err) < 0) {

@@ -155,7 +155,7 @@ static double tick_of(const char *name)
 	return tick;
 }
 
-static int open_device(struct tkc_reference *r, struct tkm_err *err)
+static int open_ptp_device(struct tkc_reference *r, struct tkm_err *err)
 {
 	const char *base = strrchr(r->name, '/');
 
@@ -189,7 +189,7 @@ int tkc_reference_open(
 			return tkm_fail(err, TKM_ERR_UNAVAIL, "no bound for UTC: %s", why);
 		}
 	} else if (!strncmp(name, "ptp:", 4)) {
-		rc = open_device(r, err);
+		rc = open_ptp_device(r, err);
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG, "'%s': the references ntp and ptp:/dev/ptpN are known", name);
 	}

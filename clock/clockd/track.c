@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static void forget(struct tkc_track *t)
+static void forget_track(struct tkc_track *t)
 {
 	t->anchors = 0;
 	t->low = t->ns_per_tick * (1 - t->max_drift);
@@ -20,7 +20,7 @@ void tkc_track_begin(struct tkc_track *t, double ns_per_tick, double max_drift, 
 	t->max_drift = max_drift;
 	t->max_wander = max_wander;
 	t->valid_ticks = valid_ticks;
-	forget(t);
+	forget_track(t);
 }
 
 /* Limits the rate at any instant by the mean rate since each earlier reading, +- two wanders. Returns 0, or -1: no rate
@@ -83,11 +83,11 @@ void tkc_track_add(struct tkc_track *t, const struct tkc_reading *r, struct tkc_
 	m->status = TICKMARK_UNSYNCHRONISED;
 	m->reason = r->reason;
 	if (r->status != TICKMARK_OK) {
-		forget(t); /* readings after it may be from another clock */
+		forget_track(t); /* readings after it may be from another clock */
 		return;
 	}
 	if (learn_rate(t, r) < 0) {
-		forget(t);
+		forget_track(t);
 		t->contradicted = 1;
 		t->contradictions++;
 		t->distrust_until = r->raw + t->valid_ticks;

@@ -9,7 +9,7 @@
 enum { KEYS = 40, OTHERS = 0 };
 
 static struct tmr_timer timer = { .hz = 1e6 };
-static struct vt_collect collect = { .timer_ = &timer };
+static struct vt_collect collect = { .timer = &timer };
 
 /* ---- what has been written, in place of the raw file ---- */
 

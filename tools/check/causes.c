@@ -11,7 +11,7 @@ struct cause {
 	char *text;
 };
 
-static uint64_t key_of(const char *suffix, const char *text)
+static uint64_t key_of_cause(const char *suffix, const char *text)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 	int inside = 0;
@@ -30,7 +30,7 @@ static uint64_t key_of(const char *suffix, const char *text)
 
 int stt_cause_is_known(struct stt_causes *c, const char *path, const char *suffix, const char *text)
 {
-	uint64_t key = key_of(suffix, text);
+	uint64_t key = key_of_cause(suffix, text);
 	struct cause *x = tkm_table_put(&c->said, &key, sizeof(key), sizeof(*x));
 
 	if (!x) {

@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-static int add(struct stt_order_clock *c, const char *text)
+static int add_order_clock(struct stt_order_clock *c, const char *text)
 {
 	struct xch_bound b, *new;
 
@@ -43,7 +43,7 @@ int stt_order_open(struct stt_order *x, const struct stt_trace *t)
 	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
 		n = 0;
 		if (cls && !strcmp(cls, "clock-bound") && sscanf(text, "process %u%n", &process, &n) == 1 &&
-			process < x->n && add(&x->clock[process], text + n) < 0) {
+			process < x->n && add_order_clock(&x->clock[process], text + n) < 0) {
 			return -1;
 		}
 	}
@@ -61,7 +61,7 @@ void stt_order_close(struct stt_order *x)
 }
 
 /* Seconds; NaN: the trace does not state it. */
-static double bound_at(const struct stt_order *x, uint32_t process, uint64_t time)
+static double order_bound_at(const struct stt_order *x, uint32_t process, uint64_t time)
 {
 	const struct stt_order_clock *c = process < x->n ? &x->clock[process] : NULL;
 	size_t low = 0, high = c ? c->n : 0, mid;
@@ -92,7 +92,7 @@ int stt_order_message(struct stt_order *x, const struct stf_record *rec, char *w
 		return 0;
 	}
 	back = -(double)takes * x->resolution;
-	bound = bound_at(x, from, rec->time) + bound_at(x, to, rec->time + (uint64_t)takes);
+	bound = order_bound_at(x, from, rec->time) + order_bound_at(x, to, rec->time + (uint64_t)takes);
 	if (isnan(bound)) {
 		x->unknown++;
 		x->unknown_s = fmax(x->unknown_s, back);

@@ -56,7 +56,7 @@ static int split_suffix(const char *rest, size_t *suffix, long *pid)
 	return (*suffix == 0 || rest[0] == '.') && !strpbrk(rest, " \t\n") && *suffix < 200 ? 0 : -1;
 }
 
-static int add_part(struct parts *l, const char *folder, const char *file, size_t name)
+static int add_salvaged_part(struct parts *l, const char *folder, const char *file, size_t name)
 {
 	struct part part = { NULL, NULL, 0, { 0, 0 } }, *p;
 	struct stat st;
@@ -84,7 +84,7 @@ static int add_part(struct parts *l, const char *folder, const char *file, size_
 }
 
 /* Lists all files whose names begin with that of the base file `path`. */
-static int list_parts(struct parts *l, const char *path)
+static int list_salvaged_parts(struct parts *l, const char *path)
 {
 	char *copy = strdup(path), *again = strdup(path), *real = NULL;
 	const char *folder = copy ? dirname(copy) : NULL, *name = again ? basename(again) : NULL;
@@ -96,7 +96,7 @@ static int list_parts(struct parts *l, const char *path)
 	real = rc == 0 ? realpath(folder, NULL) : NULL;
 	while (rc == 0 && real && (e = readdir(d))) {
 		if (!strncmp(e->d_name, name, strlen(name))) {
-			rc = add_part(l, real, e->d_name, strlen(name));
+			rc = add_salvaged_part(l, real, e->d_name, strlen(name));
 		}
 	}
 	if (d) {
@@ -135,7 +135,7 @@ char *stt_salvage_left(const char *path)
 	char *found = NULL;
 	size_t i;
 
-	for (i = list_parts(&l, path) < 0 ? l.n : 0; i < l.n && !found; i++) {
+	for (i = list_salvaged_parts(&l, path) < 0 ? l.n : 0; i < l.n && !found; i++) {
 		if (l.p[i].pid && !*l.p[i].suffix) {
 			found = strdup(l.p[i].path);
 		}
@@ -290,7 +290,7 @@ static int link_parts(struct stt_salvage *s, const struct stt_options *o, const 
 	return rc;
 }
 
-static int write_base(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old,
+static int write_salvaged_base(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old,
 	const struct part *const *part, size_t n, const struct clock *clock)
 {
 	FILE *f = fopen(s->base, "wxe");
@@ -326,7 +326,7 @@ static int is_component(const struct part *p)
 	return 0;
 }
 
-static int is_declared(const struct stt_trace *t, const char *suffix)
+static int is_component_declared(const struct stt_trace *t, const char *suffix)
 {
 	const struct stf_record *rec;
 	const char *name;
@@ -347,12 +347,12 @@ size_t stt_salvage_undeclared(const struct stt_options *o, const struct stt_trac
 	struct parts l = { NULL, 0 };
 	size_t i, n = 0;
 
-	if (list_parts(&l, t->path) < 0) {
+	if (list_salvaged_parts(&l, t->path) < 0) {
 		stt_fault(o, "%s: cannot look for components that it does not declare", t->path);
 		free_parts(&l);
 	}
 	for (i = 0; i < l.n; i++) {
-		if (!l.p[i].pid && is_component(&l.p[i]) && !is_declared(t, l.p[i].suffix)) {
+		if (!l.p[i].pid && is_component(&l.p[i]) && !is_component_declared(t, l.p[i].suffix)) {
 			stt_fault(o, "%s%s: no file declaration of the index names it", t->path, l.p[i].suffix);
 			n++;
 		}
@@ -361,13 +361,13 @@ size_t stt_salvage_undeclared(const struct stt_options *o, const struct stt_trac
 	return n;
 }
 
-static int by_suffix(const void *a, const void *b)
+static int by_part_suffix(const void *a, const void *b)
 {
 	return strcmp((*(const struct part *const *)a)->suffix, (*(const struct part *const *)b)->suffix);
 }
 
 /* For each component, chooses the file of the writer, or else the one that has its final name. */
-static size_t choose(const struct parts *l, long pid, const struct part **part)
+static size_t choose_parts(const struct parts *l, long pid, const struct part **part)
 {
 	size_t i, k, n = 0;
 
@@ -385,7 +385,7 @@ static size_t choose(const struct parts *l, long pid, const struct part **part)
 			part[k] = p;
 		}
 	}
-	qsort(part, n, sizeof(*part), by_suffix);
+	qsort(part, n, sizeof(*part), by_part_suffix);
 	return n;
 }
 
@@ -426,7 +426,7 @@ static size_t keep_one_trace(
 
 /* Byte order and resolution are never guessed. They come from the components, from the user, or from a base file
  * that is not damaged. */
-static int find_clock(
+static int find_salvaged_clock(
 	struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, struct clock *clock)
 {
 	int good = old && old->r && stf_reader_fault(old->r)->code != STF_ERR_CHECKSUM;
@@ -480,8 +480,8 @@ static int make_trace(struct stt_salvage *s, const struct stt_options *o, const 
 	}
 	n = keep_one_trace(s, o, part, n, &clock);
 	s->components = n;
-	return find_clock(s, o, old, &clock) < 0 || link_parts(s, o, part, n) < 0 ||
-			write_base(s, o, old, part, n, &clock) < 0
+	return find_salvaged_clock(s, o, old, &clock) < 0 || link_parts(s, o, part, n) < 0 ||
+			write_salvaged_base(s, o, old, part, n, &clock) < 0
 		? -1
 		: 0;
 }
@@ -502,10 +502,10 @@ int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct
 		pid = strtol(t + 5, NULL, 10);
 		*t = '\0';
 	}
-	if (path && list_parts(&l, path) == 0 && l.n) {
+	if (path && list_salvaged_parts(&l, path) == 0 && l.n) {
 		part = calloc(l.n, sizeof(*part));
 		pid = pid ? pid : last_writer(&l);
-		n = part ? choose(&l, pid, part) : 0;
+		n = part ? choose_parts(&l, pid, part) : 0;
 	}
 	for (i = 0; i < l.n && pid && !old; i++) {
 		if (l.p[i].pid == pid && !*l.p[i].suffix) {

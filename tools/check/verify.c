@@ -34,10 +34,10 @@ struct place {
 	uint32_t categories; /* the categories allowed in this data file, 0: the index does not say */
 };
 
-static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
+static void report_fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
+static void report_fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
 {
 	struct stf_err e = { .offset = rec ? rec->offset : 0, .record = rec ? rec->number : 0 };
 	va_list ap;
@@ -61,7 +61,7 @@ static void library_fault(struct verify *v, const struct stf_err *e)
 
 /* ---- one record ---- */
 
-static int is_declared(const struct verify *v, unsigned class_id, uint32_t id)
+static int is_id_declared(const struct verify *v, unsigned class_id, uint32_t id)
 {
 	return id == 0 || stf_reader_find(v->t.r, class_id, id) != NULL;
 }
@@ -76,7 +76,7 @@ static int willy_is_known(const struct verify *v, uint32_t willy)
 			stf_willy_thread(willy) < v->t.threads[stf_willy_process(willy)]);
 }
 
-static uint32_t element(const struct stf_field *f, const struct stf_value *value, uint32_t i)
+static uint32_t array_element(const struct stf_field *f, const struct stf_value *value, uint32_t i)
 {
 	return f->type == STF_U1 ? ((const uint8_t *)value->array)[i] : ((const uint32_t *)value->array)[i];
 }
@@ -99,21 +99,22 @@ static void check_references(struct verify *v, const char *suffix, const struct 
 
 		if (f->type == STF_WILLYID && !f->is_array && !willy_is_known(v, (uint32_t)value->u) &&
 			!has_no_receiver(l, f, value)) {
-			fault(v, suffix, rec, "%s: %s is a thread or group that was not declared (CPU %" PRIu64 ")",
-				l->name, f->name, value->u + 1);
+			report_fault(v, suffix, rec,
+				"%s: %s is a thread or group that was not declared (CPU %" PRIu64 ")", l->name, f->name,
+				value->u + 1);
 		}
 		n = !f->ref_class ? 0 : f->is_array ? value->count : 1;
 		for (i = 0; i < n; i++) {
-			id = f->is_array ? element(f, value, i) : (uint32_t)value->u;
-			if (!is_declared(v, f->ref_class, id)) {
-				fault(v, suffix, rec, "%s: refers to what was not declared, %s (%" PRIu32 ")", l->name,
-					f->name, id);
+			id = f->is_array ? array_element(f, value, i) : (uint32_t)value->u;
+			if (!is_id_declared(v, f->ref_class, id)) {
+				report_fault(v, suffix, rec, "%s: refers to what was not declared, %s (%" PRIu32 ")",
+					l->name, f->name, id);
 			}
 		}
 	}
 }
 
-static void count(struct verify *v, const struct stf_record *rec)
+static void count_verified_record(struct verify *v, const struct stf_record *rec)
 {
 	switch (rec->layout->class_id) {
 	case STF_ID_enter_function:
@@ -162,7 +163,7 @@ static void peek(struct anchors *a, const struct stf_record *rec)
 
 	stf_get_anchor(rec, &x);
 	if (a->any ? x.offset <= a->peeked.offset : x.offset != 0) {
-		fault(a->v, a->suffix, rec, "anchor: offset %" PRIu64 " is not %s", x.offset,
+		report_fault(a->v, a->suffix, rec, "anchor: offset %" PRIu64 " is not %s", x.offset,
 			a->any ? "above that of the anchor before" : "0, as the first must be");
 	}
 	a->peek = *rec;
@@ -188,7 +189,7 @@ static void read_histories(struct anchors *a)
 		began |= rec->layout->class_id == STF_ID_begin_of_history;
 		ended |= rec->layout->class_id == STF_ID_end_of_history;
 		if (stt_anchor_add(&a->next, rec) < 0) {
-			fault(a->v, a->suffix, rec, "out of memory");
+			report_fault(a->v, a->suffix, rec, "out of memory");
 			break;
 		}
 	}
@@ -198,7 +199,8 @@ static void read_histories(struct anchors *a)
 		a->c = NULL;
 		a->have = 0; /* the rest of the anchor's histories is not used */
 	} else if ((a->next.tells || a->next.a.offset == 0) && (!began || !ended)) {
-		fault(a->v, a->suffix, &(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
+		report_fault(a->v, a->suffix,
+			&(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
 			"anchor: no %s after it", began ? "end_of_history" : "begin_of_history");
 		a->have = 0;
 	}
@@ -215,7 +217,8 @@ static void next_anchor(struct anchors *a)
 		if (!a->has_peek) {
 			a->v->records++;
 			if (rec->layout->class_id != STF_ID_anchor) {
-				fault(a->v, a->suffix, rec, "%s: comes before the first anchor", rec->layout->name);
+				report_fault(
+					a->v, a->suffix, rec, "%s: comes before the first anchor", rec->layout->name);
 				continue;
 			}
 			peek(a, rec);
@@ -247,12 +250,12 @@ static void open_anchors(struct anchors *a)
 	}
 	a->replay = stt_replay_new();
 	if (!a->replay) {
-		fault(a->v, a->suffix, NULL, "out of memory");
+		report_fault(a->v, a->suffix, NULL, "out of memory");
 	}
 	next_anchor(a);
 }
 
-static void close_anchors(struct anchors *a)
+static void close_anchor_file(struct anchors *a)
 {
 	stf_cursor_close(a->c);
 	stt_anchor_free(&a->next);
@@ -277,19 +280,19 @@ static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t o
 		uint64_t high = certain ? p->time : now >= p->time ? now : p->time;
 
 		if (a->next.a.offset < offset && (certain || (p->number && a->next.a.offset <= p->offset))) {
-			fault(a->v, a->suffix, &at,
+			report_fault(a->v, a->suffix, &at,
 				"anchor: offset %" PRIu64 " is inside the record at offset %" PRIu64, a->next.a.offset,
 				p->offset);
 		} else if (t < low || t > high) {
-			fault(a->v, a->suffix, &at,
+			report_fault(a->v, a->suffix, &at,
 				"anchor: time_prev %" PRIu64 " does not fit its place in the data, "
 				"between %" PRIu64 " and %" PRIu64,
 				t, low, high);
 		} else if (a->replay && a->next.tells &&
 			stt_replay_compare(a->replay, &a->next, why, sizeof(why)) < 0) {
-			fault(a->v, a->suffix, &at, "out of memory");
+			report_fault(a->v, a->suffix, &at, "out of memory");
 		} else if (why[0]) {
-			fault(a->v, a->suffix, &at, "anchor: %s", why);
+			report_fault(a->v, a->suffix, &at, "anchor: %s", why);
 		}
 	}
 }
@@ -315,14 +318,14 @@ static void check_sample(
 	uint32_t j, id;
 
 	if (!willy_is_known(v, stf_batch_willy(b, i))) {
-		fault(v, p->suffix, &rec,
+		report_fault(v, p->suffix, &rec,
 			"counter_value: willy is a thread or group that was not declared (CPU %" PRIu64 ")",
 			(uint64_t)stf_batch_willy(b, i) + 1);
 	}
 	for (j = 0; j < b->k; j++) {
 		id = stf_batch_counter(b, i, j);
-		if (!is_declared(v, STF_ID_counter_definition, id)) {
-			fault(v, p->suffix, &rec,
+		if (!is_id_declared(v, STF_ID_counter_definition, id)) {
+			report_fault(v, p->suffix, &rec,
 				"counter_value: refers to what was not declared, counters (%" PRIu32 ")", id);
 		}
 	}
@@ -350,23 +353,23 @@ static void check_samples(struct verify *v, const struct place *p, struct anchor
 		}
 		/* only the last sample of this thread and these counters is in an anchor */
 		if (a->replay && i > from && stt_replay_sample(a->replay, b, i - 1) < 0) {
-			fault(v, p->suffix, NULL, "out of memory");
+			report_fault(v, p->suffix, NULL, "out of memory");
 		}
 		check_sample(v, p, b, i, good);
 	}
 	if (a->replay && n > from && stt_replay_sample(a->replay, b, n - 1) < 0) {
-		fault(v, p->suffix, NULL, "out of memory");
+		report_fault(v, p->suffix, NULL, "out of memory");
 	}
 }
 
 static void check_time(struct verify *v, const struct place *p, const struct stf_record *rec)
 {
 	if (v->has_duration && (rec->time < v->start || rec->time > v->end)) {
-		fault(v, p->suffix, rec, "%s: time %" PRIu64 " is outside the duration, %" PRIu64 " to %" PRIu64,
+		report_fault(v, p->suffix, rec, "%s: time %" PRIu64 " is outside the duration, %" PRIu64 " to %" PRIu64,
 			rec->layout->name, rec->time, v->start, v->end);
 	}
 	if (p->categories && !(p->categories >> rec->layout->kind & 1)) {
-		fault(v, p->suffix, rec, "%s: this file is declared for other categories (%" PRIu32 ")",
+		report_fault(v, p->suffix, rec, "%s: this file is declared for other categories (%" PRIu32 ")",
 			rec->layout->name, p->categories);
 	}
 }
@@ -418,13 +421,13 @@ static void check_event(
 	pass_anchors(a, at, rec->offset, rec->number, rec->time);
 	check_time(v, p, rec);
 	check_references(v, p->suffix, rec);
-	count(v, rec);
+	count_verified_record(v, rec);
 	if (rec->layout->class_id == STF_ID_one_to_one_communication &&
 		stt_order_message(&v->order, rec, why, sizeof(why))) {
-		fault(v, p->suffix, rec, "%s: %s", rec->layout->name, why);
+		report_fault(v, p->suffix, rec, "%s: %s", rec->layout->name, why);
 	}
 	if (a->replay && stt_replay_record(a->replay, rec) < 0) {
-		fault(v, p->suffix, rec, "out of memory");
+		report_fault(v, p->suffix, rec, "out of memory");
 	}
 	*at = (struct progress){ rec->offset, rec->number, rec->time };
 }
@@ -460,10 +463,10 @@ static void verify_data(struct verify *v, const struct place *p, const char *anc
 		library_fault(v, &e);
 	}
 	for (; more == 0 && a.have; next_anchor(&a)) {
-		fault(v, anchor_suffix, &(struct stf_record){ .offset = a.next.offset, .number = a.next.number },
+		report_fault(v, anchor_suffix, &(struct stf_record){ .offset = a.next.offset, .number = a.next.number },
 			"anchor: offset %" PRIu64 " has no record after it", a.next.a.offset);
 	}
-	close_anchors(&a);
+	close_anchor_file(&a);
 	v->files++;
 }
 
@@ -504,7 +507,7 @@ struct entry {
 	size_t place;
 };
 
-static int by_suffix(const void *a, const void *b)
+static int by_entry_suffix(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 	int d = strcmp(x->suffix, y->suffix);
@@ -532,7 +535,7 @@ static char *find_twice(const struct verify *v, size_t n)
 		e[i].place = i;
 	}
 	if (e && twice) {
-		qsort(e, n, sizeof(*e), by_suffix);
+		qsort(e, n, sizeof(*e), by_entry_suffix);
 		for (i = 1; i < n; i++) {
 			twice[e[i].place] = !strcmp(e[i - 1].suffix, e[i].suffix);
 		}
@@ -564,7 +567,7 @@ static struct entry *list_anchors(const struct verify *v, size_t n)
 }
 
 /* Finds what is declared about the data file `id`. */
-static void find_place(
+static void find_declared_place(
 	const struct verify *v, const struct entry *e, size_t n, uint32_t id, struct place *p, const char **anchors)
 {
 	size_t lo = 0, hi = n, mid;
@@ -592,7 +595,7 @@ static void verify_files(struct verify *v)
 	struct entry *e = list_anchors(v, n);
 
 	if (!twice || !e) {
-		fault(v, "", NULL, "out of memory");
+		report_fault(v, "", NULL, "out of memory");
 		free(twice);
 		free(e);
 		return;
@@ -604,7 +607,7 @@ static void verify_files(struct verify *v)
 		stf_get_file_declaration(rec, &d);
 		p.suffix = d.suffix;
 		if (twice[i]) {
-			fault(v, "", rec, "file_declaration: %s is declared twice", d.suffix);
+			report_fault(v, "", rec, "file_declaration: %s is declared twice", d.suffix);
 			continue;
 		}
 		stt_say(v->o, 2, "%s%s", v->t.path, d.suffix);
@@ -614,7 +617,7 @@ static void verify_files(struct verify *v)
 			}
 			continue;
 		}
-		find_place(v, e, n, d.id, &p, &anchors);
+		find_declared_place(v, e, n, d.id, &p, &anchors);
 		verify_data(v, &p, anchors);
 	}
 	free(twice);
@@ -660,14 +663,14 @@ static void verify_bytes(struct verify *v)
 	for (i = 0; (rc = stf_reader_check(v->t.r, i, &c, &e)) > 0; i++) {
 		v->checked += c.result == STF_CHECK_GOOD;
 		if (c.result == STF_CHECK_SIZE) {
-			fault(v, c.suffix, NULL, "has %" PRIu64 " bytes, the index states %" PRIu64, c.size,
+			report_fault(v, c.suffix, NULL, "has %" PRIu64 " bytes, the index states %" PRIu64, c.size,
 				c.want_size);
 		} else if (c.result == STF_CHECK_HASH) {
 			name_damage(v, c.suffix);
-			fault(v, c.suffix, NULL, "has the checksum %016" PRIx64 ", the index states %016" PRIx64,
+			report_fault(v, c.suffix, NULL, "has the checksum %016" PRIx64 ", the index states %016" PRIx64,
 				c.hash, c.want_hash);
 		} else if (c.result == STF_CHECK_MISSING) {
-			fault(v, c.suffix, NULL, "is missing");
+			report_fault(v, c.suffix, NULL, "is missing");
 		}
 	}
 	if (rc < 0) {
@@ -675,10 +678,11 @@ static void verify_bytes(struct verify *v)
 	}
 }
 
-static void compare(struct verify *v, const struct stf_record *rec, const char *what, uint32_t said, uint64_t found)
+static void compare_with_declared(
+	struct verify *v, const struct stf_record *rec, const char *what, uint32_t said, uint64_t found)
 {
 	if (said != (found > UINT32_MAX ? UINT32_MAX : found)) {
-		fault(v, "", rec, "event_summary: %" PRIu32 " %s, the files have %" PRIu64, said, what, found);
+		report_fault(v, "", rec, "event_summary: %" PRIu32 " %s, the files have %" PRIu64, said, what, found);
 	}
 }
 
@@ -691,11 +695,11 @@ static void verify_totals(struct verify *v)
 		return;
 	}
 	stf_get_event_summary(rec, &s);
-	compare(v, rec, "functions", s.num_funcs, v->funcs);
-	compare(v, rec, "messages", s.num_one_to_ones, v->messages);
-	compare(v, rec, "collective operations", s.num_collectives, v->collectives);
-	compare(v, rec, "scopes", s.num_scopes, v->scopes);
-	compare(v, rec, "counter samples", s.num_counters, v->counters);
+	compare_with_declared(v, rec, "functions", s.num_funcs, v->funcs);
+	compare_with_declared(v, rec, "messages", s.num_one_to_ones, v->messages);
+	compare_with_declared(v, rec, "collective operations", s.num_collectives, v->collectives);
+	compare_with_declared(v, rec, "scopes", s.num_scopes, v->scopes);
+	compare_with_declared(v, rec, "counter samples", s.num_counters, v->counters);
 }
 
 static void verify_index(struct verify *v)
@@ -718,11 +722,11 @@ static void verify_index(struct verify *v)
 			stf_reader_faults(v->t.r) - 1);
 	}
 	if (!(v->t.resolution > 0)) {
-		fault(v, "", NULL, "no usable clock_resolution, so no stamp can be turned into seconds");
+		report_fault(v, "", NULL, "no usable clock_resolution, so no stamp can be turned into seconds");
 	}
 	v->has_duration = stf_reader_duration(v->t.r, &v->start, &v->end) == 0;
 	if (v->has_duration && v->start > v->end) {
-		fault(v, "", stf_reader_record(v->t.r, STF_ID_duration, 0),
+		report_fault(v, "", stf_reader_record(v->t.r, STF_ID_duration, 0),
 			"duration: ends before it begins, %" PRIu64 " to %" PRIu64, v->start, v->end);
 		v->has_duration = 0;
 	}
@@ -736,7 +740,7 @@ int stt_verify(const struct stt_options *o)
 		return STT_FAULT;
 	}
 	if (stt_order_open(&v.order, &v.t) < 0) {
-		fault(&v, "", NULL, "out of memory");
+		report_fault(&v, "", NULL, "out of memory");
 	}
 	verify_index(&v);
 	verify_bytes(&v);

@@ -16,7 +16,7 @@
 
 /* ---- messages ---- */
 
-static void print_line(const struct stt_options *o, const char *fmt, va_list ap)
+static void print_program_line(const struct stt_options *o, const char *fmt, va_list ap)
 {
 	char text[1024];
 
@@ -30,7 +30,7 @@ int stt_fault(const struct stt_options *o, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print_line(o, fmt, ap);
+	print_program_line(o, fmt, ap);
 	va_end(ap);
 	return STT_FAULT;
 }
@@ -40,7 +40,7 @@ int stt_usage(const struct stt_options *o, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	print_line(o, fmt, ap);
+	print_program_line(o, fmt, ap);
 	va_end(ap);
 	return STT_USAGE;
 }
@@ -51,7 +51,7 @@ void stt_say(const struct stt_options *o, int level, const char *fmt, ...)
 
 	if (o->verbose >= level) {
 		va_start(ap, fmt);
-		print_line(o, fmt, ap);
+		print_program_line(o, fmt, ap);
 		va_end(ap);
 	}
 }

@@ -47,7 +47,7 @@ void stt_components_free(struct stt_components *l)
 	l->c = NULL;
 }
 
-static struct stt_component *add(struct stt_components *l, const char *suffix)
+static struct stt_component *add_component(struct stt_components *l, const char *suffix)
 {
 	struct stt_component *p = TKM_APPEND(l->c, l->n);
 
@@ -58,9 +58,9 @@ static struct stt_component *add(struct stt_components *l, const char *suffix)
 }
 
 /* Adds a component in a file of its own, compressed or not. */
-static int add_file(struct stt_components *l, const char *base, const char *suffix)
+static int add_component_file(struct stt_components *l, const char *base, const char *suffix)
 {
-	struct stt_component *c = add(l, suffix);
+	struct stt_component *c = add_component(l, suffix);
 	struct stat st;
 	char *packed;
 
@@ -113,9 +113,9 @@ static int list_declared(struct stt_components *l, const struct stt_options *o)
 		stf_reader_close(t.r);
 		return -1;
 	}
-	rc = add_file(l, o->input, "");
+	rc = add_component_file(l, o->input, "");
 	for (i = 0; rc == 0 && (rec = stf_reader_record(t.r, STF_ID_file_declaration, i)); i++) {
-		rc = add_file(l, o->input, stf_value(rec, "suffix")->array);
+		rc = add_component_file(l, o->input, stf_value(rec, "suffix")->array);
 	}
 	stf_reader_close(t.r);
 	if (rc < 0) {
@@ -152,7 +152,7 @@ static int add_line(struct stt_components *l, const char *path, char *line)
 			return -1;
 		}
 	}
-	c = add(l, strcmp(suffix, "base") ? suffix : "");
+	c = add_component(l, strcmp(suffix, "base") ? suffix : "");
 	if (!c) {
 		return -1;
 	}
@@ -314,7 +314,7 @@ int stt_copy_components(const struct stt_components *l, const struct stt_options
 }
 
 /* The length of the directory determines the offsets that are written in it. */
-static char *make_directory(const struct stt_components *l, size_t *length)
+static char *make_archive_directory(const struct stt_components *l, size_t *length)
 {
 	uint64_t at, assumed = 0;
 	char *text;
@@ -347,7 +347,7 @@ int stt_pack(const struct stt_components *l, const struct stt_options *o, const 
 {
 	struct stt_out out;
 	size_t length, i;
-	char *text = make_directory(l, &length);
+	char *text = make_archive_directory(l, &length);
 	int ok;
 
 	if (!text) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of stftool: configuration file, then VT_ variables, then the command line. make_table() is a single
+/* The options of stftool: configuration file, then VT_ variables, then the command line. make_stftool_options() is a single
  * table, so it is longer than other functions. */
 #include "config.h"
 #include "tools/cli/stftool.h"
@@ -15,7 +15,7 @@
 enum { MAX_OPTIONS = 40 };
 
 /* The table points into *o, so it is made on the caller's stack. It is in alphabetical order, and so is the help. */
-static void make_table(struct stt_options *o, struct tkm_option *t)
+static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
@@ -116,7 +116,7 @@ static int own_format(const char *name)
 	return own;
 }
 
-static int check(const struct stt_options *o, struct tkm_err *err)
+static int check_stftool_options(const struct stt_options *o, struct tkm_err *err)
 {
 	char names[400];
 
@@ -159,7 +159,7 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 	o->byte_order = o->layout = -1;
 	o->verbose = 1;
 	o->dump = o->expand;
-	make_table(o, table);
+	make_stftool_options(o, table);
 	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
 	if (!o->inputs || !after) {
 		free(after);
@@ -176,21 +176,21 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 	}
 	o->n_inputs = n;
 	o->input = o->inputs[0];
-	return check(o, err);
+	return check_stftool_options(o, err);
 }
 
 void stt_options_free(struct stt_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
 
-	make_table(o, table);
+	make_stftool_options(o, table);
 	tkm_option_free(table, o->storage);
 	o->storage = NULL;
 	free(o->inputs);
 	o->inputs = NULL;
 }
 
-static int ends_in(const char *name, const char *suffix)
+static int name_ends_in(const char *name, const char *suffix)
 {
 	size_t n = strlen(name), k = strlen(suffix);
 
@@ -204,9 +204,9 @@ enum stt_format stt_output_format(const struct stt_options *o, const char *name)
 			: !strcasecmp(o->logfile_format, "STF") ? STT_STF
 								: STT_SINGLE;
 	}
-	return !strcmp(name, "-") || ends_in(name, ".avt") ? STT_ASCII
-		: ends_in(name, ".single.stf")             ? STT_SINGLE
-							   : STT_STF;
+	return !strcmp(name, "-") || name_ends_in(name, ".avt") ? STT_ASCII
+		: name_ends_in(name, ".single.stf")             ? STT_SINGLE
+								: STT_STF;
 }
 
 int stt_foreign_output(const struct stt_options *o, const char *name, const struct xch_format **f)
@@ -221,7 +221,7 @@ int stt_foreign_output(const struct stt_options *o, const char *name, const stru
 		return 0;
 	}
 	*f = xch_by_suffix(name);
-	if (*f || !dot || dot == base || ends_in(name, ".stf") || ends_in(name, ".avt")) {
+	if (*f || !dot || dot == base || name_ends_in(name, ".stf") || name_ends_in(name, ".avt")) {
 		return 0;
 	}
 	for (i = 0; xch_table(i) && n < sizeof(names); i++) {

@@ -28,7 +28,7 @@ static const struct {
 /* ---- reading ---- */
 
 /* Parses "1s:5s", ":5s", "1s:". A window has at least one unit, which distinguishes it from a triplet. */
-static int read_window(const char *item, struct stt_window *w)
+static int read_time_window(const char *item, struct stt_window *w)
 {
 	char text[200], *colon;
 	size_t n = strlen(item);
@@ -51,7 +51,7 @@ static int read_window(const char *item, struct stt_window *w)
 	return 0;
 }
 
-static int read_item(struct stt_window *w, const char *item, int quoted, struct tkm_err *err)
+static int read_request_item(struct stt_window *w, const char *item, int quoted, struct tkm_err *err)
 {
 	struct tkm_triplet t, *p;
 	size_t i;
@@ -74,7 +74,7 @@ static int read_item(struct stt_window *w, const char *item, int quoted, struct 
 		*p = t;
 		return 0;
 	}
-	if (read_window(item, w) == 0) {
+	if (read_time_window(item, w) == 0) {
 		if (w->timed) {
 			return tkm_fail(err, TKM_ERR_ARG,
 				"--request: two windows in one request, the second is %s; "
@@ -113,7 +113,7 @@ static int read_request(struct stt_window *w, const char *text, struct tkm_err *
 		memcpy(item, text, n);
 		item[n] = '\0';
 		text += n + (quote && text[n]);
-		if (read_item(w, item, quote, err) < 0) {
+		if (read_request_item(w, item, quote, err) < 0) {
 			return -1;
 		}
 	}
@@ -146,7 +146,7 @@ void stt_request_free(struct stt_request *q)
 
 /* ---- applying ---- */
 
-static uint64_t stamp(double seconds, const struct stt_trace *t, int ticks)
+static uint64_t stamp_of_seconds(double seconds, const struct stt_trace *t, int ticks)
 {
 	/* Rounded, because 2010 s would be 2009999999999.99... units of 1e-9 s. long double holds 64-bit stamps
 	 * exactly on some machines; on others the precision is that of a double. */
@@ -226,8 +226,8 @@ int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const str
 				"ticks, with --ticks",
 				t->path);
 		}
-		w->start = stamp(w->start_s, t, o->ticks);
-		w->end = isinf(w->end_s) ? UINT64_MAX : stamp(w->end_s, t, o->ticks);
+		w->start = stamp_of_seconds(w->start_s, t, o->ticks);
+		w->end = isinf(w->end_s) ? UINT64_MAX : stamp_of_seconds(w->end_s, t, o->ticks);
 	}
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_file(const struct stt_options *o)
+static int make_stdin_file(const struct stt_options *o)
 {
 	const char *where = getenv("TMPDIR");
 	char path[512];
@@ -29,7 +29,7 @@ static int make_file(const struct stt_options *o)
 	return fd;
 }
 
-static int copy(const struct stt_options *o, int to)
+static int copy_stdin(const struct stt_options *o, int to)
 {
 	char buf[65536];
 	FILE *f = fdopen(dup(to), "we");
@@ -59,11 +59,11 @@ int stt_take_stdin(struct stt_options *o)
 		return 0;
 	}
 	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode)) {
-		fd = make_file(o);
+		fd = make_stdin_file(o);
 		if (fd < 0) {
 			return -1;
 		}
-		if (copy(o, fd) != 0 || dup2(fd, STDIN_FILENO) < 0) {
+		if (copy_stdin(o, fd) != 0 || dup2(fd, STDIN_FILENO) < 0) {
 			close(fd);
 			return -1;
 		}

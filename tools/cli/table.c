@@ -28,7 +28,7 @@ void stt_table_begin(struct stt_table *t, const char *name, const char *title, c
 	*t = (struct stt_table){ .name = name, .title = title, .column = column, .columns = columns };
 }
 
-static struct stt_cell *add(struct stt_table *t)
+static struct stt_cell *add_table_cell(struct stt_table *t)
 {
 	static struct stt_cell nowhere;
 	struct stt_cell *p = TKM_APPEND(t->cell, t->cells);
@@ -39,7 +39,7 @@ static struct stt_cell *add(struct stt_table *t)
 
 void stt_cell_bytes(struct stt_table *t, const char *text, size_t n)
 {
-	struct stt_cell *c = add(t);
+	struct stt_cell *c = add_table_cell(t);
 
 	c->type = CELL_TEXT;
 	c->n = n;
@@ -65,7 +65,7 @@ void stt_cell_text(struct stt_table *t, const char *text)
 
 void stt_cell_uint(struct stt_table *t, uint64_t v)
 {
-	struct stt_cell *c = add(t);
+	struct stt_cell *c = add_table_cell(t);
 
 	c->type = CELL_UINT;
 	c->u = v;
@@ -73,7 +73,7 @@ void stt_cell_uint(struct stt_table *t, uint64_t v)
 
 void stt_cell_int(struct stt_table *t, int64_t v)
 {
-	struct stt_cell *c = add(t);
+	struct stt_cell *c = add_table_cell(t);
 
 	c->type = CELL_INT;
 	c->u = (uint64_t)v;
@@ -81,7 +81,7 @@ void stt_cell_int(struct stt_table *t, int64_t v)
 
 void stt_cell_real(struct stt_table *t, double v)
 {
-	struct stt_cell *c = add(t);
+	struct stt_cell *c = add_table_cell(t);
 
 	c->type = CELL_REAL;
 	c->d = v;
@@ -89,7 +89,7 @@ void stt_cell_real(struct stt_table *t, double v)
 
 void stt_cell_mean(struct stt_table *t, double v)
 {
-	struct stt_cell *c = add(t);
+	struct stt_cell *c = add_table_cell(t);
 
 	c->type = CELL_MEAN;
 	c->d = v;
@@ -97,12 +97,12 @@ void stt_cell_mean(struct stt_table *t, double v)
 
 void stt_cell_unknown(struct stt_table *t)
 {
-	add(t)->type = CELL_UNKNOWN;
+	add_table_cell(t)->type = CELL_UNKNOWN;
 }
 
 void stt_cell_none(struct stt_table *t)
 {
-	add(t)->type = CELL_NONE;
+	add_table_cell(t)->type = CELL_NONE;
 }
 
 /* ---- text and CSV ---- */
@@ -173,7 +173,7 @@ static void print_cell(FILE *f, const struct stt_cell *c, int csv)
 }
 
 /* The number of columns that a UTF-8 text takes on the screen, one for each character. */
-static size_t width_of(const char *s, size_t n)
+static size_t width_of_text(const char *s, size_t n)
 {
 	size_t i, w = 0;
 
@@ -216,7 +216,7 @@ static int print_aligned(const struct stt_table *t, FILE *f)
 	for (i = 0; rc == 0 && i < t->cells; i++) {
 		s[i] = cell_string(&t->cell[i]);
 		rc = s[i] ? 0 : -1;
-		w = s[i] ? width_of(s[i], strlen(s[i])) : 0;
+		w = s[i] ? width_of_text(s[i], strlen(s[i])) : 0;
 		width[i % t->columns] = w > width[i % t->columns] ? w : width[i % t->columns];
 	}
 	for (i = 0; rc == 0 && i < t->cells + t->columns; i++) {
@@ -224,7 +224,7 @@ static int print_aligned(const struct stt_table *t, FILE *f)
 		int left = t->cells == 0 || t->cell[i % t->columns].type == CELL_TEXT;
 
 		k = i % t->columns;
-		w = width[k] - width_of(text, strlen(text));
+		w = width[k] - width_of_text(text, strlen(text));
 		pad(f, left ? 0 : w);
 		fputs(text, f);
 		pad(f, left && k + 1 < t->columns ? w : 0);

@@ -34,7 +34,7 @@ struct copy {
 	uint64_t orphans; /* with recover: records, and values of samples, whose declaration is lost */
 };
 
-static int refused(struct copy *c, const struct stf_record *rec)
+static int is_record_refused(struct copy *c, const struct stf_record *rec)
 {
 	const struct stf_err *e = stf_writer_error(c->w);
 	struct stf_err at = *e;
@@ -127,7 +127,7 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 			continue;
 		}
 		if (write_record(c, rec) < 0) {
-			rc = refused(c, rec);
+			rc = is_record_refused(c, rec);
 		} else {
 			c->records += (uint64_t)data;
 		}
@@ -180,7 +180,7 @@ static int copy_processes(struct copy *c)
 	int rc = 0;
 
 	if (rec) {
-		return stf_write_record(c->w, rec) < 0 ? refused(c, rec) : 0;
+		return stf_write_record(c->w, rec) < 0 ? is_record_refused(c, rec) : 0;
 	}
 	if (c->recover) {
 		rc = find_threads(c, &threads, &n);
@@ -202,7 +202,7 @@ static int copy_infos(struct copy *c)
 			c->orphans++;
 		} else if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) &&
 			stf_write_record(c->w, rec) < 0) {
-			rc = refused(c, rec);
+			rc = is_record_refused(c, rec);
 		}
 	}
 	return rc;

@@ -110,7 +110,7 @@ int stt_import(const struct stt_options *o, const struct xch_format *f, const ch
 
 /* ---- actions on a temporary STF trace ---- */
 
-static char *make_directory(const struct stt_options *o)
+static char *make_import_directory(const struct stt_options *o)
 {
 	const char *where = getenv("TMPDIR");
 	char *dir;
@@ -144,7 +144,7 @@ static void remove_trace(const struct stt_options *o, const char *path, char *di
 int stt_on_import(const struct stt_options *o, const struct xch_format *f, int (*fn)(const struct stt_options *))
 {
 	struct stt_options on = *o;
-	char *dir = make_directory(o), *path;
+	char *dir = make_import_directory(o), *path;
 	int rc = STT_FAULT;
 
 	if (!dir) {
@@ -169,7 +169,7 @@ int stt_export_part(const struct stt_options *o, const struct xch_format *f, con
 	int (*make)(const struct stt_options *, const char *))
 {
 	struct stt_options on = *o;
-	char *dir = make_directory(o), *path;
+	char *dir = make_import_directory(o), *path;
 	int rc = STT_FAULT;
 
 	if (!dir) {

@@ -11,7 +11,7 @@
 #include "base/text/text.h"
 #include "collector-plugin/merge/merge.h"
 
-static void say(void *ctx, const char *line)
+static void say_merge_line(void *ctx, const char *line)
 {
 	const struct stt_options *o = ctx;
 
@@ -23,7 +23,7 @@ struct inputs {
 	size_t n;
 };
 
-static int add(struct inputs *all, char *path, struct tkm_err *e)
+static int add_merge_input(struct inputs *all, char *path, struct tkm_err *e)
 {
 	struct vt_merge_input *new;
 	size_t i;
@@ -55,10 +55,10 @@ static int find_inputs(const struct stt_options *o, struct inputs *all, struct t
 		n = 0;
 		rc = vt_merge_is_raw(o->inputs[i]) ? 1 : vt_merge_find(o->inputs[i], &path, &n, e);
 		if (rc == 1) {
-			rc = add(all, strdup(o->inputs[i]), e);
+			rc = add_merge_input(all, strdup(o->inputs[i]), e);
 		}
 		for (k = 0; k < n; k++) {
-			rc = add(all, path[k], e) < 0 ? -1 : rc;
+			rc = add_merge_input(all, path[k], e) < 0 ? -1 : rc;
 		}
 		free(path);
 	}
@@ -82,7 +82,7 @@ int stt_merge(const struct stt_options *o, const char *name)
 		.by_node = o->use_hw_structure,
 		.compress = o->compress_trace < 0 ? TM_COMPRESS_TRACE : (int)o->compress_trace,
 		.delete_raw = o->delete_raw_data,
-		.say = say,
+		.say = say_merge_line,
 		.ctx = (void *)(uintptr_t)o };
 	struct inputs all = { NULL, 0 };
 	struct vt_merge_result r;

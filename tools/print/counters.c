@@ -54,7 +54,7 @@ static struct series *find_series(struct tkm_table *t, struct series **recent, u
 	return s;
 }
 
-static double as_double(uint64_t u)
+static double double_of_bits(uint64_t u)
 {
 	double d;
 
@@ -68,7 +68,7 @@ static int value_is_less(unsigned type, uint64_t a, uint64_t b)
 	case STF_COUNTER_I8:
 		return (int64_t)a < (int64_t)b;
 	case STF_COUNTER_F8:
-		return as_double(a) < as_double(b);
+		return double_of_bits(a) < double_of_bits(b);
 	default:
 		return a < b;
 	}
@@ -80,14 +80,14 @@ static long double as_real(unsigned type, uint64_t v)
 	case STF_COUNTER_I8:
 		return (long double)(int64_t)v;
 	case STF_COUNTER_F8:
-		return (long double)as_double(v);
+		return (long double)double_of_bits(v);
 	default:
 		return (long double)v;
 	}
 }
 
 /* Computes in double precision, so that 10^9 units of 1e-9 s are one second. */
-static double rate_of(long double change, uint64_t units, double resolution)
+static double rate_of_change(long double change, uint64_t units, double resolution)
 {
 	return (double)change / ((double)units * resolution);
 }
@@ -104,7 +104,7 @@ static void see_total(struct series *s, double resolution, uint64_t time, long d
 	} else if (time <= s->last_time) {
 		return;
 	} else {
-		rate = rate_of(v - s->last, time - s->last_time, resolution);
+		rate = rate_of_change(v - s->last, time - s->last_time, resolution);
 		s->min_rate = !s->rates || rate < s->min_rate ? rate : s->min_rate;
 		s->max_rate = !s->rates || rate > s->max_rate ? rate : s->max_rate;
 		s->rates++;
@@ -116,7 +116,7 @@ static void see_total(struct series *s, double resolution, uint64_t time, long d
 static void add_sample(struct series *s, double resolution, uint64_t time, uint64_t v)
 {
 	s->samples++;
-	if ((s->type & 15) == STF_COUNTER_F8 && isnan(as_double(v))) {
+	if ((s->type & 15) == STF_COUNTER_F8 && isnan(double_of_bits(v))) {
 		s->nans++;
 		return;
 	}
@@ -131,7 +131,7 @@ static void add_sample(struct series *s, double resolution, uint64_t time, uint6
 	}
 }
 
-static int read_all(struct stt_report *r, const struct stt_trace *t, struct tkm_table *table)
+static int read_counter_series(struct stt_report *r, const struct stt_trace *t, struct tkm_table *table)
 {
 	const struct stf_record *rec, *def;
 	struct stf_counter_value c;
@@ -178,7 +178,7 @@ static void value_cell(struct stt_table *b, unsigned type, uint64_t v)
 		stt_cell_int(b, (int64_t)v);
 		break;
 	case STF_COUNTER_F8:
-		stt_cell_real(b, as_double(v));
+		stt_cell_real(b, double_of_bits(v));
 		break;
 	case STF_COUNTER_U8:
 		stt_cell_uint(b, v);
@@ -281,7 +281,7 @@ static void shown_cells(
 	if (s->total) {
 		low = s->min_rate;
 		high = s->max_rate;
-		mean = rate_of(s->last - s->first, s->last_time - s->first_time, t->resolution);
+		mean = rate_of_change(s->last - s->first, s->last_time - s->first_time, t->resolution);
 	}
 	stt_cell_mean(b, f * (f < 0 ? high : low));
 	stt_cell_mean(b, f * mean);
@@ -327,7 +327,7 @@ static void no_series_cells(struct stt_table *b, const struct stf_counter_defini
 }
 
 /* The place of the first series of a counter, or where it would be. They are sorted by counter. */
-static size_t first_of(struct series *const *s, size_t n, uint32_t counter)
+static size_t first_series_of(struct series *const *s, size_t n, uint32_t counter)
 {
 	size_t lo = 0, hi = n, mid;
 
@@ -360,7 +360,7 @@ static int print_rows(struct stt_report *r, const struct stt_trace *t, struct se
 	for (k = 0; (rec = stf_reader_record(t->r, STF_ID_counter_definition, k)); k++) {
 		stf_get_counter_definition(rec, &d);
 		shown = how_shown(t, &d, buf, sizeof(buf));
-		for (any = 0, i = first_of(s, n, d.id); i < n && s[i]->counter == d.id; i++) {
+		for (any = 0, i = first_series_of(s, n, d.id); i < n && s[i]->counter == d.id; i++) {
 			definition_cells(&b, t, d.id, &d, &shown);
 			series_cells(&b, t, s[i], &d, &shown);
 			any = 1;
@@ -382,7 +382,7 @@ static int print_rows(struct stt_report *r, const struct stt_trace *t, struct se
 int stt_print_counters(struct stt_report *r, const struct stt_trace *t)
 {
 	struct tkm_table table = { 0 };
-	int fault = read_all(r, t, &table), rc;
+	int fault = read_counter_series(r, t, &table), rc;
 	size_t n = 0;
 	struct series *s = NULL, **sorted = malloc((tkm_table_count(&table) + 1) * sizeof(*sorted));
 

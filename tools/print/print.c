@@ -74,7 +74,7 @@ int stt_print_threads(struct stt_report *r, const struct stt_trace *t)
 
 /* ---- files ---- */
 
-static const char *type_of(const struct stt_trace *t, const char *suffix)
+static const char *type_of_component(const struct stt_trace *t, const char *suffix)
 {
 	static const char *const types[] = { "index", "declarations", "anchors", "data", "statistics" };
 	const struct stf_record *rec;
@@ -107,7 +107,7 @@ int stt_print_files(struct stt_report *r, const struct stt_trace *t)
 	for (i = 0; i < l.n; i++) {
 		/* inside a single file, the suffix is the component's name */
 		stt_cell_text(&b, !l.single ? l.c[i].path : l.c[i].suffix[0] ? l.c[i].suffix : "base");
-		stt_cell_text(&b, type_of(t, l.c[i].suffix));
+		stt_cell_text(&b, type_of_component(t, l.c[i].suffix));
 		if (l.c[i].missing) {
 			stt_cell_unknown(&b);
 			rc = stt_fault(r->o, "%s: component %s is missing", t->path, l.c[i].suffix);
@@ -374,7 +374,7 @@ static void explain_lines(const struct stt_trace *t)
 	}
 }
 
-static void print_line(const struct stf_lw_statistics *s)
+static void print_statistics_line(const struct stf_lw_statistics *s)
 {
 	printf("%" PRIu32 ":%" PRIu32, s->willy, s->function);
 	printf(s->receiver >= 0xfffffffeu ? ":0x%" PRIx32 : ":%" PRIu32, s->receiver);
@@ -386,7 +386,8 @@ static void print_line(const struct stf_lw_statistics *s)
 
 /* Prints a line for each row, with colons between the fields, as in the Intel Trace Collector guide, section
  * 2.8.2. */
-static int print_lines(const struct stt_report *r, const struct stt_trace *t, const char *suffix, uint64_t *rows)
+static int print_statistics_lines(
+	const struct stt_report *r, const struct stt_trace *t, const char *suffix, uint64_t *rows)
 {
 	const struct stf_record *rec;
 	struct stf_lw_statistics s;
@@ -402,7 +403,7 @@ static int print_lines(const struct stt_report *r, const struct stt_trace *t, co
 			}
 			++*rows;
 			stf_get_lw_statistics(rec, &s);
-			print_line(&s);
+			print_statistics_line(&s);
 		}
 	}
 	stf_cursor_close(c);
@@ -423,7 +424,7 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 		for (id = 1; d.filetype == STF_STATS_FILE && id < STF_ID_END && rc == STT_OK; id++) {
 			if (stf_layout(id) && stf_layout(id)->kind == STF_KIND_STATS) {
 				rc = id == STF_ID_lw_statistics && !r->o->csv && !r->o->json
-					? print_lines(r, t, d.suffix, &rows)
+					? print_statistics_lines(r, t, d.suffix, &rows)
 					: statistics_of(r, t, d.suffix, stf_layout(id), &rows);
 			}
 		}

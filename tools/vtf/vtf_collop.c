@@ -67,7 +67,7 @@ static uint64_t count_members(const struct stf_communicator_definition *c)
 
 /* ---- splitting ---- */
 
-static uint64_t element(const struct stf_record *rec, const char *field, uint32_t i, uint64_t missing)
+static uint64_t collop_element(const struct stf_record *rec, const char *field, uint32_t i, uint64_t missing)
 {
 	const struct stf_value *v = stf_value(rec, field);
 
@@ -92,9 +92,10 @@ static int fill_shares(
 			struct vtf_share *s = &c->share[n];
 
 			k = (uint32_t)(comm->first_id[i] + (int64_t)j * comm->stride[i]);
-			*s = (struct vtf_share){ k, element(rec, "start_time", n, UINT64_MAX),
-				element(rec, "delta", n, 0), (uint32_t)element(rec, "send_size", n, 0),
-				(uint32_t)element(rec, "receive_size", n, 0), (uint32_t)element(rec, "scl", n, 0) };
+			*s = (struct vtf_share){ k, collop_element(rec, "start_time", n, UINT64_MAX),
+				collop_element(rec, "delta", n, 0), (uint32_t)collop_element(rec, "send_size", n, 0),
+				(uint32_t)collop_element(rec, "receive_size", n, 0),
+				(uint32_t)collop_element(rec, "scl", n, 0) };
 			if (c->has_root && k == c->root) {
 				found = 1;
 				*(kinds[kind].class_id == STF_ID_all_to_one_communication ? &s->recvd : &s->sent) =
@@ -279,7 +280,7 @@ int vtf_collops_communicator(struct vtf_collops *o, const struct stf_record *rec
 	return kept ? 0 : -1;
 }
 
-static uint64_t place_of(const struct stf_communicator_definition *d, uint32_t willy)
+static uint64_t place_in_communicator(const struct stf_communicator_definition *d, uint32_t willy)
 {
 	uint64_t before = 0, size;
 	int64_t way;
@@ -421,7 +422,7 @@ static int find_by_order(struct vtf_collops *o, struct vtf_line *l, struct parse
 	if (!c || (*c)->n > UINT32_MAX) {
 		return refuse_line(l, "GLOBALOP without PAIR, and no DEFCOMM before it that names the members");
 	}
-	place = place_of(&(*c)->def, p->s.willy);
+	place = place_in_communicator(&(*c)->def, p->s.willy);
 	if (place == UINT64_MAX) {
 		return refuse_line(l, "GLOBALOP of a CPU that is not in the communicator");
 	}

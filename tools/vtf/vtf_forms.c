@@ -105,7 +105,7 @@ const unsigned char vtf_declarations[] = {
 static struct vtf_form compiled[STF_ID_END];
 static int ready;
 
-static int find_field(const struct stf_layout *l, const char *name, size_t len)
+static int find_form_field(const struct stf_layout *l, const char *name, size_t len)
 {
 	int i;
 
@@ -134,7 +134,7 @@ static void compile(struct vtf_form *form, const char *text, int extended, const
 		memcpy(p->key, text, len);
 		text += len + 1;
 		len = strcspn(text, " ");
-		p->field = find_field(l, text, len);
+		p->field = find_form_field(l, text, len);
 	}
 }
 

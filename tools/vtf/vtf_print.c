@@ -53,7 +53,7 @@ static void print_cpu(struct printer *p, uint32_t willy)
 	}
 }
 
-static void print_text(struct printer *p, const char *text)
+static void print_vtf_text(struct printer *p, const char *text)
 {
 	stt_quote(p->f, text, strlen(text));
 }
@@ -69,7 +69,7 @@ static void print_reference(struct printer *p, unsigned class_id, uint32_t id)
 		name = stt_full_name(p->t, class_id, id, buf, sizeof(buf));
 	}
 	if (name) {
-		print_text(p, name);
+		print_vtf_text(p, name);
 	} else {
 		fprintf(p->f, "%" PRIu32, id);
 	}
@@ -83,7 +83,7 @@ static void print_real(struct printer *p, uint64_t bits)
 	fputs(stt_real(stf_value_double(&v), buf), p->f);
 }
 
-static uint64_t element(const struct stf_value *v, enum stf_type type, uint32_t i)
+static uint64_t value_element(const struct stf_value *v, enum stf_type type, uint32_t i)
 {
 	switch (type) {
 	case STF_U1:
@@ -175,7 +175,7 @@ static int print_declared_name(struct printer *p, const struct stf_record *rec)
 	if (is_plain(name)) {
 		fputs(name, p->f);
 	} else {
-		print_text(p, name);
+		print_vtf_text(p, name);
 	}
 	return 1;
 }
@@ -202,12 +202,12 @@ static void print_part(struct printer *p, const struct stf_record *rec, const st
 		fprintf(p->f, "%" PRIu32, v->count);
 		for (i = 0; i < v->count; i++) {
 			fputc(' ', p->f);
-			print_scalar(p, f, element(v, f->type, i));
+			print_scalar(p, f, value_element(v, f->type, i));
 		}
 	}
 }
 
-static void print_record(struct printer *p, const struct stf_record *rec, const struct vtf_form *form)
+static void print_vtf_record(struct printer *p, const struct stf_record *rec, const struct vtf_form *form)
 {
 	int i = 0;
 
@@ -287,7 +287,7 @@ static int half_is_earlier(const void *of, const struct half *a, const struct ha
 
 TKM_HEAP(half_heap, struct half, half_is_earlier);
 
-static int push(struct printer *p, const struct half *h)
+static int push_half(struct printer *p, const struct half *h)
 {
 	if (TKM_GROW(p->heap, p->cap, p->n + 1) < 0) {
 		return -1;
@@ -296,7 +296,7 @@ static int push(struct printer *p, const struct half *h)
 	return 0;
 }
 
-static void pop(struct printer *p)
+static void pop_half(struct printer *p)
 {
 	p->heap[0] = p->heap[--p->n];
 	half_heap_sift(NULL, p->heap, p->n, 0);
@@ -355,7 +355,7 @@ static void print_due(struct printer *p, uint64_t time, int all)
 		} else {
 			print_half(p, &p->heap[0], 1);
 		}
-		pop(p);
+		pop_half(p);
 	}
 }
 
@@ -376,7 +376,7 @@ static int print_collop(struct printer *p, const struct stf_record *rec)
 	for (h.member = 0; h.member < op->c.n && rc > 0; h.member++) {
 		start = op->c.share[h.member].start;
 		h.time = op->c.time + (start == UINT64_MAX ? 0 : start);
-		rc = push(p, &h) < 0 ? -1 : 1;
+		rc = push_half(p, &h) < 0 ? -1 : 1;
 	}
 	if (rc < 0) {
 		/* the waiting lines free it; without such lines it must be freed here */
@@ -410,7 +410,7 @@ static int print_message(struct printer *p, const struct stf_record *rec)
 		print_half(p, &h, 1);
 		return 0;
 	}
-	return push(p, &h);
+	return push_half(p, &h);
 }
 
 static void print_matched(struct printer *p, const struct stf_record *rec, const struct vtf_form *form)
@@ -476,7 +476,7 @@ static void print_processes(struct printer *p)
 			for (k = 0; k < p->t->threads[i]; k++) {
 				stf_reader_willy(p->t->r, STF_WILLY(i, k), &w);
 				fputc(' ', p->f);
-				print_text(p, w.name);
+				print_vtf_text(p, w.name);
 			}
 		}
 		fputc('\n', p->f);
@@ -499,12 +499,12 @@ static void print_table(struct printer *p, unsigned class_id)
 		const struct vtf_form *form = vtf_form(rec->layout->id);
 
 		if ((!form->extended || p->o->extended_vtf) && !is_about_files(p, rec)) {
-			print_record(p, rec, form);
+			print_vtf_record(p, rec, form);
 		}
 	}
 }
 
-static void print_head(struct printer *p)
+static void print_vtf_head(struct printer *p)
 {
 	uint64_t start, end;
 	char buf[32];
@@ -546,7 +546,7 @@ static int print_statistics(struct printer *p)
 			const struct vtf_form *form = vtf_form(rec->layout->id);
 
 			if (form && rec->layout->kind == STF_KIND_STATS) {
-				print_record(p, rec, form);
+				print_vtf_record(p, rec, form);
 			}
 		}
 		stf_cursor_close(c);
@@ -576,7 +576,7 @@ static int print_event(struct printer *p, const struct stf_record *rec)
 		}
 		if (rc == 0) {
 			fprintf(p->f, "%" PRIu64 " ", rec->time);
-			print_record(p, rec, form);
+			print_vtf_record(p, rec, form);
 		}
 	}
 	return rc < 0 ? -1 : 0;
@@ -611,7 +611,7 @@ int vtf_print(const struct stt_trace *t, const struct stt_options *o, const stru
 	char text[700];
 	size_t i;
 
-	print_head(&p);
+	print_vtf_head(&p);
 	if (o->extended_vtf && !(req && req->n)) {
 		rc = print_statistics(&p);
 	}
