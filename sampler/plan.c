@@ -36,7 +36,7 @@ struct smp_plan {
 	size_t first; /* of this source's counters: two hints may bring the same one */
 };
 
-static const char *keep_text(struct smp_plan *plan, const char *text)
+static const char *keep_plan_text(struct smp_plan *plan, const char *text)
 {
 	size_t len;
 	struct chunk *c = plan->texts;
@@ -61,7 +61,7 @@ static const char *keep_text(struct smp_plan *plan, const char *text)
 	return copy;
 }
 
-static int is_selected(const struct smp_plan *plan, const char *name)
+static int is_selected_by_rules(const struct smp_plan *plan, const char *name)
 {
 	size_t i = plan->n_rules;
 
@@ -88,7 +88,7 @@ static int known_before(const struct smp_plan *plan, const char *name)
 	return 0;
 }
 
-static int add(const struct smp_counter *c, void *ctx)
+static int add_counter(const struct smp_counter *c, void *ctx)
 {
 	struct smp_plan *plan = ctx;
 	struct smp_planned *p;
@@ -97,7 +97,7 @@ static int add(const struct smp_counter *c, void *ctx)
 	if (plan->before && (c->missing || c->scope != SMP_NODE || known_before(plan->before, c->name))) {
 		return 0;
 	}
-	if (!is_selected(plan, c->name) && !(c->with && is_selected(plan, c->with))) {
+	if (!is_selected_by_rules(plan, c->name) && !(c->with && is_selected_by_rules(plan, c->with))) {
 		return 0;
 	}
 	for (i = plan->first; i < plan->n; i++) {
@@ -116,12 +116,12 @@ static int add(const struct smp_counter *c, void *ctx)
 	}
 	p = &plan->item[plan->n];
 	*p = (struct smp_planned){ *c, plan->source, plan->source_env };
-	p->counter.name = keep_text(plan, c->name);
-	p->counter.unit = keep_text(plan, c->unit ? c->unit : "");
-	p->counter.what = keep_text(plan, c->what ? c->what : "");
-	p->counter.missing = keep_text(plan, c->missing);
-	p->counter.shown_unit = keep_text(plan, c->shown_unit);
-	p->counter.with = keep_text(plan, c->with);
+	p->counter.name = keep_plan_text(plan, c->name);
+	p->counter.unit = keep_plan_text(plan, c->unit ? c->unit : "");
+	p->counter.what = keep_plan_text(plan, c->what ? c->what : "");
+	p->counter.missing = keep_plan_text(plan, c->missing);
+	p->counter.shown_unit = keep_plan_text(plan, c->shown_unit);
+	p->counter.with = keep_plan_text(plan, c->with);
 	if (!p->counter.name || !p->counter.unit || !p->counter.what || (c->missing && !p->counter.missing)) {
 		return -1;
 	}
@@ -129,7 +129,7 @@ static int add(const struct smp_counter *c, void *ctx)
 	return 0;
 }
 
-static int add_source(struct smp_plan *plan, const struct smp_source *s, const struct smp_env *env)
+static int add_plan_source(struct smp_plan *plan, const struct smp_source *s, const struct smp_env *env)
 {
 	char why[SMP_TEXT] = "";
 	size_t i;
@@ -142,7 +142,7 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 		const struct tkm_glob_rule *r = &plan->rule[i];
 
 		/* a source that does not work at all says so when one of its counters is asked for by name */
-		if (r->on && s->list(env, r->pattern, add, plan, why) == -1 && !why[0]) {
+		if (r->on && s->list(env, r->pattern, add_counter, plan, why) == -1 && !why[0]) {
 			rc = -1;
 		}
 	}
@@ -199,7 +199,7 @@ static int add_unknown(struct smp_plan *plan)
 			strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : c.missing;
 #endif
 		if (j == plan->n && r->on && (tkm_glob_is_name(r->pattern) || c.missing != unknown) &&
-			add(&c, plan) < 0) {
+			add_counter(&c, plan) < 0) {
 			return -1;
 		}
 	}
@@ -211,7 +211,7 @@ static int list_all(struct smp_plan *plan)
 	size_t i;
 
 	for (i = 0; i < plan->n_from; i++) {
-		if (add_source(plan, plan->from[i].source, plan->from[i].env) != 0) {
+		if (add_plan_source(plan, plan->from[i].source, plan->from[i].env) != 0) {
 			return -1;
 		}
 	}

@@ -29,7 +29,7 @@ static int belongs(const struct smp_plan *plan, size_t i, const struct smp_targe
 
 /* Collects the plan's counters for the target, in the order of the plan, in which the counters of a source are
  * neighbours. */
-static void collect(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target,
+static void collect_counters(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target,
 	int (*wanted)(const struct smp_plan *plan, size_t i))
 {
 	size_t i;
@@ -91,7 +91,7 @@ struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_
 		tkm_fail(err, TKM_ERR_NOMEM, "no memory for a set of %zu counters", n);
 		return NULL;
 	}
-	collect(set, plan, target, wanted);
+	collect_counters(set, plan, target, wanted);
 	for (i = 0; i < set->n_parts; i++) {
 		struct part *p = &set->part[i];
 

@@ -84,13 +84,14 @@ struct opened {
 	void *set;
 };
 
-static double number(const struct smp_counter *c, const union smp_value *v)
+static double print_number(const struct smp_counter *c, const union smp_value *v)
 {
 	return c->type == SMP_F64 ? v->f : c->type == SMP_I64 ? (double)v->i : (double)v->u;
 }
 
 /* Counts what `work` makes of the counter. Returns 0, or -1 with v->text. */
-static int count(const struct opened *o, const struct expectation *e, uint64_t n, double *out, struct smp_validation *v)
+static int count_verdict(
+	const struct opened *o, const struct expectation *e, uint64_t n, double *out, struct smp_validation *v)
 {
 	union smp_value before, after;
 	uint8_t state = 0;
@@ -107,7 +108,8 @@ static int count(const struct opened *o, const struct expectation *e, uint64_t n
 	if (o->p->source->read(o->set, &after, &state) != 1) {
 		return smp_why(v->text, "gives no value after %s: another program may use the counter", e->what);
 	}
-	*out = number(&o->p->counter, &after) - (o->p->counter.kind == SMP_TOTAL ? number(&o->p->counter, &before) : 0);
+	*out = print_number(&o->p->counter, &after) -
+		(o->p->counter.kind == SMP_TOTAL ? print_number(&o->p->counter, &before) : 0);
 	return 0;
 }
 
@@ -119,7 +121,7 @@ static int slope(const struct opened *o, const struct expectation *e, double *ou
 	int i, k;
 
 	for (i = 0; i < RUNS; i++) {
-		if (count(o, e, e->small, &a, v) < 0 || count(o, e, e->large, &b, v) < 0) {
+		if (count_verdict(o, e, e->small, &a, v) < 0 || count_verdict(o, e, e->large, &b, v) < 0) {
 			return -1;
 		}
 		/* what only has to grow may do so all in the first round */
@@ -134,7 +136,7 @@ static int slope(const struct opened *o, const struct expectation *e, double *ou
 	return 0;
 }
 
-static void judge(const struct expectation *e, const char *unit, struct smp_validation *v)
+static void judge_counter(const struct expectation *e, const char *unit, struct smp_validation *v)
 {
 	double off = e->per_unit != 0 ? v->measured / e->per_unit - 1 : v->measured;
 
@@ -194,7 +196,7 @@ void smp_validate(const struct smp_planned *p, struct smp_validation *v)
 	if (!o.set || why_each[0][0]) {
 		smp_why(v->text, "does not open: %.200s", why_each[0][0] ? why_each[0] : why);
 	} else if (slope(&o, e, &v->measured, v) == 0) {
-		judge(e, p->counter.unit, v);
+		judge_counter(e, p->counter.unit, v);
 	}
 	smp_work_memory(0);
 	if (o.set) {

@@ -74,7 +74,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The median of some reads of the counter alone; the first, which warms up, does not count. */
-static double measure(const struct smp_planned *p)
+static double measure_counters(const struct smp_planned *p)
 {
 	struct smp_target self = {
 		p->counter.scope,
@@ -103,7 +103,7 @@ static double measure(const struct smp_planned *p)
 	return ok ? cost[i / 2] : -1;
 }
 
-static const char *scope_name(enum smp_scope s)
+static const char *name_of_scope(enum smp_scope s)
 {
 	static const char *const name[] = { "node", "process", "thread" };
 
@@ -133,7 +133,7 @@ static void print_row(const struct row *r)
 	if (o_validate) {
 		printf("%-28s %-8s %s\n", c->name, verdict_name(r->v.verdict), r->v.text);
 	} else {
-		printf("%-28s %-8s %-18s %10s  %s\n", c->name, scope_name(c->scope), unit, cost, c->what);
+		printf("%-28s %-8s %-18s %10s  %s\n", c->name, name_of_scope(c->scope), unit, cost, c->what);
 	}
 }
 
@@ -166,7 +166,7 @@ static void print_missing(const struct row *row, size_t n)
 	}
 }
 
-static void print_text(const struct row *row, size_t n)
+static void print_counter_list(const struct row *row, size_t n)
 {
 	const struct smp_source *last = NULL;
 	size_t i, untried = 0;
@@ -197,8 +197,9 @@ static json_t *json_row(const struct row *r)
 {
 	static const char *const type[] = { "u64", "i64", "f64" };
 	const struct smp_counter *c = &r->p->counter;
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", c->name, "scope", scope_name(c->scope), "unit",
-		c->unit, "what", c->what, "type", type[c->type], "kind", c->kind == SMP_TOTAL ? "total" : "level");
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", c->name, "scope", name_of_scope(c->scope),
+		"unit", c->unit, "what", c->what, "type", type[c->type], "kind",
+		c->kind == SMP_TOTAL ? "total" : "level");
 
 	if (r->p->source) {
 		json_object_set_new(o, "source", json_string(r->p->source->name));
@@ -248,7 +249,7 @@ static int print_json(const struct row *row, size_t n)
 }
 #endif
 
-static int show(const struct smp_plan *plan)
+static int show_listed_counters(const struct smp_plan *plan)
 {
 	size_t n = smp_plan_size(plan), i;
 	struct row *row = calloc(n + 1, sizeof(*row));
@@ -268,13 +269,13 @@ static int show(const struct smp_plan *plan)
 			smp_validate(row[i].p, &row[i].v);
 			refused |= row[i].v.verdict == SMP_REFUSE;
 		} else {
-			row[i].cost_us = measure(row[i].p);
+			row[i].cost_us = measure_counters(row[i].p);
 		}
 	}
 	if (o_json) {
 		refused |= print_json(row, n) < 0;
 	} else {
-		print_text(row, n);
+		print_counter_list(row, n);
 	}
 	free(row);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -283,7 +284,7 @@ static int show(const struct smp_plan *plan)
 	return refused;
 }
 
-static int run(const char **pattern, int n_patterns)
+static int run_vtcounters(const char **pattern, int n_patterns)
 {
 	static char rule[MAX_PATTERNS][SMP_TEXT], facts[2048];
 	const char *rules[MAX_PATTERNS] = { "* on" };
@@ -315,7 +316,7 @@ static int run(const char **pattern, int n_patterns)
 	if (!plan) {
 		return fail(2, err.text);
 	}
-	rc = smp_plan_size(plan) ? show(plan)
+	rc = smp_plan_size(plan) ? show_listed_counters(plan)
 				 : fail(1, "no counter matches; vtcounters without a pattern lists what there is");
 	smp_plan_close(plan);
 	return rc;
@@ -343,7 +344,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	o_root = absolute;
-	rc = run(pattern, n);
+	rc = run_vtcounters(pattern, n);
 	free(absolute);
 	tkm_option_free(options, NULL);
 	return rc;

@@ -39,7 +39,7 @@ static unsigned char *map_small_pages(size_t bytes)
 	return p;
 }
 
-static void touch_pages(unsigned char *p, size_t bytes)
+static void touch_fresh_pages(unsigned char *p, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 
@@ -56,7 +56,7 @@ int smp_work_faults(uint64_t n)
 	if (!p) {
 		return -1;
 	}
-	touch_pages(p, bytes);
+	touch_fresh_pages(p, bytes);
 	munmap(p, bytes);
 	return 0;
 }
@@ -193,7 +193,7 @@ int smp_work_memory(uint64_t n)
 	if (!held) {
 		return -1;
 	}
-	touch_pages(held, bytes);
+	touch_fresh_pages(held, bytes);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to)
 }
 
 /* Is the other side a process of this user? Another user may listen under our name, and must get nothing. */
-static int is_mine(int fd)
+static int is_my_socket(int fd)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
@@ -47,7 +47,7 @@ int vt_attach_connect_to(const char *job, int n)
 	if (fd < 0) {
 		return -1;
 	}
-	rc = connect(fd, (struct sockaddr *)&a, vt_attach_name(job, n, &a)) < 0 ? errno : is_mine(fd) ? 0 : EPERM;
+	rc = connect(fd, (struct sockaddr *)&a, vt_attach_name(job, n, &a)) < 0 ? errno : is_my_socket(fd) ? 0 : EPERM;
 	if (rc == 0) {
 		return fd;
 	}
@@ -72,7 +72,7 @@ int vt_attach_connect(const char *job)
 	return -1;
 }
 
-static int wait_for(int fd, short what, int64_t until_ns)
+static int wait_for_answer(int fd, short what, int64_t until_ns)
 {
 	struct pollfd p = { fd, what, 0 };
 	int64_t left;
@@ -95,7 +95,7 @@ static int send_rest(int to, const char *p, size_t n)
 	while (n > 0) {
 		k = send(to, p, n, MSG_NOSIGNAL);
 		if (k < 0 && (errno == EAGAIN || errno == EINTR)) {
-			if (!wait_for(to, POLLOUT, vt_now_ns(CLOCK_MONOTONIC) + 1000000000)) {
+			if (!wait_for_answer(to, POLLOUT, vt_now_ns(CLOCK_MONOTONIC) + 1000000000)) {
 				return -1;
 			}
 			continue;
@@ -141,7 +141,7 @@ static int receive_all(int from, char *p, size_t n, int64_t until_ns)
 	ssize_t k;
 
 	while (n > 0) {
-		if (!wait_for(from, POLLIN, until_ns)) {
+		if (!wait_for_answer(from, POLLIN, until_ns)) {
 			return -1;
 		}
 		k = recv(from, p, n, MSG_DONTWAIT);

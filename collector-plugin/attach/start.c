@@ -92,7 +92,7 @@ static int part_from_caller(void *arg)
 	return 0;
 }
 
-static int run(struct start *s)
+static int exec_vtsampler(struct start *s)
 {
 	int pid = vt_child_start(part_from_caller, s->stack + STACK, s);
 	int rc = pid < 0 ? errno : 0;
@@ -171,7 +171,7 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 	s->stack = (char *)s + sizeof(*s);
 	s->listening = bind_name(job);
 	taken = s->listening < 0 && errno == EPERM;
-	rc = s->listening < 0 ? errno : run(s);
+	rc = s->listening < 0 ? errno : exec_vtsampler(s);
 	if (s->listening >= 0) {
 		close(s->listening);
 	}

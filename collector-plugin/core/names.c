@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-static uint32_t number(struct vt_names *t, const char *key, int *fresh)
+static uint32_t number_in_name(struct vt_names *t, const char *key, int *fresh)
 {
 	uint32_t *n = tkm_table_put(&t->table, key, strlen(key) + 1, sizeof(*n));
 
@@ -47,7 +47,7 @@ uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)
 
 	*fresh = 0;
 	vt_lock(&t->lock);
-	n = number(t, key, fresh);
+	n = number_in_name(t, key, fresh);
 	vt_unlock(&t->lock);
 	atomic_store_explicit(&any, 1, memory_order_relaxed);
 	return n;

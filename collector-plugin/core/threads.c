@@ -68,7 +68,7 @@ static pid_t my_tid(void)
 	return (pid_t)syscall(SYS_gettid);
 }
 
-static int make_room(int number)
+static int make_room_for_thread(int number)
 {
 	if (number >= (int)VT_RAW_PLACE) {
 		return -1;
@@ -76,7 +76,7 @@ static int make_room(int number)
 	return number < table.room ? 0 : TKM_EXTEND(table.entry, table.room, number + 1);
 }
 
-static int find_thread(pid_t tid)
+static int find_known_thread(pid_t tid)
 {
 	int i;
 
@@ -95,10 +95,10 @@ static int lowest_free_number(pid_t tid)
 
 	for (i = tid == getpid() ? 0 : 1; i < table.room && table.entry[i].tid != 0; i++) {
 	}
-	return make_room(i) == 0 ? i : -1;
+	return make_room_for_thread(i) == 0 ? i : -1;
 }
 
-static int place_of(pid_t tid)
+static int place_of_tid(pid_t tid)
 {
 	int i;
 
@@ -124,7 +124,7 @@ static int new_place(pid_t tid)
 /* Returns the place that a thread leaves for a number, if all samples there are its own; 0: none. */
 static uint32_t release_place(pid_t tid)
 {
-	int i = place_of(tid);
+	int i = place_of_tid(tid);
 
 	if (i < 0) {
 		return 0;
@@ -137,10 +137,10 @@ static uint32_t release_place(pid_t tid)
 /* Gives a thread a number or a place. */
 static int assign(pid_t tid)
 {
-	int n = find_thread(tid);
+	int n = find_known_thread(tid);
 
 	if (n < 0 && tid != getpid()) {
-		n = place_of(tid);
+		n = place_of_tid(tid);
 		n = n < 0 ? new_place(tid) : n;
 		return n < 0 ? -1 : (int)VT_RAW_PLACE + n;
 	}
@@ -170,9 +170,9 @@ int vt_threads_where(pid_t tid)
 	int n;
 
 	vt_lock(&table.lock);
-	n = find_thread(tid);
+	n = find_known_thread(tid);
 	if (n < 0) {
-		n = place_of(tid);
+		n = place_of_tid(tid);
 		n += n < 0 ? 0 : (int)VT_RAW_PLACE;
 	}
 	vt_unlock(&table.lock);
@@ -193,12 +193,12 @@ void vt_threads_gone(pid_t tid)
 	int n;
 
 	vt_lock(&table.lock);
-	n = find_thread(tid);
+	n = find_known_thread(tid);
 	/* a thread that registered itself reports its own end */
 	if (n >= 0 && !table.entry[n].thread) {
 		release(n);
 	}
-	n = place_of(tid);
+	n = place_of_tid(tid);
 	if (n >= 0) {
 		table.place[n].tid = 0;
 	}
@@ -223,7 +223,7 @@ int vt_threads_off(pid_t tid)
 	int n, off = vt_process_off();
 
 	vt_lock(&table.lock);
-	n = find_thread(tid);
+	n = find_known_thread(tid);
 	if (n >= 0 && off != 2) {
 		off = table.entry[n].off || (off && !table.entry[n].on);
 	}
@@ -253,7 +253,7 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	vt_lock(&table.lock);
-	n = find_thread(tid);
+	n = find_known_thread(tid);
 	if (n >= 0 && make_answered()) {
 		table.entry[n].counts = ASKED;
 		table.entry[n].total = total;
@@ -295,7 +295,7 @@ void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n_to
 	int n;
 
 	vt_lock(&table.lock);
-	n = find_thread(tid);
+	n = find_known_thread(tid);
 	e = n >= 0 ? &table.entry[n] : NULL;
 	if (e && e->counts == ASKED) {
 		e->counts = OWN;
@@ -312,7 +312,7 @@ int vt_threads_counts(pid_t tid)
 	int n, counts;
 
 	vt_lock(&table.lock);
-	n = find_thread(tid);
+	n = find_known_thread(tid);
 	counts = n >= 0 && table.entry[n].counts != OF_BACKGROUND;
 	vt_unlock(&table.lock);
 	return counts;
@@ -368,7 +368,7 @@ void __asan_unpoison_memory_region(const volatile void *at, size_t n);
 #endif
 
 /* Called at the end of a thread that has called the interface. */
-static void thread_ends(void *arg)
+static void thread_key_destroyed(void *arg)
 {
 	struct vt_thread *t = arg;
 	int n;
@@ -385,7 +385,7 @@ static void thread_ends(void *arg)
 	}
 	/* from here on the thread is not sampled, and its number may be given to another thread */
 	vt_lock(&table.lock);
-	n = find_thread(t->tid);
+	n = find_known_thread(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {
 		release(n);
 	}
@@ -425,9 +425,9 @@ static void publish_thread(struct vt_collect *c, struct vt_thread *t)
 	}
 }
 
-static VT_ErrorCode claim(struct vt_thread *t, int number)
+static VT_ErrorCode claim_slot(struct vt_thread *t, int number)
 {
-	int has = find_thread(t->tid);
+	int has = find_known_thread(t->tid);
 
 	if (number < 0) {
 		number = has >= 0 ? has : lowest_free_number(t->tid);
@@ -436,7 +436,7 @@ static VT_ErrorCode claim(struct vt_thread *t, int number)
 		}
 	} else if (has >= 0 && table.entry[has].chosen && has != number) {
 		return VT_ERR_BADARG;
-	} else if (make_room(number) != 0) {
+	} else if (make_room_for_thread(number) != 0) {
 		return VT_ERR_BADINDEX;
 	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid) {
 		return VT_ERR_BADINDEX;
@@ -455,7 +455,7 @@ static VT_ErrorCode claim(struct vt_thread *t, int number)
 
 /* Names the number that t has. The first name stays: "threads with the same number cannot have different names".
  * Naming it again is an error only for a thread that has a name already. */
-static VT_ErrorCode set_name(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
+static VT_ErrorCode set_thread_name(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
 {
 	struct entry *e = &table.entry[t->number];
 
@@ -477,7 +477,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 
 	vt_lock(&table.lock);
 	first = before < 0 || !table.entry[before].chosen;
-	rc = number >= 0 || before < 0 ? claim(t, number) : VT_OK;
+	rc = number >= 0 || before < 0 ? claim_slot(t, number) : VT_OK;
 	if (rc == VT_OK) {
 		publish_thread(c, t);
 	}
@@ -486,7 +486,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 			table.entry[t->number].name ? table.entry[t->number].name : "");
 	}
 	if (rc == VT_OK && name && name[0]) {
-		rc = set_name(c, t, name, !first);
+		rc = set_thread_name(c, t, name, !first);
 	}
 	vt_unlock(&table.lock);
 	return rc;
@@ -504,7 +504,7 @@ VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread 
 	t->number = -1;
 	vt_lock(&table.lock);
 	if (!table.have_key) {
-		table.have_key = pthread_key_create(&table.key, thread_ends) == 0;
+		table.have_key = pthread_key_create(&table.key, thread_key_destroyed) == 0;
 	}
 	vt_unlock(&table.lock);
 	rc = vt_threads_register(c, t, number, NULL);

@@ -88,7 +88,7 @@ static int is_from_pool(const void *p)
 	return 0;
 }
 
-static uint32_t class_of(size_t n)
+static uint32_t size_class_of(size_t n)
 {
 	uint32_t k = SMALLEST;
 
@@ -100,7 +100,7 @@ static uint32_t class_of(size_t n)
 
 void *__wrap_malloc(size_t n)
 {
-	uint32_t k = n > SIZE_MAX / 4 ? BIGGEST + 1 : class_of(n + sizeof(union head));
+	uint32_t k = n > SIZE_MAX / 4 ? BIGGEST + 1 : size_class_of(n + sizeof(union head));
 	union head *h = NULL;
 
 	if (k > BIGGEST) {

@@ -77,7 +77,7 @@ void vt_lock_pause(struct vt_lock *l, struct vt_lock *held)
 	pthread_mutex_unlock(&l->mutex);
 }
 
-static void take_back(struct vt_lock *l, const struct vt_lock *held)
+static void unblock_signals(struct vt_lock *l, const struct vt_lock *held)
 {
 	l->before = held->before;
 	l->cancel = held->cancel;
@@ -87,7 +87,7 @@ static void take_back(struct vt_lock *l, const struct vt_lock *held)
 void vt_lock_resume(struct vt_lock *l, const struct vt_lock *held)
 {
 	pthread_mutex_lock(&l->mutex);
-	take_back(l, held);
+	unblock_signals(l, held);
 }
 
 int vt_lock_wait(struct vt_lock *l, pthread_cond_t *changed, const struct timespec *until)
@@ -100,7 +100,7 @@ int vt_lock_wait(struct vt_lock *l, pthread_cond_t *changed, const struct timesp
 	held.depth = l->depth;
 	l->depth = 0;
 	rc = pthread_cond_timedwait(changed, &l->mutex, until);
-	take_back(l, &held);
+	unblock_signals(l, &held);
 	return rc;
 }
 

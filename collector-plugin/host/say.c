@@ -39,7 +39,7 @@ void vt_say_defer(int tid)
 
 /* Writes a line with one system call, not through the program's stdio. Returns -1 if the program has closed its
  * standard error. */
-static int put(const char *line)
+static int put_say_message(const char *line)
 {
 	return write(STDERR_FILENO, line, strlen(line)) < 0 ? -1 : 0;
 }
@@ -65,7 +65,7 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	va_end(ap);
 	strcat(tkm_plain(line), "\n");
 	if (!deferred || deferred != (int)syscall(SYS_gettid)) {
-		put(line);
+		put_say_message(line);
 		return;
 	}
 	n = atomic_load(&say.lines);
@@ -78,7 +78,7 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 void vt_say_lines(const char *lines)
 {
 	if (*lines) {
-		put(lines);
+		put_say_message(lines);
 	}
 }
 
@@ -89,7 +89,7 @@ void vt_say_unready(const char *line)
 
 	if (!say.verbose && !(verbose && (!strcmp(verbose, "0") || !strcasecmp(verbose, "off"))) &&
 		!atomic_exchange(&said, 1)) {
-		put(line);
+		put_say_message(line);
 	}
 }
 
@@ -98,7 +98,7 @@ void vt_say_deferred(void)
 	int i, n = atomic_load_explicit(&say.lines, memory_order_acquire);
 
 	for (i = 0; i < n; i++) {
-		if (put(say.line[i]) < 0) {
+		if (put_say_message(say.line[i]) < 0) {
 			return;
 		}
 	}

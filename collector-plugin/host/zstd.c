@@ -9,7 +9,7 @@
 #define ZSTDLIB_VISIBILITY ZSTDLIB_VISIBLE /* before 1.5 */
 #include <zstd.h>
 
-static void *handle(void)
+static void *zstd_handle(void)
 {
 	static void *h;
 
@@ -20,7 +20,7 @@ static void *handle(void)
 }
 
 /* Declares `next` as the real function, NULL if there is none. */
-#define REAL(name) __typeof__(&(name)) next = handle() ? (__typeof__(&(name)))dlsym(handle(), #name) : NULL
+#define REAL(name) __typeof__(&(name)) next = zstd_handle() ? (__typeof__(&(name)))dlsym(zstd_handle(), #name) : NULL
 
 ZSTD_CCtx *ZSTD_createCCtx(void)
 {

@@ -298,7 +298,7 @@ static void print_finding(const char *name, const struct finding *f)
 	}
 }
 
-int vtrun_doctor(struct vtrun *r)
+int vt_launch_doctor(struct vtrun *r)
 {
 	const char *rules[sizeof(groups) / sizeof(groups[0])];
 	enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };

@@ -23,21 +23,21 @@ struct vtrun {
 };
 
 /* say.c: prints "vtrun: line" on standard error. */
-void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void vt_launch_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* options.c: reads the command line. Options of the collector become variables, which the library inside the program
  * reads. Returns 0, 1 if help or the version was printed, or -1 if the usage was wrong, which was reported. */
-int vtrun_parse(struct vtrun *r, int argc, char **argv);
+int vt_launch_parse(struct vtrun *r, int argc, char **argv);
 
 /* uses_mpi.c: does the program use MPI, so that it needs `library`, libVT.so? 1 or 0; -1: it does, but the library
  * is missing or was made for another MPI; *err has the reason. */
-int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
+int vt_launch_uses_mpi(const char *path, const char *library, struct tkm_err *err);
 
 /* show.c: --list and --estimate. Both return an exit status. */
-int vtrun_list(struct vtrun *r);
-int vtrun_estimate(struct vtrun *r);
+int vt_launch_list(struct vtrun *r);
+int vt_launch_estimate(struct vtrun *r);
 
 /* doctor.c: --doctor; `library` is known. Returns an exit status. */
-int vtrun_doctor(struct vtrun *r);
+int vt_launch_doctor(struct vtrun *r);
 
 #endif

@@ -54,7 +54,7 @@ static void make_after(char *text, size_t size)
 	}
 }
 
-static void make_table(struct parser *p, struct vtrun *r)
+static void make_vtrun_options(struct parser *p, struct vtrun *r)
 {
 	const struct tkm_option own[OWN] = {
 		{ "APPTAINER", TKM_OPTION_BOOL, &r->apptainer, 0, 0, NULL,
@@ -88,7 +88,7 @@ static void make_table(struct parser *p, struct vtrun *r)
 	};
 }
 
-static void add_word(char *list, size_t size, const char *word, const char *between)
+static void add_program_argument(char *list, size_t size, const char *word, const char *between)
 {
 	size_t n = strlen(list);
 
@@ -96,13 +96,13 @@ static void add_word(char *list, size_t size, const char *word, const char *betw
 }
 
 /* Joins words first to last-1. */
-static void join(char *text, size_t size, char **argv, int first, int last)
+static void join_configuration(char *text, size_t size, char **argv, int first, int last)
 {
 	int i;
 
 	text[0] = '\0';
 	for (i = first; i < last; i++) {
-		add_word(text, size, argv[i], " ");
+		add_program_argument(text, size, argv[i], " ");
 	}
 }
 
@@ -118,8 +118,8 @@ static void export(struct vtrun *r, const char *name, const char *text, int is_l
 	snprintf(joined, sizeof(joined), "%s%s%s", old ? old : "", old ? ";" : "", text);
 	setenv(variable, joined, 1);
 	if (!strstr(r->set, variable)) {
-		add_word(r->set, sizeof(r->set), variable, ",");
-		add_word(r->commanded, sizeof(r->commanded), name, ",");
+		add_program_argument(r->set, sizeof(r->set), variable, ",");
+		add_program_argument(r->commanded, sizeof(r->commanded), name, ",");
 	}
 }
 
@@ -138,9 +138,9 @@ static int values(const struct tkm_option *o, int repeats, int argc, char **argv
 
 /* Reads an option of the Intel Trace Collector that only other parts know, like --sync-period 10s or --symbol 'a*'
  * off. Its words go into a variable. Returns the number of words that it took. */
-static int other_option(
-	struct vtrun *r, const char *name, const char *equals, int argc, char **argv, int i, struct tkm_err *err)
+static int other_option(struct vtrun *r, const char *name, int argc, char **argv, int i, struct tkm_err *err)
 {
+	const char *equals = strchr(argv[i], '=');
 	char text[2000], upper[64];
 	int repeats, n = equals ? 0 : values(NULL, 1, argc, argv, i);
 	size_t k;
@@ -150,11 +150,11 @@ static int other_option(
 	}
 	upper[k] = '\0';
 	repeats = vt_settings_repeats(upper);
-	join(text, sizeof(text), argv, i + 1, i + 1 + n);
+	join_configuration(text, sizeof(text), argv, i + 1, i + 1 + n);
 	if (repeats && n > 1 && strpbrk(argv[i + 1], " \t")) {
 		/* the name of a group with blanks in it */
 		snprintf(text, sizeof(text), "\"%s\" ", argv[i + 1]);
-		join(text + strlen(text), sizeof(text) - strlen(text), argv, i + 2, i + 1 + n);
+		join_configuration(text + strlen(text), sizeof(text) - strlen(text), argv, i + 2, i + 1 + n);
 	}
 	if (vt_settings_check(upper, equals ? equals + 1 : text, argv[i], err) < 0) {
 		return -1;
@@ -163,7 +163,7 @@ static int other_option(
 	return n + 1;
 }
 
-static int unknown(const struct parser *p, const char *name, const char *nearest, struct tkm_err *err)
+static int complain_of_option(const struct parser *p, const char *name, const char *nearest, struct tkm_err *err)
 {
 	const struct tkm_option as_option = { .name = nearest };
 	char spelt[80];
@@ -195,13 +195,13 @@ static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm
 		return tkm_fail(err, TKM_ERR_ARG, "%s is an option of stftool or timertest, not of vtrun", origin);
 	}
 	if (!o && vt_settings_known(&p->r->settings, name, &nearest)) {
-		return other_option(p->r, name, equals, argc, argv, i, err);
+		return other_option(p->r, name, argc, argv, i, err);
 	}
 	if (!o) {
-		return unknown(p, name, nearest, err);
+		return complain_of_option(p, name, nearest, err);
 	}
 	n = equals ? 0 : values(o, o->type == TKM_OPTION_LIST, argc, argv, i);
-	join(text, sizeof(text), argv, i + 1, i + 1 + n);
+	join_configuration(text, sizeof(text), argv, i + 1, i + 1 + n);
 	if (equals) {
 		snprintf(text, sizeof(text), "%s", equals + 1);
 	}
@@ -255,7 +255,7 @@ static int options(struct parser *p, int argc, char **argv, int i, int lenient, 
 			return -1;
 		}
 		if (n < 0) {
-			vtrun_say("--itc-args: %s: left out", err->text);
+			vt_launch_say("--itc-args: %s: left out", err->text);
 			n = 1 + (strchr(argv[i], '=') ? 0 : values(NULL, 1, argc, argv, i));
 		}
 		i += n;
@@ -283,7 +283,7 @@ static void itc_arguments(struct parser *p)
 	}
 	i = options(p, end, v, begin + 1, 1, &err);
 	if (i < end) {
-		vtrun_say("--itc-args: '%s' is no option: left out", v[i]);
+		vt_launch_say("--itc-args: '%s' is no option: left out", v[i]);
 	}
 	end += end < n;
 	memmove(&v[begin], &v[end], (size_t)(n - end + 1) * sizeof(*v));
@@ -302,13 +302,13 @@ static int find_program(struct parser *p, int argc, char **argv, struct tkm_err 
 	return i > 0 && i < argc && !strcmp(argv[i], "--") ? i + 1 : i;
 }
 
-int vtrun_parse(struct vtrun *r, int argc, char **argv)
+int vt_launch_parse(struct vtrun *r, int argc, char **argv)
 {
 	static struct parser p;
 	struct tkm_err err;
 	int i;
 
-	make_table(&p, r);
+	make_vtrun_options(&p, r);
 	i = find_program(&p, argc, argv, &err);
 	if (i == ANSWERED) {
 		return 1;
@@ -320,7 +320,7 @@ int vtrun_parse(struct vtrun *r, int argc, char **argv)
 		i = tkm_fail(&err, TKM_ERR_ARG, "--estimate: '%s' is not a time like 90s, 30m or 2h", r->duration);
 	}
 	if (i < 0) {
-		vtrun_say("%s", err.text);
+		vt_launch_say("%s", err.text);
 		return -1;
 	}
 	if (p.config) {

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-void vtrun_say(const char *fmt, ...)
+void vt_launch_say(const char *fmt, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list ap;

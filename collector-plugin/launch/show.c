@@ -15,7 +15,7 @@
 enum { MAX_COUNTERS = 4096 };
 
 /* Loads the plugins of the option; *n is the number of those that work. */
-static struct smp_plugin *load_plugins(const struct tkm_option_list *l, size_t *n)
+static struct smp_plugin *load_shown_plugins(const struct tkm_option_list *l, size_t *n)
 {
 	struct smp_plugin *plugins = calloc(l->n + 1, sizeof(*plugins));
 	struct tkm_err e;
@@ -26,7 +26,7 @@ static struct smp_plugin *load_plugins(const struct tkm_option_list *l, size_t *
 		if (plugins[*n].source) {
 			++*n;
 		} else {
-			vtrun_say("%s", e.text);
+			vt_launch_say("%s", e.text);
 		}
 	}
 	return plugins;
@@ -48,13 +48,13 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 	smp_hw_facts(hw, sizeof(hw));
 	env->hw = hw[0] ? hw : NULL;
 	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
-	plugins = load_plugins(&r->settings.plugin, &n_plugins);
+	plugins = load_shown_plugins(&r->settings.plugin, &n_plugins);
 	plan = smp_plan_open(env, rules, n, plugins, n_plugins, err);
 	free(plugins);
 	return plan;
 }
 
-static const char *scope_name(enum smp_scope s)
+static const char *shown_scope(enum smp_scope s)
 {
 	return s == SMP_NODE ? "node" : s == SMP_PROCESS ? "process" : "thread";
 }
@@ -79,7 +79,7 @@ static void list_inside(const struct vt_settings *s)
 	}
 }
 
-int vtrun_list(struct vtrun *r)
+int vt_launch_list(struct vtrun *r)
 {
 	struct smp_env env;
 	struct tkm_err e;
@@ -87,7 +87,7 @@ int vtrun_list(struct vtrun *r)
 	size_t i;
 
 	if (!plan) {
-		vtrun_say("%s", e.text);
+		vt_launch_say("%s", e.text);
 		return 1;
 	}
 	printf("%-28s %-8s %-10s %-10s %s\n", "counter", "of", "recorded", "shown", "what");
@@ -98,7 +98,7 @@ int vtrun_list(struct vtrun *r)
 			printf("%-28s cannot be recorded: %s\n", c->name, c->missing);
 			continue;
 		}
-		printf("%-28s %-8s %-10s %-10s %s\n", c->name, scope_name(c->scope), c->unit,
+		printf("%-28s %-8s %-10s %-10s %s\n", c->name, shown_scope(c->scope), c->unit,
 			c->shown_unit                  ? c->shown_unit
 				: c->kind == SMP_TOTAL ? "per second"
 						       : c->unit,
@@ -117,7 +117,7 @@ int vtrun_list(struct vtrun *r)
 }
 
 /* In the raw file a record takes 8 bytes and a counter 12; in the merged trace 10 and 12. */
-int vtrun_estimate(struct vtrun *r)
+int vt_launch_estimate(struct vtrun *r)
 {
 	struct smp_env env;
 	struct tkm_err e;
@@ -129,7 +129,7 @@ int vtrun_estimate(struct vtrun *r)
 	size_t i;
 
 	if (!plan) {
-		vtrun_say("%s", e.text);
+		vt_launch_say("%s", e.text);
 		return 1;
 	}
 	for (i = 0; i < smp_plan_size(plan); i++) {

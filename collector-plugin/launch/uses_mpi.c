@@ -78,7 +78,7 @@ static int is_elf(const char *path)
 	return is;
 }
 
-int vtrun_mpi(const char *path, const char *library, struct tkm_err *err)
+int vt_launch_uses_mpi(const char *path, const char *library, struct tkm_err *err)
 {
 	struct vt_mpi_links program = { "", 0 }, ours = { "", 0 };
 	int elf = is_elf(path);

@@ -22,12 +22,12 @@
 #include "collector-plugin/settings/settings.h"
 
 /* All ranks of a job usually have the same options. */
-static void complain(void *ctx, const char *line)
+static void complain_of_start(void *ctx, const char *line)
 {
 	const struct vtrun *r = ctx;
 
 	if (vt_launcher_rank() <= 0 || r->settings.verbose > 1) {
-		vtrun_say("%s", line);
+		vt_launch_say("%s", line);
 	}
 }
 
@@ -56,7 +56,7 @@ static int library_near(struct vtrun *r, const char *program)
 	return -1;
 }
 
-static int find_library(struct vtrun *r)
+static int find_preloaded_library(struct vtrun *r)
 {
 	/* under valgrind, this is not vtrun */
 	const char *started_as = (const char *)getauxval(AT_EXECFN);
@@ -86,12 +86,12 @@ static void choose_library(struct vtrun *r, const char *path)
 	snprintf(mpi, sizeof(mpi), "%s", r->library);
 	slash = strrchr(mpi, '/');
 	snprintf(slash + 1, sizeof(mpi) - (size_t)(slash + 1 - mpi), "libVT.so");
-	switch (vtrun_mpi(path, mpi, &e)) {
+	switch (vt_launch_uses_mpi(path, mpi, &e)) {
 	case 1:
 		snprintf(r->library, sizeof(r->library), "%s", mpi);
 		break;
 	case -1:
-		vtrun_say("%s", e.text);
+		vt_launch_say("%s", e.text);
 		break;
 	default:
 		break;
@@ -159,19 +159,20 @@ static void record_with_vtsampler(struct vtrun *r, const char *why)
 	start_sampler(r);
 	fd = vt_attach_connect(r->job);
 	if (fd < 0) {
-		vtrun_say("%s, and no sampler process can be used: it runs unsampled", why);
+		vt_launch_say("%s, and no sampler process can be used: it runs unsampled", why);
 		return;
 	}
 	close(fd);
 	if (r->settings.follow_children) {
-		vtrun_say("--follow-children: left out, since the library is not in the program");
+		vt_launch_say("--follow-children: left out, since the library is not in the program");
 		r->settings.follow_children = 0;
 	}
 	tell_library(r);
 	if (!dlopen(r->library, RTLD_NOW | RTLD_LOCAL)) {
-		vtrun_say("%s, and %s: it runs unsampled", why, dlerror());
+		vt_launch_say("%s, and %s: it runs unsampled", why, dlerror());
 	} else if (r->settings.verbose > 0) {
-		vtrun_say("%s. VT_ and MPI calls are not recorded; the sampler process writes the trace after its end",
+		vt_launch_say(
+			"%s. VT_ and MPI calls are not recorded; the sampler process writes the trace after its end",
 			why);
 	}
 	/* the library has removed its own variables, unless it did not start */
@@ -190,20 +191,21 @@ static int begins_with_interpreter(const char *path)
 	return has;
 }
 
-static int run(struct vtrun *r)
+static int run_program(struct vtrun *r)
 {
 	char path[4096];
 	struct tkm_err e;
 	int status = 126, rc = vt_exec_target(r->program[0], path, sizeof(path), &status, &e);
 
 	if (rc < 0) {
-		vtrun_say("%s", e.text);
+		vt_launch_say("%s", e.text);
 		return status;
 	}
 	if (rc == VT_EXEC_UNSAMPLED) {
-		vtrun_say("%s", e.text);
-	} else if (find_library(r) < 0) {
-		vtrun_say("%s is missing, or has a blank or colon in its name: the program runs without being recorded",
+		vt_launch_say("%s", e.text);
+	} else if (find_preloaded_library(r) < 0) {
+		vt_launch_say(
+			"%s is missing, or has a blank or colon in its name: the program runs without being recorded",
 			r->library);
 	} else if (rc == VT_EXEC_OUTSIDE) {
 		record_with_vtsampler(r, e.text);
@@ -216,15 +218,16 @@ static int run(struct vtrun *r)
 	execv(path, r->program);
 	if (errno == ENOEXEC) {
 		if (begins_with_interpreter(path)) {
-			vtrun_say("%s: its #! line has no interpreter, or one whose name is too long for the kernel",
+			vt_launch_say(
+				"%s: its #! line has no interpreter, or one whose name is too long for the kernel",
 				path);
 		} else {
 			/* shells run it themselves */
-			vtrun_say("%s has no #! line: start it as sh %s", path, path);
+			vt_launch_say("%s has no #! line: start it as sh %s", path, path);
 		}
 		return 126;
 	}
-	vtrun_say("cannot run %s: %s", path, strerror(errno));
+	vt_launch_say("cannot run %s: %s", path, strerror(errno));
 	return errno == ENOENT ? 127 : 126;
 }
 
@@ -255,8 +258,8 @@ static int print_apptainer(struct vtrun *r)
 	size_t i;
 
 	vt_own_program(own, sizeof(own));
-	if (find_library(r) < 0) {
-		vtrun_say("%s is missing", r->library);
+	if (find_preloaded_library(r) < 0) {
+		vt_launch_say("%s is missing", r->library);
 		return 1;
 	}
 	name_found(r, found, sizeof(found));
@@ -286,28 +289,28 @@ int main(int argc, char **argv)
 	forget_outer_run();
 	vt_settings_init(&r.settings);
 	vt_settings_help(&r.settings);
-	rc = vtrun_parse(&r, argc, argv);
+	rc = vt_launch_parse(&r, argc, argv);
 	if (rc != 0) {
 		return rc > 0 ? 0 : 2;
 	}
 	vt_settings_free(&r.settings);
 	vt_settings_init(&r.settings);
-	r.settings.complain = complain;
+	r.settings.complain = complain_of_start;
 	r.settings.ctx = &r;
 	vt_settings_load(&r.settings, r.commanded);
 	if (r.apptainer) {
 		return print_apptainer(&r);
 	}
 	if (r.doctor) {
-		find_library(&r);
-		return vtrun_doctor(&r);
+		find_preloaded_library(&r);
+		return vt_launch_doctor(&r);
 	}
 	if (r.list || r.estimate) {
-		return r.list ? vtrun_list(&r) : vtrun_estimate(&r);
+		return r.list ? vt_launch_list(&r) : vt_launch_estimate(&r);
 	}
 	if (!r.program) {
-		vtrun_say("no program; vtrun --help shows how");
+		vt_launch_say("no program; vtrun --help shows how");
 		return 2;
 	}
-	return run(&r);
+	return run_program(&r);
 }

@@ -4,7 +4,7 @@
 #include "collector-plugin/core/hooks.h"
 
 /* before the constructor that starts the collector */
-__attribute__((constructor(101))) static void begin(void)
+__attribute__((constructor(101))) static void begin_failsafe(void)
 {
 	vt_hooks.failsafe = 1;
 }

@@ -18,22 +18,22 @@
 /* clang-format off */
 #define VT_INSIDE_CALLS(CALL) \
 	CALL(const struct smp_source *, smp_plugin_load, (const char *text, const char **options, struct tkm_err *err), \
-		(text, options, err), load(err) < 0 ? NULL : inside->smp_plugin_load(text, options, err)) \
+		(text, options, err), load_library(err) < 0 ? NULL : inside->smp_plugin_load(text, options, err)) \
 	CALL(struct smp_plan *, smp_plan_open, (const struct smp_env *env, const char *const *rules, size_t n_rules, \
 		const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err), \
 		(env, rules, n_rules, plugins, n_plugins, err), \
-		load(err) < 0 ? NULL : inside->smp_plan_open(env, rules, n_rules, plugins, n_plugins, err)) \
+		load_library(err) < 0 ? NULL : inside->smp_plan_open(env, rules, n_rules, plugins, n_plugins, err)) \
 	CALL(size_t, smp_plan_size, (const struct smp_plan *plan), (plan), 0) \
 	CALL(const struct smp_planned *, smp_plan_at, (const struct smp_plan *plan, size_t i), (plan, i), NULL) \
 	CALL(void, smp_plan_close, (struct smp_plan *plan), (plan), (void)0) \
 	CALL(uint64_t, smp_plan_mark, (const struct smp_plan *plan), (plan), 0) \
 	CALL(struct smp_plan *, smp_plan_later, (const struct smp_plan *before, struct tkm_err *err), (before, err), \
-		(missing(err), NULL)) \
+		(inside_is_missing(err), NULL)) \
 	CALL(struct smp_set *, smp_set_open, (const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err), \
-		(plan, target, err), (missing(err), NULL)) \
+		(plan, target, err), (inside_is_missing(err), NULL)) \
 	CALL(struct smp_set *, smp_set_open_some, (const struct smp_plan *plan, const struct smp_target *target, \
 		int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err), (plan, target, wanted, err), \
-		(missing(err), NULL)) \
+		(inside_is_missing(err), NULL)) \
 	CALL(size_t, smp_set_size, (const struct smp_set *set), (set), 0) \
 	CALL(size_t, smp_set_planned, (const struct smp_set *set, size_t i), (set, i), 0) \
 	CALL(const char *, smp_set_why, (const struct smp_set *set, size_t i), (set, i), "") \
@@ -41,7 +41,7 @@
 	CALL(int, smp_set_descriptors, (const struct smp_set *set, int *fd, int most), (set, fd, most), 0) \
 	CALL(void, smp_set_close, (struct smp_set *set), (set), (void)0) \
 	CALL(int, vt_merge, (const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, \
-		struct vt_merge_result *out, struct tkm_err *err), (in, n, o, out, err), missing(err))
+		struct vt_merge_result *out, struct tkm_err *err), (in, n, o, out, err), inside_is_missing(err))
 /* clang-format on */
 
 struct vt_inside {

@@ -46,7 +46,7 @@ static int is_same(const char *fallback, const char *version, struct tkm_err *er
 	return 1;
 }
 
-static int load(struct tkm_err *err)
+static int load_library(struct tkm_err *err)
 {
 	static const struct vt_inside_memory memory = { malloc, calloc, realloc, free, strdup, strndup };
 	static const char *const places[] = { VT_NEAR_INSIDE, NULL };
@@ -92,7 +92,7 @@ const struct vt_system_table *vt_system_begin(const struct vt_system_own *own)
 
 static int open_sim(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 {
-	if (load(err) < 0) {
+	if (load_library(err) < 0) {
 		return -1;
 	}
 	t->ops = inside->sim;
@@ -101,7 +101,7 @@ static int open_sim(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 
 const struct tmr_ops tmr_sim = { TMR_SIM_DESCRIPTION, .open = open_sim };
 
-static int missing(struct tkm_err *err)
+static int inside_is_missing(struct tkm_err *err)
 {
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "libVTinside.so was not loaded at the start");
 }
@@ -115,5 +115,5 @@ VT_INSIDE_CALLS(PASS_ON)
 
 __attribute__((constructor(102))) static void add_hook(void)
 {
-	vt_hooks.load = load;
+	vt_hooks.load = load_library;
 }

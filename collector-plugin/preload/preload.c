@@ -157,7 +157,7 @@ static void *start_later(void *unused)
 	return NULL;
 }
 
-static VT_IN_CHILD void forked(void)
+static VT_IN_CHILD void child_of_fork(void)
 {
 	sigset_t all, old;
 	pthread_t t;
@@ -194,7 +194,7 @@ static struct {
 	int (*prctl)(int, ...);
 } next;
 
-__attribute__((constructor(101))) static void look_up(void)
+__attribute__((constructor(101))) static void look_up_libc_call(void)
 {
 	next.execve = NEXT(execve);
 	next.execvpe = NEXT(execvpe);
@@ -285,7 +285,7 @@ static int is_for_us(const char *text)
 	return run.follow || (vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) == (int)getpid());
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void begin_preloaded(void)
 {
 	const char *text = secure_getenv(VT_RUN_VARIABLE);
 	int saved = errno;
@@ -306,7 +306,7 @@ __attribute__((constructor)) static void begin(void)
 		tell_children();
 		atexit(at_exit);
 		at_quick_exit(at_exit);
-		pthread_atfork(NULL, NULL, forked);
+		pthread_atfork(NULL, NULL, child_of_fork);
 	}
 	errno = saved;
 }
@@ -452,7 +452,7 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 	out[n] = NULL;
 }
 
-static size_t count(char *const *v)
+static size_t count_arguments(char *const *v)
 {
 	size_t n = 0;
 
@@ -471,7 +471,7 @@ struct changed {
 
 static struct changed *changed(int how, char *const *envp)
 {
-	size_t size = sizeof(struct changed) + (count(envp) + MORE) * sizeof(char *);
+	size_t size = sizeof(struct changed) + (count_arguments(envp) + MORE) * sizeof(char *);
 	struct changed *c = vt_pages(size);
 
 	if (c) {
@@ -482,7 +482,7 @@ static struct changed *changed(int how, char *const *envp)
 }
 
 /* An exec that returns has failed. */
-static int failed(int result, struct changed *c)
+static int start_failed(int result, struct changed *c)
 {
 	int error = errno;
 
@@ -501,7 +501,7 @@ int execve(const char *path, char *const argv[], char *const envp[])
 	if (how) {
 		struct changed *c = changed(how, envp);
 
-		return failed(next.execve(path, argv, c ? c->env : envp), c);
+		return start_failed(next.execve(path, argv, c ? c->env : envp), c);
 	}
 	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
 }
@@ -513,7 +513,7 @@ int execvpe(const char *file, char *const argv[], char *const envp[])
 	if (how) {
 		struct changed *c = changed(how, envp);
 
-		return failed(next.execvpe(file, argv, c ? c->env : envp), c);
+		return start_failed(next.execvpe(file, argv, c ? c->env : envp), c);
 	}
 	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
 }
@@ -528,7 +528,7 @@ int fexecve(int fd, char *const argv[], char *const envp[])
 	if (how) {
 		struct changed *c = changed(how, envp);
 
-		return failed(next.fexecve(fd, argv, c ? c->env : envp), c);
+		return start_failed(next.fexecve(fd, argv, c ? c->env : envp), c);
 	}
 	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);
 }

@@ -52,7 +52,7 @@ static void free_files(struct files *f)
 	free(f->first_left);
 }
 
-static int add_file(struct files *f, const char *path)
+static int add_raw_file(struct files *f, const char *path)
 {
 	return tkm_append_text(&f->path, &f->n, path);
 }
@@ -78,7 +78,7 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 		if (vt_raw_head_alive(&h) && h.pid != (uint32_t)c->pid) {
 			f->alive++;
 		} else {
-			add_file(f, path);
+			add_raw_file(f, path);
 		}
 	} else if (was_killed(&h)) {
 		if (!f->left++) {
@@ -88,7 +88,7 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 }
 
 /* Opens the directory of the raw files. */
-static DIR *open_directory(const struct vt_collector *c, char *dir, size_t size)
+static DIR *open_trace_directory(const struct vt_collector *c, char *dir, size_t size)
 {
 	snprintf(dir, size, "%s", c->raw_path);
 	*strrchr(dir, '/') = '\0';
@@ -116,7 +116,7 @@ static int first_lives(const struct vt_collector *c)
 	if (!vt_run_child(c->run, (int)c->pid) || !vt_run_value(c->run, "pid", pid + 1, sizeof(pid) - 1)) {
 		return 0;
 	}
-	d = open_directory(c, dir, sizeof(dir));
+	d = open_trace_directory(c, dir, sizeof(dir));
 	while (d && !found && (e = readdir(d))) {
 		/* -PID.dat or -PID.1.dat */
 		at = strncmp(e->d_name, "VT-flush-", 9) ? NULL : strrchr(e->d_name, '-');
@@ -138,8 +138,8 @@ static void find_files(struct vt_collector *c, struct files *f)
 	struct dirent *e;
 	DIR *d;
 
-	add_file(f, c->raw_path);
-	d = open_directory(c, dir, sizeof(dir));
+	add_raw_file(f, c->raw_path);
+	d = open_trace_directory(c, dir, sizeof(dir));
 	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
 		if (!strncmp(e->d_name, "VT-flush-", 9)) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
@@ -153,7 +153,7 @@ static void find_files(struct vt_collector *c, struct files *f)
 
 /* ---- the trace ---- */
 
-static void say_missing(void *ctx, const char *line)
+static void say_missing_ranks(void *ctx, const char *line)
 {
 	(void)ctx;
 	vt_say(1, "WARNING", "%s", line);
@@ -171,7 +171,7 @@ static int writes_trace(const struct vt_collector *c)
 }
 
 /* UNIFY-COUNTERS, UNIFY-GROUPS: on unless they are set to off. */
-static int is_off(const struct vt_collector *c, const char *name)
+static int is_option_off(const struct vt_collector *c, const char *name)
 {
 	const char *text = vt_settings_other(&c->settings, name);
 	int on = 1;
@@ -189,16 +189,16 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s,
-		.counters_apart = is_off(c, "UNIFY-COUNTERS"),
-		.groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.symbols_apart = is_off(c, "UNIFY-SYMBOLS"),
-		.scls_apart = is_off(c, "UNIFY-SCLS"),
+		.counters_apart = is_option_off(c, "UNIFY-COUNTERS"),
+		.groups_apart = is_option_off(c, "UNIFY-GROUPS"),
+		.symbols_apart = is_option_off(c, "UNIFY-SYMBOLS"),
+		.scls_apart = is_option_off(c, "UNIFY-SCLS"),
 		.nmcmd = vt_settings_other(&c->settings, "NMCMD"),
 		.summary = c->settings.summary ? say_summary : NULL,
 		.delete_raw = !c->partial,
 		.settled = c->pub.together,
 		.hosts = hosts,
-		.say = say_missing };
+		.say = say_missing_ranks };
 	int (*merge)(const struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
 		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
@@ -375,7 +375,7 @@ void vt_collect_say_no_mpi(const struct vt_collector *c)
 
 /* ---- what the sampler used ---- */
 
-static void say_account(const struct vt_collector *c)
+static void say_sampler_account(const struct vt_collector *c)
 {
 	const struct vt_account *a = &c->account;
 	char cpu[40], tick[40], late[40], period[40];
@@ -398,7 +398,7 @@ static void say_account(const struct vt_collector *c)
 		a->slowed ? ": slowed down, because it was above SAMPLE-BUDGET" : "");
 }
 
-static void describe(struct vt_collector *c)
+static void describe_raw_file(struct vt_collector *c)
 {
 	const struct vt_account *a = &c->account;
 	char text[700];
@@ -574,7 +574,7 @@ void vt_collect_close(struct vt_collector *c)
 {
 	ltick_t last = vt_ticks_now(&c->pub);
 
-	describe(c);
+	describe_raw_file(c);
 	if (c->ended_how[0]) {
 		vt_raw_info(c->pub.raw, "ended", c->ended_how);
 	}
@@ -589,7 +589,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 	vt_collect_protocol(c, 1);
 	/* ahead of the trace, which the last line names */
 	vt_collect_say_no_mpi(c);
-	say_account(c);
+	say_sampler_account(c);
 	if (merge && writes_trace(c) && first_lives(c)) {
 		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
 	} else if (merge && writes_trace(c)) {

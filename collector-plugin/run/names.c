@@ -55,7 +55,7 @@ static void name_program(struct vt_collector *c, const char *argv0)
 					: "UNKNOWN");
 }
 
-static int ends_in(const char *name, const char *suffix)
+static int ends_in_suffix(const char *name, const char *suffix)
 {
 	size_t n = strlen(name), k = strlen(suffix);
 
@@ -65,10 +65,10 @@ static int ends_in(const char *name, const char *suffix)
 /* "DIR/name" or the name itself if it is absolute. -1: too long. */
 static int join_path(char *to, size_t size, const char *dir, const char *name)
 {
-	int n = *name == '/'                             ? snprintf(to, size, "%s", name)
-		: !strcmp(name, ".")                     ? snprintf(to, size, "%s", dir)
-		: ends_in(dir, "/") || !strcmp(dir, "/") ? snprintf(to, size, "%s%s", dir, name)
-							 : snprintf(to, size, "%s/%s", dir, name);
+	int n = *name == '/'                                    ? snprintf(to, size, "%s", name)
+		: !strcmp(name, ".")                            ? snprintf(to, size, "%s", dir)
+		: ends_in_suffix(dir, "/") || !strcmp(dir, "/") ? snprintf(to, size, "%s%s", dir, name)
+								: snprintf(to, size, "%s/%s", dir, name);
 
 	return n < 0 || (size_t)n >= size ? -1 : 0;
 }
@@ -88,7 +88,8 @@ static void choose_format(struct vt_collector *c)
 {
 	const char *f = c->settings.logfile_format, *n = c->settings.logfile_name;
 
-	c->single = f ? !strcasecmp(f, "SINGLESTF") || !strcasecmp(f, "STFSINGLE") : n && ends_in(n, ".single.stf");
+	c->single =
+		f ? !strcasecmp(f, "SINGLESTF") || !strcasecmp(f, "STFSINGLE") : n && ends_in_suffix(n, ".single.stf");
 	c->format = f ? vt_format_by_name(f) : n ? vt_format_by_suffix(n) : NULL;
 }
 
@@ -96,9 +97,9 @@ static void choose_format(struct vt_collector *c)
 static size_t stem_length(const char *trace)
 {
 	return strlen(trace) -
-		(ends_in(trace, ".single.stf")           ? strlen(".single.stf")
-				: ends_in(trace, ".stf") ? strlen(".stf")
-							 : 0);
+		(ends_in_suffix(trace, ".single.stf")           ? strlen(".single.stf")
+				: ends_in_suffix(trace, ".stf") ? strlen(".stf")
+								: 0);
 }
 
 const char *vt_collect_target(const struct vt_collector *c, char *to, size_t size)
@@ -139,7 +140,9 @@ static int is_anothers_protocol(const struct vt_collector *c, const char *path)
  * name of the protocol must be free, too. */
 static void free_name(struct vt_collector *c, char *trace, size_t size, int at_start)
 {
-	const char *suffix = ends_in(trace, ".single.stf") ? ".single.stf" : ends_in(trace, ".stf") ? ".stf" : "";
+	const char *suffix = ends_in_suffix(trace, ".single.stf") ? ".single.stf"
+		: ends_in_suffix(trace, ".stf")                   ? ".stf"
+								  : "";
 	char stem[1024], target[1100];
 	struct stat st;
 	int i;
@@ -199,10 +202,10 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 		join_path(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "the trace's name is too long: %s", given);
 	}
-	if (c->format && ends_in(c->trace, c->format->suffix)) {
+	if (c->format && ends_in_suffix(c->trace, c->format->suffix)) {
 		c->trace[strlen(c->trace) - strlen(c->format->suffix)] = '\0';
 	}
-	if (!ends_in(c->trace, ".stf")) {
+	if (!ends_in_suffix(c->trace, ".stf")) {
 		strcat(c->trace, ".stf");
 	}
 	c->trace_stem = (int)stem_length(c->trace);
@@ -251,7 +254,7 @@ int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *
 
 /* ---- the raw file ---- */
 
-static void say_stopped(const char *path, int why)
+static void say_existing_trace(const char *path, int why)
 {
 	vt_say(1, "WARNING",
 		"no place for more records in %s: %s. The program goes on%s, records are lost and counted; see %s",
@@ -283,7 +286,7 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int ser
 	o.start = c->pub.start;
 	o.rank = c->pub.rank;
 	o.ranks = c->pub.ranks;
-	o.stopped = say_stopped;
+	o.stopped = say_existing_trace;
 	if (c->settings.flush_pid) {
 		snprintf(pid, sizeof(pid), "-%d", (int)getpid());
 	}

@@ -69,7 +69,7 @@ static void read_text(int from, char *text, size_t size)
 }
 
 /* Runs the program. Returns the wait status, or -1 with errno. */
-static int run(struct child *c, char *text, size_t size)
+static int run_installed_program(struct child *c, char *text, size_t size)
 {
 	int status, pid, error, pipes[2] = { -1, -1 };
 
@@ -114,7 +114,7 @@ int vt_program_run(const char *name, const char *const *arguments, char *text, s
 			c->argv[i + 1] = arguments[i];
 		}
 		vt_child_environment(c->env, MOST_ENVIRONMENT);
-		status = run(c, text, size);
+		status = run_installed_program(c, text, size);
 	} else {
 		errno = ENOENT;
 	}

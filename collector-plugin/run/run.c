@@ -44,7 +44,7 @@ enum { STATISTICS_ROWS = 512 }; /* of a thread: 46 KB, in one block of the raw f
 
 static struct vt_lock lock = VT_LOCK_INIT; /* the start and the end exclude each other */
 
-static void complain(void *ctx, const char *line)
+static void complain_of_settings(void *ctx, const char *line)
 {
 	(void)ctx;
 	/* all ranks of a job usually have the same options */
@@ -106,7 +106,7 @@ static void load_settings(struct vt_collector *c)
 	c->settings.config_size = c->config_size;
 	c->settings.config_name = c->config_name;
 	/* vtrun has checked everything before and reported what is wrong */
-	c->settings.complain = c->run[0] ? NULL : complain;
+	c->settings.complain = c->run[0] ? NULL : complain_of_settings;
 	vt_settings_load(&c->settings,
 		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
 }
@@ -134,7 +134,7 @@ static struct tmr_timer *open_usable(const char *name, int rank, struct tkm_err 
 	return t;
 }
 
-static int open_timer(struct vt_collector *c, struct tkm_err *err)
+static int open_run_timer(struct vt_collector *c, struct tkm_err *err)
 {
 	const char *name = c->timer_of_job[0] ? c->timer_of_job : c->settings.timer;
 	struct tmr_timer *t;
@@ -219,7 +219,7 @@ static void begin_records(struct vt_collector *c)
 
 /* In the child of a program that vtrun did not start (preload.c does the same for one that it did): records nothing
  * of the parent there, and VT_initialize() may start the collector again. */
-static VT_IN_CHILD void forked(void)
+static VT_IN_CHILD void follow_fork(void)
 {
 	if (vt_collect_running() && vt_collector.pid != getpid()) {
 		vt_alloc_forked();
@@ -295,7 +295,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 		snprintf(c->run, sizeof(c->run), "%s", run);
 	}
 	if (!c->run[0] && !watched) {
-		watched = pthread_atfork(NULL, NULL, forked) == 0;
+		watched = pthread_atfork(NULL, NULL, follow_fork) == 0;
 	}
 	vt_sink_add(&vt_trace_sink);
 	vt_sink_add(&vt_sampling_sink);
@@ -310,7 +310,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 		return -1;
 	}
 	c->pub.period_ns = (int64_t)(c->settings.sample_period * 1e9);
-	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
+	if (open_run_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
 		return -1;
 	}
 	c->first_id = VT_ID_FIRST_PLANNED;
@@ -345,7 +345,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	return 0;
 }
 
-static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+static int start_collector(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	locale_t was = vt_locale_c();
 	int rc = prepare(c, rank, ranks, argv0, err);
@@ -369,7 +369,7 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 	} else if (c->ended && c->pid == getpid()) {
 		rc = 1;
 	} else {
-		rc = start(c, rank, ranks, argv0, err);
+		rc = start_collector(c, rank, ranks, argv0, err);
 	}
 	vt_unlock(&lock);
 	errno = saved;
@@ -504,7 +504,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 		c->config_size = size;
 		snprintf(c->config_name, sizeof(c->config_name), "%s", name);
 		begin_anew(c);
-		rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+		rc = start_collector(c, c->pub.rank, c->pub.ranks, c->program, err);
 	}
 	vt_unlock(&lock);
 	return rc;
@@ -526,7 +526,7 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 	vt_lock(&lock);
 	snprintf(c->timer_of_job, sizeof(c->timer_of_job), "%s", name);
 	begin_anew(c);
-	rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+	rc = start_collector(c, c->pub.rank, c->pub.ranks, c->program, err);
 	vt_unlock(&lock);
 	return rc;
 }

@@ -34,7 +34,7 @@ struct texts {
 };
 
 /* Adds a text, or only counts its bytes while there is no memory. */
-static void add_text(struct texts *t, const char *key, const char *value, size_t n)
+static void add_attach_text(struct texts *t, const char *key, const char *value, size_t n)
 {
 	size_t k = strlen(key) + 1;
 
@@ -46,9 +46,9 @@ static void add_text(struct texts *t, const char *key, const char *value, size_t
 	t->n += k + n + 1;
 }
 
-static void put_text(struct texts *t, const char *key, const char *value)
+static void put_attach_text(struct texts *t, const char *key, const char *value)
 {
-	add_text(t, key, value, strlen(value));
+	add_attach_text(t, key, value, strlen(value));
 }
 
 static void put_integer(struct texts *t, const char *key, long long v)
@@ -56,7 +56,7 @@ static void put_integer(struct texts *t, const char *key, long long v)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%lld", v);
-	put_text(t, key, text);
+	put_attach_text(t, key, text);
 }
 
 /* Returns the number of ranks of the job on this host; 0: the launcher does not tell. */
@@ -70,21 +70,21 @@ static int local_ranks(void)
 	return names[i] && atoi(secure_getenv(names[i])) > 0 ? atoi(secure_getenv(names[i])) : 0;
 }
 
-static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
+static void put_attach_texts(struct texts *t, const struct vt_collector *c, int64_t tick)
 {
 	char commanded[2048];
 	int i;
 
-	put_text(t, "raw", c->raw_path);
-	put_text(t, "trace", c->trace);
-	put_text(t, "prot", c->prot);
-	put_text(t, "job", c->job);
-	put_text(t, "program", c->program);
-	put_text(t, "run", c->run);
-	put_text(t, "commanded",
+	put_attach_text(t, "raw", c->raw_path);
+	put_attach_text(t, "trace", c->trace);
+	put_attach_text(t, "prot", c->prot);
+	put_attach_text(t, "job", c->job);
+	put_attach_text(t, "program", c->program);
+	put_attach_text(t, "run", c->run);
+	put_attach_text(t, "commanded",
 		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
 	/* the full name of a simulated clock contains when it began */
-	put_text(t, "timer", c->pub.timer->flags & TMR_SIMULATED ? c->pub.timer->name : c->timer_name);
+	put_attach_text(t, "timer", c->pub.timer->flags & TMR_SIMULATED ? c->pub.timer->name : c->timer_name);
 	put_integer(t, "tick", tick);
 	put_integer(t, "rank", c->pub.rank);
 	put_integer(t, "ranks", c->pub.ranks);
@@ -92,15 +92,15 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_integer(t, "failsafe", vt_hooks.failsafe);
 	put_integer(t, "single", c->single);
 	if (c->format) {
-		put_text(t, "format", c->format->name);
+		put_attach_text(t, "format", c->format->name);
 	}
 	put_integer(t, "planned", c->pub.plan != NULL);
 	if (c->config_text) {
-		add_text(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
-		put_text(t, "config_name", c->config_name);
+		add_attach_text(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
+		put_attach_text(t, "config_name", c->config_name);
 	}
 	for (i = 0; c->variables && c->variables[i]; i++) {
-		put_text(t, "env", c->variables[i]);
+		put_attach_text(t, "env", c->variables[i]);
 	}
 }
 
@@ -236,7 +236,7 @@ static int hand_over(struct vt_collector *c, int to, const struct texts *t, stru
 	return 1;
 }
 
-static int attach(struct vt_collector *c, struct tkm_err *err)
+static int attach_to_vtsampler(struct vt_collector *c, struct tkm_err *err)
 {
 	struct texts t = { NULL, 0, 0 };
 	int fd, rc = -1, tries;
@@ -245,14 +245,14 @@ static int attach(struct vt_collector *c, struct tkm_err *err)
 	if (vt_run_value(c->run, "uid", user, sizeof(user))) {
 		vt_attach_user = (unsigned)atoll(user);
 	}
-	put_all(&t, c, vt_ticks_now(&c->pub).v);
+	put_attach_texts(&t, c, vt_ticks_now(&c->pub).v);
 	t.size = t.n + 64;
 	t.at = t.size < MOST_TEXT ? vt_pages(t.size) : NULL;
 	if (!t.at) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for %zu bytes of options", t.size);
 	}
 	t.n = 0;
-	put_all(&t, c, vt_ticks_now(&c->pub).v);
+	put_attach_texts(&t, c, vt_ticks_now(&c->pub).v);
 	for (tries = 0; rc < 0 && tries < 3; tries++) {
 		fd = connect_or_start(c, err);
 		if (fd < 0) {
@@ -274,7 +274,7 @@ int vt_vtsampler_start(struct vt_collector *c)
 	if (must_be_inside(c)) {
 		return 0;
 	}
-	if (attach(c, &err) <= 0) {
+	if (attach_to_vtsampler(c, &err) <= 0) {
 		return sample_inside(c, "%.250s", err.text);
 	}
 	vt_raw_alone(c->pub.raw, 1);
@@ -345,7 +345,7 @@ void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(c->pub.raw) >> 24));
 	vt_raw_hand_over(c->pub.raw);
 	n = answer ? tell_end(c, &e, answer, ANSWER - 1, until) : -1;
-	if (n < 0 && answer && merge < 2 && vt_now_ns(CLOCK_MONOTONIC) < until && attach(c, &err) > 0) {
+	if (n < 0 && answer && merge < 2 && vt_now_ns(CLOCK_MONOTONIC) < until && attach_to_vtsampler(c, &err) > 0) {
 		/* the sampler was killed; another one completes the file */
 		n = tell_end(c, &e, answer, ANSWER - 1, until);
 	}

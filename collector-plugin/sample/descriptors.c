@@ -19,7 +19,7 @@
 
 enum { MOST_FDS = 256 };
 
-static int ascending(const void *a, const void *b)
+static int by_descriptor(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
@@ -53,7 +53,7 @@ int vt_own_descriptors(const struct smp_set *shared)
 	if (unshare(CLONE_FILES) != 0) {
 		return 0;
 	}
-	qsort(keep, (size_t)n_keep, sizeof(keep[0]), ascending);
+	qsort(keep, (size_t)n_keep, sizeof(keep[0]), by_descriptor);
 	if (n_keep > 0 && close_others(keep, n_keep)) {
 		return 1;
 	}

@@ -21,7 +21,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
+static struct smp_set *open_thread_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 {
 	struct smp_target target = { SMP_THREAD, getpid(), tid };
 	struct smp_set *set;
@@ -91,7 +91,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	s->turn = t->slot ? &t->slot->turn : &s->own_turn;
 	s->aside = t->slot ? &t->slot->aside : &s->own_aside;
 	s->over = take_over(s, c);
-	s->set = open_set(c, t->tid, &s->id);
+	s->set = open_thread_set(c, t->tid, &s->id);
 	n = s->set ? smp_set_size(s->set) : 0;
 	if (s->base) {
 		/* by the plan's number so far; the set's is never larger */
@@ -121,7 +121,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	return s;
 }
 
-static void record(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
+static void record_thread_values(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
 {
 	size_t i, n = smp_set_size(s->set);
 	unsigned k = 0;
@@ -152,7 +152,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 	if (now.v > s->last && vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
 		s->read_at = now.v;
-		record(s, stream, where, now);
+		record_thread_values(s, stream, where, now);
 	}
 	vt_turn_end(s->turn);
 }
@@ -160,7 +160,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 /* The stamp of the event is taken already. What was read after it in the meantime is an upper limit of the value at
  * that time, and all that may be there: the same values. If the background thread read them, by its own set, the
  * event is sampled later, with a stamp of its own. */
-static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int later)
+static enum vt_sampled sample_own_thread(struct vt_sampling *s, ltick_t now, int later)
 {
 	if (!vt_turn_take(s->turn)) {
 		return VT_SAMPLE_LOST;
@@ -176,7 +176,7 @@ static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int lat
 	if (s->read_at < now.v) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
 	}
-	record(s, vt_tls.thread->stream, vt_tls.thread->number, now);
+	record_thread_values(s, vt_tls.thread->stream, vt_tls.thread->number, now);
 	vt_turn_end(s->turn);
 	return VT_SAMPLED;
 }
@@ -193,7 +193,7 @@ static void thread_ends(struct vt_thread *t)
 	now = vt_ticks_now(vt_tls.collect);
 	if (vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
-		record(s, t->stream, t->number, now);
+		record_thread_values(s, t->stream, t->number, now);
 	}
 	s->last = now.v;
 	vt_turn_end(s->turn);
@@ -244,7 +244,7 @@ static void sample(const struct vt_event *e)
 		if (s->left_out) {
 			say_left_out(s, now);
 		}
-		thread = s->set ? sample_thread(s, now, 0) : VT_SAMPLED;
+		thread = s->set ? sample_own_thread(s, now, 0) : VT_SAMPLED;
 		process = s->process ? vt_process_sample(now, 0) : VT_SAMPLED;
 	}
 	if (s->callback) {
@@ -252,7 +252,7 @@ static void sample(const struct vt_event *e)
 	}
 	/* stamps of a thread never decrease, so the counters are recorded after what the callback returned */
 	if (thread == VT_SAMPLE_LATER) {
-		thread = sample_thread(s, now, 1);
+		thread = sample_own_thread(s, now, 1);
 	}
 	if (process == VT_SAMPLE_LATER) {
 		process = vt_process_sample(now, 1);

@@ -26,7 +26,7 @@ enum { CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, NODE_APART_NS = 20000000, LIST_E
 
 /* ---- threads come and go ---- */
 
-static void add_thread(struct vt_sampler *s, pid_t tid)
+static void add_sampled_thread(struct vt_sampler *s, pid_t tid)
 {
 	struct vt_book *book = &s->book;
 	int where = s->ops->number_thread(s, tid, &book);
@@ -46,14 +46,14 @@ static void add_thread(struct vt_sampler *s, pid_t tid)
 	s->threads = t;
 }
 
-static void see_thread(struct vt_sampler *s, pid_t tid)
+static void see_sampled_thread(struct vt_sampler *s, pid_t tid)
 {
 	struct vt_target *t;
 
 	for (t = s->threads; t && t->tid != tid; t = t->next) {
 	}
 	if (!t) {
-		add_thread(s, tid);
+		add_sampled_thread(s, tid);
 		return;
 	}
 	t->seen = s->round;
@@ -86,7 +86,7 @@ static int see_threads(struct vt_sampler *s)
 			pid_t tid = (pid_t)atoi(d->name);
 
 			if (tid > 0) {
-				see_thread(s, tid);
+				see_sampled_thread(s, tid);
 			}
 			at += d->reclen;
 		}
@@ -167,7 +167,7 @@ static void sample_process(struct vt_sampler *s, int64_t delay)
 	vt_turn_end(&turns->turn);
 }
 
-static void sample_thread(struct vt_sampler *s, struct vt_target *t)
+static void sample_one_thread(struct vt_sampler *s, struct vt_target *t)
 {
 	ltick_t now;
 
@@ -187,7 +187,7 @@ static void sample_all(struct vt_sampler *s, int64_t delay, int node)
 	vt_sampler_list_threads(s);
 	sample_process(s, delay);
 	for (t = s->threads; t; t = t->next) {
-		sample_thread(s, t);
+		sample_one_thread(s, t);
 	}
 	if (node) {
 		vt_sample_node(s);
@@ -245,7 +245,7 @@ static void keep_account(struct vt_sampler *s, int64_t now)
 /* ---- when ---- */
 
 /* Was the machine asleep, or the sampler stopped? Then there is a hole in the samples, and the trace says why. */
-static void look_for_gaps(struct vt_sampler *s, int64_t now)
+static void look_for_sample_gaps(struct vt_sampler *s, int64_t now)
 {
 	int64_t asleep = vt_now_ns(CLOCK_BOOTTIME) - now;
 	char text[160] = "";
@@ -276,7 +276,7 @@ static void sample_on_time(struct vt_sampler *s, int64_t now, int node)
 	struct vt_account *a = &s->c->account;
 	int64_t delay = now - s->due, took;
 
-	look_for_gaps(s, now);
+	look_for_sample_gaps(s, now);
 	if (vt_sampler_in_window(s, vt_ticks_now(&s->c->pub))) {
 		sample_all(s, delay, node);
 	}

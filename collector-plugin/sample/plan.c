@@ -16,7 +16,7 @@
 #include "collector-plugin/settings/run_value.h"
 #include "include/stf.h"
 
-static void load_plugins(struct vt_collector *c, size_t *n)
+static void load_plan_plugins(struct vt_collector *c, size_t *n)
 {
 	const struct tkm_option_list *l = &c->settings.plugin;
 	struct tkm_err e;
@@ -48,7 +48,7 @@ static uint64_t bits(double v)
 	return u;
 }
 
-static void set_bounds(struct vt_raw_counter_def *d, const struct smp_counter *s)
+static void set_counter_bounds(struct vt_raw_counter_def *d, const struct smp_counter *s)
 {
 	int known = s->lower != 0 || s->upper != 0;
 
@@ -71,7 +71,7 @@ static void set_bounds(struct vt_raw_counter_def *d, const struct smp_counter *s
 }
 
 /* The guide's class for what PAPI counts is PERF_DATA. */
-static uint32_t class_of(const struct smp_planned *p)
+static uint32_t counter_class_of(const struct smp_planned *p)
 {
 	const char *s = p->source ? p->source->name : "";
 
@@ -107,10 +107,10 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 	return l->n == 0 ? 1 : 2;
 }
 
-static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t id)
+static void define_counter(struct vt_collector *c, const struct smp_planned *p, uint32_t id)
 {
 	struct vt_raw_counter_def d = { .id = id,
-		.classid = class_of(p),
+		.classid = counter_class_of(p),
 		.name = p->counter.name,
 		.unit = p->counter.unit,
 		.shown_unit = p->counter.shown_unit,
@@ -127,7 +127,7 @@ static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t
 		}
 		return;
 	}
-	set_bounds(&d, &p->counter);
+	set_counter_bounds(&d, &p->counter);
 	d.where = p->counter.scope == SMP_NODE ? VT_RAW_GROUP + VT_RAW_NODE : 0;
 	vt_raw_counter(c->pub.raw, &d);
 }
@@ -138,7 +138,7 @@ void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_
 
 	for (i = 0; i < smp_plan_size(plan); i++) {
 		ids[i] = first + (uint32_t)i;
-		define(c, smp_plan_at(plan, i), ids[i]);
+		define_counter(c, smp_plan_at(plan, i), ids[i]);
 	}
 }
 
@@ -208,7 +208,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	/* if no counters are chosen, a program that only calls VT_ records its own values, as in the guide */
 	if (!l->n && !c->run[0]) {
 		if (c->calls_expected) { /* in the program: what PLUGIN lacks is reported once */
-			load_plugins(c, &n_plugins);
+			load_plan_plugins(c, &n_plugins);
 		}
 		return 0;
 	}
@@ -223,7 +223,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0) |
 		/* the program keeps no descriptor of ours where its events are read only now and then */
 		(c->calls_expected && c->settings.counter_min_interval > 0 ? SMP_BRIEF : 0) | SMP_SHARED;
-	load_plugins(c, &n_plugins);
+	load_plan_plugins(c, &n_plugins);
 	c->plan = smp_plan_open(&c->env, rules, n_rules, c->plugins, n_plugins, err);
 	if (!c->plan) {
 		return -1;

@@ -210,7 +210,7 @@ void vt_process_forget(void)
 
 /* ---- reading ---- */
 
-static void read_part(struct part *p)
+static void read_process_part(struct part *p)
 {
 	if (p->set) {
 		p->valid = smp_set_read(p->set, p->value, p->state);
@@ -218,12 +218,12 @@ static void read_part(struct part *p)
 }
 
 /* Reads all values. The reading began at `begin`. */
-static void read_all(int64_t begin)
+static void read_process_counters(int64_t begin)
 {
 	process.turns->low = process.turns->high;
-	read_part(&process.own);
+	read_process_part(&process.own);
 	if (process.kept) {
-		read_part(&process.shared);
+		read_process_part(&process.shared);
 	}
 	process.turns->read_at = begin;
 }
@@ -277,7 +277,7 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 		/* another thread read while this one waited: after our event, and for no stamp before it */
 		record_all(now);
 	} else if (now.v > process.turns->high) {
-		read_all(tmr_read(timer).v);
+		read_process_counters(tmr_read(timer).v);
 		record_all(now);
 	} else if (later) {
 		/* others have recorded older values with later stamps: our sample gets the stamp of its reading */
@@ -285,7 +285,7 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 		if (now.v <= process.turns->high) {
 			process.turns->high = process.turns->low = now.v - 1;
 		}
-		read_all(now.v);
+		read_process_counters(now.v);
 		record_all(now);
 	} else {
 		rc = VT_SAMPLE_LATER;

@@ -47,7 +47,7 @@ int64_t vt_reader_cpu_ns(void)
 	return atomic_load_explicit(&reader.cpu_ns, memory_order_relaxed);
 }
 
-static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
+static void sample_listed_threads(struct vt_collect *c, struct vt_raw_stream *stream)
 {
 	struct vt_sampling *s;
 
@@ -61,7 +61,7 @@ static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
 	atomic_store_explicit(&reader.cpu_ns, vt_now_ns(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
 }
 
-static void *thread_main(void *arg)
+static void *reader_main(void *arg)
 {
 	struct vt_collect *c = arg;
 	struct vt_raw_stream *stream = vt_raw_stream(c->raw);
@@ -78,7 +78,7 @@ static void *thread_main(void *arg)
 		ts = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
 		sem_clockwait(&reader.wake, CLOCK_MONOTONIC, &ts);
 		/* at the end, too: what was counted since the last round */
-		one_round(c, stream);
+		sample_listed_threads(c, stream);
 	}
 	if (stream) {
 		vt_raw_stream_end(stream);
@@ -86,7 +86,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static int start(struct vt_collect *c)
+static int start_reader(struct vt_collect *c)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -102,7 +102,7 @@ static int start(struct vt_collect *c)
 	pthread_attr_setstacksize(&attr, STACK);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&reader.thread, &attr, thread_main, c);
+	rc = pthread_create(&reader.thread, &attr, reader_main, c);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc) {
@@ -115,18 +115,18 @@ static int start(struct vt_collect *c)
 }
 
 /* The caller holds the lock. */
-static void begin(struct vt_collect *c)
+static void begin_reader(struct vt_collect *c)
 {
 	if (reader.of != c) {
 		reader.of = c;
-		reader.running = start(c);
+		reader.running = start_reader(c);
 	}
 }
 
 void vt_reader_begin(struct vt_collect *c)
 {
 	pthread_mutex_lock(&reader.lock);
-	begin(c);
+	begin_reader(c);
 	pthread_mutex_unlock(&reader.lock);
 }
 
@@ -134,7 +134,7 @@ void vt_reader_add(struct vt_collect *c, struct vt_sampling *s)
 {
 	pthread_mutex_lock(&reader.lock);
 	if (s->over) {
-		begin(c);
+		begin_reader(c);
 	}
 	s->following = reader.list;
 	reader.list = s;

@@ -174,7 +174,7 @@ static const struct vt_sampler_ops thread_ops = {
 	.cpu_ns = sampling_cpu_ns,
 };
 
-static void loop(struct vt_sampler *s)
+static void run_sampling_loop(struct vt_sampler *s)
 {
 	int64_t now, next;
 	void (*at_wake)(void);
@@ -235,7 +235,7 @@ static void open_shared(struct vt_sampler *s)
 	}
 }
 
-static void *thread_main(void *arg)
+static void *sampler_main(void *arg)
 {
 	struct vt_sampler *s = arg;
 	int i;
@@ -261,7 +261,7 @@ static void *thread_main(void *arg)
 	}
 	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
 	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_not_from_opening);
-	loop(s);
+	run_sampling_loop(s);
 	s->c->account.cpu_ns = sampling_cpu_ns(s);
 	vt_sampler_close(s);
 	if (s->election >= 0) {
@@ -351,7 +351,7 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 	pthread_attr_setstacksize(&attr, STACK);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&s->thread, &attr, thread_main, s);
+	rc = pthread_create(&s->thread, &attr, sampler_main, s);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc) {

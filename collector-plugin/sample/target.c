@@ -46,7 +46,7 @@ void vt_book_lay(struct vt_book *b, void *room, size_t n)
 /* Bits of vt_book.said. */
 enum { SAID_MISSING = 1, HAD_A_VALUE = 2 };
 
-static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
+static void say_missing_counters(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
 {
 	char line[600];
 	size_t i;
@@ -131,7 +131,7 @@ struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum
 	struct vt_target *t = vt_pages(size);
 
 	if (set) {
-		say_missing(s, book, set);
+		say_missing_counters(s, book, set);
 	}
 	if (n == 0 || !t) {
 		smp_set_close(set);

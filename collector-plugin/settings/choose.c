@@ -59,7 +59,7 @@ static int in_triplets(const char *text, size_t length, long long number, long l
 	return in;
 }
 
-static int state_of(const char *text)
+static int state_of_rule(const char *text)
 {
 	static const struct {
 		const char *word;
@@ -81,7 +81,7 @@ int vt_choose(const char *text, long long number, long long last, int *state, st
 	char word[1000];
 
 	for (first = 1; vt_choose_field(&text, word, sizeof(word), 1) > 0; first = 0) {
-		s = state_of(word);
+		s = state_of_rule(word);
 		in = first ? 1 : in; /* a state alone is that of all, as in the guide's "PROCESS=OFF" (section 2.8.1) */
 		if (s >= 0 && in >= 0) {
 			result = in ? s : result;

@@ -78,7 +78,7 @@ int vt_rule_match(const char *p, const char *s)
 #define BLANKS " \t\r\n"
 
 /* Copies the next word, without its quotes, to `word`. Returns 0 if there is none, or if it is longer than that. */
-static int next_word(const char **p, char *word, size_t size)
+static int next_rule_word(const char **p, char *word, size_t size)
 {
 	size_t n = 0;
 	char quote = 0;
@@ -137,7 +137,8 @@ static int take_action(const char *word, const char **p, struct vt_trigger *t)
 			return 1;
 		}
 		if (t->n == (int)(sizeof(t->action) / sizeof(t->action[0])) ||
-			(actions[i].action >= VT_BEGIN_SCOPE && !next_word(p, t->scope[t->n], sizeof(t->scope[0])))) {
+			(actions[i].action >= VT_BEGIN_SCOPE &&
+				!next_rule_word(p, t->scope[t->n], sizeof(t->scope[0])))) {
 			return 0;
 		}
 		t->action[t->n++] = (enum vt_action)actions[i].action;
@@ -210,7 +211,7 @@ static const char *take_words(const char **p, struct vt_rule *r, char *word, siz
 	const char *begin;
 	int fresh = 0, ranks; /* after "entry": a triplet may follow */
 
-	for (begin = *p; next_word(p, word, size); begin = *p) {
+	for (begin = *p; next_rule_word(p, word, size); begin = *p) {
 		if (!strcasecmp(word, "entry") || !strcasecmp(word, "exit")) {
 			trigger = tolower((unsigned char)word[1]) == 'n' ? &r->entry : &r->exit;
 			*trigger = (struct vt_trigger){ .n_ranks = 1, .ranks = { { 0, LLONG_MAX, 1 } } };
@@ -223,7 +224,7 @@ static const char *take_words(const char **p, struct vt_rule *r, char *word, siz
 		} else if (ranks) {
 			return "is no list of triplets of ranks START[:STOP[:STEP]]";
 		} else if (!strcasecmp(word, "caller")) {
-			if (!next_word(p, r->caller, sizeof(r->caller)) || matches_nothing(r->caller)) {
+			if (!next_rule_word(p, r->caller, sizeof(r->caller)) || matches_nothing(r->caller)) {
 				return "must be followed by a pattern of CLASS:NAME";
 			}
 		} else if (fresh) {
@@ -242,7 +243,7 @@ int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, const c
 	char word[280];
 
 	*r = (struct vt_rule){ .record = VT_RULE_UNSAID, .fold = VT_RULE_UNSAID, .count = VT_RULE_UNSAID, .level = 1 };
-	if (!next_word(&p, word, sizeof(word)) || !word[0]) {
+	if (!next_rule_word(&p, word, sizeof(word)) || !word[0]) {
 		snprintf(why, size, "%s needs a pattern", name);
 		return -1;
 	}

@@ -47,8 +47,9 @@ static const char *const no_options[] = {
 	NULL,
 };
 
-static void complain(const struct vt_settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void complain(const struct vt_settings *s, const char *fmt, ...)
+static void complain_of_setting(const struct vt_settings *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void complain_of_setting(const struct vt_settings *s, const char *fmt, ...)
 {
 	char line[700];
 	va_list ap;
@@ -62,11 +63,11 @@ static void complain(const struct vt_settings *s, const char *fmt, ...)
 }
 
 /* Reports that an option is left out. The message names the option, unless `text` already does. */
-static void leave_out(const struct vt_settings *s, const char *name, const char *text)
+static void leave_out_option(const struct vt_settings *s, const char *name, const char *text)
 {
 	const char *has = strstr(text, name);
 
-	complain(s, "%s%s%s%s: left out", text, has ? "" : " (", has ? "" : name, has ? "" : ")");
+	complain_of_setting(s, "%s%s%s%s: left out", text, has ? "" : " (", has ? "" : name, has ? "" : ")");
 }
 
 /* A row of the table. It has no pointers, so that the table is in shared pages of a library that is loaded into each
@@ -85,7 +86,7 @@ static const struct row rows[] = {
 #undef OPTION
 };
 
-static void make_table(struct vt_settings *s)
+static void make_settings_table(struct vt_settings *s)
 {
 	size_t i, n = sizeof(rows) / sizeof(rows[0]);
 
@@ -118,7 +119,7 @@ void vt_settings_init(struct vt_settings *s)
 	/* a sample of the standard counters takes tens of microseconds: at every call it raised 1 us of latency to
 	 * 190 us */
 	s->counter_min_interval = 0.01;
-	make_table(s);
+	make_settings_table(s);
 }
 
 static void free_other(struct vt_setting_other *o)
@@ -191,10 +192,10 @@ static void add_other(
 	struct tkm_err e;
 
 	if (vt_settings_whose(name) == VT_OF_NOBODY) {
-		complain(s, "%s: %s has no effect in this version", where, name);
+		complain_of_setting(s, "%s: %s has no effect in this version", where, name);
 	}
 	if (vt_settings_check(name, text, where, &e) < 0) {
-		leave_out(s, name, e.text);
+		leave_out_option(s, name, e.text);
 		return;
 	}
 	o = calloc(1, sizeof(*o));
@@ -273,9 +274,9 @@ int vt_settings_known(const struct vt_settings *s, const char *name, const char 
 	return 0;
 }
 
-static void unknown(const struct vt_settings *s, const char *origin, const char *name, const char *nearest)
+static void complain_of_unknown(const struct vt_settings *s, const char *origin, const char *name, const char *nearest)
 {
-	complain(s, "%s: unknown option %s%s%s%s", origin, name, nearest ? "; did you mean " : "",
+	complain_of_setting(s, "%s: unknown option %s%s%s%s", origin, name, nearest ? "; did you mean " : "",
 		nearest ? nearest : "", nearest ? "?" : "");
 }
 
@@ -287,7 +288,7 @@ static void came_from(struct vt_settings *s, const struct tkm_option *o, enum vt
 	snprintf(s->where[i], sizeof(s->where[i]), "%s", where);
 }
 
-static const char *text_of(const struct tkm_option *o)
+static const char *setting_text_of(const struct tkm_option *o)
 {
 	return o->type == TKM_OPTION_TEXT ? *(const char *const *)o->value : NULL;
 }
@@ -296,7 +297,7 @@ static const char *text_of(const struct tkm_option *o)
  * that the previous value stays. */
 static int check_text(const struct tkm_option *o, const char *was, const char *where, struct tkm_err *err)
 {
-	const char *text = text_of(o);
+	const char *text = setting_text_of(o);
 
 	if (!text || vt_settings_check(o->name, text, where, err) == 0) {
 		return 0;
@@ -306,7 +307,7 @@ static int check_text(const struct tkm_option *o, const char *was, const char *w
 }
 
 /* Reads a line of the configuration file. */
-static int see_line(const char *name, char *rest, const char *origin, void *ctx)
+static int see_config_line(const char *name, char *rest, const char *origin, void *ctx)
 {
 	struct vt_settings *s = ctx;
 	const struct tkm_option *o = tkm_option_find(s->table, name);
@@ -314,9 +315,9 @@ static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 	struct tkm_err e;
 
 	if (o) {
-		was = text_of(o);
+		was = setting_text_of(o);
 		if (tkm_option_set_rest(o, rest, origin, &e) < 0 || check_text(o, was, origin, &e) < 0) {
-			leave_out(s, o->name, e.text);
+			leave_out_option(s, o->name, e.text);
 		} else {
 			came_from(s, o, VT_BY_FILE, origin);
 		}
@@ -325,7 +326,7 @@ static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 	} else if (vt_settings_known(s, name, &nearest)) {
 		add_other(s, name, rest + strspn(rest, " \t"), VT_BY_FILE, origin);
 	} else {
-		unknown(s, origin, name, nearest);
+		complain_of_unknown(s, origin, name, nearest);
 	}
 	return 0;
 }
@@ -354,7 +355,7 @@ static void check_counters(struct vt_settings *s)
 
 	for (i = 0; i < s->counter.n; i++) {
 		if (tkm_glob_rule_parse("COUNTER", s->counter.text[i], &rule, &e) < 0) {
-			complain(s, "%s: left out", e.text);
+			complain_of_setting(s, "%s: left out", e.text);
 			free(s->counter.text[i]);
 		} else {
 			s->counter.text[n++] = s->counter.text[i];
@@ -378,7 +379,7 @@ static const char *variable(const struct vt_settings *s, const char *name)
 static void load_file(struct vt_settings *s)
 {
 	const char *path = s->config ? s->config : variable(s, "VT_CONFIG");
-	const struct tkm_option_reader reader = { &s->storage, see_line, s };
+	const struct tkm_option_reader reader = { &s->storage, see_config_line, s };
 	struct tkm_err e;
 	int rc = 0;
 
@@ -388,12 +389,12 @@ static void load_file(struct vt_settings *s)
 		rc = tkm_option_lines(path, &reader, &e);
 	}
 	if (rc < 0) {
-		complain(s, "%s; its options are left out", e.text);
+		complain_of_setting(s, "%s; its options are left out", e.text);
 	}
 }
 
 /* A variable may hold several entries of a list, separated by ';' or line feeds. */
-static int set_list(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
+static int set_option_list(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
 {
 	struct tkm_option_list *l = o->value;
 	char *copy = strdup(text), *save = NULL, *part;
@@ -443,11 +444,11 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 		} else {
 			snprintf(where, sizeof(where), "%s", name);
 		}
-		was = text_of(o);
-		if ((o->type == TKM_OPTION_LIST ? set_list(o, text, where, &e) : tkm_option_set(o, text, where, &e)) <
-				0 ||
+		was = setting_text_of(o);
+		if ((o->type == TKM_OPTION_LIST ? set_option_list(o, text, where, &e)
+						: tkm_option_set(o, text, where, &e)) < 0 ||
 			check_text(o, was, where, &e) < 0) {
-			leave_out(s, o->name, e.text);
+			leave_out_option(s, o->name, e.text);
 		} else {
 			came_from(s, o, command ? VT_BY_COMMAND : VT_BY_VARIABLE, where);
 		}
@@ -523,7 +524,7 @@ static void other_variables(struct vt_settings *s, const char *commanded)
 			add_variable(s, full, name, all[i] + n + 1, commanded);
 		} else if (nearest) {
 			/* other programs use such variables, too; only names similar to ours are reported as wrong */
-			unknown(s, full, name, nearest);
+			complain_of_unknown(s, full, name, nearest);
 		}
 	}
 }
@@ -557,7 +558,7 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 
 /* ---- the protocol file ---- */
 
-static void print_text(FILE *f, const char *text)
+static void print_setting_text(FILE *f, const char *text)
 {
 	if (*text && !strpbrk(text, " \t#\"")) {
 		fprintf(f, "%s", text);
@@ -571,7 +572,7 @@ static void print_value(FILE *f, const struct tkm_option *o)
 	switch (o->type) {
 	case TKM_OPTION_TEXT:
 	case TKM_OPTION_NAME:
-		print_text(f, *(const char *const *)o->value);
+		print_setting_text(f, *(const char *const *)o->value);
 		break;
 	case TKM_OPTION_BOOL:
 		fputs(*(int *)o->value ? "on" : "off", f);

@@ -63,8 +63,9 @@ struct output {
 	int fd;
 };
 
-static void say(struct output *o, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void say(struct output *o, const char *kind, const char *fmt, ...)
+static void say_deadlock(struct output *o, const char *kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say_deadlock(struct output *o, const char *kind, const char *fmt, ...)
 {
 	char line[900];
 	size_t n = (size_t)snprintf(line, sizeof(line), "[%d] Tickmark %s: ", o->p->c.pub.rank, kind);
@@ -85,22 +86,22 @@ static void say(struct output *o, const char *kind, const char *fmt, ...)
 
 static void stack_line(void *ctx, const char *text)
 {
-	say(ctx, "ERROR", "  %s", text);
+	say_deadlock(ctx, "ERROR", "  %s", text);
 }
 
-static void stop(struct vt_measured *p, double timeout_s)
+static void stop_processes(struct vt_measured *p, double timeout_s)
 {
 	struct output o = { p, open_stderr(p) };
 	char why[300] = "";
 
 	p->stuck_s = timeout_s;
-	say(&o, "ERROR",
+	say_deadlock(&o, "ERROR",
 		"GLOBAL:DEADLOCK: no progress in any process for %g s; the program is stopped, and the trace is "
 		"written. The "
 		"stack of this process:",
 		timeout_s);
 	if (vt_measured_stack(p->pid, stack_line, &o, why, sizeof(why)) < 0) {
-		say(&o, "ERROR", "  unknown: %s", why);
+		say_deadlock(&o, "ERROR", "  unknown: %s", why);
 	}
 	if (o.fd >= 0) {
 		close(o.fd);
@@ -111,7 +112,7 @@ static void warn(struct vt_measured *p, double mean_s)
 {
 	struct output o = { p, open_stderr(p) };
 
-	say(&o, "WARNING",
+	say_deadlock(&o, "WARNING",
 		"GLOBAL:DEADLOCK:NO_PROGRESS: the processes have spent %.3g s on average in their last MPI call",
 		mean_s);
 	if (o.fd >= 0) {
@@ -177,7 +178,7 @@ void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 	if (timeout > 0 && least >= timeout && others) {
 		for (p = list; p; p = p->next) {
 			if (watched(p)) {
-				stop(p, timeout);
+				stop_processes(p, timeout);
 			}
 		}
 		end_all(list, SIGTERM);

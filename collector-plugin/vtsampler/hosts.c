@@ -99,7 +99,7 @@ static int open_in(const char *name, int flags)
 	return open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
 }
 
-static int is_mine(int fd)
+static int is_my_host_file(int fd)
 {
 	struct stat st;
 
@@ -120,7 +120,7 @@ static void write_state(int64_t now, const char *state)
 	n = snprintf(line, sizeof(line), "lowest rank %10d %-7s %20lu\n", hosts.lowest, state, hosts.count++);
 	fd = open_in(hosts.name, O_WRONLY | O_CREAT);
 	/* if the write fails, other hosts do not see this host */
-	if (fd >= 0 && is_mine(fd) && pwrite(fd, line, (size_t)n, 0) != n) {
+	if (fd >= 0 && is_my_host_file(fd) && pwrite(fd, line, (size_t)n, 0) != n) {
 		hosts.written_ns = 0;
 	}
 	if (fd >= 0) {
@@ -160,7 +160,7 @@ static void read_one(const char *name, int64_t now)
 	char line[LINE] = "", what[8];
 	struct other *o;
 
-	if (fd >= 0 && is_mine(fd) && pread(fd, line, sizeof(line) - 1, 0) > 0 &&
+	if (fd >= 0 && is_my_host_file(fd) && pread(fd, line, sizeof(line) - 1, 0) > 0 &&
 		sscanf(line, "lowest rank %d %7s", &lowest, what) == 2 && (o = find_host(name))) {
 		o->seen = 1;
 		if (strcmp(o->line, line)) {

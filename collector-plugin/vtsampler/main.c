@@ -130,7 +130,7 @@ static void remove_process(struct vt_measured *p)
 	vt_measured_free(p);
 }
 
-static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
+static void begin_process(int from, pid_t pid, char *texts, size_t size, int raw)
 {
 	struct vt_measured *before = find_process(pid), *p;
 	struct tkm_err e = { TKM_OK, "" };
@@ -199,7 +199,7 @@ static void close_gone(void)
 	}
 }
 
-static void end(int from, pid_t pid, const struct vt_attach_end *e)
+static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 {
 	struct vt_measured *p = find_process(pid);
 
@@ -239,11 +239,11 @@ static void serve(int from)
 	}
 	body = receive_body(from, h.size);
 	if (body && h.kind == VT_ATTACH_BEGIN && fd >= 0) {
-		begin(from, who.pid, body, h.size, fd);
+		begin_process(from, who.pid, body, h.size, fd);
 		return;
 	}
 	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
-		end(from, who.pid, (const struct vt_attach_end *)(const void *)body);
+		end_process(from, who.pid, (const struct vt_attach_end *)(const void *)body);
 	}
 	if (fd >= 0) {
 		close(fd);
@@ -386,7 +386,7 @@ static int serve_last_connections(void)
 	return came;
 }
 
-static void loop(void)
+static void serve_processes(void)
 {
 	int64_t due, give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS, now;
 	struct vt_measured *p;
@@ -466,6 +466,6 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], VT_ATTACH_PREPARE)) {
 		smp_hw_facts(vt_hw_facts, sizeof(vt_hw_facts));
 	}
-	loop();
+	serve_processes();
 	return 0;
 }

@@ -22,7 +22,7 @@ int vt_measured_wants_pairs(const struct vt_measured *p)
 }
 
 /* Opens the same clock without steering as in the process. Returns 0 or -1. */
-static int open_reference(struct vt_measured *p)
+static int open_unsteered_clock(struct vt_measured *p)
 {
 	const struct vt_raw_head *h = vt_raw_head(p->c.pub.raw);
 	struct tkm_err e = { TKM_OK, "there is no free clock" };
@@ -52,7 +52,7 @@ void vt_measured_read_pair(struct vt_measured *p, int64_t now)
 	char line[128];
 	int over, n;
 
-	if (now < p->pair_due || !vt_measured_wants_pairs(p) || (!p->reference && open_reference(p) < 0)) {
+	if (now < p->pair_due || !vt_measured_wants_pairs(p) || (!p->reference && open_unsteered_clock(p) < 0)) {
 		return;
 	}
 	/* read before the clocks: a session that ends meanwhile is not counted */

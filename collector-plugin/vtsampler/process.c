@@ -44,14 +44,14 @@ const char *vt_measured_text(const struct vt_measured *p, const char *key, int n
 	return NULL;
 }
 
-static void copy(const struct vt_measured *p, const char *key, char *to, size_t size)
+static void copy_sent_text(const struct vt_measured *p, const char *key, char *to, size_t size)
 {
 	const char *text = vt_measured_text(p, key, 0);
 
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-static long long integer(const struct vt_measured *p, const char *key)
+static long long integer_text(const struct vt_measured *p, const char *key)
 {
 	const char *text = vt_measured_text(p, key, 0);
 
@@ -73,22 +73,22 @@ static int take_settings(struct vt_measured *p)
 	while (n-- > 0) {
 		c->variables[n] = (char *)(uintptr_t)vt_measured_text(p, "env", n);
 	}
-	copy(p, "run", c->run, sizeof(c->run));
-	copy(p, "commanded", c->commanded, sizeof(c->commanded));
-	copy(p, "config_name", c->config_name, sizeof(c->config_name));
-	copy(p, "program", c->program, sizeof(c->program));
-	copy(p, "trace", c->trace, sizeof(c->trace));
-	copy(p, "prot", c->prot, sizeof(c->prot));
-	copy(p, "raw", c->raw_path, sizeof(c->raw_path));
-	copy(p, "job", c->job, sizeof(c->job));
+	copy_sent_text(p, "run", c->run, sizeof(c->run));
+	copy_sent_text(p, "commanded", c->commanded, sizeof(c->commanded));
+	copy_sent_text(p, "config_name", c->config_name, sizeof(c->config_name));
+	copy_sent_text(p, "program", c->program, sizeof(c->program));
+	copy_sent_text(p, "trace", c->trace, sizeof(c->trace));
+	copy_sent_text(p, "prot", c->prot, sizeof(c->prot));
+	copy_sent_text(p, "raw", c->raw_path, sizeof(c->raw_path));
+	copy_sent_text(p, "job", c->job, sizeof(c->job));
 	snprintf(c->hw, sizeof(c->hw), "%s", vt_hw_facts);
 	c->pid = p->pid;
-	c->pub.rank = (int)integer(p, "rank");
-	c->pub.ranks = (int)integer(p, "ranks");
-	c->single = (int)integer(p, "single");
+	c->pub.rank = (int)integer_text(p, "rank");
+	c->pub.ranks = (int)integer_text(p, "ranks");
+	c->single = (int)integer_text(p, "single");
 	text = vt_measured_text(p, "format", 0);
 	c->format = text ? vt_format_by_name(text) : NULL;
-	p->planned = (int)integer(p, "planned");
+	p->planned = (int)integer_text(p, "planned");
 	c->first_id = p->planned ? VT_ID_FIRST_VTSAMPLER : VT_ID_FIRST_PLANNED;
 	c->has_vtsampler = 1;
 	c->merge = vt_merge_recorded;
@@ -105,11 +105,11 @@ static int take_settings(struct vt_measured *p)
 
 /* Opens the program's timer. It must show the same here as in the program; a library that changes the program's view
  * of the time is not loaded here. */
-static int open_timer(struct vt_measured *p, struct tkm_err *err)
+static int open_programs_timer(struct vt_measured *p, struct tkm_err *err)
 {
 	const char *name = vt_measured_text(p, "timer", 0);
 	struct tmr_timer *t = tmr_open(name ? name : "", p->c.pub.rank > 0 ? p->c.pub.rank : 0, err);
-	int64_t there = (int64_t)integer(p, "tick");
+	int64_t there = (int64_t)integer_text(p, "tick");
 	double later;
 
 	if (!t) {
@@ -128,7 +128,7 @@ static int open_timer(struct vt_measured *p, struct tkm_err *err)
 }
 
 /* TIMER LIST: prints all timers of the node, for the first rank. */
-static void list_timers(const struct vt_collector *c)
+static void list_programs_timers(const struct vt_collector *c)
 {
 	char *text = NULL, *rest, *line;
 	size_t size;
@@ -184,7 +184,7 @@ static int open_counters(struct vt_measured *p, struct tkm_err *err)
 	return 0;
 }
 
-static int open_file(const struct vt_measured *p, const char *name)
+static int open_process_file(const struct vt_measured *p, const char *name)
 {
 	char path[64];
 
@@ -225,7 +225,7 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 	p->texts = texts;
 	p->texts_size = size;
 	vt_say_to_measured(p);
-	if (take_settings(p) < 0 || open_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
+	if (take_settings(p) < 0 || open_programs_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
 		if (!p->c.pub.raw) {
 			close(raw);
 		}
@@ -236,9 +236,9 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 		vt_measured_free(p);
 		return NULL;
 	}
-	list_timers(&p->c);
-	p->stat = open_file(p, "stat");
-	p->s->task = open_file(p, "task");
+	list_programs_timers(&p->c);
+	p->stat = open_process_file(p, "stat");
+	p->s->task = open_process_file(p, "task");
 	vt_started_open(p);
 	p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_sampler_begin(p->s, p->c.account.started_ns);
@@ -255,7 +255,7 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 /* ---- its end ---- */
 
 /* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
-static int exit_status(const struct vt_measured *p)
+static int exit_status_of_process(const struct vt_measured *p)
 {
 	char text[1024], *at;
 	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
@@ -278,7 +278,7 @@ static int exit_status(const struct vt_measured *p)
 static void describe_end(struct vt_measured *p, uint32_t how)
 {
 	const char *own = vt_collect_ended_by(how);
-	int status = p->gone ? exit_status(p) : -1;
+	int status = p->gone ? exit_status_of_process(p) : -1;
 	char *to = p->c.ended_how;
 	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
 	size_t size = sizeof(p->c.ended_how);

@@ -26,7 +26,7 @@ enum { LOOK_EVERY_NS = 250000000, TRIES = 50 };
 
 /* ---- threads ---- */
 
-static struct vt_raw_thread_slot *slot_of(struct vt_measured *p, pid_t tid)
+static struct vt_raw_thread_slot *slot_of_thread(struct vt_measured *p, pid_t tid)
 {
 	struct vt_raw_thread_slot *slot;
 	int i;
@@ -83,7 +83,7 @@ static int begin_list(struct vt_sampler *s)
 static int number_thread(struct vt_sampler *s, pid_t tid, struct vt_book **book)
 {
 	struct vt_measured *p = s->owner;
-	struct vt_raw_thread_slot *slot = slot_of(p, tid);
+	struct vt_raw_thread_slot *slot = slot_of_thread(p, tid);
 
 	(void)book;
 	vt_started_add_thread(p, tid);
@@ -92,7 +92,7 @@ static int number_thread(struct vt_sampler *s, pid_t tid, struct vt_book **book)
 
 static void see_again(struct vt_sampler *s, struct vt_target *t)
 {
-	struct vt_raw_thread_slot *slot = is_place(t->where) ? slot_of(s->owner, t->tid) : NULL;
+	struct vt_raw_thread_slot *slot = is_place(t->where) ? slot_of_thread(s->owner, t->tid) : NULL;
 
 	if (slot) {
 		set_thread_number(s->owner, t, atomic_load(&slot->number));
@@ -116,7 +116,7 @@ static void end_list(struct vt_sampler *s, int listed)
 
 static int is_off(struct vt_sampler *s, pid_t tid)
 {
-	struct vt_raw_thread_slot *slot = slot_of(s->owner, tid);
+	struct vt_raw_thread_slot *slot = slot_of_thread(s->owner, tid);
 	int off = atomic_load(&vt_raw_head(s->c->pub.raw)->process_off);
 
 	if (slot && off != 2) {
@@ -128,7 +128,7 @@ static int is_off(struct vt_sampler *s, pid_t tid)
 /* If the thread reads its counters itself, too, the two take turns. */
 static int take_thread_turn(struct vt_sampler *s, struct vt_target *t, ltick_t *now)
 {
-	struct vt_raw_thread_slot *slot = slot_of(s->owner, t->tid);
+	struct vt_raw_thread_slot *slot = slot_of_thread(s->owner, t->tid);
 	struct vt_measured *p = s->owner;
 
 	p->turn_of = slot && atomic_load(&slot->sampling) ? slot : NULL;
@@ -185,7 +185,7 @@ const struct vt_sampler_ops vt_measured_sampler_ops = {
 
 /* ---- what else is observed about the process ---- */
 
-static void say_stopped(struct vt_measured *p, int64_t now)
+static void say_process_stopped(struct vt_measured *p, int64_t now)
 {
 	char text[120];
 
@@ -204,7 +204,7 @@ static long seccomp_of(const char *status)
 }
 
 /* Does the process live, and /proc does not show it (hidepid)? */
-static int is_hidden(const struct vt_measured *p)
+static int is_process_hidden(const struct vt_measured *p)
 {
 	char path[64];
 
@@ -223,7 +223,7 @@ static void look_for_refusal(struct vt_measured *p)
 	error = errno;
 	if (fd >= 0) {
 		close(fd);
-	} else if (!p->refused && (error == EACCES || error == EPERM || (error == ENOENT && is_hidden(p)))) {
+	} else if (!p->refused && (error == EACCES || error == EPERM || (error == ENOENT && is_process_hidden(p)))) {
 		p->refused = 1;
 		snprintf(text, sizeof(text),
 			"%s: %s: the process has made itself not dumpable, or has changed its user%s. Counters of its "
@@ -256,7 +256,7 @@ static void look_at_status(struct vt_measured *p, int64_t now)
 	if (at && at[8] == 'T' && !p->stopped_ns) {
 		p->stopped_ns = now;
 	} else if (at && at[8] != 'T' && p->stopped_ns) {
-		say_stopped(p, now);
+		say_process_stopped(p, now);
 	}
 	if (p->seccomp < 0) {
 		p->seccomp = seccomp_of(text);
@@ -285,7 +285,7 @@ void vt_measured_sample_last(struct vt_measured *p, int node)
 	vt_sampler_list_next_time(p->s);
 	vt_sampler_sample_last(p->s, node);
 	if (p->stopped_ns) {
-		say_stopped(p, vt_now_ns(CLOCK_MONOTONIC));
+		say_process_stopped(p, vt_now_ns(CLOCK_MONOTONIC));
 	}
 	for (t = p->s->threads; t; t = t->next) {
 		vt_started_end_thread(p, t);

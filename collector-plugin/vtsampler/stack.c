@@ -34,7 +34,7 @@ static struct {
 	CALLS(DECLARE)
 } dw;
 
-static int load(char *why, size_t size)
+static int load_unwinder(char *why, size_t size)
 {
 	int whole = 1;
 
@@ -90,26 +90,26 @@ static int one_frame(Dwfl_Frame *frame, void *arg)
 }
 
 /* rc: what libdw returned: -1 with an error of its own, or an errno. */
-static int failed(char *why, size_t size, const char *what, int rc)
+static int unwinding_failed(char *why, size_t size, const char *what, int rc)
 {
 	snprintf(why, size, "%s: %s", what, rc > 0 ? strerror(rc) : dw.dwfl_errmsg(-1));
 	return -1;
 }
 
-static int walk_frames(struct walk *w, pid_t pid, char *why, size_t size)
+static int walk_thread_frames(struct walk *w, pid_t pid, char *why, size_t size)
 {
 	int rc = dw.dwfl_linux_proc_report(w->dwfl, pid);
 
 	rc = rc ? rc : dw.dwfl_report_end(w->dwfl, NULL, NULL);
 	if (rc) {
-		return failed(why, size, "its mappings cannot be read", rc);
+		return unwinding_failed(why, size, "its mappings cannot be read", rc);
 	}
 	rc = dw.dwfl_linux_proc_attach(w->dwfl, pid, false);
 	if (rc) {
-		return failed(why, size, "it cannot be attached to", rc);
+		return unwinding_failed(why, size, "it cannot be attached to", rc);
 	}
 	rc = dw.dwfl_getthread_frames(w->dwfl, pid, one_frame, w);
-	return w->n ? 0 : failed(why, size, "its frames cannot be read", rc);
+	return w->n ? 0 : unwinding_failed(why, size, "its frames cannot be read", rc);
 }
 
 int vt_measured_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)
@@ -119,16 +119,16 @@ int vt_measured_stack(pid_t pid, void (*line)(void *ctx, const char *text), void
 	struct walk w = { NULL, 0, line, ctx };
 	int rc;
 
-	if (load(why, size) < 0) {
+	if (load_unwinder(why, size) < 0) {
 		return -1;
 	}
 	*(void **)&calls.find_elf = dlsym(dw.library, "dwfl_linux_proc_find_elf");
 	*(void **)&calls.find_debuginfo = dlsym(dw.library, "dwfl_standard_find_debuginfo");
 	w.dwfl = dw.dwfl_begin(&calls);
 	if (!w.dwfl) {
-		return failed(why, size, "libdw", -1);
+		return unwinding_failed(why, size, "libdw", -1);
 	}
-	rc = walk_frames(&w, pid, why, size);
+	rc = walk_thread_frames(&w, pid, why, size);
 	dw.dwfl_end(w.dwfl);
 	return rc;
 }

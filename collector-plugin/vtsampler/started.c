@@ -45,7 +45,7 @@ static size_t ring_bytes(int pages)
 	return (size_t)(1 + pages) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int open_event(pid_t tid)
+static int open_start_event(pid_t tid)
 {
 	struct perf_event_attr attr;
 
@@ -71,7 +71,7 @@ static void open_ring(struct vt_measured *p, pid_t tid, int pages)
 	if (r == b->ring + VT_STARTED_RINGS) {
 		return;
 	}
-	fd = open_event(tid);
+	fd = open_start_event(tid);
 	if (fd >= 0) {
 		r->at = mmap(NULL, ring_bytes(pages), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	}
@@ -88,7 +88,7 @@ static void open_ring(struct vt_measured *p, pid_t tid, int pages)
 	r->pages = pages;
 }
 
-static void end(struct vt_started_ring *r)
+static void end_ring(struct vt_started_ring *r)
 {
 	munmap(r->at, ring_bytes(r->pages));
 	close(r->fd);
@@ -162,7 +162,7 @@ static uint64_t cpu_of_process(const struct vt_measured *p)
 		: 0;
 }
 
-static void read_cpu(const struct vt_measured *p, struct vt_target *t)
+static void read_thread_cpu(const struct vt_measured *p, struct vt_target *t)
 {
 	char path[64], text[64];
 	ssize_t n;
@@ -187,7 +187,7 @@ static void read_times(struct vt_measured *p)
 	struct vt_target *t;
 
 	for (t = p->s->threads; t; t = t->next) {
-		read_cpu(p, t);
+		read_thread_cpu(p, t);
 		sum += t->cpu_ns;
 	}
 	if (all) {
@@ -223,7 +223,7 @@ void vt_started_open(struct vt_measured *p)
 
 	open_ring(p, p->pid, MAIN_PAGES);
 	/* threads of a program before an exec, and what ended before this process looked */
-	read_cpu(p, &main);
+	read_thread_cpu(p, &main);
 	p->started.before_ns = all > main.cpu_ns ? all - main.cpu_ns : 0;
 	if (main.cpu_fd >= 0) {
 		close(main.cpu_fd);
@@ -256,7 +256,7 @@ void vt_started_end_thread(struct vt_measured *p, struct vt_target *t)
 	for (r = p->started.ring; r < p->started.ring + VT_STARTED_RINGS; r++) {
 		if (r->pages && r->tid == t->tid) {
 			read_ring(p, r);
-			end(r);
+			end_ring(r);
 		}
 	}
 	if (t->cpu_fd >= 0) {
@@ -279,7 +279,7 @@ int vt_started_before_listing(struct vt_measured *p)
 	return p->started.n_waiting > before;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_tid(const void *a, const void *b)
 {
 	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
@@ -294,9 +294,9 @@ void vt_started_after_listing(struct vt_measured *p, int looked)
 
 	if (looked && b->n_looked > 0) {
 		/* a record that came while the threads were listed waits for the next time */
-		qsort(b->waiting, b->n_looked, sizeof(*b->waiting), by_number);
+		qsort(b->waiting, b->n_looked, sizeof(*b->waiting), by_tid);
 		for (t = p->s->threads; t; t = t->next) {
-			seen += bsearch(&t->tid, b->waiting, b->n_looked, sizeof(*b->waiting), by_number) != NULL;
+			seen += bsearch(&t->tid, b->waiting, b->n_looked, sizeof(*b->waiting), by_tid) != NULL;
 		}
 		b->brief += b->n_looked - seen;
 		memmove(b->waiting, b->waiting + b->n_looked, (b->n_waiting - b->n_looked) * sizeof(*b->waiting));
@@ -315,7 +315,7 @@ void vt_started_after_listing(struct vt_measured *p, int looked)
 
 /* Writes a line to the trace and, as the last line of the sampler, to the user, but not for runs of less than a
  * second or for single ranks. */
-static void __attribute__((format(printf, 2, 3))) say(struct vt_measured *p, const char *fmt, ...)
+static void __attribute__((format(printf, 2, 3))) say_brief_threads(struct vt_measured *p, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -336,7 +336,7 @@ void vt_started_end(struct vt_measured *p)
 
 	for (r = b->ring; r < b->ring + VT_STARTED_RINGS; r++) {
 		if (r->pages) {
-			end(r);
+			end_ring(r);
 		}
 	}
 	free(b->waiting);
@@ -349,13 +349,13 @@ void vt_started_end(struct vt_measured *p)
 	a->children_started = b->children;
 	a->children_ns = b->children_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 	if (b->brief + b->lost > 0) {
-		say(p,
+		say_brief_threads(p,
 			"%llu of %llu threads started and ended between two samples. They, and others after their last "
 			"sample, used %.6f s of CPU, which only the counters of the process contain",
 			(unsigned long long)(b->brief + b->lost), (unsigned long long)(b->threads + b->lost),
 			1e-9 * (double)b->unseen_ns);
 	} else if (b->error && b->unseen_ns > b->all_ns / 100) {
-		say(p,
+		say_brief_threads(p,
 			"threads that started and ended between two samples, and others after their last sample, used "
 			"%.6f s of CPU, which only the counters of the process contain. How many threads these were is "
 			"unknown: perf_event_open: %s",

@@ -59,7 +59,7 @@ static double hertz(const struct smp_env *env)
 
 /* Reads the label of a line of /proc/stat: -1 for "cpu ", N for "cpuN ". Returns the position after it,
  * NULL for any other line. */
-static const char *label(const char *line, int *cpu)
+static const char *cpu_label(const char *line, int *cpu)
 {
 	uint64_t v;
 
@@ -91,7 +91,7 @@ static int columns(const char *p, uint64_t v[COLUMNS])
 	return 0;
 }
 
-static int list_one(int class, int cpu, double factor, smp_each each, void *ctx)
+static int list_cpu_counter(int class, int cpu, double factor, smp_each each, void *ctx)
 {
 	char name[40];
 	struct smp_counter c = {
@@ -114,7 +114,7 @@ static int list_one(int class, int cpu, double factor, smp_each each, void *ctx)
 }
 
 /* Reads all of /proc/stat that begins with "cpu" into own pages; the caller frees them. */
-static char *read_all(const struct smp_env *env, size_t *size)
+static char *read_proc_stat(const struct smp_env *env, size_t *size)
 {
 	int root = smp_root(env);
 	char *buf = NULL, *last;
@@ -147,7 +147,7 @@ static int count_cpus(const char *buf)
 	int cpu, n = 0;
 
 	for (line = buf; line; line = smp_next_line(line)) {
-		p = label(line, &cpu);
+		p = cpu_label(line, &cpu);
 		n += p && cpu >= 0 && columns(p, v) == 0;
 	}
 	return n;
@@ -163,18 +163,18 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	if (!tkm_glob_may_match(hint, "cpu_")) {
 		return 0;
 	}
-	buf = read_all(env, &size);
+	buf = read_proc_stat(env, &size);
 	if (!buf) {
 		return smp_why(why, "%s", smp_why_closed(errno, "/proc/stat cannot be read: is /proc mounted?"));
 	}
 	n_cpus = count_cpus(buf);
 	for (class = 0; rc == 0 && class < CLASSES; class ++) {
-		rc = list_one(class, -1, 100 / hertz(env) / (n_cpus ? n_cpus : 1), each, ctx);
+		rc = list_cpu_counter(class, -1, 100 / hertz(env) / (n_cpus ? n_cpus : 1), each, ctx);
 	}
 	for (line = per_cpu ? buf : NULL; rc == 0 && line; line = smp_next_line(line)) {
-		p = label(line, &cpu);
+		p = cpu_label(line, &cpu);
 		for (class = 0; rc == 0 && p && cpu >= 0 && class < CLASSES; class ++) {
-			rc = list_one(class, cpu, 100 / hertz(env), each, ctx);
+			rc = list_cpu_counter(class, cpu, 100 / hertz(env), each, ctx);
 		}
 	}
 	free(buf);
@@ -182,7 +182,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 }
 
 /* "cpu_idle" or "cpu_idle:cpu3". Returns 0 or -1. */
-static int parse_name(const char *name, struct wanted *w)
+static int parse_cpu_name(const char *name, struct wanted *w)
 {
 	const char *colon = strchr(name, ':');
 	size_t len = colon ? (size_t)(colon - name) : strlen(name);
@@ -217,7 +217,7 @@ static void close_set(void *set)
 	free(s);
 }
 
-static int reopen(struct set *s)
+static int reopen_proc_stat(struct set *s)
 {
 	int root = smp_root(s->env), rc, saved;
 
@@ -248,13 +248,13 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->n = n;
 	s->highest = -1;
 	s->file.fd = -1;
-	all = read_all(env, &size);
+	all = read_proc_stat(env, &size);
 	s->n_start = s->n_on = s->n_cpus = all ? count_cpus(all) : 0;
 	free(all);
 	/* CPUs that are off now may be switched on later */
 	s->n_cpus = smp_live(env) && configured > s->n_cpus ? (int)configured : s->n_cpus;
 	for (i = 0; i < n; i++) {
-		if (parse_name(names[i], &s->want[i]) < 0) {
+		if (parse_cpu_name(names[i], &s->want[i]) < 0) {
 			s->want[i].cpu = MAX_CPUS + 1;
 			smp_why(why_each[i], "no such counter");
 		} else if (s->want[i].cpu > s->highest) {
@@ -264,7 +264,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	/* ten numbers of up to 20 digits a line are possible, 100 bytes are usual */
 	s->size = 256 * ((size_t)s->n_cpus + 2);
 	s->buf = calloc(1, s->size);
-	if (!s->buf || reopen(s) < 0) {
+	if (!s->buf || reopen_proc_stat(s) < 0) {
 		smp_why(why, "%s",
 			s->buf ? smp_why_closed(errno, "/proc/stat cannot be opened: is /proc mounted?") : "no memory");
 		close_set(s);
@@ -307,7 +307,7 @@ static void count_on(struct set *s)
 
 /* All together are percent of the CPUs that were on at the start: while there are fewer or more, each counts for more or
  * for less, so that the sum of all classes stays 100 percent. */
-static void spread(const struct set *s, struct wanted *w, uint64_t before)
+static void spread_to_cpus(const struct set *s, struct wanted *w, uint64_t before)
 {
 	uint64_t grown = w->total.sum - before;
 
@@ -320,7 +320,7 @@ static void spread(const struct set *s, struct wanted *w, uint64_t before)
 	w->left = grown % (uint64_t)s->n_on;
 }
 
-static int take_line(
+static int take_cpu_line(
 	struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t elapsed_ms, union smp_value *value, uint8_t *state)
 {
 	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms),
@@ -339,7 +339,7 @@ static int take_line(
 			if (elapsed_ms < 0) {
 				w->shown = w->total.sum;
 			} else {
-				spread(s, w, before);
+				spread_to_cpus(s, w, before);
 			}
 			value[i].u = cpu < 0 ? w->shown : w->total.sum;
 			valid++;
@@ -363,19 +363,19 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		}
 		/* not ours any more: the program has closed it */
 		smp_file_close(&s->file);
-		if (again || reopen(s) < 0) {
+		if (again || reopen_proc_stat(s) < 0) {
 			return 0;
 		}
 	}
 	count_on(s);
-	for (line = s->buf; (p = label(line, &cpu)) != NULL; line++) {
+	for (line = s->buf; (p = cpu_label(line, &cpu)) != NULL; line++) {
 		/* a line that was cut is none */
 		const char *end = strchr(p, '\n');
 
 		if (!end || columns(p, v) < 0) {
 			break;
 		}
-		valid += take_line(s, cpu, v, elapsed, value, state);
+		valid += take_cpu_line(s, cpu, v, elapsed, value, state);
 		if (cpu >= s->highest) {
 			break;
 		}

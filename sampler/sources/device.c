@@ -66,7 +66,8 @@ static int in_facts(const struct smp_device_class *class, const char *hw, const 
 }
 
 /* The launcher's facts are as old as its start; devices that came later are judged here. */
-static int is_own(const struct smp_device_class *class, const struct smp_env *env, int root, const char *name, int late)
+static int is_own_device(
+	const struct smp_device_class *class, const struct smp_env *env, int root, const char *name, int late)
 {
 	int fact = in_facts(class, env->hw, name);
 
@@ -82,7 +83,7 @@ static void close_files(struct device *d)
 	}
 }
 
-static int open_files(const struct smp_device_class *class, int root, struct device *d)
+static int open_device_files(const struct smp_device_class *class, int root, struct device *d)
 {
 	char path[256];
 	int i;
@@ -97,7 +98,7 @@ static int open_files(const struct smp_device_class *class, int root, struct dev
 	return 0;
 }
 
-static struct device *find(const struct set *s, const char *name)
+static struct device *find_device(const struct set *s, const char *name)
 {
 	size_t i;
 
@@ -126,7 +127,7 @@ struct scan {
 	int root;
 };
 
-static struct device *add(struct set *s, int root, const char *name)
+static struct device *add_device(struct set *s, int root, const char *name)
 {
 	struct device *d;
 
@@ -136,7 +137,7 @@ static struct device *add(struct set *s, int root, const char *name)
 	d = &s->dev[s->n_dev++];
 	memset(d, 0, sizeof(*d));
 	snprintf(d->name, sizeof(d->name), "%s", name);
-	d->own = s->all && is_own(s->class, s->env, root, name, s->opened);
+	d->own = s->all && is_own_device(s->class, s->env, root, name, s->opened);
 	d->used = d->own || asked_for(s, name);
 	d->file[0].fd = d->file[1].fd = -1;
 	return d;
@@ -151,15 +152,15 @@ static int scan_one(const char *name, void *ctx)
 	if (strlen(name) >= SMP_DEVICE_NAME) {
 		return 0;
 	}
-	d = find(s, name);
+	d = find_device(s, name);
 	if (!d) {
-		d = add(s, scan->root, name);
+		d = add_device(s, scan->root, name);
 	}
 	if (!d || !d->used) {
 		return 0;
 	}
 	d->seen = 1;
-	if (!d->present && open_files(s->class, scan->root, d) == 0) {
+	if (!d->present && open_device_files(s->class, scan->root, d) == 0) {
 		d->present = 1;
 		d->late = s->opened;
 		d->total[0].raw = d->total[1].raw = 0;
@@ -195,7 +196,7 @@ static int rescan(struct set *s)
 				d->file[f].fd = -1;
 			}
 		}
-		if (d->present && open_files(s->class, scan.root, d) < 0) {
+		if (d->present && open_device_files(s->class, scan.root, d) < 0) {
 			device_gone(d);
 		}
 	}
@@ -321,7 +322,7 @@ void smp_device_close(void *set)
 	free(s);
 }
 
-static int parse_name(const struct smp_device_class *class, const char *name, struct wanted *w)
+static int parse_device_name(const struct smp_device_class *class, const char *name, struct wanted *w)
 {
 	size_t len = strlen(class->prefix);
 	int i;
@@ -357,7 +358,7 @@ void *smp_device_open(const struct smp_device_class *class, const struct smp_env
 	s->env = env;
 	s->n = n;
 	for (i = 0; i < n; i++) {
-		if (parse_name(class, names[i], &s->want[i]) < 0) {
+		if (parse_device_name(class, names[i], &s->want[i]) < 0) {
 			smp_why(why_each[i], "no such counter");
 		}
 		s->all |= s->want[i].known && !s->want[i].name[0];
@@ -371,7 +372,7 @@ void *smp_device_open(const struct smp_device_class *class, const struct smp_env
 	return s;
 }
 
-static int add_name(const char *name, void *ctx)
+static int add_device_name(const char *name, void *ctx)
 {
 	uint64_t h = 14695981039346656037u, *sum = ctx;
 
@@ -388,7 +389,7 @@ uint64_t smp_device_mark(const struct smp_device_class *class, const struct smp_
 	uint64_t sum = 0;
 
 	if (root >= 0) {
-		class->names(root, add_name, &sum);
+		class->names(root, add_device_name, &sum);
 		close(root);
 	}
 	return sum;
@@ -435,11 +436,11 @@ static int count_own(const char *name, void *ctx)
 {
 	struct lister *l = ctx;
 
-	l->n_own += strlen(name) < SMP_DEVICE_NAME && is_own(l->class, l->env, l->root, name, 0);
+	l->n_own += strlen(name) < SMP_DEVICE_NAME && is_own_device(l->class, l->env, l->root, name, 0);
 	return 0;
 }
 
-static int list_device(const char *name, void *ctx)
+static int list_device_counters(const char *name, void *ctx)
 {
 	struct lister *l = ctx;
 
@@ -460,7 +461,7 @@ static int list_absent(const struct lister *l, const char *name)
 	char missing[400], path[256];
 	struct wanted w;
 
-	if (l->root < 0 || parse_name(l->class, name, &w) < 0 || !w.name[0]) {
+	if (l->root < 0 || parse_device_name(l->class, name, &w) < 0 || !w.name[0]) {
 		return 0;
 	}
 	l->class->path(l->root, w.name, 0, path, sizeof(path));
@@ -486,7 +487,7 @@ int smp_device_list(const struct smp_device_class *class, const struct smp_env *
 	/* the sums also include devices that come later */
 	rc = list_three(&l, NULL, l.readable ? NULL : smp_why_closed(errno, class->none));
 	if (rc == 0 && l.root >= 0 && (strchr(hint, ':') || strstr(hint, "**"))) {
-		class->names(l.root, list_device, &l);
+		class->names(l.root, list_device_counters, &l);
 		rc = l.rc;
 	}
 	if (rc == 0 && tkm_glob_is_name(hint)) {

@@ -115,7 +115,7 @@ static int find_number(const struct counter *c, const char *text, uint64_t *out)
 	return 0;
 }
 
-static const char *folder(const struct group *g, int root)
+static const char *class_folder(const struct group *g, int root)
 {
 	return g->dir[1] && !smp_exists(root, g->dir[0]) ? g->dir[1] : g->dir[0];
 }
@@ -136,7 +136,7 @@ static int visit_if_of_group(const char *name, void *ctx)
 	char path[256];
 
 	if (strncmp(name, g->begins, strlen(g->begins)) || strlen(name) >= NAME ||
-		(size_t)snprintf(path, sizeof(path), "%s/%s/%s", folder(g, w->root), name, w->counter->file) >=
+		(size_t)snprintf(path, sizeof(path), "%s/%s/%s", class_folder(g, w->root), name, w->counter->file) >=
 			sizeof(path) ||
 		!smp_exists(w->root, path)) {
 		return 0;
@@ -149,7 +149,7 @@ static int each_device(
 {
 	struct walk w = { c, root, each, ctx };
 
-	return smp_dir_each(root, folder(c->group, root), visit_if_of_group, &w);
+	return smp_dir_each(root, class_folder(c->group, root), visit_if_of_group, &w);
 }
 
 /* ---- listing ------------------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ static int list_counter(const struct lister *l, const char *name, const char *wh
 	return l->each(&c, l->ctx);
 }
 
-static int list_device(const char *device, const char *path, void *ctx)
+static int list_group_device(const char *device, const char *path, void *ctx)
 {
 	struct lister *l = ctx;
 	char name[NAME + 64], what[240], *text;
@@ -202,11 +202,11 @@ static int list_device(const char *device, const char *path, void *ctx)
 	return list_counter(l, name, what, NULL);
 }
 
-static int list_one(struct lister *l)
+static int list_group_counter(struct lister *l)
 {
 	const struct counter *c = l->counter;
 	char why[SMP_TEXT] = "", name[NAME + 64];
-	int rc = l->root < 0 ? 0 : each_device(c, l->root, list_device, l);
+	int rc = l->root < 0 ? 0 : each_device(c, l->root, list_group_device, l);
 
 	if (rc > 0) {
 		return rc;
@@ -214,7 +214,8 @@ static int list_one(struct lister *l)
 	if (!l->found) {
 		smp_why(why, "%s", smp_why_closed(l->root < 0 ? errno : 0, c->group->none));
 	} else if (!l->readable) {
-		smp_why(why, "%s/*/%s has no such number, or may not be read", folder(c->group, l->root), c->file);
+		smp_why(why, "%s/*/%s has no such number, or may not be read", class_folder(c->group, l->root),
+			c->file);
 	}
 	snprintf(name, sizeof(name), "%s", c->c.name);
 	if (tkm_glob_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : tkm_glob_match(l->hint, name)) {
@@ -234,7 +235,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 		if (tkm_glob_may_match(hint, counters[i].c.name)) {
 			l.counter = &counters[i];
 			l.found = l.readable = 0;
-			rc = list_one(&l);
+			rc = list_group_counter(&l);
 		}
 	}
 	if (l.root >= 0) {
@@ -279,7 +280,7 @@ static int same_file(const struct counter *a, const struct counter *b)
 	return a->group == b->group && !strcmp(a->file, b->file);
 }
 
-static int open_device(const char *device, const char *path, void *ctx)
+static int open_group_device(const char *device, const char *path, void *ctx)
 {
 	struct opener *o = ctx;
 	struct set *s = o->s;
@@ -308,7 +309,7 @@ static int open_device(const char *device, const char *path, void *ctx)
 	return 0;
 }
 
-static int parse_name(const char *name, struct wanted *w)
+static int parse_group_name(const char *name, struct wanted *w)
 {
 	size_t i, n = strcspn(name, ":");
 
@@ -352,11 +353,11 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	for (i = 0; i < n; i++) {
 		struct opener o = { s, &s->want[i], root, 0 };
 
-		if (parse_name(names[i], &s->want[i]) < 0) {
+		if (parse_group_name(names[i], &s->want[i]) < 0) {
 			smp_why(why_each[i], "no such counter");
 			continue;
 		}
-		each_device(s->want[i].counter, root, open_device, &o);
+		each_device(s->want[i].counter, root, open_group_device, &o);
 		if (o.n == 0) {
 			smp_why(why_each[i], "%s",
 				s->want[i].device[0] ? "there is no such device" : s->want[i].counter->group->none);
@@ -374,14 +375,15 @@ static int reopen_file(struct set *s, struct file *f)
 	char path[256];
 
 	if (root >= 0) {
-		snprintf(path, sizeof(path), "%s/%s/%s", folder(f->counter->group, root), f->device, f->counter->file);
+		snprintf(path, sizeof(path), "%s/%s/%s", class_folder(f->counter->group, root), f->device,
+			f->counter->file);
 		rc = smp_file_open(&f->file, root, path);
 		close(root);
 	}
 	return rc;
 }
 
-static void add_file(struct set *s, struct file *f)
+static void add_group_file(struct set *s, struct file *f)
 {
 	uint64_t v;
 	size_t i;
@@ -418,7 +420,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		s->want[i].valid = 0;
 	}
 	for (i = 0; i < s->n_files; i++) {
-		add_file(s, &s->file[i]);
+		add_group_file(s, &s->file[i]);
 	}
 	for (i = 0; i < s->n; i++) {
 		struct wanted *w = &s->want[i];

@@ -239,8 +239,8 @@ static int cgroup_path(const struct smp_env *env, int file, char *buf, size_t si
 	return rc;
 }
 
-static int path(const struct smp_env *env, const struct smp_target *target, int file, char *buf, size_t size,
-	char why[SMP_TEXT])
+static int path_of_node_file(const struct smp_env *env, const struct smp_target *target, int file, char *buf,
+	size_t size, char why[SMP_TEXT])
 {
 	(void)target;
 	if (file >= CG1_CPU) {
@@ -253,7 +253,8 @@ static int path(const struct smp_env *env, const struct smp_target *target, int 
 	return 0;
 }
 
-static void missing(const struct smp_env *env, int file, const char *at, int errnum, char why[SMP_TEXT])
+static void why_node_file_is_missing(
+	const struct smp_env *env, int file, const char *at, int errnum, char why[SMP_TEXT])
 {
 	char text[64];
 
@@ -276,8 +277,8 @@ static void missing(const struct smp_env *env, int file, const char *at, int err
 	}
 }
 
-static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), "", N_FILES, path,
-	missing };
+static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
+	path_of_node_file, why_node_file_is_missing };
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
 {
@@ -287,7 +288,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	return smp_text_open(&source, env, target, names, n, why_each, why);
+	return smp_text_open(&source, env, target, (struct smp_wanted){ names, n, why_each }, why);
 }
 
 const struct smp_source smp_node = {

@@ -109,7 +109,7 @@ static int64_t rate_ppb(const struct timex *t)
 }
 
 /* Reads raw, realtime, raw five times, and takes the reading with the smallest width. */
-static void read_pair(int64_t *pair, int64_t *raw, int64_t *width)
+static void read_clock_pair(int64_t *pair, int64_t *raw, int64_t *width)
 {
 	struct timespec before, real, after;
 	int i;
@@ -134,7 +134,7 @@ static void find_step(struct clock_set *s, const struct timex *t)
 {
 	int64_t pair, raw, width, moved, expected, allowed;
 
-	read_pair(&pair, &raw, &width);
+	read_clock_pair(&pair, &raw, &width);
 	if (s->has_pair) {
 		expected = (int64_t)((__int128)(raw - s->raw) * rate_ppb(t) / 1000000000);
 		moved = pair - s->pair;
@@ -150,7 +150,7 @@ static void find_step(struct clock_set *s, const struct timex *t)
 	s->width = width;
 }
 
-static uint8_t put_value(
+static uint8_t put_clock_value(
 	const struct clock_set *s, unsigned which, int source, int state, const struct timex *t, union smp_value *v)
 {
 	switch (which) {
@@ -228,7 +228,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		find_step(s, &t);
 	}
 	for (i = 0; i < s->n; i++) {
-		state[i] = put_value(s, s->which[i], source, ntp, &t, &value[i]);
+		state[i] = put_clock_value(s, s->which[i], source, ntp, &t, &value[i]);
 		valid += state[i] != 0;
 	}
 	return valid;

@@ -159,7 +159,7 @@ static int component_of(const struct smp_papi *papi, const char *name, int *code
 	return rc == PAPI_OK ? papi->get_event_component(*code) : rc;
 }
 
-static enum smp_scope scope_of(const PAPI_component_info_t *info)
+static enum smp_scope scope_of_event(const PAPI_component_info_t *info)
 {
 	static const char *const of_process[] = { "sde", "appio", "io", NULL };
 	int i;
@@ -238,7 +238,7 @@ static int add_direct(struct papi_set *s, struct part *p, const char *name, size
 /* An empty event set of the component, bound to the target. Returns PAPI's code. */
 static int bind(const struct smp_papi *papi, struct part *p, const struct smp_env *env, const struct smp_target *t)
 {
-	enum smp_scope scope = scope_of(papi->get_component_info(p->component));
+	enum smp_scope scope = scope_of_event(papi->get_component_info(p->component));
 	int32_t tid = t->scope == SMP_THREAD && t->tid ? t->tid : t->pid ? t->pid : (int32_t)getpid();
 	int rc = papi->create_eventset(&p->set);
 
@@ -283,7 +283,7 @@ static void drop(const struct smp_papi *papi, struct part *p)
 }
 
 /* Explains a failure: what PAPI reports, and what the kernel reports if PAPI only knows that it failed. */
-static void explain(
+static void explain_papi_error(
 	const struct smp_papi *papi, const struct smp_env *env, const char *name, int rc, char why[SMP_TEXT])
 {
 	char hardware[SMP_TEXT] = "";
@@ -371,7 +371,7 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 		}
 		component = component_of(s->papi, names[i], &code);
 		if (component < 0) {
-			explain(s->papi, env, names[i], component, why_each[i]);
+			explain_papi_error(s->papi, env, names[i], component, why_each[i]);
 			continue;
 		}
 		p = part_for(s, component);
@@ -389,7 +389,7 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 			rc = s->papi->add_event(p->set, code);
 		}
 		if (rc != PAPI_OK) {
-			explain(s->papi, env, names[i], rc, why_each[i]);
+			explain_papi_error(s->papi, env, names[i], rc, why_each[i]);
 			continue;
 		}
 		s->part_of[i] = (int)(p - s->part);
@@ -419,7 +419,7 @@ static void start_parts(
 		p->running = p->n && rc == PAPI_OK;
 		for (k = 0; rc != PAPI_OK && k < s->n; k++) {
 			if (s->part_of[k] == (int)i) {
-				explain(s->papi, env, names[k], rc, why_each[k]);
+				explain_papi_error(s->papi, env, names[k], rc, why_each[k]);
 				s->part_of[k] = -1;
 			}
 		}
@@ -527,7 +527,7 @@ static int read_time(const struct papi_set *s, int which, int timing, uint64_t *
 	return 0;
 }
 
-static int read_part(struct papi_set *s, struct part *p, union smp_value *value, uint8_t *state)
+static int read_event_set(struct papi_set *s, struct part *p, union smp_value *value, uint8_t *state)
 {
 	size_t i;
 	int valid = 0;
@@ -576,7 +576,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		return valid;
 	}
 	for (i = 0; i < s->n_parts; i++) {
-		valid += read_part(s, &s->part[i], value, state);
+		valid += read_event_set(s, &s->part[i], value, state);
 	}
 	return valid;
 }
@@ -620,16 +620,16 @@ static int try_event(const struct lister *l, int code, int component)
 }
 
 /* One event, as thread and process counter if it is one of a thread. rc: why it cannot be had, or PAPI_OK. */
-static int list_event(
+static int list_papi_event(
 	const struct lister *l, const char *name, int component, const char *what, const char *unit, int rc)
 {
 	const PAPI_component_info_t *info = component >= 0 ? l->papi->get_component_info(component) : NULL;
-	enum smp_scope scope = info && strncmp(name, "PAPI_", 5) != 0 ? scope_of(info) : SMP_THREAD;
+	enum smp_scope scope = info && strncmp(name, "PAPI_", 5) != 0 ? scope_of_event(info) : SMP_THREAD;
 	int sde = info && strcmp(info->name, "sde") == 0, stop = 0, i, t, times;
 	char full[NAME + 24], of[NAME + sizeof(process_suffix)], why[SMP_TEXT] = "";
 
 	if (rc != PAPI_OK) {
-		explain(l->papi, l->env, name, rc, why);
+		explain_papi_error(l->papi, l->env, name, rc, why);
 	} else if (info && scope == SMP_NODE && strncmp(name, "perf::", 6) == 0) {
 		/* without a PMU PAPI takes the kernel's software events for uncore ones, and counts the caller */
 		smp_why(why,
@@ -676,7 +676,7 @@ static int list_code(const struct lister *l, int code)
 		return 0;
 	}
 	what = info->long_descr[0] ? info->long_descr : info->short_descr;
-	return list_event(l, info->symbol, component, what, info->units,
+	return list_papi_event(l, info->symbol, component, what, info->units,
 		l->env->flags & SMP_FAST ? PAPI_OK : try_event(l, code, component));
 }
 
@@ -716,7 +716,7 @@ static int list_presets(const struct lister *l)
 	if (found) {
 		return stop;
 	}
-	explain(l->papi, l->env, "PAPI_TOT_INS", PAPI_ENOEVNT, why);
+	explain_papi_error(l->papi, l->env, "PAPI_TOT_INS", PAPI_ENOEVNT, why);
 	return list_missing(l, why);
 }
 
@@ -748,13 +748,13 @@ static int list_name(const struct lister *l)
 
 	bare_name(bare, l->hint);
 	if (component < 0) {
-		return list_event(l, bare, -1, "", "", component);
+		return list_papi_event(l, bare, -1, "", "", component);
 	}
 	if (l->papi->get_event_info(code, l->info) == PAPI_OK) {
 		what = l->info->long_descr[0] ? l->info->long_descr : l->info->short_descr;
 		unit = l->info->units;
 	}
-	return list_event(l, bare, component, what, unit, try_event(l, code, component));
+	return list_papi_event(l, bare, component, what, unit, try_event(l, code, component));
 }
 
 /* Only PAPI's names begin with a capital or hold "::". */

@@ -43,7 +43,7 @@ void smp_papi_enter(const struct smp_papi *p)
 }
 
 /* A copy of the file that `handle` was loaded from, as a file without a name. Returns a descriptor or -1. */
-static int copy_of(void *handle)
+static int copy_of_library(void *handle)
 {
 	struct link_map *map = NULL;
 	int from, to = -1;
@@ -74,7 +74,7 @@ static void *load_copy(const char *name)
 	if (!original) {
 		return NULL;
 	}
-	fd = smp_fd_high(copy_of(original));
+	fd = smp_fd_high(copy_of_library(original));
 	if (fd >= 0) {
 		/* not "self", and left open: a debugger opens it by this name too, and must not get its own descriptor */
 		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
@@ -92,7 +92,7 @@ static void *load_copy(const char *name)
 
 /* The one that we were built with, then others, whose own check of the version decides. Returns the library, or
  * NULL with the reason. *shared_lib: the program has it too. */
-static void *find_library(int *shared_lib, char why[SMP_TEXT])
+static void *find_papi(int *shared_lib, char why[SMP_TEXT])
 {
 	static const char *const name[] = { "libpapi.so.7.0", "libpapi.so.7", "libpapi.so", NULL };
 	void *handle = NULL;
@@ -114,7 +114,7 @@ static void *find_library(int *shared_lib, char why[SMP_TEXT])
 	return handle;
 }
 
-static int load(char why[SMP_TEXT])
+static int load_papi(char why[SMP_TEXT])
 {
 	static const char *const symbol[] = {
 #define X(call) "PAPI_" #call,
@@ -125,7 +125,7 @@ static int load(char why[SMP_TEXT])
 	int rc, shared_lib;
 	size_t i;
 
-	handle = find_library(&shared_lib, why);
+	handle = find_papi(&shared_lib, why);
 	for (i = 0; handle && i < sizeof(symbol) / sizeof(symbol[0]); i++) {
 		slot[i] = dlsym(handle, symbol[i]);
 		if (!slot[i]) {
@@ -165,7 +165,7 @@ static int load(char why[SMP_TEXT])
 static void *loader(void *arg)
 {
 	char why[SMP_TEXT] = "";
-	int rc = load(why);
+	int rc = load_papi(why);
 
 	(void)arg;
 	pthread_mutex_lock(&shared.lock);
@@ -256,7 +256,7 @@ const struct smp_papi *smp_papi_get(const struct smp_env *env, char why[SMP_TEXT
 		shared.state = LOADING;
 		if (in_program()) {
 			/* the program's own call would take as long */
-			shared.state = load(shared.why) == 0 ? READY : FAILED;
+			shared.state = load_papi(shared.why) == 0 ? READY : FAILED;
 		} else if (start_loader()) {
 			shared.state = FAILED;
 			smp_why(shared.why, "no thread to initialise PAPI in");

@@ -42,12 +42,12 @@ struct set {
 	uint8_t *state;
 };
 
-static int open_event(struct perf_event_attr *attr, int32_t tid, int group)
+static int open_perf_event(struct perf_event_attr *attr, int32_t tid, int group)
 {
 	return smp_fd_high((int)syscall(SYS_perf_event_open, attr, tid, -1, group, PERF_FLAG_FD_CLOEXEC));
 }
 
-static uint64_t id_of(int fd)
+static uint64_t id_of_event(int fd)
 {
 	uint64_t id = 0;
 
@@ -56,9 +56,9 @@ static uint64_t id_of(int fd)
 
 /* The program may have closed our descriptor and opened its own under the number; reading that would take
  * its data away. */
-static int is_ours(const struct counter *c)
+static int is_our_event(const struct counter *c)
 {
-	return c->fd >= 0 && id_of(c->fd) == c->id;
+	return c->fd >= 0 && id_of_event(c->fd) == c->id;
 }
 
 /* ---- PMUs of CPUs with cores of several kinds ---------------------------------------------------- */
@@ -102,7 +102,7 @@ static void find_pmus(const struct smp_env *env, struct pmus *p)
 /* ---- opening ------------------------------------------------------------------------------------- */
 
 /* "perf_cycles:process", "perf_cycles:enabled". Returns 0 or -1. */
-static int parse_name(const char *name, struct event *e, int *process)
+static int parse_perf_name(const char *name, struct event *e, int *process)
 {
 	size_t len = strcspn(name, ":"), i;
 	const char *rest = name + len;
@@ -140,20 +140,21 @@ static int open_inheriting(struct perf_event_attr *attr, int32_t tid, int group)
 	int fd;
 
 	attr->inherit_thread = attr->inherit;
-	fd = open_event(attr, tid, group);
+	fd = open_perf_event(attr, tid, group);
 	if (fd >= 0 || errno != EINVAL || !attr->inherit) {
 		return fd;
 	}
 	attr->inherit_thread = 0;
 #endif
-	return open_event(attr, tid, group);
+	return open_perf_event(attr, tid, group);
 }
 
-/* Opens one descriptor into a group (leader NULL: its own). Pinned: it counts all the time or says that it
+/* Opens one descriptor of an event into the group of a leader (leader s->n_counters: its own group). Pinned: it counts all the time or says that it
  * cannot, so that nothing has to be scaled. Returns 0 or an errno. */
-static int open_one(struct set *s, const struct smp_perf_event *e, const struct smp_env *env,
-	const struct smp_target *t, uint32_t pmu, size_t leader, int slot)
+static int open_in_group(
+	struct set *s, const struct smp_env *env, const struct smp_target *t, uint32_t pmu, size_t leader, int slot)
 {
+	const struct smp_perf_event *e = s->event[slot].what;
 	int inherit = t->scope == SMP_PROCESS, group = leader < s->n_counters ? s->c[leader].fd : -1, fd;
 	struct counter *c;
 	struct perf_event_attr attr;
@@ -174,7 +175,7 @@ static int open_one(struct set *s, const struct smp_perf_event *e, const struct 
 		return group >= 0 && errno == EINVAL ? ENOSPC : errno; /* the group would not fit the PMU */
 	}
 	c = &s->c[s->n_counters];
-	*c = (struct counter){ .fd = fd, .id = id_of(fd), .slot = slot, .members = 1, .type = e->type };
+	*c = (struct counter){ .fd = fd, .id = id_of_event(fd), .slot = slot, .members = 1, .type = e->type };
 	if (group >= 0) {
 		c->place = s->c[leader].members++;
 	}
@@ -202,11 +203,11 @@ static int open_slot(
 	int i, rc, n = e->type == PERF_TYPE_HARDWARE ? pmus->n : 0, opened = 0, last = 0;
 
 	if (n == 0) {
-		return open_one(s, e, env, t, 0, leader_for(s, e, t), slot);
+		return open_in_group(s, env, t, 0, leader_for(s, e, t), slot);
 	}
 	for (i = 0; i < n; i++) {
 		/* one group per PMU would be possible; alone is simple, and right */
-		rc = open_one(s, e, env, t, pmus->type[i], s->n_counters, slot);
+		rc = open_in_group(s, env, t, pmus->type[i], s->n_counters, slot);
 		opened += rc == 0;
 		last = rc ? rc : last;
 	}
@@ -214,7 +215,7 @@ static int open_slot(
 }
 
 /* The times are those of the count that is read beside them; alone, those of a count of their own. */
-static int slot_of(const struct set *s, int slot)
+static int slot_of_id(const struct set *s, int slot)
 {
 	int i;
 
@@ -232,7 +233,7 @@ static void close_set(void *set)
 	size_t i;
 
 	for (i = s->n_counters; i-- > 0;) {
-		if (is_ours(&s->c[i])) {
+		if (is_our_event(&s->c[i])) {
 			close(s->c[i].fd);
 		}
 	}
@@ -276,11 +277,11 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	find_pmus(env, &pmus);
 	smp_perf_access(env, &access);
 	for (i = 0; i < n; i++) {
-		if (parse_name(names[i], &s->event[i], &process) < 0) {
+		if (parse_perf_name(names[i], &s->event[i], &process) < 0) {
 			smp_why(why_each[i], "no such counter");
 			continue;
 		}
-		s->event[i].of = slot_of(s, (int)i);
+		s->event[i].of = slot_of_id(s, (int)i);
 		if (s->event[i].of != (int)i) {
 			memcpy(why_each[i], why_each[s->event[i].of], SMP_TEXT);
 			continue;
@@ -322,12 +323,12 @@ static void scale_count(struct set *s, struct counter *c, uint64_t raw, uint64_t
 }
 
 /* Reads the group of leader i, or the one event that inherits. Returns 0 or -1. */
-static int read_group(struct set *s, size_t i)
+static int read_perf_group(struct set *s, size_t i)
 {
 	uint64_t buf[3 + MAX_GROUP];
 	struct counter *leader = &s->c[i];
 	int alone = leader->members == 1, k;
-	ssize_t n = is_ours(leader) ? read(leader->fd, buf, sizeof(buf)) : -1;
+	ssize_t n = is_our_event(leader) ? read(leader->fd, buf, sizeof(buf)) : -1;
 	size_t j;
 
 	if (n < (ssize_t)(3 * sizeof(buf[0]))) {
@@ -356,7 +357,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	memset(s->state, 0, s->n);
 	for (i = 0; i < s->n_counters; i++) {
 		if (s->c[i].place == 0) {
-			read_group(s, i);
+			read_perf_group(s, i);
 		}
 	}
 	for (i = 0; i < s->n; i++) {
@@ -379,7 +380,7 @@ static int descriptors(const void *set, int *fd, int most)
 	size_t i;
 
 	for (i = 0; i < s->n_counters && n < most; i++) {
-		if (is_ours(&s->c[i])) {
+		if (is_our_event(&s->c[i])) {
 			fd[n++] = s->c[i].fd;
 		}
 	}
@@ -401,10 +402,10 @@ static void probe(const struct smp_env *env, const struct smp_perf_access *a, co
 	set_attr(&attr, e, env, 0);
 	attr.config |= e->type == PERF_TYPE_HARDWARE && pmus->n ? (uint64_t)pmus->type[0] << 32 : 0;
 	attr.pinned = e->type == PERF_TYPE_HARDWARE;
-	fd = open_event(&attr, 0, -1);
+	fd = open_perf_event(&attr, 0, -1);
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel) {
 		user = attr.exclude_kernel = 1;
-		fd = open_event(&attr, 0, -1);
+		fd = open_perf_event(&attr, 0, -1);
 	}
 	if (fd < 0) {
 		smp_perf_why(a, e->type, errno, why);
@@ -424,7 +425,7 @@ static void probe(const struct smp_env *env, const struct smp_perf_access *a, co
 	close(fd);
 }
 
-static int list_event(
+static int list_perf_event(
 	const struct smp_perf_event *e, const struct smp_env *env, const char *missing, smp_each each, void *ctx)
 {
 	static const char *const scope_suffix[] = { "", ":process" },
@@ -483,7 +484,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 		} else {
 			probe(env, &access, e, &pmus, reason);
 		}
-		rc = list_event(e, env, reason[0] ? reason : NULL, each, ctx);
+		rc = list_perf_event(e, env, reason[0] ? reason : NULL, each, ctx);
 	}
 	return rc;
 }

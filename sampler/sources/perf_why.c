@@ -107,7 +107,7 @@ void smp_perf_access(const struct smp_env *env, struct smp_perf_access *a)
 	close(root);
 }
 
-static void refused(const struct smp_perf_access *a, char why[SMP_TEXT])
+static void why_perf_is_refused(const struct smp_perf_access *a, char why[SMP_TEXT])
 {
 	if (a->paranoid == -100) {
 		smp_why(why, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
@@ -143,7 +143,7 @@ void smp_perf_why(const struct smp_perf_access *a, uint32_t type, int errnum, ch
 	switch (errnum) {
 	case EACCES:
 	case EPERM:
-		refused(a, why);
+		why_perf_is_refused(a, why);
 		break;
 	case ENOSYS:
 		if (a->software == 0) {

@@ -40,7 +40,7 @@ struct power_set {
 	} want[];
 };
 
-static uint64_t number_of(int root, const char *path)
+static uint64_t number_in_file(int root, const char *path)
 {
 	char text[32];
 	const char *p = tkm_root_line(root, path, text, sizeof(text));
@@ -49,7 +49,7 @@ static uint64_t number_of(int root, const char *path)
 	return smp_number(&p, &v) == 0 ? v : 0;
 }
 
-static struct item *add(struct finder *f)
+static struct item *add_power_file(struct finder *f)
 {
 	struct item *i;
 
@@ -73,7 +73,7 @@ static int add_zone(const char *name, void *ctx)
 	if (!colon || strlen(name) > 48 || strncmp(name, "intel-rapl-mmio", 15) == 0) {
 		return 0;
 	}
-	i = add(f);
+	i = add_power_file(f);
 	if (!i) {
 		return 0;
 	}
@@ -85,7 +85,7 @@ static int add_zone(const char *name, void *ctx)
 		snprintf(i->name, sizeof(i->name), "%s", label);
 	}
 	snprintf(path, sizeof(path), "/sys/class/powercap/%s/max_energy_range_uj", name);
-	i->wrap = number_of(f->root, path);
+	i->wrap = number_in_file(f->root, path);
 	i->summed = !second && strncmp(label, "package", 7) == 0;
 	snprintf(i->path, sizeof(i->path), "/sys/class/powercap/%s/energy_uj", name);
 	return 0;
@@ -103,7 +103,7 @@ static int add_cpu(const char *name, void *ctx)
 		!smp_exists(f->root, path)) {
 		return 0;
 	}
-	i = add(f);
+	i = add_power_file(f);
 	if (i) {
 		snprintf(i->name, sizeof(i->name), "%s", name);
 		snprintf(i->path, sizeof(i->path), "%s", path);
@@ -218,7 +218,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 
 /* ---- sets ---------------------------------------------------------------------------------------- */
 
-static int is_selected(const struct power_set *s, int freq, const struct item *item)
+static int is_zone_selected(const struct power_set *s, int freq, const struct item *item)
 {
 	size_t i;
 
@@ -237,7 +237,7 @@ static void open_items(const struct power_set *s, struct finder *f, int freq)
 	size_t i, kept = 0;
 
 	for (i = 0; i < f->n; i++) {
-		if (is_selected(s, freq, &f->item[i])) {
+		if (is_zone_selected(s, freq, &f->item[i])) {
 			f->item[kept] = f->item[i];
 			if (root >= 0) {
 				smp_file_open(&f->item[kept].file, root, f->item[kept].path);
@@ -287,7 +287,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 }
 
 /* Energy starts again after its range; how often between two reads cannot be told, once is assumed. */
-static void read_item(struct item *i, const struct smp_env *env)
+static void read_power_file(struct item *i, const struct smp_env *env)
 {
 	char text[32];
 	const char *p = text;
@@ -311,7 +311,7 @@ static void read_item(struct item *i, const struct smp_env *env)
 	i->last = v;
 }
 
-static uint8_t put_value(const struct finder *f, const char *name, int freq, union smp_value *value)
+static uint8_t put_power_value(const struct finder *f, const char *name, int freq, union smp_value *value)
 {
 	uint64_t sum = 0, n = 0;
 	uint8_t state = SMP_VALID;
@@ -342,14 +342,14 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	size_t i;
 
 	for (i = 0; i < s->energy.n; i++) {
-		read_item(&s->energy.item[i], s->energy.env);
+		read_power_file(&s->energy.item[i], s->energy.env);
 	}
 	for (i = 0; i < s->freq.n; i++) {
-		read_item(&s->freq.item[i], s->freq.env);
+		read_power_file(&s->freq.item[i], s->freq.env);
 	}
 	for (i = 0; i < s->n; i++) {
-		state[i] =
-			put_value(s->want[i].freq ? &s->freq : &s->energy, s->want[i].name, s->want[i].freq, &value[i]);
+		state[i] = put_power_value(
+			s->want[i].freq ? &s->freq : &s->energy, s->want[i].name, s->want[i].freq, &value[i]);
 		valid += state[i] != 0;
 	}
 	return valid;

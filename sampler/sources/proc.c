@@ -53,8 +53,8 @@ static const struct smp_text_counter counters[] = {
 };
 /* clang-format on */
 
-static int path(const struct smp_env *env, const struct smp_target *target, int file, char *buf, size_t size,
-	char why[SMP_TEXT])
+static int path_of_proc_file(const struct smp_env *env, const struct smp_target *target, int file, char *buf,
+	size_t size, char why[SMP_TEXT])
 {
 	static const char *const name[N_FILES] = { "statm", "io", "stat", "stat", "schedstat", "io", "status" };
 	/* "self" is right even where /proc belongs to another PID namespace than getpid() */
@@ -74,7 +74,7 @@ static int path(const struct smp_env *env, const struct smp_target *target, int 
 }
 
 /* Does a process live whose folder /proc/PID is not shown? */
-static int is_hidden(const struct smp_env *env, const char *at)
+static int is_proc_hidden(const struct smp_env *env, const char *at)
 {
 	int pid = strncmp(at, "/proc/", 6) ? 0 : atoi(at + 6), root = smp_root(env), rc;
 	char folder[32];
@@ -87,7 +87,8 @@ static int is_hidden(const struct smp_env *env, const char *at)
 	return rc;
 }
 
-static void missing(const struct smp_env *env, int file, const char *at, int errnum, char why[SMP_TEXT])
+static void why_proc_file_is_missing(
+	const struct smp_env *env, int file, const char *at, int errnum, char why[SMP_TEXT])
 {
 	char text[64];
 
@@ -97,7 +98,7 @@ static void missing(const struct smp_env *env, int file, const char *at, int err
 			"it is "
 			"read inside the program",
 			at, smp_errno(errnum, text, sizeof(text)));
-	} else if (errnum == ENOENT && is_hidden(env, at)) {
+	} else if (errnum == ENOENT && is_proc_hidden(env, at)) {
 		smp_why(why,
 			"%.60s: %s: /proc is mounted with hidepid. Not sampled; with SAMPLER thread it is read inside "
 			"the "
@@ -117,8 +118,8 @@ static struct smp_text_counter completed[sizeof(counters) / sizeof(counters[0])]
 
 static const struct smp_text_source *source(void)
 {
-	static struct smp_text_source s = { completed, sizeof(counters) / sizeof(counters[0]), "", N_FILES, path,
-		missing };
+	static struct smp_text_source s = { completed, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
+		path_of_proc_file, why_proc_file_is_missing };
 	size_t i;
 
 	if (!completed[0].name) {
@@ -142,7 +143,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
-	return smp_text_open(source(), env, target, names, n, why_each, why);
+	return smp_text_open(source(), env, target, (struct smp_wanted){ names, n, why_each }, why);
 }
 
 const struct smp_source smp_proc = {
@@ -269,7 +270,7 @@ struct each_thread {
 	int root;
 };
 
-static int add_thread(const char *name, void *ctx)
+static int add_switches_of_thread(const char *name, void *ctx)
 {
 	struct each_thread *e = ctx;
 	int tid = atoi(name);
@@ -305,7 +306,7 @@ static void add_switches(struct usage_set *s, const char *status, uint64_t sum[2
 		}
 	} else if ((e.root = smp_root(s->env)) >= 0) {
 		snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
-		smp_dir_each(e.root, path, add_thread, &e);
+		smp_dir_each(e.root, path, add_switches_of_thread, &e);
 		close(e.root);
 	}
 	for (i = 0; i < s->n_threads;) {
@@ -323,7 +324,7 @@ static void add_switches(struct usage_set *s, const char *status, uint64_t sum[2
 	sum[1] += s->ended[1];
 }
 
-static int is_selected(const struct usage_set *s, unsigned from, unsigned to)
+static int is_usage_selected(const struct usage_set *s, unsigned from, unsigned to)
 {
 	size_t i;
 
@@ -333,7 +334,7 @@ static int is_selected(const struct usage_set *s, unsigned from, unsigned to)
 }
 
 /* The total of the CPU time is exact; its parts are as the kernel divides it. */
-static void add_times(const struct usage_set *s, const char *stat, uint64_t v[N_USAGE])
+static void add_cpu_times(const struct usage_set *s, const char *stat, uint64_t v[N_USAGE])
 {
 	const char *at = strrchr(stat, ')');
 	uint64_t field[16] = { 0 }, hz = (uint64_t)sysconf(_SC_CLK_TCK), total_us;
@@ -367,12 +368,12 @@ static int read_other(struct usage_set *s, uint64_t v[N_USAGE])
 	if (smp_file_read(&s->stat, text, sizeof(text)) <= 0) {
 		return -1;
 	}
-	add_times(s, text, v);
-	if (is_selected(s, 4, N_USAGE - 1)) {
+	add_cpu_times(s, text, v);
+	if (is_usage_selected(s, 4, N_USAGE - 1)) {
 		if (smp_file_read(&s->status, text, sizeof(text)) <= 0) {
 			return -1;
 		}
-		if (is_selected(s, 4, 5)) {
+		if (is_usage_selected(s, 4, 5)) {
 			add_switches(s, text, sum);
 		}
 		v[4] = sum[0];

@@ -13,7 +13,7 @@ struct set {
 	const struct smp_env *env;
 };
 
-static const char *folder(const struct smp_env *env)
+static const char *folder_of_trace(const struct smp_env *env)
 {
 	return env->size >= sizeof(*env) && env->trace_dir && env->trace_dir[0] ? env->trace_dir : ".";
 }
@@ -26,7 +26,7 @@ static int space(const struct smp_env *env, uint64_t *bytes)
 		errno = ENODEV;
 		return -1;
 	}
-	if (statvfs(folder(env), &s) < 0) {
+	if (statvfs(folder_of_trace(env), &s) < 0) {
 		return -1;
 	}
 	*bytes = (uint64_t)s.f_bavail * s.f_frsize;
@@ -53,7 +53,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	if (!smp_live(env)) {
 		c.missing = "a snapshot has no file system";
 	} else if (space(env, &v) < 0) {
-		smp_why(reason, "%.120s: %s", folder(env), smp_errno(errno, text, sizeof(text)));
+		smp_why(reason, "%.120s: %s", folder_of_trace(env), smp_errno(errno, text, sizeof(text)));
 		c.missing = reason;
 	}
 	return each(&c, ctx);

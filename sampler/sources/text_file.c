@@ -22,7 +22,7 @@ static const char *nth_word(const char *p, int nth)
 	}
 }
 
-static const char *line_of(const char *text, const char *label)
+static const char *line_of_key(const char *text, const char *label)
 {
 	size_t len = strlen(label);
 
@@ -33,7 +33,7 @@ static const char *line_of(const char *text, const char *label)
 }
 
 /* Finds the word `key` in one line. */
-static const char *key_of(const char *line, const char *key)
+static const char *key_of_line(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n"), *p = line;
 
@@ -47,10 +47,10 @@ static const char *key_of(const char *line, const char *key)
 }
 
 /* "Tcp: Name Name", and below "Tcp: 1 2". */
-static const char *column_of(const char *text, const char *label, const char *key)
+static const char *column_of_value(const char *text, const char *label, const char *key)
 {
-	const char *head = line_of(text, label), *p;
-	const char *values = head ? line_of(head, label) : NULL;
+	const char *head = line_of_key(text, label), *p;
+	const char *values = head ? line_of_key(head, label) : NULL;
 	size_t len = strlen(key);
 	int nth;
 
@@ -90,7 +90,7 @@ static int sum_of(const char *text, const char *key, uint64_t *out)
 
 	*out = 0;
 	for (; text && *text; text = smp_next_line(text)) {
-		p = key_of(text, key);
+		p = key_of_line(text, key);
 		if (p && smp_number(&p, &v) == 0) {
 			*out += v;
 			found = 1;
@@ -110,15 +110,15 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 		p = p && c->nth > 2 ? nth_word(p + 1, c->nth - 2) : NULL;
 		break;
 	case SMP_LABEL:
-		p = line_of(text, c->label);
+		p = line_of_key(text, c->label);
 		p = p && c->nth > 1 ? nth_word(p, c->nth) : p;
 		break;
 	case SMP_COLUMN:
-		p = column_of(text, c->label, c->key);
+		p = column_of_value(text, c->label, c->key);
 		break;
 	case SMP_KEY:
-		p = line_of(text, c->label);
-		p = p ? key_of(p, c->key) : NULL;
+		p = line_of_key(text, c->label);
+		p = p ? key_of_line(p, c->key) : NULL;
 		break;
 	case SMP_SUM:
 		if (sum_of(text, c->key, &v) < 0) {
@@ -147,7 +147,7 @@ static struct smp_target listed_target(enum smp_scope scope)
 	return (struct smp_target){ scope, 0, scope == SMP_THREAD ? (int32_t)gettid() : 0 };
 }
 
-static void check(const struct smp_text_source *s, const struct smp_text_counter *t, const struct smp_env *env,
+static void check_layout(const struct smp_text_source *s, const struct smp_text_counter *t, const struct smp_env *env,
 	int root, char *text, char why[SMP_TEXT])
 {
 	struct smp_target target = listed_target(t->scope);
@@ -193,7 +193,7 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 		};
 
 		if (name ? strcasecmp(hint, t->name) == 0 : tkm_glob_match(hint, t->name)) {
-			check(s, t, env, root, text, reason);
+			check_layout(s, t, env, root, text, reason);
 			c.missing = reason[0] ? reason : NULL;
 			rc = each(&c, ctx);
 		}
@@ -222,7 +222,7 @@ struct text_set {
 	struct wanted want[];
 };
 
-static int open_file(struct text_set *s, int file, char why[SMP_TEXT])
+static int open_text_file(struct text_set *s, int file, char why[SMP_TEXT])
 {
 	char path[256];
 	int root, rc, saved;
@@ -242,7 +242,7 @@ static int open_file(struct text_set *s, int file, char why[SMP_TEXT])
 	return rc;
 }
 
-static const struct smp_text_counter *find(const struct smp_text_source *s, const char *name)
+static const struct smp_text_counter *find_text_counter(const struct smp_text_source *s, const char *name)
 {
 	size_t i;
 
@@ -255,9 +255,9 @@ static const struct smp_text_counter *find(const struct smp_text_source *s, cons
 }
 
 void *smp_text_open(const struct smp_text_source *source, const struct smp_env *env, const struct smp_target *target,
-	const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	struct smp_wanted w, char why[SMP_TEXT])
 {
-	struct text_set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]) + source->n_files * sizeof(*s->file));
+	struct text_set *s = calloc(1, sizeof(*s) + w.n * sizeof(s->want[0]) + source->n_files * sizeof(*s->file));
 	size_t i;
 
 	if (!s) {
@@ -267,17 +267,17 @@ void *smp_text_open(const struct smp_text_source *source, const struct smp_env *
 	s->source = source;
 	s->env = env;
 	s->target = *target;
-	s->n = n;
-	s->file = (struct smp_file *)(s->want + n);
+	s->n = w.n;
+	s->file = (struct smp_file *)(s->want + w.n);
 	for (i = 0; i < source->n_files; i++) {
 		s->file[i].fd = -1;
 	}
-	for (i = 0; i < n; i++) {
-		const struct smp_text_counter *c = find(source, names[i]);
+	for (i = 0; i < w.n; i++) {
+		const struct smp_text_counter *c = find_text_counter(source, w.names[i]);
 
 		if (!c) {
-			smp_why(why_each[i], "no such counter");
-		} else if (s->file[c->file].fd >= 0 || open_file(s, c->file, why_each[i]) == 0) {
+			smp_why(w.why_each[i], "no such counter");
+		} else if (s->file[c->file].fd >= 0 || open_text_file(s, c->file, w.why_each[i]) == 0) {
 			s->want[i].counter = c;
 		}
 	}
@@ -285,7 +285,7 @@ void *smp_text_open(const struct smp_text_source *source, const struct smp_env *
 }
 
 /* Reads one file; one that the program has closed is opened again. Returns 0, -1 no value, -2 the target is gone. */
-static int read_file(struct text_set *s, int file)
+static int read_text_file(struct text_set *s, int file)
 {
 	char why[SMP_TEXT];
 	int ours = smp_file_ours(&s->file[file]);
@@ -293,7 +293,7 @@ static int read_file(struct text_set *s, int file)
 
 	if (!ours) {
 		s->file[file].fd = -1;
-		ours = open_file(s, file, why) == 0;
+		ours = open_text_file(s, file, why) == 0;
 	}
 	if (ours) {
 		len = smp_file_read(&s->file[file], s->text, sizeof(s->text));
@@ -304,7 +304,7 @@ static int read_file(struct text_set *s, int file)
 	return s->target.scope != SMP_NODE && (errno == ESRCH || errno == ENOENT) ? -2 : -1;
 }
 
-static uint8_t put_value(struct wanted *w, const char *text, union smp_value *value)
+static uint8_t put_text_value(struct wanted *w, const char *text, union smp_value *value)
 {
 	union smp_value v;
 	uint8_t state = SMP_VALID;
@@ -332,8 +332,8 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 			struct wanted *w = &s->want[i];
 
 			if (w->counter && w->counter->file == file) {
-				rc = rc == 1 ? read_file(s, file) : rc;
-				state[i] = rc == 0 ? put_value(w, s->text, &value[i]) : 0;
+				rc = rc == 1 ? read_text_file(s, file) : rc;
+				state[i] = rc == 0 ? put_text_value(w, s->text, &value[i]) : 0;
 				valid += state[i] != 0;
 				gone |= rc == -2;
 			}

@@ -47,10 +47,17 @@ struct smp_text_source {
 	void (*missing)(const struct smp_env *env, int file, const char *path, int errnum, char why[SMP_TEXT]);
 };
 
+/* What a set is asked for. */
+struct smp_wanted {
+	const char *const *names;
+	size_t n;
+	char (*why_each)[SMP_TEXT];
+};
+
 int smp_text_list(const struct smp_text_source *source, const struct smp_env *env, const char *hint, smp_each each,
 	void *ctx, char why[SMP_TEXT]);
 void *smp_text_open(const struct smp_text_source *source, const struct smp_env *env, const struct smp_target *target,
-	const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
+	struct smp_wanted w, char why[SMP_TEXT]);
 int smp_text_read(void *set, union smp_value *value, uint8_t *state);
 void smp_text_close(void *set);
 

@@ -13,7 +13,7 @@ static int is_there(char *path, size_t size, const char *dir, size_t length, con
 	return snprintf(path, size, "%.*s%s", (int)length, dir, rest) < (int)size && access(path, mode) == 0;
 }
 
-static int find_file(
+static int find_installed_file(
 	const char *near, const char *const *places, const char *fallback, int mode, char *path, size_t size)
 {
 	const char *slash = near ? strrchr(near, '/') : NULL;
@@ -29,10 +29,10 @@ static int find_file(
 
 int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
 {
-	return find_file(near, places, fallback, X_OK, path, size);
+	return find_installed_file(near, places, fallback, X_OK, path, size);
 }
 
 int vt_near_library(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
 {
-	return find_file(near, places, fallback, R_OK, path, size);
+	return find_installed_file(near, places, fallback, R_OK, path, size);
 }

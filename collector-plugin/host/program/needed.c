@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Maps a file. Returns its bytes, or NULL. */
-static const unsigned char *map_file(const char *path, size_t *size)
+static const unsigned char *map_elf_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *p = MAP_FAILED;
@@ -29,7 +29,7 @@ static const unsigned char *map_file(const char *path, size_t *size)
 }
 
 /* Returns the i-th program header of a 64-bit ELF file, or NULL. */
-static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
+static const Elf64_Phdr *needed_elf_header(const unsigned char *p, size_t size, int i)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)p;
 	uint64_t at = e->e_phoff + (uint64_t)i * e->e_phentsize;
@@ -42,12 +42,12 @@ static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
 }
 
 /* Returns the offset in the file of an address in memory, or `size` if the file does not contain it. */
-static size_t offset_of(const unsigned char *p, size_t size, uint64_t address)
+static size_t file_offset_of(const unsigned char *p, size_t size, uint64_t address)
 {
 	const Elf64_Phdr *h;
 	int i;
 
-	for (i = 0; (h = header(p, size, i)) != NULL; i++) {
+	for (i = 0; (h = needed_elf_header(p, size, i)) != NULL; i++) {
 		if (h->p_type == PT_LOAD && address >= h->p_vaddr && address - h->p_vaddr < h->p_filesz) {
 			return h->p_offset + (address - h->p_vaddr);
 		}
@@ -70,19 +70,19 @@ static uint64_t dynamic_value(const Elf64_Dyn *d, size_t n, int64_t tag)
 int vt_each_needed(const char *path, int (*each)(const char *name, void *ctx), void *ctx)
 {
 	size_t size = 0, strings, i, n = 0;
-	const unsigned char *p = map_file(path, &size);
+	const unsigned char *p = map_elf_file(path, &size);
 	const Elf64_Dyn *d = NULL;
 	const Elf64_Phdr *h;
 	int rc = 0;
 
-	for (i = 0; p && (h = header(p, size, (int)i)) != NULL; i++) {
+	for (i = 0; p && (h = needed_elf_header(p, size, (int)i)) != NULL; i++) {
 		if (h->p_type == PT_DYNAMIC && h->p_offset % 8 == 0 && h->p_offset < size &&
 			h->p_filesz <= size - h->p_offset) {
 			d = (const Elf64_Dyn *)(const void *)(p + h->p_offset);
 			n = h->p_filesz / sizeof(*d);
 		}
 	}
-	strings = d ? offset_of(p, size, dynamic_value(d, n, DT_STRTAB)) : size;
+	strings = d ? file_offset_of(p, size, dynamic_value(d, n, DT_STRTAB)) : size;
 	for (i = 0; d && rc == 0 && i < n && d[i].d_tag != DT_NULL; i++) {
 		if (d[i].d_tag == DT_NEEDED && strings < size && d[i].d_un.d_val < size - strings) {
 			const char *name = (const char *)p + strings + d[i].d_un.d_val;

@@ -135,12 +135,12 @@ static void find_own(struct objects *all)
 
 /* ---- one place ---- */
 
-static int compare(const void *key, const void *p)
+static int compare_slots(const void *key, const void *p)
 {
 	return strcmp(key, ((const struct vt_slot *)p)->symbol);
 }
 
-static int store(const struct object *o, void **place, void *value)
+static int store_in_slot(const struct object *o, void **place, void *value)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)place & ~(page - 1);
 	/* the last page of the read-only part may be writable */
@@ -169,9 +169,9 @@ static int change_table(const struct object *o, const ElfW(Rela) * r, size_t byt
 		if (type != JUMP_SLOT && type != GLOB_DAT) {
 			continue;
 		}
-		s = bsearch(o->strings + symbols[r[i].r_info >> 32].st_name, slot, n, sizeof(*slot), compare);
+		s = bsearch(o->strings + symbols[r[i].r_info >> 32].st_name, slot, n, sizeof(*slot), compare_slots);
 		if (s && s->instead) {
-			changed += store(o, (void **)(o->base + r[i].r_offset), s->instead);
+			changed += store_in_slot(o, (void **)(o->base + r[i].r_offset), s->instead);
 		}
 	}
 	return changed;

@@ -31,7 +31,7 @@ struct vt_symbols {
 	size_t n;
 };
 
-static int map_file(struct vt_symbols *s, const char *path)
+static int map_symbol_file(struct vt_symbols *s, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -57,7 +57,7 @@ static const void *bytes_at(const struct vt_symbols *s, uint64_t offset, uint64_
 	return offset <= s->size && n <= s->size - offset ? s->map + offset : NULL;
 }
 
-static const ElfW(Ehdr) * header(const struct vt_symbols *s)
+static const ElfW(Ehdr) * symbol_elf_header(const struct vt_symbols *s)
 {
 	const ElfW(Ehdr) *h = (const ElfW(Ehdr) *)(const void *)s->map;
 
@@ -122,7 +122,7 @@ static const uint8_t *build_id_of(const struct vt_symbols *s, const ElfW(Ehdr) *
 	return id;
 }
 
-static int ascending(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
 	const struct symbol *x = a, *y = b;
 
@@ -159,7 +159,7 @@ static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const E
 		}
 	}
 	if (s->n) {
-		qsort(s->symbol, s->n, sizeof(*s->symbol), ascending);
+		qsort(s->symbol, s->n, sizeof(*s->symbol), by_address);
 	}
 	return s->n;
 }
@@ -184,7 +184,7 @@ static struct vt_symbols *open_debug(const uint8_t *id, size_t n)
 struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, size_t n)
 {
 	struct vt_symbols *s = calloc(1, sizeof(*s)), *debug;
-	const ElfW(Ehdr) *h = s && map_file(s, path) == 0 ? header(s) : NULL;
+	const ElfW(Ehdr) *h = s && map_symbol_file(s, path) == 0 ? symbol_elf_header(s) : NULL;
 	const ElfW(Shdr) * table;
 	const uint8_t *id;
 	size_t size = 0;
@@ -275,7 +275,7 @@ struct vt_symbols *vt_symbols_by_command(const char *command, const char *path)
 		vt_symbols_close(s);
 		return NULL;
 	}
-	qsort(s->symbol, s->n, sizeof(*s->symbol), ascending);
+	qsort(s->symbol, s->n, sizeof(*s->symbol), by_address);
 	for (i = 0; i + 1 < s->n; i++) {
 		if (s->symbol[i].size == 0) {
 			s->symbol[i].size = s->symbol[i + 1].value - s->symbol[i].value;
