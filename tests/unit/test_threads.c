@@ -197,7 +197,7 @@ static void ends_now(struct vt_thread *t)
 {
 	vt_tls.collect = &collect;
 	vt_tls.thread = t;
-	thread_ends(t);
+	thread_key_destroyed(t);
 	CHECK(!vt_tls.thread && !vt_tls.collect && vt_tls.state == VT_TLS_NEW, "it is still known");
 }
 
