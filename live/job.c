@@ -147,7 +147,7 @@ static void list_jobs(const struct found *f, char *text, size_t size)
 }
 
 /* Keeps the files of one job only. Returns how many jobs there are. */
-static int choose(struct vtl_job *j, struct found *f, const char *what, const char *job)
+static int choose_job(struct vtr_live_job *j, struct found *f, const char *what, const char *job)
 {
 	struct vt_raw_head head;
 	size_t i, k = 0;
@@ -180,7 +180,7 @@ static int choose(struct vtl_job *j, struct found *f, const char *what, const ch
 }
 
 /* Finds the job of a process: by its own raw file, else by one that it has mapped, as a child of fork() has. */
-static int job_of(int root, const char *pid, const struct found *f, char *job, size_t size)
+static int job_of_process(int root, const char *pid, const struct found *f, char *job, size_t size)
 {
 	struct found mapped = { NULL, 0 };
 	struct vt_raw_head head;
@@ -203,25 +203,26 @@ static int job_of(int root, const char *pid, const struct found *f, char *job, s
 }
 
 /* Returns how many jobs match, or -1 if there is no memory. */
-static int find_job(struct vtl_job *j, int root, const char *what, struct found *f)
+static int find_job(struct vtr_live_job *j, int root, const char *what, struct found *f)
 {
 	char job[sizeof(j->job)] = "";
 	int jobs, pid = what && is_pid(what);
 
-	if (look_everywhere(root, f, look_at_sampler) < 0 || (pid && job_of(root, what, f, job, sizeof(job)) < 0)) {
+	if (look_everywhere(root, f, look_at_sampler) < 0 ||
+		(pid && job_of_process(root, what, f, job, sizeof(job)) < 0)) {
 		return -1;
 	}
 	if (pid && !*job) {
 		return 0;
 	}
-	jobs = choose(j, f, pid ? NULL : what, job);
+	jobs = choose_job(j, f, pid ? NULL : what, job);
 	if (jobs == 0) {
-		jobs = look_everywhere(root, f, look_at_process) < 0 ? -1 : choose(j, f, pid ? NULL : what, job);
+		jobs = look_everywhere(root, f, look_at_process) < 0 ? -1 : choose_job(j, f, pid ? NULL : what, job);
 	}
 	return jobs;
 }
 
-int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err)
+int vtr_live_find(struct vtr_live_job *j, const char *what, struct tkm_err *err)
 {
 	struct found f = { NULL, 0 };
 	char list[600] = "";
@@ -248,7 +249,7 @@ int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err)
 	return 0;
 }
 
-void vtl_free(struct vtl_job *j)
+void vtr_live_free(struct vtr_live_job *j)
 {
 	while (j->files) {
 		free(j->path[--j->files]);

@@ -10,56 +10,56 @@
 
 #include "base/err.h"
 
-struct vtl_sample {
+struct vtr_live_sample {
 	uint64_t bits;
 	int64_t tick;
 };
 
 /* A counter of a thread or of the node: its two newest values. */
-struct vtl_cell {
+struct vtr_live_cell {
 	uint32_t column, row;
 	int kind;          /* STF_COUNTER_I8, _F8 or _U8 */
 	int rate;          /* a running total, shown as its increase per second */
 	double factor, hz; /* shown = stored x factor; ticks per second */
-	struct vtl_sample new, old;
+	struct vtr_live_sample new, old;
 	int n; /* how many of the two values exist */
 };
 
-struct vtl_text {
+struct vtr_live_text {
 	char text[120], unit[40];
 };
 
-struct vtl_job {
+struct vtr_live_job {
 	char job[64], program[256], trace[1024];
 	char **path; /* raw files */
 	size_t files;
-	int running;                   /* files whose process was running at the last look */
-	double run_s;                  /* since the start of the first process, by its timer */
-	uint64_t lost;                 /* records for which there was no space */
-	struct vtl_text *column, *row; /* "node", "rank 0"; counters */
+	int running;                        /* files whose process was running at the last look */
+	double run_s;                       /* since the start of the first process, by its timer */
+	uint64_t lost;                      /* records for which there was no space */
+	struct vtr_live_text *column, *row; /* "node", "rank 0"; counters */
 	size_t columns, rows;
-	struct vtl_cell *cell; /* sorted by row, then column */
+	struct vtr_live_cell *cell; /* sorted by row, then column */
 	size_t cells;
 };
 
 /* Finds a job of this user by a process id, or by the name of its trace or of one of its raw files. NULL: the only
  * job that runs; jobs with a sampler process are preferred. Returns 0, or -1 with err, which lists the jobs if there
  * are several. */
-int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err);
-void vtl_free(struct vtl_job *j);
+int vtr_live_find(struct vtr_live_job *j, const char *what, struct tkm_err *err);
+void vtr_live_free(struct vtr_live_job *j);
 
 /* Reads the newest values of all counters, or only of those with `only` in their names. If a file is gone, its
  * process has ended. Returns 0, or -1 if there is no memory. */
-int vtl_read(struct vtl_job *j, const char *only, struct tkm_err *err);
+int vtr_live_read(struct vtr_live_job *j, const char *only, struct tkm_err *err);
 
 /* The value to show: NaN if there is none yet, or only one value of a running total. */
-double vtl_value(const struct vtl_cell *c);
+double vtr_live_value(const struct vtr_live_cell *c);
 
 /* Prints one line for each value: time, column, counter, value and unit, separated by tabs. */
-void vtl_print(FILE *f, const struct vtl_job *j);
+void vtr_live_print(FILE *f, const struct vtr_live_job *j);
 
 /* screen.c, if ncurses is available: shows the job every period_s seconds. Returns 0 when the job ends, 1 when the
  * user quits, or -1 with err. */
-int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err);
+int vtr_live_screen(struct vtr_live_job *j, const char *only, double period_s, struct tkm_err *err);
 
 #endif

@@ -17,7 +17,7 @@ enum { NAME_WIDTH = 24, CELL_WIDTH = 16, MOST_TEXT = 400 };
 
 static volatile sig_atomic_t stopped;
 
-static void stop(int sig)
+static void stop_screen(int sig)
 {
 	(void)sig;
 	stopped = 1;
@@ -32,7 +32,7 @@ static void print_at(int y, int x, int width, int right, const char *text)
 	mvaddstr(y, right ? x + width - columns : x, buf);
 }
 
-static const struct vtl_cell *find_cell(const struct vtl_job *j, size_t row, size_t column)
+static const struct vtr_live_cell *find_cell(const struct vtr_live_job *j, size_t row, size_t column)
 {
 	size_t i;
 
@@ -44,7 +44,7 @@ static const struct vtl_cell *find_cell(const struct vtl_job *j, size_t row, siz
 	return NULL;
 }
 
-static void draw(const struct vtl_job *j, size_t top, size_t left, int paused)
+static void draw_screen(const struct vtr_live_job *j, size_t top, size_t left, int paused)
 {
 	char text[MOST_TEXT], program[MOST_TEXT / 2];
 	int width = COLS, lines = LINES, y, x;
@@ -65,8 +65,8 @@ static void draw(const struct vtl_job *j, size_t top, size_t left, int paused)
 	for (r = top, y = 2; r < j->rows && y < lines - 1; r++, y++) {
 		print_at(y, 0, NAME_WIDTH - 1, 0, j->row[r].text);
 		for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
-			const struct vtl_cell *cell = find_cell(j, r, c);
-			double v = cell ? vtl_value(cell) : NAN;
+			const struct vtr_live_cell *cell = find_cell(j, r, c);
+			double v = cell ? vtr_live_value(cell) : NAN;
 
 			if (isfinite(v)) {
 				vtr_value(text, sizeof(text), v, j->row[r].unit);
@@ -88,7 +88,7 @@ static void scroll_by(size_t *at, int by, size_t most)
 }
 
 /* Waits until the next look or a key. Returns 1: the user quits. */
-static int wait_for_key(const struct vtl_job *j, double seconds, size_t *top, size_t *left, int *paused)
+static int wait_for_key(const struct vtr_live_job *j, double seconds, size_t *top, size_t *left, int *paused)
 {
 	timeout((int)(seconds * 1000));
 	switch (getch()) {
@@ -115,7 +115,7 @@ static int wait_for_key(const struct vtl_job *j, double seconds, size_t *top, si
 	return stopped;
 }
 
-static double now_s(void)
+static double screen_now_s(void)
 {
 	struct timespec t;
 
@@ -123,11 +123,11 @@ static double now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err)
+int vtr_live_screen(struct vtr_live_job *j, const char *only, double period_s, struct tkm_err *err)
 {
-	struct sigaction a = { .sa_handler = stop };
+	struct sigaction a = { .sa_handler = stop_screen };
 	size_t top = 0, left = 0;
-	double due = now_s();
+	double due = screen_now_s();
 	int rc = 0, paused = 0;
 
 	setlocale(LC_CTYPE, "");
@@ -141,24 +141,24 @@ int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_
 	keypad(stdscr, TRUE);
 	curs_set(0);
 	while (rc == 0) {
-		if (!paused && now_s() >= due) {
-			if (vtl_read(j, only, err) < 0) {
+		if (!paused && screen_now_s() >= due) {
+			if (vtr_live_read(j, only, err) < 0) {
 				rc = -1;
 				break;
 			}
-			due = now_s() + period_s;
+			due = screen_now_s() + period_s;
 			if (!j->running) {
 				break;
 			}
 		}
-		draw(j, top, left, paused);
-		rc = wait_for_key(j, paused ? 0.5 : fmax(due - now_s(), 0.01), &top, &left, &paused);
+		draw_screen(j, top, left, paused);
+		rc = wait_for_key(j, paused ? 0.5 : fmax(due - screen_now_s(), 0.01), &top, &left, &paused);
 	}
 	endwin();
 	return rc;
 }
 #else
-int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err)
+int vtr_live_screen(struct vtr_live_job *j, const char *only, double period_s, struct tkm_err *err)
 {
 	(void)j;
 	(void)only;

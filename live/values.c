@@ -25,7 +25,7 @@ struct counter {
 
 /* One file while it is read. */
 struct look {
-	struct vtl_job *job;
+	struct vtr_live_job *job;
 	const struct vt_raw_head *head;
 	const char *only;
 	struct counter *counter; /* by id */
@@ -35,9 +35,9 @@ struct look {
 };
 
 /* The index of a text in a list; a new text is appended. */
-static int number_of(struct vtl_text **list, size_t *n, const char *text, const char *unit, uint32_t *number)
+static int number_of_text(struct vtr_live_text **list, size_t *n, const char *text, const char *unit, uint32_t *number)
 {
-	struct vtl_text *more;
+	struct vtr_live_text *more;
 	size_t i;
 
 	for (i = 0; i < *n; i++) {
@@ -56,7 +56,7 @@ static int number_of(struct vtl_text **list, size_t *n, const char *text, const 
 	return 0;
 }
 
-static int define(const struct vt_raw_def *d, void *ctx)
+static int define_shown(const struct vt_raw_def *d, void *ctx)
 {
 	struct look *l = ctx;
 	struct counter *c;
@@ -77,15 +77,15 @@ static int define(const struct vt_raw_def *d, void *ctx)
 	c->def.name = c->def.unit = c->def.shown_unit = c->def.description = NULL;
 	if (d->name && (!l->only || strstr(d->name, l->only))) {
 		c->shown = 1;
-		l->no_memory |= number_of(&l->job->row, &l->job->rows, d->name, c->unit, &c->row) < 0;
+		l->no_memory |= number_of_text(&l->job->row, &l->job->rows, d->name, c->unit, &c->row) < 0;
 	}
 	return l->no_memory;
 }
 
-static struct vtl_cell *cell_of(struct look *l, uint32_t column, const struct counter *c)
+static struct vtr_live_cell *cell_of(struct look *l, uint32_t column, const struct counter *c)
 {
-	struct vtl_job *j = l->job;
-	struct vtl_cell *more;
+	struct vtr_live_job *j = l->job;
+	struct vtr_live_cell *more;
 	size_t i;
 
 	for (i = l->first_cell; i < j->cells; i++) {
@@ -98,7 +98,7 @@ static struct vtl_cell *cell_of(struct look *l, uint32_t column, const struct co
 		l->no_memory = 1;
 		return NULL;
 	}
-	*more = (struct vtl_cell){ .column = column,
+	*more = (struct vtr_live_cell){ .column = column,
 		.row = c->row,
 		.kind = c->def.type & 0xf,
 		.rate = c->def.do_diff != 0,
@@ -107,7 +107,7 @@ static struct vtl_cell *cell_of(struct look *l, uint32_t column, const struct co
 	return more;
 }
 
-static int column_of(struct look *l, unsigned where, uint32_t *column)
+static int column_of_counter(struct look *l, unsigned where, uint32_t *column)
 {
 	char name[80], who[40];
 	const struct vt_raw_head *h = l->head;
@@ -124,12 +124,12 @@ static int column_of(struct look *l, unsigned where, uint32_t *column)
 	} else {
 		snprintf(name, sizeof(name), "%s.%u", who, where & ~VT_RAW_PLACE);
 	}
-	return number_of(&l->job->column, &l->job->columns, name, "", column);
+	return number_of_text(&l->job->column, &l->job->columns, name, "", column);
 }
 
 static void add_values(struct look *l, const struct vt_raw_cursor *c)
 {
-	struct vtl_cell *cell;
+	struct vtr_live_cell *cell;
 	uint32_t i, id, column;
 	uint64_t bits;
 
@@ -139,7 +139,7 @@ static void add_values(struct look *l, const struct vt_raw_cursor *c)
 		if (id >= l->counters || !l->counter[id].shown) {
 			continue;
 		}
-		if (column_of(l, c->h.where, &column) < 0) {
+		if (column_of_counter(l, c->h.where, &column) < 0) {
 			l->no_memory = 1;
 			return;
 		}
@@ -155,11 +155,11 @@ static void add_values(struct look *l, const struct vt_raw_cursor *c)
 			cell->old = cell->new;
 			cell->n += cell->n < 2;
 		}
-		cell->new = (struct vtl_sample){ bits, c->now };
+		cell->new = (struct vtr_live_sample){ bits, c->now };
 	}
 }
 
-static void read_streams(struct look *l, struct vt_raw_file *f)
+static void read_value_streams(struct look *l, struct vt_raw_file *f)
 {
 	struct vt_raw_cursor c;
 	size_t s;
@@ -177,7 +177,7 @@ static void read_streams(struct look *l, struct vt_raw_file *f)
 	}
 }
 
-static int read_file(struct vtl_job *j, const char *path, const char *only)
+static int read_value_file(struct vtr_live_job *j, const char *path, const char *only)
 {
 	struct look l = { .job = j, .only = only, .first_cell = j->cells };
 	struct vt_raw_file *f;
@@ -191,8 +191,8 @@ static int read_file(struct vtl_job *j, const char *path, const char *only)
 	l.head = vt_raw_file_head(f);
 	j->running += l.head->state == VT_RAW_RECORDING && vt_raw_file_alive(f);
 	j->lost += l.head->lost;
-	l.no_memory |= vt_raw_definitions(f, define, &l) < 0;
-	read_streams(&l, f);
+	l.no_memory |= vt_raw_definitions(f, define_shown, &l) < 0;
+	read_value_streams(&l, f);
 	for (size_t i = l.first_cell; i < j->cells; i++) {
 		run_s = (double)(j->cell[i].new.tick - l.head->start_tick) / l.head->hz;
 		j->run_s = run_s > j->run_s ? run_s : j->run_s;
@@ -202,14 +202,14 @@ static int read_file(struct vtl_job *j, const char *path, const char *only)
 	return l.no_memory ? -1 : 0;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_cells(const void *a, const void *b)
 {
-	const struct vtl_cell *x = a, *y = b;
+	const struct vtr_live_cell *x = a, *y = b;
 
 	return x->row != y->row ? (x->row < y->row ? -1 : 1) : x->column < y->column ? -1 : x->column > y->column;
 }
 
-int vtl_read(struct vtl_job *j, const char *only, struct tkm_err *err)
+int vtr_live_read(struct vtr_live_job *j, const char *only, struct tkm_err *err)
 {
 	size_t i;
 
@@ -217,17 +217,17 @@ int vtl_read(struct vtl_job *j, const char *only, struct tkm_err *err)
 	j->running = 0;
 	j->lost = 0;
 	for (i = 0; i < j->files; i++) {
-		if (read_file(j, j->path[i], only) < 0) {
+		if (read_value_file(j, j->path[i], only) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 		}
 	}
 	if (j->cells) {
-		qsort(j->cell, j->cells, sizeof(*j->cell), by_place);
+		qsort(j->cell, j->cells, sizeof(*j->cell), compare_cells);
 	}
 	return 0;
 }
 
-static double stored(const struct vtl_cell *c, uint64_t bits)
+static double stored(const struct vtr_live_cell *c, uint64_t bits)
 {
 	double d;
 
@@ -238,7 +238,7 @@ static double stored(const struct vtl_cell *c, uint64_t bits)
 	return c->kind == STF_COUNTER_I8 ? (double)(int64_t)bits : (double)bits;
 }
 
-double vtl_value(const struct vtl_cell *c)
+double vtr_live_value(const struct vtr_live_cell *c)
 {
 	double by;
 
@@ -253,13 +253,13 @@ double vtl_value(const struct vtl_cell *c)
 	return by < 0 ? NAN : by * c->factor * c->hz / (double)(c->new.tick - c->old.tick);
 }
 
-void vtl_print(FILE *f, const struct vtl_job *j)
+void vtr_live_print(FILE *f, const struct vtr_live_job *j)
 {
 	size_t i;
 
 	for (i = 0; i < j->cells; i++) {
-		const struct vtl_cell *c = &j->cell[i];
-		double v = vtl_value(c);
+		const struct vtr_live_cell *c = &j->cell[i];
+		double v = vtr_live_value(c);
 
 		if (isfinite(v)) {
 			fprintf(f, "%.3f\t", j->run_s);

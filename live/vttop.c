@@ -20,8 +20,8 @@ struct options {
 	int plain;
 };
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
+static void report_vttop(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void report_vttop(const char *fmt, ...)
 {
 	char text[1400];
 	va_list ap;
@@ -34,7 +34,7 @@ static void say(const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-static void wait_for(double seconds)
+static void wait_for_seconds(double seconds)
 {
 	struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
 
@@ -42,21 +42,21 @@ static void wait_for(double seconds)
 }
 
 /* Prints lines for another program, or where the output is not a usable terminal. */
-static int print_lines(struct vtl_job *j, const struct options *o, struct tkm_err *err)
+static int print_value_lines(struct vtr_live_job *j, const struct options *o, struct tkm_err *err)
 {
 	long long i;
 
 	for (i = 0; !o->count || i < o->count; i++) {
 		if (i) {
-			wait_for(o->period);
+			wait_for_seconds(o->period);
 		}
-		if (vtl_read(j, o->counter, err) < 0) {
+		if (vtr_live_read(j, o->counter, err) < 0) {
 			return -1;
 		}
 		if (!j->running) {
 			return 0;
 		}
-		vtl_print(stdout, j);
+		vtr_live_print(stdout, j);
 		if (fflush(stdout) != 0) {
 			return tkm_fail(err, TKM_ERR_IO, "cannot write to standard output");
 		}
@@ -64,28 +64,28 @@ static int print_lines(struct vtl_job *j, const struct options *o, struct tkm_er
 	return 1;
 }
 
-static int run(const struct options *o, const char *what)
+static int run_vttop(const struct options *o, const char *what)
 {
-	struct vtl_job j;
+	struct vtr_live_job j;
 	struct tkm_err err;
 	int rc;
 
-	if (vtl_find(&j, what, &err) < 0) {
-		say("%s", err.text);
-		vtl_free(&j);
+	if (vtr_live_find(&j, what, &err) < 0) {
+		report_vttop("%s", err.text);
+		vtr_live_free(&j);
 		return EXIT_FAULT;
 	}
 	if (o->plain || o->count || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO)) {
-		rc = print_lines(&j, o, &err);
+		rc = print_value_lines(&j, o, &err);
 	} else {
-		rc = vtl_screen(&j, o->counter, o->period, &err);
+		rc = vtr_live_screen(&j, o->counter, o->period, &err);
 	}
 	if (rc < 0) {
-		say("%s", err.text);
+		report_vttop("%s", err.text);
 	} else if (rc == 0) {
-		say("%s has ended; its trace: %s", j.program, j.trace);
+		report_vttop("%s has ended; its trace: %s", j.program, j.trace);
 	}
-	vtl_free(&j);
+	vtr_live_free(&j);
 	return rc < 0 ? EXIT_FAULT : 0;
 }
 
@@ -114,14 +114,14 @@ int main(int argc, char **argv)
 	int n = tkm_front_arguments(&front, argc, argv, what, 2, &err), rc = 0;
 
 	if (n == -1 || n > 1) {
-		say("%s", n > 1 ? "one job at a time" : err.text);
+		report_vttop("%s", n > 1 ? "one job at a time" : err.text);
 		rc = EXIT_USAGE;
 	} else if (n >= 0) {
-		rc = run(&o, n ? what[0] : NULL);
+		rc = run_vttop(&o, n ? what[0] : NULL);
 	}
 	tkm_option_free(table, NULL);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		say("cannot write to standard output");
+		report_vttop("cannot write to standard output");
 		rc = EXIT_FAULT;
 	}
 	return rc;

@@ -106,7 +106,7 @@ static int take_option(char **v, int i, int end)
 	return k - i;
 }
 
-static void take_blocks(int *argc, char **v)
+static void take_argument_blocks(int *argc, char **v)
 {
 	int begin, end, i;
 
@@ -156,7 +156,7 @@ static void take_of_process(void)
 	}
 	memcpy(v, process_argv, ((size_t)n + 1) * sizeof(*v));
 	left = n;
-	take_blocks(&left, v);
+	take_argument_blocks(&left, v);
 	if (left < n && set_args) {
 		set_args(left, v); /* it keeps the array */
 	} else {
@@ -174,7 +174,7 @@ void vt_take_arguments(int *argc, char ***argv)
 	}
 
 	if (argc && argv && *argv) {
-		take_blocks(argc, *argv);
+		take_argument_blocks(argc, *argv);
 	} else if (atomic_exchange(&taken, 1) == 0) {
 		take_of_process();
 	}

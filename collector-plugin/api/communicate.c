@@ -15,13 +15,13 @@
 _Static_assert((int)VT_RAW_OP_COUNT == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCAN == (int)VT_OP_IEXSCAN,
 	"operations of the raw file are those of VT.h");
 
-static int ranks(const struct vt_collect *c)
+static int ranks_of_world(const struct vt_collect *c)
 {
 	return c->ranks > 0 ? c->ranks : 1;
 }
 
 /* Checks that commid is a communicator and that it has this rank, and defines the communicator. */
-static VT_ErrorCode check(int commid, int rank, int sclhandle)
+static VT_ErrorCode check_logged(int commid, int rank, int sclhandle)
 {
 	VT_ErrorCode rc = vt_self();
 	struct vt_collect *c = vt_tls.collect;
@@ -33,20 +33,20 @@ static VT_ErrorCode check(int commid, int rank, int sclhandle)
 		return VT_ERR_BADSCLID;
 	}
 	if ((commid != VT_COMM_WORLD && commid != VT_COMM_SELF) || rank < 0 ||
-		rank >= (commid == VT_COMM_SELF ? 1 : ranks(c))) {
+		rank >= (commid == VT_COMM_SELF ? 1 : ranks_of_world(c))) {
 		return VT_ERR_BADARG;
 	}
-	vt_world_define(c, c->rank < 0 ? 0 : c->rank, ranks(c));
+	vt_world_define(c, c->rank < 0 ? 0 : c->rank, ranks_of_world(c));
 	return VT_OK;
 }
 
-static uint32_t id_of(int commid)
+static uint32_t logged_communicator(int commid)
 {
 	return commid == VT_COMM_SELF ? VT_SELF_ID : VT_WORLD_ID;
 }
 
 /* Ticks from a stamp of VT_timestamp() until now; 0 if the stamp is later than now. */
-static int64_t ticks_since(double stamp, ltick_t now)
+static int64_t ticks_since_logged(double stamp, ltick_t now)
 {
 	const struct vt_collect *c = vt_tls.collect;
 	double back = (double)ltick_sub(now, c->start) - stamp * c->timer->hz;
@@ -68,9 +68,9 @@ static uint32_t take_location(int sclhandle)
 
 static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int count, int tag, int commid, int sclhandle)
 {
-	VT_ErrorCode rc = check(commid, other, sclhandle);
+	VT_ErrorCode rc = check_logged(commid, other, sclhandle);
 	struct vt_raw_message m = {
-		.communicator = id_of(commid), .peer = other, .tag = tag, .bytes = (uint32_t)count
+		.communicator = logged_communicator(commid), .peer = other, .tag = tag, .bytes = (uint32_t)count
 	};
 
 	if (rc != VT_OK || count < 0) {
@@ -96,8 +96,8 @@ VT_ErrorCode VT_log_recvmsg(int other_rank, int count, int tag, int commid, int 
 VT_ErrorCode VT_log_msgevent(
 	int sender, int receiver, int count, int tag, int commid, double sendts, int sendscl, int recvscl)
 {
-	VT_ErrorCode rc = check(commid, sender, sendscl);
-	struct vt_raw_message m = { .communicator = id_of(commid),
+	VT_ErrorCode rc = check_logged(commid, sender, sendscl);
+	struct vt_raw_message m = { .communicator = logged_communicator(commid),
 		.peer = sender,
 		.tag = tag,
 		.bytes = (uint32_t)count,
@@ -106,13 +106,13 @@ VT_ErrorCode VT_log_msgevent(
 		.scl = recvscl == VT_NOSCL ? 0 : (uint32_t)recvscl };
 	ltick_t now;
 
-	rc = rc == VT_OK ? check(commid, receiver, recvscl) : rc;
+	rc = rc == VT_OK ? check_logged(commid, receiver, recvscl) : rc;
 	if (rc != VT_OK || count < 0) {
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
 	if (vt_trace_on()) {
 		now = tmr_read_ordered(vt_tls.collect->timer);
-		m.since = ticks_since(sendts, now);
+		m.since = ticks_since_logged(sendts, now);
 		vt_trace_message(now, VT_RAW_MESSAGE_WHOLE, &m);
 	}
 	return vt_event();
@@ -129,9 +129,9 @@ static int has_root(int opid)
 	return type[opid] == VT_RAW_ONE_TO_ALL || type[opid] == VT_RAW_ALL_TO_ONE;
 }
 
-static struct vt_raw_collective share(int opid, int commid, int root, int bsend, int brecv, int sclhandle)
+static struct vt_raw_collective logged_share(int opid, int commid, int root, int bsend, int brecv, int sclhandle)
 {
-	return (struct vt_raw_collective){ .communicator = id_of(commid),
+	return (struct vt_raw_collective){ .communicator = logged_communicator(commid),
 		.root = has_root(opid) ? root : VT_RAW_ROOT_UNKNOWN,
 		.sent = bsend > 0 ? (uint32_t)bsend : 0,
 		.received = brecv > 0 ? (uint32_t)brecv : 0,
@@ -140,19 +140,19 @@ static struct vt_raw_collective share(int opid, int commid, int root, int bsend,
 
 VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, double startts, int sclhandle)
 {
-	VT_ErrorCode rc =
-		opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG : check(commid, has_root(opid) ? root : 0, sclhandle);
+	VT_ErrorCode rc = opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG
+							  : check_logged(commid, has_root(opid) ? root : 0, sclhandle);
 	struct vt_raw_collective r;
 	ltick_t now;
 
 	if (rc != VT_OK) {
 		return vt_self() == VT_OK ? rc : vt_self();
 	}
-	r = share(opid, commid, root, bsend, brecv, (int)take_location(sclhandle));
-	r.number = atomic_fetch_add(&vt_world_operations[id_of(commid) - 1], 1);
+	r = logged_share(opid, commid, root, bsend, brecv, (int)take_location(sclhandle));
+	r.number = atomic_fetch_add(&vt_world_operations[logged_communicator(commid) - 1], 1);
 	if (vt_trace_on()) {
 		now = tmr_read_ordered(vt_tls.collect->timer);
-		r.since = ticks_since(startts, now);
+		r.since = ticks_since_logged(startts, now);
 		vt_trace_record(now, VT_RAW_COLLECTIVE, (uint8_t)opid, &r, sizeof(r));
 	}
 	return vt_event();
@@ -162,16 +162,16 @@ VT_ErrorCode VT_log_opevent(
 	int opid, int commid, int root, int numprocs, int *bsend, int *brecv, double *startts, int sclhandle)
 {
 	static _Atomic uint32_t logged; /* operations that this process logged for all members at once */
-	VT_ErrorCode rc =
-		opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG : check(commid, has_root(opid) ? root : 0, sclhandle);
+	VT_ErrorCode rc = opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG
+							  : check_logged(commid, has_root(opid) ? root : 0, sclhandle);
 	struct vt_raw_logged_share r;
 	uint32_t number;
 	ltick_t now;
 	int i;
 
 	if (rc == VT_OK &&
-		(numprocs < 1 || numprocs > (commid == VT_COMM_SELF ? 1 : ranks(vt_tls.collect)) || !bsend || !brecv ||
-			!startts)) {
+		(numprocs < 1 || numprocs > (commid == VT_COMM_SELF ? 1 : ranks_of_world(vt_tls.collect)) || !bsend ||
+			!brecv || !startts)) {
 		rc = VT_ERR_BADARG;
 	}
 	if (rc != VT_OK) {
@@ -183,9 +183,9 @@ VT_ErrorCode VT_log_opevent(
 		for (i = 0; i < numprocs; i++) {
 			r.member = (uint32_t)i;
 			r.filler = 0;
-			r.share = share(opid, commid, root, bsend[i], brecv[i], sclhandle);
+			r.share = logged_share(opid, commid, root, bsend[i], brecv[i], sclhandle);
 			r.share.number = number;
-			r.share.since = ticks_since(startts[i], now);
+			r.share.since = ticks_since_logged(startts[i], now);
 			vt_trace_record(now, VT_RAW_LOGGED_SHARE, (uint8_t)opid, &r, sizeof(r));
 		}
 	}

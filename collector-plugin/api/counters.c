@@ -59,14 +59,14 @@ static int read_bounds(const void *bounds, void *out)
 	return -1;
 }
 
-static uint64_t join_halves(const uint32_t *pair)
+static uint64_t join_counter_halves(const uint32_t *pair)
 {
 	return (uint64_t)pair[0] << 32 | pair[1];
 }
 
 /* Sets the bounds. Bounds of another type than the counter's give wrong values; bounds that are not ascending mean
  * that there are none. */
-static void set_bounds(struct vt_raw_counter_def *d, int data, const void *bounds)
+static void set_counter_bounds(struct vt_raw_counter_def *d, int data, const void *bounds)
 {
 	uint32_t raw[4];
 	uint64_t low, high;
@@ -79,8 +79,8 @@ static void set_bounds(struct vt_raw_counter_def *d, int data, const void *bound
 	memcpy(&low, raw, 8);
 	memcpy(&high, raw + 2, 8);
 	if (data == VT_COUNT_INTEGER) {
-		low = join_halves(raw);
-		high = join_halves(raw + 2);
+		low = join_counter_halves(raw);
+		high = join_counter_halves(raw + 2);
 	}
 	if (data == VT_COUNT_FLOAT ? f[0] < f[1] : (int64_t)low < (int64_t)high) {
 		d->lower = low;
@@ -104,7 +104,7 @@ static VT_ErrorCode check_genre(int genre, int *data)
 }
 
 /* Records the definition of the counter with index i; its handle is i + VT_FIRST_ID. */
-static VT_ErrorCode record(struct vt_collect *c, uint32_t i, struct vt_raw_counter_def *d, int data, int target)
+static VT_ErrorCode record_counter(struct vt_collect *c, uint32_t i, struct vt_raw_counter_def *d, int data, int target)
 {
 	int where = vt_target_where(c, target), on = vt_collect_counter_on(d->name);
 	uint8_t f = KNOWN;
@@ -143,13 +143,13 @@ VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int targe
 	d.classid = classhandle > 0 ? (uint32_t)classhandle : vt_class(vt_tls.collect, "Application");
 	d.type = (uint8_t)((data == VT_COUNT_FLOAT ? 2 : 1) | (genre & VT_COUNT_SCOPE));
 	d.do_diff = (genre & VT_COUNT_DISPLAY) == VT_COUNT_RATE;
-	set_bounds(&d, data, bounds);
+	set_counter_bounds(&d, data, bounds);
 	vt_names_define();
 	number = vt_names_number(&names, name, &fresh);
 	if (number == 0 || number >= MAX_COUNTERS) {
 		rc = VT_ERR_NOMEMORY;
 	} else if (fresh) {
-		rc = record(vt_tls.collect, number, &d, data, target);
+		rc = record_counter(vt_tls.collect, number, &d, data, target);
 	}
 	vt_names_defined();
 	if (rc == VT_OK && counterhandle) {
@@ -168,7 +168,7 @@ static unsigned flags_of(int handle)
 }
 
 /* The thread or group under which counter `handle` of the calling thread is stored; -1: nowhere, without an error. */
-static int place_of(int handle, unsigned f)
+static int place_of_counter(int handle, unsigned f)
 {
 	int where = where_of[handle - VT_FIRST_ID];
 
@@ -186,7 +186,7 @@ static void record_values(ltick_t now, int where, int n, const uint32_t *ids, co
 
 /* Records the counters of one call, of any kind, with one time stamp: one record for each run of counters that belong
  * together. */
-static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void *values)
+static VT_ErrorCode record_values_at(ltick_t now, int n, const int *handles, const void *values)
 {
 	uint32_t id[MOST];
 	uint64_t value[MOST];
@@ -195,7 +195,7 @@ static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void 
 
 	for (i = 0; i < n; i++) {
 		unsigned f = flags_of(handles[i]);
-		int where = f & KNOWN ? place_of(handles[i], f) : -1;
+		int where = f & KNOWN ? place_of_counter(handles[i], f) : -1;
 		uint32_t pair[2];
 
 		if (!(f & KNOWN)) {
@@ -213,7 +213,7 @@ static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void 
 		memcpy(&value[k], (const char *)values + 8 * (size_t)i, 8);
 		if (f & PAIR) {
 			memcpy(pair, &value[k], 8);
-			value[k] = join_halves(pair);
+			value[k] = join_counter_halves(pair);
 		}
 		k++;
 	}
@@ -236,7 +236,7 @@ static VT_ErrorCode countval_slow(int ncounters, const int *handles, const void 
 	if (vt_tls.state != VT_TLS_ON || ncounters == 0) {
 		return VT_OK;
 	}
-	return count_at(vt_ticks_now(vt_tls.collect), ncounters, handles, values);
+	return record_values_at(vt_ticks_now(vt_tls.collect), ncounters, handles, values);
 }
 
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
@@ -272,5 +272,5 @@ VT_ErrorCode VT_countsetcallback(VT_CountCallback_t callback, void *custom, int 
 	if (callback && (ncounters <= 0 || ncounters > 1 << 20)) {
 		return VT_ERR_BADARG;
 	}
-	return vt_sampling_callback(callback, custom, ncounters, count_at);
+	return vt_sampling_callback(callback, custom, ncounters, record_values_at);
 }

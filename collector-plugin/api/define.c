@@ -130,7 +130,7 @@ static __attribute__((noinline)) VT_ErrorCode enter_located(int statehandle, int
 
 /* Most states have a handle of VT_funcdef() and no location. For these, one function is called, as the last
  * statement, and no registers are saved. */
-static inline VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kind)
+static inline VT_ErrorCode enter_handle(int statehandle, int sclhandle, enum vt_trace_kind kind)
 {
 	if (VT_LIKELY(sclhandle == VT_NOSCL && statehandle > 0 && statehandle & VT_FUNCTION_HANDLE)) {
 		return vt_trace_enter(vt_function_of(statehandle), 0, kind);
@@ -140,12 +140,12 @@ static inline VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_k
 
 VT_ErrorCode VT_begin(int statehandle)
 {
-	return enter(statehandle, VT_NOSCL, VT_TRACE_REGION);
+	return enter_handle(statehandle, VT_NOSCL, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_beginl(int statehandle, int sclhandle)
 {
-	return enter(statehandle, sclhandle, VT_TRACE_REGION);
+	return enter_handle(statehandle, sclhandle, VT_TRACE_REGION);
 }
 
 /* The guide says of the handle: "now it is safe to pass a 0 instead of the original state handle". */
@@ -168,7 +168,7 @@ VT_ErrorCode VT_endl(int statehandle, int sclhandle)
 
 VT_ErrorCode VT_enter(int statehandle, int sclhandle)
 {
-	return enter(statehandle, sclhandle, VT_TRACE_FUNCTION);
+	return enter_handle(statehandle, sclhandle, VT_TRACE_FUNCTION);
 }
 
 /* The guide says that the argument is "currently ignored": some programs pass a state's handle where the location

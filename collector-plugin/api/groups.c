@@ -34,7 +34,7 @@ static int my_rank(const struct vt_collect *c)
 	return c->rank > 0 ? c->rank : 0;
 }
 
-static int ranks(const struct vt_collect *c)
+static int ranks_in_groups(const struct vt_collect *c)
 {
 	return c->ranks > 0 ? c->ranks : 1;
 }
@@ -46,7 +46,7 @@ VT_ErrorCode VT_getprocid(int procindex, int *procid)
 	if (rc != VT_OK) {
 		return rc;
 	}
-	if (procindex < 0 || procindex >= ranks(vt_tls.collect)) {
+	if (procindex < 0 || procindex >= ranks_in_groups(vt_tls.collect)) {
 		return VT_ERR_BADARG;
 	}
 	if (procid) {
@@ -62,7 +62,8 @@ VT_ErrorCode VT_getthreadid(int procindex, int thindex, int *threadid)
 	if (rc != VT_OK) {
 		return rc;
 	}
-	if (procindex < 0 || procindex >= ranks(vt_tls.collect) || thindex < 0 || thindex > MAX_THREAD_IN_ID) {
+	if (procindex < 0 || procindex >= ranks_in_groups(vt_tls.collect) || thindex < 0 ||
+		thindex > MAX_THREAD_IN_ID) {
 		return VT_ERR_BADARG;
 	}
 	if (threadid) {
@@ -82,7 +83,7 @@ static int is_member(const struct vt_collect *c, int id)
 	switch (KIND(id)) {
 	case KIND_THREAD:
 	case KIND_PROCESS:
-		return (id & 0xffff) < ranks(c);
+		return (id & 0xffff) < ranks_in_groups(c);
 	case KIND_FIXED:
 		return id >= VT_ME && id <= VT_GROUP_CLUSTER;
 	default:

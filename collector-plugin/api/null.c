@@ -12,7 +12,7 @@
 
 #define UNUSED __attribute__((unused))
 
-static VT_ErrorCode set(int *where, int value)
+static VT_ErrorCode set_handle(int *where, int value)
 {
 	if (where) {
 		*where = value;
@@ -36,7 +36,7 @@ double VT_timestamp(void)
 /* Time stamps count from here: the instant when the library was loaded, because there is no trace. */
 static double start;
 
-static void __attribute__((constructor)) loaded(void)
+static void __attribute__((constructor)) null_library_loaded(void)
 {
 	start = VT_timeofday();
 }
@@ -74,12 +74,12 @@ void VT_traceoff(void)
 /* Recording is always off. */
 VT_ErrorCode VT_tracestate(int *state)
 {
-	return set(state, 2);
+	return set_handle(state, 2);
 }
 
 VT_ErrorCode VT_symstate(int statehandle UNUSED, int *on)
 {
-	return set(on, 0);
+	return set_handle(on, 0);
 }
 
 /* Defines a call that does not read its arguments. */
@@ -125,70 +125,70 @@ NOTHING(VT_abort, void)
 
 VT_ErrorCode VT_getrank(int *rank)
 {
-	return set(rank, 0);
+	return set_handle(rank, 0);
 }
 
 VT_ErrorCode VT_getthrank(int *thrank)
 {
-	return set(thrank, 0);
+	return set_handle(thrank, 0);
 }
 
 VT_ErrorCode VT_scldef(const char *file UNUSED, int line_nr UNUSED, int *sclhandle)
 {
-	return set(sclhandle, 1);
+	return set_handle(sclhandle, 1);
 }
 
 VT_ErrorCode VT_sclstack(void *pc UNUSED, void *stackframe UNUSED, int skip UNUSED, int trace UNUSED, int *sclhandle)
 {
-	return set(sclhandle, VT_NOSCL);
+	return set_handle(sclhandle, VT_NOSCL);
 }
 
 VT_ErrorCode VT_classdef(const char *classname UNUSED, int *classhandle)
 {
-	return set(classhandle, 1);
+	return set_handle(classhandle, 1);
 }
 
 VT_ErrorCode VT_funcdef(const char *symname UNUSED, int classhandle UNUSED, int *statehandle)
 {
-	return set(statehandle, 1);
+	return set_handle(statehandle, 1);
 }
 
 VT_ErrorCode VT_enterstate(const char *name UNUSED, int *statehandle, int *truncated)
 {
-	set(truncated, 0);
-	return set(statehandle, 1);
+	set_handle(truncated, 0);
+	return set_handle(statehandle, 1);
 }
 
 VT_ErrorCode VT_scopedef(
 	const char *scopename UNUSED, int classhandle UNUSED, int scl1 UNUSED, int scl2 UNUSED, int *scopehandle)
 {
-	return set(scopehandle, 1);
+	return set_handle(scopehandle, 1);
 }
 
 VT_ErrorCode VT_scopebegin(int scopehandle UNUSED, int scl UNUSED, int *seqnr)
 {
-	return set(seqnr, 1);
+	return set_handle(seqnr, 1);
 }
 
 VT_ErrorCode VT_getprocid(int procindex, int *procid)
 {
-	return set(procid, procindex);
+	return set_handle(procid, procindex);
 }
 
 VT_ErrorCode VT_getthreadid(int procindex, int thindex UNUSED, int *threadid)
 {
-	return set(threadid, procindex);
+	return set_handle(threadid, procindex);
 }
 
 VT_ErrorCode VT_groupdef(const char *name UNUSED, int n_members UNUSED, int *ids UNUSED, int *grouphandle)
 {
-	return set(grouphandle, 1);
+	return set_handle(grouphandle, 1);
 }
 
 VT_ErrorCode VT_countdef(const char *name UNUSED, int classhandle UNUSED, int genre UNUSED, int target UNUSED,
 	const void *bounds UNUSED, const char *unit UNUSED, int *counterhandle)
 {
-	return set(counterhandle, 1);
+	return set_handle(counterhandle, 1);
 }
 
 VT_ErrorCode VT_clientinit(int procid UNUSED, const char *clientname UNUSED, const char **contact)
@@ -210,10 +210,10 @@ VT_ErrorCode VT_serverinit(
 
 VT_ErrorCode VT_attach(int root UNUSED, int comm UNUSED, int numchildren UNUSED, int *childcomm)
 {
-	return set(childcomm, VT_COMM_SELF);
+	return set_handle(childcomm, VT_COMM_SELF);
 }
 
 VT_ErrorCode VT_get_parent(int *parentcomm)
 {
-	return set(parentcomm, VT_COMM_INVALID);
+	return set_handle(parentcomm, VT_COMM_INVALID);
 }

@@ -34,7 +34,7 @@ static uint32_t caller_bit(const char *pattern)
 	return i < VT_FILTER_CALLERS ? (uint32_t)VT_FILTER_FIRST_CALLER << i : 0;
 }
 
-static int is_off(const struct vt_settings *s, const char *name)
+static int is_setting_off(const struct vt_settings *s, const char *name)
 {
 	const char *text = vt_settings_other(s, name);
 	int on = 1;
@@ -54,7 +54,7 @@ void vt_filter_start(const struct vt_settings *s)
 	for (o = s->others; o; o = o->next) {
 		n += (size_t)vt_rule_name(o->name);
 	}
-	outside_only = is_off(s, "INTERNAL-MPI");
+	outside_only = is_setting_off(s, "INTERNAL-MPI");
 	n += (size_t)outside_only;
 	filter.rule = n ? calloc(n, sizeof(*filter.rule)) : NULL;
 	/* the list has the last rule first; rules that cannot be parsed were left out when they were read */
@@ -95,7 +95,7 @@ int vt_filter_context(void)
 }
 
 /* The rule applies to all callers, or to one pattern of callers only. */
-static void apply(const struct vt_rule *r, struct vt_verdict *v)
+static void apply_rule(const struct vt_rule *r, struct vt_verdict *v)
 {
 	int fold = r->fold == VT_RULE_UNSAID ? -1 : (int)r->fold;
 
@@ -134,7 +134,7 @@ void vt_filter_decide(const char *class_name, const char *name, struct vt_verdic
 	snprintf(full, size, "%s:%s", class_name, name);
 	for (i = 0; i < filter.n; i++) {
 		if (filter.rule[i].pattern[0] && vt_rule_match(filter.rule[i].pattern, full)) {
-			apply(&filter.rule[i], v);
+			apply_rule(&filter.rule[i], v);
 		}
 	}
 	for (k = 0; k < filter.n_callers; k++) {

@@ -137,7 +137,7 @@ static void forget_missing(struct sessions *s)
 }
 
 /* A run must have a map for each rank; this gives one to each rank without a file, where it is not used. */
-static int fill_missing(struct sessions *s, struct tkm_err *err)
+static int fill_missing_maps(struct sessions *s, struct tkm_err *err)
 {
 	const struct cal_rank *master = &s->run.rank[0];
 	size_t i;
@@ -253,7 +253,7 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 		rc = read_sessions(&s, in[i].path, &why);
 	}
 	if (rc == 0 && s.run.ranks > 0) {
-		rc = fill_missing(&s, &why) < 0 || cal_solve(&s.run, 0, &why) < 0
+		rc = fill_missing_maps(&s, &why) < 0 || cal_solve(&s.run, 0, &why) < 0
 			? -1
 			: give_recorded_maps(with, n, &s, &why);
 	}

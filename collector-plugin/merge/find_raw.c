@@ -49,7 +49,7 @@ static int read_protocol(const char *prot, struct found *f, struct tkm_err *err)
 	return is ? 0 : 1;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_raw_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -80,7 +80,7 @@ static int find_raw_files(struct found *f, const char *beside, size_t n, struct 
 	return rc;
 }
 
-static size_t folder_of(const char *path)
+static size_t folder_of_trace(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -97,9 +97,9 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 	if (rc == 0 && !f.job[0]) {
 		rc = tkm_fail(err, TKM_ERR_DATA, "%s has no line INFO JOB: the protocol of another version?", prot);
 	}
-	rc = rc ? rc : find_raw_files(&f, prot, folder_of(prot), err);
+	rc = rc ? rc : find_raw_files(&f, prot, folder_of_trace(prot), err);
 	if (rc == 0 && f.n == 0 && f.raw[0]) {
-		rc = find_raw_files(&f, f.raw, folder_of(f.raw), err);
+		rc = find_raw_files(&f, f.raw, folder_of_trace(f.raw), err);
 	}
 	if (rc == 0 && f.n == 0) {
 		rc = tkm_fail(err, TKM_ERR_DATA,
@@ -115,7 +115,7 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 		free(f.path);
 		return rc;
 	}
-	qsort(f.path, f.n, sizeof(*f.path), by_name);
+	qsort(f.path, f.n, sizeof(*f.path), compare_raw_names);
 	*path = f.path;
 	*n = f.n;
 	return 0;

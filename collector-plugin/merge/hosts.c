@@ -17,21 +17,21 @@ static const char magic[8] = "TKMJOB1\n";
 
 /* ---- writing and reading ---- */
 
-static void put(FILE *f, const void *p, size_t n)
+static void put_job_bytes(FILE *f, const void *p, size_t n)
 {
 	fwrite(p, 1, n, f);
 }
 
 static void put_int(FILE *f, uint64_t v)
 {
-	put(f, &v, sizeof(v));
+	put_job_bytes(f, &v, sizeof(v));
 }
 
-static void put_array(FILE *f, const void *p, size_t n, size_t size)
+static void put_job_array(FILE *f, const void *p, size_t n, size_t size)
 {
 	put_int(f, n);
 	if (n) {
-		put(f, p, n * size);
+		put_job_bytes(f, p, n * size);
 	}
 }
 
@@ -40,7 +40,7 @@ struct cursor {
 	int bad;
 };
 
-static void get(struct cursor *f, void *to, size_t n)
+static void get_job_bytes(struct cursor *f, void *to, size_t n)
 {
 	if (f->bad || (size_t)(f->end - f->p) < n) {
 		f->bad = 1;
@@ -51,18 +51,18 @@ static void get(struct cursor *f, void *to, size_t n)
 	f->p += n;
 }
 
-static uint64_t get_int(struct cursor *f)
+static uint64_t get_job_int(struct cursor *f)
 {
 	uint64_t v = 0;
 
-	get(f, &v, sizeof(v));
+	get_job_bytes(f, &v, sizeof(v));
 	return v;
 }
 
 /* Returns an allocated array with a zero after it. NULL: the array is empty, or the text is damaged (f->bad). */
 static void *get_array(struct cursor *f, size_t *n, size_t size)
 {
-	uint64_t count = get_int(f);
+	uint64_t count = get_job_int(f);
 	char *p = NULL;
 
 	*n = 0;
@@ -75,7 +75,7 @@ static void *get_array(struct cursor *f, size_t *n, size_t size)
 		f->bad |= !p;
 	}
 	if (p) {
-		get(f, p, (size_t)count * size);
+		get_job_bytes(f, p, (size_t)count * size);
 		*n = (size_t)count;
 	}
 	return p;
@@ -85,18 +85,18 @@ static void *get_array(struct cursor *f, size_t *n, size_t size)
 
 static void put_map(FILE *f, const struct cal_map *m)
 {
-	put(f, m, sizeof(*m));
-	put_array(f, m->piece, m->pieces, sizeof(*m->piece));
-	put_array(f, m->node, m->nodes, sizeof(*m->node));
-	put_array(f, m->part, m->parts, sizeof(*m->part));
-	put_array(f, m->step, m->steps, sizeof(*m->step));
-	put_array(f, m->pairs.pair, m->pairs.n, sizeof(*m->pairs.pair));
-	put_array(f, m->pairs.branch, m->pairs.branches, sizeof(*m->pairs.branch));
+	put_job_bytes(f, m, sizeof(*m));
+	put_job_array(f, m->piece, m->pieces, sizeof(*m->piece));
+	put_job_array(f, m->node, m->nodes, sizeof(*m->node));
+	put_job_array(f, m->part, m->parts, sizeof(*m->part));
+	put_job_array(f, m->step, m->steps, sizeof(*m->step));
+	put_job_array(f, m->pairs.pair, m->pairs.n, sizeof(*m->pairs.pair));
+	put_job_array(f, m->pairs.branch, m->pairs.branches, sizeof(*m->pairs.branch));
 }
 
 static void get_map(struct cursor *f, struct cal_map *m)
 {
-	get(f, m, sizeof(*m));
+	get_job_bytes(f, m, sizeof(*m));
 	m->piece = get_array(f, &m->pieces, sizeof(*m->piece));
 	m->node = get_array(f, &m->nodes, sizeof(*m->node));
 	m->part = get_array(f, &m->parts, sizeof(*m->part));
@@ -126,13 +126,13 @@ static const char *path_there(const struct vt_merge_file *f)
 /* the integers of a file: process, set, node, node_set, end, of_groups, discarded, own map */
 enum { FILE_INTEGERS = 8 };
 
-static void put_file(FILE *f, struct vt_merge_file *file)
+static void put_raw_file(FILE *f, struct vt_merge_file *file)
 {
 	const char *path = path_there(file);
 	struct vt_merge_ids *ids;
 	int kind, high;
 
-	put_array(f, path, strlen(path), 1);
+	put_job_array(f, path, strlen(path), 1);
 	put_int(f, file->process);
 	put_int(f, file->set);
 	put_int(f, file->node);
@@ -144,7 +144,7 @@ static void put_file(FILE *f, struct vt_merge_file *file)
 	put_map(f, file->map);
 	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
 		for (high = 0; high < 2; high++) {
-			put_array(f, ids->to[high], ids->n[high], sizeof(*ids->to[high]));
+			put_job_array(f, ids->to[high], ids->n[high], sizeof(*ids->to[high]));
 		}
 	}
 }
@@ -158,14 +158,14 @@ static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map
 	size_t n;
 
 	path = get_array(f, &n, 1);
-	file->process = (uint32_t)get_int(f);
-	file->set = (uint32_t)get_int(f);
-	file->node = (uint32_t)get_int(f);
-	file->node_set = (uint32_t)get_int(f);
-	file->end = (int64_t)get_int(f);
-	file->of_groups = (unsigned)get_int(f);
-	file->discarded = (int)get_int(f);
-	file->map = get_int(f) ? &file->own : given;
+	file->process = (uint32_t)get_job_int(f);
+	file->set = (uint32_t)get_job_int(f);
+	file->node = (uint32_t)get_job_int(f);
+	file->node_set = (uint32_t)get_job_int(f);
+	file->end = (int64_t)get_job_int(f);
+	file->of_groups = (unsigned)get_job_int(f);
+	file->discarded = (int)get_job_int(f);
+	file->map = get_job_int(f) ? &file->own : given;
 	get_map(f, file->map == given ? given : &file->own);
 	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
 		for (high = 0; high < 2; high++) {
@@ -196,7 +196,7 @@ static int is_for(const struct vt_merge_sharing *s, const struct vt_merge_file *
 	return i < s->n;
 }
 
-static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *size)
+static char *make_host_job(const struct vt_merge_sharing *s, uint32_t host, size_t *size)
 {
 	struct vt_merge *m = s->m;
 	char *text = NULL;
@@ -213,17 +213,17 @@ static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *siz
 		}
 		return NULL;
 	}
-	put(f, magic, sizeof(magic));
-	put_array(f, m->o->trace, strlen(m->o->trace), 1);
+	put_job_bytes(f, magic, sizeof(magic));
+	put_job_array(f, m->o->trace, strlen(m->o->trace), 1);
 	put_int(f, (uint64_t)m->o->single);
 	put_int(f, (uint64_t)m->o->force);
 	put_int(f, (uint64_t)m->o->compress);
 	put_int(f, m->o->procs_per_file);
-	put(f, &m->period_s, sizeof(m->period_s));
-	put(f, &m->origin, sizeof(m->origin));
-	put_array(f, m->node_of, m->n_node_of, sizeof(*m->node_of));
-	put_array(f, m->group_home, m->n_homes, sizeof(*m->group_home));
-	put_array(f, m->threads, m->n_processes, sizeof(*m->threads));
+	put_job_bytes(f, &m->period_s, sizeof(m->period_s));
+	put_job_bytes(f, &m->origin, sizeof(m->origin));
+	put_job_array(f, m->node_of, m->n_node_of, sizeof(*m->node_of));
+	put_job_array(f, m->group_home, m->n_homes, sizeof(*m->group_home));
+	put_job_array(f, m->threads, m->n_processes, sizeof(*m->threads));
 	put_int(f, sets);
 	for (i = 0; i < s->n; i++) {
 		if (s->host[i] == host) {
@@ -236,7 +236,7 @@ static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *siz
 	put_int(f, files);
 	for (k = 0; k < m->n; k++) {
 		if (is_for(s, &m->file[k], host)) {
-			put_file(f, &m->file[k]);
+			put_raw_file(f, &m->file[k]);
 		}
 	}
 	if (tkm_text_end(f, &text) < 0) {
@@ -262,23 +262,23 @@ static int read_frame(struct remote_job *t, struct cursor *f)
 	char head[sizeof(magic)];
 	size_t n, i;
 
-	get(f, head, sizeof(head));
+	get_job_bytes(f, head, sizeof(head));
 	f->bad |= memcmp(head, magic, sizeof(head)) != 0;
 	t->trace = get_array(f, &n, 1);
 	t->o.trace = t->trace;
-	t->o.single = (int)get_int(f);
-	t->o.force = (int)get_int(f);
-	t->o.compress = (int)get_int(f);
-	t->o.procs_per_file = (uint32_t)get_int(f);
-	get(f, &t->m.period_s, sizeof(t->m.period_s));
-	get(f, &t->m.origin, sizeof(t->m.origin));
+	t->o.single = (int)get_job_int(f);
+	t->o.force = (int)get_job_int(f);
+	t->o.compress = (int)get_job_int(f);
+	t->o.procs_per_file = (uint32_t)get_job_int(f);
+	get_job_bytes(f, &t->m.period_s, sizeof(t->m.period_s));
+	get_job_bytes(f, &t->m.origin, sizeof(t->m.origin));
 	t->m.node_of = get_array(f, &n, sizeof(*t->m.node_of));
 	t->m.n_node_of = (uint32_t)n;
 	t->m.group_home = get_array(f, &n, sizeof(*t->m.group_home));
 	t->m.n_homes = (uint32_t)n;
 	t->m.threads = get_array(f, &n, sizeof(*t->m.threads));
 	t->m.n_processes = (uint32_t)n;
-	t->s.n = (size_t)get_int(f);
+	t->s.n = (size_t)get_job_int(f);
 	if (f->bad || !t->trace || t->s.n > (size_t)(f->end - f->p) / 8) {
 		return tkm_fail(&t->err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read");
 	}
@@ -289,7 +289,7 @@ static int read_frame(struct remote_job *t, struct cursor *f)
 		return tkm_fail(&t->err, TKM_ERR_NOMEM, "merge: out of memory");
 	}
 	for (i = 0; i < t->s.n; i++) {
-		t->s.set[i] = (uint32_t)get_int(f);
+		t->s.set[i] = (uint32_t)get_job_int(f);
 	}
 	return 0;
 }
@@ -303,7 +303,7 @@ struct opening {
 /* Skips the text of a file, to find where the next one begins. */
 static void skip_array(struct cursor *f, size_t size)
 {
-	uint64_t n = get_int(f);
+	uint64_t n = get_job_int(f);
 
 	if (f->bad || n > (uint64_t)(f->end - f->p) / size) {
 		f->bad = 1;
@@ -320,9 +320,9 @@ static void skip_file(struct cursor *f)
 
 	skip_array(f, 1);
 	for (i = 0; i < FILE_INTEGERS; i++) {
-		get_int(f);
+		get_job_int(f);
 	}
-	get(f, &m, sizeof(m));
+	get_job_bytes(f, &m, sizeof(m));
 	skip_array(f, sizeof(*m.piece));
 	skip_array(f, sizeof(*m.node));
 	skip_array(f, sizeof(*m.part));
@@ -336,17 +336,17 @@ static void skip_file(struct cursor *f)
 }
 
 /* Checks the sum of every block, which takes a large part of the time. */
-static void open_one(void *ctx, size_t i)
+static void open_job_file(void *ctx, size_t i)
 {
 	struct opening *o = ctx;
 
 	get_file(&o->at[i], &o->t->m.file[i], &o->t->map[i], &o->error[i]);
 }
 
-static int open_files(struct remote_job *t, struct cursor *f)
+static int open_job_files(struct remote_job *t, struct cursor *f)
 {
 	struct opening o = { t, NULL, NULL };
-	size_t i, n = (size_t)get_int(f);
+	size_t i, n = (size_t)get_job_int(f);
 	int rc = 0;
 
 	if (f->bad || n > (size_t)(f->end - f->p) / 8) {
@@ -362,7 +362,7 @@ static int open_files(struct remote_job *t, struct cursor *f)
 			o.at[i] = *f;
 			skip_file(f);
 		}
-		vt_merge_each(&t->m, n, open_one, &o);
+		vt_merge_each(&t->m, n, open_job_file, &o);
 		for (i = 0; i < n && rc == 0; i++) {
 			if (!t->m.file[i].raw) {
 				t->err = o.error[i];
@@ -381,9 +381,9 @@ static void put_result(const struct remote_job *t, FILE *f, int good)
 {
 	size_t i;
 
-	put(f, magic, sizeof(magic));
+	put_job_bytes(f, magic, sizeof(magic));
 	put_int(f, (uint64_t)good);
-	put_array(f, t->err.text, strlen(t->err.text), 1);
+	put_job_array(f, t->err.text, strlen(t->err.text), 1);
 	put_int(f, good ? t->s.n : 0);
 	for (i = 0; good && i < t->s.n; i++) {
 		const struct vt_merge_part *p = &t->s.part[i];
@@ -393,15 +393,15 @@ static void put_result(const struct remote_job *t, FILE *f, int good)
 		put_int(f, p->changes);
 		put_int(f, p->lost);
 		put_int(f, p->last);
-		put(f, &p->repairs, sizeof(p->repairs));
-		put_array(f, t->s.text[i], strlen(t->s.text[i]), 1);
+		put_job_bytes(f, &p->repairs, sizeof(p->repairs));
+		put_job_array(f, t->s.text[i], strlen(t->s.text[i]), 1);
 	}
 	put_int(f, good ? t->m.n : 0);
 	for (i = 0; good && i < t->m.n; i++) {
 		const char *path = vt_raw_file_path(t->m.file[i].raw);
 
-		put_array(f, path, strlen(path), 1);
-		put(f, vt_raw_file_damage(t->m.file[i].raw), sizeof(struct vt_raw_damage));
+		put_job_array(f, path, strlen(path), 1);
+		put_job_bytes(f, vt_raw_file_damage(t->m.file[i].raw), sizeof(struct vt_raw_damage));
 	}
 }
 
@@ -410,7 +410,7 @@ static int merge_remote_part(struct remote_job *t, const char *job, size_t size)
 	struct cursor f = { job, job + size, 0 };
 	size_t i;
 
-	if (read_frame(t, &f) < 0 || open_files(t, &f) < 0) {
+	if (read_frame(t, &f) < 0 || open_job_files(t, &f) < 0) {
 		return -1;
 	}
 	vt_merge_each(&t->m, t->s.n, vt_merge_one_part, &t->s);
@@ -548,7 +548,7 @@ static int check_own(struct vt_merge_sharing *s)
 
 static int take_part(struct vt_merge_sharing *s, struct cursor *f, uint32_t host)
 {
-	uint32_t set = (uint32_t)get_int(f);
+	uint32_t set = (uint32_t)get_job_int(f);
 	struct vt_merge_part *p;
 	size_t i, n;
 
@@ -559,11 +559,11 @@ static int take_part(struct vt_merge_sharing *s, struct cursor *f, uint32_t host
 	}
 	p = &s->part[i];
 	*p = (struct vt_merge_part){ .m = s->m, .set = set };
-	p->samples = get_int(f);
-	p->changes = get_int(f);
-	p->lost = get_int(f);
-	p->last = get_int(f);
-	get(f, &p->repairs, sizeof(p->repairs));
+	p->samples = get_job_int(f);
+	p->changes = get_job_int(f);
+	p->lost = get_job_int(f);
+	p->last = get_job_int(f);
+	get_job_bytes(f, &p->repairs, sizeof(p->repairs));
 	s->text[i] = get_array(f, &n, 1);
 	return f->bad || !s->text[i] ? -1 : 0;
 }
@@ -577,8 +577,8 @@ static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *te
 	uint64_t i, good;
 	size_t k, n;
 
-	get(&f, head, sizeof(head));
-	good = get_int(&f);
+	get_job_bytes(&f, head, sizeof(head));
+	good = get_job_int(&f);
 	why = get_array(&f, &n, 1);
 	if (f.bad || memcmp(head, magic, sizeof(head)) || !good) {
 		tkm_fail(m->err, TKM_ERR_IO, "host %u: %.300s", host, why ? why : "its result cannot be read");
@@ -586,14 +586,14 @@ static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *te
 		return -1;
 	}
 	free(why);
-	for (i = get_int(&f); i > 0; i--) {
+	for (i = get_job_int(&f); i > 0; i--) {
 		if (take_part(s, &f, host) < 0) {
 			return tkm_fail(m->err, TKM_ERR_DATA, "host %u: its result cannot be read", host);
 		}
 	}
-	for (i = get_int(&f); i > 0 && !f.bad; i--) {
+	for (i = get_job_int(&f); i > 0 && !f.bad; i--) {
 		path = get_array(&f, &n, 1);
-		get(&f, &damage, sizeof(damage));
+		get_job_bytes(&f, &damage, sizeof(damage));
 		for (k = 0; path && k < m->n; k++) {
 			if (m->file[k].host == host && !strcmp(path, path_there(&m->file[k]))) {
 				m->file[k].damage = damage;
@@ -629,7 +629,7 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 	choose_hosts(s);
 	rc = rc < 0 ? rc : check_own(s);
 	for (h = 1; rc == 0 && h < n; h++) {
-		text[h] = job_of(s, (uint32_t)h, &size[h]);
+		text[h] = make_host_job(s, (uint32_t)h, &size[h]);
 	}
 	for (i = 0; rc == 0 && i < s->n; i++) {
 		if (s->host[i] == 0) {

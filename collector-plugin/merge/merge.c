@@ -56,7 +56,7 @@ static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b
 }
 
 /* Numbers the processes: by rank if every process has a rank of its own, else in the order of starting. */
-static void number_processes(struct vt_merge *m)
+static void number_merged_processes(struct vt_merge *m)
 {
 	uint32_t next = 0;
 	size_t i, k;
@@ -78,7 +78,7 @@ static void number_processes(struct vt_merge *m)
 	}
 }
 
-static int find_nodes(struct vt_merge *m)
+static int find_merged_nodes(struct vt_merge *m)
 {
 	size_t i, k;
 
@@ -107,7 +107,7 @@ struct opening {
 };
 
 /* Checks the sum of every block, which is the longest part of a merge except for the writing. */
-static void open_one(void *ctx, size_t i)
+static void open_raw_input(void *ctx, size_t i)
 {
 	struct opening *o = ctx;
 	struct vt_merge_file *f = &o->m->file[i];
@@ -122,7 +122,7 @@ static void open_one(void *ctx, size_t i)
 	}
 }
 
-static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
+static int open_raw_inputs(struct vt_merge *m, const struct vt_merge_input *in)
 {
 	struct opening open = { m, in, NULL };
 	size_t i;
@@ -139,7 +139,7 @@ static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
 	if (!open.error) {
 		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", m->n);
 	}
-	vt_merge_each(m, m->n, open_one, &open);
+	vt_merge_each(m, m->n, open_raw_input, &open);
 	for (i = 0; i < m->n && rc == 0; i++) {
 		if (!m->file[i].raw) {
 			*m->err = open.error[i];
@@ -150,8 +150,8 @@ static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
 	if (rc < 0) {
 		return rc;
 	}
-	number_processes(m);
-	return find_nodes(m);
+	number_merged_processes(m);
+	return find_merged_nodes(m);
 }
 
 /* ---- time ---- */
@@ -162,7 +162,7 @@ static int shared_timer(const char *name)
 	return strncmp(name, "sim:", 4) && strcmp(name, "MPI_Wtime");
 }
 
-static int same_clock(const struct vt_merge_file *a, const struct vt_merge_file *b)
+static int have_one_clock(const struct vt_merge_file *a, const struct vt_merge_file *b)
 {
 	return a->node == b->node && !strcmp(a->head->timer, b->head->timer) && shared_timer(a->head->timer);
 }
@@ -215,7 +215,7 @@ static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given)
 	for (k = 0; !f->map && k < m->n; k++) {
 		/* files that read the same clock share one line; else they would differ by the noise of their
 		 * readings */
-		if (m->file[k].map && same_clock(&m->file[k], f)) {
+		if (m->file[k].map && have_one_clock(&m->file[k], f)) {
 			f->map = m->file[k].map;
 		}
 	}
@@ -269,8 +269,8 @@ static int align(struct vt_merge *m)
 
 /* ---- infos about the trace ---- */
 
-static void missing(struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void missing(struct vt_merge *m, const char *fmt, ...)
+static void note_missing(struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note_missing(struct vt_merge *m, const char *fmt, ...)
 {
 	char line[1500];
 	va_list ap;
@@ -300,26 +300,26 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	m->out->damaged += d->blocks;
 	if (h->state == VT_RAW_RECORDING && !f->went_on) {
 		m->out->killed++;
-		missing(m, "process %u (%s, pid %u): was killed: its part of the trace stops there", f->process,
+		note_missing(m, "process %u (%s, pid %u): was killed: its part of the trace stops there", f->process,
 			h->program, h->pid);
 	}
 	if (h->stop) {
 		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
-		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing%s",
+		note_missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing%s",
 			f->process, at,
 			h->stop == EFBIG             ? "the raw file reached FLUSH-LIMIT or the limit on file sizes"
 				: h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off"
 						     : strerror((int)h->stop),
 			(unsigned long long)h->lost, late);
 	} else if (h->lost) {
-		missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
+		note_missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
 	}
 	if (h->overwritten) {
-		missing(m, "process %u: %llu blocks were overwritten by newer ones (MEM-OVERWRITE)", f->process,
+		note_missing(m, "process %u: %llu blocks were overwritten by newer ones (MEM-OVERWRITE)", f->process,
 			(unsigned long long)h->overwritten);
 	}
 	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
-		missing(m, "%s: %llu blocks are damaged and were left out, %llu are missing", path,
+		note_missing(m, "%s: %llu blocks are damaged and were left out, %llu are missing", path,
 			(unsigned long long)d->blocks, (unsigned long long)d->missing);
 	}
 }
@@ -329,10 +329,10 @@ static void say_lines(struct vt_merge *m)
 	const char *why;
 
 	if (m->stacks && !vt_lines_there(&why)) {
-		missing(m, "%s: %llu call stacks have addresses instead of source lines", why,
+		note_missing(m, "%s: %llu call stacks have addresses instead of source lines", why,
 			(unsigned long long)m->stacks);
 	} else if (m->stacks && m->without_line == m->in_stacks) {
-		missing(m, "no source lines were found for %llu call stacks: compile the program with -g",
+		note_missing(m, "no source lines were found for %llu call stacks: compile the program with -g",
 			(unsigned long long)m->stacks);
 	}
 }
@@ -352,7 +352,7 @@ static void say_nmcmd(struct vt_merge *m)
 		}
 	}
 	if (n) {
-		missing(m,
+		note_missing(m,
 			"NMCMD %.300s failed for %s%s: names of functions are from the symbol tables; the command must "
 			"print "
 			"what nm -P prints",
@@ -387,20 +387,21 @@ static void say_repairs(struct vt_merge *m)
 		vt_merge_info(m, "repairs", text);
 	}
 	if (r->unmatched) {
-		missing(m, "%llu ends of states without a beginning were left out", (unsigned long long)r->unmatched);
+		note_missing(
+			m, "%llu ends of states without a beginning were left out", (unsigned long long)r->unmatched);
 	}
 	if (r->undefined) {
-		missing(m, "%llu states have no definition", (unsigned long long)r->undefined);
+		note_missing(m, "%llu states have no definition", (unsigned long long)r->undefined);
 	}
 	if (r->left) {
-		missing(m,
+		note_missing(m,
 			"%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their "
 			"correction: a clock was set back, or a signal handler recorded in the middle of a call",
 			(unsigned long long)r->left, (double)r->farthest * m->period_s);
 	}
 }
 
-static int describe(struct vt_merge *m)
+static int describe_merge(struct vt_merge *m)
 {
 	const char *const *i;
 	char text[800];
@@ -419,7 +420,7 @@ static int describe(struct vt_merge *m)
 		say_losses(m, &m->file[k]);
 	}
 	if (m->unaligned) {
-		missing(m,
+		note_missing(m,
 			"clock correction: %zu nodes were put on one time axis by their clocks of day; the error of "
 			"that "
 			"is unknown",
@@ -588,12 +589,12 @@ int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_op
 		return tkm_fail(err, TKM_ERR_ARG, "merge: no raw file");
 	}
 	check_compression(o);
-	if (open_files(&m, in) == 0) {
+	if (open_raw_inputs(&m, in) == 0) {
 		vt_merge_sweep(&m);
 		rc = 0;
 	}
 	if (rc == 0 && vt_merge_read_definitions(&m) == 0 && align(&m) == 0 && begin_trace(&m) == 0 &&
-		vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe(&m) == 0) {
+		vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe_merge(&m) == 0) {
 		rc = end_trace(&m);
 	} else {
 		rc = -1;

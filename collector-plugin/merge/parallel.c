@@ -47,7 +47,7 @@ size_t vt_merge_threads(const struct vt_merge *m, size_t n)
 }
 
 /* Lets the threads use the CPUs of all ranks of the host: the caller itself may be bound to fewer. */
-static void spread(const struct vt_merge *m, pthread_attr_t *attr)
+static void spread_threads(const struct vt_merge *m, pthread_attr_t *attr)
 {
 	if (m->o->cpus) {
 		pthread_attr_setaffinity_np(attr, m->o->cpus_size, m->o->cpus);
@@ -63,7 +63,7 @@ void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, siz
 	pthread_attr_t attr;
 
 	if (more > 1 && pthread_attr_init(&attr) == 0) {
-		spread(m, &attr);
+		spread_threads(m, &attr);
 		/* block all signals: the program's signal handlers must run in the program's threads */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -21,7 +21,7 @@ struct sweep {
 	unsigned char *settled; /* [files]: the file's process does not write a trace any more */
 };
 
-static const char *base_of(const char *path)
+static const char *base_of_trace(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -69,7 +69,7 @@ static int of_trace(const struct sweep *s, const char *entry)
 		return 0;
 	}
 	for (i = 0; i < s->m->n; i++) {
-		name = base_of(s->m->file[i].head->trace);
+		name = base_of_trace(s->m->file[i].head->trace);
 		if (is_sampler_of(s->m->file[i].head, pid) && s->settled[i] && *name &&
 			!strncmp(entry, name, strlen(name)) && entry[strlen(name)] == '.') {
 			return 1;
@@ -89,7 +89,7 @@ static int of_raw(const struct sweep *s, const char *entry)
 		return 0;
 	}
 	for (i = 0; i < s->m->n; i++) {
-		name = base_of(vt_raw_file_path(s->m->file[i].raw));
+		name = base_of_trace(vt_raw_file_path(s->m->file[i].raw));
 		if (s->settled[i] && strlen(name) == (size_t)(at - entry) && !strncmp(entry, name, strlen(name))) {
 			return 1;
 		}
@@ -110,7 +110,7 @@ static int is_input(const struct sweep *s, const char *path)
 /* Removes leftovers in the folder of that file. */
 static void remove_leftovers(const struct sweep *s, const char *path)
 {
-	size_t length = (size_t)(base_of(path) - path);
+	size_t length = (size_t)(base_of_trace(path) - path);
 	char *folder = strndup(length ? path : ".", length ? length : 1), name[4400];
 	struct dirent *e;
 	DIR *d = folder ? opendir(folder) : NULL;
@@ -132,9 +132,9 @@ static void remove_leftovers(const struct sweep *s, const char *path)
 
 static int same_folder(const char *a, const char *b)
 {
-	size_t n = (size_t)(base_of(a) - a);
+	size_t n = (size_t)(base_of_trace(a) - a);
 
-	return n == (size_t)(base_of(b) - b) && !strncmp(a, b, n);
+	return n == (size_t)(base_of_trace(b) - b) && !strncmp(a, b, n);
 }
 
 /* Looks in the folders of the trace and of the raw files, and in no folder that is only named in a file. */

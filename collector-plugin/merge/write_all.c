@@ -9,7 +9,7 @@
 
 #include "collector-plugin/merge/records/messages.h"
 
-static int ascending(const void *a, const void *b)
+static int compare_sets(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -33,7 +33,7 @@ static int find_sets(struct vt_merge_sharing *s)
 			m->n_processes > 1 ? stf_writer_set(m->w, STF_GROUP(VT_MERGE_FIRST_NODE + m->file[i].node)) : 0;
 		s->set[i + 1] = m->file[i].set;
 	}
-	qsort(s->set, m->n + 1, sizeof(*s->set), ascending);
+	qsort(s->set, m->n + 1, sizeof(*s->set), compare_sets);
 	for (i = 1, k = 0; i <= m->n; i++) {
 		if (s->set[i] != s->set[k]) {
 			s->set[++k] = s->set[i];

@@ -30,7 +30,7 @@ static struct vt_comm *own_world,
 	*own_self; /* the entries of MPI_COMM_WORLD and MPI_COMM_SELF, which are never freed */
 static MPI_Group world;
 
-static size_t start_of(const struct table *t, MPI_Comm handle)
+static size_t first_slot_of_comm(const struct table *t, MPI_Comm handle)
 {
 	uint64_t h = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
 
@@ -46,7 +46,7 @@ struct vt_comm *vt_comm_find(MPI_Comm handle)
 	if (!t) {
 		return NULL;
 	}
-	for (i = start_of(t, handle);; i = (i + 1) & (t->size - 1)) {
+	for (i = first_slot_of_comm(t, handle);; i = (i + 1) & (t->size - 1)) {
 		c = atomic_load_explicit(&t->slot[i], memory_order_acquire);
 		if (!c || (c->handle == handle && c != &gone)) {
 			return c;
@@ -56,7 +56,7 @@ struct vt_comm *vt_comm_find(MPI_Comm handle)
 
 static void add_communicator(struct table *t, struct vt_comm *c)
 {
-	size_t i = start_of(t, c->handle);
+	size_t i = first_slot_of_comm(t, c->handle);
 	struct vt_comm *there;
 
 	while ((there = atomic_load_explicit(&t->slot[i], memory_order_relaxed)) && there != &gone &&
@@ -68,7 +68,7 @@ static void add_communicator(struct table *t, struct vt_comm *c)
 }
 
 /* With the lock. */
-static int add(struct vt_comm *c)
+static int add_comm(struct vt_comm *c)
 {
 	struct table *t = atomic_load(&comms), *more = t;
 	size_t size = t ? t->size : 32, i;
@@ -138,7 +138,7 @@ static int add_ranks(MPI_Group group, struct vt_raw_ranks **out, int n)
 
 /* ---- definitions ---- */
 
-static void define(const struct vt_comm *c, enum vt_raw_comm_kind kind, uint32_t parent, uint32_t number, int tag)
+static void define_comm(const struct vt_comm *c, enum vt_raw_comm_kind kind, uint32_t parent, uint32_t number, int tag)
 {
 	struct vt_collect *collect = vt_collect_running();
 	struct vt_raw_comm_def d = { .id = c->id,
@@ -188,7 +188,7 @@ static struct vt_comm *new_communicator(
 		PMPI_Comm_remote_size(handle, &c->remote);
 	}
 	snprintf(c->name, sizeof(c->name), "%s", name);
-	if (add(c) < 0) {
+	if (add_comm(c) < 0) {
 		free(c);
 		return NULL;
 	}
@@ -196,7 +196,7 @@ static struct vt_comm *new_communicator(
 	/* the raw file has definitions of COMM_WORLD and COMM_SELF already; with counters alone, no record refers to
 	 * any communicator, and a definition would make the hosts exchange messages */
 	if (c->id > VT_SELF_ID && vt_trace_wanted) {
-		define(c, kind, parent, number, tag);
+		define_comm(c, kind, parent, number, tag);
 	}
 	return c;
 }

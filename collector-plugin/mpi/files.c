@@ -22,14 +22,14 @@ struct handle {
 static struct handle files[HANDLES], windows[HANDLES];
 static struct vt_lock lock = VT_LOCK_INIT;
 
-static uint32_t start_of(uintptr_t handle)
+static uint32_t first_slot_of_file(uintptr_t handle)
 {
 	return (uint32_t)((uint64_t)handle * 0x9e3779b97f4a7c15u >> 52);
 }
 
-static struct handle *find(struct handle *table, uintptr_t handle)
+static struct handle *find_file_handle(struct handle *table, uintptr_t handle)
 {
-	uint32_t i = start_of(handle), n;
+	uint32_t i = first_slot_of_file(handle), n;
 	uintptr_t there;
 
 	for (n = 0; n < HANDLES; n++, i = (i + 1) % HANDLES) {
@@ -42,13 +42,13 @@ static struct handle *find(struct handle *table, uintptr_t handle)
 }
 
 /* Enters a new handle into the table. If the table is full, it is ignored. */
-static void add(struct handle *table, const struct handle *h, uintptr_t handle)
+static void add_file_handle(struct handle *table, const struct handle *h, uintptr_t handle)
 {
-	uint32_t i = start_of(handle), n;
+	uint32_t i = first_slot_of_file(handle), n;
 	struct handle *old;
 
 	vt_lock(&lock);
-	old = find(table, handle);
+	old = find_file_handle(table, handle);
 	if (old) {
 		atomic_store(&old->handle, GONE);
 	}
@@ -67,7 +67,7 @@ static void add(struct handle *table, const struct handle *h, uintptr_t handle)
 
 static void take_away(struct handle *table, uintptr_t handle)
 {
-	struct handle *h = find(table, handle);
+	struct handle *h = find_file_handle(table, handle);
 
 	if (h) {
 		/* another thread may still use `places`, which is not freed */
@@ -75,7 +75,7 @@ static void take_away(struct handle *table, uintptr_t handle)
 	}
 }
 
-static uint32_t define(const char *name, uint32_t communicator)
+static uint32_t define_moved_file(const char *name, uint32_t communicator)
 {
 	uint32_t id;
 
@@ -93,8 +93,8 @@ void vt_file_opened(MPI_File file, const char *name, size_t length, MPI_Comm com
 
 	if (name) {
 		snprintf(text, sizeof(text), "%.*s", (int)(length < sizeof(text) ? length : sizeof(text) - 1), name);
-		h.id = define(text, h.communicator);
-		add(files, &h, (uintptr_t)file);
+		h.id = define_moved_file(text, h.communicator);
+		add_file_handle(files, &h, (uintptr_t)file);
 	}
 }
 
@@ -114,7 +114,7 @@ void vt_window_made(MPI_Win win, MPI_Comm comm)
 		h.ranks = c->size;
 		h.places = vt_trace_memory((size_t)c->size * sizeof(*h.places));
 		if (h.places) {
-			add(windows, &h, (uintptr_t)win);
+			add_file_handle(windows, &h, (uintptr_t)win);
 		}
 	}
 }
@@ -124,9 +124,9 @@ void vt_window_gone(MPI_Win win)
 	take_away(windows, (uintptr_t)win);
 }
 
-static uint32_t place_of(MPI_Win win, int target)
+static uint32_t file_of_window(MPI_Win win, int target)
 {
-	struct handle *h = find(windows, (uintptr_t)win);
+	struct handle *h = find_file_handle(windows, (uintptr_t)win);
 	char text[60];
 	uint32_t id;
 
@@ -136,7 +136,7 @@ static uint32_t place_of(MPI_Win win, int target)
 	id = atomic_load_explicit(&h->places[target], memory_order_relaxed);
 	if (!id) {
 		snprintf(text, sizeof(text), "window %u of rank %d", (unsigned)h->id, target);
-		id = define(text, h->communicator);
+		id = define_moved_file(text, h->communicator);
 		atomic_store_explicit(&h->places[target], id, memory_order_relaxed);
 	}
 	return id;
@@ -144,8 +144,8 @@ static uint32_t place_of(MPI_Win win, int target)
 
 /* ---- before and after the calls ---- */
 
-static void begin(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind, uint32_t file, long long count,
-	MPI_Datatype type)
+static void begin_transfer(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind, uint32_t file,
+	long long count, MPI_Datatype type)
 {
 	k->file = k->frame ? file : 0;
 	k->io = kind;
@@ -155,7 +155,7 @@ static void begin(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind,
 	}
 }
 
-static void end(struct vt_mpi_call *k, uint64_t bytes)
+static void end_transfer(struct vt_mpi_call *k, uint64_t bytes)
 {
 	ltick_t at = ltick(k->leave);
 
@@ -166,15 +166,15 @@ static void end(struct vt_mpi_call *k, uint64_t bytes)
 
 void vt_io_begin(struct vt_mpi_call *k, enum vt_raw_io kind, MPI_File file, long long count, MPI_Datatype type)
 {
-	const struct handle *h = find(files, (uintptr_t)file);
+	const struct handle *h = find_file_handle(files, (uintptr_t)file);
 
-	begin(k, NULL, kind, h ? h->id : 0, count, type);
+	begin_transfer(k, NULL, kind, h ? h->id : 0, count, type);
 }
 
 void vt_rma_begin(
 	struct vt_mpi_call *k, enum vt_raw_io kind, int target, MPI_Win win, long long count, MPI_Datatype type)
 {
-	begin(k, NULL, kind, place_of(win, target), count, type);
+	begin_transfer(k, NULL, kind, file_of_window(win, target), count, type);
 }
 
 void vt_io_end(struct vt_mpi_call *k, const MPI_Status *status)
@@ -184,12 +184,12 @@ void vt_io_end(struct vt_mpi_call *k, const MPI_Status *status)
 	if (status && (PMPI_Get_elements_x(status, MPI_BYTE, &n) != MPI_SUCCESS || n < 0)) {
 		n = 0;
 	}
-	end(k, (uint64_t)n);
+	end_transfer(k, (uint64_t)n);
 }
 
 void vt_io_all(struct vt_mpi_call *k, int result)
 {
-	end(k, result == MPI_SUCCESS ? k->moving : 0);
+	end_transfer(k, result == MPI_SUCCESS ? k->moving : 0);
 }
 
 void vt_rma_both(struct vt_mpi_call *k, int target, MPI_Win win, long long count, MPI_Datatype type, int result)
@@ -198,7 +198,7 @@ void vt_rma_both(struct vt_mpi_call *k, int target, MPI_Win win, long long count
 
 	vt_io_all(k, result);
 	if (k->file) {
-		begin(k, &at, VT_RAW_READ, place_of(win, target), count, type);
+		begin_transfer(k, &at, VT_RAW_READ, file_of_window(win, target), count, type);
 		vt_io_all(k, result);
 	}
 }

@@ -341,7 +341,7 @@ static int is_one_of(const void *p, const void *const *found)
 	return 0;
 }
 
-static void look_up(const char *const *names, const void **found)
+static void look_up_fortran(const char *const *names, const void **found)
 {
 	int i;
 
@@ -360,8 +360,8 @@ int vt_mpi_ignored(const void *status)
 	static _Atomic int looked;
 
 	if (!looked) {
-		look_up(one, found);
-		look_up(many, found + NAMES);
+		look_up_fortran(one, found);
+		look_up_fortran(many, found + NAMES);
 		looked = 1;
 	}
 	return is_one_of(status, found) || is_one_of(status, found + NAMES);
@@ -375,7 +375,7 @@ int vt_mpi_in_place(const void *buffer)
 	static _Atomic int looked;
 
 	if (!looked) {
-		look_up(names, found);
+		look_up_fortran(names, found);
 		looked = 1;
 	}
 	return is_one_of(buffer, found);

@@ -111,7 +111,7 @@ static inline struct vt_raw_message message_of(const struct vt_comm *c, int peer
 }
 
 /* Counts for STATISTICS, whether the call is recorded or not. */
-static inline void count(
+static inline void count_communication(
 	const struct vt_mpi_call *k, enum vt_raw_row_kind kind, uint32_t communicator, int peer, uint64_t bytes)
 {
 	if (__builtin_expect(k->frame && vt_tls.trace && vt_tls.trace->stats, 0)) {
@@ -142,14 +142,14 @@ static uint64_t counted_bytes(const struct vt_share *s)
 
 static inline void emit_send(const struct vt_mpi_call *k, struct vt_raw_message m)
 {
-	count(k, VT_RAW_ROW_SEND, m.communicator, m.peer, (uint64_t)m.bytes_high << 32 | m.bytes);
+	count_communication(k, VT_RAW_ROW_SEND, m.communicator, m.peer, (uint64_t)m.bytes_high << 32 | m.bytes);
 	emit_message(k, k->enter, VT_RAW_MESSAGE_SEND, &m);
 }
 
 /* Records a receive that is complete, and was posted at that tick. */
 static inline void emit_receive(const struct vt_mpi_call *k, struct vt_raw_message m, int64_t post)
 {
-	count(k, VT_RAW_ROW_RECEIVE, m.communicator, m.peer, (uint64_t)m.bytes_high << 32 | m.bytes);
+	count_communication(k, VT_RAW_ROW_RECEIVE, m.communicator, m.peer, (uint64_t)m.bytes_high << 32 | m.bytes);
 	m.since = k->leave - post; /* negative if the clock was set back meanwhile */
 	emit_message(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
 }
@@ -232,7 +232,7 @@ void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, 
 
 /* Records that a send did not happen. post: when it was posted, which also identifies it among the events of its
  * thread. */
-static void take_back(
+static void take_back_send(
 	const struct vt_mpi_call *k, int64_t stamp, const struct vt_comm *c, int to, int tag, int64_t post)
 {
 	struct vt_raw_message m = message_of(c, to, tag, 0);
@@ -244,7 +244,7 @@ static void take_back(
 void vt_send_failed(struct vt_mpi_call *k)
 {
 	if (k->sent) {
-		take_back(k, k->leave, k->sent, k->to, k->tag, k->enter);
+		take_back_send(k, k->leave, k->sent, k->to, k->tag, k->enter);
 	}
 }
 
@@ -257,7 +257,8 @@ void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_
 	}
 }
 
-static struct vt_request *add(struct vt_mpi_call *k, enum vt_request_kind kind, struct vt_comm *c, MPI_Request request)
+static struct vt_request *add_request(
+	struct vt_mpi_call *k, enum vt_request_kind kind, struct vt_comm *c, MPI_Request request)
 {
 	struct vt_request *r = request == MPI_REQUEST_NULL ? NULL : vt_requests_add(&requests, key(request));
 
@@ -276,7 +277,7 @@ void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent,
 	int peer, int tag, MPI_Comm comm, MPI_Request request)
 {
 	struct vt_comm *c = peer == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
-	struct vt_request *r = c ? add(k, kind, c, request) : NULL;
+	struct vt_request *r = c ? add_request(k, kind, c, request) : NULL;
 
 	if (r) {
 		r->persistent = (uint8_t)persistent;
@@ -315,7 +316,7 @@ void vt_partitioned(struct vt_mpi_call *k, enum vt_request_kind kind, int partit
 	MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request request)
 {
 	struct vt_comm *c = peer == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
-	struct vt_request *r = c ? add(k, kind, c, request) : NULL;
+	struct vt_request *r = c ? add_request(k, kind, c, request) : NULL;
 
 	if (r) {
 		r->persistent = r->partitioned = 1;
@@ -393,7 +394,7 @@ void vt_message_received(struct vt_mpi_call *k, struct vt_request *m, const MPI_
 
 void vt_message_posted(struct vt_mpi_call *k, struct vt_request *m, MPI_Request request)
 {
-	struct vt_request *r = m ? add(k, VT_REQUEST_RECEIVE, m->comm, request) : NULL;
+	struct vt_request *r = m ? add_request(k, VT_REQUEST_RECEIVE, m->comm, request) : NULL;
 
 	if (r) {
 		/* the message got its place in the order of receives by the probe */
@@ -449,14 +450,14 @@ static void emit_share(const struct vt_mpi_call *k, int64_t stamp, const struct 
 		.received_high = (uint16_t)(s->received >> 32),
 		.since = stamp - begin };
 
-	count(k, VT_RAW_ROW_COLLECTIVE, c.communicator, 0, counted_bytes(s));
+	count_communication(k, VT_RAW_ROW_COLLECTIVE, c.communicator, 0, counted_bytes(s));
 	if (k->recorded && vt_trace_on()) {
 		vt_trace_record(ltick(stamp), VT_RAW_COLLECTIVE, (uint8_t)s->op, &c, sizeof(c));
 	}
 }
 
 /* The request is complete. Its entry is removed, or, if it is persistent, waits for the next start. */
-static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Status *status)
+static void complete_request(struct vt_mpi_call *k, struct vt_request *r, const MPI_Status *status)
 {
 	int cancelled = 0, recorded = k->recorded;
 	MPI_Comm fresh;
@@ -477,7 +478,7 @@ static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Stat
 				       : message_of(r->comm, status->MPI_SOURCE, status->MPI_TAG, status_bytes(status)),
 			r->post);
 	} else if (r->kind == VT_REQUEST_SEND && cancelled) {
-		take_back(k, k->leave, r->comm, r->peer, r->tag, r->post);
+		take_back_send(k, k->leave, r->comm, r->peer, r->tag, r->post);
 	} else if (r->kind == VT_REQUEST_COLLECTIVE) {
 		emit_share(k, k->leave,
 			&(struct vt_share){ .op = r->op,
@@ -498,7 +499,7 @@ static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Stat
 /* ---- waiting and testing ---- */
 
 /* Makes w->request[] and w->status[] large enough for n; 0: no memory. */
-static int make_room(struct vt_wait *w, size_t n)
+static int make_room_for_requests(struct vt_wait *w, size_t n)
 {
 	w->request = w->few_requests;
 	w->status = w->few_statuses;
@@ -518,7 +519,7 @@ void vt_wait_begin(struct vt_mpi_call *k, struct vt_wait *w, long long n, const 
 	w->there = 0;
 	w->n = n > 0 && request ? (size_t)n : 0;
 	w->fortran = 0;
-	if (w->n == 0 || requests.used == 0 || !make_room(w, w->n)) {
+	if (w->n == 0 || requests.used == 0 || !make_room_for_requests(w, w->n)) {
 		w->n = 0;
 		return;
 	}
@@ -541,7 +542,7 @@ void vt_wait_begin_f(struct vt_mpi_call *k, struct vt_wait *w, long long n, cons
 	w->there = 0;
 	w->n = n > 0 && request ? (size_t)n : 0;
 	w->fortran = 1;
-	if (w->n == 0 || requests.used == 0 || !make_room(w, w->n)) {
+	if (w->n == 0 || requests.used == 0 || !make_room_for_requests(w, w->n)) {
 		w->n = 0;
 		return;
 	}
@@ -581,7 +582,7 @@ void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t a
 		PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[at], &copy);
 	}
 	persistent = r->persistent;
-	complete(k, r, w->fortran ? &copy : &w->status[at]);
+	complete_request(k, r, w->fortran ? &copy : &w->status[at]);
 	vt_requests_release(&requests, r, !persistent);
 }
 
@@ -645,9 +646,9 @@ void vt_share_end(struct vt_mpi_call *k, const struct vt_share *s)
 	emit_share(k, k->leave, &numbered, k->enter);
 }
 
-static struct vt_request *add_share(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
+static struct vt_request *add_share_request(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
 {
-	struct vt_request *r = add(k, VT_REQUEST_COLLECTIVE, s->comm, request);
+	struct vt_request *r = add_request(k, VT_REQUEST_COLLECTIVE, s->comm, request);
 
 	if (r) {
 		r->op = (uint16_t)s->op;
@@ -661,7 +662,7 @@ static struct vt_request *add_share(struct vt_mpi_call *k, const struct vt_share
 void vt_share_posted(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
 {
 	uint32_t number = next_number(s);
-	struct vt_request *r = add_share(k, s, request);
+	struct vt_request *r = add_share_request(k, s, request);
 
 	if (r) {
 		r->number = number;
@@ -670,7 +671,7 @@ void vt_share_posted(struct vt_mpi_call *k, const struct vt_share *s, MPI_Reques
 
 void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
 {
-	struct vt_request *r = add_share(k, s, request);
+	struct vt_request *r = add_share_request(k, s, request);
 
 	if (r) {
 		r->persistent = 1;
@@ -701,7 +702,7 @@ void vt_degrees(MPI_Comm comm, int *in, int *out)
 void vt_comm_posted(
 	struct vt_mpi_call *k, struct vt_comm *c, uint32_t number, MPI_Request request, void *target, int fortran)
 {
-	struct vt_request *r = c ? add(k, VT_REQUEST_COMMUNICATOR, c, request) : NULL;
+	struct vt_request *r = c ? add_request(k, VT_REQUEST_COMMUNICATOR, c, request) : NULL;
 
 	if (r) {
 		r->number = number;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lock(struct vt_requests *t)
+static void lock_requests(struct vt_requests *t)
 {
 	int turns = 0;
 
@@ -22,7 +22,7 @@ static void lock(struct vt_requests *t)
 	}
 }
 
-static void unlock(struct vt_requests *t)
+static void unlock_requests(struct vt_requests *t)
 {
 	if (t->threads) {
 		__atomic_clear(&t->lock, __ATOMIC_RELEASE);
@@ -35,7 +35,7 @@ static struct vt_request **bucket_of(const struct vt_requests *t, uint64_t handl
 	return &t->bucket[(handle * 0x9e3779b97f4a7c15u) >> 32 & (t->n_buckets - 1)];
 }
 
-static struct vt_request *find(const struct vt_requests *t, uint64_t handle)
+static struct vt_request *find_request(const struct vt_requests *t, uint64_t handle)
 {
 	struct vt_request *r = t->n_buckets ? *bucket_of(t, handle) : NULL;
 
@@ -77,7 +77,7 @@ static void recycle(struct vt_requests *t, struct vt_request *r)
 	t->free = r;
 }
 
-static int grow(struct vt_requests *t)
+static int grow_requests(struct vt_requests *t)
 {
 	size_t n = t->n_buckets ? 2 * t->n_buckets : 256, i;
 	struct vt_request **old = t->bucket, *r, *next;
@@ -128,7 +128,7 @@ static struct vt_request *take_free(struct vt_requests *t)
 /* Takes a free entry for this handle and links it into its chain. */
 static struct vt_request *claim_entry(struct vt_requests *t, uint64_t handle)
 {
-	struct vt_request *r = find(t, handle), **at;
+	struct vt_request *r = find_request(t, handle), **at;
 
 	if (r && r->live) {
 		/* a call that holds the entry is about to report its end */
@@ -143,7 +143,7 @@ static struct vt_request *claim_entry(struct vt_requests *t, uint64_t handle)
 		unlink_idle_entry(t, r);
 		r = NULL;
 	}
-	if (t->used + t->idle < t->n_buckets || grow(t) == 0) {
+	if (t->used + t->idle < t->n_buckets || grow_requests(t) == 0) {
 		r = take_free(t);
 	}
 	if (r) {
@@ -160,7 +160,7 @@ struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
 {
 	struct vt_request *r;
 
-	lock(t);
+	lock_requests(t);
 	r = claim_entry(t, handle);
 	if (r) {
 		memset(&r->kind, 0, sizeof(*r) - offsetof(struct vt_request, kind));
@@ -169,7 +169,7 @@ struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
 	} else {
 		t->refused++;
 	}
-	unlock(t);
+	unlock_requests(t);
 	return r;
 }
 
@@ -177,9 +177,9 @@ size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_
 {
 	size_t i, there = 0;
 
-	lock(t);
+	lock_requests(t);
 	for (i = 0; i < n; i++) {
-		struct vt_request *r = find(t, handle[i]);
+		struct vt_request *r = find_request(t, handle[i]);
 
 		out[i] = NULL;
 		if (r && r->live) {
@@ -188,7 +188,7 @@ size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_
 			out[i] = r;
 		}
 	}
-	unlock(t);
+	unlock_requests(t);
 	return there;
 }
 
@@ -201,7 +201,7 @@ struct vt_request *vt_requests_hold(struct vt_requests *t, uint64_t handle)
 
 void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone)
 {
-	lock(t);
+	lock_requests(t);
 	r->held--;
 	if (gone && r->live) {
 		end_request(t, r);
@@ -212,5 +212,5 @@ void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone)
 	if (!r->linked && !r->held) {
 		recycle(t, r);
 	}
-	unlock(t);
+	unlock_requests(t);
 }

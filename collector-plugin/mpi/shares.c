@@ -21,18 +21,18 @@ static int role(struct vt_share *s, int root)
 	return root == MPI_ROOT ? IS_ROOT : root == MPI_PROC_NULL ? 0 : TAKES_PART;
 }
 
-static long long count_at(const void *counts, size_t size, int i)
+static long long count_of_rank(const void *counts, size_t size, int i)
 {
 	return size == sizeof(int) ? ((const int *)counts)[i] : (long long)((const MPI_Count *)counts)[i];
 }
 
-static long long sum(const void *counts, size_t size, int n)
+static long long sum_counts(const void *counts, size_t size, int n)
 {
 	long long all = 0;
 	int i;
 
 	for (i = 0; i < n; i++) {
-		all += count_at(counts, size, i);
+		all += count_of_rank(counts, size, i);
 	}
 	return all;
 }
@@ -43,7 +43,7 @@ static uint64_t sum_typed(const void *counts, size_t size, const void *types, in
 	int i;
 
 	for (i = 0; i < n; i++) {
-		all += vt_type_bytes(count_at(counts, size, i),
+		all += vt_type_bytes(count_of_rank(counts, size, i),
 			fortran ? PMPI_Type_f2c(((const MPI_Fint *)types)[i]) : ((const MPI_Datatype *)types)[i]);
 	}
 	return all;
@@ -87,9 +87,9 @@ void vt_share_gatherv(struct vt_share *s, int in_place, long long sendcount, MPI
 	int r = role(s, root);
 
 	s->sent = !(r & TAKES_PART) ? 0
-		: in_place          ? vt_type_bytes(count_at(recvcounts, size, s->comm->rank), recvtype)
+		: in_place          ? vt_type_bytes(count_of_rank(recvcounts, size, s->comm->rank), recvtype)
 				    : vt_type_bytes(sendcount, sendtype);
-	s->received = r & IS_ROOT ? vt_type_bytes(sum(recvcounts, size, s->comm->remote), recvtype) : 0;
+	s->received = r & IS_ROOT ? vt_type_bytes(sum_counts(recvcounts, size, s->comm->remote), recvtype) : 0;
 }
 
 void vt_share_scatter(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype, long long recvcount,
@@ -108,9 +108,9 @@ void vt_share_scatterv(struct vt_share *s, int in_place, const void *sendcounts,
 {
 	int r = role(s, root);
 
-	s->sent = r & IS_ROOT ? vt_type_bytes(sum(sendcounts, size, s->comm->remote), sendtype) : 0;
+	s->sent = r & IS_ROOT ? vt_type_bytes(sum_counts(sendcounts, size, s->comm->remote), sendtype) : 0;
 	s->received = !(r & TAKES_PART) ? 0
-		: in_place              ? vt_type_bytes(count_at(sendcounts, size, s->comm->rank), sendtype)
+		: in_place              ? vt_type_bytes(count_of_rank(sendcounts, size, s->comm->rank), sendtype)
 					: vt_type_bytes(recvcount, recvtype);
 }
 
@@ -124,9 +124,9 @@ void vt_share_allgather(struct vt_share *s, int in_place, long long sendcount, M
 void vt_share_allgatherv(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype,
 	const void *recvcounts, size_t size, MPI_Datatype recvtype)
 {
-	s->sent = in_place ? vt_type_bytes(count_at(recvcounts, size, s->comm->rank), recvtype)
+	s->sent = in_place ? vt_type_bytes(count_of_rank(recvcounts, size, s->comm->rank), recvtype)
 			   : vt_type_bytes(sendcount, sendtype);
-	s->received = vt_type_bytes(sum(recvcounts, size, s->comm->remote), recvtype);
+	s->received = vt_type_bytes(sum_counts(recvcounts, size, s->comm->remote), recvtype);
 }
 
 void vt_share_alltoall(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype,
@@ -139,8 +139,8 @@ void vt_share_alltoall(struct vt_share *s, int in_place, long long sendcount, MP
 void vt_share_alltoallv(struct vt_share *s, int in_place, const void *sendcounts, MPI_Datatype sendtype,
 	const void *recvcounts, MPI_Datatype recvtype, size_t size)
 {
-	s->received = vt_type_bytes(sum(recvcounts, size, s->comm->remote), recvtype);
-	s->sent = in_place ? s->received : vt_type_bytes(sum(sendcounts, size, s->comm->remote), sendtype);
+	s->received = vt_type_bytes(sum_counts(recvcounts, size, s->comm->remote), recvtype);
+	s->sent = in_place ? s->received : vt_type_bytes(sum_counts(sendcounts, size, s->comm->remote), sendtype);
 }
 
 void vt_share_alltoallw(struct vt_share *s, int in_place, const void *sendcounts, const void *sendtypes,
@@ -152,8 +152,8 @@ void vt_share_alltoallw(struct vt_share *s, int in_place, const void *sendcounts
 
 void vt_share_reduce_scatter(struct vt_share *s, const void *recvcounts, size_t size, MPI_Datatype type)
 {
-	s->sent = vt_type_bytes(sum(recvcounts, size, s->comm->size), type);
-	s->received = vt_type_bytes(count_at(recvcounts, size, s->comm->rank), type);
+	s->sent = vt_type_bytes(sum_counts(recvcounts, size, s->comm->size), type);
+	s->received = vt_type_bytes(count_of_rank(recvcounts, size, s->comm->rank), type);
 }
 
 void vt_share_reduce_scatter_block(struct vt_share *s, long long recvcount, MPI_Datatype type)
@@ -182,7 +182,7 @@ void vt_share_neighbor_allgatherv(struct vt_share *s, long long sendcount, MPI_D
 
 	vt_degrees(s->comm->handle, &in, &out);
 	s->sent = vt_type_bytes(sendcount, sendtype) * (uint64_t)out;
-	s->received = vt_type_bytes(sum(recvcounts, size, in), recvtype);
+	s->received = vt_type_bytes(sum_counts(recvcounts, size, in), recvtype);
 }
 
 void vt_share_neighbor_alltoall(
@@ -197,8 +197,8 @@ void vt_share_neighbor_alltoallv(struct vt_share *s, const void *sendcounts, MPI
 	int in, out;
 
 	vt_degrees(s->comm->handle, &in, &out);
-	s->sent = vt_type_bytes(sum(sendcounts, size, out), sendtype);
-	s->received = vt_type_bytes(sum(recvcounts, size, in), recvtype);
+	s->sent = vt_type_bytes(sum_counts(sendcounts, size, out), sendtype);
+	s->received = vt_type_bytes(sum_counts(recvcounts, size, in), recvtype);
 }
 
 void vt_share_neighbor_alltoallw(struct vt_share *s, const void *sendcounts, const void *sendtypes,

@@ -13,7 +13,7 @@ struct texts {
 	int failed;
 };
 
-static int add(const struct vt_raw_def *d, void *ctx)
+static int add_clock_lines(const struct vt_raw_def *d, void *ctx)
 {
 	struct texts *t = ctx;
 	size_t n = d->type == VT_RAW_DEF_CLOCKS ? strlen(d->text) : 0;
@@ -37,7 +37,7 @@ int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err 
 	if (!f) {
 		return -1;
 	}
-	vt_raw_definitions(f, add, &t);
+	vt_raw_definitions(f, add_clock_lines, &t);
 	vt_raw_file_close(f);
 	if (t.failed) {
 		free(t.at);

@@ -137,7 +137,7 @@ VT_SELDOM int vt_raw_publish(int fd, const char *temporary, const char *path)
 
 enum { FIRST_CHUNK = 2, MOST_HEAD_BYTES = 1 << 16 };
 
-static long long clamp(long long v, long long lo, long long hi)
+static long long clamp_option(long long v, long long lo, long long hi)
 {
 	return v < lo ? lo : v > hi ? hi : v;
 }
@@ -145,9 +145,9 @@ static long long clamp(long long v, long long lo, long long hi)
 /* Copies the options, with sizes in whole pages. */
 static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
 {
-	r->block_size = ((size_t)clamp(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
-	r->max_blocks = clamp(o->max_blocks, 4, 1 << 24);
-	r->min_blocks = clamp(o->min_blocks, 0, r->max_blocks / 2);
+	r->block_size = ((size_t)clamp_option(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
+	r->max_blocks = clamp_option(o->max_blocks, 4, 1 << 24);
+	r->min_blocks = clamp_option(o->min_blocks, 0, r->max_blocks / 2);
 	r->flush_blocks = o->flush_blocks;
 	r->autoflush = o->autoflush;
 	r->overwrite = !o->autoflush && o->overwrite;
@@ -204,7 +204,7 @@ static VT_SELDOM struct vt_raw *new_raw(const struct vt_raw_options *o, int firs
 	int i;
 
 	/* everything that is needed until the end, in one piece and not from malloc, which the program may replace */
-	cap = (size_t)clamp(o->max_blocks, 4, 1 << 24) + 1;
+	cap = (size_t)clamp_option(o->max_blocks, 4, 1 << 24) + 1;
 	size = sizeof(*r) + 2 * cap * sizeof(void *);
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED) {

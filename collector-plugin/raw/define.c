@@ -23,7 +23,7 @@ static int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const uint8_t *
 	return 0;
 }
 
-static int define(struct vt_raw *r, const struct vt_raw_def *d)
+static int write_definition(struct vt_raw *r, const struct vt_raw_def *d)
 {
 	uint8_t bytes[VT_RAW_MAX_DEFINITION];
 	size_t n = vt_raw_pack_definition(d, bytes);
@@ -51,7 +51,7 @@ static int define(struct vt_raw *r, const struct vt_raw_def *d)
 /* Most kinds have two numbers and a name. */
 static int define_named(struct vt_raw *r, enum vt_raw_type type, uint32_t id, uint32_t parent, const char *name)
 {
-	return define(r, &(struct vt_raw_def){ .type = type, .id = id, .parent = parent, .name = name });
+	return write_definition(r, &(struct vt_raw_def){ .type = type, .id = id, .parent = parent, .name = name });
 }
 
 int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name)
@@ -80,12 +80,12 @@ int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32
 
 	d.n = size < sizeof(d.build_id) ? size : (uint32_t)sizeof(d.build_id);
 	memcpy(d.build_id, build_id, d.n);
-	return define(r, &d);
+	return write_definition(r, &d);
 }
 
 int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, const struct vt_raw_place *at, const char *name)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){ .type = VT_RAW_DEF_FUNCTION_AT,
 			.id = id,
 			.parent = classid,
@@ -97,21 +97,21 @@ int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, const st
 
 int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_STATISTICS, .id = thread, .parent = (uint32_t)late, .row = *row });
 }
 
 int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_STACK, .id = id, .n = n < VT_RAW_STACK ? n : VT_RAW_STACK, .place = place });
 }
 
 int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_SCOPE, .id = id, .parent = classid, .scl = { scl1, scl2 }, .name = name });
 }
@@ -128,7 +128,7 @@ VT_SELDOM int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def
 		d.n = n < VT_RAW_MAX_RANGES ? n : VT_RAW_MAX_RANGES;
 		d.communicator.at = at;
 		d.communicator.ranks = n ? c->ranks + at : NULL;
-		rc = define(r, &d);
+		rc = write_definition(r, &d);
 		at += d.n;
 	} while (rc == 0 && at < c->n);
 	return rc;
@@ -136,7 +136,7 @@ VT_SELDOM int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def
 
 int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *c)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){ .type = VT_RAW_DEF_COUNTER,
 			.counter = *c,
 			.name = c->name,
@@ -152,7 +152,7 @@ int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *n
 
 int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_THREAD, .id = thread, .parent = place, .tid = tid, .name = name });
 }
@@ -161,14 +161,14 @@ VT_SELDOM int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, cons
 {
 	return n > VT_RAW_MAX_MEMBERS
 		? -1
-		: define(r,
+		: write_definition(r,
 			  &(struct vt_raw_def){
 				  .type = VT_RAW_DEF_GROUP, .id = id, .n = n, .members = members, .name = name });
 }
 
 int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns)
 {
-	return define(r,
+	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_CLOCK, .clock = { tick.v, realtime_ns, monotonic_ns, raw_ns } });
 }
@@ -190,12 +190,13 @@ VT_SELDOM int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n)
 	int rc = 0;
 
 	for (; rc == 0 && (k = lines_that_fit(lines, n)) > 0; lines += k, n -= k) {
-		rc = define(r, &(struct vt_raw_def){ .type = VT_RAW_DEF_CLOCKS, .text = lines, .n = (uint32_t)k });
+		rc = write_definition(
+			r, &(struct vt_raw_def){ .type = VT_RAW_DEF_CLOCKS, .text = lines, .n = (uint32_t)k });
 	}
 	return rc;
 }
 
 int vt_raw_info(struct vt_raw *r, const char *cls, const char *text)
 {
-	return define(r, &(struct vt_raw_def){ .type = VT_RAW_DEF_INFO, .name = cls, .text = text });
+	return write_definition(r, &(struct vt_raw_def){ .type = VT_RAW_DEF_INFO, .name = cls, .text = text });
 }

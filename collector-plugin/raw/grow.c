@@ -137,7 +137,7 @@ void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at)
 }
 
 /* Reserves space on the disk for `size` bytes at `at`, and maps them. Returns 0 or an errno. */
-static int make_room(struct vt_raw *r, off_t at, size_t size, char **p)
+static int map_new_blocks(struct vt_raw *r, off_t at, size_t size, char **p)
 {
 	size_t from = (size_t)at - r->head->head_size;
 	int fd = vt_raw_open_again(r), rc;
@@ -157,7 +157,7 @@ static int make_room(struct vt_raw *r, off_t at, size_t size, char **p)
 }
 
 /* Makes n more blocks ready. Returns 0 or an errno. */
-static int grow(struct vt_raw *r, size_t n)
+static int grow_raw_file(struct vt_raw *r, size_t n)
 {
 	off_t at;
 	size_t i;
@@ -172,7 +172,7 @@ static int grow(struct vt_raw *r, size_t n)
 	if (is_ready(r, i / r->block_size, n)) {
 		p = r->window + i;
 	} else {
-		rc = vt_raw_is_forbidden(r) ? EPERM : make_room(r, at, n * r->block_size, &p);
+		rc = vt_raw_is_forbidden(r) ? EPERM : map_new_blocks(r, at, n * r->block_size, &p);
 	}
 	if (rc) {
 		vt_raw_give_places_back(r, n, at);
@@ -202,9 +202,9 @@ int vt_raw_grow_some(struct vt_raw *r)
 		n = n > FEW ? FEW : n;
 		n = n > ahead - given ? (size_t)(ahead - given) : n;
 	}
-	rc = grow(r, n);
+	rc = grow_raw_file(r, n);
 	if (rc && n > 1) {
-		rc = grow(r, 1);
+		rc = grow_raw_file(r, 1);
 	}
 	return rc;
 }

@@ -65,7 +65,7 @@ size_t vt_raw_file_size(const struct vt_raw_file *f)
 	return f->size;
 }
 
-static const struct vt_raw_block *block(const struct vt_raw_file *f, uint32_t index)
+static const struct vt_raw_block *block_at(const struct vt_raw_file *f, uint32_t index)
 {
 	return (const struct vt_raw_block *)(const void *)(f->map + f->head.head_size +
 		(size_t)index * f->head.block_size);
@@ -92,7 +92,7 @@ static void release_pages(const struct vt_raw_file *f, const uint8_t *from, cons
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int compare_blocks(const void *a, const void *b)
 {
 	const struct block_ref *x = a, *y = b;
 
@@ -102,7 +102,7 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int read_at(int fd, void *p, size_t n, uint64_t at)
+static int read_raw_at(int fd, void *p, size_t n, uint64_t at)
 {
 	return pread(fd, p, n, (off_t)at) == (ssize_t)n ? 0 : -1;
 }
@@ -121,7 +121,7 @@ static int usable(struct vt_raw_file *f, int fd, uint64_t at, size_t room, struc
 	uint32_t magic, used;
 	unsigned state;
 
-	if (read_at(fd, h, sizeof(*h), at) < 0) {
+	if (read_raw_at(fd, h, sizeof(*h), at) < 0) {
 		return 0;
 	}
 	magic = atomic_load_explicit(&h->magic, memory_order_relaxed);
@@ -138,7 +138,7 @@ static int usable(struct vt_raw_file *f, int fd, uint64_t at, size_t room, struc
 		(h->kind == VT_RAW_DEFINITIONS) != (h->stream < VT_RAW_DEFINING) || state < VT_RAW_OPEN ||
 		state > VT_RAW_SEALED ||
 		(state == VT_RAW_SEALED && !(f->unchecked && h->kind == VT_RAW_DATA) &&
-			(read_at(fd, to->records, used, at + sizeof(*h)) < 0 ||
+			(read_raw_at(fd, to->records, used, at + sizeof(*h)) < 0 ||
 				h->check != vt_raw_block_check(h, used)))) {
 		f->damage.blocks++;
 		return 0;
@@ -167,12 +167,12 @@ static int add_table(struct vt_raw_file *f, uint32_t index)
 }
 
 /* Drops the second of two blocks with the same number, which a crash may leave, and counts the gaps. */
-static void look_for_gaps(struct vt_raw_file *f)
+static void count_block_gaps(struct vt_raw_file *f)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < f->n_refs; i++) {
-		if (n && compare(&f->ref[n - 1], &f->ref[i]) == 0) {
+		if (n && compare_blocks(&f->ref[n - 1], &f->ref[i]) == 0) {
 			continue;
 		}
 		if (n && f->ref[n - 1].stream == f->ref[i].stream) {
@@ -240,9 +240,9 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 			err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / f->head.block_size);
 	}
 	if (f->n_refs) {
-		qsort(f->ref, f->n_refs, sizeof(*f->ref), compare);
+		qsort(f->ref, f->n_refs, sizeof(*f->ref), compare_blocks);
 	}
-	look_for_gaps(f);
+	count_block_gaps(f);
 	return make_streams(f) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", f->path) : 0;
 }
 
@@ -281,7 +281,7 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 	return 0;
 }
 
-static int map_file(struct vt_raw_file *f, struct tkm_err *err)
+static int map_raw_file(struct vt_raw_file *f, struct tkm_err *err)
 {
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
 	struct stat st;
@@ -308,7 +308,7 @@ static int map_file(struct vt_raw_file *f, struct tkm_err *err)
 	return rc;
 }
 
-static struct vt_raw_file *open_file(const char *path, int unchecked, struct tkm_err *err)
+static struct vt_raw_file *open_raw_file(const char *path, int unchecked, struct tkm_err *err)
 {
 	struct vt_raw_file *f = calloc(1, sizeof(*f));
 
@@ -318,7 +318,7 @@ static struct vt_raw_file *open_file(const char *path, int unchecked, struct tkm
 		return NULL;
 	}
 	f->unchecked = unchecked;
-	if (map_file(f, err) < 0) {
+	if (map_raw_file(f, err) < 0) {
 		vt_raw_file_close(f);
 		return NULL;
 	}
@@ -327,12 +327,12 @@ static struct vt_raw_file *open_file(const char *path, int unchecked, struct tkm
 
 struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err)
 {
-	return open_file(path, 0, err);
+	return open_raw_file(path, 0, err);
 }
 
 struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err)
 {
-	return open_file(path, 1, err);
+	return open_raw_file(path, 1, err);
 }
 
 int vt_raw_copy_definitions(
@@ -349,7 +349,7 @@ int vt_raw_copy_definitions(
 	at = f->head.head_size;
 	rc = put(ctx, 0, &f->head, sizeof(f->head));
 	for (i = 0; rc == 0 && i < f->n_refs; i++) {
-		const struct vt_raw_block *b = block(f, f->ref[i].index);
+		const struct vt_raw_block *b = block_at(f, f->ref[i].index);
 
 		if (f->ref[i].stream < VT_RAW_DEFINING) {
 			rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
@@ -357,7 +357,7 @@ int vt_raw_copy_definitions(
 		}
 	}
 	for (i = 0; rc == 0 && i < f->n_tables; i++, at += f->head.block_size) {
-		const struct vt_raw_block *b = block(f, f->table[i]);
+		const struct vt_raw_block *b = block_at(f, f->table[i]);
 
 		rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
 	}
@@ -482,7 +482,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->begin = NULL;
 	}
 	while (c->next < c->last) {
-		b = block(c->f, c->f->ref[c->next++].index);
+		b = block_at(c->f, c->f->ref[c->next++].index);
 		p = (const uint8_t *)(b + 1);
 		end = p + atomic_load_explicit(&b->used, memory_order_acquire);
 		end = end > block_end(c->f, b) ? p : end;
@@ -581,7 +581,7 @@ static int copy_next(struct vt_raw_file *f, struct copy *c)
 			c->p = c->end = NULL;
 			return 0;
 		}
-		b = block(f, f->ref[c->next++].index);
+		b = block_at(f, f->ref[c->next++].index);
 		c->p = (const uint8_t *)(b + 1);
 		c->end = c->p + atomic_load_explicit(&b->used, memory_order_acquire);
 		if (c->end > block_end(f, b)) {
@@ -596,7 +596,7 @@ static int is_in_table(const struct vt_raw_file *f, const struct vt_raw_def *d, 
 	size_t i;
 
 	for (i = 0; d->type == VT_RAW_DEF_STATISTICS && i < f->n_tables; i++) {
-		const struct vt_raw_block *b = block(f, f->table[i]);
+		const struct vt_raw_block *b = block_at(f, f->table[i]);
 
 		if (b->stream == d->id && b->late == d->parent && b->base > 0 && number >= (uint64_t)b->base - 1) {
 			return 1;
@@ -612,7 +612,7 @@ static int read_tables(const struct vt_raw_file *f, int (*fn)(const struct vt_ra
 	int rc = 0;
 
 	for (i = 0; i < f->n_tables; i++) {
-		const struct vt_raw_block *b = block(f, f->table[i]);
+		const struct vt_raw_block *b = block_at(f, f->table[i]);
 		const struct vt_raw_row *row = (const struct vt_raw_row *)(const void *)(b + 1);
 		size_t n = atomic_load_explicit(&b->used, memory_order_relaxed) / sizeof(*row);
 

@@ -157,7 +157,7 @@ static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
 	return NULL;
 }
 
-static int64_t coarse_ns(void)
+static int64_t coarse_monotonic_ns(void)
 {
 	struct timespec ts;
 
@@ -170,8 +170,8 @@ static struct vt_raw_block *no_block(struct vt_raw *r, int why)
 {
 	r->no_room = why;
 	/* without system calls, the sampler process makes room, ten times a second */
-	atomic_store_explicit(
-		&r->no_room_until, coarse_ns() + (why == EPERM ? 50000000 : 1000000000), memory_order_relaxed);
+	atomic_store_explicit(&r->no_room_until, coarse_monotonic_ns() + (why == EPERM ? 50000000 : 1000000000),
+		memory_order_relaxed);
 	return NULL;
 }
 
@@ -180,7 +180,7 @@ static int is_known_full(struct vt_raw *r)
 {
 	int64_t until = atomic_load_explicit(&r->no_room_until, memory_order_relaxed);
 
-	return until && coarse_ns() < until;
+	return until && coarse_monotonic_ns() < until;
 }
 
 /* Returns a mapped block, or NULL with *why. Beyond the limit there is still room for definitions, including
@@ -560,7 +560,7 @@ void vt_raw_keep_open(struct vt_raw *r)
 
 /* The first access to a page costs a fault. The sampler takes the faults here, so that the program's threads do
  * not. */
-static void touch_pages(struct vt_raw *r, size_t from)
+static void touch_ready_blocks(struct vt_raw *r, size_t from)
 {
 	size_t i, at;
 
@@ -597,7 +597,7 @@ void vt_raw_tick(struct vt_raw *r, ltick_t now)
 	while (!r->closed && r->n_ready < wanted && r->mapped < (size_t)r->max_blocks && vt_raw_grow_some(r) == 0) {
 	}
 	if (r->n_ready > before) {
-		touch_pages(r, before);
+		touch_ready_blocks(r, before);
 	}
 	vt_unlock(&r->lock);
 	if (r->copy[0].id >= VT_RAW_COPIES && !r->closed) {

@@ -74,7 +74,7 @@ int vt_stats_wanted(void)
 	return rows_wanted > 0;
 }
 
-static size_t size_of(const struct vt_stats *s)
+static size_t size_of_stats(const struct vt_stats *s)
 {
 	return sizeof(*s) + s->n / s->each * sizeof(s->table[0]) + (s->life ? s->n * sizeof(*s->life) : 0);
 }
@@ -84,7 +84,7 @@ static uint32_t rows_of(const struct vt_stats *s, const struct table *t)
 	return s->each + (t == s->table ? VT_RAW_ROW_KINDS : 0);
 }
 
-static VT_SELDOM void make_table(struct vt_stats *s, struct table *t)
+static VT_SELDOM void make_row_table(struct vt_stats *s, struct table *t)
 {
 	t->row = vt_raw_table(s->c->raw, (uint32_t)s->thread, s->late, rows_of(s, t));
 	t->in_file = t->row != NULL;
@@ -100,7 +100,7 @@ static struct vt_raw_row *row_at(struct vt_stats *s, uint32_t i)
 	struct table *t = &s->table[i / s->each];
 
 	if (__builtin_expect(!t->row, 0)) {
-		make_table(s, t);
+		make_row_table(s, t);
 	}
 	return t->row ? &t->row[i % s->each] : NULL;
 }
@@ -116,7 +116,7 @@ VT_SELDOM struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int
 	}
 	size.each = vt_raw_table_rows(c->raw, VT_RAW_ROW_KINDS);
 	size.each = size.each < n ? size.each : n;
-	s = vt_pages(size_of(&size));
+	s = vt_pages(size_of_stats(&size));
 	if (!s) {
 		return NULL;
 	}
@@ -125,7 +125,7 @@ VT_SELDOM struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int
 	s->thread = thread;
 	s->late = late;
 	if (!row_at(s, 0)) {
-		munmap(s, size_of(s));
+		munmap(s, size_of_stats(s));
 		return NULL;
 	}
 	s->rest = &s->table[0].row[s->each];
@@ -175,7 +175,7 @@ static VT_SELDOM void move_rows(struct vt_stats *s)
 	}
 }
 
-static uint32_t first_place(const struct vt_raw_row *key, uint32_t n)
+static uint32_t first_row_place(const struct vt_raw_row *key, uint32_t n)
 {
 	uint64_t h = ((uint64_t)key->function << 32 | (uint32_t)key->peer) ^ key->bytes * 0x9e3779b97f4a7c15u ^
 		((uint64_t)key->communicator << 8 | key->kind);
@@ -192,7 +192,7 @@ static inline int is_row(const struct vt_raw_row *r, const struct vt_raw_row *ke
 /* Finds or makes the row for this key; *at: its number, or NO_ROW. At most three quarters of the rows are filled. */
 static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *key, int *at)
 {
-	uint32_t i = first_place(key, s->n);
+	uint32_t i = first_row_place(key, s->n);
 	struct vt_raw_row *r;
 
 	while ((r = row_at(s, i)) && r->function && !is_row(r, key)) {
@@ -212,7 +212,7 @@ static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *
 	return r;
 }
 
-static inline void widen(int64_t *v, int64_t d, uint64_t count)
+static inline void widen_row_times(int64_t *v, int64_t d, uint64_t count)
 {
 	v[0] = count == 0 || d < v[0] ? d : v[0];
 	v[1] = d > v[1] ? d : v[1];
@@ -235,10 +235,10 @@ static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int at, int
 }
 
 /* A row whose count is 0 is none, so a process that is killed in between has counted this call, or has not. */
-static inline void add_times(struct vt_raw_row *r, int64_t inclusive, int64_t exclusive)
+static inline void add_call_times(struct vt_raw_row *r, int64_t inclusive, int64_t exclusive)
 {
-	widen(r->t.inclusive, inclusive, r->t.count);
-	widen(r->t.exclusive, exclusive, r->t.count);
+	widen_row_times(r->t.inclusive, inclusive, r->t.count);
+	widen_row_times(r->t.exclusive, exclusive, r->t.count);
 	atomic_signal_fence(memory_order_release);
 	r->t.count++;
 }
@@ -249,7 +249,7 @@ void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t inclusive, int
 	int at;
 
 	if (VT_LIKELY(r->function == function && !s->life && !atomic_load_explicit(&finished, memory_order_relaxed))) {
-		add_times(r, inclusive, exclusive);
+		add_call_times(r, inclusive, exclusive);
 		return;
 	}
 	key = (struct vt_raw_row){ .function = function };
@@ -273,7 +273,7 @@ void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t incl
 		see_life(s, r, at, inclusive);
 	}
 	r->t.more += key->t.more;
-	add_times(r, inclusive, exclusive);
+	add_call_times(r, inclusive, exclusive);
 }
 
 VT_SELDOM void vt_stats_thread_ends(struct vt_stats *s)
@@ -291,7 +291,7 @@ VT_SELDOM void vt_stats_thread_ends(struct vt_stats *s)
 		move_rows(s);
 	}
 	vt_unlock(&lock);
-	munmap(s, size_of(s));
+	munmap(s, size_of_stats(s));
 }
 
 VT_SELDOM void vt_stats_finish(void)

@@ -101,7 +101,7 @@ static VT_SELDOM int flag(const char *name)
 	return !text || tkm_parse_bool(text, &on) < 0 || on;
 }
 
-static VT_SELDOM int find_range(struct dl_phdr_info *info, size_t size, void *arg)
+static VT_SELDOM int find_own_range(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct range *r = arg;
 	int i;
@@ -137,7 +137,7 @@ VT_SELDOM void vt_callstack_start(void)
 	state.cache = HAS_CACHE && flag("PCTRACE-CACHE");
 	if (!state.own.high) {
 		state.own.at = (uintptr_t)vt_callstack_start;
-		dl_iterate_phdr(find_range, &state.own);
+		dl_iterate_phdr(find_own_range, &state.own);
 		stacks = vt_trace_memory(STACKS * sizeof(*stacks));
 	}
 	/* the unwinder is loaded now, because an event must not load a library */
@@ -153,7 +153,7 @@ VT_SELDOM void vt_callstack_start(void)
 VT_SELDOM void vt_callstack_own(const void *address)
 {
 	state.calls.at = (uintptr_t)address;
-	dl_iterate_phdr(find_range, &state.calls);
+	dl_iterate_phdr(find_own_range, &state.calls);
 }
 
 VT_SELDOM struct vt_callstack_levels vt_callstack_default(void)
@@ -163,7 +163,7 @@ VT_SELDOM struct vt_callstack_levels vt_callstack_default(void)
 
 /* ---- up the stack ---- */
 
-static inline int is_own(uintptr_t pc)
+static inline int is_own_code(uintptr_t pc)
 {
 	return (pc >= state.own.low && pc < state.own.high) || (pc >= state.calls.low && pc < state.calls.high);
 }
@@ -171,14 +171,14 @@ static inline int is_own(uintptr_t pc)
 /* The first frame whose return address is outside this library. This library keeps frame pointers. */
 static inline const uintptr_t *leave_library(const uintptr_t *frame)
 {
-	while (is_own(frame[1])) {
+	while (is_own_code(frame[1])) {
 		frame = (const uintptr_t *)frame[0];
 	}
 	return frame;
 }
 
 /* What lies in a register that is no frame pointer may lead into the middle of a frame, where AddressSanitizer has its marks. */
-__attribute__((no_sanitize("address"))) static inline void walk_frames(
+__attribute__((no_sanitize("address"))) static inline void walk_frame_pointers(
 	struct walk *w, const struct vt_callstack_thread *t, const uintptr_t *frame)
 {
 	const uintptr_t *next;
@@ -213,7 +213,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *u, void *arg)
 	if (pc < 4096) {
 		return _URC_END_OF_STACK;
 	}
-	if (!w->n_all && is_own(pc)) {
+	if (!w->n_all && is_own_code(pc)) {
 		return _URC_NO_REASON;
 	}
 	w->all[w->n_all] = pc;
@@ -226,7 +226,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *u, void *arg)
 
 /* ---- stacks and their numbers ---- */
 
-static uint64_t hash_of(const uintptr_t *pc, unsigned n)
+static uint64_t hash_of_stack(const uintptr_t *pc, unsigned n)
 {
 	uint64_t h = 0x9e3779b97f4a7c15u * (atomic_load_explicit(&state.generation, memory_order_relaxed) + n);
 	unsigned i;
@@ -239,7 +239,7 @@ static uint64_t hash_of(const uintptr_t *pc, unsigned n)
 }
 
 /* The caller holds vt_objects_lock. */
-static VT_SELDOM uint32_t define(struct vt_collect *c, const uintptr_t *pc, unsigned n)
+static VT_SELDOM uint32_t define_stack(struct vt_collect *c, const uintptr_t *pc, unsigned n)
 {
 	struct vt_raw_place place[VT_RAW_STACK];
 	struct vt_object *o;
@@ -273,7 +273,7 @@ static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsig
 	if (stacks[i].hash == hash) {
 		id = stacks[i].id;
 	} else if (state.n < MOST_STACKS) {
-		id = stacks[i].id = define(vt_tls.collect, pc, n);
+		id = stacks[i].id = define_stack(vt_tls.collect, pc, n);
 		atomic_store_explicit(&stacks[i].hash, hash, memory_order_release);
 		if (++state.n == MOST_STACKS) {
 			vt_say(1, "WARNING",
@@ -287,9 +287,9 @@ static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsig
 	return id;
 }
 
-static inline uint32_t number_of(const uintptr_t *pc, unsigned n)
+static inline uint32_t number_of_stack(const uintptr_t *pc, unsigned n)
 {
-	uint64_t hash = hash_of(pc, n), there;
+	uint64_t hash = hash_of_stack(pc, n), there;
 	uint32_t i;
 
 	for (i = hash % STACKS;; i = (i + 1) % STACKS) {
@@ -359,7 +359,7 @@ static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, un
 	vt_tls.inside++;
 	state.backtrace(take_frame, &w);
 	vt_tls.inside--;
-	id = w.n ? number_of(w.pc, w.n) : 0;
+	id = w.n ? number_of_stack(w.pc, w.n) : 0;
 	if (s) {
 		store_in_cache(s, &w, &frame[1], skip, id);
 	}
@@ -376,8 +376,8 @@ uint32_t vt_callstack(struct vt_callstack_thread *t, unsigned skip, unsigned lev
 	}
 	frame = HAS_FRAMES ? leave_library(__builtin_frame_address(0)) : NULL;
 	if (VT_LIKELY(state.fast)) {
-		walk_frames(&w, t, frame);
-		return w.n ? number_of(w.pc, w.n) : 0;
+		walk_frame_pointers(&w, t, frame);
+		return w.n ? number_of_stack(w.pc, w.n) : 0;
 	}
 	return state.backtrace ? unwind(t, frame, skip, levels) : 0;
 }
@@ -402,14 +402,14 @@ uint32_t vt_callstack_from(
 
 		if ((uintptr_t)frame % sizeof(*frame) == 0 && (uintptr_t)frame >= low && (uintptr_t)frame < t->high &&
 			(uintptr_t)(frame + 1) < t->high) {
-			walk_frames(&w, t, frame);
+			walk_frame_pointers(&w, t, frame);
 		}
 	} else if (levels && state.fast) {
-		walk_frames(&w, t, leave_library(__builtin_frame_address(0)));
+		walk_frame_pointers(&w, t, leave_library(__builtin_frame_address(0)));
 	} else if (levels && state.backtrace) {
 		state.backtrace(take_frame, &w);
 	}
-	return w.n ? number_of(w.pc, w.n) : 0;
+	return w.n ? number_of_stack(w.pc, w.n) : 0;
 }
 
 void vt_callstack_unloaded(void)

@@ -135,7 +135,7 @@ static struct {
 	int number;
 } numbered[NUMBERS];
 
-static uint32_t place_of(int number)
+static uint32_t slot_of_number(int number)
 {
 	uint32_t i = (uint32_t)number * 2654435761u >> 16, k;
 
@@ -153,7 +153,7 @@ int vt_function_number(int number, uint32_t function)
 	uint32_t i, before;
 
 	vt_names_define();
-	i = place_of(number);
+	i = slot_of_number(number);
 	before = i < NUMBERS ? atomic_load(&numbered[i].function) : 0;
 	if (i < NUMBERS && before == 0) {
 		numbered[i].number = number;
@@ -165,7 +165,7 @@ int vt_function_number(int number, uint32_t function)
 
 uint32_t vt_function_numbered(int number)
 {
-	uint32_t i = place_of(number);
+	uint32_t i = slot_of_number(number);
 
 	return i < NUMBERS ? atomic_load_explicit(&numbered[i].function, memory_order_acquire) : 0;
 }

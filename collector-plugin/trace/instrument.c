@@ -28,14 +28,14 @@ static struct address {
 	uint32_t code; /* vt_raw_short_code() of the function, if no rule says more than to record it; else 0 */
 } * addresses;
 
-static inline uint32_t first_place(uintptr_t address)
+static inline uint32_t first_address_place(uintptr_t address)
 {
 	return (uint32_t)((uint64_t)address * 0x9e3779b97f4a7c15u >> 44);
 }
 
-static inline uint32_t known(uintptr_t address)
+static inline uint32_t find_known_address(uintptr_t address)
 {
-	uint32_t i = first_place(address), n;
+	uint32_t i = first_address_place(address), n;
 	uintptr_t there;
 
 	for (n = 0; n < 64; n++, i = (i + 1) % ADDRESSES) {
@@ -66,7 +66,7 @@ static const char *name_of(struct vt_object *o, uint64_t offset, const char *kno
 
 /* ---- first calls ---- */
 
-static uint32_t define(struct vt_collect *c, uintptr_t address)
+static uint32_t define_address(struct vt_collect *c, uintptr_t address)
 {
 	struct vt_object *o = vt_object_of(c, address);
 	Dl_info info;
@@ -95,12 +95,13 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 	}
 	vt_tls.inside++;
 	vt_lock(&vt_objects_lock);
-	id = known(address);
+	id = find_known_address(address);
 	if (!id) {
-		for (i = first_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE; n++) {
+		for (i = first_address_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE;
+			n++) {
 			i = (i + 1) % ADDRESSES;
 		}
-		id = n < 64 ? define(c, address) : 0;
+		id = n < 64 ? define_address(c, address) : 0;
 		if (id) {
 			addresses[i].function = id;
 			addresses[i].code = vt_trace_rule(id) == VT_TRACE_PLAIN ? vt_raw_short_code(id) : 0;
@@ -166,7 +167,7 @@ static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp
 	if (!c || !vt_trace_wanted) {
 		return;
 	}
-	id = known(address);
+	id = find_known_address(address);
 	if (!VT_LIKELY(id)) {
 		id = vt_self() == VT_OK ? first_call(c, address) : 0;
 	}
@@ -183,7 +184,7 @@ static __attribute__((noinline)) void exit_slow(uintptr_t address)
 	if (!vt_collect_running() || !vt_tls.trace) {
 		return;
 	}
-	id = known(address);
+	id = find_known_address(address);
 	if (vt_trace_rule(id) & VT_TRACE_PUSH) {
 		vt_trace_return(id);
 	}
@@ -205,7 +206,7 @@ static __attribute__((noinline)) void enter_counted(uintptr_t address, uintptr_t
 	ltick_t now;
 
 	if (VT_LIKELY(t && (f = t->top) < t->counted && f[-1].sp >= sp)) {
-		a = &addresses[first_place(address)];
+		a = &addresses[first_address_place(address)];
 		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && a->code)) {
 			now = tmr_read_counter();
 			if (!on ||
@@ -264,7 +265,7 @@ void __cyg_profile_func_enter(void *function, void *site)
 
 	(void)site;
 	if (VT_LIKELY(t && (f = t->top) < t->plain && f[-1].sp >= sp)) {
-		a = &addresses[first_place(address)];
+		a = &addresses[first_address_place(address)];
 		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && (code = a->code))) {
 			now = tmr_read_counter();
 			if (!vt_trace_is_sampled(now) && vt_raw_enter_short(t->stream, now, a->function, code)) {

@@ -9,7 +9,7 @@ enum { MOST = sizeof(((struct vt_trace_thread *)0)->scopes) / sizeof(struct vt_o
 
 static _Atomic uint32_t last; /* the last number that was given to an instance */
 
-static void record(unsigned type, uint32_t scope, uint32_t seqnr, uint32_t scl)
+static void record_scope(unsigned type, uint32_t scope, uint32_t seqnr, uint32_t scl)
 {
 	struct vt_raw_scope body = { scope, seqnr, scl };
 
@@ -36,7 +36,7 @@ VT_ErrorCode vt_scope_begin(uint32_t scope, uint32_t scl, int *seqnr)
 		t->n_scopes--;
 	}
 	t->scopes[t->n_scopes++] = (struct vt_open_scope){ scope, number };
-	record(VT_RAW_SCOPE_BEGIN, scope, number, scl);
+	record_scope(VT_RAW_SCOPE_BEGIN, scope, number, scl);
 	if (seqnr) {
 		*seqnr = (int)number;
 	}
@@ -59,6 +59,6 @@ VT_ErrorCode vt_scope_end(uint32_t scope, int seqnr, uint32_t scl)
 		memmove(t->scopes + i - 1, t->scopes + i, (t->n_scopes - i) * sizeof(t->scopes[0]));
 		t->n_scopes--;
 	}
-	record(VT_RAW_SCOPE_END, scope, (uint32_t)seqnr, scl);
+	record_scope(VT_RAW_SCOPE_END, scope, (uint32_t)seqnr, scl);
 	return VT_OK;
 }

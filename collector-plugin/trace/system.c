@@ -50,7 +50,7 @@ enum { NO_STATE = -1 };
 static const struct vt_system_table *table;
 static pid_t pid; /* the process that the descriptors belong to */
 
-static const char *text_of(unsigned f)
+static const char *system_name(unsigned f)
 {
 	const char *t = texts;
 
@@ -60,18 +60,18 @@ static const char *text_of(unsigned f)
 	return t;
 }
 
-static uint32_t define(struct vt_collect *c, unsigned f)
+static uint32_t define_system_function(struct vt_collect *c, unsigned f)
 {
 	uint32_t id;
 
 	vt_tls.inside++;
-	id = vt_function(c, "SYSTEM", text_of(f));
+	id = vt_function(c, "SYSTEM", system_name(f));
 	vt_tls.inside--;
 	atomic_store(&ids[f], id);
 	return id;
 }
 
-static void enter(struct vt_system_call *k, unsigned f, uintptr_t sp)
+static void enter_system_call(struct vt_system_call *k, unsigned f, uintptr_t sp)
 {
 	struct vt_collect *c = vt_collect_running();
 	uint32_t rule;
@@ -84,7 +84,7 @@ static void enter(struct vt_system_call *k, unsigned f, uintptr_t sp)
 	}
 	k->id = atomic_load_explicit(&ids[f], memory_order_relaxed);
 	if (!k->id && vt_self() == VT_OK) {
-		k->id = define(c, f);
+		k->id = define_system_function(c, f);
 	}
 	rule = vt_trace_rule(k->id);
 	if (rule & VT_TRACE_PUSH) {
@@ -94,7 +94,7 @@ static void enter(struct vt_system_call *k, unsigned f, uintptr_t sp)
 	errno = k->error;
 }
 
-static void leave(const struct vt_system_call *k)
+static void leave_system_call(const struct vt_system_call *k)
 {
 	if (k->on && vt_collect_running() && vt_tls.trace) {
 		vt_trace_return(k->id);
@@ -134,7 +134,7 @@ static void name_file(int fd, char *name, size_t size)
 	name[n] = '\0';
 }
 
-static uint32_t find_file(struct vt_collect *c, int fd)
+static uint32_t find_system_file(struct vt_collect *c, int fd)
 {
 	enum { ROOM = 4096 };
 	/* not on the stack, which may be small in a thread or a signal handler */
@@ -163,7 +163,7 @@ static void record_transfer_begin(struct vt_system_call *k, enum vt_raw_io kind,
 	/* statistics also count it if the state is not recorded */
 	if (c && k->on && (vt_trace_current() == k->id || vt_stats_wanted())) {
 		k->file = fd >= 0 && fd < DESCRIPTORS ? atomic_load_explicit(&file_of[fd], memory_order_relaxed) : 0;
-		k->file = k->file ? k->file : find_file(c, fd);
+		k->file = k->file ? k->file : find_system_file(c, fd);
 		k->kind = kind;
 		vt_trace_transfer(NULL, 1, kind, k->file, bytes);
 	} else {
@@ -181,7 +181,7 @@ static void record_transfer_end(const struct vt_system_call *k, uint64_t bytes)
 
 /* ---- start ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_system_names(const void *a, const void *b)
 {
 	return strcmp(((const struct vt_slot *)a)->symbol, ((const struct vt_slot *)b)->symbol);
 }
@@ -206,8 +206,8 @@ static int ask_rules(int rules)
 
 void vt_system_start(int rules)
 {
-	static const struct vt_system_own own = { enter, leave, record_transfer_begin, record_transfer_end,
-		forget_file };
+	static const struct vt_system_own own = { enter_system_call, leave_system_call, record_transfer_begin,
+		record_transfer_end, forget_file };
 	struct vt_slot slot[FUNCTIONS];
 	int i;
 
@@ -238,6 +238,6 @@ void vt_system_start(int rules)
 		table->next[i] = dlsym(RTLD_DEFAULT, f->next);
 		slot[i] = (struct vt_slot){ f->symbol, atomic_load(&wanted[i]) && table->next[i] ? f->own : NULL };
 	}
-	qsort(slot, FUNCTIONS, sizeof(slot[0]), compare);
+	qsort(slot, FUNCTIONS, sizeof(slot[0]), compare_system_names);
 	vt_slots_change(slot, FUNCTIONS);
 }

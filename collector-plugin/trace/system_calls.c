@@ -30,7 +30,7 @@ enum function {
 static const struct vt_system_own *own;
 static void *next[FUNCTIONS];
 
-static inline uint64_t sum(const struct iovec *v, int n)
+static inline uint64_t sum_iovec(const struct iovec *v, int n)
 {
 	uint64_t bytes = 0;
 	int i;

@@ -39,7 +39,7 @@ extern void *__libc_stack_end; /* set by the dynamic linker */
 
 /* Finds the stack of this thread. Addresses outside it (signal handlers with their own stack, coroutines) cannot be
  * compared with it. */
-static VT_SELDOM void find_stack(struct vt_trace_thread *t, int is_process)
+static VT_SELDOM void find_thread_stack(struct vt_trace_thread *t, int is_process)
 {
 	pthread_attr_t a;
 	size_t size = 0;
@@ -93,7 +93,7 @@ static VT_SELDOM int thread_begins(struct vt_collect *c, struct vt_thread *t)
 		own->frame[-1].sp = UINTPTR_MAX;
 		own->end = own->frame + ROOM;
 		own->stream = t->stream;
-		find_stack(own, t->tid == getpid());
+		find_thread_stack(own, t->tid == getpid());
 		own->stats = vt_stats_thread(c, t->number, 0);
 		if (is_on("ENTER-USERCODE")) {
 			enter_usercode(c, t, own);
@@ -561,7 +561,7 @@ static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32
 }
 
 /* Leaves the innermost state. now: needed only if the state was recorded or is counted. */
-static inline void pop(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
+static inline void pop_frame(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 {
 	struct vt_trace_frame *f = t->top - 1;
 
@@ -606,12 +606,12 @@ static __attribute__((noinline)) VT_ErrorCode leave_slowly(const ltick_t *at, ui
 		}
 		now = at ? *at : vt_ticks_now(vt_tls.collect);
 	}
-	pop(t, scl, now);
+	pop_frame(t, scl, now);
 	update_plain_limits(t);
 	return VT_OK;
 }
 
-static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_kind kind)
+static inline VT_ErrorCode leave_state(const ltick_t *at, uint32_t scl, enum vt_trace_kind kind)
 {
 	struct vt_trace_thread *t = self_quickly();
 
@@ -623,12 +623,12 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 
 VT_ErrorCode vt_trace_leave(uint32_t scl, enum vt_trace_kind kind)
 {
-	return leave(NULL, scl, kind);
+	return leave_state(NULL, scl, kind);
 }
 
 VT_ErrorCode vt_trace_leave_at(ltick_t now)
 {
-	return leave(&now, 0, VT_TRACE_FUNCTION);
+	return leave_state(&now, 0, VT_TRACE_FUNCTION);
 }
 
 VT_ErrorCode vt_trace_enter_unsampled(uint32_t function, ltick_t at)
@@ -673,7 +673,7 @@ void vt_trace_leave_unsampled(uint32_t function)
 
 	if (t && vt_tls.collect == vt_collect_running() && t->top > t->frame && t->top[-1].function == function) {
 		vt_tls.wanted = 0;
-		leave(NULL, 0, VT_TRACE_FUNCTION);
+		leave_state(NULL, 0, VT_TRACE_FUNCTION);
 		vt_tls.wanted = wanted;
 	}
 }
@@ -686,7 +686,7 @@ static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace
 	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->stack.low && sp < t->stack.high;
 }
 
-static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp, unsigned extra)
+static inline void enter_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp, unsigned extra)
 {
 	VT_ErrorCode rc;
 	struct vt_trace_thread *t = self(&rc);
@@ -701,7 +701,7 @@ static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uin
 	}
 	while (__builtin_expect(t->top > t->frame && is_over(t, t->top - 1, sp), 0)) {
 		now = now.v ? now : vt_ticks_now(vt_tls.collect);
-		pop(t, 0, now);
+		pop_frame(t, 0, now);
 	}
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
@@ -722,12 +722,12 @@ static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uin
 
 void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
 {
-	call(function, rule, address, sp, 1);
+	enter_call(function, rule, address, sp, 1);
 }
 
 void vt_trace_call_of(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
 {
-	call(function, rule, address, sp, 0);
+	enter_call(function, rule, address, sp, 0);
 }
 
 void vt_trace_jump(uintptr_t sp)
@@ -735,7 +735,7 @@ void vt_trace_jump(uintptr_t sp)
 	struct vt_trace_thread *t = vt_tls.trace;
 
 	while (!vt_tls.inside && t->top > t->frame && is_over(t, t->top - 1, sp)) {
-		pop(t, 0, vt_ticks_now(vt_tls.collect));
+		pop_frame(t, 0, vt_ticks_now(vt_tls.collect));
 	}
 }
 
@@ -760,7 +760,7 @@ void vt_trace_return(uint32_t function)
 	}
 	now = vt_ticks_now(vt_tls.collect);
 	while (t->top >= f) {
-		pop(t, 0, now);
+		pop_frame(t, 0, now);
 	}
 	update_plain_limits(t);
 }

@@ -37,7 +37,7 @@ static void set_recording(struct vt_trace_thread *t, enum vt_tls_state to)
 	t->restore = was;
 }
 
-static void scope(const char *name, int begin)
+static void record_trigger_scope(const char *name, int begin)
 {
 	uint32_t id = vt_scope_in(vt_tls.collect, "", name, 0, 0);
 
@@ -59,7 +59,7 @@ static void run_actions(struct vt_trace_thread *t, const struct vt_trigger *g, i
 
 		if (a >= VT_BEGIN_SCOPE ? !on : is_on == on) {
 			if (a == VT_BEGIN_SCOPE || a == VT_END_SCOPE) {
-				scope(g->scope[i], a == VT_BEGIN_SCOPE);
+				record_trigger_scope(g->scope[i], a == VT_BEGIN_SCOPE);
 			} else if (a != VT_RESTORE) {
 				set_recording(t, a == VT_TRACEON ? VT_TLS_ON : VT_TLS_OFF);
 			} else if (t->restore != VT_TLS_NEW) {

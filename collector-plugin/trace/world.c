@@ -13,7 +13,8 @@
 
 _Atomic uint32_t vt_world_operations[2];
 
-static void define(struct vt_collect *c, uint32_t id, enum vt_raw_comm_kind kind, int first, int last, const char *name)
+static void define_world_comm(
+	struct vt_collect *c, uint32_t id, enum vt_raw_comm_kind kind, int first, int last, const char *name)
 {
 	struct vt_raw_ranks ranks = { first, last, 1 };
 
@@ -30,9 +31,9 @@ void vt_world_define(struct vt_collect *c, int rank, int size)
 	vt_lock(&lock);
 	if (vt_trace_wanted && of != c->raw) {
 		of = c->raw;
-		define(c, VT_WORLD_ID, VT_RAW_COMM_WORLD, 0, size - 1, "COMM_WORLD");
+		define_world_comm(c, VT_WORLD_ID, VT_RAW_COMM_WORLD, 0, size - 1, "COMM_WORLD");
 		snprintf(name, sizeof(name), "COMM_SELF_#%d", rank);
-		define(c, VT_SELF_ID, VT_RAW_COMM_SELF, rank, rank, name);
+		define_world_comm(c, VT_SELF_ID, VT_RAW_COMM_SELF, rank, rank, name);
 	}
 	vt_unlock(&lock);
 }

@@ -24,44 +24,44 @@ static uint64_t real(double d)
 
 static void a_value_is_shown_with_its_factor(void)
 {
-	struct vtl_cell c = { .kind = STF_COUNTER_U8, .factor = 0.5, .hz = 1e6 };
+	struct vtr_live_cell c = { .kind = STF_COUNTER_U8, .factor = 0.5, .hz = 1e6 };
 
-	CHECK(isnan(vtl_value(&c)), "no sample");
+	CHECK(isnan(vtr_live_value(&c)), "no sample");
 	c.n = 1;
 	c.new.bits = UINT64_MAX;
-	CHECK_NEAR(vtl_value(&c), 0x1p63, 0);
+	CHECK_NEAR(vtr_live_value(&c), 0x1p63, 0);
 	c.kind = STF_COUNTER_I8;
-	CHECK_NEAR(vtl_value(&c), -0.5, 0);
+	CHECK_NEAR(vtr_live_value(&c), -0.5, 0);
 	c.kind = STF_COUNTER_F8;
 	c.new.bits = real(2.5);
-	CHECK_NEAR(vtl_value(&c), 1.25, 0);
+	CHECK_NEAR(vtr_live_value(&c), 1.25, 0);
 }
 
 static void a_total_is_shown_as_its_rate(void)
 {
-	struct vtl_cell c = { .kind = STF_COUNTER_U8, .rate = 1, .factor = 2, .hz = 1e6, .n = 1 };
+	struct vtr_live_cell c = { .kind = STF_COUNTER_U8, .rate = 1, .factor = 2, .hz = 1e6, .n = 1 };
 
-	c.new = (struct vtl_sample){ 40, 2000000 };
-	CHECK(isnan(vtl_value(&c)), "one sample has no rate");
+	c.new = (struct vtr_live_sample){ 40, 2000000 };
+	CHECK(isnan(vtr_live_value(&c)), "one sample has no rate");
 	c.n = 2;
-	c.old = (struct vtl_sample){ 10, 500000 };
-	CHECK_NEAR(vtl_value(&c), 2 * 30 / 1.5, 1e-9);
+	c.old = (struct vtr_live_sample){ 10, 500000 };
+	CHECK_NEAR(vtr_live_value(&c), 2 * 30 / 1.5, 1e-9);
 	c.old.bits = 40;
-	CHECK_NEAR(vtl_value(&c), 0, 0);
+	CHECK_NEAR(vtr_live_value(&c), 0, 0);
 	c.old.bits = 41;
-	CHECK(isnan(vtl_value(&c)), "a total that fell");
+	CHECK(isnan(vtr_live_value(&c)), "a total that fell");
 	c.old.bits = UINT64_MAX - 9; /* past the largest number */
-	CHECK_NEAR(vtl_value(&c), 2 * 50 / 1.5, 1e-9);
+	CHECK_NEAR(vtr_live_value(&c), 2 * 50 / 1.5, 1e-9);
 	c.kind = STF_COUNTER_I8;
-	CHECK_NEAR(vtl_value(&c), 2 * 50 / 1.5, 1e-9);
+	CHECK_NEAR(vtr_live_value(&c), 2 * 50 / 1.5, 1e-9);
 	c.kind = STF_COUNTER_F8;
 	c.old.bits = real(1.25);
 	c.new.bits = real(4.25);
-	CHECK_NEAR(vtl_value(&c), 2 * 3 / 1.5, 1e-9);
+	CHECK_NEAR(vtr_live_value(&c), 2 * 3 / 1.5, 1e-9);
 	c.old.tick = c.new.tick;
-	CHECK(isnan(vtl_value(&c)), "no time between them");
+	CHECK(isnan(vtr_live_value(&c)), "no time between them");
 	c.old.tick = c.new.tick + 1;
-	CHECK(isnan(vtl_value(&c)), "a step back");
+	CHECK(isnan(vtr_live_value(&c)), "a step back");
 }
 
 static void counter(struct vt_raw *r, uint32_t id, uint8_t type, int total, const char *name, const char *unit,
@@ -109,15 +109,15 @@ static struct vt_raw *write_job(int rank)
 	return r;
 }
 
-static char *printed(struct vtl_job *j, const char *only)
+static char *printed(struct vtr_live_job *j, const char *only)
 {
 	static char text[4000];
 	struct tkm_err e;
 	FILE *f = fmemopen(memset(text, 0, 1), sizeof(text), "w");
 	char *host, *end;
 
-	CHECK_INT(vtl_read(j, only, &e), 0);
-	vtl_print(f, j);
+	CHECK_INT(vtr_live_read(j, only, &e), 0);
+	vtr_live_print(f, j);
 	fclose(f);
 	for (host = text; (host = strstr(host, "\tnode ")); host++) { /* of any name */
 		end = strchr(host + 1, '\t');
@@ -126,9 +126,9 @@ static char *printed(struct vtl_job *j, const char *only)
 	return text;
 }
 
-static struct vtl_job one_job(void)
+static struct vtr_live_job one_job(void)
 {
-	struct vtl_job j = { .files = 1 };
+	struct vtr_live_job j = { .files = 1 };
 
 	j.path = calloc(1, sizeof(*j.path));
 	j.path[0] = strdup(path);
@@ -138,7 +138,7 @@ static struct vtl_job one_job(void)
 static void what_was_recorded_is_printed(void)
 {
 	struct vt_raw *r = write_job(3);
-	struct vtl_job j = one_job();
+	struct vtr_live_job j = one_job();
 
 	CHECK_STR(printed(&j, NULL),
 		"0.201\trank 3\twritten\t50\tKB/s\n"
@@ -156,27 +156,27 @@ static void what_was_recorded_is_printed(void)
 	CHECK_INT(j.running, 1);
 	CHECK_INT(j.cells, 5);
 	CHECK_INT(j.columns, 3);
-	vtl_free(&j);
+	vtr_live_free(&j);
 	CHECK(!j.path && !j.cell && !j.files, "all is given back");
 	j = one_job();
 	CHECK_STR(printed(&j, "rit"), "0.200\trank 3\twritten\t50\tKB/s\n");
-	vtl_free(&j);
+	vtr_live_free(&j);
 	vt_raw_close(r, ltick(300001000));
 	j = one_job();
 	printed(&j, NULL);
 	CHECK_INT(j.running, 0);
-	vtl_free(&j);
+	vtr_live_free(&j);
 	unlink(path);
 	j = one_job();
 	CHECK_STR(printed(&j, NULL), "");
-	vtl_free(&j);
+	vtr_live_free(&j);
 }
 
 /* Two samples in quick succession: the rate is that of the last and the one before them, not 1000 times as much. */
 static void quick_samples_make_no_rate_of_their_own(void)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .rank = -1 });
-	struct vtl_job j;
+	struct vtr_live_job j;
 	struct vt_raw_stream *s = vt_raw_stream(r);
 	const uint32_t id = 1;
 	char want[200];
@@ -191,13 +191,13 @@ static void quick_samples_make_no_rate_of_their_own(void)
 	j = one_job();
 	snprintf(want, sizeof(want), "0.205\tpid %d\tn\t%.9g\t/s\n", (int)getpid(), 4 / 0.104999999);
 	CHECK_STR(printed(&j, NULL), want);
-	vtl_free(&j);
+	vtr_live_free(&j);
 	v = 6; /* exactly the shortest time after that one */
 	vt_raw_counters(s, ltick(1000 + 200000000 + 4999999 + 5000000), 0, 1, &id, &v);
 	j = one_job();
 	snprintf(want, sizeof(want), "0.210\tpid %d\tn\t200\t/s\n", (int)getpid());
 	CHECK_STR(printed(&j, NULL), want);
-	vtl_free(&j);
+	vtr_live_free(&j);
 	vt_raw_close(r, ltick(300001000));
 }
 
@@ -206,21 +206,21 @@ static void the_largest_number_of_a_counter_is_shown(void)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .rank = 0 });
 	struct vt_raw_stream *s = vt_raw_stream(r);
-	struct vtl_job j;
+	struct vtr_live_job j;
 
 	counter(r, 1 << 20, STF_COUNTER_U8, 0, "largest", "m", 0, "");
 	counter(r, (1 << 20) + 1, STF_COUNTER_U8, 0, "beyond", "m", 0, "");
 	vt_raw_counters(s, ltick(100001000), 0, 2, (uint32_t[]){ 1 << 20, (1 << 20) + 1 }, (uint64_t[]){ 7, 8 });
 	j = one_job();
 	CHECK_STR(printed(&j, NULL), "0.100\trank 0\tlargest\t7\tm\n");
-	vtl_free(&j);
+	vtr_live_free(&j);
 	vt_raw_close(r, ltick(300001000));
 }
 
 static int found(const char *what, struct tkm_err *e)
 {
-	struct vtl_job j;
-	int rc = vtl_find(&j, what, e);
+	struct vtr_live_job j;
+	int rc = vtr_live_find(&j, what, e);
 
 	if (rc == 0) {
 		CHECK_STR(j.job, own_job);
@@ -229,7 +229,7 @@ static int found(const char *what, struct tkm_err *e)
 		CHECK_INT(j.files, 1);
 		CHECK(j.files == 1 && !strcmp(j.path[0], path), "its file");
 	}
-	vtl_free(&j);
+	vtr_live_free(&j);
 	return rc;
 }
 

@@ -206,7 +206,7 @@ static void mark_overlaps(struct vt_match_end *end, const uint32_t *order, size_
 }
 
 /* Removes sends that were cancelled or failed, and the records that say so. Returns how many ends are left. */
-static size_t take_back(struct matching *m, uint32_t *order, size_t n)
+static size_t remove_cancelled_sends(struct matching *m, uint32_t *order, size_t n)
 {
 	size_t i, k = 0;
 
@@ -251,7 +251,7 @@ static void pair_channel(struct matching *m, uint32_t *send, size_t sends, uint3
 
 	sort_indexes(send, m->spare, sends, by_post, m->end);
 	sort_indexes(receive, m->spare, receives, by_post, m->end);
-	sends = take_back(m, send, sends);
+	sends = remove_cancelled_sends(m, send, sends);
 	mark_overlaps(m->end, send, sends);
 	mark_overlaps(m->end, receive, receives);
 	if (m->unknown && receives && sends > receives) {

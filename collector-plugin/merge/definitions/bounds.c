@@ -11,14 +11,14 @@
 
 /* Was the map made from the file's own readings of the system's clocks? Such a map gives no bound relative to other
  * clocks. */
-static int is_own(const struct vt_merge *m, const struct cal_map *map)
+static int is_map_of_file(const struct vt_merge *m, const struct cal_map *map)
 {
 	return (uintptr_t)map >= (uintptr_t)m->file && (uintptr_t)map < (uintptr_t)(m->file + m->n);
 }
 
 static size_t stretches(const struct vt_merge *m, const struct vt_merge_file *f, int one_clock, struct cal_stretch *s)
 {
-	if (!is_own(m, f->map)) {
+	if (!is_map_of_file(m, f->map)) {
 		return cal_map_stretches(f->map, ltick(f->head->start_tick), ltick(f->head->end_tick), s);
 	}
 	s[0] = (struct cal_stretch){ ltick(f->head->start_tick), one_clock ? 0 : (double)NAN };

@@ -15,7 +15,7 @@
 
 /* ---- reading ---- */
 
-static struct vt_merge_comm *place(struct vt_merge_file *f, uint32_t id)
+static struct vt_merge_comm *place_communicator(struct vt_merge_file *f, uint32_t id)
 {
 	if (id < f->n_comms) {
 		return &f->comms[id];
@@ -27,7 +27,7 @@ static struct vt_merge_comm *place(struct vt_merge_file *f, uint32_t id)
 	return TKM_EXTEND(f->comms, f->n_comms, id + 1) < 0 ? NULL : &f->comms[id];
 }
 
-static int set_name(struct vt_merge_comm *c, const char *name)
+static int set_communicator_name(struct vt_merge_comm *c, const char *name)
 {
 	free(c->name);
 	c->name = strdup(name);
@@ -37,7 +37,7 @@ static int set_name(struct vt_merge_comm *c, const char *name)
 int vt_merge_see_communicator(struct vt_merge_file *f, const struct vt_raw_def *d)
 {
 	const struct vt_raw_comm_def *def = &d->communicator;
-	struct vt_merge_comm *c = place(f, d->id);
+	struct vt_merge_comm *c = place_communicator(f, d->id);
 	struct vt_raw_ranks *p;
 	size_t room;
 
@@ -45,7 +45,7 @@ int vt_merge_see_communicator(struct vt_merge_file *f, const struct vt_raw_def *
 		return d->id > vt_raw_file_size(f->raw) / 56 ? 0 : -1;
 	}
 	if (def->kind == VT_RAW_COMM_RENAMED) {
-		return set_name(c, d->name);
+		return set_communicator_name(c, d->name);
 	}
 	p = (struct vt_raw_ranks *)(uintptr_t)c->def.ranks;
 	room = c->seen;
@@ -56,7 +56,7 @@ int vt_merge_see_communicator(struct vt_merge_file *f, const struct vt_raw_def *
 	c->seen += d->n;
 	c->def = *def;
 	c->def.ranks = p;
-	return set_name(c, d->name);
+	return set_communicator_name(c, d->name);
 }
 
 /* ---- members ---- */
@@ -66,13 +66,13 @@ static uint32_t count_range(const struct vt_raw_ranks *r)
 	return r->stride ? (uint32_t)((r->last - r->first) / r->stride) + 1 : 1;
 }
 
-static uint32_t process_of(const struct vt_merge *m, int32_t rank)
+static uint32_t process_of_rank(const struct vt_merge *m, int32_t rank)
 {
 	return rank >= 0 && (uint32_t)rank < m->n_processes ? (uint32_t)rank : VT_MERGE_STRANGER;
 }
 
 /* Lists the processes of the ranges [from, to). Returns how many; out may be NULL. */
-static uint32_t expand(
+static uint32_t expand_ranges(
 	const struct vt_merge *m, const struct vt_merge_comm *c, uint32_t from, uint32_t to, uint32_t *out)
 {
 	uint32_t n = 0, i, k;
@@ -84,7 +84,8 @@ static uint32_t expand(
 		many = many <= 1u << 20 ? many : 0;
 		for (k = 0; k < many; k++, n++) {
 			if (out) {
-				out[n] = process_of(m, c->def.ranks[i].first + (int32_t)k * c->def.ranks[i].stride);
+				out[n] =
+					process_of_rank(m, c->def.ranks[i].first + (int32_t)k * c->def.ranks[i].stride);
 			}
 		}
 	}
@@ -102,16 +103,17 @@ static uint32_t lowest(const uint32_t *member, uint32_t n)
 }
 
 /* Fills in the members of a communicator as this file defines it, and which of them are its own group. */
-static int find_members(const struct vt_merge *m, struct vt_merge_comm *c, struct vt_merge_communicator *g)
+static int find_communicator_members(const struct vt_merge *m, struct vt_merge_comm *c, struct vt_merge_communicator *g)
 {
-	uint32_t own = expand(m, c, 0, c->def.n_own, NULL), other = expand(m, c, c->def.n_own, c->seen, NULL);
+	uint32_t own = expand_ranges(m, c, 0, c->def.n_own, NULL),
+		 other = expand_ranges(m, c, c->def.n_own, c->seen, NULL);
 	uint32_t *p = malloc((own + (size_t)other + 1) * sizeof(*p)), *swapped;
 
 	if (!p) {
 		return -1;
 	}
-	expand(m, c, 0, c->def.n_own, p);
-	expand(m, c, c->def.n_own, c->seen, p + own);
+	expand_ranges(m, c, 0, c->def.n_own, p);
+	expand_ranges(m, c, c->def.n_own, c->seen, p + own);
 	*g = (struct vt_merge_communicator){ .member = p, .n = own + other, .left = c->def.inter ? own : 0 };
 	c->own = 0;
 	c->n_own = own;
@@ -136,7 +138,7 @@ static int find_members(const struct vt_merge *m, struct vt_merge_comm *c, struc
 /* ---- one number for each ---- */
 
 /* The FNV-1a hash of the members, in their order. */
-static uint64_t hash(const struct vt_merge_communicator *g)
+static uint64_t hash_members(const struct vt_merge_communicator *g)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 	uint32_t i;
@@ -147,7 +149,7 @@ static uint64_t hash(const struct vt_merge_communicator *g)
 	return (h ^ g->left) * 0x100000001b3u;
 }
 
-static const char *key_of(const struct vt_merge_file *f, const struct vt_merge_comm *c,
+static const char *communicator_key(const struct vt_merge_file *f, const struct vt_merge_comm *c,
 	const struct vt_merge_communicator *g, char *key, size_t size)
 {
 	const struct vt_merge_comm *parent = c->def.parent ? vt_merge_comm(f, c->def.parent) : NULL;
@@ -165,12 +167,12 @@ static const char *key_of(const struct vt_merge_file *f, const struct vt_merge_c
 	default:
 		/* the two groups of an intercommunicator have different parents */
 		snprintf(key, size, "group %u tag %d of %u %llx", c->def.inter ? 0 : of, (int)c->def.tag, g->n,
-			(unsigned long long)hash(g));
+			(unsigned long long)hash_members(g));
 	}
 	return key;
 }
 
-static int add(struct vt_merge *m, struct vt_merge_communicator *g, const char *name)
+static int add_merged_communicator(struct vt_merge *m, struct vt_merge_communicator *g, const char *name)
 {
 
 	if (TKM_GROW(m->communicator, m->room_communicators, m->n_communicators + 1) < 0) {
@@ -208,7 +210,8 @@ static int has_two_names(const struct vt_merge_comm *c)
 		(!strncmp(c->name, merge, sizeof(merge) - 1) || !strncmp(c->name, between, sizeof(between) - 1));
 }
 
-static int number(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_comm *c, struct tkm_table *times)
+static int number_communicator(
+	struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_comm *c, struct tkm_table *times)
 {
 	struct vt_merge_communicator g = { 0 };
 	char buffer[160], numbered[200];
@@ -216,10 +219,10 @@ static int number(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_c
 	struct vt_merge_name *e;
 	int rc = 0;
 
-	if (find_members(m, c, &g) < 0) {
+	if (find_communicator_members(m, c, &g) < 0) {
 		return -1;
 	}
-	key = key_of(f, c, &g, buffer, sizeof(buffer));
+	key = communicator_key(f, c, &g, buffer, sizeof(buffer));
 	if (c->def.kind == VT_RAW_COMM_GROUP) {
 		e = vt_merge_name_entry(times, key);
 		if (!e) {
@@ -231,7 +234,7 @@ static int number(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_c
 	}
 	e = vt_merge_name_entry(&m->communicators, key);
 	if (e && !e->id) {
-		rc = add(m, &g, c->name);
+		rc = add_merged_communicator(m, &g, c->name);
 		e->id = m->n_communicators;
 		g.member = NULL;
 	} else if (e && has_two_names(c) && !m->communicator[e->id - 1].both &&
@@ -246,7 +249,7 @@ static int number(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_c
 
 /* ---- into the trace ---- */
 
-static int write_one(struct vt_merge *m, uint32_t id, const struct vt_merge_communicator *g)
+static int write_merged_communicator(struct vt_merge *m, uint32_t id, const struct vt_merge_communicator *g)
 {
 	struct stf_communicator_definition d = {
 		.id = id, .name = g->name, .size_1_1 = (uint32_t)strlen(g->name), .left_size = (int32_t)g->left
@@ -296,13 +299,13 @@ int vt_merge_write_communicators(struct vt_merge *m)
 			/* if a part of it is missing, its members are unknown */
 			if (f->comms[k].def.kind && f->comms[k].seen == f->comms[k].def.n &&
 				f->comms[k].def.n_own <= f->comms[k].seen) {
-				rc = number(m, f, &f->comms[k], &times);
+				rc = number_communicator(m, f, &f->comms[k], &times);
 			}
 		}
 		tkm_table_free(&times);
 	}
 	for (k = 0; k < m->n_communicators && rc == 0; k++) {
-		rc = write_one(m, k + 1, &m->communicator[k]);
+		rc = write_merged_communicator(m, k + 1, &m->communicator[k]);
 	}
 	return rc;
 }

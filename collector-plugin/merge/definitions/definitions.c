@@ -38,7 +38,7 @@ struct context {
 	struct vt_merge_file *f;
 };
 
-static int add_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i, uint64_t tid, const char *name)
+static int add_merged_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i, uint64_t tid, const char *name)
 {
 	struct vt_merge_thread *p;
 
@@ -58,24 +58,24 @@ static int add_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i,
 }
 
 /* Notes a thread. It has a number, or only a place so far. */
-static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
+static int define_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
 {
 	if (thread >= VT_RAW_GROUP) {
 		return 0;
 	}
 	if (thread >= VT_RAW_PLACE) {
-		return add_thread(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
+		return add_merged_thread(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
 	}
 	if (place >= VT_RAW_PLACE && place < VT_RAW_GROUP &&
 		set_id(f, &f->places, place - VT_RAW_PLACE, thread + 1) < 0) {
 		return -1;
 	}
-	return add_thread(&f->thread, &f->n_threads, thread, tid, name);
+	return add_merged_thread(&f->thread, &f->n_threads, thread, tid, name);
 }
 
 /* The number of the thread that had a place alone, plus 1; 0: it has none. A thread that ended before the sampler process looked again got
  * a number that the file does not connect with its place. */
-static uint32_t number_of(const struct vt_merge_file *f, const struct vt_merge_thread *place)
+static uint32_t number_of_lone_thread(const struct vt_merge_file *f, const struct vt_merge_thread *place)
 {
 	uint32_t n;
 
@@ -93,7 +93,7 @@ static int number_places(struct vt_merge_file *f)
 	uint32_t i, number, next = 1;
 
 	for (i = 0; i < f->n_places; i++) {
-		number = vt_merge_id(&f->places, i) ? 0 : number_of(f, &f->place[i]);
+		number = vt_merge_id(&f->places, i) ? 0 : number_of_lone_thread(f, &f->place[i]);
 		if (number && set_id(f, &f->places, i, number) < 0) {
 			return -1;
 		}
@@ -104,7 +104,7 @@ static int number_places(struct vt_merge_file *f)
 
 		number = vt_merge_id(&f->places, i);
 		if (number && !(number <= f->n_threads && f->thread[number - 1].name) &&
-			add_thread(&f->thread, &f->n_threads, number - 1, 0, p->name) < 0) {
+			add_merged_thread(&f->thread, &f->n_threads, number - 1, 0, p->name) < 0) {
 			return -1;
 		}
 		if (number || !p->there) {
@@ -113,7 +113,7 @@ static int number_places(struct vt_merge_file *f)
 		while (next < f->n_threads && f->thread[next].there) {
 			next++;
 		}
-		if (add_thread(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 ||
+		if (add_merged_thread(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 ||
 			set_id(f, &f->places, i, next + 1) < 0) {
 			return -1;
 		}
@@ -127,7 +127,7 @@ static int first_reading(const struct vt_raw_def *d, void *ctx)
 	struct vt_merge_clock clock = { d->clock.tick, d->clock.realtime_ns, d->clock.monotonic_ns, d->clock.raw_ns };
 
 	if (d->type == VT_RAW_DEF_THREAD) {
-		return see_thread(c->f, d->id, d->parent, d->tid, d->name);
+		return define_thread(c->f, d->id, d->parent, d->tid, d->name);
 	}
 	if (d->type == VT_RAW_DEF_CLOCK) {
 		if (!c->f->clocks++) {
@@ -146,7 +146,7 @@ int vt_merge_read_definitions(struct vt_merge *m)
 		struct context c = { m, &m->file[i] };
 
 		/* thread 0 always exists */
-		if (see_thread(c.f, 0, 0, c.f->head->pid, NULL) < 0 ||
+		if (define_thread(c.f, 0, 0, c.f->head->pid, NULL) < 0 ||
 			vt_raw_definitions(c.f->raw, first_reading, &c) != 0 || number_places(c.f) < 0) {
 			return tkm_fail(m->err, TKM_ERR_NOMEM, "%s: out of memory for its definitions",
 				vt_raw_file_path(c.f->raw));
@@ -169,7 +169,7 @@ static uint32_t class_id(struct context *c, const char *full, uint32_t parent)
 	return e ? e->id : 0;
 }
 
-static int see_class(struct context *c, const struct vt_raw_def *d)
+static int define_class(struct context *c, const struct vt_raw_def *d)
 {
 	uint32_t parent = vt_merge_id(&c->f->classes, d->parent), id;
 	const char *above = parent ? vt_merge_name_of(&c->m->classes, parent) : NULL;
@@ -180,7 +180,7 @@ static int see_class(struct context *c, const struct vt_raw_def *d)
 	return id ? set_id(c->f, &c->f->classes, d->id, id) : -1;
 }
 
-static const char *class_name(const struct vt_merge *m, uint32_t id)
+static const char *merged_class_name(const struct vt_merge *m, uint32_t id)
 {
 	const char *name = id ? vt_merge_name_of(&m->classes, id) : NULL;
 
@@ -195,9 +195,9 @@ static uint32_t group_willy(const struct vt_merge *m, const struct vt_merge_file
 
 /* Writes what counter_definition has no field for: what the counter counts, and the unit in which to show it (as in
  * the Intel Trace Collector guide) where it is recorded in another unit. */
-static int describe_counter(struct context *c, const struct vt_raw_def *d, uint32_t cls)
+static int describe_merged_counter(struct context *c, const struct vt_raw_def *d, uint32_t cls)
 {
-	const char *class = class_name(c->m, cls);
+	const char *class = merged_class_name(c->m, cls);
 	char text[2100];
 
 	if (d->counter.factor != 0 && *d->counter.shown_unit) {
@@ -214,7 +214,7 @@ static int describe_counter(struct context *c, const struct vt_raw_def *d, uint3
 	return 0;
 }
 
-static int see_counter(struct context *c, const struct vt_raw_def *d)
+static int define_counter(struct context *c, const struct vt_raw_def *d)
 {
 	struct stf_counter_definition s = { .type = d->counter.type,
 		.do_diff = d->counter.do_diff,
@@ -240,7 +240,8 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 		s.name = stf_writer_string(c->m->w, d->name);
 		s.willy = d->counter.where & VT_RAW_GROUP ? group_willy(c->m, c->f, d->counter.where & 0x7fffu)
 							  : STF_GROUP(VT_MERGE_ALL);
-		if (!s.name || stf_write_counter_definition(c->m->w, &s) < 0 || describe_counter(c, d, s.classid) < 0) {
+		if (!s.name || stf_write_counter_definition(c->m->w, &s) < 0 ||
+			describe_merged_counter(c, d, s.classid) < 0) {
 			return -1;
 		}
 	}
@@ -358,7 +359,7 @@ static int see_stack(struct context *c, const struct vt_raw_def *d)
 	return write_scl(c, d, key, &s);
 }
 
-static int see_scope(struct context *c, const struct vt_raw_def *d)
+static int define_scope(struct context *c, const struct vt_raw_def *d)
 {
 	struct stf_scope_definition s = { .classid = vt_merge_id(&c->f->classes, d->parent),
 		.scl1 = vt_merge_id(&c->f->scls, d->scl[0]),
@@ -465,7 +466,7 @@ static int write_members(struct context *c, const struct vt_raw_def *d, const ui
 	return set_id(c->f, &c->f->groups, d->id, e->id);
 }
 
-static int see_group(struct context *c, const struct vt_raw_def *d)
+static int define_thread_group(struct context *c, const struct vt_raw_def *d)
 {
 	uint32_t *willies, i, n = 0;
 	int rc;
@@ -499,9 +500,9 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 
 	switch (d->type) {
 	case VT_RAW_DEF_CLASS:
-		return see_class(c, d);
+		return define_class(c, d);
 	case VT_RAW_DEF_COUNTER:
-		return see_counter(c, d);
+		return define_counter(c, d);
 	case VT_RAW_DEF_FUNCTION:
 		return see_function(c, d, d->name);
 	case VT_RAW_DEF_STATISTICS:
@@ -519,11 +520,11 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 		c->m->any_paths = 1;
 		return 0;
 	case VT_RAW_DEF_SCOPE:
-		return see_scope(c, d);
+		return define_scope(c, d);
 	case VT_RAW_DEF_COMM:
 		return vt_merge_see_communicator(c->f, d);
 	case VT_RAW_DEF_GROUP:
-		return see_group(c, d);
+		return define_thread_group(c, d);
 	case VT_RAW_DEF_INFO:
 		c->f->discarded |= strcmp(d->name, VT_RAW_DISCARDED) == 0;
 		return vt_merge_info(c->m, d->name, d->text);
@@ -546,7 +547,7 @@ static int later_image(const struct vt_merge *m, const struct vt_merge_file *f, 
 	return 0;
 }
 
-static int write_processes(struct vt_merge *m)
+static int write_merged_processes(struct vt_merge *m)
 {
 	uint32_t n = m->file[m->n - 1].process + 1, *threads, i;
 	size_t k;
@@ -618,7 +619,7 @@ static int write_threads(struct vt_merge *m, const struct vt_merge_file *f)
 }
 
 /* Lists the processes of a node; node UINT32_MAX means all. */
-static int write_group(struct vt_merge *m, uint32_t id, const char *name, uint32_t node)
+static int write_node_group(struct vt_merge *m, uint32_t id, const char *name, uint32_t node)
 {
 	size_t k, n = 0, total = 0;
 	uint32_t *willies, i;
@@ -652,15 +653,15 @@ static int write_group(struct vt_merge *m, uint32_t id, const char *name, uint32
 	return rc;
 }
 
-static int write_all(struct vt_merge *m)
+static int write_merged_definitions(struct vt_merge *m)
 {
 	size_t i;
 
-	if (write_processes(m) < 0 || write_group(m, VT_MERGE_ALL, "All_Processes", UINT32_MAX) < 0) {
+	if (write_merged_processes(m) < 0 || write_node_group(m, VT_MERGE_ALL, "All_Processes", UINT32_MAX) < 0) {
 		return -1;
 	}
 	for (i = 0; i < m->n_nodes; i++) {
-		if (write_group(m, VT_MERGE_FIRST_NODE + (uint32_t)i, m->node[i].host, (uint32_t)i) < 0) {
+		if (write_node_group(m, VT_MERGE_FIRST_NODE + (uint32_t)i, m->node[i].host, (uint32_t)i) < 0) {
 			return -1;
 		}
 	}
@@ -691,7 +692,7 @@ static int write_paths(struct vt_merge *m)
 
 int vt_merge_write_definitions(struct vt_merge *m)
 {
-	if (write_all(m) == 0 && vt_merge_write_communicators(m) == 0 && write_paths(m) == 0) {
+	if (write_merged_definitions(m) == 0 && vt_merge_write_communicators(m) == 0 && write_paths(m) == 0) {
 		return 0;
 	}
 	if (stf_writer_error(m->w)->code != STF_OK) {

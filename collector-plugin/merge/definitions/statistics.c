@@ -38,7 +38,7 @@ static uint64_t units(const struct vt_merge *m, const struct vt_merge_file *f, i
 	return ticks > 0 ? (uint64_t)((double)ticks * rate + 0.5) : 0;
 }
 
-static void add(uint64_t *to, const uint64_t *v, int first)
+static void add_times_to_row(uint64_t *to, const uint64_t *v, int first)
 {
 	to[0] = first || v[0] < to[0] ? v[0] : to[0];
 	to[1] = v[1] > to[1] ? v[1] : to[1];
@@ -91,8 +91,8 @@ int vt_merge_see_statistics(
 		in[i] = units(m, f, d->row.t.inclusive[i]);
 		ex[i] = units(m, f, d->row.t.exclusive[i]);
 	}
-	add(r->inclusive, in, r->count == 0);
-	add(r->exclusive, ex, r->count == 0);
+	add_times_to_row(r->inclusive, in, r->count == 0);
+	add_times_to_row(r->exclusive, ex, r->count == 0);
 	r->count += d->row.t.count;
 	r->more += d->row.t.more;
 	r->bytes += r->others ? d->row.bytes : 0;
@@ -118,7 +118,7 @@ static void find_partner(const struct vt_merge *m, const struct vt_merge_row *r,
 	}
 }
 
-static int write_part(struct vt_merge *m, struct stf_lw_statistics *s, uint64_t bytes, uint64_t count)
+static int write_part_of_row(struct vt_merge *m, struct stf_lw_statistics *s, uint64_t bytes, uint64_t count)
 {
 	s->bytes_sent = bytes < NO_MESSAGE - 1 ? (uint32_t)bytes : NO_MESSAGE - 1;
 	s->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count; /* the field has 32 bits */
@@ -147,12 +147,12 @@ static int write_row(struct vt_merge *m, const struct vt_merge_row *r)
 		s.count = r->count > UINT32_MAX ? UINT32_MAX : (uint32_t)r->count;
 		return stf_write_lw_statistics(m->w, &s);
 	}
-	if (write_part(m, &s, mean, r->count - larger) < 0) {
+	if (write_part_of_row(m, &s, mean, r->count - larger) < 0) {
 		return -1;
 	}
 	s.minTicksIncl = s.maxTicksIncl = s.sumTicksIncl = 0;
 	s.minTicksExcl = s.maxTicksExcl = s.sumTicksExcl = 0;
-	return write_part(m, &s, mean + 1, larger);
+	return write_part_of_row(m, &s, mean + 1, larger);
 }
 
 int vt_merge_write_statistics(struct vt_merge *m)
@@ -182,15 +182,15 @@ static int more_first(const void *a, const void *b)
 	return x->exclusive != y->exclusive ? (x->exclusive < y->exclusive ? 1 : -1) : 0;
 }
 
-static const char *class_of(const struct vt_merge *m, uint32_t id)
+static const char *class_of_function(const struct vt_merge *m, uint32_t id)
 {
 	const char *name = vt_merge_name_of(&m->classes, id);
 
 	return name ? name : "";
 }
 
-static void say(const struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct vt_merge *m, const char *fmt, ...)
+static void report_statistics(const struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void report_statistics(const struct vt_merge *m, const char *fmt, ...)
 {
 	char line[400];
 	va_list ap;
@@ -207,19 +207,19 @@ static void say_functions(const struct vt_merge *m, struct sums *f, double all, 
 	uint32_t i;
 
 	if (all <= 0) {
-		say(m, "no functions were counted");
+		report_statistics(m, "no functions were counted");
 		return;
 	}
-	say(m, "%10s %12s %8s  function, by the time in it alone", "calls", "seconds", "share");
+	report_statistics(m, "%10s %12s %8s  function, by the time in it alone", "calls", "seconds", "share");
 	for (i = 0; i < 10 && f[i].calls; i++) {
 		const char *text = strchr(f[i].name, '\1');
 
-		snprintf(name, sizeof(name), "%s:%s", class_of(m, (uint32_t)strtoul(f[i].name, NULL, 10)),
+		snprintf(name, sizeof(name), "%s:%s", class_of_function(m, (uint32_t)strtoul(f[i].name, NULL, 10)),
 			text ? text + 1 : f[i].name);
-		say(m, "%10" PRIu64 " %12.6f %7.2f%%  %s", f[i].calls, (double)f[i].exclusive * m->period_s,
-			100 * (double)f[i].exclusive / all, name);
+		report_statistics(m, "%10" PRIu64 " %12.6f %7.2f%%  %s", f[i].calls,
+			(double)f[i].exclusive * m->period_s, 100 * (double)f[i].exclusive / all, name);
 	}
-	say(m, "%10s %12.6f %7.2f%%  all calls of MPI", "", mpi * m->period_s, 100 * mpi / all);
+	report_statistics(m, "%10s %12.6f %7.2f%%  all calls of MPI", "", mpi * m->period_s, 100 * mpi / all);
 }
 
 static void say_messages(const struct vt_merge *m)
@@ -241,10 +241,10 @@ static void say_messages(const struct vt_merge *m)
 	for (k = 0, i = 0; k < 65; k++) {
 		if (count[k]) {
 			if (!i++) {
-				say(m, "%10s %12s  messages sent, by size", "messages", "bytes");
+				report_statistics(m, "%10s %12s  messages sent, by size", "messages", "bytes");
 			}
-			say(m, "%10" PRIu64 " %12" PRIu64 "  of up to %" PRIu64 " bytes", count[k], bytes[k],
-				k ? ((uint64_t)2 << (k - 1)) - 1 : 0);
+			report_statistics(m, "%10" PRIu64 " %12" PRIu64 "  of up to %" PRIu64 " bytes", count[k],
+				bytes[k], k ? ((uint64_t)2 << (k - 1)) - 1 : 0);
 		}
 	}
 }
@@ -259,7 +259,7 @@ void vt_merge_say_summary(const struct vt_merge *m)
 	while (f && (e = tkm_table_next(&m->functions, e))) {
 		if (e->id && e->id <= m->next_function) {
 			f[e->id].name = tkm_table_key(e);
-			f[e->id].mpi = !strcmp(class_of(m, (uint32_t)strtoul(f[e->id].name, NULL, 10)), "MPI");
+			f[e->id].mpi = !strcmp(class_of_function(m, (uint32_t)strtoul(f[e->id].name, NULL, 10)), "MPI");
 		}
 	}
 	for (i = 0; f && i < m->n_rows; i++) {

@@ -17,7 +17,7 @@ struct run {
 	struct stx_done done;
 };
 
-static struct run begin(
+static struct run begin_bulk(
 	const struct vt_merge_part *part, const struct vt_merge_source *s, uint64_t limit, struct stx_batch to)
 {
 	struct run r = { .p = s->c.p + s->c.size,
@@ -34,7 +34,7 @@ static struct run begin(
 }
 
 /* Moves the source to the end of the run, if there is one. */
-static void end(struct vt_merge_source *s, const struct run *r)
+static void end_bulk(struct vt_merge_source *s, const struct run *r)
 {
 	s->c.p = r->p;
 	s->c.size = 0;
@@ -112,13 +112,13 @@ static uint32_t take_states(struct run *r, const struct vt_merge_states *states,
 
 static int write_states(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit)
 {
-	struct run r = begin(part, s, limit, stx_batch_states(part->w, vt_merge_willy(s->f, s->c.h.where)));
+	struct run r = begin_bulk(part, s, limit, stx_batch_states(part->w, vt_merge_willy(s->f, s->c.h.where)));
 	uint32_t n = take_states(&r, &s->states, &s->f->functions);
 
 	if (r.done.n == 0) {
 		return 0;
 	}
-	end(s, &r);
+	end_bulk(s, &r);
 	s->states.n = n;
 	s->states.scl = 0;
 	part->changes += r.done.n;
@@ -224,7 +224,7 @@ static int write_values(struct vt_merge_part *part, struct vt_merge_source *s, u
 	if (!find_counters(s, &c)) {
 		return 0;
 	}
-	r = begin(part, s, limit, stx_batch_values(part->w, vt_merge_willy(s->f, s->c.h.where)));
+	r = begin_bulk(part, s, limit, stx_batch_values(part->w, vt_merge_willy(s->f, s->c.h.where)));
 	if (c.k == 1) {
 		take_values(&r, &c, 1, &s->c.latest[c.first]);
 	} else {
@@ -233,7 +233,7 @@ static int write_values(struct vt_merge_part *part, struct vt_merge_source *s, u
 	if (r.done.n == 0) {
 		return 0;
 	}
-	end(s, &r);
+	end_bulk(s, &r);
 	part->samples += r.done.n;
 	return stx_batch_end_values(&r.to, &r.done);
 }

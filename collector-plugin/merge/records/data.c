@@ -113,17 +113,17 @@ static inline int next_record(struct vt_merge_part *part, struct vt_merge_source
 }
 
 /* sources: the array that the indexes *a and *b are of. */
-static int source_is_earlier(const void *sources, const uint32_t *a, const uint32_t *b)
+static int raw_source_is_earlier(const void *sources, const uint32_t *a, const uint32_t *b)
 {
 	const struct vt_merge_source *s = sources;
 
 	return s[*a].time != s[*b].time ? s[*a].time < s[*b].time : *a < *b;
 }
 
-TKM_HEAP(source_heap, uint32_t, source_is_earlier);
+TKM_HEAP(source_heap, uint32_t, raw_source_is_earlier);
 
 /* Counters without a definition are left out: their values would mean nothing. */
-static int write_counters(struct vt_merge_part *part, const struct vt_merge_source *s)
+static int write_sample(struct vt_merge_part *part, const struct vt_merge_source *s)
 {
 	uint64_t value[VT_RAW_MAX_COUNTERS];
 	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0, m = s->c.h.n;
@@ -156,7 +156,7 @@ static int write_counters(struct vt_merge_part *part, const struct vt_merge_sour
 
 /* Makes an event of the present record, with the states of its thread. A stream goes to another thread when its own
  * thread has ended. */
-static struct vt_merge_event event_of(struct vt_merge_source *s)
+static struct vt_merge_event event_of_source(struct vt_merge_source *s)
 {
 	return (struct vt_merge_event){ .time = s->time,
 		.ticks = s->c.now,
@@ -167,28 +167,28 @@ static struct vt_merge_event event_of(struct vt_merge_source *s)
 		.states = &s->states };
 }
 
-static int write_event(struct vt_merge_part *part, struct vt_merge_source *s)
+static int write_source_event(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	struct vt_merge_event e;
 	int rc = 0;
 
 	if (s->owner != s->c.h.where) {
 		s->closing = 1;
-		e = event_of(s);
+		e = event_of_source(s);
 		while (rc == 0 && s->states.n) {
 			rc = vt_merge_close_state(part, &e);
 		}
 		s->closing = 0;
 		s->owner = s->c.h.where;
 	}
-	e = event_of(s);
+	e = event_of_source(s);
 	return rc == 0 ? vt_merge_event(part, &e) : rc;
 }
 
 /* Closes one state that is still open at the end of a stream. */
 static int close_one(struct vt_merge_part *part, struct vt_merge_source *s)
 {
-	struct vt_merge_event e = event_of(s);
+	struct vt_merge_event e = event_of_source(s);
 
 	return vt_merge_close_state(part, &e);
 }
@@ -205,19 +205,19 @@ static int write_comment(struct vt_merge_part *part, const struct vt_merge_sourc
 	return stf_write_comment(part->w, &c);
 }
 
-static inline int write_one(struct vt_merge_part *part, struct vt_merge_source *s)
+static inline int write_raw_record(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	if (__builtin_expect(s->closing, 0)) {
 		return close_one(part, s);
 	}
 	if (s->c.h.type == VT_RAW_COUNTERS) {
-		return write_counters(part, s);
+		return write_sample(part, s);
 	}
-	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_event(part, s);
+	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_source_event(part, s);
 }
 
 /* Writes the records of the earliest source, up to the next record of any other source. */
-static int write_run(struct queue *q)
+static int write_earliest_source(struct queue *q)
 {
 	struct vt_merge_part *part = q->part;
 	uint32_t me = q->heap[0], next = UINT32_MAX;
@@ -226,11 +226,11 @@ static int write_run(struct queue *q)
 	int more = 1;
 
 	if (q->n > 1) {
-		next = q->heap[q->n > 2 && source_is_earlier(q->s, &q->heap[2], &q->heap[1]) ? 2 : 1];
+		next = q->heap[q->n > 2 && raw_source_is_earlier(q->s, &q->heap[2], &q->heap[1]) ? 2 : 1];
 		limit = q->s[next].time;
 	}
 	do {
-		if (write_one(part, s) < 0 || vt_merge_run(part, s, limit) < 0) {
+		if (write_raw_record(part, s) < 0 || vt_merge_run(part, s, limit) < 0) {
 			return -1;
 		}
 		part->last = s->time > part->last ? s->time : part->last;
@@ -269,7 +269,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 	return n;
 }
 
-static int fill(struct queue *q)
+static int fill_queue(struct queue *q)
 {
 	struct vt_merge *m = q->part->m;
 	size_t i, n = 0;
@@ -295,14 +295,14 @@ static int fill(struct queue *q)
 int vt_merge_part_data(struct vt_merge_part *part)
 {
 	struct queue q = { .part = part };
-	int rc = fill(&q);
+	int rc = fill_queue(&q);
 	size_t i;
 
 	if (rc < 0) {
 		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the streams" };
 	}
 	while (rc == 0 && q.n) {
-		if (write_run(&q) < 0) {
+		if (write_earliest_source(&q) < 0) {
 			part->error = part->error.code ? part->error : *stf_writer_error(part->w);
 			rc = -1;
 		}

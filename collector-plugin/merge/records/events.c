@@ -28,7 +28,7 @@ uint32_t vt_merge_willy(const struct vt_merge_file *f, uint16_t where)
 
 /* ---- states ---- */
 
-static int push(struct vt_merge_states *t, uint32_t function)
+static int push_state(struct vt_merge_states *t, uint32_t function)
 {
 	if (TKM_GROW(t->function, t->room, t->n + 1) < 0) {
 		return -1;
@@ -50,7 +50,7 @@ static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *
 	}
 	part->changes++;
 	e->states->scl = with.scl;
-	if (push(e->states, r.function) < 0) {
+	if (push_state(e->states, r.function) < 0) {
 		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the states" };
 		return -1;
 	}
@@ -117,7 +117,7 @@ static int state_leave(struct vt_merge_part *part, const struct vt_merge_event *
 }
 
 /* The body of a record of a scope, with the trace's ids. */
-static struct vt_raw_scope scope_of(struct vt_merge_part *part, const struct vt_merge_event *e)
+static struct vt_raw_scope scope_of_event(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
 	struct vt_raw_scope ids;
 
@@ -130,7 +130,7 @@ static struct vt_raw_scope scope_of(struct vt_merge_part *part, const struct vt_
 
 static int scope_begin(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	struct vt_raw_scope ids = scope_of(part, e);
+	struct vt_raw_scope ids = scope_of_event(part, e);
 	struct stf_enter_scope_1 with = { e->time, e->willy, ids.scope, ids.seqnr, ids.scl };
 	struct stf_enter_scope r = { e->time, e->willy, ids.scope, ids.seqnr };
 
@@ -139,7 +139,7 @@ static int scope_begin(struct vt_merge_part *part, const struct vt_merge_event *
 
 static int scope_end(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	struct vt_raw_scope ids = scope_of(part, e);
+	struct vt_raw_scope ids = scope_of_event(part, e);
 	struct stf_leave_scope_1 with = { e->time, e->willy, ids.scope, ids.seqnr, ids.scl };
 	struct stf_leave_scope r = { e->time, e->willy, ids.scope, ids.seqnr };
 

@@ -14,7 +14,7 @@
 
 /* ---- collecting ---- */
 
-static int no_memory(struct vt_merge_part *part)
+static int no_memory_for_messages(struct vt_merge_part *part)
 {
 	part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the messages" };
 	return -1;
@@ -22,7 +22,7 @@ static int no_memory(struct vt_merge_part *part)
 
 /* The time in the trace of an earlier tick of the same thread. If the clock was set in between, the nominal rate is
  * used. */
-static uint64_t time_of(const struct vt_merge *m, const struct vt_merge_event *e, int64_t ticks)
+static uint64_t time_of_tick(const struct vt_merge *m, const struct vt_merge_event *e, int64_t ticks)
 {
 	int64_t t;
 
@@ -67,10 +67,10 @@ static int whole_message(struct vt_merge_part *part, const struct vt_merge_event
 		struct vt_match_end *end = vt_match_add_end(&part->ends);
 
 		if (!end) {
-			return no_memory(part);
+			return no_memory_for_messages(part);
 		}
 		end->kind = i ? VT_MATCH_RECEIVE : VT_MATCH_SEND;
-		end->time = i ? e->time : time_of(part->m, e, e->ticks - m->since);
+		end->time = i ? e->time : time_of_tick(part->m, e, e->ticks - m->since);
 		vt_merge_see_ticks(e);
 		end->post = order_of(e->states, e->ticks - (i ? 0 : m->since));
 		end->bytes = (uint64_t)m->bytes_high << 32 | m->bytes;
@@ -107,7 +107,7 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 	}
 	end = vt_match_add_end(&part->ends);
 	if (!end) {
-		return no_memory(part);
+		return no_memory_for_messages(part);
 	}
 	end->time = e->time;
 	vt_merge_see_ticks(e);
@@ -198,9 +198,9 @@ int vt_merge_collective(struct vt_merge_part *part, const struct vt_merge_event 
 	}
 	s = vt_match_add_share(&part->shares);
 	if (!s) {
-		return no_memory(part);
+		return no_memory_for_messages(part);
 	}
-	s->begin = time_of(part->m, e, e->ticks - r.since);
+	s->begin = time_of_tick(part->m, e, e->ticks - r.since);
 	s->end = e->time;
 	s->sent = (uint64_t)r.sent_high << 32 | r.sent;
 	s->received = (uint64_t)r.received_high << 32 | r.received;
@@ -254,7 +254,7 @@ static int name_ambiguous(struct out *o, const struct stf_one_to_one_communicati
 	return stf_writer_info(o->m->w, "ambiguous", text);
 }
 
-static int write_message(void *ctx, const struct vt_match_end *s, const struct vt_match_end *r)
+static int write_matched_message(void *ctx, const struct vt_match_end *s, const struct vt_match_end *r)
 {
 	struct out *o = ctx;
 	const struct vt_match_end *one = s ? s : r;
@@ -321,7 +321,7 @@ static int define_operation(struct out *o, unsigned op)
 	return 0;
 }
 
-static int make_room(struct out *o, uint32_t n)
+static int make_room_for_members(struct out *o, uint32_t n)
 {
 	if (n > o->room) {
 		free(o->begin);
@@ -337,7 +337,7 @@ static int make_room(struct out *o, uint32_t n)
 
 /* Spreads the shares into arrays by member; the begin of a member that was not seen is unknown. Returns the earliest
  * begin. */
-static uint64_t spread(
+static uint64_t spread_shares(
 	struct out *o, const struct vt_match_share *share, size_t n, uint32_t members, uint32_t *root, int *lines)
 {
 	uint64_t first = share[0].begin;
@@ -379,7 +379,7 @@ struct operation {
 	int lines; /* the source locations of its members are known */
 };
 
-static int write_all(const struct out *o, const struct operation *p)
+static int write_shares(const struct out *o, const struct operation *p)
 {
 	return p->lines ? stf_write_all_communication_1(o->m->w,
 				  &(struct stf_all_communication_1){ .time = p->time,
@@ -463,19 +463,19 @@ static int write_all_to_all(const struct out *o, const struct operation *p)
 					  .receive_size = o->received });
 }
 
-static int write_operation(void *ctx, const struct vt_match_share *share, size_t n)
+static int write_matched_operation(void *ctx, const struct vt_match_share *share, size_t n)
 {
 	struct out *o = ctx;
 	const struct vt_merge_communicator *g = &o->m->communicator[share->communicator - 1];
 	struct operation p = { .g = g, .communicator = share->communicator, .type = (uint8_t)(share->op + 1) };
 
-	if (define_operation(o, share->op) < 0 || make_room(o, g->n) < 0) {
+	if (define_operation(o, share->op) < 0 || make_room_for_members(o, g->n) < 0) {
 		return -1;
 	}
-	p.time = spread(o, share, n, g->n, &p.root, &p.lines);
+	p.time = spread_shares(o, share, n, g->n, &p.root, &p.lines);
 	switch (p.root < g->n || o->defined[share->op] == VT_RAW_ALL ? o->defined[share->op] : VT_RAW_ALL_TO_ALL) {
 	case VT_RAW_ALL:
-		return write_all(o, &p);
+		return write_shares(o, &p);
 	case VT_RAW_ONE_TO_ALL:
 		return write_one_to_all(o, &p);
 	case VT_RAW_ALL_TO_ONE:
@@ -485,7 +485,7 @@ static int write_operation(void *ctx, const struct vt_match_share *share, size_t
 	}
 }
 
-static void say(struct vt_merge *m, const char *cls, const char *format, uint64_t n)
+static void report_matching(struct vt_merge *m, const char *cls, const char *format, uint64_t n)
 {
 	char text[300];
 
@@ -495,27 +495,31 @@ static void say(struct vt_merge *m, const char *cls, const char *format, uint64_
 	}
 }
 
-static void describe(struct out *o)
+static void describe_messages(struct out *o)
 {
 	const struct vt_match_counts *c = &o->counts;
 	struct vt_merge *m = o->m;
 
-	say(m, "messages", "%" PRIu64 " messages were matched", c->messages);
-	say(m, "messages",
+	report_matching(m, "messages", "%" PRIu64 " messages were matched", c->messages);
+	report_matching(m, "messages",
 		"%" PRIu64 " messages are ambiguous: two threads posted their sends or receives at the same time, or a "
 		"freed receive "
 		"may have taken them",
 		c->ambiguous);
-	say(m, "messages", "%" PRIu64 " receives were freed, which leaves unknown what they have received", c->freed);
-	say(m, "messages", "%" PRIu64 " collective operations", c->operations);
-	say(m, "missing", "%" PRIu64 " messages were sent whose receiving was not recorded", c->sends);
-	say(m, "missing", "%" PRIu64 " messages were received whose sending was not recorded", c->receives);
-	say(m, "missing", "%" PRIu64 " messages go to or come from processes that are not in this trace", c->outside);
-	say(m, "missing", "%" PRIu64 " messages arrived with other bytes than were sent: they were mixed up", c->sizes);
-	say(m, "missing", "%" PRIu64 " collective operations lack members, which did not record their end",
+	report_matching(m, "messages", "%" PRIu64 " receives were freed, which leaves unknown what they have received",
+		c->freed);
+	report_matching(m, "messages", "%" PRIu64 " collective operations", c->operations);
+	report_matching(m, "missing", "%" PRIu64 " messages were sent whose receiving was not recorded", c->sends);
+	report_matching(m, "missing", "%" PRIu64 " messages were received whose sending was not recorded", c->receives);
+	report_matching(m, "missing", "%" PRIu64 " messages go to or come from processes that are not in this trace",
+		c->outside);
+	report_matching(m, "missing",
+		"%" PRIu64 " messages arrived with other bytes than were sent: they were mixed up", c->sizes);
+	report_matching(m, "missing", "%" PRIu64 " collective operations lack members, which did not record their end",
 		c->incomplete);
-	say(m, "missing", "%" PRIu64 " collective operations in which members called different functions", c->mixed);
-	say(m, "missing", "%" PRIu64 " sizes are larger than a record holds, 4294967295 bytes", o->large);
+	report_matching(m, "missing", "%" PRIu64 " collective operations in which members called different functions",
+		c->mixed);
+	report_matching(m, "missing", "%" PRIu64 " sizes are larger than a record holds, 4294967295 bytes", o->large);
 }
 
 /* Moves the ends and shares of all parts into the first part. */
@@ -555,13 +559,14 @@ int vt_merge_write_messages(struct vt_merge *m, struct vt_merge_part *part, size
 		sizes[i + 1] = m->communicator[i].n;
 	}
 	if (rc == 0) {
-		rc = vt_match_messages(&part->ends, &o.counts, write_message, &o);
+		rc = vt_match_messages(&part->ends, &o.counts, write_matched_message, &o);
 	}
 	if (rc == 0) {
-		rc = vt_match_operations(&part->shares, sizes, m->n_communicators + 1, &o.counts, write_operation, &o);
+		rc = vt_match_operations(
+			&part->shares, sizes, m->n_communicators + 1, &o.counts, write_matched_operation, &o);
 	}
 	if (rc == 0) {
-		describe(&o);
+		describe_messages(&o);
 	}
 	*counts = o.counts;
 	free(o.begin);

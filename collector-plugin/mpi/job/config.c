@@ -196,7 +196,7 @@ static int triplet_member(const struct vt_job *j, const char *text, int *id)
 
 /* Defines a group from the text "name member[, member ...]", where a member is a triplet or a name. Returns 0, or -1:
  * `wrong` is the member that is not valid. */
-static int define_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
+static int define_job_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
 {
 	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
 	char name[256];
@@ -235,7 +235,7 @@ void vt_job_groups(const struct vt_job *j, int last)
 	for (i = 0; done && i < n; i++) {
 		o = vt_settings_other_nth(vt_collect_settings(), "GROUP", i);
 		wrong[0] = '\0';
-		if (!done[i] && define_group(j, o->text, wrong, sizeof(wrong)) == 0) {
+		if (!done[i] && define_job_group(j, o->text, wrong, sizeof(wrong)) == 0) {
 			done[i] = 1;
 		} else if (!done[i] && last) {
 			snprintf(why, sizeof(why),

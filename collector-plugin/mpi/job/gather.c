@@ -159,7 +159,7 @@ int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *er
 }
 
 /* Passes data from rank 0, which collects the data of all ranks, to the writer. */
-static int pass_on(struct vt_job *j, void *data, size_t size, struct tkm_err *err)
+static int pass_on_to_writer(struct vt_job *j, void *data, size_t size, struct tkm_err *err)
 {
 	return j->writer == 0 ? 0 : cal_link_send(j->link, 0, j->writer, data, size, err);
 }
@@ -176,7 +176,7 @@ static int tell_paths(struct vt_job *j, const struct cal_blobs *all, struct tkm_
 		if (me == 0) {
 			snprintf(text, sizeof(text), "%s", all->data[i]);
 		}
-		if (pass_on(j, text, sizeof(text), err) < 0) {
+		if (pass_on_to_writer(j, text, sizeof(text), err) < 0) {
 			return -1;
 		}
 		if (me == j->writer) {
@@ -231,12 +231,12 @@ static int pass_run(struct vt_job *j, struct tkm_err *err)
 		}
 		cal_run_free(&j->run);
 	}
-	rc = pass_on(j, &n, sizeof(n), err);
+	rc = pass_on_to_writer(j, &n, sizeof(n), err);
 	if (rc == 0 && n > 0 && j->link->rank == j->writer) {
 		text = malloc((size_t)n);
 	}
 	if (rc == 0 && n > 0) {
-		rc = text ? pass_on(j, text, (size_t)n, err) : -1;
+		rc = text ? pass_on_to_writer(j, text, (size_t)n, err) : -1;
 	}
 	if (j->link->rank == j->writer && rc == 0) {
 		rc = n > 0 ? cal_clk_read(text, (size_t)n, "rank 0", &j->run, err)
@@ -285,7 +285,7 @@ int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 
 /* ---- the trace ---- */
 
-static int write_clk(const struct vt_job *j, const char *trace, struct tkm_err *err)
+static int write_job_clk(const struct vt_job *j, const char *trace, struct tkm_err *err)
 {
 	struct tkm_newfile n;
 	char path[4096];
@@ -305,7 +305,7 @@ static int write_clk(const struct vt_job *j, const char *trace, struct tkm_err *
 	return tkm_newfile_commit(&n, err);
 }
 
-static int read_head(const char *path, struct vt_raw_head *h)
+static int read_raw_head(const char *path, struct vt_raw_head *h)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
@@ -318,11 +318,11 @@ static int read_head(const char *path, struct vt_raw_head *h)
 
 /* Did a rank record this file as another program (usually a wrapper script) before it went on as the present program
  * by exec? Then it has the same clock, and its end is an exec or looks like that of a killed process. */
-static int is_before(const struct vt_raw_head *now, const char *path)
+static int is_earlier_program(const struct vt_raw_head *now, const char *path)
 {
 	struct vt_raw_head was;
 
-	return read_head(path, &was) == 0 && memcmp(was.magic, now->magic, sizeof(was.magic)) == 0 &&
+	return read_raw_head(path, &was) == 0 && memcmp(was.magic, now->magic, sizeof(was.magic)) == 0 &&
 		vt_raw_may_go_on(&was) && was.pid == now->pid && was.born == now->born && now->born &&
 		was.rank == now->rank && memcmp(was.boot, now->boot, sizeof(was.boot)) == 0 &&
 		memcmp(was.job, now->job, sizeof(was.job)) == 0 &&
@@ -350,7 +350,7 @@ static int by_pid(const void *a, const void *b)
 	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static size_t folder_of(const char *path)
+static size_t folder_of_raw(const char *path)
 {
 	return (size_t)(strrchr(path, '/') + 1 - path);
 }
@@ -367,7 +367,8 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 			return 0; /* already added: two ranks have the same folder */
 		}
 	}
-	if (strcmp(path, j->path[rank]) == 0 || read_head(j->path[rank], &now) < 0 || !is_before(&now, path)) {
+	if (strcmp(path, j->path[rank]) == 0 || read_raw_head(j->path[rank], &now) < 0 ||
+		!is_earlier_program(&now, path)) {
 		return 0;
 	}
 	more = TKM_APPEND(j->in, *n);
@@ -384,7 +385,7 @@ static int look_before(
 	struct vt_job *j, size_t rank, const struct pid_of *ranks, size_t n_ranks, size_t *n, struct tkm_err *err)
 {
 	const char *own = j->path[rank];
-	size_t folder = folder_of(own), i, lo, hi;
+	size_t folder = folder_of_raw(own), i, lo, hi;
 	char path[4400];
 	struct dirent *e;
 	int rc = 0;
@@ -404,7 +405,7 @@ static int look_before(
 		for (; rc == 0 && lo < n_ranks && ranks[lo].pid == pid; lo++) {
 			const char *last = j->path[ranks[lo].rank];
 
-			if (folder_of(last) == folder && strncmp(last, own, folder) == 0) {
+			if (folder_of_raw(last) == folder && strncmp(last, own, folder) == 0) {
 				rc = add_if_before(j, ranks[lo].rank, path, n, err);
 			}
 		}
@@ -417,20 +418,20 @@ static int look_before(
 
 void vt_job_say_before(const struct vt_job *j)
 {
-	size_t folder = folder_of(j->raw_path);
+	size_t folder = folder_of_raw(j->raw_path);
 	struct vt_raw_head now;
 	char path[4400];
 	struct dirent *e;
 	DIR *d = NULL;
 
 	snprintf(path, sizeof(path), "%.*s", (int)folder, j->raw_path);
-	if (read_head(j->raw_path, &now) == 0) {
+	if (read_raw_head(j->raw_path, &now) == 0) {
 		d = opendir(path);
 	}
 	while (d && (e = readdir(d))) {
 		snprintf(path, sizeof(path), "%.*s%.300s", (int)folder, j->raw_path, e->d_name);
 		if (pid_in(e->d_name) == pid_in(j->raw_path + folder) && strcmp(path, j->raw_path) != 0 &&
-			is_before(&now, path)) {
+			is_earlier_program(&now, path)) {
 			vt_say(1, "INFO",
 				"not in the trace is what this process recorded before it became %s by exec: stftool "
 				"%s --merge "
@@ -455,7 +456,7 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 	}
 	for (i = 0; i < j->run.ranks; i++) {
 		if (j->path[i] && !j->need[i]) {
-			ranks[k++] = (struct pid_of){ pid_in(j->path[i] + folder_of(j->path[i])), i };
+			ranks[k++] = (struct pid_of){ pid_in(j->path[i] + folder_of_raw(j->path[i])), i };
 		}
 	}
 	qsort(ranks, k, sizeof(*ranks), by_pid);
@@ -463,8 +464,8 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 		const char *before = i ? j->path[i - 1] : NULL;
 
 		if (!j->path[i] || j->need[i] ||
-			(before && !j->need[i - 1] && folder_of(before) == folder_of(j->path[i]) &&
-				strncmp(before, j->path[i], folder_of(before)) == 0)) {
+			(before && !j->need[i - 1] && folder_of_raw(before) == folder_of_raw(j->path[i]) &&
+				strncmp(before, j->path[i], folder_of_raw(before)) == 0)) {
 			continue; /* usually all raw files are in one folder */
 		}
 		rc = look_before(j, i, ranks, k, n, err);
@@ -490,7 +491,7 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 	rc = vt_collect_settings()->keep_raw_events ? 0 : add_before(j, &n, err);
 	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
 	if (rc == 0) {
-		rc = write_clk(j, vt_collect_trace(), err);
+		rc = write_job_clk(j, vt_collect_trace(), err);
 		vt_collect_show(&vt_collector);
 	}
 	for (i = j->run.ranks; i < n; i++) {

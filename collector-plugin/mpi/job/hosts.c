@@ -27,7 +27,7 @@
 enum { PART = 1 << 20 };
 
 /* The host's number in the merge: the writer's host is 0, and the others follow in the order of their lowest ranks. */
-static uint32_t host_of(const struct vt_job *j, int rank)
+static uint32_t merge_host_of_rank(const struct vt_job *j, int rank)
 {
 	int writers = j->host[j->writer], own = j->host[rank];
 
@@ -40,7 +40,7 @@ static uint32_t count_hosts(const struct vt_job *j)
 	int i;
 
 	for (i = 0; i < j->ranks; i++) {
-		n = host_of(j, i) + 1 > n ? host_of(j, i) + 1 : n;
+		n = merge_host_of_rank(j, i) + 1 > n ? merge_host_of_rank(j, i) + 1 : n;
 	}
 	return n;
 }
@@ -50,7 +50,7 @@ static int leader_of(const struct vt_job *j, uint32_t host)
 {
 	int i;
 
-	for (i = 0; host > 0 && host_of(j, i) != host; i++) {
+	for (i = 0; host > 0 && merge_host_of_rank(j, i) != host; i++) {
 	}
 	return host == 0 ? j->writer : i;
 }
@@ -103,7 +103,7 @@ static int share_folder(const struct vt_job *j, int *keep)
 		lay_token(&t, (int)count_hosts(j));
 	}
 	PMPI_Bcast(&t, (int)sizeof(t), MPI_BYTE, j->writer, MPI_COMM_WORLD);
-	mine = t.ok && (leader_of(j, host_of(j, j->rank)) != j->rank || sees_token(&t));
+	mine = t.ok && (leader_of(j, merge_host_of_rank(j, j->rank)) != j->rank || sees_token(&t));
 	PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (j->rank == j->writer && t.path[0]) {
 		unlink(t.path);
@@ -129,7 +129,7 @@ static int leader_sees(const struct vt_job *j, MPI_Comm host)
 	PMPI_Comm_size(host, &n);
 	PMPI_Comm_rank(host, &me);
 	/* the writer need not be the lowest rank of its host */
-	i = leader_of(j, host_of(j, j->rank)) == j->rank ? me : 0;
+	i = leader_of(j, merge_host_of_rank(j, j->rank)) == j->rank ? me : 0;
 	PMPI_Allreduce(&i, &leader, 1, MPI_INT, MPI_MAX, host);
 	if (me == leader) {
 		all = malloc((size_t)n * sizeof(*all));
@@ -165,7 +165,7 @@ static int plan(struct vt_job *j, int shared, unsigned char *what)
 		return -1;
 	}
 	for (i = 0; i < j->ranks; i++) {
-		j->input_host[i] = what[i] ? host_of(j, i) : 0;
+		j->input_host[i] = what[i] ? merge_host_of_rank(j, i) : 0;
 		what[i] = !j->need[i]                 ? VT_BRING_NOTHING
 			: what[i] && j->input_host[i] ? VT_BRING_DEFINITIONS
 						      : VT_BRING_ALL;
@@ -225,7 +225,7 @@ static void tell_all_ranks(const struct vt_job *j, int go)
 	PMPI_Bcast(&go, 1, MPI_INT, j->writer, MPI_COMM_WORLD);
 }
 
-static int exchange(void *ctx, char *const *text, const size_t *size, char **result, size_t *result_size,
+static int exchange_with_hosts(void *ctx, char *const *text, const size_t *size, char **result, size_t *result_size,
 	void (*own)(void *arg), void *arg, struct tkm_err *err)
 {
 	struct writer *w = ctx;
@@ -251,7 +251,9 @@ static int exchange(void *ctx, char *const *text, const size_t *size, char **res
 static int as_writer(struct vt_job *j, struct tkm_err *err)
 {
 	struct writer w = { j, 0, 0 };
-	struct vt_merge_hosts hosts = { .n = count_hosts(j), .whole = &w.whole, .exchange = exchange, .ctx = &w };
+	struct vt_merge_hosts hosts = {
+		.n = count_hosts(j), .whole = &w.whole, .exchange = exchange_with_hosts, .ctx = &w
+	};
 	int rc;
 
 	rc = vt_job_merge(j, &hosts, err);
@@ -287,7 +289,7 @@ static void host_cpus(const struct vt_job *j, cpu_set_t *all)
 
 static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err)
 {
-	int leader = leader_of(j, host_of(j, j->rank)) == j->rank, go = 0, rc = 0;
+	int leader = leader_of(j, merge_host_of_rank(j, j->rank)) == j->rank, go = 0, rc = 0;
 	size_t size = 0, result_size = 0, files = 0;
 	char *text = NULL, *result = NULL;
 

@@ -55,7 +55,7 @@ static struct timespec in_a_while(double s)
 	return (struct timespec){ ts.tv_sec + ns / 1000000000, ns % 1000000000 };
 }
 
-static int is_before(const struct timespec *a, const struct timespec *b)
+static int is_timespec_before(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
@@ -72,7 +72,7 @@ static enum word wait_until_due(void)
 		int early;
 
 		soon = in_a_while(cal_pair_every_s);
-		early = p.job->clock.reference && is_before(&soon, &due);
+		early = p.job->clock.reference && is_timespec_before(&soon, &due);
 		if (pthread_cond_timedwait(&p.changed, &p.lock, early ? &soon : &due) == ETIMEDOUT) {
 			if (!early) {
 				break;
@@ -167,7 +167,7 @@ static int smallest_of_all_ranks(int mine)
 	return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS ? all : 0;
 }
 
-static void set(int *what, int to)
+static void set_period_flag(int *what, int to)
 {
 	pthread_mutex_lock(&p.lock);
 	*what = to;
@@ -175,7 +175,7 @@ static void set(int *what, int to)
 	pthread_mutex_unlock(&p.lock);
 }
 
-static int start(void)
+static int start_period_thread(void)
 {
 	pthread_condattr_t clock;
 	pthread_attr_t attr;
@@ -245,10 +245,10 @@ void vt_job_period_begin(struct vt_job *j)
 	}
 	p.job = j;
 	p.period_s = s > 1e-3 ? s : 1e-3;
-	mine = start() == 0;
+	mine = start_period_thread() == 0;
 	all = smallest_of_all_ranks(mine);
 	if (mine) {
-		set(&p.go, all ? 1 : -1);
+		set_period_flag(&p.go, all ? 1 : -1);
 		p.running = all;
 		if (!all) {
 			pthread_join(p.thread, NULL);
@@ -294,7 +294,7 @@ int vt_job_period_end(struct tkm_err *err)
 	if (!p.running) {
 		return 0;
 	}
-	set(&p.ending, 1);
+	set_period_flag(&p.ending, 1);
 	pthread_join(p.thread, NULL);
 	vt_collect_helper(VT_HELPER_CLOCK, 0);
 	p.running = 0;
@@ -313,6 +313,6 @@ int vt_job_period_end(struct tkm_err *err)
 void vt_job_period_quit(void)
 {
 	if (p.running) {
-		set(&p.quit, 1);
+		set_period_flag(&p.quit, 1);
 	}
 }

@@ -39,7 +39,7 @@ static int all_well(int rc)
 	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
 }
 
-static void say(const char *what, const struct tkm_err *err)
+static void report_job(const char *what, const struct tkm_err *err)
 {
 	vt_say(1, "WARNING", "%s: %s", what, err->text);
 }
@@ -108,14 +108,14 @@ static void begin_clocks(struct tkm_err *err)
 	}
 	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, err);
 	if (rc < 0 && err->text[0]) {
-		say("no clock session", err);
+		report_job("no clock session", err);
 	}
 	if (all_well(rc) < 0) {
 		without_link();
 	}
 }
 
-static void begin(int *argc, char ***argv)
+static void begin_job_recording(int *argc, char ***argv)
 {
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
@@ -126,7 +126,7 @@ static void begin(int *argc, char ***argv)
 	vt_hooks.no_mpi = 0;
 	rc = vt_collect_start(rank, size, argc && argv && *argv && *argc > 0 ? (*argv)[0] : NULL, &err);
 	if (rc < 0) {
-		say("nothing is recorded", &err);
+		report_job("nothing is recorded", &err);
 	}
 	job.collect = vt_collect_running();
 	job.alone = !vt_job_is_whole(&job, size);
@@ -144,11 +144,11 @@ static void begin(int *argc, char ***argv)
 	}
 	rc = vt_job_distribute(&job, size, &err);
 	if (rc < 0) {
-		say("the configuration of VT_CONFIG_RANK", &err);
+		report_job("the configuration of VT_CONFIG_RANK", &err);
 	}
 	rc = vt_job_settle_timer(&job, &err);
 	if (rc < 0) {
-		say("the timers of the ranks", &err);
+		report_job("the timers of the ranks", &err);
 	}
 	if (all_well(rc) < 0) {
 		without_link();
@@ -180,7 +180,7 @@ void vt_job_begin(int *argc, char ***argv)
 {
 	locale_t was = vt_locale_c();
 
-	begin(argc, argv);
+	begin_job_recording(argc, argv);
 	vt_locale_back(was);
 }
 
@@ -195,7 +195,7 @@ static VT_ErrorCode timesync(void)
 	rc = vt_job_period_call(&err);
 	if (rc <= 0) {
 		if (rc < 0) {
-			say("VT_timesync", &err);
+			report_job("VT_timesync", &err);
 		}
 		return rc < 0 ? VT_ERR_COMM : VT_OK;
 	}
@@ -204,7 +204,7 @@ static VT_ErrorCode timesync(void)
 	PMPI_Barrier(MPI_COMM_WORLD);
 	rc = vt_job_session(&job, CAL_MIDDLE, &err);
 	if (rc < 0) {
-		say("VT_timesync", &err);
+		report_job("VT_timesync", &err);
 	}
 	if (all_well(rc) < 0) {
 		without_link();
@@ -224,7 +224,7 @@ VT_ErrorCode vt_job_timesync(void)
 
 /* By all ranks together, before PMPI_Finalize: if a rank is gone, some launchers end the whole job, and the writer
  * with it, with an exit status of their own. */
-static void write_trace(void)
+static void write_job_trace(void)
 {
 	struct tkm_err err = { .text = "" };
 	int rc, i, keep = vt_collect_settings()->keep_raw_events;
@@ -235,7 +235,7 @@ static void write_trace(void)
 		rc = vt_job_merge(&job, NULL, &err);
 	}
 	if (job.rank == job.writer && rc < 0) {
-		say("no trace was written, the raw files are kept", &err);
+		report_job("no trace was written, the raw files are kept", &err);
 	}
 	for (i = 0; job.rank == job.writer && i < job.ranks; i++) {
 		if (job.copy[i]) {
@@ -252,7 +252,7 @@ static void write_trace(void)
 }
 
 /* Reports once for all ranks together: a line from each could be a thousand lines. */
-static void say_account(void)
+static void report_job_account(void)
 {
 	const struct vt_account *a = vt_collect_account();
 	double seconds = 1e-9 * (double)a->wall_ns;
@@ -294,7 +294,7 @@ static void end_recording(void)
 }
 
 /* Makes the clock session at the end, and the trace. */
-static void end(void)
+static void end_job_recording(void)
 {
 	struct tkm_err err = { .text = "" };
 	int rc;
@@ -307,31 +307,31 @@ static void end(void)
 	PMPI_Barrier(MPI_COMM_WORLD);
 	stop_watching();
 	if (vt_job_period_end(&err) < 0) {
-		say("clock sessions in the background ended early", &err);
+		report_job("clock sessions in the background ended early", &err);
 		err.text[0] = '\0';
 	}
 	job.clock_s -= PMPI_Wtime();
 	rc = vt_job_session(&job, CAL_END, &err);
 	job.clock_s += PMPI_Wtime();
 	if (rc < 0) {
-		say("no clock session", &err);
+		report_job("no clock session", &err);
 	} else if (job.rank == 0) {
 		vt_say(2, "INFO", "clock sessions at start and end took %.3f ms", job.clock_s * 1e3);
 	}
 	end_recording();
 	if (all_well(rc) == 0) {
-		say_account();
+		report_job_account();
 		vt_job_cpus(&job);
 		rc = vt_job_gather(&job, raw_path, &err);
 		if (rc < 0) {
-			say("no common trace", &err);
+			report_job("no common trace", &err);
 		}
 		rc = all_well(rc);
 	} else {
 		rc = -1;
 	}
 	if (rc == 0) {
-		write_trace();
+		write_job_trace();
 	}
 	without_link();
 	/* Over TCP, MPICH 4.0 does not end a connection to a rank that is already in MPI_Finalize
@@ -356,7 +356,7 @@ void vt_job_end(void)
 		vt_job_groups(&job, 1);
 	}
 	was = vt_locale_c();
-	end();
+	end_job_recording();
 	vt_locale_back(was);
 }
 
@@ -382,7 +382,7 @@ void vt_job_abort(void)
 	vt_collect_end_how(vt_has_vtsampler(), VT_RAW_ENDED_ABORT);
 }
 
-__attribute__((constructor)) static void loaded(void)
+__attribute__((constructor)) static void libvt_loaded(void)
 {
 	vt_hooks.no_mpi = 1;
 }

@@ -54,7 +54,7 @@ static int switch_option(const char *name)
 
 static const char by_default[] = "default";
 
-static int take_timer(void *ctx, const char *name, struct tkm_err *err)
+static int take_session_timer(void *ctx, const char *name, struct tkm_err *err)
 {
 	(void)ctx;
 	/* the default timer of rank 0 is chosen later, by all ranks together */
@@ -91,7 +91,7 @@ int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
 	struct cal_timer_choice choice;
 
 	j->link = cal_link_join(MPI_COMM_WORLD, err);
-	if (!j->link || cal_timers_settle(j->link, own, take_timer, NULL, &choice, err) < 0 ||
+	if (!j->link || cal_timers_settle(j->link, own, take_session_timer, NULL, &choice, err) < 0 ||
 		(!strcmp(choice.name, by_default) && settle_default(j, err) < 0)) {
 		return -1;
 	}

@@ -37,7 +37,7 @@ static void about_to_begin(int *argc, char ***argv, const char *name)
 	init.name = name;
 }
 
-static void begin(int *argc, char ***argv)
+static void begin_mpi(int *argc, char ***argv)
 {
 	if (atomic_exchange(&begun, 1) == 0) {
 		vt_mpi_depth++;
@@ -73,7 +73,7 @@ static void enter_finalize(void)
 	}
 }
 
-static void end(void)
+static void end_mpi(void)
 {
 	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
 		vt_event(); /* entering MPI_Finalize */
@@ -111,7 +111,7 @@ int MPI_Init(int *argc, char ***argv)
 	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (rc == MPI_SUCCESS) {
-		begin(argc, argv);
+		begin_mpi(argc, argv);
 	}
 	return rc;
 }
@@ -134,7 +134,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (rc == MPI_SUCCESS) {
-		begin(argc, argv);
+		begin_mpi(argc, argv);
 	}
 	return rc;
 }
@@ -144,7 +144,7 @@ int MPI_Finalize(void)
 	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", NULL);
 	int rc;
 
-	end();
+	end_mpi();
 	vt_mpi_depth++;
 	rc = next ? next() : MPI_ERR_INTERN;
 	vt_mpi_depth--;
@@ -177,7 +177,7 @@ int PMPI_Init(int *argc, char ***argv)
 	}
 	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
 	if (first && rc == MPI_SUCCESS) {
-		begin(argc, argv);
+		begin_mpi(argc, argv);
 	}
 	return rc;
 }
@@ -193,7 +193,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	}
 	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
 	if (first && rc == MPI_SUCCESS) {
-		begin(argc, argv);
+		begin_mpi(argc, argv);
 	}
 	return rc;
 }
@@ -202,7 +202,7 @@ int PMPI_Finalize(void)
 {
 	int (*next)(void) = (int (*)(void))vt_mpi_next("PMPI_Finalize", NULL);
 
-	end();
+	end_mpi();
 	return next ? next() : MPI_ERR_INTERN;
 }
 
@@ -252,7 +252,7 @@ static void init_by(void (*next)(int *), int *ierr)
 	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (is_running()) {
-		begin(NULL, NULL);
+		begin_mpi(NULL, NULL);
 	}
 }
 
@@ -280,7 +280,7 @@ static void init_thread_by(void (*next)(int *, int *, int *), int *required, int
 	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (is_running()) {
-		begin(NULL, NULL);
+		begin_mpi(NULL, NULL);
 	}
 }
 
@@ -300,7 +300,7 @@ void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
 
 static void finalize_by(void (*next)(int *), int *ierr)
 {
-	end();
+	end_mpi();
 	vt_mpi_depth++;
 	if (next) {
 		next(ierr);
@@ -370,7 +370,7 @@ static VT_ErrorCode initialize(int *argc, char ***argv)
 		atomic_store(&started_mpi, 1);
 	} else {
 		/* MPI was started by a library that is bound to MPI itself, so we have not seen it */
-		begin(argc, argv);
+		begin_mpi(argc, argv);
 	}
 	return vt_self();
 }
@@ -399,7 +399,7 @@ static VT_ErrorCode finalize(void)
 	if (atomic_load(&started_mpi)) {
 		MPI_Finalize();
 	} else if (!atomic_load(&ended)) {
-		end();
+		end_mpi();
 		on_exit(finalize_mpi, NULL);
 	}
 	return VT_OK;
