@@ -57,7 +57,7 @@ same_options() # same_options PROGRAM PAGE
 
 @test "every page passes mandoc's lint" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
-	for page in "$top"/doc/*.[13578]; do
+	for page in "$top"/doc/man/*.[13578]; do
 		case $(head -n 1 "$page") in
 		.so*) [ -f "$top/doc/man/$(sed 's,.*/,,' "$page")" ] ;; # another name of that page
 		*) mandoc -T lint -W warning "$page" ;;
@@ -156,10 +156,10 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 }
 
 @test "every installed page is distributed, and every page referred to is ours or named" {
-	for page in "$top"/doc/*.[13578]; do
+	for page in "$top"/doc/man/*.[13578]; do
 		grep -q "%D%/man/${page##*/}" "$top/doc/Makefile.inc.am"
 	done
-	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/*.[13578] | sort -u |
+	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/man/*.[13578] | sort -u |
 		grep -vx -e mpirun.1 -e gnuplot.1 -e dlopen.3 | while read -r page; do
 			[ -f "$top/doc/man/$page" ] || { echo "$page is missing"; exit 1; }
 		done
@@ -170,7 +170,7 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 		tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 12 ]
 	while read -r name; do
-		[ -f "$top/doc/man/$name.1" ] || [ -f "$top/doc/$name.8" ] || { echo "no page for $name"; false; }
+		[ -f "$top/doc/man/$name.1" ] || [ -f "$top/doc/man/$name.8" ] || { echo "no page for $name"; false; }
 	done <"$BATS_TEST_TMPDIR/programs"
 }
 
@@ -205,13 +205,16 @@ names_exist() {
 		{ before = $0 } END { print n " calls"; exit bad || n < 54 }' "$top/include/VT.h"
 }
 
-@test "calib/README.md has every folder, and names files that exist, and names that are in them" {
-	for folder in "$top"/calib/*/; do
-		folder=${folder%/}
-		grep -qE "^\| .*\b${folder##*/}/" "$top/calib/README.md" || { echo "no $folder"; false; }
+@test "each folder with rooms has a README.md with a row for each, and names files that exist" {
+	(cd "$top" && find $(sed -n 's,^\([a-z-]*\)[:/].*,\1,p' tests/layers | sort -u) -name '*.[ch]') | sed 's,/[^/]*$,,' |
+		grep -vE '^(tests|doc|contrib)(/|$)' | sort -u | sed -n 's,^\(.*\)/\([^/]*\)$,\1 \2,p' >"$BATS_TEST_TMPDIR/rooms"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/rooms")" -gt 50 ]
+	while read -r folder room; do
+		grep -qE "^\| .*\b$room/" "$top/$folder/README.md" || { echo "$folder/README.md: no $room/"; false; }
+	done <"$BATS_TEST_TMPDIR/rooms"
+	for folder in $(cut -d ' ' -f 1 "$BATS_TEST_TMPDIR/rooms" | sort -u); do
+		[ "$folder" = collector-plugin ] || names_exist "$folder/README.md" "$folder/"
 	done
-	names_exist calib/README.md calib/
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 15 ]
 }
 
 @test "lab/README.md has every folder, files that exist, and options that --help has" {
@@ -250,7 +253,7 @@ names_exist() {
 	done
 	folder=
 	sed -n 's/^| \([a-z]*\/\) |/\1 /p' README.md | while read -r folder text; do
-		for file in $(echo "$text" | grep -oE '`[a-z0-9_]+\.(c|h|def)`' | tr -d '`'); do
+		for file in $(echo "$text" | grep -oE '`[a-z0-9_/]+\.(c|h|def)`' | tr -d '`'); do
 			[ -e "$folder$file" ] || { echo "no $folder$file"; false; }
 		done
 	done
