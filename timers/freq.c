@@ -103,7 +103,8 @@ void tmr_freq_sample(struct tmr_freq_run *run)
 	}
 }
 
-static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double *y, double *w, struct tkm_err *err)
+static int fit_frequency(
+	struct tmr_freq_run *run, struct tmr_freq *out, double *x, double *y, double *w, struct tkm_err *err)
 {
 	size_t i, kept = 0;
 	struct tkm_line line;
@@ -159,7 +160,7 @@ int tmr_freq_end(struct tmr_freq_run *run, struct tmr_freq *out, struct tkm_err 
 	} else if (run->n < 4) {
 		tkm_fail(err, TKM_ERR_DATA, "frequency of %s: only %zu brackets", run->t->name, run->n);
 	} else {
-		rc = fit(run, out, scratch, scratch + run->n, scratch + 2 * run->n, err);
+		rc = fit_frequency(run, out, scratch, scratch + run->n, scratch + 2 * run->n, err);
 	}
 	free(scratch);
 	tmr_close(run->own_ref);

@@ -28,7 +28,7 @@ static const struct tmr_ops *const table[] = {
 
 static const char no_mpi[] = "this program has no MPI; timertest has it when Tickmark is built with MPI";
 
-static const struct tmr_ops *find(const char *name, size_t len)
+static const struct tmr_ops *find_timer(const char *name, size_t len)
 {
 	size_t i;
 
@@ -81,7 +81,7 @@ struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err)
 	}
 	len = strcspn(t->name, ":");
 	arg = t->name[len] ? t->name + len + 1 : NULL;
-	ops = find(t->name, len);
+	ops = find_timer(t->name, len);
 	if (!ops) {
 		if (!strcasecmp(t->name, "MPI_Wtime")) {
 			tkm_fail(err, TKM_ERR_UNAVAIL, "timer MPI_Wtime: %s", no_mpi);

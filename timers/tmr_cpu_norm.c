@@ -16,19 +16,19 @@ struct norm {
 	unsigned shift;
 };
 
-static ltick_t convert(const struct norm *n, int64_t ticks)
+static ltick_t convert_to_ns(const struct norm *n, int64_t ticks)
 {
 	return ltick((int64_t)((unsigned __int128)(uint64_t)ticks * n->mult >> n->shift));
 }
 
 static ltick_t read_norm(struct tmr_timer *t)
 {
-	return convert(t->impl, tmr_counter());
+	return convert_to_ns(t->impl, tmr_counter());
 }
 
 static ltick_t read_norm_ordered(struct tmr_timer *t)
 {
-	return convert(t->impl, tmr_counter_ordered());
+	return convert_to_ns(t->impl, tmr_counter_ordered());
 }
 
 static void close_norm(struct tmr_timer *t)

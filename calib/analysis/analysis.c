@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint64_t next_word(uint64_t *state)
+static uint64_t next_random_word(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
 
@@ -18,7 +18,7 @@ static uint64_t next_word(uint64_t *state)
 /* In (0, 1). */
 static double next_uniform(uint64_t *state)
 {
-	return ((double)(next_word(state) >> 11) + 0.5) * 0x1p-53;
+	return ((double)(next_random_word(state) >> 11) + 0.5) * 0x1p-53;
 }
 
 double cal_random_fixed(uint64_t seed, uint64_t a, uint64_t b)
@@ -76,7 +76,7 @@ static void rng_set(void *state, unsigned long seed)
 
 static unsigned long rng_get(void *state)
 {
-	return (unsigned long)(next_word(state) >> 32);
+	return (unsigned long)(next_random_word(state) >> 32);
 }
 
 static double rng_get_double(void *state)
@@ -327,7 +327,7 @@ int cal_histogram(const double *v, size_t n, double low, double high, double *co
 	return 0;
 }
 
-static int line(int rc, const struct tkm_line *fit, double *c0, double *c1)
+static int fit_regression_line(int rc, const struct tkm_line *fit, double *c0, double *c1)
 {
 	if (rc == 0) {
 		*c0 = tkm_line_at(fit, 0);
@@ -340,14 +340,14 @@ int cal_line_fit(const double *x, const double *y, size_t n, double *c0, double 
 {
 	struct tkm_line fit;
 
-	return line(tkm_line_fit(x, y, NULL, n, &fit), &fit, c0, c1);
+	return fit_regression_line(tkm_line_fit(x, y, NULL, n, &fit), &fit, c0, c1);
 }
 
 int cal_line_fit_robust(const double *x, const double *y, size_t n, double *c0, double *c1)
 {
 	struct tkm_line fit;
 
-	return line(n < 4 ? -1 : tkm_line_robust(x, y, n, NULL, &fit), &fit, c0, c1);
+	return fit_regression_line(n < 4 ? -1 : tkm_line_robust(x, y, n, NULL, &fit), &fit, c0, c1);
 }
 
 int cal_spline_of_gsl(int kind, const double *x, const double *y, size_t n, const double *at, double *found, size_t m)

@@ -24,7 +24,7 @@ struct reader {
 	struct tkm_err *err;
 };
 
-static int no_memory(const struct reader *rd)
+static int fail_clk_memory(const struct reader *rd)
 {
 	return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
 }
@@ -41,7 +41,7 @@ __attribute__((format(printf, 2, 3))) static int bad(struct reader *rd, const ch
 }
 
 /* Copies the next line that is neither empty nor a comment. Returns 1, 0 at the end, -1. */
-static int next_line(struct reader *rd)
+static int next_clk_line(struct reader *rd)
 {
 	while (rd->p < rd->end) {
 		const char *nl = memchr(rd->p, '\n', (size_t)(rd->end - rd->p));
@@ -55,7 +55,7 @@ static int next_line(struct reader *rd)
 			return bad(rd, "a zero byte in a text file");
 		}
 		if (TKM_GROW(rd->line, rd->room, len + 1) < 0) {
-			return no_memory(rd);
+			return fail_clk_memory(rd);
 		}
 		memcpy(rd->line, rd->p, len);
 		rd->line[len] = '\0';
@@ -68,7 +68,7 @@ static int next_line(struct reader *rd)
 	return 0;
 }
 
-static char *next_word(struct reader *rd)
+static char *next_clk_word(struct reader *rd)
 {
 	char *w = rd->at + strspn(rd->at, " ");
 
@@ -79,9 +79,9 @@ static char *next_word(struct reader *rd)
 	return w;
 }
 
-static int get_int(struct reader *rd, int64_t *out)
+static int get_clk_int(struct reader *rd, int64_t *out)
 {
-	char *w = next_word(rd), *end;
+	char *w = next_clk_word(rd), *end;
 
 	errno = 0;
 	*out = strtoll(w, &end, 10);
@@ -93,7 +93,7 @@ static int get_int(struct reader *rd, int64_t *out)
 
 static int get_range(struct reader *rd, int64_t low, int64_t high, int64_t *out)
 {
-	if (get_int(rd, out) < 0) {
+	if (get_clk_int(rd, out) < 0) {
 		return -1;
 	}
 	if (*out < low || *out > high) {
@@ -111,7 +111,7 @@ static int get_ticks(struct reader *rd, int64_t *out)
 /* "unknown" is NAN. The file has points; strtod wants the locale's character. */
 static int get_double(struct reader *rd, double *out)
 {
-	char *w = next_word(rd), *end, *dot = strchr(w, '.');
+	char *w = next_clk_word(rd), *end, *dot = strchr(w, '.');
 
 	if (strcmp(w, "unknown") == 0) {
 		*out = NAN;
@@ -168,14 +168,14 @@ static int read_sample(struct reader *rd, struct cal_rank *r)
 	}
 	s.kept = (int)kept;
 	if (cal_session_add(rd->open, &s) < 0) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	return 0;
 }
 
 static int read_kind(struct reader *rd, struct cal_session *s)
 {
-	const char *kind = next_word(rd);
+	const char *kind = next_clk_word(rd);
 	int k;
 
 	for (k = CAL_START; k <= CAL_END && strcmp(kind, cal_session_name((enum cal_session_kind)k)); k++) {
@@ -190,7 +190,7 @@ static int read_kind(struct reader *rd, struct cal_session *s)
 /* A word that only names the number after it. */
 static int get_named(struct reader *rd, int64_t high, int64_t *out)
 {
-	next_word(rd);
+	next_clk_word(rd);
 	return get_range(rd, 0, high, out);
 }
 
@@ -200,7 +200,7 @@ static int read_session(struct reader *rd, struct cal_rank *r)
 	int64_t used, n, lost;
 
 	if (!s) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	rd->open = s;
 	if (read_kind(rd, s) < 0 || get_named(rd, 1, &used) < 0 || get_named(rd, INT64_MAX, &n) < 0 ||
@@ -218,7 +218,7 @@ static int read_edge(struct reader *rd, struct cal_rank *r)
 	int64_t peer, at, n, lost;
 
 	if (!s) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	rd->open = s;
 	if (read_kind(rd, s) < 0 || get_named(rd, INT32_MAX, &peer) < 0 || get_named(rd, INT32_MAX, &at) < 0 ||
@@ -237,7 +237,7 @@ static int read_node(struct reader *rd, struct cal_map *m)
 	int64_t used, session = 0;
 
 	if (!n) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	if (get_ticks(rd, &n->local.v) < 0 || get_ticks(rd, &n->global.v) < 0 || get_ticks(rd, &n->low.v) < 0 ||
 		get_ticks(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
@@ -257,7 +257,7 @@ static int read_piece(struct reader *rd, struct cal_map *m)
 	struct cal_piece *p = TKM_APPEND(m->piece, m->pieces);
 
 	if (!p) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	if (get_ticks(rd, &p->local.v) < 0 || get_ticks(rd, &p->global.v) < 0 ||
 		get_range(rd, 1, INT64_MAX, &p->length) < 0 || get_range(rd, 1, INT64_MAX, &p->rise) < 0 ||
@@ -270,12 +270,12 @@ static int read_piece(struct reader *rd, struct cal_map *m)
 	return 0;
 }
 
-static int read_part(struct reader *rd, struct cal_map *m)
+static int read_clk_part(struct reader *rd, struct cal_map *m)
 {
 	struct cal_part *p = TKM_APPEND(m->part, m->parts);
 
 	if (!p) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	if (m->parts == 1 && (m->nodes || m->pieces)) {
 		return bad(rd, "a node or piece of a map before its first part");
@@ -290,7 +290,7 @@ static int read_step(struct reader *rd, struct cal_map *m)
 	int64_t certain;
 
 	if (!s) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	if (get_ticks(rd, &s->from.v) < 0 || get_ticks(rd, &s->to.v) < 0 || get_ticks(rd, &s->from_global.v) < 0 ||
 		get_ticks(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 ||
@@ -309,7 +309,7 @@ static int read_rate(struct reader *rd, struct cal_map *m)
 static int read_learned(struct reader *rd, struct cal_map *m)
 {
 	if (get_double(rd, &m->learned_low) < 0 || get_double(rd, &m->learned_high) < 0 ||
-		get_named(rd, INT64_MAX, &m->learned_for) < 0 || !next_word(rd) ||
+		get_named(rd, INT64_MAX, &m->learned_for) < 0 || !next_clk_word(rd) ||
 		get_double(rd, &m->learned_wander) < 0) {
 		return -1;
 	}
@@ -353,7 +353,8 @@ static int read_anchor(struct reader *rd, struct cal_rank *r)
 	if (r->anchors == 2) {
 		return bad(rd, "more than two anchors");
 	}
-	if (get_ticks(rd, &a->local.v) < 0 || get_int(rd, &a->realtime_ns) < 0 || get_int(rd, &a->monotonic_ns) < 0) {
+	if (get_ticks(rd, &a->local.v) < 0 || get_clk_int(rd, &a->realtime_ns) < 0 ||
+		get_clk_int(rd, &a->monotonic_ns) < 0) {
 		return -1;
 	}
 	r->anchors++;
@@ -372,7 +373,7 @@ static int read_shares_clock(struct reader *rd, struct cal_rank *r)
 	return 0;
 }
 
-static int read_pair(struct reader *rd, struct cal_rank *r)
+static int read_clk_pair(struct reader *rd, struct cal_rank *r)
 {
 	struct cal_reading p = { .local = ltick(0) };
 	int64_t over;
@@ -391,7 +392,7 @@ static int read_pair(struct reader *rd, struct cal_rank *r)
 
 static int read_disruption(struct reader *rd, struct cal_rank *r)
 {
-	char *w = next_word(rd), *end;
+	char *w = next_clk_word(rd), *end;
 	int64_t changed;
 
 	r->disruption = strtoull(w, &end, 10);
@@ -420,7 +421,7 @@ static int read_can_be_set(struct reader *rd, struct cal_rank *r)
 /* One line of a rank's block other than its first and last. Unknown keys are for later versions. */
 static int read_rank_line(struct reader *rd, struct cal_rank *r)
 {
-	const char *key = next_word(rd);
+	const char *key = next_clk_word(rd);
 	const struct {
 		const char *key;
 		char *text;
@@ -446,11 +447,11 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 		int (*read)(struct reader *, struct cal_rank *);
 	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample },
 		{ "anchor", read_anchor }, { "shares-clock-of", read_shares_clock }, { "can-be-set", read_can_be_set },
-		{ "pair", read_pair }, { "disruption-marker", read_disruption } };
+		{ "pair", read_clk_pair }, { "disruption-marker", read_disruption } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_map *);
-	} of_map[] = { { "node", read_node }, { "piece", read_piece }, { "part", read_part }, { "step", read_step },
+	} of_map[] = { { "node", read_node }, { "piece", read_piece }, { "part", read_clk_part }, { "step", read_step },
 		{ "rate", read_rate }, { "learned-rate", read_learned }, { "steps-possible", read_steps_possible } };
 	size_t i;
 
@@ -489,7 +490,7 @@ static int read_rank_block(struct reader *rd, struct cal_rank *r)
 		return -1;
 	}
 	r->rank = (int)rank;
-	while ((rc = next_line(rd)) == 1) {
+	while ((rc = next_clk_line(rd)) == 1) {
 		if (strcmp(rd->line, "end-rank") == 0) {
 			r->nominal_hz = isfinite(r->nominal_hz) ? r->nominal_hz : 0;
 			r->measured_hz = isfinite(r->measured_hz) ? r->measured_hz : 0;
@@ -507,7 +508,7 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 	struct cal_rank *r = TKM_APPEND(run->rank, run->ranks);
 
 	if (!r) {
-		return no_memory(rd);
+		return fail_clk_memory(rd);
 	}
 	if (read_rank_block(rd, r) < 0) {
 		return -1;
@@ -524,7 +525,7 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 
 static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks)
 {
-	const char *key = next_word(rd), *how;
+	const char *key = next_clk_word(rd), *how;
 	int64_t v;
 	int i;
 
@@ -541,7 +542,7 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 		return get_double(rd, &run->max_wander);
 	}
 	if (strcmp(key, "realtime-at-0") == 0) {
-		return get_int(rd, &run->realtime0_ns);
+		return get_clk_int(rd, &run->realtime0_ns);
 	}
 	if (strcmp(key, "end") == 0) {
 		return get_ticks(rd, &run->end.v);
@@ -550,7 +551,7 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 		return get_range(rd, 1, INT32_MAX, ranks);
 	}
 	if (strcmp(key, "interpolation") == 0) {
-		how = next_word(rd);
+		how = next_clk_word(rd);
 		for (i = 0; i < CAL_INTERPOLATIONS && strcmp(how, cal_interpolation_name((enum cal_interpolation)i));
 			i++) {
 		}
@@ -630,18 +631,18 @@ static int check_whole(struct reader *rd, const struct cal_run *run, int64_t ran
 	return 0;
 }
 
-static int read_file(struct reader *rd, struct cal_run *run)
+static int read_clk_file(struct reader *rd, struct cal_run *run)
 {
 	int64_t ranks = -1;
 	int rc;
 
-	if (next_line(rd) != 1 ||
+	if (next_clk_line(rd) != 1 ||
 		(strcmp(rd->line, "TICKMARK-CLK 1") != 0 && strcmp(rd->line, "TICKMARK-CLK 2") != 0 &&
 			strcmp(rd->line, "TICKMARK-CLK 3") != 0)) {
 		return bad(
 			rd, "not correction data of version 1, 2 or 3 (the first line must be TICKMARK-CLK 1, 2 or 3)");
 	}
-	while ((rc = next_line(rd)) == 1) {
+	while ((rc = next_clk_line(rd)) == 1) {
 		if (strcmp(rd->line, "end-file") == 0) {
 			return check_whole(rd, run, ranks);
 		}
@@ -662,7 +663,7 @@ static int read_file(struct reader *rd, struct cal_run *run)
 }
 
 /* Gives the maps the pairs of their clocks. Contradicted assumptions in the file stay contradicted. */
-static int attach(struct cal_run *run, struct tkm_err *err)
+static int attach_samples(struct cal_run *run, struct tkm_err *err)
 {
 	size_t i;
 
@@ -678,9 +679,9 @@ int cal_clk_read(const char *text, size_t length, const char *name, struct cal_r
 	int rc;
 
 	memset(run, 0, sizeof(*run));
-	rc = read_file(&rd, run);
+	rc = read_clk_file(&rd, run);
 	if (rc == 0) {
-		rc = attach(run, err);
+		rc = attach_samples(run, err);
 	}
 	free(rd.line);
 	if (rc < 0) {
@@ -695,8 +696,8 @@ int cal_clk_read_rank(const char *text, size_t length, const char *name, struct 
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	rc = next_line(&rd);
-	if (rc == 1 && strcmp(next_word(&rd), "rank") == 0) {
+	rc = next_clk_line(&rd);
+	if (rc == 1 && strcmp(next_clk_word(&rd), "rank") == 0) {
 		rc = read_rank_block(&rd, r);
 	} else if (rc >= 0) {
 		rc = bad(&rd, "no rank block");

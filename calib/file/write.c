@@ -50,7 +50,7 @@ static void put_key_double(FILE *f, const char *key, double v)
 	putc('\n', f);
 }
 
-static void write_samples(FILE *f, const struct cal_session *s)
+static void write_clk_samples(FILE *f, const struct cal_session *s)
 {
 	size_t i;
 
@@ -115,7 +115,7 @@ static void write_findings(FILE *f, const struct cal_rank *r)
 	}
 }
 
-static void write_part(FILE *f, const struct cal_map *m, const struct cal_part *part)
+static void write_clk_part(FILE *f, const struct cal_map *m, const struct cal_part *part)
 {
 	size_t i;
 
@@ -145,14 +145,14 @@ static void write_sessions(FILE *f, const struct cal_rank *r, size_t from, size_
 
 		fprintf(f, "session %s used %d samples %zu lost %zu\n", cal_session_name(s->kind), s->used, s->n,
 			s->lost);
-		write_samples(f, s);
+		write_clk_samples(f, s);
 	}
 	for (i = from_edge; i < r->edges; i++) {
 		const struct cal_session *s = &r->edge[i];
 
 		fprintf(f, "edge %s with %d session %zu samples %zu lost %zu\n", cal_session_name(s->kind), s->peer,
 			s->at, s->n, s->lost);
-		write_samples(f, s);
+		write_clk_samples(f, s);
 	}
 }
 
@@ -187,7 +187,7 @@ static void write_map(FILE *f, const struct cal_map *m, double assumed)
 		}
 	}
 	if (m->parts < 2) {
-		write_part(f, m, &whole);
+		write_clk_part(f, m, &whole);
 		return;
 	}
 	for (i = 0; i < m->parts; i++) {
@@ -201,7 +201,7 @@ static void write_map(FILE *f, const struct cal_map *m, double assumed)
 			fprintf(f, " %d\n", s->certain);
 		}
 		fputs("part\n", f);
-		write_part(f, m, &m->part[i]);
+		write_clk_part(f, m, &m->part[i]);
 	}
 }
 

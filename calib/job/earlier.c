@@ -15,7 +15,7 @@ struct who {
 	char host[128], boot_id[40], timer[256], reference[256];
 };
 
-static struct cal_rank rank_of(const char *data)
+static struct cal_rank earlier_rank(const char *data)
 {
 	struct cal_rank r = { .rank = 0 };
 	struct who who;
@@ -29,7 +29,7 @@ static struct cal_rank rank_of(const char *data)
 }
 
 /* Rank 0. Never fails: j->earlier_why says why nothing is known. */
-static void look_up(struct cal_job *j, const struct cal_blobs *all)
+static void look_up_earlier(struct cal_job *j, const struct cal_blobs *all)
 {
 	struct tkm_err why = { .text = "" };
 	struct cal_rank master, child;
@@ -40,9 +40,9 @@ static void look_up(struct cal_job *j, const struct cal_blobs *all)
 		snprintf(j->earlier_why, sizeof(j->earlier_why), "%.*s", (int)sizeof(j->earlier_why) - 1, why.text);
 		return;
 	}
-	master = rank_of(all->data[0]);
+	master = earlier_rank(all->data[0]);
 	for (i = 1; i < all->n; i++) {
-		child = rank_of(all->data[i]);
+		child = earlier_rank(all->data[i]);
 		j->earlier_known += cal_earlier_rate(&earlier, &child, &master, j->o.max_wander, &j->earlier[2 * i],
 					    &j->earlier[2 * i + 1]) == 0;
 	}
@@ -73,7 +73,7 @@ int cal_job_look_up_earlier(struct cal_job *j, struct tkm_err *err)
 	memcpy(me.reference, j->rank.reference, sizeof(me.reference));
 	rc = cal_link_gather(j->link, &me, sizeof(me), &all, err);
 	if (rc == 0 && j->link->rank <= 0) {
-		look_up(j, &all);
+		look_up_earlier(j, &all);
 	}
 	cal_blobs_free(&all);
 	return rc < 0 ? rc : cal_link_bcast(j->link, j->earlier, 2 * n * sizeof(*j->earlier), err);

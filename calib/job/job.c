@@ -30,7 +30,7 @@ struct cal_job_options cal_job_defaults(void)
 		.interpolation = CAL_CUBIC };
 }
 
-static void describe(struct cal_job *j)
+static void describe_job_rank(struct cal_job *j)
 {
 	const struct tmr_timer *t = j->link->timer;
 	struct cal_rank *r = &j->rank;
@@ -92,7 +92,7 @@ static void choose_clock_sharing(struct cal_job *j)
 	}
 }
 
-static int make_plan(struct cal_job *j, struct tkm_err *err)
+static int make_job_plan(struct cal_job *j, struct tkm_err *err)
 {
 	int n = j->link->size, members = 1, i, rc;
 	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
@@ -219,7 +219,7 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	if (!j->place || !j->exchanges || !j->hz || !j->tie || !j->tick) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", link->size);
 	}
-	describe(j);
+	describe_job_rank(j);
 	own = measure_tick(link->timer);
 	own_s = (isfinite(own.lag_ticks) ? own.lag_ticks : 1) / link->timer->hz;
 	if (cal_domains_find(link, link->timer, own_s, o->prove_s, j->place, err) < 0 || share_hz(j, err) < 0 ||
@@ -228,7 +228,7 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	}
 	j->rank.effective_tick_s = lag_s(j, link->rank);
 	choose_clock_sharing(j);
-	if (choose_clock(j, err) < 0 || make_plan(j, err) < 0 ||
+	if (choose_clock(j, err) < 0 || make_job_plan(j, err) < 0 ||
 		(o->learn_from && cal_job_look_up_earlier(j, err) < 0)) {
 		return -1;
 	}
@@ -378,7 +378,7 @@ double cal_job_due(struct cal_job *j, ltick_t now, double target_s)
 	return m ? cal_map_lasts(m, now, target_s) : 0;
 }
 
-static int read_all(const struct cal_blobs *all, struct cal_run *run, struct tkm_err *err)
+static int read_job_ranks(const struct cal_blobs *all, struct cal_run *run, struct tkm_err *err)
 {
 	int i, rc = 0;
 
@@ -413,7 +413,7 @@ int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err)
 	rc = cal_link_gather(j->link, text ? text : "", length, &all, err);
 	free(text);
 	if (rc == 0 && j->link->rank == 0) {
-		rc = read_all(&all, run, err);
+		rc = read_job_ranks(&all, run, err);
 		if (rc == 0) {
 			rc = cal_solve(run, j->o.skip, err);
 		}

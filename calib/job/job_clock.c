@@ -79,14 +79,14 @@ void cal_job_close_reference(struct cal_job *j)
 }
 
 /* Sessions and another thread that calls cal_job_pair() must not use the pairs at the same time. */
-static void lock(struct cal_job *j)
+static void lock_job_clock(struct cal_job *j)
 {
 	while (atomic_flag_test_and_set_explicit(&j->pairs_taken, memory_order_acquire)) {
 		sched_yield();
 	}
 }
 
-static void unlock(struct cal_job *j)
+static void unlock_job_clock(struct cal_job *j)
 {
 	atomic_flag_clear_explicit(&j->pairs_taken, memory_order_release);
 }
@@ -100,7 +100,7 @@ void cal_job_pair(struct cal_job *j)
 		/* a missing pair only makes the bound wider */
 		cal_pairs_take(&j->rank.pairs, j->timer, j->reference, (int)j->sessions, NULL);
 	}
-	unlock(j);
+	unlock_job_clock(j);
 }
 
 int cal_job_pair_now(struct cal_job *j, struct tkm_err *err)
@@ -110,9 +110,9 @@ int cal_job_pair_now(struct cal_job *j, struct tkm_err *err)
 	if (!j->reference) {
 		return 0;
 	}
-	lock(j);
+	lock_job_clock(j);
 	rc = cal_pairs_take(&j->rank.pairs, j->timer, j->reference, (int)j->sessions, err);
-	unlock(j);
+	unlock_job_clock(j);
 	return rc;
 }
 
@@ -120,9 +120,9 @@ int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err)
 {
 	int rc;
 
-	lock(j);
+	lock_job_clock(j);
 	rc = cal_clk_write_new(f, &j->rank, &j->kept, err);
-	unlock(j);
+	unlock_job_clock(j);
 	return rc;
 }
 
@@ -133,18 +133,18 @@ int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct
 	if (!j->reference) {
 		return 0;
 	}
-	lock(j);
+	lock_job_clock(j);
 	rc = cal_clk_add_pairs(text, length, &j->rank.pairs, err);
-	unlock(j);
+	unlock_job_clock(j);
 	return rc;
 }
 
 void cal_job_stop_pairs(struct cal_job *j)
 {
 	if (j->reference) {
-		lock(j);
+		lock_job_clock(j);
 		j->pairs_stopped = 1;
-		unlock(j);
+		unlock_job_clock(j);
 	}
 }
 
@@ -158,14 +158,14 @@ int cal_job_recent_pairs(struct cal_job *j, struct tkm_err *err)
 		return 0;
 	}
 	cal_pairs_free(&j->online.map.pairs);
-	lock(j);
+	lock_job_clock(j);
 	some = *all;
 	some.n = all->n < RECENT ? all->n : RECENT;
 	some.pair = all->pair + (all->n - some.n);
 	some.branch = NULL;
 	some.branches = 0;
 	rc = cal_pairs_copy(&j->online.map.pairs, &some);
-	unlock(j);
+	unlock_job_clock(j);
 	if (rc < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for readings of the clock");
 	}

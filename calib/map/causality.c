@@ -51,7 +51,7 @@ struct cal_causality {
 /* ---- messages on their way ---- */
 
 /* Finds the other end of a new event's message, or remembers the event. */
-static int match(struct cal_causality *c, uint64_t number)
+static int match_receive(struct cal_causality *c, uint64_t number)
 {
 	struct waiting *w = &c->w[number - c->base];
 	struct open_end *end;
@@ -185,7 +185,7 @@ static void move_stamps(struct cal_causality *c, size_t n)
 
 /* ---- handing back ---- */
 
-static void count(struct cal_causality *c, const struct waiting *w)
+static void count_moved(struct cal_causality *c, const struct waiting *w)
 {
 	int64_t shift = w->now > w->e.stamp ? w->now - w->e.stamp : w->e.stamp - w->now;
 
@@ -233,7 +233,7 @@ static int repair_waiting(struct cal_causality *c, int64_t until, struct tkm_err
 		struct waiting *w = &c->w[i];
 		struct cal_event e = w->e;
 
-		count(c, w);
+		count_moved(c, w);
 		part(c, w);
 		c->returned[e.rank] = w->now;
 		e.stamp = w->now;
@@ -279,7 +279,7 @@ struct cal_causality *cal_causality_open(int ranks, int64_t latency, cal_event_o
 	return c;
 }
 
-static int make_room(struct cal_causality *c)
+static int make_message_room(struct cal_causality *c)
 {
 	size_t room = c->room;
 
@@ -301,7 +301,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 		return -1;
 	}
 	number = c->base + c->n;
-	if (make_room(c) < 0) {
+	if (make_message_room(c) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu events", c->n);
 	}
 	c->w[c->n++] = (struct waiting){ .e = *e, .before = c->last[e->rank], .after = none, .other = none };
@@ -312,7 +312,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 	c->last[e->rank] = number;
 	c->newest = e->stamp;
 	c->widest = max64(c->widest, e->band);
-	return match(c, number) < 0
+	return match_receive(c, number) < 0
 		? tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu messages", tkm_table_count(&c->ends))
 		: 0;
 }

@@ -44,7 +44,8 @@ static int slope_is_known(const struct cal_map *m, const struct cal_node *a, con
 
 /* The used nodes of the part, without those that are too close after another; the first and the last
  * stay. wanted[] are taken in any case. */
-static void choose(const struct cal_map *m, const struct cal_part *p, const unsigned char *wanted, struct knots *k)
+static void choose_knots(
+	const struct cal_map *m, const struct cal_part *p, const unsigned char *wanted, struct knots *k)
 {
 	size_t i, last = p->node + p->nodes;
 
@@ -75,14 +76,14 @@ static void choose(const struct cal_map *m, const struct cal_part *p, const unsi
 }
 
 /* How far a point is likely to be off. Its scatter does not show the effect of paths of unequal length. */
-static double likely(const struct cal_node *n)
+static double knot_error(const struct cal_node *n)
 {
 	return fmax(fmax(2 * n->sigma, 0.1 * 0.5 * (double)gtick_sub(n->high, n->low)), 1);
 }
 
 /* The points of the knots, without what is only their scatter: where sessions follow each other closely, a curve through all of them
  * would swing with it through the long gaps beside them. */
-static int smooth(const struct cal_map *m, struct knots *k, struct tkm_err *err)
+static int smooth_curve_nodes(const struct cal_map *m, struct knots *k, struct tkm_err *err)
 {
 	struct cal_smooth_point *p = calloc(k->n + 1, sizeof(*p));
 	double *value = malloc((k->n + 1) * sizeof(*value)), rate;
@@ -95,7 +96,7 @@ static int smooth(const struct cal_map *m, struct knots *k, struct tkm_err *err)
 		for (i = 0; i < k->n; i++) {
 			p[i].x = (double)ltick_sub(k->local[i], k->local[0]) * rate;
 			p[i].y = (double)gtick_sub(k->global[i], k->global[0]) - p[i].x;
-			p[i].sigma = likely(&m->node[k->node[i]]);
+			p[i].sigma = knot_error(&m->node[k->node[i]]);
 		}
 		rc = cal_smooth(p, k->n, m->max_wander, value) < 0
 			? tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory")
@@ -189,8 +190,8 @@ static int part_spline(const struct cal_map *m, const struct cal_part *p, enum c
 	int rc = wanted ? 0 : tkm_fail(&why, TKM_ERR_NOMEM, "clock map: out of memory");
 
 	while (rc == 0) {
-		choose(m, p, wanted, k);
-		rc = kind == CAL_SPLINE_CUBIC ? smooth(m, k, &why) : 0;
+		choose_knots(m, p, wanted, k);
+		rc = kind == CAL_SPLINE_CUBIC ? smooth_curve_nodes(m, k, &why) : 0;
 		rc = rc < 0 ? rc : spline(m, k, kind, out, &why);
 		if (rc < 0 && kind == CAL_SPLINE_CUBIC && why.code != TKM_ERR_NOMEM) {
 			/* it would go back; this one never does */
@@ -269,7 +270,7 @@ int cal_curve(struct cal_map *m, int straight, enum cal_spline kind, double nomi
 	for (i = 0; i < m->parts && rc == 0; i++) {
 		struct cal_part *p = &m->part[i];
 
-		choose(m, p, none, &k);
+		choose_knots(m, p, none, &k);
 		if (m->parts > 1 && k.n == 2 && !slope_is_known(m, &m->node[k.node[0]], &m->node[k.node[1]])) {
 			k.n = 1; /* too short a part to know its rate, and the gap after it may be long */
 		}

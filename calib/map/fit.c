@@ -27,12 +27,12 @@ static double master_middle(const struct cal_sample *p, ltick_t master0)
 }
 
 /* Local middle of a sample, as a difference from a reference. */
-static double middle(const struct cal_sample *p, ltick_t local0)
+static double sample_middle(const struct cal_sample *p, ltick_t local0)
 {
 	return 0.5 * ((double)ltick_sub(p->send, local0) + (double)ltick_sub(p->recv, local0));
 }
 
-static size_t collect(
+static size_t collect_samples(
 	const struct cal_session *session, size_t sessions, const struct cal_line *ref, double *x, double *y)
 {
 	size_t n = 0, k, i;
@@ -48,7 +48,7 @@ static size_t collect(
 			const struct cal_sample *p = &session[k].sample[i];
 
 			if (p->kept) {
-				x[n] = middle(p, ref->local0);
+				x[n] = sample_middle(p, ref->local0);
 				y[n++] = master_middle(p, ref->master0);
 			}
 		}
@@ -82,7 +82,7 @@ int cal_fit_line(
 	if (!x) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock fit: out of memory for %zu samples", total);
 	}
-	n = collect(session, sessions, out, x, x + total);
+	n = collect_samples(session, sessions, out, x, x + total);
 	/* y minus the nominal line first: what is left is small, so rounding is too */
 	for (i = 0; i < n; i++) {
 		x[total + i] -= nominal * x[i];
@@ -152,9 +152,9 @@ static size_t mean_middle(const struct cal_session *s, const struct cal_sample *
 		const struct cal_sample *p = &s->sample[i];
 
 		if (gated >= 0 ? cal_rtt(p, slope) <= gated : p->kept) {
-			*mx += middle(p, ref->send);
+			*mx += sample_middle(p, ref->send);
 			*my += master_middle(p, ref->master_in);
-			off = master_middle(p, ref->master_in) - slope * middle(p, ref->send);
+			off = master_middle(p, ref->master_in) - slope * sample_middle(p, ref->send);
 			sum += off;
 			squares += off * off;
 			n++;

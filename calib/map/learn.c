@@ -52,7 +52,7 @@ int cal_learn_refuted(const struct cal_map *m, const struct cal_node *n)
 
 /* How far a point is likely to be off; one whose scatter is small can still be off by a twentieth of what is certain of it,
  * because paths change. */
-static double likely(const struct cal_node *n)
+static double learned_error(const struct cal_node *n)
 {
 	double half = 0.5 * (double)gtick_sub(n->high, n->low);
 
@@ -60,7 +60,7 @@ static double likely(const struct cal_node *n)
 }
 
 /* The first of the nodes up to n that count. */
-static size_t first_of(const struct cal_map *m, size_t n, double hz)
+static size_t first_learned_point(const struct cal_map *m, size_t n, double hz)
 {
 	size_t first = n - CAL_LEARN_NODES;
 
@@ -71,7 +71,7 @@ static size_t first_of(const struct cal_map *m, size_t n, double hz)
 }
 
 /* The last is always among them. Returns how many. */
-static size_t points_of(
+static size_t rate_points(
 	const struct cal_map *m, size_t first, size_t n, double mean, double hz, struct cal_smooth_point *p)
 {
 	const struct cal_node *from = &m->node[first];
@@ -82,7 +82,7 @@ static size_t points_of(
 
 		p[k] = (struct cal_smooth_point){ .x = x / hz,
 			.y = (double)gtick_sub(m->node[i].global, from->global) - mean * x,
-			.sigma = likely(&m->node[i]) };
+			.sigma = learned_error(&m->node[i]) };
 	}
 	return k;
 }
@@ -107,10 +107,10 @@ static void learn_from(struct cal_map *m, size_t n, double hz)
 	if (n < CAL_LEARN_NODES) {
 		return;
 	}
-	first = first_of(m, n, hz);
+	first = first_learned_point(m, n, hz);
 	length = (double)ltick_sub(m->node[n - 1].local, m->node[first].local);
 	mean = (double)gtick_sub(m->node[n - 1].global, m->node[first].global) / length;
-	points = points_of(m, first, n, mean, hz, p);
+	points = rate_points(m, first, n, mean, hz, p);
 	if (!(length > 0) || has_pause(p, points) ||
 		cal_foresee(p, points, m->max_wander * mean * hz, fmin(length / hz, counts_s), &slope, &within) < 0) {
 		return;

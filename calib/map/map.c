@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-static int64_t clamp(__int128 v)
+static int64_t clamp_to_range(__int128 v)
 {
 	return v > TICKS_FARTHEST ? TICKS_FARTHEST : v < -TICKS_FARTHEST ? -TICKS_FARTHEST : (int64_t)v;
 }
@@ -36,11 +36,11 @@ static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 	}
 	__int128 p = (__int128)a * b;
 
-	return clamp((p >= 0 ? p + c / 2 : p - c / 2) / c);
+	return clamp_to_range((p >= 0 ? p + c / 2 : p - c / 2) / c);
 }
 
 /* The k-th part; a map without parts is one. */
-static struct cal_part part_of(const struct cal_map *m, size_t k)
+static struct cal_part map_part(const struct cal_map *m, size_t k)
 {
 	return m->parts ? m->part[k] : (struct cal_part){ 0, m->nodes, 0, m->pieces };
 }
@@ -53,7 +53,7 @@ static size_t last_part(const struct cal_map *m)
 /* The piece of the part that holds `local`, else the nearest. */
 static const struct cal_piece *piece_of(const struct cal_map *m, size_t part, ltick_t local)
 {
-	struct cal_part p = part_of(m, part);
+	struct cal_part p = map_part(m, part);
 	size_t low = p.piece, high = p.piece + p.pieces;
 
 	while (high - low > 1) {
@@ -72,7 +72,7 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 {
 	const struct cal_piece *p = piece_of(m, part, local);
 	int64_t l = ltick_sub(local, p->local);
-	gtick_t g = gtick(clamp((__int128)p->global.v + mul_div(l, p->rise, p->length)));
+	gtick_t g = gtick(clamp_to_range((__int128)p->global.v + mul_div(l, p->rise, p->length)));
 	double u;
 
 	if (l < 0) {
@@ -89,7 +89,7 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 }
 
 /* Half the sum without overflow. */
-static int64_t middle(ltick_t a, ltick_t b)
+static int64_t node_middle(ltick_t a, ltick_t b)
 {
 	return a.v + ltick_sub(b, a) / 2;
 }
@@ -98,7 +98,7 @@ static int64_t middle(ltick_t a, ltick_t b)
  * lie before it. */
 static size_t choose_part(const struct cal_map *m, size_t lo, size_t hi, ltick_t local)
 {
-	while (lo < hi && local.v > middle(m->step[lo].from, m->step[lo].to)) {
+	while (lo < hi && local.v > node_middle(m->step[lo].from, m->step[lo].to)) {
 		lo++;
 	}
 	return lo;
@@ -186,10 +186,10 @@ static size_t node_after(const struct cal_map *m, struct cal_part p, ltick_t loc
 }
 
 /* The used node of the part at or before `local` and the one after it; either may be NULL. */
-static void neighbours(const struct cal_map *m, size_t part, ltick_t local, const struct cal_node **before,
+static void map_neighbours(const struct cal_map *m, size_t part, ltick_t local, const struct cal_node **before,
 	const struct cal_node **after)
 {
-	struct cal_part p = part_of(m, part);
+	struct cal_part p = map_part(m, part);
 	size_t low = node_after(m, p, local), i;
 
 	*before = *after = NULL;
@@ -213,7 +213,7 @@ static struct band rates(const struct cal_map *m, size_t part)
 	struct band r = { m->rate_low, m->rate_high };
 
 	if (!(r.high > 0)) {
-		const struct cal_piece *p = &m->piece[part_of(m, part).piece];
+		const struct cal_piece *p = &m->piece[map_part(m, part).piece];
 		double slope = (double)p->rise / (double)p->length;
 
 		r = (struct band){ slope * (1 - 2 * m->max_drift), slope * (1 + 2 * m->max_drift) };
@@ -255,7 +255,7 @@ static struct band learned_cone(const struct cal_map *m, const struct cal_node *
 static struct band after_last(
 	const struct cal_map *m, size_t part, const struct cal_node *last, ltick_t local, gtick_t at)
 {
-	const struct cal_node *first = &m->node[part_of(m, part).node], *n;
+	const struct cal_node *first = &m->node[map_part(m, part).node], *n;
 	struct band r = rates(m, part), a, b;
 
 	if (!(m->learned_high > 0) || ltick_sub(local, last->local) <= 0) {
@@ -295,7 +295,7 @@ static struct band certain_in(const struct cal_map *m, size_t part, ltick_t loca
 	struct band a = { -INFINITY, INFINITY }, b;
 	double off;
 
-	neighbours(m, part, local, &before, &after);
+	map_neighbours(m, part, local, &before, &after);
 	if (!before && !after) {
 		return a; /* nothing but checks */
 	}
@@ -336,7 +336,7 @@ static int part_is_possible(const struct cal_map *m, size_t part, ltick_t local)
 }
 
 /* The bound of a stamp put at `at`, which is from one of the parts lo .. hi, most likely from `chosen`. */
-static double bound_of(const struct cal_map *m, size_t lo, size_t hi, size_t chosen, ltick_t local, gtick_t at)
+static double map_bound(const struct cal_map *m, size_t lo, size_t hi, size_t chosen, ltick_t local, gtick_t at)
 {
 	double bound = 0;
 	size_t k;
@@ -356,7 +356,7 @@ double cal_map_session_bound(const struct cal_map *m, ltick_t local)
 {
 	size_t chosen = choose_part(m, 0, last_part(m), local);
 
-	return bound_of(m, 0, last_part(m), chosen, local, at_in(m, chosen, local));
+	return map_bound(m, 0, last_part(m), chosen, local, at_in(m, chosen, local));
 }
 
 /* The bound of a stamp for which the reference showed `at`, to within so many of its ticks and one of rounding. Where it
@@ -383,7 +383,7 @@ double cal_map_bound(const struct cal_map *m, ltick_t local)
 /* With nothing but the nominal rates: from the nearest nodes of the part, used or not. */
 static struct band proven_in(const struct cal_map *m, size_t part, ltick_t local, gtick_t at)
 {
-	struct cal_part p = part_of(m, part);
+	struct cal_part p = map_part(m, part);
 	struct band r = { m->nominal * (1 - 2 * m->max_drift), m->nominal * (1 + 2 * m->max_drift) }, b, c;
 	size_t low = node_after(m, p, local);
 
@@ -533,7 +533,7 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s)
 	chosen = choose_part(w->map, w->part, last, local);
 	at = at_in(w->map, chosen, local);
 	if (bound_s) {
-		*bound_s = bound_of(w->map, w->part, last, chosen, local, at);
+		*bound_s = map_bound(w->map, w->part, last, chosen, local, at);
 	}
 	w->last = local;
 	w->begun = 1;
@@ -592,7 +592,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 		/* the clock was set back: stays in the part until the step is seen, or until no other part is
 		 * possible */
 		if (say < 0 || s->size_s < 0 ? !went_back(w, local) && part_is_possible(m, w->part, local)
-					     : local.v <= middle(s->from, s->to)) {
+					     : local.v <= node_middle(s->from, s->to)) {
 			break;
 		}
 		w->part++;
@@ -602,7 +602,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 	if (bound_s) {
 		low = w->part > 0 && sessions_say(w, w->part - 1) <= 0 ? w->part - 1 : w->part;
 		high = w->part < last && sessions_say(w, w->part) >= 0 ? w->part + 1 : w->part;
-		*bound_s = bound_of(m, low, high, w->part, local, at);
+		*bound_s = map_bound(m, low, high, w->part, local, at);
 	}
 	w->last = local;
 	w->begun = 1;
@@ -644,7 +644,7 @@ int cal_map_append(struct cal_map *m, const struct cal_map *more, struct tkm_err
 }
 
 /* Room for one more, so that an empty array is not NULL. */
-static void *copy_of(const void *p, size_t n, size_t size)
+static void *copy_map_array(const void *p, size_t n, size_t size)
 {
 	void *to = malloc((n + 1) * size);
 
@@ -657,10 +657,10 @@ static void *copy_of(const void *p, size_t n, size_t size)
 int cal_map_copy(struct cal_map *to, const struct cal_map *from)
 {
 	*to = *from;
-	to->piece = copy_of(from->piece, from->pieces, sizeof(*to->piece));
-	to->node = copy_of(from->node, from->nodes, sizeof(*to->node));
-	to->part = copy_of(from->part, from->parts, sizeof(*to->part));
-	to->step = copy_of(from->step, from->steps, sizeof(*to->step));
+	to->piece = copy_map_array(from->piece, from->pieces, sizeof(*to->piece));
+	to->node = copy_map_array(from->node, from->nodes, sizeof(*to->node));
+	to->part = copy_map_array(from->part, from->parts, sizeof(*to->part));
+	to->step = copy_map_array(from->step, from->steps, sizeof(*to->step));
 	to->pairs = (struct cal_pairs){ .n = 0 };
 	if (cal_pairs_copy(&to->pairs, &from->pairs) < 0 || !to->piece || !to->node || !to->part || !to->step) {
 		cal_map_free(to);

@@ -49,7 +49,7 @@ static gtick_t to_global(const struct cal_online *o, ltick_t master, double more
 }
 
 /* What is certain of the rate, in master ticks per local one, as a value and a relative error. */
-static void rate_of(const struct cal_online *o, double *slope, double *error)
+static void online_rate(const struct cal_online *o, double *slope, double *error)
 {
 	const struct cal_map *m = &o->map;
 
@@ -71,7 +71,7 @@ static int node_of(
 	size_t before, after = 0;
 	int rc = 0;
 
-	rate_of(o, &slope, &error);
+	online_rate(o, &slope, &error);
 	*torn = s->given || s->n == 0 ? 0
 				      : cal_find_step_in_session(s, slope, error, tick, master_tick, &before, &after);
 	if (s->n - after * (size_t)(*torn == 1) == 0 && !s->given) {
@@ -104,7 +104,7 @@ static int node_of(
 	return 1;
 }
 
-static int append(struct cal_map *m, const struct cal_node *n, struct tkm_err *err)
+static int append_online_node(struct cal_map *m, const struct cal_node *n, struct tkm_err *err)
 {
 	struct cal_node *grown;
 	size_t i, to;
@@ -127,7 +127,7 @@ static int append(struct cal_map *m, const struct cal_node *n, struct tkm_err *e
 }
 
 /* Only the last part matters from now on. What was found about the rate stays valid. */
-static void forget(struct cal_online *o, int torn)
+static void forget_online_nodes(struct cal_online *o, int torn)
 {
 	struct cal_map *m = &o->map;
 	size_t from = m->part[m->parts - 1].node;
@@ -188,7 +188,7 @@ struct points {
 	double x[MOST], y[MOST], sigma[MOST];
 };
 
-static void points_of(const struct cal_online *o, size_t w, double more, struct points *p)
+static void online_points(const struct cal_online *o, size_t w, double more, struct points *p)
 {
 	const struct cal_map *m = &o->map;
 	const struct cal_node *last = &m->node[m->nodes - 1];
@@ -219,14 +219,14 @@ static double typical_miss(const struct points *p, size_t w, const struct tkm_li
 
 /* Least squares over the newest w nodes, as a slope beyond o->slope and a value at the newest; points that are far off
  * count less (Huber's weights). Do they lie on the line? */
-static int fit(const struct cal_online *o, size_t w, double more, struct tkm_line *line)
+static int fit_online(const struct cal_online *o, size_t w, double more, struct tkm_line *line)
 {
 	double weight[MOST];
 	struct points p;
 	size_t i;
 	int pass;
 
-	points_of(o, w, more, &p);
+	online_points(o, w, more, &p);
 	for (pass = 0; pass < 4; pass++) {
 		for (i = 0; i < w; i++) {
 			double off = pass ? fabs(p.y[i] - tkm_line_at(line, p.x[i])) / p.sigma[i] : 0;
@@ -270,7 +270,7 @@ static int predict(struct cal_online *o, struct tkm_err *err)
 	size_t w;
 
 	for (w = m->nodes; w >= 2; w--) {
-		if (fit(o, w, more, &line) || w == 2) {
+		if (fit_online(o, w, more, &line) || w == 2) {
 			best = line;
 			break;
 		}
@@ -313,14 +313,14 @@ int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm
 	if (torn == 1) {
 		o->map.nodes = 0;
 	}
-	rc = append(&o->map, &n, err);
+	rc = append_online_node(&o->map, &n, err);
 	if (rc == 0) {
 		cal_map_leave_out_same_tick(&o->map, o->slope);
 		rc = cal_map_split(&o->map, 1 / o->opt.hz / o->map.period_s, err);
 	}
 	if (rc == 0) {
 		keep_rate(&o->map, low, high, wander);
-		forget(o, torn == 1);
+		forget_online_nodes(o, torn == 1);
 		learn_now(o);
 		rc = predict(o, err);
 	}

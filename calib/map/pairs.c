@@ -53,7 +53,7 @@ static double ratio(const struct cal_pairs *p)
 
 /* A reading that shows pair i's stamp was taken when the reference showed middle +- half: of two readings that show the same stamp
  * one may be later by an effective tick than the other, and the reference's own reading may lag by one of its ticks. */
-static double half_width(const struct cal_pairs *p, size_t i)
+static double pair_half_width(const struct cal_pairs *p, size_t i)
 {
 	return 0.5 *
 		((double)ltick_sub(p->pair[i].after, p->pair[i].before) +
@@ -80,11 +80,11 @@ static struct interval interval(const struct cal_pairs *p, size_t i)
 			middle_after(p, i) };
 
 	v.rise = (double)ltick_sub(b->local, a->local) * ratio(p) - v.length;
-	v.noise = half_width(p, i) + half_width(p, i + 1);
+	v.noise = pair_half_width(p, i) + pair_half_width(p, i + 1);
 	return v;
 }
 
-static double larger(double a, double b)
+static double larger_ticks(double a, double b)
 {
 	return a > b ? a : b;
 }
@@ -92,7 +92,7 @@ static double larger(double a, double b)
 /* However it is steered within +-limit, between two pairs it cannot leave the straight line by more; if it may be set, once. */
 static double cones(const struct cal_pairs *p, size_t i, const struct interval *v, double limit)
 {
-	return larger(half_width(p, i), half_width(p, i + 1)) +
+	return larger_ticks(pair_half_width(p, i), pair_half_width(p, i + 1)) +
 		(p->may_step ? limit * v->length + fabs(v->rise) : 0.5 * limit * v->length);
 }
 
@@ -109,7 +109,8 @@ static int is_set(const struct cal_pairs *p, size_t i)
 
 /* The rates of both neighbours, as rises over the length of this interval; 0 if they do not say what the rate was before
  * and after one event in it. Beside an interval in which the clock was set there is no other event. */
-static int neighbours(const struct cal_pairs *p, size_t i, const struct interval *v, double rise[2], double noise[2])
+static int pair_neighbours(
+	const struct cal_pairs *p, size_t i, const struct interval *v, double rise[2], double noise[2])
 {
 	size_t k;
 
@@ -134,8 +135,8 @@ static int neighbours(const struct cal_pairs *p, size_t i, const struct interval
 static double lines(
 	const struct cal_pairs *p, size_t i, const struct interval *v, const double rise[2], const double noise[2])
 {
-	return larger(half_width(p, i), half_width(p, i + 1)) +
-		larger(fabs(rise[0] - v->rise) + noise[0], fabs(rise[1] - v->rise) + noise[1]);
+	return larger_ticks(pair_half_width(p, i), pair_half_width(p, i + 1)) +
+		larger_ticks(fabs(rise[0] - v->rise) + noise[0], fabs(rise[1] - v->rise) + noise[1]);
 }
 
 /* Is the rise between those of the neighbours, as it must be if the clock is not set? */
@@ -191,7 +192,7 @@ static void mark_unexplained(struct cal_pairs *p)
 	p->contradictions = 0;
 	for (i = 0; i + 1 < p->n; i++) {
 		struct interval v = interval(p, i);
-		int known = neighbours(p, i, &v, rise, noise),
+		int known = pair_neighbours(p, i, &v, rise, noise),
 		    odd = known && !is_set(p, i) && !explained(&v, rise, noise),
 		    fast = fabs(v.rise) - v.noise > p->max_slew * v.length;
 
@@ -268,7 +269,7 @@ int cal_pairs_judge(struct cal_pairs *p, struct tkm_err *err)
 
 		a->proven = cones(p, i, &v, p->slew_limit);
 		a->within = cones(p, i, &v, p->contradictions ? p->slew_limit : p->max_slew);
-		if (p->contradictions == 0 && neighbours(p, i, &v, rise, noise)) {
+		if (p->contradictions == 0 && pair_neighbours(p, i, &v, rise, noise)) {
 			a->within = fmin(a->within, lines(p, i, &v, rise, noise));
 		}
 	}
@@ -348,8 +349,8 @@ static struct place place_on(const struct cal_pairs *p, struct branch b, ltick_t
 	}
 	/* before the first pair or after the last one: at the nominal rate */
 	s.at = ltick(ticks_away(a->before.v, from + away));
-	s.within = half_width(p, i) + (assumed)*fabs(away) * 1.2;
-	s.proven = half_width(p, i) + (p->slew_limit) * fabs(away) * 1.2;
+	s.within = pair_half_width(p, i) + (assumed)*fabs(away) * 1.2;
+	s.proven = pair_half_width(p, i) + (p->slew_limit) * fabs(away) * 1.2;
 	return s;
 }
 
@@ -379,7 +380,7 @@ static int branch_is_possible(const struct cal_pairs *p, size_t k, ltick_t local
 }
 
 /* The first possible branch whose end is not nearer to the next one's beginning. */
-static size_t choose(const struct cal_pairs *p, ltick_t local, const struct cal_stamp_place *where)
+static size_t choose_branch(const struct cal_pairs *p, ltick_t local, const struct cal_stamp_place *where)
 {
 	size_t k, chosen = p->branches;
 
@@ -405,7 +406,7 @@ static size_t choose(const struct cal_pairs *p, ltick_t local, const struct cal_
 ltick_t cal_pairs_at(
 	const struct cal_pairs *p, ltick_t local, const struct cal_stamp_place *where, double *within, double *proven)
 {
-	size_t chosen = p->branches > 1 ? choose(p, local, where) : 0, k;
+	size_t chosen = p->branches > 1 ? choose_branch(p, local, where) : 0, k;
 	struct place s = place_on(p, branch_of(p, chosen), local);
 
 	for (k = 0; k < p->branches && p->branches > 1; k++) {
@@ -428,7 +429,7 @@ ltick_t cal_pairs_at(
 
 double cal_pairs_slope(const struct cal_pairs *p, ltick_t local)
 {
-	struct branch b = branch_of(p, p->branches > 1 ? choose(p, local, NULL) : 0);
+	struct branch b = branch_of(p, p->branches > 1 ? choose_branch(p, local, NULL) : 0);
 	size_t i = find_pair(p, b, local);
 	const struct cal_reading *a = &p->pair[i];
 

@@ -67,7 +67,7 @@ static double filter(const struct cal_smooth_point *p, size_t n, double slope_si
 }
 
 /* Backwards: adds the information of the later points to the value. */
-static void smooth(const struct cal_smooth_point *p, size_t n, const struct passed *passed, double *value)
+static void smooth_points(const struct cal_smooth_point *p, size_t n, const struct passed *passed, double *value)
 {
 	double v = passed[n - 1].after.v, s = passed[n - 1].after.s;
 	size_t i;
@@ -121,7 +121,7 @@ int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *
 	/* A rate that swings regularly bends more than a random walk of that size, and smoothing too much would flatten its turns:
 	 * ten times the likeliest costs little where the rate really walks. */
 	filter(p, n, 10 * most, 10 * best, 1, passed);
-	smooth(p, n, passed, value);
+	smooth_points(p, n, passed, value);
 	free(passed);
 	return 0;
 }

@@ -47,7 +47,7 @@ struct finder {
 	double low, high; /* the rate that the run had all along, +- max_wander, less the base */
 };
 
-static double half_width(const struct cal_node *n)
+static double node_half_width(const struct cal_node *n)
 {
 	return 0.5 * (double)gtick_sub(n->high, n->low);
 }
@@ -63,7 +63,7 @@ static gtick_t point_of_node(const struct cal_node *n)
 	return is_outside(n) ? gtick_add(n->low, gtick_sub(n->high, n->low) / 2) : n->global;
 }
 
-static void make_pairs(struct finder *f)
+static void make_node_pairs(struct finder *f)
 {
 	const struct cal_map *m = f->m;
 	size_t i;
@@ -87,7 +87,7 @@ static void find_usual(struct finder *f)
 	size_t i;
 
 	for (i = 0; i < f->m->nodes; i++) {
-		f->work[i] = half_width(&f->m->node[i]);
+		f->work[i] = node_half_width(&f->m->node[i]);
 	}
 	tkm_sort(f->work, i);
 	f->usual = i ? tkm_quantile(f->work, i, 0.1) : 0;
@@ -215,7 +215,7 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 
 	for (i = 0; i < c->n; i++) {
 		const struct cal_node *n = &f->m->node[c->node[i]];
-		double half = half_width(n), likely = fmax(n->sigma, 0.1 * half);
+		double half = node_half_width(n), likely = fmax(n->sigma, 0.1 * half);
 
 		if (!(n->sigma > 0) || !isfinite(n->sigma) || is_outside(n)) {
 			likely = 0.5 * half;
@@ -311,7 +311,7 @@ static void find_bend(struct finder *f)
 	f->bend = n ? f->scale * tkm_quantile(f->work, n, 0.3) : 0;
 }
 
-static size_t count(const struct finder *f, enum why why)
+static size_t count_pairs_left_out(const struct finder *f, enum why why)
 {
 	size_t k, n = 0;
 
@@ -423,7 +423,7 @@ static void mark_beyond_wander(struct finder *f)
 		f->wander = 0.5 * (low - high) > f->wander ? 1.5 * (low - high) : f->wander;
 	} while (unmark(f, BEYOND) > 0);
 	f->wander = f->m->max_wander * f->base;
-	if (3 * count(f, BEYOND) + count(f, CERTAIN) >= f->n) {
+	if (3 * count_pairs_left_out(f, BEYOND) + count_pairs_left_out(f, CERTAIN) >= f->n) {
 		unmark_all(f, BEYOND);
 	}
 }
@@ -482,7 +482,7 @@ static void mark_sudden(struct finder *f)
 	for (f->scale = 4; f->scale < 1e9; f->scale *= 2) {
 		mark_steps(f, SUDDEN);
 		confirm(f);
-		if (count(f, SUDDEN) == 0 || stand_out(f)) {
+		if (count_pairs_left_out(f, SUDDEN) == 0 || stand_out(f)) {
 			return;
 		}
 		unmark_all(f, SUDDEN);
@@ -568,7 +568,7 @@ static void find_rate(struct finder *f)
 
 /* Its size, for certain by the intervals and the rate; where that leaves room, what the neighbours' rates say is likelier
  * than the middle. */
-static void describe(const struct finder *f, size_t k, struct cal_step *s)
+static void describe_step(const struct finder *f, size_t k, struct cal_step *s)
 {
 	const struct cal_map *m = f->m;
 	const struct pair *p = &f->pair[k];
@@ -608,7 +608,7 @@ static int split_at_marks(struct finder *f, struct tkm_err *err)
 		const struct pair *p = &f->pair[k];
 
 		if (p->step) {
-			describe(f, k, &m->step[m->steps++]);
+			describe_step(f, k, &m->step[m->steps++]);
 			m->node[p->a].used = m->node[p->b].used = 1;
 			m->part[m->parts - 1].nodes = p->b - m->part[m->parts - 1].node;
 			m->part[m->parts++].node = p->b;
@@ -631,7 +631,7 @@ int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		goto out;
 	}
-	make_pairs(&f);
+	make_node_pairs(&f);
 	find_usual(&f);
 	choose_base(&f);
 	mark_beyond_drift(&f);

@@ -9,7 +9,7 @@ enum { PROBES = 32 }; /* of a stretch */
 
 /* Between two probes the bound is a piece of a line, or has its one corner there. Such a corner is at most as high as the two
  * lines at it rise, of which the probes around show the steeper. A session between two probes makes a corner downwards. */
-static double largest(const struct cal_map *m, double from, double length)
+static double largest_in_stretch(const struct cal_map *m, double from, double length)
 {
 	double step = length / PROBES, at[PROBES + 3], high = 0, slope = 0;
 	int i;
@@ -38,7 +38,7 @@ size_t cal_map_stretches(const struct cal_map *m, ltick_t from, ltick_t to, stru
 		return 1;
 	}
 	for (i = 0; i < CAL_STRETCHES; i++) {
-		bound = largest(m, (double)from.v + i * length, length);
+		bound = largest_in_stretch(m, (double)from.v + i * length, length);
 		if (n && fabs(bound - out[n - 1].bound_s) <= 0.05 * bound) {
 			out[n - 1].bound_s = fmax(bound, out[n - 1].bound_s);
 		} else {

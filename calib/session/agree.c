@@ -80,7 +80,7 @@ struct chosen {
 	char own[256], why[120];
 };
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void append_timer_name(char *text, size_t size, const char *fmt, ...)
 {
 	size_t n = strlen(text);
 	va_list ap;
@@ -98,15 +98,15 @@ static void name_ranks(const struct chosen *c, int n, const char *own, int keeps
 	for (i = 0; i < n; i++) {
 		ranks += !strcasecmp(c[i].own, own) && (c[i].why[0] != '\0') == keeps;
 	}
-	append(text, size, ranks > 1 ? "ranks " : "rank ");
+	append_timer_name(text, size, ranks > 1 ? "ranks " : "rank ");
 	for (i = 0, ranks = 0; i < n; i = k + 1) {
 		for (k = i; k < n && !strcasecmp(c[k].own, own) && (c[k].why[0] != '\0') == keeps; k++) {
 		}
 		if (k > i) {
-			append(text, size, "%s%d", ranks++ ? ", " : "", i);
+			append_timer_name(text, size, "%s%d", ranks++ ? ", " : "", i);
 		}
 		if (k > i + 1) {
-			append(text, size, "%s%d", k > i + 2 ? " to " : ", ", k - 1);
+			append_timer_name(text, size, "%s%d", k > i + 2 ? " to " : ", ", k - 1);
 		}
 	}
 }
@@ -116,8 +116,8 @@ static void describe_choice(const struct chosen *c, int n, struct cal_timer_choi
 {
 	int i, k;
 
-	append(out->text, sizeof(out->text), "the ranks were started with different timers: rank 0 with %.60s",
-		out->name);
+	append_timer_name(out->text, sizeof(out->text),
+		"the ranks were started with different timers: rank 0 with %.60s", out->name);
 	for (i = 1; i < n; i++) {
 		int keeps = c[i].why[0] != '\0';
 
@@ -127,9 +127,9 @@ static void describe_choice(const struct chosen *c, int n, struct cal_timer_choi
 		for (k = 1; k < i && (strcasecmp(c[k].own, c[i].own) || (c[k].why[0] != '\0') != keeps); k++) {
 		}
 		if (k == i) {
-			append(out->text, sizeof(out->text), ", ");
+			append_timer_name(out->text, sizeof(out->text), ", ");
 			name_ranks(c, n, c[i].own, keeps, out->text, sizeof(out->text));
-			append(out->text, sizeof(out->text), " with %.60s (%s%s)", c[i].own,
+			append_timer_name(out->text, sizeof(out->text), " with %.60s (%s%s)", c[i].own,
 				keeps ? "kept: " : "replaced by that of rank 0", c[i].why);
 		}
 	}

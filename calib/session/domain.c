@@ -181,7 +181,7 @@ static double prove_here(struct tmr_timer *t, double tick_s, double budget_s)
 }
 
 /* t: NULL for the places alone. late: leaders that were not the first of their node, and were not asked. */
-static int one_round(struct cal_link *l, struct tmr_timer *t, double tick_s, double budget_s, int proves,
+static int run_card_round(struct cal_link *l, struct tmr_timer *t, double tick_s, double budget_s, int proves,
 	struct cal_place *place, struct tkm_err *err)
 {
 	struct card mine = { .rank = l->rank < 0 ? 0 : l->rank, .asked = !t || proves, .within_s = NAN };
@@ -203,7 +203,7 @@ static int one_round(struct cal_link *l, struct tmr_timer *t, double tick_s, dou
 
 int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err *err)
 {
-	return one_round(l, NULL, NAN, 0, 0, place, err);
+	return run_card_round(l, NULL, NAN, 0, 0, place, err);
 }
 
 int cal_domains_find(struct cal_link *l, struct tmr_timer *t, double effective_tick_s, double budget_s,
@@ -211,13 +211,13 @@ int cal_domains_find(struct cal_link *l, struct tmr_timer *t, double effective_t
 {
 	int me = l->rank < 0 ? 0 : l->rank, unproven = 0, i;
 
-	if (one_round(l, t, effective_tick_s, budget_s, t->scope != TMR_SCOPE_CORE || me == l->first_near, place, err) <
-		0) {
+	if (run_card_round(l, t, effective_tick_s, budget_s, t->scope != TMR_SCOPE_CORE || me == l->first_near, place,
+		    err) < 0) {
 		return -1;
 	}
 	for (i = 0; i < l->size; i++) {
 		unproven |= place[i].unproven;
 	}
 	/* on a node with several domains, not all leaders are its first rank */
-	return unproven ? one_round(l, t, effective_tick_s, budget_s, place[me].leader == me, place, err) : 0;
+	return unproven ? run_card_round(l, t, effective_tick_s, budget_s, place[me].leader == me, place, err) : 0;
 }

@@ -51,7 +51,7 @@ struct mpi {
 /* In an exchange, and for a turn where cores are free. */
 static const double exchange_spin_s = 5e-3, turn_spin_s = 2e-3;
 
-static MPI_Comm comm_of(const struct cal_link *l)
+static MPI_Comm link_comm(const struct cal_link *l)
 {
 	return ((const struct mpi *)l->impl)->comm;
 }
@@ -61,7 +61,7 @@ static int tag(const struct cal_link *l, int what)
 	return (int)(l->epoch % EPOCHS) * TAGS + what;
 }
 
-static double now_s(void)
+static double link_now_s(void)
 {
 	struct timespec ts;
 
@@ -76,7 +76,7 @@ static void sleep_ns(long ns)
 	nanosleep(&ts, NULL);
 }
 
-static int failed(int peer, int code, struct tkm_err *err)
+static int mpi_failed(int peer, int code, struct tkm_err *err)
 {
 	char text[MPI_MAX_ERROR_STRING] = "";
 	int n;
@@ -89,12 +89,12 @@ static int given_up_by(const struct cal_link *l, int peer)
 {
 	int there = 0;
 
-	PMPI_Iprobe(peer, tag(l, TAG_GIVE_UP), comm_of(l), &there, MPI_STATUS_IGNORE);
+	PMPI_Iprobe(peer, tag(l, TAG_GIVE_UP), link_comm(l), &there, MPI_STATUS_IGNORE);
 	return there;
 }
 
 /* Takes back a request whose peer is silent. Whatever arrives later stays in its epoch. */
-static int forget(struct cal_link *l, MPI_Request *r, int peer, double limit_s, struct tkm_err *err)
+static int cancel_request(struct cal_link *l, MPI_Request *r, int peer, double limit_s, struct tkm_err *err)
 {
 	int there = given_up_by(l, peer);
 
@@ -127,7 +127,7 @@ static void sleep_until_signalled(struct cal_wakeup *wakeup, uint32_t seen, doub
 
 /* Waits for a request that depends on `peer`: spinning for spin_s, then asleep between looks, the longer it
  * takes. signals: the peer signals when it has sent. */
-static int wait_for(
+static int wait_for_request(
 	struct cal_link *l, MPI_Request *r, int peer, double limit_s, double spin_s, int signals, struct tkm_err *err)
 {
 	struct cal_wakeup *wakeup = wakeup_from(l, peer, signals);
@@ -143,7 +143,7 @@ static int wait_for(
 			cal_wakeup_end(wakeup);
 		}
 		if (rc != MPI_SUCCESS) {
-			return failed(peer, rc, err);
+			return mpi_failed(peer, rc, err);
 		}
 		if (done) {
 			return 0;
@@ -152,11 +152,11 @@ static int wait_for(
 		if (spin_s > 0 && !dozing && ++looks % 64) {
 			continue;
 		}
-		begin = begin > 0 ? begin : now_s();
-		waited = now_s() - begin;
+		begin = begin > 0 ? begin : link_now_s();
+		waited = link_now_s() - begin;
 		if (waited > limit_s || (waited > 1e-3 && given_up_by(l, peer))) {
 			cal_wakeup_end(wakeup);
-			return forget(l, r, peer, limit_s, err);
+			return cancel_request(l, r, peer, limit_s, err);
 		}
 		if (dozing) {
 			sleep_until_signalled(wakeup, seen, waited);
@@ -191,23 +191,23 @@ static int is_awaited_asleep(int what)
 static int word_to(struct cal_link *l, int to, int what, int64_t word, struct tkm_err *err)
 {
 	const struct mpi *m = l->impl;
-	int rc = PMPI_Send(&word, 1, MPI_INT64_T, to, tag(l, what), comm_of(l));
+	int rc = PMPI_Send(&word, 1, MPI_INT64_T, to, tag(l, what), link_comm(l));
 
 	l->messages++;
 	if (is_awaited_asleep(what) && m->near[to]) {
 		cal_wakeup_signal(m->wakeup, m->slot_of[to]);
 	}
-	return rc == MPI_SUCCESS ? 0 : failed(to, rc, err);
+	return rc == MPI_SUCCESS ? 0 : mpi_failed(to, rc, err);
 }
 
 static int word_from(
 	struct cal_link *l, int from, int what, int64_t *word, double limit_s, double spin_s, struct tkm_err *err)
 {
 	MPI_Request r;
-	int rc = PMPI_Irecv(word, 1, MPI_INT64_T, from, tag(l, what), comm_of(l), &r);
+	int rc = PMPI_Irecv(word, 1, MPI_INT64_T, from, tag(l, what), link_comm(l), &r);
 
-	return rc == MPI_SUCCESS ? wait_for(l, &r, from, limit_s, spin_s, is_awaited_asleep(what), err)
-				 : failed(from, rc, err);
+	return rc == MPI_SUCCESS ? wait_for_request(l, &r, from, limit_s, spin_s, is_awaited_asleep(what), err)
+				 : mpi_failed(from, rc, err);
 }
 
 static double exchange_spin(const struct cal_link *l)
@@ -235,7 +235,7 @@ static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t 
 /* ---- over lines ---- */
 
 /* The slot of that rank, which is its number among the lines as well, or -1: the two share none. */
-static int line_of(const struct mpi *m, int rank)
+static int link_line(const struct mpi *m, int rank)
 {
 	return m->lines && m->near[rank] && cal_wakeup_is_from(m->wakeup, m->slot_of[rank]) ? m->slot_of[rank] : -1;
 }
@@ -265,8 +265,8 @@ static int await_line(struct cal_link *l, int peer, struct awaited a, struct tkm
 		if (++looks % 64) {
 			continue;
 		}
-		begin = begin > 0 ? begin : now_s();
-		waited = now_s() - begin;
+		begin = begin > 0 ? begin : link_now_s();
+		waited = link_now_s() - begin;
 		if (m->together || cal_line_are_together(m->lines, line)) {
 			sched_yield();
 		}
@@ -288,7 +288,7 @@ static int await_line(struct cal_link *l, int peer, struct awaited a, struct tkm
 static int ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
-	int peer = l->rank == from ? to : from, line = line_of(m, peer);
+	int peer = l->rank == from ? to : from, line = link_line(m, peer);
 
 	if (line < 0) {
 		return message(l, from, to, sent, received, err);
@@ -391,14 +391,14 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 	while (size > 0) {
 		int part = (int)(size > most ? most : size);
 
-		rc = here ? PMPI_Isend(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), comm_of(l), &r)
-			  : PMPI_Irecv(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), comm_of(l), &r);
+		rc = here ? PMPI_Isend(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), link_comm(l), &r)
+			  : PMPI_Irecv(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), link_comm(l), &r);
 		if (rc != MPI_SUCCESS) {
-			return failed(peer, rc, err);
+			return mpi_failed(peer, rc, err);
 		}
 		l->messages += here;
 		/* a long one goes in pieces, which both have to handle: no signal is sent */
-		if (wait_for(l, &r, peer, limit_s, turn_spin(l), small && !here, err) < 0) {
+		if (wait_for_request(l, &r, peer, limit_s, turn_spin(l), small && !here, err) < 0) {
 			return -1;
 		}
 		p += part;
@@ -430,7 +430,7 @@ static int pick_unit(const cpu_set_t *set, int n, int not )
 /* Tests whether there is a unit for each of the two processes. b finds out and tells a. */
 static void sit_together(struct mpi *m, int other, int together)
 {
-	int line = line_of(m, other);
+	int line = link_line(m, other);
 
 	m->together = together;
 	if (line >= 0) {
@@ -441,7 +441,7 @@ static void sit_together(struct mpi *m, int other, int together)
 /* A process that uses MPI keeps its core, however MPI waits otherwise, unless the other may need the same one. */
 static void keep_core(struct mpi *m, int other)
 {
-	if (m->set_yield && line_of(m, other) < 0 && !(m->near[other] && CPU_COUNT(&m->before) == 1)) {
+	if (m->set_yield && link_line(m, other) < 0 && !(m->near[other] && CPU_COUNT(&m->before) == 1)) {
 		m->pair_yielded = m->set_yield(false);
 		m->kept = 1;
 	}
@@ -542,7 +542,7 @@ static void close_mpi(struct cal_link *l)
 
 static void abort_mpi(struct cal_link *l, int status)
 {
-	PMPI_Abort(comm_of(l), status);
+	PMPI_Abort(link_comm(l), status);
 }
 
 static const struct cal_link_ops mpi_ops = {

@@ -39,7 +39,7 @@ struct planner {
 	int *home;         /* of each rank: index into cpus */
 };
 
-static int add_pair(struct cal_plan *p, int a, int b)
+static int add_plan_pair(struct cal_plan *p, int a, int b)
 {
 	struct cal_pair *new = TKM_APPEND(p->pair, p->pairs);
 
@@ -55,7 +55,7 @@ static int star(struct cal_plan *p, const int *member, int members)
 	int i;
 
 	for (i = 1; i < members; i++) {
-		if (add_pair(p, member[i], member[0]) < 0) {
+		if (add_plan_pair(p, member[i], member[0]) < 0) {
 			return -1;
 		}
 	}
@@ -69,7 +69,7 @@ static int folded_cube(struct cal_plan *p, const int *member, int members)
 
 	for (bit = 1; bit < members; bit <<= 1) {
 		for (i = 0; i < members; i++) {
-			if (!(i & bit) && (i | bit) < members && add_pair(p, member[i | bit], member[i]) < 0) {
+			if (!(i & bit) && (i | bit) < members && add_plan_pair(p, member[i | bit], member[i]) < 0) {
 				return -1;
 			}
 		}
@@ -77,7 +77,7 @@ static int folded_cube(struct cal_plan *p, const int *member, int members)
 	for (i = 0, k = members - 1; i < k; i++, k--) {
 		int differ = i ^ k;
 
-		if ((differ & (differ - 1)) && add_pair(p, member[k], member[i]) < 0) {
+		if ((differ & (differ - 1)) && add_plan_pair(p, member[k], member[i]) < 0) {
 			return -1;
 		}
 	}
@@ -101,7 +101,7 @@ static int first_slot(const struct node *r, int rank, int except)
 	return best;
 }
 
-static void claim(struct node *node, int unit, struct cal_pair *pair, int rank)
+static void claim_unit(struct node *node, int unit, struct cal_pair *pair, int rank)
 {
 	struct cpu_slot *s = &node->slot[unit];
 	int *wait = rank == pair->a ? &pair->wait_a : &pair->wait_b;
@@ -115,7 +115,7 @@ static void claim(struct node *node, int unit, struct cal_pair *pair, int rank)
 	s->free_at = pair->round + 1;
 }
 
-static void place(struct planner *q, struct cal_pair *p)
+static void place_pair(struct planner *q, struct cal_pair *p)
 {
 	struct node *ra = &q->cpus[q->home[p->a]], *rb = &q->cpus[q->home[p->b]];
 	int round = q->busy[p->a] > q->busy[p->b] ? q->busy[p->a] : q->busy[p->b];
@@ -125,8 +125,8 @@ static void place(struct planner *q, struct cal_pair *p)
 	round = ra->slot[p->unit_a].free_at > round ? ra->slot[p->unit_a].free_at : round;
 	round = rb->slot[p->unit_b].free_at > round ? rb->slot[p->unit_b].free_at : round;
 	p->round = round;
-	claim(ra, p->unit_a, p, p->a);
-	claim(rb, p->unit_b, p, p->b);
+	claim_unit(ra, p->unit_a, p, p->a);
+	claim_unit(rb, p->unit_b, p, p->b);
 	q->busy[p->a] = q->busy[p->b] = round + 1;
 	q->plan->rounds = round + 1 > q->plan->rounds ? round + 1 : q->plan->rounds;
 }
@@ -180,7 +180,7 @@ static void clear(struct planner *q, int ranks)
 	free(q->cpus);
 }
 
-static int make_plan(
+static int make_plan_rounds(
 	struct cal_plan *p, enum cal_shape shape, const int *member, int members, const int *node, const int *units)
 {
 	struct planner q = { .plan = p, .node = node, .units = units };
@@ -196,7 +196,7 @@ static int make_plan(
 		rc = assign_cpus(&q, member, members, ranks);
 	}
 	for (k = 0; k < p->pairs && rc == 0; k++) {
-		place(&q, &p->pair[k]);
+		place_pair(&q, &p->pair[k]);
 	}
 	clear(&q, ranks);
 	return rc;
@@ -205,12 +205,13 @@ static int make_plan(
 int cal_plan_make(struct cal_plan *p, enum cal_shape shape, const int *member, int members, const int *node,
 	const int *units, struct tkm_err *err)
 {
-	int rc = make_plan(p, shape == CAL_SHAPE_TREE ? CAL_SHAPE_TREE : CAL_SHAPE_STAR, member, members, node, units);
+	int rc = make_plan_rounds(
+		p, shape == CAL_SHAPE_TREE ? CAL_SHAPE_TREE : CAL_SHAPE_STAR, member, members, node, units);
 
 	if (rc == 0 && shape == CAL_SHAPE_AUTO && members - 1 > STAR_CHILDREN) {
 		struct cal_plan tree;
 
-		rc = make_plan(&tree, CAL_SHAPE_TREE, member, members, node, units);
+		rc = make_plan_rounds(&tree, CAL_SHAPE_TREE, member, members, node, units);
 		if (rc == 0 && tree.rounds < p->rounds) {
 			cal_plan_free(p);
 			*p = tree;

@@ -78,7 +78,7 @@ static int half_batch(struct cal_link *l, int master, int child, int child_begin
 	return 0;
 }
 
-static int warm_up(struct cal_link *l, int master, int child, double seconds, struct tkm_err *err)
+static int warm_up_pair(struct cal_link *l, int master, int child, double seconds, struct tkm_err *err)
 {
 	double begin = cal_link_is(l, child) ? cal_link_seconds_at(l, child) : 0;
 	struct cal_sample unused;
@@ -103,8 +103,8 @@ struct ways {
 };
 
 /* Adds a batch to the session; returns 1 if the ways got shorter by that share, -1 without memory. */
-static int add_batch(const struct cal_sample *s, int n, double slope, ltick_t local0, ltick_t master0, double share,
-	struct ways *best, struct cal_session *out, struct tkm_err *err)
+static int add_pair_batch(const struct cal_sample *s, int n, double slope, ltick_t local0, ltick_t master0,
+	double share, struct ways *best, struct cal_session *out, struct tkm_err *err)
 {
 	double before = best->up + best->down;
 	int i;
@@ -210,7 +210,7 @@ static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_
 		p->master0 = s[0].master_in;
 	}
 	p->kept = began;
-	shorter = add_batch(s, n, p->slope, p->local0, p->master0, min_gain(opt), &p->best, out, err);
+	shorter = add_pair_batch(s, n, p->slope, p->local0, p->master0, min_gain(opt), &p->best, out, err);
 	if (shorter < 0) {
 		return -1;
 	}
@@ -229,8 +229,8 @@ struct answer {
 };
 
 /* *tie: the master's, for the child. */
-static int burst(struct cal_link *l, int master, int child, const struct cal_sync_options *opt, double deadline,
-	struct cal_session *out, struct cal_tie *tie, struct tkm_err *err)
+static int measure_pair_burst(struct cal_link *l, int master, int child, const struct cal_sync_options *opt,
+	double deadline, struct cal_session *out, struct cal_tie *tie, struct tkm_err *err)
 {
 	struct progress p = { .best = { INFINITY, INFINITY },
 		.slope = opt->hz ? opt->hz[master] / opt->hz[child] : 1,
@@ -269,7 +269,7 @@ static int burst(struct cal_link *l, int master, int child, const struct cal_syn
 
 /* The two processes meet. b is there first; a sleeps until its turn comes. A rank that is late because it waited for a
  * dead one must not be given up itself, so pairs that are later in the plan wait longer. */
-static int rendezvous(struct cal_link *l, const struct cal_pair *p, struct tkm_err *err)
+static int meet_pair(struct cal_link *l, const struct cal_pair *p, struct tkm_err *err)
 {
 	double limit = l->patience_s * (1 + 0.125 * p->round);
 	long long go = 1;
@@ -289,18 +289,18 @@ static double warming(struct cal_link *l, int child, const struct cal_sync_optio
 	return cal_link_seconds_at(l, child) - last_exchange[child] < hold_up_s ? 0.2 * warm_up_s : warm_up_s;
 }
 
-static int exchange(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt, double deadline,
-	double *last_exchange, struct cal_session *out, struct tkm_err *err)
+static int exchange_pair_results(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt,
+	double deadline, double *last_exchange, struct cal_session *out, struct tkm_err *err)
 {
 	struct cal_tie tie = { .known = 0 };
 	int rc = 0;
 
 	/* a sleeps where it will exchange messages, or it would wake up on the core of b, who wakes it */
 	if ((l->rank == p->a && cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0) ||
-		rendezvous(l, p, err) < 0 ||
+		meet_pair(l, p, err) < 0 ||
 		(l->rank != p->a && cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0) ||
-		(!opt->brief && warm_up(l, p->b, p->a, warming(l, p->a, opt, last_exchange), err) < 0) ||
-		burst(l, p->b, p->a, opt, deadline, out, &tie, err) < 0) {
+		(!opt->brief && warm_up_pair(l, p->b, p->a, warming(l, p->a, opt, last_exchange), err) < 0) ||
+		measure_pair_burst(l, p->b, p->a, opt, deadline, out, &tie, err) < 0) {
 		rc = -1;
 	}
 	cal_link_pair_end(l, p->a, p->b);
@@ -342,7 +342,7 @@ static int one_pair(struct cal_link *l, const struct cal_pair *p, const struct c
 
 	wait_for_unit(l, p->wait_a, p->a);
 	wait_for_unit(l, p->wait_b, p->b);
-	rc = exchange(l, p, opt, deadline, last_exchange, out, &why);
+	rc = exchange_pair_results(l, p, opt, deadline, last_exchange, out, &why);
 	if (rc < 0) {
 		cal_link_give_up(l, p->a, p->b);
 		cal_link_give_up(l, p->b, p->a);

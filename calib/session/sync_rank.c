@@ -9,12 +9,12 @@
 #include "base/grow.h"
 
 /* One per process that this one has part in. */
-static struct cal_rank *rank_of(const struct cal_link *l, struct cal_rank *ranks, int r)
+static struct cal_rank *session_rank(const struct cal_link *l, struct cal_rank *ranks, int r)
 {
 	return l->rank < 0 ? &ranks[r] : ranks;
 }
 
-static int append(struct cal_session **list, size_t *n, const struct cal_session *s, struct tkm_err *err)
+static int append_session(struct cal_session **list, size_t *n, const struct cal_session *s, struct tkm_err *err)
 {
 	struct cal_session *new = TKM_APPEND(*list, *n);
 
@@ -36,25 +36,25 @@ static int store_sessions(struct cal_link *l, int master, const struct cal_plan 
 	size_t i;
 
 	for (i = 0; i < plan->pairs; i++) {
-		struct cal_rank *to = rank_of(l, ranks, plan->pair[i].a);
+		struct cal_rank *to = session_rank(l, ranks, plan->pair[i].a);
 
 		if (!cal_link_is(l, plan->pair[i].a)) {
 			continue;
 		}
 		of_pair[i].at = to->sessions;
 		if (rc == 0) {
-			rc = star ? append(&to->session, &to->sessions, &of_pair[i], err)
-				  : append(&to->edge, &to->edges, &of_pair[i], err);
+			rc = star ? append_session(&to->session, &to->sessions, &of_pair[i], err)
+				  : append_session(&to->edge, &to->edges, &of_pair[i], err);
 		}
 		if (rc < 0) {
 			cal_session_free(&of_pair[i]);
 		}
 	}
 	for (r = 0; r < l->size && rc == 0 && !star; r++) {
-		struct cal_rank *to = rank_of(l, ranks, r);
+		struct cal_rank *to = session_rank(l, ranks, r);
 
 		if (r != master && exchanges[r] && cal_link_is(l, r)) {
-			rc = append(&to->session, &to->sessions, &empty, err);
+			rc = append_session(&to->session, &to->sessions, &empty, err);
 			if (rc == 0 && tie && tie[r].known) {
 				to->session[to->sessions - 1].given = 1;
 				to->session[to->sessions - 1].point = tie[r].point;
@@ -99,10 +99,10 @@ static int by_turns(struct cal_link *l, int master, const unsigned char *exchang
 	rc = cal_sync_session(l, master, exchanges, opt, kind, out, err);
 	for (r = 0; r < l->size; r++) {
 		if (r != master && exchanges[r] && cal_link_is(l, r) && kept == 0) {
-			struct cal_rank *to = rank_of(l, ranks, r);
+			struct cal_rank *to = session_rank(l, ranks, r);
 
 			out[r].peer = master;
-			kept = append(&to->session, &to->sessions, &out[r], err);
+			kept = append_session(&to->session, &to->sessions, &out[r], err);
 		}
 	}
 	free(out);
@@ -113,7 +113,7 @@ int cal_sync_ranks(struct cal_link *l, int master, const struct cal_plan *plan, 
 	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err)
 {
 	if (cal_link_is(l, master) && kind != CAL_MIDDLE && l->timer) {
-		struct cal_rank *m = rank_of(l, ranks, master);
+		struct cal_rank *m = session_rank(l, ranks, master);
 
 		if (m->anchors < 2) {
 			cal_anchor_take(l->timer, &m->anchor[m->anchors++]);

@@ -36,7 +36,7 @@ struct cal_wakeup {
 	int fd, slots, mine;
 };
 
-static size_t size_of(int slots, size_t shared)
+static size_t wakeup_size(int slots, size_t shared)
 {
 	return sizeof(struct slot_table) + (size_t)slots * sizeof(struct slot) + shared;
 }
@@ -44,13 +44,15 @@ static size_t size_of(int slots, size_t shared)
 static struct cal_wakeup *map(int fd, int slots, int mine, size_t shared)
 {
 	struct cal_wakeup *b = calloc(1, sizeof(*b));
-	void *at = b ? mmap(NULL, size_of(slots, shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+	void *at = b ? mmap(NULL, wakeup_size(slots, shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
 
 	if (at == MAP_FAILED) {
 		free(b);
 		return NULL;
 	}
-	*b = (struct cal_wakeup){ .at = at, .size = size_of(slots, shared), .fd = -1, .slots = slots, .mine = mine };
+	*b = (struct cal_wakeup){
+		.at = at, .size = wakeup_size(slots, shared), .fd = -1, .slots = slots, .mine = mine
+	};
 	return b;
 }
 
@@ -71,9 +73,9 @@ struct cal_wakeup *cal_wakeup_make(int slots, int mine, size_t shared, struct ca
 	if (fd < 0) {
 		return NULL;
 	}
-	if (fits_file_limit(size_of(slots, shared)) &&
+	if (fits_file_limit(wakeup_size(slots, shared)) &&
 		getrandom(ticket->magic, sizeof(ticket->magic), GRND_NONBLOCK) == sizeof(ticket->magic) &&
-		ftruncate(fd, (off_t)size_of(slots, shared)) == 0) {
+		ftruncate(fd, (off_t)wakeup_size(slots, shared)) == 0) {
 		b = map(fd, slots, mine, shared);
 	}
 	if (!b) {
@@ -102,7 +104,7 @@ struct cal_wakeup *cal_wakeup_join(const struct cal_wakeup_ticket *ticket, int s
 	if (fd < 0) {
 		return NULL;
 	}
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)size_of(slots, shared)) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)wakeup_size(slots, shared)) {
 		b = map(fd, slots, mine, shared);
 	}
 	close(fd);

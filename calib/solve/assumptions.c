@@ -87,7 +87,7 @@ static void allow_wander(struct cal_map *m, double wander)
 }
 
 /* A step may be in the way, too. */
-static void widen(struct cal_map *m, double wander)
+static void widen_map(struct cal_map *m, double wander)
 {
 	allow_wander(m, wander);
 	m->may_step = 1;
@@ -124,7 +124,7 @@ static void test_rank(struct cal_run *run, struct cal_rank *r)
 			"a session that the map does not use is %.4g us off, farther than a rate within +-%g ppm "
 			"allows (--max-wander)",
 			off_s * 1e6, run->max_wander * 1e6);
-		widen(&r->map, fmax(needed, 1.5 * r->map.max_wander));
+		widen_map(&r->map, fmax(needed, 1.5 * r->map.max_wander));
 	}
 }
 

@@ -107,7 +107,7 @@ static gtick_t master_to_global(const struct cal_run *run, ltick_t master, doubl
 }
 
 /* Effective tick of a rank in its own ticks; one tick when it was not measured. */
-static double effective_ticks(const struct cal_rank *r)
+static double child_effective_ticks(const struct cal_rank *r)
 {
 	double ticks = cal_session_tick(r) * cal_session_hz(r);
 
@@ -132,7 +132,7 @@ static int add_node(const struct cal_run *run, const struct cal_rank *r, const s
 	double slope, double error, struct cal_map *map, struct tkm_err *err)
 {
 	struct cal_node *n = &map->node[map->nodes];
-	double tick = effective_ticks(r), master_tick = effective_ticks(&run->rank[run->master]);
+	double tick = child_effective_ticks(r), master_tick = child_effective_ticks(&run->rank[run->master]);
 	struct cal_point p = s->point;
 
 	if (!s->given && cal_condense(s, slope, error, tick, master_tick, estimate_of(run), &p, err) < 0) {
@@ -195,8 +195,8 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 			continue; /* all exchanges were lost: nothing is known here */
 		}
 		torn = s->given ? 0
-				: cal_find_step_in_session(s, slope, error, effective_ticks(r),
-					  effective_ticks(&run->rank[run->master]), &before, &after);
+				: cal_find_step_in_session(s, slope, error, child_effective_ticks(r),
+					  child_effective_ticks(&run->rank[run->master]), &before, &after);
 		if (torn < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		}
@@ -221,7 +221,8 @@ static int may_step(const struct cal_run *run, const struct cal_rank *r)
 
 /* Nodes, parts, and the rate that is certain: first with what the assumption about drift allows within a
  * session, then with what came out, because in sessions that last long it makes the intervals narrower. */
-static int find_nodes(const struct cal_run *run, const struct cal_rank *r, struct cal_map *map, struct tkm_err *err)
+static int find_child_nodes(
+	const struct cal_run *run, const struct cal_rank *r, struct cal_map *map, struct tkm_err *err)
 {
 	double nominal = nominal_slope(run, r), slope = nominal, error = 2 * run->max_drift, found, width;
 	double master = cal_map_session_slope(&run->rank[run->master].map, run->rank[run->master].map.piece[0].local);
@@ -289,7 +290,7 @@ static int child_map(const struct cal_run *run, const struct cal_rank *r, enum c
 	if (!(nominal > 0) || !isfinite(nominal)) {
 		return tkm_fail(err, TKM_ERR_DATA, "the frequency of %s is not known", r->timer);
 	}
-	rc = find_nodes(run, r, map, err);
+	rc = find_child_nodes(run, r, map, err);
 	if (rc == 0 && map->nodes == 0) {
 		rc = tkm_fail(err, TKM_ERR_DATA, "no clock sample was kept, so there is nothing to fit");
 	}

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tt_all_well(struct tt *t, int rc, const struct tkm_err *err)
+int cal_test_all_well(struct cal_test *t, int rc, const struct tkm_err *err)
 {
 	struct cal_blobs all;
 	struct tkm_err *e = &t->silence;
@@ -41,7 +41,7 @@ int tt_all_well(struct tt *t, int rc, const struct tkm_err *err)
 }
 
 /* A rank is silent, so the end cannot be agreed on with it: says so, and ends all. Rank 0 speaks first. */
-static void give_up(struct tt *t, const struct tkm_err *why)
+static void give_up_silent_rank(struct cal_test *t, const struct tkm_err *why)
 {
 	if (t->link->rank != 0) {
 		cal_link_sleep(t->link, 1);
@@ -49,7 +49,7 @@ static void give_up(struct tt *t, const struct tkm_err *why)
 	fprintf(stderr, "%s: rank %d: %s: is it stopped, or has it died? (--patience)\n", program_invocation_short_name,
 		t->link->rank, why->text);
 	fflush(NULL);
-	cal_link_abort(t->link, TT_ERROR);
+	cal_link_abort(t->link, CAL_TEST_ERROR);
 }
 
 /* A launcher of Open MPI takes a verdict for an accident and prints some ten lines about an aborted job. It decides so
@@ -58,7 +58,7 @@ static void explain_mpirun(int status)
 {
 	const char *quiet = getenv("OMPI_MCA_orte_execute_quiet");
 
-	if ((status == TT_UNFIT || status == TT_UNKNOWN) && getenv("OMPI_COMM_WORLD_SIZE") &&
+	if ((status == CAL_TEST_UNFIT || status == CAL_TEST_UNKNOWN) && getenv("OMPI_COMM_WORLD_SIZE") &&
 		!(quiet && strcmp(quiet, "1") == 0)) {
 		fprintf(stderr,
 			"%s: exit status %d is the result above; what mpirun prints now about an aborted job means "
@@ -68,23 +68,23 @@ static void explain_mpirun(int status)
 	}
 }
 
-int tt_run_ranks(struct tt *t, int argc, char **argv, int (*run)(struct tt *t, struct tkm_err *err))
+int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(struct cal_test *t, struct tkm_err *err))
 {
 	struct tkm_err err = { .text = "" };
 	int rc, rank, size;
 
 	cal_link_hint(&rank, &size);
-	tt_catch_signals(rank == 0);
+	cal_test_catch_signals(rank == 0);
 	t->link = cal_link_start(&argc, &argv, &err);
 	if (!t->link) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
-		return TT_ERROR;
+		return CAL_TEST_ERROR;
 	}
 	t->link->patience_s = t->o.patience_s;
 	t->link->gathering_s = 12 * t->o.patience_s + 60 + 4 * t->o.performance_s;
 	rc = run(t, &err);
-	if (rc == TT_ERROR && (t->silence.text[0] || err.code == TKM_ERR_TIMEOUT)) {
-		give_up(t, t->silence.text[0] ? &t->silence : &err);
+	if (rc == CAL_TEST_ERROR && (t->silence.text[0] || err.code == TKM_ERR_TIMEOUT)) {
+		give_up_silent_rank(t, t->silence.text[0] ? &t->silence : &err);
 	}
 	if (t->link->rank == 0) {
 		explain_mpirun(rc);
@@ -99,9 +99,9 @@ int tt_run_ranks(struct tt *t, int argc, char **argv, int (*run)(struct tt *t, s
 	free(t->proof);
 	free(t->hz);
 	cal_plan_free(&t->plan);
-	tt_rounds_free(&t->rounds);
+	cal_test_rounds_free(&t->rounds);
 	free(t->early);
-	tt_result_free(&t->result);
+	cal_test_result_free(&t->result);
 	cal_link_close(t->link);
 	return rc;
 }

@@ -17,7 +17,7 @@ enum { RANKS_WITH_LINES = 4 };
  * other one is there. */
 enum { PLACE = 0, MEET = 2, WORDS = 4 };
 
-int tt_plan_bursts(struct tt *t, struct tkm_err *err)
+int cal_test_plan_bursts(struct cal_test *t, struct tkm_err *err)
 {
 	int n = t->link->size, i, rc;
 	int *machine = calloc(2 * (size_t)n, sizeof(*machine)), *units = machine ? machine + n : NULL;
@@ -29,7 +29,7 @@ int tt_plan_bursts(struct tt *t, struct tkm_err *err)
 		machine[i] = t->place[i].machine;
 		units[i] = t->place[i].units;
 	}
-	rc = tt_rounds_make(&t->rounds, n, machine, units, err);
+	rc = cal_test_rounds_make(&t->rounds, n, machine, units, err);
 	free(machine);
 	if (rc == 0) {
 		t->early = calloc(WORDS * t->rounds.pairs + 1, 1);
@@ -40,21 +40,21 @@ int tt_plan_bursts(struct tt *t, struct tkm_err *err)
 
 /* ---- one burst ---- */
 
-static int make_room(struct tt *t, size_t more, struct tkm_err *err)
+static int make_event_room(struct cal_test *t, size_t more, struct tkm_err *err)
 {
 	return TKM_GROW(t->me.event, t->room, t->me.events + more) < 0
 		? tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu stamps", t->me.events + more)
 		: 0;
 }
 
-static int send_word(struct tt *t, int to, long long word, struct tkm_err *err)
+static int send_word(struct cal_test *t, int to, long long word, struct tkm_err *err)
 {
 	return cal_link_rendezvous(t->link, t->link->rank, to, &word, 0, err);
 }
 
 /* Sleeps until `from` has said that word. Others that it says before are kept: it may have handed on a place to a later
  * pair of this rank. */
-static int receive_word(struct tt *t, int from, long long word, struct tkm_err *err)
+static int receive_word(struct cal_test *t, int from, long long word, struct tkm_err *err)
 {
 	while (!t->early[word]) {
 		long long got = -1;
@@ -73,7 +73,7 @@ static int receive_word(struct tt *t, int from, long long word, struct tkm_err *
 }
 
 /* Ping-pongs that are not recorded; a is how long. */
-static int warm_up(struct tt *t, int a, int b, struct tkm_err *err)
+static int warm_up_burst(struct cal_test *t, int a, int b, struct tkm_err *err)
 {
 	double begin = cal_link_seconds(t->link);
 	ltick_t sent, received;
@@ -91,7 +91,7 @@ static int warm_up(struct tt *t, int a, int b, struct tkm_err *err)
 	return 0;
 }
 
-static int exchange(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
+static int exchange_stamps(struct cal_test *t, int a, int b, int cycle, struct tkm_err *err)
 {
 	int me = t->link->rank, peer = me == a ? b : a, back;
 	ltick_t sent, received;
@@ -104,17 +104,17 @@ static int exchange(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 			if (cal_link_message(t->link, back ? b : a, back ? a : b, &sent, &received, err) < 0) {
 				return -1;
 			}
-			t->me.event[t->me.events++] =
-				(struct tt_event){ cycle, peer, sender, t->synchronised, sender ? sent.v : received.v };
+			t->me.event[t->me.events++] = (struct cal_test_event){ cycle, peer, sender, t->synchronised,
+				sender ? sent.v : received.v };
 		}
 	}
 	return 0;
 }
 
 /* The two find each other, each on its own core: a sleeps there until b is there too. */
-static int rendezvous(struct tt *t, const struct tt_pair *p, long long word, struct tkm_err *err)
+static int meet_burst_peer(struct cal_test *t, const struct cal_test_pair *p, long long word, struct tkm_err *err)
 {
-	const struct tt_side *a = &p->side[0], *b = &p->side[1];
+	const struct cal_test_side *a = &p->side[0], *b = &p->side[1];
 	int first = t->link->rank == a->rank;
 
 	if (!first && receive_word(t, a->rank, word, err) < 0) {
@@ -127,18 +127,19 @@ static int rendezvous(struct tt *t, const struct tt_pair *p, long long word, str
 		     : send_word(t, a->rank, word + 1, err);
 }
 
-static int burst(struct tt *t, size_t pair, int cycle, struct tkm_err *err)
+static int record_burst(struct cal_test *t, size_t pair, int cycle, struct tkm_err *err)
 {
-	const struct tt_pair *p = &t->rounds.pair[pair];
+	const struct cal_test_pair *p = &t->rounds.pair[pair];
 	int me = t->link->rank, second = me == p->side[1].rank, a = p->side[0].rank, b = p->side[1].rank, rc = 0;
-	const struct tt_side *mine = &p->side[second], *next = NULL;
+	const struct cal_test_side *mine = &p->side[second], *next = NULL;
 	long long word = WORDS * (long long)pair;
 
-	if (make_room(t, 2 * (size_t)t->o.burst, err) < 0 ||
+	if (make_event_room(t, 2 * (size_t)t->o.burst, err) < 0 ||
 		(mine->from >= 0 && mine->from != me && receive_word(t, mine->from, word + PLACE + second, err) < 0)) {
 		return -1;
 	}
-	if (rendezvous(t, p, word + MEET, err) < 0 || warm_up(t, a, b, err) < 0 || exchange(t, a, b, cycle, err) < 0) {
+	if (meet_burst_peer(t, p, word + MEET, err) < 0 || warm_up_burst(t, a, b, err) < 0 ||
+		exchange_stamps(t, a, b, cycle, err) < 0) {
 		rc = -1;
 	}
 	cal_link_pair_end(t->link, a, b);
@@ -155,20 +156,20 @@ static int burst(struct tt *t, size_t pair, int cycle, struct tkm_err *err)
 
 /* What rank 0 prints before its next pair, or at the end: the guide's lines for all pairs up to there, or how far the burst
  * is. */
-static void say_how_far(struct tt *t, int cycle, size_t said, size_t pair, double begin, double burst_begin)
+static void say_how_far(struct cal_test *t, int cycle, size_t said, size_t pair, double begin, double burst_begin)
 {
 	int lines = t->link->size <= RANKS_WITH_LINES || t->o.verbose >= 2;
 	double now = cal_link_seconds(t->link), left;
 	char text[100];
 
-	if (!tt_prints(t)) {
+	if (!cal_test_prints(t)) {
 		return;
 	}
 	if (lines || said == 0) {
-		tt_progress_end(t);
+		cal_test_progress_end(t);
 	}
 	for (; lines && said < pair; said++) {
-		const struct tt_pair *p = &t->rounds.pair[said];
+		const struct cal_test_pair *p = &t->rounds.pair[said];
 
 		printf("%d. recording messages %d <-> %d...\n", cycle, p->side[0].rank, p->side[1].rank);
 	}
@@ -181,22 +182,22 @@ static void say_how_far(struct tt *t, int cycle, size_t said, size_t pair, doubl
 		left = (now - burst_begin) / (double)(pair - 1) * (double)(t->rounds.pairs - pair + 1);
 		snprintf(text, sizeof(text), "burst %d: %zu of %zu pairs, about %.0f s left", cycle, pair - 1,
 			t->rounds.pairs, fmax(left, begin + t->o.seconds - now));
-		tt_progress(t, now - begin, text);
+		cal_test_progress(t, now - begin, text);
 	}
 }
 
-int tt_record_bursts(struct tt *t, int cycle, double begin, struct tkm_err *err)
+int cal_test_record_bursts(struct cal_test *t, int cycle, double begin, struct tkm_err *err)
 {
 	double burst_begin = cal_link_seconds(t->link);
 	size_t k, said = 0;
 
 	for (k = 0; k < t->rounds.pairs; k++) {
-		const struct tt_pair *p = &t->rounds.pair[k];
+		const struct cal_test_pair *p = &t->rounds.pair[k];
 
 		if (p->side[0].rank == t->link->rank || p->side[1].rank == t->link->rank) {
 			say_how_far(t, cycle, said, k + 1, begin, burst_begin);
 			said = k + 1;
-			if (burst(t, k, cycle, err) < 0) {
+			if (record_burst(t, k, cycle, err) < 0) {
 				return -1;
 			}
 		}

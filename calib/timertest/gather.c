@@ -9,15 +9,15 @@
 #include "base/text/text.h"
 #include "calib/file/clk.h"
 
-/* A process's binary block: its struct tt_rank, the length of its correction data, events, correction
+/* A process's binary block: its struct cal_test_rank, the length of its correction data, events, correction
  * data, the matrix. All processes run the same program, so structs travel as they are. */
 struct block {
-	struct tt_rank rank;
-	struct tt_matrix_of_node matrix;
+	struct cal_test_rank rank;
+	struct cal_test_matrix_of_node matrix;
 	size_t clk_length;
 };
 
-static char *pack(const struct tt *t, size_t *length, struct tkm_err *err)
+static char *pack_rank(const struct cal_test *t, size_t *length, struct tkm_err *err)
 {
 	struct block head = { .rank = t->me, .matrix = t->matrix };
 	size_t events = t->me.events * sizeof(*t->me.event), pairs = t->matrix.m.pairs * sizeof(*t->matrix.m.pair);
@@ -50,7 +50,7 @@ static char *pack(const struct tt *t, size_t *length, struct tkm_err *err)
 	return out;
 }
 
-static void *copy(const void *p, size_t size)
+static void *copy_packed(const void *p, size_t size)
 {
 	void *c = malloc(size + 1);
 
@@ -60,10 +60,10 @@ static void *copy(const void *p, size_t size)
 	return c;
 }
 
-static int unpack(struct tt_result *r, int rank, const char *data, struct tkm_err *err)
+static int unpack_rank(struct cal_test_result *r, int rank, const char *data, struct tkm_err *err)
 {
-	struct tt_rank *to = &r->rank[rank];
-	struct tt_matrix_of_node *m;
+	struct cal_test_rank *to = &r->rank[rank];
+	struct cal_test_matrix_of_node *m;
 	struct block head;
 	size_t pairs, events;
 
@@ -71,14 +71,14 @@ static int unpack(struct tt_result *r, int rank, const char *data, struct tkm_er
 	data += sizeof(head);
 	*to = head.rank;
 	events = to->events * sizeof(*to->event);
-	to->event = copy(data, events);
+	to->event = copy_packed(data, events);
 	data += events;
 	pairs = head.matrix.m.pairs * sizeof(*head.matrix.m.pair);
 	if (head.matrix.m.pus || head.matrix.why[0]) {
 		m = &r->matrix[r->nodes++];
 		*m = head.matrix;
 		m->m.pu = NULL;
-		m->m.pair = copy(data, pairs);
+		m->m.pair = copy_packed(data, pairs);
 	}
 	data += pairs;
 	if (!to->event) {
@@ -87,15 +87,15 @@ static int unpack(struct tt_result *r, int rank, const char *data, struct tkm_er
 	return cal_clk_read_rank(data, head.clk_length, "correction data", &r->run.rank[rank], err);
 }
 
-int tt_collect(struct tt *t, struct tkm_err *err)
+int cal_test_collect(struct cal_test *t, struct tkm_err *err)
 {
-	struct tt_result *r = &t->result;
+	struct cal_test_result *r = &t->result;
 	struct cal_blobs all;
 	size_t length = 0;
-	char *mine = pack(t, &length, err);
+	char *mine = pack_rank(t, &length, err);
 	int i, rc = 0;
 
-	if (tt_all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
+	if (cal_test_all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
 		free(mine);
 		return -1;
 	}
@@ -116,9 +116,9 @@ int tt_collect(struct tt *t, struct tkm_err *err)
 			rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results of %d ranks", r->ranks);
 		}
 		for (i = 0; i < r->ranks && rc == 0; i++) {
-			rc = unpack(r, i, all.data[i], err);
+			rc = unpack_rank(r, i, all.data[i], err);
 		}
 	}
 	cal_blobs_free(&all);
-	return tt_all_well(t, rc, err);
+	return cal_test_all_well(t, rc, err);
 }

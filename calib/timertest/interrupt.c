@@ -18,7 +18,7 @@ static struct {
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-static time_t now_s(void)
+static time_t realtime_now_s(void)
 {
 	struct timespec ts;
 
@@ -27,7 +27,7 @@ static time_t now_s(void)
 }
 
 /* snprintf() may not be used in the handler of a signal. */
-static void add(char *text, size_t size, const char *more)
+static void append_signal_text(char *text, size_t size, const char *more)
 {
 	size_t n = strlen(text);
 
@@ -47,20 +47,20 @@ static void add_number(char *text, size_t size, time_t value)
 		digits[--i] = (char)('0' + value % 10);
 		value /= 10;
 	} while (value > 0 && i > 0);
-	add(text, size, digits + i);
+	append_signal_text(text, size, digits + i);
 }
 
-static void say(int sig)
+static void say_interrupted(int sig)
 {
 	char text[300] = "";
 
-	add(text, sizeof(text), isatty(STDERR_FILENO) ? "\r\033[K" : "");
-	add(text, sizeof(text), program_invocation_short_name);
-	add(text, sizeof(text), ": interrupted by ");
-	add(text, sizeof(text), sig == SIGINT ? "SIGINT" : sig == SIGTERM ? "SIGTERM" : "SIGHUP");
-	add(text, sizeof(text), " after ");
-	add_number(text, sizeof(text), now_s() - state.begin);
-	add(text, sizeof(text),
+	append_signal_text(text, sizeof(text), isatty(STDERR_FILENO) ? "\r\033[K" : "");
+	append_signal_text(text, sizeof(text), program_invocation_short_name);
+	append_signal_text(text, sizeof(text), ": interrupted by ");
+	append_signal_text(text, sizeof(text), sig == SIGINT ? "SIGINT" : sig == SIGTERM ? "SIGTERM" : "SIGHUP");
+	append_signal_text(text, sizeof(text), " after ");
+	add_number(text, sizeof(text), realtime_now_s() - state.begin);
+	append_signal_text(text, sizeof(text),
 		state.writing ? " s: there is no result, and the files of this test are removed\n"
 			      : " s: there is no result, and no file was written\n");
 	if (write(STDERR_FILENO, text, strlen(text)) < 0) {
@@ -68,7 +68,7 @@ static void say(int sig)
 	}
 }
 
-static void handle(int sig)
+static void handle_signal(int sig)
 {
 	int saved = errno;
 
@@ -76,17 +76,17 @@ static void handle(int sig)
 		return;
 	}
 	if (state.prints) {
-		say(sig);
+		say_interrupted(sig);
 	}
 	if (state.writing) {
 		state.pending = sig;
 	} else {
-		tt_die_of(sig);
+		cal_test_die_of(sig);
 	}
 	errno = saved;
 }
 
-void tt_die_of(int sig)
+void cal_test_die_of(int sig)
 {
 	struct sigaction by_default;
 
@@ -96,16 +96,16 @@ void tt_die_of(int sig)
 	raise(sig);
 }
 
-void tt_catch_signals(int prints)
+void cal_test_catch_signals(int prints)
 {
 	struct sigaction ours, before;
 	size_t i;
 
 	memset(&ours, 0, sizeof(ours));
-	ours.sa_handler = handle;
+	ours.sa_handler = handle_signal;
 	ours.sa_flags = SA_RESTART;
 	state.prints = prints;
-	state.begin = now_s();
+	state.begin = realtime_now_s();
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		/* who started this in the background, or with nohup, does not want it to end */
 		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
@@ -114,24 +114,24 @@ void tt_catch_signals(int prints)
 	}
 }
 
-void tt_begin_writing(void)
+void cal_test_begin_writing(void)
 {
 	state.writing = 1;
 }
 
-int tt_interrupted(void)
+int cal_test_interrupted(void)
 {
 	return state.pending;
 }
 
-void tt_end_writing(void)
+void cal_test_end_writing(void)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction now;
 
-		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == handle) {
+		if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == handle_signal) {
 			now.sa_handler = SIG_DFL;
 			sigaction(signals[i], &now, NULL);
 		}

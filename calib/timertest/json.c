@@ -10,7 +10,7 @@
 
 #include "base/newfile.h"
 
-int tt_json_possible(const struct tt_options *o, struct tkm_err *err)
+int cal_test_json_possible(const struct cal_test_options *o, struct tkm_err *err)
 {
 	struct tkm_newfile n;
 
@@ -32,18 +32,18 @@ int tt_json_possible(const struct tt_options *o, struct tkm_err *err)
 
 #include <jansson.h>
 
-int tt_have_json(void)
+int cal_test_have_json(void)
 {
 	return 1;
 }
 
-static json_t *number(double v)
+static json_t *json_finite(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
 /* Host names are bytes; JSON is UTF-8. */
-static json_t *text(const char *s)
+static json_t *json_clean_text(const char *s)
 {
 	json_t *j = json_string(s);
 	char clean[6000];
@@ -59,37 +59,40 @@ static json_t *text(const char *s)
 	return json_string(clean);
 }
 
-static json_t *environment(const struct tmr_env *e)
+static json_t *environment_json(const struct tmr_env *e)
 {
 	json_t *ntp = e->ntp_known ? json_pack("{s:b,s:o,s:o,s:o}", "synchronised", e->ntp_synchronised, "freq_ppm",
-					     number(e->ntp_freq_ppm), "offset_s", number(e->ntp_offset_s), "maxerror_s",
-					     number(e->ntp_maxerror_s))
+					     json_finite(e->ntp_freq_ppm), "offset_s", json_finite(e->ntp_offset_s),
+					     "maxerror_s", json_finite(e->ntp_maxerror_s))
 				   : json_null();
 
 	char marker[20];
 
 	snprintf(marker, sizeof(marker), "%016llx", (unsigned long long)e->vm_marker);
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "suspended_s", number(e->suspended_s),
-		"realtime_minus_boottime_s", number(e->realtime_minus_boottime_s), "vm_marker",
-		e->has_vm_marker ? json_string(marker) : json_null(), "host", text(e->host), "boot_id",
-		text(e->boot_id), "kernel", text(e->kernel), "hypervisor", text(e->hypervisor), "cpu", text(e->cpu),
-		"clocksource",
-		json_pack("{s:o,s:o}", "current", text(e->clocksource), "available", text(e->clocksources)),
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "suspended_s",
+		json_finite(e->suspended_s), "realtime_minus_boottime_s", json_finite(e->realtime_minus_boottime_s),
+		"vm_marker", e->has_vm_marker ? json_string(marker) : json_null(), "host", json_clean_text(e->host),
+		"boot_id", json_clean_text(e->boot_id), "kernel", json_clean_text(e->kernel), "hypervisor",
+		json_clean_text(e->hypervisor), "cpu", json_clean_text(e->cpu), "clocksource",
+		json_pack("{s:o,s:o}", "current", json_clean_text(e->clocksource), "available",
+			json_clean_text(e->clocksources)),
 		"tsc_invariant", e->tsc_invariant < 0 ? json_null() : json_boolean(e->tsc_invariant), "kernel_hz",
-		number(e->kernel_hz > 0 ? e->kernel_hz : NAN), "ntp", ntp);
+		json_finite(e->kernel_hz > 0 ? e->kernel_hz : NAN), "ntp", ntp);
 }
 
 static json_t *quality(const struct cal_rank *c, const struct tmr_quality *q)
 {
 	double period = 1 / (q->have_freq ? q->freq.hz : c->nominal_hz);
 
-	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:o}", "name", text(c->timer), "nominal_hz",
-		number(c->nominal_hz > 0 ? c->nominal_hz : NAN), "measured_hz", number(q->have_freq ? q->freq.hz : NAN),
-		"measured_se_ppm", number(c->measured_se_ppm), "measured_bound_ppm", number(c->measured_bound_ppm),
-		"cost_s", number(q->cost_s.median), "cost_ordered_s", number(q->cost_ordered_s.median),
-		"effective_tick_s", number(c->effective_tick_s), "smallest_increment_s",
-		number((double)q->smallest_ticks * period), "increments", (json_int_t)q->increments, "backward_steps",
-		(json_int_t)q->backward, "equal_share", number((double)q->equal / (double)q->increments));
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:o}", "name", json_clean_text(c->timer),
+		"nominal_hz", json_finite(c->nominal_hz > 0 ? c->nominal_hz : NAN), "measured_hz",
+		json_finite(q->have_freq ? q->freq.hz : NAN), "measured_se_ppm", json_finite(c->measured_se_ppm),
+		"measured_bound_ppm", json_finite(c->measured_bound_ppm), "cost_s", json_finite(q->cost_s.median),
+		"cost_ordered_s", json_finite(q->cost_ordered_s.median), "effective_tick_s",
+		json_finite(c->effective_tick_s), "smallest_increment_s",
+		json_finite((double)q->smallest_ticks * period), "increments", (json_int_t)q->increments,
+		"backward_steps", (json_int_t)q->backward, "equal_share",
+		json_finite((double)q->equal / (double)q->increments));
 }
 
 static json_t *steps(const struct cal_map *m)
@@ -101,34 +104,36 @@ static json_t *steps(const struct cal_map *m)
 		const struct cal_step *s = &m->step[k];
 
 		json_array_append_new(all,
-			json_pack("{s:o,s:o,s:o,s:o,s:b}", "from_s", number((double)s->from_global.v * m->period_s),
-				"to_s", number((double)s->to_global.v * m->period_s), "size_s", number(s->size_s),
-				"within_s", number(s->within_s), "certain", s->certain));
+			json_pack("{s:o,s:o,s:o,s:o,s:b}", "from_s",
+				json_finite((double)s->from_global.v * m->period_s), "to_s",
+				json_finite((double)s->to_global.v * m->period_s), "size_s", json_finite(s->size_s),
+				"within_s", json_finite(s->within_s), "certain", s->certain));
 	}
 	return all;
 }
 
 /* Writes how the offsets to rank 0 stray from a line, and Allan deviations with their intervals. */
-static json_t *wander_json(const struct tt_wander *w)
+static json_t *wander_json(const struct cal_test_wander *w)
 {
 	json_t *allan = json_array();
 	int i;
 
 	for (i = 0; i < w->taus; i++) {
-		json_array_append_new(allan, json_pack("[o,o]", number(w->tau_s[i]), number(w->deviation[i])));
+		json_array_append_new(
+			allan, json_pack("[o,o]", json_finite(w->tau_s[i]), json_finite(w->deviation[i])));
 	}
 	return json_pack("{s:I,s:o,s:o,s:o}", "synchronisations", (json_int_t)w->sessions, "median_s",
-		number(w->left.median), "max_s", number(w->left.max), "allan_deviation", allan);
+		json_finite(w->left.median), "max_s", json_finite(w->left.max), "allan_deviation", allan);
 }
 
-static json_t *rank(const struct tt_result *r, int i)
+static json_t *rank_json(const struct cal_test_result *r, int i)
 {
-	struct tt_wander w;
+	struct cal_test_wander w;
 	const struct cal_rank *c = &r->run.rank[i];
-	const struct tt_truth *t = &r->truth[i];
+	const struct cal_test_truth *t = &r->truth[i];
 	struct cal_expected expected = cal_expected_error(&c->map);
 	double bound = c->map.extra_s, proven = NAN, assumed = NAN;
-	struct tt_uncorrected u = { NAN, NAN, NAN };
+	struct cal_test_uncorrected u = { NAN, NAN, NAN };
 	json_t *j, *sync;
 	size_t k;
 
@@ -137,49 +142,51 @@ static json_t *rank(const struct tt_result *r, int i)
 	}
 	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o,s:o,s:s,s:o,s:s,s:s,s:I,s:s,s:I,s:o,s:o}", "shares_clock",
 		c->sync == CAL_SHARED, "with", c->sync == CAL_SHARED ? c->leader : i, "sessions",
-		(json_int_t)c->sessions, "bound_s", number(bound), "steps", steps(&c->map), "wander",
-		number(c->map.nodes ? c->map.max_wander : NAN), "assumed_drift", number(c->max_drift),
-		"assumed_drift_from", c->drift_from, "assumed_wander", number(c->max_wander), "assumed_wander_from",
-		c->wander_from, "contradiction", c->contradiction, "pairs", (json_int_t)c->map.pairs.n, "reference",
-		c->reference, "checks", (json_int_t)expected.checks, "expected_error_median_s",
-		number(expected.median_s), "expected_error_999_s", number(expected.most_s));
+		(json_int_t)c->sessions, "bound_s", json_finite(bound), "steps", steps(&c->map), "wander",
+		json_finite(c->map.nodes ? c->map.max_wander : NAN), "assumed_drift", json_finite(c->max_drift),
+		"assumed_drift_from", c->drift_from, "assumed_wander", json_finite(c->max_wander),
+		"assumed_wander_from", c->wander_from, "contradiction", c->contradiction, "pairs",
+		(json_int_t)c->map.pairs.n, "reference", c->reference, "checks", (json_int_t)expected.checks,
+		"expected_error_median_s", json_finite(expected.median_s), "expected_error_999_s",
+		json_finite(expected.most_s));
 	if (c->map.nodes > 1) {
-		tt_widest_bounds(&c->map, &proven, &assumed);
+		cal_test_widest_bounds(&c->map, &proven, &assumed);
 	}
-	json_object_set_new(sync, "bound_between_proven_s", number(proven));
-	json_object_set_new(sync, "bound_between_assumed_s", number(assumed));
-	json_object_set_new(sync, "learned_wander", number(c->map.learned_high > 0 ? c->map.learned_wander : NAN));
-	tt_before_correction(&r->run, i, &u);
-	json_object_set_new(sync, "shown_within_s", number(c->sync == CAL_SHARED ? tt_shown_within(r, i) : NAN));
+	json_object_set_new(sync, "bound_between_proven_s", json_finite(proven));
+	json_object_set_new(sync, "bound_between_assumed_s", json_finite(assumed));
+	json_object_set_new(sync, "learned_wander", json_finite(c->map.learned_high > 0 ? c->map.learned_wander : NAN));
+	cal_test_before_correction(&r->run, i, &u);
+	json_object_set_new(
+		sync, "shown_within_s", json_finite(c->sync == CAL_SHARED ? cal_test_shown_within(r, i) : NAN));
 	json_object_set_new(sync, "drift_ppm",
-		number(c->sync != CAL_SHARED && c->map.nodes && c->map.nominal > 0
+		json_finite(c->sync != CAL_SHARED && c->map.nodes && c->map.nominal > 0
 				? 1e6 * (cal_map_session_slope(&c->map, c->map.node[0].local) / c->map.nominal - 1)
 				: NAN));
 	json_object_set_new(sync, "before_correction",
-		json_pack("{s:o,s:o,s:o}", "offset_s", number(u.offset_s), "low_s", number(u.low_s), "high_s",
-			number(u.high_s)));
-	j = json_pack("{s:i,s:o,s:o,s:o}", "rank", i, "env", environment(&r->rank[i].env), "timer",
+		json_pack("{s:o,s:o,s:o}", "offset_s", json_finite(u.offset_s), "low_s", json_finite(u.low_s), "high_s",
+			json_finite(u.high_s)));
+	j = json_pack("{s:i,s:o,s:o,s:o}", "rank", i, "env", environment_json(&r->rank[i].env), "timer",
 		quality(c, &r->rank[i].quality), "sync", sync);
-	if (tt_find_wander(&r->run, i, &w) == 0) {
+	if (cal_test_find_wander(&r->run, i, &w) == 0) {
 		json_object_set_new(j, "strays", wander_json(&w));
 	}
 	if (t->known) {
 		json_object_set_new(j, "truth",
-			json_pack("{s:o,s:o,s:o,s:I,s:I}", "worst_s", number(t->worst_s), "at_s", number(t->worst_at_s),
-				"bound_there_s", number(t->bound_there_s), "points", (json_int_t)t->points,
-				"outside_bound", (json_int_t)t->outside));
+			json_pack("{s:o,s:o,s:o,s:I,s:I}", "worst_s", json_finite(t->worst_s), "at_s",
+				json_finite(t->worst_at_s), "bound_there_s", json_finite(t->bound_there_s), "points",
+				(json_int_t)t->points, "outside_bound", (json_int_t)t->outside));
 	}
 	return j;
 }
 
-static json_t *burst(const struct tt_burst *b)
+static json_t *burst_json(const struct cal_test_burst *b)
 {
 	return json_pack("{s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:i}", "a", b->a, "b", b->b, "cycle", b->cycle, "time_s",
-		number(b->time_s), "offset_s", number(b->offset_s), "latency_s", number(b->latency_s), "low_s",
-		number(b->low_s), "high_s", number(b->high_s), "exchanges", b->exchanges);
+		json_finite(b->time_s), "offset_s", json_finite(b->offset_s), "latency_s", json_finite(b->latency_s),
+		"low_s", json_finite(b->low_s), "high_s", json_finite(b->high_s), "exchanges", b->exchanges);
 }
 
-static json_t *matrix(const struct tt_result *r, const struct tt_matrix_of_node *n)
+static json_t *matrix(const struct cal_test_result *r, const struct cal_test_matrix_of_node *n)
 {
 	json_t *pairs = json_array(), *j;
 	size_t k;
@@ -189,18 +196,19 @@ static json_t *matrix(const struct tt_result *r, const struct tt_matrix_of_node 
 
 		json_array_append_new(pairs,
 			json_pack("{s:i,s:i,s:o,s:o,s:s,s:i}", "a", (int)p->pu_a, "b", (int)p->pu_b, "low_s",
-				number(p->measured ? p->low_s : NAN), "high_s", number(p->measured ? p->high_s : NAN),
-				"result", tmr_pair_name(p->result), "contradictions", p->contradictions));
+				json_finite(p->measured ? p->low_s : NAN), "high_s",
+				json_finite(p->measured ? p->high_s : NAN), "result", tmr_pair_name(p->result),
+				"contradictions", p->contradictions));
 	}
-	j = json_pack("{s:o,s:o,s:o}", "host", text(r->rank[n->rank].env.host), "limit_s",
-		number(n->why[0] ? NAN : n->m.limit_s), "pairs", pairs);
+	j = json_pack("{s:o,s:o,s:o}", "host", json_clean_text(r->rank[n->rank].env.host), "limit_s",
+		json_finite(n->why[0] ? NAN : n->m.limit_s), "pairs", pairs);
 	if (n->why[0]) {
-		json_object_set_new(j, "not_measured", text(n->why));
+		json_object_set_new(j, "not_measured", json_clean_text(n->why));
 	}
 	return j;
 }
 
-static json_t *verdict(const struct tt_verdict *v)
+static json_t *verdict(const struct cal_test_verdict *v)
 {
 	json_t *reasons = json_array();
 	size_t k;
@@ -208,24 +216,24 @@ static json_t *verdict(const struct tt_verdict *v)
 	for (k = 0; k < v->reasons; k++) {
 		json_array_append_new(reasons,
 			json_pack("{s:s,s:s,s:o}", "rule", v->reason[k].rule, "value",
-				tt_value_name(v->reason[k].value), "text", text(v->reason[k].text)));
+				cal_test_value_name(v->reason[k].value), "text", json_clean_text(v->reason[k].text)));
 	}
-	return json_pack("{s:s,s:i,s:o,s:o,s:o}", "status", tt_value_name(v->value), "exit_status",
-		tt_exit_status(v->value), "reason", v->reasons ? text(v->reason[0].text) : json_null(), "reasons",
-		reasons, "text", text(v->text));
+	return json_pack("{s:s,s:i,s:o,s:o,s:o}", "status", cal_test_value_name(v->value), "exit_status",
+		cal_test_exit_status(v->value), "reason", v->reasons ? json_clean_text(v->reason[0].text) : json_null(),
+		"reasons", reasons, "text", json_clean_text(v->text));
 }
 
-static json_t *whole_result(const struct tt_options *o, const struct tt_result *r)
+static json_t *whole_result(const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	json_t *ranks = json_array(), *bursts = json_array(), *nodes = json_array(), *causality;
 	size_t k;
 	int i;
 
 	for (i = 0; i < r->ranks; i++) {
-		json_array_append_new(ranks, rank(r, i));
+		json_array_append_new(ranks, rank_json(r, i));
 	}
 	for (k = 0; k < r->bursts; k++) {
-		json_array_append_new(bursts, burst(&r->burst[k]));
+		json_array_append_new(bursts, burst_json(&r->burst[k]));
 	}
 	for (i = 0; i < r->nodes; i++) {
 		json_array_append_new(nodes, matrix(r, &r->matrix[i]));
@@ -234,16 +242,17 @@ static json_t *whole_result(const struct tt_options *o, const struct tt_result *
 		"reversed_uncorrected", (json_int_t)r->reversed_uncorrected, "reversed_corrected",
 		(json_int_t)r->causality.before, "reversed", (json_int_t)r->causality.after, "moved",
 		(json_int_t)r->causality.moved, "largest_shift_s",
-		number((double)r->causality.largest * r->run.period_s), "bound_there_s",
-		number((double)r->causality.largest_band * r->run.period_s));
+		json_finite((double)r->causality.largest * r->run.period_s), "bound_there_s",
+		json_finite((double)r->causality.largest_band * r->run.period_s));
 	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", "timertest/1", "program",
-		PACKAGE_STRING, "started_unix_s", number((double)r->run.realtime0_ns * 1e-9), "seconds",
-		number(o->seconds), "assumed_max_drift", number(o->max_drift), "assumed_max_wander",
-		number(o->max_wander), "ranks", ranks, "bursts", bursts, "nodes", nodes, "causality", causality,
-		"maximum", r->bursts ? burst(&r->burst[r->worst]) : json_null(), "verdict", verdict(&r->verdict));
+		PACKAGE_STRING, "started_unix_s", json_finite((double)r->run.realtime0_ns * 1e-9), "seconds",
+		json_finite(o->seconds), "assumed_max_drift", json_finite(o->max_drift), "assumed_max_wander",
+		json_finite(o->max_wander), "ranks", ranks, "bursts", bursts, "nodes", nodes, "causality", causality,
+		"maximum", r->bursts ? burst_json(&r->burst[r->worst]) : json_null(), "verdict", verdict(&r->verdict));
 }
 
-int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err)
+int cal_test_write_json(
+	const char *path, const struct cal_test_options *o, const struct cal_test_result *r, struct tkm_err *err)
 {
 	json_t *j = whole_result(o, r);
 	struct tkm_newfile n = { .f = stdout };
@@ -264,7 +273,7 @@ int tt_write_json(const char *path, const struct tt_options *o, const struct tt_
 	return rc ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write JSON to standard output") : 0;
 }
 
-char *tt_json_text(const struct tt_options *o, const struct tt_result *r)
+char *cal_test_json_text(const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	json_t *j = whole_result(o, r);
 	char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
@@ -275,19 +284,20 @@ char *tt_json_text(const struct tt_options *o, const struct tt_result *r)
 
 #else
 
-char *tt_json_text(const struct tt_options *o, const struct tt_result *r)
+char *cal_test_json_text(const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	(void)o;
 	(void)r;
 	return NULL;
 }
 
-int tt_have_json(void)
+int cal_test_have_json(void)
 {
 	return 0;
 }
 
-int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err)
+int cal_test_write_json(
+	const char *path, const struct cal_test_options *o, const struct cal_test_result *r, struct tkm_err *err)
 {
 	(void)path;
 	(void)o;

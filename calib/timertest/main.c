@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest tests the clocks of the processes of an MPI run. The steps are in main() and run() below; all processes
+/* timertest tests the clocks of the processes of an MPI run. The steps are in main() and run_test() below; all processes
  * take each step together. Everything after the measurement is rank 0's work. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
@@ -26,7 +26,7 @@
 /* ---- steps ---- */
 
 /* The true rate over the whole run, where NTP keeps the clock of this node. */
-static void find_true_rate(struct tt *t)
+static void find_true_rate(struct cal_test *t)
 {
 	struct tmr_timer *real = tmr_open("clock_realtime", 0, NULL);
 	struct tmr_grid g;
@@ -55,7 +55,7 @@ static int32_t only_unit(void)
 	return i;
 }
 
-static void describe_rank(struct tt *t)
+static void describe_rank(struct cal_test *t)
 {
 	struct cal_rank *r = &t->rank;
 	const struct tmr_quality *q = &t->me.quality;
@@ -77,24 +77,24 @@ static void describe_rank(struct tt *t)
 }
 
 /* Sleeps on all ranks; rank 0 shows how far it is. */
-static void pause_until(struct tt *t, double begin, double until)
+static void pause_until(struct cal_test *t, double begin, double until)
 {
 	double now;
 
 	while ((now = cal_link_seconds(t->link)) < until) {
-		tt_progress(t, now - begin, NULL);
+		cal_test_progress(t, now - begin, NULL);
 		cal_link_sleep(t->link, fmin(until - now, t->reference ? 0.5 * cal_pair_every_s : 0.5));
-		tt_pair_if_due(t);
+		cal_test_pair_if_due(t);
 	}
 }
 
 /* Sleeps, and wakes for the sessions that are due; rank 0 says how many. */
-static int pause_with_sessions(struct tt *t, double begin, double seconds, struct tkm_err *err)
+static int pause_with_sessions(struct cal_test *t, double begin, double seconds, struct tkm_err *err)
 {
 	double every, until = cal_link_seconds(t->link) + seconds;
 	long long n, i;
 
-	if (tt_plan_sessions(t, err) < 0) {
+	if (cal_test_plan_sessions(t, err) < 0) {
 		return -1;
 	}
 	every = t->result.session_every_s;
@@ -104,7 +104,7 @@ static int pause_with_sessions(struct tt *t, double begin, double seconds, struc
 	}
 	for (i = 1; i <= n; i++) {
 		pause_until(t, begin, t->synchronised_at + every);
-		if (tt_synchronise(t, CAL_MIDDLE, err) < 0) {
+		if (cal_test_synchronise(t, CAL_MIDDLE, err) < 0) {
 			return -1;
 		}
 	}
@@ -112,16 +112,17 @@ static int pause_with_sessions(struct tt *t, double begin, double seconds, struc
 	return 0;
 }
 
-static int test_messages(struct tt *t, struct tkm_err *err)
+static int test_messages(struct cal_test *t, struct tkm_err *err)
 {
 	double begin = cal_link_seconds(t->link), now;
 	int cycle = 0, go = 1;
 
-	if (tt_settle(t, err) < 0 || tt_synchronise(t, CAL_START, err) < 0) {
+	if (cal_test_settle(t, err) < 0 || cal_test_synchronise(t, CAL_START, err) < 0) {
 		return -1;
 	}
 	while (go && t->link->size > 1) {
-		if (tt_synchronise(t, CAL_MIDDLE, err) < 0 || tt_record_bursts(t, cycle++, begin, err) < 0) {
+		if (cal_test_synchronise(t, CAL_MIDDLE, err) < 0 ||
+			cal_test_record_bursts(t, cycle++, begin, err) < 0) {
 			return -1;
 		}
 		now = cal_link_seconds(t->link);
@@ -133,16 +134,16 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 			return -1;
 		}
 	}
-	tt_progress_end(t);
+	cal_test_progress_end(t);
 	if (t->link->size == 1) {
 		cal_link_sleep(t->link, 0.01); /* the run still has two ends */
 	}
-	return tt_synchronise(t, CAL_END, err) < 0 ? -1 : tt_settle(t, err);
+	return cal_test_synchronise(t, CAL_END, err) < 0 ? -1 : cal_test_settle(t, err);
 }
 
 /* ---- rank 0 writes and judges ---- */
 
-static int write_clk(const char *path, const struct tt *t, struct tkm_err *err)
+static int write_test_clk(const char *path, const struct cal_test *t, struct tkm_err *err)
 {
 	struct tkm_newfile n;
 
@@ -171,21 +172,21 @@ static void remove_files(const char *base)
 }
 
 /* A signal came while the files were written. */
-static void die_if_interrupted(const struct tt_options *o)
+static void die_if_interrupted(const struct cal_test_options *o)
 {
-	if (tt_interrupted()) {
+	if (cal_test_interrupted()) {
 		remove_files(o->output);
 		if (o->json && strcmp(o->json, "-")) {
 			unlink(o->json);
 		}
-		tt_die_of(tt_interrupted());
+		cal_test_die_of(cal_test_interrupted());
 	}
 }
 
 /* Fits, writes, reads back, judges. */
-static int evaluate(struct tt *t, struct tkm_err *err)
+static int evaluate(struct cal_test *t, struct tkm_err *err)
 {
-	struct tt_result *r = &t->result;
+	struct cal_test_result *r = &t->result;
 	char trace[4096], clk[4096];
 
 	snprintf(trace, sizeof(trace), "%s.stf", t->o.output);
@@ -193,37 +194,37 @@ static int evaluate(struct tt *t, struct tkm_err *err)
 	if (cal_solve(&r->run, (int)t->o.timer_skip, err) < 0) {
 		return -1;
 	}
-	tt_begin_writing();
-	if (tt_trace_write(trace, &t->o, r, err) < 0) {
+	cal_test_begin_writing();
+	if (cal_test_trace_write(trace, &t->o, r, err) < 0) {
 		die_if_interrupted(&t->o);
 		return -1;
 	}
 	die_if_interrupted(&t->o);
-	if (tt_trace_read(trace, r, err) < 0 || write_clk(clk, t, err) < 0) {
+	if (cal_test_trace_read(trace, r, err) < 0 || write_test_clk(clk, t, err) < 0) {
 		remove_files(t->o.output);
 		die_if_interrupted(&t->o);
 		return -1;
 	}
 	die_if_interrupted(&t->o);
-	tt_find_truth(r);
-	tt_judge(r);
-	if (tt_write_plots(t->o.output, &t->o, r, err) < 0 ||
-		(t->o.json && tt_write_json(t->o.json, &t->o, r, err) < 0)) {
+	cal_test_find_truth(r);
+	cal_test_judge(r);
+	if (cal_test_write_plots(t->o.output, &t->o, r, err) < 0 ||
+		(t->o.json && cal_test_write_json(t->o.json, &t->o, r, err) < 0)) {
 		remove_files(t->o.output);
 		die_if_interrupted(&t->o);
 		return -1;
 	}
 	die_if_interrupted(&t->o);
-	tt_end_writing();
+	cal_test_end_writing();
 	/* with --json - standard output is JSON alone */
 	if (!t->o.json || strcmp(t->o.json, "-")) {
-		tt_print_result(stdout, &t->o, r);
+		cal_test_print_result(stdout, &t->o, r);
 	}
 	return fflush(stdout) == 0 ? 0 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
 }
 
 /* VT_TIMER=LIST: rank 0's list, at verbosity 2 one of each node. */
-static int list_timers(struct tt *t, struct tkm_err *err)
+static int list_timers_in_order(struct cal_test *t, struct tkm_err *err)
 {
 	int me = t->link->rank, wanted = me == 0 || (t->o.verbose >= 2 && t->place[me].index == 0);
 	char prefix[160], *text = NULL;
@@ -241,12 +242,12 @@ static int list_timers(struct tt *t, struct tkm_err *err)
 		tkm_text_end(f, &text);
 	}
 	t->o.quiet = 0;
-	return tt_print_in_order(t, text, length, err);
+	return cal_test_print_in_order(t, text, length, err);
 }
 
 /* The result goes to the state directory of every node, for timertest --check. That it cannot be kept is no failure of the
  * test. Returns -1 only when the ranks do not find each other. */
-static int keep_result(struct tt *t, struct tkm_err *err)
+static int keep_result(struct cal_test *t, struct tkm_err *err)
 {
 	struct tkm_err why = { .text = "" };
 	char *text = NULL;
@@ -254,8 +255,8 @@ static int keep_result(struct tt *t, struct tkm_err *err)
 	int rc;
 
 	/* rank 0 decides: ranks may have different timers and settings */
-	if (t->link->rank == 0 && tt_have_json() && t->o.state_dir[0] && !(t->timer->flags & TMR_SIMULATED)) {
-		text = tt_json_text(&t->o, &t->result);
+	if (t->link->rank == 0 && cal_test_have_json() && t->o.state_dir[0] && !(t->timer->flags & TMR_SIMULATED)) {
+		text = cal_test_json_text(&t->o, &t->result);
 		size = text ? (int64_t)strlen(text) + 1 : 0;
 	}
 	rc = cal_link_bcast(t->link, &size, sizeof(size), err);
@@ -263,7 +264,8 @@ static int keep_result(struct tt *t, struct tkm_err *err)
 		text = malloc((size_t)size);
 	}
 	if (rc < 0 || size == 0 ||
-		tt_all_well(t, text ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the result"), err) < 0) {
+		cal_test_all_well(t, text ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the result"), err) <
+			0) {
 		free(text);
 		return rc < 0 || size > 0 ? -1 : 0;
 	}
@@ -277,18 +279,18 @@ static int keep_result(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
-static int open_and_measure_timer(struct tt *t, struct tkm_err *err)
+static int open_and_measure_timer(struct cal_test *t, struct tkm_err *err)
 {
-	if (tt_choose_timer(t, err) < 0) {
+	if (cal_test_choose_timer(t, err) < 0) {
 		return -1;
 	}
 	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
-	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0 || tt_measure_timer(t, err) < 0 ||
-		tt_measure_matrix(t, err) < 0) {
+	if (cal_test_all_well(t, t->timer ? 0 : -1, err) < 0 || cal_test_measure_timer(t, err) < 0 ||
+		cal_test_measure_matrix(t, err) < 0) {
 		return -1;
 	}
 	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
-	if (tt_all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
+	if (cal_test_all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
 		return -1;
 	}
 	tmr_mark_take(t->timer, &t->begin);
@@ -297,74 +299,75 @@ static int open_and_measure_timer(struct tt *t, struct tkm_err *err)
 }
 
 /* Which ranks share a clock, what the sessions measure, and which pairs exchange messages. */
-static int choose_clocks(struct tt *t, struct tkm_err *err)
+static int choose_clocks(struct cal_test *t, struct tkm_err *err)
 {
-	if (tt_share_timers(t, err) < 0) {
+	if (cal_test_share_timers(t, err) < 0) {
 		return -1;
 	}
-	tt_choose_clock_sharing(t);
-	if (tt_open_reference(t, err) < 0 || tt_share_session_hz(t, err) < 0) {
+	cal_test_choose_clock_sharing(t);
+	if (cal_test_open_reference(t, err) < 0 || cal_test_share_session_hz(t, err) < 0) {
 		return -1;
 	}
-	t->link->idle = t->reference ? tt_pair_if_due : NULL;
+	t->link->idle = t->reference ? cal_test_pair_if_due : NULL;
 	t->link->idle_of = t;
 	t->o.sync.hz = t->hz;
-	return tt_all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err);
+	return cal_test_all_well(t, cal_test_make_plan(t, err) < 0 || cal_test_plan_bursts(t, err) < 0 ? -1 : 0, err);
 }
 
-static int run(struct tt *t, struct tkm_err *err)
+static int run_test(struct cal_test *t, struct tkm_err *err)
 {
 	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot", NULL };
 	int root = tkm_root_open("/"), rc;
-	int32_t fit = TT_FIT;
+	int32_t fit = CAL_TEST_FIT;
 
 	tmr_env_read(root, &t->me.env);
 	t->me.pid = (uint32_t)getpid();
 	close(root);
-	if (tt_find_places(t, err) < 0 || tt_settle_timer(t, err) < 0) {
-		return TT_ERROR;
+	if (cal_test_find_places(t, err) < 0 || cal_test_settle_timer(t, err) < 0) {
+		return CAL_TEST_ERROR;
 	}
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
-		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
+		return list_timers_in_order(t, err) < 0 ? CAL_TEST_ERROR : CAL_TEST_FIT;
 	}
 	/* a wrong name before a file that exists, which the user might remove in vain */
-	rc = tt_check_timer(t, t->o.timer, err);
-	if (tt_all_well(t, rc == 0 && t->link->rank == 0 ? tt_json_possible(&t->o, err) : rc, err) < 0) {
-		return TT_ERROR;
+	rc = cal_test_check_timer(t, t->o.timer, err);
+	if (cal_test_all_well(t, rc == 0 && t->link->rank == 0 ? cal_test_json_possible(&t->o, err) : rc, err) < 0) {
+		return CAL_TEST_ERROR;
 	}
-	if (tt_all_well(t, t->link->rank == 0 ? tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err) : 0,
+	if (cal_test_all_well(t, t->link->rank == 0 ? tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err) : 0,
 		    err) < 0 ||
 		open_and_measure_timer(t, err) < 0 || choose_clocks(t, err) < 0) {
-		return TT_ERROR;
+		return CAL_TEST_ERROR;
 	}
 	t->link->gathering_s = 12 * t->o.patience_s;
 	rc = test_messages(t, err);
 	find_true_rate(t);
-	if (tt_all_well(t, rc, err) < 0 || tt_measure_matrix_again(t, err) < 0 || tt_collect(t, err) < 0) {
-		return TT_ERROR;
+	if (cal_test_all_well(t, rc, err) < 0 || cal_test_measure_matrix_again(t, err) < 0 ||
+		cal_test_collect(t, err) < 0) {
+		return CAL_TEST_ERROR;
 	}
 	t->link->idle = NULL;
 	t->link->gathering_s = 3600; /* rank 0 writes the files meanwhile */
 	rc = t->link->rank == 0 ? evaluate(t, err) : 0;
-	if (tt_all_well(t, rc, err) < 0 || keep_result(t, err) < 0) {
-		return TT_ERROR;
+	if (cal_test_all_well(t, rc, err) < 0 || keep_result(t, err) < 0) {
+		return CAL_TEST_ERROR;
 	}
-	fit = t->link->rank == 0 ? tt_exit_status(t->result.verdict.value) : 0;
-	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
+	fit = t->link->rank == 0 ? cal_test_exit_status(t->result.verdict.value) : 0;
+	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? CAL_TEST_ERROR : fit;
 }
 
 int main(int argc, char **argv)
 {
-	struct tt t;
+	struct cal_test t;
 	int rc;
 
 	memset(&t, 0, sizeof(t));
 	if (chk_asked(argc, argv)) {
 		return chk_main(argc, argv);
 	}
-	rc = tt_options_parse(argc, argv, &t.o);
+	rc = cal_test_options_parse(argc, argv, &t.o);
 	if (rc != 0) {
-		return rc < 0 ? TT_ERROR : TT_FIT;
+		return rc < 0 ? CAL_TEST_ERROR : CAL_TEST_FIT;
 	}
-	return tt_run_ranks(&t, argc, argv, run);
+	return cal_test_run_ranks(&t, argc, argv, run_test);
 }

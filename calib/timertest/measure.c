@@ -13,7 +13,7 @@
 #include "base/text/text.h"
 #include "calib/session/agree.h"
 
-int tt_print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)
+int cal_test_print_in_order(struct cal_test *t, char *text, size_t length, struct tkm_err *err)
 {
 	struct cal_blobs all;
 	char none[80];
@@ -34,7 +34,7 @@ int tt_print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *e
 }
 
 /* One line in front of each line of output: which process it is about. */
-static const char *prefix_of(const struct tt *t, char *buf, size_t size)
+static const char *prefix_of(const struct cal_test *t, char *buf, size_t size)
 {
 	buf[0] = '\0';
 	if (t->link->size > 1) {
@@ -43,7 +43,7 @@ static const char *prefix_of(const struct tt *t, char *buf, size_t size)
 	return buf;
 }
 
-int tt_measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err *err)
+int cal_test_measure_in_turns(struct cal_test *t, double seconds, int share, struct tkm_err *err)
 {
 	const double shortest_share_s = 0.02, rest_s = 0.2; /* what a turn takes besides */
 	const struct cal_place *p = &t->place[t->link->rank];
@@ -65,11 +65,11 @@ int tt_measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err 
 			return -1;
 		}
 	}
-	return tt_all_well(t, rc, err);
+	return cal_test_all_well(t, rc, err);
 }
 
 /* Ranks that read one clock take the same tick for it: the largest that any of them has found. */
-static int agree_on_ticks(struct tt *t, struct tkm_err *err)
+static int agree_on_ticks(struct cal_test *t, struct tkm_err *err)
 {
 	struct tmr_grid *g = &t->me.quality.grid;
 	struct cal_tick *tick = calloc((size_t)t->link->size, sizeof(*tick)),
@@ -88,14 +88,14 @@ static int agree_on_ticks(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
-int tt_measure_timer(struct tt *t, struct tkm_err *err)
+int cal_test_measure_timer(struct cal_test *t, struct tkm_err *err)
 {
 	const struct cal_place *p = &t->place[t->link->rank];
 	char prefix[160], *text = NULL;
 	size_t length = 0;
 	FILE *f;
 
-	if (tt_measure_in_turns(t, t->o.performance_s, t->o.performance_shared, err) < 0 ||
+	if (cal_test_measure_in_turns(t, t->o.performance_s, t->o.performance_shared, err) < 0 ||
 		agree_on_ticks(t, err) < 0) {
 		return -1;
 	}
@@ -105,13 +105,13 @@ int tt_measure_timer(struct tt *t, struct tkm_err *err)
 		if (p->index == 0) {
 			tmr_env_print(f, prefix, &t->me.env);
 		}
-		tt_print_quality(f, prefix, t->timer, &t->me.quality);
+		cal_test_print_quality(f, prefix, t->timer, &t->me.quality);
 		tkm_text_end(f, &text);
 	}
-	return tt_print_in_order(t, text, length, err);
+	return cal_test_print_in_order(t, text, length, err);
 }
 
-int tt_measure_matrix(struct tt *t, struct tkm_err *err)
+int cal_test_measure_matrix(struct cal_test *t, struct tkm_err *err)
 {
 	struct tkm_err why = { .text = "" };
 
@@ -123,7 +123,7 @@ int tt_measure_matrix(struct tt *t, struct tkm_err *err)
 	return cal_link_barrier(t->link, err);
 }
 
-int tt_measure_matrix_again(struct tt *t, struct tkm_err *err)
+int cal_test_measure_matrix_again(struct cal_test *t, struct tkm_err *err)
 {
 	struct tkm_err why = { .text = "" };
 	double before = t->link->gathering_s;
@@ -139,11 +139,11 @@ int tt_measure_matrix_again(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
-int tt_check_timer(const struct tt *t, const char *name, struct tkm_err *err)
+int cal_test_check_timer(const struct cal_test *t, const char *name, struct tkm_err *err)
 {
 	struct tmr_timer *timer;
 
-	if (strcasecmp(name, "LIST") == 0 || strcmp(name, TT_DEFAULT_TIMER) == 0) {
+	if (strcasecmp(name, "LIST") == 0 || strcmp(name, CAL_TEST_DEFAULT_TIMER) == 0) {
 		return 0;
 	}
 	timer = tmr_open(name, t->link->rank, err);
@@ -152,11 +152,11 @@ int tt_check_timer(const struct tt *t, const char *name, struct tkm_err *err)
 }
 
 /* On a rank that was started with another timer than rank 0. */
-static int take_timer(void *ctx, const char *name, struct tkm_err *err)
+static int take_timer_of_rank0(void *ctx, const char *name, struct tkm_err *err)
 {
-	struct tt *t = ctx;
+	struct cal_test *t = ctx;
 
-	if (tt_check_timer(t, name, err) < 0) {
+	if (cal_test_check_timer(t, name, err) < 0) {
 		return -1;
 	}
 	snprintf(t->taken, sizeof(t->taken), "%s", name);
@@ -164,11 +164,11 @@ static int take_timer(void *ctx, const char *name, struct tkm_err *err)
 	return 0;
 }
 
-int tt_settle_timer(struct tt *t, struct tkm_err *err)
+int cal_test_settle_timer(struct cal_test *t, struct tkm_err *err)
 {
 	struct cal_timer_choice choice;
 
-	if (cal_timers_settle(t->link, t->o.timer, take_timer, t, &choice, err) < 0) {
+	if (cal_timers_settle(t->link, t->o.timer, take_timer_of_rank0, t, &choice, err) < 0) {
 		return -1;
 	}
 	if (choice.differ > 0 && t->link->rank == 0) {

@@ -27,7 +27,7 @@ static const char after[] =
 enum { MAX_OPTIONS = 40 };
 
 /* The table points into *o, so it is made on the caller's stack. */
-static void make_table(struct tt_options *o, struct tkm_option *t)
+static void make_test_table(struct cal_test_options *o, struct tkm_option *t)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
@@ -80,7 +80,7 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 	memcpy(t, all, sizeof(all));
 }
 
-static int take_arguments(struct tt_options *o, const char *const *text, int n, struct tkm_err *err)
+static int take_arguments(struct cal_test_options *o, const char *const *text, int n, struct tkm_err *err)
 {
 	double *value[] = { &o->seconds, &o->sleep_s };
 	int i;
@@ -111,10 +111,10 @@ static const char *dashed_number(int argc, char **argv)
 	return NULL;
 }
 
-static int check(struct tt_options *o, struct tkm_err *err)
+static int check_test_options(struct cal_test_options *o, struct tkm_err *err)
 {
 	if (!o->timer) {
-		o->timer = TT_DEFAULT_TIMER;
+		o->timer = CAL_TEST_DEFAULT_TIMER;
 	}
 	if (o->target_bound_s > 0 && o->timer_skip < 0) {
 		o->timer_skip = 0; /* all of them count */
@@ -125,7 +125,7 @@ static int check(struct tt_options *o, struct tkm_err *err)
 	}
 	o->performance_shared = o->performance_s <= 0;
 	o->performance_s = o->performance_shared ? 5 : o->performance_s;
-	if (o->json && !tt_have_json()) {
+	if (o->json && !cal_test_have_json()) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
 	}
 	return 0;
@@ -156,7 +156,8 @@ static int check_moved(int argc, char **argv, struct tkm_err *err)
 	return 0;
 }
 
-static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
+static int read_test_options(
+	struct cal_test_options *o, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
 {
 	const char *argument[3], *dashed = dashed_number(argc, argv);
 	int n;
@@ -174,10 +175,10 @@ static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, c
 	if (n < 0) {
 		return n;
 	}
-	return take_arguments(o, argument, n, err) < 0 || check(o, err) < 0 ? -1 : 0;
+	return take_arguments(o, argument, n, err) < 0 || check_test_options(o, err) < 0 ? -1 : 0;
 }
 
-int tt_asks_for_help(const struct tkm_front *f, int argc, char **argv)
+int cal_test_asks_for_help(const struct tkm_front *f, int argc, char **argv)
 {
 	int i, asks = 0;
 
@@ -187,7 +188,7 @@ int tt_asks_for_help(const struct tkm_front *f, int argc, char **argv)
 	return asks;
 }
 
-int tt_options_parse(int argc, char **argv, struct tt_options *o)
+int cal_test_options_parse(int argc, char **argv, struct cal_test_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
 	static const struct tkm_letter letters[] = { { 'q', "QUIET" }, { 'o', "OUTPUT" }, { 0 } };
@@ -201,7 +202,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
 
-	*o = (struct tt_options){ .seconds = 30,
+	*o = (struct cal_test_options){ .seconds = 30,
 		.sleep_s = 10,
 		.output = "timertest",
 		.state_dir = "default",
@@ -215,12 +216,12 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 		.max_drift = NAN,
 		.max_wander = NAN,
 		.sync = { .method = CAL_SYNC_PAIRS, .max_messages = 100, .max_duration_s = 60 } };
-	make_table(o, table);
+	make_test_table(o, table);
 	cal_link_hint(&rank, &size);
-	if (rank != 0 && tt_asks_for_help(&front, argc, argv)) {
+	if (rank != 0 && cal_test_asks_for_help(&front, argc, argv)) {
 		return 1;
 	}
-	rc = read_all(o, &front, argc, argv, &err);
+	rc = read_test_options(o, &front, argc, argv, &err);
 	if (rc == -1 && rank == 0) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
 	}

@@ -15,7 +15,7 @@
 #include "plots/timertest_gnuplot.h"
 
 /* A title in a data file cannot hold a double quote or a backslash; a host name seldom does. */
-static void title_of_rank(FILE *f, const struct tt_result *r, int rank)
+static void title_of_rank(FILE *f, const struct cal_test_result *r, int rank)
 {
 	const char *p;
 
@@ -26,14 +26,14 @@ static void title_of_rank(FILE *f, const struct tt_result *r, int rank)
 	fprintf(f, ")\"\n");
 }
 
-static void end_block(FILE *f)
+static void end_plot_block(FILE *f)
 {
 	fputs("\n\n", f);
 }
 
 static int by_pair(const void *p, const void *q)
 {
-	const struct tt_burst *x = p, *y = q;
+	const struct cal_test_burst *x = p, *y = q;
 
 	if (x->a != y->a) {
 		return x->a > y->a ? 1 : -1;
@@ -44,9 +44,9 @@ static int by_pair(const void *p, const void *q)
 	return x->cycle > y->cycle ? 1 : -1;
 }
 
-static void write_run(FILE *f, const struct tt_result *r)
+static void write_run_plot(FILE *f, const struct cal_test_result *r)
 {
-	struct tt_burst *b = malloc((r->bursts + 1) * sizeof(*b));
+	struct cal_test_burst *b = malloc((r->bursts + 1) * sizeof(*b));
 	size_t i;
 
 	fputs("# time[s] offset[s] halfwidth[s] latency[s] offset_all[s]\n", f);
@@ -59,7 +59,7 @@ static void write_run(FILE *f, const struct tt_result *r)
 	for (i = 0; i < r->bursts; i++) {
 		if (i == 0 || b[i].a != b[i - 1].a || b[i].b != b[i - 1].b) {
 			if (i) {
-				end_block(f);
+				end_plot_block(f);
 			}
 			fprintf(f, "\"%d <-> %d\"\n", b[i].a, b[i].b);
 		}
@@ -85,7 +85,7 @@ static int has_map(const struct cal_rank *c)
 }
 
 /* The part of a map between its first and last node; a line of its own, because a step parts it from the next. */
-static void write_part(FILE *f, const struct cal_rank *c, size_t part, int points)
+static void write_part_plot(FILE *f, const struct cal_rank *c, size_t part, int points)
 {
 	const struct cal_map *m = &c->map;
 	size_t begin = m->parts ? m->part[part].node : 0, n = m->parts ? m->part[part].nodes : m->nodes;
@@ -108,7 +108,7 @@ static void write_part(FILE *f, const struct cal_rank *c, size_t part, int point
 	}
 }
 
-static void write_transform(FILE *f, const struct tt_result *r)
+static void write_transform(FILE *f, const struct cal_test_result *r)
 {
 	enum { POINTS = 200 };
 	size_t p, parts;
@@ -127,14 +127,14 @@ static void write_transform(FILE *f, const struct tt_result *r)
 			if (p > 0) {
 				putc('\n', f);
 			}
-			write_part(f, c, p, POINTS / (int)(parts < 20 ? parts : 20));
+			write_part_plot(f, c, p, POINTS / (int)(parts < 20 ? parts : 20));
 		}
-		end_block(f);
+		end_plot_block(f);
 	}
 }
 
 static void write_session_samples(
-	FILE *f, const struct tt_result *r, const struct cal_rank *c, const struct cal_session *s)
+	FILE *f, const struct cal_test_result *r, const struct cal_rank *c, const struct cal_session *s)
 {
 	const struct cal_map *m = &c->map, *master = &r->run.rank[r->run.master].map;
 	ltick_t first = m->node[0].local;
@@ -163,7 +163,7 @@ static void write_session_samples(
 	}
 }
 
-static void write_samples(FILE *f, const struct tt_result *r)
+static void write_samples_plot(FILE *f, const struct cal_test_result *r)
 {
 	size_t k;
 	int i;
@@ -175,19 +175,19 @@ static void write_samples(FILE *f, const struct tt_result *r)
 		for (k = 0; has_map(c) && k < c->sessions; k++) {
 			fprintf(f, "\"rank %d session %zu\"\n", i, k);
 			write_session_samples(f, r, c, &c->session[k]);
-			end_block(f);
+			end_plot_block(f);
 		}
 	}
 }
 
 /* The curve of this run, with which the line is compared. */
-static enum cal_interpolation compared(const struct tt_result *r)
+static enum cal_interpolation compared(const struct cal_test_result *r)
 {
 	return r->run.wanted == CAL_LINEAR ? CAL_CONSTRAINED : r->run.wanted;
 }
 
 /* Both interpolations through the same sessions, whichever the run uses. */
-static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
+static int write_errors(FILE *f, const struct cal_test_result *r, struct tkm_err *err)
 {
 	struct cal_map linear, spline;
 	size_t k;
@@ -220,14 +220,14 @@ static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
 					r->run.period_s,
 				n->used);
 		}
-		end_block(f);
+		end_plot_block(f);
 		cal_map_free(&linear);
 		cal_map_free(&spline);
 	}
 	return 0;
 }
 
-static void write_histogram(FILE *f, const struct tt_result *r)
+static void write_histogram(FILE *f, const struct cal_test_result *r)
 {
 	int i, k;
 
@@ -241,11 +241,11 @@ static void write_histogram(FILE *f, const struct tt_result *r)
 			fprintf(f, "%.6g %.6e %.6e %lld\n", q->raw_edge[k], q->raw_edge[k] / hz,
 				q->raw_edge[k + 1] / hz, q->raw_count[k]);
 		}
-		end_block(f);
+		end_plot_block(f);
 	}
 }
 
-static void write_matrix(FILE *f, const struct tt_result *r)
+static void write_matrix(FILE *f, const struct cal_test_result *r)
 {
 	size_t k;
 
@@ -260,7 +260,7 @@ static void write_matrix(FILE *f, const struct tt_result *r)
 	}
 }
 
-static void put_setting(FILE *f, const char *name, const char *text)
+static void put_plot_setting(FILE *f, const char *name, const char *text)
 {
 	fprintf(f, "%s = ", name);
 	tkm_quote_gnuplot(f, text);
@@ -269,7 +269,7 @@ static void put_setting(FILE *f, const char *name, const char *text)
 
 /* Between which global times in seconds clocks stepped, in pairs; by how much which rank's did; and how many steps that stands for. gnuplot
  * 5.4 reads no number with an exponent and without a point. */
-static void write_steps(FILE *f, const struct tt_result *r)
+static void write_plot_steps(FILE *f, const struct cal_test_result *r)
 {
 	enum { MOST = 6 };
 	struct cal_step_group g[MOST];
@@ -284,12 +284,13 @@ static void write_steps(FILE *f, const struct tt_result *r)
 		z += snprintf(sizes + z, sizeof(sizes) - (size_t)z, "%s%zu %.6e", blank, g[k].rank, g[k].size_s);
 		c += snprintf(counts + c, sizeof(counts) - (size_t)c, "%s%zu", blank, g[k].n);
 	}
-	put_setting(f, "tm_steps", times);
-	put_setting(f, "tm_step_sizes", sizes);
-	put_setting(f, "tm_step_counts", counts);
+	put_plot_setting(f, "tm_steps", times);
+	put_plot_setting(f, "tm_step_sizes", sizes);
+	put_plot_setting(f, "tm_step_counts", counts);
 }
 
-static void write_script(FILE *f, const char *base, const struct tt_options *o, const struct tt_result *r)
+static void write_plot_script(
+	FILE *f, const char *base, const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	const char *slash = strrchr(base, '/');
 	char text[512];
@@ -300,24 +301,24 @@ static void write_script(FILE *f, const char *base, const struct tt_options *o, 
 	}
 	fputs("# written by " PACKAGE_STRING " timertest\n", f);
 	snprintf(text, sizeof(text), "%.*s", slash ? (int)(slash - base + 1) : 0, base);
-	put_setting(f, "tm_dir", text);
-	put_setting(f, "tm_base", slash ? slash + 1 : base);
+	put_plot_setting(f, "tm_dir", text);
+	put_plot_setting(f, "tm_base", slash ? slash + 1 : base);
 	snprintf(text, sizeof(text), "%s on %d rank%s, %g s, host %s", r->run.rank[0].timer, r->ranks,
 		r->ranks == 1 ? "" : "s", o->seconds, r->run.rank[0].host);
-	put_setting(f, "tm_title", text);
-	put_setting(f, "tm_verdict", tt_value_words(r->verdict.value));
-	put_setting(f, "tm_reason", r->verdict.reasons ? r->verdict.reason[0].text : "");
-	put_setting(f, "tm_latency", r->bursts ? tt_latency_words(r) : "");
-	write_steps(f, r);
-	put_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
+	put_plot_setting(f, "tm_title", text);
+	put_plot_setting(f, "tm_verdict", cal_test_value_words(r->verdict.value));
+	put_plot_setting(f, "tm_reason", r->verdict.reasons ? r->verdict.reason[0].text : "");
+	put_plot_setting(f, "tm_latency", r->bursts ? cal_test_latency_words(r) : "");
+	write_plot_steps(f, r);
+	put_plot_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
 	fprintf(f, "tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %u\n", r->ranks,
 		r->bursts ? r->ranks * (r->ranks - 1) / 2 : 0, children,
 		r->nodes && r->matrix[0].m.measured ? r->matrix[0].m.pus : 0u);
 	fputs(timertest_gnuplot, f);
 }
 
-static int write_one(const char *base, const char *suffix, const struct tt_options *o, const struct tt_result *r,
-	void (*write)(FILE *, const struct tt_result *), struct tkm_err *err)
+static int write_plot_file(const char *base, const char *suffix, const struct cal_test_options *o,
+	const struct cal_test_result *r, void (*write)(FILE *, const struct cal_test_result *), struct tkm_err *err)
 {
 	struct tkm_newfile n;
 	char path[4096];
@@ -333,7 +334,7 @@ static int write_one(const char *base, const char *suffix, const struct tt_optio
 	} else if (strcmp(suffix, ".error.dat") == 0) {
 		rc = write_errors(n.f, r, err);
 	} else {
-		write_script(n.f, base, o, r);
+		write_plot_script(n.f, base, o, r);
 	}
 	if (rc < 0) {
 		tkm_newfile_abort(&n);
@@ -342,18 +343,19 @@ static int write_one(const char *base, const char *suffix, const struct tt_optio
 	return tkm_newfile_commit(&n, err);
 }
 
-int tt_write_plots(const char *base, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err)
+int cal_test_write_plots(
+	const char *base, const struct cal_test_options *o, const struct cal_test_result *r, struct tkm_err *err)
 {
 	const struct {
 		const char *suffix;
-		void (*write)(FILE *, const struct tt_result *);
-	} files[] = { { ".run.dat", write_run }, { ".transform.dat", write_transform },
-		{ ".samples.dat", write_samples }, { ".error.dat", NULL }, { ".histogram.dat", write_histogram },
+		void (*write)(FILE *, const struct cal_test_result *);
+	} files[] = { { ".run.dat", write_run_plot }, { ".transform.dat", write_transform },
+		{ ".samples.dat", write_samples_plot }, { ".error.dat", NULL }, { ".histogram.dat", write_histogram },
 		{ ".matrix.dat", write_matrix }, { ".gnuplot", NULL } };
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (write_one(base, files[i].suffix, o, r, files[i].write, err) < 0) {
+		if (write_plot_file(base, files[i].suffix, o, r, files[i].write, err) < 0) {
 			return -1;
 		}
 	}

@@ -6,16 +6,16 @@
 #include <math.h>
 #include <unistd.h>
 
-int tt_prints(const struct tt *t)
+int cal_test_prints(const struct cal_test *t)
 {
 	return !t->o.quiet && t->link->rank == 0;
 }
 
-void tt_progress(struct tt *t, double done_s, const char *more)
+void cal_test_progress(struct cal_test *t, double done_s, const char *more)
 {
 	int terminal = isatty(STDERR_FILENO);
 
-	if (!tt_prints(t) || done_s < t->progress_at) {
+	if (!cal_test_prints(t) || done_s < t->progress_at) {
 		return;
 	}
 	if (!terminal && t->progress_at == 0) {
@@ -33,9 +33,9 @@ void tt_progress(struct tt *t, double done_s, const char *more)
 	fflush(stderr);
 }
 
-void tt_progress_end(const struct tt *t)
+void cal_test_progress_end(const struct cal_test *t)
 {
-	if (tt_prints(t) && isatty(STDERR_FILENO)) {
+	if (cal_test_prints(t) && isatty(STDERR_FILENO)) {
 		fputs("\r\033[K", stderr);
 	}
 }

@@ -103,7 +103,7 @@ static void print_more(
 	}
 }
 
-void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q)
+void cal_test_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q)
 {
 	double period = tmr_measured_period(t, q), nominal = tmr_period(t);
 	char a[32], b[32], c[32], d[32];
@@ -139,7 +139,7 @@ static int says_something(const struct tmr_true_rate *t)
 	return t->low_hz > 0 && t->high_hz / t->low_hz - 1 < 2e-6 * TMR_UNKNOWN_ERROR_PPM;
 }
 
-void tt_print_true_rates(FILE *f, const struct tt_result *r)
+void cal_test_print_true_rates(FILE *f, const struct cal_test_result *r)
 {
 	const struct tmr_true_rate *first = &r->rank[0].true_rate;
 	char a[32], b[32];

@@ -15,7 +15,7 @@
 static const double look_s = 0.02;
 
 /* A steered clock needs a reference only where it is corrected: not if all processes read one clock. */
-static int wants_reference(const struct tt *t)
+static int wants_reference(const struct cal_test *t)
 {
 	int i, any = 0;
 
@@ -25,7 +25,7 @@ static int wants_reference(const struct tt *t)
 	return any && t->rank.sync == CAL_OWN && t->timer->flags & TMR_SLEWED;
 }
 
-static int open_reference(struct tt *t, struct tkm_err *err)
+static int open_reference_clock(struct cal_test *t, struct tkm_err *err)
 {
 	struct tmr_assumption a;
 	struct tmr_quality q;
@@ -52,11 +52,11 @@ static int open_reference(struct tt *t, struct tkm_err *err)
 	return 0;
 }
 
-int tt_open_reference(struct tt *t, struct tkm_err *err)
+int cal_test_open_reference(struct cal_test *t, struct tkm_err *err)
 {
 	int root;
 
-	if (tt_all_well(t, open_reference(t, err), err) < 0) {
+	if (cal_test_all_well(t, open_reference_clock(t, err), err) < 0) {
 		return -1;
 	}
 	root = tkm_root_open("/");
@@ -64,11 +64,11 @@ int tt_open_reference(struct tt *t, struct tkm_err *err)
 	if (root >= 0) {
 		close(root);
 	}
-	return tt_assume(t, t->reference ? t->reference : t->timer, err);
+	return cal_test_assume(t, t->reference ? t->reference : t->timer, err);
 }
 
 /* The largest of all ranks, known to all. */
-static int largest(struct tt *t, double *value, struct tkm_err *err)
+static int agree_on_largest(struct cal_test *t, double *value, struct tkm_err *err)
 {
 	struct cal_blobs all;
 	double one;
@@ -85,7 +85,7 @@ static int largest(struct tt *t, double *value, struct tkm_err *err)
 	return cal_link_bcast(t->link, value, sizeof(*value), err);
 }
 
-int tt_assume(struct tt *t, const struct tmr_timer *timer, struct tkm_err *err)
+int cal_test_assume(struct cal_test *t, const struct tmr_timer *timer, struct tkm_err *err)
 {
 	struct tmr_assumption a;
 
@@ -102,19 +102,19 @@ int tt_assume(struct tt *t, const struct tmr_timer *timer, struct tkm_err *err)
 	t->rank.max_wander = t->o.max_wander = a.max_wander;
 	snprintf(t->rank.drift_from, sizeof(t->rank.drift_from), "%s", a.drift_from);
 	snprintf(t->rank.wander_from, sizeof(t->rank.wander_from), "%s", a.wander_from);
-	return largest(t, &t->o.max_drift, err) < 0 || largest(t, &t->o.max_wander, err) < 0 ? -1 : 0;
+	return agree_on_largest(t, &t->o.max_drift, err) < 0 || agree_on_largest(t, &t->o.max_wander, err) < 0 ? -1 : 0;
 }
 
 /* ---- pairs ---- */
 
-int tt_pair(struct tt *t, struct tkm_err *err)
+int cal_test_pair(struct cal_test *t, struct tkm_err *err)
 {
 	return t->reference ? cal_pairs_take(&t->rank.pairs, t->timer, t->reference, t->synchronised, err) : 0;
 }
 
-void tt_pair_if_due(void *tt)
+void cal_test_pair_if_due(void *tt)
 {
-	struct tt *t = tt;
+	struct cal_test *t = tt;
 
 	if (t->reference && cal_pairs_due(&t->rank.pairs, tmr_read_ordered(t->reference))) {
 		/* one that is missing only makes the bound wider */
@@ -122,21 +122,21 @@ void tt_pair_if_due(void *tt)
 	}
 }
 
-int tt_settle(struct tt *t, struct tkm_err *err)
+int cal_test_settle(struct cal_test *t, struct tkm_err *err)
 {
 	int i;
 
 	for (i = 0; t->reference && i < 3; i++) {
-		if (tt_pair(t, err) < 0) {
+		if (cal_test_pair(t, err) < 0) {
 			return -1;
 		}
 		cal_link_sleep(t->link, cal_pair_every_s);
 	}
-	return tt_pair(t, err);
+	return cal_test_pair(t, err);
 }
 
 /* Was the virtual machine moved since the session before? */
-void tt_look_for_disruption(struct tt *t)
+void cal_test_look_for_disruption(struct cal_test *t)
 {
 	uint64_t marker;
 	int root = tkm_root_open("/");
@@ -152,7 +152,7 @@ void tt_look_for_disruption(struct tt *t)
 
 /* ---- what is in the report ---- */
 
-void tt_print_assumptions(FILE *f, const struct tt_result *r)
+void cal_test_print_assumptions(FILE *f, const struct cal_test_result *r)
 {
 	const struct cal_run *run = &r->run;
 	const struct cal_rank *c;

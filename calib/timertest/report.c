@@ -17,7 +17,7 @@
 /* ---- truth ---- */
 
 /* Whether two simulated clocks wrap the same real one, so that rank 0 can compute both. */
-static int comparable(const struct tt_result *r, int rank, const struct tmr_timer *a, const struct tmr_timer *b)
+static int comparable(const struct cal_test_result *r, int rank, const struct tmr_timer *a, const struct tmr_timer *b)
 {
 	char x[256], y[256];
 
@@ -30,7 +30,7 @@ static int comparable(const struct tt_result *r, int rank, const struct tmr_time
 }
 
 static double true_error(
-	const struct tt_result *r, int rank, struct tmr_timer *const clock[2], int64_t base, ltick_t *local)
+	const struct cal_test_result *r, int rank, struct tmr_timer *const clock[2], int64_t base, ltick_t *local)
 {
 	const struct cal_map *m0 = &r->run.rank[0].map, *m1 = &r->run.rank[rank].map;
 	double f0, f1;
@@ -42,10 +42,10 @@ static double true_error(
 		r->run.period_s;
 }
 
-static void truth_of_rank(struct tt_result *r, int rank, struct tmr_timer *const clock[2])
+static void truth_of_rank(struct cal_test_result *r, int rank, struct tmr_timer *const clock[2])
 {
 	enum { POINTS = 401 };
-	struct tt_truth *t = &r->truth[rank];
+	struct cal_test_truth *t = &r->truth[rank];
 	const struct cal_rank *master = &r->run.rank[0];
 	struct tmr_timer *twin = master->reference_hz > 0 ? tmr_sim_free_twin(clock[0], NULL) : NULL;
 	int64_t begin = tmr_sim_base_at(twin ? twin : clock[0], master->anchor[0].local);
@@ -73,7 +73,7 @@ static void truth_of_rank(struct tt_result *r, int rank, struct tmr_timer *const
 	}
 }
 
-void tt_find_truth(struct tt_result *r)
+void cal_test_find_truth(struct cal_test_result *r)
 {
 	struct tmr_timer *clock[2] = { NULL, NULL };
 	int i;
@@ -111,7 +111,7 @@ static long double clock_at(const struct cal_rank *c, ltick_t tick, double *with
 	return (long double)local.v / p->hz;
 }
 
-int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrected *u)
+int cal_test_before_correction(const struct cal_run *run, int rank, struct cal_test_uncorrected *u)
 {
 	const struct cal_rank *c = &run->rank[rank], *m = &run->rank[run->master];
 	const struct cal_node *n = c->map.nodes ? &c->map.node[0] : NULL;
@@ -133,7 +133,7 @@ int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrec
 	return 0;
 }
 
-double tt_shown_within(const struct tt_result *r, int rank)
+double cal_test_shown_within(const struct cal_test_result *r, int rank)
 {
 	int i;
 
@@ -171,14 +171,14 @@ static void print_pair(FILE *f, const struct tmr_core_pair *p)
 	putc('\n', f);
 }
 
-static void print_matrices(FILE *f, const struct tt_result *r)
+static void print_matrices(FILE *f, const struct cal_test_result *r)
 {
 	char a[32];
 	size_t k;
 	int i;
 
 	for (i = 0; i < r->nodes; i++) {
-		const struct tt_matrix_of_node *n = &r->matrix[i];
+		const struct cal_test_matrix_of_node *n = &r->matrix[i];
 		const char *host = r->rank[n->rank].env.host;
 
 		if (n->why[0]) {
@@ -296,12 +296,12 @@ static void print_net(FILE *f, const struct cal_net *n)
 }
 
 /* What administrators look for first: how far the clocks are apart without correction. */
-static void print_uncorrected(FILE *f, const struct tt_result *r, int rank)
+static void print_uncorrected(FILE *f, const struct cal_test_result *r, int rank)
 {
-	struct tt_uncorrected u;
+	struct cal_test_uncorrected u;
 	char a[32], b[32];
 
-	if (tt_before_correction(&r->run, rank, &u) == 0) {
+	if (cal_test_before_correction(&r->run, rank, &u) == 0) {
 		fprintf(f,
 			"clock of rank %d (%s) before correction: %s against that of rank %d at the first session, "
 			"%swithin +- %s\n",
@@ -368,7 +368,7 @@ static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 	free(within);
 }
 
-void tt_widest_bounds(const struct cal_map *m, double *proven_s, double *assumed_s)
+void cal_test_widest_bounds(const struct cal_map *m, double *proven_s, double *assumed_s)
 {
 	*assumed_s = widest_of(m, 0);
 	*proven_s = fmax(widest_of(m, 1), *assumed_s);
@@ -381,7 +381,7 @@ static void print_bounds(FILE *f, int rank, const struct cal_rank *c)
 	double proven, assumed;
 	char a[32], b[32];
 
-	tt_widest_bounds(&c->map, &proven, &assumed);
+	cal_test_widest_bounds(&c->map, &proven, &assumed);
 	fprintf(f,
 		"bound of rank %d between its sessions: %s at most, proven by messages and the largest drift alone; %s "
 		"at most, if what is "
@@ -488,7 +488,7 @@ static void print_map(FILE *f, int rank, const struct cal_rank *c, double period
 	putc('\n', f);
 }
 
-static void print_maps(FILE *f, const struct tt_result *r)
+static void print_maps(FILE *f, const struct cal_test_result *r)
 {
 	char a[32];
 	int i;
@@ -505,9 +505,9 @@ static void print_maps(FILE *f, const struct tt_result *r)
 				fprintf(f, ", proven to within %s by the core matrix",
 					tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
 			}
-			if (r->rank[i].scope == TMR_SCOPE_NODE && tt_shown_within(r, i) > 0) {
+			if (r->rank[i].scope == TMR_SCOPE_NODE && cal_test_shown_within(r, i) > 0) {
 				fprintf(f, "; the core matrix shows it to within %s",
-					tkm_print_time(a, sizeof(a), tt_shown_within(r, i), 1));
+					tkm_print_time(a, sizeof(a), cal_test_shown_within(r, i), 1));
 			}
 			putc('\n', f);
 			continue;
@@ -521,13 +521,13 @@ static void print_maps(FILE *f, const struct tt_result *r)
 	}
 }
 
-static void print_truth(FILE *f, const struct tt_result *r)
+static void print_truth(FILE *f, const struct cal_test_result *r)
 {
 	char a[32], b[32];
 	int i;
 
 	for (i = 1; i < r->ranks; i++) {
-		const struct tt_truth *t = &r->truth[i];
+		const struct cal_test_truth *t = &r->truth[i];
 
 		if (t->known) {
 			fprintf(f,
@@ -542,16 +542,16 @@ static void print_truth(FILE *f, const struct tt_result *r)
 }
 
 /* A clock that moves in steps may show less than nothing for messages that are much faster. */
-static const char *latency_text(char *buf, size_t size, const struct tt_result *r, const struct tt_burst *b)
+static const char *latency_text(char *buf, size_t size, const struct cal_test_result *r, const struct cal_test_burst *b)
 {
-	if (tt_below_resolution(r, b)) {
+	if (cal_test_below_resolution(r, b)) {
 		snprintf(buf, size, "below resolution");
 		return buf;
 	}
 	return tkm_print_time(buf, size, b->latency_s, 3);
 }
 
-static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
+static void print_bursts(FILE *f, const struct cal_test_result *r, long long verbose)
 {
 	char a[32], b[32], c[32], d[32];
 	size_t i;
@@ -561,7 +561,7 @@ static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 		return;
 	}
 	for (i = 0; i < r->bursts; i++) {
-		const struct tt_burst *p = &r->burst[i];
+		const struct cal_test_burst *p = &r->burst[i];
 
 		fprintf(f, "%d. %d <-> %d %s (latency %s), certainly in [%s, %s]\n", p->cycle, p->a, p->b,
 			tkm_print_time(a, sizeof(a), p->offset_s, 3), latency_text(b, sizeof(b), r, p),
@@ -570,7 +570,7 @@ static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 }
 
 /* Whether --target-bound was kept, and if not why. */
-static void print_target(FILE *f, const struct tt_options *o, const struct tt_result *r)
+static void print_target(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	double widest = 0;
 	char a[32], b[32], c[32];
@@ -598,7 +598,7 @@ static void print_target(FILE *f, const struct tt_options *o, const struct tt_re
 }
 
 /* Messages that arrive before they were sent, and what was done about it. */
-static void print_causality(FILE *f, const struct tt_result *r)
+static void print_causality(FILE *f, const struct cal_test_result *r)
 {
 	const struct cal_causality_stats *c = &r->causality;
 	char a[32], b[32];
@@ -618,17 +618,17 @@ static void print_causality(FILE *f, const struct tt_result *r)
 	putc('\n', f);
 }
 
-void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r)
+void cal_test_print_result(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r)
 {
-	const struct tt_burst *w = &r->burst[r->worst];
+	const struct cal_test_burst *w = &r->burst[r->worst];
 	char a[32], b[32], name[1100], word[1200];
 
 	if (!o->quiet) {
 		print_matrices(f, r);
 		print_net(f, &r->run.net);
-		tt_print_assumptions(f, r);
+		cal_test_print_assumptions(f, r);
 		print_maps(f, r);
-		tt_print_wander(f, r);
+		cal_test_print_wander(f, r);
 		if (r->run.clock_was_set) {
 			fprintf(f,
 				"the realtime clock of rank 0 was set during the run; its monotonic clock gives the "
@@ -646,7 +646,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		print_causality(f, r);
 		print_bursts(f, r, o->verbose);
 		print_truth(f, r);
-		tt_print_true_rates(f, r);
+		cal_test_print_true_rates(f, r);
 		if (r->bursts) {
 			fprintf(f, "maximum clock offset during run:\n%d <-> %d %s (latency %s)\n", w->a, w->b,
 				tkm_print_time(a, sizeof(a), w->offset_s, 3), latency_text(b, sizeof(b), r, w));
@@ -663,7 +663,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 	fprintf(f, "verdict: %s\n", r->verdict.text);
 }
 
-void tt_result_free(struct tt_result *r)
+void cal_test_result_free(struct cal_test_result *r)
 {
 	int i;
 

@@ -8,8 +8,8 @@
 
 /* Room for one pair on a machine. */
 struct place {
-	int free_at;          /* round */
-	struct tt_side *last; /* the side that had it before; NULL: none */
+	int free_at;                /* round */
+	struct cal_test_side *last; /* the side that had it before; NULL: none */
 };
 
 struct machine {
@@ -18,7 +18,7 @@ struct machine {
 };
 
 struct maker {
-	struct tt_rounds *s;
+	struct cal_test_rounds *s;
 	const int *machine; /* of each rank */
 	struct machine *of; /* by its number */
 	int *busy;          /* of each rank: first round in which it is free */
@@ -41,9 +41,9 @@ static int larger_of(int a, int b)
 }
 
 /* The place goes from the pair that had it to that side of this one. */
-static void hand_on(struct tt_rounds *s, struct place *p, int pair, int side)
+static void hand_on(struct cal_test_rounds *s, struct place *p, int pair, int side)
 {
-	struct tt_side *to = &s->pair[pair].side[side];
+	struct cal_test_side *to = &s->pair[pair].side[side];
 
 	if (p->last) {
 		p->last->next_pair = pair;
@@ -54,16 +54,16 @@ static void hand_on(struct tt_rounds *s, struct place *p, int pair, int side)
 	p->free_at = s->pair[pair].round + 1;
 }
 
-static void add_pair(struct maker *q, int x, int y)
+static void add_round_pair(struct maker *q, int x, int y)
 {
 	int index = (int)q->s->pairs++, a = x < y ? x : y, b = x < y ? y : x;
 	struct machine *ma = &q->of[q->machine[a]], *mb = &q->of[q->machine[b]];
 	struct place *pa = first_free(ma), *pb = first_free(mb);
-	struct tt_pair *p = &q->s->pair[index];
+	struct cal_test_pair *p = &q->s->pair[index];
 
 	p->round = larger_of(larger_of(q->busy[a], q->busy[b]), larger_of(pa->free_at, pb->free_at));
-	p->side[0] = (struct tt_side){ a, 2 * (int)(pa - ma->place), -1, -1, 0 };
-	p->side[1] = (struct tt_side){ b, 2 * (int)(pb - mb->place) + (pa == pb), -1, -1, 0 };
+	p->side[0] = (struct cal_test_side){ a, 2 * (int)(pa - ma->place), -1, -1, 0 };
+	p->side[1] = (struct cal_test_side){ b, 2 * (int)(pb - mb->place) + (pa == pb), -1, -1, 0 };
 	hand_on(q->s, pa, index, 0);
 	if (pa != pb) {
 		hand_on(q->s, pb, index, 1);
@@ -80,10 +80,10 @@ static void tournament(struct maker *q, int ranks)
 
 	for (turn = 0; turn < circle; turn++) {
 		if (!odd) {
-			add_pair(q, 0, first + turn);
+			add_round_pair(q, 0, first + turn);
 		}
 		for (k = 1; k <= (circle - 1) / 2; k++) {
-			add_pair(q, first + (turn + k) % circle, first + (turn + circle - k) % circle);
+			add_round_pair(q, first + (turn + k) % circle, first + (turn + circle - k) % circle);
 		}
 	}
 }
@@ -113,7 +113,7 @@ static int find_places(struct maker *q, int ranks, const int *units)
 }
 
 /* How many pairs the largest round has. */
-static int count_most(const struct tt_rounds *s)
+static int count_most(const struct cal_test_rounds *s)
 {
 	int *n = calloc((size_t)s->rounds + 1, sizeof(*n)), most = 0;
 	size_t k;
@@ -125,12 +125,13 @@ static int count_most(const struct tt_rounds *s)
 	return n ? most : -1;
 }
 
-int tt_rounds_make(struct tt_rounds *s, int ranks, const int *machine, const int *units, struct tkm_err *err)
+int cal_test_rounds_make(
+	struct cal_test_rounds *s, int ranks, const int *machine, const int *units, struct tkm_err *err)
 {
 	struct maker q = { .s = s, .machine = machine };
 	int rc, i;
 
-	*s = (struct tt_rounds){ .rounds = 0 };
+	*s = (struct cal_test_rounds){ .rounds = 0 };
 	rc = find_places(&q, ranks, units);
 	if (rc == 0) {
 		tournament(&q, ranks);
@@ -142,13 +143,13 @@ int tt_rounds_make(struct tt_rounds *s, int ranks, const int *machine, const int
 	free(q.of);
 	free(q.busy);
 	if (rc < 0 || s->most < 0) {
-		tt_rounds_free(s);
+		cal_test_rounds_free(s);
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the pairs of %d ranks", ranks);
 	}
 	return 0;
 }
 
-void tt_rounds_free(struct tt_rounds *s)
+void cal_test_rounds_free(struct cal_test_rounds *s)
 {
 	free(s->pair);
 	memset(s, 0, sizeof(*s));

@@ -12,7 +12,7 @@
 #include "calib/map/online.h"
 #include "calib/session/agree.h"
 
-int tt_find_places(struct tt *t, struct tkm_err *err)
+int cal_test_find_places(struct cal_test *t, struct tkm_err *err)
 {
 	t->place = calloc((size_t)t->link->size, sizeof(*t->place));
 	t->exchanges = calloc((size_t)t->link->size, 1);
@@ -22,7 +22,7 @@ int tt_find_places(struct tt *t, struct tkm_err *err)
 	return cal_places_here(t->link, t->place, err);
 }
 
-double tt_prove_one_clock(const struct tt *t)
+double cal_test_prove_one_clock(const struct cal_test *t)
 {
 	const struct tmr_matrix *m = &t->matrix.m;
 
@@ -34,7 +34,7 @@ double tt_prove_one_clock(const struct tt *t)
 }
 
 /* One number of each rank, known to all. */
-static int share(struct tt *t, double mine, double **all_of_them, struct tkm_err *err)
+static int share_value(struct cal_test *t, double mine, double **all_of_them, struct tkm_err *err)
 {
 	struct cal_blobs all;
 	int i;
@@ -53,11 +53,11 @@ static int share(struct tt *t, double mine, double **all_of_them, struct tkm_err
 	return cal_link_bcast(t->link, *all_of_them, (size_t)t->link->size * sizeof(**all_of_them), err);
 }
 
-int tt_choose_timer(struct tt *t, struct tkm_err *err)
+int cal_test_choose_timer(struct cal_test *t, struct tkm_err *err)
 {
 	int missing;
 
-	if (strcmp(t->o.timer, TT_DEFAULT_TIMER) != 0) {
+	if (strcmp(t->o.timer, CAL_TEST_DEFAULT_TIMER) != 0) {
 		return 0;
 	}
 	if (cal_counter_prove(t->link, 0.1, &missing, err) < 0) {
@@ -76,7 +76,7 @@ int tt_choose_timer(struct tt *t, struct tkm_err *err)
 }
 
 /* A number for a timer's name: ranks may have been started with different ones. */
-static double number_of(const char *name)
+static double hash_name(const char *name)
 {
 	uint64_t h = 14695981039346656037u; /* FNV-1a */
 
@@ -88,18 +88,19 @@ static double number_of(const char *name)
 
 /* What every rank has to know of every timer. Who reads another timer than the first of his node does not share its
  * clock, whatever has been proven about that. */
-int tt_share_timers(struct tt *t, struct tkm_err *err)
+int cal_test_share_timers(struct cal_test *t, struct tkm_err *err)
 {
 	const struct cal_place *p = &t->place[t->link->rank];
 	double proof = t->timer->scope == TMR_SCOPE_NODE ? 0
-		: p->index == 0                          ? tt_prove_one_clock(t)
+		: p->index == 0                          ? cal_test_prove_one_clock(t)
 							 : NAN,
 	       *kind = NULL, *scope = NULL;
 	int i, rc = -1;
 
 	t->clusterwide = 1;
-	if (share(t, proof, &t->proof, err) == 0 && share(t, cal_rank_hz(&t->rank), &t->hz, err) == 0 &&
-		share(t, number_of(t->timer->name), &kind, err) == 0 && share(t, t->timer->scope, &scope, err) == 0) {
+	if (share_value(t, proof, &t->proof, err) == 0 && share_value(t, cal_rank_hz(&t->rank), &t->hz, err) == 0 &&
+		share_value(t, hash_name(t->timer->name), &kind, err) == 0 &&
+		share_value(t, t->timer->scope, &scope, err) == 0) {
 		for (i = t->link->size - 1; i >= 0; i--) {
 			t->proof[i] = kind[i] == kind[t->place[i].leader] ? t->proof[t->place[i].leader] : NAN;
 			t->clusterwide = t->clusterwide && scope[i] == TMR_SCOPE_CLUSTER && kind[i] == kind[0];
@@ -111,15 +112,15 @@ int tt_share_timers(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
-int tt_share_session_hz(struct tt *t, struct tkm_err *err)
+int cal_test_share_session_hz(struct cal_test *t, struct tkm_err *err)
 {
 	free(t->hz);
-	return share(t, cal_session_hz(&t->rank), &t->hz, err);
+	return share_value(t, cal_session_hz(&t->rank), &t->hz, err);
 }
 
 /* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is, else what the
  * core matrix has proven. */
-void tt_choose_clock_sharing(struct tt *t)
+void cal_test_choose_clock_sharing(struct cal_test *t)
 {
 	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->clusterwide;
 	int i, me = t->link->rank;
@@ -138,7 +139,7 @@ void tt_choose_clock_sharing(struct tt *t)
 }
 
 /* Makes the plan of all that exchange messages, the master first. */
-int tt_make_plan(struct tt *t, struct tkm_err *err)
+int cal_test_make_plan(struct cal_test *t, struct tkm_err *err)
 {
 	int n = t->link->size, members = 1, i, rc = -1;
 	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
@@ -158,13 +159,13 @@ int tt_make_plan(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
-int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
+int cal_test_synchronise(struct cal_test *t, enum cal_session_kind kind, struct tkm_err *err)
 {
 	struct cal_sync_report report = { .lost = 0 };
 	double begin = cal_link_seconds(t->link);
 	int rc;
 
-	if (tt_pair(t, err) < 0) {
+	if (cal_test_pair(t, err) < 0) {
 		return -1;
 	}
 	t->o.sync.report = &report;
@@ -178,15 +179,15 @@ int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err
 		fprintf(stderr, "%s: warning: %s; this session goes on without it\n", program_invocation_short_name,
 			report.first.text);
 	}
-	tt_look_for_disruption(t);
+	cal_test_look_for_disruption(t);
 	if (rc == 0) {
-		rc = tt_pair(t, err);
+		rc = cal_test_pair(t, err);
 	}
 	return rc;
 }
 
 /* Half of what the last session leaves uncertain at this process, 0 if it had none. */
-static double last_half_width(const struct tt *t)
+static double last_half_width(const struct cal_test *t)
 {
 	const struct cal_session *s = t->rank.sessions ? &t->rank.session[t->rank.sessions - 1] : NULL;
 	double hz = t->hz[t->link->rank], tick = fmax(cal_session_tick(&t->rank) * hz, 1);
@@ -200,7 +201,7 @@ static double last_half_width(const struct tt *t)
 	return 0.5 * (p.high - p.low) / t->hz[0];
 }
 
-int tt_plan_sessions(struct tt *t, struct tkm_err *err)
+int cal_test_plan_sessions(struct cal_test *t, struct tkm_err *err)
 {
 	struct {
 		double half_s, every_s;
@@ -211,8 +212,8 @@ int tt_plan_sessions(struct tt *t, struct tkm_err *err)
 	if (t->o.target_bound_s <= 0) {
 		return 0;
 	}
-	if (share(t, last_half_width(t), &half, err) == 0 &&
-		share(t, cal_session_may_step(&t->rank), &may_step, err) == 0) {
+	if (share_value(t, last_half_width(t), &half, err) == 0 &&
+		share_value(t, cal_session_may_step(&t->rank), &may_step, err) == 0) {
 		for (i = 0; i < t->link->size; i++) {
 			plan.half_s = fmax(plan.half_s, half[i]);
 			any = any || may_step[i] > 0;

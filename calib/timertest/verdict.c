@@ -18,29 +18,29 @@ static const double much_smaller = 0.25;
  * clocks: within one machine they go through memory, in 0.2 to 20 us. */
 static const double longest_latency_within_s = 100e-6, longest_latency_between_s = 10e-3;
 
-const char *tt_value_name(enum tt_value v)
+const char *cal_test_value_name(enum cal_test_value v)
 {
-	return v == TT_VALUE_FIT ? "fit" : v == TT_VALUE_UNFIT ? "unfit" : "unknown";
+	return v == CAL_TEST_VALUE_FIT ? "fit" : v == CAL_TEST_VALUE_UNFIT ? "unfit" : "unknown";
 }
 
-const char *tt_value_words(enum tt_value v)
+const char *cal_test_value_words(enum cal_test_value v)
 {
 	static const char *const words[] = { "fit", "not known to be fit", "NOT fit" };
 
 	return words[v];
 }
 
-int tt_exit_status(enum tt_value v)
+int cal_test_exit_status(enum cal_test_value v)
 {
-	return v == TT_VALUE_FIT ? TT_FIT : v == TT_VALUE_UNFIT ? TT_UNFIT : TT_UNKNOWN;
+	return v == CAL_TEST_VALUE_FIT ? CAL_TEST_FIT : v == CAL_TEST_VALUE_UNFIT ? CAL_TEST_UNFIT : CAL_TEST_UNKNOWN;
 }
 
-double tt_burst_bound(const struct tt_burst *b)
+double cal_test_burst_bound(const struct cal_test_burst *b)
 {
 	return fmax(b->high_s - b->offset_s, b->offset_s - b->low_s);
 }
 
-int tt_below_resolution(const struct tt_result *r, const struct tt_burst *b)
+int cal_test_below_resolution(const struct cal_test_result *r, const struct cal_test_burst *b)
 {
 	/* the mean of a burst is finer than a single stamp, by about the square root of its 100 exchanges */
 	return b->latency_s <= 0 ||
@@ -72,7 +72,7 @@ static const char *in_words(double s)
 	return buf;
 }
 
-__attribute__((format(printf, 2, 3))) static void say(struct tt_reason *why, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add_reason(struct cal_test_reason *why, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -88,7 +88,7 @@ static void short_name(const char *timer, char *buf, size_t size)
 }
 
 /* Returns advice: what else to try. */
-static const char *other_timer(const struct tt_result *r)
+static const char *other_timer(const struct cal_test_result *r)
 {
 	return strcmp(r->run.rank[0].timer, "CPU") == 0 ? "take another timer (--timer LIST shows all)"
 							: "try --timer CPU, or another one that --timer LIST shows";
@@ -96,12 +96,12 @@ static const char *other_timer(const struct tt_result *r)
 
 /* ---- what several rules need ---- */
 
-static int within_machine(const struct tt_result *r, const struct tt_burst *b)
+static int within_machine(const struct cal_test_result *r, const struct cal_test_burst *b)
 {
 	return r->rank[b->a].machine == r->rank[b->b].machine;
 }
 
-static int ascending(const void *p, const void *q)
+static int compare_offsets_up(const void *p, const void *q)
 {
 	double a = *(const double *)p, b = *(const double *)q;
 
@@ -109,7 +109,7 @@ static int ascending(const void *p, const void *q)
 }
 
 /* The median latency of all bursts within machines, or of those between them; NAN: there are none. */
-static double usual_latency(const struct tt_result *r, int within)
+static double usual_latency(const struct cal_test_result *r, int within)
 {
 	double *all = malloc((r->bursts + 1) * sizeof(*all)), median = NAN;
 	size_t n = 0, i;
@@ -120,7 +120,7 @@ static double usual_latency(const struct tt_result *r, int within)
 		}
 	}
 	if (n) {
-		qsort(all, n, sizeof(*all), ascending);
+		qsort(all, n, sizeof(*all), compare_offsets_up);
 		median = all[n / 2];
 	}
 	free(all);
@@ -128,12 +128,12 @@ static double usual_latency(const struct tt_result *r, int within)
 }
 
 /* The shorter of the two; NAN: no messages. */
-static double shortest_usual_latency(const struct tt_result *r)
+static double shortest_usual_latency(const struct cal_test_result *r)
 {
 	return fmin(usual_latency(r, 1), usual_latency(r, 0));
 }
 
-static double coarsest_tick(const struct tt_result *r)
+static double coarsest_tick(const struct cal_test_result *r)
 {
 	double tick = 0;
 	int i;
@@ -151,15 +151,15 @@ static int has_own_map(const struct cal_rank *c)
 
 /* ---- the rules ---- */
 
-static enum tt_value judge_truth(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_truth(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	int i;
 
 	for (i = 1; i < r->ranks; i++) {
-		const struct tt_truth *t = &r->truth[i];
+		const struct cal_test_truth *t = &r->truth[i];
 
 		if (t->known && t->outside) {
-			say(why,
+			add_reason(why,
 				"BOUND BROKEN: the simulated clock of rank %d is off by %s at %.3f s after correction, "
 				"its bound there is %s: "
 				"the assumed drift of %g ppm or wander of %g ppm does not hold for it; raise "
@@ -167,10 +167,10 @@ static enum tt_value judge_truth(const struct tt_result *r, struct tt_reason *wh
 				"or synchronise more often (--timer-skip 0)",
 				i, in_words(t->worst_s), t->worst_at_s, in_words(t->bound_there_s),
 				r->run.max_drift * 1e6, r->run.max_wander * 1e6);
-			return TT_VALUE_UNFIT;
+			return CAL_TEST_VALUE_UNFIT;
 		}
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
 /* By how much what is certain at a session that the map did not use lies beyond the map's bound; not positive: inside. */
@@ -182,7 +182,7 @@ static double beyond_bound(const struct cal_rank *c, const struct cal_node *n, d
 		cal_map_session_bound(&c->map, n->local);
 }
 
-static enum tt_value judge_checks(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_checks(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	size_t k;
 	int i;
@@ -194,7 +194,7 @@ static enum tt_value judge_checks(const struct tt_result *r, struct tt_reason *w
 			const struct cal_node *n = &c->map.node[k];
 
 			if (!n->used && beyond_bound(c, n, r->run.period_s) > 0) {
-				say(why,
+				add_reason(why,
 					"BOUND BROKEN: a check at %.3f s shows the clock of rank %d %s beyond its "
 					"bound of %s there: it stepped, or "
 					"wandered by more than the assumed %g ppm; synchronise more often "
@@ -202,24 +202,24 @@ static enum tt_value judge_checks(const struct tt_result *r, struct tt_reason *w
 					(double)n->global.v * r->run.period_s, i,
 					in_words(beyond_bound(c, n, r->run.period_s)),
 					in_words(cal_map_session_bound(&c->map, n->local)), c->map.max_wander * 1e6);
-				return TT_VALUE_UNFIT;
+				return CAL_TEST_VALUE_UNFIT;
 			}
 		}
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
-static enum tt_value judge_order(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_order(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	if (r->causality.after == 0) {
-		return TT_VALUE_FIT;
+		return CAL_TEST_VALUE_FIT;
 	}
-	say(why,
+	add_reason(why,
 		"BOUND BROKEN: %llu of %llu messages arrive before they were sent, limit 0, wherever the stamps are "
 		"inside their bounds: "
 		"a clock moved by more than was assumed; raise --max-wander or %s",
 		(unsigned long long)r->causality.after, (unsigned long long)r->causality.messages, other_timer(r));
-	return TT_VALUE_UNFIT;
+	return CAL_TEST_VALUE_UNFIT;
 }
 
 /* "sim" of "sim:drift=5ppm": the arguments may depend on the rank, the kind of timer must not. */
@@ -230,24 +230,24 @@ static int same_kind(const char *a, const char *b)
 	return strcspn(b, ":") == n && strncmp(a, b, n) == 0;
 }
 
-static enum tt_value judge_timers(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_timers(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	int i;
 
 	for (i = 1; i < r->ranks; i++) {
 		if (!same_kind(r->run.rank[0].timer, r->run.rank[i].timer)) {
-			say(why,
+			add_reason(why,
 				"rank %d reads %.40s and rank 0 reads %.40s: their rates and steps have nothing in "
 				"common; give all ranks the "
 				"same timer (mpirun -x VT_TIMER, or --timer)",
 				i, r->run.rank[i].timer, r->run.rank[0].timer);
-			return TT_VALUE_UNFIT;
+			return CAL_TEST_VALUE_UNFIT;
 		}
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
-static enum tt_value judge_backward(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_backward(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	int i;
 
@@ -255,32 +255,32 @@ static enum tt_value judge_backward(const struct tt_result *r, struct tt_reason 
 		const struct tmr_quality *q = &r->rank[i].quality;
 
 		if (q->backward) {
-			say(why,
+			add_reason(why,
 				"rank %d saw the clock go back %lld times in %zu reads, limit 0: later events can get "
 				"earlier stamps; %s",
 				i, q->backward, q->increments, other_timer(r));
-			return TT_VALUE_UNFIT;
+			return CAL_TEST_VALUE_UNFIT;
 		}
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
 /* What is certain of the cores' clocks; pairs that are not known only matter where each core has a counter of its own. */
-static enum tt_value judge_cores(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_cores(const struct cal_test_result *r, struct cal_test_reason *why)
 {
-	const struct tt_matrix_of_node *unknown = NULL;
+	const struct cal_test_matrix_of_node *unknown = NULL;
 	int i;
 
 	for (i = 0; i < r->nodes; i++) {
-		const struct tt_matrix_of_node *n = &r->matrix[i];
+		const struct cal_test_matrix_of_node *n = &r->matrix[i];
 
 		if (n->m.apart) {
-			say(why,
+			add_reason(why,
 				"on %.60s the clocks of %zu of %zu pairs of processing units certainly differ: a "
 				"process that moves between them "
 				"sees time jump; pin the processes or take a kernel clock (--timer clock_monotonic)",
 				r->rank[n->rank].env.host, n->m.apart, n->m.pairs);
-			return TT_VALUE_UNFIT;
+			return CAL_TEST_VALUE_UNFIT;
 		}
 		if (n->m.contradictions ||
 			(r->rank[n->rank].scope == TMR_SCOPE_CORE && (n->why[0] || n->m.together < n->m.pairs))) {
@@ -288,34 +288,34 @@ static enum tt_value judge_cores(const struct tt_result *r, struct tt_reason *wh
 		}
 	}
 	if (!unknown) {
-		return TT_VALUE_FIT;
+		return CAL_TEST_VALUE_FIT;
 	}
 	if (unknown->why[0]) {
-		say(why,
+		add_reason(why,
 			"on %.60s it is not known whether the processing units read one clock (%.120s): a process that "
 			"moves between them might "
 			"see time jump; pin the processes or take a kernel clock (--timer clock_monotonic)",
 			r->rank[unknown->rank].env.host, unknown->why);
 	} else if (unknown->m.contradictions) {
-		say(why,
+		add_reason(why,
 			"on %.60s what %zu of %zu pairs of processing units read contradicts any constant offset: a "
 			"clock was set or a thread was "
 			"moved meanwhile, or the effective tick is too small; run it again",
 			r->rank[unknown->rank].env.host, unknown->m.contradictions, unknown->m.pairs);
 	} else {
-		say(why,
+		add_reason(why,
 			"on %.60s %zu of %zu pairs of processing units could not be compared closely: a process that "
 			"moves between them might see "
 			"time jump; run it on an idle machine, or pin the processes",
 			r->rank[unknown->rank].env.host, unknown->m.unknown, unknown->m.pairs);
 	}
-	return TT_VALUE_UNKNOWN;
+	return CAL_TEST_VALUE_UNKNOWN;
 }
 
-static enum tt_value judge_steps(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_steps(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	double limit = fmax(much_smaller * shortest_usual_latency(r), coarsest_tick(r));
-	enum tt_value found = TT_VALUE_FIT;
+	enum cal_test_value found = CAL_TEST_VALUE_FIT;
 	size_t k;
 	int i;
 
@@ -324,17 +324,18 @@ static enum tt_value judge_steps(const struct tt_result *r, struct tt_reason *wh
 
 		for (k = 0; has_own_map(c) && k < c->map.steps; k++) {
 			const struct cal_step *s = &c->map.step[k];
-			enum tt_value now = s->certain || fabs(s->size_s) - s->within_s > limit ? TT_VALUE_UNFIT
-				: fabs(s->size_s) > limit                                       ? TT_VALUE_UNKNOWN
-												: TT_VALUE_FIT;
+			enum cal_test_value now = s->certain || fabs(s->size_s) - s->within_s > limit
+				? CAL_TEST_VALUE_UNFIT
+				: fabs(s->size_s) > limit ? CAL_TEST_VALUE_UNKNOWN
+							  : CAL_TEST_VALUE_FIT;
 
 			if (now > found) {
-				say(why,
+				add_reason(why,
 					"the clock of rank %d %s stepped against that of rank 0 by %s between %.3f s "
 					"and %.3f s, limit %s: stamps in "
 					"between are only known to within the step; find out who sets the clock, or "
 					"take a clock that is never set",
-					i, now == TT_VALUE_UNFIT ? "certainly" : "possibly", in_words(s->size_s),
+					i, now == CAL_TEST_VALUE_UNFIT ? "certainly" : "possibly", in_words(s->size_s),
 					(double)s->from_global.v * r->run.period_s,
 					(double)s->to_global.v * r->run.period_s, in_words(limit));
 				found = now;
@@ -344,23 +345,23 @@ static enum tt_value judge_steps(const struct tt_result *r, struct tt_reason *wh
 	return found;
 }
 
-static enum tt_value judge_loops(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_loops(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	const struct cal_net *n = &r->run.net;
 
 	if (n->sessions == 0 || n->loops == 0) {
-		return TT_VALUE_FIT;
+		return CAL_TEST_VALUE_FIT;
 	}
-	say(why,
+	add_reason(why,
 		"the exchanges of session %zu contradict each other by %s, limit 0 (rank %d and %d others): a clock "
 		"was set or stood during "
 		"the session; find out who sets the clock, or take a clock that is never set",
 		n->loop_session + 1, in_words(n->gap_s), n->loop.rank[0], n->loop.n - 1);
-	return TT_VALUE_UNFIT;
+	return CAL_TEST_VALUE_UNFIT;
 }
 
 /* The assumptions that the sessions have contradicted; the bounds were widened for it. */
-static enum tt_value judge_assumptions(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_assumptions(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	int i;
 
@@ -369,66 +370,66 @@ static enum tt_value judge_assumptions(const struct tt_result *r, struct tt_reas
 
 		if (i > 0 && has_own_map(c) && c->map.max_wander > r->run.max_wander &&
 			(c->contradiction[0] || !r->run.contradicted)) {
-			say(why,
+			add_reason(why,
 				"the clock of rank %d wandered by %.3g ppm against that of rank 0, assumed were %g "
 				"ppm: the bounds were widened for it, but "
 				"it may have wandered by more between two sessions; raise --max-wander or synchronise "
 				"more often "
 				"(--timer-skip 0)",
 				i, c->map.max_wander * 1e6, r->run.max_wander * 1e6);
-			return TT_VALUE_UNKNOWN;
+			return CAL_TEST_VALUE_UNKNOWN;
 		}
 		if (c->contradiction[0]) {
-			say(why,
+			add_reason(why,
 				"what is assumed about the clock of rank %d is wrong: %s; the bounds were widened for "
 				"it, but it may do worse where nobody "
 				"looked; %s",
 				i, c->contradiction, other_timer(r));
-			return TT_VALUE_UNKNOWN;
+			return CAL_TEST_VALUE_UNKNOWN;
 		}
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
 /* Latency makes the result meaningless: the ranks of a burst share a core, or messages usually take too long. */
-static enum tt_value judge_latency(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_latency(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	double within = usual_latency(r, 1), between = usual_latency(r, 0);
 	size_t i;
 
 	for (i = 0; i < r->bursts; i++) {
-		const struct tt_burst *b = &r->burst[i];
-		const struct tt_rank *x = &r->rank[b->a], *y = &r->rank[b->b];
+		const struct cal_test_burst *b = &r->burst[i];
+		const struct cal_test_rank *x = &r->rank[b->a], *y = &r->rank[b->b];
 
 		if (within_machine(r, b) && x->only_unit >= 0 && x->only_unit == y->only_unit) {
-			say(why,
+			add_reason(why,
 				"ranks %d and %d share one core (processing unit %d of %.60s; latency %s): the "
 				"scheduler's switches were timed instead of "
 				"messages; give each rank a core of its own",
 				b->a, b->b, x->only_unit, x->env.host, in_words(b->latency_s));
-			return TT_VALUE_UNKNOWN;
+			return CAL_TEST_VALUE_UNKNOWN;
 		}
 	}
 	if (within > longest_latency_within_s) {
-		say(why,
+		add_reason(why,
 			"messages inside a machine usually take %s, limit %s: the ranks waited for a core, so the "
 			"offsets mean nothing; start no "
 			"more ranks than cores, on an idle machine",
 			in_words(within), in_words(longest_latency_within_s));
-		return TT_VALUE_UNKNOWN;
+		return CAL_TEST_VALUE_UNKNOWN;
 	}
 	if (between > longest_latency_between_s) {
-		say(why,
+		add_reason(why,
 			"messages between machines usually take %s, limit %s: the offsets are hardly known; use a "
 			"faster network, or wait until it is "
 			"idle",
 			in_words(between), in_words(longest_latency_between_s));
-		return TT_VALUE_UNKNOWN;
+		return CAL_TEST_VALUE_UNKNOWN;
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
-static enum tt_value judge_tick(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_tick(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	double tick = coarsest_tick(r), latency = shortest_usual_latency(r);
 	char name[64];
@@ -436,47 +437,48 @@ static enum tt_value judge_tick(const struct tt_result *r, struct tt_reason *why
 
 	short_name(r->run.rank[0].timer, name, sizeof(name));
 	if (tick > 0.5 * latency) {
-		say(why,
+		add_reason(why,
 			"%s has an effective tick of %s, limit %s (half the latency): single messages cannot be timed; "
 			"%s",
 			name, in_words(tick), in_words(0.5 * latency), other_timer(r));
-		return TT_VALUE_UNFIT;
+		return CAL_TEST_VALUE_UNFIT;
 	}
 	for (i = 0; i < r->ranks; i++) {
 		if (!(r->run.rank[i].effective_tick_s > 0)) {
-			say(why,
+			add_reason(why,
 				"the effective tick of %s on rank %d is unknown: it did not move while it was read, so "
 				"nothing can be said about its "
 				"resolution; measure longer (--performance-time) or %s",
 				name, i, other_timer(r));
-			return TT_VALUE_UNKNOWN;
+			return CAL_TEST_VALUE_UNKNOWN;
 		}
 	}
-	return TT_VALUE_FIT;
+	return CAL_TEST_VALUE_FIT;
 }
 
 /* Not fit where what is certain of a burst lies beyond the limit, not known where only its estimate does. */
-static enum tt_value judge_offset(const struct tt_result *r, struct tt_reason *why)
+static enum cal_test_value judge_offset(const struct cal_test_result *r, struct cal_test_reason *why)
 {
 	double tick = coarsest_tick(r), usual[2] = { usual_latency(r, 0), usual_latency(r, 1) };
-	enum tt_value found = TT_VALUE_FIT;
+	enum cal_test_value found = CAL_TEST_VALUE_FIT;
 	size_t i;
 
 	for (i = 0; i < r->bursts; i++) {
-		const struct tt_burst *b = &r->burst[i];
+		const struct cal_test_burst *b = &r->burst[i];
 		double limit = fmax(much_smaller * fmin(b->latency_s, usual[within_machine(r, b)]), tick);
-		enum tt_value now = b->low_s > limit || b->high_s < -limit ? TT_VALUE_UNFIT
-			: fabs(b->offset_s) > limit                        ? TT_VALUE_UNKNOWN
-									   : TT_VALUE_FIT;
+		enum cal_test_value now = b->low_s > limit || b->high_s < -limit ? CAL_TEST_VALUE_UNFIT
+			: fabs(b->offset_s) > limit                              ? CAL_TEST_VALUE_UNKNOWN
+										 : CAL_TEST_VALUE_FIT;
 
 		if (now > found) {
-			say(why,
+			add_reason(why,
 				"ranks %d and %d are off by %s after correction, %s, limit %s (a quarter of the "
 				"latency): messages may seem to arrive "
 				"before they were sent; synchronise more often (--timer-skip 0), use an idle machine, "
 				"or %s",
-				b->a, b->b, in_words(b->offset_s), now == TT_VALUE_UNFIT ? "certainly" : "possibly",
-				in_words(limit), other_timer(r));
+				b->a, b->b, in_words(b->offset_s),
+				now == CAL_TEST_VALUE_UNFIT ? "certainly" : "possibly", in_words(limit),
+				other_timer(r));
 			found = now;
 		}
 	}
@@ -485,7 +487,7 @@ static enum tt_value judge_offset(const struct tt_result *r, struct tt_reason *w
 
 static const struct {
 	const char *name; /* part of the JSON */
-	enum tt_value (*judge)(const struct tt_result *r, struct tt_reason *why);
+	enum cal_test_value (*judge)(const struct cal_test_result *r, struct cal_test_reason *why);
 	/* clang-format off */
 } rules[] = {
 	{ "true error", judge_truth },
@@ -505,7 +507,7 @@ static const struct {
 
 /* ---- all of it ---- */
 
-static void find_worst(struct tt_result *r)
+static void find_worst(struct cal_test_result *r)
 {
 	size_t i;
 
@@ -516,47 +518,47 @@ static void find_worst(struct tt_result *r)
 	}
 }
 
-static void apply_rules(const struct tt_result *r, struct tt_verdict *v)
+static void apply_rules(const struct cal_test_result *r, struct cal_test_verdict *v)
 {
-	struct tt_reason first;
+	struct cal_test_reason first;
 	size_t k, decides = 0;
 
-	for (k = 0; k < sizeof(rules) / sizeof(rules[0]) && v->reasons < TT_MAX_REASONS; k++) {
-		struct tt_reason *why = &v->reason[v->reasons];
+	for (k = 0; k < sizeof(rules) / sizeof(rules[0]) && v->reasons < CAL_TEST_MAX_REASONS; k++) {
+		struct cal_test_reason *why = &v->reason[v->reasons];
 
-		*why = (struct tt_reason){ .rule = rules[k].name };
+		*why = (struct cal_test_reason){ .rule = rules[k].name };
 		why->value = rules[k].judge(r, why);
 		if (why->value > v->value) {
 			v->value = why->value;
 			decides = v->reasons;
 		}
-		v->reasons += why->value != TT_VALUE_FIT;
+		v->reasons += why->value != CAL_TEST_VALUE_FIT;
 	}
 	first = v->reason[decides];
 	memmove(&v->reason[1], &v->reason[0], decides * sizeof(first));
 	v->reason[0] = first;
 }
 
-const char *tt_latency_words(const struct tt_result *r)
+const char *cal_test_latency_words(const struct cal_test_result *r)
 {
-	const struct tt_burst *w = &r->burst[r->worst];
+	const struct cal_test_burst *w = &r->burst[r->worst];
 
-	return tt_below_resolution(r, w) ? "below resolution" : in_words(w->latency_s);
+	return cal_test_below_resolution(r, w) ? "below resolution" : in_words(w->latency_s);
 }
 
 /* The first half of the sentence: what was found for which timer. */
-static size_t headline(const struct tt_result *r, char *buf, size_t size)
+static size_t headline(const struct cal_test_result *r, char *buf, size_t size)
 {
-	const struct tt_burst *w = r->bursts ? &r->burst[r->worst] : NULL;
+	const struct cal_test_burst *w = r->bursts ? &r->burst[r->worst] : NULL;
 	char name[64];
 	int n;
 
 	short_name(r->run.rank[0].timer, name, sizeof(name));
-	n = snprintf(buf, size, "%s is %s for tracing on %d rank%s: ", name, tt_value_words(r->verdict.value), r->ranks,
-		r->ranks == 1 ? "" : "s");
+	n = snprintf(buf, size, "%s is %s for tracing on %d rank%s: ", name, cal_test_value_words(r->verdict.value),
+		r->ranks, r->ranks == 1 ? "" : "s");
 	if (w) {
 		n += snprintf(buf + n, size - (size_t)n, "offset %s +- %s, latency %s", in_words(w->offset_s),
-			in_words(tt_burst_bound(w)), tt_latency_words(r));
+			in_words(cal_test_burst_bound(w)), cal_test_latency_words(r));
 	} else {
 		n += snprintf(buf + n, size - (size_t)n, "effective tick %s, %s per read", in_words(coarsest_tick(r)),
 			in_words(r->rank[0].quality.cost_s.median));
@@ -564,12 +566,12 @@ static size_t headline(const struct tt_result *r, char *buf, size_t size)
 	return (size_t)n;
 }
 
-void tt_judge(struct tt_result *r)
+void cal_test_judge(struct cal_test_result *r)
 {
-	struct tt_verdict *v = &r->verdict;
+	struct cal_test_verdict *v = &r->verdict;
 	size_t n, k;
 
-	*v = (struct tt_verdict){ .value = TT_VALUE_FIT };
+	*v = (struct cal_test_verdict){ .value = CAL_TEST_VALUE_FIT };
 	find_worst(r);
 	apply_rules(r, v);
 	n = headline(r, v->text, sizeof(v->text));

@@ -59,13 +59,13 @@ static double even_stretch(const double *at, size_t n, size_t *first, size_t *co
 	return *count >= 5 ? (at[*first + *count - 1] - at[*first]) / (double)(*count - 1) : 0;
 }
 
-int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w)
+int cal_test_find_wander(const struct cal_run *run, int rank, struct cal_test_wander *w)
 {
 	const struct cal_rank *c = &run->rank[rank];
 	size_t room = c->map.nodes, n, m, k, first, count;
 	double *at = malloc(3 * (room + 1) * sizeof(*at)), *offset = at + room + 1, *left = offset + room + 1, c0, c1;
 
-	*w = (struct tt_wander){ .rank = rank };
+	*w = (struct cal_test_wander){ .rank = rank };
 	n = at && rank > 0 && c->sync != CAL_SHARED && c->map.steps == 0 ? offsets_of(run, c, at, offset) : 0;
 	if (n < FEWEST || cal_line_fit_robust(at, offset, n, &c0, &c1) < 0) {
 		free(at);
@@ -77,7 +77,7 @@ int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w)
 	w->sessions = n;
 	w->left = cal_summarise(left, n);
 	w->interval_s = even_stretch(at, n, &first, &count);
-	for (m = 1; w->interval_s > 0 && 4 * m < count && w->taus < TT_TAUS; m *= 2) {
+	for (m = 1; w->interval_s > 0 && 4 * m < count && w->taus < CAL_TEST_TAUS; m *= 2) {
 		w->tau_s[w->taus] = w->interval_s * (double)m;
 		w->deviation[w->taus++] = cal_allan_deviation(offset + first, count, w->interval_s, m);
 	}
@@ -86,14 +86,14 @@ int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w)
 }
 
 /* The rank whose offsets stray farthest from a line. */
-void tt_print_wander(FILE *f, const struct tt_result *r)
+void cal_test_print_wander(FILE *f, const struct cal_test_result *r)
 {
-	struct tt_wander w, worst = { .rank = 0 };
+	struct cal_test_wander w, worst = { .rank = 0 };
 	char a[32], b[32];
 	int i, ranks = 0;
 
 	for (i = 1; i < r->ranks; i++) {
-		if (tt_find_wander(&r->run, i, &w) == 0) {
+		if (cal_test_find_wander(&r->run, i, &w) == 0) {
 			worst = ranks++ == 0 || w.left.max > worst.left.max ? w : worst;
 		}
 	}

@@ -31,7 +31,7 @@ struct stamps {
 };
 
 /* As many event bits as the guide (13) unless the run is too long for 64-bit stamps. */
-static uint32_t choose_event_bits(const struct tt_result *r)
+static uint32_t choose_event_bits(const struct cal_test_result *r)
 {
 	uint64_t span = (uint64_t)r->run.end.v * 2 + 1;
 	uint32_t bits = 13;
@@ -50,9 +50,9 @@ static void free_stamps(struct stamps *s)
 	free(s->message);
 }
 
-static int make_ticks(struct tt_result *r, int rank, struct stamps *s, struct tkm_err *err)
+static int make_ticks(struct cal_test_result *r, int rank, struct stamps *s, struct tkm_err *err)
 {
-	const struct tt_rank *me = &r->rank[rank];
+	const struct cal_test_rank *me = &r->rank[rank];
 	const struct cal_rank *c = &r->run.rank[rank];
 	double lag = isfinite(c->effective_tick_s) ? c->effective_tick_s : 0, bound;
 	int64_t last = 0, tick;
@@ -85,7 +85,7 @@ static int make_ticks(struct tt_result *r, int rank, struct stamps *s, struct tk
 }
 
 /* Unique stamps of the ticks. */
-static void make_stamps(struct tt_result *r, int rank, uint32_t bits, struct stamps *s)
+static void make_stamps(struct cal_test_result *r, int rank, uint32_t bits, struct stamps *s)
 {
 	uint64_t most = ((uint64_t)1 << bits) - 1, counter = 0;
 	int64_t last = -1;
@@ -113,7 +113,7 @@ struct message {
 };
 
 /* Raises the event counter of a stamp to `least`, and those after it on the same tick. */
-static void raise_stamps(const struct tt_rank *rank, struct stamps *s, size_t i, uint64_t least)
+static void raise_stamps(const struct cal_test_rank *rank, struct stamps *s, size_t i, uint64_t least)
 {
 	for (; i < rank->events && s->stamp[i] < least; i++) {
 		s->stamp[i] = least++;
@@ -123,7 +123,7 @@ static void raise_stamps(const struct tt_rank *rank, struct stamps *s, size_t i,
 /* A message that arrives on the tick on which it was sent has the later event counter. What that moves may be sent on the same tick
  * again, so this goes on until nothing moves: as often as a chain of messages on one tick is long. */
 static void order_on_ticks(
-	const struct tt_result *r, struct stamps *s, const struct message *m, size_t n, uint32_t bits)
+	const struct cal_test_result *r, struct stamps *s, const struct message *m, size_t n, uint32_t bits)
 {
 	uint64_t most = ((uint64_t)1 << bits) - 1, passes;
 	int moved = 1;
@@ -150,7 +150,8 @@ static int by_sent(const void *a, const void *b)
 
 /* Pairs the n-th send to a peer in a cycle with the peer's n-th receive. The events of a rank are in
  * the order of cycles and, within a cycle, of its pairs, so two walkers find each other. */
-static int match(const struct tt_result *r, struct stamps *s, struct message **out, size_t *count, struct tkm_err *err)
+static int match_event(
+	const struct cal_test_result *r, struct stamps *s, struct message **out, size_t *count, struct tkm_err *err)
 {
 	size_t total = 0, n = 0, i;
 	size_t *next = calloc((size_t)r->ranks * (size_t)r->ranks + 1, sizeof(*next));
@@ -168,8 +169,8 @@ static int match(const struct tt_result *r, struct stamps *s, struct message **o
 	}
 	for (a = 0; a < r->ranks; a++) {
 		for (i = 0; i < r->rank[a].events; i++) {
-			const struct tt_event *e = &r->rank[a].event[i];
-			const struct tt_rank *peer = &r->rank[e->peer];
+			const struct cal_test_event *e = &r->rank[a].event[i];
+			const struct cal_test_rank *peer = &r->rank[e->peer];
 			size_t *k = &next[(size_t)a * (size_t)r->ranks + (size_t)e->peer];
 
 			if (!e->sent) {
@@ -197,7 +198,7 @@ static int match(const struct tt_result *r, struct stamps *s, struct message **o
 }
 
 /* Messages that seem to arrive before they were sent without correction. */
-static uint64_t reversed_uncorrected(const struct tt_result *r, const struct message *m, size_t n)
+static uint64_t reversed_uncorrected(const struct cal_test_result *r, const struct message *m, size_t n)
 {
 	uint64_t reversed = 0;
 	size_t i;
@@ -213,7 +214,7 @@ static uint64_t reversed_uncorrected(const struct tt_result *r, const struct mes
 	return reversed;
 }
 
-static int take_back(void *ctx, const struct cal_event *e, struct tkm_err *err)
+static int store_moved_stamp(void *ctx, const struct cal_event *e, struct tkm_err *err)
 {
 	struct stamps *s = ctx;
 
@@ -236,9 +237,9 @@ static int by_tick(const void *a, const void *b)
 }
 
 /* Moves ticks within their bands until no message arrives before it was sent. */
-static int repair(struct tt_result *r, struct stamps *s, struct tkm_err *err)
+static int repair(struct cal_test_result *r, struct stamps *s, struct tkm_err *err)
 {
-	struct cal_causality *c = cal_causality_open(r->ranks, 0, take_back, s, err);
+	struct cal_causality *c = cal_causality_open(r->ranks, 0, store_moved_stamp, s, err);
 	struct cal_event *e;
 	size_t total = 0, n = 0, i;
 	int a, rc = -1;
@@ -272,7 +273,7 @@ out:
 
 /* The offsets of the clocks are those before stamps were moved. */
 static int remember_moves(
-	struct tt_result *r, const struct stamps *s, const struct message *m, size_t n, struct tkm_err *err)
+	struct cal_test_result *r, const struct stamps *s, const struct message *m, size_t n, struct tkm_err *err)
 {
 	size_t i;
 
@@ -289,7 +290,7 @@ static int remember_moves(
 }
 
 /* The surroundings of one process's clock, the lines that timertest prints. */
-static void environment(struct stf_writer *w, const struct tmr_env *e)
+static void write_environment(struct stf_writer *w, const struct tmr_env *e)
 {
 	char *text = NULL;
 	size_t length;
@@ -306,7 +307,7 @@ static void environment(struct stf_writer *w, const struct tmr_env *e)
 
 /* How far the stamps of each process may be off, as doc/stf-format.md section 4 has it; a stamp that was moved to keep an order is as
  * much worse as it was moved. */
-static void bounds(struct stf_writer *w, const struct tt_result *r, uint32_t bits)
+static void write_bounds(struct stf_writer *w, const struct cal_test_result *r, uint32_t bits)
 {
 	double moved = (double)r->causality.largest * r->run.period_s + r->largest_repair_s;
 	char text[CAL_STRETCHES * 50 + 30];
@@ -338,7 +339,7 @@ static void bounds(struct stf_writer *w, const struct tt_result *r, uint32_t bit
 	}
 }
 
-static void provenance(struct stf_writer *w, const struct tt_options *o, const struct tt_result *r)
+static void provenance(struct stf_writer *w, const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	char text[600], a[32];
 	double widest = 0;
@@ -352,7 +353,7 @@ static void provenance(struct stf_writer *w, const struct tt_options *o, const s
 		snprintf(text, sizeof(text), "rank %d: host %s, timer %s, clock source %s, boot %s", i, c->host,
 			c->timer, r->rank[i].env.clocksource, c->boot_id);
 		stf_writer_info(w, "clock", text);
-		environment(w, &r->rank[i].env);
+		write_environment(w, &r->rank[i].env);
 		for (k = 0; k < c->map.nodes; k++) {
 			widest = fmax(widest, cal_map_session_bound(&c->map, c->map.node[k].local));
 		}
@@ -378,8 +379,8 @@ struct ids {
 	uint32_t communicator, send, receive;
 };
 
-static int declare(
-	struct stf_writer *w, const struct tt_options *o, const struct tt_result *r, uint32_t bits, struct ids *ids)
+static int declare_trace(struct stf_writer *w, const struct cal_test_options *o, const struct cal_test_result *r,
+	uint32_t bits, struct ids *ids)
 {
 	static const char comm_name[] = "MPI_COMM_WORLD";
 	uint32_t *threads = malloc(((size_t)r->ranks + 1) * sizeof(*threads));
@@ -421,7 +422,7 @@ static int declare(
 	rc |= stf_write_communicator_definition(w, &comm);
 	*ids = (struct ids){ comm.id, 1, 2 };
 	provenance(w, o, r);
-	bounds(w, r, bits);
+	write_bounds(w, r, bits);
 	return rc;
 }
 
@@ -448,7 +449,7 @@ static int write_messages(struct stf_writer *w, const struct message *m, size_t 
 }
 
 /* All events on the global axis, in an order that can be. */
-static int place_events(struct tt_result *r, struct stamps *s, struct message **m, size_t *n, struct tkm_err *err)
+static int place_events(struct cal_test_result *r, struct stamps *s, struct message **m, size_t *n, struct tkm_err *err)
 {
 	size_t k;
 	int i;
@@ -458,7 +459,7 @@ static int place_events(struct tt_result *r, struct stamps *s, struct message **
 			return -1;
 		}
 	}
-	if (match(r, s, m, n, err) < 0) {
+	if (match_event(r, s, m, n, err) < 0) {
 		return -1;
 	}
 	for (k = 0; k < *n; k++) {
@@ -469,7 +470,8 @@ static int place_events(struct tt_result *r, struct stamps *s, struct message **
 	return repair(r, s, err);
 }
 
-int tt_trace_write(const char *path, const struct tt_options *o, struct tt_result *r, struct tkm_err *err)
+int cal_test_trace_write(
+	const char *path, const struct cal_test_options *o, struct cal_test_result *r, struct tkm_err *err)
 {
 	uint32_t bits = choose_event_bits(r);
 	struct stf_writer_options opt = { .resolution = ldexp(r->run.period_s, -(int)bits),
@@ -508,7 +510,7 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 		from_stf(err, &se);
 		goto out;
 	}
-	if (declare(w, o, r, bits, &ids) < 0 || write_messages(w, m, n, &ids) < 0) {
+	if (declare_trace(w, o, r, bits, &ids) < 0 || write_messages(w, m, n, &ids) < 0) {
 		from_stf(err, stf_writer_error(w));
 		stf_writer_abort(w);
 		goto out;
@@ -578,8 +580,8 @@ static const double quiet_ratio = 1.6;
 
 /* The mean offset of the kept ping-pongs; of a burst that was disturbed in more than a tenth of them, where a
  * mean means nothing, the middle of what is certain. */
-static double offset_of(
-	const struct way *there, const struct way *back, const struct cal_sample *s, size_t n, const struct tt_burst *b)
+static double burst_offset(const struct way *there, const struct way *back, const struct cal_sample *s, size_t n,
+	const struct cal_test_burst *b)
 {
 	double shortest = INFINITY, sum = 0;
 	size_t i, within = 0, kept = 0;
@@ -598,8 +600,8 @@ static double offset_of(
 }
 
 /* Ping-pong i is there[i] and back[i]; the round trip is their sum, whatever the clocks' offset. */
-static int condense(const struct way *there, const struct way *back, size_t n, double resolution, struct tt_burst *b,
-	struct tkm_err *err)
+static int condense(const struct way *there, const struct way *back, size_t n, double resolution,
+	struct cal_test_burst *b, struct tkm_err *err)
 {
 	struct cal_sample *s = calloc(n + 1, sizeof(*s));
 	double any_low = INFINITY, any_high = -INFINITY;
@@ -608,7 +610,7 @@ static int condense(const struct way *there, const struct way *back, size_t n, d
 	if (!s) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
-	*b = (struct tt_burst){ .a = there->a,
+	*b = (struct cal_test_burst){ .a = there->a,
 		.b = there->b,
 		.cycle = there->cycle,
 		.exchanges = (int)n,
@@ -636,16 +638,16 @@ static int condense(const struct way *there, const struct way *back, size_t n, d
 		}
 	}
 	b->latency_s /= (double)kept;
-	b->offset_s = offset_of(there, back, s, n, b);
+	b->offset_s = burst_offset(there, back, s, n, b);
 	free(s);
 	return 0;
 }
 
 /* The stretch of one burst in the sorted ways. */
-static int add_burst(const struct way *w, size_t n, double resolution, struct tt_result *r, struct tkm_err *err)
+static int add_burst(const struct way *w, size_t n, double resolution, struct cal_test_result *r, struct tkm_err *err)
 {
 	size_t there = 0;
-	struct tt_burst *b;
+	struct cal_test_burst *b;
 	double lag;
 
 	while (there < n && !w[there].back) {
@@ -669,7 +671,7 @@ static int add_burst(const struct way *w, size_t n, double resolution, struct tt
 }
 
 static int read_message(const struct stf_record *rec, double resolution, uint32_t bits, struct ways *w,
-	const struct tt_result *r, struct tkm_err *err)
+	const struct cal_test_result *r, struct tkm_err *err)
 {
 	struct stf_one_to_one_communication m;
 	int from, to, ranks = r->ranks;
@@ -697,8 +699,8 @@ static int read_message(const struct stf_record *rec, double resolution, uint32_
 		err);
 }
 
-static int read_messages(struct stf_reader *rd, double resolution, uint32_t bits, struct tt_result *r, struct ways *w,
-	struct tkm_err *err)
+static int read_messages(struct stf_reader *rd, double resolution, uint32_t bits, struct cal_test_result *r,
+	struct ways *w, struct tkm_err *err)
 {
 	struct stf_err se = { .code = STF_OK };
 	struct stf_cursor *cursor = stf_cursor_open(rd, NULL, &se);
@@ -715,7 +717,7 @@ static int read_messages(struct stf_reader *rd, double resolution, uint32_t bits
 	return got < 0 ? from_stf(err, &se) : 0;
 }
 
-int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err)
+int cal_test_trace_read(const char *path, struct cal_test_result *r, struct tkm_err *err)
 {
 	struct stf_err se = { .code = STF_OK };
 	struct stf_reader *rd = stf_reader_open(path, 0, &se);

@@ -195,14 +195,14 @@ static int bound(struct graph *g, int sign, double *far, int *cycle)
 	return n;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_edge_numbers(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
 
 /* The loop does not close by `gap`. With one clock in it wrong, that one is off by at most the gap and all that
  * the loop's intervals leave open; which one it is, is unknown, so everything about all of them is widened. */
-static void widen(struct graph *g, int sign, int *cycle, int n)
+static void widen_edge(struct graph *g, int sign, int *cycle, int n)
 {
 	struct cal_graph *o = g->out;
 	double gap = 0, open = 0;
@@ -218,7 +218,7 @@ static void widen(struct graph *g, int sign, int *cycle, int n)
 	if (o->loops++ == 0) {
 		o->loop.gap = gap;
 		o->loop.n = n;
-		qsort(cycle, (size_t)n, sizeof(*cycle), by_number);
+		qsort(cycle, (size_t)n, sizeof(*cycle), compare_edge_numbers);
 		memcpy(o->loop.rank, cycle, (size_t)(n < CAL_LOOP_RANKS ? n : CAL_LOOP_RANKS) * sizeof(*cycle));
 	}
 	for (i = 0; i < n; i++) {
@@ -226,7 +226,7 @@ static void widen(struct graph *g, int sign, int *cycle, int n)
 	}
 }
 
-static int bounds(struct graph *g, int *cycle, struct tkm_err *err)
+static int edge_bounds(struct graph *g, int *cycle, struct tkm_err *err)
 {
 	struct cal_graph *o = g->out;
 	double *far[2] = { o->low, o->high };
@@ -238,7 +238,7 @@ static int bounds(struct graph *g, int *cycle, struct tkm_err *err)
 				return tkm_fail(err, TKM_ERR_DATA,
 					"the exchanges of this session contradict each other everywhere");
 			}
-			widen(g, side ? 1 : -1, cycle, n);
+			widen_edge(g, side ? 1 : -1, cycle, n);
 			side = 0; /* what was certain before is no longer */
 		}
 	}
@@ -251,7 +251,7 @@ static int bounds(struct graph *g, int *cycle, struct tkm_err *err)
 
 /* ---- what is likely ---- */
 
-static double weight(const struct graph *g, const struct cal_edge *e)
+static double edge_weight(const struct graph *g, const struct cal_edge *e)
 {
 	double w = e->high - e->low + 2 * (g->extra[e->a] + g->extra[e->b]);
 
@@ -270,7 +270,7 @@ static int is_connected(const struct graph *g, const struct cal_edge *e)
 }
 
 /* y = A x, where A belongs to the normal equations; the root stays where it is. */
-static void apply(const struct graph *g, const double *x, double *y)
+static void apply_edge(const struct graph *g, const double *x, double *y)
 {
 	size_t i;
 
@@ -279,7 +279,7 @@ static void apply(const struct graph *g, const double *x, double *y)
 		const struct cal_edge *e = &g->edge[i];
 
 		if (is_connected(g, e)) {
-			double d = weight(g, e) * (x[e->a] - x[e->b]);
+			double d = edge_weight(g, e) * (x[e->a] - x[e->b]);
 
 			y[e->a] += d;
 			y[e->b] -= d;
@@ -312,7 +312,7 @@ static void least_squares(struct graph *g, double *x)
 		const struct cal_edge *e = &g->edge[k];
 
 		if (is_connected(g, e)) {
-			double w = weight(g, e);
+			double w = edge_weight(g, e);
 
 			r[e->a] += w * residual(g, e);
 			r[e->b] -= w * residual(g, e);
@@ -328,7 +328,7 @@ static void least_squares(struct graph *g, double *x)
 	for (step = 0; step < 300 && rho > 1e-16 * first && rho > 0; step++) {
 		double along;
 
-		apply(g, p, q);
+		apply_edge(g, p, q);
 		along = rho / dot_product(p, q, n);
 		for (i = 0; i < n; i++) {
 			x[i] += along * p[i];
@@ -421,7 +421,7 @@ int cal_graph_solve(
 		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a graph of %d ranks and %zu exchanges", n, edges);
 	} else {
 		grow_tree(&g);
-		rc = bounds(&g, cycle, err);
+		rc = edge_bounds(&g, cycle, err);
 	}
 	if (rc == 0) {
 		adjust(&g);

@@ -33,7 +33,7 @@ struct net {
 	struct cal_edge *edge;
 };
 
-static double effective_ticks(const struct cal_rank *r)
+static double net_effective_ticks(const struct cal_rank *r)
 {
 	double ticks = cal_session_tick(r) * cal_session_hz(r);
 
@@ -79,8 +79,8 @@ static int list_exchanges(struct net *t, size_t k, struct tkm_err *err)
 			x->a = (int)r;
 			x->b = s->peer;
 			slope = slope_between(t, x->a, x->b, &error);
-			if (cal_condense(s, slope, error, effective_ticks(a), effective_ticks(&t->run->rank[x->b]),
-				    CAL_QUIET, &x->p, err) == 0) {
+			if (cal_condense(s, slope, error, net_effective_ticks(a),
+				    net_effective_ticks(&t->run->rank[x->b]), CAL_QUIET, &x->p, err) == 0) {
 				t->n++;
 			}
 		}

@@ -15,7 +15,7 @@ struct ct_options {
 
 /* What rank 0 needs for the comparison. */
 struct ct_comparison {
-	const struct tt_options *o;
+	const struct cal_test_options *o;
 	struct cal_link *link;
 	struct cal_truth_options opt;
 	struct cal_truth_row *row;
@@ -26,7 +26,7 @@ struct ct_comparison {
 
 /* The command line. Options that timertest has, too, go into *common. Returns 0; -1 after printing on stderr of rank 0 what
  * is wrong; 1 after printing --help or the like. */
-int ct_options_parse(int argc, char **argv, struct tt_options *common, struct ct_options *o);
+int ct_options_parse(int argc, char **argv, struct cal_test_options *common, struct ct_options *o);
 
 /* How many errors of all ranks, methods and rounds are beyond their bound. */
 long ct_count_beyond_bound(const struct ct_comparison *c);

@@ -15,7 +15,7 @@
 #include "timers/sources/sim.h"
 
 struct truth_test {
-	struct tt t; /* first: tt_run_ranks() knows this alone */
+	struct cal_test t; /* first: cal_test_run_ranks() knows this alone */
 	struct ct_options o;
 };
 
@@ -133,7 +133,7 @@ static int name_clock(const char *timer, int rank, char *name, size_t size, stru
 /* The truth is known where all clocks are formulas over one, so on one host only. */
 static int run_on_ranks(struct truth_test *p, struct tkm_err *err)
 {
-	struct tt *t = &p->t;
+	struct cal_test *t = &p->t;
 	const double look_s = 0.1; /* enough for an effective tick */
 	char name[256];
 	struct tmr_timer *sim;
@@ -161,43 +161,43 @@ static int run_on_ranks(struct truth_test *p, struct tkm_err *err)
 		tmr_close(sim);
 		sim = NULL;
 	}
-	if (tt_all_well(t, sim ? 0 : -1, err) < 0) {
+	if (cal_test_all_well(t, sim ? 0 : -1, err) < 0) {
 		tmr_close(sim);
-		return TT_ERROR;
+		return CAL_TEST_ERROR;
 	}
 	t->timer = tmr_sim_base(sim);
-	rc = tt_measure_in_turns(t, look_s, 0, err) < 0 || tt_measure_matrix(t, err) < 0;
-	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : tt_prove_one_clock(t);
+	rc = cal_test_measure_in_turns(t, look_s, 0, err) < 0 || cal_test_measure_matrix(t, err) < 0;
+	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : cal_test_prove_one_clock(t);
 	/* what a reading lags behind its clock: a clock of ours is on its grid above that of its base, one of the user's may be
 	 * coarse or noisy */
 	tick_s = 1 / sim->hz + tmr_reading_lag(t->timer, &t->me.quality);
 	t->timer = t->link->timer = sim;
-	if (rc || (strcasecmp(t->o.timer, name) == 0 && tt_measure_in_turns(t, look_s, 0, err) < 0)) {
-		return TT_ERROR;
+	if (rc || (strcasecmp(t->o.timer, name) == 0 && cal_test_measure_in_turns(t, look_s, 0, err) < 0)) {
+		return CAL_TEST_ERROR;
 	}
 	if (strcasecmp(t->o.timer, name) == 0) {
 		tick_s = fmax(tick_s, tmr_reading_lag(sim, &t->me.quality));
 	}
 	memset(t->exchanges, 1, (size_t)t->link->size);
-	if (tt_assume(t, sim, err) < 0) {
-		return TT_ERROR;
+	if (cal_test_assume(t, sim, err) < 0) {
+		return CAL_TEST_ERROR;
 	}
-	rc = tt_make_plan(t, err) < 0 ? -1 : compare_methods(p, tick_s, within, &fit, err);
-	if (tt_all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
-		return TT_ERROR;
+	rc = cal_test_make_plan(t, err) < 0 ? -1 : compare_methods(p, tick_s, within, &fit, err);
+	if (cal_test_all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
+		return CAL_TEST_ERROR;
 	}
-	return fit ? TT_FIT : TT_UNFIT;
+	return fit ? CAL_TEST_FIT : CAL_TEST_UNFIT;
 }
 
-static int run(struct tt *t, struct tkm_err *err)
+static int run(struct cal_test *t, struct tkm_err *err)
 {
 	int root = tkm_root_open("/");
 
 	tmr_env_read(root, &t->me.env);
 	close(root);
-	if (tt_find_places(t, err) < 0 || tt_settle_timer(t, err) < 0 ||
-		tt_all_well(t, t->link->rank == 0 ? tt_json_possible(&t->o, err) : 0, err) < 0) {
-		return TT_ERROR;
+	if (cal_test_find_places(t, err) < 0 || cal_test_settle_timer(t, err) < 0 ||
+		cal_test_all_well(t, t->link->rank == 0 ? cal_test_json_possible(&t->o, err) : 0, err) < 0) {
+		return CAL_TEST_ERROR;
 	}
 	return run_on_ranks((struct truth_test *)t, err);
 }
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 	memset(&p, 0, sizeof(p));
 	rc = ct_options_parse(argc, argv, &p.t.o, &p.o);
 	if (rc != 0) {
-		return rc < 0 ? TT_ERROR : TT_FIT;
+		return rc < 0 ? CAL_TEST_ERROR : CAL_TEST_FIT;
 	}
-	return tt_run_ranks(&p.t, argc, argv, run);
+	return cal_test_run_ranks(&p.t, argc, argv, run);
 }

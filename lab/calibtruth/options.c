@@ -22,7 +22,7 @@ static const char after[] =
 
 enum { MAX_OPTIONS = 20 };
 
-static void make_table(struct tt_options *t, struct ct_options *o, struct tkm_option *table)
+static void make_table(struct cal_test_options *t, struct ct_options *o, struct tkm_option *table)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
@@ -107,18 +107,18 @@ static int check_methods(struct ct_options *o, struct tkm_err *err)
 	return 0;
 }
 
-static int check_options(struct tt_options *t, struct ct_options *o, struct tkm_err *err)
+static int check_options(struct cal_test_options *t, struct ct_options *o, struct tkm_err *err)
 {
 	if (check_methods(o, err) < 0) {
 		return -1;
 	}
-	if (t->json && !tt_have_json()) {
+	if (t->json && !cal_test_have_json()) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
 	}
 	return 0;
 }
 
-int ct_options_parse(int argc, char **argv, struct tt_options *common, struct ct_options *o)
+int ct_options_parse(int argc, char **argv, struct cal_test_options *common, struct ct_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
 	struct tkm_front front = { .program = "calibtruth",
@@ -130,7 +130,7 @@ int ct_options_parse(int argc, char **argv, struct tt_options *common, struct ct
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
 
-	*common = (struct tt_options){ .timer = "CPU",
+	*common = (struct cal_test_options){ .timer = "CPU",
 		.patience_s = 10,
 		.synced_host = -1,
 		.synced_cluster = -1,
@@ -141,7 +141,7 @@ int ct_options_parse(int argc, char **argv, struct tt_options *common, struct ct
 	*o = (struct ct_options){ .method_names = "all", .rounds = 5, .apart_s = 1, .sessions = 11 };
 	make_table(common, o, table);
 	cal_link_hint(&rank, &size);
-	if (rank != 0 && tt_asks_for_help(&front, argc, argv)) {
+	if (rank != 0 && cal_test_asks_for_help(&front, argc, argv)) {
 		return 1;
 	}
 	rc = tkm_front_arguments(&front, argc, argv, NULL, 0, &err);

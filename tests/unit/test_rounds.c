@@ -31,14 +31,14 @@ static void layout(int ranks, int machines, int *machine, int *units)
 	}
 }
 
-static void every_pair_once(const struct tt_rounds *s, int ranks)
+static void every_pair_once(const struct cal_test_rounds *s, int ranks)
 {
 	unsigned char seen[MOST][MOST] = { { 0 } };
 	size_t k;
 
 	CHECK_INT(s->pairs, ranks * (ranks - 1) / 2);
 	for (k = 0; k < s->pairs; k++) {
-		const struct tt_pair *p = &s->pair[k];
+		const struct cal_test_pair *p = &s->pair[k];
 
 		CHECK(p->side[0].rank >= 0 && p->side[0].rank < p->side[1].rank && p->side[1].rank < ranks,
 			"%d and %d of %d", p->side[0].rank, p->side[1].rank, ranks);
@@ -46,7 +46,7 @@ static void every_pair_once(const struct tt_rounds *s, int ranks)
 	}
 }
 
-static void no_round_too_full(const struct tt_rounds *s, int ranks, const int *machine, const int *units)
+static void no_round_too_full(const struct cal_test_rounds *s, int ranks, const int *machine, const int *units)
 {
 	int pairs[MOST], rank[MOST], r, most = 0;
 	size_t k;
@@ -57,7 +57,7 @@ static void no_round_too_full(const struct tt_rounds *s, int ranks, const int *m
 		memset(pairs, 0, sizeof(pairs));
 		memset(rank, 0, sizeof(rank));
 		for (k = 0; k < s->pairs; k++) {
-			const struct tt_pair *p = &s->pair[k];
+			const struct cal_test_pair *p = &s->pair[k];
 
 			if (p->round == r) {
 				int a = machine[p->side[0].rank], b = machine[p->side[1].rank];
@@ -79,21 +79,21 @@ static void no_round_too_full(const struct tt_rounds *s, int ranks, const int *m
 
 /* Works the list off as the ranks do, with pairs that take as long as they like; asks at every moment. */
 struct play {
-	const struct tt_rounds *s;
+	const struct cal_test_rounds *s;
 	int next[MOST];                   /* index into the list, of each rank: it works off its pairs in order */
 	int running[MOST];                /* pairs of each machine */
 	unsigned char state[MOST * MOST]; /* 0: not begun, 1: runs, 2: over */
 	unsigned char got[MOST * MOST][2];
 };
 
-static int own(const struct tt_pair *p, int rank)
+static int own(const struct cal_test_pair *p, int rank)
 {
 	return p->side[0].rank == rank || p->side[1].rank == rank;
 }
 
 static int may_begin(const struct play *g, size_t k)
 {
-	const struct tt_pair *p = &g->s->pair[k];
+	const struct cal_test_pair *p = &g->s->pair[k];
 
 	return g->state[k] == 0 && g->next[p->side[0].rank] == (int)k && g->next[p->side[1].rank] == (int)k &&
 		(p->side[0].from < 0 || g->got[k][0]) && (p->side[1].from < 0 || g->got[k][1]);
@@ -105,10 +105,10 @@ static void hand_on(struct play *g, size_t k, const int *machine)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		const struct tt_side *s = &g->s->pair[k].side[i];
+		const struct cal_test_side *s = &g->s->pair[k].side[i];
 
 		if (s->next_pair >= 0) {
-			const struct tt_side *to = &g->s->pair[s->next_pair].side[s->next_side];
+			const struct cal_test_side *to = &g->s->pair[s->next_pair].side[s->next_side];
 
 			CHECK(s->next_pair > (int)k, "pair %zu hands on to %d", k, s->next_pair);
 			CHECK_INT(to->from, s->rank);
@@ -125,7 +125,7 @@ static void forward(struct play *g, int rank)
 	} while (g->next[rank] < (int)g->s->pairs && !own(&g->s->pair[g->next[rank]], rank));
 }
 
-static void play(const struct tt_rounds *s, int ranks, const int *machine, const int *units)
+static void play(const struct cal_test_rounds *s, int ranks, const int *machine, const int *units)
 {
 	static struct play g;
 	size_t over = 0, k;
@@ -141,7 +141,7 @@ static void play(const struct tt_rounds *s, int ranks, const int *machine, const
 		size_t moved = 0;
 
 		for (k = 0; k < s->pairs; k++) {
-			const struct tt_pair *p = &s->pair[k];
+			const struct cal_test_pair *p = &s->pair[k];
 			int a = machine[p->side[0].rank], b = machine[p->side[1].rank];
 
 			if (may_begin(&g, k) && draw(3)) {
@@ -172,13 +172,13 @@ static void play(const struct tt_rounds *s, int ranks, const int *machine, const
 
 static void one(int ranks, const int *machine, const int *units)
 {
-	struct tt_rounds s;
+	struct cal_test_rounds s;
 
-	CHECK_INT(tt_rounds_make(&s, ranks, machine, units, NULL), 0);
+	CHECK_INT(cal_test_rounds_make(&s, ranks, machine, units, NULL), 0);
 	every_pair_once(&s, ranks);
 	no_round_too_full(&s, ranks, machine, units);
 	play(&s, ranks, machine, units);
-	tt_rounds_free(&s);
+	cal_test_rounds_free(&s);
 }
 
 static void every_number_of_ranks(void)
@@ -207,16 +207,16 @@ static void any_layout(void)
 static void as_few_rounds_as_there_can_be(void)
 {
 	int machine[MOST] = { 0 }, units[MOST], n, i;
-	struct tt_rounds s;
+	struct cal_test_rounds s;
 
 	for (n = 2; n <= MOST; n++) {
 		for (i = 0; i < n; i++) {
 			units[i] = 2 * n;
 		}
-		CHECK_INT(tt_rounds_make(&s, n, machine, units, NULL), 0);
+		CHECK_INT(cal_test_rounds_make(&s, n, machine, units, NULL), 0);
 		CHECK_INT(s.rounds, n % 2 ? n : n - 1);
 		CHECK_INT(s.most, n / 2);
-		tt_rounds_free(&s);
+		cal_test_rounds_free(&s);
 	}
 }
 
@@ -224,27 +224,27 @@ static void as_few_rounds_as_there_can_be(void)
 static void units_of_their_own(void)
 {
 	int machine[8] = { 0 }, units[8], i;
-	struct tt_rounds s;
+	struct cal_test_rounds s;
 	size_t k, j;
 
 	for (i = 0; i < 8; i++) {
 		units[i] = 6;
 	}
-	CHECK_INT(tt_rounds_make(&s, 8, machine, units, NULL), 0);
+	CHECK_INT(cal_test_rounds_make(&s, 8, machine, units, NULL), 0);
 	for (k = 0; k < s.pairs; k++) {
-		const struct tt_pair *p = &s.pair[k];
+		const struct cal_test_pair *p = &s.pair[k];
 
 		CHECK(p->side[0].unit != p->side[1].unit && p->side[0].unit < 6 && p->side[1].unit < 6, "%d and %d",
 			p->side[0].unit, p->side[1].unit);
 		for (j = 0; j < k; j++) {
-			const struct tt_pair *o = &s.pair[j];
+			const struct cal_test_pair *o = &s.pair[j];
 
 			CHECK(o->round != p->round ||
 					(o->side[0].unit != p->side[0].unit && o->side[1].unit != p->side[1].unit),
 				"both on unit %d", p->side[0].unit);
 		}
 	}
-	tt_rounds_free(&s);
+	cal_test_rounds_free(&s);
 }
 
 int main(int argc, char **argv)

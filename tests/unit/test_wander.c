@@ -31,19 +31,19 @@ static void the_deviation_is_that_of_known_noise(void)
 {
 	struct cal_random *r = cal_random_new(1);
 	static double x[NODES];
-	struct tt_wander w;
+	struct cal_test_wander w;
 	int i;
 
 	for (i = 0; i < NODES; i++) {
 		x[i] = 37e-6 * i * 0.5 + cal_random_normal(r, 100e-9);
 	}
 	clock_with(x, 0.5, NODES);
-	CHECK(tt_find_wander(&run, 1, &w) == 0, "not found");
+	CHECK(cal_test_find_wander(&run, 1, &w) == 0, "not found");
 	CHECK_INT((long)w.sessions, NODES);
 	CHECK_NEAR(w.interval_s, 0.5, 1e-9);
 	CHECK_NEAR(w.left.median, 0.6745 * 100e-9, 5e-9);
 	CHECK(w.left.max > 250e-9 && w.left.max < 500e-9, "%g s", w.left.max);
-	CHECK_INT(w.taus, TT_TAUS);
+	CHECK_INT(w.taus, CAL_TEST_TAUS);
 	for (i = 0; i < w.taus; i++) {
 		/* white noise of phase: sqrt(3) sigma / tau */
 		CHECK_NEAR(w.tau_s[i], 0.5 * (1 << i), 1e-9);
@@ -54,7 +54,7 @@ static void the_deviation_is_that_of_known_noise(void)
 		x[i] += 1e-3;
 	}
 	clock_with(x, 0.5, NODES);
-	CHECK(tt_find_wander(&run, 1, &w) == 0, "not found");
+	CHECK(cal_test_find_wander(&run, 1, &w) == 0, "not found");
 	CHECK_NEAR(w.left.median, 0.6745 * 100e-9, 15e-9);
 	CHECK_NEAR(w.left.max, 1e-3, 1e-6);
 	cal_random_free(r);
@@ -63,27 +63,28 @@ static void the_deviation_is_that_of_known_noise(void)
 static void what_cannot_be_said_is_not_said(void)
 {
 	static double x[NODES];
-	struct tt_wander w;
+	struct cal_test_wander w;
 
 	memset(x, 0, sizeof(x));
 	clock_with(x, 1, 7);
-	CHECK(tt_find_wander(&run, 1, &w) < 0, "of seven sessions");
+	CHECK(cal_test_find_wander(&run, 1, &w) < 0, "of seven sessions");
 	clock_with(x, 1, 8);
-	CHECK(tt_find_wander(&run, 1, &w) == 0 && w.taus == 1, "of eight sessions: %d", w.taus);
+	CHECK(cal_test_find_wander(&run, 1, &w) == 0 && w.taus == 1, "of eight sessions: %d", w.taus);
 	node[4].local.v += 800000000; /* 0.4 s late */
 	node[4].global.v += 400000000;
-	CHECK(tt_find_wander(&run, 1, &w) == 0 && w.taus == 0 && w.left.max < 2e-9, "of uneven intervals: %d", w.taus);
+	CHECK(cal_test_find_wander(&run, 1, &w) == 0 && w.taus == 0 && w.left.max < 2e-9, "of uneven intervals: %d",
+		w.taus);
 	clock_with(x, 1, 12);
 	node[0].local.v += 1999000000; /* the second follows the first at once, as in a test */
 	node[0].global.v += 999500000;
-	CHECK(tt_find_wander(&run, 1, &w) == 0 && w.taus == 2 && w.interval_s > 0.999, "after an early one: %d",
+	CHECK(cal_test_find_wander(&run, 1, &w) == 0 && w.taus == 2 && w.interval_s > 0.999, "after an early one: %d",
 		w.taus);
 	node[4].local.v -= 8000000000;
-	CHECK(tt_find_wander(&run, 1, &w) < 0, "of a clock that was set back");
+	CHECK(cal_test_find_wander(&run, 1, &w) < 0, "of a clock that was set back");
 	clock_with(x, 1, 20);
 	rank[1].sync = CAL_SHARED;
-	CHECK(tt_find_wander(&run, 1, &w) < 0, "of a clock that is the master's");
-	CHECK(tt_find_wander(&run, 0, &w) < 0, "of the master");
+	CHECK(cal_test_find_wander(&run, 1, &w) < 0, "of a clock that is the master's");
+	CHECK(cal_test_find_wander(&run, 0, &w) < 0, "of the master");
 }
 
 int main(int argc, char **argv)

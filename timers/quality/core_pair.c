@@ -57,7 +57,7 @@ struct tmr_pair_test {
 	cpu_set_t before, all;
 };
 
-static double seconds_now(void)
+static double pair_seconds_now(void)
 {
 	struct timespec ts;
 
@@ -137,7 +137,7 @@ static int wait_more(const struct tmr_pair_test *b, struct waiting *w, int has_d
 	if (++w->polls % POLLS) {
 		return 0;
 	}
-	now = seconds_now();
+	now = pair_seconds_now();
 	if (has_deadline && now > b->deadline) {
 		return 1;
 	}
@@ -175,7 +175,7 @@ static void write_reading(struct tmr_pair_test *b, struct line *line)
  * likely that some reads find the line just written. A branch on the content of the line precedes the read of this
  * thread's clock, so that the processor does not execute that read earlier. Returns the smallest difference, INT64_MAX:
  * none. */
-static int64_t compare(struct tmr_pair_test *b, struct line *line, enum phase phase, int *readings)
+static int64_t compare_offsets(struct tmr_pair_test *b, struct line *line, enum phase phase, int *readings)
 {
 	int64_t smallest = INT64_MAX;
 	struct waiting w = { 0, 0 };
@@ -203,7 +203,7 @@ static int64_t compare(struct tmr_pair_test *b, struct line *line, enum phase ph
 		for (i = 0; i < n % 8; i++) {
 			tmr_read_ordered(b->t);
 		}
-		if (++n % 8 == 0 && seconds_now() > b->deadline) {
+		if (++n % 8 == 0 && pair_seconds_now() > b->deadline) {
 			break;
 		}
 	}
@@ -212,7 +212,7 @@ static int64_t compare(struct tmr_pair_test *b, struct line *line, enum phase ph
 }
 
 /* Waits for *word to become `round`. Gives up at the deadline unless there is none. */
-static int wait_for(const struct tmr_pair_test *b, const atomic_uint *word, unsigned round, int has_deadline)
+static int wait_for_partner(const struct tmr_pair_test *b, const atomic_uint *word, unsigned round, int has_deadline)
 {
 	struct waiting w = { 0, 0 };
 
@@ -232,7 +232,7 @@ static void *helper_main(void *arg)
 	for (round = 1;; round++) {
 		struct waiting w = { 0, 0 };
 
-		wait_for(b, &b->round, round, 0);
+		wait_for_partner(b, &b->round, round, 0);
 		if (in_phase(b, QUIT)) {
 			return NULL;
 		}
@@ -242,7 +242,7 @@ static void *helper_main(void *arg)
 			write_reading(b, &b->helper);
 			wait_more(b, &w, 0);
 		}
-		b->smallest = compare(b, &b->caller, CALLER_WRITES, &b->readings);
+		b->smallest = compare_offsets(b, &b->caller, CALLER_WRITES, &b->readings);
 		atomic_store_explicit(&b->compared, round, memory_order_release);
 		while (!in_phase(b, OVER)) {
 			wait_more(b, &w, 0);
@@ -280,14 +280,14 @@ static void measure_once(struct tmr_pair_test *b, struct tmr_core_pair *p)
 	b->unit = p->pu_b;
 	atomic_store(&b->phase, HELPER_WRITES);
 	atomic_store_explicit(&b->round, round, memory_order_release);
-	rc = wait_for(b, &b->placed, round, 1);
+	rc = wait_for_partner(b, &b->placed, round, 1);
 	if (rc == 0 && !b->cannot_move) {
-		seen = compare(b, &b->helper, HELPER_WRITES, &readings);
+		seen = compare_offsets(b, &b->helper, HELPER_WRITES, &readings);
 		atomic_store_explicit(&b->phase, CALLER_WRITES, memory_order_release);
 		rc = write_for_helper(b, round);
 	}
 	atomic_store_explicit(&b->phase, OVER, memory_order_release);
-	wait_for(b, &b->finished, round, 0);
+	wait_for_partner(b, &b->finished, round, 0);
 	if (b->cannot_move || seen == INT64_MAX || b->smallest == INT64_MAX) {
 		return;
 	}
@@ -309,11 +309,11 @@ void tmr_pair_measure(
 
 	*p = (struct tmr_core_pair){ .pu_a = unit_a, .pu_b = unit_b };
 	next = *p;
-	b->deadline = seconds_now() + budget_s;
+	b->deadline = pair_seconds_now() + budget_s;
 	if (move_to(unit_a) < 0) {
 		return;
 	}
-	for (i = 0; i < ATTEMPTS && p->result != TMR_PAIR_TOGETHER && seconds_now() < b->deadline; i++) {
+	for (i = 0; i < ATTEMPTS && p->result != TMR_PAIR_TOGETHER && pair_seconds_now() < b->deadline; i++) {
 		struct tmr_core_pair one = next;
 
 		measure_once(b, &one);

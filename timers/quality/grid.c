@@ -180,7 +180,7 @@ static void try_divisor(const struct increments *v, struct tmr_grid *out)
 
 /* A reading is rounded down to a whole tick, so it lags by up to one step plus one tick. Where all increments are
  * multiples of a step of whole ticks, nothing was rounded. */
-static double lag_of(const struct increments *v, const struct tmr_grid *g)
+static double grid_lag(const struct increments *v, const struct tmr_grid *g)
 {
 	double whole = tkm_nearest(g->ticks);
 	size_t i;
@@ -197,7 +197,7 @@ static double lag_of(const struct increments *v, const struct tmr_grid *g)
 }
 
 /* Copies the positive ones of n increments to room[0..n), sorted. Returns 0, or -1 when memory runs out. */
-static int compress(const int64_t *increments, size_t n, int64_t *room, struct increments *v)
+static int merge_increments(const int64_t *increments, size_t n, int64_t *room, struct increments *v)
 {
 	size_t m = 0, i;
 
@@ -227,7 +227,7 @@ int tmr_grid_find(const int64_t *increments, size_t n, struct tmr_grid *out)
 	int k, rc = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (room && compress(increments, n, room, &v) == 0 && v.n > 0) {
+	if (room && merge_increments(increments, n, room, &v) == 0 && v.n > 0) {
 		out->samples = v.n;
 		k = find_clusters(&v, c);
 		try_steps(&v, c, k, 0, out);
@@ -237,7 +237,7 @@ int tmr_grid_find(const int64_t *increments, size_t n, struct tmr_grid *out)
 		if (!out->found) {
 			try_divisor(&v, out);
 		}
-		out->lag_ticks = lag_of(&v, out);
+		out->lag_ticks = grid_lag(&v, out);
 		rc = 0;
 	}
 	free(v.count);

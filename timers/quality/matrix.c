@@ -15,7 +15,7 @@ static const double pair_s = 0.2;
  * measured by then stay "not known". */
 static const double whole_patience_s = 30;
 
-static double seconds_now(void)
+static double matrix_seconds_now(void)
 {
 	struct timespec ts;
 
@@ -23,7 +23,7 @@ static double seconds_now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void summarise(struct tmr_matrix *m)
+static void summarise_matrix(struct tmr_matrix *m)
 {
 	size_t i;
 
@@ -107,7 +107,7 @@ static int list_pus(const struct tmr_pair_test *test, struct tmr_matrix *m, stru
 #endif
 
 /* Fills in the unit numbers of all pairs; none is measured yet. */
-static int make_pairs(struct tmr_matrix *m, struct tkm_err *err)
+static int make_core_pairs(struct tmr_matrix *m, struct tkm_err *err)
 {
 	unsigned a, b;
 	size_t k = 0;
@@ -128,12 +128,12 @@ static int make_pairs(struct tmr_matrix *m, struct tkm_err *err)
 }
 
 /* Measures every pair that is not "together", once. */
-static void measure_pairs(struct tmr_pair_test *test, struct tmr_matrix *m)
+static void measure_matrix_pairs(struct tmr_pair_test *test, struct tmr_matrix *m)
 {
-	double until = seconds_now() + whole_patience_s;
+	double until = matrix_seconds_now() + whole_patience_s;
 	size_t k;
 
-	for (k = 0; k < m->pairs && seconds_now() < until; k++) {
+	for (k = 0; k < m->pairs && matrix_seconds_now() < until; k++) {
 		struct tmr_core_pair one;
 
 		if (m->pair[k].result != TMR_PAIR_TOGETHER) {
@@ -141,7 +141,7 @@ static void measure_pairs(struct tmr_pair_test *test, struct tmr_matrix *m)
 			tmr_pair_combine(&m->pair[k], &one, m->limit_s);
 		}
 	}
-	summarise(m);
+	summarise_matrix(m);
 }
 
 int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err)
@@ -155,9 +155,9 @@ int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_
 		return -1;
 	}
 	m->limit_s = tmr_pair_limit(effective_tick_s);
-	rc = list_pus(test, m, err) < 0 || make_pairs(m, err) < 0 ? -1 : 0;
+	rc = list_pus(test, m, err) < 0 || make_core_pairs(m, err) < 0 ? -1 : 0;
 	if (rc == 0) {
-		measure_pairs(test, m);
+		measure_matrix_pairs(test, m);
 	}
 	tmr_pair_test_end(test);
 	if (rc < 0) {
@@ -177,7 +177,7 @@ int tmr_matrix_measure_again(struct tmr_timer *t, double effective_tick_s, struc
 	if (!test) {
 		return -1;
 	}
-	measure_pairs(test, m);
+	measure_matrix_pairs(test, m);
 	tmr_pair_test_end(test);
 	return 0;
 }

@@ -114,7 +114,7 @@ static void loop_overhead(struct tmr_timer *t, long long iterations, struct tmr_
 	q->loop_ticks_each = q->loop_ticks > 0 ? (q->loop_ticks + iterations / 2) / iterations : 0;
 }
 
-static void count(struct tmr_quality *q, int64_t raw, int64_t net)
+static void count_increment(struct tmr_quality *q, int64_t raw, int64_t net)
 {
 	int bin = 12;
 
@@ -197,7 +197,7 @@ static int increments(struct tmr_timer *t, size_t blocks, struct tmr_quality *q,
 				/* the loop's cost is not the clock's; but an increment above 0 stays above 0 */
 				net = raw > q->loop_ticks_each ? raw - q->loop_ticks_each : 1;
 			}
-			count(q, raw, net);
+			count_increment(q, raw, net);
 			sum += (double)net;
 			d[n++] = raw;
 		}

@@ -118,7 +118,7 @@ static void take_chunk(struct look *l)
 
 /* A read takes `cost` ticks. A clock that is read every three ticks or less often never moves by one tick only: such an
  * increment is the answer to a second read within a step. Where reads follow faster, +1 may be the clock itself. */
-static void warm_up(struct look *l)
+static void warm_up_timer(struct look *l)
 {
 	int64_t v[CHUNK], first = tmr_read_ordered(l->t).v;
 	double fastest = INFINITY, sum = 0;
@@ -290,7 +290,7 @@ int tmr_tick_measure(
 		l->t = t;
 		l->wall = wall;
 		l->hz = t->hz;
-		warm_up(l);
+		warm_up_timer(l);
 		begin = wall_s(l);
 		do {
 			take_chunk(l);

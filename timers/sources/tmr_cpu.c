@@ -6,7 +6,7 @@
 #include "timers/cpu_hz.h"
 
 #if TMR_HAVE_COUNTER
-static ltick_t read_cpu(struct tmr_timer *t)
+static ltick_t read_cpu_ticks(struct tmr_timer *t)
 {
 	(void)t;
 	return ltick(tmr_counter());
@@ -22,7 +22,7 @@ static int open_cpu(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 {
 	(void)arg;
 	(void)err;
-	t->read = read_cpu;
+	t->read = read_cpu_ticks;
 	t->read_ordered = read_cpu_ordered;
 	t->hz = tmr_cpu_hz(&t->hz_from);
 	t->shareable = 1;

@@ -108,7 +108,7 @@ static double simulated_error(const struct sim *s, double dt)
 
 /* Ticks since origin_ticks, with fraction, when the base shows base_ticks. Only differences are computed, so a double
  * is exact enough: 2^53 ticks of 1 ns are 104 days. */
-static double ticks_since(const struct sim *s, int64_t base_ticks, double extra_s)
+static double sim_ticks_since(const struct sim *s, int64_t base_ticks, double extra_s)
 {
 	double dt = (double)(base_ticks - s->origin) / s->base->hz;
 
@@ -128,7 +128,7 @@ static int read_on_unit(struct tmr_timer *base, int64_t *reading)
 	return unit < 0 ? 0 : unit;
 }
 
-static ltick_t read_at(struct tmr_timer *t, double extra_s)
+static ltick_t read_sim_at(struct tmr_timer *t, double extra_s)
 {
 	struct sim *s = t->impl;
 	double ticks, step;
@@ -140,7 +140,7 @@ static ltick_t read_at(struct tmr_timer *t, double extra_s)
 		b = tmr_read_ordered(s->base).v;
 	}
 	extra_s += s->noise_s > 0 ? s->noise_s * normal(s) : 0;
-	ticks = ticks_since(s, b, extra_s);
+	ticks = sim_ticks_since(s, b, extra_s);
 	if (s->coarse_ticks > 0) {
 		step = floor(ticks / s->coarse_ticks);
 		ticks = step * s->coarse_ticks;
@@ -157,19 +157,19 @@ static ltick_t read_at(struct tmr_timer *t, double extra_s)
 
 static ltick_t read_sim(struct tmr_timer *t)
 {
-	return read_at(t, 0);
+	return read_sim_at(t, 0);
 }
 
 /* A plain read, as if the processor had executed it early_s before the instructions that precede it. */
 static ltick_t read_early(struct tmr_timer *t)
 {
-	return read_at(t, -((struct sim *)t->impl)->early_s);
+	return read_sim_at(t, -((struct sim *)t->impl)->early_s);
 }
 
 ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fraction)
 {
 	const struct sim *s = t->impl;
-	double d = ticks_since(s, base_ticks, 0);
+	double d = sim_ticks_since(s, base_ticks, 0);
 
 	*fraction = d - floor(d);
 	return ltick(s->origin_ticks + (int64_t)floor(d));
@@ -270,7 +270,7 @@ static int set_slew(struct sim *s, const char *value)
 }
 
 /* One "key=value"; base is opened here, so that everything after it can be checked against it. */
-static int set(struct sim *s, const char *key, const char *value, struct tkm_err *err)
+static int set_sim_key(struct sim *s, const char *key, const char *value, struct tkm_err *err)
 {
 	long long n;
 	int ok;
@@ -327,7 +327,7 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 			    "60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1");
 }
 
-static int parse(struct sim *s, const char *spec, struct tkm_err *err)
+static int parse_sim_keys(struct sim *s, const char *spec, struct tkm_err *err)
 {
 	char item[128];
 
@@ -345,7 +345,7 @@ static int parse(struct sim *s, const char *spec, struct tkm_err *err)
 			return tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s': key=value expected", item);
 		}
 		*eq = '\0';
-		if (set(s, item, eq + 1, err) < 0) {
+		if (set_sim_key(s, item, eq + 1, err) < 0) {
 			return -1;
 		}
 		spec += len + (spec[len] == ',');
@@ -433,7 +433,7 @@ static int build(struct tmr_timer *t, struct tmr_timer *base, const char *arg, s
 	}
 	s->base = base;
 	snprintf(spec, sizeof(spec), "%s", arg ? arg : ""); /* t->name is rewritten below */
-	if (parse(s, spec, err) < 0 || (!s->base && !(s->base = tmr_open("CPU", 0, err))) ||
+	if (parse_sim_keys(s, spec, err) < 0 || (!s->base && !(s->base = tmr_open("CPU", 0, err))) ||
 		finish(t, s, spec, err) < 0) {
 		tmr_close(s->base);
 		free(s);
