@@ -336,7 +336,7 @@ static int part_is_possible(const struct cal_map *m, size_t part, ltick_t local)
 }
 
 /* The bound of a stamp put at `at`, which is from one of the parts lo .. hi, most likely from `chosen`. */
-static double map_bound(const struct cal_map *m, size_t lo, size_t hi, size_t chosen, ltick_t local, gtick_t at)
+static double bound_of_stamp(const struct cal_map *m, size_t lo, size_t hi, size_t chosen, ltick_t local, gtick_t at)
 {
 	double bound = 0;
 	size_t k;
@@ -356,7 +356,7 @@ double cal_map_session_bound(const struct cal_map *m, ltick_t local)
 {
 	size_t chosen = choose_part(m, 0, last_part(m), local);
 
-	return map_bound(m, 0, last_part(m), chosen, local, at_in(m, chosen, local));
+	return bound_of_stamp(m, 0, last_part(m), chosen, local, at_in(m, chosen, local));
 }
 
 /* The bound of a stamp for which the reference showed `at`, to within so many of its ticks and one of rounding. Where it
@@ -533,7 +533,7 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s)
 	chosen = choose_part(w->map, w->part, last, local);
 	at = at_in(w->map, chosen, local);
 	if (bound_s) {
-		*bound_s = map_bound(w->map, w->part, last, chosen, local, at);
+		*bound_s = bound_of_stamp(w->map, w->part, last, chosen, local, at);
 	}
 	w->last = local;
 	w->begun = 1;
@@ -602,7 +602,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 	if (bound_s) {
 		low = w->part > 0 && sessions_say(w, w->part - 1) <= 0 ? w->part - 1 : w->part;
 		high = w->part < last && sessions_say(w, w->part) >= 0 ? w->part + 1 : w->part;
-		*bound_s = map_bound(m, low, high, w->part, local, at);
+		*bound_s = bound_of_stamp(m, low, high, w->part, local, at);
 	}
 	w->last = local;
 	w->begun = 1;
