@@ -107,9 +107,9 @@ static inline uint8_t smp_total_add(struct smp_total *t, uint64_t raw)
 	return state;
 }
 
-/* As above for counts of which it is known how much they can have grown since the last read: what is more than
- * `most` was not counted in that time, but comes from another account of the kernel's, as when a CPU is switched off
- * or on. Small steps back (iowait) wait, large ones begin anew. */
+/* Continues a total, as smp_total_add() does, for counts of which it is known how much they can have grown since the
+ * last read. What is more than `most` was not counted in that time, but comes from another account of the kernel's, as
+ * when a CPU is switched off or on. Small steps back (iowait) wait, large ones begin anew. */
 static inline uint8_t smp_total_within(struct smp_total *t, uint64_t raw, uint64_t most, uint64_t back)
 {
 	uint8_t state = SMP_VALID;

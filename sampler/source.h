@@ -70,7 +70,7 @@ struct smp_set;
 /* Opens the counters of the plan that have the target's scope and are not missing. The set may be empty. Returns NULL
  * with err only if there is no memory; smp_set_why() has the errors of single counters. */
 struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err);
-/* The same for those counters for which wanted() returns 1. NULL: all. */
+/* Opens, of these, the counters for which wanted() returns 1. NULL: all. */
 struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
 	int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err);
 size_t smp_set_size(const struct smp_set *set);

@@ -27,14 +27,14 @@
 #define SYS_close_range 436
 #endif
 
-enum { STACK = 64 << 10, MOST_ENVIRONMENT = 1000, LISTENING = 3, PAUSE_NS = 1000000, TRIES = 1000 };
+enum { STACK_BYTES = 64 << 10, MOST_ENVIRONMENT = 1000, LISTENING = 3, PAUSE_NS = 1000000, CONNECT_TRIES = 1000 };
 
 int vt_attach_program(const char *near, char *path, size_t size)
 {
 	static const char *const places[] = { "/vtsampler", "/../vtsampler", "/../libexec/tickmark/vtsampler",
 		"/../../libexec/tickmark/vtsampler", NULL };
 
-	return vt_near_program(near, places, VT_LIBEXECDIR "/vtsampler", path, size);
+	return vt_find_installed_program(near, places, VT_LIBEXECDIR "/vtsampler", path, size);
 }
 
 struct start {
@@ -45,9 +45,9 @@ struct start {
 	_Atomic int failed; /* errno of the call that failed */
 };
 
-/* The next two functions run in memory that they share with the caller, which is stopped meanwhile: system calls
- * only. */
-static int exec_sampler(void *arg)
+/* exec_vtsampler() and part_from_caller() run in memory that they share with the caller, which is stopped meanwhile:
+ * system calls only. */
+static int exec_vtsampler(void *arg)
 {
 	struct start *s = arg;
 	int i, null;
@@ -85,16 +85,16 @@ static int part_from_caller(void *arg)
 	struct start *s = arg;
 
 	syscall(SYS_setsid);
-	if (VT_CLONE(exec_sampler, s->stack + STACK / 2, CLONE_VM | CLONE_VFORK, s) < 0) {
+	if (VT_CLONE(exec_vtsampler, s->stack + STACK_BYTES / 2, CLONE_VM | CLONE_VFORK, s) < 0) {
 		s->failed = errno;
 	}
 	syscall(SYS_exit, 0);
 	return 0;
 }
 
-static int exec_vtsampler(struct start *s)
+static int clone_vtsampler(struct start *s)
 {
-	int pid = vt_child_start(part_from_caller, s->stack + STACK, s);
+	int pid = vt_child_start(part_from_caller, s->stack + STACK_BYTES, s);
 	int rc = pid < 0 ? errno : 0;
 
 	if (pid > 0) {
@@ -113,7 +113,7 @@ static int bind_one(const char *job, int n)
 	struct sockaddr_un a;
 	int tries, fd;
 
-	for (tries = 0; tries < TRIES; tries++) {
+	for (tries = 0; tries < CONNECT_TRIES; tries++) {
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0) {
 			return -1;
@@ -160,7 +160,7 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 	if (vt_attach_program(near, path, sizeof(path)) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "there is no %s/vtsampler", VT_LIBEXECDIR);
 	}
-	s = vt_pages(sizeof(*s) + STACK);
+	s = vt_pages(sizeof(*s) + STACK_BYTES);
 	if (!s) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory to start the sampler process");
 	}
@@ -171,11 +171,11 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 	s->stack = (char *)s + sizeof(*s);
 	s->listening = bind_name(job);
 	taken = s->listening < 0 && errno == EPERM;
-	rc = s->listening < 0 ? errno : exec_vtsampler(s);
+	rc = s->listening < 0 ? errno : clone_vtsampler(s);
 	if (s->listening >= 0) {
 		close(s->listening);
 	}
-	munmap(s, sizeof(*s) + STACK);
+	munmap(s, sizeof(*s) + STACK_BYTES);
 	if (rc == EPERM && taken) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL,
 			"another user has taken the names of the sampler's socket, @tickmark-%u-0-%s and so on",

@@ -32,7 +32,7 @@ struct vt_collector {
 	pid_t pid;              /* the process of this collector; if it is another one: a forked child */
 	char **variables;       /* VT_* as they were at the first start */
 	char timer_name[256];   /* by which the timer was opened, with {rank} in it */
-	char timer_of_job[256]; /* the same of rank 0, if this rank had another one; "": as in the settings */
+	char timer_of_job[256]; /* the timer name of rank 0, if this rank had another one; "": as in the settings */
 	int timer_by_default;   /* no timer was named */
 	char *config_text;      /* contents of the configuration file; NULL: there is none */
 	size_t config_size;
@@ -56,8 +56,8 @@ struct vt_collector {
 	char ended_how[200];  /* how the program ended, as far as it or the sampler process knows; "" */
 	struct vt_account account;
 	int calls_expected; /* the program will make VT_ or MPI calls, as far as can be seen before it does */
-	/* set at the start, for the background thread. Nothing is recorded any more; files are closed and made into the trace. In that
-	 * thread, because the one that ends the program may do so from a signal handler, with locks of libc in its hands. */
+	/* Set at the start. When nothing is recorded any more, it closes the files and makes them into the trace. It runs in the
+	 * sampler thread: the thread that calls exit() may be in a signal handler and hold libc's locks. */
 	void (*close_and_merge)(struct vt_collector *c, int merge);
 	/* How raw files become a trace; NULL: vt_merge(). */
 	int (*merge)(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,

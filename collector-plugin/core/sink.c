@@ -7,9 +7,9 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 
-enum { MOST = 8 };
+enum { MOST_SINKS = 8 };
 
-static const struct vt_sink_ops *sinks[MOST];
+static const struct vt_sink_ops *sinks[MOST_SINKS];
 static int n_sinks;
 
 void vt_sink_add(const struct vt_sink_ops *ops)
@@ -18,7 +18,7 @@ void vt_sink_add(const struct vt_sink_ops *ops)
 
 	for (i = 0; i < n_sinks && sinks[i] != ops; i++) {
 	}
-	if (i == n_sinks && n_sinks < MOST) {
+	if (i == n_sinks && n_sinks < MOST_SINKS) {
 		sinks[n_sinks++] = ops;
 	}
 }

@@ -60,7 +60,7 @@ static inline VT_ErrorCode vt_self(void)
 /* Reports a state change of the calling thread; VT_ calls and MPI calls do that. Cheap if nothing is sampled. */
 VT_HIDDEN VT_ErrorCode vt_event_slow(void);
 
-/* The same with the stamp of the event, for a thread that is registered and whose recording is on. */
+/* Reports a state change with its stamp, for a thread that is registered and whose recording is on. */
 VT_HIDDEN void vt_event_at(ltick_t now);
 
 static inline VT_ErrorCode vt_event(void)
@@ -89,7 +89,7 @@ struct vt_thread {
  * has not called us has a place instead (raw/writer.h). For the background thread, which finds such threads: it must
  * ask again at every sample, because the thread gets a number when it registers. -1: there are 16384 already. */
 int vt_threads_number(pid_t tid);
-/* The same, but -1 for a thread that has no number because it has ended. */
+/* Returns vt_threads_number(), but -1 for a thread that has no number because it has ended. */
 int vt_threads_where(pid_t tid);
 
 /* Has recording been turned off for the thread, by VT_traceoff() or by PROCESS? Then its counters are not read

@@ -25,8 +25,8 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-/* Who reads a thread's counters: the background thread; the same, but the thread has asked for them; the thread
- * itself. */
+/* Who reads a thread's counters: the background thread; the background thread until it hands them over, because the
+ * thread has asked for them; the thread itself. */
 enum { OF_BACKGROUND, ASKED, OWN };
 
 enum { MOST_PLACES = VT_RAW_GROUP - VT_RAW_PLACE };

@@ -273,7 +273,7 @@ static int print_apptainer(struct vtrun *r)
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		char library[2200];
 
-		if (vt_near_library(found, places[i], "", library, sizeof(library)) == 0) {
+		if (vt_find_installed_library(found, places[i], "", library, sizeof(library)) == 0) {
 			print_bind(library);
 		}
 	}

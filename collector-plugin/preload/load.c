@@ -22,7 +22,7 @@ static void *begin_of(const char *const *places, const char *fallback, const cha
 	Dl_info own;
 	void *h, *begin;
 
-	if (vt_near_library(
+	if (vt_find_installed_library(
 		    dladdr((void *)&inside, &own) ? own.dli_fname : NULL, places, fallback, path, sizeof(path)) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "there is no %s", fallback);
 		return NULL;

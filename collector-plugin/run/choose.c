@@ -12,8 +12,8 @@
 
 void vt_choose_wrong(const struct vt_setting_other *o, const char *why)
 {
-	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING", "%s %s (%s): %s; this one is left out, the others hold",
-		o->name, o->text, o->where, why);
+	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING",
+		"%s %s (%s): %s; this rule is ignored; the other rules apply", o->name, o->text, o->where, why);
 }
 
 static void rules(const char *option, long long number, long long last, int *state)

@@ -18,7 +18,7 @@
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/program/near.h"
 
-enum { STACK = 64 << 10, MOST_ENVIRONMENT = 1000, MOST_ARGUMENTS = 16 };
+enum { STACK_BYTES = 64 << 10, MOST_ENVIRONMENT = 1000, MOST_ARGUMENTS = 16 };
 
 struct child {
 	char path[PATH_MAX];
@@ -26,7 +26,7 @@ struct child {
 	char *env[MOST_ENVIRONMENT + 1];
 	int to;             /* the pipe for what it prints; -1: none */
 	_Atomic int failed; /* errno of the exec */
-	char stack[STACK];
+	char stack[STACK_BYTES];
 };
 
 /* Runs in the memory of the caller, which is stopped meanwhile: system calls only. */
@@ -77,7 +77,7 @@ static int run_installed_program(struct child *c, char *text, size_t size)
 		return -1;
 	}
 	c->to = pipes[1];
-	pid = vt_child_start(exec_program, c->stack + STACK, c);
+	pid = vt_child_start(exec_program, c->stack + STACK_BYTES, c);
 	error = pid < 0 ? errno : 0;
 	if (text) {
 		close(pipes[1]);
@@ -107,8 +107,8 @@ int vt_program_run(const char *name, const char *const *arguments, char *text, s
 		snprintf(place[i], sizeof(place[i]), "%s%s", folders[i], name);
 	}
 	snprintf(fallback, sizeof(fallback), "%s/%s", VT_BINDIR, name);
-	if (vt_near_program(dladdr((void *)&vt_program_run, &info) ? info.dli_fname : NULL, places, fallback, c->path,
-		    sizeof(c->path)) == 0) {
+	if (vt_find_installed_program(dladdr((void *)&vt_program_run, &info) ? info.dli_fname : NULL, places, fallback,
+		    c->path, sizeof(c->path)) == 0) {
 		c->argv[0] = c->path;
 		for (i = 0; arguments[i] && i < MOST_ARGUMENTS; i++) {
 			c->argv[i + 1] = arguments[i];

@@ -71,17 +71,17 @@ static void keep_variables(struct vt_collector *c)
 /* Reads the file once, so that its contents can be sent to other ranks. */
 static void read_config(struct vt_collector *c)
 {
-	enum { MOST = 16 << 20 };
+	enum { MOST_CONFIG_BYTES = 16 << 20 };
 	const char *path = secure_getenv("VT_CONFIG");
 	FILE *f = path && *path ? fopen(path, "re") : NULL, *to;
 	char part[4096];
 	size_t n;
 
 	to = f ? open_memstream(&c->config_text, &c->config_size) : NULL;
-	while (to && (n = fread(part, 1, sizeof(part), f)) > 0 && ftell(to) < MOST) {
+	while (to && (n = fread(part, 1, sizeof(part), f)) > 0 && ftell(to) < MOST_CONFIG_BYTES) {
 		fwrite(part, 1, n, to);
 	}
-	if (to && (tkm_text_end(to, &c->config_text) < 0 || ferror(f) || c->config_size >= MOST)) {
+	if (to && (tkm_text_end(to, &c->config_text) < 0 || ferror(f) || c->config_size >= MOST_CONFIG_BYTES)) {
 		free(c->config_text);
 		c->config_text = NULL;
 	}

@@ -42,7 +42,7 @@ VT_IN_CHILD void vt_collect_forked(void);
  * so far is deleted. Returns 0; 1 if it is too late, since the program has called VT_ already; or -1. */
 int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err);
 
-/* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: the timer cannot be opened here, or
+/* Starts again with the timer of rank 0. Returns 0, or -1 with the reason: the timer cannot be opened here, or
  * it is too late. */
 int vt_collect_take_timer(const char *name, struct tkm_err *err);
 

@@ -20,7 +20,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 
-enum { SIGNALS = 65, STACK = 64 << 10 };
+enum { SIGNALS = 65, STACK_BYTES = 64 << 10 };
 
 static struct sigaction before[SIGNALS];
 static struct vt_raw_head *head; /* of the process that installed the handlers */
@@ -90,13 +90,13 @@ static void install_given(const char *text, int on_stack)
 void vt_signals_start(struct vt_collector *c)
 {
 	const char *text = c->settings.handle_signals;
-	stack_t own = { .ss_size = STACK };
+	stack_t own = { .ss_size = STACK_BYTES };
 
 	if ((!text && !vt_hooks.failsafe) || (text && !strcasecmp(text, "none"))) {
 		return;
 	}
 	if (c->settings.altstack) {
-		own.ss_sp = vt_pages(STACK);
+		own.ss_sp = vt_pages(STACK_BYTES);
 		if (!own.ss_sp || sigaltstack(&own, NULL) < 0) {
 			vt_say(1, "WARNING", "ALTSTACK: no stack for signal handlers");
 		}

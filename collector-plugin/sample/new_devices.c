@@ -40,7 +40,7 @@ static void add_plan(struct vt_sampler *s, struct smp_plan *plan)
 
 	if (l) {
 		l->book = (struct vt_book){ .plan = plan, .ids = l->ids };
-		vt_book_lay(&l->book, (uint8_t *)l->ids + ids, n);
+		vt_book_init(&l->book, (uint8_t *)l->ids + ids, n);
 		vt_plan_define(s->c, plan, s->first_id + (uint32_t)planned_so_far(s), l->ids);
 		t = vt_target_new(s, &l->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
 	}

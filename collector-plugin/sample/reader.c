@@ -28,7 +28,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
 
-enum { STACK = 1 << 20 };
+enum { STACK_BYTES = 1 << 20 };
 
 static struct {
 	pthread_mutex_t lock; /* protects the list, and starting the thread */
@@ -99,7 +99,7 @@ static int start_reader(struct vt_collect *c)
 	/* the sampler must not take this thread for a thread of the program */
 	vt_collect_helper(VT_HELPER_READER, -1);
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&reader.thread, &attr, reader_main, c);

@@ -33,7 +33,7 @@
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/run_value.h"
 
-enum { STACK = 1 << 20, READY_S = 5 };
+enum { STACK_BYTES = 1 << 20, READY_S = 5 };
 
 /* ---- threads come and go ---- */
 
@@ -348,7 +348,7 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 	}
 	c->account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&s->thread, &attr, sampler_main, s);

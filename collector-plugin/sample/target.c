@@ -35,9 +35,9 @@ size_t vt_book_size(size_t n)
 	return (n + 1) * (sizeof(union smp_value) + 3);
 }
 
-void vt_book_lay(struct vt_book *b, void *room, size_t n)
+void vt_book_init(struct vt_book *b, void *memory, size_t n)
 {
-	b->value = room;
+	b->value = memory;
 	b->state = (uint8_t *)(b->value + n + 1);
 	b->said = b->state + n + 1;
 	b->restarted = b->said + n + 1;
@@ -260,7 +260,7 @@ struct vt_sampler *vt_sampler_new(struct vt_collector *c, const struct vt_sample
 	}
 	s->total = (uint64_t *)(void *)(s + 1);
 	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
-	vt_book_lay(&s->book, s->total + n + 1, n);
+	vt_book_init(&s->book, s->total + n + 1, n);
 	s->c = c;
 	s->ops = ops;
 	s->owner = owner;

@@ -119,9 +119,9 @@ struct vt_sampler {
 	uint64_t *total;   /* of each planned counter, when a thread takes its own over */
 };
 
-/* Returns the bytes that the book of a plan of n counters needs. The next function makes it use them. */
+/* Returns the bytes that the book of a plan of n counters needs. vt_book_init() makes it use them. */
 size_t vt_book_size(size_t n);
-void vt_book_lay(struct vt_book *b, void *room, size_t n);
+void vt_book_init(struct vt_book *b, void *memory, size_t n);
 
 /* Opens the counters of a book that have this scope; wanted: NULL, or which of them (smp_set_open_some()). Returns
  * NULL if there is no memory. */
@@ -133,7 +133,7 @@ void vt_target_free(struct vt_target *t);
  * before. */
 void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id,
 	const uint64_t *more, unsigned n_more);
-/* The same now, unless that is outside TIME-WINDOWS. */
+/* Reads and appends them now, unless that is outside TIME-WINDOWS. */
 void vt_target_sample(struct vt_sampler *s, struct vt_target *t);
 /* At the end: reports the software-defined events that never had a value, because the program has none of that name. */
 void vt_sampler_say_unregistered(struct vt_sampler *s);

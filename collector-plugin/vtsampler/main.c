@@ -35,8 +35,8 @@ enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS 
 char vt_hw_facts[2048];
 static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
 static const struct vt_measured *node_reader;
-static int listening = LISTENING; /* -1: another sampler has the name */
-static int64_t comes_back_ns;     /* until this time a process that begins anew is waited for */
+static int listening = LISTENING;         /* -1: another sampler has the name */
+static int64_t wait_for_restart_until_ns; /* a process that starts again is waited for until then */
 
 /* ---- messages ---- */
 
@@ -215,7 +215,7 @@ static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 	} else {
 		/* what was read of the node goes with its file */
 		node_reader = node_reader == p ? NULL : node_reader;
-		comes_back_ns = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
+		wait_for_restart_until_ns = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 	}
 	answer_end(from, p);
 	/* a process that ends in MPI_Finalize makes the trace with the others, or dies before that; on several hosts
@@ -422,7 +422,7 @@ static void serve_processes(void)
 		vt_look_for_deadlock(processes, now);
 		if (had && !processes) {
 			give_up = vt_now_ns(CLOCK_MONOTONIC);
-			give_up = give_up < comes_back_ns ? comes_back_ns : give_up;
+			give_up = give_up < wait_for_restart_until_ns ? wait_for_restart_until_ns : give_up;
 		}
 	}
 }

@@ -22,7 +22,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
 
-enum { LOOK_EVERY_NS = 250000000, TRIES = 50 };
+enum { LOOK_EVERY_NS = 250000000, TURN_TRIES = 50 };
 
 /* ---- threads ---- */
 
@@ -155,7 +155,7 @@ static int take_turn(struct vt_turn *turn)
 {
 	int i;
 
-	for (i = 0; i < TRIES; i++) {
+	for (i = 0; i < TURN_TRIES; i++) {
 		if (vt_turn_try(turn)) {
 			return 1;
 		}

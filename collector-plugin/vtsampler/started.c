@@ -25,7 +25,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/settings/run_value.h"
 
-enum { MAIN_PAGES = 4, PAGES = 1, MOST_WAITING = 1 << 16 };
+enum { MAIN_RING_PAGES = 4, THREAD_RING_PAGES = 1, MOST_WAITING = 1 << 16 };
 
 struct fork_record {
 	struct perf_event_header header;
@@ -221,7 +221,7 @@ void vt_started_open(struct vt_measured *p)
 	uint64_t all = cpu_of_process(p);
 	struct vt_target main = { .tid = p->pid, .cpu_fd = -1 };
 
-	open_ring(p, p->pid, MAIN_PAGES);
+	open_ring(p, p->pid, MAIN_RING_PAGES);
 	/* threads of a program before an exec, and what ended before this process looked */
 	read_thread_cpu(p, &main);
 	p->started.before_ns = all > main.cpu_ns ? all - main.cpu_ns : 0;
@@ -238,7 +238,7 @@ void vt_started_add_thread(struct vt_measured *p, pid_t tid)
 	if (tid == p->pid || b->error) {
 		return;
 	}
-	open_ring(p, tid, PAGES);
+	open_ring(p, tid, THREAD_RING_PAGES);
 	if (p->s->round == 1) {
 		/* did it start before the rings were opened? */
 		read_ring(p, &b->ring[0]);

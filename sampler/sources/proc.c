@@ -212,7 +212,7 @@ static int usage_list(const struct smp_env *env, const char *hint, smp_each each
 	return rc;
 }
 
-/* ---- the same of another process, by its files: the kernel's steps are 10 ms for the parts of CPU time ---- */
+/* ---- CPU time and switches of another process, by its files: the kernel's steps are 10 ms for the parts of CPU time ---- */
 
 static void usage_close(void *set)
 {

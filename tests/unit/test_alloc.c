@@ -195,7 +195,7 @@ static void freeing_waits_for_the_lock(void)
 {
 	void *p = __wrap_malloc(100);
 	union head *before;
-	uint32_t k = class_of(100 + sizeof(union head));
+	uint32_t k = size_class_of(100 + sizeof(union head));
 	pthread_t t;
 	int through = 0;
 

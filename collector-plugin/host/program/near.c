@@ -27,12 +27,14 @@ static int find_installed_file(
 	return is_there(path, size, "", 0, fallback, mode) ? 0 : -1;
 }
 
-int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
+int vt_find_installed_program(
+	const char *near, const char *const *places, const char *fallback, char *path, size_t size)
 {
 	return find_installed_file(near, places, fallback, X_OK, path, size);
 }
 
-int vt_near_library(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
+int vt_find_installed_library(
+	const char *near, const char *const *places, const char *fallback, char *path, size_t size)
 {
 	return find_installed_file(near, places, fallback, R_OK, path, size);
 }

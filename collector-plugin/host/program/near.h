@@ -8,9 +8,11 @@
 /* Looks for an executable file at each of `places` (NULL ends the list), which are appended to the folder of the
  * file `near`, then at `fallback`. Only `fallback` is tried if `near` is NULL (unknown), and in a setuid program.
  * Returns 0 and the path, or -1. */
-int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size);
-/* The same for a file that need not be executable. */
-int vt_near_library(const char *near, const char *const *places, const char *fallback, char *path, size_t size);
+int vt_find_installed_program(
+	const char *near, const char *const *places, const char *fallback, char *path, size_t size);
+/* Looks like vt_find_installed_program() for a file that need not be executable. */
+int vt_find_installed_library(
+	const char *near, const char *const *places, const char *fallback, char *path, size_t size);
 
 /* Paths of libVTinside.so and libVTsystem.so relative to the folder of libVTcs.so: in the build folder, and
  * installed. */

@@ -14,7 +14,7 @@ enum { VT_BUILD_ID = 32 }; /* bytes at most */
  * below /usr/lib/debug (found by the build id), or from .dynsym. If n is not 0, the file must have the build id
  * build_id of n bytes. Returns NULL if the file cannot be read, has another build id, or has no functions. */
 struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, size_t n);
-/* The same from the output of `command PATH` in the form of POSIX.2 nm -P (Intel Trace Collector guide, section
+/* Reads the functions from the output of `command PATH` in the form of POSIX.2 nm -P (Intel Trace Collector guide, section
  * 3.2.3, NMCMD). Returns NULL if the command fails or names no function. */
 struct vt_symbols *vt_symbols_by_command(const char *command, const char *path);
 void vt_symbols_close(struct vt_symbols *s);

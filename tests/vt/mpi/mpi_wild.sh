@@ -332,7 +332,7 @@ printf \
 VT_GROUP='one 1;"t w o" "odd even" one' VT_CONFIG=$dir/conf expect run 2 ./odd
 expect one_trace odd 2
 "$build/xstftool" odd.stf | expect grep '^DEFGROUP ' >groups
-expect_lines 3 ' Tickmark WARNING: GROUP .*; this one is left out' out
+expect_lines 3 ' Tickmark WARNING: GROUP .*; this rule is ignored' out
 expect_line "GROUP itself itself ($dir/conf:4): 'itself' " out
 expect_line "($dir/conf:5): 'nobody' " out
 expect_line "($dir/conf:6): '7:9' " out
