@@ -222,15 +222,12 @@ static void say_uncorrected(const struct vt_merge_options *o, const struct tkm_e
 	}
 }
 
-static int merge_by(const struct sessions *s, int known, const struct vt_merge_input *in, size_t n,
+static int merge_corrected(const struct sessions *s, const struct vt_merge_input *in, size_t n,
 	const struct vt_merge_options *o, struct vt_merge_result *out, struct tkm_err *err)
 {
 	struct vt_merge_options with = *o;
 	int rc;
 
-	if (!known) {
-		return vt_merge(in, n, o, out, err);
-	}
 	with.period_s = s->run.period_s;
 	rc = vt_merge(in, n, &with, out, err);
 	return rc < 0 ? rc : keep_correction(&s->run, o->trace, err);
@@ -258,7 +255,7 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 			: give_recorded_maps(with, n, &s, &why);
 	}
 	lost = rc < 0;
-	rc = !lost && s.run.ranks > 0 ? merge_by(&s, 1, with, n, o, out, err) : merge_by(&s, 0, in, n, o, out, err);
+	rc = !lost && s.run.ranks > 0 ? merge_corrected(&s, with, n, o, out, err) : vt_merge(in, n, o, out, err);
 	/* a file that cannot be read at all is an error that the merge reports, not an error of the clocks */
 	if (lost && rc == 0) {
 		say_uncorrected(o, &why);
