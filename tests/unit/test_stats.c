@@ -391,7 +391,7 @@ static void the_end_of_the_run(void)
 	vt_stats_thread_ends(t);
 	vt_stats_finish();
 	CHECK_INT(rows_written, 0);
-	munmap(s, size_of(s));
+	munmap(s, size_of_stats(s));
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The quick way through a stream: short states of one thread that follow each other, and short values of the same counters. They go from
  * the block of the raw file into the buffer of the trace in one loop. Anything else, such as the first record of a block or one that does
- * not fit into that buffer, goes the slow way of data.c. */
+ * not fit into that buffer, goes the slow way of data.c.
+ *
+ * A second way to decode these records, kept because a merge by one thread takes 17 ns an event with it and 47 without; 23 and 64 for
+ * a value, 73 and 133 for five. */
 #include "config.h"
 #include "collector-plugin/merge/common/private.h"
 #include "collector-plugin/merge/records/source.h"
