@@ -109,8 +109,6 @@ int chk_find_format(const char *name, struct tkm_err *err);
 void chk_write(FILE *f, int format, const struct chk_report *r, const struct chk_stored *s);
 /* "23.1ns", "0.4ppm", "2" */
 char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value);
-/* Writes a text as a JSON string. What is not UTF-8 becomes '?'. */
-void chk_json_text(FILE *f, const char *text);
 
 /* ---- the checks ---- */
 

@@ -18,6 +18,7 @@
 #include "base/newfile.h"
 #include "base/cli/option.h"
 #include "base/rootfs.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "check/check.h"
 
@@ -275,7 +276,7 @@ static int run_checks(const struct command *c, struct chk_machine *m, struct chk
 static void put_fingerprint_field(FILE *f, const char *name, const char *value, uint64_t *hash)
 {
 	fprintf(f, "\"%s\":", name);
-	chk_json_text(f, value);
+	tkm_quote_json(f, value);
 	fprintf(f, ",");
 	*hash = tkm_fnv(*hash, value, strlen(value) + 1);
 }
@@ -291,9 +292,9 @@ static int fingerprint(const struct command *c, const struct chk_machine *m, str
 		return -1;
 	}
 	fprintf(n.f, "{\"schema\":\"timertest-fingerprint/1\",\"host\":");
-	chk_json_text(n.f, e->host);
+	tkm_quote_json(n.f, e->host);
 	fprintf(n.f, ",\"boot_id\":");
-	chk_json_text(n.f, e->boot_id);
+	tkm_quote_json(n.f, e->boot_id);
 	fprintf(n.f, ",");
 	put_fingerprint_field(n.f, "kernel", e->kernel, &hash);
 	put_fingerprint_field(n.f, "cpu", e->cpu, &hash);

@@ -7,47 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/quote.h"
 #include "base/text/text.h"
-
-/* Length of the UTF-8 character at s, 0 if it is none. */
-static int utf8(const unsigned char *s)
-{
-	int n = *s < 0x80                 ? 1
-		: *s >= 0xc2 && *s < 0xe0 ? 2
-		: *s >= 0xe0 && *s < 0xf0 ? 3
-		: *s >= 0xf0 && *s < 0xf5 ? 4
-					  : 0,
-	    i;
-
-	for (i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	return n;
-}
-
-void chk_json_text(FILE *f, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-
-	putc('"', f);
-	while (*s) {
-		int n = utf8(s);
-
-		if (n == 0) {
-			putc('?', f);
-		} else if (n == 1 && (*s == '"' || *s == '\\')) {
-			fprintf(f, "\\%c", *s);
-		} else if (n == 1 && *s < 0x20) {
-			fprintf(f, "\\u%04x", *s);
-		} else {
-			fwrite(s, 1, (size_t)n, f);
-		}
-		s += n ? n : 1;
-	}
-	putc('"', f);
-}
 
 static void summary(FILE *f, const struct chk_report *r)
 {
@@ -135,14 +96,14 @@ static void json(FILE *f, const struct chk_report *r, const struct chk_stored *s
 	size_t i;
 
 	fprintf(f, "{\"schema\":\"timertest-check/1\",\"program\":");
-	chk_json_text(f, PACKAGE_STRING);
+	tkm_quote_json(f, PACKAGE_STRING);
 	fprintf(f, ",\"host\":");
-	chk_json_text(f, r->host);
+	tkm_quote_json(f, r->host);
 	fprintf(f, ",\"profile\":");
-	chk_json_text(f, r->profile);
+	tkm_quote_json(f, r->profile);
 	fprintf(f, ",\"time_unix_s\":%.0f,\"duration_s\":%.3f,\"result\":", r->time_s, r->duration_s);
 	if (s->have) {
-		chk_json_text(f, s->path);
+		tkm_quote_json(f, s->path);
 	} else {
 		fprintf(f, "null");
 	}
@@ -157,7 +118,7 @@ static void json(FILE *f, const struct chk_report *r, const struct chk_stored *s
 		fprintf(f, ",\"critical\":");
 		json_number(f, r->limit[i].critical);
 		fprintf(f, ",\"text\":");
-		chk_json_text(f, r->result[i].text);
+		tkm_quote_json(f, r->result[i].text);
 		fprintf(f, "}");
 	}
 	fprintf(f, "\n]}\n");
