@@ -26,8 +26,8 @@ struct options {
 	struct vtr_reading how;
 };
 
-static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *fmt, ...)
+static void say_report(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say_report(const char *fmt, ...)
 {
 	char text[1200];
 	va_list ap;
@@ -69,7 +69,7 @@ static int has_suffix(const char *path, const char *suffix)
 }
 
 /* "dir/job.stf" without its suffix. */
-static void base_of(const char *path, char *base, size_t size)
+static void trace_base_name(const char *path, char *base, size_t size)
 {
 	snprintf(base, size, "%s", path);
 	if (has_suffix(base, ".clk") || has_suffix(base, ".stf")) {
@@ -81,7 +81,7 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 {
 	char base[1000];
 
-	base_of(path, base, sizeof(base));
+	trace_base_name(path, base, sizeof(base));
 	vtr_clocks_load(c, base);
 	if (!c->loaded) {
 		return tkm_fail(err, TKM_ERR_FORMAT, "%s%s", c->why[0] ? c->why : path,
@@ -100,12 +100,12 @@ static int load_trace(
 		return -1;
 	}
 	if (t->note[0]) {
-		say("%s", t->note);
+		say_report("%s", t->note);
 	}
-	base_of(path, base, sizeof(base));
+	trace_base_name(path, base, sizeof(base));
 	vtr_clocks_load(c, base);
 	if (t->faults) {
-		say("%s is damaged: %s%s; the report shows what could be read", path, t->fault[0],
+		say_report("%s is damaged: %s%s; the report shows what could be read", path, t->fault[0],
 			t->faults > 1 ? " and more" : "");
 	}
 	return t->faults > 0;
@@ -115,13 +115,13 @@ static int load_trace(
 static int write_index(const struct vtr_trace *t, struct tkm_err *err)
 {
 	if (t->faults) {
-		say("%s is damaged, so it gets no index", t->path);
+		say_report("%s is damaged, so it gets no index", t->path);
 		return 0;
 	}
 	return vtr_index_write(t, err);
 }
 
-static int write_trace(FILE *f, const char *path, const struct vtr_reading *how, struct tkm_err *err)
+static int write_trace_page(FILE *f, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct vtr_trace t;
 	struct vtr_clocks c;
@@ -129,7 +129,7 @@ static int write_trace(FILE *f, const char *path, const struct vtr_reading *how,
 
 	if (damaged >= 0) {
 		if (how->index && write_index(&t, err) < 0) {
-			say("%s", err->text);
+			say_report("%s", err->text);
 			damaged = 1;
 		}
 		vtr_axis_reduce(&t.axis, VTR_COLUMNS);
@@ -194,20 +194,20 @@ static int plot(const char *path, const struct options *o)
 	struct tkm_err err;
 	int is_clk = has_suffix(path, ".clk"), rc, damaged;
 
-	base_of(o->output ? o->output : path, base, sizeof(base));
+	trace_base_name(o->output ? o->output : path, base, sizeof(base));
 	damaged = is_clk ? load_clocks(&c, path, &err) : load_trace(&t, &c, path, &o->how, &err);
 	if (damaged < 0) {
-		say("%s", err.text);
+		say_report("%s", err.text);
 		return EXIT_FAULT;
 	}
 	p.from_s = is_clk ? 0 : t.offset_s;
 	rc = vtr_plot(is_clk ? NULL : &t, &c, &p, &err);
 	if (rc < 0) {
-		say("%s", err.text);
+		say_report("%s", err.text);
 	} else if (rc == 0 && o->counter) {
-		say("%s: no counter has %s in its name", path, o->counter);
+		say_report("%s: no counter has %s in its name", path, o->counter);
 	} else if (rc == 0) {
-		say("%s: there is nothing to draw", path);
+		say_report("%s: there is nothing to draw", path);
 	}
 	vtr_clocks_free(&c);
 	if (!is_clk) {
@@ -223,7 +223,7 @@ static int write_report(const char **path, int n, const char *output, const stru
 	int rc;
 
 	if (tkm_newfile_begin(&out, output, o->force, &err) < 0) {
-		say("%s", err.text);
+		say_report("%s", err.text);
 		return EXIT_FAULT;
 	}
 	if (o->compare) {
@@ -231,15 +231,15 @@ static int write_report(const char **path, int n, const char *output, const stru
 	} else if (has_suffix(path[0], ".clk")) {
 		rc = write_clocks(out.f, path, n, &err);
 	} else {
-		rc = write_trace(out.f, path[0], &o->how, &err);
+		rc = write_trace_page(out.f, path[0], &o->how, &err);
 	}
 	if (rc < 0) {
-		say("%s", err.text);
+		say_report("%s", err.text);
 		tkm_newfile_abort(&out);
 		return EXIT_FAULT;
 	}
 	if (tkm_newfile_commit(&out, &err) < 0) {
-		say("%s", err.text);
+		say_report("%s", err.text);
 		return EXIT_FAULT;
 	}
 	printf("%s\n", output);
@@ -269,28 +269,29 @@ static int read_window(const char *text, struct vtr_reading *how)
 static int is_wrong(struct options *o, const char **file, int n, int clocks)
 {
 	if (o->compare && (n != 2 || clocks)) {
-		say("--compare needs two traces, before and after");
+		say_report("--compare needs two traces, before and after");
 	} else if (!o->compare && n != 1 && (n == 0 || clocks < n)) {
-		say(n ? "one trace, or .clk files only; --compare takes two traces"
-		      : "a trace or .clk files are needed; --help shows how");
+		say_report(n ? "one trace, or .clk files only; --compare takes two traces"
+			     : "a trace or .clk files are needed; --help shows how");
 	} else if (o->window && read_window(o->window, &o->how) < 0) {
-		say("--window takes FROM:TO, times since the start of the trace (10s:12.5s), not %s", o->window);
+		say_report("--window takes FROM:TO, times since the start of the trace (10s:12.5s), not %s", o->window);
 	} else if ((o->how.window || o->how.index) && clocks) {
-		say("--%s is for traces, and %s is none", o->window ? "window" : "index", file[0]);
+		say_report("--%s is for traces, and %s is none", o->window ? "window" : "index", file[0]);
 	} else if (o->how.index && (o->how.window || o->plot || o->compare)) {
-		say("--index makes an index of a whole trace with its report: not with --window, --plot or --compare");
+		say_report("--index makes an index of a whole trace with its report: not with --window, --plot or "
+			   "--compare");
 	} else if (o->plot &&
 		(o->compare || n != 1 ||
 			(strcmp(o->plot, "svg") && strcmp(o->plot, "png") && strcmp(o->plot, "pdf") &&
 				strcmp(o->plot, "txt")))) {
-		say("--plot takes svg, png, pdf or txt, and one trace or .clk file");
+		say_report("--plot takes svg, png, pdf or txt, and one trace or .clk file");
 	} else {
 		return 0;
 	}
 	return 1;
 }
 
-static int run(struct options *o, const char **file, int n)
+static int run_report(struct options *o, const char **file, int n)
 {
 	char *output;
 	int rc, i;
@@ -308,7 +309,7 @@ static int run(struct options *o, const char **file, int n)
 		: n > 1      ? strdup("clocks.html")
 			     : default_output(file[0], o->window ? ".window.html" : ".html");
 	if (!output) {
-		say("out of memory");
+		say_report("out of memory");
 		return EXIT_FAULT;
 	}
 	rc = write_report(file, n, output, o);
@@ -352,14 +353,14 @@ int main(int argc, char **argv)
 	int n = tkm_front_arguments(&front, argc, argv, file, FILES, &err), rc = 0;
 
 	if (n == -1) {
-		say("%s", err.text);
+		say_report("%s", err.text);
 		rc = EXIT_USAGE;
 	} else if (n >= 0) {
-		rc = run(&o, file, n);
+		rc = run_report(&o, file, n);
 	}
 	tkm_option_free(table, NULL);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		say("cannot write to standard output");
+		say_report("cannot write to standard output");
 		rc = EXIT_FAULT;
 	}
 	return rc;

@@ -105,7 +105,7 @@ struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_
 	return s;
 }
 
-static void widen(struct vtr_axis *a)
+static void widen_axis(struct vtr_axis *a)
 {
 	size_t i;
 	uint32_t k, half = a->columns / 2;
@@ -132,16 +132,16 @@ void vtr_axis_reach(struct vtr_axis *a, uint64_t time)
 		return;
 	}
 	while ((time - a->start) / a->width >= a->columns) {
-		widen(a);
+		widen_axis(a);
 	}
 }
 
-static uint32_t column_of(const struct vtr_axis *a, uint64_t time)
+static uint32_t axis_column_at(const struct vtr_axis *a, uint64_t time)
 {
 	return time < a->start ? 0 : (uint32_t)((time - a->start) / a->width);
 }
 
-static void add(struct vtr_column *c, double value, double weight)
+static void add_to_column(struct vtr_column *c, double value, double weight)
 {
 	c->low = (float)value < c->low ? (float)value : c->low;
 	c->high = (float)value > c->high ? (float)value : c->high;
@@ -160,14 +160,14 @@ static void add_to_run(struct vtr_series *s, double value, double weight)
 void vtr_add_point(struct vtr_axis *a, struct vtr_series *s, uint64_t time, double value)
 {
 	if (isfinite(value)) {
-		add(&s->column[column_of(a, time)], value, 1);
+		add_to_column(&s->column[axis_column_at(a, time)], value, 1);
 		add_to_run(s, value, 1);
 	}
 }
 
 void vtr_add_interval(struct vtr_axis *a, struct vtr_series *s, uint64_t from, uint64_t to, double value)
 {
-	uint32_t k = column_of(a, from), last = column_of(a, to);
+	uint32_t k = axis_column_at(a, from), last = axis_column_at(a, to);
 	uint64_t edge;
 
 	if (!isfinite(value) || to <= from) {
@@ -176,11 +176,11 @@ void vtr_add_interval(struct vtr_axis *a, struct vtr_series *s, uint64_t from, u
 	add_to_run(s, value, (double)(to - from));
 	for (; k < last; k++) {
 		edge = a->start + (uint64_t)(k + 1) * a->width;
-		add(&s->column[k], value, (double)(edge - from));
+		add_to_column(&s->column[k], value, (double)(edge - from));
 		from = edge;
 	}
 	if (to > from) {
-		add(&s->column[k], value, (double)(to - from));
+		add_to_column(&s->column[k], value, (double)(to - from));
 	}
 }
 
@@ -202,5 +202,5 @@ struct vtr_column vtr_column_join(const struct vtr_series *s, uint32_t first, ui
 
 uint32_t vtr_axis_used(const struct vtr_axis *a)
 {
-	return a->first > a->last ? 1 : column_of(a, a->last) + 1;
+	return a->first > a->last ? 1 : axis_column_at(a, a->last) + 1;
 }

@@ -57,7 +57,7 @@ struct spread {
 	size_t n;
 };
 
-static double mean_of(const struct vtr_series *s)
+static double column_mean(const struct vtr_series *s)
 {
 	return s->sum / s->weight;
 }
@@ -74,9 +74,9 @@ static struct spread spread_of(const struct vtr_trace *t, const char *name)
 		if (s->weight <= 0 || strcmp(t->counter[s->counter].name, name)) {
 			continue;
 		}
-		p.least = !p.least || mean_of(s) < mean_of(p.least) ? s : p.least;
-		p.most = !p.most || mean_of(s) > mean_of(p.most) ? s : p.most;
-		p.sum += mean_of(s);
+		p.least = !p.least || column_mean(s) < column_mean(p.least) ? s : p.least;
+		p.most = !p.most || column_mean(s) > column_mean(p.most) ? s : p.most;
+		p.sum += column_mean(s);
 		p.n++;
 	}
 	p.mean = p.n ? p.sum / (double)p.n : NAN;
@@ -92,7 +92,7 @@ static void find_imbalance(struct vtr_findings *all, const struct vtr_trace *t)
 
 	if (mpi.n > 1) {
 		/* the rank that waits least in MPI computes most, and the others wait for it */
-		lost = (mpi.mean - mean_of(mpi.least)) / 100;
+		lost = (mpi.mean - column_mean(mpi.least)) / 100;
 		part = mpi.least->weight / mpi.most->weight;
 		apart = lost > IMBALANCE && part < ALIKE;
 		if (apart) {
@@ -115,15 +115,15 @@ static void find_imbalance(struct vtr_findings *all, const struct vtr_trace *t)
 				: lost > IMBALANCE ? "Load imbalance"
 						   : "Load is balanced",
 			"Ranks were in MPI for %.1f %% of the time on average, %s for %.1f %%, %s for %.1f %%.%s",
-			mpi.mean, vtr_willy_label(t, mpi.least->willy, a, sizeof(a)), mean_of(mpi.least),
-			vtr_willy_label(t, mpi.most->willy, b, sizeof(b)), mean_of(mpi.most), gain);
-	} else if (cpu.n > 1 && mean_of(cpu.most) > 0) {
-		lost = 1 - cpu.mean / mean_of(cpu.most);
+			mpi.mean, vtr_willy_label(t, mpi.least->willy, a, sizeof(a)), column_mean(mpi.least),
+			vtr_willy_label(t, mpi.most->willy, b, sizeof(b)), column_mean(mpi.most), gain);
+	} else if (cpu.n > 1 && column_mean(cpu.most) > 0) {
+		lost = 1 - cpu.mean / column_mean(cpu.most);
 		vtr_find(all, lost > IMBALANCE ? 45 + 100 * lost : 4, lost > IMBALANCE ? VTR_WARN : VTR_GOOD,
 			lost > IMBALANCE ? "Uneven CPU time" : "CPU time is even",
 			"%s used %.1f %% of a core in user code, %s %.1f %%; the mean of %zu is %.1f %%.",
-			vtr_willy_label(t, cpu.most->willy, a, sizeof(a)), mean_of(cpu.most),
-			vtr_willy_label(t, cpu.least->willy, b, sizeof(b)), mean_of(cpu.least), cpu.n, cpu.mean);
+			vtr_willy_label(t, cpu.most->willy, a, sizeof(a)), column_mean(cpu.most),
+			vtr_willy_label(t, cpu.least->willy, b, sizeof(b)), column_mean(cpu.least), cpu.n, cpu.mean);
 	}
 }
 
@@ -134,10 +134,10 @@ static void find_high(struct vtr_findings *all, const struct vtr_trace *t, const
 	struct spread p = spread_of(t, name);
 	char a[80];
 
-	if (p.n && mean_of(p.most) > limit) {
-		vtr_find(all, 40 + mean_of(p.most), VTR_WARN, title,
+	if (p.n && column_mean(p.most) > limit) {
+		vtr_find(all, 40 + column_mean(p.most), VTR_WARN, title,
 			"%s: %s for %.1f %% of the time on average, at most %.1f %%.",
-			vtr_willy_label(t, p.most->willy, a, sizeof(a)), what, mean_of(p.most), p.most->high);
+			vtr_willy_label(t, p.most->willy, a, sizeof(a)), what, column_mean(p.most), p.most->high);
 	}
 }
 
@@ -161,15 +161,16 @@ static void find_disk(struct vtr_findings *all, const struct vtr_trace *t)
 		!has_values(t, "disk_busy")) {
 		const char *unit = t->counter[p.most->counter].unit;
 
-		vtr_find(all, !strcmp(unit, "KB/s") && mean_of(p.most) > DISK_MUCH ? 10 : 1, VTR_UNKNOWN, "Disks",
+		vtr_find(all, !strcmp(unit, "KB/s") && column_mean(p.most) > DISK_MUCH ? 10 : 1, VTR_UNKNOWN, "Disks",
 			"The disks of %s moved %s on average, at most %s. Whether they were saturated is unknown: "
 			"vtrun --counter psi_io records it.",
-			vtr_willy_label(t, p.most->willy, a, sizeof(a)), vtr_value(b, sizeof(b), mean_of(p.most), unit),
+			vtr_willy_label(t, p.most->willy, a, sizeof(a)),
+			vtr_value(b, sizeof(b), column_mean(p.most), unit),
 			vtr_value(c, sizeof(c), p.most->high, unit));
 	}
 }
 
-static void find_clock(struct vtr_findings *all, const struct vtr_trace *t)
+static void find_clock_trouble(struct vtr_findings *all, const struct vtr_trace *t)
 {
 	struct spread steps = spread_of(t, "clock_steps"), size = spread_of(t, "clock_stepped"),
 		      ntp = spread_of(t, "ntp_state");
@@ -198,11 +199,11 @@ static void find_sampler(struct vtr_findings *all, const struct vtr_trace *t)
 	char a[80];
 
 	if (p.n) {
-		int high = mean_of(p.most) > SAMPLER_COST;
+		int high = column_mean(p.most) > SAMPLER_COST;
 
 		vtr_find(all, high ? 60 : 3, high ? VTR_WARN : VTR_GOOD,
 			high ? "Sampling was expensive" : "Sampling was cheap",
-			"The sampler used at most %.3f %% of a core (%s).", mean_of(p.most),
+			"The sampler used at most %.3f %% of a core (%s).", column_mean(p.most),
 			vtr_willy_label(t, p.most->willy, a, sizeof(a)));
 	}
 }
@@ -281,7 +282,7 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 	}
 	find_imbalance(all, t);
 	find_disk(all, t);
-	find_clock(all, t);
+	find_clock_trouble(all, t);
 	find_sampler(all, t);
 }
 

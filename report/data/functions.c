@@ -74,7 +74,7 @@ static size_t function_index(const struct vtr_trace *t, uint32_t id)
 	return i;
 }
 
-static struct vtr_stack *stack_of(struct vtr_trace *t, uint32_t willy)
+static struct vtr_stack *thread_stack(struct vtr_trace *t, uint32_t willy)
 {
 	struct vtr_stack *more;
 	size_t i;
@@ -104,9 +104,9 @@ static void mark_mpi(struct vtr_trace *t, struct vtr_stack *s, uint64_t now, dou
 	s->since = now;
 }
 
-static void enter(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id)
+static void enter_frame(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id)
 {
-	struct vtr_stack *s = stack_of(t, willy);
+	struct vtr_stack *s = thread_stack(t, willy);
 	size_t f = function_index(t, id);
 
 	if (!s || s->depth >= MAX_DEPTH) {
@@ -160,7 +160,7 @@ static void leave_function(struct vtr_trace *t, uint64_t now, struct vtr_stack *
 	}
 }
 
-static void add_message(struct vtr_trace *t, const struct stf_one_to_one_communication_4 *m)
+static void tally_message(struct vtr_trace *t, const struct stf_one_to_one_communication_4 *m)
 {
 	struct vtr_messages *to = &t->messages;
 	uint32_t a = stf_willy_process(m->sender) / to->per_row, b = stf_willy_process(m->receiver) / to->per_row;
@@ -212,14 +212,14 @@ void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r)
 	switch (r->layout->kind) {
 	case STF_KIND_FUNC:
 		if (stf_get_enter_function_1(r, &in) == 0) {
-			enter(t, r->time, in.willy, in.function);
+			enter_frame(t, r->time, in.willy, in.function);
 		} else if (stf_get_leave_function_1(r, &out) == 0) {
-			leave_function(t, r->time, stack_of(t, out.willy));
+			leave_function(t, r->time, thread_stack(t, out.willy));
 		}
 		break;
 	case STF_KIND_MSG:
 		if (stf_get_one_to_one_communication_4(r, &message) == 0) {
-			add_message(t, &message);
+			tally_message(t, &message);
 		}
 		break;
 	case STF_KIND_COLL:
@@ -239,7 +239,7 @@ void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint6
 		return;
 	}
 	for (i = 0; i < h.size_1_2; i++) {
-		enter(t, from, h.willy, h.function_stack[i]);
+		enter_frame(t, from, h.willy, h.function_stack[i]);
 	}
 }
 

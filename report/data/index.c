@@ -174,7 +174,7 @@ static void stream_end(struct stream *s)
 
 /* ---- writing ---- */
 
-static void put(struct stream *s, const void *p, size_t size, size_t n)
+static void put_indexed(struct stream *s, const void *p, size_t size, size_t n)
 {
 	XXH3_64bits_update(s->sum, p, size * n);
 	s->bad |= fwrite(p, size, n, s->f) != n;
@@ -200,7 +200,7 @@ static void put_levels(struct stream *s, const struct vtr_axis *a, uint32_t leve
 			for (k = 0; k < a->columns; k += n) {
 				struct vtr_column c = vtr_column_join(&a->series[i], k, n);
 
-				put(s, &c, sizeof(c), 1);
+				put_indexed(s, &c, sizeof(c), 1);
 			}
 		}
 		put_sum(s);
@@ -211,17 +211,17 @@ static void put_all(struct stream *s, const struct vtr_trace *t, const struct he
 {
 	size_t cells = (size_t)h->matrix_rows * h->matrix_rows, i;
 
-	put(s, h, sizeof(*h), 1);
-	put(s, files, sizeof(*files), h->files);
-	put(s, t->function, sizeof(*t->function), t->functions * t->function_rows);
-	put(s, t->messages.count, sizeof(uint64_t), cells);
-	put(s, t->messages.size, sizeof(uint64_t), cells);
-	put(s, t->operation, sizeof(*t->operation), t->operations);
+	put_indexed(s, h, sizeof(*h), 1);
+	put_indexed(s, files, sizeof(*files), h->files);
+	put_indexed(s, t->function, sizeof(*t->function), t->functions * t->function_rows);
+	put_indexed(s, t->messages.count, sizeof(uint64_t), cells);
+	put_indexed(s, t->messages.size, sizeof(uint64_t), cells);
+	put_indexed(s, t->operation, sizeof(*t->operation), t->operations);
 	for (i = 0; i < t->axis.n_series; i++) {
 		struct vtr_series one = t->axis.series[i];
 
 		one.column = NULL;
-		put(s, &one, sizeof(one), 1);
+		put_indexed(s, &one, sizeof(one), 1);
 	}
 	put_sum(s);
 	put_levels(s, &t->axis, h->levels);
@@ -259,7 +259,7 @@ int vtr_index_write(const struct vtr_trace *t, struct tkm_err *err)
 
 /* ---- reading ---- */
 
-static int get(struct stream *s, void *to, size_t size, size_t n)
+static int get_indexed(struct stream *s, void *to, size_t size, size_t n)
 {
 	if (fread(to, size, n, s->f) != n) {
 		return -1;
@@ -277,7 +277,7 @@ static int get_sum(struct stream *s)
 }
 
 /* Is the index of this build and of these definitions? */
-static int is_ours(const struct vtr_trace *t, const struct head *h)
+static int is_index_ours(const struct vtr_trace *t, const struct head *h)
 {
 	struct head want = head_of(t);
 
@@ -303,7 +303,7 @@ static int files_are_the_same(struct stream *s, const struct vtr_trace *t, const
 	now = look_at_files(t, &n);
 	same = now && n == h->files;
 	for (i = 0; same && i < n; i++) {
-		same = get(s, &then, sizeof(then), 1) == 0 && !memcmp(&then, &now[i], sizeof(then));
+		same = get_indexed(s, &then, sizeof(then), 1) == 0 && !memcmp(&then, &now[i], sizeof(then));
 	}
 	free(now);
 	return same;
@@ -323,7 +323,7 @@ static int get_series(struct stream *s, struct vtr_trace *t, const struct head *
 	for (i = 0; i < h->n_series; i++) {
 		struct vtr_series *one = &t->axis.series[i];
 
-		if (get(s, one, sizeof(*one), 1) < 0) {
+		if (get_indexed(s, one, sizeof(*one), 1) < 0) {
 			return -1;
 		}
 		one->column = NULL;
@@ -354,14 +354,14 @@ static int get_level(struct stream *s, struct vtr_trace *t, const struct head *h
 		struct vtr_series *one = &t->axis.series[i];
 
 		one->column = malloc(n * sizeof(*one->column));
-		if (!one->column || get(s, one->column, sizeof(*one->column), n) < 0) {
+		if (!one->column || get_indexed(s, one->column, sizeof(*one->column), n) < 0) {
 			return -1;
 		}
 	}
 	return get_sum(s);
 }
 
-static void take_head(struct vtr_trace *t, const struct head *h)
+static void take_index_head(struct vtr_trace *t, const struct head *h)
 {
 	t->operations = h->operations;
 	t->axis.left_out = h->left_out;
@@ -385,21 +385,21 @@ static const char *get_all(struct stream *s, struct vtr_trace *t, uint32_t colum
 	struct head h;
 	size_t cells;
 
-	if (get(s, &h, sizeof(h), 1) < 0 || !is_ours(t, &h)) {
+	if (get_indexed(s, &h, sizeof(h), 1) < 0 || !is_index_ours(t, &h)) {
 		return "is none of this version";
 	}
 	if (!files_are_the_same(s, t, &h)) {
 		return "belongs to another state of the trace's files";
 	}
 	cells = (size_t)h.matrix_rows * h.matrix_rows;
-	if (get(s, t->function, sizeof(*t->function), h.functions * h.function_rows) < 0 ||
-		get(s, t->messages.count, sizeof(uint64_t), cells) < 0 ||
-		get(s, t->messages.size, sizeof(uint64_t), cells) < 0 ||
-		get(s, t->operation, sizeof(*t->operation), h.operations) < 0 || get_series(s, t, &h) < 0 ||
+	if (get_indexed(s, t->function, sizeof(*t->function), h.functions * h.function_rows) < 0 ||
+		get_indexed(s, t->messages.count, sizeof(uint64_t), cells) < 0 ||
+		get_indexed(s, t->messages.size, sizeof(uint64_t), cells) < 0 ||
+		get_indexed(s, t->operation, sizeof(*t->operation), h.operations) < 0 || get_series(s, t, &h) < 0 ||
 		get_sum(s) < 0 || get_level(s, t, &h, columns) < 0) {
 		return "is damaged";
 	}
-	take_head(t, &h);
+	take_index_head(t, &h);
 	return NULL;
 }
 

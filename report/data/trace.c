@@ -58,7 +58,7 @@ static void find_display(struct vtr_trace *t, struct vtr_counter *c)
 	}
 }
 
-static int add_counters(struct vtr_trace *t)
+static int chart_counters(struct vtr_trace *t)
 {
 	size_t n = stf_reader_count(t->reader, STF_ID_counter_definition), i;
 
@@ -147,7 +147,7 @@ static int is_too_soon(struct vtr_series *s, uint64_t interval)
 	return 0;
 }
 
-static void add_value(struct vtr_trace *t, uint64_t time, uint32_t willy, uint32_t id, uint64_t bits)
+static void chart_value(struct vtr_trace *t, uint64_t time, uint32_t willy, uint32_t id, uint64_t bits)
 {
 	size_t k = counter_index(t, id);
 	const struct vtr_counter *c = &t->counter[k];
@@ -180,7 +180,7 @@ static void add_value(struct vtr_trace *t, uint64_t time, uint32_t willy, uint32
 	s->last_bits = bits;
 }
 
-static void add_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
+static void chart_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
 {
 	size_t i;
 	uint32_t j;
@@ -190,7 +190,7 @@ static void add_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
 
 		vtr_axis_reach(&t->axis, b->times[i]);
 		for (j = 0; j < b->k; j++) {
-			add_value(t, b->times[i], willy, stf_batch_counter(b, i, j), stf_batch_value(b, i, j));
+			chart_value(t, b->times[i], willy, stf_batch_counter(b, i, j), stf_batch_value(b, i, j));
 		}
 	}
 	t->records += b->n;
@@ -200,7 +200,7 @@ static void add_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
 
 /* Adds a record. A window begins with the state before it: of this, only the calls that threads are in matter here,
  * because the time of a counter's last value is unknown. */
-static void add_record(struct vtr_trace *t, const struct stf_record *r)
+static void chart_record(struct vtr_trace *t, const struct stf_record *r)
 {
 	if (t->windowed && r->layout->class_id == STF_ID_function_history) {
 		vtr_functions_before(t, r, t->start);
@@ -233,9 +233,9 @@ static int read_component(struct vtr_trace *t, const char *suffix)
 	while ((rc = stf_cursor_next_batch(c, &r, &b, &e)) > 0) {
 		any = 1;
 		if (rc == 1) {
-			add_record(t, r);
+			chart_record(t, r);
 		} else if (!t->windowed || b.times[0] >= t->start) {
-			add_batch(t, &b);
+			chart_batch(t, &b);
 		}
 	}
 	if (rc < 0) {
@@ -322,25 +322,25 @@ static int set_window(struct vtr_trace *t, const struct vtr_reading *how, struct
 	return 0;
 }
 
-static int begin(struct vtr_trace *t, uint32_t columns, uint64_t room)
+static int begin_axis(struct vtr_trace *t, uint32_t columns, uint64_t room)
 {
 	vtr_axis_begin(&t->axis, t->start > t->end ? 0 : t->start, t->end, columns, room);
 	return vtr_functions_begin(t);
 }
 
-static void end(struct vtr_trace *t)
+static void end_axis(struct vtr_trace *t)
 {
 	vtr_functions_free(t);
 	vtr_axis_free(&t->axis);
 }
 
 /* Gets the curves from the index or the records. Returns 0, or -1 if there is no memory. */
-static int fill(struct vtr_trace *t, const struct vtr_reading *how)
+static int fill_charts(struct vtr_trace *t, const struct vtr_reading *how)
 {
 	uint64_t room = SERIES_BYTES;
 	uint32_t columns = VTR_COLUMNS;
 	struct tkm_err e;
-	int rc = begin(t, columns, room);
+	int rc = begin_axis(t, columns, room);
 
 	if (rc == 0 && !how->index && !t->windowed) {
 		rc = vtr_index_read(t, VTR_COLUMNS, &e);
@@ -349,15 +349,15 @@ static int fill(struct vtr_trace *t, const struct vtr_reading *how)
 		}
 		if (rc < 0) {
 			snprintf(t->note, sizeof(t->note), "%.500s", e.text);
-			end(t);
-			rc = begin(t, columns, room);
+			end_axis(t);
+			rc = begin_axis(t, columns, room);
 		}
 	} else if (rc == 0 && how->index) {
-		end(t);
+		end_axis(t);
 		room = vtr_index_room(t) < room ? vtr_index_room(t) : room;
 		for (; columns < 1 << 22 && columns * sizeof(struct vtr_column) < room; columns *= 2) {
 		}
-		rc = begin(t, columns, room);
+		rc = begin_axis(t, columns, room);
 	}
 	if (rc == 0) {
 		read_records(t);
@@ -394,7 +394,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_readi
 		return -1;
 	}
 	t->threads = stf_reader_processes(t->reader, &t->processes);
-	if (add_counters(t) < 0 || fill(t, how) < 0) {
+	if (chart_counters(t) < 0 || fill_charts(t, how) < 0) {
 		vtr_trace_free(t);
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 	}
@@ -407,7 +407,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_readi
 
 void vtr_trace_free(struct vtr_trace *t)
 {
-	end(t);
+	end_axis(t);
 	free(t->counter);
 	if (t->reader) {
 		stf_reader_close(t->reader);

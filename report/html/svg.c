@@ -170,7 +170,7 @@ static void draw_dots(FILE *f, const double *v, size_t n, double low, double hig
 	}
 }
 
-static void find_range(const struct vtr_chart *c, double *low, double *high)
+static void find_chart_range(const struct vtr_chart *c, double *low, double *high)
 {
 	size_t k, i;
 
@@ -248,7 +248,7 @@ void vtr_svg_chart(FILE *f, const struct vtr_chart *c)
 	struct vtr_unit u;
 	size_t k;
 
-	find_range(c, &low, &high);
+	find_chart_range(c, &low, &high);
 	u = vtr_unit_for(c->y_unit, fabs(low) > fabs(high) ? low : high);
 	legend(f, c);
 	fputs("<svg class=\"chart\"", f);

@@ -20,7 +20,7 @@ struct summary {
 	size_t n;
 };
 
-static struct summary summarise(const struct vtr_trace *t, size_t counter)
+static struct summary summarise_counter(const struct vtr_trace *t, size_t counter)
 {
 	struct summary s = { NAN, INFINITY, -INFINITY, 0 };
 	double sum = 0;
@@ -73,7 +73,7 @@ static void change_cell(FILE *f, double a, double b)
 }
 
 /* The mean of all threads over time. A thread without a sample in a column still has its last value there. */
-static void fill(const struct vtr_trace *t, size_t counter, double end_s, double *mean)
+static void fill_means(const struct vtr_trace *t, size_t counter, double end_s, double *mean)
 {
 	unsigned n[POINTS] = { 0 };
 	size_t i, k;
@@ -100,7 +100,7 @@ static void fill(const struct vtr_trace *t, size_t counter, double end_s, double
 	}
 }
 
-static void draw(FILE *f, const struct vtr_trace *t, size_t before, size_t after)
+static void draw_comparison(FILE *f, const struct vtr_trace *t, size_t before, size_t after)
 {
 	double curve[2][POINTS], end = fmax(vtr_length(&t[0]), vtr_length(&t[1]));
 	struct vtr_line line[2] = { { .mean = curve[0], .label = "before", .colour = 0 },
@@ -120,8 +120,8 @@ static void draw(FILE *f, const struct vtr_trace *t, size_t before, size_t after
 
 	snprintf(id, sizeof(id), "counter%zu", before);
 	snprintf(title, sizeof(title), "%s%s%s", c->group, c->group[0] ? ":" : "", c->name);
-	fill(&t[0], before, end, curve[0]);
-	fill(&t[1], after, end, curve[1]);
+	fill_means(&t[0], before, end, curve[0]);
+	fill_means(&t[1], after, end, curve[1]);
 	fputs("<h3>", f);
 	vtr_html(f, title);
 	fputs("</h3>\n", f);
@@ -170,14 +170,14 @@ static void show_counters(FILE *f, const struct vtr_trace *t)
 	vtr_section(f, "counters", "Counters");
 	vtr_open_table_begin(f, "Table of the counters", "Counters of both runs", heads);
 	for (k = next_counter(t, 0, &other); k < 2 * n; k = next_counter(t, k + 1, &other)) {
-		struct summary a = summarise(&t[0], k % n), b = summarise(&t[1], other);
+		struct summary a = summarise_counter(&t[0], k % n), b = summarise_counter(&t[1], other);
 
 		counter_row(f, &t[0].counter[k % n], &a, &b);
 	}
 	vtr_table_end(f);
 	for (k = next_counter(t, 0, &other); k < 2 * n; k = next_counter(t, k + 1, &other)) {
 		if (!(vtr_counter_is_constant(&t[0], k % n, &v) && vtr_counter_is_constant(&t[1], other, &v))) {
-			draw(f, t, k % n, other);
+			draw_comparison(f, t, k % n, other);
 		}
 	}
 }
@@ -254,14 +254,14 @@ static void find_changes(struct vtr_findings *all, const struct vtr_trace *t)
 			vtr_duration(a, sizeof(a), length[0]), vtr_duration(b, sizeof(b), length[1]), change);
 	}
 	for (k = 0; k < t[0].counters; k++) {
-		struct summary x = summarise(&t[0], k), y;
+		struct summary x = summarise_counter(&t[0], k), y;
 		const struct vtr_counter *c = &t[0].counter[k];
 
 		other = same_counter(&t[1], c);
 		if (other == t[1].counters || !(x.mean > 0)) {
 			continue;
 		}
-		y = summarise(&t[1], other);
+		y = summarise_counter(&t[1], other);
 		change = fabs(log(y.mean / x.mean));
 		if (differs(&x, &y) && isfinite(change) && change > 0.05 && strcmp(c->group, "Tickmark")) {
 			vtr_find(all, 100 * change, VTR_UNKNOWN, c->name,

@@ -55,7 +55,7 @@ static void date(const struct vtr_clocks *c, char *buf, size_t size)
 }
 
 /* Draws the range that each file proves for the rates of the clocks, at the file's place. */
-static void fill(struct vtr_field *d, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
+static void fill_drift_ranges(struct vtr_field *d, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
 {
 	double days = (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns);
 	size_t i, r;
@@ -78,7 +78,7 @@ static void fill(struct vtr_field *d, const struct vtr_clocks *c, size_t n, stru
 	}
 }
 
-static void draw(FILE *f, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
+static void draw_weeks(FILE *f, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
 {
 	struct vtr_field d;
 	struct vtr_chosen lines;
@@ -94,7 +94,7 @@ static void draw(FILE *f, const struct vtr_clocks *c, size_t n, struct clocks_of
 	if (vtr_field_begin(&d, CLOCKS, PLACES, 1) < 0) {
 		return;
 	}
-	fill(&d, c, n, all);
+	fill_drift_ranges(&d, c, n, all);
 	d.rows = all->n;
 	d.word = "clock";
 	d.name = all->pointer;
@@ -169,7 +169,7 @@ int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n)
 		n, first, last, steps ? 3 : 0, vtr_value(worst, sizeof(worst), most, "s"), steps,
 		steps == 1 ? "" : "s");
 	vtr_section(f, "weeks-of-drift", "Drift of the clocks");
-	draw(f, c, n, all);
+	draw_weeks(f, c, n, all);
 	table(f, c, n);
 	fputs("</main>\n", f);
 	vtr_page_end(f);

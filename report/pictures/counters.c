@@ -34,7 +34,7 @@ static struct vtr_column picture_column(const struct vtr_trace *t, const struct 
 	return vtr_column_join(s, k * per, n);
 }
 
-static double mean_of(const struct vtr_series *s)
+static double series_mean(const struct vtr_series *s)
 {
 	return s->weight > 0 ? s->sum / s->weight : NAN;
 }
@@ -80,7 +80,7 @@ static void row_label(void *context, size_t row, char *buf, size_t size)
 	}
 }
 
-static int by_rank(const void *a, const void *b)
+static int compare_series_rank(const void *a, const void *b)
 {
 	const struct vtr_series *x = *(const struct vtr_series *const *)a, *y = *(const struct vtr_series *const *)b;
 	uint64_t p = (uint64_t)(x->willy & 0xffff) << 32 | x->willy >> 16;
@@ -91,9 +91,10 @@ static int by_rank(const void *a, const void *b)
 
 static int by_mean(const void *a, const void *b)
 {
-	double x = mean_of(*(const struct vtr_series *const *)a), y = mean_of(*(const struct vtr_series *const *)b);
+	double x = series_mean(*(const struct vtr_series *const *)a),
+	       y = series_mean(*(const struct vtr_series *const *)b);
 
-	return x < y ? 1 : x > y ? -1 : by_rank(a, b);
+	return x < y ? 1 : x > y ? -1 : compare_series_rank(a, b);
 }
 
 size_t vtr_counter_series(const struct vtr_trace *t, size_t counter, const struct vtr_series ***s)
@@ -107,7 +108,7 @@ size_t vtr_counter_series(const struct vtr_trace *t, size_t counter, const struc
 		}
 	}
 	if (*s) {
-		qsort(*s, n, sizeof(**s), by_rank);
+		qsort(*s, n, sizeof(**s), compare_series_rank);
 	}
 	return n;
 }
@@ -181,7 +182,7 @@ static void counter_table(
 		vtr_html(f, vtr_willy_label(t, s->willy, label, sizeof(label)));
 		fprintf(f, "</th><td>%llu</td>", (unsigned long long)s->samples);
 		vtr_cell(f, s->weight > 0 ? s->low : NAN, c->unit);
-		vtr_cell(f, mean_of(s), c->unit);
+		vtr_cell(f, series_mean(s), c->unit);
 		vtr_cell(f, s->weight > 0 ? s->high : NAN, c->unit);
 		if (c->rate) {
 			vtr_cell(f, s->begun ? s->increase : NAN, c->stored_unit);
@@ -305,7 +306,7 @@ static void fill_envelope(const struct rows *r, uint32_t n, uint32_t per, struct
 	}
 }
 
-static void describe(const struct vtr_counter *c, const struct rows *r, char *buf, size_t size)
+static void describe_rows(const struct vtr_counter *c, const struct rows *r, char *buf, size_t size)
 {
 	double low = INFINITY, high = -INFINITY, sum = 0, weight = 0;
 	char a[60], b[60], m[60];
@@ -380,11 +381,11 @@ static void show_counter(FILE *f, const struct vtr_trace *t, size_t number)
 		bad = curve_alloc(&lines.curve[i], n) < 0;
 	}
 	if (!bad) {
-		qsort(r.s, r.n, sizeof(*r.s), r.n > LINES ? by_mean : by_rank);
+		qsort(r.s, r.n, sizeof(*r.s), r.n > LINES ? by_mean : compare_series_rank);
 		snprintf(id, sizeof(id), "counter%zu", number);
 		snprintf(data, sizeof(data), "%zu", number);
 		snprintf(title, sizeof(title), "%s%s%s", c->group, c->group[0] ? ":" : "", c->name);
-		describe(c, &r, about, sizeof(about));
+		describe_rows(c, &r, about, sizeof(about));
 		fputs("<section class=\"counter\"><h3>", f);
 		vtr_html(f, title);
 		fputs("</h3><p class=\"soft\">", f);
@@ -441,7 +442,7 @@ int vtr_counter_curves(const struct vtr_trace *t, size_t counter, struct vtr_cur
 	for (i = 0; i <= LINES; i++, block += 4 * (size_t)n) {
 		lines.curve[i] = (struct curve){ block, block + n, block + 2 * (size_t)n, block + 3 * (size_t)n };
 	}
-	qsort(r.s, r.n, sizeof(*r.s), r.n > LINES ? by_mean : by_rank);
+	qsort(r.s, r.n, sizeof(*r.s), r.n > LINES ? by_mean : compare_series_rank);
 	c->lines = choose_lines(t, &r, n, per, &lines);
 	c->n = n;
 	c->length_s = axis_end(t, n, per);

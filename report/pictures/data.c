@@ -48,7 +48,7 @@ static struct grain find_grain(const struct vtr_trace *t)
 	return g;
 }
 
-static void put_text(FILE *f, const struct vtr_series *s, const struct grain *g, int which, double low, double high)
+static void put_curve(FILE *f, const struct vtr_series *s, const struct grain *g, int which, double low, double high)
 {
 	uint32_t k, n;
 
@@ -85,7 +85,7 @@ static void put_counter(FILE *f, const struct vtr_trace *t, size_t number, const
 		fputs(i ? ",[" : "[", f);
 		vtr_json(f, vtr_willy_label(t, s[i]->willy, label, sizeof(label)));
 		for (which = 0; which < (c->share ? 1 : g->texts); which++) {
-			put_text(f, s[i], g, which, low, high);
+			put_curve(f, s[i], g, which, low, high);
 		}
 		fputc(']', f);
 	}

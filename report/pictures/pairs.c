@@ -65,7 +65,7 @@ static void label(void *context, size_t row, char *buf, size_t size)
 	snprintf(buf, size, "%s %zu", (const char *)context, row);
 }
 
-static void draw(
+static void draw_pair(
 	FILE *f, const struct square *s, const char *id, const char *title, const char *about, const char *word)
 {
 	const char *const heads[] = { "first", "second", "offset", "from", "to", NULL };
@@ -133,7 +133,7 @@ static void show_pairs(FILE *f, const struct vtr_clocks *c)
 		}
 	}
 	if (s && s->n) {
-		draw(f, s, "pairs", "Offset of pairs of ranks after correction",
+		draw_pair(f, s, "pairs", "Offset of pairs of ranks after correction",
 			"The largest offset of each pair in the application run: a row for the first rank, a column "
 			"for the second, light is "
 			"large. The table has the interval in which the offset certainly lay.",
@@ -159,7 +159,7 @@ static void show_cores(FILE *f, const struct vtr_clocks *c)
 		}
 	}
 	if (s && s->n) {
-		draw(f, s, "cores", "Core matrix",
+		draw_pair(f, s, "cores", "Core matrix",
 			"Offset between the counters of two processing units of a node: a row for the first, a column "
 			"for the second. The "
 			"table has the interval in which it certainly lies.",

@@ -42,7 +42,7 @@ static void file_names(struct picture *p, const char *name)
 	snprintf(p->out, sizeof(p->out), "%.1000s.%s.%s", p->o->base, safe, p->o->format);
 }
 
-static void put_number(FILE *f, double v)
+static void plot_number(FILE *f, double v)
 {
 	if (isfinite(v)) {
 		fprintf(f, " %.9g", v);
@@ -71,7 +71,7 @@ static int write_data(const struct picture *p, double x_scale, double scale, str
 		for (i = 0; i < c->lines; i++) {
 			for (j = 0; j < 3; j++) {
 				/* a curve without a band gets one of width 0 */
-				put_number(n.f, (c->value[i][j] ? c->value[i][j][k] : c->value[i][0][k]) * scale);
+				plot_number(n.f, (c->value[i][j] ? c->value[i][j][k] : c->value[i][0][k]) * scale);
 			}
 		}
 		fputc('\n', n.f);
@@ -104,14 +104,14 @@ static int terminal_width(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40 ? w.ws_col : 100;
 }
 
-static void put_setting(FILE *f, const char *name, const char *value)
+static void plot_setting(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "%s = ", name);
 	tkm_quote_gnuplot(f, value);
 	fputc('\n', f);
 }
 
-static int write_script(const struct picture *p, struct tkm_err *err)
+static int write_gnuplot_script(const struct picture *p, struct tkm_err *err)
 {
 	const char *to = strcmp(p->o->format, "txt") ? p->out : "";
 	struct vtr_unit x = vtr_unit_for("s", p->c->length_s), y;
@@ -126,18 +126,18 @@ static int write_script(const struct picture *p, struct tkm_err *err)
 		return -1;
 	}
 	fprintf(n.f, "# written by " PACKAGE_STRING " vtreport\n");
-	put_setting(n.f, "vr_title", p->title);
-	put_setting(n.f, "vr_verdict", p->verdict);
-	put_setting(n.f, "vr_format", p->o->format);
-	put_setting(n.f, "vr_data", p->data);
-	put_setting(n.f, "vr_out", to);
+	plot_setting(n.f, "vr_title", p->title);
+	plot_setting(n.f, "vr_verdict", p->verdict);
+	plot_setting(n.f, "vr_format", p->o->format);
+	plot_setting(n.f, "vr_data", p->data);
+	plot_setting(n.f, "vr_out", to);
 	if (p->o->from_s > 0) {
 		snprintf(label, sizeof(label), "time since %.9g s after the start (%s)", p->o->from_s, x.unit);
 	} else {
 		snprintf(label, sizeof(label), "time since the start (%s)", x.unit);
 	}
-	put_setting(n.f, "vr_x", label);
-	put_setting(n.f, "vr_y", y.unit);
+	plot_setting(n.f, "vr_x", label);
+	plot_setting(n.f, "vr_y", y.unit);
 	fprintf(n.f, "vr_low = %.9g\nvr_high = %.9g\nvr_columns = %d\nvr_lines = %zu\narray vr_name[%zu]\n",
 		low * y.scale, high * y.scale, terminal_width(), p->c->lines, p->c->lines ? p->c->lines : 1);
 	for (i = 0; i < p->c->lines; i++) {
@@ -206,7 +206,7 @@ static int run_gnuplot(const struct picture *p, FILE *to, struct tkm_err *err)
 }
 
 /* Draws a picture. An existing one is kept unless force is given; a file is complete or does not appear. */
-static int draw(struct picture *p, const char *name, struct tkm_err *err)
+static int draw_gnuplot(struct picture *p, const char *name, struct tkm_err *err)
 {
 	int text = !strcmp(p->o->format, "txt"), rc;
 	struct tkm_newfile out = { .f = NULL };
@@ -215,7 +215,7 @@ static int draw(struct picture *p, const char *name, struct tkm_err *err)
 	if (!text && tkm_newfile_begin(&out, p->out, p->o->force, err) < 0) {
 		return -1;
 	}
-	rc = write_script(p, err);
+	rc = write_gnuplot_script(p, err);
 	if (rc == 0) {
 		rc = run_gnuplot(p, out.f, err);
 		if (!p->o->keep) {
@@ -261,7 +261,7 @@ static int draw_clocks(struct picture *p, const struct vtr_clocks *c, int bound,
 	p->c = &v;
 	p->y_unit = "s";
 	p->title = bound ? "Bound after correction" : "Offset before correction";
-	rc = v.lines ? draw(p, bound ? "bound" : "offset", err) : 0;
+	rc = v.lines ? draw_gnuplot(p, bound ? "bound" : "offset", err) : 0;
 	free(block);
 	return rc < 0 ? -1 : v.lines > 0;
 }
@@ -291,7 +291,7 @@ int vtr_plot(
 			counter->name);
 		p.c = &curves;
 		p.y_unit = counter->unit;
-		rc = draw(&p, counter->name, err);
+		rc = draw_gnuplot(&p, counter->name, err);
 		free(curves.memory);
 		n++;
 	}
