@@ -86,16 +86,16 @@ VT_ErrorCode VT_getrank(int *rank);
  * is taken, or too large. VT_ERR_BADARG: the thread has chosen another number before. The number of a thread that has ended is free again:
  * the totals of a thread's counters begin anew with each thread that takes it, and vtreport leaves such a step out of its rates. */
 VT_ErrorCode VT_registerthread(int thindex);
-/* The same, and names the thread. VT_ERR_BADARG: the thread has another name already. */
+/* Registers the calling thread as VT_registerthread does, and names it. VT_ERR_BADARG: the thread has another name already. */
 VT_ErrorCode VT_registernamed(const char *threadname, int thindex);
-/* The same; the name becomes "P<rank> <threadname>". */
+/* Registers the calling thread as VT_registerthread does, and names it "P<rank> <threadname>". */
 VT_ErrorCode VT_registerprefixed(const char *threadname, int thindex);
 /* The number of the calling thread. */
 VT_ErrorCode VT_getthrank(int *thrank);
 /* Switches the recording of the calling thread on, unless the process is off for good (PROCESS no). Switched on and off as often as one
  * likes: the last call decides. */
 void VT_traceon(void);
-/* Switches it off. Statistics (STATISTICS) are counted all the same. */
+/* Switches the recording of the calling thread off. Statistics (STATISTICS) are still counted. */
 void VT_traceoff(void);
 /* Stores 0: the thread records; 1: it does not now; 2: it never will. */
 VT_ErrorCode VT_tracestate(int *state);
@@ -162,7 +162,7 @@ VT_ErrorCode VT_begin(int statehandle);
 VT_ErrorCode VT_beginl(int statehandle, int sclhandle);
 /* Leaves the region that was entered last; the handle is not read. */
 VT_ErrorCode VT_end(int statehandle);
-/* The same, with the source location where. VT_ERR_BADSCLID: no such location; the region is left all the same. */
+/* Leaves the region that was entered last, with the source location where. VT_ERR_BADSCLID: no such location; the region is left even so. */
 VT_ErrorCode VT_endl(int statehandle, int sclhandle);
 /* Enters a function, with the source location where (VT_NOSCL: none). */
 VT_ErrorCode VT_enter(int statehandle, int sclhandle);
@@ -182,11 +182,11 @@ VT_ErrorCode VT_wakeup(void);
 /* Defines a scope, with the source locations where it begins and ends (VT_NOSCL: none). VT_ERR_BADARG: no name, or no such class.
  * VT_ERR_BADSCLID: no such location. */
 VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int scl2, int *scopehandle);
-/* Begins it, and stores a number above 0 that tells this instance from others. VT_ERR_BADARG: no such scope. VT_ERR_BADSCLID: no such
+/* Begins a scope, and stores a number above 0 that tells this instance from others. VT_ERR_BADARG: no such scope. VT_ERR_BADSCLID: no such
  * location. */
 VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr);
-/* Ends the instance, also in another thread; with seqnr 0 the one that the calling thread began last. VT_ERR_BADREQUEST: it has not
- * begun. VT_ERR_BADARG and VT_ERR_BADSCLID as above. */
+/* Ends an instance of a scope, also in another thread; with seqnr 0 the one that the calling thread began last. VT_ERR_BADREQUEST: it has not
+ * begun. VT_ERR_BADARG: no such scope. VT_ERR_BADSCLID: no such location. */
 VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl);
 
 /* ---- 3.1.7 Groups of processes ---- */
@@ -325,7 +325,7 @@ VT_ErrorCode VT_end_unordered(void);
 VT_ErrorCode VT_abort(void);
 /* Stores "none" in *contact if it is NULL; the other arguments are not read. */
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
-/* The same, for a server. */
+/* For a server: stores "none" in *contact if it is NULL; the other arguments are not read. */
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
 /* Stores VT_COMM_SELF in *childcomm, and samples what a state change would sample; the other arguments are not read. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);

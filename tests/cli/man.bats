@@ -258,3 +258,22 @@ names_exist() {
 		done
 	done
 }
+
+@test "each VT_ call of VT.h has a page of its own, with its declaration, and VT_CONFIG has every option" {
+	pages=${top_builddir:-$top/build}/doc/man/vt
+	[ -d "$pages" ] || skip "the pages were not built"
+	names=$(grep -oE '^[A-Za-z].*VT_[a-z_]+\(' "$top/include/VT.h" | grep -v typedef | grep -oE 'VT_[a-z_]+\($' | tr -d '(' | sort -u)
+	[ "$(echo "$names" | wc -l)" -ge 54 ]
+	for name in $names; do
+		grep -qE "^[A-Za-z].*\b$name\(.*;$" "$pages/$name.3" || { echo "no page of $name, or no declaration"; false; }
+		[ "$(sed -n '/^\.Sh DESCRIPTION/,/^\.Sh/p' "$pages/$name.3" | wc -w)" -gt 6 ] || { echo "$name: no description"; false; }
+	done
+	[ "$(ls "$pages" | wc -l)" -eq "$(($(echo "$names" | wc -l) + 1))" ]
+	for option in $(sed -n 's/^OPTION("\([A-Z-]*\)".*/\1/p' "$top/collector-plugin/settings/options.def"); do
+		grep -q "^\.It Li $option " "$pages/VT_CONFIG.3" || { echo "VT_CONFIG(3) lacks $option"; false; }
+	done
+	grep -q '^CALL VTENTER(STATEHANDLE, SCLHANDLE, IERR)$' "$pages/VT_enter.3"
+	if command -v mandoc >/dev/null; then
+		mandoc -Tlint -W warning "$pages"/*.3
+	fi
+}

@@ -40,7 +40,7 @@ fi
 if command -v man >/dev/null; then
 	for page in timertest timertestcs vtrun stftool xstftool vtreport vttop vtcounters clkapply otf2-to-stf \
 		"8 tickmark-clockd" "5 tickmark-clk" "5 vtsource" \
-		"3 VT" "3 tickmark-stf" "3 tickmark-clock" "7 tickmark"; do
+		"3 VT" "3 VT_enter" "3 VT_CONFIG" "3 tickmark-stf" "3 tickmark-clock" "7 tickmark"; do
 		# shellcheck disable=SC2086
 		step "man $page" man -w $page
 	done
