@@ -134,7 +134,7 @@ static void different_local_ticks_never_share_a_global_tick(void)
 /* Kruger's spline as he writes it, a + b x + c x^2 + d x^3 per interval, in long double. */
 static long double kruger(const long double *x, const long double *y, int n, long double at)
 {
-	long double d0, d1, s, sl, sr, f0, f1, a, b, c, d, x0, x1;
+	long double d0 = 0, d1 = 0, s, sl, sr, f0, f1, a, b, c, d, x0, x1;
 	int i = 1, k;
 
 	while (i < n - 1 && at > x[i]) {

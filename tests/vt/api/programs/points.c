@@ -67,7 +67,7 @@ static void call_define(void)
 
 static void call_name(void)
 {
-	int h, truncated;
+	int h = 0, truncated;
 
 	VT_enterstate("class:named", &h, &truncated);
 	VT_leave(VT_NOSCL);
