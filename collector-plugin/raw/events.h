@@ -13,7 +13,7 @@
  *      whether the thread records.
  *   4. Add a function to the table in merge/records/events.c, which writes the record of the trace. vt_merge_id() converts
  *      ids of the raw file to those of the trace.
- *   5. Add it to doc/raw-format.md, and to tests/unit/test_merge_events.c. */
+ *   5. Add it to doc/raw-format.md, and to tests/unit/collector-plugin/merge/records/test_events.c. */
 #ifndef COLLECTOR_PLUGIN_RAW_EVENTS_H
 #define COLLECTOR_PLUGIN_RAW_EVENTS_H
 

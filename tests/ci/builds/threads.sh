@@ -6,11 +6,11 @@
 . "$(dirname "$0")/../lib/lib.sh"
 need gcc
 configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" --disable-shared --enable-static
-step "tsan: make" make -j"$jobs" tests/unit/test_stf_threads tests/unit/test_raw
+step "tsan: make" make -j"$jobs" tests/unit/stf/test_threads tests/unit/collector-plugin/raw/test_raw
 TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 export TSAN_OPTIONS
-step "tsan: threads that read and write" ./tests/unit/test_stf_threads
-step "tsan: threads that record" ./tests/unit/test_raw
+step "tsan: threads that read and write" ./tests/unit/stf/test_threads
+step "tsan: threads that record" ./tests/unit/collector-plugin/raw/test_raw
 for t in test_clock test_core_pair test_matrix test_prove test_line test_wakeup; do
 	step "tsan: make $t" make -j"$jobs" "tests/unit/$t"
 	step "tsan: $t" "./tests/unit/$t"

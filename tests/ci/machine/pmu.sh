@@ -19,7 +19,7 @@ base="$top/base/err.c $top/base/cli/option.c $top/base/rootfs.c $top/base/text/t
 library=$(find "$top/sampler" -name '*.c' ! -name vtcounters.c ! -name validate.c ! -name works.c)
 # shellcheck disable=SC2086
 step "cross-compile the test" $PMU_CC -std=gnu11 -D_GNU_SOURCE -O2 -I. -I"$top" -o test_papi \
-	"$top/tests/unit/test_sampler_papi.c" $library $base -lm -lpthread
+	"$top/tests/unit/sampler/test_papi.c" $library $base -lm -lpthread
 # shellcheck disable=SC2086
 step "cross-compile vtcounters" $PMU_CC -std=gnu11 -D_GNU_SOURCE -O2 -I. -I"$top" -o vtcounters \
 	"$top"/sampler/*.c $base -lm -lpthread

@@ -8,13 +8,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 seed=${SEED:-$(date +%Y%m%d)}
 configured random_conditions
 step "random_conditions: make" make -j"$jobs"
-step "random_conditions: tests" make -j"$jobs" tests/unit/test_random_conditions tests/unit/test_causality \
-	tests/unit/test_learn tests/unit/test_pairs
-step "random_conditions: 100,000 runs, seed $seed" tests/unit/test_random_conditions -n 250 -s "$seed"
+step "random_conditions: tests" make -j"$jobs" tests/unit/calib/test_random_conditions tests/unit/calib/map/test_causality \
+	tests/unit/calib/map/test_learn tests/unit/calib/map/test_pairs
+step "random_conditions: 100,000 runs, seed $seed" tests/unit/calib/test_random_conditions -n 250 -s "$seed"
 grep '^# ' "$work/log"
-step "random_conditions: messages in order, seed $seed" tests/unit/test_causality -n 20 -s "$seed"
+step "random_conditions: messages in order, seed $seed" tests/unit/calib/map/test_causality -n 20 -s "$seed"
 grep '^# ' "$work/log"
-step "random_conditions: 100,000 runs with learned drift, seed $seed" tests/unit/test_learn -n 100 -s "$seed"
+step "random_conditions: 100,000 runs with learned drift, seed $seed" tests/unit/calib/map/test_learn -n 100 -s "$seed"
 grep '^# ' "$work/log"
-step "random_conditions: 40,000 runs with steered clocks, seed $seed" tests/unit/test_pairs -n 100 -s "$seed"
+step "random_conditions: 40,000 runs with steered clocks, seed $seed" tests/unit/calib/map/test_pairs -n 100 -s "$seed"
 grep '^# ' "$work/log"
