@@ -65,10 +65,9 @@ struct tickmark_options {
 /* Opens the clock even if the page's writer reads /dev/vmclock0 and this process cannot. This process then notices a
  * migration only after the writer has noticed it. */
 #define TICKMARK_WITHOUT_VMCLOCK 1u
-#define TICKMARK_OPTIONS \
-	{ \
-		sizeof(struct tickmark_options), TICKMARK_JOB, NULL, NULL, -1, -1, 0 \
-	}
+/* clang-format off */
+#define TICKMARK_OPTIONS { sizeof(struct tickmark_options), TICKMARK_JOB, NULL, NULL, -1, -1, 0 }
+/* clang-format on */
 
 struct tickmark_error {
 	int code;       /* an errno value */

@@ -129,8 +129,8 @@ enum {
 #define STF_RECEIVE_UNKNOWN INT64_MIN
 #define STF_SEND_UNKNOWN (INT64_MIN + 1)
 
-#define STF_WILLY(process, thread) (((uint32_t)(process)&0xffffu) | ((uint32_t)(thread)&0x7fffu) << 16)
-#define STF_GROUP(id) (((uint32_t)(id)&0x7fffffffu) | 0x80000000u)
+#define STF_WILLY(process, thread) ((0xffffu & (uint32_t)(process)) | (0x7fffu & (uint32_t)(thread)) << 16)
+#define STF_GROUP(id) ((0x7fffffffu & (uint32_t)(id)) | 0x80000000u)
 static inline uint32_t stf_willy_process(uint32_t willy)
 {
 	return willy & 0xffffu;

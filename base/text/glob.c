@@ -18,9 +18,9 @@ static int same(char a, char b)
  * the list has no end: then '[' is an ordinary character. */
 static const char *match_list(const char *p, char c, int *in)
 {
-	int not = *p == '!' || *p == '^', found = 0, first = 1;
+	int negated = *p == '!' || *p == '^', found = 0, first = 1;
 
-	for (p += not ; *p && (first || *p != ']'); first = 0) {
+	for (p += negated; *p && (first || *p != ']'); first = 0) {
 		unsigned char from = (unsigned char)*p++, to = from;
 
 		if (p[0] == '-' && p[1] && p[1] != ']') {
@@ -31,7 +31,7 @@ static const char *match_list(const char *p, char c, int *in)
 			(from <= tolower((unsigned char)c) && tolower((unsigned char)c) <= to) ||
 			(from <= toupper((unsigned char)c) && toupper((unsigned char)c) <= to);
 	}
-	*in = found != not ;
+	*in = found != negated;
 	return *p == ']' ? p + 1 : NULL;
 }
 

@@ -411,18 +411,18 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 }
 
 /* The n-th processing unit that this process may use, or the last one before it, other than `not`; -1: none. */
-static int pick_unit(const cpu_set_t *set, int n, int not )
+static int pick_unit(const cpu_set_t *set, int n, int other)
 {
 	int i, found = -1;
 
 	for (i = 0; i < CPU_SETSIZE && n >= 0; i++) {
 		if (CPU_ISSET(i, set)) {
-			found = i != not ? i : found;
+			found = i != other ? i : found;
 			n--;
 		}
 	}
 	for (; i < CPU_SETSIZE && found < 0; i++) {
-		found = i != not &&CPU_ISSET(i, set) ? i : found;
+		found = i != other && CPU_ISSET(i, set) ? i : found;
 	}
 	return found;
 }

@@ -17,7 +17,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-#define KIND(id) ((unsigned)(id)&0x60000000u)
+#define KIND(id) (0x60000000u & (unsigned)(id))
 enum { KIND_GROUP = 0, KIND_THREAD = 0x20000000, KIND_FIXED = 0x40000000, KIND_PROCESS = 0x60000000 };
 enum { MAX_THREAD_IN_ID = 0x1fff, FIRST_GROUP = 16, MAX_GROUPS = 0x7fff - FIRST_GROUP };
 

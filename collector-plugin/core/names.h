@@ -19,10 +19,9 @@ struct vt_names {
 	uint32_t n;
 	size_t room;
 };
-#define VT_NAMES_INIT \
-	{ \
-		.lock = VT_LOCK_INIT \
-	}
+/* clang-format off */
+#define VT_NAMES_INIT { .lock = VT_LOCK_INIT }
+/* clang-format on */
 /* Returns the number of key; *fresh is 1 if it was not in the table before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
 /* To be called around vt_names_number() and the recording of a new definition. Another thread that gets the same

@@ -18,14 +18,10 @@ struct vt_lock {
 	int depth;
 };
 
-#define VT_LOCK_INIT \
-	{ \
-		.mutex = PTHREAD_MUTEX_INITIALIZER \
-	}
-#define VT_LOCK_RECURSIVE \
-	{ \
-		.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP \
-	}
+/* clang-format off */
+#define VT_LOCK_INIT { .mutex = PTHREAD_MUTEX_INITIALIZER }
+#define VT_LOCK_RECURSIVE { .mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP }
+/* clang-format on */
 
 void vt_lock(struct vt_lock *l);
 void vt_unlock(struct vt_lock *l);

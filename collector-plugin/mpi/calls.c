@@ -71,9 +71,10 @@ void *vt_mpi_next(const char *name, void *own)
 	WRAPPER( \
 		name, params, args, 0, , , \
 		OK { vt_posted(&k, VT_REQUEST_SEND, 1, count, datatype, dest, tag, comm, *request); })
+/* clang-format off */
 #define RECV(name, lower, UPPER, params, args) \
-	WRAPPER( \
-		name, params, args, 1, MPI_Status own;, STATUS, OK { vt_received(&k, status, source, comm); })
+	WRAPPER(name, params, args, 1, MPI_Status own;, STATUS, OK { vt_received(&k, status, source, comm); })
+/* clang-format on */
 #define IRECV(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 0, , , \
@@ -109,9 +110,10 @@ void *vt_mpi_next(const char *name, void *own)
 				&k, VT_REQUEST_RECEIVE, partitions, count, datatype, dest, tag, comm, *request); \
 		})
 
+/* clang-format off */
 #define MPROBE(name, lower, UPPER, params, args) \
-	WRAPPER( \
-		name, params, args, 1, MPI_Status own;, STATUS, OK { vt_matched(&k, *message, status, comm); })
+	WRAPPER(name, params, args, 1, MPI_Status own;, STATUS, OK { vt_matched(&k, *message, status, comm); })
+/* clang-format on */
 #define IMPROBE(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 1, MPI_Status own; \
@@ -129,17 +131,18 @@ void *vt_mpi_next(const char *name, void *own)
 #define REQUEST_FREE(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 0, , vt_request_freed(&k, *request), )
 #define START(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , vt_started(&k, *request), )
+/* clang-format off */
 #define STARTALL(name, lower, UPPER, params, args) \
-	WRAPPER( \
-		name, params, args, 0, int i; \
-		, for (i = 0; i < count; i++) { vt_started(&k, array_of_requests[i]); }, )
+	WRAPPER(name, params, args, 0, int i;, for (i = 0; i < count; i++) { vt_started(&k, array_of_requests[i]); }, )
+/* clang-format on */
 
 #define WAITING(name, params, args, n, requests, statuses, ignored, after) \
 	WRAPPER(name, params, args, 1, struct vt_wait w;, vt_wait_begin(&k, &w, n, requests); \
 		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), after vt_wait_end(&k, &w))
+/* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, params, args, 1, request, status, MPI_STATUS_IGNORE, OK { vt_wait_one(&k, &w, 0, 0); })
+	WAITING(name, params, args, 1, request, status, MPI_STATUS_IGNORE, OK { vt_wait_one(&k, &w, 0, 0); })
+/* clang-format on */
 #define TEST(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, params, args, 1, request, status, MPI_STATUS_IGNORE, \
@@ -232,9 +235,9 @@ void *vt_mpi_next(const char *name, void *own)
 			vt_ranks_spawned(n, (const char *const *)commands, root, comm); \
 		})
 #define COMM_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_comm_gone(*comm), )
-#define COMM_NAME(name, lower, UPPER, params, args) \
-	WRAPPER( \
-		name, params, args, 0, , , OK { vt_comm_named(comm); })
+/* clang-format off */
+#define COMM_NAME(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , , OK { vt_comm_named(comm); })
+/* clang-format on */
 #define IDUP(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 0, struct vt_comm *p = NULL; uint32_t number = 0;, p = vt_comm_of(comm); \
@@ -251,14 +254,15 @@ void *vt_mpi_next(const char *name, void *own)
 #define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
 	IO_AROUND(name, params, args, 0, , , dir, vt_io_all(&k, rc))
 #define IO_BEGUN(name, lower, UPPER, params, args, dir, at) IO_AROUND(name, params, args, 1, , , dir, vt_io_all(&k, rc))
+/* clang-format off */
 #define FILE_OPEN(name, lower, UPPER, params, args) \
-	WRAPPER( \
-		name, params, args, 1, , , \
-		OK { vt_file_opened(*fh, filename, filename ? strlen(filename) : 0, comm); })
+	WRAPPER(name, params, args, 1, , , OK { vt_file_opened(*fh, filename, filename ? strlen(filename) : 0, comm); })
+/* clang-format on */
 #define FILE_CLOSE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_file_closed(*fh), )
+/* clang-format off */
 #define NEWWIN(name, lower, UPPER, params, args, i, j) \
-	WRAPPER( \
-		name, params, args, 1, , , OK { vt_window_made(*win, comm); })
+	WRAPPER(name, params, args, 1, , , OK { vt_window_made(*win, comm); })
+/* clang-format on */
 #define WIN_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_window_gone(*win), )
 #define RMA(name, lower, UPPER, params, args, dir, w, r) \
 	WRAPPER(name, params, args, 1, , \

@@ -169,12 +169,12 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define WAITING(name, lower, UPPER, n, requests, s, after) \
 	FORTRAN(name, lower, UPPER, 1, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
 		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&k, &v))
+/* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, lower, UPPER, 1, 0, 1, OK(2) { vt_wait_one(&k, &v, 0, 0); })
+	WAITING(name, lower, UPPER, 1, 0, 1, OK(2) { vt_wait_one(&k, &v, 0, 0); })
 #define TEST(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, lower, UPPER, 1, 0, 2, if (RESULT(3) == MPI_SUCCESS && INT(1)) { vt_wait_one(&k, &v, 0, 0); })
+	WAITING(name, lower, UPPER, 1, 0, 2, if (RESULT(3) == MPI_SUCCESS && INT(1)) { vt_wait_one(&k, &v, 0, 0); })
+/* clang-format on */
 #define WAITANY(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, lower, UPPER, INT(0), 1, 3, \
@@ -302,9 +302,10 @@ enum {
 		name, lower, UPPER, 1, , , \
 		OK(5) { vt_file_opened(FILE_(4), w[1], trimmed(w[1], (size_t)w[6]), COMM(0)); })
 #define FILE_CLOSE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_file_closed(FILE_(0)), )
+/* clang-format off */
 #define NEWWIN(name, lower, UPPER, params, args, i, j) \
-	FORTRAN( \
-		name, lower, UPPER, 1, , , OK(j + 1) { vt_window_made(WIN(j), COMM(i)); })
+	FORTRAN(name, lower, UPPER, 1, , , OK(j + 1) { vt_window_made(WIN(j), COMM(i)); })
+/* clang-format on */
 #define WIN_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_window_gone(WIN(0)), )
 #define RMA(name, lower, UPPER, params, args, dir, win, result) \
 	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_##dir, INT(3), WIN(win), INT(1), TYPE(2)), \

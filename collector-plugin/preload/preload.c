@@ -349,10 +349,11 @@ static int wants_mpi(const char *path, char *library, size_t size)
  * ends here, and the trace is written now. FOLLOWED: the environment contains all that is needed. */
 static int in_place(const char *name, int search)
 {
-	struct {
+	struct room {
 		char given[4096], path[4096], library[4096];
 		struct tkm_err e;
-	} * room;
+	};
+	struct room *room;
 	int status, rc = IN_PLACE;
 
 	if (!run.active || run.pid != getpid() || (!run.follow && !passed.preload[0])) {

@@ -144,7 +144,7 @@ int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *n
 int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name);
 /* Members are threads of this process, VT_RAW_GROUP + id of groups defined before, or a thread of any rank of the
  * job (VT_groupdef); thread 0x7fff stands for all threads of that rank. */
-#define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread)&0x7fffu) << 16 | ((uint32_t)(rank)&0xffffu))
+#define VT_RAW_MEMBER(rank, thread) (0x80000000u | (0x7fffu & (uint32_t)(thread)) << 16 | (0xffffu & (uint32_t)(rank)))
 int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n);
 int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name);
 /* An executable or library, and a function in it whose name is found later. `offset` counts from the load address.

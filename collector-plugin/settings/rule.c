@@ -26,8 +26,8 @@ static int lower(char c)
  * ordinary character. */
 static int in_list(const char *p, char c, const char **end)
 {
-	int not = *p == '!' || *p == '^', found = 0;
-	const char *first = p += not ;
+	int negated = *p == '!' || *p == '^', found = 0;
+	const char *first = p += negated;
 
 	for (; *p && (*p != ']' || p == first); p++) {
 		if (p[1] == '-' && p[2] && p[2] != ']') {
@@ -38,7 +38,7 @@ static int in_list(const char *p, char c, const char **end)
 		}
 	}
 	*end = *p ? p + 1 : NULL;
-	return found != not ;
+	return found != negated;
 }
 
 int vt_rule_match(const char *p, const char *s)

@@ -52,10 +52,11 @@ static struct {
 } state;
 
 /* The known stacks, in a table by a hash of their addresses. */
-static struct stack {
+struct stack {
 	_Atomic uint64_t hash; /* 0: free */
 	uint32_t id;           /* 0: there was no space for its definition */
-} * stacks;
+};
+static struct stack *stacks;
 
 /* A walk: return addresses, innermost first, and where on the stack they are. */
 struct walk {
@@ -125,8 +126,10 @@ static VT_SELDOM int find_unwinder(void)
 	void *h = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
 
 	state.backtrace = h ? (_Unwind_Reason_Code(*)(_Unwind_Trace_Fn, void *))dlsym(h, "_Unwind_Backtrace") : NULL;
-	state.get_ip = h ? (uintptr_t(*)(struct _Unwind_Context *))dlsym(h, "_Unwind_GetIP") : NULL;
-	state.get_cfa = h ? (uintptr_t(*)(struct _Unwind_Context *))dlsym(h, "_Unwind_GetCFA") : NULL;
+	/* clang-format off */
+	state.get_ip = h ? (uintptr_t (*)(struct _Unwind_Context *))dlsym(h, "_Unwind_GetIP") : NULL;
+	state.get_cfa = h ? (uintptr_t (*)(struct _Unwind_Context *))dlsym(h, "_Unwind_GetCFA") : NULL;
+	/* clang-format on */
 	return state.backtrace && state.get_ip && state.get_cfa ? 0 : -1;
 }
 

@@ -22,11 +22,12 @@
 
 /* A table from address to function. It is filled under the lock and read without it. */
 enum { ADDRESSES = 1 << 20, GONE = 1 };
-static struct address {
+struct address {
 	_Atomic uintptr_t address; /* 0: free; GONE: it was in an object that has been unloaded */
 	uint32_t function;         /* 0: there was no space for another function */
 	uint32_t code; /* vt_raw_short_code() of the function, if no rule says more than to record it; else 0 */
-} * addresses;
+};
+static struct address *addresses;
 
 static inline uint32_t first_address_place(uintptr_t address)
 {

@@ -25,13 +25,15 @@ struct otf2_chunks {
 	size_t n_idle, cap_idle;
 };
 
+struct chunk {
+	void *at;
+	size_t number; /* index in the file */
+};
+
 /* The chunks of one writer. */
 struct list {
 	size_t n, cap;
-	struct chunk {
-		void *at;
-		size_t number; /* index in the file */
-	} * chunk;
+	struct chunk *chunk;
 };
 
 /* Maps one more segment of the file. */

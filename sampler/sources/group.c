@@ -47,22 +47,14 @@ struct counter {
 
 #define TOTAL .kind = SMP_TOTAL
 #define LEVEL .kind = SMP_LEVEL
-#define DISK(n, u, w, k, a, b, ...) \
-	{ \
-		&disks, "stat", { n, u, w, k, .where = SMP_WORD, .nth = a, __VA_ARGS__ }, b \
-	}
-#define NET(n, u, w, f) \
-	{ \
-		&nics, "statistics/" f, { n, u, w, TOTAL, .where = SMP_WORD, .nth = 1 }, 0 \
-	}
-#define NUMA(n, w) \
-	{ \
-		&numa, "numastat", { n, "pages", w, TOTAL, .where = SMP_LABEL, .label = n " " }, 0 \
-	}
+/* clang-format off */
+#define DISK(n, u, w, k, a, b, ...) { &disks, "stat", { n, u, w, k, .where = SMP_WORD, .nth = a, __VA_ARGS__ }, b }
+#define NET(n, u, w, f) { &nics, "statistics/" f, { n, u, w, TOTAL, .where = SMP_WORD, .nth = 1 }, 0 }
+#define NUMA(n, w) { &numa, "numastat", { n, "pages", w, TOTAL, .where = SMP_LABEL, .label = n " " }, 0 }
 #define LUSTRE(n, u, w, l, a, ...) \
-	{ \
-		&lustre, "stats", { n, u, w, TOTAL, .where = SMP_LABEL, .label = l " ", .nth = a, __VA_ARGS__ }, 0 \
-	}
+	{ &lustre, "stats", { n, u, w, TOTAL, .where = SMP_LABEL, .label = l " ", .nth = a, __VA_ARGS__ }, \
+		0 }
+/* clang-format on */
 
 /* clang-format off */
 static const struct counter counters[] = {

@@ -34,28 +34,17 @@ enum {
 
 #define TOTAL .kind = SMP_TOTAL
 #define LEVEL .kind = SMP_LEVEL
+/* clang-format off */
 #define MEM(n, w, l) \
-	{ \
-		n, "bytes", w, LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = l, .scale = 1024, \
-				      .factor = 1.0 / 1048576, .shown_unit = "MB" \
-	}
-#define VM(n, u, w, l) \
-	{ \
-		n, u, w, TOTAL, .file = VMSTAT, .where = SMP_LABEL, .label = l \
-	}
-#define COUNT(n, u, w, f, l, i) \
-	{ \
-		n, u, w, TOTAL, .file = f, .where = SMP_LABEL, .label = l, .nth = i \
-	}
-#define COLUMN(n, u, w, f, l, k) \
-	{ \
-		n, u, w, TOTAL, .file = f, .where = SMP_COLUMN, .label = l, .key = k \
-	}
+	{ n, "bytes", w, LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = l, .scale = 1024, \
+		.factor = 1.0 / 1048576, .shown_unit = "MB" }
+#define VM(n, u, w, l) { n, u, w, TOTAL, .file = VMSTAT, .where = SMP_LABEL, .label = l }
+#define COUNT(n, u, w, f, l, i) { n, u, w, TOTAL, .file = f, .where = SMP_LABEL, .label = l, .nth = i }
+#define COLUMN(n, u, w, f, l, k) { n, u, w, TOTAL, .file = f, .where = SMP_COLUMN, .label = l, .key = k }
 #define PSI(n, w, f, l) \
-	{ \
-		n, "us", w, TOTAL, .file = f, .where = SMP_KEY, .label = l, .key = "total=", .factor = 1e-4, \
-				   .shown_unit = "percent" \
-	}
+	{ n, "us", w, TOTAL, .file = f, .where = SMP_KEY, .label = l, .key = "total=", .factor = 1e-4, \
+		.shown_unit = "percent" }
+/* clang-format on */
 #define RATE_KB .factor = 1.0 / 1024, .shown_unit = "KB/s"
 
 /* clang-format off */

@@ -12,14 +12,10 @@
 
 #include "base/rootfs.h"
 
-#define HW(n, u, w, c) \
-	{ \
-		n, u, w, PERF_TYPE_HARDWARE, c \
-	}
-#define SW(n, u, w, c) \
-	{ \
-		n, u, w, PERF_TYPE_SOFTWARE, c \
-	}
+/* clang-format off */
+#define HW(n, u, w, c) { n, u, w, PERF_TYPE_HARDWARE, c }
+#define SW(n, u, w, c) { n, u, w, PERF_TYPE_SOFTWARE, c }
+/* clang-format on */
 
 /* The first is the one that smp_perf_hardware() tries. */
 const struct smp_perf_event smp_perf_events[] = {

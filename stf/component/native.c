@@ -22,7 +22,9 @@ struct at {
 	}
 
 #define L_U1(p) (*(p))
+/* clang-format off */
 #define L_I1(p) ((uint64_t)(int64_t)(int8_t) * (p))
+/* clang-format on */
 #define L_C1(p) (*(p))
 #define L_U2(p) tkm_get16(p, TKM_HOST_BIG)
 #define L_I2(p) ((uint64_t)(int64_t)(int16_t)tkm_get16(p, TKM_HOST_BIG))

@@ -26,12 +26,14 @@ struct head {
 #define STF_TIME(name_) \
 	h->time = r->name_; \
 	h->has_time = 1;
+/* clang-format off */
 #define STF_FIELD(type_, name_, ref_, dflt_) \
 	if (!h->has_key) { \
 		/* an id; the one record that begins with a real number has none */ \
-		h->key = (uint64_t) _Generic(r->name_, double : 0, float : 0, default : r->name_); \
+		h->key = (uint64_t)_Generic(r->name_, double: 0, float: 0, default: r->name_); \
 		h->has_key = 1; \
 	}
+/* clang-format on */
 #define STF_WILLY_FIELD(name_) \
 	if (!h->has_willy) { \
 		h->willy = r->name_; \

@@ -24,24 +24,25 @@ static int is_declared(struct stf_writer *w, unsigned class_id, uint64_t id, con
 	{ \
 		const char *record = #name_; \
 		uint32_t i, n = 0;
+/* clang-format off */
 #define STF_FIELD(type_, name_, ref_, dflt_) \
 	if (STF_ID_##ref_ != STF_ID_void && \
-		!is_declared(w, STF_ID_##ref_, \
-			_Generic(r->name_, double : 0, float : 0, default \
-				 : (uint64_t)r->name_), \
+		!is_declared(w, STF_ID_##ref_, _Generic(r->name_, double: 0, float: 0, default: (uint64_t)r->name_), \
 			record, #name_)) { \
 		return -1; \
 	}
+/* clang-format on */
 #define STF_SIZE(type_, group_, n_) n = r->size_##group_##_##n_;
+/* clang-format off */
 #define STF_ARRAY(type_, name_, ref_, dflt_) \
 	for (i = 0; STF_ID_##ref_ != STF_ID_void && i < n; i++) { \
 		if (!is_declared(w, STF_ID_##ref_, \
-			    _Generic(r->name_[0], double : 0, float : 0, default \
-				     : (uint64_t)r->name_[i]), \
-			    record, #name_)) { \
+			    _Generic(r->name_[0], double: 0, float: 0, default: (uint64_t)r->name_[i]), record, \
+			    #name_)) { \
 			return -1; \
 		} \
 	}
+/* clang-format on */
 #define STF_END(id_, name_) \
 	(void)i; \
 	(void)n; \

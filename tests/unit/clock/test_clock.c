@@ -236,13 +236,14 @@ static void a_writer_without_descriptors_lives(void)
 
 static void a_migration_is_noticed(void)
 {
-	struct {
+	struct vmclock {
 		uint32_t magic, size;
 		uint16_t version;
 		uint8_t counter, type;
 		uint32_t sequence;
 		uint64_t marker;
-	} * device;
+	};
+	struct vmclock *device;
 	struct tickmark_error err = { 0, "" };
 	struct tickmark_options o = TICKMARK_OPTIONS;
 	char path[128];

@@ -95,7 +95,7 @@ static void a_file_is_read_as_the_guide_says(void)
 
 static int arguments(struct values *v, const char **positional, struct tkm_err *e, int n, ...)
 {
-	char *argv[20] = { (char *)(uintptr_t) "program" };
+	char program[] = "program", *argv[20] = { program };
 	va_list ap;
 	int i;
 
