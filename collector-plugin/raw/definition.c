@@ -41,10 +41,9 @@ static const struct field {
 	uint8_t shape;
 	uint16_t size, at;
 } fields[] = {
-#define FIELD(letter, shape, size, member) \
-	{ \
-		letter, shape, size, offsetof(struct vt_raw_def, member) \
-	}
+/* clang-format off */
+#define FIELD(letter, shape, size, member) { letter, shape, size, offsetof(struct vt_raw_def, member) }
+/* clang-format on */
 	FIELD('i', FIXED, 4, id),
 	FIELD('p', FIXED, 4, parent),
 	FIELD('n', FIXED, 4, n),

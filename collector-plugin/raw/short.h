@@ -80,7 +80,7 @@ static inline uint32_t vt_raw_bits(uint64_t word, unsigned bit, unsigned bits)
 #define VT_RAW_FITS(number, field) ((uint64_t)(number) >> VT_RAW_##field##_BITS == 0)
 
 /* Is this the first word of such a record? */
-#define VT_RAW_IS(word, record) (((word)&VT_RAW_SHORT_##record##_MASK) == VT_RAW_SHORT_##record)
+#define VT_RAW_IS(word, record) ((VT_RAW_SHORT_##record##_MASK & (word)) == VT_RAW_SHORT_##record)
 
 /* Returns an enter's word without its dt. */
 static inline uint32_t vt_raw_short_code(uint32_t function)
