@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Names of functions, their parameters, files of folders and names of tests are within the limits of names.py; every unit test is in the list of
-# tests/unit/Makefile.inc.am. `python3 tests/house/names.py --list .` prints what to mend. TAP.
+# Names of functions, their parameters, files of folders and names of tests are within the limits of names.py; every
+# unit test is in the list of tests/unit/Makefile.inc.am. `python3 tests/house/names.py --list .` prints what to mend. TAP.
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 names=$src/tests/house/names.py
@@ -30,7 +30,8 @@ done
 
 # the list of the unit tests
 (cd "$src" && find tests/unit -name 'test_*.c') | sed 's/\.c$//' | sort >"$dir/files"
-grep -o '%D%/[^ ]*/test_[a-z0-9_]*\( \|$\)' "$src/tests/unit/Makefile.inc.am" | sed 's,%D%,tests/unit,; s/ $//' | sort >"$dir/listed"
+grep -o '%D%/[^ ]*/test_[a-z0-9_]*\( \|$\)' "$src/tests/unit/Makefile.inc.am" |
+	sed 's,%D%,tests/unit,; s/ $//' | sort >"$dir/listed"
 diff "$dir/files" "$dir/listed" >"$dir/diff"
 ok "every unit test is in the list of tests/unit/Makefile.inc.am" $?
 
@@ -52,7 +53,8 @@ sound()
 		'static int open_one(void)' '{' '	return 0;' '}'
 	put base/b.c 'static int open_one(void)' '{' '	return 0;' '}' 'const struct ops b = { .open = open_one };' \
 		'/* int open_one(void) { } */' 'int main(void)' '{' '	return 0;' '}'
-	put lab/c.c 'int main(int a, int b, int c, int d, int e, int f, int g)' '{' '	return 0;' '}' 'int strange_name(void)' '{' '}'
+	put lab/c.c 'int main(int a, int b, int c, int d, int e, int f, int g)' '{' '	return 0;' '}' \
+		'int strange_name(void)' '{' '}'
 	put tests/unit/base/test_a.c 'int main(void)' '{' '	return tkm_a();' '}'
 }
 
@@ -79,7 +81,8 @@ done
 broken "caught: a thirteenth prefix" prefixes
 
 sound
-put base/wide.c 'static int seven(int a, int b, int c, int (*d)(int, int), int e,' '	int f, int g)' '{' '	return 0;' '}' \
+put base/wide.c 'static int seven(int a, int b, int c, int (*d)(int, int), int e,' \
+	'	int f, int g)' '{' '	return 0;' '}' \
 	'static OTF2_CallbackCode eight(int a, int b, int c, int d, int e, int f, int g, int h)' '{' '	return 0;' '}'
 broken "caught: a function with seven parameters" parameters
 expect_line 'parameters 14.29 .*' "$dir/figures"
