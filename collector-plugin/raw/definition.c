@@ -36,14 +36,14 @@ enum shape {
 	LIST   /* n times `size` bytes */
 };
 
+/* clang-format off */
+#define FIELD(letter, shape, size, member) { letter, shape, size, offsetof(struct vt_raw_def, member) }
+/* clang-format on */
 static const struct field {
 	char letter;
 	uint8_t shape;
 	uint16_t size, at;
 } fields[] = {
-/* clang-format off */
-#define FIELD(letter, shape, size, member) { letter, shape, size, offsetof(struct vt_raw_def, member) }
-/* clang-format on */
 	FIELD('i', FIXED, 4, id),
 	FIELD('p', FIXED, 4, parent),
 	FIELD('n', FIXED, 4, n),
