@@ -127,19 +127,28 @@ static double lasted(const struct cal_rank *r, const struct cal_session *s)
 	return s->n ? (double)ltick_sub(s->sample[s->n - 1].recv, s->sample[0].send) / cal_session_hz(r) : 0;
 }
 
-/* Appends the node of a session or of a part of it. slope and error as for cal_condense(). */
-static int add_node(const struct cal_run *run, const struct cal_rank *r, const struct cal_session *s, int session,
-	double slope, double error, struct cal_map *map, struct tkm_err *err)
+/* What the nodes of a rank are made of. slope and error as for cal_condense(). */
+struct node_source {
+	const struct cal_run *run;
+	const struct cal_rank *rank;
+	double slope, error;
+};
+
+/* Appends the node of a session or of a part of it. */
+static int add_node(
+	const struct node_source *q, const struct cal_session *s, int session, struct cal_map *map, struct tkm_err *err)
 {
+	const struct cal_run *run = q->run;
+	const struct cal_rank *r = q->rank;
 	struct cal_node *n = &map->node[map->nodes];
 	double tick = child_effective_ticks(r), master_tick = child_effective_ticks(&run->rank[run->master]);
 	struct cal_point p = s->point;
 
-	if (!s->given && cal_condense(s, slope, error, tick, master_tick, estimate_of(run), &p, err) < 0) {
+	if (!s->given && cal_condense(s, q->slope, q->error, tick, master_tick, estimate_of(run), &p, err) < 0) {
 		return -1;
 	}
 	if (!s->given && map->may_step && lasted(r, s) > long_session_s) {
-		cal_allow_for_step(s, slope, error, tick, master_tick, &p);
+		cal_allow_for_step(s, q->slope, q->error, tick, master_tick, &p);
 	}
 	*n = (struct cal_node){ .local = p.local,
 		.global = master_to_global(run, p.master, p.fraction),
@@ -153,10 +162,10 @@ static int add_node(const struct cal_run *run, const struct cal_rank *r, const s
 }
 
 /* A stretch of a session's samples, filtered on its own. */
-static int add_half(const struct cal_run *run, const struct cal_rank *r, int session, size_t from, size_t to,
-	double slope, double error, struct cal_map *map, struct tkm_err *err)
+static int add_half(
+	const struct node_source *q, int session, size_t from, size_t to, struct cal_map *map, struct tkm_err *err)
 {
-	const struct cal_session *whole = &r->session[session];
+	const struct cal_session *whole = &q->rank->session[session];
 	struct cal_session half = { .kind = whole->kind, .used = whole->used, .n = to - from };
 	int rc;
 
@@ -168,8 +177,8 @@ static int add_half(const struct cal_run *run, const struct cal_rank *r, int ses
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 	}
 	memcpy(half.sample, whole->sample + from, half.n * sizeof(*half.sample));
-	cal_filter(half.sample, half.n, 0.1, slope);
-	rc = add_node(run, r, &half, session, slope, error, map, err);
+	cal_filter(half.sample, half.n, 0.1, q->slope);
+	rc = add_node(q, &half, session, map, err);
 	free(half.sample);
 	return rc;
 }
@@ -178,6 +187,7 @@ static int add_half(const struct cal_run *run, const struct cal_rank *r, int ses
 static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double slope, double error,
 	struct cal_map *map, struct tkm_err *err)
 {
+	const struct node_source q = { run, r, slope, error };
 	struct cal_node *grown = realloc(map->node, (2 * r->sessions + 1) * sizeof(*grown));
 	const struct cal_map *master = &run->rank[run->master].map;
 	size_t k, before, after;
@@ -200,10 +210,9 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 		if (torn < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		}
-		rc = torn ? add_half(run, r, (int)k, 0, before, slope, error, map, err)
-			  : add_node(run, r, s, (int)k, slope, error, map, err);
+		rc = torn ? add_half(&q, (int)k, 0, before, map, err) : add_node(&q, s, (int)k, map, err);
 		if (rc == 0 && torn) {
-			rc = add_half(run, r, (int)k, after, s->n, slope, error, map, err);
+			rc = add_half(&q, (int)k, after, s->n, map, err);
 		} else if (rc == 0) {
 			cal_map_leave_out_same_tick(map, slope * cal_map_session_slope(master, master->piece[0].local));
 		}
