@@ -128,7 +128,7 @@ static void begin_maps(struct cal_job *j)
 	int i, r = j->rank.sync == CAL_SHARED ? j->rank.leader : j->link->rank;
 
 	for (i = 0; i < j->link->size; i++) {
-		cal_tie_begin(&j->tie[i], i == 0, j->hz[i], j->hz[0], lag_s(j, i), j->o.max_drift);
+		cal_offset_estimate_begin(&j->tie[i], i == 0, j->hz[i], j->hz[0], lag_s(j, i), j->o.max_drift);
 	}
 	cal_online_begin(&j->online,
 		&(struct cal_online_options){ .hz = j->hz[r],
@@ -236,7 +236,7 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	return 0;
 }
 
-/* The leader's point is that of all who share its clock: its own session, with nothing but the point. */
+/* Copies the leader's point to every rank that shares its clock. */
 static int hand_down(struct cal_job *j, struct cal_session *s, struct tkm_err *err)
 {
 	struct cal_link *l = j->link;
@@ -269,7 +269,7 @@ static struct cal_session identity(const struct cal_job *j, enum cal_session_kin
 /* Adds what this rank knows after the session to its map. */
 static int learn(struct cal_job *j, enum cal_session_kind kind, struct tkm_err *err)
 {
-	struct cal_tie *t = &j->tie[j->link->rank];
+	struct cal_offset_estimate *t = &j->tie[j->link->rank];
 	struct cal_session s = { .kind = kind };
 	const struct cal_session *own = j->rank.sessions ? &j->rank.session[j->rank.sessions - 1] : NULL;
 	const struct cal_map *m = &j->online.map;

@@ -47,8 +47,8 @@ struct cal_job {
 	unsigned char *exchanges; /* ranks that exchange messages */
 	struct cal_plan plan;
 	struct cal_online online;
-	struct cal_tie *tie; /* of every rank; this process knows its own */
-	double *hz;          /* of every rank's timer */
+	struct cal_offset_estimate *tie; /* of every rank; this process knows its own */
+	double *hz;                      /* of every rank's timer */
 	double *earlier; /* lowest and highest rate of every rank by learn_from, in the master's ticks per tick; 0: unknown */
 	int earlier_known;     /* rank 0: number of ranks with a known rate */
 	char earlier_why[300]; /* why there is none; "": there is */

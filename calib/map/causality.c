@@ -19,8 +19,8 @@ struct waiting {
 	struct cal_event e;
 	uint64_t before, after; /* of the same rank */
 	uint64_t other;         /* end of its message */
-	int parted;             /* the other end was handed back, with the stamp `others` */
-	int64_t others;
+	int other_returned;     /* the other end was handed back, with the stamp `other_stamp` */
+	int64_t other_stamp;
 	int64_t least, most, now;
 	uint32_t left; /* events that must come first */
 };
@@ -77,8 +77,8 @@ static int match_receive(struct cal_causality *c, uint64_t number)
 		w->other = end->event;
 		c->w[end->event - c->base].other = number;
 	} else {
-		w->parted = 1;
-		w->others = end->returned;
+		w->other_returned = 1;
+		w->other_stamp = end->returned;
 	}
 	tkm_table_remove(&c->ends, end);
 	return 0;
@@ -159,8 +159,8 @@ static void find_latest(struct cal_causality *c, size_t n)
 		}
 		if (received) {
 			w->most = min64(w->most, received->most);
-		} else if (w->parted && w->e.kind == CAL_EVENT_SENT) {
-			w->most = min64(w->most, w->others);
+		} else if (w->other_returned && w->e.kind == CAL_EVENT_SENT) {
+			w->most = min64(w->most, w->other_stamp);
 		}
 		w->most = max64(w->most, w->least);
 	}
@@ -176,8 +176,8 @@ static void move_stamps(struct cal_causality *c, size_t n)
 		struct waiting *sent = w->e.kind == CAL_EVENT_RECEIVED ? waiting_at(c, w->other) : NULL;
 		int64_t wanted = max64(w->e.stamp, before ? before->now : c->returned[w->e.rank]);
 
-		if (sent || (w->parted && w->e.kind == CAL_EVENT_RECEIVED)) {
-			wanted = max64(wanted, (sent ? sent->now : w->others) + c->latency);
+		if (sent || (w->other_returned && w->e.kind == CAL_EVENT_RECEIVED)) {
+			wanted = max64(wanted, (sent ? sent->now : w->other_stamp) + c->latency);
 		}
 		w->now = min64(wanted, w->most);
 	}
@@ -194,8 +194,8 @@ static void count_moved(struct cal_causality *c, const struct waiting *w)
 		c->stats.largest = shift;
 		c->stats.largest_band = w->e.band;
 	}
-	if (w->parted) {
-		c->stats.after += w->e.kind == CAL_EVENT_RECEIVED ? w->now < w->others : w->others < w->now;
+	if (w->other_returned) {
+		c->stats.after += w->e.kind == CAL_EVENT_RECEIVED ? w->now < w->other_stamp : w->other_stamp < w->now;
 	}
 }
 
@@ -205,11 +205,11 @@ static void part(struct cal_causality *c, const struct waiting *w)
 	struct waiting *other = waiting_at(c, w->other);
 	struct open_end *end;
 
-	if (other && !other->parted) {
-		other->parted = 1;
-		other->others = w->now;
+	if (other && !other->other_returned) {
+		other->other_returned = 1;
+		other->other_stamp = w->now;
 		other->other = none;
-	} else if (!w->parted && w->e.kind != CAL_EVENT_LOCAL && w->e.message) {
+	} else if (!w->other_returned && w->e.kind != CAL_EVENT_LOCAL && w->e.message) {
 		end = tkm_table_find(&c->ends, &w->e.message, sizeof(w->e.message));
 		if (end && end->event == c->base + (uint64_t)(w - c->w)) {
 			end->returned = w->now;

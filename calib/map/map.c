@@ -250,8 +250,8 @@ static struct band learned_cone(const struct cal_map *m, const struct cal_node *
 	return (struct band){ near.low + (double)beyond * r.low, near.high + (double)beyond * r.high };
 }
 
-/* After the last node, from what was learned, which is as true of the quarter of that time before it: so of nodes whose
- * intervals vary the narrowest ends count. */
+/* After the last node. The learned rate also holds for the last quarter of learned_for. So the band is the intersection of the
+ * cones of all nodes in that quarter. */
 static struct band after_last(
 	const struct cal_map *m, size_t part, const struct cal_node *last, ltick_t local, gtick_t at)
 {

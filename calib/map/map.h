@@ -150,10 +150,11 @@ void cal_walk_node(struct cal_walk *w, size_t node);
 /* Global time and bound of the next stamp; bound_s may be NULL. */
 gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s);
 
-/* The same where it is unknown what sessions there were between the stamps. A clock that was set back is seen to go back, unless
- * there is no stamp for as long; one that was set ahead is taken for that where the map's nodes leave no other way, else in the
- * middle. In between two nodes around a step the bound allows for both. With w->over set for each stamp, and nodes that know
- * their sessions, no stamp is put across a session that was over, or was not. */
+/* Global time and bound of the next stamp, where the sessions between the stamps are unknown.
+ * - A clock that was set back: the step is where the stamps go back, unless there is no stamp for that long.
+ * - A clock that was set ahead: the step is where the map's nodes leave no other place, else in the middle.
+ * - Between two nodes around a step the bound allows for both sides.
+ * With w->over set for each stamp, and nodes that know their sessions, a stamp stays on its side of each session. */
 gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s);
 
 /* The same for what the sessions measure: of a map with pairs the free clock beside this one, else as cal_map_at() and
@@ -175,10 +176,9 @@ int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope,
  * the pieces. In calib/map/steps.c. Returns 0, or -1 when memory runs out. */
 int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err);
 
-/* To be called after each node that was appended. One on the same tick of a coarse clock as the node before it, which it does not
- * contradict, says nothing new, and would look like a clock that stood: one of the two stays, a used one if there is one, else the
- * earlier. A clock that may be set may have been set in between, so what stays covers both. slope: global per local tick. In
- * calib/map/steps.c. */
+/* Call it after each appended node. Two nodes on one tick of a coarse clock look like a stopped clock. If they do not contradict each
+ * other, it keeps the used one, else the earlier. Of a clock that may be set, the node that stays covers both intervals. slope:
+ * global per local tick. In calib/map/steps.c. */
 void cal_map_leave_out_same_tick(struct cal_map *m, double slope);
 
 /* Appends the pieces of another map, which keeps its own. Returns 0, or -1 when memory runs out. */

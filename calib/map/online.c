@@ -203,8 +203,8 @@ static void online_points(const struct cal_online *o, size_t w, double more, str
 	}
 }
 
-/* How far the points are from the line in units of their sigma: of a few the farthest, of many what is usual, because
- * now and then one is far off. */
+/* How far the points are from the line in units of their sigma: the maximum of fewer than 6 residuals, else 1.48 times their
+ * median, which single outliers do not change. */
 static double typical_miss(const struct points *p, size_t w, const struct tkm_line *line)
 {
 	double off[MOST], most = 0;

@@ -131,12 +131,12 @@ int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *
 /* Where the cost is so much more than the least, it is as unlikely as 3.2 standard deviations. */
 static const double unlikely = 10;
 
-/* So many times the standard deviation that the largest likely walk gives, and so many times what the likeliest walk adds: where
- * a walk is seen it is often a regular swing, which goes on turning. doc/calibration.md, "Learned drift". */
+/* Safety factors on the predicted standard deviation, with the largest likely walk, and on what the likeliest walk adds: a
+ * walk is often a regular swing, which goes on turning. Chosen in doc/calibration.md, "Learned drift". */
 static const double margin = 1.5, walk_margin = 12;
 
-/* The walks that are tried, from a slope that changes by `most` between the two points that are closest; and by how much more than they
- * know the points may scatter. */
+/* The walks that are tried, from a slope that changes by `most` between the two closest points; and the factors by which the
+ * sigmas may be too small. */
 enum { WALKS = 36, WALK_STEP = 2, SCALES = 3, SCALE_STEP = 2 };
 
 /* Variance of the walk in a unit of x: the likeliest, and the largest that is not unlikely, with the scatter that goes best with it. */

@@ -187,11 +187,12 @@ int cal_timers_settle(struct cal_link *l, const char *own,
 
 int cal_counter_prove(struct cal_link *l, double budget_s, int *missing, struct tkm_err *err)
 {
-	int me = l->rank < 0 ? 0 : l->rank, proves = me == l->first_near, before = l->hurry, mine, i, rc;
+	int me = l->rank < 0 ? 0 : l->rank, proves = me == l->first_near, mine, i, rc;
+	enum cal_wait before = l->wait;
 	struct cal_blobs all;
 
 	/* a rank that waits sleeps at once, so that the proof has the cores to itself */
-	l->hurry = proves ? 1 : -1;
+	l->wait = proves ? CAL_WAIT_YIELD : CAL_WAIT_SLEEP;
 	mine = !proves || tmr_counter_is_proven(budget_s);
 	rc = cal_link_gather(l, &mine, sizeof(mine), &all, err);
 	*missing = -1;
@@ -201,6 +202,6 @@ int cal_counter_prove(struct cal_link *l, double budget_s, int *missing, struct 
 	}
 	cal_blobs_free(&all);
 	rc = rc < 0 ? rc : cal_link_bcast(l, missing, sizeof(*missing), err);
-	l->hurry = before;
+	l->wait = before;
 	return rc;
 }

@@ -85,7 +85,7 @@ static const char *text_at(const struct cal_blobs *all, int i, size_t *at)
 	return text;
 }
 
-static int sort_out(const struct cal_blobs *all, struct cal_place *place, struct tkm_err *err)
+static int decode_reports(const struct cal_blobs *all, struct cal_place *place, struct tkm_err *err)
 {
 	struct seen *seen = calloc((size_t)all->n, sizeof(*seen));
 	int i, rc = seen ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", all->n);
@@ -159,7 +159,7 @@ static int exchange_cards(struct cal_link *l, const struct card *mine, const cha
 	rc = cal_link_gather(l, data, size, &all, err);
 	free(data);
 	if (rc == 0 && l->rank <= 0) {
-		rc = sort_out(&all, place, err);
+		rc = decode_reports(&all, place, err);
 	}
 	cal_blobs_free(&all);
 	return rc < 0 ? rc : cal_link_bcast(l, place, (size_t)l->size * sizeof(*place), err);
@@ -186,18 +186,19 @@ static int run_card_round(struct cal_link *l, struct tmr_timer *t, double tick_s
 {
 	struct card mine = { .rank = l->rank < 0 ? 0 : l->rank, .asked = !t || proves, .within_s = NAN };
 	char clocks[KEY], machine[KEY];
-	int before = l->hurry, rc;
+	enum cal_wait before = l->wait;
+	int rc;
 	long units;
 
 	/* while a counter is proven, waiting ranks sleep at once, so that the proof has the cores to itself */
-	l->hurry = !t || t->scope != TMR_SCOPE_CORE || proves ? 1 : -1;
+	l->wait = !t || t->scope != TMR_SCOPE_CORE || proves ? CAL_WAIT_YIELD : CAL_WAIT_SLEEP;
 	units = describe_kernel(clocks, machine);
 	mine.units = units > 0 ? (int32_t)units : 1;
 	if (t && proves) {
 		mine.within_s = prove_here(t, tick_s, budget_s);
 	}
 	rc = exchange_cards(l, &mine, clocks, machine, t ? t->name : "", place, err);
-	l->hurry = before;
+	l->wait = before;
 	return rc;
 }
 

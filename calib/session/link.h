@@ -12,6 +12,10 @@
 
 struct cal_link_ops;
 
+/* How a process waits: its turn in spinning, then asleep; giving its core to others, then asleep, for short exchanges of all
+ * ranks; or asleep at once. */
+enum cal_wait { CAL_WAIT_SPIN, CAL_WAIT_YIELD, CAL_WAIT_SLEEP };
+
 struct cal_link {
 	const struct cal_link_ops *ops;
 	int rank; /* of this process; -1: all of them (simulation) */
@@ -26,8 +30,8 @@ struct cal_link {
 	unsigned epoch;         /* cal_link_new_epoch() */
 	void (*idle)(void *of); /* called now and then while this process waits asleep for others; NULL: nothing */
 	void *idle_of;
-	int hurry;  /* waiting processes: 1: yield the core, then sleep (short exchanges of all); -1: sleep at once */
-	int by_mpi; /* cal_link_ping() is cal_link_message(): to compare methods by the same messages */
+	enum cal_wait wait; /* how a process waits for a message */
+	int by_mpi;         /* cal_link_ping() is cal_link_message(): to compare methods by the same messages */
 };
 
 /* Begins a new epoch: messages of an earlier one, from processes that had been given up, are not taken for answers. All

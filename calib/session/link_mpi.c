@@ -165,7 +165,7 @@ static int wait_for_request(
 			}
 		} else if (waited >= spin_s) {
 			dozing = 1; /* one more check, while others signal already */
-		} else if (l->hurry > 0) {
+		} else if (l->wait == CAL_WAIT_YIELD) {
 			sched_yield();
 		}
 	}
@@ -178,7 +178,7 @@ static double turn_spin(const struct cal_link *l)
 	if (m->exchanging) {
 		return m->exchange_spin_s; /* after a sleep between two batches the core may be lost for milliseconds */
 	}
-	return l->hurry > 0 ? turn_spin_s : l->hurry < 0 ? 0 : m->turn_spin_s;
+	return l->wait == CAL_WAIT_YIELD ? turn_spin_s : l->wait == CAL_WAIT_SLEEP ? 0 : m->turn_spin_s;
 }
 
 /* Waits for timed messages spin, and nothing that takes time may follow them. */

@@ -19,7 +19,8 @@ struct cal_sync_options {
 	                          * a microsecond, and no warming up: for sessions in the middle of a job */
 	double pair_budget_s; /* CAL_SYNC_PAIRS: a pair makes no further batch that would end later, because in a
 	                          * tree others wait for it; 0: no limit */
-	struct cal_tie *tie;  /* of every rank, of which this process uses its own; NULL: none. CAL_SYNC_PAIRS: what
+	struct cal_offset_estimate
+		*tie; /* of every rank, of which this process uses its own; NULL: none. CAL_SYNC_PAIRS: what
 	                          * each rank knows about the master's clock after the session, without asking
 	                          * anybody (calib/tree/tie.h) */
 	struct cal_sync_report *report; /* NULL: a rank that does not answer is an error */

@@ -225,12 +225,12 @@ static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_
 /* What the master sends after a batch: its stamps, and the clock of all as far as it is known. */
 struct answer {
 	struct cal_sample sample[BATCH];
-	struct cal_tie tie;
+	struct cal_offset_estimate tie;
 };
 
 /* *tie: the master's, for the child. */
 static int measure_pair_burst(struct cal_link *l, int master, int child, const struct cal_sync_options *opt,
-	double deadline, struct cal_session *out, struct cal_tie *tie, struct tkm_err *err)
+	double deadline, struct cal_session *out, struct cal_offset_estimate *tie, struct tkm_err *err)
 {
 	struct progress p = { .best = { INFINITY, INFINITY },
 		.slope = opt->hz ? opt->hz[master] / opt->hz[child] : 1,
@@ -248,7 +248,7 @@ static int measure_pair_burst(struct cal_link *l, int master, int child, const s
 			return -1;
 		}
 		memcpy(answer.sample, mine, sizeof(mine));
-		answer.tie = opt->tie ? opt->tie[master] : (struct cal_tie){ .known = 0 };
+		answer.tie = opt->tie ? opt->tie[master] : (struct cal_offset_estimate){ .known = 0 };
 		if (cal_link_send(l, master, child, &answer, sizeof(answer), err) < 0) {
 			return -1;
 		}
@@ -292,7 +292,7 @@ static double warming(struct cal_link *l, int child, const struct cal_sync_optio
 static int exchange_pair_results(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt,
 	double deadline, double *last_exchange, struct cal_session *out, struct tkm_err *err)
 {
-	struct cal_tie tie = { .known = 0 };
+	struct cal_offset_estimate tie = { .known = 0 };
 	int rc = 0;
 
 	/* a sleeps where it will exchange messages, or it would wake up on the core of b, who wakes it */
@@ -307,7 +307,7 @@ static int exchange_pair_results(struct cal_link *l, const struct cal_pair *p, c
 	if (cal_link_is(l, p->a)) {
 		last_exchange[p->a] = cal_link_seconds_at(l, p->a);
 		if (opt->tie && out->n > 0 && tie.known) {
-			cal_tie_extend(&opt->tie[p->a], &tie, out);
+			cal_offset_estimate_extend(&opt->tie[p->a], &tie, out);
 		}
 	}
 	return rc;

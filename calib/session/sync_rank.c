@@ -42,7 +42,7 @@ static int store_sessions(
 {
 	const struct cal_session empty = { .kind = c->kind, .peer = c->master };
 	const struct cal_plan *plan = c->plan;
-	const struct cal_tie *tie = c->opt->tie;
+	const struct cal_offset_estimate *tie = c->opt->tie;
 	struct cal_link *l = c->link;
 	int star = plan->shape == CAL_SHAPE_STAR, r, rc = 0;
 	size_t i;
@@ -87,7 +87,7 @@ static int by_plan(const struct session_call *c, struct cal_rank *ranks, struct 
 		tree.pair_budget_s = cal_pair_budget_s;
 	}
 	for (r = 0; c->opt->tie && r < c->link->size; r++) {
-		cal_tie_renew(&c->opt->tie[r]);
+		cal_offset_estimate_renew(&c->opt->tie[r]);
 	}
 	if (!of_pair) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %zu pairs", plan->pairs);

@@ -18,11 +18,10 @@ void cal_test_assumptions(struct cal_run *run);
 /* Part of cal_solve() and of reading a file: hands the pairs of every rank to its map, and to those that share its clock. */
 int cal_attach_pairs(struct cal_run *run, struct tkm_err *err);
 
-/* What error to expect between the sessions that a map uses: an estimate from the others, the checks, by how far each is from the
- * map, its own scatter included. What all sessions have in common, as half of the difference between the two ways of a message, is not
- * in it. most_s is an upper limit: in 39 of 40 runs 99.9 % of all errors are below it. It is one of the checks if they are many enough for
- * that. Else it is extrapolated: what a normal distribution has whose median is as large as theirs may be in 39 of 40 runs, or the largest
- * check if that is more. */
+/* Estimates the error of a map between the sessions that it uses.
+ * - Input: the distance of each other session, a check, from the map. A constant error of all sessions (asymmetry) is not seen.
+ * - most_s: in 39 of 40 runs 99.9 % of all errors are below it. It is one of the checks, or with too few it is extrapolated.
+ * doc/calibration.md has the method. */
 struct cal_expected {
 	size_t checks;
 	double median_s, most_s; /* 99.9 %; NAN with fewer than 5 checks */

@@ -308,7 +308,7 @@ static void write_plot_script(
 	put_plot_setting(f, "tm_title", text);
 	put_plot_setting(f, "tm_verdict", cal_test_value_words(r->verdict.value));
 	put_plot_setting(f, "tm_reason", r->verdict.reasons ? r->verdict.reason[0].text : "");
-	put_plot_setting(f, "tm_latency", r->bursts ? cal_test_latency_words(r) : "");
+	put_plot_setting(f, "tm_latency", r->bursts ? cal_test_latency_words(r).text : "");
 	write_plot_steps(f, r);
 	put_plot_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
 	fprintf(f, "tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %u\n", r->ranks,

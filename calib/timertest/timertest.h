@@ -340,8 +340,12 @@ int cal_test_exit_status(enum cal_test_value v);
 
 /* Tests whether the latency of a burst is too short for the clock's steps. */
 int cal_test_below_resolution(const struct cal_test_result *r, const struct cal_test_burst *b);
+/* A short text by value: its .text is good until the end of the expression. */
+struct cal_test_words {
+	char text[32];
+};
 /* The latency of the run, as verdict and pictures say it: that of the burst with the largest offset. There are bursts. */
-const char *cal_test_latency_words(const struct cal_test_result *r);
+struct cal_test_words cal_test_latency_words(const struct cal_test_result *r);
 
 /* The greatest distance between the offset and an end of what is certain about it. */
 double cal_test_burst_bound(const struct cal_test_burst *b);

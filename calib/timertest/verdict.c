@@ -49,27 +49,25 @@ int cal_test_below_resolution(const struct cal_test_result *r, const struct cal_
 
 /* ---- words ---- */
 
-/* "12 ns". The text is good until the eighth call after this one. */
-static const char *in_words(double s)
+/* "12 ns", "unknown" */
+static struct cal_test_words in_words(double s)
 {
 	static const struct {
 		double scale;
 		const char *unit;
 	} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" }, { 1e9, "ns" } };
-	static char text[8][32];
-	static unsigned next;
-	char *buf = text[next++ % 8];
+	struct cal_test_words w = { "unknown" };
 	size_t i = 0;
 
 	if (!isfinite(s)) {
-		return "unknown";
+		return w;
 	}
 	while (i < 3 && fabs(s) * units[i].scale < 0.9995) { /* 0.9995 and more is printed as 1 */
 		i++;
 	}
-	snprintf(buf, sizeof(text[0]), "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale,
+	snprintf(w.text, sizeof(w.text), "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale,
 		units[i].unit);
-	return buf;
+	return w;
 }
 
 __attribute__((format(printf, 2, 3))) static void add_reason(struct cal_test_reason *why, const char *fmt, ...)
@@ -165,7 +163,7 @@ static enum cal_test_value judge_truth(const struct cal_test_result *r, struct c
 				"the assumed drift of %g ppm or wander of %g ppm does not hold for it; raise "
 				"--max-drift or --max-wander, "
 				"or synchronise more often (--timer-skip 0)",
-				i, in_words(t->worst_s), t->worst_at_s, in_words(t->bound_there_s),
+				i, in_words(t->worst_s).text, t->worst_at_s, in_words(t->bound_there_s).text,
 				r->run.max_drift * 1e6, r->run.max_wander * 1e6);
 			return CAL_TEST_VALUE_UNFIT;
 		}
@@ -200,8 +198,9 @@ static enum cal_test_value judge_checks(const struct cal_test_result *r, struct 
 					"wandered by more than the assumed %g ppm; synchronise more often "
 					"(--timer-skip 0) or raise --max-wander",
 					(double)n->global.v * r->run.period_s, i,
-					in_words(beyond_bound(c, n, r->run.period_s)),
-					in_words(cal_map_session_bound(&c->map, n->local)), c->map.max_wander * 1e6);
+					in_words(beyond_bound(c, n, r->run.period_s)).text,
+					in_words(cal_map_session_bound(&c->map, n->local)).text,
+					c->map.max_wander * 1e6);
 				return CAL_TEST_VALUE_UNFIT;
 			}
 		}
@@ -335,9 +334,9 @@ static enum cal_test_value judge_steps(const struct cal_test_result *r, struct c
 					"and %.3f s, limit %s: stamps in "
 					"between are only known to within the step; find out who sets the clock, or "
 					"take a clock that is never set",
-					i, now == CAL_TEST_VALUE_UNFIT ? "certainly" : "possibly", in_words(s->size_s),
-					(double)s->from_global.v * r->run.period_s,
-					(double)s->to_global.v * r->run.period_s, in_words(limit));
+					i, now == CAL_TEST_VALUE_UNFIT ? "certainly" : "possibly",
+					in_words(s->size_s).text, (double)s->from_global.v * r->run.period_s,
+					(double)s->to_global.v * r->run.period_s, in_words(limit).text);
 				found = now;
 			}
 		}
@@ -356,7 +355,7 @@ static enum cal_test_value judge_loops(const struct cal_test_result *r, struct c
 		"the exchanges of session %zu contradict each other by %s, limit 0 (rank %d and %d others): a clock "
 		"was set or stood during "
 		"the session; find out who sets the clock, or take a clock that is never set",
-		n->loop_session + 1, in_words(n->gap_s), n->loop.rank[0], n->loop.n - 1);
+		n->loop_session + 1, in_words(n->gap_s).text, n->loop.rank[0], n->loop.n - 1);
 	return CAL_TEST_VALUE_UNFIT;
 }
 
@@ -406,7 +405,7 @@ static enum cal_test_value judge_latency(const struct cal_test_result *r, struct
 				"ranks %d and %d share one core (processing unit %d of %.60s; latency %s): the "
 				"scheduler's switches were timed instead of "
 				"messages; give each rank a core of its own",
-				b->a, b->b, x->only_unit, x->env.host, in_words(b->latency_s));
+				b->a, b->b, x->only_unit, x->env.host, in_words(b->latency_s).text);
 			return CAL_TEST_VALUE_UNKNOWN;
 		}
 	}
@@ -415,7 +414,7 @@ static enum cal_test_value judge_latency(const struct cal_test_result *r, struct
 			"messages inside a machine usually take %s, limit %s: the ranks waited for a core, so the "
 			"offsets mean nothing; start no "
 			"more ranks than cores, on an idle machine",
-			in_words(within), in_words(longest_latency_within_s));
+			in_words(within).text, in_words(longest_latency_within_s).text);
 		return CAL_TEST_VALUE_UNKNOWN;
 	}
 	if (between > longest_latency_between_s) {
@@ -423,7 +422,7 @@ static enum cal_test_value judge_latency(const struct cal_test_result *r, struct
 			"messages between machines usually take %s, limit %s: the offsets are hardly known; use a "
 			"faster network, or wait until it is "
 			"idle",
-			in_words(between), in_words(longest_latency_between_s));
+			in_words(between).text, in_words(longest_latency_between_s).text);
 		return CAL_TEST_VALUE_UNKNOWN;
 	}
 	return CAL_TEST_VALUE_FIT;
@@ -440,7 +439,7 @@ static enum cal_test_value judge_tick(const struct cal_test_result *r, struct ca
 		add_reason(why,
 			"%s has an effective tick of %s, limit %s (half the latency): single messages cannot be timed; "
 			"%s",
-			name, in_words(tick), in_words(0.5 * latency), other_timer(r));
+			name, in_words(tick).text, in_words(0.5 * latency).text, other_timer(r));
 		return CAL_TEST_VALUE_UNFIT;
 	}
 	for (i = 0; i < r->ranks; i++) {
@@ -476,8 +475,8 @@ static enum cal_test_value judge_offset(const struct cal_test_result *r, struct 
 				"latency): messages may seem to arrive "
 				"before they were sent; synchronise more often (--timer-skip 0), use an idle machine, "
 				"or %s",
-				b->a, b->b, in_words(b->offset_s),
-				now == CAL_TEST_VALUE_UNFIT ? "certainly" : "possibly", in_words(limit),
+				b->a, b->b, in_words(b->offset_s).text,
+				now == CAL_TEST_VALUE_UNFIT ? "certainly" : "possibly", in_words(limit).text,
 				other_timer(r));
 			found = now;
 		}
@@ -539,11 +538,11 @@ static void apply_rules(const struct cal_test_result *r, struct cal_test_verdict
 	v->reason[0] = first;
 }
 
-const char *cal_test_latency_words(const struct cal_test_result *r)
+struct cal_test_words cal_test_latency_words(const struct cal_test_result *r)
 {
 	const struct cal_test_burst *w = &r->burst[r->worst];
 
-	return cal_test_below_resolution(r, w) ? "below resolution" : in_words(w->latency_s);
+	return cal_test_below_resolution(r, w) ? (struct cal_test_words){ "below resolution" } : in_words(w->latency_s);
 }
 
 /* The first half of the sentence: what was found for which timer. */
@@ -557,11 +556,11 @@ static size_t headline(const struct cal_test_result *r, char *buf, size_t size)
 	n = snprintf(buf, size, "%s is %s for tracing on %d rank%s: ", name, cal_test_value_words(r->verdict.value),
 		r->ranks, r->ranks == 1 ? "" : "s");
 	if (w) {
-		n += snprintf(buf + n, size - (size_t)n, "offset %s +- %s, latency %s", in_words(w->offset_s),
-			in_words(cal_test_burst_bound(w)), cal_test_latency_words(r));
+		n += snprintf(buf + n, size - (size_t)n, "offset %s +- %s, latency %s", in_words(w->offset_s).text,
+			in_words(cal_test_burst_bound(w)).text, cal_test_latency_words(r).text);
 	} else {
-		n += snprintf(buf + n, size - (size_t)n, "effective tick %s, %s per read", in_words(coarsest_tick(r)),
-			in_words(r->rank[0].quality.cost_s.median));
+		n += snprintf(buf + n, size - (size_t)n, "effective tick %s, %s per read",
+			in_words(coarsest_tick(r)).text, in_words(r->rank[0].quality.cost_s.median).text);
 	}
 	return (size_t)n;
 }

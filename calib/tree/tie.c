@@ -7,12 +7,12 @@
 
 #include "calib/map/fit.h"
 
-void cal_tie_begin(
-	struct cal_tie *t, int master, double hz, double master_hz, double effective_tick_s, double max_drift)
+void cal_offset_estimate_begin(struct cal_offset_estimate *t, int master, double hz, double master_hz,
+	double effective_tick_s, double max_drift)
 {
 	double ticks = effective_tick_s * hz;
 
-	*t = (struct cal_tie){ .known = master,
+	*t = (struct cal_offset_estimate){ .known = master,
 		.hz = hz,
 		.master_hz = master_hz,
 		.tick = isfinite(ticks) && ticks >= 1 ? ticks : 1,
@@ -21,7 +21,7 @@ void cal_tie_begin(
 		.error = master ? 0 : 2 * max_drift };
 }
 
-void cal_tie_renew(struct cal_tie *t)
+void cal_offset_estimate_renew(struct cal_offset_estimate *t)
 {
 	t->known = t->error == 0;
 	t->hops = 0;
@@ -29,7 +29,7 @@ void cal_tie_renew(struct cal_tie *t)
 }
 
 /* The other rank's ticks per tick of this one, by what is known of both, or of any two clocks. */
-static double slope_to(const struct cal_tie *t, const struct cal_tie *of, double *error)
+static double slope_to(const struct cal_offset_estimate *t, const struct cal_offset_estimate *of, double *error)
 {
 	double believed = 2 * t->max_drift;
 
@@ -41,7 +41,8 @@ static double slope_to(const struct cal_tie *t, const struct cal_tie *of, double
 	return of->hz / t->hz;
 }
 
-void cal_tie_extend(struct cal_tie *t, const struct cal_tie *of, const struct cal_session *s)
+void cal_offset_estimate_extend(
+	struct cal_offset_estimate *t, const struct cal_offset_estimate *of, const struct cal_session *s)
 {
 	double error, slope = slope_to(t, of, &error), away, reach, wide, low, high, value, whole;
 	struct cal_point p, from;

@@ -5,10 +5,9 @@
 
 #include "calib/map/sample.h"
 
-/* What a rank knows by itself about the master's clock: in a tree every pair hands it on, from those that know to those
- * that do not yet. It comes from the sums along one path, while cal_net_solve() uses all paths; but it is available at
- * once. */
-struct cal_tie {
+/* What a rank knows about the master's clock during a session; passed down the tree. It comes from the sums along one path;
+ * cal_net_solve() uses all paths, but later. */
+struct cal_offset_estimate {
 	int known; /* 0: `point` is not */
 	int hops;  /* exchanges between this rank and the master */
 	double hz; /* nominal ticks per second of this rank's timer, and of the master's */
@@ -22,13 +21,14 @@ struct cal_tie {
 
 /* Before the first session: nothing is known. r's timer has hz, effective_tick_s (NAN: one tick). For the master
  * itself master is 1. */
-void cal_tie_begin(
-	struct cal_tie *t, int master, double hz, double master_hz, double effective_tick_s, double max_drift);
+void cal_offset_estimate_begin(struct cal_offset_estimate *t, int master, double hz, double master_hz,
+	double effective_tick_s, double max_drift);
 
 /* Before each further session: the point is forgotten, and what is known of the rate stays. */
-void cal_tie_renew(struct cal_tie *t);
+void cal_offset_estimate_renew(struct cal_offset_estimate *t);
 
 /* An exchange s with a rank whose tie is `of`: *t becomes known, or known better, if that is narrower. */
-void cal_tie_extend(struct cal_tie *t, const struct cal_tie *of, const struct cal_session *s);
+void cal_offset_estimate_extend(
+	struct cal_offset_estimate *t, const struct cal_offset_estimate *of, const struct cal_session *s);
 
 #endif

@@ -23,7 +23,7 @@ struct sim {
 	struct cal_plan plan;
 	struct cal_run run;
 	struct cal_online *online;
-	struct cal_tie *tie;
+	struct cal_offset_estimate *tie;
 	unsigned char *exchanges;
 	double *hz, *bound, *error;
 	int n;
@@ -65,7 +65,7 @@ static int begin(struct sim *s, enum cal_shape shape, struct tkm_err *err)
 		member[i] = r->rank = i;
 		r->nominal_hz = s->hz[i] = cal_link_sim_clock(s->link, i)->hz;
 		r->effective_tick_s = 1 / s->hz[i];
-		cal_tie_begin(&s->tie[i], i == 0, s->hz[i], s->hz[0], r->effective_tick_s, s->o->max_drift);
+		cal_offset_estimate_begin(&s->tie[i], i == 0, s->hz[i], s->hz[0], r->effective_tick_s, s->o->max_drift);
 		cal_online_begin(&s->online[i],
 			&(struct cal_online_options){ .hz = s->hz[i],
 				.master_hz = s->hz[0],
@@ -98,7 +98,7 @@ static int learn(struct sim *s, struct tkm_err *err)
 	for (i = 1; i < s->n; i++) {
 		struct cal_rank *r = &s->run.rank[i];
 		const struct cal_map *m = &s->online[i].map;
-		struct cal_tie *t = &s->tie[i];
+		struct cal_offset_estimate *t = &s->tie[i];
 		double ticks = m->period_s * s->hz[0], found, error;
 
 		if (r->sessions == 0 || cal_online_add(&s->online[i], &r->session[r->sessions - 1], err) < 0) {
@@ -136,7 +136,7 @@ static void summarise(struct sim *s, struct cs_quality *q, long n, double square
 	q->error_rms_s = points ? sqrt(squares / (double)points) : NAN;
 }
 
-/* The error of what each rank knows by itself (its struct cal_tie), at the instant of that point. */
+/* The error of what each rank knows by itself (its struct cal_offset_estimate), at the instant of that point. */
 static void judge_online(struct sim *s)
 {
 	struct cs_quality *q = &s->row->online;

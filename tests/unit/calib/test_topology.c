@@ -385,7 +385,7 @@ struct scene {
 struct outcome {
 	struct cal_link *link;
 	struct cal_run run;
-	struct cal_tie *tie;
+	struct cal_offset_estimate *tie;
 	struct cal_sync_report report;
 	int64_t from, to;
 	double longest_s; /* session */
@@ -408,7 +408,7 @@ static void run_begin(struct outcome *o, int n)
 		r->rank = i;
 		r->nominal_hz = cal_link_sim_clock(o->link, i)->hz;
 		r->effective_tick_s = 1 / r->nominal_hz;
-		cal_tie_begin(
+		cal_offset_estimate_begin(
 			&o->tie[i], i == 0, r->nominal_hz, o->run.rank[0].nominal_hz, r->effective_tick_s, 500e-6);
 	}
 }
