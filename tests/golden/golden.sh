@@ -78,7 +78,7 @@ for f in "$golden"/single/*.avt; do
 	verdict "$name prints what it should"
 	agree "$name" "$golden/single/$name.single.stf" 0
 done
-tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/coll.stf"
+from_text "$src/tests/cli/stftool/coll.avt" "$dir/coll.stf"
 # an anchored trace has anchors for components of any size, as traces had before December 2026
 for t in "$golden/every-little.stf" "$golden/every-big.stf" "$golden/anchored-little.stf" "$golden/plain-little.stf" \
 	"$golden/plain-big.stf" "$rich" "$dir/coll.stf" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
@@ -87,7 +87,7 @@ done
 if python_is_there; then
 	for kind in late mixed; do
 		PYTHONDONTWRITEBYTECODE=1 "$PYTHON3" "$golden/make_golden.py" --$kind >"$dir/$kind.avt"
-		tool "$dir/$kind.avt" --convert "$dir/$kind.stf" && tool "$dir/$kind.stf" --verify
+		from_text "$dir/$kind.avt" "$dir/$kind.stf" && tool "$dir/$kind.stf" --verify
 		expect_status 0
 		expect_line ' 0 faults$' "$dir/err"
 		verdict "--verify finds the histories of many anchors right: $kind"
@@ -97,7 +97,8 @@ if python_is_there; then
 	for kind in SCL '' .; do
 		awk -v kind="$kind" '!/^[0-9]/ || / LEAVE / || (/ ENTER / &&
 			(kind ? $0 ~ kind : !/ SCL /))' "$dir/mixed.avt" | sed '/ LEAVE /s/ SCL .*//' >"$dir/calls.avt"
-		expect tool "$dir/calls.avt" --convert "$dir/calls.stf" --force --compress-trace 1
+		expect from_text "$dir/calls.avt" "$dir/plain.stf"
+		expect tool "$dir/plain.stf" --convert "$dir/calls.stf" --force --compress-trace 1
 		expect [ -e "$dir/calls.stf.f.0.zst" ]
 		verdict "calls alone, compressed: ENTER '$kind'"
 		agree "calls alone: ENTER '$kind'" "$dir/calls.stf" 0

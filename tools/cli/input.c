@@ -17,10 +17,6 @@ int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned fl
 	memset(t, 0, sizeof(*t));
 	t->path = o->input;
 	t->format = stt_input_format(o->input);
-	if (t->format == STT_ASCII) {
-		stt_fault(o, "%s is text; %s --convert T.stf makes a trace of it", o->input, o->program);
-		return -1;
-	}
 	/* --verify reports the faults of each record, damaged or not */
 	t->r = stf_reader_open(o->input, flags | (o->verify ? 0 : STF_READ_VERIFY), &e);
 	if (!t->r) {

@@ -228,7 +228,9 @@ static int copy_declarations(struct copy *c)
 	return rc == 0 ? copy_infos(c) : rc;
 }
 
-struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum stt_format format,
+/* Begins to write the trace `to` as STT_STF or STT_SINGLE ("-": to standard output), with the options of o. NULL:
+ * *e. */
+static struct stf_writer *create_copy(const struct stt_options *o, const char *to, enum stt_format format,
 	struct stf_writer_options *opt, struct stf_err *e)
 {
 	const char *where = getenv("TMPDIR");
@@ -284,7 +286,7 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 	if (stf_reader_is_big_endian(c->t->r)) {
 		stt_say(c->o, 1, "%s is big-endian, what is written is little-endian", c->t->path);
 	}
-	c->w = stt_create(c->o, to, format, &opt, &e);
+	c->w = create_copy(c->o, to, format, &opt, &e);
 	if (!c->w) {
 		return stt_stf_fault(c->o, &e);
 	}
@@ -434,13 +436,9 @@ int stt_convert(const struct stt_options *o, const char *to)
 		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
 	}
 	if (f) {
-		rc = stt_input_format(o->input) == STT_ASCII ? stt_export_part(o, f, to, stt_convert)
-							     : stt_export(o, f, to);
+		rc = stt_export(o, f, to);
 	} else if (from) {
 		rc = stt_import(o, from, to, format == STT_SINGLE);
-	} else if (stt_input_format(o->input) == STT_ASCII) {
-		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input)
-					 : vtf_to_stf(o, o->input, to, format);
 	} else if (format == STT_ASCII) {
 		rc = print_trace(o, NULL, to);
 	} else if (o->compress_trace >= 0 || o->procs_per_file > 0 || (damaged = is_damaged(o)) > 0) {

@@ -18,25 +18,45 @@ static int damage(void *user, size_t i, char *text, size_t size)
 	return stt_damage_text(user, i, text, size);
 }
 
-int stt_foreign_input(const struct stt_options *o, const struct xch_format **f)
+static int refuse_ascii_input(const struct stt_options *o)
+{
+	stt_usage(o, "%s: the ASCII format is written but not read; give the trace that this text was made of", o->input);
+	return -1;
+}
+
+static int find_input_format(const struct stt_options *o, const struct xch_format **f)
 {
 	char names[400];
 
-	*f = NULL;
-	if (o->input_format) {
-		if (!strcasecmp(o->input_format, "STF") || !strcasecmp(o->input_format, "SINGLESTF") ||
-			!strcasecmp(o->input_format, "STFSINGLE") || !strcasecmp(o->input_format, "ASCII")) {
-			return 0;
-		}
-		*f = xch_by_name(o->input_format);
-		if (!*f || (!(*f)->read && !(*f)->missing)) {
-			stt_usage(o, "--input-format: '%s' is none of STF, SINGLESTF, ASCII, %s", o->input_format,
-				xch_names(1, names, sizeof(names)));
-			return -1;
-		}
+	if (!strcasecmp(o->input_format, "STF") || !strcasecmp(o->input_format, "SINGLESTF") ||
+		!strcasecmp(o->input_format, "STFSINGLE")) {
 		return 0;
 	}
-	if (stt_input_format(o->input) != STT_SINGLE) {
+	if (!strcasecmp(o->input_format, "ASCII")) {
+		return refuse_ascii_input(o);
+	}
+	*f = xch_by_name(o->input_format);
+	if (!*f || (!(*f)->read && !(*f)->missing)) {
+		stt_usage(o, "--input-format: '%s' is none of STF, SINGLESTF, %s", o->input_format,
+			xch_names(1, names, sizeof(names)));
+		return -1;
+	}
+	return 0;
+}
+
+int stt_foreign_input(const struct stt_options *o, const struct xch_format **f)
+{
+	enum stt_format format;
+
+	*f = NULL;
+	if (o->input_format) {
+		return find_input_format(o, f);
+	}
+	format = stt_input_format(o->input);
+	if (format == STT_ASCII) {
+		return refuse_ascii_input(o);
+	}
+	if (format != STT_SINGLE) {
 		*f = xch_by_content(o->input);
 	}
 	return 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces as text (doc/vtf-ascii.md): one record per line, with keywords and values. The printer and the parser
- * use the same table of forms. */
+/* Traces as text (doc/vtf-ascii.md): one record per line, with keywords and values. */
 #ifndef TOOLS_VTF_VTF_H
 #define TOOLS_VTF_VTF_H
 
@@ -24,16 +23,11 @@ struct vtf_form {
 /* The form of a record. NULL for records without a line of their own: files, anchors, and strings, which are
  * written where they are used. */
 const struct vtf_form *vtf_form(unsigned layout_id);
-/* The id of the first class whose lines begin with this keyword; 0: none. */
-unsigned vtf_class(const char *head);
 
 /* Classes of declarations, each after the classes that it refers to; ends with 0. */
 extern const unsigned char vtf_declarations[];
 
 /* Prints the trace, or the part that `req` selects (NULL: all). Prints faults. Returns an exit status. */
 int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f);
-
-/* Reads text and writes the trace `to` as STT_STF or STT_SINGLE. Returns an exit status. */
-int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, enum stt_format format);
 
 #endif

@@ -162,17 +162,3 @@ const struct vtf_form *vtf_form(unsigned layout_id)
 	}
 	return layout_id < STF_ID_END && compiled[layout_id].head ? &compiled[layout_id] : NULL;
 }
-
-unsigned vtf_class(const char *head)
-{
-	unsigned id;
-
-	for (id = 1; id < STF_ID_END; id++) {
-		const struct vtf_form *f = vtf_form(id);
-
-		if (f && !strcmp(f->head, head)) {
-			return id;
-		}
-	}
-	return 0;
-}

@@ -74,8 +74,7 @@ awk -v n=10000 'BEGIN {
 'LOWER 0 UPPER 0"
 	for (t = 0; t < 10; t++) for (i = 1; i <= n; i++) print 1000000 * t + i, "SAMP CPU", i, "DEF 1 UINT 8", t * i
 }' >"$dir/files.avt"
-"$build/stftool" "$dir/files.avt" --convert "$dir/files.stf" --stf-procs-per-file 1 2>"$dir/err" ||
-	{ cat "$dir/err" >&2; exit 1; }
+"$build/tests/cli/lib/text_stf" "$dir/files.avt" "$dir/files.stf" 1 2>"$dir/err" || { cat "$dir/err" >&2; exit 1; }
 for ((i = 0; i < runs; i++)); do
 	{ time "$build/stftool" "$dir/files.stf" --verify 2>"$dir/err"; } 2>"$dir/time" ||
 		{ cat "$dir/err" >&2; exit 1; }
@@ -93,7 +92,7 @@ awk -v n=10000 'BEGIN {
 	for (t = 1; t <= 199; t++) for (i = 0; i < n; i++) printf "%.0f SAMP CPU %d DEF 1 UINT 8 %d\n", 50000000 * t '\
 '+ i, 65536 * i + 1, t * i
 }' >"$dir/threads.avt"
-"$build/stftool" "$dir/threads.avt" --convert "$dir/threads.stf" 2>"$dir/err" || { cat "$dir/err" >&2; exit 1; }
+"$build/tests/cli/lib/text_stf" "$dir/threads.avt" "$dir/threads.stf" 2>"$dir/err" || { cat "$dir/err" >&2; exit 1; }
 du -sbc "$dir"/threads.stf.*.anc | tail -n 1 >"$dir/size"
 du -sbc "$dir"/threads.stf.[cf].0 | tail -n 1 >>"$dir/size"
 awk '{ s[NR] = $1 } END { print s[1] / s[2] }' "$dir/size" >"$dir/stf.anchors.threads"

@@ -19,7 +19,7 @@ cp "$top/tests/ci/readers/readers.mjs" .
 build=${BUILD:-}
 if [ -z "$build" ]; then
 	configured "readers"
-	step "readers: make" make -j"$jobs" all tests/cli/lib/make_stf
+	step "readers: make" make -j"$jobs" all tests/cli/lib/make_stf tests/cli/lib/text_stf
 	build=$work/build
 	cd "$work" || exit 99
 fi
@@ -42,7 +42,7 @@ if [ "$samples" -le 1000000 ]; then
 	step "hyparquet: the same" compare t.stf node readers.mjs hyparquet t.parquet
 fi
 python3 -B "$top/tests/cli/exchange/four_ranks.py" >four.avt
-step "a trace of four ranks" "$build/stftool" four.avt --convert four.stf
+step "a trace of four ranks" "$build/tests/cli/lib/text_stf" four.avt four.stf
 step "as Parquet" "$build/stftool" four.stf --convert four.parquet
 step "DuckDB: four ranks" compare four.stf node readers.mjs duckdb four.parquet
 step "hyparquet: four ranks" compare four.stf node readers.mjs hyparquet four.parquet

@@ -9,13 +9,14 @@ need python3
 build=${BUILD:-}
 if [ -z "$build" ]; then
 	configured "readers of Debian"
-	step "readers of Debian: make" make -j"$jobs" stftool
+	step "readers of Debian: make" make -j"$jobs" stftool tests/cli/lib/text_stf
 	build=$work/build
 fi
 cd "$work" || exit 99
 python3 -B "$top/tests/cli/exchange/four_ranks.py" >four.avt
+step "a trace of four ranks" "$build/tests/cli/lib/text_stf" four.avt four.stf
 for f in otf otf2 paje; do
-	step "as $f" "$build/stftool" four.avt --convert "four.$f"
+	step "as $f" "$build/stftool" four.stf --convert "four.$f"
 done
 has() { command -v "$1" >/dev/null || { echo "SKIPPED: no $1"; return 1; }; }
 
@@ -57,7 +58,8 @@ if has vite; then
 -q 'nöde-2' four.$f.svg"
 	done	# it crashes with any archive that has instances of metrics, which counters of nodes are
 	sed '/ SAMP CPU 21474836/d' four.avt >threads.avt
-	step "as otf2, of threads alone" "$build/stftool" threads.avt --convert threads.otf2
+	step "a trace of threads alone" "$build/tests/cli/lib/text_stf" threads.avt threads.stf
+	step "as otf2, of threads alone" "$build/stftool" threads.stf --convert threads.otf2
 	step "ViTE draws threads.otf2" \
 		sh -c "vite -f threads.otf2 -e threads.svg >vite.log 2>&1 && grep -Eq '(^| )0 errors' vite.log"
 	for name in 'node one' 'nöde-2' 'Process 0' 'Process 3' 'thread 0' 'wörker'; do

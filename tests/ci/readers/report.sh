@@ -107,7 +107,7 @@ bad='</script><script>alert(1)</script><img src=x onerror=alert(2)>\"&\x1b'
 		done
 	done
 } >names.avt
-step "hostile names" "$build/stftool" names.avt --convert names.stf
+step "hostile names" "$build/tests/cli/lib/text_stf" names.avt names.stf
 step "report of hostile names" "$build/vtreport" names.stf
 look "hostile names in a browser" names.html names
 : >names.stf.c.0

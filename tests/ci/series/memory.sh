@@ -42,7 +42,7 @@ for f in $formats; do
 	*) measure "to $f" t.stf "$build/stftool" t.stf --convert "x$f" ;;
 	esac
 	case $f in
-	.csv | .otf2 | .otf | .lttng | .avt) measure "from $f" x "$build/stftool" "x$f" --convert back.stf ;;
+	.csv | .otf2 | .otf | .lttng) measure "from $f" x "$build/stftool" "x$f" --convert back.stf ;;
 	esac
 	rm -rf x x.* back.*
 	if [ "$f" = .csv ]; then

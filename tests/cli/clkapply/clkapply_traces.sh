@@ -9,7 +9,7 @@ mkdir "$at"
 sed -n "/^cat >.*m.clk/,/^END/p" "$src/tests/cli/clkapply/clkapply.sh" | sed '1d;$d' >"$at/m.clk"
 truth() { "$python" -B "$src/tests/cli/clkapply/clkapply_traces.py" "$@" >"$dir/diff" 2>&1; }
 truth make "$at/raw.avt"
-tool "$at/raw.avt" --convert "$at/raw.stf"
+from_text "$at/raw.avt" "$at/raw.stf"
 ok "a trace with stamps of two clocks" "$status"
 
 apply() # apply ARGUMENTS: sets status, and bound as it is printed

@@ -94,7 +94,8 @@ DEFCPU 2 HOST "h2" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
 6000000006 SAMP CPU 65538 DEF 6 UINT 8 107
 END
 sed -i 's/ UNIT "say ""x"""/ UNIT "say \\"x\\""/' "$dir/plain.avt"
-tool "$dir/plain.avt" --convert "$dir/p.csv"
+from_text "$dir/plain.avt" "$dir/plain.stf"
+tool "$dir/plain.stf" --convert "$dir/p.csv"
 # shellcheck disable=SC2016
 [ "$status" -eq 0 ] && cat >"$dir/want" <<'END'
 time,bound,host,rank,thread,counter,value,unit
@@ -109,7 +110,7 @@ time,bound,host,rank,thread,counter,value,unit
 END
 (head -n 1 "$dir/p.csv" && tail -n +2 "$dir/p.csv" | sort) | diff "$dir/want" - >"$dir/diff"
 ok "CSV: times, hosts, ranks, threads, names, values and units are those of the trace" $?
-tool "$dir/plain.avt" --convert "$dir/w.csv" --layout wide
+tool "$dir/plain.stf" --convert "$dir/w.csv" --layout wide
 cat >"$dir/want" <<'END'
 time,bound,host,rank,thread,"P,Q:ins [B]","P,Q:load","P,Q:low [say ""x""]"
 0.000000005,,h1,0,0,1000,0.1,
@@ -121,11 +122,12 @@ END
 diff "$dir/want" "$dir/w.csv" >"$dir/diff"
 ok "wide: a column for each counter, with its unit; empty where there is no sample" $?
 echo '7000000006 SAMP CPU 65538 DEF 7 FLOAT 8 2.5' | cat "$dir/plain.avt" - >"$dir/apart.avt"
-tool "$dir/apart.avt" --convert "$dir/apart.csv" --layout wide
+from_text "$dir/apart.avt" "$dir/apart.stf"
+tool "$dir/apart.stf" --convert "$dir/apart.csv" --layout wide
 printf '6.000000006,,h2,1,1,107,,\n7.000000006,,h2,1,1,,2.5,\n' >"$dir/want"
 tail -n 2 "$dir/apart.csv" | diff "$dir/want" - >"$dir/diff"
 ok "wide: another time is another line, also of a counter whose cell is empty" $?
-tool "$dir/plain.avt" --convert "$dir/r.csv" --rate
+tool "$dir/plain.stf" --convert "$dir/r.csv" --rate
 expect_line '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv"
 expect_lines 2 'P,Q:ins' "$dir/r.csv"
 expect_line '"P,Q:load",0.1,$' "$dir/r.csv"
@@ -135,7 +137,6 @@ expect_status 0
 expect_line 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' \
 	"$dir/err"
 verdict "what CSV cannot hold is reported, with its number"
-tool "$dir/plain.avt" --convert "$dir/plain.stf"
 tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
 "$build/stftool" "$dir/plain.stf" --dump --request 0:0 | grep -o ' DEF [0-9]* [A-Z]* 8 ' | wc -l >"$dir/want"
 expect [ "$(cat "$dir/want")" -gt 0 ]
@@ -154,7 +155,8 @@ sed \
 	'/^DEFCPU 1 /i DEFCLASS 9 "clock-bound" SELF "clock-bound" PARENT 0\nINFO CLASS 9 TEXT "process 0 5 1e-06 '\
 '2000000000 2.5e-06"\nINFO CLASS 9 TEXT "process 1 0 unknown 3000000000 4e-06"' \
 	"$dir/plain.avt" >"$dir/bound.avt"
-tool "$dir/bound.avt" --convert "$dir/b.csv"
+from_text "$dir/bound.avt" "$dir/bound.stf"
+tool "$dir/bound.stf" --convert "$dir/b.csv"
 tail -n +2 "$dir/b.csv" | cut -d, -f1,2 | sort -u >"$dir/out"
 cat >"$dir/want" <<'END'
 0.000000005,1e-06
@@ -189,7 +191,7 @@ expect_status 0
 expect_same "$dir/rich.csv" "$dir/again.csv"
 expect tool "$dir/table.otf2" --input-format JSONL --dump
 expect_status 2
-expect_line "'JSONL' is none of STF, SINGLESTF, ASCII, CSV" "$dir/err"
+expect_line "'JSONL' is none of STF, SINGLESTF, CSV" "$dir/err"
 verdict "--input-format wins over the suffix, and names formats that are read"
 # what is refused, each with its line
 bad_csv() # bad_csv LINE TEXT: standard input is the file
@@ -215,7 +217,7 @@ if ! command -v "${PYTHON3:-python3}" >/dev/null; then
 	skip "JSON" "no python3"
 else
 	for x in jsonl chrome.json speedscope.json; do
-		tool "$rich" --convert "$dir/rich.$x" && tool "$dir/bound.avt" --convert "$dir/b.$x"
+		tool "$rich" --convert "$dir/rich.$x" && tool "$dir/bound.stf" --convert "$dir/b.$x"
 	done
 	cat >"$dir/read.py" <<'END'
 import csv, json, sys
@@ -286,7 +288,7 @@ if ! has_format OTF2; then
 elif ! command -v otf2-print >/dev/null; then
 	skip "OTF2" "otf2-print is not here (Debian: otf2-tools)"
 else
-	tool "$dir/bound.avt" --convert "$dir/b.otf2"
+	tool "$dir/bound.stf" --convert "$dir/b.otf2"
 	otf2-print "$dir/b.otf2" >"$dir/print" 2>"$dir/warn"
 	otf2_samples "$dir/print" >"$dir/got"
 	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t);
@@ -313,7 +315,8 @@ END
 	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | expect diff - "$dir/got" >"$dir/diff"
 	expect_empty "$dir/warn"
 	verdict "OTF2: functions and messages, names with quotes, line ends and UTF-8"
-	tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/c.otf2"
+	from_text "$src/tests/cli/stftool/coll.avt" "$dir/coll.stf"
+	tool "$dir/coll.stf" --convert "$dir/c.otf2"
 	otf2-print "$dir/c.otf2" 2>"$dir/warn" | sed -n 's/^MPI_COLLECTIVE_END  *//p' | tr -s ' ' | sort >"$dir/got"
 	cat >"$dir/want" <<'END'
 0 110 Operation: BARRIER, Communicator: "world" <0>, Root: NONE, Sent: 0, Received: 0
@@ -331,10 +334,10 @@ END
 	expect_same "$dir/want" "$dir/got"
 	expect_empty "$dir/warn"
 	verdict "OTF2: collective operations, each member at its time, with root and bytes"
-	tool "$dir/bound.avt" --convert "$dir/b.otf2"
+	tool "$dir/bound.stf" --convert "$dir/b.otf2"
 	expect_status 1
 	expect mkdir "$dir/moved"
-	expect tool "$dir/plain.avt" --convert "$dir/b.otf2" --force
+	expect tool "$dir/plain.stf" --convert "$dir/b.otf2" --force
 	expect otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
 	expect_no_line CLOCK_OFFSET "$dir/out"
 	expect_not ls -d "$dir"/b.otf2.* >/dev/null 2>&1
@@ -416,10 +419,10 @@ END
 	expect tool "$dir/b.otf2" --convert "$dir/back.stf"
 	expect tool "$dir/back.stf" --verify
 	expect tool "$dir/back.stf" --convert "$dir/back.csv"
-	expect tool "$dir/plain.avt" --convert "$dir/p.csv" --force
+	expect tool "$dir/plain.stf" --convert "$dir/p.csv" --force
 	expect_same "$dir/p.csv" "$dir/back.csv"
 	verdict "OTF2 and back: each sample, name and unit, to the last digit"
-	expect tool "$dir/bound.avt" --convert "$dir/bound.otf2"
+	expect tool "$dir/bound.stf" --convert "$dir/bound.otf2"
 	expect tool "$dir/bound.otf2" --convert "$dir/back.csv" --force
 	expect_same "$dir/b.csv" "$dir/back.csv"
 	verdict "OTF2 and back: the bound; any input can be converted to any output"
@@ -441,7 +444,7 @@ END
 'CPU 60 FUNCTION 1\n20 LEAVE CPU 60" }' >"$dir/idle.avt"
 	sed '/^[12]0 /d' "$dir/idle.avt" >"$dir/none.avt"
 	for name in idle none; do
-		expect tool "$dir/$name.avt" --convert "$dir/$name.stf"
+		expect from_text "$dir/$name.avt" "$dir/$name.stf"
 		expect tool "$dir/$name.stf" --convert "$dir/$name.otf2"
 		MALLOC_PERTURB_=165 expect "$build/stftool" "$dir/$name.otf2" --dump >"$dir/out" 2>"$dir/err"
 		"$build/stftool" "$dir/$name.stf" --dump | expect grep '^NCPUS\|^[0-9]' >"$dir/want"
@@ -595,7 +598,7 @@ if ! has_format OTF2 || ! command -v "${PYTHON3:-python3}" >/dev/null; then
 	skip "OTF2 of 605 threads" "this build has no otf2, or there is no python3"
 else
 	expect many_threads >"$dir/605.avt"
-	expect tool "$dir/605.avt" --convert "$dir/605.stf"
+	expect from_text "$dir/605.avt" "$dir/605.stf"
 	expect tool "$dir/605.stf" --convert "$dir/605.otf2"
 	expect tool "$dir/605.otf2" --convert "$dir/605b.stf"
 	expect tool "$dir/605b.stf" --verify
@@ -627,7 +630,7 @@ awk 'BEGIN {
 	}
 	for (i = 0; i < 600; i++) print 900000 + i, "LEAVE CPU", 65536 * i + 2
 }' >"$dir/wide.avt"
-tool "$dir/wide.avt" --convert "$dir/wide.stf"
+from_text "$dir/wide.avt" "$dir/wide.stf"
 # shellcheck disable=SC3045
 limited() # limited KB ARGUMENTS...: stftool with so much memory of its own
 {

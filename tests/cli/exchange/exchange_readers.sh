@@ -12,7 +12,7 @@ for p in "$python" /usr/bin/python3; do
 	fi
 done
 
-"$python" -B "$src/tests/cli/exchange/four_ranks.py" >"$dir/four.avt" && tool "$dir/four.avt" --convert "$dir/four.stf"
+"$python" -B "$src/tests/cli/exchange/four_ranks.py" >"$dir/four.avt" && from_text "$dir/four.avt" "$dir/four.stf"
 ok "a trace of four ranks with everything" "$status"
 
 reads() # reads FORMAT NAME
@@ -151,7 +151,7 @@ look() # look FORMAT FILE: the events that a reader finds, a line each; 77 witho
 }
 for format in csv jsonl chrome.json speedscope.json ctf lttng otf otf2 paje perfetto parquet; do
 	for n in 0 1; do
-		tool "$dir/n$n.avt" --convert "$dir/n$n.$format"
+		from_text "$dir/n$n.avt" "$dir/n$n.stf" && tool "$dir/n$n.stf" --convert "$dir/n$n.$format"
 		[ "$status" -eq 0 ] || break
 		look $format "$dir/n$n.$format" >"$dir/got" 2>"$dir/warn" || status=$?
 		case $format in
@@ -251,7 +251,7 @@ DEFCPU 2 HOST "h" IP "" PID 2 TID 2 OFFSET 0 SKEW 1
 25 IOEND CPU 2 TYPE 1 FILE 2 LEN 7
 END
 for format in otf2 otf lttng; do
-	tool "$dir/io.avt" --convert "$dir/io.$format"
+	from_text "$dir/io.avt" "$dir/io.stf" && tool "$dir/io.stf" --convert "$dir/io.$format"
 	if [ "$status" -ne 0 ] && grep -q 'not built' "$dir/err"; then
 		skip "$format and back: file operations" "not in this build"
 		continue

@@ -10,6 +10,13 @@ tool() # tool ARGUMENTS...: output in $dir/out and $dir/err, exit status in $sta
 	status=$?
 }
 
+from_text() # from_text TEXT TRACE: makes a trace of what --dump prints
+{
+	"$build/tests/cli/lib/text_stf" "$1" "$2" >"$dir/out" 2>"$dir/err"
+	status=$?
+	return "$status"
+}
+
 xtool()
 {
 	"$build/xstftool" "$@" >"$dir/out" 2>"$dir/err" </dev/null

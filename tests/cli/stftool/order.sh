@@ -22,7 +22,7 @@ trace()
 		}' | sort -n
 	} >"$dir/t.avt"
 	rm -f "$dir"/t.stf*
-	tool "$dir/t.avt" --convert "$dir/t.stf" && tool "$dir/t.stf" --verify
+	from_text "$dir/t.avt" "$dir/t.stf" && tool "$dir/t.stf" --verify
 }
 said() # said TEXT: of the messages
 {

@@ -236,7 +236,7 @@ if "${PYTHON3:-python3}" -c 'import resource' 2>/dev/null; then
 		}' >"$dir/processes.avt"
 		n=$1
 		shift
-		tool "$dir/processes.avt" --convert "$dir/processes$n.stf" "$@"
+		from_text "$dir/processes.avt" "$dir/processes$n.stf" "$@"
 	}
 	linear() # linear NAME FEW MANY ARGUMENTS...
 	{
@@ -281,7 +281,7 @@ END
 			"\"c" i "\" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT \"\" LOWER 0 UPPER 0"
 			for (i = 1; i <= n; i++) print i, "SAMP CPU 1 DEF", i, "UINT 8", i
 		}' >"$dir/counters.avt"
-		tool "$dir/counters.avt" --convert "$dir/processes$n.stf"
+		from_text "$dir/counters.avt" "$dir/processes$n.stf"
 	done
 	linear "--print-counters takes time in proportion to the number of counters" 6000 48000 --print-counters
 	rm -f "$dir"/processes* "$dir/counters.avt"

@@ -17,8 +17,6 @@ fi
 mkdir "$dir/o" "$dir/tmp"
 TMPDIR=$dir/tmp
 export TMPDIR
-tool "$dir/one.stf" --dump
-mv "$dir/out" "$dir/one.avt"
 
 # all KIND RESULT ARGUMENTS...: each call of that kind in turn. A good end has the result that it has without faults.
 all()
@@ -79,19 +77,18 @@ all malloc - "$dir/one.stf" --verify
 all malloc - "$dir/one.stf" --print-threads --print-counters --print-clock --print-files --csv
 all malloc o "$dir/one.stf" --convert "$dir/o/x.stf"
 all malloc o "$dir/one.stf" --convert "$dir/o/x.single.stf"
-all malloc o "$dir/one.avt" --convert "$dir/o/x.stf"
+all malloc o "$dir/one.stf" --convert "$dir/o/x.stf" --stf-procs-per-file 1
 all malloc o "$dir/one.stf" --request FUNCTIONS 0 --logfile-name "$dir/o/x.stf"
 all malloc o "$dir/one.stf" --recover "$dir/o/x.stf"
-# collective operations, which are taken apart and put together
-tool "$src/tests/cli/stftool/coll.avt" --convert "$dir/coll.stf" && tool "$dir/coll.stf" --convert "$dir/split.avt"
+# collective operations, which are taken apart
+from_text "$src/tests/cli/stftool/coll.avt" "$dir/coll.stf"
 all malloc - "$dir/coll.stf" --dump
-all malloc o "$dir/split.avt" --convert "$dir/o/x.stf"
 # its columns are made last; without any memory its folder cannot be emptied
 later=works last=80
 all malloc o "$dir/one.stf" --convert "$dir/o/x.parquet"
 later='works fails' last=0
 for k in write rename; do
-	all $k o "$dir/one.avt" --convert "$dir/o/x.stf"
+	all $k o "$dir/one.stf" --convert "$dir/o/x.stf" --stf-procs-per-file 1
 	all $k o "$dir/one.stf" --recover "$dir/o/x.stf"
 done
 all rename o "$dir/one.stf" --convert "$dir/o/x.stf"

@@ -110,7 +110,7 @@ INFO CLASS 2 TEXT "\"OS:debt\" -1 \"owed\""
 3000 SAMP CPU 1 DEF 6 INT 8 15
 3500 SAMP CPU 2147483654 DEF 1 UINT 8 1073152 DEF 2 UINT 8 5250000 DEF 3 UINT 8 48
 EOT
-tool "$dir/rates.avt" --convert "$dir/rates.stf" && tool "$dir/rates.stf" --print-counters
+from_text "$dir/rates.avt" "$dir/rates.stf" && tool "$dir/rates.stf" --print-counters
 is "--print-counters: rates" 0 <<'EOT'
 id name    class   unit    type  scope  shows thread   samples     min    mean     max
  1 disk_io OS      KB/s    UINT  sample rate  vm             4       8     9.6      10

@@ -211,7 +211,7 @@ verdict "--request of a window far inside is what the whole has there, both ends
 		'1 SAMP CPU 2147483650 DEF 1 UINT 8 1\n2 SAMP CPU 2147483649 DEF 1 UINT 8 1\n3 SAMP CPU 65537 DEF 1 '\
 'UINT 8 1\n'
 } >"$dir/groups.avt"
-tool "$dir/groups.avt" --convert "$dir/groups.stf"
+from_text "$dir/groups.avt" "$dir/groups.stf"
 timeout 120 "$build/stftool" "$dir/groups.stf" --dump --request 0 >"$dir/out" 2>"$dir/err"
 expect [ $? -eq 0 ]
 expect_lines 1 SAMP "$dir/out"
@@ -261,7 +261,7 @@ awk 'BEGIN {
 	print "50 ENTER CPU 1 FUNCTION 1\n40 ENTER CPU 2 FUNCTION 1\n60 LEAVE CPU 1\n70 LEAVE CPU 2"
 	for (i = 0; i < 9; i++) print 1000 + i, "SAMP CPU 1 DEF 1 UINT 8", i
 }' >"$dir/lately.avt"
-tool "$dir/lately.avt" --convert "$dir/lately.stf"
+from_text "$dir/lately.avt" "$dir/lately.stf"
 expect_line -a '[.]f[.]0 1 10' "$dir/lately.stf"
 expect_line -a '[.]c[.]0 0 0' "$dir/lately.stf"
 verdict "a file in order says so beside one that is not, so that a window of it is not read to its end"

@@ -15,7 +15,7 @@ numbers() # numbers RANKS SEED
 {
 	rm -f x.*
 	python3 "$src/tests/cli/vtreport/report_numbers.py" make "$@" >x.avt &&
-		"$build/stftool" x.avt --convert x.stf >out 2>err &&
+		"$build/tests/cli/lib/text_stf" x.avt x.stf >out 2>err &&
 		"$build/vtreport" x.stf >out 2>err &&
 		python3 "$src/tests/cli/vtreport/report_numbers.py" check "$@" x.html >verify
 }

@@ -17,7 +17,7 @@ make_trace() # make_trace NAME: of the ASCII form on standard input
 {
 	cat >"$1.avt"
 	rm -f "$1.stf"*
-	"$build/stftool" "$1.avt" --convert "$1.stf" >out 2>err
+	"$build/tests/cli/lib/text_stf" "$1.avt" "$1.stf" >out 2>err
 }
 
 row() # row NAME: the cells of a table's first row of that name after the heat map, with single blanks between them
@@ -190,7 +190,7 @@ else
 	verdict "the report made of the index is the same"
 	printf '%s\n' 'CLKPERIOD 1e-09' 'NCPUS 1 1' 'DEFCLASS 1 "App" SELF "App" PARENT 0' 'DEFFUNCTION 1 "f" CLASS 1' \
 		'DEFCPU 1 HOST "h" IP "" PID 1 TID 1 OFFSET 0 SKEW 1' '5000 ENTER CPU 1 FUNCTION 1' >short.avt
-	expect "$build/stftool" short.avt --convert short.stf 2>verify
+	expect "$build/tests/cli/lib/text_stf" short.avt short.stf 2>verify
 	expect report short.stf --index
 	expect report short.stf --force
 	expect_status 0
@@ -524,7 +524,7 @@ INFO CLASS 9 TEXT "by signal 9 (Killed)"
 END
 sed 's/^4000000000/9900000000/' killed.avt >waits.avt
 for t in killed waits; do
-	"$build/stftool" $t.avt --convert $t.stf 2>err
+	"$build/tests/cli/lib/text_stf" $t.avt $t.stf 2>err
 	report $t.stf
 	sed -n 's|.*<strong>\([^<]*\):</strong>\(.*\)</li>|\1:\2|p' $t.html >$t.verify
 done

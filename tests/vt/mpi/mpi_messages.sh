@@ -50,10 +50,10 @@ cat >want <<'END'
 END
 cmp want have >>out 2>&1
 ok "communicators have one number each, the guide's names, and their members" $?
-expect "$build/stftool" messages.stf --convert text.avt >>out 2>&1
-expect "$build/stftool" text.avt --convert again.stf >>out 2>&1
-expect "$build/stftool" messages.stf --dump >first 2>>out
-expect "$build/stftool" again.stf --dump >second 2>>out
+expect "$build/stftool" messages.stf --convert text.avt --matched-vtf >>out 2>&1
+expect "$build/tests/cli/lib/text_stf" text.avt again.stf >>out 2>&1
+expect "$build/stftool" messages.stf --dump --matched-vtf >first 2>>out
+expect "$build/stftool" again.stf --dump --matched-vtf >second 2>>out
 expect grep -v '^C ' first >dump
 expect [ "$(wc -l <dump)" -gt "$n" ]
 grep -v '^C ' second | expect diff dump - >>out
