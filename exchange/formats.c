@@ -14,7 +14,6 @@ static const struct xch_format *const all[] = {
 	&xch_otf2,
 	&xch_jsonl,
 	&xch_chrome,
-	&xch_speedscope,
 	&xch_ctf,
 	&xch_lttng,
 	&xch_otf,
@@ -40,7 +39,7 @@ const struct xch_format *xch_by_name(const char *name)
 	return NULL;
 }
 
-/* The longest matching suffix wins: ".speedscope.json" before ".json". */
+/* The longest matching suffix wins. */
 const struct xch_format *xch_by_suffix(const char *path)
 {
 	size_t n = strlen(path), i, k, best = 0;

@@ -13,7 +13,6 @@ static const struct vt_format all[] = {
 	{ "OTF2", ".otf2" },
 	{ "JSONL", ".jsonl" },
 	{ "CHROME", ".chrome.json" },
-	{ "SPEEDSCOPE", ".speedscope.json" },
 	{ "CTF", ".ctf" },
 	{ "LTTNG", ".lttng" },
 	{ "OTF", ".otf" },

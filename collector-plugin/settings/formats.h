@@ -14,6 +14,6 @@ struct vt_format {
 const struct vt_format *vt_format_by_name(const char *name);
 const struct vt_format *vt_format_by_suffix(const char *path);
 /* The names of all formats, separated by commas. */
-#define VT_FORMATS "ASCII, CSV, OTF2, JSONL, CHROME, SPEEDSCOPE, CTF, LTTNG, OTF, PAJE, PERFETTO, PARQUET"
+#define VT_FORMATS "ASCII, CSV, OTF2, JSONL, CHROME, CTF, LTTNG, OTF, PAJE, PERFETTO, PARQUET"
 
 #endif

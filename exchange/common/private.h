@@ -69,7 +69,7 @@ void xch_output_end(struct xch_writer *w);
 int xch_csv_read(struct xch_input *in, struct tkm_err *err);
 int xch_csv_is(const char *path, const unsigned char *head, size_t n);
 
-extern const struct xch_format xch_csv, xch_otf2, xch_jsonl, xch_chrome, xch_speedscope;
+extern const struct xch_format xch_csv, xch_otf2, xch_jsonl, xch_chrome;
 extern const struct xch_format xch_ctf, xch_lttng, xch_otf, xch_paje, xch_parquet, xch_perfetto;
 
 #endif

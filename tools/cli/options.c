@@ -116,10 +116,16 @@ static int own_format(const char *name)
 	return own;
 }
 
+/* The way out for scripts that name the format for speedscope alone, which is no more. */
+static const char speedscope[] = "speedscope opens what --convert T.json --logfile-format CHROME writes";
+
 static int check_stftool_options(const struct stt_options *o, struct tkm_err *err)
 {
 	char names[400];
 
+	if (o->logfile_format && !strcasecmp(o->logfile_format, "SPEEDSCOPE")) {
+		return tkm_fail(err, TKM_ERR_ARG, "--logfile-format: there is no SPEEDSCOPE; %s", speedscope);
+	}
 	if (o->logfile_format && !own_format(o->logfile_format) && !xch_by_name(o->logfile_format)) {
 		return tkm_fail(err, TKM_ERR_ARG,
 			"--logfile-format: '%s' is none of ASCII, STF, SINGLESTF, STFSINGLE, %s", o->logfile_format,
@@ -223,6 +229,10 @@ int stt_foreign_output(const struct stt_options *o, const char *name, const stru
 	*f = xch_by_suffix(name);
 	if (*f || !dot || dot == base || name_ends_in(name, ".stf") || name_ends_in(name, ".avt")) {
 		return 0;
+	}
+	if (name_ends_in(name, ".speedscope.json")) {
+		stt_usage(o, "%s: no format has the suffix .speedscope.json; %s", name, speedscope);
+		return -1;
 	}
 	for (i = 0; xch_table(i) && n < sizeof(names); i++) {
 		n += (size_t)snprintf(names + n, sizeof(names) - n, ", %s", xch_table(i)->suffix);

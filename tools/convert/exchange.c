@@ -20,7 +20,8 @@ static int damage(void *user, size_t i, char *text, size_t size)
 
 static int refuse_ascii_input(const struct stt_options *o)
 {
-	stt_usage(o, "%s: the ASCII format is written but not read; give the trace that this text was made of", o->input);
+	stt_usage(
+		o, "%s: the ASCII format is written but not read; give the trace that this text was made of", o->input);
 	return -1;
 }
 

@@ -59,13 +59,13 @@ if [ -d made ]; then
 	step "DuckDB: its counters" compare made.stf node readers.mjs duckdb made.parquet
 	step "hyparquet: its counters" compare made.stf node readers.mjs hyparquet made.parquet
 fi
-step "as speedscope's JSON" "$build/stftool" four.stf --convert four.speedscope.json
+# speedscope takes the suffix .chrome.json for another format
+step "as Chrome's JSON" "$build/stftool" four.stf --convert four.json --logfile-format CHROME
 if [ -n "$browser" ]; then
 	"$build/stftool" four.stf --dump >four.txt
 	step "speedscope: five threads, each function with its total and own time, no complaint" \
-		compare --functions four.txt node readers.mjs speedscope "$browser" four.speedscope.json
-	step "an archive of EZTrace as speedscope's JSON" "$build/stftool" ez.stf --convert ez.speedscope.json
+		compare --functions four.txt node readers.mjs speedscope "$browser" four.json
+	step "an archive of EZTrace as Chrome's JSON" "$build/stftool" ez.stf --convert ez.json --logfile-format CHROME
 	"$build/stftool" ez.stf --dump >ez.txt
-	step "speedscope: its two threads, too" compare --functions ez.txt node readers.mjs speedscope "$browser" \
-		ez.speedscope.json
+	step "speedscope: its two threads, too" compare --functions ez.txt node readers.mjs speedscope "$browser" ez.json
 fi

@@ -10,9 +10,9 @@ tool() # tool ARGUMENTS...: output in $dir/out and $dir/err, exit status in $sta
 	status=$?
 }
 
-from_text() # from_text TEXT TRACE: makes a trace of what --dump prints
+from_text() # from_text TEXT TRACE [PROCESSES_PER_FILE]: makes a trace of what --dump prints
 {
-	"$build/tests/cli/lib/text_stf" "$1" "$2" >"$dir/out" 2>"$dir/err"
+	"$build/tests/cli/lib/text_stf" "$@" >"$dir/out" 2>"$dir/err"
 	status=$?
 	return "$status"
 }

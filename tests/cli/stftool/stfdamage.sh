@@ -226,7 +226,7 @@ verdict "a declaration that refers to nothing costs itself alone"
 
 # Eight times as many components or processes cost about eight times as much, not 64 times.
 if "${PYTHON3:-python3}" -c 'import resource' 2>/dev/null; then
-	processes() # processes N ARGUMENTS...: a trace of one event in each of N processes
+	processes() # processes N [PER_FILE]: a trace of one event in each of N processes
 	{
 		awk -v n="$1" 'BEGIN {
 			printf "CLKPERIOD 1e-09\nNCPUS"
@@ -262,8 +262,8 @@ END
 		cat "$dir/out"
 		ok "$name" $status
 	}
-	processes 500 --stf-procs-per-file 1
-	processes 4000 --stf-procs-per-file 1
+	processes 500 1
+	processes 4000 1
 	[ "$(find "$dir" -name 'processes4000.stf*' | wc -l)" -eq 4002 ]
 	ok "a file for each of 4000 processes" $?
 	linear "--verify takes time in proportion to the number of files" 500 4000 --verify
