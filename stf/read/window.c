@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Begins reading in the middle of a trace: at the last anchor before the window, with the state at that time. */
 #include "config.h"
-#include "stf/read/cursor.h"
 #include "stf/component/frames.h"
-#include "stf/write/put.h"
+#include "stf/read/walk.h"
 #include "stf/write/stream.h"
 
 #include <stdlib.h>
@@ -14,10 +13,8 @@
 struct before {
 	struct stf_cursor *c;
 	struct stx_source *s;
-	struct stx_history *h;
-	struct stx_stream *mem; /* for a record that is encoded anew */
-	struct stf_err err, *fault;
-	uint8_t used[256];
+	struct stx_walk walk;
+	struct stf_err *fault;
 };
 
 static int no_memory(struct before *b)
@@ -25,30 +22,9 @@ static int no_memory(struct before *b)
 	return stx_no_memory(b->fault);
 }
 
-/* Takes s->record, which begins at s->head, into the history. */
 static int add_to_history(struct before *b)
 {
-	struct stx_source *s = b->s;
-	const uint8_t *p = s->buf + (s->head.at - s->offset);
-	const struct stx_fdef *def = s->defs->def[*p];
-	size_t before = stx_history_n_open(b->h);
-	uint64_t now = s->head.now;
-	int rc;
-
-	if (def->native) {
-		rc = stx_history_absorb(b->h, p, s->buf + s->pos, s->head.at, &now, TKM_HOST_BIG);
-	} else {
-		/* a difference that is too large for our layout is left out: only the sum matters here */
-		now = s->record.time - now > UINT32_MAX ? s->record.time : now;
-		b->mem->cur = b->mem->buf;
-		b->mem->now = now;
-		if (stx_put_record(b->mem, &s->record) < 0) {
-			return b->err.code == STF_ERR_NOMEM ? no_memory(b) : 0;
-		}
-		rc = stx_history_absorb(b->h, b->mem->buf, b->mem->cur, s->head.at, &now, TKM_HOST_BIG);
-	}
-	stx_history_place_open(b->h, before, s->head.at, s->head.now);
-	return rc < 0 ? no_memory(b) : 0;
+	return stx_walk_record(&b->walk, b->s) < 0 ? no_memory(b) : 0;
 }
 
 /* Only records of these kinds stay open; an anchor cannot refer to others. */
@@ -102,19 +78,19 @@ static int apply(struct before *b, const struct stf_record *rec, const struct st
 
 	if (stf_get_counter_history(rec, &c) == 0) {
 		for (i = 0; i < c.size_1_2; i++) {
-			if (stx_history_counter(b->h, c.counters[i], c.values[i]) < 0) {
+			if (stx_history_counter(b->walk.h, c.counters[i], c.values[i]) < 0) {
 				return no_memory(b);
 			}
 		}
 	} else if (stf_get_counter_value(rec, &v) == 0) {
 		for (i = 0; i < v.size_1_2; i++) {
-			if (stx_history_thread_counter(b->h, v.willy, v.counters[i], v.values[i]) < 0) {
+			if (stx_history_thread_counter(b->walk.h, v.willy, v.counters[i], v.values[i]) < 0) {
 				return no_memory(b);
 			}
 		}
 	} else if (stf_get_function_history_1(rec, &f) == 0) {
 		for (i = 0; i < f.size_1_2; i++) {
-			if (stx_history_push(b->h, f.willy, f.function_stack[i], f.scls ? f.scls[i] : 0) < 0) {
+			if (stx_history_push(b->walk.h, f.willy, f.function_stack[i], f.scls ? f.scls[i] : 0) < 0) {
 				return no_memory(b);
 			}
 		}
@@ -275,12 +251,12 @@ static int deliver(struct before *b)
 	uint8_t *p;
 	int rc = 0;
 
-	b->mem->cur = b->mem->buf;
-	b->mem->now = 0;
-	if (stx_history_state(b->h, b->mem, b->s->file, b->c->filter.from) < 0) {
+	b->walk.mem->cur = b->walk.mem->buf;
+	b->walk.mem->now = 0;
+	if (stx_history_state(b->walk.h, b->walk.mem, b->s->file, b->c->filter.from) < 0) {
 		return no_memory(b);
 	}
-	for (p = b->mem->buf; p < b->mem->cur && rc == 0; p += size) {
+	for (p = b->walk.mem->buf; p < b->walk.mem->cur && rc == 0; p += size) {
 		size = stx_wire_size(p, TKM_HOST_BIG);
 		def.id = *p;
 		r.layout = stf_layout(*p);
@@ -303,9 +279,7 @@ static int state_of(struct stf_cursor *c, struct stx_source *s, const struct stx
 	uint64_t start = a ? a->offset : 0, now = a ? a->time_prev : 0;
 	int rc = -1;
 
-	b.h = stx_history_new();
-	b.mem = stx_stream_new(&(struct stx_where){ .big = TKM_HOST_BIG, .err = &b.err, .used = b.used }, "", 0);
-	if (!b.h || !b.mem) {
+	if (stx_walk_begin(&b.walk) < 0) {
 		no_memory(&b);
 		goto out;
 	}
@@ -317,8 +291,7 @@ static int state_of(struct stf_cursor *c, struct stx_source *s, const struct stx
 	}
 	rc = deliver(&b);
 out:
-	stx_history_free(b.h);
-	stx_stream_free(b.mem);
+	stx_walk_end(&b.walk);
 	return rc;
 }
 

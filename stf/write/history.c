@@ -246,11 +246,35 @@ int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value)
 	return set_counter(&h->all, id, value, 0);
 }
 
-int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
+int stx_history_own_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
 {
 	struct stx_lasts *own = find_thread(h, willy);
 
-	return own && set_counter(own, id, value, 1) == 0 ? set_counter(&h->all, id, value, 1) : -1;
+	return own ? set_counter(own, id, value, 1) : -1;
+}
+
+int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
+{
+	return stx_history_own_counter(h, willy, id, value) == 0 ? set_counter(&h->all, id, value, 1) : -1;
+}
+
+int stx_history_sample(struct stx_history *h, const struct stf_counter_batch *b, size_t i)
+{
+	struct stx_lasts *own = find_thread(h, stf_batch_willy(b, i));
+	uint64_t value;
+	uint32_t j, id;
+
+	if (!own) {
+		return -1;
+	}
+	for (j = 0; j < b->k; j++) {
+		id = stf_batch_counter(b, i, j);
+		value = stf_batch_value(b, i, j);
+		if (set_counter(own, id, value, 1) < 0 || set_counter(&h->all, id, value, 1) < 0) {
+			return -1;
+		}
+	}
+	return 0;
 }
 
 static struct stx_stack *find_stack(struct stx_history *h, uint32_t willy)
@@ -317,6 +341,11 @@ static int add_open(struct stx_history *h, const struct place *at, uint64_t end,
 		.offset = at->offset, .prevtime = at->prevtime, .end = end, .key = { key0, key1 }
 	};
 	return 0;
+}
+
+int stx_history_open_record(struct stx_history *h, uint64_t offset, uint64_t prevtime)
+{
+	return add_open(h, &(struct place){ .offset = offset, .prevtime = prevtime }, UINT64_MAX, 0, 0);
 }
 
 /* Scopes and file operations are usually nested, so the counterpart is near the end. */

@@ -56,6 +56,19 @@ int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, u
 /* A reader takes in records one by one, and some of them are encoded anew. If the last record made the number of
  * open records grow beyond `before`, this sets its true offset in the file. */
 size_t stx_history_n_open(const struct stx_history *h);
+/* Takes in sample i of a batch. -1: no memory. */
+int stx_history_sample(struct stx_history *h, const struct stf_counter_batch *b, size_t i);
+/* Removes the records under way that have ended by then. */
+void stx_history_drop_ended(struct stx_history *h, uint64_t time_prev);
+
+/* history_compare.c. `told` is what an anchor states, one history record after the other. -1: no memory. */
+int stx_history_take(struct stx_history *told, const struct stf_record *rec);
+/* Says in `why` what an anchor states that is not as a walk up to the anchor found it; "": all is right. in_order 0: a record
+ * came after a later one, so it is not clear which records are under way. */
+void stx_history_compare(struct stx_history *known, struct stx_history *told, int in_order, char *why, size_t size);
+/* What stx_history_take() adds. */
+int stx_history_own_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value);
+int stx_history_open_record(struct stx_history *h, uint64_t offset, uint64_t prevtime);
 void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offset, uint64_t prevtime);
 
 #endif

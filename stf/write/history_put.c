@@ -141,8 +141,7 @@ static int put_open(struct stx_history *h, struct stx_stream *anc, uint32_t file
 	return 0;
 }
 
-/* Removes the records that have ended by then. */
-static void drop_ended(struct stx_history *h, uint64_t time_prev)
+void stx_history_drop_ended(struct stx_history *h, uint64_t time_prev)
 {
 	size_t i, n = 0;
 
@@ -162,7 +161,7 @@ int stx_history_anchor(struct stx_stream *s, uint64_t offset)
 	struct stx_history *h = s->history;
 	struct stx_stream *anc = s->anc;
 
-	drop_ended(h, s->now);
+	stx_history_drop_ended(h, s->now);
 	if (stx_put_anchor(anc, &a) < 0) {
 		return -1;
 	}
@@ -179,7 +178,7 @@ int stx_history_anchor(struct stx_stream *s, uint64_t offset)
 
 int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from)
 {
-	drop_ended(h, from - 1);
+	stx_history_drop_ended(h, from - 1);
 	stx_history_sort(h);
 	return put_set(to, &h->all, NULL, 1) < 0 || put_threads(h, to) < 0 || put_stacks(h, to) < 0
 		? -1

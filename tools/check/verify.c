@@ -12,8 +12,8 @@
 
 #include "tools/check/causes.h"
 #include "tools/cli/files.h"
+#include "stf/read/walk.h"
 #include "tools/check/order.h"
-#include "tools/check/replay.h"
 
 enum { MAX_COUNTERS = 255 }; /* in one sample */
 
@@ -143,6 +143,12 @@ static void count_verified_record(struct verify *v, const struct stf_record *rec
 
 /* ---- anchors ---- */
 
+struct anchor {
+	struct stf_anchor a;
+	uint64_t offset, number;  /* of the anchor record in its file */
+	struct stx_history *told; /* the histories that follow it; NULL: none */
+};
+
 /* An anchor file beside its data file. Only one anchor is in memory at a time. */
 struct anchors {
 	struct verify *v;
@@ -151,9 +157,10 @@ struct anchors {
 	struct stf_record peek; /* the first record after `next`, which begins the following anchor */
 	struct stf_anchor peeked;
 	int has_peek, any;
-	struct stt_anchor next;
+	struct anchor next;
 	int have;
-	struct stt_replay *replay;
+	struct stx_walk walk; /* over the data file, up to the last record that was read */
+	int walks, out_of_order;
 };
 
 /* The record begins a new anchor. */
@@ -171,6 +178,12 @@ static void peek(struct anchors *a, const struct stf_record *rec)
 	a->has_peek = a->any = 1;
 }
 
+static int take_history(struct anchor *a, const struct stf_record *rec)
+{
+	a->told = a->told ? a->told : stx_history_new();
+	return a->told ? stx_history_take(a->told, rec) : -1;
+}
+
 /* Reads the histories of the current anchor, up to the next anchor. */
 static void read_histories(struct anchors *a)
 {
@@ -184,11 +197,10 @@ static void read_histories(struct anchors *a)
 			peek(a, rec);
 			break;
 		}
-		a->next.tells = 1;
 		check_references(a->v, a->suffix, rec);
 		began |= rec->layout->class_id == STF_ID_begin_of_history;
 		ended |= rec->layout->class_id == STF_ID_end_of_history;
-		if (stt_anchor_add(&a->next, rec) < 0) {
+		if (take_history(&a->next, rec) < 0) {
 			report_fault(a->v, a->suffix, rec, "out of memory");
 			break;
 		}
@@ -198,7 +210,7 @@ static void read_histories(struct anchors *a)
 		stf_cursor_close(a->c);
 		a->c = NULL;
 		a->have = 0; /* the rest of the anchor's histories is not used */
-	} else if ((a->next.tells || a->next.a.offset == 0) && (!began || !ended)) {
+	} else if ((a->next.told || a->next.a.offset == 0) && (!began || !ended)) {
 		report_fault(a->v, a->suffix,
 			&(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
 			"anchor: no %s after it", began ? "end_of_history" : "begin_of_history");
@@ -223,10 +235,8 @@ static void next_anchor(struct anchors *a)
 			}
 			peek(a, rec);
 		}
-		stt_anchor_clear(&a->next);
-		a->next.a = a->peeked;
-		a->next.offset = a->peek.offset;
-		a->next.number = a->peek.number;
+		stx_history_free(a->next.told);
+		a->next = (struct anchor){ .a = a->peeked, .offset = a->peek.offset, .number = a->peek.number };
 		a->has_peek = 0;
 		a->have = 1;
 		read_histories(a);
@@ -248,8 +258,8 @@ static void open_anchors(struct anchors *a)
 		library_fault(a->v, &e);
 		return;
 	}
-	a->replay = stt_replay_new();
-	if (!a->replay) {
+	a->walks = stx_walk_begin(&a->walk) == 0;
+	if (!a->walks) {
 		report_fault(a->v, a->suffix, NULL, "out of memory");
 	}
 	next_anchor(a);
@@ -258,8 +268,8 @@ static void open_anchors(struct anchors *a)
 static void close_anchor_file(struct anchors *a)
 {
 	stf_cursor_close(a->c);
-	stt_anchor_free(&a->next);
-	stt_replay_free(a->replay);
+	stx_history_free(a->next.told);
+	stx_walk_end(&a->walk);
 }
 
 /* The position of the reading in a data file. */
@@ -288,11 +298,12 @@ static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t o
 				"anchor: time_prev %" PRIu64 " does not fit its place in the data, "
 				"between %" PRIu64 " and %" PRIu64,
 				t, low, high);
-		} else if (a->replay && a->next.tells &&
-			stt_replay_compare(a->replay, &a->next, why, sizeof(why)) < 0) {
-			report_fault(a->v, a->suffix, &at, "out of memory");
-		} else if (why[0]) {
-			report_fault(a->v, a->suffix, &at, "anchor: %s", why);
+		} else if (a->walks && a->next.told) {
+			stx_history_drop_ended(a->walk.h, t);
+			stx_history_compare(a->walk.h, a->next.told, !a->out_of_order, why, sizeof(why));
+			if (why[0]) {
+				report_fault(a->v, a->suffix, &at, "anchor: %s", why);
+			}
 		}
 	}
 }
@@ -352,12 +363,12 @@ static void check_samples(struct verify *v, const struct place *p, struct anchor
 			continue;
 		}
 		/* only the last sample of this thread and these counters is in an anchor */
-		if (a->replay && i > from && stt_replay_sample(a->replay, b, i - 1) < 0) {
+		if (a->walks && i > from && stx_history_sample(a->walk.h, b, i - 1) < 0) {
 			report_fault(v, p->suffix, NULL, "out of memory");
 		}
 		check_sample(v, p, b, i, good);
 	}
-	if (a->replay && n > from && stt_replay_sample(a->replay, b, n - 1) < 0) {
+	if (a->walks && n > from && stx_history_sample(a->walk.h, b, n - 1) < 0) {
 		report_fault(v, p->suffix, NULL, "out of memory");
 	}
 }
@@ -400,6 +411,7 @@ static void verify_batch(struct verify *v, const struct place *p, struct anchors
 	check_times(v, p, b);
 	while (i < b->n) {
 		pass_anchors(a, at, b->offset + i * b->stride, b->number + i, b->times[i]);
+		a->out_of_order |= b->times[i] < at->time;
 		n = b->n;
 		if (a->have && a->next.a.offset <= b->offset + (n - 1) * b->stride) {
 			/* an anchor belongs to the record that begins there, or to the next one */
@@ -414,11 +426,13 @@ static void verify_batch(struct verify *v, const struct place *p, struct anchors
 }
 
 static void check_event(
-	struct verify *v, const struct place *p, struct anchors *a, const struct stf_record *rec, struct progress *at)
+	struct verify *v, const struct place *p, struct anchors *a, const struct stf_cursor *c, struct progress *at)
 {
+	const struct stf_record *rec = &c->given->record;
 	char why[200];
 
 	pass_anchors(a, at, rec->offset, rec->number, rec->time);
+	a->out_of_order |= rec->time < at->time;
 	check_time(v, p, rec);
 	check_references(v, p->suffix, rec);
 	count_verified_record(v, rec);
@@ -426,7 +440,7 @@ static void check_event(
 		stt_order_message(&v->order, rec, why, sizeof(why))) {
 		report_fault(v, p->suffix, rec, "%s: %s", rec->layout->name, why);
 	}
-	if (a->replay && stt_replay_record(a->replay, rec) < 0) {
+	if (a->walks && stx_walk_given(&a->walk, c) < 0) {
 		report_fault(v, p->suffix, rec, "out of memory");
 	}
 	*at = (struct progress){ rec->offset, rec->number, rec->time };
@@ -454,7 +468,7 @@ static void verify_data(struct verify *v, const struct place *p, const char *anc
 		if (more == 2) {
 			verify_batch(v, p, &a, &b, &at, &good);
 		} else {
-			check_event(v, p, &a, rec, &at);
+			check_event(v, p, &a, c, &at);
 		}
 	}
 	stf_cursor_close(c);
