@@ -165,15 +165,16 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 	if (!known) {
 		free(c->counter);
 		free(c->type);
+		s->n_classes--;
 		return XCH_NONE;
 	}
 	memcpy(c->counter, ids, n * sizeof(*ids));
 	for (k = 0; k < n; k++) {
 		c->type[k] = type_of(xch_counter(t, ids[k]));
 	}
-	*known = s->n_classes;
+	*known = s->n_classes - 1;
 	s->next_metric++;
-	return s->n_classes++;
+	return *known;
 }
 
 /* Finds or makes the instance of a class on a group. OTF2_UNDEFINED_METRIC: out of memory. */
