@@ -75,8 +75,8 @@ done
 # of the last one: timertest states the largest bound between the sessions, vtreport that of the run, between the
 # readings of the steered clock
 "$build/vtreport" "$dir/s.clk" --force >/dev/null 2>>"$dir/err"
-stated=$(sed -n 's/^bound of rank 1 between its sessions: .*;
-	\([0-9.]*us\) at most, if what is assumed holds$/\1/p' "$dir/out")
+largest='\([0-9.]*us\) at most, if what is assumed holds'
+stated=$(sed -n "s/^bound of rank 1 between its sessions: .*; $largest\$/\\1/p" "$dir/out")
 shown=$(sed -n 's/.* to within \([0-9.]*\) us (bound).*/\1/p' "$dir/s.html" | head -1)
 echo "# timertest: $stated, vtreport: $shown us"
 check_that "vtreport states no smaller bound of a steered clock than timertest, and less than five times it" \

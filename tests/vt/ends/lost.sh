@@ -49,8 +49,8 @@ counted()
 {
 	expect "$build/stftool" l.stf --print-statistics >lines 2>>err
 	rows=$(grep -v '^#' lines | awk -F: '{ n += $6 } END { print n + 0 }') || not_met "rows is known"
-	said=$(sed -n 's/^# missing = .* records are missing;
-		the statistics have \([0-9]*\) calls of these$/\1/p' lines) || not_met "said is known"
+	pattern='s/^# missing = .* records are missing; the statistics have \([0-9]*\) calls of these$/\1/p'
+	said=$(sed -n "$pattern" lines) || not_met "said is known"
 	enters=$(grep -c ' ENTER ' dump) || not_met "enters is known"
 	expect [ "$rows" -gt 1000 ]
 	expect [ "$rows" -eq "$said" ]

@@ -67,8 +67,8 @@ if mount -t tmpfs -o size=4m tickmark-test "$at" 2>/dev/null; then
 	expect as_fast
 	verdict "a full folder: one message, the command that makes the trace, no slower"
 	# shellcheck disable=SC2016
-	expect eval "$(sed -n 's/.* is in .*;
-		stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p' out)" >out2 2>&1
+	command='s/.* is in .*; stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p'
+	expect eval "$(sed -n "$command" out)" >out2 2>&1
 	expect "$build/stftool" fixed.stf --verify >>out2 2>&1
 	verdict "a full folder: the command makes a valid trace elsewhere"
 	umount "$at"
