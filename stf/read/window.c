@@ -192,7 +192,7 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 	}
 	copy->time = time;
 	copy->file = file;
-	copy->number = c->n_state; /* orders records with equal times when they are sorted */
+	copy->number = c->n_state - 1; /* orders records with equal times when they are sorted */
 	*place = copy;
 	return 0;
 }
