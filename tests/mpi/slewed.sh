@@ -5,7 +5,7 @@
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/mpi/lib.sh"
 
-preload=$(cd "$build" && pwd)/tests/mpi/.libs/libslewed.so
+preload=$(cd "$build" && pwd)/tests/mpi/programs/.libs/libslewed.so
 
 if ! command -v "$mpirun" >/dev/null 2>&1 || ! "$mpirun" -np 1 true >/dev/null 2>&1 || [ ! -x "$build/timertest" ]; then
 	skip_all "no mpirun, or timertest was built without MPI"
