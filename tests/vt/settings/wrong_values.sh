@@ -14,7 +14,7 @@ cd "$dir" || exit 99
 
 # OPTION, TAB, WRONG VALUE, TAB, what the message says is right; by the option's type
 sed -n 's/^OPTION("\([A-Z-]*\)", \([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/options.def" >types
-sed -n 's/^		{ "\([A-Z-]*\)", TKM_OPTION_\([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/check.c" \
+sed -n '/, NAME, /!s/^OTHER("\([A-Z-]*\)", COLLECTOR, \([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/others.def" \
 	>>types
 awk '
 	function wrong(value, right) { print $1 "\t" value "\t" right }
@@ -68,7 +68,7 @@ done >empty
 awk '$2 == "TEXT" || $2 == "COUNT" || $2 == "TIME" || $2 == "BYTES" || $2 == "FRACTION" {
 	print $1 "\t\tneeds a value|'"''"' is not " }' types >>empty
 # whatever is given is right: what the file system, MPI or the list of clocks says of it is below
-any="CURRENT-DIR FLUSH-PREFIX LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME TIMER"
+any="CURRENT-DIR FLUSH-PREFIX LEARN-FROM LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME TIMER"
 {
 	cut -d' ' -f1 types
 	sed -n "/^cat.*table/,/^END/p" "$here/settings/options.sh" | sed '1d;$d' | cut -d' ' -f1
