@@ -17,7 +17,8 @@ version=$("$format" --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
 not_formatted()
 {
 	find "$1" -mindepth 1 \( -name '.*' -o -name autom4te.cache -o -name install -o -name timertest-here -o \
-		-type d -exec test -e {}/config.status \; \) -prune -o -name '*.[ch]' ! -name config.h ! -name '*_gnuplot.h' \
+		-type d -exec test -e {}/config.status \; \) -prune -o -name '*.[ch]' ! -name config.h \
+		! -name '*_gnuplot.h' \
 		! -name 'report_[cj]s*.h' ! -path '*/tickmark/*' -print0 |
 		xargs -0 "$format" --style=file --dry-run -Werror 2>&1 |
 		sed -n 's/:[0-9]*:[0-9]*: error: code should be clang-formatted.*//p' | sort -u

@@ -206,8 +206,10 @@ names_exist() {
 }
 
 @test "each folder with rooms has a README.md with a row for each, and names files that exist" {
-	(cd "$top" && find $(sed -n 's,^\([a-z-]*\)[:/].*,\1,p' tests/layers | sort -u) -name '*.[ch]') | sed 's,/[^/]*$,,' |
-		grep -vE '^(tests|doc|contrib)(/|$)' | sort -u | sed -n 's,^\(.*\)/\([^/]*\)$,\1 \2,p' >"$BATS_TEST_TMPDIR/rooms"
+	(cd "$top" && find $(sed -n 's,^\([a-z-]*\)[:/].*,\1,p' tests/layers | sort -u) -name '*.[ch]') |
+		sed 's,/[^/]*$,,' |
+		grep -vE '^(tests|doc|contrib)(/|$)' | sort -u |
+		sed -n 's,^\(.*\)/\([^/]*\)$,\1 \2,p' >"$BATS_TEST_TMPDIR/rooms"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/rooms")" -gt 50 ]
 	while read -r folder room; do
 		grep -qE "^\| .*\b$room/" "$top/$folder/README.md" || { echo "$folder/README.md: no $room/"; false; }
@@ -262,11 +264,14 @@ names_exist() {
 @test "each VT_ call of VT.h has a page of its own, with its declaration, and VT_CONFIG has every option" {
 	pages=${top_builddir:-$top/build}/doc/man/vt
 	[ -d "$pages" ] || skip "the pages were not built"
-	names=$(grep -oE '^[A-Za-z].*VT_[a-z_]+\(' "$top/include/VT.h" | grep -v typedef | grep -oE 'VT_[a-z_]+\($' | tr -d '(' | sort -u)
+	names=$(grep -oE '^[A-Za-z].*VT_[a-z_]+\(' "$top/include/VT.h" | grep -v typedef | grep -oE 'VT_[a-z_]+\($' |
+		tr -d '(' | sort -u)
 	[ "$(echo "$names" | wc -l)" -ge 54 ]
 	for name in $names; do
-		grep -qE "^[A-Za-z].*\b$name\(.*;$" "$pages/$name.3" || { echo "no page of $name, or no declaration"; false; }
-		[ "$(sed -n '/^\.Sh DESCRIPTION/,/^\.Sh/p' "$pages/$name.3" | wc -w)" -gt 6 ] || { echo "$name: no description"; false; }
+		grep -qE "^[A-Za-z].*\b$name\(.*;$" "$pages/$name.3" ||
+			{ echo "no page of $name, or no declaration"; false; }
+		[ "$(sed -n '/^\.Sh DESCRIPTION/,/^\.Sh/p' "$pages/$name.3" | wc -w)" -gt 6 ] ||
+			{ echo "$name: no description"; false; }
 	done
 	[ "$(ls "$pages" | wc -l)" -eq "$(($(echo "$names" | wc -l) + 1))" ]
 	for option in $(sed -n 's/^OPTION("\([A-Z-]*\)".*/\1/p' "$top/collector-plugin/settings/options.def"); do

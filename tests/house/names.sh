@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Names of functions, their parameters, files of folders and names of tests are within the limits of names.py; every
-# unit test is in the list of tests/unit/Makefile.inc.am. `python3 tests/house/names.py --list .` prints what to mend. TAP.
+# unit test is in the list of tests/unit/Makefile.inc.am. `python3 tests/house/names.py --list .` prints what to mend.
+# TAP.
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 names=$src/tests/house/names.py
@@ -49,7 +50,8 @@ sound()
 {
 	rm -rf "$tree"
 	put base/a.c 'static int read_a(int x)' '{' '	return x;' '}' \
-		'static const struct ops a = { .open = open_one, .read = read_a };' 'int tkm_a(void)' '{' '	return read_a(1);' '}' \
+		'static const struct ops a = { .open = open_one, .read = read_a };' 'int tkm_a(void)' '{' \
+		'	return read_a(1);' '}' \
 		'static int open_one(void)' '{' '	return 0;' '}'
 	put base/b.c 'static int open_one(void)' '{' '	return 0;' '}' 'const struct ops b = { .open = open_one };' \
 		'/* int open_one(void) { } */' 'int main(void)' '{' '	return 0;' '}'

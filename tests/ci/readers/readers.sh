@@ -67,5 +67,6 @@ if [ -n "$browser" ]; then
 		compare --functions four.txt node readers.mjs speedscope "$browser" four.json
 	step "an archive of EZTrace as Chrome's JSON" "$build/stftool" ez.stf --convert ez.json --logfile-format CHROME
 	"$build/stftool" ez.stf --dump >ez.txt
-	step "speedscope: its two threads, too" compare --functions ez.txt node readers.mjs speedscope "$browser" ez.json
+	step "speedscope: its two threads, too" compare --functions ez.txt node readers.mjs speedscope "$browser" \
+		ez.json
 fi

@@ -8,7 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 seed=${SEED:-$(date +%Y%m%d)}
 configured random_conditions
 step "random_conditions: make" make -j"$jobs"
-step "random_conditions: tests" make -j"$jobs" tests/unit/calib/test_random_conditions tests/unit/calib/map/test_causality \
+step "random_conditions: tests" make -j"$jobs" tests/unit/calib/test_random_conditions \
+	tests/unit/calib/map/test_causality \
 	tests/unit/calib/map/test_learn tests/unit/calib/map/test_pairs
 step "random_conditions: 100,000 runs, seed $seed" tests/unit/calib/test_random_conditions -n 250 -s "$seed"
 grep '^# ' "$work/log"

@@ -150,7 +150,8 @@ for c in .c.0 .c.0.anc; do
 	verdict "text and back: the bytes of $c of a long trace"
 done
 for g in little big; do
-	tool "$src/tests/golden/every-$g.stf" --convert "$dir/$g.avt" --matched-vtf && from_text "$dir/$g.avt" "$dir/$g-2.stf" &&
+	tool "$src/tests/golden/every-$g.stf" --convert "$dir/$g.avt" --matched-vtf &&
+		from_text "$dir/$g.avt" "$dir/$g-2.stf" &&
 		tool "$dir/$g-2.stf" --dump --matched-vtf
 	expect_same "$dir/$g.avt" "$dir/out"
 	expect_status 0
@@ -161,7 +162,8 @@ old_lines()
 {
 	awk '/^(INFO|STAT[A-Z]*|DEF(FILE|SCL|SCOPE|IOFILE|STATS|CPU|CPUNAME)) / { next }
 		/^[0-9]+ ((ENTER|LEAVE)SCOPE|IOBEGIN|IOEND|RAW[A-Z]*|REPORT|COMMENT|OPAQUE|ENDFILTER) / { next }
-		$2 == "SAMP" { for (i = 5; i < NF; i += 5) print $1, $2, $3, $4, $i, $(i + 1), $(i + 2), $(i + 3), $(i + 4); next }
+		$2 == "SAMP" { for (i = 5; i < NF; i += 5) print $1, $2, $3, $4, $i, $(i + 1), $(i + 2), $(i + 3),
+		$(i + 4); next }
 		/^[0-9]/ { sub(/ PAIR [0-9]+.*/, "") } { print }'
 }
 for t in "$rich" "$src/tests/golden/every-little.stf"; do

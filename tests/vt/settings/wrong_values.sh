@@ -14,7 +14,8 @@ cd "$dir" || exit 99
 
 # OPTION, TAB, WRONG VALUE, TAB, what the message says is right; by the option's type
 sed -n 's/^OPTION("\([A-Z-]*\)", \([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/options.def" >types
-sed -n '/, NAME, /!s/^OTHER("\([A-Z-]*\)", COLLECTOR, \([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/others.def" \
+sed -n '/, NAME, /!s/^OTHER("\([A-Z-]*\)", COLLECTOR, \([A-Z]*\), .*/\1 \2/p' \
+	"$src/collector-plugin/settings/others.def" \
 	>>types
 awk '
 	function wrong(value, right) { print $1 "\t" value "\t" right }
