@@ -25,7 +25,7 @@ enum {
 	ALL_PACKETS = 64 << 20, /* bytes of the packet buffers of all streams together */
 	INDEX_ENTRY = 9 * 8,
 };
-static const uint32_t ctf_magic = 0xC1FC1FC1, index_magic = 0xC1F1DCC1;
+static const uint32_t xch_ctf_magic = 0xC1FC1FC1, index_magic = 0xC1F1DCC1;
 
 /* The data stream file of one thread or group. */
 struct stream {
@@ -98,7 +98,7 @@ static int flush(struct state *s, const struct xch_place *p, struct tkm_err *err
 	if (f->n <= BEGIN) {
 		return 0;
 	}
-	tkm_put32(b, ctf_magic, 0);
+	tkm_put32(b, xch_ctf_magic, 0);
 	tkm_put32(b + 4, 0, 0);
 	tkm_put64(b + 8, p->index, 0);
 	b += PACKET_HEADER;
@@ -121,7 +121,7 @@ static int flush(struct state *s, const struct xch_place *p, struct tkm_err *err
 static unsigned char *event(struct state *s, const struct xch_event *e, unsigned id, size_t n, struct tkm_err *err)
 {
 	struct stream *f = &s->stream[e->place->index];
-	uint64_t time = ctf_stamp(s->t, e->time);
+	uint64_t time = xch_ctf_stamp(s->t, e->time);
 	unsigned char *p;
 
 	/* stamps of a stream never decrease: a late record takes the stamp of the record before it */
@@ -250,7 +250,7 @@ static int text(struct state *s, const struct xch_event *e, struct tkm_err *err)
 	return p ? 0 : -1;
 }
 
-static int ctf_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+static int xch_ctf_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
 	struct state *s = w->state;
 
@@ -281,7 +281,7 @@ static int ctf_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	}
 }
 
-static int ctf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+static int xch_ctf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
 	struct state *s = calloc(1, sizeof(*s));
 	char name[320];
@@ -313,11 +313,11 @@ static int ctf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	if (!f) {
 		return -1;
 	}
-	ctf_metadata(f, t);
+	xch_ctf_metadata(f, t);
 	return xch_close(w, f, name, err);
 }
 
-static int ctf_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static int xch_ctf_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
 {
 	struct state *s = w->state;
 	int rc = failed ? -1 : 0;
@@ -349,8 +349,8 @@ const struct xch_format xch_ctf = {
 		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_REPORT) |
 		HOLDS(XCH_COMMUNICATORS) | HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) | HOLDS(XCH_INFOS) |
 		HOLDS(XCH_BOUND),
-	.open = ctf_open,
-	.event = ctf_event,
-	.close = ctf_close,
-	.restamp = ctf_restamp,
+	.open = xch_ctf_open,
+	.event = xch_ctf_event,
+	.close = xch_ctf_close,
+	.restamp = xch_ctf_restamp,
 };

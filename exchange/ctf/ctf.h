@@ -23,47 +23,48 @@ enum {
 };
 
 /* Writes the metadata, in TSDL. */
-void ctf_metadata(FILE *f, const struct xch_trace *t);
+void xch_ctf_metadata(FILE *f, const struct xch_trace *t);
 /* Converts a stamp to cycles of the CTF clock. These are units of the trace if a second has a whole number of
  * them, else nanoseconds. */
-uint64_t ctf_stamp(const struct xch_trace *t, uint64_t time);
+uint64_t xch_ctf_stamp(const struct xch_trace *t, uint64_t time);
 
 /* ---- packets of CTF traces that other programs wrote (ctf_packets.c) ---- */
 
 /* Where a number is in the packet header, in bits from the packet's start. bits 0: there is no such number, or
  * its place is not known. */
-struct ctf_field {
+struct xch_ctf_field {
 	const char *name;
 	uint64_t at;
 	unsigned bits, align;
 	int big;
 	char clock[100]; /* name of the clock that the stamp belongs to, "": none */
 };
-struct ctf_class {
+struct xch_ctf_class {
 	uint64_t id;
-	struct ctf_field begin, end, size;
+	struct xch_ctf_field begin, end, size;
 };
 /* What the metadata says about packets. The caller frees cls. */
-struct ctf_packets {
-	struct ctf_field magic, stream;
-	struct ctf_class *cls;
+struct xch_ctf_packets {
+	struct xch_ctf_field magic, stream;
+	struct xch_ctf_class *cls;
 	size_t n;
 };
-struct ctf_packet {
-	const struct ctf_class *cls;
+struct xch_ctf_packet {
+	const struct xch_ctf_class *cls;
 	uint64_t begin, end; /* first and last stamp */
 	uint64_t size;       /* bytes */
 };
-void ctf_describe(struct ctf_packets *d, const char *text, size_t n);
-const struct ctf_class *ctf_class_of(const struct ctf_packets *d, uint64_t id);
+void xch_ctf_describe(struct xch_ctf_packets *d, const char *text, size_t n);
+const struct xch_ctf_class *xch_ctf_class_of(const struct xch_ctf_packets *d, uint64_t id);
 /* Reads the packet at offset *at of a stream, and moves *at to the end of the packet. Returns 1, 0 at the end of
  * the file, or -1 with a description of the error in *what and its offset in *at. */
-int ctf_next_packet(const struct ctf_packets *d, FILE *f, uint64_t *at, struct ctf_packet *p, const char **what);
+int xch_ctf_next_packet(
+	const struct xch_ctf_packets *d, FILE *f, uint64_t *at, struct xch_ctf_packet *p, const char **what);
 /* Returns the end of the comment or string literal that begins at p; p itself if none begins there. */
-const char *ctf_skip(const char *p);
-int ctf_is_word(char c);
+const char *xch_ctf_skip(const char *p);
+int xch_ctf_is_word(char c);
 
-int ctf_restamp(struct xch_restamp *x, struct tkm_err *err);
-uint64_t ctf_frequency(const struct xch_trace *t);
+int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err);
+uint64_t xch_ctf_frequency(const struct xch_trace *t);
 
 #endif

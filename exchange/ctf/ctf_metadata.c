@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-uint64_t ctf_frequency(const struct xch_trace *t)
+uint64_t xch_ctf_frequency(const struct xch_trace *t)
 {
 	uint64_t a = t->div * 1000000000;
 
 	return t->div && a % t->mul == 0 ? a / t->mul : 1000000000;
 }
 
-uint64_t ctf_stamp(const struct xch_trace *t, uint64_t time)
+uint64_t xch_ctf_stamp(const struct xch_trace *t, uint64_t time)
 {
 	return t->div && t->div * 1000000000 % t->mul == 0 ? time : (uint64_t)xch_ns(t, time);
 }
@@ -118,12 +118,12 @@ static void environment(FILE *f, const struct xch_trace *t)
 
 static void clock_of(FILE *f, const struct xch_trace *t)
 {
-	double cycles = ceil(t->worst_bound * (double)ctf_frequency(t));
+	double cycles = ceil(t->worst_bound * (double)xch_ctf_frequency(t));
 
 	fprintf(f,
 		"clock {\n\tname = \"tickmark\";\n\tdescription = \"corrected time axis of the trace\";\n"
 		"\tfreq = %" PRIu64 ";\n",
-		ctf_frequency(t));
+		xch_ctf_frequency(t));
 	if (!isnan(cycles) && cycles < 9e18) {
 		fprintf(f, "\tprecision = %.0f; /* cycles: the largest bound of the trace */\n", cycles);
 	}
@@ -172,7 +172,7 @@ static void events(FILE *f, const struct xch_trace *t)
 	}
 }
 
-void ctf_metadata(FILE *f, const struct xch_trace *t)
+void xch_ctf_metadata(FILE *f, const struct xch_trace *t)
 {
 	fputs("/* CTF 1.8 */\n\n"
 	      "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"

@@ -26,7 +26,7 @@ struct reading {
 	int big; /* byte order of the trace */
 };
 
-const char *ctf_skip(const char *p)
+const char *xch_ctf_skip(const char *p)
 {
 	const char *q;
 
@@ -46,7 +46,7 @@ const char *ctf_skip(const char *p)
 	return *q ? q + 1 : q;
 }
 
-int ctf_is_word(char c)
+int xch_ctf_is_word(char c)
 {
 	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -60,7 +60,7 @@ static size_t token(struct piece *s, const char **t)
 	while (s->p < s->end) {
 		if (strchr(" \t\r\n", *s->p)) {
 			s->p++;
-		} else if (*s->p != '"' && (q = ctf_skip(s->p)) != s->p) {
+		} else if (*s->p != '"' && (q = xch_ctf_skip(s->p)) != s->p) {
 			s->p = q;
 		} else {
 			break;
@@ -70,8 +70,8 @@ static size_t token(struct piece *s, const char **t)
 	if (s->p >= s->end) {
 		return 0;
 	}
-	s->p = *s->p == '"' ? ctf_skip(s->p) : s->p + 1;
-	while (ctf_is_word(**t) && s->p < s->end && (ctf_is_word(*s->p) || *s->p == '.')) {
+	s->p = *s->p == '"' ? xch_ctf_skip(s->p) : s->p + 1;
+	while (xch_ctf_is_word(**t) && s->p < s->end && (xch_ctf_is_word(*s->p) || *s->p == '.')) {
 		s->p++;
 	}
 	return (size_t)(s->p - *t);
@@ -162,7 +162,7 @@ static void read_order(struct piece s, int *big)
 }
 
 /* integer { ... } */
-static void integer(const struct reading *r, struct piece s, struct ctf_field *f)
+static void integer(const struct reading *r, struct piece s, struct xch_ctf_field *f)
 {
 	static const char after[] = "clock.";
 	const char *v;
@@ -180,10 +180,10 @@ static void integer(const struct reading *r, struct piece s, struct ctf_field *f
 }
 
 static int structure(const struct reading *r, struct piece s, uint64_t *at, unsigned *align,
-	struct ctf_field *const *want, int depth);
+	struct xch_ctf_field *const *want, int depth);
 
 /* Looks up a type name: finds the type that it stands for. */
-static int by_name(const struct reading *r, const char *name, size_t len, struct ctf_field *f)
+static int by_name(const struct reading *r, const char *name, size_t len, struct xch_ctf_field *f)
 {
 	struct piece s = r->all, inner;
 	const char *t;
@@ -228,9 +228,9 @@ static int structure_of(const struct reading *r, struct piece *s, struct piece *
 
 /* Reads one field of a structure. -1: its type is not supported. */
 static int member(const struct reading *r, struct piece *s, const char *t, size_t n, uint64_t *at, unsigned *align,
-	struct ctf_field *const *want, int depth)
+	struct xch_ctf_field *const *want, int depth)
 {
-	struct ctf_field f = { .bits = 0 };
+	struct xch_ctf_field f = { .bits = 0 };
 	struct piece inner;
 	uint64_t count = 1;
 	int i;
@@ -275,7 +275,7 @@ static int member(const struct reading *r, struct piece *s, const char *t, size_
 /* Finds the places of the fields of a structure that begins at bit *at, and moves *at to its end. `want` ends
  * with NULL. Returns -1 if a type is not supported; then no place after it is known. */
 static int structure(const struct reading *r, struct piece s, uint64_t *at, unsigned *align,
-	struct ctf_field *const *want, int depth)
+	struct xch_ctf_field *const *want, int depth)
 {
 	const char *t;
 	size_t n;
@@ -291,7 +291,7 @@ static int structure(const struct reading *r, struct piece s, uint64_t *at, unsi
 /* Finds the structure `word := struct ...` of a block, which begins at bit *at or after it. Returns -1 as above,
  * and 0 also if there is no such structure. */
 static int described(
-	const struct reading *r, struct piece s, const char *word, uint64_t *at, struct ctf_field *const *want)
+	const struct reading *r, struct piece s, const char *word, uint64_t *at, struct xch_ctf_field *const *want)
 {
 	struct piece inner;
 	uint64_t end = 0;
@@ -316,21 +316,21 @@ static int described(
 	return rc;
 }
 
-void ctf_describe(struct ctf_packets *d, const char *text, size_t n)
+void xch_ctf_describe(struct xch_ctf_packets *d, const char *text, size_t n)
 {
 	struct reading r = { .all = { text, text + n } };
 	struct piece s = r.all, inner;
-	struct ctf_class *c;
+	struct xch_ctf_class *c;
 	uint64_t head = 0;
 	int known;
 
-	*d = (struct ctf_packets){ .magic.name = "magic", .stream.name = "stream_id" };
+	*d = (struct xch_ctf_packets){ .magic.name = "magic", .stream.name = "stream_id" };
 	if (!find(&s, "trace", "{") || (s.p--, block(&s, &inner) < 0)) {
 		return;
 	}
 	read_order(inner, &r.big);
-	known = described(&r, inner, "packet.header", &head, (struct ctf_field *[]){ &d->magic, &d->stream, NULL }) ==
-		0;
+	known = described(&r, inner, "packet.header", &head,
+			(struct xch_ctf_field *[]){ &d->magic, &d->stream, NULL }) == 0;
 	for (s = r.all; find(&s, "stream", "{");) {
 		uint64_t at = head;
 
@@ -339,18 +339,18 @@ void ctf_describe(struct ctf_packets *d, const char *text, size_t n)
 		if (!c) {
 			break;
 		}
-		*c = (struct ctf_class){ .id = number(inner, "id", 0),
+		*c = (struct xch_ctf_class){ .id = number(inner, "id", 0),
 			.begin.name = "timestamp_begin",
 			.end.name = "timestamp_end",
 			.size.name = "packet_size" };
 		if (known) {
 			described(&r, inner, "packet.context", &at,
-				(struct ctf_field *[]){ &c->begin, &c->end, &c->size, NULL });
+				(struct xch_ctf_field *[]){ &c->begin, &c->end, &c->size, NULL });
 		}
 	}
 }
 
-const struct ctf_class *ctf_class_of(const struct ctf_packets *d, uint64_t id)
+const struct xch_ctf_class *xch_ctf_class_of(const struct xch_ctf_packets *d, uint64_t id)
 {
 	size_t i;
 
@@ -360,7 +360,7 @@ const struct ctf_class *ctf_class_of(const struct ctf_packets *d, uint64_t id)
 	return i < d->n ? &d->cls[i] : NULL;
 }
 
-static uint64_t field(const struct ctf_field *f, const uint8_t *b)
+static uint64_t field(const struct xch_ctf_field *f, const uint8_t *b)
 {
 	uint64_t v = 0;
 	unsigned i;
@@ -371,7 +371,8 @@ static uint64_t field(const struct ctf_field *f, const uint8_t *b)
 	return v;
 }
 
-int ctf_next_packet(const struct ctf_packets *d, FILE *f, uint64_t *at, struct ctf_packet *p, const char **what)
+int xch_ctf_next_packet(
+	const struct xch_ctf_packets *d, FILE *f, uint64_t *at, struct xch_ctf_packet *p, const char **what)
 {
 	uint8_t b[HEAD] = { 0 };
 	struct stat st;
@@ -387,7 +388,7 @@ int ctf_next_packet(const struct ctf_packets *d, FILE *f, uint64_t *at, struct c
 		*what = "no packet begins here";
 		return -1;
 	}
-	p->cls = ctf_class_of(d, d->stream.bits ? field(&d->stream, b) : d->n ? d->cls[0].id : 0);
+	p->cls = xch_ctf_class_of(d, d->stream.bits ? field(&d->stream, b) : d->n ? d->cls[0].id : 0);
 	if (!p->cls) {
 		*what = "a packet of a stream that is not described";
 		return -1;

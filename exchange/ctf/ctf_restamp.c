@@ -105,7 +105,7 @@ static const char *up_to(const char *p, char c)
 	const char *q;
 
 	while (*p && *p != c) {
-		q = ctf_skip(p);
+		q = xch_ctf_skip(p);
 		p = q != p ? q : p + 1;
 	}
 	return p;
@@ -117,7 +117,7 @@ static const char *skip_blanks(const char *p)
 
 	while (q != p) {
 		q = p + strspn(p, " \t\r\n");
-		p = *q == '/' ? ctf_skip(q) : q;
+		p = *q == '/' ? xch_ctf_skip(q) : q;
 	}
 	return p;
 }
@@ -129,7 +129,7 @@ static size_t statement(const char *p, const char *end, const char **name, size_
 	const char *q = up_to(p, ';');
 
 	*name = skip_blanks(p);
-	for (*k = 0; ctf_is_word((*name)[*k]); ++*k) {
+	for (*k = 0; xch_ctf_is_word((*name)[*k]); ++*k) {
 		;
 	}
 	return q < end ? (size_t)(q + 1 - p) : 0;
@@ -157,12 +157,13 @@ static const char *next_clock(const struct restamp *r, const char *p)
 	int depth = 0;
 
 	for (; *p; p = q) {
-		q = ctf_skip(p);
+		q = xch_ctf_skip(p);
 		if (q != p) {
 			continue;
 		}
 		q = p + 5;
-		if (!depth && !strncmp(p, "clock", 5) && !ctf_is_word(*q) && (p == r->text || !ctf_is_word(p[-1]))) {
+		if (!depth && !strncmp(p, "clock", 5) && !xch_ctf_is_word(*q) &&
+			(p == r->text || !xch_ctf_is_word(p[-1]))) {
 			q += strspn(q, " \t\r\n");
 			if (*q == '{') {
 				return q + 1;
@@ -309,9 +310,9 @@ static int read_indexes(struct restamp *r)
 }
 
 /* Does the same by reading the packets of one stream, for stamps of this clock only. */
-static int read_stream(struct restamp *r, const struct ctf_packets *d, const char *name)
+static int read_stream(struct restamp *r, const struct xch_ctf_packets *d, const char *name)
 {
-	struct ctf_packet p;
+	struct xch_ctf_packet p;
 	const char *what = "";
 	char path[PATH];
 	uint64_t at = 0;
@@ -323,7 +324,7 @@ static int read_stream(struct restamp *r, const struct ctf_packets *d, const cha
 	if (!f) {
 		return tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", path);
 	}
-	while ((rc = ctf_next_packet(d, f, &at, &p, &what)) > 0) {
+	while ((rc = xch_ctf_next_packet(d, f, &at, &p, &what)) > 0) {
 		if (r->clocks == 1 || !strcmp(p.cls->begin.clock, r->name)) {
 			r->first = p.begin < r->first ? p.begin : r->first;
 			r->last = p.end > r->last ? p.end : r->last;
@@ -335,14 +336,14 @@ static int read_stream(struct restamp *r, const struct ctf_packets *d, const cha
 
 static int read_streams(struct restamp *r)
 {
-	struct ctf_packets d;
+	struct xch_ctf_packets d;
 	char path[PATH];
 	struct dirent *e;
 	struct stat st;
 	int rc = 0;
 	DIR *dir;
 
-	ctf_describe(&d, r->text, r->n);
+	xch_ctf_describe(&d, r->text, r->n);
 	dir = opendir(r->x->path);
 	while (dir && rc == 0 && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, e->d_name);
@@ -475,7 +476,7 @@ static int copy_all(struct restamp *r, const char *sub)
 	return rc;
 }
 
-int ctf_restamp(struct xch_restamp *x, struct tkm_err *err)
+int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err)
 {
 	struct xch_options o = { .force = x->force };
 	struct restamp r = { .x = x, .err = err };

@@ -33,7 +33,7 @@ static const unsigned char place[2][F_END + 1] = {
 	{ 0, 4, 8, 12, 16, 28, 32, 40, 48, 56, 60, 64 },
 };
 
-size_t ltt_head_put(unsigned char *p, const struct ltt_head *h)
+size_t xch_lttng_head_put(unsigned char *p, const struct xch_lttng_head *h)
 {
 	const unsigned char *at = place[h->natural];
 	const uint8_t bytes[] = { h->arch_size, h->major, h->minor, h->flight_recorder, h->has_heartbeat, h->alignment,
@@ -54,12 +54,12 @@ size_t ltt_head_put(unsigned char *p, const struct ltt_head *h)
 	return at[F_END];
 }
 
-static void head_get_as(const unsigned char *p, int natural, struct ltt_head *h)
+static void head_get_as(const unsigned char *p, int natural, struct xch_lttng_head *h)
 {
 	const unsigned char *at = place[natural], *b = p + at[F_BYTES];
 	int big = h->big;
 
-	*h = (struct ltt_head){ .big = big,
+	*h = (struct xch_lttng_head){ .big = big,
 		.natural = natural,
 		.arch_type = tkm_get32(p + at[F_TYPE], big),
 		.arch_variant = tkm_get32(p + at[F_VARIANT], big),
@@ -83,7 +83,7 @@ static void head_get_as(const unsigned char *p, int natural, struct ltt_head *h)
 
 /* How plausible a layout is. 0: impossible; 1: possible; 2: also the frequency is near the one at the block's
  * begin. */
-static int judge_head(const struct ltt_head *h, uint64_t block_freq)
+static int judge_head(const struct xch_lttng_head *h, uint64_t block_freq)
 {
 	if (!h->freq_scale || !h->start_freq || h->nanoseconds >= 1000000000) {
 		return 0;
@@ -91,10 +91,10 @@ static int judge_head(const struct ltt_head *h, uint64_t block_freq)
 	return h->start_freq / 2 <= block_freq && block_freq / 2 <= h->start_freq ? 2 : 1;
 }
 
-size_t ltt_head_get(const unsigned char *block, size_t n, struct ltt_head *h, const char **why)
+size_t xch_lttng_head_get(const unsigned char *block, size_t n, struct xch_lttng_head *h, const char **why)
 {
 	const unsigned char *p = block + LTT_BLOCK_HEADER;
-	struct ltt_head as[2] = { { 0 }, { 0 } };
+	struct xch_lttng_head as[2] = { { 0 }, { 0 } };
 	int how[2], natural;
 
 	*why = "the file ends in the trace header";
@@ -141,9 +141,9 @@ size_t ltt_head_get(const unsigned char *block, size_t n, struct ltt_head *h, co
 
 /* ---- data of events ---- */
 
-static unsigned char *reserve(struct ltt_data *d, size_t size, int aligned)
+static unsigned char *reserve(struct xch_lttng_data *d, size_t size, int aligned)
 {
-	size_t at = aligned && d->h->alignment ? ltt_up(d->n, size) : d->n;
+	size_t at = aligned && d->h->alignment ? xch_lttng_up(d->n, size) : d->n;
 
 	if (d->full || size > LTT_DATA_MAX || at > LTT_DATA_MAX - size) {
 		d->full = 1;
@@ -171,7 +171,7 @@ static void put(unsigned char *p, uint64_t value, size_t size, int big)
 	}
 }
 
-void ltt_add(struct ltt_data *d, uint64_t value, size_t size)
+void xch_lttng_add(struct xch_lttng_data *d, uint64_t value, size_t size)
 {
 	unsigned char *p = reserve(d, size, 1);
 
@@ -180,7 +180,7 @@ void ltt_add(struct ltt_data *d, uint64_t value, size_t size)
 	}
 }
 
-void ltt_add_real(struct ltt_data *d, double value)
+void xch_lttng_add_real(struct xch_lttng_data *d, double value)
 {
 	unsigned char *p = reserve(d, sizeof(value), 1);
 	uint64_t u;
@@ -191,7 +191,7 @@ void ltt_add_real(struct ltt_data *d, double value)
 	}
 }
 
-void ltt_add_text(struct ltt_data *d, const char *text)
+void xch_lttng_add_text(struct xch_lttng_data *d, const char *text)
 {
 	size_t n = strlen(text) + 1;
 	unsigned char *p = reserve(d, n, 0);
@@ -202,7 +202,7 @@ void ltt_add_text(struct ltt_data *d, const char *text)
 }
 
 /* Parses one conversion, "%lld" or "#4u%lld", into *f. Returns 0 or -1. */
-static int conversion(const char *p, const char *end, struct ltt_field *f)
+static int conversion(const char *p, const char *end, struct xch_lttng_field *f)
 {
 	size_t said = 0, longs = 0;
 	int no_sign = 0;
@@ -253,9 +253,9 @@ static const char *word(const char **p)
 	return end;
 }
 
-int ltt_format(const char *format, struct ltt_field **fields)
+int xch_lttng_format(const char *format, struct xch_lttng_field **fields)
 {
-	struct ltt_field *q;
+	struct xch_lttng_field *q;
 	const char *end, *name, *p = format;
 	size_t length;
 	int n = 0;
@@ -271,7 +271,7 @@ int ltt_format(const char *format, struct ltt_field **fields)
 			q->name = strndup(name, length);
 		}
 		if (!q || !q->name || conversion(p, end, q) < 0) {
-			ltt_fields_free(*fields, n);
+			xch_lttng_fields_free(*fields, n);
 			*fields = NULL;
 			return -1;
 		}
@@ -280,7 +280,7 @@ int ltt_format(const char *format, struct ltt_field **fields)
 	return n;
 }
 
-void ltt_fields_free(struct ltt_field *fields, int n)
+void xch_lttng_fields_free(struct xch_lttng_field *fields, int n)
 {
 	int i;
 
@@ -320,27 +320,27 @@ static uint64_t get_real(const unsigned char *p, size_t size, int big)
 	return u;
 }
 
-int ltt_values(const struct ltt_head *h, const struct ltt_field *fields, int n, const unsigned char *data, size_t size,
-	struct ltt_value *out)
+int xch_lttng_values(const struct xch_lttng_head *h, const struct xch_lttng_field *fields, int n,
+	const unsigned char *data, size_t size, struct xch_lttng_value *out)
 {
 	const unsigned char *end;
 	size_t at = 0, bytes;
 	int i;
 
 	for (i = 0; i < n; i++) {
-		const struct ltt_field *f = &fields[i];
+		const struct xch_lttng_field *f = &fields[i];
 
 		if (f->kind == LTT_TEXT) {
 			end = at < size ? memchr(data + at, 0, size - at) : NULL;
 			if (!end) {
 				return -1;
 			}
-			out[i] = (struct ltt_value){ .text = (const char *)data + at };
+			out[i] = (struct xch_lttng_value){ .text = (const char *)data + at };
 			at = (size_t)(end - data) + 1;
 			continue;
 		}
 		bytes = f->size ? f->size : h->arch_size;
-		at = h->alignment ? ltt_up(at, bytes) : at;
+		at = h->alignment ? xch_lttng_up(at, bytes) : at;
 		if (at > size || size - at < bytes) {
 			return -1;
 		}

@@ -19,9 +19,10 @@ static const uint64_t half = UINT64_C(1) << 31; /* half the range of a 32-bit st
 /* After a longer pause a new block begins, because a block begins with the whole stamp. */
 static const uint64_t most_heartbeats = 1024;
 
-int ltt_out_begin(struct ltt_out *o, FILE *f, const struct ltt_head *h, uint32_t block_size, struct tkm_err *err)
+int xch_lttng_out_begin(
+	struct xch_lttng_out *o, FILE *f, const struct xch_lttng_head *h, uint32_t block_size, struct tkm_err *err)
 {
-	*o = (struct ltt_out){ .f = f, .h = h, .size = block_size };
+	*o = (struct xch_lttng_out){ .f = f, .h = h, .size = block_size };
 	if (block_size < 2 * (LTT_BLOCK_HEADER + LTT_HEAD_MAX) || block_size > LTT_BLOCK_MAX) {
 		return tkm_fail(err, TKM_ERR_ARG, "LTTng blocks of %" PRIu32 " bytes are not possible", block_size);
 	}
@@ -29,14 +30,14 @@ int ltt_out_begin(struct ltt_out *o, FILE *f, const struct ltt_head *h, uint32_t
 	return o->block ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for an LTTng block");
 }
 
-static void begin_block(struct ltt_out *o, uint64_t tsc)
+static void begin_block(struct xch_lttng_out *o, uint64_t tsc)
 {
-	o->at = LTT_BLOCK_HEADER + ltt_head_put(o->block + LTT_BLOCK_HEADER, o->h);
+	o->at = LTT_BLOCK_HEADER + xch_lttng_head_put(o->block + LTT_BLOCK_HEADER, o->h);
 	o->begin = o->end = o->last = tsc;
 	o->begin_freq = o->end_freq = o->h->start_freq;
 }
 
-static int end_block(struct ltt_out *o, struct tkm_err *err)
+static int end_block(struct xch_lttng_out *o, struct tkm_err *err)
 {
 	int big = o->h->big;
 
@@ -57,16 +58,16 @@ static int end_block(struct ltt_out *o, struct tkm_err *err)
 }
 
 /* Finds where header and data of an event at the current end would begin. Returns the end of both. */
-static size_t lay_out(const struct ltt_out *o, size_t n, size_t *header, size_t *data)
+static size_t lay_out(const struct xch_lttng_out *o, size_t n, size_t *header, size_t *data)
 {
-	*header = ltt_up(o->at, o->h->alignment);
+	*header = xch_lttng_up(o->at, o->h->alignment);
 	*data = *header + (o->h->has_heartbeat ? 8 : 12);
-	*data = o->h->alignment ? ltt_up(*data, o->h->arch_size) : *data;
+	*data = o->h->alignment ? xch_lttng_up(*data, o->h->arch_size) : *data;
 	return *data + n;
 }
 
-static int put_event(struct ltt_out *o, uint64_t tsc, unsigned facility, unsigned event, const void *data, size_t n,
-	struct tkm_err *err)
+static int put_event(struct xch_lttng_out *o, uint64_t tsc, unsigned facility, unsigned event, const void *data,
+	size_t n, struct tkm_err *err)
 {
 	size_t header, begin, end;
 	unsigned char *p;
@@ -108,8 +109,8 @@ static int put_event(struct ltt_out *o, uint64_t tsc, unsigned facility, unsigne
 	return 0;
 }
 
-int ltt_out_event(struct ltt_out *o, uint64_t tsc, unsigned facility, unsigned event, const void *data, size_t n,
-	struct tkm_err *err)
+int xch_lttng_out_event(struct xch_lttng_out *o, uint64_t tsc, unsigned facility, unsigned event, const void *data,
+	size_t n, struct tkm_err *err)
 {
 	if (facility > UINT8_MAX || event > UINT8_MAX || n > LTT_DATA_MAX) {
 		return tkm_fail(err, TKM_ERR_ARG, "event %u of facility %u, %zu bytes, has no place in LTTng", event,
@@ -136,7 +137,7 @@ int ltt_out_event(struct ltt_out *o, uint64_t tsc, unsigned facility, unsigned e
 	return 0;
 }
 
-int ltt_out_end(struct ltt_out *o, struct tkm_err *err)
+int xch_lttng_out_end(struct xch_lttng_out *o, struct tkm_err *err)
 {
 	int rc = o->block && o->f ? end_block(o, err) : 0;
 
@@ -147,12 +148,12 @@ int ltt_out_end(struct ltt_out *o, struct tkm_err *err)
 
 /* ---- reading ---- */
 
-int ltt_in_fault(const struct ltt_in *i, uint64_t offset, const char *what, struct tkm_err *err)
+int xch_lttng_in_fault(const struct xch_lttng_in *i, uint64_t offset, const char *what, struct tkm_err *err)
 {
 	return tkm_fail(err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", i->path, offset, what);
 }
 
-static int read_at(const struct ltt_in *i, unsigned char *p, size_t n, uint64_t offset, struct tkm_err *err)
+static int read_at(const struct xch_lttng_in *i, unsigned char *p, size_t n, uint64_t offset, struct tkm_err *err)
 {
 	ssize_t got;
 
@@ -165,7 +166,7 @@ static int read_at(const struct ltt_in *i, unsigned char *p, size_t n, uint64_t 
 			return tkm_fail_errno(err, TKM_ERR_IO, errno, "%s: offset %" PRIu64, i->path, offset);
 		}
 		if (got == 0) {
-			return ltt_in_fault(i, offset, "the file ends here, inside a block", err);
+			return xch_lttng_in_fault(i, offset, "the file ends here, inside a block", err);
 		}
 		p += got;
 		n -= (size_t)got;
@@ -174,14 +175,14 @@ static int read_at(const struct ltt_in *i, unsigned char *p, size_t n, uint64_t 
 	return 0;
 }
 
-int ltt_in_open(struct ltt_in *i, const char *path, struct tkm_err *err)
+int xch_lttng_in_open(struct xch_lttng_in *i, const char *path, struct tkm_err *err)
 {
 	unsigned char begin[LTT_BLOCK_HEADER + LTT_HEAD_MAX];
 	const char *why;
 	struct stat st;
 	size_t n;
 
-	*i = (struct ltt_in){ .fd = open(path, O_RDONLY | O_CLOEXEC), .low_freq = UINT64_MAX };
+	*i = (struct xch_lttng_in){ .fd = open(path, O_RDONLY | O_CLOEXEC), .low_freq = UINT64_MAX };
 	snprintf(i->path, sizeof(i->path), "%s", path);
 	if (i->fd < 0 || fstat(i->fd, &st) < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "%s", path);
@@ -194,21 +195,21 @@ int ltt_in_open(struct ltt_in *i, const char *path, struct tkm_err *err)
 	if (read_at(i, begin, n, 0, err) < 0) {
 		return -1;
 	}
-	i->head_size = ltt_head_get(begin, n, &i->h, &why);
+	i->head_size = xch_lttng_head_get(begin, n, &i->h, &why);
 	if (!i->head_size) {
-		return ltt_in_fault(i, LTT_BLOCK_HEADER, why, err);
+		return xch_lttng_in_fault(i, LTT_BLOCK_HEADER, why, err);
 	}
 	memcpy(i->head, begin + LTT_BLOCK_HEADER, i->head_size);
 	i->size = tkm_get32(begin + 36, i->h.big);
 	if (i->size < LTT_BLOCK_HEADER + i->head_size || i->size > LTT_BLOCK_MAX) {
-		return ltt_in_fault(i, 36, "buf_size is not possible", err);
+		return xch_lttng_in_fault(i, 36, "buf_size is not possible", err);
 	}
 	i->block = malloc(i->size);
 	return i->block ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for a block", path);
 }
 
 /* Reads the block at i->base. */
-static int next_block(struct ltt_in *i, struct tkm_err *err)
+static int next_block(struct xch_lttng_in *i, struct tkm_err *err)
 {
 	uint64_t freq[2], lost;
 	int big = i->h.big, k;
@@ -217,26 +218,26 @@ static int next_block(struct ltt_in *i, struct tkm_err *err)
 		return -1;
 	}
 	if (memcmp(i->block + LTT_BLOCK_HEADER, i->head, i->head_size) != 0) {
-		return ltt_in_fault(
+		return xch_lttng_in_fault(
 			i, i->base + LTT_BLOCK_HEADER, "the trace header is not that of the first block", err);
 	}
 	if (tkm_get32(i->block + 36, big) != i->size) {
-		return ltt_in_fault(i, i->base + 36, "buf_size is not that of the first block", err);
+		return xch_lttng_in_fault(i, i->base + 36, "buf_size is not that of the first block", err);
 	}
 	lost = tkm_get32(i->block + 32, big);
 	if (lost > i->size - LTT_BLOCK_HEADER - i->head_size) {
-		return ltt_in_fault(i, i->base + 32, "lost_size is larger than the block", err);
+		return xch_lttng_in_fault(i, i->base + 32, "lost_size is larger than the block", err);
 	}
 	i->begin = i->now = tkm_get64(i->block, big);
 	i->end = tkm_get64(i->block + 16, big);
 	if (i->end < i->begin) {
-		return ltt_in_fault(i, i->base + 16, "the block ends before it begins", err);
+		return xch_lttng_in_fault(i, i->base + 16, "the block ends before it begins", err);
 	}
 	freq[0] = tkm_get64(i->block + 8, big);
 	freq[1] = tkm_get64(i->block + 24, big);
 	for (k = 0; k < 2; k++) {
 		if (!freq[k]) {
-			return ltt_in_fault(i, i->base + 8 + 16 * (uint64_t)k, "a frequency is 0", err);
+			return xch_lttng_in_fault(i, i->base + 8 + 16 * (uint64_t)k, "a frequency is 0", err);
 		}
 		i->low_freq = freq[k] < i->low_freq ? freq[k] : i->low_freq;
 		i->high_freq = freq[k] > i->high_freq ? freq[k] : i->high_freq;
@@ -247,7 +248,7 @@ static int next_block(struct ltt_in *i, struct tkm_err *err)
 	return 0;
 }
 
-static int get_event(struct ltt_in *i, struct ltt_event *e, struct tkm_err *err)
+static int get_event(struct xch_lttng_in *i, struct xch_lttng_event *e, struct tkm_err *err)
 {
 	const unsigned char *p = i->block + i->at;
 	uint32_t header = i->h.has_heartbeat ? 8 : 12;
@@ -255,7 +256,7 @@ static int get_event(struct ltt_in *i, struct ltt_event *e, struct tkm_err *err)
 
 	e->offset = i->base + i->at;
 	if (i->stop - i->at < header) {
-		return ltt_in_fault(i, e->offset, "an event header crosses the end of its block", err);
+		return xch_lttng_in_fault(i, e->offset, "an event header crosses the end of its block", err);
 	}
 	if (i->h.has_heartbeat) {
 		e->tsc = (i->now & ~(uint64_t)UINT32_MAX) | tkm_get32(p, i->h.big);
@@ -266,24 +267,24 @@ static int get_event(struct ltt_in *i, struct ltt_event *e, struct tkm_err *err)
 		p += 8;
 	}
 	if (e->tsc < i->begin || e->tsc > i->end) {
-		return ltt_in_fault(i, e->offset, "a stamp outside of its block's time", err);
+		return xch_lttng_in_fault(i, e->offset, "a stamp outside of its block's time", err);
 	}
 	i->now = e->tsc;
 	e->facility = p[0];
 	e->event = p[1];
 	e->size = tkm_get16(p + 2, i->h.big);
 	data = i->at + header;
-	data = i->h.alignment ? ltt_up(data, i->h.arch_size) : data;
+	data = i->h.alignment ? xch_lttng_up(data, i->h.arch_size) : data;
 	if (data > i->stop || i->stop - data < e->size) {
-		return ltt_in_fault(i, e->offset, "an event crosses the end of its block", err);
+		return xch_lttng_in_fault(i, e->offset, "an event crosses the end of its block", err);
 	}
 	e->data = i->block + data;
-	data = ltt_up(data + e->size, i->h.alignment);
+	data = xch_lttng_up(data + e->size, i->h.alignment);
 	i->at = data < i->stop ? (uint32_t)data : i->stop;
 	return 1;
 }
 
-int ltt_in_next(struct ltt_in *i, struct ltt_event *e, struct tkm_err *err)
+int xch_lttng_in_next(struct xch_lttng_in *i, struct xch_lttng_event *e, struct tkm_err *err)
 {
 	if (!i->block) {
 		return 0;
@@ -296,16 +297,16 @@ int ltt_in_next(struct ltt_in *i, struct ltt_event *e, struct tkm_err *err)
 		if (next_block(i, err) < 0) {
 			return -1;
 		}
-		i->at = (uint32_t)ltt_up(i->at, i->h.alignment);
+		i->at = (uint32_t)xch_lttng_up(i->at, i->h.alignment);
 	}
 	return get_event(i, e, err);
 }
 
-void ltt_in_close(struct ltt_in *i)
+void xch_lttng_in_close(struct xch_lttng_in *i)
 {
 	if (i->fd >= 0) {
 		close(i->fd);
 	}
 	free(i->block);
-	*i = (struct ltt_in){ .fd = -1 };
+	*i = (struct xch_lttng_in){ .fd = -1 };
 }

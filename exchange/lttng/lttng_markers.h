@@ -40,7 +40,7 @@
 	X(COMMENT,              "comment",                "text %s" LTM_PLACE)
 /* clang-format on */
 
-enum ltm_marker {
+enum xch_lttng_marker_marker {
 #define LTM_ENUM(id, name, format) LTM_##id,
 	LTM_TABLE(LTM_ENUM)
 #undef LTM_ENUM
@@ -49,13 +49,13 @@ enum ltm_marker {
 };
 static const struct {
 	const char *name, *format;
-} ltm_markers[LTM_COUNTER] = {
+} xch_lttng_marker_markers[LTM_COUNTER] = {
 #define LTM_ENTRY_OF(id, name, format) { name, format },
 	LTM_TABLE(LTM_ENTRY_OF)
 #undef LTM_ENTRY_OF
 };
 
-int ltm_read(struct xch_input *in, struct tkm_err *err);
-int ltm_is(const char *path, const unsigned char *head, size_t n);
+int xch_lttng_marker_read(struct xch_input *in, struct tkm_err *err);
+int xch_lttng_marker_is(const char *path, const unsigned char *head, size_t n);
 
 #endif

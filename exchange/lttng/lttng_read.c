@@ -43,8 +43,8 @@ enum { MAX_FIELDS = 256, MAX_CPUS = 4096, MAX_MARKERS = 65536 };
 
 struct marker {
 	char *name;
-	enum ltm_marker what;
-	struct ltt_field *fields;
+	enum xch_lttng_marker_marker what;
+	struct xch_lttng_field *fields;
 	int n;                  /* number of fields; -1: no format yet */
 	int16_t at[ROLE_COUNT]; /* for each role, the field that plays it; -1: none */
 	uint32_t counter;       /* id from the name "counter:ID:NAME"; 0: none */
@@ -59,9 +59,9 @@ struct members {
 };
 
 struct cpu {
-	struct ltt_in in;
+	struct xch_lttng_in in;
 	unsigned number;
-	struct ltt_event e;
+	struct xch_lttng_event e;
 	uint64_t time;
 	int more;
 };
@@ -77,7 +77,7 @@ struct reading {
 	struct members list;
 	unsigned char *collop; /* the type of each operation, 0xff: not declared */
 	double slope_low, slope_high;
-	struct ltt_value v[MAX_FIELDS];
+	struct xch_lttng_value v[MAX_FIELDS];
 };
 
 /* ---- markers ---- */
@@ -85,7 +85,7 @@ struct reading {
 static void marker_free(struct marker *m)
 {
 	if (m) {
-		ltt_fields_free(m->fields, m->n > 0 ? m->n : 0);
+		xch_lttng_fields_free(m->fields, m->n > 0 ? m->n : 0);
 		free(m->counters);
 		free(m->name);
 		free(m);
@@ -101,7 +101,8 @@ static int see_marker(struct reading *r, const char *name, uint32_t id)
 		return xch_fail_memory(r->err, r->in->path);
 	}
 	m->n = -1;
-	for (m->what = 0; m->what < LTM_COUNTER && strcmp(ltm_markers[m->what].name, name) != 0; m->what++) {
+	for (m->what = 0; m->what < LTM_COUNTER && strcmp(xch_lttng_marker_markers[m->what].name, name) != 0;
+		m->what++) {
 		;
 	}
 	if (m->what == LTM_COUNTER) {
@@ -129,7 +130,7 @@ static int see_format(struct reading *r, const char *name, const char *format)
 		if (!m || m->n >= 0 || strcmp(m->name, name) != 0) {
 			continue;
 		}
-		m->n = ltt_format(format, &m->fields);
+		m->n = xch_lttng_format(format, &m->fields);
 		if (m->n < 0 || m->n > MAX_FIELDS) {
 			return -1;
 		}
@@ -145,48 +146,48 @@ static int see_format(struct reading *r, const char *name, const char *format)
 	return 0;
 }
 
-static const struct ltt_field *core_fields(unsigned event, int *n)
+static const struct xch_lttng_field *core_fields(unsigned event, int *n)
 {
 	static char name[] = "name", id[] = "id", format[] = "format";
-	static const struct ltt_field of_id[] = { { name, LTT_TEXT, 0 }, { id, LTT_UNSIGNED, 2 } };
-	static const struct ltt_field of_format[] = { { name, LTT_TEXT, 0 }, { format, LTT_TEXT, 0 } };
+	static const struct xch_lttng_field of_id[] = { { name, LTT_TEXT, 0 }, { id, LTT_UNSIGNED, 2 } };
+	static const struct xch_lttng_field of_format[] = { { name, LTT_TEXT, 0 }, { format, LTT_TEXT, 0 } };
 
 	*n = event == LTT_TIME_HEARTBEAT ? 0 : 2;
 	return event == LTT_MARKER_ID ? of_id : of_format;
 }
 
-static int read_core(struct reading *r, const struct ltt_in *f, const struct ltt_event *e)
+static int read_core(struct reading *r, const struct xch_lttng_in *f, const struct xch_lttng_event *e)
 {
-	const struct ltt_field *fields;
-	struct ltt_value v[2];
+	const struct xch_lttng_field *fields;
+	struct xch_lttng_value v[2];
 	int n;
 
 	if (e->facility != 0 || e->event > LTT_TIME_HEARTBEAT) {
-		return ltt_in_fault(f, e->offset, "not an event of the facility core", r->err);
+		return xch_lttng_in_fault(f, e->offset, "not an event of the facility core", r->err);
 	}
 	fields = core_fields(e->event, &n);
-	if (ltt_values(&f->h, fields, n, e->data, e->size, v) < 0) {
-		return ltt_in_fault(f, e->offset, "an event is shorter than its fields", r->err);
+	if (xch_lttng_values(&f->h, fields, n, e->data, e->size, v) < 0) {
+		return xch_lttng_in_fault(f, e->offset, "an event is shorter than its fields", r->err);
 	}
 	if (e->event == LTT_MARKER_ID) {
 		return see_marker(r, v[0].text, (uint32_t)v[1].u & 0xffff);
 	}
 	if (e->event == LTT_MARKER_FORMAT && see_format(r, v[0].text, v[1].text) < 0) {
-		return ltt_in_fault(f, e->offset, "a marker's format is none", r->err);
+		return xch_lttng_in_fault(f, e->offset, "a marker's format is none", r->err);
 	}
 	return 0;
 }
 
 static int read_control_file(struct reading *r, const char *path)
 {
-	struct ltt_event e;
-	struct ltt_in f;
-	int rc = ltt_in_open(&f, path, r->err), more;
+	struct xch_lttng_event e;
+	struct xch_lttng_in f;
+	int rc = xch_lttng_in_open(&f, path, r->err), more;
 
-	while (rc == 0 && (more = ltt_in_next(&f, &e, r->err)) != 0) {
+	while (rc == 0 && (more = xch_lttng_in_next(&f, &e, r->err)) != 0) {
 		rc = more < 0 ? -1 : read_core(r, &f, &e);
 	}
-	ltt_in_close(&f);
+	xch_lttng_in_close(&f);
 	return rc;
 }
 
@@ -275,7 +276,7 @@ static int willy_of(struct reading *r, const struct marker *m, enum role process
 		return 0;
 	}
 	if (p > UINT16_MAX || t > INT16_MAX) {
-		return ltt_in_fault(&c->in, c->e.offset, "process or thread is out of range", r->err);
+		return xch_lttng_in_fault(&c->in, c->e.offset, "process or thread is out of range", r->err);
 	}
 	*willy = STF_WILLY(p, t);
 	return xch_build_thread(r->b, (uint32_t)p, (uint32_t)t);
@@ -308,7 +309,7 @@ static int collect(struct reading *r, const struct marker *m, const struct cpu *
 	uint32_t *p;
 
 	if (n > 1 << 24) {
-		return ltt_in_fault(&c->in, c->e.offset, "more members than there can be", r->err);
+		return xch_lttng_in_fault(&c->in, c->e.offset, "more members than there can be", r->err);
 	}
 	if (l->n == 0) {
 		free(l->name);
@@ -378,7 +379,7 @@ static int see_operation(struct reading *r, const struct marker *m, const struct
 	};
 
 	if (id > UINT8_MAX || type > 4) {
-		return ltt_in_fault(&c->in, c->e.offset, "a collective operation is out of range", r->err);
+		return xch_lttng_in_fault(&c->in, c->e.offset, "a collective operation is out of range", r->err);
 	}
 	r->collop[id] = (unsigned char)type;
 	return stf_write_collective_operation_definition(r->in->w, &d) < 0 ? xch_input_stf(r->in, r->err) : 0;
@@ -449,7 +450,7 @@ static int collective_event(struct reading *r, const struct marker *m, const str
 
 	k.what = r->collop[k.operation];
 	if (k.what == 0xff) {
-		return ltt_in_fault(&c->in, c->e.offset, "a collective operation that was not described", r->err);
+		return xch_lttng_in_fault(&c->in, c->e.offset, "a collective operation that was not described", r->err);
 	}
 	k.has_root = k.root != UINT32_MAX;
 	return xch_build_member(r->b, &k);
@@ -491,7 +492,7 @@ static int unknown_event(struct reading *r, struct marker *m, const struct cpu *
 		return xch_fail_memory(r->err, r->in->path);
 	}
 	for (i = 0; i < m->n; i++) {
-		const struct ltt_field *f = &m->fields[i];
+		const struct xch_lttng_field *f = &m->fields[i];
 
 		if (i == m->at[R_host] || i == m->at[R_process] || i == m->at[R_thread]) {
 			continue;
@@ -553,7 +554,7 @@ static int event_of(struct reading *r, struct marker *m, const struct cpu *c)
 
 static int one_event(struct reading *r, const struct cpu *c)
 {
-	const struct ltt_event *e = &c->e;
+	const struct xch_lttng_event *e = &c->e;
 	struct marker *m;
 
 	if (e->facility == 0) {
@@ -564,10 +565,11 @@ static int one_event(struct reading *r, const struct cpu *c)
 	}
 	m = r->marker[e->facility * 256 + e->event];
 	if (!m || m->n < 0) {
-		return ltt_in_fault(&c->in, e->offset, "an event of a marker that control/ does not describe", r->err);
+		return xch_lttng_in_fault(
+			&c->in, e->offset, "an event of a marker that control/ does not describe", r->err);
 	}
-	if (ltt_values(&c->in.h, m->fields, m->n, e->data, e->size, r->v) < 0) {
-		return ltt_in_fault(&c->in, e->offset, "an event is shorter than its marker's fields", r->err);
+	if (xch_lttng_values(&c->in.h, m->fields, m->n, e->data, e->size, r->v) < 0) {
+		return xch_lttng_in_fault(&c->in, e->offset, "an event is shorter than its marker's fields", r->err);
 	}
 	switch (m->what) {
 	case LTM_TRACE:
@@ -593,7 +595,7 @@ static int one_event(struct reading *r, const struct cpu *c)
 
 /* ---- the files of the CPUs ---- */
 
-static int same_clock(const struct ltt_head *a, const struct ltt_head *b)
+static int same_clock(const struct xch_lttng_head *a, const struct xch_lttng_head *b)
 {
 	return a->freq_scale == b->freq_scale && a->start_freq == b->start_freq && a->start_tsc == b->start_tsc &&
 		a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
@@ -601,7 +603,7 @@ static int same_clock(const struct ltt_head *a, const struct ltt_head *b)
 
 /* Converts a stamp to ticks of the first file's counter. Returns 0, or -1: the time is before the counter's zero,
  * or beyond 64 bits. */
-static int to_first(const struct ltt_head *first, const struct ltt_head *h, uint64_t tsc, uint64_t *time)
+static int to_first(const struct xch_lttng_head *first, const struct xch_lttng_head *h, uint64_t tsc, uint64_t *time)
 {
 	long double s;
 
@@ -620,9 +622,9 @@ static int to_first(const struct ltt_head *first, const struct ltt_head *h, uint
 
 static int advance(struct reading *r, struct cpu *c)
 {
-	c->more = ltt_in_next(&c->in, &c->e, r->err);
+	c->more = xch_lttng_in_next(&c->in, &c->e, r->err);
 	if (c->more > 0 && to_first(&r->cpu[0].in.h, &c->in.h, c->e.tsc, &c->time) < 0) {
-		return ltt_in_fault(
+		return xch_lttng_in_fault(
 			&c->in, c->e.offset, "a stamp cannot be brought to the clock of the first file", r->err);
 	}
 	return c->more < 0 ? -1 : 0;
@@ -639,7 +641,7 @@ static int open_cpus(struct reading *r)
 	for (i = 0; r->cpu && i < n && rc == 0; i++) {
 		snprintf(path, sizeof(path), "%.4000s/%.200s", r->in->path, names[i]);
 		rc = n > MAX_CPUS ? tkm_fail(r->err, TKM_ERR_FORMAT, "%s: more than %d CPUs", r->in->path, MAX_CPUS)
-				  : ltt_in_open(&r->cpu[i].in, path, r->err);
+				  : xch_lttng_in_open(&r->cpu[i].in, path, r->err);
 		r->cpu[i].number = (unsigned)strtoul(names[i] + 4, NULL, 10);
 		r->cpus = i + 1;
 	}
@@ -669,13 +671,14 @@ static int open_cpus(struct reading *r)
  * of the header. */
 static int begin(struct reading *r)
 {
-	const struct ltt_head *h = &r->cpu[0].in.h;
-	const struct ltt_event *e = &r->cpu[0].e;
+	const struct xch_lttng_head *h = &r->cpu[0].in.h;
+	const struct xch_lttng_event *e = &r->cpu[0].e;
 	double period = (double)h->freq_scale / (double)h->start_freq, said = 0;
 	uint32_t bits = 0;
 	struct marker *m = r->cpu[0].more > 0 ? r->marker[e->facility * 256 + e->event] : NULL;
 
-	if (m && m->what == LTM_TRACE && m->n > 0 && ltt_values(h, m->fields, m->n, e->data, e->size, r->v) == 0) {
+	if (m && m->what == LTM_TRACE && m->n > 0 &&
+		xch_lttng_values(h, m->fields, m->n, e->data, e->size, r->v) == 0) {
 		if (m->fields[0].kind == LTT_REAL) {
 			memcpy(&said, &r->v[0].u, sizeof(said));
 		}
@@ -685,7 +688,7 @@ static int begin(struct reading *r)
 		period = said;
 	}
 	if (bits > 63) {
-		return ltt_in_fault(&r->cpu[0].in, e->offset, "eventbits is larger than 63", r->err);
+		return xch_lttng_in_fault(&r->cpu[0].in, e->offset, "eventbits is larger than 63", r->err);
 	}
 	return xch_input_begin(r->in, period, bits, r->err);
 }
@@ -714,7 +717,7 @@ static int read_events(struct reading *r)
 /* Compares the frequencies in the blocks with that of the header and, if the trace has measurements, with these. */
 static int describe_clock(struct reading *r)
 {
-	const struct ltt_head *h = &r->cpu[0].in.h;
+	const struct xch_lttng_head *h = &r->cpu[0].in.h;
 	uint64_t low = UINT64_MAX, high = 0, blocks = 0;
 	double worst, nominal = (double)h->start_freq / h->freq_scale;
 	char line[600];
@@ -742,7 +745,7 @@ static int describe_clock(struct reading *r)
 	return stf_writer_info(r->in->w, "clock", line) < 0 ? xch_input_stf(r->in, r->err) : 0;
 }
 
-int ltm_read(struct xch_input *in, struct tkm_err *err)
+int xch_lttng_marker_read(struct xch_input *in, struct tkm_err *err)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	size_t i;
@@ -769,7 +772,7 @@ int ltm_read(struct xch_input *in, struct tkm_err *err)
 		marker_free(r->marker[i]);
 	}
 	for (i = 0; i < r->cpus; i++) {
-		ltt_in_close(&r->cpu[i].in);
+		xch_lttng_in_close(&r->cpu[i].in);
 	}
 	xch_build_free(r->b);
 	free(r->list.willies);
@@ -781,7 +784,7 @@ int ltm_read(struct xch_input *in, struct tkm_err *err)
 	return rc;
 }
 
-int ltm_is(const char *path, const unsigned char *head, size_t n)
+int xch_lttng_marker_is(const char *path, const unsigned char *head, size_t n)
 {
 	char name[4400];
 	struct stat st;

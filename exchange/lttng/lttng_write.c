@@ -18,11 +18,11 @@
 enum { BLOCK = 1 << 18, CONTROL_BLOCK = 1 << 17, FIRST_FACILITY = 1, MOST_MARKERS = 255 * 256 };
 
 struct state {
-	struct ltt_head h;
+	struct xch_lttng_head h;
 	char control_name[300], cpu_name[300];
 	FILE *control_file, *cpu_file;
-	struct ltt_out control, cpu;
-	struct ltt_data d;
+	struct xch_lttng_out control, cpu;
+	struct xch_lttng_data d;
 	uint32_t markers;       /* number of markers defined so far */
 	uint32_t first_counter; /* the marker of counter 0 */
 	uint64_t now;           /* the stamp of the records that describe the trace */
@@ -43,15 +43,15 @@ static int define(struct state *s, const char *name, const char *format, struct 
 	s->markers++;
 	s->d.n = 0;
 	s->d.full = 0;
-	ltt_add_text(&s->d, name);
-	ltt_add(&s->d, id, 2);
-	if (s->d.full || ltt_out_event(&s->control, s->now, 0, LTT_MARKER_ID, s->d.b, s->d.n, err) < 0) {
+	xch_lttng_add_text(&s->d, name);
+	xch_lttng_add(&s->d, id, 2);
+	if (s->d.full || xch_lttng_out_event(&s->control, s->now, 0, LTT_MARKER_ID, s->d.b, s->d.n, err) < 0) {
 		return s->d.full ? tkm_fail(err, TKM_ERR_ARG, "a name is too long for LTTng") : -1;
 	}
 	s->d.n = 0;
-	ltt_add_text(&s->d, name);
-	ltt_add_text(&s->d, format);
-	return ltt_out_event(&s->control, s->now, 0, LTT_MARKER_FORMAT, s->d.b, s->d.n, err);
+	xch_lttng_add_text(&s->d, name);
+	xch_lttng_add_text(&s->d, format);
+	return xch_lttng_out_event(&s->control, s->now, 0, LTT_MARKER_FORMAT, s->d.b, s->d.n, err);
 }
 
 static int define_all(struct state *s, struct tkm_err *err)
@@ -60,7 +60,7 @@ static int define_all(struct state *s, struct tkm_err *err)
 	size_t i;
 
 	for (i = 0; i < LTM_COUNTER; i++) {
-		if (define(s, ltm_markers[i].name, ltm_markers[i].format, err) < 0) {
+		if (define(s, xch_lttng_marker_markers[i].name, xch_lttng_marker_markers[i].format, err) < 0) {
 			return -1;
 		}
 	}
@@ -80,7 +80,7 @@ static int define_all(struct state *s, struct tkm_err *err)
 	return 0;
 }
 
-static struct ltt_data *begin(struct state *s)
+static struct xch_lttng_data *begin(struct state *s)
 {
 	s->d.n = 0;
 	s->d.full = 0;
@@ -93,19 +93,19 @@ static int end(struct state *s, uint32_t marker, uint64_t time, struct tkm_err *
 	if (s->d.full || s->d.n > BLOCK / 2) {
 		return 1;
 	}
-	return ltt_out_event(&s->cpu, time, FIRST_FACILITY + marker / 256, marker % 256, s->d.b, s->d.n, err);
+	return xch_lttng_out_event(&s->cpu, time, FIRST_FACILITY + marker / 256, marker % 256, s->d.b, s->d.n, err);
 }
 
-static void add_place(struct ltt_data *d, const struct xch_place *p)
+static void add_place(struct xch_lttng_data *d, const struct xch_place *p)
 {
-	ltt_add_text(d, p && p->host ? p->host : "");
-	ltt_add(d, p && !p->is_group ? p->process : UINT32_MAX, 4);
-	ltt_add(d, !p ? UINT32_MAX : p->is_group ? p->willy & 0x7fffffff : p->thread, 4);
+	xch_lttng_add_text(d, p && p->host ? p->host : "");
+	xch_lttng_add(d, p && !p->is_group ? p->process : UINT32_MAX, 4);
+	xch_lttng_add(d, !p ? UINT32_MAX : p->is_group ? p->willy & 0x7fffffff : p->thread, 4);
 }
 
 /* ---- description of the trace ---- */
 
-static int add_and_end(struct state *s, enum ltm_marker m, struct tkm_err *err)
+static int add_and_end(struct state *s, enum xch_lttng_marker_marker m, struct tkm_err *err)
 {
 	return end(s, m, s->now, err) < 0 ? -1 : 0;
 }
@@ -115,7 +115,7 @@ static int describe_places(struct state *s, struct tkm_err *err)
 	const struct xch_trace *t = s->t;
 	struct stf_group_definition g;
 	const struct stf_record *rec;
-	struct ltt_data *d;
+	struct xch_lttng_data *d;
 	uint32_t k;
 	size_t i;
 
@@ -127,11 +127,11 @@ static int describe_places(struct state *s, struct tkm_err *err)
 		}
 		d = begin(s);
 		add_place(d, p);
-		ltt_add_text(d, p->name ? p->name : "");
-		ltt_add(d, p->pid, 4);
-		ltt_add(d, p->tid, 8);
-		ltt_add_real(d, p->offset);
-		ltt_add_real(d, p->skew);
+		xch_lttng_add_text(d, p->name ? p->name : "");
+		xch_lttng_add(d, p->pid, 4);
+		xch_lttng_add(d, p->tid, 8);
+		xch_lttng_add_real(d, p->offset);
+		xch_lttng_add_real(d, p->skew);
 		if (add_and_end(s, LTM_PROCESS, err) < 0) {
 			return -1;
 		}
@@ -140,10 +140,10 @@ static int describe_places(struct state *s, struct tkm_err *err)
 		stf_get_group_definition(rec, &g);
 		for (k = 0; k < g.size_2_1 || k == 0; k++) {
 			d = begin(s);
-			ltt_add(d, g.id, 4);
-			ltt_add_text(d, g.name ? g.name : "");
-			ltt_add(d, g.size_2_1, 4);
-			ltt_add(d, g.size_2_1 ? g.willies[k] : 0, 4);
+			xch_lttng_add(d, g.id, 4);
+			xch_lttng_add_text(d, g.name ? g.name : "");
+			xch_lttng_add(d, g.size_2_1, 4);
+			xch_lttng_add(d, g.size_2_1 ? g.willies[k] : 0, 4);
 			if (add_and_end(s, LTM_GROUP, err) < 0) {
 				return -1;
 			}
@@ -164,7 +164,7 @@ static int describe_counters(struct state *s, struct tkm_err *err)
 	struct stf_counter_definition c;
 	const struct stf_record *rec;
 	const char *name;
-	struct ltt_data *d;
+	struct xch_lttng_data *d;
 	size_t i;
 
 	for (i = 0; i < s->t->n_counters; i++) {
@@ -174,15 +174,15 @@ static int describe_counters(struct state *s, struct tkm_err *err)
 		}
 		name = stf_reader_string(s->t->r, c.name);
 		d = begin(s);
-		ltt_add(d, c.id, 4);
-		ltt_add_text(d, text_of(s->t, STF_ID_class_definition, c.classid));
-		ltt_add_text(d, name ? name : "");
-		ltt_add_text(d, s->t->counter[i].unit);
-		ltt_add(d, c.type, 4);
-		ltt_add(d, c.do_diff, 4);
-		ltt_add(d, c.lower_bound, 8);
-		ltt_add(d, c.upper_bound, 8);
-		ltt_add(d, c.willy, 4);
+		xch_lttng_add(d, c.id, 4);
+		xch_lttng_add_text(d, text_of(s->t, STF_ID_class_definition, c.classid));
+		xch_lttng_add_text(d, name ? name : "");
+		xch_lttng_add_text(d, s->t->counter[i].unit);
+		xch_lttng_add(d, c.type, 4);
+		xch_lttng_add(d, c.do_diff, 4);
+		xch_lttng_add(d, c.lower_bound, 8);
+		xch_lttng_add(d, c.upper_bound, 8);
+		xch_lttng_add(d, c.willy, 4);
 		if (add_and_end(s, LTM_COUNTER_DEFINITION, err) < 0) {
 			return -1;
 		}
@@ -192,7 +192,7 @@ static int describe_counters(struct state *s, struct tkm_err *err)
 
 static int describe_communicators(struct state *s, struct tkm_err *err)
 {
-	struct ltt_data *d;
+	struct xch_lttng_data *d;
 	uint32_t k;
 	size_t i;
 
@@ -201,10 +201,10 @@ static int describe_communicators(struct state *s, struct tkm_err *err)
 
 		for (k = 0; k < c->n || k == 0; k++) {
 			d = begin(s);
-			ltt_add(d, c->id, 4);
-			ltt_add_text(d, c->name ? c->name : "");
-			ltt_add(d, c->n, 4);
-			ltt_add(d, c->n ? c->members[k] : 0, 4);
+			xch_lttng_add(d, c->id, 4);
+			xch_lttng_add_text(d, c->name ? c->name : "");
+			xch_lttng_add(d, c->n, 4);
+			xch_lttng_add(d, c->n ? c->members[k] : 0, 4);
 			if (add_and_end(s, LTM_COMMUNICATOR, err) < 0) {
 				return -1;
 			}
@@ -212,9 +212,9 @@ static int describe_communicators(struct state *s, struct tkm_err *err)
 	}
 	for (i = 0; i < s->t->collops.n; i++) {
 		d = begin(s);
-		ltt_add(d, s->t->collops.v[i].id, 4);
-		ltt_add_text(d, s->t->collops.v[i].name);
-		ltt_add(d, s->t->collops.v[i].type, 4);
+		xch_lttng_add(d, s->t->collops.v[i].id, 4);
+		xch_lttng_add_text(d, s->t->collops.v[i].name);
+		xch_lttng_add(d, s->t->collops.v[i].type, 4);
 		if (add_and_end(s, LTM_COLLECTIVE_OPERATION, err) < 0) {
 			return -1;
 		}
@@ -226,7 +226,7 @@ static int describe_clock(struct xch_writer *w, struct state *s, struct tkm_err 
 {
 	const char *cls, *text;
 	const struct xch_bound *b;
-	struct ltt_data *d;
+	struct xch_lttng_data *d;
 	uint32_t p;
 	size_t i, n;
 	int rc;
@@ -236,8 +236,8 @@ static int describe_clock(struct xch_writer *w, struct state *s, struct tkm_err 
 			continue;
 		}
 		d = begin(s);
-		ltt_add_text(d, cls);
-		ltt_add_text(d, text ? text : "");
+		xch_lttng_add_text(d, cls);
+		xch_lttng_add_text(d, text ? text : "");
 		rc = end(s, LTM_INFO, s->now, err);
 		if (rc < 0) {
 			return -1;
@@ -250,11 +250,11 @@ static int describe_clock(struct xch_writer *w, struct state *s, struct tkm_err 
 		b = xch_bounds(s->t, p, &n);
 		for (i = 0; i < n; i++) {
 			d = begin(s);
-			ltt_add(d, p, 4);
-			ltt_add(d, b[i].from, 8);
-			ltt_add(d, (uint64_t)xch_ns(s->t, b[i].from), 8);
-			ltt_add_real(d, 1);
-			ltt_add_real(d, b[i].seconds * 1e9);
+			xch_lttng_add(d, p, 4);
+			xch_lttng_add(d, b[i].from, 8);
+			xch_lttng_add(d, (uint64_t)xch_ns(s->t, b[i].from), 8);
+			xch_lttng_add_real(d, 1);
+			xch_lttng_add_real(d, b[i].seconds * 1e9);
 			if (add_and_end(s, LTM_CLOCK, err) < 0) {
 				return -1;
 			}
@@ -265,12 +265,12 @@ static int describe_clock(struct xch_writer *w, struct state *s, struct tkm_err 
 
 static int describe(struct xch_writer *w, struct state *s, struct tkm_err *err)
 {
-	struct ltt_data *d = begin(s);
+	struct xch_lttng_data *d = begin(s);
 
-	ltt_add_real(d, s->t->resolution);
-	ltt_add(d, s->t->eventbits, 4);
-	ltt_add(d, s->t->start, 8);
-	ltt_add(d, s->t->end, 8);
+	xch_lttng_add_real(d, s->t->resolution);
+	xch_lttng_add(d, s->t->eventbits, 4);
+	xch_lttng_add(d, s->t->start, 8);
+	xch_lttng_add(d, s->t->end, 8);
 	return add_and_end(s, LTM_TRACE, err) < 0 || describe_places(s, err) < 0 || describe_counters(s, err) < 0 ||
 			describe_communicators(s, err) < 0 || describe_clock(w, s, err) < 0
 		? -1
@@ -281,7 +281,7 @@ static int describe(struct xch_writer *w, struct state *s, struct tkm_err *err)
 
 /* freq / scale is 1 / resolution. It is exact if the period is a decimal number; else it is as near as a 32-bit
  * scale allows. */
-static void set_frequency(struct ltt_head *h, const struct xch_trace *t)
+static void set_frequency(struct xch_lttng_head *h, const struct xch_trace *t)
 {
 	long double hz = 1 / (long double)t->resolution, rest = hz, best = -1;
 	uint64_t p0 = 1, q0 = 0, p1 = (uint64_t)floorl(rest), q1 = 1, a;
@@ -338,8 +338,8 @@ static int open_files(struct xch_writer *w, struct state *s, struct tkm_err *err
 	snprintf(s->cpu_name, sizeof(s->cpu_name), "%.250s/cpu_0", w->base);
 	s->control_file = xch_create(w, s->control_name, err);
 	s->cpu_file = s->control_file ? xch_create(w, s->cpu_name, err) : NULL;
-	return s->cpu_file && ltt_out_begin(&s->control, s->control_file, &s->h, CONTROL_BLOCK, err) == 0 &&
-			ltt_out_begin(&s->cpu, s->cpu_file, &s->h, BLOCK, err) == 0
+	return s->cpu_file && xch_lttng_out_begin(&s->control, s->control_file, &s->h, CONTROL_BLOCK, err) == 0 &&
+			xch_lttng_out_begin(&s->cpu, s->cpu_file, &s->h, BLOCK, err) == 0
 		? 0
 		: -1;
 }
@@ -355,47 +355,49 @@ static int lttng_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err 
 	s->t = t;
 	s->d.h = &s->h;
 	s->now = t->start <= t->end ? t->start : 0;
-	s->h = (struct ltt_head){ .float_word_order = 1234, .arch_size = 8, .major = 2, .minor = 0, .freq_scale = 1 };
+	s->h = (struct xch_lttng_head){
+		.float_word_order = 1234, .arch_size = 8, .major = 2, .minor = 0, .freq_scale = 1
+	};
 	set_frequency(&s->h, t);
 	return open_files(w, s, err) < 0 || define_all(s, err) < 0 || describe(w, s, err) < 0 ? -1 : 0;
 }
 
-static void add_message(struct ltt_data *d, const struct xch_trace *t, const struct xch_message *m)
+static void add_message(struct xch_lttng_data *d, const struct xch_trace *t, const struct xch_message *m)
 {
 	const struct xch_named *f = xch_function(t, m->function);
 
-	ltt_add(d, m->id, 8);
-	ltt_add(d, m->other ? m->other->process : UINT32_MAX, 4);
-	ltt_add(d, m->other ? m->other->thread : UINT32_MAX, 4);
-	ltt_add(d, m->communicator, 4);
-	ltt_add(d, m->tag, 4);
-	ltt_add(d, m->size, 4);
-	ltt_add_text(d, f ? f->name : "");
-	ltt_add_text(d, f ? f->cls : "");
+	xch_lttng_add(d, m->id, 8);
+	xch_lttng_add(d, m->other ? m->other->process : UINT32_MAX, 4);
+	xch_lttng_add(d, m->other ? m->other->thread : UINT32_MAX, 4);
+	xch_lttng_add(d, m->communicator, 4);
+	xch_lttng_add(d, m->tag, 4);
+	xch_lttng_add(d, m->size, 4);
+	xch_lttng_add_text(d, f ? f->name : "");
+	xch_lttng_add_text(d, f ? f->cls : "");
 }
 
-static void add_coll(struct ltt_data *d, const struct xch_coll *c)
+static void add_coll(struct xch_lttng_data *d, const struct xch_coll *c)
 {
-	ltt_add(d, c->id, 8);
-	ltt_add(d, c->operation, 4);
-	ltt_add(d, c->communicator, 4);
-	ltt_add(d, c->rank, 4);
-	ltt_add(d, c->members, 4);
-	ltt_add(d, c->root ? c->root->willy : UINT32_MAX, 4);
-	ltt_add(d, c->sent, 8);
-	ltt_add(d, c->received, 8);
+	xch_lttng_add(d, c->id, 8);
+	xch_lttng_add(d, c->operation, 4);
+	xch_lttng_add(d, c->communicator, 4);
+	xch_lttng_add(d, c->rank, 4);
+	xch_lttng_add(d, c->members, 4);
+	xch_lttng_add(d, c->root ? c->root->willy : UINT32_MAX, 4);
+	xch_lttng_add(d, c->sent, 8);
+	xch_lttng_add(d, c->received, 8);
 }
 
-static void add_name(struct ltt_data *d, const struct xch_named *n)
+static void add_name(struct xch_lttng_data *d, const struct xch_named *n)
 {
-	ltt_add_text(d, n ? n->name : "");
-	ltt_add_text(d, n ? n->cls : "");
+	xch_lttng_add_text(d, n ? n->name : "");
+	xch_lttng_add_text(d, n ? n->cls : "");
 }
 
 static int samples(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
 	const struct xch_counter *c;
-	struct ltt_data *d;
+	struct xch_lttng_data *d;
 	uint32_t i;
 	int rc;
 
@@ -405,7 +407,7 @@ static int samples(struct state *s, const struct xch_event *e, struct tkm_err *e
 			continue;
 		}
 		d = begin(s);
-		ltt_add(d, e->u.sample.values[i], 8);
+		xch_lttng_add(d, e->u.sample.values[i], 8);
 		add_place(d, e->place);
 		rc = end(s, s->first_counter + c->index, e->time, err);
 		if (rc) {
@@ -417,13 +419,13 @@ static int samples(struct state *s, const struct xch_event *e, struct tkm_err *e
 
 static int comment(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	struct ltt_data *d = begin(s);
+	struct xch_lttng_data *d = begin(s);
 	struct stf_comment c;
 
 	if (stf_get_comment(e->record, &c) < 0 || memchr(c.text, 0, c.size_1_1)) {
 		return 1; /* a text that contains a zero byte cannot be stored */
 	}
-	ltt_add_text(d, c.text);
+	xch_lttng_add_text(d, c.text);
 	add_place(d, e->place);
 	return end(s, LTM_COMMENT, e->time, err);
 }
@@ -441,7 +443,7 @@ static int lttng_event(struct xch_writer *w, struct xch_trace *t, const struct x
 		[XCH_SCOPE_BEGIN] = LTM_SCOPE_BEGIN,
 		[XCH_SCOPE_END] = LTM_SCOPE_END };
 	struct state *s = w->state;
-	struct ltt_data *d = begin(s);
+	struct xch_lttng_data *d = begin(s);
 	const struct xch_named *n;
 	int rc;
 
@@ -461,11 +463,11 @@ static int lttng_event(struct xch_writer *w, struct xch_trace *t, const struct x
 			add_coll(d, &e->u.coll);
 		} else if (e->kind == XCH_IO_BEGIN || e->kind == XCH_IO_END) {
 			n = xch_file_of(t, e->u.io.file);
-			ltt_add(d, e->u.io.type, 4);
-			ltt_add(d, e->u.io.bytes, 4);
-			ltt_add_text(d, n ? n->name : "");
+			xch_lttng_add(d, e->u.io.type, 4);
+			xch_lttng_add(d, e->u.io.bytes, 4);
+			xch_lttng_add_text(d, n ? n->name : "");
 		} else {
-			ltt_add(d, e->u.scope.seqnr, 4);
+			xch_lttng_add(d, e->u.scope.seqnr, 4);
 			add_name(d, xch_scope(t, e->u.scope.scope));
 		}
 		add_place(d, e->place);
@@ -491,8 +493,8 @@ static int lttng_close(struct xch_writer *w, struct xch_trace *t, int failed, st
 		s->control.f = s->cpu.f = NULL;
 		err = &ignored;
 	}
-	rc |= ltt_out_end(&s->control, rc ? &ignored : err);
-	rc |= ltt_out_end(&s->cpu, rc ? &ignored : err);
+	rc |= xch_lttng_out_end(&s->control, rc ? &ignored : err);
+	rc |= xch_lttng_out_end(&s->cpu, rc ? &ignored : err);
 	if (s->control_file) {
 		rc |= xch_close(w, s->control_file, s->control_name, rc ? &ignored : err);
 	}
@@ -518,7 +520,7 @@ const struct xch_format xch_lttng = {
 	.open = lttng_open,
 	.event = lttng_event,
 	.close = lttng_close,
-	.read = ltm_read,
-	.is = ltm_is,
+	.read = xch_lttng_marker_read,
+	.is = xch_lttng_marker_is,
 
 };

@@ -46,7 +46,7 @@
 /* clang-format on */
 
 /* Keys, from 1. */
-enum xot_key {
+enum xch_otf_key {
 	XOT_NONE,
 #define XOT_ENUM(id, type, name, what) XOT_##id,
 	XOT_TABLE(XOT_ENUM)
@@ -57,10 +57,10 @@ enum xot_key {
 
 /* The first error message of the OTF library since the last clear, which the library would have printed; "" if
  * none. */
-const char *xot_complaint(void);
-void xot_complaint_clear(void);
+const char *xch_otf_complaint(void);
+void xch_otf_complaint_clear(void);
 
-int xot_is(const char *path, const unsigned char *head, size_t n);
+int xch_otf_is(const char *path, const unsigned char *head, size_t n);
 
 #ifdef HAVE_OTF1
 #include <open-trace-format/otf.h>
@@ -73,23 +73,23 @@ enum {
 };
 
 /* The state of the writer of definitions. */
-struct xot_out {
+struct xch_otf_out {
 	struct xch_trace *t;
 	OTF_Writer *otf;
 	OTF_KeyValueList *list;
 };
-int xot_define(struct xot_out *o);
+int xch_otf_define(struct xch_otf_out *o);
 /* The OTF process of a thread or group, counted from 1; 0: none. */
-static inline uint32_t xot_process(const struct xch_place *p)
+static inline uint32_t xch_otf_process(const struct xch_place *p)
 {
 	return p ? p->index + 1 : 0;
 }
-void xot_add_u32(struct xot_out *o, enum xot_key k, uint32_t v);
-void xot_add_u64(struct xot_out *o, enum xot_key k, uint64_t v);
-void xot_add_real(struct xot_out *o, enum xot_key k, double v);
-void xot_add_text(struct xot_out *o, enum xot_key k, const char *text); /* "" and NULL: adds nothing */
+void xch_otf_add_u32(struct xch_otf_out *o, enum xch_otf_key k, uint32_t v);
+void xch_otf_add_u64(struct xch_otf_out *o, enum xch_otf_key k, uint64_t v);
+void xch_otf_add_real(struct xch_otf_out *o, enum xch_otf_key k, double v);
+void xch_otf_add_text(struct xch_otf_out *o, enum xch_otf_key k, const char *text); /* "" and NULL: adds nothing */
 
-int xot_read(struct xch_input *in, struct tkm_err *err);
+int xch_otf_read(struct xch_input *in, struct tkm_err *err);
 #endif
 
 #endif

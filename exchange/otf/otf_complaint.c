@@ -14,12 +14,12 @@
 
 static _Thread_local char complaint[300];
 
-const char *xot_complaint(void)
+const char *xch_otf_complaint(void)
 {
 	return complaint;
 }
 
-void xot_complaint_clear(void)
+void xch_otf_complaint_clear(void)
 {
 	complaint[0] = 0;
 }
@@ -61,7 +61,7 @@ void OTF_Warning(const char *format, ...)
 #endif
 
 /* An index file begins with the number of a stream in hexadecimal digits and a colon. Only the suffix is certain. */
-int xot_is(const char *path, const unsigned char *head, size_t n)
+int xch_otf_is(const char *path, const unsigned char *head, size_t n)
 {
 	size_t k = strlen(path), i;
 

@@ -53,10 +53,10 @@ static int show_value(char *to, size_t size, const OTF_KeyValuePair *p)
 }
 
 /* Prints bytes as text if they are text, else as hexadecimal digits. */
-static int show_bytes(struct xot_reading *r, char *to, size_t size, OTF_KeyValueList *l, uint32_t key)
+static int show_bytes(struct xch_otf_reading *r, char *to, size_t size, OTF_KeyValueList *l, uint32_t key)
 {
 	uint32_t n, i;
-	unsigned char *p = (unsigned char *)xot_bytes(r, l, key, &n);
+	unsigned char *p = (unsigned char *)xch_otf_bytes(r, l, key, &n);
 	int k = 0, text = 1;
 
 	for (i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static int show_bytes(struct xot_reading *r, char *to, size_t size, OTF_KeyValue
 }
 
 /* Writes pairs of other name spaces as a comment with the time of the event. */
-static int other_pairs(struct xot_reading *r, uint64_t time, uint32_t willy, OTF_KeyValueList *l)
+static int other_pairs(struct xch_otf_reading *r, uint64_t time, uint32_t willy, OTF_KeyValueList *l)
 {
 	uint32_t count = l ? OTF_KeyValueList_getCount(l) : 0, i, key;
 	OTF_KeyValuePair *p;
@@ -106,57 +106,57 @@ static int other_pairs(struct xot_reading *r, uint64_t time, uint32_t willy, OTF
 /* ---- events ---- */
 
 /* Begins each event: finds its thread, and handles pairs of other name spaces. */
-static int begin_event(struct xot_reading *r, uint64_t time, uint32_t process, OTF_KeyValueList *l, uint32_t *willy)
+static int begin_event(struct xch_otf_reading *r, uint64_t time, uint32_t process, OTF_KeyValueList *l, uint32_t *willy)
 {
-	return xot_willy_of(r, process, willy) < 0 || other_pairs(r, time, *willy, l) < 0 ? -1 : 0;
+	return xch_otf_willy_of(r, process, willy) < 0 || other_pairs(r, time, *willy, l) < 0 ? -1 : 0;
 }
 
 static int on_enter(
 	void *user, uint64_t time, uint32_t function, uint32_t process, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	struct stf_enter_function e = { .time = time };
-	const uint32_t *f = xot_list_find(&r->function, function);
+	const uint32_t *f = xch_otf_list_find(&r->function, function);
 
 	(void)source;
 	if (begin_event(r, time, process, l, &e.willy) < 0) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
 	if (function && !f) {
-		return xot_told(r, xot_bad(r, "function %" PRIu32 " is not defined", function));
+		return xch_otf_told(r, xch_otf_bad(r, "function %" PRIu32 " is not defined", function));
 	}
 	e.function = f ? *f : 0;
-	return xot_told(r, xch_build_written(r->b, stf_write_enter_function(r->in->w, &e)));
+	return xch_otf_told(r, xch_build_written(r->b, stf_write_enter_function(r->in->w, &e)));
 }
 
 static int on_leave(
 	void *user, uint64_t time, uint32_t function, uint32_t process, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	struct stf_leave_function e = { .time = time };
 
 	(void)source, (void)function;
-	return xot_told(r,
+	return xch_otf_told(r,
 		begin_event(r, time, process, l, &e.willy) < 0
 			? -1
 			: xch_build_written(r->b, stf_write_leave_function(r->in->w, &e)));
 }
 
-static int half(struct xot_reading *r, struct xch_build_half *h, uint32_t self, uint32_t other, uint32_t group,
+static int half(struct xch_otf_reading *r, struct xch_build_half *h, uint32_t self, uint32_t other, uint32_t group,
 	OTF_KeyValueList *l)
 {
 	uint32_t a, b, function;
 	const uint32_t *f;
 
-	if (begin_event(r, h->time, self, l, &a) < 0 || xot_willy_of(r, other, &b) < 0 ||
-		xot_communicator(r, group, &h->communicator) < 0) {
+	if (begin_event(r, h->time, self, l, &a) < 0 || xch_otf_willy_of(r, other, &b) < 0 ||
+		xch_otf_communicator(r, group, &h->communicator) < 0) {
 		return -1;
 	}
 	h->from = h->receive ? b : a;
 	h->to = h->receive ? a : b;
-	h->id = xot_our_u64(r, l, XOT_MESSAGE, 0);
-	function = xot_our_u32(r, l, XOT_FUNCTION, 0);
-	f = function ? xot_list_find(&r->function, function) : NULL;
+	h->id = xch_otf_our_u64(r, l, XOT_MESSAGE, 0);
+	function = xch_otf_our_u32(r, l, XOT_FUNCTION, 0);
+	f = function ? xch_otf_list_find(&r->function, function) : NULL;
 	h->function = f ? *f : 0;
 	return xch_build_half(r->b, h);
 }
@@ -167,7 +167,7 @@ static int on_send(void *user, uint64_t time, uint32_t sender, uint32_t receiver
 	struct xch_build_half h = { .time = time, .tag = tag, .size = length };
 
 	(void)source;
-	return xot_told(user, half(user, &h, sender, receiver, group, l));
+	return xch_otf_told(user, half(user, &h, sender, receiver, group, l));
 }
 
 static int on_receive(void *user, uint64_t time, uint32_t receiver, uint32_t sender, uint32_t group, uint32_t tag,
@@ -176,18 +176,18 @@ static int on_receive(void *user, uint64_t time, uint32_t receiver, uint32_t sen
 	struct xch_build_half h = { .time = time, .tag = tag, .size = length, .receive = 1 };
 
 	(void)source;
-	return xot_told(user, half(user, &h, receiver, sender, group, l));
+	return xch_otf_told(user, half(user, &h, receiver, sender, group, l));
 }
 
 static int on_value(void *user, uint64_t time, uint32_t process, uint32_t counter, uint64_t value, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	const struct xot_counter *c = xot_list_find(&r->counter, counter);
+	struct xch_otf_reading *r = user;
+	const struct xch_otf_counter *c = xch_otf_list_find(&r->counter, counter);
 	uint32_t willy;
 	double d;
 
 	if (!c) {
-		return xot_told(r, xot_bad(r, "counter %" PRIu32 " is not defined", counter));
+		return xch_otf_told(r, xch_otf_bad(r, "counter %" PRIu32 " is not defined", counter));
 	}
 	if (c->narrow == 1) {
 		d = (double)OTF_Counter2Float(value);
@@ -197,19 +197,20 @@ static int on_value(void *user, uint64_t time, uint32_t process, uint32_t counte
 			: c->is_signed ? (uint64_t)(int16_t)value
 				       : (uint16_t)value;
 	}
-	return xot_told(r,
+	return xch_otf_told(r,
 		begin_event(r, time, process, l, &willy) < 0 ? -1 : xch_build_value(r->b, time, willy, c->id, value));
 }
 
 /* Finds which member it is. Where the trace numbers operations only per process, also finds which operation of
  * the communicator it is. */
-static int place_member(struct xot_reading *r, struct xot_group *g, struct xch_build_member *m, OTF_KeyValueList *l)
+static int place_member(
+	struct xch_otf_reading *r, struct xch_otf_group *g, struct xch_build_member *m, OTF_KeyValueList *l)
 {
 	uint32_t i;
 
-	if (xot_has(r, l, XOT_MEMBERS)) {
-		m->members = xot_our_u32(r, l, XOT_MEMBERS, 1);
-		m->rank = xot_our_u32(r, l, XOT_RANK, 0);
+	if (xch_otf_has(r, l, XOT_MEMBERS)) {
+		m->members = xch_otf_our_u32(r, l, XOT_MEMBERS, 1);
+		m->rank = xch_otf_our_u32(r, l, XOT_RANK, 0);
 		return 0;
 	}
 	m->members = g ? g->n : 1;
@@ -217,7 +218,7 @@ static int place_member(struct xot_reading *r, struct xot_group *g, struct xch_b
 		;
 	}
 	if (!g || i == g->n) {
-		return xot_bad(r, "a collective operation of a process that is no member of its group");
+		return xch_otf_bad(r, "a collective operation of a process that is no member of its group");
 	}
 	if (!g->operations && !(g->operations = calloc((size_t)g->n + 1, sizeof(*g->operations)))) {
 		return xch_fail_memory(r->err, r->in->path);
@@ -230,69 +231,69 @@ static int place_member(struct xot_reading *r, struct xot_group *g, struct xch_b
 static int on_coll_begin(void *user, uint64_t time, uint32_t process, uint32_t operation, uint64_t id, uint32_t group,
 	uint32_t root, uint64_t sent, uint64_t received, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	const struct xot_operation *o = xot_list_find(&r->operation, operation);
-	struct xot_process_of *p = xot_list_find(&r->process, process);
+	struct xch_otf_reading *r = user;
+	const struct xch_otf_operation *o = xch_otf_list_find(&r->operation, operation);
+	struct xch_otf_process_of *p = xch_otf_list_find(&r->process, process);
 	struct xch_build_member m = { .time = time, .id = id, .sent = sent, .received = received };
-	struct xot_open *q;
+	struct xch_otf_open *q;
 
 	(void)source;
-	if (begin_event(r, time, process, l, &m.willy) < 0 || xot_communicator(r, group, &m.communicator) < 0 ||
-		(root && xot_willy_of(r, root, &m.root) < 0) ||
-		place_member(r, xot_list_find(&r->group, group), &m, l) < 0) {
-		return xot_told(r, -1);
+	if (begin_event(r, time, process, l, &m.willy) < 0 || xch_otf_communicator(r, group, &m.communicator) < 0 ||
+		(root && xch_otf_willy_of(r, root, &m.root) < 0) ||
+		place_member(r, xch_otf_list_find(&r->group, group), &m, l) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (!o) {
-		return xot_told(r, xot_bad(r, "collective operation %" PRIu32 " is not defined", operation));
+		return xch_otf_told(r, xch_otf_bad(r, "collective operation %" PRIu32 " is not defined", operation));
 	}
 	m.has_root = root != 0;
 	m.operation = o->id;
 	m.what = o->type;
 	q = TKM_APPEND(p->open, p->n_open);
 	if (!q) {
-		return xot_told(r, xch_fail_memory(r->err, r->in->path));
+		return xch_otf_told(r, xch_fail_memory(r->err, r->in->path));
 	}
-	*q = (struct xot_open){ id, m };
-	return xot_told(r, xch_build_member(r->b, &m));
+	*q = (struct xch_otf_open){ id, m };
+	return xch_otf_told(r, xch_build_member(r->b, &m));
 }
 
 static int on_coll_end(void *user, uint64_t time, uint32_t process, uint64_t id, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	struct xot_process_of *p = xot_list_find(&r->process, process);
+	struct xch_otf_reading *r = user;
+	struct xch_otf_process_of *p = xch_otf_list_find(&r->process, process);
 	struct xch_build_member m;
 	uint32_t i;
 
 	if (begin_event(r, time, process, l, &i) < 0) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
 	for (i = 0; i < p->n_open && p->open[i].matching != id; i++) {
 		;
 	}
 	if (i == p->n_open) {
-		return xot_told(r, xot_bad(r, "a collective operation ends that did not begin"));
+		return xch_otf_told(r, xch_otf_bad(r, "a collective operation ends that did not begin"));
 	}
 	m = p->open[i].m;
 	p->open[i] = p->open[--p->n_open];
 	m.time = time;
 	m.end = 1;
-	return xot_told(r, xch_build_member(r->b, &m));
+	return xch_otf_told(r, xch_build_member(r->b, &m));
 }
 
 static int on_comment(void *user, uint64_t time, uint32_t process, const char *comment, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	uint32_t willy;
 
-	return xot_told(r,
-		begin_event(r, time, process, l, &willy) < 0 || xot_text(r, comment) < 0
+	return xch_otf_told(r,
+		begin_event(r, time, process, l, &willy) < 0 || xch_otf_text(r, comment) < 0
 			? -1
 			: xch_build_comment(r->b, time, willy, comment, strlen(comment)));
 }
 
 static int on_no_op(void *user, uint64_t time, uint32_t process, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	struct stf_opaque_data o = { .time = time };
 	struct stf_enter_scope enter = { .time = time };
 	struct stf_leave_scope leave = { .time = time };
@@ -301,54 +302,54 @@ static int on_no_op(void *user, uint64_t time, uint32_t process, OTF_KeyValueLis
 	int rc = 0;
 
 	if (begin_event(r, time, process, l, &willy) < 0) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
-	if (xot_has(r, l, XOT_COMMENT)) {
-		p = xot_our_bytes(r, l, XOT_COMMENT, &n);
+	if (xch_otf_has(r, l, XOT_COMMENT)) {
+		p = xch_otf_our_bytes(r, l, XOT_COMMENT, &n);
 		rc = p ? xch_build_comment(r->b, time, willy, p, n) : -1;
 		free(p);
-	} else if (xot_has(r, l, XOT_OPAQUE)) {
-		p = xot_our_bytes(r, l, XOT_OPAQUE, &n);
+	} else if (xch_otf_has(r, l, XOT_OPAQUE)) {
+		p = xch_otf_our_bytes(r, l, XOT_OPAQUE, &n);
 		o.willy = willy;
 		o.data = (const uint8_t *)p;
 		o.size_1_1 = n;
 		rc = p ? xch_build_written(r->b, stf_write_opaque_data(r->in->w, &o)) : -1;
 		free(p);
-	} else if (xot_has(r, l, XOT_SCOPE_BEGIN) || xot_has(r, l, XOT_SCOPE_END)) {
-		p = xot_our_bytes(r, l, XOT_SCOPE, &n);
-		cls = xot_our_bytes(r, l, XOT_CLASS, &n);
+	} else if (xch_otf_has(r, l, XOT_SCOPE_BEGIN) || xch_otf_has(r, l, XOT_SCOPE_END)) {
+		p = xch_otf_our_bytes(r, l, XOT_SCOPE, &n);
+		cls = xch_otf_our_bytes(r, l, XOT_CLASS, &n);
 		k = xch_build_scope(r->b, cls ? cls : "", p ? p : "");
 		free(p);
 		free(cls);
 		enter.willy = leave.willy = willy;
 		enter.scope = leave.scope = k;
-		enter.seqnr = xot_our_u32(r, l, XOT_SCOPE_BEGIN, 0);
-		leave.seqnr = xot_our_u32(r, l, XOT_SCOPE_END, 0);
+		enter.seqnr = xch_otf_our_u32(r, l, XOT_SCOPE_BEGIN, 0);
+		leave.seqnr = xch_otf_our_u32(r, l, XOT_SCOPE_END, 0);
 		rc = !k ? -1
 			: xch_build_written(r->b,
-				  xot_has(r, l, XOT_SCOPE_BEGIN) ? stf_write_enter_scope(r->in->w, &enter)
-								 : stf_write_leave_scope(r->in->w, &leave));
+				  xch_otf_has(r, l, XOT_SCOPE_BEGIN) ? stf_write_enter_scope(r->in->w, &enter)
+								     : stf_write_leave_scope(r->in->w, &leave));
 	}
-	return xot_told(r, rc);
+	return xch_otf_told(r, rc);
 }
 
-static uint32_t file_of(struct xot_reading *r, uint32_t id)
+static uint32_t file_of(struct xch_otf_reading *r, uint32_t id)
 {
-	const uint32_t *f = xot_list_find(&r->file, id);
+	const uint32_t *f = xch_otf_list_find(&r->file, id);
 
 	return f ? *f : 0;
 }
 
 static int on_io_begin(void *user, uint64_t time, uint32_t process, uint64_t id, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	struct stf_file_io_begin b = { .time = time,
-		.type = (uint8_t)xot_our_u32(r, l, XOT_IO_TYPE, 0),
-		.file = file_of(r, xot_our_u32(r, l, XOT_IO_FILE, 0)),
-		.bytes = xot_our_u32(r, l, XOT_IO_BYTES, 0) };
+		.type = (uint8_t)xch_otf_our_u32(r, l, XOT_IO_TYPE, 0),
+		.file = file_of(r, xch_otf_our_u32(r, l, XOT_IO_FILE, 0)),
+		.bytes = xch_otf_our_u32(r, l, XOT_IO_BYTES, 0) };
 
 	(void)id, (void)source;
-	return xot_told(r,
+	return xch_otf_told(r,
 		begin_event(r, time, process, l, &b.willy) < 0
 			? -1
 			: xch_build_written(r->b, stf_write_file_io_begin(r->in->w, &b)));
@@ -357,14 +358,14 @@ static int on_io_begin(void *user, uint64_t time, uint32_t process, uint64_t id,
 static int on_io_end(void *user, uint64_t time, uint32_t process, uint32_t file, uint64_t id, uint64_t handle,
 	uint32_t operation, uint64_t bytes, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	struct stf_file_io_end e = { .time = time,
-		.type = (uint8_t)xot_our_u32(r, l, XOT_IO_TYPE, operation & OTF_FILEOP_BITS),
+		.type = (uint8_t)xch_otf_our_u32(r, l, XOT_IO_TYPE, operation & OTF_FILEOP_BITS),
 		.file = file_of(r, file),
 		.bytes = (uint32_t)bytes };
 
 	(void)id, (void)source, (void)handle;
-	return xot_told(r,
+	return xch_otf_told(r,
 		begin_event(r, time, process, l, &e.willy) < 0
 			? -1
 			: xch_build_written(r->b, stf_write_file_io_end(r->in->w, &e)));
@@ -372,7 +373,7 @@ static int on_io_end(void *user, uint64_t time, uint32_t process, uint32_t file,
 
 /* ---- the trace ---- */
 
-static const struct xot_handler events[] = {
+static const struct xch_otf_handler events[] = {
 	{ OTF_ENTER_RECORD, CALL(on_enter) },
 	{ OTF_LEAVE_RECORD, CALL(on_leave) },
 	{ OTF_SEND_RECORD, CALL(on_send) },
@@ -384,14 +385,14 @@ static const struct xot_handler events[] = {
 	{ OTF_NOOP_RECORD, CALL(on_no_op) },
 	{ OTF_BEGINFILEOP_RECORD, CALL(on_io_begin) },
 	{ OTF_ENDFILEOP_RECORD, CALL(on_io_end) },
-	{ OTF_UNKNOWN_RECORD, CALL(xot_on_unknown) },
+	{ OTF_UNKNOWN_RECORD, CALL(xch_otf_on_unknown) },
 	{ 0, NULL },
 };
 
-static OTF_HandlerArray *handlers(struct xot_reading *r, int of_events, int first_pass)
+static OTF_HandlerArray *handlers(struct xch_otf_reading *r, int of_events, int first_pass)
 {
 	OTF_HandlerArray *h = OTF_HandlerArray_open();
-	const struct xot_handler *k = of_events ? events : xot_definitions;
+	const struct xch_otf_handler *k = of_events ? events : xch_otf_definitions;
 	size_t i;
 
 	/* the first pass reads the keys and the period only */
@@ -426,7 +427,7 @@ static int find_line(const char *path, const char *line, uint64_t *offset)
 
 /* The library reports the text that it could not read, but not its place. So this looks for the same text in the
  * trace's files. */
-static int no_record(struct xot_reading *r, const char *record, const char *why)
+static int no_record(struct xch_otf_reading *r, const char *record, const char *why)
 {
 	size_t stem = strlen(r->in->path), k;
 	char path[4400];
@@ -444,31 +445,31 @@ static int no_record(struct xot_reading *r, const char *record, const char *why)
 			}
 		}
 	}
-	return xot_bad(r, "%s", why);
+	return xch_otf_bad(r, "%s", why);
 }
 
-static int cannot_read(struct xot_reading *r)
+static int cannot_read(struct xch_otf_reading *r)
 {
-	const char *why = *xot_complaint() ? xot_complaint() : "the OTF library cannot read it";
+	const char *why = *xch_otf_complaint() ? xch_otf_complaint() : "the OTF library cannot read it";
 	const char *record = !strncmp(why, "Parse error", 11) ? strstr(why, ":  ") : NULL;
 
 	return no_record(r, record ? record + 3 : "", why);
 }
 
-int xot_on_unknown(void *user, uint64_t time, uint32_t process, const char *record)
+int xch_otf_on_unknown(void *user, uint64_t time, uint32_t process, const char *record)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	char line[200];
 	size_t n = record ? strcspn(record, "\r\n") : 0;
 
 	(void)time, (void)process;
 	snprintf(line, sizeof(line), "%.*s", n < sizeof(line) ? (int)n : 0, record ? record : "");
-	return xot_told(r, no_record(r, line, "a record of no known kind"));
+	return xch_otf_told(r, no_record(r, line, "a record of no known kind"));
 }
 
 /* ---- what the library would report without a place ---- */
 
-static int damaged(const struct xot_reading *r, const char *path, uint64_t offset, const char *what)
+static int damaged(const struct xch_otf_reading *r, const char *path, uint64_t offset, const char *what)
 {
 	return tkm_fail(r->err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", path, offset, what);
 }
@@ -486,7 +487,7 @@ static int is_master_line(const char *s, uint32_t *stream)
 }
 
 /* Each file of a stream has to end with a line's end. */
-static int check_stream(const struct xot_reading *r, uint32_t stream)
+static int check_stream(const struct xch_otf_reading *r, uint32_t stream)
 {
 	static const char *const suffixes[] = { "def", "events" };
 	size_t stem = strlen(r->in->path), i;
@@ -510,7 +511,7 @@ static int check_stream(const struct xot_reading *r, uint32_t stream)
 }
 
 /* Checks the master file and the ends of the streams' files. Where the master file is damaged, the library also leaves it open. */
-static int check_files(const struct xot_reading *r)
+static int check_files(const struct xch_otf_reading *r)
 {
 	FILE *f = fopen(r->in->path, "re");
 	uint64_t offset = 0;
@@ -537,7 +538,7 @@ static int check_files(const struct xot_reading *r)
 }
 
 /* Runs one pass with a reader of its own. */
-static int read_once(struct xot_reading *r, int of_events, int first_pass)
+static int read_once(struct xch_otf_reading *r, int of_events, int first_pass)
 {
 	OTF_FileManager *m = OTF_FileManager_open(OPEN_FILES);
 	OTF_Reader *o = m ? OTF_Reader_open(r->in->path, m) : NULL;
@@ -555,7 +556,7 @@ static int read_once(struct xot_reading *r, int of_events, int first_pass)
 	}
 	if (r->failed) {
 		rc = -1;
-	} else if (!o || n == OTF_READ_ERROR || *xot_complaint()) {
+	} else if (!o || n == OTF_READ_ERROR || *xch_otf_complaint()) {
 		rc = cannot_read(r);
 	} else {
 		rc = 0;
@@ -573,23 +574,23 @@ static int read_once(struct xot_reading *r, int of_events, int first_pass)
 	return rc;
 }
 
-static void list_free(struct xot_list *l)
+static void list_free(struct xch_otf_list *l)
 {
 	xch_map_free(&l->map);
 	free(l->v);
 }
 
-static void reading_free(struct xot_reading *r)
+static void reading_free(struct xch_otf_reading *r)
 {
 	size_t i;
 
 	for (i = 0; i < r->group.n; i++) {
-		free(((struct xot_group *)(void *)r->group.v)[i].name);
-		free(((struct xot_group *)(void *)r->group.v)[i].willies);
-		free(((struct xot_group *)(void *)r->group.v)[i].operations);
+		free(((struct xch_otf_group *)(void *)r->group.v)[i].name);
+		free(((struct xch_otf_group *)(void *)r->group.v)[i].willies);
+		free(((struct xch_otf_group *)(void *)r->group.v)[i].operations);
 	}
 	for (i = 0; i < r->process.n; i++) {
-		free(((struct xot_process_of *)(void *)r->process.v)[i].open);
+		free(((struct xch_otf_process_of *)(void *)r->process.v)[i].open);
 	}
 	for (i = 0; i < r->class_of.n; i++) {
 		free(((char **)(void *)r->class_of.v)[i]);
@@ -608,9 +609,9 @@ static void reading_free(struct xot_reading *r)
 	free(r);
 }
 
-int xot_read(struct xch_input *in, struct tkm_err *err)
+int xch_otf_read(struct xch_input *in, struct tkm_err *err)
 {
-	struct xot_reading *r = calloc(1, sizeof(*r));
+	struct xch_otf_reading *r = calloc(1, sizeof(*r));
 	int rc;
 
 	if (!r) {
@@ -618,16 +619,16 @@ int xot_read(struct xch_input *in, struct tkm_err *err)
 	}
 	r->in = in;
 	r->err = err;
-	r->process.size = sizeof(struct xot_process_of);
-	r->counter.size = sizeof(struct xot_counter);
-	r->group.size = sizeof(struct xot_group);
-	r->operation.size = sizeof(struct xot_operation);
+	r->process.size = sizeof(struct xch_otf_process_of);
+	r->counter.size = sizeof(struct xch_otf_counter);
+	r->group.size = sizeof(struct xch_otf_group);
+	r->operation.size = sizeof(struct xch_otf_operation);
 	r->function.size = r->file.size = sizeof(uint32_t);
 	r->class_of.size = sizeof(char *);
-	xot_complaint_clear();
+	xch_otf_complaint_clear();
 	rc = check_files(r) < 0 ? -1 : read_once(r, 0, 1);
 	if (rc == 0 && !r->ticks) {
-		rc = xot_bad(r, "the definitions do not say the timer's resolution");
+		rc = xch_otf_bad(r, "the definitions do not say the timer's resolution");
 	}
 	rc = rc == 0 ? xch_input_begin(in, r->resolution, r->eventbits, err) : rc;
 	if (rc == 0) {

@@ -15,7 +15,7 @@ enum { LARGEST_BYTES = 16 << 20 }; /* the same limit as in STF */
 
 /* ---- tables ---- */
 
-void *xot_list_add(struct xot_reading *r, struct xot_list *l, uint32_t id)
+void *xch_otf_list_add(struct xch_otf_reading *r, struct xch_otf_list *l, uint32_t id)
 {
 	if (tkm_extend_array(&l->v, l->n, l->n + 1, l->size) < 0 || xch_map_add(&l->map, id, (uint32_t)l->n) < 0) {
 		xch_fail_memory(r->err, r->in->path);
@@ -24,7 +24,7 @@ void *xot_list_add(struct xot_reading *r, struct xot_list *l, uint32_t id)
 	return l->v + l->n++ * l->size;
 }
 
-void *xot_list_find(const struct xot_list *l, uint32_t id)
+void *xch_otf_list_find(const struct xch_otf_list *l, uint32_t id)
 {
 	uint32_t i = xch_map_find(&l->map, id);
 
@@ -33,7 +33,7 @@ void *xot_list_find(const struct xot_list *l, uint32_t id)
 
 /* The position of the library's reading of a stream: file and offset after the current record. 0: the library
  * does not tell. */
-static int position(struct xot_reading *r, char *text, size_t size)
+static int position(struct xch_otf_reading *r, char *text, size_t size)
 {
 	OTF_MasterControl *c = r->reader ? OTF_Reader_getMasterControl(r->reader) : NULL;
 	uint32_t stream = c && r->in_events ? OTF_MasterControl_mapReverse(c, r->now) : 0;
@@ -52,7 +52,7 @@ static int position(struct xot_reading *r, char *text, size_t size)
 	return 1;
 }
 
-int xot_bad(struct xot_reading *r, const char *fmt, ...)
+int xch_otf_bad(struct xch_otf_reading *r, const char *fmt, ...)
 {
 	char text[300], where[600];
 	va_list ap;
@@ -65,64 +65,64 @@ int xot_bad(struct xot_reading *r, const char *fmt, ...)
 }
 
 /* Handles a text from the library, which is NULL if the definition is damaged. */
-int xot_text(struct xot_reading *r, const char *text)
+int xch_otf_text(struct xch_otf_reading *r, const char *text)
 {
-	return text ? 0 : xot_bad(r, "a definition or a comment has no text");
+	return text ? 0 : xch_otf_bad(r, "a definition or a comment has no text");
 }
 
 /* Converts a result to what a handler returns to the library. */
-int xot_told(struct xot_reading *r, int rc)
+int xch_otf_told(struct xch_otf_reading *r, int rc)
 {
 	r->failed |= rc < 0;
 	return r->failed ? OTF_RETURN_ABORT : OTF_RETURN_OK;
 }
 
-int xot_told_stf(struct xot_reading *r, int rc)
+int xch_otf_told_stf(struct xch_otf_reading *r, int rc)
 {
-	return xot_told(r, rc < 0 ? xch_input_stf(r->in, r->err) : 0);
+	return xch_otf_told(r, rc < 0 ? xch_input_stf(r->in, r->err) : 0);
 }
 
 /* ---- our key-value pairs ---- */
 
-uint32_t xot_our_u32(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t otherwise)
+uint32_t xch_otf_our_u32(const struct xch_otf_reading *r, OTF_KeyValueList *l, enum xch_otf_key k, uint32_t otherwise)
 {
 	uint32_t v;
 
 	return r->our[k] && OTF_KeyValueList_getUint32(l, r->our[k], &v) == 0 ? v : otherwise;
 }
 
-uint64_t xot_our_u64(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint64_t otherwise)
+uint64_t xch_otf_our_u64(const struct xch_otf_reading *r, OTF_KeyValueList *l, enum xch_otf_key k, uint64_t otherwise)
 {
 	uint64_t v;
 
 	return r->our[k] && OTF_KeyValueList_getUint64(l, r->our[k], &v) == 0 ? v : otherwise;
 }
 
-double xot_our_real(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k)
+double xch_otf_our_real(const struct xch_otf_reading *r, OTF_KeyValueList *l, enum xch_otf_key k)
 {
 	double v;
 
 	return r->our[k] && OTF_KeyValueList_getDouble(l, r->our[k], &v) == 0 ? v : 0;
 }
 
-int xot_has(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k)
+int xch_otf_has(const struct xch_otf_reading *r, OTF_KeyValueList *l, enum xch_otf_key k)
 {
 	return r->our[k] && OTF_KeyValueList_hasKey(l, r->our[k]) == 0;
 }
 
 /* Returns the bytes of a pair, with a zero byte after them. The length comes from the file, so it may be any
  * number. */
-char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32_t *n)
+char *xch_otf_bytes(struct xch_otf_reading *r, OTF_KeyValueList *l, uint32_t key, uint32_t *n)
 {
 	char *p = NULL;
 
 	*n = 0;
 	if (OTF_KeyValueList_getArrayLength(l, key, n) != 0 || *n > LARGEST_BYTES) {
-		xot_bad(r, "an array of bytes has no length that is possible");
+		xch_otf_bad(r, "an array of bytes has no length that is possible");
 	} else if (!(p = calloc((size_t)*n + 1, 1))) {
 		xch_fail_memory(r->err, r->in->path);
 	} else if (OTF_KeyValueList_getByteArray(l, key, (uint8_t *)p, n) != 0) {
-		xot_bad(r, "an array of bytes is shorter than it says");
+		xch_otf_bad(r, "an array of bytes is shorter than it says");
 		free(p);
 		p = NULL;
 	}
@@ -132,10 +132,10 @@ char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32
 }
 
 /* Returns the bytes of one of our keys; NULL: there are none, or r->failed is set. */
-char *xot_our_bytes(struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n)
+char *xch_otf_our_bytes(struct xch_otf_reading *r, OTF_KeyValueList *l, enum xch_otf_key k, uint32_t *n)
 {
 	*n = 0;
-	return xot_has(r, l, k) ? xot_bytes(r, l, r->our[k], n) : NULL;
+	return xch_otf_has(r, l, k) ? xch_otf_bytes(r, l, r->our[k], n) : NULL;
 }
 
 /* ---- definitions ---- */
@@ -148,15 +148,15 @@ static int on_key(void *user, uint32_t stream, uint32_t key, OTF_Type type, cons
 		XOT_TABLE(XOT_NAME_OF)
 #undef XOT_NAME_OF
 	};
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	uint32_t k;
 
 	(void)stream, (void)type, (void)what, (void)l;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (key >= XOT_MAX_KEYS) {
-		return xot_told(r, xot_bad(r, "key %" PRIu32 " is larger than %d", key, XOT_MAX_KEYS - 1));
+		return xch_otf_told(r, xch_otf_bad(r, "key %" PRIu32 " is larger than %d", key, XOT_MAX_KEYS - 1));
 	}
 	for (k = 1; k < XOT_KEYS; k++) {
 		if (!strcmp(names[k], name)) {
@@ -167,105 +167,106 @@ static int on_key(void *user, uint32_t stream, uint32_t key, OTF_Type type, cons
 	free(r->key[key]);
 	r->key[key] = strdup(name);
 	r->keys = r->keys > key ? r->keys : key + 1;
-	return xot_told(r, r->key[key] ? 0 : xch_fail_memory(r->err, r->in->path));
+	return xch_otf_told(r, r->key[key] ? 0 : xch_fail_memory(r->err, r->in->path));
 }
 
 static int on_resolution(void *user, uint32_t stream, uint64_t ticks, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	double said = xot_our_real(r, l, XOT_RESOLUTION);
+	struct xch_otf_reading *r = user;
+	double said = xch_otf_our_real(r, l, XOT_RESOLUTION);
 
 	(void)stream;
 	if (!ticks) {
-		return xot_told(r, xot_bad(r, "the timer's resolution is 0"));
+		return xch_otf_told(r, xch_otf_bad(r, "the timer's resolution is 0"));
 	}
 	r->ticks = ticks;
 	r->resolution = 1 / (double)ticks;
 	if (said > 0 && said * (double)ticks > 0.999 && said * (double)ticks < 1.001) {
 		r->resolution = said;
-		r->eventbits = xot_our_u32(r, l, XOT_EVENTBITS, 0) & 63;
+		r->eventbits = xch_otf_our_u32(r, l, XOT_EVENTBITS, 0) & 63;
 	}
 	return OTF_RETURN_OK;
 }
 
 /* Decides which thread an OTF process is. Our key-value pairs tell; else processes are numbered in their order,
  * and an OTF process with a parent is a thread of the parent. */
-static int number_process(struct xot_reading *r, struct xot_process_of *p, uint32_t parent, uint32_t said)
+static int number_process(struct xch_otf_reading *r, struct xch_otf_process_of *p, uint32_t parent, uint32_t said)
 {
-	struct xot_process_of *of;
+	struct xch_otf_process_of *of;
 
 	if (said != XCH_NONE) {
 		p->willy = said;
 		return 0;
 	}
-	of = parent ? xot_list_find(&r->process, parent) : NULL;
+	of = parent ? xch_otf_list_find(&r->process, parent) : NULL;
 	if (of && !stf_willy_is_group(of->willy)) {
 		/* the first thread of a process counts the process's threads */
 		of = stf_willy_thread(of->willy) ? NULL : of;
 	}
 	if (of) {
 		p->willy = STF_WILLY(stf_willy_process(of->willy), ++of->threads);
-		return of->threads > INT16_MAX ? xot_bad(r, "a process has more than 32768 threads") : 0;
+		return of->threads > INT16_MAX ? xch_otf_bad(r, "a process has more than 32768 threads") : 0;
 	}
 	p->willy = STF_WILLY(r->next_process, 0);
-	return r->next_process++ > UINT16_MAX ? xot_bad(r, "there are more than 65536 processes") : 0;
+	return r->next_process++ > UINT16_MAX ? xch_otf_bad(r, "there are more than 65536 processes") : 0;
 }
 
 static int on_process(
 	void *user, uint32_t stream, uint32_t process, const char *name, uint32_t parent, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	struct xot_process_of *p = xot_list_add(r, &r->process, process), copy;
-	uint32_t said = xot_our_u32(r, l, XOT_WILLY, XCH_NONE), n;
+	struct xch_otf_reading *r = user;
+	struct xch_otf_process_of *p = xch_otf_list_add(r, &r->process, process), copy;
+	uint32_t said = xch_otf_our_u32(r, l, XOT_WILLY, XCH_NONE), n;
 	char *host, *own;
 	int rc;
 
 	(void)stream;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (!p) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
 	copy = *p;
 	rc = number_process(r, &copy, parent, said);
-	*(struct xot_process_of *)xot_list_find(&r->process, process) = copy;
+	*(struct xch_otf_process_of *)xch_otf_list_find(&r->process, process) = copy;
 	if (rc < 0 || stf_willy_is_group(copy.willy)) {
-		return xot_told(r, rc);
+		return xch_otf_told(r, rc);
 	}
 	if (xch_build_thread(r->b, stf_willy_process(copy.willy), stf_willy_thread(copy.willy)) < 0) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
 	if (said == XCH_NONE) {
-		return xot_told_stf(r, stf_writer_willy_name(r->in->w, copy.willy, name));
+		return xch_otf_told_stf(r, stf_writer_willy_name(r->in->w, copy.willy, name));
 	}
-	host = xot_our_bytes(r, l, XOT_HOST, &n);
-	own = xot_our_bytes(r, l, XOT_NAME, &n);
-	if (host || xot_our_u32(r, l, XOT_PID, 0) || xot_our_u64(r, l, XOT_TID, 0)) {
-		rc = stf_writer_willy(r->in->w, copy.willy, host ? host : "", "", xot_our_u32(r, l, XOT_PID, 0),
-			xot_our_u64(r, l, XOT_TID, 0), xot_our_real(r, l, XOT_OFFSET), xot_our_real(r, l, XOT_SKEW));
+	host = xch_otf_our_bytes(r, l, XOT_HOST, &n);
+	own = xch_otf_our_bytes(r, l, XOT_NAME, &n);
+	if (host || xch_otf_our_u32(r, l, XOT_PID, 0) || xch_otf_our_u64(r, l, XOT_TID, 0)) {
+		rc = stf_writer_willy(r->in->w, copy.willy, host ? host : "", "", xch_otf_our_u32(r, l, XOT_PID, 0),
+			xch_otf_our_u64(r, l, XOT_TID, 0), xch_otf_our_real(r, l, XOT_OFFSET),
+			xch_otf_our_real(r, l, XOT_SKEW));
 	}
 	rc |= own ? stf_writer_willy_name(r->in->w, copy.willy, own) : 0;
 	free(host);
 	free(own);
-	return xot_told_stf(r, rc);
+	return xch_otf_told_stf(r, rc);
 }
 
-int xot_willy_of(struct xot_reading *r, uint32_t process, uint32_t *willy)
+int xch_otf_willy_of(struct xch_otf_reading *r, uint32_t process, uint32_t *willy)
 {
-	const struct xot_process_of *p = xot_list_find(&r->process, process);
+	const struct xch_otf_process_of *p = xch_otf_list_find(&r->process, process);
 
 	*willy = p ? p->willy : 0;
 	r->now = r->in_events && p ? process : r->now;
-	return p ? 0 : xot_bad(r, "process %" PRIu32 " is not defined", process);
+	return p ? 0 : xch_otf_bad(r, "process %" PRIu32 " is not defined", process);
 }
 
 /* Lists the members from our key-value pairs, or else the processes of the list. */
 static int take_members(
-	struct xot_reading *r, struct xot_group *g, uint32_t n, const uint32_t *procs, OTF_KeyValueList *l)
+	struct xch_otf_reading *r, struct xch_otf_group *g, uint32_t n, const uint32_t *procs, OTF_KeyValueList *l)
 {
 	uint32_t i, bytes;
-	char *p = xot_our_bytes(r, l, XOT_MEMBERS_OF, &bytes);
+	char *p = xch_otf_our_bytes(r, l, XOT_MEMBERS_OF, &bytes);
 
 	g->n = p ? bytes / 4 : n;
 	g->willies = calloc((size_t)g->n + 1, sizeof(*g->willies));
@@ -276,7 +277,7 @@ static int take_members(
 	for (i = 0; i < g->n; i++) {
 		if (p) {
 			g->willies[i] = tkm_get32(p + 4 * (size_t)i, 0);
-		} else if (xot_willy_of(r, procs[i], &g->willies[i]) < 0) {
+		} else if (xch_otf_willy_of(r, procs[i], &g->willies[i]) < 0) {
 			return -1;
 		}
 	}
@@ -287,50 +288,50 @@ static int take_members(
 static int on_group(void *user, uint32_t stream, uint32_t id, const char *name, uint32_t n, const uint32_t *procs,
 	OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	struct xot_group *g = xot_list_add(r, &r->group, id);
-	struct stf_group_definition d = { .id = xot_our_u32(r, l, XOT_GROUP, 0) };
+	struct xch_otf_reading *r = user;
+	struct xch_otf_group *g = xch_otf_list_add(r, &r->group, id);
+	struct stf_group_definition d = { .id = xch_otf_our_u32(r, l, XOT_GROUP, 0) };
 	uint32_t bytes;
 
 	(void)stream;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (!g || take_members(r, g, n, procs, l) < 0) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
-	g->name = xot_our_bytes(r, l, XOT_NAME, &bytes);
+	g->name = xch_otf_our_bytes(r, l, XOT_NAME, &bytes);
 	if (!g->name) {
-		g->name = strdup(xot_has(r, l, XOT_GROUP) || xot_has(r, l, XOT_COMMUNICATOR) ? "" : name);
+		g->name = strdup(xch_otf_has(r, l, XOT_GROUP) || xch_otf_has(r, l, XOT_COMMUNICATOR) ? "" : name);
 	}
 	if (!g->name) {
-		return xot_told(r, xch_fail_memory(r->err, r->in->path));
+		return xch_otf_told(r, xch_fail_memory(r->err, r->in->path));
 	}
-	if (xot_has(r, l, XOT_GROUP)) {
+	if (xch_otf_has(r, l, XOT_GROUP)) {
 		d.name = g->name;
 		d.size_1_1 = (uint32_t)strlen(g->name);
 		d.willies = g->willies;
 		d.size_2_1 = g->n;
-		return xot_told_stf(r, stf_write_group_definition(r->in->w, &d));
+		return xch_otf_told_stf(r, stf_write_group_definition(r->in->w, &d));
 	}
-	if (xot_has(r, l, XOT_COMMUNICATOR)) {
-		g->communicator = xot_our_u32(r, l, XOT_COMMUNICATOR, 0);
-		return xot_told(r, xch_build_communicator(r->b, g->communicator, g->name, g->willies, g->n));
+	if (xch_otf_has(r, l, XOT_COMMUNICATOR)) {
+		g->communicator = xch_otf_our_u32(r, l, XOT_COMMUNICATOR, 0);
+		return xch_otf_told(r, xch_build_communicator(r->b, g->communicator, g->name, g->willies, g->n));
 	}
 	return OTF_RETURN_OK;
 }
 
 /* The communicator of a process group. A group of another program becomes a communicator at its first use. */
-int xot_communicator(struct xot_reading *r, uint32_t id, uint32_t *out)
+int xch_otf_communicator(struct xch_otf_reading *r, uint32_t id, uint32_t *out)
 {
-	struct xot_group *g = id ? xot_list_find(&r->group, id) : NULL;
+	struct xch_otf_group *g = id ? xch_otf_list_find(&r->group, id) : NULL;
 
 	*out = 0;
 	if (!id) {
 		return 0;
 	}
 	if (!g) {
-		return xot_bad(r, "process group %" PRIu32 " is not defined", id);
+		return xch_otf_bad(r, "process group %" PRIu32 " is not defined", id);
 	}
 	if (!g->communicator) {
 		g->communicator = XOT_COMMUNICATORS + ++r->next_communicator;
@@ -344,99 +345,100 @@ int xot_communicator(struct xot_reading *r, uint32_t id, uint32_t *out)
 
 static int on_class(void *user, uint32_t stream, uint32_t id, const char *name, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	char **p = xot_list_add(r, &r->class_of, id);
+	struct xch_otf_reading *r = user;
+	char **p = xch_otf_list_add(r, &r->class_of, id);
 
 	(void)stream, (void)l;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (p) {
 		*p = strdup(name);
 	}
-	return xot_told(r, p && *p ? 0 : -1);
+	return xch_otf_told(r, p && *p ? 0 : -1);
 }
 
 static int on_function(void *user, uint32_t stream, uint32_t id, const char *name, uint32_t group, uint32_t source,
 	OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	uint32_t *f = xot_list_add(r, &r->function, id), n;
-	char **cls = xot_list_find(&r->class_of, group), *own = xot_our_bytes(r, l, XOT_NAME, &n), *own_class = NULL;
+	struct xch_otf_reading *r = user;
+	uint32_t *f = xch_otf_list_add(r, &r->function, id), n;
+	char **cls = xch_otf_list_find(&r->class_of, group), *own = xch_otf_our_bytes(r, l, XOT_NAME, &n),
+	     *own_class = NULL;
 
 	(void)stream, (void)source;
-	if (xot_has(r, l, XOT_CLASS)) {
-		own_class = xot_our_bytes(r, l, XOT_CLASS, &n);
+	if (xch_otf_has(r, l, XOT_CLASS)) {
+		own_class = xch_otf_our_bytes(r, l, XOT_CLASS, &n);
 		own_class = own_class ? own_class : strdup("");
 	}
-	if (f && xot_text(r, name) == 0) {
+	if (f && xch_otf_text(r, name) == 0) {
 		*f = xch_build_function(r->b, own_class ? own_class : cls ? *cls : "", own ? own : name);
 	}
 	free(own);
 	free(own_class);
-	return xot_told(r, f && *f ? 0 : -1);
+	return xch_otf_told(r, f && *f ? 0 : -1);
 }
 
 static int on_file(void *user, uint32_t stream, uint32_t id, const char *name, uint32_t group, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	uint32_t *f = xot_list_add(r, &r->file, id);
+	struct xch_otf_reading *r = user;
+	uint32_t *f = xch_otf_list_add(r, &r->file, id);
 
 	(void)stream, (void)group, (void)l;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (f) {
 		*f = xch_build_file(r->b, name);
 	}
-	return xot_told(r, f && *f ? 0 : -1);
+	return xch_otf_told(r, f && *f ? 0 : -1);
 }
 
 static int on_operation(void *user, uint32_t stream, uint32_t id, const char *name, uint32_t type, OTF_KeyValueList *l)
 {
 	static const uint8_t of[] = { 1, 1, 2, 3, 4 };
-	struct xot_reading *r = user;
-	struct xot_operation *o = xot_list_add(r, &r->operation, id);
+	struct xch_otf_reading *r = user;
+	struct xch_otf_operation *o = xch_otf_list_add(r, &r->operation, id);
 	struct stf_collective_operation_definition d;
 	uint32_t n;
 	char *own;
 
 	(void)stream;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (!o) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
-	o->ours = xot_has(r, l, XOT_OF);
-	o->id = (uint8_t)(o->ours ? xot_our_u32(r, l, XOT_OF, 0) : ++r->next_operation);
+	o->ours = xch_otf_has(r, l, XOT_OF);
+	o->id = (uint8_t)(o->ours ? xch_otf_our_u32(r, l, XOT_OF, 0) : ++r->next_operation);
 	o->type = type < 5 ? of[type] : 1;
 	if (o->ours) {
 		OTF_KeyValueList_getUint8(l, r->our[XOT_TYPE], &o->type);
 	}
-	own = xot_our_bytes(r, l, XOT_NAME, &n);
+	own = xch_otf_our_bytes(r, l, XOT_NAME, &n);
 	d = (struct stf_collective_operation_definition){ .id = o->id, .name = own ? own : name, .type = o->type };
 	d.size_1_1 = (uint32_t)strlen(d.name);
 	n = r->next_operation;
 	if (n > UINT8_MAX) {
 		free(own);
-		return xot_told(r, xot_bad(r, "STF has room for 255 collective operations"));
+		return xch_otf_told(r, xch_otf_bad(r, "STF has room for 255 collective operations"));
 	}
 	n = (uint32_t)stf_write_collective_operation_definition(r->in->w, &d);
 	free(own);
-	return xot_told_stf(r, (int)n);
+	return xch_otf_told_stf(r, (int)n);
 }
 
-static int our_counter(struct xot_reading *r, struct xot_counter *c, const char *unit, OTF_KeyValueList *l)
+static int our_counter(struct xch_otf_reading *r, struct xch_otf_counter *c, const char *unit, OTF_KeyValueList *l)
 {
-	struct stf_counter_definition d = { .id = xot_our_u32(r, l, XOT_COUNTER, 0),
-		.lower_bound = xot_our_u64(r, l, XOT_LOWER, 0),
-		.upper_bound = xot_our_u64(r, l, XOT_UPPER, 0),
-		.willy = xot_our_u32(r, l, XOT_OF, 0),
+	struct stf_counter_definition d = { .id = xch_otf_our_u32(r, l, XOT_COUNTER, 0),
+		.lower_bound = xch_otf_our_u64(r, l, XOT_LOWER, 0),
+		.upper_bound = xch_otf_our_u64(r, l, XOT_UPPER, 0),
+		.willy = xch_otf_our_u32(r, l, XOT_OF, 0),
 		.unit = unit,
 		.size_1_1 = (uint32_t)strlen(unit) };
 	uint32_t n;
-	char *name = xot_our_bytes(r, l, XOT_NAME, &n), *cls = xot_our_bytes(r, l, XOT_CLASS, &n);
+	char *name = xch_otf_our_bytes(r, l, XOT_NAME, &n), *cls = xch_otf_our_bytes(r, l, XOT_CLASS, &n);
 	int rc;
 
 	OTF_KeyValueList_getUint8(l, r->our[XOT_TYPE], &d.type);
@@ -454,23 +456,23 @@ static int our_counter(struct xot_reading *r, struct xot_counter *c, const char 
 static int on_counter(void *user, uint32_t stream, uint32_t id, const char *name, uint32_t how, uint32_t group,
 	const char *unit, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
-	struct xot_counter *c = xot_list_add(r, &r->counter, id);
+	struct xch_otf_reading *r = user;
+	struct xch_otf_counter *c = xch_otf_list_add(r, &r->counter, id);
 	uint32_t kind = how & OTF_COUNTER_VARTYPE_BITS;
-	char **cls = xot_list_find(&r->class_of, group);
+	char **cls = xch_otf_list_find(&r->class_of, group);
 	int total = (how & OTF_COUNTER_TYPE_BITS) == OTF_COUNTER_TYPE_ACC;
 
 	(void)stream;
-	if (xot_text(r, name) < 0) {
-		return xot_told(r, -1);
+	if (xch_otf_text(r, name) < 0) {
+		return xch_otf_told(r, -1);
 	}
 	if (!c) {
-		return xot_told(r, -1);
+		return xch_otf_told(r, -1);
 	}
 	unit = unit ? unit : "";
-	if (xot_has(r, l, XOT_COUNTER)) {
+	if (xch_otf_has(r, l, XOT_COUNTER)) {
 		c->is_signed = total;
-		return xot_told_stf(r, our_counter(r, c, unit, l));
+		return xch_otf_told_stf(r, our_counter(r, c, unit, l));
 	}
 	c->is_signed = kind == OTF_COUNTER_VARTYPE_SIGNED8 || kind == OTF_COUNTER_VARTYPE_SIGNED4 ||
 		kind == OTF_COUNTER_VARTYPE_SIGNED2;
@@ -482,26 +484,27 @@ static int on_counter(void *user, uint32_t stream, uint32_t id, const char *name
 		kind == OTF_COUNTER_VARTYPE_DOUBLE || kind == OTF_COUNTER_VARTYPE_FLOAT ? STF_COUNTER_F8
 			: c->is_signed                                                  ? STF_COUNTER_I8
 											: STF_COUNTER_U8);
-	return xot_told(r, c->id ? 0 : -1);
+	return xch_otf_told(r, c->id ? 0 : -1);
 }
 
 static int on_comment_definition(void *user, uint32_t stream, const char *comment, OTF_KeyValueList *l)
 {
-	struct xot_reading *r = user;
+	struct xch_otf_reading *r = user;
 	uint32_t n;
-	char *cls = xot_our_bytes(r, l, XOT_INFO_CLASS, &n), *text = xot_our_bytes(r, l, XOT_INFO, &n);
-	int rc = cls ? 0 : xot_text(r, comment);
+	char *cls = xch_otf_our_bytes(r, l, XOT_INFO_CLASS, &n), *text = xch_otf_our_bytes(r, l, XOT_INFO, &n);
+	int rc = cls ? 0 : xch_otf_text(r, comment);
 
 	(void)stream;
 	if (rc == 0) {
-		rc = xot_told_stf(r, stf_writer_info(r->in->w, cls ? cls : "OTF", cls ? text ? text : "" : comment));
+		rc = xch_otf_told_stf(
+			r, stf_writer_info(r->in->w, cls ? cls : "OTF", cls ? text ? text : "" : comment));
 	}
 	free(cls);
 	free(text);
-	return rc < 0 ? xot_told(r, -1) : rc;
+	return rc < 0 ? xch_otf_told(r, -1) : rc;
 }
 
-const struct xot_handler xot_definitions[] = {
+const struct xch_otf_handler xch_otf_definitions[] = {
 	{ OTF_DEFKEYVALUE_RECORD, CALL(on_key) },
 	{ OTF_DEFTIMERRESOLUTION_RECORD, CALL(on_resolution) },
 	{ OTF_DEFPROCESS_RECORD, CALL(on_process) },
@@ -512,6 +515,6 @@ const struct xot_handler xot_definitions[] = {
 	{ OTF_DEFCOLLOP_RECORD, CALL(on_operation) },
 	{ OTF_DEFCOUNTER_RECORD, CALL(on_counter) },
 	{ OTF_DEFINITIONCOMMENT_RECORD, CALL(on_comment_definition) },
-	{ OTF_UNKNOWN_RECORD, CALL(xot_on_unknown) },
+	{ OTF_UNKNOWN_RECORD, CALL(xch_otf_on_unknown) },
 	{ 0, NULL },
 };

@@ -44,7 +44,7 @@ struct state {
 	struct xch_writer *w;
 	struct xch_trace *t;
 	OTF_FileManager *files;
-	struct xot_out o;
+	struct xch_otf_out o;
 	struct stack *stack;
 	struct bound *bound;
 	size_t bounds, next_bound;
@@ -54,7 +54,7 @@ struct state {
 
 static int failed(struct state *s, struct tkm_err *err)
 {
-	const char *why = xot_complaint();
+	const char *why = xch_otf_complaint();
 
 	return tkm_fail(err, TKM_ERR_IO, "cannot write %s: %s", s->w->target, *why ? why : "the OTF library fails");
 }
@@ -109,8 +109,8 @@ static int bounds_until(struct state *s, uint64_t time)
 		const struct xch_place *p = xch_place(s->t, STF_WILLY(b->process, 0));
 
 		if (p && !isnan(b->seconds)) {
-			xot_add_real(&s->o, XOT_BOUND, b->seconds);
-			if (no_op(s, b->from > s->last ? b->from : s->last, xot_process(p)) < 0) {
+			xch_otf_add_real(&s->o, XOT_BOUND, b->seconds);
+			if (no_op(s, b->from > s->last ? b->from : s->last, xch_otf_process(p)) < 0) {
 				return -1;
 			}
 		}
@@ -146,7 +146,7 @@ static int otf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	s->w = w;
 	s->t = t;
 	s->stack = calloc(t->n_places + 1, sizeof(*s->stack));
-	xot_complaint_clear();
+	xch_otf_complaint_clear();
 	s->files = OTF_FileManager_open(OPEN_FILES);
 	s->o.list = OTF_KeyValueList_new();
 	if (asprintf(&prefix, "%s/%s", w->dir, w->stem) < 0) {
@@ -165,7 +165,7 @@ static int otf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	s->last = t->start <= t->end ? t->start : 0;
 	s->between = t->end > s->last ? (t->end - s->last) / SNAPSHOTS + 1 : UINT64_MAX;
 	s->next_snapshot = s->between < UINT64_MAX - s->last ? s->last + s->between : UINT64_MAX;
-	return xot_define(&s->o) < 0 || collect_bounds(s) < 0 || processes(s, s->last, 1) < 0 ? failed(s, err) : 0;
+	return xch_otf_define(&s->o) < 0 || collect_bounds(s) < 0 || processes(s, s->last, 1) < 0 ? failed(s, err) : 0;
 }
 
 /* ---- snapshots and statistics ---- */
@@ -246,8 +246,8 @@ static int function(struct state *s, const struct xch_event *e, uint64_t time)
 	if (follow(s, e, time, id) < 0) {
 		return 0;
 	}
-	return e->kind == XCH_ENTER ? OTF_Writer_writeEnterKV(s->o.otf, time, id, xot_process(e->place), 0, NULL)
-				    : OTF_Writer_writeLeaveKV(s->o.otf, time, id, xot_process(e->place), 0, NULL);
+	return e->kind == XCH_ENTER ? OTF_Writer_writeEnterKV(s->o.otf, time, id, xch_otf_process(e->place), 0, NULL)
+				    : OTF_Writer_writeLeaveKV(s->o.otf, time, id, xch_otf_process(e->place), 0, NULL);
 }
 
 static int samples(struct state *s, const struct xch_event *e, uint64_t time)
@@ -259,7 +259,7 @@ static int samples(struct state *s, const struct xch_event *e, uint64_t time)
 		c = xch_counter(s->t, e->u.sample.counters[i]);
 		if (c &&
 			!OTF_Writer_writeCounterKV(
-				s->o.otf, time, xot_process(e->place), c->index + 1, e->u.sample.values[i], NULL)) {
+				s->o.otf, time, xch_otf_process(e->place), c->index + 1, e->u.sample.values[i], NULL)) {
 			return 0;
 		}
 	}
@@ -279,14 +279,14 @@ static int message(struct state *s, const struct xch_event *e, uint64_t time)
 	const struct xch_named *f = xch_function(s->t, m->function);
 	int ok;
 
-	xot_add_u64(&s->o, XOT_MESSAGE, m->id);
+	xch_otf_add_u64(&s->o, XOT_MESSAGE, m->id);
 	if (f) {
-		xot_add_u32(&s->o, XOT_FUNCTION, f->index + 1);
+		xch_otf_add_u32(&s->o, XOT_FUNCTION, f->index + 1);
 	}
 	ok = e->kind == XCH_SEND
-		? OTF_Writer_writeSendMsgKV(s->o.otf, time, xot_process(e->place), xot_process(m->other),
+		? OTF_Writer_writeSendMsgKV(s->o.otf, time, xch_otf_process(e->place), xch_otf_process(m->other),
 			  communicator(s, m->communicator), m->tag, m->size, 0, s->o.list)
-		: OTF_Writer_writeRecvMsgKV(s->o.otf, time, xot_process(e->place), xot_process(m->other),
+		: OTF_Writer_writeRecvMsgKV(s->o.otf, time, xch_otf_process(e->place), xch_otf_process(m->other),
 			  communicator(s, m->communicator), m->tag, m->size, 0, s->o.list);
 	OTF_KeyValueList_reset(s->o.list);
 	return ok;
@@ -299,12 +299,12 @@ static int collective(struct state *s, const struct xch_event *e, uint64_t time)
 	int ok;
 
 	if (e->kind == XCH_COLL_END) {
-		return OTF_Writer_writeEndCollectiveOperationKV(s->o.otf, time, xot_process(e->place), c->id, NULL);
+		return OTF_Writer_writeEndCollectiveOperationKV(s->o.otf, time, xch_otf_process(e->place), c->id, NULL);
 	}
-	xot_add_u32(&s->o, XOT_RANK, c->rank);
-	xot_add_u32(&s->o, XOT_MEMBERS, c->members);
-	ok = OTF_Writer_writeBeginCollectiveOperationKV(s->o.otf, time, xot_process(e->place), n ? n->index + 1 : 0,
-		c->id, communicator(s, c->communicator), xot_process(c->root), c->sent, c->received, 0, s->o.list);
+	xch_otf_add_u32(&s->o, XOT_RANK, c->rank);
+	xch_otf_add_u32(&s->o, XOT_MEMBERS, c->members);
+	ok = OTF_Writer_writeBeginCollectiveOperationKV(s->o.otf, time, xch_otf_process(e->place), n ? n->index + 1 : 0,
+		c->id, communicator(s, c->communicator), xch_otf_process(c->root), c->sent, c->received, 0, s->o.list);
 	OTF_KeyValueList_reset(s->o.list);
 	return ok;
 }
@@ -316,14 +316,14 @@ static int io(struct state *s, const struct xch_event *e, uint64_t time)
 	int ok;
 
 	if (e->kind == XCH_IO_END) {
-		return OTF_Writer_writeEndFileOperationKV(s->o.otf, time, xot_process(e->place), file,
-			xot_process(e->place), file, e->u.io.type & OTF_FILEOP_BITS, e->u.io.bytes, 0, NULL);
+		return OTF_Writer_writeEndFileOperationKV(s->o.otf, time, xch_otf_process(e->place), file,
+			xch_otf_process(e->place), file, e->u.io.type & OTF_FILEOP_BITS, e->u.io.bytes, 0, NULL);
 	}
-	xot_add_u32(&s->o, XOT_IO_TYPE, e->u.io.type);
-	xot_add_u32(&s->o, XOT_IO_FILE, file);
-	xot_add_u32(&s->o, XOT_IO_BYTES, e->u.io.bytes);
+	xch_otf_add_u32(&s->o, XOT_IO_TYPE, e->u.io.type);
+	xch_otf_add_u32(&s->o, XOT_IO_FILE, file);
+	xch_otf_add_u32(&s->o, XOT_IO_BYTES, e->u.io.bytes);
 	ok = OTF_Writer_writeBeginFileOperationKV(
-		s->o.otf, time, xot_process(e->place), xot_process(e->place), 0, s->o.list);
+		s->o.otf, time, xch_otf_process(e->place), xch_otf_process(e->place), 0, s->o.list);
 	OTF_KeyValueList_reset(s->o.list);
 	return ok;
 }
@@ -337,9 +337,9 @@ static int write_key_values(struct state *s, const struct xch_event *e, uint64_t
 
 	if (e->kind == XCH_SCOPE_BEGIN || e->kind == XCH_SCOPE_END) {
 		n = xch_scope(s->t, e->u.scope.scope);
-		xot_add_u32(&s->o, e->kind == XCH_SCOPE_BEGIN ? XOT_SCOPE_BEGIN : XOT_SCOPE_END, e->u.scope.seqnr);
-		xot_add_text(&s->o, XOT_SCOPE, n ? n->name : "");
-		xot_add_text(&s->o, XOT_CLASS, n ? n->cls : "");
+		xch_otf_add_u32(&s->o, e->kind == XCH_SCOPE_BEGIN ? XOT_SCOPE_BEGIN : XOT_SCOPE_END, e->u.scope.seqnr);
+		xch_otf_add_text(&s->o, XOT_SCOPE, n ? n->name : "");
+		xch_otf_add_text(&s->o, XOT_CLASS, n ? n->cls : "");
 	} else if (e->kind == XCH_COMMENT) {
 		stf_get_comment(e->record, &c);
 		OTF_KeyValueList_appendByteArray(s->o.list, XOT_COMMENT, (uint8_t *)(uintptr_t)c.text, c.size_1_1);
@@ -347,7 +347,7 @@ static int write_key_values(struct state *s, const struct xch_event *e, uint64_t
 		stf_get_opaque_data(e->record, &o);
 		OTF_KeyValueList_appendByteArray(s->o.list, XOT_OPAQUE, (uint8_t *)(uintptr_t)o.data, o.size_1_1);
 	}
-	return no_op(s, time, xot_process(e->place)) == 0;
+	return no_op(s, time, xch_otf_process(e->place)) == 0;
 }
 
 static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
@@ -406,7 +406,7 @@ static int otf_close(struct xch_writer *w, struct xch_trace *t, int bad, struct 
 			summary(s, s->last > t->end ? s->last : t->end) < 0)) {
 		rc = failed(s, err);
 	}
-	if (s->o.otf && (!OTF_Writer_close(s->o.otf) || *xot_complaint()) && rc == 0) {
+	if (s->o.otf && (!OTF_Writer_close(s->o.otf) || *xch_otf_complaint()) && rc == 0) {
 		rc = failed(s, rc ? &ignored : err);
 	}
 	if (s->files) {
@@ -429,7 +429,7 @@ static int otf_close(struct xch_writer *w, struct xch_trace *t, int bad, struct 
 #define XOT_OPEN otf_open
 #define XOT_EVENT otf_event
 #define XOT_CLOSE otf_close
-#define XOT_READ xot_read
+#define XOT_READ xch_otf_read
 #define XOT_MISSING NULL
 #else
 #define XOT_OPEN NULL
@@ -454,5 +454,5 @@ const struct xch_format xch_otf = {
 	.event = XOT_EVENT,
 	.close = XOT_CLOSE,
 	.read = XOT_READ,
-	.is = xot_is,
+	.is = xch_otf_is,
 };

@@ -9,19 +9,20 @@
 #include "exchange/common/private.h"
 
 /* Error messages of the OTF2 library, which it would otherwise print. */
-struct otf2_errors {
+struct xch_otf2_errors {
 	OTF2_ErrorCallback before;
 	char text[300]; /* the first message since text was last cleared */
 };
-void otf2_errors_begin(struct otf2_errors *e);
-void otf2_errors_end(struct otf2_errors *e);
+void xch_otf2_errors_begin(struct xch_otf2_errors *e);
+void xch_otf2_errors_end(struct xch_otf2_errors *e);
 /* Sets the error "PATH: what (why)". Returns -1. */
-int otf2_fail(struct tkm_err *err, struct otf2_errors *e, const char *path, const char *what, OTF2_ErrorCode code);
+int xch_otf2_fail(
+	struct tkm_err *err, struct xch_otf2_errors *e, const char *path, const char *what, OTF2_ErrorCode code);
 
 /* The OTF2 number of a collective operation, by the name of the MPI call without "MPI_"; OTF2_UNDEFINED_UINT8:
  * there is none. `type` is as in xch_named; if no name fits, it selects the most similar operation. */
-OTF2_CollectiveOp otf2_collective(const char *name, uint32_t type);
-const char *otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
+OTF2_CollectiveOp xch_otf2_collective(const char *name, uint32_t type);
+const char *xch_otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
 
 /* ---- writing ---- */
 
@@ -29,12 +30,12 @@ enum { OTF2_CHUNK = 256 * 1024 };
 
 /* Makes a memory pool for the writers of that many locations; the library's callbacks get it as user data. NULL:
  * *err. The pool is closed after the archive. */
-struct otf2_chunks *otf2_chunks_open(const struct xch_writer *w, size_t locations, struct tkm_err *err);
-void otf2_chunks_close(struct otf2_chunks *c);
-extern const OTF2_MemoryCallbacks otf2_memory;
+struct xch_otf2_chunks *xch_otf2_chunks_open(const struct xch_writer *w, size_t locations, struct tkm_err *err);
+void xch_otf2_chunks_close(struct xch_otf2_chunks *c);
+extern const OTF2_MemoryCallbacks xch_otf2_memory;
 
 /* A metric class: counters that are sampled together. */
-struct otf2_class {
+struct xch_otf2_class {
 	uint32_t *counter; /* their indices */
 	uint32_t n;
 	OTF2_MetricRef ref;
@@ -42,26 +43,26 @@ struct otf2_class {
 };
 
 /* A metric instance, which is needed if a class is sampled on a place that is a group. */
-struct otf2_instance {
+struct xch_otf2_instance {
 	OTF2_MetricRef ref, of;
 	uint32_t place;
 };
 
-struct otf2_state {
+struct xch_otf2_state {
 	OTF2_Archive *archive;
-	struct otf2_chunks *chunks;
+	struct xch_otf2_chunks *chunks;
 	OTF2_EvtWriter **evt; /* per place */
 	uint64_t *last;       /* per place: time of its last event */
-	struct otf2_errors errors;
-	struct otf2_class *cls;
+	struct xch_otf2_errors errors;
+	struct xch_otf2_class *cls;
 	uint32_t n_classes;
 	struct tkm_table class_of; /* set of counters: index in cls */
-	struct otf2_instance *instance;
+	struct xch_otf2_instance *instance;
 	uint32_t n_instances;
 	OTF2_MetricRef next_metric;
-	uint32_t *seen;         /* per place: the class of its last sample; XCH_NONE: none */
-	struct otf2_rank *rank; /* per communicator */
-	int all_used;           /* a communicator of all threads is needed */
+	uint32_t *seen;             /* per place: the class of its last sample; XCH_NONE: none */
+	struct xch_otf2_rank *rank; /* per communicator */
+	int all_used;               /* a communicator of all threads is needed */
 	uint32_t n_threads;
 	uint64_t hz, mul; /* OTF2 time = stamp x mul; mul 0: nanoseconds */
 	uint64_t min, max;
@@ -69,16 +70,16 @@ struct otf2_state {
 };
 
 /* The rank of each member of a communicator, by place. */
-struct otf2_rank {
+struct xch_otf2_rank {
 	struct xch_key *key; /* place, rank; sorted */
 	uint32_t n;
 };
 
-uint64_t otf2_time(const struct otf2_state *s, const struct xch_trace *t, uint64_t time);
+uint64_t xch_otf2_time(const struct xch_otf2_state *s, const struct xch_trace *t, uint64_t time);
 /* Writes all definitions, after the events were written. */
-int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
+int xch_otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
 
-int otf2_read(struct xch_input *in, struct tkm_err *err);
-int otf2_restamp(struct xch_restamp *x, struct tkm_err *err);
+int xch_otf2_read(struct xch_input *in, struct tkm_err *err);
+int xch_otf2_restamp(struct xch_restamp *x, struct tkm_err *err);
 
 #endif

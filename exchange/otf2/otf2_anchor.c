@@ -26,7 +26,7 @@ enum {
 	BIG = '#'
 };
 
-static int bad_anchor(const struct otf2_in *o, size_t offset, const char *what)
+static int bad_anchor(const struct xch_otf2_in *o, size_t offset, const char *what)
 {
 	return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %zu: %s", o->in->path, offset, what);
 }
@@ -75,7 +75,7 @@ static size_t odd_property(const unsigned char *b, size_t at, size_t n, uint64_t
 }
 
 /* Checks what follows the texts of format 2 on: properties, an id, two numbers and the mark at the end. */
-static int check_properties(struct otf2_in *o, const unsigned char *b, size_t at, size_t n)
+static int check_properties(struct xch_otf2_in *o, const unsigned char *b, size_t at, size_t n)
 {
 	unsigned format = b[ANCHOR_FORMAT];
 	size_t before = at;
@@ -97,7 +97,7 @@ static int check_properties(struct otf2_in *o, const unsigned char *b, size_t at
 
 /* Checks the anchor file before the library reads it: the library allocates memory for each number in it without a
  * limit, and leaves the file open on an error. */
-static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
+static int check_bytes(struct xch_otf2_in *o, const unsigned char *b, size_t n)
 {
 	uint64_t chunk;
 	size_t i;
@@ -130,7 +130,7 @@ static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
 	return b[ANCHOR_FORMAT] > 1 ? check_properties(o, b, i, n) : 0;
 }
 
-static int check_anchor(struct otf2_in *o)
+static int check_anchor(struct xch_otf2_in *o)
 {
 	FILE *f = fopen(o->in->path, "re");
 	unsigned char *b;
@@ -149,28 +149,28 @@ static int check_anchor(struct otf2_in *o)
 	return rc;
 }
 
-int otf2_in_open(struct otf2_in *o)
+int xch_otf2_in_open(struct xch_otf2_in *o)
 {
 	if (check_anchor(o) < 0) {
 		return -1;
 	}
-	otf2_errors_begin(&o->errors);
+	xch_otf2_errors_begin(&o->errors);
 	o->reader = OTF2_Reader_Open(o->in->path);
 	if (o->reader && OTF2_Reader_SetSerialCollectiveCallbacks(o->reader) == OTF2_SUCCESS) {
 		return 0;
 	}
 	/* of what the library compares, only the version and the names of properties are left */
-	otf2_damaged(o, ".otf2", o->odd_property ? o->odd_property : ANCHOR_VERSION, "cannot open the archive: %s",
+	xch_otf2_damaged(o, ".otf2", o->odd_property ? o->odd_property : ANCHOR_VERSION, "cannot open the archive: %s",
 		*o->errors.text ? o->errors.text : "OTF2 gives no reason");
-	otf2_in_close(o);
+	xch_otf2_in_close(o);
 	return -1;
 }
 
-void otf2_in_close(struct otf2_in *o)
+void xch_otf2_in_close(struct xch_otf2_in *o)
 {
 	if (o->reader) {
 		OTF2_Reader_Close(o->reader);
 	}
 	o->reader = NULL;
-	otf2_errors_end(&o->errors);
+	xch_otf2_errors_end(&o->errors);
 }

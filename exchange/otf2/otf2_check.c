@@ -78,7 +78,7 @@ static const char *const location_fields[10] = {
 	[OTF2_CLOCK_OFFSET] = "dld",
 };
 
-static const char *fields_of(enum otf2_file file, unsigned char kind)
+static const char *fields_of(enum xch_otf2_file file, unsigned char kind)
 {
 	if (file == OTF2_EVENT_FILE) {
 		return event_fields[kind];
@@ -224,7 +224,8 @@ static int check_fields(struct fields *f, const char *s)
 	return rc;
 }
 
-ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, enum otf2_file file, const char **what)
+ssize_t xch_otf2_record_size(
+	const unsigned char *b, size_t p, size_t n, int big, enum xch_otf2_file file, const char **what)
 {
 	int single = file == OTF2_EVENT_FILE && single_field[b[p]];
 	struct fields f = { .big = big };
@@ -267,9 +268,9 @@ ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, en
 /* ---- a whole file ---- */
 
 struct walk {
-	const struct otf2_in *o;
+	const struct xch_otf2_in *o;
 	const char *path;
-	enum otf2_file file;
+	enum xch_otf2_file file;
 	uint64_t at;     /* offset of the chunk */
 	uint64_t events; /* number of them so far */
 	/* the record to be found: the n-th of this kind, 0: of any */
@@ -312,7 +313,7 @@ static int check_chunk(struct walk *w, const unsigned char *b, size_t n, int las
 		return broken(w, 0, "no chunk begins here");
 	}
 	for (p = OTF2_CHUNK_HEADER; p < n; p += (size_t)size) {
-		size = otf2_record_size(b, p, n, w->o->big, w->file, &what);
+		size = xch_otf2_record_size(b, p, n, w->o->big, w->file, &what);
 		if (size <= 0) {
 			return size < 0 ? broken(w, p, what) : check_end(w, b, p, n, last);
 		}
@@ -345,7 +346,7 @@ static int check_chunks(struct walk *w, FILE *f, unsigned char *b, size_t chunk)
 }
 
 /* The path of a file of the archive, or NULL. The caller frees it. */
-static char *path_of(const struct otf2_in *o, const char *suffix)
+static char *path_of(const struct xch_otf2_in *o, const char *suffix)
 {
 	size_t n = strlen(o->in->path), k = strlen(".otf2");
 	char *path;
@@ -377,7 +378,7 @@ static int walk(struct walk *w, const char *suffix)
 	return rc;
 }
 
-int otf2_check_file(struct otf2_in *o, const char *suffix, enum otf2_file file)
+int xch_otf2_check_file(struct xch_otf2_in *o, const char *suffix, enum xch_otf2_file file)
 {
 	struct walk w = { .o = o, .file = file, .n = UINT64_MAX };
 	int rc = walk(&w, suffix);
@@ -387,15 +388,15 @@ int otf2_check_file(struct otf2_in *o, const char *suffix, enum otf2_file file)
 	return rc;
 }
 
-uint64_t otf2_record_at(
-	const struct otf2_in *o, const char *suffix, enum otf2_file file, unsigned char kind, uint64_t n)
+uint64_t xch_otf2_record_at(
+	const struct xch_otf2_in *o, const char *suffix, enum xch_otf2_file file, unsigned char kind, uint64_t n)
 {
 	struct walk w = { .o = o, .file = file, .kind = kind, .n = n };
 
 	return walk(&w, suffix) == 0 && w.found ? w.found : w.at;
 }
 
-int otf2_damaged(const struct otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
+int xch_otf2_damaged(const struct xch_otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
 {
 	char *path = path_of(o, suffix), what[400];
 	va_list ap;

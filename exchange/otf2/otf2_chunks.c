@@ -17,7 +17,7 @@
 
 enum { FEW = 16, CHUNKS = 2, DEF_CHUNKS = 512, SEGMENT = 1 << 26, PER_SEGMENT = SEGMENT / OTF2_CHUNK };
 
-struct otf2_chunks {
+struct xch_otf2_chunks {
 	int fd;
 	char **segment; /* mappings of the file, SEGMENT bytes each, in the order of the file */
 	size_t n, used; /* used: number of chunks of the file that were handed out so far */
@@ -37,7 +37,7 @@ struct list {
 };
 
 /* Maps one more segment of the file. */
-static int grow(struct otf2_chunks *c)
+static int grow(struct xch_otf2_chunks *c)
 {
 	char **p;
 	void *at;
@@ -59,7 +59,7 @@ static int grow(struct otf2_chunks *c)
 }
 
 /* Takes a chunk of the file and reserves its place on the disk, because a full disk would cause a SIGBUS later. */
-static int from_file(struct otf2_chunks *c, struct chunk *k)
+static int from_file(struct xch_otf2_chunks *c, struct chunk *k)
 {
 	size_t number = c->n_idle ? c->idle[c->n_idle - 1] : c->used;
 
@@ -79,7 +79,7 @@ static int from_file(struct otf2_chunks *c, struct chunk *k)
 	return 0;
 }
 
-static void back_to_file(struct otf2_chunks *c, const struct chunk *k)
+static void back_to_file(struct xch_otf2_chunks *c, const struct chunk *k)
 {
 
 	fallocate(c->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)k->number * OTF2_CHUNK, OTF2_CHUNK);
@@ -92,7 +92,7 @@ static void back_to_file(struct otf2_chunks *c, const struct chunk *k)
 
 static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer, uint64_t size)
 {
-	struct otf2_chunks *c = user;
+	struct xch_otf2_chunks *c = user;
 	struct list *l = *buffer;
 	int file = type == OTF2_FILETYPE_EVENTS && c->fd >= 0;
 	struct chunk *k;
@@ -120,7 +120,7 @@ static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef loc
 
 static void take_back(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer, bool final)
 {
-	struct otf2_chunks *c = user;
+	struct xch_otf2_chunks *c = user;
 	struct list *l = *buffer;
 
 	(void)location;
@@ -139,11 +139,11 @@ static void take_back(void *user, OTF2_FileType type, OTF2_LocationRef location,
 	}
 }
 
-const OTF2_MemoryCallbacks otf2_memory = { allocate_chunk, take_back };
+const OTF2_MemoryCallbacks xch_otf2_memory = { allocate_chunk, take_back };
 
-struct otf2_chunks *otf2_chunks_open(const struct xch_writer *w, size_t locations, struct tkm_err *err)
+struct xch_otf2_chunks *xch_otf2_chunks_open(const struct xch_writer *w, size_t locations, struct tkm_err *err)
 {
-	struct otf2_chunks *c = calloc(1, sizeof(*c));
+	struct xch_otf2_chunks *c = calloc(1, sizeof(*c));
 	char *path = NULL;
 
 	if (!c || (locations > FEW && asprintf(&path, "%s/.chunks.XXXXXX", w->dir) < 0)) {
@@ -163,7 +163,7 @@ struct otf2_chunks *otf2_chunks_open(const struct xch_writer *w, size_t location
 	return c;
 }
 
-void otf2_chunks_close(struct otf2_chunks *c)
+void xch_otf2_chunks_close(struct xch_otf2_chunks *c)
 {
 	size_t i;
 

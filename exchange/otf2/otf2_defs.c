@@ -12,7 +12,7 @@
 struct defs {
 	struct xch_writer *w;
 	struct xch_trace *t;
-	struct otf2_state *s;
+	struct xch_otf2_state *s;
 	OTF2_GlobalDefWriter *g;
 	OTF2_StringRef strings; /* the next string; 0 is the empty one */
 	const char **host;      /* sorted; NULL last: unknown */
@@ -39,12 +39,12 @@ static OTF2_StringRef string(struct defs *d, const char *text)
 
 static void clock_properties(struct defs *d)
 {
-	struct otf2_state *s = d->s;
+	struct xch_otf2_state *s = d->s;
 	uint64_t min = s->min, max = s->max, start, end;
 
 	if (d->t->start <= d->t->end) {
-		start = otf2_time(s, d->t, d->t->start);
-		end = otf2_time(s, d->t, d->t->end);
+		start = xch_otf2_time(s, d->t, d->t->start);
+		end = xch_otf2_time(s, d->t, d->t->end);
 		min = start < min ? start : min;
 		max = end > max ? end : max;
 	}
@@ -73,7 +73,7 @@ static void clock_offsets(struct defs *d)
 		for (k = 0; def && b && k < n; k++) {
 			if (!isnan(b[k].seconds)) {
 				keep_error(d,
-					OTF2_DefWriter_WriteClockOffset(def, otf2_time(d->s, d->t, b[k].from), 0,
+					OTF2_DefWriter_WriteClockOffset(def, xch_otf2_time(d->s, d->t, b[k].from), 0,
 						b[k].seconds * (double)d->s->hz));
 			}
 		}
@@ -255,7 +255,7 @@ static void metric_members(struct defs *d)
 	}
 }
 
-static void metric_class(struct defs *d, const struct otf2_class *c)
+static void metric_class(struct defs *d, const struct xch_otf2_class *c)
 {
 	OTF2_MetricMemberRef member[UINT8_MAX];
 	uint32_t k;
@@ -268,7 +268,7 @@ static void metric_class(struct defs *d, const struct otf2_class *c)
 			d->g, c->ref, (uint8_t)c->n, member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
 }
 
-static void metric_instance(struct defs *d, const struct otf2_instance *m)
+static void metric_instance(struct defs *d, const struct xch_otf2_instance *m)
 {
 	const struct xch_place *p = &d->t->place[m->place];
 	int node = p->host && p->name && !strcmp(p->host, p->name);
@@ -474,14 +474,14 @@ static int write_all(struct defs *d)
 	return rc;
 }
 
-int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+int xch_otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
 	struct defs d = { .w = w, .t = t, .s = w->state, .strings = 1 };
 	size_t i;
 
 	d.g = OTF2_Archive_GetGlobalDefWriter(d.s->archive);
 	if (!d.g) {
-		return otf2_fail(err, &d.s->errors, w->target, "cannot write definitions", OTF2_SUCCESS);
+		return xch_otf2_fail(err, &d.s->errors, w->target, "cannot write definitions", OTF2_SUCCESS);
 	}
 	if (write_all(&d) < 0) {
 		return xch_fail_memory(err, w->target);
@@ -496,5 +496,6 @@ int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 	 * last */
 	clock_offsets(&d);
 	keep_error(&d, OTF2_Archive_CloseGlobalDefWriter(d.s->archive, d.g));
-	return d.code == OTF2_SUCCESS ? 0 : otf2_fail(err, &d.s->errors, w->target, "cannot write definitions", d.code);
+	return d.code == OTF2_SUCCESS ? 0
+				      : xch_otf2_fail(err, &d.s->errors, w->target, "cannot write definitions", d.code);
 }

@@ -82,13 +82,13 @@ struct in_list {
 	uint32_t n;
 };
 
-struct otf2_runs;
+struct xch_otf2_runs;
 
-struct otf2_in {
+struct xch_otf2_in {
 	struct xch_input *in;
 	struct tkm_err *err;
 	OTF2_Reader *reader;
-	struct otf2_errors errors;
+	struct xch_otf2_errors errors;
 	int failed; /* *err is filled in */
 	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes, classes;
 	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
@@ -101,13 +101,13 @@ struct otf2_in {
 	uint32_t eventbits;
 	int ours; /* stftool wrote the archive */
 	struct xch_match *match;
-	struct otf2_runs *runs; /* events are written there; NULL: to the trace */
+	struct xch_otf2_runs *runs; /* events are written there; NULL: to the trace */
 	uint64_t handled;
 	uint64_t beyond; /* number of messages and operations on communicators that cannot be interpreted */
 	uint8_t op_known[64];
 };
 
-enum otf2_event_kind {
+enum xch_otf2_event_kind {
 	OTF2_EVENT_ENTER,
 	OTF2_EVENT_LEAVE,
 	OTF2_EVENT_SEND,
@@ -120,9 +120,9 @@ enum otf2_event_kind {
 };
 
 /* An event as the OTF2 library delivers it: its time and references are those of OTF2. */
-struct otf2_event {
+struct xch_otf2_event {
 	uint64_t time, location;
-	enum otf2_event_kind kind;
+	enum xch_otf2_event_kind kind;
 	uint8_t n; /* number of values of a metric */
 	/* region; rank, communicator, tag, size; operation, communicator, root, sent, received; metric; handle, mode, bytes */
 	uint64_t a[5];
@@ -140,16 +140,16 @@ struct in_node {
 };
 
 /* Appends one element, filled with zeros. NULL: no memory. */
-void *otf2_in_append(struct in_list *l, size_t size);
+void *xch_otf2_in_append(struct in_list *l, size_t size);
 /* The text of a string reference; "" if there is none. */
-const char *otf2_in_text(const struct otf2_in *o, uint32_t ref);
-struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref);
+const char *xch_otf2_in_text(const struct xch_otf2_in *o, uint32_t ref);
+struct in_location *xch_otf2_in_location(const struct xch_otf2_in *o, uint64_t ref);
 /* Checks the anchor file, then the library opens the archive: o->reader. From here on o->errors has what the library
- * complains about, until otf2_in_close(). Returns 0, or -1: *o->err says file and offset. */
-int otf2_in_open(struct otf2_in *o);
-void otf2_in_close(struct otf2_in *o);
+ * complains about, until xch_otf2_in_close(). Returns 0, or -1: *o->err says file and offset. */
+int xch_otf2_in_open(struct xch_otf2_in *o);
+void xch_otf2_in_close(struct xch_otf2_in *o);
 /* The files of an archive. Event files have chunks of o->chunk[0] bytes, the others of o->chunk[1]. */
-enum otf2_file { OTF2_EVENT_FILE, OTF2_LOCATION_DEFINITIONS, OTF2_ARCHIVE_DEFINITIONS };
+enum xch_otf2_file { OTF2_EVENT_FILE, OTF2_LOCATION_DEFINITIONS, OTF2_ARCHIVE_DEFINITIONS };
 enum { OTF2_CHUNK_HEADER = 18 };
 /* Kinds of records. */
 enum {
@@ -163,41 +163,42 @@ enum {
 	OTF2_FIRST_EVENT = 10      /* in event files, the kinds below belong to the next event */
 };
 /* The size of the record at p of the chunk b[0..n-1]; 0: its records end here; -1: damaged, *what says how. */
-ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, enum otf2_file file, const char **what);
+ssize_t xch_otf2_record_size(
+	const unsigned char *b, size_t p, size_t n, int big, enum xch_otf2_file file, const char **what);
 /* Checks the chunks and the records of a file: the archive's path without .otf2, and this suffix. Sets o->checked and
  * o->events. Returns 0, OTF2_NO_FILE if it cannot be opened, or -1 and *o->err. */
 enum { OTF2_NO_FILE = 1 };
-int otf2_check_file(struct otf2_in *o, const char *suffix, enum otf2_file file);
+int xch_otf2_check_file(struct xch_otf2_in *o, const char *suffix, enum xch_otf2_file file);
 /* In a file that was checked, the offset of the n-th record of this kind (0: any), from 0; the file's size if there are
  * fewer. */
-uint64_t otf2_record_at(
-	const struct otf2_in *o, const char *suffix, enum otf2_file file, unsigned char kind, uint64_t n);
+uint64_t xch_otf2_record_at(
+	const struct xch_otf2_in *o, const char *suffix, enum xch_otf2_file file, unsigned char kind, uint64_t n);
 /* Sets the error "FILE: offset OFFSET: ...". Returns -1. */
-int otf2_damaged(const struct otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
+int xch_otf2_damaged(const struct xch_otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Reads the global definitions. Returns 0 or -1. */
-int otf2_in_definitions(struct otf2_in *o);
+int xch_otf2_in_definitions(struct xch_otf2_in *o);
 /* Begins the trace and writes the declarations. */
-int otf2_in_write(struct otf2_in *o);
-void otf2_in_free(struct otf2_in *o);
+int xch_otf2_in_write(struct xch_otf2_in *o);
+void xch_otf2_in_free(struct xch_otf2_in *o);
 /* Writes an event to the trace. Returns 0, or -1: *o->err is set. An event that refers to an undefined id is
  * counted in o->beyond. */
-int otf2_in_event(struct otf2_in *o, const struct otf2_event *v);
+int xch_otf2_in_event(struct xch_otf2_in *o, const struct xch_otf2_event *v);
 /* Reports that the trace's writer has failed, or memory is exhausted. Returns -1. */
-int otf2_in_fail(struct otf2_in *o);
+int xch_otf2_in_fail(struct xch_otf2_in *o);
 
 /* Makes a file for runs of events beside the output `to`. NULL: *err. */
-struct otf2_runs *otf2_runs_new(const char *to, struct tkm_err *err);
+struct xch_otf2_runs *xch_otf2_runs_new(const char *to, struct tkm_err *err);
 /* Append an event to a run, and end a run. Return 0 or -1. */
-int otf2_runs_put(struct otf2_runs *r, const struct otf2_event *v, struct tkm_err *err);
-int otf2_runs_end(struct otf2_runs *r, struct tkm_err *err);
+int xch_otf2_runs_put(struct xch_otf2_runs *r, const struct xch_otf2_event *v, struct tkm_err *err);
+int xch_otf2_runs_end(struct xch_otf2_runs *r, struct tkm_err *err);
 /* Writes all events of all runs to the trace, sorted by time. Returns 0, or -1 and *o->err. */
-int otf2_runs_merge(struct otf2_runs *r, struct otf2_in *o);
-void otf2_runs_free(struct otf2_runs *r);
+int xch_otf2_runs_merge(struct xch_otf2_runs *r, struct xch_otf2_in *o);
+void xch_otf2_runs_free(struct xch_otf2_runs *r);
 /* Notes that one member has ended its part. */
-int otf2_in_collective(struct otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
+int xch_otf2_in_collective(struct xch_otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
 	uint64_t begin, uint64_t end, uint64_t sent, uint64_t received);
 /* Writes the operations that not all members have ended. */
-int otf2_in_collectives_end(struct otf2_in *o);
+int xch_otf2_in_collectives_end(struct xch_otf2_in *o);
 
 #endif

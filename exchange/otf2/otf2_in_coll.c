@@ -41,9 +41,9 @@ static struct in_coll *numbered(struct in_comm *c, uint64_t number)
 	}
 }
 
-static int declare(struct otf2_in *o, OTF2_CollectiveOp op, uint8_t *type)
+static int declare(struct xch_otf2_in *o, OTF2_CollectiveOp op, uint8_t *type)
 {
-	const char *name = otf2_collective_name(op, type);
+	const char *name = xch_otf2_collective_name(op, type);
 	struct stf_collective_operation_definition d = { .id = (uint8_t)(op + 1), .type = *type };
 	char text[60];
 
@@ -58,7 +58,7 @@ static int declare(struct otf2_in *o, OTF2_CollectiveOp op, uint8_t *type)
 }
 
 static int write_by_kind(
-	struct otf2_in *o, const struct in_comm *c, const struct in_coll *k, uint8_t type, uint64_t time)
+	struct xch_otf2_in *o, const struct in_comm *c, const struct in_coll *k, uint8_t type, uint64_t time)
 {
 	struct stf_all_communication all = { .time = time,
 		.communicator = c->id,
@@ -114,7 +114,7 @@ static int write_by_kind(
 					       : stf_write_all_to_all_communication(o->in->w, &each);
 }
 
-static int write_first(struct otf2_in *o, struct in_comm *c)
+static int write_first(struct xch_otf2_in *o, struct in_comm *c)
 {
 	struct in_coll *k = c->open;
 	uint64_t time = UINT64_MAX;
@@ -139,7 +139,7 @@ static int write_first(struct otf2_in *o, struct in_comm *c)
 	return rc;
 }
 
-int otf2_in_collective(struct otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
+int xch_otf2_in_collective(struct xch_otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
 	uint64_t begin, uint64_t end, uint64_t sent, uint64_t received)
 {
 	struct in_coll *k = numbered(c, c->count[rank]);
@@ -163,7 +163,7 @@ int otf2_in_collective(struct otf2_in *o, struct in_comm *c, uint32_t rank, OTF2
 	return 0;
 }
 
-int otf2_in_collectives_end(struct otf2_in *o)
+int xch_otf2_in_collectives_end(struct xch_otf2_in *o)
 {
 	struct in_comm *c = o->comms.v;
 	uint32_t i;

@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-const char *otf2_in_text(const struct otf2_in *o, uint32_t ref)
+const char *xch_otf2_in_text(const struct xch_otf2_in *o, uint32_t ref)
 {
 	uint32_t k = xch_map_find(&o->string_of, ref);
 
@@ -23,7 +23,7 @@ static int by_ref(const void *a, const void *b)
 	return (x->ref > y->ref) - (x->ref < y->ref);
 }
 
-struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref)
+struct in_location *xch_otf2_in_location(const struct xch_otf2_in *o, uint64_t ref)
 {
 	struct in_location *l = o->locations.v, key = { .ref = ref };
 
@@ -36,7 +36,7 @@ struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref)
 
 /* ---- reading ---- */
 
-static OTF2_CallbackCode stop(struct otf2_in *o)
+static OTF2_CallbackCode stop(struct xch_otf2_in *o)
 {
 	if (!o->failed) {
 		xch_fail_memory(o->err, o->in->path);
@@ -45,15 +45,15 @@ static OTF2_CallbackCode stop(struct otf2_in *o)
 	return OTF2_CALLBACK_INTERRUPT;
 }
 
-void *otf2_in_append(struct in_list *l, size_t size)
+void *xch_otf2_in_append(struct in_list *l, size_t size)
 {
 	return tkm_extend_array(&l->v, l->n, (size_t)l->n + 1, size) < 0 ? NULL : (char *)l->v + l->n++ * size;
 }
 
 static OTF2_CallbackCode see_string(void *user, OTF2_StringRef self, const char *text)
 {
-	struct otf2_in *o = user;
-	char **p = otf2_in_append(&o->strings, sizeof(*p));
+	struct xch_otf2_in *o = user;
+	char **p = xch_otf2_in_append(&o->strings, sizeof(*p));
 
 	if (!p || !(*p = strdup(text ? text : "")) || xch_map_add(&o->string_of, self, o->strings.n - 1) < 0) {
 		return stop(o);
@@ -63,7 +63,7 @@ static OTF2_CallbackCode see_string(void *user, OTF2_StringRef self, const char 
 
 static OTF2_CallbackCode see_clock(void *user, uint64_t hz, uint64_t offset, uint64_t length, uint64_t realtime)
 {
-	struct otf2_in *o = user;
+	struct xch_otf2_in *o = user;
 
 	(void)length;
 	(void)realtime;
@@ -75,8 +75,8 @@ static OTF2_CallbackCode see_clock(void *user, uint64_t hz, uint64_t offset, uin
 static OTF2_CallbackCode see_node(
 	void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef cls, OTF2_SystemTreeNodeRef parent)
 {
-	struct otf2_in *o = user;
-	struct in_node *n = otf2_in_append(&o->nodes, sizeof(*n));
+	struct xch_otf2_in *o = user;
+	struct in_node *n = xch_otf2_in_append(&o->nodes, sizeof(*n));
 
 	(void)parent;
 	if (!n) {
@@ -89,8 +89,8 @@ static OTF2_CallbackCode see_node(
 static OTF2_CallbackCode see_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
 	OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator)
 {
-	struct otf2_in *o = user;
-	struct in_process *p = otf2_in_append(&o->processes, sizeof(*p));
+	struct xch_otf2_in *o = user;
+	struct in_process *p = xch_otf2_in_append(&o->processes, sizeof(*p));
 
 	(void)type;
 	(void)creator;
@@ -104,8 +104,8 @@ static OTF2_CallbackCode see_process(void *user, OTF2_LocationGroupRef self, OTF
 static OTF2_CallbackCode see_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
 	uint64_t events, OTF2_LocationGroupRef group)
 {
-	struct otf2_in *o = user;
-	struct in_location *l = otf2_in_append(&o->locations, sizeof(*l));
+	struct xch_otf2_in *o = user;
+	struct in_location *l = xch_otf2_in_append(&o->locations, sizeof(*l));
 
 	if (!l) {
 		return stop(o);
@@ -123,9 +123,9 @@ static OTF2_CallbackCode see_location(void *user, OTF2_LocationRef self, OTF2_St
 static OTF2_CallbackCode see_property(
 	void *user, OTF2_LocationRef location, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue v)
 {
-	struct otf2_in *o = user;
+	struct xch_otf2_in *o = user;
 	struct in_location *l = o->locations.v;
-	const char *what = otf2_in_text(o, name);
+	const char *what = xch_otf2_in_text(o, name);
 	uint32_t i;
 
 	for (i = o->locations.n; i > 0 && l[i - 1].ref != location; i--) {
@@ -153,8 +153,8 @@ static OTF2_CallbackCode see_region(void *user, OTF2_RegionRef self, OTF2_String
 	OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags,
 	OTF2_StringRef file, uint32_t begin, uint32_t end)
 {
-	struct otf2_in *o = user;
-	struct in_region *r = otf2_in_append(&o->regions, sizeof(*r));
+	struct xch_otf2_in *o = user;
+	struct in_region *r = xch_otf2_in_append(&o->regions, sizeof(*r));
 
 	(void)canonical;
 	(void)role;
@@ -172,8 +172,8 @@ static OTF2_CallbackCode see_region(void *user, OTF2_RegionRef self, OTF2_String
 static OTF2_CallbackCode see_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType type,
 	OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t n, const uint64_t *members)
 {
-	struct otf2_in *o = user;
-	struct in_group *g = otf2_in_append(&o->groups, sizeof(*g));
+	struct xch_otf2_in *o = user;
+	struct in_group *g = xch_otf2_in_append(&o->groups, sizeof(*g));
 
 	(void)flags;
 	if (!g) {
@@ -191,8 +191,8 @@ static OTF2_CallbackCode see_group(void *user, OTF2_GroupRef self, OTF2_StringRe
 static OTF2_CallbackCode see_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
 	OTF2_CommRef parent, OTF2_CommFlag flags)
 {
-	struct otf2_in *o = user;
-	struct in_comm *c = otf2_in_append(&o->comms, sizeof(*c));
+	struct xch_otf2_in *o = user;
+	struct in_comm *c = xch_otf2_in_append(&o->comms, sizeof(*c));
 
 	(void)parent;
 	(void)flags;
@@ -207,8 +207,8 @@ static OTF2_CallbackCode see_member(void *user, OTF2_MetricMemberRef self, OTF2_
 	OTF2_StringRef description, OTF2_MetricType kind, OTF2_MetricMode mode, OTF2_Type type, OTF2_Base base,
 	int64_t exponent, OTF2_StringRef unit)
 {
-	struct otf2_in *o = user;
-	struct in_member *m = otf2_in_append(&o->members, sizeof(*m));
+	struct xch_otf2_in *o = user;
+	struct in_member *m = xch_otf2_in_append(&o->members, sizeof(*m));
 
 	(void)kind;
 	if (!m || xch_map_add(&o->member_of, self, o->members.n - 1) < 0) {
@@ -221,8 +221,8 @@ static OTF2_CallbackCode see_member(void *user, OTF2_MetricMemberRef self, OTF2_
 static OTF2_CallbackCode see_class(void *user, OTF2_MetricRef self, uint8_t n, const OTF2_MetricMemberRef *members,
 	OTF2_MetricOccurrence occurrence, OTF2_RecorderKind kind)
 {
-	struct otf2_in *o = user;
-	struct in_metric *m = otf2_in_append(&o->metrics, sizeof(*m));
+	struct xch_otf2_in *o = user;
+	struct in_metric *m = xch_otf2_in_append(&o->metrics, sizeof(*m));
 
 	(void)occurrence;
 	(void)kind;
@@ -241,8 +241,8 @@ static OTF2_CallbackCode see_class(void *user, OTF2_MetricRef self, uint8_t n, c
 static OTF2_CallbackCode see_instance(void *user, OTF2_MetricRef self, OTF2_MetricRef cls, OTF2_LocationRef recorder,
 	OTF2_MetricScope scope_kind, uint64_t scope)
 {
-	struct otf2_in *o = user;
-	struct in_metric *m = otf2_in_append(&o->metrics, sizeof(*m));
+	struct xch_otf2_in *o = user;
+	struct in_metric *m = xch_otf2_in_append(&o->metrics, sizeof(*m));
 
 	(void)recorder;
 	(void)scope_kind;
@@ -257,8 +257,8 @@ static OTF2_CallbackCode see_instance(void *user, OTF2_MetricRef self, OTF2_Metr
 static OTF2_CallbackCode see_handle(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
 	OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm, OTF2_IoHandleRef parent)
 {
-	struct otf2_in *o = user;
-	struct in_file *f = otf2_in_append(&o->handles, sizeof(*f));
+	struct xch_otf2_in *o = user;
+	struct in_file *f = xch_otf2_in_append(&o->handles, sizeof(*f));
 
 	(void)file;
 	(void)paradigm;
@@ -272,16 +272,16 @@ static OTF2_CallbackCode see_handle(void *user, OTF2_IoHandleRef self, OTF2_Stri
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-int otf2_in_definitions(struct otf2_in *o)
+int xch_otf2_in_definitions(struct xch_otf2_in *o)
 {
 	OTF2_ErrorCode code = OTF2_ERROR_INVALID;
 	OTF2_GlobalDefReaderCallbacks *c;
 	OTF2_GlobalDefReader *g;
 	uint64_t n = 0;
-	int rc = otf2_check_file(o, ".def", OTF2_ARCHIVE_DEFINITIONS);
+	int rc = xch_otf2_check_file(o, ".def", OTF2_ARCHIVE_DEFINITIONS);
 
 	if (rc != 0) {
-		return rc < 0 ? -1 : otf2_damaged(o, ".otf2", 0, "there is no file of definitions beside it");
+		return rc < 0 ? -1 : xch_otf2_damaged(o, ".otf2", 0, "there is no file of definitions beside it");
 	}
 	g = OTF2_Reader_GetGlobalDefReader(o->reader);
 	c = OTF2_GlobalDefReaderCallbacks_New();
@@ -309,18 +309,18 @@ int otf2_in_definitions(struct otf2_in *o)
 		return -1;
 	}
 	if (code != OTF2_SUCCESS) {
-		return otf2_damaged(o, ".def", otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, 0, n),
+		return xch_otf2_damaged(o, ".def", xch_otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, 0, n),
 			"cannot read the definitions: %s", OTF2_Error_GetDescription(code));
 	}
 	if (o->hz == 0 || o->locations.n == 0) {
-		return otf2_damaged(
+		return xch_otf2_damaged(
 			o, ".def", o->checked, "the definitions have no %s", o->hz ? "location" : "clock properties");
 	}
 	qsort(o->locations.v, o->locations.n, sizeof(struct in_location), by_ref);
 	return 0;
 }
 
-void otf2_in_free(struct otf2_in *o)
+void xch_otf2_in_free(struct xch_otf2_in *o)
 {
 	struct in_comm *c = o->comms.v;
 	struct in_coll *k;

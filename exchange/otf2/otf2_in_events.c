@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
+static uint64_t stamp(const struct xch_otf2_in *o, OTF2_TimeStamp time)
 {
 	return time < o->offset ? 0 : (time - o->offset) / o->divide;
 }
@@ -14,13 +14,13 @@ static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
 enum { BEYOND = 1 };
 
 /* The event refers to an undefined id, or has a value that its definition does not allow. */
-static int refuse_reference(struct otf2_in *o)
+static int refuse_reference(struct xch_otf2_in *o)
 {
 	o->beyond++;
 	return BEYOND;
 }
 
-static int enter(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
+static int enter(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->region_of, (uint32_t)v->a[0]);
 	struct stf_enter_function e = { .time = stamp(o, v->time), .willy = l->willy, .function = k + 1 };
@@ -33,7 +33,7 @@ static int enter(struct otf2_in *o, struct in_location *l, const struct otf2_eve
 	return stf_write_enter_function(o->in->w, &e);
 }
 
-static int leave(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
+static int leave(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	struct stf_leave_function e = { .time = stamp(o, v->time), .willy = l->willy };
 
@@ -47,7 +47,7 @@ static int leave(struct otf2_in *o, struct in_location *l, const struct otf2_eve
 }
 
 /* One half of a message: the rank of the other side, communicator, tag, size. */
-static int message(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+static int message(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), other;
 	const struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
@@ -65,7 +65,7 @@ static int message(struct otf2_in *o, const struct in_location *l, const struct 
 	return v->kind == OTF2_EVENT_SEND ? xch_match_send(o->match, &h) : xch_match_receive(o->match, &h);
 }
 
-static int coll_end(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+static int coll_end(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), rank = 0;
 	struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
@@ -76,7 +76,7 @@ static int coll_end(struct otf2_in *o, const struct in_location *l, const struct
 	if (!c || rank >= c->n) {
 		return refuse_reference(o);
 	}
-	return otf2_in_collective(o, c, rank, (OTF2_CollectiveOp)v->a[0], (uint32_t)v->a[2], l->begin,
+	return xch_otf2_in_collective(o, c, rank, (OTF2_CollectiveOp)v->a[0], (uint32_t)v->a[2], l->begin,
 		stamp(o, v->time), v->a[3], v->a[4]);
 }
 
@@ -108,7 +108,7 @@ static int convert_value(OTF2_Type type, uint64_t bits, OTF2_Type want, uint64_t
 	return 1;
 }
 
-static int metric(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+static int metric(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
 {
 	const struct in_metric *m = o->metrics.v;
 	const struct in_member *member = o->members.v;
@@ -139,7 +139,7 @@ static int metric(struct otf2_in *o, const struct in_location *l, const struct o
 	return count ? stf_write_counter_value(o->in->w, &r) : 0;
 }
 
-static int io_begin(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
+static int io_begin(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->handle_of, (uint32_t)v->a[0]);
 	struct stf_file_io_begin r = { .time = stamp(o, v->time),
@@ -155,7 +155,7 @@ static int io_begin(struct otf2_in *o, struct in_location *l, const struct otf2_
 	return stf_write_file_io_begin(o->in->w, &r);
 }
 
-static int io_end(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+static int io_end(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->handle_of, (uint32_t)v->a[0]);
 	struct stf_file_io_end r = { .time = stamp(o, v->time),
@@ -172,9 +172,9 @@ static int io_end(struct otf2_in *o, const struct in_location *l, const struct o
 }
 
 /* Returns 0, -1, or BEYOND. */
-static int write_event(struct otf2_in *o, const struct otf2_event *v)
+static int write_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 {
-	struct in_location *l = otf2_in_location(o, v->location);
+	struct in_location *l = xch_otf2_in_location(o, v->location);
 
 	if (!l) {
 		return refuse_reference(o);
@@ -203,7 +203,7 @@ static int write_event(struct otf2_in *o, const struct otf2_event *v)
 	}
 }
 
-int otf2_in_event(struct otf2_in *o, const struct otf2_event *v)
+int xch_otf2_in_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 {
 	int rc = write_event(o, v);
 
@@ -211,10 +211,10 @@ int otf2_in_event(struct otf2_in *o, const struct otf2_event *v)
 		return 0;
 	}
 	o->handled++;
-	return rc == 0 ? 0 : otf2_in_fail(o);
+	return rc == 0 ? 0 : xch_otf2_in_fail(o);
 }
 
-int otf2_in_fail(struct otf2_in *o)
+int xch_otf2_in_fail(struct xch_otf2_in *o)
 {
 	if (!o->failed) {
 		if (stf_writer_error(o->in->w)->code == STF_OK) {

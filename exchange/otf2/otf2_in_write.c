@@ -11,14 +11,14 @@
 enum { MAX_PROCESSES = 1 << 16, MAX_THREADS = 1 << 15, FIRST_GROUP = 1 };
 
 /* The id of a text in the trace. */
-static uint32_t text(struct otf2_in *o, const char *s)
+static uint32_t text(struct xch_otf2_in *o, const char *s)
 {
 	return stf_writer_string(o->in->w, s);
 }
 
 /* ---- processes and threads ---- */
 
-static struct in_process *process_of(struct otf2_in *o, uint64_t ref)
+static struct in_process *process_of(struct xch_otf2_in *o, uint64_t ref)
 {
 	struct in_process *p = o->processes.v;
 	uint32_t i;
@@ -34,21 +34,21 @@ static struct in_process *process_of(struct otf2_in *o, uint64_t ref)
 	return NULL;
 }
 
-static const char *host_of(const struct otf2_in *o, const struct in_process *p)
+static const char *host_of(const struct xch_otf2_in *o, const struct in_process *p)
 {
 	const struct in_node *n = o->nodes.v;
 	uint32_t i;
 
 	for (i = 0; i < o->nodes.n; i++) {
 		if (n[i].ref == p->node) {
-			return otf2_in_text(o, n[i].name);
+			return xch_otf2_in_text(o, n[i].name);
 		}
 	}
 	return "";
 }
 
 /* Numbers all threads. A process that has no real thread, but only metrics, gets none. */
-static int number(struct otf2_in *o)
+static int number(struct xch_otf2_in *o)
 {
 	struct in_location *l = o->locations.v;
 	struct in_process *p;
@@ -57,8 +57,8 @@ static int number(struct otf2_in *o)
 	for (i = 0; i < o->locations.n; i++) {
 		p = process_of(o, l[i].group_ref);
 		if (!p) {
-			return otf2_damaged(o, ".def",
-				otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l[i].nth),
+			return xch_otf2_damaged(o, ".def",
+				xch_otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l[i].nth),
 				"location %" PRIu64 " is of no location group", l[i].ref);
 		}
 		l[i].group = (uint32_t)(p - (struct in_process *)o->processes.v);
@@ -81,7 +81,7 @@ static int number(struct otf2_in *o)
 	return 0;
 }
 
-static int write_processes(struct otf2_in *o)
+static int write_processes(struct xch_otf2_in *o)
 {
 	struct in_process *p = o->processes.v;
 	struct in_location *l = o->locations.v;
@@ -107,10 +107,10 @@ static int write_processes(struct otf2_in *o)
 			rc = stf_writer_willy(o->in->w, l[i].willy, host, "", l[i].pid, l[i].tid, l[i].offset,
 				l[i].defined ? l[i].skew : 1);
 		}
-		name = l[i].own_name != XCH_NONE            ? otf2_in_text(o, l[i].own_name)
+		name = l[i].own_name != XCH_NONE            ? xch_otf2_in_text(o, l[i].own_name)
 			: o->ours                           ? ""
-			: stf_willy_thread(l[i].willy) == 0 ? otf2_in_text(o, p[l[i].group].name)
-							    : otf2_in_text(o, l[i].name);
+			: stf_willy_thread(l[i].willy) == 0 ? xch_otf2_in_text(o, p[l[i].group].name)
+							    : xch_otf2_in_text(o, l[i].name);
 		if (rc == 0 && *name) {
 			rc = stf_writer_willy_name(o->in->w, l[i].willy, name);
 		}
@@ -120,7 +120,7 @@ static int write_processes(struct otf2_in *o)
 
 /* ---- groups ---- */
 
-static int write_group(struct otf2_in *o, uint32_t id, const char *name, uint32_t *willies, uint32_t n)
+static int write_group(struct xch_otf2_in *o, uint32_t id, const char *name, uint32_t *willies, uint32_t n)
 {
 	struct stf_group_definition d = {
 		.id = id, .size_1_1 = (uint32_t)strlen(name), .name = name, .size_2_1 = n, .willies = willies
@@ -131,7 +131,7 @@ static int write_group(struct otf2_in *o, uint32_t id, const char *name, uint32_
 
 /* Writes groups of locations. A location that only has metrics becomes a group that contains the threads beside
  * it. */
-static int write_groups(struct otf2_in *o)
+static int write_groups(struct xch_otf2_in *o)
 {
 	struct in_group *g = o->groups.v;
 	struct in_location *l = o->locations.v, *m;
@@ -140,19 +140,19 @@ static int write_groups(struct otf2_in *o)
 
 	for (i = 0; rc == 0 && i < o->groups.n; i++) {
 		for (k = n = 0; g[i].type == OTF2_GROUP_TYPE_LOCATIONS && k < g[i].n && n < o->locations.n; k++) {
-			m = otf2_in_location(o, g[i].member[k]);
+			m = xch_otf2_in_location(o, g[i].member[k]);
 			if (m && !m->metric) {
 				willies[n++] = m->willy;
 			}
 		}
 		if (g[i].type == OTF2_GROUP_TYPE_LOCATIONS) {
 			g[i].id = id++;
-			rc = write_group(o, g[i].id, otf2_in_text(o, g[i].name), willies, n);
+			rc = write_group(o, g[i].id, xch_otf2_in_text(o, g[i].name), willies, n);
 		}
 	}
 	for (i = 0; rc == 0 && i < o->locations.n; i++) {
 		for (k = 0; l[i].metric && k < o->groups.n; k++) {
-			if (g[k].id && !strcmp(otf2_in_text(o, g[k].name), otf2_in_text(o, l[i].name))) {
+			if (g[k].id && !strcmp(xch_otf2_in_text(o, g[k].name), xch_otf2_in_text(o, l[i].name))) {
 				l[i].willy = STF_GROUP(g[k].id);
 				break;
 			}
@@ -164,7 +164,7 @@ static int write_groups(struct otf2_in *o)
 				}
 			}
 			l[i].willy = STF_GROUP(id);
-			rc = write_group(o, id++, otf2_in_text(o, l[i].name), willies, n);
+			rc = write_group(o, id++, xch_otf2_in_text(o, l[i].name), willies, n);
 		}
 	}
 	free(willies);
@@ -174,7 +174,7 @@ static int write_groups(struct otf2_in *o)
 /* ---- communicators ---- */
 
 /* EZTrace gives the same number to a group of another type, too. */
-static const struct in_group *group_of(const struct otf2_in *o, uint32_t ref)
+static const struct in_group *group_of(const struct xch_otf2_in *o, uint32_t ref)
 {
 	const struct in_group *g = o->groups.v;
 	uint32_t i;
@@ -188,7 +188,7 @@ static const struct in_group *group_of(const struct otf2_in *o, uint32_t ref)
 }
 
 /* The locations to which the member numbers of communicators of this paradigm refer. */
-static const struct in_group *base_of(const struct otf2_in *o, OTF2_Paradigm paradigm)
+static const struct in_group *base_of(const struct xch_otf2_in *o, OTF2_Paradigm paradigm)
 {
 	const struct in_group *g = o->groups.v;
 	uint32_t i;
@@ -201,7 +201,7 @@ static const struct in_group *base_of(const struct otf2_in *o, OTF2_Paradigm par
 	return NULL;
 }
 
-static int find_members(struct otf2_in *o, struct in_comm *c)
+static int find_members(struct xch_otf2_in *o, struct in_comm *c)
 {
 	const struct in_group *g = group_of(o, c->group), *base = g ? base_of(o, g->paradigm) : NULL;
 	const struct in_location *l;
@@ -213,7 +213,7 @@ static int find_members(struct otf2_in *o, struct in_comm *c)
 		return -1;
 	}
 	for (i = 0; g && base && i < g->n; i++) {
-		l = g->member[i] < base->n ? otf2_in_location(o, base->member[g->member[i]]) : NULL;
+		l = g->member[i] < base->n ? xch_otf2_in_location(o, base->member[g->member[i]]) : NULL;
 		if (!l) {
 			c->n = 0;
 			return 0; /* cannot be interpreted: the events that use it are counted */
@@ -224,9 +224,9 @@ static int find_members(struct otf2_in *o, struct in_comm *c)
 }
 
 /* Writes members as triplets: each run with the same stride is one triplet. */
-static int write_communicator(struct otf2_in *o, struct in_comm *c)
+static int write_communicator(struct xch_otf2_in *o, struct in_comm *c)
 {
-	const char *name = otf2_in_text(o, c->name);
+	const char *name = xch_otf2_in_text(o, c->name);
 	uint32_t *first = calloc(c->n + 1, sizeof(*first)), *last = calloc(c->n + 1, sizeof(*last)), i = 0, k, n = 0;
 	int32_t *stride = calloc(c->n + 1, sizeof(*stride));
 	struct stf_communicator_definition d = { .id = c->id,
@@ -261,7 +261,7 @@ static int write_communicator(struct otf2_in *o, struct in_comm *c)
 	return rc;
 }
 
-static int write_communicators(struct otf2_in *o)
+static int write_communicators(struct xch_otf2_in *o)
 {
 	struct in_comm *c = o->comms.v;
 	uint32_t i;
@@ -277,7 +277,7 @@ static int write_communicators(struct otf2_in *o)
 /* ---- functions, counters, files ---- */
 
 /* "MPI:P2P": makes a class within another one, once. Returns its id, 0: none. */
-static uint32_t class_of(struct otf2_in *o, const char *name, size_t n)
+static uint32_t class_of(struct xch_otf2_in *o, const char *name, size_t n)
 {
 	uint32_t parent = 0, i;
 	struct in_class *c;
@@ -291,7 +291,7 @@ static uint32_t class_of(struct otf2_in *o, const char *name, size_t n)
 		for (i = 0; i < o->classes.n && (strlen(c[i].name) != k || memcmp(c[i].name, name, k) != 0); i++) {
 		}
 		if (i == o->classes.n) {
-			c = otf2_in_append(&o->classes, sizeof(*c));
+			c = xch_otf2_in_append(&o->classes, sizeof(*c));
 			if (!c || !(c->name = strndup(name, k))) {
 				return 0;
 			}
@@ -303,7 +303,7 @@ static uint32_t class_of(struct otf2_in *o, const char *name, size_t n)
 	return parent;
 }
 
-static int write_functions(struct otf2_in *o)
+static int write_functions(struct xch_otf2_in *o)
 {
 	const struct in_region *r = o->regions.v;
 	const char *cls;
@@ -311,9 +311,9 @@ static int write_functions(struct otf2_in *o)
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < o->regions.n; i++) {
-		struct stf_function_definition d = { .id = i + 1, .name = text(o, otf2_in_text(o, r[i].name)) };
+		struct stf_function_definition d = { .id = i + 1, .name = text(o, xch_otf2_in_text(o, r[i].name)) };
 
-		cls = o->ours                                   ? otf2_in_text(o, r[i].description)
+		cls = o->ours                                   ? xch_otf2_in_text(o, r[i].description)
 			: r[i].paradigm == OTF2_PARADIGM_MPI    ? "MPI"
 			: r[i].paradigm == OTF2_PARADIGM_OPENMP ? "OpenMP"
 								: "Application";
@@ -323,7 +323,7 @@ static int write_functions(struct otf2_in *o)
 	return rc;
 }
 
-static unsigned type_of(const struct otf2_in *o, const struct in_member *m)
+static unsigned type_of(const struct xch_otf2_in *o, const struct in_member *m)
 {
 	unsigned type = m->type == OTF2_TYPE_DOUBLE || m->type == OTF2_TYPE_FLOAT ? STF_COUNTER_F8
 		: m->type == OTF2_TYPE_INT64                                      ? STF_COUNTER_I8
@@ -342,12 +342,12 @@ static unsigned type_of(const struct otf2_in *o, const struct in_member *m)
 		return type | STF_COUNTER_SAMPLE;
 	default:
 		return type |
-			(o->ours && !strcmp(otf2_in_text(o, m->description), "sample") ? STF_COUNTER_SAMPLE
-										       : STF_COUNTER_POINT);
+			(o->ours && !strcmp(xch_otf2_in_text(o, m->description), "sample") ? STF_COUNTER_SAMPLE
+											   : STF_COUNTER_POINT);
 	}
 }
 
-static int write_counters(struct otf2_in *o)
+static int write_counters(struct xch_otf2_in *o)
 {
 	const struct in_member *m = o->members.v;
 	const char *name, *colon;
@@ -363,14 +363,14 @@ static int write_counters(struct otf2_in *o)
 				m[i].mode == OTF2_METRIC_ACCUMULATED_NEXT ||
 				m[i].mode == OTF2_METRIC_ACCUMULATED_POINT };
 
-		name = otf2_in_text(o, m[i].name);
+		name = xch_otf2_in_text(o, m[i].name);
 		colon = strrchr(name, ':');
 		colon = o->ours ? colon : NULL;
 		if (m[i].exponent) { /* the values are not changed */
 			snprintf(unit, sizeof(unit), "%d^%" PRId64 " %s", m[i].base == OTF2_BASE_BINARY ? 2 : 10,
-				m[i].exponent, otf2_in_text(o, m[i].unit));
+				m[i].exponent, xch_otf2_in_text(o, m[i].unit));
 		} else {
-			snprintf(unit, sizeof(unit), "%s", otf2_in_text(o, m[i].unit));
+			snprintf(unit, sizeof(unit), "%s", xch_otf2_in_text(o, m[i].unit));
 		}
 		d.name = text(o, colon ? colon + 1 : name);
 		d.classid = colon ? class_of(o, name, (size_t)(colon - name)) : class_of(o, "metric", 6);
@@ -381,14 +381,15 @@ static int write_counters(struct otf2_in *o)
 	return rc;
 }
 
-static int write_files(struct otf2_in *o)
+static int write_files(struct xch_otf2_in *o)
 {
 	const struct in_file *f = o->handles.v;
 	uint32_t i;
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < o->handles.n; i++) {
-		struct stf_file_io_file_definition d = { .id = f[i].id, .name = text(o, otf2_in_text(o, f[i].name)) };
+		struct stf_file_io_file_definition d = { .id = f[i].id,
+			.name = text(o, xch_otf2_in_text(o, f[i].name)) };
 
 		rc = stf_write_file_io_file_definition(o->in->w, &d);
 	}
@@ -397,7 +398,7 @@ static int write_files(struct otf2_in *o)
 
 /* ---- the archive's properties ---- */
 
-static void find_clock(struct otf2_in *o)
+static void find_clock(struct xch_otf2_in *o)
 {
 	char *value = NULL;
 	double step;
@@ -422,7 +423,7 @@ static void find_clock(struct otf2_in *o)
 	o->errors.text[0] = 0; /* a missing property is not an error of the archive */
 }
 
-static int write_infos(struct otf2_in *o)
+static int write_infos(struct xch_otf2_in *o)
 {
 	char name[60], *value, *colon;
 	unsigned i;
@@ -449,7 +450,7 @@ static int write_infos(struct otf2_in *o)
 	return rc;
 }
 
-int otf2_in_write(struct otf2_in *o)
+int xch_otf2_in_write(struct xch_otf2_in *o)
 {
 	find_clock(o);
 	if (number(o) < 0 || xch_input_begin(o->in, o->resolution, o->eventbits, o->err) < 0) {

@@ -10,7 +10,7 @@
 static OTF2_ErrorCode note_error(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
 	const char *format, va_list va)
 {
-	struct otf2_errors *e = user;
+	struct xch_otf2_errors *e = user;
 
 	(void)file;
 	(void)line;
@@ -21,18 +21,19 @@ static OTF2_ErrorCode note_error(void *user, const char *file, uint64_t line, co
 	return code;
 }
 
-void otf2_errors_begin(struct otf2_errors *e)
+void xch_otf2_errors_begin(struct xch_otf2_errors *e)
 {
 	e->text[0] = 0;
 	e->before = OTF2_Error_RegisterCallback(note_error, e);
 }
 
-void otf2_errors_end(struct otf2_errors *e)
+void xch_otf2_errors_end(struct xch_otf2_errors *e)
 {
 	OTF2_Error_RegisterCallback(e->before, NULL);
 }
 
-int otf2_fail(struct tkm_err *err, struct otf2_errors *e, const char *path, const char *what, OTF2_ErrorCode code)
+int xch_otf2_fail(
+	struct tkm_err *err, struct xch_otf2_errors *e, const char *path, const char *what, OTF2_ErrorCode code)
 {
 	return tkm_fail(err, TKM_ERR_FORMAT, "%s: %s: %s%s%s", path, what,
 		code != OTF2_SUCCESS ? OTF2_Error_GetDescription(code)
@@ -71,7 +72,7 @@ static const struct {
 	{ "destroy handle and deallocate", OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE, 4 },
 };
 
-OTF2_CollectiveOp otf2_collective(const char *name, uint32_t type)
+OTF2_CollectiveOp xch_otf2_collective(const char *name, uint32_t type)
 {
 	static const OTF2_CollectiveOp near[] = { OTF2_COLLECTIVE_OP_ALLTOALL, OTF2_COLLECTIVE_OP_BARRIER,
 		OTF2_COLLECTIVE_OP_BCAST, OTF2_COLLECTIVE_OP_GATHER, OTF2_COLLECTIVE_OP_ALLTOALL };
@@ -87,7 +88,7 @@ OTF2_CollectiveOp otf2_collective(const char *name, uint32_t type)
 	return near[type < 5 ? type : 0];
 }
 
-const char *otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type)
+const char *xch_otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type)
 {
 	size_t i;
 

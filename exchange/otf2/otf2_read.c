@@ -8,9 +8,9 @@
 /* ---- events ---- */
 
 /* Writes an event to the trace, or to the run that is being made. */
-static OTF2_CallbackCode put_event(struct otf2_in *o, const struct otf2_event *v)
+static OTF2_CallbackCode put_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 {
-	int rc = o->runs ? otf2_runs_put(o->runs, v, o->err) : otf2_in_event(o, v);
+	int rc = o->runs ? xch_otf2_runs_put(o->runs, v, o->err) : xch_otf2_in_event(o, v);
 
 	o->failed |= rc < 0;
 	return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
@@ -20,14 +20,14 @@ static OTF2_CallbackCode enter(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
 	(void)list;
-	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_ENTER, .a = { region } });
+	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_ENTER, .a = { region } });
 }
 
 static OTF2_CallbackCode leave(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
 	(void)list;
-	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_LEAVE, .a = { region } });
+	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_LEAVE, .a = { region } });
 }
 
 static OTF2_CallbackCode mpi_send(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -35,7 +35,7 @@ static OTF2_CallbackCode mpi_send(OTF2_LocationRef location, OTF2_TimeStamp time
 {
 	(void)list;
 	return put_event(
-		user, &(struct otf2_event){ time, location, OTF2_EVENT_SEND, .a = { receiver, comm, tag, size } });
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_SEND, .a = { receiver, comm, tag, size } });
 }
 
 static OTF2_CallbackCode mpi_isend(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -50,7 +50,7 @@ static OTF2_CallbackCode mpi_recv(OTF2_LocationRef location, OTF2_TimeStamp time
 {
 	(void)list;
 	return put_event(
-		user, &(struct otf2_event){ time, location, OTF2_EVENT_RECEIVE, .a = { sender, comm, tag, size } });
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_RECEIVE, .a = { sender, comm, tag, size } });
 }
 
 static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -68,7 +68,7 @@ static OTF2_CallbackCode request(
 	(void)time;
 	(void)list;
 	(void)id;
-	((struct otf2_in *)user)->handled++;
+	((struct xch_otf2_in *)user)->handled++;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -76,7 +76,7 @@ static OTF2_CallbackCode coll_begin(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list)
 {
 	(void)list;
-	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_COLL_BEGIN, .n = 0 });
+	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_COLL_BEGIN, .n = 0 });
 }
 
 static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -84,13 +84,14 @@ static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time
 {
 	(void)list;
 	return put_event(user,
-		&(struct otf2_event){ time, location, OTF2_EVENT_COLL_END, .a = { op, comm, root, sent, received } });
+		&(struct xch_otf2_event){
+			time, location, OTF2_EVENT_COLL_END, .a = { op, comm, root, sent, received } });
 }
 
 static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_MetricRef ref, uint8_t n, const OTF2_Type *types, const OTF2_MetricValue *values)
 {
-	struct otf2_event v = { time, location, OTF2_EVENT_METRIC, .n = n, .types = types, .a = { ref } };
+	struct xch_otf2_event v = { time, location, OTF2_EVENT_METRIC, .n = n, .types = types, .a = { ref } };
 
 	(void)list;
 	v.values = (const uint64_t *)values; /* a union of numbers of 8 bytes */
@@ -104,7 +105,7 @@ static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time
 	(void)flags;
 	(void)id;
 	return put_event(
-		user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
 }
 
 static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -112,7 +113,8 @@ static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, 
 {
 	(void)list;
 	(void)id;
-	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
+	return put_event(
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
 }
 
 static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
@@ -146,19 +148,19 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 #define CHUNKS_MEMORY (48 << 20)
 #endif
 
-static int check_location(struct otf2_in *o, uint64_t location, const char *suffix, enum otf2_file file)
+static int check_location(struct xch_otf2_in *o, uint64_t location, const char *suffix, enum xch_otf2_file file)
 {
 	char name[40];
 	int rc;
 
 	snprintf(name, sizeof(name), "/%" PRIu64 "%s", location, suffix);
-	rc = otf2_check_file(o, name, file);
+	rc = xch_otf2_check_file(o, name, file);
 	o->failed |= rc < 0;
 	return o->failed ? -1 : rc;
 }
 
 /* Reads what the locations' definitions say about their clocks. */
-static OTF2_ErrorCode local_definitions(struct otf2_in *o)
+static OTF2_ErrorCode local_definitions(struct xch_otf2_in *o)
 {
 	const struct in_location *l = o->locations.v;
 	int defs = OTF2_Reader_OpenDefFiles(o->reader) == OTF2_SUCCESS;
@@ -180,7 +182,7 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 		if (code != OTF2_SUCCESS) {
 			o->failed = 1;
 			snprintf(name, sizeof(name), "/%" PRIu64 ".def", l[i].ref);
-			otf2_damaged(o, name, otf2_record_at(o, name, OTF2_LOCATION_DEFINITIONS, 0, n),
+			xch_otf2_damaged(o, name, xch_otf2_record_at(o, name, OTF2_LOCATION_DEFINITIONS, 0, n),
 				"cannot read the definitions: %s", OTF2_Error_GetDescription(code));
 		}
 	}
@@ -191,7 +193,7 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 	return code;
 }
 
-static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
+static OTF2_ErrorCode open_locations(struct xch_otf2_in *o, uint64_t *expected)
 {
 	const struct in_location *l = o->locations.v;
 	OTF2_ErrorCode code = OTF2_SUCCESS;
@@ -208,17 +210,18 @@ static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
 }
 
 /* Opens the events of a location, if there are any, and counts it in *opened. */
-static OTF2_ErrorCode open_events(struct otf2_in *o, const struct in_location *l, uint32_t *opened)
+static OTF2_ErrorCode open_events(struct xch_otf2_in *o, const struct in_location *l, uint32_t *opened)
 {
 	int rc = check_location(o, l->ref, ".evt", OTF2_EVENT_FILE);
 	char name[40];
 
 	snprintf(name, sizeof(name), "/%" PRIu64 ".evt", l->ref);
 	if (rc == OTF2_NO_FILE && l->events) {
-		rc = otf2_damaged(o, ".def", otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l->nth),
+		rc = xch_otf2_damaged(o, ".def",
+			xch_otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l->nth),
 			"a location of %" PRIu64 " events, and no file %s of them", l->events, name + 1);
 	} else if (rc == 0 && o->events < l->events) {
-		rc = otf2_damaged(o, name, o->checked,
+		rc = xch_otf2_damaged(o, name, o->checked,
 			"the file has %" PRIu64 " events, and its location's definition says %" PRIu64, o->events,
 			l->events);
 	}
@@ -233,7 +236,7 @@ static OTF2_ErrorCode open_events(struct otf2_in *o, const struct in_location *l
 
 /* Reads the events of some locations in the order of their time; adds their number to *n. */
 static OTF2_ErrorCode read_group(
-	struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint32_t from, uint32_t to, uint64_t *n)
+	struct xch_otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint32_t from, uint32_t to, uint64_t *n)
 {
 	const struct in_location *l = o->locations.v;
 	OTF2_GlobalEvtReader *g;
@@ -263,7 +266,7 @@ static OTF2_ErrorCode read_group(
 
 /* The library keeps a chunk of each location that it reads. If there are many locations, this reads one group of
  * them at a time into a run, and then merges the runs. */
-static OTF2_ErrorCode read_groups(struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint64_t *n)
+static OTF2_ErrorCode read_groups(struct xch_otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint64_t *n)
 {
 	uint32_t all = o->locations.n, group = (uint32_t)(CHUNKS_MEMORY / o->chunk[0]), from, to;
 	OTF2_ErrorCode code = OTF2_SUCCESS;
@@ -272,22 +275,22 @@ static OTF2_ErrorCode read_groups(struct otf2_in *o, OTF2_GlobalEvtReaderCallbac
 	if (all <= group) {
 		return read_group(o, c, 0, all, n);
 	}
-	o->runs = otf2_runs_new(o->in->to, o->err);
+	o->runs = xch_otf2_runs_new(o->in->to, o->err);
 	o->failed = !o->runs;
 	for (from = 0; from < all && code == OTF2_SUCCESS && !o->failed; from = to) {
 		to = all - from > group ? from + group : all;
 		code = read_group(o, c, from, to, n);
-		o->failed |= code == OTF2_SUCCESS && otf2_runs_end(o->runs, o->err) < 0;
+		o->failed |= code == OTF2_SUCCESS && xch_otf2_runs_end(o->runs, o->err) < 0;
 	}
 	if (code == OTF2_SUCCESS && !o->failed) {
-		o->failed |= otf2_runs_merge(o->runs, o) < 0;
+		o->failed |= xch_otf2_runs_merge(o->runs, o) < 0;
 	}
-	otf2_runs_free(o->runs);
+	xch_otf2_runs_free(o->runs);
 	o->runs = NULL;
 	return code;
 }
 
-static int read_events(struct otf2_in *o)
+static int read_events(struct xch_otf2_in *o)
 {
 	OTF2_GlobalEvtReaderCallbacks *c = callbacks();
 	uint64_t n = 0, expected = 0, alone;
@@ -309,10 +312,10 @@ static int read_events(struct otf2_in *o)
 	}
 	snprintf(what, sizeof(what), "cannot read the events, after %" PRIu64 " of %" PRIu64, n, expected);
 	if (code != OTF2_SUCCESS || n < expected) {
-		return otf2_fail(o->err, &o->errors, o->in->path, what, code);
+		return xch_otf2_fail(o->err, &o->errors, o->in->path, what, code);
 	}
-	if (xch_match_end(o->match) < 0 || otf2_in_collectives_end(o) < 0) {
-		return otf2_in_fail(o);
+	if (xch_match_end(o->match) < 0 || xch_otf2_in_collectives_end(o) < 0) {
+		return xch_otf2_in_fail(o);
 	}
 	o->in->records += xch_match_count(o->match, &alone);
 	o->in->skipped = n - o->handled;
@@ -325,15 +328,15 @@ static int read_events(struct otf2_in *o)
 	return 0;
 }
 
-int otf2_read(struct xch_input *in, struct tkm_err *err)
+int xch_otf2_read(struct xch_input *in, struct tkm_err *err)
 {
-	struct otf2_in o = { .in = in, .err = err };
-	int rc = otf2_in_open(&o);
+	struct xch_otf2_in o = { .in = in, .err = err };
+	int rc = xch_otf2_in_open(&o);
 
 	if (rc == 0) {
-		rc = otf2_in_definitions(&o) < 0 || otf2_in_write(&o) < 0 || read_events(&o) < 0 ? -1 : 0;
-		otf2_in_close(&o);
+		rc = xch_otf2_in_definitions(&o) < 0 || xch_otf2_in_write(&o) < 0 || read_events(&o) < 0 ? -1 : 0;
+		xch_otf2_in_close(&o);
 	}
-	otf2_in_free(&o);
+	xch_otf2_in_free(&o);
 	return rc;
 }

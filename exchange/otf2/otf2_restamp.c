@@ -25,7 +25,7 @@ struct stretch {
 };
 
 struct restamp {
-	struct otf2_in o;
+	struct xch_otf2_in o;
 	struct xch_restamp *x;
 	struct xch_writer w;
 	unsigned char *b;  /* the current chunk */
@@ -77,10 +77,10 @@ static ssize_t next_chunk(struct restamp *r, FILE *f, uint64_t size)
 }
 
 /* The size of the record at p of a chunk of n bytes; 0: the records end here; -1: *err. */
-static ssize_t record_size(struct restamp *r, size_t p, size_t n, enum otf2_file file)
+static ssize_t record_size(struct restamp *r, size_t p, size_t n, enum xch_otf2_file file)
 {
 	const char *what = "the file ends within a chunk";
-	ssize_t size = p < n ? otf2_record_size(r->b, p, n, r->o.big, file, &what) : -1;
+	ssize_t size = p < n ? xch_otf2_record_size(r->b, p, n, r->o.big, file, &what) : -1;
 
 	return size < 0 ? broken(r, p, what) : size;
 }
@@ -365,7 +365,7 @@ static void number_processes(struct restamp *r)
 			continue;
 		}
 		for (k = 0; k < g[i].n; k++) {
-			l = otf2_in_location(&r->o, g[i].member[k]);
+			l = xch_otf2_in_location(&r->o, g[i].member[k]);
 			q = l ? process_of(r, l->group_ref) : NULL;
 			if (q && q->number == XCH_NONE) {
 				q->number = n++;
@@ -443,7 +443,7 @@ static int all_files(struct restamp *r)
 	return global_definitions(r) < 0 || copy_anchor(r) < 0 ? -1 : xch_output_commit(&r->w, r->o.err);
 }
 
-int otf2_restamp(struct xch_restamp *x, struct tkm_err *err)
+int xch_otf2_restamp(struct xch_restamp *x, struct tkm_err *err)
 {
 	struct xch_input in = { .path = x->path };
 	struct xch_options o = { .force = x->force };
@@ -455,17 +455,17 @@ int otf2_restamp(struct xch_restamp *x, struct tkm_err *err)
 	if (!r.b) {
 		return xch_fail_memory(err, x->path);
 	}
-	rc = otf2_in_open(&r.o);
+	rc = xch_otf2_in_open(&r.o);
 	if (rc == 0) {
-		rc = otf2_in_definitions(&r.o);
-		otf2_in_close(&r.o);
+		rc = xch_otf2_in_definitions(&r.o);
+		xch_otf2_in_close(&r.o);
 	}
 	rc = rc == 0 ? xch_output_begin(&r.w, err) : rc;
 	if (rc == 0) {
 		rc = all_files(&r);
 		xch_output_end(&r.w);
 	}
-	otf2_in_free(&r.o);
+	xch_otf2_in_free(&r.o);
 	free(r.b);
 	free(r.s);
 	return rc;

@@ -40,7 +40,7 @@ struct run {
 	size_t n, used; /* words */
 };
 
-struct otf2_runs {
+struct xch_otf2_runs {
 	int fd;
 	char *to; /* name of the output, for messages */
 	uint64_t *b;
@@ -51,14 +51,14 @@ struct otf2_runs {
 	uint32_t *heap; /* runs sorted by their next event */
 };
 
-static int fail_errno(const struct otf2_runs *r, const char *what, struct tkm_err *err)
+static int fail_errno(const struct xch_otf2_runs *r, const char *what, struct tkm_err *err)
 {
 	return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot %s beside %s", what, r->to);
 }
 
-struct otf2_runs *otf2_runs_new(const char *to, struct tkm_err *err)
+struct xch_otf2_runs *xch_otf2_runs_new(const char *to, struct tkm_err *err)
 {
-	struct otf2_runs *r = calloc(1, sizeof(*r));
+	struct xch_otf2_runs *r = calloc(1, sizeof(*r));
 	char *path = NULL;
 
 	if (!r || !(r->b = malloc(WRITE)) || !(r->to = strdup(to)) || asprintf(&path, "%s.events.XXXXXX", to) < 0) {
@@ -74,11 +74,11 @@ struct otf2_runs *otf2_runs_new(const char *to, struct tkm_err *err)
 		r->fd = -1;
 	}
 	free(path);
-	otf2_runs_free(r);
+	xch_otf2_runs_free(r);
 	return NULL;
 }
 
-void otf2_runs_free(struct otf2_runs *r)
+void xch_otf2_runs_free(struct xch_otf2_runs *r)
 {
 	uint32_t i;
 
@@ -98,7 +98,7 @@ void otf2_runs_free(struct otf2_runs *r)
 	free(r);
 }
 
-static int flush(struct otf2_runs *r, struct tkm_err *err)
+static int flush(struct xch_otf2_runs *r, struct tkm_err *err)
 {
 	const char *p = (const char *)r->b;
 	size_t left = r->n * sizeof(*r->b);
@@ -118,7 +118,7 @@ static int flush(struct otf2_runs *r, struct tkm_err *err)
 	return 0;
 }
 
-int otf2_runs_put(struct otf2_runs *r, const struct otf2_event *v, struct tkm_err *err)
+int xch_otf2_runs_put(struct xch_otf2_runs *r, const struct xch_otf2_event *v, struct tkm_err *err)
 {
 	uint64_t *b;
 	unsigned i;
@@ -141,7 +141,7 @@ int otf2_runs_put(struct otf2_runs *r, const struct otf2_event *v, struct tkm_er
 	return 0;
 }
 
-int otf2_runs_end(struct otf2_runs *r, struct tkm_err *err)
+int xch_otf2_runs_end(struct xch_otf2_runs *r, struct tkm_err *err)
 {
 	struct run *p;
 
@@ -165,7 +165,7 @@ static size_t length(const uint64_t *b)
 }
 
 /* Reads until the run's next event is completely in its buffer. Returns 0: there is none. */
-static int fill(const struct otf2_runs *r, struct run *u, size_t cap, struct tkm_err *err)
+static int fill(const struct xch_otf2_runs *r, struct run *u, size_t cap, struct tkm_err *err)
 {
 	size_t left = u->n - u->used, want;
 	ssize_t n;
@@ -202,10 +202,10 @@ static int run_is_before(const void *runs, const uint32_t *x, const uint32_t *y)
 
 TKM_HEAP(run_heap, uint32_t, run_is_before);
 
-static int deliver(struct otf2_in *o, struct run *u)
+static int deliver(struct xch_otf2_in *o, struct run *u)
 {
 	const uint64_t *b = u->b + u->used;
-	struct otf2_event v = { b[0], b[1], (enum otf2_event_kind)(b[2] >> 8), .n = b[2] & 0xff };
+	struct xch_otf2_event v = { b[0], b[1], (enum xch_otf2_event_kind)(b[2] >> 8), .n = b[2] & 0xff };
 	OTF2_Type types[UINT8_MAX];
 	uint64_t values[UINT8_MAX];
 	unsigned i;
@@ -221,10 +221,10 @@ static int deliver(struct otf2_in *o, struct run *u)
 	}
 	v.types = types;
 	v.values = values;
-	return otf2_in_event(o, &v);
+	return xch_otf2_in_event(o, &v);
 }
 
-int otf2_runs_merge(struct otf2_runs *r, struct otf2_in *o)
+int xch_otf2_runs_merge(struct xch_otf2_runs *r, struct xch_otf2_in *o)
 {
 	size_t cap = ALL_READ / r->n_runs > READ ? READ : ALL_READ / r->n_runs;
 	uint32_t n = 0, i;

@@ -26,7 +26,7 @@ static const OTF2_FlushCallbacks flushing = { flush, NULL };
 
 /* ---- open ---- */
 
-static void find_hz(struct otf2_state *s, const struct xch_trace *t)
+static void find_hz(struct xch_otf2_state *s, const struct xch_trace *t)
 {
 	double hz = nearbyint(1 / t->resolution);
 	int k;
@@ -48,7 +48,7 @@ static void find_hz(struct otf2_state *s, const struct xch_trace *t)
 	}
 }
 
-uint64_t otf2_time(const struct otf2_state *s, const struct xch_trace *t, uint64_t time)
+uint64_t xch_otf2_time(const struct xch_otf2_state *s, const struct xch_trace *t, uint64_t time)
 {
 	return s->mul == 1 ? time : s->mul ? time * s->mul : (uint64_t)xch_ns(t, time);
 }
@@ -60,10 +60,10 @@ static int by_place(const void *a, const void *b)
 	return x->id != y->id ? (x->id > y->id) - (x->id < y->id) : (x->index > y->index) - (x->index < y->index);
 }
 
-static int make_ranks(struct otf2_state *s, const struct xch_trace *t)
+static int make_ranks(struct xch_otf2_state *s, const struct xch_trace *t)
 {
 	const struct xch_place *p;
-	struct otf2_rank *r;
+	struct xch_otf2_rank *r;
 	size_t i;
 	uint32_t k;
 
@@ -85,7 +85,7 @@ static int make_ranks(struct otf2_state *s, const struct xch_trace *t)
 	return s->rank ? 0 : -1;
 }
 
-static int allocate(struct otf2_state *s, const struct xch_trace *t)
+static int allocate(struct xch_otf2_state *s, const struct xch_trace *t)
 {
 	size_t n = t->n_places + 1;
 
@@ -101,16 +101,16 @@ static int allocate(struct otf2_state *s, const struct xch_trace *t)
 	return 0;
 }
 
-static int otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+static int xch_otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct otf2_state *s = calloc(1, sizeof(*s));
+	struct xch_otf2_state *s = calloc(1, sizeof(*s));
 	OTF2_ErrorCode code;
 
 	if (!s) {
 		return xch_fail_memory(err, w->target);
 	}
 	w->state = s;
-	otf2_errors_begin(&s->errors);
+	xch_otf2_errors_begin(&s->errors);
 	find_hz(s, t);
 	while (s->n_threads < t->n_places && !t->place[s->n_threads].is_group) {
 		s->n_threads++;
@@ -118,20 +118,20 @@ static int otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 	if (allocate(s, t) < 0) {
 		return xch_fail_memory(err, w->target);
 	}
-	s->chunks = otf2_chunks_open(w, t->n_places, err);
+	s->chunks = xch_otf2_chunks_open(w, t->n_places, err);
 	if (!s->chunks) {
 		return -1;
 	}
 	s->archive = OTF2_Archive_Open(w->dir, w->stem, OTF2_FILEMODE_WRITE, OTF2_CHUNK, DEF_CHUNK,
 		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!s->archive) {
-		return otf2_fail(err, &s->errors, w->target, "cannot create the archive", OTF2_SUCCESS);
+		return xch_otf2_fail(err, &s->errors, w->target, "cannot create the archive", OTF2_SUCCESS);
 	}
 	if ((code = OTF2_Archive_SetFlushCallbacks(s->archive, &flushing, NULL)) != OTF2_SUCCESS ||
-		(code = OTF2_Archive_SetMemoryCallbacks(s->archive, &otf2_memory, s->chunks)) != OTF2_SUCCESS ||
+		(code = OTF2_Archive_SetMemoryCallbacks(s->archive, &xch_otf2_memory, s->chunks)) != OTF2_SUCCESS ||
 		(code = OTF2_Archive_SetSerialCollectiveCallbacks(s->archive)) != OTF2_SUCCESS ||
 		(code = OTF2_Archive_OpenEvtFiles(s->archive)) != OTF2_SUCCESS) {
-		return otf2_fail(err, &s->errors, w->target, "cannot begin the archive", code);
+		return xch_otf2_fail(err, &s->errors, w->target, "cannot begin the archive", code);
 	}
 	return 0;
 }
@@ -146,10 +146,10 @@ static OTF2_Type type_of(const struct xch_counter *c)
 }
 
 /* Finds or makes the class of these counters. XCH_NONE: out of memory. */
-static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const uint32_t *ids, uint32_t n)
+static uint32_t class_of(struct xch_otf2_state *s, const struct xch_trace *t, const uint32_t *ids, uint32_t n)
 {
 	uint32_t *known = tkm_table_find(&s->class_of, ids, n * sizeof(*ids)), k;
-	struct otf2_class *c;
+	struct xch_otf2_class *c;
 
 	if (known) {
 		return *known;
@@ -158,7 +158,7 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 	if (!c) {
 		return XCH_NONE;
 	}
-	*c = (struct otf2_class){ .n = n, .ref = s->next_metric };
+	*c = (struct xch_otf2_class){ .n = n, .ref = s->next_metric };
 	c->counter = malloc((n + 1) * sizeof(*c->counter));
 	c->type = malloc(n + 1);
 	known = c->counter && c->type ? tkm_table_put(&s->class_of, ids, n * sizeof(*ids), sizeof(*known)) : NULL;
@@ -178,9 +178,9 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 }
 
 /* Finds or makes the instance of a class on a group. OTF2_UNDEFINED_METRIC: out of memory. */
-static OTF2_MetricRef instance_of(struct otf2_state *s, OTF2_MetricRef cls, uint32_t place)
+static OTF2_MetricRef instance_of(struct xch_otf2_state *s, OTF2_MetricRef cls, uint32_t place)
 {
-	struct otf2_instance *p;
+	struct xch_otf2_instance *p;
 	uint32_t i;
 
 	for (i = 0; i < s->n_instances; i++) {
@@ -192,13 +192,13 @@ static OTF2_MetricRef instance_of(struct otf2_state *s, OTF2_MetricRef cls, uint
 	if (!p) {
 		return OTF2_UNDEFINED_METRIC;
 	}
-	*p = (struct otf2_instance){ s->next_metric++, cls, place };
+	*p = (struct xch_otf2_instance){ s->next_metric++, cls, place };
 	return s->next_metric - 1;
 }
 
 static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	const uint32_t *ids = e->u.sample.counters;
 	const uint64_t *values = e->u.sample.values;
 	uint32_t n = e->u.sample.n, kept[UINT8_MAX], i, k, c = s->seen[e->place->index];
@@ -239,9 +239,9 @@ static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_trace *t, co
 /* ---- communication ---- */
 
 /* The rank of a place in a communicator; XCH_NONE: it is not a member. */
-static uint32_t rank_in(const struct otf2_state *s, const struct xch_communicator *c, const struct xch_place *p)
+static uint32_t rank_in(const struct xch_otf2_state *s, const struct xch_communicator *c, const struct xch_place *p)
 {
-	const struct otf2_rank *r = &s->rank[c->index];
+	const struct xch_otf2_rank *r = &s->rank[c->index];
 	uint32_t low = 0, high = r->n, mid;
 
 	if (p->process < c->n && c->members[p->process] == p->willy) {
@@ -262,7 +262,7 @@ static uint32_t rank_in(const struct otf2_state *s, const struct xch_communicato
 static OTF2_CommRef comm_of(struct xch_writer *w, const struct xch_trace *t, uint32_t id, const struct xch_place *self,
 	const struct xch_place *other, uint32_t *rank)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	const struct xch_communicator *c = xch_communicator(t, id);
 
 	*rank = !other ? OTF2_UNDEFINED_UINT32 : c ? rank_in(s, c, other) : XCH_NONE;
@@ -277,7 +277,7 @@ static OTF2_CommRef comm_of(struct xch_writer *w, const struct xch_trace *t, uin
 
 static OTF2_ErrorCode message(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	const struct xch_message *m = &e->u.message;
 	uint32_t rank;
 	OTF2_CommRef c;
@@ -295,7 +295,7 @@ static OTF2_ErrorCode message(struct xch_writer *w, const struct xch_trace *t, c
 static OTF2_ErrorCode collective(
 	struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	const struct xch_coll *k = &e->u.coll;
 	const struct xch_named *op = xch_collop(t, k->operation);
 	uint32_t root;
@@ -306,12 +306,12 @@ static OTF2_ErrorCode collective(
 	}
 	c = comm_of(w, t, k->communicator, e->place, k->root && !k->root->is_group ? k->root : NULL, &root);
 	return OTF2_EvtWriter_MpiCollectiveEnd(s->evt[e->place->index], NULL, time,
-		otf2_collective(op ? op->name : "", op ? op->type : 0), c, root, k->sent, k->received);
+		xch_otf2_collective(op ? op->name : "", op ? op->type : 0), c, root, k->sent, k->received);
 }
 
 static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	const struct xch_named *f = xch_file_of(t, e->u.io.file);
 	OTF2_EvtWriter *evt = s->evt[e->place->index];
 
@@ -331,7 +331,7 @@ static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_trace *t, const 
 
 static OTF2_ErrorCode call(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	const struct xch_named *f = xch_function(t, e->u.function);
 
 	if (!f) { /* OTF2 requires a region, also for a leave */
@@ -362,17 +362,17 @@ static OTF2_ErrorCode write_event(
 	}
 }
 
-static int otf2_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
+static int xch_otf2_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	uint32_t k = e->place->index;
-	uint64_t time = otf2_time(s, t, e->time);
+	uint64_t time = xch_otf2_time(s, t, e->time);
 	OTF2_ErrorCode code;
 
 	if (!s->evt[k]) {
 		s->evt[k] = OTF2_Archive_GetEvtWriter(s->archive, k);
 		if (!s->evt[k]) {
-			return otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
+			return xch_otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
 		}
 	}
 	if (time < s->last[k]) {
@@ -383,36 +383,36 @@ static int otf2_event(struct xch_writer *w, struct xch_trace *t, const struct xc
 	s->min = time < s->min ? time : s->min;
 	s->max = time > s->max ? time : s->max;
 	code = write_event(w, t, e, time);
-	return code == OTF2_SUCCESS ? 0 : otf2_fail(err, &s->errors, w->target, "cannot write an event", code);
+	return code == OTF2_SUCCESS ? 0 : xch_otf2_fail(err, &s->errors, w->target, "cannot write an event", code);
 }
 
 /* ---- close ---- */
 
 static int complete(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	OTF2_ErrorCode code;
 	size_t i;
 
 	/* readers expect a file for each location, even without events */
 	for (i = 0; i < t->n_places; i++) {
 		if (!s->evt[i] && !t->place[i].is_group && !(s->evt[i] = OTF2_Archive_GetEvtWriter(s->archive, i))) {
-			return otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
+			return xch_otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
 		}
 	}
-	if (otf2_definitions(w, t, err) < 0) {
+	if (xch_otf2_definitions(w, t, err) < 0) {
 		return -1;
 	}
 	code = OTF2_Archive_Close(s->archive);
 	s->archive = NULL;
 	return code == OTF2_SUCCESS && !*s->errors.text
 		? 0
-		: otf2_fail(err, &s->errors, w->target, "cannot complete the archive", code);
+		: xch_otf2_fail(err, &s->errors, w->target, "cannot complete the archive", code);
 }
 
-static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static int xch_otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
 {
-	struct otf2_state *s = w->state;
+	struct xch_otf2_state *s = w->state;
 	uint32_t i;
 	int rc;
 
@@ -422,8 +422,8 @@ static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, str
 	rc = failed ? 0 : complete(w, t, err);
 	/* after an error the archive is not closed, because the library would write memory that it has freed; its
 	 * memory is lost */
-	otf2_errors_end(&s->errors);
-	otf2_chunks_close(s->chunks);
+	xch_otf2_errors_end(&s->errors);
+	xch_otf2_chunks_close(s->chunks);
 	for (i = 0; i < s->n_classes; i++) {
 		free(s->cls[i].counter);
 		free(s->cls[i].type);
@@ -450,9 +450,9 @@ const struct xch_format xch_otf2 = {
 	.holds = 1u << XCH_ENTER | 1u << XCH_LEAVE | 1u << XCH_SAMPLE | 1u << XCH_SEND | 1u << XCH_RECEIVE |
 		1u << XCH_COLL_BEGIN | 1u << XCH_COLL_END | 1u << XCH_IO_BEGIN | 1u << XCH_IO_END | 1u << XCH_GROUPS |
 		1u << XCH_COMMUNICATORS | 1u << XCH_UNITS | 1u << XCH_PROCESSES | 1u << XCH_INFOS | 1u << XCH_BOUND,
-	.open = otf2_open,
-	.event = otf2_event,
-	.close = otf2_close,
-	.read = otf2_read,
-	.restamp = otf2_restamp,
+	.open = xch_otf2_open,
+	.event = xch_otf2_event,
+	.close = xch_otf2_close,
+	.read = xch_otf2_read,
+	.restamp = xch_otf2_restamp,
 };

@@ -22,7 +22,7 @@ enum {
 
 enum { S_TIME, S_BOUND, S_HOST, S_RANK, S_THREAD, S_COUNTER, S_VALUE, S_UNIT, S_GROUP, S_INT, S_COLUMNS };
 
-static const struct pq_column sample_column[S_COLUMNS] = {
+static const struct xch_parquet_column sample_column[S_COLUMNS] = {
 	[S_TIME] = { "time_ns", PQ_INT, 0 },
 	[S_BOUND] = { "bound_ns", PQ_INT, 1 },
 	[S_HOST] = { "host", PQ_TEXT, 1 },
@@ -57,7 +57,7 @@ enum {
 	E_COLUMNS
 };
 
-static const struct pq_column event_column[E_COLUMNS] = {
+static const struct xch_parquet_column event_column[E_COLUMNS] = {
 	[E_TIME] = { "time_ns", PQ_INT, 0 },
 	[E_BOUND] = { "bound_ns", PQ_INT, 1 },
 	[E_HOST] = { "host", PQ_TEXT, 1 },
@@ -119,7 +119,7 @@ struct series {
 
 struct table {
 	FILE *f;
-	struct pq_file *p;
+	struct xch_parquet_file *p;
 	char *name;
 	size_t n; /* rows of the current row group */
 };
@@ -402,12 +402,12 @@ static int flush_samples(struct state *s, struct tkm_err *err)
 	if (!s->samples.n) {
 		return 0;
 	}
-	rc = sort_samples(s, &v) < 0 || pq_rows(s->samples.p, s->samples.n) < 0 ? -1 : 0;
+	rc = sort_samples(s, &v) < 0 || xch_parquet_rows(s->samples.p, s->samples.n) < 0 ? -1 : 0;
 	for (k = 0; k < S_COLUMNS && rc == 0; k++) {
 		for (at = 0, i = 0; i < s->n_series; at += v[i]->n, i++) {
 			fill(s, v[i], k, s->order + at, s->column + at);
 		}
-		rc = pq_put(s->samples.p, s->column, s->words.text, s->words.n);
+		rc = xch_parquet_put(s->samples.p, s->column, s->words.text, s->words.n);
 	}
 	free(v);
 	s->samples.n = s->n_series = 0;
@@ -458,9 +458,9 @@ static int flush_events(struct state *s, struct tkm_err *err)
 	if (!b->n) {
 		return 0;
 	}
-	rc = pq_rows(b->p, b->n);
+	rc = xch_parquet_rows(b->p, b->n);
 	for (k = 0; k < E_COLUMNS && rc == 0; k++) {
-		rc = pq_put(b->p, s->event[k], k == E_TEXT ? s->text : s->words.text,
+		rc = xch_parquet_put(b->p, s->event[k], k == E_TEXT ? s->text : s->words.text,
 			k == E_TEXT ? s->n_texts : s->words.n);
 	}
 	for (i = 0; i < s->n_texts; i++) {
@@ -590,7 +590,7 @@ static int parquet_event(struct xch_writer *w, struct xch_trace *t, const struct
 
 /* ---- all of it ---- */
 
-static int say_trace(const struct state *s, struct pq_file *p)
+static int say_trace(const struct state *s, struct xch_parquet_file *p)
 {
 	const char *cls, *text;
 	char number[48], key[300];
@@ -598,10 +598,10 @@ static int say_trace(const struct state *s, struct pq_file *p)
 	int rc;
 
 	snprintf(number, sizeof(number), "%.17g", s->t->resolution);
-	rc = pq_say(p, "tickmark::resolution_s", number);
+	rc = xch_parquet_say(p, "tickmark::resolution_s", number);
 	if (!isnan(s->t->worst_bound)) {
 		xch_real(s->t->worst_bound, number);
-		rc |= pq_say(p, "tickmark::bound_s", number);
+		rc |= xch_parquet_say(p, "tickmark::bound_s", number);
 	}
 	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
 		if (cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
@@ -609,7 +609,7 @@ static int say_trace(const struct state *s, struct pq_file *p)
 
 			snprintf(key, sizeof(key), "tickmark::info::%s", cls);
 			c = xch_utf8(key);
-			rc |= c && v ? pq_say(p, c, v) : -1;
+			rc |= c && v ? xch_parquet_say(p, c, v) : -1;
 			free(c);
 			free(v);
 		}
@@ -617,8 +617,8 @@ static int say_trace(const struct state *s, struct pq_file *p)
 	return rc;
 }
 
-static int open_table(struct state *s, struct table *b, const char *name, const struct pq_column *column, size_t n,
-	struct tkm_err *err)
+static int open_table(struct state *s, struct table *b, const char *name, const struct xch_parquet_column *column,
+	size_t n, struct tkm_err *err)
 {
 	b->name = strdup(name);
 	if (!b->name) {
@@ -628,7 +628,7 @@ static int open_table(struct state *s, struct table *b, const char *name, const 
 	if (!b->f) {
 		return -1;
 	}
-	b->p = pq_open(b->f, column, n);
+	b->p = xch_parquet_open(b->f, column, n);
 	return b->p && say_trace(s, b->p) == 0 ? 0 : xch_fail_memory(err, s->w->target);
 }
 
@@ -674,7 +674,7 @@ static int parquet_open(struct xch_writer *w, struct xch_trace *t, struct tkm_er
 
 static int close_table(struct state *s, struct table *b, int rc, struct tkm_err *err)
 {
-	if (b->p && pq_close(b->p, rc < 0) < 0) {
+	if (b->p && xch_parquet_close(b->p, rc < 0) < 0) {
 		rc = failed(s, b, err);
 	}
 	if (b->f && rc == 0) {

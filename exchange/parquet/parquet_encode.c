@@ -15,7 +15,7 @@ enum {
 	GROUP = 8    /* values that are bit-packed together in runs */
 };
 
-static int reserve(struct pq_buffer *b, size_t n)
+static int reserve(struct xch_parquet_buffer *b, size_t n)
 {
 	if (b->failed) {
 		return -1;
@@ -24,7 +24,7 @@ static int reserve(struct pq_buffer *b, size_t n)
 	return b->failed ? -1 : 0;
 }
 
-void pq_bytes(struct pq_buffer *b, const void *p, size_t n)
+void xch_parquet_bytes(struct xch_parquet_buffer *b, const void *p, size_t n)
 {
 	if (n && reserve(b, n) == 0) {
 		memcpy(b->p + b->n, p, n);
@@ -32,14 +32,14 @@ void pq_bytes(struct pq_buffer *b, const void *p, size_t n)
 	}
 }
 
-void pq_byte(struct pq_buffer *b, unsigned v)
+void xch_parquet_byte(struct xch_parquet_buffer *b, unsigned v)
 {
 	unsigned char c = (unsigned char)v;
 
-	pq_bytes(b, &c, 1);
+	xch_parquet_bytes(b, &c, 1);
 }
 
-void pq_varint(struct pq_buffer *b, uint64_t v)
+void xch_parquet_varint(struct xch_parquet_buffer *b, uint64_t v)
 {
 	unsigned char c[10];
 	size_t n = 0;
@@ -48,7 +48,7 @@ void pq_varint(struct pq_buffer *b, uint64_t v)
 		c[n++] = (unsigned char)(v | 0x80);
 	}
 	c[n++] = (unsigned char)v;
-	pq_bytes(b, c, n);
+	xch_parquet_bytes(b, c, n);
 }
 
 /* Packs n values of `width` bits, lowest bits first. The buffer must have n x width / 8 + 16 bytes. Returns the
@@ -81,7 +81,7 @@ static unsigned width_of(uint64_t v)
 	return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
 }
 
-static void delta_block(struct pq_buffer *b, const int64_t *v, size_t n)
+static void delta_block(struct xch_parquet_buffer *b, const int64_t *v, size_t n)
 {
 	uint64_t d[BLOCK] = { 0 }, all;
 	unsigned char *width, *out;
@@ -96,7 +96,7 @@ static void delta_block(struct pq_buffer *b, const int64_t *v, size_t n)
 	for (i = 0; i < n; i++) {
 		d[i] -= (uint64_t)least;
 	}
-	pq_varint(b, pq_zigzag(least));
+	xch_parquet_varint(b, xch_parquet_zigzag(least));
 	if (reserve(b, BLOCK / MINI + sizeof(d) + 16) < 0) {
 		return;
 	}
@@ -114,21 +114,21 @@ static void delta_block(struct pq_buffer *b, const int64_t *v, size_t n)
 	b->n = (size_t)(out - b->p);
 }
 
-void pq_delta(struct pq_buffer *b, const int64_t *v, size_t n)
+void xch_parquet_delta(struct xch_parquet_buffer *b, const int64_t *v, size_t n)
 {
 	size_t i;
 
-	pq_varint(b, BLOCK);
-	pq_varint(b, BLOCK / MINI);
-	pq_varint(b, n);
-	pq_varint(b, pq_zigzag(n ? v[0] : 0));
+	xch_parquet_varint(b, BLOCK);
+	xch_parquet_varint(b, BLOCK / MINI);
+	xch_parquet_varint(b, n);
+	xch_parquet_varint(b, xch_parquet_zigzag(n ? v[0] : 0));
 	for (i = 1; i < n; i += BLOCK) {
 		delta_block(b, v + i, n - i < BLOCK ? n - i : BLOCK);
 	}
 }
 
 /* Packs groups of 8 values; the last group is filled up with zeros. */
-static void packed_run(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width)
+static void packed_run(struct xch_parquet_buffer *b, const uint32_t *v, size_t n, unsigned width)
 {
 	size_t groups = (n + GROUP - 1) / GROUP, i, k;
 	uint64_t group[GROUP];
@@ -136,7 +136,7 @@ static void packed_run(struct pq_buffer *b, const uint32_t *v, size_t n, unsigne
 	if (n == 0) {
 		return;
 	}
-	pq_varint(b, groups << 1 | 1);
+	xch_parquet_varint(b, groups << 1 | 1);
 	if (reserve(b, groups * width + 16) < 0) {
 		return;
 	}
@@ -148,7 +148,7 @@ static void packed_run(struct pq_buffer *b, const uint32_t *v, size_t n, unsigne
 	}
 }
 
-void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width)
+void xch_parquet_runs(struct xch_parquet_buffer *b, const uint32_t *v, size_t n, unsigned width)
 {
 	size_t from = 0, i = 0, run;
 	unsigned char one[4];
@@ -163,9 +163,9 @@ void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width)
 		}
 		if (run >= 2 * GROUP && (i - from) % GROUP == 0) {
 			packed_run(b, v + from, i - from, width);
-			pq_varint(b, run << 1);
+			xch_parquet_varint(b, run << 1);
 			tkm_put32(one, v[i], 0);
-			pq_bytes(b, one, (width + 7) / 8);
+			xch_parquet_bytes(b, one, (width + 7) / 8);
 			from = i + run;
 		}
 		i += run;
@@ -173,7 +173,7 @@ void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width)
 	packed_run(b, v + from, n - from, width);
 }
 
-void pq_split(struct pq_buffer *b, const int64_t *v, size_t n)
+void xch_parquet_split(struct xch_parquet_buffer *b, const int64_t *v, size_t n)
 {
 	unsigned char *out;
 	size_t i;

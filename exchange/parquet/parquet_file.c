@@ -19,26 +19,27 @@ enum { T_I32 = 5, T_I64 = 6, T_BINARY = 8, T_LIST = 9, T_STRUCT = 12 };
 
 /* A struct that is being written: the number of its last field. */
 struct fields {
-	struct pq_buffer *b;
+	struct xch_parquet_buffer *b;
 	int last;
 };
 
 static void field(struct fields *s, int id, unsigned type)
 {
-	pq_byte(s->b, (unsigned)(id - s->last) << 4 | type); /* our field numbers never differ by more than 15 */
+	xch_parquet_byte(
+		s->b, (unsigned)(id - s->last) << 4 | type); /* our field numbers never differ by more than 15 */
 	s->last = id;
 }
 
 static void number(struct fields *s, int id, unsigned type, int64_t v)
 {
 	field(s, id, type);
-	pq_varint(s->b, pq_zigzag(v));
+	xch_parquet_varint(s->b, xch_parquet_zigzag(v));
 }
 
-static void binary(struct pq_buffer *b, const void *p, size_t n)
+static void binary(struct xch_parquet_buffer *b, const void *p, size_t n)
 {
-	pq_varint(b, n);
-	pq_bytes(b, p, n);
+	xch_parquet_varint(b, n);
+	xch_parquet_bytes(b, p, n);
 }
 
 static void text_field(struct fields *s, int id, const char *text)
@@ -51,10 +52,10 @@ static void list_field(struct fields *s, int id, unsigned type, size_t n)
 {
 	field(s, id, T_LIST);
 	if (n < 15) {
-		pq_byte(s->b, (unsigned)n << 4 | type);
+		xch_parquet_byte(s->b, (unsigned)n << 4 | type);
 	} else {
-		pq_byte(s->b, 0xf0 | type);
-		pq_varint(s->b, n);
+		xch_parquet_byte(s->b, 0xf0 | type);
+		xch_parquet_varint(s->b, n);
 	}
 }
 
@@ -66,7 +67,7 @@ static struct fields begin_struct(struct fields *s, int id)
 
 static void end_struct(struct fields *s)
 {
-	pq_byte(s->b, 0);
+	xch_parquet_byte(s->b, 0);
 }
 
 /* ---- the file ---- */
@@ -76,14 +77,14 @@ enum { TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8, BYTE_STREAM_SPLIT = 9 };
 enum { CODEC_NONE = 0, CODEC_ZSTD = 6, DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
 
-struct pq_file {
+struct xch_parquet_file {
 	FILE *f;
-	const struct pq_column *column;
+	const struct xch_parquet_column *column;
 	size_t n_columns;
 	int64_t offset, rows, group_bytes, group_packed;
-	size_t n_groups, n_keys, n, at; /* n: rows of the current group; at: its next column */
-	struct pq_buffer groups, keys;  /* parts of the footer, already encoded */
-	struct pq_buffer page, packed, header;
+	size_t n_groups, n_keys, n, at;         /* n: rows of the current group; at: its next column */
+	struct xch_parquet_buffer groups, keys; /* parts of the footer, already encoded */
+	struct xch_parquet_buffer page, packed, header;
 	int64_t *present; /* the values that are not missing */
 	uint32_t *level, *index;
 	size_t cap; /* capacity of the three */
@@ -103,15 +104,15 @@ struct chunk {
 static const int type_of[] = { TYPE_INT64, TYPE_DOUBLE, TYPE_BYTE_ARRAY };
 static const int encoding_of[] = { DELTA_BINARY_PACKED, BYTE_STREAM_SPLIT, RLE_DICTIONARY };
 
-static int put(struct pq_file *p, const void *v, size_t n)
+static int put(struct xch_parquet_file *p, const void *v, size_t n)
 {
 	p->offset += (int64_t)n;
 	return fwrite(v, 1, n, p->f) == n ? 0 : -1;
 }
 
-struct pq_file *pq_open(FILE *f, const struct pq_column *column, size_t n)
+struct xch_parquet_file *xch_parquet_open(FILE *f, const struct xch_parquet_column *column, size_t n)
 {
-	struct pq_file *p = calloc(1, sizeof(*p));
+	struct xch_parquet_file *p = calloc(1, sizeof(*p));
 
 	if (!p) {
 		return NULL;
@@ -132,7 +133,7 @@ struct pq_file *pq_open(FILE *f, const struct pq_column *column, size_t n)
 	return p;
 }
 
-int pq_say(struct pq_file *p, const char *key, const char *text)
+int xch_parquet_say(struct xch_parquet_file *p, const char *key, const char *text)
 {
 	struct fields s = { &p->keys, 0 };
 
@@ -146,7 +147,7 @@ int pq_say(struct pq_file *p, const char *key, const char *text)
 /* ---- pages ---- */
 
 #ifdef HAVE_ZSTD
-static int compress(struct pq_file *p)
+static int compress(struct xch_parquet_file *p)
 {
 	size_t room = ZSTD_compressBound(p->page.n), n;
 
@@ -160,10 +161,10 @@ static int compress(struct pq_file *p)
 #endif
 
 /* Compresses p->page and writes it. */
-static int put_page(struct pq_file *p, int type, size_t values, int encoding, struct chunk *c)
+static int put_page(struct xch_parquet_file *p, int type, size_t values, int encoding, struct chunk *c)
 {
 	struct fields s = { &p->header, 0 }, h;
-	const struct pq_buffer *out = &p->page;
+	const struct xch_parquet_buffer *out = &p->page;
 
 	if (p->page.failed) {
 		return -1;
@@ -197,7 +198,7 @@ static int put_page(struct pq_file *p, int type, size_t values, int encoding, st
 
 /* Writes which rows have a value: levels of 1 bit, preceded by their length. Returns the number of rows that have
  * one; their values are in p->present. */
-static size_t levels(struct pq_file *p, const int64_t *v)
+static size_t levels(struct xch_parquet_file *p, const int64_t *v)
 {
 	size_t n = 0, i, at = p->page.n;
 
@@ -206,8 +207,8 @@ static size_t levels(struct pq_file *p, const int64_t *v)
 		p->present[n] = v[i];
 		n += p->level[i];
 	}
-	pq_bytes(&p->page, "\0\0\0\0", 4);
-	pq_runs(&p->page, p->level, p->n, 1);
+	xch_parquet_bytes(&p->page, "\0\0\0\0", 4);
+	xch_parquet_runs(&p->page, p->level, p->n, 1);
 	if (!p->page.failed) {
 		tkm_put32(p->page.p + at, (uint32_t)(p->page.n - at - 4), 0);
 	}
@@ -216,8 +217,8 @@ static size_t levels(struct pq_file *p, const int64_t *v)
 
 /* Makes a dictionary with the texts of this row group only, in the order of their first use, and p->index with
  * their numbers. */
-static int put_dictionary(
-	struct pq_file *p, const int64_t *v, const char *const *texts, size_t n_texts, struct chunk *c, uint32_t *n)
+static int put_dictionary(struct xch_parquet_file *p, const int64_t *v, const char *const *texts, size_t n_texts,
+	struct chunk *c, uint32_t *n)
 {
 	uint32_t *number_of = calloc(n_texts + 1, sizeof(*number_of));
 	unsigned char size[4];
@@ -236,8 +237,8 @@ static int put_dictionary(
 			number_of[v[i]] = ++*n;
 			len = strlen(texts[v[i]]);
 			tkm_put32(size, (uint32_t)len, 0);
-			pq_bytes(&p->page, size, 4);
-			pq_bytes(&p->page, texts[v[i]], len);
+			xch_parquet_bytes(&p->page, size, 4);
+			xch_parquet_bytes(&p->page, texts[v[i]], len);
 		}
 		p->index[i] = number_of[v[i]] - 1;
 	}
@@ -261,7 +262,7 @@ static void find_limits(struct chunk *c, const int64_t *v, size_t n)
 	}
 }
 
-static void describe(struct pq_file *p, const struct pq_column *k, const struct chunk *c)
+static void describe(struct xch_parquet_file *p, const struct xch_parquet_column *k, const struct chunk *c)
 {
 	struct fields list = { &p->groups, 0 }, m, s;
 	unsigned char bytes[8];
@@ -270,8 +271,8 @@ static void describe(struct pq_file *p, const struct pq_column *k, const struct 
 	m = begin_struct(&list, 3);
 	number(&m, 1, T_I32, type_of[k->kind]);
 	list_field(&m, 2, T_I32, 2);
-	pq_varint(&p->groups, pq_zigzag(RLE));
-	pq_varint(&p->groups, pq_zigzag(encoding_of[k->kind]));
+	xch_parquet_varint(&p->groups, xch_parquet_zigzag(RLE));
+	xch_parquet_varint(&p->groups, xch_parquet_zigzag(encoding_of[k->kind]));
 	list_field(&m, 3, T_BINARY, 1);
 	binary(&p->groups, k->name, strlen(k->name));
 #ifdef HAVE_ZSTD
@@ -301,7 +302,7 @@ static void describe(struct pq_file *p, const struct pq_column *k, const struct 
 	end_struct(&list);
 }
 
-int pq_rows(struct pq_file *p, size_t n)
+int xch_parquet_rows(struct xch_parquet_file *p, size_t n)
 {
 	struct fields s = { &p->groups, 0 };
 
@@ -322,7 +323,7 @@ int pq_rows(struct pq_file *p, size_t n)
 }
 
 /* Called after the last column: writes what the footer says about the group. */
-static void end_group(struct pq_file *p)
+static void end_group(struct xch_parquet_file *p)
 {
 	struct fields s = { &p->groups, 1 };
 
@@ -334,9 +335,9 @@ static void end_group(struct pq_file *p)
 	p->n_groups++;
 }
 
-int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t n_texts)
+int xch_parquet_put(struct xch_parquet_file *p, const int64_t *v, const char *const *texts, size_t n_texts)
 {
-	const struct pq_column *k = &p->column[p->at];
+	const struct xch_parquet_column *k = &p->column[p->at];
 	struct chunk c = { .least = 0, .most = -1 };
 	size_t n = p->n;
 	unsigned width;
@@ -354,13 +355,13 @@ int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t
 	c.data = p->offset;
 	if (k->kind == PQ_INT) {
 		find_limits(&c, v, n);
-		pq_delta(&p->page, v, n);
+		xch_parquet_delta(&p->page, v, n);
 	} else if (k->kind == PQ_DOUBLE) {
-		pq_split(&p->page, v, n);
+		xch_parquet_split(&p->page, v, n);
 	} else {
 		width = used > 1 ? 32 - (unsigned)__builtin_clz(used - 1) : 0;
-		pq_byte(&p->page, width);
-		pq_runs(&p->page, p->index, n, width);
+		xch_parquet_byte(&p->page, width);
+		xch_parquet_runs(&p->page, p->index, n, width);
 	}
 	if (put_page(p, DATA_PAGE, p->n, encoding_of[k->kind], &c) < 0) {
 		return -1;
@@ -376,9 +377,9 @@ int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t
 
 /* ---- the footer ---- */
 
-static void put_schema(struct pq_file *p, struct fields *m)
+static void put_schema(struct xch_parquet_file *p, struct fields *m)
 {
-	struct pq_buffer *b = m->b;
+	struct xch_parquet_buffer *b = m->b;
 	struct fields s, u, string;
 	size_t i;
 
@@ -403,9 +404,9 @@ static void put_schema(struct pq_file *p, struct fields *m)
 	}
 }
 
-static int put_footer(struct pq_file *p)
+static int put_footer(struct xch_parquet_file *p)
 {
-	struct pq_buffer b = { 0 };
+	struct xch_parquet_buffer b = { 0 };
 	struct fields m = { &b, 0 }, u, order;
 	unsigned char size[4];
 	size_t i;
@@ -415,10 +416,10 @@ static int put_footer(struct pq_file *p)
 	put_schema(p, &m);
 	number(&m, 3, T_I64, p->rows);
 	list_field(&m, 4, T_STRUCT, p->n_groups);
-	pq_bytes(&b, p->groups.p, p->groups.n);
+	xch_parquet_bytes(&b, p->groups.p, p->groups.n);
 	if (p->n_keys) {
 		list_field(&m, 5, T_STRUCT, p->n_keys);
-		pq_bytes(&b, p->keys.p, p->keys.n);
+		xch_parquet_bytes(&b, p->keys.p, p->keys.n);
 	}
 	text_field(&m, 6, "Tickmark version " PACKAGE_VERSION);
 	list_field(&m, 7, T_STRUCT, p->n_columns); /* the limits are sorted in the order of their type */
@@ -435,7 +436,7 @@ static int put_footer(struct pq_file *p)
 	return rc;
 }
 
-int pq_close(struct pq_file *p, int failed)
+int xch_parquet_close(struct xch_parquet_file *p, int failed)
 {
 	int rc;
 

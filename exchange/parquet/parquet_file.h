@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum pq_kind {
+enum xch_parquet_kind {
 	PQ_INT,    /* INT64 */
 	PQ_DOUBLE, /* stored as its bits in an int64_t */
 	PQ_TEXT    /* UTF-8; values are indices of the texts given with the column */
@@ -18,45 +18,45 @@ enum pq_kind {
 
 #define PQ_NULL INT64_MIN /* a missing value, in optional columns */
 
-struct pq_column {
+struct xch_parquet_column {
 	const char *name;
-	enum pq_kind kind;
+	enum xch_parquet_kind kind;
 	int optional;
 };
 
-struct pq_file;
+struct xch_parquet_file;
 
 /* Begins a table with these columns. The columns must live longer than the table. Returns NULL when out of memory. */
-struct pq_file *pq_open(FILE *f, const struct pq_column *column, size_t n);
+struct xch_parquet_file *xch_parquet_open(FILE *f, const struct xch_parquet_column *column, size_t n);
 /* Adds a key and its text to the file. Like all functions below, returns 0, or -1: out of memory, or a write
  * failed (see ferror() of the file). */
-int pq_say(struct pq_file *p, const char *key, const char *text);
-/* Begins a row group of n rows, 1 to 2^20. The caller then calls pq_put() for each column in order. */
-int pq_rows(struct pq_file *p, size_t n);
-int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t n_texts);
+int xch_parquet_say(struct xch_parquet_file *p, const char *key, const char *text);
+/* Begins a row group of n rows, 1 to 2^20. The caller then calls xch_parquet_put() for each column in order. */
+int xch_parquet_rows(struct xch_parquet_file *p, size_t n);
+int xch_parquet_put(struct xch_parquet_file *p, const int64_t *v, const char *const *texts, size_t n_texts);
 /* Writes the footer, unless failed is set. Always frees p. */
-int pq_close(struct pq_file *p, int failed);
+int xch_parquet_close(struct xch_parquet_file *p, int failed);
 
 /* ---- encodings, parquet_encode.c ---- */
 
-struct pq_buffer {
+struct xch_parquet_buffer {
 	unsigned char *p;
 	size_t n, cap;
 	int failed; /* out of memory */
 };
 
-void pq_bytes(struct pq_buffer *b, const void *p, size_t n);
-void pq_byte(struct pq_buffer *b, unsigned v);
-void pq_varint(struct pq_buffer *b, uint64_t v);
-static inline uint64_t pq_zigzag(int64_t v)
+void xch_parquet_bytes(struct xch_parquet_buffer *b, const void *p, size_t n);
+void xch_parquet_byte(struct xch_parquet_buffer *b, unsigned v);
+void xch_parquet_varint(struct xch_parquet_buffer *b, uint64_t v);
+static inline uint64_t xch_parquet_zigzag(int64_t v)
 {
 	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
 }
 /* Encodes n values as DELTA_BINARY_PACKED. */
-void pq_delta(struct pq_buffer *b, const int64_t *v, size_t n);
+void xch_parquet_delta(struct xch_parquet_buffer *b, const int64_t *v, size_t n);
 /* Encodes n values of `width` bits, 0 to 32, with the hybrid of RLE and bit-packing. */
-void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width);
+void xch_parquet_runs(struct xch_parquet_buffer *b, const uint32_t *v, size_t n, unsigned width);
 /* Encodes n values of 8 bytes as BYTE_STREAM_SPLIT. */
-void pq_split(struct pq_buffer *b, const int64_t *v, size_t n);
+void xch_parquet_split(struct xch_parquet_buffer *b, const int64_t *v, size_t n);
 
 #endif

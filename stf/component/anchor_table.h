@@ -5,7 +5,7 @@
 
 #include "stf/format/private.h"
 
-struct stx_anchor {
+struct stf_anchor_place {
 	uint64_t latest; /* the largest time_prev of this and all earlier anchors */
 	uint64_t time_prev, offset;
 	uint64_t at;   /* offset of the anchor record in the anchor file */
@@ -14,9 +14,9 @@ struct stx_anchor {
 };
 
 /* All anchors of one data file, kept after the first reading. */
-struct stx_anchors {
+struct stf_anchors {
 	uint32_t file;
-	struct stx_anchor *anchor;
+	struct stf_anchor_place *anchor;
 	size_t n, cap;
 	int by_thread;                  /* some of the anchors have by_thread set */
 	const struct stf_record *where; /* its file_declaration, NULL: none */

@@ -16,7 +16,7 @@
 #define MAGIC "STFSINGLE 1.0\n"
 #define LONGEST_NAME 200
 
-void stx_archive_free(struct stx_archive *a)
+void stf_archive_free(struct stf_archive *a)
 {
 	size_t i;
 
@@ -24,7 +24,7 @@ void stx_archive_free(struct stx_archive *a)
 		free(a->entry[i].suffix);
 	}
 	free(a->entry);
-	stx_map_free(&a->at);
+	stf_map_free(&a->at);
 	free(a->path);
 	if (a->fd >= 0) {
 		close(a->fd);
@@ -33,7 +33,7 @@ void stx_archive_free(struct stx_archive *a)
 	a->fd = -1;
 }
 
-void stx_place_free(struct stx_place *p)
+void stf_place_free(struct stf_place *p)
 {
 	free(p->file);
 	free(p->name);
@@ -50,9 +50,9 @@ static uint64_t hash_of(const char *suffix)
 	return h ? h : 1;
 }
 
-static struct stx_entry *find_entry(const struct stx_archive *a, const char *suffix)
+static struct stf_entry *find_entry(const struct stf_archive *a, const char *suffix)
 {
-	const uint64_t *at = stx_map_find(&a->at, hash_of(suffix));
+	const uint64_t *at = stf_map_find(&a->at, hash_of(suffix));
 	size_t i = at ? (size_t)*at : 0;
 
 	while (i && strcmp(a->entry[i - 1].suffix, suffix) != 0) {
@@ -62,10 +62,10 @@ static struct stx_entry *find_entry(const struct stx_archive *a, const char *suf
 }
 
 /* Takes ownership of e->suffix. */
-static int add_entry(struct stx_archive *a, struct stx_entry *e)
+static int add_entry(struct stf_archive *a, struct stf_entry *e)
 {
 	uint64_t h = hash_of(e->suffix);
-	const uint64_t *at = stx_map_find(&a->at, h);
+	const uint64_t *at = stf_map_find(&a->at, h);
 
 	if (TKM_GROW(a->entry, a->cap, a->n + 1) < 0) {
 		return -1;
@@ -73,7 +73,7 @@ static int add_entry(struct stx_archive *a, struct stx_entry *e)
 	if (at) {
 		e->next = a->entry[*at - 1].next;
 		a->entry[*at - 1].next = a->n + 1;
-	} else if (stx_map_add(&a->at, h, a->n + 1) < 0) {
+	} else if (stf_map_add(&a->at, h, a->n + 1) < 0) {
 		return -1;
 	}
 	a->entry[a->n++] = *e;
@@ -97,30 +97,30 @@ static int parse_number(const char *s, uint64_t *u)
 }
 
 /* Parses a line: FILE suffix offset size */
-static int parse_entry(struct stx_archive *a, char *line, uint64_t at, uint64_t number, struct stf_err *err)
+static int parse_entry(struct stf_archive *a, char *line, uint64_t at, uint64_t number, struct stf_err *err)
 {
 	char *save, *word = strtok_r(line, " ", &save), *suffix = strtok_r(NULL, " ", &save);
 	char *offset = strtok_r(NULL, " ", &save), *size = strtok_r(NULL, " ", &save);
-	struct stx_entry e = { 0 };
+	struct stf_entry e = { 0 };
 
 	if (!size || strcmp(word, "FILE") != 0 || strtok_r(NULL, " ", &save) || parse_number(offset, &e.offset) < 0 ||
 		parse_number(size, &e.size) < 0 || e.offset > INT64_MAX || e.size > INT64_MAX - e.offset) {
-		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "expected FILE suffix offset size, or END");
+		return stf_fail(err, STF_ERR_FORMAT, a->path, at, number, "expected FILE suffix offset size, or END");
 	}
 	suffix = strcmp(suffix, "base") == 0 ? suffix + 4 : suffix;
 	if ((*suffix && *suffix != '.') || strlen(suffix) > LONGEST_NAME || find_entry(a, suffix)) {
-		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number,
+		return stf_fail(err, STF_ERR_FORMAT, a->path, at, number,
 			"not a suffix, or one that occurs twice: \"%.40s\"", suffix);
 	}
 	e.suffix = strdup(suffix);
 	if (!e.suffix || add_entry(a, &e) < 0) {
 		free(e.suffix);
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	return 0;
 }
 
-static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
+static int read_directory(struct stf_archive *a, FILE *f, struct stf_err *err)
 {
 	char line[LONGEST_NAME + 64];
 	uint64_t at = strlen(MAGIC), number = 2;
@@ -129,24 +129,24 @@ static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
 	for (; fgets(line, sizeof(line), f); at += n, number++) {
 		n = strlen(line);
 		if (!n || line[n - 1] != '\n') {
-			return stx_fail(err, feof(f) ? STF_ERR_TRUNCATED : STF_ERR_FORMAT, a->path, at, number, "%s",
+			return stf_fail(err, feof(f) ? STF_ERR_TRUNCATED : STF_ERR_FORMAT, a->path, at, number, "%s",
 				feof(f) ? "the file ends inside its directory" : "line is too long");
 		}
 		line[n - 1] = 0;
 		if (strcmp(line, "END") == 0) {
 			return find_entry(a, "") ? 0
-						 : stx_fail(err, STF_ERR_FORMAT, a->path, at, number,
+						 : stf_fail(err, STF_ERR_FORMAT, a->path, at, number,
 							   "the directory names no base file");
 		}
 		if (parse_entry(a, line, at, number, err) < 0) {
 			return -1;
 		}
 	}
-	return stx_fail(err, STF_ERR_TRUNCATED, a->path, at, number, "the file ends inside its directory");
+	return stf_fail(err, STF_ERR_TRUNCATED, a->path, at, number, "the file ends inside its directory");
 }
 
 /* Reads the directory if there is one; fd stays open. */
-static int open_directory(struct stx_archive *a, int fd, struct stf_err *err)
+static int open_directory(struct stf_archive *a, int fd, struct stf_err *err)
 {
 	char magic[sizeof(MAGIC)] = "";
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc = 0;
@@ -156,7 +156,7 @@ static int open_directory(struct stx_archive *a, int fd, struct stf_err *err)
 		if (copy >= 0) {
 			close(copy);
 		}
-		return stx_fail_errno(err, errno, a->path, "cannot read");
+		return stf_fail_errno(err, errno, a->path, "cannot read");
 	}
 	if (fread(magic, 1, strlen(MAGIC), f) == strlen(MAGIC) && strcmp(magic, MAGIC) == 0) {
 		a->single = 1;
@@ -166,7 +166,7 @@ static int open_directory(struct stx_archive *a, int fd, struct stf_err *err)
 	return rc;
 }
 
-int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *err)
+int stf_archive_open(struct stf_archive *a, const char *path, struct stf_err *err)
 {
 	struct stat st;
 	int fd, rc = 0;
@@ -175,16 +175,16 @@ int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *er
 	a->fd = -1;
 	a->path = strdup(path);
 	if (!a->path) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	/* O_NONBLOCK, so that a FIFO of that name does not block the reader; if it cannot be read, a later read
 	 * reports it */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
-		return stx_fail_errno(err, errno, path, "cannot read");
+		return stf_fail_errno(err, errno, path, "cannot read");
 	}
 	if (fstat(fd, &st) < 0) {
-		rc = stx_fail_errno(err, errno, path, "cannot read");
+		rc = stf_fail_errno(err, errno, path, "cannot read");
 	} else if (S_ISREG(st.st_mode)) {
 		rc = open_directory(a, fd, err);
 	}
@@ -192,22 +192,22 @@ int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *er
 	return rc;
 }
 
-int stx_archive_open_fd(struct stx_archive *a, int fd, const char *name, struct stf_err *err)
+int stf_archive_open_fd(struct stf_archive *a, int fd, const char *name, struct stf_err *err)
 {
 	memset(a, 0, sizeof(*a));
 	a->fd = fd;
 	a->path = strdup(name);
 	if (!a->path) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	if (lseek(fd, 0, SEEK_SET) != 0) {
-		return stx_fail_errno(err, errno, name, "cannot read");
+		return stf_fail_errno(err, errno, name, "cannot read");
 	}
 	if (open_directory(a, fd, err) < 0) {
 		return -1;
 	}
 	return a->single ? 0
-			 : stx_fail(err, STF_ERR_FORMAT, name, 0, 0,
+			 : stf_fail(err, STF_ERR_FORMAT, name, 0, 0,
 				   "only a trace in a single file (T.single.stf) can be read from a descriptor");
 }
 
@@ -222,9 +222,9 @@ static char *join(const char *a, const char *b, const char *c, const char *d)
 	return s;
 }
 
-static int find_in_single(const struct stx_archive *a, const char *suffix, struct stx_place *p)
+static int find_in_single(const struct stf_archive *a, const char *suffix, struct stf_place *p)
 {
-	const struct stx_entry *e = find_entry(a, suffix);
+	const struct stf_entry *e = find_entry(a, suffix);
 	char packed[LONGEST_NAME + 8];
 
 	if (!e && *suffix) {
@@ -249,7 +249,7 @@ static int exists(const char *path)
 	return path && (stat(path, &st) == 0 || errno != ENOENT);
 }
 
-int stx_archive_find(const struct stx_archive *a, const char *suffix, struct stx_place *p, struct stf_err *err)
+int stf_archive_find(const struct stf_archive *a, const char *suffix, struct stf_place *p, struct stf_err *err)
 {
 	int found = 1;
 
@@ -269,11 +269,11 @@ int stx_archive_find(const struct stx_archive *a, const char *suffix, struct stx
 		p->name = p->file ? strdup(p->file) : NULL;
 	}
 	if (found && (!p->file || !p->name)) {
-		stx_place_free(p);
-		return stx_no_memory(err);
+		stf_place_free(p);
+		return stf_no_memory(err);
 	}
 	if (!found) {
-		stx_place_free(p);
+		stf_place_free(p);
 	}
 	return found;
 }

@@ -5,24 +5,24 @@
 
 #include "stf/format/private.h"
 
-struct stx_entry {
+struct stf_entry {
 	char *suffix; /* "" for the base file */
 	size_t next;  /* 1 + index of the next entry with the same hash; 0: none */
 	uint64_t offset, size;
 };
 
-struct stx_archive {
+struct stf_archive {
 	char *path;
 	/* descriptor of the archive, if >= 0: used instead of opening `path`, which is then for messages only */
 	int fd;
 	int single;
-	struct stx_entry *entry; /* the components of a single-file trace */
+	struct stf_entry *entry; /* the components of a single-file trace */
 	size_t n, cap;
-	struct stx_map at; /* hash of the suffix: 1 + index of the first entry with that hash */
+	struct stf_map at; /* hash of the suffix: 1 + index of the first entry with that hash */
 };
 
 /* The place of one component's bytes on the disk. */
-struct stx_place {
+struct stf_place {
 	char *file;     /* path of the file to open */
 	int fd;         /* >= 0: use this descriptor instead; it stays open */
 	char *name;     /* the name for messages */
@@ -31,12 +31,12 @@ struct stx_place {
 	int compressed;
 };
 
-int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *err);
+int stf_archive_open(struct stf_archive *a, const char *path, struct stf_err *err);
 /* Makes an archive from a descriptor, and takes ownership of the descriptor. */
-int stx_archive_open_fd(struct stx_archive *a, int fd, const char *name, struct stf_err *err);
-void stx_archive_free(struct stx_archive *a);
+int stf_archive_open_fd(struct stf_archive *a, int fd, const char *name, struct stf_err *err);
+void stf_archive_free(struct stf_archive *a);
 /* Returns 1: the component is there (the caller frees the result), 0: the trace has no such component, -1: error. */
-int stx_archive_find(const struct stx_archive *a, const char *suffix, struct stx_place *p, struct stf_err *err);
-void stx_place_free(struct stx_place *p);
+int stf_archive_find(const struct stf_archive *a, const char *suffix, struct stf_place *p, struct stf_err *err);
+void stf_place_free(struct stf_place *p);
 
 #endif

@@ -17,7 +17,7 @@
 #define PIECE (1u << 16)
 
 /* Opens the file again after it was parked, and checks that it is still the same file. */
-static int open_file(struct stx_source *s, struct stf_err *err)
+static int open_file(struct stf_source *s, struct stf_err *err)
 {
 	struct stat st;
 
@@ -28,13 +28,13 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 	s->fd = s->place.fd >= 0 ? fcntl(s->place.fd, F_DUPFD_CLOEXEC, 0)
 				 : open(s->place.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
-		return stx_fail_errno(err, errno, s->path, "cannot read");
+		return stf_fail_errno(err, errno, s->path, "cannot read");
 	}
 	if (!S_ISREG(st.st_mode)) {
-		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "cannot read: not a regular file");
+		return stf_fail(err, STF_ERR_IO, s->path, 0, 0, "cannot read: not a regular file");
 	}
 	if (s->ino && (s->ino != st.st_ino || s->dev != st.st_dev)) {
-		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "it was replaced by another file while it was read");
+		return stf_fail(err, STF_ERR_IO, s->path, 0, 0, "it was replaced by another file while it was read");
 	}
 	s->ino = st.st_ino;
 	s->dev = st.st_dev;
@@ -45,13 +45,13 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 }
 
 /* Takes ownership of p. */
-static struct stx_source *open_place(struct stx_place *p, struct stf_err *err)
+static struct stf_source *open_place(struct stf_place *p, struct stf_err *err)
 {
-	struct stx_source *s = calloc(1, sizeof(*s));
+	struct stf_source *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		stx_place_free(p);
-		stx_no_memory(err);
+		stf_place_free(p);
+		stf_no_memory(err);
 		return NULL;
 	}
 	s->fd = -1;
@@ -62,48 +62,48 @@ static struct stx_source *open_place(struct stx_place *p, struct stf_err *err)
 	}
 	s->size = s->place.size;
 	s->piece = s->max_piece = PIECE;
-	if (s->place.compressed && stx_frames_open(s, err) < 0) {
+	if (s->place.compressed && stf_frames_open(s, err) < 0) {
 		goto fail;
 	}
 	return s;
 fail:
-	stx_source_close(s);
+	stf_source_close(s);
 	return NULL;
 }
 
-struct stx_source *stx_source_open(const struct stx_archive *a, const char *suffix, struct stf_err *err)
+struct stf_source *stf_source_open(const struct stf_archive *a, const char *suffix, struct stf_err *err)
 {
-	struct stx_place p = { .fd = -1 };
+	struct stf_place p = { .fd = -1 };
 	char name[512];
-	int rc = stx_archive_find(a, suffix, &p, err);
+	int rc = stf_archive_find(a, suffix, &p, err);
 
 	if (rc == 0) {
 		snprintf(name, sizeof(name), "%s%s", a->path, suffix);
-		stx_fail_errno(err, ENOENT, name, "cannot read");
+		stf_fail_errno(err, ENOENT, name, "cannot read");
 	}
 	return rc <= 0 ? NULL : open_place(&p, err);
 }
 
-struct stx_source *stx_source_open_file(const char *path, int compressed, struct stf_err *err)
+struct stf_source *stf_source_open_file(const char *path, int compressed, struct stf_err *err)
 {
-	struct stx_place p = {
+	struct stf_place p = {
 		.fd = -1, .file = strdup(path), .name = strdup(path), .size = UINT64_MAX, .compressed = compressed
 	};
 
 	if (!p.file || !p.name) {
-		stx_place_free(&p);
-		stx_no_memory(err);
+		stf_place_free(&p);
+		stf_no_memory(err);
 		return NULL;
 	}
 	return open_place(&p, err);
 }
 
-int stx_source_peek(const struct stx_source *s, void *p, size_t n)
+int stf_source_peek(const struct stf_source *s, void *p, size_t n)
 {
 	return s->size >= n && pread(s->fd, p, n, (off_t)s->place.start) == (ssize_t)n ? 0 : -1;
 }
 
-static void drop_window(struct stx_source *s)
+static void drop_window(struct stf_source *s)
 {
 	if (s->map) {
 		munmap(s->map, s->map_len);
@@ -115,26 +115,26 @@ static void drop_window(struct stx_source *s)
 	s->pos = s->len = s->cap = 0;
 }
 
-void stx_source_close(struct stx_source *s)
+void stf_source_close(struct stf_source *s)
 {
 	if (!s) {
 		return;
 	}
 	drop_window(s);
-	stx_frames_close(s->frames);
+	stf_frames_close(s->frames);
 	if (s->fd >= 0) {
 		close(s->fd);
 	}
 	free(s->scratch.mem.p);
 	free(s->times);
 	free(s->one);
-	stx_blocks_free(&s->blocks);
-	stx_place_free(&s->place);
+	stf_blocks_free(&s->blocks);
+	stf_place_free(&s->place);
 	free(s);
 }
 
 /* Notes that the file ends at this offset of the component, before the stated size. */
-static void cut_at(struct stx_source *s, uint64_t size)
+static void cut_at(struct stf_source *s, uint64_t size)
 {
 	s->size = size;
 	s->cut = 1;
@@ -142,7 +142,7 @@ static void cut_at(struct stx_source *s, uint64_t size)
 
 /* Shortens the read so that it ends with a block. The beginning of a further block would have to be moved before
  * it can be checked. */
-static size_t up_to_block(const struct stx_source *s, size_t want)
+static size_t up_to_block(const struct stf_source *s, size_t want)
 {
 	uint64_t at = s->offset + s->len, end = at;
 	size_t k;
@@ -153,7 +153,7 @@ static size_t up_to_block(const struct stx_source *s, size_t want)
 	return end > at ? (size_t)(end - at) : want;
 }
 
-static int read_more(struct stx_source *s, struct stf_err *err)
+static int read_more(struct stf_source *s, struct stf_err *err)
 {
 	uint64_t left;
 	ssize_t n;
@@ -168,7 +168,7 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 	if (s->len == s->cap || s->cap < s->piece) {
 		want = s->cap < s->piece ? s->piece : 2 * s->cap;
 		if (TKM_GROW(s->buf, s->cap, want) < 0) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 	}
 	/* a reader that continues gets larger pieces each time; a reader of one place gets only a small one */
@@ -181,7 +181,7 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 		n = pread(s->fd, s->buf + s->len, want, (off_t)(s->place.start + s->offset + s->len));
 	} while (n < 0 && errno == EINTR);
 	if (n < 0) {
-		return stx_fail_errno(err, errno, s->path, "cannot read");
+		return stf_fail_errno(err, errno, s->path, "cannot read");
 	}
 	if (n == 0) {
 		cut_at(s, s->offset + s->len);
@@ -193,7 +193,7 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 /* Maps the next piece. Returns 0, or -1 if it cannot be mapped. If another program shortens the file while it is
  * mapped, an access ends this program with SIGBUS. So the length is checked before each mapping, and a window is
  * in use for milliseconds only. Because of this risk callers must ask for mapping with STF_READ_MAP. */
-static int map_more(struct stx_source *s)
+static int map_more(struct stf_source *s)
 {
 	uint64_t at = s->offset + s->pos, base = s->place.start + at, page = (uint64_t)sysconf(_SC_PAGESIZE), end;
 	size_t want = s->window;
@@ -228,7 +228,7 @@ static int map_more(struct stx_source *s)
 	return 0;
 }
 
-int stx_source_fill_raw(struct stx_source *s, struct stf_err *err)
+int stf_source_fill_raw(struct stf_source *s, struct stf_err *err)
 {
 	int rc = 0;
 
@@ -236,7 +236,7 @@ int stx_source_fill_raw(struct stx_source *s, struct stf_err *err)
 		return -1;
 	}
 	if (s->frames) {
-		rc = stx_frames_fill(s, err);
+		rc = stf_frames_fill(s, err);
 	} else if (!s->window || map_more(s) < 0) {
 		s->window = 0;
 		rc = read_more(s, err);
@@ -248,12 +248,12 @@ int stx_source_fill_raw(struct stx_source *s, struct stf_err *err)
 	return rc;
 }
 
-int stx_source_fill(struct stx_source *s, struct stf_err *err)
+int stf_source_fill(struct stf_source *s, struct stf_err *err)
 {
-	return s->blocks.n ? stx_verified_fill(s, err) : stx_source_fill_raw(s, err);
+	return s->blocks.n ? stf_verified_fill(s, err) : stf_source_fill_raw(s, err);
 }
 
-int stx_source_seek_raw(struct stx_source *s, uint64_t offset, struct stf_err *err)
+int stf_source_seek_raw(struct stf_source *s, uint64_t offset, struct stf_err *err)
 {
 	uint64_t was;
 
@@ -266,11 +266,11 @@ int stx_source_seek_raw(struct stx_source *s, uint64_t offset, struct stf_err *e
 		return 0;
 	}
 	s->pos = s->len = 0;
-	s->offset = stx_frames_goto(s->frames, offset);
+	s->offset = stf_frames_goto(s->frames, offset);
 	do {
 		was = s->offset + s->len;
 		s->pos = s->len;
-		if (was < offset && stx_source_fill_raw(s, err) < 0) {
+		if (was < offset && stf_source_fill_raw(s, err) < 0) {
 			return -1;
 		}
 	} while (s->offset + s->len < offset && s->offset + s->len > was);
@@ -278,14 +278,14 @@ int stx_source_seek_raw(struct stx_source *s, uint64_t offset, struct stf_err *e
 	return 0;
 }
 
-int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct stf_err *err)
+int stf_source_seek(struct stf_source *s, uint64_t offset, uint64_t now, struct stf_err *err)
 {
 	int rc = 0;
 
 	if (offset >= s->offset && offset - s->offset <= s->len && (!s->blocks.n || offset >= s->good_from)) {
 		s->pos = (size_t)(offset - s->offset);
 	} else {
-		rc = s->blocks.n ? stx_verified_seek(s, offset, err) : stx_source_seek_raw(s, offset, err);
+		rc = s->blocks.n ? stf_verified_seek(s, offset, err) : stf_source_seek_raw(s, offset, err);
 	}
 	s->now = now;
 	s->number = 0;
@@ -293,7 +293,7 @@ int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct 
 	return rc;
 }
 
-void stx_source_park(struct stx_source *s)
+void stf_source_park(struct stf_source *s)
 {
 	s->park = 1;
 	if (s->fd >= 0) {

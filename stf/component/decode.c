@@ -11,7 +11,7 @@ struct walk {
 	const uint8_t *p, *start, *end; /* the bytes that are in memory */
 	uint64_t left;                  /* bytes of the file from start on */
 	int big, state;                 /* state: STX_DONE as long as there is no error */
-	struct stx_decoded *out;
+	struct stf_decoded *out;
 };
 
 static int fault(struct walk *w, enum stf_code code, const char *what, const char *name, uint64_t n)
@@ -132,7 +132,7 @@ static void store(char *p, uint64_t u, int type)
 	float f4;
 	double d;
 
-	switch (stx_type_size(type)) {
+	switch (stf_type_size(type)) {
 	case 1:
 		*p = (char)u1;
 		break;
@@ -152,10 +152,10 @@ static void store(char *p, uint64_t u, int type)
 	}
 }
 
-static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s);
+static int walk_fields(struct walk *w, const struct stf_fdef *f, struct stf_scratch *s);
 
 /* Skips one field of an element type, `count` times. */
-static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count)
+static int skip_field(struct walk *w, const struct stf_ffield *g, uint64_t count)
 {
 	uint64_t i;
 
@@ -179,11 +179,11 @@ static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count
 }
 
 /* Reserves aligned space in the scratch memory, and puts its offset in *at. */
-static int scratch(struct walk *w, struct stx_scratch *s, uint64_t n, uint64_t *at)
+static int scratch(struct walk *w, struct stf_scratch *s, uint64_t n, uint64_t *at)
 {
 	size_t pad = (8 - s->mem.n % 8) % 8;
 
-	if (n > SIZE_MAX / 2 || stx_buf_reserve(&s->mem, pad + (size_t)n + 1) < 0) {
+	if (n > SIZE_MAX / 2 || stf_buf_reserve(&s->mem, pad + (size_t)n + 1) < 0) {
 		w->out->code = STF_ERR_NOMEM;
 		w->state = STX_BAD;
 		snprintf(w->out->why, sizeof(w->out->why), "not enough memory for an array of %llu bytes",
@@ -198,10 +198,10 @@ static int scratch(struct walk *w, struct stx_scratch *s, uint64_t n, uint64_t *
 }
 
 /* Decodes an array into one of our fields. */
-static int take_array(struct walk *w, const struct stx_ffield *g, uint64_t count, struct stx_scratch *s)
+static int take_array(struct walk *w, const struct stf_ffield *g, uint64_t count, struct stf_scratch *s)
 {
 	const struct stf_field *to = &w->out->def->ours->fields[g->to];
-	unsigned size = stx_type_size(to->type), from = stx_type_size(g->type);
+	unsigned size = stf_type_size(to->type), from = stf_type_size(g->type);
 	int as = to->type == STF_WILLYID ? STF_U4 : (int)to->type;
 	uint64_t at, i, u;
 
@@ -232,7 +232,7 @@ static int take_array(struct walk *w, const struct stx_ffield *g, uint64_t count
 	return 0;
 }
 
-static int take_scalar(struct walk *w, const struct stx_ffield *g, struct stx_scratch *s)
+static int take_scalar(struct walk *w, const struct stf_ffield *g, struct stf_scratch *s)
 {
 	const struct stf_field *to;
 	uint64_t u;
@@ -261,7 +261,7 @@ static int take_scalar(struct walk *w, const struct stx_ffield *g, struct stx_sc
 }
 
 /* Arrays that the file's definition lacks are filled with defaults, as many as their group has elements. */
-static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
+static int fill_missing(struct walk *w, const struct stf_fdef *f, struct stf_scratch *s)
 {
 	const struct stf_layout *l = f->ours;
 	unsigned i, k, first = 0, size;
@@ -282,7 +282,7 @@ static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scr
 			}
 			s->value[i].u = count;
 		} else if (l->fields[i].is_array && !f->present[i]) {
-			size = stx_type_size(l->fields[i].type);
+			size = stf_type_size(l->fields[i].type);
 			if (scratch(w, s, count * size, &at) < 0) {
 				return -1;
 			}
@@ -299,13 +299,13 @@ static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scr
 }
 
 /* Decodes field by field; without `s`, in a nested record, all fields are skipped. */
-static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
+static int walk_fields(struct walk *w, const struct stf_fdef *f, struct stf_scratch *s)
 {
 	uint64_t count = 0;
 	unsigned i;
 
 	for (i = 0; i < f->n; i++) {
-		const struct stx_ffield *g = &f->field[i];
+		const struct stf_ffield *g = &f->field[i];
 
 		if (g->arrays_follow) {
 			if (need_bytes(w, g->min_size) < 0) {
@@ -324,8 +324,8 @@ static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scra
 	return 0;
 }
 
-int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stx_scratch *s,
-	struct stx_decoded *out)
+int stf_decode(const struct stf_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stf_scratch *s,
+	struct stf_decoded *out)
 {
 	struct walk w = {
 		.p = p, .start = p, .end = p + avail, .left = left, .big = d->big, .state = STX_DONE, .out = out
@@ -333,7 +333,7 @@ int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_
 	const struct stf_layout *l;
 	unsigned i;
 
-	memset(out, 0, offsetof(struct stx_decoded, why) + 1);
+	memset(out, 0, offsetof(struct stf_decoded, why) + 1);
 	if (need_bytes(&w, 1) < 0) {
 		return w.state;
 	}

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "stf/component/filter.h"
 
-int stx_filter_willy(const struct stx_filter *f, uint32_t willy)
+int stf_filter_willy(const struct stf_filter *f, uint32_t willy)
 {
 	const struct stf_triplet *t;
 	size_t i;
@@ -17,7 +17,7 @@ int stx_filter_willy(const struct stx_filter *f, uint32_t willy)
 	return f->n_willys == 0;
 }
 
-int stx_filter_record(const struct stx_filter *f, const struct stf_record *r)
+int stf_filter_record(const struct stf_filter *f, const struct stf_record *r)
 {
 	const struct stf_layout *l = r->layout;
 	unsigned i, any = 0;
@@ -36,11 +36,11 @@ int stx_filter_record(const struct stx_filter *f, const struct stf_record *r)
 			continue;
 		}
 		any = 1;
-		if (!l->fields[i].is_array && stx_filter_willy(f, (uint32_t)r->values[i].u)) {
+		if (!l->fields[i].is_array && stf_filter_willy(f, (uint32_t)r->values[i].u)) {
 			return 1;
 		}
 		for (k = 0; l->fields[i].is_array && k < r->values[i].count; k++) {
-			if (stx_filter_willy(f, ((const uint32_t *)r->values[i].array)[k])) {
+			if (stf_filter_willy(f, ((const uint32_t *)r->values[i].array)[k])) {
 				return 1;
 			}
 		}

@@ -5,15 +5,15 @@
 
 #include "stf/format/private.h"
 
-struct stx_filter {
+struct stf_filter {
 	uint32_t categories; /* all bits set: all categories */
 	uint64_t from, to;
 	const struct stf_triplet *willys;
 	size_t n_willys; /* 0: all willies */
 };
 
-int stx_filter_willy(const struct stx_filter *f, uint32_t willy);
+int stf_filter_willy(const struct stf_filter *f, uint32_t willy);
 /* Does a record match, apart from its time? */
-int stx_filter_record(const struct stx_filter *f, const struct stf_record *r);
+int stf_filter_record(const struct stf_filter *f, const struct stf_record *r);
 
 #endif

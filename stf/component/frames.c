@@ -23,8 +23,8 @@ struct frame {
 	uint32_t packed, content;
 };
 
-struct stx_frames {
-	struct stx_unzst *ctx;
+struct stf_frames {
+	struct stf_unzst *ctx;
 	struct frame *frame;
 	size_t n, next;
 	int broken; /* the file is cut after the last of these frames */
@@ -32,10 +32,10 @@ struct stx_frames {
 	size_t packed_cap, content_cap;
 };
 
-void stx_frames_close(struct stx_frames *f)
+void stf_frames_close(struct stf_frames *f)
 {
 	if (f) {
-		stx_unzst_free(f->ctx);
+		stf_unzst_free(f->ctx);
 		free(f->frame);
 		free(f->packed);
 		free(f->content);
@@ -43,7 +43,7 @@ void stx_frames_close(struct stx_frames *f)
 	}
 }
 
-static int read_at(struct stx_source *s, uint64_t at, void *p, size_t n, struct stf_err *err)
+static int read_at(struct stf_source *s, uint64_t at, void *p, size_t n, struct stf_err *err)
 {
 	uint8_t *c = p;
 	ssize_t got;
@@ -54,10 +54,10 @@ static int read_at(struct stx_source *s, uint64_t at, void *p, size_t n, struct 
 			continue;
 		}
 		if (got < 0) {
-			return stx_fail_errno(err, errno, s->path, "cannot read");
+			return stf_fail_errno(err, errno, s->path, "cannot read");
 		}
 		if (got == 0) {
-			return stx_fail(
+			return stf_fail(
 				err, STF_ERR_TRUNCATED, s->path, at, 0, "the file became shorter while it was read");
 		}
 		c += got;
@@ -68,7 +68,7 @@ static int read_at(struct stx_source *s, uint64_t at, void *p, size_t n, struct 
 }
 
 /* Reads the table at the file's end. Returns 1: it is there and valid, 0: it is not. */
-static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
+static int read_table(struct stf_source *s, struct stf_frames *f, struct stf_err *err)
 {
 	uint64_t size = s->place.size, n, each, at = 0, i;
 	uint8_t foot[FOOT], *t;
@@ -91,7 +91,7 @@ static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err
 	f->frame = calloc(n + 1, sizeof(*f->frame));
 	if (!t || !f->frame) {
 		free(t);
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	if (read_at(s, size - FOOT - n * each - 8, t, n * each + 8, err) < 0) {
 		free(t);
@@ -111,7 +111,7 @@ static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err
 }
 
 /* Finds the frames one by one, without a table. */
-static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
+static int find_frames(struct stf_source *s, struct stf_frames *f, struct stf_err *err)
 {
 	size_t at = 0, n = (size_t)s->place.size, cap = 0, size;
 	uint64_t content;
@@ -123,15 +123,15 @@ static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_er
 	f->packed = malloc(n + 1);
 	f->packed_cap = n;
 	if (!f->packed) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	if (read_at(s, 0, f->packed, n, err) < 0) {
 		return -1;
 	}
-	while (at < n && stx_unzst_measure(f->packed + at, n - at, &size, &content) == 0 && content <= UINT32_MAX &&
+	while (at < n && stf_unzst_measure(f->packed + at, n - at, &size, &content) == 0 && content <= UINT32_MAX &&
 		size <= UINT32_MAX && size && tkm_get32(f->packed + at, 0) != SKIPPABLE) {
 		if (TKM_GROW(f->frame, cap, f->n + 2) < 0) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 		f->frame[f->n++] = (struct frame){ at, UINT64_MAX, (uint32_t)size, (uint32_t)content };
 		at += size;
@@ -139,16 +139,16 @@ static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_er
 	return 0;
 }
 
-int stx_frames_open(struct stx_source *s, struct stf_err *err)
+int stf_frames_open(struct stf_source *s, struct stf_err *err)
 {
-	struct stx_frames *f = calloc(1, sizeof(*f));
+	struct stf_frames *f = calloc(1, sizeof(*f));
 	int rc;
 
 	s->frames = f;
 	if (!f) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
-	f->ctx = stx_unzst_new(err);
+	f->ctx = stf_unzst_new(err);
 	if (!f->ctx) {
 		return -1;
 	}
@@ -165,35 +165,35 @@ int stx_frames_open(struct stx_source *s, struct stf_err *err)
 }
 
 /* Unpacks the content of the next frame, which stands for *size bytes of the component. */
-static int unpack(struct stx_source *s, int64_t *size, struct stf_err *err)
+static int unpack(struct stf_source *s, int64_t *size, struct stf_err *err)
 {
-	struct stx_frames *f = s->frames;
+	struct stf_frames *f = s->frames;
 	const struct frame *fr = &f->frame[f->next];
 
 	/* a block of a frame has at least 3 bytes and at most 128 KiB of content */
 	if (fr->content > STX_MAX_FRAME || fr->content > ((uint64_t)fr->packed / 3 + 1) * (128 << 10)) {
-		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame cannot hold %u bytes", fr->content);
+		return stf_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame cannot hold %u bytes", fr->content);
 	}
 	if (TKM_GROW(f->packed, f->packed_cap, fr->packed) < 0 ||
 		TKM_GROW(f->content, f->content_cap, fr->content) < 0) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	if (read_at(s, fr->at, f->packed, fr->packed, err) < 0) {
 		return -1;
 	}
-	if (stx_unzst_frame(f->ctx, f->packed, fr->packed, f->content, fr->content) < 0) {
-		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a compressed frame is damaged");
+	if (stf_unzst_frame(f->ctx, f->packed, fr->packed, f->content, fr->content) < 0) {
+		return stf_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a compressed frame is damaged");
 	}
-	*size = stx_columns_size(f->content, fr->content, s->defs->big);
+	*size = stf_columns_size(f->content, fr->content, s->defs->big);
 	if (*size < 0) {
-		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame's columns are damaged");
+		return stf_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame's columns are damaged");
 	}
 	return 0;
 }
 
-int stx_frames_fill(struct stx_source *s, struct stf_err *err)
+int stf_frames_fill(struct stf_source *s, struct stf_err *err)
 {
-	struct stx_frames *f = s->frames;
+	struct stf_frames *f = s->frames;
 	struct frame *fr;
 	int64_t size = 0;
 
@@ -213,11 +213,11 @@ int stx_frames_fill(struct stx_source *s, struct stf_err *err)
 	}
 	fr = &f->frame[f->next];
 	if (TKM_GROW(s->buf, s->cap, s->len + (size_t)size) < 0) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
-	stx_columns_unpack(s->buf + s->len, f->content, fr->content, s->defs->big);
+	stf_columns_unpack(s->buf + s->len, f->content, fr->content, s->defs->big);
 	if (f->next + 1 < f->n && fr[1].offset != UINT64_MAX && fr[1].offset != s->offset + s->len + (uint64_t)size) {
-		return stx_fail(err, STF_ERR_FORMAT, s->path, fr[1].at, 0, "a frame does not begin at its anchor");
+		return stf_fail(err, STF_ERR_FORMAT, s->path, fr[1].at, 0, "a frame does not begin at its anchor");
 	}
 	s->len += (size_t)size;
 	f->next++;
@@ -229,9 +229,9 @@ int stx_frames_fill(struct stx_source *s, struct stf_err *err)
 	return 0;
 }
 
-void stx_frames_know(struct stx_source *s, const struct stx_anchors *t)
+void stf_frames_know(struct stf_source *s, const struct stf_anchors *t)
 {
-	struct stx_frames *f = s->frames;
+	struct stf_frames *f = s->frames;
 	size_t i;
 
 	/* frame k holds the bytes between the anchors k and k + 1 */
@@ -240,18 +240,18 @@ void stx_frames_know(struct stx_source *s, const struct stx_anchors *t)
 	}
 }
 
-void stx_frames_know_blocks(struct stx_source *s, const struct stx_blocks *l)
+void stf_frames_know_blocks(struct stf_source *s, const struct stf_blocks *l)
 {
-	struct stx_frames *f = s->frames;
+	struct stf_frames *f = s->frames;
 	size_t i;
 
 	s->cut |= f && f->n < l->n;
 	for (i = 0; f && f->n == l->n && i < l->n; i++) {
-		f->frame[i].offset = stx_block_start(l, i);
+		f->frame[i].offset = stf_block_start(l, i);
 	}
 }
 
-uint64_t stx_frames_goto(struct stx_frames *f, uint64_t offset)
+uint64_t stf_frames_goto(struct stf_frames *f, uint64_t offset)
 {
 	size_t k = f->n;
 
@@ -262,12 +262,12 @@ uint64_t stx_frames_goto(struct stx_frames *f, uint64_t offset)
 	return k ? f->frame[k - 1].offset : 0;
 }
 
-int stx_frames_pass(struct stx_source *s, size_t block, const struct stx_blocks *l)
+int stf_frames_pass(struct stf_source *s, size_t block, const struct stf_blocks *l)
 {
-	struct stx_frames *f = s->frames;
+	struct stf_frames *f = s->frames;
 
 	if (!f || !s->timed || f->n != l->n || block >= l->n || f->next != block ||
-		s->offset + s->have != stx_block_start(l, block)) {
+		s->offset + s->have != stf_block_start(l, block)) {
 		return 0;
 	}
 	f->next++;

@@ -5,18 +5,18 @@
 
 #include "stf/component/input.h"
 
-int stx_frames_open(struct stx_source *s, struct stf_err *err);
-void stx_frames_close(struct stx_frames *f);
-int stx_frames_fill(struct stx_source *s, struct stf_err *err);
-struct stx_anchors;
+int stf_frames_open(struct stf_source *s, struct stf_err *err);
+void stf_frames_close(struct stf_frames *f);
+int stf_frames_fill(struct stf_source *s, struct stf_err *err);
+struct stf_anchors;
 /* Sets the offsets of the frames from the anchors. */
-void stx_frames_know(struct stx_source *s, const struct stx_anchors *t);
+void stf_frames_know(struct stf_source *s, const struct stf_anchors *t);
 /* Does the same with blocks, if each block is a frame. With fewer frames than blocks the file is cut. */
-void stx_frames_know_blocks(struct stx_source *s, const struct stx_blocks *l);
+void stf_frames_know_blocks(struct stf_source *s, const struct stf_blocks *l);
 /* Selects the frame to unpack next: the one that holds `offset`, or one before it. Returns the offset where that
  * frame begins. */
-uint64_t stx_frames_goto(struct stx_frames *f, uint64_t offset);
+uint64_t stf_frames_goto(struct stf_frames *f, uint64_t offset);
 /* Skips the next frame, which cannot be unpacked, if it is known to be this block. Returns 1 if it did. */
-int stx_frames_pass(struct stx_source *s, size_t block, const struct stx_blocks *l);
+int stf_frames_pass(struct stf_source *s, size_t block, const struct stf_blocks *l);
 
 #endif

@@ -15,15 +15,15 @@
 
 #define STX_BATCH 256 /* records in a batch, few enough that they stay in the nearest cache */
 
-struct stx_frames;
+struct stf_frames;
 
 /* A position of the decoder. The source can return to it as long as the window still holds it. */
-struct stx_mark {
+struct stf_mark {
 	uint64_t at, now, number;
 };
 
-struct stx_source {
-	struct stx_place place;
+struct stf_source {
+	struct stf_place place;
 	const char *path; /* for messages */
 	int fd;           /* with `park`, -1 while the file is closed between reads */
 	int park;         /* close the file after each read */
@@ -38,9 +38,9 @@ struct stx_source {
 	size_t window, max_window; /* bytes to map next; grows. 0: read into memory instead */
 	void *map;
 	size_t map_len;
-	struct stx_frames *frames; /* NULL unless the component is compressed */
-	const struct stx_defs *defs;
-	struct stx_scratch scratch;
+	struct stf_frames *frames; /* NULL unless the component is compressed */
+	const struct stf_defs *defs;
+	struct stf_scratch scratch;
 	struct stf_record record;
 	int timed; /* a data file: its times are differences */
 	uint64_t now;
@@ -49,11 +49,11 @@ struct stx_source {
 	uint64_t skipped;
 	uint32_t file;          /* file_declaration id */
 	size_t number_in_trace; /* index among the sources of a merge */
-	struct stx_mark head;   /* position before `record` */
+	struct stf_mark head;   /* position before `record` */
 	uint64_t late;          /* by how much a record's time may be earlier than that of the record before it */
 	uint64_t *times;        /* [STX_BATCH] */
 	uint8_t *one;           /* a batch of one record whose layout differs from ours */
-	struct stx_blocks
+	struct stf_blocks
 		/* verified while reading: `len` ends where the verified bytes end. Empty: nothing is verified */
 		blocks;
 	size_t block;       /* the next block to verify */
@@ -62,37 +62,37 @@ struct stx_source {
 	int bad;            /* the block after `len` is damaged */
 	uint64_t n_damaged; /* pieces that were left out */
 	const char *suffix;
-	struct stx_damages *damages; /* the list of the trace */
-	const struct stx_identities
+	struct stf_damages *damages; /* the list of the trace */
+	const struct stf_identities
 		*expected;              /* the component's first record must be one of these; NULL or empty: any */
-	struct stx_identities *collect; /* for the index: the identities that it names are added here */
+	struct stf_identities *collect; /* for the index: the identities that it names are added here */
 };
 
 /* ---- bytes.c ---- */
 
 /* Opens a component; STF_ERR_IO if it is missing. */
-struct stx_source *stx_source_open(const struct stx_archive *a, const char *suffix, struct stf_err *err);
+struct stf_source *stf_source_open(const struct stf_archive *a, const char *suffix, struct stf_err *err);
 /* Opens a file as a component, wherever it is. */
-struct stx_source *stx_source_open_file(const char *path, int compressed, struct stf_err *err);
-void stx_source_close(struct stx_source *s);
+struct stf_source *stf_source_open_file(const char *path, int compressed, struct stf_err *err);
+void stf_source_close(struct stf_source *s);
 /* Reads the first n bytes of an open file; -1: it is shorter. */
-int stx_source_peek(const struct stx_source *s, void *p, size_t n);
+int stf_source_peek(const struct stf_source *s, void *p, size_t n);
 /* Reads more bytes after those in the window, and drops those before pos. At the end it reads nothing, sets `cut`
  * and reports no error. */
-int stx_source_fill(struct stx_source *s, struct stf_err *err);
+int stf_source_fill(struct stf_source *s, struct stf_err *err);
 /* Does the same without verifying. */
-int stx_source_fill_raw(struct stx_source *s, struct stf_err *err);
+int stf_source_fill_raw(struct stf_source *s, struct stf_err *err);
 /* Goes to `offset`, or to the end if the component is shorter. */
-int stx_source_seek_raw(struct stx_source *s, uint64_t offset, struct stf_err *err);
+int stf_source_seek_raw(struct stf_source *s, uint64_t offset, struct stf_err *err);
 /* Goes to a record boundary where the current time is `now`. */
-int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct stf_err *err);
+int stf_source_seek(struct stf_source *s, uint64_t offset, uint64_t now, struct stf_err *err);
 /* From now on, closes the file between reads. */
-void stx_source_park(struct stx_source *s);
+void stf_source_park(struct stf_source *s);
 
 /* ---- verified.c: a component whose blocks have checksums ---- */
 
-/* Does the same as stx_source_fill(), and leaves out damaged blocks. */
-int stx_verified_fill(struct stx_source *s, struct stf_err *err);
-int stx_verified_seek(struct stx_source *s, uint64_t offset, struct stf_err *err);
+/* Does the same as stf_source_fill(), and leaves out damaged blocks. */
+int stf_verified_fill(struct stf_source *s, struct stf_err *err);
+int stf_verified_seek(struct stf_source *s, uint64_t offset, struct stf_err *err);
 
 #endif

@@ -88,7 +88,7 @@ static inline int take_array(struct at *a, uint64_t count, unsigned size)
 	}
 
 #define STF_BEGIN(id_, cls_, name_, kind_) \
-	static size_t native_##name_(const uint8_t *p, const uint8_t *end, struct stx_scratch *s) \
+	static size_t native_##name_(const uint8_t *p, const uint8_t *end, struct stf_scratch *s) \
 	{ \
 		struct at a = { p + 1, end, s->value, s->mem.p, s->mem.p + s->mem.cap }; \
 		uint64_t count = 0;
@@ -107,15 +107,15 @@ static inline int take_array(struct at *a, uint64_t count, unsigned size)
 	}
 #include "include/records.def"
 
-size_t stx_native_decode(const struct stx_fdef *def, const uint8_t *p, const uint8_t *end, struct stx_scratch *s)
+size_t stf_native_decode(const struct stf_fdef *def, const uint8_t *p, const uint8_t *end, struct stf_scratch *s)
 {
-	static size_t (*const table[STF_ID_END])(const uint8_t *, const uint8_t *, struct stx_scratch *) = {
+	static size_t (*const table[STF_ID_END])(const uint8_t *, const uint8_t *, struct stf_scratch *) = {
 #define STF_BEGIN(id_, cls_, name_, kind_) [id_] = native_##name_,
 #include "include/records.def"
 	};
 
 	s->mem.n = 0;
-	if (s->mem.cap < SMALL && stx_buf_reserve(&s->mem, SMALL) < 0) {
+	if (s->mem.cap < SMALL && stf_buf_reserve(&s->mem, SMALL) < 0) {
 		return 0;
 	}
 	return table[def->id](p, end, s);
@@ -123,8 +123,8 @@ size_t stx_native_decode(const struct stx_fdef *def, const uint8_t *p, const uin
 
 /* ---- counter samples ---- */
 
-#define AT(field) offsetof(struct stx_wire_counter_value, field)
-#define FIXED sizeof(struct stx_wire_counter_value)
+#define AT(field) offsetof(struct stf_wire_counter_value, field)
+#define FIXED sizeof(struct stf_wire_counter_value)
 
 static void set_batch(struct stf_counter_batch *b, const uint8_t *p, unsigned k, size_t n, const uint64_t *times)
 {
@@ -161,12 +161,12 @@ static inline size_t count_alike(const uint8_t *p, size_t max, size_t stride, un
 }
 
 /* The same thread is looked up many times in succession. */
-static size_t count_wanted(const uint8_t *p, size_t max, size_t stride, const struct stx_filter *f)
+static size_t count_wanted(const uint8_t *p, size_t max, size_t stride, const struct stf_filter *f)
 {
 	uint32_t willy = tkm_get32(p + AT(willy), TKM_HOST_BIG);
 	size_t n;
 
-	if (!stx_filter_willy(f, willy)) {
+	if (!stf_filter_willy(f, willy)) {
 		return 0;
 	}
 	for (n = 1; n < max && tkm_get32(p + n * stride + AT(willy), TKM_HOST_BIG) == willy; n++) {
@@ -174,10 +174,10 @@ static size_t count_wanted(const uint8_t *p, size_t max, size_t stride, const st
 	return n;
 }
 
-size_t stx_native_counters(
-	struct stx_source *s, const struct stx_filter *f, uint64_t until, struct stf_counter_batch *b)
+size_t stf_native_counters(
+	struct stf_source *s, const struct stf_filter *f, uint64_t until, struct stf_counter_batch *b)
 {
-	const struct stx_fdef *def = s->defs->def[STF_ID_counter_value];
+	const struct stf_fdef *def = s->defs->def[STF_ID_counter_value];
 	const uint8_t *p = s->buf + s->pos;
 	size_t left = s->len - s->pos, max, stride;
 	uint64_t to = until < f->to ? until : f->to;
@@ -208,7 +208,7 @@ size_t stx_native_counters(
 	return max;
 }
 
-void stx_one_counter(struct stx_source *s, const struct stf_counter_value *v, struct stf_counter_batch *b)
+void stf_one_counter(struct stf_source *s, const struct stf_counter_value *v, struct stf_counter_batch *b)
 {
 	size_t k = v->size_1_2;
 	uint8_t *p = s->one ? s->one : malloc(sizeof(uint64_t) + FIXED + 12 * UINT8_MAX);

@@ -6,27 +6,27 @@
 #include "stf/component/input.h"
 
 /* Does the component begin with an identity of this trace? */
-int stx_source_check_start(struct stx_source *s, struct stf_err *err);
+int stf_source_check_start(struct stf_source *s, struct stf_err *err);
 /* Reads a line of text. *n is its length without the LF, which becomes 0 in the window. -1: there is no further
  * line. Not for a mapped source. */
-int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err *err);
+int stf_source_line(struct stf_source *s, char **line, size_t *n, struct stf_err *err);
 
 /* Returns 1: s->record is the next known record; 0: end; -1: fault. */
-int stx_source_next(struct stx_source *s, struct stf_err *err);
-/* Undoes the last stx_source_next(). */
-void stx_source_back(struct stx_source *s);
+int stf_source_next(struct stf_source *s, struct stf_err *err);
+/* Undoes the last stf_source_next(). */
+void stf_source_back(struct stf_source *s);
 
 /* ---- native.c: records whose layout in the file is ours ---- */
 
 /* Decodes the record at p into s->value and returns its number of bytes; 0: it needs the general decoder. */
-size_t stx_native_decode(const struct stx_fdef *def, const uint8_t *p, const uint8_t *end, struct stx_scratch *s);
+size_t stf_native_decode(const struct stf_fdef *def, const uint8_t *p, const uint8_t *end, struct stf_scratch *s);
 
-struct stx_filter;
+struct stf_filter;
 /* Reads a batch of equal-shaped counter samples from the current position of s. `f` accepts them, and none is
  * later than `until`. Returns 0: the next record is not such a sample. */
-size_t stx_native_counters(
-	struct stx_source *s, const struct stx_filter *f, uint64_t until, struct stf_counter_batch *b);
+size_t stf_native_counters(
+	struct stf_source *s, const struct stf_filter *f, uint64_t until, struct stf_counter_batch *b);
 /* Does the same, beginning with s->record. */
-void stx_one_counter(struct stx_source *s, const struct stf_counter_value *v, struct stf_counter_batch *b);
+void stf_one_counter(struct stf_source *s, const struct stf_counter_value *v, struct stf_counter_batch *b);
 
 #endif

@@ -27,7 +27,7 @@ static int make_file(struct stf_err *err)
 			unlink(path);
 		}
 	}
-	return fd < 0 ? stx_fail_errno(err, errno, folder, "cannot make a temporary file") : fd;
+	return fd < 0 ? stf_fail_errno(err, errno, folder, "cannot make a temporary file") : fd;
 }
 
 static int put(int fd, const char *p, size_t n)
@@ -49,7 +49,7 @@ static int copy(int from, int to, const char *name, struct stf_err *err)
 {
 	char *p = malloc(PIECE);
 	ssize_t n = 1;
-	int rc = p ? 0 : stx_no_memory(err);
+	int rc = p ? 0 : stf_no_memory(err);
 
 	while (rc == 0 && n) {
 		n = read(from, p, PIECE);
@@ -57,27 +57,27 @@ static int copy(int from, int to, const char *name, struct stf_err *err)
 			continue;
 		}
 		if (n < 0) {
-			rc = stx_fail_errno(err, errno, name, "cannot read");
+			rc = stf_fail_errno(err, errno, name, "cannot read");
 		} else if (put(to, p, (size_t)n) < 0) {
-			rc = stx_fail_errno(err, errno, name, "cannot keep the trace in a temporary file");
+			rc = stf_fail_errno(err, errno, name, "cannot keep the trace in a temporary file");
 		}
 	}
 	free(p);
 	return rc;
 }
 
-int stx_spool(int fd, const char *name, struct stf_err *err)
+int stf_spool(int fd, const char *name, struct stf_err *err)
 {
 	struct stat st;
 	int own;
 
 	err->code = STF_OK;
 	if (fstat(fd, &st) < 0) {
-		return stx_fail_errno(err, errno, name, "cannot read");
+		return stf_fail_errno(err, errno, name, "cannot read");
 	}
 	if (S_ISREG(st.st_mode)) {
 		own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		return own < 0 ? stx_fail_errno(err, errno, name, "cannot read") : own;
+		return own < 0 ? stf_fail_errno(err, errno, name, "cannot read") : own;
 	}
 	own = make_file(err);
 	if (own >= 0 && copy(fd, own, name, err) < 0) {

@@ -7,6 +7,6 @@
 
 /* Returns a new descriptor: for the same file, or for an unnamed file below $TMPDIR with a copy of everything
  * that fd delivers. -1: error. */
-int stx_spool(int fd, const char *name, struct stf_err *err);
+int stf_spool(int fd, const char *name, struct stf_err *err);
 
 #endif

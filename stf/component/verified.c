@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
+int stf_damages_add(struct stf_damages *l, const struct stf_damage *d)
 {
 	size_t i;
 	struct stf_damage *p;
@@ -36,7 +36,7 @@ int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 }
 
 static int note_damage(
-	struct stx_source *s, uint64_t from, uint64_t to, uint64_t time, int left_out, struct stf_err *err)
+	struct stf_source *s, uint64_t from, uint64_t to, uint64_t time, int left_out, struct stf_err *err)
 {
 	struct stf_damage d = { .file = s->file,
 		.suffix = s->suffix,
@@ -47,20 +47,20 @@ static int note_damage(
 		.left_out = left_out };
 
 	s->n_damaged += (unsigned)left_out; /* otherwise the end of the file, or the list, reports it */
-	return stx_damages_add(s->damages, &d) < 0 ? stx_no_memory(err) : 0;
+	return stf_damages_add(s->damages, &d) < 0 ? stf_no_memory(err) : 0;
 }
 
 /* Verifies all blocks that are completely in memory. */
-static void check_blocks(struct stx_source *s)
+static void check_blocks(struct stf_source *s)
 {
-	uint64_t start = stx_block_start(&s->blocks, s->block), end;
+	uint64_t start = stf_block_start(&s->blocks, s->block), end;
 
 	for (; s->block < s->blocks.n && !s->bad; s->block++, start = end) {
 		end = s->blocks.b[s->block].end;
 		if (end > s->offset + s->have) {
 			break;
 		}
-		if (stx_hash_of(s->buf + (start - s->offset), (size_t)(end - start)) != s->blocks.b[s->block].hash) {
+		if (stf_hash_of(s->buf + (start - s->offset), (size_t)(end - start)) != s->blocks.b[s->block].hash) {
 			s->bad = 1;
 			break;
 		}
@@ -69,9 +69,9 @@ static void check_blocks(struct stx_source *s)
 }
 
 /* Continues after the damaged block. */
-static int leave_out(struct stx_source *s, struct stf_err *err)
+static int leave_out(struct stf_source *s, struct stf_err *err)
 {
-	const struct stx_block *b = &s->blocks.b[s->block++];
+	const struct stf_block *b = &s->blocks.b[s->block++];
 	int rc = note_damage(s, s->offset + s->pos, b->end, b->time, 1, err);
 
 	s->bad = 0;
@@ -90,16 +90,16 @@ static int leave_out(struct stx_source *s, struct stf_err *err)
 }
 
 /* Notes bytes after the last block, which have no checksum. */
-static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
+static int end_here(struct stf_source *s, uint64_t more, struct stf_err *err)
 {
-	uint64_t at = stx_block_start(&s->blocks, s->blocks.n);
+	uint64_t at = stf_block_start(&s->blocks, s->blocks.n);
 
 	s->size = at;
 	return more ? note_damage(s, at, at + more, s->now, 1, err) : 0;
 }
 
 /* Reads more unverified bytes after those in memory. Returns 1: there are some, 0: none, -1: fault. */
-static int read_on(struct stx_source *s, struct stf_err *err)
+static int read_on(struct stf_source *s, struct stf_err *err)
 {
 	uint64_t end = s->offset + s->have;
 	int rc;
@@ -108,26 +108,26 @@ static int read_on(struct stx_source *s, struct stf_err *err)
 		return 0;
 	}
 	s->len = s->have;
-	rc = stx_source_fill_raw(s, err);
+	rc = stf_source_fill_raw(s, err);
 	s->have = s->len;
-	s->len = (size_t)(stx_block_start(&s->blocks, s->block) - s->offset);
+	s->len = (size_t)(stf_block_start(&s->blocks, s->block) - s->offset);
 	return rc < 0 ? -1 : s->offset + s->have > end;
 }
 
 /* The file ends inside a block, so the rest of that block cannot be verified. This is noted here, since a window
  * may end before the file does. */
-static int note_cut_block(struct stx_source *s, struct stf_err *err)
+static int note_cut_block(struct stf_source *s, struct stf_err *err)
 {
 	int rc = note_damage(s, s->offset + s->len, s->offset + s->have, s->blocks.b[s->block].time, 0, err);
 
 	s->len = s->have;
 	s->size = s->offset + s->have;
 	s->cut = 1;
-	stx_blocks_free(&s->blocks);
+	stf_blocks_free(&s->blocks);
 	return rc;
 }
 
-int stx_verified_fill(struct stx_source *s, struct stf_err *err)
+int stf_verified_fill(struct stf_source *s, struct stf_err *err)
 {
 	uint64_t checked;
 	int rc;
@@ -141,7 +141,7 @@ int stx_verified_fill(struct stx_source *s, struct stf_err *err)
 			return 0;
 		}
 		rc = read_on(s, err);
-		if (rc < 0 && err->code == STF_ERR_FORMAT && stx_frames_pass(s, s->block, &s->blocks)) {
+		if (rc < 0 && err->code == STF_ERR_FORMAT && stf_frames_pass(s, s->block, &s->blocks)) {
 			if (leave_out(s, err) < 0) {
 				return -1;
 			}
@@ -149,35 +149,35 @@ int stx_verified_fill(struct stx_source *s, struct stf_err *err)
 		} else if (rc < 0) {
 			return -1;
 		} else if (rc == 0 && s->block == s->blocks.n) {
-			return end_here(s, s->offset + s->have - stx_block_start(&s->blocks, s->block), err);
+			return end_here(s, s->offset + s->have - stf_block_start(&s->blocks, s->block), err);
 		} else if (rc == 0) {
 			return note_cut_block(s, err);
 		}
 	}
 }
 
-int stx_verified_seek(struct stx_source *s, uint64_t offset, struct stf_err *err)
+int stf_verified_seek(struct stf_source *s, uint64_t offset, struct stf_err *err)
 {
-	size_t k = stx_blocks_find(&s->blocks, offset);
+	size_t k = stf_blocks_find(&s->blocks, offset);
 	uint64_t was;
 
-	if (stx_source_seek_raw(s, stx_block_start(&s->blocks, k), err) < 0) {
+	if (stf_source_seek_raw(s, stf_block_start(&s->blocks, k), err) < 0) {
 		return -1;
 	}
 	s->have = s->len;
 	s->len = s->pos;
 	s->block = k;
-	s->good_from = stx_block_start(&s->blocks, k);
+	s->good_from = stf_block_start(&s->blocks, k);
 	s->bad = 0;
 	do {
 		was = s->offset + s->len;
-		if (was < offset && stx_source_fill(s, err) < 0) {
+		if (was < offset && stf_source_fill(s, err) < 0) {
 			return -1;
 		}
 		if (s->bad && was < offset) {
-			s->now = stx_block_time(&s->blocks, s->block);
+			s->now = stf_block_time(&s->blocks, s->block);
 			return leave_out(s, err) < 0 ? -1
-						     : stx_fail(err, STF_ERR_CHECKSUM, s->path, offset, 0,
+						     : stf_fail(err, STF_ERR_CHECKSUM, s->path, offset, 0,
 							       "this record is in a damaged piece of the file");
 		}
 	} while (s->offset + s->len < offset && s->offset + s->len > was);

@@ -7,27 +7,27 @@
 
 #include "base/grow.h"
 
-int stx_blocks_add(struct stx_blocks *l, uint64_t end, uint64_t time, uint64_t hash)
+int stf_blocks_add(struct stf_blocks *l, uint64_t end, uint64_t time, uint64_t hash)
 {
 	if (TKM_GROW(l->b, l->cap, l->n + 1) < 0) {
 		return -1;
 	}
-	l->b[l->n++] = (struct stx_block){ end, time, hash };
+	l->b[l->n++] = (struct stf_block){ end, time, hash };
 	return 0;
 }
 
-void stx_blocks_free(struct stx_blocks *l)
+void stf_blocks_free(struct stf_blocks *l)
 {
 	free(l->b);
 	memset(l, 0, sizeof(*l));
 }
 
-void stx_blocks_print(struct stx_buf *out, const struct stx_blocks *l)
+void stf_blocks_print(struct stf_buf *out, const struct stf_blocks *l)
 {
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
-		stx_buf_printf(out, " %llx %llx %016llx", (unsigned long long)(l->b[i].end - stx_block_start(l, i)),
+		stf_buf_printf(out, " %llx %llx %016llx", (unsigned long long)(l->b[i].end - stf_block_start(l, i)),
 			(unsigned long long)l->b[i].time, (unsigned long long)l->b[i].hash);
 	}
 }
@@ -54,7 +54,7 @@ static int take_number(const char **p, const char *end, uint64_t *u)
 	return s > start && s - start <= 16 ? 0 : -1;
 }
 
-int stx_blocks_parse(struct stx_blocks *l, const char *text, size_t n)
+int stf_blocks_parse(struct stf_blocks *l, const char *text, size_t n)
 {
 	const char *end = text + n;
 	uint64_t at = 0, length, time, hash;
@@ -65,14 +65,14 @@ int stx_blocks_parse(struct stx_blocks *l, const char *text, size_t n)
 			return -1;
 		}
 		at += length;
-		if (stx_blocks_add(l, at, time, hash) < 0) {
+		if (stf_blocks_add(l, at, time, hash) < 0) {
 			return -2;
 		}
 	}
 	return 0;
 }
 
-size_t stx_blocks_find(const struct stx_blocks *l, uint64_t offset)
+size_t stf_blocks_find(const struct stf_blocks *l, uint64_t offset)
 {
 	size_t lo = 0, hi = l->n, mid;
 
@@ -87,12 +87,12 @@ size_t stx_blocks_find(const struct stx_blocks *l, uint64_t offset)
 	return lo;
 }
 
-uint64_t stx_block_start(const struct stx_blocks *l, size_t i)
+uint64_t stf_block_start(const struct stf_blocks *l, size_t i)
 {
 	return i ? l->b[i - 1].end : 0;
 }
 
-uint64_t stx_block_time(const struct stx_blocks *l, size_t i)
+uint64_t stf_block_time(const struct stf_blocks *l, size_t i)
 {
 	return i ? l->b[i - 1].time : 0;
 }

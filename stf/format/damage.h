@@ -5,13 +5,13 @@
 
 #include "stf/format/private.h"
 
-struct stx_damages {
+struct stf_damages {
 	struct stf_damage *d;
 	size_t n;
 };
 
 /* Adds a piece. A known piece is not added again, and a piece that begins at the end of the last one extends it.
  * -1: no memory. */
-int stx_damages_add(struct stx_damages *l, const struct stf_damage *d);
+int stf_damages_add(struct stf_damages *l, const struct stf_damage *d);
 
 #endif

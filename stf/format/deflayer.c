@@ -10,19 +10,19 @@
 
 /* ---- our own layer ---- */
 
-static void print_record(struct stx_buf *out, const struct stf_layout *l)
+static void print_record(struct stf_buf *out, const struct stf_layout *l)
 {
 	const struct stf_field *f;
 
-	stx_buf_printf(out, "RECORD %u %s", l->id, l->cls);
+	stf_buf_printf(out, "RECORD %u %s", l->id, l->cls);
 	for (f = l->fields; f < l->fields + l->n_fields; f++) {
-		stx_buf_printf(out, " %s%s:%s", f->is_array ? "<" : "", stx_type_name(f->type), f->name);
+		stf_buf_printf(out, " %s%s:%s", f->is_array ? "<" : "", stf_type_name(f->type), f->name);
 		if (f->ref_class) {
-			stx_buf_printf(out, ":%s.id", stf_layout(f->ref_class)->cls);
+			stf_buf_printf(out, ":%s.id", stf_layout(f->ref_class)->cls);
 		}
-		stx_buf_printf(out, "%s", f->is_array ? ">" : "");
+		stf_buf_printf(out, "%s", f->is_array ? ">" : "");
 	}
-	stx_buf_printf(out, "\n");
+	stf_buf_printf(out, "\n");
 }
 
 static int has_nested(const struct stf_layout *l)
@@ -37,14 +37,14 @@ static int has_nested(const struct stf_layout *l)
 	return 0;
 }
 
-void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const char *comment)
+void stf_defs_print(struct stf_buf *out, const uint8_t *used, int big, const char *comment)
 {
 	unsigned id;
 	int nested = 0;
 
-	stx_buf_printf(out, "STF 1.0 %s\n", big ? "BIG" : "LITTLE");
+	stf_buf_printf(out, "STF 1.0 %s\n", big ? "BIG" : "LITTLE");
 	if (comment && *comment) {
-		stx_buf_printf(out, "# %s\n", comment);
+		stf_buf_printf(out, "# %s\n", comment);
 	}
 	for (id = 1; id < STF_ID_END; id++) {
 		if (!used[id] || id == STF_ID_willy_id) {
@@ -57,49 +57,49 @@ void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const cha
 		print_record(out, stf_layout(id));
 	}
 	if (used[STX_IDENTITY_ID]) {
-		stx_identity_print(out);
+		stf_identity_print(out);
 	}
-	stx_buf_printf(out, "END\n");
+	stf_buf_printf(out, "END\n");
 }
 
-void stx_defs_print_one(struct stx_buf *out, unsigned id)
+void stf_defs_print_one(struct stf_buf *out, unsigned id)
 {
 	if (id == STX_IDENTITY_ID) {
-		stx_identity_print(out);
+		stf_identity_print(out);
 	} else if (stf_layout(id)) {
 		print_record(out, stf_layout(id));
 	}
 }
 
-static void print_def(struct stx_buf *out, const struct stx_fdef *d)
+static void print_def(struct stf_buf *out, const struct stf_fdef *d)
 {
-	const struct stx_ffield *f;
+	const struct stf_ffield *f;
 	double v;
 
-	stx_buf_printf(out, "RECORD %u %s", d->id, d->specifier);
+	stf_buf_printf(out, "RECORD %u %s", d->id, d->specifier);
 	for (f = d->field; f < d->field + d->n; f++) {
-		stx_buf_printf(out, f->is_array ? " <%s:%s" : " %s:%s",
-			f->type == STX_NESTED ? f->nested->specifier : stx_type_name((enum stf_type)f->type), f->name);
+		stf_buf_printf(out, f->is_array ? " <%s:%s" : " %s:%s",
+			f->type == STX_NESTED ? f->nested->specifier : stf_type_name((enum stf_type)f->type), f->name);
 		if (f->has_dflt && (f->type == STF_F4 || f->type == STF_F8)) {
 			memcpy(&v, &f->dflt, sizeof(v));
-			stx_buf_printf(out, "=%.17g", v);
+			stf_buf_printf(out, "=%.17g", v);
 		} else if (f->has_dflt) {
-			stx_buf_printf(out, "=%lld", (long long)f->dflt);
+			stf_buf_printf(out, "=%lld", (long long)f->dflt);
 		}
-		stx_buf_printf(out, f->is_array ? ">" : "");
+		stf_buf_printf(out, f->is_array ? ">" : "");
 	}
-	stx_buf_printf(out, "\n");
+	stf_buf_printf(out, "\n");
 }
 
-void stx_defs_print_all(struct stx_buf *out, const struct stx_defs *d)
+void stf_defs_print_all(struct stf_buf *out, const struct stf_defs *d)
 {
 	unsigned i;
 
-	stx_buf_printf(out, "STF 1.0 %s\n", d->big ? "BIG" : "LITTLE");
+	stf_buf_printf(out, "STF 1.0 %s\n", d->big ? "BIG" : "LITTLE");
 	for (i = 0; i < d->n; i++) {
 		print_def(out, d->order[i]);
 	}
-	stx_buf_printf(out, "END\n");
+	stf_buf_printf(out, "END\n");
 }
 
 /* ---- parsing the layer of any writer ---- */
@@ -109,10 +109,10 @@ static int refuse_line(struct stf_err *err, const char *why, const char *what, s
 	if (n > 64) {
 		n = 64;
 	}
-	return stx_fail(err, STF_ERR_DEFINITION, NULL, 0, 0, "%s \"%.*s\"", why, (int)n, what);
+	return stf_fail(err, STF_ERR_DEFINITION, NULL, 0, 0, "%s \"%.*s\"", why, (int)n, what);
 }
 
-int stx_defs_head(struct stx_defs *d, const char *line, size_t n, struct stf_err *err)
+int stf_defs_head(struct stf_defs *d, const char *line, size_t n, struct stf_err *err)
 {
 	if (n == 14 && memcmp(line, "STF 1.0 LITTLE", 14) == 0) {
 		d->big = 0;
@@ -122,11 +122,11 @@ int stx_defs_head(struct stx_defs *d, const char *line, size_t n, struct stf_err
 		d->big = 1;
 		return 0;
 	}
-	return stx_fail(err, STF_ERR_DEFINITION, NULL, 0, 0,
+	return stf_fail(err, STF_ERR_DEFINITION, NULL, 0, 0,
 		"no STF trace: the first line must be \"STF 1.0 LITTLE\" or \"STF 1.0 BIG\"");
 }
 
-static void free_def(struct stx_fdef *f)
+static void free_def(struct stf_fdef *f)
 {
 	unsigned i;
 
@@ -140,7 +140,7 @@ static void free_def(struct stx_fdef *f)
 	}
 }
 
-void stx_defs_free(struct stx_defs *d)
+void stf_defs_free(struct stf_defs *d)
 {
 	unsigned i;
 
@@ -185,7 +185,7 @@ static char *copy(const char *s, size_t n)
 }
 
 /* A specifier that is used as a type means the latest definition of that specifier. */
-static const struct stx_fdef *find_def(const struct stx_defs *d, const char *s, size_t n)
+static const struct stf_fdef *find_def(const struct stf_defs *d, const char *s, size_t n)
 {
 	unsigned i = d->n;
 
@@ -198,17 +198,17 @@ static const struct stx_fdef *find_def(const struct stx_defs *d, const char *s, 
 }
 
 /* A nested record that consists of one basic field is treated as that field: a willy_id is a U4. */
-static int collapse(const struct stx_fdef *f)
+static int collapse(const struct stf_fdef *f)
 {
 	return f->n == 1 && !f->field[0].is_array && f->field[0].type != STX_NESTED ? f->field[0].type : -1;
 }
 
-static int parse_type(const struct stx_defs *d, struct stx_ffield *f, struct stx_fdef *owner, const char *s, size_t n,
+static int parse_type(const struct stf_defs *d, struct stf_ffield *f, struct stf_fdef *owner, const char *s, size_t n,
 	struct stf_err *err)
 {
-	f->type = stx_type_by_name(s, n);
+	f->type = stf_type_by_name(s, n);
 	if (f->type >= 0) {
-		f->min_size = stx_type_size(f->type);
+		f->min_size = stf_type_size(f->type);
 		f->fixed = 1;
 		return 0;
 	}
@@ -236,7 +236,7 @@ static int parse_type(const struct stx_defs *d, struct stx_ffield *f, struct stx
 	return 0;
 }
 
-static int parse_default(struct stx_ffield *f, const char *s, struct stf_err *err)
+static int parse_default(struct stf_ffield *f, const char *s, struct stf_err *err)
 {
 	char *end;
 	double v;
@@ -258,7 +258,7 @@ static int parse_default(struct stx_ffield *f, const char *s, struct stf_err *er
 }
 
 /* The field size_G_N is followed by N arrays; any other name is an ordinary field. */
-static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
+static int parse_size_field(struct stf_ffield *f, struct stf_err *err)
 {
 	unsigned long group, arrays;
 	char rest;
@@ -276,7 +276,7 @@ static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
 
 /* Parses type:name or type:name:reference, either with =default; all of it in <> for an array. `s` ends in 0. */
 static int parse_field(
-	const struct stx_defs *d, struct stx_ffield *f, struct stx_fdef *owner, char *s, struct stf_err *err)
+	const struct stf_defs *d, struct stf_ffield *f, struct stf_fdef *owner, char *s, struct stf_err *err)
 {
 	size_t n = strlen(s);
 	char *name, *dflt, *ref;
@@ -311,7 +311,7 @@ static int parse_field(
 	}
 	f->name = copy(name, strlen(name));
 	if (!f->name) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	if (!f->is_array && parse_size_field(f, err) < 0) {
 		return -1;
@@ -320,7 +320,7 @@ static int parse_field(
 }
 
 /* Checks that need all fields: every array has a size field, and no name occurs twice. */
-static int check_def(struct stx_fdef *f, struct stf_err *err)
+static int check_def(struct stf_fdef *f, struct stf_err *err)
 {
 	unsigned i, k;
 	int arrays = 0;
@@ -364,15 +364,15 @@ static size_t count_words(char *line)
 	return words;
 }
 
-static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_err *err)
+static struct stf_fdef *parse_record(struct stf_defs *d, char *line, struct stf_err *err)
 {
-	struct stx_fdef *f = calloc(1, sizeof(*f));
+	struct stf_fdef *f = calloc(1, sizeof(*f));
 	size_t n, fields;
 	char *s = next_word(&line, &n), *end;
 	unsigned long id = s ? strtoul(s, &end, 10) : 0;
 
 	if (!f) {
-		stx_no_memory(err);
+		stf_no_memory(err);
 		return NULL;
 	}
 	if (!s || end != s + n || id < 1 || id > STX_LAST_ID) {
@@ -385,7 +385,7 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 	}
 	f->id = (uint8_t)id;
 	s = next_word(&line, &n);
-	if (!s || !is_name(s, n) || stx_type_by_name(s, n) >= 0) {
+	if (!s || !is_name(s, n) || stf_type_by_name(s, n) >= 0) {
 		refuse_line(err, "not a specifier:", s ? s : "", n);
 		goto fail;
 	}
@@ -397,7 +397,7 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 	f->specifier = copy(s, n);
 	f->field = calloc(fields + 1, sizeof(*f->field));
 	if (!f->specifier || !f->field) {
-		stx_no_memory(err);
+		stf_no_memory(err);
 		goto fail;
 	}
 	while ((s = next_word(&line, &n))) {
@@ -415,9 +415,9 @@ fail:
 	return NULL;
 }
 
-int stx_defs_line(struct stx_defs *d, char *line, size_t n, struct stf_err *err)
+int stf_defs_line(struct stf_defs *d, char *line, size_t n, struct stf_err *err)
 {
-	struct stx_fdef *f;
+	struct stf_fdef *f;
 	char *s = line;
 	size_t len;
 
@@ -467,7 +467,7 @@ static int converts(int from, int to)
 	}
 }
 
-static const struct stx_ffield *find_field(const struct stx_fdef *f, const struct stf_field *ours)
+static const struct stf_ffield *find_field(const struct stf_fdef *f, const struct stf_field *ours)
 {
 	unsigned i;
 
@@ -484,10 +484,10 @@ static const struct stx_ffield *find_field(const struct stx_fdef *f, const struc
 
 /* How near a layout is; higher is nearer. In this order: most fields in common, fewest missing, most of the same
  * type, the same id. */
-static long nearness(const struct stx_fdef *f, const struct stf_layout *l)
+static long nearness(const struct stf_fdef *f, const struct stf_layout *l)
 {
 	long common = 0, missing = 0, same = 0;
-	const struct stx_ffield *g;
+	const struct stf_ffield *g;
 	unsigned i;
 
 	for (i = 0; i < l->n_fields; i++) {
@@ -504,9 +504,9 @@ static long nearness(const struct stx_fdef *f, const struct stf_layout *l)
 }
 
 /* The default that another incarnation of the same class states, else that of the table. */
-static uint64_t default_of(const struct stx_defs *d, const struct stx_fdef *f, const struct stf_field *ours)
+static uint64_t default_of(const struct stf_defs *d, const struct stf_fdef *f, const struct stf_field *ours)
 {
-	const struct stx_ffield *g;
+	const struct stf_ffield *g;
 	unsigned i;
 
 	for (i = 0; i < d->n; i++) {
@@ -520,10 +520,10 @@ static uint64_t default_of(const struct stx_defs *d, const struct stx_fdef *f, c
 	return ours->dflt;
 }
 
-static void bind_record(const struct stx_defs *d, struct stx_fdef *f)
+static void bind_record(const struct stf_defs *d, struct stf_fdef *f)
 {
-	unsigned cls = stx_class_by_name(f->specifier), id, i;
-	const struct stx_ffield *g;
+	unsigned cls = stf_class_by_name(f->specifier), id, i;
+	const struct stf_ffield *g;
 	long best = -1, n;
 
 	for (id = 1; cls && id < STF_ID_END; id++) {
@@ -552,7 +552,7 @@ static void bind_record(const struct stx_defs *d, struct stx_fdef *f)
 }
 
 /* Does the file lay this record out as we do, in this machine's byte order? */
-static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
+static int is_native(const struct stf_defs *d, const struct stf_fdef *f)
 {
 	const struct stf_layout *l = f->ours;
 	unsigned i;
@@ -561,7 +561,7 @@ static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
 		return 0;
 	}
 	for (i = 0; i < f->n; i++) {
-		const struct stx_ffield *g = &f->field[i];
+		const struct stf_ffield *g = &f->field[i];
 		const struct stf_field *o = &l->fields[i];
 
 		if (g->is_array != o->is_array || g->arrays_follow != o->is_size || strcmp(g->name, o->name) != 0 ||
@@ -574,7 +574,7 @@ static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
 }
 
 /* The record must be exactly as we write it; any other record of that name is unknown to us. */
-static int is_identity(const struct stx_fdef *f)
+static int is_identity(const struct stf_fdef *f)
 {
 	static const int type[] = { STF_U4, STF_U8, STF_U8, STF_F8, STF_U4, STF_U1 };
 	unsigned i;
@@ -588,7 +588,7 @@ static int is_identity(const struct stx_fdef *f)
 	return i == f->n;
 }
 
-static void bind_times(const struct stx_defs *d, struct stx_fdef *f)
+static void bind_times(const struct stf_defs *d, struct stf_fdef *f)
 {
 	unsigned i;
 
@@ -606,7 +606,7 @@ static void bind_times(const struct stx_defs *d, struct stx_fdef *f)
 	}
 }
 
-void stx_defs_bind(struct stx_defs *d)
+void stf_defs_bind(struct stf_defs *d)
 {
 	unsigned i;
 

@@ -24,7 +24,7 @@ static void set_file(struct stf_err *e, const char *file)
 	e->file[n] = 0;
 }
 
-int stx_fail(
+int stf_fail(
 	struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record, const char *fmt, ...)
 {
 	va_list ap;
@@ -39,27 +39,27 @@ int stx_fail(
 	return -1;
 }
 
-int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *what)
+int stf_fail_errno(struct stf_err *e, int errnum, const char *file, const char *what)
 {
 	enum stf_code code = errnum == EEXIST ? STF_ERR_EXISTS : errnum == ENOMEM ? STF_ERR_NOMEM : STF_ERR_IO;
 	char reason[128];
 
 	/* the GNU strerror_r may return a static text instead of filling the buffer */
-	return stx_fail(e, code, file, 0, 0, "%s: %s", what, strerror_r(errnum, reason, sizeof(reason)));
+	return stf_fail(e, code, file, 0, 0, "%s: %s", what, strerror_r(errnum, reason, sizeof(reason)));
 }
 
-int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n)
+int stf_reject(struct stf_err *e, const char *record, const char *why, uint64_t n)
 {
 	/* the error that stopped the writer must not be overwritten */
-	if (stx_is_fatal(e)) {
+	if (stf_is_fatal(e)) {
 		return -1;
 	}
-	return stx_fail(e, STF_ERR_ARG, NULL, 0, 0, "%s: %s (%llu)", record, why, (unsigned long long)n);
+	return stf_fail(e, STF_ERR_ARG, NULL, 0, 0, "%s: %s (%llu)", record, why, (unsigned long long)n);
 }
 
-int stx_refuse_count(struct stf_err *e, const char *record, uint64_t too_many)
+int stf_refuse_count(struct stf_err *e, const char *record, uint64_t too_many)
 {
-	return stx_reject(e, record,
+	return stf_reject(e, record,
 		too_many ? "more elements than its size field can hold" : "an array is NULL though its size is not 0",
 		too_many);
 }
@@ -69,7 +69,7 @@ int stf_version(void)
 	return STF_VERSION;
 }
 
-int stx_take_options(void *to, size_t have, const void *from, size_t first, const char *name, struct stf_err *err)
+int stf_take_options(void *to, size_t have, const void *from, size_t first, const char *name, struct stf_err *err)
 {
 	const unsigned char *p = from;
 	size_t size, i;
@@ -77,11 +77,11 @@ int stx_take_options(void *to, size_t have, const void *from, size_t first, cons
 	memcpy(&size, from, sizeof(size));
 	size = size ? size : first;
 	if (size < first) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%s: a size of %zu bytes is too small", name, size);
+		return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "%s: a size of %zu bytes is too small", name, size);
 	}
 	for (i = have; i < size; i++) {
 		if (p[i]) {
-			return stx_fail(err, STF_ERR_ARG, NULL, 0, 0,
+			return stf_fail(err, STF_ERR_ARG, NULL, 0, 0,
 				"%s: an option that version " STF_VERSION_TEXT " of the library does not know", name);
 		}
 	}
@@ -90,12 +90,12 @@ int stx_take_options(void *to, size_t have, const void *from, size_t first, cons
 	return 0;
 }
 
-int stx_no_memory(struct stf_err *e)
+int stf_no_memory(struct stf_err *e)
 {
-	return stx_fail(e, STF_ERR_NOMEM, NULL, 0, 0, "not enough memory");
+	return stf_fail(e, STF_ERR_NOMEM, NULL, 0, 0, "not enough memory");
 }
 
-int stx_buf_reserve(struct stx_buf *b, size_t n)
+int stf_buf_reserve(struct stf_buf *b, size_t n)
 {
 	if (n > SIZE_MAX - b->n || TKM_GROW(b->p, b->cap, b->n + n) < 0) {
 		b->failed = 1;
@@ -104,15 +104,15 @@ int stx_buf_reserve(struct stx_buf *b, size_t n)
 	return 0;
 }
 
-void stx_buf_add(struct stx_buf *b, const void *p, size_t n)
+void stf_buf_add(struct stf_buf *b, const void *p, size_t n)
 {
-	if (n && stx_buf_reserve(b, n) == 0) {
+	if (n && stf_buf_reserve(b, n) == 0) {
 		memcpy(b->p + b->n, p, n);
 		b->n += n;
 	}
 }
 
-void stx_buf_printf(struct stx_buf *b, const char *fmt, ...)
+void stf_buf_printf(struct stf_buf *b, const char *fmt, ...)
 {
 	char line[1024];
 	va_list ap;
@@ -125,17 +125,17 @@ void stx_buf_printf(struct stx_buf *b, const char *fmt, ...)
 		b->failed = 1;
 		return;
 	}
-	stx_buf_add(b, line, (size_t)n);
+	stf_buf_add(b, line, (size_t)n);
 }
 
-struct stx_pair {
+struct stf_pair {
 	uint64_t key, value;
 	UT_hash_handle hh;
 };
 
-int stx_map_add(struct stx_map *m, uint64_t key, uint64_t value)
+int stf_map_add(struct stf_map *m, uint64_t key, uint64_t value)
 {
-	struct stx_pair *p;
+	struct stf_pair *p;
 
 	HASH_FIND(hh, m->first, &key, sizeof(key), p);
 	if (p) {
@@ -155,17 +155,17 @@ int stx_map_add(struct stx_map *m, uint64_t key, uint64_t value)
 	return 1;
 }
 
-const uint64_t *stx_map_find(const struct stx_map *m, uint64_t key)
+const uint64_t *stf_map_find(const struct stf_map *m, uint64_t key)
 {
-	struct stx_pair *p;
+	struct stf_pair *p;
 
 	HASH_FIND(hh, m->first, &key, sizeof(key), p);
 	return p ? &p->value : NULL;
 }
 
-void stx_map_free(struct stx_map *m)
+void stf_map_free(struct stf_map *m)
 {
-	struct stx_pair *p = m->first, *next;
+	struct stf_pair *p = m->first, *next;
 
 	HASH_CLEAR(hh, m->first);
 	for (; p; p = next) {

@@ -13,7 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-void *stx_hash_new(void)
+void *stf_hash_new(void)
 {
 	XXH3_state_t *s = XXH3_createState();
 
@@ -23,85 +23,85 @@ void *stx_hash_new(void)
 	return s;
 }
 
-void stx_hash_add(void *h, const void *p, size_t n)
+void stf_hash_add(void *h, const void *p, size_t n)
 {
 #ifdef HASH_AVX2
 	if (__builtin_cpu_supports("avx2")) {
-		stx_hash_add_avx2(h, p, n);
+		stf_hash_add_avx2(h, p, n);
 		return;
 	}
 #endif
 	XXH3_64bits_update(h, p, n);
 }
 
-uint64_t stx_hash_value(const void *h)
+uint64_t stf_hash_value(const void *h)
 {
 	return XXH3_64bits_digest(h);
 }
 
-void stx_hash_reset(void *h)
+void stf_hash_reset(void *h)
 {
 	XXH3_64bits_reset(h);
 }
 
-void stx_hash_free(void *h)
+void stf_hash_free(void *h)
 {
 	XXH3_freeState(h);
 }
 
-uint64_t stx_hash_of(const void *p, size_t n)
+uint64_t stf_hash_of(const void *p, size_t n)
 {
 #ifdef HASH_AVX2
 	if (__builtin_cpu_supports("avx2")) {
-		return stx_hash_avx2(p, n);
+		return stf_hash_avx2(p, n);
 	}
 #endif
 	return XXH3_64bits(p, n);
 }
 
-int stx_hash_there(void)
+int stf_hash_there(void)
 {
 	return 1;
 }
 
 #else
 
-void *stx_hash_new(void)
+void *stf_hash_new(void)
 {
 	return NULL;
 }
 
-void stx_hash_add(void *h, const void *p, size_t n)
+void stf_hash_add(void *h, const void *p, size_t n)
 {
 	(void)h;
 	(void)p;
 	(void)n;
 }
 
-uint64_t stx_hash_value(const void *h)
+uint64_t stf_hash_value(const void *h)
 {
 	(void)h;
 	return 0;
 }
 
-void stx_hash_reset(void *h)
+void stf_hash_reset(void *h)
 {
 	(void)h;
 }
 
-void stx_hash_free(void *h)
+void stf_hash_free(void *h)
 {
 	(void)h;
 }
 
-uint64_t stx_hash_of(const void *p, size_t n)
+uint64_t stf_hash_of(const void *p, size_t n)
 {
 	(void)p;
 	(void)n;
 	return 0;
 }
 
-int stx_hash_there(void)
+int stf_hash_there(void)
 {
 	return 0;
 }

@@ -12,15 +12,15 @@
 
 #include "stf/format/hash.h"
 
-uint64_t stx_hash_avx2(const void *p, size_t n)
+uint64_t stf_hash_avx2(const void *p, size_t n)
 {
 	return XXH3_64bits(p, n);
 }
 
-void stx_hash_add_avx2(void *h, const void *p, size_t n)
+void stf_hash_add_avx2(void *h, const void *p, size_t n)
 {
 	XXH3_64bits_update(h, p, n);
 }
 #else
-typedef int stx_no_avx2; /* C does not allow an empty file */
+typedef int stf_no_avx2; /* C does not allow an empty file */
 #endif

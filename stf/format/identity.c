@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-int stx_identity_new(struct stx_identity *i)
+int stf_identity_new(struct stf_trace_identity *i)
 {
 	uint64_t u[2];
 	ssize_t n;
@@ -25,14 +25,14 @@ int stx_identity_new(struct stx_identity *i)
 	return 0;
 }
 
-void stx_identity_print(struct stx_buf *out)
+void stf_identity_print(struct stf_buf *out)
 {
-	stx_buf_printf(out,
+	stf_buf_printf(out,
 		"RECORD %d " STX_IDENTITY_NAME " U4:order U8:high U8:low F8:resolution U4:eventbits U1:checksums\n",
 		STX_IDENTITY_ID);
 }
 
-void stx_identity_put(uint8_t p[STX_IDENTITY_SIZE], const struct stx_identity *i, int big)
+void stf_identity_put(uint8_t p[STX_IDENTITY_SIZE], const struct stf_trace_identity *i, int big)
 {
 	uint64_t bits;
 
@@ -46,7 +46,7 @@ void stx_identity_put(uint8_t p[STX_IDENTITY_SIZE], const struct stx_identity *i
 	p[33] = i->checksums;
 }
 
-int stx_identity_get(struct stx_identity *i, const uint8_t p[STX_IDENTITY_SIZE], int big)
+int stf_identity_get(struct stf_trace_identity *i, const uint8_t p[STX_IDENTITY_SIZE], int big)
 {
 	uint64_t bits;
 
@@ -62,20 +62,20 @@ int stx_identity_get(struct stx_identity *i, const uint8_t p[STX_IDENTITY_SIZE],
 	return 0;
 }
 
-int stx_identities_have(const struct stx_identities *l, const struct stx_identity *i)
+int stf_identities_have(const struct stf_identities *l, const struct stf_trace_identity *i)
 {
 	size_t k;
 
-	for (k = 0; k < l->n && !stx_identity_same(&l->i[k], i); k++) {
+	for (k = 0; k < l->n && !stf_identity_same(&l->i[k], i); k++) {
 	}
 	return k < l->n;
 }
 
-int stx_identities_add(struct stx_identities *l, const struct stx_identity *i)
+int stf_identities_add(struct stf_identities *l, const struct stf_trace_identity *i)
 {
-	struct stx_identity *p;
+	struct stf_trace_identity *p;
 
-	if (stx_identities_have(l, i)) {
+	if (stf_identities_have(l, i)) {
 		return 0;
 	}
 	p = TKM_APPEND(l->i, l->n);

@@ -12,30 +12,30 @@
 #define STX_IDENTITY_ORDER 0x01020304u /* shows the byte order */
 
 /* Random, and the same in all files that one writer makes. */
-struct stx_identity {
+struct stf_trace_identity {
 	uint64_t high, low;
 	double resolution;
 	uint32_t eventbits;
 	uint8_t checksums; /* 1: the base file ends with a checksum, and states the checksums of the components */
 };
 
-struct stx_identities {
-	struct stx_identity *i;
+struct stf_identities {
+	struct stf_trace_identity *i;
 	size_t n;
 };
 
 /* Makes a new identity; -1: the system gives no random numbers. */
-int stx_identity_new(struct stx_identity *i);
-void stx_identity_print(struct stx_buf *out);
-void stx_identity_put(uint8_t p[STX_IDENTITY_SIZE], const struct stx_identity *i, int big);
+int stf_identity_new(struct stf_trace_identity *i);
+void stf_identity_print(struct stf_buf *out);
+void stf_identity_put(uint8_t p[STX_IDENTITY_SIZE], const struct stf_trace_identity *i, int big);
 /* Reads an identity from a record's bytes, including its id byte. -1: the bytes are not an identity in this byte
  * order. */
-int stx_identity_get(struct stx_identity *i, const uint8_t p[STX_IDENTITY_SIZE], int big);
+int stf_identity_get(struct stf_trace_identity *i, const uint8_t p[STX_IDENTITY_SIZE], int big);
 /* Adds an identity unless the list has it already. -1: no memory. */
-int stx_identities_add(struct stx_identities *l, const struct stx_identity *i);
+int stf_identities_add(struct stf_identities *l, const struct stf_trace_identity *i);
 /* Is the identity in this list? */
-int stx_identities_have(const struct stx_identities *l, const struct stx_identity *i);
-static inline int stx_identity_same(const struct stx_identity *a, const struct stx_identity *b)
+int stf_identities_have(const struct stf_identities *l, const struct stf_trace_identity *i);
+static inline int stf_identity_same(const struct stf_trace_identity *a, const struct stf_trace_identity *b)
 {
 	return a->high == b->high && a->low == b->low;
 }

@@ -49,17 +49,17 @@ static const struct {
 };
 /* clang-format on */
 
-unsigned stx_type_size(enum stf_type t)
+unsigned stf_type_size(enum stf_type t)
 {
 	return types[t].size;
 }
 
-const char *stx_type_name(enum stf_type t)
+const char *stf_type_name(enum stf_type t)
 {
 	return types[t].name;
 }
 
-int stx_type_by_name(const char *name, size_t n)
+int stf_type_by_name(const char *name, size_t n)
 {
 	int i;
 
@@ -76,7 +76,7 @@ const struct stf_layout *stf_layout(unsigned id)
 	return id > 0 && id < STF_ID_END ? &layouts[id] : NULL;
 }
 
-unsigned stx_class_by_name(const char *name)
+unsigned stf_class_by_name(const char *name)
 {
 	unsigned i;
 
@@ -114,7 +114,7 @@ static uint64_t get_uint(const uint8_t *p, unsigned size, int big)
 	}
 }
 
-uint64_t stx_wire_size(const uint8_t *p, int big)
+uint64_t stf_wire_size(const uint8_t *p, int big)
 {
 	const struct stf_layout *l = stf_layout(*p);
 	uint64_t n = 1, count = 0;

@@ -19,12 +19,12 @@
 #endif
 
 #define HEAD 8 /* type, n, L, D */
-#define FIXED sizeof(struct stx_wire_counter_value)
+#define FIXED sizeof(struct stf_wire_counter_value)
 #define STRIP 16    /* number of records that are transposed at a time */
 #define TWO_HEAD 17 /* type, n, id and length of the shorter and of the longer records, constant columns */
-#define COMMON sizeof(struct stx_wire_leave_function)
+#define COMMON sizeof(struct stf_wire_leave_function)
 /* the largest size of STRIP states and one more */
-#define STRIP_AHEAD ((STRIP + 1) * sizeof(struct stx_wire_enter_function_1))
+#define STRIP_AHEAD ((STRIP + 1) * sizeof(struct stf_wire_enter_function_1))
 
 /* Puts byte j of w[i], its bits 8 j to 8 j + 7, at byte i of the j-th of 8 columns. The columns are `step` bytes
  * apart. */
@@ -162,13 +162,13 @@ static void choose_ids(const uint8_t *p, size_t size, struct two *t)
 	size_t at = 0;
 
 	*t = (struct two){ .id = { STF_ID_leave_function, STF_ID_enter_function },
-		.len = { COMMON, sizeof(struct stx_wire_enter_function) } };
+		.len = { COMMON, sizeof(struct stf_wire_enter_function) } };
 	while (at < size && p[at] == t->id[0]) {
 		at += COMMON;
 	}
 	if (at < size && p[at] == STF_ID_enter_function_1) {
 		t->id[1] = STF_ID_enter_function_1;
-		t->len[1] = sizeof(struct stx_wire_enter_function_1);
+		t->len[1] = sizeof(struct stf_wire_enter_function_1);
 	}
 }
 
@@ -405,7 +405,7 @@ static void unpack_two(uint8_t *p, const uint8_t *content, size_t n, int big)
 	struct two t;
 	int64_t size = read_two(content, n, big, &t);
 
-	if (t.len[0] == COMMON && t.len[1] <= sizeof(struct stx_wire_enter_function_1)) {
+	if (t.len[0] == COMMON && t.len[1] <= sizeof(struct stf_wire_enter_function_1)) {
 		p = unpack_states(p, p + size, &t, &r, &done);
 	}
 	for (; r < t.n; r++, done += is_longer) {
@@ -418,7 +418,7 @@ static void unpack_two(uint8_t *p, const uint8_t *content, size_t n, int big)
 	}
 }
 
-size_t stx_columns_bound(size_t n)
+size_t stf_columns_bound(size_t n)
 {
 	return n + HEAD + 3 * UINT8_MAX;
 }
@@ -426,7 +426,7 @@ size_t stx_columns_bound(size_t n)
 /* The length of a record if p holds only samples with equally many counters, else 0. */
 static size_t all_alike(const uint8_t *p, size_t n)
 {
-	const size_t at = offsetof(struct stx_wire_counter_value, size_1_2);
+	const size_t at = offsetof(struct stf_wire_counter_value, size_1_2);
 	size_t len, i;
 
 	if (n < FIXED || p[0] != STF_ID_counter_value || p[at] == 0) {
@@ -512,7 +512,7 @@ static void pack_steps(uint8_t *dst, const uint8_t *p, size_t n, size_t len, siz
 	}
 }
 
-size_t stx_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big)
+size_t stf_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big)
 {
 	size_t len = all_alike(p, n), k, c, j, end;
 
@@ -548,7 +548,7 @@ size_t stx_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big)
 	return HEAD + 3 * k + n;
 }
 
-int64_t stx_columns_size(const uint8_t *content, size_t n, int big)
+int64_t stf_columns_size(const uint8_t *content, size_t n, int big)
 {
 	size_t len, d, i, at, width;
 	uint64_t size;
@@ -702,7 +702,7 @@ static int is_ours(const uint8_t *field, size_t d, int big)
 	return 1;
 }
 
-void stx_columns_unpack(uint8_t *dst, const uint8_t *content, size_t n, int big)
+void stf_columns_unpack(uint8_t *dst, const uint8_t *content, size_t n, int big)
 {
 	size_t count, len, d, i, c, at;
 	const uint8_t *col, *field;

@@ -8,7 +8,7 @@
 #define SKIPPABLE 0x184d2a5eu
 #define SEEKABLE 0x8f92eab1u
 
-int stx_zst_table(struct stx_buf *table, const uint8_t **out, size_t *len, struct stf_err *err)
+int stf_zst_table(struct stf_buf *table, const uint8_t **out, size_t *len, struct stf_err *err)
 {
 	uint8_t head[8], foot[9] = { 0 };
 	size_t n = table->n;
@@ -17,8 +17,8 @@ int stx_zst_table(struct stx_buf *table, const uint8_t **out, size_t *len, struc
 	tkm_put32(head + 4, (uint32_t)(n + sizeof(foot)), 0);
 	tkm_put32(foot, (uint32_t)(n / 8), 0);
 	tkm_put32(foot + 5, SEEKABLE, 0);
-	if (n > UINT32_MAX - 64 || stx_buf_reserve(table, sizeof(head) + sizeof(foot)) < 0) {
-		return stx_no_memory(err);
+	if (n > UINT32_MAX - 64 || stf_buf_reserve(table, sizeof(head) + sizeof(foot)) < 0) {
+		return stf_no_memory(err);
 	}
 	memmove(table->p + sizeof(head), table->p, n);
 	memcpy(table->p, head, sizeof(head));
@@ -31,7 +31,7 @@ int stx_zst_table(struct stx_buf *table, const uint8_t **out, size_t *len, struc
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 
-struct stx_zst {
+struct stf_zst {
 	ZSTD_CCtx *ctx;
 	int level, big;
 	uint8_t *content, *out;
@@ -44,9 +44,9 @@ int stf_can_compress(void)
 	return ZSTD_compressBound(1) > 0;
 }
 
-struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)
+struct stf_zst *stf_zst_new(int level, int big, struct stf_err *err)
 {
-	struct stx_zst *z = calloc(1, sizeof(*z));
+	struct stf_zst *z = calloc(1, sizeof(*z));
 
 	if (z) {
 		z->ctx = ZSTD_createCCtx();
@@ -54,14 +54,14 @@ struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)
 		z->big = big;
 	}
 	if (!z || !z->ctx) {
-		stx_no_memory(err);
-		stx_zst_free(z);
+		stf_no_memory(err);
+		stf_zst_free(z);
 		return NULL;
 	}
 	return z;
 }
 
-void stx_zst_free(struct stx_zst *z)
+void stf_zst_free(struct stf_zst *z)
 {
 	if (z) {
 		ZSTD_freeCCtx(z->ctx);
@@ -71,15 +71,15 @@ void stx_zst_free(struct stx_zst *z)
 	}
 }
 
-static int reserve(struct stx_zst *z, size_t n)
+static int reserve(struct stf_zst *z, size_t n)
 {
-	size_t out = ZSTD_compressBound(stx_columns_bound(n));
+	size_t out = ZSTD_compressBound(stf_columns_bound(n));
 	uint8_t *a, *b;
 
 	if (n <= z->cap) {
 		return 0;
 	}
-	a = realloc(z->content, stx_columns_bound(n));
+	a = realloc(z->content, stf_columns_bound(n));
 	z->content = a ? a : z->content;
 	b = realloc(z->out, out);
 	z->out = b ? b : z->out;
@@ -92,43 +92,43 @@ static int reserve(struct stx_zst *z, size_t n)
 	return 0;
 }
 
-int stx_zst_frame(struct stx_zst *z, struct stx_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
+int stf_zst_frame(struct stf_zst *z, struct stf_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
 	size_t *len, struct stf_err *err)
 {
 	uint8_t entry[8];
 	size_t content;
 
 	if (n > UINT32_MAX / 2 || reserve(z, n) < 0) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
-	content = stx_columns_pack(z->content, p, n, z->big);
+	content = stf_columns_pack(z->content, p, n, z->big);
 	*len = ZSTD_compressCCtx(z->ctx, z->out, z->out_cap, z->content, content, z->level);
 	if (ZSTD_isError(*len)) {
-		return stx_fail(err, STF_ERR_IO, NULL, 0, 0, "cannot compress: %s", ZSTD_getErrorName(*len));
+		return stf_fail(err, STF_ERR_IO, NULL, 0, 0, "cannot compress: %s", ZSTD_getErrorName(*len));
 	}
 	tkm_put32(entry, (uint32_t)*len, 0);
 	tkm_put32(entry + 4, (uint32_t)content, 0);
-	stx_buf_add(table, entry, sizeof(entry));
+	stf_buf_add(table, entry, sizeof(entry));
 	*out = z->out;
-	return table->failed ? stx_no_memory(err) : 0;
+	return table->failed ? stf_no_memory(err) : 0;
 }
 
-struct stx_unzst *stx_unzst_new(struct stf_err *err)
+struct stf_unzst *stf_unzst_new(struct stf_err *err)
 {
 	ZSTD_DCtx *d = ZSTD_createDCtx();
 
 	if (!d) {
-		stx_no_memory(err);
+		stf_no_memory(err);
 	}
-	return (struct stx_unzst *)d;
+	return (struct stf_unzst *)d;
 }
 
-void stx_unzst_free(struct stx_unzst *u)
+void stf_unzst_free(struct stf_unzst *u)
 {
 	ZSTD_freeDCtx((ZSTD_DCtx *)u);
 }
 
-int stx_unzst_measure(const uint8_t *p, size_t n, size_t *size, uint64_t *content)
+int stf_unzst_measure(const uint8_t *p, size_t n, size_t *size, uint64_t *content)
 {
 	*size = ZSTD_findFrameCompressedSize(p, n);
 	if (ZSTD_isError(*size)) {
@@ -138,7 +138,7 @@ int stx_unzst_measure(const uint8_t *p, size_t n, size_t *size, uint64_t *conten
 	return *content == ZSTD_CONTENTSIZE_ERROR || *content == ZSTD_CONTENTSIZE_UNKNOWN ? -1 : 0;
 }
 
-int stx_unzst_frame(struct stx_unzst *u, const uint8_t *p, size_t n, uint8_t *dst, size_t content)
+int stf_unzst_frame(struct stf_unzst *u, const uint8_t *p, size_t n, uint8_t *dst, size_t content)
 {
 	return ZSTD_decompressDCtx((ZSTD_DCtx *)u, dst, content, p, n) == content ? 0 : -1;
 }
@@ -152,10 +152,10 @@ int stf_can_compress(void)
 
 static int fail_without_zstd(struct stf_err *err)
 {
-	return stx_fail(err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so it cannot use compressed traces");
+	return stf_fail(err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so it cannot use compressed traces");
 }
 
-struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)
+struct stf_zst *stf_zst_new(int level, int big, struct stf_err *err)
 {
 	(void)level;
 	(void)big;
@@ -163,12 +163,12 @@ struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)
 	return NULL;
 }
 
-void stx_zst_free(struct stx_zst *z)
+void stf_zst_free(struct stf_zst *z)
 {
 	(void)z;
 }
 
-int stx_zst_frame(struct stx_zst *z, struct stx_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
+int stf_zst_frame(struct stf_zst *z, struct stf_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
 	size_t *len, struct stf_err *err)
 {
 	(void)z;
@@ -180,18 +180,18 @@ int stx_zst_frame(struct stx_zst *z, struct stx_buf *table, const uint8_t *p, si
 	return fail_without_zstd(err);
 }
 
-struct stx_unzst *stx_unzst_new(struct stf_err *err)
+struct stf_unzst *stf_unzst_new(struct stf_err *err)
 {
 	fail_without_zstd(err);
 	return NULL;
 }
 
-void stx_unzst_free(struct stx_unzst *u)
+void stf_unzst_free(struct stf_unzst *u)
 {
 	(void)u;
 }
 
-int stx_unzst_measure(const uint8_t *p, size_t n, size_t *size, uint64_t *content)
+int stf_unzst_measure(const uint8_t *p, size_t n, size_t *size, uint64_t *content)
 {
 	(void)p;
 	(void)n;
@@ -200,7 +200,7 @@ int stx_unzst_measure(const uint8_t *p, size_t n, size_t *size, uint64_t *conten
 	return -1;
 }
 
-int stx_unzst_frame(struct stx_unzst *u, const uint8_t *p, size_t n, uint8_t *dst, size_t content)
+int stf_unzst_frame(struct stf_unzst *u, const uint8_t *p, size_t n, uint8_t *dst, size_t content)
 {
 	(void)u;
 	(void)p;

@@ -9,18 +9,18 @@
 
 /* Compressed content by columns has numbers in an unknown byte order. The frame with the identity is never stored
  * by columns. */
-static const struct stx_defs no_defs;
+static const struct stf_defs no_defs;
 
 static int read_start(const char *path, uint8_t p[STX_IDENTITY_SIZE], struct stf_err *err)
 {
-	struct stx_source *s = stx_source_open_file(path, 0, err);
+	struct stf_source *s = stf_source_open_file(path, 0, err);
 	uint8_t magic[4];
 	size_t was;
 	int rc = s ? 0 : -1;
 
-	if (s && stx_source_peek(s, magic, sizeof(magic)) == 0 && tkm_get32(magic, 0) == ZSTD_MAGIC) {
-		stx_source_close(s);
-		s = stx_source_open_file(path, 1, err);
+	if (s && stf_source_peek(s, magic, sizeof(magic)) == 0 && tkm_get32(magic, 0) == ZSTD_MAGIC) {
+		stf_source_close(s);
+		s = stf_source_open_file(path, 1, err);
 		rc = s ? 0 : -1;
 	}
 	if (s) {
@@ -28,29 +28,29 @@ static int read_start(const char *path, uint8_t p[STX_IDENTITY_SIZE], struct stf
 	}
 	while (rc == 0 && s->len < STX_IDENTITY_SIZE) {
 		was = s->len;
-		rc = stx_source_fill(s, err);
+		rc = stf_source_fill(s, err);
 		if (rc == 0 && s->len == was) {
-			rc = stx_fail(err, STF_ERR_TRUNCATED, path, s->len, 0, "too short for a component");
+			rc = stf_fail(err, STF_ERR_TRUNCATED, path, s->len, 0, "too short for a component");
 		}
 	}
 	if (rc == 0) {
 		memcpy(p, s->buf, STX_IDENTITY_SIZE);
 	}
-	stx_source_close(s);
+	stf_source_close(s);
 	return rc;
 }
 
 int stf_component_identity(const char *path, struct stf_identity *out, struct stf_err *err)
 {
 	uint8_t p[STX_IDENTITY_SIZE];
-	struct stx_identity i;
+	struct stf_trace_identity i;
 	int big;
 
 	if (read_start(path, p, err) < 0) {
 		return -1;
 	}
 	for (big = 0; big < 2; big++) {
-		if (stx_identity_get(&i, p, big) == 0 && isfinite(i.resolution) && i.resolution > 0) {
+		if (stf_identity_get(&i, p, big) == 0 && isfinite(i.resolution) && i.resolution > 0) {
 			*out = (struct stf_identity){ .id = { i.high, i.low },
 				.resolution = i.resolution,
 				.eventbits = i.eventbits,

@@ -15,7 +15,7 @@
 #define MAX_PIECE (256u << 10) /* so that the piece stays in the cache until its records were decoded */
 #define MIN_PIECE (8u << 10)
 
-static int source_is_earlier(const void *of, struct stx_source *const *a, struct stx_source *const *b)
+static int source_is_earlier(const void *of, struct stf_source *const *a, struct stf_source *const *b)
 {
 	const struct stf_record *x = &(*a)->record, *y = &(*b)->record;
 
@@ -23,7 +23,7 @@ static int source_is_earlier(const void *of, struct stx_source *const *a, struct
 	return x->time != y->time ? x->time < y->time : (*a)->number_in_trace < (*b)->number_in_trace;
 }
 
-TKM_HEAP(source_heap, struct stx_source *, source_is_earlier);
+TKM_HEAP(source_heap, struct stf_source *, source_is_earlier);
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
@@ -31,35 +31,35 @@ static uint64_t plus(uint64_t a, uint64_t b)
 }
 
 /* Damaged pieces that were left out are reported at the end, unless there is a more serious fault. */
-static void keep_damage(struct stf_cursor *c, const struct stx_source *s)
+static void keep_damage(struct stf_cursor *c, const struct stf_source *s)
 {
 	if (c->fault.code == STF_OK) {
-		stx_fail(&c->fault, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: records are left out, see which pieces");
+		stf_fail(&c->fault, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: records are left out, see which pieces");
 	}
 }
 
 /* Reads the next record of a source that the cursor has to deliver. Returns 0 at the source's end or at a fault,
  * which is kept until the merge ends. */
-static int advance(struct stf_cursor *c, struct stx_source *s)
+static int advance(struct stf_cursor *c, struct stf_source *s)
 {
-	const struct stx_filter *f = &c->filter;
+	const struct stf_filter *f = &c->filter;
 	uint64_t before = s->skipped, damaged = s->n_damaged;
 	struct stf_err err; /* written only on a failure: it is too large to be cleared for each record */
 	int rc;
 
-	while ((rc = stx_source_next(s, &err)) > 0) {
+	while ((rc = stf_source_next(s, &err)) > 0) {
 		if (s->timed && s->record.time > f->to && s->record.time > plus(f->to, s->late)) {
 			rc = 0;
 			break;
 		}
 		if ((!s->timed || (s->record.time >= f->from && s->record.time <= f->to)) &&
-			stx_filter_record(f, &s->record)) {
+			stf_filter_record(f, &s->record)) {
 			break;
 		}
 	}
 	c->reader->skipped += s->skipped - before;
 	if (rc > 0 && c->reader->flags & STF_READ_CHECK_REFS &&
-		stx_check_references(c->reader, s, &s->record, &err) < 0) {
+		stf_check_references(c->reader, s, &s->record, &err) < 0) {
 		rc = -1;
 	}
 	if (s->n_damaged > damaged) {
@@ -72,12 +72,12 @@ static int advance(struct stf_cursor *c, struct stx_source *s)
 }
 
 /* Adds a source and takes ownership of it. */
-static int add_source(struct stf_cursor *c, struct stx_source *s)
+static int add_source(struct stf_cursor *c, struct stf_source *s)
 {
-	struct stx_source **place = TKM_APPEND(c->heap, c->n);
+	struct stf_source **place = TKM_APPEND(c->heap, c->n);
 
 	if (!place) {
-		stx_source_close(s);
+		stf_source_close(s);
 		return -1;
 	}
 	s->number_in_trace = c->n - 1;
@@ -87,26 +87,26 @@ static int add_source(struct stf_cursor *c, struct stx_source *s)
 
 static int add_index(struct stf_cursor *c, struct stf_err *err)
 {
-	struct stx_source *s = stx_source_open(&c->reader->archive, "", err);
+	struct stf_source *s = stf_source_open(&c->reader->archive, "", err);
 
 	if (!s) {
 		return -1;
 	}
 	s->defs = &c->reader->defs;
-	if (s->size < c->reader->index_at || stx_source_seek(s, c->reader->index_at, 0, err) < 0) {
+	if (s->size < c->reader->index_at || stf_source_seek(s, c->reader->index_at, 0, err) < 0) {
 		const char *path = c->reader->archive.path;
 
-		stx_source_close(s);
-		return stx_fail(err, STF_ERR_IO, path, 0, 0, "the file became shorter while it was read");
+		stf_source_close(s);
+		return stf_fail(err, STF_ERR_IO, path, 0, 0, "the file became shorter while it was read");
 	}
 	s->lost_count = 0;
-	return add_source(c, s) < 0 ? stx_no_memory(err) : 0;
+	return add_source(c, s) < 0 ? stf_no_memory(err) : 0;
 }
 
 /* Can this file hold any of the wanted records? Its anchor_file_declaration says what it holds. */
 static int is_wanted(const struct stf_cursor *c, const struct stf_file_declaration *d)
 {
-	const struct stf_record *r = stx_reader_anchors_of(c->reader, d->id);
+	const struct stf_record *r = stf_reader_anchors_of(c->reader, d->id);
 	struct stf_anchor_file_declaration a;
 
 	if (!r || stf_get_anchor_file_declaration(r, &a) < 0) {
@@ -118,7 +118,7 @@ static int is_wanted(const struct stf_cursor *c, const struct stf_file_declarati
 /* A component that cannot be read does not hide the others: its fault is reported at the end. */
 static int add_file(struct stf_cursor *c, const struct stf_record *f, int alone, struct stf_err *err)
 {
-	struct stx_source *s = stx_reader_source(c->reader, f, err);
+	struct stf_source *s = stf_reader_source(c->reader, f, err);
 
 	if (!s && !alone && err->code != STF_ERR_NOMEM) {
 		if (c->fault.code == STF_OK) {
@@ -130,12 +130,12 @@ static int add_file(struct stf_cursor *c, const struct stf_record *f, int alone,
 		return -1;
 	}
 	if (c->n >= MAX_OPEN) {
-		stx_source_park(s);
+		stf_source_park(s);
 	}
 	if (add_source(c, s) < 0) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
-	if (c->reader->flags & STF_READ_VERIFY && !s->blocks.n && stx_check_whole(c->reader, f, err) < 0) {
+	if (c->reader->flags & STF_READ_VERIFY && !s->blocks.n && stf_check_whole(c->reader, f, err) < 0) {
 		if (err->code == STF_ERR_NOMEM) {
 			return -1;
 		}
@@ -153,9 +153,9 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 	size_t i;
 
 	if (suffix) {
-		f = stx_reader_file(c->reader, suffix);
+		f = stf_reader_file(c->reader, suffix);
 		return f ? add_file(c, f, 1, err)
-			 : stx_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0,
+			 : stf_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0,
 				   "this trace declares no component \"%s\"", suffix);
 	}
 	for (i = 0; (f = stf_reader_record(c->reader, STF_ID_file_declaration, i)); i++) {
@@ -179,10 +179,10 @@ static void choose_windows(struct stf_cursor *c)
 	size_t i, size = c->n ? AT_ONCE / c->n : 0;
 
 	for (i = 0; i < c->n; i++) {
-		struct stx_source *s = c->heap[i];
+		struct stf_source *s = c->heap[i];
 
 		if (c->n > MAX_OPEN) {
-			stx_source_park(s);
+			stf_source_park(s);
 		}
 		s->max_window = clamp(size, MIN_WINDOW, MAX_WINDOW);
 		s->window = map ? MIN_WINDOW : 0;
@@ -200,7 +200,7 @@ static void prime(struct stf_cursor *c)
 		if (advance(c, c->heap[i])) {
 			c->heap[n++] = c->heap[i];
 		} else {
-			stx_source_close(c->heap[i]);
+			stf_source_close(c->heap[i]);
 		}
 	}
 	c->n = n;
@@ -211,7 +211,7 @@ static void prime(struct stf_cursor *c)
 
 static int set_filter(struct stf_cursor *c, const struct stf_cursor_options *o, struct stf_err *err)
 {
-	struct stx_filter *f = &c->filter;
+	struct stf_filter *f = &c->filter;
 
 	f->categories = o->categories ? o->categories : UINT32_MAX;
 	f->to = UINT64_MAX;
@@ -219,13 +219,13 @@ static int set_filter(struct stf_cursor *c, const struct stf_cursor_options *o, 
 		f->from = o->from;
 		f->to = o->to;
 		if (f->from > f->to) {
-			return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "the window ends before it begins");
+			return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "the window ends before it begins");
 		}
 	}
 	if (o->n_willies) {
 		c->willys = malloc(o->n_willies * sizeof(*c->willys));
 		if (!c->willys) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 		memcpy(c->willys, o->willies, o->n_willies * sizeof(*c->willys));
 		f->willys = c->willys;
@@ -241,7 +241,7 @@ static void find_lateness(struct stf_cursor *c)
 
 	for (i = 0; i < c->n; i++) {
 		late = c->heap[i]->timed
-			? stx_reader_late(
+			? stf_reader_late(
 				  c->reader, stf_reader_find(c->reader, STF_ID_file_declaration, c->heap[i]->file))
 			: 0;
 		c->order.late = late > c->order.late ? late : c->order.late;
@@ -256,12 +256,12 @@ struct stf_cursor *stf_cursor_open_with(
 	int rc;
 
 	err->code = STF_OK;
-	if (given && stx_take_options(o, sizeof(*o), given, sizeof(*o), "stf_cursor_options", err) < 0) {
+	if (given && stf_take_options(o, sizeof(*o), given, sizeof(*o), "stf_cursor_options", err) < 0) {
 		return NULL;
 	}
 	c = calloc(1, sizeof(*c));
 	if (!c) {
-		stx_no_memory(err);
+		stf_no_memory(err);
 		return NULL;
 	}
 	c->reader = r;
@@ -271,7 +271,7 @@ struct stf_cursor *stf_cursor_open_with(
 	}
 	if (rc == 0) {
 		choose_windows(c);
-		rc = o->window ? stx_window_begin(c, o->state, err) : 0;
+		rc = o->window ? stf_window_begin(c, o->state, err) : 0;
 	}
 	if (rc < 0) {
 		stf_cursor_close(c);
@@ -294,7 +294,7 @@ struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, str
 /* Removes the first source, which is at its end. */
 static void drop_given(struct stf_cursor *c)
 {
-	stx_source_close(c->given);
+	stf_source_close(c->given);
 	c->given = NULL;
 	c->heap[0] = c->heap[--c->n];
 	source_heap_sift(NULL, c->heap, c->n, 0);
@@ -341,14 +341,14 @@ int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct 
 	if (!c->order.late || c->next_state < c->n_state) {
 		return next_in_files(c, rec, err);
 	}
-	while (!(*rec = stx_order_take(&c->order))) {
+	while (!(*rec = stf_order_take(&c->order))) {
 		if (c->order.ended) {
 			return at_end(c, err);
 		}
 		if (next_in_files(c, rec, err) <= 0) {
 			c->order.ended = 1;
-		} else if (stx_order_put(&c->order, *rec) < 0) {
-			return stx_no_memory(err);
+		} else if (stf_order_put(&c->order, *rec) < 0) {
+			return stf_no_memory(err);
 		}
 	}
 	return 1;
@@ -357,7 +357,7 @@ int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct 
 /* The latest time up to which the first source precedes all others. */
 static uint64_t earliest_of_others(const struct stf_cursor *c)
 {
-	const struct stx_source *o;
+	const struct stf_source *o;
 
 	if (c->n < 2) {
 		return UINT64_MAX;
@@ -370,14 +370,14 @@ static uint64_t earliest_of_others(const struct stf_cursor *c)
  * memory. */
 static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 {
-	struct stx_source *s = c->given;
-	const struct stx_fdef *def = s->defs->def[STF_ID_counter_value];
+	struct stf_source *s = c->given;
+	const struct stf_fdef *def = s->defs->def[STF_ID_counter_value];
 	struct stf_counter_value v;
 
 	b->file = s->file;
 	if (s->timed && def && def->native && !(c->reader->flags & STF_READ_CHECK_REFS)) {
-		stx_source_back(s);
-		if (stx_native_counters(s, &c->filter, earliest_of_others(c), b)) {
+		stf_source_back(s);
+		if (stf_native_counters(s, &c->filter, earliest_of_others(c), b)) {
 			return 1;
 		}
 		/* a sample that cannot be used at its place in the file */
@@ -387,7 +387,7 @@ static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 		}
 	}
 	stf_get_counter_value(&s->record, &v);
-	stx_one_counter(s, &v, b);
+	stf_one_counter(s, &v, b);
 	return b->n ? 1 : -1;
 }
 
@@ -403,7 +403,7 @@ int stf_cursor_next_batch(
 		}
 		rc = take_batch(c, b);
 	} while (rc == 0);
-	return rc > 0 ? 2 : stx_no_memory(err);
+	return rc > 0 ? 2 : stf_no_memory(err);
 }
 
 int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err)
@@ -426,12 +426,12 @@ void stf_cursor_close(struct stf_cursor *c)
 		return;
 	}
 	for (i = 0; i < c->n; i++) {
-		stx_source_close(c->heap[i]);
+		stf_source_close(c->heap[i]);
 	}
 	for (i = 0; i < c->n_state; i++) {
 		free(c->state[i]);
 	}
-	stx_order_free(&c->order);
+	stf_order_free(&c->order);
 	free(c->state);
 	free(c->willys);
 	free(c->heap);

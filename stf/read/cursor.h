@@ -9,18 +9,18 @@
 
 struct stf_cursor {
 	struct stf_reader *reader;
-	struct stx_filter filter;
+	struct stf_filter filter;
 	struct stf_triplet *willys;
 	struct stf_record **state; /* records of the state, delivered before all others */
 	size_t n_state, next_state;
-	struct stx_source **heap; /* sorted by the time of their next record, which is in source->record */
+	struct stf_source **heap; /* sorted by the time of their next record, which is in source->record */
 	size_t n;
-	struct stx_source *given; /* the source that delivered last; its record must be replaced by the next */
+	struct stf_source *given; /* the source that delivered last; its record must be replaced by the next */
 	struct stf_err fault;     /* the first fault of all files */
-	struct stx_order order;   /* used with in_order */
+	struct stf_order order;   /* used with in_order */
 };
 
 /* window.c: positions every source before the window, and with `state` fills in c->state. */
-int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err);
+int stf_window_begin(struct stf_cursor *c, int state, struct stf_err *err);
 
 #endif

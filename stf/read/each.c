@@ -54,7 +54,7 @@ int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, co
 	call_fn call[STF_ID_END];
 	int rc, stop = 0;
 
-	if (stx_take_options(cb, sizeof(*cb), given, sizeof(*cb), "stf_callbacks", err) < 0) {
+	if (stf_take_options(cb, sizeof(*cb), given, sizeof(*cb), "stf_callbacks", err) < 0) {
 		return -1;
 	}
 	c = stf_cursor_open_with(r, o, err);

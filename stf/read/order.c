@@ -11,17 +11,17 @@
 
 enum { MOST = 1 << 18 }; /* number of records that wait if a trace does not say how late its records are */
 
-static int record_is_before(const void *of, const struct stx_waiting *a, const struct stx_waiting *b)
+static int record_is_before(const void *of, const struct stf_waiting *a, const struct stf_waiting *b)
 {
 	(void)of;
 	return a->record->time != b->record->time ? a->record->time < b->record->time : a->number < b->number;
 }
 
-TKM_HEAP(record_heap, struct stx_waiting, record_is_before);
+TKM_HEAP(record_heap, struct stf_waiting, record_is_before);
 
-int stx_order_put(struct stx_order *o, const struct stf_record *r)
+int stf_order_put(struct stf_order *o, const struct stf_record *r)
 {
-	struct stx_waiting w = { stx_copy_record(r), o->number++ };
+	struct stf_waiting w = { stf_copy_record(r), o->number++ };
 
 	if (!w.record) {
 		return -1;
@@ -40,7 +40,7 @@ int stx_order_put(struct stx_order *o, const struct stf_record *r)
 	return 0;
 }
 
-static struct stf_record *take_first(struct stx_order *o)
+static struct stf_record *take_first(struct stf_order *o)
 {
 	struct stf_record *first = o->heap[0].record;
 
@@ -49,7 +49,7 @@ static struct stf_record *take_first(struct stx_order *o)
 	return first;
 }
 
-const struct stf_record *stx_order_take(struct stx_order *o)
+const struct stf_record *stf_order_take(struct stf_order *o)
 {
 	int ready = o->n &&
 		(o->ended || o->n > MOST || (o->newest >= o->late && o->heap[0].record->time <= o->newest - o->late));
@@ -59,7 +59,7 @@ const struct stf_record *stx_order_take(struct stx_order *o)
 	return o->given;
 }
 
-void stx_order_free(struct stx_order *o)
+void stf_order_free(struct stf_order *o)
 {
 	while (o->n) {
 		free(o->heap[--o->n].record);

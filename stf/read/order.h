@@ -7,13 +7,13 @@
 
 struct stf_record;
 
-struct stx_waiting {
+struct stf_waiting {
 	struct stf_record *record;
 	uint64_t number; /* the order of records with equal times */
 };
 
-struct stx_order {
-	struct stx_waiting *heap;
+struct stf_order {
+	struct stf_waiting *heap;
 	size_t n, cap;
 	uint64_t late;   /* by how much a record may be earlier than a record before it; 0: nothing waits */
 	uint64_t newest; /* largest time so far */
@@ -23,10 +23,10 @@ struct stx_order {
 };
 
 /* Keeps a copy of r waiting. Returns 0 or -1: no memory. */
-int stx_order_put(struct stx_order *o, const struct stf_record *r);
+int stf_order_put(struct stf_order *o, const struct stf_record *r);
 /* Returns the next record if no earlier one can follow; NULL: the caller must put more records first. The record
  * is valid until the next call. */
-const struct stf_record *stx_order_take(struct stx_order *o);
-void stx_order_free(struct stx_order *o);
+const struct stf_record *stf_order_take(struct stf_order *o);
+void stf_order_free(struct stf_order *o);
 
 #endif

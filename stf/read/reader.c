@@ -15,7 +15,7 @@
 /* ---- keeping records ---- */
 
 /* Copies a record into one piece of memory: record, values, arrays. */
-struct stf_record *stx_copy_record(const struct stf_record *r)
+struct stf_record *stf_copy_record(const struct stf_record *r)
 {
 	const struct stf_layout *l = r->layout;
 	size_t n = sizeof(*r) + l->n_fields * sizeof(*r->values), at = n, size;
@@ -25,7 +25,7 @@ struct stf_record *stx_copy_record(const struct stf_record *r)
 
 	for (i = 0; i < l->n_fields; i++) {
 		if (l->fields[i].is_array) {
-			n += (r->values[i].count * (size_t)stx_type_size(l->fields[i].type) + 1 + 7) / 8 * 8;
+			n += (r->values[i].count * (size_t)stf_type_size(l->fields[i].type) + 1 + 7) / 8 * 8;
 		}
 	}
 	c = malloc(n);
@@ -38,7 +38,7 @@ struct stf_record *stx_copy_record(const struct stf_record *r)
 	c->values = v;
 	for (i = 0; i < l->n_fields; i++) {
 		if (l->fields[i].is_array) {
-			size = v[i].count * (size_t)stx_type_size(l->fields[i].type) + 1;
+			size = v[i].count * (size_t)stf_type_size(l->fields[i].type) + 1;
 			memcpy((char *)c + at, v[i].array, size);
 			v[i].array = (char *)c + at;
 			at += (size + 7) / 8 * 8;
@@ -47,10 +47,10 @@ struct stf_record *stx_copy_record(const struct stf_record *r)
 	return c;
 }
 
-static int fault_in(const struct stx_source *s, const struct stf_record *r, struct stf_err *err, const char *what,
+static int fault_in(const struct stf_source *s, const struct stf_record *r, struct stf_err *err, const char *what,
 	const char *field, uint64_t id)
 {
-	return stx_fail(err, STF_ERR_REFERENCE, s->path, r->offset, r->number, "%s: %s %s (%llu)", r->layout->name,
+	return stf_fail(err, STF_ERR_REFERENCE, s->path, r->offset, r->number, "%s: %s %s (%llu)", r->layout->name,
 		what, field, (unsigned long long)id);
 }
 
@@ -59,8 +59,8 @@ static uint32_t element(const struct stf_value *v, const struct stf_field *f, ui
 	return f->type == STF_U1 ? ((const uint8_t *)v->array)[i] : ((const uint32_t *)v->array)[i];
 }
 
-int stx_check_references(
-	const struct stf_reader *r, const struct stx_source *s, const struct stf_record *rec, struct stf_err *err)
+int stf_check_references(
+	const struct stf_reader *r, const struct stf_source *s, const struct stf_record *rec, struct stf_err *err)
 {
 	const struct stf_layout *l = rec->layout;
 	uint32_t k, n, id;
@@ -73,7 +73,7 @@ int stx_check_references(
 		for (k = 0; k < n; k++) {
 			id = f->is_array ? element(&rec->values[i], f, k) : (uint32_t)rec->values[i].u;
 			/* 0 is "none", whether or not an id 0 is declared */
-			if (id && !stx_map_find(&r->ids, STX_KEY(f->ref_class, id))) {
+			if (id && !stf_map_find(&r->ids, STX_KEY(f->ref_class, id))) {
 				return fault_in(s, rec, err, "refers to what was not declared,", f->name, id);
 			}
 		}
@@ -83,12 +83,12 @@ int stx_check_references(
 
 static int keep_record(struct stf_reader *r, const struct stf_record *rec, struct stf_err *err)
 {
-	struct stx_table *t = &r->table[rec->layout->class_id];
-	struct stf_record *c = stx_copy_record(rec), **place = c ? TKM_APPEND(t->record, t->n) : NULL;
+	struct stf_table *t = &r->table[rec->layout->class_id];
+	struct stf_record *c = stf_copy_record(rec), **place = c ? TKM_APPEND(t->record, t->n) : NULL;
 
 	if (!place) {
 		free(c);
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	*place = c;
 	return 0;
@@ -119,19 +119,19 @@ static int key_of(const struct stf_record *rec, uint64_t *key)
 	return 0;
 }
 
-static int add_record(struct stf_reader *r, const struct stx_source *s, int check, struct stf_err *err)
+static int add_record(struct stf_reader *r, const struct stf_source *s, int check, struct stf_err *err)
 {
 	const struct stf_record *rec = &s->record;
 	uint64_t key;
 	int rc;
 
-	if (check && stx_check_references(r, s, rec, err) < 0) {
+	if (check && stf_check_references(r, s, rec, err) < 0) {
 		return -1;
 	}
 	if (key_of(rec, &key)) {
-		rc = stx_map_add(&r->ids, key, r->table[rec->layout->class_id].n + 1);
+		rc = stf_map_add(&r->ids, key, r->table[rec->layout->class_id].n + 1);
 		if (rc < 0) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 		if (rc == 0) {
 			return fault_in(s, rec, err, "declared twice,", rec->layout->fields[0].name, (uint32_t)key);
@@ -142,15 +142,15 @@ static int add_record(struct stf_reader *r, const struct stx_source *s, int chec
 
 /* ---- opening ---- */
 
-static int begin_index(struct stf_reader *r, struct stx_source *s)
+static int begin_index(struct stf_reader *r, struct stf_source *s)
 {
-	stx_defs_bind(&r->defs);
+	stf_defs_bind(&r->defs);
 	s->number = 0;
 	r->index_at = s->offset + s->pos;
 	return 0;
 }
 
-static int read_definitions(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
+static int read_definitions(struct stf_reader *r, struct stf_source *s, struct stf_err *err)
 {
 	char *line;
 	size_t n;
@@ -158,7 +158,7 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	int rc;
 
 	if (r->flags & STF_READ_DAMAGED && r->flags & STF_READ_REPAIR && !r->base_is_good) {
-		rc = stx_repair_layer(&r->defs, s, &r->faults, err);
+		rc = stf_repair_layer(&r->defs, s, &r->faults, err);
 		if (rc != 0) {
 			r->first_fault = r->faults.n ? r->faults.fault[0] : r->first_fault;
 			return rc < 0 ? -1 : begin_index(r, s);
@@ -166,10 +166,10 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	}
 	do {
 		at = s->offset + s->pos;
-		if (stx_source_line(s, &line, &n, err) < 0) {
+		if (stf_source_line(s, &line, &n, err) < 0) {
 			return -1;
 		}
-		rc = s->number == 1 ? stx_defs_head(&r->defs, line, n, err) : stx_defs_line(&r->defs, line, n, err);
+		rc = s->number == 1 ? stf_defs_head(&r->defs, line, n, err) : stf_defs_line(&r->defs, line, n, err);
 	} while (rc == 0);
 	if (rc < 0) {
 		size_t len = strlen(s->path);
@@ -192,11 +192,11 @@ static int keep_fault(struct stf_reader *r, const struct stf_err *e)
 	if (r->first_fault.code == STF_OK) {
 		r->first_fault = *e;
 	}
-	return stx_faults_add(&r->faults, e) == 0 && r->flags & STF_READ_DAMAGED && e->code != STF_ERR_NOMEM ? 0 : -1;
+	return stf_faults_add(&r->faults, e) == 0 && r->flags & STF_READ_DAMAGED && e->code != STF_ERR_NOMEM ? 0 : -1;
 }
 
 /* The index uses info and class ids that .dcl declares, so the index is checked after both were read. */
-static int check_index(struct stf_reader *r, struct stx_source *s)
+static int check_index(struct stf_reader *r, struct stf_source *s)
 {
 	static const uint8_t cls[] = { STF_ID_anchor_file_declaration, STF_ID_info };
 	struct stf_err e;
@@ -204,7 +204,7 @@ static int check_index(struct stf_reader *r, struct stx_source *s)
 
 	for (k = 0; k < sizeof(cls); k++) {
 		for (i = 0; i < r->table[cls[k]].n; i++) {
-			if (stx_check_references(r, s, r->table[cls[k]].record[i], &e) < 0 && keep_fault(r, &e) < 0) {
+			if (stf_check_references(r, s, r->table[cls[k]].record[i], &e) < 0 && keep_fault(r, &e) < 0) {
 				return -1;
 			}
 		}
@@ -213,24 +213,24 @@ static int check_index(struct stf_reader *r, struct stx_source *s)
 }
 
 /* A suffix becomes part of a file name, so it must not lead out of the trace's directory. */
-static int check_suffix(const struct stx_source *s, struct stf_err *err)
+static int check_suffix(const struct stf_source *s, struct stf_err *err)
 {
 	const struct stf_value *v = stf_value(&s->record, "suffix");
 	const char *c = v->array;
 
 	if (v->count < 2 || v->count > 200 || c[0] != '.' || memchr(c, '/', v->count) || memchr(c, 0, v->count)) {
-		return stx_fail(err, STF_ERR_FORMAT, s->path, s->record.offset, s->record.number,
+		return stf_fail(err, STF_ERR_FORMAT, s->path, s->record.offset, s->record.number,
 			"file_declaration: not a suffix: \"%.40s\"", c);
 	}
 	return 0;
 }
 
 /* -2: the fault has been reported */
-static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
+static int read_index(struct stf_reader *r, struct stf_source *s, struct stf_err *err)
 {
 	int rc;
 
-	while ((rc = stx_source_next(s, err)) > 0) {
+	while ((rc = stf_source_next(s, err)) > 0) {
 		int good = s->record.layout->class_id != STF_ID_file_declaration || check_suffix(s, err) == 0;
 
 		/* a fault in one record is no reason to stop: the start of the next record is known */
@@ -246,12 +246,12 @@ static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err
 static int read_declarations_of(struct stf_reader *r, const struct stf_record *file)
 {
 	struct stf_err e = { .code = STF_OK };
-	struct stx_source *s = stx_reader_source(r, file, &e);
+	struct stf_source *s = stf_reader_source(r, file, &e);
 	uint64_t damaged = 0;
 	int rc, more = s ? 1 : -1;
 
 	rc = s ? 0 : keep_fault(r, &e);
-	while (rc == 0 && more > 0 && (more = stx_source_next(s, &e)) > 0) {
+	while (rc == 0 && more > 0 && (more = stf_source_next(s, &e)) > 0) {
 		if (s->record.layout->kind == STF_KIND_DECL && add_record(r, s, 1, &e) < 0) {
 			rc = keep_fault(r, &e);
 		}
@@ -260,19 +260,19 @@ static int read_declarations_of(struct stf_reader *r, const struct stf_record *f
 		rc = keep_fault(r, &e);
 	}
 	if (s && rc == 0 && s->n_damaged > damaged) {
-		stx_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: declarations are missing");
+		stf_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: declarations are missing");
 		rc = keep_fault(r, &e);
 	}
 	if (s) {
 		r->skipped += s->skipped;
-		stx_source_close(s);
+		stf_source_close(s);
 	}
 	return rc;
 }
 
 static int read_declarations(struct stf_reader *r)
 {
-	const struct stx_table *t = &r->table[STF_ID_file_declaration];
+	const struct stf_table *t = &r->table[STF_ID_file_declaration];
 	struct stf_err e;
 	size_t i;
 	int rc = 0;
@@ -284,11 +284,11 @@ static int read_declarations(struct stf_reader *r)
 	}
 	/* the statements of the index are recognised by the name of their class, unless the base file has its own
 	 * checksum */
-	if (rc == 0 && stx_reader_read_stated(r, &e) < 0) {
+	if (rc == 0 && stf_reader_read_stated(r, &e) < 0) {
 		rc = keep_fault(r, &e);
 	}
 	for (i = 0; i < t->n && rc == 0 && r->flags & STF_READ_VERIFY; i++) {
-		if (number(t->record[i], "filetype") == STF_DECL_FILE && stx_check_whole(r, t->record[i], &e) < 0 &&
+		if (number(t->record[i], "filetype") == STF_DECL_FILE && stf_check_whole(r, t->record[i], &e) < 0 &&
 			e.code != STF_ERR_IO) {
 			rc = keep_fault(r, &e);
 		}
@@ -296,10 +296,10 @@ static int read_declarations(struct stf_reader *r)
 	return rc;
 }
 
-struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_record *file, struct stf_err *err)
+struct stf_source *stf_reader_source(struct stf_reader *r, const struct stf_record *file, struct stf_err *err)
 {
 	const char *suffix = stf_value(file, "suffix")->array;
-	struct stx_source *s = stx_source_open(&r->archive, suffix, err);
+	struct stf_source *s = stf_source_open(&r->archive, suffix, err);
 
 	if (!s) {
 		return NULL;
@@ -310,9 +310,9 @@ struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_reco
 	s->suffix = suffix;
 	s->damages = &r->damages;
 	s->expected = &r->identities;
-	if (stx_source_check_start(s, err) < 0 ||
-		(r->flags & STF_READ_VERIFY && stx_hash_there() && stx_reader_blocks(r, suffix, &s->blocks, err) < 0)) {
-		stx_source_close(s);
+	if (stf_source_check_start(s, err) < 0 ||
+		(r->flags & STF_READ_VERIFY && stf_hash_there() && stf_reader_blocks(r, suffix, &s->blocks, err) < 0)) {
+		stf_source_close(s);
 		return NULL;
 	}
 	if (s->blocks.n && s->size < s->blocks.b[s->blocks.n - 1].end) {
@@ -321,31 +321,31 @@ struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_reco
 	if (s->timed) {
 		/* in data files each block is a frame; in other files a frame ends wherever the buffer was
 		 * written out */
-		stx_frames_know_blocks(s, &s->blocks);
+		stf_frames_know_blocks(s, &s->blocks);
 	}
 	return s;
 }
 
 /* Is the base file as it was written? Base files of older writers do not say. */
-static int judge_base(struct stf_reader *r, const struct stx_source *s)
+static int judge_base(struct stf_reader *r, const struct stf_source *s)
 {
 	struct stf_err e;
 
 	if (r->base_stated && !r->base_is_good) {
-		stx_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0,
+		stf_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0,
 			"the base file is damaged: its checksum is %016llx, it states %016llx",
 			(unsigned long long)r->base_hash, (unsigned long long)r->base_want);
 		return keep_fault(r, &e);
 	}
-	if (!r->base_stated && r->identities.n && r->identities.i[0].checksums && stx_hash_there()) {
-		stx_fail(&e, STF_ERR_CHECKSUM, s->path, s->size, 0,
+	if (!r->base_stated && r->identities.n && r->identities.i[0].checksums && stf_hash_there()) {
+		stf_fail(&e, STF_ERR_CHECKSUM, s->path, s->size, 0,
 			"the base file does not end with its checksum: it is damaged or cut");
 		return keep_fault(r, &e);
 	}
 	return 0;
 }
 
-int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
+int stf_reader_load(struct stf_reader *r, struct stf_source *s, struct stf_err *err)
 {
 	struct stf_err e;
 	int rc = 0;
@@ -358,11 +358,11 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 	}
 	r->skipped += s->skipped;
 	rc = rc < 0 ? -1 : judge_base(r, s);
-	if (rc == 0 && stx_reader_find_files(r) < 0) {
-		stx_no_memory(&e);
+	if (rc == 0 && stf_reader_find_files(r) < 0) {
+		stf_no_memory(&e);
 		rc = keep_fault(r, &e);
 	}
-	if (rc == 0 && r->flags & STF_READ_VERIFY && stx_reader_read_stated(r, &e) < 0) {
+	if (rc == 0 && r->flags & STF_READ_VERIFY && stf_reader_read_stated(r, &e) < 0) {
 		rc = keep_fault(r, &e);
 	}
 	/* the declarations are worth reading even if the index is damaged after the file list */
@@ -379,7 +379,7 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 static struct stf_reader *open_reader(const char *path, int fd, unsigned flags, struct stf_err *err)
 {
 	struct stf_reader *r = calloc(1, sizeof(*r));
-	struct stx_source *s = NULL;
+	struct stf_source *s = NULL;
 	int rc = -1;
 
 	err->code = STF_OK;
@@ -387,21 +387,21 @@ static struct stf_reader *open_reader(const char *path, int fd, unsigned flags, 
 		if (fd >= 0) {
 			close(fd);
 		}
-		stx_no_memory(err);
+		stf_no_memory(err);
 		return NULL;
 	}
 	r->flags = flags;
-	if ((fd >= 0 ? stx_archive_open_fd(&r->archive, fd, path, err) : stx_archive_open(&r->archive, path, err)) <
+	if ((fd >= 0 ? stf_archive_open_fd(&r->archive, fd, path, err) : stf_archive_open(&r->archive, path, err)) <
 		0) {
 		goto out;
 	}
-	s = stx_source_open(&r->archive, "", err);
-	if (!s || stx_check_base(r, s, err) < 0 || read_definitions(r, s, err) < 0) {
+	s = stf_source_open(&r->archive, "", err);
+	if (!s || stf_check_base(r, s, err) < 0 || read_definitions(r, s, err) < 0) {
 		goto out;
 	}
-	rc = stx_reader_load(r, s, err);
+	rc = stf_reader_load(r, s, err);
 out:
-	stx_source_close(s);
+	stf_source_close(s);
 	if (rc < 0) {
 		stf_reader_close(r);
 		return NULL;
@@ -416,7 +416,7 @@ struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_
 
 struct stf_reader *stf_reader_open_fd(int fd, const char *name, unsigned flags, struct stf_err *err)
 {
-	int own = stx_spool(fd, name, err);
+	int own = stf_spool(fd, name, err);
 
 	return own < 0 ? NULL : open_reader(name, own, flags, err);
 }
@@ -443,13 +443,13 @@ void stf_reader_close(struct stf_reader *r)
 	free(r->identities.i);
 	free(r->damages.d);
 	free(r->faults.fault);
-	stx_map_free(&r->stated_at);
-	stx_map_free(&r->files_at);
-	stx_map_free(&r->anchors_of);
-	stx_map_free(&r->tables_at);
-	stx_map_free(&r->ids);
-	stx_defs_free(&r->defs);
-	stx_archive_free(&r->archive);
+	stf_map_free(&r->stated_at);
+	stf_map_free(&r->files_at);
+	stf_map_free(&r->anchors_of);
+	stf_map_free(&r->tables_at);
+	stf_map_free(&r->ids);
+	stf_defs_free(&r->defs);
+	stf_archive_free(&r->archive);
 	free(r);
 }
 
@@ -467,10 +467,10 @@ const struct stf_err *stf_reader_fault_at(const struct stf_reader *r, size_t i)
 
 char *stf_reader_definitions(const struct stf_reader *r)
 {
-	struct stx_buf b = { 0 };
+	struct stf_buf b = { 0 };
 
-	stx_defs_print_all(&b, &r->defs);
-	stx_buf_add(&b, "", 1);
+	stf_defs_print_all(&b, &r->defs);
+	stf_buf_add(&b, "", 1);
 	if (b.failed) {
 		free(b.p);
 		return NULL;
@@ -505,7 +505,7 @@ const struct stf_record *stf_reader_record(const struct stf_reader *r, unsigned 
 
 const struct stf_record *stf_reader_find(const struct stf_reader *r, unsigned class_id, uint32_t id)
 {
-	const uint64_t *at = class_id && class_id < STF_ID_END ? stx_map_find(&r->ids, STX_KEY(class_id, id)) : NULL;
+	const uint64_t *at = class_id && class_id < STF_ID_END ? stf_map_find(&r->ids, STX_KEY(class_id, id)) : NULL;
 
 	return at ? stf_reader_record(r, class_id, (size_t)*at - 1) : NULL;
 }

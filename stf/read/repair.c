@@ -11,7 +11,7 @@
 
 #define LONGEST_LAYER (1u << 20)
 
-int stx_faults_add(struct stx_faults *l, const struct stf_err *e)
+int stf_faults_add(struct stf_faults *l, const struct stf_err *e)
 {
 	struct stf_err *p;
 
@@ -28,9 +28,9 @@ int stx_faults_add(struct stx_faults *l, const struct stf_err *e)
 }
 
 struct layer {
-	struct stx_defs *defs;
-	struct stx_source *s;
-	struct stx_faults *faults;
+	struct stf_defs *defs;
+	struct stf_source *s;
+	struct stf_faults *faults;
 	const char *text; /* n bytes, the last one is LF */
 	size_t n;
 	int ours; /* the index begins with an identity, so a Tickmark writer printed these lines */
@@ -42,7 +42,7 @@ struct layer {
  * is found. */
 static size_t find_index(const uint8_t *p, size_t n, int *identity)
 {
-	struct stx_identity id;
+	struct stf_trace_identity id;
 	size_t i, end = 0;
 	int big;
 
@@ -55,7 +55,7 @@ static size_t find_index(const uint8_t *p, size_t n, int *identity)
 			end = i + 4;
 		}
 		for (big = 0; n - i >= STX_IDENTITY_SIZE && big < 2; big++) {
-			if (stx_identity_get(&id, p + i, big) == 0) {
+			if (stf_identity_get(&id, p + i, big) == 0) {
 				*identity = big;
 				return i;
 			}
@@ -69,24 +69,24 @@ static int note_repair(struct layer *l, size_t at, size_t number, const char *fm
 	struct stf_err e;
 
 	l->bad = 1;
-	stx_fail(&e, STF_ERR_DEFINITION, l->s->path, at, number, fmt, what);
-	return stx_faults_add(l->faults, &e);
+	stf_fail(&e, STF_ERR_DEFINITION, l->s->path, at, number, fmt, what);
+	return stf_faults_add(l->faults, &e);
 }
 
 /* Uses the definition of this library, unless the record has one. */
 static int define_ours(struct layer *l, unsigned id, struct stf_err *err)
 {
-	struct stx_buf b = { 0 };
+	struct stf_buf b = { 0 };
 	int rc = 0;
 
 	if (l->defs->def[id]) {
 		return 0;
 	}
-	stx_defs_print_one(&b, id);
+	stf_defs_print_one(&b, id);
 	if (b.failed || !b.n) {
-		rc = b.failed ? stx_no_memory(err) : 0;
+		rc = b.failed ? stf_no_memory(err) : 0;
 	} else {
-		rc = stx_defs_line(l->defs, b.p, b.n - 1, err);
+		rc = stf_defs_line(l->defs, b.p, b.n - 1, err);
 	}
 	free(b.p);
 	return rc;
@@ -112,10 +112,10 @@ static unsigned id_of(const char *line)
 }
 
 /* Prints the line anew as the parser understood it; prints nothing if it could not be parsed. */
-static void normalise(const char *line, size_t n, struct stx_buf *out)
+static void normalise(const char *line, size_t n, struct stf_buf *out)
 {
 	char willy[] = "RECORD 72 willy_id U4:gtp", *copy = malloc(n + 1);
-	struct stx_defs d = { 0 };
+	struct stf_defs d = { 0 };
 	struct stf_err e;
 
 	if (!copy) {
@@ -124,23 +124,23 @@ static void normalise(const char *line, size_t n, struct stx_buf *out)
 	}
 	memcpy(copy, line, n);
 	copy[n] = 0;
-	if ((strncmp(line, "RECORD 72 ", 10) == 0 || stx_defs_line(&d, willy, sizeof(willy) - 1, &e) == 0) &&
-		stx_defs_line(&d, copy, n, &e) == 0) {
-		stx_defs_print_all(out, &d);
+	if ((strncmp(line, "RECORD 72 ", 10) == 0 || stf_defs_line(&d, willy, sizeof(willy) - 1, &e) == 0) &&
+		stf_defs_line(&d, copy, n, &e) == 0) {
+		stf_defs_print_all(out, &d);
 	}
 	free(copy);
-	stx_defs_free(&d);
+	stf_defs_free(&d);
 }
 
 /* A line of a Tickmark writer must equal the line of this library, else it is damaged. */
 static int check_ours(struct layer *l, const char *line, size_t n, size_t at, size_t number, struct stf_err *err)
 {
-	struct stx_buf own = { 0 }, want = { 0 }, has = { 0 };
+	struct stf_buf own = { 0 }, want = { 0 }, has = { 0 };
 	unsigned id = id_of(line);
 	int good = *line == '#' || strcmp(line, "END") == 0, rc = 0;
 
 	if (id && !good) {
-		stx_defs_print_one(&own, id);
+		stf_defs_print_one(&own, id);
 		good = own.n == n + 1 && memcmp(own.p, line, n) == 0;
 	}
 	if (!good && own.n) {
@@ -149,7 +149,7 @@ static int check_ours(struct layer *l, const char *line, size_t n, size_t at, si
 		good = has.n && has.n == want.n && memcmp(has.p, want.p, has.n) == 0;
 	}
 	if (own.failed || want.failed || has.failed) {
-		rc = stx_no_memory(err);
+		rc = stf_no_memory(err);
 	} else if (!good) {
 		rc = note_repair(l, at, number,
 			"this line is damaged; the definition of this library is taken: \"%.60s\"", line);
@@ -171,7 +171,7 @@ static int take_line(struct layer *l, char *line, size_t n, size_t at, size_t nu
 	}
 	snprintf(text, sizeof(text), "%.*s", (int)(n < 70 ? n : 70), line);
 	id = id_of(text);
-	if (stx_defs_line(l->defs, line, n, err) >= 0) {
+	if (stf_defs_line(l->defs, line, n, err) >= 0) {
 		return 0;
 	}
 	if (err->code == STF_ERR_NOMEM) {
@@ -186,7 +186,7 @@ static int take_line(struct layer *l, char *line, size_t n, size_t at, size_t nu
 /* The byte order: that of the identity, or else of the first line. */
 static int take_head(struct layer *l, const char *line, size_t n, int identity, struct stf_err *err)
 {
-	int rc = stx_defs_head(l->defs, line, n, err);
+	int rc = stf_defs_head(l->defs, line, n, err);
 
 	if (identity < 0) {
 		return rc;
@@ -211,7 +211,7 @@ static int take_lines(struct layer *l, int identity, struct stf_err *err)
 		n = lf ? (size_t)(lf - (l->text + at)) : l->n - at;
 		line = malloc(n + 1);
 		if (!line) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 		memcpy(line, l->text + at, n);
 		line[n] = 0;
@@ -221,7 +221,7 @@ static int take_lines(struct layer *l, int identity, struct stf_err *err)
 	return rc;
 }
 
-int stx_repair_layer(struct stx_defs *defs, struct stx_source *s, struct stx_faults *faults, struct stf_err *err)
+int stf_repair_layer(struct stf_defs *defs, struct stf_source *s, struct stf_faults *faults, struct stf_err *err)
 {
 	struct layer l = { .defs = defs, .s = s, .faults = faults };
 	size_t was, end;
@@ -229,7 +229,7 @@ int stx_repair_layer(struct stx_defs *defs, struct stx_source *s, struct stx_fau
 
 	do {
 		was = s->len;
-		if (stx_source_fill(s, err) < 0) {
+		if (stf_source_fill(s, err) < 0) {
 			return -1;
 		}
 	} while (s->len > was && s->len < s->size && s->len < LONGEST_LAYER && s->offset == 0);

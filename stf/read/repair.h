@@ -8,18 +8,18 @@
 #define STX_MAX_FAULTS 64
 
 /* The first faults; `count` counts all of them. */
-struct stx_faults {
+struct stf_faults {
 	struct stf_err *fault;
 	size_t n;
 	uint64_t count;
 };
 
 /* Returns -1: no memory. */
-int stx_faults_add(struct stx_faults *l, const struct stf_err *e);
+int stf_faults_add(struct stf_faults *l, const struct stf_err *e);
 
 /* Reads the definition layer at the start of the base file, and positions s after it. A damaged line is a fault;
  * this library's layout of its record takes its place. Returns 1: done; 0: the bytes cannot be interpreted at
  * all, and s is where it was; -1: no memory, the file cannot be read, or the byte order is unknown. */
-int stx_repair_layer(struct stx_defs *defs, struct stx_source *s, struct stx_faults *faults, struct stf_err *err);
+int stf_repair_layer(struct stf_defs *defs, struct stf_source *s, struct stf_faults *faults, struct stf_err *err);
 
 #endif

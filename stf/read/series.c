@@ -11,7 +11,7 @@ struct list {
 	struct stf_series *s;
 	size_t *room; /* allocated elements of each series */
 	size_t n, cap;
-	struct stx_map at; /* counter and willy: 1 + index of the series */
+	struct stf_map at; /* counter and willy: 1 + index of the series */
 };
 
 static int add(struct list *l, uint32_t counter, uint32_t willy)
@@ -30,12 +30,12 @@ static int add(struct list *l, uint32_t counter, uint32_t willy)
 static size_t find(struct list *l, uint32_t counter, uint32_t willy)
 {
 	uint64_t key = ((uint64_t)counter << 32 | willy) + 1;
-	const uint64_t *at = stx_map_find(&l->at, key);
+	const uint64_t *at = stf_map_find(&l->at, key);
 
 	if (at) {
 		return (size_t)*at - 1;
 	}
-	return stx_map_add(&l->at, key, l->n + 1) <= 0 || add(l, counter, willy) < 0 ? SIZE_MAX : l->n - 1;
+	return stf_map_add(&l->at, key, l->n + 1) <= 0 || add(l, counter, willy) < 0 ? SIZE_MAX : l->n - 1;
 }
 
 static int grow_series(struct stf_series *s, size_t *room)
@@ -99,11 +99,11 @@ int stf_read_series(struct stf_reader *r, const struct stf_cursor_options *o, st
 		}
 	}
 	stf_cursor_close(c);
-	stx_map_free(&l.at);
+	stf_map_free(&l.at);
 	free(l.room);
 	*out = l.s;
 	*n = l.n;
-	return short_of_memory ? stx_no_memory(err) : rc;
+	return short_of_memory ? stf_no_memory(err) : rc;
 }
 
 void stf_series_free(struct stf_series *s, size_t n)

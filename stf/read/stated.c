@@ -15,16 +15,16 @@
 #define LONGEST_SUFFIX 203
 #define BASE_END 48 /* the text at the end of a base file has at most this many bytes */
 
-int stx_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint64_t *hash, struct stf_err *err)
+int stf_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint64_t *hash, struct stf_err *err)
 {
 	uint8_t *buf = malloc(PIECE);
-	void *h = stx_hash_new();
+	void *h = stf_hash_new();
 	uint64_t at = 0, left;
 	int rc = -1;
 	ssize_t n;
 
 	if (!buf || !h) {
-		stx_no_memory(err);
+		stf_no_memory(err);
 		goto out;
 	}
 	while (at < size) {
@@ -34,16 +34,16 @@ int stx_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint6
 			continue;
 		}
 		if (n <= 0) {
-			stx_fail_errno(err, n ? errno : EIO, name, "cannot read");
+			stf_fail_errno(err, n ? errno : EIO, name, "cannot read");
 			goto out;
 		}
-		stx_hash_add(h, buf, (size_t)n);
+		stf_hash_add(h, buf, (size_t)n);
 		at += (uint64_t)n;
 	}
-	*hash = stx_hash_value(h);
+	*hash = stf_hash_value(h);
 	rc = 0;
 out:
-	stx_hash_free(h);
+	stf_hash_free(h);
 	free(buf);
 	return rc;
 }
@@ -64,19 +64,19 @@ static int read_end(const char *p, uint64_t size, uint64_t *hash)
 	return 0;
 }
 
-int stx_check_base(struct stf_reader *r, const struct stx_source *s, struct stf_err *err)
+int stf_check_base(struct stf_reader *r, const struct stf_source *s, struct stf_err *err)
 {
 	char end[BASE_END];
 	size_t n = 0;
 	ssize_t got;
 
-	if (!stx_hash_there() || s->size <= BASE_END) {
+	if (!stf_hash_there() || s->size <= BASE_END) {
 		return 0;
 	}
 	while (n < BASE_END) {
 		got = pread(s->fd, end + n, BASE_END - n, (off_t)(s->place.start + s->size - BASE_END + n));
 		if (got < 0 && errno != EINTR) {
-			return stx_fail_errno(err, errno, s->path, "cannot read");
+			return stf_fail_errno(err, errno, s->path, "cannot read");
 		}
 		if (got == 0) {
 			return 0; /* the file is cut: the reader reports this at its end */
@@ -86,7 +86,7 @@ int stx_check_base(struct stf_reader *r, const struct stx_source *s, struct stf_
 	if (read_end(end, s->size, &r->base_want) < 0) {
 		return 0;
 	}
-	if (stx_hash_file(s->fd, s->path, s->place.start, s->size - 16, &r->base_hash, err) < 0) {
+	if (stf_hash_file(s->fd, s->path, s->place.start, s->size - 16, &r->base_hash, err) < 0) {
 		return -1;
 	}
 	r->base_stated = 1;
@@ -109,17 +109,17 @@ static uint64_t key_of(const char *suffix, size_t n)
 }
 
 /* Where the statements about this suffix are kept; an entry is made if there is none. NULL: no memory. */
-static struct stx_stated *place_of(struct stf_reader *r, const char *suffix, size_t n)
+static struct stf_stated *place_of(struct stf_reader *r, const char *suffix, size_t n)
 {
 	uint64_t key = key_of(suffix, n);
-	const uint64_t *at = stx_map_find(&r->stated_at, key);
-	struct stx_stated *p;
+	const uint64_t *at = stf_map_find(&r->stated_at, key);
+	struct stf_stated *p;
 
 	if (at) {
 		return &r->stated[*at];
 	}
 	p = TKM_APPEND(r->stated, r->n_stated);
-	if (!p || stx_map_add(&r->stated_at, key, r->n_stated - 1) < 0) {
+	if (!p || stf_map_add(&r->stated_at, key, r->n_stated - 1) < 0) {
 		return NULL;
 	}
 	return p;
@@ -130,7 +130,7 @@ static int take_statement(struct stf_reader *r, const char *text, size_t size)
 {
 	size_t n = strcspn(text, " ");
 	unsigned long long bytes, hash;
-	struct stx_stated *p;
+	struct stf_stated *p;
 	int end = -1;
 
 	if (n == size || n > LONGEST_SUFFIX) {
@@ -174,7 +174,7 @@ static int take_late(struct stf_reader *r, const char *text)
 {
 	size_t n = strcspn(text, " ");
 	unsigned long long count, most;
-	struct stx_stated *p;
+	struct stf_stated *p;
 
 	if (n > LONGEST_SUFFIX || sscanf(text + n, " %llu %llu", &count, &most) != 2) {
 		return 0;
@@ -194,77 +194,77 @@ static int is_late(const struct stf_reader *r, const struct stf_record *rec)
 	return cls && strcmp(cls, "late") == 0;
 }
 
-int stx_reader_read_stated(struct stf_reader *r, struct stf_err *err)
+int stf_reader_read_stated(struct stf_reader *r, struct stf_err *err)
 {
-	const struct stx_table *t = &r->table[STF_ID_info];
+	const struct stf_table *t = &r->table[STF_ID_info];
 	const struct stf_record *last = t->n ? t->record[t->n - 1] : NULL;
 	size_t i;
 
 	r->n_stated = 0;
-	stx_map_free(&r->stated_at);
+	stf_map_free(&r->stated_at);
 	for (i = 0; i < t->n; i++) {
 		const struct stf_value *v = stf_value(t->record[i], "info");
 
 		if ((is_integrity(r, t->record[i], last) && take_statement(r, v->array, v->count) < 0) ||
 			(is_late(r, t->record[i]) && take_late(r, v->array) < 0)) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 	}
 	return 0;
 }
 
-struct stx_stated *stx_reader_stated(const struct stf_reader *r, const char *suffix)
+struct stf_stated *stf_reader_stated(const struct stf_reader *r, const char *suffix)
 {
-	const uint64_t *at = stx_map_find(&r->stated_at, key_of(suffix, strlen(suffix)));
+	const uint64_t *at = stf_map_find(&r->stated_at, key_of(suffix, strlen(suffix)));
 
 	return at ? &r->stated[*at] : NULL;
 }
 
-int stx_reader_blocks(const struct stf_reader *r, const char *suffix, struct stx_blocks *l, struct stf_err *err)
+int stf_reader_blocks(const struct stf_reader *r, const char *suffix, struct stf_blocks *l, struct stf_err *err)
 {
-	const struct stx_stated *p = stx_reader_stated(r, suffix);
-	int rc = p && p->blocks ? stx_blocks_parse(l, p->blocks, p->n_blocks) : 0;
+	const struct stf_stated *p = stf_reader_stated(r, suffix);
+	int rc = p && p->blocks ? stf_blocks_parse(l, p->blocks, p->n_blocks) : 0;
 
 	if (rc < 0) {
-		stx_blocks_free(l);
-		return rc == -2 ? stx_no_memory(err)
-				: stx_fail(err, STF_ERR_FORMAT, r->archive.path, 0, 0,
+		stf_blocks_free(l);
+		return rc == -2 ? stf_no_memory(err)
+				: stf_fail(err, STF_ERR_FORMAT, r->archive.path, 0, 0,
 					  "the checksums that the index states for %.203s are damaged", suffix);
 	}
 	return 0;
 }
 
-int stx_reader_find_files(struct stf_reader *r)
+int stf_reader_find_files(struct stf_reader *r)
 {
-	const struct stx_table *f = &r->table[STF_ID_file_declaration], *a = &r->table[STF_ID_anchor_file_declaration];
+	const struct stf_table *f = &r->table[STF_ID_file_declaration], *a = &r->table[STF_ID_anchor_file_declaration];
 	size_t i;
 
 	for (i = 0; i < f->n; i++) {
 		const struct stf_value *v = stf_value(f->record[i], "suffix");
 
-		if (stx_map_add(&r->files_at, key_of(v->array, v->count), i + 1) < 0) {
+		if (stf_map_add(&r->files_at, key_of(v->array, v->count), i + 1) < 0) {
 			return -1;
 		}
 	}
 	for (i = 0; i < a->n; i++) {
-		if (stx_map_add(&r->anchors_of, 1 + stf_value(a->record[i], "data_file")->u, i + 1) < 0) {
+		if (stf_map_add(&r->anchors_of, 1 + stf_value(a->record[i], "data_file")->u, i + 1) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-const struct stf_record *stx_reader_file(const struct stf_reader *r, const char *suffix)
+const struct stf_record *stf_reader_file(const struct stf_reader *r, const char *suffix)
 {
-	const uint64_t *at = stx_map_find(&r->files_at, key_of(suffix, strlen(suffix)));
+	const uint64_t *at = stf_map_find(&r->files_at, key_of(suffix, strlen(suffix)));
 	const struct stf_record *rec = at ? r->table[STF_ID_file_declaration].record[*at - 1] : NULL;
 
 	return rec && strcmp(stf_value(rec, "suffix")->array, suffix) == 0 ? rec : NULL;
 }
 
-const struct stf_record *stx_reader_anchors_of(const struct stf_reader *r, uint32_t file)
+const struct stf_record *stf_reader_anchors_of(const struct stf_reader *r, uint32_t file)
 {
-	const uint64_t *at = stx_map_find(&r->anchors_of, 1 + (uint64_t)file);
+	const uint64_t *at = stf_map_find(&r->anchors_of, 1 + (uint64_t)file);
 
 	return at ? r->table[STF_ID_anchor_file_declaration].record[*at - 1] : NULL;
 }

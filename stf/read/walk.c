@@ -5,45 +5,45 @@
 #include "stf/write/put.h"
 #include "stf/write/stream.h"
 
-int stx_walk_begin(struct stx_walk *w)
+int stf_walk_begin(struct stf_walk *w)
 {
 	memset(w, 0, sizeof(*w));
-	w->h = stx_history_new();
-	w->mem = stx_stream_new(&(struct stx_where){ .big = TKM_HOST_BIG, .err = &w->err, .used = w->used }, "", 0);
+	w->h = stf_history_new();
+	w->mem = stf_stream_new(&(struct stf_where){ .big = TKM_HOST_BIG, .err = &w->err, .used = w->used }, "", 0);
 	return w->h && w->mem ? 0 : -1;
 }
 
-void stx_walk_end(struct stx_walk *w)
+void stf_walk_end(struct stf_walk *w)
 {
-	stx_history_free(w->h);
-	stx_stream_free(w->mem);
+	stf_history_free(w->h);
+	stf_stream_free(w->mem);
 	memset(w, 0, sizeof(*w));
 }
 
-int stx_walk_given(struct stx_walk *w, const struct stf_cursor *c)
+int stf_walk_given(struct stf_walk *w, const struct stf_cursor *c)
 {
-	return stx_walk_record(w, c->given);
+	return stf_walk_record(w, c->given);
 }
 
-int stx_walk_record(struct stx_walk *w, const struct stx_source *s)
+int stf_walk_record(struct stf_walk *w, const struct stf_source *s)
 {
 	const uint8_t *p = s->buf + (s->head.at - s->offset);
-	size_t before = stx_history_n_open(w->h);
+	size_t before = stf_history_n_open(w->h);
 	uint64_t now = s->head.now;
 	int rc;
 
 	if (s->defs->def[*p]->native) {
-		rc = stx_history_absorb(w->h, p, s->buf + s->pos, s->head.at, &now, TKM_HOST_BIG);
+		rc = stf_history_absorb(w->h, p, s->buf + s->pos, s->head.at, &now, TKM_HOST_BIG);
 	} else {
 		/* a difference that is too large for our layout is left out: only the sum matters here */
 		now = s->record.time - now > UINT32_MAX ? s->record.time : now;
 		w->mem->cur = w->mem->buf;
 		w->mem->now = now;
-		if (stx_put_record(w->mem, &s->record) < 0) {
+		if (stf_put_record(w->mem, &s->record) < 0) {
 			return w->err.code == STF_ERR_NOMEM ? -1 : 0;
 		}
-		rc = stx_history_absorb(w->h, w->mem->buf, w->mem->cur, s->head.at, &now, TKM_HOST_BIG);
+		rc = stf_history_absorb(w->h, w->mem->buf, w->mem->cur, s->head.at, &now, TKM_HOST_BIG);
 	}
-	stx_history_place_open(w->h, before, s->head.at, s->head.now);
+	stf_history_place_open(w->h, before, s->head.at, s->head.now);
 	return rc;
 }

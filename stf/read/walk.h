@@ -7,19 +7,19 @@
 #include "stf/read/cursor.h"
 #include "stf/write/history.h"
 
-struct stx_walk {
-	struct stx_history *h;
-	struct stx_stream *mem; /* for a record that is encoded anew */
+struct stf_walk {
+	struct stf_history_state *h;
+	struct stf_stream *mem; /* for a record that is encoded anew */
 	struct stf_err err;
 	uint8_t used[256];
 };
 
-/* -1: no memory; the caller calls stx_walk_end() all the same. */
-int stx_walk_begin(struct stx_walk *w);
-void stx_walk_end(struct stx_walk *w);
+/* -1: no memory; the caller calls stf_walk_end() all the same. */
+int stf_walk_begin(struct stf_walk *w);
+void stf_walk_end(struct stf_walk *w);
 /* Takes in s->record, which begins at s->head. -1: no memory. */
-int stx_walk_record(struct stx_walk *w, const struct stx_source *s);
+int stf_walk_record(struct stf_walk *w, const struct stf_source *s);
 /* Takes in the record that the cursor delivered last, which was not in a batch. -1: no memory. */
-int stx_walk_given(struct stx_walk *w, const struct stf_cursor *c);
+int stf_walk_given(struct stf_walk *w, const struct stf_cursor *c);
 
 #endif

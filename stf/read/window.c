@@ -12,19 +12,19 @@
 /* The state of one file just before the window. */
 struct before {
 	struct stf_cursor *c;
-	struct stx_source *s;
-	struct stx_walk walk;
+	struct stf_source *s;
+	struct stf_walk walk;
 	struct stf_err *fault;
 };
 
 static int no_memory(struct before *b)
 {
-	return stx_no_memory(b->fault);
+	return stf_no_memory(b->fault);
 }
 
 static int add_to_history(struct before *b)
 {
-	return stx_walk_record(&b->walk, b->s) < 0 ? no_memory(b) : 0;
+	return stf_walk_record(&b->walk, b->s) < 0 ? no_memory(b) : 0;
 }
 
 /* Only records of these kinds stay open; an anchor cannot refer to others. */
@@ -36,21 +36,21 @@ static int can_be_open(const struct stf_record *r)
 }
 
 /* Reads the record that an anchor lists as open into s->record. Returns 0: it is not such a record. */
-static int read_open(struct stx_source *s, uint64_t offset, uint64_t prevtime, struct stf_err *err)
+static int read_open(struct stf_source *s, uint64_t offset, uint64_t prevtime, struct stf_err *err)
 {
 	int rc;
 
 	if (offset >= s->size) {
 		return 0;
 	}
-	if (stx_source_seek(s, offset, prevtime, err) < 0) {
+	if (stf_source_seek(s, offset, prevtime, err) < 0) {
 		return -1;
 	}
-	rc = stx_source_next(s, err);
+	rc = stf_source_next(s, err);
 	return rc > 0 ? can_be_open(&s->record) : rc;
 }
 
-static int apply_open(struct before *b, const struct stf_history *r, const struct stx_anchor *a)
+static int apply_open(struct before *b, const struct stf_history *r, const struct stf_anchor_place *a)
 {
 	uint32_t i;
 	int rc;
@@ -68,7 +68,7 @@ static int apply_open(struct before *b, const struct stf_history *r, const struc
 }
 
 /* Takes in one history record. */
-static int apply(struct before *b, const struct stf_record *rec, const struct stx_anchor *a)
+static int apply(struct before *b, const struct stf_record *rec, const struct stf_anchor_place *a)
 {
 	struct stf_counter_history c;
 	struct stf_function_history_1 f;
@@ -78,19 +78,19 @@ static int apply(struct before *b, const struct stf_record *rec, const struct st
 
 	if (stf_get_counter_history(rec, &c) == 0) {
 		for (i = 0; i < c.size_1_2; i++) {
-			if (stx_history_counter(b->walk.h, c.counters[i], c.values[i]) < 0) {
+			if (stf_history_counter(b->walk.h, c.counters[i], c.values[i]) < 0) {
 				return no_memory(b);
 			}
 		}
 	} else if (stf_get_counter_value(rec, &v) == 0) {
 		for (i = 0; i < v.size_1_2; i++) {
-			if (stx_history_thread_counter(b->walk.h, v.willy, v.counters[i], v.values[i]) < 0) {
+			if (stf_history_thread_counter(b->walk.h, v.willy, v.counters[i], v.values[i]) < 0) {
 				return no_memory(b);
 			}
 		}
 	} else if (stf_get_function_history_1(rec, &f) == 0) {
 		for (i = 0; i < f.size_1_2; i++) {
-			if (stx_history_push(b->walk.h, f.willy, f.function_stack[i], f.scls ? f.scls[i] : 0) < 0) {
+			if (stf_history_push(b->walk.h, f.willy, f.function_stack[i], f.scls ? f.scls[i] : 0) < 0) {
 				return no_memory(b);
 			}
 		}
@@ -101,16 +101,16 @@ static int apply(struct before *b, const struct stf_record *rec, const struct st
 }
 
 /* Reads the histories after anchor a. */
-static int apply_anchor(struct before *b, const struct stx_anchors *t, const struct stx_anchor *a)
+static int apply_anchor(struct before *b, const struct stf_anchors *t, const struct stf_anchor_place *a)
 {
-	struct stx_source *s = stx_reader_source(b->c->reader, t->where, b->fault);
+	struct stf_source *s = stf_reader_source(b->c->reader, t->where, b->fault);
 	int rc = -1;
 
-	if (!s || stx_source_seek(s, a->at, 0, b->fault) < 0) {
+	if (!s || stf_source_seek(s, a->at, 0, b->fault) < 0) {
 		goto out;
 	}
-	rc = stx_source_next(s, b->fault);
-	while (rc > 0 && (rc = stx_source_next(s, b->fault)) > 0) {
+	rc = stf_source_next(s, b->fault);
+	while (rc > 0 && (rc = stf_source_next(s, b->fault)) > 0) {
 		if (s->record.layout->id == STF_ID_end_of_history || s->record.layout->id == STF_ID_anchor) {
 			rc = 0;
 		} else if (apply(b, &s->record, a) < 0) {
@@ -118,7 +118,7 @@ static int apply_anchor(struct before *b, const struct stx_anchors *t, const str
 		}
 	}
 out:
-	stx_source_close(s);
+	stf_source_close(s);
 	return rc;
 }
 
@@ -129,7 +129,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 
 /* Finds the last anchor that precedes all records of the window; NULL: start at the beginning. For a state, the
  * anchor must have complete histories. */
-static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late, int state)
+static const struct stf_anchor_place *find_anchor(const struct stf_anchors *t, uint64_t from, uint64_t late, int state)
 {
 	size_t lo = 0, hi = t->n, mid;
 
@@ -151,18 +151,18 @@ static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_
  * of the window. */
 static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 {
-	struct stx_source *s = b->s;
+	struct stf_source *s = b->s;
 	uint64_t from = b->c->filter.from;
 	struct stf_err err;
 	int rc;
 
-	while ((rc = stx_source_next(s, &err)) > 0) {
+	while ((rc = stf_source_next(s, &err)) > 0) {
 		if (s->record.time < from) {
 			if (add_to_history(b) < 0) {
 				return -1;
 			}
 		} else if (s->late == 0) {
-			stx_source_back(s);
+			stf_source_back(s);
 			return 0;
 		} else if (s->record.time > plus(from, s->late)) {
 			break;
@@ -173,7 +173,7 @@ static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 	if (rc < 0 && b->fault->code == STF_OK) {
 		*b->fault = err;
 	}
-	return stx_source_seek(s, start, now, b->fault);
+	return stf_source_seek(s, start, now, b->fault);
 }
 
 static int keep_state(struct before *b, const struct stf_record *r, uint64_t time, uint32_t file)
@@ -181,10 +181,10 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 	struct stf_cursor *c = b->c;
 	struct stf_record **place, *copy;
 
-	if (!stx_filter_record(&c->filter, r)) {
+	if (!stf_filter_record(&c->filter, r)) {
 		return 0;
 	}
-	copy = stx_copy_record(r);
+	copy = stf_copy_record(r);
 	place = copy ? TKM_APPEND(c->state, c->n_state) : NULL;
 	if (!place) {
 		free(copy);
@@ -200,8 +200,8 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 /* Reads the bytes of the open records from the file, and returns to the previous position. */
 static int keep_open(struct before *b, const struct stf_record *r)
 {
-	struct stx_source *s = b->s;
-	struct stx_mark was = { s->offset + s->pos, s->now, s->number };
+	struct stf_source *s = b->s;
+	struct stf_mark was = { s->offset + s->pos, s->now, s->number };
 	struct stf_history h;
 	uint32_t i;
 	int rc = 0;
@@ -213,7 +213,7 @@ static int keep_open(struct before *b, const struct stf_record *r)
 			rc = keep_state(b, &s->record, s->record.time, s->file);
 		}
 	}
-	if (rc < 0 || stx_source_seek(s, was.at, was.now, b->fault) < 0) {
+	if (rc < 0 || stf_source_seek(s, was.at, was.now, b->fault) < 0) {
 		return -1;
 	}
 	return 0;
@@ -244,8 +244,8 @@ static int keep_told(struct before *b, struct stf_record *r, struct stf_value *v
 /* Converts the history to records of our layout. */
 static int deliver(struct before *b)
 {
-	struct stx_fdef def = { 0 };
-	struct stx_scratch scratch = { 0 };
+	struct stf_fdef def = { 0 };
+	struct stf_scratch scratch = { 0 };
 	struct stf_record r = { .values = scratch.value };
 	uint64_t size;
 	uint8_t *p;
@@ -253,17 +253,17 @@ static int deliver(struct before *b)
 
 	b->walk.mem->cur = b->walk.mem->buf;
 	b->walk.mem->now = 0;
-	if (stx_history_state(b->walk.h, b->walk.mem, b->s->file, b->c->filter.from) < 0) {
+	if (stf_history_state(b->walk.h, b->walk.mem, b->s->file, b->c->filter.from) < 0) {
 		return no_memory(b);
 	}
 	for (p = b->walk.mem->buf; p < b->walk.mem->cur && rc == 0; p += size) {
-		size = stx_wire_size(p, TKM_HOST_BIG);
+		size = stf_wire_size(p, TKM_HOST_BIG);
 		def.id = *p;
 		r.layout = stf_layout(*p);
 		scratch.mem.n = 0;
 		/* twice the size, because arrays are aligned and a zero byte follows each */
-		if (stx_buf_reserve(&scratch.mem, 2 * size + 64) < 0 ||
-			!stx_native_decode(&def, p, p + size, &scratch)) {
+		if (stf_buf_reserve(&scratch.mem, 2 * size + 64) < 0 ||
+			!stf_native_decode(&def, p, p + size, &scratch)) {
 			rc = no_memory(b);
 		} else {
 			rc = keep_told(b, &r, scratch.value);
@@ -273,25 +273,26 @@ static int deliver(struct before *b)
 	return rc;
 }
 
-static int state_of(struct stf_cursor *c, struct stx_source *s, const struct stx_anchors *t, const struct stx_anchor *a)
+static int state_of(
+	struct stf_cursor *c, struct stf_source *s, const struct stf_anchors *t, const struct stf_anchor_place *a)
 {
 	struct before b = { .c = c, .s = s, .fault = &c->fault };
 	uint64_t start = a ? a->offset : 0, now = a ? a->time_prev : 0;
 	int rc = -1;
 
-	if (stx_walk_begin(&b.walk) < 0) {
+	if (stf_walk_begin(&b.walk) < 0) {
 		no_memory(&b);
 		goto out;
 	}
 	if (a && apply_anchor(&b, t, a) < 0) {
 		goto out;
 	}
-	if (stx_source_seek(s, start, now, b.fault) < 0 || absorb_all(&b, start, now) < 0) {
+	if (stf_source_seek(s, start, now, b.fault) < 0 || absorb_all(&b, start, now) < 0) {
 		goto out;
 	}
 	rc = deliver(&b);
 out:
-	stx_walk_end(&b.walk);
+	stf_walk_end(&b.walk);
 	return rc;
 }
 
@@ -344,11 +345,11 @@ static int put_ends(struct stf_cursor *c)
 }
 
 /* A file whose state cannot be found is still read; the fault is reported at the end. */
-int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
+int stf_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 {
-	const struct stx_anchors *t;
-	const struct stx_anchor *a;
-	struct stx_source *s;
+	const struct stf_anchors *t;
+	const struct stf_anchor_place *a;
+	struct stf_source *s;
 	size_t i;
 
 	for (i = 0; i < c->n; i++) {
@@ -356,22 +357,22 @@ int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 		if (!s->timed) {
 			continue;
 		}
-		s->late = stx_reader_late(c->reader, stf_reader_find(c->reader, STF_ID_file_declaration, s->file));
-		t = stx_reader_anchors(c->reader, s->file);
+		s->late = stf_reader_late(c->reader, stf_reader_find(c->reader, STF_ID_file_declaration, s->file));
+		t = stf_reader_anchors(c->reader, s->file);
 		if (!t) {
-			return stx_no_memory(err);
+			return stf_no_memory(err);
 		}
 		if (t->fault.code != STF_OK && c->fault.code == STF_OK) {
 			c->fault = t->fault;
 		}
 		if (!s->blocks.n) {
-			stx_frames_know(s, t);
+			stf_frames_know(s, t);
 		}
 		a = find_anchor(t, c->filter.from, s->late, state);
 		if (state && c->filter.from > 0 && state_of(c, s, t, a) == 0) {
 			continue;
 		}
-		if (stx_source_seek(s, a ? a->offset : 0, a ? a->time_prev : 0, err) < 0) {
+		if (stf_source_seek(s, a ? a->offset : 0, a ? a->time_prev : 0, err) < 0) {
 			return -1;
 		}
 	}

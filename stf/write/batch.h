@@ -10,23 +10,23 @@
 /* bytes of a state, and of a record of values without the 12 bytes of each value */
 enum { STX_LEAVE = 9, STX_ENTER = 13, STX_VALUES = 10 };
 
-struct stx_batch {
+struct stf_batch {
 	uint8_t *p; /* place of the next record; the first `room` bytes may be used */
 	size_t room;
 	uint64_t now; /* time of the record before it. The next one is at most UINT32_MAX later, and not earlier */
-	struct stx_stream *to;
+	struct stf_stream *to;
 	uint32_t willy;
 };
 
 /* Prepares for records of that thread. The room may be too small for even one record. Then, and for a record that is not like the others,
  * the functions stf_write_NAME() must be used. */
-struct stx_batch stx_batch_states(struct stf_writer *w, uint32_t willy);
-struct stx_batch stx_batch_values(struct stf_writer *w, uint32_t willy);
+struct stf_batch stf_batch_states(struct stf_writer *w, uint32_t willy);
+struct stf_batch stf_batch_values(struct stf_writer *w, uint32_t willy);
 
 /* Puts a state at p; d: ticks since the record before it. Returns the place of the next one. Whether a state is an enter cannot be
  * predicted, so there is no branch for it: the bytes that an enter has in addition are always stored, and after a leave the next record
  * overwrites them. So the room must be that of an enter. */
-static inline uint8_t *stx_put_state(uint8_t *p, uint32_t d, uint32_t willy, uint32_t function, uint32_t enter)
+static inline uint8_t *stf_put_state(uint8_t *p, uint32_t d, uint32_t willy, uint32_t function, uint32_t enter)
 {
 	*p = (uint8_t)(STF_ID_leave_function ^ ((STF_ID_leave_function ^ STF_ID_enter_function) & -enter));
 	tkm_put64(p + 1, d | (uint64_t)willy << 32, 0);
@@ -36,7 +36,7 @@ static inline uint8_t *stx_put_state(uint8_t *p, uint32_t d, uint32_t willy, uin
 
 /* Puts a record of k values at p, without the values: those are stored by the caller at p + STX_VALUES. Returns the place of the next
  * one. */
-static inline uint8_t *stx_put_values(uint8_t *p, uint32_t d, uint32_t willy, uint32_t k, const uint32_t *counters)
+static inline uint8_t *stf_put_values(uint8_t *p, uint32_t d, uint32_t willy, uint32_t k, const uint32_t *counters)
 {
 	uint32_t i;
 
@@ -51,7 +51,7 @@ static inline uint8_t *stx_put_values(uint8_t *p, uint32_t d, uint32_t willy, ui
 }
 
 /* Makes the records part of the stream. Return 0, or -1 with the writer's error. */
-int stx_batch_end_states(const struct stx_batch *b, const struct stx_done *d);
-int stx_batch_end_values(const struct stx_batch *b, const struct stx_done *d);
+int stf_batch_end_states(const struct stf_batch *b, const struct stf_done *d);
+int stf_batch_end_values(const struct stf_batch *b, const struct stf_done *d);
 
 #endif

@@ -22,7 +22,7 @@ struct head {
 	static inline void measure_##name_(const struct stf_##name_ *r, struct head *h) \
 	{ \
 		uint64_t n = 0; \
-		h->size = sizeof(struct stx_wire_##name_);
+		h->size = sizeof(struct stf_wire_##name_);
 #define STF_TIME(name_) \
 	h->time = r->name_; \
 	h->has_time = 1;
@@ -121,10 +121,10 @@ static inline uint8_t *put_f8(uint8_t *p, double v, int big)
 #include "include/records.def"
 
 #define STF_BEGIN(id_, cls_, name_, kind_) \
-	static inline int put_##name_(struct stx_stream *s, const struct stf_##name_ *r, const struct head *h) \
+	static inline int put_##name_(struct stf_stream *s, const struct stf_##name_ *r, const struct head *h) \
 	{ \
 		uint32_t dt; \
-		uint8_t *p = stx_room(s, h->size, h->has_time ? h->time : s->now, &dt); \
+		uint8_t *p = stf_room(s, h->size, h->has_time ? h->time : s->now, &dt); \
 		if (__builtin_expect(!p, 0)) { \
 			return -1; \
 		} \

@@ -18,12 +18,12 @@ struct place {
 	int big;
 };
 
-#define W4(record, field) tkm_get32(at->p + offsetof(struct stx_wire_##record, field), at->big)
-#define W8(record, field) tkm_get64(at->p + offsetof(struct stx_wire_##record, field), at->big)
+#define W4(record, field) tkm_get32(at->p + offsetof(struct stf_wire_##record, field), at->big)
+#define W8(record, field) tkm_get64(at->p + offsetof(struct stf_wire_##record, field), at->big)
 
-struct stx_history *stx_history_new(void)
+struct stf_history_state *stf_history_new(void)
 {
-	struct stx_history *h = calloc(1, sizeof(*h));
+	struct stf_history_state *h = calloc(1, sizeof(*h));
 
 	if (h) {
 		h->min = UINT64_MAX;
@@ -31,7 +31,7 @@ struct stx_history *stx_history_new(void)
 	return h;
 }
 
-void stx_history_free(struct stx_history *h)
+void stf_history_free(struct stf_history_state *h)
 {
 	size_t i;
 
@@ -54,18 +54,18 @@ void stx_history_free(struct stx_history *h)
 	free(h);
 }
 
-const uint64_t *stx_history_counts(const struct stx_history *h)
+const uint64_t *stf_history_counts(const struct stf_history_state *h)
 {
 	return h->counts;
 }
 
-void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max)
+void stf_history_times(const struct stf_history_state *h, uint64_t *min, uint64_t *max)
 {
 	*min = h->min;
 	*max = h->max;
 }
 
-void stx_history_summary(const struct stx_history *h, struct stx_summary *m)
+void stf_history_summary(const struct stf_history_state *h, struct stf_summary *m)
 {
 	memcpy(m->counts, h->counts, sizeof(m->counts));
 	m->min = h->min;
@@ -74,9 +74,9 @@ void stx_history_summary(const struct stx_history *h, struct stx_summary *m)
 	m->most_late = h->most_late;
 }
 
-struct stx_history *stx_history_of(const struct stx_summary *m)
+struct stf_history_state *stf_history_of(const struct stf_summary *m)
 {
-	struct stx_history *h = stx_history_new();
+	struct stf_history_state *h = stf_history_new();
 
 	if (h) {
 		memcpy(h->counts, m->counts, sizeof(m->counts));
@@ -88,13 +88,13 @@ struct stx_history *stx_history_of(const struct stx_summary *m)
 	return h;
 }
 
-uint64_t stx_history_late(const struct stx_history *h, uint64_t *most)
+uint64_t stf_history_late(const struct stf_history_state *h, uint64_t *most)
 {
 	*most = h->most_late;
 	return h->n_late;
 }
 
-static int set_counter(struct stx_lasts *s, uint32_t id, uint64_t value, uint32_t by_thread)
+static int set_counter(struct stf_lasts *s, uint32_t id, uint64_t value, uint32_t by_thread)
 {
 	size_t lo = s->next, hi = s->n, mid;
 
@@ -135,7 +135,7 @@ static uint32_t number_at(const void *array, size_t size, size_t i)
 }
 
 /* The slot of a number, or the free slot where it belongs. */
-static uint32_t *find_slot(const struct stx_places *p, const void *array, size_t size, uint32_t willy)
+static uint32_t *find_slot(const struct stf_places *p, const void *array, size_t size, uint32_t willy)
 {
 	size_t i = (size_t)(willy * 0x9e3779b97f4a7c15u >> 32) & (p->n - 1);
 
@@ -145,7 +145,7 @@ static uint32_t *find_slot(const struct stx_places *p, const void *array, size_t
 	return &p->slot[i];
 }
 
-static void fill_slots(struct stx_places *p, const void *array, size_t n, size_t size)
+static void fill_slots(struct stf_places *p, const void *array, size_t n, size_t size)
 {
 	size_t i;
 
@@ -156,7 +156,7 @@ static void fill_slots(struct stx_places *p, const void *array, size_t n, size_t
 }
 
 /* The index of a number in an array of *n. A new number is appended, filled with zeros. -1: no memory. */
-static ssize_t find_place(struct stx_places *p, void *array, size_t *cap, size_t *n, size_t size, uint32_t willy)
+static ssize_t find_place(struct stf_places *p, void *array, size_t *cap, size_t *n, size_t size, uint32_t willy)
 {
 	uint32_t *slot;
 	void **a = array;
@@ -191,7 +191,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-void stx_history_sort(struct stx_history *h)
+void stf_history_sort(struct stf_history_state *h)
 {
 	if (h->thread_at.disordered) {
 		qsort(h->thread, h->n_threads, sizeof(*h->thread), by_number);
@@ -205,7 +205,7 @@ void stx_history_sort(struct stx_history *h)
 	}
 }
 
-static struct stx_lasts *find_thread(struct stx_history *h, uint32_t willy)
+static struct stf_lasts *find_thread(struct stf_history_state *h, uint32_t willy)
 {
 	ssize_t i = (ssize_t)h->next_thread;
 
@@ -220,11 +220,11 @@ static struct stx_lasts *find_thread(struct stx_history *h, uint32_t willy)
 	return &h->thread[i].set;
 }
 
-static int see_counters(struct stx_history *h, const struct place *at)
+static int see_counters(struct stf_history_state *h, const struct place *at)
 {
-	unsigned i, n = at->p[offsetof(struct stx_wire_counter_value, size_1_2)];
-	const uint8_t *values = at->p + sizeof(struct stx_wire_counter_value);
-	struct stx_lasts *own = find_thread(h, W4(counter_value, willy));
+	unsigned i, n = at->p[offsetof(struct stf_wire_counter_value, size_1_2)];
+	const uint8_t *values = at->p + sizeof(struct stf_wire_counter_value);
+	struct stf_lasts *own = find_thread(h, W4(counter_value, willy));
 	uint64_t value;
 	uint32_t id;
 
@@ -241,26 +241,26 @@ static int see_counters(struct stx_history *h, const struct place *at)
 	return 0;
 }
 
-int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value)
+int stf_history_counter(struct stf_history_state *h, uint32_t id, uint64_t value)
 {
 	return set_counter(&h->all, id, value, 0);
 }
 
-int stx_history_own_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
+int stf_history_own_counter(struct stf_history_state *h, uint32_t willy, uint32_t id, uint64_t value)
 {
-	struct stx_lasts *own = find_thread(h, willy);
+	struct stf_lasts *own = find_thread(h, willy);
 
 	return own ? set_counter(own, id, value, 1) : -1;
 }
 
-int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
+int stf_history_thread_counter(struct stf_history_state *h, uint32_t willy, uint32_t id, uint64_t value)
 {
-	return stx_history_own_counter(h, willy, id, value) == 0 ? set_counter(&h->all, id, value, 1) : -1;
+	return stf_history_own_counter(h, willy, id, value) == 0 ? set_counter(&h->all, id, value, 1) : -1;
 }
 
-int stx_history_sample(struct stx_history *h, const struct stf_counter_batch *b, size_t i)
+int stf_history_sample(struct stf_history_state *h, const struct stf_counter_batch *b, size_t i)
 {
-	struct stx_lasts *own = find_thread(h, stf_batch_willy(b, i));
+	struct stf_lasts *own = find_thread(h, stf_batch_willy(b, i));
 	uint64_t value;
 	uint32_t j, id;
 
@@ -277,7 +277,7 @@ int stx_history_sample(struct stx_history *h, const struct stf_counter_batch *b,
 	return 0;
 }
 
-static struct stx_stack *find_stack(struct stx_history *h, uint32_t willy)
+static struct stf_stack *find_stack(struct stf_history_state *h, uint32_t willy)
 {
 	ssize_t i;
 
@@ -297,16 +297,16 @@ static struct stx_stack *find_stack(struct stx_history *h, uint32_t willy)
 }
 
 /* Makes room for `more` open functions. */
-static int grow_stack(struct stx_stack *s, uint32_t more)
+static int grow_stack(struct stf_stack *s, uint32_t more)
 {
 	size_t room = s->cap, need = (size_t)s->n + more;
 
 	return TKM_GROW(s->function, room, need) < 0 || TKM_GROW(s->scl, s->cap, need) < 0 ? -1 : 0;
 }
 
-static int push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl)
+static int push(struct stf_history_state *h, uint32_t willy, uint32_t function, uint32_t scl)
 {
-	struct stx_stack *s = find_stack(h, willy);
+	struct stf_stack *s = find_stack(h, willy);
 
 	if (!s || grow_stack(s, 1) < 0) {
 		return -1;
@@ -316,14 +316,14 @@ static int push(struct stx_history *h, uint32_t willy, uint32_t function, uint32
 	return 0;
 }
 
-int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl)
+int stf_history_push(struct stf_history_state *h, uint32_t willy, uint32_t function, uint32_t scl)
 {
 	return push(h, willy, function, scl);
 }
 
-static int pop(struct stx_history *h, uint32_t willy)
+static int pop(struct stf_history_state *h, uint32_t willy)
 {
-	struct stx_stack *s = find_stack(h, willy);
+	struct stf_stack *s = find_stack(h, willy);
 
 	if (!s) {
 		return -1;
@@ -332,24 +332,24 @@ static int pop(struct stx_history *h, uint32_t willy)
 	return 0;
 }
 
-static int add_open(struct stx_history *h, const struct place *at, uint64_t end, uint64_t key0, uint64_t key1)
+static int add_open(struct stf_history_state *h, const struct place *at, uint64_t end, uint64_t key0, uint64_t key1)
 {
 	if (TKM_GROW(h->open, h->cap_open, h->n_open + 1) < 0) {
 		return -1;
 	}
-	h->open[h->n_open++] = (struct stx_open_record){
+	h->open[h->n_open++] = (struct stf_open_record){
 		.offset = at->offset, .prevtime = at->prevtime, .end = end, .key = { key0, key1 }
 	};
 	return 0;
 }
 
-int stx_history_open_record(struct stx_history *h, uint64_t offset, uint64_t prevtime)
+int stf_history_open_record(struct stf_history_state *h, uint64_t offset, uint64_t prevtime)
 {
 	return add_open(h, &(struct place){ .offset = offset, .prevtime = prevtime }, UINT64_MAX, 0, 0);
 }
 
 /* Scopes and file operations are usually nested, so the counterpart is near the end. */
-static int close_open(struct stx_history *h, uint64_t key0, uint64_t key1)
+static int close_open(struct stf_history_state *h, uint64_t key0, uint64_t key1)
 {
 	size_t i = h->n_open;
 
@@ -363,7 +363,7 @@ static int close_open(struct stx_history *h, uint64_t key0, uint64_t key1)
 	return 0;
 }
 
-static int see_until(struct stx_history *h, const struct place *at, uint64_t end)
+static int see_until(struct stf_history_state *h, const struct place *at, uint64_t end)
 {
 	if (end > h->max) {
 		h->max = end;
@@ -377,7 +377,7 @@ static uint64_t add_time(uint64_t a, uint64_t b)
 	return a + b < a || a + b == UINT64_MAX ? UINT64_MAX - 1 : a + b;
 }
 
-static int see_message(struct stx_history *h, const struct place *at)
+static int see_message(struct stf_history_state *h, const struct place *at)
 {
 	int64_t d = (int64_t)W8(one_to_one_communication, receive_time);
 
@@ -385,7 +385,7 @@ static int see_message(struct stx_history *h, const struct place *at)
 }
 
 /* All collective records begin their arrays with start_time and delta, after `fixed` bytes. */
-static int see_collective(struct stx_history *h, const struct place *at, size_t fixed)
+static int see_collective(struct stf_history_state *h, const struct place *at, size_t fixed)
 {
 	uint32_t i, n = tkm_get32(at->p + fixed - 4, at->big);
 	uint64_t end = at->time, start, delta;
@@ -400,7 +400,7 @@ static int see_collective(struct stx_history *h, const struct place *at, size_t 
 	return see_until(h, at, end);
 }
 
-static int see_scope(struct stx_history *h, const struct place *at, int enter)
+static int see_scope(struct stf_history_state *h, const struct place *at, int enter)
 {
 	uint64_t key0 = (uint64_t)W4(enter_scope, willy) << 32 | W4(enter_scope, scope);
 	uint64_t key1 = W4(enter_scope, seqnr);
@@ -408,10 +408,10 @@ static int see_scope(struct stx_history *h, const struct place *at, int enter)
 	return enter ? add_open(h, at, UINT64_MAX, key0, key1) : close_open(h, key0, key1);
 }
 
-static int see_file_io(struct stx_history *h, const struct place *at, int begin)
+static int see_file_io(struct stf_history_state *h, const struct place *at, int begin)
 {
 	uint64_t key0 = (uint64_t)W4(file_io_begin, willy) << 32 | W4(file_io_begin, file);
-	uint64_t key1 = (uint64_t)1 << 32 | at->p[offsetof(struct stx_wire_file_io_begin, type)];
+	uint64_t key1 = (uint64_t)1 << 32 | at->p[offsetof(struct stf_wire_file_io_begin, type)];
 
 	return begin ? add_open(h, at, UINT64_MAX, key0, key1) : close_open(h, key0, key1);
 }
@@ -419,9 +419,9 @@ static int see_file_io(struct stx_history *h, const struct place *at, int begin)
 #define COLLECTIVE(name) \
 	case STF_ID_##name: \
 	case STF_ID_##name##_1: \
-		return see_collective(h, at, sizeof(struct stx_wire_##name));
+		return see_collective(h, at, sizeof(struct stf_wire_##name));
 
-static int apply_record(struct stx_history *h, const struct place *at)
+static int apply_record(struct stf_history_state *h, const struct place *at)
 {
 	switch (*at->p) {
 	case STF_ID_counter_value:
@@ -458,7 +458,7 @@ static int apply_record(struct stx_history *h, const struct place *at)
 	}
 }
 
-static void saw_times(struct stx_history *h, uint64_t first, uint64_t last)
+static void saw_times(struct stf_history_state *h, uint64_t first, uint64_t last)
 {
 	h->min = first < h->min ? first : h->min;
 	h->max = last > h->max ? last : h->max;
@@ -480,12 +480,12 @@ static inline int same_ids(const uint8_t *a, const uint8_t *b, size_t n)
 /* Several samples of one thread and set of counters may follow each other; only the last one matters. Returns the
  * first record that is not such a sample, or NULL without memory. */
 static const uint8_t *absorb_samples(
-	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
+	struct stf_history_state *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
-	const size_t fixed = sizeof(struct stx_wire_counter_value),
-		     n = p[offsetof(struct stx_wire_counter_value, size_1_2)];
+	const size_t fixed = sizeof(struct stf_wire_counter_value),
+		     n = p[offsetof(struct stf_wire_counter_value, size_1_2)];
 	const uint8_t *last = p, *ids = p + fixed + 8 * n;
-	const uint32_t willy = tkm_get32(p + offsetof(struct stx_wire_counter_value, willy), 0);
+	const uint32_t willy = tkm_get32(p + offsetof(struct stf_wire_counter_value, willy), 0);
 	uint64_t first = *now + tkm_get32(p + 1, big), t = *now, count = 0;
 	struct place at = { .big = big };
 
@@ -494,8 +494,8 @@ static const uint8_t *absorb_samples(
 		count++;
 		last = p;
 		p += fixed + 12 * n;
-	} while (p < end && *p == STF_ID_counter_value && p[offsetof(struct stx_wire_counter_value, size_1_2)] == n &&
-		tkm_get32(p + offsetof(struct stx_wire_counter_value, willy), 0) == willy &&
+	} while (p < end && *p == STF_ID_counter_value && p[offsetof(struct stf_wire_counter_value, size_1_2)] == n &&
+		tkm_get32(p + offsetof(struct stf_wire_counter_value, willy), 0) == willy &&
 		(n == 0 || same_ids(p + fixed + 8 * n, ids, n)));
 	h->counts[STF_ID_counter_value] += count;
 	saw_times(h, first, t);
@@ -506,14 +506,15 @@ static const uint8_t *absorb_samples(
 
 /* Function calls of one thread usually follow each other; only the stack after them matters. Returns the first
  * record that is not such a call, or NULL without memory. */
-static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
+static const uint8_t *absorb_states(
+	struct stf_history_state *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
-	const uint32_t willy = tkm_get32(p + offsetof(struct stx_wire_enter_function, willy), big);
+	const uint32_t willy = tkm_get32(p + offsetof(struct stf_wire_enter_function, willy), big);
 	uint64_t first = *now + tkm_get32(p + 1, big), t = *now, n[2] = { 0, 0 };
-	struct stx_stack *s = find_stack(h, willy);
+	struct stf_stack *s = find_stack(h, willy);
 
 	_Static_assert(
-		offsetof(struct stx_wire_enter_function, willy) == offsetof(struct stx_wire_leave_function, willy),
+		offsetof(struct stf_wire_enter_function, willy) == offsetof(struct stf_wire_leave_function, willy),
 		"one look at both");
 	if (!s) {
 		return NULL;
@@ -524,17 +525,17 @@ static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, con
 			if (grow_stack(s, 1) < 0) {
 				return NULL;
 			}
-			s->function[s->n] = tkm_get32(p + offsetof(struct stx_wire_enter_function, function), big);
+			s->function[s->n] = tkm_get32(p + offsetof(struct stf_wire_enter_function, function), big);
 			s->scl[s->n++] = 0;
 			n[0]++;
-			p += sizeof(struct stx_wire_enter_function);
+			p += sizeof(struct stf_wire_enter_function);
 		} else {
 			s->n -= s->n > 0;
 			n[1]++;
-			p += sizeof(struct stx_wire_leave_function);
+			p += sizeof(struct stf_wire_leave_function);
 		}
 	} while (p < end && (*p == STF_ID_enter_function || *p == STF_ID_leave_function) &&
-		tkm_get32(p + offsetof(struct stx_wire_enter_function, willy), big) == willy);
+		tkm_get32(p + offsetof(struct stf_wire_enter_function, willy), big) == willy);
 	h->counts[STF_ID_enter_function] += n[0];
 	h->counts[STF_ID_leave_function] += n[1];
 	saw_times(h, first, t);
@@ -542,9 +543,9 @@ static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, con
 	return p;
 }
 
-int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_done *d)
+int stf_history_states(struct stf_history_state *h, uint32_t willy, const struct stf_done *d)
 {
-	struct stx_stack *s = find_stack(h, willy);
+	struct stf_stack *s = find_stack(h, willy);
 
 	if (s && d->first < h->latest) {
 		return 0;
@@ -564,7 +565,7 @@ int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_d
 	return 1;
 }
 
-int stx_history_values(struct stx_history *h, const uint8_t *last, const struct stx_done *d)
+int stf_history_values(struct stf_history_state *h, const uint8_t *last, const struct stf_done *d)
 {
 	struct place at = { .p = last };
 
@@ -576,8 +577,8 @@ int stx_history_values(struct stx_history *h, const uint8_t *last, const struct 
 	return see_counters(h, &at) < 0 ? -1 : 1;
 }
 
-int stx_history_absorb(
-	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big)
+int stf_history_absorb(
+	struct stf_history_state *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big)
 {
 	const uint8_t *start = p;
 	struct place at = { .big = big };
@@ -626,12 +627,12 @@ int stx_history_absorb(
 				return -1;
 			}
 		}
-		p += stx_wire_size(p, big);
+		p += stf_wire_size(p, big);
 	}
 	return 0;
 }
 
-void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offset, uint64_t prevtime)
+void stf_history_place_open(struct stf_history_state *h, size_t before, uint64_t offset, uint64_t prevtime)
 {
 	if (h->n_open > before) {
 		h->open[h->n_open - 1].offset = offset;
@@ -639,7 +640,7 @@ void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offse
 	}
 }
 
-size_t stx_history_n_open(const struct stx_history *h)
+size_t stf_history_n_open(const struct stf_history_state *h)
 {
 	return h->n_open;
 }

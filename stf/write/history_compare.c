@@ -8,63 +8,63 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static int take_counters(struct stx_history *told, const struct stf_record *rec)
+static int take_counters(struct stf_history_state *told, const struct stf_record *rec)
 {
 	struct stf_counter_history c;
 	uint32_t i;
 
 	stf_get_counter_history(rec, &c);
 	for (i = 0; i < c.size_1_2; i++) {
-		if (stx_history_counter(told, c.counters[i], c.values[i]) < 0) {
+		if (stf_history_counter(told, c.counters[i], c.values[i]) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int take_thread_counters(struct stx_history *told, const struct stf_record *rec)
+static int take_thread_counters(struct stf_history_state *told, const struct stf_record *rec)
 {
 	struct stf_counter_value c;
 	uint32_t i;
 
 	stf_get_counter_value(rec, &c);
 	for (i = 0; i < c.size_1_2; i++) {
-		if (stx_history_own_counter(told, c.willy, c.counters[i], c.values[i]) < 0) {
+		if (stf_history_own_counter(told, c.willy, c.counters[i], c.values[i]) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int take_stack(struct stx_history *told, const struct stf_record *rec)
+static int take_stack(struct stf_history_state *told, const struct stf_record *rec)
 {
 	struct stf_function_history_1 f;
 	uint32_t i;
 
 	stf_get_function_history_1(rec, &f);
 	for (i = 0; i < f.size_1_2; i++) {
-		if (stx_history_push(told, f.willy, f.function_stack[i], 0) < 0) {
+		if (stf_history_push(told, f.willy, f.function_stack[i], 0) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int take_open_records(struct stx_history *told, const struct stf_record *rec)
+static int take_open_records(struct stf_history_state *told, const struct stf_record *rec)
 {
 	struct stf_history o;
 	uint32_t i;
 
 	stf_get_history(rec, &o);
 	for (i = 0; i < o.size_1_3; i++) {
-		if (stx_history_open_record(told, o.offset[i], o.prevtime[i]) < 0) {
+		if (stf_history_open_record(told, o.offset[i], o.prevtime[i]) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-int stx_history_take(struct stx_history *told, const struct stf_record *rec)
+int stf_history_take(struct stf_history_state *told, const struct stf_record *rec)
 {
 	switch (rec->layout->class_id) {
 	case STF_ID_counter_history:
@@ -88,7 +88,7 @@ struct reason {
 };
 
 static int compare_values(
-	const struct stx_lasts *told, const struct stx_lasts *known, const char *whose, const struct reason *why)
+	const struct stf_lasts *told, const struct stf_lasts *known, const char *whose, const struct reason *why)
 {
 	size_t i, k = 0;
 
@@ -122,14 +122,15 @@ static int compare_numbers(size_t told, size_t known, const char *whose, const s
 	return told < known;
 }
 
-static int compare_threads(const struct stx_history *told, const struct stx_history *known, const struct reason *why)
+static int compare_threads(
+	const struct stf_history_state *told, const struct stf_history_state *known, const struct reason *why)
 {
-	static const struct stx_lasts none;
+	static const struct stf_lasts none;
 	const char *whose = " of a thread";
 	size_t i, k = 0, n_told = 0, n_known = 0;
 
 	for (i = 0; i < told->n_threads; i++) {
-		const struct stx_thread_values *t = &told->thread[i];
+		const struct stf_thread_values *t = &told->thread[i];
 
 		while (k < known->n_threads && known->thread[k].willy < t->willy) {
 			k++;
@@ -148,12 +149,13 @@ static int compare_threads(const struct stx_history *told, const struct stx_hist
 	return n_told && compare_numbers(n_told, n_known, whose, why);
 }
 
-static int compare_stacks(const struct stx_history *told, const struct stx_history *known, const struct reason *why)
+static int compare_stacks(
+	const struct stf_history_state *told, const struct stf_history_state *known, const struct reason *why)
 {
 	size_t i, k = 0, deep = 0;
 
 	for (i = 0; i < told->n_stacks; i++) {
-		const struct stx_stack *s = &told->stack[i];
+		const struct stf_stack *s = &told->stack[i];
 
 		while (k < known->n_stacks && known->stack[k].willy < s->willy) {
 			k++;
@@ -177,7 +179,7 @@ static int compare_stacks(const struct stx_history *told, const struct stx_histo
 }
 
 static void compare_open_records(
-	const struct stx_history *told, const struct stx_history *known, const struct reason *why)
+	const struct stf_history_state *told, const struct stf_history_state *known, const struct reason *why)
 {
 	size_t i;
 
@@ -187,7 +189,7 @@ static void compare_open_records(
 		return;
 	}
 	for (i = 0; i < known->n_open; i++) {
-		const struct stx_open_record *o = &known->open[i], *t = &told->open[i];
+		const struct stf_open_record *o = &known->open[i], *t = &told->open[i];
 
 		if (o->offset != t->offset) {
 			snprintf(why->text, why->size,
@@ -205,13 +207,14 @@ static void compare_open_records(
 	}
 }
 
-void stx_history_compare(struct stx_history *known, struct stx_history *told, int in_order, char *why, size_t size)
+void stf_history_compare(
+	struct stf_history_state *known, struct stf_history_state *told, int in_order, char *why, size_t size)
 {
 	const struct reason reason = { why, size };
 
 	*why = '\0';
-	stx_history_sort(known);
-	stx_history_sort(told);
+	stf_history_sort(known);
+	stf_history_sort(told);
 	if (!compare_values(&told->all, &known->all, "", &reason) &&
 		!compare_numbers(told->all.n, known->all.n, "", &reason) && !compare_threads(told, known, &reason) &&
 		!compare_stacks(told, known, &reason) && in_order) {

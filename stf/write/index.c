@@ -14,7 +14,7 @@
 #include "base/grow.h"
 
 /* The next data stream, in the order of the file ids. */
-static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, uint32_t *set)
+static struct stf_stream *next_data(const struct stf_writer *w, unsigned *kind, uint32_t *set)
 {
 	static const unsigned order[DATA_KINDS] = {
 		STF_KIND_MSG,
@@ -50,11 +50,11 @@ static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, 
 }
 
 /* Visits all files of the writer. The base file is last, because it makes the others a trace. */
-static int for_each_file(struct stf_writer *w, int (*fn)(struct stf_writer *w, struct stx_out *o))
+static int for_each_file(struct stf_writer *w, int (*fn)(struct stf_writer *w, struct stf_out *o))
 {
 	unsigned kind = 0;
 	uint32_t set = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 
 	if (fn(w, &w->dcl->out) < 0 || (w->sts && fn(w, &w->sts->out) < 0)) {
 		return -1;
@@ -67,25 +67,25 @@ static int for_each_file(struct stf_writer *w, int (*fn)(struct stf_writer *w, s
 	return fn(w, &w->base);
 }
 
-static int publish(struct stf_writer *w, struct stx_out *o)
+static int publish(struct stf_writer *w, struct stf_out *o)
 {
-	return stx_out_publish(o, w->opt.force, &w->err);
+	return stf_out_publish(o, w->opt.force, &w->err);
 }
 
-static int set_aside(struct stf_writer *w, struct stx_out *o)
+static int set_aside(struct stf_writer *w, struct stf_out *o)
 {
-	return stx_out_set_aside(o, &w->err);
+	return stf_out_set_aside(o, &w->err);
 }
 
 /* From here on the files are permanent. */
-static int keep(struct stf_writer *w, struct stx_out *o)
+static int keep(struct stf_writer *w, struct stf_out *o)
 {
 	(void)w;
-	stx_out_keep(o);
+	stf_out_keep(o);
 	return 0;
 }
 
-static size_t filled(const struct stx_stream *s)
+static size_t filled(const struct stf_stream *s)
 {
 	return (size_t)(s->cur - s->buf);
 }
@@ -95,13 +95,13 @@ static int put_own(struct stf_writer *w, int own, const char *text)
 {
 	struct stf_info r = { .info_class = w->own_class[own], .size_1_1 = (uint32_t)strlen(text), .info = text };
 
-	return stx_put_info(w->infos, &r);
+	return stf_put_info(w->infos, &r);
 }
 
 /* Declares the classes in .dcl, which must be closed before its checksum is known. */
 static int declare_own(struct stf_writer *w, int own)
 {
-	return w->own_class[own] || stf_writer_class(w, stx_own_class[own], 0) ? 0 : -1;
+	return w->own_class[own] || stf_writer_class(w, stf_own_class[own], 0) ? 0 : -1;
 }
 
 /* Reports records that come after records with a later time: readers of a window must know how far to look. If
@@ -112,16 +112,16 @@ static int put_late(struct stf_writer *w)
 	unsigned kind = 0;
 	uint32_t set = 0;
 	uint64_t n, most, any = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 	char text[80];
 
 	while ((s = next_data(w, &kind, &set))) {
-		any |= stx_history_late(s->history, &most);
+		any |= stf_history_late(s->history, &most);
 	}
 	kind = 0;
 	set = 0;
 	while (any && (s = next_data(w, &kind, &set))) {
-		n = stx_history_late(s->history, &most);
+		n = stf_history_late(s->history, &most);
 		if (s->history) {
 			snprintf(text, sizeof(text), "%s %llu %llu", s->suffix, (unsigned long long)n,
 				(unsigned long long)most);
@@ -137,24 +137,24 @@ static int close_streams(struct stf_writer *w)
 {
 	unsigned kind = 0;
 	uint32_t set = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 
 	while ((s = next_data(w, &kind, &set))) {
-		if (stx_stream_close(s) < 0) {
+		if (stf_stream_close(s) < 0) {
 			return -1;
 		}
 	}
 	if (put_late(w) < 0 || (w->dcl->out.hash && declare_own(w, STX_OWN_INTEGRITY) < 0)) {
 		return -1;
 	}
-	return stx_stream_close(w->dcl) < 0 || (w->sts && stx_stream_close(w->sts) < 0) ? -1 : 0;
+	return stf_stream_close(w->dcl) < 0 || (w->sts && stf_stream_close(w->sts) < 0) ? -1 : 0;
 }
 
 /* Lists all components, sorted by id. */
-static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
+static struct stf_part *list_parts(struct stf_writer *w, size_t *n)
 {
-	struct stx_stream *s, *all[4];
-	struct stx_part *p = NULL, *new;
+	struct stf_stream *s, *all[4];
+	struct stf_part *p = NULL, *new;
 	unsigned kind = 0;
 	uint32_t set = 0;
 	size_t i, m;
@@ -167,7 +167,7 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 			new = TKM_APPEND(p, *n);
 			if (!new) {
 				free(p);
-				stx_no_memory(&w->err);
+				stf_no_memory(&w->err);
 				return NULL;
 			}
 			snprintf(new->suffix, sizeof(new->suffix), "%s%s", all[i]->suffix, all[i]->level ? ".zst" : "");
@@ -184,22 +184,22 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 }
 
 /* Writes the checksums of a component's blocks: "SUFFIX blocks LENGTH TIME HASH ...". */
-static int put_blocks(struct stf_writer *w, const struct stx_stream *s)
+static int put_blocks(struct stf_writer *w, const struct stf_stream *s)
 {
-	struct stx_buf text = { 0 };
+	struct stf_buf text = { 0 };
 	struct stf_info r = { .info_class = w->own_class[STX_OWN_INTEGRITY] };
 	int rc;
 
-	stx_buf_printf(&text, "%s blocks", s->suffix);
-	stx_blocks_print(&text, &s->blocks);
+	stf_buf_printf(&text, "%s blocks", s->suffix);
+	stf_blocks_print(&text, &s->blocks);
 	r.info = text.p;
 	r.size_1_1 = (uint32_t)text.n;
-	rc = text.failed || text.n > UINT32_MAX ? stx_no_memory(&w->err) : stx_put_info(w->infos, &r);
+	rc = text.failed || text.n > UINT32_MAX ? stf_no_memory(&w->err) : stf_put_info(w->infos, &r);
 	free(text.p);
 	return rc;
 }
 
-static int put_integrity(struct stf_writer *w, const struct stx_part *part, size_t n)
+static int put_integrity(struct stf_writer *w, const struct stf_part *part, size_t n)
 {
 	char text[128];
 	size_t i;
@@ -216,18 +216,18 @@ static int put_integrity(struct stf_writer *w, const struct stx_part *part, size
 
 /* Writes the index's last record, the checksum of the base file. It covers all bytes up to the 16 digits at the
  * end of this record. */
-static int put_base_checksum(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx)
+static int put_base_checksum(struct stf_writer *w, const struct stf_buf *text, const struct stf_stream *idx)
 {
-	void *h = stx_hash_new();
+	void *h = stf_hash_new();
 	char line[80];
 	uint64_t size;
 	int n, rc = 0;
 
 	if (!h) {
-		return stx_hash_there() ? stx_no_memory(&w->err) : 0;
+		return stf_hash_there() ? stf_no_memory(&w->err) : 0;
 	}
 	/* with this record the size may have one more digit */
-	size = text->n + filled(idx) + filled(w->infos) + sizeof(struct stx_wire_info);
+	size = text->n + filled(idx) + filled(w->infos) + sizeof(struct stf_wire_info);
 	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size);
 	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size + (unsigned)n);
 	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size + (unsigned)n);
@@ -236,13 +236,13 @@ static int put_base_checksum(struct stf_writer *w, const struct stx_buf *text, c
 	if (put_own(w, STX_OWN_INTEGRITY, line) < 0) {
 		rc = -1;
 	} else {
-		stx_hash_add(h, text->p, text->n);
-		stx_hash_add(h, idx->buf, filled(idx));
-		stx_hash_add(h, w->infos->buf, filled(w->infos) - 16);
-		snprintf(line, sizeof(line), "%016llx", (unsigned long long)stx_hash_value(h));
+		stf_hash_add(h, text->p, text->n);
+		stf_hash_add(h, idx->buf, filled(idx));
+		stf_hash_add(h, w->infos->buf, filled(w->infos) - 16);
+		snprintf(line, sizeof(line), "%016llx", (unsigned long long)stf_hash_value(h));
 		memcpy(w->infos->cur - 16, line, 16);
 	}
-	stx_hash_free(h);
+	stf_hash_free(h);
 	return rc;
 }
 
@@ -252,20 +252,20 @@ static uint32_t clip_to_32_bits(uint64_t n)
 }
 
 /* Writes duration and event_summary, from the counts of the streams. */
-static int put_totals(struct stf_writer *w, struct stx_stream *idx, uint64_t start, uint64_t end)
+static int put_totals(struct stf_writer *w, struct stf_stream *idx, uint64_t start, uint64_t end)
 {
 	uint64_t n[256] = { 0 }, lo = UINT64_MAX, hi = 0, a, b;
 	struct stf_event_summary e = { 0 };
 	struct stf_duration d;
 	unsigned kind = 0, i;
 	uint32_t set = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 
 	while ((s = next_data(w, &kind, &set))) {
 		for (i = 0; i < 256; i++) {
-			n[i] += stx_history_counts(s->history)[i];
+			n[i] += stf_history_counts(s->history)[i];
 		}
-		stx_history_times(s->history, &a, &b);
+		stf_history_times(s->history, &a, &b);
 		lo = a < lo ? a : lo;
 		hi = b > hi ? b : hi;
 	}
@@ -283,51 +283,51 @@ static int put_totals(struct stf_writer *w, struct stx_stream *idx, uint64_t sta
 	}
 	e.num_collectives =
 		clip_to_32_bits(a + n[STF_ID_one_to_all_communication] + n[STF_ID_one_to_all_communication_1]);
-	return stx_put_duration(idx, &d) < 0 || stx_put_event_summary(idx, &e) < 0 ? -1 : 0;
+	return stf_put_duration(idx, &d) < 0 || stf_put_event_summary(idx, &e) < 0 ? -1 : 0;
 }
 
-uint32_t stx_threads_of(const struct stf_writer *w, uint32_t process)
+uint32_t stf_threads_of(const struct stf_writer *w, uint32_t process)
 {
 	return tkm_get32(
-		w->procs->buf + sizeof(struct stx_wire_process_declaration) + 4 * (size_t)process, w->opt.big_endian);
+		w->procs->buf + sizeof(struct stf_wire_process_declaration) + 4 * (size_t)process, w->opt.big_endian);
 }
 
-uint32_t stx_count_processes(const struct stf_writer *w)
+uint32_t stf_count_processes(const struct stf_writer *w)
 {
 	return w->procs->cur == w->procs->buf
 		? 0
-		: tkm_get32(w->procs->buf + offsetof(struct stx_wire_process_declaration, size_1_1), w->opt.big_endian);
+		: tkm_get32(w->procs->buf + offsetof(struct stf_wire_process_declaration, size_1_1), w->opt.big_endian);
 }
 
 /* List 1 is all willies. List 2 + I is the willies of set I; with a single set they are the same, and there is
  * only list 1. */
 static uint32_t list_of(const struct stf_writer *w, unsigned kind, uint32_t set)
 {
-	return stx_category[kind].per_set && stx_sets_many(w) ? 2 + set : 1;
+	return stf_category[kind].per_set && stf_sets_many(w) ? 2 + set : 1;
 }
 
-static unsigned kind_of(const struct stx_stream *s)
+static unsigned kind_of(const struct stf_stream *s)
 {
 	uint32_t id = s->file < 7 ? s->file : 7 + (s->file - 7) % IDS_PER_SET;
 	unsigned k;
 
-	for (k = 0; k < DATA_KINDS && stx_category[k].first_id != id; k++) {
+	for (k = 0; k < DATA_KINDS && stf_category[k].first_id != id; k++) {
 	}
 	return k;
 }
 
-static uint32_t set_of(const struct stx_stream *s)
+static uint32_t set_of(const struct stf_stream *s)
 {
 	return s->file < 7 ? 0 : (s->file - 7) / IDS_PER_SET;
 }
 
-static int put_lists(struct stf_writer *w, struct stx_stream *idx)
+static int put_lists(struct stf_writer *w, struct stf_stream *idx)
 {
 	uint32_t set = 0, at = 0, done = UINT32_MAX;
 	unsigned kind = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 
-	if (stx_put_willies(w, idx, 1, STX_ALL_SETS) < 0) {
+	if (stf_put_willies(w, idx, 1, STX_ALL_SETS) < 0) {
 		return -1;
 	}
 	while ((s = next_data(w, &kind, &at))) {
@@ -336,27 +336,27 @@ static int put_lists(struct stf_writer *w, struct stx_stream *idx)
 			continue;
 		}
 		done = set;
-		if (stx_put_willies(w, idx, 2 + set, set) < 0) {
+		if (stf_put_willies(w, idx, 2 + set, set) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-static int put_file(struct stx_stream *idx, const struct stx_stream *s, uint8_t type)
+static int put_file(struct stf_stream *idx, const struct stf_stream *s, uint8_t type)
 {
 	struct stf_file_declaration r = {
 		.id = s->file, .filetype = type, .size_1_1 = (uint32_t)strlen(s->suffix), .suffix = s->suffix
 	};
 
-	return stx_put_file_declaration(idx, &r);
+	return stf_put_file_declaration(idx, &r);
 }
 
-static int put_files(struct stf_writer *w, struct stx_stream *idx)
+static int put_files(struct stf_writer *w, struct stf_stream *idx)
 {
 	unsigned kind = 0;
 	uint32_t set = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 
 	if (put_file(idx, w->dcl, STF_DECL_FILE) < 0 || (w->sts && put_file(idx, w->sts, STF_STATS_FILE) < 0)) {
 		return -1;
@@ -372,7 +372,7 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 
 		r.categories = 1u << kind_of(s);
 		r.willies = list_of(w, kind_of(s), set_of(s));
-		if (stx_put_anchor_file_declaration(idx, &r) < 0) {
+		if (stf_put_anchor_file_declaration(idx, &r) < 0) {
 			return -1;
 		}
 	}
@@ -380,27 +380,27 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 }
 
 /* Completes the base file. In a single-file trace, the directory is before it and the components are after it. */
-static int write_out(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx,
-	const struct stx_part *part, size_t n)
+static int write_out(struct stf_writer *w, const struct stf_buf *text, const struct stf_stream *idx,
+	const struct stf_part *part, size_t n)
 {
-	struct stx_buf dir = { 0 };
+	struct stf_buf dir = { 0 };
 	size_t i;
 	int rc = 0;
 
 	if (w->opt.single) {
-		rc = stx_single_directory(&dir, text->n + filled(idx) + filled(w->infos), part, n, &w->err);
+		rc = stf_single_directory(&dir, text->n + filled(idx) + filled(w->infos), part, n, &w->err);
 		if (rc == 0) {
-			rc = stx_out_write(&w->base, dir.p, dir.n, &w->err);
+			rc = stf_out_write(&w->base, dir.p, dir.n, &w->err);
 		}
 		free(dir.p);
 	}
-	if (rc < 0 || stx_out_write(&w->base, text->p, text->n, &w->err) < 0 ||
-		stx_out_write(&w->base, idx->buf, filled(idx), &w->err) < 0 ||
-		stx_out_write(&w->base, w->infos->buf, filled(w->infos), &w->err) < 0) {
+	if (rc < 0 || stf_out_write(&w->base, text->p, text->n, &w->err) < 0 ||
+		stf_out_write(&w->base, idx->buf, filled(idx), &w->err) < 0 ||
+		stf_out_write(&w->base, w->infos->buf, filled(w->infos), &w->err) < 0) {
 		return -1;
 	}
 	for (i = 0; w->opt.single && i < n; i++) {
-		if (stx_single_copy(&w->base, &part[i], &w->err) < 0) {
+		if (stf_single_copy(&w->base, &part[i], &w->err) < 0) {
 			return -1;
 		}
 	}
@@ -408,36 +408,36 @@ static int write_out(struct stf_writer *w, const struct stx_buf *text, const str
 }
 
 /* Writes the identities that the components have: the writer's own, and those of the parts that it took in. */
-static int put_identities(struct stf_writer *w, struct stx_stream *idx)
+static int put_identities(struct stf_writer *w, struct stf_stream *idx)
 {
 	uint32_t dt;
 	uint8_t *p;
 	size_t i;
 
 	for (i = 0; i <= w->others.n; i++) {
-		p = stx_room(idx, STX_IDENTITY_SIZE, 0, &dt);
+		p = stf_room(idx, STX_IDENTITY_SIZE, 0, &dt);
 		if (!p) {
 			return -1;
 		}
-		stx_identity_put(p, i ? &w->others.i[i - 1] : &w->identity, w->opt.big_endian);
+		stf_identity_put(p, i ? &w->others.i[i - 1] : &w->identity, w->opt.big_endian);
 		idx->cur += STX_IDENTITY_SIZE;
 	}
 	w->used[STX_IDENTITY_ID] = 1;
 	return 0;
 }
 
-static int put_index(struct stf_writer *w, struct stx_stream *idx, uint64_t start, uint64_t end)
+static int put_index(struct stf_writer *w, struct stf_stream *idx, uint64_t start, uint64_t end)
 {
 	struct stf_clock_resolution c = { .resolution = w->opt.resolution, .eventbits = w->opt.eventbits };
 
-	if (put_identities(w, idx) < 0 || stx_put_clock_resolution(idx, &c) < 0) {
+	if (put_identities(w, idx) < 0 || stf_put_clock_resolution(idx, &c) < 0) {
 		return -1;
 	}
 	w->used[STF_ID_process_declaration] = 1;
 	if (filled(w->procs) == 0 && stf_writer_processes(w, NULL, 0) < 0) {
 		return -1;
 	}
-	if (!stx_room(idx, filled(w->procs), 0, &(uint32_t){ 0 })) {
+	if (!stf_room(idx, filled(w->procs), 0, &(uint32_t){ 0 })) {
 		return -1;
 	}
 	memcpy(idx->cur, w->procs->buf, filled(w->procs));
@@ -445,13 +445,13 @@ static int put_index(struct stf_writer *w, struct stx_stream *idx, uint64_t star
 	return put_totals(w, idx, start, end) < 0 || put_lists(w, idx) < 0 || put_files(w, idx) < 0 ? -1 : 0;
 }
 
-int stx_begin_base(struct stf_writer *w)
+int stf_begin_base(struct stf_writer *w)
 {
 	struct stf_clock_resolution c = { .resolution = w->opt.resolution, .eventbits = w->opt.eventbits };
 	uint8_t all[256] = { 0 }, spare[256];
-	struct stx_where memory = { .big = w->opt.big_endian, .err = &w->err, .used = spare };
-	struct stx_stream *idx = stx_stream_new(&memory, "", 0);
-	struct stx_buf text = { 0 };
+	struct stf_where memory = { .big = w->opt.big_endian, .err = &w->err, .used = spare };
+	struct stf_stream *idx = stf_stream_new(&memory, "", 0);
+	struct stf_buf text = { 0 };
 	unsigned id;
 	int rc = -1;
 
@@ -459,39 +459,39 @@ int stx_begin_base(struct stf_writer *w)
 		all[id] = stf_layout(id) != NULL;
 	}
 	all[STX_IDENTITY_ID] = 1;
-	if (idx && put_identities(w, idx) == 0 && stx_put_clock_resolution(idx, &c) == 0) {
-		stx_defs_print(&text, all, w->opt.big_endian, w->comment);
-		rc = text.failed ? stx_no_memory(&w->err) : stx_out_write(&w->base, text.p, text.n, &w->err);
-		rc = rc < 0 ? -1 : stx_out_write(&w->base, idx->buf, filled(idx), &w->err);
+	if (idx && put_identities(w, idx) == 0 && stf_put_clock_resolution(idx, &c) == 0) {
+		stf_defs_print(&text, all, w->opt.big_endian, w->comment);
+		rc = text.failed ? stf_no_memory(&w->err) : stf_out_write(&w->base, text.p, text.n, &w->err);
+		rc = rc < 0 ? -1 : stf_out_write(&w->base, idx->buf, filled(idx), &w->err);
 	}
-	stx_stream_free(idx);
+	stf_stream_free(idx);
 	free(text.p);
 	return rc;
 }
 
 static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
 {
-	struct stx_where memory = stx_writer_where(w);
-	struct stx_stream *idx;
-	struct stx_buf text = { 0 };
+	struct stf_where memory = stf_writer_where(w);
+	struct stf_stream *idx;
+	struct stf_buf text = { 0 };
 	size_t n;
-	struct stx_part *part = list_parts(w, &n);
+	struct stf_part *part = list_parts(w, &n);
 	int rc = -1;
 
 	memory.path = NULL;
-	idx = stx_stream_new(&memory, "", 0);
+	idx = stf_stream_new(&memory, "", 0);
 	if (!idx || !part || put_index(w, idx, start, end) < 0 || put_integrity(w, part, n) < 0) {
 		goto out;
 	}
-	stx_defs_print(&text, w->used, w->opt.big_endian, w->comment);
-	rc = text.failed ? stx_no_memory(&w->err) : put_base_checksum(w, &text, idx);
-	rc = rc < 0 ? -1 : w->opt.single ? 0 : stx_out_restart(&w->base, &w->err);
+	stf_defs_print(&text, w->used, w->opt.big_endian, w->comment);
+	rc = text.failed ? stf_no_memory(&w->err) : put_base_checksum(w, &text, idx);
+	rc = rc < 0 ? -1 : w->opt.single ? 0 : stf_out_restart(&w->base, &w->err);
 	rc = rc < 0 ? -1 : write_out(w, &text, idx, part, n);
 out:
-	stx_stream_free(idx);
+	stf_stream_free(idx);
 	free(part);
 	free(text.p);
-	return rc < 0 ? -1 : stx_out_close(&w->base, &w->err);
+	return rc < 0 ? -1 : stf_out_close(&w->base, &w->err);
 }
 
 /* Gives the files their names. The old index is removed first, so that it is never found together with new
@@ -512,9 +512,9 @@ int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct
 	int rc = -1;
 
 	err->code = STF_OK;
-	if (w->opt.part && !stx_is_fatal(&w->err)) {
-		stx_fail(&w->err, STF_ERR_STATE, NULL, 0, 0, "a part of a trace ends with stf_writer_finish_part()");
-	} else if (!stx_is_fatal(&w->err) && close_streams(w) == 0 && write_base(w, start, end) == 0) {
+	if (w->opt.part && !stf_is_fatal(&w->err)) {
+		stf_fail(&w->err, STF_ERR_STATE, NULL, 0, 0, "a part of a trace ends with stf_writer_finish_part()");
+	} else if (!stf_is_fatal(&w->err) && close_streams(w) == 0 && write_base(w, start, end) == 0) {
 		rc = publish_all(w);
 	}
 	if (rc < 0) {
@@ -524,6 +524,6 @@ int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct
 	} else {
 		for_each_file(w, keep);
 	}
-	stx_writer_free(w);
+	stf_writer_free(w);
 	return rc;
 }

@@ -18,14 +18,14 @@
 #define RESERVED_FROM (1u << 20)
 
 /* The pid distinguishes two jobs; the counter avoids the files that a killed job left. */
-static int create_temp(struct stx_out *o, struct stf_err *err)
+static int create_temp(struct stf_out *o, struct stf_err *err)
 {
 	size_t n = strlen(o->final_name) + 48;
 	int tries;
 
 	o->temp_name = malloc(n);
 	if (!o->temp_name) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	for (tries = 0; tries < 1000; tries++) {
 		snprintf(o->temp_name, n, "%s.tmp-%ld-%d", o->final_name, (long)getpid(), tries);
@@ -35,7 +35,7 @@ static int create_temp(struct stx_out *o, struct stf_err *err)
 		}
 	}
 	if (o->fd < 0) {
-		stx_fail_errno(err, errno, o->temp_name, "cannot create");
+		stf_fail_errno(err, errno, o->temp_name, "cannot create");
 		free(o->temp_name);
 		o->temp_name = NULL;
 		return -1;
@@ -48,27 +48,27 @@ static int check_name(const char *path, int force, struct stf_err *err)
 	struct stat st;
 
 	return !force && lstat(path, &st) == 0
-		? stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force")
+		? stf_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force")
 		: 0;
 }
 
 /* Chooses the name to which the file that has this name now can be moved. */
-static int name_aside(struct stx_out *o, struct stf_err *err)
+static int name_aside(struct stf_out *o, struct stf_err *err)
 {
 	o->aside = malloc(strlen(o->temp_name) + 5);
 	if (!o->aside) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	sprintf(o->aside, "%s-old", o->temp_name);
 	return 0;
 }
 
-int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err)
+int stf_out_open(struct stf_out *o, const char *path, int force, struct stf_err *err)
 {
 	o->fd = -1;
 	o->final_name = strdup(path);
 	if (!o->final_name) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	if (check_name(path, force, err) < 0 || create_temp(o, err) < 0) {
 		return -1;
@@ -76,7 +76,7 @@ int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err 
 	return force ? name_aside(o, err) : 0;
 }
 
-int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suffix, const char *name, size_t n,
+int stf_out_adopt(struct stf_out *o, const struct stf_where *to, const char *suffix, const char *name, size_t n,
 	struct stf_err *err)
 {
 	size_t len = strlen(to->path) + strlen(suffix) + 5;
@@ -85,11 +85,11 @@ int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suf
 	o->final_name = malloc(len);
 	o->temp_name = strndup(name, n);
 	if (!o->final_name || !o->temp_name) {
-		return stx_no_memory(err);
+		return stf_no_memory(err);
 	}
 	snprintf(o->final_name, len, "%s%s%s", to->path, suffix, to->level ? ".zst" : "");
 	if (access(o->temp_name, F_OK) < 0) {
-		return stx_fail_errno(err, errno, o->temp_name, "cannot take what another writer left");
+		return stf_fail_errno(err, errno, o->temp_name, "cannot take what another writer left");
 	}
 	if (check_name(o->final_name, to->force, err) < 0) {
 		return -1;
@@ -98,17 +98,17 @@ int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suf
 }
 
 /* Opens the file again, to write at its end. */
-static int reopen(struct stx_out *o, struct stf_err *err)
+static int reopen(struct stf_out *o, struct stf_err *err)
 {
 	if (o->fd < 0) {
 		o->fd = open(o->temp_name, O_WRONLY | O_APPEND | O_CLOEXEC);
 	}
-	return o->fd < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
+	return o->fd < 0 ? stf_fail_errno(err, errno, o->final_name, "cannot write") : 0;
 }
 
 /* Reserves places on the disk for the next n bytes and for some after them: writing to reserved places takes two thirds of the time.
  * Nothing depends on its success. In a tmpfs it would take longer. */
-static void reserve(struct stx_out *o, size_t n)
+static void reserve(struct stf_out *o, size_t n)
 {
 	uint64_t end = o->size + n;
 	struct statfs fs;
@@ -125,32 +125,32 @@ static void reserve(struct stx_out *o, size_t n)
 }
 
 /* Gives back the places that were reserved and not used. */
-static int close_file(struct stx_out *o, struct stf_err *err)
+static int close_file(struct stf_out *o, struct stf_err *err)
 {
 	int fd = o->fd;
 
 	o->fd = -1;
 	if (fd >= 0 && o->reserved > o->size && o->reserved != UINT64_MAX && ftruncate(fd, (off_t)o->size) < 0) {
 		close(fd);
-		return stx_fail_errno(err, errno, o->final_name, "cannot write");
+		return stf_fail_errno(err, errno, o->final_name, "cannot write");
 	}
 	/* some file systems report only here that the disk is full */
-	return fd >= 0 && close(fd) < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
+	return fd >= 0 && close(fd) < 0 ? stf_fail_errno(err, errno, o->final_name, "cannot write") : 0;
 }
 
-int stx_out_park(struct stx_out *o, struct stf_err *err)
+int stf_out_park(struct stf_out *o, struct stf_err *err)
 {
 	o->park = 1;
 	return close_file(o, err);
 }
 
-int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err)
+int stf_out_write(struct stf_out *o, const void *p, size_t n, struct stf_err *err)
 {
 	const char *c = p;
 	ssize_t got;
 
 	if (o->hash) {
-		stx_hash_add(o->hash, p, n);
+		stf_hash_add(o->hash, p, n);
 	}
 	reserve(o, n);
 	o->size += n;
@@ -163,7 +163,7 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 			continue;
 		}
 		if (got <= 0) {
-			return stx_fail_errno(err, got ? errno : ENOSPC, o->final_name, "cannot write");
+			return stf_fail_errno(err, got ? errno : ENOSPC, o->final_name, "cannot write");
 		}
 		c += got;
 		n -= (size_t)got;
@@ -171,15 +171,15 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 	return o->park ? close_file(o, err) : 0;
 }
 
-int stx_out_restart(struct stx_out *o, struct stf_err *err)
+int stf_out_restart(struct stf_out *o, struct stf_err *err)
 {
 	o->size = o->reserved = 0;
 	return ftruncate(o->fd, 0) < 0 || lseek(o->fd, 0, SEEK_SET) < 0
-		? stx_fail_errno(err, errno, o->final_name, "cannot write")
+		? stf_fail_errno(err, errno, o->final_name, "cannot write")
 		: 0;
 }
 
-int stx_out_close(struct stx_out *o, struct stf_err *err)
+int stf_out_close(struct stf_out *o, struct stf_err *err)
 {
 	if (!o->temp_name) { /* the caller's own descriptor has no name */
 		o->fd = -1;
@@ -188,7 +188,7 @@ int stx_out_close(struct stx_out *o, struct stf_err *err)
 	return close_file(o, err);
 }
 
-int stx_out_set_aside(struct stx_out *o, struct stf_err *err)
+int stf_out_set_aside(struct stf_out *o, struct stf_err *err)
 {
 	struct stat st;
 
@@ -196,16 +196,16 @@ int stx_out_set_aside(struct stx_out *o, struct stf_err *err)
 		return 0;
 	}
 	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
-		return stx_fail(err, STF_ERR_IO, o->final_name, 0, 0, "cannot replace: not a regular file");
+		return stf_fail(err, STF_ERR_IO, o->final_name, 0, 0, "cannot replace: not a regular file");
 	}
 	if (rename(o->final_name, o->aside) < 0) {
-		return stx_fail_errno(err, errno, o->final_name, "cannot replace");
+		return stf_fail_errno(err, errno, o->final_name, "cannot replace");
 	}
 	o->set_aside = 1;
 	return 0;
 }
 
-int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
+int stf_out_publish(struct stf_out *o, int force, struct stf_err *err)
 {
 	int rc;
 
@@ -225,21 +225,21 @@ int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
 		}
 	}
 	if (rc < 0) {
-		return stx_fail_errno(err, errno, o->final_name, "cannot give the finished file its name");
+		return stf_fail_errno(err, errno, o->final_name, "cannot give the finished file its name");
 	}
 	o->published = 1;
 	return 0;
 }
 
-void stx_out_keep(struct stx_out *o)
+void stf_out_keep(struct stf_out *o)
 {
 	if (o->set_aside) {
 		unlink(o->aside);
 	}
-	stx_out_free(o);
+	stf_out_free(o);
 }
 
-void stx_out_discard(struct stx_out *o)
+void stf_out_discard(struct stf_out *o)
 {
 	if (o->fd >= 0 && o->temp_name) {
 		close(o->fd);
@@ -255,9 +255,9 @@ void stx_out_discard(struct stx_out *o)
 	}
 }
 
-void stx_out_free(struct stx_out *o)
+void stf_out_free(struct stf_out *o)
 {
-	stx_hash_free(o->hash);
+	stf_hash_free(o->hash);
 	free(o->final_name);
 	free(o->temp_name);
 	free(o->aside);

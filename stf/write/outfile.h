@@ -6,20 +6,20 @@
 #include "stf/format/identity.h"
 #include "stf/format/private.h"
 
-struct stx_zst;
+struct stf_zst;
 
 /* The destination of a stream, the same for all streams of a writer. */
-struct stx_where {
+struct stf_where {
 	const char *path; /* path of the base file; NULL: in memory */
 	int force, big;
 	int level;           /* zstd level, 0: not compressed */
-	struct stx_zst *zst; /* NULL: not compressed */
+	struct stf_zst *zst; /* NULL: not compressed */
 	struct stf_err *err; /* this and `used` must live longer than the stream */
 	uint8_t *used;
-	const struct stx_identity *identity; /* the first record of each file */
+	const struct stf_trace_identity *identity; /* the first record of each file */
 };
 
-struct stx_out {
+struct stf_out {
 	int fd;            /* -1: closed or never opened */
 	int park;          /* close the file after each write, and open it again for the next one */
 	int published;     /* the file has its final name, which discarding must remove */
@@ -34,24 +34,24 @@ struct stx_out {
 };
 
 /* Creates a temporary file beside `path` with O_EXCL. Without force it is an error if `path` exists. */
-int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err);
+int stf_out_open(struct stf_out *o, const char *path, int force, struct stf_err *err);
 /* Takes over a complete file that another writer left under the temporary name of n bytes. */
-int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suffix, const char *name, size_t n,
+int stf_out_adopt(struct stf_out *o, const struct stf_where *to, const char *suffix, const char *name, size_t n,
 	struct stf_err *err);
-int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err);
+int stf_out_write(struct stf_out *o, const void *p, size_t n, struct stf_err *err);
 /* Empties the file again. What was written so far would serve a reader only if the writer had been killed. */
-int stx_out_restart(struct stx_out *o, struct stf_err *err);
-int stx_out_close(struct stx_out *o, struct stf_err *err);
+int stf_out_restart(struct stf_out *o, struct stf_err *err);
+int stf_out_close(struct stf_out *o, struct stf_err *err);
 /* From now on, closes the file between writes. */
-int stx_out_park(struct stx_out *o, struct stf_err *err);
-/* With force: moves the file that has the name now to another name, until stx_out_keep() or stx_out_discard(). */
-int stx_out_set_aside(struct stx_out *o, struct stf_err *err);
+int stf_out_park(struct stf_out *o, struct stf_err *err);
+/* With force: moves the file that has the name now to another name, until stf_out_keep() or stf_out_discard(). */
+int stf_out_set_aside(struct stf_out *o, struct stf_err *err);
 /* Gives the file its name; without force, never replaces another file. */
-int stx_out_publish(struct stx_out *o, int force, struct stf_err *err);
+int stf_out_publish(struct stf_out *o, int force, struct stf_err *err);
 /* Makes the file permanent, and removes the file that was set aside. */
-void stx_out_keep(struct stx_out *o);
+void stf_out_keep(struct stf_out *o);
 /* Removes the file under its current name, and moves the file that was set aside back. */
-void stx_out_discard(struct stx_out *o);
-void stx_out_free(struct stx_out *o);
+void stf_out_discard(struct stf_out *o);
+void stf_out_free(struct stf_out *o);
 
 #endif

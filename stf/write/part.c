@@ -12,35 +12,35 @@
 
 /* ---- the text ---- */
 
-static void say_file(struct stx_buf *b, const struct stx_out *o)
+static void say_file(struct stf_buf *b, const struct stf_out *o)
 {
-	stx_buf_printf(b, "%llu %d %llu %zu ", (unsigned long long)o->size, o->hashed, (unsigned long long)o->digest,
+	stf_buf_printf(b, "%llu %d %llu %zu ", (unsigned long long)o->size, o->hashed, (unsigned long long)o->digest,
 		strlen(o->temp_name));
-	stx_buf_add(b, o->temp_name, strlen(o->temp_name));
-	stx_buf_printf(b, "\n");
+	stf_buf_add(b, o->temp_name, strlen(o->temp_name));
+	stf_buf_printf(b, "\n");
 }
 
-static void say_blocks(struct stx_buf *b, const struct stx_stream *s)
+static void say_blocks(struct stf_buf *b, const struct stf_stream *s)
 {
-	stx_buf_printf(b, "BLOCKS");
-	stx_blocks_print(b, &s->blocks);
-	stx_buf_printf(b, "\n");
+	stf_buf_printf(b, "BLOCKS");
+	stf_blocks_print(b, &s->blocks);
+	stf_buf_printf(b, "\n");
 }
 
-static void say_stream(struct stx_buf *b, const struct stx_stream *s, unsigned kind, uint32_t set)
+static void say_stream(struct stf_buf *b, const struct stf_stream *s, unsigned kind, uint32_t set)
 {
-	struct stx_summary m;
+	struct stf_summary m;
 	unsigned i;
 
-	stx_history_summary(s->history, &m);
-	stx_buf_printf(b, "DATA %u %u %llu %llu %llu %llu\n", kind, set, (unsigned long long)m.min,
+	stf_history_summary(s->history, &m);
+	stf_buf_printf(b, "DATA %u %u %llu %llu %llu %llu\n", kind, set, (unsigned long long)m.min,
 		(unsigned long long)m.max, (unsigned long long)m.n_late, (unsigned long long)m.most_late);
 	for (i = 0; i < 256; i++) {
 		if (m.counts[i]) {
-			stx_buf_printf(b, "%u %llu\n", i, (unsigned long long)m.counts[i]);
+			stf_buf_printf(b, "%u %llu\n", i, (unsigned long long)m.counts[i]);
 		}
 	}
-	stx_buf_printf(b, "FILES\n");
+	stf_buf_printf(b, "FILES\n");
 	say_file(b, &s->out);
 	if (s->anc) {
 		say_file(b, &s->anc->out);
@@ -51,24 +51,24 @@ static void say_stream(struct stx_buf *b, const struct stx_stream *s, unsigned k
 	}
 }
 
-static int say_all(struct stf_writer *w, struct stx_buf *b)
+static int say_all(struct stf_writer *w, struct stf_buf *b)
 {
 	unsigned kind, id;
 	uint32_t set;
 
-	stx_buf_printf(b, HEAD "\nIDENTITY %llu %llu\nUSED", (unsigned long long)w->identity.high,
+	stf_buf_printf(b, HEAD "\nIDENTITY %llu %llu\nUSED", (unsigned long long)w->identity.high,
 		(unsigned long long)w->identity.low);
 	for (id = 1; id < 256; id++) {
 		if (w->used[id]) {
-			stx_buf_printf(b, " %u", id);
+			stf_buf_printf(b, " %u", id);
 		}
 	}
-	stx_buf_printf(b, "\n");
+	stf_buf_printf(b, "\n");
 	for (kind = 0; kind < DATA_KINDS; kind++) {
 		for (set = 0; set < w->n_sets[kind]; set++) {
-			struct stx_stream *s = w->data[kind][set];
+			struct stf_stream *s = w->data[kind][set];
 
-			if (s && stx_stream_close(s) < 0) {
+			if (s && stf_stream_close(s) < 0) {
 				return -1;
 			}
 			if (s) {
@@ -76,13 +76,13 @@ static int say_all(struct stf_writer *w, struct stx_buf *b)
 			}
 		}
 	}
-	stx_buf_printf(b, "END\n");
-	stx_buf_add(b, "", 1);
-	return b->failed ? stx_no_memory(&w->err) : 0;
+	stf_buf_printf(b, "END\n");
+	stf_buf_add(b, "", 1);
+	return b->failed ? stf_no_memory(&w->err) : 0;
 }
 
 /* Detaches these files, because another writer completes them. */
-static void keep_file(struct stx_out *o)
+static void keep_file(struct stf_out *o)
 {
 	free(o->temp_name);
 	o->temp_name = NULL;
@@ -90,20 +90,20 @@ static void keep_file(struct stx_out *o)
 
 char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 {
-	struct stx_buf b = { 0 };
+	struct stf_buf b = { 0 };
 	unsigned kind;
 	uint32_t set;
 	int rc = -1;
 
 	err->code = STF_OK;
 	if (!w->opt.part) {
-		stx_fail(&w->err, STF_ERR_ARG, NULL, 0, 0, "this writer was not created as a part");
-	} else if (!stx_is_fatal(&w->err)) {
+		stf_fail(&w->err, STF_ERR_ARG, NULL, 0, 0, "this writer was not created as a part");
+	} else if (!stf_is_fatal(&w->err)) {
 		rc = say_all(w, &b);
 	}
 	for (kind = 0; rc == 0 && kind < DATA_KINDS; kind++) {
 		for (set = 0; set < w->n_sets[kind]; set++) {
-			struct stx_stream *s = w->data[kind][set];
+			struct stf_stream *s = w->data[kind][set];
 
 			if (s) {
 				keep_file(&s->out);
@@ -118,7 +118,7 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 		free(b.p);
 		b.p = NULL;
 	}
-	stx_writer_free(w);
+	stf_writer_free(w);
 	return b.p;
 }
 
@@ -126,11 +126,11 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 
 static int refuse_text(struct stf_writer *w, const char *what)
 {
-	return stx_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text describes no part of a trace: %s", what);
+	return stf_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text describes no part of a trace: %s", what);
 }
 
 /* Parses size, digest and name of one file, and moves *p after them. */
-static int take_file(struct stf_writer *w, struct stx_stream *s, const struct stx_where *to, const char **p)
+static int take_file(struct stf_writer *w, struct stf_stream *s, const struct stf_where *to, const char **p)
 {
 	unsigned long long size, digest;
 	int hashed, at = -1;
@@ -143,14 +143,14 @@ static int take_file(struct stf_writer *w, struct stx_stream *s, const struct st
 	s->out.size = size;
 	s->out.hashed = hashed;
 	s->out.digest = digest;
-	if (stx_out_adopt(&s->out, to, s->suffix, *p + at, len, &w->err) < 0) {
+	if (stf_out_adopt(&s->out, to, s->suffix, *p + at, len, &w->err) < 0) {
 		return -1;
 	}
 	*p += at + len + 1;
 	return 0;
 }
 
-static int take_blocks(struct stf_writer *w, struct stx_stream *s, const char **p)
+static int take_blocks(struct stf_writer *w, struct stf_stream *s, const char **p)
 {
 	const char *end = strchr(*p, '\n');
 	int rc;
@@ -158,16 +158,16 @@ static int take_blocks(struct stf_writer *w, struct stx_stream *s, const char **
 	if (!end || strncmp(*p, "BLOCKS", 6) != 0) {
 		return refuse_text(w, "no BLOCKS");
 	}
-	rc = stx_blocks_parse(&s->blocks, *p + 6, (size_t)(end - *p - 6));
+	rc = stf_blocks_parse(&s->blocks, *p + 6, (size_t)(end - *p - 6));
 	*p = end + 1;
-	return rc == -2 ? stx_no_memory(&w->err) : rc < 0 ? refuse_text(w, "its blocks") : 0;
+	return rc == -2 ? stf_no_memory(&w->err) : rc < 0 ? refuse_text(w, "its blocks") : 0;
 }
 
 /* Parses the identity that the components of a part carry. */
 static int take_identity(struct stf_writer *w, const char **p)
 {
 	unsigned long long high, low;
-	struct stx_identity own = w->identity;
+	struct stf_trace_identity own = w->identity;
 	int at = -1;
 
 	if (sscanf(*p, "\nIDENTITY %llu %llu\nUSED%n", &high, &low, &at) != 2 || at < 0) {
@@ -176,22 +176,22 @@ static int take_identity(struct stf_writer *w, const char **p)
 	*p += at;
 	own.high = high;
 	own.low = low;
-	if (stx_identity_same(&own, &w->identity)) {
+	if (stf_identity_same(&own, &w->identity)) {
 		return 0;
 	}
-	return stx_identities_add(&w->others, &own) < 0 ? stx_no_memory(&w->err) : 0;
+	return stf_identities_add(&w->others, &own) < 0 ? stf_no_memory(&w->err) : 0;
 }
 
 /* Makes a stream that is closed already, of data or of anchors. */
-static struct stx_stream *shell(unsigned kind, uint32_t set, int anchors)
+static struct stf_stream *shell(unsigned kind, uint32_t set, int anchors)
 {
-	struct stx_stream *s = calloc(1, sizeof(*s));
+	struct stf_stream *s = calloc(1, sizeof(*s));
 
 	if (s) {
 		s->out.fd = -1;
-		s->file = stx_category[kind].first_id + set * IDS_PER_SET + (uint32_t)anchors;
+		s->file = stf_category[kind].first_id + set * IDS_PER_SET + (uint32_t)anchors;
 		s->closed = 1;
-		stx_suffix(kind, set, s->suffix, sizeof(s->suffix) - 4);
+		stf_suffix(kind, set, s->suffix, sizeof(s->suffix) - 4);
 		strcat(s->suffix, anchors ? ".anc" : "");
 	}
 	return s;
@@ -199,11 +199,11 @@ static struct stx_stream *shell(unsigned kind, uint32_t set, int anchors)
 
 static int take_stream(struct stf_writer *w, const char **p)
 {
-	struct stx_where to = stx_writer_where(w);
-	struct stx_summary m = { 0 };
+	struct stf_where to = stf_writer_where(w);
+	struct stf_summary m = { 0 };
 	unsigned kind, set, id;
 	unsigned long long min, max, n, most;
-	struct stx_stream *s = NULL;
+	struct stf_stream *s = NULL;
 	int at = -1;
 
 	if (sscanf(*p, "DATA %u %u %llu %llu %llu %llu\n%n", &kind, &set, &min, &max, &n, &most, &at) != 6 || at < 0 ||
@@ -221,16 +221,16 @@ static int take_stream(struct stf_writer *w, const char **p)
 		return refuse_text(w, "no FILES");
 	}
 	*p += 6;
-	if (stx_make_room(w, kind, set) < 0) {
+	if (stf_make_room(w, kind, set) < 0) {
 		return -1;
 	}
 	if (w->data[kind][set]) {
-		return stx_fail(
+		return stf_fail(
 			&w->err, STF_ERR_EXISTS, w->path, 0, 0, "two writers wrote its %s", w->data[kind][set]->suffix);
 	}
 	s = w->data[kind][set] = shell(kind, set, 0);
-	if (!s || !(s->history = stx_history_of(&m))) {
-		return stx_no_memory(&w->err);
+	if (!s || !(s->history = stf_history_of(&m))) {
+		return stf_no_memory(&w->err);
 	}
 	s->level = to.level;
 	if (take_file(w, s, &to, p) < 0) {
@@ -241,7 +241,7 @@ static int take_stream(struct stf_writer *w, const char **p)
 	}
 	s->anc = shell(kind, set, 1);
 	if (!s->anc) {
-		return stx_no_memory(&w->err);
+		return stf_no_memory(&w->err);
 	}
 	s->anc->level = to.level;
 	return take_file(w, s->anc, &to, p) < 0 || take_blocks(w, s, p) < 0 ? -1 : take_blocks(w, s->anc, p);
@@ -275,7 +275,7 @@ int stf_writer_adopt(struct stf_writer *w, const char *part)
 	unsigned id;
 	int at = -1, rc = 0;
 
-	if (stx_is_fatal(&w->err)) {
+	if (stf_is_fatal(&w->err)) {
 		stf_part_discard(part);
 		return -1;
 	}

@@ -5,13 +5,13 @@
 
 #include "stf/format/private.h"
 
-struct stx_stream;
+struct stf_stream;
 
 /* Writes a view of any incarnation. */
-int stx_put_record(struct stx_stream *s, const struct stf_record *r);
+int stf_put_record(struct stf_stream *s, const struct stf_record *r);
 
-/* int stx_put_anchor(struct stx_stream *s, const struct stf_anchor *r), ... */
-#define STF_BEGIN(id, cls, name, kind) int stx_put_##name(struct stx_stream *s, const struct stf_##name *r);
+/* int stf_put_anchor(struct stf_stream *s, const struct stf_anchor *r), ... */
+#define STF_BEGIN(id, cls, name, kind) int stf_put_##name(struct stf_stream *s, const struct stf_##name *r);
 #include "include/records.def"
 
 #endif

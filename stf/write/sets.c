@@ -12,18 +12,18 @@ struct filling {
 };
 
 /* Puts each process into the set of its node until that set is full, and then into a new one. */
-static int fill_sets(struct stf_writer *w, const uint32_t *node, uint32_t n, struct filling *f, struct stx_map *known)
+static int fill_sets(struct stf_writer *w, const uint32_t *node, uint32_t n, struct filling *f, struct stf_map *known)
 {
 	uint32_t per = w->opt.procs_per_file, i, nodes = 0;
 	const uint64_t *at;
 	struct filling *g;
 
 	for (i = 0; i < n; i++) {
-		at = stx_map_find(known, 1 + (uint64_t)node[i]);
+		at = stf_map_find(known, 1 + (uint64_t)node[i]);
 		g = &f[at ? *at : nodes];
 		if (!at) {
-			if (stx_map_add(known, 1 + (uint64_t)node[i], nodes++) < 0) {
-				return stx_no_memory(&w->err);
+			if (stf_map_add(known, 1 + (uint64_t)node[i], nodes++) < 0) {
+				return stf_no_memory(&w->err);
 			}
 			g->n = 0;
 			g->set = w->sets.n++;
@@ -41,7 +41,7 @@ static int keep_homes(struct stf_writer *w, const uint32_t *home, uint32_t n)
 {
 	w->sets.home = n ? malloc(n * sizeof(*home)) : NULL;
 	if (n && !w->sets.home) {
-		return stx_no_memory(&w->err);
+		return stf_no_memory(&w->err);
 	}
 	if (n) {
 		memcpy(w->sets.home, home, n * sizeof(*home));
@@ -50,9 +50,9 @@ static int keep_homes(struct stf_writer *w, const uint32_t *home, uint32_t n)
 	return 0;
 }
 
-int stx_sets_begin(struct stf_writer *w, const struct stf_writer_options *o)
+int stf_sets_begin(struct stf_writer *w, const struct stf_writer_options *o)
 {
-	struct stx_map known = { 0 };
+	struct stf_map known = { 0 };
 	uint32_t n = o->n_node;
 	struct filling *f;
 	int rc;
@@ -66,27 +66,27 @@ int stx_sets_begin(struct stf_writer *w, const struct stf_writer_options *o)
 	w->sets.of = malloc(n * sizeof(*w->sets.of));
 	f = malloc(n * sizeof(*f));
 	w->sets.n_of = n;
-	rc = w->sets.of && f ? fill_sets(w, o->node, n, f, &known) : stx_no_memory(&w->err);
-	stx_map_free(&known);
+	rc = w->sets.of && f ? fill_sets(w, o->node, n, f, &known) : stf_no_memory(&w->err);
+	stf_map_free(&known);
 	free(f);
 	return rc;
 }
 
-void stx_sets_decide(struct stf_writer *w)
+void stf_sets_decide(struct stf_writer *w)
 {
 	/* in a trace of one process, the number counts threads (Intel Trace Collector guide) */
-	w->sets.by_thread = !w->sets.of && w->opt.procs_per_file && stx_count_processes(w) == 1;
+	w->sets.by_thread = !w->sets.of && w->opt.procs_per_file && stf_count_processes(w) == 1;
 	w->sets.decided = 1;
 }
 
-uint32_t stx_set_of(const struct stf_writer *w, uint32_t willy)
+uint32_t stf_set_of(const struct stf_writer *w, uint32_t willy)
 {
 	uint32_t per = w->opt.procs_per_file, process = stf_willy_process(willy);
 
 	if (stf_willy_is_group(willy)) {
 		uint32_t id = willy & 0x7fffffffu, home = id < w->sets.n_home ? w->sets.home[id] : UINT32_MAX;
 
-		return home == UINT32_MAX ? 0 : stx_set_of(w, STF_WILLY(home & 0xffffu, 0));
+		return home == UINT32_MAX ? 0 : stf_set_of(w, STF_WILLY(home & 0xffffu, 0));
 	}
 	if (w->sets.of) {
 		return process < w->sets.n_of ? w->sets.of[process] : w->sets.n;
@@ -96,10 +96,10 @@ uint32_t stx_set_of(const struct stf_writer *w, uint32_t willy)
 
 uint32_t stf_writer_set(const struct stf_writer *w, uint32_t willy)
 {
-	return stx_set_of(w, willy);
+	return stf_set_of(w, willy);
 }
 
-void stx_sets_way(const struct stf_writer *w, uint32_t willy, struct stx_way *way)
+void stf_sets_way(const struct stf_writer *w, uint32_t willy, struct stf_way *way)
 {
 	uint32_t per = w->opt.procs_per_file;
 
@@ -107,32 +107,32 @@ void stx_sets_way(const struct stf_writer *w, uint32_t willy, struct stx_way *wa
 		way->first = stf_willy_process(willy);
 		way->span = 1;
 	} else {
-		way->first = per * stx_set_of(w, willy);
+		way->first = per * stf_set_of(w, willy);
 		way->span = per ? per : UINT32_MAX;
 	}
 }
 
-int stx_sets_many(const struct stf_writer *w)
+int stf_sets_many(const struct stf_writer *w)
 {
-	uint32_t per = w->opt.procs_per_file, n = stx_count_processes(w);
+	uint32_t per = w->opt.procs_per_file, n = stf_count_processes(w);
 
 	if (w->sets.of) {
 		return w->sets.n > 1 || n > w->sets.n_of;
 	}
-	return per && (w->sets.by_thread ? per < stx_threads_of(w, 0) : per < n);
+	return per && (w->sets.by_thread ? per < stf_threads_of(w, 0) : per < n);
 }
 
 /* The threads first to *end - 1 of a process are in this set. */
 static uint32_t threads_in(const struct stf_writer *w, uint32_t process, uint32_t set, uint32_t *end)
 {
-	uint32_t t = stx_threads_of(w, process), per = w->opt.procs_per_file, first = 0;
+	uint32_t t = stf_threads_of(w, process), per = w->opt.procs_per_file, first = 0;
 
 	*end = t;
 	if (set == STX_ALL_SETS) {
 		return 0;
 	}
 	if (!w->sets.by_thread) {
-		*end = stx_set_of(w, STF_WILLY(process, 0)) == set ? t : 0;
+		*end = stf_set_of(w, STF_WILLY(process, 0)) == set ? t : 0;
 		return 0;
 	}
 	first = set <= t / per ? set * per : t;
@@ -140,9 +140,9 @@ static uint32_t threads_in(const struct stf_writer *w, uint32_t process, uint32_
 	return first;
 }
 
-int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, uint32_t set)
+int stf_put_willies(struct stf_writer *w, struct stf_stream *idx, uint32_t id, uint32_t set)
 {
-	uint32_t n = 0, first, end, all = stx_count_processes(w), per = w->opt.procs_per_file;
+	uint32_t n = 0, first, end, all = stf_count_processes(w), per = w->opt.procs_per_file;
 	/* processes of another set than this one are not even looked at, where a set is per processes in a row */
 	int in_a_row = set != STX_ALL_SETS && per && !w->sets.of && !w->sets.by_thread && set <= all / per;
 	uint32_t p = in_a_row ? set * per : 0, to = in_a_row && all - p > per ? p + per : all;
@@ -152,7 +152,7 @@ int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, u
 	int rc = -1;
 
 	if (!a || !stride) {
-		stx_no_memory(&w->err);
+		stf_no_memory(&w->err);
 		goto out;
 	}
 	for (; p < to; p++) {
@@ -168,7 +168,7 @@ int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, u
 		}
 	}
 	r.size_1_3 = n;
-	rc = stx_put_willy_list(idx, &r);
+	rc = stf_put_willy_list(idx, &r);
 out:
 	free(a);
 	free(stride);

@@ -11,13 +11,13 @@
 
 #define PIECE (256u << 10)
 
-static void put_line(struct stx_buf *b, const char *suffix, uint64_t *at, uint64_t size)
+static void put_line(struct stf_buf *b, const char *suffix, uint64_t *at, uint64_t size)
 {
-	stx_buf_printf(b, "FILE %s %llu %llu\n", suffix, (unsigned long long)*at, (unsigned long long)size);
+	stf_buf_printf(b, "FILE %s %llu %llu\n", suffix, (unsigned long long)*at, (unsigned long long)size);
 	*at += size;
 }
 
-int stx_single_directory(struct stx_buf *dir, uint64_t base, const struct stx_part *part, size_t n, struct stf_err *err)
+int stf_single_directory(struct stf_buf *dir, uint64_t base, const struct stf_part *part, size_t n, struct stf_err *err)
 {
 	uint64_t at, was;
 	size_t i;
@@ -27,26 +27,26 @@ int stx_single_directory(struct stx_buf *dir, uint64_t base, const struct stx_pa
 		was = dir->n;
 		at = was;
 		dir->n = 0;
-		stx_buf_printf(dir, "STFSINGLE 1.0\n");
+		stf_buf_printf(dir, "STFSINGLE 1.0\n");
 		put_line(dir, "base", &at, base);
 		for (i = 0; i < n; i++) {
 			put_line(dir, part[i].suffix, &at, part[i].out->size);
 		}
-		stx_buf_printf(dir, "END\n");
+		stf_buf_printf(dir, "END\n");
 	} while (!dir->failed && dir->n != was);
-	return dir->failed ? stx_no_memory(err) : 0;
+	return dir->failed ? stf_no_memory(err) : 0;
 }
 
-int stx_single_copy(struct stx_out *to, const struct stx_part *part, struct stf_err *err)
+int stf_single_copy(struct stf_out *to, const struct stf_part *part, struct stf_err *err)
 {
-	const struct stx_out *from = part->out;
+	const struct stf_out *from = part->out;
 	int fd = open(from->temp_name, O_RDONLY | O_CLOEXEC), rc = -1;
 	uint64_t left = from->size;
 	uint8_t *p = malloc(PIECE);
 	ssize_t n;
 
 	if (!p || fd < 0) {
-		rc = p ? stx_fail_errno(err, errno, from->temp_name, "cannot read") : stx_no_memory(err);
+		rc = p ? stf_fail_errno(err, errno, from->temp_name, "cannot read") : stf_no_memory(err);
 		goto out;
 	}
 	while (left) {
@@ -55,10 +55,10 @@ int stx_single_copy(struct stx_out *to, const struct stx_part *part, struct stf_
 			continue;
 		}
 		if (n <= 0) {
-			stx_fail_errno(err, n ? errno : EIO, from->temp_name, "cannot read");
+			stf_fail_errno(err, n ? errno : EIO, from->temp_name, "cannot read");
 			goto out;
 		}
-		if (stx_out_write(to, p, (size_t)n, err) < 0) {
+		if (stf_out_write(to, p, (size_t)n, err) < 0) {
 			goto out;
 		}
 		left -= (uint64_t)n;

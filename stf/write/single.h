@@ -6,15 +6,15 @@
 #include "stf/write/outfile.h"
 
 /* A component that is already closed. */
-struct stx_part {
+struct stf_part {
 	char suffix[32];
-	const struct stx_out *out;
-	const struct stx_stream *stream;
+	const struct stf_out *out;
+	const struct stf_stream *stream;
 };
 
 /* Writes the directory for a base file of `base` bytes and the parts after it into the empty buffer. */
-int stx_single_directory(
-	struct stx_buf *dir, uint64_t base, const struct stx_part *part, size_t n, struct stf_err *err);
-int stx_single_copy(struct stx_out *to, const struct stx_part *part, struct stf_err *err);
+int stf_single_directory(
+	struct stf_buf *dir, uint64_t base, const struct stf_part *part, size_t n, struct stf_err *err);
+int stf_single_copy(struct stf_out *to, const struct stf_part *part, struct stf_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a component file: the slow path of stx_room(), which is used rarely. */
+/* Writes a component file: the slow path of stf_room(), which is used rarely. */
 #include "config.h"
 #include "stf/format/hash.h"
 #include "stf/write/stream.h"
@@ -12,44 +12,44 @@
 
 enum { PAGE = 4096 };
 
-uint64_t stx_stream_offset(const struct stx_stream *s)
+uint64_t stf_stream_offset(const struct stf_stream *s)
 {
 	return s->base + (uint64_t)(s->cur - s->buf);
 }
 
 /* Opens the file of a stream: its name, its compressor, its checksum. */
-static int open_stream(struct stx_stream *s, const struct stx_where *to)
+static int open_stream(struct stf_stream *s, const struct stf_where *to)
 {
 	size_t n = strlen(to->path) + strlen(s->suffix) + 5;
 	char *name = malloc(n);
 	int rc = -1;
 
 	if (!name) {
-		return stx_no_memory(s->err);
+		return stf_no_memory(s->err);
 	}
 	snprintf(name, n, "%s%s%s", to->path, s->suffix, to->level ? ".zst" : "");
 	if (to->level) {
 		s->level = to->level;
 		s->zst = to->zst;
 	}
-	if (stx_out_open(&s->out, name, to->force, s->err) < 0) {
+	if (stf_out_open(&s->out, name, to->force, s->err) < 0) {
 		goto out;
 	}
-	s->out.hash = stx_hash_new();
-	s->block_hash = stx_hash_new();
-	rc = (s->out.hash && s->block_hash) || !stx_hash_there() ? 0 : stx_no_memory(s->err);
+	s->out.hash = stf_hash_new();
+	s->block_hash = stf_hash_new();
+	rc = (s->out.hash && s->block_hash) || !stf_hash_there() ? 0 : stf_no_memory(s->err);
 out:
 	free(name);
 	return rc;
 }
 
-struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix, int many)
+struct stf_stream *stf_stream_new(const struct stf_where *to, const char *suffix, int many)
 {
-	struct stx_stream *s = calloc(1, sizeof(*s));
+	struct stf_stream *s = calloc(1, sizeof(*s));
 	size_t cap = !to->path ? 4096 : many ? STX_SMALL_BUFFER : STX_BUFFER + STX_ANCHOR_STEP, n = strlen(suffix);
 
 	if (!s) {
-		stx_no_memory(to->err);
+		stf_no_memory(to->err);
 		return NULL;
 	}
 	s->out.fd = -1;
@@ -60,84 +60,84 @@ struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix
 	memcpy(s->suffix, suffix, n < sizeof(s->suffix) ? n : sizeof(s->suffix) - 1);
 	s->buf = aligned_alloc(PAGE, cap);
 	if (!s->buf) {
-		stx_no_memory(s->err);
+		stf_no_memory(s->err);
 		goto fail;
 	}
 	s->cur = s->seen = s->hashed = s->buf;
 	s->end = s->limit = s->buf + cap;
-	if (to->path && (open_stream(s, to) < 0 || (many && stx_out_park(&s->out, s->err) < 0))) {
+	if (to->path && (open_stream(s, to) < 0 || (many && stf_out_park(&s->out, s->err) < 0))) {
 		goto fail;
 	}
 	if (to->path && to->identity) {
-		stx_identity_put(s->cur, to->identity, s->big);
+		stf_identity_put(s->cur, to->identity, s->big);
 		s->cur += STX_IDENTITY_SIZE;
 		s->seen = s->cur; /* the record is not an event */
 		s->used[STX_IDENTITY_ID] = 1;
 	}
 	return s;
 fail:
-	stx_stream_free(s);
+	stf_stream_free(s);
 	return NULL;
 }
 
-static void set_limit(struct stx_stream *s, uint64_t size)
+static void set_limit(struct stf_stream *s, uint64_t size)
 {
 	uint64_t left;
 
 	s->limit = s->end;
 	if (s->anc) {
-		left = s->anchored + STX_ANCHOR_STEP - stx_stream_offset(s);
+		left = s->anchored + STX_ANCHOR_STEP - stf_stream_offset(s);
 		/* one record may be longer than the step; then the next one must call this function again */
-		if (stx_stream_offset(s) + size > s->anchored + STX_ANCHOR_STEP) {
+		if (stf_stream_offset(s) + size > s->anchored + STX_ANCHOR_STEP) {
 			left = size;
 		}
 		if (left < (uint64_t)(s->end - s->cur)) {
 			s->limit = s->cur + left;
 		}
 	} else if (s->block_step) {
-		left = s->block_start + s->block_step - stx_stream_offset(s);
+		left = s->block_start + s->block_step - stf_stream_offset(s);
 		left = left > size && left <= s->block_step ? left : size;
 		s->limit = left < (uint64_t)(s->end - s->cur) ? s->cur + left : s->end;
 	}
 }
 
-void stx_stream_blocks(struct stx_stream *s, uint64_t step)
+void stf_stream_blocks(struct stf_stream *s, uint64_t step)
 {
 	s->block_step = step;
 	set_limit(s, 0);
 }
 
 /* Extends the checksum of the block to the end of the buffered bytes. */
-static void hash_block(struct stx_stream *s)
+static void hash_block(struct stf_stream *s)
 {
 	if (s->block_hash && s->hashed < s->cur) {
-		stx_hash_add(s->block_hash, s->hashed, (size_t)(s->cur - s->hashed));
+		stf_hash_add(s->block_hash, s->hashed, (size_t)(s->cur - s->hashed));
 	}
 	s->hashed = s->cur;
 }
 
-int stx_stream_end_block(struct stx_stream *s, uint64_t least)
+int stf_stream_end_block(struct stf_stream *s, uint64_t least)
 {
-	uint64_t at = stx_stream_offset(s);
+	uint64_t at = stf_stream_offset(s);
 
 	if (!s->block_hash || at == s->block_start || at - s->block_start < least) {
 		return 0;
 	}
 	hash_block(s);
-	if (stx_blocks_add(&s->blocks, at, s->now, stx_hash_value(s->block_hash)) < 0) {
-		return stx_no_memory(s->err);
+	if (stf_blocks_add(&s->blocks, at, s->now, stf_hash_value(s->block_hash)) < 0) {
+		return stf_no_memory(s->err);
 	}
-	stx_hash_reset(s->block_hash);
+	stf_hash_reset(s->block_hash);
 	s->block_start = at;
 	return 0;
 }
 
-int stx_stream_walk(struct stx_stream *s)
+int stf_stream_walk(struct stf_stream *s)
 {
 	if (s->history && s->seen < s->cur) {
-		if (stx_history_absorb(s->history, s->seen, s->cur, s->base + (uint64_t)(s->seen - s->buf),
+		if (stf_history_absorb(s->history, s->seen, s->cur, s->base + (uint64_t)(s->seen - s->buf),
 			    &s->seen_now, s->big) < 0) {
-			return stx_no_memory(s->err);
+			return stf_no_memory(s->err);
 		}
 	}
 	s->seen = s->cur;
@@ -146,7 +146,7 @@ int stx_stream_walk(struct stx_stream *s)
 
 /* How much of n buffered bytes is rather written out later. Whole pages at their place in the file take the kernel half the time, and
  * STX_BUFFER bytes at a time less than fewer. */
-static size_t to_keep(const struct stx_stream *s, size_t n)
+static size_t to_keep(const struct stf_stream *s, size_t n)
 {
 	size_t rest = (size_t)((s->base + n) % (n >= STX_BUFFER ? STX_BUFFER : PAGE));
 
@@ -154,7 +154,7 @@ static size_t to_keep(const struct stx_stream *s, size_t n)
 }
 
 /* Writes out what is buffered, all of it or what is not to be kept. */
-static int flush(struct stx_stream *s, int all)
+static int flush(struct stf_stream *s, int all)
 {
 	size_t n = (size_t)(s->cur - s->buf), rest = all ? 0 : to_keep(s, n), len = n - rest;
 	const uint8_t *p = s->buf;
@@ -164,9 +164,9 @@ static int flush(struct stx_stream *s, int all)
 	}
 	hash_block(s);
 	n = len;
-	if (stx_stream_walk(s) < 0 ||
-		(s->zst && n && stx_zst_frame(s->zst, &s->frames, s->buf, n, &p, &len, s->err) < 0) ||
-		stx_out_write(&s->out, p, len, s->err) < 0) {
+	if (stf_stream_walk(s) < 0 ||
+		(s->zst && n && stf_zst_frame(s->zst, &s->frames, s->buf, n, &p, &len, s->err) < 0) ||
+		stf_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
 	memmove(s->buf, s->buf + n, rest);
@@ -179,17 +179,17 @@ static int flush(struct stx_stream *s, int all)
 }
 
 /* Writes an anchor after the bytes written so far, and starts a new block and, if compressed, a new frame. */
-static int begin_at_anchor(struct stx_stream *s, uint64_t at)
+static int begin_at_anchor(struct stf_stream *s, uint64_t at)
 {
-	if (stx_stream_walk(s) < 0 || stx_stream_end_block(s, 0) < 0 || stx_history_anchor(s, at) < 0 ||
-		stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
+	if (stf_stream_walk(s) < 0 || stf_stream_end_block(s, 0) < 0 || stf_history_anchor(s, at) < 0 ||
+		stf_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
 		return -1;
 	}
 	s->anchored = at;
 	return s->zst ? flush(s, 1) : 0;
 }
 
-static int make_room(struct stx_stream *s, uint64_t size)
+static int make_room(struct stf_stream *s, uint64_t size)
 {
 	size_t used, seen, hashed, room;
 
@@ -208,7 +208,7 @@ static int make_room(struct stx_stream *s, uint64_t size)
 	hashed = (size_t)(s->hashed - s->buf);
 	room = (size_t)(s->end - s->buf);
 	if (size > SIZE_MAX / 4 || TKM_GROW(s->buf, room, used + size) < 0) {
-		return stx_no_memory(s->err);
+		return stf_no_memory(s->err);
 	}
 	s->seen = s->buf + seen;
 	s->hashed = s->buf + hashed;
@@ -217,28 +217,28 @@ static int make_room(struct stx_stream *s, uint64_t size)
 	return 0;
 }
 
-int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
+int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to)
 {
 	char suffix[sizeof(s->suffix)];
 	size_t n = strlen(s->suffix);
 
 	memcpy(suffix, s->suffix, n);
 	memcpy(suffix + n, ".anc", 5);
-	s->history = stx_history_new();
+	s->history = stf_history_new();
 	if (!s->history) {
-		return stx_no_memory(s->err);
+		return stf_no_memory(s->err);
 	}
 	/* an anchor is written once per 64 KiB of data */
-	s->anc = stx_stream_new(to, suffix, 1);
+	s->anc = stf_stream_new(to, suffix, 1);
 	if (!s->anc) {
 		return -1;
 	}
 	s->anc->file = s->file + 1;
-	if (stx_history_anchor(s, 0) < 0) {
+	if (stf_history_anchor(s, 0) < 0) {
 		return -1;
 	}
 	/* the first frame holds only the identity, so that each later frame holds similar records */
-	if (s->zst && s->cur > s->buf && begin_at_anchor(s, stx_stream_offset(s)) < 0) {
+	if (s->zst && s->cur > s->buf && begin_at_anchor(s, stf_stream_offset(s)) < 0) {
 		return -1;
 	}
 	set_limit(s, 0);
@@ -246,7 +246,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 }
 
 /* Writes the time record that must precede a record at `time`; returns its number of bytes. */
-static unsigned time_record(const struct stx_stream *s, uint64_t time, uint8_t out[9], uint32_t *dt)
+static unsigned time_record(const struct stf_stream *s, uint64_t time, uint8_t out[9], uint32_t *dt)
 {
 	uint64_t d = time - s->now;
 
@@ -272,11 +272,11 @@ static unsigned time_record(const struct stx_stream *s, uint64_t time, uint8_t o
 	return 9;
 }
 
-uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
+uint8_t *stf_room_slow(struct stf_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
 {
 	uint8_t gap[9];
 	unsigned n = time_record(s, time, gap, dt);
-	uint64_t at = stx_stream_offset(s);
+	uint64_t at = stf_stream_offset(s);
 
 	if (s->err->code != STF_OK && s->err->code != STF_ERR_ARG && s->err->code != STF_ERR_STATE) {
 		return NULL;
@@ -284,7 +284,7 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 	if (s->anc && at > s->anchored && at + n + size > s->anchored + STX_ANCHOR_STEP && begin_at_anchor(s, at) < 0) {
 		return NULL;
 	}
-	if (s->block_step && stx_stream_end_block(s, s->block_step) < 0) {
+	if (s->block_step && stf_stream_end_block(s, s->block_step) < 0) {
 		return NULL;
 	}
 	if (make_room(s, n + size) < 0) {
@@ -304,19 +304,19 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 
 /* Removes anchors that are not worth their file: a data file of one step has none but those of its beginning, and a reader scans it as
  * fast. In a compressed trace whose frames are very small, even a place and a time for each is more than a tenth of them. */
-static int close_anchors(struct stx_stream *s)
+static int close_anchors(struct stf_stream *s)
 {
-	if (stx_stream_close(s->anc) < 0) {
+	if (stf_stream_close(s->anc) < 0) {
 		return -1;
 	}
-	if (stx_stream_offset(s) <= STX_ANCHOR_STEP || s->anc->out.size > s->out.size / 10) {
-		stx_stream_free(s->anc);
+	if (stf_stream_offset(s) <= STX_ANCHOR_STEP || s->anc->out.size > s->out.size / 10) {
+		stf_stream_free(s->anc);
 		s->anc = NULL;
 	}
 	return 0;
 }
 
-int stx_stream_close(struct stx_stream *s)
+int stf_stream_close(struct stf_stream *s)
 {
 	const uint8_t *p;
 	size_t len;
@@ -324,15 +324,15 @@ int stx_stream_close(struct stx_stream *s)
 	if (s->closed) {
 		return 0;
 	}
-	if (stx_stream_end_block(s, 0) < 0 || flush(s, 1) < 0 ||
+	if (stf_stream_end_block(s, 0) < 0 || flush(s, 1) < 0 ||
 		(s->zst &&
-			(stx_zst_table(&s->frames, &p, &len, s->err) < 0 ||
-				stx_out_write(&s->out, p, len, s->err) < 0)) ||
-		stx_out_close(&s->out, s->err) < 0) {
+			(stf_zst_table(&s->frames, &p, &len, s->err) < 0 ||
+				stf_out_write(&s->out, p, len, s->err) < 0)) ||
+		stf_out_close(&s->out, s->err) < 0) {
 		return -1;
 	}
 	if (s->out.hash) {
-		s->out.digest = stx_hash_value(s->out.hash);
+		s->out.digest = stf_hash_value(s->out.hash);
 		s->out.hashed = 1;
 	}
 	s->limit = s->cur;
@@ -340,18 +340,18 @@ int stx_stream_close(struct stx_stream *s)
 	return s->anc ? close_anchors(s) : 0;
 }
 
-void stx_stream_free(struct stx_stream *s)
+void stf_stream_free(struct stf_stream *s)
 {
 	if (!s) {
 		return;
 	}
-	stx_stream_free(s->anc);
-	stx_history_free(s->history);
+	stf_stream_free(s->anc);
+	stf_history_free(s->history);
 	free(s->frames.p);
-	stx_blocks_free(&s->blocks);
-	stx_hash_free(s->block_hash);
-	stx_out_discard(&s->out);
-	stx_out_free(&s->out);
+	stf_blocks_free(&s->blocks);
+	stf_hash_free(s->block_hash);
+	stf_out_discard(&s->out);
+	stf_out_free(&s->out);
 	free(s->buf);
 	free(s);
 }

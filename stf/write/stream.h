@@ -9,7 +9,7 @@
 #include "stf/write/history.h"
 #include "stf/write/outfile.h"
 
-struct stx_stream {
+struct stf_stream {
 	uint8_t *cur, *limit; /* a record that fits before limit is only stored */
 	uint64_t now;         /* current time of the file; 0 in files that are not data files */
 	uint8_t *buf, *end;
@@ -21,41 +21,41 @@ struct stx_stream {
 	int big, level, memory; /* memory: no file, the buffer grows */
 	int closed;
 	uint8_t *used; /* [256], the writer's: ids of records that were written */
-	struct stx_blocks blocks;
+	struct stf_blocks blocks;
 	void *block_hash; /* running hash of the current block; NULL: no hash is computed */
 	uint8_t *hashed;  /* the hash covers the buffer up to here */
 	/* smallest size of a block, after which it ends; 0: the owner of the stream ends blocks */
 	uint64_t block_start, block_step;
-	struct stx_out out;
-	struct stx_zst *zst;         /* the writer's; NULL: not compressed */
-	struct stx_buf frames;       /* for each compressed frame: its size and its content's size */
-	struct stx_history *history; /* data files only */
-	struct stx_stream *anc;
+	struct stf_out out;
+	struct stf_zst *zst;               /* the writer's; NULL: not compressed */
+	struct stf_buf frames;             /* for each compressed frame: its size and its content's size */
+	struct stf_history_state *history; /* data files only */
+	struct stf_stream *anc;
 	/* the stream of the declarations that this stream needs; it is written to the disk first */
-	struct stx_stream *ahead;
+	struct stf_stream *ahead;
 	uint32_t file; /* file_declaration id */
 	char suffix[24];
 };
 
 /* many: the stream is one of many, so it must not keep a file open nor use much memory. */
-struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix, int many);
+struct stf_stream *stf_stream_new(const struct stf_where *to, const char *suffix, int many);
 /* Makes the stream a data file: gives it anchors, the first one at offset 0. */
-int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to);
+int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to);
 /* Writes out the buffer and closes the file. */
-int stx_stream_close(struct stx_stream *s);
-void stx_stream_free(struct stx_stream *s);
-uint64_t stx_stream_offset(const struct stx_stream *s);
+int stf_stream_close(struct stf_stream *s);
+void stf_stream_free(struct stf_stream *s);
+uint64_t stf_stream_offset(const struct stf_stream *s);
 /* From now on a block ends as soon as it has `step` bytes. */
-void stx_stream_blocks(struct stx_stream *s, uint64_t step);
+void stf_stream_blocks(struct stf_stream *s, uint64_t step);
 /* Ends the current block here, if it has at least `least` bytes. */
-int stx_stream_end_block(struct stx_stream *s, uint64_t least);
+int stf_stream_end_block(struct stf_stream *s, uint64_t least);
 /* Extends the history to the end of the buffered bytes. */
-int stx_stream_walk(struct stx_stream *s);
+int stf_stream_walk(struct stf_stream *s);
 
-uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt);
+uint8_t *stf_room_slow(struct stf_stream *s, uint64_t size, uint64_t time, uint32_t *dt);
 
 /* Returns the place for a record of `size` bytes at `time`; *dt is the value for its time field. NULL: error. */
-static inline uint8_t *stx_room(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
+static inline uint8_t *stf_room(struct stf_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
 {
 	uint64_t d = time - s->now;
 
@@ -66,7 +66,7 @@ static inline uint8_t *stx_room(struct stx_stream *s, uint64_t size, uint64_t ti
 		s->now = time;
 		return s->cur;
 	}
-	return stx_room_slow(s, size, time, dt);
+	return stf_room_slow(s, size, time, dt);
 }
 
 #endif

@@ -11,11 +11,11 @@ static int is_declared(struct stf_writer *w, unsigned class_id, uint64_t id, con
 {
 	char why[100];
 
-	if (id == 0 || w->opt.part || stx_map_find(&w->declared, STX_KEY(class_id, id))) {
+	if (id == 0 || w->opt.part || stf_map_find(&w->declared, STX_KEY(class_id, id))) {
 		return 1;
 	}
 	snprintf(why, sizeof(why), "%s refers to what was not declared", field);
-	stx_reject(&w->err, record, why, id);
+	stf_reject(&w->err, record, why, id);
 	return 0;
 }
 
@@ -57,19 +57,19 @@ static int is_declared(struct stf_writer *w, unsigned class_id, uint64_t id, con
 	int stf_write_##name_(struct stf_writer *w, const struct stf_##name_ *r) \
 	{ \
 		struct head h = { 0 }; \
-		struct stx_stream *s; \
+		struct stf_stream *s; \
 		measure_##name_(r, &h); \
 		if (__builtin_expect(h.too_many != 0 || h.no_array, 0)) { \
-			return stx_refuse_count(&w->err, #name_, h.too_many); \
+			return stf_refuse_count(&w->err, #name_, h.too_many); \
 		} \
 		if ((id_ == STF_ID_stf_string || id_ == STF_ID_class_definition || id_ == STF_ID_info) && \
-			stx_note(w, id_, r)) { \
+			stf_note(w, id_, r)) { \
 			return 0; \
 		} \
 		if ((STF_KIND_##kind_ == STF_KIND_DECL || id_ == STF_ID_info) && refers_##name_(w, r) < 0) { \
 			return -1; \
 		} \
-		s = stx_route(w, id_, STF_KIND_##kind_, h.willy, h.key); \
+		s = stf_route(w, id_, STF_KIND_##kind_, h.willy, h.key); \
 		if (__builtin_expect(!s, 0)) { \
 			return -1; \
 		} \

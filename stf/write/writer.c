@@ -15,7 +15,7 @@
 /* One row per category. The ids of files depend only on the suffix, so that rewriting a trace in another order
  * gives the same bytes. The anchor file has the id after its data file's id. */
 /* clang-format off */
-const struct stx_category stx_category[DATA_KINDS] = {
+const struct stf_category stf_category[DATA_KINDS] = {
 	[STF_KIND_MSG] = { ".msg", 0, 3 },  [STF_KIND_COLL] = { ".cop", 0, 5 },
 	[STF_KIND_FUNC] = { ".f", 1, 7 },   [STF_KIND_SCOPE] = { ".s", 1, 9 },
 	[STF_KIND_FIO] = { ".i", 1, 11 },   [STF_KIND_COUNTER] = { ".c", 1, 13 },
@@ -28,9 +28,9 @@ const struct stf_err *stf_writer_error(const struct stf_writer *w)
 	return &w->err;
 }
 
-struct stx_where stx_writer_where(struct stf_writer *w)
+struct stf_where stf_writer_where(struct stf_writer *w)
 {
-	return (struct stx_where){ .path = w->path,
+	return (struct stf_where){ .path = w->path,
 		.force = w->opt.force,
 		.big = w->opt.big_endian,
 		.level = w->opt.compress,
@@ -45,57 +45,57 @@ static int check_options(const char *path, const struct stf_writer_options *o, s
 	const char *c;
 
 	if (!path || !*path) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "a trace needs a file name");
+		return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "a trace needs a file name");
 	}
 	if (!(o->resolution > 0) || !isfinite(o->resolution)) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "resolution is %g s, must be above 0", o->resolution);
+		return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "resolution is %g s, must be above 0", o->resolution);
 	}
 	if (o->eventbits > 63) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u event bits, at most 63", o->eventbits);
+		return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u event bits, at most 63", o->eventbits);
 	}
 	if (o->n_group_home && !o->group_home) {
-		return stx_fail(
+		return stf_fail(
 			err, STF_ERR_ARG, NULL, 0, 0, "%u homes of groups, but no list of them", o->n_group_home);
 	}
 	if (o->n_node > 0x10000 || (o->n_node && !o->node)) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u nodes of processes, at most 65536", o->n_node);
+		return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u nodes of processes, at most 65536", o->n_node);
 	}
 	if (o->compress < 0 || o->compress > 19) {
-		return stx_fail(
+		return stf_fail(
 			err, STF_ERR_ARG, NULL, 0, 0, "compression level %d, must be 0 (none) to 19", o->compress);
 	}
 	for (c = o->comment; c && *c; c++) {
 		if ((unsigned char)*c < ' ') {
-			return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "the comment must be one line of text");
+			return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "the comment must be one line of text");
 		}
 	}
 	if (o->comment && strlen(o->comment) > 900) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "the comment is longer than 900 bytes");
+		return stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "the comment is longer than 900 bytes");
 	}
 	return 0;
 }
 
-void stx_writer_free(struct stf_writer *w)
+void stf_writer_free(struct stf_writer *w)
 {
 	unsigned k;
 	uint32_t i;
 
-	stx_stream_free(w->dcl);
-	stx_stream_free(w->sts);
-	stx_stream_free(w->infos);
-	stx_stream_free(w->procs);
+	stf_stream_free(w->dcl);
+	stf_stream_free(w->sts);
+	stf_stream_free(w->infos);
+	stf_stream_free(w->procs);
 	for (k = 0; k < DATA_KINDS; k++) {
 		for (i = 0; i < w->n_sets[k]; i++) {
-			stx_stream_free(w->data[k][i]);
+			stf_stream_free(w->data[k][i]);
 		}
 		free(w->data[k]);
 	}
-	stx_map_free(&w->declared);
-	stx_map_free(&w->texts);
-	stx_map_free(&w->classes);
-	stx_out_discard(&w->base);
-	stx_out_free(&w->base);
-	stx_zst_free(w->zst);
+	stf_map_free(&w->declared);
+	stf_map_free(&w->texts);
+	stf_map_free(&w->classes);
+	stf_out_discard(&w->base);
+	stf_out_free(&w->base);
+	stf_zst_free(w->zst);
 	free(w->sets.of);
 	free(w->sets.home);
 	free(w->others.i);
@@ -107,23 +107,23 @@ void stx_writer_free(struct stf_writer *w)
 void stf_writer_abort(struct stf_writer *w)
 {
 	if (w) {
-		stx_writer_free(w);
+		stf_writer_free(w);
 	}
 }
 
 static int choose_identity(struct stf_writer *w, const struct stf_writer_options *opt)
 {
-	w->identity = (struct stx_identity){ opt->identity[0], opt->identity[1], opt->resolution, opt->eventbits,
-		(uint8_t)stx_hash_there() };
-	return opt->identity[0] || opt->identity[1] || stx_identity_new(&w->identity) == 0
+	w->identity = (struct stf_trace_identity){ opt->identity[0], opt->identity[1], opt->resolution, opt->eventbits,
+		(uint8_t)stf_hash_there() };
+	return opt->identity[0] || opt->identity[1] || stf_identity_new(&w->identity) == 0
 		? 0
-		: stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
+		: stf_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
 }
 
 static int begin_compression(struct stf_writer *w)
 {
 	if (w->opt.compress) {
-		w->zst = stx_zst_new(w->opt.compress, w->opt.big_endian, &w->err);
+		w->zst = stf_zst_new(w->opt.compress, w->opt.big_endian, &w->err);
 	}
 	return w->opt.compress && !w->zst ? -1 : 0;
 }
@@ -131,35 +131,35 @@ static int begin_compression(struct stf_writer *w)
 /* Opens the base file and the file of the declarations. */
 static int begin_files(struct stf_writer *w, const struct stf_writer_options *opt)
 {
-	struct stx_where to = stx_writer_where(w);
+	struct stf_where to = stf_writer_where(w);
 
 	if (opt->single == STF_SINGLE_FD) {
 		w->base.fd = opt->fd;
 		w->base.final_name = strdup("the given descriptor");
-	} else if (stx_out_open(&w->base, w->path, opt->force, &w->err) < 0) {
+	} else if (stf_out_open(&w->base, w->path, opt->force, &w->err) < 0) {
 		return -1;
 	}
-	w->dcl = stx_stream_new(&to, ".dcl", 0);
+	w->dcl = stf_stream_new(&to, ".dcl", 0);
 	if (!w->dcl) {
 		return -1;
 	}
 	w->dcl->file = FILE_DCL;
-	stx_stream_blocks(w->dcl, STX_DECL_BLOCK);
-	return opt->single ? 0 : stx_begin_base(w);
+	stf_stream_blocks(w->dcl, STX_DECL_BLOCK);
+	return opt->single ? 0 : stf_begin_base(w);
 }
 
 struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *given, struct stf_err *err)
 {
 	struct stf_writer_options own, *opt = &own;
 	struct stf_writer *w;
-	struct stx_where memory;
+	struct stf_where memory;
 
 	err->code = STF_OK;
 	if (!path || !given) {
-		stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "stf_writer_create: no path or no options");
+		stf_fail(err, STF_ERR_ARG, NULL, 0, 0, "stf_writer_create: no path or no options");
 		return NULL;
 	}
-	if (stx_take_options(opt, sizeof(*opt), given, sizeof(*opt), "stf_writer_options", err) < 0) {
+	if (stf_take_options(opt, sizeof(*opt), given, sizeof(*opt), "stf_writer_options", err) < 0) {
 		return NULL;
 	}
 	if (check_options(path, opt, err) < 0) {
@@ -167,7 +167,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	}
 	w = calloc(1, sizeof(*w));
 	if (!w) {
-		stx_no_memory(err);
+		stf_no_memory(err);
 		return NULL;
 	}
 	w->base.fd = -1;
@@ -175,18 +175,18 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	w->path = strdup(path);
 	w->comment = strdup(opt->comment ? opt->comment : "");
 	if (!w->path || !w->comment) {
-		stx_no_memory(&w->err);
+		stf_no_memory(&w->err);
 		goto fail;
 	}
 	w->opt.comment = w->comment;
-	if (choose_identity(w, opt) < 0 || begin_compression(w) < 0 || stx_sets_begin(w, opt) < 0) {
+	if (choose_identity(w, opt) < 0 || begin_compression(w) < 0 || stf_sets_begin(w, opt) < 0) {
 		goto fail;
 	}
 	w->opt.node = w->opt.group_home = NULL; /* both arrays belong to the caller */
-	memory = stx_writer_where(w);
+	memory = stf_writer_where(w);
 	memory.path = NULL;
-	w->infos = stx_stream_new(&memory, "", 0);
-	w->procs = stx_stream_new(&memory, "", 0);
+	w->infos = stf_stream_new(&memory, "", 0);
+	w->procs = stf_stream_new(&memory, "", 0);
 	if (!w->infos || !w->procs) {
 		goto fail;
 	}
@@ -199,16 +199,16 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	return w;
 fail:
 	*err = w->err;
-	stx_writer_free(w);
+	stf_writer_free(w);
 	return NULL;
 }
 
 /* ---- classes that the writer itself uses ---- */
 
-const char *const stx_own_class[2] = { [STX_OWN_INTEGRITY] = "integrity", [STX_OWN_LATE] = "late" };
+const char *const stf_own_class[2] = { [STX_OWN_INTEGRITY] = "integrity", [STX_OWN_LATE] = "late" };
 
 /* A copied trace brings these classes along, with statements about files that will differ in the copy. */
-int stx_note(struct stf_writer *w, unsigned id, const void *record)
+int stf_note(struct stf_writer *w, unsigned id, const void *record)
 {
 	const struct stf_stf_string *s = record;
 	const struct stf_class_definition *c = record;
@@ -216,8 +216,8 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (id == STF_ID_stf_string && s->size_1_1 == strlen(stx_own_class[i]) &&
-			memcmp(s->string, stx_own_class[i], s->size_1_1) == 0) {
+		if (id == STF_ID_stf_string && s->size_1_1 == strlen(stf_own_class[i]) &&
+			memcmp(s->string, stf_own_class[i], s->size_1_1) == 0) {
 			w->own_text[i] = s->id;
 		} else if (id == STF_ID_class_definition && c->name && c->name == w->own_text[i]) {
 			w->own_class[i] = c->id;
@@ -230,68 +230,68 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 
 /* ---- choosing the stream of a record ---- */
 
-int stx_make_room(struct stf_writer *w, unsigned kind, uint32_t set)
+int stf_make_room(struct stf_writer *w, unsigned kind, uint32_t set)
 {
 	return set >= w->n_sets[kind] && TKM_EXTEND(w->data[kind], w->n_sets[kind], set + 1) < 0
-		? stx_no_memory(&w->err)
+		? stf_no_memory(&w->err)
 		: 0;
 }
 
-void stx_suffix(unsigned kind, uint32_t set, char *suffix, size_t n)
+void stf_suffix(unsigned kind, uint32_t set, char *suffix, size_t n)
 {
-	if (stx_category[kind].per_set) {
-		snprintf(suffix, n, "%s.%u", stx_category[kind].suffix, set);
+	if (stf_category[kind].per_set) {
+		snprintf(suffix, n, "%s.%u", stf_category[kind].suffix, set);
 	} else {
-		snprintf(suffix, n, "%s", stx_category[kind].suffix);
+		snprintf(suffix, n, "%s", stf_category[kind].suffix);
 	}
 }
 
-static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_t set)
+static struct stf_stream *open_data(struct stf_writer *w, unsigned kind, uint32_t set)
 {
-	struct stx_where to = stx_writer_where(w);
-	struct stx_stream *s;
+	struct stf_where to = stf_writer_where(w);
+	struct stf_stream *s;
 	char suffix[20];
 
-	if (stx_make_room(w, kind, set) < 0) {
+	if (stf_make_room(w, kind, set) < 0) {
 		return NULL;
 	}
-	stx_suffix(kind, set, suffix, sizeof(suffix));
-	s = stx_stream_new(&to, suffix, w->n_data++ >= STX_MANY);
+	stf_suffix(kind, set, suffix, sizeof(suffix));
+	s = stf_stream_new(&to, suffix, w->n_data++ >= STX_MANY);
 	if (!s) {
 		return NULL;
 	}
-	s->file = stx_category[kind].first_id + set * IDS_PER_SET;
+	s->file = stf_category[kind].first_id + set * IDS_PER_SET;
 	s->ahead = w->dcl;
-	if (stx_stream_add_anchors(s, &to) < 0) {
-		stx_stream_free(s);
+	if (stf_stream_add_anchors(s, &to) < 0) {
+		stf_stream_free(s);
 		return NULL;
 	}
 	w->data[kind][set] = s;
 	return s;
 }
 
-static struct stx_stream *refuse(struct stf_writer *w, unsigned id, const char *why)
+static struct stf_stream *refuse(struct stf_writer *w, unsigned id, const char *why)
 {
-	if (!stx_is_fatal(&w->err)) {
-		stx_fail(&w->err, STF_ERR_STATE, NULL, 0, 0, "%s: %s", stf_layout(id)->name, why);
+	if (!stf_is_fatal(&w->err)) {
+		stf_fail(&w->err, STF_ERR_STATE, NULL, 0, 0, "%s: %s", stf_layout(id)->name, why);
 	}
 	return NULL;
 }
 
-static struct stx_stream *route_declaration(struct stf_writer *w, unsigned id, uint32_t willy, uint64_t key)
+static struct stf_stream *route_declaration(struct stf_writer *w, unsigned id, uint32_t willy, uint64_t key)
 {
 	const struct stf_layout *l = stf_layout(id);
 	int of_willy = id == STF_ID_willy_definition || id == STF_ID_willy_name, rc;
 
 	key = of_willy ? willy : key;
 	if (of_willy || strcmp(l->fields[0].name, "id") == 0) {
-		rc = stx_map_add(&w->declared, STX_KEY(l->class_id, key), 1);
+		rc = stf_map_add(&w->declared, STX_KEY(l->class_id, key), 1);
 		if (rc < 0) {
-			stx_no_memory(&w->err);
+			stf_no_memory(&w->err);
 			return NULL;
 		}
 		if (rc == 0) {
-			stx_reject(&w->err, l->name, "was declared before", key);
+			stf_reject(&w->err, l->name, "was declared before", key);
 			return NULL;
 		}
 	}
@@ -304,32 +304,32 @@ static struct stx_stream *route_declaration(struct stf_writer *w, unsigned id, u
 	return w->dcl;
 }
 
-static struct stx_stream *route_statistics(struct stf_writer *w)
+static struct stf_stream *route_statistics(struct stf_writer *w)
 {
-	struct stx_where to = stx_writer_where(w);
+	struct stf_where to = stf_writer_where(w);
 
 	if (!w->sts) {
-		w->sts = stx_stream_new(&to, ".sts", 0);
+		w->sts = stf_stream_new(&to, ".sts", 0);
 		if (w->sts) {
 			w->sts->file = FILE_STS;
-			stx_stream_blocks(w->sts, STX_ANCHOR_BLOCK);
+			stf_stream_blocks(w->sts, STX_ANCHOR_BLOCK);
 		}
 	}
 	return w->sts;
 }
 
-static struct stx_stream *route_data(struct stf_writer *w, unsigned kind, uint32_t willy)
+static struct stf_stream *route_data(struct stf_writer *w, unsigned kind, uint32_t willy)
 {
-	struct stx_way way = { .span = UINT32_MAX };
+	struct stf_way way = { .span = UINT32_MAX };
 	uint32_t set = 0;
-	struct stx_stream *s;
+	struct stf_stream *s;
 
 	if (!w->sets.decided) {
-		stx_sets_decide(w);
+		stf_sets_decide(w);
 	}
-	if (stx_category[kind].per_set) {
-		set = stx_set_of(w, willy);
-		stx_sets_way(w, willy, &way);
+	if (stf_category[kind].per_set) {
+		set = stf_set_of(w, willy);
+		stf_sets_way(w, willy, &way);
 	}
 	s = set < w->n_sets[kind] ? w->data[kind][set] : NULL;
 	s = s ? s : open_data(w, kind, set);
@@ -341,9 +341,9 @@ static struct stx_stream *route_data(struct stf_writer *w, unsigned kind, uint32
 	return s;
 }
 
-struct stx_stream *stx_route_slow(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
+struct stf_stream *stf_route_slow(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
 {
-	if (stx_is_fatal(&w->err)) {
+	if (stf_is_fatal(&w->err)) {
 		return NULL;
 	}
 	if (kind < DATA_KINDS) {
@@ -388,21 +388,21 @@ uint32_t stf_writer_string(struct stf_writer *w, const char *text)
 	struct stf_stf_string r = { .string = text, .size_1_1 = (uint32_t)strlen(text) };
 	/* two seeds, so that equal keys mean equal texts, except for one pair in 2^64 */
 	uint64_t key = hash(text, 0) * 31 + hash(text, 0x5bd1e995);
-	const uint64_t *old = stx_map_find(&w->texts, key ? key : 1);
+	const uint64_t *old = stf_map_find(&w->texts, key ? key : 1);
 
 	if (old) {
 		return (uint32_t)*old;
 	}
 	if (w->top_string == UINT32_MAX) {
-		stx_reject(&w->err, "stf_string", "no id is left", w->top_string);
+		stf_reject(&w->err, "stf_string", "no id is left", w->top_string);
 		return 0;
 	}
 	r.id = w->top_string + 1;
 	if (stf_write_stf_string(w, &r) < 0) {
 		return 0;
 	}
-	if (stx_map_add(&w->texts, key ? key : 1, r.id) < 0) {
-		stx_no_memory(&w->err);
+	if (stf_map_add(&w->texts, key ? key : 1, r.id) < 0) {
+		stf_no_memory(&w->err);
 		return 0;
 	}
 	return r.id;
@@ -420,7 +420,7 @@ uint32_t stf_writer_class(struct stf_writer *w, const char *name, uint32_t paren
 		return 0;
 	}
 	if (w->top_class == UINT32_MAX) {
-		stx_reject(&w->err, "class_definition", "no id is left", w->top_class);
+		stf_reject(&w->err, "class_definition", "no id is left", w->top_class);
 		return 0;
 	}
 	r.id = w->top_class + 1;
@@ -432,7 +432,7 @@ int stf_writer_processes(struct stf_writer *w, const uint32_t *threads, uint32_t
 	struct stf_process_declaration r = { .size_1_1 = n, .thread_numbers = threads };
 
 	if (n > 0x10000) {
-		return stx_reject(&w->err, "process_declaration", "more processes than a willy_id can tell apart", n);
+		return stf_reject(&w->err, "process_declaration", "more processes than a willy_id can tell apart", n);
 	}
 	return stf_write_process_declaration(w, &r);
 }
@@ -458,14 +458,14 @@ int stf_writer_info(struct stf_writer *w, const char *cls, const char *text)
 {
 	struct stf_info r = { .size_1_1 = (uint32_t)strlen(text), .info = text };
 	uint64_t key = hash(cls, 0) * 31 + hash(cls, 0x5bd1e995);
-	const uint64_t *old = stx_map_find(&w->classes, key ? key : 1);
+	const uint64_t *old = stf_map_find(&w->classes, key ? key : 1);
 
 	r.info_class = old ? (uint32_t)*old : stf_writer_class(w, cls, 0);
 	if (!r.info_class) {
 		return -1;
 	}
-	if (!old && stx_map_add(&w->classes, key ? key : 1, r.info_class) < 0) {
-		return stx_no_memory(&w->err);
+	if (!old && stf_map_add(&w->classes, key ? key : 1, r.info_class) < 0) {
+		return stf_no_memory(&w->err);
 	}
 	return stf_write_info(w, &r);
 }

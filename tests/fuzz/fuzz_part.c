@@ -213,22 +213,22 @@ static void close_loaded(struct stf_reader *r)
 static struct stf_reader *load_again(const struct golden *g, const struct stf_reader *good, const char *path)
 {
 	struct stf_reader *r = calloc(1, sizeof(*r));
-	struct stx_source *s;
+	struct stf_source *s;
 	struct stf_err err;
 	int bad;
 
-	if (!r || stx_archive_open(&r->archive, path, &err) < 0 || !(s = stx_source_open(&r->archive, "", &err))) {
+	if (!r || stf_archive_open(&r->archive, path, &err) < 0 || !(s = stf_source_open(&r->archive, "", &err))) {
 		abort();
 	}
 	r->flags = good->flags;
 	r->defs = good->defs;
 	r->index_at = layer_length(g);
-	if (stx_source_seek(s, r->index_at, 0, &err) < 0) {
+	if (stf_source_seek(s, r->index_at, 0, &err) < 0) {
 		abort();
 	}
 	s->lost_count = 0;
-	bad = stx_reader_load(r, s, &err) < 0;
-	stx_source_close(s);
+	bad = stf_reader_load(r, s, &err) < 0;
+	stf_source_close(s);
 	if (bad) {
 		close_loaded(r);
 		r = NULL;
@@ -244,7 +244,7 @@ static void forget_anchors(struct stf_reader *r)
 		free(r->anchors[i].anchor);
 	}
 	r->n_anchors = 0;
-	stx_map_free(&r->tables_at);
+	stf_map_free(&r->tables_at);
 }
 
 static void read_replaced(const struct golden *g, int which, int k, unsigned choice, const uint8_t *data, size_t size)

@@ -10,7 +10,7 @@
 
 #include "exchange/lttng/lttng.h"
 
-static struct ltt_head head;
+static struct xch_lttng_head head;
 static uint64_t state;
 
 static uint64_t draw(void)
@@ -22,56 +22,57 @@ static uint64_t draw(void)
 	return z ^ (z >> 31);
 }
 
-static void begin(FILE **f, struct ltt_out *o, const char *dir, const char *name, uint32_t block)
+static void begin(FILE **f, struct xch_lttng_out *o, const char *dir, const char *name, uint32_t block)
 {
 	char path[4096];
 	struct tkm_err e;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	*f = fopen(path, "w");
-	if (!*f || ltt_out_begin(o, *f, &head, block, &e) < 0) {
+	if (!*f || xch_lttng_out_begin(o, *f, &head, block, &e) < 0) {
 		exit(1);
 	}
 }
 
-static void put(struct ltt_out *o, uint64_t tsc, unsigned facility, unsigned event, const struct ltt_data *d)
+static void put(
+	struct xch_lttng_out *o, uint64_t tsc, unsigned facility, unsigned event, const struct xch_lttng_data *d)
 {
 	struct tkm_err e;
 
-	if (d->full || ltt_out_event(o, tsc, facility, event, d->b, d->n, &e) < 0) {
+	if (d->full || xch_lttng_out_event(o, tsc, facility, event, d->b, d->n, &e) < 0) {
 		fprintf(stderr, "%s\n", d->full ? "full" : e.text);
 		exit(1);
 	}
 }
 
-static void end(FILE *f, struct ltt_out *o)
+static void end(FILE *f, struct xch_lttng_out *o)
 {
 	struct tkm_err e;
 
-	if (ltt_out_end(o, &e) < 0 || fclose(f) != 0) {
+	if (xch_lttng_out_end(o, &e) < 0 || fclose(f) != 0) {
 		exit(1);
 	}
 }
 
-static void control(const char *dir, struct ltt_data *d)
+static void control(const char *dir, struct xch_lttng_data *d)
 {
 	static const char *const names[] = { "numbers", "only text" };
 	static const char *const formats[] = {
 		"value %lld t %s pointer %p real %f two #2u%d one #1d%d int %d hex %x eight #8u%lu", "text %s"
 	};
-	struct ltt_out o;
+	struct xch_lttng_out o;
 	FILE *f;
 	unsigned i;
 
 	begin(&f, &o, dir, "control/facilities_0", 1024);
 	for (i = 0; i < 2; i++) {
 		d->n = 0;
-		ltt_add_text(d, names[i]);
-		ltt_add(d, 256 * (1 + i) + i, 2);
+		xch_lttng_add_text(d, names[i]);
+		xch_lttng_add(d, 256 * (1 + i) + i, 2);
 		put(&o, head.start_tsc, 0, LTT_MARKER_ID, d);
 		d->n = 0;
-		ltt_add_text(d, names[i]);
-		ltt_add_text(d, formats[i]);
+		xch_lttng_add_text(d, names[i]);
+		xch_lttng_add_text(d, formats[i]);
 		put(&o, head.start_tsc, 0, LTT_MARKER_FORMAT, d);
 	}
 	end(f, &o);
@@ -86,7 +87,7 @@ static int64_t time_of(uint64_t tsc)
 	return (int64_t)(n / (2 * (__int128)head.start_freq)) + (int64_t)head.seconds * 1000000000 + head.nanoseconds;
 }
 
-static void one(struct ltt_out *o, struct ltt_data *d, uint64_t tsc, unsigned i)
+static void one(struct xch_lttng_out *o, struct xch_lttng_data *d, uint64_t tsc, unsigned i)
 {
 	uint64_t v = draw(), pointer = head.arch_size == 8 ? draw() : (uint32_t)draw();
 	double real = (double)(int64_t)draw() / 3;
@@ -97,20 +98,20 @@ static void one(struct ltt_out *o, struct ltt_data *d, uint64_t tsc, unsigned i)
 	d->n = 0;
 	printf("cpu_0 %" PRIu64 " %" PRId64 " ", tsc, time_of(tsc));
 	if (i % 7 == 3) {
-		ltt_add_text(d, text);
+		xch_lttng_add_text(d, text);
 		printf("\"only text\" text=\"%s\"\n", text);
 		put(o, tsc, 2, 1, d);
 		return;
 	}
-	ltt_add(d, v, 8);
-	ltt_add_text(d, text);
-	ltt_add(d, pointer, head.arch_size);
-	ltt_add_real(d, real);
-	ltt_add(d, v, 2);
-	ltt_add(d, v, 1);
-	ltt_add(d, v, 4);
-	ltt_add(d, v, 4);
-	ltt_add(d, v, 8);
+	xch_lttng_add(d, v, 8);
+	xch_lttng_add_text(d, text);
+	xch_lttng_add(d, pointer, head.arch_size);
+	xch_lttng_add_real(d, real);
+	xch_lttng_add(d, v, 2);
+	xch_lttng_add(d, v, 1);
+	xch_lttng_add(d, v, 4);
+	xch_lttng_add(d, v, 4);
+	xch_lttng_add(d, v, 8);
 	printf("\"numbers\" value=%" PRId64 " t=\"%s\" pointer=%" PRIu64 " real=%.13a two=%u one=%d int=%" PRId32
 	       " hex=%" PRIu32 " eight=%" PRIu64 "\n",
 		(int64_t)v, text, pointer, real, (unsigned)(uint16_t)v, (int)(int8_t)v, (int32_t)v, (uint32_t)v, v);
@@ -121,9 +122,9 @@ int main(int argc, char **argv)
 {
 	static const uint8_t alignments[] = { 0, 4, 8 };
 	unsigned k = argc == 3 ? (unsigned)atoi(argv[2]) : 99, i;
-	static struct ltt_data d = { .h = &head };
+	static struct xch_lttng_data d = { .h = &head };
 	char path[4096];
-	struct ltt_out o;
+	struct xch_lttng_out o;
 	uint64_t tsc;
 	FILE *f;
 
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	state = k;
-	head = (struct ltt_head){ .big = k & 1,
+	head = (struct xch_lttng_head){ .big = k & 1,
 		.natural = k >> 1 & 1,
 		.has_heartbeat = k >> 2 & 1,
 		.arch_size = k >> 3 & 1 ? 4 : 8,

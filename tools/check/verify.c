@@ -145,8 +145,8 @@ static void count_verified_record(struct verify *v, const struct stf_record *rec
 
 struct anchor {
 	struct stf_anchor a;
-	uint64_t offset, number;  /* of the anchor record in its file */
-	struct stx_history *told; /* the histories that follow it; NULL: none */
+	uint64_t offset, number;        /* of the anchor record in its file */
+	struct stf_history_state *told; /* the histories that follow it; NULL: none */
 };
 
 /* An anchor file beside its data file. Only one anchor is in memory at a time. */
@@ -159,7 +159,7 @@ struct anchors {
 	int has_peek, any;
 	struct anchor next;
 	int have;
-	struct stx_walk walk; /* over the data file, up to the last record that was read */
+	struct stf_walk walk; /* over the data file, up to the last record that was read */
 	int walks, out_of_order;
 };
 
@@ -180,8 +180,8 @@ static void peek(struct anchors *a, const struct stf_record *rec)
 
 static int take_history(struct anchor *a, const struct stf_record *rec)
 {
-	a->told = a->told ? a->told : stx_history_new();
-	return a->told ? stx_history_take(a->told, rec) : -1;
+	a->told = a->told ? a->told : stf_history_new();
+	return a->told ? stf_history_take(a->told, rec) : -1;
 }
 
 /* Reads the histories of the current anchor, up to the next anchor. */
@@ -235,7 +235,7 @@ static void next_anchor(struct anchors *a)
 			}
 			peek(a, rec);
 		}
-		stx_history_free(a->next.told);
+		stf_history_free(a->next.told);
 		a->next = (struct anchor){ .a = a->peeked, .offset = a->peek.offset, .number = a->peek.number };
 		a->has_peek = 0;
 		a->have = 1;
@@ -258,7 +258,7 @@ static void open_anchors(struct anchors *a)
 		library_fault(a->v, &e);
 		return;
 	}
-	a->walks = stx_walk_begin(&a->walk) == 0;
+	a->walks = stf_walk_begin(&a->walk) == 0;
 	if (!a->walks) {
 		report_fault(a->v, a->suffix, NULL, "out of memory");
 	}
@@ -268,8 +268,8 @@ static void open_anchors(struct anchors *a)
 static void close_anchor_file(struct anchors *a)
 {
 	stf_cursor_close(a->c);
-	stx_history_free(a->next.told);
-	stx_walk_end(&a->walk);
+	stf_history_free(a->next.told);
+	stf_walk_end(&a->walk);
 }
 
 /* The position of the reading in a data file. */
@@ -299,8 +299,8 @@ static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t o
 				"between %" PRIu64 " and %" PRIu64,
 				t, low, high);
 		} else if (a->walks && a->next.told) {
-			stx_history_drop_ended(a->walk.h, t);
-			stx_history_compare(a->walk.h, a->next.told, !a->out_of_order, why, sizeof(why));
+			stf_history_drop_ended(a->walk.h, t);
+			stf_history_compare(a->walk.h, a->next.told, !a->out_of_order, why, sizeof(why));
 			if (why[0]) {
 				report_fault(a->v, a->suffix, &at, "anchor: %s", why);
 			}
@@ -363,12 +363,12 @@ static void check_samples(struct verify *v, const struct place *p, struct anchor
 			continue;
 		}
 		/* only the last sample of this thread and these counters is in an anchor */
-		if (a->walks && i > from && stx_history_sample(a->walk.h, b, i - 1) < 0) {
+		if (a->walks && i > from && stf_history_sample(a->walk.h, b, i - 1) < 0) {
 			report_fault(v, p->suffix, NULL, "out of memory");
 		}
 		check_sample(v, p, b, i, good);
 	}
-	if (a->walks && n > from && stx_history_sample(a->walk.h, b, n - 1) < 0) {
+	if (a->walks && n > from && stf_history_sample(a->walk.h, b, n - 1) < 0) {
 		report_fault(v, p->suffix, NULL, "out of memory");
 	}
 }
@@ -440,7 +440,7 @@ static void check_event(
 		stt_order_message(&v->order, rec, why, sizeof(why))) {
 		report_fault(v, p->suffix, rec, "%s: %s", rec->layout->name, why);
 	}
-	if (a->walks && stx_walk_given(&a->walk, c) < 0) {
+	if (a->walks && stf_walk_given(&a->walk, c) < 0) {
 		report_fault(v, p->suffix, rec, "out of memory");
 	}
 	*at = (struct progress){ rec->offset, rec->number, rec->time };

@@ -368,7 +368,7 @@ static int print_trace(const struct stt_options *o, const struct stt_request *q,
 	if (stt_request_bind((struct stt_request *)(uintptr_t)q, &t, o, &e) < 0) {
 		stt_fault(o, "%s", e.text);
 	} else if (stt_out_begin(&out, to, o) == 0) {
-		rc = vtf_print(&t, o, q, out.f);
+		rc = stt_vtf_print(&t, o, q, out.f);
 		if (stf_reader_fault(t.r)->code != STF_OK) {
 			rc = stt_stf_fault(o, stf_reader_fault(t.r));
 		}

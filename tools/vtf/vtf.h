@@ -7,27 +7,27 @@
 #include "tools/cli/stftool.h"
 
 /* One field of a line: KEY value, or KEY n value..., or only the value without a key. */
-struct vtf_part {
+struct stt_vtf_part {
 	char key[16];
 	int field; /* index in the layout, -1 if this incarnation has no such field */
 };
 
 /* The form of a line for one incarnation. */
-struct vtf_form {
+struct stt_vtf_form {
 	const char *head;
 	int extended; /* old readers of VTF do not know this form */
 	int n;
-	struct vtf_part part[16];
+	struct stt_vtf_part part[16];
 };
 
 /* The form of a record. NULL for records without a line of their own: files, anchors, and strings, which are
  * written where they are used. */
-const struct vtf_form *vtf_form(unsigned layout_id);
+const struct stt_vtf_form *stt_vtf_form(unsigned layout_id);
 
 /* Classes of declarations, each after the classes that it refers to; ends with 0. */
-extern const unsigned char vtf_declarations[];
+extern const unsigned char stt_vtf_declarations[];
 
 /* Prints the trace, or the part that `req` selects (NULL: all). Prints faults. Returns an exit status. */
-int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f);
+int stt_vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f);
 
 #endif

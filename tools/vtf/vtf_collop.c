@@ -20,7 +20,7 @@ static const struct {
 /* clang-format on */
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-const char *vtf_collop_kind(unsigned class_id)
+const char *stt_vtf_collop_kind(unsigned class_id)
 {
 	int i;
 
@@ -66,8 +66,8 @@ static uint64_t collop_element(const struct stf_record *rec, const char *field, 
 }
 
 /* Computes the shares of the members; returns whether the root is among them. */
-static int fill_shares(
-	struct vtf_collop *c, const struct stf_record *rec, const struct stf_communicator_definition *comm, int kind)
+static int fill_shares(struct stt_vtf_collop *c, const struct stf_record *rec,
+	const struct stf_communicator_definition *comm, int kind)
 {
 	uint32_t i, k, n = 0, bytes = kinds[kind].root ? (uint32_t)stf_value(rec, kinds[kind].root_bytes)->u : 0;
 	uint64_t j, size;
@@ -76,10 +76,10 @@ static int fill_shares(
 	for (i = 0; i < comm->size_2_3; i++) {
 		size = range_size(comm->first_id[i], comm->last_id[i], comm->stride[i]);
 		for (j = 0; j < size; j++, n++) {
-			struct vtf_share *s = &c->share[n];
+			struct stt_vtf_share *s = &c->share[n];
 
 			k = (uint32_t)(comm->first_id[i] + (int64_t)j * comm->stride[i]);
-			*s = (struct vtf_share){ k, collop_element(rec, "start_time", n, UINT64_MAX),
+			*s = (struct stt_vtf_share){ k, collop_element(rec, "start_time", n, UINT64_MAX),
 				collop_element(rec, "delta", n, 0), (uint32_t)collop_element(rec, "send_size", n, 0),
 				(uint32_t)collop_element(rec, "receive_size", n, 0),
 				(uint32_t)collop_element(rec, "scl", n, 0) };
@@ -93,7 +93,7 @@ static int fill_shares(
 	return found;
 }
 
-int vtf_collop_split(const struct stf_reader *r, const struct stf_record *rec, struct vtf_collop *c)
+int stt_vtf_collop_split(const struct stf_reader *r, const struct stf_record *rec, struct stt_vtf_collop *c)
 {
 	const struct stf_value *starts = stf_value(rec, "start_time");
 	struct stf_communicator_definition comm;
@@ -103,7 +103,7 @@ int vtf_collop_split(const struct stf_reader *r, const struct stf_record *rec, s
 
 	for (kind = 0; kind < KINDS && kinds[kind].class_id != rec->layout->class_id; kind++) {
 	}
-	*c = (struct vtf_collop){ .class_id = rec->layout->class_id,
+	*c = (struct stt_vtf_collop){ .class_id = rec->layout->class_id,
 		.has_scl = stf_value(rec, "scl") != NULL,
 		.time = rec->time,
 		.communicator = (uint32_t)stf_value(rec, "communicator")->u,

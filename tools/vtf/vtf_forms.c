@@ -86,7 +86,7 @@ static const struct {
 };
 /* clang-format on */
 
-const unsigned char vtf_declarations[] = {
+const unsigned char stt_vtf_declarations[] = {
 	STF_ID_class_definition,
 	STF_ID_file_definition,
 	STF_ID_scl_definition,
@@ -102,7 +102,7 @@ const unsigned char vtf_declarations[] = {
 	0,
 };
 
-static struct vtf_form compiled[STF_ID_END];
+static struct stt_vtf_form compiled[STF_ID_END];
 static int ready;
 
 static int find_form_field(const struct stf_layout *l, const char *name, size_t len)
@@ -117,7 +117,7 @@ static int find_form_field(const struct stf_layout *l, const char *name, size_t 
 	return -1;
 }
 
-static void compile(struct vtf_form *form, const char *text, int extended, const struct stf_layout *l)
+static void compile(struct stt_vtf_form *form, const char *text, int extended, const struct stf_layout *l)
 {
 	static char heads[4096];
 	static size_t used;
@@ -127,7 +127,7 @@ static void compile(struct vtf_form *form, const char *text, int extended, const
 	used += len + 1; /* the array was filled with zeros */
 	form->extended = extended;
 	for (text += len; *text; text += len) {
-		struct vtf_part *p = &form->part[form->n++];
+		struct stt_vtf_part *p = &form->part[form->n++];
 
 		text++;
 		len = strcspn(text, "=");
@@ -155,7 +155,7 @@ static void compile_all(void)
 	ready = 1;
 }
 
-const struct vtf_form *vtf_form(unsigned layout_id)
+const struct stt_vtf_form *stt_vtf_form(unsigned layout_id)
 {
 	if (!ready) {
 		compile_all();

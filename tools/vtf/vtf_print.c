@@ -13,7 +13,7 @@
 
 /* A collective operation that still has lines to be printed. */
 struct operation {
-	struct vtf_collop c;
+	struct stt_vtf_collop c;
 	uint64_t number; /* from 1, in the order of the trace */
 	uint32_t left;   /* lines that are not yet printed */
 };
@@ -180,7 +180,7 @@ static int print_declared_name(struct printer *p, const struct stf_record *rec)
 	return 1;
 }
 
-static void print_part(struct printer *p, const struct stf_record *rec, const struct vtf_part *part)
+static void print_part(struct printer *p, const struct stf_record *rec, const struct stt_vtf_part *part)
 {
 	const struct stf_field *f = &rec->layout->fields[part->field];
 	const struct stf_value *v = &rec->values[part->field];
@@ -207,7 +207,7 @@ static void print_part(struct printer *p, const struct stf_record *rec, const st
 	}
 }
 
-static void print_vtf_record(struct printer *p, const struct stf_record *rec, const struct vtf_form *form)
+static void print_vtf_record(struct printer *p, const struct stf_record *rec, const struct stt_vtf_form *form)
 {
 	int i = 0;
 
@@ -304,8 +304,8 @@ static void pop_half(struct printer *p)
 
 static void print_share(struct printer *p, const struct half *h)
 {
-	const struct vtf_collop *c = &h->op->c;
-	const struct vtf_share *s = &c->share[h->member];
+	const struct stt_vtf_collop *c = &h->op->c;
+	const struct stt_vtf_share *s = &c->share[h->member];
 
 	fprintf(p->f, "%" PRIu64 " GLOBALOP CPU ", h->time);
 	print_cpu(p, s->willy);
@@ -327,7 +327,7 @@ static void print_share(struct printer *p, const struct half *h)
 	}
 	if (p->o->extended_vtf) {
 		fprintf(p->f, " PAIR %" PRIu64 " KIND %s MEMBER %" PRIu32 " OF %" PRIu32 " START ", h->op->number,
-			vtf_collop_kind(c->class_id), h->member + 1, c->n);
+			stt_vtf_collop_kind(c->class_id), h->member + 1, c->n);
 		if (s->start == UINT64_MAX) {
 			fputc('-', p->f);
 		} else {
@@ -365,7 +365,7 @@ static int print_collop(struct printer *p, const struct stf_record *rec)
 	struct operation *op = calloc(1, sizeof(*op));
 	struct half h = { .op = op };
 	uint64_t start;
-	int rc = op ? vtf_collop_split(p->t->r, rec, &op->c) : -1;
+	int rc = op ? stt_vtf_collop_split(p->t->r, rec, &op->c) : -1;
 
 	if (rc <= 0) {
 		free(op);
@@ -413,7 +413,7 @@ static int print_message(struct printer *p, const struct stf_record *rec)
 	return push_half(p, &h);
 }
 
-static void print_matched(struct printer *p, const struct stf_record *rec, const struct vtf_form *form)
+static void print_matched(struct printer *p, const struct stf_record *rec, const struct stt_vtf_form *form)
 {
 	struct stf_one_to_one_communication_4 m;
 	int i;
@@ -496,7 +496,7 @@ static void print_table(struct printer *p, unsigned class_id)
 	size_t i;
 
 	for (i = 0; (rec = stf_reader_record(p->t->r, class_id, i)); i++) {
-		const struct vtf_form *form = vtf_form(rec->layout->id);
+		const struct stt_vtf_form *form = stt_vtf_form(rec->layout->id);
 
 		if ((!form->extended || p->o->extended_vtf) && !is_about_files(p, rec)) {
 			print_vtf_record(p, rec, form);
@@ -519,7 +519,7 @@ static void print_vtf_head(struct printer *p)
 	if (stf_reader_duration(p->t->r, &start, &end) == 0) {
 		fprintf(p->f, "DURATION %" PRIu64 " %" PRIu64 "\n", start, end);
 	}
-	for (c = vtf_declarations; *c; c++) {
+	for (c = stt_vtf_declarations; *c; c++) {
 		print_table(p, *c);
 	}
 	if (!names_of_all_threads(p)) {
@@ -543,7 +543,7 @@ static int print_statistics(struct printer *p)
 		}
 		c = stf_cursor_open(p->t->r, stf_value(file, "suffix")->array, &e);
 		while ((rc = c ? stf_cursor_next(c, &rec, &e) : -1) > 0) {
-			const struct vtf_form *form = vtf_form(rec->layout->id);
+			const struct stt_vtf_form *form = stt_vtf_form(rec->layout->id);
 
 			if (form && rec->layout->kind == STF_KIND_STATS) {
 				print_vtf_record(p, rec, form);
@@ -556,7 +556,7 @@ static int print_statistics(struct printer *p)
 
 static int print_event(struct printer *p, const struct stf_record *rec)
 {
-	const struct vtf_form *form = vtf_form(rec->layout->id);
+	const struct stt_vtf_form *form = stt_vtf_form(rec->layout->id);
 	int rc = 0;
 
 	print_due(p, rec->time, 0);
@@ -571,7 +571,7 @@ static int print_event(struct printer *p, const struct stf_record *rec)
 		}
 		print_matched(p, rec, form);
 	} else {
-		if (!p->o->matched_vtf && vtf_collop_kind(rec->layout->class_id)) {
+		if (!p->o->matched_vtf && stt_vtf_collop_kind(rec->layout->class_id)) {
 			rc = print_collop(p, rec);
 		}
 		if (rc == 0) {
@@ -604,7 +604,7 @@ static int print_events(struct printer *p)
 	return rc < 0 ? stt_cursor_fault(p->o, &e) : STT_OK;
 }
 
-int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f)
+int stt_vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f)
 {
 	struct printer p = { .t = t, .o = o, .req = req, .f = f };
 	int rc = STT_OK, fault;

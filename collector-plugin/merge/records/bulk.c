@@ -16,12 +16,12 @@ struct run {
 	int64_t now;
 	uint64_t floor, limit; /* times, in ticks; `limit` is not included */
 	struct cal_span span;  /* its `global` less the origin of the trace */
-	struct stx_batch to;
-	struct stx_done done;
+	struct stf_batch to;
+	struct stf_done done;
 };
 
 static struct run begin_bulk(
-	const struct vt_merge_part *part, const struct vt_merge_source *s, uint64_t limit, struct stx_batch to)
+	const struct vt_merge_part *part, const struct vt_merge_source *s, uint64_t limit, struct stf_batch to)
 {
 	struct run r = { .p = s->c.p + s->c.size,
 		.end = s->c.end,
@@ -92,7 +92,7 @@ static uint32_t take_states(struct run *r, const struct vt_merge_states *states,
 		if (time - before > UINT32_MAX) {
 			break;
 		}
-		to = stx_put_state(to, (uint32_t)(time - before), willy, id, enter);
+		to = stf_put_state(to, (uint32_t)(time - before), willy, id, enter);
 		/* if this is a leave, the slot is above the open states and is not used */
 		open[n] = id;
 		n += 2 * enter - 1;
@@ -102,7 +102,7 @@ static uint32_t take_states(struct run *r, const struct vt_merge_states *states,
 	}
 	r->p = p;
 	r->now = (int64_t)(l + (uint64_t)span.from);
-	r->done = (struct stx_done){ .p = to,
+	r->done = (struct stf_done){ .p = to,
 		.n = k,
 		.first = r->to.now + (k ? tkm_get32(r->to.p + 1, 0) : 0),
 		.last = before,
@@ -115,7 +115,7 @@ static uint32_t take_states(struct run *r, const struct vt_merge_states *states,
 
 static int write_states(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit)
 {
-	struct run r = begin_bulk(part, s, limit, stx_batch_states(part->w, vt_merge_willy(s->f, s->c.h.where)));
+	struct run r = begin_bulk(part, s, limit, stf_batch_states(part->w, vt_merge_willy(s->f, s->c.h.where)));
 	uint32_t n = take_states(&r, &s->states, &s->f->functions);
 
 	if (r.done.n == 0) {
@@ -125,7 +125,7 @@ static int write_states(struct vt_merge_part *part, struct vt_merge_source *s, u
 	s->states.n = n;
 	s->states.scl = 0;
 	part->changes += r.done.n;
-	return stx_batch_end_states(&r.to, &r.done);
+	return stf_batch_end_states(&r.to, &r.done);
 }
 
 /* The counters of the present record, which those of a run have, too. */
@@ -184,7 +184,7 @@ static inline void take_values(struct run *r, const struct counters *c, const ui
 			break;
 		}
 		before = to + STX_VALUES;
-		to = stx_put_values(to, (uint32_t)(time - now), willy, k, c->id);
+		to = stf_put_values(to, (uint32_t)(time - now), willy, k, c->id);
 		now = time;
 		l = next;
 	}
@@ -193,7 +193,7 @@ static inline void take_values(struct run *r, const struct counters *c, const ui
 	}
 	r->p = p;
 	r->now = (int64_t)(l + (uint64_t)span.from);
-	r->done = (struct stx_done){
+	r->done = (struct stf_done){
 		.p = to, .n = n, .first = r->to.now + (n ? tkm_get32(r->to.p + 1, 0) : 0), .last = now
 	};
 }
@@ -227,7 +227,7 @@ static int write_values(struct vt_merge_part *part, struct vt_merge_source *s, u
 	if (!find_counters(s, &c)) {
 		return 0;
 	}
-	r = begin_bulk(part, s, limit, stx_batch_values(part->w, vt_merge_willy(s->f, s->c.h.where)));
+	r = begin_bulk(part, s, limit, stf_batch_values(part->w, vt_merge_willy(s->f, s->c.h.where)));
 	if (c.k == 1) {
 		take_values(&r, &c, 1, &s->c.latest[c.first]);
 	} else {
@@ -238,7 +238,7 @@ static int write_values(struct vt_merge_part *part, struct vt_merge_source *s, u
 	}
 	end_bulk(s, &r);
 	part->samples += r.done.n;
-	return stx_batch_end_values(&r.to, &r.done);
+	return stf_batch_end_values(&r.to, &r.done);
 }
 
 int vt_merge_run(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit)

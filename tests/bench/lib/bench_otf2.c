@@ -28,9 +28,10 @@ static void write_definitions(OTF2_Archive *a, uint64_t n, unsigned k)
 		d, 0, (uint8_t)k, member, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
 }
 
-double otf2_write(const char *dir, uint64_t n, unsigned k)
+double xch_otf2_write(const char *dir, uint64_t n, unsigned k)
 {
-	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush, .otf2_post_flush = after_flush };
+	static const OTF2_FlushCallbacks flush = { .xch_otf2_pre_flush = before_flush,
+		.xch_otf2_post_flush = after_flush };
 	static struct work_block b;
 	OTF2_Type type[WORK_K] = { OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64,
 		OTF2_TYPE_UINT64 };
@@ -109,7 +110,7 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef loc, OTF2_TimeStamp time, ui
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-double otf2_read(const char *dir, uint64_t from, uint64_t to, struct work_sum *sum)
+double xch_otf2_read(const char *dir, uint64_t from, uint64_t to, struct work_sum *sum)
 {
 	struct seen s = { sum, from, to };
 	OTF2_EvtReaderCallbacks *cb;

@@ -95,7 +95,7 @@ static inline double bench_now(void)
 }
 
 /* bench_otf2.c: seconds, or -1 after a message. `dir` is made, and must not exist before. */
-double otf2_write(const char *dir, uint64_t n, unsigned k);
-double otf2_read(const char *dir, uint64_t from, uint64_t to, struct work_sum *sum);
+double xch_otf2_write(const char *dir, uint64_t n, unsigned k);
+double xch_otf2_read(const char *dir, uint64_t from, uint64_t to, struct work_sum *sum);
 
 #endif

@@ -22,47 +22,48 @@ static double now(void)
 
 static int write_trace(const char *path)
 {
-	static const struct ltt_head h = {
+	static const struct xch_lttng_head h = {
 		.float_word_order = 1234, .arch_size = 8, .freq_scale = 1, .start_freq = 1000000000
 	};
-	static struct ltt_data d = { .h = &h };
+	static struct xch_lttng_data d = { .h = &h };
 	FILE *f = fopen(path, "w");
-	struct ltt_out o;
+	struct xch_lttng_out o;
 	struct tkm_err e;
 	uint64_t i;
-	int rc = f ? ltt_out_begin(&o, f, &h, 1 << 18, &e) : -1;
+	int rc = f ? xch_lttng_out_begin(&o, f, &h, 1 << 18, &e) : -1;
 
 	for (i = 0; i < EVENTS && rc == 0; i++) {
 		d.n = 0;
-		ltt_add(&d, i, 8);
-		ltt_add_text(&d, "node0001");
-		ltt_add(&d, i & 3, 4);
-		ltt_add(&d, 0, 4);
-		rc = ltt_out_event(&o, 100 * i, 1, 0, d.b, d.n, &e);
+		xch_lttng_add(&d, i, 8);
+		xch_lttng_add_text(&d, "node0001");
+		xch_lttng_add(&d, i & 3, 4);
+		xch_lttng_add(&d, 0, 4);
+		rc = xch_lttng_out_event(&o, 100 * i, 1, 0, d.b, d.n, &e);
 	}
-	return rc < 0 || ltt_out_end(&o, &e) < 0 || fclose(f) != 0 ? -1 : 0;
+	return rc < 0 || xch_lttng_out_end(&o, &e) < 0 || fclose(f) != 0 ? -1 : 0;
 }
 
 static int read_trace(const char *path, double *rate)
 {
-	struct ltt_field *fields;
-	int n = ltt_format("value %llu host %s process %u thread %u", &fields), more;
-	struct ltt_value v[4];
-	struct ltt_event e;
-	struct ltt_in in;
+	struct xch_lttng_field *fields;
+	int n = xch_lttng_format("value %llu host %s process %u thread %u", &fields), more;
+	struct xch_lttng_value v[4];
+	struct xch_lttng_event e;
+	struct xch_lttng_in in;
 	struct tkm_err err;
 	uint64_t sum = 0, events = 0;
 	double start = now();
 
-	if (n != 4 || ltt_in_open(&in, path, &err) < 0) {
+	if (n != 4 || xch_lttng_in_open(&in, path, &err) < 0) {
 		return -1;
 	}
-	while ((more = ltt_in_next(&in, &e, &err)) > 0 && ltt_values(&in.h, fields, n, e.data, e.size, v) == 0) {
+	while ((more = xch_lttng_in_next(&in, &e, &err)) > 0 &&
+		xch_lttng_values(&in.h, fields, n, e.data, e.size, v) == 0) {
 		sum += v[0].u;
 		events++;
 	}
-	ltt_in_close(&in);
-	ltt_fields_free(fields, n);
+	xch_lttng_in_close(&in);
+	xch_lttng_fields_free(fields, n);
 	*rate = (double)events / (now() - start) / 1e6;
 	return more == 0 && events == EVENTS && sum == (uint64_t)EVENTS * (EVENTS - 1) / 2 ? 0 : -1;
 }

@@ -323,12 +323,12 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	check("window compressed", &got, &t->window);
 #endif
 #ifdef HAVE_OTF2
-	s[OWRITE].v[i] = otf2_write(in_dir("otf2"), samples, k) / n * 1e9;
+	s[OWRITE].v[i] = xch_otf2_write(in_dir("otf2"), samples, k) / n * 1e9;
 	memset(&got, 0, sizeof(got));
-	s[OREAD].v[i] = n / otf2_read(in_dir("otf2"), 0, UINT64_MAX, &got) * 1e-6;
+	s[OREAD].v[i] = n / xch_otf2_read(in_dir("otf2"), 0, UINT64_MAX, &got) * 1e-6;
 	check("OTF2 read", &got, &t->all);
 	memset(&got, 0, sizeof(got));
-	s[OWINDOW].v[i] = otf2_read(in_dir("otf2"), t->from, t->to, &got) * 1e3;
+	s[OWINDOW].v[i] = xch_otf2_read(in_dir("otf2"), t->from, t->to, &got) * 1e3;
 	check("OTF2 window", &got, &t->window);
 	s[RWRITE].v[i] = s[WRITE].v[i] / s[OWRITE].v[i];
 	s[RZWRITE].v[i] = s[ZWRITE].v[i] / s[OWRITE].v[i];
@@ -573,7 +573,7 @@ static int read_for_memory(const char *path)
 static int write_otf2(const char *archive)
 {
 #ifdef HAVE_OTF2
-	double t = otf2_write(archive, samples, 1);
+	double t = xch_otf2_write(archive, samples, 1);
 
 	printf("%.6f\n", t);
 	return t < 0;

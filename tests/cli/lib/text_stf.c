@@ -256,7 +256,8 @@ static void read_array(const struct stf_field *f, size_t *at, struct stf_value *
 	}
 }
 
-static void read_field(const struct stf_layout *l, const struct vtf_part *part, size_t *at, struct stf_value *values)
+static void read_field(
+	const struct stf_layout *l, const struct stt_vtf_part *part, size_t *at, struct stf_value *values)
 {
 	const struct stf_field *f = &l->fields[part->field];
 	struct stf_value *v = &values[part->field];
@@ -278,7 +279,7 @@ static void read_field(const struct stf_layout *l, const struct vtf_part *part, 
 /* Returns 0 if this incarnation lacks one of the keys. */
 static int read_as(const struct stf_layout *l, size_t at, struct stf_value *values)
 {
-	const struct vtf_form *form = vtf_form(l->id);
+	const struct stt_vtf_form *form = stt_vtf_form(l->id);
 	int i = 0;
 
 	for (; i < form->n && !form->part[i].key[0]; i++) {
@@ -319,7 +320,7 @@ static void read_record(const char *head, size_t at)
 	unsigned id;
 
 	for (id = 1; id < STF_ID_END; id++) {
-		const struct vtf_form *form = vtf_form(id);
+		const struct stt_vtf_form *form = stt_vtf_form(id);
 		struct stf_record record = { .layout = stf_layout(id), .values = values };
 
 		memset(values, 0, sizeof(values));

@@ -320,8 +320,8 @@ static void write_event(struct stf_writer *w, uint32_t willy, const struct event
 /* Puts as many events as there is room for. Returns how many. */
 static size_t write_batch(struct stf_writer *w, uint32_t willy, const struct event *e, size_t n)
 {
-	struct stx_batch b = e->k ? stx_batch_values(w, willy) : stx_batch_states(w, willy);
-	struct stx_done d = { .p = b.p, .last = b.now, .first = e->time };
+	struct stf_batch b = e->k ? stf_batch_values(w, willy) : stf_batch_states(w, willy);
+	struct stf_done d = { .p = b.p, .last = b.now, .first = e->time };
 	size_t longest = e->k ? STX_VALUES + 12 * e->k : STX_ENTER, i;
 	uint32_t open[300], j;
 
@@ -331,12 +331,12 @@ static size_t write_batch(struct stf_writer *w, uint32_t willy, const struct eve
 			tkm_put64(d.p + STX_VALUES + 8 * (size_t)j, e[i].value[j], 0);
 		}
 		if (e->k) {
-			d.p = stx_put_values(d.p, (uint32_t)(e[i].time - d.last), willy, e->k, some_counters);
+			d.p = stf_put_values(d.p, (uint32_t)(e[i].time - d.last), willy, e->k, some_counters);
 		} else {
 			open[d.n_open] = (uint32_t)e[i].value[0];
 			d.left += !e[i].enter && d.n_open == 0;
 			d.n_open = e[i].enter ? d.n_open + 1 : d.n_open - (d.n_open > 0);
-			d.p = stx_put_state(
+			d.p = stf_put_state(
 				d.p, (uint32_t)(e[i].time - d.last), willy, (uint32_t)e[i].value[0], e[i].enter);
 		}
 		d.enters += e[i].enter;
@@ -344,7 +344,7 @@ static size_t write_batch(struct stf_writer *w, uint32_t willy, const struct eve
 	}
 	d.n = i;
 	if (i) {
-		CHECK_INT(e->k ? stx_batch_end_values(&b, &d) : stx_batch_end_states(&b, &d), 0);
+		CHECK_INT(e->k ? stf_batch_end_values(&b, &d) : stf_batch_end_states(&b, &d), 0);
 	}
 	return i;
 }

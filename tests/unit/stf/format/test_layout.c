@@ -25,7 +25,7 @@ static void check_field_line(
 	if (i >= l->n_fields) {
 		return;
 	}
-	snprintf(want_type, sizeof(want_type), f->is_array ? "<%s>" : "%s", stx_type_name(f->type));
+	snprintf(want_type, sizeof(want_type), f->is_array ? "<%s>" : "%s", stf_type_name(f->type));
 	if (f->ref_class) {
 		snprintf(want_ref, sizeof(want_ref), "%s.id", stf_layout(f->ref_class)->cls);
 	}
@@ -96,12 +96,12 @@ static void sizes_match_arrays(void)
 
 /* ---- round trip ---- */
 
-typedef int put_fn(struct stx_stream *s, const struct stf_record *v);
+typedef int put_fn(struct stf_stream *s, const struct stf_record *v);
 #define STF_BEGIN(id, cls, name, kind) \
-	static int put_view_##name(struct stx_stream *s, const struct stf_record *v) \
+	static int put_view_##name(struct stf_stream *s, const struct stf_record *v) \
 	{ \
 		struct stf_##name r; \
-		return stf_get_##name(v, &r) < 0 ? -1 : stx_put_##name(s, &r); \
+		return stf_get_##name(v, &r) < 0 ? -1 : stf_put_##name(s, &r); \
 	}
 #include "include/records.def"
 static put_fn *const put_view[STF_ID_END] = {
@@ -113,7 +113,7 @@ static put_fn *const put_view[STF_ID_END] = {
 static uint64_t bound(enum stf_type t, unsigned n)
 {
 	static const double d[] = { 0, -0.0, 1.5, -1e308, 5e-324, INFINITY };
-	unsigned bits = 8 * stx_type_size(t);
+	unsigned bits = 8 * stf_type_size(t);
 	uint64_t u;
 
 	if (t == STF_F8) {
@@ -160,7 +160,7 @@ static void make(struct made *m, unsigned id, unsigned n, uint32_t count)
 			}
 			m->v[i].u = count;
 		} else if (f->is_array) {
-			size = stx_type_size(f->type);
+			size = stf_type_size(f->type);
 			for (k = 0; k < count; k++) {
 				u = bound(f->type, n + k);
 				memcpy((char *)m->mem[i] + (size_t)k * size, &u, size);
@@ -183,9 +183,9 @@ static void same_record(const struct stf_record *a, const struct stf_value *b, c
 		if (f->is_array) {
 			CHECK(a->values[i].count == b[i].count, "%s %s.%s count", what, a->layout->name, f->name);
 			CHECK(memcmp(a->values[i].array, b[i].array,
-				      a->values[i].count * (size_t)stx_type_size(f->type)) == 0,
+				      a->values[i].count * (size_t)stf_type_size(f->type)) == 0,
 				"%s %s.%s", what, a->layout->name, f->name);
-			CHECK(((const char *)b[i].array)[b[i].count * (size_t)stx_type_size(f->type)] == 0, "end zero");
+			CHECK(((const char *)b[i].array)[b[i].count * (size_t)stf_type_size(f->type)] == 0, "end zero");
 		} else {
 			CHECK(a->values[i].u == b[i].u, "%s %s.%s is %llx, want %llx", what, a->layout->name, f->name,
 				(unsigned long long)b[i].u, (unsigned long long)a->values[i].u);
@@ -193,66 +193,66 @@ static void same_record(const struct stf_record *a, const struct stf_value *b, c
 	}
 }
 
-static int own_defs(struct stx_defs *d, int big)
+static int own_defs(struct stf_defs *d, int big)
 {
 	uint8_t used[256];
-	struct stx_buf text = { 0 };
+	struct stf_buf text = { 0 };
 	struct stf_err err = { 0 };
 	char *line, *next;
 	int rc = 0;
 
 	memset(used, 1, sizeof(used));
 	memset(d, 0, sizeof(*d));
-	stx_defs_print(&text, used, big, "all");
-	stx_buf_add(&text, "", 1);
+	stf_defs_print(&text, used, big, "all");
+	stf_buf_add(&text, "", 1);
 	for (line = text.p; rc == 0 && (next = strchr(line, '\n')); line = next + 1) {
 		*next = 0;
-		rc = line == text.p ? stx_defs_head(d, line, (size_t)(next - line), &err)
-				    : stx_defs_line(d, line, (size_t)(next - line), &err);
+		rc = line == text.p ? stf_defs_head(d, line, (size_t)(next - line), &err)
+				    : stf_defs_line(d, line, (size_t)(next - line), &err);
 	}
 	CHECK(rc == 1, "own layer: %s", err.text);
-	stx_defs_bind(d);
+	stf_defs_bind(d);
 	free(text.p);
 	return rc;
 }
 
-static void round_trip(struct stx_defs *d, unsigned id, unsigned n, uint32_t count, int big)
+static void round_trip(struct stf_defs *d, unsigned id, unsigned n, uint32_t count, int big)
 {
 	static struct made m;
-	struct stx_scratch scratch = { 0 };
-	struct stx_decoded out;
+	struct stf_scratch scratch = { 0 };
+	struct stf_decoded out;
 	struct stf_err err = { 0 };
 	uint8_t used[256] = { 0 };
-	struct stx_stream *s = stx_stream_new(&(struct stx_where){ .big = big, .err = &err, .used = used }, "", 0);
+	struct stf_stream *s = stf_stream_new(&(struct stf_where){ .big = big, .err = &err, .used = used }, "", 0);
 	size_t size, k;
 	uint8_t *exact;
 
 	make(&m, id, n, count);
 	CHECK(put_view[id](s, &m.r) == 0, "%s: %s", m.r.layout->name, err.text);
 	size = (size_t)(s->cur - s->buf);
-	CHECK(stx_wire_size(s->buf, big) == size, "%s: wire size", m.r.layout->name);
+	CHECK(stf_wire_size(s->buf, big) == size, "%s: wire size", m.r.layout->name);
 	CHECK(used[id], "%s marked as used", m.r.layout->name);
 	/* an exact copy, so that the address sanitizer sees a read too far */
 	exact = malloc(size);
 	memcpy(exact, s->buf, size);
-	CHECK_INT(stx_decode(d, exact, size, size, &scratch, &out), STX_DONE);
+	CHECK_INT(stf_decode(d, exact, size, size, &scratch, &out), STX_DONE);
 	CHECK_INT(out.size, size);
 	CHECK_INT(out.def->ours->id, id);
 	same_record(&m.r, scratch.value, big ? "big" : "little");
 	for (k = 0; k < size && size < 400; k++) {
-		CHECK_INT(stx_decode(d, exact, k, k, &scratch, &out), STX_BAD);
+		CHECK_INT(stf_decode(d, exact, k, k, &scratch, &out), STX_BAD);
 		CHECK_INT(out.code, STF_ERR_TRUNCATED);
-		CHECK_INT(stx_decode(d, exact, k, size, &scratch, &out), STX_SHORT);
+		CHECK_INT(stf_decode(d, exact, k, size, &scratch, &out), STX_SHORT);
 	}
 	free(exact);
 	free(scratch.mem.p);
-	stx_stream_free(s);
+	stf_stream_free(s);
 }
 
 static void every_record_round_trips(void)
 {
 	static const uint32_t counts[] = { 0, 1, 2, 255, MOST };
-	struct stx_defs d;
+	struct stf_defs d;
 	unsigned id, n, c;
 	int big;
 
@@ -266,7 +266,7 @@ static void every_record_round_trips(void)
 				}
 			}
 		}
-		stx_defs_free(&d);
+		stf_defs_free(&d);
 	}
 }
 
@@ -277,23 +277,23 @@ static void big_is_little_reversed(void)
 	static const uint8_t little[17] = { 25, 8, 7, 6, 5, 4, 3, 2, 1, 1 };
 	struct stf_err err = { 0 };
 	uint8_t used[256];
-	struct stx_stream *s = stx_stream_new(&(struct stx_where){ .big = 1, .err = &err, .used = used }, "", 0);
+	struct stf_stream *s = stf_stream_new(&(struct stf_where){ .big = 1, .err = &err, .used = used }, "", 0);
 
-	stx_put_duration(s, &r);
+	stf_put_duration(s, &r);
 	CHECK(memcmp(s->buf, want, 17) == 0, "big");
-	stx_stream_free(s);
-	s = stx_stream_new(&(struct stx_where){ .big = 0, .err = &err, .used = used }, "", 0);
-	stx_put_duration(s, &r);
+	stf_stream_free(s);
+	s = stf_stream_new(&(struct stf_where){ .big = 0, .err = &err, .used = used }, "", 0);
+	stf_put_duration(s, &r);
 	CHECK(memcmp(s->buf, little, 17) == 0, "little");
-	stx_stream_free(s);
+	stf_stream_free(s);
 }
 
 /* A size field of all ones must be refused by arithmetic, not by trying. */
 static void huge_sizes_are_refused(void)
 {
-	struct stx_scratch scratch = { 0 };
-	struct stx_decoded out;
-	struct stx_defs d;
+	struct stf_scratch scratch = { 0 };
+	struct stf_decoded out;
+	struct stf_defs d;
 	uint8_t bytes[64];
 	unsigned id, i, at;
 
@@ -304,19 +304,19 @@ static void huge_sizes_are_refused(void)
 		memset(bytes, 0, sizeof(bytes));
 		*bytes = (uint8_t)id;
 		for (i = 0, at = 1; i < l->n_fields && !l->fields[i].is_size; i++) {
-			at += stx_type_size(l->fields[i].type);
+			at += stf_type_size(l->fields[i].type);
 		}
 		if (i == l->n_fields) {
 			continue;
 		}
-		memset(bytes + at, 0xff, stx_type_size(l->fields[i].type));
-		CHECK(stx_decode(&d, bytes, sizeof(bytes), sizeof(bytes), &scratch, &out) == STX_BAD &&
+		memset(bytes + at, 0xff, stf_type_size(l->fields[i].type));
+		CHECK(stf_decode(&d, bytes, sizeof(bytes), sizeof(bytes), &scratch, &out) == STX_BAD &&
 				out.code == STF_ERR_TRUNCATED,
 			"%s: %s", l->name, out.why);
 		CHECK(scratch.mem.cap < 4096, "%s took %zu bytes", l->name, scratch.mem.cap);
 	}
 	free(scratch.mem.p);
-	stx_defs_free(&d);
+	stf_defs_free(&d);
 }
 
 static void counts_that_do_not_fit(void)
@@ -324,18 +324,18 @@ static void counts_that_do_not_fit(void)
 	struct stf_counter_history r = { .size_1_2 = 256 };
 	struct stf_err err = { 0 };
 	uint8_t used[256] = { 0 };
-	struct stx_stream *s = stx_stream_new(&(struct stx_where){ .big = 0, .err = &err, .used = used }, "", 0);
+	struct stf_stream *s = stf_stream_new(&(struct stf_where){ .big = 0, .err = &err, .used = used }, "", 0);
 
-	CHECK_INT(stx_put_counter_history(s, &r), -1);
+	CHECK_INT(stf_put_counter_history(s, &r), -1);
 	CHECK_INT(err.code, STF_ERR_ARG);
 	CHECK(strstr(err.text, "256"), "%s", err.text);
 	CHECK(s->cur == s->buf, "nothing written");
-	stx_stream_free(s);
+	stf_stream_free(s);
 }
 
 /* ---- other people's definitions ---- */
 
-static int parse(struct stx_defs *d, const char *text, struct stf_err *err)
+static int parse(struct stf_defs *d, const char *text, struct stf_err *err)
 {
 	char line[2048];
 	const char *end;
@@ -345,22 +345,22 @@ static int parse(struct stx_defs *d, const char *text, struct stf_err *err)
 	for (; rc == 0 && (end = strchr(text, '\n')); text = end + 1, first = 0) {
 		memcpy(line, text, (size_t)(end - text));
 		line[end - text] = 0;
-		rc = first ? stx_defs_head(d, line, (size_t)(end - text), err)
-			   : stx_defs_line(d, line, (size_t)(end - text), err);
+		rc = first ? stf_defs_head(d, line, (size_t)(end - text), err)
+			   : stf_defs_line(d, line, (size_t)(end - text), err);
 	}
 	if (rc == 1) {
-		stx_defs_bind(d);
+		stf_defs_bind(d);
 	}
 	return rc;
 }
 
-#define DECODE(bytes) stx_decode(&d, bytes, sizeof(bytes), sizeof(bytes), &scratch, &out)
+#define DECODE(bytes) stf_decode(&d, bytes, sizeof(bytes), sizeof(bytes), &scratch, &out)
 
 static void foreign_layouts(void)
 {
-	struct stx_defs d;
-	struct stx_scratch scratch = { 0 };
-	struct stx_decoded out;
+	struct stf_defs d;
+	struct stf_scratch scratch = { 0 };
+	struct stf_decoded out;
 	struct stf_err err = { 0 };
 	struct stf_record r = { .values = scratch.value };
 	struct stf_counter_value c;
@@ -398,7 +398,7 @@ static void foreign_layouts(void)
 	CHECK_INT(m.tag, 17);
 	CHECK_INT(m.size, 77);
 	free(scratch.mem.p);
-	stx_defs_free(&d);
+	stf_defs_free(&d);
 }
 
 /* As many elements as nobody has, of arrays that we do not know: their bytes must not wrap round to few. */
@@ -412,9 +412,9 @@ static void unknown_arrays_end_in_the_file(void)
 	static const uint64_t counts[] = { (uint64_t)1 << 62, (uint64_t)1 << 61, ((uint64_t)1 << 61) + 1, UINT64_MAX,
 		60 };
 	uint8_t bytes[1 + 8 + 60] = { 1 };
-	struct stx_scratch scratch = { 0 };
-	struct stx_decoded out;
-	struct stx_defs d;
+	struct stf_scratch scratch = { 0 };
+	struct stf_decoded out;
+	struct stf_defs d;
 	struct stf_err err = { 0 };
 	size_t i, k;
 
@@ -425,7 +425,7 @@ static void unknown_arrays_end_in_the_file(void)
 			CHECK(DECODE(bytes) == STX_BAD && out.code == STF_ERR_TRUNCATED, "%llu elements of %zu: %s",
 				(unsigned long long)counts[k], i, out.why);
 		}
-		stx_defs_free(&d);
+		stf_defs_free(&d);
 	}
 	free(scratch.mem.p);
 }
@@ -446,14 +446,14 @@ static void bad_layers(void)
 		"STF 1.0 LITTLE\nRECORD 1x a U4:x\n", "STF 1.0 LITTLE\nRECORD\n", "STF 1.0 LITTLE\nRECORD 1\n",
 	};
 	/* clang-format on */
-	struct stx_defs d;
+	struct stf_defs d;
 	struct stf_err err;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		err.code = STF_OK;
 		CHECK(parse(&d, bad[i], &err) == -1 && err.code == STF_ERR_DEFINITION, "accepted: %s", bad[i]);
-		stx_defs_free(&d);
+		stf_defs_free(&d);
 	}
 }
 
@@ -462,9 +462,9 @@ static void nesting_is_bounded(void)
 {
 	char text[8192] = "STF 1.0 LITTLE\nRECORD 1 r0 U1:x\n";
 	uint8_t bytes[64] = { 40 };
-	struct stx_scratch scratch = { 0 };
-	struct stx_decoded out;
-	struct stx_defs d;
+	struct stf_scratch scratch = { 0 };
+	struct stf_decoded out;
+	struct stf_defs d;
 	struct stf_err err = { 0 };
 	int i, rc;
 
@@ -474,7 +474,7 @@ static void nesting_is_bounded(void)
 	}
 	rc = parse(&d, text, &err);
 	CHECK(rc == -1 && strstr(err.text, "too deep"), "%d %s", rc, err.text);
-	stx_defs_free(&d);
+	stf_defs_free(&d);
 	rc = parse(&d, "STF 1.0 LITTLE\nRECORD 7 s U4:size_1_1 <C1:t>\nRECORD 40 list U4:size_1_1 <s:strings>\nEND\n",
 		&err);
 	CHECK_INT(rc, 1);
@@ -485,7 +485,7 @@ static void nesting_is_bounded(void)
 	CHECK_INT(out.size, 1 + 4 + 4 + 3 + 4 + 1);
 	memset(bytes + 1, 0xff, 8);
 	CHECK_INT(DECODE(bytes), STX_BAD);
-	stx_defs_free(&d);
+	stf_defs_free(&d);
 	free(scratch.mem.p);
 }
 

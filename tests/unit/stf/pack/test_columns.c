@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The content of compressed frames: what the library packs comes back, with and without vector instructions the
  * same, and frames that others may write are unpacked as doc/stf-format.md says. */
-#define stx_columns_bound plain_bound
-#define stx_columns_pack plain_pack
-#define stx_columns_size plain_size
-#define stx_columns_unpack plain_unpack
+#define stf_columns_bound plain_bound
+#define stf_columns_pack plain_pack
+#define stf_columns_size plain_size
+#define stf_columns_unpack plain_unpack
 #undef __SSE2__
 #include "stf/pack/columns.c"
-#undef stx_columns_bound
-#undef stx_columns_pack
-#undef stx_columns_size
-#undef stx_columns_unpack
+#undef stf_columns_bound
+#undef stf_columns_pack
+#undef stf_columns_size
+#undef stf_columns_unpack
 
 #include "tests/lib/check.h"
 
-size_t stx_columns_bound(size_t n);
-size_t stx_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big);
-int64_t stx_columns_size(const uint8_t *content, size_t n, int big);
-void stx_columns_unpack(uint8_t *dst, const uint8_t *content, size_t n, int big);
+size_t stf_columns_bound(size_t n);
+size_t stf_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big);
+int64_t stf_columns_size(const uint8_t *content, size_t n, int big);
+void stf_columns_unpack(uint8_t *dst, const uint8_t *content, size_t n, int big);
 
 /* Samples of k counters; a few of them change little. */
 static size_t make_samples(uint8_t *p, size_t n, unsigned k, int big)
@@ -57,15 +57,15 @@ static void samples_come_back(void)
 				uint8_t *p = malloc(counts[i] * (10 + 12 * (size_t)ks[j])), *a, *b, *back;
 
 				n = make_samples(p, counts[i], ks[j], big);
-				a = malloc(stx_columns_bound(n));
-				b = malloc(stx_columns_bound(n));
+				a = malloc(stf_columns_bound(n));
+				b = malloc(stf_columns_bound(n));
 				back = malloc(n);
-				len = stx_columns_pack(a, p, n, big);
-				CHECK(a[0] == 1 && len <= stx_columns_bound(n), "%zu bytes", len);
+				len = stf_columns_pack(a, p, n, big);
+				CHECK(a[0] == 1 && len <= stf_columns_bound(n), "%zu bytes", len);
 				CHECK_INT(plain_pack(b, p, n, big), len);
 				CHECK(memcmp(a, b, len) == 0, "%zu samples of %u: vectors differ", counts[i], ks[j]);
-				CHECK_INT(stx_columns_size(a, len, big), n);
-				stx_columns_unpack(back, a, len, big);
+				CHECK_INT(stf_columns_size(a, len, big), n);
+				stf_columns_unpack(back, a, len, big);
 				CHECK(memcmp(back, p, n) == 0, "%zu samples of %u did not come back", counts[i], ks[j]);
 				memset(back, 0xee, n);
 				plain_unpack(back, a, len, big);
@@ -136,8 +136,8 @@ static void others_columns(void)
 			p[i] = (uint8_t)(i % len % 3 ? check_random() : i % len);
 		}
 		i = by_the_letter(content, p, n, len, field, d, big);
-		CHECK_INT(stx_columns_size(content, i, big), n * len);
-		stx_columns_unpack(back, content, i, big);
+		CHECK_INT(stf_columns_size(content, i, big), n * len);
+		stf_columns_unpack(back, content, i, big);
 		CHECK(memcmp(back, p, n * len) == 0, "%zu records of %zu bytes with %zu fields", n, len, d);
 		memset(back, 0xee, n * len);
 		plain_unpack(back, content, i, big);
@@ -184,25 +184,25 @@ static void states_come_back(void)
 			n = make_states(room, counts[i], kind & 2, kind & 4 ? 3 : 1, big);
 			p = malloc(n); /* exactly as long as they are, so that a tool sees a byte too many */
 			memcpy(p, room, n);
-			a = malloc(stx_columns_bound(n));
-			b = malloc(stx_columns_bound(n));
+			a = malloc(stf_columns_bound(n));
+			b = malloc(stf_columns_bound(n));
 			back = malloc(n);
-			len = stx_columns_pack(a, p, n, big);
+			len = stf_columns_pack(a, p, n, big);
 			CHECK(a[0] == 2 && len <= n + 17, "%zu bytes of %zu", len, n);
 			CHECK(counts[i] < 100 || len < n * 9 / 10, "%zu bytes of %zu: what is constant is stored", len,
 				n);
 			CHECK_INT(plain_pack(b, p, n, big), len);
 			CHECK(memcmp(a, b, len) == 0, "%zu states: vectors differ", counts[i]);
-			CHECK_INT(stx_columns_size(a, len, big), n);
-			stx_columns_unpack(back, a, len, big);
+			CHECK_INT(stf_columns_size(a, len, big), n);
+			stf_columns_unpack(back, a, len, big);
 			CHECK(memcmp(back, p, n) == 0, "%zu states did not come back, kind %d", counts[i], kind);
 			memset(back, 0xee, n);
 			plain_unpack(back, a, len, big);
 			CHECK(memcmp(back, p, n) == 0, "%zu states without vectors", counts[i]);
-			CHECK_INT(stx_columns_size(a, len - 1, big), -1);
-			CHECK_INT(stx_columns_size(a, len + 1, big), -1);
+			CHECK_INT(stf_columns_size(a, len - 1, big), -1);
+			CHECK_INT(stf_columns_size(a, len + 1, big), -1);
 			p[0] = STF_ID_add_time;
-			len = stx_columns_pack(a, p, n, big);
+			len = stf_columns_pack(a, p, n, big);
 			CHECK(len == n + 1 && a[0] == 0, "another record among them");
 			free(room);
 			free(p);
@@ -257,11 +257,11 @@ static void others_two_lengths(void)
 			constant |= (uint64_t)(c % 3 == 0 && seen[c - 1]) << (c - 1);
 		}
 		tkm_put64(content + 9, constant, big);
-		CHECK_INT(stx_columns_size(content, at, big), size);
-		stx_columns_unpack(back, content, at, big);
+		CHECK_INT(stf_columns_size(content, at, big), size);
+		stf_columns_unpack(back, content, at, big);
 		CHECK(memcmp(back, p, size) == 0, "%zu records of %zu and %zu bytes", n, len[0], len[1]);
 		content[17 + n / 8] |= (uint8_t)(n % 8 ? 0x80 : 0);
-		CHECK_INT(stx_columns_size(content, at, big), n % 8 ? -1 : (int64_t)size);
+		CHECK_INT(stf_columns_size(content, at, big), n % 8 ? -1 : (int64_t)size);
 	}
 }
 
@@ -274,16 +274,16 @@ static void no_giants(void)
 	tkm_put32(content + 1, 1 << 18, 0);
 	content[6] = content[8] = 64;
 	tkm_put64(content + 9, UINT64_MAX, 0);
-	CHECK_INT(stx_columns_size(content, TWO_HEAD + (1 << 15) + 63, 0), 1 << 24);
+	CHECK_INT(stf_columns_size(content, TWO_HEAD + (1 << 15) + 63, 0), 1 << 24);
 	tkm_put32(content + 1, (1 << 18) + 8, 0);
-	CHECK_INT(stx_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 63, 0), -1);
+	CHECK_INT(stf_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 63, 0), -1);
 	content[6] = 0;
-	CHECK_INT(stx_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 63, 0), -1);
+	CHECK_INT(stf_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 63, 0), -1);
 	content[6] = 65;
-	CHECK_INT(stx_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 63, 0), -1);
+	CHECK_INT(stf_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 63, 0), -1);
 	content[6] = content[8] = 66;
-	CHECK_INT(stx_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 65, 0), -1);
-	CHECK_INT(stx_columns_size(content, TWO_HEAD - 1, 0), -1);
+	CHECK_INT(stf_columns_size(content, TWO_HEAD + (1 << 15) + 1 + 65, 0), -1);
+	CHECK_INT(stf_columns_size(content, TWO_HEAD - 1, 0), -1);
 }
 
 /* What is not samples of one length is kept as it is; a content that does not add up is refused. */
@@ -293,22 +293,22 @@ static void the_rest(void)
 	size_t n = make_samples(p, 2, 1, 0), len;
 
 	p[22 + 9] = 2;
-	len = stx_columns_pack(a, p, n, 0);
+	len = stf_columns_pack(a, p, n, 0);
 	CHECK(len == n + 1 && a[0] == 0 && memcmp(a + 1, p, n) == 0, "%zu", len);
-	CHECK_INT(stx_columns_size(a, len, 0), n);
-	stx_columns_unpack(back, a, len, 0);
+	CHECK_INT(stf_columns_size(a, len, 0), n);
+	stf_columns_unpack(back, a, len, 0);
 	CHECK(memcmp(back, p, n) == 0, "as it was");
 	p[22 + 9] = 1;
-	len = stx_columns_pack(a, p, n, 0);
-	CHECK_INT(stx_columns_size(a, len - 1, 0), -1);
+	len = stf_columns_pack(a, p, n, 0);
+	CHECK_INT(stf_columns_size(a, len - 1, 0), -1);
 	a[8] = 20; /* the field would reach beyond the record */
-	CHECK_INT(stx_columns_size(a, len, 0), -1);
+	CHECK_INT(stf_columns_size(a, len, 0), -1);
 	a[8] = 10;
 	a[10] = 3;
-	CHECK_INT(stx_columns_size(a, len, 0), -1);
+	CHECK_INT(stf_columns_size(a, len, 0), -1);
 	a[0] = 3;
-	CHECK_INT(stx_columns_size(a, len, 0), -1);
-	CHECK_INT(stx_columns_size(a, 0, 0), -1);
+	CHECK_INT(stf_columns_size(a, len, 0), -1);
+	CHECK_INT(stf_columns_size(a, 0, 0), -1);
 }
 
 int main(int argc, char **argv)

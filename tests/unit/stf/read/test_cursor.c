@@ -754,7 +754,7 @@ int main(int argc, char **argv)
 	} else {
 		SKIP("compressed_and_cut", "no zstd in this build");
 	}
-	if (stx_hash_there()) {
+	if (stf_hash_there()) {
 		RUN(a_wrong_bit_is_seen_at_the_end);
 	} else {
 		SKIP("a_wrong_bit_is_seen_at_the_end", "no xxhash in this build");

@@ -449,19 +449,19 @@ static void a_component_that_is_gone_is_reported_after_the_others(void)
 
 static void identities_of_another_byte_order_are_none(void)
 {
-	const struct stx_identity one = { 1, 2, 1e-9, 3, 1 };
+	const struct stf_trace_identity one = { 1, 2, 1e-9, 3, 1 };
 	uint8_t p[STX_IDENTITY_SIZE];
-	struct stx_identity i;
+	struct stf_trace_identity i;
 	int big;
 
 	for (big = 0; big < 2; big++) {
-		stx_identity_put(p, &one, big);
-		CHECK(stx_identity_get(&i, p, big) == 0 && stx_identity_same(&i, &one) && i.resolution == 1e-9 &&
+		stf_identity_put(p, &one, big);
+		CHECK(stf_identity_get(&i, p, big) == 0 && stf_identity_same(&i, &one) && i.resolution == 1e-9 &&
 				i.eventbits == 3 && i.checksums == 1,
 			"another identity came back");
-		CHECK_INT(stx_identity_get(&i, p, !big), -1);
+		CHECK_INT(stf_identity_get(&i, p, !big), -1);
 		p[0]++;
-		CHECK_INT(stx_identity_get(&i, p, big), -1);
+		CHECK_INT(stf_identity_get(&i, p, big), -1);
 	}
 }
 
