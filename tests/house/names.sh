@@ -14,16 +14,26 @@ figures() # figures TREE: what names.py prints of it, without the list
 	[ $? -le 1 ]
 }
 
-within() # within RULE: the figure of the rule is within its limit
+# What is over the limit today may not get worse: RULE:FIGURE. Lower a figure with the tree; at the limit it goes.
+today="prefixes:21 tests:38"
+
+within() # within RULE: the figure of the rule is within its limit, or no worse than it is today
 {
-	expect_line "$1 .* ok" "$dir/figures"
+	figure=$(sed -n "s/^$1 \([0-9.]*\) .*/\1/p" "$dir/figures")
+	kept=$(echo "$today" | tr ' ' '\n' | sed -n "s/^$1://p")
+	case $1 in
+	tests) better=">=" ;;
+	*) better="<=" ;;
+	esac
+	if [ -z "$kept" ] || ! awk "BEGIN { exit !($figure $better $kept) }"; then
+		expect_line "$1 .* ok" "$dir/figures"
+	fi
 	verdict "$1: $(sed -n "s/^$1 //p" "$dir/figures")"
 }
 
 if ! figures "$src"; then
 	ok "the functions of all files are read" 1
 	done_testing
-	exit
 fi
 for rule in shared prefixes parameters files tests; do
 	within $rule
