@@ -281,12 +281,11 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 	return 0;
 }
 
-static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+/* What the collector knows of this process, and of the run that it belongs to. */
+static void note_process(struct vt_collector *c)
 {
 	const char *run = secure_getenv(VT_RUN_VARIABLE);
 	static int watched;
-	int of_mpi;
-	ltick_t now;
 
 	c->pid = getpid();
 	c->ended = 0;
@@ -297,6 +296,14 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	if (!c->run[0] && !watched) {
 		watched = pthread_atfork(NULL, NULL, follow_fork) == 0;
 	}
+}
+
+static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+{
+	int of_mpi;
+	ltick_t now;
+
+	note_process(c);
 	vt_sink_add(&vt_trace_sink);
 	vt_sink_add(&vt_sampling_sink);
 	of_mpi = rank >= 0;

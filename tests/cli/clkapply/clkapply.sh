@@ -54,7 +54,7 @@ END
 expect_status 0
 expect_same "$dir/want" "$dir/got"
 expect awk -F, '/^1007000/ { exit !($NF >= 5e-8 && $NF < 1e-6) }' "$dir/out"
-verdict "global time and bound of each row, other columns as they are"
+verdict "global time and bound of each row, other columns unchanged"
 printf 't\n0.000007\n2.000007\n' | "$build/clkapply" "$dir/m.clk" - --column t --unit s --rank 1 >"$dir/out"
 printf 't,global_s,bound_s\n0.000007,0.0000000100,5e-08\n2.000007,2.0000020100,5e-08\n' | diff - "$dir/out" >"$dir/diff"
 ok "stamps in seconds, of one rank, from standard input" $?

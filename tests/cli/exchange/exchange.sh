@@ -142,7 +142,7 @@ tool "$dir/plain.stf" --convert "$dir/r.csv" --rate
 expect_line '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv"
 expect_lines 2 'P,Q:ins' "$dir/r.csv"
 expect_line '"P,Q:load",0.1,$' "$dir/r.csv"
-verdict "--rate: totals as change per second since the sample before, others as they are"
+verdict "--rate: totals as change per second since the sample before, others unchanged"
 tool "$rich" --convert "$dir/rich.csv"
 expect_status 0
 expect_line 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* base/grow.h: arrays keep their items while they grow, and stay as they are when memory runs out. */
+/* base/grow.h: arrays keep their items while they grow, and are unchanged when memory runs out. */
 #include "config.h"
 #include "base/grow.h"
 #include "tests/lib/check.h"

@@ -50,7 +50,7 @@ each() # each WHAT COMPILER...: the programs with each library; what they print 
 		compile $l "$@" "$here/api/programs/wild_user.c" && SAY=$dir/say ./wild_user >"printed.$l" 2>>out &&
 			if [ $l = VTnull ]; then cmp printed.VTcs printed.VTnull >>out &&
 			! ls ./*.stf >/dev/null 2>&1; else back wild_user.stf; fi
-		ok "$what: a program of the wild with -l$l" $?
+		ok "$what: a program of others with -l$l" $?
 	done
 }
 

@@ -172,7 +172,7 @@ VT_THREAD_LEVEL=0 expect bare ./oddvt vtinit
 expect_line -E '^rank 1 start 0, level [01], -1$' out
 verdict "VT_THREAD_LEVEL is what VT_initialize asks of MPI"
 
-# ---- programs of the wild, in each language ----
+# ---- programs of others, in each language ----
 
 wild() # wild NAME COMPILER LIBRARY STARTER...
 {
@@ -194,7 +194,7 @@ wild() # wild NAME COMPILER LIBRARY STARTER...
 	fi
 	ok "$name" $?
 }
-wild "a program of the wild in C with -lVT" "$MPICC" VT
+wild "a program of others in C with -lVT" "$MPICC" VT
 wild "and by vtrun" "$MPICC" VT "$vtrun" --
 wild "with -lVTnull" "$MPICC" VTnull
 wild "with -lVTnull, by vtrun" "$MPICC" VTnull "$vtrun" --
