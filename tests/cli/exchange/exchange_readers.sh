@@ -137,7 +137,7 @@ look() # look FORMAT FILE: the events that a reader finds, a line each; 77 witho
 	paje) command -v pj_dump >/dev/null || return 77; pj_dump "$2" | grep -v '^Container' ;;
 	perfetto)
 		command -v protoc >/dev/null || return 77
-		(cd "$src/tests/cli" &&
+		(cd "$src/tests/cli/exchange" &&
 			"$python" -B -c 'import sys, foreign_readers as f; '\
 'sys.stdout.buffer.write(f.unpacked(open(sys.argv[1], "rb").read()))' "$2") |
 			protoc --decode_raw | grep '^    9: 4$' ;;

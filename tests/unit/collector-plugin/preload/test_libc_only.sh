@@ -31,7 +31,8 @@ done
 awk '$1 == "U" { print $2 }' "$dir/all" | sort -u >"$dir/wanted"
 {
 	awk 'NF == 3 { print $3 }' "$dir/all"
-	nm "$build"/base/.libs/*.o "$build"/base/*/.libs/*.o "$build"/base/*.o "$build"/base/*/*.o 2>/dev/null | awk 'NF == 3 && $2 != "U" { print $3 }'
+	find "$build/base" -name '*.o' -exec nm {} + 2>/dev/null |
+		awk 'NF == 3 && $2 != "U" { print $3 }'
 	# the C library with its mathematics, as the dynamic linker finds it
 	ldd "$build/tests/unit/calib/map/test_map" | awk '$1 ~ /^lib[cm]\.so/ { print $3 }' | while read -r lib; do
 		nm -D --defined-only "$lib" | awk '{ sub(/@.*/, "", $3); print $3 }'
