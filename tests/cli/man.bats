@@ -212,7 +212,8 @@ names_exist() {
 		sed -n 's,^\(.*\)/\([^/]*\)$,\1 \2,p' >"$BATS_TEST_TMPDIR/rooms"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/rooms")" -gt 50 ]
 	while read -r folder room; do
-		grep -qE "^\\| [^|]*\b$room/" "$top/$folder/README.md" || { echo "$folder/README.md: no $room/"; false; }
+		grep -qE "^\\| [^|]*\b$room/" "$top/$folder/README.md" ||
+			{ echo "$folder/README.md: no $room/"; false; }
 	done <"$BATS_TEST_TMPDIR/rooms"
 	for folder in $(cut -d ' ' -f 1 "$BATS_TEST_TMPDIR/rooms" | sort -u); do
 		[ "$folder" = collector-plugin ] || names_exist "$folder/README.md" "$folder/"

@@ -17,6 +17,7 @@ enum { MAX_STEPS = 8, MAX_SLEWS = 8 };
 struct sim {
 	struct tmr_timer *base;
 	double offset_s, drift, wobble, wobble_period_s, warm, warm_tau_s, tick_s, noise_s;
+	double ticks_of_base;          /* of this clock in a tick of the base; 1 exactly where no tick was given */
 	double coarse_s, coarse_ticks; /* the clock moves in steps of this; 0: in steps of its tick */
 	int bump;
 	int64_t step_now, reading; /* the last reading, and the step that it lies in */
@@ -110,9 +111,9 @@ static double simulated_error(const struct sim *s, double dt)
  * is exact enough: 2^53 ticks of 1 ns are 104 days. */
 static double sim_ticks_since(const struct sim *s, int64_t base_ticks, double extra_s)
 {
-	double dt = (double)(base_ticks - s->origin) / s->base->hz;
+	double base = (double)(base_ticks - s->origin), dt = base / s->base->hz;
 
-	return (dt + simulated_error(s, dt) + extra_s) / s->tick_s;
+	return base * s->ticks_of_base + (simulated_error(s, dt) + extra_s) / s->tick_s;
 }
 
 /* The unit on which *base was read: the thread may be moved between the two. */
@@ -401,6 +402,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 		return tkm_fail(err, TKM_ERR_ARG, "timer sim: the frequency of %s is unknown, so it cannot be the base",
 			s->base->name);
 	}
+	s->ticks_of_base = s->tick_s == 0 ? 1 : 1 / (s->base->hz * s->tick_s);
 	if (s->tick_s == 0) {
 		s->tick_s = 1 / s->base->hz;
 	}
