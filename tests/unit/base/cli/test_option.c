@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The option table: configuration file, environment, command line, and the guide's syntax of values. */
 #include "config.h"
+#include "base/bytes.h"
 #include "base/cli/option.h"
+#include "base/err.h"
+#include "base/text/text.h"
+#include "tests/lib/check.h"
 
 #include <limits.h>
 #include <stdarg.h>
-
-#include "base/text/text.h"
-#include "tests/lib/check.h"
 
 struct values {
 	const char *text, *name;
@@ -209,6 +210,46 @@ static void how_far_names_are_apart(void)
 	CHECK(tkm_option_distance(text, text) == 99 && tkm_option_distance("x", text) == 99, "61 letters");
 }
 
+static void options_come_from_the_environment(void)
+{
+	const char *text = "default";
+	long long count = 5;
+	double seconds = 1, share = 0;
+	int on = -1;
+	/* clang-format off */
+	const struct tkm_option table[] = {
+		{ "SOME-TEXT", TKM_OPTION_TEXT, &text, 0, 0, "T", "" },
+		{ "SOME-COUNT", TKM_OPTION_COUNT, &count, 1, 10, "N", "" },
+		{ "SOME-TIME", TKM_OPTION_TIME, &seconds, 0, 60, "TIME", "" },
+		{ "SOME-SHARE", TKM_OPTION_FRACTION, &share, 0, 1, "F", "" },
+		{ "SOME-SWITCH", TKM_OPTION_BOOL, &on, 0, 0, "on|off", "" },
+		{ .name = NULL },
+	};
+	/* clang-format on */
+	struct tkm_err e;
+	char b[40], small[4];
+
+	CHECK_STR(tkm_option_variable(&table[1], b, sizeof(b)), "VT_SOME_COUNT");
+	CHECK_STR(tkm_option_long(&table[1], b, sizeof(b)), "some-count");
+	CHECK_STR(tkm_option_long(&table[1], small, sizeof(small)), "som");
+	CHECK(tkm_option_environment(table, &e) == 0, "%s", e.text);
+	CHECK(!strcmp(text, "default") && count == 5 && on == -1, "defaults changed");
+	setenv("VT_SOME_TEXT", "a b", 1);
+	setenv("VT_SOME_COUNT", "10", 1);
+	setenv("VT_SOME_TIME", "1m", 1);
+	setenv("VT_SOME_SHARE", "50ppm", 1);
+	setenv("VT_SOME_SWITCH", "off", 1);
+	CHECK(tkm_option_environment(table, &e) == 0, "%s", e.text);
+	CHECK(!strcmp(text, "a b") && count == 10 && seconds == 60 && fabs(share - 5e-5) < 1e-12 && on == 0,
+		"not taken");
+	setenv("VT_SOME_TIME", "61s", 1);
+	CHECK(tkm_option_environment(table, &e) < 0, "taken");
+	CHECK_STR(e.text, "VT_SOME_TIME: '61s' is not a time like 2s, 1m+30s or 10ms between 0 s and 60 s");
+	CHECK(seconds == 60, "a refused value was stored");
+	CHECK(tkm_option_set(&table[4], "maybe", "--some-switch", &e) < 0, "taken");
+	CHECK_STR(e.text, "--some-switch: 'maybe' is not on or off");
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -217,5 +258,6 @@ int main(int argc, char **argv)
 	RUN(the_later_source_wins);
 	RUN(bytes_and_triplets);
 	RUN(how_far_names_are_apart);
+	RUN(options_come_from_the_environment);
 	return check_end();
 }

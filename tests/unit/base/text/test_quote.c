@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* base/text/utf8.h and the JSON of base/text/quote.h. Other quoting is tested in test_base. */
+/* base/text/utf8.h and the JSON of base/text/quote.h. */
 #include "config.h"
 #include "base/text/quote.h"
 #include "base/text/utf8.h"
@@ -41,10 +41,39 @@ static void json_is_valid_whatever_the_bytes(void)
 	free(out);
 }
 
+static void gnuplot_quoting_keeps_the_text(void)
+{
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	tkm_quote_gnuplot(f, "it's \"b\" `reboot` \\ n\xc3\xb6\n");
+	fclose(f);
+	CHECK_STR(out, "'it''s \"b\" `reboot` \\ n\xc3\xb6 '");
+	free(out);
+}
+
+static void a_shell_word_is_one_word(void)
+{
+	char buf[40];
+
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "a/b-1.stf"), "a/b-1.stf");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "my run's $x.stf"), "'my run'\\''s $x.stf'");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf),
+			  "a\33[\n\xc2\x9b"
+			  "1"),
+		"'a'?'['?''*'1'");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), ""), "''");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "n\xc3\xb6"), "'n\xc3\xb6'");
+	CHECK_STR(tkm_shell_word(buf, 16, "it's far too long for it"), "'it'\\''s f'");
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(each_character_has_its_code);
 	RUN(json_is_valid_whatever_the_bytes);
+	RUN(gnuplot_quoting_keeps_the_text);
+	RUN(a_shell_word_is_one_word);
 	return check_end();
 }
