@@ -13,9 +13,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-_Thread_local int vt_mpi_depth;
-struct vt_raw_head *vt_mpi_watched;
-
 void *vt_mpi_next(const char *name, void *own)
 {
 	void *next = dlsym(RTLD_NEXT, name);

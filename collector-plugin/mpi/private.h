@@ -90,10 +90,9 @@ VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 /* ---- run.c: what the ranks do together, with mpi.h. All functions return without a message where something is
  * missing. ---- */
 
-/* After MPI_Init: finds this process's rank, gives all ranks one trace, and makes the first clock session. */
-VT_HIDDEN void vt_job_begin(int *argc, char ***argv);
-/* start.c: enters the state of MPI_Init, with the stamp of its beginning, when rank, timer and options are known. */
-VT_HIDDEN void vt_init_entered(struct vt_collect *c);
+/* After MPI_Init: finds this process's rank, gives all ranks one trace, and makes the first clock session. `enter` is called
+ * when rank, timer and options are known; it enters the state of MPI_Init, with the stamp of its beginning. */
+VT_HIDDEN void vt_job_begin(int *argc, char ***argv, void (*enter)(struct vt_collect *c));
 /* Before MPI_Finalize, whose state has been entered: makes the last session and brings everything for the trace to
  * LOGFILE-RANK, which writes it while the others wait. */
 VT_HIDDEN void vt_job_end(void);

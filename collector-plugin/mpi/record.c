@@ -11,6 +11,9 @@
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/trace.h"
 
+_Thread_local int vt_mpi_depth;
+struct vt_raw_head *vt_mpi_watched;
+
 static struct vt_requests requests, messages, channels;
 
 static uint64_t key(MPI_Request request)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/trace/instrument.h"
 #include "collector-plugin/trace/trace.h"
 
 /* ---- longjmp ---- */

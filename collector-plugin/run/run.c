@@ -33,6 +33,7 @@
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/stats/stats.h"
+#include "collector-plugin/trace/instrument.h"
 #include "collector-plugin/trace/rules.h"
 #include "collector-plugin/trace/system.h"
 #include "collector-plugin/trace/trace.h"
@@ -274,7 +275,7 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 	start_throttle(&c->settings);
 	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
 	vt_filter_start(&c->settings);
-	if (vt_trace_start(!c->settings.counters_only) < 0) {
+	if (vt_trace_start(!c->settings.counters_only) < 0 || vt_instrument_start() < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
 	}
 	vt_system_start(!c->settings.counters_only && vt_filter_any());

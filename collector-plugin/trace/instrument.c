@@ -3,7 +3,7 @@
  * section 2.3.1). Each function calls us with its address when it is entered and left. An address gets an id at its
  * first call. Its name is found when the raw file is merged, or here if a filter needs it. */
 #include "config.h"
-#include "collector-plugin/trace/trace.h"
+#include "collector-plugin/trace/instrument.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/objects.h"
+#include "collector-plugin/trace/trace.h"
 
 /* A table from address to function. It is filled under the lock and read without it. */
 enum { ADDRESSES = 1 << 20, GONE = 1 };

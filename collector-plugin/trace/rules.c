@@ -12,6 +12,7 @@
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/stats/stats.h"
 
+int vt_trace_wanted;
 uint32_t *vt_trace_rules;
 
 void *vt_trace_memory(size_t size)

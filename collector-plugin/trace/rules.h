@@ -8,6 +8,9 @@
 
 #include "collector-plugin/core/thread.h"
 
+/* Are events recorded at all? 0: COUNTERS-ONLY. */
+extern int vt_trace_wanted VT_HIDDEN;
+
 /* The rule of a function, indexed by its id less VT_FIRST_ID; 0: the function is not defined. */
 enum {
 	VT_TRACE_KNOWN = 1,

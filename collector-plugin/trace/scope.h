@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_TRACE_SCOPE_H
 #define COLLECTOR_PLUGIN_TRACE_SCOPE_H
 
-#include "collector-plugin/trace/trace.h"
+#include "collector-plugin/trace/states.h"
 
 /* Begins an instance of a scope; *seqnr (may be NULL) gets its number. */
 VT_HIDDEN VT_ErrorCode vt_scope_begin(uint32_t scope, uint32_t scl, int *seqnr);

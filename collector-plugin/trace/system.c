@@ -35,13 +35,13 @@ static const char texts[] =
 #define NOTHING SYSTEM
 #define PRINTS SYSTEM
 #define OPENS SYSTEM
-#include "collector-plugin/trace/system.def"
+#include "collector-plugin/trace/system_calls.def"
 	;
 #undef SYSTEM
 enum {
 	FUNCTIONS = 0
 #define SYSTEM(...) +1
-#include "collector-plugin/trace/system.def"
+#include "collector-plugin/trace/system_calls.def"
 };
 
 static _Atomic char wanted[FUNCTIONS];  /* by a rule; calls that an earlier start redirected also come here */

@@ -19,7 +19,7 @@ enum function {
 #define NOTHING(symbol, ...) F_##symbol,
 #define PRINTS(symbol, ...) F_##symbol,
 #define OPENS(symbol, ...) F_##symbol,
-#include "collector-plugin/trace/system.def"
+#include "collector-plugin/trace/system_calls.def"
 #undef SYSTEM
 #undef NOTHING
 #undef PRINTS
@@ -114,7 +114,7 @@ static inline uint64_t sum_iovec(const struct iovec *v, int n)
 		AFTER(NEW(rc)); \
 		return rc; \
 	}
-#include "collector-plugin/trace/system.def"
+#include "collector-plugin/trace/system_calls.def"
 #undef SYSTEM
 #undef NOTHING
 #undef PRINTS
@@ -126,7 +126,7 @@ static const struct vt_system_function functions[FUNCTIONS] = {
 #define NOTHING(symbol, ...) { #symbol, #symbol, (void *)system_##symbol },
 #define PRINTS(symbol, text, params, result, with_list, ...) { #symbol, #with_list, (void *)system_##symbol },
 #define OPENS(symbol, ...) { #symbol, #symbol, (void *)system_##symbol },
-#include "collector-plugin/trace/system.def"
+#include "collector-plugin/trace/system_calls.def"
 };
 
 const struct vt_system_table *vt_system_begin(const struct vt_system_own *calls)

@@ -18,7 +18,7 @@ struct vt_system_call {
 
 /* The functions that system_calls.c calls. All of them keep errno as the program must see it. */
 struct vt_system_own {
-	/* function: its place in system.def; sp: the program's stack pointer */
+	/* function: its place in system_calls.def; sp: the program's stack pointer */
 	void (*enter)(struct vt_system_call *k, unsigned function, uintptr_t sp);
 	void (*leave)(const struct vt_system_call *k);
 	/* report the bytes that the call moves, before it and after it */
@@ -33,7 +33,7 @@ struct vt_system_function {
 	void *own;
 };
 
-/* In the order of system.def. */
+/* In the order of system_calls.def. */
 struct vt_system_table {
 	const char *version;
 	size_t n;

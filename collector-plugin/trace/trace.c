@@ -21,8 +21,6 @@
 
 enum { ROOM = 1 << 16 }; /* states of a thread that can be nested */
 
-int vt_trace_wanted;
-
 VT_SELDOM int vt_trace_start(int wanted)
 {
 	struct vt_callstack_levels levels;
@@ -30,7 +28,7 @@ VT_SELDOM int vt_trace_start(int wanted)
 	vt_trace_wanted = wanted;
 	vt_callstack_start();
 	levels = vt_callstack_default();
-	return vt_rules_start(levels.skip, levels.levels) == 0 ? vt_instrument_start() : -1;
+	return vt_rules_start(levels.skip, levels.levels);
 }
 
 /* ---- threads ---- */

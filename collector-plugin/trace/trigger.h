@@ -5,7 +5,7 @@
 #ifndef COLLECTOR_PLUGIN_TRACE_TRIGGER_H
 #define COLLECTOR_PLUGIN_TRACE_TRIGGER_H
 
-#include "collector-plugin/trace/trace.h"
+#include "collector-plugin/trace/states.h"
 
 VT_HIDDEN void vt_trigger_entering(struct vt_trace_thread *t, const struct vt_trace_frame *f);
 VT_HIDDEN void vt_trigger_entered(struct vt_trace_thread *t, const struct vt_trace_frame *f);

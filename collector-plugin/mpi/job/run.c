@@ -115,7 +115,7 @@ static void begin_clocks(struct tkm_err *err)
 	}
 }
 
-static void begin_job_recording(int *argc, char ***argv)
+static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt_collect *c))
 {
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
@@ -168,7 +168,7 @@ static void begin_job_recording(int *argc, char ***argv)
 		vt_job_configure(&job);
 		vt_job_protocol(&job);
 	}
-	vt_init_entered(job.collect);
+	enter(job.collect);
 	begin_clocks(&err);
 	vt_job_period_begin(&job);
 	vt_collect_own_protocol();
@@ -176,11 +176,11 @@ static void begin_job_recording(int *argc, char ***argv)
 	vt_self();
 }
 
-void vt_job_begin(int *argc, char ***argv)
+void vt_job_begin(int *argc, char ***argv, void (*enter)(struct vt_collect *c))
 {
 	locale_t was = vt_locale_c();
 
-	begin_job_recording(argc, argv);
+	begin_job_recording(argc, argv, enter);
 	vt_locale_back(was);
 }
 

@@ -37,20 +37,7 @@ static void about_to_begin(int *argc, char ***argv, const char *name)
 	init.name = name;
 }
 
-static void begin_mpi(int *argc, char ***argv)
-{
-	if (atomic_exchange(&begun, 1) == 0) {
-		vt_mpi_depth++;
-		vt_job_begin(argc, argv);
-		if (init.function) {
-			vt_trace_leave_unsampled(init.function);
-		}
-		vt_mpi_depth--;
-		vt_event(); /* leaving MPI_Init */
-	}
-}
-
-void vt_init_entered(struct vt_collect *c)
+static void enter_init(struct vt_collect *c)
 {
 	ltick_t at = vt_ticks_now(c);
 
@@ -61,6 +48,19 @@ void vt_init_entered(struct vt_collect *c)
 	at.v = at.v < c->start.v ? c->start.v : at.v;
 	init.function = vt_function(c, "MPI", init.name);
 	vt_trace_enter_unsampled(init.function, at);
+}
+
+static void begin_mpi(int *argc, char ***argv)
+{
+	if (atomic_exchange(&begun, 1) == 0) {
+		vt_mpi_depth++;
+		vt_job_begin(argc, argv, enter_init);
+		if (init.function) {
+			vt_trace_leave_unsampled(init.function);
+		}
+		vt_mpi_depth--;
+		vt_event(); /* leaving MPI_Init */
+	}
 }
 
 /* Enters the state of MPI_Finalize. What MPI does after the trace is complete is not in the trace. */
