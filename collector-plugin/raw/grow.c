@@ -3,6 +3,8 @@
  * because its space on the disk was reserved before. This process reserves it, or the sampler process if this
  * process has given up system calls. */
 #include "config.h"
+#include "collector-plugin/raw/grow.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,9 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/private.h"
-#include "collector-plugin/raw/writer.h"
 
 enum { LEAST_AHEAD_BYTES = 1 << 20, MOST_AHEAD_BYTES = 32 << 20, FEW = 4, LAST_STOCK_BYTES = 4 << 20 };
 

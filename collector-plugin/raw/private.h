@@ -8,7 +8,7 @@
 
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/raw/format.h"
-#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/raw/stream.h"
 
 struct vt_raw {
 	struct vt_raw_head *head;
@@ -48,9 +48,6 @@ struct vt_raw {
 	size_t arrays_size;
 };
 
-/* Reserves space on the disk, so that a store can never fail. Returns 0 or an errno. */
-int vt_raw_reserve(int fd, off_t offset, off_t size);
-
 static inline struct vt_raw_block **vt_raw_full_at(struct vt_raw *r, size_t i)
 {
 	return &r->full[(r->first_full + i) % r->cap];
@@ -59,20 +56,7 @@ static inline struct vt_raw_block **vt_raw_full_at(struct vt_raw *r, size_t i)
 /* Begins a block of the given stream. Returns NULL with the reason in the head. The caller holds r->lock. */
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base);
 
-/* grow.c. The caller holds r->lock, except for the first two functions. int: 0 or an errno. */
-void vt_raw_close_again(struct vt_raw *r, int fd);
-/* Has the program given up system calls? Then only blocks that are already mapped are filled. The sampler process,
- * which has the file open, too, can still make system calls. */
-int vt_raw_is_forbidden(const struct vt_raw *r);
-/* Takes n places at the end of the file; *at: their offset. Another process may take places at the same time. */
-int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at);
-/* Gives back places that could not be filled. If another process has taken places after them, they stay empty. */
-void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at);
-/* Makes the file longer by a chunk, or by as little as one block near its limits. */
-int vt_raw_grow_some(struct vt_raw *r);
-/* To be called in the sampler process, without the lock. */
-void vt_raw_make_room_ahead(struct vt_raw *r);
-
+struct vt_raw_options;
 /* create.c. Fills the head of a file that begins to record, with its checksum. */
 void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size);
 enum { VT_RAW_PATH_SIZE = 1200 };

@@ -25,7 +25,9 @@
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/grow.h"
 #include "collector-plugin/raw/short.h"
+#include "collector-plugin/raw/stream.h"
 
 /* MEM-*, AUTOFLUSH and FLUSH-* of the Intel Trace Collector guide, section 3.2.3. */
 struct vt_raw_options {
@@ -47,28 +49,6 @@ struct vt_raw_options {
 		int why); /* NULL, or what is called the first time that there is no place for a record */
 };
 
-struct vt_raw; /* one per process */
-
-/* One thread's place to write. Only that thread may use it, and not from a signal handler that interrupted a
- * record of its own: such a record is counted as lost. Members are for the inline functions. */
-struct vt_raw_stream {
-	uint8_t *cur, *end;
-	uint8_t *short_limit;       /* short records may begin below it; NULL: the block names no thread yet */
-	int64_t now;                /* stamp of the last record */
-	struct vt_raw_block *block; /* NULL before the first record, and when no place is left */
-	volatile int busy;
-	uint32_t id;
-	uint64_t lost;                    /* records since the last block began */
-	uint64_t number;                  /* of the next block */
-	const _Atomic uint32_t *sessions; /* clock sessions that are over, and how many of them this stream knows of */
-	uint32_t said;
-	struct vt_raw *raw;
-	struct vt_raw_stream *next;
-	int taken;
-	uint32_t known;                       /* bits: counters of the program that have a value in this block, */
-	uint64_t last[VT_RAW_SHORT_COUNTERS]; /* and the latest one */
-};
-
 /* Sets a rank that became known only now. */
 void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks);
 
@@ -81,8 +61,6 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
  * block. */
 void vt_raw_close(struct vt_raw *r, ltick_t last);
 
-/* Returns a descriptor of the file, if it still exists, or -1 with errno. */
-int vt_raw_open_again(struct vt_raw *r);
 /* For the sampler process, which writes into the file of another process, too, through `fd`, which it keeps. Its
  * records go to streams of its own. Returns NULL with *err if that is not a raw file that is being written. */
 struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, struct tkm_err *err);
@@ -96,13 +74,6 @@ struct vt_raw_head *vt_raw_head(struct vt_raw *r);
 struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i);
 /* Tells that vt_raw_tick() is not called: each thread completes its own blocks. */
 void vt_raw_alone(struct vt_raw *r, int alone);
-/* The program is about to give up system calls: maps some megabytes. The program will fill no more than these. */
-void vt_raw_stock_up(struct vt_raw *r);
-
-/* For a program whose sampler process has the file open, too: maps the file up to its largest size, which costs
- * nothing. If the program can make no system calls later, the sampler process reserves space on the disk before the
- * program needs it. If the address space is too small, nothing changes. */
-void vt_raw_map_whole(struct vt_raw *r);
 /* Children of a fork get no memory of r, which makes the fork cheaper. For a program that makes no calls, in which
  * only this process uses r. In the child, r is as if it had never existed, however the child was made. Returns 0, or
  * -1 if the kernel cannot do it. */
