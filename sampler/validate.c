@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sampler/private.h"
+#include "sampler/works.h"
 
 enum how {
 	EXACT,    /* the loop's number and nothing else */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loops of known work for the tests of counters (validate.h). */
 #include "config.h"
-#include "sampler/validate.h"
+#include "sampler/works.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sampler/sources/perf.h"
+#include "sampler/sources/perf_why.h"
 
 enum { MAX_PARTS = 16, MAX_FDS = 64, NAME = 256 };
 

@@ -4,6 +4,7 @@
  * rdpmc would give wrong values. */
 #include "config.h"
 #include "sampler/sources/perf.h"
+#include "sampler/sources/perf_why.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -2,7 +2,7 @@
 /* The table of events, and the causes of errors: one errno has several causes, which a test with a software event,
  * the settings and the CPU's own flags tell apart. */
 #include "config.h"
-#include "sampler/sources/perf.h"
+#include "sampler/sources/perf_why.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

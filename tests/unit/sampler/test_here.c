@@ -5,7 +5,7 @@
 #endif
 #include "config.h"
 #include "sampler/source.h"
-#include "sampler/validate.h"
+#include "sampler/works.h"
 
 #include <errno.h>
 #include <fcntl.h>

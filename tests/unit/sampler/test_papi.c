@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "sampler/sources/perf.h"
+#include "sampler/sources/perf_why.h"
 #include "tests/lib/check.h"
 
 static struct smp_env env;
