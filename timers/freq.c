@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/rootfs.h"
 #include "base/least.h"
+#include "base/rootfs.h"
 #include "base/stats.h"
 #include "timers/timer_private.h"
 
@@ -56,7 +56,7 @@ int tmr_is_kernels_counter(const struct tmr_timer *t, int root)
 /* The reference of unknown rate: the kernel's clock that is not steered. */
 static int open_own(struct tmr_freq_run *run, struct tkm_err *err)
 {
-	run->own_ref = tmr_open("clock_monotonic_raw", 0, err);
+	run->own_ref = tmr_open_kind(&tmr_clock_monotonic_raw, tmr_clock_monotonic_raw.name, err);
 	run->what = (struct tmr_reference){ run->own_ref, TMR_UNKNOWN_ERROR_PPM, 0 };
 	return run->own_ref ? 0 : -1;
 }

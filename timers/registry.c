@@ -3,8 +3,7 @@
 #include "config.h"
 #include "timers/timer_private.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -67,67 +66,24 @@ int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct t
 
 struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err)
 {
-	struct tmr_timer *t = calloc(1, sizeof(*t));
+	char expanded[sizeof(((struct tmr_timer *)0)->name)];
 	const struct tmr_ops *ops;
-	const char *arg;
 	size_t len;
 
-	if (!t) {
-		tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", name);
+	if (tmr_expand_rank(name, rank, expanded, sizeof(expanded), err) < 0) {
 		return NULL;
 	}
-	if (tmr_expand_rank(name, rank, t->name, sizeof(t->name), err) < 0) {
-		goto fail;
-	}
-	len = strcspn(t->name, ":");
-	arg = t->name[len] ? t->name + len + 1 : NULL;
-	ops = find_timer(t->name, len);
+	len = strcspn(expanded, ":");
+	ops = find_timer(expanded, len);
 	if (!ops) {
-		if (!strcasecmp(t->name, "MPI_Wtime")) {
+		if (!strcasecmp(expanded, "MPI_Wtime")) {
 			tkm_fail(err, TKM_ERR_UNAVAIL, "timer MPI_Wtime: %s", no_mpi);
 		} else {
-			tkm_fail(err, TKM_ERR_ARG, "unknown timer '%s'; VT_TIMER=LIST shows all", t->name);
+			tkm_fail(err, TKM_ERR_ARG, "unknown timer '%s'; VT_TIMER=LIST shows all", expanded);
 		}
-		goto fail;
+		return NULL;
 	}
-	if (arg && !ops->arg) {
-		tkm_fail(err, TKM_ERR_ARG, "timer %s takes no argument, '%s' was given", ops->name, arg);
-		goto fail;
-	}
-	t->ops = ops;
-	t->scope = ops->scope;
-	if (!ops->arg) {
-		snprintf(t->name, sizeof(t->name), "%s", ops->name);
-	}
-	if (ops->open(t, arg, err) < 0) {
-		goto fail;
-	}
-	return t;
-fail:
-	free(t);
-	return NULL;
-}
-
-void tmr_close(struct tmr_timer *t)
-{
-	if (t) {
-		if (t->ops && t->ops->close) {
-			t->ops->close(t);
-		}
-		free(t);
-	}
-}
-
-double tmr_period(const struct tmr_timer *t)
-{
-	return t->hz > 0 ? 1 / t->hz : NAN;
-}
-
-const char *tmr_scope_name(enum tmr_scope scope)
-{
-	static const char *const names[] = { "process", "core", "node", "cluster" };
-
-	return names[scope];
+	return tmr_open_kind(ops, expanded, err);
 }
 
 void tmr_list(FILE *out)

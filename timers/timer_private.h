@@ -36,6 +36,9 @@ extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_m
 	tmr_clock_realtime, tmr_clock_tai, tmr_clock_boottime, tmr_ptp, tmr_sim;
 extern const struct tmr_ops tmr_mpi_wtime __attribute__((weak));
 
+/* Opens a timer of one kind; name is expanded, with what follows the ':'. Returns NULL with the reason in *err. */
+struct tmr_timer *tmr_open_kind(const struct tmr_ops *ops, const char *name, struct tkm_err *err);
+
 /* Copies name with each "{rank}" and "{rank%N}" replaced; -1 when it does not fit. */
 int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct tkm_err *err);
 

@@ -39,7 +39,7 @@ static void close_norm(struct tmr_timer *t)
 /* Where the frequency is unknown it is measured, for a tenth of a second. */
 static double measured_hz(struct tkm_err *err)
 {
-	struct tmr_timer *cpu = tmr_open("CPU", 0, err);
+	struct tmr_timer *cpu = tmr_open_kind(&tmr_cpu, tmr_cpu.name, err);
 	struct tmr_freq f;
 	double hz = 0;
 

@@ -2,13 +2,14 @@
 /* The effective tick: the largest step on whose multiples the increments of a clock lie. Increments
  * are whole ticks, so a multiple of a fractional step shows as one of its two neighbours. */
 #include "config.h"
-#include "timers/quality/quality.h"
+#include "timers/quality/grid.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/least.h"
+#include "base/stats.h"
 
 enum { MAX_CLUSTERS = 24, DIVISORS = 6, FARTHEST = 200, ENOUGH = 16 };
 

@@ -3,7 +3,8 @@
 #ifndef TIMERS_QUALITY_TICK_H
 #define TIMERS_QUALITY_TICK_H
 
-#include "timers/quality/quality.h"
+#include "timers/quality/grid.h"
+#include "timers/timer.h"
 
 /* The longest time that tmr_tick_measure() needs. A clock that moves in steps of up to 20 us takes 0.2 ms. */
 #define TMR_TICK_BUDGET_S 10e-3
