@@ -13,6 +13,7 @@
 
 #include "base/grow.h"
 #include "base/text/text.h"
+#include "calib/solve/assumptions.h"
 
 struct reader {
 	const char *name, *p, *end;

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "calib/solve/assumptions.h"
+
 /* %.17g with a point; not finite values are "unknown". */
 static void put_double(FILE *f, double v)
 {

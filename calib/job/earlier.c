@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock calibration in a job: rates from the .clk file of an earlier run, which rank 0 reads for all ranks. */
 #include "config.h"
-#include "calib/job/job.h"
+#include "calib/job/earlier.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "calib/file/clk.h"
 #include "calib/file/earlier.h"
-#include "calib/job/private.h"
 
 /* What identifies a clock. */
 struct who {

@@ -12,7 +12,7 @@
 #include "base/rootfs.h"
 #include "base/text/text.h"
 #include "calib/file/clk.h"
-#include "calib/job/private.h"
+#include "calib/job/earlier.h"
 #include "timers/quality/tick.h"
 
 /* A long job must not fill its memory with samples. */

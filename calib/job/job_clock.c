@@ -2,7 +2,7 @@
 /* Clock calibration in a job: the assumptions about the timer, the free clock beside a steered one, and the pairs of
  * both. */
 #include "config.h"
-#include "calib/job/job.h"
+#include "calib/job/job_clock.h"
 
 #include <math.h>
 #include <sched.h>
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "calib/job/private.h"
 #include "timers/quality/assume.h"
 
 /* Pairs that the map of a running job looks at; stamps that come are after them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of a link, for every implementation; see calib/session/link.h. */
 #include "config.h"
+#include "calib/session/link.h"
 #include "calib/session/link_private.h"
 
 #include <math.h>

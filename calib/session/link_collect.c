@@ -2,6 +2,7 @@
 /* Collective operations, made of messages between two processes. So every wait has a limit and knows which rank it
  * waits for, which the collective calls of MPI do not offer. */
 #include "config.h"
+#include "calib/session/link.h"
 #include "calib/session/link_private.h"
 
 #include <stdlib.h>

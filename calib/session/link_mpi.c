@@ -10,6 +10,7 @@
 #include "calib/session/wakeup.h"
 #include "calib/session/line.h"
 #include "calib/session/link_mpi.h"
+#include "calib/session/link.h"
 #include "calib/session/link_private.h"
 
 #include <dlfcn.h>

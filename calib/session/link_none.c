@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A run of one process, without MPI: there is no other process to exchange messages with. */
 #include "config.h"
+#include "calib/session/link.h"
 #include "calib/session/link_private.h"
 
 #include <stdlib.h>

@@ -3,7 +3,14 @@
 #ifndef CALIB_LINK_PRIVATE_H
 #define CALIB_LINK_PRIVATE_H
 
-#include "calib/session/link.h"
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/ticks.h"
+
+struct cal_link;
+struct cal_blobs;
+struct cal_sample;
 
 struct cal_link_ops {
 	int (*turn)(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err);

@@ -2,7 +2,6 @@
 /* One session in the guide's way, and what both methods share; see calib/session/sync.h. */
 #include "config.h"
 #include "calib/session/sync.h"
-#include "calib/session/sync_private.h"
 
 #include <math.h>
 #include <time.h>

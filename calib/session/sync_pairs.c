@@ -2,8 +2,7 @@
 /* A session pair by pair. It is more exact than a round robin of spinning processes because the two processes that
  * exchange messages have their cores to themselves. */
 #include "config.h"
-#include "calib/session/sync.h"
-#include "calib/session/sync_private.h"
+#include "calib/session/sync_pairs.h"
 
 #include <math.h>
 #include <stdlib.h>

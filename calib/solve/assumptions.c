@@ -2,7 +2,7 @@
 /* Tests the assumptions behind the bounds of a run by the run itself, and widens a bound whose assumption is wrong.
  * doc/calibration.md, "What is assumed". */
 #include "config.h"
-#include "calib/solve/solve.h"
+#include "calib/solve/assumptions.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,6 +2,7 @@
 /* From the measurements of a run to its clock maps; see calib/solve/solve.h. */
 #include "config.h"
 #include "calib/solve/solve.h"
+#include "calib/solve/assumptions.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
+#include "calib/solve/assumptions.h"
 
 int cal_test_json_possible(const struct cal_test_options *o, struct tkm_err *err)
 {

@@ -149,39 +149,3 @@ void cal_test_look_for_disruption(struct cal_test *t)
 		close(root);
 	}
 }
-
-/* ---- what is in the report ---- */
-
-void cal_test_print_assumptions(FILE *f, const struct cal_test_result *r)
-{
-	const struct cal_run *run = &r->run;
-	const struct cal_rank *c;
-	int i, corrected = 0;
-
-	for (i = 1; i < r->ranks; i++) {
-		corrected = corrected || run->rank[i].sync == CAL_OWN;
-	}
-	for (i = 0; i < r->ranks; i++) {
-		c = &run->rank[i];
-		if (c->sync != CAL_OWN || !corrected) {
-			continue;
-		}
-		if (i == 0 || strcmp(c->wander_from, run->rank[0].wander_from) ||
-			c->max_wander != run->rank[0].max_wander) {
-			fprintf(f,
-				"assumed about the clock of rank %d%s%s%s: its rate is within %g ppm of the nominal "
-				"one (%s) and changes by at most "
-				"+-%g ppm during the run (%s)\n",
-				i, c->reference[0] ? ", which is steered, by " : "", c->reference,
-				c->reference[0] ? " beside it" : "", c->max_drift * 1e6, c->drift_from,
-				c->max_wander * 1e6, c->wander_from);
-		}
-		if (c->contradiction[0]) {
-			fprintf(f,
-				"ASSUMPTION WRONG about the clock of rank %d: %s; the bounds of all ranks are wider "
-				"for the whole "
-				"run\n",
-				i, c->contradiction);
-		}
-	}
-}

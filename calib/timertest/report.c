@@ -12,6 +12,7 @@
 #include "base/text/quote.h"
 #include "base/text/text.h"
 #include "calib/map/learn.h"
+#include "calib/solve/assumptions.h"
 #include "timers/sources/sim.h"
 
 /* ---- truth ---- */
@@ -618,6 +619,41 @@ static void print_causality(FILE *f, const struct cal_test_result *r)
 	putc('\n', f);
 }
 
+/* The assumptions about the clocks, their sources, and which of them turned out to be wrong. */
+static void print_assumptions(FILE *f, const struct cal_test_result *r)
+{
+	const struct cal_run *run = &r->run;
+	const struct cal_rank *c;
+	int i, corrected = 0;
+
+	for (i = 1; i < r->ranks; i++) {
+		corrected = corrected || run->rank[i].sync == CAL_OWN;
+	}
+	for (i = 0; i < r->ranks; i++) {
+		c = &run->rank[i];
+		if (c->sync != CAL_OWN || !corrected) {
+			continue;
+		}
+		if (i == 0 || strcmp(c->wander_from, run->rank[0].wander_from) ||
+			c->max_wander != run->rank[0].max_wander) {
+			fprintf(f,
+				"assumed about the clock of rank %d%s%s%s: its rate is within %g ppm of the nominal "
+				"one (%s) and changes by at most "
+				"+-%g ppm during the run (%s)\n",
+				i, c->reference[0] ? ", which is steered, by " : "", c->reference,
+				c->reference[0] ? " beside it" : "", c->max_drift * 1e6, c->drift_from,
+				c->max_wander * 1e6, c->wander_from);
+		}
+		if (c->contradiction[0]) {
+			fprintf(f,
+				"ASSUMPTION WRONG about the clock of rank %d: %s; the bounds of all ranks are wider "
+				"for the whole "
+				"run\n",
+				i, c->contradiction);
+		}
+	}
+}
+
 void cal_test_print_result(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r)
 {
 	const struct cal_test_burst *w = &r->burst[r->worst];
@@ -626,7 +662,7 @@ void cal_test_print_result(FILE *f, const struct cal_test_options *o, const stru
 	if (!o->quiet) {
 		print_matrices(f, r);
 		print_net(f, &r->run.net);
-		cal_test_print_assumptions(f, r);
+		print_assumptions(f, r);
 		print_maps(f, r);
 		cal_test_print_wander(f, r);
 		if (r->run.clock_was_set) {

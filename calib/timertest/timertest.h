@@ -210,9 +210,6 @@ int cal_test_settle(struct cal_test *t, struct tkm_err *err);
 /* Tests whether the marker of /dev/vmclock0 has changed since the first session, and stores the result in t->rank. */
 void cal_test_look_for_disruption(struct cal_test *t);
 
-/* Prints the assumptions about the clocks, their sources, and which of them turned out to be wrong. */
-void cal_test_print_assumptions(FILE *f, const struct cal_test_result *r);
-
 /* ---- sync.c: all ranks together; 0 or -1 ---- */
 
 /* Hosts and domains of all ranks into t->place. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A simulated network in virtual time; see lab/compare/link_sim.h. */
 #include "config.h"
+#include "calib/session/link.h"
 #include "calib/session/link_private.h"
 #include "lab/compare/link_sim.h"
 

@@ -2,6 +2,7 @@
 /* What a run says of its own assumptions, and of the error to be expected: maps made up for it, whose checks are off by what is known. */
 #include "config.h"
 #include "base/stats.h"
+#include "calib/solve/assumptions.h"
 #include "calib/solve/solve.h"
 #include "tests/lib/check.h"
 
