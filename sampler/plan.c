@@ -243,28 +243,54 @@ static size_t count_sources(size_t n_plugins)
 	return n + n_plugins;
 }
 
+static size_t count_standard_rules(void)
+{
+	size_t n = 0;
+
+	while (smp_standard_rules[n]) {
+		n++;
+	}
+	return n;
+}
+
+/* "+NAME" adds to the standard rules; without a plus, the rules replace them. */
+static int add_rules(struct smp_plan *plan, const char *const *rules, size_t n_rules, struct tkm_err *err)
+{
+	size_t i, standard = 0;
+	struct tkm_glob_rule r;
+
+	for (i = 0; i < n_rules; i++) {
+		if (tkm_glob_rule_parse("COUNTER", rules[i], &r, err) < 0) {
+			return -1;
+		}
+		standard = r.adds ? count_standard_rules() : standard;
+	}
+	for (i = 0; i < standard + n_rules; i++) {
+		tkm_glob_rule_parse(
+			"COUNTER", i < standard ? smp_standard_rules[i] : rules[i - standard], &plan->rule[i], err);
+	}
+	plan->n_rules = standard + n_rules;
+	return 0;
+}
+
 struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
 	const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err)
 {
 	struct smp_plan *plan = calloc(1, sizeof(*plan));
-	size_t i;
 	int rc = -1;
 
 	if (plan) {
-		plan->rule = calloc(1, (n_rules + 1) * sizeof(*plan->rule));
+		plan->rule = calloc(1, (n_rules + 1 + count_standard_rules()) * sizeof(*plan->rule));
 		plan->env = calloc(1, (n_plugins + 1) * sizeof(*plan->env));
 		plan->from = calloc(1, count_sources(n_plugins) * sizeof(*plan->from));
 	}
 	if (!plan || !plan->rule || !plan->env || !plan->from) {
 		goto out;
 	}
-	for (i = 0; i < n_rules; i++) {
-		if (tkm_glob_rule_parse("COUNTER", rules[i], &plan->rule[i], err) < 0) {
-			smp_plan_close(plan);
-			return NULL;
-		}
+	if (add_rules(plan, rules, n_rules, err) < 0) {
+		smp_plan_close(plan);
+		return NULL;
 	}
-	plan->n_rules = n_rules;
 	note_sources(plan, env, plugins, n_plugins);
 	rc = list_all(plan) < 0 || add_unknown(plan) < 0 ? -1 : 0;
 out:

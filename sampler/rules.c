@@ -3,6 +3,14 @@
 #include "config.h"
 #include "sampler/source.h"
 
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cli/option.h"
+
 /* clang-format off */
 const char *const smp_standard_rules[] = {
 	"disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on",
@@ -15,4 +23,30 @@ const char *const smp_standard_rules[] = {
 void smp_env_init(struct smp_env *env)
 {
 	*env = (struct smp_env){ .size = sizeof(*env), .root = "/", .limit_s = 2, .options = "" };
+}
+
+int smp_nearest_name(const char *name, char *text, size_t size)
+{
+	static const char *const all[] = { "** on" };
+	int best = 3, distance; /* errors of typing */
+	struct smp_plan *plan;
+	struct smp_env env;
+	struct tkm_err err;
+	size_t i;
+
+	text[0] = '\0';
+	smp_env_init(&env);
+	plan = smp_plan_open(&env, all, 1, NULL, 0, &err);
+	for (i = 0; plan && i < smp_plan_size(plan); i++) {
+		const struct smp_planned *p = smp_plan_at(plan, i);
+
+		distance = p->source && !strchr(p->counter.name, ':') ? tkm_option_distance(name, p->counter.name)
+								      : INT_MAX;
+		if (distance < best || (distance < INT_MAX && !text[0] && strcasestr(p->counter.name, name))) {
+			best = distance < best ? distance : best;
+			snprintf(text, size, "%s", p->counter.name);
+		}
+	}
+	smp_plan_close(plan);
+	return text[0] != '\0';
 }

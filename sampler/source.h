@@ -31,6 +31,10 @@ void smp_prepare(const struct smp_env *env);
  * standard counters. NULL ends them. */
 extern const char *const smp_standard_rules[];
 
+/* The counter of this machine whose name is most like `name`: typed with an error or two, or contained in one. Writes it
+ * to text, "" if there is none. Returns whether there is one. Lists all sources, so it takes some milliseconds. */
+int smp_nearest_name(const char *name, char *text, size_t size);
+
 /* Sources from shared objects, text of option PLUGIN: "FILE [options]". FILE without a slash is looked up as
  * dlopen() does. Returned sources stay for good. Returns NULL with err. */
 const struct smp_source *smp_plugin_load(const char *text, const char **options, struct tkm_err *err);

@@ -284,6 +284,17 @@ static int show_listed_counters(const struct smp_plan *plan)
 	return refused;
 }
 
+/* The only pattern is a name that no source has. */
+static int fail_unknown(const char *name, const char *why)
+{
+	char text[SMP_TEXT + 300], near[80];
+	int is_near = smp_nearest_name(name, near, sizeof(near));
+
+	snprintf(text, sizeof(text), "%s: %s%s%s%s", name, why, is_near ? "; did you mean " : "", near,
+		is_near ? "?" : "");
+	return fail(1, text);
+}
+
 static int run_vtcounters(const char **pattern, int n_patterns)
 {
 	static char rule[MAX_PATTERNS][SMP_TEXT], facts[2048];
@@ -316,8 +327,10 @@ static int run_vtcounters(const char **pattern, int n_patterns)
 	if (!plan) {
 		return fail(2, err.text);
 	}
-	rc = smp_plan_size(plan) ? show_listed_counters(plan)
-				 : fail(1, "no counter matches; vtcounters without a pattern lists what there is");
+	rc = smp_plan_size(plan) == 0 ? fail(1, "no counter matches; vtcounters without a pattern lists what there is")
+		: n_patterns == 1 && !o_json && !smp_plan_at(plan, 0)->source
+		? fail_unknown(pattern[0], smp_plan_at(plan, 0)->counter.missing)
+		: show_listed_counters(plan);
 	smp_plan_close(plan);
 	return rc;
 }

@@ -103,15 +103,17 @@ int tkm_glob_may_match(const char *pattern, const char *prefix)
 
 int tkm_glob_rule_parse(const char *option, const char *text, struct tkm_glob_rule *r, struct tkm_err *err)
 {
-	size_t len = strcspn(text, " \t");
-	const char *state = text + len + strspn(text + len, " \t");
+	const char *pattern = text + (*text == '+');
+	size_t len = strcspn(pattern, " \t");
+	const char *state = pattern + len + strspn(pattern + len, " \t");
 
 	if (len == 0 || len >= sizeof(r->pattern)) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s wants a pattern and on or off, as in \"cpu_* on\", not \"%s\"",
 			option, text);
 	}
-	memcpy(r->pattern, text, len);
+	memcpy(r->pattern, pattern, len);
 	r->pattern[len] = '\0';
+	r->adds = pattern > text;
 	if (tkm_parse_bool(state, &r->on) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s %s: only on or off can follow the pattern, not \"%s\"", option,
 			r->pattern, state);

@@ -20,9 +20,10 @@ int tkm_glob_may_match(const char *pattern, const char *prefix);
 struct tkm_glob_rule {
 	char pattern[240];
 	int on;
+	int adds; /* "+pattern": it adds to what is on without any rule */
 };
 
-/* Reads "<pattern> [on|off]", the text of this option. Returns 0, or -1 with err. */
+/* Reads "[+]<pattern> [on|off]", the text of this option. Returns 0, or -1 with err. */
 int tkm_glob_rule_parse(const char *option, const char *text, struct tkm_glob_rule *r, struct tkm_err *err);
 
 #endif

@@ -12,6 +12,7 @@ struct vtrun {
 	struct vt_settings settings;
 	int list, estimate, apptainer, doctor; /* what to do instead of running */
 	int collectives, pt2pt;                /* --trace-collectives, --trace-pt2pt */
+	const char *config;                    /* --config */
 	const char *duration;                  /* --estimate: the length of the run; "": 1 hour */
 	double duration_s;
 	char **program;       /* the program and its arguments; NULL: none given */
@@ -32,6 +33,12 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv);
 /* uses_mpi.c: does the program use MPI, so that it needs `library`, libVT.so? 1 or 0; -1: it does, but the library
  * is missing or was made for another MPI; *err has the reason. */
 int vt_launch_uses_mpi(const char *path, const char *library, struct tkm_err *err);
+
+/* check.c: is what the command line names there? Folders are made. Returns 0, or -1, which was reported. */
+int vt_launch_check(struct vtrun *r);
+
+/* show.c: the counters that a run would record. NULL with the reason in *err. */
+struct smp_plan *vt_launch_plan(struct vtrun *r, struct tkm_err *err);
 
 /* show.c: --list and --estimate. Both return an exit status. */
 int vt_launch_list(struct vtrun *r);

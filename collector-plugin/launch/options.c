@@ -6,10 +6,12 @@
 #include "collector-plugin/launch/launch.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/cli/front.h"
 #include "base/text/text.h"
@@ -21,7 +23,6 @@ struct parser {
 	struct vtrun *r;
 	struct tkm_option table[OWN + VT_SETTINGS_MAX]; /* vtrun's own options, then the collector's */
 	struct tkm_front front;
-	const char *config;
 	char after[2000];
 };
 
@@ -59,7 +60,7 @@ static void make_vtrun_options(struct parser *p, struct vtrun *r)
 	const struct tkm_option own[OWN] = {
 		{ "APPTAINER", TKM_OPTION_BOOL, &r->apptainer, 0, 0, NULL,
 			"print the lines that bring the sampler into an Apptainer or Singularity container" },
-		{ "CONFIG", TKM_OPTION_TEXT, &p->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
+		{ "CONFIG", TKM_OPTION_TEXT, &r->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
 		{ "DOCTOR", TKM_OPTION_BOOL, &r->doctor, 0, 0, NULL,
 			"print what works on this machine, what does not, why, and what to do" },
 		{ "ESTIMATE", TKM_OPTION_NAME, &r->duration, 0, 0, "[TIME]",
@@ -316,6 +317,9 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv)
 	if (i > 0 && r->collectives && r->pt2pt) {
 		i = tkm_fail(&err, TKM_ERR_ARG, "--trace-collectives and --trace-pt2pt exclude each other");
 	}
+	if (i > 0 && r->config && access(r->config, R_OK) < 0) {
+		i = tkm_fail_errno(&err, TKM_ERR_IO, errno, "--config: cannot open %s", r->config);
+	}
 	if (i > 0 && r->duration && *r->duration && tkm_parse_time(r->duration, &r->duration_s) < 0) {
 		i = tkm_fail(&err, TKM_ERR_ARG, "--estimate: '%s' is not a time like 90s, 30m or 2h", r->duration);
 	}
@@ -323,8 +327,8 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv)
 		vt_launch_say("%s", err.text);
 		return -1;
 	}
-	if (p.config) {
-		setenv("VT_CONFIG", p.config, 1);
+	if (r->config) {
+		setenv("VT_CONFIG", r->config, 1);
 	}
 	r->estimate = r->duration != NULL;
 	r->program = i < argc ? argv + i : NULL;

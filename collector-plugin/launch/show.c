@@ -32,8 +32,9 @@ static struct smp_plugin *load_shown_plugins(const struct tkm_option_list *l, si
 	return plugins;
 }
 
-static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct tkm_err *err)
+struct smp_plan *vt_launch_plan(struct vtrun *r, struct tkm_err *err)
 {
+	static struct smp_env env; /* the plan needs it */
 	const struct tkm_option_list *l = &r->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
 	static char hw[2048];
@@ -44,12 +45,12 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 	while (!l->n && rules[n]) {
 		n++;
 	}
-	smp_env_init(env);
+	smp_env_init(&env);
 	smp_hw_facts(hw, sizeof(hw));
-	env->hw = hw[0] ? hw : NULL;
-	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
+	env.hw = hw[0] ? hw : NULL;
+	env.flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
 	plugins = load_shown_plugins(&r->settings.plugin, &n_plugins);
-	plan = smp_plan_open(env, rules, n, plugins, n_plugins, err);
+	plan = smp_plan_open(&env, rules, n, plugins, n_plugins, err);
 	free(plugins);
 	return plan;
 }
@@ -81,9 +82,8 @@ static void list_inside(const struct vt_settings *s)
 
 int vt_launch_list(struct vtrun *r)
 {
-	struct smp_env env;
 	struct tkm_err e;
-	struct smp_plan *plan = open_plan(r, &env, &e);
+	struct smp_plan *plan = vt_launch_plan(r, &e);
 	size_t i;
 
 	if (!plan) {
@@ -119,9 +119,8 @@ int vt_launch_list(struct vtrun *r)
 /* In the raw file a record takes 8 bytes and a counter 12; in the merged trace 10 and 12. */
 int vt_launch_estimate(struct vtrun *r)
 {
-	struct smp_env env;
 	struct tkm_err e;
-	struct smp_plan *plan = open_plan(r, &env, &e);
+	struct smp_plan *plan = vt_launch_plan(r, &e);
 	double count[3] = { 0, 3, 0 }, ticks = r->duration_s / r->settings.sample_period,
 	       node = r->duration_s / r->settings.os_counter_delay;
 	double raw, trace, thread, packed;

@@ -312,5 +312,5 @@ int main(int argc, char **argv)
 		vt_launch_say("no program; vtrun --help shows how");
 		return 2;
 	}
-	return run_program(&r);
+	return vt_launch_check(&r) < 0 ? 2 : run_program(&r);
 }

@@ -173,8 +173,10 @@ static void report_fruitless(const struct vt_collector *c, const char *rule)
 {
 	const struct smp_planned *p, *missing = NULL;
 	char pattern[300];
-	size_t i, n = strcspn(rule, " \t"), there = 0, known = 0;
+	size_t i, n, there = 0, known = 0;
 
+	rule += *rule == '+';
+	n = strcspn(rule, " \t");
 	snprintf(pattern, sizeof(pattern), "%.*s", (int)n, rule);
 	if (strstr(rule + n, "off") || strstr(rule + n, "OFF") || strstr(rule + n, "no")) {
 		return;

@@ -92,9 +92,10 @@ done
 grep -q 'CHECK-TRACING has no effect in this version' "$dir/err"
 ok "an option of the guide that does nothing is named" $?
 fresh
-options="--config /no/such.conf"
+VT_CONFIG=/no/such.conf
+export VT_CONFIG
 sampled sh -c 'exit 9'
-options=
+unset VT_CONFIG
 expect_status 9
 expect_line 'cannot open /no/such.conf' "$dir/err"
 verdict "a configuration file that is missing: said, and the program runs"

@@ -172,7 +172,11 @@ int vt_exec_target(const char *name, char *path, size_t size, int *status, struc
 	}
 	if (rc) {
 		*status = rc == ENOENT || rc == ENOTDIR ? 127 : 126;
-		return tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot run %s", name);
+		return rc == ENOENT && !strchr(name, '/')
+			? tkm_fail(err, TKM_ERR_IO, "cannot run %s: no folder of PATH has it%s%s", name,
+				  access(name, X_OK) == 0 ? "; this folder has: ./" : "",
+				  access(name, X_OK) == 0 ? name : "")
+			: tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot run %s", name);
 	}
 	return look_inside(path, 0, err);
 }
