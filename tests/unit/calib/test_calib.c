@@ -2,32 +2,23 @@
 /* Whole calibrations over simulated clocks and links, where the truth is known: the
  * error is compared with a limit, and the printed bound must cover it everywhere. */
 #include "config.h"
+#include "base/err.h"
+#include "base/ticks.h"
 #include "calib/file/clk.h"
-#include "lab/compare/link_sim.h"
+#include "calib/map/map.h"
+#include "calib/map/run.h"
+#include "calib/session/link.h"
 #include "calib/solve/solve.h"
-#include "calib/session/sync.h"
+#include "lab/compare/link_sim.h"
 #include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/scenario.h"
 
 static double between(double low, double high)
 {
 	return low + (high - low) * check_uniform();
 }
-
-/* ---- scenarios ---- */
-
-struct scenario {
-	const char *name;
-	int ranks;
-	const char *clocks, *network;
-	double seconds, every;      /* length of the run, time between middle sessions (0: none) */
-	int skip;                   /* TIMER-SKIP */
-	double limit_s;             /* largest true error allowed inside the run; 0: only the bound counts */
-	double widest_s;            /* the bound at the end sessions must not be wider; 0: no matter */
-	enum cal_interpolation how; /* through more than two sessions */
-	enum cal_sync_method method;
-};
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
 
@@ -57,62 +48,6 @@ static const struct scenario scenarios[] = {
 		0, 40e-9, 0, CAL_CUBIC, CAL_SYNC_ITC },
 };
 /* clang-format on */
-
-/* A whole run over the simulation. */
-static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_run *run, struct tkm_err *err)
-{
-	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60, .method = sc->method };
-	int n = l->size, sessions = sc->every > 0 ? (int)(sc->seconds / sc->every) + 1 : 2, k, i;
-	unsigned char *exchanges = malloc((size_t)n);
-	struct cal_session *s = calloc((size_t)n, sizeof(*s));
-	double *hz = calloc((size_t)n, sizeof(*hz));
-	struct tmr_timer *clock;
-	double begin = cal_link_seconds(l);
-	int rc = -1;
-
-	*run = (struct cal_run){
-		.ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = sc->how, .method = sc->method
-	};
-	run->rank = calloc((size_t)n, sizeof(*run->rank));
-	memset(exchanges, 1, (size_t)n);
-	for (i = 0; i < n; i++) {
-		run->rank[i].rank = i;
-		clock = cal_link_sim_clock(l, i);
-		run->rank[i].nominal_hz = hz[i] = clock->hz;
-		run->rank[i].effective_tick_s = 1 / clock->hz;
-		run->rank[i].may_step = (clock->flags & TMR_STEPPED) != 0;
-		run->rank[i].session = calloc((size_t)sessions, sizeof(*run->rank[i].session));
-	}
-	opt.hz = hz;
-	for (k = 0; k < sessions; k++) {
-		double at = begin + sc->seconds * k / (sessions - 1);
-
-		cal_link_sleep(l, at - cal_link_seconds(l));
-		if (k == 0 || k == sessions - 1) {
-			struct cal_anchor *a = &run->rank[0].anchor[run->rank[0].anchors++];
-
-			a->local = tmr_read(cal_link_sim_clock(l, 0));
-			a->realtime_ns = a->monotonic_ns = cal_link_sim_time(l)->now_ps / 1000;
-		}
-		memset(s, 0, (size_t)n * sizeof(*s));
-		if (cal_sync_session(l, 0, exchanges, &opt,
-			    k == 0                      ? CAL_START
-				    : k == sessions - 1 ? CAL_END
-							: CAL_MIDDLE,
-			    s, err) < 0) {
-			goto out;
-		}
-		for (i = 1; i < n; i++) {
-			run->rank[i].session[run->rank[i].sessions++] = s[i];
-		}
-	}
-	rc = cal_solve(run, sc->skip, err);
-out:
-	free(s);
-	free(hz);
-	free(exchanges);
-	return rc;
-}
 
 /* Global time that a rank's map gives to what its clock shows at a true time. */
 static double global_at(
@@ -393,120 +328,6 @@ static void bad_conditions_widen_the_bound_and_never_break_it(void)
 	CHECK(widest > 1e-5, "conditions were not bad: no bound above %g s", widest);
 }
 
-static void sessions_end_by_number_and_by_time(void)
-{
-	struct tkm_err err;
-	struct cal_link *l = cal_link_sim(3, "tick=1ns", "delay=1ms,jitter=0", &err);
-	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 0.05 };
-	unsigned char ex[3] = { 1, 1, 0 };
-	struct cal_session s[3] = { { 0 } };
-
-	CHECK(cal_sync_session(l, 0, ex, &opt, CAL_START, s, &err) == 0, "%s", err.text);
-	CHECK(s[1].n >= 1 && s[1].n < 20, "%zu samples in 50 ms of 3 ms each", s[1].n);
-	CHECK_INT(s[2].n, 0); /* synchronised by other means */
-	cal_session_free(&s[1]);
-	opt = (struct cal_sync_options){ .max_messages = 7, .max_duration_s = 60 };
-	CHECK(cal_sync_session(l, 0, ex, &opt, CAL_START, s, &err) == 0, "%s", err.text);
-	CHECK_INT(s[1].n, 7);
-	cal_session_free(&s[1]);
-	opt.max_duration_s = 0; /* the guide: disables the algorithm */
-	CHECK(cal_sync_session(l, 0, ex, &opt, CAL_START, s, &err) == 0 && s[1].n == 0, "%zu samples", s[1].n);
-	cal_link_close(l);
-}
-
-/* Pair by pair: 24 exchanges, then 12 more as long as they are worth it, which on a path without jitter they are not; in the
- * middle of a job the 24 alone; never more than what was asked for, a first batch excepted. */
-static void a_burst_in_a_job_is_one_batch(void)
-{
-	static const struct {
-		long long most;
-		int brief;
-		size_t exchanges;
-	} cases[] = { { 100, 0, 36 }, { 100, 1, 24 }, { 36, 0, 36 }, { 35, 0, 24 }, { 7, 0, 24 } };
-	static const unsigned char ex[2] = { 0, 1 };
-	size_t i;
-
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cal_sync_options opt = { .max_messages = cases[i].most,
-			.max_duration_s = 60,
-			.method = CAL_SYNC_PAIRS,
-			.brief = cases[i].brief };
-		struct cal_link *l = cal_link_sim(2, "tick=1ns", "delay=300ns", NULL);
-		struct cal_session s[2] = { { 0 } };
-		struct tkm_err err;
-
-		CHECK(cal_sync_session(l, 0, ex, &opt, CAL_MIDDLE, s, &err) == 0, "%s", err.text);
-		CHECK_INT(s[1].n, cases[i].exchanges);
-		cal_session_free(&s[1]);
-		cal_link_close(l);
-	}
-}
-
-static void timer_skip_chooses_the_nodes(void)
-{
-	static const struct {
-		int skip, used;
-	} cases[] = { { -1, 2 }, { 0, 11 }, { 1, 6 }, { 5, 3 } };
-	size_t i, k;
-
-	for (i = 0; i < 4; i++) {
-		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0,
-			CAL_CONSTRAINED, CAL_SYNC_ITC };
-		struct tkm_err err;
-		struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
-		struct cal_run run;
-		int used = 0;
-
-		CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
-		for (k = 0; k < run.rank[1].sessions; k++) {
-			used += run.rank[1].session[k].used;
-		}
-		CHECK_INT(used, cases[i].used);
-		CHECK_INT(run.interpolation, cases[i].skip < 0 ? CAL_LINEAR : CAL_CONSTRAINED);
-		CHECK_INT(run.rank[1].map.pieces, used - 1);
-		CHECK(cal_solve(&run, -1, &err) == 0, "%s", err.text); /* anew, by the two at its ends */
-		CHECK_INT(run.interpolation, CAL_LINEAR);
-		CHECK_INT(run.rank[1].map.pieces, 1);
-		cal_run_free(&run);
-		cal_link_close(l);
-	}
-}
-
-static void a_clock_that_was_set_does_not_stretch_the_run(void)
-{
-	struct scenario sc = { "set", 2, "tick=1ns", quiet, 10, 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
-	struct tkm_err err;
-	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
-	struct cal_run run;
-
-	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
-	CHECK_INT(run.clock_was_set, 0);
-	run.rank[0].anchor[1].realtime_ns += 3600000000000;
-	CHECK(cal_solve(&run, -1, &err) == 0, "%s", err.text);
-	CHECK_INT(run.clock_was_set, 1);
-	CHECK_NEAR((double)run.end.v * run.period_s, 10, 1e-3);
-	/* one reading of the realtime clock, and no frequency */
-	run.rank[0].anchors = 1;
-	CHECK(cal_solve(&run, -1, &err) == 0, "%s", err.text);
-	run.rank[0].nominal_hz = 0;
-	CHECK(cal_solve(&run, -1, &err) < 0 && strstr(err.text, "rank 0: neither a frequency"), "%s", err.text);
-	cal_run_free(&run);
-	cal_link_close(l);
-}
-
-static void nothing_received_is_an_error_with_the_rank(void)
-{
-	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0, CAL_CONSTRAINED,
-		CAL_SYNC_ITC };
-	struct tkm_err err;
-	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
-	struct cal_run run;
-
-	CHECK(calibrate(l, &sc, &run, &err) < 0 && strstr(err.text, "rank 1"), "%s", err.text);
-	cal_run_free(&run);
-	cal_link_close(l);
-}
-
 /* ---- the file ---- */
 
 static char *as_text(const struct cal_run *run, size_t *length)
@@ -517,119 +338,6 @@ static char *as_text(const struct cal_run *run, size_t *length)
 	CHECK(cal_clk_write(f, run, "test", NULL) == 0, "write");
 	fclose(f);
 	return text;
-}
-
-static void comes_back(const char *clocks, const char *version, int contradicted)
-{
-	struct scenario sc = { "file", 3, clocks, quiet, 10, 1, 0, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
-	struct tkm_err err;
-	struct cal_link *l = cal_link_sim(3, sc.clocks, sc.network, &err);
-	struct cal_run run, back;
-	char *one, *two;
-	size_t n, m, i;
-
-	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
-	snprintf(run.rank[1].host, sizeof(run.rank[1].host), "n \"1\" \\ \xc3\xb6\t");
-	run.rank[1].measured_se_ppm = NAN;
-	run.rank[1].measured_hz = 999999999.5;
-	run.rank[1].measured_bound_ppm = 0.125;
-	one = as_text(&run, &n);
-	CHECK(!strncmp(one, version, strlen(version)) && !cal_clk_read(one, n, "x.clk", &back, &err), "%.20s", one);
-	CHECK_STR(back.rank[1].host, run.rank[1].host);
-	CHECK(back.rank[1].measured_hz == 999999999.5 && isnan(back.rank[1].measured_se_ppm) &&
-			back.rank[1].measured_bound_ppm == 0.125,
-		"%.17g, %g, %g", back.rank[1].measured_hz, back.rank[1].measured_se_ppm,
-		back.rank[1].measured_bound_ppm);
-	CHECK_INT(run.rank[2].map.max_drift > run.max_drift, contradicted);
-	CHECK_NEAR(run.rank[2].map.max_drift, back.rank[2].map.max_drift, 0);
-	two = as_text(&back, &m);
-	CHECK(n == m && memcmp(one, two, n) == 0, "the second writing differs");
-	for (i = 0; i < 1000; i++) {
-		ltick_t at = ltick(1000000000 + (int64_t)(1e10 * check_uniform()));
-
-		CHECK_INT(cal_map_at(&run.rank[2].map, at).v, cal_map_at(&back.rank[2].map, at).v);
-		CHECK_NEAR(cal_map_bound(&run.rank[2].map, at), cal_map_bound(&back.rank[2].map, at), 0);
-	}
-	free(one);
-	free(two);
-	cal_run_free(&run);
-	cal_run_free(&back);
-	cal_link_close(l);
-}
-
-/* The reference of a pair may begin on the tick on which that of the pair before ended. Blanks between words do not matter. */
-static void pairs_that_touch_and_blanks_are_read(void)
-{
-	static const struct cal_reading pair[] = { { .local = { 10 }, .before = { 5 }, .after = { 7 } },
-		{ .local = { 30 }, .before = { 7 }, .after = { 9 } } };
-	struct scenario sc = { "pairs", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0, CAL_LINEAR, CAL_SYNC_ITC };
-	struct tkm_err err;
-	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
-	struct cal_run run, back;
-	struct cal_rank *r;
-	char *text, *more, *at;
-	size_t n;
-
-	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
-	r = &run.rank[1];
-	r->reference_hz = 1e9;
-	r->pairs.reference_hz = 1e9;
-	r->pairs.max_slew = 500e-6;
-	r->pairs.slew_limit = 0.1;
-	CHECK(cal_pairs_add(&r->pairs, &pair[0], &err) == 0 && cal_pairs_add(&r->pairs, &pair[1], &err) == 0, "%s",
-		err.text);
-	snprintf(r->host, sizeof(r->host), "a host");
-	text = as_text(&run, &n);
-	more = calloc(1, n + 3);
-	at = strstr(text, "\"a host\"");
-	CHECK(at != NULL, "no host in %s", text);
-	snprintf(more, n + 3, "%.*s  %s", (int)(at - text), text, at);
-	CHECK(cal_clk_read(more, n + 2, "x.clk", &back, &err) == 0, "%s", err.text);
-	CHECK_STR(back.rank[1].host, "a host");
-	CHECK_INT(back.rank[1].pairs.n, 2);
-	cal_run_free(&back);
-	at = strstr(text, "pair 30 7 9 ");
-	CHECK(at != NULL, "no pair in %s", text);
-	at[8] = '6'; /* and not before it */
-	CHECK(cal_clk_read(text, n, "x.clk", &back, &err) < 0 && strstr(err.text, "must ascend"), "%s", err.text);
-	free(text);
-	free(more);
-	cal_run_free(&run);
-	cal_link_close(l);
-}
-
-/* Two processes read the clock of one rank: its pairs come out of order, and overlap. */
-static void pairs_of_two_processes_are_put_in_order(void)
-{
-	static const char text[] = "pair 30 21 29 4\n"
-				   "pair 10 5 9 1\n"
-				   "pair 11 7 8 2\n" /* inside the one before, and narrower */
-				   "pair 40 31 3x 9\n"
-				   "pair 35 24 50 3\n" /* inside one, and wider */
-				   "rank 1\n"
-				   "pair 20 11 19 1\n";
-	static const int64_t want[][3] = { { 11, 7, 2 }, { 20, 11, 2 }, { 30, 21, 4 } };
-	struct cal_pairs p = { 0 };
-	struct tkm_err err = { .text = "" };
-	size_t i;
-
-	CHECK(cal_clk_add_pairs(text, sizeof(text) - 1, &p, &err) == 0, "%s", err.text);
-	CHECK_INT(p.n, 3);
-	for (i = 0; i < p.n && i < 3; i++) {
-		CHECK(p.pair[i].local.v == want[i][0] && p.pair[i].before.v == want[i][1] &&
-				p.pair[i].over == want[i][2],
-			"pair %zu: %lld %lld %d", i, (long long)p.pair[i].local.v, (long long)p.pair[i].before.v,
-			p.pair[i].over);
-	}
-	cal_pairs_free(&p);
-}
-
-static void correction_data_comes_back_bit_for_bit(void)
-{
-	comes_back("drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", "TICKMARK-CLK 1\n", 0);
-	/* forwards, and back by more than the time between two sessions */
-	comes_back("drift={rank}7ppm,step={rank}00us@2500ms,step=-{rank}s@6500ms,tick=1ns", "TICKMARK-CLK 2\n", 0);
-	comes_back("drift={rank}900ppm,tick=1ns", "TICKMARK-CLK 1\n", 1);
 }
 
 /* A step leads to a map of two pieces, and the middle sessions to a curve. */
@@ -719,32 +427,6 @@ static void all_memory_is_given_back(void)
 	CHECK_HEAP(by_pairs, 20);
 }
 
-static void every_cut_of_the_file_is_an_error(void)
-{
-	struct scenario sc = { "cut", 2, "tick=1ns,step={rank}s@700ms", quiet, 1, 0.5, -1, 0, 0, CAL_CONSTRAINED,
-		CAL_SYNC_ITC };
-	struct tkm_err err;
-	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
-	struct cal_run run, back;
-	char *text;
-	size_t n, cut;
-
-	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
-	text = as_text(&run, &n);
-	for (cut = 0; cut < n; cut++) {
-		char *part = malloc(cut + 1);
-
-		memcpy(part, text, cut);
-		err.text[0] = '\0';
-		CHECK(cal_clk_read(part, cut, "x.clk", &back, &err) < 0, "%zu of %zu bytes were taken", cut, n);
-		CHECK(strncmp(err.text, "x.clk:", 6) == 0, "%s", err.text);
-		free(part);
-	}
-	free(text);
-	cal_run_free(&run);
-	cal_link_close(l);
-}
-
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -755,15 +437,6 @@ int main(int argc, char **argv)
 	RUN(wobble_is_no_step);
 	RUN(random_runs_are_always_inside_their_bound);
 	RUN(bad_conditions_widen_the_bound_and_never_break_it);
-	RUN(sessions_end_by_number_and_by_time);
-	RUN(a_burst_in_a_job_is_one_batch);
-	RUN(timer_skip_chooses_the_nodes);
-	RUN(a_clock_that_was_set_does_not_stretch_the_run);
-	RUN(nothing_received_is_an_error_with_the_rank);
-	RUN(correction_data_comes_back_bit_for_bit);
-	RUN(pairs_that_touch_and_blanks_are_read);
-	RUN(pairs_of_two_processes_are_put_in_order);
-	RUN(every_cut_of_the_file_is_an_error);
 	RUN(all_memory_is_given_back);
 #if HEAP_IS_COUNTED
 	RUN(each_allocation_that_fails_is_an_error);

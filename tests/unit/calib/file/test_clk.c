@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Correction files with one number that is wrong. */
 #include "config.h"
-
-#include <ctype.h>
-
 #include "calib/file/clk.h"
-#include "lab/compare/link_sim.h"
 #include "calib/session/sync.h"
 #include "calib/solve/solve.h"
-#include "tests/lib/check.h"
+#include "lab/compare/link_sim.h"
 #include "timers/sources/sim.h"
+#include "tests/lib/check.h"
+#include "tests/lib/heap.h"
+#include "tests/lib/scenario.h"
+
+#include <ctype.h>
 
 enum { RANKS = 3, SESSIONS = 3 };
 
@@ -105,9 +106,92 @@ static void a_number_that_is_none_is_an_error(void)
 	cal_run_free(&run);
 }
 
+static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
+
+/* ---- the file ---- */
+
+static char *as_text(const struct cal_run *run, size_t *length)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, length);
+
+	CHECK(cal_clk_write(f, run, "test", NULL) == 0, "write");
+	fclose(f);
+	return text;
+}
+
+/* The reference of a pair may begin on the tick on which that of the pair before ended. Blanks between words do not matter. */
+static void pairs_that_touch_and_blanks_are_read(void)
+{
+	static const struct cal_reading pair[] = { { .local = { 10 }, .before = { 5 }, .after = { 7 } },
+		{ .local = { 30 }, .before = { 7 }, .after = { 9 } } };
+	struct scenario sc = { "pairs", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0, CAL_LINEAR, CAL_SYNC_ITC };
+	struct tkm_err err;
+	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
+	struct cal_run run, back;
+	struct cal_rank *r;
+	char *text, *more, *at;
+	size_t n;
+
+	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
+	r = &run.rank[1];
+	r->reference_hz = 1e9;
+	r->pairs.reference_hz = 1e9;
+	r->pairs.max_slew = 500e-6;
+	r->pairs.slew_limit = 0.1;
+	CHECK(cal_pairs_add(&r->pairs, &pair[0], &err) == 0 && cal_pairs_add(&r->pairs, &pair[1], &err) == 0, "%s",
+		err.text);
+	snprintf(r->host, sizeof(r->host), "a host");
+	text = as_text(&run, &n);
+	more = calloc(1, n + 3);
+	at = strstr(text, "\"a host\"");
+	CHECK(at != NULL, "no host in %s", text);
+	snprintf(more, n + 3, "%.*s  %s", (int)(at - text), text, at);
+	CHECK(cal_clk_read(more, n + 2, "x.clk", &back, &err) == 0, "%s", err.text);
+	CHECK_STR(back.rank[1].host, "a host");
+	CHECK_INT(back.rank[1].pairs.n, 2);
+	cal_run_free(&back);
+	at = strstr(text, "pair 30 7 9 ");
+	CHECK(at != NULL, "no pair in %s", text);
+	at[8] = '6'; /* and not before it */
+	CHECK(cal_clk_read(text, n, "x.clk", &back, &err) < 0 && strstr(err.text, "must ascend"), "%s", err.text);
+	free(text);
+	free(more);
+	cal_run_free(&run);
+	cal_link_close(l);
+}
+
+static void every_cut_of_the_file_is_an_error(void)
+{
+	struct scenario sc = { "cut", 2, "tick=1ns,step={rank}s@700ms", quiet, 1, 0.5, -1, 0, 0, CAL_CONSTRAINED,
+		CAL_SYNC_ITC };
+	struct tkm_err err;
+	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
+	struct cal_run run, back;
+	char *text;
+	size_t n, cut;
+
+	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
+	text = as_text(&run, &n);
+	for (cut = 0; cut < n; cut++) {
+		char *part = malloc(cut + 1);
+
+		memcpy(part, text, cut);
+		err.text[0] = '\0';
+		CHECK(cal_clk_read(part, cut, "x.clk", &back, &err) < 0, "%zu of %zu bytes were taken", cut, n);
+		CHECK(strncmp(err.text, "x.clk:", 6) == 0, "%s", err.text);
+		free(part);
+	}
+	free(text);
+	cal_run_free(&run);
+	cal_link_close(l);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(a_number_that_is_none_is_an_error);
+	RUN(pairs_that_touch_and_blanks_are_read);
+	RUN(every_cut_of_the_file_is_an_error);
 	return check_end();
 }

@@ -1,53 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counter sources on this machine, where it can be known what they must say, and on clocks that we set. */
-#ifndef _GNU_SOURCE
+/* Counters of a process, of its threads and of another process, beside what is known of them. */
 #define _GNU_SOURCE
-#endif
 #include "config.h"
+#include "base/err.h"
+#include "include/vtsource.h"
 #include "sampler/source.h"
 #include "sampler/works.h"
+#include "tests/lib/check.h"
+#include "tests/lib/sampler_set.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/timex.h>
 #include <sys/wait.h>
-
-#include "tests/lib/check.h"
-#include "tests/lib/sampler_set.h"
-
-static void closed_descriptors_are_opened_again(void)
-{
-	static const char text[] = "cpu 1 2 3 4 5 6 7 8\n7 7 7 7 7 7 7 7 7 7 7\n";
-	int high, own[64], i, name;
-	char back[8];
-
-	dir[0] = '\0';
-	smp_env_init(&env);
-	OPEN(SMP_NODE, 0, "cpu_usr", "disk_io", "disk_ops", "mem_free", "clock_source");
-	for (name = 500; name < 600; name++) {
-		close(name);
-	}
-	for (i = 0; i < 64; i++) {
-		high = memfd_create("own", 0);
-		own[i] = fcntl(high, F_DUPFD, 500);
-		close(high);
-		CHECK(write(own[i], text, sizeof(text) - 1) == sizeof(text) - 1, "%s", strerror(errno));
-		lseek(own[i], 0, SEEK_SET);
-	}
-	read_again();
-	smp_set_close(set);
-	set = NULL;
-	for (i = 0; i < 64; i++) {
-		CHECK(read(own[i], back, 3) == 3 && memcmp(back, text, 3) == 0,
-			"descriptor %d of the program was touched", own[i]);
-		close(own[i]);
-	}
-	drop();
-}
 
 struct toucher {
 	pthread_barrier_t go, done;
@@ -212,41 +178,6 @@ static void ended_thread_is_said(void)
 	drop();
 }
 
-/* Data of the program's pipe must not be read away through a number that once was ours. */
-static void foreign_pipes_are_not_read(void)
-{
-	int fd[2], i, pipes[200][2], n = 0;
-	char c;
-
-	smp_env_init(&env);
-	OPEN(SMP_THREAD, (int32_t)gettid(), "perf_task_clock on", "perf_page_faults on");
-	for (i = 500; i < 600; i++) {
-		close(i);
-	}
-	for (i = 0; i < 40; i++) {
-		if (pipe(fd) < 0) {
-			break;
-		}
-		pipes[n][0] = fcntl(fd[0], F_DUPFD, 500);
-		pipes[n][1] = fd[1];
-		close(fd[0]);
-		CHECK_INT(write(fd[1], "x", 1), 1);
-		n++;
-	}
-	smp_set_read(set, value, state);
-	for (i = 0; i < (int)smp_set_size(set); i++) {
-		CHECK_INT(state[i], 0);
-	}
-	smp_set_close(set);
-	set = NULL;
-	for (i = 0; i < n; i++) {
-		CHECK(read(pipes[i][0], &c, 1) == 1 && c == 'x', "pipe %d was read or closed", i);
-		close(pipes[i][0]);
-		close(pipes[i][1]);
-	}
-	drop();
-}
-
 /* The kernel's totals before and after, read by other means, enclose ours. */
 static void totals_lie_between_outside_totals(void)
 {
@@ -325,117 +256,13 @@ static void another_process_is_read_by_its_files(void)
 	close(ready[0]);
 }
 
-/* Pages of the address space of this process. */
-static long mapped_pages(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	long n = 0;
-
-	CHECK(f && fscanf(f, "%ld", &n) == 1, "no /proc/self/statm");
-	fclose(f);
-	return n;
-}
-
-static void work_leaves_nothing_behind(void)
-{
-	long before;
-	int i;
-
-	CHECK_INT(smp_work_faults(2000), 0);
-	before = mapped_pages();
-	for (i = 0; i < 10; i++) {
-		CHECK_INT(smp_work_faults(2000), 0);
-	}
-	CHECK(mapped_pages() < before + 2000, "%ld pages more", mapped_pages() - before);
-}
-
-/* ---- clocks that we set -------------------------------------------------------------------------- */
-
-static struct {
-	int on;
-	int64_t raw, real;
-	long freq, tick;
-} fake;
-
-/* These are before libc's for this program: the source asks them. */
-int clock_gettime(clockid_t id, struct timespec *t)
-{
-	int64_t ns = id == CLOCK_REALTIME ? fake.real : fake.raw;
-
-	if (!fake.on || (id != CLOCK_REALTIME && id != CLOCK_MONOTONIC_RAW)) {
-		return (int)syscall(SYS_clock_gettime, id, t);
-	}
-	fake.raw += 25;
-	fake.real += 25;
-	t->tv_sec = ns / 1000000000;
-	t->tv_nsec = ns % 1000000000;
-	return 0;
-}
-
-int adjtimex(struct timex *t)
-{
-	if (!fake.on) {
-		return (int)syscall(SYS_adjtimex, t);
-	}
-	t->freq = fake.freq;
-	t->tick = fake.tick;
-	return 0;
-}
-
-static void pass(int64_t ns, double slew)
-{
-	fake.raw += ns;
-	fake.real += ns + (int64_t)((double)ns * slew);
-	read_again();
-}
-
-static void steps_are_told_from_slewing(void)
-{
-	int i;
-
-	smp_env_init(&env);
-	fake.on = 1;
-	fake.raw = 1000000000;
-	fake.real = 1700000000000000000;
-	fake.tick = 10000;
-	OPEN(SMP_NODE, 0, "clock_* on", "ntp_freq");
-	for (i = 0; i < 50; i++) {
-		pass(100000000, 500e-6);
-	}
-	HAS("clock_steps", 0);
-	fake.freq = 200 * 65536; /* 200 ppm, and a tick that makes 83 000 ppm: chrony's fastest slew */
-	fake.tick = 10830;
-	read_again();
-	HAS("ntp_freq", 83000000 + 200000);
-	for (i = 0; i < 50; i++) {
-		pass(100000000, 0.0832);
-	}
-	HAS("clock_steps", 0);
-	fake.tick = 10000;
-	fake.freq = 0;
-	fake.real += 1500000; /* somebody sets the clock by 1.5 ms */
-	pass(100000000, 0);
-	HAS("clock_steps", 1);
-	CHECK_NEAR((double)got("clock_stepped"), 1500000, 1000);
-	fake.real -= 3000000000;
-	pass(100000000, 0);
-	HAS("clock_steps", 2);
-	CHECK_NEAR((double)got("clock_stepped"), 1500000 - 3000000000.0, 2000);
-	fake.on = 0;
-	drop();
-}
-
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
-	RUN(closed_descriptors_are_opened_again);
 	RUN(faults_are_counted_per_thread);
 	RUN(events_of_a_process_are_inherited);
 	RUN(ended_thread_is_said);
-	RUN(foreign_pipes_are_not_read);
 	RUN(totals_lie_between_outside_totals);
 	RUN(another_process_is_read_by_its_files);
-	RUN(work_leaves_nothing_behind);
-	RUN(steps_are_told_from_slewing);
 	return check_end();
 }

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Only pages that can be trusted are opened; a writer that died is noticed. */
+#include "config.h"
+#include "base/err.h"
+#include "clock/names.h"
+#include "clock/page.h"
+#include "include/clock.h"
+#include "timers/timer.h"
+#include "tests/lib/check.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* ---- pages as files ---- */
+
+static char folder[64];
+
+static int64_t raw_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* 1000 s after its stamp, to within a microsecond and 1 ppm. */
+static void publish(struct tkc_writer *w, int64_t raw, int64_t slept_since_ns)
+{
+	const struct tkc_vmclock *v = tkc_vmclock_open();
+	struct tkc_watch watch;
+
+	tkc_watch(v, &watch);
+	tkc_vmclock_close(v);
+	watch.boot_ns -= slept_since_ns;
+	tkc_write(w->page,
+		&(struct tkc_map){ .raw = raw,
+			.at_ns = raw + 1000000000000,
+			.half_ns = 1000,
+			.ns_per_tick = 1,
+			.grow = 1e-6,
+			.since_raw = raw - 1000000000,
+			.valid_ticks = 2000000000 },
+		&watch);
+}
+
+static struct tickmark_clock *open_job(const char *name, struct tickmark_error *err)
+{
+	struct tickmark_options o = TICKMARK_OPTIONS;
+
+	o.name = name;
+	o.folder = folder;
+	return tickmark_open(&o, err);
+}
+
+static int create(struct tkc_writer *w, const char *job)
+{
+	char name[96];
+	struct tkm_err err;
+
+	tkc_job_page(name, sizeof(name), job);
+	return tkc_create(w, &(struct tkc_page_of){ folder, name, TICKMARK_JOB, 77, "clock_monotonic" }, &err);
+}
+
+static void a_killed_writer_is_noticed(void)
+{
+	struct tickmark_error err = { 0, "" };
+	struct timespec nap = { 0, 120000000 };
+	struct tickmark_clock *c;
+	struct tickmark_time t;
+	struct tkc_writer w;
+	int ready[2], status;
+	char one = 0;
+	pid_t child;
+
+	CHECK_INT(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (create(&w, "killed") == 0) {
+			publish(&w, raw_now(), 0);
+			one = 1;
+		}
+		(void)!write(ready[1], &one, 1);
+		pause();
+		_exit(0);
+	}
+	CHECK(read(ready[0], &one, 1) == 1 && one, "no page");
+	c = open_job("killed", &err);
+	CHECK(c != NULL, "%s", err.text);
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_OK);
+	CHECK(create(&w, "killed") < 0, "a page whose writer lives was replaced");
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	nanosleep(&nap, NULL);
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_STALE);
+	/* a new writer takes the place, and the reader follows */
+	CHECK_INT(tickmark_refresh(c, &err), 0);
+	CHECK_INT(create(&w, "killed"), 0);
+	publish(&w, raw_now(), 0);
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_STALE);
+	CHECK_INT(tickmark_refresh(c, &err), 1);
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_OK);
+	tickmark_close(c);
+	tkc_withdraw(&w);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void a_migration_is_noticed(void)
+{
+	struct vmclock {
+		uint32_t magic, size;
+		uint16_t version;
+		uint8_t counter, type;
+		uint32_t sequence;
+		uint64_t marker;
+	};
+	struct vmclock *device;
+	struct tickmark_error err = { 0, "" };
+	struct tickmark_options o = TICKMARK_OPTIONS;
+	char path[128];
+	struct tickmark_clock *c;
+	struct tickmark_time t;
+	struct tkc_writer w;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/vmclock", folder);
+	fd = open(path, O_RDWR | O_CREAT, 0644);
+	CHECK(fd >= 0 && ftruncate(fd, 4096) == 0, "%s", path);
+	device = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	*device = (__typeof__(*device)){ .magic = 0x4b4c4356, .size = 104, .version = 1, .marker = 41 };
+	setenv("TICKMARK_VMCLOCK", path, 1);
+	CHECK_INT(create(&w, "vm"), 0);
+	publish(&w, raw_now(), 0);
+	c = open_job("vm", &err);
+	CHECK(c != NULL, "%s", err.text);
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_OK);
+	device->sequence = 1; /* it is happening */
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_DISRUPTED);
+	device->sequence = 2;
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_OK);
+	device->marker = 42;
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_DISRUPTED);
+	publish(&w, raw_now(), 0);
+	CHECK_INT(tickmark_now(c, &t), TICKMARK_OK);
+	tickmark_close(c);
+	/* who cannot look at it must say that this is all right */
+	setenv("TICKMARK_VMCLOCK", "/nonexistent", 1);
+	CHECK(open_job("vm", &err) == NULL, "opened without vmclock");
+	o.name = "vm";
+	o.folder = folder;
+	o.flags = TICKMARK_WITHOUT_VMCLOCK;
+	c = tickmark_open(&o, &err);
+	CHECK(c != NULL, "%s", err.text);
+	tickmark_close(c);
+	tkc_withdraw(&w);
+	unsetenv("TICKMARK_VMCLOCK");
+	unlink(path);
+	munmap(device, 4096);
+}
+
+static void only_trusted_pages_are_read(void)
+{
+	struct tickmark_options o = TICKMARK_OPTIONS;
+	struct tickmark_error err = { 0, "" };
+	struct tkc_writer w;
+	struct tkm_err why;
+	struct tickmark_clock *c;
+	struct stat st;
+
+	CHECK_INT(create(&w, "trust"), 0);
+	CHECK_INT(stat(w.path, &st), 0);
+	CHECK_INT(st.st_mode & 07777, 0644);
+	CHECK_INT(fchmod(w.fd, 0666), 0);
+	CHECK(open_job("trust", &err) == NULL, "others may write it");
+	CHECK_INT(fchmod(w.fd, 0644), 0);
+	o.name = "trust";
+	o.folder = folder;
+	o.owner = (long)geteuid() + 1;
+	CHECK(tickmark_open(&o, &err) == NULL, "it is somebody else's");
+	CHECK_INT(chmod(folder, 0777), 0);
+	CHECK(open_job("trust", &err) == NULL, "others may write the folder");
+	CHECK_INT(chmod(folder, 0755), 0);
+	w.page->domain[0] ^= 1;
+	CHECK(open_job("trust", &err) == NULL, "it is another machine's");
+	w.page->domain[0] ^= 1;
+	w.page->version++;
+	CHECK(open_job("trust", &err) == NULL, "it is of another version");
+	w.page->version--;
+	c = open_job("trust", &err);
+	CHECK(c != NULL, "%s", err.text);
+	tickmark_close(c);
+	tkc_withdraw(&w);
+	CHECK(tkc_create(&w, &(struct tkc_page_of){ folder, "x", TICKMARK_JOB, 1, "clock_realtime" }, &why) < 0,
+		"a clock that can be set");
+	CHECK(tkc_create(&w, &(struct tkc_page_of){ folder, "x", TICKMARK_JOB, 1, "sim:drift=1ppm" }, &why) < 0,
+		"a clock that others cannot read");
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	snprintf(folder, sizeof(folder), "/tmp/test_clock.XXXXXX");
+	if (!mkdtemp(folder) || chmod(folder, 0755) < 0) {
+		printf("Bail out! no folder\n");
+		return 99;
+	}
+	RUN(a_killed_writer_is_noticed);
+	RUN(a_migration_is_noticed);
+	RUN(only_trusted_pages_are_read);
+	rmdir(folder);
+	return check_end();
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a node says of itself: two sockets with 256 CPUs, and a container. */
+#define _GNU_SOURCE
+#include "config.h"
+#include "include/vtsource.h"
+#include "sampler/source.h"
+#include "tests/lib/check.h"
+#include "tests/lib/sampler_set.h"
+
+/* ---- other machines ------------------------------------------------------------------------------ */
+
+static void two_sockets_and_256_cpus(void)
+{
+	long long usr = 0, idle = 0, irq = 0;
+	int i;
+
+	unpack("two-sockets");
+	OPEN(SMP_NODE, 0, "** on", "perf_** off", "PAPI_* off");
+	for (i = 0; i < 256; i++) {
+		usr += 1000 + i + 10 + i % 3;
+		idle += 50000 + 7 * i;
+		irq += 3 + 4 + i % 2;
+	}
+	HAS("cpu_usr", usr);
+	HAS("cpu_idle", idle);
+	HAS("cpu_irq", irq);
+	HAS("cpu_idle:cpu255", 50000 + 7 * 255);
+	HAS("cpu_steal:cpu254", 1 + 254 % 4);
+	CHECK_NEAR(planned("cpu_usr")->factor, 1.0 / 256, 1e-12);
+	/* sda, sdb and the hidden path of nvme0n1; not dm, md, loop, zram, not the head of paths */
+	HAS("disk_io", (1000 + 2000 + 10 + 20 + 12000000000LL) * 512);
+	HAS("disk_read", (1010 + 5000000000LL) * 512);
+	HAS("disk_write:dm-0", 2000 * 512);
+	/* eno1, eno2, its second port and ib0; not bond, bridge, VLAN, pair, tunnel, dummy, representor, loopback */
+	HAS("net_io", 3000000 + 30 + 700);
+	HAS("net_tx", 2000000 + 20 + 400);
+	HAS("net_io:lo", 110);
+	HAS("rdma_io", 4 * (1000 + 2000 + 50 + 60));
+	HAS("rdma_rx:mthca0/2", 4 * 50);
+	HAS("energy", 300000);
+	HAS("energy:dram-1", 41000);
+	HAS("cpu_freq", 2150000);
+	HAS("cpu_freq:cpu3", 2300000);
+	HAS("mem_free", 12345678LL * 1024);
+	HAS("mem_cached", 1000000LL * 1024);
+	HAS("node_faults", 1234567890123);
+	HAS("psi_cpu", 123456);
+	HAS("psi_mem_full", 6);
+	HAS("clock_source", 2);
+	CHECK_NEAR(value[place("load_1")].f, 123.45, 1e-9);
+	drop();
+}
+
+static void container_without_hardware(void)
+{
+	unpack("container");
+	OPEN(SMP_NODE, 0, "net_io", "cgroup_* on", "disk_io", "cpu_idle:* on");
+	HAS("net_io", 1500);
+	HAS("cgroup_usr", 1000000);
+	HAS("cgroup_throttled", 4321);
+	HAS("cgroup_mem", 123456789);
+	HAS("cgroup_read", 1030);
+	HAS("cgroup_write", 2040);
+	HAS("cpu_idle:cpu3", 4500);
+	HAS("disk_io", 0);
+	CHECK(strstr(planned("disk_io")->what, "none is here now"), "%s", planned("disk_io")->what);
+	smp_set_close(set);
+	smp_plan_close(plan);
+	shell("rm -r %s/sys/%s", "block");
+	OPEN(SMP_NODE, 0, "disk_io");
+	CHECK(planned("disk_io")->missing && strstr(planned("disk_io")->missing, "/sys/block"),
+		"no reason for the missing disk");
+	smp_set_close(set);
+	smp_plan_close(plan);
+	OPEN(SMP_PROCESS, 0, "proc_* on");
+	HAS("proc_threads", 42);
+	HAS("proc_rss", 250 * sysconf(_SC_PAGESIZE));
+	HAS("proc_write", 22);
+	HAS("proc_disk_read", 55);
+	drop();
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(two_sockets_and_256_cpus);
+	RUN(container_without_hardware);
+	return check_end();
+}
