@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of the calling thread in the collector. */
+/* Registers the calling thread with the collector. */
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
@@ -9,36 +9,6 @@
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
-
-_Thread_local struct vt_tls vt_tls;
-
-static _Atomic int process_off; /* 0 recording, 1 until VT_traceon(), 2 for good: PROCESS, CLUSTER */
-
-static int paused;
-
-void vt_process_paused(void)
-{
-	paused = 1;
-	atomic_store(&process_off, 1);
-}
-
-void vt_process_state(int state)
-{
-	struct vt_collect *c = vt_collect_running();
-	state = state == 0 && paused ? 1 : state;
-	atomic_store(&process_off, state);
-	if (c) {
-		atomic_store(&vt_raw_head(c->raw)->process_off, state);
-	}
-	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
-		vt_tls.state = state == 0 && vt_tls.thread->stream ? VT_TLS_ON : VT_TLS_OFF;
-	}
-}
-
-int vt_process_off(void)
-{
-	return atomic_load(&process_off);
-}
 
 VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
 {
@@ -51,7 +21,7 @@ VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
 	vt_tls.collect = c;
 	vt_tls.thread = t;
 	vt_tls.wanted = vt_sinks_thread_begins(c, t);
-	vt_tls.state = t->stream && atomic_load(&process_off) == 0 ? VT_TLS_ON : VT_TLS_OFF;
+	vt_tls.state = t->stream && vt_process_off() == 0 ? VT_TLS_ON : VT_TLS_OFF;
 	return VT_OK;
 }
 
@@ -83,6 +53,18 @@ VT_ErrorCode vt_self_to_define(void)
 		vt_say_unready("Tickmark WARNING: VT_ calls are not recorded: the program has called neither "
 			       "VT_initialize nor "
 			       "MPI_Init, and vtrun did not start it\n");
+	}
+	return rc;
+}
+
+VT_ErrorCode vt_event_slow(void)
+{
+	VT_ErrorCode rc = vt_self();
+
+	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
+		/* the program may have seen what another thread or process did before this event: the stamp must not
+		 * be earlier */
+		vt_event_at(tmr_read_ordered(vt_tls.collect->timer));
 	}
 	return rc;
 }

@@ -47,18 +47,6 @@ void vt_event_at(ltick_t now)
 	}
 }
 
-VT_ErrorCode vt_event_slow(void)
-{
-	VT_ErrorCode rc = vt_self();
-
-	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
-		/* the program may have seen what another thread or process did before this event: the stamp must not
-		 * be earlier */
-		vt_event_at(tmr_read_ordered(vt_tls.collect->timer));
-	}
-	return rc;
-}
-
 void vt_sinks_thread_ends(struct vt_thread *t)
 {
 	int i;

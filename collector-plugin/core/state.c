@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector of this process, and the questions that other parts ask about it. */
+/* The collector of this process and the state of its threads, and the questions that other parts ask about it. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
 
@@ -9,12 +9,16 @@
 #include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/memory.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/settings/check.h"
 #include "collector-plugin/settings/settings.h"
 
 VT_WRITTEN_IN_CHILD _Atomic(struct vt_collect *) vt_collecting;
 struct vt_collector vt_collector;
 struct vt_hooks vt_hooks;
+_Thread_local struct vt_tls vt_tls;
 
 static _Atomic(VT_Callback_t) finalize_callback;
 
@@ -37,7 +41,8 @@ int vt_collect_in_window(ltick_t now)
 {
 	const struct vt_collector *c = &vt_collector;
 
-	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
+	return vt_settings_in_window(
+		c->settings.time_windows, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
 }
 
 const struct vt_account *vt_collect_account(void)
@@ -115,4 +120,34 @@ int vt_collect_counter_on(const char *name)
 		}
 	}
 	return 1;
+}
+
+/* ---- recording on and off ---- */
+
+static _Atomic int process_off; /* 0 recording, 1 until VT_traceon(), 2 for good: PROCESS, CLUSTER */
+
+static int paused;
+
+void vt_process_paused(void)
+{
+	paused = 1;
+	atomic_store(&process_off, 1);
+}
+
+void vt_process_state(int state)
+{
+	struct vt_collect *c = vt_collect_running();
+	state = state == 0 && paused ? 1 : state;
+	atomic_store(&process_off, state);
+	if (c) {
+		atomic_store(&vt_raw_head(c->raw)->process_off, state);
+	}
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
+		vt_tls.state = state == 0 && vt_tls.thread->stream ? VT_TLS_ON : VT_TLS_OFF;
+	}
+}
+
+int vt_process_off(void)
+{
+	return atomic_load(&process_off);
 }

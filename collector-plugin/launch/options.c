@@ -15,6 +15,7 @@
 
 #include "base/cli/front.h"
 #include "base/text/text.h"
+#include "collector-plugin/settings/check.h"
 
 enum { OWN = 7, ANSWERED = -2 };
 

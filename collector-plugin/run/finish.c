@@ -2,7 +2,7 @@
 /* Completes a run: the trace, which the last process of the job makes of all raw files, the protocol, and one line
  * for the user. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/run/finish.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "base/newfile.h"
 #include "base/text/quote.h"
 #include "base/text/text.h"
+#include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/program/address.h"
 #include "collector-plugin/host/say.h"
@@ -27,7 +28,7 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/report.h"
-#include "collector-plugin/run/run.h"
+#include "collector-plugin/run/names.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"

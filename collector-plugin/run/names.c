@@ -2,7 +2,7 @@
 /* The names of the files of a run: Intel Trace Collector guide, section 3.2, LOGFILE-NAME, LOGFILE-PREFIX, PROGNAME,
  * PROTOFILE-NAME, FLUSH-PREFIX, FLUSH-PID. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/run/names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
-#include "collector-plugin/run/run.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 

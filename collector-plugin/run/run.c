@@ -3,7 +3,10 @@
 #include "config.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/run/choose.h"
+#include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/names.h"
 #include "collector-plugin/run/signals.h"
+#include "collector-plugin/run/vtsampler.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -30,6 +33,7 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/check.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/stats/stats.h"

@@ -24,17 +24,6 @@ int vt_collect_is_quiet(enum vt_raw_ending how);
 /* Like vt_collect_end(); how: how the program ends. */
 void vt_collect_end_how(int merge, enum vt_raw_ending how);
 
-/* Makes one trace of several raw files (merge.h), with the options that concern it: LOGFILE-*, COMPRESS, STF-*,
- * KEEP-RAW-EVENTS. Also after the end. period_s: of the maps' global ticks. Returns 0 or -1. */
-struct vt_merge_input;
-struct vt_merge_hosts;
-int vt_collect_merge(
-	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
-
-/* To be called after the merge, when the trace's .clk file exists, too. Makes the report (REPORT), or prints the
- * command that makes it, and converts the trace to another format (LOGFILE-FORMAT). */
-void vt_collect_show(const struct vt_collector *c);
-
 /* To be called in the child of a fork: touches nothing of the parent, and allows a new start. */
 VT_IN_CHILD void vt_collect_forked(void);
 
@@ -48,34 +37,5 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err);
 
 /* Makes the program write the protocol, now and at its end, because it needs what only the ranks know. */
 void vt_collect_own_protocol(void);
-
-/* vtsampler.c: hands the process over to the sampler process. Returns 1, or 0 if a thread must sample it;
- * c->inside_why has the reason. */
-int vt_vtsampler_start(struct vt_collector *c);
-/* Ends that, and prints what the sampler tells the user. merge: struct vt_attach_end. */
-void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
-
-/* names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
-int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
-/* Gives the trace another number if its name is taken meanwhile, unless it may be replaced. */
-void vt_collect_free_name(struct vt_collector *c);
-/* Writes the name that the trace gets in the format of LOGFILE-FORMAT to `to`; NULL: it stays STF. */
-const char *vt_collect_target(const struct vt_collector *c, char *to, size_t size);
-/* Adds "-what" to the names of the trace and the protocol. Returns 0, or -1 if that is too long; then they keep
- * their names. */
-int vt_collect_rename(struct vt_collector *c, const char *what);
-/* Creates a raw file in the folder of the trace, or in another folder if that is not possible. */
-struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
-
-/* finish.c: completes the recording; then the trace, the protocol, the last line. */
-void vt_collect_close(struct vt_collector *c);
-void vt_collect_finish(struct vt_collector *c, int merge);
-/* The words for an enum vt_raw_ending that the program itself noted, else NULL. */
-const char *vt_collect_ended_by(uint32_t how);
-void vt_collect_protocol(struct vt_collector *c, int finished);
-/* Writes the one command for a shell that makes the trace of all raw files of the job, with absolute names. */
-const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size);
-/* In the program: prints the hint for a process that was started as a rank and did not call MPI_Init. */
-void vt_collect_say_no_mpi(const struct vt_collector *c);
 
 #endif

@@ -2,7 +2,7 @@
 /* Connects the measured process to the sampler process: finds or starts it, hands over the raw file, and reports the
  * end. In between the process has no descriptor and no thread for the sampler. */
 #include "config.h"
-#include "collector-plugin/run/run.h"
+#include "collector-plugin/run/vtsampler.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,6 +20,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/finish.h"
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"

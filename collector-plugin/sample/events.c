@@ -121,41 +121,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	return s;
 }
 
-static void record_thread_values(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
-{
-	size_t i, n = smp_set_size(s->set);
-	unsigned k = 0;
-
-	for (i = 0; s->valid > 0 && i < n; i++) {
-		if (s->state[i] & SMP_VALID) {
-			s->out_id[k] = s->id[i];
-			s->out[k++] = s->value[i].u + (s->base ? s->base[i] : 0);
-		}
-		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
-			vt_raw_counters(stream, now, (uint16_t)where, k, s->out_id, s->out);
-			k = 0;
-		}
-	}
-}
-
 /* ---- two read one set ---- */
-
-void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where)
-{
-	ltick_t now;
-
-	if (where < 0 || !vt_turn_try(s->turn)) {
-		return;
-	}
-	/* the stamp is taken during our turn, so that it is after the stamp of the event before */
-	now = vt_ticks_now(c);
-	if (now.v > s->last && vt_collect_in_window(now)) {
-		s->valid = smp_set_read(s->set, s->value, s->state);
-		s->read_at = now.v;
-		record_thread_values(s, stream, where, now);
-	}
-	vt_turn_end(s->turn);
-}
 
 /* The stamp of the event is taken already. What was read after it in the meantime is an upper limit of the value at
  * that time, and all that may be there: the same values. If the background thread read them, by its own set, the
@@ -176,7 +142,7 @@ static enum vt_sampled sample_own_thread(struct vt_sampling *s, ltick_t now, int
 	if (s->read_at < now.v) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
 	}
-	record_thread_values(s, vt_tls.thread->stream, vt_tls.thread->number, now);
+	vt_sampling_record(s, vt_tls.thread->stream, vt_tls.thread->number, now);
 	vt_turn_end(s->turn);
 	return VT_SAMPLED;
 }
@@ -193,7 +159,7 @@ static void thread_ends(struct vt_thread *t)
 	now = vt_ticks_now(vt_tls.collect);
 	if (vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
-		record_thread_values(s, t->stream, t->number, now);
+		vt_sampling_record(s, t->stream, t->number, now);
 	}
 	s->last = now.v;
 	vt_turn_end(s->turn);

@@ -47,6 +47,41 @@ int64_t vt_reader_cpu_ns(void)
 	return atomic_load_explicit(&reader.cpu_ns, memory_order_relaxed);
 }
 
+void vt_sampling_record(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
+{
+	size_t i, n = smp_set_size(s->set);
+	unsigned k = 0;
+
+	for (i = 0; s->valid > 0 && i < n; i++) {
+		if (s->state[i] & SMP_VALID) {
+			s->out_id[k] = s->id[i];
+			s->out[k++] = s->value[i].u + (s->base ? s->base[i] : 0);
+		}
+		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
+			vt_raw_counters(stream, now, (uint16_t)where, k, s->out_id, s->out);
+			k = 0;
+		}
+	}
+}
+
+/* Another thread than its own samples `s`, unless the thread itself has the turn. */
+static void sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where)
+{
+	ltick_t now;
+
+	if (where < 0 || !vt_turn_try(s->turn)) {
+		return;
+	}
+	/* the stamp is taken during our turn, so that it is after the stamp of the event before */
+	now = vt_ticks_now(c);
+	if (now.v > s->last && vt_collect_in_window(now)) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+		s->read_at = now.v;
+		vt_sampling_record(s, stream, where, now);
+	}
+	vt_turn_end(s->turn);
+}
+
 static void sample_listed_threads(struct vt_collect *c, struct vt_raw_stream *stream)
 {
 	struct vt_sampling *s;
@@ -54,7 +89,7 @@ static void sample_listed_threads(struct vt_collect *c, struct vt_raw_stream *st
 	pthread_mutex_lock(&reader.lock);
 	for (s = reader.list; s; s = s->following) {
 		if (s->over && !vt_threads_off(s->tid)) {
-			vt_sample_other(s, c, stream, vt_threads_where(s->tid));
+			sample_other(s, c, stream, vt_threads_where(s->tid));
 		}
 	}
 	pthread_mutex_unlock(&reader.lock);

@@ -106,9 +106,8 @@ struct vt_sampling {
 	uint64_t *values;
 };
 
-/* Another thread than its own samples `s`, of thread number `where`, unless the thread itself has the turn. */
-VT_HIDDEN void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where);
-
+/* reader.c: records the values that were read last, of thread number `where`. The caller has the turn. */
+VT_HIDDEN void vt_sampling_record(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now);
 /* reader.c: adds a thread that reads its own set, until it is removed. If the set has been taken over, it is sampled
  * periodically, too. */
 VT_HIDDEN void vt_reader_add(struct vt_collect *c, struct vt_sampling *s);

@@ -18,6 +18,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/check.h"
 
 enum { MAX_RESTARTED = 10 };
 
@@ -25,7 +26,8 @@ int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now)
 {
 	const struct vt_collector *c = s->c;
 
-	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
+	return vt_settings_in_window(
+		c->settings.time_windows, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
 }
 
 /* ---- a set of counters that belong to one thread, process or node ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks values of options that their type does not check, and parses values that are lists. */
+/* Options that are not in the table, and checks of values that the type of an option does not make. */
 #include "config.h"
-#include "collector-plugin/settings/settings.h"
+#include "collector-plugin/settings/check.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -12,11 +12,80 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cli/option.h"
 #include "base/text/glob.h"
 #include "base/text/text.h"
 #include "collector-plugin/settings/choose.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/rule.h"
+
+/* The rows of others.def. It has no pointers, so that it is in shared pages of a library that is loaded into each
+ * process. */
+static const struct other_row {
+	char name[24];
+	unsigned char whose; /* enum vt_whose */
+	unsigned char type;  /* enum tkm_option_type */
+	double min, max;
+} other_rows[] = {
+#define OTHER(name, whose, type, min, max) { name, VT_OF_##whose, TKM_OPTION_##type, min, max },
+#include "collector-plugin/settings/others.def"
+#undef OTHER
+};
+enum { OTHERS = sizeof(other_rows) / sizeof(other_rows[0]) };
+
+const char *vt_settings_other_name(size_t i, enum vt_whose *whose)
+{
+	if (i >= OTHERS) {
+		return NULL;
+	}
+	*whose = (enum vt_whose)other_rows[i].whose;
+	return other_rows[i].name;
+}
+
+static const struct other_row *find_other_row(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < OTHERS && strcasecmp(other_rows[i].name, name); i++) {
+	}
+	return i < OTHERS ? &other_rows[i] : NULL;
+}
+
+enum vt_whose vt_settings_whose(const char *name)
+{
+	const struct other_row *row = find_other_row(name);
+
+	return row ? (enum vt_whose)row->whose : VT_OF_TABLE;
+}
+
+/* Can it have this text, by its type? */
+static int check_other(const char *name, const char *text, const char *where, struct tkm_err *err)
+{
+	const struct other_row *row = find_other_row(name);
+	union {
+		long long count;
+		double number;
+		int on;
+	} value;
+	struct tkm_option o = { .value = &value };
+	char *copy;
+	int rc;
+
+	if (!row || row->type == TKM_OPTION_NAME) {
+		return 0;
+	}
+	if (row->type == TKM_OPTION_TEXT) {
+		return text[strspn(text, " \t")] ? 0 : tkm_fail(err, TKM_ERR_ARG, "%s: %s needs a value", where, name);
+	}
+	o.name = row->name;
+	o.type = (enum tkm_option_type)row->type;
+	o.min = row->min;
+	o.max = row->max;
+	copy = strdup(text);
+	rc = copy ? tkm_option_set_rest(&o, copy, where, err) : 0;
+	free(copy);
+	return rc;
+}
 
 /* ---- TIME-WINDOWS, THROTTLE, PCTRACE, HANDLE-SIGNALS ---- */
 
@@ -53,9 +122,9 @@ static int check_windows(const char *text)
 	return 0;
 }
 
-int vt_settings_in_window(const struct vt_settings *s, double t)
+int vt_settings_in_window(const char *windows, double t)
 {
-	const char *p = s->time_windows;
+	const char *p = windows;
 	double from, to;
 	size_t n;
 
@@ -67,7 +136,7 @@ int vt_settings_in_window(const struct vt_settings *s, double t)
 		}
 		p += n + (p[n] == ',');
 	}
-	return !s->time_windows || !*s->time_windows;
+	return !windows || !*windows;
 }
 
 int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds)
@@ -146,7 +215,7 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 	struct tkm_err e;
 	char why[500];
 
-	if (vt_settings_check_other(name, text, where, err) < 0) {
+	if (check_other(name, text, where, err) < 0) {
 		return -1;
 	}
 	if (!strcasecmp(name, "HANDLE-SIGNALS") && check_signals(text) < 0) {

@@ -14,22 +14,10 @@
 
 #include "base/text/glob.h"
 #include "base/text/text.h"
+#include "collector-plugin/settings/check.h"
 #include "collector-plugin/settings/rule.h"
 
 extern char **environ;
-
-/* The rows of others.def. No pointers, as below. */
-static const struct other_row {
-	char name[24];
-	unsigned char whose; /* enum vt_whose */
-	unsigned char type;  /* enum tkm_option_type */
-	double min, max;
-} other_rows[] = {
-#define OTHER(name, whose, type, min, max) { name, VT_OF_##whose, TKM_OPTION_##type, min, max },
-#include "collector-plugin/settings/others.def"
-#undef OTHER
-};
-enum { OTHERS = sizeof(other_rows) / sizeof(other_rows[0]) };
 
 /* Variables that begin with VT_ but are not options: those of the guide's installation, and the name of the
  * configuration file. */
@@ -132,59 +120,6 @@ static void free_other(struct vt_setting_other *o)
 	}
 }
 
-const char *vt_settings_other_name(size_t i, enum vt_whose *whose)
-{
-	if (i >= OTHERS) {
-		return NULL;
-	}
-	*whose = (enum vt_whose)other_rows[i].whose;
-	return other_rows[i].name;
-}
-
-static const struct other_row *find_other_row(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < OTHERS && strcasecmp(other_rows[i].name, name); i++) {
-	}
-	return i < OTHERS ? &other_rows[i] : NULL;
-}
-
-enum vt_whose vt_settings_whose(const char *name)
-{
-	const struct other_row *row = find_other_row(name);
-
-	return row ? (enum vt_whose)row->whose : VT_OF_TABLE;
-}
-
-int vt_settings_check_other(const char *name, const char *text, const char *where, struct tkm_err *err)
-{
-	const struct other_row *row = find_other_row(name);
-	union {
-		long long count;
-		double number;
-		int on;
-	} value;
-	struct tkm_option o = { .value = &value };
-	char *copy;
-	int rc;
-
-	if (!row || row->type == TKM_OPTION_NAME) {
-		return 0;
-	}
-	if (row->type == TKM_OPTION_TEXT) {
-		return text[strspn(text, " \t")] ? 0 : tkm_fail(err, TKM_ERR_ARG, "%s: %s needs a value", where, name);
-	}
-	o.name = row->name;
-	o.type = (enum tkm_option_type)row->type;
-	o.min = row->min;
-	o.max = row->max;
-	copy = strdup(text);
-	rc = copy ? tkm_option_set_rest(&o, copy, where, err) : 0;
-	free(copy);
-	return rc;
-}
-
 static void add_other(
 	struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
 {
@@ -247,6 +182,8 @@ const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s
 
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest)
 {
+	enum vt_whose whose;
+	const char *other;
 	int best = 99, d;
 	size_t i;
 
@@ -258,11 +195,11 @@ int vt_settings_known(const struct vt_settings *s, const char *name, const char 
 			*nearest = s->table[i].name;
 		}
 	}
-	for (i = 0; i < OTHERS; i++) {
-		d = tkm_option_distance(other_rows[i].name, name);
+	for (i = 0; (other = vt_settings_other_name(i, &whose)); i++) {
+		d = tkm_option_distance(other, name);
 		if (d < best) {
 			best = d;
-			*nearest = other_rows[i].name;
+			*nearest = other;
 		}
 	}
 	if (best == 0) {

@@ -65,32 +65,13 @@ const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s
 /* May the option be given several times: is it PROCESS, CLUSTER or GROUP? */
 int vt_settings_repeats(const char *name);
 
-/* Whose is an option that is not in the table? */
-enum vt_whose { VT_OF_TABLE, VT_OF_COLLECTOR, VT_OF_PROGRAMS, VT_OF_NOBODY };
-enum vt_whose vt_settings_whose(const char *name);
-/* The i-th of them, or NULL. */
-const char *vt_settings_other_name(size_t i, enum vt_whose *whose);
-/* Can it have this text, by its type? Returns 0 or -1. */
-int vt_settings_check_other(const char *name, const char *text, const char *where, struct tkm_err *err);
-
 /* Is it the name of an option of the Intel Trace Collector guide or of Tickmark, in the table or not? If not,
  * *nearest is a similar name, or NULL. */
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);
 
-/* Can an option of that name, in the table or not, have this text? `where` names the place in the error. Checks only
- * what the type in the table does not: formats, windows, rules, ranges of options that other parts read. Returns 0
- * or -1. */
-int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err);
-
 /* Prints the protocol file: every option with its value and the source of the value. It can be read as a
  * configuration file. */
 void vt_settings_print(const struct vt_settings *s, FILE *f);
-
-/* Parses THROTTLE: "CALLS:TIME". Returns 0 or -1. */
-int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds);
-
-/* Is this number of seconds since the start inside a window of TIME-WINDOWS? Without any window: always. */
-int vt_settings_in_window(const struct vt_settings *s, double since_start_s);
 
 void vt_settings_free(struct vt_settings *s);
 

@@ -26,13 +26,12 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
-#include "collector-plugin/run/run.h"
+#include "collector-plugin/run/finish.h"
 #include "sampler/hw.h"
 #include "sampler/source.h"
 
 enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
 
-char vt_hw_facts[2048];
 static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
 static const struct vt_measured *node_reader;
 static int listening = LISTENING;         /* -1: another sampler has the name */

@@ -20,10 +20,12 @@
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
-#include "collector-plugin/run/run.h"
+#include "collector-plugin/run/finish.h"
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
+
+char vt_hw_facts[2048];
 
 /* ---- what the process has sent ---- */
 

@@ -69,7 +69,7 @@ struct vt_measured {
 	size_t lines_size;
 };
 
-/* main.c: facts from hwloc (sampler/hw.h); "" if there was no time to ask. */
+/* process.c: facts from hwloc (sampler/hw.h), which main() sets; "" if there was no time to ask. */
 extern char vt_hw_facts[2048];
 
 /* say.c: the messages that follow are for this process; NULL: for none. */

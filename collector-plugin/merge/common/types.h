@@ -157,4 +157,34 @@ struct vt_merge_part {
 	struct stf_err error;
 };
 
+/* The states that a thread is in while its records are read. */
+struct vt_merge_states {
+	uint32_t *function; /* [n] of the trace, outermost first */
+	uint32_t n;
+	size_t room;
+	uint32_t scl; /* location of the innermost state that was entered last; 0: none */
+	struct {
+		/* level: how many states were open when the innermost one began to move bytes, 0: it moves none */
+		uint32_t level, file;
+		uint8_t type;
+	} io;
+	/* for a clock that is set back: local ticks of the last event, by how much the clock went back so far and
+	 * before the last time, and what it showed then */
+	struct {
+		int64_t last, back, back_before, first;
+	} clock;
+	size_t posted; /* 1 + index of the first of the part's message ends that the present call has sent; 0: none */
+};
+
+/* An event of a thread (raw/events.h). */
+struct vt_merge_event {
+	uint64_t time; /* global time, in units of the trace */
+	int64_t ticks; /* local ticks of the file */
+	uint32_t willy;
+	const struct vt_merge_file *f;
+	const struct vt_raw_record *h;
+	const uint8_t *body;            /* after the record's first 8 bytes; not aligned */
+	struct vt_merge_states *states; /* of the thread */
+};
+
 #endif

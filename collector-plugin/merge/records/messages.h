@@ -4,7 +4,6 @@
 #ifndef COLLECTOR_PLUGIN_MERGE_RECORDS_MESSAGES_H
 #define COLLECTOR_PLUGIN_MERGE_RECORDS_MESSAGES_H
 
-#include "collector-plugin/merge/records/events.h"
 #include "collector-plugin/merge/common/types.h"
 
 /* Takes in one event of raw/events.h. Returns 0, or -1 with part->error. */

@@ -24,7 +24,7 @@
 #include "collector-plugin/mpi/job/job.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
-#include "collector-plugin/run/run.h"
+#include "collector-plugin/run/finish.h"
 #include "collector-plugin/settings/settings.h"
 
 enum { PART = 1 << 20 };

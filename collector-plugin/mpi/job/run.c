@@ -23,6 +23,8 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/names.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/trace/trace.h"

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a run: the trace, the protocol, the last line. */
+#ifndef COLLECTOR_PLUGIN_RUN_FINISH_H
+#define COLLECTOR_PLUGIN_RUN_FINISH_H
+
+#include "collector-plugin/core/collect.h"
+
+/* Completes the recording; then makes the trace, the protocol and the last line. */
+void vt_collect_close(struct vt_collector *c);
+void vt_collect_finish(struct vt_collector *c, int merge);
+/* The words for an enum vt_raw_ending that the program itself noted, else NULL. */
+const char *vt_collect_ended_by(uint32_t how);
+void vt_collect_protocol(struct vt_collector *c, int finished);
+/* Writes the one command for a shell that makes the trace of all raw files of the job, with absolute names. */
+const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size);
+/* In the program: prints the hint for a process that was started as a rank and did not call MPI_Init. */
+void vt_collect_say_no_mpi(const struct vt_collector *c);
+
+/* Makes one trace of several raw files (merge.h), with the options that concern it: LOGFILE-*, COMPRESS, STF-*,
+ * KEEP-RAW-EVENTS. Also after the end. period_s: of the maps' global ticks. Returns 0 or -1. */
+struct vt_merge_input;
+struct vt_merge_hosts;
+int vt_collect_merge(
+	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
+
+/* To be called after the merge, when the trace's .clk file exists, too. Makes the report (REPORT), or prints the
+ * command that makes it, and converts the trace to another format (LOGFILE-FORMAT). */
+void vt_collect_show(const struct vt_collector *c);
+
+#endif

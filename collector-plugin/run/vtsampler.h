@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sampler process, as the program sees it. */
+#ifndef COLLECTOR_PLUGIN_RUN_VTSAMPLER_H
+#define COLLECTOR_PLUGIN_RUN_VTSAMPLER_H
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/raw/format.h"
+
+/* Hands the process over to the sampler process. Returns 1, or 0 if a thread must sample it;
+ * c->inside_why has the reason. */
+int vt_vtsampler_start(struct vt_collector *c);
+/* Ends that, and prints what the sampler tells the user. merge: struct vt_attach_end. */
+void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
+
+#endif
