@@ -46,30 +46,28 @@ static void text_close(struct text *t)
 	free(t->mem);
 }
 
-FORTRAN(vtinit, VTINIT, void, (int *ierr))
-{
-	*ierr = VT_initialize(NULL, NULL);
-}
+/* One whose result is that of a C call. */
+#define CALL(lower, UPPER, params, call) \
+	FORTRAN(lower, UPPER, void, params) \
+	{ \
+		*ierr = call; \
+	}
+/* One with a string, which the C call gets as `text`. */
+#define CALL_WITH_TEXT(lower, UPPER, params, string, call) \
+	FORTRAN(lower, UPPER, void, params) \
+	{ \
+		struct text t; \
+		const char *text = text_open(&t, string, string##_len); \
+\
+		*ierr = call; \
+		text_close(&t); \
+	}
 
-FORTRAN(vtfini, VTFINI, void, (int *ierr))
-{
-	*ierr = VT_finalize();
-}
-
-FORTRAN(vtgetrank, VTGETRANK, void, (int *rank, int *ierr))
-{
-	*ierr = VT_getrank(rank);
-}
-
-FORTRAN(vtregisterthread, VTREGISTERTHREAD, void, (const int *thindex, int *ierr))
-{
-	*ierr = VT_registerthread(*thindex);
-}
-
-FORTRAN(vtgetthrank, VTGETTHRANK, void, (int *thrank, int *ierr))
-{
-	*ierr = VT_getthrank(thrank);
-}
+CALL(vtinit, VTINIT, (int *ierr), VT_initialize(NULL, NULL))
+CALL(vtfini, VTFINI, (int *ierr), VT_finalize())
+CALL(vtgetrank, VTGETRANK, (int *rank, int *ierr), VT_getrank(rank))
+CALL(vtregisterthread, VTREGISTERTHREAD, (const int *thindex, int *ierr), VT_registerthread(*thindex))
+CALL(vtgetthrank, VTGETTHRANK, (int *thrank, int *ierr), VT_getthrank(thrank))
 
 FORTRAN(vttraceon, VTTRACEON, void, (void))
 {
@@ -81,20 +79,9 @@ FORTRAN(vttraceoff, VTTRACEOFF, void, (void))
 	VT_traceoff();
 }
 
-FORTRAN(vttracestate, VTTRACESTATE, void, (int *state, int *ierr))
-{
-	*ierr = VT_tracestate(state);
-}
-
-FORTRAN(vtsymstate, VTSYMSTATE, void, (const int *statehandle, int *on, int *ierr))
-{
-	*ierr = VT_symstate(*statehandle, on);
-}
-
-FORTRAN(vtflush, VTFLUSH, void, (int *ierr))
-{
-	*ierr = VT_flush();
-}
+CALL(vttracestate, VTTRACESTATE, (int *state, int *ierr), VT_tracestate(state))
+CALL(vtsymstate, VTSYMSTATE, (const int *statehandle, int *on, int *ierr), VT_symstate(*statehandle, on))
+CALL(vtflush, VTFLUSH, (int *ierr), VT_flush())
 
 FORTRAN(vtstamp, VTSTAMP, double, (void))
 {
@@ -106,40 +93,15 @@ FORTRAN(vttimestart, VTTIMESTART, double, (void))
 	return VT_timestart();
 }
 
-FORTRAN(vttimesync, VTTIMESYNC, void, (int *ierr))
-{
-	*ierr = VT_timesync();
-}
-
-FORTRAN(vtscldef, VTSCLDEF, void, (const char *file, const int *line_nr, int *sclhandle, int *ierr, int file_len))
-{
-	struct text t;
-
-	*ierr = VT_scldef(text_open(&t, file, file_len), *line_nr, sclhandle);
-	text_close(&t);
-}
-
-FORTRAN(vtthisl, VTTHISL, void, (const int *sclhandle, int *ierr))
-{
-	*ierr = VT_thisloc(*sclhandle);
-}
-
-FORTRAN(vtclassdef, VTCLASSDEF, void, (const char *classname, int *classhandle, int *ierr, int classname_len))
-{
-	struct text t;
-
-	*ierr = VT_classdef(text_open(&t, classname, classname_len), classhandle);
-	text_close(&t);
-}
-
-FORTRAN(vtfuncdef, VTFUNCDEF, void,
-	(const char *symname, const int *classhandle, int *statehandle, int *ierr, int symname_len))
-{
-	struct text t;
-
-	*ierr = VT_funcdef(text_open(&t, symname, symname_len), *classhandle, statehandle);
-	text_close(&t);
-}
+CALL(vttimesync, VTTIMESYNC, (int *ierr), VT_timesync())
+CALL_WITH_TEXT(vtscldef, VTSCLDEF, (const char *file, const int *line_nr, int *sclhandle, int *ierr, int file_len),
+	file, VT_scldef(text, *line_nr, sclhandle))
+CALL(vtthisl, VTTHISL, (const int *sclhandle, int *ierr), VT_thisloc(*sclhandle))
+CALL_WITH_TEXT(vtclassdef, VTCLASSDEF, (const char *classname, int *classhandle, int *ierr, int classname_len),
+	classname, VT_classdef(text, classhandle))
+CALL_WITH_TEXT(vtfuncdef, VTFUNCDEF,
+	(const char *symname, const int *classhandle, int *statehandle, int *ierr, int symname_len), symname,
+	VT_funcdef(text, *classhandle, statehandle))
 
 FORTRAN(vtsymdef, VTSYMDEF, void,
 	(const int *code, const char *symname, const char *activity, int *ierr, int symname_len, int activity_len))
@@ -151,63 +113,22 @@ FORTRAN(vtsymdef, VTSYMDEF, void,
 	text_close(&act);
 }
 
-FORTRAN(vtbegin, VTBEGIN, void, (const int *statehandle, int *ierr))
-{
-	*ierr = VT_begin(*statehandle);
-}
-
-FORTRAN(vtbeginl, VTBEGINL, void, (const int *statehandle, const int *sclhandle, int *ierr))
-{
-	*ierr = VT_beginl(*statehandle, *sclhandle);
-}
-
-FORTRAN(vtend, VTEND, void, (const int *statehandle, int *ierr))
-{
-	*ierr = VT_end(*statehandle);
-}
-
-FORTRAN(vtendl, VTENDL, void, (const int *statehandle, const int *sclhandle, int *ierr))
-{
-	*ierr = VT_endl(*statehandle, *sclhandle);
-}
-
-FORTRAN(vtenter, VTENTER, void, (const int *statehandle, const int *sclhandle, int *ierr))
-{
-	*ierr = VT_enter(*statehandle, *sclhandle);
-}
-
-FORTRAN(vtleave, VTLEAVE, void, (const int *sclhandle, int *ierr))
-{
-	*ierr = VT_leave(*sclhandle);
-}
-
-FORTRAN(vtenterstate, VTENTERSTATE, void, (const char *name, int *statehandle, int *truncated, int *ierr, int name_len))
-{
-	struct text t;
-
-	*ierr = VT_enterstate(text_open(&t, name, name_len), statehandle, truncated);
-	text_close(&t);
-}
-
-FORTRAN(vtwakeup, VTWAKEUP, void, (int *ierr))
-{
-	*ierr = VT_wakeup();
-}
-
-FORTRAN(vtscopedef, VTSCOPEDEF, void,
+CALL(vtbegin, VTBEGIN, (const int *statehandle, int *ierr), VT_begin(*statehandle))
+CALL(vtbeginl, VTBEGINL, (const int *statehandle, const int *sclhandle, int *ierr), VT_beginl(*statehandle, *sclhandle))
+CALL(vtend, VTEND, (const int *statehandle, int *ierr), VT_end(*statehandle))
+CALL(vtendl, VTENDL, (const int *statehandle, const int *sclhandle, int *ierr), VT_endl(*statehandle, *sclhandle))
+CALL(vtenter, VTENTER, (const int *statehandle, const int *sclhandle, int *ierr), VT_enter(*statehandle, *sclhandle))
+CALL(vtleave, VTLEAVE, (const int *sclhandle, int *ierr), VT_leave(*sclhandle))
+CALL_WITH_TEXT(vtenterstate, VTENTERSTATE,
+	(const char *name, int *statehandle, int *truncated, int *ierr, int name_len), name,
+	VT_enterstate(text, statehandle, truncated))
+CALL(vtwakeup, VTWAKEUP, (int *ierr), VT_wakeup())
+CALL_WITH_TEXT(vtscopedef, VTSCOPEDEF,
 	(const char *scopename, const int *classhandle, const int *scl1, const int *scl2, int *scopehandle, int *ierr,
-		int scopename_len))
-{
-	struct text t;
-
-	*ierr = VT_scopedef(text_open(&t, scopename, scopename_len), *classhandle, *scl1, *scl2, scopehandle);
-	text_close(&t);
-}
-
-FORTRAN(vtscopebegin, VTSCOPEBEGIN, void, (const int *scopehandle, const int *scl, int *seqnr, int *ierr))
-{
-	*ierr = VT_scopebegin(*scopehandle, *scl, seqnr);
-}
+		int scopename_len),
+	scopename, VT_scopedef(text, *classhandle, *scl1, *scl2, scopehandle))
+CALL(vtscopebegin, VTSCOPEBEGIN, (const int *scopehandle, const int *scl, int *seqnr, int *ierr),
+	VT_scopebegin(*scopehandle, *scl, seqnr))
 
 /* In the guide this call has no argument ierr. */
 FORTRAN(vtscopeend, VTSCOPEEND, void, (const int *scopehandle, const int *seqnr, const int *scl))
@@ -215,24 +136,12 @@ FORTRAN(vtscopeend, VTSCOPEEND, void, (const int *scopehandle, const int *seqnr,
 	VT_scopeend(*scopehandle, *seqnr, *scl);
 }
 
-FORTRAN(vtgetprocid, VTGETPROCID, void, (const int *procindex, int *procid, int *ierr))
-{
-	*ierr = VT_getprocid(*procindex, procid);
-}
-
-FORTRAN(vtgetthreadid, VTGETTHREADID, void, (const int *procindex, const int *thindex, int *threadid, int *ierr))
-{
-	*ierr = VT_getthreadid(*procindex, *thindex, threadid);
-}
-
-FORTRAN(vtgroupdef, VTGROUPDEF, void,
-	(const char *name, const int *n_members, int *ids, int *grouphandle, int *ierr, int name_len))
-{
-	struct text t;
-
-	*ierr = VT_groupdef(text_open(&t, name, name_len), *n_members, ids, grouphandle);
-	text_close(&t);
-}
+CALL(vtgetprocid, VTGETPROCID, (const int *procindex, int *procid, int *ierr), VT_getprocid(*procindex, procid))
+CALL(vtgetthreadid, VTGETTHREADID, (const int *procindex, const int *thindex, int *threadid, int *ierr),
+	VT_getthreadid(*procindex, *thindex, threadid))
+CALL_WITH_TEXT(vtgroupdef, VTGROUPDEF,
+	(const char *name, const int *n_members, int *ids, int *grouphandle, int *ierr, int name_len), name,
+	VT_groupdef(text, *n_members, ids, grouphandle))
 
 FORTRAN(vtcountdef, VTCOUNTDEF, void,
 	(const char *name, const int *classhandle, const int *genre, const int *target, const void *bounds,
@@ -246,56 +155,28 @@ FORTRAN(vtcountdef, VTCOUNTDEF, void,
 	text_close(&u);
 }
 
-FORTRAN(vtcountval, VTCOUNTVAL, void, (const int *ncounters, int *handles, void *values, int *ierr))
-{
-	*ierr = VT_countval(*ncounters, handles, values);
-}
-
-FORTRAN(vtlogsendmsg, VTLOGSENDMSG, void,
-	(const int *other_rank, const int *count, const int *tag, const int *commid, const int *sclhandle, int *ierr))
-{
-	*ierr = VT_log_sendmsg(*other_rank, *count, *tag, *commid, *sclhandle);
-}
-
-FORTRAN(vtlogrecvmsg, VTLOGRECVMSG, void,
-	(const int *other_rank, const int *count, const int *tag, const int *commid, const int *sclhandle, int *ierr))
-{
-	*ierr = VT_log_recvmsg(*other_rank, *count, *tag, *commid, *sclhandle);
-}
-
-FORTRAN(vtlogmsgevent, VTLOGMSGEVENT, void,
+CALL(vtcountval, VTCOUNTVAL, (const int *ncounters, int *handles, void *values, int *ierr),
+	VT_countval(*ncounters, handles, values))
+CALL(vtlogsendmsg, VTLOGSENDMSG,
+	(const int *other_rank, const int *count, const int *tag, const int *commid, const int *sclhandle, int *ierr),
+	VT_log_sendmsg(*other_rank, *count, *tag, *commid, *sclhandle))
+CALL(vtlogrecvmsg, VTLOGRECVMSG,
+	(const int *other_rank, const int *count, const int *tag, const int *commid, const int *sclhandle, int *ierr),
+	VT_log_recvmsg(*other_rank, *count, *tag, *commid, *sclhandle))
+CALL(vtlogmsgevent, VTLOGMSGEVENT,
 	(const int *sender, const int *receiver, const int *count, const int *tag, const int *commid,
-		const double *sendts, const int *sendscl, const int *recvscl, int *ierr))
-{
-	*ierr = VT_log_msgevent(*sender, *receiver, *count, *tag, *commid, *sendts, *sendscl, *recvscl);
-}
-
-FORTRAN(vtlogop, VTLOGOP, void,
+		const double *sendts, const int *sendscl, const int *recvscl, int *ierr),
+	VT_log_msgevent(*sender, *receiver, *count, *tag, *commid, *sendts, *sendscl, *recvscl))
+CALL(vtlogop, VTLOGOP,
 	(const int *opid, const int *commid, const int *root, const int *bsend, const int *brecv, const double *startts,
-		const int *sclhandle, int *ierr))
-{
-	*ierr = VT_log_op(*opid, *commid, *root, *bsend, *brecv, *startts, *sclhandle);
-}
-
-FORTRAN(vtlogopevent, VTLOGOPEVENT, void,
+		const int *sclhandle, int *ierr),
+	VT_log_op(*opid, *commid, *root, *bsend, *brecv, *startts, *sclhandle))
+CALL(vtlogopevent, VTLOGOPEVENT,
 	(const int *opid, const int *commid, const int *root, const int *numprocs, int *bsend, int *brecv,
-		double *startts, const int *sclhandle, int *ierr))
-{
-	*ierr = VT_log_opevent(*opid, *commid, *root, *numprocs, bsend, brecv, startts, *sclhandle);
-}
-
-FORTRAN(vtbeginunordered, VTBEGINUNORDERED, void, (int *ierr))
-{
-	*ierr = VT_begin_unordered();
-}
-
-FORTRAN(vtendunordered, VTENDUNORDERED, void, (int *ierr))
-{
-	*ierr = VT_end_unordered();
-}
+		double *startts, const int *sclhandle, int *ierr),
+	VT_log_opevent(*opid, *commid, *root, *numprocs, bsend, brecv, startts, *sclhandle))
+CALL(vtbeginunordered, VTBEGINUNORDERED, (int *ierr), VT_begin_unordered())
+CALL(vtendunordered, VTENDUNORDERED, (int *ierr), VT_end_unordered())
 
 /* The name as the guide spells it. */
-FORTRAN(vtendnordered, VTENDNORDERED, void, (int *ierr))
-{
-	*ierr = VT_end_unordered();
-}
+CALL(vtendnordered, VTENDNORDERED, (int *ierr), VT_end_unordered())

@@ -71,17 +71,6 @@ void VT_traceoff(void)
 {
 }
 
-/* Recording is always off. */
-VT_ErrorCode VT_tracestate(int *state)
-{
-	return set_handle(state, 2);
-}
-
-VT_ErrorCode VT_symstate(int statehandle UNUSED, int *on)
-{
-	return set_handle(on, 0);
-}
-
 /* Defines a call that does not read its arguments. */
 #define NOTHING(name, ...) \
 	VT_ErrorCode name(__VA_ARGS__) \
@@ -123,72 +112,38 @@ NOTHING(VT_begin_unordered, void)
 NOTHING(VT_end_unordered, void)
 NOTHING(VT_abort, void)
 
-VT_ErrorCode VT_getrank(int *rank)
-{
-	return set_handle(rank, 0);
-}
+/* Defines a call that only sets *to. */
+#define SETS(name, to, value, ...) \
+	VT_ErrorCode name(__VA_ARGS__) \
+	{ \
+		return set_handle(to, value); \
+	}
 
-VT_ErrorCode VT_getthrank(int *thrank)
-{
-	return set_handle(thrank, 0);
-}
-
-VT_ErrorCode VT_scldef(const char *file UNUSED, int line_nr UNUSED, int *sclhandle)
-{
-	return set_handle(sclhandle, 1);
-}
-
-VT_ErrorCode VT_sclstack(void *pc UNUSED, void *stackframe UNUSED, int skip UNUSED, int trace UNUSED, int *sclhandle)
-{
-	return set_handle(sclhandle, VT_NOSCL);
-}
-
-VT_ErrorCode VT_classdef(const char *classname UNUSED, int *classhandle)
-{
-	return set_handle(classhandle, 1);
-}
-
-VT_ErrorCode VT_funcdef(const char *symname UNUSED, int classhandle UNUSED, int *statehandle)
-{
-	return set_handle(statehandle, 1);
-}
+/* Recording is always off. */
+SETS(VT_tracestate, state, 2, int *state)
+SETS(VT_symstate, on, 0, int statehandle UNUSED, int *on)
+SETS(VT_getrank, rank, 0, int *rank)
+SETS(VT_getthrank, thrank, 0, int *thrank)
+SETS(VT_scldef, sclhandle, 1, const char *file UNUSED, int line_nr UNUSED, int *sclhandle)
+SETS(VT_sclstack, sclhandle, VT_NOSCL, void *pc UNUSED, void *stackframe UNUSED, int skip UNUSED, int trace UNUSED,
+	int *sclhandle)
+SETS(VT_classdef, classhandle, 1, const char *classname UNUSED, int *classhandle)
+SETS(VT_funcdef, statehandle, 1, const char *symname UNUSED, int classhandle UNUSED, int *statehandle)
+SETS(VT_scopedef, scopehandle, 1, const char *scopename UNUSED, int classhandle UNUSED, int scl1 UNUSED,
+	int scl2 UNUSED, int *scopehandle)
+SETS(VT_scopebegin, seqnr, 1, int scopehandle UNUSED, int scl UNUSED, int *seqnr)
+SETS(VT_getprocid, procid, procindex, int procindex, int *procid)
+SETS(VT_getthreadid, threadid, procindex, int procindex, int thindex UNUSED, int *threadid)
+SETS(VT_groupdef, grouphandle, 1, const char *name UNUSED, int n_members UNUSED, int *ids UNUSED, int *grouphandle)
+SETS(VT_countdef, counterhandle, 1, const char *name UNUSED, int classhandle UNUSED, int genre UNUSED,
+	int target UNUSED, const void *bounds UNUSED, const char *unit UNUSED, int *counterhandle)
+SETS(VT_attach, childcomm, VT_COMM_SELF, int root UNUSED, int comm UNUSED, int numchildren UNUSED, int *childcomm)
+SETS(VT_get_parent, parentcomm, VT_COMM_INVALID, int *parentcomm)
 
 VT_ErrorCode VT_enterstate(const char *name UNUSED, int *statehandle, int *truncated)
 {
 	set_handle(truncated, 0);
 	return set_handle(statehandle, 1);
-}
-
-VT_ErrorCode VT_scopedef(
-	const char *scopename UNUSED, int classhandle UNUSED, int scl1 UNUSED, int scl2 UNUSED, int *scopehandle)
-{
-	return set_handle(scopehandle, 1);
-}
-
-VT_ErrorCode VT_scopebegin(int scopehandle UNUSED, int scl UNUSED, int *seqnr)
-{
-	return set_handle(seqnr, 1);
-}
-
-VT_ErrorCode VT_getprocid(int procindex, int *procid)
-{
-	return set_handle(procid, procindex);
-}
-
-VT_ErrorCode VT_getthreadid(int procindex, int thindex UNUSED, int *threadid)
-{
-	return set_handle(threadid, procindex);
-}
-
-VT_ErrorCode VT_groupdef(const char *name UNUSED, int n_members UNUSED, int *ids UNUSED, int *grouphandle)
-{
-	return set_handle(grouphandle, 1);
-}
-
-VT_ErrorCode VT_countdef(const char *name UNUSED, int classhandle UNUSED, int genre UNUSED, int target UNUSED,
-	const void *bounds UNUSED, const char *unit UNUSED, int *counterhandle)
-{
-	return set_handle(counterhandle, 1);
 }
 
 VT_ErrorCode VT_clientinit(int procid UNUSED, const char *clientname UNUSED, const char **contact)
@@ -206,14 +161,4 @@ VT_ErrorCode VT_serverinit(
 		*contact = "null";
 	}
 	return VT_OK;
-}
-
-VT_ErrorCode VT_attach(int root UNUSED, int comm UNUSED, int numchildren UNUSED, int *childcomm)
-{
-	return set_handle(childcomm, VT_COMM_SELF);
-}
-
-VT_ErrorCode VT_get_parent(int *parentcomm)
-{
-	return set_handle(parentcomm, VT_COMM_INVALID);
 }

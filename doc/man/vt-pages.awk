@@ -66,25 +66,25 @@ files == 1 && declaration != "" {
 	}
 }
 
-# fortran.c: FORTRAN(vtenter, VTENTER, void, (const int *statehandle, ...)), whose body calls the C function
-files == 2 && /^FORTRAN\(/ {
-	call = ""
+# fortran.c: CALL(vtenter, VTENTER, (const int *statehandle, ...), VT_enter(...)), or FORTRAN() with a body that calls it
+files == 2 && /^(FORTRAN|CALL|CALL_WITH_TEXT)\(/ {
+	call = " "
 }
 
-files == 2 && (/^FORTRAN\(/ || (call != "" && call !~ /\)\)$/)) {
+files == 2 && call != "" {
 	call = call " " $0
 }
 
-files == 2 && /VT_[a-z_]+\(/ && call != "" {
-	name = $0
-	sub(/\(.*/, "", name)
+files == 2 && call ~ /VT_[a-z_]+\(/ {
+	name = call
 	sub(/.*VT_/, "VT_", name)
+	sub(/\(.*/, "", name)
 	split(call, part, ",")
 	upper = part[2]
 	gsub(/ /, "", upper)
 	parameters = call
-	sub(/.*, \(/, "", parameters)
-	sub(/\)\)$/, "", parameters)
+	sub(/[^(]*\([^(]*\(/, "", parameters)
+	sub(/\).*/, "", parameters)
 	k = split(parameters, p, ",")
 	list = ""
 	for (i = 1; i <= k; i++) {
@@ -93,7 +93,7 @@ files == 2 && /VT_[a-z_]+\(/ && call != "" {
 			list = list (list == "" ? "" : ", ") toupper(p[i])
 		}
 	}
-	fortran[name] = (call ~ /, void, /) ? "CALL " upper "(" list ")" : "X = " upper "(" list ")"
+	fortran[name] = (call ~ /, double, /) ? "X = " upper "(" list ")" : "CALL " upper "(" list ")"
 	call = ""
 }
 

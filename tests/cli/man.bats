@@ -289,3 +289,12 @@ names_exist() {
 		mandoc -Tlint -W warning "$pages"/*.3
 	fi
 }
+
+@test "the Fortran form in the page of each VT_ call is one call" {
+	pages=$builddir/doc/man/vt
+	[ -d "$pages" ] || skip "the pages of the VT_ calls were not made"
+	grep -h -A2 "INCLUDE 'VT.inc'" "$pages"/*.3 | grep -E '^(CALL|X) ' >"$BATS_TEST_TMPDIR/calls"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/calls")" -ge 40 ]
+	run grep -vE '^(CALL|X =) VT[A-Z]+\(([A-Z_0-9]+(, [A-Z_0-9]+)*)?\)$' "$BATS_TEST_TMPDIR/calls"
+	[ "$output" = "" ]
+}
