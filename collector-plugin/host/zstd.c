@@ -19,83 +19,26 @@ static void *zstd_handle(void)
 	return h;
 }
 
-/* Declares `next` as the real function, NULL if there is none. */
-#define REAL(name) __typeof__(&(name)) next = zstd_handle() ? (__typeof__(&(name)))dlsym(zstd_handle(), #name) : NULL
+/* otherwise: the result if there is no such function. */
+#define PASS_ON(result, name, parameters, arguments, otherwise) \
+	result name parameters \
+	{ \
+		void *next = zstd_handle() ? dlsym(zstd_handle(), #name) : NULL; \
+\
+		return next ? ((__typeof__(&(name)))next)arguments : otherwise; \
+	}
 
-ZSTD_CCtx *ZSTD_createCCtx(void)
-{
-	REAL(ZSTD_createCCtx);
-
-	return next ? next() : NULL;
-}
-
-size_t ZSTD_freeCCtx(ZSTD_CCtx *c)
-{
-	REAL(ZSTD_freeCCtx);
-
-	return next ? next(c) : 0;
-}
-
-size_t ZSTD_compressBound(size_t n)
-{
-	REAL(ZSTD_compressBound);
-
-	return next ? next(n) : 0;
-}
-
-size_t ZSTD_compressCCtx(ZSTD_CCtx *c, void *dst, size_t room, const void *src, size_t n, int level)
-{
-	REAL(ZSTD_compressCCtx);
-
-	return next ? next(c, dst, room, src, n, level) : (size_t)-1;
-}
-
-unsigned ZSTD_isError(size_t code)
-{
-	REAL(ZSTD_isError);
-
-	return next ? next(code) : 1;
-}
-
-const char *ZSTD_getErrorName(size_t code)
-{
-	REAL(ZSTD_getErrorName);
-
-	return next ? next(code) : "libzstd.so.1 is missing";
-}
-
-ZSTD_DCtx *ZSTD_createDCtx(void)
-{
-	REAL(ZSTD_createDCtx);
-
-	return next ? next() : NULL;
-}
-
-size_t ZSTD_freeDCtx(ZSTD_DCtx *d)
-{
-	REAL(ZSTD_freeDCtx);
-
-	return next ? next(d) : 0;
-}
-
-size_t ZSTD_findFrameCompressedSize(const void *p, size_t n)
-{
-	REAL(ZSTD_findFrameCompressedSize);
-
-	return next ? next(p, n) : (size_t)-1;
-}
-
-unsigned long long ZSTD_getFrameContentSize(const void *p, size_t n)
-{
-	REAL(ZSTD_getFrameContentSize);
-
-	return next ? next(p, n) : ZSTD_CONTENTSIZE_ERROR;
-}
-
-size_t ZSTD_decompressDCtx(ZSTD_DCtx *d, void *dst, size_t room, const void *src, size_t n)
-{
-	REAL(ZSTD_decompressDCtx);
-
-	return next ? next(d, dst, room, src, n) : (size_t)-1;
-}
+PASS_ON(ZSTD_CCtx *, ZSTD_createCCtx, (void), (), NULL)
+PASS_ON(size_t, ZSTD_freeCCtx, (ZSTD_CCtx * c), (c), 0)
+PASS_ON(size_t, ZSTD_compressBound, (size_t n), (n), 0)
+PASS_ON(size_t, ZSTD_compressCCtx, (ZSTD_CCtx * c, void *dst, size_t room, const void *src, size_t n, int level),
+	(c, dst, room, src, n, level), (size_t)-1)
+PASS_ON(unsigned, ZSTD_isError, (size_t code), (code), 1)
+PASS_ON(const char *, ZSTD_getErrorName, (size_t code), (code), "libzstd.so.1 is missing")
+PASS_ON(ZSTD_DCtx *, ZSTD_createDCtx, (void), (), NULL)
+PASS_ON(size_t, ZSTD_freeDCtx, (ZSTD_DCtx * d), (d), 0)
+PASS_ON(size_t, ZSTD_findFrameCompressedSize, (const void *p, size_t n), (p, n), (size_t)-1)
+PASS_ON(unsigned long long, ZSTD_getFrameContentSize, (const void *p, size_t n), (p, n), ZSTD_CONTENTSIZE_ERROR)
+PASS_ON(size_t, ZSTD_decompressDCtx, (ZSTD_DCtx * d, void *dst, size_t room, const void *src, size_t n),
+	(d, dst, room, src, n), (size_t)-1)
 #endif

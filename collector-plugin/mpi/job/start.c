@@ -94,48 +94,50 @@ static int is_started_already(void)
 /* A start is under way: if MPI calls its own MPI_Init through the PMPI_ name, that is not another start. */
 static _Atomic int starting;
 
+static void before_init(int *argc, char ***argv, const char *name)
+{
+	about_to_begin(argc, argv, name);
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+}
+
+static void after_init(int *argc, char ***argv, int good)
+{
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (good) {
+		begin_mpi(argc, argv);
+	}
+}
+
+typedef int init_fn(int *argc, char ***argv);
+typedef int init_thread_fn(int *argc, char ***argv, int required, int *provided);
+
 int MPI_Init(int *argc, char ***argv)
 {
-	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", NULL);
-	int rc = MPI_ERR_INTERN;
+	init_fn *next = (init_fn *)vt_mpi_next("MPI_Init", NULL);
+	int rc;
 
 	if (is_started_already()) {
 		return MPI_SUCCESS;
 	}
-	about_to_begin(argc, argv, "MPI_Init");
-	vt_mpi_depth++;
-	atomic_fetch_add(&starting, 1);
-	if (next) {
-		rc = next(argc, argv);
-	}
-	atomic_fetch_sub(&starting, 1);
-	vt_mpi_depth--;
-	if (rc == MPI_SUCCESS) {
-		begin_mpi(argc, argv);
-	}
+	before_init(argc, argv, "MPI_Init");
+	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
+	after_init(argc, argv, rc == MPI_SUCCESS);
 	return rc;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int (*next)(int *, char ***, int, int *) =
-		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
-	int rc = MPI_ERR_INTERN;
+	init_thread_fn *next = (init_thread_fn *)vt_mpi_next("MPI_Init_thread", NULL);
+	int rc;
 
 	if (is_started_already()) {
 		return PMPI_Query_thread(provided);
 	}
-	about_to_begin(argc, argv, "MPI_Init_thread");
-	vt_mpi_depth++;
-	atomic_fetch_add(&starting, 1);
-	if (next) {
-		rc = next(argc, argv, required, provided);
-	}
-	atomic_fetch_sub(&starting, 1);
-	vt_mpi_depth--;
-	if (rc == MPI_SUCCESS) {
-		begin_mpi(argc, argv);
-	}
+	before_init(argc, argv, "MPI_Init_thread");
+	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
+	after_init(argc, argv, rc == MPI_SUCCESS);
 	return rc;
 }
 
@@ -167,15 +169,22 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
  * calls PMPI_Init, so our MPI_Init would never be called. Therefore these four calls have their PMPI_ names here,
  * too. Only the first call has an effect. */
 
-int PMPI_Init(int *argc, char ***argv)
+/* Returns 1 unless another start is under way. */
+static int before_pmpi_init(int *argc, char ***argv, const char *name)
 {
-	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("PMPI_Init", NULL);
-	int rc, first = atomic_load(&starting) == 0;
+	int first = atomic_load(&starting) == 0;
 
 	if (first) {
-		about_to_begin(argc, argv, "MPI_Init");
+		about_to_begin(argc, argv, name);
 	}
-	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
+	return first;
+}
+
+int PMPI_Init(int *argc, char ***argv)
+{
+	init_fn *next = (init_fn *)vt_mpi_next("PMPI_Init", NULL);
+	int first = before_pmpi_init(argc, argv, "MPI_Init"), rc = next ? next(argc, argv) : MPI_ERR_INTERN;
+
 	if (first && rc == MPI_SUCCESS) {
 		begin_mpi(argc, argv);
 	}
@@ -184,14 +193,10 @@ int PMPI_Init(int *argc, char ***argv)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int (*next)(int *, char ***, int, int *) =
-		(int (*)(int *, char ***, int, int *))vt_mpi_next("PMPI_Init_thread", NULL);
-	int rc, first = atomic_load(&starting) == 0;
+	init_thread_fn *next = (init_thread_fn *)vt_mpi_next("PMPI_Init_thread", NULL);
+	int first = before_pmpi_init(argc, argv, "MPI_Init_thread"),
+	    rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
 
-	if (first) {
-		about_to_begin(argc, argv, "MPI_Init_thread");
-	}
-	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
 	if (first && rc == MPI_SUCCESS) {
 		begin_mpi(argc, argv);
 	}
@@ -216,23 +221,6 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 
 /* ---- Fortran ---- */
 
-#define NAMES(lower, UPPER) \
-	static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, NULL }
-#define ALIASES(lower, UPPER, params) \
-	void mpi_##lower##_ params; \
-	void mpi_##lower##__ params __attribute__((alias("mpi_" #lower "_"))); \
-	void mpi_##lower params __attribute__((alias("mpi_" #lower "_"))); \
-	void MPI_##UPPER params __attribute__((alias("mpi_" #lower "_")));
-
-ALIASES(init, INIT, (int *ierr))
-ALIASES(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr))
-ALIASES(finalize, FINALIZE, (int *ierr))
-ALIASES(abort, ABORT, (int *comm, int *errorcode, int *ierr))
-void mpi_init_f08_(int *ierr);
-void mpi_init_thread_f08_(int *required, int *provided, int *ierr);
-void mpi_finalize_f08_(int *ierr);
-void mpi_abort_f08_(int *comm, int *errorcode, int *ierr);
-
 /* In the module mpi_f08 ierr may be absent: then it is NULL, and MPI is asked whether it is running. */
 static int is_running(void)
 {
@@ -241,107 +229,35 @@ static int is_running(void)
 	return PMPI_Initialized(&flag) == MPI_SUCCESS && flag;
 }
 
-static void init_by(void (*next)(int *), int *ierr)
-{
-	about_to_begin(NULL, NULL, "MPI_Init");
-	vt_mpi_depth++;
-	atomic_fetch_add(&starting, 1);
-	if (next) {
-		next(ierr);
+/* clang-format off */
+#define NAMES(lower, UPPER) \
+	static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, NULL }
+#define PASS_ON(function, look_up, params, args, before, after) \
+	void function params; \
+	void function params \
+	{ \
+		look_up; \
+		before; \
+		if (next) { \
+			((void (*) params)next) args; \
+		} \
+		after; \
 	}
-	atomic_fetch_sub(&starting, 1);
-	vt_mpi_depth--;
-	if (is_running()) {
-		begin_mpi(NULL, NULL);
-	}
-}
+/* The call under the four names that compilers make of it, and under that of the module. */
+#define FORTRAN(lower, UPPER, params, args, before, after) \
+	PASS_ON(mpi_##lower##_f08_, void *next = vt_mpi_next("mpi_" #lower "_f08_", NULL), params, args, before, after) \
+	PASS_ON(mpi_##lower##_, NAMES(lower, UPPER); static void *found; void *next = vt_mpi_next_fortran(&found, names), \
+		params, args, before, after) \
+	void mpi_##lower##__ params __attribute__((alias("mpi_" #lower "_"))); \
+	void mpi_##lower params __attribute__((alias("mpi_" #lower "_"))); \
+	void MPI_##UPPER params __attribute__((alias("mpi_" #lower "_")));
+/* clang-format on */
 
-void mpi_init_(int *ierr)
-{
-	NAMES(init, INIT);
-	static void *found;
-
-	init_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
-}
-
-void mpi_init_f08_(int *ierr)
-{
-	init_by((void (*)(int *))vt_mpi_next("mpi_init_f08_", NULL), ierr);
-}
-
-static void init_thread_by(void (*next)(int *, int *, int *), int *required, int *provided, int *ierr)
-{
-	about_to_begin(NULL, NULL, "MPI_Init_thread");
-	vt_mpi_depth++;
-	atomic_fetch_add(&starting, 1);
-	if (next) {
-		next(required, provided, ierr);
-	}
-	atomic_fetch_sub(&starting, 1);
-	vt_mpi_depth--;
-	if (is_running()) {
-		begin_mpi(NULL, NULL);
-	}
-}
-
-void mpi_init_thread_(int *required, int *provided, int *ierr)
-{
-	NAMES(init_thread, INIT_THREAD);
-	static void *found;
-
-	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names), required, provided, ierr);
-}
-
-void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
-{
-	init_thread_by(
-		(void (*)(int *, int *, int *))vt_mpi_next("mpi_init_thread_f08_", NULL), required, provided, ierr);
-}
-
-static void finalize_by(void (*next)(int *), int *ierr)
-{
-	end_mpi();
-	vt_mpi_depth++;
-	if (next) {
-		next(ierr);
-	}
-	vt_mpi_depth--;
-}
-
-void mpi_finalize_(int *ierr)
-{
-	NAMES(finalize, FINALIZE);
-	static void *found;
-
-	finalize_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
-}
-
-void mpi_finalize_f08_(int *ierr)
-{
-	finalize_by((void (*)(int *))vt_mpi_next("mpi_finalize_f08_", NULL), ierr);
-}
-
-void mpi_abort_(int *comm, int *errorcode, int *ierr)
-{
-	NAMES(abort, ABORT);
-	static void *found;
-	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names);
-
-	vt_job_abort();
-	if (next) {
-		next(comm, errorcode, ierr);
-	}
-}
-
-void mpi_abort_f08_(int *comm, int *errorcode, int *ierr)
-{
-	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next("mpi_abort_f08_", NULL);
-
-	vt_job_abort();
-	if (next) {
-		next(comm, errorcode, ierr);
-	}
-}
+FORTRAN(init, INIT, (int *ierr), (ierr), before_init(NULL, NULL, "MPI_Init"), after_init(NULL, NULL, is_running()))
+FORTRAN(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr), (required, provided, ierr),
+	before_init(NULL, NULL, "MPI_Init_thread"), after_init(NULL, NULL, is_running()))
+FORTRAN(finalize, FINALIZE, (int *ierr), (ierr), end_mpi(); vt_mpi_depth++, vt_mpi_depth--)
+FORTRAN(abort, ABORT, (int *comm, int *errorcode, int *ierr), (comm, errorcode, ierr), vt_job_abort(), )
 
 /* ---- the VT interface over MPI ---- */
 
