@@ -248,11 +248,6 @@ int stf_source_fill_raw(struct stf_source *s, struct stf_err *err)
 	return rc;
 }
 
-int stf_source_fill(struct stf_source *s, struct stf_err *err)
-{
-	return s->blocks.n ? stf_verified_fill(s, err) : stf_source_fill_raw(s, err);
-}
-
 int stf_source_seek_raw(struct stf_source *s, uint64_t offset, struct stf_err *err)
 {
 	uint64_t was;
@@ -276,21 +271,6 @@ int stf_source_seek_raw(struct stf_source *s, uint64_t offset, struct stf_err *e
 	} while (s->offset + s->len < offset && s->offset + s->len > was);
 	s->pos = offset - s->offset < s->len ? (size_t)(offset - s->offset) : s->len;
 	return 0;
-}
-
-int stf_source_seek(struct stf_source *s, uint64_t offset, uint64_t now, struct stf_err *err)
-{
-	int rc = 0;
-
-	if (offset >= s->offset && offset - s->offset <= s->len && (!s->blocks.n || offset >= s->good_from)) {
-		s->pos = (size_t)(offset - s->offset);
-	} else {
-		rc = s->blocks.n ? stf_verified_seek(s, offset, err) : stf_source_seek_raw(s, offset, err);
-	}
-	s->now = now;
-	s->number = 0;
-	s->lost_count = offset != 0;
-	return rc;
 }
 
 void stf_source_park(struct stf_source *s)

@@ -79,20 +79,17 @@ void stf_source_close(struct stf_source *s);
 int stf_source_peek(const struct stf_source *s, void *p, size_t n);
 /* Reads more bytes after those in the window, and drops those before pos. At the end it reads nothing, sets `cut`
  * and reports no error. */
-int stf_source_fill(struct stf_source *s, struct stf_err *err);
-/* Does the same without verifying. */
 int stf_source_fill_raw(struct stf_source *s, struct stf_err *err);
 /* Goes to `offset`, or to the end if the component is shorter. */
 int stf_source_seek_raw(struct stf_source *s, uint64_t offset, struct stf_err *err);
-/* Goes to a record boundary where the current time is `now`. */
-int stf_source_seek(struct stf_source *s, uint64_t offset, uint64_t now, struct stf_err *err);
 /* From now on, closes the file between reads. */
 void stf_source_park(struct stf_source *s);
 
-/* ---- verified.c: a component whose blocks have checksums ---- */
+/* ---- verified.c: the component, of which damaged blocks are left out if its blocks have checksums ---- */
 
-/* Does the same as stf_source_fill(), and leaves out damaged blocks. */
-int stf_verified_fill(struct stf_source *s, struct stf_err *err);
-int stf_verified_seek(struct stf_source *s, uint64_t offset, struct stf_err *err);
+/* stf_source_fill_raw(), and verifies what it read. */
+int stf_source_fill(struct stf_source *s, struct stf_err *err);
+/* Goes to a record boundary where the current time is `now`. */
+int stf_source_seek(struct stf_source *s, uint64_t offset, uint64_t now, struct stf_err *err);
 
 #endif

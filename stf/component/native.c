@@ -3,8 +3,8 @@
  * record table; counter samples are decoded in batches. Unusual records, such as one that is not yet complete in
  * memory or that has a large array, are left to the general decoder, which also reports errors. */
 #include "config.h"
+#include "stf/component/native.h"
 #include "stf/component/filter.h"
-#include "stf/component/source.h"
 
 #include <stdlib.h>
 

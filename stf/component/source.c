@@ -2,6 +2,7 @@
 /* Reads one component file, record by record. */
 #include "config.h"
 #include "stf/component/source.h"
+#include "stf/component/native.h"
 
 #include <stdio.h>
 

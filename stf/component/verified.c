@@ -127,7 +127,7 @@ static int note_cut_block(struct stf_source *s, struct stf_err *err)
 	return rc;
 }
 
-int stf_verified_fill(struct stf_source *s, struct stf_err *err)
+static int fill_verified(struct stf_source *s, struct stf_err *err)
 {
 	uint64_t checked;
 	int rc;
@@ -156,7 +156,12 @@ int stf_verified_fill(struct stf_source *s, struct stf_err *err)
 	}
 }
 
-int stf_verified_seek(struct stf_source *s, uint64_t offset, struct stf_err *err)
+int stf_source_fill(struct stf_source *s, struct stf_err *err)
+{
+	return s->blocks.n ? fill_verified(s, err) : stf_source_fill_raw(s, err);
+}
+
+static int seek_verified(struct stf_source *s, uint64_t offset, struct stf_err *err)
 {
 	size_t k = stf_blocks_find(&s->blocks, offset);
 	uint64_t was;
@@ -183,4 +188,19 @@ int stf_verified_seek(struct stf_source *s, uint64_t offset, struct stf_err *err
 	} while (s->offset + s->len < offset && s->offset + s->len > was);
 	s->pos = offset - s->offset < s->len ? (size_t)(offset - s->offset) : s->len;
 	return 0;
+}
+
+int stf_source_seek(struct stf_source *s, uint64_t offset, uint64_t now, struct stf_err *err)
+{
+	int rc = 0;
+
+	if (offset >= s->offset && offset - s->offset <= s->len && (!s->blocks.n || offset >= s->good_from)) {
+		s->pos = (size_t)(offset - s->offset);
+	} else {
+		rc = s->blocks.n ? seek_verified(s, offset, err) : stf_source_seek_raw(s, offset, err);
+	}
+	s->now = now;
+	s->number = 0;
+	s->lost_count = offset != 0;
+	return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Delivers the records of one component, or of all data files merged by time. */
 #include "config.h"
-#include "stf/read/cursor.h"
+#include "stf/component/native.h"
+#include "stf/read/window.h"
 
 #include <stdlib.h>
 

@@ -20,11 +20,6 @@ void stf_walk_end(struct stf_walk *w)
 	memset(w, 0, sizeof(*w));
 }
 
-int stf_walk_given(struct stf_walk *w, const struct stf_cursor *c)
-{
-	return stf_walk_record(w, c->given);
-}
-
 int stf_walk_record(struct stf_walk *w, const struct stf_source *s)
 {
 	const uint8_t *p = s->buf + (s->head.at - s->offset);

@@ -4,7 +4,7 @@
 #ifndef STF_READ_WALK_H
 #define STF_READ_WALK_H
 
-#include "stf/read/cursor.h"
+#include "stf/component/source.h"
 #include "stf/write/history.h"
 
 struct stf_walk {
@@ -19,7 +19,5 @@ int stf_walk_begin(struct stf_walk *w);
 void stf_walk_end(struct stf_walk *w);
 /* Takes in s->record, which begins at s->head. -1: no memory. */
 int stf_walk_record(struct stf_walk *w, const struct stf_source *s);
-/* Takes in the record that the cursor delivered last, which was not in a batch. -1: no memory. */
-int stf_walk_given(struct stf_walk *w, const struct stf_cursor *c);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Begins reading in the middle of a trace: at the last anchor before the window, with the state at that time. */
 #include "config.h"
+#include "stf/read/window.h"
 #include "stf/component/frames.h"
+#include "stf/component/native.h"
 #include "stf/read/walk.h"
 #include "stf/write/stream.h"
 

@@ -286,19 +286,6 @@ static int put_totals(struct stf_writer *w, struct stf_stream *idx, uint64_t sta
 	return stf_put_duration(idx, &d) < 0 || stf_put_event_summary(idx, &e) < 0 ? -1 : 0;
 }
 
-uint32_t stf_threads_of(const struct stf_writer *w, uint32_t process)
-{
-	return tkm_get32(
-		w->procs->buf + sizeof(struct stf_wire_process_declaration) + 4 * (size_t)process, w->opt.big_endian);
-}
-
-uint32_t stf_count_processes(const struct stf_writer *w)
-{
-	return w->procs->cur == w->procs->buf
-		? 0
-		: tkm_get32(w->procs->buf + offsetof(struct stf_wire_process_declaration, size_1_1), w->opt.big_endian);
-}
-
 /* List 1 is all willies. List 2 + I is the willies of set I; with a single set they are the same, and there is
  * only list 1. */
 static uint32_t list_of(const struct stf_writer *w, unsigned kind, uint32_t set)

@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t stf_threads_of(const struct stf_writer *w, uint32_t process)
+{
+	return tkm_get32(
+		w->procs->buf + sizeof(struct stf_wire_process_declaration) + 4 * (size_t)process, w->opt.big_endian);
+}
+
+uint32_t stf_count_processes(const struct stf_writer *w)
+{
+	return w->procs->cur == w->procs->buf
+		? 0
+		: tkm_get32(w->procs->buf + offsetof(struct stf_wire_process_declaration, size_1_1), w->opt.big_endian);
+}
+
 /* The set of a node that is being filled. */
 struct filling {
 	uint32_t set, n;

@@ -181,7 +181,7 @@ static int flush(struct stf_stream *s, int all)
 /* Writes an anchor after the bytes written so far, and starts a new block and, if compressed, a new frame. */
 static int begin_at_anchor(struct stf_stream *s, uint64_t at)
 {
-	if (stf_stream_walk(s) < 0 || stf_stream_end_block(s, 0) < 0 || stf_history_anchor(s, at) < 0 ||
+	if (stf_stream_walk(s) < 0 || stf_stream_end_block(s, 0) < 0 || s->put_anchor(s, at) < 0 ||
 		stf_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
 		return -1;
 	}
@@ -217,7 +217,7 @@ static int make_room(struct stf_stream *s, uint64_t size)
 	return 0;
 }
 
-int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to)
+int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to, stf_anchor_fn put_anchor)
 {
 	char suffix[sizeof(s->suffix)];
 	size_t n = strlen(s->suffix);
@@ -234,7 +234,8 @@ int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to)
 		return -1;
 	}
 	s->anc->file = s->file + 1;
-	if (stf_history_anchor(s, 0) < 0) {
+	s->put_anchor = put_anchor;
+	if (put_anchor(s, 0) < 0) {
 		return -1;
 	}
 	/* the first frame holds only the identity, so that each later frame holds similar records */

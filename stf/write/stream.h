@@ -9,6 +9,11 @@
 #include "stf/write/history.h"
 #include "stf/write/outfile.h"
 
+struct stf_stream;
+
+/* Writes an anchor for this offset into s->anc. Returns 0 or -1. */
+typedef int (*stf_anchor_fn)(struct stf_stream *s, uint64_t offset);
+
 struct stf_stream {
 	uint8_t *cur, *limit; /* a record that fits before limit is only stored */
 	uint64_t now;         /* current time of the file; 0 in files that are not data files */
@@ -31,6 +36,7 @@ struct stf_stream {
 	struct stf_buf frames;             /* for each compressed frame: its size and its content's size */
 	struct stf_history_state *history; /* data files only */
 	struct stf_stream *anc;
+	stf_anchor_fn put_anchor; /* with anc */
 	/* the stream of the declarations that this stream needs; it is written to the disk first */
 	struct stf_stream *ahead;
 	uint32_t file; /* file_declaration id */
@@ -39,8 +45,8 @@ struct stf_stream {
 
 /* many: the stream is one of many, so it must not keep a file open nor use much memory. */
 struct stf_stream *stf_stream_new(const struct stf_where *to, const char *suffix, int many);
-/* Makes the stream a data file: gives it anchors, the first one at offset 0. */
-int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to);
+/* Makes the stream a data file: gives it anchors, the first one at offset 0, each written by put_anchor. */
+int stf_stream_add_anchors(struct stf_stream *s, const struct stf_where *to, stf_anchor_fn put_anchor);
 /* Writes out the buffer and closes the file. */
 int stf_stream_close(struct stf_stream *s);
 void stf_stream_free(struct stf_stream *s);

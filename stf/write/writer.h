@@ -61,9 +61,7 @@ struct stf_writer {
 	uint32_t own_text[2], own_class[2]; /* STX_OWN_...: ids of string and class, 0: not declared yet */
 };
 
-/* Writes into the temporary base file what a reader needs if the writer is killed: a definition of every record,
- * and the clock. Returns 0 or -1. */
-int stf_begin_base(struct stf_writer *w);
+/* ---- route.c ---- */
 
 /* Classes of the info records that the writer makes itself. */
 enum { STX_OWN_INTEGRITY, STX_OWN_LATE };
@@ -85,11 +83,15 @@ static inline struct stf_stream *stf_route(
 	return stf_route_slow(w, id, kind, willy, key);
 }
 
-/* ---- writer.c ---- */
-
 /* Checks a stf_string, class_definition or info before it is written. 1: the writer drops it. */
 int stf_note(struct stf_writer *w, unsigned id, const void *record);
 
+/* ---- writer.c ---- */
+
+/* The names and options of its files. */
+struct stf_where stf_writer_where(struct stf_writer *w);
+/* Frees w. It removes and renames only files that w created. */
+void stf_writer_free(struct stf_writer *w);
 /* Makes room in w->data[kind] for a set. */
 int stf_make_room(struct stf_writer *w, unsigned kind, uint32_t set);
 void stf_suffix(unsigned kind, uint32_t set, char *suffix, size_t n);
@@ -108,14 +110,13 @@ int stf_sets_many(const struct stf_writer *w);
 /* Writes the willies of one set, or of all sets, as willy_list `id`. */
 int stf_put_willies(struct stf_writer *w, struct stf_stream *idx, uint32_t id, uint32_t set);
 
-/* ---- index.c ---- */
-
 uint32_t stf_threads_of(const struct stf_writer *w, uint32_t process);
 uint32_t stf_count_processes(const struct stf_writer *w);
 
-/* The names and options of its files. */
-struct stf_where stf_writer_where(struct stf_writer *w);
-/* Frees w. It removes and renames only files that w created. */
-void stf_writer_free(struct stf_writer *w);
+/* ---- index.c ---- */
+
+/* Writes into the temporary base file what a reader needs if the writer is killed: a definition of every record,
+ * and the clock. Returns 0 or -1. */
+int stf_begin_base(struct stf_writer *w);
 
 #endif

@@ -13,6 +13,7 @@
 #include "tools/check/causes.h"
 #include "tools/cli/files.h"
 #include "stf/read/walk.h"
+#include "stf/read/window.h"
 #include "tools/check/order.h"
 
 enum { MAX_COUNTERS = 255 }; /* in one sample */
@@ -440,7 +441,7 @@ static void check_event(
 		stt_order_message(&v->order, rec, why, sizeof(why))) {
 		report_fault(v, p->suffix, rec, "%s: %s", rec->layout->name, why);
 	}
-	if (a->walks && stf_walk_given(&a->walk, c) < 0) {
+	if (a->walks && stf_walk_record(&a->walk, c->given) < 0) {
 		report_fault(v, p->suffix, rec, "out of memory");
 	}
 	*at = (struct progress){ rec->offset, rec->number, rec->time };

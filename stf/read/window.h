@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of a cursor, and the function that begins one in the middle of a trace. */
-#ifndef STF_READ_CURSOR_H
-#define STF_READ_CURSOR_H
+#ifndef STF_READ_WINDOW_H
+#define STF_READ_WINDOW_H
 
 #include "stf/component/filter.h"
 #include "stf/read/order.h"
@@ -20,7 +20,7 @@ struct stf_cursor {
 	struct stf_order order;   /* used with in_order */
 };
 
-/* window.c: positions every source before the window, and with `state` fills in c->state. */
+/* Positions every source before the window, and with `state` fills in c->state. */
 int stf_window_begin(struct stf_cursor *c, int state, struct stf_err *err);
 
 #endif
