@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock of a .clk file: this process writes a page of its own. */
 #include "config.h"
-#include "clock/open.h"
+#include "clock/handle.h"
 
 #include <math.h>
 #include <stdio.h>

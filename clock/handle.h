@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An open clock of tickmark/clock.h. */
-#ifndef CLOCK_OPEN_H
-#define CLOCK_OPEN_H
+#ifndef CLOCK_HANDLE_H
+#define CLOCK_HANDLE_H
 
 #include <sys/stat.h>
 

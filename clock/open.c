@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens clocks: finds and maps the page, or reads the .clk file; see include/clock.h. */
 #include "config.h"
-#include "clock/open.h"
+#include "clock/handle.h"
 
 #include <dirent.h>
 #include <errno.h>

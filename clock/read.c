@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock/open.h"
+#include "clock/handle.h"
 #include "timers/timer_private.h"
 
 static inline int64_t reader_clock_ns(clockid_t id)

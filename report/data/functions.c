@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collects the time in functions and MPI, messages between processes, and collective operations. */
 #include "config.h"
-#include "report/data/trace.h"
+#include "report/data/functions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/data/functions.h"
 #include "report/data/index.h"
 
 enum { SERIES_BYTES = 96 << 20 };

@@ -109,12 +109,4 @@ char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size
 double vtr_seconds(const struct vtr_trace *t, uint64_t time);
 double vtr_length(const struct vtr_trace *t);
 
-/* In functions.c: records of calls, messages and collective operations. */
-int vtr_functions_begin(struct vtr_trace *t);
-void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r);
-/* The calls that a thread was in when the window began: they count, with their time in the window. */
-void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint64_t from);
-void vtr_functions_end(struct vtr_trace *t);
-void vtr_functions_free(struct vtr_trace *t);
-
 #endif
