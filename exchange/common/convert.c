@@ -4,6 +4,7 @@
 #include "exchange/common/private.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is lost besides events ---- */
@@ -32,11 +33,10 @@ static uint64_t infos(const struct xch_trace *t)
 {
 	const char *cls, *text;
 	uint64_t n = 0;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
-		/* these infos describe files, or are counted as bounds */
-		n += !cls || (strcmp(cls, "integrity") && strcmp(cls, "late") && strcmp(cls, "clock-bound"));
+	while (xch_next_info(t, &i, &cls, &text)) {
+		n += strcmp(cls, "clock-bound") != 0; /* these are counted as bounds */
 	}
 	return n;
 }
@@ -83,14 +83,28 @@ const char *xch_lost_text(const struct xch_writer *w, char *buf, size_t size)
 
 /* ---- the whole conversion ---- */
 
+static int begin_writing(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	const struct xch_format *f = w->format;
+
+	if (f->state_size && !(w->state = calloc(1, f->state_size))) {
+		return xch_fail_memory(err, w->target);
+	}
+	if (f->stream && !(w->f = xch_create(w, w->base, err))) {
+		return -1;
+	}
+	return f->open ? f->open(w, t, err) : 0;
+}
+
 int xch_convert(struct stf_reader *r, const char *path, const struct xch_format *f, const char *target,
 	const struct xch_options *o, struct xch_writer *w, struct tkm_err *err)
 {
 	struct xch_trace t = { 0 };
-	int rc, opened = 0;
+	struct tkm_err ignored;
+	int rc;
 
 	*w = (struct xch_writer){ .format = f, .o = o, .target = target };
-	if (!f->open) {
+	if (!f->event) {
 		return tkm_fail(
 			err, TKM_ERR_UNAVAIL, "%s is %s", f->name, f->missing ? f->missing : "read only, not written");
 	}
@@ -99,15 +113,16 @@ int xch_convert(struct stf_reader *r, const char *path, const struct xch_format 
 		rc = xch_trace_read(&t, r, path, err);
 	}
 	if (rc == 0) {
-		opened = 1;
-		rc = f->open(w, &t, err);
+		rc = begin_writing(w, &t, err);
 	}
 	if (rc == 0) {
-		rc = xch_stream(w, &t, err);
+		rc = xch_stream(w, &t, err) < 0 || (f->end && f->end(w, &t, err) < 0) ? -1 : 0;
 	}
-	if (opened && f->close(w, &t, rc != 0, rc ? NULL : err) < 0) {
-		rc = -1;
+	if (w->state && f->release) {
+		f->release(w, &t);
 	}
+	free(w->state);
+	rc |= xch_close(w, w->f, w->base, rc ? &ignored : err);
 	if (rc == 0) {
 		count_definitions(w, &t);
 		rc = w->dir ? xch_output_commit(w, err) : 0;

@@ -92,31 +92,11 @@ struct xch_counter *xch_counter(const struct xch_trace *t, uint32_t id)
 	return k == XCH_NONE ? NULL : &t->counter[k];
 }
 
-static const struct xch_named *named(const struct xch_trace *t, int map, const struct xch_list *l, uint32_t id)
+const struct xch_named *xch_named_by_id(const struct xch_trace *t, enum xch_names list, uint32_t id)
 {
-	uint32_t k = xch_map_find(&t->p->map[map], id);
+	uint32_t k = xch_map_find(&t->p->map[list], id);
 
-	return k == XCH_NONE ? NULL : &l->v[k];
-}
-
-const struct xch_named *xch_function(const struct xch_trace *t, uint32_t id)
-{
-	return named(t, XCH_BY_FUNCTION, &t->functions, id);
-}
-
-const struct xch_named *xch_scope(const struct xch_trace *t, uint32_t id)
-{
-	return named(t, XCH_BY_SCOPE, &t->scopes, id);
-}
-
-const struct xch_named *xch_collop(const struct xch_trace *t, uint32_t id)
-{
-	return named(t, XCH_BY_COLLOP, &t->collops, id);
-}
-
-const struct xch_named *xch_file_of(const struct xch_trace *t, uint32_t id)
-{
-	return named(t, XCH_BY_FILE, &t->files, id);
+	return k == XCH_NONE ? NULL : &t->names[list].v[k];
 }
 
 const struct xch_communicator *xch_communicator(const struct xch_trace *t, uint32_t id)
@@ -150,9 +130,13 @@ static const char *class_name(const struct xch_trace *t, const struct stf_record
 	return s ? s : "";
 }
 
-static int read_list(struct xch_trace *t, struct xch_list *l, unsigned class_id, int map)
+static int read_list(struct xch_trace *t, enum xch_names list)
 {
+	static const unsigned class_of[XCH_LISTS] = { STF_ID_function_definition, STF_ID_scope_definition,
+		STF_ID_collective_operation_definition, STF_ID_file_io_file_definition };
+	const unsigned class_id = class_of[list];
 	size_t n = stf_reader_count(t->r, class_id), i;
+	struct xch_list *l = &t->names[list];
 	const struct stf_record *rec;
 	const struct stf_value *type;
 	struct xch_named *v;
@@ -172,7 +156,8 @@ static int read_list(struct xch_trace *t, struct xch_list *l, unsigned class_id,
 		type = class_id == STF_ID_collective_operation_definition ? stf_value(rec, "type") : NULL;
 		v->type = type && type->u <= 4 ? (uint32_t)type->u : 0;
 		v->index = (uint32_t)l->n;
-		if (xch_map_add(&t->p->map[map], v->id, (uint32_t)l->n++) < 0) {
+		v->number = t->n_names++;
+		if (xch_map_add(&t->p->map[list], v->id, (uint32_t)l->n++) < 0) {
 			return -1;
 		}
 	}
@@ -357,18 +342,18 @@ static int read_communicators(struct xch_trace *t)
 
 int xch_trace_read(struct xch_trace *t, struct stf_reader *r, const char *path, struct tkm_err *err)
 {
+	enum xch_names list;
+	int rc;
+
 	memset(t, 0, sizeof(*t));
 	t->r = r;
 	t->path = path;
 	t->p = calloc(1, sizeof(*t->p));
-	if (!t->p || read_places(t) < 0 || read_counters(t) < 0 || read_communicators(t) < 0 ||
-		read_list(t, &t->functions, STF_ID_function_definition, XCH_BY_FUNCTION) < 0 ||
-		read_list(t, &t->scopes, STF_ID_scope_definition, XCH_BY_SCOPE) < 0 ||
-		read_list(t, &t->collops, STF_ID_collective_operation_definition, XCH_BY_COLLOP) < 0 ||
-		read_list(t, &t->files, STF_ID_file_io_file_definition, XCH_BY_FILE) < 0) {
-		return xch_fail_memory(err, path);
+	rc = t->p && read_places(t) == 0 && read_counters(t) == 0 && read_communicators(t) == 0 ? 0 : -1;
+	for (list = 0; list < XCH_LISTS && rc == 0; list++) {
+		rc = read_list(t, list);
 	}
-	return xch_clock_read(t, err);
+	return rc < 0 ? xch_fail_memory(err, path) : xch_clock_read(t, err);
 }
 
 void xch_trace_free(struct xch_trace *t)
@@ -396,8 +381,8 @@ void xch_trace_free(struct xch_trace *t)
 	free(t->place);
 	free(t->counter);
 	free(t->communicator);
-	free(t->functions.v);
-	free(t->scopes.v);
-	free(t->collops.v);
-	free(t->files.v);
+	free(t->bound);
+	for (i = 0; i < XCH_LISTS; i++) {
+		free(t->names[i].v);
+	}
 }

@@ -24,33 +24,40 @@ int xch_fail_stf(struct tkm_err *err, const char *path, const struct stf_err *e)
 	return tkm_fail(err, code, "%s: %s", *e->file ? e->file : path, e->text);
 }
 
-static const char *const kinds[] = {
-	[XCH_ENTER] = "function entries",
-	[XCH_LEAVE] = "function exits",
-	[XCH_SAMPLE] = "counter samples",
-	[XCH_SEND] = "message sends",
-	[XCH_RECEIVE] = "message receives",
-	[XCH_COLL_BEGIN] = "begins of collective operations",
-	[XCH_COLL_END] = "ends of collective operations",
-	[XCH_IO_BEGIN] = "begins of file operations",
-	[XCH_IO_END] = "ends of file operations",
-	[XCH_SCOPE_BEGIN] = "scope entries",
-	[XCH_SCOPE_END] = "scope exits",
-	[XCH_COMMENT] = "comments",
-	[XCH_REPORT] = "reports",
-	[XCH_OPAQUE] = "opaque data",
-	[XCH_RAW] = "unmatched raw events",
-	[XCH_GROUPS] = "groups",
-	[XCH_COMMUNICATORS] = "communicators",
-	[XCH_LOCATIONS] = "source locations",
-	[XCH_UNITS] = "counter units",
-	[XCH_PROCESSES] = "threads with host, name or ids",
-	[XCH_STATISTICS] = "statistics",
-	[XCH_INFOS] = "infos",
-	[XCH_BOUND] = "processes with a clock bound",
+static const struct {
+	const char *name, *word;
+} kinds[] = {
+	[XCH_ENTER] = { "function entries", "enter" },
+	[XCH_LEAVE] = { "function exits", "leave" },
+	[XCH_SAMPLE] = { "counter samples", "sample" },
+	[XCH_SEND] = { "message sends", "send" },
+	[XCH_RECEIVE] = { "message receives", "receive" },
+	[XCH_COLL_BEGIN] = { "begins of collective operations", "collective_begin" },
+	[XCH_COLL_END] = { "ends of collective operations", "collective_end" },
+	[XCH_IO_BEGIN] = { "begins of file operations", "io_begin" },
+	[XCH_IO_END] = { "ends of file operations", "io_end" },
+	[XCH_SCOPE_BEGIN] = { "scope entries", "scope_begin" },
+	[XCH_SCOPE_END] = { "scope exits", "scope_end" },
+	[XCH_COMMENT] = { "comments", "comment" },
+	[XCH_REPORT] = { "reports", "report" },
+	[XCH_OPAQUE] = { "opaque data", "opaque" },
+	[XCH_RAW] = { "unmatched raw events", "raw" },
+	[XCH_GROUPS] = { "groups", NULL },
+	[XCH_COMMUNICATORS] = { "communicators", NULL },
+	[XCH_LOCATIONS] = { "source locations", NULL },
+	[XCH_UNITS] = { "counter units", NULL },
+	[XCH_PROCESSES] = { "threads with host, name or ids", NULL },
+	[XCH_STATISTICS] = { "statistics", NULL },
+	[XCH_INFOS] = { "infos", NULL },
+	[XCH_BOUND] = { "processes with a clock bound", NULL },
 };
 
 const char *xch_kind_name(enum xch_kind k)
 {
-	return kinds[k];
+	return kinds[k].name;
+}
+
+const char *xch_kind_word(enum xch_kind k)
+{
+	return kinds[k].word;
 }

@@ -49,6 +49,19 @@ enum xch_kind {
 	XCH_KINDS
 };
 const char *xch_kind_name(enum xch_kind k);
+/* One of these in a few letters: "enter", "collective_begin". */
+const char *xch_kind_word(enum xch_kind k);
+/* Sets of kinds. */
+#define XCH_BIT(kind) (1u << (kind))
+enum {
+	XCH_CALLS = XCH_BIT(XCH_ENTER) | XCH_BIT(XCH_LEAVE),
+	XCH_MESSAGES = XCH_BIT(XCH_SEND) | XCH_BIT(XCH_RECEIVE),
+	XCH_COLLECTIVES = XCH_BIT(XCH_COLL_BEGIN) | XCH_BIT(XCH_COLL_END),
+	XCH_SCOPED = XCH_BIT(XCH_SCOPE_BEGIN) | XCH_BIT(XCH_SCOPE_END),
+	/* what a format of more than counters usually holds */
+	XCH_MOST = XCH_CALLS | XCH_BIT(XCH_SAMPLE) | XCH_MESSAGES | XCH_COLLECTIVES | XCH_BIT(XCH_IO_BEGIN) |
+		XCH_BIT(XCH_IO_END) | XCH_BIT(XCH_UNITS) | XCH_BIT(XCH_BOUND)
+};
 
 /* ---- definitions ------------------------------------------------------------------------------- */
 
@@ -92,8 +105,10 @@ struct xch_named {
 	const char *name; /* never NULL */
 	const char *cls;  /* "MPI:P2P", "" if none */
 	uint32_t type;    /* of a collective operation: 1 all, 2 one to all, 3 all to one, 4 all to all, 0 other */
-	uint32_t index;
+	uint32_t index;   /* in its list */
+	uint32_t number;  /* counted through all lists */
 };
+enum xch_names { XCH_FUNCTIONS, XCH_SCOPES, XCH_OPERATIONS, XCH_FILES, XCH_LISTS };
 
 struct xch_communicator {
 	uint32_t id;
@@ -107,6 +122,7 @@ struct xch_communicator {
 struct xch_bound {
 	uint64_t from;  /* valid from here to the next stretch's `from`, or to the end */
 	double seconds; /* NaN: not known */
+	uint32_t process;
 };
 
 struct xch_list {
@@ -131,10 +147,13 @@ struct xch_trace {
 	size_t n_places;
 	struct xch_counter *counter;
 	size_t n_counters;
-	struct xch_list functions, scopes, collops, files;
+	struct xch_list names[XCH_LISTS];
+	uint32_t n_names; /* of all lists */
 	struct xch_communicator *communicator;
 	size_t n_communicators;
-	double worst_bound; /* the largest known bound, seconds; NaN: none is known */
+	double worst_bound;      /* the largest known bound, seconds; NaN: none is known */
+	struct xch_bound *bound; /* the stretches of all processes, in the order of their time */
+	size_t n_bounds;
 	uint32_t n_processes;
 	struct xch_private *p;
 };
@@ -143,11 +162,11 @@ struct xch_trace {
  * process_declaration nor a group_definition declares it. */
 struct xch_place *xch_place(const struct xch_trace *t, uint32_t willy);
 struct xch_counter *xch_counter(const struct xch_trace *t, uint32_t id);
-const struct xch_named *xch_function(const struct xch_trace *t, uint32_t id);
-const struct xch_named *xch_scope(const struct xch_trace *t, uint32_t id);
-const struct xch_named *xch_collop(const struct xch_trace *t, uint32_t id);
-const struct xch_named *xch_file_of(const struct xch_trace *t, uint32_t id);
+const struct xch_named *xch_named_by_id(const struct xch_trace *t, enum xch_names list, uint32_t id);
 const struct xch_communicator *xch_communicator(const struct xch_trace *t, uint32_t id);
+
+/* Moves *i to the next info about how the trace was made, from 0; infos about files are left out. Returns 0: there are no more. */
+int xch_next_info(const struct xch_trace *t, size_t *i, const char **cls, const char **text);
 
 /* The bound: seconds by which a stamp of this process may be wrong relative to the other processes; NaN: the
  * trace does not say. The second function returns the stretches of a process in order, and their number in *n. */
@@ -177,7 +196,8 @@ struct xch_message {
 	struct xch_place *other;
 	uint64_t other_time; /* stamp of the other half, if other_known */
 	int other_known;     /* 0: only this half is known */
-	uint32_t communicator, tag, size, function;
+	uint32_t communicator, tag, size;
+	const struct xch_named *function; /* NULL: not known */
 };
 struct xch_coll {
 	uint64_t id; /* of the operation, counted from 1; the same for all members */
@@ -188,7 +208,7 @@ struct xch_coll {
 	uint64_t other_time; /* stamp of this member's other half */
 };
 struct xch_io {
-	uint32_t type, file, bytes;
+	uint32_t type, bytes;
 };
 
 struct xch_event {
@@ -196,20 +216,25 @@ struct xch_event {
 	struct xch_place *place;
 	uint64_t time;
 	uint32_t scl; /* location in the source code, 0: none */
+	/* the function, scope, operation or file; NULL: not declared, or a function is left without an enter */
+	const struct xch_named *what;
 	union {
-		/* XCH_ENTER and XCH_LEAVE: the function that is entered or left; 0: left without an enter */
+		/* XCH_ENTER and XCH_LEAVE: id of the function that is entered or left; 0: left without an enter */
 		uint32_t function;
 		struct {
 			uint32_t n;
-			const uint32_t *counters; /* ids */
-			const uint64_t *values;   /* bits */
+			const struct xch_counter *const *counter;
+			const uint64_t *values; /* bits */
+			const uint32_t *ids;    /* of the counters, before xch_stream() finds them */
 		} sample;
 		struct xch_message message;
 		struct xch_coll coll;
 		struct xch_io io;
+		uint32_t scope_number;
 		struct {
-			uint32_t scope, seqnr;
-		} scope;
+			const char *text; /* XCH_COMMENT, XCH_REPORT: a zero byte is after it */
+			size_t length;
+		} text;
 	} u;
 	const struct stf_record *record; /* XCH_COMMENT to XCH_RAW, valid during the call; else NULL */
 };
@@ -241,11 +266,12 @@ struct xch_writer {
 	uint64_t events;     /* number of events given to the writer */
 	uint64_t disordered; /* how many of these were earlier than an event before them */
 	uint64_t homeless;   /* not given to the writer: their thread or group is not declared */
-	void *state;         /* private data of the format */
+	FILE *f;             /* the output of a format that is one stream; else NULL */
+	void *state;         /* private data of the format, zero at first */
 };
 
 /* Creates a file of this name in w->dir, with a large buffer; returns standard output if w->target is "-". On
- * failure returns NULL and sets *err. xch_close() completes the file. */
+ * failure returns NULL and sets *err. xch_close() completes the file; of NULL, it does nothing. */
 FILE *xch_create(struct xch_writer *w, const char *name, struct tkm_err *err);
 int xch_close(struct xch_writer *w, FILE *f, const char *name, struct tkm_err *err);
 /* Counts n records of a kind that could not be stored. Kinds that the format cannot hold at all are counted
@@ -307,11 +333,14 @@ struct xch_format {
 	unsigned directory : 1; /* the target is a directory */
 	/* NULL; else why this build does not have the format: "needs otf2 (configure --with-otf2)" */
 	const char *missing;
-	/* All return 0, or -1 and *err. close() is called at the end, or after an error with failed != 0. In the
-	 * second case it only frees, and err is NULL. These pointers are NULL: the format cannot be written. */
+	size_t state_size; /* of xch_writer.state, which the caller makes and frees */
+	/* All return 0, or -1 and *err. `event` is NULL: the format cannot be written. The others may be NULL. `end` is
+	 * called after the last event, unless there was an error. `release` is called after both. Errors of xch_writer.f
+	 * are found by the caller. */
 	int (*open)(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
 	int (*event)(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err);
-	int (*close)(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err);
+	int (*end)(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
+	void (*release)(struct xch_writer *w, struct xch_trace *t);
 	/* NULL: the format cannot be read. An error names the file and the offset or line. */
 	int (*read)(struct xch_input *in, struct tkm_err *err);
 	/* NULL: the stamps of a trace in this format cannot be corrected. */

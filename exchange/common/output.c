@@ -44,9 +44,9 @@ FILE *xch_create(struct xch_writer *w, const char *name, struct tkm_err *err)
 
 int xch_close(struct xch_writer *w, FILE *f, const char *name, struct tkm_err *err)
 {
-	int bad = fflush(f) != 0 || ferror(f), saved = errno;
+	int bad = f && (fflush(f) != 0 || ferror(f)), saved = errno;
 
-	if (!is_stdout(w) && fclose(f) != 0 && !bad) {
+	if (f && !is_stdout(w) && fclose(f) != 0 && !bad) {
 		bad = 1;
 		saved = errno;
 	}

@@ -18,16 +18,8 @@ struct xch_process {
 	uint32_t threads;
 };
 
-enum {
-	XCH_BY_COUNTER,
-	XCH_BY_FUNCTION,
-	XCH_BY_SCOPE,
-	XCH_BY_COLLOP,
-	XCH_BY_FILE,
-	XCH_BY_COMMUNICATOR,
-	XCH_BY_GROUP,
-	XCH_MAPS
-};
+/* The maps of a trace: one for each list of names, and these. */
+enum { XCH_BY_COUNTER = XCH_LISTS, XCH_BY_COMMUNICATOR, XCH_BY_GROUP, XCH_MAPS };
 
 struct xch_map {
 	uint32_t *direct; /* index by id, XCH_NONE: none; for ids up to a few million */

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "exchange/common/private.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,42 @@ struct stream {
 };
 
 /* ---- delivering ---- */
+
+/* Finds the counters of a sample. Those that the trace does not declare are lost. */
+static int pass_sample(struct stream *s, const struct xch_event *e)
+{
+	struct xch_event found = *e;
+	const struct xch_counter *known[UINT8_MAX];
+	uint64_t values[UINT8_MAX];
+	uint32_t i, n = 0;
+
+	for (i = 0; i < e->u.sample.n; i++) {
+		known[n] = xch_counter(s->t, e->u.sample.ids[i]);
+		values[n] = e->u.sample.values[i];
+		n += known[n] != NULL;
+	}
+	s->w->lost[XCH_SAMPLE] += e->u.sample.n - n;
+	found.u.sample.n = n;
+	found.u.sample.counter = known;
+	found.u.sample.values = values;
+	return n ? s->w->format->event(s->w, s->t, &found, s->err) : 0;
+}
+
+static void find_text(const struct stream *s, struct xch_event *e)
+{
+	struct stf_comment c;
+	struct stf_report r;
+
+	if (stf_get_comment(e->record, &c) == 0) {
+		e->u.text.text = c.size_1_1 ? c.text : "";
+		e->u.text.length = c.size_1_1;
+	} else {
+		stf_get_report(e->record, &r);
+		e->u.text.text = stf_reader_string(s->t->r, r.description);
+		e->u.text.text = e->u.text.text ? e->u.text.text : "";
+		e->u.text.length = strlen(e->u.text.text);
+	}
+}
 
 static int follow_stack(struct stream *s, struct xch_event *e)
 {
@@ -77,7 +114,16 @@ static int pass_on(struct stream *s, struct xch_event *e)
 		w->lost[XCH_LOCATIONS] += !(w->format->holds >> XCH_LOCATIONS & 1);
 	}
 	w->events++;
-	return w->format->event(w, s->t, e, s->err);
+	if (e->kind <= XCH_LEAVE) {
+		e->what = xch_named_by_id(s->t, XCH_FUNCTIONS, e->u.function);
+	} else if (e->kind == XCH_COMMENT || e->kind == XCH_REPORT) {
+		find_text(s, e);
+	}
+	if ((e->kind == XCH_SAMPLE ? pass_sample(s, e) : w->format->event(w, s->t, e, s->err)) < 0) {
+		return -1;
+	}
+	return w->f && ferror_unlocked(w->f) ? tkm_fail_errno(s->err, TKM_ERR_IO, errno, "cannot write %s", w->target)
+					     : 0;
 }
 
 static int event_is_before(const void *of, const struct waiting *a, const struct waiting *b)
@@ -173,9 +219,9 @@ static int copy_of(struct waiting *n)
 			return -1;
 		}
 		memcpy(p, n->e.u.sample.values, k * sizeof(uint64_t));
-		memcpy(p + k, n->e.u.sample.counters, k * sizeof(uint32_t));
+		memcpy(p + k, n->e.u.sample.ids, k * sizeof(uint32_t));
 		n->e.u.sample.values = p;
-		n->e.u.sample.counters = (uint32_t *)(p + k);
+		n->e.u.sample.ids = (uint32_t *)(p + k);
 	}
 	return 0;
 }
@@ -246,11 +292,11 @@ static int message(struct stream *s, const struct stf_record *rec)
 		.communicator = m.communicator,
 		.tag = m.tag,
 		.size = m.size,
-		.function = m.sender_function };
+		.function = xch_named_by_id(s->t, XCH_FUNCTIONS, m.sender_function) };
 	to.u.message = from.u.message;
 	to.u.message.other = a;
 	to.u.message.other_time = from.time;
-	to.u.message.function = m.receiver_function;
+	to.u.message.function = xch_named_by_id(s->t, XCH_FUNCTIONS, m.receiver_function);
 	from.place = a;
 	to.place = b;
 	from.scl = m.sender_scl;
@@ -314,6 +360,7 @@ static int member(struct stream *s, const struct stf_record *rec, const struct m
 		return 0;
 	}
 	e.scl = m->scl ? m->scl[i] : 0;
+	e.what = xch_named_by_id(s->t, XCH_OPERATIONS, m->operation);
 	e.u.coll = (struct xch_coll){ .id = s->colls,
 		.operation = m->operation,
 		.communicator = m->communicator,
@@ -368,19 +415,22 @@ static int io(struct stream *s, const struct stf_record *rec, enum xch_kind kind
 	struct xch_event e = { .kind = kind, .time = rec->time };
 	struct stf_file_io_begin_1 b;
 	struct stf_file_io_end_1 n;
-	uint32_t willy;
+	uint32_t willy, file;
 
 	if (kind == XCH_IO_BEGIN) {
 		stf_get_file_io_begin_1(rec, &b);
 		willy = b.willy;
+		file = b.file;
 		e.scl = b.scl;
-		e.u.io = (struct xch_io){ b.type, b.file, b.bytes };
+		e.u.io = (struct xch_io){ b.type, b.bytes };
 	} else {
 		stf_get_file_io_end_1(rec, &n);
 		willy = n.willy;
+		file = n.file;
 		e.scl = n.scl;
-		e.u.io = (struct xch_io){ n.type, n.file, n.bytes };
+		e.u.io = (struct xch_io){ n.type, n.bytes };
 	}
+	e.what = xch_named_by_id(s->t, XCH_FILES, file);
 	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
 }
 
@@ -389,21 +439,22 @@ static int scope(struct stream *s, const struct stf_record *rec, enum xch_kind k
 	struct xch_event e = { .kind = kind, .time = rec->time };
 	struct stf_enter_scope_1 b;
 	struct stf_leave_scope_1 n;
-	uint32_t willy;
+	uint32_t willy, id;
 
 	if (kind == XCH_SCOPE_BEGIN) {
 		stf_get_enter_scope_1(rec, &b);
 		willy = b.willy;
 		e.scl = b.scl;
-		e.u.scope.scope = b.scope;
-		e.u.scope.seqnr = b.seqnr;
+		id = b.scope;
+		e.u.scope_number = b.seqnr;
 	} else {
 		stf_get_leave_scope_1(rec, &n);
 		willy = n.willy;
 		e.scl = n.scl;
-		e.u.scope.scope = n.scope;
-		e.u.scope.seqnr = n.seqnr;
+		id = n.scope;
+		e.u.scope_number = n.seqnr;
 	}
+	e.what = xch_named_by_id(s->t, XCH_SCOPES, id);
 	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
 }
 
@@ -435,7 +486,7 @@ static int sample(struct stream *s, const struct stf_record *rec)
 	stf_get_counter_value(rec, &c);
 	e.u.sample.n = c.size_1_2;
 	e.u.sample.values = c.values;
-	e.u.sample.counters = c.counters;
+	e.u.sample.ids = c.counters;
 	return find_place(s, &e, c.willy) ? deliver_event(s, &e) : 0;
 }
 
@@ -449,7 +500,7 @@ static int batch(struct stream *s, const struct stf_counter_batch *b)
 
 	e.u.sample.n = b->k;
 	e.u.sample.values = values;
-	e.u.sample.counters = counters;
+	e.u.sample.ids = counters;
 	for (i = 0; i < b->n && rc == 0; i++) {
 		e.time = b->times[i];
 		if (find_place(s, &e, stf_batch_willy(b, i))) {

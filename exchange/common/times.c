@@ -83,8 +83,47 @@ static int take_bounds(struct xch_trace *t, const char *text)
 			return -1;
 		}
 		*q = b;
+		q->process = process;
+		t->n_bounds++;
 		if (!isnan(b.seconds) && !(t->worst_bound >= b.seconds)) {
 			t->worst_bound = b.seconds;
+		}
+	}
+	return 0;
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+	const struct xch_bound *x = a, *y = b;
+
+	return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
+				  : (x->process > y->process) - (x->process < y->process);
+}
+
+static int sort_bounds(struct xch_trace *t)
+{
+	const struct xch_process *p;
+	struct xch_bound *to = t->bound = malloc((t->n_bounds + 1) * sizeof(*to));
+	uint32_t k;
+
+	for (k = 0; to && k < t->n_processes; k++, to += p->n) {
+		p = &t->p->process[k];
+		if (p->n) {
+			memcpy(to, p->bound, p->n * sizeof(*to));
+		}
+	}
+	if (to) {
+		qsort(t->bound, t->n_bounds, sizeof(*to), compare_bounds);
+	}
+	return to ? 0 : -1;
+}
+
+int xch_next_info(const struct xch_trace *t, size_t *i, const char **cls, const char **text)
+{
+	while (stf_reader_info(t->r, (*i)++, cls, text) == 0) {
+		if (*cls && strcmp(*cls, "integrity") && strcmp(*cls, "late")) {
+			*text = *text ? *text : "";
+			return 1;
 		}
 	}
 	return 0;
@@ -109,7 +148,7 @@ int xch_clock_read(struct xch_trace *t, struct tkm_err *err)
 			return xch_fail_memory(err, t->path);
 		}
 	}
-	return 0;
+	return sort_bounds(t) < 0 ? xch_fail_memory(err, t->path) : 0;
 }
 
 const struct xch_bound *xch_bounds(const struct xch_trace *t, uint32_t process, size_t *n)

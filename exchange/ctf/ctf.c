@@ -152,19 +152,15 @@ static unsigned char *event(struct state *s, const struct xch_event *e, unsigned
 
 static int samples(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	const struct xch_counter *c;
 	unsigned char *p;
 	uint32_t i;
 
 	for (i = 0; i < e->u.sample.n; i++) {
-		c = xch_counter(s->t, e->u.sample.counters[i]);
-		if (c) {
-			p = event(s, e, CTF_COUNTER + c->index, 8, err);
-			if (!p) {
-				return -1;
-			}
-			tkm_put64(p, e->u.sample.values[i], 0);
+		p = event(s, e, CTF_COUNTER + e->u.sample.counter[i]->index, 8, err);
+		if (!p) {
+			return -1;
 		}
+		tkm_put64(p, e->u.sample.values[i], 0);
 	}
 	return 0;
 }
@@ -187,7 +183,7 @@ static int message(struct state *s, const struct xch_event *e, struct tkm_err *e
 	tkm_put32(p + 12, m->communicator, 0);
 	tkm_put32(p + 16, m->tag, 0);
 	tkm_put32(p + 20, m->size, 0);
-	tkm_put32(p + 24, index_of(xch_function(s->t, m->function)), 0);
+	tkm_put32(p + 24, index_of(m->function), 0);
 	return 0;
 }
 
@@ -201,7 +197,7 @@ static int collective(struct state *s, const struct xch_event *e, struct tkm_err
 		return -1;
 	}
 	tkm_put64(p, c->id, 0);
-	tkm_put32(p + 8, index_of(xch_collop(s->t, c->operation)), 0);
+	tkm_put32(p + 8, index_of(e->what), 0);
 	tkm_put32(p + 12, c->communicator, 0);
 	tkm_put32(p + 16, c->members, 0);
 	tkm_put32(p + 20, c->root ? c->root->index : UINT32_MAX, 0);
@@ -225,26 +221,11 @@ static int numbers(
 
 static int text(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	struct stf_comment c;
-	struct stf_report r;
-	const char *from;
-	unsigned char *p;
-	size_t n;
+	size_t n = strnlen(e->u.text.text, e->u.text.length);
+	unsigned char *p = event(s, e, e->kind == XCH_COMMENT ? CTF_COMMENT : CTF_REPORT, n + 1, err);
 
-	if (stf_get_comment(e->record, &c) == 0) {
-		from = c.text;
-		n = c.size_1_1;
-	} else {
-		stf_get_report(e->record, &r);
-		from = stf_reader_string(s->t->r, r.description);
-		n = from ? strlen(from) : 0;
-	}
-	n = n ? strnlen(from, n) : 0;
-	p = event(s, e, e->kind == XCH_COMMENT ? CTF_COMMENT : CTF_REPORT, n + 1, err);
-	if (p && n) {
-		memcpy(p, from, n);
-	}
 	if (p) {
+		memcpy(p, e->u.text.text, n);
 		p[n] = 0;
 	}
 	return p ? 0 : -1;
@@ -253,12 +234,13 @@ static int text(struct state *s, const struct xch_event *e, struct tkm_err *err)
 static int xch_ctf_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
 	struct state *s = w->state;
+	const uint32_t what = index_of(e->what);
 
+	(void)t;
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		return numbers(s, e, e->kind == XCH_ENTER ? CTF_ENTRY : CTF_EXIT,
-			(const uint32_t[]){ index_of(xch_function(t, e->u.function)) }, 1, err);
+		return numbers(s, e, e->kind == XCH_ENTER ? CTF_ENTRY : CTF_EXIT, &what, 1, err);
 	case XCH_SAMPLE:
 		return samples(s, e, err);
 	case XCH_SEND:
@@ -270,12 +252,11 @@ static int xch_ctf_event(struct xch_writer *w, struct xch_trace *t, const struct
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
 		return numbers(s, e, e->kind == XCH_IO_BEGIN ? CTF_IO_BEGIN : CTF_IO_END,
-			(const uint32_t[]){ e->u.io.type, index_of(xch_file_of(t, e->u.io.file)), e->u.io.bytes }, 3,
-			err);
+			(const uint32_t[]){ e->u.io.type, what, e->u.io.bytes }, 3, err);
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
 		return numbers(s, e, e->kind == XCH_SCOPE_BEGIN ? CTF_SCOPE_BEGIN : CTF_SCOPE_END,
-			(const uint32_t[]){ index_of(xch_scope(t, e->u.scope.scope)), e->u.scope.seqnr }, 2, err);
+			(const uint32_t[]){ what, e->u.scope_number }, 2, err);
 	default:
 		return text(s, e, err);
 	}
@@ -283,12 +264,11 @@ static int xch_ctf_event(struct xch_writer *w, struct xch_trace *t, const struct
 
 static int xch_ctf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = w->state;
 	char name[320];
 	FILE *f;
 
-	w->state = s;
-	if (!s || asprintf(&s->path, "%s/%s%100s", w->dir, w->base, "") < 0) {
+	if (asprintf(&s->path, "%s/%s%100s", w->dir, w->base, "") < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
 	}
 	s->w = w;
@@ -317,40 +297,40 @@ static int xch_ctf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_er
 	return xch_close(w, f, name, err);
 }
 
-static int xch_ctf_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static int xch_ctf_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = w->state;
-	int rc = failed ? -1 : 0;
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; s && s->stream && i < t->n_places; i++) {
-		if (rc == 0) {
-			rc = flush(s, &t->place[i], err);
-		}
-		free(s->stream[i].b);
+	for (i = 0; rc == 0 && i < t->n_places; i++) {
+		rc = flush(w->state, &t->place[i], err);
 	}
-	if (s) {
-		free(s->stream);
-		free(s->path);
-	}
-	free(s);
-	w->state = NULL;
 	return rc;
 }
 
-#define HOLDS(kind) (1u << (kind))
+static void xch_ctf_release(struct xch_writer *w, struct xch_trace *t)
+{
+	struct state *s = w->state;
+	size_t i;
+
+	for (i = 0; s->stream && i < t->n_places; i++) {
+		free(s->stream[i].b);
+	}
+	free(s->stream);
+	free(s->path);
+}
+
 const struct xch_format xch_ctf = {
 	.name = "CTF",
 	.suffix = ".ctf",
 	.what = "Common Trace Format 1.8, a directory",
 	.directory = 1,
-	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
-		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
-		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_REPORT) |
-		HOLDS(XCH_COMMUNICATORS) | HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) | HOLDS(XCH_INFOS) |
-		HOLDS(XCH_BOUND),
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_COMMUNICATORS) |
+		XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
+	.state_size = sizeof(struct state),
 	.open = xch_ctf_open,
 	.event = xch_ctf_event,
-	.close = xch_ctf_close,
+	.end = xch_ctf_end,
+	.release = xch_ctf_release,
 	.restamp = xch_ctf_restamp,
 };

@@ -93,17 +93,14 @@ static void environment(FILE *f, const struct xch_trace *t)
 {
 	const char *cls, *text;
 	unsigned n = 0;
-	size_t i;
+	size_t i = 0;
 
 	fprintf(f, "env {\n\ttracer_name = \"tickmark\";\n\ttime_stamp_unit_s = \"%.17g\";\n", t->resolution);
-	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
-		if (!cls || !strcmp(cls, "integrity") || !strcmp(cls, "late")) {
-			continue;
-		}
+	while (xch_next_info(t, &i, &cls, &text)) {
 		fprintf(f, "\tinfo_%u_class = ", n);
 		quoted(f, cls);
 		fprintf(f, ";\n\tinfo_%u = ", n++);
-		quoted(f, text ? text : "");
+		quoted(f, text);
 		fputs(";\n", f);
 	}
 	for (i = 0; i < t->n_counters; i++) {
@@ -149,21 +146,17 @@ static void events(FILE *f, const struct xch_trace *t)
 		"\t\tenum communicator communicator;\n\t\tuint32_t members;\n\t\tenum place root;\n"
 		"\t\tuint64_t sent;\n\t\tuint64_t received;\n";
 	static const char io[] = "\t\tuint32_t operation;\n\t\tenum file file;\n\t\tuint32_t bytes;\n";
-	static const char scope[] = "\t\tenum scope scope;\n\t\tuint32_t number;\n";
+	static const char scope[] = "\t\tenum scope scope;\n\t\tuint32_t number;\n", text[] = "\t\tstring text;\n";
+	/* in the order of the kinds */
+	static const char *const fields[] = { message, message, collective, collective, io, io, scope, scope, text,
+		text };
 	size_t i;
 
 	one_event(f, CTF_ENTRY, "function_entry", "\t\tenum function function;\n");
 	one_event(f, CTF_EXIT, "function_exit", "\t\tenum function function;\n");
-	one_event(f, CTF_SEND, "send", message);
-	one_event(f, CTF_RECEIVE, "receive", message);
-	one_event(f, CTF_COLL_BEGIN, "collective_begin", collective);
-	one_event(f, CTF_COLL_END, "collective_end", collective);
-	one_event(f, CTF_IO_BEGIN, "io_begin", io);
-	one_event(f, CTF_IO_END, "io_end", io);
-	one_event(f, CTF_SCOPE_BEGIN, "scope_begin", scope);
-	one_event(f, CTF_SCOPE_END, "scope_end", scope);
-	one_event(f, CTF_COMMENT, "comment", "\t\tstring text;\n");
-	one_event(f, CTF_REPORT, "report", "\t\tstring text;\n");
+	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		one_event(f, CTF_SEND + (unsigned)i, xch_kind_word(XCH_SEND + (enum xch_kind)i), fields[i]);
+	}
 	for (i = 0; i < t->n_counters; i++) {
 		one_event(f, CTF_COUNTER + (unsigned)i, t->counter[i].name,
 			t->counter[i].type == STF_COUNTER_F8           ? "\t\tdouble value;\n"
@@ -186,10 +179,10 @@ void xch_ctf_metadata(FILE *f, const struct xch_trace *t)
 	environment(f, t);
 	clock_of(f, t);
 	places(f, t);
-	names(f, "function", &t->functions);
-	names(f, "scope", &t->scopes);
-	names(f, "collective", &t->collops);
-	names(f, "file", &t->files);
+	names(f, "function", &t->names[XCH_FUNCTIONS]);
+	names(f, "scope", &t->names[XCH_SCOPES]);
+	names(f, "collective", &t->names[XCH_OPERATIONS]);
+	names(f, "file", &t->names[XCH_FILES]);
 	fputs("stream {\n\tid = 0;\n\tpacket.context := struct {\n\t\tstamp_t timestamp_begin;\n\t\tstamp_t "
 	      "timestamp_end;\n"
 	      "\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n\t\tuint64_t packet_seq_num;\n"

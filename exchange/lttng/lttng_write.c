@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,18 +97,51 @@ static int end(struct state *s, uint32_t marker, uint64_t time, struct tkm_err *
 	return xch_lttng_out_event(&s->cpu, time, FIRST_FACILITY + marker / 256, marker % 256, s->d.b, s->d.n, err);
 }
 
-static void add_place(struct xch_lttng_data *d, const struct xch_place *p)
+/* The values of LTM_PLACE. */
+#define PLACE(p) \
+	(p)->host ? (p)->host : "", (p)->is_group ? UINT32_MAX : (p)->process, \
+		(p)->is_group ? (p)->willy & 0x7fffffff : (p)->thread
+
+/* Writes an event of one of our markers, with a value for each field of its format: %s a text, %u uint32_t, %llu uint64_t, %f double.
+ * Returns 1: it is too long and was left out. */
+static int put(struct state *s, struct tkm_err *err, uint64_t time, enum xch_lttng_marker_marker m, ...)
 {
-	xch_lttng_add_text(d, p && p->host ? p->host : "");
-	xch_lttng_add(d, p && !p->is_group ? p->process : UINT32_MAX, 4);
-	xch_lttng_add(d, !p ? UINT32_MAX : p->is_group ? p->willy & 0x7fffffff : p->thread, 4);
+	struct xch_lttng_data *d = begin(s);
+	const char *p = xch_lttng_marker_markers[m].format;
+	va_list ap;
+
+	va_start(ap, m);
+	while ((p = strchr(p, '%'))) {
+		switch (*++p) {
+		case 's':
+			xch_lttng_add_text(d, va_arg(ap, const char *));
+			break;
+		case 'f':
+			xch_lttng_add_real(d, va_arg(ap, double));
+			break;
+		case 'l':
+			xch_lttng_add(d, va_arg(ap, uint64_t), 8);
+			break;
+		default:
+			xch_lttng_add(d, va_arg(ap, uint32_t), 4);
+		}
+	}
+	va_end(ap);
+	return end(s, m, time, err);
 }
 
 /* ---- description of the trace ---- */
 
-static int add_and_end(struct state *s, enum xch_lttng_marker_marker m, struct tkm_err *err)
+static int describe_list(struct state *s, enum xch_lttng_marker_marker m, uint32_t id, const char *name,
+	const uint32_t *willies, uint32_t n, struct tkm_err *err)
 {
-	return end(s, m, s->now, err) < 0 ? -1 : 0;
+	uint32_t k;
+	int rc = 0;
+
+	for (k = 0; (k < n || k == 0) && rc >= 0; k++) {
+		rc = put(s, err, s->now, m, id, name ? name : "", n, n ? willies[k] : 0);
+	}
+	return rc;
 }
 
 static int describe_places(struct state *s, struct tkm_err *err)
@@ -115,164 +149,80 @@ static int describe_places(struct state *s, struct tkm_err *err)
 	const struct xch_trace *t = s->t;
 	struct stf_group_definition g;
 	const struct stf_record *rec;
-	struct xch_lttng_data *d;
-	uint32_t k;
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < t->n_places; i++) {
+	for (i = 0; i < t->n_places && rc >= 0; i++) {
 		const struct xch_place *p = &t->place[i];
 
-		if (p->is_group) {
-			continue;
-		}
-		d = begin(s);
-		add_place(d, p);
-		xch_lttng_add_text(d, p->name ? p->name : "");
-		xch_lttng_add(d, p->pid, 4);
-		xch_lttng_add(d, p->tid, 8);
-		xch_lttng_add_real(d, p->offset);
-		xch_lttng_add_real(d, p->skew);
-		if (add_and_end(s, LTM_PROCESS, err) < 0) {
-			return -1;
+		if (!p->is_group) {
+			rc = put(s, err, s->now, LTM_PROCESS, PLACE(p), p->name ? p->name : "", p->pid, p->tid,
+				p->offset, p->skew);
 		}
 	}
-	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_group_definition, i)); i++) {
+	for (i = 0; rc >= 0 && (rec = stf_reader_record(t->r, STF_ID_group_definition, i)); i++) {
 		stf_get_group_definition(rec, &g);
-		for (k = 0; k < g.size_2_1 || k == 0; k++) {
-			d = begin(s);
-			xch_lttng_add(d, g.id, 4);
-			xch_lttng_add_text(d, g.name ? g.name : "");
-			xch_lttng_add(d, g.size_2_1, 4);
-			xch_lttng_add(d, g.size_2_1 ? g.willies[k] : 0, 4);
-			if (add_and_end(s, LTM_GROUP, err) < 0) {
-				return -1;
-			}
-		}
+		rc = describe_list(s, LTM_GROUP, g.id, g.name, g.willies, g.size_2_1, err);
 	}
-	return 0;
+	return rc;
 }
 
-static const char *text_of(const struct xch_trace *t, unsigned class_id, uint32_t id)
+static int describe_names(struct state *s, struct tkm_err *err)
 {
-	const char *text = id ? stf_reader_name(t->r, class_id, id) : NULL;
-
-	return text ? text : "";
-}
-
-static int describe_counters(struct state *s, struct tkm_err *err)
-{
+	const struct xch_list *l = &s->t->names[XCH_OPERATIONS];
 	struct stf_counter_definition c;
 	const struct stf_record *rec;
-	const char *name;
-	struct xch_lttng_data *d;
+	const char *name, *cls;
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < s->t->n_counters; i++) {
+	for (i = 0; i < s->t->n_counters && rc >= 0; i++) {
 		rec = stf_reader_find(s->t->r, STF_ID_counter_definition, s->t->counter[i].id);
 		if (!rec || stf_get_counter_definition(rec, &c) < 0) {
 			continue;
 		}
 		name = stf_reader_string(s->t->r, c.name);
-		d = begin(s);
-		xch_lttng_add(d, c.id, 4);
-		xch_lttng_add_text(d, text_of(s->t, STF_ID_class_definition, c.classid));
-		xch_lttng_add_text(d, name ? name : "");
-		xch_lttng_add_text(d, s->t->counter[i].unit);
-		xch_lttng_add(d, c.type, 4);
-		xch_lttng_add(d, c.do_diff, 4);
-		xch_lttng_add(d, c.lower_bound, 8);
-		xch_lttng_add(d, c.upper_bound, 8);
-		xch_lttng_add(d, c.willy, 4);
-		if (add_and_end(s, LTM_COUNTER_DEFINITION, err) < 0) {
-			return -1;
-		}
+		cls = c.classid ? stf_reader_name(s->t->r, STF_ID_class_definition, c.classid) : NULL;
+		rc = put(s, err, s->now, LTM_COUNTER_DEFINITION, c.id, cls ? cls : "", name ? name : "",
+			s->t->counter[i].unit, c.type, c.do_diff, c.lower_bound, c.upper_bound, c.willy);
 	}
-	return 0;
-}
+	for (i = 0; i < s->t->n_communicators && rc >= 0; i++) {
+		const struct xch_communicator *k = &s->t->communicator[i];
 
-static int describe_communicators(struct state *s, struct tkm_err *err)
-{
-	struct xch_lttng_data *d;
-	uint32_t k;
-	size_t i;
-
-	for (i = 0; i < s->t->n_communicators; i++) {
-		const struct xch_communicator *c = &s->t->communicator[i];
-
-		for (k = 0; k < c->n || k == 0; k++) {
-			d = begin(s);
-			xch_lttng_add(d, c->id, 4);
-			xch_lttng_add_text(d, c->name ? c->name : "");
-			xch_lttng_add(d, c->n, 4);
-			xch_lttng_add(d, c->n ? c->members[k] : 0, 4);
-			if (add_and_end(s, LTM_COMMUNICATOR, err) < 0) {
-				return -1;
-			}
-		}
+		rc = describe_list(s, LTM_COMMUNICATOR, k->id, k->name, k->members, k->n, err);
 	}
-	for (i = 0; i < s->t->collops.n; i++) {
-		d = begin(s);
-		xch_lttng_add(d, s->t->collops.v[i].id, 4);
-		xch_lttng_add_text(d, s->t->collops.v[i].name);
-		xch_lttng_add(d, s->t->collops.v[i].type, 4);
-		if (add_and_end(s, LTM_COLLECTIVE_OPERATION, err) < 0) {
-			return -1;
-		}
+	for (i = 0; i < l->n && rc >= 0; i++) {
+		rc = put(s, err, s->now, LTM_COLLECTIVE_OPERATION, l->v[i].id, l->v[i].name, l->v[i].type);
 	}
-	return 0;
+	return rc;
 }
 
 static int describe_clock(struct xch_writer *w, struct state *s, struct tkm_err *err)
 {
 	const char *cls, *text;
 	const struct xch_bound *b;
-	struct xch_lttng_data *d;
 	uint32_t p;
-	size_t i, n;
-	int rc;
+	size_t i = 0, n;
+	int rc = 0;
 
-	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
-		if (!cls || !strcmp(cls, "integrity") || !strcmp(cls, "late")) {
-			continue;
-		}
-		d = begin(s);
-		xch_lttng_add_text(d, cls);
-		xch_lttng_add_text(d, text ? text : "");
-		rc = end(s, LTM_INFO, s->now, err);
-		if (rc < 0) {
-			return -1;
-		}
-		if (rc) {
-			xch_lost(w, XCH_INFOS, 1);
-		}
+	while (rc >= 0 && xch_next_info(s->t, &i, &cls, &text)) {
+		rc = put(s, err, s->now, LTM_INFO, cls, text);
+		w->lost[XCH_INFOS] += rc > 0;
 	}
 	for (p = 0; p < s->t->n_processes; p++) {
 		b = xch_bounds(s->t, p, &n);
-		for (i = 0; i < n; i++) {
-			d = begin(s);
-			xch_lttng_add(d, p, 4);
-			xch_lttng_add(d, b[i].from, 8);
-			xch_lttng_add(d, (uint64_t)xch_ns(s->t, b[i].from), 8);
-			xch_lttng_add_real(d, 1);
-			xch_lttng_add_real(d, b[i].seconds * 1e9);
-			if (add_and_end(s, LTM_CLOCK, err) < 0) {
-				return -1;
-			}
+		for (i = 0; i < n && rc >= 0; i++) {
+			rc = put(s, err, s->now, LTM_CLOCK, p, b[i].from, (uint64_t)xch_ns(s->t, b[i].from), 1.0,
+				b[i].seconds * 1e9);
 		}
 	}
-	return 0;
+	return rc;
 }
 
 static int describe(struct xch_writer *w, struct state *s, struct tkm_err *err)
 {
-	struct xch_lttng_data *d = begin(s);
-
-	xch_lttng_add_real(d, s->t->resolution);
-	xch_lttng_add(d, s->t->eventbits, 4);
-	xch_lttng_add(d, s->t->start, 8);
-	xch_lttng_add(d, s->t->end, 8);
-	return add_and_end(s, LTM_TRACE, err) < 0 || describe_places(s, err) < 0 || describe_counters(s, err) < 0 ||
-			describe_communicators(s, err) < 0 || describe_clock(w, s, err) < 0
+	return put(s, err, s->now, LTM_TRACE, s->t->resolution, s->t->eventbits, s->t->start, s->t->end) < 0 ||
+			describe_places(s, err) < 0 || describe_names(s, err) < 0 || describe_clock(w, s, err) < 0
 		? -1
 		: 0;
 }
@@ -346,12 +296,8 @@ static int open_files(struct xch_writer *w, struct state *s, struct tkm_err *err
 
 static int lttng_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = w->state;
 
-	w->state = s;
-	if (!s) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
-	}
 	s->t = t;
 	s->d.h = &s->h;
 	s->now = t->start <= t->end ? t->start : 0;
@@ -362,165 +308,113 @@ static int lttng_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err 
 	return open_files(w, s, err) < 0 || define_all(s, err) < 0 || describe(w, s, err) < 0 ? -1 : 0;
 }
 
-static void add_message(struct xch_lttng_data *d, const struct xch_trace *t, const struct xch_message *m)
-{
-	const struct xch_named *f = xch_function(t, m->function);
-
-	xch_lttng_add(d, m->id, 8);
-	xch_lttng_add(d, m->other ? m->other->process : UINT32_MAX, 4);
-	xch_lttng_add(d, m->other ? m->other->thread : UINT32_MAX, 4);
-	xch_lttng_add(d, m->communicator, 4);
-	xch_lttng_add(d, m->tag, 4);
-	xch_lttng_add(d, m->size, 4);
-	xch_lttng_add_text(d, f ? f->name : "");
-	xch_lttng_add_text(d, f ? f->cls : "");
-}
-
-static void add_coll(struct xch_lttng_data *d, const struct xch_coll *c)
-{
-	xch_lttng_add(d, c->id, 8);
-	xch_lttng_add(d, c->operation, 4);
-	xch_lttng_add(d, c->communicator, 4);
-	xch_lttng_add(d, c->rank, 4);
-	xch_lttng_add(d, c->members, 4);
-	xch_lttng_add(d, c->root ? c->root->willy : UINT32_MAX, 4);
-	xch_lttng_add(d, c->sent, 8);
-	xch_lttng_add(d, c->received, 8);
-}
-
-static void add_name(struct xch_lttng_data *d, const struct xch_named *n)
-{
-	xch_lttng_add_text(d, n ? n->name : "");
-	xch_lttng_add_text(d, n ? n->cls : "");
-}
-
 static int samples(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	const struct xch_counter *c;
+	const struct xch_place *p = e->place;
 	struct xch_lttng_data *d;
 	uint32_t i;
-	int rc;
+	int rc = 0;
 
-	for (i = 0; i < e->u.sample.n; i++) {
-		c = xch_counter(s->t, e->u.sample.counters[i]);
-		if (!c) {
-			continue;
-		}
+	for (i = 0; i < e->u.sample.n && rc == 0; i++) {
 		d = begin(s);
 		xch_lttng_add(d, e->u.sample.values[i], 8);
-		add_place(d, e->place);
-		rc = end(s, s->first_counter + c->index, e->time, err);
-		if (rc) {
-			return rc;
-		}
+		xch_lttng_add_text(d, p->host ? p->host : "");
+		xch_lttng_add(d, p->is_group ? UINT32_MAX : p->process, 4);
+		xch_lttng_add(d, p->is_group ? p->willy & 0x7fffffff : p->thread, 4);
+		rc = end(s, s->first_counter + e->u.sample.counter[i]->index, e->time, err);
 	}
-	return 0;
+	return rc;
 }
 
-static int comment(struct state *s, const struct xch_event *e, struct tkm_err *err)
+static int put_event(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	struct xch_lttng_data *d = begin(s);
-	struct stf_comment c;
+	static const unsigned char marker[XCH_EVENT_KINDS] = { LTM_ENTRY, LTM_EXIT, 0, LTM_SEND, LTM_RECEIVE,
+		LTM_COLL_BEGIN, LTM_COLL_END, LTM_IO_BEGIN, LTM_IO_END, LTM_SCOPE_BEGIN, LTM_SCOPE_END, LTM_COMMENT };
+	const enum xch_lttng_marker_marker k = marker[e->kind];
+	const struct xch_place *p = e->place;
+	const struct xch_message *m = &e->u.message;
+	const struct xch_coll *c = &e->u.coll;
+	const char *name = e->what ? e->what->name : "", *cls = e->what ? e->what->cls : "";
 
-	if (stf_get_comment(e->record, &c) < 0 || memchr(c.text, 0, c.size_1_1)) {
-		return 1; /* a text that contains a zero byte cannot be stored */
+	switch (e->kind) {
+	case XCH_SAMPLE:
+		return samples(s, e, err);
+	case XCH_ENTER:
+	case XCH_LEAVE:
+		return put(s, err, e->time, k, name, cls, PLACE(p));
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		return put(s, err, e->time, k, m->id, m->other->process, m->other->thread, m->communicator, m->tag,
+			m->size, m->function ? m->function->name : "", m->function ? m->function->cls : "", PLACE(p));
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		return put(s, err, e->time, k, c->id, c->operation, c->communicator, c->rank, c->members,
+			c->root ? c->root->willy : UINT32_MAX, c->sent, c->received, PLACE(p));
+	case XCH_IO_BEGIN:
+	case XCH_IO_END:
+		return put(s, err, e->time, k, e->u.io.type, e->u.io.bytes, name, PLACE(p));
+	case XCH_SCOPE_BEGIN:
+	case XCH_SCOPE_END:
+		return put(s, err, e->time, k, e->u.scope_number, name, cls, PLACE(p));
+	default: /* a text that contains a zero byte cannot be stored */
+		return strlen(e->u.text.text) < e->u.text.length ? 1
+								 : put(s, err, e->time, k, e->u.text.text, PLACE(p));
 	}
-	xch_lttng_add_text(d, c.text);
-	add_place(d, e->place);
-	return end(s, LTM_COMMENT, e->time, err);
 }
 
 static int lttng_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
-	static const unsigned char marker[XCH_EVENT_KINDS] = { [XCH_ENTER] = LTM_ENTRY,
-		[XCH_LEAVE] = LTM_EXIT,
-		[XCH_SEND] = LTM_SEND,
-		[XCH_RECEIVE] = LTM_RECEIVE,
-		[XCH_COLL_BEGIN] = LTM_COLL_BEGIN,
-		[XCH_COLL_END] = LTM_COLL_END,
-		[XCH_IO_BEGIN] = LTM_IO_BEGIN,
-		[XCH_IO_END] = LTM_IO_END,
-		[XCH_SCOPE_BEGIN] = LTM_SCOPE_BEGIN,
-		[XCH_SCOPE_END] = LTM_SCOPE_END };
-	struct state *s = w->state;
-	struct xch_lttng_data *d = begin(s);
-	const struct xch_named *n;
-	int rc;
+	int rc = put_event(w->state, e, err);
 
-	switch (e->kind) {
-	case XCH_SAMPLE:
-		rc = samples(s, e, err);
-		break;
-	case XCH_COMMENT:
-		rc = comment(s, e, err);
-		break;
-	default:
-		if (e->kind == XCH_ENTER || e->kind == XCH_LEAVE) {
-			add_name(d, xch_function(t, e->u.function));
-		} else if (e->kind == XCH_SEND || e->kind == XCH_RECEIVE) {
-			add_message(d, t, &e->u.message);
-		} else if (e->kind == XCH_COLL_BEGIN || e->kind == XCH_COLL_END) {
-			add_coll(d, &e->u.coll);
-		} else if (e->kind == XCH_IO_BEGIN || e->kind == XCH_IO_END) {
-			n = xch_file_of(t, e->u.io.file);
-			xch_lttng_add(d, e->u.io.type, 4);
-			xch_lttng_add(d, e->u.io.bytes, 4);
-			xch_lttng_add_text(d, n ? n->name : "");
-		} else {
-			xch_lttng_add(d, e->u.scope.seqnr, 4);
-			add_name(d, xch_scope(t, e->u.scope.scope));
-		}
-		add_place(d, e->place);
-		rc = end(s, marker[e->kind], e->time, err);
-	}
+	(void)t;
 	if (rc > 0) {
 		xch_lost(w, e->kind, 1);
 	}
 	return rc < 0 ? -1 : 0;
 }
 
-static int lttng_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static int lttng_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct state *s = w->state;
+	FILE *control = s->control_file, *cpu = s->cpu_file;
+
+	(void)t;
+	if (xch_lttng_out_end(&s->control, err) < 0 || xch_lttng_out_end(&s->cpu, err) < 0) {
+		return -1;
+	}
+	s->control_file = NULL;
+	if (xch_close(w, control, s->control_name, err) < 0) {
+		return -1;
+	}
+	s->cpu_file = NULL;
+	return xch_close(w, cpu, s->cpu_name, err);
+}
+
+static void lttng_release(struct xch_writer *w, struct xch_trace *t)
 {
 	struct state *s = w->state;
 	struct tkm_err ignored;
-	int rc = failed ? -1 : 0;
 
 	(void)t;
-	if (!s) {
-		return rc;
-	}
-	if (failed) {
-		s->control.f = s->cpu.f = NULL;
-		err = &ignored;
-	}
-	rc |= xch_lttng_out_end(&s->control, rc ? &ignored : err);
-	rc |= xch_lttng_out_end(&s->cpu, rc ? &ignored : err);
-	if (s->control_file) {
-		rc |= xch_close(w, s->control_file, s->control_name, rc ? &ignored : err);
-	}
-	if (s->cpu_file) {
-		rc |= xch_close(w, s->cpu_file, s->cpu_name, rc ? &ignored : err);
-	}
-	free(s);
-	w->state = NULL;
-	return failed || rc < 0 ? -1 : 0;
+	s->control.f = s->cpu.f = NULL; /* writes nothing more */
+	xch_lttng_out_end(&s->control, &ignored);
+	xch_lttng_out_end(&s->cpu, &ignored);
+	xch_close(w, s->control_file, s->control_name, &ignored);
+	xch_close(w, s->cpu_file, s->cpu_name, &ignored);
 }
 
-#define HOLDS(kind) (1u << (kind))
 const struct xch_format xch_lttng = {
 	.name = "LTTNG",
 	.suffix = ".lttng",
 	.what = "LTTng of 2008, a directory",
 	.directory = 1,
-	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
-		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
-		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_GROUPS) |
-		HOLDS(XCH_COMMUNICATORS) | HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) | HOLDS(XCH_INFOS) |
-		HOLDS(XCH_BOUND),
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) |
+		XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
+	.state_size = sizeof(struct state),
 	.open = lttng_open,
 	.event = lttng_event,
-	.close = lttng_close,
+	.end = lttng_end,
+	.release = lttng_release,
 	.read = xch_lttng_marker_read,
 	.is = xch_lttng_marker_is,
-
 };

@@ -78,7 +78,7 @@ static int define_trace(struct xch_otf_out *o)
 	const struct xch_trace *t = o->t;
 	uint64_t start = t->start <= t->end ? t->start : 0;
 	const char *cls, *text;
-	size_t i;
+	size_t i = 0;
 
 	xch_otf_add_real(o, XOT_RESOLUTION, t->resolution);
 	xch_otf_add_u32(o, XOT_EVENTBITS, t->eventbits);
@@ -91,8 +91,8 @@ static int define_trace(struct xch_otf_out *o)
 		!OTF_Writer_writeDefTimeRange(o->otf, 0, start, t->end > start ? t->end : start, o->list)) {
 		return -1;
 	}
-	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
-		if (cls && *cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
+	while (xch_next_info(t, &i, &cls, &text)) {
+		if (*cls) {
 			xch_otf_add_text(o, XOT_INFO_CLASS, cls);
 			xch_otf_add_text(o, XOT_INFO, text);
 			if (empty_list(o, OTF_Writer_writeDefinitionCommentKV(o->otf, 0, "tickmark::info", o->list)) <
@@ -213,7 +213,7 @@ static uint32_t group_of(struct xch_otf_out *o, const struct xch_list *l, size_t
 
 static int define_functions(struct xch_otf_out *o)
 {
-	const struct xch_list *l = &o->t->functions;
+	const struct xch_list *l = &o->t->names[XCH_FUNCTIONS];
 	uint32_t *groups = calloc(l->n + 1, sizeof(*groups)), last = 0;
 	char name[2100], cls[2100];
 	size_t i;
@@ -240,11 +240,12 @@ static int define_operations(struct xch_otf_out *o)
 {
 	static const uint32_t type[] = { OTF_COLLECTIVE_TYPE_UNKNOWN, OTF_COLLECTIVE_TYPE_BARRIER,
 		OTF_COLLECTIVE_TYPE_ONE2ALL, OTF_COLLECTIVE_TYPE_ALL2ONE, OTF_COLLECTIVE_TYPE_ALL2ALL };
+	const struct xch_list *l = &o->t->names[XCH_OPERATIONS], *files = &o->t->names[XCH_FILES];
 	char clean[2100];
 	size_t i;
 
-	for (i = 0; i < o->t->collops.n; i++) {
-		const struct xch_named *n = &o->t->collops.v[i];
+	for (i = 0; i < l->n; i++) {
+		const struct xch_named *n = &l->v[i];
 
 		line(clean, sizeof(clean), n->name);
 		xch_otf_add_text(o, XOT_NAME, n->name);
@@ -256,11 +257,11 @@ static int define_operations(struct xch_otf_out *o)
 			return -1;
 		}
 	}
-	if (o->t->files.n && !OTF_Writer_writeDefFileGroup(o->otf, 0, 1, "files")) {
+	if (files->n && !OTF_Writer_writeDefFileGroup(o->otf, 0, 1, "files")) {
 		return -1;
 	}
-	for (i = 0; i < o->t->files.n; i++) {
-		line(clean, sizeof(clean), o->t->files.v[i].name);
+	for (i = 0; i < files->n; i++) {
+		line(clean, sizeof(clean), files->v[i].name);
 		if (!OTF_Writer_writeDefFile(o->otf, 0, (uint32_t)i + 1, clean, 1)) {
 			return -1;
 		}

@@ -34,22 +34,14 @@ struct stack {
 	struct calls *calls; /* for each function, after its first call */
 	uint64_t collectives;
 };
-struct bound {
-	uint64_t from;
-	uint32_t process;
-	double seconds;
-};
-
 struct state {
 	struct xch_writer *w;
 	struct xch_trace *t;
 	OTF_FileManager *files;
 	struct xch_otf_out o;
 	struct stack *stack;
-	struct bound *bound;
-	size_t bounds, next_bound;
+	size_t next_bound;
 	uint64_t last, next_snapshot, between;
-	struct tkm_err *err;
 };
 
 static int failed(struct state *s, struct tkm_err *err)
@@ -70,42 +62,11 @@ static int no_op(struct state *s, uint64_t time, uint32_t process)
 
 /* ---- bounds ---- */
 
-static int compare_bounds(const void *a, const void *b)
-{
-	const struct bound *x = a, *y = b;
-
-	return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-				  : (x->process > y->process) - (x->process < y->process);
-}
-
-static int collect_bounds(struct state *s)
-{
-	const struct xch_bound *b;
-	size_t i, n;
-	uint32_t p;
-
-	for (p = 0; p < s->t->n_processes; p++) {
-		xch_bounds(s->t, p, &n);
-		s->bounds += n;
-	}
-	s->bound = calloc(s->bounds + 1, sizeof(*s->bound));
-	for (p = 0, s->bounds = 0; s->bound && p < s->t->n_processes; p++) {
-		b = xch_bounds(s->t, p, &n);
-		for (i = 0; i < n; i++) {
-			s->bound[s->bounds++] = (struct bound){ b[i].from, p, b[i].seconds };
-		}
-	}
-	if (s->bound) {
-		qsort(s->bound, s->bounds, sizeof(*s->bound), compare_bounds);
-	}
-	return s->bound ? 0 : -1;
-}
-
 /* Writes the bounds that begin at or before this stamp, each in the stream of its process. */
 static int bounds_until(struct state *s, uint64_t time)
 {
-	for (; s->next_bound < s->bounds && s->bound[s->next_bound].from <= time; s->next_bound++) {
-		const struct bound *b = &s->bound[s->next_bound];
+	for (; s->next_bound < s->t->n_bounds && s->t->bound[s->next_bound].from <= time; s->next_bound++) {
+		const struct xch_bound *b = &s->t->bound[s->next_bound];
 		const struct xch_place *p = xch_place(s->t, STF_WILLY(b->process, 0));
 
 		if (p && !isnan(b->seconds)) {
@@ -136,13 +97,9 @@ static int processes(struct state *s, uint64_t time, int begin)
 
 static int otf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = w->state;
 	char *prefix = NULL;
 
-	w->state = s;
-	if (!s) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
-	}
 	s->w = w;
 	s->t = t;
 	s->stack = calloc(t->n_places + 1, sizeof(*s->stack));
@@ -165,7 +122,7 @@ static int otf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	s->last = t->start <= t->end ? t->start : 0;
 	s->between = t->end > s->last ? (t->end - s->last) / SNAPSHOTS + 1 : UINT64_MAX;
 	s->next_snapshot = s->between < UINT64_MAX - s->last ? s->last + s->between : UINT64_MAX;
-	return xch_otf_define(&s->o) < 0 || collect_bounds(s) < 0 || processes(s, s->last, 1) < 0 ? failed(s, err) : 0;
+	return xch_otf_define(&s->o) < 0 || processes(s, s->last, 1) < 0 ? failed(s, err) : 0;
 }
 
 /* ---- snapshots and statistics ---- */
@@ -195,7 +152,7 @@ static int summary(struct state *s, uint64_t time)
 
 	for (i = 0; i < s->t->n_places; i++) {
 		c = s->stack[i].calls;
-		for (f = 0; c && f < s->t->functions.n; f++) {
+		for (f = 0; c && f < s->t->names[XCH_FUNCTIONS].n; f++) {
 			if (c[f].count &&
 				!OTF_Writer_writeFunctionSummary(s->o.otf, time, (uint32_t)f + 1, (uint32_t)i + 1,
 					c[f].count, c[f].exclusive, c[f].inclusive)) {
@@ -222,7 +179,7 @@ static int follow(struct state *s, const struct xch_event *e, uint64_t time, uin
 		return 0;
 	}
 	f = k->frame[--k->n];
-	if (!k->calls && !(k->calls = calloc(s->t->functions.n + 1, sizeof(*k->calls)))) {
+	if (!k->calls && !(k->calls = calloc(s->t->names[XCH_FUNCTIONS].n + 1, sizeof(*k->calls)))) {
 		return -1;
 	}
 	if (f.function) {
@@ -240,8 +197,7 @@ static int follow(struct state *s, const struct xch_event *e, uint64_t time, uin
 
 static int function(struct state *s, const struct xch_event *e, uint64_t time)
 {
-	const struct xch_named *n = xch_function(s->t, e->u.function);
-	uint32_t id = n ? n->index + 1 : 0;
+	uint32_t id = e->what ? e->what->index + 1 : 0;
 
 	if (follow(s, e, time, id) < 0) {
 		return 0;
@@ -252,14 +208,11 @@ static int function(struct state *s, const struct xch_event *e, uint64_t time)
 
 static int samples(struct state *s, const struct xch_event *e, uint64_t time)
 {
-	const struct xch_counter *c;
 	uint32_t i;
 
 	for (i = 0; i < e->u.sample.n; i++) {
-		c = xch_counter(s->t, e->u.sample.counters[i]);
-		if (c &&
-			!OTF_Writer_writeCounterKV(
-				s->o.otf, time, xch_otf_process(e->place), c->index + 1, e->u.sample.values[i], NULL)) {
+		if (!OTF_Writer_writeCounterKV(s->o.otf, time, xch_otf_process(e->place),
+			    e->u.sample.counter[i]->index + 1, e->u.sample.values[i], NULL)) {
 			return 0;
 		}
 	}
@@ -276,12 +229,11 @@ static uint32_t communicator(const struct state *s, uint32_t id)
 static int message(struct state *s, const struct xch_event *e, uint64_t time)
 {
 	const struct xch_message *m = &e->u.message;
-	const struct xch_named *f = xch_function(s->t, m->function);
 	int ok;
 
 	xch_otf_add_u64(&s->o, XOT_MESSAGE, m->id);
-	if (f) {
-		xch_otf_add_u32(&s->o, XOT_FUNCTION, f->index + 1);
+	if (m->function) {
+		xch_otf_add_u32(&s->o, XOT_FUNCTION, m->function->index + 1);
 	}
 	ok = e->kind == XCH_SEND
 		? OTF_Writer_writeSendMsgKV(s->o.otf, time, xch_otf_process(e->place), xch_otf_process(m->other),
@@ -295,7 +247,6 @@ static int message(struct state *s, const struct xch_event *e, uint64_t time)
 static int collective(struct state *s, const struct xch_event *e, uint64_t time)
 {
 	const struct xch_coll *c = &e->u.coll;
-	const struct xch_named *n = xch_collop(s->t, c->operation);
 	int ok;
 
 	if (e->kind == XCH_COLL_END) {
@@ -303,16 +254,16 @@ static int collective(struct state *s, const struct xch_event *e, uint64_t time)
 	}
 	xch_otf_add_u32(&s->o, XOT_RANK, c->rank);
 	xch_otf_add_u32(&s->o, XOT_MEMBERS, c->members);
-	ok = OTF_Writer_writeBeginCollectiveOperationKV(s->o.otf, time, xch_otf_process(e->place), n ? n->index + 1 : 0,
-		c->id, communicator(s, c->communicator), xch_otf_process(c->root), c->sent, c->received, 0, s->o.list);
+	ok = OTF_Writer_writeBeginCollectiveOperationKV(s->o.otf, time, xch_otf_process(e->place),
+		e->what ? e->what->index + 1 : 0, c->id, communicator(s, c->communicator), xch_otf_process(c->root),
+		c->sent, c->received, 0, s->o.list);
 	OTF_KeyValueList_reset(s->o.list);
 	return ok;
 }
 
 static int io(struct state *s, const struct xch_event *e, uint64_t time)
 {
-	const struct xch_named *n = xch_file_of(s->t, e->u.io.file);
-	uint32_t file = n ? n->index + 1 : 0;
+	uint32_t file = e->what ? e->what->index + 1 : 0;
 	int ok;
 
 	if (e->kind == XCH_IO_END) {
@@ -331,18 +282,15 @@ static int io(struct state *s, const struct xch_event *e, uint64_t time)
 /* Writes events that only key-value pairs can hold. */
 static int write_key_values(struct state *s, const struct xch_event *e, uint64_t time)
 {
-	const struct xch_named *n;
 	struct stf_opaque_data o;
-	struct stf_comment c;
 
 	if (e->kind == XCH_SCOPE_BEGIN || e->kind == XCH_SCOPE_END) {
-		n = xch_scope(s->t, e->u.scope.scope);
-		xch_otf_add_u32(&s->o, e->kind == XCH_SCOPE_BEGIN ? XOT_SCOPE_BEGIN : XOT_SCOPE_END, e->u.scope.seqnr);
-		xch_otf_add_text(&s->o, XOT_SCOPE, n ? n->name : "");
-		xch_otf_add_text(&s->o, XOT_CLASS, n ? n->cls : "");
+		xch_otf_add_u32(&s->o, e->kind == XCH_SCOPE_BEGIN ? XOT_SCOPE_BEGIN : XOT_SCOPE_END, e->u.scope_number);
+		xch_otf_add_text(&s->o, XOT_SCOPE, e->what ? e->what->name : "");
+		xch_otf_add_text(&s->o, XOT_CLASS, e->what ? e->what->cls : "");
 	} else if (e->kind == XCH_COMMENT) {
-		stf_get_comment(e->record, &c);
-		OTF_KeyValueList_appendByteArray(s->o.list, XOT_COMMENT, (uint8_t *)(uintptr_t)c.text, c.size_1_1);
+		OTF_KeyValueList_appendByteArray(
+			s->o.list, XOT_COMMENT, (uint8_t *)(uintptr_t)e->u.text.text, (uint32_t)e->u.text.length);
 	} else {
 		stf_get_opaque_data(e->record, &o);
 		OTF_KeyValueList_appendByteArray(s->o.list, XOT_OPAQUE, (uint8_t *)(uintptr_t)o.data, o.size_1_1);
@@ -391,23 +339,24 @@ static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	return ok ? 0 : failed(s, err);
 }
 
-static int otf_close(struct xch_writer *w, struct xch_trace *t, int bad, struct tkm_err *err)
+static int otf_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
 	struct state *s = w->state;
-	struct tkm_err ignored;
-	int rc = bad ? -1 : 0;
+	const uint64_t end = s->last > t->end ? s->last : t->end;
+	int ok = bounds_until(s, t->end) == 0 && processes(s, end, 0) == 0 && summary(s, end) == 0;
+
+	ok = OTF_Writer_close(s->o.otf) && !*xch_otf_complaint() && ok;
+	s->o.otf = NULL;
+	return ok ? 0 : failed(s, err);
+}
+
+static void otf_release(struct xch_writer *w, struct xch_trace *t)
+{
+	struct state *s = w->state;
 	size_t i;
 
-	if (!s) {
-		return rc;
-	}
-	if (!bad &&
-		(bounds_until(s, t->end) < 0 || processes(s, s->last > t->end ? s->last : t->end, 0) < 0 ||
-			summary(s, s->last > t->end ? s->last : t->end) < 0)) {
-		rc = failed(s, err);
-	}
-	if (s->o.otf && (!OTF_Writer_close(s->o.otf) || *xch_otf_complaint()) && rc == 0) {
-		rc = failed(s, rc ? &ignored : err);
+	if (s->o.otf) {
+		OTF_Writer_close(s->o.otf);
 	}
 	if (s->files) {
 		OTF_FileManager_close(s->files);
@@ -420,39 +369,24 @@ static int otf_close(struct xch_writer *w, struct xch_trace *t, int bad, struct 
 		free(s->stack[i].calls);
 	}
 	free(s->stack);
-	free(s->bound);
-	free(s);
-	w->state = NULL;
-	return rc;
 }
-
-#define XOT_OPEN otf_open
-#define XOT_EVENT otf_event
-#define XOT_CLOSE otf_close
-#define XOT_READ xch_otf_read
-#define XOT_MISSING NULL
-#else
-#define XOT_OPEN NULL
-#define XOT_EVENT NULL
-#define XOT_CLOSE NULL
-#define XOT_READ NULL
-#define XOT_MISSING "not built: it needs OTF 1.12 (libopen-trace-format-dev)"
 #endif
 
-#define HOLDS(kind) (1u << (kind))
 const struct xch_format xch_otf = {
 	.name = "OTF",
 	.suffix = ".otf",
 	.what = "Open Trace Format 1.12",
-	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
-		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
-		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_OPAQUE) |
-		HOLDS(XCH_GROUPS) | HOLDS(XCH_COMMUNICATORS) | HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) |
-		HOLDS(XCH_INFOS) | HOLDS(XCH_BOUND),
-	.missing = XOT_MISSING,
-	.open = XOT_OPEN,
-	.event = XOT_EVENT,
-	.close = XOT_CLOSE,
-	.read = XOT_READ,
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_OPAQUE) | XCH_BIT(XCH_GROUPS) |
+		XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.is = xch_otf_is,
+#ifdef HAVE_OTF1
+	.state_size = sizeof(struct state),
+	.open = otf_open,
+	.event = otf_event,
+	.end = otf_end,
+	.release = otf_release,
+	.read = xch_otf_read,
+#else
+	.missing = "not built: it needs OTF 1.12 (libopen-trace-format-dev)",
+#endif
 };

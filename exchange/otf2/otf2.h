@@ -36,7 +36,7 @@ extern const OTF2_MemoryCallbacks xch_otf2_memory;
 
 /* A metric class: counters that are sampled together. */
 struct xch_otf2_class {
-	uint32_t *counter; /* their indices */
+	const struct xch_counter **counter;
 	uint32_t n;
 	OTF2_MetricRef ref;
 	OTF2_Type *type;
@@ -56,7 +56,7 @@ struct xch_otf2_state {
 	struct xch_otf2_errors errors;
 	struct xch_otf2_class *cls;
 	uint32_t n_classes;
-	struct tkm_table class_of; /* set of counters: index in cls */
+	struct tkm_table class_of; /* addresses of counters: index in cls */
 	struct xch_otf2_instance *instance;
 	uint32_t n_instances;
 	OTF2_MetricRef next_metric;
@@ -75,6 +75,7 @@ struct xch_otf2_rank {
 	uint32_t n;
 };
 
+OTF2_Type xch_otf2_type(const struct xch_counter *c);
 uint64_t xch_otf2_time(const struct xch_otf2_state *s, const struct xch_trace *t, uint64_t time);
 /* Writes all definitions, after the events were written. */
 int xch_otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);

@@ -248,10 +248,7 @@ static void metric_members(struct defs *d)
 		keep_error(d,
 			OTF2_GlobalDefWriter_WriteMetricMember(d->g, i, string(d, c->name),
 				c->scope == STF_COUNTER_SAMPLE ? sample : 0, OTF2_METRIC_TYPE_OTHER, mode_of(c),
-				c->type == STF_COUNTER_F8           ? OTF2_TYPE_DOUBLE
-					: c->type == STF_COUNTER_I8 ? OTF2_TYPE_INT64
-								    : OTF2_TYPE_UINT64,
-				OTF2_BASE_DECIMAL, 0, string(d, c->unit)));
+				xch_otf2_type(c), OTF2_BASE_DECIMAL, 0, string(d, c->unit)));
 	}
 }
 
@@ -261,7 +258,7 @@ static void metric_class(struct defs *d, const struct xch_otf2_class *c)
 	uint32_t k;
 
 	for (k = 0; k < c->n; k++) {
-		member[k] = xch_counter(d->t, c->counter[k])->index;
+		member[k] = c->counter[k]->index;
 	}
 	keep_error(d,
 		OTF2_GlobalDefWriter_WriteMetricClass(
@@ -299,10 +296,11 @@ static void metrics(struct defs *d)
 static void regions(struct defs *d)
 {
 	OTF2_StringRef name;
+	const struct xch_list *l = &d->t->names[XCH_FUNCTIONS];
 	size_t i;
 
-	for (i = 0; i < d->t->functions.n; i++) {
-		const struct xch_named *f = &d->t->functions.v[i];
+	for (i = 0; i < l->n; i++) {
+		const struct xch_named *f = &l->v[i];
 		int mpi = !strncmp(f->cls, "MPI", 3) && (!f->cls[3] || f->cls[3] == ':');
 
 		name = string(d, f->name);
@@ -397,15 +395,16 @@ static int groups(struct defs *d)
 static void files(struct defs *d)
 {
 	OTF2_StringRef name;
+	const struct xch_list *l = &d->t->names[XCH_FILES];
 	size_t i;
 
-	if (d->t->files.n) {
+	if (l->n) {
 		keep_error(d,
 			OTF2_GlobalDefWriter_WriteIoParadigm(d->g, 0, string(d, "POSIX"), string(d, "POSIX I/O"),
 				OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS, 0, NULL, NULL, NULL));
 	}
-	for (i = 0; i < d->t->files.n; i++) {
-		name = string(d, d->t->files.v[i].name);
+	for (i = 0; i < l->n; i++) {
+		name = string(d, l->v[i].name);
 		keep_error(d, OTF2_GlobalDefWriter_WriteIoRegularFile(d->g, (OTF2_IoFileRef)i, name, 0));
 		keep_error(d,
 			OTF2_GlobalDefWriter_WriteIoHandle(d->g, (OTF2_IoHandleRef)i, name, (OTF2_IoFileRef)i, 0,
@@ -428,7 +427,7 @@ static void infos(struct defs *d)
 	const char *cls, *text;
 	char name[60], *line;
 	unsigned n = 0;
-	size_t i;
+	size_t i = 0;
 
 	snprintf(name, sizeof(name), "%.17g", d->t->resolution);
 	set(d, "TICKMARK::RESOLUTION", name);
@@ -438,9 +437,8 @@ static void infos(struct defs *d)
 		snprintf(name, sizeof(name), "%.17g", d->t->worst_bound);
 		set(d, "TICKMARK::CLOCK_BOUND", name);
 	}
-	for (i = 0; stf_reader_info(d->t->r, i, &cls, &text) == 0; i++) {
-		if (cls && strcmp(cls, "integrity") && strcmp(cls, "late") &&
-			asprintf(&line, "%s: %s", cls, text) >= 0) {
+	while (xch_next_info(d->t, &i, &cls, &text)) {
+		if (asprintf(&line, "%s: %s", cls, text) >= 0) {
 			snprintf(name, sizeof(name), "TICKMARK::INFO_%06u", n++);
 			set(d, name, line);
 			free(line);

@@ -103,13 +103,9 @@ static int allocate(struct xch_otf2_state *s, const struct xch_trace *t)
 
 static int xch_otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct xch_otf2_state *s = calloc(1, sizeof(*s));
+	struct xch_otf2_state *s = w->state;
 	OTF2_ErrorCode code;
 
-	if (!s) {
-		return xch_fail_memory(err, w->target);
-	}
-	w->state = s;
 	xch_otf2_errors_begin(&s->errors);
 	find_hz(s, t);
 	while (s->n_threads < t->n_places && !t->place[s->n_threads].is_group) {
@@ -138,7 +134,7 @@ static int xch_otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 
 /* ---- samples ---- */
 
-static OTF2_Type type_of(const struct xch_counter *c)
+OTF2_Type xch_otf2_type(const struct xch_counter *c)
 {
 	return c->type == STF_COUNTER_F8    ? OTF2_TYPE_DOUBLE
 		: c->type == STF_COUNTER_I8 ? OTF2_TYPE_INT64
@@ -146,9 +142,9 @@ static OTF2_Type type_of(const struct xch_counter *c)
 }
 
 /* Finds or makes the class of these counters. XCH_NONE: out of memory. */
-static uint32_t class_of(struct xch_otf2_state *s, const struct xch_trace *t, const uint32_t *ids, uint32_t n)
+static uint32_t class_of(struct xch_otf2_state *s, const struct xch_counter *const *counter, uint32_t n)
 {
-	uint32_t *known = tkm_table_find(&s->class_of, ids, n * sizeof(*ids)), k;
+	uint32_t *known = tkm_table_find(&s->class_of, counter, n * sizeof(*counter)), k;
 	struct xch_otf2_class *c;
 
 	if (known) {
@@ -159,18 +155,19 @@ static uint32_t class_of(struct xch_otf2_state *s, const struct xch_trace *t, co
 		return XCH_NONE;
 	}
 	*c = (struct xch_otf2_class){ .n = n, .ref = s->next_metric };
-	c->counter = malloc((n + 1) * sizeof(*c->counter));
-	c->type = malloc(n + 1);
-	known = c->counter && c->type ? tkm_table_put(&s->class_of, ids, n * sizeof(*ids), sizeof(*known)) : NULL;
+	c->counter = malloc(n * sizeof(*c->counter));
+	c->type = malloc(n);
+	known = c->counter && c->type ? tkm_table_put(&s->class_of, counter, n * sizeof(*counter), sizeof(*known))
+				      : NULL;
 	if (!known) {
 		free(c->counter);
 		free(c->type);
 		s->n_classes--;
 		return XCH_NONE;
 	}
-	memcpy(c->counter, ids, n * sizeof(*ids));
+	memcpy(c->counter, counter, n * sizeof(*counter));
 	for (k = 0; k < n; k++) {
-		c->type[k] = type_of(xch_counter(t, ids[k]));
+		c->type[k] = xch_otf2_type(counter[k]);
 	}
 	*known = s->n_classes - 1;
 	s->next_metric++;
@@ -196,29 +193,15 @@ static OTF2_MetricRef instance_of(struct xch_otf2_state *s, OTF2_MetricRef cls, 
 	return s->next_metric - 1;
 }
 
-static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_event *e, uint64_t time)
 {
 	struct xch_otf2_state *s = w->state;
-	const uint32_t *ids = e->u.sample.counters;
-	const uint64_t *values = e->u.sample.values;
-	uint32_t n = e->u.sample.n, kept[UINT8_MAX], i, k, c = s->seen[e->place->index];
-	uint64_t v[UINT8_MAX];
+	uint32_t n = e->u.sample.n, c = s->seen[e->place->index];
 	OTF2_MetricRef ref;
 
-	if (c == XCH_NONE || s->cls[c].n != n || memcmp(s->cls[c].counter, ids, n * sizeof(*ids)) != 0) {
-		for (i = k = 0; i < n; i++) {
-			if (xch_counter(t, ids[i])) {
-				v[k] = values[i];
-				kept[k++] = ids[i];
-			}
-		}
-		xch_lost(w, XCH_SAMPLE, n - k);
-		if (k == 0) {
-			return OTF2_SUCCESS;
-		}
-		n = k;
-		values = v;
-		c = class_of(s, t, kept, n);
+	if (c == XCH_NONE || s->cls[c].n != n ||
+		memcmp(s->cls[c].counter, e->u.sample.counter, n * sizeof(*e->u.sample.counter)) != 0) {
+		c = class_of(s, e->u.sample.counter, n);
 		if (c == XCH_NONE) {
 			return OTF2_ERROR_MEM_ALLOC_FAILED;
 		}
@@ -233,7 +216,7 @@ static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_trace *t, co
 	}
 	/* OTF2_MetricValue is a union of the three types */
 	return OTF2_EvtWriter_Metric(s->evt[e->place->index], NULL, time, ref, (uint8_t)n, s->cls[c].type,
-		(const OTF2_MetricValue *)(const void *)values);
+		(const OTF2_MetricValue *)(const void *)e->u.sample.values);
 }
 
 /* ---- communication ---- */
@@ -297,7 +280,7 @@ static OTF2_ErrorCode collective(
 {
 	struct xch_otf2_state *s = w->state;
 	const struct xch_coll *k = &e->u.coll;
-	const struct xch_named *op = xch_collop(t, k->operation);
+	const struct xch_named *op = e->what;
 	uint32_t root;
 	OTF2_CommRef c;
 
@@ -309,10 +292,10 @@ static OTF2_ErrorCode collective(
 		xch_otf2_collective(op ? op->name : "", op ? op->type : 0), c, root, k->sent, k->received);
 }
 
-static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_event *e, uint64_t time)
 {
 	struct xch_otf2_state *s = w->state;
-	const struct xch_named *f = xch_file_of(t, e->u.io.file);
+	const struct xch_named *f = e->what;
 	OTF2_EvtWriter *evt = s->evt[e->place->index];
 
 	if (!f || e->u.io.type > 1) {
@@ -329,10 +312,10 @@ static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_trace *t, const 
 
 /* ---- events ---- */
 
-static OTF2_ErrorCode call(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
+static OTF2_ErrorCode call(struct xch_writer *w, const struct xch_event *e, uint64_t time)
 {
 	struct xch_otf2_state *s = w->state;
-	const struct xch_named *f = xch_function(t, e->u.function);
+	const struct xch_named *f = e->what;
 
 	if (!f) { /* OTF2 requires a region, also for a leave */
 		xch_lost(w, e->kind, 1);
@@ -348,9 +331,9 @@ static OTF2_ErrorCode write_event(
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		return call(w, t, e, time);
+		return call(w, e, time);
 	case XCH_SAMPLE:
-		return sample(w, t, e, time);
+		return sample(w, e, time);
 	case XCH_SEND:
 	case XCH_RECEIVE:
 		return message(w, t, e, time);
@@ -358,7 +341,7 @@ static OTF2_ErrorCode write_event(
 	case XCH_COLL_END:
 		return collective(w, t, e, time);
 	default:
-		return io(w, t, e, time);
+		return io(w, e, time);
 	}
 }
 
@@ -388,7 +371,7 @@ static int xch_otf2_event(struct xch_writer *w, struct xch_trace *t, const struc
 
 /* ---- close ---- */
 
-static int complete(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+static int xch_otf2_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
 	struct xch_otf2_state *s = w->state;
 	OTF2_ErrorCode code;
@@ -410,16 +393,11 @@ static int complete(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 		: xch_otf2_fail(err, &s->errors, w->target, "cannot complete the archive", code);
 }
 
-static int xch_otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static void xch_otf2_release(struct xch_writer *w, struct xch_trace *t)
 {
 	struct xch_otf2_state *s = w->state;
 	uint32_t i;
-	int rc;
 
-	if (!s) {
-		return 0;
-	}
-	rc = failed ? 0 : complete(w, t, err);
 	/* after an error the archive is not closed, because the library would write memory that it has freed; its
 	 * memory is lost */
 	xch_otf2_errors_end(&s->errors);
@@ -439,20 +417,19 @@ static int xch_otf2_close(struct xch_writer *w, struct xch_trace *t, int failed,
 	free(s->last);
 	free(s->seen);
 	free(s->io);
-	free(s);
-	return rc;
 }
 
 const struct xch_format xch_otf2 = {
 	.name = "OTF2",
 	.suffix = ".otf2",
 	.what = "Open Trace Format 2 (Vampir, Score-P, Scalasca)",
-	.holds = 1u << XCH_ENTER | 1u << XCH_LEAVE | 1u << XCH_SAMPLE | 1u << XCH_SEND | 1u << XCH_RECEIVE |
-		1u << XCH_COLL_BEGIN | 1u << XCH_COLL_END | 1u << XCH_IO_BEGIN | 1u << XCH_IO_END | 1u << XCH_GROUPS |
-		1u << XCH_COMMUNICATORS | 1u << XCH_UNITS | 1u << XCH_PROCESSES | 1u << XCH_INFOS | 1u << XCH_BOUND,
+	.holds = XCH_MOST | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) |
+		XCH_BIT(XCH_INFOS),
+	.state_size = sizeof(struct xch_otf2_state),
 	.open = xch_otf2_open,
 	.event = xch_otf2_event,
-	.close = xch_otf2_close,
+	.end = xch_otf2_end,
+	.release = xch_otf2_release,
 	.read = xch_otf2_read,
 	.restamp = xch_otf2_restamp,
 };

@@ -9,11 +9,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/table.h"
 
 enum {
 	SAMPLES = 1 << 19, /* the largest number of rows of a row group */
@@ -78,29 +78,9 @@ static const struct xch_parquet_column event_column[E_COLUMNS] = {
 	[E_TEXT] = { "text", PQ_TEXT, 1 },
 };
 
-static const char *const kind_name[] = {
-	[XCH_ENTER] = "enter",
-	[XCH_LEAVE] = "leave",
-	[XCH_SAMPLE] = "sample",
-	[XCH_SEND] = "send",
-	[XCH_RECEIVE] = "receive",
-	[XCH_COLL_BEGIN] = "collective_begin",
-	[XCH_COLL_END] = "collective_end",
-	[XCH_IO_BEGIN] = "io_begin",
-	[XCH_IO_END] = "io_end",
-	[XCH_SCOPE_BEGIN] = "scope_begin",
-	[XCH_SCOPE_END] = "scope_end",
-	[XCH_COMMENT] = "comment",
-	[XCH_REPORT] = "report",
-};
-
 /* A list of distinct texts, indexed by their number. */
-struct word {
-	char *text;
-	int64_t number;
-};
 struct words {
-	void *tree;
+	struct tkm_table number; /* of each text: int64_t, counted from 1 */
 	const char **text;
 	size_t n, cap;
 };
@@ -129,15 +109,14 @@ struct state {
 	struct xch_trace *t;
 	struct table samples, events;
 	struct words words;
-	struct pair *place, *counter, *function, *scope, *collop, *file, *communicator;
+	struct pair *place, *counter, *communicator, *named;
 	/* samples in the order of their arrival */
 	uint64_t *time;
 	int64_t *bits;
 	uint32_t *of; /* the series of each sample */
 	struct series *series;
 	size_t n_series, cap_series;
-	uint32_t *slot; /* hash table of place and counter; contains the series + 1 */
-	size_t n_slots; /* a power of two */
+	uint32_t **slot; /* for each place that has samples, for each counter: its series + 1 */
 	/* the current column, and the order of its rows */
 	int64_t *column;
 	uint32_t *order;
@@ -149,83 +128,57 @@ struct state {
 
 /* ---- texts ---- */
 
-static int compare_words(const void *a, const void *b)
-{
-	return strcmp(((const struct word *)a)->text, ((const struct word *)b)->text);
-}
-
-static void free_word(void *p)
-{
-	free(((struct word *)p)->text);
-	free(p);
-}
-
 /* The number of a text, -1: out of memory. */
 static int64_t word_number(struct words *w, const char *text)
 {
-	struct word *x = malloc(sizeof(*x)), **found;
+	char *valid = xch_utf8(text);
+	int64_t *number = NULL;
 
-	if (TKM_GROW(w->text, w->cap, w->n + 1) < 0) {
-		free(x);
-		return -1;
+	if (valid && TKM_GROW(w->text, w->cap, w->n + 1) == 0) {
+		number = tkm_table_put(&w->number, valid, strlen(valid) + 1, sizeof(*number));
 	}
-	if (!x || !(x->text = xch_utf8(text))) {
-		free(x);
-		return -1;
+	if (number && !*number) {
+		w->text[w->n++] = tkm_table_key(number);
+		*number = (int64_t)w->n;
 	}
-	x->number = (int64_t)w->n;
-	found = tsearch(x, &w->tree, compare_words);
-	if (!found || *found != x) {
-		free_word(x);
-		return found ? (*found)->number : -1;
-	}
-	w->text[w->n++] = x->text;
-	return x->number;
+	free(valid);
+	return number ? *number - 1 : -1;
 }
 
-/* The same for a text that may be missing. */
+/* The number of a text that may be missing. Returns 0 or -1. */
 static int optional_word(struct words *w, const char *text, int64_t *number)
 {
 	*number = text && *text ? word_number(w, text) : PQ_NULL;
 	return *number == -1 ? -1 : 0;
 }
 
-static struct pair *pairs_of(struct words *w, const struct xch_list *l)
-{
-	struct pair *p = calloc(l->n + 1, sizeof(*p));
-	size_t i;
-
-	for (i = 0; p && i < l->n; i++) {
-		if (optional_word(w, l->v[i].name, &p[i].a) < 0 || optional_word(w, l->v[i].cls, &p[i].b) < 0) {
-			free(p);
-			p = NULL;
-		}
-	}
-	return p;
-}
-
 /* Returns 0 or -1. */
 static int collect_words(struct state *s)
 {
 	const struct xch_trace *t = s->t;
+	const struct xch_named *n;
 	struct words *w = &s->words;
-	size_t i;
+	enum xch_kind kind;
+	size_t i, k;
 	int bad = 0;
 
-	for (i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++) {
+	for (kind = 0; kind <= XCH_REPORT; kind++) {
 		/* these texts come first, so their numbers equal the kinds */
-		bad |= word_number(w, kind_name[i]) < 0;
+		bad |= word_number(w, xch_kind_word(kind)) < 0;
 	}
 	s->place = calloc(t->n_places + 1, sizeof(*s->place));
 	s->counter = calloc(t->n_counters + 1, sizeof(*s->counter));
 	s->communicator = calloc(t->n_communicators + 1, sizeof(*s->communicator));
-	s->function = pairs_of(w, &t->functions);
-	s->scope = pairs_of(w, &t->scopes);
-	s->collop = pairs_of(w, &t->collops);
-	s->file = pairs_of(w, &t->files);
-	if (bad || !s->place || !s->counter || !s->communicator || !s->function || !s->scope || !s->collop ||
-		!s->file) {
+	s->named = calloc((size_t)t->n_names + 1, sizeof(*s->named));
+	if (bad || !s->place || !s->counter || !s->communicator || !s->named) {
 		return -1;
+	}
+	for (k = 0; k < XCH_LISTS; k++) {
+		for (i = 0; i < t->names[k].n; i++) {
+			n = &t->names[k].v[i];
+			bad |= optional_word(w, n->name, &s->named[n->number].a);
+			bad |= optional_word(w, n->cls, &s->named[n->number].b);
+		}
 	}
 	for (i = 0; i < t->n_places; i++) {
 		bad |= optional_word(w, t->place[i].host, &s->place[i].a);
@@ -243,37 +196,23 @@ static int collect_words(struct state *s)
 
 /* ---- samples ---- */
 
-static uint32_t *slot_of(struct state *s, uint32_t place, uint32_t counter)
+/* Finds or begins the series of a counter. NULL: out of memory. */
+static struct series *series_of(struct state *s, const struct xch_place *p, const struct xch_counter *c)
 {
-	size_t i = ((uint64_t)place << 32 | counter) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-	uint32_t *at;
+	uint32_t **slots = &s->slot[p->index], *at;
 
-	for (;; i++) {
-		at = &s->slot[i & (s->n_slots - 1)];
-		if (!*at || (s->series[*at - 1].place == place && s->series[*at - 1].counter == counter)) {
-			return at;
+	if (!*slots && !(*slots = calloc(s->t->n_counters, sizeof(**slots)))) {
+		return NULL;
+	}
+	at = &(*slots)[c->index];
+	if (!*at) {
+		if (TKM_GROW(s->series, s->cap_series, s->n_series + 1) < 0) {
+			return NULL;
 		}
+		s->series[s->n_series] = (struct series){ p->index, c->index, 0, 0 };
+		*at = (uint32_t)++s->n_series;
 	}
-}
-
-/* Makes room for one more series; there are at least twice as many slots as series. */
-static int grow_series(struct state *s)
-{
-	size_t i;
-
-	if (TKM_GROW(s->series, s->cap_series, s->n_series + 1) < 0) {
-		return -1;
-	}
-	free(s->slot);
-	s->n_slots = 2 * s->cap_series;
-	s->slot = calloc(s->n_slots, sizeof(*s->slot));
-	if (!s->slot) {
-		return -1;
-	}
-	for (i = 0; i < s->n_series; i++) {
-		*slot_of(s, s->series[i].place, s->series[i].counter) = (uint32_t)i + 1;
-	}
-	return 0;
+	return &s->series[*at - 1];
 }
 
 static int compare_series(const void *a, const void *b)
@@ -410,39 +349,32 @@ static int flush_samples(struct state *s, struct tkm_err *err)
 		rc = xch_parquet_put(s->samples.p, s->column, s->words.text, s->words.n);
 	}
 	free(v);
+	for (i = 0; i < s->n_series; i++) {
+		s->slot[s->series[i].place][s->series[i].counter] = 0;
+	}
 	s->samples.n = s->n_series = 0;
-	memset(s->slot, 0, s->n_slots * sizeof(*s->slot));
 	return rc < 0 ? failed(s, &s->samples, err) : 0;
 }
 
 static int sample(struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	const struct xch_counter *c;
-	uint32_t i, *at;
+	struct series *r;
+	uint32_t i;
 	size_t n;
 
 	for (i = 0; i < e->u.sample.n; i++) {
-		c = xch_counter(s->t, e->u.sample.counters[i]);
-		if (!c) {
-			xch_lost(s->w, XCH_SAMPLE, 1);
-			continue;
-		}
 		if (s->samples.n == SAMPLES && flush_samples(s, err) < 0) {
 			return -1;
 		}
-		if (s->n_series == s->cap_series && grow_series(s) < 0) {
+		r = series_of(s, e->place, e->u.sample.counter[i]);
+		if (!r) {
 			return xch_fail_memory(err, s->w->target);
-		}
-		at = slot_of(s, e->place->index, c->index);
-		if (!*at) {
-			s->series[s->n_series] = (struct series){ e->place->index, c->index, 0, 0 };
-			*at = (uint32_t)++s->n_series;
 		}
 		n = s->samples.n++;
 		s->time[n] = e->time;
 		s->bits[n] = (int64_t)e->u.sample.values[i];
-		s->of[n] = *at - 1;
-		s->series[*at - 1].n++;
+		s->of[n] = (uint32_t)(r - s->series);
+		r->n++;
 	}
 	return 0;
 }
@@ -470,11 +402,11 @@ static int flush_events(struct state *s, struct tkm_err *err)
 	return rc < 0 ? failed(s, b, err) : 0;
 }
 
-static void put_named(int64_t **row, size_t n, const struct pair *p, const struct xch_named *x)
+static void put_named(const struct state *s, size_t n, const struct xch_named *x)
 {
 	if (x) {
-		row[E_NAME][n] = p[x->index].a;
-		row[E_CLASS][n] = p[x->index].b;
+		s->event[E_NAME][n] = s->named[x->number].a;
+		s->event[E_CLASS][n] = s->named[x->number].b;
 	}
 }
 
@@ -496,36 +428,21 @@ static void put_communicator(const struct state *s, int64_t **row, size_t n, uin
 }
 
 /* The text of a comment or report. */
-static int put_text(struct state *s, size_t n, const struct stf_record *rec)
+static int put_text(struct state *s, size_t n, const char *text)
 {
-	struct stf_comment c;
-	struct stf_report r;
-	const char *from;
-	char *copy = NULL;
-
-	if (stf_get_comment(rec, &c) == 0) {
-		from = copy = strndup(c.size_1_1 ? c.text : "", c.size_1_1);
-	} else {
-		stf_get_report(rec, &r);
-		from = stf_reader_string(s->t->r, r.description);
-		from = from ? from : "";
-	}
-	s->text[s->n_texts] = from ? xch_utf8(from) : NULL;
-	free(copy);
+	s->text[s->n_texts] = xch_utf8(text);
 	s->event[E_TEXT][n] = (int64_t)s->n_texts;
 	return s->text[s->n_texts] ? (s->n_texts++, 0) : -1;
 }
 
 static int other_event(struct state *s, const struct xch_event *e, size_t n)
 {
-	const struct xch_trace *t = s->t;
 	int64_t **row = s->event;
 
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		put_named(row, n, s->function, xch_function(t, e->u.function));
-		return 0;
+		break;
 	case XCH_SEND:
 	case XCH_RECEIVE:
 		row[E_ID][n] = (int64_t)e->u.message.id;
@@ -533,30 +450,29 @@ static int other_event(struct state *s, const struct xch_event *e, size_t n)
 		row[E_BYTES][n] = e->u.message.size;
 		put_other(row, n, e->u.message.other);
 		put_communicator(s, row, n, e->u.message.communicator);
-		return 0;
+		break;
 	case XCH_COLL_BEGIN:
 	case XCH_COLL_END:
-		put_named(row, n, s->collop, xch_collop(t, e->u.coll.operation));
 		row[E_ID][n] = (int64_t)e->u.coll.id;
 		row[E_BYTES][n] = (int64_t)e->u.coll.sent;
 		row[E_RECEIVED][n] = (int64_t)e->u.coll.received;
 		put_other(row, n, e->u.coll.root);
 		put_communicator(s, row, n, e->u.coll.communicator);
-		return 0;
+		break;
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
-		put_named(row, n, s->file, xch_file_of(t, e->u.io.file));
 		row[E_NUMBER][n] = e->u.io.type;
 		row[E_BYTES][n] = e->u.io.bytes;
-		return 0;
+		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
-		put_named(row, n, s->scope, xch_scope(t, e->u.scope.scope));
-		row[E_NUMBER][n] = e->u.scope.seqnr;
-		return 0;
+		row[E_NUMBER][n] = e->u.scope_number;
+		break;
 	default:
-		return put_text(s, n, e->record);
+		return put_text(s, n, e->u.text.text);
 	}
+	put_named(s, n, e->what);
+	return 0;
 }
 
 static int parquet_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
@@ -603,16 +519,14 @@ static int say_trace(const struct state *s, struct xch_parquet_file *p)
 		xch_real(s->t->worst_bound, number);
 		rc |= xch_parquet_say(p, "tickmark::bound_s", number);
 	}
-	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
-		if (cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
-			char *c, *v = xch_utf8(text);
+	for (i = 0; xch_next_info(s->t, &i, &cls, &text);) {
+		char *c, *v = xch_utf8(text);
 
-			snprintf(key, sizeof(key), "tickmark::info::%s", cls);
-			c = xch_utf8(key);
-			rc |= c && v ? xch_parquet_say(p, c, v) : -1;
-			free(c);
-			free(v);
-		}
+		snprintf(key, sizeof(key), "tickmark::info::%s", cls);
+		c = xch_utf8(key);
+		rc |= c && v ? xch_parquet_say(p, c, v) : -1;
+		free(c);
+		free(v);
 	}
 	return rc;
 }
@@ -642,23 +556,20 @@ static int get_memory(struct state *s)
 	s->column = malloc(SAMPLES * sizeof(*s->column));
 	s->order = malloc(SAMPLES * sizeof(*s->order));
 	s->text = malloc(EVENTS * sizeof(*s->text));
+	s->slot = calloc(s->t->n_places + 1, sizeof(*s->slot));
 	for (k = 0; k < E_COLUMNS; k++) {
 		s->event[k] = malloc(EVENTS * sizeof(*s->event[k]));
 		bad |= !s->event[k];
 	}
-	return bad || !s->time || !s->bits || !s->of || !s->column || !s->order || !s->text ? -1 : 0;
+	return bad || !s->time || !s->bits || !s->of || !s->column || !s->order || !s->text || !s->slot ? -1 : 0;
 }
 
 static int parquet_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = w->state;
 	char *name = NULL;
 	int rc;
 
-	w->state = s;
-	if (!s) {
-		return xch_fail_memory(err, w->target);
-	}
 	s->w = w;
 	s->t = t;
 	if (get_memory(s) < 0 || collect_words(s) < 0 || asprintf(&name, "%s.events.parquet", w->stem) < 0) {
@@ -672,49 +583,60 @@ static int parquet_open(struct xch_writer *w, struct xch_trace *t, struct tkm_er
 	return rc;
 }
 
-static int close_table(struct state *s, struct table *b, int rc, struct tkm_err *err)
+static int close_table(struct state *s, struct table *b, struct tkm_err *err)
 {
-	if (b->p && xch_parquet_close(b->p, rc < 0) < 0) {
-		rc = failed(s, b, err);
+	struct xch_parquet_file *p = b->p;
+	FILE *f = b->f;
+
+	b->p = NULL;
+	if (xch_parquet_close(p, 0) < 0) {
+		return failed(s, b, err);
 	}
-	if (b->f && rc == 0) {
-		rc = xch_close(s->w, b->f, b->name, err);
-	} else if (b->f) {
+	b->f = NULL;
+	return xch_close(s->w, f, b->name, err);
+}
+
+static int parquet_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	struct state *s = w->state;
+
+	(void)t;
+	return flush_samples(s, err) < 0 || flush_events(s, err) < 0 || close_table(s, &s->samples, err) < 0 ||
+			close_table(s, &s->events, err) < 0
+		? -1
+		: 0;
+}
+
+static void release_table(struct table *b)
+{
+	xch_parquet_close(b->p, 1);
+	if (b->f) {
 		fclose(b->f);
 	}
 	free(b->name);
-	return rc;
 }
 
-static int parquet_close(struct xch_writer *w, struct xch_trace *t, int broken, struct tkm_err *err)
+static void parquet_release(struct xch_writer *w, struct xch_trace *t)
 {
 	struct state *s = w->state;
-	int rc = broken ? -1 : 0, k;
-	size_t i;
+	size_t i, k;
 
-	(void)t;
-	if (!s) {
-		return 0;
+	release_table(&s->samples);
+	release_table(&s->events);
+	for (i = 0; s->slot && i < t->n_places; i++) {
+		free(s->slot[i]);
 	}
-	if (rc == 0) {
-		rc = flush_samples(s, err) < 0 || flush_events(s, err) < 0 ? -1 : 0;
-	}
-	rc = close_table(s, &s->samples, rc, err);
-	rc = close_table(s, &s->events, rc, err);
 	for (i = 0; i < s->n_texts; i++) {
 		free((char *)(uintptr_t)s->text[i]);
 	}
 	for (k = 0; k < E_COLUMNS; k++) {
 		free(s->event[k]);
 	}
-	tdestroy(s->words.tree, free_word);
+	tkm_table_free(&s->words.number);
 	free(s->words.text);
 	free(s->place);
 	free(s->counter);
-	free(s->function);
-	free(s->scope);
-	free(s->collop);
-	free(s->file);
+	free(s->named);
 	free(s->communicator);
 	free(s->time);
 	free(s->bits);
@@ -724,19 +646,16 @@ static int parquet_close(struct xch_writer *w, struct xch_trace *t, int broken, 
 	free(s->column);
 	free(s->order);
 	free(s->text);
-	free(s);
-	return broken ? 0 : rc;
 }
 
 const struct xch_format xch_parquet = {
 	.name = "PARQUET",
 	.suffix = ".parquet",
 	.what = "Apache Parquet, a table of samples and one of events",
-	.holds = 1u << XCH_ENTER | 1u << XCH_LEAVE | 1u << XCH_SAMPLE | 1u << XCH_SEND | 1u << XCH_RECEIVE |
-		1u << XCH_COLL_BEGIN | 1u << XCH_COLL_END | 1u << XCH_IO_BEGIN | 1u << XCH_IO_END |
-		1u << XCH_SCOPE_BEGIN | 1u << XCH_SCOPE_END | 1u << XCH_COMMENT | 1u << XCH_REPORT | 1u << XCH_UNITS |
-		1u << XCH_INFOS | 1u << XCH_BOUND,
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_INFOS),
+	.state_size = sizeof(struct state),
 	.open = parquet_open,
 	.event = parquet_event,
-	.close = parquet_close,
+	.end = parquet_end,
+	.release = parquet_release,
 };

@@ -74,18 +74,17 @@ struct sequence {
 };
 
 struct state {
-	FILE *f;
 	struct xch_trace *t;
 	struct sequence *sequence;
 	uint64_t next_uuid;
-	/* number of functions, scopes, collective operations, files, and a few names of our own */
-	size_t names;
+	size_t names;         /* those of the trace, and a few of our own */
 	unsigned char *chunk; /* packets that are not yet written */
 	size_t n_chunk;
 	struct buffer packet, part, inner;
 };
 
-static const char *const own_names[] = { "send", "receive", "comment", "report" };
+/* Names of our own, which come after those of the trace. */
+static const enum xch_kind own_names[] = { XCH_SEND, XCH_RECEIVE, XCH_COMMENT, XCH_REPORT };
 enum { OWN_SEND, OWN_RECEIVE, OWN_COMMENT, OWN_REPORT, OWN_NAMES };
 
 /* ---- protobuf ---- */
@@ -166,7 +165,7 @@ static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
 		k = 1 + varint(head + 1, inner + n);
 		k += varint(head + k, P_COMPRESSED << 3 | 2);
 		k += varint(head + k, n);
-		rc = fwrite(head, 1, k, s->f) == k && fwrite(p, 1, n, s->f) == n ? Z_OK : Z_STREAM_ERROR;
+		rc = fwrite(head, 1, k, w->f) == k && fwrite(p, 1, n, w->f) == n ? Z_OK : Z_STREAM_ERROR;
 	}
 	free(p);
 	s->n_chunk = 0;
@@ -175,7 +174,7 @@ static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
 #else
 static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
 {
-	int ok = fwrite(s->chunk, 1, s->n_chunk, s->f) == s->n_chunk;
+	int ok = fwrite(s->chunk, 1, s->n_chunk, w->f) == s->n_chunk;
 
 	s->n_chunk = 0;
 	return ok ? 0 : cannot_write(w, err);
@@ -356,7 +355,7 @@ static int put_event(struct xch_writer *w, struct state *s, const struct xch_eve
 }
 
 /* States a name in the sequence at its first use, in the packet of the event that uses it. */
-static uint64_t name_id(struct state *s, const struct xch_event *e, size_t index, const char *name, const char *cls)
+static uint64_t name_of(struct state *s, const struct xch_event *e, size_t index, const char *name, const char *cls)
 {
 	struct sequence *q = &s->sequence[e->place->index];
 	char full[4200];
@@ -381,14 +380,22 @@ static uint64_t name_id(struct state *s, const struct xch_event *e, size_t index
 	return index + 1;
 }
 
-static int put_named(struct xch_writer *w, struct state *s, const struct xch_event *e, int type,
-	const struct xch_named *n, size_t base, struct tkm_err *err)
+static int put_named(struct xch_writer *w, struct state *s, const struct xch_event *e, int type, struct tkm_err *err)
 {
+	const struct xch_named *n = e->what;
+
 	add_int(&s->part, E_TYPE, (uint64_t)type);
 	if (type != SLICE_END && n) {
-		add_int(&s->part, E_NAME_ID, name_id(s, e, base + n->index, n->name, n->cls));
+		add_int(&s->part, E_NAME_ID, name_of(s, e, n->number, n->name, n->cls));
 	}
 	return put_event(w, s, e, err);
+}
+
+/* An instant of one of our own names; its annotations follow. */
+static void begin_instant(struct state *s, const struct xch_event *e, unsigned own)
+{
+	add_int(&s->part, E_TYPE, INSTANT);
+	add_int(&s->part, E_NAME_ID, name_of(s, e, s->names - OWN_NAMES + own, xch_kind_word(own_names[own]), ""));
 }
 
 /* DebugAnnotation: name 10, uint_value 3, string_value 6. */
@@ -407,10 +414,9 @@ static void annotate(struct state *s, const char *name, uint64_t v, const char *
 static int put_message(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
 	const struct xch_message *m = &e->u.message;
-	int send = e->kind == XCH_SEND, own = send ? OWN_SEND : OWN_RECEIVE;
+	int send = e->kind == XCH_SEND;
 
-	add_int(&s->part, E_TYPE, INSTANT);
-	add_int(&s->part, E_NAME_ID, name_id(s, e, s->names - OWN_NAMES + (size_t)own, own_names[own], ""));
+	begin_instant(s, e, send ? OWN_SEND : OWN_RECEIVE);
 	if (m->other_known) {
 		add_64(&s->part, send ? E_FLOW : E_FLOW_END, m->id);
 	}
@@ -453,10 +459,7 @@ static int put_sample(struct xch_writer *w, struct state *s, const struct xch_ev
 	for (i = 0; i < e->u.sample.n; i++) {
 		uint64_t v = e->u.sample.values[i];
 
-		c = xch_counter(s->t, e->u.sample.counters[i]);
-		if (!c) {
-			continue;
-		}
+		c = e->u.sample.counter[i];
 		k = counter_track(w, s, e->place, c, err);
 		if (!k) {
 			return -1;
@@ -478,36 +481,17 @@ static int put_sample(struct xch_writer *w, struct state *s, const struct xch_ev
 
 static int put_text(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
-	int own = e->kind == XCH_COMMENT ? OWN_COMMENT : OWN_REPORT;
-	struct stf_comment c;
-	struct stf_report r;
-	const char *text;
-
-	if (stf_get_comment(e->record, &c) == 0) {
-		text = c.text;
-	} else {
-		stf_get_report(e->record, &r);
-		text = stf_reader_string(s->t->r, r.description);
-	}
-	add_int(&s->part, E_TYPE, INSTANT);
-	add_int(&s->part, E_NAME_ID, name_id(s, e, s->names - OWN_NAMES + (size_t)own, own_names[own], ""));
-	annotate(s, "text", 0, text ? text : "");
+	begin_instant(s, e, e->kind == XCH_COMMENT ? OWN_COMMENT : OWN_REPORT);
+	annotate(s, "text", 0, e->u.text.text);
 	return put_event(w, s, e, err);
 }
 
-static int put_collective(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+static void annotate_collective(struct state *s, const struct xch_coll *c)
 {
-	const struct xch_coll *c = &e->u.coll;
-	const struct xch_named *n = xch_collop(s->t, c->operation);
-	size_t base = s->t->functions.n + s->t->scopes.n;
-
-	if (e->kind == XCH_COLL_BEGIN) {
-		annotate(s, "instance", c->id, NULL);
-		annotate(s, "communicator", c->communicator, NULL);
-		annotate(s, "sent", c->sent, NULL);
-		annotate(s, "received", c->received, NULL);
-	}
-	return put_named(w, s, e, e->kind == XCH_COLL_BEGIN ? SLICE_BEGIN : SLICE_END, n, base, err);
+	annotate(s, "instance", c->id, NULL);
+	annotate(s, "communicator", c->communicator, NULL);
+	annotate(s, "sent", c->sent, NULL);
+	annotate(s, "received", c->received, NULL);
 }
 
 static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
@@ -519,23 +503,20 @@ static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struc
 		return -1;
 	}
 	switch (e->kind) {
-	case XCH_ENTER:
-	case XCH_LEAVE:
-		return put_named(w, s, e, e->kind == XCH_ENTER ? SLICE_BEGIN : SLICE_END,
-			xch_function(t, e->u.function), 0, err);
-	case XCH_SCOPE_BEGIN:
-	case XCH_SCOPE_END:
-		return put_named(w, s, e, e->kind == XCH_SCOPE_BEGIN ? SLICE_BEGIN : SLICE_END,
-			xch_scope(t, e->u.scope.scope), t->functions.n, err);
 	case XCH_COLL_BEGIN:
-	case XCH_COLL_END:
-		return put_collective(w, s, e, err);
+		annotate_collective(s, &e->u.coll);
+		return put_named(w, s, e, SLICE_BEGIN, err);
 	case XCH_IO_BEGIN:
 		annotate(s, "bytes", e->u.io.bytes, NULL);
 		/* fall through */
+	case XCH_ENTER:
+	case XCH_SCOPE_BEGIN:
+		return put_named(w, s, e, SLICE_BEGIN, err);
+	case XCH_LEAVE:
+	case XCH_SCOPE_END:
+	case XCH_COLL_END:
 	case XCH_IO_END:
-		return put_named(w, s, e, e->kind == XCH_IO_BEGIN ? SLICE_BEGIN : SLICE_END,
-			xch_file_of(t, e->u.io.file), t->functions.n + t->scopes.n + t->collops.n, err);
+		return put_named(w, s, e, SLICE_END, err);
 	case XCH_SEND:
 	case XCH_RECEIVE:
 		return put_message(w, s, e, err);
@@ -548,24 +529,16 @@ static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struc
 
 static int perfetto_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = w->state;
 	size_t i;
 
-	w->state = s;
-	if (!s) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
-	}
 	s->t = t;
 	s->next_uuid = 1 + t->n_places + t->n_processes;
-	s->names = t->functions.n + t->scopes.n + t->collops.n + t->files.n + OWN_NAMES;
+	s->names = t->n_names + OWN_NAMES;
 	s->sequence = calloc(t->n_places + 1, sizeof(*s->sequence));
 	s->chunk = malloc(CHUNK);
 	if (!s->sequence || !s->chunk) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for %zu threads", w->target, t->n_places);
-	}
-	s->f = xch_create(w, w->base, err);
-	if (!s->f) {
-		return -1;
 	}
 	for (i = 0; i < t->n_places; i++) {
 		if (describe_place(w, s, &t->place[i], err) < 0) {
@@ -575,22 +548,17 @@ static int perfetto_open(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 	return put_bounds(w, s, err);
 }
 
-static int perfetto_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static int perfetto_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
+{
+	(void)t;
+	return flush(w, w->state, err);
+}
+
+static void perfetto_release(struct xch_writer *w, struct xch_trace *t)
 {
 	struct state *s = w->state;
-	struct tkm_err ignored;
-	int rc = failed ? -1 : 0;
 	size_t i;
 
-	if (!s) {
-		return rc;
-	}
-	if (s->f && !failed) {
-		rc = flush(w, s, err);
-	}
-	if (s->f) {
-		rc |= xch_close(w, s->f, w->base, rc ? &ignored : err);
-	}
 	for (i = 0; s->sequence && i < t->n_places; i++) {
 		free(s->sequence[i].counter);
 		free(s->sequence[i].counter_index);
@@ -598,22 +566,17 @@ static int perfetto_close(struct xch_writer *w, struct xch_trace *t, int failed,
 	}
 	free(s->sequence);
 	free(s->chunk);
-	free(s);
-	w->state = NULL;
-	return rc;
 }
 
-#define HOLDS(kind) (1u << (kind))
 const struct xch_format xch_perfetto = {
 	.name = "PERFETTO",
 	.suffix = ".perfetto",
 	.what = "Perfetto's protobuf",
-	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
-		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
-		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_REPORT) |
-		HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) | HOLDS(XCH_BOUND),
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_PROCESSES),
 	.stream = 1,
+	.state_size = sizeof(struct state),
 	.open = perfetto_open,
 	.event = perfetto_event,
-	.close = perfetto_close,
+	.end = perfetto_end,
+	.release = perfetto_release,
 };

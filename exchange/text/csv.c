@@ -17,7 +17,6 @@ struct rate {
 };
 
 struct csv {
-	FILE *f;
 	char **who;              /* per place: "host,rank,thread" */
 	char **name, **unit;     /* per counter, as cells */
 	struct rate **rate;      /* per place, for all counters; NULL: no sample yet */
@@ -70,8 +69,9 @@ static char *who_of(const struct xch_place *p)
 	return out;
 }
 
-static void free_all(struct csv *c, const struct xch_trace *t)
+static void csv_release(struct xch_writer *w, struct xch_trace *t)
 {
+	struct csv *c = w->state;
 	size_t i;
 
 	for (i = 0; c->who && i < t->n_places; i++) {
@@ -89,7 +89,6 @@ static void free_all(struct csv *c, const struct xch_trace *t)
 	free(c->name);
 	free(c->unit);
 	free(c->cell);
-	free(c);
 }
 
 static int make_cells(struct csv *c, const struct xch_writer *w, const struct xch_trace *t)
@@ -120,13 +119,9 @@ static int make_cells(struct csv *c, const struct xch_writer *w, const struct xc
 
 static int csv_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct csv *c = calloc(1, sizeof(*c));
+	struct csv *c = w->state;
 	size_t i;
 
-	if (!c) {
-		return xch_fail_memory(err, w->target);
-	}
-	w->state = c;
 	c->who = calloc(t->n_places + 1, sizeof(*c->who));
 	c->rate = calloc(t->n_places + 1, sizeof(*c->rate));
 	c->name = calloc(t->n_counters + 1, sizeof(*c->name));
@@ -135,19 +130,13 @@ static int csv_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	if (!c->who || !c->rate || !c->name || !c->unit || !c->cell || make_cells(c, w, t) < 0) {
 		return xch_fail_memory(err, w->target);
 	}
-	c->f = xch_create(w, w->base, err);
-	if (!c->f) {
-		return -1;
+	fputs(w->o->layout == XCH_WIDE ? "time,bound,host,rank,thread"
+				       : "time,bound,host,rank,thread,counter,value,unit",
+		w->f);
+	for (i = 0; i < t->n_counters && w->o->layout == XCH_WIDE; i++) {
+		fprintf(w->f, ",%s", c->name[i]);
 	}
-	if (w->o->layout != XCH_WIDE) {
-		fputs("time,bound,host,rank,thread,counter,value,unit\n", c->f);
-		return 0;
-	}
-	fputs("time,bound,host,rank,thread", c->f);
-	for (i = 0; i < t->n_counters; i++) {
-		fprintf(c->f, ",%s", c->name[i]);
-	}
-	fputc('\n', c->f);
+	fputc('\n', w->f);
 	return 0;
 }
 
@@ -187,48 +176,42 @@ static int text_of(struct csv *c, const struct xch_writer *w, const struct xch_t
 	return w->o->rate && k->total ? rate_text(c, t, e, k, bits, buf) : xch_value(k, bits, buf);
 }
 
-static void put(struct csv *c, const char *s)
-{
-	fputs_unlocked(s, c->f);
-}
-
 /* "time,bound,host,rank,thread" */
-static void put_head(struct csv *c, const struct xch_trace *t, const struct xch_place *p, uint64_t time)
+static void put_head(const struct xch_writer *w, const struct xch_trace *t, const struct xch_place *p, uint64_t time)
 {
 	double bound = p->is_group ? t->worst_bound : xch_bound(t, p->process, time);
+	const struct csv *c = w->state;
 	char buf[48];
 	int n = xch_seconds(t, time, buf);
 
-	fwrite_unlocked(buf, 1, (size_t)n, c->f);
-	putc_unlocked(',', c->f);
+	fwrite_unlocked(buf, 1, (size_t)n, w->f);
+	putc_unlocked(',', w->f);
 	if (!isnan(bound)) {
 		n = xch_real(bound, buf);
-		fwrite_unlocked(buf, 1, (size_t)n, c->f);
+		fwrite_unlocked(buf, 1, (size_t)n, w->f);
 	}
-	putc_unlocked(',', c->f);
-	put(c, c->who[p->index]);
+	putc_unlocked(',', w->f);
+	fputs_unlocked(c->who[p->index], w->f);
 }
 
-static int failed_to_write(struct csv *c, const struct xch_writer *w, struct tkm_err *err)
+static int end_line(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	return ferror_unlocked(c->f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", w->target) : 0;
-}
-
-static void end_line(struct csv *c, const struct xch_trace *t)
-{
+	struct csv *c = w->state;
 	size_t i;
 
+	(void)err;
 	if (!c->place) {
-		return;
+		return 0;
 	}
-	put_head(c, t, c->place, c->time);
+	put_head(w, t, c->place, c->time);
 	for (i = 0; i < t->n_counters; i++) {
-		putc_unlocked(',', c->f);
-		put(c, c->cell[i]);
+		putc_unlocked(',', w->f);
+		fputs_unlocked(c->cell[i], w->f);
 		c->cell[i][0] = 0;
 	}
-	putc_unlocked('\n', c->f);
+	putc_unlocked('\n', w->f);
 	c->place = NULL;
+	return 0;
 }
 
 static int csv_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
@@ -239,12 +222,8 @@ static int csv_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	int n;
 
 	for (i = 0; i < e->u.sample.n; i++) {
-		const struct xch_counter *k = xch_counter(t, e->u.sample.counters[i]);
+		const struct xch_counter *k = e->u.sample.counter[i];
 
-		if (!k) {
-			xch_lost(w, XCH_SAMPLE, 1);
-			continue;
-		}
 		n = text_of(c, w, t, e, k, e->u.sample.values[i], buf);
 		if (n < 0) {
 			return xch_fail_memory(err, w->target);
@@ -254,54 +233,38 @@ static int csv_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 		}
 		if (w->o->layout == XCH_WIDE) {
 			if (c->place != e->place || c->time != e->time || c->cell[k->index][0]) {
-				end_line(c, t);
+				end_line(w, t, err);
 				c->place = e->place;
 				c->time = e->time;
 			}
 			memcpy(c->cell[k->index], buf, (size_t)n + 1);
 			continue;
 		}
-		put_head(c, t, e->place, e->time);
-		putc_unlocked(',', c->f);
-		put(c, c->name[k->index]);
-		putc_unlocked(',', c->f);
-		fwrite_unlocked(buf, 1, (size_t)n, c->f);
-		putc_unlocked(',', c->f);
-		put(c, c->unit[k->index]);
-		putc_unlocked('\n', c->f);
+		put_head(w, t, e->place, e->time);
+		putc_unlocked(',', w->f);
+		fputs_unlocked(c->name[k->index], w->f);
+		putc_unlocked(',', w->f);
+		fwrite_unlocked(buf, 1, (size_t)n, w->f);
+		putc_unlocked(',', w->f);
+		fputs_unlocked(c->unit[k->index], w->f);
+		putc_unlocked('\n', w->f);
 	}
-	return failed_to_write(c, w, err);
-}
-
-static int csv_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
-{
-	struct csv *c = w->state;
-	int rc = 0;
-
-	if (!c) {
-		return 0;
-	}
-	if (!failed) {
-		end_line(c, t);
-	}
-	if (c->f) {
-		rc = xch_close(w, c->f, w->base, err);
-	}
-	free_all(c, t);
-	return rc;
+	return 0;
 }
 
 const struct xch_format xch_csv = {
 	.name = "CSV",
 	.suffix = ".csv",
 	.what = "comma-separated values, a line for each sample",
-	.holds = 1u << XCH_SAMPLE | 1u << XCH_UNITS | 1u << XCH_BOUND,
+	.holds = XCH_BIT(XCH_SAMPLE) | XCH_BIT(XCH_UNITS) | XCH_BIT(XCH_BOUND),
 	.stream = 1,
 	.table = 1,
 	.rates = 1,
+	.state_size = sizeof(struct csv),
 	.open = csv_open,
 	.event = csv_event,
-	.close = csv_close,
+	.end = end_line,
+	.release = csv_release,
 	.read = xch_csv_read,
 	.is = xch_csv_is,
 };

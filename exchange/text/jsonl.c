@@ -4,10 +4,8 @@
 #include "exchange/common/json.h"
 #include "exchange/common/private.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/text/quote.h"
 
@@ -21,51 +19,41 @@ static void number_or_null(FILE *f, double v)
 
 static int jsonl_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	FILE *f = xch_create(w, w->base, err);
 	const char *cls, *text;
-	size_t i;
+	FILE *f = w->f;
+	size_t i = 0;
 
-	if (!f) {
-		return -1;
-	}
-	w->state = f;
+	(void)err;
 	fputs("{\"type\":\"trace\",\"resolution\":", f);
 	number_or_null(f, t->resolution);
 	fprintf(f, ",\"eventbits\":%" PRIu32 ",\"bound\":", t->eventbits);
 	number_or_null(f, t->worst_bound);
 	fputs("}\n", f);
-	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
-		if (cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
-			fputs("{\"type\":\"info\",\"class\":", f);
-			tkm_quote_json(f, cls);
-			fputs(",\"text\":", f);
-			tkm_quote_json(f, text);
-			fputs("}\n", f);
-		}
+	while (xch_next_info(t, &i, &cls, &text)) {
+		fputs("{\"type\":\"info\",\"class\":", f);
+		tkm_quote_json(f, cls);
+		fputs(",\"text\":", f);
+		tkm_quote_json(f, text);
+		fputs("}\n", f);
 	}
 	return 0;
 }
 
-static void put_place(FILE *f, const char *host, const struct xch_place *p)
-{
-	if (host && p->host) {
-		fprintf(f, ",\"%s\":", host);
-		tkm_quote_json(f, p->host);
-	}
-}
-
-static void print_head(FILE *f, const struct xch_trace *t, const struct xch_event *e, const char *type)
+static void print_head(FILE *f, const struct xch_trace *t, const struct xch_event *e)
 {
 	const struct xch_place *p = e->place;
 	double bound = p->is_group ? t->worst_bound : xch_bound(t, p->process, e->time);
 
-	fprintf(f, "{\"type\":\"%s\",\"time\":", type);
+	fprintf(f, "{\"type\":\"%s\",\"time\":", xch_kind_word(e->kind));
 	xch_json_seconds(f, t, e->time);
 	if (!isnan(bound)) {
 		fputs(",\"bound\":", f);
 		number_or_null(f, bound);
 	}
-	put_place(f, "host", p);
+	if (p->host) {
+		fputs(",\"host\":", f);
+		tkm_quote_json(f, p->host);
+	}
 	if (p->is_group) {
 		fputs(",\"group\":", f);
 		tkm_quote_json(f, p->name ? p->name : "");
@@ -92,33 +80,26 @@ static void communicator(FILE *f, const struct xch_trace *t, uint32_t id)
 	tkm_quote_json(f, c ? c->name : "");
 }
 
-static void sample(struct xch_writer *w, FILE *f, const struct xch_trace *t, const struct xch_event *e)
+static void sample(FILE *f, const struct xch_trace *t, const struct xch_event *e)
 {
 	const struct xch_counter *c;
 	uint32_t i;
 
 	for (i = 0; i < e->u.sample.n; i++) {
-		c = xch_counter(t, e->u.sample.counters[i]);
-		if (!c) {
-			xch_lost(w, XCH_SAMPLE, 1);
-			continue;
-		}
-		print_head(f, t, e, "sample");
+		c = e->u.sample.counter[i];
+		fputs(i ? "}\n" : "", f);
+		print_head(f, t, e);
 		fputs(",\"counter\":", f);
 		tkm_quote_json(f, c->name);
 		fputs(",\"value\":", f);
 		xch_json_value(f, c, e->u.sample.values[i]);
 		fputs(",\"unit\":", f);
 		tkm_quote_json(f, c->unit);
-		fputs("}\n", f);
 	}
 }
 
-static void message(FILE *f, const struct xch_trace *t, const struct xch_event *e)
+static void message(FILE *f, const struct xch_trace *t, const struct xch_message *m)
 {
-	const struct xch_message *m = &e->u.message;
-
-	print_head(f, t, e, e->kind == XCH_SEND ? "send" : "receive");
 	fprintf(f, ",\"id\":%" PRIu64 ",\"other_rank\":%" PRIu32 ",\"other_thread\":%" PRIu32, m->id, m->other->process,
 		m->other->thread);
 	communicator(f, t, m->communicator);
@@ -129,8 +110,7 @@ static void collective(FILE *f, const struct xch_trace *t, const struct xch_even
 {
 	const struct xch_coll *c = &e->u.coll;
 
-	print_head(f, t, e, e->kind == XCH_COLL_BEGIN ? "collective_begin" : "collective_end");
-	named(f, "operation", xch_collop(t, c->operation));
+	named(f, "operation", e->what);
 	communicator(f, t, c->communicator);
 	fprintf(f, ",\"id\":%" PRIu64 ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64, c->id, c->sent, c->received);
 	if (c->root && !c->root->is_group) {
@@ -138,73 +118,54 @@ static void collective(FILE *f, const struct xch_trace *t, const struct xch_even
 	}
 }
 
-static void write_other_event(FILE *f, const struct xch_trace *t, const struct xch_event *e)
+static int jsonl_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
-	const struct stf_value *v;
+	FILE *f = w->f;
 
+	(void)err;
+	if (e->kind != XCH_SAMPLE) {
+		print_head(f, t, e);
+	}
 	switch (e->kind) {
+	case XCH_SAMPLE:
+		sample(f, t, e);
+		break;
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		message(f, t, &e->u.message);
+		break;
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		collective(f, t, e);
+		break;
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		print_head(f, t, e, e->kind == XCH_ENTER ? "enter" : "leave");
-		named(f, "function", xch_function(t, e->u.function));
+		named(f, "function", e->what);
 		break;
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
-		print_head(f, t, e, e->kind == XCH_IO_BEGIN ? "io_begin" : "io_end");
-		named(f, "file", xch_file_of(t, e->u.io.file));
+		named(f, "file", e->what);
 		fprintf(f, ",\"operation\":%" PRIu32 ",\"bytes\":%" PRIu32, e->u.io.type, e->u.io.bytes);
 		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
-		print_head(f, t, e, e->kind == XCH_SCOPE_BEGIN ? "scope_begin" : "scope_end");
-		named(f, "scope", xch_scope(t, e->u.scope.scope));
-		fprintf(f, ",\"number\":%" PRIu32, e->u.scope.seqnr);
+		named(f, "scope", e->what);
+		fprintf(f, ",\"number\":%" PRIu32, e->u.scope_number);
 		break;
 	default: /* a comment */
-		v = stf_value(e->record, "text");
-		print_head(f, t, e, "comment");
 		fputs(",\"text\":", f);
-		tkm_quote_json(f, v && v->array ? v->array : "");
-		break;
+		tkm_quote_json(f, e->u.text.text);
 	}
-}
-
-static int jsonl_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
-{
-	FILE *f = w->state;
-
-	if (e->kind == XCH_SAMPLE) {
-		sample(w, f, t, e);
-	} else {
-		if (e->kind == XCH_SEND || e->kind == XCH_RECEIVE) {
-			message(f, t, e);
-		} else if (e->kind == XCH_COLL_BEGIN || e->kind == XCH_COLL_END) {
-			collective(f, t, e);
-		} else {
-			write_other_event(f, t, e);
-		}
-		fputs("}\n", f);
-	}
-	return ferror_unlocked(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", w->target) : 0;
-}
-
-static int jsonl_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
-{
-	(void)t;
-	(void)failed;
-	return w->state ? xch_close(w, w->state, w->base, err) : 0;
+	fputs("}\n", f);
+	return 0;
 }
 
 const struct xch_format xch_jsonl = {
 	.name = "JSONL",
 	.suffix = ".jsonl",
 	.what = "JSON lines, an object for each event",
-	.holds = 1u << XCH_ENTER | 1u << XCH_LEAVE | 1u << XCH_SAMPLE | 1u << XCH_SEND | 1u << XCH_RECEIVE |
-		1u << XCH_COLL_BEGIN | 1u << XCH_COLL_END | 1u << XCH_IO_BEGIN | 1u << XCH_IO_END |
-		1u << XCH_SCOPE_BEGIN | 1u << XCH_SCOPE_END | 1u << XCH_COMMENT | 1u << XCH_UNITS | 1u << XCH_INFOS |
-		1u << XCH_BOUND,
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_INFOS),
 	.stream = 1,
 	.open = jsonl_open,
 	.event = jsonl_event,
-	.close = jsonl_close,
 };

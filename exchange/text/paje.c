@@ -54,17 +54,9 @@ static const char *const states[] = { "function", "scope", "collective", "io" };
 enum { STATE_FUNCTION, STATE_SCOPE, STATE_COLLECTIVE, STATE_IO, STATES };
 
 struct state {
-	FILE *f;
 	uint64_t last;            /* stamps must never decrease */
 	uint32_t (*open)[STATES]; /* number of open states of each kind in each place */
-	struct bound *bound;      /* of all processes, sorted by time */
-	size_t bounds, next_bound;
-};
-
-struct bound {
-	uint64_t from;
-	uint32_t process;
-	double seconds;
+	size_t next_bound;
 };
 
 /* Writes a text in double quotes, and replaces characters that cannot be between them. */
@@ -154,52 +146,23 @@ static void create(FILE *f, const struct xch_trace *t, const struct xch_place *p
 	putc('\n', f);
 }
 
-static int compare_bounds(const void *a, const void *b)
-{
-	const struct bound *x = a, *y = b;
-
-	return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-				  : (x->process > y->process) - (x->process < y->process);
-}
-
-static int collect_bounds(struct state *s, const struct xch_trace *t)
-{
-	const struct xch_bound *b;
-	size_t i, n;
-	uint32_t p;
-
-	for (p = 0; p < t->n_processes; p++) {
-		xch_bounds(t, p, &n);
-		s->bounds += n;
-	}
-	s->bound = calloc(s->bounds + 1, sizeof(*s->bound));
-	if (!s->bound) {
-		return -1;
-	}
-	s->bounds = 0;
-	for (p = 0; p < t->n_processes; p++) {
-		b = xch_bounds(t, p, &n);
-		for (i = 0; i < n; i++) {
-			s->bound[s->bounds++] =
-				(struct bound){ b[i].from < t->start ? t->start : b[i].from, p, b[i].seconds };
-		}
-	}
-	qsort(s->bound, s->bounds, sizeof(*s->bound), compare_bounds);
-	return 0;
-}
-
 /* Writes the bounds up to that stamp. */
-static void bounds_until(struct state *s, const struct xch_trace *t, uint64_t time)
+static void bounds_until(struct xch_writer *w, const struct xch_trace *t, uint64_t time)
 {
+	struct state *s = w->state;
 	char number[32];
 
-	for (; s->next_bound < s->bounds && s->bound[s->next_bound].from <= time; s->next_bound++) {
-		const struct bound *b = &s->bound[s->next_bound];
+	for (; s->next_bound < t->n_bounds; s->next_bound++) {
+		const struct xch_bound *b = &t->bound[s->next_bound];
+		uint64_t from = b->from < t->start ? t->start : b->from;
 
+		if (from > time) {
+			return;
+		}
 		if (!isnan(b->seconds)) {
-			time_of(s->f, t, SET_VARIABLE, b->from);
+			time_of(w->f, t, SET_VARIABLE, from);
 			xch_real(b->seconds * 1e9, number);
-			fprintf(s->f, " \"B\" \"p%" PRIu32 "\" %s\n", b->process, number);
+			fprintf(w->f, " \"B\" \"p%" PRIu32 "\" %s\n", b->process, number);
 		}
 	}
 }
@@ -215,100 +178,71 @@ static void with_class(FILE *f, const struct xch_named *n)
 	quoted(f, name);
 }
 
-static void push(FILE *f, const struct xch_trace *t, const struct xch_event *e, uint64_t time, int state,
-	const struct xch_named *n)
-{
-	time_of(f, t, PUSH_STATE, time);
-	fprintf(f, " \"S%d\"", state);
-	place_alias(f, e->place);
-	putc(' ', f);
-	with_class(f, n);
-	putc('\n', f);
-}
-
-static void pop(FILE *f, const struct xch_trace *t, const struct xch_event *e, uint64_t time, int state)
-{
-	time_of(f, t, POP_STATE, time);
-	fprintf(f, " \"S%d\"", state);
-	place_alias(f, e->place);
-	putc('\n', f);
-}
-
 /* Enters or leaves a state. Paje has no place for leaving a state that was not entered. */
-static void change_state(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time,
-	int state, int enter, const struct xch_named *n)
+static void change_state(
+	struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time, int state)
 {
 	struct state *s = w->state;
 	uint32_t *open = &s->open[e->place->index][state];
+	int enter = e->kind == XCH_ENTER || e->kind == XCH_SCOPE_BEGIN || e->kind == XCH_COLL_BEGIN ||
+		e->kind == XCH_IO_BEGIN;
 
 	if (e->place->is_group || (!enter && !*open)) {
 		xch_lost(w, e->kind, 1);
-	} else if (enter) {
-		++*open;
-		push(s->f, t, e, time, state, n);
-	} else {
-		--*open;
-		pop(s->f, t, e, time, state);
+		return;
 	}
+	*open += enter ? 1 : -1u;
+	time_of(w->f, t, enter ? PUSH_STATE : POP_STATE, time);
+	fprintf(w->f, " \"S%d\"", state);
+	place_alias(w->f, e->place);
+	if (enter) {
+		putc(' ', w->f);
+		with_class(w->f, e->what);
+	}
+	putc('\n', w->f);
 }
 
 static void message(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct state *s = w->state;
 	const struct xch_message *m = &e->u.message;
 
 	if (!m->other_known || e->place->is_group || m->other->is_group) {
 		xch_lost(w, e->kind, 1); /* a link has two ends */
 		return;
 	}
-	time_of(s->f, t, e->kind == XCH_SEND ? START_LINK : END_LINK, time);
-	fputs(" \"M\" \"trace\"", s->f);
-	place_alias(s->f, e->place);
-	fprintf(s->f, " \"tag %" PRIu32 ", %" PRIu32 " bytes\" \"%" PRIu64 "\"\n", m->tag, m->size, m->id);
+	time_of(w->f, t, e->kind == XCH_SEND ? START_LINK : END_LINK, time);
+	fputs(" \"M\" \"trace\"", w->f);
+	place_alias(w->f, e->place);
+	fprintf(w->f, " \"tag %" PRIu32 ", %" PRIu32 " bytes\" \"%" PRIu64 "\"\n", m->tag, m->size, m->id);
 }
 
 static void text(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct state *s = w->state;
-	struct stf_comment c;
-	struct stf_report r;
-	const char *from;
-
 	if (e->place->is_group) {
 		xch_lost(w, e->kind, 1);
 		return;
 	}
-	if (stf_get_comment(e->record, &c) == 0) {
-		from = c.text;
-	} else {
-		stf_get_report(e->record, &r);
-		from = stf_reader_string(t->r, r.description);
-	}
-	time_of(s->f, t, NEW_EVENT, time);
-	fprintf(s->f, " \"%c\"", e->kind == XCH_COMMENT ? 'C' : 'R');
-	place_alias(s->f, e->place);
-	putc(' ', s->f);
-	quoted(s->f, from ? from : "");
-	putc('\n', s->f);
+	time_of(w->f, t, NEW_EVENT, time);
+	fprintf(w->f, " \"%c\"", e->kind == XCH_COMMENT ? 'C' : 'R');
+	place_alias(w->f, e->place);
+	putc(' ', w->f);
+	quoted(w->f, e->u.text.text);
+	putc('\n', w->f);
 }
 
 static void samples(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
 {
-	struct state *s = w->state;
 	const struct xch_counter *c;
 	char value[40];
 	uint32_t i;
 
 	for (i = 0; i < e->u.sample.n; i++) {
-		c = xch_counter(t, e->u.sample.counters[i]);
-		if (!c) {
-			continue;
-		}
+		c = e->u.sample.counter[i];
 		xch_value(c, e->u.sample.values[i], value);
-		time_of(s->f, t, SET_VARIABLE, time);
-		fprintf(s->f, " \"V%c%" PRIu32 "\"", e->place->is_group ? 'g' : 't', c->index);
-		place_alias(s->f, e->place);
-		fprintf(s->f, " %s\n", value);
+		time_of(w->f, t, SET_VARIABLE, time);
+		fprintf(w->f, " \"V%c%" PRIu32 "\"", e->place->is_group ? 'g' : 't', c->index);
+		place_alias(w->f, e->place);
+		fprintf(w->f, " %s\n", value);
 	}
 }
 
@@ -318,24 +252,24 @@ static int paje_event(struct xch_writer *w, struct xch_trace *t, const struct xc
 	uint64_t time = e->time < s->last ? s->last : e->time;
 
 	s->last = time;
-	bounds_until(s, t, time);
+	bounds_until(w, t, time);
+	(void)err;
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		change_state(w, t, e, time, STATE_FUNCTION, e->kind == XCH_ENTER, xch_function(t, e->u.function));
+		change_state(w, t, e, time, STATE_FUNCTION);
 		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
-		change_state(w, t, e, time, STATE_SCOPE, e->kind == XCH_SCOPE_BEGIN, xch_scope(t, e->u.scope.scope));
+		change_state(w, t, e, time, STATE_SCOPE);
 		break;
 	case XCH_COLL_BEGIN:
 	case XCH_COLL_END:
-		change_state(
-			w, t, e, time, STATE_COLLECTIVE, e->kind == XCH_COLL_BEGIN, xch_collop(t, e->u.coll.operation));
+		change_state(w, t, e, time, STATE_COLLECTIVE);
 		break;
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
-		change_state(w, t, e, time, STATE_IO, e->kind == XCH_IO_BEGIN, xch_file_of(t, e->u.io.file));
+		change_state(w, t, e, time, STATE_IO);
 		break;
 	case XCH_SEND:
 	case XCH_RECEIVE:
@@ -347,64 +281,53 @@ static int paje_event(struct xch_writer *w, struct xch_trace *t, const struct xc
 	default:
 		text(w, t, e, time);
 	}
-	return ferror(s->f) ? tkm_fail(err, TKM_ERR_IO, "cannot write %s", w->target) : 0;
+	return 0;
 }
 
 static int paje_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = calloc(1, sizeof(*s));
+	struct state *s = w->state;
 	size_t i;
 
-	w->state = s;
-	if (!s || !(s->open = calloc(t->n_places + 1, sizeof(*s->open))) || collect_bounds(s, t) < 0) {
+	s->open = calloc(t->n_places + 1, sizeof(*s->open));
+	if (!s->open) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
 	}
-	s->f = xch_create(w, w->base, err);
-	if (!s->f) {
-		return -1;
-	}
-	define_types(s->f, t);
-	time_of(s->f, t, CREATE_CONTAINER, t->start <= t->end ? t->start : 0);
-	fputs(" \"trace\" \"T\" 0 \"trace\"\n", s->f);
+	define_types(w->f, t);
+	time_of(w->f, t, CREATE_CONTAINER, t->start <= t->end ? t->start : 0);
+	fputs(" \"trace\" \"T\" 0 \"trace\"\n", w->f);
 	for (i = 0; i < t->n_places; i++) {
-		create(s->f, t, &t->place[i]);
+		create(w->f, t, &t->place[i]);
 	}
 	return 0;
 }
 
-static int paje_close(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err)
+static int paje_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
-	struct state *s = w->state;
-	struct tkm_err ignored;
-	int rc = failed ? -1 : 0;
+	const struct state *s = w->state;
 
-	if (!s) {
-		return rc;
-	}
-	if (s->f) {
-		bounds_until(s, t, t->end);
-		time_of(s->f, t, DESTROY_CONTAINER, t->end > s->last ? t->end : s->last);
-		fputs(" \"T\" \"trace\"\n", s->f);
-		rc |= xch_close(w, s->f, w->base, failed ? &ignored : err);
-	}
-	free(s->open);
-	free(s->bound);
-	free(s);
-	w->state = NULL;
-	return rc;
+	(void)err;
+	bounds_until(w, t, t->end);
+	time_of(w->f, t, DESTROY_CONTAINER, t->end > s->last ? t->end : s->last);
+	fputs(" \"T\" \"trace\"\n", w->f);
+	return 0;
 }
 
-#define HOLDS(kind) (1u << (kind))
+static void paje_release(struct xch_writer *w, struct xch_trace *t)
+{
+	(void)t;
+	free(((struct state *)w->state)->open);
+}
+
 const struct xch_format xch_paje = {
 	.name = "PAJE",
 	.suffix = ".paje",
 	.what = "Paje, text",
-	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
-		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
-		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_REPORT) |
-		HOLDS(XCH_UNITS) | HOLDS(XCH_PROCESSES) | HOLDS(XCH_BOUND),
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_PROCESSES),
 	.stream = 1,
+	.state_size = sizeof(struct state),
 	.open = paje_open,
 	.event = paje_event,
-	.close = paje_close,
+	.end = paje_end,
+	.release = paje_release,
 };

@@ -160,6 +160,14 @@ has_format() # has_format NAME: does this build write it?
 	! grep -q "^missing $1$" "$dir/table"
 }
 
+for x in csv jsonl chrome.json ctf lttng paje perfetto parquet otf otf2; do
+	case $x in otf*) has_format "$(echo $x | tr ot OT | tr f F)" || continue ;; esac
+	tool "$src/tests/golden/every-little.stf" --convert "$dir/undeclared.$x"
+	expect_status 0
+	expect_line 'has no place for: .*counter samples (3)' "$dir/err"
+done
+verdict "samples of counters that the trace does not declare are counted, whatever the format"
+
 # ---- the bound ----
 
 sed \
