@@ -6,6 +6,7 @@
  * record. */
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
+#include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
 #include "collector-plugin/mpi/spawned.h"
@@ -26,7 +27,7 @@ void *vt_mpi_next(const char *name, void *own)
 #define WRAPPER(name, params, args, may_follow, variables, before, after) \
 	int MPI_##name params \
 	{ \
-		static struct vt_mpi_function f = { .text = "MPI_" #name }; \
+		static struct vt_mpi_function f = { .text = "MPI_" #name, .outside = (may_follow) == VT_OUTSIDE }; \
 		void *next = __atomic_load_n(&f.next, __ATOMIC_RELAXED); \
 		struct vt_mpi_call k; \
 		variables int rc; \
@@ -50,7 +51,18 @@ void *vt_mpi_next(const char *name, void *own)
 
 #define BY_HAND(name, lower, UPPER, params, args)
 #define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , )
+#define OUTSIDE(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_OUTSIDE, , , )
 #define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , , )
+
+#define CALLBACK(name, lower, UPPER, params, args, one, i) \
+	WRAPPER(name, params, args, 0, , vt_mpi_calls_back((void *)one), )
+#define CALLBACKS(name, lower, UPPER, params, args, one, two, i) \
+	WRAPPER(name, params, args, 0, , vt_mpi_calls_back((void *)one); vt_mpi_calls_back((void *)two), )
+/* clang-format off */
+#define GREQUEST_START(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 0, , vt_mpi_calls_back((void *)query_fn), OK { vt_mpi_outside(1); })
+/* clang-format on */
+#define GREQUEST_COMPLETE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , vt_mpi_outside(-1), )
 
 /* ---- messages ---- */
 
@@ -224,14 +236,18 @@ void *vt_mpi_next(const char *name, void *own)
 		name, params, args, 1, struct vt_comm *p = NULL; \
 		, p = vt_comm_of(parent), OK { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, tag, *fresh); })
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
-	GROUPCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, 0, i, j, 0)
+	WRAPPER( \
+		name, params, args, VT_OUTSIDE, struct vt_comm *p = NULL; \
+		, p = vt_comm_of(parent), OK { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, *fresh); })
 #define SPAWN(name, lower, UPPER, params, args, prefix, parent, fresh, i, j, n, commands) \
 	WRAPPER( \
-		name, params, args, 1, struct vt_comm *p = NULL;, p = vt_comm_of(parent), OK { \
+		name, params, args, VT_OUTSIDE, struct vt_comm *p = NULL;, p = vt_comm_of(parent), OK { \
 			vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, *fresh); \
 			vt_ranks_spawned(n, (const char *const *)commands, root, comm); \
 		})
 #define COMM_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_comm_gone(*comm), )
+#define COMM_DISCONNECT(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, VT_OUTSIDE, , vt_comm_disconnected(*comm), )
 /* clang-format off */
 #define COMM_NAME(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , , OK { vt_comm_named(comm); })
 /* clang-format on */
@@ -247,15 +263,18 @@ void *vt_mpi_next(const char *name, void *own)
 	WRAPPER(name, params, args, may_follow, variables, status; \
 		vt_io_begin(&k, VT_RAW_##dir, fh, count, datatype), after)
 #define IO(name, lower, UPPER, params, args, dir, at) \
-	IO_AROUND(name, params, args, 1, MPI_Status own;, STATUS, dir, vt_io_end(&k, rc == MPI_SUCCESS ? status : NULL))
+	IO_AROUND(name, params, args, VT_OUTSIDE, MPI_Status own; \
+		  , STATUS, dir, vt_io_end(&k, rc == MPI_SUCCESS ? status : NULL))
 #define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
-	IO_AROUND(name, params, args, 0, , , dir, vt_io_all(&k, rc))
-#define IO_BEGUN(name, lower, UPPER, params, args, dir, at) IO_AROUND(name, params, args, 1, , , dir, vt_io_all(&k, rc))
+	IO_AROUND( \
+		name, params, args, VT_OUTSIDE, , , dir, vt_io_all(&k, rc); OK { vt_outside_posted(&k, *request); })
+#define IO_BEGUN(name, lower, UPPER, params, args, dir, at) \
+	IO_AROUND(name, params, args, VT_OUTSIDE, , , dir, vt_io_all(&k, rc))
 /* clang-format off */
 #define FILE_OPEN(name, lower, UPPER, params, args) \
-	WRAPPER(name, params, args, 1, , , OK { vt_file_opened(*fh, filename, filename ? strlen(filename) : 0, comm); })
+	WRAPPER(name, params, args, VT_OUTSIDE, , , OK { vt_file_opened(*fh, filename, filename ? strlen(filename) : 0, comm); })
 /* clang-format on */
-#define FILE_CLOSE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_file_closed(*fh), )
+#define FILE_CLOSE(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_OUTSIDE, , vt_file_closed(*fh), )
 /* clang-format off */
 #define NEWWIN(name, lower, UPPER, params, args, i, j) \
 	WRAPPER(name, params, args, 1, , , OK { vt_window_made(*win, comm); })

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/lock.h"
+#include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/trace/trace.h"
 #include "collector-plugin/trace/world.h"
@@ -169,6 +170,25 @@ static void define_comm(const struct vt_comm *c, enum vt_raw_comm_kind kind, uin
 	free(ranks);
 }
 
+/* Has the communicator members that are not in MPI_COMM_WORLD? */
+static int has_others(const struct vt_comm *c)
+{
+	struct vt_raw_ranks *ranks = NULL;
+	MPI_Group group;
+	int n, i;
+
+	if ((c->inter ? PMPI_Comm_remote_group(c->handle, &group) : PMPI_Comm_group(c->handle, &group)) !=
+		MPI_SUCCESS) {
+		return 1;
+	}
+	n = add_ranks(group, &ranks, 0);
+	PMPI_Group_free(&group);
+	for (i = 0; i < n && ranks[i].first >= 0; i++) {
+	}
+	free(ranks);
+	return i < n;
+}
+
 /* With the lock. */
 static struct vt_comm *new_communicator(
 	MPI_Comm handle, const char *name, enum vt_raw_comm_kind kind, uint32_t parent, uint32_t number, int tag)
@@ -193,6 +213,10 @@ static struct vt_comm *new_communicator(
 		return NULL;
 	}
 	c->operations = c->id <= VT_SELF_ID ? &vt_world_operations[c->id - 1] : &c->own_operations;
+	if (c->id > VT_SELF_ID && vt_mpi_watched && has_others(c)) {
+		c->outside = 1;
+		vt_mpi_outside(1);
+	}
 	/* the raw file has definitions of COMM_WORLD and COMM_SELF already; with counters alone, no record refers to
 	 * any communicator, and a definition would make the hosts exchange messages */
 	if (c->id > VT_SELF_ID && vt_trace_wanted) {
@@ -304,4 +328,15 @@ void vt_comm_gone(MPI_Comm handle)
 		}
 	}
 	vt_unlock(&lock);
+}
+
+void vt_comm_disconnected(MPI_Comm handle)
+{
+	struct vt_comm *c = vt_comm_find(handle);
+
+	if (c && c->outside) {
+		c->outside = 0;
+		vt_mpi_outside(-1);
+	}
+	vt_comm_gone(handle);
 }

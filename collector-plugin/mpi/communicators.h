@@ -17,6 +17,7 @@ struct vt_comm {
 	uint32_t id; /* its number in the raw file */
 	int inter;
 	int rank, size;               /* own rank, and size of the own group */
+	int outside;                  /* 1: it has members outside the trace, and counts in vt_mpi_outside() */
 	int remote;                   /* size of the other group; equals `size` if there is none */
 	_Atomic uint32_t *operations; /* collective operations begun so far */
 	_Atomic uint32_t own_operations;
@@ -45,5 +46,7 @@ VT_HIDDEN void vt_comm_created(enum vt_raw_comm_kind kind, const char *prefix, c
 VT_HIDDEN void vt_comm_named(MPI_Comm handle);
 /* The communicator was freed, so its handle is no longer valid. */
 VT_HIDDEN void vt_comm_gone(MPI_Comm handle);
+/* MPI_Comm_disconnect() also ends what was under way on it. */
+VT_HIDDEN void vt_comm_disconnected(MPI_Comm handle);
 
 #endif

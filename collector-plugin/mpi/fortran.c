@@ -6,6 +6,7 @@
  * own. */
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
+#include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
 #include "collector-plugin/mpi/spawned.h"
@@ -27,7 +28,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
 	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
-		static struct vt_mpi_function f = { .text = "MPI_" #name }; \
+		static struct vt_mpi_function f = { .text = "MPI_" #name, .outside = (may_follow) == VT_OUTSIDE }; \
 		struct vt_mpi_call k = { .on = 0 }; \
 		variables; \
 		(void)f; \
@@ -93,7 +94,16 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 
 #define BY_HAND(name, lower, UPPER, params, args)
 #define CALL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , , )
+#define OUTSIDE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_OUTSIDE, , , )
 #define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , )
+
+#define CALLBACK(name, lower, UPPER, params, args, one, i) FORTRAN(name, lower, UPPER, 0, , vt_mpi_calls_back(w[i]), )
+#define CALLBACKS(name, lower, UPPER, params, args, one, two, i) \
+	FORTRAN(name, lower, UPPER, 0, , vt_mpi_calls_back(w[i]); vt_mpi_calls_back(w[(i) + 1]), )
+#define GREQUEST_START(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, , vt_mpi_calls_back(w[0]), OK(5) { vt_mpi_outside(1); })
+#define GREQUEST_COMPLETE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , vt_mpi_outside(-1), )
 
 /* ---- messages ---- */
 
@@ -271,13 +281,15 @@ enum {
 		OK(j + 1) { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, INT(l), COMM(j)); })
 /* MPI_Comm_spawn has error codes after the communicator. If they are absent, the call counts as successful */
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
-	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)))
 #define SPAWN(name, lower, UPPER, params, args, prefix, parent, fresh, i, j, n, commands) \
-	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)); \
 		vt_ranks_spawned(0, NULL, INT(i - 1), COMM(i)))
 #define COMM_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_comm_gone(COMM(0)), )
+#define COMM_DISCONNECT(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, , vt_comm_disconnected(COMM(0)), )
 #define COMM_NAME(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , vt_comm_named(COMM(0)))
 #define IDUP(name, lower, UPPER, params, args) \
 	FORTRAN( \
@@ -290,18 +302,21 @@ enum {
 #define WIN(i) PMPI_Win_f2c(INT(i))
 #define IO_BEGIN(dir, at) vt_io_begin(&k, VT_RAW_##dir, FILE_(0), INT(2 + (at)), TYPE(3 + (at)))
 #define IO(name, lower, UPPER, params, args, dir, at) \
-	FORTRAN(name, lower, UPPER, 1, OWN, STATUS(4 + (at)); IO_BEGIN(dir, at), READ_STATUS(4 + (at)); \
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, OWN, STATUS(4 + (at)); IO_BEGIN(dir, at), READ_STATUS(4 + (at)); \
 		vt_io_end(&k, RESULT(5 + (at)) == MPI_SUCCESS ? &status : NULL))
 #define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
-	FORTRAN(name, lower, UPPER, 0, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(5 + (at))))
+	FORTRAN( \
+		name, lower, UPPER, VT_OUTSIDE, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(5 + (at))); \
+		OK(5 + (at)) { vt_outside_posted(&k, REQUEST(4 + (at))); })
 #define IO_BEGUN(name, lower, UPPER, params, args, dir, at) \
-	FORTRAN(name, lower, UPPER, 1, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(4 + (at))))
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(4 + (at))))
 /* The length of the name follows the result ierr. */
 #define FILE_OPEN(name, lower, UPPER, params, args) \
 	FORTRAN( \
-		name, lower, UPPER, 1, , , \
+		name, lower, UPPER, VT_OUTSIDE, , , \
 		OK(5) { vt_file_opened(FILE_(4), w[1], trimmed(w[1], (size_t)w[6]), COMM(0)); })
-#define FILE_CLOSE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_file_closed(FILE_(0)), )
+#define FILE_CLOSE(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, , vt_file_closed(FILE_(0)), )
 /* clang-format off */
 #define NEWWIN(name, lower, UPPER, params, args, i, j) \
 	FORTRAN(name, lower, UPPER, 1, , , OK(j + 1) { vt_window_made(WIN(j), COMM(i)); })

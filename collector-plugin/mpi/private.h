@@ -20,6 +20,7 @@ struct vt_mpi_function {
 	void *next;                /* the function that the wrapper calls */
 	const struct vt_raw *file; /* the raw file that the id belongs to */
 	uint32_t id;
+	uint32_t outside; /* 1: it may wait for what is in no trace: a file, another job */
 };
 
 /* One call under way. */
@@ -45,25 +46,31 @@ VT_HIDDEN int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f);
 /* Where calls are counted for the sampler process, which searches for deadlocks; NULL: it does not. */
 extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
 
-static inline void vt_mpi_count(int begins)
+/* begins: 1 or 0; outside: as in struct vt_mpi_function. */
+static inline void vt_mpi_count(int begins, int outside)
 {
 	struct vt_raw_head *h = vt_mpi_watched;
 
 	if (__builtin_expect(h != NULL, 0)) {
+		if (outside) {
+			atomic_fetch_add_explicit(&h->outside, begins ? 1 : -1, memory_order_relaxed);
+		}
 		atomic_fetch_add_explicit(begins ? &h->entered : &h->left, 1, memory_order_relaxed);
 	}
 }
 
-/* The call of MPI has returned. may_follow: it may have returned because of what another process did. Then all later
+/* The call of MPI has returned. may_follow: it may have returned because of what another process did (VT_OUTSIDE: or
+ * something that is in no trace). Then all later
  * stamps of this thread are taken after the loads that saw that, whichever instruction reads the timer. Returns 1 if
  * the call is recorded; vt_mpi_leave() then ends that. */
+enum { VT_OUTSIDE = 2 };
 static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 {
 	if (!k->on) {
 		vt_mpi_depth--;
 		return 0;
 	}
-	vt_mpi_count(0);
+	vt_mpi_count(0, may_follow == VT_OUTSIDE);
 	if (may_follow) {
 		tmr_order();
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collector-plugin/core/names.h"
+#include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/trace.h"
@@ -72,7 +73,7 @@ int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 	}
 	k->enter = __builtin_expect(k->recorded == VT_TRACE_RECORDED, 1) ? vt_tls.thread->stream->now
 									 : vt_ticks_now(k->collect).v;
-	vt_mpi_count(1);
+	vt_mpi_count(1, (int)f->outside);
 	return 1;
 }
 
@@ -291,6 +292,13 @@ void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent,
 	}
 }
 
+void vt_outside_posted(struct vt_mpi_call *k, MPI_Request request)
+{
+	if (vt_mpi_watched && add_request(k, VT_REQUEST_OUTSIDE, NULL, request)) {
+		vt_mpi_outside(1);
+	}
+}
+
 void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request)
 {
 	/* when a send alone is complete, nothing is recorded */
@@ -439,6 +447,9 @@ void vt_request_freed(struct vt_mpi_call *k, MPI_Request request)
 		m.number = r->number;
 		emit_message(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
 	}
+	if (r->kind == VT_REQUEST_OUTSIDE) {
+		vt_mpi_outside(-1);
+	}
 	vt_requests_release(&requests, r, 1);
 }
 
@@ -491,6 +502,8 @@ static void complete_request(struct vt_mpi_call *k, struct vt_request *r, const 
 				.sent = r->bytes,
 				.received = r->bytes_back },
 			r->post);
+	} else if (r->kind == VT_REQUEST_OUTSIDE) {
+		vt_mpi_outside(-1);
 	} else if (r->kind == VT_REQUEST_COMMUNICATOR && r->target) {
 		fresh = r->tag ? PMPI_Comm_f2c(*(MPI_Fint *)r->target) : *(MPI_Comm *)r->target;
 		vt_comm_created(VT_RAW_COMM_COLLECTIVE, "DUP", r->comm, r->number, 0, fresh);

@@ -17,6 +17,7 @@ enum vt_request_kind {
 	VT_REQUEST_RECEIVE,
 	VT_REQUEST_COLLECTIVE,
 	VT_REQUEST_COMMUNICATOR, /* MPI_Comm_idup: a new communicator, valid when the request is complete */
+	VT_REQUEST_OUTSIDE,      /* of a file: it ends because of something that is in no trace (outside.h) */
 	VT_REQUEST_MATCHED,      /* a message found by MPI_Mprobe that has not been received yet */
 };
 

@@ -94,6 +94,12 @@ struct vt_raw_head {
 	_Atomic uint32_t pairs;
 	struct vt_raw_process process;
 	_Atomic uint32_t late; /* 1: the program went on before the sampler process was ready */
+	/* of a watched rank (mpi/outside.h): things that it may wait for and that are in no trace */
+	_Atomic int32_t outside;
+	/* 0: one thread of the program is in MPI at a time; else 1 + the number of threads of MPI and of the collector */
+	_Atomic uint32_t free_threads;
+	_Atomic uint64_t
+		callbacks[8]; /* where the objects with call-backs for MPI are loaded; -1: unknown; 0: no more */
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the

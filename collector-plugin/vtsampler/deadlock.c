@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Detects deadlocks by the rule of the Intel Trace Collector guide, section 2.1.2: all ranks have been inside the
- * same MPI calls for DEADLOCK-TIMEOUT. The ranks count their calls in the heads of their raw files. At a deadlock,
+ * same MPI calls for DEADLOCK-TIMEOUT. The ranks count their calls in the heads of their raw files, and what they may
+ * be waiting for that is in no trace (mpi/outside.h): with that, no progress is no deadlock. At a deadlock,
  * the stack of each rank is printed on its stderr and stored, and the ranks are ended, so that the trace is made as
  * after any other end. On several hosts all samplers must find their ranks blocked. */
 #include "config.h"
@@ -11,6 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collector-plugin/vtsampler/stack.h"
@@ -34,13 +36,25 @@ static double option(const struct vt_measured *p, double given, double otherwise
 	return given > 0 ? given : failsafe && *failsafe == '1' ? otherwise : 0;
 }
 
+/* Has the program a thread that is not inside MPI and may call it? */
+static int has_free_thread(const struct vt_measured *p, const struct vt_raw_head *h, uint64_t inside)
+{
+	uint32_t others = atomic_load(&h->free_threads);
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->pid);
+	return others && (stat(path, &st) < 0 || st.st_nlink - 2 > inside + others - 1);
+}
+
 /* Returns the seconds since the process began or ended an MPI call, if it is inside one; 0: it is in none, or
  * stopped. */
 static double stuck_s(struct vt_measured *p, const struct vt_raw_head *h, int64_t now)
 {
 	uint64_t left = atomic_load(&h->left), entered = atomic_load(&h->entered);
 
-	if (entered + left != p->calls || entered <= left || p->stopped_ns) {
+	if (entered + left != p->calls || entered <= left || p->stopped_ns || atomic_load(&h->outside) > 0 ||
+		has_free_thread(p, h, entered - left)) {
 		p->calls = entered + left;
 		p->progress_ns = now;
 	}
@@ -134,6 +148,42 @@ static void end_all(struct vt_measured *list, int signal)
 	}
 }
 
+/* Is the process in a function of its own that MPI has called, or may it be? Then the time counts anew. */
+static int is_in_callback(struct vt_measured *p, const struct vt_raw_head *h, int64_t now)
+{
+	enum { MAX = sizeof(h->callbacks) / sizeof(h->callbacks[0]) };
+	uint64_t object[MAX];
+	char why[300] = "";
+	int n;
+
+	for (n = 0; n < MAX && (object[n] = atomic_load(&h->callbacks[n])) != 0; n++) {
+	}
+	if (n == 0 || (object[0] != UINT64_MAX && vt_measured_in_callback(p->pid, object, n, why, sizeof(why)) == 0)) {
+		return 0;
+	}
+	p->progress_ns = now;
+	return 1;
+}
+
+static int are_in_callbacks(struct vt_measured *list, int64_t now)
+{
+	static int64_t looked_ns; /* it stops the processes for some milliseconds */
+	static int n;
+	const struct vt_raw_head *h;
+	struct vt_measured *p;
+
+	if (looked_ns && now - looked_ns < 1000000000) {
+		return n > 0;
+	}
+	looked_ns = now;
+	n = 0;
+	for (p = list; p; p = p->next) {
+		h = watched(p);
+		n += h && is_in_callback(p, h, now);
+	}
+	return n > 0;
+}
+
 void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 {
 	static int64_t looked_ns, ended_ns;
@@ -141,7 +191,7 @@ void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 	double longest = 0, least = 1e300, sum = 0, timeout = 0, warning = 0, s;
 	struct vt_measured *p, *first = NULL;
 	const struct vt_raw_head *h;
-	int n = 0, others;
+	int n = 0, blocked, others;
 
 	if (now - looked_ns < 100000000) {
 		return;
@@ -174,8 +224,9 @@ void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 		warned = 1;
 		warn(first, sum / n);
 	}
-	others = vt_hosts_all_blocked(now, timeout > 0 && least >= timeout);
-	if (timeout > 0 && least >= timeout && others) {
+	blocked = timeout > 0 && least >= timeout && !are_in_callbacks(list, now);
+	others = vt_hosts_all_blocked(now, blocked);
+	if (blocked && others) {
 		for (p = list; p; p = p->next) {
 			if (watched(p)) {
 				stop_processes(p, timeout);

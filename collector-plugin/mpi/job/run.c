@@ -21,6 +21,8 @@
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/mpi/communicators.h"
+#include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/finish.h"
@@ -76,6 +78,8 @@ static void watch(void)
 {
 	const struct vt_settings *s = vt_collect_settings();
 	struct vt_raw_head *h = vt_raw_head(job.collect->raw);
+	MPI_Comm parent;
+	int level;
 
 	if (!vt_hooks.failsafe && !(s->deadlock_timeout > 0) && !(s->deadlock_warning > 0)) {
 		return;
@@ -87,6 +91,12 @@ static void watch(void)
 	}
 	prctl(PR_SET_PTRACER, (unsigned long)atomic_load(&h->sampler), 0, 0, 0);
 	vt_mpi_watched = h;
+	if (PMPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE) {
+		vt_mpi_threads_are_free();
+	}
+	if (PMPI_Comm_get_parent(&parent) == MPI_SUCCESS) {
+		vt_comm_of(parent);
+	}
 	atomic_store_explicit(&h->watched, 1, memory_order_release);
 }
 
@@ -352,7 +362,7 @@ void vt_job_end(void)
 		return;
 	}
 	/* a rank that waits here for the others is as stuck as one in a call of MPI */
-	vt_mpi_count(1);
+	vt_mpi_count(1, 0);
 	vt_call_finalize();
 	if (job.host_name && vt_collect_running()) {
 		vt_job_groups(&job, 1);

@@ -17,6 +17,7 @@
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/time.h"
+#include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/trace/trace.h"
 
 /* Only the first start has an effect: VT_initialize() after MPI_Init() is no error. */
@@ -35,6 +36,7 @@ static void about_to_begin(int *argc, char ***argv, const char *name)
 	vt_take_arguments(argc, argv);
 	init.ns = vt_now_ns(CLOCK_MONOTONIC);
 	init.name = name;
+	vt_mpi_threads_before();
 }
 
 static void enter_init(struct vt_collect *c)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/mpi/outside.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CALLBACKS = sizeof(((struct vt_raw_head *)0)->callbacks) / sizeof(uint64_t) };
+
+void vt_mpi_calls_back(void *function)
+{
+	struct vt_raw_head *h = vt_mpi_watched;
+	uint64_t base = UINT64_MAX, there;
+	const char *name;
+	Dl_info of;
+	int i;
+
+	if (!h || !function) {
+		return;
+	}
+	if (dladdr(function, &of) && of.dli_fbase) {
+		/* functions that MPI itself offers, such as MPI_COMM_DUP_FN */
+		name = of.dli_fname ? strrchr(of.dli_fname, '/') : NULL;
+		if (name && !strncmp(name, "/libmp", 6)) {
+			return;
+		}
+		base = (uint64_t)(uintptr_t)of.dli_fbase;
+	}
+	for (i = 0; i < CALLBACKS; i++) {
+		there = 0;
+		if (atomic_compare_exchange_strong(&h->callbacks[i], &there, base) || there == base) {
+			return;
+		}
+	}
+	atomic_store(&h->callbacks[0], UINT64_MAX);
+}
+
+static int threads_before; /* of the program */
+
+static int count_threads(void)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)getpid());
+	return stat(path, &st) == 0 && st.st_nlink > 2 ? (int)st.st_nlink - 2 : 0;
+}
+
+void vt_mpi_threads_before(void)
+{
+	threads_before = count_threads();
+}
+
+void vt_mpi_threads_are_free(void)
+{
+	int now = count_threads();
+
+	atomic_store(&vt_mpi_watched->free_threads,
+		threads_before && now > threads_before ? 1 + (uint32_t)(now - threads_before) : 1);
+}
