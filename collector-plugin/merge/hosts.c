@@ -17,104 +17,86 @@ static const char magic[8] = "TKMJOB1\n";
 
 /* ---- writing and reading ---- */
 
-static void put_job_bytes(FILE *f, const void *p, size_t n)
-{
-	fwrite(p, 1, n, f);
-}
-
-static void put_int(FILE *f, uint64_t v)
-{
-	put_job_bytes(f, &v, sizeof(v));
-}
-
-static void put_job_array(FILE *f, const void *p, size_t n, size_t size)
-{
-	put_int(f, n);
-	if (n) {
-		put_job_bytes(f, p, n * size);
-	}
-}
-
-struct cursor {
-	const char *p, *end;
-	int bad;
+/* The texts have one description each, by which they are written and read. */
+struct wire {
+	FILE *out;           /* writes; NULL: reads */
+	const char *p, *end; /* what is still to be read */
+	int bad;             /* it is damaged, or there is no memory for it */
 };
 
-static void get_job_bytes(struct cursor *f, void *to, size_t n)
+static void pass_bytes(struct wire *w, void *p, size_t n)
 {
-	if (f->bad || (size_t)(f->end - f->p) < n) {
-		f->bad = 1;
-		memset(to, 0, n);
-		return;
+	if (w->out) {
+		fwrite(p, 1, n, w->out);
+	} else if (w->bad || (size_t)(w->end - w->p) < n) {
+		w->bad = 1;
+		memset(p, 0, n);
+	} else {
+		memcpy(p, w->p, n);
+		w->p += n;
 	}
-	memcpy(to, f->p, n);
-	f->p += n;
 }
+#define PASS(w, value) pass_bytes(w, &(value), sizeof(value))
 
-static uint64_t get_job_int(struct cursor *f)
+/* An array that is read is allocated, with a zero after it. NULL: it is empty, or w->bad. Returns the number of items. */
+static size_t pass_items(struct wire *w, void **array, size_t n, size_t size)
 {
-	uint64_t v = 0;
+	uint64_t count = n;
 
-	get_job_bytes(f, &v, sizeof(v));
-	return v;
-}
-
-/* Returns an allocated array with a zero after it. NULL: the array is empty, or the text is damaged (f->bad). */
-static void *get_array(struct cursor *f, size_t *n, size_t size)
-{
-	uint64_t count = get_job_int(f);
-	char *p = NULL;
-
-	*n = 0;
-	if (f->bad || count > (uint64_t)(f->end - f->p) / size) {
-		f->bad = 1;
-		return NULL;
+	PASS(w, count);
+	if (!w->out) {
+		w->bad |= count > (uint64_t)(w->end - w->p) / size;
+		*array = w->bad || !count ? NULL : calloc(1, (size_t)count * size + 1);
+		w->bad |= !*array && count;
 	}
-	if (count) {
-		p = calloc(1, (size_t)count * size + 1);
-		f->bad |= !p;
+	if (w->bad || !count) {
+		return 0;
 	}
-	if (p) {
-		get_job_bytes(f, p, (size_t)count * size);
-		*n = (size_t)count;
+	pass_bytes(w, *array, (size_t)count * size);
+	return (size_t)count;
+}
+#define PASS_ARRAY(w, array, n) \
+	do { \
+		void *items_ = (void *)(uintptr_t)(array); \
+\
+		(n) = (__typeof__(n))pass_items(w, &items_, n, sizeof(*(array))); \
+		(array) = items_; \
+	} while (0)
+
+static void pass_text(struct wire *w, char **text)
+{
+	size_t n = w->out && *text ? strlen(*text) : 0;
+
+	PASS_ARRAY(w, *text, n);
+}
+
+static void pass_magic(struct wire *w)
+{
+	char head[sizeof(magic)];
+
+	memcpy(head, magic, sizeof(magic));
+	PASS(w, head);
+	w->bad |= memcmp(head, magic, sizeof(head)) != 0;
+}
+
+/* ---- the text for a host ---- */
+
+static void pass_map(struct wire *w, struct cal_map *given)
+{
+	struct cal_map m = *given;
+
+	PASS(w, m);
+	PASS_ARRAY(w, m.piece, m.pieces);
+	PASS_ARRAY(w, m.node, m.nodes);
+	PASS_ARRAY(w, m.part, m.parts);
+	PASS_ARRAY(w, m.step, m.steps);
+	PASS_ARRAY(w, m.pairs.pair, m.pairs.n);
+	PASS_ARRAY(w, m.pairs.branch, m.pairs.branches);
+	if (!w->out) {
+		m.pairs.room = m.pairs.n;
+		w->bad |= m.pieces == 0;
+		*given = m;
 	}
-	return p;
-}
-
-/* ---- the clock map ---- */
-
-static void put_map(FILE *f, const struct cal_map *m)
-{
-	put_job_bytes(f, m, sizeof(*m));
-	put_job_array(f, m->piece, m->pieces, sizeof(*m->piece));
-	put_job_array(f, m->node, m->nodes, sizeof(*m->node));
-	put_job_array(f, m->part, m->parts, sizeof(*m->part));
-	put_job_array(f, m->step, m->steps, sizeof(*m->step));
-	put_job_array(f, m->pairs.pair, m->pairs.n, sizeof(*m->pairs.pair));
-	put_job_array(f, m->pairs.branch, m->pairs.branches, sizeof(*m->pairs.branch));
-}
-
-static void get_map(struct cursor *f, struct cal_map *m)
-{
-	get_job_bytes(f, m, sizeof(*m));
-	m->piece = get_array(f, &m->pieces, sizeof(*m->piece));
-	m->node = get_array(f, &m->nodes, sizeof(*m->node));
-	m->part = get_array(f, &m->parts, sizeof(*m->part));
-	m->step = get_array(f, &m->steps, sizeof(*m->step));
-	m->pairs.pair = get_array(f, &m->pairs.n, sizeof(*m->pairs.pair));
-	m->pairs.branch = get_array(f, &m->pairs.branches, sizeof(*m->pairs.branch));
-	m->pairs.room = m->pairs.n;
-	f->bad |= m->pieces == 0;
-}
-
-/* ---- files ---- */
-
-static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
-{
-	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
-		&f->places, &f->paths };
-
-	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }
 
 /* The path of the file on the host that it belongs to. */
@@ -123,68 +105,51 @@ static const char *path_there(const struct vt_merge_file *f)
 	return f->there ? f->there : vt_raw_file_path(f->raw);
 }
 
-/* the integers of a file: process, set, node, node_set, end, of_groups, discarded, own map */
-enum { FILE_INTEGERS = 8 };
-
-static void put_raw_file(FILE *f, struct vt_merge_file *file)
+/* given: where a map is stored that is not the file's own. */
+static void pass_file(struct wire *w, struct vt_merge_file *file, char **path, struct cal_map *given)
 {
-	const char *path = path_there(file);
+	int own = file->map == &file->own, kind, high;
 	struct vt_merge_ids *ids;
-	int kind, high;
 
-	put_job_array(f, path, strlen(path), 1);
-	put_int(f, file->process);
-	put_int(f, file->set);
-	put_int(f, file->node);
-	put_int(f, file->node_set);
-	put_int(f, (uint64_t)file->end);
-	put_int(f, file->of_groups);
-	put_int(f, (uint64_t)file->discarded);
-	put_int(f, file->map == &file->own);
-	put_map(f, file->map);
-	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
+	pass_text(w, path);
+	PASS(w, file->process);
+	PASS(w, file->set);
+	PASS(w, file->node);
+	PASS(w, file->node_set);
+	PASS(w, file->end);
+	PASS(w, file->of_groups);
+	PASS(w, file->discarded);
+	PASS(w, own);
+	if (!w->out) {
+		file->map = own ? &file->own : given;
+	}
+	pass_map(w, own ? &file->own : given);
+	for (kind = 0; (ids = vt_merge_ids_of(file, kind)) != NULL; kind++) {
 		for (high = 0; high < 2; high++) {
-			put_job_array(f, ids->to[high], ids->n[high], sizeof(*ids->to[high]));
+			PASS_ARRAY(w, ids->to[high], ids->n[high]);
 		}
 	}
 }
 
-/* Returns 0, or -1: the file cannot be opened, or the text is damaged. */
-static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map *given, struct tkm_err *err)
+/* All but the files. set: those that the host writes. */
+static void pass_frame(struct wire *w, struct vt_merge *m, struct vt_merge_options *o, uint32_t **set, size_t *sets)
 {
-	struct vt_merge_ids *ids;
-	int kind, high;
-	char *path;
-	size_t n;
+	char *trace = (char *)(uintptr_t)o->trace;
 
-	path = get_array(f, &n, 1);
-	file->process = (uint32_t)get_job_int(f);
-	file->set = (uint32_t)get_job_int(f);
-	file->node = (uint32_t)get_job_int(f);
-	file->node_set = (uint32_t)get_job_int(f);
-	file->end = (int64_t)get_job_int(f);
-	file->of_groups = (unsigned)get_job_int(f);
-	file->discarded = (int)get_job_int(f);
-	file->map = get_job_int(f) ? &file->own : given;
-	get_map(f, file->map == given ? given : &file->own);
-	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
-		for (high = 0; high < 2; high++) {
-			ids->to[high] = get_array(f, &n, sizeof(*ids->to[high]));
-			ids->n[high] = (uint32_t)n;
-		}
-	}
-	if (f->bad || !path) {
-		free(path);
-		return tkm_fail(err, TKM_ERR_DATA,
-			"merge: the job text of the writing rank cannot be read, or there is no memory for it");
-	}
-	file->raw = vt_raw_open(path, err);
-	file->head = file->raw ? vt_raw_file_head(file->raw) : NULL;
-	free(path);
-	return file->raw ? 0 : -1;
+	pass_magic(w);
+	pass_text(w, &trace);
+	o->trace = trace;
+	PASS(w, o->single);
+	PASS(w, o->force);
+	PASS(w, o->compress);
+	PASS(w, o->procs_per_file);
+	PASS(w, m->period_s);
+	PASS(w, m->origin);
+	PASS_ARRAY(w, m->node_of, m->n_node_of);
+	PASS_ARRAY(w, m->group_home, m->n_homes);
+	PASS_ARRAY(w, m->threads, m->n_processes);
+	PASS_ARRAY(w, *set, *sets);
 }
-
-/* ---- the text for a host ---- */
 
 /* Does the file have records for the sets of that host? */
 static int is_for(const struct vt_merge_sharing *s, const struct vt_merge_file *f, uint32_t host)
@@ -196,53 +161,58 @@ static int is_for(const struct vt_merge_sharing *s, const struct vt_merge_file *
 	return i < s->n;
 }
 
+/* Returns NULL if the host has no sets, or there is no memory. */
 static char *make_host_job(const struct vt_merge_sharing *s, uint32_t host, size_t *size)
 {
+	struct vt_merge_options o = *s->m->o;
 	struct vt_merge *m = s->m;
-	char *text = NULL;
-	FILE *f = open_memstream(&text, size);
-	size_t i, sets = 0, files = 0, k;
+	uint32_t *set = calloc(s->n, sizeof(*set));
+	char *text = NULL, *path;
+	size_t i, sets = 0, files = 0;
+	struct wire w = { NULL };
 
-	for (i = 0; i < s->n; i++) {
-		sets += s->host[i] == host;
-	}
-	if (!f || sets == 0) {
-		if (f) {
-			fclose(f);
-			free(text);
-		}
-		return NULL;
-	}
-	put_job_bytes(f, magic, sizeof(magic));
-	put_job_array(f, m->o->trace, strlen(m->o->trace), 1);
-	put_int(f, (uint64_t)m->o->single);
-	put_int(f, (uint64_t)m->o->force);
-	put_int(f, (uint64_t)m->o->compress);
-	put_int(f, m->o->procs_per_file);
-	put_job_bytes(f, &m->period_s, sizeof(m->period_s));
-	put_job_bytes(f, &m->origin, sizeof(m->origin));
-	put_job_array(f, m->node_of, m->n_node_of, sizeof(*m->node_of));
-	put_job_array(f, m->group_home, m->n_homes, sizeof(*m->group_home));
-	put_job_array(f, m->threads, m->n_processes, sizeof(*m->threads));
-	put_int(f, sets);
-	for (i = 0; i < s->n; i++) {
+	for (i = 0; set && i < s->n; i++) {
 		if (s->host[i] == host) {
-			put_int(f, s->set[i]);
+			set[sets++] = s->set[i];
 		}
 	}
-	for (k = 0; k < m->n; k++) {
-		files += (size_t)is_for(s, &m->file[k], host);
-	}
-	put_int(f, files);
-	for (k = 0; k < m->n; k++) {
-		if (is_for(s, &m->file[k], host)) {
-			put_raw_file(f, &m->file[k]);
-		}
-	}
-	if (tkm_text_end(f, &text) < 0) {
+	w.out = sets ? open_memstream(&text, size) : NULL;
+	if (!w.out) {
+		free(set);
 		return NULL;
 	}
-	return text;
+	pass_frame(&w, m, &o, &set, &sets);
+	free(set);
+	for (i = 0; i < m->n; i++) {
+		files += (size_t)is_for(s, &m->file[i], host);
+	}
+	PASS(&w, files);
+	for (i = 0; i < m->n; i++) {
+		if (is_for(s, &m->file[i], host)) {
+			path = (char *)(uintptr_t)path_there(&m->file[i]);
+			pass_file(&w, &m->file[i], &path, (struct cal_map *)(uintptr_t)m->file[i].map);
+		}
+	}
+	return tkm_text_end(w.out, &text) < 0 ? NULL : text;
+}
+
+/* ---- what a host answers ---- */
+
+static void pass_part(struct wire *w, uint32_t *set, struct vt_merge_part *p, char **text)
+{
+	PASS(w, *set);
+	PASS(w, p->samples);
+	PASS(w, p->changes);
+	PASS(w, p->lost);
+	PASS(w, p->last);
+	PASS(w, p->repairs);
+	pass_text(w, text);
+}
+
+static void pass_damage(struct wire *w, char **path, struct vt_raw_damage *d)
+{
+	pass_text(w, path);
+	PASS(w, *d);
 }
 
 /* ---- on the other host ---- */
@@ -253,164 +223,94 @@ struct remote_job {
 	struct vt_merge_result result;
 	struct vt_merge_sharing s;
 	struct cal_map *map; /* [files]: one map for each file */
-	char *trace;
+	char **path;         /* [files] */
+	struct tkm_err *error;
 	struct tkm_err err;
 };
 
-static int read_frame(struct remote_job *t, struct cursor *f)
+static int fail_to_read_job(struct remote_job *t)
 {
-	char head[sizeof(magic)];
-	size_t n, i;
-
-	get_job_bytes(f, head, sizeof(head));
-	f->bad |= memcmp(head, magic, sizeof(head)) != 0;
-	t->trace = get_array(f, &n, 1);
-	t->o.trace = t->trace;
-	t->o.single = (int)get_job_int(f);
-	t->o.force = (int)get_job_int(f);
-	t->o.compress = (int)get_job_int(f);
-	t->o.procs_per_file = (uint32_t)get_job_int(f);
-	get_job_bytes(f, &t->m.period_s, sizeof(t->m.period_s));
-	get_job_bytes(f, &t->m.origin, sizeof(t->m.origin));
-	t->m.node_of = get_array(f, &n, sizeof(*t->m.node_of));
-	t->m.n_node_of = (uint32_t)n;
-	t->m.group_home = get_array(f, &n, sizeof(*t->m.group_home));
-	t->m.n_homes = (uint32_t)n;
-	t->m.threads = get_array(f, &n, sizeof(*t->m.threads));
-	t->m.n_processes = (uint32_t)n;
-	t->s.n = (size_t)get_job_int(f);
-	if (f->bad || !t->trace || t->s.n > (size_t)(f->end - f->p) / 8) {
-		return tkm_fail(&t->err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read");
-	}
-	t->s.set = calloc(t->s.n + 1, sizeof(*t->s.set));
-	t->s.part = calloc(t->s.n + 1, sizeof(*t->s.part));
-	t->s.text = calloc(t->s.n + 1, sizeof(*t->s.text));
-	if (!t->s.set || !t->s.part || !t->s.text) {
-		return tkm_fail(&t->err, TKM_ERR_NOMEM, "merge: out of memory");
-	}
-	for (i = 0; i < t->s.n; i++) {
-		t->s.set[i] = (uint32_t)get_job_int(f);
-	}
-	return 0;
-}
-
-struct opening {
-	struct remote_job *t;
-	struct tkm_err *error;
-	struct cursor *at; /* where each file's text begins */
-};
-
-/* Skips the text of a file, to find where the next one begins. */
-static void skip_array(struct cursor *f, size_t size)
-{
-	uint64_t n = get_job_int(f);
-
-	if (f->bad || n > (uint64_t)(f->end - f->p) / size) {
-		f->bad = 1;
-		return;
-	}
-	f->p += n * size;
-}
-
-static void skip_file(struct cursor *f)
-{
-	struct vt_merge_file file;
-	struct cal_map m;
-	int i;
-
-	skip_array(f, 1);
-	for (i = 0; i < FILE_INTEGERS; i++) {
-		get_job_int(f);
-	}
-	get_job_bytes(f, &m, sizeof(m));
-	skip_array(f, sizeof(*m.piece));
-	skip_array(f, sizeof(*m.node));
-	skip_array(f, sizeof(*m.part));
-	skip_array(f, sizeof(*m.step));
-	skip_array(f, sizeof(*m.pairs.pair));
-	skip_array(f, sizeof(*m.pairs.branch));
-	for (i = 0; ids_of(&file, i); i++) {
-		skip_array(f, sizeof(*file.places.to[0]));
-		skip_array(f, sizeof(*file.places.to[1]));
-	}
+	return tkm_fail(&t->err, TKM_ERR_DATA,
+		"merge: the job text of the writing rank cannot be read, or there is no memory for it");
 }
 
 /* Checks the sum of every block, which takes a large part of the time. */
 static void open_job_file(void *ctx, size_t i)
 {
-	struct opening *o = ctx;
+	struct remote_job *t = ctx;
+	struct vt_merge_file *file = &t->m.file[i];
 
-	get_file(&o->at[i], &o->t->m.file[i], &o->t->map[i], &o->error[i]);
+	file->raw = vt_raw_open(t->path[i], &t->error[i]);
+	file->head = file->raw ? vt_raw_file_head(file->raw) : NULL;
 }
 
-static int open_job_files(struct remote_job *t, struct cursor *f)
+static int read_job(struct remote_job *t, struct wire *w)
 {
-	struct opening o = { t, NULL, NULL };
-	size_t i, n = (size_t)get_job_int(f);
-	int rc = 0;
+	size_t i, n = 0;
 
-	if (f->bad || n > (size_t)(f->end - f->p) / 8) {
-		return tkm_fail(&t->err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read");
+	pass_frame(w, &t->m, &t->o, &t->s.set, &t->s.n);
+	PASS(w, n);
+	if (w->bad || !t->o.trace || n > (size_t)(w->end - w->p) / 8) {
+		return fail_to_read_job(t);
 	}
+	t->s.part = calloc(t->s.n + 1, sizeof(*t->s.part));
+	t->s.text = calloc(t->s.n + 1, sizeof(*t->s.text));
 	t->m.file = calloc(n + 1, sizeof(*t->m.file));
 	t->map = calloc(n + 1, sizeof(*t->map));
-	o.error = calloc(n + 1, sizeof(*o.error));
-	o.at = calloc(n + 1, sizeof(*o.at));
-	if (t->m.file && t->map && o.error && o.at) {
-		t->m.n = n;
-		for (i = 0; i < n; i++) {
-			o.at[i] = *f;
-			skip_file(f);
-		}
-		vt_merge_each(&t->m, n, open_job_file, &o);
-		for (i = 0; i < n && rc == 0; i++) {
-			if (!t->m.file[i].raw) {
-				t->err = o.error[i];
-				rc = -1;
-			}
-		}
-	} else {
-		rc = tkm_fail(&t->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", n);
+	t->path = calloc(n + 1, sizeof(*t->path));
+	t->error = calloc(n + 1, sizeof(*t->error));
+	if (!t->s.part || !t->s.text || !t->m.file || !t->map || !t->path || !t->error) {
+		return tkm_fail(&t->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", n);
 	}
-	free(o.error);
-	free(o.at);
-	return rc;
+	t->m.n = n;
+	for (i = 0; i < n; i++) {
+		pass_file(w, &t->m.file[i], &t->path[i], &t->map[i]);
+		if (w->bad || !t->path[i]) {
+			return fail_to_read_job(t);
+		}
+	}
+	vt_merge_each(&t->m, n, open_job_file, t);
+	for (i = 0; i < n; i++) {
+		if (!t->m.file[i].raw) {
+			t->err = t->error[i];
+			return -1;
+		}
+	}
+	return 0;
 }
 
-static void put_result(const struct remote_job *t, FILE *f, int good)
+static char *make_result(struct remote_job *t, int good, size_t *size)
 {
-	size_t i;
+	size_t i, sets = good ? t->s.n : 0, files = good ? t->m.n : 0;
+	char *text = NULL, *why = t->err.text, *path;
+	struct wire w = { .out = open_memstream(&text, size) };
 
-	put_job_bytes(f, magic, sizeof(magic));
-	put_int(f, (uint64_t)good);
-	put_job_array(f, t->err.text, strlen(t->err.text), 1);
-	put_int(f, good ? t->s.n : 0);
-	for (i = 0; good && i < t->s.n; i++) {
-		const struct vt_merge_part *p = &t->s.part[i];
-
-		put_int(f, t->s.set[i]);
-		put_int(f, p->samples);
-		put_int(f, p->changes);
-		put_int(f, p->lost);
-		put_int(f, p->last);
-		put_job_bytes(f, &p->repairs, sizeof(p->repairs));
-		put_job_array(f, t->s.text[i], strlen(t->s.text[i]), 1);
+	if (!w.out) {
+		return NULL;
 	}
-	put_int(f, good ? t->m.n : 0);
-	for (i = 0; good && i < t->m.n; i++) {
-		const char *path = vt_raw_file_path(t->m.file[i].raw);
-
-		put_job_array(f, path, strlen(path), 1);
-		put_job_bytes(f, vt_raw_file_damage(t->m.file[i].raw), sizeof(struct vt_raw_damage));
+	pass_magic(&w);
+	PASS(&w, good);
+	pass_text(&w, &why);
+	PASS(&w, sets);
+	for (i = 0; i < sets; i++) {
+		pass_part(&w, &t->s.set[i], &t->s.part[i], &t->s.text[i]);
 	}
+	PASS(&w, files);
+	for (i = 0; i < files; i++) {
+		struct vt_raw_damage damage = *vt_raw_file_damage(t->m.file[i].raw);
+
+		path = (char *)(uintptr_t)vt_raw_file_path(t->m.file[i].raw);
+		pass_damage(&w, &path, &damage);
+	}
+	return tkm_text_end(w.out, &text) < 0 ? NULL : text;
 }
 
 static int merge_remote_part(struct remote_job *t, const char *job, size_t size)
 {
-	struct cursor f = { job, job + size, 0 };
+	struct wire w = { .p = job, .end = job + size };
 	size_t i;
 
-	if (read_frame(t, &f) < 0 || open_job_files(t, &f) < 0) {
+	if (read_job(t, &w) < 0) {
 		return -1;
 	}
 	vt_merge_each(&t->m, t->s.n, vt_merge_one_part, &t->s);
@@ -426,17 +326,13 @@ static int merge_remote_part(struct remote_job *t, const char *job, size_t size)
 
 static void free_remote_job(struct remote_job *t, int good)
 {
-	struct vt_merge_ids *ids;
 	size_t i;
-	int kind;
 
 	for (i = 0; i < t->m.n; i++) {
-		for (kind = 0; (ids = ids_of(&t->m.file[i], kind)) != NULL; kind++) {
-			free(ids->to[0]);
-			free(ids->to[1]);
-		}
+		vt_merge_ids_free(&t->m.file[i]);
 		cal_map_free(&t->m.file[i].own);
 		cal_map_free(&t->map[i]);
+		free(t->path[i]);
 		vt_raw_file_close(t->m.file[i].raw);
 	}
 	for (i = 0; t->s.text && i < t->s.n; i++) {
@@ -447,21 +343,22 @@ static void free_remote_job(struct remote_job *t, int good)
 	}
 	free(t->m.file);
 	free(t->map);
+	free(t->path);
+	free(t->error);
 	free(t->m.node_of);
 	free(t->m.group_home);
 	free(t->m.threads);
 	free(t->s.set);
 	free(t->s.part);
 	free(t->s.text);
-	free(t->trace);
+	free((void *)(uintptr_t)t->o.trace);
 }
 
 char *vt_merge_for_host(
 	const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files)
 {
 	struct remote_job t = { .o = { .cpus = cpus, .cpus_size = cpus_size } };
-	char *text = NULL;
-	FILE *f;
+	char *text;
 	int rc;
 
 	t.m.o = &t.o;
@@ -470,13 +367,7 @@ char *vt_merge_for_host(
 	t.s.m = &t.m;
 	rc = merge_remote_part(&t, job, size);
 	*files = t.m.n;
-	f = open_memstream(&text, result_size);
-	if (f) {
-		put_result(&t, f, rc == 0);
-		if (tkm_text_end(f, &text) < 0) {
-			text = NULL;
-		}
-	}
+	text = make_result(&t, rc == 0, result_size);
 	free_remote_job(&t, rc == 0 && text);
 	return text;
 }
@@ -546,54 +437,52 @@ static int check_own(struct vt_merge_sharing *s)
 	return 0;
 }
 
-static int take_part(struct vt_merge_sharing *s, struct cursor *f, uint32_t host)
+/* Returns 0, or -1: the text is damaged. */
+static int take_part(struct vt_merge_sharing *s, struct wire *w, uint32_t host)
 {
-	uint32_t set = (uint32_t)get_job_int(f);
-	struct vt_merge_part *p;
-	size_t i, n;
+	struct vt_merge_part p = { .m = s->m };
+	char *text = NULL;
+	size_t i;
 
-	for (i = 0; i < s->n && (s->set[i] != set || s->host[i] != host || s->text[i]); i++) {
+	pass_part(w, &p.set, &p, &text);
+	for (i = 0; i < s->n && (s->set[i] != p.set || s->host[i] != host || s->text[i]); i++) {
 	}
-	if (f->bad || i == s->n) {
+	if (w->bad || i == s->n) {
+		free(text);
 		return -1;
 	}
-	p = &s->part[i];
-	*p = (struct vt_merge_part){ .m = s->m, .set = set };
-	p->samples = get_job_int(f);
-	p->changes = get_job_int(f);
-	p->lost = get_job_int(f);
-	p->last = get_job_int(f);
-	get_job_bytes(f, &p->repairs, sizeof(p->repairs));
-	s->text[i] = get_array(f, &n, 1);
-	return f->bad || !s->text[i] ? -1 : 0;
+	s->part[i] = p;
+	s->text[i] = text;
+	return text ? 0 : -1;
 }
 
 static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *text, size_t size)
 {
 	struct vt_merge *m = s->m;
-	struct cursor f = { text, text + size, 0 };
-	char head[sizeof(magic)], *why, *path;
+	struct wire w = { .p = text, .end = text + size };
+	char *why = NULL, *path = NULL;
 	struct vt_raw_damage damage;
-	uint64_t i, good;
-	size_t k, n;
+	size_t i, k, sets = 0, files = 0;
+	int good = 0;
 
-	get_job_bytes(&f, head, sizeof(head));
-	good = get_job_int(&f);
-	why = get_array(&f, &n, 1);
-	if (f.bad || memcmp(head, magic, sizeof(head)) || !good) {
+	pass_magic(&w);
+	PASS(&w, good);
+	pass_text(&w, &why);
+	if (w.bad || !good) {
 		tkm_fail(m->err, TKM_ERR_IO, "host %u: %.300s", host, why ? why : "its result cannot be read");
 		free(why);
 		return -1;
 	}
 	free(why);
-	for (i = get_job_int(&f); i > 0; i--) {
-		if (take_part(s, &f, host) < 0) {
+	PASS(&w, sets);
+	for (i = 0; i < sets; i++) {
+		if (take_part(s, &w, host) < 0) {
 			return tkm_fail(m->err, TKM_ERR_DATA, "host %u: its result cannot be read", host);
 		}
 	}
-	for (i = get_job_int(&f); i > 0 && !f.bad; i--) {
-		path = get_array(&f, &n, 1);
-		get_job_bytes(&f, &damage, sizeof(damage));
+	PASS(&w, files);
+	for (i = 0; i < files && !w.bad; i++) {
+		pass_damage(&w, &path, &damage);
 		for (k = 0; path && k < m->n; k++) {
 			if (m->file[k].host == host && !strcmp(path, path_there(&m->file[k]))) {
 				m->file[k].damage = damage;

@@ -517,8 +517,6 @@ static int end_trace(struct vt_merge *m)
 
 static void free_file(struct vt_merge_file *f)
 {
-	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
-		&f->places, &f->paths };
 	uint32_t i;
 
 	for (i = 0; i < f->n_threads; i++) {
@@ -527,10 +525,7 @@ static void free_file(struct vt_merge_file *f)
 	for (i = 0; i < f->n_places; i++) {
 		free(f->place[i].name);
 	}
-	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		free(ids[i]->to[0]);
-		free(ids[i]->to[1]);
-	}
+	vt_merge_ids_free(f);
 	vt_merge_objects_free(f);
 	free(f->thread);
 	free(f->place);

@@ -24,6 +24,25 @@ const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id)
 	return NULL;
 }
 
+struct vt_merge_ids *vt_merge_ids_of(struct vt_merge_file *f, int kind)
+{
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
+		&f->places, &f->paths };
+
+	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
+}
+
+void vt_merge_ids_free(struct vt_merge_file *f)
+{
+	struct vt_merge_ids *ids;
+	int kind;
+
+	for (kind = 0; (ids = vt_merge_ids_of(f, kind)) != NULL; kind++) {
+		free(ids->to[0]);
+		free(ids->to[1]);
+	}
+}
+
 int vt_merge_info(struct vt_merge *m, const char *cls, const char *text)
 {
 	struct vt_merge_name *e;

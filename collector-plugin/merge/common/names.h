@@ -15,6 +15,10 @@ struct vt_merge_name *vt_merge_name_entry(struct tkm_table *t, const char *text)
 /* The first text that has this id; NULL: none. */
 const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id);
 
+/* The ids of each kind of definition of a file, by numbers from 0; NULL after the last. */
+struct vt_merge_ids *vt_merge_ids_of(struct vt_merge_file *f, int kind);
+void vt_merge_ids_free(struct vt_merge_file *f);
+
 /* Writes an info record, unless the same one was written before. */
 int vt_merge_info(struct vt_merge *m, const char *cls, const char *text);
 /* Puts the writer's error into m->err. Returns -1. */
