@@ -278,7 +278,7 @@ static void note_missing(struct vt_merge *m, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	vt_merge_info(m, "missing", line);
+	vt_merge_info(m, "missing", "%s", line);
 	if (m->o->say) {
 		m->o->say(m->o->ctx, line);
 	}
@@ -363,28 +363,24 @@ static void say_nmcmd(struct vt_merge *m)
 static void say_repairs(struct vt_merge *m)
 {
 	const struct vt_merge_repairs *r = &m->repairs;
-	char text[300];
 
 	m->out->moved = r->moved;
 	if (r->moved) {
-		snprintf(text, sizeof(text),
+		vt_merge_info(m, "repairs",
 			"%llu stamps that went back in their thread were moved up to the one before them, by %.3g s at "
 			"most, within the bound of their correction",
 			(unsigned long long)r->moved, (double)r->largest * m->period_s);
-		vt_merge_info(m, "repairs", text);
 	}
 	if (r->closed) {
-		snprintf(text, sizeof(text),
+		vt_merge_info(m, "repairs",
 			"%llu states were open where the records of their threads end, and were closed there",
 			(unsigned long long)r->closed);
-		vt_merge_info(m, "repairs", text);
 	}
 	if (r->late) {
-		snprintf(text, sizeof(text),
+		vt_merge_info(m, "repairs",
 			"%llu states seem to last until the next record that had space, because the record of their "
 			"end is missing",
 			(unsigned long long)r->late);
-		vt_merge_info(m, "repairs", text);
 	}
 	if (r->unmatched) {
 		note_missing(
@@ -404,19 +400,16 @@ static void say_repairs(struct vt_merge *m)
 static int describe_merge(struct vt_merge *m)
 {
 	const char *const *i;
-	char text[800];
 	size_t k;
 
 	vt_merge_info(m, "program", PACKAGE_STRING " collector");
 	for (k = 0; k < m->n; k++) {
 		const struct vt_raw_head *h = m->file[k].head;
 
-		snprintf(text, sizeof(text), "process %u: host %s, timer %s, %.17g Hz, boot %s", m->file[k].process,
+		vt_merge_info(m, "clock", "process %u: host %s, timer %s, %.17g Hz, boot %s", m->file[k].process,
 			h->host, h->timer, h->hz, h->boot);
-		vt_merge_info(m, "clock", text);
-		snprintf(text, sizeof(text), "process %u: %s, pid %u, job %s", m->file[k].process, h->program, h->pid,
-			h->job);
-		vt_merge_info(m, "process", text);
+		vt_merge_info(
+			m, "process", "process %u: %s, pid %u, job %s", m->file[k].process, h->program, h->pid, h->job);
 		say_losses(m, &m->file[k]);
 	}
 	if (m->unaligned) {
@@ -435,7 +428,7 @@ static int describe_merge(struct vt_merge *m)
 	say_nmcmd(m);
 	say_repairs(m);
 	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
-		vt_merge_info(m, i[0], i[1]);
+		vt_merge_info(m, i[0], "%s", i[1]);
 	}
 	return stf_writer_error(m->w)->code == STF_OK ? 0 : vt_merge_stf_error(m, stf_writer_error(m->w));
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "collector-plugin/merge/common/names.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,17 @@
 struct vt_merge_name *vt_merge_name_entry(struct tkm_table *t, const char *text)
 {
 	return tkm_table_put(t, text, strlen(text) + 1, sizeof(struct vt_merge_name));
+}
+
+uint32_t vt_merge_number(struct tkm_table *t, const char *text, uint32_t *fresh)
+{
+	struct vt_merge_name *e = vt_merge_name_entry(t, text);
+
+	*fresh = 0;
+	if (e && !e->id) {
+		e->id = *fresh = (uint32_t)tkm_table_count(t);
+	}
+	return e ? e->id : 0;
 }
 
 const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id)
@@ -43,12 +55,16 @@ void vt_merge_ids_free(struct vt_merge_file *f)
 	}
 }
 
-int vt_merge_info(struct vt_merge *m, const char *cls, const char *text)
+int vt_merge_info(struct vt_merge *m, const char *cls, const char *fmt, ...)
 {
+	char key[3200];
+	const char *text = key + snprintf(key, 1000, "%.900s\1", cls);
 	struct vt_merge_name *e;
-	char key[2100];
+	va_list ap;
 
-	snprintf(key, sizeof(key), "%s\1%s", cls, text);
+	va_start(ap, fmt);
+	vsnprintf(key + (text - key), sizeof(key) - (size_t)(text - key), fmt, ap);
+	va_end(ap);
 	e = vt_merge_name_entry(&m->infos, key);
 	if (e && e->id) {
 		return 0;

@@ -19,8 +19,11 @@ const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id);
 struct vt_merge_ids *vt_merge_ids_of(struct vt_merge_file *f, int kind);
 void vt_merge_ids_free(struct vt_merge_file *f);
 
-/* Writes an info record, unless the same one was written before. */
-int vt_merge_info(struct vt_merge *m, const char *cls, const char *text);
+/* The number of a text, from 1 in the order in which they come; *fresh is that if it is new, else 0. 0: no memory. */
+uint32_t vt_merge_number(struct tkm_table *t, const char *text, uint32_t *fresh);
+
+/* Writes an info record of up to 2000 bytes, unless the same one was written before. */
+int vt_merge_info(struct vt_merge *m, const char *cls, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts the writer's error into m->err. Returns -1. */
 int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e);
 

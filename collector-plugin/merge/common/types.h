@@ -115,7 +115,7 @@ struct vt_merge {
 	uint32_t n_processes;
 	struct tkm_table classes, counters, functions, groups, infos, files, scls, scopes,
 		paths; /* merge/common/names.h */
-	uint32_t next_counter, next_function, next_scl, next_group, next_file, next_scope, next_path;
+	uint32_t next_group;
 	int any_paths; /* there are files that are read or written */
 	struct tkm_table communicators;
 	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */

@@ -157,8 +157,7 @@ int vt_merge_read_definitions(struct vt_merge *m)
 
 /* ---- second reading: into the trace ---- */
 
-/* A class, as "parent:name", written when it occurs first. */
-/* Returns the id of a class in the trace, defined now if it was not before; 0: no memory. */
+/* Returns the id of a class, "parent:name", in the trace, defined now if it was not before; 0: no memory. */
 static uint32_t class_id(struct context *c, const char *full, uint32_t parent)
 {
 	struct vt_merge_name *e = vt_merge_name_entry(&c->m->classes, full);
@@ -197,21 +196,15 @@ static uint32_t group_willy(const struct vt_merge *m, const struct vt_merge_file
  * the Intel Trace Collector guide) where it is recorded in another unit. */
 static int describe_merged_counter(struct context *c, const struct vt_raw_def *d, uint32_t cls)
 {
-	const char *class = merged_class_name(c->m, cls);
-	char text[2100];
+	const char *class = merged_class_name(c->m, cls), *colon = *class ? ":" : "";
 
-	if (d->counter.factor != 0 && *d->counter.shown_unit) {
-		snprintf(text, sizeof(text), "\"%s%s%s\" %.17g \"%s\"", class, *class ? ":" : "", d->name,
-			d->counter.factor, d->counter.shown_unit);
-		if (vt_merge_info(c->m, "counter-display", text) < 0) {
-			return -1;
-		}
+	if (d->counter.factor != 0 && *d->counter.shown_unit &&
+		vt_merge_info(c->m, "counter-display", "\"%s%s%s\" %.17g \"%s\"", class, colon, d->name,
+			d->counter.factor, d->counter.shown_unit) < 0) {
+		return -1;
 	}
-	if (*d->description) {
-		snprintf(text, sizeof(text), "\"%s%s%s\" %s", class, *class ? ":" : "", d->name, d->description);
-		return vt_merge_info(c->m, "counter", text);
-	}
-	return 0;
+	return *d->description ? vt_merge_info(c->m, "counter", "\"%s%s%s\" %s", class, colon, d->name, d->description)
+			       : 0;
 }
 
 static int define_counter(struct context *c, const struct vt_raw_def *d)
@@ -223,20 +216,16 @@ static int define_counter(struct context *c, const struct vt_raw_def *d)
 		.unit = d->text,
 		.size_1_1 = (uint32_t)strlen(d->text),
 		.classid = vt_merge_id(&c->f->classes, d->counter.classid) };
-	struct vt_merge_name *e;
 	char key[2100];
+	uint32_t id;
 
 	if (d->counter.where & VT_RAW_GROUP) {
 		c->f->of_groups |= (d->counter.where & 0x7fffu) == VT_RAW_NODE ? VT_MERGE_OF_NODE : VT_MERGE_OF_GROUPS;
 	}
 	snprintf(key, sizeof(key), "%u\1%s\1%s\1%u\1%u\1%u\1%d", s.classid, d->name, d->text, s.type, s.do_diff,
 		(unsigned)d->counter.where, c->m->o->counters_apart ? (int)c->f->process : -1);
-	e = vt_merge_name_entry(&c->m->counters, key);
-	if (!e) {
-		return -1;
-	}
-	if (!e->id) {
-		e->id = s.id = ++c->m->next_counter;
+	id = vt_merge_number(&c->m->counters, key, &s.id);
+	if (s.id) {
 		s.name = stf_writer_string(c->m->w, d->name);
 		s.willy = d->counter.where & VT_RAW_GROUP ? group_willy(c->m, c->f, d->counter.where & 0x7fffu)
 							  : STF_GROUP(VT_MERGE_ALL);
@@ -245,33 +234,29 @@ static int define_counter(struct context *c, const struct vt_raw_def *d)
 			return -1;
 		}
 	}
-	return set_id(c->f, &c->f->counters, d->id, e->id);
+	return id ? set_id(c->f, &c->f->counters, d->id, id) : -1;
 }
 
 /* Returns the id of a function in the trace, defined now if it was not before; 0: no memory. */
 static uint32_t function_id(struct context *c, uint32_t classid, const char *name)
 {
 	struct stf_function_definition s = { .classid = classid };
-	struct vt_merge_name *e;
 	char key[4200];
+	uint32_t id;
 	int n;
 
 	n = snprintf(key, sizeof(key), "%u\1%.4100s", s.classid, name);
 	if (c->m->o->symbols_apart) {
 		snprintf(key + n, sizeof(key) - (size_t)n, "\1%u", c->f->process);
 	}
-	e = vt_merge_name_entry(&c->m->functions, key);
-	if (!e) {
-		return 0;
-	}
-	if (!e->id) {
-		e->id = s.id = ++c->m->next_function;
+	id = vt_merge_number(&c->m->functions, key, &s.id);
+	if (s.id) {
 		s.name = stf_writer_string(c->m->w, name);
 		if (!s.name || stf_write_function_definition(c->m->w, &s) < 0) {
 			return 0;
 		}
 	}
-	return e->id;
+	return id;
 }
 
 static int see_function(struct context *c, const struct vt_raw_def *d, const char *name)
@@ -293,30 +278,20 @@ static int see_statistics(struct context *c, const struct vt_raw_def *d)
 static uint32_t file_id(struct vt_merge *m, const char *file)
 {
 	struct stf_file_definition s = { .file = file, .size_1_1 = (uint32_t)strlen(file) };
-	struct vt_merge_name *e = vt_merge_name_entry(&m->files, file);
+	uint32_t id = vt_merge_number(&m->files, file, &s.id);
 
-	if (e && !e->id) {
-		s.id = ++m->next_file;
-		e->id = stf_write_file_definition(m->w, &s) < 0 ? 0 : s.id;
-	}
-	return e ? e->id : 0;
+	return s.id && stf_write_file_definition(m->w, &s) < 0 ? 0 : id;
 }
 
 /* Writes a source location, once for all definitions that have this key. */
 static int write_scl(struct context *c, const struct vt_raw_def *d, const char *key, struct stf_scl_definition *s)
 {
-	struct vt_merge_name *e = vt_merge_name_entry(&c->m->scls, key);
+	uint32_t id = vt_merge_number(&c->m->scls, key, &s->id);
 
-	if (!e) {
+	if (!id || (s->id && stf_write_scl_definition(c->m->w, s) < 0)) {
 		return -1;
 	}
-	if (!e->id) {
-		e->id = s->id = ++c->m->next_scl;
-		if (stf_write_scl_definition(c->m->w, s) < 0) {
-			return -1;
-		}
-	}
-	return set_id(c->f, &c->f->scls, d->id, e->id);
+	return set_id(c->f, &c->f->scls, d->id, id);
 }
 
 static int see_scl(struct context *c, const struct vt_raw_def *d)
@@ -364,22 +339,18 @@ static int define_scope(struct context *c, const struct vt_raw_def *d)
 	struct stf_scope_definition s = { .classid = vt_merge_id(&c->f->classes, d->parent),
 		.scl1 = vt_merge_id(&c->f->scls, d->scl[0]),
 		.scl2 = vt_merge_id(&c->f->scls, d->scl[1]) };
-	struct vt_merge_name *e;
 	char key[2000];
+	uint32_t id;
 
 	snprintf(key, sizeof(key), "%u\1%s\1%u\1%u", s.classid, d->name, s.scl1, s.scl2);
-	e = vt_merge_name_entry(&c->m->scopes, key);
-	if (!e) {
-		return -1;
-	}
-	if (!e->id) {
-		e->id = s.id = ++c->m->next_scope;
+	id = vt_merge_number(&c->m->scopes, key, &s.id);
+	if (s.id) {
 		s.name = stf_writer_string(c->m->w, d->name);
 		if (!s.name || stf_write_scope_definition(c->m->w, &s) < 0) {
 			return -1;
 		}
 	}
-	return set_id(c->f, &c->f->scopes, d->id, e->id);
+	return id ? set_id(c->f, &c->f->scopes, d->id, id) : -1;
 }
 
 /* A file that the program reads or writes, written when it occurs first. This needs the communicators' numbers, so it
@@ -389,25 +360,21 @@ static int third_reading(const struct vt_raw_def *d, void *ctx)
 	struct context *c = ctx;
 	const struct vt_merge_comm *comm = d->parent ? vt_merge_comm(c->f, d->parent) : NULL;
 	struct stf_file_io_file_definition s = { .communicator = comm ? comm->id : 0 };
-	struct vt_merge_name *e;
 	char key[4200];
+	uint32_t id;
 
 	if (d->type != VT_RAW_DEF_FILE) {
 		return 0;
 	}
 	snprintf(key, sizeof(key), "%u\1%.4100s", s.communicator, d->name);
-	e = vt_merge_name_entry(&c->m->paths, key);
-	if (!e) {
-		return -1;
-	}
-	if (!e->id) {
-		e->id = s.id = ++c->m->next_path;
+	id = vt_merge_number(&c->m->paths, key, &s.id);
+	if (s.id) {
 		s.name = stf_writer_string(c->m->w, d->name);
 		if (!s.name || stf_write_file_io_file_definition(c->m->w, &s) < 0) {
 			return -1;
 		}
 	}
-	return set_id(c->f, &c->f->paths, d->id, e->id);
+	return id ? set_id(c->f, &c->f->paths, d->id, id) : -1;
 }
 
 /* Lists the threads of a group's member that is another rank, in willies unless that is NULL. Returns how many. */
@@ -527,7 +494,7 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 		return define_thread_group(c, d);
 	case VT_RAW_DEF_INFO:
 		c->f->discarded |= strcmp(d->name, VT_RAW_DISCARDED) == 0;
-		return vt_merge_info(c->m, d->name, d->text);
+		return vt_merge_info(c->m, d->name, "%s", d->text);
 	default:
 		return 0;
 	}

@@ -251,19 +251,18 @@ static void say_messages(const struct vt_merge *m)
 
 void vt_merge_say_summary(const struct vt_merge *m)
 {
-	struct sums *f = calloc((size_t)m->next_function + 11, sizeof(*f));
+	size_t functions = tkm_table_count(&m->functions);
+	struct sums *f = calloc(functions + 11, sizeof(*f));
 	const struct vt_merge_name *e = NULL;
 	double all = 0, mpi = 0;
 	size_t i;
 
 	while (f && (e = tkm_table_next(&m->functions, e))) {
-		if (e->id && e->id <= m->next_function) {
-			f[e->id].name = tkm_table_key(e);
-			f[e->id].mpi = !strcmp(class_of_function(m, (uint32_t)strtoul(f[e->id].name, NULL, 10)), "MPI");
-		}
+		f[e->id].name = tkm_table_key(e);
+		f[e->id].mpi = !strcmp(class_of_function(m, (uint32_t)strtoul(f[e->id].name, NULL, 10)), "MPI");
 	}
 	for (i = 0; f && i < m->n_rows; i++) {
-		struct sums *s = &f[m->row[i].function <= m->next_function ? m->row[i].function : 0];
+		struct sums *s = &f[m->row[i].function <= functions ? m->row[i].function : 0];
 
 		s->calls += s->name ? m->row[i].count - m->row[i].more : 0;
 		s->exclusive += m->row[i].exclusive[2];
@@ -273,7 +272,7 @@ void vt_merge_say_summary(const struct vt_merge *m)
 	if (f) {
 		f[0].calls = 0;
 		f[0].exclusive = 0;
-		qsort(f, (size_t)m->next_function + 1, sizeof(*f), more_first);
+		qsort(f, functions + 1, sizeof(*f), more_first);
 		say_functions(m, f, all, mpi);
 		say_messages(m);
 	}

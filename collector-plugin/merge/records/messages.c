@@ -487,11 +487,8 @@ static int write_matched_operation(void *ctx, const struct vt_match_share *share
 
 static void report_matching(struct vt_merge *m, const char *cls, const char *format, uint64_t n)
 {
-	char text[300];
-
 	if (n) {
-		snprintf(text, sizeof(text), format, n);
-		vt_merge_info(m, cls, text);
+		vt_merge_info(m, cls, format, n);
 	}
 }
 

@@ -34,15 +34,8 @@ enum { PART = 1 << 20 };
 int vt_job_is_here(const char *path, long pid)
 {
 	struct vt_raw_head head;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), good;
 
-	if (fd < 0) {
-		return 0;
-	}
-	good = read(fd, &head, sizeof(head)) == (ssize_t)sizeof(head) &&
-		memcmp(head.magic, VT_RAW_MAGIC, sizeof(head.magic)) == 0 && (long)head.pid == pid;
-	close(fd);
-	return good;
+	return vt_raw_read_head(path, &head) == 0 && (long)head.pid == pid;
 }
 
 /* Precedes each part of a file when it is sent: n bytes for offset `at`; 0: the file ends, -1: the sender failed. */
@@ -305,27 +298,15 @@ static int write_job_clk(const struct vt_job *j, const char *trace, struct tkm_e
 	return tkm_newfile_commit(&n, err);
 }
 
-static int read_raw_head(const char *path, struct vt_raw_head *h)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
-
-	rc = fd >= 0 && read(fd, h, sizeof(*h)) == (ssize_t)sizeof(*h) ? 0 : -1;
-	if (fd >= 0) {
-		close(fd);
-	}
-	return rc;
-}
-
 /* Did a rank record this file as another program (usually a wrapper script) before it went on as the present program
  * by exec? Then it has the same clock, and its end is an exec or looks like that of a killed process. */
 static int is_earlier_program(const struct vt_raw_head *now, const char *path)
 {
 	struct vt_raw_head was;
 
-	return read_raw_head(path, &was) == 0 && memcmp(was.magic, now->magic, sizeof(was.magic)) == 0 &&
-		vt_raw_may_go_on(&was) && was.pid == now->pid && was.born == now->born && now->born &&
-		was.rank == now->rank && memcmp(was.boot, now->boot, sizeof(was.boot)) == 0 &&
-		memcmp(was.job, now->job, sizeof(was.job)) == 0 &&
+	return vt_raw_read_head(path, &was) == 0 && vt_raw_may_go_on(&was) && was.pid == now->pid &&
+		was.born == now->born && now->born && was.rank == now->rank &&
+		memcmp(was.boot, now->boot, sizeof(was.boot)) == 0 && memcmp(was.job, now->job, sizeof(was.job)) == 0 &&
 		memcmp(was.timer, now->timer, sizeof(was.timer)) == 0 && strncmp(now->timer, "sim:", 4) != 0;
 }
 
@@ -367,7 +348,7 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 			return 0; /* already added: two ranks have the same folder */
 		}
 	}
-	if (strcmp(path, j->path[rank]) == 0 || read_raw_head(j->path[rank], &now) < 0 ||
+	if (strcmp(path, j->path[rank]) == 0 || vt_raw_read_head(j->path[rank], &now) < 0 ||
 		!is_earlier_program(&now, path)) {
 		return 0;
 	}
@@ -425,7 +406,7 @@ void vt_job_say_before(const struct vt_job *j)
 	DIR *d = NULL;
 
 	snprintf(path, sizeof(path), "%.*s", (int)folder, j->raw_path);
-	if (read_raw_head(j->raw_path, &now) == 0) {
+	if (vt_raw_read_head(j->raw_path, &now) == 0) {
 		d = opendir(path);
 	}
 	while (d && (e = readdir(d))) {
