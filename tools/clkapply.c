@@ -363,7 +363,8 @@ static const struct xch_format *trace_format(const char *path)
 static int apply_trace(const struct options *o, const struct cal_run *run, const struct xch_format *f)
 {
 	struct stamper s = { .o = o, .run = run };
-	struct xch_restamp x = { .path = o->input,
+	struct xch_restamp x = { .format = f,
+		.path = o->input,
 		.to = o->output,
 		.force = o->force,
 		.clock = *o->clock ? o->clock : NULL,

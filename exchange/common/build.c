@@ -12,17 +12,8 @@
 
 /* ---- the trace under way ---- */
 
-/* A half that waits, in the queue of its key. */
-struct half {
-	struct xch_build_half h;
-	struct half *next;
-};
-struct queue {
-	struct half *first, *last;
-};
-
 struct operation {
-	struct xch_build_member m; /* of the first member seen */
+	struct xch_build_member m; /* of the first member seen, or the last one */
 	uint64_t *start, *end, *sent, *received;
 	unsigned char *seen; /* 1: began, 2: ended */
 	uint32_t n, ended;
@@ -33,17 +24,16 @@ struct xch_build {
 	struct xch_input *in;
 	struct tkm_err *err;
 	struct tkm_table functions, scopes, files, classes, counters;
-	struct tkm_table messages,
-		operations; /* those that wait: each message and operation may have a key of its own */
+	struct tkm_table operations; /* those that wait */
+	struct xch_match *match;     /* made at the first message */
 	uint32_t next_function, next_scope, next_file, next_counter;
 	uint32_t *threads; /* of each process */
 	uint32_t n_processes, all;
-	struct operation *open;
+	struct operation *open, *newest; /* in the order in which they began */
 	uint64_t time;
 	uint32_t willy, n; /* the record of samples being collected */
 	uint64_t values[UINT8_MAX];
 	uint32_t counters_of[UINT8_MAX];
-	uint64_t halves, parts; /* what was not complete at the end */
 };
 
 enum { MAX_PROCESSES = 1 << 16, MAX_THREADS = 1 << 15, MAX_MEMBERS = 1 << 20 };
@@ -76,28 +66,20 @@ static void operation_free(struct operation *o)
 void xch_build_free(struct xch_build *b)
 {
 	struct operation *o;
-	struct queue *q;
-	struct half *h;
 
 	if (!b) {
 		return;
 	}
-	for (q = NULL; (q = tkm_table_next(&b->messages, q));) {
-		while ((h = q->first)) {
-			q->first = h->next;
-			free(h);
-		}
-	}
 	while ((o = b->open)) {
-		b->open = o->before;
+		b->open = o->after;
 		operation_free(o);
 	}
+	xch_match_free(b->match);
 	tkm_table_free(&b->functions);
 	tkm_table_free(&b->scopes);
 	tkm_table_free(&b->files);
 	tkm_table_free(&b->classes);
 	tkm_table_free(&b->counters);
-	tkm_table_free(&b->messages);
 	tkm_table_free(&b->operations);
 	free(b->threads);
 	free(b);
@@ -126,7 +108,7 @@ int xch_build_thread(struct xch_build *b, uint32_t process, uint32_t thread)
 	return 0;
 }
 
-uint32_t xch_build_class(struct xch_build *b, const char *cls)
+uint32_t xch_build_class(struct xch_build *b, const char *cls, uint32_t parent)
 {
 	uint64_t *id;
 
@@ -135,7 +117,7 @@ uint32_t xch_build_class(struct xch_build *b, const char *cls)
 	}
 	id = tkm_table_put(&b->classes, cls, strlen(cls), sizeof(uint64_t));
 	if (id && !*id) {
-		*id = stf_writer_class(b->in->w, cls, 0);
+		*id = stf_writer_class(b->in->w, cls, parent);
 	}
 	if (!id || !*id) {
 		(void)(id ? xch_input_stf(b->in, b->err) : no_memory(b));
@@ -184,7 +166,7 @@ uint32_t xch_build_function(struct xch_build *b, const char *cls, const char *na
 		return v ? (uint32_t)*v : 0;
 	}
 	f.name = string(b, name);
-	f.classid = xch_build_class(b, cls);
+	f.classid = xch_build_class(b, cls, 0);
 	if (!f.name || (*cls && !f.classid)) {
 		return 0;
 	}
@@ -205,7 +187,7 @@ uint32_t xch_build_scope(struct xch_build *b, const char *cls, const char *name)
 		return v ? (uint32_t)*v : 0;
 	}
 	s.name = string(b, name);
-	s.classid = xch_build_class(b, cls);
+	s.classid = xch_build_class(b, cls, 0);
 	if (!s.name || (*cls && !s.classid)) {
 		return 0;
 	}
@@ -257,7 +239,7 @@ uint32_t xch_build_counter(struct xch_build *b, const char *cls, const char *nam
 		return v ? (uint32_t)*v : 0;
 	}
 	c.name = string(b, name);
-	c.classid = xch_build_class(b, cls);
+	c.classid = xch_build_class(b, cls, 0);
 	if (!c.name || (*cls && !c.classid)) {
 		return 0;
 	}
@@ -270,30 +252,28 @@ uint32_t xch_build_counter(struct xch_build *b, const char *cls, const char *nam
 	return c.id;
 }
 
+/* Members are written as triplets: each run with one stride is one triplet. */
 int xch_build_communicator(struct xch_build *b, uint32_t id, const char *name, const uint32_t *willies, uint32_t n)
 {
 	struct stf_communicator_definition c = { .id = id, .name = name, .size_1_1 = (uint32_t)strlen(name) };
-	uint32_t *first = calloc(3 * (size_t)n + 1, sizeof(*first)), *last = first + n, k = 0, i;
+	uint32_t *first = calloc(3 * (size_t)n + 1, sizeof(*first)), *last = first + n, i, k;
 	int32_t *stride = (int32_t *)(last + n);
 	int rc;
 
 	if (!first) {
 		return no_memory(b);
 	}
-	/* runs of neighbours are one triplet */
-	for (i = 0; i < n; i++) {
-		if (k && willies[i] == last[k - 1] + 1 &&
-			stf_willy_thread(willies[i]) == stf_willy_thread(first[k - 1])) {
-			last[k - 1]++;
-		} else {
-			first[k] = last[k] = willies[i];
-			stride[k++] = 1;
+	for (i = 0; i < n; i = k) {
+		first[c.size_2_3] = willies[i];
+		stride[c.size_2_3] =
+			i + 1 < n && willies[i + 1] > willies[i] ? (int32_t)(willies[i + 1] - willies[i]) : 1;
+		for (k = i + 1; k < n && willies[k] == willies[k - 1] + (uint32_t)stride[c.size_2_3]; k++) {
 		}
+		last[c.size_2_3++] = willies[k - 1];
 	}
 	c.first_id = first;
 	c.last_id = last;
 	c.stride = stride;
-	c.size_2_3 = k;
 	rc = stf_write_communicator_definition(b->in->w, &c) < 0 ? xch_input_stf(b->in, b->err) : 0;
 	free(first);
 	return rc;
@@ -340,59 +320,26 @@ int xch_build_comment(struct xch_build *b, uint64_t time, uint32_t willy, const 
 
 /* ---- messages ---- */
 
-static int write_message(struct xch_build *b, const struct xch_build_half *send, const struct xch_build_half *receive)
+/* What xch_match_half() and xch_match_end() return. */
+static int matched(struct xch_build *b, int rc)
 {
-	const struct xch_build_half *h = send ? send : receive;
-	struct stf_one_to_one_communication m = { .time = h->time,
-		.sender = h->from,
-		.receiver = h->to,
-		.communicator = h->communicator,
-		.size = h->size,
-		.tag = h->tag,
-		.sender_function = send ? send->function : 0,
-		.receiver_function = receive ? receive->function : 0 };
-
-	m.receive_time = !receive ? STF_RECEIVE_UNKNOWN
-		: !send           ? STF_SEND_UNKNOWN
-				  : (int64_t)(receive->time - send->time);
-	return xch_build_written(b, stf_write_one_to_one_communication(b->in->w, &m));
+	return rc == 0 ? 0 : stf_writer_error(b->in->w)->code == STF_OK ? no_memory(b) : xch_input_stf(b->in, b->err);
 }
 
-int xch_build_half(struct xch_build *b, const struct xch_build_half *h)
+int xch_build_half(struct xch_build *b, const struct xch_half *h)
 {
-	struct {
-		uint64_t id;
-		uint32_t from, to, communicator, tag;
-	} key = { h->id, h->from, h->to, h->communicator, h->tag };
-	struct queue *q;
-	struct half *n;
-	int rc;
+	b->match = b->match ? b->match : xch_match_new(b->in->w);
+	return b->match ? matched(b, xch_match_half(b->match, h)) : no_memory(b);
+}
 
-	if (h->id) {
-		key.from = key.to = key.communicator = key.tag = 0;
+uint64_t xch_build_alone(const struct xch_build *b)
+{
+	uint64_t alone = 0;
+
+	if (b->match) {
+		xch_match_count(b->match, &alone);
 	}
-	q = tkm_table_put(&b->messages, &key, sizeof(key), sizeof(*q));
-	if (!q) {
-		return no_memory(b);
-	}
-	if (q->first && q->first->h.receive != h->receive) {
-		n = q->first;
-		q->first = n->next;
-		if (!q->first) {
-			tkm_table_remove(&b->messages, q);
-		}
-		rc = h->receive ? write_message(b, &n->h, h) : write_message(b, h, &n->h);
-		free(n);
-		return rc;
-	}
-	n = malloc(sizeof(*n));
-	if (!n) {
-		return no_memory(b);
-	}
-	*n = (struct half){ *h, NULL };
-	*(q->first ? &q->last->next : &q->first) = n;
-	q->last = n;
-	return 0;
+	return alone;
 }
 
 /* ---- collective operations ---- */
@@ -418,12 +365,30 @@ static struct operation *begin_operation(struct xch_build *b, const struct xch_b
 	o->received = o->sent + n;
 	o->n = n;
 	o->m = *m;
-	o->before = b->open;
-	if (b->open) {
-		b->open->after = o;
-	}
-	b->open = o;
+	o->before = b->newest;
+	*(b->newest ? &b->newest->after : &b->open) = o;
+	b->newest = o;
 	return o;
+}
+
+/* What a kind has no field for decides: one to all has no bytes sent by others than the root. */
+static unsigned kind_of(const struct operation *o)
+{
+	const struct xch_build_member *m = &o->m;
+	int rooted = m->root_rank < o->n, sent = 0, received = 0; /* by others than the root */
+	uint32_t i;
+
+	if (!m->by_bytes) {
+		return m->what;
+	}
+	for (i = 0; i < o->n; i++) {
+		sent |= i != m->root_rank && o->sent[i];
+		received |= i != m->root_rank && o->received[i];
+	}
+	if (rooted && (!sent || !received)) {
+		return !received && (m->what == 3 || sent) ? 3 : 2;
+	}
+	return m->what == 1 && !sent && !received ? 1 : 4;
 }
 
 static int write_arrays(struct xch_build *b, const struct operation *o, uint64_t time, const uint64_t *start,
@@ -451,7 +416,7 @@ static int write_arrays(struct xch_build *b, const struct operation *o, uint64_t
 		.send_size = sent };
 	uint32_t i;
 
-	switch (m->what) {
+	switch (kind_of(o)) {
 	case 4:
 		return stf_write_all_to_all_communication(b->in->w, &x);
 	case 2:
@@ -485,26 +450,21 @@ static int write_operation(struct xch_build *b, struct operation *o)
 	for (i = 0; i < o->n; i++) {
 		o->end[i] = o->seen[i] == 3 ? o->end[i] - o->start[i] : 0;
 		o->start[i] = o->seen[i] & 1 ? o->start[i] - time : UINT64_MAX;
-		bytes[i] = (uint32_t)o->sent[i];
-		bytes[o->n + i] = (uint32_t)o->received[i];
+		bytes[i] = o->sent[i] < UINT32_MAX ? (uint32_t)o->sent[i] : UINT32_MAX;
+		bytes[o->n + i] = o->received[i] < UINT32_MAX ? (uint32_t)o->received[i] : UINT32_MAX;
 	}
 	rc = xch_build_written(b, write_arrays(b, o, time, o->start, o->end, bytes, bytes + o->n));
 	free(bytes);
 	return rc;
 }
 
+/* Writes an operation, unless nobody has begun it, and frees it. */
 static int end_operation(struct xch_build *b, struct operation *o)
 {
-	int rc = write_operation(b, o);
+	int rc = memchr(o->seen, 1, o->n) || memchr(o->seen, 3, o->n) ? write_operation(b, o) : 0;
 
-	if (o->after) {
-		o->after->before = o->before;
-	} else {
-		b->open = o->before;
-	}
-	if (o->before) {
-		o->before->after = o->after;
-	}
+	*(o->after ? &o->after->before : &b->newest) = o->before;
+	*(o->before ? &o->before->after : &b->open) = o->after;
 	operation_free(o);
 	return rc;
 }
@@ -530,6 +490,9 @@ int xch_build_member(struct xch_build *b, const struct xch_build_member *m)
 		b->in->skipped++;
 		return 0;
 	}
+	if (m->by_bytes) {
+		o->m = *m;
+	}
 	if (m->end) {
 		o->end[m->rank] = m->time;
 		o->seen[m->rank] |= 2;
@@ -549,53 +512,18 @@ int xch_build_member(struct xch_build *b, const struct xch_build_member *m)
 
 /* ---- the end ---- */
 
-static int end_halves(struct xch_build *b)
-{
-	struct queue *q;
-	struct half *h;
-	int rc = 0;
-
-	for (q = NULL; rc == 0 && (q = tkm_table_next(&b->messages, q));) {
-		while (rc == 0 && (h = q->first)) {
-			q->first = h->next;
-			b->halves++;
-			rc = h->h.receive ? write_message(b, NULL, &h->h) : write_message(b, &h->h, NULL);
-			free(h);
-		}
-	}
-	return rc;
-}
-
-static int end_operations(struct xch_build *b)
-{
-	struct operation *o;
-	uint32_t i, began;
-	int rc = 0;
-
-	while (rc == 0 && (o = b->open)) {
-		for (i = began = 0; i < o->n; i++) {
-			began += o->seen[i] & 1;
-		}
-		b->parts++;
-		if (began) {
-			rc = end_operation(b, o);
-		} else {
-			b->open = o->before;
-			if (b->open) {
-				b->open->after = NULL;
-			}
-			operation_free(o);
-		}
-	}
-	return rc;
-}
-
 int xch_build_end(struct xch_build *b)
 {
 	struct stf_group_definition g = { .id = b->all & 0x7fffffffu, .name = "all threads", .size_1_1 = 11 };
 	uint32_t *members, i, k, n = 0;
-	int rc = flush_samples(b) < 0 || end_halves(b) < 0 || end_operations(b) < 0 ? -1 : 0;
+	int rc = flush_samples(b) < 0 || (b->match && matched(b, xch_match_end(b->match)) < 0) ? -1 : 0;
 
+	while (rc == 0 && b->open) {
+		rc = end_operation(b, b->open);
+	}
+	if (rc == 0 && b->match) {
+		b->in->records += xch_match_count(b->match, &(uint64_t){ 0 });
+	}
 	for (i = 0; i < b->n_processes; i++) {
 		b->threads[i] = b->threads[i] ? b->threads[i] : 1;
 		n += b->threads[i];

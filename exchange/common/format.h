@@ -301,6 +301,7 @@ int xch_input_stf(struct xch_input *in, struct tkm_err *err);
 
 /* Moves the stamps of a trace to a corrected time axis. Everything else in the trace stays unchanged. */
 struct xch_restamp {
+	const struct xch_format *format; /* of both */
 	const char *path, *to;
 	int force;
 	const char *clock; /* CTF: the name of the clock; NULL: the trace has only one */

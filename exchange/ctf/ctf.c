@@ -3,7 +3,7 @@
  * which lists the packets as LTTng 2 does. All fields are aligned to bytes, little-endian.
  * exchange/ctf/ctf_metadata.c writes the metadata. */
 #include "config.h"
-#include "exchange/ctf/ctf.h"
+#include "exchange/ctf/ctf_private.h"
 
 #include <errno.h>
 #include <inttypes.h>

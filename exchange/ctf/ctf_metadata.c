@@ -2,7 +2,7 @@
 /* Writes the metadata of CTF 1.8, in TSDL. Names are labels of enumerations, so that an event stores only a
  * number. */
 #include "config.h"
-#include "exchange/ctf/ctf.h"
+#include "exchange/ctf/ctf_private.h"
 
 #include <inttypes.h>
 #include <math.h>

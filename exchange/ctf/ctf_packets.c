@@ -3,7 +3,7 @@
  * packets of a stream. It knows numbers of whole bytes, arrays of them, and named structures of these. The place
  * of a field that follows any other type is unknown. */
 #include "config.h"
-#include "exchange/ctf/ctf.h"
+#include "exchange/ctf/ctf_private.h"
 
 #include <stdlib.h>
 #include <string.h>

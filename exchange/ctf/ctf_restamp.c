@@ -4,7 +4,7 @@
  * frequency of the straight line that is nearest to the correction. The difference between the correction and
  * that line is added to the bound, which becomes the clock's precision. */
 #include "config.h"
-#include "exchange/ctf/ctf.h"
+#include "exchange/ctf/ctf_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -482,7 +482,7 @@ int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err)
 	struct restamp r = { .x = x, .err = err };
 	int rc;
 
-	r.w = (struct xch_writer){ .format = &xch_ctf, .o = &o, .target = x->to };
+	r.w = (struct xch_writer){ .format = x->format, .o = &o, .target = x->to };
 	r.text = load(&r, "metadata", MAX_METADATA, &r.n);
 	rc = r.text && unpack(&r) == 0 && find_clock(&r) == 0 && find_hz(&r) == 0 ? 0 : -1;
 	rc = rc == 0 ? x->begin(x->user, XCH_NONE, (double)r.hz, err) : rc;

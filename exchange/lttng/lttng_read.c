@@ -366,7 +366,7 @@ static int see_counter(struct reading *r, const struct marker *m)
 		.size_1_1 = (uint32_t)strlen(unit) };
 
 	c.name = stf_writer_string(r->in->w, text(r, m, R_name));
-	c.classid = xch_build_class(r->b, text(r, m, R_class));
+	c.classid = xch_build_class(r->b, text(r, m, R_class), 0);
 	return stf_write_counter_definition(r->in->w, &c) < 0 ? xch_input_stf(r->in, r->err) : 0;
 }
 
@@ -417,7 +417,7 @@ static int function_event(struct reading *r, const struct marker *m, const struc
 static int message_event(struct reading *r, const struct marker *m, const struct cpu *c, uint32_t willy)
 {
 	const char *name = text(r, m, R_function);
-	struct xch_build_half h = { .time = c->time,
+	struct xch_half h = { .time = c->time,
 		.id = number(r, m, R_message, 0),
 		.communicator = (uint32_t)number(r, m, R_communicator, 0),
 		.tag = (uint32_t)number(r, m, R_tag, 0),
@@ -452,7 +452,6 @@ static int collective_event(struct reading *r, const struct marker *m, const str
 	if (k.what == 0xff) {
 		return xch_lttng_in_fault(&c->in, c->e.offset, "a collective operation that was not described", r->err);
 	}
-	k.has_root = k.root != UINT32_MAX;
 	return xch_build_member(r->b, &k);
 }
 

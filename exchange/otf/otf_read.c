@@ -3,7 +3,7 @@
  * then the events in the order of time. Key-value pairs of our name space restore the values for which OTF has no
  * field. Pairs of other name spaces become comments. */
 #include "config.h"
-#include "exchange/otf/otf_read.h"
+#include "exchange/otf/otf_reading.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -142,7 +142,7 @@ static int on_leave(
 			: xch_build_written(r->b, stf_write_leave_function(r->in->w, &e)));
 }
 
-static int half(struct xch_otf_reading *r, struct xch_build_half *h, uint32_t self, uint32_t other, uint32_t group,
+static int half(struct xch_otf_reading *r, struct xch_half *h, uint32_t self, uint32_t other, uint32_t group,
 	OTF_KeyValueList *l)
 {
 	uint32_t a, b, function;
@@ -164,7 +164,7 @@ static int half(struct xch_otf_reading *r, struct xch_build_half *h, uint32_t se
 static int on_send(void *user, uint64_t time, uint32_t sender, uint32_t receiver, uint32_t group, uint32_t tag,
 	uint32_t length, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xch_build_half h = { .time = time, .tag = tag, .size = length };
+	struct xch_half h = { .time = time, .tag = tag, .size = length };
 
 	(void)source;
 	return xch_otf_told(user, half(user, &h, sender, receiver, group, l));
@@ -173,7 +173,7 @@ static int on_send(void *user, uint64_t time, uint32_t sender, uint32_t receiver
 static int on_receive(void *user, uint64_t time, uint32_t receiver, uint32_t sender, uint32_t group, uint32_t tag,
 	uint32_t length, uint32_t source, OTF_KeyValueList *l)
 {
-	struct xch_build_half h = { .time = time, .tag = tag, .size = length, .receive = 1 };
+	struct xch_half h = { .time = time, .tag = tag, .size = length, .receive = 1 };
 
 	(void)source;
 	return xch_otf_told(user, half(user, &h, receiver, sender, group, l));
@@ -246,7 +246,6 @@ static int on_coll_begin(void *user, uint64_t time, uint32_t process, uint32_t o
 	if (!o) {
 		return xch_otf_told(r, xch_otf_bad(r, "collective operation %" PRIu32 " is not defined", operation));
 	}
-	m.has_root = root != 0;
 	m.operation = o->id;
 	m.what = o->type;
 	q = TKM_APPEND(p->open, p->n_open);
@@ -385,23 +384,8 @@ static const struct xch_otf_handler events[] = {
 	{ OTF_NOOP_RECORD, CALL(on_no_op) },
 	{ OTF_BEGINFILEOP_RECORD, CALL(on_io_begin) },
 	{ OTF_ENDFILEOP_RECORD, CALL(on_io_end) },
-	{ OTF_UNKNOWN_RECORD, CALL(xch_otf_on_unknown) },
 	{ 0, NULL },
 };
-
-static OTF_HandlerArray *handlers(struct xch_otf_reading *r, int of_events, int first_pass)
-{
-	OTF_HandlerArray *h = OTF_HandlerArray_open();
-	const struct xch_otf_handler *k = of_events ? events : xch_otf_definitions;
-	size_t i;
-
-	/* the first pass reads the keys and the period only */
-	for (i = 0; h && k[i].call && !(first_pass && i == 2); i++) {
-		OTF_HandlerArray_setHandler(h, k[i].call, k[i].record);
-		OTF_HandlerArray_setFirstHandlerArg(h, r, k[i].record);
-	}
-	return h;
-}
 
 /* Does a file of the trace have a line that ends like this, and where does the line begin? */
 static int find_line(const char *path, const char *line, uint64_t *offset)
@@ -456,7 +440,7 @@ static int cannot_read(struct xch_otf_reading *r)
 	return no_record(r, record ? record + 3 : "", why);
 }
 
-int xch_otf_on_unknown(void *user, uint64_t time, uint32_t process, const char *record)
+static int on_unknown(void *user, uint64_t time, uint32_t process, const char *record)
 {
 	struct xch_otf_reading *r = user;
 	char line[200];
@@ -465,6 +449,24 @@ int xch_otf_on_unknown(void *user, uint64_t time, uint32_t process, const char *
 	(void)time, (void)process;
 	snprintf(line, sizeof(line), "%.*s", n < sizeof(line) ? (int)n : 0, record ? record : "");
 	return xch_otf_told(r, no_record(r, line, "a record of no known kind"));
+}
+
+static OTF_HandlerArray *handlers(struct xch_otf_reading *r, int of_events, int first_pass)
+{
+	OTF_HandlerArray *h = OTF_HandlerArray_open();
+	const struct xch_otf_handler *k = of_events ? events : xch_otf_definitions;
+	size_t i;
+
+	if (h) {
+		OTF_HandlerArray_setHandler(h, CALL(on_unknown), OTF_UNKNOWN_RECORD);
+		OTF_HandlerArray_setFirstHandlerArg(h, r, OTF_UNKNOWN_RECORD);
+	}
+	/* the first pass reads the keys and the period only */
+	for (i = 0; h && k[i].call && !(first_pass && i == 2); i++) {
+		OTF_HandlerArray_setHandler(h, k[i].call, k[i].record);
+		OTF_HandlerArray_setFirstHandlerArg(h, r, k[i].record);
+	}
+	return h;
 }
 
 /* ---- what the library would report without a place ---- */

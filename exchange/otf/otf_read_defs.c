@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the definitions of an OTF trace. */
 #include "config.h"
-#include "exchange/otf/otf_read.h"
+#include "exchange/otf/otf_reading.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -444,7 +444,7 @@ static int our_counter(struct xch_otf_reading *r, struct xch_otf_counter *c, con
 	OTF_KeyValueList_getUint8(l, r->our[XOT_TYPE], &d.type);
 	d.do_diff = (uint8_t)c->is_signed; /* here: a running total */
 	d.name = stf_writer_string(r->in->w, name ? name : "");
-	d.classid = xch_build_class(r->b, cls ? cls : "");
+	d.classid = xch_build_class(r->b, cls ? cls : "", 0);
 	rc = stf_write_counter_definition(r->in->w, &d);
 	c->id = d.id;
 	c->is_signed = 0;
@@ -515,6 +515,5 @@ const struct xch_otf_handler xch_otf_definitions[] = {
 	{ OTF_DEFCOLLOP_RECORD, CALL(on_operation) },
 	{ OTF_DEFCOUNTER_RECORD, CALL(on_counter) },
 	{ OTF_DEFINITIONCOMMENT_RECORD, CALL(on_comment_definition) },
-	{ OTF_UNKNOWN_RECORD, CALL(xch_otf_on_unknown) },
 	{ 0, NULL },
 };

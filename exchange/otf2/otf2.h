@@ -75,6 +75,7 @@ struct xch_otf2_rank {
 	uint32_t n;
 };
 
+/* A stamp and the type of a counter as OTF2 has them. */
 OTF2_Type xch_otf2_type(const struct xch_counter *c);
 uint64_t xch_otf2_time(const struct xch_otf2_state *s, const struct xch_trace *t, uint64_t time);
 /* Writes all definitions, after the events were written. */

@@ -20,6 +20,18 @@ struct defs {
 	OTF2_ErrorCode code; /* the first code that is not success */
 };
 
+uint64_t xch_otf2_time(const struct xch_otf2_state *s, const struct xch_trace *t, uint64_t time)
+{
+	return s->mul == 1 ? time : s->mul ? time * s->mul : (uint64_t)xch_ns(t, time);
+}
+
+OTF2_Type xch_otf2_type(const struct xch_counter *c)
+{
+	return c->type == STF_COUNTER_F8    ? OTF2_TYPE_DOUBLE
+		: c->type == STF_COUNTER_I8 ? OTF2_TYPE_INT64
+					    : OTF2_TYPE_UINT64;
+}
+
 /* Keeps the first failure. Further calls after a failure are harmless. */
 static void keep_error(struct defs *d, OTF2_ErrorCode code)
 {

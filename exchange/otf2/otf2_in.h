@@ -3,7 +3,7 @@
 #ifndef EXCHANGE_OTF2_OTF2_IN_H
 #define EXCHANGE_OTF2_OTF2_IN_H
 
-#include "exchange/otf2/match.h"
+#include "exchange/common/build.h"
 #include "exchange/otf2/otf2.h"
 
 struct in_location {
@@ -39,19 +39,7 @@ struct in_comm {
 	uint32_t ref, name, group, id;
 	uint32_t *willy; /* indexed by rank */
 	uint32_t n;
-	struct in_coll *open; /* oldest first */
-	struct in_coll *newest;
 	uint64_t *count; /* for each rank, the number of operations that it has ended */
-	uint64_t first;  /* number of the oldest open operation */
-};
-
-/* A collective operation that not all members have ended. */
-struct in_coll {
-	struct in_coll *next;
-	OTF2_CollectiveOp op;
-	uint32_t root, there;
-	uint64_t *start, *end;
-	uint32_t *sent, *received;
 };
 
 struct in_metric {
@@ -90,7 +78,7 @@ struct xch_otf2_in {
 	OTF2_Reader *reader;
 	struct xch_otf2_errors errors;
 	int failed; /* *err is filled in */
-	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes, classes;
+	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes;
 	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
 	uint64_t chunk[2];           /* bytes of a chunk of events, and of a chunk of definitions */
 	int big;                     /* byte order of the files */
@@ -100,7 +88,7 @@ struct xch_otf2_in {
 	double resolution;
 	uint32_t eventbits;
 	int ours; /* stftool wrote the archive */
-	struct xch_match *match;
+	struct xch_build *b;
 	struct xch_otf2_runs *runs; /* events are written there; NULL: to the trace */
 	uint64_t handled;
 	uint64_t beyond; /* number of messages and operations on communicators that cannot be interpreted */
@@ -130,11 +118,6 @@ struct xch_otf2_event {
 	const uint64_t *values; /* bits */
 };
 
-struct in_class {
-	char *name;
-	uint32_t id;
-};
-
 struct in_node {
 	uint32_t ref, name, cls;
 };
@@ -144,6 +127,7 @@ void *xch_otf2_in_append(struct in_list *l, size_t size);
 /* The text of a string reference; "" if there is none. */
 const char *xch_otf2_in_text(const struct xch_otf2_in *o, uint32_t ref);
 struct in_location *xch_otf2_in_location(const struct xch_otf2_in *o, uint64_t ref);
+struct in_process *xch_otf2_in_process(const struct xch_otf2_in *o, uint64_t ref); /* NULL: there is none */
 /* Checks the anchor file, then the library opens the archive: o->reader. From here on o->errors has what the library
  * complains about, until xch_otf2_in_close(). Returns 0, or -1: *o->err says file and offset. */
 int xch_otf2_in_open(struct xch_otf2_in *o);
@@ -184,9 +168,6 @@ void xch_otf2_in_free(struct xch_otf2_in *o);
 /* Writes an event to the trace. Returns 0, or -1: *o->err is set. An event that refers to an undefined id is
  * counted in o->beyond. */
 int xch_otf2_in_event(struct xch_otf2_in *o, const struct xch_otf2_event *v);
-/* Reports that the trace's writer has failed, or memory is exhausted. Returns -1. */
-int xch_otf2_in_fail(struct xch_otf2_in *o);
-
 /* Makes a file for runs of events beside the output `to`. NULL: *err. */
 struct xch_otf2_runs *xch_otf2_runs_new(const char *to, struct tkm_err *err);
 /* Append an event to a run, and end a run. Return 0 or -1. */
@@ -195,10 +176,5 @@ int xch_otf2_runs_end(struct xch_otf2_runs *r, struct tkm_err *err);
 /* Writes all events of all runs to the trace, sorted by time. Returns 0, or -1 and *o->err. */
 int xch_otf2_runs_merge(struct xch_otf2_runs *r, struct xch_otf2_in *o);
 void xch_otf2_runs_free(struct xch_otf2_runs *r);
-/* Notes that one member has ended its part. */
-int xch_otf2_in_collective(struct xch_otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
-	uint64_t begin, uint64_t end, uint64_t sent, uint64_t received);
-/* Writes the operations that not all members have ended. */
-int xch_otf2_in_collectives_end(struct xch_otf2_in *o);
 
 #endif

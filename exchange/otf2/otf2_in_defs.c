@@ -34,6 +34,19 @@ struct in_location *xch_otf2_in_location(const struct xch_otf2_in *o, uint64_t r
 	return l ? bsearch(&key, l, o->locations.n, sizeof(*l), by_ref) : NULL;
 }
 
+struct in_process *xch_otf2_in_process(const struct xch_otf2_in *o, uint64_t ref)
+{
+	struct in_process *p = o->processes.v;
+	uint32_t i;
+
+	if (ref < o->processes.n && p[ref].ref == ref) { /* ids are usually consecutive from 0 */
+		return &p[ref];
+	}
+	for (i = 0; i < o->processes.n && p[i].ref != ref; i++) {
+	}
+	return i < o->processes.n ? &p[i] : NULL;
+}
+
 /* ---- reading ---- */
 
 static OTF2_CallbackCode stop(struct xch_otf2_in *o)
@@ -323,7 +336,6 @@ int xch_otf2_in_definitions(struct xch_otf2_in *o)
 void xch_otf2_in_free(struct xch_otf2_in *o)
 {
 	struct in_comm *c = o->comms.v;
-	struct in_coll *k;
 	uint32_t i;
 
 	for (i = 0; i < o->strings.n; i++) {
@@ -336,17 +348,9 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 		free(((struct in_metric *)o->metrics.v)[i].member);
 	}
 	for (i = 0; i < o->comms.n; i++) {
-		while ((k = c[i].open)) {
-			c[i].open = k->next;
-			free(k);
-		}
 		free(c[i].willy);
 		free(c[i].count);
 	}
-	for (i = 0; i < o->classes.n; i++) {
-		free(((struct in_class *)o->classes.v)[i].name);
-	}
-	free(o->classes.v);
 	free(o->strings.v);
 	xch_map_free(&o->string_of);
 	free(o->locations.v);
@@ -363,5 +367,5 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 	xch_map_free(&o->member_of);
 	xch_map_free(&o->comm_of);
 	xch_map_free(&o->handle_of);
-	xch_match_free(o->match);
+	xch_build_free(o->b);
 }

@@ -29,8 +29,7 @@ static int enter(struct xch_otf2_in *o, struct in_location *l, const struct xch_
 		l->dropped++;
 		return refuse_reference(o);
 	}
-	o->in->records++;
-	return stf_write_enter_function(o->in->w, &e);
+	return xch_build_written(o->b, stf_write_enter_function(o->in->w, &e));
 }
 
 static int leave(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
@@ -42,8 +41,7 @@ static int leave(struct xch_otf2_in *o, struct in_location *l, const struct xch_
 		l->dropped--;
 		return refuse_reference(o);
 	}
-	o->in->records++;
-	return stf_write_leave_function(o->in->w, &e);
+	return xch_build_written(o->b, stf_write_leave_function(o->in->w, &e));
 }
 
 /* One half of a message: the rank of the other side, communicator, tag, size. */
@@ -51,7 +49,8 @@ static int message(struct xch_otf2_in *o, const struct in_location *l, const str
 {
 	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), other;
 	const struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
-	struct xch_half h = { .tag = (uint32_t)v->a[2],
+	struct xch_half h = { .receive = v->kind == OTF2_EVENT_RECEIVE,
+		.tag = (uint32_t)v->a[2],
 		.time = stamp(o, v->time),
 		.size = v->a[3] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[3] };
 
@@ -60,15 +59,36 @@ static int message(struct xch_otf2_in *o, const struct in_location *l, const str
 	}
 	other = c->willy[v->a[0]];
 	h.communicator = c->id;
-	h.sender = v->kind == OTF2_EVENT_SEND ? l->willy : other;
-	h.receiver = v->kind == OTF2_EVENT_SEND ? other : l->willy;
-	return v->kind == OTF2_EVENT_SEND ? xch_match_send(o->match, &h) : xch_match_receive(o->match, &h);
+	h.from = h.receive ? other : l->willy;
+	h.to = h.receive ? l->willy : other;
+	return xch_build_half(o->b, &h);
 }
 
+/* Declares a collective operation at its first use. Returns its kind, or -1. */
+static int declare_operation(struct xch_otf2_in *o, OTF2_CollectiveOp op)
+{
+	uint8_t type;
+	const char *name = xch_otf2_collective_name(op, &type);
+	struct stf_collective_operation_definition d = { .id = (uint8_t)(op + 1), .type = type };
+	char text[60];
+
+	if (op >= sizeof(o->op_known) || o->op_known[op]) {
+		return type;
+	}
+	o->op_known[op] = 1;
+	snprintf(text, sizeof(text), "MPI_%s", name);
+	d.name = text;
+	d.size_1_1 = (uint32_t)strlen(text);
+	return stf_write_collective_operation_definition(o->in->w, &d) < 0 ? xch_input_stf(o->in, o->err) : type;
+}
+
+/* The k-th operation of a member on a communicator is the k-th of every other member. */
 static int coll_end(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), rank = 0;
 	struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
+	struct xch_build_member m = { .time = l->begin, .sent = v->a[3], .received = v->a[4], .by_bytes = 1 };
+	int what;
 
 	while (c && rank < c->n && c->willy[rank] != l->willy) {
 		rank++;
@@ -76,8 +96,22 @@ static int coll_end(struct xch_otf2_in *o, const struct in_location *l, const st
 	if (!c || rank >= c->n) {
 		return refuse_reference(o);
 	}
-	return xch_otf2_in_collective(o, c, rank, (OTF2_CollectiveOp)v->a[0], (uint32_t)v->a[2], l->begin,
-		stamp(o, v->time), v->a[3], v->a[4]);
+	what = declare_operation(o, (OTF2_CollectiveOp)v->a[0]);
+	m.what = (uint8_t)what;
+	m.operation = (uint8_t)(v->a[0] + 1);
+	m.id = c->count[rank]++;
+	m.willy = l->willy;
+	m.rank = rank;
+	m.communicator = c->id;
+	m.members = c->n;
+	m.root_rank = (uint32_t)v->a[2];
+	m.root = v->a[2] < c->n ? c->willy[v->a[2]] : 0;
+	if (what < 0 || xch_build_member(o->b, &m) < 0) {
+		return -1;
+	}
+	m.time = stamp(o, v->time);
+	m.end = 1;
+	return xch_build_member(o->b, &m);
 }
 
 static int is_real(OTF2_Type type)
@@ -135,8 +169,7 @@ static int metric(struct xch_otf2_in *o, const struct in_location *l, const stru
 		}
 	}
 	r.size_1_2 = count;
-	o->in->records++;
-	return count ? stf_write_counter_value(o->in->w, &r) : 0;
+	return xch_build_written(o->b, count ? stf_write_counter_value(o->in->w, &r) : 0);
 }
 
 static int io_begin(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
@@ -151,8 +184,7 @@ static int io_begin(struct xch_otf2_in *o, struct in_location *l, const struct x
 		return refuse_reference(o);
 	}
 	r.type = l->io_type = v->a[1] == OTF2_IO_OPERATION_MODE_READ;
-	o->in->records++;
-	return stf_write_file_io_begin(o->in->w, &r);
+	return xch_build_written(o->b, stf_write_file_io_begin(o->in->w, &r));
 }
 
 static int io_end(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
@@ -167,8 +199,7 @@ static int io_end(struct xch_otf2_in *o, const struct in_location *l, const stru
 	if (k == XCH_NONE) {
 		return refuse_reference(o);
 	}
-	o->in->records++;
-	return stf_write_file_io_end(o->in->w, &r);
+	return xch_build_written(o->b, stf_write_file_io_end(o->in->w, &r));
 }
 
 /* Returns 0, -1, or BEYOND. */
@@ -211,18 +242,6 @@ int xch_otf2_in_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 		return 0;
 	}
 	o->handled++;
-	return rc == 0 ? 0 : xch_otf2_in_fail(o);
-}
-
-int xch_otf2_in_fail(struct xch_otf2_in *o)
-{
-	if (!o->failed) {
-		if (stf_writer_error(o->in->w)->code == STF_OK) {
-			xch_fail_memory(o->err, o->in->path);
-		} else {
-			xch_input_stf(o->in, o->err);
-		}
-	}
-	o->failed = 1;
-	return -1;
+	o->failed |= rc < 0;
+	return rc;
 }

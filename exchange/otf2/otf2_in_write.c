@@ -18,22 +18,6 @@ static uint32_t text(struct xch_otf2_in *o, const char *s)
 
 /* ---- processes and threads ---- */
 
-static struct in_process *process_of(struct xch_otf2_in *o, uint64_t ref)
-{
-	struct in_process *p = o->processes.v;
-	uint32_t i;
-
-	if (ref < o->processes.n && p[ref].ref == ref) {
-		return &p[ref];
-	}
-	for (i = 0; i < o->processes.n; i++) {
-		if (p[i].ref == ref) {
-			return &p[i];
-		}
-	}
-	return NULL;
-}
-
 static const char *host_of(const struct xch_otf2_in *o, const struct in_process *p)
 {
 	const struct in_node *n = o->nodes.v;
@@ -55,7 +39,7 @@ static int number(struct xch_otf2_in *o)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < o->locations.n; i++) {
-		p = process_of(o, l[i].group_ref);
+		p = xch_otf2_in_process(o, l[i].group_ref);
 		if (!p) {
 			return xch_otf2_damaged(o, ".def",
 				xch_otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l[i].nth),
@@ -223,44 +207,6 @@ static int find_members(struct xch_otf2_in *o, struct in_comm *c)
 	return 0;
 }
 
-/* Writes members as triplets: each run with the same stride is one triplet. */
-static int write_communicator(struct xch_otf2_in *o, struct in_comm *c)
-{
-	const char *name = xch_otf2_in_text(o, c->name);
-	uint32_t *first = calloc(c->n + 1, sizeof(*first)), *last = calloc(c->n + 1, sizeof(*last)), i = 0, k, n = 0;
-	int32_t *stride = calloc(c->n + 1, sizeof(*stride));
-	struct stf_communicator_definition d = { .id = c->id,
-		.size_1_1 = (uint32_t)strlen(name),
-		.name = name,
-		.first_id = first,
-		.last_id = last,
-		.stride = stride };
-	int rc = -1;
-
-	while (first && last && stride && i < c->n) {
-		stride[n] = 1;
-		for (k = i + 1; k < c->n; k++) {
-			if (k == i + 1 && c->willy[k] > c->willy[i]) {
-				stride[n] = (int32_t)(c->willy[k] - c->willy[i]);
-			}
-			if (c->willy[k] != c->willy[k - 1] + (uint32_t)stride[n]) {
-				break;
-			}
-		}
-		first[n] = c->willy[i];
-		last[n++] = c->willy[k - 1];
-		i = k;
-	}
-	if (first && last && stride) {
-		d.size_2_3 = n;
-		rc = stf_write_communicator_definition(o->in->w, &d);
-	}
-	free(first);
-	free(last);
-	free(stride);
-	return rc;
-}
-
 static int write_communicators(struct xch_otf2_in *o)
 {
 	struct in_comm *c = o->comms.v;
@@ -269,7 +215,9 @@ static int write_communicators(struct xch_otf2_in *o)
 
 	for (i = 0; rc == 0 && i < o->comms.n; i++) {
 		c[i].id = i + 1;
-		rc = find_members(o, &c[i]) < 0 ? -1 : write_communicator(o, &c[i]);
+		rc = find_members(o, &c[i]) < 0
+			? -1
+			: xch_build_communicator(o->b, c[i].id, xch_otf2_in_text(o, c[i].name), c[i].willy, c[i].n);
 	}
 	return rc;
 }
@@ -279,28 +227,18 @@ static int write_communicators(struct xch_otf2_in *o)
 /* "MPI:P2P": makes a class within another one, once. Returns its id, 0: none. */
 static uint32_t class_of(struct xch_otf2_in *o, const char *name, size_t n)
 {
-	uint32_t parent = 0, i;
-	struct in_class *c;
+	uint32_t id = 0;
+	char *part;
 	size_t k;
 
 	for (k = 1; k <= n; k++) {
-		if (k < n && name[k] != ':') {
-			continue;
+		if (k == n || name[k] == ':') {
+			part = strndup(name, k);
+			id = part ? xch_build_class(o->b, part, id) : 0;
+			free(part);
 		}
-		c = o->classes.v;
-		for (i = 0; i < o->classes.n && (strlen(c[i].name) != k || memcmp(c[i].name, name, k) != 0); i++) {
-		}
-		if (i == o->classes.n) {
-			c = xch_otf2_in_append(&o->classes, sizeof(*c));
-			if (!c || !(c->name = strndup(name, k))) {
-				return 0;
-			}
-			c->id = stf_writer_class(o->in->w, c->name, parent);
-			c = o->classes.v;
-		}
-		parent = c[i].id;
 	}
-	return parent;
+	return id;
 }
 
 static int write_functions(struct xch_otf2_in *o)

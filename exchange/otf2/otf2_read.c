@@ -297,9 +297,7 @@ static int read_events(struct xch_otf2_in *o)
 	OTF2_ErrorCode code;
 	char what[100];
 
-	o->match = xch_match_new(o->in->w);
-	if (!c || !o->match) {
-		OTF2_GlobalEvtReaderCallbacks_Delete(c);
+	if (!c) {
 		return xch_fail_memory(o->err, o->in->path);
 	}
 	code = open_locations(o, &expected);
@@ -314,10 +312,10 @@ static int read_events(struct xch_otf2_in *o)
 	if (code != OTF2_SUCCESS || n < expected) {
 		return xch_otf2_fail(o->err, &o->errors, o->in->path, what, code);
 	}
-	if (xch_match_end(o->match) < 0 || xch_otf2_in_collectives_end(o) < 0) {
-		return xch_otf2_in_fail(o);
+	if (xch_build_end(o->b) < 0) {
+		return -1;
 	}
-	o->in->records += xch_match_count(o->match, &alone);
+	alone = xch_build_alone(o->b);
 	o->in->skipped = n - o->handled;
 	if (o->in->skipped || alone) {
 		snprintf(o->in->note, sizeof(o->in->note),
@@ -334,7 +332,9 @@ int xch_otf2_read(struct xch_input *in, struct tkm_err *err)
 	int rc = xch_otf2_in_open(&o);
 
 	if (rc == 0) {
-		rc = xch_otf2_in_definitions(&o) < 0 || xch_otf2_in_write(&o) < 0 || read_events(&o) < 0 ? -1 : 0;
+		o.b = xch_build_new(in, err);
+		rc = !o.b || xch_otf2_in_definitions(&o) < 0 || xch_otf2_in_write(&o) < 0 || read_events(&o) < 0 ? -1
+														 : 0;
 		xch_otf2_in_close(&o);
 	}
 	xch_otf2_in_free(&o);

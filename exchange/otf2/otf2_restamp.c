@@ -46,8 +46,8 @@ static FILE *open_input(struct restamp *r, const char *suffix)
 {
 	FILE *f;
 
-	snprintf(r->from, sizeof(r->from), "%.*s%s", (int)(strlen(r->x->path) - strlen(xch_otf2.suffix)), r->x->path,
-		suffix);
+	snprintf(r->from, sizeof(r->from), "%.*s%s", (int)(strlen(r->x->path) - strlen(r->x->format->suffix)),
+		r->x->path, suffix);
 	f = fopen(r->from, "re");
 	r->at = 0;
 	return f;
@@ -335,20 +335,6 @@ static int global_definitions(struct restamp *r)
 
 /* ---- the archive ---- */
 
-static struct in_process *process_of(const struct restamp *r, uint64_t ref)
-{
-	struct in_process *p = r->o.processes.v;
-	uint32_t i;
-
-	if (ref < r->o.processes.n && p[ref].ref == ref) { /* ids are usually consecutive from 0 */
-		return &p[ref];
-	}
-	for (i = 0; i < r->o.processes.n && p[i].ref != ref; i++) {
-		;
-	}
-	return i < r->o.processes.n ? &p[i] : NULL;
-}
-
 /* Finds the ranks of the processes: their index in the list of the locations that use MPI, or else among all. */
 static void number_processes(struct restamp *r)
 {
@@ -366,7 +352,7 @@ static void number_processes(struct restamp *r)
 		}
 		for (k = 0; k < g[i].n; k++) {
 			l = xch_otf2_in_location(&r->o, g[i].member[k]);
-			q = l ? process_of(r, l->group_ref) : NULL;
+			q = l ? xch_otf2_in_process(&r->o, l->group_ref) : NULL;
 			if (q && q->number == XCH_NONE) {
 				q->number = n++;
 			}
@@ -387,7 +373,7 @@ static int locations(struct restamp *r)
 
 	for (i = 0; i < r->o.locations.n; i++) {
 		r->n = 0;
-		p = process_of(r, l[i].group_ref);
+		p = xch_otf2_in_process(&r->o, l[i].group_ref);
 		if (r->x->begin(r->x->user, p ? p->number : XCH_NONE, (double)r->o.hz, r->o.err) < 0) {
 			return -1;
 		}
@@ -412,7 +398,7 @@ static int locations(struct restamp *r)
 
 static int copy_anchor(struct restamp *r)
 {
-	FILE *f = open_input(r, xch_otf2.suffix), *to = f ? create(r, xch_otf2.suffix) : NULL;
+	FILE *f = open_input(r, r->x->format->suffix), *to = f ? create(r, r->x->format->suffix) : NULL;
 	size_t n;
 
 	if (!f) {
@@ -422,7 +408,7 @@ static int copy_anchor(struct restamp *r)
 		fwrite(r->b, 1, n, to);
 	}
 	fclose(f);
-	return to ? xch_close(&r->w, to, xch_otf2.suffix, r->o.err) : -1;
+	return to ? xch_close(&r->w, to, r->x->format->suffix, r->o.err) : -1;
 }
 
 static int all_files(struct restamp *r)
@@ -450,7 +436,7 @@ int xch_otf2_restamp(struct xch_restamp *x, struct tkm_err *err)
 	struct restamp r = { .o = { .in = &in, .err = err }, .x = x, .first = UINT64_MAX };
 	int rc;
 
-	r.w = (struct xch_writer){ .format = &xch_otf2, .o = &o, .target = x->to };
+	r.w = (struct xch_writer){ .format = x->format, .o = &o, .target = x->to };
 	r.b = malloc(OTF2_CHUNK_SIZE_MAX + 64);
 	if (!r.b) {
 		return xch_fail_memory(err, x->path);

@@ -48,11 +48,6 @@ static void find_hz(struct xch_otf2_state *s, const struct xch_trace *t)
 	}
 }
 
-uint64_t xch_otf2_time(const struct xch_otf2_state *s, const struct xch_trace *t, uint64_t time)
-{
-	return s->mul == 1 ? time : s->mul ? time * s->mul : (uint64_t)xch_ns(t, time);
-}
-
 static int by_place(const void *a, const void *b)
 {
 	const struct xch_key *x = a, *y = b;
@@ -133,13 +128,6 @@ static int xch_otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 }
 
 /* ---- samples ---- */
-
-OTF2_Type xch_otf2_type(const struct xch_counter *c)
-{
-	return c->type == STF_COUNTER_F8    ? OTF2_TYPE_DOUBLE
-		: c->type == STF_COUNTER_I8 ? OTF2_TYPE_INT64
-					    : OTF2_TYPE_UINT64;
-}
 
 /* Finds or makes the class of these counters. XCH_NONE: out of memory. */
 static uint32_t class_of(struct xch_otf2_state *s, const struct xch_counter *const *counter, uint32_t n)

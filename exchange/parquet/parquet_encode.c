@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How Parquet encodes the values of a column (parquet.apache.org/docs/file-format/data-pages/encodings). */
 #include "config.h"
-#include "exchange/parquet/parquet_file.h"
+#include "exchange/parquet/parquet_encode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/grow.h"
+#include "exchange/parquet/parquet_encode.h"
 
 /* ---- Thrift's compact protocol ---- */
 

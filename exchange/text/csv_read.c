@@ -2,6 +2,7 @@
 /* Reads CSV as stftool writes it, long or wide, back into a trace. The file is read twice. The first reading
  * finds the digits of the times, the threads, the counters and their types; the second one reads the samples. */
 #include "config.h"
+#include "exchange/common/build.h"
 #include "exchange/common/private.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #include "base/grow.h"
 
-enum { HEAD = 5, MAX_CELLS = 4096, MAX_DECIMALS = 15, MAX_LINE = 1 << 24, ROW = UINT8_MAX };
+enum { HEAD = 5, MAX_CELLS = 4096, MAX_DECIMALS = 15, MAX_LINE = 1 << 24 };
 
 struct counter {
 	char *name, *unit;
@@ -20,7 +21,6 @@ struct counter {
 };
 
 struct rank {
-	uint32_t threads;
 	char *host;
 	char *bounds; /* text of the thread's clock-bound info */
 	size_t n_bounds;
@@ -31,6 +31,7 @@ struct rank {
 struct table {
 	struct xch_input *in;
 	struct tkm_err *err;
+	struct xch_build *b;
 	FILE *f;
 	uint64_t line;
 	char *text; /* the text of this line's cells, each with a zero byte after it */
@@ -44,9 +45,6 @@ struct table {
 	uint32_t n_ranks;
 	char **group;
 	size_t n_groups;
-	/* the record being collected */
-	uint64_t time, values[ROW];
-	uint32_t willy, ids[ROW], count;
 };
 
 static int refuse_line(const struct table *t, const char *what)
@@ -240,11 +238,10 @@ static int see_place(struct table *t)
 		return refuse_line(t, "out of memory");
 	}
 	p = &t->rank[rank];
-	p->threads = thread >= p->threads ? thread + 1 : p->threads;
 	if (!p->host && !(p->host = strdup(t->cell[2]))) {
 		return refuse_line(t, "out of memory");
 	}
-	return 0;
+	return xch_build_thread(t->b, rank, thread);
 }
 
 static void see_value(struct counter *c, const char *s)
@@ -333,21 +330,7 @@ static int time_of(const struct table *t, uint64_t *out)
 	return v > UINT64_MAX ? refuse_line(t, "the time does not fit") : 0;
 }
 
-static int flush(struct table *t)
-{
-	struct stf_counter_value r = {
-		.time = t->time, .willy = t->willy, .size_1_2 = t->count, .values = t->values, .counters = t->ids
-	};
-
-	if (t->count == 0) {
-		return 0;
-	}
-	t->count = 0;
-	t->in->records++;
-	return stf_write_counter_value(t->in->w, &r) < 0 ? xch_input_stf(t->in, t->err) : 0;
-}
-
-static int take_bound(struct table *t, uint32_t rank)
+static int take_bound(struct table *t, uint32_t rank, uint64_t time)
 {
 	struct rank *r = rank == XCH_NONE ? NULL : &t->rank[rank];
 	char part[80], *p;
@@ -356,7 +339,7 @@ static int take_bound(struct table *t, uint32_t rank)
 	if (!r || (r->bounds && !strcmp(r->last, t->cell[1])) || strlen(t->cell[1]) >= sizeof(r->last)) {
 		return 0;
 	}
-	n = (size_t)snprintf(part, sizeof(part), " %" PRIu64 " %s", t->time, *t->cell[1] ? t->cell[1] : "unknown");
+	n = (size_t)snprintf(part, sizeof(part), " %" PRIu64 " %s", time, *t->cell[1] ? t->cell[1] : "unknown");
 	p = realloc(r->bounds, r->n_bounds + n + 1);
 	if (!p) {
 		return refuse_line(t, "out of memory");
@@ -369,26 +352,23 @@ static int take_bound(struct table *t, uint32_t rank)
 	return 0;
 }
 
-static int add(struct table *t, uint32_t k, const char *s)
+static int take_value(struct table *t, uint64_t time, uint32_t willy, uint32_t k, const char *s)
 {
+	uint64_t value;
 	double d;
 
-	if (t->count == ROW && flush(t) < 0) {
-		return -1;
-	}
 	switch (type_of(&t->counter[k])) {
 	case STF_COUNTER_F8:
 		d = strtod(s, NULL);
-		memcpy(&t->values[t->count], &d, sizeof(d));
+		memcpy(&value, &d, sizeof(d));
 		break;
 	case STF_COUNTER_I8:
-		t->values[t->count] = (uint64_t)strtoll(s, NULL, 10);
+		value = (uint64_t)strtoll(s, NULL, 10);
 		break;
 	default:
-		t->values[t->count] = strtoull(s, NULL, 10);
+		value = strtoull(s, NULL, 10);
 	}
-	t->ids[t->count++] = k + 1;
-	return 0;
+	return xch_build_value(t->b, time, willy, k + 1, value);
 }
 
 static int take_line(struct table *t)
@@ -401,21 +381,16 @@ static int take_line(struct table *t)
 		return -1;
 	}
 	willy = rank == XCH_NONE ? STF_GROUP(thread + 1) : STF_WILLY(rank, thread);
-	if ((time != t->time || willy != t->willy) && flush(t) < 0) {
-		return -1;
-	}
-	t->time = time;
-	t->willy = willy;
-	if (take_bound(t, rank) < 0) {
+	if (take_bound(t, rank, time) < 0) {
 		return -1;
 	}
 	if (!t->wide) {
 		c = counter(t, t->cell[5], t->cell[7]);
-		return c ? add(t, (uint32_t)(c - t->counter), t->cell[6])
+		return c ? take_value(t, time, willy, (uint32_t)(c - t->counter), t->cell[6])
 			 : refuse_line(t, "the file changes while it is read");
 	}
 	for (i = HEAD; i < t->columns; i++) {
-		if (*t->cell[i] && add(t, i - HEAD, t->cell[i]) < 0) {
+		if (*t->cell[i] && take_value(t, time, willy, i - HEAD, t->cell[i]) < 0) {
 			return -1;
 		}
 	}
@@ -424,15 +399,10 @@ static int take_line(struct table *t)
 
 static int declare_places(struct table *t)
 {
-	uint32_t *threads = calloc((size_t)t->n_ranks + 1, sizeof(*threads)), i;
 	struct stf_group_definition g = { 0 };
-	int rc;
+	uint32_t i;
+	int rc = 0;
 
-	for (i = 0; threads && i < t->n_ranks; i++) {
-		threads[i] = t->rank[i].threads;
-	}
-	rc = threads ? stf_writer_processes(t->in->w, threads, t->n_ranks) : -1;
-	free(threads);
 	for (i = 0; rc == 0 && i < t->n_ranks; i++) {
 		if (t->rank[i].host && *t->rank[i].host) {
 			rc = stf_writer_willy(t->in->w, STF_WILLY(i, 0), t->rank[i].host, "", 0, 0, 0, 1);
@@ -462,7 +432,7 @@ static int declare_counters(struct table *t)
 			.unit = c->unit };
 
 		d.name = cls ? stf_writer_string(t->in->w, colon ? colon + 1 : c->name) : 0;
-		d.classid = cls && *cls ? stf_writer_class(t->in->w, cls, 0) : 0;
+		d.classid = cls ? xch_build_class(t->b, cls, 0) : 0;
 		rc = d.name ? stf_write_counter_definition(t->in->w, &d) : -1;
 		free(cls);
 	}
@@ -513,7 +483,7 @@ static int read_twice(struct table *t)
 			return -1;
 		}
 	}
-	return rc < 0 || flush(t) < 0 ? -1 : bounds(t);
+	return rc < 0 || bounds(t) < 0 ? -1 : xch_build_end(t->b);
 }
 
 int xch_csv_is(const char *path, const unsigned char *head, size_t n)
@@ -531,7 +501,8 @@ int xch_csv_read(struct xch_input *in, struct tkm_err *err)
 	int rc;
 
 	t.f = fopen(in->path, "re");
-	rc = t.f ? read_twice(&t) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", in->path);
+	t.b = xch_build_new(in, err);
+	rc = !t.b ? -1 : t.f ? read_twice(&t) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", in->path);
 	if (t.f) {
 		fclose(t.f);
 	}
@@ -546,6 +517,7 @@ int xch_csv_read(struct xch_input *in, struct tkm_err *err)
 	for (i = 0; i < t.n_groups; i++) {
 		free(t.group[i]);
 	}
+	xch_build_free(t.b);
 	free(t.counter);
 	free(t.rank);
 	free(t.group);

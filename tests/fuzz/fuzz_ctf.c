@@ -25,7 +25,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = { "t/", "t/index/", "t/metadata", "t/s0", "t/s1", "t/index/s0.idx", NULL };
 	static const char *const made[] = { "index/s0.idx", "index", "metadata", "s0", "s1", "" };
-	struct xch_restamp x = { .realtime0_ns = 1700000000123456789, .begin = begin, .at = at };
+	struct xch_restamp x = {
+		.format = xch_by_name("CTF"), .realtime0_ns = 1700000000123456789, .begin = begin, .at = at
+	};
 	char path[FUZZ_PATH], to[FUZZ_PATH], name[2 * FUZZ_PATH];
 	struct tkm_err err = { 0 };
 	size_t i;

@@ -168,6 +168,17 @@ for x in csv jsonl chrome.json ctf lttng paje perfetto parquet otf otf2; do
 done
 verdict "samples of counters that the trace does not declare are counted, whatever the format"
 
+for x in lttng otf; do
+	[ $x = lttng ] || has_format OTF || continue
+	expect tool "$rich" --convert "$dir/order.$x"
+	expect tool "$dir/order.$x" --convert "$dir/order.stf" --force
+	"$build/stftool" "$rich" --dump | awk '/^[0-9]/ && $2 != "REPORT" { print $1, $2, $4 }' >"$dir/want"
+	"$build/stftool" "$dir/order.stf" --dump | awk '/^[0-9]/ && $2 != "REPORT" { print $1, $2, $4 }' >"$dir/got"
+	expect [ "$(wc -l <"$dir/want")" -gt 20 ]
+	expect_same "$dir/want" "$dir/got"
+done
+verdict "LTTng and OTF and back: messages and other events of one time stay in their order"
+
 # ---- the bound ----
 
 sed \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declarations that the files which write and correct CTF share. */
-#ifndef EXCHANGE_CTF_CTF_H
-#define EXCHANGE_CTF_CTF_H
+#ifndef EXCHANGE_CTF_CTF_PRIVATE_H
+#define EXCHANGE_CTF_CTF_PRIVATE_H
 
 #include "exchange/common/format.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Declarations that the two files which read OTF share: exchange/otf/otf_read_defs.c reads definitions,
  * exchange/otf/otf_read.c reads events. */
-#ifndef EXCHANGE_OTF_OTF_READ_H
-#define EXCHANGE_OTF_OTF_READ_H
+#ifndef EXCHANGE_OTF_OTF_READING_H
+#define EXCHANGE_OTF_OTF_READING_H
 
 #include "exchange/common/build.h"
 #include "exchange/otf/otf.h"
@@ -69,7 +69,6 @@ struct xch_otf_handler {
 /* The library declares its call-backs with one argument only. */
 #define CALL(f) ((OTF_FunctionPointer *)(void (*)(void))(f))
 extern const struct xch_otf_handler xch_otf_definitions[]; /* the keys and the period come first */
-int xch_otf_on_unknown(void *user, uint64_t time, uint32_t process, const char *record);
 
 /* Adds an entry filled with zeros; NULL and *err: no memory. */
 void *xch_otf_list_add(struct xch_otf_reading *r, struct xch_otf_list *l, uint32_t id);
