@@ -184,33 +184,33 @@ void *vt_mpi_next(const char *name, void *own)
 /* ---- collective operations: the arguments of each ---- */
 
 #define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
-#define COUNTS(counts) counts, sizeof((counts)[0])
+#define SENT VT_SIDE(sendcount, sendtype)
+#define RECEIVED VT_SIDE(recvcount, recvtype)
+#define COUNTS_SENT VT_SIDE_COUNTS(sendcounts, sizeof(sendcounts[0]), sendtype)
+#define COUNTS_RECEIVED VT_SIDE_COUNTS(recvcounts, sizeof(recvcounts[0]), recvtype)
+#define TYPES_SENT VT_SIDE_TYPES(sendcounts, sizeof(sendcounts[0]), sendtypes, 0)
+#define TYPES_RECEIVED VT_SIDE_TYPES(recvcounts, sizeof(recvcounts[0]), recvtypes, 0)
 
 #define SHARE_barrier(s)
 #define SHARE_bcast(s) vt_share_bcast(s, count, datatype, root)
 #define SHARE_reduce(s) vt_share_reduce(s, count, datatype, root)
 #define SHARE_allreduce(s) vt_share_allreduce(s, count, datatype)
-#define SHARE_gather(s) vt_share_gather(s, IN_PLACE(sendbuf), sendcount, sendtype, recvcount, recvtype, root)
-#define SHARE_gatherv(s) vt_share_gatherv(s, IN_PLACE(sendbuf), sendcount, sendtype, COUNTS(recvcounts), recvtype, root)
-#define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(recvbuf), sendcount, sendtype, recvcount, recvtype, root)
-#define SHARE_scatterv(s) \
-	vt_share_scatterv(s, IN_PLACE(recvbuf), COUNTS(sendcounts), sendtype, recvcount, recvtype, root)
-#define SHARE_allgather(s) vt_share_allgather(s, IN_PLACE(sendbuf), sendcount, sendtype, recvcount, recvtype)
-#define SHARE_allgatherv(s) vt_share_allgatherv(s, IN_PLACE(sendbuf), sendcount, sendtype, COUNTS(recvcounts), recvtype)
-#define SHARE_alltoall(s) vt_share_alltoall(s, IN_PLACE(sendbuf), sendcount, sendtype, recvcount, recvtype)
-#define SHARE_alltoallv(s) \
-	vt_share_alltoallv(s, IN_PLACE(sendbuf), sendcounts, sendtype, recvcounts, recvtype, sizeof(recvcounts[0]))
-#define SHARE_alltoallw(s) \
-	vt_share_alltoallw(s, IN_PLACE(sendbuf), sendcounts, sendtypes, recvcounts, recvtypes, sizeof(recvcounts[0]), 0)
-#define SHARE_reduce_scatter(s) vt_share_reduce_scatter(s, COUNTS(recvcounts), datatype)
-#define SHARE_reduce_scatter_block(s) vt_share_reduce_scatter_block(s, recvcount, datatype)
-#define SHARE_neighbor_allgather(s) vt_share_neighbor_allgather(s, sendcount, sendtype, recvcount, recvtype)
-#define SHARE_neighbor_allgatherv(s) vt_share_neighbor_allgatherv(s, sendcount, sendtype, COUNTS(recvcounts), recvtype)
-#define SHARE_neighbor_alltoall(s) vt_share_neighbor_alltoall(s, sendcount, sendtype, recvcount, recvtype)
-#define SHARE_neighbor_alltoallv(s) \
-	vt_share_neighbor_alltoallv(s, sendcounts, sendtype, recvcounts, recvtype, sizeof(recvcounts[0]))
-#define SHARE_neighbor_alltoallw(s) \
-	vt_share_neighbor_alltoallw(s, sendcounts, sendtypes, recvcounts, recvtypes, sizeof(recvcounts[0]), 0)
+#define SHARE_gather(s) vt_share_gather(s, IN_PLACE(sendbuf), SENT, RECEIVED, root)
+#define SHARE_gatherv(s) vt_share_gather(s, IN_PLACE(sendbuf), SENT, COUNTS_RECEIVED, root)
+#define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(recvbuf), SENT, RECEIVED, root)
+#define SHARE_scatterv(s) vt_share_scatter(s, IN_PLACE(recvbuf), COUNTS_SENT, RECEIVED, root)
+#define SHARE_allgather(s) vt_share_allgather(s, IN_PLACE(sendbuf), SENT, RECEIVED)
+#define SHARE_allgatherv(s) vt_share_allgather(s, IN_PLACE(sendbuf), SENT, COUNTS_RECEIVED)
+#define SHARE_alltoall(s) vt_share_alltoall(s, IN_PLACE(sendbuf), SENT, RECEIVED)
+#define SHARE_alltoallv(s) vt_share_alltoall(s, IN_PLACE(sendbuf), COUNTS_SENT, COUNTS_RECEIVED)
+#define SHARE_alltoallw(s) vt_share_alltoall(s, IN_PLACE(sendbuf), TYPES_SENT, TYPES_RECEIVED)
+#define SHARE_reduce_scatter(s) vt_share_reduce_scatter(s, VT_SIDE_COUNTS(recvcounts, sizeof(recvcounts[0]), datatype))
+#define SHARE_reduce_scatter_block(s) vt_share_reduce_scatter(s, VT_SIDE(recvcount, datatype))
+#define SHARE_neighbor_allgather(s) vt_share_neighbors(s, SENT, RECEIVED)
+#define SHARE_neighbor_allgatherv(s) vt_share_neighbors(s, SENT, COUNTS_RECEIVED)
+#define SHARE_neighbor_alltoall(s) vt_share_neighbors(s, SENT, RECEIVED)
+#define SHARE_neighbor_alltoallv(s) vt_share_neighbors(s, COUNTS_SENT, COUNTS_RECEIVED)
+#define SHARE_neighbor_alltoallw(s) vt_share_neighbors(s, TYPES_SENT, TYPES_RECEIVED)
 
 #define COLLECTIVE(name, params, args, may_follow, op, measure, after) \
 	WRAPPER( \

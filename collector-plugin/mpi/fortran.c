@@ -213,7 +213,9 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
  * ---- */
 
 #define IN_PLACE(i) vt_mpi_in_place(w[i])
-#define COUNTS(i) w[i], sizeof(MPI_Fint)
+#define SIDE(i) VT_SIDE(INT(i), TYPE((i) + 1))
+#define COUNTS(i, type) VT_SIDE_COUNTS(w[i], sizeof(MPI_Fint), TYPE(type))
+#define TYPES(i) VT_SIDE_TYPES(w[i], sizeof(MPI_Fint), w[(i) + 2], 1)
 enum {
 	ARGUMENTS_barrier = 1,
 	ARGUMENTS_bcast = 5,
@@ -240,22 +242,22 @@ enum {
 #define SHARE_bcast(s) vt_share_bcast(s, INT(1), TYPE(2), INT(3))
 #define SHARE_reduce(s) vt_share_reduce(s, INT(2), TYPE(3), INT(5))
 #define SHARE_allreduce(s) vt_share_allreduce(s, INT(2), TYPE(3))
-#define SHARE_gather(s) vt_share_gather(s, IN_PLACE(0), INT(1), TYPE(2), INT(4), TYPE(5), INT(6))
-#define SHARE_gatherv(s) vt_share_gatherv(s, IN_PLACE(0), INT(1), TYPE(2), COUNTS(4), TYPE(6), INT(7))
-#define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(3), INT(1), TYPE(2), INT(4), TYPE(5), INT(6))
-#define SHARE_scatterv(s) vt_share_scatterv(s, IN_PLACE(4), COUNTS(1), TYPE(3), INT(5), TYPE(6), INT(7))
-#define SHARE_allgather(s) vt_share_allgather(s, IN_PLACE(0), INT(1), TYPE(2), INT(4), TYPE(5))
-#define SHARE_allgatherv(s) vt_share_allgatherv(s, IN_PLACE(0), INT(1), TYPE(2), COUNTS(4), TYPE(6))
-#define SHARE_alltoall(s) vt_share_alltoall(s, IN_PLACE(0), INT(1), TYPE(2), INT(4), TYPE(5))
-#define SHARE_alltoallv(s) vt_share_alltoallv(s, IN_PLACE(0), w[1], TYPE(3), w[5], TYPE(7), sizeof(MPI_Fint))
-#define SHARE_alltoallw(s) vt_share_alltoallw(s, IN_PLACE(0), w[1], w[3], w[5], w[7], sizeof(MPI_Fint), 1)
-#define SHARE_reduce_scatter(s) vt_share_reduce_scatter(s, COUNTS(2), TYPE(3))
-#define SHARE_reduce_scatter_block(s) vt_share_reduce_scatter_block(s, INT(2), TYPE(3))
-#define SHARE_neighbor_allgather(s) vt_share_neighbor_allgather(s, INT(1), TYPE(2), INT(4), TYPE(5))
-#define SHARE_neighbor_allgatherv(s) vt_share_neighbor_allgatherv(s, INT(1), TYPE(2), COUNTS(4), TYPE(6))
-#define SHARE_neighbor_alltoall(s) vt_share_neighbor_alltoall(s, INT(1), TYPE(2), INT(4), TYPE(5))
-#define SHARE_neighbor_alltoallv(s) vt_share_neighbor_alltoallv(s, w[1], TYPE(3), w[5], TYPE(7), sizeof(MPI_Fint))
-#define SHARE_neighbor_alltoallw(s) vt_share_neighbor_alltoallw(s, w[1], w[3], w[5], w[7], sizeof(MPI_Fint), 1)
+#define SHARE_gather(s) vt_share_gather(s, IN_PLACE(0), SIDE(1), SIDE(4), INT(6))
+#define SHARE_gatherv(s) vt_share_gather(s, IN_PLACE(0), SIDE(1), COUNTS(4, 6), INT(7))
+#define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(3), SIDE(1), SIDE(4), INT(6))
+#define SHARE_scatterv(s) vt_share_scatter(s, IN_PLACE(4), COUNTS(1, 3), SIDE(5), INT(7))
+#define SHARE_allgather(s) vt_share_allgather(s, IN_PLACE(0), SIDE(1), SIDE(4))
+#define SHARE_allgatherv(s) vt_share_allgather(s, IN_PLACE(0), SIDE(1), COUNTS(4, 6))
+#define SHARE_alltoall(s) vt_share_alltoall(s, IN_PLACE(0), SIDE(1), SIDE(4))
+#define SHARE_alltoallv(s) vt_share_alltoall(s, IN_PLACE(0), COUNTS(1, 3), COUNTS(5, 7))
+#define SHARE_alltoallw(s) vt_share_alltoall(s, IN_PLACE(0), TYPES(1), TYPES(5))
+#define SHARE_reduce_scatter(s) vt_share_reduce_scatter(s, COUNTS(2, 3))
+#define SHARE_reduce_scatter_block(s) vt_share_reduce_scatter(s, SIDE(2))
+#define SHARE_neighbor_allgather(s) vt_share_neighbors(s, SIDE(1), SIDE(4))
+#define SHARE_neighbor_allgatherv(s) vt_share_neighbors(s, SIDE(1), COUNTS(4, 6))
+#define SHARE_neighbor_alltoall(s) vt_share_neighbors(s, SIDE(1), SIDE(4))
+#define SHARE_neighbor_alltoallv(s) vt_share_neighbors(s, COUNTS(1, 3), COUNTS(5, 7))
+#define SHARE_neighbor_alltoallw(s) vt_share_neighbors(s, TYPES(1), TYPES(5))
 
 #define COLLECTIVE(name, lower, UPPER, may_follow, op, measure, result, after) \
 	FORTRAN( \

@@ -21,32 +21,41 @@ static int role(struct vt_share *s, int root)
 	return root == MPI_ROOT ? IS_ROOT : root == MPI_PROC_NULL ? 0 : TAKES_PART;
 }
 
-static long long count_of_rank(const void *counts, size_t size, int i)
+static long long count_of_rank(const struct vt_side *a, int i)
 {
-	return size == sizeof(int) ? ((const int *)counts)[i] : (long long)((const MPI_Count *)counts)[i];
+	return a->size == sizeof(int) ? ((const int *)a->counts)[i] : (long long)((const MPI_Count *)a->counts)[i];
 }
 
-static long long sum_counts(const void *counts, size_t size, int n)
+/* What one process has on this side. */
+static inline uint64_t bytes_of_rank(const struct vt_side *a, int i)
 {
-	long long all = 0;
-	int i;
-
-	for (i = 0; i < n; i++) {
-		all += count_of_rank(counts, size, i);
-	}
-	return all;
+	return vt_type_bytes(a->counts ? count_of_rank(a, i) : a->count, a->type);
 }
 
-static uint64_t sum_typed(const void *counts, size_t size, const void *types, int fortran, int n)
+static MPI_Datatype type_of_rank(const struct vt_side *a, int i)
 {
-	uint64_t all = 0;
+	return a->fortran ? PMPI_Type_f2c(((const MPI_Fint *)a->types)[i]) : ((const MPI_Datatype *)a->types)[i];
+}
+
+static __attribute__((noinline)) uint64_t sum_of_counts(const struct vt_side *a, int n)
+{
+	uint64_t bytes = 0;
+	long long count = 0;
 	int i;
 
-	for (i = 0; i < n; i++) {
-		all += vt_type_bytes(count_of_rank(counts, size, i),
-			fortran ? PMPI_Type_f2c(((const MPI_Fint *)types)[i]) : ((const MPI_Datatype *)types)[i]);
+	for (i = 0; i < n && a->types; i++) {
+		bytes += vt_type_bytes(count_of_rank(a, i), type_of_rank(a, i));
 	}
-	return all;
+	for (i = 0; i < n && !a->types; i++) {
+		count += count_of_rank(a, i);
+	}
+	return a->types ? bytes : vt_type_bytes(count, a->type);
+}
+
+/* What n processes have. */
+static inline uint64_t bytes_of_all(const struct vt_side *a, int n)
+{
+	return a->counts ? sum_of_counts(a, n) : vt_type_bytes(a->count, a->type) * (uint64_t)n;
 }
 
 void vt_share_bcast(struct vt_share *s, long long count, MPI_Datatype type, int root)
@@ -70,143 +79,48 @@ void vt_share_allreduce(struct vt_share *s, long long count, MPI_Datatype type)
 	s->sent = s->received = vt_type_bytes(count, type);
 }
 
-void vt_share_gather(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype, long long recvcount,
-	MPI_Datatype recvtype, int root)
+void vt_share_gather(
+	struct vt_share *s, int in_place, const struct vt_side *send, const struct vt_side *receive, int root)
 {
 	int r = role(s, root);
 
-	s->sent = !(r & TAKES_PART) ? 0
-		: in_place          ? vt_type_bytes(recvcount, recvtype)
-				    : vt_type_bytes(sendcount, sendtype);
-	s->received = r & IS_ROOT ? vt_type_bytes(recvcount, recvtype) * (uint64_t)s->comm->remote : 0;
+	s->sent = !(r & TAKES_PART) ? 0 : in_place ? bytes_of_rank(receive, s->comm->rank) : bytes_of_rank(send, 0);
+	s->received = r & IS_ROOT ? bytes_of_all(receive, s->comm->remote) : 0;
 }
 
-void vt_share_gatherv(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype,
-	const void *recvcounts, size_t size, MPI_Datatype recvtype, int root)
+void vt_share_scatter(
+	struct vt_share *s, int in_place, const struct vt_side *send, const struct vt_side *receive, int root)
 {
 	int r = role(s, root);
 
-	s->sent = !(r & TAKES_PART) ? 0
-		: in_place          ? vt_type_bytes(count_of_rank(recvcounts, size, s->comm->rank), recvtype)
-				    : vt_type_bytes(sendcount, sendtype);
-	s->received = r & IS_ROOT ? vt_type_bytes(sum_counts(recvcounts, size, s->comm->remote), recvtype) : 0;
+	s->sent = r & IS_ROOT ? bytes_of_all(send, s->comm->remote) : 0;
+	s->received = !(r & TAKES_PART) ? 0 : in_place ? bytes_of_rank(send, s->comm->rank) : bytes_of_rank(receive, 0);
 }
 
-void vt_share_scatter(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype, long long recvcount,
-	MPI_Datatype recvtype, int root)
+void vt_share_allgather(struct vt_share *s, int in_place, const struct vt_side *send, const struct vt_side *receive)
 {
-	int r = role(s, root);
-
-	s->sent = r & IS_ROOT ? vt_type_bytes(sendcount, sendtype) * (uint64_t)s->comm->remote : 0;
-	s->received = !(r & TAKES_PART) ? 0
-		: in_place              ? vt_type_bytes(sendcount, sendtype)
-					: vt_type_bytes(recvcount, recvtype);
+	s->sent = in_place ? bytes_of_rank(receive, s->comm->rank) : bytes_of_rank(send, 0);
+	s->received = bytes_of_all(receive, s->comm->remote);
 }
 
-void vt_share_scatterv(struct vt_share *s, int in_place, const void *sendcounts, size_t size, MPI_Datatype sendtype,
-	long long recvcount, MPI_Datatype recvtype, int root)
+void vt_share_alltoall(struct vt_share *s, int in_place, const struct vt_side *send, const struct vt_side *receive)
 {
-	int r = role(s, root);
-
-	s->sent = r & IS_ROOT ? vt_type_bytes(sum_counts(sendcounts, size, s->comm->remote), sendtype) : 0;
-	s->received = !(r & TAKES_PART) ? 0
-		: in_place              ? vt_type_bytes(count_of_rank(sendcounts, size, s->comm->rank), sendtype)
-					: vt_type_bytes(recvcount, recvtype);
+	s->received = bytes_of_all(receive, s->comm->remote);
+	s->sent = in_place ? s->received : bytes_of_all(send, s->comm->remote);
 }
 
-void vt_share_allgather(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype,
-	long long recvcount, MPI_Datatype recvtype)
+void vt_share_reduce_scatter(struct vt_share *s, const struct vt_side *receive)
 {
-	s->sent = in_place ? vt_type_bytes(recvcount, recvtype) : vt_type_bytes(sendcount, sendtype);
-	s->received = vt_type_bytes(recvcount, recvtype) * (uint64_t)s->comm->remote;
+	s->sent = bytes_of_all(receive, s->comm->size);
+	s->received = bytes_of_rank(receive, s->comm->rank);
 }
 
-void vt_share_allgatherv(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype,
-	const void *recvcounts, size_t size, MPI_Datatype recvtype)
-{
-	s->sent = in_place ? vt_type_bytes(count_of_rank(recvcounts, size, s->comm->rank), recvtype)
-			   : vt_type_bytes(sendcount, sendtype);
-	s->received = vt_type_bytes(sum_counts(recvcounts, size, s->comm->remote), recvtype);
-}
-
-void vt_share_alltoall(struct vt_share *s, int in_place, long long sendcount, MPI_Datatype sendtype,
-	long long recvcount, MPI_Datatype recvtype)
-{
-	s->received = vt_type_bytes(recvcount, recvtype) * (uint64_t)s->comm->remote;
-	s->sent = in_place ? s->received : vt_type_bytes(sendcount, sendtype) * (uint64_t)s->comm->remote;
-}
-
-void vt_share_alltoallv(struct vt_share *s, int in_place, const void *sendcounts, MPI_Datatype sendtype,
-	const void *recvcounts, MPI_Datatype recvtype, size_t size)
-{
-	s->received = vt_type_bytes(sum_counts(recvcounts, size, s->comm->remote), recvtype);
-	s->sent = in_place ? s->received : vt_type_bytes(sum_counts(sendcounts, size, s->comm->remote), sendtype);
-}
-
-void vt_share_alltoallw(struct vt_share *s, int in_place, const void *sendcounts, const void *sendtypes,
-	const void *recvcounts, const void *recvtypes, size_t size, int fortran)
-{
-	s->received = sum_typed(recvcounts, size, recvtypes, fortran, s->comm->remote);
-	s->sent = in_place ? s->received : sum_typed(sendcounts, size, sendtypes, fortran, s->comm->remote);
-}
-
-void vt_share_reduce_scatter(struct vt_share *s, const void *recvcounts, size_t size, MPI_Datatype type)
-{
-	s->sent = vt_type_bytes(sum_counts(recvcounts, size, s->comm->size), type);
-	s->received = vt_type_bytes(count_of_rank(recvcounts, size, s->comm->rank), type);
-}
-
-void vt_share_reduce_scatter_block(struct vt_share *s, long long recvcount, MPI_Datatype type)
-{
-	s->received = vt_type_bytes(recvcount, type);
-	s->sent = s->received * (uint64_t)s->comm->size;
-}
-
-/* ---- neighbourhoods ---- */
-
-void vt_share_neighbor_allgather(
-	struct vt_share *s, long long sendcount, MPI_Datatype sendtype, long long recvcount, MPI_Datatype recvtype)
+void vt_share_neighbors(struct vt_share *s, const struct vt_side *send, const struct vt_side *receive)
 {
 	int in, out;
 
 	vt_degrees(s->comm->handle, &in, &out);
-	/* the same bytes to each neighbour */
-	s->sent = vt_type_bytes(sendcount, sendtype) * (uint64_t)out;
-	s->received = vt_type_bytes(recvcount, recvtype) * (uint64_t)in;
-}
-
-void vt_share_neighbor_allgatherv(struct vt_share *s, long long sendcount, MPI_Datatype sendtype,
-	const void *recvcounts, size_t size, MPI_Datatype recvtype)
-{
-	int in, out;
-
-	vt_degrees(s->comm->handle, &in, &out);
-	s->sent = vt_type_bytes(sendcount, sendtype) * (uint64_t)out;
-	s->received = vt_type_bytes(sum_counts(recvcounts, size, in), recvtype);
-}
-
-void vt_share_neighbor_alltoall(
-	struct vt_share *s, long long sendcount, MPI_Datatype sendtype, long long recvcount, MPI_Datatype recvtype)
-{
-	vt_share_neighbor_allgather(s, sendcount, sendtype, recvcount, recvtype);
-}
-
-void vt_share_neighbor_alltoallv(struct vt_share *s, const void *sendcounts, MPI_Datatype sendtype,
-	const void *recvcounts, MPI_Datatype recvtype, size_t size)
-{
-	int in, out;
-
-	vt_degrees(s->comm->handle, &in, &out);
-	s->sent = vt_type_bytes(sum_counts(sendcounts, size, out), sendtype);
-	s->received = vt_type_bytes(sum_counts(recvcounts, size, in), recvtype);
-}
-
-void vt_share_neighbor_alltoallw(struct vt_share *s, const void *sendcounts, const void *sendtypes,
-	const void *recvcounts, const void *recvtypes, size_t size, int fortran)
-{
-	int in, out;
-
-	vt_degrees(s->comm->handle, &in, &out);
-	s->sent = sum_typed(sendcounts, size, sendtypes, fortran, out);
-	s->received = sum_typed(recvcounts, size, recvtypes, fortran, in);
+	/* each neighbour gets the bytes of an operation without counts */
+	s->sent = bytes_of_all(send, out);
+	s->received = bytes_of_all(receive, in);
 }
