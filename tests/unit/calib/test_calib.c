@@ -13,7 +13,7 @@
 #include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
-#include "tests/lib/scenario.h"
+#include "tests/unit/calib/scenario.h"
 
 static double between(double low, double high)
 {

@@ -5,7 +5,7 @@
 #include "check/check.h"
 #include "check/stored.h"
 #include "tests/lib/check.h"
-#include "tests/lib/check_machine.h"
+#include "tests/unit/check/machine.h"
 
 static void suspend(struct chk_machine *m, struct chk_stored *s)
 {

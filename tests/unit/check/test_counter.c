@@ -4,7 +4,7 @@
 #include "config.h"
 #include "check/check.h"
 #include "tests/lib/check.h"
-#include "tests/lib/check_machine.h"
+#include "tests/unit/check/machine.h"
 
 static void counters_with_a_defect_are_found(void)
 {

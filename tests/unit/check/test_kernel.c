@@ -6,7 +6,7 @@
 #include "check/stored.h"
 #include "timers/timer.h"
 #include "tests/lib/check.h"
-#include "tests/lib/check_machine.h"
+#include "tests/unit/check/machine.h"
 
 static void kernels_with_a_defect_are_found(void)
 {

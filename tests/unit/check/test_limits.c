@@ -6,7 +6,7 @@
 #include "check/check.h"
 #include "timers/quality/env.h"
 #include "tests/lib/check.h"
-#include "tests/lib/check_machine.h"
+#include "tests/unit/check/machine.h"
 
 static void limits_are_read(void)
 {

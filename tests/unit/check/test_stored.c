@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "check/stored.h"
 #include "tests/lib/check.h"
-#include "tests/lib/check_machine.h"
+#include "tests/unit/check/machine.h"
 
 static void damaged_results_are_refused(void)
 {

@@ -5,7 +5,7 @@
 #include "check/check.h"
 #include "timers/timer.h"
 #include "tests/lib/check.h"
-#include "tests/lib/check_machine.h"
+#include "tests/unit/check/machine.h"
 
 static void a_sound_machine_has_no_defect(void)
 {

@@ -10,22 +10,10 @@
 #include "clock/names.h"
 #include "include/clock.h"
 #include "tests/lib/check.h"
+#include "tests/unit/clock/job_page.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
-
-/* ---- pages as files ---- */
-
-static char folder[64];
-
-static int64_t raw_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* A run of this process alone, on CLOCK_MONOTONIC, of so many seconds. */
 static void write_clk(const char *path, int seconds)

@@ -7,23 +7,11 @@
 #include "clock/read.h"
 #include "include/clock.h"
 #include "tests/lib/check.h"
+#include "tests/unit/clock/job_page.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
-#include <time.h>
-
-/* ---- pages as files ---- */
-
-static char folder[64];
-
-static int64_t raw_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* In a program of others the writer keeps no descriptor: it counts as running for as long as the page is mapped. */
 static void a_writer_without_descriptors_lives(void)

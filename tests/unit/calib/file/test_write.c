@@ -10,7 +10,7 @@
 #include "lab/compare/link_sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
-#include "tests/lib/scenario.h"
+#include "tests/unit/calib/scenario.h"
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
 

@@ -9,7 +9,7 @@
 #include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
-#include "tests/lib/scenario.h"
+#include "tests/unit/calib/scenario.h"
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
 

@@ -7,7 +7,7 @@
 #include "timers/sources/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
-#include "tests/lib/scenario.h"
+#include "tests/unit/calib/scenario.h"
 
 enum { RANKS = 4 };
 

@@ -2,20 +2,18 @@
 /* Short records of values in the raw file: the values come back that went in, whole, after a kill, when blocks are missing, and beside a
  * signal handler. */
 #include "config.h"
+#include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/short.h"
 #include "collector-plugin/raw/writer.h"
 #include "tests/lib/check.h"
 #include "tests/lib/raw_file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 enum { COUNTERS = 70, EVENTS = 60000, SAMPLE = 5 };
 
@@ -28,6 +26,7 @@ struct event {
 	int64_t now;
 	uint16_t thread;
 };
+
 struct program {
 	uint64_t k, last[COUNTERS];
 	struct event e;
@@ -250,7 +249,9 @@ static void killed(void)
 }
 
 static struct vt_raw_stream *handlers;
+
 static volatile sig_atomic_t came;
+
 static volatile int64_t stamp;
 
 /* The k-th value of counter 1 or 2: a sum with a difference that is not its own is none of these. */
@@ -355,42 +356,6 @@ static void without_a_value_before(void)
 	vt_raw_file_close(f);
 }
 
-static void write_at_offset(size_t at, const void *p, size_t n)
-{
-	int fd = open(path, O_WRONLY);
-
-	CHECK(pwrite(fd, p, n, (off_t)at) == (ssize_t)n, "%s", path);
-	close(fd);
-}
-
-static void set_version(uint32_t version)
-{
-	write_at_offset(offsetof(struct vt_raw_head, version), &version, sizeof(version));
-}
-
-/* Files of another version are refused, and the message names who reads them. */
-static void versions(void)
-{
-	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
-	struct tkm_err err = { TKM_OK, "" };
-	struct vt_raw_head head;
-	struct vt_raw_file *f;
-	uint32_t version;
-
-	vt_raw_close(r, ltick(1011));
-	for (version = VT_RAW_VERSION - 1; version <= VT_RAW_VERSION + 1; version++) {
-		set_version(version);
-		f = vt_raw_open(path, &err);
-		CHECK(!f == (version != VT_RAW_VERSION), "%u", version);
-		CHECK_INT(vt_raw_read_head(path, &head), f ? 0 : -1);
-		vt_raw_file_close(f);
-	}
-	CHECK(strstr(err.text, "raw format 7, this program reads 6; use stftool of " PACKAGE_STRING), "%s", err.text);
-	write_at_offset(offsetof(struct vt_raw_head, writer), "", 1);
-	CHECK(!vt_raw_open(path, &err) && strstr(err.text, "use stftool of the installation that recorded it"), "%s",
-		err.text);
-}
-
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -402,7 +367,6 @@ int main(int argc, char **argv)
 	RUN(beside_a_handler);
 	RUN(in_the_middle);
 	RUN(without_a_value_before);
-	RUN(versions);
 	remove_dir();
 	return check_end();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A run of the calibration over simulated clocks and a simulated network. */
-#ifndef TESTS_LIB_SCENARIO_H
-#define TESTS_LIB_SCENARIO_H
+#ifndef TESTS_UNIT_CALIB_SCENARIO_H
+#define TESTS_UNIT_CALIB_SCENARIO_H
 
 #include "calib/session/sync.h"
 #include "calib/solve/solve.h"

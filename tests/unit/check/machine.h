@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A machine whose kernel, counter, files and stored result say what a test wants. The test defines _GNU_SOURCE. */
-#ifndef TESTS_LIB_CHECK_MACHINE_H
-#define TESTS_LIB_CHECK_MACHINE_H
+#ifndef TESTS_UNIT_CHECK_MACHINE_H
+#define TESTS_UNIT_CHECK_MACHINE_H
 
 #include "check/check.h"
 #include "tests/lib/check.h"
