@@ -19,8 +19,8 @@ static int refuse_existing(const char *path, struct tkm_err *err)
 static int begin_device(struct tkm_newfile *n, const char *path, struct tkm_err *err)
 {
 	n->f = fopen(path, "we");
-	n->path = strdup(path);
-	if (!n->f || !n->path) {
+	n->device = strdup(path);
+	if (!n->f || !n->device) {
 		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", path);
 		tkm_newfile_abort(n);
 		return -1;
@@ -31,8 +31,9 @@ static int begin_device(struct tkm_newfile *n, const char *path, struct tkm_err 
 int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct tkm_err *err)
 {
 	struct stat st;
+	char *temporary;
 	mode_t mask;
-	int fd = -1;
+	int fd;
 
 	memset(n, 0, sizeof(*n));
 	if (stat(path, &st) == 0 && S_ISCHR(st.st_mode)) {
@@ -44,14 +45,12 @@ int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct
 	if (!force && lstat(path, &st) == 0) {
 		return refuse_existing(path, err);
 	}
-	n->force = force;
-	n->path = strdup(path);
-	if (!n->path || asprintf(&n->temporary, "%s.XXXXXX", path) < 0) {
-		n->temporary = NULL;
-		tkm_newfile_abort(n);
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0 ||
+		tkm_newname_init(&n->name, strdup(path), temporary, force) < 0) {
+		tkm_newname_free(&n->name);
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 	}
-	fd = mkostemp(n->temporary, O_CLOEXEC);
+	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd >= 0) {
 		mask = umask(0);
 		umask(mask);
@@ -62,11 +61,9 @@ int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct
 		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", path);
 		if (fd >= 0) {
 			close(fd);
-			unlink(n->temporary);
+			unlink(temporary);
 		}
-		free(n->temporary);
-		n->temporary = NULL;
-		tkm_newfile_abort(n);
+		tkm_newname_free(&n->name);
 		return -1;
 	}
 	return 0;
@@ -74,8 +71,8 @@ int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct
 
 int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err)
 {
-	int bad = fflush(n->f) != 0 || ferror(n->f), rc = 0;
-	int saved = errno;
+	const char *path = n->device ? n->device : n->name.path;
+	int bad = fflush(n->f) != 0 || ferror(n->f), saved = errno, rc = 0;
 
 	if (fclose(n->f) != 0 && !bad) {
 		bad = 1;
@@ -83,16 +80,13 @@ int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err)
 	}
 	n->f = NULL;
 	if (bad) {
-		rc = tkm_fail_errno(err, TKM_ERR_IO, saved, "cannot write %s", n->path);
-	} else if (!n->temporary) {
-		rc = 0; /* a device */
-	} else if (n->force) {
-		if (rename(n->temporary, n->path) < 0) {
-			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
-		}
-	} else if (link(n->temporary, n->path) < 0) { /* unlike rename(), link() refuses to replace a file */
-		rc = errno == EEXIST ? refuse_existing(n->path, err)
-				     : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
+		rc = tkm_fail_errno(err, TKM_ERR_IO, saved, "cannot write %s", path);
+	} else if (!n->device && tkm_newname_publish(&n->name) < 0) {
+		rc = errno == EEXIST ? refuse_existing(path, err)
+				     : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", path);
+	}
+	if (rc == 0) {
+		tkm_newname_free(&n->name);
 	}
 	tkm_newfile_abort(n);
 	return rc;
@@ -103,11 +97,9 @@ void tkm_newfile_abort(struct tkm_newfile *n)
 	if (n->f) {
 		fclose(n->f);
 	}
-	if (n->temporary) {
-		unlink(n->temporary);
-	}
-	free(n->temporary);
-	free(n->path);
+	tkm_newname_discard(&n->name);
+	tkm_newname_free(&n->name);
+	free(n->device);
 	memset(n, 0, sizeof(*n));
 }
 

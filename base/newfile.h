@@ -7,11 +7,12 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/newname.h"
 
 struct tkm_newfile {
-	FILE *f; /* write here */
-	char *path, *temporary;
-	int force;
+	FILE *f;      /* write here */
+	char *device; /* NULL: a file */
+	struct tkm_newname name;
 };
 
 /* Begins `path`. A device such as /dev/null is written to, never replaced. Anything else that is not a regular file is

@@ -6,12 +6,13 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/newname.h"
 
 enum { BUFFER = 1 << 20 };
 
@@ -52,30 +53,6 @@ int xch_close(struct xch_writer *w, FILE *f, const char *name, struct tkm_err *e
 	}
 	return bad ? tkm_fail_errno(err, TKM_ERR_IO, saved, "cannot write %s", is_stdout(w) ? "standard output" : name)
 		   : 0;
-}
-
-/* Removes a file, or a directory and its content. */
-static void remove_all(const char *path)
-{
-	struct dirent *d;
-	DIR *dir;
-	char *sub;
-
-	if (unlink(path) == 0 || (errno != EISDIR && errno != EPERM)) {
-		return;
-	}
-	dir = opendir(path);
-	while (dir && (d = readdir(dir))) {
-		if (strcmp(d->d_name, ".") && strcmp(d->d_name, "..") &&
-			asprintf(&sub, "%s/%s", path, d->d_name) >= 0) {
-			remove_all(sub);
-			free(sub);
-		}
-	}
-	if (dir) {
-		closedir(dir);
-	}
-	rmdir(path);
 }
 
 static int ends_with(const char *name, const char *end)
@@ -119,52 +96,25 @@ static int may_take(const struct xch_writer *w, const char *to, int directory, s
 	return w->o->force ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
 }
 
-/* An entry of the target's directory. Returns its length, as snprintf(). */
-static int place_of(char *to, size_t size, const struct xch_writer *w, const char *entry)
+/* Sets the names of one entry of w->dir, and checks its place. */
+static int name_entry(const struct xch_writer *w, const char *entry, struct tkm_newname *name, struct tkm_err *err)
 {
 	size_t n = strlen(w->target);
+	char *from, *to = NULL;
 	const char *slash;
+	struct stat st;
 
 	while (n > 1 && w->target[n - 1] == '/') {
 		n--;
 	}
 	slash = memrchr(w->target, '/', n);
-	return snprintf(to, size, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry);
-}
-
-/* Gives one entry of w->dir its final name. */
-static int move_entry(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
-{
-	char old[PATH_MAX];
-	struct stat st;
-	int rc = 0;
-
-	snprintf(old, sizeof(old), "%s/.old", w->dir);
-	if (lstat(to, &st) == 0 && S_ISDIR(st.st_mode) && rename(to, old) < 0) {
-		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot replace %s", to);
-	} else if (rename(from, to) < 0) {
-		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", to);
-		rename(old, to);
+	if (asprintf(&from, "%s/%s", w->dir, entry) < 0 ||
+		asprintf(&to, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry) < 0 ||
+		tkm_newname_init(name, to, from, w->o->force) < 0) {
+		return xch_fail_memory(err, w->target);
 	}
-	remove_all(old);
-	return rc;
-}
-
-/* Checks the place of one entry of w->dir, and moves the entry there if `moves`. Allocates nothing: when memory ends, all entries
- * are moved, or none. */
-static int put_entry(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
-{
-	char from[PATH_MAX], to[PATH_MAX];
-	struct stat st;
-	int rc;
-
-	if (place_of(to, sizeof(to), w, entry) >= (int)sizeof(to) ||
-		snprintf(from, sizeof(from), "%s/%s", w->dir, entry) >= (int)sizeof(from)) {
-		return tkm_fail_errno(err, TKM_ERR_IO, ENAMETOOLONG, "cannot name %s", entry);
-	}
-	rc = lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
-				  : may_take(w, to, S_ISDIR(st.st_mode), err);
-	return rc == 0 && moves ? move_entry(w, from, to, err) : rc;
+	return lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
+				    : may_take(w, to, S_ISDIR(st.st_mode), err);
 }
 
 static int is_no_hidden_file(const struct dirent *d)
@@ -172,21 +122,54 @@ static int is_no_hidden_file(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
+/* Gives all entries their names, or none of them. */
+static int publish_all(struct tkm_newname *name, int n, struct tkm_err *err)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		rc = tkm_newname_set_aside(&name[i]) < 0
+			? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot replace %s", name[i].path)
+			: 0;
+	}
+	for (i = 0; i < n && rc == 0; i++) {
+		rc = tkm_newname_publish(&name[i]) < 0
+			? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", name[i].path)
+			: 0;
+	}
+	for (i = 0; i < n; i++) {
+		if (rc < 0) {
+			tkm_newname_discard(&name[i]);
+		} else {
+			tkm_newname_keep(&name[i]);
+		}
+	}
+	return rc;
+}
+
 /* Moves all entries of w->dir to their places. All places are checked before anything is moved. */
 int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 {
 	struct dirent **list = NULL;
 	int n = scandir(w->dir, &list, is_no_hidden_file, alphasort), i, rc = 0;
+	struct tkm_newname *name;
 
 	if (n < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", w->dir);
 	}
-	for (i = 0; i < 2 * n && rc == 0; i++) {
-		rc = put_entry(w, list[i % n]->d_name, i >= n, err);
+	name = calloc((size_t)n + 1, sizeof(*name));
+	rc = name ? 0 : xch_fail_memory(err, w->target);
+	for (i = 0; i < n && rc == 0; i++) {
+		rc = name_entry(w, list[i]->d_name, &name[i], err);
 	}
+	rc = rc == 0 ? publish_all(name, n, err) : rc;
 	while (n-- > 0) {
+		if (name) {
+			tkm_newname_free(&name[n]);
+		}
 		free(list[n]);
 	}
+	free(name);
 	free(list);
 	return rc;
 }
@@ -237,7 +220,7 @@ int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
 void xch_output_end(struct xch_writer *w)
 {
 	if (w->dir) {
-		remove_all(w->dir);
+		tkm_remove_tree(w->dir);
 	}
 	free(w->dir);
 	free(w->base);

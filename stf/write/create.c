@@ -68,7 +68,7 @@ static int begin_files(struct stf_writer *w, const struct stf_writer_options *op
 
 	if (opt->single == STF_SINGLE_FD) {
 		w->base.fd = opt->fd;
-		w->base.final_name = strdup("the given descriptor");
+		w->base.name.path = strdup("the given descriptor");
 	} else if (stf_out_open(&w->base, w->path, opt->force, &w->err) < 0) {
 		return -1;
 	}

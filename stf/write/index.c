@@ -69,7 +69,7 @@ static int for_each_file(struct stf_writer *w, int (*fn)(struct stf_writer *w, s
 
 static int publish(struct stf_writer *w, struct stf_out *o)
 {
-	return stf_out_publish(o, w->opt.force, &w->err);
+	return stf_out_publish(o, &w->err);
 }
 
 static int set_aside(struct stf_writer *w, struct stf_out *o)

@@ -3,6 +3,7 @@
 #ifndef STF_WRITE_OUTFILE_H
 #define STF_WRITE_OUTFILE_H
 
+#include "base/newname.h"
 #include "stf/format/identity.h"
 #include "stf/format/private.h"
 
@@ -22,15 +23,12 @@ struct stf_where {
 struct stf_out {
 	int fd;            /* -1: closed or never opened */
 	int park;          /* close the file after each write, and open it again for the next one */
-	int published;     /* the file has its final name, which discarding must remove */
 	uint64_t size;     /* bytes written */
 	uint64_t reserved; /* bytes that have a place on the disk; UINT64_MAX: the file system reserves none */
 	void *hash;        /* running hash of these bytes until the file is closed; NULL: no hash is computed */
 	int hashed;        /* the hash is complete and has this value */
 	uint64_t digest;
-	char *final_name, *temp_name;
-	char *aside; /* the name of the existing file while it is set aside */
-	int set_aside;
+	struct tkm_newname name; /* temporary NULL: the caller's own descriptor has no name */
 };
 
 /* Creates a temporary file beside `path` with O_EXCL. Without force it is an error if `path` exists. */
@@ -47,7 +45,7 @@ int stf_out_park(struct stf_out *o, struct stf_err *err);
 /* With force: moves the file that has the name now to another name, until stf_out_keep() or stf_out_discard(). */
 int stf_out_set_aside(struct stf_out *o, struct stf_err *err);
 /* Gives the file its name; without force, never replaces another file. */
-int stf_out_publish(struct stf_out *o, int force, struct stf_err *err);
+int stf_out_publish(struct stf_out *o, struct stf_err *err);
 /* Makes the file permanent, and removes the file that was set aside. */
 void stf_out_keep(struct stf_out *o);
 /* Removes the file under its current name, and moves the file that was set aside back. */

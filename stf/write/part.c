@@ -15,8 +15,8 @@
 static void say_file(struct stf_buf *b, const struct stf_out *o)
 {
 	stf_buf_printf(b, "%llu %d %llu %zu ", (unsigned long long)o->size, o->hashed, (unsigned long long)o->digest,
-		strlen(o->temp_name));
-	stf_buf_add(b, o->temp_name, strlen(o->temp_name));
+		strlen(o->name.temporary));
+	stf_buf_add(b, o->name.temporary, strlen(o->name.temporary));
 	stf_buf_printf(b, "\n");
 }
 
@@ -84,8 +84,8 @@ static int say_all(struct stf_writer *w, struct stf_buf *b)
 /* Detaches these files, because another writer completes them. */
 static void keep_file(struct stf_out *o)
 {
-	free(o->temp_name);
-	o->temp_name = NULL;
+	free(o->name.temporary);
+	o->name.temporary = NULL;
 }
 
 char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)

@@ -40,13 +40,13 @@ int stf_single_directory(struct stf_buf *dir, uint64_t base, const struct stf_pa
 int stf_single_copy(struct stf_out *to, const struct stf_part *part, struct stf_err *err)
 {
 	const struct stf_out *from = part->out;
-	int fd = open(from->temp_name, O_RDONLY | O_CLOEXEC), rc = -1;
+	int fd = open(from->name.temporary, O_RDONLY | O_CLOEXEC), rc = -1;
 	uint64_t left = from->size;
 	uint8_t *p = malloc(PIECE);
 	ssize_t n;
 
 	if (!p || fd < 0) {
-		rc = p ? stf_fail_errno(err, errno, from->temp_name, "cannot read") : stf_no_memory(err);
+		rc = p ? stf_fail_errno(err, errno, from->name.temporary, "cannot read") : stf_no_memory(err);
 		goto out;
 	}
 	while (left) {
@@ -55,7 +55,7 @@ int stf_single_copy(struct stf_out *to, const struct stf_part *part, struct stf_
 			continue;
 		}
 		if (n <= 0) {
-			stf_fail_errno(err, n ? errno : EIO, from->temp_name, "cannot read");
+			stf_fail_errno(err, n ? errno : EIO, from->name.temporary, "cannot read");
 			goto out;
 		}
 		if (stf_out_write(to, p, (size_t)n, err) < 0) {

@@ -86,6 +86,23 @@ case $? in
 	skip "a full disk" "cannot mount"; fi ;;
 esac
 
+mkdir "$dir/held"
+tool "$rich" --convert "$dir/held/x.parquet"
+expect_status 0
+# of two files the second one cannot be moved
+if mount --bind "$dir/held/x.parquet" "$dir/held/x.parquet" 2>/dev/null; then
+	expect cp "$dir/held/x.events.parquet" "$dir/want"
+	tool "$dir/one.stf" --convert "$dir/held/x.parquet" --force
+	expect_status 1
+	expect_line 'cannot replace .*/held/x.parquet: ' "$dir/err"
+	expect_same "$dir/want" "$dir/held/x.events.parquet"
+	expect [ "$(ls -A "$dir/held" | tr '\n' ' ')" = "x.events.parquet x.parquet " ]
+	expect umount "$dir/held/x.parquet"
+	verdict "of an output of several files all are replaced, or none"
+else
+	skip "of an output of several files all are replaced, or none" "cannot mount"
+fi
+
 # ---- CSV ----
 
 cat >"$dir/plain.avt" <<'END'
