@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/short.h"
 #include "sampler/source.h"
 #include "timers/timer.h"
@@ -48,13 +49,25 @@ static inline ltick_t vt_ticks_now(const struct vt_collect *c)
 	return tmr_is_counter(c->timer) ? tmr_read_counter() : tmr_read(c->timer);
 }
 
-/* The running collector: NULL before its start, after its end, and in a forked child that is not followed. Its
- * memory stays valid, so that a thread that outlives main may finish what it began. */
-extern _Atomic(struct vt_collect *) vt_collecting __attribute__((visibility("hidden")));
+/* What every event of this process reads first. The page is a page of its own, which the kernel wipes for each child that
+ * gets a copy of the memory, however the child is made: there, no collector runs, and no handler has to say so. */
+enum { VT_LIFE_BYTES = VT_LARGEST_PAGE };
+extern union vt_life {
+	struct {
+		/* The running collector: NULL before its start, after its end, and in a child that is not followed. Its
+		 * memory stays valid, so that a thread that outlives main may finish what it began. */
+		_Atomic(struct vt_collect *) collecting;
+		int here; /* this process, not its parent, has started a collector */
+	};
+	char page[VT_LIFE_BYTES];
+} vt_life __attribute__((visibility("hidden"), aligned(VT_LIFE_BYTES)));
+
+/* A collector starts in this process. */
+void vt_life_begin(void) __attribute__((visibility("hidden")));
 
 static inline struct vt_collect *vt_collect_running(void)
 {
-	return atomic_load_explicit(&vt_collecting, memory_order_acquire);
+	return atomic_load_explicit(&vt_life.collecting, memory_order_acquire);
 }
 
 /* The collector of this process, for calls that need one. Only parts that run a collector see its members

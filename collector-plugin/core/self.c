@@ -25,6 +25,36 @@ VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
 	return VT_OK;
 }
 
+static _Thread_local struct {
+	struct vt_tls was;
+	const _Atomic int *until;
+	int times;
+} lent __attribute__((tls_model("initial-exec")));
+
+void vt_self_lend(const _Atomic int *until)
+{
+	if (lent.times++ == 0) {
+		lent.was = vt_tls;
+		lent.until = until;
+		vt_tls = (struct vt_tls){ .inside = 1 };
+	}
+}
+
+void vt_self_back(void)
+{
+	if (lent.times > 0 && --lent.times == 0) {
+		vt_tls = lent.was;
+	}
+}
+
+int vt_self_is_lent(void)
+{
+	if (lent.times == 1 && lent.until && atomic_load(lent.until) == 0) {
+		vt_self_back();
+	}
+	return lent.times > 0;
+}
+
 VT_ErrorCode vt_self_slow(void)
 {
 	struct vt_collect *c = vt_collect_running();
@@ -33,7 +63,7 @@ VT_ErrorCode vt_self_slow(void)
 	if (!c) {
 		return VT_ERR_NOTINITIALIZED;
 	}
-	if (vt_tls.collect == c) {
+	if (!vt_self_is_lent() && vt_tls.collect == c) {
 		return VT_OK;
 	}
 	if (vt_tls.inside) {

@@ -4,6 +4,8 @@
 #include "collector-plugin/core/collector.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/text/glob.h"
 #include "include/VT.h"
@@ -15,10 +17,21 @@
 #include "collector-plugin/settings/check.h"
 #include "collector-plugin/settings/settings.h"
 
-VT_WRITTEN_IN_CHILD _Atomic(struct vt_collect *) vt_collecting;
+union vt_life vt_life;
 struct vt_collector vt_collector;
 struct vt_hooks vt_hooks;
 _Thread_local struct vt_tls vt_tls;
+
+void vt_life_begin(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	vt_life.here = 1;
+	/* without it (before Linux 4.14), only children of fork() are detected, by pthread_atfork() */
+	if (page <= VT_LIFE_BYTES && (uintptr_t)&vt_life % page == 0) {
+		madvise(&vt_life, page, MADV_WIPEONFORK);
+	}
+}
 
 static _Atomic(VT_Callback_t) finalize_callback;
 

@@ -40,6 +40,13 @@ extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("in
  * collector runs. */
 VT_HIDDEN VT_ErrorCode vt_self_slow(void);
 
+/* A child begins that has the memory of the calling thread, and its thread-local variables, too: vfork(), clone() with
+ * CLONE_VM. What it calls is no call of this thread. *until is 0 when the child has ended; NULL: when vt_self_back()
+ * is called. */
+VT_HIDDEN void vt_self_lend(const _Atomic int *until);
+VT_HIDDEN void vt_self_back(void);
+VT_HIDDEN int vt_self_is_lent(void);
+
 /* As vt_self(), for calls that define something: a program that uses the interface makes one of them first. If nothing
  * was ever started, the first such call prints a line, because the owner of the program would not know why there is no trace. */
 VT_HIDDEN VT_ErrorCode vt_self_to_define(void);

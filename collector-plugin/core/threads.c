@@ -389,7 +389,7 @@ static void thread_key_destroyed(void *arg)
 	if (n >= 0 && table.entry[n].thread == t) {
 		release(n);
 	}
-	if (t->slot) {
+	if (t->slot && vt_life.here) {
 		atomic_store(&t->slot->tid, 0);
 	}
 	vt_unlock(&table.lock);

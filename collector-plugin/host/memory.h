@@ -14,6 +14,13 @@ static inline void *vt_pages(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* The largest page size that a kernel for this kind of machine may have. */
+#if defined(__x86_64__) || defined(__i386__)
+#define VT_LARGEST_PAGE 4096
+#else
+#define VT_LARGEST_PAGE 65536
+#endif
+
 /* For functions that run in the child of a fork. There, each page that is written is copied first, and each page of
  * code is looked up, which takes longer than the work itself. Therefore these functions write only what changes, and
  * this attribute puts them next to each other. */

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/program/needed.h"
@@ -205,8 +205,11 @@ __attribute__((constructor(101))) static void look_up_libc_call(void)
 
 static void end_by(enum vt_raw_ending how)
 {
+	if (!run.active || vt_self_is_lent()) {
+		return;
+	}
 	/* not even getpid() may be called */
-	if (run.active && vt_collect_is_quiet(how)) {
+	if (vt_collect_is_quiet(how)) {
 		run.active = 0;
 	}
 	if (run.active && run.pid == getpid()) {

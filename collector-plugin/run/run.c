@@ -226,7 +226,7 @@ static void begin_records(struct vt_collector *c)
  * of the parent there, and VT_initialize() may start the collector again. */
 static VT_IN_CHILD void follow_fork(void)
 {
-	if (vt_collect_running() && vt_collector.pid != getpid()) {
+	if (!vt_collector.ended && vt_collector.pid && vt_collector.pid != getpid()) {
 		vt_alloc_forked();
 		vt_collect_forked();
 	}
@@ -234,7 +234,7 @@ static VT_IN_CHILD void follow_fork(void)
 
 static void close_and_merge(struct vt_collector *c, int merge)
 {
-	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+	atomic_store_explicit(&vt_life.collecting, NULL, memory_order_release);
 	c->ended = 1;
 	if (c->again) {
 		vt_raw_close(c->pub.raw, vt_ticks_now(&c->pub));
@@ -294,6 +294,7 @@ static void note_process(struct vt_collector *c)
 
 	c->pid = getpid();
 	c->ended = 0;
+	vt_life_begin();
 	c->account = (struct vt_account){ 0 };
 	if (run && !c->run[0]) {
 		snprintf(c->run, sizeof(c->run), "%s", run);
@@ -343,13 +344,13 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
 	vt_signals_start(c);
 	if (vt_vtsampler_start(c)) {
-		atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
+		atomic_store_explicit(&vt_life.collecting, &c->pub, memory_order_release);
 		return 0;
 	}
 	if (!c->pub.plan && vt_collect_plan(c, err) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", err->text);
 	}
-	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
+	atomic_store_explicit(&vt_life.collecting, &c->pub, memory_order_release);
 	if (vt_sampler_start(c, err) < 0) {
 		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s",
 			err->text);
@@ -371,6 +372,11 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 	struct vt_collector *c = &vt_collector;
 	int rc = 0, saved = errno;
 
+	/* a child that was made without fork(), so that no handler has run in it */
+	if (c->pid && !vt_life.here) {
+		vt_alloc_forked();
+		vt_collect_forked();
+	}
 	vt_lock(&lock);
 	if (vt_collect_running()) {
 		if (rank >= 0 && rank != c->pub.rank) {
@@ -409,11 +415,11 @@ void vt_collect_end(int merge)
 void vt_collect_be_quiet(int no_clock)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+	struct vt_raw_head *head = vt_life.here && c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (head) {
 		if (no_clock) {
-			atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+			atomic_store_explicit(&vt_life.collecting, NULL, memory_order_release);
 		}
 		if (!vt_lock_is_without_calls() && vt_raw_head(c->pub.raw)) {
 			vt_raw_stock_up(c->pub.raw);
@@ -426,7 +432,7 @@ void vt_collect_be_quiet(int no_clock)
 int vt_collect_is_quiet(enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+	struct vt_raw_head *head = vt_life.here && c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (!head || !atomic_load(&head->quiet)) {
 		return 0;
@@ -466,7 +472,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		} else {
 			close_and_merge(c, merge);
 		}
-		atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+		atomic_store_explicit(&vt_life.collecting, NULL, memory_order_release);
 		c->ended = 1;
 		vt_say_deferred();
 	}
@@ -550,7 +556,8 @@ void vt_collect_forked(void)
 
 	/* a thread that held the lock does not exist here */
 	vt_lock_forget(&lock);
-	VT_SET_IF_OTHER(vt_collecting, NULL);
+	VT_SET_IF_OTHER(vt_life.collecting, NULL);
+	VT_SET_IF_OTHER(vt_life.here, 0);
 	vt_say_forked();
 	for (i = 0; i < VT_HELPERS; i++) {
 		VT_SET_IF_OTHER(c->helper[i], 0);
@@ -562,6 +569,7 @@ void vt_collect_forked(void)
 	c->pub.counter_ids = NULL;
 	VT_SET_IF_OTHER(c->run[0], '\0');
 	VT_SET_IF_OTHER(c->ended, 0);
+	c->pid = 0;
 	if (c->pub.raw && !c->raw_stays) {
 		vt_raw_detach_after_fork(c->pub.raw);
 	}

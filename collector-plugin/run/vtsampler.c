@@ -336,7 +336,7 @@ void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 	char *answer;
 	ssize_t n = -1;
 
-	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+	atomic_store_explicit(&vt_life.collecting, NULL, memory_order_release);
 	c->ended = 1;
 	atomic_store(&head->ending, (uint32_t)how);
 	if (atomic_load(&head->quiet)) {

@@ -8,7 +8,7 @@
 /* ---- in place of the rest of the collector: what is called, and the table between the calls ---- */
 
 _Thread_local struct vt_tls vt_tls;
-_Atomic(struct vt_collect *) vt_collecting;
+union vt_life vt_life;
 static int held, locked, unlocked_changes, process_off, names, ended, ends, woken, streams_ended;
 static int unwatched; /* the table is too large to be looked at each time */
 static uint64_t last_state;
@@ -170,7 +170,8 @@ static void begin(void)
 	table.place = NULL;
 	table.n_places = 0;
 	memset(slots, 0, sizeof(slots));
-	atomic_store(&vt_collecting, &collect);
+	atomic_store(&vt_life.collecting, &collect);
+	vt_life.here = 1;
 	process_off = names = ended = ends = woken = streams_ended = 0;
 	last_state = state();
 	unlocked_changes = 0;

@@ -16,7 +16,7 @@
 _Thread_local struct vt_tls vt_tls;
 _Thread_local int vt_mpi_depth;
 struct vt_raw_head *vt_mpi_watched;
-struct vt_collect *_Atomic vt_collecting;
+union vt_life vt_life;
 
 #if TMR_HAVE_COUNTER
 static ltick_t read_counter(struct tmr_timer *t)

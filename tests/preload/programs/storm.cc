@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a program may do with its processes, threads and stacks, for storm.sh; compiled with -finstrument-functions. Prints how
+// often leaf() was called by this process, and how often by its handlers.
+#include <csetjmp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define PLAIN __attribute__((no_instrument_function))
+static long leaves, handled;
+static volatile int over;
+static int dev_null;
+extern "C" {
+void leaf() { __atomic_add_fetch(&leaves, 1, __ATOMIC_RELAXED); }
+void handler_leaf() { __atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED); }
+void on_signal(int) { handler_leaf(); }
+}
+
+// ---- children: what they call is not a call of this process ----
+PLAIN static int child(void *end)
+{
+	for (int i = 0; i < 100; i++) { handler_leaf(); if (write(dev_null, "x", 1) != 1) _exit(3); }
+	if (end) { execl("/nonexistent", "x", (char *)NULL); _exit(7); }
+	return 7;
+}
+PLAIN static void ended(const char *how, pid_t pid)
+{
+	int s = 0;
+	if (pid <= 0 || waitpid(pid, &s, 0) != pid || !WIFEXITED(s) || WEXITSTATUS(s) != 7) { printf("%s: child ended with %x\n", how, s); exit(1); }
+	leaf();
+}
+PLAIN static void children()
+{
+	static char stack[1 << 16] __attribute__((aligned(64)));
+	struct clone_args a;
+	long was = handled;
+	pid_t pid;
+	if ((pid = fork()) == 0) _exit(child(NULL));
+	ended("fork", pid);
+	if ((pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) == 0) _exit(child(NULL));
+	ended("SYS_clone", pid);
+	memset(&a, 0, sizeof a); a.exit_signal = SIGCHLD;
+	if ((pid = (pid_t)syscall(SYS_clone3, &a, sizeof a)) == 0) exit(child(NULL));
+	ended("clone3", pid);
+	if ((pid = vfork()) == 0) child(&a);
+	ended("vfork", pid);
+	ended("clone", clone(child, stack + sizeof stack, SIGCHLD, NULL));
+	ended("CLONE_VFORK", clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &a));
+	ended("CLONE_VM", clone(child, stack + sizeof stack, CLONE_VM | SIGCHLD, &a));
+	handled = was;
+}
+
+// ---- more events than FLUSH-LIMIT has room for ----
+extern "C" void filler() { __asm__ volatile(""); }
+PLAIN static void many() { for (int i = 0; i < 200000; i++) filler(); }
+
+PLAIN int main(int argc, char **argv)
+{
+	dev_null = open("/dev/null", O_WRONLY);
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "children")) children();
+		if (!strcmp(argv[i], "many")) many();
+	}
+	printf("%ld %ld\n", leaves, handled);
+	return 0;
+}

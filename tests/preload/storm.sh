@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A program that makes children in every way (programs/storm.cc) under sets of options. In six runs, each pair of the ten things below
+# is on together, off together, and one without the other; in four more, functions and trace are on with the rest.
+# Exit status, output and recorded counts are compared with what the program says itself. STORM_TIMES: how often (1). TAP.
+. "${top_srcdir:-.}/tests/preload/lib.sh"
+[ "${CXX:-no}" != no ] || skip_all 'no C++ compiler here (configure CXX=...)'
+VT_FORCE=on
+export VT_FORCE
+parts="children many"
+for kind in functions plain; do
+	[ $kind = functions ] && flag=-finstrument-functions || flag=
+	# shellcheck disable=SC2086
+	$CXX -g -O1 $flag "$src/tests/preload/programs/storm.cc" -o "$dir/$kind" -lpthread >"$dir/diff" 2>&1 ||
+		{ cat "$dir/diff"; skip_all 'the program does not compile here'; }
+done
+
+# called FUNCTION: how often it is in the trace, and in its statistics
+called()
+{
+	"$build/stftool" storm.stf --dump >"$dir/dump"
+	awk -v f="\"$1\"" '/DEFFUNCTION/ { id[$2] = $3 } $2 == "ENTER" && id[$6] == f { n++ } END { print n + 0 }' "$dir/dump"
+}
+counted()
+{
+	"$build/stftool" storm.stf --print-statistics | "$build/convert-stats" |
+		awk -F'\t' -v f="$1" 'NR > 1 { sub(".*:", "", $2); if ($2 == f) { n += $6 } } END { print n + 0 }'
+}
+
+compare_counts() # compare_counts WORDS: with what the program printed
+{
+	case $1 in
+	*' throttle '* | *' limit '*) expect [ "$(called leaf)" -le "$leaves" ] && expect [ "$(called leaf)" -ge 1 ] ;;
+	*' children '*) expect [ "$(called leaf)" = "$leaves" ] ;;
+	*) expect [ "$(called leaf) $(called handler_leaf)" = "$leaves $handled" ] ;;
+	esac
+	case $1 in
+	*' statistics '*) expect [ "$(counted leaf)" = "$leaves" ] ;;
+	esac
+}
+
+# run NUMBER WORD...: what is on
+run()
+{
+	number=$1
+	shift
+	program=plain options='--logfile-name storm.stf --counters-only'
+	unset VT_ACTIVITY
+	for word; do
+		case $word in
+		trace) options=${options% --counters-only} ;;
+		functions) program=functions ;;
+		system) export VT_ACTIVITY='SYSTEM on' ;;
+		statistics) options="$options --statistics on" ;;
+		summary) options="$options --summary" ;;
+		throttle) options="$options --throttle 3:1s" ;;
+		children) options="$options --follow-children" ;;
+		limit) options="$options --flush-limit 1MB" ;;
+		pctrace) options="$options --pctrace 3" ;;
+		sampler) options="$options --sample-period 1ms --counter proc_usr" ;;
+		esac
+	done
+	fresh
+	# shellcheck disable=SC2086
+	sampled "$dir/$program" $parts
+	expect_status 0
+	read -r leaves handled <"$dir/out" || not_met "the program prints its counts"
+	expect_trace storm.stf
+	case " $* " in
+	*' trace '*' functions '*) compare_counts " $* " ;;
+	esac
+	verdict "$number: $*"
+}
+
+for _ in $(seq "${STORM_TIMES:-1}"); do
+	run 1 nothing
+	run 2 trace functions system statistics summary throttle
+	run 3 trace functions system children limit pctrace
+	run 4 trace statistics summary children limit sampler
+	run 5 functions statistics throttle children pctrace sampler
+	run 6 system summary throttle limit pctrace sampler
+	run 7 trace functions
+	run 8 trace functions statistics throttle children pctrace sampler
+	run 9 trace functions system summary throttle limit pctrace sampler
+	run 10 trace functions statistics summary children limit sampler
+done
+done_testing
