@@ -32,7 +32,7 @@ static int where_of[MAX_COUNTERS]; /* written before the flags */
 
 /* Copies the 16 bytes of the bounds. The program's pointer may be wrong: if the memory cannot be read, there are no
  * bounds. */
-static int read_bounds(const void *bounds, void *out)
+static VT_SELDOM int read_bounds(const void *bounds, void *out)
 {
 	struct iovec to = { out, 16 }, from = { (void *)(uintptr_t)bounds, 16 };
 	ssize_t n;
@@ -66,7 +66,7 @@ static uint64_t join_counter_halves(const uint32_t *pair)
 
 /* Sets the bounds. Bounds of another type than the counter's give wrong values; bounds that are not ascending mean
  * that there are none. */
-static void set_counter_bounds(struct vt_raw_counter_def *d, int data, const void *bounds)
+static VT_SELDOM void set_counter_bounds(struct vt_raw_counter_def *d, int data, const void *bounds)
 {
 	uint32_t raw[4];
 	uint64_t low, high;
@@ -88,7 +88,7 @@ static void set_counter_bounds(struct vt_raw_counter_def *d, int data, const voi
 	}
 }
 
-static VT_ErrorCode check_genre(int genre, int *data)
+static VT_SELDOM VT_ErrorCode check_genre(int genre, int *data)
 {
 	int scope = genre & VT_COUNT_SCOPE, display = genre & VT_COUNT_DISPLAY;
 
@@ -104,7 +104,8 @@ static VT_ErrorCode check_genre(int genre, int *data)
 }
 
 /* Records the definition of the counter with index i; its handle is i + VT_FIRST_ID. */
-static VT_ErrorCode record_counter(struct vt_collect *c, uint32_t i, struct vt_raw_counter_def *d, int data, int target)
+static VT_SELDOM VT_ErrorCode record_counter(
+	struct vt_collect *c, uint32_t i, struct vt_raw_counter_def *d, int data, int target)
 {
 	int where = vt_target_where(c, target), on = vt_collect_counter_on(d->name);
 	uint8_t f = KNOWN;
@@ -122,8 +123,8 @@ static VT_ErrorCode record_counter(struct vt_collect *c, uint32_t i, struct vt_r
 	return VT_OK;
 }
 
-VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds, const char *unit,
-	int *counterhandle)
+VT_SELDOM VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds,
+	const char *unit, int *counterhandle)
 {
 	struct vt_raw_counter_def d = { .name = name, .unit = unit ? unit : "" };
 	VT_ErrorCode rc = vt_self_to_define();

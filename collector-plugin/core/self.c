@@ -10,7 +10,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 
-VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
+VT_SELDOM VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
 {
 	struct vt_thread *t = NULL;
 	VT_ErrorCode rc = vt_threads_self(c, number, &t);
@@ -31,7 +31,7 @@ static _Thread_local struct {
 	int times;
 } lent __attribute__((tls_model("initial-exec")));
 
-void vt_self_lend(const _Atomic int *until)
+VT_SELDOM void vt_self_lend(const _Atomic int *until)
 {
 	if (lent.times++ == 0) {
 		lent.was = vt_tls;
@@ -40,14 +40,14 @@ void vt_self_lend(const _Atomic int *until)
 	}
 }
 
-void vt_self_back(void)
+VT_SELDOM void vt_self_back(void)
 {
 	if (lent.times > 0 && --lent.times == 0) {
 		vt_tls = lent.was;
 	}
 }
 
-int vt_self_is_lent(void)
+VT_SELDOM int vt_self_is_lent(void)
 {
 	if (lent.times == 1 && lent.until && atomic_load(lent.until) == 0) {
 		vt_self_back();
@@ -55,7 +55,7 @@ int vt_self_is_lent(void)
 	return lent.times > 0;
 }
 
-VT_ErrorCode vt_self_slow(void)
+VT_SELDOM VT_ErrorCode vt_self_slow(void)
 {
 	struct vt_collect *c = vt_collect_running();
 	VT_ErrorCode rc;
@@ -75,7 +75,7 @@ VT_ErrorCode vt_self_slow(void)
 	return rc;
 }
 
-VT_ErrorCode vt_self_to_define(void)
+VT_SELDOM VT_ErrorCode vt_self_to_define(void)
 {
 	VT_ErrorCode rc = vt_self();
 

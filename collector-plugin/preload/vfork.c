@@ -99,7 +99,7 @@ __asm__(".pushsection .text\n"
 
 /* A child that runs beside its parent: returns what the kernel sets to 0 when the child ends. It is never freed, since
  * the child may outlive the thread. NULL: unknown. */
-static _Atomic int *end_of_child(int *flags, void **child_tid)
+static VT_SELDOM _Atomic int *end_of_child(int *flags, void **child_tid)
 {
 	static _Thread_local _Atomic int *own;
 

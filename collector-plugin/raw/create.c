@@ -143,7 +143,7 @@ static long long clamp_option(long long v, long long lo, long long hi)
 }
 
 /* Copies the options, with sizes in whole pages. */
-static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
+static VT_SELDOM void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
 {
 	r->block_size = ((size_t)clamp_option(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
 	r->max_blocks = clamp_option(o->max_blocks, 4, 1 << 24);

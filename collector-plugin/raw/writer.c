@@ -102,7 +102,7 @@ static int append_block(int fd, const struct vt_raw_block *b, off_t at)
 
 /* Appends the oldest full blocks to the file until `keep` are left; their places become ready. The caller holds
  * r->lock, which is released while the disk is at work. Returns 0 or an errno. */
-static int flush_full(struct vt_raw *r, size_t keep)
+static VT_SELDOM int flush_full(struct vt_raw *r, size_t keep)
 {
 	int fd = r->n_full > keep ? vt_raw_open_again(r) : -1, rc = 0;
 	struct vt_raw_block *b;
@@ -140,7 +140,7 @@ static int flush_full(struct vt_raw *r, size_t keep)
 	return rc;
 }
 
-static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
+static VT_SELDOM struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
 {
 	size_t i, n = r->n_full;
 	struct vt_raw_block *b;
@@ -166,7 +166,7 @@ static int64_t coarse_monotonic_ns(void)
 }
 
 /* Remembers that there is no block, so that a full disk is not asked again at each record. */
-static struct vt_raw_block *no_block(struct vt_raw *r, int why)
+static VT_SELDOM struct vt_raw_block *no_block(struct vt_raw *r, int why)
 {
 	r->no_room = why;
 	/* without system calls, the sampler process makes room, ten times a second */
@@ -185,7 +185,7 @@ static int is_known_full(struct vt_raw *r)
 
 /* Returns a mapped block, or NULL with *why. Beyond the limit there is still room for definitions, including
  * statistics. */
-static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, int *why)
+static VT_SELDOM struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, int *why)
 {
 	int beyond = kind != VT_RAW_DATA && r->no_room == EFBIG;
 

@@ -21,7 +21,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-static struct smp_set *open_thread_set(struct vt_collect *c, pid_t tid, uint32_t **id)
+static VT_SELDOM struct smp_set *open_thread_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 {
 	struct smp_target target = { SMP_THREAD, getpid(), tid };
 	struct smp_set *set;
@@ -43,7 +43,7 @@ static struct smp_set *open_thread_set(struct vt_collect *c, pid_t tid, uint32_t
 }
 
 /* Are there counters of threads that count from their opening? Then the calling thread reads its own from here on. */
-static int take_over(struct vt_sampling *s, struct vt_collect *c)
+static VT_SELDOM int take_over(struct vt_sampling *s, struct vt_collect *c)
 {
 	size_t i, n = smp_plan_size(c->plan);
 
@@ -58,7 +58,7 @@ static int take_over(struct vt_sampling *s, struct vt_collect *c)
 	return 0;
 }
 
-static void sampling_close(struct vt_sampling *s)
+static VT_SELDOM void sampling_close(struct vt_sampling *s)
 {
 	if (!s) {
 		return;
@@ -78,7 +78,7 @@ static void sampling_close(struct vt_sampling *s)
 	free(s);
 }
 
-static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread *t)
+static VT_SELDOM struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_sampling *s = calloc(1, sizeof(*s));
 	size_t n, k;
@@ -165,7 +165,7 @@ static void thread_ends(struct vt_thread *t)
 	vt_turn_end(s->turn);
 }
 
-static void say_left_out(struct vt_sampling *s, ltick_t now)
+static VT_SELDOM void say_left_out(struct vt_sampling *s, ltick_t now)
 {
 	char text[160];
 
@@ -275,13 +275,13 @@ VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int
 
 /* ---- the sink ---- */
 
-static int thread_begins(struct vt_collect *c, struct vt_thread *t)
+static VT_SELDOM int thread_begins(struct vt_collect *c, struct vt_thread *t)
 {
 	vt_tls.sampling = sampling_open(c, t);
 	return vt_tls.sampling != NULL;
 }
 
-static void thread_ended(struct vt_thread *t)
+static VT_SELDOM void thread_ended(struct vt_thread *t)
 {
 	(void)t;
 	sampling_close(vt_tls.sampling);

@@ -60,7 +60,7 @@ static const char *system_name(unsigned f)
 	return t;
 }
 
-static uint32_t define_system_function(struct vt_collect *c, unsigned f)
+static VT_SELDOM uint32_t define_system_function(struct vt_collect *c, unsigned f)
 {
 	uint32_t id;
 
@@ -115,7 +115,7 @@ static void forget_file(int fd)
 }
 
 /* The name of the descriptor's file; `name` has room for size bytes. */
-static void name_file(int fd, char *name, size_t size)
+static VT_SELDOM void name_file(int fd, char *name, size_t size)
 {
 	int root = vt_lock_is_without_calls() ? -1 : tkm_root_open("/");
 	char path[40];
@@ -134,7 +134,7 @@ static void name_file(int fd, char *name, size_t size)
 	name[n] = '\0';
 }
 
-static uint32_t find_system_file(struct vt_collect *c, int fd)
+static VT_SELDOM uint32_t find_system_file(struct vt_collect *c, int fd)
 {
 	enum { ROOM = 4096 };
 	/* not on the stack, which may be small in a thread or a signal handler */
@@ -187,7 +187,7 @@ static int compare_system_names(const void *a, const void *b)
 }
 
 /* Finds the functions that a rule turns on. Returns how many. */
-static int ask_rules(int rules)
+static VT_SELDOM int ask_rules(int rules)
 {
 	const char *t = texts;
 	struct vt_verdict v = { .record = 0 };
@@ -204,7 +204,7 @@ static int ask_rules(int rules)
 	return n;
 }
 
-void vt_system_start(int rules)
+VT_SELDOM void vt_system_start(int rules)
 {
 	static const struct vt_system_own own = { enter_system_call, leave_system_call, record_transfer_begin,
 		record_transfer_end, forget_file };

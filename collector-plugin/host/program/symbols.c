@@ -2,6 +2,7 @@
 /* Reads symbol tables. Nothing in the file is trusted: each offset is compared with the file's size. */
 #include "config.h"
 #include "collector-plugin/host/program/symbols.h"
+#include "collector-plugin/host/memory.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@ struct vt_symbols {
 	size_t n;
 };
 
-static int map_symbol_file(struct vt_symbols *s, const char *path)
+static VT_SELDOM int map_symbol_file(struct vt_symbols *s, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -83,7 +84,7 @@ static const ElfW(Shdr) * section(const struct vt_symbols *s, const ElfW(Ehdr) *
 	return NULL;
 }
 
-const uint8_t *vt_symbols_build_id(const void *notes, size_t n, size_t *size)
+VT_SELDOM const uint8_t *vt_symbols_build_id(const void *notes, size_t n, size_t *size)
 {
 	const uint8_t *p = notes;
 	ElfW(Nhdr) note;
@@ -107,7 +108,7 @@ const uint8_t *vt_symbols_build_id(const void *notes, size_t n, size_t *size)
 	return NULL;
 }
 
-static const uint8_t *build_id_of(const struct vt_symbols *s, const ElfW(Ehdr) * h, size_t *n)
+static VT_SELDOM const uint8_t *build_id_of(const struct vt_symbols *s, const ElfW(Ehdr) * h, size_t *n)
 {
 	const ElfW(Shdr) *all = (const ElfW(Shdr) *)(const void *)(s->map + h->e_shoff);
 	const uint8_t *id = NULL;
@@ -133,7 +134,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Reads the functions of a section of symbols. Returns their number. */
-static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const ElfW(Shdr) * table)
+static VT_SELDOM size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const ElfW(Shdr) * table)
 {
 	const ElfW(Shdr) *all = (const ElfW(Shdr) *)(const void *)(s->map + h->e_shoff), *text;
 	const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)(s->map + table->sh_offset);
@@ -165,7 +166,7 @@ static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const E
 }
 
 /* Opens the file of debug information that a distribution installs separately. */
-static struct vt_symbols *open_debug(const uint8_t *id, size_t n)
+static VT_SELDOM struct vt_symbols *open_debug(const uint8_t *id, size_t n)
 {
 	char path[200];
 	size_t i, k;
@@ -181,7 +182,7 @@ static struct vt_symbols *open_debug(const uint8_t *id, size_t n)
 	return vt_symbols_open(path, id, n);
 }
 
-struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, size_t n)
+VT_SELDOM struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, size_t n)
 {
 	struct vt_symbols *s = calloc(1, sizeof(*s)), *debug;
 	const ElfW(Ehdr) *h = s && map_symbol_file(s, path) == 0 ? symbol_elf_header(s) : NULL;
