@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A program that makes children in every way (programs/storm.cc) under sets of options. In six runs, each pair of the ten things below
-# is on together, off together, and one without the other; in four more, functions and trace are on with the rest.
-# Exit status, output and recorded counts are compared with what the program says itself. STORM_TIMES: how often (1). TAP.
+# A program that makes children in every way (programs/storm.cc) under sets of options. In six runs, each pair of the
+# ten things below is on together, off together, and one without the other; in four more, functions and trace are on
+# with the rest.
+# Exit status, output and recorded counts are compared with what the program says itself. STORM_TIMES: how often (1).
+# TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 [ "${CXX:-no}" != no ] || skip_all 'no C++ compiler here (configure CXX=...)'
 VT_FORCE=on
@@ -19,7 +21,8 @@ done
 called()
 {
 	"$build/stftool" storm.stf --dump >"$dir/dump"
-	awk -v f="\"$1\"" '/DEFFUNCTION/ { id[$2] = $3 } $2 == "ENTER" && id[$6] == f { n++ } END { print n + 0 }' "$dir/dump"
+	awk -v f="\"$1\"" '/DEFFUNCTION/ { id[$2] = $3 } $2 == "ENTER" && id[$6] == f { n++ }
+		END { print n + 0 }' "$dir/dump"
 }
 counted()
 {
