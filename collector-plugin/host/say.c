@@ -24,7 +24,13 @@ static struct {
 	_Atomic int deferred; /* tid of the thread whose lines are kept; 0: none */
 	char line[KEPT][KEPT_SIZE];
 	_Atomic int lines;
+	void (*put)(int level, const char *line); /* NULL: to standard error */
 } say;
+
+void vt_say_to(void (*put)(int level, const char *line))
+{
+	say.put = put;
+}
 
 void vt_say_setup(const long long *verbose, const int *rank)
 {
@@ -64,6 +70,10 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	vt_locale_back(was);
 	va_end(ap);
 	strcat(tkm_plain(line), "\n");
+	if (say.put) {
+		say.put(level, line);
+		return;
+	}
 	if (!deferred || deferred != (int)syscall(SYS_gettid)) {
 		put_say_message(line);
 		return;

@@ -12,6 +12,9 @@ void vt_say_setup(const long long *verbose, const int *rank);
 /* Prints one line if VERBOSE is at least `level`; kind: "INFO", "WARNING". Any thread may call it. errno may change. */
 void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Passes each message, with its level and its line feed, to `put` instead of printing or keeping it. */
+void vt_say_to(void (*put)(int level, const char *line));
+
 /* Prints lines that are complete already. */
 void vt_say_lines(const char *lines);
 

@@ -109,10 +109,7 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 			prot, f.job);
 	}
 	if (rc) {
-		while (f.n) {
-			free(f.path[--f.n]);
-		}
-		free(f.path);
+		tkm_free_texts(f.path, f.n);
 		return rc;
 	}
 	qsort(f.path, f.n, sizeof(*f.path), compare_raw_names);

@@ -498,44 +498,29 @@ static int start_failed(int result, struct changed *c)
 	return result;
 }
 
-int execve(const char *path, char *const argv[], char *const envp[])
-{
-	int how = in_place(path, 0);
-
-	if (how) {
-		struct changed *c = changed(how, envp);
-
-		return start_failed(next.execve(path, argv, c ? c->env : envp), c);
+/* Defines an exec function whose first argument is `what`; name: of the program that it starts. */
+#define EXEC(function, declaration, what, name, search) \
+	int function(declaration, char *const argv[], char *const envp[]) \
+	{ \
+		int how = in_place(name, search); \
+		struct changed *c; \
+\
+		if (!how) { \
+			return (next.function ? next.function : NEXT(function))(what, argv, envp); \
+		} \
+		c = changed(how, envp); \
+		return start_failed(next.function(what, argv, c ? c->env : envp), c); \
 	}
-	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
+
+static const char *name_of_descriptor(int fd, char *path, size_t size)
+{
+	snprintf(path, size, "/proc/self/fd/%d", fd);
+	return path;
 }
 
-int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-	int how = in_place(file, 1);
-
-	if (how) {
-		struct changed *c = changed(how, envp);
-
-		return start_failed(next.execvpe(file, argv, c ? c->env : envp), c);
-	}
-	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
-}
-
-int fexecve(int fd, char *const argv[], char *const envp[])
-{
-	char path[40];
-	int how;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	how = in_place(path, 0);
-	if (how) {
-		struct changed *c = changed(how, envp);
-
-		return start_failed(next.fexecve(fd, argv, c ? c->env : envp), c);
-	}
-	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);
-}
+EXEC(execve, const char *path, path, path, 0)
+EXEC(execvpe, const char *file, file, file, 1)
+EXEC(fexecve, int fd, fd, name_of_descriptor(fd, (char[40]){ 0 }, 40), 0)
 
 int execv(const char *path, char *const argv[])
 {
@@ -547,69 +532,33 @@ int execvp(const char *file, char *const argv[])
 	return execvpe(file, argv, environ);
 }
 
-/* The arguments after `arg` up to the NULL; the caller made room for them. */
-#define COUNT_ARGUMENTS(n, arg) \
-	do { \
+/* Defines one with a list of arguments, up to the NULL. Nothing at all is a legal list, whatever the header says.
+ * after: declares what the exec needs besides; the list of variables, ap, has come to what follows the NULL. */
+#define EXEC_LIST(function, what, after, call) \
+	int function(const char *what, const char *arg, ...) \
+	{ \
+		const char *volatile first = arg; \
+		size_t n, i; \
+		va_list ap; \
+\
 		va_start(ap, arg); \
-		/* nothing at all is a legal list, whatever the header says */ \
 		for (n = first ? 1 : 0; n && va_arg(ap, char *); n++) { \
 		} \
 		va_end(ap); \
-	} while (0)
-#define TAKE_ARGUMENTS(argv, n, arg) \
-	do { \
-		argv[0] = (char *)(uintptr_t)arg; \
-		va_start(ap, arg); \
-		for (i = 1; i <= n; i++) { \
-			argv[i] = va_arg(ap, char *); \
+		{ \
+			char *argv[n + 1]; \
+\
+			argv[0] = (char *)(uintptr_t)arg; \
+			va_start(ap, arg); \
+			for (i = 1; i <= n; i++) { \
+				argv[i] = va_arg(ap, char *); \
+			} \
+			after; \
+			va_end(ap); \
+			return call; \
 		} \
-	} while (0)
-
-int execl(const char *path, const char *arg, ...)
-{
-	const char *volatile first = arg;
-	size_t n, i;
-	va_list ap;
-
-	COUNT_ARGUMENTS(n, arg);
-	{
-		char *argv[n + 1];
-
-		TAKE_ARGUMENTS(argv, n, arg);
-		va_end(ap);
-		return execve(path, argv, environ);
 	}
-}
 
-int execlp(const char *file, const char *arg, ...)
-{
-	const char *volatile first = arg;
-	size_t n, i;
-	va_list ap;
-
-	COUNT_ARGUMENTS(n, arg);
-	{
-		char *argv[n + 1];
-
-		TAKE_ARGUMENTS(argv, n, arg);
-		va_end(ap);
-		return execvpe(file, argv, environ);
-	}
-}
-
-int execle(const char *path, const char *arg, ...)
-{
-	const char *volatile first = arg;
-	size_t n, i;
-	va_list ap;
-
-	COUNT_ARGUMENTS(n, arg);
-	{
-		char *argv[n + 1], *const *envp;
-
-		TAKE_ARGUMENTS(argv, n, arg);
-		envp = va_arg(ap, char *const *);
-		va_end(ap);
-		return execve(path, argv, envp);
-	}
-}
+EXEC_LIST(execl, path, , execve(path, argv, environ))
+EXEC_LIST(execlp, file, , execvpe(file, argv, environ))
+EXEC_LIST(execle, path, char *const *envp = va_arg(ap, char *const *), execve(path, argv, envp))

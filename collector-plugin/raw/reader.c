@@ -149,7 +149,6 @@ static int usable(struct vt_raw_file *f, int fd, uint64_t at, size_t room, struc
 
 static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index, const struct vt_raw_block *b)
 {
-
 	if (TKM_GROW(f->ref, *cap, f->n_refs + 1) < 0) {
 		return -1;
 	}
@@ -408,14 +407,7 @@ void vt_raw_file_close(struct vt_raw_file *f)
 
 int vt_raw_file_alive(const struct vt_raw_file *f)
 {
-	const struct vt_raw_head *now = (const struct vt_raw_head *)(const void *)f->map;
-	char boot[64];
-
-	if (atomic_load_explicit(&now->state, memory_order_acquire) != VT_RAW_RECORDING) {
-		return 0;
-	}
-	vt_raw_boot(boot, sizeof(boot));
-	return !strcmp(boot, f->head.boot) && f->head.born && vt_raw_born(f->head.pid) == f->head.born;
+	return vt_raw_head_alive((const struct vt_raw_head *)(const void *)f->map);
 }
 
 int vt_raw_read_head(const char *path, struct vt_raw_head *head)

@@ -362,32 +362,41 @@ static int named_in(const char *list, const char *name)
 	return 0;
 }
 
+/* The value of a variable may have come from vtrun's command line. `where` gets the name of either, of 80 bytes. */
+static enum vt_origin origin_of(const char *commanded, const struct tkm_option *o, const char *variable, char *where)
+{
+	char spelt[78];
+
+	if (named_in(commanded, o->name)) {
+		snprintf(where, 80, "--%s", tkm_option_long(o, spelt, sizeof(spelt)));
+		return VT_BY_COMMAND;
+	}
+	snprintf(where, 80, "%s", variable);
+	return VT_BY_VARIABLE;
+}
+
 static void load_variables(struct vt_settings *s, const char *commanded)
 {
 	const struct tkm_option *o;
 	char name[64], where[80];
+	enum vt_origin origin;
 	const char *was;
 	struct tkm_err e;
 
 	for (o = s->table; o->name; o++) {
 		const char *text = variable(s, tkm_option_variable(o, name, sizeof(name)));
-		int command = named_in(commanded, o->name);
 
 		if (!text) {
 			continue;
 		}
-		if (command) {
-			snprintf(where, sizeof(where), "--%s", tkm_option_long(o, name, sizeof(name)));
-		} else {
-			snprintf(where, sizeof(where), "%s", name);
-		}
+		origin = origin_of(commanded, o, name, where);
 		was = setting_text_of(o);
 		if ((o->type == TKM_OPTION_LIST ? set_option_list(o, text, where, &e)
 						: tkm_option_set(o, text, where, &e)) < 0 ||
 			check_text(o, was, where, &e) < 0) {
 			leave_out_option(s, o->name, e.text);
 		} else {
-			came_from(s, o, command ? VT_BY_COMMAND : VT_BY_VARIABLE, where);
+			came_from(s, o, origin, where);
 		}
 	}
 }
@@ -414,14 +423,9 @@ static void add_variable(
 	struct vt_settings *s, const char *variable, const char *name, const char *text, const char *commanded)
 {
 	const struct tkm_option as_option = { .name = name };
-	enum vt_origin origin = named_in(commanded, name) ? VT_BY_COMMAND : VT_BY_VARIABLE;
-	char where[80], spelt[78], *copy, *save = NULL, *part;
+	char where[80], *copy, *save = NULL, *part;
+	enum vt_origin origin = origin_of(commanded, &as_option, variable, where);
 
-	if (origin == VT_BY_COMMAND) {
-		snprintf(where, sizeof(where), "--%s", tkm_option_long(&as_option, spelt, sizeof(spelt)));
-	} else {
-		snprintf(where, sizeof(where), "%s", variable);
-	}
 	if (!vt_settings_repeats(name)) {
 		add_other(s, name, text, origin, where);
 		return;

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
@@ -143,15 +144,12 @@ static struct other *find_host(const char *name)
 	if (i < hosts.n) {
 		return &hosts.other[i];
 	}
-	more = hosts.n < HOSTS ? realloc(hosts.other, ((size_t)hosts.n + 1) * sizeof(*more)) : NULL;
-	if (!more) {
-		return NULL;
+	more = hosts.n < HOSTS ? TKM_APPEND(hosts.other, hosts.n) : NULL;
+	if (more) {
+		more->lowest = -1;
+		snprintf(more->name, sizeof(more->name), "%s", name);
 	}
-	hosts.other = more;
-	hosts.other[i] = (struct other){ .lowest = -1 };
-	snprintf(hosts.other[i].name, sizeof(hosts.other[i].name), "%s", name);
-	hosts.n++;
-	return &hosts.other[i];
+	return more;
 }
 
 static void read_one(const char *name, int64_t now)

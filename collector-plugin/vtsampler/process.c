@@ -256,25 +256,25 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 
 /* ---- its end ---- */
 
+char *vt_measured_stat(const struct vt_measured *p, int field, char *text, size_t size)
+{
+	ssize_t n = p->stat >= 0 ? pread(p->stat, text, size - 1, 0) : -1;
+	char *at;
+
+	text[n > 0 ? n : 0] = '\0';
+	/* the name of the program, field 2, may contain anything */
+	for (at = strrchr(text, ')'); at && field > 2; field--) {
+		at = strchr(at + 1, ' ');
+	}
+	return at ? at + 1 : NULL;
+}
+
 /* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
 static int exit_status_of_process(const struct vt_measured *p)
 {
-	char text[1024], *at;
-	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
-	int field;
+	char text[1024], *at = vt_measured_stat(p, 52, text, sizeof(text)), *name = at ? strrchr(text, ')') : NULL;
 
-	if (n <= 0) {
-		return -1;
-	}
-	text[n] = '\0';
-	at = strrchr(text, ')');
-	if (!at || (at[2] != 'Z' && at[2] != 'X')) {
-		return -1;
-	}
-	for (field = 2; at && field < 52; field++) {
-		at = strchr(at + 1, ' ');
-	}
-	return at ? atoi(at) : -1;
+	return name && (name[2] == 'Z' || name[2] == 'X') ? atoi(at) : -1;
 }
 
 static void describe_end(struct vt_measured *p, uint32_t how)

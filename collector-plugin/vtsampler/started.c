@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/rootfs.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
@@ -98,17 +99,9 @@ static void end_ring(struct vt_started_ring *r)
 /* The thread must be looked for among the threads of the process. */
 static void add_waiting_thread(struct vt_started *b, pid_t tid)
 {
-	size_t room = b->room ? 2 * b->room : 64;
-	pid_t *more;
-
-	if (b->n_waiting == b->room) {
-		more = room <= MOST_WAITING ? realloc(b->waiting, room * sizeof(*more)) : NULL;
-		if (!more) {
-			b->lost++;
-			return;
-		}
-		b->waiting = more;
-		b->room = room;
+	if (b->n_waiting == MOST_WAITING || TKM_GROW(b->waiting, b->room, b->n_waiting + 1) < 0) {
+		b->lost++;
+		return;
 	}
 	b->waiting[b->n_waiting++] = tid;
 }
@@ -199,17 +192,10 @@ static void read_times(struct vt_measured *p)
 /* Reads the CPU time of the processes that it has waited for: fields 16 and 17 of /proc/PID/stat. */
 static void read_children(struct vt_measured *p)
 {
-	char text[1024], *at;
-	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
-	int field;
+	char text[1024], *at = vt_measured_stat(p, 16, text, sizeof(text));
 
-	text[n > 0 ? n : 0] = '\0';
-	at = strrchr(text, ')');
-	for (field = 2; at && field < 16; field++) {
-		at = strchr(at + 1, ' ');
-	}
 	if (at) {
-		p->started.children_ticks = strtoull(at + 1, &at, 10);
+		p->started.children_ticks = strtoull(at, &at, 10);
 		p->started.children_ticks += strtoull(at, NULL, 10);
 	}
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "base/grow.h"
 #include "collector-plugin/merge/common/names.h"
 
@@ -137,16 +138,10 @@ static int find_communicator_members(const struct vt_merge *m, struct vt_merge_c
 
 /* ---- one number for each ---- */
 
-/* The FNV-1a hash of the members, in their order. */
+/* The hash of the members, in their order. */
 static uint64_t hash_members(const struct vt_merge_communicator *g)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	uint32_t i;
-
-	for (i = 0; i < g->n; i++) {
-		h = (h ^ g->member[i]) * 0x100000001b3u;
-	}
-	return (h ^ g->left) * 0x100000001b3u;
+	return tkm_fnv(tkm_fnv(TKM_FNV_START, g->member, g->n * sizeof(*g->member)), &g->left, sizeof(g->left));
 }
 
 static const char *communicator_key(const struct vt_merge_file *f, const struct vt_merge_comm *c,
@@ -174,7 +169,6 @@ static const char *communicator_key(const struct vt_merge_file *f, const struct 
 
 static int add_merged_communicator(struct vt_merge *m, struct vt_merge_communicator *g, const char *name)
 {
-
 	if (TKM_GROW(m->communicator, m->room_communicators, m->n_communicators + 1) < 0) {
 		return -1;
 	}

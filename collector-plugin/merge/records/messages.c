@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "collector-plugin/merge/definitions/communicators.h"
 #include "collector-plugin/merge/common/names.h"
 #include "collector-plugin/raw/operations.h"
@@ -522,25 +523,24 @@ static void describe_messages(struct out *o)
 /* Moves the ends and shares of all parts into the first part. */
 static int put_together(struct vt_merge_part *part, size_t n)
 {
-	struct vt_match_end *e;
-	struct vt_match_share *s;
-	size_t i, k;
+	struct vt_match_ends *e = &part[0].ends, *more;
+	struct vt_match_shares *s = &part[0].shares, *also;
+	size_t i;
 
 	for (i = 1; i < n; i++) {
-		for (k = 0; k < part[i].ends.n; k++) {
-			e = vt_match_add_end(&part[0].ends);
-			if (!e) {
-				return -1;
-			}
-			*e = part[i].ends.end[k];
+		more = &part[i].ends;
+		also = &part[i].shares;
+		if (TKM_GROW(e->end, e->room, e->n + more->n) < 0 || TKM_GROW(s->share, s->room, s->n + also->n) < 0) {
+			return -1;
 		}
-		for (k = 0; k < part[i].shares.n; k++) {
-			s = vt_match_add_share(&part[0].shares);
-			if (!s) {
-				return -1;
-			}
-			*s = part[i].shares.share[k];
+		if (more->n) {
+			memcpy(e->end + e->n, more->end, more->n * sizeof(*e->end));
 		}
+		if (also->n) {
+			memcpy(s->share + s->n, also->share, also->n * sizeof(*s->share));
+		}
+		e->n += more->n;
+		s->n += also->n;
 		vt_merge_messages_free(&part[i], 1);
 	}
 	return 0;

@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/text/text.h"
 #include "include/VT.h"
 #include "collector-plugin/api/private.h"
@@ -198,23 +199,22 @@ static int triplet_member(const struct vt_job *j, const char *text, int *id)
  * `wrong` is the member that is not valid. */
 static int define_job_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
 {
-	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
+	int *id = NULL, n = 0, m = 1, handle;
+	size_t room = 0;
 	char name[256];
 
 	vt_choose_field(&text, name, sizeof(name), 0);
-	while (id && m > 0 && vt_choose_field(&text, wrong, size, 0) > 0) {
-		more = realloc(id, (size_t)(n + j->ranks) * sizeof(*id));
-		if (!more) {
+	while (m > 0 && vt_choose_field(&text, wrong, size, 0) > 0) {
+		if (TKM_GROW(id, room, (size_t)(n + j->ranks)) < 0) {
 			m = 0;
 			break;
 		}
-		id = more;
 		m = isdigit((unsigned char)wrong[0]) && strspn(wrong, "0123456789:Nn") == strlen(wrong)
 			? triplet_member(j, wrong, id + n)
 			: named_member(j, wrong, id + n);
 		n += m;
 	}
-	if (!id || m == 0 || n == 0 || VT_groupdef(name, n, id, &handle) != VT_OK) {
+	if (m == 0 || n == 0 || VT_groupdef(name, n, id, &handle) != VT_OK) {
 		m = 0;
 	}
 	free(id);
