@@ -15,7 +15,11 @@ parameters  functions with more than 6 parameters, in per cent. Those whose para
             parameter or a result of a type of OTF or OTF2, the calls of MPI, and the VT_ calls, which are the guide's.
 files       the largest number of files in a folder. Corpora, stored traces and manual pages are left out.
 tests       modules with a unit test of their name and folder (stf/read/order.c: tests/unit/stf/read/test_order.c), in per cent of the
-            modules with a test. A module is a .c file. It has a test if a unit test names one of its external functions.
+            modules that unit tests call: a test names one of their external functions.
+modules     modules with a test of their name, in per cent of all modules. Such a test is a unit test, or for those that are only
+            reached by a program the script of ROOMS.
+A module is a .c file, but for those that belong to another one: NAME_PART.c beside NAME.c; a file all of whose functions the header of one
+other file of its folder declares (raw/define.c: raw/writer.h); a main(), and what only main() is in; the examples of doc/ and contrib/.
 """
 import argparse
 import collections
@@ -25,9 +29,28 @@ import subprocess
 import sys
 
 # most, or, of tests, least
-LIMITS = {"shared": (8.0, "%"), "prefixes": (12, "prefixes"), "parameters": (1.0, "%"), "files": (25, "files"), "tests": (90.0, "%")}
+LIMITS = {"shared": (8.0, "%"), "prefixes": (12, "prefixes"), "parameters": (1.0, "%"), "files": (25, "files"),
+          "tests": (90.0, "%"), "modules": (90.0, "%")}
 MOST_PARAMETERS = 6
 NOT_PRODUCT = ("tests/", "lab/")
+NO_MODULES = NOT_PRODUCT + ("doc/", "contrib/")
+AT_LEAST = ("tests", "modules")
+# Where the scripts are that test a module by the program it is in: NAME.sh, or mpi_NAME.sh.
+ROOMS = {
+    "collector-plugin/api/": "tests/vt/api/",
+    "collector-plugin/trace/": "tests/vt/functions/",
+    "collector-plugin/settings/": "tests/vt/settings/",
+    "collector-plugin/mpi/": "tests/vt/mpi/",
+    "collector-plugin/mpi/job/": "tests/vt/clocks/",
+    "collector-plugin/vtsampler/": "tests/vt/ends/",
+    "collector-plugin/preload/": "tests/preload/",
+    "collector-plugin/launch/": "tests/preload/",
+    "exchange/": "tests/cli/exchange/",
+    "calib/timertest/": "tests/cli/timertest/",
+    "tools/": "tests/cli/stftool/",
+    "live/": "tests/cli/vttop/",
+    "report/": "tests/cli/vtreport/",
+}
 # Folders of data, one file an example or a page.
 MANY_FILES = r"tests/(fuzz/corpus|golden)(/|$)|doc/man$"
 FOREIGN_NAME = r"P?MPIX?_|ZSTD_|p?mpi_|OTF2?_|__cyg_|__wrap_|slurm_spank_|main$"
@@ -174,30 +197,68 @@ def figures(top):
     result["files"] = max(folders.values(), default=0)
     mend["files"] = [(folder, f"{n} files") for folder, n in sorted(folders.items()) if n > LIMITS["files"][0]]
 
-    result["tests"], mend["tests"] = own_tests(top, files, every)
+    externals = collections.defaultdict(set)
+    for f in every:
+        if not f.path.startswith(NO_MODULES):
+            externals[f.path].update([] if f.static or f.name == "main" or f.name in foreign else [f.name])
+    result["tests"], mend["tests"] = own_tests(top, files, externals)
+    result["modules"], mend["modules"] = tested_modules(top, files, externals, {f.path for f in every if f.name == "main"})
     return result, mend
 
 
-def own_tests(top, files, every):
+def has_unit_test(path, files):
+    folder, module = os.path.split(path)
+    return os.path.join("tests/unit", folder, "test_" + module) in files
+
+
+def own_tests(top, files, externals):
     """The per cent of modules with a test that have one of their own name; and the others, with a test that names their functions."""
     words = {}
     for path in files:
         if re.match(r"tests/unit/.*test_\w+\.c$", path):
             with open(os.path.join(top, path), encoding="utf-8") as f:
-                words[path] = set(re.findall(r"\w+", f.read()))
-    externals = collections.defaultdict(set)
-    for f in every:
-        externals[f.path].update([] if f.static or f.name == "main" else [f.name])
+                # what a test defines in place of the product is no use of it
+                words[path] = set(re.findall(r"\w+", f.read())) - {g.name for g in functions(top, path) if not g.static}
     named, other = 0, []
     for path, names in sorted(externals.items()):
-        folder, module = os.path.split(path)
-        if os.path.join("tests/unit", folder, "test_" + module) in words:
+        if has_unit_test(path, words):
             named += 1
         else:
             users = [test for test, known in words.items() if known & names]
             if users:
                 other.append((path, "used by " + ", ".join(sorted(users)[:3]) + (" ..." if len(users) > 3 else "")))
     return 100 * named / max(named + len(other), 1), other
+
+
+def owner(path, names, declared, files):
+    """The file that this one belongs to, or None: it is a module."""
+    folder, name = os.path.split(path)
+    parts = name[:-2].split("_")
+    halves = [os.path.join(folder, "_".join(parts[:n]) + ".c") for n in range(len(parts) - 1, 0, -1)]
+    if path[:-2] + ".h" not in files:
+        heads = {h[:-2] + ".c" for n in names for h in declared[n]}
+        halves += heads if len(heads) == 1 else []
+    return next((h for h in halves if h in files and h != path and os.path.dirname(h) == folder), None)
+
+
+def tested_modules(top, files, externals, mains):
+    """The per cent of all modules that have a test of their name; and the others."""
+    files = set(files)
+    declared = collections.defaultdict(set)
+    for path in files:
+        if path.endswith(".h") and not path.startswith(NO_MODULES):
+            with open(os.path.join(top, path), encoding="utf-8") as f:
+                for name in re.findall(r"\b(\w+)\s*\(", without_text(f.read())):
+                    declared[name].add(path)
+    modules = [p for p in sorted(externals) if p not in mains and not owner(p, externals[p], declared, files)]
+    other = []
+    for path in modules:
+        name = os.path.basename(path)[:-2]
+        rooms = [room for start, room in ROOMS.items() if path.startswith(start)]
+        scripts = {room + prefix + name + ".sh" for room in rooms for prefix in ("", "mpi_")}
+        if not has_unit_test(path, files) and not scripts & files:
+            other.append((path, "has no test of its name"))
+    return 100 * (len(modules) - len(other)) / max(len(modules), 1), other
 
 
 def main():
@@ -211,7 +272,7 @@ def main():
     print(f"functions {result['functions']}")
     over = False
     for rule, (limit, unit) in LIMITS.items():
-        bad = result[rule] < limit if rule == "tests" else result[rule] > limit
+        bad = result[rule] < limit if rule in AT_LEAST else result[rule] > limit
         over = over or bad
         value = f"{result[rule]:.2f}" if unit == "%" else result[rule]
         print(f"{rule} {value} {limit:g} {unit} {'over' if bad else 'ok'}")

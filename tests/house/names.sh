@@ -15,14 +15,14 @@ figures() # figures TREE: what names.py prints of it, without the list
 }
 
 # What is over the limit today may not get worse: RULE:FIGURE. Lower a figure with the tree; at the limit it goes.
-today="tests:38"
+today="modules:40"
 
 within() # within RULE: the figure of the rule is within its limit, or no worse than it is today
 {
 	figure=$(sed -n "s/^$1 \([0-9.]*\) .*/\1/p" "$dir/figures")
 	kept=$(echo "$today" | tr ' ' '\n' | sed -n "s/^$1://p")
 	case $1 in
-	tests) better=">=" ;;
+	tests | modules) better=">=" ;;
 	*) better="<=" ;;
 	esac
 	if [ -z "$kept" ] || ! awk "BEGIN { exit !($figure $better $kept) }"; then
@@ -35,7 +35,7 @@ if ! figures "$src"; then
 	ok "the functions of all files are read" 1
 	done_testing
 fi
-for rule in shared prefixes parameters files tests; do
+for rule in shared prefixes parameters files tests modules; do
 	within $rule
 done
 
@@ -73,7 +73,7 @@ sound()
 broken() # broken NAME RULE: figures of the tree say that the rule is exceeded, and no other
 {
 	figures "$tree"
-	[ "$(sed -n 's/ .* over$//p' "$dir/figures" | tr '\n' ' ')" = "$2 " ]
+	[ "$(sed -n 's/ .* over$//p' "$dir/figures" | grep -v modules | tr '\n' ' ')" = "$2 " ]
 	ok "$1" $?
 }
 
@@ -109,4 +109,19 @@ broken "caught: a folder of 26 files" files
 sound
 mv "$tree/tests/unit/base/test_a.c" "$tree/tests/unit/base/test_other.c"
 broken "caught: a test that has not the name of its module" tests
+
+# what is a module, and what belongs to another one
+sound
+put base/a.h 'int tkm_a(void);' 'int tkm_half(void);'
+put base/half.c 'int tkm_half(void)' '{' '	return 0;' '}'
+put base/a_part.c 'int tkm_part(void)' '{' '	return 0;' '}'
+put tools/x.c 'int stt_x(void)' '{' '	return 0;' '}'
+put tests/cli/stftool/x.sh 'true'
+figures "$tree"
+expect_line '^modules 100.00 ' "$dir/figures"
+verdict "a half belongs to its header or to its name, and a script tests what only a program reaches"
+put base/other.c 'int tkm_other(void)' '{' '	return 0;' '}'
+figures "$tree"
+expect_line '^modules 66.67 .* over' "$dir/figures"
+verdict "caught: a module without a test of its name"
 done_testing
