@@ -103,12 +103,6 @@ static int get_range(struct reader *rd, int64_t low, int64_t high, int64_t *out)
 	return 0;
 }
 
-/* Ticks, of which any two have a difference. */
-static int get_ticks(struct reader *rd, int64_t *out)
-{
-	return get_range(rd, -TICKS_FARTHEST, TICKS_FARTHEST, out);
-}
-
 /* "unknown" is NAN. The file has points; strtod wants the locale's character. */
 static int get_double(struct reader *rd, double *out)
 {
@@ -154,24 +148,57 @@ static int get_quoted(struct reader *rd, char *out, size_t size)
 	return *s == '"' ? 0 : bad(rd, "closing quote missing");
 }
 
+/* Reads a value for each letter:
+ *	t  int64_t *  ticks, of which any two have a difference
+ *	n  int64_t *  any whole number
+ *	p  int64_t *  above 0
+ *	b  int *      0 or 1
+ *	i  int *      0 or more
+ *	z  size_t *   0 or more
+ *	d  double *
+ *	w             a word that only names the number after it */
+static int get_fields(struct reader *rd, const char *types, ...)
+{
+	va_list ap;
+	int64_t v = 0;
+	int rc = 0;
+
+	va_start(ap, types);
+	for (; *types && rc == 0; types++) {
+		if (*types == 't') {
+			rc = get_range(rd, -TICKS_FARTHEST, TICKS_FARTHEST, va_arg(ap, int64_t *));
+		} else if (*types == 'n') {
+			rc = get_clk_int(rd, va_arg(ap, int64_t *));
+		} else if (*types == 'p') {
+			rc = get_range(rd, 1, INT64_MAX, va_arg(ap, int64_t *));
+		} else if (*types == 'b' || *types == 'i') {
+			rc = get_range(rd, 0, *types == 'b' ? 1 : INT32_MAX, &v);
+			*va_arg(ap, int *) = (int)v;
+		} else if (*types == 'z') {
+			rc = get_range(rd, 0, INT64_MAX, &v);
+			*va_arg(ap, size_t *) = (size_t)v;
+		} else if (*types == 'd') {
+			rc = get_double(rd, va_arg(ap, double *));
+		} else {
+			next_clk_word(rd);
+		}
+	}
+	va_end(ap);
+	return rc;
+}
+
 static int read_sample(struct reader *rd, struct cal_rank *r)
 {
 	struct cal_sample s;
-	int64_t kept;
 
 	(void)r;
 	if (!rd->open) {
 		return bad(rd, "a sample before the first session");
 	}
-	if (get_ticks(rd, &s.send.v) < 0 || get_ticks(rd, &s.master_in.v) < 0 || get_ticks(rd, &s.master_out.v) < 0 ||
-		get_ticks(rd, &s.recv.v) < 0 || get_range(rd, 0, 1, &kept) < 0) {
+	if (get_fields(rd, "ttttb", &s.send.v, &s.master_in.v, &s.master_out.v, &s.recv.v, &s.kept) < 0) {
 		return -1;
 	}
-	s.kept = (int)kept;
-	if (cal_session_add(rd->open, &s) < 0) {
-		return fail_clk_memory(rd);
-	}
-	return 0;
+	return cal_session_add(rd->open, &s) < 0 ? fail_clk_memory(rd) : 0;
 }
 
 static int read_kind(struct reader *rd, struct cal_session *s)
@@ -188,81 +215,57 @@ static int read_kind(struct reader *rd, struct cal_session *s)
 	return 0;
 }
 
-/* A word that only names the number after it. */
-static int get_named(struct reader *rd, int64_t high, int64_t *out)
-{
-	next_clk_word(rd);
-	return get_range(rd, 0, high, out);
-}
-
 static int read_session(struct reader *rd, struct cal_rank *r)
 {
 	struct cal_session *s = TKM_APPEND(r->session, r->sessions);
-	int64_t used, n, lost;
+	size_t n; /* of the lines that follow */
 
 	if (!s) {
 		return fail_clk_memory(rd);
 	}
 	rd->open = s;
-	if (read_kind(rd, s) < 0 || get_named(rd, 1, &used) < 0 || get_named(rd, INT64_MAX, &n) < 0 ||
-		get_named(rd, INT64_MAX, &lost) < 0) {
-		return -1;
-	}
-	s->used = (int)used;
-	s->lost = (size_t)lost;
-	return 0;
+	return read_kind(rd, s) < 0 ? -1 : get_fields(rd, "wbwzwz", &s->used, &n, &s->lost);
 }
 
 static int read_edge(struct reader *rd, struct cal_rank *r)
 {
 	struct cal_session *s = TKM_APPEND(r->edge, r->edges);
-	int64_t peer, at, n, lost;
+	size_t n;
+	int at = 0, rc;
 
 	if (!s) {
 		return fail_clk_memory(rd);
 	}
 	rd->open = s;
-	if (read_kind(rd, s) < 0 || get_named(rd, INT32_MAX, &peer) < 0 || get_named(rd, INT32_MAX, &at) < 0 ||
-		get_named(rd, INT64_MAX, &n) < 0 || get_named(rd, INT64_MAX, &lost) < 0) {
-		return -1;
-	}
-	s->peer = (int)peer;
+	rc = read_kind(rd, s) < 0 ? -1 : get_fields(rd, "wiwiwzwz", &s->peer, &at, &n, &s->lost);
 	s->at = (size_t)at;
-	s->lost = (size_t)lost;
-	return 0;
+	return rc;
 }
 
-static int read_node(struct reader *rd, struct cal_map *m)
+static int read_node(struct reader *rd, struct cal_rank *r)
 {
-	struct cal_node *n = TKM_APPEND(m->node, m->nodes);
-	int64_t used, session = 0;
+	struct cal_node *n = TKM_APPEND(r->map.node, r->map.nodes);
 
 	if (!n) {
 		return fail_clk_memory(rd);
 	}
-	if (get_ticks(rd, &n->local.v) < 0 || get_ticks(rd, &n->global.v) < 0 || get_ticks(rd, &n->low.v) < 0 ||
-		get_ticks(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
+	if (get_fields(rd, "ttttb", &n->local.v, &n->global.v, &n->low.v, &n->high.v, &n->used) < 0) {
 		return -1;
 	}
-	n->used = (int)used;
-	/* older files have none */
-	if (rd->at[strspn(rd->at, " ")] && get_range(rd, 0, INT32_MAX, &session) < 0) {
-		return -1;
-	}
-	n->session = (int)session;
-	return 0;
+	/* older files have no session here */
+	return rd->at[strspn(rd->at, " ")] ? get_fields(rd, "i", &n->session) : 0;
 }
 
-static int read_piece(struct reader *rd, struct cal_map *m)
+static int read_piece(struct reader *rd, struct cal_rank *r)
 {
+	struct cal_map *m = &r->map;
 	struct cal_piece *p = TKM_APPEND(m->piece, m->pieces);
 
 	if (!p) {
 		return fail_clk_memory(rd);
 	}
-	if (get_ticks(rd, &p->local.v) < 0 || get_ticks(rd, &p->global.v) < 0 ||
-		get_range(rd, 1, INT64_MAX, &p->length) < 0 || get_range(rd, 1, INT64_MAX, &p->rise) < 0 ||
-		get_double(rd, &p->bend_begin) < 0 || get_double(rd, &p->bend_end) < 0) {
+	if (get_fields(rd, "ttppdd", &p->local.v, &p->global.v, &p->length, &p->rise, &p->bend_begin, &p->bend_end) <
+		0) {
 		return -1;
 	}
 	if (m->pieces - 1 > (m->parts ? m->part[m->parts - 1].piece : 0) && ltick_sub(p->local, p[-1].local) <= 0) {
@@ -271,8 +274,9 @@ static int read_piece(struct reader *rd, struct cal_map *m)
 	return 0;
 }
 
-static int read_clk_part(struct reader *rd, struct cal_map *m)
+static int read_clk_part(struct reader *rd, struct cal_rank *r)
 {
+	struct cal_map *m = &r->map;
 	struct cal_part *p = TKM_APPEND(m->part, m->parts);
 
 	if (!p) {
@@ -285,33 +289,31 @@ static int read_clk_part(struct reader *rd, struct cal_map *m)
 	return m->steps + 1 == m->parts ? 0 : bad(rd, "a part of a map without a step before it");
 }
 
-static int read_step(struct reader *rd, struct cal_map *m)
+static int read_step(struct reader *rd, struct cal_rank *r)
 {
+	struct cal_map *m = &r->map;
 	struct cal_step *s = TKM_APPEND(m->step, m->steps);
-	int64_t certain;
 
 	if (!s) {
 		return fail_clk_memory(rd);
 	}
-	if (get_ticks(rd, &s->from.v) < 0 || get_ticks(rd, &s->to.v) < 0 || get_ticks(rd, &s->from_global.v) < 0 ||
-		get_ticks(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 ||
-		get_double(rd, &s->within_s) < 0 || get_range(rd, 0, 1, &certain) < 0) {
+	if (get_fields(rd, "ttttddb", &s->from.v, &s->to.v, &s->from_global.v, &s->to_global.v, &s->size_s,
+		    &s->within_s, &s->certain) < 0) {
 		return -1;
 	}
-	s->certain = (int)certain;
 	return m->steps == m->parts ? 0 : bad(rd, "a step without a part before it");
 }
 
-static int read_rate(struct reader *rd, struct cal_map *m)
+static int read_rate(struct reader *rd, struct cal_rank *r)
 {
-	return get_double(rd, &m->rate_low) < 0 || get_double(rd, &m->rate_high) < 0 ? -1 : 0;
+	return get_fields(rd, "dd", &r->map.rate_low, &r->map.rate_high);
 }
 
-static int read_learned(struct reader *rd, struct cal_map *m)
+static int read_learned(struct reader *rd, struct cal_rank *r)
 {
-	if (get_double(rd, &m->learned_low) < 0 || get_double(rd, &m->learned_high) < 0 ||
-		get_named(rd, INT64_MAX, &m->learned_for) < 0 || !next_clk_word(rd) ||
-		get_double(rd, &m->learned_wander) < 0) {
+	struct cal_map *m = &r->map;
+
+	if (get_fields(rd, "ddwnwd", &m->learned_low, &m->learned_high, &m->learned_for, &m->learned_wander) < 0) {
 		return -1;
 	}
 	return m->learned_low > 0 && m->learned_low < m->learned_high && m->learned_for > 0
@@ -319,15 +321,9 @@ static int read_learned(struct reader *rd, struct cal_map *m)
 		: bad(rd, "two rates above 0, the lower one first, and for how long expected");
 }
 
-static int read_steps_possible(struct reader *rd, struct cal_map *m)
+static int read_steps_possible(struct reader *rd, struct cal_rank *r)
 {
-	int64_t v;
-
-	if (get_range(rd, 0, 1, &v) < 0) {
-		return -1;
-	}
-	m->may_step = (int)v;
-	return 0;
+	return get_fields(rd, "b", &r->map.may_step);
 }
 
 /* Each part lasts until the next. */
@@ -354,8 +350,7 @@ static int read_anchor(struct reader *rd, struct cal_rank *r)
 	if (r->anchors == 2) {
 		return bad(rd, "more than two anchors");
 	}
-	if (get_ticks(rd, &a->local.v) < 0 || get_clk_int(rd, &a->realtime_ns) < 0 ||
-		get_clk_int(rd, &a->monotonic_ns) < 0) {
+	if (get_fields(rd, "tnn", &a->local.v, &a->realtime_ns, &a->monotonic_ns) < 0) {
 		return -1;
 	}
 	r->anchors++;
@@ -364,60 +359,46 @@ static int read_anchor(struct reader *rd, struct cal_rank *r)
 
 static int read_shares_clock(struct reader *rd, struct cal_rank *r)
 {
-	int64_t leader;
-
-	if (get_range(rd, 0, INT32_MAX, &leader) < 0) {
-		return -1;
-	}
 	r->sync = CAL_SHARED;
-	r->leader = (int)leader;
-	return 0;
+	return get_fields(rd, "i", &r->leader);
 }
 
 static int read_clk_pair(struct reader *rd, struct cal_rank *r)
 {
 	struct cal_reading p = { .local = ltick(0) };
-	int64_t over;
 
-	if (get_ticks(rd, &p.local.v) < 0 || get_ticks(rd, &p.before.v) < 0 || get_ticks(rd, &p.after.v) < 0 ||
-		get_range(rd, 0, INT32_MAX, &over) < 0) {
+	if (get_fields(rd, "ttti", &p.local.v, &p.before.v, &p.after.v, &p.over) < 0) {
 		return -1;
 	}
 	if (ltick_sub(p.after, p.before) < 0 ||
 		(r->pairs.n && ltick_sub(p.before, r->pairs.pair[r->pairs.n - 1].after) < 0)) {
 		return bad(rd, "the reference of pairs must ascend");
 	}
-	p.over = (int)over;
 	return cal_pairs_add(&r->pairs, &p, rd->err);
 }
 
 static int read_disruption(struct reader *rd, struct cal_rank *r)
 {
 	char *w = next_clk_word(rd), *end;
-	int64_t changed;
 
 	r->disruption = strtoull(w, &end, 10);
 	if (end == w || *end) {
 		return bad(rd, "'%s' is no marker", w);
 	}
-	if (get_named(rd, INT32_MAX, &changed) < 0) {
-		return -1;
-	}
 	r->has_disruption = 1;
-	r->disruption_changed = (int)changed;
-	return 0;
+	return get_fields(rd, "wi", &r->disruption_changed);
 }
 
 static int read_can_be_set(struct reader *rd, struct cal_rank *r)
 {
-	int64_t can;
-
-	if (get_range(rd, 0, 1, &can) < 0) {
-		return -1;
-	}
-	r->may_step = (int)can;
-	return 0;
+	return get_fields(rd, "b", &r->may_step);
 }
+
+/* clang-format off */
+#define TEXT(key_, member_) { .key = key_, .to = r->member_, .size = sizeof(r->member_) }
+#define NUMBER(key_, member_) { .key = key_, .to = &r->member_ }
+#define LINE(key_, read_) { .key = key_, .read = read_ }
+/* clang-format on */
 
 /* One line of a rank's block other than its first and last. Unknown keys are for later versions. */
 static int read_rank_line(struct reader *rd, struct cal_rank *r)
@@ -425,55 +406,32 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 	const char *key = next_clk_word(rd);
 	const struct {
 		const char *key;
-		char *text;
-		size_t size;
-	} texts[] = { { "host", r->host, sizeof(r->host) }, { "boot-id", r->boot_id, sizeof(r->boot_id) },
-		{ "time-namespace", r->time_ns, sizeof(r->time_ns) }, { "timer", r->timer, sizeof(r->timer) },
-		{ "reference", r->reference, sizeof(r->reference) },
-		{ "assumed-drift-from", r->drift_from, sizeof(r->drift_from) },
-		{ "assumed-wander-from", r->wander_from, sizeof(r->wander_from) },
-		{ "contradiction", r->contradiction, sizeof(r->contradiction) } };
-	const struct {
-		const char *key;
-		double *value;
-	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
-		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
-		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s },
-		{ "wander", &r->map.max_wander }, { "drift", &r->map.max_drift }, { "nominal-rate", &r->map.nominal },
-		{ "reference-hz", &r->reference_hz }, { "reference-tick", &r->reference_tick_s },
-		{ "max-slew", &r->pairs.max_slew }, { "slew-limit", &r->pairs.slew_limit },
-		{ "assumed-drift", &r->max_drift }, { "assumed-wander", &r->max_wander } };
-	const struct {
-		const char *key;
-		int (*read)(struct reader *, struct cal_rank *);
-	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample },
-		{ "anchor", read_anchor }, { "shares-clock-of", read_shares_clock }, { "can-be-set", read_can_be_set },
-		{ "pair", read_clk_pair }, { "disruption-marker", read_disruption } };
-	const struct {
-		const char *key;
-		int (*read)(struct reader *, struct cal_map *);
-	} of_map[] = { { "node", read_node }, { "piece", read_piece }, { "part", read_clk_part }, { "step", read_step },
-		{ "rate", read_rate }, { "learned-rate", read_learned }, { "steps-possible", read_steps_possible } };
+		void *to;    /* a text of `size` bytes, or a double */
+		size_t size; /* 0: a double */
+		int (*read)(struct reader *rd, struct cal_rank *r);
+	} row[] = { LINE("sample", read_sample), LINE("pair", read_clk_pair), LINE("node", read_node),
+		LINE("piece", read_piece), LINE("session", read_session), LINE("edge", read_edge),
+		LINE("anchor", read_anchor), LINE("shares-clock-of", read_shares_clock),
+		LINE("can-be-set", read_can_be_set), LINE("disruption-marker", read_disruption),
+		LINE("part", read_clk_part), LINE("step", read_step), LINE("rate", read_rate),
+		LINE("learned-rate", read_learned), LINE("steps-possible", read_steps_possible), TEXT("host", host),
+		TEXT("boot-id", boot_id), TEXT("time-namespace", time_ns), TEXT("timer", timer),
+		TEXT("reference", reference), TEXT("assumed-drift-from", drift_from),
+		TEXT("assumed-wander-from", wander_from), TEXT("contradiction", contradiction),
+		NUMBER("nominal-hz", nominal_hz), NUMBER("measured-hz", measured_hz),
+		NUMBER("measured-se-ppm", measured_se_ppm), NUMBER("measured-bound-ppm", measured_bound_ppm),
+		NUMBER("effective-tick", effective_tick_s), NUMBER("shared-within", shared_within_s),
+		NUMBER("wander", map.max_wander), NUMBER("drift", map.max_drift), NUMBER("nominal-rate", map.nominal),
+		NUMBER("reference-hz", reference_hz), NUMBER("reference-tick", reference_tick_s),
+		NUMBER("max-slew", pairs.max_slew), NUMBER("slew-limit", pairs.slew_limit),
+		NUMBER("assumed-drift", max_drift), NUMBER("assumed-wander", max_wander) };
 	size_t i;
 
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (strcmp(key, texts[i].key) == 0) {
-			return get_quoted(rd, texts[i].text, texts[i].size);
-		}
-	}
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strcmp(key, numbers[i].key) == 0) {
-			return get_double(rd, numbers[i].value);
-		}
-	}
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(key, parts[i].key) == 0) {
-			return parts[i].read(rd, r);
-		}
-	}
-	for (i = 0; i < sizeof(of_map) / sizeof(of_map[0]); i++) {
-		if (strcmp(key, of_map[i].key) == 0) {
-			return of_map[i].read(rd, &r->map);
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (strcmp(key, row[i].key) == 0) {
+			return row[i].read    ? row[i].read(rd, r)
+				: row[i].size ? get_quoted(rd, row[i].to, row[i].size)
+					      : get_double(rd, row[i].to);
 		}
 	}
 	return 0;
@@ -482,15 +440,13 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 /* From after the word "rank" to the line end-rank. */
 static int read_rank_block(struct reader *rd, struct cal_rank *r)
 {
-	int64_t rank;
 	int rc;
 
 	rd->open = NULL;
 	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = r->map.max_wander = r->map.max_drift = NAN;
-	if (get_range(rd, 0, INT32_MAX, &rank) < 0) {
+	if (get_fields(rd, "i", &r->rank) < 0) {
 		return -1;
 	}
-	r->rank = (int)rank;
 	while ((rc = next_clk_line(rd)) == 1) {
 		if (strcmp(rd->line, "end-rank") == 0) {
 			r->nominal_hz = isfinite(r->nominal_hz) ? r->nominal_hz : 0;
@@ -527,14 +483,12 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks)
 {
 	const char *key = next_clk_word(rd), *how;
-	int64_t v;
 	int i;
 
 	if (strcmp(key, "global-period") == 0) {
-		if (get_double(rd, &run->period_s) < 0) {
-			return -1;
-		}
-		return run->period_s > 0 ? 0 : bad(rd, "a global period must be positive");
+		return get_double(rd, &run->period_s) < 0 ? -1
+			: run->period_s > 0               ? 0
+							  : bad(rd, "a global period must be positive");
 	}
 	if (strcmp(key, "max-drift") == 0) {
 		return get_double(rd, &run->max_drift);
@@ -546,7 +500,7 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 		return get_clk_int(rd, &run->realtime0_ns);
 	}
 	if (strcmp(key, "end") == 0) {
-		return get_ticks(rd, &run->end.v);
+		return get_fields(rd, "t", &run->end.v);
 	}
 	if (strcmp(key, "ranks") == 0) {
 		return get_range(rd, 1, INT32_MAX, ranks);
@@ -559,13 +513,10 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 		run->interpolation = (enum cal_interpolation)i;
 		return i < CAL_INTERPOLATIONS ? 0 : bad(rd, "unknown interpolation '%s'", how);
 	}
-	if (strcmp(key, "master") == 0 || strcmp(key, "clock-was-set") == 0) {
-		if (get_range(rd, 0, INT32_MAX, &v) < 0) {
-			return -1;
-		}
-		*(key[0] == 'm' ? &run->master : &run->clock_was_set) = (int)v;
+	if (strcmp(key, "master") == 0) {
+		return get_fields(rd, "i", &run->master);
 	}
-	return 0;
+	return strcmp(key, "clock-was-set") == 0 ? get_fields(rd, "i", &run->clock_was_set) : 0;
 }
 
 static int check_pairs(struct reader *rd, const struct cal_rank *r)
