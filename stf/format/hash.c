@@ -2,6 +2,7 @@
 /* XXH3 checksums, 64 bits; uses AVX2 if the processor has it. */
 #include "config.h"
 #include "stf/format/hash.h"
+#include "stf/format/hash_avx2.h"
 
 #include <stdlib.h>
 

@@ -15,9 +15,6 @@ void stf_hash_reset(void *h);
 void stf_hash_free(void *h);
 /* The checksum of n bytes in one call. */
 uint64_t stf_hash_of(const void *p, size_t n);
-/* Does the same on processors that have AVX2; twice as fast. */
-uint64_t stf_hash_avx2(const void *p, size_t n);
-void stf_hash_add_avx2(void *h, const void *p, size_t n);
 /* Can this build compute checksums? */
 int stf_hash_there(void);
 
