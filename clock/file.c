@@ -6,9 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/rootfs.h"
 #include "calib/file/clk.h"
 #include "clock/from_map.h"
 #include "timers/quality/prove.h"
@@ -16,26 +14,14 @@
 /* A file is used for so long after its last session. */
 static const double valid_s = 3600;
 
-static void describe_here(struct cal_rank *r)
-{
-	int root = tkm_root_open("/");
-	ssize_t n;
-
-	memset(r, 0, sizeof(*r));
-	gethostname(r->host, sizeof(r->host) - 1);
-	tkm_root_line(root, "/proc/sys/kernel/random/boot_id", r->boot_id, sizeof(r->boot_id));
-	n = readlinkat(root, "proc/self/ns/time", r->time_ns, sizeof(r->time_ns) - 1);
-	r->time_ns[n > 0 ? n : 0] = '\0';
-	close(root);
-}
-
 /* Finds the rank whose clock this process reads. Returns the rank or NULL. */
 static const struct cal_rank *own_rank(const struct cal_run *run, const struct tickmark_clock *c, struct tkm_err *err)
 {
 	struct cal_rank here;
 	size_t i;
 
-	describe_here(&here);
+	memset(&here, 0, sizeof(here));
+	cal_rank_here(&here);
 	for (i = 0; i < run->ranks; i++) {
 		const struct cal_rank *r = &run->rank[i];
 

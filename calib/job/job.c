@@ -6,10 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "calib/solve/solve.h"
-#include "base/rootfs.h"
 #include "base/text/text.h"
 #include "calib/file/clk.h"
 #include "calib/job/earlier.h"
@@ -34,82 +32,29 @@ static void describe_job_rank(struct cal_job *j)
 {
 	const struct tmr_timer *t = j->link->timer;
 	struct cal_rank *r = &j->rank;
-	int root = tkm_root_open("/");
-	ssize_t n;
 
 	r->rank = j->link->rank;
 	r->nominal_hz = t->hz;
 	r->measured_se_ppm = r->measured_bound_ppm = NAN;
 	r->effective_tick_s = NAN;
 	r->may_step = (t->flags & TMR_STEPPED) != 0;
-	gethostname(r->host, sizeof(r->host) - 1);
+	cal_rank_here(r);
 	snprintf(r->timer, sizeof(r->timer), "%s", t->name);
-	tkm_root_line(root, "/proc/sys/kernel/random/boot_id", r->boot_id, sizeof(r->boot_id));
-	n = readlinkat(root, "proc/self/ns/time", r->time_ns, sizeof(r->time_ns) - 1);
-	r->time_ns[n > 0 ? n : 0] = '\0';
-	close(root);
 }
 
 static int share_hz(struct cal_job *j, struct tkm_err *err)
 {
-	struct cal_blobs all;
-	int i, rc = cal_link_gather(j->link, &j->link->timer->hz, sizeof(double), &all, err);
-
-	for (i = 0; rc == 0 && i < all.n; i++) {
-		memcpy(&j->hz[i], all.data[i], sizeof(double));
+	if (cal_link_share(j->link, &j->link->timer->hz, sizeof(double), j->hz, err) < 0) {
+		return -1;
 	}
-	cal_blobs_free(&all);
 	j->axis = tmr_read_ordered(j->link->timer);
-	if (rc == 0) {
-		rc = cal_link_bcast(j->link, &j->axis, sizeof(j->axis), err); /* that of rank 0 */
-	}
-	return rc < 0 ? rc : cal_link_bcast(j->link, j->hz, (size_t)j->link->size * sizeof(*j->hz), err);
+	return cal_link_bcast(j->link, &j->axis, sizeof(j->axis), err); /* that of rank 0 */
 }
 
 /* What a reading of a rank's timer can lag behind its clock; NAN: not measured, because the clock stood still. */
 static double lag_s(const struct cal_job *j, int rank)
 {
 	return j->tick[rank].lag_ticks / j->hz[rank];
-}
-
-/* SYNCED-HOST, SYNCED-CLUSTER: the option if given, else the timer's nature, else what was proven. */
-static void choose_clock_sharing(struct cal_job *j)
-{
-	const struct tmr_timer *t = j->link->timer;
-	int cluster = j->o.synced_cluster >= 0 ? j->o.synced_cluster : t->scope == TMR_SCOPE_CLUSTER, i,
-	    me = j->link->rank;
-
-	for (i = 0; i < j->link->size; i++) {
-		int host = j->o.synced_host >= 0 ? j->o.synced_host : !isnan(j->place[i].within_s);
-
-		j->exchanges[i] = i != 0 && !cluster && !(host && j->place[i].leader != i);
-	}
-	j->rank.sync = me == 0 || j->exchanges[me] ? CAL_OWN : CAL_SHARED;
-	j->rank.leader = cluster ? 0 : j->place[me].leader;
-	if (j->rank.sync == CAL_SHARED) {
-		/* a rank that reads the leader's own clock still knows it only to within the lag of a reading */
-		j->rank.shared_within_s = fmax(cluster ? 0 : j->place[me].within_s, lag_s(j, me));
-	}
-}
-
-static int make_job_plan(struct cal_job *j, struct tkm_err *err)
-{
-	int n = j->link->size, members = 1, i, rc;
-	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
-
-	if (!list) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
-	}
-	for (i = 0; i < n; i++) {
-		node[i] = j->place[i].machine;
-		units[i] = j->place[i].units;
-		if (i > 0 && j->exchanges[i]) {
-			list[members++] = i;
-		}
-	}
-	rc = cal_plan_make(&j->plan, j->o.shape, list, members, node, units, err);
-	free(list);
-	return rc;
 }
 
 /* Every rank measures its own timer, also where several share a clock: one that was interrupted a lot may find a larger step. */
@@ -148,24 +93,6 @@ static void begin_maps(struct cal_job *j)
 
 enum { FREE, STEERED, FAILED };
 
-/* Together: the largest value of all ranks (FREE, STEERED or FAILED), since their timers can be of different kinds. -1:
- * no answer. */
-static int worst_of_all(struct cal_job *j, int mine, struct tkm_err *err)
-{
-	struct cal_blobs all;
-	int one, i;
-
-	if (cal_link_gather(j->link, &mine, sizeof(mine), &all, err) < 0) {
-		return -1;
-	}
-	for (i = 0; i < all.n; i++) {
-		memcpy(&one, all.data[i], sizeof(one));
-		mine = one > mine ? one : mine;
-	}
-	cal_blobs_free(&all);
-	return cal_link_bcast(j->link, &mine, sizeof(mine), err) < 0 ? -1 : mine;
-}
-
 /* From here on hz and ticks are those of what the sessions measure. */
 static int choose_clock(struct cal_job *j, struct tkm_err *err)
 {
@@ -174,7 +101,8 @@ static int choose_clock(struct cal_job *j, struct tkm_err *err)
 	int mine = cal_job_open_reference(j, err) < 0 ? FAILED
 		: j->timer->flags & TMR_SLEWED        ? STEERED
 						      : FREE,
-	    worst, i, exchanging = 0;
+	    i, exchanging = 0;
+	double worst = mine;
 
 	/* all ranks have the same list of ranks that exchange messages */
 	for (i = 0; i < j->link->size; i++) {
@@ -183,9 +111,12 @@ static int choose_clock(struct cal_job *j, struct tkm_err *err)
 	if (!exchanging) {
 		return mine == FAILED ? -1 : 0;
 	}
-	worst = worst_of_all(j, mine, mine == FAILED ? &others : err);
-	if (worst != STEERED) {
-		return worst != FREE ? -1 : 0;
+	/* the timers of ranks can be of different kinds */
+	if (cal_link_largest(j->link, &worst, mine == FAILED ? &others : err) < 0 || worst == FAILED) {
+		return -1;
+	}
+	if (worst == FREE) {
+		return 0;
 	}
 	own = measure_tick(j->link->timer);
 	if (share_hz(j, err) < 0 || cal_ticks_agree(j->link, j->place, own, j->tick, err) < 0) {
@@ -227,8 +158,11 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 		return -1;
 	}
 	j->rank.effective_tick_s = lag_s(j, link->rank);
-	choose_clock_sharing(j);
-	if (choose_clock(j, err) < 0 || make_job_plan(j, err) < 0 ||
+	cal_places_choose(j->place, link->size, o->synced_host,
+		o->synced_cluster >= 0 ? o->synced_cluster : link->timer->scope == TMR_SCOPE_CLUSTER, j->exchanges,
+		&j->rank);
+	if (choose_clock(j, err) < 0 ||
+		cal_places_plan(j->place, link->size, j->exchanges, o->shape, &j->plan, err) < 0 ||
 		(o->learn_from && cal_job_look_up_earlier(j, err) < 0)) {
 		return -1;
 	}

@@ -6,65 +6,35 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/rootfs.h"
-#include "timers/quality/assume.h"
+#include "calib/session/own_clock.h"
 
 /* Pairs that the map of a running job looks at; stamps that come are after them. */
 enum { RECENT = 64 };
 
-static void keep_assumptions(struct cal_job *j)
-{
-	struct tmr_assumption a;
-
-	tmr_assume(j->link->timer, &a);
-	if (j->o.max_drift > 0) {
-		a.max_drift = j->o.max_drift;
-		snprintf(a.drift_from, sizeof(a.drift_from), "given");
-	}
-	if (j->o.max_wander > 0) {
-		a.max_wander = j->o.max_wander;
-		snprintf(a.wander_from, sizeof(a.wander_from), "given");
-	}
-	j->rank.max_drift = j->o.max_drift = a.max_drift;
-	j->rank.max_wander = j->o.max_wander = a.max_wander;
-	snprintf(j->rank.drift_from, sizeof(j->rank.drift_from), "%s", a.drift_from);
-	snprintf(j->rank.wander_from, sizeof(j->rank.wander_from), "%s", a.wander_from);
-}
-
 int cal_job_open_reference(struct cal_job *j, struct tkm_err *err)
 {
-	struct tmr_assumption a;
-	int i, why, exchanging = 0, root = tkm_root_open("/");
+	static const char *const given[2] = { "given", "given" };
+	int i, exchanging = 0;
 
-	j->rank.has_disruption = tmr_disruption_marker(root, &j->rank.disruption);
-	if (root >= 0) {
-		close(root);
-	}
+	cal_own_mark_machine(&j->rank);
 	for (i = 0; i < j->link->size; i++) {
 		exchanging = exchanging || j->exchanges[i];
 	}
 	/* if all ranks read one clock, nothing has to be corrected */
-	j->reference = exchanging ? tmr_open_reference(j->timer, &why, err) : NULL;
-	if (exchanging && !j->reference && why) {
+	j->reference = NULL;
+	if (exchanging && cal_own_reference(&j->rank, j->timer, &j->reference, err) < 0) {
 		return -1;
 	}
 	if (j->reference) {
-		tmr_assume(j->timer, &a);
 		j->link->timer = j->reference;
-		snprintf(j->rank.reference, sizeof(j->rank.reference), "%s", j->reference->name);
-		j->rank.reference_hz = j->reference->hz;
-		j->rank.pairs.max_slew = a.max_slew;
-		j->rank.pairs.slew_limit = a.slew_limit;
-		j->rank.pairs.hz = j->timer->hz;
-		j->rank.pairs.reference_hz = j->reference->hz;
 		j->rank.pairs.tick_s = fmax(j->rank.effective_tick_s, 1 / j->timer->hz);
 		j->rank.pairs.may_step = j->rank.may_step;
 	}
-	keep_assumptions(j);
+	cal_own_assumptions(&j->rank, j->link->timer, j->o.max_drift > 0 ? j->o.max_drift : NAN,
+		j->o.max_wander > 0 ? j->o.max_wander : NAN, given);
+	j->o.max_drift = j->rank.max_drift;
+	j->o.max_wander = j->rank.max_wander;
 	return 0;
 }
 
@@ -176,18 +146,7 @@ int cal_job_recent_pairs(struct cal_job *j, struct tkm_err *err)
 
 void cal_job_look_for_disruption(struct cal_job *j)
 {
-	uint64_t marker;
-	int root;
-
-	if (!j->rank.has_disruption || j->rank.disruption_changed) {
-		return;
-	}
-	root = tkm_root_open("/");
-	if (tmr_disruption_marker(root, &marker) && marker != j->rank.disruption) {
-		j->rank.disruption_changed = (int)j->sessions;
+	if (cal_own_machine_moved(&j->rank, (int)j->sessions)) {
 		j->online.map.may_step = j->online.opt.may_step = 1;
-	}
-	if (root >= 0) {
-		close(root);
 	}
 }

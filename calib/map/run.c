@@ -6,12 +6,27 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
 
 const char *cal_interpolation_name(enum cal_interpolation how)
 {
 	static const char *const names[] = { "linear", "constrained", "cubic" };
 
 	return names[how];
+}
+
+void cal_rank_here(struct cal_rank *r)
+{
+	int root = tkm_root_open("/");
+	ssize_t n;
+
+	gethostname(r->host, sizeof(r->host) - 1);
+	tkm_root_line(root, "/proc/sys/kernel/random/boot_id", r->boot_id, sizeof(r->boot_id));
+	n = readlinkat(root, "proc/self/ns/time", r->time_ns, sizeof(r->time_ns) - 1);
+	r->time_ns[n > 0 ? n : 0] = '\0';
+	close(root);
 }
 
 double cal_rank_hz(const struct cal_rank *r)

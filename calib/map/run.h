@@ -108,6 +108,9 @@ struct cal_run {
 	struct cal_net net; /* of a run that was synchronised in a tree */
 };
 
+/* Host, boot and time namespace of this process. */
+void cal_rank_here(struct cal_rank *r);
+
 /* Nominal frequency if known, else measured, else 0. */
 double cal_rank_hz(const struct cal_rank *r);
 

@@ -50,28 +50,17 @@ static void take_largest(struct told *told, int n, struct cal_tick *tick)
 int cal_ticks_agree(struct cal_link *l, const struct cal_place *place, struct cal_tick mine, struct cal_tick *tick,
 	struct tkm_err *err)
 {
-	int me = l->rank < 0 ? 0 : l->rank, i, rc;
-	struct told self = { .tick = mine, .rank = me, .machine = place[me].machine }, *told = NULL;
-	struct cal_blobs all;
+	int me = l->rank < 0 ? 0 : l->rank, rc;
+	struct told self = { .tick = mine, .rank = me, .machine = place[me].machine },
+		    *told = calloc((size_t)l->size, sizeof(*told));
 
 	snprintf(self.timer, sizeof(self.timer), "%s", l->timer->name);
-	rc = cal_link_gather(l, &self, sizeof(self), &all, err);
+	rc = told ? cal_link_collect(l, &self, sizeof(self), told, err)
+		  : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", l->size);
 	if (rc == 0 && l->rank <= 0) {
-		told = calloc((size_t)all.n + 1, sizeof(*told));
-		rc = told ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", all.n);
-		for (i = 0; i < all.n && rc == 0; i++) {
-			if (all.length[i] != sizeof(*told)) {
-				rc = tkm_fail(err, TKM_ERR_DATA, "rank %d is not of this program", i);
-			} else {
-				memcpy(&told[i], all.data[i], sizeof(*told));
-			}
-		}
-		if (rc == 0) {
-			take_largest(told, all.n, tick);
-		}
-		free(told);
+		take_largest(told, l->rank < 0 ? 1 : l->size, tick);
 	}
-	cal_blobs_free(&all);
+	free(told);
 	return rc < 0 ? rc : cal_link_bcast(l, tick, (size_t)l->size * sizeof(*tick), err);
 }
 
@@ -135,22 +124,6 @@ static void describe_choice(const struct chosen *c, int n, struct cal_timer_choi
 	}
 }
 
-static int collect_choices(struct cal_link *l, const struct chosen *mine, struct chosen *c, struct tkm_err *err)
-{
-	struct cal_blobs all;
-	int i, rc = cal_link_gather(l, mine, sizeof(*mine), &all, err);
-
-	for (i = 0; rc == 0 && l->rank <= 0 && i < all.n; i++) {
-		if (all.length[i] != sizeof(*c)) {
-			rc = tkm_fail(err, TKM_ERR_DATA, "rank %d is not of this program", i);
-		} else {
-			memcpy(&c[i], all.data[i], sizeof(*c));
-		}
-	}
-	cal_blobs_free(&all);
-	return rc;
-}
-
 int cal_timers_settle(struct cal_link *l, const char *own,
 	int (*take)(void *ctx, const char *name, struct tkm_err *err), void *ctx, struct cal_timer_choice *out,
 	struct tkm_err *err)
@@ -161,7 +134,7 @@ int cal_timers_settle(struct cal_link *l, const char *own,
 
 	memset(out, 0, sizeof(*out));
 	snprintf(mine.own, sizeof(mine.own), "%s", own);
-	rc = rc < 0 ? rc : collect_choices(l, &mine, c, err);
+	rc = rc < 0 ? rc : cal_link_collect(l, &mine, sizeof(mine), c, err);
 	for (i = 0; rc == 0 && l->rank <= 0 && i < l->size; i++) {
 		out->differ += strcasecmp(c[i].own, own) != 0;
 	}
@@ -172,7 +145,7 @@ int cal_timers_settle(struct cal_link *l, const char *own,
 			snprintf(mine.why, sizeof(mine.why), "%.119s",
 				why.text[0] ? why.text : "that of rank 0 cannot be opened");
 		}
-		rc = collect_choices(l, &mine, c, err);
+		rc = cal_link_collect(l, &mine, sizeof(mine), c, err);
 		for (i = 0; rc == 0 && l->rank <= 0 && i < l->size; i++) {
 			out->unsettled += c[i].why[0] != '\0';
 		}

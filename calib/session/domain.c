@@ -222,3 +222,43 @@ int cal_domains_find(struct cal_link *l, struct tmr_timer *t, double effective_t
 	/* on a node with several domains, not all leaders are its first rank */
 	return unproven ? run_card_round(l, t, effective_tick_s, budget_s, place[me].leader == me, place, err) : 0;
 }
+
+void cal_places_choose(const struct cal_place *place, int n, int synced_host, int cluster, unsigned char *exchanges,
+	struct cal_rank *r)
+{
+	const struct cal_place *me = &place[r->rank];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		int host = synced_host >= 0 ? synced_host : !isnan(place[i].within_s);
+
+		exchanges[i] = i != 0 && !cluster && !(host && place[i].leader != i);
+	}
+	r->sync = r->rank == 0 || exchanges[r->rank] ? CAL_OWN : CAL_SHARED;
+	r->leader = cluster ? 0 : me->leader;
+	if (r->sync == CAL_SHARED) {
+		/* a rank that reads the leader's own clock still knows it only to within the lag of a reading */
+		r->shared_within_s = fmax(cluster ? 0 : me->within_s, r->effective_tick_s);
+	}
+}
+
+int cal_places_plan(const struct cal_place *place, int n, const unsigned char *exchanges, enum cal_shape shape,
+	struct cal_plan *plan, struct tkm_err *err)
+{
+	int members = 1, i, rc;
+	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
+
+	if (!list) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
+	}
+	for (i = 0; i < n; i++) {
+		node[i] = place[i].machine;
+		units[i] = place[i].units;
+		if (i > 0 && exchanges[i]) {
+			list[members++] = i;
+		}
+	}
+	rc = cal_plan_make(plan, shape, list, members, node, units, err);
+	free(list);
+	return rc;
+}

@@ -6,7 +6,9 @@
 
 #include <stdint.h>
 
+#include "calib/map/run.h"
 #include "calib/session/link.h"
+#include "calib/session/plan.h"
 #include "timers/timer.h"
 
 struct cal_place {
@@ -29,5 +31,15 @@ int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err 
  * whose timer is not that of its leader. A node with several domains takes a second round. Same return. */
 int cal_domains_find(struct cal_link *l, struct tmr_timer *t, double effective_tick_s, double budget_s,
 	struct cal_place *place, struct tkm_err *err);
+
+/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: sets exchanges[i] for each of n ranks that exchanges messages with the
+ * master, and what r, the record of this process, shares. synced_host -1: ranks share a clock where within_s says so.
+ * cluster: all have one clock. r->effective_tick_s is known. */
+void cal_places_choose(const struct cal_place *place, int n, int synced_host, int cluster, unsigned char *exchanges,
+	struct cal_rank *r);
+
+/* The plan for the master and all that exchange messages; see cal_plan_make(). */
+int cal_places_plan(const struct cal_place *place, int n, const unsigned char *exchanges, enum cal_shape shape,
+	struct cal_plan *plan, struct tkm_err *err);
 
 #endif

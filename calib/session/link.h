@@ -113,6 +113,14 @@ int cal_link_bcast(struct cal_link *l, void *data, size_t size, struct tkm_err *
 int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);
 void cal_blobs_free(struct cal_blobs *b);
 
+/* A value of `size` bytes of every process goes to rank 0, into all[], which has room for one of each rank; in a simulation
+ * there is one. cal_link_share() gives all[] to all processes. TKM_ERR_DATA: a rank has a value of another size. */
+int cal_link_collect(struct cal_link *l, const void *mine, size_t size, void *all, struct tkm_err *err);
+int cal_link_share(struct cal_link *l, const void *mine, size_t size, void *all, struct tkm_err *err);
+
+/* *value becomes the largest of all processes, on all of them. */
+int cal_link_largest(struct cal_link *l, double *value, struct tkm_err *err);
+
 /* Seconds on a clock that only goes forward. In a simulation: the largest virtual time of any process. */
 double cal_link_seconds(struct cal_link *l);
 

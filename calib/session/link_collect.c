@@ -5,6 +5,7 @@
 #include "calib/session/link.h"
 #include "calib/session/link_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,4 +186,41 @@ int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct 
 		cal_blobs_free(all);
 	}
 	return rc;
+}
+
+int cal_link_collect(struct cal_link *l, const void *mine, size_t size, void *all, struct tkm_err *err)
+{
+	struct cal_blobs b;
+	int i, rc = cal_link_gather(l, mine, size, &b, err);
+
+	for (i = 0; rc == 0 && i < b.n; i++) {
+		if (b.length[i] == size) {
+			memcpy((char *)all + (size_t)i * size, b.data[i], size);
+		} else {
+			rc = tkm_fail(err, TKM_ERR_DATA, "rank %d is not of this program", i);
+		}
+	}
+	cal_blobs_free(&b);
+	return rc;
+}
+
+int cal_link_share(struct cal_link *l, const void *mine, size_t size, void *all, struct tkm_err *err)
+{
+	int rc = cal_link_collect(l, mine, size, all, err);
+
+	return rc < 0 ? rc : cal_link_bcast(l, all, (size_t)l->size * size, err);
+}
+
+int cal_link_largest(struct cal_link *l, double *value, struct tkm_err *err)
+{
+	double *all = calloc((size_t)l->size, sizeof(*all));
+	int i,
+		rc = all ? cal_link_collect(l, value, sizeof(*value), all, err)
+			 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", l->size);
+
+	for (i = 0; rc == 0 && l->rank == 0 && i < l->size; i++) {
+		*value = fmax(*value, all[i]);
+	}
+	free(all);
+	return rc < 0 ? rc : cal_link_bcast(l, value, sizeof(*value), err);
 }

@@ -96,7 +96,6 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 	free(t->me.event);
 	free(t->place);
 	free(t->exchanges);
-	free(t->proof);
 	free(t->hz);
 	cal_plan_free(&t->plan);
 	cal_test_rounds_free(&t->rounds);

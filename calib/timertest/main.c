@@ -304,14 +304,20 @@ static int choose_clocks(struct cal_test *t, struct tkm_err *err)
 	if (cal_test_share_timers(t, err) < 0) {
 		return -1;
 	}
-	cal_test_choose_clock_sharing(t);
+	cal_places_choose(t->place, t->link->size, t->o.synced_host,
+		t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->clusterwide, t->exchanges, &t->rank);
 	if (cal_test_open_reference(t, err) < 0 || cal_test_share_session_hz(t, err) < 0) {
 		return -1;
 	}
 	t->link->idle = t->reference ? cal_test_pair_if_due : NULL;
 	t->link->idle_of = t;
 	t->o.sync.hz = t->hz;
-	return cal_test_all_well(t, cal_test_make_plan(t, err) < 0 || cal_test_plan_bursts(t, err) < 0 ? -1 : 0, err);
+	return cal_test_all_well(t,
+		cal_places_plan(t->place, t->link->size, t->exchanges, t->o.shape, &t->plan, err) < 0 ||
+				cal_test_plan_bursts(t, err) < 0
+			? -1
+			: 0,
+		err);
 }
 
 static int run_test(struct cal_test *t, struct tkm_err *err)

@@ -11,6 +11,7 @@
 #include "calib/map/fit.h"
 #include "calib/map/online.h"
 #include "calib/session/agree.h"
+#include "calib/session/own_clock.h"
 
 int cal_test_find_places(struct cal_test *t, struct tkm_err *err)
 {
@@ -36,21 +37,9 @@ double cal_test_prove_one_clock(const struct cal_test *t)
 /* One number of each rank, known to all. */
 static int share_value(struct cal_test *t, double mine, double **all_of_them, struct tkm_err *err)
 {
-	struct cal_blobs all;
-	int i;
-
 	*all_of_them = calloc((size_t)t->link->size, sizeof(**all_of_them));
-	if (!*all_of_them) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
-	}
-	if (cal_link_gather(t->link, &mine, sizeof(mine), &all, err) < 0) {
-		return -1;
-	}
-	for (i = 0; i < all.n; i++) {
-		memcpy(&(*all_of_them)[i], all.data[i], sizeof(mine));
-	}
-	cal_blobs_free(&all);
-	return cal_link_bcast(t->link, *all_of_them, (size_t)t->link->size * sizeof(**all_of_them), err);
+	return *all_of_them ? cal_link_share(t->link, &mine, sizeof(mine), *all_of_them, err)
+			    : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
 }
 
 int cal_test_choose_timer(struct cal_test *t, struct tkm_err *err)
@@ -91,22 +80,23 @@ static double hash_name(const char *name)
 int cal_test_share_timers(struct cal_test *t, struct tkm_err *err)
 {
 	const struct cal_place *p = &t->place[t->link->rank];
-	double proof = t->timer->scope == TMR_SCOPE_NODE ? 0
-		: p->index == 0                          ? cal_test_prove_one_clock(t)
-							 : NAN,
-	       *kind = NULL, *scope = NULL;
+	double mine = t->timer->scope == TMR_SCOPE_NODE ? 0
+		: p->index == 0                         ? cal_test_prove_one_clock(t)
+							: NAN,
+	       *proof = NULL, *kind = NULL, *scope = NULL;
 	int i, rc = -1;
 
 	t->clusterwide = 1;
-	if (share_value(t, proof, &t->proof, err) == 0 && share_value(t, cal_rank_hz(&t->rank), &t->hz, err) == 0 &&
+	if (share_value(t, mine, &proof, err) == 0 && share_value(t, cal_rank_hz(&t->rank), &t->hz, err) == 0 &&
 		share_value(t, hash_name(t->timer->name), &kind, err) == 0 &&
 		share_value(t, t->timer->scope, &scope, err) == 0) {
-		for (i = t->link->size - 1; i >= 0; i--) {
-			t->proof[i] = kind[i] == kind[t->place[i].leader] ? t->proof[t->place[i].leader] : NAN;
+		for (i = 0; i < t->link->size; i++) {
+			t->place[i].within_s = kind[i] == kind[t->place[i].leader] ? proof[t->place[i].leader] : NAN;
 			t->clusterwide = t->clusterwide && scope[i] == TMR_SCOPE_CLUSTER && kind[i] == kind[0];
 		}
 		rc = 0;
 	}
+	free(proof);
 	free(kind);
 	free(scope);
 	return rc;
@@ -116,47 +106,6 @@ int cal_test_share_session_hz(struct cal_test *t, struct tkm_err *err)
 {
 	free(t->hz);
 	return share_value(t, cal_session_hz(&t->rank), &t->hz, err);
-}
-
-/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is, else what the
- * core matrix has proven. */
-void cal_test_choose_clock_sharing(struct cal_test *t)
-{
-	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->clusterwide;
-	int i, me = t->link->rank;
-
-	for (i = 0; i < t->link->size; i++) {
-		int host = t->o.synced_host >= 0 ? t->o.synced_host : !isnan(t->proof[i]);
-
-		t->exchanges[i] = i != 0 && !cluster && !(host && t->place[i].leader != i);
-	}
-	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
-	t->rank.leader = cluster ? 0 : t->place[me].leader;
-	if (t->rank.sync == CAL_SHARED) {
-		/* who reads the very clock of the leader still does not know it better than a reading lags behind it */
-		t->rank.shared_within_s = fmax(cluster ? 0 : t->proof[me], t->rank.effective_tick_s);
-	}
-}
-
-/* Makes the plan of all that exchange messages, the master first. */
-int cal_test_make_plan(struct cal_test *t, struct tkm_err *err)
-{
-	int n = t->link->size, members = 1, i, rc = -1;
-	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
-
-	if (!list) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
-	}
-	for (i = 0; i < n; i++) {
-		node[i] = t->place[i].machine;
-		units[i] = t->place[i].units;
-		if (i > 0 && t->exchanges[i]) {
-			list[members++] = i;
-		}
-	}
-	rc = cal_plan_make(&t->plan, t->o.shape, list, members, node, units, err);
-	free(list);
-	return rc;
 }
 
 int cal_test_synchronise(struct cal_test *t, enum cal_session_kind kind, struct tkm_err *err)
@@ -179,7 +128,7 @@ int cal_test_synchronise(struct cal_test *t, enum cal_session_kind kind, struct 
 		fprintf(stderr, "%s: warning: %s; this session goes on without it\n", program_invocation_short_name,
 			report.first.text);
 	}
-	cal_test_look_for_disruption(t);
+	cal_own_machine_moved(&t->rank, t->synchronised);
 	if (rc == 0) {
 		rc = cal_test_pair(t, err);
 	}

@@ -142,20 +142,19 @@ struct cal_test {
 	struct tmr_mark begin; /* of this process's timer, at the start */
 	char taken[256];       /* the timer of rank 0, where this rank was started with another one */
 	struct cal_test_rank me;
-	size_t room;                   /* events */
-	struct cal_place *place;       /* who shares a node with whom; known to all */
-	struct cal_plan plan;          /* of a session */
-	struct cal_test_rounds rounds; /* of the bursts */
-	unsigned char *early;          /* words between ranks that have come before they were waited for */
-	struct tkm_err silence;        /* a rank did not answer: nothing can be agreed on any more */
-	unsigned char *exchanges;      /* ranks that exchange messages with the master */
-	int clusterwide;               /* all timers are one by nature */
-	double *proof;                 /* of every rank: its clock is its leader's to within this; NAN: it is not */
-	double *hz;                    /* nominal (else measured) frequency of every rank's timer */
-	struct cal_rank rank;          /* what goes into the correction data */
-	int32_t synchronised;          /* sessions so far */
-	double lasted_s;               /* the shortest: others were held up */
-	double synchronised_at;        /* end of the last, on the link's clock */
+	size_t room;                           /* events */
+	struct cal_place *place;               /* who shares a node with whom; known to all */
+	struct cal_plan plan;                  /* of a session */
+	struct cal_test_rounds rounds;         /* of the bursts */
+	unsigned char *early;                  /* words between ranks that have come before they were waited for */
+	struct tkm_err silence;                /* a rank did not answer: nothing can be agreed on any more */
+	unsigned char *exchanges;              /* ranks that exchange messages with the master */
+	int clusterwide;                       /* all timers are one by nature */
+	double *hz;                            /* nominal (else measured) frequency of every rank's timer */
+	struct cal_rank rank;                  /* what goes into the correction data */
+	int32_t synchronised;                  /* sessions so far */
+	double lasted_s;                       /* the shortest: others were held up */
+	double synchronised_at;                /* end of the last, on the link's clock */
 	struct cal_test_matrix_of_node matrix; /* of the first rank of a node */
 	struct cal_test_result result;         /* rank 0 */
 	double progress_at;
@@ -207,9 +206,6 @@ void cal_test_pair_if_due(void *tt);
 /* A few pairs in a row, so that what happens at the ends of the run is known, too. */
 int cal_test_settle(struct cal_test *t, struct tkm_err *err);
 
-/* Tests whether the marker of /dev/vmclock0 has changed since the first session, and stores the result in t->rank. */
-void cal_test_look_for_disruption(struct cal_test *t);
-
 /* ---- sync.c: all ranks together; 0 or -1 ---- */
 
 /* Hosts and domains of all ranks into t->place. */
@@ -228,17 +224,11 @@ int cal_test_share_session_hz(struct cal_test *t, struct tkm_err *err);
  * in t->result. All call it. */
 int cal_test_plan_sessions(struct cal_test *t, struct tkm_err *err);
 
-/* SYNCED-HOST and SYNCED-CLUSTER: t->exchanges and what t->rank shares. */
-void cal_test_choose_clock_sharing(struct cal_test *t);
-
 /* The value of the timer option if the user named no timer. */
 #define CAL_TEST_DEFAULT_TIMER "default"
 
 /* Together. t->o.timer is then the cheapest timer that is one clock on each node, as each has proven: CPU, else clock_monotonic. */
 int cal_test_choose_timer(struct cal_test *t, struct tkm_err *err);
-
-/* t->plan: which ranks exchange messages with each other. */
-int cal_test_make_plan(struct cal_test *t, struct tkm_err *err);
 
 /* One session, into t->rank. Names on stderr the ranks that it left out. */
 int cal_test_synchronise(struct cal_test *t, enum cal_session_kind kind, struct tkm_err *err);

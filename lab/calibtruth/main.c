@@ -182,7 +182,9 @@ static int run_on_ranks(struct truth_test *p, struct tkm_err *err)
 	if (cal_test_assume(t, sim, err) < 0) {
 		return CAL_TEST_ERROR;
 	}
-	rc = cal_test_make_plan(t, err) < 0 ? -1 : compare_methods(p, tick_s, within, &fit, err);
+	rc = cal_places_plan(t->place, t->link->size, t->exchanges, t->o.shape, &t->plan, err) < 0
+		? -1
+		: compare_methods(p, tick_s, within, &fit, err);
 	if (cal_test_all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
 		return CAL_TEST_ERROR;
 	}

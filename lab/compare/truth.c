@@ -343,21 +343,7 @@ static int sessions_end(struct truth *t, struct entry *e, struct tkm_err *err)
 
 static int gather_baseline(struct truth *t, struct cal_baseline_rank *out, struct tkm_err *err)
 {
-	struct cal_link *l = t->l;
-	struct cal_blobs all;
-	int i;
-
-	if (l->rank < 0) {
-		return 0;
-	}
-	if (cal_link_gather(l, &out[l->rank], sizeof(*out), &all, err) < 0) {
-		return -1;
-	}
-	for (i = 0; i < all.n; i++) {
-		memcpy(&out[i], all.data[i], sizeof(*out));
-	}
-	cal_blobs_free(&all);
-	return 0;
+	return t->l->rank < 0 ? 0 : cal_link_collect(t->l, &out[t->l->rank], sizeof(*out), out, err);
 }
 
 static void evaluate_baseline(struct truth *t, struct entry *e)
