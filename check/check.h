@@ -7,7 +7,6 @@
 #define CHECK_CHECK_H
 
 #include <stdio.h>
-#include <sys/timex.h>
 #include <time.h>
 
 #include "base/err.h"
@@ -40,9 +39,9 @@ struct chk_limit {
 
 /* Where the checks get their facts. The unit tests replace these members. */
 struct chk_machine {
-	int root;                /* descriptor of "/", or of a folder with the /proc and /sys of another machine */
-	struct tmr_timer *timer; /* the clock that is judged */
-	int (*adjtimex)(struct timex *t);
+	int root;                 /* descriptor of "/", or of a folder with the /proc and /sys of another machine */
+	struct tmr_timer *timer;  /* the clock that is judged */
+	struct tmr_utc_watch utc; /* .adjtimex can be set */
 	int (*gettime)(clockid_t id, struct timespec *t);
 	struct tmr_env env;
 	const struct chk_stored *stored; /* the last result of timertest */
@@ -77,7 +76,7 @@ struct chk_report {
 	struct chk_result result[CHK_MOST];
 };
 
-/* Reads the environment and the kernel's clocks. m->root, timer, adjtimex, gettime are set. */
+/* Reads the environment and the kernel's clocks. m->root, timer, gettime are set. */
 void chk_machine_begin(struct chk_machine *m);
 /* Runs all checks that are not off, and judges each by its limits. */
 void chk_run(struct chk_machine *m, struct chk_report *r);

@@ -57,35 +57,39 @@ void chk_clocksource_changed(struct chk_machine *m, const struct chk_limit *limi
 	}
 }
 
+/* A flag alone decides nothing: chronyd without "rtcsync" leaves it set on a clock that it keeps. A daemon that does
+ * has set the maximum error within the last half hour. */
 void chk_ntp_synchronised(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
-	struct timex t = { .modes = 0 };
-	int state = m->adjtimex(&t);
+	const double longest_s = 1;
+	struct tmr_utc utc;
 
 	(void)limit;
-	if (state < 0) {
-		chk_unknown(r, "adjtimex() is refused here");
+	tmr_utc_settle(&m->utc, &utc);
+	if (utc.status == TMR_UTC_REFUSED) {
+		chk_unknown(r, "%s", utc.why);
+	} else if (utc.status == TMR_UTC_UNSYNCHRONISED) {
+		chk_value(r, 1, "the kernel's clock is %s", utc.why);
+	} else if (utc.flagged) {
+		chk_value(r, utc.maxerror_s > longest_s,
+			"the kernel's flag says not synchronised, its maximum error of %.3g ms %s",
+			1e3 * utc.maxerror_s,
+			utc.maxerror_s > longest_s ? "grows" : "is kept, as by chronyd without 'rtcsync'");
 	} else {
-		chk_value(r, state == TIME_ERROR || (t.status & STA_UNSYNC), "the kernel says that its clock is %s",
-			state == TIME_ERROR || (t.status & STA_UNSYNC) ? "not synchronised" : "synchronised");
+		chk_value(r, 0, "the kernel says that its clock is synchronised");
 	}
 }
 
 void chk_ntp_offset(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
-	struct timex t = { .modes = 0 };
-	int state = m->adjtimex(&t);
-	double unit;
+	struct tmr_utc utc;
 
 	(void)limit;
-	if (state < 0) {
-		chk_unknown(r, "adjtimex() is refused here");
-	} else if (state == TIME_ERROR || (t.status & STA_UNSYNC)) {
-		chk_unknown(r, "the clock is not synchronised, so its offset is unknown");
+	tmr_utc_settle(&m->utc, &utc);
+	if (utc.status != TMR_UTC_BOUNDED) {
+		chk_unknown(r, "%s", utc.why);
 	} else {
-		unit = t.status & STA_NANO ? 1e-9 : 1e-6;
-		chk_value(r, 1e-6 * (double)t.maxerror, "at most; still to be corrected: %.3g s",
-			unit * (double)t.offset);
+		chk_value(r, utc.bound_s, "at most, %s; still to be corrected: %.3g s", utc.why, utc.offset_s);
 	}
 }
 
@@ -162,18 +166,15 @@ void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct
 void chk_phc_bound_ignored(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	int dir = tkm_root_openat(m->root, "/sys/class/ptp"), devices = 0, bounds = 0;
-	char path[300], text[64];
-	struct timex t = { .modes = 0 };
 	struct dirent *d;
 	DIR *all = dir < 0 ? NULL : fdopendir(dir);
-	int state;
+	struct tmr_utc utc;
 
 	(void)limit;
 	while (all && (d = readdir(all))) {
 		if (!strncmp(d->d_name, "ptp", 3)) {
 			devices++;
-			snprintf(path, sizeof(path), "/sys/class/ptp/%.32s/device/phc_error_bound", d->d_name);
-			bounds += tkm_root_read(m->root, path, text, sizeof(text)) > 0;
+			bounds += tmr_utc_device_bound(m->root, d->d_name) > 0;
 		}
 	}
 	if (all) {
@@ -185,23 +186,35 @@ void chk_phc_bound_ignored(struct chk_machine *m, const struct chk_limit *limit,
 		chk_absent(r, "%d clock devices, none states a bound", devices);
 		return;
 	}
-	state = m->adjtimex(&t);
-	if (state < 0) {
-		chk_unknown(r, "adjtimex() is refused here");
+	tmr_utc_settle(&m->utc, &utc);
+	if (utc.status != TMR_UTC_BOUNDED && utc.status != TMR_UTC_UNSYNCHRONISED) {
+		chk_unknown(r, "%s", utc.why);
 	} else { /* a node that uses it knows the time of day to within a fraction of a millisecond */
-		chk_value(r, state == TIME_ERROR || (t.status & STA_UNSYNC) || t.maxerror > 1000,
+		chk_value(r, utc.maxerror_s > 1e-3,
 			"%d of %d clock devices state a bound; the kernel's clock can be off by %.3g ms", bounds,
-			devices, 1e-3 * (double)t.maxerror);
+			devices, 1e3 * utc.maxerror_s);
 	}
 }
 
-/* The offset of the last line of leap-seconds.list (its 2nd column), or of tzdata's "leapseconds" counted from 10 s. */
+/* The time when the leap second at the end of a day of tzdata's "leapseconds" is over. NAN: no such day. */
+static double leap_time(int year, const char *month, int day)
+{
+	static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	const char *at = strlen(month) == 3 ? strstr(names, month) : NULL;
+	struct tm tm = { .tm_year = year - 1900, .tm_mon = at ? (int)(at - names) / 3 : 0, .tm_mday = day + 1 };
+
+	return at ? (double)timegm(&tm) : NAN;
+}
+
+/* The offset that is in force: of leap-seconds.list (its 2nd column), or of tzdata's "leapseconds" counted from 10 s.
+ * Both announce leap seconds months ahead. */
 static int published_offset(int root, double now_s, int *offset)
 {
 	static const char *const files[] = { "/usr/share/zoneinfo/leap-seconds.list",
 		"/usr/share/zoneinfo/leapseconds" };
-	char *text = malloc(65536), *line, *save = NULL;
-	int have = 0, count = 10;
+	char *text = malloc(65536), *line, *save = NULL, month[4], sign;
+	int have = 0, count = 10, value, year, day;
+	double from;
 	size_t i;
 
 	for (i = 0; text && i < 2 && !have; i++) {
@@ -209,15 +222,11 @@ static int published_offset(int root, double now_s, int *offset)
 			continue;
 		}
 		for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-			double from;
-			int value, year;
-			char sign;
-
-			if (i == 0 && sscanf(line, "%lf %d", &from, &value) == 2 && from - 2208988800.0 <= now_s) {
-				*offset = value; /* seconds since 1900 */
-				have = 1;
-			} else if (i == 1 && sscanf(line, "Leap %d %*s %*d %*s %c", &year, &sign) == 2) {
-				count += sign == '+' ? 1 : -1;
+			if (i == 0 && sscanf(line, "%lf %d", &from, &value) == 2) {
+				have |= from - 2208988800.0 <= now_s; /* seconds since 1900 */
+				*offset = from - 2208988800.0 <= now_s ? value : *offset;
+			} else if (i == 1 && sscanf(line, "Leap %d %3s %d %*s %c", &year, month, &day, &sign) == 4) {
+				count += leap_time(year, month, day) > now_s ? 0 : sign == '+' ? 1 : -1;
 				*offset = count;
 				have = 1;
 			}
@@ -229,20 +238,21 @@ static int published_offset(int root, double now_s, int *offset)
 
 void chk_tai_offset(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
-	struct timex t = { .modes = 0 };
-	int should = 0, state = m->adjtimex(&t), have = published_offset(m->root, seconds(m, CLOCK_REALTIME), &should);
+	int should = 0, have = published_offset(m->root, seconds(m, CLOCK_REALTIME), &should);
+	struct tmr_utc utc;
 
 	(void)limit;
-	if (state < 0) {
-		chk_unknown(r, "adjtimex() is refused here");
-	} else if (t.tai == 0) {
+	tmr_utc_read(&m->utc, &utc);
+	if (utc.status == TMR_UTC_REFUSED) {
+		chk_unknown(r, "%s", utc.why);
+	} else if (utc.tai_s == 0) {
 		chk_absent(r, "the offset of TAI is not set; CLOCK_TAI is UTC here");
 	} else if (!have) {
-		chk_unknown(
-			r, "the kernel says %d s; no list of leap seconds (package tzdata) to compare it with", t.tai);
+		chk_unknown(r, "the kernel says %d s; no list of leap seconds (package tzdata) to compare it with",
+			utc.tai_s);
 	} else {
-		chk_value(r, fabs((double)(t.tai - should)), "the kernel says %d s, the list of leap seconds %d s",
-			t.tai, should);
+		chk_value(r, fabs((double)(utc.tai_s - should)), "the kernel says %d s, the list of leap seconds %d s",
+			utc.tai_s, should);
 	}
 }
 

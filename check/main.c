@@ -364,7 +364,7 @@ static int carry_out(const struct command *c, struct chk_machine *m, struct tkm_
 int chk_main(int argc, char **argv)
 {
 	struct command c = { .format = "human", .max_age_s = 7 * 86400.0, .fail_on_name = "warning", .root = "/" };
-	struct chk_machine m = { .adjtimex = adjtimex, .gettime = clock_gettime };
+	struct chk_machine m = { .gettime = clock_gettime };
 	struct tkm_option table[MAX_OPTIONS];
 	static const struct tkm_letter letters[] = { { 'o', "OUTPUT" }, { 'q', "QUIET" }, { 'w', "WARNING" },
 		{ 'c', "CRITICAL" }, { 0 } };

@@ -62,11 +62,12 @@ static json_t *json_clean_text(const char *s)
 
 static json_t *environment_json(const struct tmr_env *e)
 {
-	json_t *ntp = e->ntp_known ? json_pack("{s:b,s:o,s:o,s:o}", "synchronised", e->ntp_synchronised, "freq_ppm",
-					     json_finite(e->ntp_freq_ppm), "offset_s", json_finite(e->ntp_offset_s),
-					     "maxerror_s", json_finite(e->ntp_maxerror_s))
-				   : json_null();
-
+	const struct tmr_utc *u = &e->utc;
+	json_t *ntp = u->status == TMR_UTC_REFUSED
+		? json_null()
+		: json_pack("{s:b,s:o,s:o,s:o,s:o,s:s}", "synchronised", u->status != TMR_UTC_UNSYNCHRONISED,
+			  "freq_ppm", json_finite(u->freq_ppm), "offset_s", json_finite(u->offset_s), "maxerror_s",
+			  json_finite(u->maxerror_s), "bound_s", json_finite(u->bound_s), "bound_from", u->why);
 	char marker[20];
 
 	snprintf(marker, sizeof(marker), "%016llx", (unsigned long long)e->vm_marker);

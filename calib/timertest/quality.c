@@ -161,8 +161,10 @@ void cal_test_print_true_rates(FILE *f, const struct cal_test_result *r)
 				first->high_hz / (c->map.rate_low * nominal));
 			fprintf(f, "by the sessions with rank 0, whose clock NTP keeps\n");
 		} else if (i == 0) {
-			fprintf(f, "true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0%s\n",
-				t->low_hz > 0 ? " well enough for so short a run" : "");
+			fprintf(f, "true frequency: unknown, %s\n",
+				t->why[0] ? t->why
+					  : "NTP does not keep CLOCK_REALTIME of rank 0 well enough for so "
+					    "short a run");
 		}
 	}
 }

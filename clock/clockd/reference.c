@@ -3,68 +3,16 @@
 #include "config.h"
 #include "clock/clockd/reference.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "base/text/text.h"
 #include "timers/quality/quality.h"
 
 enum { ATTEMPTS = 8 };
-
-/* The error that the kernel adds to its maximum error every second, all at once when the next second begins, or a tick
- * later (kernel/time/ntp.c, MAXFREQ). The error that has built up since then is not included yet. */
-static double not_counted_yet(int64_t realtime_ns)
-{
-	const double drift = 500e-6, tick_ns = 10e6;
-
-	return drift * ((double)(realtime_ns % 1000000000) + tick_ns);
-}
-
-/* ---- NTP ---- */
-
-/* How far CLOCK_REALTIME can be off UTC, as the NTP daemon has told the kernel: the maximum error, the estimated error,
- * and the part of a correction that is still to be made (chrony puts that into the maximum, others may not). Returns ns
- * or -1. */
-static double realtime_bound(struct timex *tx, char *why, size_t size)
-{
-	int state;
-
-	memset(tx, 0, sizeof(*tx));
-	state = adjtimex(tx);
-	if (state < 0) {
-		snprintf(why, size, "adjtimex: %s", strerror(errno));
-		return -1;
-	}
-	if (state == TIME_ERROR || (tx->status & STA_UNSYNC)) {
-		snprintf(why, size,
-			"the kernel's clock is not synchronised (adjtimex): no NTP daemon keeps it, or it has no "
-			"server");
-		return -1;
-	}
-	if (state == TIME_OOP) {
-		snprintf(why, size, "a leap second is being inserted");
-		return -1;
-	}
-	return 1e3 * (double)(tx->maxerror + tx->esterror) +
-		fabs((double)tx->offset) * (tx->status & STA_NANO ? 1 : 1e3);
-}
-
-/* The end of the UTC day of `now_ns` if a leap second is announced for it. */
-static int64_t leap_of(const struct timex *tx, int64_t now_ns)
-{
-	const int64_t day = INT64_C(86400000000000);
-
-	return tx->status & (STA_INS | STA_DEL) ? (now_ns / day + 1) * day : 0;
-}
-
-/* ---- both ---- */
 
 static int64_t realtime_ns(void)
 {
@@ -98,48 +46,61 @@ static void bracket(const struct tkc_reference *r, struct tkc_reading *out, doub
 	*half_ns = (0.5 * (double)best + 1) * ns_per_tick + 1e9 * r->lag_s;
 }
 
-/* The device's bound now, ns; -1: it states none. */
-static double device_bound(const struct tkc_reference *r)
+/* How far CLOCK_REALTIME, or the device, can be off UTC now, ns; -1: unknown, and out->reason says why. */
+static double stated_bound(struct tkc_reference *r, struct tkc_reading *out, struct tmr_utc *utc)
 {
-	char text[64];
-	long long ns;
-	int root = tkm_root_open("/");
+	double ns;
+	int root;
 
-	tkm_root_line(root, r->bound_path, text, sizeof(text));
+	tmr_utc_read(&r->watch, utc);
+	if (!r->device) {
+		snprintf(out->reason, sizeof(out->reason), "%s", utc->why);
+		return utc->status == TMR_UTC_BOUNDED ? 1e9 * utc->bound_s : -1;
+	}
+	root = tkm_root_open("/");
+	ns = tmr_utc_device_bound(root, r->device_name);
 	close(root);
-	/* the driver of EC2's network cards states 2^32 - 1 if the bound is unknown */
-	return tkm_parse_int(text, 0, UINT32_MAX - 1LL, &ns) == 0 ? (double)ns : -1;
+	if (ns < 0) {
+		snprintf(out->reason, sizeof(out->reason), "the driver of %.63s states no error bound", r->name);
+	}
+	return ns;
 }
 
-void tkc_reference_read(const struct tkc_reference *r, struct tkc_reading *out)
+/* Many PTP devices keep TAI. apart: CLOCK_REALTIME minus the device. */
+static int keeps_tai(int64_t apart, const struct tmr_utc *utc)
 {
-	struct timex before, after;
+	return fabs((double)apart + 1e9 * (utc->tai_s ? utc->tai_s : 37)) < 0.5e9;
+}
+
+void tkc_reference_read(struct tkc_reference *r, struct tkc_reading *out)
+{
+	struct tmr_utc utc;
 	double first, second, half, realtime;
 	int64_t apart;
 
 	memset(out, 0, sizeof(*out));
 	out->status = TICKMARK_UNSYNCHRONISED;
-	first = r->device ? device_bound(r) : realtime_bound(&before, out->reason, sizeof(out->reason));
+	first = stated_bound(r, out, &utc);
 	bracket(r, out, &half, &apart);
 	/* once more: somebody may have set the clock or its bound meanwhile */
-	second = r->device ? device_bound(r) : realtime_bound(&after, out->reason, sizeof(out->reason));
-	if (first < 0 || second < 0) {
-		if (r->device) {
-			snprintf(
-				out->reason, sizeof(out->reason), "the driver of %.63s states no error bound", r->name);
-		}
+	second = first < 0 ? -1 : stated_bound(r, out, &utc);
+	if (second < 0) {
+		return;
+	}
+	if (r->device && keeps_tai(apart, &utc)) {
+		snprintf(out->reason, sizeof(out->reason), "%.63s keeps TAI, not UTC", r->name);
 		return;
 	}
 	out->status = TICKMARK_OK;
+	realtime = fmax(first, second) + 1e9 * r->realtime_tick_s;
 	if (r->device) {
 		out->half_ns = fmax(first, second) + half;
 		out->realtime_half_ns = out->half_ns + fabs((double)apart) + 1e9 * r->realtime_tick_s;
 	} else {
-		realtime = fmax(first, second) + not_counted_yet(out->at_ns) + 1e9 * r->realtime_tick_s;
 		out->half_ns = realtime + half;
 		out->realtime_half_ns = realtime;
+		out->leap_ns = utc.leap_ns;
 	}
-	out->leap_ns = r->device ? 0 : leap_of(&after, out->at_ns);
 }
 
 static double tick_of(const char *name)
@@ -158,17 +119,19 @@ static double tick_of(const char *name)
 static int open_ptp_device(struct tkc_reference *r, struct tkm_err *err)
 {
 	const char *base = strrchr(r->name, '/');
+	struct tkc_reading reading;
+	struct tmr_utc utc;
 
 	r->device = tmr_open(r->name, 0, err);
 	if (!r->device) {
 		return -1;
 	}
-	snprintf(r->bound_path, sizeof(r->bound_path), "/sys/class/ptp/%.32s/device/phc_error_bound",
-		base ? base + 1 : "");
-	if (device_bound(r) < 0) {
+	snprintf(r->device_name, sizeof(r->device_name), "%.32s", base ? base + 1 : "");
+	if (stated_bound(r, &reading, &utc) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s: its driver states no error bound (%s), so nothing is certain of its time", r->name,
-			r->bound_path);
+			"%s: its driver states no error bound (/sys/class/ptp/%s/device/phc_error_bound), so nothing "
+			"is certain of its time",
+			r->name, r->device_name);
 	}
 	return 0;
 }
@@ -176,8 +139,7 @@ static int open_ptp_device(struct tkc_reference *r, struct tkm_err *err)
 int tkc_reference_open(
 	struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err)
 {
-	struct timex tx;
-	char why[160];
+	struct tmr_utc utc;
 	int rc = 0;
 
 	memset(r, 0, sizeof(*r));
@@ -185,8 +147,9 @@ int tkc_reference_open(
 	r->timer = timer;
 	r->lag_s = lag_s;
 	if (!strcmp(name, "ntp")) {
-		if (realtime_bound(&tx, why, sizeof(why)) < 0) {
-			return tkm_fail(err, TKM_ERR_UNAVAIL, "no bound for UTC: %s", why);
+		tmr_utc_settle(&r->watch, &utc);
+		if (utc.status != TMR_UTC_BOUNDED && utc.status != TMR_UTC_UNDECIDED) {
+			return tkm_fail(err, TKM_ERR_UNAVAIL, "no bound for UTC: %s", utc.why);
 		}
 	} else if (!strncmp(name, "ptp:", 4)) {
 		rc = open_ptp_device(r, err);

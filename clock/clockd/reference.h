@@ -5,13 +5,15 @@
 #define CLOCK_REFERENCE_H
 
 #include "clock/clockd/track.h"
+#include "timers/quality/utc.h"
 #include "timers/timer.h"
 
 struct tkc_reference {
 	char name[64];
 	struct tmr_timer *device; /* PTP; NULL: NTP */
-	char bound_path[128];     /* where the driver states the device's error bound, in ns */
-	struct tmr_timer *timer;  /* of the page; the caller's */
+	char device_name[40];     /* "ptp0" */
+	struct tmr_utc_watch watch;
+	struct tmr_timer *timer; /* of the page; the caller's */
 	double lag_s; /* how far another process's reading can differ from this one's: effective tick, or proven */
 	double realtime_tick_s; /* effective tick of CLOCK_REALTIME */
 };
@@ -22,6 +24,6 @@ int tkc_reference_open(
 void tkc_reference_close(struct tkc_reference *r);
 
 /* Reads it once, between two stamps of the timer. */
-void tkc_reference_read(const struct tkc_reference *r, struct tkc_reading *out);
+void tkc_reference_read(struct tkc_reference *r, struct tkc_reading *out);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/timex.h>
 
 #include "base/rootfs.h"
+#include "timers/quality/utc.h"
 #include "timers/timer_private.h"
 
 /* A quartz is within 100 ppm of its nominal frequency. But the nominal frequency here is the one that the kernel
@@ -27,20 +27,18 @@ static const double tick_limit = 0.1;
 
 static void say_kernel(struct tmr_assumption *a)
 {
-	struct timex tx;
-	int state;
+	struct tmr_utc_watch watch = { .adjtimex = NULL };
+	struct tmr_utc utc;
 
-	memset(&tx, 0, sizeof(tx));
-	state = adjtimex(&tx);
-	if (state < 0) {
+	tmr_utc_read(&watch, &utc);
+	if (utc.status == TMR_UTC_REFUSED) {
 		snprintf(a->wander_from, sizeof(a->wander_from),
 			"the kernel's clock, steered by at most 500 ppm (adjtimex is refused)");
 		return;
 	}
 	snprintf(a->wander_from, sizeof(a->wander_from),
-		"the kernel's clock, steered by at most 500 ppm; adjtimex: frequency %+.3f ppm, tick %ld us, %s",
-		(double)tx.freq / 65536, tx.tick,
-		state == TIME_ERROR || tx.status & STA_UNSYNC ? "not synchronised" : "synchronised");
+		"the kernel's clock, steered by at most 500 ppm; adjtimex: frequency %+.3f ppm with the tick, %s",
+		utc.freq_ppm, utc.status == TMR_UTC_UNSYNCHRONISED ? "not synchronised" : "synchronised");
 }
 
 void tmr_assume_free(struct tmr_assumption *a)

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,23 +69,6 @@ static void tsc_flags(const char *flags, char *out, size_t size)
 	}
 }
 
-static void read_ntp(struct tmr_env *e)
-{
-	struct timex tx = { .modes = 0 };
-	int state = adjtimex(&tx);
-	double unit = tx.status & STA_NANO ? 1e-9 : 1e-6;
-
-	if (state < 0) {
-		return;
-	}
-	e->ntp_known = 1;
-	e->ntp_synchronised = state != TIME_ERROR && !(tx.status & STA_UNSYNC);
-	e->ntp_freq_ppm = (double)tx.freq / 65536;
-	e->ntp_offset_s = (double)tx.offset * unit;
-	e->ntp_maxerror_s = (double)tx.maxerror * 1e-6;
-	e->ntp_esterror_s = (double)tx.esterror * 1e-6;
-}
-
 static double clock_s(clockid_t id)
 {
 	struct timespec t = { 0, 0 };
@@ -100,6 +82,7 @@ void tmr_env_read(int root, struct tmr_env *e)
 	static const char dir[] = "/sys/devices/system/clocksource/clocksource0/";
 	char path[128], flags[4096];
 	const char *from;
+	struct tmr_utc_watch watch = { .adjtimex = NULL };
 	struct utsname u;
 	char *text = malloc(16384);
 	ssize_t n;
@@ -132,7 +115,7 @@ void tmr_env_read(int root, struct tmr_env *e)
 	e->tsc_invariant = tmr_cpu_invariant();
 	e->kernel_hz = tmr_kernel_hz(&from);
 	snprintf(e->kernel_hz_from, sizeof(e->kernel_hz_from), "%s", from ? from : "");
-	read_ntp(e);
+	tmr_utc_read(&watch, &e->utc);
 	e->suspended_s = clock_s(CLOCK_BOOTTIME) - clock_s(CLOCK_MONOTONIC);
 	e->realtime_minus_boottime_s = clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME);
 	e->has_vm_marker = tmr_disruption_marker(root, &e->vm_marker);
@@ -164,11 +147,14 @@ void tmr_env_print(FILE *out, const char *prefix, const struct tmr_env *e)
 	}
 	fprintf(out, "\n%sclock source: %s (available: %s)\n", prefix, or_unknown(e->clocksource),
 		or_unknown(e->clocksources));
-	if (e->ntp_known) {
-		fprintf(out, "%sNTP: %s, frequency %+.3f ppm, offset %+.9f s, max error %.6f s\n", prefix,
-			e->ntp_synchronised ? "synchronised" : "not synchronised", e->ntp_freq_ppm, e->ntp_offset_s,
-			e->ntp_maxerror_s);
-	} else {
-		fprintf(out, "%sNTP: unknown (adjtimex refused)\n", prefix);
+	if (e->utc.status == TMR_UTC_REFUSED) {
+		fprintf(out, "%sNTP: unknown (%s)\n", prefix, e->utc.why);
+		return;
 	}
+	fprintf(out, "%sNTP: ", prefix);
+	if (e->utc.status == TMR_UTC_BOUNDED) {
+		fprintf(out, "CLOCK_REALTIME is within %.6f s of UTC, ", e->utc.bound_s);
+	}
+	fprintf(out, "%s; frequency %+.3f ppm, offset %+.9f s, max error %.6f s\n", e->utc.why, e->utc.freq_ppm,
+		e->utc.offset_s, e->utc.maxerror_s);
 }

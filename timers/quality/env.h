@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "timers/quality/utc.h"
+
 struct tmr_env {
 	char host[128];
 	char boot_id[40];
@@ -21,10 +23,7 @@ struct tmr_env {
 	char tsc_flags[96];     /* of constant_tsc nonstop_tsc tsc_known_freq tsc_reliable tsc_adjust */
 	double kernel_hz;       /* frequency that the kernel uses for the counter; 0: unknown */
 	char kernel_hz_from[40];
-	/* adjtimex(2) */
-	int ntp_known; /* 0: the call failed, the following members are not valid */
-	int ntp_synchronised;
-	double ntp_freq_ppm, ntp_offset_s, ntp_maxerror_s, ntp_esterror_s;
+	struct tmr_utc utc;
 	/* differences of the kernel's clocks: they change when the machine sleeps, or the time of day is set */
 	double suspended_s; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC */
 	double realtime_minus_boottime_s;

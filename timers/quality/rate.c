@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The true rate of a timer, from CLOCK_REALTIME and the error that the kernel states for it; see timers/quality/rate.h. */
+/* The true rate of a timer, from CLOCK_REALTIME and what is known of its error; see timers/quality/rate.h. */
 #include "config.h"
 #include "timers/quality/rate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/timex.h>
 #include <time.h>
 
 #include "base/least.h"
+#include "timers/quality/utc.h"
 
 enum { TRIES = 20 };
 
@@ -22,11 +23,13 @@ static int64_t real_now(void)
 
 void tmr_mark_take(struct tmr_timer *t, struct tmr_mark *m)
 {
-	struct timex tx = { .modes = 0 };
-	int i, state;
+	struct tmr_utc_watch watch = { .adjtimex = NULL };
+	struct tmr_utc before, utc;
+	int i;
 
 	memset(m, 0, sizeof(*m));
 	m->width_ns = INT64_MAX;
+	tmr_utc_settle(&watch, &before);
 	for (i = 0; i < TRIES; i++) {
 		int64_t begin = real_now(), ticks = tmr_read_ordered(t).v, width = real_now() - begin;
 
@@ -36,9 +39,11 @@ void tmr_mark_take(struct tmr_timer *t, struct tmr_mark *m)
 			m->width_ns = width;
 		}
 	}
-	state = adjtimex(&tx);
-	m->synchronised = state >= 0 && state != TIME_ERROR && !(tx.status & STA_UNSYNC) && m->width_ns != INT64_MAX;
-	m->max_error_s = (double)tx.maxerror * 1e-6;
+	/* once more: somebody may have set the clock or its bound meanwhile */
+	tmr_utc_read(&watch, &utc);
+	m->bounded = before.status == TMR_UTC_BOUNDED && utc.status == TMR_UTC_BOUNDED && m->width_ns != INT64_MAX;
+	m->max_error_s = m->bounded ? tkm_most(before.bound_s, utc.bound_s) : 0;
+	snprintf(m->why, sizeof(m->why), "%s", before.status == TMR_UTC_BOUNDED ? utc.why : before.why);
 }
 
 int tmr_true_rate_between(const struct tmr_mark *a, const struct tmr_mark *b, double lag_ticks, double real_lag_s,
@@ -50,7 +55,11 @@ int tmr_true_rate_between(const struct tmr_mark *a, const struct tmr_mark *b, do
 	       longest = seconds + 1e-9 * (double)b->width_ns + error;
 
 	memset(out, 0, sizeof(*out));
-	if (!a->synchronised || !b->synchronised || !(shortest > 0) || !(ticks > lag_ticks)) {
+	if (!a->bounded || !b->bounded) {
+		snprintf(out->why, sizeof(out->why), "%s", a->bounded ? b->why : a->why);
+		return -1;
+	}
+	if (!(shortest > 0) || !(ticks > lag_ticks)) {
 		return -1;
 	}
 	out->low_hz = (ticks - lag_ticks) / longest;

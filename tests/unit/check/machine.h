@@ -135,7 +135,7 @@ static inline void healthy_files(void)
 		"#@ 1\n2272060800 10\n3692217600 37 # 1 Jan 2017\n9999999999 38\n");
 	put_text("usr/share/zoneinfo/leapseconds", "");
 	put_marker(7);
-	kernel_says = (struct timex){ .status = STA_PLL | STA_NANO, .maxerror = 400, .tai = 37 };
+	kernel_says = (struct timex){ .status = STA_PLL | STA_NANO, .maxerror = 400, .esterror = 40, .tai = 37 };
 	kernel_state = TIME_OK;
 	realtime_ahead_s = boottime_ahead_s = rate_ppm = 0;
 }
@@ -166,7 +166,7 @@ static inline struct chk_stored healthy_result(const struct chk_machine *m)
 static inline void run_all(
 	struct tmr_timer *t, void (*then)(struct chk_machine *m, struct chk_stored *s), struct chk_report *r)
 {
-	struct chk_machine m = { .timer = t, .adjtimex = says, .gettime = shows, .max_age_s = 86400 };
+	struct chk_machine m = { .timer = t, .utc.adjtimex = says, .gettime = shows, .max_age_s = 86400 };
 	struct chk_stored s;
 	struct tkm_err err;
 

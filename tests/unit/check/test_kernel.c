@@ -2,6 +2,7 @@
 /* What the kernel says of its clocks, and what happened to them. */
 #define _GNU_SOURCE
 #include "config.h"
+#include "base/rootfs.h"
 #include "check/check.h"
 #include "check/stored.h"
 #include "timers/timer.h"
@@ -51,6 +52,7 @@ static void lose_servers(struct chk_machine *m, struct chk_stored *s)
 	(void)m;
 	(void)s;
 	kernel_says.status |= STA_UNSYNC;
+	kernel_says.maxerror = 16000000;
 	kernel_state = TIME_ERROR;
 }
 
@@ -98,6 +100,49 @@ static void count_the_seconds(struct chk_machine *m, struct chk_stored *s)
 	put_text("usr/share/zoneinfo/leapseconds", text);
 }
 
+/* Only tzdata's other file is there, and it announces one for a day that is to come. */
+static void announce_in_tzdata(struct chk_machine *m, struct chk_stored *s)
+{
+	char text[2000] = "Leap\t2099\tJun\t30\t23:59:60\t-\tS\n";
+
+	count_the_seconds(m, s);
+	tkm_root_read(m->root, "/usr/share/zoneinfo/leapseconds", text + strlen(text), sizeof(text) - strlen(text));
+	put_text("usr/share/zoneinfo/leapseconds", text);
+}
+
+/* chronyd without "rtcsync" */
+static void keep_without_the_flag(struct chk_machine *m, struct chk_stored *s)
+{
+	(void)m;
+	(void)s;
+	kernel_says.status = STA_NANO | STA_UNSYNC;
+	kernel_says.maxerror = 1500;
+	kernel_state = TIME_ERROR;
+}
+
+/* The daemon ended an hour ago. */
+static void end_without_the_flag(struct chk_machine *m, struct chk_stored *s)
+{
+	keep_without_the_flag(m, s);
+	kernel_says.maxerror += 3600 * 500;
+}
+
+static void clear_the_flag_by_hand(struct chk_machine *m, struct chk_stored *s)
+{
+	lose_servers(m, s);
+	kernel_says.status &= ~STA_UNSYNC;
+	kernel_state = TIME_OK;
+}
+
+/* systemd-timesyncd, 20 s after a poll */
+static void keep_without_an_error(struct chk_machine *m, struct chk_stored *s)
+{
+	(void)m;
+	(void)s;
+	kernel_says.maxerror = 10000;
+	kernel_says.esterror = 0;
+}
+
 /* What a site meets while a node runs, and what is not known after it. */
 static void what_happened_to_the_kernel_is_found(void)
 {
@@ -112,6 +157,15 @@ static void what_happened_to_the_kernel_is_found(void)
 		{ NO_DEFECT, forget_a_leap_second, "tai.offset", CHK_WARNING },
 		{ NO_DEFECT, lose_the_list, "tai.offset", CHK_UNKNOWN },
 		{ NO_DEFECT, count_the_seconds, "tai.offset", CHK_OK },
+		{ NO_DEFECT, announce_in_tzdata, "tai.offset", CHK_OK },
+		{ NO_DEFECT, keep_without_the_flag, "ntp.synchronised", CHK_OK },
+		{ NO_DEFECT, keep_without_the_flag, "ntp.offset", CHK_OK },
+		{ NO_DEFECT, end_without_the_flag, "ntp.synchronised", CHK_WARNING },
+		{ NO_DEFECT, end_without_the_flag, "ntp.offset", CHK_CRITICAL },
+		{ NO_DEFECT, clear_the_flag_by_hand, "ntp.synchronised", CHK_WARNING },
+		{ NO_DEFECT, clear_the_flag_by_hand, "ntp.offset", CHK_UNKNOWN },
+		{ NO_DEFECT, keep_without_an_error, "ntp.synchronised", CHK_OK },
+		{ NO_DEFECT, keep_without_an_error, "ntp.offset", CHK_UNKNOWN },
 		{ NO_DEFECT, migrate, "vm.migrated", CHK_WARNING },
 		{ NO_DEFECT, lose_the_marker, "vm.migrated", CHK_UNKNOWN },
 		{ NO_DEFECT, be_another, "vm.migrated", CHK_UNKNOWN },

@@ -82,11 +82,16 @@ static void what_the_kernel_says_of_utc(void)
 	const int64_t day = INT64_C(86400000000000);
 
 	CHECK(t != NULL, "%s", err.text);
-	ntp = (struct timex){ .maxerror = 1000, .esterror = 200, .status = STA_UNSYNC };
+	ntp = (struct timex){ .maxerror = 16000000, .esterror = 16000000, .status = STA_UNSYNC };
 	ntp_state = TIME_ERROR;
 	CHECK_INT(tkc_reference_open(&r, "ntp", t, 0, &err), -1);
 	CHECK(strstr(err.text, "not synchronised") != NULL, "%s", err.text);
 	CHECK_INT(tkc_reference_open(&r, "gps", t, 0, &err), -1);
+	ntp = (struct timex){ .maxerror = 0, .status = STA_PLL }; /* systemd-timesyncd */
+	ntp_state = TIME_OK;
+	CHECK_INT(tkc_reference_open(&r, "ntp", t, 0, &err), -1);
+	CHECK(strstr(err.text, "set to 0") != NULL, "%s", err.text);
+	ntp = (struct timex){ .maxerror = 1000, .esterror = 200 };
 	ntp.status = STA_PLL | STA_NANO;
 	ntp.offset = -3000;
 	ntp_state = TIME_OK;

@@ -24,15 +24,18 @@ static void true_rate_contains_the_error_of_the_reference(void)
 
 			m[k] = (struct tmr_mark){ (int64_t)floor(hz * (at + width * check_uniform()) -
 							  (lag - 1) * check_uniform()),
-				(int64_t)floor(1e9 * (at + off)), (int64_t)ceil(1e9 * width), error, 1 };
+				(int64_t)floor(1e9 * (at + off)), (int64_t)ceil(1e9 * width), error, 1, "" };
 		}
 		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) == 0, "no rate");
 		CHECK(r.low_hz <= hz && hz <= r.high_hz, "%.12g not in [%.12g, %.12g]", hz, r.low_hz, r.high_hz);
 		CHECK(r.high_hz / r.low_hz - 1 < 2.1 * (m[0].max_error_s + m[1].max_error_s + 1e-6) / seconds,
 			"too wide");
-		m[check_random() & 1].synchronised = 0;
+		k = check_random() & 1;
+		m[k].bounded = 0;
+		snprintf(m[k].why, sizeof(m[k].why), "nobody keeps that clock");
 		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) < 0 && r.low_hz == 0,
 			"nobody keeps that clock");
+		CHECK_STR(r.why, m[k].why);
 	}
 }
 
