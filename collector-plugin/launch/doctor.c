@@ -175,7 +175,7 @@ static void check_folder(struct vtrun *r, struct finding *f)
 	void *p;
 	int fd;
 
-	snprintf(name, sizeof(name), "%.1000s/VT-doctor-%d", dir, (int)getpid());
+	snprintf(name, sizeof(name), "%.1000s/.VT-doctor-%d", dir, (int)getpid());
 	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) {
 		set_finding(f, FAILS, "choose another folder: --logfile-prefix DIR, or TMPDIR",

@@ -65,7 +65,7 @@ static int find_raw_files(struct found *f, const char *beside, size_t n, struct 
 	int rc = 0;
 
 	while (d && rc == 0 && (e = readdir(d))) {
-		if (strncmp(e->d_name, "VT-flush-", 9) ||
+		if (!vt_raw_is_name(e->d_name) ||
 			snprintf(path, sizeof(path), "%.*s%s", (int)n, beside, e->d_name) >= (int)sizeof(path) ||
 			vt_raw_read_head(path, &h) < 0 || strncmp(h.job, f->job, sizeof(h.job)) ||
 			h.state == VT_RAW_MERGED) {
@@ -103,7 +103,8 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 	}
 	if (rc == 0 && f.n == 0) {
 		rc = tkm_fail(err, TKM_ERR_DATA,
-			"%s: no raw files (VT-flush-*.dat) of its job %s, neither in its folder nor where they were "
+			"%s: no raw files (" VT_RAW_PREFIX "*" VT_RAW_SUFFIX
+			") of its job %s, neither in its folder nor where they were "
 			"recorded; the trace "
 			"may have been made already",
 			prot, f.job);

@@ -78,7 +78,7 @@ static int of_trace(const struct sweep *s, const char *entry)
 	return 0;
 }
 
-/* Is the entry a copy VT-flush-....dat.rankN of one of these raw files? */
+/* Is the entry a copy .VT-flush-....raw.rankN of one of these raw files? */
 static int of_raw(const struct sweep *s, const char *entry)
 {
 	const char *at = strstr(entry, ".rank"), *name;

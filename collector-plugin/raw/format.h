@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/ticks.h"
 #include "collector-plugin/host/turn.h"
@@ -17,6 +18,16 @@
 
 /* Only files of this version are read: the programs of an installation are of one version. */
 enum { VT_RAW_VERSION = 6, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+
+/* Names of raw files: .VT-flush-<program>_<rank>-<pid>.raw. They are hidden, and do not end like data of a program, so that
+ * `*.dat`, `ls`, make and `rm *` of the program that is recorded do not meet them. */
+#define VT_RAW_PREFIX ".VT-flush-"
+#define VT_RAW_SUFFIX ".raw"
+
+static inline int vt_raw_is_name(const char *name)
+{
+	return strncmp(name, VT_RAW_PREFIX, sizeof(VT_RAW_PREFIX) - 1) == 0;
+}
 
 enum vt_raw_state {
 	VT_RAW_RECORDING = 1, /* if a file is still in this state after a crash, its process was killed */

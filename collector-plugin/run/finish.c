@@ -35,7 +35,8 @@
 
 enum { MAX_FILES = 65536 };
 #define PARTIAL \
-	"# The trace has the ranks of this host only. Bring the raw files (VT-flush-*.dat) of the others here,\n" \
+	"# The trace has the ranks of this host only. Bring the raw files (" VT_RAW_PREFIX "*" VT_RAW_SUFFIX \
+	") of the others here,\n" \
 	"# and type the command with --force: that makes one trace of all."
 #define RUNNING "# The program was running when this was written."
 
@@ -119,8 +120,8 @@ static int first_lives(const struct vt_collector *c)
 	}
 	d = open_trace_directory(c, dir, sizeof(dir));
 	while (d && !found && (e = readdir(d))) {
-		/* -PID.dat or -PID.1.dat */
-		at = strncmp(e->d_name, "VT-flush-", 9) ? NULL : strrchr(e->d_name, '-');
+		/* -PID.raw or -PID.1.raw */
+		at = vt_raw_is_name(e->d_name) ? strrchr(e->d_name, '-') : NULL;
 		snprintf(rest, sizeof(rest), "%s.", pid);
 		if (at && !strncmp(at, rest, strlen(rest))) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
@@ -142,7 +143,7 @@ static void find_files(struct vt_collector *c, struct files *f)
 	add_raw_file(f, c->raw_path);
 	d = open_trace_directory(c, dir, sizeof(dir));
 	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
-		if (!strncmp(e->d_name, "VT-flush-", 9)) {
+		if (vt_raw_is_name(e->d_name)) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
 			sort_raw_file(c, f, path);
 		}

@@ -268,7 +268,7 @@ static void say_existing_trace(const char *path, int why)
 				       : "FLUSH-PREFIX for another folder");
 }
 
-/* Creates VT-flush-<program>_<rank>-<pid>.dat. A number follows if the name is taken, for example by a killed
+/* Creates .VT-flush-<program>_<rank>-<pid>.raw. A number follows if the name is taken, for example by a killed
  * process with the same pid. */
 static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int served, struct tkm_err *err)
 {
@@ -292,10 +292,10 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int ser
 	}
 	for (i = 0; i < 1000 && !r; i++) {
 		if (i == 0) {
-			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.dat", c->program,
+			snprintf(name, sizeof(name), VT_RAW_PREFIX "%s_%d%s" VT_RAW_SUFFIX, c->program,
 				c->pub.rank < 0 ? 0 : c->pub.rank, pid);
 		} else {
-			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program,
+			snprintf(name, sizeof(name), VT_RAW_PREFIX "%s_%d%s.%d" VT_RAW_SUFFIX, c->program,
 				c->pub.rank < 0 ? 0 : c->pub.rank, pid, i);
 		}
 		if (join_path(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {

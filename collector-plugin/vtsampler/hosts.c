@@ -24,7 +24,7 @@
 enum { HOSTS = 4096, LINE = 200 };
 #define SILENT_NS 3000000000ll
 #define WRITE_NS 1000000000ll
-#define PREFIX "VT-host-"
+#define PREFIX ".VT-host-"
 
 /* What another host has written, and when it last changed. */
 struct other {

@@ -497,11 +497,11 @@ elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ &&
 	# is counted
 	while [ $whole -lt 2 ] && [ $tries -lt 20 ]; do
 		tries=$((tries + 1))
-		rm -f ./*.stf* ./*.prot VT-flush-*
+		rm -f ./*.stf* ./*.prot .VT-flush-*
 		# shellcheck disable=SC2016
 		late/vtrun --counter perf_page_faults --keep-raw-events on -- sh -c 'sleep 0.7; exec "$0"' \
 			"$dir/burst" >>"$dir/out" 2>>"$dir/err" </dev/null
-		"$build/stftool" VT-flush-burst_*.dat --merge burst.stf >>"$dir/out" 2>>"$dir/err"
+		"$build/stftool" .VT-flush-burst_*.raw --merge burst.stf >>"$dir/out" 2>>"$dir/err"
 		got=$("$build/stftool" burst.stf --print-counters --csv 2>>"$dir/err" | awk -F, '
 			$2 == "\"perf_page_faults\"" && $15 > m { m = $15 } END { print m + 0 }')
 		"$build/stftool" burst.stf --dump 2>>"$dir/err" | grep -q 'no samples of the first' && continue

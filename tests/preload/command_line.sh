@@ -91,4 +91,25 @@ sampled mpirun -np 2 ./here
 expect_no_line 'itself' "$dir/err"
 verdict "a launcher under vtrun is hinted at"
 
+# what a program finds in its folder is its own
+fresh
+options=
+mkdir sub
+for i in 1 2 3; do echo data >d$i.dat; done
+cat >look.sh <<'END'
+cat *.dat
+ls | grep -v prot
+echo [!s]*
+find . -name '*.dat' | sort
+END
+sh look.sh >"$dir/plain"
+sampled sh look.sh
+expect_status 0
+expect_same "$dir/plain" "$dir/out"
+expect valid sh.stf
+rm -r sh.*
+sampled sh -c 'rm -rf ./*; sleep 0.1'
+expect valid sh.stf
+verdict "raw files are none that *.dat, ls, find or rm * of the program meet"
+
 done_testing

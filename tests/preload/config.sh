@@ -260,7 +260,7 @@ fresh
 options="--sample-period 10ms --keep-raw-events"
 sampled sleep 1.01
 "$build/vtrun" --sample-period 10ms --compress-trace off --estimate 1s >"$dir/out" 2>&1
-bytes=$("$build/stftool" VT-flush-* --merge e.stf --compress-trace off --verbose 0 && stat -c %s e.stf.c.0)
+bytes=$("$build/stftool" .VT-flush-* --merge e.stf --compress-trace off --verbose 0 && stat -c %s e.stf.c.0)
 estimate=$(awk '/^trace/ { print $2 * 1e6 }' "$dir/out")
 # a busy machine takes fewer samples than the hundred that were asked for
 ticks=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' sleep.prot)
@@ -270,7 +270,7 @@ awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 10
 ok "--estimate is right within a factor of two" $?
 if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	"$build/vtrun" --sample-period 10ms --estimate 1s >"$dir/out" 2>&1
-	bytes=$("$build/stftool" VT-flush-* --merge e.stf --force --verbose 0 && stat -c %s e.stf.c.0.zst)
+	bytes=$("$build/stftool" .VT-flush-* --merge e.stf --force --verbose 0 && stat -c %s e.stf.c.0.zst)
 	awk -v b="$bytes" -v n="$ticks" '/^trace/ { a = $2 * 1e6; print a, b, n; exit !(n > 10 && a > b * 100 / n &&
 		/at most/) }' "$dir/out" >"$dir/diff"
 	ok "--estimate of a compressed trace is not exceeded" $?
@@ -365,7 +365,7 @@ expect_empty "$dir/diff"
 expect [ "$(comm -12 "$dir/a" "$dir/b" | wc -l)" -gt 50 ]
 verdict "libVTcs.so exports what the lists say"
 LD_PRELOAD=$build/.libs/libVTcs.so${sanitizer:+:$sanitizer} true >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/err" ] &&
-	[ -z "$(ls true.* VT-flush-true* 2>/dev/null)" ]
+	[ -z "$(ls true.* .VT-flush-true* 2>/dev/null)" ]
 ok "preloaded by hand it does nothing" $?
 
 # ---- TIME-WINDOWS ----

@@ -17,7 +17,7 @@ build, rounds, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 random.seed(seed)
 bad = 0
 def raw_files():
-    return [f for f in os.listdir('.') if f.startswith('VT-flush')]
+    return [f for f in os.listdir('.') if f.startswith('.VT-flush')]
 def sampler_of(raw):
     try:
         with open(raw[0], 'rb') as f:
@@ -104,7 +104,7 @@ if mkdir small && mount -t tmpfs -o size=600k none small 2>/dev/null; then
 		rm -f ./* "$dir/full."*
 		sampled sh -c "sleep $seconds; echo done; exit 5"
 		# until the raw file is cut, not the trace alone
-		"$build/stftool" VT-flush-* --merge "$dir/full.stf" >"$dir/merged" 2>&1
+		"$build/stftool" .VT-flush-* --merge "$dir/full.stf" >"$dir/merged" 2>&1
 		! grep -q 'records are missing' "$dir/merged" || break
 	done
 	options=
@@ -113,14 +113,14 @@ if mkdir small && mount -t tmpfs -o size=600k none small 2>/dev/null; then
 	verdict "a full disk: the program ends as always"
 	grep -q 'no trace\|No space left' "$dir/err"
 	ok "a full disk: said" $?
-	expect [ -n "$(ls VT-flush-* 2>/dev/null)" ]
+	expect [ -n "$(ls .VT-flush-* 2>/dev/null)" ]
 	expect_line 'No space left on device; [0-9]* records are missing' "$dir/merged"
 	expect valid "$dir/full.stf"
 	verdict "a full disk: what fitted makes a valid trace elsewhere, which says what is missing"
 	"$build/stftool" "$dir/full.stf" --print-clock >"$dir/out" 2>&1
 	grep -q 'missing.*No space left' "$dir/out"
 	ok "a full disk: it is in the trace" $?
-	rm -f ./* && mount -o remount,size=64k "$mounted"
+	rm -f ./* .VT-flush-* && mount -o remount,size=64k "$mounted"
 	sampled sh -c 'echo done; exit 5'
 	expect_status 5
 	expect_text done "$dir/out"
@@ -244,12 +244,12 @@ fresh
 options=--keep-raw-events
 sampled true
 options=
-mkfifo VT-flush-pipe_0-1.dat && mkdir VT-flush-folder_0-1.dat && : >VT-flush-empty_0-1.dat
-cut=$(ls VT-flush-true_*.dat)
+mkfifo .VT-flush-pipe_0-1.raw && mkdir .VT-flush-folder_0-1.raw && : >.VT-flush-empty_0-1.raw
+cut=$(ls .VT-flush-true_*.raw)
 truncate -s 5000 "$cut"
-ls -i VT-flush-* >"$dir/before"
+ls -i .VT-flush-* >"$dir/before"
 sampled sh -c 'exit 6'
-ls -i VT-flush-* >"$dir/after"
+ls -i .VT-flush-* >"$dir/after"
 expect_status 6
 expect [ -f "$cut" ]
 expect valid sh.stf
@@ -329,7 +329,7 @@ pid=$!
 appears go
 kill -KILL "$(sampler sh.prot)" $pid
 wait $pid
-raw=$(ls VT-flush-sh_*.dat)
+raw=$(ls .VT-flush-sh_*.raw)
 expect [ ! -e sh.stf ]
 expect [ -n "$raw" ]
 expect_line "^INFO RAWFILE \".*/$raw\"$" sh.prot

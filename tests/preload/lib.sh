@@ -52,15 +52,15 @@ appears() # appears FILE: waits for it, a minute at most
 trace_complete()
 {
 	tries=0
-	until { [ -e "$1" ] && ! ls VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
+	until { [ -e "$1" ] && ! ls .VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	[ -e "$1" ] && ! ls VT-flush-* >"$dir/verify" 2>&1
+	[ -e "$1" ] && ! ls .VT-flush-* >"$dir/verify" 2>&1
 }
 
 merged() # merged TRACE: what is left in raw files makes a valid trace
 {
-	ls VT-flush-*.dat >"$dir/verify" 2>&1 && "$build/stftool" VT-flush-*.dat --merge "$1" >"$dir/verify" 2>&1 &&
+	ls .VT-flush-*.raw >"$dir/verify" 2>&1 && "$build/stftool" .VT-flush-*.raw --merge "$1" >"$dir/verify" 2>&1 &&
 		valid "$1"
 }

@@ -27,7 +27,7 @@ for t in fork vfork system spawn environment exec-fails late thread-exit main-go
 	close-all descriptors pipe daemon dlopen limits _exit quick nothing closed-streams; do
 	same "$t" "$turns" "$t"
 	expect valid turns.stf
-	expect_not ls VT-flush-* >"$dir/verify" 2>&1
+	expect_not ls .VT-flush-* >"$dir/verify" 2>&1
 	verdict "$t: a valid trace, no raw file"
 done
 
@@ -48,7 +48,7 @@ expect valid turns.stf
 expect_line '^ *1 sampler_cpu' "$dir/counters"
 expect "$build/stftool" turns.stf --print-threads >"$dir/verify"
 expect_line ' sh$' "$dir/verify"
-expect_not ls VT-flush-* >/dev/null 2>&1
+expect_not ls .VT-flush-* >/dev/null 2>&1
 verdict "exec: one trace of the process and what it became"
 
 same abort "$turns" abort
@@ -64,7 +64,7 @@ if ${CC:-cc} -static "$dir/static.c" -o "$dir/static" 2>/dev/null; then
 	export STATIC
 	same exec-static "$turns" exec-static
 	expect valid turns.stf
-	expect_not ls VT-flush-* >"$dir/verify" 2>&1
+	expect_not ls .VT-flush-* >"$dir/verify" 2>&1
 	verdict "exec-static: a valid trace, no raw file"
 	fresh
 	VT_VERBOSE=1
@@ -112,18 +112,18 @@ sampled sh -c '(sleep 0.3; exit 2); sleep 0.3 & wait; (sleep 0.2)'
 expect "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1
 expect [ "$(grep -c ' 0:[0-9]* ' "$dir/verify")" -ge 4 ]
 expect valid sh.stf
-expect_not ls VT-flush-* >/dev/null 2>&1
+expect_not ls .VT-flush-* >/dev/null 2>&1
 verdict "children of a shell are followed into one trace"
 # the last of them writes it, also when that is not the first
 fresh
-sampled sh -c 'sleep 2 & until [ $# -ge 2 ]; do set -- VT-flush-*; done; exit 6'
+sampled sh -c 'sleep 2 & until [ $# -ge 2 ]; do set -- .VT-flush-*; done; exit 6'
 tries=0
 until [ -e sh.stf ] || [ $tries -ge 600 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done
 # the raw files go when the trace is whole
-while ls VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+while ls .VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done

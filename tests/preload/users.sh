@@ -24,7 +24,7 @@ rank_of() # rank_of RANK COMMAND...: as a rank of the job "same", alone on this 
 	"$@"
 }
 (rank_of 0 as_other "$build/vtrun" --keep-raw-events on -- sleep 0.1) >"$dir/out" 2>&1
-theirs=$(ls VT-flush-sleep_0-*.dat 2>/dev/null)
+theirs=$(ls .VT-flush-sleep_0-*.raw 2>/dev/null)
 cp "$theirs" copy.dat 2>/dev/null
 (rank_of 0 "$build/vtrun" --logfile-name mine.stf -- sleep 0.1) >>"$dir/out" 2>&1
 "$build/stftool" mine.stf --print-threads >"$dir/err" 2>&1
@@ -32,7 +32,7 @@ expect [ -n "$theirs" ]
 expect_same copy.dat "$theirs"
 expect [ "$(stat -c %u "$theirs")" = $other ]
 expect valid mine.stf
-expect [ "$(ls VT-flush-sleep_*)" = "$theirs" ]
+expect [ "$(ls .VT-flush-sleep_*)" = "$theirs" ]
 expect [ "$(grep -c 'Process\|^ *[0-9]' "$dir/err")" -ge 1 ]
 expect_no_line 'Process 1' "$dir/err"
 expect_line '1 process' "$dir/out"
@@ -146,9 +146,9 @@ if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" &&
 		expect [ $rc -eq 0 ]
 		expect_empty "$dir/diff"
 		{ [ -e setuid.stf ] || { grep -q 'there is no .*/libVTinside.so' "$dir/err" && [ -e setuid.prot ] &&
-			ls VT-flush-setuid_* >/dev/null 2>&1; }; } || not_met '{ [ -e setuid.stf ] || { grep -q ...'
+			ls .VT-flush-setuid_* >/dev/null 2>&1; }; } || not_met '{ [ -e setuid.stf ] || { grep -q ...'
 		verdict "a setuid program takes no plugin and no file name from its caller"
-		rm -f ./*.stf* ./*.prot VT-flush-*
+		rm -f ./*.stf* ./*.prot .VT-flush-*
 		as_other "${python:-false}" -c 'import os; os.execv("./setuid", ["mine"])' >"$dir/out" 2>"$dir/err"
 		ls >"$dir/diff"
 		[ -z "$python" ] || { grep -q "^setuid\.prot\$" "$dir/diff" && ! grep -q mine "$dir/diff"; }

@@ -43,7 +43,7 @@ static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &o->logfile_name, 0, 0, "FILE", "name of the output, - for standard output" },
 		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &o->logfile_prefix, 0, 0, "DIR", "where relative output names begin" },
 		{ "MATCHED-VTF", TKM_OPTION_BOOL, &o->matched_vtf, 0, 0, NULL, "a message or a collective operation on one line" },
-		{ "MERGE", TKM_OPTION_NAME, &o->merge, 0, 0, "[FILE]", "make a trace of raw files (FILE... are VT-flush-*.dat)" },
+		{ "MERGE", TKM_OPTION_NAME, &o->merge, 0, 0, "[FILE]", "make a trace of raw files (FILE... are .VT-flush-*.raw)" },
 		{ "MOVE", TKM_OPTION_NAME, &o->move, 0, 0, "[FILE|DIR]", "give the trace and its components another name" },
 		{ "PRINT-CLOCK", TKM_OPTION_BOOL, &o->print_clock, 0, 0, NULL,
 		  "clock, period, event bits, and what the trace says of its correction" },

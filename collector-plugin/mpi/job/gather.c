@@ -310,10 +310,10 @@ static int is_earlier_program(const struct vt_raw_head *now, const char *path)
 		memcmp(was.timer, now->timer, sizeof(was.timer)) == 0 && strncmp(now->timer, "sim:", 4) != 0;
 }
 
-/* "...-PID.dat" or "...-PID.N.dat": PID, or 0. */
+/* "...-PID.raw" or "...-PID.N.raw": PID, or 0. */
 static long pid_in(const char *name)
 {
-	const char *dash = strncmp(name, "VT-flush-", 9) == 0 ? strrchr(name, '-') : NULL;
+	const char *dash = vt_raw_is_name(name) ? strrchr(name, '-') : NULL;
 
 	return dash ? strtol(dash + 1, NULL, 10) : 0;
 }

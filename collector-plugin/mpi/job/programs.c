@@ -41,7 +41,7 @@ static void name_decision(const char *raw_path)
 {
 	size_t n = (size_t)(strrchr(raw_path, '/') + 1 - raw_path), i;
 
-	i = n = (size_t)snprintf(decision, sizeof(decision), "%.*sVT-programs-", (int)n, raw_path);
+	i = n = (size_t)snprintf(decision, sizeof(decision), "%.*s.VT-programs-", (int)n, raw_path);
 	snprintf(decision + n, sizeof(decision) - n, "%.60s", vt_collect_job());
 	for (; decision[i]; i++) {
 		decision[i] = decision[i] == '/' || decision[i] == '\n' ? '_' : decision[i];
@@ -64,8 +64,8 @@ static int count_ranks(int size, int *lowest)
 	while (d && (e = readdir(d))) {
 		snprintf(path, sizeof(path), "%.*s%s", (int)(strrchr(decision, '/') + 1 - decision), decision,
 			e->d_name);
-		if (!strncmp(e->d_name, "VT-flush-", 9) && vt_raw_read_head(path, &h) == 0 &&
-			!strcmp(h.job, vt_collect_job()) && h.rank >= 0 && h.rank < size && !seen[h.rank]) {
+		if (vt_raw_is_name(e->d_name) && vt_raw_read_head(path, &h) == 0 && !strcmp(h.job, vt_collect_job()) &&
+			h.rank >= 0 && h.rank < size && !seen[h.rank]) {
 			seen[h.rank] = 1;
 			n++;
 			*lowest = h.rank < *lowest ? h.rank : *lowest;

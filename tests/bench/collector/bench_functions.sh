@@ -38,14 +38,14 @@ whole()
 }
 
 for _ in 1 2 3 4 5 6 7; do
-	rm -rf VT-flush* ./*.stf* uf
+	rm -rf .VT-flush* ./*.stf* uf
 	"$build/vtrun" -- ./functions >out 2>err || { cat err >&2; exit 1; }
 	read -r ns events mean <out
 	echo "$ns" >>traced
-	cat VT-flush* | wc -c | awk -v n="$events" '{ print $1 / n }' >>raw
+	cat .VT-flush* | wc -c | awk -v n="$events" '{ print $1 / n }' >>raw
 	for level in 0 1; do
 		rm -f merged.stf*
-		./cpu_seconds "$build/stftool" VT-flush*.dat --compress-trace $level --verbose 0 --merge merged.stf \
+		./cpu_seconds "$build/stftool" .VT-flush*.raw --compress-trace $level --verbose 0 --merge merged.stf \
 			>time.$level 2>err || { cat err >&2; exit 1; }
 		awk -v n="$events" '{ print n / $1 / 1e6 }' time.$level >>merge.$level
 	done

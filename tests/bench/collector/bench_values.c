@@ -180,7 +180,7 @@ static int all_there(long calls)
 	FILE *from;
 
 	snprintf(command, sizeof(command),
-		"ls *.stf >/dev/null 2>&1 || '%.*s/stftool' VT-flush-*.dat --merge b.stf 2>/dev/null; "
+		"ls *.stf >/dev/null 2>&1 || '%.*s/stftool' .VT-flush-*.raw --merge b.stf 2>/dev/null; "
 		"VT_VERBOSE=1 '%.*s/stftool' b.stf --verify 2>&1 | sed -n 's/.* \\([0-9]*\\) records, 0 "
 		"faults$/\\1/p'; rm -f *.stf* *.prot VT-*",
 		n, self, n, self);

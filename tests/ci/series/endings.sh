@@ -107,7 +107,7 @@ begins()
 
 merges() # each raw file that is left
 {
-	for raw in VT-flush-*.dat; do
+	for raw in .VT-flush-*.raw; do
 		[ ! -e "$raw" ] || { "$build/stftool" "$raw" --merge raw.stf --force &&
 			"$build/stftool" raw.stf --verify; } >verify 2>&1 || return 1
 	done
@@ -135,7 +135,7 @@ job()
 		if [ -n "$signal" ]; then
 			# a second after all have begun, which takes long on a busy machine
 			set -- sh -c 'signal=$1; shift; "$@" & i=0
-				until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -ge 4 ] || [ $i -ge 600 ]; do '\
+				until [ "$(ls .VT-flush-*.raw 2>/dev/null | wc -l)" -ge 4 ] || [ $i -ge 600 ]; do '\
 'i=$((i + 1)); sleep 0.1; done
 				sleep 1; kill -"$signal" $!; wait $!' sh "$signal" "$@"
 		fi

@@ -20,7 +20,7 @@ there() # there SCOPE PATTERN
 
 pages() # pages "COMMAND..." THREADS ROUNDS PAGES [HOW]: samples in have
 {
-	rm -f t.* VT-flush-* out have
+	rm -f t.* .VT-flush-* out have
 	# shellcheck disable=SC2086
 	timeout 300 $1 "$2" "$3" "$4" ${5:-} >out 2>&1 && "$build/tests/vt/lib/samples" t.stf -t >have 2>>out
 }
@@ -176,7 +176,7 @@ node() # node RAW: how many samples of the node are in it
 		grep -c '^node OS:cpu_usr '
 }
 # They read one after the other: whoever does is killed, and another one goes on.
-rm -f VT-flush-* out
+rm -f .VT-flush-* out
 readers='' pids=''
 for _ in 1 2 3; do
 	PMIX_NAMESPACE=events$$ "$vtrun" -- ./prog 1 1 1 wait >>out 2>&1 &
@@ -188,7 +188,7 @@ for left in 3 2 1; do
 		sleep 0.1
 		tries=$((tries + 1))
 		for pid in $pids; do
-			[ "$(node VT-flush-prog_0-"$pid".dat)" -gt 3 ] 2>/dev/null && reader="$reader $pid"
+			[ "$(node .VT-flush-prog_0-"$pid".raw)" -gt 3 ] 2>/dev/null && reader="$reader $pid"
 		done
 	done
 	echo "$left processes: $reader" >>out

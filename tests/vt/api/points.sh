@@ -41,14 +41,14 @@ for how in "cancel ${POINTS:-2000}" "signal ${SECONDS_OF_SIGNALS:-2}"; do
 		END { if (n < 100) print n + 0, "values" }' points.csv | head -n 3)
 	[ -z "$wrong" ]
 	ok "${how% *}: the values are those that were recorded" $? || echo "# $wrong"
-	rm -f points.stf* points.csv points.prot VT-flush-*
+	rm -f points.stf* points.csv points.prot .VT-flush-*
 done
 n=${ENDS:-24}
 expect timeout 300 ./points ends "$n" >"$dir/out" 2>"$dir/err"
 expect_line -x "done $n" "$dir/out"
 verdict "$n times VT_initialize and VT_finalize, cancelled and interrupted: the program ends"
 tries=0
-while ls VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+while ls .VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done

@@ -18,7 +18,7 @@ killed()
 		"$vtrun" -- \
 		./pp "$3" kill >out 2>&1
 	tries=0
-	while [ "$1" = process ] && ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+	while [ "$1" = process ] && ls .VT-flush-*.raw >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
@@ -41,7 +41,7 @@ corrected() # corrected TRACE CLK
 for offset in 5ms 30s; do
 	killed process $offset last
 	expect [ -e pp.stf ]
-	expect_not ls VT-flush-*.dat >>out 2>&1
+	expect_not ls .VT-flush-*.raw >>out 2>&1
 	expect corrected pp.stf pp.clk
 	verdict "killed, clocks $offset apart: the sampler's trace has all messages in order"
 done
@@ -58,11 +58,11 @@ expect_lines 9 '^session middle used 1' pp.clk
 verdict "TIMER-SKIP 1: in a job that ends as usual every second one is"
 killed thread 5ms last
 expect [ ! -e pp.stf ]
-expect "$build/stftool" VT-flush-*.dat --merge pp.stf >>out 2>&1
+expect "$build/stftool" .VT-flush-*.raw --merge pp.stf >>out 2>&1
 expect corrected pp.stf pp.clk
 verdict "killed without a sampler process: stftool finds the sessions in the raw files"
-rm -f VT-flush-pp_0-*
-expect "$build/stftool" VT-flush-*.dat --merge part.stf >out 2>&1
+rm -f .VT-flush-pp_0-*
+expect "$build/stftool" .VT-flush-*.raw --merge part.stf >out 2>&1
 expect_line 'not corrected: .*rank 0' out
 expect [ ! -e part.clk ]
 verdict "without the file of rank 0 the clocks are not corrected, and a line says so"
@@ -86,7 +86,7 @@ all_killed()
 	sampler=$(sampler a*/truth.prot)
 	date +%s%N >when
 	# shellcheck disable=SC2046
-	kill -9 "$sampler" $(find a*/ -name 'VT-flush-*.dat' | sed 's/.*-\([0-9]*\)\.dat$/\1/')
+	kill -9 "$sampler" $(find a*/ -name '.VT-flush-*.raw' | sed 's/.*-\([0-9]*\)\.raw$/\1/')
 	wait $launcher
 	[ ! -e a*/truth.stf ] && mv a*/* moved*/ && (cd moved* && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool '\
 '.*\)/\1/p' truth.prot)") >>out 2>&1 &&

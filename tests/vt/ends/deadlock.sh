@@ -18,7 +18,7 @@ job() # job COMMAND...: three ranks; output in say
 	timeout 60 "$MPIRUN" -np 3 "$@" >say 2>&1
 	status=$?
 	tries=0
-	while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+	while ls .VT-flush-*.raw >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
@@ -84,7 +84,7 @@ verdict "and where the run begins anew"
 
 noted() # noted SIGNAL: in the raw file
 {
-	[ "$(od -An -t u4 -j 1872 -N 4 VT-flush-*.dat | tr -d ' ')" -eq $((256 + $1)) ]
+	[ "$(od -An -t u4 -j 1872 -N 4 .VT-flush-*.raw | tr -d ' ')" -eq $((256 + $1)) ]
 }
 
 export VT_KEEP_RAW_EVENTS=on
@@ -107,6 +107,6 @@ expect noted 12
 verdict "HANDLE-SIGNALS 3,10:100, as in the guide: the signal is noted, and ends the program"
 clean
 timeout 60 "$vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
-[ "$(od -An -t u4 -j 1872 -N 4 VT-flush-*.dat | tr -d ' ')" -eq 0 ]
+[ "$(od -An -t u4 -j 1872 -N 4 .VT-flush-*.raw | tr -d ' ')" -eq 0 ]
 ok "without the option nothing is" $?
 done_testing

@@ -16,7 +16,7 @@ moment() # the next one, in seconds: 0.05 to 2
 
 pids() # of the ranks that have begun
 {
-	find . -name 'VT-flush-*.dat' | sed -n 's/.*-\([0-9]*\)\.dat$/\1/p'
+	find . -name '.VT-flush-*.raw' | sed -n 's/.*-\([0-9]*\)\.raw$/\1/p'
 }
 
 for who in one all; do
@@ -39,15 +39,15 @@ for who in one all; do
 		wait $launcher
 		# the sampler process makes the trace of what had begun
 		tries=0
-		while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+		while ls .VT-flush-*.raw >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 			tries=$((tries + 1))
 			sleep 0.1
 		done
-		if [ ! -e plain.stf ] && ! ls VT-flush-*.dat >/dev/null 2>&1; then
+		if [ ! -e plain.stf ] && ! ls .VT-flush-*.raw >/dev/null 2>&1; then
 			empty=$((empty + 1)) # it had not begun
 			continue
 		fi
-		if ls VT-flush-*.dat >>out 2>&1 || ! "$build/stftool" plain.stf --verify >>out 2>&1; then
+		if ls .VT-flush-*.raw >>out 2>&1 || ! "$build/stftool" plain.stf --verify >>out 2>&1; then
 			wrong=$((wrong + 1))
 			cp out "out.$who.$i"
 		fi

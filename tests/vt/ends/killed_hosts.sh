@@ -89,9 +89,9 @@ expect [ -e node0/pp.stf ]
 expect [ -e node1/pp.stf ]
 expect "$build/stftool" node0/pp.stf --verify >>out 2>&1
 expect "$build/stftool" node1/pp.stf --verify >>out 2>&1
-expect_not ls node?/VT-host-* >>out 2>&1
+expect_not ls node?/.VT-host-* >>out 2>&1
 verdict "without a shared folder there is a trace of each host"
-expect cp node1/VT-flush-*.dat node0
+expect cp node1/.VT-flush-*.raw node0
 (cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 ||
 	not_met '(cd node0 && PATH=$build:$PATH sh -c "$(sed -n ...'
 expect_line 'ranks of this host only' node0/pp.prot

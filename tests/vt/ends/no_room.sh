@@ -52,7 +52,7 @@ at=$dir/vanishes
 records $calls "rm -rf '$dir/vanishes'"
 expect_status 7
 expect once 'no place for more records in .*: No such file or directory'
-expect once 'WARNING: no trace: .*/vanishes/VT-flush-.* was removed; [0-9]* more records are lost'
+expect once 'WARNING: no trace: .*/vanishes/.VT-flush-.* was removed; [0-9]* more records are lost'
 verdict "a folder that vanishes: one message at once, one at the end, the program's own status"
 as_fast
 ok "a folder that vanishes: lost records cost no more than stored ones" $?
@@ -161,7 +161,7 @@ if mount -t tmpfs -o size=3m tickmark-test "$at" 2>/dev/null; then
 	expect calls_recorded
 	expect once 'no place for more records in .*: No space left on device'
 	verdict "a disk that is full while functions are traced: one message, the program ends as always"
-	expect "$build/stftool" calls/VT-flush-* --merge full.stf >out2 2>&1
+	expect "$build/stftool" calls/.VT-flush-* --merge full.stf >out2 2>&1
 	expect all_counted out2 full.stf
 	verdict "what fitted is a valid trace, and what did not is counted"
 	umount "$at"
@@ -173,8 +173,8 @@ fi
 # beyond the limit are a block of the calls that are left out, and names, in two copies of a block
 expect calls_recorded --flush-limit 2MB --keep-raw-events on
 expect once 'no place for more records in .*: FLUSH-LIMIT is reached'
-expect [ "$(wc -c <"$(ls "$at"/VT-flush-*)")" -le $((2097152 + 3 * 65536)) ]
-expect "$build/stftool" "$at"/VT-flush-* --merge limit.stf >out2 2>&1
+expect [ "$(wc -c <"$(ls "$at"/.VT-flush-*)")" -le $((2097152 + 3 * 65536)) ]
+expect "$build/stftool" "$at"/.VT-flush-* --merge limit.stf >out2 2>&1
 expect all_counted out2 limit.stf
 verdict "FLUSH-LIMIT while functions are traced: one message, no event is beyond it, what is left out is counted"
 rm -f "$at"/many.*

@@ -80,7 +80,7 @@ killed()
 	done
 	kill -"$signal" $pid
 	wait $pid 2>/dev/null
-	until { [ -e "$dir/k.stf" ] && ! ls "$folder"/VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 6000 ]; do
+	until { [ -e "$dir/k.stf" ] && ! ls "$folder"/.VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 6000 ]; do
 		tries=$((tries + 1))
 		sleep 0.01
 	done

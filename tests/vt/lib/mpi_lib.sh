@@ -63,7 +63,7 @@ launch()
 
 clean() # forgets the run before
 {
-	rm -f ./*.stf* ./*.prot ./*.clk VT-flush-* say say.* out
+	rm -f ./*.stf* ./*.prot ./*.clk .VT-flush-* say say.* out
 }
 
 # run N PROGRAM ARGUMENTS...: under vtrun; output in out, without the collector's own lines in output
@@ -81,7 +81,7 @@ run()
 # One trace with all ranks, sound, and its clock correction beside it.
 one_trace() # one_trace NAME RANKS
 {
-	[ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && [ -s "$1.clk" ] && ! ls VT-flush-* >/dev/null 2>&1 &&
+	[ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && [ -s "$1.clk" ] && ! ls .VT-flush-* >/dev/null 2>&1 &&
 		"$build/stftool" "$1.stf" --verify >>out 2>&1 &&
 		"$build/stftool" "$1.stf" --print-threads >threads 2>>out &&
 		[ "$("$build/xstftool" "$1.stf" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$2" ]

@@ -399,11 +399,11 @@ verdict "the protocol as a configuration file: the same once more, groups of gro
 written()
 {
 	tries=0
-	until { [ -e plain.stf ] && ! ls VT-flush-*.dat >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
+	until { [ -e plain.stf ] && ! ls .VT-flush-*.raw >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	! ls VT-flush-*.dat >>out 2>&1 && "$build/stftool" plain.stf --verify >>out 2>&1 &&
+	! ls .VT-flush-*.raw >>out 2>&1 && "$build/stftool" plain.stf --verify >>out 2>&1 &&
 		grep -q '^INFO ENDED' plain.prot &&
 		[ "$("$build/xstftool" plain.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$1" ]
 }
@@ -424,12 +424,12 @@ for moment in 0 0.3 0.6; do
 	timeout -k 5 100 "$MPIRUN" -np 4 "$vtrun" -- ./plain wait 300 >out 2>&1 &
 	launcher=$!
 	tries=0
-	until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -eq 4 ] || [ $tries -ge 250 ]; do
+	until [ "$(ls .VT-flush-*.raw 2>/dev/null | wc -l)" -eq 4 ] || [ $tries -ge 250 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
 	sleep $moment
-	victim=$(ls VT-flush-*_2-*.dat 2>/dev/null | sed 's/.*-\([0-9]*\)\.dat$/\1/')
+	victim=$(ls .VT-flush-*_2-*.raw 2>/dev/null | sed 's/.*-\([0-9]*\)\.raw$/\1/')
 	[ -n "$victim" ] && kill -9 "$victim"
 	wait $launcher
 	written 4

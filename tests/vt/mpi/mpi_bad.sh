@@ -59,8 +59,8 @@ if mkdir small && mount -t tmpfs -o size=6m none small 2>/dev/null; then
 	expect_lines 2 'WARNING: no place for more records in .*: No space left' out
 	verdict "a disk that is full in the middle: the job ends as always, one message of each rank"
 	clean
-	if ls small/VT-flush-* >/dev/null 2>&1; then
-		"$build/stftool" small/VT-flush-* --merge bad.stf >out 2>&1
+	if ls small/.VT-flush-* >/dev/null 2>&1; then
+		"$build/stftool" small/.VT-flush-* --merge bad.stf >out 2>&1
 	else
 		mv small/bad.stf* .
 	fi
@@ -102,7 +102,7 @@ again() # again OUT: such a job, until both ranks have made their calls
 }
 ranks() # their process ids
 {
-	find . -name 'VT-flush-plain_*.dat' | sed -n 's/.*-\([0-9]*\)\.dat$/\1/p'
+	find . -name '.VT-flush-plain_*.raw' | sed -n 's/.*-\([0-9]*\)\.raw$/\1/p'
 }
 processes() # processes TRACE
 {
@@ -115,7 +115,7 @@ if [ $mpi = openmpi ]; then
 	# shellcheck disable=SC2046,SC2086
 	kill -9 $(sampler again.prot) $killed
 	wait $launcher
-	cksum VT-flush-* >sums
+	cksum .VT-flush-* >sums
 	again second
 	# shellcheck disable=SC2046
 	kill -9 $(ranks | grep -vwF "$killed")
@@ -127,7 +127,7 @@ if [ $mpi = openmpi ]; then
 	done
 	cat first second >>out
 	expect [ "$(echo "$killed" | wc -w)" -eq 2 ]
-	cksum VT-flush-* | expect diff sums - >>out
+	cksum .VT-flush-* | expect diff sums - >>out
 	expect [ "$(processes again-1.stf)" -eq 2 ]
 	verdict "the raw files of a killed job are neither merged nor removed by the next job of that name"
 	"$build/stftool" again.prot --merge old.stf >>out 2>&1

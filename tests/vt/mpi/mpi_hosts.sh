@@ -17,11 +17,11 @@ program=truth
 # Waits until all raw files are there, and gives them second names, which outlive the job.
 cat >keep <<'END'
 tries=0
-until [ "$(ls VT-flush-"$program"_*.dat 2>/dev/null | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
+until [ "$(ls .VT-flush-"$program"_*.raw 2>/dev/null | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
 	tries=$((tries + 1))
 	sleep 0.05
 done
-for f in VT-flush-"$program"_*.dat; do
+for f in .VT-flush-"$program"_*.raw; do
 	ln "$f" "kept/$f"
 done
 END
@@ -43,7 +43,7 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 # The trace is, record for record, what one process makes of the same raw files.
 as_one()
 {
-	mkdir one && "$build/stftool" kept/VT-flush-"$program"_*.dat --merge "one/$program.stf" --clock "$program.clk" \
+	mkdir one && "$build/stftool" kept/.VT-flush-"$program"_*.raw --merge "one/$program.stf" --clock "$program.clk" \
 		${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
 		${VT_STF_USE_HW_STRUCTURE:+--stf-use-hw-structure "$VT_STF_USE_HW_STRUCTURE"} >>out 2>&1 &&
 		"$build/xstftool" "$program.stf" >have 2>>out
@@ -91,11 +91,11 @@ if [ "$OMPI_COMM_WORLD_LOCAL_RANK" = 0 ]; then
 	mount -t tmpfs tmpfs "$folder" && mkdir "$folder/second" && : >"$folder/ready"
 	(
 		tries=0
-		until [ "$(ls "$folder"/VT-flush-*.dat 2>/dev/null | wc -l)" -eq "$ranks" ] || [ $tries -ge 1000 ]; do
+		until [ "$(ls "$folder"/.VT-flush-*.raw 2>/dev/null | wc -l)" -eq "$ranks" ] || [ $tries -ge 1000 ]; do
 			tries=$((tries + 1))
 			sleep 0.05
 		done
-		ln "$folder"/VT-flush-*.dat "$folder/second"
+		ln "$folder"/.VT-flush-*.raw "$folder/second"
 	) &
 fi
 until [ -e "$folder/ready" ]; do
@@ -106,7 +106,7 @@ status=$?
 wait
 if [ "$OMPI_COMM_WORLD_LOCAL_RANK" = 0 ]; then
 	cp "$folder"/second/* "$kept"
-	ls "$folder" | grep VT-flush >>"$kept/left"
+	ls -A "$folder" | grep VT-flush >>"$kept/left"
 fi
 exit $status
 END
@@ -190,9 +190,9 @@ exec "$2" -- ./truth 3 much
 END
 for moment in 0 0.2; do
 	VT_COMPRESS_TRACE=19 job 2 4 sh doomed $moment "$vtrun"
-	if ls VT-flush-*.dat >/dev/null 2>&1; then
+	if ls .VT-flush-*.raw >/dev/null 2>&1; then
 		# shellcheck disable=SC2046
-		timeout 300 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 &&
+		timeout 300 "$build/stftool" $(ls .VT-flush-*.raw) --merge saved.stf >>out 2>&1 &&
 			"$build/stftool" saved.stf --verify >>out 2>&1 &&
 			[ "$("$build/xstftool" saved.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ]
 	else

@@ -26,8 +26,8 @@ cat clock >>out
 ok "a script that ends in exec: what it was before is in the trace of all ranks" $rc
 # offline too, from the raw files of both programs
 VT_KEEP_RAW_EVENTS=on expect run 2 ./wrap 2
-expect [ "$(find . -name 'VT-flush-*.dat' | wc -l)" -eq 4 ]
-expect "$build/stftool" VT-flush-*.dat --merge wrap.stf --clock wrap.clk >>out 2>&1
+expect [ "$(find . -name '.VT-flush-*.raw' | wc -l)" -eq 4 ]
+expect "$build/stftool" .VT-flush-*.raw --merge wrap.stf --clock wrap.clk >>out 2>&1
 expect "$build/stftool" wrap.stf --verify >>out 2>&1
 expect "$build/stftool" wrap.stf --print-clock >clock 2>>out
 expect_lines 4 'process [01]: .*, pid' clock
@@ -41,7 +41,7 @@ for linked in truth plain; do
 	expect_lines 2 "process [01]: $linked, pid" clock
 	expect "$build/stftool" env.stf --dump >dump 2>>out
 	expect [ "$(grep -c 'MPI_Init' dump)" -ge 1 ]
-	expect_not ls VT-flush-* >/dev/null 2>&1
+	expect_not ls .VT-flush-* >/dev/null 2>&1
 	verdict "vtrun -- env ./$linked: the calls of MPI are recorded"
 done
 
@@ -55,7 +55,7 @@ expect_line 'exec.*--follow-children' out
 verdict "a script that starts the program as its child gets a message with the way out"
 clean
 timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- ./starts >out 2>&1
-[ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls VT-flush-* >/dev/null 2>&1 &&
+[ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls .VT-flush-* >/dev/null 2>&1 &&
 	"$build/stftool" starts.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: plain, pid' clock)" \
 	-eq 2 ] &&
 	"$build/stftool" starts-1.stf --print-clock >clock 2>>out && [ "$(grep -c 'process .: starts, pid' clock)" \

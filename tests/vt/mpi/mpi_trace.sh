@@ -15,11 +15,11 @@ export LD_PRELOAD
 # Second names of the raw files of a run, which go on when they are removed.
 cat >keep <<'END'
 tries=0
-until [ "$(find . -maxdepth 1 -name 'VT-flush-*.dat' | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
+until [ "$(find . -maxdepth 1 -name '.VT-flush-*.raw' | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
 	tries=$((tries + 1))
 	sleep 0.02
 done
-ln VT-flush-*.dat kept/
+ln .VT-flush-*.raw kept/
 END
 kept() # kept N PROGRAM ARGUMENTS...
 {
@@ -47,7 +47,7 @@ same_files() # same_files NAME: the trace in one/ is that here, byte by byte
 # Tens of thousands of samples, with many anchors, whose histories --verify compares with the data.
 VT_COMPRESS_TRACE=off expect kept 3 ./truth 2 much
 expect one_trace truth 3
-expect "$build/stftool" kept/*.dat --merge one/truth.stf --clock truth.clk --compress-trace off >>out 2>&1
+expect "$build/stftool" kept/.VT-flush-*.raw --merge one/truth.stf --clock truth.clk --compress-trace off >>out 2>&1
 expect same_files truth.stf
 expect [ "$(wc -c <truth.stf.c.0)" -gt $((64 * 65536)) ]
 expect [ "$(wc -c <truth.stf.c.0.anc)" -gt 6400 ]
@@ -78,14 +78,14 @@ expect one_trace truth 3 >>out
 VT_KEEP_RAW_EVENTS=on expect run 3 ./truth 1
 expect [ -s truth.clk ]
 expect [ ! -e truth.stf ]
-expect [ "$(find . -maxdepth 1 -name 'VT-flush-*.dat' | wc -l)" -eq 3 ]
-expect "$build/stftool" VT-flush-*.dat --merge truth.stf --clock truth.clk --delete-raw-data >>out 2>&1
+expect [ "$(find . -maxdepth 1 -name '.VT-flush-*.raw' | wc -l)" -eq 3 ]
+expect "$build/stftool" .VT-flush-*.raw --merge truth.stf --clock truth.clk --delete-raw-data >>out 2>&1
 expect one_trace truth 3
 verdict "KEEP-RAW-EVENTS, then a merge"
 export VT_LOGFILE_FORMAT=SINGLESTF VT_STF_PROCS_PER_FILE=1
 kept 3 ./truth 2 much && one_trace truth.single 3 >>out
 mv truth.single.clk truth.clk 2>/dev/null
-expect "$build/stftool" kept/*.dat --merge one/truth.single.stf --clock truth.clk --stf-procs-per-file 1 >>out 2>&1
+expect "$build/stftool" kept/.VT-flush-*.raw --merge one/truth.single.stf --clock truth.clk --stf-procs-per-file 1 >>out 2>&1
 expect same_files truth.single.stf
 verdict "and in one file"
 unset VT_LOGFILE_FORMAT VT_STF_PROCS_PER_FILE

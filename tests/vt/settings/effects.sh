@@ -110,10 +110,10 @@ expect [ ! -e t.stf ]
 verdict "LOGFILE-PREFIX"
 expect with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PREFIX below'
 expect [ ! -e t.stf ]
-expect ls below/VT-flush-effects_0-[0-9]*.dat >"$dir/out"
+expect ls below/.VT-flush-effects_0-[0-9]*.raw >"$dir/out"
 expect with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PID off'
 expect [ ! -e t.stf ]
-expect [ -s VT-flush-effects_0.dat ]
+expect [ -s .VT-flush-effects_0.raw ]
 verdict "KEEP-RAW-EVENTS, FLUSH-PREFIX, FLUSH-PID"
 lines=$(for level in 0 1 2; do
 	with 1 'LOGFILE-NAME t.stf' "VERBOSE $level" && wc -l <"$dir/err"

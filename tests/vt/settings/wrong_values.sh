@@ -168,7 +168,7 @@ ok "the same on vtrun's command line: a message, and nothing runs" $?
 # what only the run can see: a message that names it, and the trace is there all the same or the data are
 alone() # alone OPTION VALUE MESSAGE
 {
-	rm -rf prog.* /tmp/VT-flush-prog_0-*.wrong
+	rm -rf prog.* /tmp/.VT-flush-prog_0-*.wrong
 	echo "$1 $2" >conf
 	VT_CONFIG=conf expect timeout 100 ./prog >out 2>err
 	expect_lines 1 WARNING err
@@ -187,7 +187,7 @@ for name in CURRENT-DIR FLUSH-PREFIX LOGFILE-PREFIX; do
 	rm -f prog.*
 	echo "$name /no/such" >conf
 	VT_CONFIG=conf timeout 100 ./prog >out 2>err &&
-		raw=$(sed -n 's|.*cannot create /no/such/VT-flush.*; the raw file is \(/.*\)$|\1|p' err) &&
+		raw=$(sed -n 's|.*cannot create /no/such/.VT-flush.*; the raw file is \(/.*\)$|\1|p' err) &&
 		if [ $name = FLUSH-PREFIX ]; then [ "$(tree)" = "$plain_tree" ]; else
 			grep -q "no trace: /no/such/.* What was recorded is in \
 $raw" err && "$build/stftool" "$raw" --merge prog.stf >>out 2>&1 && [ "$(tree)" = "$plain_tree" ]
