@@ -46,6 +46,7 @@ static const struct {
 #define RMA FOLLOWS
 #define RMA_BOTH FOLLOWS
 #define RMA_ONE FOLLOWS
+#define OUTSIDE FOLLOWS
 #define IO_POSTED STAYS
 #define LOCAL STAYS
 #define ISEND STAYS
