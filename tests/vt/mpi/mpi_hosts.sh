@@ -43,7 +43,8 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 # The trace is, record for record, what one process makes of the same raw files.
 as_one()
 {
-	mkdir one && "$build/stftool" kept/.VT-flush-"$program"_*.raw --merge "one/$program.stf" --clock "$program.clk" \
+	mkdir one && "$build/stftool" \
+		kept/.VT-flush-"$program"_*.raw --merge "one/$program.stf" --clock "$program.clk" \
 		${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
 		${VT_STF_USE_HW_STRUCTURE:+--stf-use-hw-structure "$VT_STF_USE_HW_STRUCTURE"} >>out 2>&1 &&
 		"$build/xstftool" "$program.stf" >have 2>>out

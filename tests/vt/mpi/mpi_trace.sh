@@ -85,7 +85,8 @@ verdict "KEEP-RAW-EVENTS, then a merge"
 export VT_LOGFILE_FORMAT=SINGLESTF VT_STF_PROCS_PER_FILE=1
 kept 3 ./truth 2 much && one_trace truth.single 3 >>out
 mv truth.single.clk truth.clk 2>/dev/null
-expect "$build/stftool" kept/.VT-flush-*.raw --merge one/truth.single.stf --clock truth.clk --stf-procs-per-file 1 >>out 2>&1
+expect "$build/stftool" kept/.VT-flush-*.raw --merge one/truth.single.stf --clock truth.clk \
+	--stf-procs-per-file 1 >>out 2>&1
 expect same_files truth.single.stf
 verdict "and in one file"
 unset VT_LOGFILE_FORMAT VT_STF_PROCS_PER_FILE

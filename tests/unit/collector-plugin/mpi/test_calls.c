@@ -47,6 +47,7 @@ static const struct {
 #define RMA_BOTH FOLLOWS
 #define RMA_ONE FOLLOWS
 #define OUTSIDE FOLLOWS
+#define CALLBACK STAYS
 #define IO_POSTED STAYS
 #define LOCAL STAYS
 #define ISEND STAYS
