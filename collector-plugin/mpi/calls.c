@@ -82,7 +82,8 @@ void *vt_mpi_next(const char *name, void *own)
 		OK { vt_posted(&k, VT_REQUEST_SEND, 1, count, datatype, dest, tag, comm, *request); })
 /* clang-format off */
 #define RECV(name, lower, UPPER, params, args) \
-	WRAPPER(name, params, args, 1, MPI_Status own;, STATUS, OK { vt_received(&k, status, source, comm); })
+	WRAPPER(name, params, args, 1, MPI_Status own;, STATUS, \
+		OK { vt_received(&k, status, source, comm); } else { vt_receive_failed(&k, rc, status, source, tag, comm); })
 /* clang-format on */
 #define IRECV(name, lower, UPPER, params, args) \
 	WRAPPER( \
@@ -95,19 +96,27 @@ void *vt_mpi_next(const char *name, void *own)
 #define SENDRECV(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 1, MPI_Status own;, STATUS; vt_send(&k, sendcount, sendtype, dest, sendtag, comm), \
-		OK { vt_received(&k, status, source, comm); } else { vt_send_failed(&k); })
+		OK { \
+			vt_received(&k, status, source, comm); \
+		} else if (!vt_receive_failed(&k, rc, status, source, recvtag, comm)) { vt_send_failed(&k); })
 #define SENDRECV_REPLACE(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 1, MPI_Status own;, STATUS; vt_send(&k, count, datatype, dest, sendtag, comm), \
-		OK { vt_received(&k, status, source, comm); } else { vt_send_failed(&k); })
+		OK { \
+			vt_received(&k, status, source, comm); \
+		} else if (!vt_receive_failed(&k, rc, status, source, recvtag, comm)) { vt_send_failed(&k); })
 #define ISENDRECV(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 0, , vt_send(&k, sendcount, sendtype, dest, sendtag, comm), \
-		OK { vt_posted_both(&k, source, recvtag, comm, *request); } else { vt_send_failed(&k); })
+		OK { vt_posted_both(&k, recvcount, recvtype, source, recvtag, comm, *request); } else { \
+			vt_send_failed(&k); \
+		})
 #define ISENDRECV_REPLACE(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 0, , vt_send(&k, count, datatype, dest, sendtag, comm), \
-		OK { vt_posted_both(&k, source, recvtag, comm, *request); } else { vt_send_failed(&k); })
+		OK { vt_posted_both(&k, count, datatype, source, recvtag, comm, *request); } else { \
+			vt_send_failed(&k); \
+		})
 #define PSEND_INIT(name, lower, UPPER, params, args) \
 	WRAPPER( \
 		name, params, args, 0, , , \
@@ -129,7 +138,7 @@ void *vt_mpi_next(const char *name, void *own)
 		, STATUS, if (rc == MPI_SUCCESS && *flag) { vt_matched(&k, *message, status, comm); })
 #define MRECV(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 1, MPI_Status own; struct vt_request *m = NULL;, STATUS; \
-		m = vt_message_take(*message), vt_message_received(&k, m, rc == MPI_SUCCESS ? status : NULL))
+		m = vt_message_take(*message), vt_message_received(&k, m, vt_took_message(rc) ? status : NULL))
 #define IMRECV(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 0, struct vt_request *m = NULL;, m = vt_message_take(*message), \
 		vt_message_posted(&k, m, rc == MPI_SUCCESS ? *request : MPI_REQUEST_NULL))
@@ -150,20 +159,20 @@ void *vt_mpi_next(const char *name, void *own)
 		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), after vt_wait_end(&k, &w))
 /* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
-	WAITING(name, params, args, 1, request, status, MPI_STATUS_IGNORE, OK { vt_wait_one(&k, &w, 0, 0); })
+	WAITING(name, params, args, 1, request, status, MPI_STATUS_IGNORE, vt_wait_some(&k, &w, 0, 0, rc);)
 /* clang-format on */
 #define TEST(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, params, args, 1, request, status, MPI_STATUS_IGNORE, \
-		if (rc == MPI_SUCCESS && *flag) { vt_wait_one(&k, &w, 0, 0); })
+		if (rc != MPI_SUCCESS || *flag) { vt_wait_some(&k, &w, 0, 0, rc); })
 #define WAITANY(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, params, args, count, array_of_requests, status, MPI_STATUS_IGNORE, \
-		if (rc == MPI_SUCCESS && *index != MPI_UNDEFINED) { vt_wait_one(&k, &w, *index, 0); })
+		if (vt_took_message(rc) && *index != MPI_UNDEFINED) { vt_wait_some(&k, &w, *index, 0, rc); })
 #define TESTANY(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, params, args, count, array_of_requests, status, MPI_STATUS_IGNORE, \
-		if (rc == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED) { vt_wait_one(&k, &w, *index, 0); })
+		if (vt_took_message(rc) && *flag && *index != MPI_UNDEFINED) { vt_wait_some(&k, &w, *index, 0, rc); })
 #define WAITALL(name, lower, UPPER, params, args) \
 	WAITING(name, params, args, count, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
 		vt_wait_all(&k, &w, rc);)
@@ -174,10 +183,10 @@ void *vt_mpi_next(const char *name, void *own)
 #define WAITSOME(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, params, args, incount, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
-		if (rc == MPI_SUCCESS && *outcount != MPI_UNDEFINED) { \
+		if ((rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS) && *outcount != MPI_UNDEFINED) { \
 			int i; \
 			for (i = 0; i < *outcount; i++) { \
-				vt_wait_one(&k, &w, array_of_indices[i], (size_t)i); \
+				vt_wait_some(&k, &w, array_of_indices[i], (size_t)i, rc); \
 			} \
 		})
 

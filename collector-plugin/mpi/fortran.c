@@ -85,6 +85,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define MESSAGE(i) PMPI_Message_f2c(INT(i))
 #define RESULT(i) (w[i] ? INT(i) : MPI_SUCCESS)
 #define OK(i) if (RESULT(i) == MPI_SUCCESS)
+#define FAILED(from, tag, comm, result) vt_receive_failed(&k, RESULT(result), &status, INT(from), INT(tag), COMM(comm))
 /* Asks MPI for a status even if the program does not want it. */
 #define OWN \
 	MPI_Fint own[sizeof(MPI_Status) / sizeof(MPI_Fint)]; \
@@ -126,24 +127,20 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define RECV_INIT(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_RECEIVE, 1)
 #define RECV(name, lower, UPPER, params, args) \
 	FORTRAN( \
-		name, lower, UPPER, 1, OWN, STATUS(6), OK(7) { \
-			READ_STATUS(6); \
-			vt_received(&k, &status, INT(3), COMM(5)); \
-		})
+		name, lower, UPPER, 1, OWN, STATUS(6), READ_STATUS(6); \
+		OK(7) { vt_received(&k, &status, INT(3), COMM(5)); } else { FAILED(3, 4, 5, 7); })
 #define SENDRECV(name, lower, UPPER, params, args) \
 	FORTRAN( \
-		name, lower, UPPER, 1, OWN, STATUS(11); vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(10)), \
-		OK(12) { \
-			READ_STATUS(11); \
+		name, lower, UPPER, 1, OWN, STATUS(11); \
+		vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(10)), READ_STATUS(11); OK(12) { \
 			vt_received(&k, &status, INT(8), COMM(10)); \
-		} else { vt_send_failed(&k); })
+		} else if (!FAILED(8, 9, 10, 12)) { vt_send_failed(&k); })
 #define SENDRECV_REPLACE(name, lower, UPPER, params, args) \
 	FORTRAN( \
-		name, lower, UPPER, 1, OWN, STATUS(8); vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(7)), \
-		OK(9) { \
-			READ_STATUS(8); \
+		name, lower, UPPER, 1, OWN, STATUS(8); \
+		vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(7)), READ_STATUS(8); OK(9) { \
 			vt_received(&k, &status, INT(5), COMM(7)); \
-		} else { vt_send_failed(&k); })
+		} else if (!FAILED(5, 6, 7, 9)) { vt_send_failed(&k); })
 #define MPROBE(name, lower, UPPER, params, args) \
 	FORTRAN( \
 		name, lower, UPPER, 1, OWN, STATUS(4), OK(5) { \
@@ -159,7 +156,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define MRECV(name, lower, UPPER, params, args) \
 	FORTRAN(name, lower, UPPER, 1, OWN; struct vt_request *m = NULL, STATUS(4); \
 		m = vt_message_take(MESSAGE(3)), READ_STATUS(4); \
-		vt_message_received(&k, m, RESULT(5) == MPI_SUCCESS ? &status : NULL))
+		vt_message_received(&k, m, vt_took_message(RESULT(5)) ? &status : NULL))
 #define IMRECV(name, lower, UPPER, params, args) \
 	FORTRAN(name, lower, UPPER, 0, struct vt_request *m = NULL, m = vt_message_take(MESSAGE(3)), \
 		vt_message_posted(&k, m, RESULT(5) == MPI_SUCCESS ? REQUEST(4) : MPI_REQUEST_NULL))
@@ -181,18 +178,20 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&k, &v))
 /* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
-	WAITING(name, lower, UPPER, 1, 0, 1, OK(2) { vt_wait_one(&k, &v, 0, 0); })
+	WAITING(name, lower, UPPER, 1, 0, 1, vt_wait_some(&k, &v, 0, 0, RESULT(2));)
 #define TEST(name, lower, UPPER, params, args) \
-	WAITING(name, lower, UPPER, 1, 0, 2, if (RESULT(3) == MPI_SUCCESS && INT(1)) { vt_wait_one(&k, &v, 0, 0); })
+	WAITING(name, lower, UPPER, 1, 0, 2, if (RESULT(3) != MPI_SUCCESS || INT(1)) { vt_wait_some(&k, &v, 0, 0, RESULT(3)); })
 /* clang-format on */
 #define WAITANY(name, lower, UPPER, params, args) \
 	WAITING( \
-		name, lower, UPPER, INT(0), 1, 3, \
-		if (RESULT(4) == MPI_SUCCESS && INT(2) != MPI_UNDEFINED) { vt_wait_one(&k, &v, INT(2) - 1, 0); })
+		name, lower, UPPER, INT(0), 1, 3, if (vt_took_message(RESULT(4)) && INT(2) != MPI_UNDEFINED) { \
+			vt_wait_some(&k, &v, INT(2) - 1, 0, RESULT(4)); \
+		})
 #define TESTANY(name, lower, UPPER, params, args) \
 	WAITING( \
-		name, lower, UPPER, INT(0), 1, 4, if (RESULT(5) == MPI_SUCCESS && INT(3) && INT(2) != MPI_UNDEFINED) { \
-			vt_wait_one(&k, &v, INT(2) - 1, 0); \
+		name, lower, UPPER, INT(0), 1, 4, \
+		if (vt_took_message(RESULT(5)) && INT(3) && INT(2) != MPI_UNDEFINED) { \
+			vt_wait_some(&k, &v, INT(2) - 1, 0, RESULT(5)); \
 		})
 #define WAITALL(name, lower, UPPER, params, args) \
 	WAITING(name, lower, UPPER, INT(0), 1, 2, vt_wait_all(&k, &v, RESULT(3));)
@@ -202,10 +201,11 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 		if (RESULT(4) != MPI_SUCCESS || INT(2)) { vt_wait_all(&k, &v, RESULT(4)); })
 #define WAITSOME(name, lower, UPPER, params, args) \
 	WAITING( \
-		name, lower, UPPER, INT(0), 1, 4, if (RESULT(5) == MPI_SUCCESS && INT(2) != MPI_UNDEFINED) { \
+		name, lower, UPPER, INT(0), 1, 4, \
+		if ((RESULT(5) == MPI_SUCCESS || RESULT(5) == MPI_ERR_IN_STATUS) && INT(2) != MPI_UNDEFINED) { \
 			int i; \
 			for (i = 0; i < INT(2); i++) { \
-				vt_wait_one(&k, &v, ((const MPI_Fint *)w[3])[i] - 1, (size_t)i); \
+				vt_wait_some(&k, &v, ((const MPI_Fint *)w[3])[i] - 1, (size_t)i, RESULT(5)); \
 			} \
 		})
 

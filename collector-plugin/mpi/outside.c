@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+struct vt_raw_head *vt_mpi_watched;
+
 enum { CALLBACKS = sizeof(((struct vt_raw_head *)0)->callbacks) / sizeof(uint64_t) };
 
 void vt_mpi_calls_back(void *function)

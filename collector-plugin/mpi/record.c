@@ -13,7 +13,6 @@
 #include "collector-plugin/trace/trace.h"
 
 _Thread_local int vt_mpi_depth;
-struct vt_raw_head *vt_mpi_watched;
 
 static struct vt_requests requests, messages, channels;
 
@@ -261,6 +260,46 @@ void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_
 	}
 }
 
+/* Records a receive whose status may be undefined: MPICH 4.0 does not set that of an MPI_Isendrecv, Open MPI in Fortran
+ * none of a call that failed. The arguments count first, then a status that agrees with them. room: 0: unknown. */
+static void emit_doubtful_receive(
+	struct vt_mpi_call *k, const struct vt_request *r, const MPI_Status *status, uint64_t room)
+{
+	int peer = status->MPI_SOURCE, tag = status->MPI_TAG;
+	struct vt_raw_message m = message_of(r->comm, r->peer, r->tag, status_bytes(status));
+
+	if ((r->peer == MPI_ANY_SOURCE ? peer < 0 || peer >= r->comm->remote : peer != r->peer) ||
+		(r->tag == MPI_ANY_TAG ? tag < 0 : tag != r->tag) ||
+		(room && ((uint64_t)m.bytes_high << 32 | m.bytes) > room)) {
+		peer = r->peer == MPI_ANY_SOURCE ? VT_RAW_ANY : r->peer;
+		tag = r->tag == MPI_ANY_TAG ? VT_RAW_ANY : r->tag;
+		m = message_of(r->comm, peer, tag, room);
+		if (peer == VT_RAW_ANY || tag == VT_RAW_ANY) {
+			m.since = k->leave - r->post;
+			m.during = (uint32_t)(r->posted - r->post);
+			emit_message(k, k->leave, VT_RAW_MESSAGE_FREED, &m);
+			return;
+		}
+	}
+	m.peer = peer;
+	m.tag = tag;
+	emit_receive(k, m, r->post);
+}
+
+int vt_receive_failed(struct vt_mpi_call *k, int rc, const MPI_Status *status, int from, int tag, MPI_Comm comm)
+{
+	struct vt_request r = { .comm = from == MPI_PROC_NULL ? NULL : vt_comm_of(comm),
+		.peer = from,
+		.tag = tag,
+		.post = k->enter,
+		.posted = k->leave };
+
+	if (r.comm && vt_took_message(rc)) {
+		emit_doubtful_receive(k, &r, status, 0);
+	}
+	return vt_took_message(rc);
+}
+
 static struct vt_request *add_request(
 	struct vt_mpi_call *k, enum vt_request_kind kind, struct vt_comm *c, MPI_Request request)
 {
@@ -299,11 +338,20 @@ void vt_outside_posted(struct vt_mpi_call *k, MPI_Request request)
 	}
 }
 
-void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request)
+void vt_posted_both(struct vt_mpi_call *k, long long count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+	MPI_Request request)
 {
+	struct vt_comm *c = vt_comm_of(comm);
 	/* when a send alone is complete, nothing is recorded */
-	vt_posted(k, from == MPI_PROC_NULL ? VT_REQUEST_SEND : VT_REQUEST_RECEIVE, 0, 0, MPI_DATATYPE_NULL,
-		from == MPI_PROC_NULL ? 0 : from, tag, comm, request);
+	struct vt_request *r =
+		c ? add_request(k, from == MPI_PROC_NULL ? VT_REQUEST_SEND : VT_REQUEST_RECEIVE, c, request) : NULL;
+
+	if (r) {
+		r->doubtful = 1;
+		r->peer = from == MPI_PROC_NULL ? 0 : from;
+		r->tag = tag;
+		r->bytes = vt_type_bytes(count, type);
+	}
 }
 
 /* Partitioned sends and receives are paired in the order in which they are prepared. */
@@ -485,7 +533,9 @@ static void complete_request(struct vt_mpi_call *k, struct vt_request *r, const 
 	if (r->cancelled) {
 		PMPI_Test_cancelled(status, &cancelled);
 	}
-	if (r->kind == VT_REQUEST_RECEIVE && !cancelled) {
+	if (r->kind == VT_REQUEST_RECEIVE && !cancelled && r->doubtful && !r->partitioned) {
+		emit_doubtful_receive(k, r, status, r->bytes);
+	} else if (r->kind == VT_REQUEST_RECEIVE && !cancelled) {
 		/* partitioned receives have no wildcards, and their status has no useful values */
 		emit_receive(k,
 			r->partitioned ? message_posted(r)
@@ -578,7 +628,7 @@ void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored)
 }
 
 /* The request is complete, with the status at that place. */
-void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at)
+static void wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at)
 {
 	struct vt_request *r = i >= 0 && (size_t)i < w->n ? w->request[i] : NULL;
 	MPI_Status copy;
@@ -602,26 +652,33 @@ void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t a
 	vt_requests_release(&requests, r, !persistent);
 }
 
+void vt_wait_some(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at, int rc)
+{
+	MPI_Status copy;
+	int unset;
+
+	if (__builtin_expect(rc != MPI_SUCCESS, 0) && i >= 0 && (size_t)i < w->n && w->request[i]) {
+		if (w->fortran) {
+			PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[at], &copy);
+		} else {
+			copy = w->status[at];
+		}
+		/* Open MPI does not set the statuses of Fortran if the call failed */
+		unset = w->fortran && rc == MPI_ERR_IN_STATUS && copy.MPI_ERROR != MPI_ERR_PENDING;
+		if (!unset && !vt_took_message(rc == MPI_ERR_IN_STATUS ? copy.MPI_ERROR : rc)) {
+			return;
+		}
+		w->request[i]->doubtful = 1;
+	}
+	wait_one(k, w, i, at);
+}
+
 void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc)
 {
 	size_t i;
 
 	for (i = 0; i < w->n; i++) {
-		int error = MPI_SUCCESS;
-
-		if (rc != MPI_SUCCESS && w->request[i]) {
-			MPI_Status copy;
-
-			if (w->fortran) {
-				PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[i], &copy);
-			} else {
-				copy = w->status[i];
-			}
-			error = rc == MPI_ERR_IN_STATUS ? copy.MPI_ERROR : rc;
-		}
-		if (error == MPI_SUCCESS) {
-			vt_wait_one(k, w, (long long)i, i);
-		}
+		vt_wait_some(k, w, (long long)i, i, rc);
 	}
 }
 

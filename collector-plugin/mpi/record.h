@@ -19,12 +19,27 @@
 VT_HIDDEN void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
 /* After such a call that failed, so nothing was sent. */
 VT_HIDDEN void vt_send_failed(struct vt_mpi_call *k);
+/* Has a call with this result taken its message? One that was too long is gone, too, and counts in the order of its
+ * channel. */
+static inline int vt_took_message(int rc)
+{
+	int class = MPI_SUCCESS;
+
+	return __builtin_expect(rc == MPI_SUCCESS, 1) ||
+		(PMPI_Error_class(rc, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE);
+}
+
 /* After a call that has received. status may be NULL. */
 VT_HIDDEN void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_Comm comm);
+/* After such a call that failed. Returns 1 if it has taken its message all the same. */
+VT_HIDDEN int vt_receive_failed(
+	struct vt_mpi_call *k, int rc, const MPI_Status *status, int from, int tag, MPI_Comm comm);
 /* After a call that has posted a send or receive: makes an entry for its request. bytes: count x type. */
 VT_HIDDEN void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent, long long count,
 	MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request request);
-VT_HIDDEN void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request);
+/* MPI_Isendrecv. count, type: the room for what it receives. */
+VT_HIDDEN void vt_posted_both(struct vt_mpi_call *k, long long count, MPI_Datatype type, int from, int tag,
+	MPI_Comm comm, MPI_Request request);
 VT_HIDDEN void vt_partitioned(struct vt_mpi_call *k, enum vt_request_kind kind, int partitions, long long count,
 	MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request request);
 /* Before MPI_Start(). */
@@ -63,7 +78,8 @@ VT_HIDDEN void vt_wait_begin_f(struct vt_mpi_call *k, struct vt_wait *w, long lo
 VT_HIDDEN void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored);
 
 /* After the call, for each request that it reports as complete: the i-th request, whose status is the at-th. */
-VT_HIDDEN void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at);
+/* rc: the result of the call. */
+VT_HIDDEN void vt_wait_some(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at, int rc);
 VT_HIDDEN void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc);
 VT_HIDDEN void vt_wait_end(struct vt_mpi_call *k, struct vt_wait *w);
 

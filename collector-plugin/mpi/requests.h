@@ -29,6 +29,7 @@ struct vt_request {
 	/* all members from here on are 0 in a new entry */
 	uint8_t kind;
 	uint8_t persistent;
+	uint8_t doubtful;    /* its status may be undefined */
 	uint8_t active;      /* persistent: it has been started */
 	uint8_t partitioned; /* it pairs with the partitioned request of the same number, not with messages */
 	uint8_t cancelled;   /* MPI_Cancel() was called; the status says whether it was in time */
