@@ -49,6 +49,8 @@ enum smp_state {
 	SMP_RESTARTED = 2, /* something was lost since the last read: a device went or came, a 32-bit count wrapped
 			    * too often to tell. The total goes on from where it was */
 	SMP_SCALED = 4,    /* an estimate of a multiplexed event: count * enabled / running */
+	SMP_LEFT_OUT = 8,  /* a reading contradicts those before it, so it waits for those that follow: the total is
+			    * the one of before */
 };
 
 /* One counter. Strings handed out by list() need to live until each() returns only. */
@@ -75,8 +77,7 @@ struct smp_env {
 	uint32_t flags;      /* enum smp_flags */
 	const char *root;    /* absolute path; "/" is this machine, anything else a snapshot's folder: then /proc
 			     * and /sys are read below it and no system call may stand for them */
-	const char *hw;      /* NULL, or facts of the launcher, words "disk:NAME" (whole physical disk) and
-			     * "nic:NAME" (system interface) with blanks between; they replace own guesses */
+	const char *hw;      /* NULL: sources judge themselves which devices are the machine's own */
 	double limit_s;      /* a library's initialisation that lasts longer is given up; 0: 2 s */
 	const char *cgroup;  /* NULL, or the job's cgroup below /sys/fs/cgroup; NULL: that of this process */
 	const char *options; /* a plugin's own text, after its name in PLUGIN; never NULL for a plugin */

@@ -81,16 +81,30 @@ ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size)
 	return n;
 }
 
-int smp_file_ours(const struct smp_file *f)
+static int is_our_file(const struct smp_file *f, struct stat *st)
+{
+	return f->fd >= 0 && fstat(f->fd, st) == 0 && st->st_dev == f->dev && st->st_ino == f->ino;
+}
+
+int smp_file_there(struct smp_file *f)
 {
 	struct stat st;
 
-	return f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
+	if (is_our_file(f, &st)) {
+		if (st.st_nlink > 0) {
+			return 1;
+		}
+		close(f->fd);
+	}
+	f->fd = -1;
+	return 0;
 }
 
 void smp_file_close(struct smp_file *f)
 {
-	if (smp_file_ours(f)) {
+	struct stat st;
+
+	if (is_our_file(f, &st)) {
 		close(f->fd);
 	}
 	f->fd = -1;
@@ -136,6 +150,11 @@ int64_t smp_now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t smp_reading_ms(const struct smp_env *env, int64_t last_ms)
+{
+	return smp_live(env) ? smp_now_ms() : last_ms + 1000;
 }
 
 int smp_exists(int root, const char *path)

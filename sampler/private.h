@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the sources share: files that stay open in a process whose program may
- * close all descriptors, parsing of numbers, and totals that continue when the kernel's counts wrap. */
+ * close all descriptors, and parsing of numbers. */
 #ifndef SAMPLER_PRIVATE_H
 #define SAMPLER_PRIVATE_H
 
@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "base/text/glob.h"
+#include "sampler/count.h"
 #include "sampler/source.h"
 
 /* Is the root that of this machine, so that system calls and the files of /proc and /sys agree? */
@@ -34,8 +35,9 @@ struct smp_file {
 int smp_file_open(struct smp_file *f, int root, const char *path);
 /* Reads from the start; at most size-1 bytes, terminated. Returns the length or -1. */
 ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size);
-/* Is the descriptor still ours? Returns 1 or 0. */
-int smp_file_ours(const struct smp_file *f);
+/* Is the descriptor still ours, and has the file still a name? One that was replaced shows what was. Returns 1, or 0 and
+ * f->fd = -1. */
+int smp_file_there(struct smp_file *f);
 void smp_file_close(struct smp_file *f);
 
 /* Calls each(name) for the entries of a directory but "." and "..", without the heap. Returns 0, what each()
@@ -44,6 +46,8 @@ int smp_dir_each(int root, const char *path, int (*each)(const char *name, void 
 
 /* Milliseconds of a clock that never steps, as exact as the kernel's tick, without a system call. */
 int64_t smp_now_ms(void);
+/* The time of a reading that follows one at last_ms: of a snapshot, which has no clock, a second later. */
+int64_t smp_reading_ms(const struct smp_env *env, int64_t last_ms);
 
 /* What a sum of devices says of itself where there is no device: it is 0, and cannot be tried. */
 #define SMP_NONE_HERE "; none is here now"
@@ -82,47 +86,6 @@ static inline int smp_number(const char **p, uint64_t *out)
 	*p = s;
 	*out = v;
 	return 0;
-}
-
-/* A running total made of what the kernel shows. */
-struct smp_total {
-	uint64_t raw, sum;
-};
-
-/* The kernel now shows raw. 32-bit counts that wrap go on; a count that starts anew loses what it counted
- * between the last read and its end, and the return says so. Returns SMP_VALID, perhaps with SMP_RESTARTED. */
-static inline uint8_t smp_total_add(struct smp_total *t, uint64_t raw)
-{
-	uint8_t state = SMP_VALID;
-
-	if (raw >= t->raw) {
-		t->sum += raw - t->raw;
-	} else if (t->raw <= UINT32_MAX && raw + (UINT64_C(1) << 32) - t->raw < UINT64_C(1) << 31) {
-		t->sum += raw + (UINT64_C(1) << 32) - t->raw;
-	} else {
-		t->sum += raw;
-		state |= SMP_RESTARTED;
-	}
-	t->raw = raw;
-	return state;
-}
-
-/* Continues a total, as smp_total_add() does, for counts of which it is known how much they can have grown since the
- * last read. What is more than `most` was not counted in that time, but comes from another account of the kernel's, as
- * when a CPU is switched off or on. Small steps back (iowait) wait, large ones begin anew. */
-static inline uint8_t smp_total_within(struct smp_total *t, uint64_t raw, uint64_t most, uint64_t back)
-{
-	uint8_t state = SMP_VALID;
-
-	if (raw < t->raw ? t->raw - raw > back : raw - t->raw > most) {
-		state |= SMP_RESTARTED;
-	} else if (raw <= t->raw) {
-		return state;
-	} else {
-		t->sum += raw - t->raw;
-	}
-	t->raw = raw;
-	return state;
 }
 
 /* Why a file or folder of the system was not opened: `otherwise`, unless the process has too many files open. */

@@ -15,7 +15,6 @@
 
 #include "base/cli/front.h"
 #include "base/cli/option.h"
-#include "sampler/hw.h"
 #include "sampler/private.h"
 #include "sampler/validate.h"
 
@@ -297,7 +296,7 @@ static int fail_unknown(const char *name, const char *why)
 
 static int run_vtcounters(const char **pattern, int n_patterns)
 {
-	static char rule[MAX_PATTERNS][SMP_TEXT], facts[2048];
+	static char rule[MAX_PATTERNS][SMP_TEXT];
 	const char *rules[MAX_PATTERNS] = { "* on" };
 	struct smp_plugin plugin = { NULL, NULL };
 	struct smp_plan *plan;
@@ -308,11 +307,6 @@ static int run_vtcounters(const char **pattern, int n_patterns)
 	smp_env_init(&env);
 	env.root = o_root;
 	env.flags = o_fast ? SMP_FAST : 0;
-	/* as vtrun tells the library that it preloads, so that both mean the same disks and interfaces */
-	if (strcmp(env.root, "/") == 0) {
-		smp_hw_facts(facts, sizeof(facts));
-		env.hw = facts[0] ? facts : NULL;
-	}
 	if (o_plugin[0]) {
 		plugin.source = smp_plugin_load(o_plugin, &plugin.options, &err);
 		if (!plugin.source) {

@@ -12,8 +12,6 @@
 
 #include "base/err.h"
 
-#define VT_ATTACH_PREPARE "prepare" /* argument of the sampler process */
-
 enum { VT_ATTACH_MAGIC = 0x54415454, VT_ATTACH_VERSION = 1, VT_ATTACH_MOST = 1 << 24, VT_ATTACH_QUEUE = 4096 };
 
 enum vt_attach_kind {
@@ -61,9 +59,8 @@ int vt_attach_connect_to(const char *job, int n);
 int vt_attach_connect(const char *job);
 
 /* Starts the sampler unless there is one. `near`: a file of this installation; the sampler is found from its folder.
- * The sampler inherits nothing from the calling process, and is not its child. prepare: no process waits for it yet,
- * so it may examine the machine first. Returns 0, or -1 with err. */
-int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err);
+ * The sampler inherits nothing from the calling process, and is not its child. Returns 0, or -1 with err. */
+int vt_attach_start(const char *job, const char *near, struct tkm_err *err);
 /* Finds the sampler's program. Returns -1 if it does not exist. */
 int vt_attach_program(const char *near, char *path, size_t size);
 

@@ -39,7 +39,7 @@ int vt_attach_program(const char *near, char *path, size_t size)
 
 struct start {
 	const char *path;
-	char *argv[3], *env[MOST_ENVIRONMENT + 1];
+	char *argv[2], *env[MOST_ENVIRONMENT + 1];
 	int listening;
 	char *stack;
 	_Atomic int failed; /* errno of the call that failed */
@@ -151,7 +151,7 @@ static int bind_name(const char *job)
 	return fd;
 }
 
-int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err)
+int vt_attach_start(const char *job, const char *near, struct tkm_err *err)
 {
 	char path[PATH_MAX];
 	struct start *s;
@@ -166,7 +166,6 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 	}
 	s->path = path;
 	s->argv[0] = path;
-	s->argv[1] = prepare ? (char *)(uintptr_t)VT_ATTACH_PREPARE : NULL;
 	vt_child_environment(s->env, MOST_ENVIRONMENT);
 	s->stack = (char *)s + sizeof(*s);
 	s->listening = bind_name(job);

@@ -48,7 +48,6 @@ struct vt_collector {
 	int again;   /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
 	char trace_dir[1024]; /* of env */
-	char hw[2048];        /* facts from hwloc; "": the sources judge themselves */
 	uint32_t *ids;        /* of the plan's counters, */
 	uint32_t first_id;    /* which begin here */
 	struct smp_plugin *plugins;

@@ -81,7 +81,7 @@ static void check_sampler(struct vtrun *r, struct finding *f)
 		return;
 	}
 	snprintf(job, sizeof(job), "doctor-%d", (int)getpid());
-	if (vt_attach_start(job, r->library, 0, &e) < 0) {
+	if (vt_attach_start(job, r->library, &e) < 0) {
 		set_finding(f, LIMITED, "install vtsampler beside libVTcs.so or in libexec/tickmark",
 			"%s: a thread inside the program samples", e.text);
 		return;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/text/text.h"
-#include "sampler/hw.h"
 #include "sampler/source.h"
 
 enum { MAX_COUNTERS = 4096 };
@@ -37,7 +36,6 @@ struct smp_plan *vt_launch_plan(struct vtrun *r, struct tkm_err *err)
 	static struct smp_env env; /* the plan needs it */
 	const struct tkm_option_list *l = &r->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
-	static char hw[2048];
 	struct smp_plugin *plugins;
 	struct smp_plan *plan;
 	size_t n = l->n, n_plugins;
@@ -46,8 +44,6 @@ struct smp_plan *vt_launch_plan(struct vtrun *r, struct tkm_err *err)
 		n++;
 	}
 	smp_env_init(&env);
-	smp_hw_facts(hw, sizeof(hw));
-	env.hw = hw[0] ? hw : NULL;
 	env.flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
 	plugins = load_shown_plugins(&r->settings.plugin, &n_plugins);
 	plan = smp_plan_open(&env, rules, n, plugins, n_plugins, err);

@@ -115,7 +115,7 @@ static void start_sampler(const struct vtrun *r)
 	if (fd >= 0) {
 		close(fd);
 	} else {
-		vt_attach_start(r->job, r->library, 1, &e);
+		vt_attach_start(r->job, r->library, &e);
 	}
 }
 

@@ -196,7 +196,7 @@ static int connect_or_start(struct vt_collector *c, struct tkm_err *err)
 {
 	int fd = vt_attach_connect(c->job);
 
-	if (fd < 0 && vt_attach_start(c->job, own_file(), 0, err) == 0) {
+	if (fd < 0 && vt_attach_start(c->job, own_file(), err) == 0) {
 		fd = vt_attach_connect(c->job);
 		if (fd < 0) {
 			tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "cannot connect to the sampler process");

@@ -218,7 +218,6 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 		n_rules++;
 	}
 	smp_env_init(&c->env);
-	c->env.hw = c->hw[0] ? c->hw : NULL;
 	snprintf(c->trace_dir, sizeof(c->trace_dir), "%s", c->trace);
 	*(strrchr(c->trace_dir, '/') ? strrchr(c->trace_dir, '/') + 1 : c->trace_dir) = '\0';
 	c->env.trace_dir = c->trace_dir;

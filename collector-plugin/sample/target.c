@@ -158,18 +158,19 @@ void vt_target_free(struct vt_target *t)
 	}
 }
 
-/* A device came or went, or a count began anew: this goes into the trace, but only a limited number of times. */
-static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
+/* A device came or went, a count began anew, or a reading contradicts the others: this goes into the trace, but only a
+ * limited number of times. */
+static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now, uint8_t state)
 {
+	const char *what = state & SMP_RESTARTED
+		? "goes on from a new start: a device came or went, or the kernel's count began anew"
+		: "a reading contradicts those before: it is left out until the next ones decide";
 	char text[200];
 
 	if (book->restarted[planned] < MAX_RESTARTED) {
 		book->restarted[planned]++;
-		snprintf(text, sizeof(text),
-			"counter %.80s: goes on from a new start: a device came or went, or the kernel's count "
-			"jumped%s",
-			smp_plan_at(book->plan, planned)->counter.name,
-			book->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
+		snprintf(text, sizeof(text), "counter %.80s: %s%s", smp_plan_at(book->plan, planned)->counter.name,
+			what, book->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
 		vt_raw_comment(s->stream, now, 0, text);
 	}
 }
@@ -227,8 +228,8 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 			id[k] = row->id;
 			v[k++] = recorded_value(row, book->value[i].u);
 		}
-		if (book->state[i] & SMP_RESTARTED) {
-			say_restarted(s, book, row->planned, now);
+		if (book->state[i] & (SMP_RESTARTED | SMP_LEFT_OUT)) {
+			say_restarted(s, book, row->planned, now, book->state[i]);
 		}
 		if (k == VT_RAW_MAX_COUNTERS) {
 			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);

@@ -27,7 +27,6 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/finish.h"
-#include "sampler/hw.h"
 #include "sampler/source.h"
 
 enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
@@ -453,7 +452,7 @@ int main(int argc, char **argv)
 	int listens = 0;
 	socklen_t n = sizeof(listens);
 
-	if (argc > 2 || getsockopt(LISTENING, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || !listens) {
+	if (argc > 1 || getsockopt(LISTENING, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || !listens) {
 		fprintf(stderr,
 			"%s: samples the counters of a program. vtrun and libVT start it; do not start it by hand. See "
 			"vtrun(1)\n",
@@ -462,9 +461,6 @@ int main(int argc, char **argv)
 	}
 	smp_own_process();
 	get_free();
-	if (argc > 1 && !strcmp(argv[1], VT_ATTACH_PREPARE)) {
-		smp_hw_facts(vt_hw_facts, sizeof(vt_hw_facts));
-	}
 	serve_processes();
 	return 0;
 }

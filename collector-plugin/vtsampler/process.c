@@ -25,8 +25,6 @@
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 
-char vt_hw_facts[2048];
-
 /* ---- what the process has sent ---- */
 
 const char *vt_measured_text(const struct vt_measured *p, const char *key, int n)
@@ -83,7 +81,6 @@ static int take_settings(struct vt_measured *p)
 	copy_sent_text(p, "prot", c->prot, sizeof(c->prot));
 	copy_sent_text(p, "raw", c->raw_path, sizeof(c->raw_path));
 	copy_sent_text(p, "job", c->job, sizeof(c->job));
-	snprintf(c->hw, sizeof(c->hw), "%s", vt_hw_facts);
 	c->pid = p->pid;
 	c->pub.rank = (int)integer_text(p, "rank");
 	c->pub.ranks = (int)integer_text(p, "ranks");

@@ -69,9 +69,6 @@ struct vt_measured {
 	size_t lines_size;
 };
 
-/* process.c: facts from hwloc (sampler/hw.h), which main() sets; "" if there was no time to ask. */
-extern char vt_hw_facts[2048];
-
 /* say.c: the messages that follow are for this process; NULL: for none. */
 void vt_say_to_measured(struct vt_measured *p);
 

@@ -32,15 +32,16 @@ static const struct {
 struct wanted {
 	int cpu; /* -1: all together */
 	unsigned char column[2];
-	struct smp_total total;
-	uint64_t shown, left; /* of all together: what is shown of total.sum, and what the division left over */
+	uint64_t raw, whole; /* of this reading, and of its line; 0: no line */
+	struct smp_count count;
+	uint64_t shown, left; /* of all together: what is shown of count.sum, and what the division left over */
 };
 
 struct set {
 	struct smp_file file;
 	const struct smp_env *env;
 	size_t n, size;
-	int highest;     /* CPU asked for; -1: of the lines after the first only the number counts */
+	int highest;     /* CPU asked for; -1: of the lines of single CPUs only the number counts */
 	int n_cpus;      /* that there can be */
 	int n_start;     /* that were on when the set was opened, of which cpu_idle and the others are percent */
 	int n_on;        /* when it was read last */
@@ -144,11 +145,14 @@ static int count_cpus(const char *buf)
 {
 	const char *line, *p;
 	uint64_t v[COLUMNS];
-	int cpu, n = 0;
+	int cpu, last = -1, n = 0;
 
 	for (line = buf; line; line = smp_next_line(line)) {
 		p = cpu_label(line, &cpu);
-		n += p && cpu >= 0 && columns(p, v) == 0;
+		if (p && columns(p, v) == 0) {
+			n += cpu >= 0 && cpu != last;
+			last = cpu;
+		}
 	}
 	return n;
 }
@@ -273,31 +277,22 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	return s;
 }
 
-/* The most that a class of so many CPUs' time can have grown in so many ms, if it was read before: the time, and what
- * the kernel adds late. A CPU without a tick is brought up to date once a second only. */
-static uint64_t most_ticks(const struct set *s, int cpus, int64_t elapsed_ms)
+/* What a class of so many CPUs' time can grow by: the time, and what the kernel adds late. A CPU without a tick is brought
+ * up to date once a second only. Small steps back wait, but what a switched CPU makes is another account of the
+ * kernel's. */
+static struct smp_physics physics_of_cpus(const struct set *s, int cpus)
 {
-	uint64_t hz = (uint64_t)hertz(s->env), late = s->settling ? 2 * (uint64_t)cpus : (uint64_t)cpus * hz / 10 + hz;
+	uint64_t hz = (uint64_t)hertz(s->env), late = (uint64_t)cpus * hz / 10 + hz;
 
-	return elapsed_ms < 0 ? UINT64_MAX : (uint64_t)elapsed_ms * (uint64_t)cpus * hz / 950 + late;
-}
-
-/* Small steps back wait, but what a switched CPU makes is another account of the kernel's. */
-static uint64_t least_back(const struct set *s, int cpus)
-{
-	return s->settling ? 0 : most_ticks(s, cpus, 0);
+	return (struct smp_physics){ .fastest = (uint64_t)cpus * hz * 20 / 19,
+		.late = s->settling ? 2 * (uint64_t)cpus : late,
+		.back = s->settling ? 0 : late };
 }
 
 /* The CPUs that are on have a line each (a snapshot's are of no time). One that is switched between the kernel's first line and its own makes the
  * jump of the first one read later. */
-static void count_on(struct set *s)
+static void note_cpus_on(struct set *s, int n)
 {
-	const char *line = s->buf;
-	int n = 0;
-
-	while ((line = strchr(line, '\n')) != NULL && strncmp(++line, "cpu", 3) == 0) {
-		n++;
-	}
 	s->settling -= s->settling > 0;
 	if (n != s->n_on && smp_live(s->env)) {
 		s->n_on = n;
@@ -309,7 +304,7 @@ static void count_on(struct set *s)
  * for less, so that the sum of all classes stays 100 percent. */
 static void spread_to_cpus(const struct set *s, struct wanted *w, uint64_t before)
 {
-	uint64_t grown = w->total.sum - before;
+	uint64_t grown = w->count.sum - before;
 
 	if (s->n_on == s->n_start || !s->n_on) {
 		w->shown += grown;
@@ -320,66 +315,94 @@ static void spread_to_cpus(const struct set *s, struct wanted *w, uint64_t befor
 	w->left = grown % (uint64_t)s->n_on;
 }
 
-static int take_cpu_line(
-	struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t elapsed_ms, union smp_value *value, uint8_t *state)
+/* Of two lines for one CPU, the one that has counted more: some containers add a line of zeros. */
+static void take_cpu_line(struct set *s, int cpu, const uint64_t v[COLUMNS])
 {
-	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms),
-		 back = least_back(s, cpu < 0 ? s->n_cpus : 1);
-	int valid = 0;
+	uint64_t whole = 1;
 	size_t i;
 
+	for (i = 0; i < COLUMNS; i++) {
+		whole += v[i];
+	}
 	for (i = 0; i < s->n; i++) {
 		struct wanted *w = &s->want[i];
 
-		if (w->cpu == cpu) {
-			uint64_t raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0),
-				 before = w->total.sum;
-
-			state[i] = smp_total_within(&w->total, raw, w->total.raw ? most : UINT64_MAX, back);
-			if (elapsed_ms < 0) {
-				w->shown = w->total.sum;
-			} else {
-				spread_to_cpus(s, w, before);
-			}
-			value[i].u = cpu < 0 ? w->shown : w->total.sum;
-			valid++;
+		if (w->cpu == cpu && whole > w->whole) {
+			w->whole = whole;
+			w->raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0);
 		}
 	}
-	return valid;
+}
+
+/* The kernel writes the lines of CPUs first, in whatever order. Returns how many lines were taken. */
+static int take_cpu_lines(struct set *s)
+{
+	const char *line, *p;
+	uint64_t v[COLUMNS];
+	int cpu, last = -1, taken = 0, on = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		s->want[i].whole = 0;
+	}
+	for (line = s->buf; line; line = smp_next_line(line)) {
+		p = cpu_label(line, &cpu);
+		if (!p && taken) {
+			break;
+		}
+		/* a line that was cut is none */
+		if (!p || !strchr(p, '\n')) {
+			continue;
+		}
+		on += cpu >= 0 && cpu != last;
+		last = cpu;
+		if (cpu <= s->highest && columns(p, v) == 0) {
+			take_cpu_line(s, cpu, v);
+			taken++;
+		}
+	}
+	if (taken) {
+		note_cpus_on(s, on);
+	}
+	return taken;
+}
+
+static uint8_t put_cpu_value(struct set *s, struct wanted *w, int64_t now_ms, union smp_value *value)
+{
+	struct smp_physics can = physics_of_cpus(s, w->cpu < 0 ? s->n_cpus : 1);
+	uint64_t before = w->count.sum;
+	uint8_t state = SMP_VALID;
+
+	if (!w->count.begun) {
+		smp_count_begin(&w->count, w->raw, s->read_ms ? 0 : w->raw, now_ms);
+		w->shown = w->count.sum;
+	} else {
+		state = smp_count_add(&w->count, &can, w->raw, now_ms);
+		spread_to_cpus(s, w, before);
+	}
+	value->u = w->cpu < 0 ? w->shown : w->count.sum;
+	return state;
 }
 
 static int read_set(void *set, union smp_value *value, uint8_t *state)
 {
 	struct set *s = set;
-	const char *line, *p;
-	uint64_t v[COLUMNS];
-	int cpu, valid = 0, again;
-	/* a snapshot's time does not pass */
-	int64_t now = smp_live(s->env) ? smp_now_ms() : 0, elapsed = s->read_ms ? now - s->read_ms : -1;
+	int64_t now = smp_reading_ms(s->env, s->read_ms);
+	int valid = 0, again;
+	size_t i;
 
-	for (again = 0; again < 2; again++) {
-		if (smp_file_read(&s->file, s->buf, s->size) > 0 && strncmp(s->buf, "cpu ", 4) == 0) {
-			break;
-		}
+	for (again = 0;
+		!smp_file_there(&s->file) || smp_file_read(&s->file, s->buf, s->size) <= 0 || take_cpu_lines(s) == 0;
+		again++) {
 		/* not ours any more: the program has closed it */
 		smp_file_close(&s->file);
 		if (again || reopen_proc_stat(s) < 0) {
 			return 0;
 		}
 	}
-	count_on(s);
-	for (line = s->buf; (p = cpu_label(line, &cpu)) != NULL; line++) {
-		/* a line that was cut is none */
-		const char *end = strchr(p, '\n');
-
-		if (!end || columns(p, v) < 0) {
-			break;
-		}
-		valid += take_cpu_line(s, cpu, v, elapsed, value, state);
-		if (cpu >= s->highest) {
-			break;
-		}
-		line = end;
+	for (i = 0; i < s->n; i++) {
+		state[i] = s->want[i].whole ? put_cpu_value(s, &s->want[i], now, &value[i]) : 0;
+		valid += state[i] != 0;
 	}
 	s->read_ms = now;
 	return valid;

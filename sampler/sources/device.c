@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads devices that come and go (device.h): scans for them, keeps their files open, and adds up their totals. */
+/* Reads devices that come and go (device.h): looks for them, keeps their files open, and adds up what each has counted. */
 #include "config.h"
 #include "sampler/sources/device.h"
 
@@ -7,273 +7,450 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A scan costs about ten reads. A new device's own counts include what it moved before it was found. A device that
- * comes and goes between two scans is not seen. */
-enum { RESCAN_MS = 1000, FILE_TEXT = 512 };
+#include "base/rootfs.h"
+
+/* A scan costs about ten reads. A device that comes and goes between two scans is not seen. NEAR: as many numbers of
+ * devices that were made may lie between two that are seen. */
+enum { RESCAN_MS = 1000, FILE_TEXT = 16384, NEAR = 64 };
+
+struct device_file {
+	const char *name;
+	struct smp_file file;
+};
+
+/* One number of one device. */
+struct number {
+	const struct smp_device_value *value; /* NULL: the device has none */
+	size_t file;
+	struct smp_count count;
+	uint64_t shown, grown; /* of this reading: the number, and what was counted since the last one */
+	uint8_t state;
+};
+
+struct class
+{ /* the devices of one kind */
+	const struct smp_device_kind *kind;
+	int all;                 /* a sum is wanted */
+	int readable;            /* the last scan could read the folder */
+	uint64_t newest, coming; /* greatest birth until the last scan, and with those of this one */
+	size_t n_needed;
+	unsigned char needed[SMP_DEVICE_VALUES]; /* indices of values */
+};
 
 struct device {
-	char name[SMP_DEVICE_NAME];
-	int own;  /* part of the sums */
-	int used; /* own, or asked for by name; other devices are kept so that they are known */
-	int seen; /* by the scan that goes on */
-	int present;
-	int late;     /* came after the set was opened: its first value is checked */
+	const struct class *class;
+	char *name, *identity;
+	int own;     /* part of the sums */
+	int used;    /* own, or asked for by name; other devices are kept so that they are known */
+	int seen;    /* by the scan that goes on */
+	int present; /* its files are open */
+	int late;    /* came after the set was opened: what it shows at first was not counted here */
+	int born;    /* it is new: all that it shows was counted since it came */
+	uint64_t birth;
 	uint8_t lost; /* SMP_RESTARTED until the next read has said so */
-	struct smp_file file[SMP_DEVICE_FILES];
-	struct smp_total total[2];
+	struct device_file *file;
+	size_t n_files;
+	struct number number[]; /* one for each that the class needs */
 };
 
 struct wanted {
-	char name[SMP_DEVICE_NAME]; /* "": the sum */
-	int which;                  /* 0 sum, 1 in, 2 out */
-	int known;
+	const struct smp_device_counter *counter; /* NULL: unknown */
+	char *name;                               /* of the device; "": the sum */
+	struct device *device;                    /* that has the name, or had it when it was there */
+	struct class *class;
+	size_t number[2], n_numbers;
+	uint64_t sum;
 };
 
 struct set {
-	const struct smp_device_class *class;
 	const struct smp_env *env;
-	struct device *dev;
-	size_t n_dev, cap;
-	int all;      /* a sum is wanted */
-	int opened;   /* the first scan is over */
-	int readable; /* the last scan could read the class: then a sum is there, be it of no device */
-	int64_t scanned_ms;
-	int64_t gap_ms; /* between the last two scans */
-	size_t n;
+	struct device **dev;
+	size_t n_dev, cap, n_classes, n;
+	struct class *class;
+	int opened, first; /* the first scan is over; this is the first reading */
+	int changed;       /* devices came or went in the last scan */
+	int64_t scanned_ms, gap_ms, read_ms;
+	struct tkm_printed path;
+	char text[FILE_TEXT];
 	struct wanted want[];
 };
 
-/* Looks for "disk:NAME" among the words of the facts. Returns 1 or 0; -1 when no fact is about this class. */
-static int in_facts(const struct smp_device_class *class, const char *hw, const char *name)
-{
-	size_t len = class->fact ? strlen(class->fact) : 0, name_len = strlen(name);
-	const char *p = hw;
-	int any = 0;
-
-	while (len && p && *p) {
-		size_t word = strcspn(p, " \n");
-
-		if (word > len && memcmp(p, class->fact, len) == 0) {
-			any = 1;
-			if (word - len == name_len && memcmp(p + len, name, name_len) == 0) {
-				return 1;
-			}
-		}
-		p += word;
-		p += strspn(p, " \n");
-	}
-	return any ? 0 : -1;
-}
-
-/* The launcher's facts are as old as its start; devices that came later are judged here. */
-static int is_own_device(
-	const struct smp_device_class *class, const struct smp_env *env, int root, const char *name, int late)
-{
-	int fact = in_facts(class, env->hw, name);
-
-	return fact > 0 || ((fact < 0 || late) && class->own(root, name));
-}
-
-static void close_files(struct device *d)
-{
-	int i;
-
-	for (i = 0; i < SMP_DEVICE_FILES; i++) {
-		smp_file_close(&d->file[i]);
-	}
-}
-
-static int open_device_files(const struct smp_device_class *class, int root, struct device *d)
-{
-	char path[256];
-	int i;
-
-	for (i = 0; i < class->n_files; i++) {
-		class->path(root, d->name, i, path, sizeof(path));
-		if (d->file[i].fd < 0 && smp_file_open(&d->file[i], root, path) < 0) {
-			close_files(d);
-			return -1;
-		}
-	}
-	return 0;
-}
-
-static struct device *find_device(const struct set *s, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_dev; i++) {
-		if (strcmp(s->dev[i].name, name) == 0) {
-			return &s->dev[i];
-		}
-	}
-	return NULL;
-}
-
-static int asked_for(const struct set *s, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++) {
-		if (strcmp(s->want[i].name, name) == 0) {
-			return 1;
-		}
-	}
-	return 0;
-}
-
-struct scan {
+struct device_scan {
 	struct set *set;
+	struct class *class;
 	int root;
 };
 
-static struct device *add_device(struct set *s, int root, const char *name)
-{
-	struct device *d;
+/* ---- one device ---------------------------------------------------------------------------------- */
 
-	if (TKM_GROW(s->dev, s->cap, s->n_dev + 1) < 0) {
-		return NULL;
+static void device_is_gone(struct device *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->n_files; i++) {
+		smp_file_close(&d->file[i].file);
 	}
-	d = &s->dev[s->n_dev++];
-	memset(d, 0, sizeof(*d));
-	snprintf(d->name, sizeof(d->name), "%s", name);
-	d->own = s->all && is_own_device(s->class, s->env, root, name, s->opened);
-	d->used = d->own || asked_for(s, name);
-	d->file[0].fd = d->file[1].fd = -1;
-	return d;
+	d->lost |= d->present ? SMP_RESTARTED : 0;
+	d->present = 0;
 }
 
-static int scan_one(const char *name, void *ctx)
+/* The number in one of its small files. */
+static uint64_t birth_of_device(struct set *s, const struct class *c, int root, const char *name)
 {
-	struct scan *scan = ctx;
-	struct set *s = scan->set;
-	struct device *d;
+	char text[32];
+	const char *path = c->kind->birth ? smp_device_path(c->kind, root, name, c->kind->birth, &s->path) : NULL;
+	const char *p = path ? tkm_root_line(root, path, text, sizeof(text)) : "";
+	uint64_t v = 0;
 
-	if (strlen(name) >= SMP_DEVICE_NAME) {
-		return 0;
+	return smp_number(&p, &v) == 0 ? v : 0;
+}
+
+/* Opens a file, unless it is open. Returns its index or -1. */
+static int open_device_file(struct set *s, int root, struct device *d, const char *name)
+{
+	struct device_file *f;
+	const char *path;
+	size_t i;
+
+	for (i = 0; i < d->n_files && strcmp(d->file[i].name, name) != 0; i++) {
 	}
-	d = find_device(s, name);
-	if (!d) {
-		d = add_device(s, scan->root, name);
+	if (i < d->n_files && d->file[i].file.fd >= 0) {
+		return (int)i;
 	}
-	if (!d || !d->used) {
-		return 0;
+	path = smp_device_path(d->class->kind, root, d->name, name, &s->path);
+	if (!path || (i == d->n_files && !(f = TKM_APPEND(d->file, d->n_files)))) {
+		return -1;
 	}
-	d->seen = 1;
-	if (!d->present && open_device_files(s->class, scan->root, d) == 0) {
+	f = &d->file[i];
+	f->name = name;
+	return smp_file_open(&f->file, root, path) < 0 ? -1 : (int)i;
+}
+
+/* Finds the first of the alternatives that has a number. What has none is looked for again at each scan. */
+static void choose_value(struct set *s, int root, struct device *d, size_t k)
+{
+	const struct smp_device_value *v = &d->class->kind->value[d->class->needed[k]],
+				      *end = d->class->kind->value + d->class->kind->n_values;
+	union smp_value found;
+	int file;
+
+	do {
+		file = open_device_file(s, root, d, v->file);
+		if (file >= 0 && smp_file_read(&d->file[file].file, s->text, sizeof(s->text)) > 0 &&
+			smp_text_find(&v->at, s->text, &found) == 0) {
+			d->number[k].value = v;
+			d->number[k].file = (size_t)file;
+		}
+	} while (!d->number[k].value && ++v < end && v->instead);
+}
+
+/* Opens what is not open of a device's files. */
+static void open_device_files(struct set *s, struct class *c, int root, struct device *d)
+{
+	uint64_t birth;
+	size_t i, n_open = 0;
+
+	for (i = 0; i < c->n_needed; i++) {
+		if (!d->number[i].value) {
+			choose_value(s, root, d, i);
+		} else {
+			open_device_file(s, root, d, d->number[i].value->file);
+		}
+	}
+	for (i = 0; i < d->n_files; i++) {
+		n_open += d->file[i].file.fd >= 0;
+	}
+	if (!n_open) {
+		device_is_gone(d);
+	} else if (!d->present) {
+		birth = birth_of_device(s, c, root, d->name);
+		d->born = s->opened &&
+			(d->birth ? birth > d->birth
+				  : birth > c->newest && (!c->kind->birth_near || birth - c->newest <= NEAR));
+		d->lost |= s->opened ? SMP_RESTARTED : 0;
+		d->birth = birth;
 		d->present = 1;
-		d->late = s->opened;
-		d->total[0].raw = d->total[1].raw = 0;
 	}
+}
+
+/* ---- looking for devices ------------------------------------------------------------------------- */
+
+static int is_asked_for(const struct set *s, const struct class *c, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->n && !(s->want[i].class == c && strcmp(s->want[i].name, name) == 0); i++) {
+	}
+	return i < s->n;
+}
+
+/* A device is the one that it says it is, under whatever name; where devices do not say it, the one of the name. */
+static struct device *find_device(const struct set *s, const struct class *c, const char *name, const char *identity)
+{
+	struct device *of_name = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_dev; i++) {
+		struct device *d = s->dev[i];
+
+		if (d->class == c && identity[0] && d->identity && strcmp(d->identity, identity) == 0) {
+			return d;
+		}
+		if (d->class == c && strcmp(d->name, name) == 0 && (!identity[0] || !d->identity)) {
+			of_name = d;
+		}
+	}
+	return of_name;
+}
+
+static struct device *add_device(struct set *s, const struct class *c, const char *name, const char *identity)
+{
+	struct device *d = calloc(1, sizeof(*d) + c->n_needed * sizeof(d->number[0]));
+
+	if (d) {
+		d->class = c;
+		d->name = strdup(name);
+		d->identity = identity[0] ? strdup(identity) : NULL;
+		d->late = s->opened;
+	}
+	if (!d || !d->name || TKM_GROW(s->dev, s->cap, s->n_dev + 1) < 0) {
+		if (d) {
+			free(d->name);
+			free(d->identity);
+		}
+		free(d);
+		return NULL;
+	}
+	s->changed = 1;
+	return s->dev[s->n_dev++] = d;
+}
+
+static void name_device(struct device *d, const char *name)
+{
+	char *new = strcmp(d->name, name) ? strdup(name) : NULL;
+
+	if (new) {
+		free(d->name);
+		d->name = new;
+	}
+}
+
+static int scan_device(const char *name, void *ctx)
+{
+	struct device_scan *scan = ctx;
+	struct set *s = scan->set;
+	struct class *c = scan->class;
+	char identity[64] = "";
+	const char *path;
+	struct device *d = find_device(s, c, name, "");
+	int is_new;
+
+	if (c->kind->identity && (!d || d->used) &&
+		(path = smp_device_path(c->kind, scan->root, name, c->kind->identity, &s->path)) != NULL) {
+		tkm_root_line(scan->root, path, identity, sizeof(identity));
+		d = find_device(s, c, name, identity);
+	}
+	is_new = !d;
+	d = d ? d : add_device(s, c, name, identity);
+	if (!d) {
+		return 0;
+	}
+	name_device(d, name);
+	d->seen = 1;
+	if (c->all && (d->own || s->changed)) {
+		d->own = !c->kind->own || c->kind->own(scan->root, name);
+	}
+	d->used |= d->own || is_asked_for(s, c, name);
+	if (d->used) {
+		open_device_files(s, c, scan->root, d);
+	} else if (is_new) {
+		d->birth = birth_of_device(s, c, scan->root, name);
+	}
+	c->coming = d->birth > c->coming ? d->birth : c->coming;
 	return 0;
 }
 
-static void device_gone(struct device *d)
+/* A counter stays with its device while that is there, under whatever name. */
+static void find_wanted_devices(struct set *s)
 {
-	d->present = 0;
-	d->lost = SMP_RESTARTED;
-	close_files(d);
-}
+	size_t i, k;
 
-/* Finds devices that came or went, and files that are not ours any more. Returns 0, or -1 if the class cannot be
- * read. */
-static int rescan(struct set *s)
-{
-	struct scan scan = { s, smp_root(s->env) };
-	int64_t now = smp_now_ms();
-	size_t i;
-	int rc, f;
+	for (i = 0; i < s->n; i++) {
+		struct wanted *w = &s->want[i];
 
-	if (scan.root < 0) {
-		return -1;
-	}
-	for (i = 0; i < s->n_dev; i++) {
-		struct device *d = &s->dev[i];
-
-		d->seen = 0;
-		for (f = 0; d->present && f < s->class->n_files; f++) {
-			if (!smp_file_ours(&d->file[f])) {
-				d->file[f].fd = -1;
+		for (k = 0; w->counter && w->name[0] && !(w->device && w->device->present) && k < s->n_dev; k++) {
+			if (s->dev[k]->class == w->class && s->dev[k]->present && !strcmp(s->dev[k]->name, w->name)) {
+				w->device = s->dev[k];
 			}
 		}
-		if (d->present && open_device_files(s->class, scan.root, d) < 0) {
-			device_gone(d);
+	}
+}
+
+static void scan_class(struct set *s, struct class *c, int root)
+{
+	struct device_scan scan = { s, c, root };
+	size_t i, f;
+
+	for (i = 0; i < s->n_dev; i++) {
+		struct device *d = s->dev[i];
+
+		if (d->class != c) {
+			continue;
+		}
+		d->seen = 0;
+		for (f = 0; f < d->n_files; f++) {
+			smp_file_there(&d->file[f].file);
 		}
 	}
-	rc = s->class->names(scan.root, scan_one, &scan);
-	close(scan.root);
-	for (i = 0; rc == 0 && i < s->n_dev; i++) {
-		if (s->dev[i].present && !s->dev[i].seen) {
-			device_gone(&s->dev[i]);
+	c->readable = smp_device_names(c->kind, root, scan_device, &scan) == 0;
+	c->newest = c->coming;
+	for (i = 0; c->readable && i < s->n_dev; i++) {
+		struct device *d = s->dev[i];
+
+		if (d->class == c && d->present && !d->seen) {
+			s->changed = 1;
+			device_is_gone(d);
 		}
 	}
-	s->readable = rc == 0;
+}
+
+/* Finds devices that came or went, and files that are not ours any more. Returns 0, or -1 with errno if no folder can be
+ * read. */
+static int scan_devices(struct set *s)
+{
+	int root = smp_root(s->env), readable = 0, saved = errno;
+	int64_t now = smp_now_ms();
+	size_t i;
+
+	if (root < 0) {
+		return -1;
+	}
+	for (i = 0; i < s->n_classes; i++) {
+		errno = 0;
+		scan_class(s, &s->class[i], root);
+		saved = errno;
+		readable |= s->class[i].readable || !s->class[i].kind->always;
+	}
+	close(root);
+	errno = saved;
+	s->changed = 0;
+	find_wanted_devices(s);
 	s->gap_ms = now - s->scanned_ms;
 	s->scanned_ms = now;
+	return readable ? 0 : -1;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+static void take_number(const struct set *s, struct device *d, struct number *n, uint64_t raw)
+{
+	uint64_t before = n->count.sum, scale = n->value->scale ? n->value->scale : 1, gap_ms = (uint64_t)s->gap_ms,
+		 most = d->class->kind->born_most / scale;
+	int is_new = d->born && (!most || raw <= most + most / 1000 * gap_ms);
+
+	n->state = SMP_VALID;
+	if (!n->count.begun || d->born) {
+		/* what is there when recording begins starts as the kernel has it */
+		smp_count_begin(&n->count, raw, is_new || (!d->late && s->first) ? raw : 0, s->read_ms);
+	} else {
+		n->state = smp_count_add(&n->count, &n->value->at.can, raw, s->read_ms);
+	}
+	n->shown = raw * scale;
+	n->grown = (n->count.sum - before) * scale;
+}
+
+/* Takes the numbers in a file that are still to be taken. Returns 0, or -1 if there is one that could not be read. A file
+ * that cannot be read at all is closed. */
+static int read_device_file(struct set *s, struct device *d, size_t file)
+{
+	ssize_t len = -2;
+	union smp_value v;
+	int rc = 0;
+	size_t k;
+
+	for (k = 0; k < d->class->n_needed; k++) {
+		struct number *n = &d->number[k];
+
+		if (!n->value || n->file != file || n->state) {
+			continue;
+		}
+		len = len == -2 ? smp_file_read(&d->file[file].file, s->text, sizeof(s->text)) : len;
+		if (len > 0 && smp_text_find(&n->value->at, s->text, &v) == 0) {
+			take_number(s, d, n, v.u);
+		} else {
+			rc = -1;
+		}
+	}
+	if (len == -1) {
+		smp_file_close(&d->file[file].file);
+	}
 	return rc;
 }
 
-/* A device that came between two scans has moved all that it shows since then, unless that is more than it can have
- * moved. */
-static void judge_late(const struct set *s, struct device *d, const uint64_t raw[2])
+/* Returns 0, or -1 if a number could not be read. */
+static int read_device(struct set *s, struct device *d)
 {
-	uint64_t most = s->class->fastest / 1000 * (uint64_t)(s->gap_ms > 0 ? s->gap_ms : 1) / s->class->scale;
-	int i;
+	int rc = 0;
+	size_t f;
 
-	for (i = 0; i < 2; i++) {
-		if (s->class->fastest && raw[i] > most) {
-			d->total[i].raw = raw[i];
-		}
+	for (f = 0; d->present && f < d->n_files; f++) {
+		rc |= read_device_file(s, d, f);
 	}
-	d->late = 0;
-	d->lost = SMP_RESTARTED;
+	return rc;
 }
 
-static int read_device(const struct set *s, struct device *d)
+static void begin_reading(struct set *s)
 {
-	char text[FILE_TEXT];
-	uint64_t raw[2] = { 0, 0 };
-	int i;
+	size_t i, k;
 
-	for (i = 0; i < s->class->n_files; i++) {
-		if (smp_file_read(&d->file[i], text, sizeof(text)) <= 0 || s->class->parse(i, text, raw) < 0) {
-			return -1;
+	s->first = !s->read_ms;
+	s->read_ms = smp_reading_ms(s->env, s->read_ms);
+	for (i = 0; i < s->n_dev; i++) {
+		for (k = 0; k < s->dev[i]->class->n_needed; k++) {
+			s->dev[i]->number[k].state = 0;
+			s->dev[i]->number[k].grown = 0;
 		}
 	}
-	if (d->late) {
-		judge_late(s, d, raw);
-	}
-	for (i = 0; i < 2; i++) {
-		d->lost |= smp_total_add(&d->total[i], raw[i]) & SMP_RESTARTED;
-	}
-	return 0;
 }
 
-static uint64_t device_total(const struct set *s, const struct device *d, int which)
+/* Adds what a device has counted to a counter, or what it shows if that is a level. Returns the state. */
+static uint8_t add_to_counter(const struct wanted *w, const struct device *d, uint64_t *sum)
 {
-	return s->class->scale * ((which != 2 ? d->total[0].sum : 0) + (which != 1 ? d->total[1].sum : 0));
+	uint8_t state = SMP_VALID;
+	size_t i, missing = 0;
+
+	for (i = 0; i < w->n_numbers; i++) {
+		const struct number *n = &d->number[w->number[i]];
+
+		missing += !n->state;
+		state |= n->state | (n->count.begun ? d->lost : 0);
+		*sum += w->counter->kind == SMP_TOTAL ? n->grown : n->state ? n->shown : 0;
+	}
+	return missing ? state & ~(unsigned)SMP_VALID : state;
 }
 
 /* Returns the state. */
-static uint8_t value_of_counter(const struct set *s, const struct wanted *w, union smp_value *value)
+static uint8_t value_of_counter(const struct set *s, struct wanted *w, union smp_value *value)
 {
-	uint8_t state = w->name[0] || !s->readable ? 0 : SMP_VALID;
-	uint64_t sum = 0;
+	uint64_t sum = w->counter->kind == SMP_TOTAL ? w->sum : 0;
+	int n_there = 0;
+	uint8_t state = 0;
 	size_t i;
 
 	for (i = 0; i < s->n_dev; i++) {
-		const struct device *d = &s->dev[i];
+		const struct device *d = s->dev[i];
 
-		if (w->name[0] ? strcmp(w->name, d->name) == 0 : d->own) {
-			state |= d->lost | (w->name[0] && !d->present ? 0 : SMP_VALID);
-			sum += device_total(s, d, w->which);
+		if (w->name[0] ? d == w->device : d->class == w->class && d->own) {
+			n_there += d->present;
+			state |= add_to_counter(w, d, &sum);
 		}
 	}
-	if (!(state & SMP_VALID)) {
-		return 0;
-	}
+	w->sum = sum;
 	value->u = sum;
-	return state;
+	if (!w->name[0] && !n_there && w->class->kind->always && w->class->readable) {
+		state |= SMP_VALID;
+	}
+	return state & SMP_VALID ? state : 0;
 }
 
 int smp_device_read(void *set, union smp_value *value, uint8_t *state)
@@ -282,33 +459,30 @@ int smp_device_read(void *set, union smp_value *value, uint8_t *state)
 	int valid = 0, again = 0;
 	size_t i;
 
+	begin_reading(s);
 	/* a snapshot has no clock of its own: its files may change between any two reads */
 	if (!smp_live(s->env) || smp_now_ms() - s->scanned_ms >= RESCAN_MS) {
-		rescan(s);
+		scan_devices(s);
 	}
 	for (i = 0; i < s->n_dev; i++) {
-		struct device *d = &s->dev[i];
-
-		if (!d->present || read_device(s, d) == 0) {
-			continue;
-		}
-		if (!again) {
+		if (read_device(s, s->dev[i]) < 0 && !again) {
 			again = 1;
-			rescan(s);
-		}
-		if (d->present && read_device(s, d) < 0) {
-			device_gone(d);
+			scan_devices(s);
+			read_device(s, s->dev[i]);
 		}
 	}
 	for (i = 0; i < s->n; i++) {
-		state[i] = s->want[i].known ? value_of_counter(s, &s->want[i], &value[i]) : 0;
+		state[i] = s->want[i].counter ? value_of_counter(s, &s->want[i], &value[i]) : 0;
 		valid += (state[i] & SMP_VALID) != 0;
 	}
 	for (i = 0; i < s->n_dev; i++) {
-		s->dev[i].lost = 0;
+		s->dev[i]->lost = 0;
+		s->dev[i]->born = 0;
 	}
 	return valid;
 }
+
+/* ---- opening ------------------------------------------------------------------------------------- */
 
 void smp_device_close(void *set)
 {
@@ -316,185 +490,87 @@ void smp_device_close(void *set)
 	size_t i;
 
 	for (i = 0; i < s->n_dev; i++) {
-		close_files(&s->dev[i]);
+		device_is_gone(s->dev[i]);
+		free(s->dev[i]->file);
+		free(s->dev[i]->name);
+		free(s->dev[i]->identity);
+		free(s->dev[i]);
+	}
+	for (i = 0; i < s->n; i++) {
+		free(s->want[i].name);
 	}
 	free(s->dev);
+	free(s->class);
+	free(s->path.text);
 	free(s);
 }
 
-static int parse_device_name(const struct smp_device_class *class, const char *name, struct wanted *w)
+static struct class *class_of_kind(struct set *s, const struct smp_device_kind *kind)
 {
-	size_t len = strlen(class->prefix);
-	int i;
+	size_t i;
 
-	memset(w, 0, sizeof(*w));
-	for (i = 0; strncmp(name, class->prefix, len) == 0 && i < 3; i++) {
-		size_t n = strlen(class->suffix[i]);
-		const char *end = name + len + n;
-
-		if (strncmp(name + len, class->suffix[i], n) == 0 && (*end == '\0' || *end == ':')) {
-			w->which = i;
-			w->known = 1;
-			if (*end) {
-				snprintf(w->name, sizeof(w->name), "%s", end + 1);
-			}
-			return 0;
-		}
+	for (i = 0; i < s->n_classes && s->class[i].kind != kind; i++) {
 	}
-	return -1;
+	if (i == s->n_classes) {
+		s->class[s->n_classes++].kind = kind;
+	}
+	return &s->class[i];
 }
 
-void *smp_device_open(const struct smp_device_class *class, const struct smp_env *env, const char *const *names,
+static size_t needed_number(struct class *c, unsigned char value)
+{
+	size_t i;
+
+	for (i = 0; i < c->n_needed && c->needed[i] != value; i++) {
+	}
+	if (i == c->n_needed) {
+		c->needed[c->n_needed++] = value;
+	}
+	return i;
+}
+
+static void want_device_counter(
+	struct set *s, struct wanted *w, const struct smp_device_source *source, const char *name, char why[SMP_TEXT])
+{
+	const char *device;
+	int i;
+
+	w->counter = smp_device_counter(source, name, &device);
+	w->name = w->counter ? strdup(device) : NULL;
+	if (!w->name) {
+		smp_why(why, w->counter ? "no memory" : "no such counter");
+		w->counter = NULL;
+		return;
+	}
+	w->class = class_of_kind(s, w->counter->device);
+	w->class->all |= !device[0];
+	for (i = 0; i < 2 && w->counter->of[i]; i++) {
+		w->number[w->n_numbers++] = needed_number(w->class, w->counter->of[i]);
+	}
+}
+
+void *smp_device_open(const struct smp_device_source *source, const struct smp_env *env, const char *const *names,
 	size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct set *s = calloc(1, sizeof(*s) + n * sizeof(s->want[0]));
 	size_t i;
 
-	if (!s) {
+	if (!s || !(s->class = calloc(n + 1, sizeof(*s->class)))) {
 		smp_why(why, "no memory");
+		free(s);
 		return NULL;
 	}
-	s->class = class;
 	s->env = env;
 	s->n = n;
 	for (i = 0; i < n; i++) {
-		if (parse_device_name(class, names[i], &s->want[i]) < 0) {
-			smp_why(why_each[i], "no such counter");
-		}
-		s->all |= s->want[i].known && !s->want[i].name[0];
+		want_device_counter(s, &s->want[i], source, names[i], why_each[i]);
 	}
-	if (rescan(s) < 0) {
-		smp_why(why, "%s", smp_why_closed(errno, class->none));
+	s->changed = 1;
+	if (scan_devices(s) < 0) {
+		smp_why(why, "%s", smp_why_closed(errno, s->n_classes ? s->class[0].kind->none : "no root folder"));
 		smp_device_close(s);
 		return NULL;
 	}
 	s->opened = 1;
 	return s;
-}
-
-static int add_device_name(const char *name, void *ctx)
-{
-	uint64_t h = 14695981039346656037u, *sum = ctx;
-
-	for (; *name; name++) {
-		h = (h ^ (unsigned char)*name) * 1099511628211u;
-	}
-	*sum += h; /* in whatever order */
-	return 0;
-}
-
-uint64_t smp_device_mark(const struct smp_device_class *class, const struct smp_env *env)
-{
-	int root = smp_root(env);
-	uint64_t sum = 0;
-
-	if (root >= 0) {
-		class->names(root, add_device_name, &sum);
-		close(root);
-	}
-	return sum;
-}
-
-/* ---- listing ------------------------------------------------------------------------------------- */
-
-struct lister {
-	const struct smp_device_class *class;
-	const struct smp_env *env;
-	smp_each each;
-	void *ctx;
-	int root, n_own, readable, rc;
-};
-
-static int list_three(const struct lister *l, const char *name, const char *missing)
-{
-	char full[SMP_DEVICE_NAME + 64], what[160];
-	int i, rc = 0;
-
-	for (i = 0; rc == 0 && i < 3; i++) {
-		struct smp_counter c = {
-			.name = full,
-			.unit = "bytes",
-			.what = what,
-			.missing = missing,
-			.scope = SMP_NODE,
-			.type = SMP_U64,
-			.kind = SMP_TOTAL,
-			.factor = 1.0 / 1024,
-			.shown_unit = "KB/s",
-		};
-
-		snprintf(full, sizeof(full), "%s%s%s%s", l->class->prefix, l->class->suffix[i], name ? ":" : "",
-			name ? name : "");
-		snprintf(what, sizeof(what), "%s %s%s%s%s", l->class->what[i], name ? l->class->noun : l->class->nouns,
-			name ? " " : "", name ? name : "", name || l->n_own ? "" : SMP_NONE_HERE);
-		rc = l->each(&c, l->ctx);
-	}
-	return rc;
-}
-
-static int count_own(const char *name, void *ctx)
-{
-	struct lister *l = ctx;
-
-	l->n_own += strlen(name) < SMP_DEVICE_NAME && is_own_device(l->class, l->env, l->root, name, 0);
-	return 0;
-}
-
-static int list_device_counters(const char *name, void *ctx)
-{
-	struct lister *l = ctx;
-
-	char missing[SMP_TEXT];
-	int not_here;
-
-	if (strlen(name) >= SMP_DEVICE_NAME) {
-		return 0;
-	}
-	not_here = l->class->elsewhere && l->class->elsewhere(l->root, name, missing, sizeof(missing));
-	l->rc = list_three(l, name, not_here ? missing : NULL);
-	return l->rc;
-}
-
-/* Lists a device that is asked for by name and does not exist. */
-static int list_absent(const struct lister *l, const char *name)
-{
-	char missing[400], path[256];
-	struct wanted w;
-
-	if (l->root < 0 || parse_device_name(l->class, name, &w) < 0 || !w.name[0]) {
-		return 0;
-	}
-	l->class->path(l->root, w.name, 0, path, sizeof(path));
-	if (smp_exists(l->root, path)) {
-		return 0;
-	}
-	snprintf(missing, sizeof(missing), "there is no %s %s here now: no %s", l->class->noun, w.name, path);
-	return list_three(l, w.name, missing);
-}
-
-int smp_device_list(const struct smp_device_class *class, const struct smp_env *env, const char *hint, smp_each each,
-	void *ctx, char why[SMP_TEXT])
-{
-	struct lister l = { class, env, each, ctx, -1, 0, 0, 0 };
-	int rc;
-
-	(void)why;
-	if (!tkm_glob_may_match(hint, class->prefix)) {
-		return 0;
-	}
-	l.root = smp_root(env);
-	l.readable = l.root >= 0 && class->names(l.root, count_own, &l) == 0;
-	/* the sums also include devices that come later */
-	rc = list_three(&l, NULL, l.readable ? NULL : smp_why_closed(errno, class->none));
-	if (rc == 0 && l.root >= 0 && (strchr(hint, ':') || strstr(hint, "**"))) {
-		class->names(l.root, list_device_counters, &l);
-		rc = l.rc;
-	}
-	if (rc == 0 && tkm_glob_is_name(hint)) {
-		rc = list_absent(&l, hint);
-	}
-	if (l.root >= 0) {
-		close(l.root);
-	}
-	return rc;
 }

@@ -207,8 +207,7 @@ static int read_source(struct clock_set *s)
 {
 	char text[64];
 
-	if (!smp_file_ours(&s->file)) {
-		s->file.fd = -1;
+	if (!smp_file_there(&s->file)) {
 		open_source(s);
 	}
 	return smp_file_read(&s->file, text, sizeof(text)) > 0 ? source_number(text) : -1;

@@ -11,7 +11,9 @@
 #include "base/rootfs.h"
 #include "base/text/text.h"
 
+/* No zone uses more than 5 kW. */
 enum { ZONE_NAME = 64, MAX_FILES = 4096 };
+static const uint64_t FASTEST_UW = UINT64_C(5000000000);
 
 /* One file with one number. */
 struct item {
@@ -19,9 +21,10 @@ struct item {
 	char path[128];
 	char name[ZONE_NAME]; /* "package-0", "cpu3" */
 	int summed;           /* part of the counter without an instance */
-	uint64_t wrap;        /* energy starts again after this; 0: never */
-	uint64_t last, sum;
-	int valid, lost;
+	struct smp_physics can;
+	struct smp_count energy;
+	uint64_t last; /* of a frequency */
+	uint8_t state; /* of the last reading; 0: no value */
 };
 
 struct finder {
@@ -33,6 +36,7 @@ struct finder {
 
 struct power_set {
 	struct finder energy, freq;
+	int64_t read_ms; /* 0: not yet */
 	size_t n;
 	struct {
 		int freq;             /* 0 energy, 1 frequency, -1 unknown */
@@ -85,7 +89,9 @@ static int add_zone(const char *name, void *ctx)
 		snprintf(i->name, sizeof(i->name), "%s", label);
 	}
 	snprintf(path, sizeof(path), "/sys/class/powercap/%s/max_energy_range_uj", name);
-	i->wrap = number_in_file(f->root, path);
+	i->can = (struct smp_physics){
+		.fastest = FASTEST_UW, .late = FASTEST_UW, .turn = number_in_file(f->root, path)
+	};
 	i->summed = !second && strncmp(label, "package", 7) == 0;
 	snprintf(i->path, sizeof(i->path), "/sys/class/powercap/%s/energy_uj", name);
 	return 0;
@@ -286,29 +292,34 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	return s;
 }
 
-/* Energy starts again after its range; how often between two reads cannot be told, once is assumed. */
-static void read_power_file(struct item *i, const struct smp_env *env)
+/* How often energy has turned between two readings cannot be told, once is assumed. */
+static void read_power_file(struct item *i, const struct smp_env *env, int64_t now_ms, int first)
 {
 	char text[32];
 	const char *p = text;
 	uint64_t v;
 	int root;
 
-	if (!smp_file_ours(&i->file)) {
-		i->file.fd = -1;
+	if (!smp_file_there(&i->file)) {
 		root = smp_root(env);
 		if (root >= 0) {
 			smp_file_open(&i->file, root, i->path);
 			close(root);
 		}
 	}
-	i->valid = smp_file_read(&i->file, text, sizeof(text)) > 0 && smp_number(&p, &v) == 0;
-	if (!i->valid) {
+	i->state = smp_file_read(&i->file, text, sizeof(text)) > 0 && smp_number(&p, &v) == 0 ? SMP_VALID : 0;
+	if (!i->state) {
 		return;
 	}
-	i->lost = v < i->last && !i->wrap;
-	i->sum += v >= i->last ? v - i->last : i->wrap ? i->wrap - i->last + v : v;
 	i->last = v;
+	if (!i->can.fastest) {
+		return;
+	}
+	if (!i->energy.begun) {
+		smp_count_begin(&i->energy, v, first ? v : 0, now_ms);
+	} else {
+		i->state = smp_count_add(&i->energy, &i->can, v, now_ms);
+	}
 }
 
 static uint8_t put_power_value(const struct finder *f, const char *name, int freq, union smp_value *value)
@@ -321,13 +332,13 @@ static uint8_t put_power_value(const struct finder *f, const char *name, int fre
 		const struct item *it = &f->item[i];
 
 		if (name[0] ? strcmp(name, it->name) == 0 : it->summed) {
-			if (!it->valid && !freq) {
+			if (!it->state && !freq) {
 				return 0; /* a sum with a part missing is none; a mean is one over those that are there */
 			}
-			if (it->valid) {
+			if (it->state) {
 				n++;
-				sum += freq ? it->last : it->sum;
-				state |= it->lost ? SMP_RESTARTED : 0;
+				sum += freq ? it->last : it->energy.sum;
+				state |= it->state;
 			}
 		}
 	}
@@ -338,14 +349,15 @@ static uint8_t put_power_value(const struct finder *f, const char *name, int fre
 static int read_set(void *set, union smp_value *value, uint8_t *state)
 {
 	struct power_set *s = set;
-	int valid = 0;
+	int valid = 0, first = !s->read_ms;
 	size_t i;
 
+	s->read_ms = smp_reading_ms(s->energy.env, s->read_ms);
 	for (i = 0; i < s->energy.n; i++) {
-		read_power_file(&s->energy.item[i], s->energy.env);
+		read_power_file(&s->energy.item[i], s->energy.env, s->read_ms, first);
 	}
 	for (i = 0; i < s->freq.n; i++) {
-		read_power_file(&s->freq.item[i], s->freq.env);
+		read_power_file(&s->freq.item[i], s->freq.env, s->read_ms, first);
 	}
 	for (i = 0; i < s->n; i++) {
 		state[i] = put_power_value(

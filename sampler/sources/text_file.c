@@ -209,13 +209,14 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 
 struct wanted {
 	const struct smp_text_counter *counter;
-	struct smp_total total;
+	struct smp_count count;
 };
 
 struct text_set {
 	const struct smp_text_source *source;
 	const struct smp_env *env;
 	struct smp_target target;
+	int64_t at_ms, first_ms; /* of this reading, and of the first one */
 	size_t n;
 	struct smp_file *file; /* one per file of the source; fd -1: not wanted or not there */
 	char text[TEXT_SIZE];
@@ -288,14 +289,9 @@ void *smp_text_open(const struct smp_text_source *source, const struct smp_env *
 static int read_text_file(struct text_set *s, int file)
 {
 	char why[SMP_TEXT];
-	int ours = smp_file_ours(&s->file[file]);
 	ssize_t len = -1;
 
-	if (!ours) {
-		s->file[file].fd = -1;
-		ours = open_text_file(s, file, why) == 0;
-	}
-	if (ours) {
+	if (smp_file_there(&s->file[file]) || open_text_file(s, file, why) == 0) {
 		len = smp_file_read(&s->file[file], s->text, sizeof(s->text));
 	}
 	if (len >= 0) {
@@ -304,7 +300,7 @@ static int read_text_file(struct text_set *s, int file)
 	return s->target.scope != SMP_NODE && (errno == ESRCH || errno == ENOENT) ? -2 : -1;
 }
 
-static uint8_t put_text_value(struct wanted *w, const char *text, union smp_value *value)
+static uint8_t put_text_value(const struct text_set *s, struct wanted *w, const char *text, union smp_value *value)
 {
 	union smp_value v;
 	uint8_t state = SMP_VALID;
@@ -313,8 +309,12 @@ static uint8_t put_text_value(struct wanted *w, const char *text, union smp_valu
 		return 0;
 	}
 	if (w->counter->kind == SMP_TOTAL) {
-		state = smp_total_add(&w->total, v.u);
-		v.u = w->total.sum;
+		if (!w->count.begun) {
+			smp_count_begin(&w->count, v.u, s->at_ms == s->first_ms ? v.u : 0, s->at_ms);
+		} else {
+			state = smp_count_add(&w->count, &w->counter->can, v.u, s->at_ms);
+		}
+		v.u = w->count.sum;
 	}
 	*value = v;
 	return state;
@@ -326,6 +326,8 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 	int file, valid = 0, gone = 0, rc;
 	size_t i;
 
+	s->at_ms = smp_reading_ms(s->env, s->at_ms);
+	s->first_ms = s->first_ms ? s->first_ms : s->at_ms;
 	for (file = 0; file < (int)s->source->n_files; file++) {
 		rc = 1;
 		for (i = 0; i < s->n; i++) {
@@ -333,7 +335,7 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 
 			if (w->counter && w->counter->file == file) {
 				rc = rc == 1 ? read_text_file(s, file) : rc;
-				state[i] = rc == 0 ? put_text_value(w, s->text, &value[i]) : 0;
+				state[i] = rc == 0 ? put_text_value(s, w, s->text, &value[i]) : 0;
 				valid += state[i] != 0;
 				gone |= rc == -2;
 			}

@@ -28,7 +28,8 @@ struct smp_text_counter {
 	enum smp_where where;
 	int nth;
 	const char *label, *key;
-	unsigned scale; /* recorded = number * scale; 0 is 1 */
+	unsigned scale;         /* recorded = number * scale; 0 is 1 */
+	struct smp_physics can; /* of the recorded value */
 };
 
 /* Finds the number. Returns 0, or -1 where it is not there. */

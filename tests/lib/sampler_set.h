@@ -59,7 +59,7 @@ static inline void drop(void)
 
 static inline void put(const char *path, const char *text)
 {
-	char full[256];
+	char full[512];
 	FILE *f;
 
 	snprintf(full, sizeof(full), "%s%s", dir, path);
@@ -73,7 +73,7 @@ static inline void put(const char *path, const char *text)
 
 static inline void make_folder(const char *path)
 {
-	char command[256];
+	char command[512];
 
 	snprintf(command, sizeof(command), "mkdir -p '%s%s'", dir, path);
 	CHECK_INT(system(command), 0);

@@ -45,6 +45,12 @@ static void counters_of_several_devices(void)
 	read_again();
 	HAS("disk_inflight", 0 + 9);
 	CHECK(got("disk_ops") >= ops, "the total fell from %lld to %lld", ops, got("disk_ops"));
+	CHECK(state[place("disk_ops")] & SMP_LEFT_OUT, "a reading that contradicts without a mark");
+	put("/sys/block/sda/stat", "3 0 0 0 1 0 0 0 0 0 0\n");
+	read_again();
+	put("/sys/block/sda/stat", "8 0 0 0 1 0 0 0 0 0 0\n");
+	read_again();
+	HAS("disk_ops", ops + 7);
 	CHECK(state[place("disk_ops")] & SMP_RESTARTED, "the total began anew without a mark");
 	/* files without a number, or with no text at all */
 	put("/sys/devices/system/node/node0/numastat", "other 1\n");
