@@ -92,6 +92,9 @@ void chk_value(struct chk_result *r, double value, const char *fmt, ...) __attri
 void chk_unknown(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void chk_absent(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Returns NULL if the stored result is of this boot of the machine, else the phrase that says why it may not be. */
+const char *chk_other_boot(const struct chk_machine *m);
+
 /* ---- limits ---- */
 
 /* Sets limits to those of a profile: "baremetal", "kvm", "aws", "azure", or a file with lines NAME WARNING CRITICAL,

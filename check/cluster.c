@@ -15,8 +15,8 @@ static int is_void(const struct chk_machine *m, struct chk_result *r, double *ag
 	*age_s = m->begin.realtime_s - s->started_s;
 	if (!s->here) {
 		chk_value(r, 1, "host %.60s took no part in the stored result", m->env.host);
-	} else if (strcmp(s->boot_id, m->env.boot_id)) {
-		chk_value(r, 1, "the machine was booted since the stored result");
+	} else if (chk_other_boot(m)) {
+		chk_value(r, 1, "%s", chk_other_boot(m));
 	} else if (strcmp(s->kernel, m->env.kernel)) {
 		chk_value(r, 1, "the kernel is another one: %.60s, then %.60s", m->env.kernel, s->kernel);
 	} else if (strcmp(s->clocksource, m->env.clocksource)) {

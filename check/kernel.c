@@ -48,8 +48,10 @@ void chk_clocksource_changed(struct chk_machine *m, const struct chk_limit *limi
 	(void)limit;
 	if (!s->have || !s->here || !before[0]) {
 		chk_unknown(r, "%s", s->have ? "the stored result does not have this host" : s->why);
-	} else if (strcmp(s->boot_id, m->env.boot_id)) {
-		chk_unknown(r, "the machine was booted since the stored result");
+	} else if (chk_other_boot(m)) {
+		chk_unknown(r, "%s", chk_other_boot(m));
+	} else if (!m->env.clocksource[0]) {
+		chk_unknown(r, "/sys does not say which clock source the kernel uses");
 	} else if (strcmp(before, m->env.clocksource)) {
 		chk_value(r, 1, "%s now, %s when a result was first stored in this boot", m->env.clocksource, before);
 	} else {
@@ -107,7 +109,7 @@ void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struc
 	const struct chk_stored *s = m->stored;
 	double boot_s = seconds(m, CLOCK_BOOTTIME), now = seconds(m, CLOCK_REALTIME) - boot_s, step, since, allowed;
 	char text[32];
-	int same = s->have && s->here && !strcmp(s->boot_id, m->env.boot_id) && isfinite(s->realtime_minus_boottime_s);
+	int same = s->have && s->here && !chk_other_boot(m) && isfinite(s->realtime_minus_boottime_s);
 
 	(void)limit;
 	step = fabs(now - (m->begin.realtime_s - m->begin.boottime_s));
@@ -268,8 +270,8 @@ void chk_vm_migrated(struct chk_machine *m, const struct chk_limit *limit, struc
 		chk_absent(r, "the hypervisor does not say (no /dev/vmclock0): a migration could not be seen");
 	} else if (!s->have || !s->here || !s->has_marker) {
 		chk_unknown(r, "no stored result that has the marker of /dev/vmclock0");
-	} else if (strcmp(s->boot_id, m->env.boot_id)) {
-		chk_unknown(r, "the machine was booted since the stored result");
+	} else if (chk_other_boot(m)) {
+		chk_unknown(r, "%s", chk_other_boot(m));
 	} else {
 		chk_value(r, marker != s->marker, "the marker of /dev/vmclock0 %s since the stored result",
 			marker != s->marker ? "has changed" : "is the same");

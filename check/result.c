@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "base/known.h"
+
 #include "base/text/text.h"
 
 const char *chk_status_name(enum chk_status s)
@@ -64,4 +66,12 @@ char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value)
 						  : "");
 	}
 	return buf;
+}
+
+const char *chk_other_boot(const struct chk_machine *m)
+{
+	return tkm_known_equal(m->stored->boot_id, m->env.boot_id) ? NULL
+		: m->stored->boot_id[0] && m->env.boot_id[0]
+		? "the machine was booted since the stored result"
+		: "the boot id is unknown, now or in the stored result, so that may be of an earlier boot";
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/known.h"
 #include "base/newfile.h"
 
 char *chk_state_dir(char *buf, size_t size)
@@ -126,7 +127,7 @@ static void read_first(struct chk_stored *s, const json_t *first, const char *ho
 		const char *h = json_string_value(json_object_get(f, "host")),
 			   *boot = json_string_value(json_object_get(f, "boot_id"));
 
-		if (h && boot && !strcmp(h, host) && !strcmp(boot, s->boot_id)) {
+		if (h && boot && !strcmp(h, host) && tkm_known_equal(boot, s->boot_id)) {
 			stored_text(f, "clocksource", s->first_clocksource, sizeof(s->first_clocksource));
 		}
 	}
@@ -218,7 +219,7 @@ static void keep_first(json_t *first, const json_t *old, const json_t *env)
 		const char *h = json_string_value(json_object_get(f, "host")),
 			   *b = json_string_value(json_object_get(f, "boot_id"));
 
-		if (h && b && !strcmp(h, host) && !strcmp(b, boot)) {
+		if (h && b && !strcmp(h, host) && tkm_known_equal(b, boot)) {
 			json_array_append(first, f);
 			return;
 		}

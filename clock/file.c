@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/known.h"
 #include "calib/file/clk.h"
 #include "clock/from_map.h"
 #include "timers/quality/prove.h"
@@ -25,12 +26,17 @@ static const struct cal_rank *own_rank(const struct cal_run *run, const struct t
 	for (i = 0; i < run->ranks; i++) {
 		const struct cal_rank *r = &run->rank[i];
 
-		if ((c->o.rank < 0 || r->rank == c->o.rank) && !strcmp(r->host, here.host) &&
-			!strcmp(r->boot_id, here.boot_id) && !strcmp(r->time_ns, here.time_ns)) {
+		if ((c->o.rank < 0 || r->rank == c->o.rank) && tkm_known_equal(r->host, here.host) &&
+			tkm_known_equal(r->boot_id, here.boot_id) && !strcmp(r->time_ns, here.time_ns)) {
 			return r;
 		}
 	}
-	if (c->o.rank < 0) {
+	if (!here.boot_id[0]) {
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: the boot id of %s cannot be read (/proc/sys/kernel/random/boot_id), so it may be of an "
+			"earlier boot",
+			c->path, here.host);
+	} else if (c->o.rank < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
 			"%s: no rank of this run ran on %s since it was booted, in this time namespace", c->path,
 			here.host);

@@ -5,13 +5,15 @@
 
 #include <string.h>
 
+#include "base/known.h"
+
 struct range {
 	double low, high;
 };
 
 static int is_same_clock(const struct cal_rank *a, const struct cal_rank *b)
 {
-	return a->boot_id[0] && strcmp(a->boot_id, b->boot_id) == 0 && strcmp(a->host, b->host) == 0 &&
+	return tkm_known_equal(a->boot_id, b->boot_id) && tkm_known_equal(a->host, b->host) &&
 		strcmp(a->timer, b->timer) == 0 && strcmp(a->reference, b->reference) == 0;
 }
 

@@ -110,8 +110,9 @@ static int decode_reports(const struct cal_blobs *all, struct cal_place *place, 
 	return rc;
 }
 
-/* What this process's kernel says: the clocks, and the machine's boot id. */
-static long describe_kernel(char clocks[KEY], char machine[KEY])
+/* What this process's kernel says: the clocks, and the machine's boot id. Where that is unknown, no other rank is known to
+ * have these clocks. */
+static long describe_kernel(int rank, char clocks[KEY], char machine[KEY])
 {
 	char boot[64] = "", source[64] = "", offsets[128] = "", ns[64] = "", host[128] = "";
 	int root = tkm_root_open("/");
@@ -127,6 +128,9 @@ static long describe_kernel(char clocks[KEY], char machine[KEY])
 		ns[n > 0 ? n : 0] = '\0';
 	}
 	close(root);
+	if (!boot[0]) {
+		snprintf(offsets, sizeof(offsets), "rank %d", rank);
+	}
 	/* the name, because machines that were copied while they ran have the same boot id */
 	snprintf(clocks, KEY, "%s/%s/%s/%s%s", host, boot, source, offsets, ns);
 	snprintf(machine, KEY, "%s", boot[0] ? boot : host);
@@ -192,7 +196,7 @@ static int run_card_round(struct cal_link *l, struct tmr_timer *t, double tick_s
 
 	/* while a counter is proven, waiting ranks sleep at once, so that the proof has the cores to itself */
 	l->wait = !t || t->scope != TMR_SCOPE_CORE || proves ? CAL_WAIT_YIELD : CAL_WAIT_SLEEP;
-	units = describe_kernel(clocks, machine);
+	units = describe_kernel(mine.rank, clocks, machine);
 	mine.units = units > 0 ? (int32_t)units : 1;
 	if (t && proves) {
 		mine.within_s = prove_here(t, tick_s, budget_s);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/known.h"
 #include "base/stats.h"
 #include "base/text/quote.h"
 #include "base/text/text.h"
@@ -25,8 +26,8 @@ static int comparable(const struct cal_test_result *r, int rank, const struct tm
 	if (a->scope == TMR_SCOPE_CORE || b->scope == TMR_SCOPE_CORE) {
 		return 0; /* cores=: each processing unit has another truth */
 	}
-	return strcmp(tmr_env_domain(&r->rank[0].env, x, sizeof(x)),
-		       tmr_env_domain(&r->rank[rank].env, y, sizeof(y))) == 0 &&
+	return tkm_known_equal(tmr_env_domain(&r->rank[0].env, x, sizeof(x)),
+		       tmr_env_domain(&r->rank[rank].env, y, sizeof(y))) &&
 		strcmp(tmr_sim_base(a)->name, tmr_sim_base(b)->name) == 0;
 }
 

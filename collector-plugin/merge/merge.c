@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/known.h"
 
 #include "collector-plugin/merge/definitions/communicators.h"
 #include "collector-plugin/merge/definitions/objects.h"
@@ -51,8 +52,8 @@ static int by_start(const void *a, const void *b)
 /* Did process a go on as program b, by exec? */
 static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
 {
-	return vt_raw_may_go_on(a) && a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) &&
-		!strcmp(a->host, b->host);
+	return vt_raw_may_go_on(a) && a->pid == b->pid && a->born == b->born && a->born &&
+		tkm_known_equal(a->boot, b->boot) && !strcmp(a->host, b->host);
 }
 
 /* Numbers the processes: by rank if every process has a rank of its own, else in the order of starting. */

@@ -123,7 +123,10 @@ void tmr_env_read(int root, struct tmr_env *e)
 
 const char *tmr_env_domain(const struct tmr_env *e, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s/%s/%s", e->host, e->boot_id, e->time_ns);
+	snprintf(buf, size, "%s", "");
+	if (e->boot_id[0]) {
+		snprintf(buf, size, "%s/%s/%s", e->host, e->boot_id, e->time_ns);
+	}
 	return buf;
 }
 

@@ -36,7 +36,7 @@ struct tmr_env {
 void tmr_env_read(int root, struct tmr_env *e);
 
 /* A key that is equal for two processes exactly when they share the kernel's clocks: host name, boot
- * id and time namespace. Returns buf. */
+ * id and time namespace; "" if the boot id is unknown (base/known.h). Returns buf. */
 const char *tmr_env_domain(const struct tmr_env *e, char *buf, size_t size);
 
 /* Lines "key: value" for people, each after `prefix`. */

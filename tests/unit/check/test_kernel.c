@@ -110,6 +110,13 @@ static void announce_in_tzdata(struct chk_machine *m, struct chk_stored *s)
 	put_text("usr/share/zoneinfo/leapseconds", text);
 }
 
+/* What cannot be read now could not be read then: that may have been another boot. */
+static void hide_the_boot_id(struct chk_machine *m, struct chk_stored *s)
+{
+	m->env.boot_id[0] = s->boot_id[0] = '\0';
+	s->realtime_minus_boottime_s -= 600;
+}
+
 /* chronyd without "rtcsync" */
 static void keep_without_the_flag(struct chk_machine *m, struct chk_stored *s)
 {
@@ -171,6 +178,10 @@ static void what_happened_to_the_kernel_is_found(void)
 		{ NO_DEFECT, be_another, "vm.migrated", CHK_UNKNOWN },
 		{ NO_DEFECT, boot, "vm.migrated", CHK_UNKNOWN },
 		{ NO_DEFECT, boot, "clocksource.changed", CHK_UNKNOWN },
+		{ NO_DEFECT, hide_the_boot_id, "clocksource.changed", CHK_UNKNOWN },
+		{ NO_DEFECT, hide_the_boot_id, "vm.migrated", CHK_UNKNOWN },
+		{ NO_DEFECT, hide_the_boot_id, "ntp.stepped", CHK_OK },
+		{ NO_DEFECT, hide_the_boot_id, "result.age", CHK_WARNING },
 	};
 
 	each_is_found(all, sizeof(all) / sizeof(all[0]));
