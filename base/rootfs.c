@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,6 +67,26 @@ ssize_t tkm_root_read(int root, const char *path, char *buf, size_t size)
 	errno = saved;
 	buf[len] = '\0';
 	return n < 0 ? -1 : (ssize_t)len;
+}
+
+char *tkm_root_text(int root, const char *path)
+{
+	size_t size;
+	char *text = NULL, *more;
+	ssize_t n;
+
+	for (size = 4096;; size *= 4) {
+		more = realloc(text, size);
+		n = more ? tkm_root_read(root, path, more, size) : -1;
+		text = more ? more : text;
+		if (n < 0) {
+			free(text);
+			return NULL;
+		}
+		if ((size_t)n < size - 1) {
+			return text;
+		}
+	}
 }
 
 char *tkm_root_line(int root, const char *path, char *buf, size_t size)

@@ -19,6 +19,9 @@ int tkm_root_openat(int root, const char *path);
  * errno; a longer file is cut. */
 ssize_t tkm_root_read(int root, const char *path, char *buf, size_t size);
 
+/* The whole of `path`, however long, in memory that the caller frees. NULL with errno. */
+char *tkm_root_text(int root, const char *path);
+
 /* As tkm_root_read(), but only the first line, without white space at its end; "" if the file cannot be read. Returns
  * buf. */
 char *tkm_root_line(int root, const char *path, char *buf, size_t size);

@@ -4,6 +4,7 @@
 #include "sampler/sources/text_file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -42,7 +43,7 @@ enum {
 #define COUNT(n, u, w, f, l, i) { n, u, w, TOTAL, .file = f, .where = SMP_LABEL, .label = l, .nth = i }
 #define COLUMN(n, u, w, f, l, k) { n, u, w, TOTAL, .file = f, .where = SMP_COLUMN, .label = l, .key = k }
 #define PSI(n, w, f, l) \
-	{ n, "us", w, TOTAL, .file = f, .where = SMP_KEY, .label = l, .key = "total=", .factor = 1e-4, \
+	{ n, "us", w, TOTAL, .can = { .fastest = 1100000 }, .file = f, .where = SMP_KEY, .label = l, .key = "total=", .factor = 1e-4, \
 		.shown_unit = "percent" }
 /* clang-format on */
 #define RATE_KB .factor = 1.0 / 1024, .shown_unit = "KB/s"
@@ -110,14 +111,14 @@ static const struct smp_text_counter counters[] = {
 	{ "cgroup1_cpu", "ns", "CPU time of the job's cgroup (version 1)", TOTAL, .file = CG1_CPU, .where = SMP_WORD, .nth = 1, .factor = 1e-7, .shown_unit = "percent" },
 	{ "cgroup1_throttled", "ns", "time that the job's cgroup (version 1) was held back by its CPU limit", TOTAL, .file = CG1_THROTTLED, .where = SMP_LABEL, .label = "throttled_time ", .factor = 1e-7, .shown_unit = "percent" },
 	{ "cgroup1_mem", "bytes", "memory of the job's cgroup (version 1)", LEVEL, .file = CG1_MEMORY, .where = SMP_WORD, .nth = 1, .factor = 1.0 / 1048576, .shown_unit = "MB" },
-	{ "cgroup1_read", "bytes", "read from disks by the job's cgroup (version 1)", TOTAL, .file = CG1_IO, .where = SMP_SUM, .key = "Read ", RATE_KB },
-	{ "cgroup1_write", "bytes", "written to disks by the job's cgroup (version 1)", TOTAL, .file = CG1_IO, .where = SMP_SUM, .key = "Write ", RATE_KB },
+	{ "cgroup1_read", "bytes", "read from disks by the job's cgroup (version 1)", TOTAL, .can = { .fastest = 100000000000 }, .file = CG1_IO, .where = SMP_SUM, .key = "Read ", RATE_KB },
+	{ "cgroup1_write", "bytes", "written to disks by the job's cgroup (version 1)", TOTAL, .can = { .fastest = 100000000000 }, .file = CG1_IO, .where = SMP_SUM, .key = "Write ", RATE_KB },
 	{ "cgroup_usr", "us", "CPU time of the job's cgroup in user code", TOTAL, .file = CG_CPU, .where = SMP_LABEL, .label = "user_usec ", .factor = 1e-4, .shown_unit = "percent" },
 	{ "cgroup_sys", "us", "CPU time of the job's cgroup in system code", TOTAL, .file = CG_CPU, .where = SMP_LABEL, .label = "system_usec ", .factor = 1e-4, .shown_unit = "percent" },
 	{ "cgroup_throttled", "us", "time that the job's cgroup was held back by its CPU limit", TOTAL, .file = CG_CPU, .where = SMP_LABEL, .label = "throttled_usec ", .factor = 1e-4, .shown_unit = "percent" },
 	{ "cgroup_mem", "bytes", "memory of the job's cgroup", LEVEL, .file = CG_MEMORY, .where = SMP_WORD, .nth = 1, .factor = 1.0 / 1048576, .shown_unit = "MB" },
-	{ "cgroup_read", "bytes", "read from disks by the job's cgroup", TOTAL, .file = CG_IO, .where = SMP_SUM, .key = "rbytes=", RATE_KB },
-	{ "cgroup_write", "bytes", "written to disks by the job's cgroup", TOTAL, .file = CG_IO, .where = SMP_SUM, .key = "wbytes=", RATE_KB },
+	{ "cgroup_read", "bytes", "read from disks by the job's cgroup", TOTAL, .can = { .fastest = 100000000000 }, .file = CG_IO, .where = SMP_SUM, .key = "rbytes=", RATE_KB },
+	{ "cgroup_write", "bytes", "written to disks by the job's cgroup", TOTAL, .can = { .fastest = 100000000000 }, .file = CG_IO, .where = SMP_SUM, .key = "wbytes=", RATE_KB },
 };
 /* clang-format on */
 
@@ -132,69 +133,68 @@ static const char *const file_path[N_FILES] = {
 };
 /* clang-format on */
 
-/* The line "4:cpu,cpuacct:/path" of /proc/self/cgroup. Returns 0 or -1. */
-static int v1_group(int root, const char *controller, char *buf, size_t size)
+/* The cgroup of this process: of version 1 the line "4:cpu,cpuacct:/path" with the controller, of version 2 (NULL) the line
+ * "0::/path". Returns it, which the caller frees, or NULL. */
+static char *own_cgroup(int root, const char *controller)
 {
-	char text[4096], *line, *names, *save = NULL, *word, *next = text, *name_end;
+	char *text = root >= 0 ? tkm_root_text(root, "/proc/self/cgroup") : NULL, *next = text, *line, *names, *path,
+	     *word;
+	char *found = NULL;
 
-	if (root < 0 || tkm_root_read(root, "/proc/self/cgroup", text, sizeof(text)) < 0) {
-		return -1;
-	}
-	while ((line = strsep(&next, "\n")) != NULL) {
+	while (!found && (line = strsep(&next, "\n")) != NULL) {
 		names = strchr(line, ':');
-		name_end = names ? strchr(names + 1, ':') : NULL;
-		if (!name_end) {
+		path = names ? strchr(names + 1, ':') : NULL;
+		if (!path) {
 			continue;
 		}
-		*name_end = '\0';
-		for (word = strtok_r(names + 1, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
-			if (!strcmp(word, controller)) {
-				return (size_t)snprintf(buf, size, "%s", name_end + 1) < size ? 0 : -1;
-			}
+		*path++ = '\0';
+		names++;
+		if (!controller && !*names && strncmp(line, "0:", 2) == 0) {
+			found = strdup(path);
+		}
+		while (controller && !found && (word = strsep(&names, ",")) != NULL) {
+			found = strcmp(word, controller) ? NULL : strdup(path);
 		}
 	}
-	return -1;
+	free(text);
+	return found;
 }
 
-/* In a container the path is the host's, and the group itself is mounted at the top. */
-static int v1_path(const struct smp_env *env, int file, char *buf, size_t size, char why[SMP_TEXT])
+/* Prints the path of a file of a cgroup. In a container the name may be the host's, or lead out of what is mounted; then the
+ * folders at its begin are not there, and the cgroup is what remains: at last, the one at the top. */
+static int print_cgroup_path(
+	int root, const char *mount, const char *group, const char *file, struct tkm_printed *path, char why[SMP_TEXT])
 {
-	static const char *const controllers[] = { "cpuacct", "cpu", "memory", "blkio" };
-	const char *controller = controllers[file - CG1_CPU];
-	char group[160] = "/";
-	int root = smp_root(env), rc = v1_group(root, controller, group, sizeof(group));
+	while (*group) {
+		const char *name = group + strspn(group, "/"), *folder;
 
-	if (rc < 0) {
-		smp_why(why, "this process is in no cgroup of version 1 with the controller %s", controller);
-	} else if ((size_t)snprintf(buf, size, "/sys/fs/cgroup/%s%s%s/%s", controller, group[0] == '/' ? "" : "/",
-			   strcmp(group, "/") ? group : "", file_path[file]) >= size) {
-		rc = smp_why(why, "the name of the cgroup is too long");
-	} else if (!smp_exists(root, buf)) {
-		snprintf(buf, size, "/sys/fs/cgroup/%s/%s", controller, file_path[file]);
+		folder = strstr(group, "/..") || !*name ? NULL : tkm_printed(path, "%s/%s", mount, name);
+		if (folder && smp_exists(root, folder)) {
+			return tkm_printed(path, "%s/%s/%s", mount, name, file) ? 0 : smp_why(why, "no memory");
+		}
+		group = name + strcspn(name, "/");
 	}
+	return tkm_printed(path, "%s/%s", mount, file) ? 0 : smp_why(why, "no memory");
+}
+
+static int v1_path(const struct smp_env *env, int file, struct tkm_printed *path, char why[SMP_TEXT])
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup/cpuacct", "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/memory",
+		"/sys/fs/cgroup/blkio" };
+	const char *mount = mounts[file - CG1_CPU], *controller = strrchr(mount, '/') + 1;
+	int root = smp_root(env), rc;
+	char *group = own_cgroup(root, controller);
+
+	if (!group) {
+		rc = smp_why(why, "this process is in no cgroup of version 1 with the controller %s", controller);
+	} else {
+		rc = print_cgroup_path(root, mount, group, file_path[file], path, why);
+	}
+	free(group);
 	if (root >= 0) {
 		close(root);
 	}
 	return rc;
-}
-
-/* The line "0::/path" of /proc/self/cgroup is the one of cgroup v2. Returns 0 or -1. */
-static int own_cgroup(int root, char *buf, size_t size)
-{
-	char text[4096], *line = text;
-
-	if (root < 0 || tkm_root_read(root, "/proc/self/cgroup", text, sizeof(text)) < 0) {
-		return -1;
-	}
-	while (line && strncmp(line, "0::", 3) != 0) {
-		line = strchr(line, '\n');
-		line = line ? line + 1 : NULL;
-	}
-	if (!line) {
-		return -1;
-	}
-	line[strcspn(line, "\n")] = '\0';
-	return (size_t)snprintf(buf, size, "%s", line + 3) < size ? 0 : -1;
 }
 
 /* Where cgroup v2 is mounted: alone, or beside version 1. */
@@ -206,40 +206,63 @@ static const char *cgroup_mount(int root)
 		: "/sys/fs/cgroup";
 }
 
-static int cgroup_path(const struct smp_env *env, int file, char *buf, size_t size, char why[SMP_TEXT])
+static int cgroup_path(const struct smp_env *env, int file, struct tkm_printed *path, char why[SMP_TEXT])
 {
-	char group[160] = "/";
-	int root = smp_root(env), rc = 0;
+	int root = smp_root(env), rc;
+	char *group = env->cgroup ? strdup(env->cgroup) : own_cgroup(root, NULL);
 
-	if (env->cgroup) {
-		snprintf(group, sizeof(group), "%s", env->cgroup);
+	if (!group) {
+		rc = smp_why(why, "this process is in no cgroup of version 2; cgroup1_* are those of version 1");
 	} else {
-		rc = own_cgroup(root, group, sizeof(group));
+		rc = print_cgroup_path(root, cgroup_mount(root), group, file_path[file], path, why);
 	}
-	if (rc < 0) {
-		smp_why(why, "this process is in no cgroup of version 2; cgroup1_* are those of version 1");
-	} else if ((size_t)snprintf(buf, size, "%s%s%s/%s", cgroup_mount(root), group[0] == '/' ? "" : "/",
-			   strcmp(group, "/") == 0 ? "" : group, file_path[file]) >= size) {
-		rc = smp_why(why, "the name of the cgroup is too long");
-	}
+	free(group);
 	if (root >= 0) {
 		close(root);
 	}
 	return rc;
 }
 
-static int path_of_node_file(const struct smp_env *env, const struct smp_target *target, int file, char *buf,
-	size_t size, char why[SMP_TEXT])
+static int find_entry(const char *name, void *ctx)
+{
+	(void)name;
+	(void)ctx;
+	return 1;
+}
+
+/* A cgroup's bytes are counted at a stacked device (dm, md, loop) and once more at the disk below it; zram is memory. */
+static int is_cgroup_disk(const struct smp_env *env, const char *device)
+{
+	static const char *const files[] = { "device", "loop", "comp_algorithm" };
+	struct tkm_printed path = { 0 };
+	int root = smp_root(env), found[3] = { 0, 0, 0 }, slaves = 0;
+	const char *at;
+	size_t i;
+
+	for (i = 0; root >= 0 && i < 3; i++) {
+		at = tkm_printed(&path, "/sys/dev/block/%s/%s", device, files[i]);
+		found[i] = at && smp_exists(root, at);
+	}
+	at = root >= 0 ? tkm_printed(&path, "/sys/dev/block/%s/slaves", device) : NULL;
+	slaves = at && smp_dir_each(root, at, find_entry, NULL) > 0;
+	free(path.text);
+	if (root >= 0) {
+		close(root);
+	}
+	return found[0] || !(found[1] || found[2] || slaves);
+}
+
+static int path_of_node_file(const struct smp_env *env, const struct smp_target *target, int file,
+	struct tkm_printed *path, char why[SMP_TEXT])
 {
 	(void)target;
 	if (file >= CG1_CPU) {
-		return v1_path(env, file, buf, size, why);
+		return v1_path(env, file, path, why);
 	}
 	if (file >= CG_CPU) {
-		return cgroup_path(env, file, buf, size, why);
+		return cgroup_path(env, file, path, why);
 	}
-	snprintf(buf, size, "%s", file_path[file]);
-	return 0;
+	return tkm_printed(path, "%s", file_path[file]) ? 0 : smp_why(why, "no memory");
 }
 
 static void why_node_file_is_missing(
@@ -267,7 +290,7 @@ static void why_node_file_is_missing(
 }
 
 static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
-	path_of_node_file, why_node_file_is_missing };
+	path_of_node_file, why_node_file_is_missing, is_cgroup_disk };
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
 {

@@ -53,24 +53,22 @@ static const struct smp_text_counter counters[] = {
 };
 /* clang-format on */
 
-static int path_of_proc_file(const struct smp_env *env, const struct smp_target *target, int file, char *buf,
-	size_t size, char why[SMP_TEXT])
+static int path_of_proc_file(const struct smp_env *env, const struct smp_target *target, int file,
+	struct tkm_printed *path, char why[SMP_TEXT])
 {
 	static const char *const name[N_FILES] = { "statm", "io", "stat", "stat", "schedstat", "io", "status" };
 	/* "self" is right even where /proc belongs to another PID namespace than getpid() */
 	int self = target->pid == 0 || (smp_live(env) && target->pid == (int32_t)getpid());
 	char pid[16] = "self";
 
-	(void)why;
 	if (!self) {
 		snprintf(pid, sizeof(pid), "%d", (int)target->pid);
 	}
-	if (target->scope == SMP_THREAD) {
-		snprintf(buf, size, "/proc/%s/task/%d/%s", pid, (int)target->tid, name[file]);
-	} else {
-		snprintf(buf, size, "/proc/%s/%s", pid, name[file]);
+	if (target->scope == SMP_THREAD ? tkm_printed(path, "/proc/%s/task/%d/%s", pid, (int)target->tid, name[file])
+					: tkm_printed(path, "/proc/%s/%s", pid, name[file])) {
+		return 0;
 	}
-	return 0;
+	return smp_why(why, "no memory");
 }
 
 /* Does a process live whose folder /proc/PID is not shown? */
@@ -119,7 +117,7 @@ static struct smp_text_counter completed[sizeof(counters) / sizeof(counters[0])]
 static const struct smp_text_source *source(void)
 {
 	static struct smp_text_source s = { completed, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
-		path_of_proc_file, why_proc_file_is_missing };
+		path_of_proc_file, why_proc_file_is_missing, NULL };
 	size_t i;
 
 	if (!completed[0].name) {

@@ -82,21 +82,30 @@ static int decimal(const char *p, double *out)
 	return 0;
 }
 
-static int sum_of(const char *text, const char *key, uint64_t *out)
+/* The device of a line, "8:0" in "7:7 7:6 8:0 rbytes=1": the last word before `key` and before all that have a value. Returns its
+ * length, 0 if there is none. */
+static size_t device_of_line(const char *line, const char *key, const char **device)
 {
-	const char *p;
-	uint64_t v;
-	int found = 0;
+	const char *end = line + strcspn(line, "\n"), *p = line;
+	size_t len = 0, word;
 
-	*out = 0;
-	for (; text && *text; text = smp_next_line(text)) {
-		p = key_of_line(text, key);
-		if (p && smp_number(&p, &v) == 0) {
-			*out += v;
-			found = 1;
+	for (; p < end; p += word) {
+		p += strspn(p, " \t");
+		word = strcspn(p, " \t\n");
+		if (!word || memchr(p, '=', word) || strncmp(p, key, strlen(key)) == 0 ||
+			(len && p[0] >= 'A' && p[0] <= 'Z')) {
+			break;
 		}
+		*device = p;
+		len = word;
 	}
-	return found ? 0 : -1;
+	return len;
+}
+
+/* A text without any line of a device, of which it is sure that it is not something else. */
+static int has_lines(const char *text)
+{
+	return !*text || *text == '(' || (*text >= '0' && *text <= '9' && text[strspn(text, "0123456789")] == ':');
 }
 
 int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_value *out)
@@ -121,11 +130,8 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 		p = p ? key_of_line(p, c->key) : NULL;
 		break;
 	case SMP_SUM:
-		if (sum_of(text, c->key, &v) < 0) {
-			return -1;
-		}
-		out->u = v * (c->scale ? c->scale : 1);
-		return 0;
+		out->u = 0;
+		return has_lines(text) ? 0 : -1;
 	case SMP_DECIMAL:
 		return decimal(nth_word(text, c->nth), &out->f);
 	case SMP_WORD:
@@ -151,17 +157,16 @@ static void check_layout(const struct smp_text_source *s, const struct smp_text_
 	int root, char *text, char why[SMP_TEXT])
 {
 	struct smp_target target = listed_target(t->scope);
+	struct tkm_printed path = { 0 };
 	union smp_value v;
-	char path[256];
 
 	why[0] = '\0';
-	if (s->path(env, &target, t->file, path, sizeof(path), why) < 0) {
-		return;
-	}
 	errno = 0;
-	if (root < 0 || tkm_root_read(root, path, text, TEXT_SIZE) < 0 || smp_text_find(t, text, &v) < 0) {
-		s->missing(env, t->file, path, errno, why);
+	if (s->path(env, &target, t->file, &path, why) == 0 &&
+		(root < 0 || tkm_root_read(root, path.text, text, TEXT_SIZE) < 0 || smp_text_find(t, text, &v) < 0)) {
+		s->missing(env, t->file, path.text, errno, why);
 	}
+	free(path.text);
 }
 
 int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, const char *hint, smp_each each,
@@ -207,9 +212,20 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 
 /* ---- sets ---------------------------------------------------------------------------------------- */
 
+/* The line of a device in a sum. */
+struct line {
+	char *device;
+	int included, seen;
+	uint64_t raw; /* of this reading: of two lines of a device the larger number */
+	struct smp_count count;
+};
+
 struct wanted {
 	const struct smp_text_counter *counter;
 	struct smp_count count;
+	struct line *line;
+	size_t n_lines;
+	int was_read; /* the file, at least once: a line that comes then is a new one */
 };
 
 struct text_set {
@@ -219,26 +235,26 @@ struct text_set {
 	int64_t at_ms, first_ms; /* of this reading, and of the first one */
 	size_t n;
 	struct smp_file *file; /* one per file of the source; fd -1: not wanted or not there */
+	struct tkm_printed path;
 	char text[TEXT_SIZE];
 	struct wanted want[];
 };
 
 static int open_text_file(struct text_set *s, int file, char why[SMP_TEXT])
 {
-	char path[256];
 	int root, rc, saved;
 
-	if (s->source->path(s->env, &s->target, file, path, sizeof(path), why) < 0) {
+	if (s->source->path(s->env, &s->target, file, &s->path, why) < 0) {
 		return -1;
 	}
 	root = smp_root(s->env);
-	rc = root < 0 ? -1 : smp_file_open(&s->file[file], root, path);
+	rc = root < 0 ? -1 : smp_file_open(&s->file[file], root, s->path.text);
 	saved = errno;
 	if (root >= 0) {
 		close(root);
 	}
 	if (rc < 0) {
-		s->source->missing(s->env, file, path, saved, why);
+		s->source->missing(s->env, file, s->path.text, saved, why);
 	}
 	return rc;
 }
@@ -295,9 +311,76 @@ static int read_text_file(struct text_set *s, int file)
 		len = smp_file_read(&s->file[file], s->text, sizeof(s->text));
 	}
 	if (len >= 0) {
-		return len > 0 && len < (ssize_t)sizeof(s->text) - 1 ? 0 : -1;
+		return len < (ssize_t)sizeof(s->text) - 1 ? 0 : -1;
 	}
 	return s->target.scope != SMP_NODE && (errno == ESRCH || errno == ENOENT) ? -2 : -1;
+}
+
+static uint8_t take_count(
+	const struct text_set *s, struct smp_count *c, const struct smp_physics *can, uint64_t raw, int is_new)
+{
+	if (c->begun) {
+		return smp_count_add(c, can, raw, s->at_ms);
+	}
+	/* what is there at first starts as the kernel has it; what comes later counts from its first reading on, if it is not new */
+	smp_count_begin(c, is_new ? 0 : raw, s->at_ms == s->first_ms ? raw : 0, s->at_ms);
+	return is_new ? smp_count_add(c, can, raw, s->at_ms) : SMP_VALID;
+}
+
+static struct line *line_of_device(const struct text_set *s, struct wanted *w, const char *device, size_t len)
+{
+	struct line *l;
+	size_t i;
+
+	for (i = 0; i < w->n_lines; i++) {
+		if (strncmp(w->line[i].device, device, len) == 0 && !w->line[i].device[len]) {
+			return &w->line[i];
+		}
+	}
+	l = TKM_APPEND(w->line, w->n_lines);
+	if (l) {
+		*l = (struct line){ .device = strndup(device, len) };
+		if (!l->device) {
+			w->n_lines--;
+			return NULL;
+		}
+		l->included = !s->source->includes || s->source->includes(s->env, l->device);
+	}
+	return l;
+}
+
+/* Adds up the devices' totals. A device without a line has what it had. */
+static uint8_t put_sum_of_lines(const struct text_set *s, struct wanted *w, const char *text, union smp_value *value)
+{
+	const char *line, *p, *device = NULL;
+	uint8_t state = SMP_VALID;
+	size_t i, len;
+	struct line *l;
+	uint64_t v;
+
+	if (!has_lines(text)) {
+		return 0;
+	}
+	for (line = text; line && *line; line = smp_next_line(line)) {
+		p = key_of_line(line, w->counter->key);
+		len = p ? device_of_line(line, w->counter->key, &device) : 0;
+		l = len && smp_number(&p, &v) == 0 ? line_of_device(s, w, device, len) : NULL;
+		if (l) {
+			l->raw = l->seen && l->raw > v ? l->raw : v;
+			l->seen = 1;
+		}
+	}
+	value->u = 0;
+	for (i = 0; i < w->n_lines; i++) {
+		l = &w->line[i];
+		if (l->seen) {
+			state |= take_count(s, &l->count, &w->counter->can, l->raw, w->was_read);
+		}
+		l->seen = 0;
+		value->u += l->included ? l->count.sum : 0;
+	}
+	w->was_read = 1;
+	return state;
 }
 
 static uint8_t put_text_value(const struct text_set *s, struct wanted *w, const char *text, union smp_value *value)
@@ -305,15 +388,14 @@ static uint8_t put_text_value(const struct text_set *s, struct wanted *w, const 
 	union smp_value v;
 	uint8_t state = SMP_VALID;
 
+	if (w->counter->where == SMP_SUM) {
+		return put_sum_of_lines(s, w, text, value);
+	}
 	if (smp_text_find(w->counter, text, &v) < 0) {
 		return 0;
 	}
 	if (w->counter->kind == SMP_TOTAL) {
-		if (!w->count.begun) {
-			smp_count_begin(&w->count, v.u, s->at_ms == s->first_ms ? v.u : 0, s->at_ms);
-		} else {
-			state = smp_count_add(&w->count, &w->counter->can, v.u, s->at_ms);
-		}
+		state = take_count(s, &w->count, &w->counter->can, v.u, 0);
 		v.u = w->count.sum;
 	}
 	*value = v;
@@ -350,10 +432,17 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 void smp_text_close(void *set)
 {
 	struct text_set *s = set;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < s->source->n_files; i++) {
 		smp_file_close(&s->file[i]);
 	}
+	for (i = 0; i < s->n; i++) {
+		for (k = 0; k < s->want[i].n_lines; k++) {
+			free(s->want[i].line[k].device);
+		}
+		free(s->want[i].line);
+	}
+	free(s->path.text);
 	free(s);
 }

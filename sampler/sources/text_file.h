@@ -4,6 +4,7 @@
 #ifndef SAMPLER_SOURCES_TEXT_FILE_H
 #define SAMPLER_SOURCES_TEXT_FILE_H
 
+#include "base/text/printed.h"
 #include "sampler/private.h"
 
 /* Where in its file a number is. */
@@ -13,7 +14,7 @@ enum smp_where {
 	SMP_LABEL,  /* the nth word after `label` at the start of a line; 0 and 1: the first */
 	SMP_COLUMN, /* of two lines that start with `label`, the second one's number under the word `key` of the first */
 	SMP_KEY,    /* after `key` in the line that starts with `label` */
-	SMP_SUM,    /* after `key`, the sum over all lines */
+	SMP_SUM,    /* after `key`, the sum over all lines, each of which is a device's; no line: nothing was counted */
 	SMP_DECIMAL, /* the nth word, a decimal fraction: SMP_F64 */
 };
 
@@ -42,10 +43,12 @@ struct smp_text_source {
 	const char *prefix; /* that all names begin with; "" */
 	size_t n_files;
 	/* Path of a file for a target. Returns 0, or -1 with the reason. */
-	int (*path)(const struct smp_env *env, const struct smp_target *target, int file, char *buf, size_t size,
+	int (*path)(const struct smp_env *env, const struct smp_target *target, int file, struct tkm_printed *path,
 		char why[SMP_TEXT]);
 	/* Why a file or number is missing, when path() knew no reason. */
 	void (*missing)(const struct smp_env *env, int file, const char *path, int errnum, char why[SMP_TEXT]);
+	/* NULL: yes, or: does a sum include the line of this device? */
+	int (*includes)(const struct smp_env *env, const char *device);
 };
 
 /* What a set is asked for. */

@@ -59,6 +59,10 @@ static const struct shown sources[] = {
 		NULL, NULL, SMP_NODE },
 	{ "/sys/fs/cgroup/job/cpu.stat", "usage_usec 7\nuser_usec %s\n", "", { "cgroup_usr", NULL }, 10000, 1, MORE,
 		SMP_NODE },
+	{ "/sys/fs/cgroup/job/io.stat", "7:7 7:6 8:0 rbytes=%s wbytes=7\n8:16 rbytes=5 wbytes=6\n", "",
+		{ "cgroup_read", NULL }, 1000000, 1, MORE, SMP_NODE },
+	{ "/sys/fs/cgroup/blkio/job/blkio.throttle.io_service_bytes", "8:0 Read 7\n8:0 Write %s\nTotal 12288\n", "",
+		{ "cgroup1_write", NULL }, 1000000, 1, MORE, SMP_NODE },
 	{ "/proc/self/io", "rchar: %s\nwchar: 7\n", "", { "proc_read", NULL }, 1000000, 1, NULL, NULL, SMP_PROCESS },
 };
 enum { N_SOURCES = sizeof(sources) / sizeof(sources[0]) };

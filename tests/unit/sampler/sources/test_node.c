@@ -80,10 +80,67 @@ static void container_without_hardware(void)
 	drop();
 }
 
+/* Kubernetes' names of cgroups are longer than 190 characters; a container may show the host's. */
+static void names_of_cgroups_are_long(void)
+{
+	char name[400], line[500], path[450];
+	int i;
+
+	strcpy(name, "/kubepods.slice/");
+	for (i = 0; i < 100; i++) {
+		strcat(name, "ab");
+	}
+	strcat(name, "/leaf");
+	for (i = 0; i < 3; i++) {
+		unpack("container");
+		snprintf(line, sizeof(line), "1:name=systemd:%s\n0::%s%s\n", name, i == 2 ? "/.." : "", name);
+		put("/proc/self/cgroup", line);
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s", i == 0 ? name : i == 1 ? "/leaf" : "");
+		make_folder(path);
+		strcat(path, "/memory.current");
+		put(path, "4711\n");
+		OPEN(SMP_NODE, 0, "cgroup_mem");
+		HAS("cgroup_mem", 4711);
+		drop();
+	}
+}
+
+/* What a cgroup has not done yet is 0, and counts from its first use; a disk counts once, below what is stacked on it. */
+static void disks_of_a_cgroup_come_with_their_first_use(void)
+{
+	unpack("container");
+	put("/proc/self/cgroup", "0::/\n");
+	put("/sys/fs/cgroup/io.stat", "");
+	OPEN(SMP_NODE, 0, "cgroup_read", "cgroup_write");
+	HAS("cgroup_write", 0);
+	make_folder("/sys/dev/block/7:3/loop");
+	make_folder("/sys/dev/block/253:0/slaves/sda");
+	make_folder("/sys/dev/block/8:0/device");
+	put("/sys/fs/cgroup/io.stat",
+		"7:3 rbytes=100 wbytes=5\n253:0 8:0 rbytes=100 wbytes=5\n253:0 rbytes=70 wbytes=3\n"
+		"(unknown) rbytes=1 wbytes=1\n");
+	read_again();
+	HAS("cgroup_read", 101);
+	HAS("cgroup_write", 6);
+	/* a line twice, another order, and one that goes */
+	put("/sys/fs/cgroup/io.stat", "8:0 rbytes=150 wbytes=9\n8:0 rbytes=150 wbytes=9\n7:3 rbytes=100 wbytes=5\n");
+	read_again();
+	HAS("cgroup_read", 151);
+	put("/sys/fs/cgroup/io.stat", "N/A\n");
+	read_again();
+	CHECK_INT(state[0], 0);
+	put("/sys/fs/cgroup/io.stat", "8:16 rbytes=9000000000000000 wbytes=9\n8:0 rbytes=151 wbytes=9\n");
+	read_again();
+	HAS("cgroup_read", 152);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(two_sockets_and_256_cpus);
 	RUN(container_without_hardware);
+	RUN(names_of_cgroups_are_long);
+	RUN(disks_of_a_cgroup_come_with_their_first_use);
 	return check_end();
 }
