@@ -247,6 +247,9 @@ static __attribute__((noinline)) struct vt_comm *define_unseen(MPI_Comm handle)
 	char name[MPI_MAX_OBJECT_NAME + 1] = "";
 	int n;
 
+	if (handle != MPI_COMM_NULL && next_id == 0) {
+		atomic_fetch_add(&vt_mpi_missed, 1);
+	}
 	if (handle == MPI_COMM_NULL || next_id == 0) {
 		return NULL;
 	}

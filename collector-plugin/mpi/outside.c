@@ -8,7 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/run/finish.h"
+
 struct vt_raw_head *vt_mpi_watched;
+_Atomic uint64_t vt_mpi_missed;
+static int64_t finalized_ns;
 
 enum { CALLBACKS = sizeof(((struct vt_raw_head *)0)->callbacks) / sizeof(uint64_t) };
 
@@ -62,4 +68,28 @@ void vt_mpi_threads_are_free(void)
 
 	atomic_store(&vt_mpi_watched->free_threads,
 		threads_before && now > threads_before ? 1 + (uint32_t)(now - threads_before) : 1);
+}
+
+void vt_mpi_finalized(void)
+{
+	finalized_ns = vt_now_ns(CLOCK_MONOTONIC);
+}
+
+void vt_mpi_say_missed(void)
+{
+	double after_s = finalized_ns ? 1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - finalized_ns) : 0;
+	unsigned long long calls = atomic_load(&vt_mpi_missed);
+
+	if (!vt_collect_is_first_rank()) {
+		return;
+	}
+	if (calls) {
+		vt_say(1, "WARNING",
+			"%llu call%s of MPI outside MPI_Init and MPI_Finalize, or in call-backs of MPI_Finalize: not "
+			"recorded (calls of MPI sessions among them)",
+			calls, calls == 1 ? "" : "s");
+	}
+	if (after_s >= 0.2) {
+		vt_say(1, "INFO", "the trace ends in MPI_Finalize: the %.3g s after it are not recorded", after_s);
+	}
 }

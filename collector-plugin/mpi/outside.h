@@ -20,6 +20,13 @@ static inline void vt_mpi_outside(int n)
 /* Notes that MPI may call this function of the program. */
 VT_HIDDEN void vt_mpi_calls_back(void *function);
 
+/* MPI calls of the program outside MPI_Init and MPI_Finalize, or in call-backs of the latter, that are not recorded. */
+extern _Atomic uint64_t vt_mpi_missed VT_HIDDEN;
+/* MPI_Finalize has returned. */
+VT_HIDDEN void vt_mpi_finalized(void);
+/* At the end of the program: reports, on the first rank, what is missing. */
+VT_HIDDEN void vt_mpi_say_missed(void);
+
 /* Before MPI_Init, and after it if several threads may be in MPI at a time: those that came meanwhile are not the
  * program's. */
 VT_HIDDEN void vt_mpi_threads_before(void);

@@ -56,6 +56,7 @@ int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 	}
 	k->collect = vt_collect_running();
 	if (!k->collect) {
+		atomic_fetch_add(&vt_mpi_missed, 1);
 		return 0;
 	}
 	if (__builtin_expect(f->file != k->collect->raw, 0)) {

@@ -5,6 +5,7 @@
 #include "collector-plugin/run/finish.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -362,9 +363,53 @@ static void report_unfinished_runs(const struct files *f)
 	}
 }
 
+int vt_collect_is_first_rank(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMI_ID",
+		"MV2_COMM_WORLD_RANK", NULL };
+	const char *text = NULL;
+	int i;
+
+	for (i = 0; names[i] && !text; i++) {
+		text = getenv(names[i]);
+	}
+	return !text || !strcmp(text, "0");
+}
+
+/* Returns the MPI library that is initialised in this process, in whatever way the program has reached it, or NULL. */
+static const char *running_mpi(void)
+{
+	static const char *const names[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", NULL };
+	int (*initialized)(int *) = NULL;
+	int i, flag = 0;
+
+	for (i = 0; names[i] && !flag; i++) {
+		void *found, *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+
+		found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
+		if (found) {
+			memcpy(&initialized, &found, sizeof(initialized));
+			initialized(&flag);
+		}
+		if (handle) {
+			dlclose(handle);
+		}
+	}
+	return flag ? names[i - 1] : NULL;
+}
+
 /* Reported once, by rank 0: usually it is a script that starts the MPI program as its child. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
+	const char *mpi = vt_hooks.no_mpi || !vt_hooks.initialize ? running_mpi() : NULL;
+
+	if (mpi && vt_collect_is_first_rank()) {
+		vt_say(1, "WARNING",
+			"the MPI calls of %s are not recorded and its stamps not corrected: it reaches %s without "
+			"MPI_Init, or by dlopen(). Link it with MPI or with -lVT",
+			c->program, mpi);
+		return;
+	}
 	if (vt_hooks.no_mpi && c->run[0] && c->pub.rank == 0 && !vt_run_child(c->run, (int)c->pid) &&
 		!c->settings.follow_children) {
 		vt_say(1, "INFO",

@@ -14,6 +14,8 @@ void vt_collect_protocol(struct vt_collector *c, int finished);
 /* Writes the one command for a shell that makes the trace of all raw files of the job, with absolute names. */
 const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size);
 /* In the program: prints the hint for a process that was started as a rank and did not call MPI_Init. */
+/* Is this the first process of the job, as far as its launcher's environment says? */
+int vt_collect_is_first_rank(void);
 void vt_collect_say_no_mpi(const struct vt_collector *c);
 
 /* Makes one trace of several raw files (merge.h), with the options that concern it: LOGFILE-*, COMPRESS, STF-*,

@@ -403,4 +403,5 @@ __attribute__((destructor)) static void unloaded(void)
 {
 	vt_job_period_quit();
 	say_kept("the program ended without MPI_Finalize");
+	vt_mpi_say_missed();
 }

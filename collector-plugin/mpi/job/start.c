@@ -149,9 +149,8 @@ int MPI_Finalize(void)
 	int rc;
 
 	end_mpi();
-	vt_mpi_depth++;
 	rc = next ? next() : MPI_ERR_INTERN;
-	vt_mpi_depth--;
+	vt_mpi_finalized();
 	return rc;
 }
 
@@ -258,7 +257,7 @@ static int is_running(void)
 FORTRAN(init, INIT, (int *ierr), (ierr), before_init(NULL, NULL, "MPI_Init"), after_init(NULL, NULL, is_running()))
 FORTRAN(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr), (required, provided, ierr),
 	before_init(NULL, NULL, "MPI_Init_thread"), after_init(NULL, NULL, is_running()))
-FORTRAN(finalize, FINALIZE, (int *ierr), (ierr), end_mpi(); vt_mpi_depth++, vt_mpi_depth--)
+FORTRAN(finalize, FINALIZE, (int *ierr), (ierr), end_mpi(), vt_mpi_finalized())
 FORTRAN(abort, ABORT, (int *comm, int *errorcode, int *ierr), (comm, errorcode, ierr), vt_job_abort(), )
 
 /* ---- the VT interface over MPI ---- */

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What a program does with MPI by dlopen(), after MPI_Finalize and in call-backs of it is not recorded, and one line
+# says so. TAP.
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+mpi_compile "$MPICC" mpi/programs/beside.c linked -DLINKED
+# shellcheck disable=SC2086
+"$MPICC" $san -g -c "$here/mpi/programs/beside.c" -o beside.o && ${CC:-cc} $san beside.o -o loading -ldl || exit 99
+library=$(ldd ./linked | sed -n 's/^[^a-z]*\(libmpi[a-z]*\.so\.[0-9]*\) .*/\1/p' | head -n 1)
+
+run() # run PROGRAM ARGUMENT
+{
+	clean
+	timeout 60 "$MPIRUN" -np 2 "$vtrun" -- "./$1" "$2" >say 2>&1
+	status=$?
+	cat say >>out
+	expect_status 0
+}
+
+run loading "$library"
+expect [ "$(grep -c 'the MPI calls of .* are not recorded' say)" -eq 1 ]
+verdict "MPI by dlopen"
+run linked inside
+expect [ "$(grep -c '1 call of MPI outside .*call-backs of MPI_Finalize: not recorded' say)" -eq 1 ]
+verdict "a call-back of MPI_Finalize"
+run linked after
+expect [ "$(grep -c 'the trace ends in MPI_Finalize: the [1-9].* s after it are not recorded' say)" -eq 1 ]
+verdict "work after MPI_Finalize"
+run linked ""
+expect_not grep 'not recorded' say
+verdict "nothing is said of a program without these"
+done_testing
