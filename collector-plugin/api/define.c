@@ -279,7 +279,7 @@ VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int s
 	return rc;
 }
 
-VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr)
+static VT_ErrorCode check_scope(int scopehandle, int scl)
 {
 	VT_ErrorCode rc = vt_self();
 
@@ -289,22 +289,21 @@ VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr)
 	if (scl != VT_NOSCL && !vt_location_known((uint32_t)scl)) {
 		return VT_ERR_BADSCLID;
 	}
-	return vt_scope_known((uint32_t)scopehandle) ? vt_scope_begin((uint32_t)scopehandle, (uint32_t)scl, seqnr)
-						     : VT_ERR_BADARG;
+	return vt_scope_known((uint32_t)scopehandle) ? VT_OK : VT_ERR_BADARG;
+}
+
+VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr)
+{
+	VT_ErrorCode rc = check_scope(scopehandle, scl);
+
+	return rc != VT_OK ? rc : vt_scope_begin((uint32_t)scopehandle, (uint32_t)scl, seqnr);
 }
 
 VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl)
 {
-	VT_ErrorCode rc = vt_self();
+	VT_ErrorCode rc = check_scope(scopehandle, scl);
 
-	if (rc != VT_OK) {
-		return rc;
-	}
-	if (scl != VT_NOSCL && !vt_location_known((uint32_t)scl)) {
-		return VT_ERR_BADSCLID;
-	}
-	return vt_scope_known((uint32_t)scopehandle) ? vt_scope_end((uint32_t)scopehandle, seqnr, (uint32_t)scl)
-						     : VT_ERR_BADARG;
+	return rc != VT_OK ? rc : vt_scope_end((uint32_t)scopehandle, seqnr, (uint32_t)scl);
 }
 
 /* ---- source locations ---- */

@@ -23,6 +23,19 @@ enum { RECORD_MPIF = 1, RECORD_F08 = 1, RECORD_F08TS = 1 };
 enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #endif
 
+/* A function of these words, which passes them on to the first of these names that MPI has. */
+#define ENTRY(lower, function, record, ...) \
+	void function(VT_WORDS); \
+	void function(VT_WORDS) \
+	{ \
+		static void *found; \
+		static const char *const names[] = { __VA_ARGS__, NULL }; \
+		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
+		if (next) { \
+			fortran_##lower(next, w, record); \
+		} \
+	}
+
 /* Wrappers for mpif.h and the module mpi, and for the module mpi_f08, which has the same arguments, with handles that
  * are structures of one integer. In MPICH's _f08ts_ calls buffers are descriptors, which these wrappers do not read. */
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
@@ -43,40 +56,12 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 			vt_mpi_leave(&k); \
 		} \
 	} \
-	void mpi_##lower##_(VT_WORDS); \
+	ENTRY(lower, mpi_##lower##_, RECORD_MPIF, "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER) \
 	void mpi_##lower##__(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
 	void mpi_##lower(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
 	void MPI_##UPPER(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
-	void mpi_##lower##_(VT_WORDS) \
-	{ \
-		static void *found; \
-		static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, \
-			"MPI_" #UPPER, NULL }; \
-		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
-		if (next) { \
-			fortran_##lower(next, w, RECORD_MPIF); \
-		} \
-	} \
-	void mpi_##lower##_f08_(VT_WORDS); \
-	void mpi_##lower##_f08_(VT_WORDS) \
-	{ \
-		static void *found; \
-		static const char *const names[] = { "mpi_" #lower "_f08_", NULL }; \
-		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
-		if (next) { \
-			fortran_##lower(next, w, RECORD_F08); \
-		} \
-	} \
-	void mpi_##lower##_f08ts_(VT_WORDS); \
-	void mpi_##lower##_f08ts_(VT_WORDS) \
-	{ \
-		static void *found; \
-		static const char *const names[] = { "mpi_" #lower "_f08ts_", NULL }; \
-		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
-		if (next) { \
-			fortran_##lower(next, w, RECORD_F08TS); \
-		} \
-	}
+	ENTRY(lower, mpi_##lower##_f08_, RECORD_F08, "mpi_" #lower "_f08_") \
+	ENTRY(lower, mpi_##lower##_f08ts_, RECORD_F08TS, "mpi_" #lower "_f08ts_")
 /* The i-th argument, and the result; ierr may be absent in the module mpi_f08. */
 #define INT(i) (*(const MPI_Fint *)w[i])
 #define COMM(i) PMPI_Comm_f2c(INT(i))

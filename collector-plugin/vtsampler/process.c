@@ -253,19 +253,6 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 
 /* ---- its end ---- */
 
-char *vt_measured_stat(const struct vt_measured *p, int field, char *text, size_t size)
-{
-	ssize_t n = p->stat >= 0 ? pread(p->stat, text, size - 1, 0) : -1;
-	char *at;
-
-	text[n > 0 ? n : 0] = '\0';
-	/* the name of the program, field 2, may contain anything */
-	for (at = strrchr(text, ')'); at && field > 2; field--) {
-		at = strchr(at + 1, ' ');
-	}
-	return at ? at + 1 : NULL;
-}
-
 /* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
 static int exit_status_of_process(const struct vt_measured *p)
 {

@@ -189,6 +189,19 @@ static void read_times(struct vt_measured *p)
 	}
 }
 
+char *vt_measured_stat(const struct vt_measured *p, int field, char *text, size_t size)
+{
+	ssize_t n = p->stat >= 0 ? pread(p->stat, text, size - 1, 0) : -1;
+	char *at;
+
+	text[n > 0 ? n : 0] = '\0';
+	/* the name of the program, field 2, may contain anything */
+	for (at = strrchr(text, ')'); at && field > 2; field--) {
+		at = strchr(at + 1, ' ');
+	}
+	return at ? at + 1 : NULL;
+}
+
 /* Reads the CPU time of the processes that it has waited for: fields 16 and 17 of /proc/PID/stat. */
 static void read_children(struct vt_measured *p)
 {

@@ -80,8 +80,6 @@ const char *vt_measured_text(const struct vt_measured *p, const char *key, int n
  * is the process with the node's counters. */
 void vt_measured_end(struct vt_measured *p, uint32_t how, int node);
 void vt_measured_free(struct vt_measured *p);
-/* Reads /proc/PID/stat into text. Returns where that field, from 3 on, begins; NULL: it cannot be read. */
-char *vt_measured_stat(const struct vt_measured *p, int field, char *text, size_t size);
 
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
 extern const struct vt_sampler_ops vt_measured_sampler_ops;
@@ -89,6 +87,8 @@ void vt_measured_sample(struct vt_measured *p, int64_t now, int node);
 /* Reads all for the last time, and closes it. */
 void vt_measured_sample_last(struct vt_measured *p, int node);
 
+/* started.c: reads /proc/PID/stat into text. Returns where that field, from 3 on, begins; NULL: it cannot be read. */
+char *vt_measured_stat(const struct vt_measured *p, int field, char *text, size_t size);
 /* started.c: call these when a process is attached, when a thread is seen for the first time, and when it has ended,
  * with its last values. */
 void vt_started_open(struct vt_measured *p);

@@ -369,8 +369,6 @@ static uint64_t spread_shares(
 	return first;
 }
 
-#define ARRAYS .start_time = o->begin, .delta = o->delta
-
 /* An operation that is to be written. */
 struct operation {
 	const struct vt_merge_communicator *g;
@@ -380,88 +378,44 @@ struct operation {
 	int lines; /* the source locations of its members are known */
 };
 
-static int write_shares(const struct out *o, const struct operation *p)
-{
-	return p->lines ? stf_write_all_communication_1(o->m->w,
-				  &(struct stf_all_communication_1){ .time = p->time,
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_3 = p->g->n,
-					  ARRAYS,
-					  .scl = o->scl })
-			: stf_write_all_communication(o->m->w,
-				  &(struct stf_all_communication){ .time = p->time,
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_2 = p->g->n,
-					  ARRAYS });
-}
+/* Writes a record of the operation p, with the source locations of its members if they are known. members, members_1: what
+ * the record calls the number of them, without and with locations. Further fields follow. */
+#define WRITE(record, members, members_1, ...) \
+	(p->lines ? stf_write_##record##_1(o->m->w, \
+			    &(struct stf_##record##_1){ .time = p->time, \
+				    .communicator = p->communicator, \
+				    .type = p->type, \
+				    .members_1 = p->g->n, \
+				    .start_time = o->begin, \
+				    .delta = o->delta, \
+				    .scl = o->scl, \
+				    __VA_ARGS__ }) \
+		  : stf_write_##record(o->m->w, \
+			    &(struct stf_##record){ .time = p->time, \
+				    .communicator = p->communicator, \
+				    .type = p->type, \
+				    .members = p->g->n, \
+				    .start_time = o->begin, \
+				    .delta = o->delta, \
+				    __VA_ARGS__ }))
 
-static int write_one_to_all(const struct out *o, const struct operation *p)
+static int write_operation(const struct out *o, const struct operation *p, unsigned kind)
 {
-	return p->lines ? stf_write_one_to_all_communication_1(o->m->w,
-				  &(struct stf_one_to_all_communication_1){ .time = p->time,
-					  .sender = STF_WILLY(p->g->member[p->root], 0),
-					  .sent = o->sent[p->root],
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_4 = p->g->n,
-					  ARRAYS,
-					  .receive_size = o->received,
-					  .scl = o->scl })
-			: stf_write_one_to_all_communication(o->m->w,
-				  &(struct stf_one_to_all_communication){ .time = p->time,
-					  .sender = STF_WILLY(p->g->member[p->root], 0),
-					  .sent = o->sent[p->root],
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_3 = p->g->n,
-					  ARRAYS,
-					  .receive_size = o->received });
-}
-
-static int write_all_to_one(const struct out *o, const struct operation *p)
-{
-	return p->lines ? stf_write_all_to_one_communication_1(o->m->w,
-				  &(struct stf_all_to_one_communication_1){ .time = p->time,
-					  .receiver = STF_WILLY(p->g->member[p->root], 0),
-					  .recvd = o->received[p->root],
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_4 = p->g->n,
-					  ARRAYS,
-					  .send_size = o->sent,
-					  .scl = o->scl })
-			: stf_write_all_to_one_communication(o->m->w,
-				  &(struct stf_all_to_one_communication){ .time = p->time,
-					  .receiver = STF_WILLY(p->g->member[p->root], 0),
-					  .recvd = o->received[p->root],
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_3 = p->g->n,
-					  ARRAYS,
-					  .send_size = o->sent });
-}
-
-static int write_all_to_all(const struct out *o, const struct operation *p)
-{
-	return p->lines ? stf_write_all_to_all_communication_1(o->m->w,
-				  &(struct stf_all_to_all_communication_1){ .time = p->time,
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_5 = p->g->n,
-					  ARRAYS,
-					  .send_size = o->sent,
-					  .receive_size = o->received,
-					  .scl = o->scl })
-			: stf_write_all_to_all_communication(o->m->w,
-				  &(struct stf_all_to_all_communication){ .time = p->time,
-					  .communicator = p->communicator,
-					  .type = p->type,
-					  .size_1_4 = p->g->n,
-					  ARRAYS,
-					  .send_size = o->sent,
-					  .receive_size = o->received });
+	switch (p->root < p->g->n || kind == VT_RAW_ALL ? kind : VT_RAW_ALL_TO_ALL) {
+	case VT_RAW_ALL:
+		return WRITE(all_communication, size_1_2, size_1_3, );
+	case VT_RAW_ONE_TO_ALL:
+		return WRITE(one_to_all_communication, size_1_3, size_1_4,
+			.sender = STF_WILLY(p->g->member[p->root], 0), .sent = o->sent[p->root],
+			.receive_size = o->received);
+	case VT_RAW_ALL_TO_ONE:
+		return WRITE(all_to_one_communication, size_1_3, size_1_4,
+			.receiver = STF_WILLY(p->g->member[p->root], 0), .recvd = o->received[p->root],
+			.send_size = o->sent);
+	default:
+		return WRITE(all_to_all_communication, size_1_4, size_1_5, .send_size = o->sent,
+			.receive_size = o->received);
+	}
 }
 
 static int write_matched_operation(void *ctx, const struct vt_match_share *share, size_t n)
@@ -474,16 +428,7 @@ static int write_matched_operation(void *ctx, const struct vt_match_share *share
 		return -1;
 	}
 	p.time = spread_shares(o, share, n, g->n, &p.root, &p.lines);
-	switch (p.root < g->n || o->defined[share->op] == VT_RAW_ALL ? o->defined[share->op] : VT_RAW_ALL_TO_ALL) {
-	case VT_RAW_ALL:
-		return write_shares(o, &p);
-	case VT_RAW_ONE_TO_ALL:
-		return write_one_to_all(o, &p);
-	case VT_RAW_ALL_TO_ONE:
-		return write_all_to_one(o, &p);
-	default:
-		return write_all_to_all(o, &p);
-	}
+	return write_operation(o, &p, o->defined[share->op]);
 }
 
 static void report_matching(struct vt_merge *m, const char *cls, const char *format, uint64_t n)
