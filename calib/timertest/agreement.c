@@ -68,6 +68,24 @@ static void explain_mpirun(int status)
 	}
 }
 
+void cal_test_result_free(struct cal_test_result *r)
+{
+	int i;
+
+	for (i = 0; i < r->nodes; i++) {
+		tmr_matrix_free(&r->matrix[i].m);
+	}
+	for (i = 0; r->rank && i < r->ranks; i++) {
+		free(r->rank[i].event);
+	}
+	free(r->matrix);
+	free(r->rank);
+	free(r->truth);
+	free(r->longer_s);
+	free(r->burst);
+	cal_run_free(&r->run);
+}
+
 int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(struct cal_test *t, struct tkm_err *err))
 {
 	struct tkm_err err = { .text = "" };

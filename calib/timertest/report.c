@@ -699,21 +699,3 @@ void cal_test_print_result(FILE *f, const struct cal_test_options *o, const stru
 	}
 	fprintf(f, "verdict: %s\n", r->verdict.text);
 }
-
-void cal_test_result_free(struct cal_test_result *r)
-{
-	int i;
-
-	for (i = 0; i < r->nodes; i++) {
-		tmr_matrix_free(&r->matrix[i].m);
-	}
-	for (i = 0; r->rank && i < r->ranks; i++) {
-		free(r->rank[i].event);
-	}
-	free(r->matrix);
-	free(r->rank);
-	free(r->truth);
-	free(r->longer_s);
-	free(r->burst);
-	cal_run_free(&r->run);
-}
