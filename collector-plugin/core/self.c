@@ -7,6 +7,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 
@@ -58,7 +59,8 @@ VT_SELDOM int vt_self_is_lent(void)
 VT_SELDOM VT_ErrorCode vt_self_slow(void)
 {
 	struct vt_collect *c = vt_collect_running();
-	VT_ErrorCode rc;
+	VT_ErrorCode rc = VT_OK;
+	struct vt_lock held;
 
 	if (!c) {
 		return VT_ERR_NOTINITIALIZED;
@@ -67,11 +69,16 @@ VT_SELDOM VT_ErrorCode vt_self_slow(void)
 		return VT_OK;
 	}
 	if (vt_tls.inside) {
-		return VT_ERR_INVT; /* called by a signal handler while the thread is being registered */
+		return VT_ERR_INVT; /* called from inside, or at the end of the thread */
 	}
-	vt_tls.inside++;
-	rc = vt_register_self(c, -1);
-	vt_tls.inside--;
+	/* what a signal handler calls meanwhile is recorded when the thread is registered */
+	vt_signals_block(&held);
+	if (vt_tls.collect != c) {
+		vt_tls.inside++;
+		rc = vt_register_self(c, -1);
+		vt_tls.inside--;
+	}
+	vt_signals_back(&held);
 	return rc;
 }
 

@@ -87,6 +87,7 @@ enum { VT_MAX_THREADS = 0x7fff };
 struct vt_thread {
 	pid_t tid;
 	int number;                      /* in the trace */
+	int rounds;                      /* of destructors at the thread's end */
 	struct vt_raw_stream *stream;    /* NULL: not yet, or no memory */
 	struct vt_raw_thread_slot *slot; /* shared with the sampler process; NULL: there are too many threads */
 	struct vt_threads_private *private;

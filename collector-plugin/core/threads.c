@@ -8,6 +8,7 @@
 #include "collector-plugin/core/sink.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,6 +29,13 @@
 /* Who reads a thread's counters: the background thread; the background thread until it hands them over, because the
  * thread has asked for them; the thread itself. */
 enum { OF_BACKGROUND, ASKED, OWN };
+
+/* In which round of destructors a thread's states end: the last. AddressSanitizer takes that round for itself. */
+#ifdef __SANITIZE_ADDRESS__
+enum { LAST_ROUND = PTHREAD_DESTRUCTOR_ITERATIONS - 1 };
+#else
+enum { LAST_ROUND = PTHREAD_DESTRUCTOR_ITERATIONS };
+#endif
 
 enum { MOST_PLACES = VT_RAW_GROUP - VT_RAW_PLACE };
 
@@ -378,8 +386,15 @@ static void thread_key_destroyed(void *arg)
 	 * first access here. It does so in any program whose thread has such a destructor. */
 	__asan_unpoison_memory_region((char *)__builtin_frame_address(0) - 16384, 16384);
 #endif
+	/* destructors of the program that come later may call us */
+	if (++t->rounds < LAST_ROUND && pthread_setspecific(table.key, t) == 0) {
+		return;
+	}
+	/* From here on and for good, what a signal handler calls in this thread is not recorded: it would find what is being
+	 * freed. */
 	vt_tls.state = VT_TLS_NEW;
-	vt_tls.thread = NULL;
+	vt_tls.inside++;
+	atomic_signal_fence(memory_order_seq_cst);
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_sinks_thread_ends(t);
 	}
@@ -399,6 +414,8 @@ static void thread_key_destroyed(void *arg)
 		vt_raw_stream_end(t->stream);
 	}
 	vt_tls.collect = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	vt_tls.thread = NULL;
 	free(t);
 }
 
@@ -492,6 +509,13 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 	return rc;
 }
 
+/* Early: for one of the first 32 keys pthread_setspecific() allocates nothing, and a thread may be registered by a signal
+ * handler that interrupted malloc(). */
+__attribute__((constructor(101))) static void make_key(void)
+{
+	table.have_key = pthread_key_create(&table.key, thread_key_destroyed) == 0;
+}
+
 VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **out)
 {
 	struct vt_thread *t = calloc(1, sizeof(*t));
@@ -502,11 +526,6 @@ VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread 
 	}
 	t->tid = my_tid();
 	t->number = -1;
-	vt_lock(&table.lock);
-	if (!table.have_key) {
-		table.have_key = pthread_key_create(&table.key, thread_key_destroyed) == 0;
-	}
-	vt_unlock(&table.lock);
 	rc = vt_threads_register(c, t, number, NULL);
 	if (rc != VT_OK) {
 		free(t);

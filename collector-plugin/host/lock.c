@@ -44,6 +44,16 @@ static void restore(const sigset_t *before, int cancel)
 	pthread_setcancelstate(cancel, NULL);
 }
 
+void vt_signals_block(struct vt_lock *held)
+{
+	protect(&held->before, &held->cancel);
+}
+
+void vt_signals_back(const struct vt_lock *held)
+{
+	restore(&held->before, held->cancel);
+}
+
 void vt_lock(struct vt_lock *l)
 {
 	sigset_t before;

@@ -27,6 +27,9 @@ void vt_lock(struct vt_lock *l);
 void vt_unlock(struct vt_lock *l);
 /* Tries to take the lock. Returns 0, or another value if it is held already. */
 int vt_lock_try(struct vt_lock *l);
+/* The same without a lock: no signal handler runs in this thread and it cannot be cancelled until vt_signals_back(held). */
+void vt_signals_block(struct vt_lock *held);
+void vt_signals_back(const struct vt_lock *held);
 /* Lets other threads take the lock for a while; the caller's signals stay blocked. `held` keeps the state for
  * vt_lock_resume(). */
 void vt_lock_pause(struct vt_lock *l, struct vt_lock *held);

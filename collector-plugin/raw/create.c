@@ -21,17 +21,17 @@
 #include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/writer.h"
 
-static void copy_text(char *to, size_t size, const char *from)
+static VT_SELDOM void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
 }
 
-static void sign_head(struct vt_raw_head *h)
+static VT_SELDOM void sign_head(struct vt_raw_head *h)
 {
 	h->check = vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
 }
 
-void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks)
+VT_SELDOM void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks)
 {
 	if (!r->forgotten) {
 		r->head->rank = rank;
@@ -75,7 +75,7 @@ VT_SELDOM void vt_raw_fill_head(
 }
 
 /* Is /proc visible? A file without a name gets its name through /proc, which a container may hide. */
-static int has_proc(void)
+static VT_SELDOM int has_proc(void)
 {
 	int root = tkm_root_open("/"), has = root >= 0 && faccessat(root, "proc/self/fd", X_OK, 0) == 0;
 
@@ -137,7 +137,7 @@ VT_SELDOM int vt_raw_publish(int fd, const char *temporary, const char *path)
 
 enum { FIRST_CHUNK = 2, MOST_HEAD_BYTES = 1 << 16 };
 
-static long long clamp_option(long long v, long long lo, long long hi)
+static VT_SELDOM long long clamp_option(long long v, long long lo, long long hi)
 {
 	return v < lo ? lo : v > hi ? hi : v;
 }
@@ -190,7 +190,7 @@ static VT_SELDOM int map_head(struct vt_raw *r, int fd, size_t head_size, int se
 	return 0;
 }
 
-static void give_back(struct vt_raw *r)
+static VT_SELDOM void give_back(struct vt_raw *r)
 {
 	munmap(r->arrays, r->arrays_size);
 }
@@ -233,7 +233,7 @@ static VT_SELDOM struct vt_raw *new_raw(const struct vt_raw_options *o, int firs
 
 /* Does read() see what was stored in the mapping? On 9p with cache=mmap it does not before the page is written back, so
  * the sampler process would find an empty file. */
-static int is_seen_by_read(int fd, struct tkm_err *err, const char *path)
+static VT_SELDOM int is_seen_by_read(int fd, struct tkm_err *err, const char *path)
 {
 	char magic[8];
 
@@ -248,7 +248,7 @@ static int is_seen_by_read(int fd, struct tkm_err *err, const char *path)
 
 /* The mapping of a file that had no name yet keeps a name of its own in /proc/PID/maps. elfutils reads no stack of a process
  * that maps one file under two names, so the head is mapped by the name that all other mappings have. */
-static void map_by_name(struct vt_raw *r, size_t head_size)
+static VT_SELDOM void map_by_name(struct vt_raw *r, size_t head_size)
 {
 	int fd = vt_raw_open_again(r);
 	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -308,7 +308,7 @@ VT_SELDOM struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tk
 }
 
 /* Is this the head of a file that is being written? */
-static int good_head(const struct vt_raw_head *h, off_t size)
+static VT_SELDOM int good_head(const struct vt_raw_head *h, off_t size)
 {
 	return !memcmp(h->magic, VT_RAW_MAGIC, 8) && h->order == VT_RAW_ORDER && h->version == VT_RAW_VERSION &&
 		h->head_size >= VT_RAW_SLOTS_AT + VT_RAW_SLOTS * sizeof(struct vt_raw_thread_slot) &&
@@ -345,12 +345,12 @@ VT_SELDOM struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, s
 	return r;
 }
 
-struct vt_raw_head *vt_raw_head(struct vt_raw *r)
+VT_SELDOM struct vt_raw_head *vt_raw_head(struct vt_raw *r)
 {
 	return r->forgotten ? NULL : r->head;
 }
 
-struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i)
+VT_SELDOM struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i)
 {
 	struct vt_raw_thread_slot *slots =
 		r->forgotten ? NULL : (struct vt_raw_thread_slot *)(void *)((char *)r->head + VT_RAW_SLOTS_AT);
@@ -358,7 +358,7 @@ struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i)
 	return slots && i >= 0 && i < VT_RAW_SLOTS ? &slots[i] : NULL;
 }
 
-void vt_raw_detach(struct vt_raw *r)
+VT_SELDOM void vt_raw_detach(struct vt_raw *r)
 {
 	struct vt_raw_stream *s, *next;
 	size_t i;

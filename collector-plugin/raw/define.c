@@ -9,7 +9,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-static int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const uint8_t *bytes, size_t n)
+static VT_SELDOM int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const uint8_t *bytes, size_t n)
 {
 	if (!s->block || n > (size_t)(s->end - s->cur)) {
 		if (!vt_raw_begin_block(r, s, VT_RAW_DEFINITIONS, 0)) {
@@ -23,7 +23,7 @@ static int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const uint8_t *
 	return 0;
 }
 
-static int write_definition(struct vt_raw *r, const struct vt_raw_def *d)
+static VT_SELDOM int write_definition(struct vt_raw *r, const struct vt_raw_def *d)
 {
 	uint8_t bytes[VT_RAW_MAX_DEFINITION];
 	size_t n = vt_raw_pack_definition(d, bytes);
@@ -49,32 +49,33 @@ static int write_definition(struct vt_raw *r, const struct vt_raw_def *d)
 }
 
 /* Most kinds have two numbers and a name. */
-static int define_named(struct vt_raw *r, enum vt_raw_type type, uint32_t id, uint32_t parent, const char *name)
+static VT_SELDOM int define_named(
+	struct vt_raw *r, enum vt_raw_type type, uint32_t id, uint32_t parent, const char *name)
 {
 	return write_definition(r, &(struct vt_raw_def){ .type = type, .id = id, .parent = parent, .name = name });
 }
 
-int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name)
+VT_SELDOM int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name)
 {
 	return define_named(r, VT_RAW_DEF_CLASS, id, parent, name);
 }
 
-int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name)
+VT_SELDOM int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name)
 {
 	return define_named(r, VT_RAW_DEF_FUNCTION, id, classid, name);
 }
 
-int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file)
+VT_SELDOM int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file)
 {
 	return define_named(r, VT_RAW_DEF_SCL, id, line, file);
 }
 
-int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const char *name)
+VT_SELDOM int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const char *name)
 {
 	return define_named(r, VT_RAW_DEF_FILE, id, communicator, name);
 }
 
-int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path)
+VT_SELDOM int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path)
 {
 	struct vt_raw_def d = { .type = VT_RAW_DEF_OBJECT, .id = id, .name = path };
 
@@ -83,7 +84,8 @@ int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32
 	return write_definition(r, &d);
 }
 
-int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, const struct vt_raw_place *at, const char *name)
+VT_SELDOM int vt_raw_function_at(
+	struct vt_raw *r, uint32_t id, uint32_t classid, const struct vt_raw_place *at, const char *name)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){ .type = VT_RAW_DEF_FUNCTION_AT,
@@ -95,21 +97,22 @@ int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, const st
 			.name = name });
 }
 
-int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row)
+VT_SELDOM int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_STATISTICS, .id = thread, .parent = (uint32_t)late, .row = *row });
 }
 
-int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n)
+VT_SELDOM int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){
 			.type = VT_RAW_DEF_STACK, .id = id, .n = n < VT_RAW_STACK ? n : VT_RAW_STACK, .place = place });
 }
 
-int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name)
+VT_SELDOM int vt_raw_scope(
+	struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){
@@ -134,7 +137,7 @@ VT_SELDOM int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def
 	return rc;
 }
 
-int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *c)
+VT_SELDOM int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *c)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){ .type = VT_RAW_DEF_COUNTER,
@@ -145,12 +148,12 @@ int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *c)
 			.description = c->description });
 }
 
-int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name)
+VT_SELDOM int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name)
 {
 	return vt_raw_thread_from(r, thread, 0, tid, name);
 }
 
-int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
+VT_SELDOM int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){
@@ -166,7 +169,7 @@ VT_SELDOM int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, cons
 				  .type = VT_RAW_DEF_GROUP, .id = id, .n = n, .members = members, .name = name });
 }
 
-int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns)
+VT_SELDOM int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns)
 {
 	return write_definition(r,
 		&(struct vt_raw_def){
@@ -174,7 +177,7 @@ int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t mo
 }
 
 /* Returns how many bytes of whole lines fit into one definition. */
-static size_t lines_that_fit(const char *lines, size_t n)
+static VT_SELDOM size_t lines_that_fit(const char *lines, size_t n)
 {
 	size_t most = VT_RAW_MAX_DEFINITION - 64, k = n < most ? n : most;
 
@@ -196,7 +199,7 @@ VT_SELDOM int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n)
 	return rc;
 }
 
-int vt_raw_info(struct vt_raw *r, const char *cls, const char *text)
+VT_SELDOM int vt_raw_info(struct vt_raw *r, const char *cls, const char *text)
 {
 	return write_definition(r, &(struct vt_raw_def){ .type = VT_RAW_DEF_INFO, .name = cls, .text = text });
 }

@@ -22,7 +22,7 @@ enum { LEAST_AHEAD_BYTES = 1 << 20, MOST_AHEAD_BYTES = 32 << 20, FEW = 4, LAST_S
 
 /* Does the calling thread keep the file open? Its table of descriptors may be another one than that of the program, where the same
  * number is another file. */
-static int is_keeper(const struct vt_raw *r)
+static VT_SELDOM int is_keeper(const struct vt_raw *r)
 {
 	pid_t keeper = atomic_load_explicit(&r->keeper, memory_order_acquire);
 
@@ -31,7 +31,7 @@ static int is_keeper(const struct vt_raw *r)
 
 /* Opens the file again. No descriptor stays in the program's own table: the program might close it and get the same
  * number for a file of its own. */
-int vt_raw_open_again(struct vt_raw *r)
+VT_SELDOM int vt_raw_open_again(struct vt_raw *r)
 {
 	struct stat st;
 	int fd;
@@ -48,7 +48,7 @@ int vt_raw_open_again(struct vt_raw *r)
 	return fd;
 }
 
-void vt_raw_close_again(struct vt_raw *r, int fd)
+VT_SELDOM void vt_raw_close_again(struct vt_raw *r, int fd)
 {
 	if (!is_keeper(r)) {
 		close(fd);
@@ -56,7 +56,7 @@ void vt_raw_close_again(struct vt_raw *r, int fd)
 }
 
 /* Does the file exceed the program's limit? Beyond the limit the kernel not only refuses, it also sends a signal. */
-static int too_long(off_t end)
+static VT_SELDOM int too_long(off_t end)
 {
 	struct rlimit l;
 
@@ -64,7 +64,7 @@ static int too_long(off_t end)
 }
 
 /* Reserves space on the disk, so that a store can never fail. Returns 0 or an errno. */
-int vt_raw_reserve(int fd, off_t offset, off_t size)
+VT_SELDOM int vt_raw_reserve(int fd, off_t offset, off_t size)
 {
 	static char zeros[4096]; /* not const: then it would add 4 KB to the library's text */
 	ssize_t n;
@@ -96,7 +96,7 @@ int vt_raw_reserve(int fd, off_t offset, off_t size)
 
 /* Has the program given up system calls? Then only blocks that are already mapped are filled. The sampler process,
  * which has the file open, too, can still make system calls. */
-int vt_raw_is_forbidden(const struct vt_raw *r)
+VT_SELDOM int vt_raw_is_forbidden(const struct vt_raw *r)
 {
 	int is = r->alone && atomic_load_explicit(&r->head->quiet, memory_order_relaxed);
 
@@ -107,7 +107,7 @@ int vt_raw_is_forbidden(const struct vt_raw *r)
 }
 
 /* Are n blocks from the place `first` on ready for use: on the disk and in memory? */
-static int is_ready(const struct vt_raw *r, uint64_t first, size_t n)
+static VT_SELDOM int is_ready(const struct vt_raw *r, uint64_t first, size_t n)
 {
 	return r->window && (first + n) * r->block_size <= r->window_size &&
 		first + n <= atomic_load_explicit(&r->head->ahead, memory_order_acquire);
@@ -115,7 +115,7 @@ static int is_ready(const struct vt_raw *r, uint64_t first, size_t n)
 
 /* Takes n places at the end of the file; *at: their offset. Another process may take places at the same time.
  * Returns 0 or an errno. */
-int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at)
+VT_SELDOM int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at)
 {
 	uint64_t first = atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed);
 
@@ -131,7 +131,7 @@ int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at)
 }
 
 /* Gives back places that could not be filled. If another process has taken places after them, they stay empty. */
-void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at)
+VT_SELDOM void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at)
 {
 	uint64_t first = ((uint64_t)at - r->head->head_size) / r->block_size, last = first + n;
 
@@ -139,7 +139,7 @@ void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at)
 }
 
 /* Reserves space on the disk for `size` bytes at `at`, and maps them. Returns 0 or an errno. */
-static int map_new_blocks(struct vt_raw *r, off_t at, size_t size, char **p)
+static VT_SELDOM int map_new_blocks(struct vt_raw *r, off_t at, size_t size, char **p)
 {
 	size_t from = (size_t)at - r->head->head_size;
 	int fd = vt_raw_open_again(r), rc;
@@ -159,7 +159,7 @@ static int map_new_blocks(struct vt_raw *r, off_t at, size_t size, char **p)
 }
 
 /* Makes n more blocks ready. Returns 0 or an errno. */
-static int grow_raw_file(struct vt_raw *r, size_t n)
+static VT_SELDOM int grow_raw_file(struct vt_raw *r, size_t n)
 {
 	off_t at;
 	size_t i;
@@ -189,7 +189,7 @@ static int grow_raw_file(struct vt_raw *r, size_t n)
 }
 
 /* Makes the file longer by a chunk, or by as little as one block near its limits. */
-int vt_raw_grow_some(struct vt_raw *r)
+VT_SELDOM int vt_raw_grow_some(struct vt_raw *r)
 {
 	size_t n = r->beyond ? 1 : r->chunk, room = (size_t)r->max_blocks - r->mapped;
 	uint64_t given, ahead;
@@ -223,7 +223,7 @@ VT_SELDOM void vt_raw_stock_up(struct vt_raw *r)
 
 /* In the sampler process: reserves space for a program that can no longer do it. Uses fallocate() only, so that what
  * the program writes there at the same time stays. */
-void vt_raw_make_room_ahead(struct vt_raw *r)
+VT_SELDOM void vt_raw_make_room_ahead(struct vt_raw *r)
 {
 	uint64_t given = atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed),
 		 more = 2 * (given - r->given), ahead = atomic_load_explicit(&r->head->ahead, memory_order_relaxed),

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "collector-plugin/host/memory.h"
 
-uint64_t vt_raw_born(uint32_t pid)
+VT_SELDOM uint64_t vt_raw_born(uint32_t pid)
 {
 	char name[40] = "/proc/self/stat", text[1024], *p;
 	int root = tkm_root_open("/"), i;
@@ -34,7 +35,7 @@ uint64_t vt_raw_born(uint32_t pid)
 	return p ? strtoull(p, NULL, 10) : 0;
 }
 
-void vt_raw_boot(char *buf, size_t size)
+VT_SELDOM void vt_raw_boot(char *buf, size_t size)
 {
 	int root = tkm_root_open("/");
 

@@ -58,7 +58,7 @@ static void seal_oldest(struct vt_raw *r)
 	r->n_sealed++;
 }
 
-static struct vt_raw_block *pop_full(struct vt_raw *r)
+static VT_SELDOM struct vt_raw_block *pop_full(struct vt_raw *r)
 {
 	struct vt_raw_block *b = *vt_raw_full_at(r, 0);
 
@@ -68,7 +68,7 @@ static struct vt_raw_block *pop_full(struct vt_raw *r)
 	return b;
 }
 
-static int write_at(int fd, const void *p, size_t n, off_t at)
+static VT_SELDOM int write_at(int fd, const void *p, size_t n, off_t at)
 {
 	ssize_t k;
 
@@ -88,7 +88,7 @@ static int write_at(int fd, const void *p, size_t n, off_t at)
  * the block twice; both copies have the same number. Zeros take the place of the head at first, and whole pages are
  * written: one call for pages that begin at a multiple of their size takes the kernel half of the time, because it
  * can keep them as one piece. */
-static int append_block(int fd, const struct vt_raw_block *b, off_t at)
+static VT_SELDOM int append_block(int fd, const struct vt_raw_block *b, off_t at)
 {
 	static char no_head[sizeof(*b)];
 	size_t used = atomic_load_explicit(&b->used, memory_order_relaxed),
@@ -237,7 +237,8 @@ static void flush_alone(struct vt_raw *r, enum vt_raw_kind kind)
 	}
 }
 
-struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base)
+VT_SELDOM struct vt_raw_block *vt_raw_begin_block(
+	struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base)
 {
 	struct vt_raw_block *b;
 	int why;
@@ -488,7 +489,7 @@ void vt_raw_session_over(struct vt_raw *r)
 	}
 }
 
-int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text)
+VT_SELDOM int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text)
 {
 	uint32_t n = (uint32_t)strnlen(text, 1000);
 	size_t size = 12 + vt_raw_pad(n);
@@ -508,7 +509,7 @@ int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const
 
 /* ---- streams ---- */
 
-struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
+VT_SELDOM struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
 
@@ -560,7 +561,7 @@ void vt_raw_keep_open(struct vt_raw *r)
 
 /* The first access to a page costs a fault. The sampler takes the faults here, so that the program's threads do
  * not. */
-static void touch_ready_blocks(struct vt_raw *r, size_t from)
+static VT_SELDOM void touch_ready_blocks(struct vt_raw *r, size_t from)
 {
 	size_t i, at;
 
@@ -571,7 +572,7 @@ static void touch_ready_blocks(struct vt_raw *r, size_t from)
 	}
 }
 
-void vt_raw_tick(struct vt_raw *r, ltick_t now)
+VT_SELDOM void vt_raw_tick(struct vt_raw *r, ltick_t now)
 {
 	size_t wanted, before;
 
@@ -629,7 +630,7 @@ void vt_raw_wake(struct vt_raw *r)
 
 /* ---- the end ---- */
 
-static void end_stream(struct vt_raw_stream *s)
+static VT_SELDOM void end_stream(struct vt_raw_stream *s)
 {
 	if (s->block) {
 		seal(s->block);
@@ -637,7 +638,7 @@ static void end_stream(struct vt_raw_stream *s)
 }
 
 /* After this, this process writes no records. The caller holds r->lock. */
-static void end_streams(struct vt_raw *r)
+static VT_SELDOM void end_streams(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
 	int k;
@@ -657,7 +658,7 @@ static void end_streams(struct vt_raw *r)
 	}
 }
 
-void vt_raw_hand_over(struct vt_raw *r)
+VT_SELDOM void vt_raw_hand_over(struct vt_raw *r)
 {
 	if (!r->forgotten && !r->closed) {
 		vt_lock(&r->lock);

@@ -177,14 +177,14 @@ static VT_SELDOM void say_left_out(struct vt_sampling *s, ltick_t now)
 	s->left_out = 0;
 }
 
-static int64_t next_after(ltick_t now)
+static VT_SELDOM int64_t next_after(ltick_t now)
 {
 	double interval = vt_tls.collect->min_interval_s;
 
 	return now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
 }
 
-static void call_back(struct vt_sampling *s, ltick_t now)
+static VT_SELDOM void call_back(struct vt_sampling *s, ltick_t now)
 {
 	int n = s->callback(s->custom, s->n, s->handles, s->values);
 
@@ -229,7 +229,7 @@ static void sample(const struct vt_event *e)
 	errno = saved;
 }
 
-VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
+VT_SELDOM VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
 	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values))
 {
 	struct vt_sampling *s = vt_tls.sampling;

@@ -10,12 +10,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <unwind.h>
 
+#include "base/rootfs.h"
 #include "base/text/text.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
@@ -182,7 +185,7 @@ static inline const uintptr_t *leave_library(const uintptr_t *frame)
 
 /* What lies in a register that is no frame pointer may lead into the middle of a frame, where AddressSanitizer has its marks. */
 __attribute__((no_sanitize("address"))) static inline void walk_frame_pointers(
-	struct walk *w, const struct vt_callstack_thread *t, const uintptr_t *frame)
+	struct walk *w, struct vt_callstack_thread *t, const uintptr_t *frame)
 {
 	const uintptr_t *next;
 
@@ -200,7 +203,7 @@ __attribute__((no_sanitize("address"))) static inline void walk_frame_pointers(
 		}
 		next = (const uintptr_t *)frame[0];
 		/* in code that does not keep frame pointers, the register may have held any value */
-		if (next <= frame || (uintptr_t)next % sizeof(*next) || (uintptr_t)frame < t->low ||
+		if (next <= frame || (uintptr_t)next % sizeof(*next) || (uintptr_t)frame < vt_callstack_low(t) ||
 			(uintptr_t)(next + 2) > t->high) {
 			return;
 		}
@@ -261,7 +264,7 @@ static VT_SELDOM uint32_t define_stack(struct vt_collect *c, const uintptr_t *pc
 	return i ? vt_location_stack(c, place, i) : 0;
 }
 
-static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsigned n, uint64_t hash)
+static VT_SELDOM __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsigned n, uint64_t hash)
 {
 	int saved = errno;
 	uint32_t i, id = 0;
@@ -400,8 +403,9 @@ uint32_t vt_callstack_from(
 	if (levels && frame && HAS_FRAMES) {
 		/* what a signal handler found in the register may be no frame; below this one nothing may be read, unless it
 		 * is on a stack of its own */
-		uintptr_t here = (uintptr_t)__builtin_frame_address(0),
-			  low = here < t->high && here > t->low ? here : t->low;
+		uintptr_t here = (uintptr_t)__builtin_frame_address(0), low = vt_callstack_low(t);
+
+		low = here < t->high && here > low ? here : low;
 
 		if ((uintptr_t)frame % sizeof(*frame) == 0 && (uintptr_t)frame >= low && (uintptr_t)frame < t->high &&
 			(uintptr_t)(frame + 1) < t->high) {
@@ -418,6 +422,42 @@ uint32_t vt_callstack_from(
 void vt_callstack_unloaded(void)
 {
 	atomic_fetch_add(&state.generation, 1);
+}
+
+extern void *__libc_stack_end; /* set by the dynamic linker */
+
+VT_SELDOM void vt_callstack_thread_begins(struct vt_callstack_thread *t, int is_process)
+{
+	/* glibc has its descriptor of a thread at the top of the thread's stack */
+	t->high = is_process ? (uintptr_t)__libc_stack_end : (uintptr_t)pthread_self();
+	t->low = is_process ? t->high - ((uintptr_t)64 << 20) : 0;
+}
+
+/* pthread_getattr_np() would allocate. */
+VT_SELDOM uintptr_t vt_callstack_find_low(struct vt_callstack_thread *t)
+{
+	enum { MAPS_BYTES = 1 << 20, SURE_BYTES = 1 << 14 };
+	char *text = vt_trace_memory(MAPS_BYTES), *line = text, *rest;
+	int root = tkm_root_open("/"), saved = errno;
+	uintptr_t low;
+
+	t->low = t->high - SURE_BYTES;
+	if (text && root >= 0 && tkm_root_read(root, "proc/self/maps", text, MAPS_BYTES) > 0) {
+		for (; line; line = strchr(line, '\n'), line += line != NULL) {
+			low = strtoul(line, &rest, 16);
+			if (low && low < t->high && t->high <= strtoul(rest + 1, NULL, 16)) {
+				t->low = low;
+			}
+		}
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	if (text) {
+		munmap(text, MAPS_BYTES);
+	}
+	errno = saved;
+	return t->low;
 }
 
 VT_SELDOM void vt_callstack_thread_ended(struct vt_callstack_thread *t)

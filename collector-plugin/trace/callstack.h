@@ -9,9 +9,11 @@
 
 #include "collector-plugin/core/thread.h"
 
-/* For each thread: the range of its stack, in which a walk may read, and its cache. */
+/* For each thread: the range of its stack, in which a walk may read, and its cache. Addresses outside it (signal handlers
+ * with their own stack, coroutines) cannot be compared with it. */
 struct vt_callstack_thread {
-	uintptr_t low, high;
+	uintptr_t low; /* 0: not known yet */
+	uintptr_t high;
 	struct vt_callstack_cache *cache; /* NULL: not used so far */
 };
 
@@ -37,6 +39,13 @@ VT_HIDDEN uint32_t vt_callstack_from(
 	struct vt_callstack_thread *t, uintptr_t pc, const uintptr_t *frame, unsigned skip, unsigned levels);
 /* Called when a library has been unloaded, with vt_objects_lock. */
 VT_HIDDEN void vt_callstack_unloaded(void);
+/* Finds the stack of the calling thread. Allocates nothing and takes no lock: a signal handler may have interrupted malloc(). */
+VT_HIDDEN void vt_callstack_thread_begins(struct vt_callstack_thread *t, int is_process);
+VT_HIDDEN uintptr_t vt_callstack_find_low(struct vt_callstack_thread *t);
+static inline uintptr_t vt_callstack_low(struct vt_callstack_thread *t)
+{
+	return t->low ? t->low : vt_callstack_find_low(t);
+}
 /* Called when the thread has ended: frees its cache. */
 VT_HIDDEN void vt_callstack_thread_ended(struct vt_callstack_thread *t);
 

@@ -95,8 +95,9 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 	if (vt_tls.inside) {
 		return 0; /* a function of the program that we called, such as its malloc() */
 	}
-	vt_tls.inside++;
+	/* first, because it keeps signal handlers out, whose calls would be dropped */
 	vt_lock(&vt_objects_lock);
+	vt_tls.inside++;
 	id = find_known_address(address);
 	if (!id) {
 		for (i = first_address_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE;
@@ -110,8 +111,8 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
 		}
 	}
-	vt_unlock(&vt_objects_lock);
 	vt_tls.inside--;
+	vt_unlock(&vt_objects_lock);
 	errno = saved;
 	return id;
 }

@@ -29,7 +29,7 @@ VT_SELDOM int vt_objects_start(void)
 	return objects ? 0 : -1;
 }
 
-void vt_objects_forked(void)
+VT_SELDOM void vt_objects_forked(void)
 {
 	vt_lock_forget(&vt_objects_lock);
 }

@@ -33,27 +33,6 @@ VT_SELDOM int vt_trace_start(int wanted)
 
 /* ---- threads ---- */
 
-extern void *__libc_stack_end; /* set by the dynamic linker */
-
-/* Finds the stack of this thread. Addresses outside it (signal handlers with their own stack, coroutines) cannot be
- * compared with it. */
-static VT_SELDOM void find_thread_stack(struct vt_trace_thread *t, int is_process)
-{
-	pthread_attr_t a;
-	size_t size = 0;
-	void *low = NULL;
-
-	if (is_process) {
-		t->stack.high = (uintptr_t)__libc_stack_end;
-		t->stack.low = t->stack.high - ((uintptr_t)64 << 20);
-	} else if (pthread_getattr_np(pthread_self(), &a) == 0) {
-		pthread_attr_getstack(&a, &low, &size);
-		pthread_attr_destroy(&a);
-		t->stack.low = (uintptr_t)low;
-		t->stack.high = t->stack.low + size;
-	}
-}
-
 /* rc: what the writer of the enter returned. */
 static inline uint8_t recorded_or_lost(int rc)
 {
@@ -91,7 +70,7 @@ static VT_SELDOM int thread_begins(struct vt_collect *c, struct vt_thread *t)
 		own->frame[-1].sp = UINTPTR_MAX;
 		own->end = own->frame + ROOM;
 		own->stream = t->stream;
-		find_thread_stack(own, t->tid == getpid());
+		vt_callstack_thread_begins(&own->stack, t->tid == getpid());
 		own->stats = vt_stats_thread(c, t->number, 0);
 		if (is_on("ENTER-USERCODE")) {
 			enter_usercode(c, t, own);
@@ -221,6 +200,7 @@ static VT_SELDOM void end_with_thread(const struct vt_thread *t, const struct vt
 static VT_SELDOM void thread_ends(struct vt_thread *t)
 {
 	struct vt_trace_thread *own = vt_tls.trace;
+	struct vt_stats *stats;
 	ltick_t now;
 
 	if (!own || !t->stream) {
@@ -239,8 +219,10 @@ static VT_SELDOM void thread_ends(struct vt_thread *t)
 		}
 		end_with_thread(t, f, now);
 	}
-	vt_stats_thread_ends(own->stats);
+	stats = own->stats;
 	own->stats = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	vt_stats_thread_ends(stats);
 }
 
 static VT_SELDOM void thread_ended(struct vt_thread *t)
@@ -679,9 +661,9 @@ void vt_trace_leave_unsampled(uint32_t function)
 /* ---- calls of instrumented functions ---- */
 
 /* Has the call ended? It has if its frame is below the present stack pointer. */
-static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
+static inline int is_over(struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
 {
-	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->stack.low && sp < t->stack.high;
+	return f->how.kind == VT_TRACE_CALL && f->sp < sp && sp < t->stack.high && f->sp >= vt_callstack_low(&t->stack);
 }
 
 static inline void enter_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp, unsigned extra)

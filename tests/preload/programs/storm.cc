@@ -58,6 +58,49 @@ PLAIN static void children()
 	handled = was;
 }
 
+// ---- threads that begin in a handler which interrupted malloc(), end under a storm of signals, and call late destructors ----
+static volatile pid_t tid[8];
+static pthread_key_t late;
+PLAIN static void destroyed(void *round)
+{
+	leaf();
+	if ((long)round < 3) pthread_setspecific(late, (void *)((long)round + 1));
+}
+PLAIN static void *killer(void *)
+{
+	sigset_t s;
+	sigfillset(&s); pthread_sigmask(SIG_BLOCK, &s, NULL);
+	while (!over) for (int i = 0; i < 8; i++) if (tid[i]) syscall(SYS_tgkill, getpid(), tid[i], SIGUSR1);
+	return NULL;
+}
+PLAIN static void *thread(void *n)
+{
+	void *p[20];
+	pthread_setspecific(late, (void *)1);
+	tid[(long)n] = (pid_t)syscall(SYS_gettid);
+	for (int k = 0; k < 20; k++) {
+		for (int i = 0; i < 20; i++) p[i] = malloc(2000 + 100 * (size_t)i);
+		for (int i = 0; i < 20; i++) free(p[i]);
+		if (k > 10) leaf();
+	}
+	return NULL;
+}
+PLAIN static void threads()
+{
+	pthread_t k, t[8];
+	struct sigaction a;
+	memset(&a, 0, sizeof a); a.sa_handler = on_signal; a.sa_flags = SA_RESTART;
+	sigaction(SIGUSR1, &a, NULL);
+	pthread_key_create(&late, destroyed);
+	pthread_create(&k, NULL, killer, NULL);
+	for (int n = 0; n < 25; n++) {
+		for (long i = 0; i < 8; i++) pthread_create(&t[i], NULL, thread, (void *)i);
+		for (int i = 0; i < 8; i++) { pthread_join(t[i], NULL); tid[i] = 0; }
+	}
+	over = 1;
+	pthread_join(k, NULL);
+}
+
 // ---- more events than FLUSH-LIMIT has room for ----
 extern "C" void filler() { __asm__ volatile(""); }
 PLAIN static void many() { for (int i = 0; i < 200000; i++) filler(); }
@@ -67,6 +110,7 @@ PLAIN int main(int argc, char **argv)
 	dev_null = open("/dev/null", O_WRONLY);
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "children")) children();
+		if (!strcmp(argv[i], "threads")) threads();
 		if (!strcmp(argv[i], "many")) many();
 	}
 	printf("%ld %ld\n", leaves, handled);
