@@ -187,7 +187,7 @@ static void record_values(ltick_t now, int where, int n, const uint32_t *ids, co
 
 /* Records the counters of one call, of any kind, with one time stamp: one record for each run of counters that belong
  * together. */
-static VT_ErrorCode record_values_at(ltick_t now, int n, const int *handles, const void *values)
+static VT_SELDOM VT_ErrorCode record_values_at(ltick_t now, int n, const int *handles, const void *values)
 {
 	uint32_t id[MOST];
 	uint64_t value[MOST];
@@ -224,7 +224,7 @@ static VT_ErrorCode record_values_at(ltick_t now, int n, const int *handles, con
 	return rc;
 }
 
-static VT_ErrorCode countval_slow(int ncounters, const int *handles, const void *values)
+static VT_SELDOM VT_ErrorCode countval_slow(int ncounters, const int *handles, const void *values)
 {
 	VT_ErrorCode rc = vt_self();
 

@@ -10,13 +10,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* For THROTTLE: calls of a row's function and their time, since the thread began or since they were last checked. */
+/* For THROTTLE: calls of a function by a thread and their time, since the thread began or since they were last checked.
+ * They are found by the function's number, so there are as many as functions, however many rows there are. */
 struct life {
 	uint64_t count;
 	int64_t inclusive;
 };
 
-enum { RECENT = 64, LATE_ROWS = 512, NO_ROW = -1 };
+enum { RECENT = 64, LATE_ROWS = 512, NO_ROW = -1, LIVES = 1024, LIFE_TABLES = 1024 };
 
 struct table {
 	struct vt_raw_row *row; /* NULL: not needed yet */
@@ -31,7 +32,7 @@ struct vt_stats {
 	uint32_t each;    /* rows of a table; the first one also has `rest` */
 	/* rows of calls, by the low bits of their functions: most calls find theirs here */
 	struct vt_raw_row *recent[RECENT];
-	struct life *life;       /* [n]; NULL: THROTTLE is off */
+	struct life **life;      /* [LIFE_TABLES], each NULL or a table of LIVES functions; NULL: THROTTLE is off */
 	struct vt_raw_row *rest; /* [VT_RAW_ROW_KINDS]: for everything that has no row of its own, function 0 */
 	struct table table[];
 };
@@ -57,7 +58,7 @@ VT_SELDOM void vt_stats_start(int rows)
 	atomic_store(&finished, 0);
 }
 
-void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function))
+VT_SELDOM void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function))
 {
 	throttle.calls = calls;
 	throttle.seconds = seconds;
@@ -76,7 +77,7 @@ int vt_stats_wanted(void)
 
 static size_t size_of_stats(const struct vt_stats *s)
 {
-	return sizeof(*s) + s->n / s->each * sizeof(s->table[0]) + (s->life ? s->n * sizeof(*s->life) : 0);
+	return sizeof(*s) + s->n / s->each * sizeof(s->table[0]) + (s->life ? LIFE_TABLES * sizeof(*s->life) : 0);
 }
 
 static uint32_t rows_of(const struct vt_stats *s, const struct table *t)
@@ -109,7 +110,7 @@ VT_SELDOM struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int
 {
 	uint32_t n = late ? LATE_ROWS : (uint32_t)rows_wanted, i;
 	/* life: to be counted, until it is known where it is */
-	struct vt_stats size = { .n = n, .life = throttle.calls ? (struct life *)(void *)&throttle : NULL }, *s;
+	struct vt_stats size = { .n = n, .life = throttle.calls ? (struct life **)(void *)&throttle : NULL }, *s;
 
 	if (!n) {
 		return NULL;
@@ -135,7 +136,7 @@ VT_SELDOM struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int
 	for (i = 0; i < RECENT; i++) {
 		s->recent[i] = &s->rest[VT_RAW_ROW_CALL];
 	}
-	s->life = s->life ? (struct life *)(void *)&s->table[n / s->each] : NULL;
+	s->life = s->life ? (struct life **)(void *)&s->table[n / s->each] : NULL;
 	vt_lock(&lock);
 	s->next = all;
 	all = s;
@@ -219,15 +220,32 @@ static inline void widen_row_times(int64_t *v, int64_t d, uint64_t count)
 	v[2] += d;
 }
 
-static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int at, int64_t inclusive)
+/* Returns what is known of a function; NULL: no memory, or too many functions. */
+static VT_SELDOM struct life *life_of(struct vt_stats *s, uint32_t function)
 {
-	struct life *l = &s->life[at];
+	uint32_t i = function - VT_FIRST_ID;
 
+	if (i >= LIVES * LIFE_TABLES) {
+		return NULL;
+	}
+	if (!s->life[i / LIVES] && !vt_lock_is_without_calls()) {
+		s->life[i / LIVES] = vt_pages(LIVES * sizeof(struct life));
+	}
+	return s->life[i / LIVES] ? &s->life[i / LIVES][i % LIVES] : NULL;
+}
+
+static void see_life(struct vt_stats *s, uint32_t function, int64_t inclusive)
+{
+	struct life *l = life_of(s, function);
+
+	if (!l) {
+		return;
+	}
 	l->count++;
 	l->inclusive += inclusive;
-	if (__builtin_expect(l->count == throttle.calls, 0)) {
+	if (__builtin_expect(l->count >= throttle.calls, 0)) {
 		if ((double)l->inclusive < (double)l->count * throttle.seconds * s->c->timer->hz) {
-			throttle.stop(r->function);
+			throttle.stop(function);
 		}
 		l->count = 0;
 		l->inclusive = 0;
@@ -248,7 +266,10 @@ void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t inclusive, int
 	struct vt_raw_row key, *r = s->recent[function % RECENT];
 	int at;
 
-	if (VT_LIKELY(r->function == function && !s->life && !atomic_load_explicit(&finished, memory_order_relaxed))) {
+	if (s->life) {
+		see_life(s, function, inclusive);
+	}
+	if (VT_LIKELY(r->function == function && !atomic_load_explicit(&finished, memory_order_relaxed))) {
 		add_call_times(r, inclusive, exclusive);
 		return;
 	}
@@ -269,9 +290,6 @@ void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t incl
 		return;
 	}
 	r = find_row(s, key, &at);
-	if (s->life && key->kind == VT_RAW_ROW_CALL && at != NO_ROW) {
-		see_life(s, r, at, inclusive);
-	}
 	r->t.more += key->t.more;
 	add_call_times(r, inclusive, exclusive);
 }
@@ -279,6 +297,7 @@ void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t incl
 VT_SELDOM void vt_stats_thread_ends(struct vt_stats *s)
 {
 	struct vt_stats **p;
+	uint32_t i;
 
 	if (!s) {
 		return;
@@ -291,6 +310,11 @@ VT_SELDOM void vt_stats_thread_ends(struct vt_stats *s)
 		move_rows(s);
 	}
 	vt_unlock(&lock);
+	for (i = 0; s->life && i < LIFE_TABLES; i++) {
+		if (s->life[i]) {
+			munmap(s->life[i], LIVES * sizeof(struct life));
+		}
+	}
 	munmap(s, size_of_stats(s));
 }
 
