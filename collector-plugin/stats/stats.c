@@ -223,7 +223,7 @@ static inline void widen_row_times(int64_t *v, int64_t d, uint64_t count)
 /* Returns what is known of a function; NULL: no memory, or too many functions. */
 static VT_SELDOM struct life *life_of(struct vt_stats *s, uint32_t function)
 {
-	uint32_t i = function - VT_FIRST_ID;
+	uint32_t i = function;
 
 	if (i >= LIVES * LIFE_TABLES) {
 		return NULL;

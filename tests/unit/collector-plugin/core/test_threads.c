@@ -198,7 +198,9 @@ static void ends_now(struct vt_thread *t)
 {
 	vt_tls.collect = &collect;
 	vt_tls.thread = t;
+	t->rounds = LAST_ROUND - 1;
 	thread_key_destroyed(t);
+	vt_tls.inside = 0; /* the next thread */
 	CHECK(!vt_tls.thread && !vt_tls.collect && vt_tls.state == VT_TLS_NEW, "it is still known");
 }
 
