@@ -38,7 +38,8 @@ compare_counts() # compare_counts WORDS: with what the program printed
 	*)
 		expect [ "$(called leaf)" = "$leaves" ]
 		# those that came when a thread had ended are not there
-		expect [ "$(called handler_leaf)" -le "$handled" ] && expect [ "$(called handler_leaf)" -ge $((handled / 2)) ]
+		n=$(called handler_leaf)
+		expect [ "$n" -le "$handled" ] && expect [ "$n" -ge $((handled / 2)) ]
 		# eight threads at a time, with late destructors: eight rows
 		expect [ "$(awk '$2 == "ENTER" { print $4 }' "$dir/dump" | sort -u | wc -l)" -le 9 ]
 		;;
