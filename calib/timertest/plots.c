@@ -35,13 +35,7 @@ static int by_pair(const void *p, const void *q)
 {
 	const struct cal_test_burst *x = p, *y = q;
 
-	if (x->a != y->a) {
-		return x->a > y->a ? 1 : -1;
-	}
-	if (x->b != y->b) {
-		return x->b > y->b ? 1 : -1;
-	}
-	return x->cycle > y->cycle ? 1 : -1;
+	return x->a != y->a ? x->a - y->a : x->b != y->b ? x->b - y->b : x->cycle - y->cycle;
 }
 
 static void write_run_plot(FILE *f, const struct cal_test_result *r)

@@ -12,6 +12,7 @@
 
 #include "tools/check/causes.h"
 #include "tools/cli/files.h"
+#include "stf/read/reader.h"
 #include "stf/read/walk.h"
 #include "stf/read/window.h"
 #include "tools/check/order.h"
@@ -515,20 +516,11 @@ static const char *suffix_of(const struct verify *v, uint32_t file)
 	return rec ? stf_value(rec, "suffix")->array : NULL;
 }
 
-/* Find a file declaration by its suffix, and the anchors of a data file by its id. */
+/* What is declared about the anchors of a data file. */
 struct entry {
-	const char *suffix;
 	uint32_t file, anchor_file, categories;
 	size_t place;
 };
-
-static int by_entry_suffix(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	int d = strcmp(x->suffix, y->suffix);
-
-	return d ? d : (x->place > y->place) - (x->place < y->place);
-}
 
 static int by_file(const void *a, const void *b)
 {
@@ -536,30 +528,6 @@ static int by_file(const void *a, const void *b)
 
 	return x->file != y->file ? (x->file > y->file) - (x->file < y->file)
 				  : (x->place > y->place) - (x->place < y->place);
-}
-
-/* Marks the declarations whose suffix was already declared. NULL: no memory. */
-static char *find_twice(const struct verify *v, size_t n)
-{
-	struct entry *e = calloc(n + 1, sizeof(*e));
-	char *twice = calloc(n + 1, 1);
-	size_t i;
-
-	for (i = 0; e && i < n; i++) {
-		e[i].suffix = stf_value(stf_reader_record(v->t.r, STF_ID_file_declaration, i), "suffix")->array;
-		e[i].place = i;
-	}
-	if (e && twice) {
-		qsort(e, n, sizeof(*e), by_entry_suffix);
-		for (i = 1; i < n; i++) {
-			twice[e[i].place] = !strcmp(e[i - 1].suffix, e[i].suffix);
-		}
-	} else {
-		free(twice);
-		twice = NULL;
-	}
-	free(e);
-	return twice;
 }
 
 /* Sorts all anchor_file_declarations by data file. NULL: no memory. */
@@ -603,16 +571,13 @@ static void find_declared_place(
 
 static void verify_files(struct verify *v)
 {
-	const struct stf_record *rec;
+	const struct stf_record *rec, *first;
 	struct stf_file_declaration d;
 	size_t i, n = stf_reader_count(v->t.r, STF_ID_anchor_file_declaration);
-	char *twice = find_twice(v, stf_reader_count(v->t.r, STF_ID_file_declaration));
 	struct entry *e = list_anchors(v, n);
 
-	if (!twice || !e) {
+	if (!e) {
 		report_fault(v, "", NULL, "out of memory");
-		free(twice);
-		free(e);
 		return;
 	}
 	for (i = 0; (rec = stf_reader_record(v->t.r, STF_ID_file_declaration, i)); i++) {
@@ -621,7 +586,8 @@ static void verify_files(struct verify *v)
 
 		stf_get_file_declaration(rec, &d);
 		p.suffix = d.suffix;
-		if (twice[i]) {
+		first = stf_reader_file(v->t.r, d.suffix);
+		if (first && first != rec) {
 			report_fault(v, "", rec, "file_declaration: %s is declared twice", d.suffix);
 			continue;
 		}
@@ -635,7 +601,6 @@ static void verify_files(struct verify *v)
 		find_declared_place(v, e, n, d.id, &p, &anchors);
 		verify_data(v, &p, anchors);
 	}
-	free(twice);
 	free(e);
 }
 
