@@ -32,47 +32,7 @@ done
 
 # a forked child keeps neither the raw file's memory nor its place on the disk, and the end of a child that no library
 # sees ends nothing
-cat >"$dir/child.c" <<'END'
-#define _GNU_SOURCE
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-static int mapped(void)
-{
-	char line[4096];
-	FILE *f = fopen("/proc/self/maps", "r");
-	int n = 0;
-
-	while (f && fgets(line, sizeof(line), f)) {
-		n += strstr(line, "rw-s") != NULL;
-	}
-	return n;
-}
-int main(void)
-{
-	int in_fork, in_clone;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		_exit(mapped());
-	}
-	waitpid(pid, &in_fork, 0);
-	pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-	if (pid == 0) {
-		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		exit(mapped());
-	}
-	waitpid(pid, &in_clone, 0);
-	printf("%d %d %d\n", mapped() > 0, in_fork, in_clone);
-	return 0;
-}
-END
-if ${CC:-cc} -o "$dir/child" "$dir/child.c" 2>"$dir/diff"; then
+if made agent/child; then
 	fresh
 	sampled "$dir/child"
 	expect_text "1 0 0" "$dir/out"
@@ -83,30 +43,9 @@ fi
 
 # What a child of a fork writes for us is on one or two pages, since each is copied first: 2 page faults more than
 # without, 10 where it is all over
-cat >"$dir/faults.c" <<'END'
-#include <stdio.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int main(void)
-{
-	struct rusage use;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		if (fork() == 0) {
-			_exit(0);
-		}
-		wait(NULL);
-	}
-	getrusage(RUSAGE_CHILDREN, &use);
-	printf("%ld\n", use.ru_minflt / 50);
-	return 0;
-}
-END
 if [ -n "$sanitizer" ]; then
 	skip "a fork has few more page faults" "the sanitizer is preloaded"
-elif ${CC:-cc} -o "$dir/faults" "$dir/faults.c" 2>"$dir/diff"; then
+elif made agent/faults; then
 	fresh
 	plain=$("$dir/faults")
 	sampled "$dir/faults"
@@ -117,24 +56,7 @@ elif ${CC:-cc} -o "$dir/faults" "$dir/faults.c" 2>"$dir/diff"; then
 fi
 
 # What the sampler does is not in the program's counters: it waits about once a sample, the program about 50 times
-cat >"$dir/waits.c" <<'END'
-#include <stdio.h>
-#include <sys/resource.h>
-#include <unistd.h>
-int main(void)
-{
-	struct rusage r;
-	int i;
-
-	for (i = 0; i < 50; i++) {
-		usleep(20000);
-	}
-	getrusage(RUSAGE_SELF, &r);
-	printf("%ld\n", r.ru_nvcsw);
-	return 0;
-}
-END
-if ${CC:-cc} -o "$dir/waits" "$dir/waits.c" 2>"$dir/diff"; then
+if made agent/waits; then
 	fresh
 	options="--sample-period 1ms --sample-budget 1"
 	sampled "$dir/waits"
@@ -173,20 +95,7 @@ done
 
 # as if no library were there; vtrun asks the dynamic linker what a program of a job loads, and must not run the program
 # for that
-cat >"$dir/first.c" <<'END'
-#include <errno.h>
-#include <stdio.h>
-int main(void)
-{
-	int first = errno;
-	FILE *f = fopen("runs", "a");
-
-	fputs("once\n", f);
-	fclose(f);
-	return first;
-}
-END
-if ${CC:-cc} -o "$dir/first" "$dir/first.c" 2>"$dir/diff"; then
+if made agent/first; then
 	fresh
 	sampled "$dir/first"
 	expect_status 0
@@ -246,16 +155,7 @@ expect_line 'no samples since the sampler process before this one was killed' "$
 verdict "the sampler process is killed: another one makes the trace, and says so"
 
 # the last thread ends by itself
-cat >"$dir/last.c" <<'END'
-#include <pthread.h>
-#include <stdio.h>
-int main(void)
-{
-	puts("hello");
-	pthread_exit(NULL);
-}
-END
-if ${CC:-cc} -o "$dir/last" "$dir/last.c" -pthread 2>"$dir/diff"; then
+if made agent/last -pthread; then
 	fresh
 	timeout -k 5 20 "$build/vtrun" -- "$dir/last" >"$dir/out" 2>"$dir/err"
 	status=$?
@@ -267,29 +167,7 @@ if ${CC:-cc} -o "$dir/last" "$dir/last.c" -pthread 2>"$dir/diff"; then
 fi
 
 # exec from a small stack
-cat >"$dir/small.c" <<'END'
-#include <limits.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void *thread(void *unused)
-{
-	execl("/bin/echo", "echo", "became", (char *)0);
-	return unused;
-}
-int main(void)
-{
-	pthread_attr_t a;
-	pthread_t t;
-	pthread_attr_init(&a);
-	if (pthread_attr_setstacksize(&a, 20480) || pthread_create(&t, &a, thread, NULL)) {
-		return 77;
-	}
-	pthread_join(t, NULL);
-	return 1;
-}
-END
-if ${CC:-cc} -o "$dir/small" "$dir/small.c" -pthread 2>"$dir/diff"; then
+if made agent/small -pthread; then
 	fresh
 	sampled "$dir/small"
 	if [ "$status" -eq 77 ]; then
@@ -308,20 +186,7 @@ if ${CC:-cc} -o "$dir/small" "$dir/small.c" -pthread 2>"$dir/diff"; then
 fi
 
 # an exec that the library does not see, without its environment: only what is recorded inside ends
-cat >"$dir/unseen.c" <<'END'
-#define _GNU_SOURCE
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(void)
-{
-	char *arguments[] = { "sleep", "0.6", NULL }, *none[] = { NULL };
-
-	usleep(300000);
-	syscall(SYS_execve, "/bin/sleep", arguments, none);
-	return 1;
-}
-END
-if [ -n "$sanitizer" ] || ! ${CC:-cc} -o "$dir/unseen" "$dir/unseen.c" 2>"$dir/diff"; then
+if [ -n "$sanitizer" ] || ! made agent/unseen; then
 	skip "an exec that the library does not see" "the sanitizer is preloaded, or there is no compiler"
 else
 	fresh
@@ -374,34 +239,13 @@ expect [ $tries -lt 100 ]
 verdict "the sampler ends when the trace is written"
 # A program that comes when the sampler of its job has just decided to end is sampled all the same: killed, it has a
 # trace. A sampler that is held at that point shows it; the programs of a job that its launcher names share one.
-cat >"$dir/late.c" <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-int ppoll(struct pollfd *f, nfds_t n, const struct timespec *t, const sigset_t *mask)
-{
-	int rc = ((int (*)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *))dlsym(RTLD_NEXT, "ppoll"))(f, n, t, mask), i;
-
-	if (rc == 0 && n == 1 && t->tv_sec == 0 && t->tv_nsec == 0) {
-		close(open(getenv("LATE_ENDS"), O_WRONLY | O_CREAT, 0600));
-		for (i = 0; i < 600 && access(getenv("LATE_CAME"), F_OK) < 0; i++) {
-			usleep(100000);
-		}
-	}
-	return rc;
-}
-END
 fresh
 mkdir late
 if [ -n "$sanitizer" ]; then
 	skip "a program that comes while the sampler ends" "the sanitizer is preloaded"
 elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ &&
-	${CC:-cc} -shared -fPIC -o late/late.so "$dir/late.c" -ldl; then
-	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$PWD/late/late.so" "$build/vtsampler" >late/vtsampler
+	made_library agent/late -ldl; then
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$dir/late.so" "$build/vtsampler" >late/vtsampler
 	chmod +x late/vtsampler
 	(
 		OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=late$$ LATE_ENDS=$PWD/ends \
@@ -452,36 +296,6 @@ verdict "a sampler that does not answer does not hold the program up, and what i
 
 # The counters of its threads are open when the program begins, or it is counted how much is missing: a sampler that
 # pauses after its answer
-cat >"$dir/pauses.c" <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <sys/socket.h>
-#include <unistd.h>
-ssize_t sendmsg(int to, const struct msghdr *m, int flags)
-{
-	ssize_t rc = ((ssize_t (*)(int, const struct msghdr *, int))dlsym(RTLD_NEXT, "sendmsg"))(to, m, flags);
-
-	usleep(200000);
-	return rc;
-}
-END
-cat >"$dir/burst.c" <<'END'
-#define _GNU_SOURCE
-#include <sys/mman.h>
-#include <unistd.h>
-int main(void)
-{
-	long size = 2000 * sysconf(_SC_PAGESIZE), i;
-	char *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	madvise(p, (size_t)size, MADV_NOHUGEPAGE);
-	for (i = 0; i < size; i += sysconf(_SC_PAGESIZE)) {
-		p[i] = 1;
-	}
-	usleep(500000);
-	return 0;
-}
-END
 fresh
 mkdir late
 if [ -n "$sanitizer" ]; then
@@ -489,8 +303,8 @@ if [ -n "$sanitizer" ]; then
 elif ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread'; then
 	skip "the first page faults of a program" "no software events of the kernel here"
 elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ &&
-	${CC:-cc} -shared -fPIC -o late/pauses.so "$dir/pauses.c" -ldl && ${CC:-cc} -o "$dir/burst" "$dir/burst.c"; then
-	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$PWD/late/pauses.so" "$build/vtsampler" >late/vtsampler
+	made_library agent/pauses -ldl && made agent/burst; then
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$dir/pauses.so" "$build/vtsampler" >late/vtsampler
 	chmod +x late/vtsampler
 	tries=0 whole=0 wrong=0
 	# the sampler is there when the second program comes; where it had no core for 2 ms the program went on, which

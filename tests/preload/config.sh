@@ -324,25 +324,14 @@ fi
 
 # ---- COMPRESS-TRACE where the build has zstd, and the machine has not ----
 fresh
-cat >no_zstd.c <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <string.h>
-void *dlopen(const char *name, int flags)
-{
-	void *(*next)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
-
-	return name && !strcmp(name, "libzstd.so.1") ? 0 : next(name, flags);
-}
-END
 if ! grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	skip "without libzstd the trace is plain, which a message says" "this build has no zstd"
 elif [ -n "$sanitizer" ]; then
 	skip "without libzstd the trace is plain, which a message says" \
 		"a sanitizer's library must be the first one that is preloaded"
 else
-	expect ${CC:-cc} -shared -fPIC no_zstd.c -o no_zstd.so -ldl >"$dir/out" 2>&1
-	LD_PRELOAD="$PWD/no_zstd.so" expect "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1
+	expect made_library no_zstd -ldl
+	LD_PRELOAD="$dir/no_zstd.so" expect "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1
 	expect valid sleep.stf
 	expect [ -s sleep.stf.c.0 ]
 	expect_lines 1 'WARNING: the trace is not compressed .*libzstd is missing' "$dir/out"

@@ -58,24 +58,8 @@ fi
 
 # What the main thread does first is counted, too. Where the sampler process was not ready in time, the trace says that
 # the first samples are missing.
-cat >"$dir/first.c" <<'END'
-#define _GNU_SOURCE
-#include <sys/mman.h>
-#include <unistd.h>
-int main(void)
-{
-	size_t i, n = (size_t)20000 * (size_t)sysconf(_SC_PAGESIZE);
-	char *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	madvise(p, n, MADV_NOHUGEPAGE);
-	for (i = 0; i < n; i += n / 20000) {
-		p[i] = 1;
-	}
-	return 0;
-}
-END
 if "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread' &&
-	${CC:-cc} -o "$dir/first" "$dir/first.c" 2>"$dir/diff"; then
+	made first; then
 	fresh
 	options="--counter perf_page_faults"
 	sampled "$dir/first"

@@ -21,6 +21,23 @@ fresh() # an empty folder, which becomes the current one
 	cd run || exit 99
 }
 
+# made NAME [FLAG...]: $dir/NAME is tests/preload/programs/NAME.c, compiled; of ROOM/NAME it is $dir/NAME, too.
+# tests/house/programs.sh looks for the warnings.
+made()
+{
+	made_of=$1
+	shift
+	${CC:-cc} -o "$dir/${made_of##*/}" "$src/tests/preload/programs/$made_of.c" "$@" >"$dir/diff" 2>&1
+}
+
+made_library() # made_library NAME [FLAG...]: $dir/NAME.so, to be preloaded
+{
+	made_of=$1
+	shift
+	${CC:-cc} -shared -fPIC -o "$dir/${made_of##*/}.so" "$src/tests/preload/programs/$made_of.c" "$@" \
+		>"$dir/diff" 2>&1
+}
+
 sampled() # sampled COMMAND...: under vtrun, with $options; output in $dir/out and $dir/err, exit status in $status
 {
 	# shellcheck disable=SC2086
@@ -40,23 +57,17 @@ valid()
 
 appears() # appears FILE: waits for it, a minute at most
 {
-	tries=0
-	until [ -e "$1" ] || [ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	[ -e "$1" ]
+	wait_for 60 [ -e "$1" ]
 }
 
 # trace_complete TRACE: waits until the sampler process has made it of the raw files, a minute at most
 trace_complete()
 {
-	tries=0
-	until { [ -e "$1" ] && ! ls .VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	[ -e "$1" ] && ! ls .VT-flush-* >"$dir/verify" 2>&1
+	wait_for 60 [ -e "$1" ] || return 1
+	wait_for 60 no_raw_files || {
+		ls .VT-flush-* >"$dir/verify" 2>&1
+		return 1
+	}
 }
 
 merged() # merged TRACE: what is left in raw files makes a valid trace

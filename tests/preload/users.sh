@@ -74,11 +74,7 @@ END
 		as_other $python take.py $n same$n <fifo >took &
 		taker=$!
 		exec 7>fifo
-		tries=0
-		until grep -q taken took || [ $tries -ge 600 ]; do
-			tries=$((tries + 1))
-			sleep 0.1
-		done
+		wait_for 60 grep -q taken took
 		(job=same$n; rank_of 0 "$build/vtrun" -- sleep 0.2) >"$dir/out" 2>"$dir/err"
 		rc=$?
 		exec 7>&-
@@ -104,31 +100,11 @@ fi
 # ---- a setuid program ----
 fresh
 chmod 1777 .
-cat >s.c <<'END'
-#include <VT.h>
-#include <stdio.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	int f = 0;
-	VT_initialize(&argc, &argv);
-	VT_funcdef("work", VT_NOCLASS, &f);
-	VT_enter(f, VT_NOSCL);
-	VT_leave(VT_NOSCL);
-	printf("%d\n", (int)geteuid());
-	VT_finalize();
-	return 0;
-}
-END
-cat >evil.c <<'END'
-#include <fcntl.h>
-#include <stdlib.h>
-__attribute__((constructor)) static void run(void) { open(getenv("EVIL"), O_CREAT | O_WRONLY, 0644); }
-END
 mkdir rootonly elsewhere
 chmod 700 rootonly
-if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" &&
-	${CC:-cc} -o setuid s.c -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" 2>>"$dir/diff"; then
+if made_library users/evil && mv "$dir/evil.so" . &&
+	made users/s -I"$src/include" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" &&
+	mv "$dir/s" setuid; then
 	chmod 4755 setuid
 	if [ "$(as_other ./setuid 2>/dev/null | tail -n 1)" != 0 ]; then
 		skip "a setuid program" "this file system ignores the bit, or the library is not found"
@@ -158,17 +134,7 @@ else
 	skip "a setuid program" "no compiler: $(head -n 1 "$dir/diff")"
 fi
 # ---- a process that lets nobody look into it ----
-cat >"$dir/private.c" <<'END'
-#include <sys/prctl.h>
-#include <unistd.h>
-int main(void)
-{
-	prctl(PR_SET_DUMPABLE, 0);
-	usleep(700000);
-	return 4;
-}
-END
-if ${CC:-cc} -o "$dir/private" "$dir/private.c" 2>"$dir/diff"; then
+if made users/private; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir" "$dir/private"
 	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- '$dir/private'" >"$dir/out" 2>&1
 	expect [ $? -eq 4 ]
@@ -215,28 +181,9 @@ else
 fi
 
 # threads that begin after it: each source says what is refused
-cat >"$dir/later.c" <<'END'
-#include <pthread.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-static void *thread(void *unused)
-{
-	usleep(600000);
-	return unused;
-}
-int main(void)
-{
-	pthread_t t;
-	prctl(PR_SET_DUMPABLE, 0);
-	pthread_create(&t, NULL, thread, NULL);
-	usleep(700000);
-	pthread_join(t, NULL);
-	return 4;
-}
-END
 if ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread'; then
 	skip "a thread of a process that is not dumpable" "no software events of the kernel here"
-elif ${CC:-cc} -o "$dir/later" "$dir/later.c" -pthread 2>"$dir/diff"; then
+elif made users/later -pthread; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir/later"
 	as_other \
 		sh \

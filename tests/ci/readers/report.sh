@@ -42,35 +42,8 @@ if command -v mpirun >/dev/null && [ -x "$build/timertest" ]; then
 	look "one correction file in a browser" before.html clk
 fi
 if command -v mpirun >/dev/null && command -v mpicc >/dev/null && [ -x "$build/vtrun" ]; then
-	cat >uneven.c <<'EOF'
-#include <mpi.h>
-static double work(int rank)
-{
-	double sum = 0;
-
-	for (long i = 1; i < 2000000L * (rank == 1 ? 4 : 1); i++) {
-		sum += 1.0 / (double)i;
-	}
-	return sum;
-}
-int main(int argc, char **argv)
-{
-	int rank, size, round;
-	double sum = 0, all;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	for (round = 0; round < 30; round++) {
-		sum += work(rank);
-		MPI_Sendrecv_replace(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
-			MPI_STATUS_IGNORE);
-		MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	}
-	return MPI_Finalize();
-}
-EOF
-	step "an MPI program" mpicc -O1 -finstrument-functions uneven.c -o uneven
+	step "an MPI program" mpicc -O1 -finstrument-functions "$src/tests/ci/readers/programs/uneven.c" \
+		-o uneven
 	step "a job with imbalance" mpirun --oversubscribe -np 3 "$build/vtrun" --logfile-name job.stf -- ./uneven
 	step "its report" "$build/vtreport" job.stf
 	step "its first screen" grep -q 'The others wait for rank 1, which has the most work' job.html

@@ -134,21 +134,9 @@ node_is_read_once() # of the run before
 node_is_read_once
 ok "the node's counters come once a second and at both ends, from one rank" $?
 # Whoever comes while the first is about to listen waits for it. A sampler of its own would read the node as well.
-cat >late.c <<'EOF'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-int listen(int fd, int queue)
-{
-	usleep(150000);
-	return ((int (*)(int, int))dlsym(RTLD_NEXT, "listen"))(fd, queue);
-}
-EOF
 clean
 # shellcheck disable=SC2086
-expect ${CC:-cc} -shared -fPIC late.c -o liblate.so -ldl
+expect ${CC:-cc} -shared -fPIC "$here/mpi/programs/mpi_late.c" -o liblate.so -ldl
 expect timeout 300 "$MPIRUN" -np 4 env LD_PRELOAD="$dir/liblate.so" "$vtrun" -- ./pp >out 2>&1
 expect one_trace pp 4
 expect node_is_read_once
@@ -275,23 +263,8 @@ done
 expect [ "$(cat groups.on)" -eq 1 ]
 expect [ "$(cat groups.off)" -eq 4 ]
 verdict "UNIFY-GROUPS off: each rank defines its own"
-cat >unify.c <<'END'
-#include <mpi.h>
-#include <VT.h>
-int main(int argc, char **argv)
-{
-	int cls, f, scl;
-	MPI_Init(&argc, &argv);
-	VT_classdef("Same", &cls);
-	VT_funcdef("work", cls, &f);
-	VT_scldef("same.c", 7, &scl);
-	VT_enter(f, scl);
-	VT_leave(VT_NOSCL);
-	return MPI_Finalize();
-}
-END
 # shellcheck disable=SC2086
-"$MPICC" $san -g -I"$src/include" unify.c -o unify -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
+"$MPICC" $san -g -I"$src/include" "$here/mpi/programs/mpi_unify.c" -o unify -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
 have=
 for unify in on off; do
 	VT_UNIFY_SYMBOLS=$unify run 4 ./unify && one_trace unify 4 && have="$have \
@@ -398,11 +371,8 @@ verdict "the protocol as a configuration file: the same once more, groups of gro
 # written RANKS: the sampler process makes one sound trace of so many ranks, and says in the protocol how it ended
 written()
 {
-	tries=0
-	until { [ -e plain.stf ] && ! ls .VT-flush-*.raw >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+	wait_for 60 [ -e plain.stf ]
+	wait_for 60 no_raw_files
 	! ls .VT-flush-*.raw >>out 2>&1 && "$build/stftool" plain.stf --verify >>out 2>&1 &&
 		grep -q '^INFO ENDED' plain.prot &&
 		[ "$("$build/xstftool" plain.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$1" ]
@@ -438,78 +408,10 @@ done
 
 # ---- threads, signal handlers and descriptors ----
 
-cat >beside.c <<'END'
-/* What rank 0 has besides its own, in the middle of a job and in a child. With a word it is that child. */
-#include <dirent.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-static void show(const char *who)
-{
-	static const char *const ours[] = { "/proc/", "tickmark", "VT-", "vtsampler" };
-	char line[4096], path[300];
-	FILE *f = fopen("/proc/self/status", "r");
-	DIR *d = opendir("/proc/self/fd");
-	struct dirent *e;
-	size_t i;
-	ssize_t n;
-
-	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, "Threads:", 8) || !strncmp(line, "SigCgt:", 7) || !strncmp(line, "SigIgn:", 7) || !strncmp(line, "SigBlk:", 7)) {
-			printf("%s %s", who, line);
-		}
-	}
-	while ((e = readdir(d))) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%s", e->d_name);
-		n = readlink(path, line, sizeof(line) - 1);
-		line[n > 0 ? n : 0] = '\0';
-		for (i = 0; i < 4 && atoi(e->d_name) != dirfd(d) && atoi(e->d_name) != fileno(f); i++) {
-			if (strstr(line, ours[i])) {
-				printf("%s has %s\n", who, line);
-				break;
-			}
-		}
-	}
-	closedir(d);
-	fclose(f);
-	fflush(stdout);
-}
-int main(int argc, char **argv)
-{
-	struct timespec a, b;
-	int rank, going = 1;
-
-	if (argc > 1) {
-		show("child");
-		return 0;
-	}
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	clock_gettime(CLOCK_MONOTONIC, &a);
-	while (going) { /* long enough for samples at events */
-		clock_gettime(CLOCK_MONOTONIC, &b);
-		going = b.tv_sec - a.tv_sec + 1e-9 * (double)(b.tv_nsec - a.tv_nsec) < 0.3;
-		MPI_Bcast(&going, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	}
-	if (rank == 0) {
-		show("rank");
-		if (fork() == 0) {
-			execl(argv[0], argv[0], "child", (char *)0);
-			_exit(1);
-		}
-		wait(NULL);
-	}
-	MPI_Finalize();
-	return 0;
-}
-END
 if [ -n "$san" ]; then
 	skip "threads, signal handlers and descriptors of a rank" "sanitizers have some of their own"
-elif "$MPICC" beside.c -o beside >out 2>&1 && "$MPICC" beside.c -o besidevt -Wl,--no-as-needed -L"$lib" \
+elif "$MPICC" "$here/mpi/programs/mpi_beside.c" -o beside >out 2>&1 &&
+	"$MPICC" "$here/mpi/programs/mpi_beside.c" -o besidevt -Wl,--no-as-needed -L"$lib" \
 	-lVT -Wl,-rpath,"$lib" >out 2>&1; then
 	timeout 100 "$MPIRUN" -np 2 ./beside 2>/dev/null | grep -E '^(rank|child) ' | sort >without
 	for how in vtrun -lVT; do

@@ -287,21 +287,9 @@ expect [ "$(ranks_of Mixed.stf)" = '0 ' ]
 verdict "but for the names of files, upper and lower case are alike"
 
 # a program that is linked with MPI and never calls MPI_Init: 100 calls of f(), and 10 after VT_traceon()
-cat >alone.c <<'END'
-#include <VT.h>
-static volatile int sum;
-__attribute__((noinline)) void f(int x) { sum += x; }
-int main(void)
-{
-	int i;
-	for (i = 0; i < 100; i++) f(i);
-	VT_traceon();
-	for (i = 0; i < 10; i++) f(i);
-	return 0;
-}
-END
 # shellcheck disable=SC2086
-"$MPICC" $san -g -finstrument-functions -I"$src/include" alone.c -o alone -Wl,--no-as-needed -L"$lib" \
+"$MPICC" $san -g -finstrument-functions -I"$src/include" "$here/mpi/programs/mpi_alone.c" \
+	-o alone -Wl,--no-as-needed -L"$lib" \
 	-lVT -Wl,-rpath,"$lib" >out 2>&1
 have=
 for words in 'PROCESS 0:N on' 'PROCESS 0:N off' 'PROCESS 0:N no' 'CLUSTER 0 off' 'CLUSTER 0 discard' \
