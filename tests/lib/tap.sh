@@ -147,6 +147,11 @@ wait_for()
 	done
 }
 
+no_raw_files() # none is in the current folder: the sampler process has made its trace
+{
+	! ls .VT-flush-* >/dev/null 2>&1
+}
+
 result() # result NAME TEXT: passes when TEXT is empty
 {
 	count=$((count + 1))

@@ -79,7 +79,8 @@ fi
 needs=
 real "a shell pipeline" sh.stf '' sh -c 'seq 100000 | sort -n | awk "{ s += \$1 } END { print s }"; exit 4'
 real "bash, jobs and traps" bash.stf '' bash \
-	-c 'trap "echo end" EXIT; for i in 1 2 3; do (sleep 0.0$i; echo $i) & done; wait; exit 7'
+	-c 'trap "echo end" EXIT; for i in 1 2 3; do (sleep 0.0$i; exit $i) & jobs="$jobs $!"; done
+		for j in $jobs; do wait $j; echo $?; done; exit 7'
 real "stress-ng" stress-ng.stf 's/.*(successful run completed).*/\1/;/stress-ng: (info|metrc)/d' stress-ng --cpu 2 \
 	--vm 1 --vm-bytes 8M --fork 1 --timeout 1 --quiet
 real "fio" fio.stf 's/[0-9.]+//g;/./!d;s/.*//' fio --name=t --size=1M --rw=randrw --bs=4k --filename=t.fio --minimal

@@ -117,16 +117,9 @@ verdict "children of a shell are followed into one trace"
 # the last of them writes it, also when that is not the first
 fresh
 sampled sh -c 'sleep 2 & until [ $# -ge 2 ]; do set -- .VT-flush-*; done; exit 6'
-tries=0
-until [ -e sh.stf ] || [ $tries -ge 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+wait_for 60 [ -e sh.stf ]
 # the raw files go when the trace is whole
-while ls .VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+wait_for 60 no_raw_files
 expect_status 6
 expect valid sh.stf
 expect "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1

@@ -110,12 +110,7 @@ NTP_SLEPT=$dir/slept
 export NTP_SLEPT
 serve 0 100 --every 20ms
 test ! -s "$dir/err" && touch "$NTP_SLEPT"
-tries=0
-until grep -q 'disrupted: the machine was suspended' "$dir/err" || [ $tries -ge 300 ]; do
-	sleep 0.1
-	tries=$((tries + 1))
-done
-expect test $tries -lt 300
+expect wait_for 30 grep -q 'disrupted: the machine was suspended' "$dir/err"
 expect kill -0 $server
 verdict "a suspension is noticed by the server, too"
 finish TERM

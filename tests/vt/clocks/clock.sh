@@ -41,11 +41,7 @@ ok "the page is gone with the job" $?
 
 # another process of this node, which does not know the job's name
 VT_TIMER=clock_monotonic timeout 120 "$MPIRUN" -np 2 ./clock_job 0 4 >say 2>&1 &
-tries=0
-until grep -q '^asked' say || [ $tries -ge 300 ]; do
-	sleep 0.1
-	tries=$((tries + 1))
-done
+wait_for 30 grep -q '^asked' say
 expect ./now job >out 2>&1
 expect_line 'first is past: yes' out
 verdict "another process reads the job's clock"
@@ -58,11 +54,7 @@ clean
 
 VT_TIMER=clock_monotonic timeout 120 "$MPIRUN" -np 2 ./clock_job 0 60 >say 2>&1 &
 launcher=$!
-tries=0
-until grep -q '^asked' say || [ $tries -ge 300 ]; do
-	sleep 0.1
-	tries=$((tries + 1))
-done
+wait_for 30 grep -q '^asked' say
 ./now job >out 2>&1
 ok "the job runs" $?
 TICKMARK_CLOCK_JOB=$(ls pages | sed -n 's/^job-\(.*\)@.*/\1/p' | head -n 1)

@@ -17,11 +17,7 @@ killed()
 	VT_SAMPLER=$1 VT_TIMER="sim:base=CPU,offset={rank}$2,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 \
 		"$vtrun" -- \
 		./pp "$3" kill >out 2>&1
-	tries=0
-	while [ "$1" = process ] && ls .VT-flush-*.raw >/dev/null 2>&1 && [ $tries -lt 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+	[ "$1" != process ] || wait_for 60 no_raw_files
 }
 
 # No message is received before it is sent by more than the bound, which --verify judges; on a machine with nothing else
@@ -76,12 +72,8 @@ all_killed()
 	mkdir -p "a job's folder" "moved it"
 	(cd "a job's folder" && exec timeout 120 "$MPIRUN" -np 2 "$vtrun" -- ../truth 600 >../out 2>&1) &
 	launcher=$!
-	tries=0
-	until { grep -q '^INFO CLUSTERDEF' a*/truth.prot && grep -q '^INFO SAMPLED by' a*/truth.prot; } 2>/dev/null ||
-		[ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+	wait_for 60 grep -q '^INFO CLUSTERDEF' "a job's folder/truth.prot"
+	wait_for 60 grep -q '^INFO SAMPLED by' "a job's folder/truth.prot"
 	ticks 20 a*/truth.prot
 	sampler=$(sampler a*/truth.prot)
 	date +%s%N >when

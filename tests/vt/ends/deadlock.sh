@@ -17,11 +17,7 @@ job() # job COMMAND...: three ranks; output in say
 	clean
 	timeout 60 "$MPIRUN" -np 3 "$@" >say 2>&1
 	status=$?
-	tries=0
-	while ls .VT-flush-*.raw >/dev/null 2>&1 && [ $tries -lt 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+	wait_for 60 no_raw_files
 	cat say >>out
 }
 

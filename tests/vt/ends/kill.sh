@@ -38,11 +38,7 @@ for who in one all; do
 		[ -z "$victims" ] || kill -9 $victims 2>/dev/null
 		wait $launcher
 		# the sampler process makes the trace of what had begun
-		tries=0
-		while ls .VT-flush-*.raw >/dev/null 2>&1 && [ $tries -lt 600 ]; do
-			tries=$((tries + 1))
-			sleep 0.1
-		done
+		wait_for 60 no_raw_files
 		if [ ! -e plain.stf ] && ! ls .VT-flush-*.raw >/dev/null 2>&1; then
 			empty=$((empty + 1)) # it had not begun
 			continue
