@@ -195,7 +195,8 @@ fi
 
 # ---- a pattern that matches nothing ----
 fresh
-options="--counter nosuch_* --counter cpu_usr"
+printf 'COUNTER nosuch_* on\nCOUNTER cpu_usr on\n' >conf
+options="--config conf"
 sampled sleep 0.2
 options=
 expect_status 0
