@@ -117,9 +117,13 @@ expect bound thread
 expect bound process
 verdict "slewed by 50 ppm between two sessions: the stamps are inside the stated bound"
 # a thread that samples wakes up each 100 ms, the sampler process reads the clocks each 40 ms; where it waited for a
-# core, its bound is rightly wider
+# core, its bound is rightly wider. So it is where a session at one end had to wait for one: each run has its own two.
+as_narrow()
+{
+	awk 'NR == 1 { thread = $1 } NR == 2 { exit !($1 > 0 && $1 < 1.2 * thread + 10) }' bound.thread bound.process
+}
 tries=1
-while [ "$(cat gap)" -gt 100 ] && [ $tries -lt 3 ]; do
+while { [ "$(cat gap)" -gt 100 ] || ! as_narrow; } && [ $tries -lt 3 ]; do
 	tries=$((tries + 1))
 	bound process
 done
@@ -127,7 +131,7 @@ if [ "$(cat gap)" -gt 100 ]; then
 	skip "the bound is as narrow as with a thread inside" "this time the sampler process waited $(cat gap) ms for \
 a core"
 else
-	awk 'NR == 1 { thread = $1 } NR == 2 { exit !($1 > 0 && $1 < 1.2 * thread + 10) }' bound.thread bound.process
+	as_narrow
 	ok "the bound is as narrow as with a thread inside" $?
 fi
 
