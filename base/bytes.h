@@ -36,6 +36,29 @@ static inline uint64_t tkm_get64(const void *p, int big)
 	return big == TKM_HOST_BIG ? v : __builtin_bswap64(v);
 }
 
+/* A number of n bytes, at most 8. */
+static inline uint64_t tkm_get_number(const void *p, unsigned n, int big)
+{
+	const uint8_t *b = (const uint8_t *)p;
+	uint64_t v = 0;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		v |= (uint64_t)b[i] << 8 * (big ? n - 1 - i : i);
+	}
+	return v;
+}
+
+static inline void tkm_put_number(void *p, uint64_t v, unsigned n, int big)
+{
+	uint8_t *b = (uint8_t *)p;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		b[i] = (uint8_t)(v >> 8 * (big ? n - 1 - i : i));
+	}
+}
+
 static inline void tkm_put16(void *p, uint16_t v, int big)
 {
 	v = big == TKM_HOST_BIG ? v : __builtin_bswap16(v);

@@ -86,7 +86,7 @@ const char *xch_names(int reading, char *buf, size_t size)
 
 	buf[0] = 0;
 	for (i = 0; xch_table(i); i++) {
-		if ((reading ? all[i]->read != NULL : all[i]->open != NULL) && n < size) {
+		if ((reading ? all[i]->read != NULL : all[i]->event != NULL) && n < size) {
 			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", all[i]->name);
 		}
 	}

@@ -231,7 +231,7 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
 	}
 	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats) && !vt_format_by_name(text)) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of STF, SINGLESTF, " VT_FORMATS, where, text);
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of STF, SINGLESTF" VT_FORMATS, where, text);
 	}
 	if (!strcasecmp(name, "SAMPLE-PERIOD") && text[0] && !text[strspn(text, "0123456789.")]) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: %s of which unit? %sms, %ss ...", where, text, text, text);

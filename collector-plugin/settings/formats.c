@@ -8,17 +8,9 @@
 #include <strings.h>
 
 static const struct vt_format all[] = {
-	{ "ASCII", ".avt" },
-	{ "CSV", ".csv" },
-	{ "OTF2", ".otf2" },
-	{ "JSONL", ".jsonl" },
-	{ "CHROME", ".chrome.json" },
-	{ "CTF", ".ctf" },
-	{ "LTTNG", ".lttng" },
-	{ "OTF", ".otf" },
-	{ "PAJE", ".paje" },
-	{ "PERFETTO", ".perfetto" },
-	{ "PARQUET", ".parquet" },
+#define VT_FORMAT_ENTRY(name, suffix) { name, suffix },
+	VT_FORMAT_TABLE(VT_FORMAT_ENTRY)
+#undef VT_FORMAT_ENTRY
 };
 
 const struct vt_format *vt_format_by_name(const char *name)

@@ -13,7 +13,15 @@ struct vt_format {
  * STF itself. */
 const struct vt_format *vt_format_by_name(const char *name);
 const struct vt_format *vt_format_by_suffix(const char *path);
-/* The names of all formats, separated by commas. */
-#define VT_FORMATS "ASCII, CSV, OTF2, JSONL, CHROME, CTF, LTTNG, OTF, PAJE, PERFETTO, PARQUET"
+
+/* The table: names and suffixes. */
+/* clang-format off */
+#define VT_FORMAT_TABLE(X) \
+	X("ASCII", ".avt") X("CSV", ".csv") X("OTF2", ".otf2") X("JSONL", ".jsonl") X("CHROME", ".chrome.json") X("CTF", ".ctf") \
+	X("LTTNG", ".lttng") X("OTF", ".otf") X("PAJE", ".paje") X("PERFETTO", ".perfetto") X("PARQUET", ".parquet")
+/* clang-format on */
+/* The names of all formats, with ", " before each. */
+#define VT_FORMAT_NAME(name, suffix) ", " name
+#define VT_FORMATS VT_FORMAT_TABLE(VT_FORMAT_NAME)
 
 #endif

@@ -15,60 +15,35 @@ enum { MAX_DIRECT = 1 << 22 };
 
 int xch_map_add(struct xch_map *m, uint32_t id, uint32_t index)
 {
-	uint32_t n;
-	void *p;
+	uint32_t *at;
 
-	if (id < MAX_DIRECT) {
-		if (id >= m->n_direct) {
-			n = id + id / 2 + 64;
-			p = realloc(m->direct, n * sizeof(*m->direct));
-			if (!p) {
-				return -1;
-			}
-			m->direct = p;
-			memset(m->direct + m->n_direct, 0xff, (n - m->n_direct) * sizeof(*m->direct));
-			m->n_direct = n;
-		}
-		m->direct[id] = index;
-		return 0;
-	}
-	if (TKM_EXTEND(m->key, m->n_keys, m->n_keys + 1) < 0) {
+	if (id >= MAX_DIRECT) {
+		at = tkm_table_put(&m->large, &id, sizeof(id), sizeof(index));
+	} else if (TKM_GROW(m->direct, m->room, (size_t)id + 1) < 0) {
 		return -1;
+	} else {
+		while (m->n <= id) {
+			m->direct[m->n++] = XCH_NONE;
+		}
+		at = &m->direct[id];
 	}
-	/* declarations are usually in order; any other is inserted at its place */
-	n = (uint32_t)m->n_keys - 1;
-	for (; n > 0 && m->key[n - 1].id > id; n--) {
-		m->key[n] = m->key[n - 1];
+	if (at) {
+		*at = index;
 	}
-	m->key[n] = (struct xch_key){ id, index };
-	return 0;
+	return at ? 0 : -1;
 }
 
 uint32_t xch_map_find(const struct xch_map *m, uint32_t id)
 {
-	size_t low = 0, high = m->n_keys, mid;
+	const uint32_t *at = id < m->n ? &m->direct[id] : tkm_table_find(&m->large, &id, sizeof(id));
 
-	if (id < m->n_direct) {
-		return m->direct[id];
-	}
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (m->key[mid].id == id) {
-			return m->key[mid].index;
-		}
-		if (m->key[mid].id < id) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
-	return XCH_NONE;
+	return at ? *at : XCH_NONE;
 }
 
 void xch_map_free(struct xch_map *m)
 {
 	free(m->direct);
-	free(m->key);
+	tkm_table_free(&m->large);
 }
 
 struct xch_place *xch_place(const struct xch_trace *t, uint32_t willy)

@@ -3,12 +3,8 @@
 #ifndef EXCHANGE_COMMON_PRIVATE_H
 #define EXCHANGE_COMMON_PRIVATE_H
 
+#include "base/table.h"
 #include "exchange/common/format.h"
-
-/* A map from ids to indices, sorted by id. */
-struct xch_key {
-	uint32_t id, index;
-};
 
 /* The stretches of the bound of one process. */
 struct xch_process {
@@ -21,11 +17,12 @@ struct xch_process {
 /* The maps of a trace: one for each list of names, and these. */
 enum { XCH_BY_COUNTER = XCH_LISTS, XCH_BY_COMMUNICATOR, XCH_BY_GROUP, XCH_MAPS };
 
+/* A map from ids to indices. */
 struct xch_map {
 	uint32_t *direct; /* index by id, XCH_NONE: none; for ids up to a few million */
-	uint32_t n_direct;
-	struct xch_key *key; /* all other ids */
-	size_t n_keys;
+	uint32_t n;
+	size_t room;
+	struct tkm_table large; /* all other ids */
 };
 
 struct xch_private {

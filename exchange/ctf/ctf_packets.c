@@ -362,13 +362,7 @@ const struct xch_ctf_class *xch_ctf_class_of(const struct xch_ctf_packets *d, ui
 
 static uint64_t field(const struct xch_ctf_field *f, const uint8_t *b)
 {
-	uint64_t v = 0;
-	unsigned i;
-
-	for (i = 0; i < f->bits / 8; i++) {
-		v |= (uint64_t)b[f->at / 8 + i] << 8 * (f->big ? f->bits / 8 - 1 - i : i);
-	}
-	return v;
+	return tkm_get_number(b + f->at / 8, f->bits / 8, f->big);
 }
 
 int xch_ctf_next_packet(

@@ -154,29 +154,12 @@ static unsigned char *reserve(struct xch_lttng_data *d, size_t size, int aligned
 	return d->b + at;
 }
 
-static void put(unsigned char *p, uint64_t value, size_t size, int big)
-{
-	switch (size) {
-	case 1:
-		*p = (unsigned char)value;
-		break;
-	case 2:
-		tkm_put16(p, (uint16_t)value, big);
-		break;
-	case 4:
-		tkm_put32(p, (uint32_t)value, big);
-		break;
-	default:
-		tkm_put64(p, value, big);
-	}
-}
-
 void xch_lttng_add(struct xch_lttng_data *d, uint64_t value, size_t size)
 {
 	unsigned char *p = reserve(d, size, 1);
 
 	if (p) {
-		put(p, value, size, d->h->big);
+		tkm_put_number(p, value, (unsigned)size, d->h->big);
 	}
 }
 
@@ -292,16 +275,9 @@ void xch_lttng_fields_free(struct xch_lttng_field *fields, int n)
 
 static uint64_t get(const unsigned char *p, size_t size, int big, int is_signed)
 {
-	switch (size) {
-	case 1:
-		return is_signed ? (uint64_t)(int8_t)*p : *p;
-	case 2:
-		return is_signed ? (uint64_t)(int16_t)tkm_get16(p, big) : tkm_get16(p, big);
-	case 4:
-		return is_signed ? (uint64_t)(int32_t)tkm_get32(p, big) : tkm_get32(p, big);
-	default:
-		return tkm_get64(p, big);
-	}
+	uint64_t v = tkm_get_number(p, (unsigned)size, big), sign = UINT64_C(1) << (8 * size - 1);
+
+	return is_signed && (v & sign) ? v | ~(2 * sign - 1) : v;
 }
 
 static uint64_t get_real(const unsigned char *p, size_t size, int big)

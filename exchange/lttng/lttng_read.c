@@ -216,14 +216,6 @@ static int list_files(struct reading *r, const char *dir, const char *prefix, ch
 	return rc;
 }
 
-static void names_free(char **names, size_t n)
-{
-	while (n-- > 0) {
-		free(names[n]);
-	}
-	free(names);
-}
-
 static int read_control(struct reading *r)
 {
 	char dir[4096], path[4400], **names;
@@ -239,7 +231,7 @@ static int read_control(struct reading *r)
 	if (rc == 0 && n == 0) {
 		rc = tkm_fail(r->err, TKM_ERR_FORMAT, "%s: no file facilities_0: this is no LTTng trace of 2008", dir);
 	}
-	names_free(names, n);
+	tkm_free_texts(names, n);
 	return rc;
 }
 
@@ -644,7 +636,7 @@ static int open_cpus(struct reading *r)
 		r->cpu[i].number = (unsigned)strtoul(names[i] + 4, NULL, 10);
 		r->cpus = i + 1;
 	}
-	names_free(names, n);
+	tkm_free_texts(names, n);
 	if (rc == 0 && !r->cpu) {
 		return xch_fail_memory(r->err, r->in->path);
 	}

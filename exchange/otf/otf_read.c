@@ -20,6 +20,8 @@ enum {
 	MAX_BUFFER = 1 << 20 /* the size that the library uses by default */
 };
 
+static const char *const suffixes[] = { "def", "events" }; /* of the files of a stream */
+
 /* ---- key-value pairs of other name spaces ---- */
 
 static int show_value(char *to, size_t size, const OTF_KeyValuePair *p)
@@ -413,16 +415,13 @@ static int find_line(const char *path, const char *line, uint64_t *offset)
  * trace's files. */
 static int no_record(struct xch_otf_reading *r, const char *record, const char *why)
 {
-	size_t stem = strlen(r->in->path), k;
 	char path[4400];
 	uint64_t offset;
-	uint32_t i;
+	uint32_t i, k;
 
-	stem -= stem > 4 ? 4 : 0;
 	for (i = 0; i <= XOT_STREAMS && *record; i++) {
 		for (k = 0; k < 2; k++) {
-			snprintf(path, sizeof(path), "%.*s.%" PRIx32 ".%s", (int)stem, r->in->path, i,
-				k ? "events" : "def");
+			xch_otf_stream_path(r, i, suffixes[k], path, sizeof(path));
 			if (find_line(path, record, &offset)) {
 				return tkm_fail(
 					r->err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", path, offset, why);
@@ -491,15 +490,12 @@ static int is_master_line(const char *s, uint32_t *stream)
 /* Each file of a stream has to end with a line's end. */
 static int check_stream(const struct xch_otf_reading *r, uint32_t stream)
 {
-	static const char *const suffixes[] = { "def", "events" };
-	size_t stem = strlen(r->in->path), i;
 	char path[4400];
-	int rc = 0, c;
+	int rc = 0, c, i;
 	FILE *f;
 
-	stem -= stem > 4 ? 4 : 0;
 	for (i = 0; i < 2 && rc == 0; i++) {
-		snprintf(path, sizeof(path), "%.*s.%" PRIx32 ".%s", (int)stem, r->in->path, stream, suffixes[i]);
+		xch_otf_stream_path(r, stream, suffixes[i], path, sizeof(path));
 		f = fopen(path, "re");
 		c = f && fseek(f, -1, SEEK_END) == 0 ? getc(f) : '\n';
 		if (c != '\n') {

@@ -15,8 +15,11 @@ enum { LARGEST_BYTES = 16 << 20 }; /* the same limit as in STF */
 
 /* ---- tables ---- */
 
-void *xch_otf_list_add(struct xch_otf_reading *r, struct xch_otf_list *l, uint32_t id)
+void *xch_otf_list_add(struct xch_otf_reading *r, struct xch_otf_list *l, uint32_t id, const char *name)
 {
+	if (xch_otf_text(r, name) < 0) {
+		return NULL;
+	}
 	if (tkm_extend_array(&l->v, l->n, l->n + 1, l->size) < 0 || xch_map_add(&l->map, id, (uint32_t)l->n) < 0) {
 		xch_fail_memory(r->err, r->in->path);
 		return NULL;
@@ -31,6 +34,13 @@ void *xch_otf_list_find(const struct xch_otf_list *l, uint32_t id)
 	return i == XCH_NONE ? NULL : l->v + i * l->size;
 }
 
+void xch_otf_stream_path(const struct xch_otf_reading *r, uint32_t stream, const char *suffix, char *path, size_t size)
+{
+	size_t stem = strlen(r->in->path);
+
+	snprintf(path, size, "%.*s.%" PRIx32 ".%s", (int)(stem > 4 ? stem - 4 : stem), r->in->path, stream, suffix);
+}
+
 /* The position of the library's reading of a stream: file and offset after the current record. 0: the library
  * does not tell. */
 static int position(struct xch_otf_reading *r, char *text, size_t size)
@@ -39,16 +49,15 @@ static int position(struct xch_otf_reading *r, char *text, size_t size)
 	uint32_t stream = c && r->in_events ? OTF_MasterControl_mapReverse(c, r->now) : 0;
 	OTF_RStream *s = c && (stream || !r->in_events) ? OTF_Reader_getStream(r->reader, stream) : NULL;
 	OTF_RBuffer *b = !s ? NULL : r->in_events ? OTF_RStream_getEventBuffer(s) : OTF_RStream_getDefBuffer(s);
-	size_t stem = strlen(r->in->path);
+	char path[500];
 	uint64_t at;
 
 	if (!b || !b->file || b->end < b->pos) {
 		return 0;
 	}
-	stem -= stem > 4 ? 4 : 0;
 	at = OTF_File_tell(b->file) - (b->end - b->pos);
-	snprintf(text, size, "%.*s.%" PRIx32 ".%s: offset %" PRIu64, (int)stem, r->in->path, stream,
-		r->in_events ? "events" : "def", at);
+	xch_otf_stream_path(r, stream, r->in_events ? "events" : "def", path, sizeof(path));
+	snprintf(text, size, "%s: offset %" PRIu64, path, at);
 	return 1;
 }
 
@@ -215,15 +224,12 @@ static int on_process(
 	void *user, uint32_t stream, uint32_t process, const char *name, uint32_t parent, OTF_KeyValueList *l)
 {
 	struct xch_otf_reading *r = user;
-	struct xch_otf_process_of *p = xch_otf_list_add(r, &r->process, process), copy;
+	struct xch_otf_process_of *p = xch_otf_list_add(r, &r->process, process, name), copy;
 	uint32_t said = xch_otf_our_u32(r, l, XOT_WILLY, XCH_NONE), n;
 	char *host, *own;
 	int rc;
 
 	(void)stream;
-	if (xch_otf_text(r, name) < 0) {
-		return xch_otf_told(r, -1);
-	}
 	if (!p) {
 		return xch_otf_told(r, -1);
 	}
@@ -289,14 +295,11 @@ static int on_group(void *user, uint32_t stream, uint32_t id, const char *name, 
 	OTF_KeyValueList *l)
 {
 	struct xch_otf_reading *r = user;
-	struct xch_otf_group *g = xch_otf_list_add(r, &r->group, id);
+	struct xch_otf_group *g = xch_otf_list_add(r, &r->group, id, name);
 	struct stf_group_definition d = { .id = xch_otf_our_u32(r, l, XOT_GROUP, 0) };
 	uint32_t bytes;
 
 	(void)stream;
-	if (xch_otf_text(r, name) < 0) {
-		return xch_otf_told(r, -1);
-	}
 	if (!g || take_members(r, g, n, procs, l) < 0) {
 		return xch_otf_told(r, -1);
 	}
@@ -346,12 +349,9 @@ int xch_otf_communicator(struct xch_otf_reading *r, uint32_t id, uint32_t *out)
 static int on_class(void *user, uint32_t stream, uint32_t id, const char *name, OTF_KeyValueList *l)
 {
 	struct xch_otf_reading *r = user;
-	char **p = xch_otf_list_add(r, &r->class_of, id);
+	char **p = xch_otf_list_add(r, &r->class_of, id, name);
 
 	(void)stream, (void)l;
-	if (xch_otf_text(r, name) < 0) {
-		return xch_otf_told(r, -1);
-	}
 	if (p) {
 		*p = strdup(name);
 	}
@@ -362,7 +362,7 @@ static int on_function(void *user, uint32_t stream, uint32_t id, const char *nam
 	OTF_KeyValueList *l)
 {
 	struct xch_otf_reading *r = user;
-	uint32_t *f = xch_otf_list_add(r, &r->function, id), n;
+	uint32_t *f = xch_otf_list_add(r, &r->function, id, name), n;
 	char **cls = xch_otf_list_find(&r->class_of, group), *own = xch_otf_our_bytes(r, l, XOT_NAME, &n),
 	     *own_class = NULL;
 
@@ -371,7 +371,7 @@ static int on_function(void *user, uint32_t stream, uint32_t id, const char *nam
 		own_class = xch_otf_our_bytes(r, l, XOT_CLASS, &n);
 		own_class = own_class ? own_class : strdup("");
 	}
-	if (f && xch_otf_text(r, name) == 0) {
+	if (f) {
 		*f = xch_build_function(r->b, own_class ? own_class : cls ? *cls : "", own ? own : name);
 	}
 	free(own);
@@ -382,12 +382,9 @@ static int on_function(void *user, uint32_t stream, uint32_t id, const char *nam
 static int on_file(void *user, uint32_t stream, uint32_t id, const char *name, uint32_t group, OTF_KeyValueList *l)
 {
 	struct xch_otf_reading *r = user;
-	uint32_t *f = xch_otf_list_add(r, &r->file, id);
+	uint32_t *f = xch_otf_list_add(r, &r->file, id, name);
 
 	(void)stream, (void)group, (void)l;
-	if (xch_otf_text(r, name) < 0) {
-		return xch_otf_told(r, -1);
-	}
 	if (f) {
 		*f = xch_build_file(r->b, name);
 	}
@@ -398,15 +395,12 @@ static int on_operation(void *user, uint32_t stream, uint32_t id, const char *na
 {
 	static const uint8_t of[] = { 1, 1, 2, 3, 4 };
 	struct xch_otf_reading *r = user;
-	struct xch_otf_operation *o = xch_otf_list_add(r, &r->operation, id);
+	struct xch_otf_operation *o = xch_otf_list_add(r, &r->operation, id, name);
 	struct stf_collective_operation_definition d;
 	uint32_t n;
 	char *own;
 
 	(void)stream;
-	if (xch_otf_text(r, name) < 0) {
-		return xch_otf_told(r, -1);
-	}
 	if (!o) {
 		return xch_otf_told(r, -1);
 	}
@@ -457,15 +451,12 @@ static int on_counter(void *user, uint32_t stream, uint32_t id, const char *name
 	const char *unit, OTF_KeyValueList *l)
 {
 	struct xch_otf_reading *r = user;
-	struct xch_otf_counter *c = xch_otf_list_add(r, &r->counter, id);
+	struct xch_otf_counter *c = xch_otf_list_add(r, &r->counter, id, name);
 	uint32_t kind = how & OTF_COUNTER_VARTYPE_BITS;
 	char **cls = xch_otf_list_find(&r->class_of, group);
 	int total = (how & OTF_COUNTER_TYPE_BITS) == OTF_COUNTER_TYPE_ACC;
 
 	(void)stream;
-	if (xch_otf_text(r, name) < 0) {
-		return xch_otf_told(r, -1);
-	}
 	if (!c) {
 		return xch_otf_told(r, -1);
 	}

@@ -70,13 +70,16 @@ struct xch_otf_handler {
 #define CALL(f) ((OTF_FunctionPointer *)(void (*)(void))(f))
 extern const struct xch_otf_handler xch_otf_definitions[]; /* the keys and the period come first */
 
-/* Adds an entry filled with zeros; NULL and *err: no memory. */
-void *xch_otf_list_add(struct xch_otf_reading *r, struct xch_otf_list *l, uint32_t id);
+/* Adds an entry filled with zeros; NULL and *err: no memory, or the definition has no name. */
+void *xch_otf_list_add(struct xch_otf_reading *r, struct xch_otf_list *l, uint32_t id, const char *name);
 void *xch_otf_list_find(const struct xch_otf_list *l, uint32_t id); /* NULL: not defined */
 int xch_otf_bad(struct xch_otf_reading *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Converts a result to what a handler returns to the library. */
 int xch_otf_told(struct xch_otf_reading *r, int rc);
 int xch_otf_told_stf(struct xch_otf_reading *r, int rc);
+
+/* The path of a file of a stream: definitions or events. */
+void xch_otf_stream_path(const struct xch_otf_reading *r, uint32_t stream, const char *suffix, char *path, size_t size);
 
 /* The values of our key-value pairs. Bytes are copied, with a zero byte after them; NULL: there are none. */
 int xch_otf_has(const struct xch_otf_reading *r, OTF_KeyValueList *l, enum xch_otf_key k);

@@ -69,6 +69,10 @@ struct xch_otf2_state {
 	uint64_t *io; /* per place: matching ids of file operations */
 };
 
+struct xch_key {
+	uint32_t id, index;
+};
+
 /* The rank of each member of a communicator, by place. */
 struct xch_otf2_rank {
 	struct xch_key *key; /* place, rank; sorted */

@@ -120,18 +120,9 @@ static inline int skip_bytes(struct fields *f, size_t n)
 /* Reads a number; one that is too long becomes UINT64_MAX. */
 static uint64_t get_number(struct fields *f)
 {
-	const unsigned char *p = f->p + 1;
-	uint64_t v = 0;
-	size_t i, n;
+	const unsigned char *p = f->p;
 
-	if (skip_number(f, 8) < 0 || p[-1] == UINT8_MAX) {
-		return UINT64_MAX;
-	}
-	n = p[-1];
-	for (i = 0; i < n; i++) {
-		v |= (uint64_t)p[i] << 8 * (f->big ? n - 1 - i : i);
-	}
-	return v;
+	return skip_number(f, 8) < 0 || *p == UINT8_MAX ? UINT64_MAX : tkm_get_number(p + 1, *p, f->big);
 }
 
 static int skip_value(struct fields *f, OTF2_Type type)

@@ -78,8 +78,7 @@ static OTF2_CallbackCode see_clock(void *user, uint64_t hz, uint64_t offset, uin
 {
 	struct xch_otf2_in *o = user;
 
-	(void)length;
-	(void)realtime;
+	(void)length, (void)realtime;
 	o->hz = hz;
 	o->offset = offset;
 	return OTF2_CALLBACK_SUCCESS;
@@ -105,8 +104,7 @@ static OTF2_CallbackCode see_process(void *user, OTF2_LocationGroupRef self, OTF
 	struct xch_otf2_in *o = user;
 	struct in_process *p = xch_otf2_in_append(&o->processes, sizeof(*p));
 
-	(void)type;
-	(void)creator;
+	(void)type, (void)creator;
 	if (!p) {
 		return stop(o);
 	}
@@ -169,12 +167,7 @@ static OTF2_CallbackCode see_region(void *user, OTF2_RegionRef self, OTF2_String
 	struct xch_otf2_in *o = user;
 	struct in_region *r = xch_otf2_in_append(&o->regions, sizeof(*r));
 
-	(void)canonical;
-	(void)role;
-	(void)flags;
-	(void)file;
-	(void)begin;
-	(void)end;
+	(void)canonical, (void)role, (void)flags, (void)file, (void)begin, (void)end;
 	if (!r || xch_map_add(&o->region_of, self, o->regions.n - 1) < 0) {
 		return stop(o);
 	}
@@ -207,8 +200,7 @@ static OTF2_CallbackCode see_comm(void *user, OTF2_CommRef self, OTF2_StringRef 
 	struct xch_otf2_in *o = user;
 	struct in_comm *c = xch_otf2_in_append(&o->comms, sizeof(*c));
 
-	(void)parent;
-	(void)flags;
+	(void)parent, (void)flags;
 	if (!c || xch_map_add(&o->comm_of, self, o->comms.n - 1) < 0) {
 		return stop(o);
 	}
@@ -237,8 +229,7 @@ static OTF2_CallbackCode see_class(void *user, OTF2_MetricRef self, uint8_t n, c
 	struct xch_otf2_in *o = user;
 	struct in_metric *m = xch_otf2_in_append(&o->metrics, sizeof(*m));
 
-	(void)occurrence;
-	(void)kind;
+	(void)occurrence, (void)kind;
 	if (!m || xch_map_add(&o->metric_of, self, o->metrics.n - 1) < 0) {
 		return stop(o);
 	}
@@ -257,9 +248,7 @@ static OTF2_CallbackCode see_instance(void *user, OTF2_MetricRef self, OTF2_Metr
 	struct xch_otf2_in *o = user;
 	struct in_metric *m = xch_otf2_in_append(&o->metrics, sizeof(*m));
 
-	(void)recorder;
-	(void)scope_kind;
-	(void)scope;
+	(void)recorder, (void)scope_kind, (void)scope;
 	if (!m || xch_map_add(&o->metric_of, self, o->metrics.n - 1) < 0) {
 		return stop(o);
 	}
@@ -273,11 +262,7 @@ static OTF2_CallbackCode see_handle(void *user, OTF2_IoHandleRef self, OTF2_Stri
 	struct xch_otf2_in *o = user;
 	struct in_file *f = xch_otf2_in_append(&o->handles, sizeof(*f));
 
-	(void)file;
-	(void)paradigm;
-	(void)flags;
-	(void)comm;
-	(void)parent;
+	(void)file, (void)paradigm, (void)flags, (void)comm, (void)parent;
 	if (!f || xch_map_add(&o->handle_of, self, o->handles.n - 1) < 0) {
 		return stop(o);
 	}

@@ -64,10 +64,7 @@ static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp tim
 static OTF2_CallbackCode request(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, uint64_t id)
 {
-	(void)location;
-	(void)time;
-	(void)list;
-	(void)id;
+	(void)location, (void)time, (void)list, (void)id;
 	((struct xch_otf2_in *)user)->handled++;
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -101,9 +98,7 @@ static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, 
 static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes, uint64_t id)
 {
-	(void)list;
-	(void)flags;
-	(void)id;
+	(void)list, (void)flags, (void)id;
 	return put_event(
 		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
 }
@@ -111,8 +106,7 @@ static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time
 static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
 {
-	(void)list;
-	(void)id;
+	(void)list, (void)id;
 	return put_event(
 		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
 }

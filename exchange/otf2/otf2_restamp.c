@@ -249,15 +249,13 @@ static int definitions(struct restamp *r, const char *suffix)
 /* Writes a number as a byte with the number of bytes, then these bytes. */
 static unsigned char *put_number(const struct restamp *r, unsigned char *p, uint64_t v)
 {
-	unsigned char b[8];
 	unsigned n = 0;
 
 	while (n < 8 && v >> 8 * n) {
 		n++;
 	}
 	*p++ = (unsigned char)n;
-	tkm_put64(b, v, r->o.big);
-	memcpy(p, r->o.big ? b + 8 - n : b, n);
+	tkm_put_number(p, v, n, r->o.big);
 	return p + n;
 }
 

@@ -19,9 +19,9 @@ int main(void)
 			continue;
 		}
 		printf("| %s | `%s` | %s | ", f->name, f->suffix,
-			f->open && f->read ? "write, read"
-				: f->open  ? "write"
-					   : "read");
+			f->event && f->read ? "write, read"
+				: f->event  ? "write"
+					    : "read");
 		for (comma = "", k = 0; k < XCH_KINDS; k++) {
 			if (f->holds >> k & 1) {
 				printf("%s%s", comma, xch_kind_name((enum xch_kind)k));
