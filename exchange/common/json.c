@@ -3,7 +3,6 @@
 #include "config.h"
 #include "exchange/common/json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +39,4 @@ void xch_json_seconds(FILE *f, const struct xch_trace *t, uint64_t time)
 
 	xch_seconds(t, time, buf);
 	fputs_unlocked(buf, f);
-}
-
-void xch_json_microseconds(FILE *f, const struct xch_trace *t, uint64_t time)
-{
-	int64_t ns = xch_ns(t, time);
-
-	fprintf(f, "%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
 }

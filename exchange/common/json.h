@@ -9,8 +9,7 @@
 char *xch_utf8(const char *text);
 /* Writes a counter's value. JSON has neither not-a-number nor infinities, so these are written as strings. */
 void xch_json_value(FILE *f, const struct xch_counter *c, uint64_t bits);
-/* Write the stamp in seconds, or in microseconds with decimal places down to the nanosecond. */
+/* Writes the stamp in seconds. */
 void xch_json_seconds(FILE *f, const struct xch_trace *t, uint64_t time);
-void xch_json_microseconds(FILE *f, const struct xch_trace *t, uint64_t time);
 
 #endif

@@ -85,6 +85,7 @@ struct xch_otf2_in {
 	size_t odd_property;         /* offset in the anchor file of a property that the library may refuse; 0: none */
 	uint64_t checked, events;    /* of the last file that was checked: its size, number of events */
 	uint64_t hz, offset, divide; /* stamp = (OTF2's - offset) / divide */
+	uint64_t first;              /* the first event of all */
 	double resolution;
 	uint32_t eventbits;
 	int ours; /* stftool wrote the archive */

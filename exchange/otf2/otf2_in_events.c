@@ -3,6 +3,7 @@
 #include "config.h"
 #include "exchange/otf2/otf2_in.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -236,7 +237,18 @@ static int write_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 
 int xch_otf2_in_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 {
-	int rc = write_event(o, v);
+	int rc;
+
+	/* events come in the order of time: if the first one is before the archive's zero, it is the zero */
+	o->first = o->first < v->time ? o->first : v->time;
+	if (v->time == o->first && v->time < o->offset) {
+		snprintf(o->in->note, sizeof(o->in->note),
+			"the archive's time begins at %" PRIu64 ", after its first event at %" PRIu64
+			", which is at 0 here",
+			o->offset, v->time);
+		o->offset = v->time;
+	}
+	rc = write_event(o, v);
 
 	if (rc == BEYOND) {
 		return 0;

@@ -4,6 +4,7 @@
 #include "exchange/otf2/otf2_in.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- events ---- */
 
@@ -312,17 +313,19 @@ static int read_events(struct xch_otf2_in *o)
 	alone = xch_build_alone(o->b);
 	o->in->skipped = n - o->handled;
 	if (o->in->skipped || alone) {
-		snprintf(o->in->note, sizeof(o->in->note),
-			"%" PRIu64 " events of kinds that STF has no record for were left out, %" PRIu64
+		size_t k = strlen(o->in->note);
+
+		snprintf(o->in->note + k, sizeof(o->in->note) - k,
+			"%s%" PRIu64 " events of kinds that STF has no record for were left out, %" PRIu64
 			" of them do not fit the definitions; %" PRIu64 " messages have one end only",
-			o->in->skipped, o->beyond, alone);
+			k ? "; " : "", o->in->skipped, o->beyond, alone);
 	}
 	return 0;
 }
 
 int xch_otf2_read(struct xch_input *in, struct tkm_err *err)
 {
-	struct xch_otf2_in o = { .in = in, .err = err };
+	struct xch_otf2_in o = { .in = in, .err = err, .first = UINT64_MAX };
 	int rc = xch_otf2_in_open(&o);
 
 	if (rc == 0) {

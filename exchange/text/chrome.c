@@ -11,6 +11,13 @@
 
 #include "base/text/quote.h"
 
+enum { EXACT_BITS = 53 }; /* readers of JSON have doubles */
+
+struct chrome {
+	int any;      /* an event was written already */
+	int64_t zero; /* ns: the time 0 of the file */
+};
+
 static uint32_t pid_of(const struct xch_trace *t, const struct xch_place *p)
 {
 	return p->is_group ? t->n_processes + p->index : p->process;
@@ -19,11 +26,11 @@ static uint32_t pid_of(const struct xch_trace *t, const struct xch_place *p)
 /* "{"ph":"B","pid":0,"tid":0" of the next event. */
 static void begin(struct xch_writer *w, const struct xch_trace *t, char phase, const struct xch_place *p)
 {
-	int *any = w->state; /* was an event written already? */
+	struct chrome *c = w->state;
 
-	fprintf(w->f, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, *any ? ",\n" : "\n", phase, pid_of(t, p),
-		p->is_group ? 0 : p->thread);
-	*any = 1;
+	fprintf(w->f, "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->any ? ",\n" : "\n", phase,
+		pid_of(t, p), p->is_group ? 0 : p->thread);
+	c->any = 1;
 }
 
 static void name_it(
@@ -37,15 +44,20 @@ static void name_it(
 
 static int chrome_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 {
+	struct chrome *c = w->state;
 	const struct xch_place *p;
 	char text[700], bound[32];
 	size_t i;
 
 	(void)err;
 	xch_real(t->worst_bound, bound);
-	fprintf(w->f,
-		"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":\"%s\",\"clock_bound_s\":%s},\"traceEvents\":[",
+	fprintf(w->f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":\"%s\",\"clock_bound_s\":%s",
 		PACKAGE_STRING, isnan(t->worst_bound) ? "null" : bound);
+	if (t->start <= t->end && xch_ns(t, t->end) >> EXACT_BITS) {
+		c->zero = xch_ns(t, t->start);
+		fprintf(w->f, ",\"zero_ns\":\"%" PRId64 "\"", c->zero);
+	}
+	fputs("},\"traceEvents\":[", w->f);
 	for (i = 0; i < t->n_places; i++) {
 		p = &t->place[i];
 		if (p->is_group) {
@@ -65,8 +77,11 @@ static int chrome_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err
 
 static void put_time(struct xch_writer *w, const struct xch_trace *t, uint64_t time)
 {
-	fputs(",\"ts\":", w->f);
-	xch_json_microseconds(w->f, t, time);
+	const struct chrome *c = w->state;
+	int64_t ns = xch_ns(t, time);
+
+	ns = ns < c->zero ? 0 : ns - c->zero;
+	fprintf(w->f, ",\"ts\":%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
 }
 
 static void sample(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e)
@@ -146,7 +161,7 @@ const struct xch_format xch_chrome = {
 	.what = "trace events of Chrome (Perfetto, speedscope, Trace Compass)",
 	.holds = XCH_CALLS | XCH_BIT(XCH_SAMPLE) | XCH_MESSAGES | XCH_BIT(XCH_UNITS),
 	.stream = 1,
-	.state_size = sizeof(int),
+	.state_size = sizeof(struct chrome),
 	.open = chrome_open,
 	.event = chrome_event,
 	.end = chrome_end,

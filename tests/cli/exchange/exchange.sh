@@ -196,6 +196,20 @@ for x in lttng otf; do
 done
 verdict "LTTng and OTF and back: messages and other events of one time stay in their order"
 
+awk 'BEGIN {
+	print "CLKPERIOD 1e-09\nNCPUS 1 1\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1"
+	for (i = 10; i < 30; i++) print "17000000001234567" i, (i % 2 ? "LEAVE CPU 1" : "ENTER CPU 1 FUNCTION 1")
+}' >"$dir/epoch.avt"
+expect from_text "$dir/epoch.avt" "$dir/epoch.stf"
+expect tool "$dir/epoch.stf" --convert "$dir/epoch.chrome.json"
+"${PYTHON3:-python3}" -c 'import json, sys
+t = json.load(open(sys.argv[1]))
+ts = [e["ts"] for e in t["traceEvents"] if e["ph"] in "BE"]
+print(t["otherData"]["zero_ns"], [round(1000 * x) for x in ts] == list(range(20)), sorted(set(ts)) == ts)' \
+	"$dir/epoch.chrome.json" >"$dir/got"
+expect_text '1700000000123456710 True True' "$dir/got"
+verdict "Chrome: stamps since 1970 keep their order as doubles, 1 ns apart, and the zero is told"
+
 # ---- the bound ----
 
 sed \
@@ -509,6 +523,18 @@ END
 		sub(/" CLASS.*/, ""); name[id] = $0 } $2 == "ENTER" { print name[$6] }' |
 		sort | uniq -c | diff "$dir/want" - >"$dir/diff"
 	ok "an archive of EZTrace: each function by its name as often as otf2-print sees it" $?
+	mkdir "$dir/late" && cp -r "$ez"/* "$dir/late"
+	# the global offset of the clock properties, 0, becomes 268435456
+	"${PYTHON3:-python3}" -c 'import sys
+b = open(sys.argv[1], "rb").read(); i = b.index(b"\x00\xca\x9a\x3b")
+open(sys.argv[1], "wb").write(b[:i - 2] + b"\x10" + b[i - 1:i + 4] + b"\x04\0\0\0\x10" + b[i + 5:])' \
+		"$dir/late/eztrace_log.def"
+	tool "$dir/late/eztrace_log.otf2" --convert "$dir/late.stf"
+	expect_status 0
+	expect_line 'begins at 268435456, after its first event at 47449, which is at 0 here; ' "$dir/err"
+	"$build/stftool" "$dir/ez.stf" --dump | awk '/^[0-9]/ { $1 -= 47449; print }' >"$dir/want"
+	"$build/stftool" "$dir/late.stf" --dump | grep '^[0-9]' | sed 's/ *$//' | expect diff "$dir/want" - >"$dir/diff"
+	verdict "an archive whose offset is after its first event: the same times, from that event on; it is reported"
 	tool "$ez/eztrace_log.otf2" --verify
 	[ "$status" -eq 2 ]
 	ok "--verify is for STF" $?
