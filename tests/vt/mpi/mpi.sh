@@ -39,7 +39,7 @@ threads more in each" $?
 	done
 done
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null &&
-	mpi_compile "$mpifort" mpi/programs/mpi_kinds.f90 fkinds -lVT; then
+	mpi_compile "$mpifort" mpi/fortran/mpi_kinds.f90 fkinds -lVT; then
 	for n in 1 2 4; do
 		comes_back $n ./fkinds
 		ok "Fortran: every format, scope and target comes back from $n ranks" $?
@@ -66,7 +66,7 @@ expect one_trace kinds 2
 expect_same want have
 verdict "linked with -lVTnull and started by vtrun, as well"
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null &&
-	mpi_compile "$mpifort" mpi/programs/mpi_fortran.f90 ring -lVT; then
+	mpi_compile "$mpifort" mpi/fortran/mpi_fortran.f90 ring -lVT; then
 	run 3 ./ring && one_trace ring 3 && samples ring.stf | awk '{ print $1, $NF }' >have
 	expect [ "$(wc -l <have)" -eq 30 ]
 	expect [ "$(sort -u have | wc -l)" -eq 30 ]

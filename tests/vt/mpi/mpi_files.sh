@@ -39,7 +39,7 @@ cat >want <<END
 END
 mpifort=$(echo "$MPICC" | sed "s/mpicc\([^/]*\)$/mpifort\1/")
 for flags in "" -DF08; do
-	if [ "${FC:-no}" = no ] || ! mpi_compile "$mpifort" mpi/programs/mpi_files.F90 fortran $flags -lVT; then
+	if [ "${FC:-no}" = no ] || ! mpi_compile "$mpifort" mpi/fortran/mpi_files.F90 fortran $flags -lVT; then
 		skip "in Fortran ${flags:-with the module mpi}" "the program does not compile: $(head -1 out)"
 		continue
 	fi

@@ -189,7 +189,7 @@ MPI_Iallgather - 8 16
 MPI_Iallgather - 8 16
 END
 	for way in -DMPIF -DMODULE -DF08; do
-		expect mpi_compile "$mpifort" mpi/programs/mpi_calls.F90 calls $way -w
+		expect mpi_compile "$mpifort" mpi/fortran/mpi_calls.F90 calls $way -w
 		expect run 2 ./calls
 		expect messages calls.stf >have
 		expect "$build/stftool" calls.stf --dump >dump

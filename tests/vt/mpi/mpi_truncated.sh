@@ -19,7 +19,7 @@ mpi_compile "$MPICC" mpi/programs/truncated.c truncated
 paired truncated 23
 verdict "eleven calls in C"
 if [ -n "$(command -v "$MPICC" | sed 's/mpicc/mpif90/' | xargs -r ls 2>/dev/null)" ]; then
-	mpi_compile "$(command -v "$MPICC" | sed 's/mpicc/mpif90/')" mpi/programs/truncated.f90 truncated_f
+	mpi_compile "$(command -v "$MPICC" | sed 's/mpicc/mpif90/')" mpi/fortran/truncated.f90 truncated_f
 	paired truncated_f 6
 	verdict "three calls in Fortran"
 else

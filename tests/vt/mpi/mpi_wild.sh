@@ -201,7 +201,7 @@ wild "with -lVTnull, by vtrun" "$MPICC" VTnull "$vtrun" --
 wild "in C++ with -lVT" "$mpicxx" VT
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 	# ranks 0 and 1 get from each other; of each what it got times 10, or 100, and the turn
-	mpi_compile "$mpifort" mpi/programs/mpi_f08.f90 f08 -lVT
+	mpi_compile "$mpifort" mpi/fortran/mpi_f08.f90 f08 -lVT
 	if [ -x f08 ]; then
 		expect bare ./f08
 		expect own 'rank 0 got 1 5 6' 'rank 1 got 0 5 6'
@@ -215,7 +215,7 @@ if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 	else
 		skip "Fortran 2008 bindings" "this MPI has no module mpi_f08 for this compiler"
 	fi
-	expect mpi_compile "$mpifort" mpi/programs/mpi_f77.f f77 -std=legacy -w -lVT
+	expect mpi_compile "$mpifort" mpi/fortran/mpi_f77.f f77 -std=legacy -w -lVT
 	expect bare ./f77
 	expect own 'rank 0 got 1' 'rank 1 got 0'
 	expect one_trace f77 2
