@@ -261,24 +261,33 @@ static inline void add_call_times(struct vt_raw_row *r, int64_t inclusive, int64
 	r->t.count++;
 }
 
-void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t inclusive, int64_t exclusive)
+/* A function of its own, so that the short way saves no registers for it. */
+static __attribute__((noinline)) void count_call_slowly(
+	struct vt_stats *s, uint32_t function, int64_t inclusive, int64_t exclusive)
 {
-	struct vt_raw_row key, *r = s->recent[function % RECENT];
+	const struct vt_raw_row key = { .function = function };
+	struct vt_raw_row *r;
 	int at;
 
 	if (s->life) {
 		see_life(s, function, inclusive);
 	}
-	if (VT_LIKELY(r->function == function && !atomic_load_explicit(&finished, memory_order_relaxed))) {
-		add_call_times(r, inclusive, exclusive);
-		return;
-	}
-	key = (struct vt_raw_row){ .function = function };
 	vt_stats_add(s, &key, inclusive, exclusive);
 	r = find_row(s, &key, &at);
 	if (at != NO_ROW) {
 		s->recent[function % RECENT] = r;
 	}
+}
+
+void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t inclusive, int64_t exclusive)
+{
+	struct vt_raw_row *r = s->recent[function % RECENT];
+
+	if (VT_LIKELY(r->function == function && !s->life && !atomic_load_explicit(&finished, memory_order_relaxed))) {
+		add_call_times(r, inclusive, exclusive);
+		return;
+	}
+	count_call_slowly(s, function, inclusive, exclusive);
 }
 
 void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t inclusive, int64_t exclusive)
