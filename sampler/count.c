@@ -16,7 +16,7 @@ static int is_plausible(const struct smp_physics *p, uint64_t grown, int64_t ela
 	uint64_t fastest = p->fastest ? p->fastest : fastest_of_all, late = p->late ? p->late : 2 * fastest;
 	unsigned __int128 ms = elapsed_ms > 0 ? (unsigned __int128)elapsed_ms : 0;
 
-	return grown <= ms * fastest / 1000 + late;
+	return grown <= late || grown <= ms * fastest / 1000 + late;
 }
 
 /* By how much has a count grown that was `from` and is `raw`? Returns 1, or 0 if it cannot have. */

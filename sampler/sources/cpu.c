@@ -391,9 +391,11 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	int valid = 0, again;
 	size_t i;
 
-	for (again = 0;
-		!smp_file_there(&s->file) || smp_file_read(&s->file, s->buf, s->size) <= 0 || take_cpu_lines(s) == 0;
-		again++) {
+	/* the file of this machine is never replaced */
+	if (!smp_live(s->env)) {
+		smp_file_there(&s->file);
+	}
+	for (again = 0; smp_file_read(&s->file, s->buf, s->size) <= 0 || take_cpu_lines(s) == 0; again++) {
 		/* not ours any more: the program has closed it */
 		smp_file_close(&s->file);
 		if (again || reopen_proc_stat(s) < 0) {

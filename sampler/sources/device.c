@@ -461,7 +461,7 @@ int smp_device_read(void *set, union smp_value *value, uint8_t *state)
 
 	begin_reading(s);
 	/* a snapshot has no clock of its own: its files may change between any two reads */
-	if (!smp_live(s->env) || smp_now_ms() - s->scanned_ms >= RESCAN_MS) {
+	if (!smp_live(s->env) || s->read_ms - s->scanned_ms >= RESCAN_MS) {
 		scan_devices(s);
 	}
 	for (i = 0; i < s->n_dev; i++) {
