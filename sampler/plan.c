@@ -181,8 +181,7 @@ static const char *why_elsewhere(const char *pattern)
  * they mean. */
 static int add_unknown(struct smp_plan *plan)
 {
-	static const char unknown[] = "no source has a counter of this name; vtcounters lists all counters";
-	struct smp_counter c = { .missing = unknown };
+	struct smp_counter c = { .missing = SMP_UNKNOWN };
 	size_t i, j;
 
 	plan->source = NULL;
@@ -193,12 +192,12 @@ static int add_unknown(struct smp_plan *plan)
 		for (j = 0; j < plan->n && !tkm_glob_match(r->pattern, plan->item[j].counter.name); j++) {
 		}
 		c.name = r->pattern;
-		c.missing = why_elsewhere(c.name) ? why_elsewhere(c.name) : unknown;
+		c.missing = why_elsewhere(c.name) ? why_elsewhere(c.name) : SMP_UNKNOWN;
 #ifndef HAVE_PAPI
 		c.missing =
 			strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : c.missing;
 #endif
-		if (j == plan->n && r->on && (tkm_glob_is_name(r->pattern) || c.missing != unknown) &&
+		if (j == plan->n && r->on && (tkm_glob_is_name(r->pattern) || strcmp(c.missing, SMP_UNKNOWN) != 0) &&
 			add_counter(&c, plan) < 0) {
 			return -1;
 		}

@@ -31,6 +31,9 @@ void smp_prepare(const struct smp_env *env);
  * standard counters. NULL ends them. */
 extern const char *const smp_standard_rules[];
 
+/* Why a name that no source has is missing, unless it is known where the counter can be read instead. */
+#define SMP_UNKNOWN "no source has a counter of this name; vtcounters lists all counters"
+
 /* The counter of this machine whose name is most like `name`: typed with an error or two, or contained in one. Writes it
  * to text, "" if there is none. Returns whether there is one. Lists all sources, so it takes some milliseconds. */
 int smp_nearest_name(const char *name, char *text, size_t size);

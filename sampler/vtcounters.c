@@ -283,13 +283,18 @@ static int show_listed_counters(const struct smp_plan *plan)
 	return refused;
 }
 
+static int is_unknown_counter(const struct smp_planned *p)
+{
+	return !p->source && strcmp(p->counter.missing, SMP_UNKNOWN) == 0;
+}
+
 /* The only pattern is a name that no source has. */
-static int fail_unknown(const char *name, const char *why)
+static int fail_unknown(const char *name)
 {
 	char text[SMP_TEXT + 300], near[80];
 	int is_near = smp_nearest_name(name, near, sizeof(near));
 
-	snprintf(text, sizeof(text), "%s: %s%s%s%s", name, why, is_near ? "; did you mean " : "", near,
+	snprintf(text, sizeof(text), "%s: %s%s%s%s", name, SMP_UNKNOWN, is_near ? "; did you mean " : "", near,
 		is_near ? "?" : "");
 	return fail(1, text);
 }
@@ -322,9 +327,8 @@ static int run_vtcounters(const char **pattern, int n_patterns)
 		return fail(2, err.text);
 	}
 	rc = smp_plan_size(plan) == 0 ? fail(1, "no counter matches; vtcounters without a pattern lists what there is")
-		: n_patterns == 1 && !o_json && !smp_plan_at(plan, 0)->source
-		? fail_unknown(pattern[0], smp_plan_at(plan, 0)->counter.missing)
-		: show_listed_counters(plan);
+		: n_patterns == 1 && !o_json && is_unknown_counter(smp_plan_at(plan, 0)) ? fail_unknown(pattern[0])
+											 : show_listed_counters(plan);
 	smp_plan_close(plan);
 	return rc;
 }
