@@ -41,7 +41,6 @@ fread READ 10 FILE
 read READ 0 pipe
 read READ 0 pipe
 write WRITE 0 ERR
-write WRITE 0 ERR
 puts WRITE 5 OUT
 puts WRITE 4 OUT
 END
@@ -57,7 +56,7 @@ for flags in "-O0 -Wl,-z,lazy -fno-pie -no-pie" "-O2 -D_FORTIFY_SOURCE=2 -Wl,-z,
 	expect_same "$dir/want" "$dir/have"
 	verdict "each transfer with its function, bytes and file ($flags)"
 	awk -f "$here/lib/tree.awk" "$dir/dump" >"$dir/tree"
-	expect_lines 4 -x 'SYSTEM:close' "$dir/tree"
+	expect_lines 3 -x 'SYSTEM:close' "$dir/tree"
 	expect_line -x 'SYSTEM:fsync' "$dir/tree"
 	expect_no_line '^\.' "$dir/tree"
 	verdict "calls without bytes are states, too, and a jump out of one leaves it ($flags)"

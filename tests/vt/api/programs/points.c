@@ -6,6 +6,7 @@
 #include <VT.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -233,10 +234,38 @@ static void call_exit(void)
 	}
 }
 
+static int end_at_once(void *unused)
+{
+	(void)unused;
+	return 0;
+}
+
+/* children with the memory of their parent, which waits */
+static void call_vfork(void)
+{
+	_Alignas(64) char stack[32768];
+	pid_t child;
+
+	if (fresh++ % 8) {
+		return;
+	}
+	child = vfork();
+	if (child == 0) {
+		_exit(0);
+	}
+	if (child > 0) {
+		waitpid(child, NULL, 0);
+	}
+	child = clone(end_at_once, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+	if (child > 0) {
+		waitpid(child, NULL, 0);
+	}
+}
+
 static void (*const point[])(void) = { call_begin, call_enter, call_count, call_switch, call_define, call_name,
 	call_scope, call_flush, call_ask, call_log, call_wake, call_thread, call_connect,
 	call_instrumented, /* a handler must not: */
-	call_exec, call_jump, call_libc, call_exit };
+	call_exec, call_jump, call_libc, call_exit, call_vfork };
 enum { POINTS = sizeof(point) / sizeof(point[0]), IN_HANDLERS = 14, FREQUENT = 3 };
 
 /* Of two victims of an entry point one is cancelled by another thread, at a random point, and one before its calls, which end it at the first
