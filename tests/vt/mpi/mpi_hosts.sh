@@ -106,7 +106,7 @@ VT_FLUSH_PREFIX=$folder "$@"
 status=$?
 wait
 if [ "$OMPI_COMM_WORLD_LOCAL_RANK" = 0 ]; then
-	cp "$folder"/second/* "$kept"
+	cp "$folder"/second/.VT-flush-* "$kept"
 	ls -A "$folder" | grep VT-flush >>"$kept/left"
 fi
 exit $status
