@@ -158,7 +158,7 @@ static int check_counters(struct vtrun *r, struct tkm_err *err)
 	struct smp_plan *plan;
 	int rc;
 
-	if (!is_commanded(r, "COUNTER") || r->settings.plugin.n) {
+	if (!is_commanded(r, "COUNTER")) {
 		return 0;
 	}
 	plan = vt_launch_plan(r, err);

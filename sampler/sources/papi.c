@@ -17,7 +17,6 @@
 #include "sampler/sources/perf_why.h"
 
 enum { MAX_PARTS = 16, MAX_FDS = 64, NAME = 256 };
-
 static const char process_suffix[] = ":process";
 static const char *const time_suffix[] = { "", ":enabled", ":running" };
 

@@ -66,7 +66,18 @@ expect_status 0
 options='--counter sde:::mine --counter a::b'
 sampled true
 expect_status 0
+for timer in MPI_Wtime LIST; do
+	options="--timer $timer"
+	sampled true
+	expect_status 0
+done
 verdict "names that only the program can know"
+options='--plugin ./no_such.so --counter mine'
+sampled true
+expect_status 2
+expect_line 'PLUGIN: .*no_such.so: cannot open' "$dir/err"
+expect_line 'no counter has the name mine' "$dir/err"
+verdict "a counter of a plugin that cannot be loaded"
 
 options=
 fresh

@@ -403,10 +403,6 @@ int main(int argc, char **argv)
 	RUN(cut_single);
 	RUN(any_damage_is_survived);
 	RUN(huge_size_in_file);
-#ifdef HAVE_ZSTD
-#else
-	SKIP("frame_of_gigabytes", "no zstd in this build");
-#endif
 	clean();
 	rmdir(dir);
 	return check_end();

@@ -84,9 +84,5 @@ int main(int argc, char **argv)
 	RUN(timer_skip_chooses_the_nodes);
 	RUN(a_clock_that_was_set_does_not_stretch_the_run);
 	RUN(nothing_received_is_an_error_with_the_rank);
-#if HEAP_IS_COUNTED
-#else
-	SKIP("each_allocation_that_fails_is_an_error", HEAP_WHY);
-#endif
 	return check_end();
 }

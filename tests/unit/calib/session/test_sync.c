@@ -33,7 +33,7 @@ static void sessions_end_by_number_and_by_time(void)
 	cal_link_close(l);
 }
 
-/* Pair by pair: 24 exchanges, then 12 more as long as they are worth it, which on a path without jitter they are not; in the
+/* Pair by pair: 24 exchanges, then 12 more as long as these narrow the bound, which they do not on a path without jitter; in the
  * middle of a job the 24 alone; never more than what was asked for, a first batch excepted. */
 static void a_burst_in_a_job_is_one_batch(void)
 {

@@ -174,13 +174,6 @@ static void bytes_of_hosts(void)
 	cal_map_free(&map);
 }
 
-static void memory_is_bounded(void)
-{
-	long small = memory_for(100000), large = memory_for(1700000);
-
-	CHECK(large - small < 12000, "%ld KB for 2 MB of raw data, %ld KB for 34", small, large);
-}
-
 int main(int argc, char **argv)
 {
 	char command[100];

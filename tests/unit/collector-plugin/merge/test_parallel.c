@@ -31,13 +31,6 @@ static void bytes_of_threads(void)
 	}
 }
 
-static void memory_is_bounded(void)
-{
-	long small = memory_for(100000), large = memory_for(1700000);
-
-	CHECK(large - small < 12000, "%ld KB for 2 MB of raw data, %ld KB for 34", small, large);
-}
-
 /* The disk is full in the midst of it: an error, and nothing is left. */
 static void threads_that_fail(void)
 {

@@ -166,7 +166,7 @@ static void blocks_that_claim_too_much(void)
 	struct vt_raw_stream *s;
 	struct vt_raw *r;
 	uint32_t head;
-	uint64_t last;
+	uint64_t last = 0;
 	off_t at = 0;
 	size_t i;
 	int fd;

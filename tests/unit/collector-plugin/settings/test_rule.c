@@ -164,9 +164,5 @@ int main(int argc, char **argv)
 	RUN(lines_that_are_refused);
 	RUN(several_patterns);
 	RUN(long_names);
-#if HEAP_IS_COUNTED
-#else
-	SKIP("without_memory_for_a_name", HEAP_WHY);
-#endif
 	return check_end();
 }

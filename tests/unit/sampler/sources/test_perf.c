@@ -7,7 +7,6 @@
 #include "sampler/source.h"
 #include "tests/lib/check.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -27,13 +26,6 @@ static struct smp_plan *plan_of(const char *const *rules, size_t n)
 	CHECK(plan != NULL, "%s", err.text);
 	return plan;
 }
-
-/* ---- software-defined events --------------------------------------------------------------------- */
-
-static struct {
-	void *(*init)(const char *);
-	int (*add)(void *, const char *, int, int, void *);
-} sde;
 
 /* ---- a PMU --------------------------------------------------------------------------------------- */
 
@@ -171,20 +163,9 @@ static const char *missing(const char *name)
 
 int main(int argc, char **argv)
 {
-	void *lib = dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL);
 	const char *why;
 
 	check_args(argc, argv);
-	if (lib) {
-		*(void **)&sde.init = dlsym(lib, "papi_sde_init");
-		*(void **)&sde.add = dlsym(lib, "papi_sde_register_counter");
-	}
-	why = missing("sde:::kat::A");
-	if (lib && !why[0]) {
-	} else {
-		SKIP("software_events_are_exact", lib ? why : "no libsde.so.1 (Debian: libsde1)");
-		SKIP("any_thread_may_read", lib ? why : "no libsde.so.1 (Debian: libsde1)");
-	}
 	why = missing("perf_instructions");
 	if (why[0]) {
 		SKIP("perf_counts_a_loop_exactly", why);
@@ -194,7 +175,6 @@ int main(int argc, char **argv)
 	why = missing("PAPI_TOT_INS");
 	if (why[0]) {
 		SKIP("papi_counts_a_loop_exactly", why);
-		SKIP("papi_takes_turns", why);
 	} else {
 		RUN(papi_counts_a_loop_exactly);
 	}

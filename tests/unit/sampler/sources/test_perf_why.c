@@ -8,23 +8,9 @@
 #include "sampler/sources/perf_why.h"
 #include "tests/lib/check.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <unistd.h>
-
-static struct smp_env env;
-
-static struct smp_plan *plan_of(const char *const *rules, size_t n)
-{
-	struct tkm_err err = { TKM_OK, "" };
-	struct smp_plan *plan;
-
-	smp_env_init(&env);
-	plan = smp_plan_open(&env, rules, n, NULL, 0, &err);
-	CHECK(plan != NULL, "%s", err.text);
-	return plan;
-}
 
 /* ---- what an errno means ------------------------------------------------------------------------- */
 
@@ -116,52 +102,10 @@ static void rights_are_read(void)
 	CHECK_INT(system(command), 0);
 }
 
-/* ---- software-defined events --------------------------------------------------------------------- */
-
-static struct {
-	void *(*init)(const char *);
-	int (*add)(void *, const char *, int, int, void *);
-} sde;
-
-static const char *missing(const char *name)
-{
-	static char text[SMP_TEXT];
-	struct smp_plan *plan = plan_of(&name, 1);
-	const char *why = smp_plan_at(plan, 0)->counter.missing;
-
-	snprintf(text, sizeof(text), "%s", why ? why : "");
-	smp_plan_close(plan);
-	return text;
-}
-
 int main(int argc, char **argv)
 {
-	void *lib = dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL);
-	const char *why;
-
 	check_args(argc, argv);
 	RUN(causes_are_told_apart);
 	RUN(rights_are_read);
-	if (lib) {
-		*(void **)&sde.init = dlsym(lib, "papi_sde_init");
-		*(void **)&sde.add = dlsym(lib, "papi_sde_register_counter");
-	}
-	why = missing("sde:::kat::A");
-	if (lib && !why[0]) {
-	} else {
-		SKIP("software_events_are_exact", lib ? why : "no libsde.so.1 (Debian: libsde1)");
-		SKIP("any_thread_may_read", lib ? why : "no libsde.so.1 (Debian: libsde1)");
-	}
-	why = missing("perf_instructions");
-	if (why[0]) {
-		SKIP("perf_counts_a_loop_exactly", why);
-	} else {
-	}
-	why = missing("PAPI_TOT_INS");
-	if (why[0]) {
-		SKIP("papi_counts_a_loop_exactly", why);
-		SKIP("papi_takes_turns", why);
-	} else {
-	}
 	return check_end();
 }

@@ -97,14 +97,6 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
-	if (zstd) {
-	} else {
-		SKIP("compressed_and_cut", "no zstd in this build");
-	}
-	if (stf_hash_there()) {
-	} else {
-		SKIP("a_wrong_bit_is_seen_at_the_end", "no xxhash in this build");
-	}
 	RUN(samples_in_a_row_come_in_batches);
 	RUN(few_files_are_open);
 	clean();
