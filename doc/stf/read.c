@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Example of include/stf.h: prints the counters of a trace, with samples and last value of each thread, and counts all else.
+/* Example of stf/stf.h: prints the counters of a trace, with samples and last value of each thread, and counts all else.
  *
  *	cc read.c $(pkg-config --cflags --libs tickmark-stf) -o read
  *	./read T.stf
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "include/stf.h"
+#include <stf/stf.h>
 
 struct sums {
 	uint64_t samples, events, last, last_time;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Example of include/stf.h: writes a trace with one counter, one function and two threads.
+/* Example of stf/stf.h: writes a trace with one counter, one function and two threads.
  *
  *	cc write.c $(pkg-config --cflags --libs tickmark-stf) -o write
  *	./write T.stf */
 #include <stdio.h>
 
-#include "include/stf.h"
+#include <stf/stf.h>
 
 enum { COUNTER = 1, FUNCTION = 1, SAMPLES = 1000 };
 

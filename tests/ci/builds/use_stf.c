@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "include/stf.h"
+#include <stf/stf.h>
 
 static int write_trace(const char *path)
 {

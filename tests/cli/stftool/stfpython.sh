@@ -21,11 +21,13 @@ if [ ! -e "$lib" ]; then
 	exit
 fi
 failed=0
+# the header where an installation has it
+mkdir -p "$dir/include" && ln -s "$(cd "$src" && pwd)/include" "$dir/include/stf"
 # what the library was sanitized with, the examples must be too
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
 for p in write read; do
 	# shellcheck disable=SC2086
-	${CC:-cc} $san -std=c99 -Wall -Wextra -pedantic -I"$src" "$src/doc/stf/$p.c" -o "$dir/$p" "$lib" \
+	${CC:-cc} $san -std=c99 -Wall -Wextra -pedantic -I"$dir/include" "$src/doc/stf/$p.c" -o "$dir/$p" "$lib" \
 		2>>"$dir/cc" || failed=1
 done
 if [ $failed -eq 0 ] && [ ! -s "$dir/cc" ]; then
@@ -42,6 +44,8 @@ else
 	cat "$dir/cc" >"$dir/diff"
 	ok "the examples compile" 1
 fi
+grep -q '"/[^"$@]*/libtickmark-stf[.]so[.]0"' "$build/python/tickmark_stf.py"
+ok "the Python module names the folder of the library" $?
 python=
 for p in "${PYTHON3:-python3}" /usr/bin/python3; do
 	if [ -z "$python" ] && "$p" -c 'import numpy' 2>/dev/null; then
