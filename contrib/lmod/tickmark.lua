@@ -10,4 +10,10 @@ prepend_path("PATH", pathJoin(prefix, "bin"))
 prepend_path("MANPATH", pathJoin(prefix, "share/man"))
 prepend_path("PKG_CONFIG_PATH", pathJoin(prefix, "lib/pkgconfig"))
 prepend_path("LD_LIBRARY_PATH", pathJoin(prefix, "lib"))
+prepend_path("PYTHONPATH", pathJoin(prefix, "share/tickmark/python"))
+-- completion in bash
+if not os.getenv("XDG_DATA_DIRS") then
+	append_path("XDG_DATA_DIRS", "/usr/local/share:/usr/share")
+end
+append_path("XDG_DATA_DIRS", pathJoin(prefix, "share"))
 setenv("TICKMARK_PRELOAD", pathJoin(prefix, "lib/libVTcs.so"))

@@ -240,13 +240,30 @@ programs"*"env.sh'" ]]
 		sh \
 		-c \
 		"$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH" && '\
-'echo "$LD_LIBRARY_PATH"'
+'echo "$LD_LIBRARY_PATH" && echo "$PYTHONPATH" && echo "$XDG_DATA_DIRS"'
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$XDG_DATA_HOME/tickmark/bin/timertest" ]
 	[[ "${lines[1]}" == "$XDG_DATA_HOME/tickmark/share/man:"* ]]
 	[[ "${lines[2]}" == "$XDG_DATA_HOME/tickmark/lib/pkgconfig"* ]]
 	# a program linked with -lVT starts in this shell
 	[[ "${lines[3]}" == "$XDG_DATA_HOME/tickmark/lib"* ]]
+	[[ "${lines[4]}" == "$XDG_DATA_HOME/tickmark/share/tickmark/python"* ]]
+	# bash-completion looks there; without the variable it would look in the two others
+	[[ "${lines[5]}" == "$XDG_DATA_HOME/tickmark/share:"* ]]
+	[[ "$(XDG_DATA_DIRS='' sh -c "$line"' && echo "$XDG_DATA_DIRS"')" == *":/usr/local/share:/usr/share" ]]
+}
+
+@test "build: env.sh leads a zsh to the completions, before its compinit and after" {
+	command -v zsh >/dev/null || skip "no zsh"
+	run ./quickstart build
+	[ "$status" -eq 0 ]
+	mkdir -p "$XDG_DATA_HOME/tickmark/share/zsh/site-functions"
+	cp "${top_srcdir:-.}/tools/completion/zsh/_tickmark" "$XDG_DATA_HOME/tickmark/share/zsh/site-functions/"
+	for order in '. ./env.sh; autoload -Uz compinit; compinit -u -D' \
+		'autoload -Uz compinit; compinit -u -D; . ./env.sh'; do
+		run zsh -fc "$order"'; print $_comps[vtrun] $_comps[tickmark-clockd]'
+		[ "$output" = "_tickmark _tickmark" ]
+	done
 }
 
 @test "build: installs into the tree, or to XDG_DATA_HOME where the path of the tree has a blank" {

@@ -85,7 +85,8 @@ done
 mkdir -p "$dir/include" && ln -sfn "$top/include" "$dir/include/stf"
 for how in -O0 -O2; do
 	# shellcheck disable=SC2046
-	gcc $how -g -D_GNU_SOURCE -finstrument-functions -I"$build" -I"$top" -I"$top/include" -I"$dir/include" -o "$dir/read" \
+	gcc $how -g -D_GNU_SOURCE -finstrument-functions -I"$build" -I"$top" -I"$top/include" -I"$dir/include" \
+		-o "$dir/read" \
 		"$top/doc/stf/read.c" \
 		$(find "$top/stf" "$top/base" -name '*.c') $(grep -q 'define HAVE_ZSTD 1' "$build/config.h" &&
 		echo -lzstd) -lm -lpthread >"$dir/out" 2>&1 ||

@@ -58,6 +58,10 @@ if [ -z "$python" ]; then
 	done_testing
 	exit
 fi
+mkdir "$dir/without" && echo 'raise ImportError("none")' >"$dir/without/numpy.py"
+PYTHONPATH=$dir/without:$build/python PYTHONDONTWRITEBYTECODE=1 "$python" -c 'import tickmark_stf' 2>"$dir/err"
+grep -q '^ImportError: tickmark_stf needs numpy (Debian: python3-numpy' "$dir/err"
+ok "Python: numpy is named where it is missing" $?
 cat >"$dir/try.py" <<'END'
 import os, sys, threading
 import numpy as np

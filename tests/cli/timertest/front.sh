@@ -110,6 +110,16 @@ if command -v bash >/dev/null; then
 'timertestcs; echo "${COMPREPLY[@]}"' - "$src" >"$dir/out" 2>&1
 	[ "$(cat "$dir/out")" = "--max-age" ]
 	ok "the options of --check are completed too" $?
+	mkdir "$dir/files" "$dir/files/a folder"
+	(cd "$dir/files" && touch "a b.stf" a.clk a.stf.f.0 a q.stf q.stf.f.0)
+	# shellcheck disable=SC2016
+	(cd "$dir/files" && bash -c '. "$1/tools/completion/vtreport"
+		for cur in "a" "x"; do
+			COMP_WORDS=(vtreport "$cur"); COMP_CWORD=1; _tickmark vtreport; printf "%s\n" "${COMPREPLY[@]}"
+		done; COMP_WORDS=(vtreport --output a.s); COMP_CWORD=2; _tickmark vtreport; echo "${COMPREPLY[@]}"' - \
+		"$(cd "$src" && pwd)") >"$dir/out" 2>&1
+	printf '%s\n' "a b.stf" a.clk "a folder" "" a.stf.f.0 | diff - "$dir/out" >"$dir/diff"
+	ok "vtreport is offered traces, .clk files and folders" $?
 	for p in vtrun stftool; do
 		[ -x "$build/$p" ] || continue
 		# shellcheck disable=SC2016
@@ -139,7 +149,8 @@ if command -v zsh >/dev/null; then
 			2>&1
 	}
 	for line in 'vttop --per|vttop --period=' 'timertestcs --check --max|timertestcs --check --max-age ' \
-		'vtreport --com|vtreport --compare '; do
+		'vtreport --com|vtreport --compare ' "vtreport $dir/files/a.c|vtreport $dir/files/a.clk " \
+		"vtreport $dir/files/q|vtreport $dir/files/q.stf "; do
 		[ "$(complete "${line%|*}")" = "${line#*|}" ] || complete "${line%|*}"
 	done >"$dir/out"
 	[ ! -s "$dir/out" ]
