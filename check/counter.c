@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/rootfs.h"
 #include "base/stats.h"
 #include "timers/quality/core_pair.h"
@@ -115,21 +116,20 @@ void chk_clock_tick(struct chk_machine *m, const struct chk_limit *limit, struct
 /* Moves the thread to each allowed unit in turn, and takes a few thousand readings on each. */
 void chk_clock_monotonic(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
-	cpu_set_t all, one;
+	struct tkm_cpus all = { .set = NULL };
 	int64_t last = tmr_read_ordered(m->timer).v, worst = 0;
 	long backward = 0, readings = 0;
 	int unit, round, k, units = 0;
 
 	(void)limit;
-	if (sched_getaffinity(0, sizeof(all), &all) < 0) {
+	if (tkm_cpus_own(&all) < 0) {
 		chk_unknown(r, "the system does not say on which processing units this program may run");
 		return;
 	}
 	for (round = 0; round < 3; round++) {
-		for (unit = 0, units = 0; unit < CPU_SETSIZE && units < 256; unit++) {
-			CPU_ZERO(&one);
-			CPU_SET(unit, &one);
-			if (!CPU_ISSET(unit, &all) || sched_setaffinity(0, sizeof(one), &one) < 0) {
+		for (unit = tkm_cpus_next(&all, -1), units = 0; unit >= 0 && units < 256;
+			unit = tkm_cpus_next(&all, unit)) {
+			if (tkm_cpus_bind_to((unsigned)unit) < 0) {
 				continue;
 			}
 			units++;
@@ -142,7 +142,8 @@ void chk_clock_monotonic(struct chk_machine *m, const struct chk_limit *limit, s
 			}
 		}
 	}
-	sched_setaffinity(0, sizeof(all), &all);
+	tkm_cpus_bind(&all);
+	tkm_cpus_free(&all);
 	if (backward) {
 		chk_value(r, (double)backward,
 			"of %ld readings on %d processing units so many went back, by up to %.3g ns", readings, units,

@@ -8,6 +8,7 @@
  * included, neither records nor disturbs the calibration. */
 #include "config.h"
 #include "calib/session/wakeup.h"
+#include "base/cpus.h"
 #include "calib/session/line.h"
 #include "calib/session/link_mpi.h"
 #include "calib/session/link.h"
@@ -45,8 +46,8 @@ struct mpi {
 	int kept, pair_yielded;              /* the same for a pair that uses MPI */
 	int placed,
 		exchanging; /* from pair_begin() to pair_end(); from the first timed message: then the other is there */
-	int pinned, together; /* to a unit of its own; no other was left for this one */
-	cpu_set_t before;     /* affinity to go back to */
+	int pinned, together;   /* to a unit of its own; no other was left for this one */
+	struct tkm_cpus before; /* affinity to go back to */
 };
 
 /* In an exchange, and for a turn where cores are free. */
@@ -412,18 +413,12 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 }
 
 /* The n-th processing unit that this process may use, or the last one before it, other than `not`; -1: none. */
-static int pick_unit(const cpu_set_t *set, int n, int other)
+static int pick_unit(const struct tkm_cpus *set, int n, int other)
 {
 	int i, found = -1;
 
-	for (i = 0; i < CPU_SETSIZE && n >= 0; i++) {
-		if (CPU_ISSET(i, set)) {
-			found = i != other ? i : found;
-			n--;
-		}
-	}
-	for (; i < CPU_SETSIZE && found < 0; i++) {
-		found = i != other && CPU_ISSET(i, set) ? i : found;
+	for (i = tkm_cpus_next(set, -1); i >= 0 && (n >= 0 || found < 0); i = tkm_cpus_next(set, i), n--) {
+		found = i != other ? i : found;
 	}
 	return found;
 }
@@ -442,7 +437,7 @@ static void sit_together(struct mpi *m, int other, int together)
 /* A process that uses MPI keeps its core, however MPI waits otherwise, unless the other may need the same one. */
 static void keep_core(struct mpi *m, int other)
 {
-	if (m->set_yield && link_line(m, other) < 0 && !(m->near[other] && CPU_COUNT(&m->before) == 1)) {
+	if (m->set_yield && link_line(m, other) < 0 && !(m->near[other] && tkm_cpus_count(&m->before) == 1)) {
 		m->pair_yielded = m->set_yield(false);
 		m->kept = 1;
 	}
@@ -454,12 +449,12 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 	struct mpi *m = l->impl;
 	int other = l->rank == a ? b : a, unit;
 	int64_t taken = -1;
-	cpu_set_t one;
 
 	m->placed = 1;
 	m->pinned = 0;
-	if (!m->near[other] || sched_getaffinity(0, sizeof(m->before), &m->before) < 0) {
-		CPU_ZERO(&m->before);
+	tkm_cpus_free(&m->before);
+	if (m->near[other]) {
+		tkm_cpus_own(&m->before);
 	}
 	keep_core(m, other);
 	if (l->rank == b && m->near[other] && word_from(l, a, TAG_UNIT, &taken, l->patience_s, turn_spin(l), err) < 0) {
@@ -470,11 +465,7 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 	if (l->rank == a && m->near[other] && word_to(l, b, TAG_UNIT, unit, err) < 0) {
 		return -1;
 	}
-	if (unit >= 0) {
-		CPU_ZERO(&one);
-		CPU_SET(unit, &one);
-		m->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
-	}
+	m->pinned = unit >= 0 && tkm_cpus_bind_to((unsigned)unit) == 0;
 	return 0;
 }
 
@@ -489,7 +480,7 @@ static void pair_end(struct cal_link *l)
 		m->kept = 0;
 	}
 	if (m->pinned) {
-		sched_setaffinity(0, sizeof(m->before), &m->before);
+		tkm_cpus_bind(&m->before);
 		m->pinned = 0;
 	}
 }
@@ -534,6 +525,7 @@ static void close_mpi(struct cal_link *l)
 	cal_wakeup_close(m->wakeup);
 	free(m->slot_of);
 	free(m->near);
+	tkm_cpus_free(&m->before);
 	free(m);
 	free(l);
 	if (ours) {

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/newfile.h"
 #include "base/rootfs.h"
 #include "base/text/text.h"
@@ -43,16 +44,11 @@ static void find_true_rate(struct cal_test *t)
 /* The processing unit that this process may use if it is a single one, else -1. */
 static int32_t only_unit(void)
 {
-	cpu_set_t set;
-	int32_t i = 0;
+	struct tkm_cpus own = { .set = NULL };
+	int32_t unit = tkm_cpus_own(&own) == 0 && tkm_cpus_count(&own) == 1 ? tkm_cpus_next(&own, -1) : -1;
 
-	if (sched_getaffinity(0, sizeof(set), &set) < 0 || CPU_COUNT(&set) != 1) {
-		return -1;
-	}
-	while (!CPU_ISSET(i, &set)) {
-		i++;
-	}
-	return i;
+	tkm_cpus_free(&own);
+	return unit;
 }
 
 static void describe_rank(struct cal_test *t)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/cpus.h"
 #include "base/err.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/short.h"
@@ -37,9 +38,8 @@ struct vt_collect {
 	const char *job_lines;
 	const char *default_lines; /* lines of the protocol about options of the job that were not given */
 	int together;              /* the ranks make one trace together: the end of one rank makes none */
-	/* CPUs (cpu_set_t) of all ranks of this node, which may be used to write the trace; NULL: one thread writes it */
-	const void *cpus;
-	size_t cpus_size;
+	/* CPUs of all ranks of this node, which may be used to write the trace; NULL: one thread writes it */
+	const struct tkm_cpus *cpus;
 	void (*_Atomic at_wake)(void); /* the sampling thread calls this whenever it wakes up; NULL: nothing */
 };
 

@@ -354,10 +354,9 @@ static void free_remote_job(struct remote_job *t, int good)
 	free((void *)(uintptr_t)t->o.trace);
 }
 
-char *vt_merge_for_host(
-	const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files)
+char *vt_merge_for_host(const char *job, size_t size, const struct tkm_cpus *cpus, size_t *result_size, size_t *files)
 {
-	struct remote_job t = { .o = { .cpus = cpus, .cpus_size = cpus_size } };
+	struct remote_job t = { .o = { .cpus = cpus } };
 	char *text;
 	int rc;
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/cpus.h"
 #include "base/err.h"
 
 /* Processes on other hosts, which have access to the folder of the trace and to the raw files of their own hosts.
@@ -25,7 +26,6 @@ struct vt_merge_hosts {
 
 /* On another host: does the work that a job text describes. cpus: as in the options. *files: how many raw files that
  * were. Returns the result for the exchange, which may say that the work failed; NULL: no memory. */
-char *vt_merge_for_host(
-	const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files);
+char *vt_merge_for_host(const char *job, size_t size, const struct tkm_cpus *cpus, size_t *result_size, size_t *files);
 
 #endif

@@ -2,6 +2,7 @@
 /* The threads of a merge: as many as are allowed and have work, on the CPUs that are allowed. */
 #include "config.h"
 #include "collector-plugin/merge/common/private.h"
+#include "base/cpus.h"
 #include "collector-plugin/host/locale.h"
 
 #include <pthread.h>
@@ -34,12 +35,13 @@ static void *take_turns(void *arg)
 size_t vt_merge_threads(const struct vt_merge *m, size_t n)
 {
 	size_t most = m->o->threads > 0 ? (size_t)m->o->threads : MOST_THREADS, cpus = 1;
-	cpu_set_t own;
+	struct tkm_cpus own = { .set = NULL };
 
 	if (m->o->cpus) {
-		cpus = (size_t)CPU_COUNT_S(m->o->cpus_size, (const cpu_set_t *)m->o->cpus);
-	} else if (sched_getaffinity(0, sizeof(own), &own) == 0) {
-		cpus = (size_t)CPU_COUNT(&own);
+		cpus = tkm_cpus_count(m->o->cpus);
+	} else if (tkm_cpus_own(&own) == 0) {
+		cpus = tkm_cpus_count(&own);
+		tkm_cpus_free(&own);
 	}
 	most = most < cpus ? most : cpus;
 	most = most < MOST_THREADS ? most : MOST_THREADS;
@@ -50,7 +52,7 @@ size_t vt_merge_threads(const struct vt_merge *m, size_t n)
 static void spread_threads(const struct vt_merge *m, pthread_attr_t *attr)
 {
 	if (m->o->cpus) {
-		pthread_attr_setaffinity_np(attr, m->o->cpus_size, m->o->cpus);
+		pthread_attr_setaffinity_np(attr, m->o->cpus->bytes, m->o->cpus->set);
 	}
 }
 

@@ -212,7 +212,6 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		return 0;
 	}
 	o.cpus = c->pub.cpus;
-	o.cpus_size = c->pub.cpus_size;
 	o.threads = o.cpus ? 0 : 1;
 	rc = merge(in, n, &o, &r, err);
 	/* another run has taken the name since this one began; several hosts cannot change theirs in the middle */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cpus.h"
 #include "base/least.h"
 
 enum {
@@ -54,7 +55,7 @@ struct tmr_pair_test {
 	int readings;
 	double deadline;
 	pthread_t thread;
-	cpu_set_t before, all;
+	struct tkm_cpus before, all;
 };
 
 static double pair_seconds_now(void)
@@ -150,15 +151,6 @@ static int wait_more(const struct tmr_pair_test *b, struct waiting *w, int has_d
 	return 0;
 }
 
-static int move_to(unsigned unit)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET((size_t)unit, &one);
-	return sched_setaffinity(0, sizeof(one), &one);
-}
-
 static int in_phase(const struct tmr_pair_test *b, enum phase phase)
 {
 	return atomic_load_explicit(&b->phase, memory_order_acquire) == (int)phase;
@@ -236,7 +228,7 @@ static void *helper_main(void *arg)
 		if (in_phase(b, QUIT)) {
 			return NULL;
 		}
-		b->cannot_move = move_to(b->unit) < 0;
+		b->cannot_move = tkm_cpus_bind_to(b->unit) < 0;
 		atomic_store_explicit(&b->placed, round, memory_order_release);
 		while (in_phase(b, HELPER_WRITES)) {
 			write_reading(b, &b->helper);
@@ -310,7 +302,7 @@ void tmr_pair_measure(
 	*p = (struct tmr_core_pair){ .pu_a = unit_a, .pu_b = unit_b };
 	next = *p;
 	b->deadline = pair_seconds_now() + budget_s;
-	if (move_to(unit_a) < 0) {
+	if (tkm_cpus_bind_to(unit_a) < 0) {
 		return;
 	}
 	for (i = 0; i < ATTEMPTS && p->result != TMR_PAIR_TOGETHER && pair_seconds_now() < b->deadline; i++) {
@@ -327,12 +319,7 @@ void tmr_pair_measure(
 
 int tmr_pair_test_unit(const struct tmr_pair_test *b, int after)
 {
-	for (after++; after < CPU_SETSIZE; after++) {
-		if (CPU_ISSET((size_t)after, &b->all)) {
-			return after;
-		}
-	}
-	return -1;
+	return tkm_cpus_next(&b->all, after);
 }
 
 /* The helper begins on the second unit, where it is needed first. Anywhere else it may get the caller's own unit, and the caller, which
@@ -341,16 +328,25 @@ static int start_helper(struct tmr_pair_test *b)
 {
 	int unit = tmr_pair_test_unit(b, tmr_pair_test_unit(b, -1)), rc = -1;
 	pthread_attr_t attr;
-	cpu_set_t one;
+	struct tkm_cpus one = { .set = NULL };
 
 	if (unit >= 0 && pthread_attr_init(&attr) == 0) {
-		CPU_ZERO(&one);
-		CPU_SET((size_t)unit, &one);
-		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
+		if (tkm_cpus_only(&one, (unsigned)unit) == 0) {
+			pthread_attr_setaffinity_np(&attr, one.bytes, one.set);
+		}
 		rc = pthread_create(&b->thread, &attr, helper_main, b);
 		pthread_attr_destroy(&attr);
+		tkm_cpus_free(&one);
 	}
 	return rc == 0 ? 0 : pthread_create(&b->thread, NULL, helper_main, b);
+}
+
+static void end_comparison(struct tmr_pair_test *b)
+{
+	tkm_cpus_bind(&b->before);
+	tkm_cpus_free(&b->before);
+	tkm_cpus_free(&b->all);
+	free(b);
 }
 
 struct tmr_pair_test *tmr_pair_test_begin(struct tmr_timer *t, double effective_tick_s, struct tkm_err *err)
@@ -371,22 +367,20 @@ struct tmr_pair_test *tmr_pair_test_begin(struct tmr_timer *t, double effective_
 	b->tick_s = effective_tick_s;
 	b->limit_s = tmr_pair_limit(effective_tick_s);
 	atomic_store(&b->phase, OVER);
-	if (sched_getaffinity(0, sizeof(b->before), &b->before) < 0) {
+	if (tkm_cpus_own(&b->before) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "the processing units of this process are not known");
 		free(b);
 		return NULL;
 	}
 	/* a launcher may have bound each process of the node to one unit of its own */
-	memset(&b->all, 0xff, sizeof(b->all));
-	if (sched_setaffinity(0, sizeof(b->all), &b->all) < 0 || sched_getaffinity(0, sizeof(b->all), &b->all) < 0) {
+	if (tkm_cpus_unbind() < 0 || tkm_cpus_own(&b->all) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "this process may not choose its processing unit");
 	} else if (start_helper(b) != 0) {
 		tkm_fail(err, TKM_ERR_NOMEM, "no thread for a comparison of processing units");
 	} else {
 		return b;
 	}
-	sched_setaffinity(0, sizeof(b->before), &b->before);
-	free(b);
+	end_comparison(b);
 	return NULL;
 }
 
@@ -395,6 +389,5 @@ void tmr_pair_test_end(struct tmr_pair_test *b)
 	atomic_store(&b->phase, QUIT);
 	atomic_fetch_add(&b->round, 1);
 	pthread_join(b->thread, NULL);
-	sched_setaffinity(0, sizeof(b->before), &b->before);
-	free(b);
+	end_comparison(b);
 }

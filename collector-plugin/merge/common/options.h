@@ -9,6 +9,8 @@
 #include "calib/map/map.h"
 #include "collector-plugin/merge/common/match.h"
 
+#include "base/cpus.h"
+
 struct vt_merge_hosts; /* merge/hosts.h */
 
 /* The raw file of one process. The process's number in the trace is its rank, or, without a rank, its place in the
@@ -43,9 +45,8 @@ struct vt_merge_options {
 	 * of the trace is written by one thread, and without procs_per_file and by_node there is one file only. The
 	 * bytes of the trace do not depend on the number of threads, unless a stream's clock was stepped back. */
 	int threads;
-	const void *cpus; /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
-	size_t cpus_size;
-	int delete_raw; /* remove the raw files once the trace is complete */
+	const struct tkm_cpus *cpus; /* that these threads may use; NULL: those of the caller */
+	int delete_raw;              /* remove the raw files once the trace is complete */
 	/* No other process merges these files. So the merge removes leftovers of any earlier merge of them that was
 	 * killed. If this is 0, it removes leftovers only of processes that are gone or were on other machines. */
 	int settled;

@@ -64,21 +64,45 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	return 0;
 }
 
+void vt_job_join_cpus(MPI_Comm comm, int root, struct tkm_cpus *set)
+{
+	unsigned char mine[sizeof(cpu_set_t)], all[sizeof(mine)];
+	unsigned long bytes = set->bytes, most = 0, at, n;
+	struct tkm_cpus joined = { .set = NULL };
+
+	PMPI_Allreduce(&bytes, &most, 1, MPI_UNSIGNED_LONG, MPI_MAX, comm); /* hosts may have other kernels */
+	if (tkm_cpus_make(&joined, most ? most : 1) < 0) {
+		joined.bytes = 0;
+	}
+	for (at = 0; at < most; at += sizeof(mine)) {
+		n = at >= bytes ? 0 : bytes - at < sizeof(mine) ? bytes - at : sizeof(mine);
+		memset(mine, 0, sizeof(mine));
+		memset(all, 0, sizeof(all));
+		if (n > 0) {
+			memcpy(mine, (unsigned char *)set->set + at, n);
+		}
+		PMPI_Reduce(mine, all, (int)sizeof(mine), MPI_BYTE, MPI_BOR, root, comm);
+		n = at >= joined.bytes ? 0 : joined.bytes - at < sizeof(all) ? joined.bytes - at : sizeof(all);
+		if (n > 0) {
+			memcpy((unsigned char *)joined.set + at, all, n);
+		}
+	}
+	tkm_cpus_free(set);
+	*set = joined;
+}
+
 /* Collects the CPUs of all ranks on the writer's host. The writer itself is usually bound to a few CPUs, and the
  * other ranks do not need theirs while it writes the trace. */
 void vt_job_cpus(struct vt_job *j)
 {
-	static cpu_set_t all;
-	cpu_set_t mine;
+	static struct tkm_cpus all;
 
-	CPU_ZERO(&mine);
-	if (!j->host || j->host[j->rank] != j->host[j->writer] || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
-		CPU_ZERO(&mine);
+	if (j->host && j->host[j->rank] == j->host[j->writer]) {
+		tkm_cpus_own(&all);
 	}
-	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
-		j->rank == j->writer && CPU_COUNT(&all) > 1) {
+	vt_job_join_cpus(MPI_COMM_WORLD, j->writer, &all);
+	if (j->rank == j->writer && tkm_cpus_count(&all) > 1) {
 		j->collect->cpus = &all;
-		j->collect->cpus_size = sizeof(all);
 	}
 }
 

@@ -271,23 +271,18 @@ static int as_writer(struct vt_job *j, struct tkm_err *err)
 /* ---- the others ---- */
 
 /* Collects, on its leader, the CPUs of the ranks of this host. */
-static void host_cpus(const struct vt_job *j, cpu_set_t *all)
+static void host_cpus(const struct vt_job *j, struct tkm_cpus *all)
 {
-	cpu_set_t mine;
 	MPI_Comm host;
 
-	CPU_ZERO(&mine);
-	CPU_ZERO(all);
-	if (sched_getaffinity(0, sizeof(mine), &mine) < 0) {
-		CPU_ZERO(&mine);
-	}
+	tkm_cpus_own(all);
 	if (PMPI_Comm_split(MPI_COMM_WORLD, j->host[j->rank], j->rank, &host) == MPI_SUCCESS) {
-		PMPI_Reduce(&mine, all, (int)sizeof(mine), MPI_BYTE, MPI_BOR, 0, host);
+		vt_job_join_cpus(host, 0, all);
 		PMPI_Comm_free(&host);
 	}
 }
 
-static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err)
+static int as_other(struct vt_job *j, const struct tkm_cpus *cpus, struct tkm_err *err)
 {
 	int leader = leader_of(j, merge_host_of_rank(j, j->rank)) == j->rank, go = 0, rc = 0;
 	size_t size = 0, result_size = 0, files = 0;
@@ -302,8 +297,7 @@ static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err
 		text = receive_text(j, j->writer, j->rank, &size, err);
 	}
 	if (text) {
-		result = vt_merge_for_host(
-			text, size, CPU_COUNT(cpus) ? cpus : NULL, sizeof(*cpus), &result_size, &files);
+		result = vt_merge_for_host(text, size, tkm_cpus_count(cpus) ? cpus : NULL, &result_size, &files);
 		vt_say(2, "INFO", "merged %zu raw files of this host", files);
 	}
 	vt_job_wait(NULL);
@@ -355,7 +349,7 @@ static void say_brought(const struct vt_job *j, const unsigned char *what)
 static int share_work(struct vt_job *j, int shared, unsigned char *what, struct tkm_err *err)
 {
 	struct tkm_err late = { .text = "" };
-	cpu_set_t cpus;
+	struct tkm_cpus cpus = { .set = NULL };
 	int rc;
 
 	if (plan(j, shared, what) < 0) {
@@ -368,6 +362,7 @@ static int share_work(struct vt_job *j, int shared, unsigned char *what, struct 
 	say_brought(j, what);
 	host_cpus(j, &cpus);
 	rc = j->rank == j->writer ? as_writer(j, err) : as_other(j, &cpus, err);
+	tkm_cpus_free(&cpus);
 	if (bring_rest(j, what, rc == 1, &late) < 0) {
 		*err = late;
 		return -1;

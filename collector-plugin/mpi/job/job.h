@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_MPI_JOB_JOB_H
 #define COLLECTOR_PLUGIN_MPI_JOB_JOB_H
 
+#include <mpi.h>
 #include "calib/job/job.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
@@ -83,6 +84,8 @@ VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
 /* config.c: collects the CPUs of the ranks on the writer's host, for the merge; by all ranks together. */
 VT_HIDDEN void vt_job_cpus(struct vt_job *j);
+/* Joins the sets of all ranks of comm: root has the whole in *set, the others none. By all of them together. */
+VT_HIDDEN void vt_job_join_cpus(MPI_Comm comm, int root, struct tkm_cpus *set);
 /* Brings raw files that the writer cannot see to it, by all ranks together. what[i], the same on all ranks, says how
  * much of the file of rank i: */
 enum { VT_BRING_NOTHING, VT_BRING_DEFINITIONS, VT_BRING_ALL };

@@ -240,19 +240,18 @@ static inline int merge_to(const char *sub, uint32_t per_file, int single, int t
 	static const uint32_t host[FILES] = { 0, 1, 1, 2 };
 	struct vt_merge_input in[FILES];
 	struct tkm_err e = { TKM_OK, "" };
-	struct vt_merge_options o = { .procs_per_file = per_file,
-		.by_node = by_node,
-		.threads = threads,
-		.single = single,
-		.cpus_size = sizeof(cpu_set_t) };
+	struct vt_merge_options o = {
+		.procs_per_file = per_file, .by_node = by_node, .threads = threads, .single = single
+	};
 	char name[200];
-	cpu_set_t cpus;
+	cpu_set_t eight;
+	struct tkm_cpus cpus = { &eight, sizeof(eight) };
 	int i, rc;
 
 	/* so that threads are made wherever the test runs */
-	CPU_ZERO(&cpus);
+	CPU_ZERO(&eight);
 	for (i = 0; i < 8; i++) {
-		CPU_SET(i, &cpus);
+		CPU_SET(i, &eight);
 	}
 	o.cpus = &cpus;
 	snprintf(name, sizeof(name), "%s/%s", dir, sub);
