@@ -173,6 +173,13 @@ static void print_pair(FILE *f, const struct tmr_core_pair *p)
 	putc('\n', f);
 }
 
+static void print_pair_count(FILE *f, size_t pairs, const char *result)
+{
+	if (pairs) {
+		fprintf(f, ", %zu %s", pairs, result);
+	}
+}
+
 static void print_matrices(FILE *f, const struct cal_test_result *r)
 {
 	char a[32];
@@ -187,16 +194,12 @@ static void print_matrices(FILE *f, const struct cal_test_result *r)
 			fprintf(f, "core matrix of %s: not measured, %s\n", host, n->why);
 			continue;
 		}
-		fprintf(f,
-			"core matrix of %s: %zu pair%s of %u processing unit%s: %zu together, %zu apart, %zu not known",
-			host, n->m.pairs, n->m.pairs == 1 ? "" : "s", n->m.pus, n->m.pus == 1 ? "" : "s", n->m.together,
-			n->m.apart, n->m.unknown);
-		if (n->m.contradictions) {
-			fprintf(f,
-				", %zu contradictory (a clock was set, a thread was moved, or the effective tick is "
-				"too small)",
-				n->m.contradictions);
-		}
+		fprintf(f, "core matrix of %s: %zu pair%s of %u processing unit%s: %zu together", host, n->m.pairs,
+			n->m.pairs == 1 ? "" : "s", n->m.pus, n->m.pus == 1 ? "" : "s", n->m.together);
+		print_pair_count(f, n->m.apart, "apart");
+		print_pair_count(f, n->m.unknown, "not known");
+		print_pair_count(f, n->m.contradictions,
+			"contradictory (a clock was set, a thread was moved, or the effective tick is too small)");
 		if (n->m.measured) {
 			fprintf(f, "; together means within %s", tkm_print_time(a, sizeof(a), n->m.limit_s, 2));
 		}

@@ -23,10 +23,10 @@ count_lines() # count_lines VARIABLE REGULAR-EXPRESSION: one more if the output 
 	fi
 }
 
-# many TIMER: counts over all runs in $failed, $unfit, $apart, $together, $unknown and $contradictory
+# many TIMER: counts over all runs in $failed, $unfit, $apart, $together, $unknown, $contradictory and $zeros
 many()
 {
-	failed=0 unfit=0 apart=0 together=0 unknown=0 contradictory=0 n=0
+	failed=0 zeros=0 unfit=0 apart=0 together=0 unknown=0 contradictory=0 n=0
 	: >"$dir/bad"
 	while [ $n -lt "$runs" ]; do
 		n=$((n + 1))
@@ -41,6 +41,7 @@ many()
 		count_lines together '^  PU .*: together'
 		count_lines unknown '^  PU .*: not known'
 		count_lines contradictory '^  PU .*: contradiction'
+		count_lines zeros '^core matrix.*, 0 (apart|not known|contradictory)'
 	done
 	echo \
 		"# $load, $1: $runs runs, $failed failed, $unfit NOT fit; pairs together in $together, apart in \
@@ -82,6 +83,8 @@ for load in idle busy; do
 	verdict "$load: one clock is never NOT fit"
 	[ $together -gt 0 ]
 	ok "$load: and is found together" $?
+	[ $zeros -eq 0 ]
+	ok "$load: and no result is named that no pair has" $?
 	known sim:base=clock_monotonic_raw,cores=1us
 	expect [ $failed -eq 0 ]
 	expect [ $together -eq 0 ]

@@ -38,7 +38,7 @@ static int in_turn(void *ctx, char *const *job, const size_t *size, char **resul
 			continue;
 		}
 		result[h] = vt_merge_for_host(
-			job[h], h == 2 && how == CUT ? size[h] / 2 : size[h], NULL, 0, &result_size[h], &files);
+			job[h], h == 2 && how == CUT ? size[h] / 2 : size[h], NULL, &result_size[h], &files);
 		CHECK(result[h] != NULL, "no result");
 		if (h == 2 && how == MAD) {
 			result_size[h] /= 2;

@@ -89,7 +89,7 @@ static int in_turn(void *ctx, char *const *job, const size_t *size, char **resul
 	(void)err;
 	own(arg);
 	if (job[1]) {
-		result[1] = vt_merge_for_host(job[1], size[1], NULL, 0, &result_size[1], &files);
+		result[1] = vt_merge_for_host(job[1], size[1], NULL, &result_size[1], &files);
 	}
 	return 0;
 }
