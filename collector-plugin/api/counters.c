@@ -159,6 +159,20 @@ VT_SELDOM VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre,
 	return rc;
 }
 
+VT_SELDOM uint32_t vt_counter_of_ours(struct vt_collect *c, struct vt_raw_counter_def *d)
+{
+	int fresh;
+
+	vt_names_define();
+	d->id = vt_names_number(&names, d->name, &fresh);
+	d->id = d->id && d->id < MAX_COUNTERS ? VT_FIRST_ID + d->id : 0;
+	if (d->id && vt_raw_counter(c->raw, d) != 0) {
+		d->id = 0;
+	}
+	vt_names_defined();
+	return d->id;
+}
+
 /* ---- values ---- */
 
 static unsigned flags_of(int handle)

@@ -9,6 +9,11 @@
 /* Takes the collector's options out of the program's arguments; before vt_collect_start(). */
 VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);
 
+/* counters.c: defines a counter of the collector itself, of the calling thread, in the raw file. Sets its id, and returns it;
+ * 0: no memory. COUNTER does not switch it off. */
+struct vt_raw_counter_def;
+VT_HIDDEN uint32_t vt_counter_of_ours(struct vt_collect *c, struct vt_raw_counter_def *d);
+
 /* groups.c: under which thread or group a value of a counter with this target is stored when the calling thread sets
  * it. */
 enum { VT_WHERE_THREAD = -1, VT_WHERE_ELSEWHERE = -2, VT_WHERE_NOTHING = -3 /* no such target */ };

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/outside.h"
+#include "collector-plugin/mpi/polls.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
 #include "collector-plugin/mpi/spawned.h"
@@ -25,9 +26,16 @@ void *vt_mpi_next(const char *name, void *own)
 /* variables: local variables of the wrapper. before, after: statements that run only if the call is to be recorded;
  * `after` has the result in rc. */
 #define WRAPPER(name, params, args, may_follow, variables, before, after) \
+	WRAPPER_BY(name, params, args, may_follow, variables, before, after, vt_mpi_enter(&k, &f), vt_mpi_leave(&k))
+/* found: the expression that is true unless the call has found nothing (polls.h). */
+#define POLL(name, params, args, variables, before, found, after) \
+	WRAPPER_BY(name, params, args, 1 | VT_ALONE, variables, before, \
+		   vt_poll_returned(&k, &f, rc != MPI_SUCCESS || (found)); \
+		   after, vt_poll_enter(&k, &f), vt_poll_leave(&k, rc != MPI_SUCCESS || (found)))
+#define WRAPPER_BY(name, params, args, may_follow, variables, before, after, enter, leave) \
 	int MPI_##name params \
 	{ \
-		static struct vt_mpi_function f = { .text = "MPI_" #name, .outside = (may_follow) == VT_OUTSIDE }; \
+		static struct vt_mpi_function f = { .text = "MPI_" #name, VT_MPI_KIND(may_follow) }; \
 		void *next = __atomic_load_n(&f.next, __ATOMIC_RELAXED); \
 		struct vt_mpi_call k; \
 		variables int rc; \
@@ -35,13 +43,13 @@ void *vt_mpi_next(const char *name, void *own)
 			next = vt_mpi_next(f.text, (void *)PMPI_##name); \
 			__atomic_store_n(&f.next, next, __ATOMIC_RELAXED); \
 		} \
-		if (vt_mpi_enter(&k, &f)) { \
+		if (enter) { \
 			before; \
 		} \
 		rc = ((int(*) params)next)args; \
 		if (vt_mpi_returned(&k, may_follow)) { \
 			after; \
-			vt_mpi_leave(&k); \
+			leave; \
 		} \
 		return rc; \
 	}
@@ -52,7 +60,9 @@ void *vt_mpi_next(const char *name, void *own)
 #define BY_HAND(name, lower, UPPER, params, args)
 #define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , )
 #define OUTSIDE(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_OUTSIDE, , , )
-#define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , , )
+/* MPI_Iprobe, MPI_Request_get_status */
+#define LOOK(name, lower, UPPER, params, args, i) POLL(name, params, args, , , *flag, )
+#define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_ALONE, , , )
 
 #define CALLBACK(name, lower, UPPER, params, args, one, i) \
 	WRAPPER(name, params, args, 0, , vt_mpi_calls_back((void *)one), )
@@ -133,9 +143,9 @@ void *vt_mpi_next(const char *name, void *own)
 	WRAPPER(name, params, args, 1, MPI_Status own;, STATUS, OK { vt_matched(&k, *message, status, comm); })
 /* clang-format on */
 #define IMPROBE(name, lower, UPPER, params, args) \
-	WRAPPER( \
-		name, params, args, 1, MPI_Status own; \
-		, STATUS, if (rc == MPI_SUCCESS && *flag) { vt_matched(&k, *message, status, comm); })
+	POLL( \
+		name, params, args, MPI_Status own; \
+		, STATUS, *flag, if (rc == MPI_SUCCESS && *flag) { vt_matched(&k, *message, status, comm); })
 #define MRECV(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 1, MPI_Status own; struct vt_request *m = NULL;, STATUS; \
 		m = vt_message_take(*message), vt_message_received(&k, m, vt_took_message(rc) ? status : NULL))
@@ -157,38 +167,45 @@ void *vt_mpi_next(const char *name, void *own)
 #define WAITING(name, params, args, n, requests, statuses, ignored, after) \
 	WRAPPER(name, params, args, 1, struct vt_wait w;, vt_wait_begin(&k, &w, n, requests); \
 		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), after vt_wait_end(&k, &w))
+#define TESTING(name, params, args, n, requests, statuses, ignored, found, after) \
+	POLL(name, params, args, struct vt_wait w;, vt_wait_begin(&k, &w, n, requests); \
+		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), found, after vt_wait_end(&k, &w))
 /* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
 	WAITING(name, params, args, 1, request, status, MPI_STATUS_IGNORE, vt_wait_some(&k, &w, 0, 0, rc);)
 /* clang-format on */
 #define TEST(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, params, args, 1, request, status, MPI_STATUS_IGNORE, \
+	TESTING( \
+		name, params, args, 1, request, status, MPI_STATUS_IGNORE, *flag, \
 		if (rc != MPI_SUCCESS || *flag) { vt_wait_some(&k, &w, 0, 0, rc); })
 #define WAITANY(name, lower, UPPER, params, args) \
 	WAITING( \
 		name, params, args, count, array_of_requests, status, MPI_STATUS_IGNORE, \
 		if (vt_took_message(rc) && *index != MPI_UNDEFINED) { vt_wait_some(&k, &w, *index, 0, rc); })
 #define TESTANY(name, lower, UPPER, params, args) \
-	WAITING( \
+	TESTING( \
 		name, params, args, count, array_of_requests, status, MPI_STATUS_IGNORE, \
+		*flag &&*index != MPI_UNDEFINED, \
 		if (vt_took_message(rc) && *flag && *index != MPI_UNDEFINED) { vt_wait_some(&k, &w, *index, 0, rc); })
 #define WAITALL(name, lower, UPPER, params, args) \
 	WAITING(name, params, args, count, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
 		vt_wait_all(&k, &w, rc);)
 #define TESTALL(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, params, args, count, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
+	TESTING( \
+		name, params, args, count, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, *flag, \
 		if (rc != MPI_SUCCESS || *flag) { vt_wait_all(&k, &w, rc); })
+#define COMPLETED_SOME \
+	if ((rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS) && *outcount != MPI_UNDEFINED) { \
+		int i; \
+		for (i = 0; i < *outcount; i++) { \
+			vt_wait_some(&k, &w, array_of_indices[i], (size_t)i, rc); \
+		} \
+	}
 #define WAITSOME(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, params, args, incount, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
-		if ((rc == MPI_SUCCESS || rc == MPI_ERR_IN_STATUS) && *outcount != MPI_UNDEFINED) { \
-			int i; \
-			for (i = 0; i < *outcount; i++) { \
-				vt_wait_some(&k, &w, array_of_indices[i], (size_t)i, rc); \
-			} \
-		})
+	WAITING(name, params, args, incount, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, COMPLETED_SOME)
+#define TESTSOME(name, lower, UPPER, params, args) \
+	TESTING(name, params, args, incount, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
+		*outcount > 0 && *outcount != MPI_UNDEFINED, COMPLETED_SOME)
 
 /* ---- collective operations: the arguments of each ---- */
 

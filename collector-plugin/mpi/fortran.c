@@ -7,6 +7,7 @@
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/outside.h"
+#include "collector-plugin/mpi/polls.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
 #include "collector-plugin/mpi/spawned.h"
@@ -39,21 +40,28 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 /* Wrappers for mpif.h and the module mpi, and for the module mpi_f08, which has the same arguments, with handles that
  * are structures of one integer. In MPICH's _f08ts_ calls buffers are descriptors, which these wrappers do not read. */
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
+	FORTRAN_BY(name, lower, UPPER, may_follow, variables, before, after, vt_mpi_enter(&k, &f), vt_mpi_leave(&k))
+/* result: which argument has the result; found: as in calls.c */
+#define POLL(name, lower, UPPER, result, variables, before, found, after) \
+	FORTRAN_BY(name, lower, UPPER, 1 | VT_ALONE, variables, before, \
+		   vt_poll_returned(&k, &f, RESULT(result) != MPI_SUCCESS || (found)); \
+		   after, vt_poll_enter(&k, &f), vt_poll_leave(&k, RESULT(result) != MPI_SUCCESS || (found)))
+#define FORTRAN_BY(name, lower, UPPER, may_follow, variables, before, after, enter, leave) \
 	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
-		static struct vt_mpi_function f = { .text = "MPI_" #name, .outside = (may_follow) == VT_OUTSIDE }; \
+		static struct vt_mpi_function f = { .text = "MPI_" #name, VT_MPI_KIND(may_follow) }; \
 		struct vt_mpi_call k = { .on = 0 }; \
 		variables; \
 		(void)f; \
 		(void)k; \
-		if (record && vt_mpi_enter(&k, &f)) { \
+		if (record && (enter)) { \
 			before; \
 		} \
 		((vt_words_fn *)next)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], \
 			w[13], w[14], w[15]); \
 		if (record && vt_mpi_returned(&k, may_follow)) { \
 			after; \
-			vt_mpi_leave(&k); \
+			leave; \
 		} \
 	} \
 	ENTRY(lower, mpi_##lower##_, RECORD_MPIF, "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER) \
@@ -81,7 +89,8 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define BY_HAND(name, lower, UPPER, params, args)
 #define CALL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , , )
 #define OUTSIDE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_OUTSIDE, , , )
-#define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , )
+#define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_ALONE, , , )
+#define LOOK(name, lower, UPPER, params, args, i) POLL(name, lower, UPPER, (i) + 2, , , INT(i), )
 
 #define CALLBACK(name, lower, UPPER, params, args, one, i) FORTRAN(name, lower, UPPER, 0, , vt_mpi_calls_back(w[i]), )
 #define CALLBACKS(name, lower, UPPER, params, args, one, two, i) \
@@ -133,8 +142,8 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 			vt_matched(&k, MESSAGE(3), &status, COMM(2)); \
 		})
 #define IMPROBE(name, lower, UPPER, params, args) \
-	FORTRAN( \
-		name, lower, UPPER, 1, OWN, STATUS(5), if (RESULT(6) == MPI_SUCCESS && INT(3)) { \
+	POLL( \
+		name, lower, UPPER, 6, OWN, STATUS(5), INT(3), if (RESULT(6) == MPI_SUCCESS && INT(3)) { \
 			READ_STATUS(5); \
 			vt_matched(&k, MESSAGE(4), &status, COMM(2)); \
 		})
@@ -161,11 +170,14 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define WAITING(name, lower, UPPER, n, requests, s, after) \
 	FORTRAN(name, lower, UPPER, 1, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
 		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&k, &v))
+#define TESTING(name, lower, UPPER, result, n, requests, s, found, after) \
+	POLL(name, lower, UPPER, result, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
+		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), found, after vt_wait_end(&k, &v))
 /* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
 	WAITING(name, lower, UPPER, 1, 0, 1, vt_wait_some(&k, &v, 0, 0, RESULT(2));)
 #define TEST(name, lower, UPPER, params, args) \
-	WAITING(name, lower, UPPER, 1, 0, 2, if (RESULT(3) != MPI_SUCCESS || INT(1)) { vt_wait_some(&k, &v, 0, 0, RESULT(3)); })
+	TESTING(name, lower, UPPER, 3, 1, 0, 2, INT(1), if (RESULT(3) != MPI_SUCCESS || INT(1)) { vt_wait_some(&k, &v, 0, 0, RESULT(3)); })
 /* clang-format on */
 #define WAITANY(name, lower, UPPER, params, args) \
 	WAITING( \
@@ -173,26 +185,27 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 			vt_wait_some(&k, &v, INT(2) - 1, 0, RESULT(4)); \
 		})
 #define TESTANY(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, lower, UPPER, INT(0), 1, 4, \
+	TESTING( \
+		name, lower, UPPER, 5, INT(0), 1, 4, INT(3) && INT(2) != MPI_UNDEFINED, \
 		if (vt_took_message(RESULT(5)) && INT(3) && INT(2) != MPI_UNDEFINED) { \
 			vt_wait_some(&k, &v, INT(2) - 1, 0, RESULT(5)); \
 		})
 #define WAITALL(name, lower, UPPER, params, args) \
 	WAITING(name, lower, UPPER, INT(0), 1, 2, vt_wait_all(&k, &v, RESULT(3));)
 #define TESTALL(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, lower, UPPER, INT(0), 1, 3, \
+	TESTING( \
+		name, lower, UPPER, 4, INT(0), 1, 3, INT(2), \
 		if (RESULT(4) != MPI_SUCCESS || INT(2)) { vt_wait_all(&k, &v, RESULT(4)); })
-#define WAITSOME(name, lower, UPPER, params, args) \
-	WAITING( \
-		name, lower, UPPER, INT(0), 1, 4, \
-		if ((RESULT(5) == MPI_SUCCESS || RESULT(5) == MPI_ERR_IN_STATUS) && INT(2) != MPI_UNDEFINED) { \
-			int i; \
-			for (i = 0; i < INT(2); i++) { \
-				vt_wait_some(&k, &v, ((const MPI_Fint *)w[3])[i] - 1, (size_t)i, RESULT(5)); \
-			} \
-		})
+#define COMPLETED_SOME \
+	if ((RESULT(5) == MPI_SUCCESS || RESULT(5) == MPI_ERR_IN_STATUS) && INT(2) != MPI_UNDEFINED) { \
+		int i; \
+		for (i = 0; i < INT(2); i++) { \
+			vt_wait_some(&k, &v, ((const MPI_Fint *)w[3])[i] - 1, (size_t)i, RESULT(5)); \
+		} \
+	}
+#define WAITSOME(name, lower, UPPER, params, args) WAITING(name, lower, UPPER, INT(0), 1, 4, COMPLETED_SOME)
+#define TESTSOME(name, lower, UPPER, params, args) \
+	TESTING(name, lower, UPPER, 5, INT(0), 1, 4, INT(2) > 0 && INT(2) != MPI_UNDEFINED, COMPLETED_SOME)
 
 /* ---- collective operations. ARGUMENTS_: number of arguments of each, with the communicator as the last of them
  * ---- */

@@ -21,12 +21,17 @@ struct vt_mpi_function {
 	const struct vt_raw *file; /* the raw file that the id belongs to */
 	uint32_t id;
 	uint32_t outside; /* 1: it may wait for what is in no trace: a file, another job */
+	uint32_t alone;   /* 1: it may be throttled */
+	/* of calls that may find nothing (polls.h): the counters of runs of them, and the raw file these belong to */
+	uint32_t polls, span;
+	const struct vt_raw *polls_file;
 };
 
 /* One call under way. */
 struct vt_mpi_call {
 	int recorded; /* its state is recorded; filters, VT_traceoff() and so on decide */
 	int on;       /* the outermost one of this thread, while a collector runs */
+	int folds;    /* polls.h: it becomes part of a run if it finds nothing; until then nothing is recorded */
 	const struct vt_collect *collect;
 	int64_t enter, leave; /* ticks */
 	struct vt_trace_frame *frame;
@@ -61,9 +66,10 @@ static inline void vt_mpi_count(int begins, int outside)
 
 /* The call of MPI has returned. may_follow: it may have returned because of what another process did (VT_OUTSIDE: or
  * something that is in no trace). Then all later
- * stamps of this thread are taken after the loads that saw that, whichever instruction reads the timer. Returns 1 if
- * the call is recorded; vt_mpi_leave() then ends that. */
-enum { VT_OUTSIDE = 2 };
+ * stamps of this thread are taken after the loads that saw that, whichever instruction reads the timer. VT_ALONE: its state
+ * stands for itself, no message or operation needs it. Returns 1 if the call is recorded; vt_mpi_leave() then ends that. */
+enum { VT_OUTSIDE = 2, VT_ALONE = 4 };
+#define VT_MPI_KIND(may_follow) .outside = (may_follow) == VT_OUTSIDE, .alone = ((may_follow)&VT_ALONE) != 0
 static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 {
 	if (!k->on) {
@@ -71,7 +77,7 @@ static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 		return 0;
 	}
 	vt_mpi_count(0, may_follow == VT_OUTSIDE);
-	if (may_follow) {
+	if (may_follow & ~VT_ALONE) {
 		tmr_order();
 	}
 	k->leave = vt_ticks_now(k->collect).v;

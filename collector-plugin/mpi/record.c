@@ -43,6 +43,9 @@ void vt_record_begin(struct vt_collect *c)
 static __attribute__((noinline)) void define_function(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
 	f->id = vt_function(vt_collect_running(), "MPI", f->text);
+	if (f->alone) {
+		vt_trace_may_throttle(f->id);
+	}
 	f->file = k->collect->raw;
 }
 

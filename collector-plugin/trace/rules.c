@@ -84,6 +84,13 @@ void vt_trace_defined(uint32_t function, const char *class_name, const char *nam
 	__atomic_store_n(&vt_trace_rules[i], rule, __ATOMIC_RELEASE);
 }
 
+void vt_trace_may_throttle(uint32_t function)
+{
+	if (vt_trace_rule(function)) {
+		__atomic_fetch_and(&vt_trace_rules[function - VT_FIRST_ID], ~(uint32_t)VT_TRACE_KEEP, __ATOMIC_RELAXED);
+	}
+}
+
 static _Atomic unsigned throttled;
 
 void vt_trace_throttle(uint32_t function)

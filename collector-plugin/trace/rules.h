@@ -33,6 +33,8 @@ VT_HIDDEN int vt_rules_start(unsigned skip, unsigned levels);
 /* Zeroed memory that does not come from malloc(). Pages that are never touched cost nothing. NULL: no memory. */
 VT_HIDDEN void *vt_trace_memory(size_t size);
 
+/* A call of MPI that may be throttled all the same. */
+VT_HIDDEN void vt_trace_may_throttle(uint32_t function);
 /* THROTTLE: the function's states are no longer recorded, but still counted. */
 VT_HIDDEN void vt_trace_throttle(uint32_t function);
 /* How many functions have been throttled. */

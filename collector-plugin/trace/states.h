@@ -35,6 +35,22 @@ struct vt_trace_frame {
 	int64_t start, inner;
 };
 
+/* Calls of MPI in a row that found nothing (mpi/polls.c): of one function, where the end of its state and its number of
+ * calls are in the raw file, and the ticks in it. */
+struct vt_trace_poll {
+	uint32_t function;
+	uint8_t *leave, *count;
+	uint64_t calls;
+};
+enum { VT_TRACE_POLLS = 4 };
+struct vt_trace_polls {
+	const uint8_t *after; /* where the stream was after the latest one; NULL: the latest event was no such call */
+	int64_t first;        /* begin of the run in the raw file */
+	uint8_t *span;        /* where its length is */
+	uint32_t n;           /* functions in it; 0: none has begun */
+	struct vt_trace_poll of[VT_TRACE_POLLS];
+};
+
 /* The states of a thread. Only the thread itself uses them. */
 struct vt_trace_thread {
 	struct vt_trace_frame *top; /* one after the innermost state */
@@ -62,6 +78,7 @@ struct vt_trace_thread {
 		uint32_t scope, seqnr;
 	} scopes[64]; /* open scopes of this thread, the latest last */
 	uint32_t n_scopes;
+	struct vt_trace_polls polls;
 	int folded;                /* functions called now are not recorded unless they are unfolded */
 	enum vt_tls_state restore; /* the thread's state before the last trigger */
 };
