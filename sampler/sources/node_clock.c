@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How good the node's clocks are while the job runs: clock source, NTP state, and the pair (realtime, raw). The
- * difference of the pair jumps when the clock is set, and changes slowly while the clock is slewed. */
+/* How good the node's clocks are while the job runs: clock source, NTP state, and the pairs (realtime, raw) and (realtime,
+ * boottime). The first difference changes while the clock is slewed, the second one only when the clock is set. */
 #include "config.h"
 #include "sampler/private.h"
 
@@ -64,7 +64,8 @@ struct clock_set {
 	size_t n;
 	int from[N_FROM];
 	int has_pair;
-	int64_t pair, raw, width; /* of the last read */
+	int64_t pair, width;    /* realtime minus raw, of the last read */
+	int64_t set, set_width; /* realtime minus boottime */
 	uint64_t steps;
 	int64_t stepped;
 	unsigned char which[];
@@ -108,46 +109,40 @@ static int64_t rate_ppb(const struct timex *t)
 	return (t->tick - per_second) * 1000000000 / per_second + (int64_t)t->freq * 1000 / 65536;
 }
 
-/* Reads raw, realtime, raw five times, and takes the reading with the smallest width. */
-static void read_clock_pair(int64_t *pair, int64_t *raw, int64_t *width)
+/* Reads id, realtime, id five times, and takes the reading with the smallest width. */
+static void read_clock_pair(clockid_t id, int64_t *difference, int64_t *width)
 {
 	struct timespec before, real, after;
 	int i;
 
-	*pair = *raw = 0;
+	*difference = 0;
 	*width = INT64_MAX;
 	for (i = 0; i < 5; i++) {
-		clock_gettime(CLOCK_MONOTONIC_RAW, &before);
+		clock_gettime(id, &before);
 		clock_gettime(CLOCK_REALTIME, &real);
-		clock_gettime(CLOCK_MONOTONIC_RAW, &after);
+		clock_gettime(id, &after);
 		if (ns(&after) - ns(&before) < *width) {
 			*width = ns(&after) - ns(&before);
-			*raw = ns(&before) + *width / 2;
-			*pair = ns(&real) - *raw;
+			*difference = ns(&real) - ns(&before) - *width / 2;
 		}
 	}
 }
 
-/* Finds a step: a change that slewing cannot explain. Slewing explains the rate by which the kernel corrects, 500 ppm
- * for the removal of an offset, as much for a change of rate between two reads, the widths of both pairs, and 10 us. */
-static void find_step(struct clock_set *s, const struct timex *t)
+/* Finds a step: the kernel slews CLOCK_REALTIME and CLOCK_BOOTTIME alike, however fast, and suspends both; only what sets the
+ * clock changes their difference. The two widths and the rounding of the clocks explain the rest. */
+static void find_step(struct clock_set *s)
 {
-	int64_t pair, raw, width, moved, expected, allowed;
+	int64_t set = 0, width = 0, moved;
 
-	read_clock_pair(&pair, &raw, &width);
-	if (s->has_pair) {
-		expected = (int64_t)((__int128)(raw - s->raw) * rate_ppb(t) / 1000000000);
-		moved = pair - s->pair;
-		allowed = (raw - s->raw) / 1000 + s->width + width + 10000;
-		if (moved - expected > allowed || expected - moved > allowed) {
-			s->steps++;
-			s->stepped += moved - expected;
-		}
+	read_clock_pair(CLOCK_BOOTTIME, &set, &width);
+	moved = set - s->set;
+	if (s->has_pair && llabs(moved) > s->set_width + width + 100) {
+		s->steps++;
+		s->stepped += moved;
 	}
 	s->has_pair = 1;
-	s->pair = pair;
-	s->raw = raw;
-	s->width = width;
+	s->set = set;
+	s->set_width = width;
 }
 
 static uint8_t put_clock_value(
@@ -224,7 +219,8 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		ntp = adjtimex(&t);
 	}
 	if (ntp >= 0 && s->from[FROM_PAIR]) {
-		find_step(s, &t);
+		read_clock_pair(CLOCK_MONOTONIC_RAW, &s->pair, &s->width);
+		find_step(s);
 	}
 	for (i = 0; i < s->n; i++) {
 		state[i] = put_clock_value(s, s->which[i], source, ntp, &t, &value[i]);

@@ -53,19 +53,26 @@ static const struct smp_text_counter counters[] = {
 };
 /* clang-format on */
 
+/* The name of the folder of a process. "self" is right even where /proc belongs to another PID namespace than getpid(). */
+static const char *print_pid(const struct smp_env *env, int32_t pid, char name[16])
+{
+	if (pid == 0 || (smp_live(env) && pid == (int32_t)getpid())) {
+		return "self";
+	}
+	snprintf(name, 16, "%d", (int)pid);
+	return name;
+}
+
 static int path_of_proc_file(const struct smp_env *env, const struct smp_target *target, int file,
 	struct tkm_printed *path, char why[SMP_TEXT])
 {
 	static const char *const name[N_FILES] = { "statm", "io", "stat", "stat", "schedstat", "io", "status" };
-	/* "self" is right even where /proc belongs to another PID namespace than getpid() */
-	int self = target->pid == 0 || (smp_live(env) && target->pid == (int32_t)getpid());
-	char pid[16] = "self";
+	char folder[16];
+	const char *pid = print_pid(env, target->pid, folder);
 
-	if (!self) {
-		snprintf(pid, sizeof(pid), "%d", (int)target->pid);
-	}
-	if (target->scope == SMP_THREAD ? tkm_printed(path, "/proc/%s/task/%d/%s", pid, (int)target->tid, name[file])
-					: tkm_printed(path, "/proc/%s/%s", pid, name[file])) {
+	if (target->scope == SMP_THREAD || (file == STATM && target->tid)
+			? tkm_printed(path, "/proc/%s/task/%d/%s", pid, (int)target->tid, name[file])
+			: tkm_printed(path, "/proc/%s/%s", pid, name[file])) {
 		return 0;
 	}
 	return smp_why(why, "no memory");
@@ -111,13 +118,59 @@ static void why_proc_file_is_missing(
 	}
 }
 
+/* Does this text of statm or status say that the thread has no memory any more? */
+static int has_ended(const char *text)
+{
+	return strncmp(text, "0 0 ", 4) == 0 || (strncmp(text, "Name:", 5) == 0 && !strstr(text, "\nVmRSS:"));
+}
+
+/* Looks for a thread that has memory. */
+struct search {
+	int root;
+	const char *pid, *file;
+	char *text; /* of its file */
+	size_t size;
+};
+
+static int find_living_thread(const char *name, void *ctx)
+{
+	const struct search *l = ctx;
+	char path[80];
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%.20s/%s", l->pid, name, l->file);
+	return tkm_root_read(l->root, path, l->text, l->size) > 0 && !has_ended(l->text) ? atoi(name) : 0;
+}
+
+/* The first thread of a process that has memory, and the text of its file; 0: there is none. A main thread that has ended has
+ * none, although the others go on. */
+static int32_t living_thread(const struct smp_env *env, int32_t pid, const char *file, char *text, size_t size)
+{
+	char path[40], folder[16];
+	struct search l = { smp_root(env), print_pid(env, pid, folder), file, text, size };
+	int tid = 0;
+
+	if (l.root >= 0) {
+		snprintf(path, sizeof(path), "/proc/%s/task", l.pid);
+		tid = smp_dir_each(l.root, path, find_living_thread, &l);
+		close(l.root);
+	}
+	return tid > 0 ? tid : 0;
+}
+
+static int32_t thread_with_statm(const struct smp_env *env, const struct smp_target *target, int file, const char *text)
+{
+	char other[128];
+
+	return file == STATM && has_ended(text) ? living_thread(env, target->pid, "statm", other, sizeof(other)) : 0;
+}
+
 /* statm counts pages, so the page size is entered into a copy of the table. */
 static struct smp_text_counter completed[sizeof(counters) / sizeof(counters[0])];
 
 static const struct smp_text_source *source(void)
 {
 	static struct smp_text_source s = { completed, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
-		path_of_proc_file, why_proc_file_is_missing, NULL };
+		path_of_proc_file, why_proc_file_is_missing, thread_with_statm, NULL };
 	size_t i;
 
 	if (!completed[0].name) {
@@ -376,6 +429,9 @@ static int read_other(struct usage_set *s, uint64_t v[N_USAGE])
 		}
 		v[4] = sum[0];
 		v[5] = sum[1];
+		if (is_usage_selected(s, 6, 6) && has_ended(text)) {
+			living_thread(s->env, s->pid, "status", text, sizeof(text));
+		}
 		v[6] = labelled(text, "\nVmHWM:") * 1024;
 	}
 	for (i = 0; i < N_USAGE; i++) {

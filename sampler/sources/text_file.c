@@ -301,14 +301,33 @@ void *smp_text_open(const struct smp_text_source *source, const struct smp_env *
 	return s;
 }
 
-/* Reads one file; one that the program has closed is opened again. Returns 0, -1 no value, -2 the target is gone. */
-static int read_text_file(struct text_set *s, int file)
+/* Reads one file; one that the program has closed is opened again. Returns its length, or -1. */
+static ssize_t read_opened_file(struct text_set *s, int file)
 {
 	char why[SMP_TEXT];
-	ssize_t len = -1;
 
 	if (smp_file_there(&s->file[file]) || open_text_file(s, file, why) == 0) {
-		len = smp_file_read(&s->file[file], s->text, sizeof(s->text));
+		return smp_file_read(&s->file[file], s->text, sizeof(s->text));
+	}
+	return -1;
+}
+
+/* Returns 0, -1 no value, -2 the target is gone. */
+static int read_text_file(struct text_set *s, int file)
+{
+	ssize_t len = read_opened_file(s, file);
+	int is_living = s->source->living && s->target.scope == SMP_PROCESS, tries;
+
+	for (tries = 0; is_living && tries < 2; tries++) {
+		int32_t tid = len < 0 ? 0 : s->source->living(s->env, &s->target, file, s->text);
+
+		/* from then on the file of another thread, until that has ended, too */
+		is_living = tid != 0 || (len < 0 && s->target.tid);
+		if (is_living) {
+			s->target.tid = tid;
+			smp_file_close(&s->file[file]);
+			len = read_opened_file(s, file);
+		}
 	}
 	if (len >= 0) {
 		return len < (ssize_t)sizeof(s->text) - 1 ? 0 : -1;

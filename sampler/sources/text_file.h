@@ -47,6 +47,9 @@ struct smp_text_source {
 		char why[SMP_TEXT]);
 	/* Why a file or number is missing, when path() knew no reason. */
 	void (*missing)(const struct smp_env *env, int file, const char *path, int errnum, char why[SMP_TEXT]);
+	/* NULL, or the thread whose file is to be read instead, path() with target->tid, because `text` is of a main thread that has ended;
+	 * 0: none. */
+	int32_t (*living)(const struct smp_env *env, const struct smp_target *target, int file, const char *text);
 	/* NULL: yes, or: does a sum include the line of this device? */
 	int (*includes)(const struct smp_env *env, const char *device);
 };

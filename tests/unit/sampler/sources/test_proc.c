@@ -256,6 +256,80 @@ static void another_process_is_read_by_its_files(void)
 	close(ready[0]);
 }
 
+static int heir_ready, heir_go;
+
+static void *be_heir(void *arg)
+{
+	pthread_t *before = arg;
+	char c = 0;
+
+	pthread_join(*before, NULL);
+	if (smp_work_faults(6000) == 0 && write(heir_ready, &c, 1) == 1 && read(heir_go, &c, 1) == 0) {
+		_exit(0);
+	}
+	_exit(1);
+}
+
+/* Waits for main() to end, hands over to a third thread when told, and ends. */
+static void *be_first(void *arg)
+{
+	static pthread_t self, heir;
+	pthread_t *main_thread = arg;
+	char c = 0;
+
+	pthread_join(*main_thread, NULL);
+	if (write(heir_ready, &c, 1) != 1 || read(heir_go, &c, 1) != 1) {
+		_exit(1);
+	}
+	self = pthread_self();
+	pthread_create(&heir, NULL, be_heir, &self);
+	return NULL;
+}
+
+static void memory_stays_when_main_has_ended(void)
+{
+	const char *all = "proc_* on";
+	struct tkm_err err = { TKM_OK, "" };
+	int ready[2], go[2], status;
+	long page = sysconf(_SC_PAGESIZE);
+	char c = 0;
+	pid_t pid;
+
+	CHECK(pipe(ready) == 0 && pipe(go) == 0, "no pipe");
+	pid = fork();
+	if (pid == 0) {
+		static pthread_t self, other;
+
+		close(go[1]);
+		heir_ready = ready[1];
+		heir_go = go[0];
+		self = pthread_self();
+		pthread_create(&other, NULL, be_first, &self);
+		pthread_exit(NULL);
+	}
+	close(ready[1]);
+	close(go[0]);
+	smp_env_init(&env);
+	plan = smp_plan_open(&env, &all, 1, NULL, 0, &err);
+	set = smp_set_open(plan, &(struct smp_target){ SMP_PROCESS, pid, 0 }, &err);
+	CHECK(set != NULL, "%s", err.text);
+	CHECK_INT(read(ready[0], &c, 1), 1);
+	read_again();
+	CHECK(got("proc_rss") >= 100 * page && got("proc_vm") >= got("proc_rss"), "%lld bytes in %lld", got("proc_rss"),
+		got("proc_vm"));
+	CHECK_INT(write(go[1], &c, 1), 1);
+	CHECK_INT(read(ready[0], &c, 1), 1);
+	read_again(); /* by then the thread that was looked at has ended, too */
+	CHECK(got("proc_rss") >= 100 * page && got("proc_vm") >= got("proc_rss"), "%lld bytes in %lld", got("proc_rss"),
+		got("proc_vm"));
+	CHECK(got("proc_maxrss") >= 6000 * page, "proc_maxrss: %lld", got("proc_maxrss"));
+	close(go[1]);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "status %d", status);
+	CHECK_INT(smp_set_read(set, value, state), -1);
+	drop();
+	close(ready[0]);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -264,5 +338,6 @@ int main(int argc, char **argv)
 	RUN(ended_thread_is_said);
 	RUN(totals_lie_between_outside_totals);
 	RUN(another_process_is_read_by_its_files);
+	RUN(memory_stays_when_main_has_ended);
 	return check_end();
 }
