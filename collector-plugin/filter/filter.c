@@ -34,28 +34,58 @@ static uint32_t caller_bit(const char *pattern)
 	return i < VT_FILTER_CALLERS ? (uint32_t)VT_FILTER_FIRST_CALLER << i : 0;
 }
 
-static int is_setting_off(const struct vt_settings *s, const char *name)
-{
-	const char *text = vt_settings_other(s, name);
-	int on = 1;
+/* Rules that stand for an option. They come before those of the user, because the last rule that matches counts.
+ * TRACE-COLLECTIVES and TRACE-PT2PT: "to collect information only about" one kind of MPI calls (Intel Trace Collector
+ * guide, section 2.5.1); calls that wait for non-blocking operations belong to both kinds. INTERNAL-MPI off: nothing
+ * inside an MPI call is recorded, neither MPI's own functions nor call-backs of the program. */
+static const struct option_rule {
+	const char *option, *text;
+	int when;
+} option_rules[] = {
+	{ "INTERNAL-MPI", "MPI:* FOLD", 0 },
+	{ "TRACE-COLLECTIVES",
+		"**:MPI_* off **:MPI_*Barrier* on **:MPI_*Bcast* on **:MPI_*Gather* on **:MPI_*Scatter* on "
+		"**:MPI_*Reduce* on **:MPI_*Alltoall* on **:MPI_*Scan* on **:MPI_File_* off **:MPI_Reduce_local* off",
+		1 },
+	{ "TRACE-PT2PT",
+		"**:MPI_* off **:MPI_*Send* on **:MPI_*Recv* on **:MPI_*Probe on **:MPI_Wait* on **:MPI_Test* on "
+		"**:MPI_Start* on **:MPI_Cancel on **:MPI_Request_free on **:MPI_P*ready* on **:MPI_Parrived on",
+		1 },
+	{ NULL, NULL, 0 },
+};
 
-	return text && tkm_parse_bool(text, &on) == 0 && !on;
+/* Parses the rules of the options that are set into `into`, unless it is NULL. Returns their number. */
+static size_t add_option_rules(const struct vt_settings *s, struct vt_rule *into)
+{
+	const struct option_rule *o;
+	const char *text, *at;
+	struct vt_rule unused;
+	char why[400];
+	size_t n = 0;
+	int on;
+
+	for (o = option_rules; o->option; o++) {
+		text = vt_settings_other(s, o->option);
+		on = !o->when;
+		at = text && tkm_parse_bool(text, &on) == 0 && on == o->when ? o->text : "";
+		while (*at && vt_rule_parse("STATE", at, into ? into + n : &unused, &at, why, sizeof(why)) == 0) {
+			n++;
+		}
+	}
+	return n;
 }
 
 void vt_filter_start(const struct vt_settings *s)
 {
 	const struct vt_setting_other *o;
 	char why[400];
-	size_t i, n = 0;
-	int outside_only;
+	size_t i, n = add_option_rules(s, NULL);
 
 	free(filter.rule);
 	memset(&filter, 0, sizeof(filter));
 	for (o = s->others; o; o = o->next) {
 		n += (size_t)vt_rule_name(o->name);
 	}
-	outside_only = is_setting_off(s, "INTERNAL-MPI");
-	n += (size_t)outside_only;
 	filter.rule = n ? calloc(n, sizeof(*filter.rule)) : NULL;
 	/* the list has the last rule first; rules that cannot be parsed were left out when they were read */
 	for (o = s->others, i = n; filter.rule && o; o = o->next) {
@@ -66,10 +96,8 @@ void vt_filter_start(const struct vt_settings *s)
 			}
 		}
 	}
-	/* INTERNAL-MPI is off: nothing inside an MPI call is recorded, neither MPI's own functions nor call-backs of
-	 * the program */
-	if (filter.rule && outside_only) {
-		vt_rule_parse("STATE", "MPI:* FOLD", &filter.rule[0], NULL, why, sizeof(why));
+	if (filter.rule) {
+		add_option_rules(s, filter.rule);
 	}
 	filter.n = filter.rule ? n : 0;
 	for (i = 0; i < filter.n; i++) {

@@ -11,7 +11,6 @@
 struct vtrun {
 	struct vt_settings settings;
 	int list, estimate, apptainer, doctor; /* what to do instead of running */
-	int collectives, pt2pt;                /* --trace-collectives, --trace-pt2pt */
 	const char *config;                    /* --config */
 	const char *duration;                  /* --estimate: the length of the run; "": 1 hour */
 	double duration_s;

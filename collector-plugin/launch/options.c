@@ -17,7 +17,7 @@
 #include "base/text/text.h"
 #include "collector-plugin/settings/check.h"
 
-enum { OWN = 7, ANSWERED = -2 };
+enum { OWN = 5, ANSWERED = -2 };
 
 /* What the functions below share. */
 struct parser {
@@ -68,9 +68,6 @@ static void make_vtrun_options(struct parser *p, struct vtrun *r)
 			"print how much a run of that length (default 1h) would write" },
 		{ "LIST", TKM_OPTION_BOOL, &r->list, 0, 0, NULL,
 			"print what would be recorded, and why some of it cannot be" },
-		{ "TRACE-COLLECTIVES", TKM_OPTION_BOOL, &r->collectives, 0, 0, NULL,
-			"of MPI's calls record only collective operations" },
-		{ "TRACE-PT2PT", TKM_OPTION_BOOL, &r->pt2pt, 0, 0, NULL, "of MPI's calls record only messages" },
 	};
 
 	make_after(p->after, sizeof(p->after));
@@ -222,24 +219,6 @@ static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm
 	return n + 1;
 }
 
-/* "To collect information only about" one kind of MPI calls (Intel Trace Collector guide, section 2.5.1): adds rules
- * for the names of functions. The last rule that matches counts. Calls that wait for non-blocking operations belong
- * to both kinds. */
-static void only_some_calls(struct vtrun *r)
-{
-	static const char *const collective[] = { "MPI_* off", "MPI_*Barrier* on", "MPI_*Bcast* on", "MPI_*Gather* on",
-		"MPI_*Scatter* on", "MPI_*Reduce* on", "MPI_*Alltoall* on", "MPI_*Scan* on", "MPI_File_* off",
-		"MPI_Reduce_local* off", NULL };
-	static const char *const pt2pt[] = { "MPI_* off", "MPI_*Send* on", "MPI_*Recv* on", "MPI_*Probe on",
-		"MPI_Wait* on", "MPI_Test* on", "MPI_Start* on", "MPI_Cancel on", "MPI_Request_free on",
-		"MPI_P*ready* on", "MPI_Parrived on", NULL };
-	const char *const *rule = r->collectives ? collective : pt2pt;
-
-	for (; (r->collectives || r->pt2pt) && *rule; rule++) {
-		export(r, "SYMBOL", *rule, 1);
-	}
-}
-
 /* Reads the options from argv[i] on. Returns where they end, ANSWERED, or -1 with the reason in *err. If `lenient`,
  * wrong options are reported and skipped, and none asks for help. */
 static int options(struct parser *p, int argc, char **argv, int i, int lenient, struct tkm_err *err)
@@ -315,7 +294,7 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv)
 	if (i == ANSWERED) {
 		return 1;
 	}
-	if (i > 0 && r->collectives && r->pt2pt) {
+	if (i > 0 && strstr(r->commanded, "TRACE-COLLECTIVES") && strstr(r->commanded, "TRACE-PT2PT")) {
 		i = tkm_fail(&err, TKM_ERR_ARG, "--trace-collectives and --trace-pt2pt exclude each other");
 	}
 	if (i > 0 && r->config && access(r->config, R_OK) < 0) {
@@ -334,6 +313,5 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv)
 	r->estimate = r->duration != NULL;
 	r->program = i < argc ? argv + i : NULL;
 	itc_arguments(&p);
-	only_some_calls(r);
 	return 0;
 }
