@@ -15,6 +15,25 @@ static int refuse_existing(const char *path, struct tkm_err *err)
 	return tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --output gives another name", path);
 }
 
+int tkm_newfile_may_replace(const char *path, const char *mark, int force)
+{
+	enum { END = 4096 };
+	char text[2 * END];
+	struct stat st;
+	/* a pipe would wait for its writer */
+	int fd = force ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), found;
+	ssize_t head, tail;
+
+	if (fd < 0) {
+		return force;
+	}
+	head = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? pread(fd, text, END, 0) : -1;
+	tail = head == END ? pread(fd, text + END, END, st.st_size > 2 * END ? st.st_size - END : END) : 0;
+	found = head > 0 && memmem(text, (size_t)(head + (tail > 0 ? tail : 0)), mark, strlen(mark)) != NULL;
+	close(fd);
+	return found;
+}
+
 /* A rename by root would replace the device for the whole machine. */
 static int begin_device(struct tkm_newfile *n, const char *path, struct tkm_err *err)
 {

@@ -19,6 +19,10 @@ struct tkm_newfile {
  * refused. Without force an existing file is refused, both now and at the commit. Returns 0 or -1. */
 int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct tkm_err *err);
 
+/* The `force` for a file that can be made again: may what is there be replaced? Yes if it has this mark of its maker in its
+ * first or last 4 KiB, else if forced. */
+int tkm_newfile_may_replace(const char *path, const char *mark, int force);
+
 /* Writes out the rest and gives the file its name. On failure the temporary file is removed. Frees everything in both
  * cases. Returns 0, or -1 (the disk is full, for example). */
 int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err);

@@ -79,6 +79,21 @@ void tkm_newname_free(struct tkm_newname *n)
 	*n = (struct tkm_newname){ 0 };
 }
 
+int tkm_newname_is_taken(const char *base, const char *const *suffixes)
+{
+	struct stat st;
+	char path[4096];
+
+	for (; *suffixes; suffixes++) {
+		/* what has no room for its name cannot exist */
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", base, *suffixes) < sizeof(path) &&
+			lstat(path, &st) == 0) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 void tkm_remove_tree(const char *path)
 {
 	struct dirent *d;

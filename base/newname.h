@@ -25,6 +25,9 @@ void tkm_newname_keep(struct tkm_newname *n);
 void tkm_newname_discard(struct tkm_newname *n);
 void tkm_newname_free(struct tkm_newname *n);
 
+/* Does a file of this base name plus any of the suffixes exist? NULL ends them. */
+int tkm_newname_is_taken(const char *base, const char *const *suffixes);
+
 /* Removes a file, or a folder and its content. */
 void tkm_remove_tree(const char *path);
 

@@ -2,16 +2,19 @@
 /* vtreport: makes one HTML file with pictures from a trace. */
 #include "config.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cli/front.h"
 #include "base/newfile.h"
 #include "base/cli/option.h"
 #include "base/text/text.h"
+#include "report/html/frame.h"
 #include "report/html/html.h"
 #include "report/data/index.h"
 #include "report/page/page.h"
@@ -74,6 +77,52 @@ static void trace_base_name(const char *path, char *base, size_t size)
 	snprintf(base, size, "%s", path);
 	if (has_suffix(base, ".clk") || has_suffix(base, ".stf")) {
 		base[strlen(base) - 4] = '\0';
+	}
+}
+
+/* The trace of the current folder that was written last, which the caller frees; NULL: there is none. */
+static char *newest_trace(void)
+{
+	DIR *dir = opendir(".");
+	struct timespec best = { 0 };
+	struct dirent *d;
+	char *newest = NULL;
+	struct stat st;
+
+	while (dir && (d = readdir(dir))) {
+		if (!has_suffix(d->d_name, ".stf") || stat(d->d_name, &st) < 0 || !S_ISREG(st.st_mode) ||
+			(newest &&
+				(st.st_mtim.tv_sec < best.tv_sec ||
+					(st.st_mtim.tv_sec == best.tv_sec && st.st_mtim.tv_nsec <= best.tv_nsec)))) {
+			continue;
+		}
+		free(newest);
+		newest = strdup(d->d_name);
+		best = st.st_mtim;
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	return newest;
+}
+
+/* A run that found job.stf there wrote job-1.stf. */
+static void say_later_runs(const char *path)
+{
+	char base[1000], name[1100], last[1100] = "";
+	struct stat st;
+	int i;
+
+	trace_base_name(path, base, sizeof(base));
+	for (i = 1; i < 10000; i++) {
+		snprintf(name, sizeof(name), "%s-%d.stf", base, i);
+		if (stat(name, &st) < 0) {
+			break;
+		}
+		memcpy(last, name, sizeof(last));
+	}
+	if (last[0]) {
+		say_report("note: %s is of a later run", last);
 	}
 }
 
@@ -222,7 +271,7 @@ static int write_report(const char **path, int n, const char *output, const stru
 	struct tkm_err err;
 	int rc;
 
-	if (tkm_newfile_begin(&out, output, o->force, &err) < 0) {
+	if (tkm_newfile_begin(&out, output, tkm_newfile_may_replace(output, VTR_GENERATOR, o->force), &err) < 0) {
 		say_report("%s", err.text);
 		return EXIT_FAULT;
 	}
@@ -272,7 +321,7 @@ static int is_wrong(struct options *o, const char **file, int n, int clocks)
 		say_report("--compare needs two traces, before and after");
 	} else if (!o->compare && n != 1 && (n == 0 || clocks < n)) {
 		say_report(n ? "one trace, or .clk files only; --compare takes two traces"
-			     : "a trace or .clk files are needed; --help shows how");
+			     : "no trace (.stf) is in this folder; a trace or .clk files are needed; --help shows how");
 	} else if (o->window && read_window(o->window, &o->how) < 0) {
 		say_report("--window takes FROM:TO, times since the start of the trace (10s:12.5s), not %s", o->window);
 	} else if ((o->how.window || o->how.index) && clocks) {
@@ -301,6 +350,9 @@ static int run_report(struct options *o, const char **file, int n)
 	if (is_wrong(o, file, n, i)) {
 		return EXIT_USAGE;
 	}
+	if (n == 1 && i == 0) {
+		say_later_runs(file[0]);
+	}
 	if (o->plot) {
 		return plot(file[0], o);
 	}
@@ -324,7 +376,8 @@ int main(int argc, char **argv)
 		{ "COMPARE", TKM_OPTION_BOOL, &o.compare, 0, 0, NULL, "two traces, before and after: comparison.html" },
 		{ "COUNTER", TKM_OPTION_TEXT, &o.counter, 0, 0, "NAME",
 			"with --plot: only counters with NAME in their name" },
-		{ "FORCE", TKM_OPTION_BOOL, &o.force, 0, 0, NULL, "replace the report if it exists" },
+		{ "FORCE", TKM_OPTION_BOOL, &o.force, 0, 0, NULL,
+			"replace a file that vtreport did not make, or pictures that exist" },
 		{ "INDEX", TKM_OPTION_BOOL, &o.how.index, 0, 0, NULL,
 			"also TRACE.stf.index, with which the next report takes a second, however long the trace is" },
 		{ "KEEP", TKM_OPTION_BOOL, &o.keep, 0, 0, NULL, "with --plot: keep gnuplot's script and data" },
@@ -342,8 +395,9 @@ int main(int argc, char **argv)
 	struct tkm_err err;
 	const struct tkm_front front = { .program = "vtreport",
 		.arguments =
-			"TRACE.stf [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf AFTER.stf [OPTION...]",
-		.what = "Writes TRACE.html: what ran, its counters over time, functions, messages, clocks.",
+			"[TRACE.stf] [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf AFTER.stf [OPTION...]",
+		.what = "Writes TRACE.html: what ran, its counters over time, functions, messages, clocks. Without a name it "
+			"takes the newest trace of the folder.",
 		.after = "Exit status: 0 all is well, 1 a file cannot be read or written or is damaged (the report "
 			 "shows what "
 			 "could be read), 2 wrong usage.",
@@ -351,12 +405,19 @@ int main(int argc, char **argv)
 		.letter = letters,
 		.needs = needs };
 	int n = tkm_front_arguments(&front, argc, argv, file, FILES, &err), rc = 0;
+	char *newest = NULL;
 
 	if (n == -1) {
 		say_report("%s", err.text);
 		rc = EXIT_USAGE;
 	} else if (n >= 0) {
+		if (n == 0 && !o.compare) {
+			newest = newest_trace();
+			file[0] = newest;
+			n = newest != NULL;
+		}
 		rc = run_report(&o, file, n);
+		free(newest);
 	}
 	tkm_option_free(table, NULL);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -11,6 +11,9 @@
 #include "base/newfile.h"
 #include "calib/solve/assumptions.h"
 
+/* Also tells an earlier result, which a new one replaces, from a file of the user. */
+#define SCHEMA "timertest/1"
+
 int cal_test_json_possible(const struct cal_test_options *o, struct tkm_err *err)
 {
 	struct tkm_newfile n;
@@ -18,11 +21,11 @@ int cal_test_json_possible(const struct cal_test_options *o, struct tkm_err *err
 	if (!o->json || strcmp(o->json, "-") == 0) {
 		return 0;
 	}
-	if (!o->force && access(o->json, F_OK) == 0) {
+	if (!tkm_newfile_may_replace(o->json, SCHEMA, o->force) && access(o->json, F_OK) == 0) {
 		return tkm_fail(
 			err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --json gives another name", o->json);
 	}
-	if (tkm_newfile_begin(&n, o->json, o->force, err) < 0) {
+	if (tkm_newfile_begin(&n, o->json, 1, err) < 0) {
 		return -1;
 	}
 	tkm_newfile_abort(&n);
@@ -246,7 +249,7 @@ static json_t *whole_result(const struct cal_test_options *o, const struct cal_t
 		(json_int_t)r->causality.moved, "largest_shift_s",
 		json_finite((double)r->causality.largest * r->run.period_s), "bound_there_s",
 		json_finite((double)r->causality.largest_band * r->run.period_s));
-	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", "timertest/1", "program",
+	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", SCHEMA, "program",
 		PACKAGE_STRING, "started_unix_s", json_finite((double)r->run.realtime0_ns * 1e-9), "seconds",
 		json_finite(o->seconds), "assumed_max_drift", json_finite(o->max_drift), "assumed_max_wander",
 		json_finite(o->max_wander), "ranks", ranks, "bursts", bursts, "nodes", nodes, "causality", causality,
@@ -263,7 +266,7 @@ int cal_test_write_json(
 	if (!j) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the JSON result");
 	}
-	if (to_file && tkm_newfile_begin(&n, path, o->force, err) < 0) {
+	if (to_file && tkm_newfile_begin(&n, path, tkm_newfile_may_replace(path, SCHEMA, o->force), err) < 0) {
 		json_decref(j);
 		return -1;
 	}

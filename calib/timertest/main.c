@@ -216,7 +216,14 @@ static int evaluate(struct cal_test *t, struct tkm_err *err)
 	if (!t->o.json || strcmp(t->o.json, "-")) {
 		cal_test_print_result(stdout, &t->o, r);
 	}
-	return fflush(stdout) == 0 ? 0 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
+	if (fflush(stdout) != 0) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
+	}
+	if (t->o.output == t->output) {
+		fprintf(stderr, "%s: earlier results have the name that was asked for; these are in %s and %s\n",
+			program_invocation_short_name, trace, clk);
+	}
+	return 0;
 }
 
 /* VT_TIMER=LIST: rank 0's list, at verbosity 2 one of each node. */
@@ -316,9 +323,25 @@ static int choose_clocks(struct cal_test *t, struct tkm_err *err)
 		err);
 }
 
-static int run_test(struct cal_test *t, struct tkm_err *err)
+/* Earlier results stay: "timertest" becomes "timertest-1" where one of them has the name. Ends with a check that the files
+ * can be written. */
+static int choose_output(struct cal_test *t, struct tkm_err *err)
 {
 	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot", NULL };
+	const char *asked = t->o.output;
+	int i;
+
+	for (i = 1; !t->o.force && i < 10000 && tkm_newname_is_taken(t->o.output, suffixes); i++) {
+		if ((size_t)snprintf(t->output, sizeof(t->output), "%s-%d", asked, i) >= sizeof(t->output)) {
+			break;
+		}
+		t->o.output = t->output;
+	}
+	return tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err);
+}
+
+static int run_test(struct cal_test *t, struct tkm_err *err)
+{
 	int root = tkm_root_open("/"), rc;
 	int32_t fit = CAL_TEST_FIT;
 
@@ -336,8 +359,7 @@ static int run_test(struct cal_test *t, struct tkm_err *err)
 	if (cal_test_all_well(t, rc == 0 && t->link->rank == 0 ? cal_test_json_possible(&t->o, err) : rc, err) < 0) {
 		return CAL_TEST_ERROR;
 	}
-	if (cal_test_all_well(t, t->link->rank == 0 ? tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err) : 0,
-		    err) < 0 ||
+	if (cal_test_all_well(t, t->link->rank == 0 ? choose_output(t, err) : 0, err) < 0 ||
 		open_and_measure_timer(t, err) < 0 || choose_clocks(t, err) < 0) {
 		return CAL_TEST_ERROR;
 	}

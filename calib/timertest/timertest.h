@@ -136,6 +136,7 @@ struct cal_test_result {
 /* One process of the test. */
 struct cal_test {
 	struct cal_test_options o;
+	char output[4096]; /* of rank 0: o.output, where the name that was asked for is taken */
 	struct cal_link *link;
 	struct tmr_timer *timer,
 		*reference;    /* a free clock beside a steered one, which the sessions measure; NULL: none */

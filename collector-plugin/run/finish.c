@@ -39,7 +39,6 @@ enum { MAX_FILES = 65536 };
 	"# The trace has the ranks of this host only. Bring the raw files (" VT_RAW_PREFIX "*" VT_RAW_SUFFIX \
 	") of the others here,\n" \
 	"# and type the command with --force: that makes one trace of all."
-#define RUNNING "# The program was running when this was written."
 
 struct files {
 	char **path;
@@ -522,7 +521,7 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		fprintf(f, PARTIAL "\n");
 	}
 	if (!finished) {
-		fprintf(f, RUNNING "\n");
+		fprintf(f, VT_RUNNING_LINE "\n");
 		return;
 	}
 	fprintf(f,
@@ -556,7 +555,7 @@ static int add_end(const struct vt_collector *c)
 	}
 	snprintf(end, sizeof(end), "INFO ENDED process %d: %s\n", (int)c->pid, c->ended_how);
 	while (fgets(line, sizeof(line), old)) {
-		if (strncmp(line, RUNNING, strlen(RUNNING)) && strcmp(line, end)) {
+		if (strncmp(line, VT_RUNNING_LINE, strlen(VT_RUNNING_LINE)) && strcmp(line, end)) {
 			fputs(line, n.f);
 		}
 	}

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/newname.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
@@ -111,51 +112,46 @@ const char *vt_collect_target(const struct vt_collector *c, char *to, size_t siz
 	return to;
 }
 
-/* Does the protocol's name for this trace belong to a file of another job? Such a protocol holds the command that
- * makes a trace which is still missing. */
-static int is_anothers_protocol(const struct vt_collector *c, const char *path)
+/* The text between the quotes of a line that begins so; NULL: another line. */
+static char *quoted_info(char *line, const char *start)
 {
-	static const char start[] = "INFO JOB \"";
-	size_t n = strlen(c->job);
-	char line[400];
+	size_t n = strlen(start);
+	char *end = strncmp(line, start, n) ? NULL : strrchr(line + n, '"');
+
+	if (end) {
+		*end = '\0';
+	}
+	return end ? line + n : NULL;
+}
+
+/* Is the protocol's name for this trace taken by another job that runs, or whose protocol holds the command that makes the
+ * trace? Its raw file is there still, if this host can see it. Any other protocol is a mere leftover. */
+static int is_protocol_needed(const struct vt_collector *c, const char *path)
+{
+	char line[4400], host[256], here[256] = "", *text;
+	int ours = 0, raw = 0, running = 0, elsewhere = 0;
 	struct stat st;
-	int ours = 0;
 	FILE *f;
 
 	if (c->settings.protofile_name || lstat(path, &st) < 0) {
 		return 0;
 	}
+	gethostname(here, sizeof(here) - 1);
 	f = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
-	while (f && !ours && fgets(line, sizeof(line), f)) {
-		ours = !strncmp(line, start, sizeof(start) - 1) && !strncmp(line + sizeof(start) - 1, c->job, n) &&
-			line[sizeof(start) - 1 + n] == '"';
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "INFO PROCESS 0 \"%255[^\"]", host) == 1) {
+			elsewhere = strcmp(host, here) != 0;
+		} else if ((text = quoted_info(line, "INFO RAWFILE \""))) {
+			raw = access(text, F_OK) == 0;
+		} else if ((text = quoted_info(line, "INFO JOB \""))) {
+			ours = !strcmp(text, c->job);
+		}
+		running |= !strncmp(line, VT_RUNNING_LINE, strlen(VT_RUNNING_LINE));
 	}
 	if (f) {
 		fclose(f);
 	}
-	return !ours;
-}
-
-/* Chooses a name that is still free, "app-1.stf" if "app.stf" exists, unless that may be replaced. At the start, the
- * name of the protocol must be free, too. */
-static void free_name(struct vt_collector *c, char *trace, size_t size, int at_start)
-{
-	const char *suffix = ends_in_suffix(trace, ".single.stf") ? ".single.stf"
-		: ends_in_suffix(trace, ".stf")                   ? ".stf"
-								  : "";
-	char stem[1024], target[1100];
-	struct stat st;
-	int i;
-
-	snprintf(stem, sizeof(stem), "%.*s", (int)(strlen(trace) - strlen(suffix)), trace);
-	for (i = 1; !c->settings.force && i < 10000; i++) {
-		snprintf(target, sizeof(target), "%.*s.prot", (int)stem_length(trace), trace);
-		if (lstat(trace, &st) < 0 && !(at_start && is_anothers_protocol(c, target)) &&
-			!(vt_collect_target(c, target, sizeof(target)) && lstat(target, &st) == 0)) {
-			break;
-		}
-		snprintf(trace, size, "%.1000s-%d%s", stem, i, suffix);
-	}
+	return !ours && (raw || (running && elsewhere));
 }
 
 /* Do all ranks know the job by the same name? Else their protocols would be those of others. */
@@ -165,6 +161,36 @@ static int is_job_common(const struct vt_collector *c)
 
 	snprintf(own, sizeof(own), "%d-", (int)getpid());
 	return c->pub.rank < 0 || strncmp(c->job, own, strlen(own)) != 0;
+}
+
+/* Chooses a name that is still free, "app-1.stf" if there is an app.stf or an app.clk, unless that may be replaced. At the
+ * end, app.clk may be the job's own. */
+static void free_name(struct vt_collector *c, char *trace, size_t size, int at_start)
+{
+	char stem[1024], base[1100], protocol[1110], suffix[16];
+	/* components that were left there, too */
+	const char *suffixes[6] = { suffix, ".stf.dcl", ".stf.dcl.zst" };
+	size_t n = 3;
+	int i;
+
+	snprintf(suffix, sizeof(suffix), "%s", trace + stem_length(trace));
+	if (c->format) {
+		suffixes[n++] = c->format->suffix;
+	}
+	if (at_start) {
+		suffixes[n] = ".clk";
+	}
+	snprintf(stem, sizeof(stem), "%.*s", (int)stem_length(trace), trace);
+	snprintf(base, sizeof(base), "%s", stem);
+	for (i = 1; !c->settings.force && i < 10000; i++) {
+		snprintf(protocol, sizeof(protocol), "%s.prot", base);
+		if (!tkm_newname_is_taken(base, suffixes) &&
+			!(at_start && is_job_common(c) && is_protocol_needed(c, protocol))) {
+			break;
+		}
+		snprintf(base, sizeof(base), "%s-%d", stem, i);
+	}
+	snprintf(trace, size, "%.*s%s", (int)(size - sizeof(suffix)), base, suffix);
 }
 
 void vt_collect_free_name(struct vt_collector *c)
@@ -209,7 +235,7 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 		strcat(c->trace, ".stf");
 	}
 	c->trace_stem = (int)stem_length(c->trace);
-	free_name(c, c->trace, sizeof(c->trace), is_job_common(c));
+	free_name(c, c->trace, sizeof(c->trace), 1);
 	return 0;
 }
 

@@ -5,6 +5,9 @@
 
 #include "collector-plugin/core/collect.h"
 
+/* In the protocol while the program runs. */
+#define VT_RUNNING_LINE "# The program was running when this was written."
+
 /* Finds those of program, job, trace and protocol. Returns 0 or -1. */
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
 /* Gives the trace another number if its name is taken meanwhile, unless it may be replaced. */

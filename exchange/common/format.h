@@ -245,6 +245,7 @@ enum { XCH_LONG, XCH_WIDE };
 
 struct xch_options {
 	int force;  /* replace what is there */
+	int renew;  /* replace an earlier output in the same format */
 	int layout; /* of tables: XCH_LONG, XCH_WIDE */
 	int rate;   /* write running totals as change per second */
 	/* Returns the i-th message about what could not be read; 0: there are no more. Called after the last
@@ -260,8 +261,9 @@ struct xch_writer {
 	const struct xch_options *o;
 	const char *target; /* as the user named it; "-": standard output, where the format allows it */
 	char *dir;
-	char *base; /* the last component of target */
-	char *stem; /* base without the format's suffix */
+	char *base;  /* the last component of target */
+	char *stem;  /* base without the format's suffix */
+	int replace; /* what is there may be replaced: forced, or an earlier output */
 	uint64_t lost[XCH_KINDS];
 	uint64_t events;     /* number of events given to the writer */
 	uint64_t disordered; /* how many of these were earlier than an event before them */
@@ -332,6 +334,9 @@ struct xch_format {
 	unsigned table : 1;     /* takes --layout */
 	unsigned rates : 1;     /* takes --rate */
 	unsigned directory : 1; /* the target is a directory */
+	/* Text in the first or last 4 KiB of an output of ours, by which it is known from a file of somebody else's: in the
+	 * file `mark_in`, after the target's name if it begins with "/", else after its stem; NULL: in the target itself */
+	const char *mark, *mark_in;
 	/* NULL; else why this build does not have the format: "needs otf2 (configure --with-otf2)" */
 	const char *missing;
 	size_t state_size; /* of xch_writer.state, which the caller makes and frees */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/newfile.h"
 #include "base/newname.h"
 
 enum { BUFFER = 1 << 20 };
@@ -93,7 +94,7 @@ static int may_take(const struct xch_writer *w, const char *to, int directory, s
 		return tkm_fail(err, TKM_ERR_EXISTS, "%s is in the way and is no %s: give another name than %s", to,
 			directory ? "such archive" : "file", w->target);
 	}
-	return w->o->force ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
+	return w->replace ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
 }
 
 /* Sets the names of one entry of w->dir, and checks its place. */
@@ -110,7 +111,7 @@ static int name_entry(const struct xch_writer *w, const char *entry, struct tkm_
 	slash = memrchr(w->target, '/', n);
 	if (asprintf(&from, "%s/%s", w->dir, entry) < 0 ||
 		asprintf(&to, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry) < 0 ||
-		tkm_newname_init(name, to, from, w->o->force) < 0) {
+		tkm_newname_init(name, to, from, w->replace) < 0) {
 		return xch_fail_memory(err, w->target);
 	}
 	return lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
@@ -174,10 +175,29 @@ int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 	return rc;
 }
 
+/* Is the target an earlier output in this format? */
+static int is_earlier_output(const struct xch_writer *w, size_t n)
+{
+	const struct xch_format *f = w->format;
+	const char *in = f->mark_in ? f->mark_in : "";
+	char *path;
+	int is;
+
+	if (*in == '.') {
+		n -= strlen(w->base) - strlen(w->stem);
+	}
+	if (!f->mark || asprintf(&path, "%.*s%s", (int)n, w->target, in) < 0) {
+		return 0;
+	}
+	is = tkm_newfile_may_replace(path, f->mark, 0);
+	free(path);
+	return is;
+}
+
 /* Sets the names, and makes the directory in which everything is written. */
 int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
 {
-	size_t n = strlen(w->target), k = strlen(w->format->suffix);
+	size_t n = strlen(w->target), k = strlen(w->format->suffix), stem;
 	const char *slash;
 
 	if (is_stdout(w)) {
@@ -199,10 +219,11 @@ int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
 		w->dir = NULL;
 		return xch_fail_memory(err, w->target);
 	}
-	n = strlen(w->stem);
-	if (n > k && !strcasecmp(w->stem + n - k, w->format->suffix)) {
-		w->stem[n - k] = 0;
+	stem = strlen(w->stem);
+	if (stem > k && !strcasecmp(w->stem + stem - k, w->format->suffix)) {
+		w->stem[stem - k] = 0;
 	}
+	w->replace = w->o->force || (w->o->renew && is_earlier_output(w, n));
 	if (may_take(w, w->target, w->format->directory, err) < 0) {
 		free(w->dir);
 		w->dir = NULL;

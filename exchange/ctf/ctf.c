@@ -325,6 +325,8 @@ const struct xch_format xch_ctf = {
 	.suffix = ".ctf",
 	.what = "Common Trace Format 1.8, a directory",
 	.directory = 1,
+	.mark = "tracer_name = \"tickmark\"",
+	.mark_in = "/metadata",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_COMMUNICATORS) |
 		XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct state),

@@ -408,6 +408,8 @@ const struct xch_format xch_lttng = {
 	.suffix = ".lttng",
 	.what = "LTTng of 2008, a directory",
 	.directory = 1,
+	.mark = "tickmark_trace",
+	.mark_in = "/control/facilities_0",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) |
 		XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct state),

@@ -376,6 +376,8 @@ const struct xch_format xch_otf = {
 	.name = "OTF",
 	.suffix = ".otf",
 	.what = "Open Trace Format 1.12",
+	.mark = "tickmark::",
+	.mark_in = ".0.def",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_OPAQUE) | XCH_BIT(XCH_GROUPS) |
 		XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.is = xch_otf_is,

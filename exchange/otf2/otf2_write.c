@@ -411,6 +411,7 @@ const struct xch_format xch_otf2 = {
 	.name = "OTF2",
 	.suffix = ".otf2",
 	.what = "Open Trace Format 2 (Vampir, Score-P, Scalasca)",
+	.mark = "TICKMARK::",
 	.holds = XCH_MOST | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) |
 		XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct xch_otf2_state),

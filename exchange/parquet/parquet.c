@@ -652,6 +652,7 @@ const struct xch_format xch_parquet = {
 	.name = "PARQUET",
 	.suffix = ".parquet",
 	.what = "Apache Parquet, a table of samples and one of events",
+	.mark = "Tickmark version ",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct state),
 	.open = parquet_open,

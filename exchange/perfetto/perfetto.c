@@ -33,6 +33,8 @@ enum {
 	P_CLOCK_ID = 58,
 	P_DEFAULTS = 59,
 	P_TRACK = 60,
+	P_FOR_TESTING = 900,
+	P_TEST_TEXT = 1, /* of it */
 	E_CATEGORY = 3,
 	E_ANNOTATION = 4,
 	E_TYPE = 9,
@@ -532,6 +534,14 @@ static int perfetto_open(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 	struct state *s = w->state;
 	size_t i;
 
+	/* readers take a packet for testing for nothing */
+	add_text(&s->part, P_TEST_TEXT, PACKAGE_STRING);
+	add_part(&s->packet, P_FOR_TESTING, &s->part);
+	add_part(&s->inner, P_PACKET, &s->packet);
+	if (fwrite(s->inner.b, 1, s->inner.n, w->f) != s->inner.n) {
+		return cannot_write(w, err);
+	}
+	s->part.n = s->packet.n = s->inner.n = 0;
 	s->t = t;
 	s->next_uuid = 1 + t->n_places + t->n_processes;
 	s->names = t->n_names + OWN_NAMES;
@@ -572,6 +582,7 @@ const struct xch_format xch_perfetto = {
 	.name = "PERFETTO",
 	.suffix = ".perfetto",
 	.what = "Perfetto's protobuf",
+	.mark = "Tickmark",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_PROCESSES),
 	.stream = 1,
 	.state_size = sizeof(struct state),

@@ -159,6 +159,7 @@ const struct xch_format xch_chrome = {
 	.name = "CHROME",
 	.suffix = ".chrome.json",
 	.what = "trace events of Chrome (Perfetto, speedscope, Trace Compass)",
+	.mark = "{\"program\":\"Tickmark ",
 	.holds = XCH_CALLS | XCH_BIT(XCH_SAMPLE) | XCH_MESSAGES | XCH_BIT(XCH_UNITS),
 	.stream = 1,
 	.state_size = sizeof(struct chrome),

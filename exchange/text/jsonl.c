@@ -164,6 +164,7 @@ const struct xch_format xch_jsonl = {
 	.name = "JSONL",
 	.suffix = ".jsonl",
 	.what = "JSON lines, an object for each event",
+	.mark = "{\"type\":\"trace\",\"resolution\":",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_INFOS),
 	.stream = 1,
 	.open = jsonl_open,

@@ -323,6 +323,7 @@ const struct xch_format xch_paje = {
 	.name = "PAJE",
 	.suffix = ".paje",
 	.what = "Paje, text",
+	.mark = "\"B\" \"P\" \"clock bound [ns]\"",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_PROCESSES),
 	.stream = 1,
 	.state_size = sizeof(struct state),

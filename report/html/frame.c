@@ -18,8 +18,8 @@ void vtr_page_begin(FILE *f, const char *title)
 		"script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
 		vtr_sha256(report_css, sizeof(report_css) - 1, style),
 		vtr_sha256(report_js, sizeof(report_js) - 1, script));
-	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" "
-	      "content=\"" PACKAGE_STRING " vtreport\">\n<title>",
+	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" VTR_GENERATOR PACKAGE_VERSION
+	      " vtreport\">\n<title>",
 		f);
 	vtr_html(f, title);
 	fprintf(f, "</title>\n<style>%s</style></head><body>\n", report_css);

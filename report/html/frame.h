@@ -6,6 +6,9 @@
 #include "report/html/html.h"
 #include "report/html/svg.h"
 
+/* How the line begins that tells a page of vtreport from a user's: the version follows. */
+#define VTR_GENERATOR "<meta name=\"generator\" content=\"Tickmark "
+
 /* Write the begin and the end of every page: style, script, and the content security policy that forbids all other
  * styles and scripts. */
 void vtr_page_begin(FILE *f, const char *title);

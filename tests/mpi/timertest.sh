@@ -132,10 +132,21 @@ for suffix in stf stf.dcl clk gnuplot histogram.dat matrix.dat; do
 done
 ok "its files are there" $lines
 
-run cs --timer CPU --performance-time 200ms --output "$dir/cs"
-expect_line "cs.stf exists; --force replaces it" "$dir/err"
-expect_status 2
-verdict "an existing trace is not replaced"
+cp "$dir/cs.stf" "$dir/first.stf" && cp "$dir/cs.clk" "$dir/first.clk"
+run cs --timer CPU --performance-time 200ms --output "$dir/cs" --quiet
+expect judged
+expect_same "$dir/cs.stf" "$dir/first.stf"
+expect_same "$dir/cs.clk" "$dir/first.clk"
+for suffix in stf clk gnuplot matrix.dat; do
+	expect [ -s "$dir/cs-1.$suffix" ]
+done
+tail -n 1 "$dir/err" >"$dir/last"
+expect_line "^timertestcs: earlier results have the name .* these are in $dir/cs-1.stf and $dir/cs-1.clk$" "$dir/last"
+rm "$dir/cs-1.stf"
+run cs --timer CPU --performance-time 200ms --output "$dir/cs" --quiet
+expect [ -s "$dir/cs-2.stf" ]
+verdict "existing results are not replaced, also a .clk alone: the next free name is taken, and named last"
+rm -f "$dir"/cs-[12].*
 run cs --timer sundial --performance-time 200ms --output "$dir/cs"
 expect_status 2
 expect_line "unknown timer 'sundial'" "$dir/err"
@@ -176,6 +187,11 @@ else
 		"$dir/old.json exists; --force replaces it, --json gives another name" --json "$dir/old.json"
 	[ "$(cat "$dir/old.json")" = old ]
 	ok "and keeps what it had" $?
+	for try in 1 2; do
+		run cs --timer CPU --performance-time 50ms --output "$dir/json$try" --json "$dir/result.json" --quiet
+		expect judged
+	done
+	verdict "a JSON file of timertest is replaced"
 	begin=$(date +%s)
 	wrong "a JSON file that cannot be written" "cannot create $dir/none/x.json: No such file" \
 		--json "$dir/none/x.json" --performance-time 20s

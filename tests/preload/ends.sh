@@ -213,6 +213,36 @@ expect_same sleep.prot first.copy
 expect_line -x '#   stftool sleep-1.prot --merge sleep-1.stf' sleep-1.prot
 verdict "nor the protocol of a run without a trace"
 
+# a protocol whose raw file is gone is a leftover, and does not change the name
+fresh
+sampled sleep 0.1
+expect rm sleep.stf*
+sampled sleep 0.1
+expect valid sleep.stf
+expect [ ! -e sleep-1.prot ]
+verdict "a left protocol changes nothing"
+rm sleep.stf
+sampled sleep 0.1
+expect valid sleep-1.stf
+verdict "a left component of a trace has its name still"
+rm sleep-1.* sleep.stf*
+sampled sleep 0.1
+# a job of another host may run: its raw file cannot be seen from here
+sed 's/^INFO PROCESS 0 "[^"]*"/INFO PROCESS 0 "far away"/' sleep.prot >other
+echo '# The program was running when this was written.' >>other
+mv other sleep.prot && rm sleep.stf*
+sampled sleep 0.1
+expect valid sleep-1.stf
+expect_line '"far away"' sleep.prot
+verdict "the protocol of a job that runs elsewhere stays"
+fresh
+echo mine >sleep.clk
+sampled sleep 0.1
+expect [ ! -e sleep.stf ]
+expect valid sleep-1.stf
+expect_text mine sleep.clk
+verdict "a correction that exists has the name, too"
+
 # names of a folder that do not fit
 fresh
 deep=

@@ -150,6 +150,17 @@ int stt_out_begin(struct stt_out *out, const char *name, const struct stt_option
 	return 0;
 }
 
+int stt_is_input(const struct stt_options *o, const char *to)
+{
+	char *a = o->n_inputs > 0 ? realpath(o->inputs[0], NULL) : NULL, *b = realpath(to, NULL);
+	size_t n = b ? strlen(b) : 0;
+	int is = a && b && !strncmp(a, b, n) && (a[n] == '/' || !a[n]);
+
+	free(a);
+	free(b);
+	return is;
+}
+
 int stt_out_end(struct stt_out *out, const struct stt_options *o)
 {
 	struct tkm_err e;

@@ -91,6 +91,8 @@ struct stt_out {
 	const char *name;
 };
 int stt_out_begin(struct stt_out *out, const char *name, const struct stt_options *o);
+/* Is `to` the input that the user named, or the folder that it is in? */
+int stt_is_input(const struct stt_options *o, const char *to);
 /* completes the output; -1: an error was printed */
 int stt_out_end(struct stt_out *out, const struct stt_options *o);
 void stt_out_abort(struct stt_out *out);

@@ -359,15 +359,17 @@ static int print_trace(const struct stt_options *o, const struct stt_request *q,
 	struct stt_out out;
 	struct tkm_err e;
 	struct stt_request none = { NULL, 0 };
+	struct stt_options on = *o;
 	int rc = STT_FAULT;
 
 	q = q ? q : &none;
+	on.force = stt_is_input(o, to) ? o->force : tkm_newfile_may_replace(to, STT_VTF_MARK, o->force);
 	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
 		return STT_FAULT;
 	}
 	if (stt_request_bind((struct stt_request *)(uintptr_t)q, &t, o, &e) < 0) {
 		stt_fault(o, "%s", e.text);
-	} else if (stt_out_begin(&out, to, o) == 0) {
+	} else if (stt_out_begin(&out, to, &on) == 0) {
 		rc = stt_vtf_print(&t, o, q, out.f);
 		if (stf_reader_fault(t.r)->code != STF_OK) {
 			rc = stt_stf_fault(o, stf_reader_fault(t.r));

@@ -77,7 +77,7 @@ static void say_lost(const struct stt_options *o, const struct xch_writer *w, co
 
 int stt_export(const struct stt_options *o, const struct xch_format *f, const char *to)
 {
-	struct xch_options x = { .force = o->force, .rate = o->rate, .damage = damage };
+	struct xch_options x = { .force = o->force, .renew = !stt_is_input(o, to), .rate = o->rate, .damage = damage };
 	struct xch_writer w;
 	struct stt_trace t;
 	struct tkm_err e;

@@ -27,6 +27,9 @@ const struct stt_vtf_form *stt_vtf_form(unsigned layout_id);
 /* Classes of declarations, each after the classes that it refers to; ends with 0. */
 extern const unsigned char stt_vtf_declarations[];
 
+/* How the text begins; the version follows. By this an earlier output is known. */
+#define STT_VTF_MARK "C ASCII trace, Tickmark"
+
 /* Prints the trace, or the part that `req` selects (NULL: all). Prints faults. Returns an exit status. */
 int stt_vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f);
 

@@ -510,7 +510,7 @@ static void print_vtf_head(struct printer *p)
 	char buf[32];
 	const unsigned char *c;
 
-	fprintf(p->f, "C %s, %s\n", "ASCII trace", PACKAGE_STRING);
+	fprintf(p->f, STT_VTF_MARK " %s\n", PACKAGE_VERSION);
 	if (p->t->resolution > 0) {
 		fprintf(p->f, "CLKPERIOD %s\nEVENTBITS %" PRIu32 "\n", stt_real(p->t->resolution, buf),
 			p->t->eventbits);

@@ -92,6 +92,9 @@ refused "no trace at all" 1 "$dir/rich.text: .*STF" "$dir/rich.text" --dump
 expect tool "$rich" --logfile-name "$dir/new.avt"
 expect_same "$dir/rich.avt" "$dir/new.avt"
 verdict "--logfile-name writes a file"
+expect tool "$rich" --logfile-name "$dir/new.avt"
+verdict "an earlier output is replaced"
+{ echo C mine; cat "$dir/rich.avt"; } | sed 's/Tickmark//' >"$dir/new.avt"
 refused "an existing file stays" 1 "$dir/new.avt exists; --force replaces it" "$rich" --logfile-name "$dir/new.avt"
 expect tool "$rich" --logfile-name "$dir/new.avt" --force
 expect_same "$dir/rich.avt" "$dir/new.avt"

@@ -146,11 +146,34 @@ for check in "policy the policy allows its own style and script, and nothing ref
 done
 
 report t.stf
+expect_status 0
+expect_empty err
+verdict "an earlier report is replaced"
+echo '<html><meta name="generator" content="Tick">mine' >t.html
+report t.stf
 expect_status 1
 expect_line '^vtreport: t.html exists; --force replaces it' err
-verdict "an existing report is kept"
+expect_line mine t.html
+verdict "a page of somebody else's is kept"
 report t.stf --force
 expect_status 0
+mkdir newest newest/folder.stf
+for name in old "new er" "new er-1" "new er-2"; do
+	"$build/stftool" t.stf --convert "newest/$name.stf" 2>err
+done
+touch -d '2001-01-01' newest/old.stf "newest/new er-1.stf"
+touch -d '2003-03-03' "newest/new er.stf"
+(cd newest && "$build/vtreport" >../out 2>../err)
+expect_text 'new er-2.html' out
+verdict "without a name the newest trace of the folder is taken"
+(cd newest && "$build/vtreport" "new er.stf" >../out 2>../err)
+expect_text 'new er.html' out
+expect_text 'vtreport: note: new er-2.stf is of a later run' err
+verdict "the trace that is named is shown, and a later one is mentioned"
+(cd newest && rm -rf -- *.stf* && "$build/vtreport" >../out 2>../err)
+expect [ $? -eq 2 ]
+expect_line '^vtreport: no trace (.stf) is in this folder; ' err
+verdict "a folder without a trace"
 expect report t.stf --output u.html
 expect_status 0
 expect_same t.html u.html
@@ -621,9 +644,6 @@ expect_status 1
 expect_line '^vtreport: .*nosuch.stf' err
 expect [ ! -e nosuch.html ]
 verdict "no trace: one line, and no report"
-report
-[ "$status" -eq 2 ]
-ok "no argument: wrong usage" $?
 report t.stf --nosuch
 expect_status 2
 expect_line -- '--nosuch' err

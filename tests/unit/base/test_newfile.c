@@ -97,10 +97,36 @@ static void a_device_that_cannot_be_opened(void)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "%d", status);
 }
 
+/* A file that can be made again is told from a user's by its maker's mark. */
+static void what_has_the_mark_may_be_replaced(void)
+{
+	static const char *const taken[] = { ".a", ".b", NULL };
+	static const int before[] = { 0, 4092, 4093, 9000, 9000, 0 }, after[] = { 0, 9000, 9000, 4092, 4093, 5000 };
+	char dir[] = "/tmp/tkm-new-XXXXXX", path[64];
+	FILE *f;
+	int i;
+
+	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
+	snprintf(path, sizeof(path), "%s/x.b", dir);
+	CHECK(!tkm_newfile_may_replace(path, "MARK", 0) && tkm_newfile_may_replace(path, "MARK", 1), "no file");
+	for (i = 0; i < 6; i++) {
+		f = fopen(path, "w");
+		fprintf(f, "%*s%s%*s", before[i], "", i == 5 ? "MARC" : "MARK", after[i], "");
+		fclose(f);
+		CHECK_INT(tkm_newfile_may_replace(path, "MARK", 0), i == 0 || i == 1 || i == 3);
+	}
+	snprintf(path, sizeof(path), "%s/x", dir);
+	CHECK(tkm_newname_is_taken(path, taken) && !tkm_newname_is_taken(path, taken + 2), "x.b is there");
+	CHECK(!tkm_newfile_may_replace(dir, "MARK", 0), "a folder");
+	CHECK(mkfifo(path, 0600) == 0 && !tkm_newfile_may_replace(path, "MARK", 0), "a pipe");
+	tkm_remove_tree(dir);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(files_appear_whole_or_not_at_all);
+	RUN(what_has_the_mark_may_be_replaced);
 	RUN(a_device_that_cannot_be_opened);
 	return check_end();
 }
