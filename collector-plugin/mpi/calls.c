@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The wrappers of MPI calls in C. Each calls the next library in the order of loading, which is another tool or MPI
- * itself. MPI gets the program's arguments and the program gets MPI's results, with one exception: where the program
+ * itself. MPI gets the program's arguments and the program gets MPI's results, with two exceptions: where the program
  * does not want a status or statuses, MPI gets a place of ours for them, because only a status tells what a wildcard
- * has received. The body of each wrapper is made of calls.def and of the macros in this file. record.h has what they
+ * has received; and with libVTfs no error handler of the program is installed. The body of each wrapper is made of calls.def and of the macros in this file. record.h has what they
  * record. */
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
@@ -63,6 +63,9 @@ void *vt_mpi_next(const char *name, void *own)
 /* MPI_Iprobe, MPI_Request_get_status */
 #define LOOK(name, lower, UPPER, params, args, i) POLL(name, params, args, , , *flag, )
 #define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_ALONE, , , )
+
+#define SET_ERRHANDLER(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 0, errhandler = vt_mpi_errhandler(errhandler);, , )
 
 #define CALLBACK(name, lower, UPPER, params, args, one, i) \
 	WRAPPER(name, params, args, 0, , vt_mpi_calls_back((void *)one), )

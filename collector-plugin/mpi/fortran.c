@@ -84,6 +84,13 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 	MPI_Fint own[sizeof(MPI_Status) / sizeof(MPI_Fint)]; \
 	MPI_Status status
 #define STATUS(i) w[i] = vt_mpi_ignored(w[i]) ? own : w[i]
+/* libVTfs gives MPI a handler that ends the job. */
+#define FATAL(i) \
+	MPI_Fint fatal; \
+	if (vt_mpi_errhandler(MPI_ERRHANDLER_NULL) != MPI_ERRHANDLER_NULL) { \
+		fatal = PMPI_Errhandler_c2f(MPI_ERRORS_ARE_FATAL); \
+		w[i] = &fatal; \
+	}
 #define READ_STATUS(i) PMPI_Status_f2c(w[i], &status)
 
 #define BY_HAND(name, lower, UPPER, params, args)
@@ -91,6 +98,8 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define OUTSIDE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_OUTSIDE, , , )
 #define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_ALONE, , , )
 #define LOOK(name, lower, UPPER, params, args, i) POLL(name, lower, UPPER, (i) + 2, , , INT(i), )
+
+#define SET_ERRHANDLER(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, FATAL(1), , )
 
 #define CALLBACK(name, lower, UPPER, params, args, one, i) FORTRAN(name, lower, UPPER, 0, , vt_mpi_calls_back(w[i]), )
 #define CALLBACKS(name, lower, UPPER, params, args, one, two, i) \

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/run/finish.h"
@@ -44,6 +45,20 @@ void vt_mpi_calls_back(void *function)
 		}
 	}
 	atomic_store(&h->callbacks[0], UINT64_MAX);
+}
+
+MPI_Errhandler vt_mpi_errhandler(MPI_Errhandler wanted)
+{
+	static _Atomic int said;
+
+	if (!vt_hooks.failsafe) {
+		return wanted;
+	}
+	if (wanted != MPI_ERRORS_ARE_FATAL && vt_collect_is_first_rank() && atomic_exchange(&said, 1) == 0) {
+		vt_say(1, "INFO",
+			"the program's error handlers of MPI are not installed: libVTfs ends the job at the first error");
+	}
+	return MPI_ERRORS_ARE_FATAL;
 }
 
 static int threads_before; /* of the program */

@@ -6,6 +6,8 @@
 #ifndef COLLECTOR_PLUGIN_MPI_OUTSIDE_H
 #define COLLECTOR_PLUGIN_MPI_OUTSIDE_H
 
+#include <mpi.h>
+
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/raw/format.h"
 
@@ -19,6 +21,10 @@ static inline void vt_mpi_outside(int n)
 
 /* Notes that MPI may call this function of the program. */
 VT_HIDDEN void vt_mpi_calls_back(void *function);
+
+/* The error handler that MPI gets for one that the program wants: libVTfs "overrides all requests to install one", so that
+ * the first error of MPI ends the job and leaves a trace (Intel Trace Collector guide, section 2.1.2). */
+VT_HIDDEN MPI_Errhandler vt_mpi_errhandler(MPI_Errhandler wanted);
 
 /* MPI calls of the program outside MPI_Init and MPI_Finalize, or in call-backs of the latter, that are not recorded. */
 extern _Atomic uint64_t vt_mpi_missed VT_HIDDEN;

@@ -117,6 +117,10 @@ static int sample_inside(struct vt_collector *c, const char *fmt, ...)
 	vsnprintf(c->inside_why, sizeof(c->inside_why), fmt, ap);
 	va_end(ap);
 	vt_say(2, "INFO", "a thread inside the program samples it: %s", c->inside_why);
+	if (vt_settings_other(&c->settings, "STOPFILE-NAME")) {
+		vt_say(1, "WARNING", "STOPFILE-NAME has no effect: the sampler process looks for it, and here %s",
+			c->inside_why);
+	}
 	if (!strcasecmp(c->settings.timer, "LIST")) {
 		vt_say(1, "WARNING",
 			"TIMER LIST: the sampler process prints the list; timertest --timer=LIST does, too");

@@ -63,90 +63,41 @@ static double stuck_s(struct vt_measured *p, const struct vt_raw_head *h, int64_
 
 /* ---- messages ---- */
 
-/* Opens the stderr of the rank, for these lines only. The sampler process has none. */
-static int open_stderr(const struct vt_measured *p)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)p->pid);
-	return open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}
-
-struct output {
-	struct vt_measured *p;
-	int fd;
-};
-
-static void say_deadlock(struct output *o, const char *kind, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-static void say_deadlock(struct output *o, const char *kind, const char *fmt, ...)
-{
-	char line[900];
-	size_t n = (size_t)snprintf(line, sizeof(line), "[%d] Tickmark %s: ", o->p->c.pub.rank, kind);
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
-	va_end(ap);
-	tkm_plain(line);
-	vt_raw_info(o->p->c.pub.raw, "deadlock", line + n);
-	strcat(line, "\n");
-	if (o->fd >= 0 && write(o->fd, line, strlen(line)) < 0) {
-		/* if no program reads it, the lines are still in the trace */
-		close(o->fd);
-		o->fd = -1;
-	}
-}
-
 static void stack_line(void *ctx, const char *text)
 {
-	say_deadlock(ctx, "ERROR", "  %s", text);
+	vt_stop_say(ctx, "ERROR", "  %s", text);
 }
 
-static void stop_processes(struct vt_measured *p, double timeout_s)
+static void stop_process(struct vt_measured *p, double timeout_s)
 {
-	struct output o = { p, open_stderr(p) };
+	struct vt_stop_output o;
 	char why[300] = "";
 
-	p->stuck_s = timeout_s;
-	say_deadlock(&o, "ERROR",
+	snprintf(p->stopped_why, sizeof(p->stopped_why), "deadlock, no progress for %g s", timeout_s);
+	vt_stop_open(&o, p, "deadlock");
+	vt_stop_say(&o, "ERROR",
 		"GLOBAL:DEADLOCK: no progress in any process for %g s; the program is stopped, and the trace is "
 		"written. The "
 		"stack of this process:",
 		timeout_s);
 	if (vt_measured_stack(p->pid, stack_line, &o, why, sizeof(why)) < 0) {
-		say_deadlock(&o, "ERROR", "  unknown: %s", why);
+		vt_stop_say(&o, "ERROR", "  unknown: %s", why);
 	}
-	if (o.fd >= 0) {
-		close(o.fd);
-	}
+	vt_stop_close(&o);
 }
 
 static void warn(struct vt_measured *p, double mean_s)
 {
-	struct output o = { p, open_stderr(p) };
+	struct vt_stop_output o;
 
-	say_deadlock(&o, "WARNING",
+	vt_stop_open(&o, p, "deadlock");
+	vt_stop_say(&o, "WARNING",
 		"GLOBAL:DEADLOCK:NO_PROGRESS: the processes have spent %.3g s on average in their last MPI call",
 		mean_s);
-	if (o.fd >= 0) {
-		close(o.fd);
-	}
+	vt_stop_close(&o);
 }
 
 /* ---- the rule ---- */
-
-/* Called after the stacks of all are stored, because a rank that ends may end the others. */
-static void end_all(struct vt_measured *list, int signal)
-{
-	struct vt_measured *p;
-
-	for (p = list; p; p = p->next) {
-		if (watched(p) && p->stuck_s > 0) {
-			kill(p->pid, signal);
-		}
-	}
-}
 
 /* Is the process in a function of its own that MPI has called, or may it be? Then the time counts anew. */
 static int is_in_callback(struct vt_measured *p, const struct vt_raw_head *h, int64_t now)
@@ -186,7 +137,7 @@ static int are_in_callbacks(struct vt_measured *list, int64_t now)
 
 void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 {
-	static int64_t looked_ns, ended_ns;
+	static int64_t looked_ns;
 	static int warned;
 	double longest = 0, least = 1e300, sum = 0, timeout = 0, warning = 0, s;
 	struct vt_measured *p, *first = NULL;
@@ -208,10 +159,7 @@ void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 			first = !first || p->c.pub.rank < first->c.pub.rank ? p : first;
 		}
 	}
-	if (ended_ns) {
-		if (now - ended_ns > 2000000000) {
-			end_all(list, SIGKILL);
-		}
+	if (vt_stop_goes_on(list, now)) {
 		return;
 	}
 	/* ranks that are not watched yet, or have ended, may go on */
@@ -229,10 +177,9 @@ void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 	if (blocked && others) {
 		for (p = list; p; p = p->next) {
 			if (watched(p)) {
-				stop_processes(p, timeout);
+				stop_process(p, timeout);
 			}
 		}
-		end_all(list, SIGTERM);
-		ended_ns = now;
+		vt_stop_all(list, now);
 	}
 }

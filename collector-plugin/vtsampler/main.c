@@ -418,6 +418,7 @@ static void serve_processes(void)
 			}
 		}
 		vt_look_for_deadlock(processes, now);
+		vt_stop_look_for_file(processes, now);
 		if (had && !processes) {
 			give_up = vt_now_ns(CLOCK_MONOTONIC);
 			give_up = give_up < wait_for_restart_until_ns ? wait_for_restart_until_ns : give_up;

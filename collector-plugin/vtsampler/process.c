@@ -269,8 +269,8 @@ static void describe_end(struct vt_measured *p, uint32_t how)
 	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
 	size_t size = sizeof(p->c.ended_how);
 
-	if (p->stuck_s > 0) {
-		snprintf(to, size, "by the sampler process: deadlock, no progress for %g s", p->stuck_s);
+	if (p->stopped_why[0]) {
+		snprintf(to, size, "by the sampler process: %.150s", p->stopped_why);
 	} else if (own) {
 		snprintf(to, size, "%s", own);
 	} else if (status >= 0 && WIFSIGNALED(status)) {

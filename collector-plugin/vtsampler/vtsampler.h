@@ -60,7 +60,7 @@ struct vt_measured {
 	int64_t pair_due;
 	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
 	int64_t progress_ns;
-	double stuck_s; /* it was stopped because of a deadlock of this length; 0: no */
+	char stopped_why[150]; /* the sampler process has stopped it; "": it has not */
 	uint8_t left[VT_MEASURED_PLACES],
 		owners[VT_MEASURED_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
@@ -125,6 +125,23 @@ int vt_hosts_ranks_here(void);
 int vt_hosts_all_blocked(int64_t now, int blocked);
 /* Removes the file of this host; if `made`, those of all hosts. */
 void vt_hosts_end(int made);
+
+/* stop.c: lines for the stderr of a process, which are also INFO records of this name in its raw file. */
+struct vt_stop_output {
+	struct vt_measured *p;
+	int fd;
+	const char *name;
+};
+void vt_stop_open(struct vt_stop_output *o, struct vt_measured *p, const char *name);
+void vt_stop_say(struct vt_stop_output *o, const char *kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void vt_stop_close(struct vt_stop_output *o);
+/* Stops all processes of the list whose stopped_why is set. */
+void vt_stop_all(struct vt_measured *list, int64_t now);
+/* Returns 1 if they are being stopped; to be called again, because those that are left are killed. */
+int vt_stop_goes_on(struct vt_measured *list, int64_t now);
+/* Looks for the file STOPFILE-NAME, about twice a second, and stops all if it is there. */
+void vt_stop_look_for_file(struct vt_measured *list, int64_t now);
 
 /* deadlock.c: looks for a deadlock among these processes, about ten times a second. */
 void vt_look_for_deadlock(struct vt_measured *list, int64_t now);

@@ -40,10 +40,12 @@ expect_same "$dir/said" "$dir/counted"
 "$build/stftool" "$dir/t.stf" --dump | expect_no_line ENTER -
 verdict "the same while no event is recorded"
 
-expect run --statistics --process '0:N off' -- "$dir/prog" 2 1000 2
-expect_same "$dir/said" "$dir/counted"
-"$build/stftool" "$dir/t.stf" --dump | expect_no_line ENTER -
-verdict "and with PROCESS off"
+for state in off no discard; do
+	expect run --statistics --process "0:N $state" -- "$dir/prog" 2 1000 2
+	expect_same "$dir/said" "$dir/counted"
+	"$build/stftool" "$dir/t.stf" --dump | expect_no_line ENTER -
+	verdict "and with PROCESS $state"
+done
 
 expect run --statistics 4 -- "$dir/prog" 1 1000 3
 expect [ "$(wc -l <"$dir/counted")" -eq 4 ]

@@ -65,7 +65,7 @@ STATE Application:* on | vt/settings/filter
 STATISTICS on | vt/functions/statistics
 STF-PROCS-PER-FILE 16 | vt/mpi/mpi_trace
 STF-USE-HW-STRUCTURE on | vt/clocks/hosts
-STOPFILE-NAME stop
+STOPFILE-NAME stop | vt/ends/stop
 SYMBOL main on | vt/settings/filter
 SYNC-MAX-DURATION 1m | vt/mpi/mpi
 SYNC-MAX-MESSAGES 100 | vt/mpi/mpi

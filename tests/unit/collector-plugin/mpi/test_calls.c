@@ -56,6 +56,7 @@ static const struct {
 #define COMM_DISCONNECT FOLLOWS
 #define IO_POSTED STAYS
 #define LOCAL STAYS
+#define SET_ERRHANDLER STAYS
 #define ISEND STAYS
 #define SEND_INIT STAYS
 #define IRECV STAYS
