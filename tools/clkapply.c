@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "base/cli/front.h"
-#include "base/grow.h"
+#include "base/text/csv.h"
+#include "base/text/decimal.h"
 #include "calib/file/clk.h"
 #include "calib/map/run.h"
 #include "exchange/common/format.h"
 
 enum { OK, FAULT, USAGE };
-enum { MAX_COLUMNS = 1024 };
 
 struct options {
 	const char *clk, *input, *output, *column, *rank_column, *clock;
@@ -28,15 +28,6 @@ struct options {
 	int mpisync;    /* 0: --format mpisync; -1: not given */
 	long long rank; /* -1: not given */
 	int force;
-};
-
-/* One line of CSV, split. */
-struct row {
-	char *line;
-	size_t size;
-	char *field[MAX_COLUMNS]; /* decoded, in `text` */
-	char *text;
-	size_t n, room;
 };
 
 static int complain_clkapply(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -54,67 +45,20 @@ static int complain_clkapply(int status, const char *fmt, ...)
 
 /* ---- CSV ---- */
 
-/* Splits r->line. Quotes around a field are removed; two quotes within a field are one. Returns 0, or -1: there
- * are too many fields, or a quote is open. */
-static int split_fields(struct row *r)
-{
-	const char *p = r->line;
-	char *to;
-	int quoted;
-
-	if (TKM_GROW(r->text, r->room, strlen(r->line) + 2) < 0) {
-		return -1;
-	}
-	to = r->text;
-	for (r->n = 0;; p++) {
-		if (r->n == MAX_COLUMNS) {
-			return -1;
-		}
-		r->field[r->n++] = to;
-		quoted = *p == '"';
-		for (p += quoted; *p && (quoted || *p != ','); p++) {
-			if (quoted && *p == '"' && *++p != '"') {
-				quoted = 0;
-				p--;
-				continue;
-			}
-			*to++ = *p;
-		}
-		*to++ = 0;
-		if (quoted) {
-			return -1;
-		}
-		if (!*p) {
-			return 0;
-		}
-	}
-}
-
-/* Reads the next line, without its end. Returns 1, or 0 at the end of the file. */
-static int next_csv_row(FILE *f, struct row *r)
-{
-	ssize_t n = getline(&r->line, &r->size, f);
-
-	while (n > 0 && (r->line[n - 1] == '\n' || r->line[n - 1] == '\r')) {
-		r->line[--n] = 0;
-	}
-	return n >= 0;
-}
-
-/* The index of a column, by its name or by its number counted from 1; -1: there is none. */
-static int find_column(const struct row *r, const char *name)
+/* The index of a column, by its name or by its number counted from 1; -1: there is none. A comment has names only. */
+static int find_column(const struct tkm_csv *r, const char *name)
 {
 	char *end;
 	long k;
-	size_t i;
+	uint32_t i;
 
 	for (i = 0; i < r->n; i++) {
-		if (!strcmp(r->field[i], name)) {
+		if (!strcmp(r->cell[i], name)) {
 			return (int)i;
 		}
 	}
 	k = strtol(name, &end, 10);
-	return *name && !*end && k >= 1 && (size_t)k <= r->n ? (int)k - 1 : -1;
+	return !r->is_comment && *name && !*end && k >= 1 && k <= (long)r->n ? (int)k - 1 : -1;
 }
 
 /* ---- stamps ---- */
@@ -127,46 +71,19 @@ static int exponent_of(int unit)
 	return unit == 0 ? -1 : 3 * (unit - 1);
 }
 
-/* Converts a decimal number to a whole number of 10^-12 units. Returns 0 or -1. */
-static int parse_decimal(const char *text, __int128 *value)
-{
-	int negative = *text == '-', digits = 0, after = -1;
-
-	*value = 0;
-	for (text += negative; *text; text++) {
-		if (*text == '.' && after < 0) {
-			after = 0;
-			continue;
-		}
-		if (*text < '0' || *text > '9' || ++digits > 24) {
-			return -1;
-		}
-		if (after < 12) {
-			*value = *value * 10 + (*text - '0');
-			after += after >= 0;
-		}
-	}
-	for (after = after < 0 ? 0 : after; after < 12; after++) {
-		*value *= 10;
-	}
-	*value = negative ? -*value : *value;
-	return digits ? 0 : -1;
-}
-
 /* Converts a stamp to ticks of the timer, up to TICKS_FARTHEST. Returns 0 or -1. */
 static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_t *ticks)
 {
+	struct tkm_decimal d;
 	__int128 v;
 	long double t;
-	char *end;
 
-	if (k == -1) {
-		errno = 0;
-		*ticks = strtoll(text, &end, 10);
-		return *text && !*end && !errno && *ticks <= TICKS_FARTHEST && *ticks >= -TICKS_FARTHEST ? 0 : -1;
-	}
-	if (parse_decimal(text, &v) < 0) {
+	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, k == -1 ? 0 : 12, &v) < 0) {
 		return -1;
+	}
+	if (k == -1) {
+		*ticks = (int64_t)v;
+		return d.places <= 0 && v <= TICKS_FARTHEST && v >= -TICKS_FARTHEST ? 0 : -1;
 	}
 	/* in ticks: v x 10^-12 x 10^-k x Hz */
 	t = (long double)v * 1e-12L / powl(10, k) * (long double)cal_rank_hz(r);
@@ -201,34 +118,78 @@ static void print_seconds(FILE *f, int64_t ticks, double period)
 	}
 }
 
-static int apply_row(const struct options *o, const struct cal_run *run, const struct row *r, int column,
-	int rank_column, uint64_t line)
+/* What of a table is converted. */
+struct table {
+	const struct options *o;
+	const struct cal_run *run;
+	struct tkm_csv csv;
+	uint32_t columns;
+	int column, rank_column; /* rank_column -1: all are of one rank */
+};
+
+static int refuse_table(const struct table *t, const char *what)
 {
-	const char *rank_text = rank_column >= 0 && (size_t)rank_column < r->n ? r->field[rank_column] : NULL;
-	long long rank = o->rank;
-	char *end = NULL;
+	return complain_clkapply(FAULT, "%s: line %" PRIu64 ": %s", t->o->input, t->csv.line, what);
+}
+
+/* A comma within a number makes one column more. */
+static int has_more_columns(const struct table *t)
+{
+	uint32_t i;
+
+	for (i = t->columns; i < t->csv.n && !*t->csv.cell[i]; i++) {
+	}
+	return i < t->csv.n;
+}
+
+static int rank_of_row(const struct table *t, long long *rank)
+{
+	const char *text = t->rank_column < 0         ? NULL
+		: (uint32_t)t->rank_column < t->csv.n ? t->csv.cell[t->rank_column]
+						      : "";
+	struct tkm_decimal d;
+	__int128 v = t->o->rank;
+
+	if (text && (tkm_decimal_read(text, &d) < 0 || d.places > 0 || tkm_decimal_whole(&d, 0, &v) < 0)) {
+		return complain_clkapply(
+			FAULT, "%s: line %" PRIu64 ": '%s' is no rank", t->o->input, t->csv.line, text);
+	}
+	*rank = v < 0 ? -1 : v > INT64_MAX ? INT64_MAX : (long long)v;
+	if (*rank < 0 || (unsigned long long)*rank >= t->run->ranks) {
+		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": %s has no rank %lld; it has %zu ranks",
+			t->o->input, t->csv.line, t->o->clk, *rank, t->run->ranks);
+	}
+	return OK;
+}
+
+static int apply_row(const struct table *t)
+{
+	const char *stamp = (uint32_t)t->column < t->csv.n ? t->csv.cell[t->column] : "";
+	const struct cal_rank *r;
+	long long rank = 0;
 	int64_t ticks;
 	double bound;
+	int rc;
 
-	if (rank_text) {
-		rank = strtol(rank_text, &end, 10);
-		if (!*rank_text || *end) {
-			return complain_clkapply(
-				FAULT, "%s: line %" PRIu64 ": '%s' is no rank", o->input, line, rank_text);
-		}
+	if (t->csv.is_comment) {
+		printf("%s\n", t->csv.raw);
+		return OK;
 	}
-	if (rank < 0 || (size_t)rank >= run->ranks) {
-		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": %s has no rank %lld; it has %zu ranks", o->input,
-			line, o->clk, rank, run->ranks);
+	if (has_more_columns(t)) {
+		return refuse_table(t, "more columns than names; numbers are written with a point, not a comma");
 	}
-	if ((size_t)column >= r->n ||
-		parse_stamp(r->field[column], exponent_of(o->unit), &run->rank[rank], &ticks) < 0) {
-		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s", o->input, line,
-			(size_t)column < r->n ? r->field[column] : "", unit_names[o->unit]);
+	rc = rank_of_row(t, &rank);
+	if (rc != OK) {
+		return rc;
 	}
-	bound = cal_map_bound(&run->rank[rank].map, ltick(ticks));
-	printf("%s,", r->line);
-	print_seconds(stdout, cal_map_at(&run->rank[rank].map, ltick(ticks)).v, run->period_s);
+	r = &t->run->rank[rank];
+	if (parse_stamp(stamp, exponent_of(t->o->unit), r, &ticks) < 0) {
+		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s%s", t->o->input,
+			t->csv.line, stamp, unit_names[t->o->unit], tkm_decimal_why(stamp));
+	}
+	bound = cal_map_bound(&r->map, ltick(ticks));
+	printf("%s,", t->csv.raw);
+	print_seconds(stdout, cal_map_at(&r->map, ltick(ticks)).v, t->run->period_s);
 	if (isfinite(bound)) {
 		printf(",%.9g\n", bound);
 	} else {
@@ -237,47 +198,88 @@ static int apply_row(const struct options *o, const struct cal_run *run, const s
 	return OK;
 }
 
+static int refuse_csv(const struct table *t)
+{
+	return t->csv.why ? refuse_table(t, t->csv.why)
+			  : complain_clkapply(FAULT, "%s: cannot be read: %s", t->o->input, strerror(errno));
+}
+
+/* Finds the columns in this row. Returns 1 if they are there. */
+static int find_columns(struct table *t)
+{
+	t->column = find_column(&t->csv, t->o->column);
+	t->rank_column = t->o->rank < 0 ? find_column(&t->csv, t->o->rank_column) : -1;
+	t->columns = t->csv.n;
+	return t->column >= 0 && (t->o->rank >= 0 || t->rank_column >= 0);
+}
+
+/* Columns that are named by their numbers need no names: numpy writes none. */
+static int is_row_of_stamps(const struct table *t)
+{
+	struct tkm_decimal d;
+
+	return !t->csv.is_comment && tkm_decimal_read(t->csv.cell[t->column], &d) == 0 &&
+		(t->rank_column < 0 || tkm_decimal_read(t->csv.cell[t->rank_column], &d) == 0);
+}
+
+/* Reads up to the names of the columns, which may be a comment after others. Returns OK with *has_row: this row is the first of
+ * stamps. */
+static int read_table_head(struct table *t, int *has_row)
+{
+	const char *why;
+	int rc;
+
+	while ((rc = tkm_csv_next(&t->csv)) > 0 && t->csv.is_comment && !find_columns(t)) {
+		printf("%s\n", t->csv.raw);
+	}
+	if (rc < 0) {
+		return refuse_csv(t);
+	}
+	if (rc == 0) {
+		return complain_clkapply(FAULT, "%s: line 1: no header of columns", t->o->input);
+	}
+	if (!find_columns(t)) {
+		why = tkm_csv_why(&t->csv);
+		return why ? refuse_table(t, why)
+			   : complain_clkapply(FAULT, "%s: there is no column '%s'; give --column%s", t->o->input,
+				     t->column < 0 ? t->o->column : t->o->rank_column,
+				     t->column < 0 ? "" : " and --rank or --rank-column");
+	}
+	*has_row = is_row_of_stamps(t);
+	if (!*has_row) {
+		printf("%s,global_s,bound_s\n", t->csv.raw);
+	}
+	return OK;
+}
+
 static int apply_csv(const struct options *o, const struct cal_run *run)
 {
-	FILE *f = strcmp(o->input, "-") ? fopen(o->input, "re") : stdin;
-	struct row r = { 0 };
-	uint64_t line = 1;
-	int column, rank_column = -1, rc = OK;
+	struct table *t = calloc(1, sizeof(*t));
+	int rc, has_row = 0, next = 1;
 
-	if (!f) {
+	if (!t) {
+		return complain_clkapply(FAULT, "out of memory");
+	}
+	t->o = o;
+	t->run = run;
+	t->csv.f = strcmp(o->input, "-") ? fopen(o->input, "re") : stdin;
+	if (!t->csv.f) {
+		free(t);
 		return complain_clkapply(FAULT, "%s: %s", o->input, strerror(errno));
 	}
-	if (!next_csv_row(f, &r) || split_fields(&r) < 0) {
-		rc = complain_clkapply(FAULT, "%s: line 1: no header of columns", o->input);
-		goto out;
+	rc = read_table_head(t, &has_row);
+	while (rc == OK && (has_row || (next = tkm_csv_next(&t->csv)) > 0)) {
+		has_row = 0;
+		rc = apply_row(t);
 	}
-	column = find_column(&r, o->column);
-	if (o->rank < 0) {
-		rank_column = find_column(&r, o->rank_column);
+	if (rc == OK && next < 0) {
+		rc = refuse_csv(t);
 	}
-	if (column < 0 || (o->rank < 0 && rank_column < 0)) {
-		rc = complain_clkapply(FAULT, "%s: there is no column '%s'; give --column%s", o->input,
-			column < 0 ? o->column : o->rank_column, column < 0 ? "" : " and --rank or --rank-column");
-		goto out;
+	if (t->csv.f != stdin) {
+		fclose(t->csv.f);
 	}
-	printf("%s,global_s,bound_s\n", r.line);
-	while (rc == OK && next_csv_row(f, &r)) {
-		line++;
-		rc = split_fields(&r) < 0
-			? complain_clkapply(FAULT,
-				  "%s: line %" PRIu64 ": a quote is not closed, or there are too many columns",
-				  o->input, line)
-			: apply_row(o, run, &r, column, rank_column, line);
-	}
-	if (rc == OK && ferror(f)) {
-		rc = complain_clkapply(FAULT, "%s: cannot be read", o->input);
-	}
-out:
-	free(r.line);
-	free(r.text);
-	if (f != stdin) {
-		fclose(f);
-	}
+	tkm_csv_free(&t->csv);
+	free(t);
 	return rc;
 }
 

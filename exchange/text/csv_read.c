@@ -12,12 +12,18 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text/csv.h"
+#include "base/text/decimal.h"
 
-enum { HEAD = 5, MAX_CELLS = 4096, MAX_DECIMALS = 15, MAX_LINE = 1 << 24 };
+enum { HEAD = 5, MAX_DECIMALS = 15 };
+
+static const char *const head_names[] = { "time", "bound", "host", "rank", "thread", "counter", "value", "unit" };
 
 struct counter {
 	char *name, *unit;
-	int real, negative, large; /* has a fraction, a number below 0, a number above 2^63 - 1 */
+	/* has a fraction, whole numbers written like one, a number below 0, a number above 2^63 - 1 */
+	int real, pointed, negative, large;
+	uint64_t exact_line; /* the first line with a whole number that no double is equal to; 0: none */
 };
 
 struct rank {
@@ -32,12 +38,8 @@ struct table {
 	struct xch_input *in;
 	struct tkm_err *err;
 	struct xch_build *b;
-	FILE *f;
-	uint64_t line;
-	char *text; /* the text of this line's cells, each with a zero byte after it */
-	size_t size;
-	char *cell[MAX_CELLS];
-	uint32_t n, columns;
+	struct tkm_csv csv;
+	uint32_t columns;
 	int wide, decimals;
 	struct counter *counter;
 	uint32_t n_counters, last; /* last: index of the counter that was found last */
@@ -49,75 +51,34 @@ struct table {
 
 static int refuse_line(const struct table *t, const char *what)
 {
-	return tkm_fail(t->err, TKM_ERR_FORMAT, "%s: line %" PRIu64 ": %s", t->in->path, t->line, what);
+	return tkm_fail(t->err, TKM_ERR_FORMAT, "%s: line %" PRIu64 ": %s", t->in->path, t->csv.line, what);
 }
 
-static int put(struct table *t, size_t *n, int c)
+static int next_row(struct table *t)
 {
-	if (*n > MAX_LINE || TKM_GROW(t->text, t->size, *n + 2) < 0) {
-		return refuse_line(t, *n > MAX_LINE ? "longer than 16 MB" : "out of memory");
+	int rc = tkm_csv_next(&t->csv);
+
+	if (rc < 0 && !t->csv.why) {
+		return tkm_fail_errno(t->err, TKM_ERR_IO, errno, "cannot read %s", t->in->path);
 	}
-	t->text[(*n)++] = (char)c;
-	return 0;
+	return rc < 0 ? refuse_line(t, t->csv.why) : rc;
 }
 
-/* Reads the next line as cells. Returns 1, 0 at the end, or -1. */
+/* Reads the next line of values. Returns 1, 0 at the end, or -1. */
 static int next_line(struct table *t)
 {
-	size_t n = 0, start[MAX_CELLS];
-	int c = getc_unlocked(t->f), quoted = 0, at_start = 1;
-	uint32_t i;
+	char text[80];
+	int rc;
 
-	if (c == EOF) {
-		return ferror(t->f) ? tkm_fail_errno(t->err, TKM_ERR_IO, errno, "cannot read %s", t->in->path) : 0;
+	do {
+		rc = next_row(t);
+	} while (rc > 0 && t->csv.is_comment);
+	if (rc > 0 && t->csv.n != t->columns) {
+		snprintf(text, sizeof(text), "not as many columns as the first line has: %" PRIu32 " of %" PRIu32 "%s",
+			t->csv.n, t->columns, t->csv.n > t->columns ? "; is there a decimal comma?" : "");
+		return refuse_line(t, text);
 	}
-	t->line++;
-	t->n = 0;
-	start[t->n++] = 0;
-	for (;; c = getc_unlocked(t->f)) {
-		if (c == EOF && quoted) {
-			return refuse_line(t, "a quote is not closed");
-		}
-		if (quoted) {
-			if (c == '"' && (c = getc_unlocked(t->f)) != '"') {
-				quoted = 0; /* c is then the character after the closing quote */
-			} else {
-				if (c == 0 || put(t, &n, c) < 0) {
-					return c ? -1 : refuse_line(t, "a zero byte");
-				}
-				continue;
-			}
-		} else if (c == '"' && at_start) {
-			quoted = 1;
-			at_start = 0;
-			continue;
-		}
-		at_start = 0;
-		if (c == EOF || c == '\n') {
-			break;
-		}
-		if (c == ',') {
-			if (t->n == MAX_CELLS) {
-				return refuse_line(t, "more than 4096 columns");
-			}
-			if (put(t, &n, 0) < 0) {
-				return -1;
-			}
-			start[t->n++] = n;
-			at_start = 1;
-		} else if (c == 0) {
-			return refuse_line(t, "a zero byte");
-		} else if (c != '\r' && put(t, &n, c) < 0) {
-			return -1;
-		}
-	}
-	if (put(t, &n, 0) < 0) {
-		return -1;
-	}
-	for (i = 0; i < t->n; i++) {
-		t->cell[i] = t->text + start[i];
-	}
-	return t->columns && t->n != t->columns ? refuse_line(t, "not as many columns as the first line has") : 1;
+	return rc;
 }
 
 /* ---- counters ---- */
@@ -164,52 +125,67 @@ static struct counter *column(struct table *t, const char *head)
 	return c;
 }
 
+static int is_header(const struct tkm_csv *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < HEAD && i < c->n && !strcmp(c->cell[i], head_names[i]); i++) {
+	}
+	return i == HEAD;
+}
+
+/* Finds the line with the names of the columns; comments may be before it, and numpy makes it one. */
 static int header(struct table *t)
 {
-	static const char *const head[] = { "time", "bound", "host", "rank", "thread", "counter", "value", "unit" };
+	const struct tkm_csv *c = &t->csv;
+	const char *why;
 	uint32_t i;
-	int rc = next_line(t);
+	int rc;
 
+	do {
+		rc = next_row(t);
+	} while (rc > 0 && c->is_comment && !is_header(c));
 	if (rc <= 0) {
-		return rc < 0 ? -1 : refuse_line(t, "the file is empty");
+		return rc < 0 ? -1 : refuse_line(t, c->line ? "only comments" : "the file is empty");
 	}
-	for (i = 0; i < HEAD && i < t->n && !strcmp(t->cell[i], head[i]); i++) {
+	if (!is_header(c)) {
+		why = tkm_csv_why(c);
+		return refuse_line(
+			t, why ? why : "no table of stftool: its first columns are time,bound,host,rank,thread");
 	}
-	if (i < HEAD) {
-		return refuse_line(t, "no table of stftool: its first columns are time,bound,host,rank,thread");
-	}
-	t->columns = t->n;
-	t->wide = !(t->n == 8 && !strcmp(t->cell[5], head[5]) && !strcmp(t->cell[6], head[6]) &&
-		!strcmp(t->cell[7], head[7]));
-	for (i = HEAD; i < t->n && t->wide; i++) {
-		if (!column(t, t->cell[i])) {
+	t->columns = c->n;
+	t->wide = !(c->n == 8 && !strcmp(c->cell[5], head_names[5]) && !strcmp(c->cell[6], head_names[6]) &&
+		!strcmp(c->cell[7], head_names[7]));
+	for (i = HEAD; i < c->n && t->wide; i++) {
+		if (!column(t, c->cell[i])) {
 			return refuse_line(t, "out of memory");
 		}
 	}
-	return t->wide && t->n_counters != t->n - HEAD ? refuse_line(t, "two columns have the same name") : 0;
+	return t->wide && t->n_counters != c->n - HEAD ? refuse_line(t, "two columns have the same name") : 0;
 }
 
 /* ---- first reading ---- */
 
 static int parse_whole_number(const char *s, uint32_t limit, uint32_t *out)
 {
-	char *end;
-	unsigned long v = strtoul(s, &end, 10);
+	struct tkm_decimal d;
+	__int128 v = 0;
+	int rc = tkm_decimal_read(s, &d) == 0 && d.places <= 0 && tkm_decimal_whole(&d, 0, &v) == 0 ? 0 : -1;
 
 	*out = (uint32_t)v;
-	return *s >= '0' && *s <= '9' && !*end && v < limit ? 0 : -1;
+	return rc == 0 && v >= 0 && v < limit ? 0 : -1;
 }
 
 /* Finds the thread or group of a line: *rank and *thread, or for a group *rank = XCH_NONE and *thread = its
  * number. */
 static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 {
-	const char *name = *t->cell[4] ? t->cell[4] : t->cell[2];
+	const char *name = *t->csv.cell[4] ? t->csv.cell[4] : t->csv.cell[2];
 	uint32_t i;
 
-	if (*t->cell[3]) {
-		return parse_whole_number(t->cell[3], 1 << 16, rank) < 0 ||
-				parse_whole_number(t->cell[4], 1 << 15, thread) < 0
+	if (*t->csv.cell[3]) {
+		return parse_whole_number(t->csv.cell[3], 1 << 16, rank) < 0 ||
+				parse_whole_number(t->csv.cell[4], 1 << 15, thread) < 0
 			? refuse_line(t, "rank or thread is no number below 65536 and 32768")
 			: 0;
 	}
@@ -238,96 +214,132 @@ static int see_place(struct table *t)
 		return refuse_line(t, "out of memory");
 	}
 	p = &t->rank[rank];
-	if (!p->host && !(p->host = strdup(t->cell[2]))) {
+	if (!p->host && !(p->host = strdup(t->csv.cell[2]))) {
 		return refuse_line(t, "out of memory");
 	}
 	return xch_build_thread(t->b, rank, thread);
 }
 
-static void see_value(struct counter *c, const char *s)
+/* Is there a double that is equal to this whole number? */
+static int is_double(const char *s)
 {
-	char *end;
+	char text[400];
 
-	errno = 0;
-	strtoull(s + (*s == '-'), &end, 10);
-	if (*end || errno == ERANGE || end == s + (*s == '-')) {
+	snprintf(text, sizeof(text), "%.0f", fabs(strtod(s, NULL)));
+	s += *s == '-' || *s == '+';
+	s += strspn(s, "0");
+	return strcmp(text, *s ? s : "0") == 0;
+}
+
+static void see_value(const struct table *t, struct counter *c, const char *s)
+{
+	struct tkm_decimal d;
+	__int128 v = 0;
+	int is_exact;
+
+	if (tkm_decimal_read(s, &d) < 0 || d.places > 0) {
 		c->real = 1;
-	} else if (*s == '-') {
-		strtoll(s, NULL, 10);
-		c->negative = 1;
-		c->real |= errno == ERANGE;
+		is_exact = s[strspn(s, "+-0123456789")] || is_double(s);
+	} else if (tkm_decimal_whole(&d, 0, &v) < 0 || v > UINT64_MAX || v < INT64_MIN) {
+		c->real = 1;
+		is_exact = !d.is_plain || is_double(s);
 	} else {
-		c->large |= strtoull(s, NULL, 10) > INT64_MAX;
+		is_exact = (__int128)(double)v == v;
+		c->pointed |= !d.is_plain;
+		c->negative |= v < 0;
+		c->large |= v > INT64_MAX;
+	}
+	if (!is_exact && !c->exact_line) {
+		c->exact_line = t->csv.line;
 	}
 }
 
+/* A number for people and for strtod(), which reads more than decimal numbers. */
 static int is_value(const char *s)
 {
 	char *end;
 
 	strtod(s, &end);
-	return *s && *s != ' ' && !*end;
+	return *s && !*end;
+}
+
+static int refuse_number(const struct table *t, const char *what, const char *s)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s: '%.60s'%s", what, s, tkm_decimal_why(s));
+	return refuse_line(t, text);
 }
 
 static int see_line(struct table *t)
 {
-	const char *point = strchr(t->cell[0], '.');
-	int digits = point ? (int)strlen(point + 1) : 0;
+	char **cell = t->csv.cell;
+	struct tkm_decimal d;
 	struct counter *c;
 	uint32_t i;
+	int digits;
 
-	if (!is_value(t->cell[0]) || t->cell[0][strspn(t->cell[0], "0123456789.")] || digits > MAX_DECIMALS) {
-		return refuse_line(t, "the time is no number of seconds with 15 decimals at most");
+	if (tkm_decimal_read(cell[0], &d) < 0 || (d.negative && d.digits)) {
+		return refuse_number(t, "the time is no number of seconds", cell[0]);
+	}
+	digits = d.shown > MAX_DECIMALS ? d.places : d.shown;
+	if (digits > MAX_DECIMALS) {
+		return refuse_number(t, "the time is no number of seconds with 15 decimals at most", cell[0]);
 	}
 	t->decimals = digits > t->decimals ? digits : t->decimals;
-	if (*t->cell[1] && !(is_value(t->cell[1]) && strtod(t->cell[1], NULL) >= 0)) {
-		return refuse_line(t, "the bound is no number of seconds");
+	if (*cell[1] && !(is_value(cell[1]) && strtod(cell[1], NULL) >= 0)) {
+		return refuse_number(t, "the bound is no number of seconds", cell[1]);
 	}
 	for (i = t->wide ? HEAD : 6; i < (t->wide ? t->columns : 7); i++) {
-		c = t->wide ? &t->counter[i - HEAD] : counter(t, t->cell[5], t->cell[7]);
+		c = t->wide ? &t->counter[i - HEAD] : counter(t, cell[5], cell[7]);
 		if (!c) {
 			return refuse_line(t, "out of memory");
 		}
-		if (t->wide && !*t->cell[i]) {
+		if (t->wide && !*cell[i]) {
 			continue;
 		}
-		if (!is_value(t->cell[i])) {
-			return refuse_line(t, "a value is no number");
+		if (!is_value(cell[i])) {
+			return refuse_number(t, "a value is no number", cell[i]);
 		}
-		see_value(c, t->cell[i]);
+		see_value(t, c, cell[i]);
 	}
 	return see_place(t);
 }
 
 /* ---- second reading ---- */
 
+/* Whole numbers that are written with a point or an exponent are those of a double, unless a double cannot hold them. */
 static unsigned type_of(const struct counter *c)
 {
-	return c->real || (c->negative && c->large) ? STF_COUNTER_F8 : c->negative ? STF_COUNTER_I8 : STF_COUNTER_U8;
+	return c->real || (c->negative && c->large) || (c->pointed && !c->exact_line) ? STF_COUNTER_F8
+		: c->negative                                                         ? STF_COUNTER_I8
+										      : STF_COUNTER_U8;
+}
+
+static int refuse_inexact(struct table *t)
+{
+	const struct counter *c;
+
+	for (c = t->counter; c < t->counter + t->n_counters; c++) {
+		if (c->exact_line && type_of(c) == STF_COUNTER_F8) {
+			return tkm_fail(t->err, TKM_ERR_FORMAT,
+				"%s: line %" PRIu64
+				": a whole number of %.60s would lose digits, because other values of it "
+				"have a fraction, or need another 64 bits: give the fractions a counter of their own",
+				t->in->path, c->exact_line, c->name);
+		}
+	}
+	return 0;
 }
 
 static int time_of(const struct table *t, uint64_t *out)
 {
-	const char *s = t->cell[0];
-	unsigned __int128 v = 0;
-	int digits = -1;
+	struct tkm_decimal d;
+	__int128 v = 0;
+	int rc = tkm_decimal_read(t->csv.cell[0], &d) < 0 ? -1 : tkm_decimal_whole(&d, t->decimals, &v);
 
-	for (; *s; s++) {
-		if (*s == '.') {
-			digits = 0;
-		} else {
-			v = v * 10 + (unsigned)(*s - '0');
-			digits += digits >= 0;
-		}
-		if (v > UINT64_MAX) {
-			return refuse_line(t, "the time does not fit");
-		}
-	}
-	for (digits = digits < 0 ? 0 : digits; digits < t->decimals; digits++) {
-		v *= 10;
-	}
 	*out = (uint64_t)v;
-	return v > UINT64_MAX ? refuse_line(t, "the time does not fit") : 0;
+	return rc < 0 || v < 0 || v > UINT64_MAX ? refuse_line(t, "the time does not fit") : 0;
 }
 
 static int take_bound(struct table *t, uint32_t rank, uint64_t time)
@@ -336,10 +348,10 @@ static int take_bound(struct table *t, uint32_t rank, uint64_t time)
 	char part[80], *p;
 	size_t n;
 
-	if (!r || (r->bounds && !strcmp(r->last, t->cell[1])) || strlen(t->cell[1]) >= sizeof(r->last)) {
+	if (!r || (r->bounds && !strcmp(r->last, t->csv.cell[1])) || strlen(t->csv.cell[1]) >= sizeof(r->last)) {
 		return 0;
 	}
-	n = (size_t)snprintf(part, sizeof(part), " %" PRIu64 " %s", time, *t->cell[1] ? t->cell[1] : "unknown");
+	n = (size_t)snprintf(part, sizeof(part), " %" PRIu64 " %s", time, *t->csv.cell[1] ? t->csv.cell[1] : "unknown");
 	p = realloc(r->bounds, r->n_bounds + n + 1);
 	if (!p) {
 		return refuse_line(t, "out of memory");
@@ -347,26 +359,25 @@ static int take_bound(struct table *t, uint32_t rank, uint64_t time)
 	memcpy(p + r->n_bounds, part, n + 1);
 	r->bounds = p;
 	r->n_bounds += n;
-	r->known |= *t->cell[1] != 0;
-	memcpy(r->last, t->cell[1], strlen(t->cell[1]) + 1);
+	r->known |= *t->csv.cell[1] != 0;
+	memcpy(r->last, t->csv.cell[1], strlen(t->csv.cell[1]) + 1);
 	return 0;
 }
 
 static int take_value(struct table *t, uint64_t time, uint32_t willy, uint32_t k, const char *s)
 {
+	struct tkm_decimal d;
 	uint64_t value;
-	double d;
+	__int128 v = 0;
+	double real;
 
-	switch (type_of(&t->counter[k])) {
-	case STF_COUNTER_F8:
-		d = strtod(s, NULL);
-		memcpy(&value, &d, sizeof(d));
-		break;
-	case STF_COUNTER_I8:
-		value = (uint64_t)strtoll(s, NULL, 10);
-		break;
-	default:
-		value = strtoull(s, NULL, 10);
+	if (type_of(&t->counter[k]) == STF_COUNTER_F8) {
+		real = strtod(s, NULL);
+		memcpy(&value, &real, sizeof(real));
+	} else if (tkm_decimal_read(s, &d) < 0 || tkm_decimal_whole(&d, 0, &v) < 0) {
+		return refuse_line(t, "the file changes while it is read");
+	} else {
+		value = (uint64_t)v;
 	}
 	return xch_build_value(t->b, time, willy, k + 1, value);
 }
@@ -385,12 +396,12 @@ static int take_line(struct table *t)
 		return -1;
 	}
 	if (!t->wide) {
-		c = counter(t, t->cell[5], t->cell[7]);
-		return c ? take_value(t, time, willy, (uint32_t)(c - t->counter), t->cell[6])
+		c = counter(t, t->csv.cell[5], t->csv.cell[7]);
+		return c ? take_value(t, time, willy, (uint32_t)(c - t->counter), t->csv.cell[6])
 			 : refuse_line(t, "the file changes while it is read");
 	}
 	for (i = HEAD; i < t->columns; i++) {
-		if (*t->cell[i] && take_value(t, time, willy, i - HEAD, t->cell[i]) < 0) {
+		if (*t->csv.cell[i] && take_value(t, time, willy, i - HEAD, t->csv.cell[i]) < 0) {
 			return -1;
 		}
 	}
@@ -467,18 +478,23 @@ static int read_twice(struct table *t)
 			return -1;
 		}
 	}
+	if (rc < 0 || refuse_inexact(t) < 0) {
+		return -1;
+	}
 	for (i = 0; i < t->decimals; i++) {
 		resolution *= 10;
 	}
-	if (rc < 0 || xch_input_begin(t->in, 1 / resolution, 0, t->err) < 0) {
+	if (xch_input_begin(t->in, 1 / resolution, 0, t->err) < 0) {
 		return -1;
 	}
 	if (declare_places(t) < 0 || declare_counters(t) < 0) {
 		return xch_input_stf(t->in, t->err);
 	}
-	rewind(t->f);
-	t->line = 0;
-	for (rc = next_line(t); rc > 0 && (rc = next_line(t)) > 0;) {
+	tkm_csv_rewind(&t->csv);
+	do {
+		rc = next_row(t);
+	} while (rc > 0 && !is_header(&t->csv));
+	while (rc > 0 && (rc = next_line(t)) > 0) {
 		if (take_line(t) < 0) {
 			return -1;
 		}
@@ -486,12 +502,35 @@ static int read_twice(struct table *t)
 	return rc < 0 || bounds(t) < 0 ? -1 : xch_build_end(t->b);
 }
 
+/* The names may be in quotes, after a byte order mark or comments, or separated by what is then refused. */
 int xch_csv_is(const char *path, const unsigned char *head, size_t n)
 {
-	static const char first[] = "time,bound,host,rank,thread,";
+	static const char first[] = "time,bound,host,rank,thread";
+	size_t i = 0, k;
 
 	(void)path;
-	return n >= strlen(first) && memcmp(head, first, strlen(first)) == 0;
+	i += n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	while (i < n) {
+		int is_comment = head[i] == '#' || head[i] == '\n' || head[i] == '\r';
+
+		for (k = 0; i < n && first[k]; i++) {
+			if (first[k] == ',' && (head[i] == ';' || head[i] == '\t')) {
+				k++;
+			} else if (head[i] == (unsigned char)first[k]) {
+				k++;
+			} else if (!strchr("\" \t#", head[i] ? head[i] : 'x')) {
+				break;
+			}
+		}
+		if (!first[k] || !is_comment) {
+			return !first[k];
+		}
+		while (i < n && head[i] != '\n') {
+			i++;
+		}
+		i++;
+	}
+	return 0;
 }
 
 int xch_csv_read(struct xch_input *in, struct tkm_err *err)
@@ -500,11 +539,11 @@ int xch_csv_read(struct xch_input *in, struct tkm_err *err)
 	uint32_t i;
 	int rc;
 
-	t.f = fopen(in->path, "re");
+	t.csv.f = fopen(in->path, "re");
 	t.b = xch_build_new(in, err);
-	rc = !t.b ? -1 : t.f ? read_twice(&t) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", in->path);
-	if (t.f) {
-		fclose(t.f);
+	rc = !t.b ? -1 : t.csv.f ? read_twice(&t) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", in->path);
+	if (t.csv.f) {
+		fclose(t.csv.f);
 	}
 	for (i = 0; i < t.n_counters; i++) {
 		free(t.counter[i].name);
@@ -521,6 +560,6 @@ int xch_csv_read(struct xch_input *in, struct tkm_err *err)
 	free(t.counter);
 	free(t.rank);
 	free(t.group);
-	free(t.text);
+	tkm_csv_free(&t.csv);
 	return rc;
 }

@@ -94,6 +94,55 @@ head -n 20 "$dir/m.clk" >"$dir/cut.clk"
 refuse "so is a correction that is cut" 'cut.clk' 1 "$dir/cut.clk" "$dir/m.csv"
 refuse "neither input nor --format is a usage error" 'give a correction file' 2 "$dir/m.clk"
 
+# ---- tables of other programs ----
+
+# numpy.savetxt(header="time,rank", delimiter=","): comments, exponents, ranks that are doubles
+printf '# by a program, 2026\n# time,rank\n%s,1.000000000000000000e+00\n#\n\n2000007000.0 , 1\n\n' \
+	7.000000000000000000e+03 >"$dir/numpy.csv"
+"$build/clkapply" "$dir/m.clk" "$dir/numpy.csv" >"$dir/out" 2>"$dir/err"
+status=$?
+printf '# by a program, 2026\n# time,rank,global_s,bound_s\n%s,0.0000000100,5e-08\n#\n\n'\
+'%s,2.0000020100,5e-08\n\n' \
+	'7.000000000000000000e+03,1.000000000000000000e+00' '2000007000.0 , 1' >"$dir/want"
+expect_status 0
+expect_same "$dir/want" "$dir/out"
+verdict "a table of numpy: comments, names in a comment, exponents, blanks, an empty line at the end"
+# a spreadsheet's: byte order mark, DOS lines, a line end within quotes
+printf '\357\273\277"time",text,rank\r\n7000,"a,\nb",1\r\n2.000007E+09,,1\r\n' >"$dir/excel.csv"
+"$build/clkapply" "$dir/m.clk" "$dir/excel.csv" >"$dir/out" 2>"$dir/err"
+status=$?
+printf '\357\273\277"time",text,rank,global_s,bound_s\n7000,"a,\nb",1,0.0000000100,5e-08\n%s\n' \
+	'2.000007E+09,,1,2.0000020100,5e-08' >"$dir/want"
+expect_status 0
+expect_same "$dir/want" "$dir/out"
+verdict "a table of a spreadsheet: byte order mark, DOS lines, a line end in a cell"
+printf '7000,x\n1.0e3,y\n' | "$build/clkapply" "$dir/m.clk" - --column 1 --rank 0 >"$dir/out"
+expect [ "$(head -n 1 "$dir/out" | cut -d, -f1-3)" = 7000,x,0.0000020000 ]
+expect_lines 2 . "$dir/out"
+verdict "a column by its number in a table without names: no row is lost"
+# ticks beyond the 53 bits of a double, one apart
+printf 'time,rank\n9007199254740993,0\n9.007199254740994e15,0\n' >"$dir/large.csv"
+"$build/clkapply" "$dir/m.clk" "$dir/large.csv" >"$dir/out" 2>"$dir/err"
+expect [ "$(cut -d, -f3 "$dir/out" | sort -u | wc -l)" -eq 3 ]
+verdict "stamps that no double holds keep their last digit"
+printf 'time;rank\n7000;1\n' >"$dir/bad.csv"
+refuse "semicolons are named" 'bad.csv: line 1: .*semicolons: write commas' 1 "$dir/m.clk" "$dir/bad.csv"
+printf 'time\trank\n7000\t1\n' >"$dir/bad.csv"
+refuse "so are tabs" 'bad.csv: line 1: .*tabs: write commas' 1 "$dir/m.clk" "$dir/bad.csv"
+printf 'time,rank\n"0,5",1\n' >"$dir/bad.csv"
+refuse "so is a decimal comma in quotes" "line 2: '0,5' is no stamp in s: a decimal comma, write a point" 1 \
+	"$dir/m.clk" "$dir/bad.csv" --unit s
+printf 'time,rank\n0,5,1\n' >"$dir/bad.csv"
+refuse "and one that makes a column more" 'line 2: more columns than names; .*a point' 1 "$dir/m.clk" "$dir/bad.csv" \
+	--unit s
+printf 'time,rank\n70.5,1\n' >"$dir/bad.csv"
+refuse "half a tick is no stamp" "line 2: '70.5' is no stamp in ticks" 1 "$dir/m.clk" "$dir/bad.csv"
+printf 'time,rank\n7000,1\0,x\n' >"$dir/bad.csv"
+refuse "a zero byte does not cut a line" 'bad.csv: line 2: a zero byte' 1 "$dir/m.clk" "$dir/bad.csv"
+printf 'time,rank\n7000,1\n' | iconv -f UTF-8 -t UTF-16 >"$dir/bad.csv"
+refuse "UTF-16 is named" 'bad.csv: line 1: a zero byte; if this is UTF-16, save it as CSV in UTF-8' 1 "$dir/m.clk" \
+	"$dir/bad.csv"
+
 # the sample of tickmark-clk(5), and its formulas of the map and the bound
 if command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
 	page="$src/tests/cli/clkapply/clk_page.py"

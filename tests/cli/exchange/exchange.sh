@@ -274,6 +274,28 @@ expect tool "$dir/table.otf2" --input-format JSONL --dump
 expect_status 2
 expect_line "'JSONL' is none of STF, SINGLESTF, CSV" "$dir/err"
 verdict "--input-format wins over the suffix, and names formats that are read"
+# what spreadsheets and numpy make of a table: names in a comment, exponents, a byte order mark, DOS lines
+read_back() # read_back FILE: prints it as our CSV
+{
+	rm -f "$dir/other.stf" "$dir/other.back.csv"
+	tool "$1" --input-format CSV --convert "$dir/other.stf" --force
+	[ "$status" -eq 0 ] && tool "$dir/other.stf" --convert "$dir/other.back.csv" --force &&
+		cat "$dir/other.back.csv"
+}
+head='time,bound,host,rank,thread,counter,value,unit'
+printf '\357\273\277# made by a program\r\n\r\n# %s\r\n%s\r\n#end\r\n%s\r\n\r\n' "$head" \
+	'1.000000000000000000e-01, ,"h", 0.000000000000000000e+00,0 ,c , 9007199254740993,B' \
+	'1.500000000000000056e+00,,h,0,0,c,18446744073709551615,B' >"$dir/numpy.csv"
+read_back "$dir/numpy.csv" >"$dir/got"
+printf '%s\n0.1,,h,0,0,c,9007199254740993,B\n1.5,,h,0,0,c,18446744073709551615,B\n' "$head" |
+	diff - "$dir/got" >"$dir/diff"
+ok "a table that went through numpy and a spreadsheet is read to its last digit" $?
+printf '%s\n1,,h,0,0,c,9.007199254740993e15,B\n2,,h,0,0,c,-5.0,B\n3,,h,0,0,f,1e3,\n4,,h,0,0,f,%s,\n' "$head" \
+	9007199254740994 >"$dir/whole.csv"
+read_back "$dir/whole.csv" >"$dir/got"
+sed 's/9.007199254740993e15/9007199254740993/; s/-5.0/-5/; s/1e3/1000/' "$dir/whole.csv" |
+	diff - "$dir/got" >"$dir/diff"
+ok "whole numbers with an exponent or a point are whole where a double would lose digits" $?
 # what is refused, each with its line
 bad_csv() # bad_csv LINE TEXT: standard input is the file
 {
@@ -287,6 +309,14 @@ printf '%s\n1,,h,0,0,c,1,B\n-1,,h,0,0,c,1,B\n' "$head" | expect bad_csv 3 'time 
 printf '%s\n1,,h,0,0,c,x,B\n' "$head" | expect bad_csv 2 'a value is no number'
 printf '%s\n1,,h,70000,0,c,1,B\n' "$head" | expect bad_csv 2 'rank or thread'
 printf '%s\n1,,h,0,0,"c,1,B\n' "$head" | expect bad_csv 2 'a quote is not closed'
+printf '%s\n1,,h,0,0,c,9007199254740993,B\n2,,h,0,0,c,0.5,B\n' "$head" | expect bad_csv 2 'would lose digits'
+printf '%s\n1,,h,0,0,c,0.5,B\n2,,h,0,0,c,18446744073709551617,B\n' "$head" | expect bad_csv 3 'would lose digits'
+printf '%s\n1,,h,0,0,c,-1,B\n2,,h,0,0,c,18446744073709551615,B\n' "$head" | expect bad_csv 3 'would lose digits'
+printf '%s\n"1,5",,h,0,0,c,1,B\n' "$head" | expect bad_csv 2 'decimal comma'
+printf '%s\n1,5,,h,0,0,c,1,B\n' "$head" | expect bad_csv 2 'decimal comma'
+printf '%s\n1,,h,0,0,c,1\0,B\n' "$head" | expect bad_csv 2 'zero byte'
+printf '%s\n1;;h;0;0;c;1;B\n' "$head" | tr , ';' | expect bad_csv 1 'semicolons'
+printf '# only\n\n' | expect bad_csv 2 'only comments'
 printf 'a,b\n1,2\n' | expect bad_csv 1 'no table of stftool'
 printf '' | expect bad_csv 0 'the file is empty'
 printf '%s\n99999999999999999999,,h,0,0,c,1,B\n' "$head" | expect bad_csv 2 'does not fit'
