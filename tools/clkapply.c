@@ -355,6 +355,7 @@ static const struct xch_format *trace_format(const char *path)
 	const struct xch_format *f = xch_by_suffix(path);
 	char name[4400];
 
+	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
 	snprintf(name, sizeof(name), "%.4000s/metadata", path);
 	if (!f && access(name, F_OK) == 0) {
 		f = xch_by_name("CTF");

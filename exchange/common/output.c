@@ -56,14 +56,7 @@ int xch_close(struct xch_writer *w, FILE *f, const char *name, struct tkm_err *e
 		   : 0;
 }
 
-static int ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), k = strlen(end);
-
-	return n >= k && !strcmp(name + n - k, end);
-}
-
-/* Is this directory empty, or, judging by its content, made by a conversion to CTF, LTTng or OTF2? */
+/* Is this directory empty, or, judging by its content, a trace in CTF, LTTng or OTF2? */
 static int is_archive(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -71,8 +64,9 @@ static int is_archive(const char *path)
 	int all = dir != NULL, known = 0;
 
 	while (dir && (d = readdir(dir))) {
-		known |= !strcmp(d->d_name, "metadata") || !strcmp(d->d_name, "control");
-		all = all && (d->d_name[0] == '.' || ends_with(d->d_name, ".def") || ends_with(d->d_name, ".evt"));
+		known |= !strcmp(d->d_name, "metadata") || !strcmp(d->d_name, "control") ||
+			!strcmp(d->d_name, "traces.otf2");
+		all = all && d->d_name[0] == '.';
 	}
 	if (dir) {
 		closedir(dir);

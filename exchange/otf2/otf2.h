@@ -88,4 +88,7 @@ int xch_otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 int xch_otf2_read(struct xch_input *in, struct tkm_err *err);
 int xch_otf2_restamp(struct xch_restamp *x, struct tkm_err *err);
 
+/* Is it a folder with the anchor file of an archive? */
+int xch_otf2_is(const char *path, const unsigned char *head, size_t n);
+
 #endif

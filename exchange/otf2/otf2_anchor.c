@@ -3,6 +3,7 @@
 #include "config.h"
 #include "exchange/otf2/otf2_in.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,9 +150,64 @@ static int check_anchor(struct xch_otf2_in *o)
 	return rc;
 }
 
+static int is_anchor_name(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 5 && !strcmp(d->d_name + n - 5, ".otf2");
+}
+
+/* The anchor file of an archive that is given as its folder: traces.otf2, as of Score-P, or the only one of another name.
+ * NULL: there is none. The caller frees it. */
+static char *anchor_of(const char *folder)
+{
+	struct dirent **list = NULL;
+	int n = scandir(folder, &list, is_anchor_name, alphasort), i, chosen = n == 1 ? 0 : -1;
+	char *path = NULL;
+
+	for (i = 0; i < n && chosen < 0; i++) {
+		chosen = strcmp(list[i]->d_name, "traces.otf2") ? -1 : i;
+	}
+	if (chosen >= 0 && asprintf(&path, "%s/%s", folder, list[chosen]->d_name) < 0) {
+		path = NULL;
+	}
+	while (n > 0) {
+		free(list[--n]);
+	}
+	free(list);
+	return path;
+}
+
+int xch_otf2_is(const char *path, const unsigned char *head, size_t n)
+{
+	char *anchor = n ? NULL : anchor_of(path);
+	int is = anchor != NULL;
+
+	(void)head;
+	free(anchor);
+	return is;
+}
+
+/* Lets in->path be the anchor file. Its folder comes back in xch_otf2_in_free(). */
+static int find_anchor(struct xch_otf2_in *o)
+{
+	struct stat st;
+
+	if (stat(o->in->path, &st) < 0 || !S_ISDIR(st.st_mode)) {
+		return 0;
+	}
+	o->anchor = anchor_of(o->in->path);
+	if (!o->anchor) {
+		return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: this folder has no traces.otf2", o->in->path);
+	}
+	o->folder = o->in->path;
+	o->in->path = o->anchor;
+	return 0;
+}
+
 int xch_otf2_in_open(struct xch_otf2_in *o)
 {
-	if (check_anchor(o) < 0) {
+	if (find_anchor(o) < 0 || check_anchor(o) < 0) {
 		return -1;
 	}
 	xch_otf2_errors_begin(&o->errors);

@@ -89,6 +89,9 @@ struct xch_otf2_in {
 	double resolution;
 	uint32_t eventbits;
 	int ours; /* stftool wrote the archive */
+	const char *
+		folder; /* in->path as it was given, where `anchor` is there meanwhile; NULL: an anchor file was given */
+	char *anchor;
 	struct xch_build *b;
 	struct xch_otf2_runs *runs; /* events are written there; NULL: to the trace */
 	uint64_t handled;

@@ -336,6 +336,10 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 		free(c[i].willy);
 		free(c[i].count);
 	}
+	if (o->folder) {
+		o->in->path = o->folder;
+	}
+	free(o->anchor);
 	free(o->strings.v);
 	xch_map_free(&o->string_of);
 	free(o->locations.v);

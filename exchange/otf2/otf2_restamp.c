@@ -44,10 +44,11 @@ static int broken(struct restamp *r, size_t offset, const char *what)
 
 static FILE *open_input(struct restamp *r, const char *suffix)
 {
+	const char *anchor = r->o.in->path;
 	FILE *f;
 
-	snprintf(r->from, sizeof(r->from), "%.*s%s", (int)(strlen(r->x->path) - strlen(r->x->format->suffix)),
-		r->x->path, suffix);
+	snprintf(r->from, sizeof(r->from), "%.*s%s", (int)(strlen(anchor) - strlen(r->x->format->suffix)), anchor,
+		suffix);
 	f = fopen(r->from, "re");
 	r->at = 0;
 	return f;
@@ -57,7 +58,7 @@ static FILE *create(struct restamp *r, const char *suffix)
 {
 	char name[PATH];
 
-	snprintf(name, sizeof(name), "%s%s", r->w.stem, suffix);
+	snprintf(name, sizeof(name), "%s/traces%s", r->w.base, suffix);
 	return xch_create(&r->w, name, r->o.err);
 }
 
@@ -413,8 +414,8 @@ static int all_files(struct restamp *r)
 {
 	char dir[PATH];
 
-	snprintf(dir, sizeof(dir), "%s/%s", r->w.dir, r->w.stem);
-	if (mkdir(dir, 0777) < 0) {
+	snprintf(dir, sizeof(dir) - sizeof("/traces"), "%s/%s", r->w.dir, r->w.base);
+	if (mkdir(dir, 0777) < 0 || mkdir(strcat(dir, "/traces"), 0777) < 0) {
 		return tkm_fail_errno(r->o.err, TKM_ERR_IO, errno, "cannot make %s", dir);
 	}
 	number_processes(r);

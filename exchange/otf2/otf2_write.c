@@ -100,6 +100,7 @@ static int xch_otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 {
 	struct xch_otf2_state *s = w->state;
 	OTF2_ErrorCode code;
+	char *path = NULL;
 
 	xch_otf2_errors_begin(&s->errors);
 	find_hz(s, t);
@@ -113,8 +114,12 @@ static int xch_otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_e
 	if (!s->chunks) {
 		return -1;
 	}
-	s->archive = OTF2_Archive_Open(w->dir, w->stem, OTF2_FILEMODE_WRITE, OTF2_CHUNK, DEF_CHUNK,
-		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	/* the library makes the folder, and everything in it as Score-P does */
+	s->archive = asprintf(&path, "%s/%s", w->dir, w->base) < 0
+		? NULL
+		: OTF2_Archive_Open(path, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK, DEF_CHUNK, OTF2_SUBSTRATE_POSIX,
+			  OTF2_COMPRESSION_NONE);
+	free(path);
 	if (!s->archive) {
 		return xch_otf2_fail(err, &s->errors, w->target, "cannot create the archive", OTF2_SUCCESS);
 	}
@@ -412,6 +417,8 @@ const struct xch_format xch_otf2 = {
 	.suffix = ".otf2",
 	.what = "Open Trace Format 2 (Vampir, Score-P, Scalasca)",
 	.mark = "TICKMARK::",
+	.mark_in = "/traces.otf2",
+	.directory = 1,
 	.holds = XCH_MOST | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) |
 		XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct xch_otf2_state),
@@ -421,4 +428,5 @@ const struct xch_format xch_otf2 = {
 	.release = xch_otf2_release,
 	.read = xch_otf2_read,
 	.restamp = xch_otf2_restamp,
+	.is = xch_otf2_is,
 };

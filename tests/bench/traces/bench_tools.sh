@@ -56,14 +56,14 @@ figure convert.parquet.noisy.size "bytes per value"
 # OTF2 beside its own writer of as many samples, which are made outside of the time that it takes
 if "$build/tests/bench/traces/bench_stf" -c -n 1000 -w "$dir/bare" >/dev/null 2>&1; then
 	for ((i = 0; i < runs; i++)); do
-		rm -rf "$dir/bare" "$dir/t" "$dir"/t.otf2 "$dir"/t.def
+		rm -rf "$dir/bare" "$dir/t.otf2"
 		bare=$("$build/tests/bench/traces/bench_stf" -c -n 5000000 -w "$dir/bare") || exit 1
 		{ time "$build/stftool" "$dir/t.stf" --convert "$dir/t.otf2" 2>"$dir/err"; } 2>"$dir/time" ||
 			{ cat "$dir/err" >&2; exit 1; }
 		awk -v bare="$bare" '{ print bare / ($2 + $3) }' "$dir/time" >>"$dir/convert.otf2.ratio"
 	done
 	figure convert.otf2.ratio "speed of OTF2's own writer"
-	rm -rf "$dir/bare" "$dir/t" "$dir"/t.otf2 "$dir"/t.def
+	rm -rf "$dir/bare" "$dir/t.otf2"
 fi
 
 # 10,000 components: a file for each process

@@ -39,7 +39,7 @@ if has otf2-estimator; then
 	step "otf2-estimator: a file of events is not larger than its estimate" sh -c '
 		printf "set Region 4\nset Metric 4\nset Comm 2\nget Timestamp\nget Enter\nget Leave\nget Metric '\
 '3\nget MpiSend\nget MpiCollectiveBegin\nget MpiCollectiveEnd\nexit\n" |
-			otf2-estimator | awk -v size="$(wc -c <four/0.evt)" "{ v[\$1] = \$NF }
+			otf2-estimator | awk -v size="$(wc -c <four.otf2/traces/0.evt)" "{ v[\$1] = \$NF }
 			END {
 				n = 18 + 2 + 33 * v[\"Timestamp\"] + 6 * v[\"Enter\"] + 6 * v[\"Leave\"] + 3 * '\
 'v[\"Metric\"] + 6 * v[\"MpiSend\"] + \
@@ -61,7 +61,8 @@ if has vite; then
 	step "a trace of threads alone" "$build/tests/cli/lib/text_stf" threads.avt threads.stf
 	step "as otf2, of threads alone" "$build/stftool" threads.stf --convert threads.otf2
 	step "ViTE draws threads.otf2" \
-		sh -c "vite -f threads.otf2 -e threads.svg >vite.log 2>&1 && grep -Eq '(^| )0 errors' vite.log"
+		sh -c "vite -f threads.otf2/traces.otf2 -e threads.svg >vite.log 2>&1 &&
+			grep -Eq '(^| )0 errors' vite.log"
 	for name in 'node one' 'nöde-2' 'Process 0' 'Process 3' 'thread 0' 'wörker'; do
 		step "ViTE names $name" grep -q ">$name" threads.svg
 	done

@@ -42,7 +42,7 @@ else
 	expect [ -n "$bound" ]
 	verdict "OTF2: every stamp of three threads is corrected"
 	if command -v otf2-print >/dev/null; then
-		truth otf2 "$at/fix.otf2" "$bound"
+		truth otf2 "$at/fix.otf2/traces.otf2" "$bound"
 		ok "OTF2: otf2-print finds the true times within the bound, clock properties and bounds" $?
 	else
 		skip "OTF2: otf2-print finds the true times" "otf2-print is not installed"
@@ -64,14 +64,15 @@ else
 	apply "$at/undefined/eztrace_log.otf2" --output "$at/un.otf2" --unit s --rank 0
 	expect_status 0
 	expect [ "$(grep -o '[0-9]* stamps corrected' "$dir/out")" = "$ez" ]
-	expect_same "$at/ez/0.evt" "$at/un/0.evt"
-	expect_same "$at/ez/1073741823.evt" "$at/un/1073741823.evt"
+	expect_same "$at/ez.otf2/traces/0.evt" "$at/un.otf2/traces/0.evt"
+	expect_same "$at/ez.otf2/traces/1073741823.evt" "$at/un.otf2/traces/1073741823.evt"
 	verdict "OTF2: calls of a region that is not defined are corrected like the others"
 	refuse "OTF2: a trace needs --output" 'corrected copy by --output' 2 "$at/raw.otf2"
-	cp -r "$at/raw" "$at/cut" && cp "$at/raw.def" "$at/cut.def" && cp "$at/raw.otf2" "$at/cut.otf2" &&
-		truncate -s 1005 "$at/cut/1.evt"
-	refuse "OTF2: a file that is cut is an error, with file and offset" 'cut/1.evt: offset [0-9]+: ' 1 \
-		"$at/cut.otf2" --output "$at/bad.otf2"
+	cp -r "$at/raw.otf2" "$at/cut" && truncate -s 1005 "$at/cut/traces/1.evt"
+	apply "$at/cut/traces.otf2" --output "$at/bad.otf2"
+	expect_status 1
+	refuse "OTF2: a file that is cut is an error, with file and offset" 'cut/traces/1.evt: offset [0-9]+: ' 1 \
+		"$at/cut" --output "$at/bad.otf2"
 	sed '/^rank 1/,/^end-rank/d; s/^ranks 2/ranks 1/' "$at/m.clk" >"$at/one.clk"
 	"$build/clkapply" "$at/one.clk" "$at/raw.otf2" --output "$at/bad.otf2" 2>"$dir/err"
 	expect [ $? -eq 2 ]

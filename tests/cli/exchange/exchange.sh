@@ -64,29 +64,43 @@ for x in jsonl chrome.json ctf lttng paje perfetto parquet otf otf2; do
 	echo mine | tee "$dir/two.ctf/metadata" "$dir/two.lttng/control/facilities_0" >"$dir/two.0.def"
 	[ -e "$dir/two.$x" ] || echo mine >"$dir/two.$x"
 	tool "$rich" --convert "$dir/two.$x"
-	[ "$status" -eq 1 ] && grep -q 'exists; --force' "$dir/err" || echo "$x: a file of the user was replaced"
+	[ "$status" -eq 1 ] && grep -q 'exists; --force\|is in the way' "$dir/err" ||
+		echo "$x: a file of the user was replaced"
 	rm -rf "$dir"/two*
 done >"$dir/diff"
 [ ! -s "$dir/diff" ]
 ok "an earlier conversion is replaced, a file of the user or the input never" $?
 echo mine >"$dir/prog"
-tool "$rich" --convert "$dir/prog.otf2" --force
-if grep -q 'not built' "$dir/err"; then
+tool "$rich" --convert "$dir/prog.otf2"
+if grep -q 'not built\|configure' "$dir/err"; then
 	skip "OTF2 beside a program of that name" "not in this build"
 else
-	expect_status 1
-	expect_line "/prog is in the way and is no such archive: give another name than .*/prog.otf2" "$dir/err"
+	expect_status 0
 	expect_text mine "$dir/prog"
-	expect [ ! -e "$dir/prog.otf2" ]
+	expect [ -s "$dir/prog.otf2/traces.otf2" ]
 	expect [ ! -e "$dir/prog.def" ]
-	verdict "a program of an archive's name is in the way, and --force is not advised"
-	rm "$dir/prog" && mkdir "$dir/prog" && echo mine >"$dir/prog/main.c" &&
-		tool "$rich" --convert "$dir/prog.otf2" --force
+	verdict "OTF2 is a folder of its own, beside a program of the trace's name"
+	rm -r "$dir/prog.otf2" && mkdir "$dir/prog.otf2" && echo mine >"$dir/prog.otf2/main.c"
+	tool "$rich" --convert "$dir/prog.otf2" --force
 	expect_status 1
-	expect_line "/prog is in the way" "$dir/err"
-	expect_text mine "$dir/prog/main.c"
-	expect [ ! -e "$dir/prog.def" ]
-	verdict "so is a folder of other files, which --force does not replace"
+	expect_line "/prog.otf2 is in the way and is no such archive: give another name" "$dir/err"
+	expect_text mine "$dir/prog.otf2/main.c"
+	verdict "a folder of other files is in the way, and --force does not replace it"
+	ez=$src/tests/golden/eztrace
+	mkdir "$dir/of score-p" && cp -r "$ez"/* "$dir/of score-p"
+	for input in "of score-p/eztrace_log.otf2" "of score-p" "of score-p/"; do
+		"$build/stftool" "$dir/$input" --dump | cksum
+	done >"$dir/out" 2>"$dir/err"
+	expect [ "$(sort -u "$dir/out" | wc -l) $(wc -l <"$dir/out")" = "1 3" ]
+	mv "$dir/of score-p/eztrace_log" "$dir/of score-p/eztrace_log.def" "$dir"
+	tool "$dir/of score-p" --convert "$dir/none.stf"
+	expect_status 1
+	verdict "an archive is read by its anchor file or its folder"
+	mkdir "$dir/no archive"
+	tool "$dir/no archive" --input-format OTF2 --dump
+	expect_status 1
+	expect_line "$dir/no archive: this folder has no traces.otf2" "$dir/err"
+	verdict "a folder without an archive"
 fi
 mkdir "$dir/own.ctf" "$dir/own.csv" && echo mine >"$dir/own.ctf/main.c" && echo mine >"$dir/own.csv/main.c" &&
 	echo mine >"$dir/own.lttng"
@@ -393,7 +407,7 @@ elif ! command -v otf2-print >/dev/null; then
 	skip "OTF2" "otf2-print is not here (Debian: otf2-tools)"
 else
 	tool "$dir/bound.stf" --convert "$dir/b.otf2"
-	otf2-print "$dir/b.otf2" >"$dir/print" 2>"$dir/warn"
+	otf2-print "$dir/b.otf2/traces.otf2" >"$dir/print" 2>"$dir/warn"
 	otf2_samples "$dir/print" >"$dir/got"
 	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t);
 		sub(/[.]/, "", t); sub(/^0+/, "", t)
@@ -403,7 +417,7 @@ else
 	expect_empty "$dir/warn"
 	expect_same "$dir/want" "$dir/got"
 	verdict "OTF2: otf2-print warns of nothing and reads each value, at its time, on its thread"
-	otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
+	otf2-print --show-clock-offsets "$dir/b.otf2/traces.otf2" >"$dir/out" 2>&1
 	sed -n 's/^CLOCK_OFFSET  *//p' "$dir/out" | tr -s ' ' >"$dir/got"
 	cat >"$dir/want" <<'END'
 0 Time: 5, Offset: +0, StdDev: 1000
@@ -414,14 +428,15 @@ END
 	diff "$dir/want" "$dir/got" >"$dir/diff"
 	ok "OTF2: clock offsets are 0 and their deviation is the bound, in ticks" $?
 	tool "$rich" --convert "$dir/r.otf2"
-	otf2-print "$dir/r.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c |
+	otf2-print "$dir/r.otf2/traces.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c |
 		awk '{ print $2, $1 }' >"$dir/got"
 	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | expect diff - "$dir/got" >"$dir/diff"
 	expect_empty "$dir/warn"
 	verdict "OTF2: functions and messages, names with quotes, line ends and UTF-8"
 	from_text "$src/tests/cli/stftool/coll.avt" "$dir/coll.stf"
 	tool "$dir/coll.stf" --convert "$dir/c.otf2"
-	otf2-print "$dir/c.otf2" 2>"$dir/warn" | sed -n 's/^MPI_COLLECTIVE_END  *//p' | tr -s ' ' | sort >"$dir/got"
+	otf2-print "$dir/c.otf2/traces.otf2" 2>"$dir/warn" |
+		sed -n 's/^MPI_COLLECTIVE_END  *//p' | tr -s ' ' | sort >"$dir/got"
 	cat >"$dir/want" <<'END'
 0 110 Operation: BARRIER, Communicator: "world" <0>, Root: NONE, Sent: 0, Received: 0
 0 114 Operation: GATHER, Communicator: "pair" <1>, Root: 1 ("thread 0" <2>), Sent: 0, Received: 3
@@ -440,7 +455,7 @@ END
 	verdict "OTF2: collective operations, each member at its time, with root and bytes"
 	expect mkdir "$dir/moved"
 	expect tool "$dir/plain.stf" --convert "$dir/b.otf2"
-	expect otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
+	expect otf2-print --show-clock-offsets "$dir/b.otf2/traces.otf2" >"$dir/out" 2>&1
 	expect_no_line CLOCK_OFFSET "$dir/out"
 	expect_not ls -d "$dir"/b.otf2.* >/dev/null 2>&1
 	verdict "OTF2: an archive of an earlier conversion is replaced as a whole"
@@ -466,7 +481,7 @@ for r in csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")):
     add(want, (r["counter"], r["unit"]), v, int(Fraction(r["time"]) * 10**9))
 print(len(got), got == want)
 END
-		"$py" "$dir/sums.py" "$dir/r.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
+		"$py" "$dir/sums.py" "$dir/r.otf2/traces.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
 		echo 3 True | diff - "$dir/got" >"$dir/diff"
 		ok "OTF2: python3-otf2 reads each counter's samples, exact sum, first and last time, name and unit" $?
 		cat >"$dir/every.py" <<'END'
@@ -564,6 +579,17 @@ END
 			there }' >"$dir/got"
 	echo 84 84 20 20 40 40 | diff - "$dir/got" >"$dir/diff"
 	ok "an archive of EZTrace: functions, messages, barriers, with numbers that it gives twice" $?
+	mkdir "$dir/a run" "$dir/a run.x" && cp -r "$ez"/* "$dir/a run.x" && cp -r "$dir/b.otf2" "$dir/a run/" &&
+		cp -r "$dir/b.otf2" "$dir/a run/as score-p"
+	for input in "a run/b.otf2/" "a run/b.otf2/traces.otf2" "a run/as score-p/traces.otf2" "a run.x"; do
+		expect "$build/otf2-to-stf" "$dir/$input" --verbose 0 --force 2>"$dir/err"
+	done
+	for made in "a run/b" "a run/as score-p" "a run.x"; do
+		expect tool "$dir/$made.stf" --verify
+	done
+	expect_not "$build/otf2-to-stf" "$dir/a run/b.otf2" 2>"$dir/err"
+	expect_line 'b.stf' "$dir/err"
+	verdict "otf2-to-stf without a name for the trace: it is beside the archive, and not replaced unasked"
 	otf2-print "$ez/eztrace_log.otf2" 2>"$dir/warn" |
 		awk '$1 == "ENTER" { $1 = $2 = $3 = $4 = ""; sub(/ *"/, ""); sub(/" <.*/, ""); print }' | sort |
 		uniq -c >"$dir/want"
@@ -641,8 +667,9 @@ open(sys.argv[1], "wb").write(b[:i - 2] + b"\x10" + b[i - 1:i + 4] + b"\x04\0\0\
 	damaged eztrace_log eztrace_log.otf2 8 '\011' "an archive of a later version" "8: cannot open the archive: "
 	damaged eztrace_log eztrace_log.def 107 '\007' "a location of no group" \
 		"94: location 1073741823 is of no location group"
-	property=$(grep -abo -m 1 TICKMARK:: "$dir/r.otf2" | head -n 1 | cut -d : -f 1)
-	damaged r r.otf2 "$((property + 10))" ' ' "a property that the library refuses" \
+	cp -r "$dir/r.otf2/." "$dir"
+	property=$(grep -abo -m 1 TICKMARK:: "$dir/traces.otf2" | head -n 1 | cut -d : -f 1)
+	damaged traces traces.otf2 "$((property + 10))" ' ' "a property that the library refuses" \
 		"$property: cannot open the archive: Property name"
 	rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" &&
 		printf '\377' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=64 conv=notrunc 2>/dev/null
@@ -675,13 +702,13 @@ open(sys.argv[1], "wb").write(b[:i - 2] + b"\x10" + b[i - 1:i + 4] + b"\x04\0\0\
 		"OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as \
 they were"
 	metric=
-	for f in "$dir"/r/*.evt; do
+	for f in "$dir"/traces/*.evt; do
 		metric=$(od -An -v -tu1 -w1 "$f" | awk '{ b[NR - 1] = $1 }
 			END { for (i = 18; i < NR; i++) { if (b[i] == 5 && b[i + 9] == 31) {
 			print i + 9, i + 12 + b[i + 11]; exit } } }')
 		[ -z "$metric" ] || break
 	done
-	damaged r "r/${f##*/}" "${metric#* }" '\377' "a sample of more counters than it has values" \
+	damaged traces "traces/${f##*/}" "${metric#* }" '\377' "a sample of more counters than it has values" \
 		"${metric% *}: a record is shorter than its fields"
 fi
 
@@ -722,11 +749,11 @@ else
 	verdict "OTF2 of 605 threads and back: calls, values, files, messages and collective operations"
 	"$build/stftool" "$dir/605b.stf" --dump | awk '/^[0-9]/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }'
 	ok "they are in the order of time" $?
-	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" &&
-		cp "$dir/half" "$dir/605/400.evt"
+	evt=$dir/605.otf2/traces/400.evt
+	size=$(wc -c <"$evt") && head -c $((size / 2)) "$evt" >"$dir/half" && cp "$dir/half" "$evt"
 	tool "$dir/605.otf2" --convert "$dir/605c.stf"
 	expect_status 1
-	expect_line '605/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err"
+	expect_line '605.otf2/traces/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err"
 	expect_not ls -d "$dir"/605c.stf* >/dev/null 2>&1
 	verdict "one of their files that was cut is an error, and leaves nothing"
 fi

@@ -133,7 +133,7 @@ look() # look FORMAT FILE: the events that a reader finds, a line each; 77 witho
 	ctf) command -v babeltrace2 >/dev/null || return 77; babeltrace2 "$2" ;;
 	lttng) "$python" -B "$src/tests/golden/lttng_reader.py" "$2" | grep -v '"tickmark_' ;;
 	otf) command -v otfprint >/dev/null || return 77; otfprint "$2" | grep ' Counter: ' ;;
-	otf2) command -v otf2-print >/dev/null || return 77; otf2-print "$2" | grep '^METRIC' ;;
+	otf2) command -v otf2-print >/dev/null || return 77; otf2-print "$2/traces.otf2" | grep '^METRIC' ;;
 	paje) command -v pj_dump >/dev/null || return 77; pj_dump "$2" | grep -v '^Container' ;;
 	perfetto)
 		command -v protoc >/dev/null || return 77

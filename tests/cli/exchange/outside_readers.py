@@ -290,6 +290,8 @@ def main():
         make(sys.argv[2])
         return
     form, archive, path = sys.argv[1:]
+    if form == "otf2":
+        path += "/traces.otf2"
     try:
         truth = of_otf2_print if "eztrace" in archive else of_otf2
         compare(form, (of_otf2_print if form == "otf2" and "eztrace" in archive else globals()["of_" + form])(path), truth(archive))

@@ -55,7 +55,7 @@ if [ -z "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] || ! comman
 else
 	unset VT_COUNTER
 	run 2 ./files 'a file' && "$build/stftool" files.stf --convert other.otf2 --force >>out 2>&1 &&
-		otf2-print other.otf2 >print 2>warnings
+		otf2-print other.otf2/traces.otf2 >print 2>warnings
 	cat warnings >>out
 	expect_empty warnings
 	expect_lines "$(cat truth.* | wc -l)" '^IO_OPERATION_COMPLETE ' print

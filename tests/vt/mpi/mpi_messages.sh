@@ -60,7 +60,8 @@ grep -v '^C ' second | expect diff dump - >>out
 verdict "to ASCII and back keeps all of it"
 # other programs read the same trace
 if [ -n "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] && command -v otf2-print >/dev/null 2>&1; then
-	"$build/stftool" messages.stf --convert other.otf2 >>out 2>&1 && otf2-print other.otf2 >print 2>warnings
+	"$build/stftool" messages.stf --convert other.otf2 >>out 2>&1 &&
+		otf2-print other.otf2/traces.otf2 >print 2>warnings
 	rc=$?
 	cat warnings >>out
 	expect [ $rc -eq 0 ]
