@@ -112,12 +112,12 @@ static VT_ErrorCode register_thread(const char *name, int number)
 	if (vt_tls.inside) {
 		return VT_ERR_INVT;
 	}
-	vt_tls.inside++;
+	vt_inside_begin();
 	rc = vt_tls.collect == c ? VT_OK : vt_register_self(c, number);
 	if (rc == VT_OK) {
 		rc = vt_threads_register(c, vt_tls.thread, number, name);
 	}
-	vt_tls.inside--;
+	vt_inside_end();
 	return rc;
 }
 

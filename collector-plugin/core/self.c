@@ -74,9 +74,9 @@ VT_SELDOM VT_ErrorCode vt_self_slow(void)
 	/* what a signal handler calls meanwhile is recorded when the thread is registered */
 	vt_signals_block(&held);
 	if (vt_tls.collect != c) {
-		vt_tls.inside++;
+		vt_inside_begin();
 		rc = vt_register_self(c, -1);
-		vt_tls.inside--;
+		vt_inside_end();
 	}
 	vt_signals_back(&held);
 	return rc;

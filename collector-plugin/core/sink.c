@@ -39,11 +39,11 @@ void vt_event_at(ltick_t now)
 	int i;
 
 	if (!vt_tls.inside) {
-		vt_tls.inside++;
+		vt_inside_begin();
 		for (i = 0; i < n_sinks; i++) {
 			sinks[i]->event(&e);
 		}
-		vt_tls.inside--;
+		vt_inside_end();
 	}
 }
 

@@ -22,7 +22,9 @@ enum vt_tls_state {
 };
 
 struct vt_sampling;
+struct vt_mpi_function;
 
+/* Depths are places on the stack: what an exception or a jump has left is known by them. */
 struct vt_tls {
 	enum vt_tls_state state;
 	int inside;                 /* calls of this thread under way: no sampling in sampling */
@@ -32,9 +34,29 @@ struct vt_tls {
 	struct vt_sampling *sampling;  /* of the sampling sink (sample/) */
 	int64_t quiet_until;           /* tick before which no sink wants an event */
 	struct vt_trace_thread *trace; /* of the tracing sink (trace/) */
+	uintptr_t inside_at;           /* where the first of `inside` began */
+	/* the outermost call of MPI under way, the only one that is recorded */
+	struct vt_mpi_outermost {
+		uintptr_t at;                           /* the frame of its wrapper; 0: none is under way */
+		uintptr_t low;                          /* the lowest address of that frame; the `sp` of its state */
+		const struct vt_mpi_function *function; /* NULL: it is not recorded */
+	} mpi;
 };
 
 extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("initial-exec")));
+
+/* Calls of this library begin, in which it records nothing. vt_trace_jump() ends them. */
+static inline void vt_inside_begin(void)
+{
+	if (vt_tls.inside++ == 0) {
+		vt_tls.inside_at = (uintptr_t)__builtin_frame_address(0);
+	}
+}
+
+static inline void vt_inside_end(void)
+{
+	vt_tls.inside--;
+}
 
 /* Finds the state of the calling thread, and registers the thread if necessary. VT_ERR_NOTINITIALIZED if no
  * collector runs. */

@@ -393,7 +393,8 @@ static void thread_key_destroyed(void *arg)
 	/* From here on and for good, what a signal handler calls in this thread is not recorded: it would find what is being
 	 * freed. */
 	vt_tls.state = VT_TLS_NEW;
-	vt_tls.inside++;
+	vt_inside_begin();
+	vt_tls.inside_at = UINTPTR_MAX;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_sinks_thread_ends(t);

@@ -79,9 +79,9 @@ static uint32_t define_moved_file(const char *name, uint32_t communicator)
 {
 	uint32_t id;
 
-	vt_tls.inside++;
+	vt_inside_begin();
 	id = vt_file(vt_tls.collect, name, communicator);
-	vt_tls.inside--;
+	vt_inside_end();
 	return id;
 }
 

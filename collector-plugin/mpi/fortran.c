@@ -50,7 +50,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
 		static struct vt_mpi_function f = { .text = "MPI_" #name, VT_MPI_KIND(may_follow) }; \
-		struct vt_mpi_call k = { .on = 0 }; \
+		struct vt_mpi_call k = { .at = 0 }; \
 		variables; \
 		(void)f; \
 		(void)k; \

@@ -52,19 +52,19 @@ static int is_foldable(struct vt_trace_thread *t, const struct vt_mpi_function *
 		!vt_tls.collect->has_windows && t->top != t->end;
 }
 
-int vt_poll_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
+int vt_poll_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t at)
 {
 	struct vt_trace_thread *t = vt_tls.trace;
 
 	k->folds = 0;
-	if (vt_mpi_depth > 0 || !t || !t->polls.after || t->polls.after != t->stream->cur ||
+	if (vt_tls.mpi.at || !t || !t->polls.after || t->polls.after != t->stream->cur ||
 		vt_tls.collect != vt_collect_running() || f->file != vt_tls.collect->raw || !is_foldable(t, f) ||
 		vt_trace_is_sampled(vt_ticks_now(vt_tls.collect)) ||
 		(f->polls_file != f->file && define_polls(f) < 0)) {
-		return vt_mpi_enter(k, f);
+		return vt_mpi_enter_at(k, f, at);
 	}
-	vt_mpi_depth++;
-	*k = (struct vt_mpi_call){ .on = 1, .folds = 1, .recorded = VT_TRACE_RECORDED, .collect = vt_tls.collect };
+	vt_tls.mpi = (struct vt_mpi_outermost){ at, (uintptr_t)__builtin_frame_address(0), f };
+	*k = (struct vt_mpi_call){ .at = at, .folds = 1, .recorded = VT_TRACE_RECORDED, .collect = vt_tls.collect };
 	k->enter = vt_ticks_now(k->collect).v;
 	vt_mpi_count(1, 0);
 	return 1;

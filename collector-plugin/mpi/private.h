@@ -11,9 +11,6 @@
 /* The function `name` of the next library in the order of loading; `own` if there is none. */
 VT_HIDDEN void *vt_mpi_next(const char *name, void *own);
 
-/* How many calls of MPI this thread is in. Only the outermost is recorded. */
-extern _Thread_local int vt_mpi_depth VT_HIDDEN __attribute__((tls_model("initial-exec")));
-
 /* One call of calls.def. */
 struct vt_mpi_function {
 	const char *text;
@@ -27,10 +24,13 @@ struct vt_mpi_function {
 	const struct vt_raw *polls_file;
 };
 
+/* Instead of its wrapper's frame: the call is inside another one; no collector runs. */
+enum { VT_MPI_NESTED = 1, VT_MPI_MISSED = 2 };
+
 /* One call under way. */
 struct vt_mpi_call {
 	int recorded; /* its state is recorded; filters, VT_traceoff() and so on decide */
-	int on;       /* the outermost one of this thread, while a collector runs */
+	uintptr_t at; /* the frame of its wrapper */
 	int folds;    /* polls.h: it becomes part of a run if it finds nothing; until then nothing is recorded */
 	const struct vt_collect *collect;
 	int64_t enter, leave; /* ticks */
@@ -45,8 +45,21 @@ struct vt_mpi_call {
 	uint64_t moving;
 };
 
-/* Returns 1 if the call is to be recorded. Defines the function and registers the thread. */
-VT_HIDDEN int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f);
+/* Returns 1 if the call is to be recorded. Defines the function and registers the thread. `at`: the wrapper's frame. */
+VT_HIDDEN int vt_mpi_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t at);
+static inline __attribute__((always_inline)) int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
+{
+	return vt_mpi_enter_at(k, f, (uintptr_t)__builtin_frame_address(0));
+}
+/* Calls of MPI by this library, or by MPI itself, begin and end: they are not recorded. */
+static inline void vt_mpi_hide(void)
+{
+	vt_tls.mpi = (struct vt_mpi_outermost){ UINTPTR_MAX, UINTPTR_MAX, NULL };
+}
+static inline void vt_mpi_show(void)
+{
+	vt_tls.mpi.at = 0;
+}
 
 /* Where calls are counted for the sampler process, which searches for deadlocks; NULL: it does not. */
 extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
@@ -72,8 +85,9 @@ enum { VT_OUTSIDE = 2, VT_ALONE = 4 };
 #define VT_MPI_KIND(may_follow) .outside = (may_follow) == VT_OUTSIDE, .alone = ((may_follow)&VT_ALONE) != 0
 static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 {
-	if (!k->on) {
-		vt_mpi_depth--;
+	/* also if it was taken for left while the thread was on another stack */
+	if (__builtin_expect(k->at != vt_tls.mpi.at, 0)) {
+		vt_tls.mpi.at = k->at == VT_MPI_MISSED ? 0 : vt_tls.mpi.at;
 		return 0;
 	}
 	vt_mpi_count(0, may_follow == VT_OUTSIDE);

@@ -124,9 +124,9 @@ static VT_SELDOM int find_own_range(struct dl_phdr_info *info, size_t size, void
 	return 0;
 }
 
-static VT_SELDOM int find_unwinder(void)
+static VT_SELDOM int find_unwinder(int how)
 {
-	void *h = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *h = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL | how);
 
 	state.backtrace = h ? (_Unwind_Reason_Code(*)(_Unwind_Trace_Fn, void *))dlsym(h, "_Unwind_Backtrace") : NULL;
 	/* clang-format off */
@@ -147,7 +147,7 @@ VT_SELDOM void vt_callstack_start(void)
 		stacks = vt_trace_memory(STACKS * sizeof(*stacks));
 	}
 	/* the unwinder is loaded now, because an event must not load a library */
-	if (!state.fast && !state.backtrace && find_unwinder() < 0) {
+	if (!state.fast && !state.backtrace && find_unwinder(0) < 0) {
 		state.fast = HAS_FRAMES;
 		vt_say(1, "WARNING", "libgcc_s.so.1 cannot be loaded: %s",
 			state.fast ? "PCTRACE-FAST off follows frame "
@@ -272,7 +272,7 @@ static VT_SELDOM __attribute__((noinline)) uint32_t number_slow(const uintptr_t 
 	if (vt_tls.inside || !vt_tls.collect) {
 		return 0; /* this thread holds the lock: a signal handler has interrupted it here */
 	}
-	vt_tls.inside++;
+	vt_inside_begin();
 	vt_lock(&vt_objects_lock);
 	for (i = hash % STACKS; atomic_load(&stacks[i].hash) && stacks[i].hash != hash; i = (i + 1) % STACKS) {
 	}
@@ -288,7 +288,7 @@ static VT_SELDOM __attribute__((noinline)) uint32_t number_slow(const uintptr_t 
 		}
 	}
 	vt_unlock(&vt_objects_lock);
-	vt_tls.inside--;
+	vt_inside_end();
 	errno = saved;
 	return id;
 }
@@ -362,9 +362,9 @@ static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, un
 	if (s && same_callers(s, &frame[1], skip, levels)) {
 		return s->id;
 	}
-	vt_tls.inside++;
+	vt_inside_begin();
 	state.backtrace(take_frame, &w);
-	vt_tls.inside--;
+	vt_inside_end();
 	id = w.n ? number_of_stack(w.pc, w.n) : 0;
 	if (s) {
 		store_in_cache(s, &w, &frame[1], skip, id);
@@ -417,6 +417,51 @@ uint32_t vt_callstack_from(
 		state.backtrace(take_frame, &w);
 	}
 	return w.n ? number_of_stack(w.pc, w.n) : 0;
+}
+
+/* ---- is a frame still there? ---- */
+
+int vt_callstack_has_both(struct vt_callstack_thread *t, uintptr_t a, uintptr_t b)
+{
+	enum { NEAR_BYTES = 1 << 16 };
+	uintptr_t low = vt_callstack_low(t);
+
+	if (a >= low && a < t->high) {
+		return b >= low && b < t->high;
+	}
+	return (b < low || b >= t->high) && (a < b ? b - a : a - b) < NEAR_BYTES;
+}
+
+struct search {
+	uintptr_t above,
+		last; /* the stack pointer in the caller of the function that is searched for; in the last function */
+	int found, passed;
+};
+
+static _Unwind_Reason_Code search_frame(struct _Unwind_Context *u, void *arg)
+{
+	enum { MOST_BYTES = 1 << 20 }; /* more is not a frame, but the way to another stack */
+	struct search *s = arg;
+	uintptr_t sp = state.get_cfa(u);
+
+	s->found = sp == s->above;
+	s->passed = s->last < s->above && sp > s->above && sp - s->last < MOST_BYTES;
+	s->last = sp;
+	return s->found || s->passed ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+int vt_callstack_returns_to(uintptr_t frame)
+{
+	struct search s = { .above = frame + 2 * sizeof(frame) };
+
+	/* a program that throws exceptions has loaded it */
+	if (!HAS_CACHE || (!state.backtrace && find_unwinder(RTLD_NOLOAD) < 0)) {
+		return 1;
+	}
+	vt_inside_begin();
+	state.backtrace(search_frame, &s);
+	vt_inside_end();
+	return !s.passed;
 }
 
 void vt_callstack_unloaded(void)

@@ -46,6 +46,11 @@ static inline uintptr_t vt_callstack_low(struct vt_callstack_thread *t)
 {
 	return t->low ? t->low : vt_callstack_find_low(t);
 }
+/* Can the addresses be compared, because they are on one stack? Two outside the thread's stack are if they are near. */
+VT_HIDDEN int vt_callstack_has_both(struct vt_callstack_thread *t, uintptr_t a, uintptr_t b);
+/* 0: an exception or a jump has left the function that has this frame; its caller is deeper in the stack. Costs a
+ * microsecond for each function between. */
+VT_HIDDEN int vt_callstack_returns_to(uintptr_t frame);
 /* Called when the thread has ended: frees its cache. */
 VT_HIDDEN void vt_callstack_thread_ended(struct vt_callstack_thread *t);
 

@@ -97,7 +97,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 	}
 	/* first, because it keeps signal handlers out, whose calls would be dropped */
 	vt_lock(&vt_objects_lock);
-	vt_tls.inside++;
+	vt_inside_begin();
 	id = find_known_address(address);
 	if (!id) {
 		for (i = first_address_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE;
@@ -111,7 +111,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
 		}
 	}
-	vt_tls.inside--;
+	vt_inside_end();
 	vt_unlock(&vt_objects_lock);
 	errno = saved;
 	return id;
@@ -330,12 +330,12 @@ static VT_SELDOM void forget_functions(const struct vt_object *o)
 VT_SELDOM void vt_instrument_unloaded(void)
 {
 	if (addresses && vt_collect_running() && !vt_tls.inside) {
-		vt_tls.inside++;
+		vt_inside_begin();
 		vt_lock(&vt_objects_lock);
 		if (vt_objects_forget(forget_functions)) {
 			vt_callstack_unloaded();
 		}
 		vt_unlock(&vt_objects_lock);
-		vt_tls.inside--;
+		vt_inside_end();
 	}
 }

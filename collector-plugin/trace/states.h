@@ -21,7 +21,7 @@ enum { VT_TRACE_NOT = 0, VT_TRACE_RECORDED = 1, VT_TRACE_LOST = 2 };
 
 /* A state of the calling thread that has been entered and not left. */
 struct vt_trace_frame {
-	uintptr_t sp; /* VT_TRACE_CALL: the stack pointer; others: UINTPTR_MAX */
+	uintptr_t sp; /* VT_TRACE_CALL and calls of MPI: the stack pointer; others: UINTPTR_MAX */
 	uintptr_t
 		address; /* VT_TRACE_CALL: of the function; others: VT_TRACE_QUICK where its leave is a record and no more, else 0 */
 	uint32_t function;

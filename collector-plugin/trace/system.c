@@ -64,9 +64,9 @@ static VT_SELDOM uint32_t define_system_function(struct vt_collect *c, unsigned 
 {
 	uint32_t id;
 
-	vt_tls.inside++;
+	vt_inside_begin();
 	id = vt_function(c, "SYSTEM", system_name(f));
-	vt_tls.inside--;
+	vt_inside_end();
 	atomic_store(&ids[f], id);
 	return id;
 }
@@ -145,9 +145,9 @@ static VT_SELDOM uint32_t find_system_file(struct vt_collect *c, int fd)
 		return 0;
 	}
 	name_file(fd, name, ROOM);
-	vt_tls.inside++;
+	vt_inside_begin();
 	id = vt_file(c, name, 0);
-	vt_tls.inside--;
+	vt_inside_end();
 	munmap(name, ROOM);
 	/* the child of vfork() shares this table, but not the descriptors */
 	if (fd >= 0 && fd < DESCRIPTORS && !vt_lock_is_without_calls() && getpid() == pid) {

@@ -663,7 +663,20 @@ void vt_trace_leave_unsampled(uint32_t function)
 /* Has the call ended? It has if its frame is below the present stack pointer. */
 static inline int is_over(struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
 {
-	return f->how.kind == VT_TRACE_CALL && f->sp < sp && sp < t->stack.high && f->sp >= vt_callstack_low(&t->stack);
+	return f->sp < sp && vt_callstack_has_both(&t->stack, f->sp, sp);
+}
+
+/* The stack pointer is at sp: ends the calls that an exception or a jump has left. */
+static __attribute__((noinline)) void leave_calls_below(struct vt_trace_thread *t, uintptr_t sp)
+{
+	const uintptr_t mpi = vt_tls.mpi.low;
+
+	if (vt_tls.mpi.at && mpi < sp && vt_hooks.mpi_left && vt_callstack_has_both(&t->stack, mpi, sp)) {
+		vt_hooks.mpi_left();
+	}
+	while (t->top > t->frame && is_over(t, t->top - 1, sp)) {
+		pop_frame(t, 0, vt_ticks_now(vt_tls.collect));
+	}
 }
 
 static inline void enter_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp, unsigned extra)
@@ -679,16 +692,15 @@ static inline void enter_call(uint32_t function, uint32_t rule, uintptr_t addres
 	if (enter_beyond(t, rule)) {
 		return;
 	}
-	while (__builtin_expect(t->top > t->frame && is_over(t, t->top - 1, sp), 0)) {
-		now = now.v ? now : vt_ticks_now(vt_tls.collect);
-		pop_frame(t, 0, now);
+	if (__builtin_expect(t->top > t->frame && t->top[-1].sp < sp, 0)) {
+		leave_calls_below(t, sp);
 	}
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
 	if (VT_LIKELY(to_record(t, f, rule))) {
 		uint32_t scl = locate(t, rule, extra); /* the place of the call */
 
-		now = now.v ? now : vt_ticks_now(vt_tls.collect);
+		now = vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, scl, now);
 	} else if (t->stats) {
 		now = vt_ticks_now(vt_tls.collect);
@@ -714,8 +726,11 @@ void vt_trace_jump(uintptr_t sp)
 {
 	struct vt_trace_thread *t = vt_tls.trace;
 
-	while (!vt_tls.inside && t->top > t->frame && is_over(t, t->top - 1, sp)) {
-		pop_frame(t, 0, vt_ticks_now(vt_tls.collect));
+	if (vt_tls.inside && vt_tls.inside_at < sp && vt_callstack_has_both(&t->stack, vt_tls.inside_at, sp)) {
+		vt_tls.inside = 0;
+	}
+	if (!vt_tls.inside) {
+		leave_calls_below(t, sp);
 	}
 }
 

@@ -55,12 +55,12 @@ static void enter_init(struct vt_collect *c)
 static void begin_mpi(int *argc, char ***argv)
 {
 	if (atomic_exchange(&begun, 1) == 0) {
-		vt_mpi_depth++;
+		vt_mpi_hide();
 		vt_job_begin(argc, argv, enter_init);
 		if (init.function) {
 			vt_trace_leave_unsampled(init.function);
 		}
-		vt_mpi_depth--;
+		vt_mpi_show();
 		vt_event(); /* leaving MPI_Init */
 	}
 }
@@ -99,14 +99,14 @@ static _Atomic int starting;
 static void before_init(int *argc, char ***argv, const char *name)
 {
 	about_to_begin(argc, argv, name);
-	vt_mpi_depth++;
+	vt_mpi_hide();
 	atomic_fetch_add(&starting, 1);
 }
 
 static void after_init(int *argc, char ***argv, int good)
 {
 	atomic_fetch_sub(&starting, 1);
-	vt_mpi_depth--;
+	vt_mpi_show();
 	if (good) {
 		begin_mpi(argc, argv);
 	}

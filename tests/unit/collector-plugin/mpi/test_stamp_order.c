@@ -14,7 +14,6 @@
 
 /* A thread that records and samples nothing. */
 _Thread_local struct vt_tls vt_tls;
-_Thread_local int vt_mpi_depth;
 struct vt_raw_head *vt_mpi_watched;
 union vt_life vt_life;
 
@@ -64,7 +63,7 @@ static void leave_calls(int may_follow, long *seen, long *reversed)
 {
 	struct tmr_timer counter = { .read = read_counter };
 	const struct vt_collect collect = { .timer = &counter };
-	struct vt_mpi_call k = { .on = 1, .collect = &collect };
+	struct vt_mpi_call k = { .at = 1, .collect = &collect };
 	long long old = 0;
 	long i;
 
@@ -72,7 +71,7 @@ static void leave_calls(int may_follow, long *seen, long *reversed)
 	for (i = 0; i < READINGS; i++) {
 		long long then, now;
 
-		vt_mpi_depth = 1;
+		vt_tls.mpi.at = k.at;
 		then = atomic_load_explicit(&published, memory_order_acquire);
 		vt_mpi_returned(&k, may_follow);
 		now = k.leave;
