@@ -27,9 +27,13 @@ void smp_env_init(struct smp_env *env);
  * thread that initialises it; otherwise PAPI's counters would be missing. In other programs it does nothing. */
 void smp_prepare(const struct smp_env *env);
 
-/* The rules for users who choose nothing: the five OS counters of the Intel Trace Collector guide and the process's
- * standard counters. NULL ends them. */
+/* The rules for users who choose nothing: the five OS counters of the Intel Trace Collector guide, the process's
+ * standard counters, and those that show whether it got a processor. NULL ends them. */
 extern const char *const smp_standard_rules[];
+
+/* Is it a standard counter that kernels, virtual machines or cgroups often lack? The user did not name it, so a
+ * machine without it gets no warning. */
+int smp_is_optional(const char *name);
 
 /* Why a name that no source has is missing, unless it is known where the counter can be read instead. */
 #define SMP_UNKNOWN "no source has a counter of this name; vtcounters lists all counters"

@@ -104,7 +104,7 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 			return 1;
 		}
 	}
-	return l->n == 0 ? 1 : 2;
+	return l->n == 0 && !smp_is_optional(name) ? 1 : 2;
 }
 
 static void define_counter(struct vt_collector *c, const struct smp_planned *p, uint32_t id)

@@ -200,6 +200,22 @@ struct vtr_column vtr_column_join(const struct vtr_series *s, uint32_t first, ui
 	return c;
 }
 
+double vtr_series_mean(const struct vtr_axis *a, const struct vtr_series *s, uint64_t from, uint64_t to, double *weight)
+{
+	uint32_t k = axis_column_at(a, from), last = axis_column_at(a, to);
+	double sum = 0, part, low, high;
+
+	*weight = 0;
+	for (; k <= last && k < a->columns; k++) {
+		low = fmax((double)from, (double)a->start + (double)k * (double)a->width);
+		high = fmin((double)to, (double)a->start + (double)(k + 1) * (double)a->width);
+		part = high > low ? (high - low) / (double)a->width : 0;
+		sum += part * s->column[k].sum;
+		*weight += part * s->column[k].weight;
+	}
+	return *weight > 0 ? sum / *weight : NAN;
+}
+
 uint32_t vtr_axis_used(const struct vtr_axis *a)
 {
 	return a->first > a->last ? 1 : axis_column_at(a, a->last) + 1;

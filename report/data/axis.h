@@ -61,6 +61,11 @@ void vtr_add_interval(struct vtr_axis *a, struct vtr_series *s, uint64_t from, u
 /* Joins `n` neighbouring columns from `first` on into one. */
 struct vtr_column vtr_column_join(const struct vtr_series *s, uint32_t first, uint32_t n);
 
+/* The mean of a series from one stamp to another, to the precision of its columns. *weight: how much of that time, or
+ * how many samples, it is of. NAN: none. */
+double vtr_series_mean(
+	const struct vtr_axis *a, const struct vtr_series *s, uint64_t from, uint64_t to, double *weight);
+
 /* The number of columns up to the one with the last stamp, at least 1. */
 uint32_t vtr_axis_used(const struct vtr_axis *a);
 

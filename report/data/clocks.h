@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "calib/file/clk.h"
-#include "report/data/first.h"
+#include "report/data/finding.h"
 
 enum { VTR_INSTANTS = 320 }; /* at which maps and bounds are shown */
 
@@ -30,7 +30,6 @@ void vtr_clocks_free(struct vtr_clocks *c);
 
 /* Writes one line about all clocks of the run; returns how good they are. */
 enum vtr_grade vtr_clocks_verdict(const struct vtr_clocks *c, unsigned processes, char *buf, size_t size);
-void vtr_find_in_clocks(struct vtr_findings *all, const struct vtr_clocks *c);
 
 /* Curves of one rank at VTR_INSTANTS instants of the run, in seconds. */
 void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrected, double *bound);

@@ -10,6 +10,26 @@
 
 enum { MAX_CELLS = 2000000, MAX_DEPTH = 100000 };
 
+static unsigned char kind_of_mpi_function(const char *name)
+{
+	if (name && (!strcmp(name, "MPI_Init") || !strcmp(name, "MPI_Init_thread"))) {
+		return VTR_MPI_INIT;
+	}
+	return name && !strcmp(name, "MPI_Finalize") ? VTR_MPI_FINALIZE : VTR_MPI;
+}
+
+int vtr_has_mpi(const struct vtr_trace *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->processes; i++) {
+		if (t->span[i].threads_in_mpi) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 int vtr_functions_begin(struct vtr_trace *t)
 {
 	size_t n = stf_reader_count(t->reader, STF_ID_function_definition), i;
@@ -20,12 +40,16 @@ int vtr_functions_begin(struct vtr_trace *t)
 	t->function = calloc(n * t->function_rows + 1, sizeof(*t->function));
 	t->function_id = calloc(n + 1, sizeof(*t->function_id));
 	t->function_is_mpi = calloc(n + 1, 1);
+	t->span = calloc(p, sizeof(*t->span));
 	m->per_row = (p + VTR_MATRIX - 1) / VTR_MATRIX;
 	m->rows = (p + m->per_row - 1) / m->per_row;
 	m->count = calloc((size_t)m->rows * m->rows, sizeof(*m->count));
 	m->size = calloc((size_t)m->rows * m->rows, sizeof(*m->size));
-	if (!t->function || !t->function_id || !t->function_is_mpi || !m->count || !m->size) {
+	if (!t->function || !t->function_id || !t->function_is_mpi || !t->span || !m->count || !m->size) {
 		return -1;
+	}
+	for (i = 0; i < p; i++) {
+		t->span[i].gap64 = UINT64_MAX;
 	}
 	for (i = 0; i < n; i++) {
 		const struct stf_record *r = stf_reader_record(t->reader, STF_ID_function_definition, i);
@@ -35,7 +59,9 @@ int vtr_functions_begin(struct vtr_trace *t)
 		if (r && stf_get_function_definition(r, &d) == 0) {
 			cls = stf_reader_name(t->reader, STF_ID_class_definition, d.classid);
 			t->function_id[t->functions] = d.id;
-			t->function_is_mpi[t->functions++] = cls && !strcmp(cls, "MPI");
+			t->function_is_mpi[t->functions++] = cls && !strcmp(cls, "MPI")
+				? kind_of_mpi_function(stf_reader_name(t->reader, STF_ID_function_definition, d.id))
+				: VTR_NO_MPI;
 		}
 	}
 	return 0;
@@ -52,12 +78,14 @@ void vtr_functions_free(struct vtr_trace *t)
 	free(t->function);
 	free(t->function_id);
 	free(t->function_is_mpi);
+	free(t->span);
 	free(t->messages.count);
 	free(t->messages.size);
 	t->stack = NULL;
 	t->function = NULL;
 	t->function_id = NULL;
 	t->function_is_mpi = NULL;
+	t->span = NULL;
 	t->stacks = t->functions = t->operations = 0;
 	t->messages = (struct vtr_messages){ .n = 0 };
 }
@@ -104,6 +132,64 @@ static void mark_mpi(struct vtr_trace *t, struct vtr_stack *s, uint64_t now, dou
 	s->since = now;
 }
 
+/* Notes a function record of a thread in what is known of its process. */
+static void note_record(struct vtr_trace *t, struct vtr_stack *s, uint64_t now, int enters, uint32_t function)
+{
+	uint32_t process = stf_willy_process(s->willy);
+	int mpi = function < t->functions ? t->function_is_mpi[function] : VTR_NO_MPI;
+	struct vtr_span *p = process < t->processes ? &t->span[process] : NULL;
+
+	if (!p) {
+		return;
+	}
+	p->events++;
+	if (mpi && !s->calls_mpi) {
+		s->calls_mpi = 1;
+		p->threads_in_mpi++;
+	}
+	if (s->events++ % 64 == 0) {
+		if (s->events > 1 && now - s->mark < p->gap64) {
+			p->gap64 = now - s->mark;
+		}
+		s->mark = now;
+	}
+	if (mpi == VTR_MPI_INIT && !enters) {
+		p->init = 1;
+	} else if (mpi == VTR_MPI_FINALIZE && enters) {
+		p->finalize = 1;
+	}
+	if (stf_willy_thread(s->willy) != 0) {
+		return;
+	}
+	if (!p->known || (mpi == VTR_MPI_INIT && !enters)) {
+		p->known = 1;
+		p->begin = now;
+	}
+	p->last = now;
+	if (!p->finalize || (mpi == VTR_MPI_FINALIZE && enters)) {
+		p->end = now;
+	}
+}
+
+/* A call ends: is it MPI of the program, or the last that the first thread was in? */
+static void note_call(struct vtr_trace *t, const struct vtr_stack *s, const struct vtr_frame *f, uint64_t now)
+{
+	uint32_t process = stf_willy_process(s->willy);
+	struct vtr_span *p = process < t->processes ? &t->span[process] : NULL;
+
+	if (!p || stf_willy_thread(s->willy) != 0) {
+		return;
+	}
+	if (t->function_is_mpi[f->function] == VTR_MPI && s->mpi == 1) {
+		p->mpi += now > f->enter ? now - f->enter : 0;
+	}
+	if (t->function_is_mpi[f->function] || (!s->depth && now != p->open_until)) {
+		p->open = f->function + 1;
+		p->open_since = f->enter;
+		p->open_until = now;
+	}
+}
+
 static void enter_frame(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id)
 {
 	struct vtr_stack *s = thread_stack(t, willy);
@@ -123,6 +209,7 @@ static void enter_frame(struct vtr_trace *t, uint64_t now, uint32_t willy, uint3
 	}
 	s->frame[s->depth++] = (struct vtr_frame){ .function = (uint32_t)f, .enter = now };
 	s->last = now;
+	note_record(t, s, now, 1, (uint32_t)f);
 	if (f < t->functions && t->function_is_mpi[f] && s->mpi++ == 0) {
 		mark_mpi(t, s, now, 0);
 	}
@@ -145,9 +232,11 @@ static void leave_function(struct vtr_trace *t, uint64_t now, struct vtr_stack *
 	if (s->depth) {
 		s->frame[s->depth - 1].children += length;
 	}
+	note_record(t, s, now, 0, f->function);
 	if (f->function >= t->functions) {
 		return;
 	}
+	note_call(t, s, f, now);
 	row = t->function_rows > 1 ? stf_willy_process(s->willy) : 0;
 	if (row < t->function_rows) {
 		sum = &t->function[(size_t)f->function * t->function_rows + row];

@@ -21,7 +21,7 @@ enum { FLOOR = 64 << 10, LEVELS = 16 };
 struct head {
 	char magic[8];
 	uint32_t order, version;
-	uint32_t head_size, series_size, column_size, function_size, operation_size;
+	uint32_t head_size, series_size, column_size, function_size, operation_size, span_size, processes;
 	uint32_t files, levels, columns; /* of the finest level */
 	uint32_t function_rows, matrix_rows, per_row, empty;
 	uint64_t functions, n_series, stacks, operations, left_out, before;
@@ -41,12 +41,14 @@ static const char magic[8] = "TMKINDX";
 static struct head head_of(const struct vtr_trace *t)
 {
 	struct head h = { .order = 0x01020304,
-		.version = 1,
+		.version = 2,
 		.head_size = sizeof(struct head),
 		.series_size = sizeof(struct vtr_series),
 		.column_size = sizeof(struct vtr_column),
 		.function_size = sizeof(struct vtr_function),
 		.operation_size = sizeof(struct vtr_operation),
+		.span_size = sizeof(struct vtr_span),
+		.processes = t->processes,
 		.columns = t->axis.columns,
 		.function_rows = t->function_rows,
 		.matrix_rows = t->messages.rows,
@@ -214,6 +216,7 @@ static void put_all(struct stream *s, const struct vtr_trace *t, const struct he
 	put_indexed(s, h, sizeof(*h), 1);
 	put_indexed(s, files, sizeof(*files), h->files);
 	put_indexed(s, t->function, sizeof(*t->function), t->functions * t->function_rows);
+	put_indexed(s, t->span, sizeof(*t->span), h->processes);
 	put_indexed(s, t->messages.count, sizeof(uint64_t), cells);
 	put_indexed(s, t->messages.size, sizeof(uint64_t), cells);
 	put_indexed(s, t->operation, sizeof(*t->operation), t->operations);
@@ -284,10 +287,11 @@ static int is_index_ours(const struct vtr_trace *t, const struct head *h)
 	return !memcmp(h->magic, magic, sizeof(magic)) && h->order == want.order && h->version == want.version &&
 		h->head_size == want.head_size && h->series_size == want.series_size &&
 		h->column_size == want.column_size && h->function_size == want.function_size &&
-		h->operation_size == want.operation_size && h->functions == t->functions &&
-		h->function_rows == t->function_rows && h->matrix_rows == t->messages.rows &&
-		h->per_row == t->messages.per_row && h->levels >= 1 && h->levels <= LEVELS && h->width &&
-		h->columns >> (h->levels - 1) > 0 && h->columns % (1u << (h->levels - 1)) == 0 &&
+		h->operation_size == want.operation_size && h->span_size == want.span_size &&
+		h->processes == t->processes && h->functions == t->functions && h->function_rows == t->function_rows &&
+		h->matrix_rows == t->messages.rows && h->per_row == t->messages.per_row && h->levels >= 1 &&
+		h->levels <= LEVELS && h->width && h->columns >> (h->levels - 1) > 0 &&
+		h->columns % (1u << (h->levels - 1)) == 0 &&
 		h->operations <= sizeof(t->operation) / sizeof(t->operation[0]) && h->n_series <= 1 << 24 &&
 		h->columns <= 1 << 24 && h->stacks <= 1 << 24 && h->files <= 1 << 24 &&
 		(h->first > h->last || (h->last >= h->start && (h->last - h->start) / h->width < h->columns));
@@ -393,6 +397,7 @@ static const char *get_all(struct stream *s, struct vtr_trace *t, uint32_t colum
 	}
 	cells = (size_t)h.matrix_rows * h.matrix_rows;
 	if (get_indexed(s, t->function, sizeof(*t->function), h.functions * h.function_rows) < 0 ||
+		get_indexed(s, t->span, sizeof(*t->span), h.processes) < 0 ||
 		get_indexed(s, t->messages.count, sizeof(uint64_t), cells) < 0 ||
 		get_indexed(s, t->messages.size, sizeof(uint64_t), cells) < 0 ||
 		get_indexed(s, t->operation, sizeof(*t->operation), h.operations) < 0 || get_series(s, t, &h) < 0 ||

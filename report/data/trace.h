@@ -21,6 +21,8 @@ struct vtr_counter {
 	size_t n_series;
 };
 
+enum vtr_mpi { VTR_NO_MPI, VTR_MPI, VTR_MPI_INIT, VTR_MPI_FINALIZE }; /* what a function is */
+
 struct vtr_function {
 	uint64_t calls;
 	double inclusive, exclusive; /* time-stamp units */
@@ -41,6 +43,25 @@ struct vtr_stack {
 	uint64_t since; /* the last change between MPI and not */
 	uint64_t last;
 	int begun;
+	uint64_t events, mark; /* records so far; when the last 64 of them began */
+	int calls_mpi;
+};
+
+/* What the function records of a process say about its time. The time between MPI_Init and MPI_Finalize is the
+ * program's own: before and after it the ranks, and the collector with its clock sessions, start and end. */
+struct vtr_span {
+	uint64_t begin, end; /* of the first thread: end of MPI_Init, begin of MPI_Finalize; without: its records' */
+	uint64_t mpi;        /* in MPI calls between, of the first thread; time-stamp units */
+	uint64_t events;     /* records of all threads */
+	uint64_t gap64;      /* shortest time of 64 records of a thread in a row; UINT64_MAX: there are none */
+	uint64_t last;       /* record of the first thread */
+	uint64_t open_since; /* when the call began that ended with that record, as the merge closes open calls */
+	uint64_t open_until; /* open_until < last: the last call had ended before */
+	uint32_t open;       /* its function, 1 + index; 0: none */
+	uint32_t threads_in_mpi;      /* threads with MPI calls */
+	unsigned char known;          /* the first thread has records */
+	unsigned char init, finalize; /* MPI_Init ended; MPI_Finalize began */
+	unsigned char spare[5];
 };
 
 enum { VTR_MATRIX = 64 }; /* rows of the message matrix at most; then each is several processes */
@@ -73,7 +94,8 @@ struct vtr_trace {
 	size_t functions;
 	uint32_t function_rows; /* `processes`, or 1 where that would be too many */
 	uint32_t *function_id;
-	unsigned char *function_is_mpi;
+	unsigned char *function_is_mpi; /* enum vtr_mpi */
+	struct vtr_span *span;          /* [processes] */
 	struct vtr_stack *stack;
 	size_t stacks;
 	uint64_t unbalanced; /* leaves without an enter */
@@ -108,5 +130,8 @@ char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size
 /* Seconds since the start of the trace. */
 double vtr_seconds(const struct vtr_trace *t, uint64_t time);
 double vtr_length(const struct vtr_trace *t);
+
+/* Has the program called MPI, as far as the records show? */
+int vtr_has_mpi(const struct vtr_trace *t);
 
 #endif

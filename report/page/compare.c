@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/pictures/counters.h"
+#include "report/findings/show.h"
 #include "report/html/frame.h"
 #include "report/html/svg.h"
 
@@ -246,7 +247,7 @@ static void find_changes(struct vtr_findings *all, const struct vtr_trace *t)
 
 	if (length[0] > 0) {
 		change = 100 * (length[1] / length[0] - 1);
-		vtr_find(all, 1000, VTR_UNKNOWN,
+		vtr_find(all, "run-time", 1000, VTR_UNKNOWN,
 			fabs(change) < 0.05  ? "As long"
 				: change < 0 ? "Shorter"
 					     : "Longer",
@@ -264,7 +265,7 @@ static void find_changes(struct vtr_findings *all, const struct vtr_trace *t)
 		y = summarise_counter(&t[1], other);
 		change = fabs(log(y.mean / x.mean));
 		if (differs(&x, &y) && isfinite(change) && change > 0.05 && strcmp(c->group, "Tickmark")) {
-			vtr_find(all, 100 * change, VTR_UNKNOWN, c->name,
+			vtr_find(all, c->name, 100 * change, VTR_UNKNOWN, c->name,
 				"Mean %s before, %s after: %+.3g %%, more than threads differ among each other.",
 				vtr_value(a, sizeof(a), x.mean, c->unit), vtr_value(b, sizeof(b), y.mean, c->unit),
 				100 * (y.mean / x.mean - 1));

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "report/pictures/counters.h"
-#include "report/data/first.h"
+#include "report/findings/rules.h"
+#include "report/findings/show.h"
 #include "report/html/frame.h"
 #include "report/page/tables.h"
 
@@ -50,11 +51,16 @@ static void show_contents(FILE *f, const struct vtr_trace *t, const struct vtr_c
 	fputs("<li><a href=\"#run\">The run</a></li></ul></nav>\n", f);
 }
 
+/* About one clock there is nothing to say, unless it is bad. */
 static void show_verdict(FILE *f, const struct vtr_clocks *c, unsigned processes)
 {
 	char text[900];
 	enum vtr_grade grade = vtr_clocks_verdict(c, processes, text, sizeof(text));
+	int several = c->loaded ? c->shared + 1 < c->run.ranks || c->verdict[0] : processes > 1;
 
+	if (grade == VTR_GOOD && !several) {
+		return;
+	}
 	fprintf(f, "<p class=\"verdict g%d\">", (int)grade);
 	vtr_html(f, text);
 	fputs("</p>\n", f);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "report/data/clocks.h"
+#include "report/data/trace.h"
 
 /* Writes the report of n loaded correction files, and sorts them by date. Returns 0, or -1 if there is no memory. */
 int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n);

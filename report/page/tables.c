@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/data/first.h"
+#include "report/findings/rule.h"
 #include "report/html/frame.h"
 #include "report/html/svg.h"
 
@@ -323,14 +323,24 @@ static void show_protocol(FILE *f, const struct vtr_trace *t, int known)
 
 static void show_end(FILE *f, const struct vtr_trace *t)
 {
-	enum vtr_grade grade;
-	const char *text;
+	enum vtr_grade grade, before;
+	const char *text, *last = "";
 	size_t i;
+	long process;
 
 	fputs("<h3>How the run ended</h3><p>", f);
-	for (i = 0; (text = vtr_ending(t, i, &grade)); i++) {
+	for (i = 0; (text = vtr_ending(t, i, &grade, &process)); last = text, before = grade, i++) {
+		if (i && grade == VTR_GOOD && before == VTR_GOOD && !strcmp(text, last)) {
+			continue;
+		}
 		fputs(grade == VTR_GOOD ? "" : "<strong>", f);
-		fputs(t->processes > 1 ? "Processes ended " : "The program ended ", f);
+		if (t->processes < 2) {
+			fputs("The program ended ", f);
+		} else if (grade == VTR_GOOD || process < 0) {
+			fputs("Processes ended ", f);
+		} else {
+			fprintf(f, "Process %ld ended ", process);
+		}
 		vtr_html(f, text);
 		fputs(grade == VTR_GOOD ? ". " : ".</strong> ", f);
 	}

@@ -4,6 +4,7 @@
 #define REPORT_PICTURES_PLOT_H
 
 #include "report/data/clocks.h"
+#include "report/data/trace.h"
 
 struct vtr_plot_options {
 	const char *format; /* svg, png, pdf; txt: on standard output */

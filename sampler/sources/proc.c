@@ -17,7 +17,7 @@
 
 /* ---- /proc/PID ----------------------------------------------------------------------------------- */
 
-enum { STATM, IO, STAT, TASK_STAT, TASK_SCHED, TASK_IO, TASK_STATUS, N_FILES };
+enum { STATM, IO, STAT, SCHED, TASK_STAT, TASK_SCHED, TASK_IO, TASK_STATUS, N_FILES };
 
 #define PROCESS .scope = SMP_PROCESS
 #define THREAD .scope = SMP_THREAD
@@ -37,6 +37,8 @@ static const struct smp_text_counter counters[] = {
 	{ "proc_writes", "calls", "write system calls of the process", PROCESS, TOTAL, .file = IO, .where = SMP_LABEL, .label = "syscw:" },
 	{ "proc_disk_read", "bytes", "fetched from storage for the process", PROCESS, TOTAL, RATE_KB, .file = IO, .where = SMP_LABEL, .label = "read_bytes:" },
 	{ "proc_disk_write", "bytes", "sent to storage for the process", PROCESS, TOTAL, RATE_KB, .file = IO, .where = SMP_LABEL, .label = "write_bytes:" },
+	{ "main_run", "ns", "time that the main thread ran on a CPU", PROCESS, TOTAL, OF_A_CPU(1e9), .file = SCHED, .where = SMP_WORD, .nth = 1 },
+	{ "main_wait", "ns", "time that the main thread was ready and waited for a CPU", PROCESS, TOTAL, OF_A_CPU(1e9), .file = SCHED, .where = SMP_WORD, .nth = 2 },
 	{ "thread_run", "ns", "time that the thread ran on a CPU", THREAD, TOTAL, OF_A_CPU(1e9), .file = TASK_SCHED, .where = SMP_WORD, .nth = 1 },
 	{ "thread_wait", "ns", "time that the thread was ready and waited for a CPU", THREAD, TOTAL, OF_A_CPU(1e9), .file = TASK_SCHED, .where = SMP_WORD, .nth = 2 },
 	{ "thread_usr", "ticks", "CPU time of the thread in user code", THREAD, TOTAL, OF_A_CPU(100), .file = TASK_STAT, .where = SMP_STAT, .nth = 14 },
@@ -66,7 +68,8 @@ static const char *print_pid(const struct smp_env *env, int32_t pid, char name[1
 static int path_of_proc_file(const struct smp_env *env, const struct smp_target *target, int file,
 	struct tkm_printed *path, char why[SMP_TEXT])
 {
-	static const char *const name[N_FILES] = { "statm", "io", "stat", "stat", "schedstat", "io", "status" };
+	static const char *const name[N_FILES] = { "statm", "io", "stat", "schedstat", "stat", "schedstat", "io",
+		"status" };
 	char folder[16];
 	const char *pid = print_pid(env, target->pid, folder);
 
@@ -186,7 +189,8 @@ static const struct smp_text_source *source(void)
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
 {
-	return tkm_glob_may_match(hint, "proc_") || tkm_glob_may_match(hint, "thread_")
+	return tkm_glob_may_match(hint, "proc_") || tkm_glob_may_match(hint, "main_") ||
+			tkm_glob_may_match(hint, "thread_")
 		? smp_text_list(source(), env, hint, each, ctx, why)
 		: 0;
 }

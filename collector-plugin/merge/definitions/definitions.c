@@ -494,7 +494,9 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 		return define_thread_group(c, d);
 	case VT_RAW_DEF_INFO:
 		c->f->discarded |= strcmp(d->name, VT_RAW_DISCARDED) == 0;
-		return vt_merge_info(c->m, d->name, "%s", d->text);
+		return !strcmp(d->name, "ended") || !strcmp(d->name, "deadlock")
+			? vt_merge_info(c->m, d->name, "process %u: %s", c->f->process, d->text)
+			: vt_merge_info(c->m, d->name, "%s", d->text);
 	default:
 		return 0;
 	}

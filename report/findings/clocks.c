@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the correction of the clocks found. */
+#include "config.h"
+#include "report/findings/show.h"
+
+#include "report/html/html.h"
+
+void vtr_find_in_clocks(struct vtr_findings *all, const struct vtr_clocks *c)
+{
+	char a[60], b[60], d[60];
+	size_t r;
+
+	if (!c->loaded) {
+		return;
+	}
+	if (c->reason[0]) {
+		vtr_find(all, "timertest", 210, VTR_WARN, "What timertest says", "%s.", c->reason);
+	}
+	for (r = 0; r < c->run.ranks && c->steps; r++) {
+		const struct cal_rank *k = &c->run.rank[r];
+
+		if (k->map.steps) {
+			vtr_find(all, "clock-stepped", 505, VTR_BAD, "A clock was stepped",
+				"The clock of rank %zu on %s jumped by %s between %s and %s; %zu step%s in the whole "
+				"run. The "
+				"correction takes them away.",
+				r, k->host, vtr_value(a, sizeof(a), k->map.step[0].size_s, "s"),
+				vtr_value(b, sizeof(b), (double)k->map.step[0].from_global.v * c->run.period_s, "s"),
+				vtr_value(d, sizeof(d), (double)k->map.step[0].to_global.v * c->run.period_s, "s"),
+				c->steps, c->steps == 1 ? "" : "s");
+			break;
+		}
+	}
+	for (r = 0; r < c->run.ranks && c->contradictions; r++) {
+		if (c->run.rank[r].contradiction[0]) {
+			vtr_find(all, "clock-assumption", 215, VTR_WARN, "An assumption about a clock was wrong",
+				"Rank %zu: %s.", r, c->run.rank[r].contradiction);
+			break;
+		}
+	}
+	if (c->shared + 1 < c->run.ranks && c->largest_rank >= 0 && c->largest_s > 0) {
+		vtr_find(all, "correction", c->largest_s > c->worst_s ? 15 : 2, VTR_UNKNOWN,
+			"What correction took away",
+			"Without correction the clock of rank %d would be up to %s off that of rank %d; with it, all "
+			"are "
+			"within %s.",
+			c->largest_rank, vtr_value(a, sizeof(a), c->largest_s, "s"), c->run.master,
+			vtr_value(b, sizeof(b), c->worst_s, "s"));
+	}
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Did the processes end as they should? If not: which first, and where was it? */
+#include "config.h"
+#include "report/findings/rule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html/html.h"
+
+/* "process 3: TEXT" of an info record. Returns TEXT; without such a beginning *process is -1. */
+static const char *info_of_process(const char *text, long *process)
+{
+	char *end;
+
+	*process = -1;
+	if (!strncmp(text, "process ", 8)) {
+		long n = strtol(text + 8, &end, 10);
+
+		if (end > text + 8 && !strncmp(end, ": ", 2)) {
+			*process = n;
+			return end + 2;
+		}
+	}
+	return text;
+}
+
+const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade, long *process)
+{
+	static const char *const good[] = { "by exit", "by _exit", "by exec", "in MPI_Finalize",
+		"without the library's knowledge, exit status 0" };
+	const char *cls, *text;
+	size_t i, k;
+
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (!cls || !text || strcmp(cls, "ended") || n--) {
+			continue;
+		}
+		text = info_of_process(text, process);
+		for (k = 0; k < sizeof(good) / sizeof(good[0]) && strncmp(text, good[k], strlen(good[k])); k++) {
+		}
+		*grade = k < sizeof(good) / sizeof(good[0]) ? VTR_GOOD
+			: strncmp(text, "without", 7)       ? VTR_BAD
+							    : VTR_WARN;
+		if (*grade == VTR_GOOD && *process >= 0 && *process < (long)t->processes && !strncmp(text, "by ", 3) &&
+			strncmp(text, "by exec", 7) && t->span[*process].init && !t->span[*process].finalize) {
+			*grade = VTR_BAD;
+		}
+		return text;
+	}
+	return NULL;
+}
+
+/* Was the process ended by mpirun because another process failed? Then this is not why the run ended. */
+static int is_terminated(const char *text)
+{
+	static const char by[] = "by signal 15";
+
+	return !strncmp(text, by, sizeof(by) - 1);
+}
+
+/* The place in the program's own source: where it called MPI, without MPI the first line of the stack with a source. */
+static void find_place(const struct vtr_trace *t, long process, char *to, size_t size)
+{
+	const char *cls, *text, *at;
+	char name[200];
+	size_t i;
+	long of;
+	int depth;
+
+	to[0] = '\0';
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (!cls || !text || strcmp(cls, "deadlock")) {
+			continue;
+		}
+		text = info_of_process(text, &of);
+		if (of != process || sscanf(text, " #%d %199s", &depth, name) != 2) {
+			continue;
+		}
+		if (!strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5)) {
+			to[0] = '\0';
+		} else if (!to[0] && (at = strstr(text, " at "))) {
+			const char *base = strrchr(at, '/');
+
+			snprintf(to, size, "%s, %s", name, base ? base + 1 : at + 4);
+		}
+	}
+}
+
+/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". */
+static void describe_last_call(const struct vtr_measures *m, long process, char *to, size_t size)
+{
+	const struct vtr_trace *t = m->t;
+	const struct vtr_span *s = &t->span[process];
+	const char *name = NULL;
+	char place[300], a[60];
+	double since;
+
+	find_place(t, process, place, sizeof(place));
+	/* a call that was open when the process ended is closed with its last sample or later */
+	if (s->open && s->open_until == s->last && vtr_seconds(t, s->open_until) >= m->process[process].last_s - 1e-3) {
+		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->open - 1]);
+		since = m->process[process].last_s - vtr_seconds(t, s->open_since);
+	}
+	if (name) {
+		snprintf(to, size, ", in %.100s for the last %s%s%.250s%s", name, vtr_duration(a, sizeof(a), since),
+			place[0] ? " (" : "", place, place[0] ? ")" : "");
+	} else {
+		snprintf(to, size, "%s%.250s", place[0] ? ", in " : "", place);
+	}
+}
+
+struct first_end {
+	long process;
+	enum vtr_grade grade;
+	const char *text;
+	double at_s;
+	size_t bad, stuck; /* how many ended badly, and by a deadlock */
+};
+
+/* Which process failed first? One that was terminated only if there is no other. */
+static void find_first(const struct vtr_measures *m, struct first_end *e)
+{
+	enum vtr_grade grade;
+	const char *text;
+	long process;
+	size_t i;
+
+	*e = (struct first_end){ .process = -1 };
+	for (i = 0; (text = vtr_ending(m->t, i, &grade, &process)); i++) {
+		double at = process >= 0 && process < (long)m->n ? m->process[process].last_s : 0;
+
+		if (grade == VTR_GOOD) {
+			continue;
+		}
+		e->bad++;
+		e->stuck += strstr(text, "deadlock") != NULL;
+		if (!e->text || (is_terminated(e->text) && !is_terminated(text)) ||
+			(is_terminated(e->text) == is_terminated(text) && at < e->at_s)) {
+			e->text = text;
+			e->grade = grade;
+			e->process = process;
+			e->at_s = at;
+		}
+	}
+}
+
+static void describe_stuck(const struct vtr_measures *m, const struct first_end *e, struct vtr_finding *to)
+{
+	char call[500], who[60];
+	uint32_t i, shown = 0;
+	size_t n;
+
+	snprintf(to->title, sizeof(to->title), "The program stood still");
+	n = (size_t)snprintf(
+		to->text, sizeof(to->text), "No process made progress, so the run was stopped (%.80s).", e->text);
+	for (i = 0; i < m->n && shown < 3 && n < sizeof(to->text); i++) {
+		describe_last_call(m, i, call, sizeof(call));
+		if (call[0]) {
+			shown++;
+			n += (size_t)snprintf(to->text + n, sizeof(to->text) - n, " %s was%.170s.",
+				vtr_process_title(m, i, who, sizeof(who)), call + 1);
+		}
+	}
+	if (shown && i < m->n && n < sizeof(to->text)) {
+		snprintf(to->text + n, sizeof(to->text) - n, " %u more processes are not listed.", m->n - i);
+	}
+}
+
+double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	struct first_end e;
+	char who[60], at[60] = "", call[500] = "", more[100] = "";
+	int known;
+
+	(void)rule;
+	find_first(m, &e);
+	if (!e.text) {
+		return VTR_NOTHING;
+	}
+	to->grade = e.grade;
+	if (e.stuck) {
+		describe_stuck(m, &e, to);
+		return 1;
+	}
+	known = e.process >= 0 && e.process < (long)m->n;
+	if (known) {
+		describe_last_call(m, e.process, call, sizeof(call));
+		vtr_duration(at, sizeof(at), e.at_s);
+	}
+	if (e.bad > 1) {
+		snprintf(more, sizeof(more), " %zu more process%s then ended abnormally.", e.bad - 1,
+			e.bad > 2 ? "es" : "");
+	}
+	vtr_process_title(m, known ? (uint32_t)e.process : 0, who, sizeof(who));
+	snprintf(to->text, sizeof(to->text), "%s%s ended %.200s%s%s%s%.300s.%s",
+		known              ? who
+			: m->n > 1 ? "A process"
+				   : "The program",
+		e.bad > 1 && known ? " was the first: it" : "",
+		!strncmp(e.text, "by exit", 7) || !strncmp(e.text, "by _exit", 8) ? "by exit before MPI_Finalize"
+										  : e.text,
+		known ? ", " : "", at, known ? " after the start" : "", call, more);
+	return 1;
+}

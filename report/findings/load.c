@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the time went: MPI, one rank that works more, one that sleeps, the kernel, locks, memory. */
+#include "config.h"
+#include "report/findings/rule.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report/html/html.h"
+
+/* The MPI function with most time in one process, or in all (process = UINT32_MAX). "": none. */
+static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t process)
+{
+	double most = 0, sum;
+	const char *name = "", *this;
+	size_t i;
+	uint32_t r;
+
+	for (i = 0; i < t->functions; i++) {
+		for (r = 0, sum = 0; r < t->function_rows && t->function_is_mpi[i] == VTR_MPI; r++) {
+			sum += process == UINT32_MAX || process == r || t->function_rows == 1
+				? t->function[i * t->function_rows + r].exclusive
+				: 0;
+		}
+		this = sum > most ? stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[i]) : NULL;
+		if (this) {
+			most = sum;
+			name = this;
+		}
+	}
+	return name;
+}
+
+/* The process that was in MPI for the largest share of its time. */
+static uint32_t longest_in_mpi(const struct vtr_measures *m)
+{
+	uint32_t i, most = 0;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->process[i].mpi_s > m->process[most].mpi_s) {
+			most = i;
+		}
+	}
+	return most;
+}
+
+double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	double most, lost;
+	char a[20], b[20], c[20], d[20];
+	const char *name;
+
+	if (!m->known) {
+		return VTR_MISSING;
+	}
+	most = m->process[m->longest_outside].outside_s;
+	lost = 1 - most / m->span_s;
+	if (lost <= rule->limit) {
+		return VTR_NOTHING;
+	}
+	name = longest_mpi_function(m->t, UINT32_MAX);
+	to->grade = lost > 2 * rule->limit ? VTR_BAD : VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"%s of the time between MPI_Init and MPI_Finalize is MPI%s%.100s. Parallel efficiency %s: load balance %s, "
+		"communication %s.%s",
+		vtr_share(a, sizeof(a), m->mpi_s, m->span_s), name[0] ? ", most of it " : "", name,
+		vtr_share(b, sizeof(b), m->outside_s, m->span_s), vtr_share(c, sizeof(c), m->outside_s, most),
+		vtr_share(d, sizeof(d), most, m->span_s),
+		m->wait_s > 0.1 * m->span_s ? " A part of it is the wait for a processor." : "");
+	return lost;
+}
+
+/* The rank with most time outside MPI, and what of its excess over the mean was work: not sleep, not the wait for a
+ * processor. The others' time outside may contain such waits, too, so it is at least that much. */
+double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct vtr_measured *p;
+	double excess, work;
+	char a[20], b[20], c[20], who[60], other[60];
+	uint32_t waits;
+
+	if (m->known < 2) {
+		return VTR_NOTHING;
+	}
+	p = &m->process[m->longest_outside];
+	excess = (p->outside_s - m->outside_s) / m->span_s;
+	if (excess <= rule->limit) {
+		return VTR_NOTHING;
+	}
+	vtr_process_title(m, m->longest_outside, who, sizeof(who));
+	if (isnan(p->run_s) || isnan(p->wait_s)) {
+		to->grade = VTR_UNKNOWN;
+		snprintf(to->title, sizeof(to->title), "Time outside MPI differs");
+		snprintf(to->text, sizeof(to->text),
+			"%s was outside MPI for %s of the time, the mean is %s. Whether it worked, slept or waited for a "
+			"processor is not recorded: main_run and main_wait, which are standard counters, show it.",
+			who, vtr_share(a, sizeof(a), p->outside_s, p->span_s),
+			vtr_share(b, sizeof(b), m->outside_s, m->span_s));
+		return 0.1 * excess;
+	}
+	work = (p->outside_s - p->asleep_s - p->wait_s - m->outside_s) / m->span_s;
+	if (work <= rule->limit) {
+		return VTR_NOTHING;
+	}
+	waits = longest_in_mpi(m);
+	to->grade = work > 3 * rule->limit ? VTR_BAD : VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s. %s "
+		"waits longest, in %.100s. With even work the run could be up to %s shorter.",
+		who, vtr_share(a, sizeof(a), p->outside_s, p->span_s), vtr_share(b, sizeof(b), m->outside_s, m->span_s),
+		vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
+		vtr_share(c, sizeof(c), work, 1));
+	return work;
+}
+
+double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct vtr_measured *p;
+	double share, io;
+	char a[20], b[20], c[60], who[60], other[60];
+	uint32_t i, n = 0, waits;
+	size_t at;
+
+	if (!m->known || isnan(m->run_s) || isnan(m->wait_s)) {
+		return VTR_MISSING;
+	}
+	p = &m->process[m->longest_asleep];
+	share = p->asleep_s / p->span_s;
+	if (share <= rule->limit) {
+		return VTR_NOTHING;
+	}
+	for (i = 0; i < m->n; i++) {
+		n += m->process[i].asleep_s > rule->limit * m->process[i].span_s;
+	}
+	io = p->value[VTR_READ] + p->value[VTR_WRITE];
+	to->grade = share > 2.5 * rule->limit ? VTR_BAD : VTR_WARN;
+	snprintf(to->title, sizeof(to->title), "%s %s",
+		n > 1 && n == m->known ? m->mpi ? "Every rank" : "Every process"
+				       : vtr_process_title(m, m->longest_asleep, who, sizeof(who)),
+		io > 1024 ? "waits for input or output" : "sleeps or waits");
+	vtr_process_label(m, m->longest_asleep, who, sizeof(who));
+	at = (size_t)snprintf(to->text, sizeof(to->text),
+		"For %s of the time %s was %sneither on a processor nor ready to run: it %s.",
+		vtr_share(a, sizeof(a), p->asleep_s, p->span_s), who, m->mpi ? "outside MPI and " : "",
+		io > 1024 ? "waited" : "slept, or waited for input, output, a lock or another process");
+	if (io > 1024 && at < sizeof(to->text)) {
+		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, " It read and wrote %s by system calls.",
+			vtr_value(c, sizeof(c), io, "KB/s"));
+	}
+	waits = longest_in_mpi(m);
+	if (waits != m->longest_asleep && m->process[waits].mpi_s > rule->limit * m->process[waits].span_s &&
+		at < sizeof(to->text)) {
+		snprintf(to->text + at, sizeof(to->text) - at, " Others wait for it: %s was in %.100s for %s.",
+			vtr_process_label(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
+			vtr_share(b, sizeof(b), m->process[waits].mpi_s, m->process[waits].span_s));
+	}
+	return share;
+}
+
+double vtr_test_system_time(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	uint32_t i, worst = UINT32_MAX;
+	double most = rule->limit, share, io;
+	char a[20], b[20], c[60], who[60];
+	size_t at;
+
+	for (i = 0; i < m->n && !m->recording_costs; i++) {
+		const struct vtr_measured *p = &m->process[i];
+
+		/* MPI that polls gives its processor away by system calls, which is no loss */
+		share = p->value[VTR_SYS] / (p->value[VTR_USR] + p->value[VTR_SYS]);
+		if (p->value[VTR_SYS] > 20 && share > most && p->mpi_s < 0.2 * p->span_s) {
+			most = share;
+			worst = i;
+		}
+	}
+	if (worst == UINT32_MAX) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_WARN;
+	io = m->process[worst].value[VTR_READ] + m->process[worst].value[VTR_WRITE];
+	at = (size_t)snprintf(to->text, sizeof(to->text),
+		"%s of the CPU time of %s was spent in the kernel, %s of a core.", vtr_share(a, sizeof(a), most, 1),
+		vtr_process_label(m, worst, who, sizeof(who)),
+		vtr_share(b, sizeof(b), m->process[worst].value[VTR_SYS], 100));
+	if (io > 1024) {
+		snprintf(to->text + at, sizeof(to->text) - at, " It read and wrote %s by system calls.",
+			vtr_value(c, sizeof(c), io, "KB/s"));
+	}
+	return most * fmin(1, m->process[worst].value[VTR_SYS] / 100);
+}
+
+double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	uint32_t i;
+	char a[60], b[60], who[60];
+
+	for (i = 0; i < m->n; i++) {
+		const struct vtr_measured *p = &m->process[i];
+		double gave_up = p->value[VTR_NVCSW], cores = p->cpu_s / p->span_s, threads = m->t->threads[i];
+
+		if (threads >= 3 && gave_up > rule->limit && gave_up > 5 * p->value[VTR_NIVCSW] &&
+			cores < 0.75 * (threads - 1)) {
+			to->grade = VTR_WARN;
+			snprintf(to->text, sizeof(to->text),
+				"%.0f threads of %s used %s cores together and gave up their processor %s times a second to "
+				"wait: for a lock, for each other, or for input or output.",
+				threads, vtr_process_label(m, i, who, sizeof(who)), vtr_number(a, sizeof(a), cores),
+				vtr_number(b, sizeof(b), gave_up));
+			return fmin(1, 1 - cores / (threads - 1));
+		}
+	}
+	return VTR_NOTHING;
+}
+
+double vtr_test_major_faults(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	uint32_t i, worst = 0;
+	char a[60], who[60];
+
+	for (i = 0; i < m->n; i++) {
+		worst = m->process[i].value[VTR_MAJFLT] > m->process[worst].value[VTR_MAJFLT] ? i : worst;
+	}
+	if (!m->n || !(m->process[worst].value[VTR_MAJFLT] > rule->limit)) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_WARN;
+	snprintf(to->text, sizeof(to->text), "%s waited for %s pages a second that were not in memory.",
+		vtr_process_title(m, worst, who, sizeof(who)),
+		vtr_number(a, sizeof(a), m->process[worst].value[VTR_MAJFLT]));
+	return 0.2;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of findings, in the order of the first screen: did it end as it should, did it get a processor, is the
+ * recording in the way, where did the time go. */
+#include "config.h"
+#include "report/findings/rules.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report/findings/rule.h"
+
+static const struct vtr_rule rules[] = {
+	{ "ended-badly", 1000, 0, VTR_ANY, vtr_test_ending, "The program did not end normally",
+		"See the last states of its threads below. vtrun --deadlock-timeout prints where a program stands still." },
+	/* Timer ticks and daemons take less than 1 %; from 10 % on, what follows is about the wait, not about the program. */
+	{ "cpu-shared", 800, 0.10, VTR_LOAD, vtr_test_processor, "The processor was shared",
+		"Look for other programs on the node, for two ranks on one core, and for more threads than cores. Measure "
+		"again alone before you believe the rest." },
+	/* Ten times what scheduling noise makes of a limit that is not reached. */
+	{ "cpu-limited", 850, 0.05, VTR_LOAD, vtr_test_throttled, "The job's limit of CPU time was reached",
+		"Ask for more CPUs, or start fewer threads." },
+	/* The difference that a second run shows anyway. */
+	{ "recording-costs", 700, 0.10, VTR_LOAD, vtr_test_recording, "The recording is in the way",
+		"Record fewer functions: vtrun --throttle 10000:10us leaves out short ones that are called often." },
+	{ "sampling-costs", 600, 0.01, VTR_LOAD, vtr_test_sampler, "Sampling was expensive",
+		"Record fewer counters (vtcounters shows what each costs), or more rarely (vtrun --sample-period)." },
+	/* The usual aim of POP audits: 80 % of communication efficiency. */
+	{ "communication", 400, 0.20, VTR_LOAD | VTR_WITH_MPI, vtr_test_communication, "Communication",
+		"See Functions and Messages: fewer and larger messages, communication that overlaps with work, fewer ranks." },
+	/* Smaller differences are the noise of most programs. */
+	{ "imbalance", 400, 0.10, VTR_LOAD | VTR_WITH_MPI, vtr_test_imbalance, "Load imbalance",
+		"See in Functions what takes longer on that rank, and divide its work evenly." },
+	{ "asleep", 400, 0.20, VTR_LOAD, vtr_test_asleep, "It sleeps or waits",
+		"See in Functions where it was. VT_ACTIVITY='SYSTEM on' records the calls that wait for files." },
+	{ "threads-wait", 380, 1000, VTR_LOAD | VTR_WITHOUT_MPI, vtr_test_locks, "Threads wait for each other",
+		"vtrun --counter +thread_run --counter +thread_wait shows how long each thread ran." },
+	/* Code that computes is below 5 %. */
+	{ "system-time", 300, 0.30, VTR_LOAD, vtr_test_system_time, "The kernel works",
+		"See the counters proc_minflt (memory that is fetched and given back), proc_read and proc_write." },
+	/* Each costs a read of a disk, up to 10 ms. */
+	{ "major-faults", 300, 20, VTR_LOAD, vtr_test_major_faults, "Memory is short",
+		"Use less memory in each process, for example on more nodes." },
+};
+
+static int applies(const struct vtr_rule *r, const struct vtr_measures *m)
+{
+	return !((r->when & VTR_LOAD) && m->ended_badly) && !((r->when & VTR_WITH_MPI) && !m->mpi) &&
+		!((r->when & VTR_WITHOUT_MPI) && m->mpi);
+}
+
+/* The run had no finding about its load: what it was like. Only what was measured counts as good. */
+static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m, int missing)
+{
+	double got = m->run_s / (m->run_s + m->wait_s), efficiency = m->outside_s / m->span_s;
+	char text[600] = "";
+	size_t n = 0;
+	int good = m->known > 0 && !missing && !isnan(got);
+
+	if (!m->t->records || m->ended_badly) {
+		return;
+	}
+	if (m->known && !isnan(got)) {
+		n = (size_t)snprintf(text, sizeof(text),
+			"%s had a processor for %.0f %% of the time in which %s could use one. ",
+			m->mpi             ? "The ranks"
+				: m->n > 1 ? "The first threads"
+					   : "The first thread",
+			100 * got, m->known > 1 ? "they" : "it");
+	} else {
+		n = (size_t)snprintf(text, sizeof(text),
+			"Whether it got a processor is not recorded%s: it needs main_run and main_wait, which are standard "
+			"counters. ",
+			m->t->values ? "" : ", because there are no samples");
+	}
+	if (m->mpi && m->known) {
+		snprintf(text + n, sizeof(text) - n,
+			"Parallel efficiency %.0f %%: load balance %.0f %%, communication %.0f %%.", 100 * efficiency,
+			100 * m->outside_s / m->process[m->longest_outside].outside_s,
+			100 * m->process[m->longest_outside].outside_s / m->span_s);
+		good = good && efficiency > 0.8;
+	} else if (!m->mpi && !isnan(m->cpu_s) && m->known) {
+		snprintf(text + n, sizeof(text) - n, "It used %.0f %% of a core%s.", 100 * m->cpu_s / m->span_s,
+			m->n > 1 ? " in each process" : "");
+	}
+	vtr_find(all, good ? "nothing-found" : "not-recorded", 200, good ? VTR_GOOD : VTR_UNKNOWN,
+		good ? "Nothing that makes it slow was found" : "Not enough is recorded to say what makes it slow",
+		"%s", text);
+}
+
+void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
+{
+	struct vtr_measures m;
+	int found = 0, missing = 0;
+	size_t i;
+
+	if (t->faults) {
+		vtr_find(all, "damaged", 1200, VTR_BAD, "The trace is damaged", "%zu fault%s: %s", t->faults,
+			t->faults == 1 ? "" : "s", t->fault[0]);
+	}
+	if (!t->records) {
+		vtr_find(all, "empty", 1100, VTR_WARN, "The trace is empty", "No record was found.");
+	}
+	if (t->messages.backward) {
+		vtr_find(all, "backward", 500, VTR_BAD, "Messages run backward in time",
+			"%" PRIu64 " of %" PRIu64
+			" messages were received before they were sent: the clocks do not agree.",
+			t->messages.backward, t->messages.n);
+	}
+	if (t->reports) {
+		vtr_find(all, "reports", 900, VTR_BAD, "Errors were reported",
+			"The trace has %" PRIu64
+			" report%s of errors in the application; stftool --print-reports shows them.",
+			t->reports, t->reports == 1 ? "" : "s");
+	}
+	if (vtr_measure(&m, t) < 0) {
+		return;
+	}
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct vtr_finding *to;
+		double share;
+
+		if (!applies(&rules[i], &m)) {
+			continue;
+		}
+		to = vtr_find(all, rules[i].name, rules[i].weight, VTR_UNKNOWN, rules[i].title, "%s", "");
+		share = rules[i].test(&m, &rules[i], to);
+		if (share >= 0) {
+			to->weight += 99 * fmin(share, 1);
+			to->what_to_do = rules[i].what_to_do;
+			m.ended_badly |= rules[i].test == vtr_test_ending;
+			m.recording_costs |= rules[i].test == vtr_test_recording;
+			found |= (rules[i].when & VTR_LOAD) != 0;
+		} else {
+			all->n -= to == &all->list[all->n - 1];
+			missing |= share == VTR_MISSING;
+		}
+	}
+	if (!found) {
+		find_nothing(all, &m, missing);
+	}
+	vtr_measures_free(&m);
+	vtr_find_in_nodes(all, t);
+}

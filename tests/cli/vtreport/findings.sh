@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The first screen, of real programs: each has one trouble, its page names it first, and no other page does. Each runs
+# with a large share of the processors; where it did not get them, the page must say so instead.
+# shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
+cd "$dir" || exit 99
+find_vtrun
+programs=$src/tests/cli/vtreport/findings
+"${CC:-cc}" -g -O1 -finstrument-functions -pthread "$programs/alone.c" -o alone 2>err || skip_all "no compiler"
+mpi=1
+[ -n "${MPICC:-}" ] && "$MPICC" -g -O1 "$programs/job.c" -o job 2>err || mpi=
+[ -n "${MPIRUN:-}" ] || mpi=
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 VT_VERBOSE=0
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe VT_VERBOSE
+
+favoured() # favoured COMMAND...: before other programs of this machine, where that is permitted
+{
+	setsid -w sh -c '{ echo -19 >/proc/self/autogroup; } 2>/dev/null
+		renice -n -19 -p $$ >/dev/null 2>&1; exec "$@"' sh "$@"
+}
+
+page() # page PROGRAM KIND: its report, after the job is over; the findings in found, in their order
+{
+	rm -f t.stf* t.prot t.clk t.html
+	if [ "$1" = job ]; then
+		favoured "$MPIRUN" -np 2 "$vtrun" --deadlock-timeout 1s --logfile-name t.stf -- ./job "$2" >out 2>err
+	else
+		favoured "$vtrun" --logfile-name t.stf -- ./alone "$2" ./bytes >out 2>err
+	fi
+	# of a process that was killed the sampler process writes the trace
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		"$build/vtreport" t.stf --force >report.out 2>report.err && break
+		sleep 0.2
+	done
+	sed -n 's/.*<li class="g[0-3]" id="finding-\([^"]*\)".*/\1/p' t.html >found
+}
+
+# finds PROGRAM KIND FIRST [ALSO]: its first finding is FIRST, and besides only ALSO and what concerns the node
+finds()
+{
+	for try in 1 2 3; do
+		page "$1" "$2"
+		[ "$3" != cpu-shared ] && grep -qx cpu-shared found || break
+	done
+	sed 's/<[^>]*>//g' t.html | grep -n -m 12 ':' >verify
+	if [ "$3" != cpu-shared ] && grep -qx cpu-shared found; then
+		skip "$1 $2: $3" "other programs took its processors in $try runs, which its page says"
+		return
+	fi
+	expect [ "$(head -n 1 found)" = "$3" ]
+	expect [ -z "$(grep -vx -e "$3" -e "${4:-$3}" -e 'psi_[a-z]*' -e cpu_iowait -e disk_busy found)" ]
+	expect_no_line 'balanced' t.html
+	cat found >>verify
+	verdict "$1 $2: $3"
+}
+
+says() # says WHAT PATTERN: the first finding has it
+{
+	sed -n '/<li class="g[0-3]" id="finding-/{s/<[^>]*>//g;p;q;}' t.html >verify
+	grep -qE "$2" verify
+	ok "$1" $?
+}
+
+finds alone works nothing-found
+finds alone sleeps asleep
+finds alone lock threads-wait system-time
+finds alone calls recording-costs
+finds alone writes asleep system-time
+[ "$(head -n 1 found)" != asleep ] ||
+	says "what it waited for" 'waits for input or output.* It read and wrote [0-9.]+ [KMG]B/s'
+finds alone dies ended-badly
+says "how, and when" 'ended (by signal 6 \(Aborted\)|without exit, status unknown), [0-9.]+ m?s after the start'
+if [ -z "$mpi" ]; then
+	skip "jobs" "no MPI"
+	done_testing
+fi
+finds job even nothing-found
+finds job uneven imbalance
+[ "$(head -n 1 found)" != imbalance ] ||
+	says "which rank, and what it costs" \
+		'Rank 1 has the most work.*Rank 0 waits longest, in MPI_Barrier.*up to [23][0-9] % shorter'
+finds job sleeper asleep
+[ "$(head -n 1 found)" != asleep ] || says "who waits for it" 'Rank 0 sleeps or waits.*rank 1 was in MPI_Barrier'
+finds job late asleep
+[ "$(head -n 1 found)" != asleep ] || says "a late sender" 'Rank 0 sleeps or waits.*rank 1 was in MPI_Recv'
+finds job talk communication
+[ "$(head -n 1 found)" != communication ] ||
+	says "the share and the call" '9[0-9] % of the time.*most of it MPI_Sendrecv'
+finds job deadlock ended-badly
+says "where each rank was" 'deadlock.*Rank 0 was in MPI_Recv.*main, job.c:[0-9].*Rank 1 was in MPI_Recv'
+finds job killed ended-badly
+says "which rank was the first" 'Rank 1 was the first: it ended (by signal 9 \(Killed\)|without exit)'
+finds job exits ended-badly
+says "an exit before MPI_Finalize is none that was meant" 'Rank 1 was the first: it ended by exit before MPI_Finalize'
+# four programs that compute beside two ranks
+cat >busy <<'END'
+#!/bin/sh
+for _ in 1 2 3 4; do
+	./alone works &
+done
+"$@"
+wait
+END
+chmod +x busy
+run=$MPIRUN
+MPIRUN=./beside
+printf '#!/bin/sh\nexec ./busy "%s" "$@"\n' "$run" >beside
+chmod +x beside
+finds job even cpu-shared
+says "what they got" 'ready to run for (9[0-9]|100) % of the time, but had a processor for [0-9]+ %'
+done_testing
