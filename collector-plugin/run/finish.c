@@ -212,6 +212,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	}
 	o.cpus = c->pub.cpus;
 	o.threads = o.cpus ? 0 : 1;
+	vt_say(3, "INFO", "making %s of %zu raw %s", c->trace, n, n == 1 ? "file" : "files");
 	rc = merge(in, n, &o, &r, err);
 	/* another run has taken the name since this one began; several hosts cannot change theirs in the middle */
 	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
@@ -623,6 +624,7 @@ void vt_collect_close(struct vt_collector *c)
 	if (c->ended_how[0]) {
 		vt_raw_info(c->pub.raw, "ended", c->ended_how);
 	}
+	vt_say(4, "INFO", "recorded %llu bytes in %s", (unsigned long long)vt_raw_size(c->pub.raw), c->raw_path);
 	vt_raw_close(c->pub.raw, last);
 }
 

@@ -117,6 +117,8 @@ struct xch_lttng_in {
 	uint32_t size, stop, at; /* bytes of the block; where its padding begins; where the next event begins */
 	uint64_t begin, end, now;
 	uint64_t blocks, low_freq, high_freq; /* of all blocks so far, at their begin and end */
+	uint64_t empty_blocks,
+		longest_gap; /* blocks without an event; ticks from the end of one to the begin of the next */
 };
 /* Opens a file; a file of 0 bytes has no events. Returns 0 or -1. */
 int xch_lttng_in_open(struct xch_lttng_in *i, const char *path, struct tkm_err *err);

@@ -228,6 +228,9 @@ static int next_block(struct xch_lttng_in *i, struct tkm_err *err)
 	if (lost > i->size - LTT_BLOCK_HEADER - i->head_size) {
 		return xch_lttng_in_fault(i, i->base + 32, "lost_size is larger than the block", err);
 	}
+	if (i->blocks && tkm_get64(i->block, big) > i->end && tkm_get64(i->block, big) - i->end > i->longest_gap) {
+		i->longest_gap = tkm_get64(i->block, big) - i->end;
+	}
 	i->begin = i->now = tkm_get64(i->block, big);
 	i->end = tkm_get64(i->block + 16, big);
 	if (i->end < i->begin) {
@@ -245,6 +248,7 @@ static int next_block(struct xch_lttng_in *i, struct tkm_err *err)
 	i->stop = i->size - (uint32_t)lost;
 	i->at = LTT_BLOCK_HEADER + (uint32_t)i->head_size;
 	i->blocks++;
+	i->empty_blocks += i->stop == i->at;
 	return 0;
 }
 

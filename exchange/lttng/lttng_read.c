@@ -191,24 +191,26 @@ static int read_control_file(struct reading *r, const char *path)
 	return rc;
 }
 
-/* Lists the files of a directory whose names are this prefix and a number, in order. */
+/* Appends the files of a directory whose names are this prefix and a number, in order; without a prefix, those whose names
+ * are anything else than "facilities", and a number. */
 static int list_files(struct reading *r, const char *dir, const char *prefix, char ***names, size_t *n)
 {
 	struct dirent **list = NULL;
 	int k = scandir(dir, &list, NULL, versionsort), i, rc = 0;
-	size_t length = strlen(prefix);
+	const char *name, *last;
+	char path[4400];
 
-	*names = NULL;
-	*n = 0;
 	if (k < 0) {
 		return tkm_fail_errno(r->err, TKM_ERR_IO, errno, "%s", dir);
 	}
 	for (i = 0; i < k; i++) {
-		const char *digits = list[i]->d_name + length;
-
-		if (rc == 0 && !strncmp(list[i]->d_name, prefix, length) && *digits &&
-			strspn(digits, "0123456789") == strlen(digits)) {
-			rc = tkm_append_text(names, n, list[i]->d_name) < 0 ? xch_fail_memory(r->err, dir) : 0;
+		name = list[i]->d_name;
+		last = strrchr(name, '_');
+		if (rc == 0 && last && last[1] && strspn(last + 1, "0123456789") == strlen(last + 1) &&
+			(prefix ? !strncmp(name, prefix, (size_t)(last + 1 - name)) && !prefix[last + 1 - name]
+				: strncmp(name, "facilities_", 11) != 0)) {
+			snprintf(path, sizeof(path), "%.4000s/%.200s", dir, name);
+			rc = tkm_append_text(names, n, path) < 0 ? xch_fail_memory(r->err, dir) : 0;
 		}
 		free(list[i]);
 	}
@@ -218,15 +220,14 @@ static int list_files(struct reading *r, const char *dir, const char *prefix, ch
 
 static int read_control(struct reading *r)
 {
-	char dir[4096], path[4400], **names;
-	size_t n, i;
+	char dir[4096], **names = NULL;
+	size_t n = 0, i;
 	int rc;
 
 	snprintf(dir, sizeof(dir), "%.4000s/control", r->in->path);
 	rc = list_files(r, dir, "facilities_", &names, &n);
 	for (i = 0; i < n && rc == 0; i++) {
-		snprintf(path, sizeof(path), "%s/%.200s", dir, names[i]);
-		rc = read_control_file(r, path);
+		rc = read_control_file(r, names[i]);
 	}
 	if (rc == 0 && n == 0) {
 		rc = tkm_fail(r->err, TKM_ERR_FORMAT, "%s: no file facilities_0: this is no LTTng trace of 2008", dir);
@@ -621,19 +622,21 @@ static int advance(struct reading *r, struct cpu *c)
 	return c->more < 0 ? -1 : 0;
 }
 
+/* Opens the files of the CPUs, and those of control/ that have events: initial state, and the starts and ends of processes. */
 static int open_cpus(struct reading *r)
 {
-	char path[4400], **names;
+	char dir[4096], **names = NULL;
 	struct cpu empty;
-	size_t n, i;
+	size_t n = 0, i;
 	int rc = list_files(r, r->in->path, "cpu_", &names, &n);
 
+	snprintf(dir, sizeof(dir), "%.4000s/control", r->in->path);
+	rc = rc == 0 ? list_files(r, dir, NULL, &names, &n) : rc;
 	r->cpu = rc == 0 ? calloc(n + 1, sizeof(*r->cpu)) : NULL;
 	for (i = 0; r->cpu && i < n && rc == 0; i++) {
-		snprintf(path, sizeof(path), "%.4000s/%.200s", r->in->path, names[i]);
-		rc = n > MAX_CPUS ? tkm_fail(r->err, TKM_ERR_FORMAT, "%s: more than %d CPUs", r->in->path, MAX_CPUS)
-				  : xch_lttng_in_open(&r->cpu[i].in, path, r->err);
-		r->cpu[i].number = (unsigned)strtoul(names[i] + 4, NULL, 10);
+		rc = n > MAX_CPUS ? tkm_fail(r->err, TKM_ERR_FORMAT, "%s: more than %d files", r->in->path, MAX_CPUS)
+				  : xch_lttng_in_open(&r->cpu[i].in, names[i], r->err);
+		r->cpu[i].number = (unsigned)strtoul(strrchr(names[i], '_') + 1, NULL, 10);
 		r->cpus = i + 1;
 	}
 	tkm_free_texts(names, n);
@@ -736,6 +739,35 @@ static int describe_clock(struct reading *r)
 	return stf_writer_info(r->in->w, "clock", line) < 0 ? xch_input_stf(r->in, r->err) : 0;
 }
 
+/* Tells what may be missing: a flight recorder overwrites its oldest blocks, and no block has a number. */
+static int describe_losses(struct reading *r)
+{
+	uint64_t empty = 0, longest = 0;
+	const struct cpu *at = &r->cpu[0];
+	char line[600];
+	int flight = 0;
+	size_t i;
+
+	for (i = 0; i < r->cpus; i++) {
+		flight |= r->cpu[i].in.h.flight_recorder != 0;
+		empty += r->cpu[i].in.empty_blocks;
+		if (r->cpu[i].in.longest_gap > longest) {
+			longest = r->cpu[i].in.longest_gap;
+			at = &r->cpu[i];
+		}
+	}
+	if (!flight && !empty) {
+		return 0;
+	}
+	snprintf(line, sizeof(line),
+		"LTTng: %s%" PRIu64
+		" blocks have no event; the longest time between two blocks of a file is %.9g s (%.200s)",
+		flight ? "recorded as a flight recorder, so the oldest events may have been overwritten; " : "", empty,
+		(double)longest * at->in.h.freq_scale / (double)at->in.h.start_freq,
+		strrchr(at->in.path, '/') ? strrchr(at->in.path, '/') + 1 : at->in.path);
+	return stf_writer_info(r->in->w, "losses", line) < 0 ? xch_input_stf(r->in, r->err) : 0;
+}
+
 int xch_lttng_marker_read(struct xch_input *in, struct tkm_err *err)
 {
 	struct reading *r = calloc(1, sizeof(*r));
@@ -757,7 +789,10 @@ int xch_lttng_marker_read(struct xch_input *in, struct tkm_err *err)
 	}
 	if (rc == 0) {
 		r->b = xch_build_new(in, err);
-		rc = r->b && read_events(r) == 0 && describe_clock(r) == 0 && xch_build_end(r->b) == 0 ? 0 : -1;
+		rc = r->b && read_events(r) == 0 && describe_clock(r) == 0 && describe_losses(r) == 0 &&
+				xch_build_end(r->b) == 0
+			? 0
+			: -1;
 	}
 	for (i = 0; i < r->markers; i++) {
 		marker_free(r->marker[i]);

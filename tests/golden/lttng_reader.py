@@ -181,8 +181,10 @@ def read_trace(folder):
                 formats[v["name"]] = parse_format(v["format"])
     lines = []
     cpus = sorted((n for n in os.listdir(folder) if re.fullmatch(r"cpu_\d+", n)), key=lambda n: int(n[4:]))
-    for name in cpus:
-        f = File(os.path.join(folder, name))
+    others = sorted(n for n in os.listdir(control) if re.fullmatch(r".*_\d+", n) and not n.startswith("facilities_"))
+    for path in [os.path.join(control, n) for n in others] + [os.path.join(folder, n) for n in cpus]:
+        name = os.path.basename(path)
+        f = File(path)
         if not f.data:
             continue
         for first, stamp, facility, event, at, size in f.events():

@@ -12,6 +12,7 @@
 
 static struct xch_lttng_head head;
 static uint64_t state;
+static const char *file = "cpu_0";
 
 static uint64_t draw(void)
 {
@@ -96,7 +97,7 @@ static void one(struct xch_lttng_out *o, struct xch_lttng_data *d, uint64_t tsc,
 	memset(text, 'a' + i % 26, sizeof(text));
 	text[i % 50] = 0;
 	d->n = 0;
-	printf("cpu_0 %" PRIu64 " %" PRId64 " ", tsc, time_of(tsc));
+	printf("%s %" PRIu64 " %" PRId64 " ", file, tsc, time_of(tsc));
 	if (i % 7 == 3) {
 		xch_lttng_add_text(d, text);
 		printf("\"only text\" text=\"%s\"\n", text);
@@ -139,6 +140,7 @@ int main(int argc, char **argv)
 		.alignment = alignments[k / 16],
 		.float_word_order = k % 3 ? 1234 : 4321,
 		.major = 2,
+		.flight_recorder = k % 5 == 0,
 		.freq_scale = 2,
 		.start_freq = 4800000001,
 		.start_tsc = UINT64_C(0xfffffff00),
@@ -149,6 +151,14 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	control(argv[1], &d);
+	/* what happened first is in control/, as after an overwritten block */
+	file = "processes_3";
+	begin(&f, &o, argv[1], "control/processes_3", 400);
+	for (i = 0; i < 5; i++) {
+		one(&o, &d, head.start_tsc, i);
+	}
+	end(f, &o);
+	file = "cpu_0";
 	begin(&f, &o, argv[1], "cpu_0", 700);
 	/* pauses around 2^31 and 2^32 ticks, and one that ends the block */
 	for (i = 0, tsc = head.start_tsc; i < 200; i++) {

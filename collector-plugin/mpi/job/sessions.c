@@ -131,7 +131,9 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	}
 	j->link->timer = j->collect->timer;
 	o.max_messages = count_option("SYNC-MAX-MESSAGES", o.max_messages);
+	/* 0 and less: one batch of exchanges, which is as short as a barrier and has a bound */
 	o.max_duration_s = time_option("SYNC-MAX-DURATION", o.max_duration_s);
+	o.max_duration_s = o.max_duration_s > 1e-6 ? o.max_duration_s : 1e-6;
 	o.synced_host = switch_option("SYNCED-HOST");
 	o.synced_cluster = switch_option("SYNCED-CLUSTER");
 	o.max_drift = fraction_option("MAX-DRIFT");

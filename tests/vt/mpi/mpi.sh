@@ -330,7 +330,8 @@ exchanged() # exchanged VARIABLE=VALUE...: exchanges of the first session and th
 for try in 1 2 3 4 5; do
 	all=$(exchanged VT_SYNC_MAX_MESSAGES=100) && [ "${all%% *}" -gt 24 ] && break
 done && [ "$(exchanged VT_SYNC_MAX_MESSAGES=30)" = "24 24 " ] && [ "$(exchanged VT_SYNC_MAX_DURATION=1us)" = "24 24 " \
-	] &&
+	] && [ "$(exchanged VT_SYNC_MAX_DURATION=0)" = "24 24 " ] &&
+	[ "$(exchanged VT_SYNC_MAX_DURATION=-1s)" = "24 24 " ] &&
 	[ -z "$(exchanged VT_SYNCED_CLUSTER=on)" ] && grep -q '^INFO SYNCED-CLUSTER on given$' plain.prot
 ok "SYNC-MAX-MESSAGES, SYNC-MAX-DURATION and SYNCED-CLUSTER: ${all}exchanges, 24 with either limit, none of one clock" \
 	$?

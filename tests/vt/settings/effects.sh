@@ -115,11 +115,11 @@ expect with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PID off'
 expect [ ! -e t.stf ]
 expect [ -s .VT-flush-effects_0.raw ]
 verdict "KEEP-RAW-EVENTS, FLUSH-PREFIX, FLUSH-PID"
-lines=$(for level in 0 1 2; do
+lines=$(for level in 0 1 2 3 4; do
 	with 1 'LOGFILE-NAME t.stf' "VERBOSE $level" && wc -l <"$dir/err"
 done | tr '\n' ' ')
-echo "$lines" | awk '{ exit !(NF == 3 && $1 == 0 && $2 > 0 && $3 > $2) }'
-ok "VERBOSE 0, 1, 2: $lines lines" $?
+echo "$lines" | awk '{ exit !(NF == 5 && $1 == 0 && $2 > 0 && $3 > $2 && $4 > $3 && $5 > $4) }'
+ok "VERBOSE 0 to 4: $lines lines" $?
 expect with 1 'LOGFILE-NAME t.stf' "PLUGIN $build/tests/unit/.libs/plugin_template.so 7" 'COUNTER mine_reads on'
 "$build/tests/vt/lib/samples" t.stf 2>>"$dir/err" | expect_line ':mine_reads ' -
 verdict "PLUGIN"
