@@ -420,6 +420,16 @@ int stf_reader_willy(const struct stf_reader *r, uint32_t willy, struct stf_will
 /* The i-th info record; returns -1 after the last. */
 int stf_reader_info(const struct stf_reader *r, size_t i, const char **cls, const char **text);
 
+/* A stretch of time in which a bound of a process's clock holds: the text of infos of the class "clock-bound" is
+ * "process P" and then stretches. Its stamps are off by at most `seconds` on the trace's time axis. */
+struct stf_bound {
+	uint64_t from;  /* valid from here to the next stretch's `from`, or to the end */
+	double seconds; /* NaN: not known */
+};
+/* Reads the next stretch of such a text into *b. *text is the text after "process P", and is moved after the stretch.
+ * Returns 0 if there is none, or if the text is not a stretch. */
+int stf_bound_next(const char **text, struct stf_bound *b);
+
 /* A piece of a component whose bytes are not those that were written. */
 struct stf_damage {
 	uint32_t file;         /* file_declaration id of the component */

@@ -62,8 +62,8 @@ static int with_name(const struct stt_options *o, const char *option, const char
 
 static int wants_tables(const struct stt_options *o)
 {
-	return o->print_clock || o->print_counters || o->print_errors || o->print_files || o->print_reports ||
-		o->print_statistics || o->print_threads;
+	return o->analyze || o->print_clock || o->print_counters || o->print_errors || o->print_files ||
+		o->print_reports || o->print_statistics || o->print_threads;
 }
 
 static int print_each(const struct stt_options *o, const struct stt_request *q, const struct stt_trace *t)
@@ -77,6 +77,7 @@ static int print_each(const struct stt_options *o, const struct stt_request *q, 
 	rc |= o->print_errors ? stt_print_reports(&r, t, 1) : STT_OK;
 	rc |= o->print_clock ? stt_print_clock(&r, t) : STT_OK;
 	rc |= o->print_counters ? stt_print_counters(&r, t) : STT_OK;
+	rc |= o->analyze ? stt_print_analysis(&r, t) : STT_OK;
 	return rc | stt_report_end(&r);
 }
 
@@ -120,8 +121,8 @@ static int run_action(const struct stt_options *o)
 		return stt_usage(o, "--delete-raw-data only goes with --merge");
 	}
 	if (actions + wants_tables(o) > 1) {
-		return stt_usage(
-			o, "only one of --convert, --move, --recover, --remove, --verify and --print-... at a time");
+		return stt_usage(o,
+			"only one of --convert, --move, --recover, --remove, --verify and --analyze or --print-... at a time");
 	}
 	if (wants_tables(o)) {
 		return print_tables(o);

@@ -286,21 +286,39 @@ static int is_word_given(int argc, char **argv, const char *name)
 	return 0;
 }
 
-static int check_need(const struct tkm_front *f, const struct tkm_needs *needs, struct tkm_err *err)
+/* Is an option given whose name is this one, or begins with what is before its "..."? */
+static int is_option_given(const struct tkm_front *f, const char *name)
 {
-	const char *dots = strchr(needs->other, '.');
-	size_t length = dots ? (size_t)(dots - needs->other) : strlen(needs->other) + 1;
-	const struct tkm_option other = { .name = needs->other }, *o;
-	char name[64], long_name[64];
+	const char *dots = strchr(name, '.');
+	size_t length = dots ? (size_t)(dots - name) : strlen(name) + 1;
+	const struct tkm_option *o;
 
 	for (o = f->table; o->name; o++) {
-		if (!strncmp(o->name, needs->other, length) && has_option_value(o)) {
-			return 0;
+		if (!strncmp(o->name, name, length) && has_option_value(o)) {
+			return 1;
 		}
 	}
-	return tkm_fail(err, TKM_ERR_ARG, "--%s has an effect only with --%s",
-		tkm_option_long(tkm_option_find(f->table, needs->name), name, sizeof(name)),
-		tkm_option_long(&other, long_name, sizeof(long_name)));
+	return 0;
+}
+
+/* Checks the rows of one name from `needs` on. */
+static int check_needs_of(const struct tkm_front *f, const struct tkm_needs *needs, struct tkm_err *err)
+{
+	const struct tkm_needs *n;
+	char name[64], long_name[64], others[200] = "";
+	size_t at = 0;
+
+	for (n = needs; n->name && !strcmp(n->name, needs->name) && at < sizeof(others); n++) {
+		const struct tkm_option other = { .name = n->other };
+
+		if (is_option_given(f, n->other)) {
+			return 0;
+		}
+		at += (size_t)snprintf(others + at, sizeof(others) - at, "%s--%s", at ? " or " : "",
+			tkm_option_long(&other, long_name, sizeof(long_name)));
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "--%s has an effect only with %s",
+		tkm_option_long(tkm_option_find(f->table, needs->name), name, sizeof(name)), others);
 }
 
 /* Reads the words, in which letters are spelt out, after the file and the environment. */
@@ -326,7 +344,9 @@ static int read_sources(
 	}
 	keep_later_texts(f->table, texts);
 	for (needs = f->needs; needs && needs->name; needs++) {
-		if (is_word_given(argc, words, needs->name) && check_need(f, needs, err) < 0) {
+		int again = needs > f->needs && !strcmp(needs->name, needs[-1].name);
+
+		if (!again && is_word_given(argc, words, needs->name) && check_needs_of(f, needs, err) < 0) {
 			return -1;
 		}
 	}

@@ -16,7 +16,7 @@ struct tkm_letter {
 };
 
 /* An option of the command line that has an effect only with another one. Of a file or the environment, which several programs
- * share, it is ignored where it has none. */
+ * share, it is ignored where it has none. Rows of one name that follow each other name options of which one is enough. */
 struct tkm_needs {
 	const char *name;  /* of the option */
 	const char *other; /* the one it needs; "PRINT-...": any whose name begins so */

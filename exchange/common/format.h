@@ -172,9 +172,6 @@ int xch_next_info(const struct xch_trace *t, size_t *i, const char **cls, const 
  * trace does not say. The second function returns the stretches of a process in order, and their number in *n. */
 double xch_bound(const struct xch_trace *t, uint32_t process, uint64_t time);
 const struct xch_bound *xch_bounds(const struct xch_trace *t, uint32_t process, size_t *n);
-/* Reads the next stretch of an info of the class clock-bound into *b. *text is the text after "process P", and is
- * moved after the stretch. Returns 0 if there is none, or if the text is not a stretch. */
-int xch_bound_next(const char **text, struct xch_bound *b);
 /* The result of xch_bound() in whole nanoseconds, rounded up; -1: unknown. A group has the largest bound of all
  * processes. */
 int64_t xch_bound_ns(const struct xch_trace *t, const struct xch_place *p, uint64_t time);

@@ -40,36 +40,12 @@ static void find_period(struct xch_trace *t)
 	}
 }
 
-int xch_bound_next(const char **text, struct xch_bound *b)
-{
-	const char *p = *text;
-	char *end;
-
-	if (*p != ' ') {
-		return 0;
-	}
-	b->from = strtoull(p, &end, 10);
-	if (end == p || *end != ' ') {
-		return 0;
-	}
-	p = end;
-	b->seconds = strtod(p, &end);
-	if (end == p && !strncmp(p, " unknown", 8)) {
-		b->seconds = (double)NAN;
-		end = (char *)(uintptr_t)p + 8;
-	}
-	if (end == p || b->seconds < 0) {
-		return 0;
-	}
-	*text = end;
-	return 1;
-}
-
 /* The text "process P FROM BOUND FROM BOUND ...": FROM is a stamp, BOUND is in seconds or "unknown". */
 static int take_bounds(struct xch_trace *t, const char *text)
 {
 	struct xch_process *p;
-	struct xch_bound b, *q;
+	struct stf_bound b;
+	struct xch_bound *q;
 	unsigned process;
 	int n = 0;
 
@@ -77,13 +53,12 @@ static int take_bounds(struct xch_trace *t, const char *text)
 		return 0;
 	}
 	p = &t->p->process[process];
-	for (text += n; xch_bound_next(&text, &b) && (!p->n || b.from >= p->bound[p->n - 1].from);) {
+	for (text += n; stf_bound_next(&text, &b) && (!p->n || b.from >= p->bound[p->n - 1].from);) {
 		q = TKM_APPEND(p->bound, p->n);
 		if (!q) {
 			return -1;
 		}
-		*q = b;
-		q->process = process;
+		*q = (struct xch_bound){ b.from, b.seconds, process };
 		t->n_bounds++;
 		if (!isnan(b.seconds) && !(t->worst_bound >= b.seconds)) {
 			t->worst_bound = b.seconds;

@@ -12,9 +12,9 @@
 
 static int add_order_clock(struct stt_order_clock *c, const char *text)
 {
-	struct xch_bound b, *new;
+	struct stf_bound b, *new;
 
-	while (xch_bound_next(&text, &b) && (!c->n || b.from >= c->bound[c->n - 1].from)) {
+	while (stf_bound_next(&text, &b) && (!c->n || b.from >= c->bound[c->n - 1].from)) {
 		new = TKM_APPEND(c->bound, c->n);
 		if (!new) {
 			return -1;

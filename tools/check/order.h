@@ -8,7 +8,7 @@
 #include "tools/cli/stftool.h"
 
 struct stt_order_clock {
-	struct xch_bound *bound;
+	struct stf_bound *bound;
 	size_t n;
 };
 

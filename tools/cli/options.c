@@ -19,6 +19,8 @@ static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
+		{ "ANALYZE", TKM_OPTION_BOOL, &o->analyze, 0, 0, NULL,
+		  "print which ranks wait for which in MPI, and which share of the time is computation" },
 		{ "BYTE-ORDER", TKM_OPTION_WORD, &o->byte_order, 0, 0, "little|big",
 		  "with --recover: the byte order, where nothing says it" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "FILE", "with --merge: correct the clocks of the ranks as FILE.clk says" },
@@ -144,8 +146,8 @@ static int check_stftool_options(const struct stt_options *o, struct tkm_err *er
 int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_err *err)
 {
 	static const struct tkm_needs needs[] = { { "BYTE-ORDER", "RECOVER" }, { "RESOLUTION", "RECOVER" },
-		{ "CLOCK", "MERGE" }, { "CSV", "PRINT-..." }, { "JSON", "PRINT-..." }, { "TICKS", "REQUEST" },
-		{ .name = NULL } };
+		{ "CLOCK", "MERGE" }, { "CSV", "PRINT-..." }, { "CSV", "ANALYZE" }, { "JSON", "PRINT-..." },
+		{ "JSON", "ANALYZE" }, { "TICKS", "REQUEST" }, { .name = NULL } };
 	struct tkm_option table[MAX_OPTIONS];
 	struct tkm_front front = { .program = o->program,
 		.arguments = "FILE [OPTION...]",

@@ -16,7 +16,7 @@
 #endif
 
 struct stt_cell {
-	enum { CELL_TEXT, CELL_UINT, CELL_INT, CELL_REAL, CELL_MEAN, CELL_UNKNOWN, CELL_NONE } type;
+	enum { CELL_TEXT, CELL_UINT, CELL_INT, CELL_REAL, CELL_MEAN, CELL_SHORT, CELL_UNKNOWN, CELL_NONE } type;
 	char *text;
 	size_t n;
 	uint64_t u;
@@ -95,6 +95,14 @@ void stt_cell_mean(struct stt_table *t, double v)
 	c->d = v;
 }
 
+void stt_cell_short(struct stt_table *t, double v)
+{
+	struct stt_cell *c = add_table_cell(t);
+
+	c->type = CELL_SHORT;
+	c->d = v;
+}
+
 void stt_cell_unknown(struct stt_table *t)
 {
 	add_table_cell(t)->type = CELL_UNKNOWN;
@@ -155,8 +163,9 @@ static void print_cell(FILE *f, const struct stt_cell *c, int csv)
 		fprintf(f, "%" PRId64, (int64_t)c->u);
 		break;
 	case CELL_MEAN:
+	case CELL_SHORT:
 		if (!csv && isfinite(c->d)) {
-			fprintf(f, "%.9g", c->d);
+			fprintf(f, "%.*g", c->type == CELL_MEAN ? 9 : 4, c->d);
 			break;
 		}
 		/* fall through */
@@ -296,6 +305,7 @@ static json_t *json_cell(const struct stt_cell *c)
 	case CELL_INT:
 		return json_integer((json_int_t)(int64_t)c->u);
 	case CELL_MEAN:
+	case CELL_SHORT:
 	case CELL_REAL:
 		return isfinite(c->d) ? json_real(c->d) : json_null();
 	default:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The --print-* options: each prints the content of the trace as tables. All functions return an exit status. */
+/* The --print-* options and --analyze: each prints the content of the trace as tables. All functions return an exit status. */
 #ifndef TOOLS_PRINT_PRINT_H
 #define TOOLS_PRINT_PRINT_H
 
@@ -12,5 +12,6 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t);
 int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int errors_only);
 int stt_print_clock(struct stt_report *r, const struct stt_trace *t);
 int stt_print_counters(struct stt_report *r, const struct stt_trace *t);
+int stt_print_analysis(struct stt_report *r, const struct stt_trace *t);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The trace library as others link it: what it exports is all that stf.h declares, it needs
+# The trace library as others link it: what it exports is all that stf.h and analysis.h declare, it needs
 # nothing but libc and zstd, and its header compiles without a warning in strict C and C++.
 set -u
 cd "${top_srcdir:?}" || exit 99
@@ -31,13 +31,13 @@ skip()
 }
 
 # inline functions aside, every prototype of the header, the generated ones too
-echo '#include "include/stf.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | sed 's/static inline[^{]*{[^}]*}//g' |
+echo '#include "include/analysis.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | sed 's/static inline[^{]*{[^}]*}//g' |
 	grep -oE '\bstf_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$tmp/declared"
 lib=$(find "$build/.libs" -name 'libtickmark-stf.so*' -type f 2>/dev/null | head -n 1)
 if [ -n "$lib" ]; then
 	nm -D --defined-only "$lib" | awk '{ print $3 }' | sort >"$tmp/exported"
 	diff "$tmp/declared" "$tmp/exported" >"$tmp/why"
-	result "the library exports what stf.h declares"
+	result "the library exports what stf.h and analysis.h declare"
 	readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$tmp/needed"
 	# a sanitizer brings the mathematics along
 	libm=
@@ -46,12 +46,12 @@ if [ -n "$lib" ]; then
 	test ! -s "$tmp/why"
 	result "the library needs libc and zstd at most"
 else
-	skip "the library exports what stf.h declares" "no shared library in this build"
+	skip "the library exports what stf.h and analysis.h declare" "no shared library in this build"
 	skip "the library needs libc and zstd at most" "no shared library in this build"
 fi
 
 {
-	echo '#include "include/stf.h"'
+	echo '#include "include/analysis.h"'
 	echo 'int f(const struct stf_counter_batch *b);'
 	echo 'int f(const struct stf_counter_batch *b) { return stf_batch_willy(b, 0) == STF_CHECK_GOOD; }'
 } >"$tmp/use"

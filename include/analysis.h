@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Analysis of a trace of an MPI program: which threads wait for which, in which calls, and how much of the run time is computation.
+ * Part of libtickmark-stf; stf.h says what holds for the whole library. Once installed: #include <stf/analysis.h>.
+ * stftool(1), ANALYSIS, defines the kinds of waits and the efficiencies. */
+#ifndef STF_ANALYSIS_H
+#define STF_ANALYSIS_H
+
+#include "stf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum stf_wait_kind {
+	STF_WAIT_LATE_SENDER,
+	STF_WAIT_LATE_RECEIVER,
+	STF_WAIT_BARRIER,
+	STF_WAIT_N_TO_N,
+	STF_WAIT_EARLY_REDUCE,
+	STF_WAIT_LATE_BROADCAST,
+	STF_WAIT_EARLY_SCAN,
+	STF_WAIT_KINDS
+};
+/* "late sender" ... */
+const char *stf_wait_name(enum stf_wait_kind kind);
+
+/* The waits of one kind of one thread in one function. Times are in time-stamp units. */
+struct stf_wait {
+	enum stf_wait_kind kind;
+	uint32_t willy, function; /* who waits, and in which call */
+	uint64_t count, sum;      /* of the waits that are longer than the bound of their two stamps, or have none */
+	/* Of those that are not longer: whether there was a wait cannot be decided. */
+	uint64_t undecided_count, undecided_sum;
+	uint64_t worst, worst_at; /* the longest wait, and the stamp at which it began */
+	double worst_bound;       /* seconds; NaN: the trace states none */
+	uint32_t scl;             /* where in the source the call with the longest wait is; 0: unknown */
+	/* who ended the longest wait, and the function in which it spent most of the time since its call before; 0: the
+	 * trace has none */
+	uint32_t cause, cause_function;
+};
+
+/* What others waited for one thread. A wait that itself comes from waiting belongs to the thread at the start of the
+ * chain. */
+struct stf_delay {
+	uint32_t willy, function; /* where it was when the others waited */
+	uint64_t count;           /* waits, or parts of waits */
+	uint64_t direct;          /* time that others waited for this thread */
+	uint64_t propagated;      /* time that others waited for somebody who had waited for this thread */
+	uint64_t first, last;     /* begin of the first and end of the last of these waits */
+};
+
+/* One thread that called MPI. */
+struct stf_mpi_thread {
+	uint32_t willy;
+	int begins, ends;    /* the leaving of MPI_Init, and the entering of MPI_Finalize, were recorded */
+	uint64_t begin, end; /* these two stamps; without them the ends of what was analysed */
+	uint64_t mpi, wait;  /* between them: time in MPI, and in waits longer than their bound */
+	uint64_t undecided;  /* and in waits that are not */
+	uint64_t calls;      /* of MPI */
+	uint32_t open;       /* function of MPI that was not left at the end; 0: none */
+	uint64_t open_since;
+};
+
+/* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */
+struct stf_share {
+	double value, error;
+};
+
+struct stf_analysis {
+	double resolution;      /* seconds of a time-stamp unit */
+	uint64_t start, end;    /* what was analysed */
+	uint64_t begin, finish; /* of it, the first end of MPI_Init and the last begin of MPI_Finalize */
+	struct stf_wait *wait;  /* the largest sum first */
+	size_t n_waits;
+	struct stf_delay *delay; /* the largest sum of direct and propagated first */
+	size_t n_delays;
+	struct stf_mpi_thread *thread; /* in the order of their numbers */
+	size_t n_threads;
+	/* parallel = load_balance x communication. Of the threads that called MPI_Init; if none did, thread 0 of each
+	 * process that called MPI. */
+	struct stf_share parallel, load_balance, communication;
+	uint64_t messages, operations; /* messages, and collective operations */
+	uint64_t halves;     /* of these messages: the other end is not recorded, so a wait cannot be decided */
+	uint64_t incomplete; /* operations that lack members */
+	uint64_t no_root;    /* operations with a root that is unknown, and those between neighbours */
+	uint64_t reversed;   /* messages received before they were sent, by their stamps */
+	int bounds;          /* 1: all clocks have a known bound; 0: none has, or not all have */
+};
+
+struct stf_analysis_options {
+	size_t size; /* sizeof(struct stf_analysis_options), or 0 */
+	int window;  /* only from `from` to `to`; calls and waits are cut there */
+	uint64_t from, to;
+	/* called now and then with the stamp that was reached; NULL: not at all */
+	void (*progress)(void *user, uint64_t time);
+	void *user;
+};
+
+static inline struct stf_analysis_options stf_analysis_options(void)
+{
+	struct stf_analysis_options o;
+
+	memset(&o, 0, sizeof(o));
+	o.size = sizeof(o);
+	return o;
+}
+
+/* Analyses a trace in one pass. The memory depends on the number of threads and functions, not on the length of the
+ * trace. o NULL: all of it. On failure returns NULL and fills *err; damage that is left out is no failure here, see
+ * stf_reader_damage(). The caller frees the result with stf_analysis_free(). */
+struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis_options *o, struct stf_err *err);
+void stf_analysis_free(struct stf_analysis *a);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

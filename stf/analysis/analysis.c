@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Analyses a trace of an MPI program in one pass. */
+#include "config.h"
+#include "include/analysis.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "stf/analysis/arrivals.h"
+#include "stf/analysis/efficiency.h"
+#include "stf/format/private.h"
+
+enum { RECORDS_PER_PROGRESS = 1 << 16 };
+
+struct analyser {
+	struct stf_threads threads;
+	struct stf_arrivals arrivals;
+	uint64_t from, to, last; /* last: the stamp that was reached */
+};
+
+/* ---- reading ---- */
+
+/* The functions that are open at the begin of the window. */
+static int enter_open_functions(struct analyser *a, const struct stf_record *rec)
+{
+	struct stf_function_history_1 f;
+	uint32_t i;
+	int rc = 0;
+
+	stf_get_function_history_1(rec, &f);
+	for (i = 0; i < f.size_1_2 && rc == 0; i++) {
+		rc = stf_thread_enter(&a->threads, f.willy, a->from, f.function_stack[i], f.scls ? f.scls[i] : 0);
+	}
+	return rc;
+}
+
+static int enter_recorded(struct analyser *a, const struct stf_record *rec)
+{
+	const struct stf_value *v = rec->values; /* time, willy, function, and maybe scl */
+
+	return stf_thread_enter(&a->threads, (uint32_t)v[1].u, rec->time, (uint32_t)v[2].u,
+		rec->layout->id == STF_ID_enter_function_1 ? (uint32_t)v[3].u : 0);
+}
+
+static int analyse_record(struct analyser *a, const struct stf_record *rec)
+{
+	if (stf_arrivals_due(&a->arrivals, rec->time) && stf_arrivals_pass(&a->arrivals, rec->time) < 0) {
+		return -1;
+	}
+	switch (rec->layout->class_id) {
+	case STF_ID_enter_function:
+		return enter_recorded(a, rec);
+	case STF_ID_leave_function:
+		return stf_thread_leave(&a->threads, (uint32_t)rec->values[1].u, rec->time);
+	case STF_ID_one_to_one_communication:
+		return stf_arrivals_message(&a->arrivals, rec);
+	case STF_ID_all_communication:
+	case STF_ID_all_to_all_communication:
+	case STF_ID_all_to_one_communication:
+	case STF_ID_one_to_all_communication:
+		return stf_arrivals_operation(&a->arrivals, rec);
+	case STF_ID_function_history:
+		return enter_open_functions(a, rec);
+	default:
+		return 0;
+	}
+}
+
+static int read_for_analysis(
+	struct analyser *a, struct stf_reader *r, const struct stf_analysis_options *o, struct stf_err *err)
+{
+	struct stf_cursor_options want = stf_cursor_options();
+	const struct stf_record *rec;
+	struct stf_cursor *c;
+	uint64_t n = 0;
+	int more, rc = 0;
+
+	want.categories = 1u << STF_KIND_FUNC | 1u << STF_KIND_MSG | 1u << STF_KIND_COLL;
+	want.in_order = 1;
+	want.window = want.state = o->window;
+	want.from = o->from;
+	want.to = o->to;
+	c = stf_cursor_open_with(r, &want, err);
+	more = c ? 1 : -1;
+	while (rc == 0 && more > 0 && (more = stf_cursor_next(c, &rec, err)) > 0) {
+		rc = analyse_record(a, rec);
+		a->last = rec->time > a->last ? rec->time : a->last;
+		if (++n % RECORDS_PER_PROGRESS == 0 && o->progress) {
+			o->progress(o->user, rec->time);
+		}
+	}
+	if (rc == 0) {
+		rc = stf_arrivals_pass(&a->arrivals, UINT64_MAX);
+	}
+	stf_cursor_close(c);
+	return rc < 0 ? stf_no_memory(err) : more < 0 && err->code != STF_ERR_CHECKSUM ? -1 : 0;
+}
+
+/* ---- the result ---- */
+
+static int compare_waits(const void *a, const void *b)
+{
+	const struct stf_wait *x = a, *y = b;
+	uint64_t p = x->sum, q = y->sum;
+
+	if (p != q) {
+		return p < q ? 1 : -1;
+	}
+	if (x->undecided_sum != y->undecided_sum) {
+		return x->undecided_sum < y->undecided_sum ? 1 : -1;
+	}
+	if (x->willy != y->willy) {
+		return x->willy < y->willy ? -1 : 1;
+	}
+	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
+				  : (x->function > y->function) - (x->function < y->function);
+}
+
+static int compare_delays(const void *a, const void *b)
+{
+	const struct stf_delay *x = a, *y = b;
+	uint64_t p = x->direct + x->propagated, q = y->direct + y->propagated;
+
+	if (p != q) {
+		return p < q ? 1 : -1;
+	}
+	return x->willy != y->willy ? (x->willy > y->willy) - (x->willy < y->willy)
+				    : (x->function > y->function) - (x->function < y->function);
+}
+
+/* Copies the values of a table into an array. Returns NULL without memory. */
+static void *array_of_table(const struct tkm_table *t, size_t size, size_t *n)
+{
+	char *all = malloc((tkm_table_count(t) + 1) * size);
+	const void *v = NULL;
+
+	*n = 0;
+	while (all && (v = tkm_table_next(t, v))) {
+		memcpy(all + (*n)++ * size, v, size);
+	}
+	return all;
+}
+
+static int collect_results(struct stf_analysis *a, const struct stf_threads *t)
+{
+	struct stf_mpi_thread *m;
+	uint64_t i;
+
+	a->wait = array_of_table(&t->waits.rows, sizeof(*a->wait), &a->n_waits);
+	a->delay = array_of_table(&t->waits.delays, sizeof(*a->delay), &a->n_delays);
+	for (i = 0; i < t->n; i++) {
+		if (t->thread[i] && t->thread[i]->sum.calls) {
+			m = TKM_APPEND(a->thread, a->n_threads);
+			if (!m) {
+				return -1;
+			}
+			*m = t->thread[i]->sum;
+		}
+	}
+	if (!a->wait || !a->delay) {
+		return -1;
+	}
+	qsort(a->wait, a->n_waits, sizeof(*a->wait), compare_waits);
+	qsort(a->delay, a->n_delays, sizeof(*a->delay), compare_delays);
+	return 0;
+}
+
+static void choose_range(struct analyser *a, const struct stf_reader *r, const struct stf_analysis_options *o)
+{
+	if (o->window) {
+		a->from = o->from;
+		a->to = o->to;
+	} else if (stf_reader_duration(r, &a->from, &a->to) < 0 || a->from > a->to) {
+		a->from = 0;
+		a->to = UINT64_MAX;
+	}
+	a->threads.start = a->from;
+	a->arrivals.t = &a->threads;
+}
+
+static int fill_result(struct stf_analysis *out, struct analyser *a)
+{
+	out->start = a->from;
+	out->end = a->to == UINT64_MAX || a->to < a->last ? a->last : a->to;
+	stf_threads_end(&a->threads, out->end);
+	out->messages = a->arrivals.messages;
+	out->operations = a->arrivals.operations;
+	out->halves = a->arrivals.halves;
+	out->incomplete = a->arrivals.incomplete;
+	out->no_root = a->arrivals.no_root;
+	out->reversed = a->threads.reversed;
+	if (collect_results(out, &a->threads) < 0) {
+		return -1;
+	}
+	stf_find_efficiencies(out, &a->threads);
+	return 0;
+}
+
+static int run_analysis(struct analyser *a, struct stf_reader *r, const struct stf_analysis_options *o,
+	struct stf_analysis *out, struct stf_err *err)
+{
+	uint32_t eventbits;
+
+	choose_range(a, r, o);
+	if (!out || stf_threads_read(&a->threads, r) < 0) {
+		return stf_no_memory(err);
+	}
+	if (stf_reader_clock(r, &out->resolution, &eventbits) < 0) {
+		return stf_fail(err, STF_ERR_FORMAT, NULL, 0, 0, "the trace does not say the resolution of its clock");
+	}
+	a->threads.waits.resolution = out->resolution;
+	if (read_for_analysis(a, r, o, err) < 0) {
+		return -1;
+	}
+	return fill_result(out, a) < 0 ? stf_no_memory(err) : 0;
+}
+
+struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis_options *given, struct stf_err *err)
+{
+	struct stf_analysis_options own = { 0 }, *o = &own;
+	struct analyser a = { .to = UINT64_MAX };
+	struct stf_analysis *out;
+	int rc;
+
+	if (given && stf_take_options(o, sizeof(*o), given, sizeof(*o), "stf_analysis_options", err) < 0) {
+		return NULL;
+	}
+	out = calloc(1, sizeof(*out));
+	rc = run_analysis(&a, r, o, out, err);
+	stf_arrivals_free(&a.arrivals);
+	stf_threads_free(&a.threads);
+	if (rc < 0) {
+		stf_analysis_free(out);
+		return NULL;
+	}
+	return out;
+}
+
+void stf_analysis_free(struct stf_analysis *a)
+{
+	if (a) {
+		free(a->wait);
+		free(a->delay);
+		free(a->thread);
+		free(a);
+	}
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages and collective operations, until the reading has passed the time at which they let others go on. */
+#include "config.h"
+#include "stf/analysis/arrivals.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/heap.h"
+
+/* So many waiters are held at most; then the first arrival is taken although calls before it may not have been read. */
+enum { MOST_HELD = 1 << 21 };
+
+static int arrival_is_earlier(const void *of, struct stf_arrival *const *a, struct stf_arrival *const *b)
+{
+	(void)of;
+	return (*a)->ready < (*b)->ready;
+}
+
+TKM_HEAP(arrival_heap, struct stf_arrival *, arrival_is_earlier);
+
+/* ---- messages ---- */
+
+static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
+{
+	struct stf_thread *from = stf_threads_find(a->t, s->sender), *to = stf_threads_find(a->t, s->receiver);
+	struct stf_need need = { .ready = a->now,
+		.done = a->now + (uint64_t)s->takes,
+		.cause = s->sender,
+		.cause_function = from ? stf_thread_busy(from) : 0,
+		.kind = STF_WAIT_LATE_SENDER };
+
+	if (from) {
+		stf_thread_sends(from, a->now, s->receiver, need.done);
+	}
+	return to ? stf_thread_needs(a->t, to, &need) : 0;
+}
+
+static int pass_messages(struct stf_arrivals *a)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < a->n_sent && rc == 0; i++) {
+		rc = pass_message(a, &a->sent[i]);
+	}
+	a->n_sent = 0;
+	return rc;
+}
+
+int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
+{
+	const struct stf_value *v = rec->values; /* of all incarnations: time, sender, receive_time, receiver, ... */
+	int64_t takes = (int64_t)v[2].u;
+
+	a->messages++;
+	if (takes == STF_RECEIVE_UNKNOWN || takes == STF_SEND_UNKNOWN) {
+		a->halves++;
+		return 0;
+	}
+	if (a->n_sent && a->now != v[0].u && pass_messages(a) < 0) {
+		return -1;
+	}
+	if (TKM_GROW(a->sent, a->sent_room, a->n_sent + 1) < 0) {
+		return -1;
+	}
+	a->now = v[0].u;
+	a->sent[a->n_sent++] = (struct stf_sent){ (uint32_t)v[1].u, (uint32_t)v[3].u, takes };
+	return 0;
+}
+
+/* ---- collective operations ---- */
+
+/* The parts of all members of an operation. */
+struct member_parts {
+	uint64_t time;
+	const uint64_t *start, *delta;
+	uint32_t n, root; /* root: a willy */
+	uint32_t communicator;
+	uint8_t type;
+	const uint32_t *willy; /* of the members */
+};
+
+static struct member_parts parts_of_operation(const struct stf_record *rec)
+{
+	struct stf_all_communication a;
+	struct stf_all_to_all_communication x;
+	struct stf_all_to_one_communication g;
+	struct stf_one_to_all_communication b;
+
+	switch (rec->layout->class_id) {
+	case STF_ID_all_communication:
+		stf_get_all_communication(rec, &a);
+		return (struct member_parts){ a.time, a.start_time, a.delta, a.size_1_2, 0, a.communicator, a.type,
+			NULL };
+	case STF_ID_all_to_all_communication:
+		stf_get_all_to_all_communication(rec, &x);
+		return (struct member_parts){ x.time, x.start_time, x.delta, x.size_1_4, 0, x.communicator, x.type,
+			NULL };
+	case STF_ID_all_to_one_communication:
+		stf_get_all_to_one_communication(rec, &g);
+		return (struct member_parts){ g.time, g.start_time, g.delta, g.size_1_3, g.receiver, g.communicator,
+			g.type, NULL };
+	default:
+		stf_get_one_to_all_communication(rec, &b);
+		return (struct member_parts){ b.time, b.start_time, b.delta, b.size_1_3, b.sender, b.communicator,
+			b.type, NULL };
+	}
+}
+
+/* Has the member come, and before that time? */
+static int came_before(const struct member_parts *p, uint32_t i, uint64_t ready)
+{
+	return p->start[i] != UINT64_MAX && p->time + p->start[i] < ready;
+}
+
+/* Members first to last - 1 that began before `ready` may have waited for that member. */
+static int add_arrival(struct stf_arrivals *a, const struct member_parts *p, enum stf_wait_kind kind, uint32_t cause,
+	uint32_t first, uint32_t last)
+{
+	uint64_t ready = p->time + p->start[cause];
+	struct stf_arrival *new;
+	uint32_t i, n = 0;
+
+	for (i = first; i < last; i++) {
+		n += (uint32_t)came_before(p, i, ready);
+	}
+	if (!n) {
+		return 0;
+	}
+	new = malloc(sizeof(*new) + n * sizeof(new->waiter[0]));
+	if (!new || TKM_GROW(a->heap, a->room, a->n + 1) < 0) {
+		free(new);
+		return -1;
+	}
+	*new = (struct stf_arrival){ ready, p->willy[cause], 0, kind };
+	for (i = first; i < last; i++) {
+		if (came_before(p, i, ready)) {
+			new->waiter[new->n++] = (struct stf_waiter){ p->willy[i], p->time + p->start[i],
+				p->time + p->start[i] + p->delta[i] };
+		}
+	}
+	arrival_heap_add(NULL, a->heap, a->n++, new);
+	a->held += n;
+	return 0;
+}
+
+/* The member before `last` that came last; p->n: none came. */
+static uint32_t last_to_come(const struct member_parts *p, uint32_t last, uint32_t except)
+{
+	uint32_t i, late = p->n;
+
+	for (i = 0; i < last; i++) {
+		if (i != except && p->start[i] != UINT64_MAX && (late == p->n || p->start[i] > p->start[late])) {
+			late = i;
+		}
+	}
+	return late;
+}
+
+static int add_scan(struct stf_arrivals *a, const struct member_parts *p)
+{
+	uint32_t i, late = p->n;
+	int rc = 0;
+
+	for (i = 0; i < p->n && rc == 0; i++) {
+		rc = late < p->n ? add_arrival(a, p, STF_WAIT_EARLY_SCAN, late, i, i + 1) : 0;
+		if (p->start[i] != UINT64_MAX && (late == p->n || p->start[i] > p->start[late])) {
+			late = i;
+		}
+	}
+	return rc;
+}
+
+static int add_arrivals_of(struct stf_arrivals *a, const struct member_parts *p, enum stf_wait_kind kind)
+{
+	uint32_t root, late;
+
+	if (kind == STF_WAIT_EARLY_SCAN) {
+		return add_scan(a, p);
+	}
+	for (root = 0; root < p->n && stf_willy_process(p->willy[root]) != stf_willy_process(p->root); root++) {
+	}
+	if (kind == STF_WAIT_LATE_BROADCAST) {
+		return root < p->n && p->start[root] != UINT64_MAX ? add_arrival(a, p, kind, root, 0, p->n) : 0;
+	}
+	late = last_to_come(p, p->n, kind == STF_WAIT_EARLY_REDUCE ? root : p->n);
+	if (late == p->n) {
+		return 0;
+	}
+	return kind == STF_WAIT_EARLY_REDUCE ? root < p->n ? add_arrival(a, p, kind, late, root, root + 1) : 0
+					     : add_arrival(a, p, kind, late, 0, p->n);
+}
+
+int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
+{
+	struct member_parts p = parts_of_operation(rec);
+	const struct stf_members *m = stf_names_members(&a->t->names, p.communicator);
+	const struct stf_operation *o = &a->t->names.operation[p.type];
+	uint32_t i, seen = 0;
+
+	a->operations++;
+	if (!m || o->kind < 0 || o->class != rec->layout->class_id) {
+		a->no_root++;
+		return 0;
+	}
+	p.n = p.n < m->n ? p.n : m->n;
+	p.willy = m->willy;
+	for (i = 0; i < p.n; i++) {
+		seen += p.start[i] != UINT64_MAX;
+	}
+	a->incomplete += seen < m->n;
+	return add_arrivals_of(a, &p, (enum stf_wait_kind)o->kind);
+}
+
+/* The thread of the member's process that is in the operation. Communicators only name processes. */
+static struct stf_thread *thread_of_waiter(const struct stf_threads *t, const struct stf_waiter *w)
+{
+	uint32_t process = stf_willy_process(w->willy), k;
+	struct stf_thread *h;
+
+	for (k = 0; process < t->n_processes && k < t->n_threads[process]; k++) {
+		h = stf_threads_find(t, STF_WILLY(process, k));
+		if (h && h->call_depth && h->call.enter == w->start) {
+			return h;
+		}
+	}
+	return stf_threads_find(t, w->willy);
+}
+
+static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
+{
+	const struct stf_thread *cause = stf_threads_find(a->t, v->cause);
+	struct stf_need need = { .ready = v->ready,
+		.cause = v->cause,
+		.cause_function = cause ? stf_thread_busy(cause) : 0,
+		.kind = v->kind };
+	struct stf_thread *h;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < v->n && rc == 0; i++) {
+		h = thread_of_waiter(a->t, &v->waiter[i]);
+		need.done = v->waiter[i].end;
+		rc = h ? stf_thread_needs(a->t, h, &need) : 0;
+	}
+	return rc;
+}
+
+int stf_arrivals_pass(struct stf_arrivals *a, uint64_t time)
+{
+	struct stf_arrival *first;
+	int rc = 0;
+
+	if (a->n_sent && a->now < time) {
+		rc = pass_messages(a);
+	}
+	while (rc == 0 && a->n && (a->heap[0]->ready < time || a->held > MOST_HELD)) {
+		first = a->heap[0];
+		a->heap[0] = a->heap[--a->n];
+		arrival_heap_sift(NULL, a->heap, a->n, 0);
+		a->held -= first->n;
+		rc = pass_arrival(a, first);
+		free(first);
+	}
+	return rc;
+}
+
+void stf_arrivals_free(struct stf_arrivals *a)
+{
+	while (a->n) {
+		free(a->heap[--a->n]);
+	}
+	free(a->heap);
+	free(a->sent);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each thread does at the moment of the reading: its functions, its call of MPI and what that call may wait for. */
+#ifndef STF_ANALYSIS_THREADS_H
+#define STF_ANALYSIS_THREADS_H
+
+#include "stf/analysis/names.h"
+#include "stf/analysis/waits.h"
+
+enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 4, STF_LAST_CALLS = 8 };
+
+/* What a call waits for: something that is complete at `done` in the thread's own time, and was possible from `ready` on.
+ * It belongs to the call that is left at `done`, or soon after. */
+struct stf_need {
+	uint64_t ready, done;
+	uint32_t cause, cause_function;
+	enum stf_wait_kind kind;
+};
+
+struct stf_call {
+	uint64_t enter, leave;
+	uint32_t function, scl;
+	uint32_t before;  /* the function in which most of the time since the call before was spent; 0: none */
+	unsigned flags;   /* STF_CALL_...; 0: no call */
+	uint64_t counted; /* time of this call that was counted as a wait */
+};
+
+/* A call that has sent, and came back before it was known whether its receiver had come by then. */
+struct stf_sender {
+	struct stf_call call;
+	uint32_t willy;
+	uint64_t received;
+	uint64_t until; /* a receiver that enters its call later, by its clock, came when the message had been sent */
+};
+
+struct stf_thread {
+	struct stf_mpi_thread sum;
+	int is_main; /* it called MPI_Init */
+	uint32_t *stack;
+	size_t depth, room;
+	size_t call_depth; /* depth of the stack in the call; 0: in no call of MPI */
+	uint64_t since;    /* time of the last event */
+	struct {
+		uint32_t function;
+		uint64_t ticks;
+	} busy[STF_MOST_BUSY];
+	struct stf_call call; /* the one that is open */
+	/* of this call, in the order of `ready` and of `done` */
+	struct stf_need need[STF_MOST_NEEDS];
+	unsigned n_needs;
+	uint64_t received; /* it sends: when its message was received; UINT64_MAX: unknown */
+	uint32_t receiver;
+	/* the calls before; by their stamps what they waited for may come after they have ended */
+	struct stf_call last[STF_LAST_CALLS];
+	unsigned next_last;
+	struct stf_sender *sender;
+	size_t n_senders, sender_room;
+	struct stf_past past;
+};
+
+struct stf_threads {
+	struct stf_names names;
+	struct stf_waits waits;
+	uint32_t n_processes;
+	const uint32_t *n_threads;
+	uint64_t *first;            /* number of each process's first thread */
+	struct stf_thread **thread; /* by number; NULL: no event yet */
+	uint64_t n;
+	uint64_t start;
+	uint64_t reversed;
+};
+
+/* -1: no memory. The caller calls stf_threads_free() all the same. */
+int stf_threads_read(struct stf_threads *t, const struct stf_reader *r);
+void stf_threads_free(struct stf_threads *t);
+/* NULL: not a thread of the trace, or no memory. The second function only finds one that had an event. */
+struct stf_thread *stf_threads_get(struct stf_threads *t, uint32_t willy);
+struct stf_thread *stf_threads_find(const struct stf_threads *t, uint32_t willy);
+
+/* Events, in the order of time for each thread. All return 0 or -1: no memory. */
+int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint32_t function, uint32_t scl);
+int stf_thread_leave(struct stf_threads *t, uint32_t willy, uint64_t time);
+/* The thread needs this in the call that is left at `done`. To be called when all events up to need->ready were passed. */
+int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need);
+/* The thread that has just entered its call sends, and that is received then. */
+void stf_thread_sends(struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received);
+/* The function in which the thread was before the call of MPI in which it is, or was last. */
+uint32_t stf_thread_busy(const struct stf_thread *h);
+/* The end of the reading. */
+void stf_threads_end(struct stf_threads *t, uint64_t time);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds up waits. */
+#include "config.h"
+#include "stf/analysis/waits.h"
+
+#include <math.h>
+
+/* The bound of the distance of two stamps, in seconds: both clocks may be off in opposite directions. */
+static double bound_of_wait(struct stf_waits *w, const struct stf_one_wait *one)
+{
+	uint32_t a = stf_willy_process(one->willy), b = stf_willy_process(one->cause);
+
+	return a == b ? 0 : stf_bounds_at(&w->bounds, a, one->from) + stf_bounds_at(&w->bounds, b, one->ready);
+}
+
+static int add_delay(struct stf_waits *w, const struct stf_past_wait *part, uint32_t cause)
+{
+	const uint32_t key[2] = { part->willy, part->function };
+	struct stf_delay *d = tkm_table_put(&w->delays, key, sizeof(key), sizeof(*d));
+
+	if (!d) {
+		return -1;
+	}
+	if (!d->count++) {
+		d->willy = part->willy;
+		d->function = part->function;
+		d->first = part->from;
+	}
+	*(part->willy == cause ? &d->direct : &d->propagated) += part->to - part->from;
+	d->first = part->from < d->first ? part->from : d->first;
+	d->last = part->to > d->last ? part->to : d->last;
+	return 0;
+}
+
+/* Adds a part of a wait to its cause, and to what the waiting thread did. */
+static int add_wait_part(struct stf_waits *w, const struct stf_one_wait *one, uint64_t from, uint64_t to,
+	uint32_t willy, uint32_t function)
+{
+	struct stf_past_wait part = { from, to, willy, function };
+
+	if (to <= from) {
+		return 0;
+	}
+	one->past->wait[one->past->next++ % STF_PAST_WAITS] = part;
+	return add_delay(w, &part, one->cause);
+}
+
+/* The time in which the cause waited itself belongs to the threads that it waited for. Its past waits are in the order of time and
+ * apart from each other. */
+static int add_causes(struct stf_waits *w, const struct stf_one_wait *one)
+{
+	const struct stf_past *p = one->cause_past;
+	uint64_t at = one->from;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; p && i < STF_PAST_WAITS && rc == 0; i++) {
+		const struct stf_past_wait *o = &p->wait[(p->next + i) % STF_PAST_WAITS];
+		uint64_t from = o->from > at ? o->from : at, to = o->to < one->to ? o->to : one->to;
+
+		if (from < to) {
+			rc = add_wait_part(w, one, at, from, one->cause, one->cause_function);
+			rc |= add_wait_part(w, one, from, to, o->willy, o->function);
+			at = to;
+		}
+	}
+	return rc < 0 ? -1 : add_wait_part(w, one, at, one->to, one->cause, one->cause_function);
+}
+
+int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one)
+{
+	const uint32_t key[3] = { one->kind, one->willy, one->function };
+	struct stf_wait *row = tkm_table_put(&w->rows, key, sizeof(key), sizeof(*row));
+	uint64_t length = one->to - one->from;
+	double bound = bound_of_wait(w, one);
+
+	if (!row) {
+		return -1;
+	}
+	row->kind = one->kind;
+	row->willy = one->willy;
+	row->function = one->function;
+	if ((double)length * w->resolution <= bound) {
+		row->undecided_count++;
+		row->undecided_sum += length;
+		return 0;
+	}
+	row->count++;
+	row->sum += length;
+	if (length > row->worst) {
+		row->worst = length;
+		row->worst_at = one->from;
+		row->worst_bound = bound;
+		row->scl = one->scl;
+		row->cause = one->cause;
+		row->cause_function = one->cause_function;
+	}
+	return add_causes(w, one) < 0 ? -1 : 1;
+}
+
+void stf_waits_free(struct stf_waits *w)
+{
+	tkm_table_free(&w->rows);
+	tkm_table_free(&w->delays);
+	stf_bounds_free(&w->bounds);
+}

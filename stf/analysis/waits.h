@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds up waits: for each thread, function and kind, and for the threads that cause them. */
+#ifndef STF_ANALYSIS_WAITS_H
+#define STF_ANALYSIS_WAITS_H
+
+#include "base/table.h"
+#include "include/analysis.h"
+#include "stf/analysis/bounds.h"
+
+enum { STF_PAST_WAITS = 16 };
+
+/* A stretch of time in which a thread waited, and which thread was the first cause. */
+struct stf_past_wait {
+	uint64_t from, to;
+	uint32_t willy, function;
+};
+
+/* The last waits of a thread. */
+struct stf_past {
+	struct stf_past_wait wait[STF_PAST_WAITS];
+	unsigned next;
+};
+
+struct stf_waits {
+	struct stf_bounds bounds;
+	double resolution;
+	struct tkm_table rows, delays; /* struct stf_wait, struct stf_delay */
+};
+
+/* A wait: in a call of `willy` from `from` on, until `ready`, when `cause` did what the call needed. */
+struct stf_one_wait {
+	enum stf_wait_kind kind;
+	uint32_t willy, function, scl, cause, cause_function;
+	uint64_t from, to; /* the part of the call that was a wait */
+	uint64_t ready;    /* stamp of the cause */
+	/* the last waits of both; those of willy get this one */
+	struct stf_past *past;
+	const struct stf_past *cause_past;
+};
+
+/* Returns 1: the wait counts; 0: it is not longer than the bound of its stamps; -1: no memory. */
+int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one);
+void stf_waits_free(struct stf_waits *w);
+
+#endif

@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stftool --analyze: its tables, its JSON, and the window of time. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
+
+waits=$dir/waits.stf
+from_text "$src/tests/cli/stftool/waits.avt" "$waits" || exit 99
+tool "$waits" --analyze
+# one space for several, so that the lines of the table are not too long
+tr -s ' ' <"$dir/out" >"$dir/narrow" && mv "$dir/narrow" "$dir/out"
+is "--analyze: efficiencies, waits, delays, threads, and what cannot be decided" 0 <<'EOT'
+efficiencies in 0.01 s between MPI_Init and MPI_Finalize, parallel = load_balance x communication:
+efficiency share error
+parallel 0.6039 0.0003208
+load_balance 0.8513 0.0005219
+communication 0.7094 0.0003419
+
+waits, the longest sum first; undecided: not longer than the clocks' bound:
+wait thread call count sum_s undecided undecided_s worst_s worst_at_s bound_s cause cause_in source
+"late sender" 0:1 MPI:MPI_Recv 1 0.004 1 1e-06 0.004 0.002 2e-06 0:0 "solve it" -
+"wait at barrier" 0:0 MPI:MPI_Barrier 1 0.00289 0 0 0.00289 0.0061 2e-06 0:1 - -
+
+what others waited for a thread, and for those that had waited for it:
+thread in count direct_s propagated_s first_s last_s
+0:0 "solve it" 1 0.004 0 0.002 0.006
+0:1 - 1 0.00289 0 0.0061 0.00899
+
+threads that called MPI; open_in: a call that was not left at the end:
+thread from_s to_s outside_s mpi_s waits_s undecided_s calls open_in open_since_s
+0:0 0.001 0.011 0.007094 0.002906 0.00289 0 5 - -
+0:1 0.001 0.011 0.004984 0.005016 0.004 1e-06 5 MPI:MPI_Finalize 0.011
+
+what was analysed:
+what count
+messages 3
+"collective operations" 1
+"3 calls were left out" -
+EOT
+# the layout that stftool(1) documents
+if "$build/stftool" "$waits" --analyze --json >"$dir/out" 2>"$dir/err"; then
+	if command -v jq >/dev/null 2>&1; then
+		jq -r '.schema,
+			(.efficiencies, .waits, .delays, .mpi_threads, .basis | (.[0] | keys_unsorted | join(" "))),
+			(.waits[0] | .wait, .count, (.sum_s * 1e6 | round), (.worst_at_s * 1e6 | round),
+				(.bound_s * 1e9 | round), .cause, .cause_in, .source),
+			(.efficiencies[0].share * 1e6 | round), (.basis | map(.count) | join(" "))' \
+			<"$dir/out" >"$dir/json"
+		mv "$dir/json" "$dir/out"
+		status=0
+		is "--analyze --json" 0 <<'EOT'
+stftool/1
+efficiency share error
+wait thread call count sum_s undecided undecided_s worst_s worst_at_s bound_s cause cause_in source
+thread in count direct_s propagated_s first_s last_s
+thread from_s to_s outside_s mpi_s waits_s undecided_s calls open_in open_since_s
+what count
+late sender
+1
+4000
+2000
+2000
+0:0
+solve it
+null
+603900
+3 1 0 0 0 0 
+EOT
+	else
+		skip "--analyze --json" "no jq"
+	fi
+else
+	skip "--analyze --json" "this build has no jansson"
+fi
+tool "$waits" --analyze --csv
+tr -d '\r' <"$dir/out" | sed -n '/^wait,/,/^$/p' >"$dir/rows"
+expect [ "$(wc -l <"$dir/rows")" -eq 4 ]
+expect_line '^"late sender","0:1","MPI:MPI_Recv",1,0.004,1,' "$dir/rows"
+verdict "--analyze --csv"
+tool "$waits" --analyze --request 5ms:9ms
+expect_status 0
+expect_line '"late sender" *0:1 *MPI:MPI_Recv *1 *0.001 ' "$dir/out"
+expect_line '"wait at barrier" *0:0 *MPI:MPI_Barrier *1 *0.00289 ' "$dir/out"
+expect_line 'efficiencies in 0.004 s' "$dir/out"
+verdict "--request: a window cuts the waits that begin before it"
+refused "--request with threads" 2 "--analyze takes one --request with a window of time alone" \
+	"$waits" --analyze --request 0:1
+refused "--json alone" 2 "--json has an effect only with --print-... or --analyze" "$waits" --dump --json
+tool "$dir/empty.stf" --analyze
+expect_status 0
+expect_line '^messages *0$' "$dir/out"
+verdict "an empty trace"
+tool "$rich" --analyze
+expect_status 0
+verdict "a trace of every kind of record"
+done_testing

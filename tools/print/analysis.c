@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --analyze: prints which ranks wait for which in MPI, and which share of the run time is computation. */
+#include "config.h"
+#include "include/analysis.h"
+#include "tools/print/print.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tools/cli/request.h"
+
+enum { SHOWN_ROWS = 20 }; /* of each table; all of them with --verbose 2, --csv and --json */
+
+#define COLUMNS(c) c, sizeof(c) / sizeof((c)[0])
+
+struct shown_analysis {
+	struct stt_report *r;
+	const struct stt_trace *t;
+	const struct stf_analysis *a;
+};
+
+/* How many of n rows are shown. */
+static size_t rows_shown(const struct shown_analysis *s, size_t n)
+{
+	const struct stt_options *o = s->r->o;
+
+	return o->csv || o->json || o->verbose > 1 || n <= SHOWN_ROWS ? n : SHOWN_ROWS;
+}
+
+static void length_cell(struct stt_table *b, const struct shown_analysis *s, uint64_t ticks)
+{
+	stt_cell_short(b, (double)ticks * s->a->resolution);
+}
+
+static void stamp_cell(struct stt_table *b, const struct shown_analysis *s, uint64_t stamp)
+{
+	stt_cell_mean(b, (double)stamp * s->a->resolution);
+}
+
+static void known_cell(struct stt_table *b, double v)
+{
+	if (isnan(v)) {
+		stt_cell_unknown(b);
+	} else {
+		stt_cell_short(b, v);
+	}
+}
+
+static void thread_cell(struct stt_table *b, const struct shown_analysis *s, uint32_t willy)
+{
+	char buf[64];
+
+	stt_cell_text(b, stt_willy_name(s->t, willy, buf, sizeof(buf)));
+}
+
+/* A function or source location; the trace may have none. */
+static void name_cell(struct stt_table *b, const struct shown_analysis *s, unsigned class_id, uint32_t id)
+{
+	char buf[1024];
+
+	if (id) {
+		stt_cell_text(b, stt_full_name(s->t, class_id, id, buf, sizeof(buf)));
+	} else {
+		stt_cell_none(b);
+	}
+}
+
+static int efficiency_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "efficiency", "share", "error" };
+	const struct stf_analysis *a = s->a;
+	const struct {
+		const char *name;
+		struct stf_share share;
+	} row[] = { { "parallel", a->parallel }, { "load_balance", a->load_balance },
+		{ "communication", a->communication } };
+	char title[200];
+	struct stt_table b;
+	size_t i;
+
+	snprintf(title, sizeof(title),
+		"efficiencies in %.6g s between MPI_Init and MPI_Finalize, parallel = load_balance x communication",
+		(double)(a->finish - a->begin) * a->resolution);
+	stt_table_begin(&b, "efficiencies", title, COLUMNS(column));
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		stt_cell_text(&b, row[i].name);
+		known_cell(&b, row[i].share.value);
+		known_cell(&b, row[i].share.error);
+	}
+	return stt_report_add(s->r, &b);
+}
+
+static void wait_row(struct stt_table *b, const struct shown_analysis *s, const struct stf_wait *w)
+{
+	stt_cell_text(b, stf_wait_name(w->kind));
+	thread_cell(b, s, w->willy);
+	name_cell(b, s, STF_ID_function_definition, w->function);
+	stt_cell_uint(b, w->count);
+	length_cell(b, s, w->sum);
+	stt_cell_uint(b, w->undecided_count);
+	length_cell(b, s, w->undecided_sum);
+	if (w->count) {
+		length_cell(b, s, w->worst);
+		stamp_cell(b, s, w->worst_at);
+		known_cell(b, w->worst_bound);
+		thread_cell(b, s, w->cause);
+	} else {
+		stt_cell_none(b);
+		stt_cell_none(b);
+		stt_cell_none(b);
+		stt_cell_none(b);
+	}
+	name_cell(b, s, STF_ID_function_definition, w->count ? w->cause_function : 0);
+	name_cell(b, s, STF_ID_scl_definition, w->count ? w->scl : 0);
+}
+
+static int wait_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "wait", "thread", "call", "count", "sum_s", "undecided", "undecided_s",
+		"worst_s", "worst_at_s", "bound_s", "cause", "cause_in", "source" };
+	size_t n = rows_shown(s, s->a->n_waits), i;
+	struct stt_table b;
+	char title[200];
+
+	snprintf(title, sizeof(title), "waits, the longest sum first; undecided: not longer than the clocks' bound%s%s",
+		s->a->bounds ? "" : "; no bound is known of all clocks, so short waits may be none",
+		n < s->a->n_waits ? " (--verbose 2 shows all)" : "");
+	stt_table_begin(&b, "waits", title, COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		wait_row(&b, s, &s->a->wait[i]);
+	}
+	return stt_report_add(s->r, &b);
+}
+
+static int delay_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "thread", "in", "count", "direct_s", "propagated_s", "first_s", "last_s" };
+	size_t n = rows_shown(s, s->a->n_delays), i;
+	struct stt_table b;
+
+	stt_table_begin(
+		&b, "delays", "what others waited for a thread, and for those that had waited for it", COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		const struct stf_delay *d = &s->a->delay[i];
+
+		thread_cell(&b, s, d->willy);
+		name_cell(&b, s, STF_ID_function_definition, d->function);
+		stt_cell_uint(&b, d->count);
+		length_cell(&b, s, d->direct);
+		length_cell(&b, s, d->propagated);
+		stamp_cell(&b, s, d->first);
+		stamp_cell(&b, s, d->last);
+	}
+	return stt_report_add(s->r, &b);
+}
+
+static int thread_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "thread", "from_s", "to_s", "outside_s", "mpi_s", "waits_s", "undecided_s",
+		"calls", "open_in", "open_since_s" };
+	size_t n = rows_shown(s, s->a->n_threads), i;
+	struct stt_table b;
+
+	stt_table_begin(&b, "mpi_threads", "threads that called MPI; open_in: a call that was not left at the end",
+		COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		const struct stf_mpi_thread *m = &s->a->thread[i];
+
+		thread_cell(&b, s, m->willy);
+		stamp_cell(&b, s, m->begin);
+		stamp_cell(&b, s, m->end);
+		length_cell(&b, s, m->end - m->begin > m->mpi ? m->end - m->begin - m->mpi : 0);
+		length_cell(&b, s, m->mpi);
+		length_cell(&b, s, m->wait);
+		length_cell(&b, s, m->undecided);
+		stt_cell_uint(&b, m->calls);
+		name_cell(&b, s, STF_ID_function_definition, m->open);
+		if (m->open) {
+			stamp_cell(&b, s, m->open_since);
+		} else {
+			stt_cell_none(&b);
+		}
+	}
+	return stt_report_add(s->r, &b);
+}
+
+/* What was analysed, and what could not be. */
+static int basis_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "what", "count" };
+	const struct {
+		const char *what;
+		uint64_t n;
+	} row[] = { { "messages", s->a->messages }, { "collective operations", s->a->operations },
+		{ "not decidable: messages of which one end is not recorded", s->a->halves },
+		{ "not decidable: collective operations that lack members", s->a->incomplete },
+		{ "not decidable: collective operations of neighbours, or without a known root", s->a->no_root },
+		{ "received before sent, by their stamps", s->a->reversed } };
+	struct stt_table b;
+	const char *cls, *text;
+	size_t i;
+
+	stt_table_begin(&b, "basis", "what was analysed", COLUMNS(column));
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (i < 2 || row[i].n || s->r->o->json) {
+			stt_cell_text(&b, row[i].what);
+			stt_cell_uint(&b, row[i].n);
+		}
+	}
+	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
+		if (cls && text && !strcmp(cls, "missing")) {
+			stt_cell_text(&b, text);
+			stt_cell_none(&b);
+		}
+	}
+	return stt_report_add(s->r, &b);
+}
+
+struct progress_of_analysis {
+	const struct stt_options *o;
+	const struct stt_trace *t;
+};
+
+static void show_progress(void *user, uint64_t time)
+{
+	const struct progress_of_analysis *p = user;
+
+	stt_progress(p->o, p->t, time, 0);
+}
+
+/* One window of time, or none. */
+static int take_window(const struct stt_report *r, struct stf_analysis_options *o)
+{
+	const struct stt_request *q = r->req;
+
+	if (!q->n) {
+		return 0;
+	}
+	if (q->n > 1 || q->window[0].n_triplets || q->window[0].categories || !q->window[0].timed) {
+		stt_usage(r->o, "--analyze takes one --request with a window of time alone, such as 1s:5s");
+		return -1;
+	}
+	o->window = 1;
+	o->from = q->window[0].start;
+	o->to = q->window[0].end;
+	return 0;
+}
+
+int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
+{
+	struct progress_of_analysis p = { r->o, t };
+	struct stf_analysis_options o = stf_analysis_options();
+	struct stf_analysis *a;
+	struct shown_analysis s;
+	struct stf_err e;
+	int rc;
+
+	if (take_window(r, &o) < 0) {
+		return STT_USAGE;
+	}
+	o.progress = show_progress;
+	o.user = &p;
+	a = stf_analyze(t->r, &o, &e);
+	stt_progress(r->o, t, 0, 1);
+	if (!a) {
+		return stt_stf_fault(r->o, &e);
+	}
+	s = (struct shown_analysis){ r, t, a };
+	rc = efficiency_table(&s) | wait_table(&s) | delay_table(&s) | thread_table(&s) | basis_table(&s);
+	stf_analysis_free(a);
+	return rc;
+}
