@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cli/await.h"
 #include "base/cli/front.h"
 #include "base/newfile.h"
 #include "base/cli/option.h"
@@ -143,8 +144,12 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
-	char base[1000];
+	char base[1000], why[4600];
 
+	tkm_await_trace(path, why, sizeof(why));
+	if (why[0]) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
+	}
 	if (vtr_trace_read(t, path, how, err) < 0) {
 		return -1;
 	}

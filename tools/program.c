@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cli/await.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/exchange.h"
 #include "tools/cli/files.h"
@@ -159,6 +160,7 @@ static int run_action(const struct stt_options *o)
 static int run_stftool(const struct stt_options *o)
 {
 	const struct xch_format *from, *to = NULL;
+	char why[4600];
 
 	if (!o->input) {
 		return stt_usage(o, "no input file; %s --help shows how", o->program);
@@ -168,6 +170,10 @@ static int run_stftool(const struct stt_options *o)
 	}
 	if (o->merge) {
 		return with_name(o, "--merge", o->merge, stt_merge);
+	}
+	tkm_await_trace(o->input, why, sizeof(why));
+	if (why[0]) {
+		return stt_fault(o, "%s", why);
 	}
 	if (stt_foreign_input(o, &from) < 0) {
 		return STT_USAGE;

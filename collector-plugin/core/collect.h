@@ -88,6 +88,8 @@ struct vt_account {
 	int started_error; /* errno: starts of threads and processes are not counted; 0: they are (vtsampler/started.c) */
 	uint64_t threads_started, threads_brief, started_lost, children_started;
 	uint64_t threads_unseen_ns, children_ns;
+	int children_late; /* the program went on before its starts were counted */
+	int children_cpu_known;
 };
 
 const struct vt_account *vt_collect_account(void);

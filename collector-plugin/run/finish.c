@@ -477,9 +477,17 @@ static void print_started(const struct vt_collector *c, FILE *f)
 			(unsigned long long)a->threads_brief);
 	}
 	fprintf(f, "CPU in no sampled thread %.6fs\n", 1e-9 * (double)a->threads_unseen_ns);
-	if (a->started_error == 0) {
-		fprintf(f, "INFO CHILDREN %llu started, CPU of those waited for %.2fs\n",
-			(unsigned long long)a->children_started, 1e-9 * (double)a->children_ns);
+	/* what was counted is no number where starts came before, or where CPU time has no start */
+	if (a->started_error || (a->children_started == 0 && (a->children_late || a->children_ns > 0))) {
+		fputs("INFO CHILDREN number of starts unknown, ", f);
+	} else {
+		fprintf(f, "INFO CHILDREN %s%llu started, ", a->children_late ? "at least " : "",
+			(unsigned long long)a->children_started);
+	}
+	if (a->children_cpu_known) {
+		fprintf(f, "CPU of those waited for %.2fs\n", 1e-9 * (double)a->children_ns);
+	} else {
+		fputs("CPU of those waited for unknown\n", f);
 	}
 	if (a->started_lost) {
 		fprintf(f, "INFO STARTS %llu more of threads or children were too many at a time\n",

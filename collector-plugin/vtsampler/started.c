@@ -21,6 +21,7 @@
 
 #include "base/grow.h"
 #include "base/rootfs.h"
+#include "base/text/text.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/writer.h"
@@ -202,15 +203,20 @@ char *vt_measured_stat(const struct vt_measured *p, int field, char *text, size_
 	return at ? at + 1 : NULL;
 }
 
-/* Reads the CPU time of the processes that it has waited for: fields 16 and 17 of /proc/PID/stat. */
-static void read_children(struct vt_measured *p)
+/* Reads the CPU time of the process, and of those that it has waited for: fields 14 to 17 of /proc/PID/stat. A zombie has it
+ * until its parent takes it. Returns 1 if it could be read. */
+static int read_children(struct vt_measured *p)
 {
-	char text[1024], *at = vt_measured_stat(p, 16, text, sizeof(text));
+	char text[1024], *at = vt_measured_stat(p, 14, text, sizeof(text));
 
-	if (at) {
-		p->started.children_ticks = strtoull(at, &at, 10);
-		p->started.children_ticks += strtoull(at, NULL, 10);
+	if (!at) {
+		return 0;
 	}
+	p->started.own_ticks = strtoull(at, &at, 10);
+	p->started.own_ticks += strtoull(at, &at, 10);
+	p->started.children_ticks = strtoull(at, &at, 10);
+	p->started.children_ticks += strtoull(at, NULL, 10);
+	return 1;
 }
 
 /* ---- what the sampler calls ---- */
@@ -327,10 +333,29 @@ static void __attribute__((format(printf, 2, 3))) say_brief_threads(struct vt_me
 		"INFO", "%s", text);
 }
 
+/* A script does its work in other programs, and its own counters show nothing of it. */
+static void say_children(struct vt_measured *p, uint64_t own_ns)
+{
+	const struct vt_account *a = &p->c.account;
+	char own[32], theirs[32], text[400];
+
+	if (!a->children_cpu_known || a->children_ns < 100000000 || a->children_ns <= own_ns ||
+		p->c.settings.follow_children || vt_run_child(p->c.run, (int)p->c.pid)) {
+		return;
+	}
+	snprintf(text, sizeof(text),
+		"%.200s used %s of CPU, the processes that it started %s, which is not recorded: add --follow-children",
+		p->c.program, tkm_print_time(own, sizeof(own), 1e-9 * (double)own_ns, 2),
+		tkm_print_time(theirs, sizeof(theirs), 1e-9 * (double)a->children_ns, 2));
+	vt_raw_info(p->c.pub.raw, "children", text);
+	vt_say(p->c.pub.together ? 2 : 1, "WARNING", "%s", text);
+}
+
 void vt_started_end(struct vt_measured *p)
 {
 	struct vt_started *b = &p->started;
 	struct vt_account *a = &p->c.account;
+	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 	struct vt_started_ring *r;
 
 	for (r = b->ring; r < b->ring + VT_STARTED_RINGS; r++) {
@@ -346,7 +371,10 @@ void vt_started_end(struct vt_measured *p)
 	a->started_lost = b->lost;
 	a->threads_unseen_ns = b->unseen_ns;
 	a->children_started = b->children;
-	a->children_ns = b->children_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	a->children_cpu_known = read_children(p);
+	a->children_late = atomic_load(&vt_raw_head(p->c.pub.raw)->late) != 0;
+	a->children_ns = b->children_ticks * tick_ns;
+	say_children(p, b->own_ticks * tick_ns);
 	if (b->brief + b->lost > 0) {
 		say_brief_threads(p,
 			"%llu of %llu threads started and ended between two samples. They, and others after their last "

@@ -32,7 +32,7 @@ struct vt_started {
 	size_t n_waiting, n_looked, room;
 	uint64_t before_ns, gone_ns; /* CPU time before the first sample; CPU time of sampled threads that have ended */
 	uint64_t all_ns, unseen_ns;  /* CPU time of the process; the part of it that no sampled thread used */
-	uint64_t children_ticks;     /* CPU time of the processes that it has waited for */
+	uint64_t own_ticks, children_ticks; /* CPU time of the process, and of those that it has waited for */
 };
 
 /* A measured process. */

@@ -335,6 +335,35 @@ expect_no_line 'slowed down' "$dir/err"
 expect_line '^INFO SAMPLER.* slowed-down 0 times$' sleep.prot
 verdict "within it, it does not"
 
+# ---- the trace of a killed program is made after its end ----
+
+# the sampler process is stopped before the program dies, so that the next command finds no trace for a while
+for reader in "stftool sh.stf --print-threads" vtreport; do
+	fresh
+	# shellcheck disable=SC2016
+	sampled sh -c 'until grep -q "^INFO SAMPLED" sh.prot 2>/dev/null; do sleep 0.05; done
+		kill -STOP "$(sed -n "s/^INFO SAMPLED by process //p" sh.prot)"; kill -SEGV $$'
+	expect [ ! -e sh.stf ]
+	sampler=$(sed -n "s/^INFO SAMPLED by process //p" sh.prot)
+	(sleep 0.7 && kill -CONT "$sampler") &
+	[ "$reader" != vtreport ] || reader="vtreport sh.stf"
+	# shellcheck disable=SC2086
+	expect "$build/"$reader >"$dir/out" 2>&1
+	expect valid sh.stf
+	wait $!
+	verdict "${reader%% *} waits for the trace of a program that was killed just now"
+done
+fresh
+(sampled sleep 3) &
+until grep -q '^INFO SAMPLED' sleep.prot 2>/dev/null; do sleep 0.05; done
+begin=$(date +%s)
+expect_not "$build/stftool" sleep.stf --print-threads >"$dir/out" 2>&1
+expect [ $(($(date +%s) - begin)) -lt 2 ]
+expect_line '^stftool: sleep.stf: its program, process [0-9]*, still runs; the trace is made at its end' "$dir/out"
+wait $!
+expect valid sleep.stf
+verdict "one that runs is said to run"
+
 # ---- killed ----
 
 for signal in TERM INT HUP SEGV XCPU KILL; do

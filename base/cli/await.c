@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "base/cli/await.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a protocol says about who writes the trace. */
+struct written_by {
+	int program, sampler; /* processes; 0: unknown */
+	char host[256], raw[4400];
+};
+
+/* Returns 0 if there is no such protocol. */
+static int read_protocol(struct written_by *w, const char *path)
+{
+	char line[4400];
+	struct stat st;
+	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+
+	*w = (struct written_by){ 0 };
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "INFO PROCESS 0 \"%255[^\"]\" \"%*[^\"]\" %d", w->host, &w->program);
+		sscanf(line, "INFO SAMPLED by process %d", &w->sampler);
+		sscanf(line, "INFO RAWFILE \"%4399[^\"]\"", w->raw);
+	}
+	if (f) {
+		fclose(f);
+	}
+	return f != NULL;
+}
+
+static int lives(int pid)
+{
+	return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+/* A zombie has ended. */
+static int runs(int pid)
+{
+	char path[40], line[200], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = lives(pid) ? fopen(path, "re") : NULL;
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "State: %c", &state) != 1) {
+	}
+	if (f) {
+		fclose(f);
+	}
+	return state && state != 'Z' && state != 'X';
+}
+
+void tkm_await_trace(const char *path, char *why, size_t size)
+{
+	struct timespec pause = { 0, 20000000 };
+	size_t n = strlen(path);
+	char protocol[4400], here[256] = "";
+	struct written_by w;
+
+	*why = '\0';
+	n -= n > 11 && !strcmp(path + n - 11, ".single.stf") ? 11 : n > 4 && !strcmp(path + n - 4, ".stf") ? 4 : 0;
+	snprintf(protocol, sizeof(protocol), "%.*s.prot", (int)n, path);
+	gethostname(here, sizeof(here) - 1);
+	while (access(path, F_OK) < 0 && errno == ENOENT && read_protocol(&w, protocol) && !strcmp(w.host, here) &&
+		lives(w.sampler) && access(w.raw, F_OK) == 0) {
+		if (runs(w.program)) {
+			snprintf(why, size, "%s: its program, process %d, still runs; the trace is made at its end",
+				path, w.program);
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A trace that a command line names while it is still being written. */
+#ifndef BASE_CLI_AWAIT_H
+#define BASE_CLI_AWAIT_H
+
+#include <stddef.h>
+
+/* A program that a signal ended leaves its trace to the sampler process, which may need longer than the shell to come to
+ * the next command. Waits for the trace `path` while its protocol names a sampler process of this host that lives and a raw
+ * file that is there. Returns at once if the trace is there or nothing writes it. Writes the reason to why, else "", where
+ * there is no trace because its program still runs. */
+void tkm_await_trace(const char *path, char *why, size_t size);
+
+#endif
