@@ -148,25 +148,39 @@ static void apply_rule(const struct vt_rule *r, struct vt_verdict *v)
 	v->exit = r->exit.n_ranks ? &r->exit : v->exit;
 }
 
-void vt_filter_decide(const char *class_name, const char *name, struct vt_verdict *v)
+/* Does a pattern match "CLASS:NAME", by its one name or the other? */
+static int is_meant(const char *pattern, const char *full, const char *other)
 {
-	size_t i, size = strlen(class_name) + strlen(name) + 2;
+	return vt_rule_match(pattern, full) || (other && vt_rule_match(pattern, other));
+}
+
+static char *full_name(const char *class_name, const char *name)
+{
+	size_t size = strlen(class_name) + strlen(name) + 2;
 	char *full = malloc(size);
+
+	if (full) {
+		snprintf(full, size, "%s:%s", class_name, name);
+	}
+	return full;
+}
+
+void vt_filter_decide(const char *class_name, const char *name, const char *other, struct vt_verdict *v)
+{
+	char *full = full_name(class_name, name), *second = other ? full_name(class_name, other) : NULL;
+	size_t i;
 	int k;
 
 	/* Intel Trace Collector guide, section 2.7: off unless a rule turns it on */
 	*v = (struct vt_verdict){ .record = strcmp(class_name, "SYSTEM") != 0, .fold = -1, .count = 1, .level = -1 };
-	if (!full) {
-		return;
-	}
-	snprintf(full, size, "%s:%s", class_name, name);
-	for (i = 0; i < filter.n; i++) {
-		if (filter.rule[i].pattern[0] && vt_rule_match(filter.rule[i].pattern, full)) {
+	for (i = 0; full && i < filter.n; i++) {
+		if (filter.rule[i].pattern[0] && is_meant(filter.rule[i].pattern, full, second)) {
 			apply_rule(&filter.rule[i], v);
 		}
 	}
-	for (k = 0; k < filter.n_callers; k++) {
-		v->callers |= vt_rule_match(filter.caller[k], full) ? (uint32_t)VT_FILTER_FIRST_CALLER << k : 0;
+	for (k = 0; full && k < filter.n_callers; k++) {
+		v->callers |= is_meant(filter.caller[k], full, second) ? (uint32_t)VT_FILTER_FIRST_CALLER << k : 0;
 	}
 	free(full);
+	free(second);
 }

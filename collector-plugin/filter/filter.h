@@ -34,6 +34,6 @@ VT_HIDDEN void vt_filter_start(const struct vt_settings *s);
 VT_HIDDEN int vt_filter_any(void);
 /* Is there a rule that depends on the caller or that folds? */
 VT_HIDDEN int vt_filter_context(void);
-VT_HIDDEN void vt_filter_decide(const char *class_name, const char *name, struct vt_verdict *v);
+VT_HIDDEN void vt_filter_decide(const char *class_name, const char *name, const char *other, struct vt_verdict *v);
 
 #endif

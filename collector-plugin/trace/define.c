@@ -104,7 +104,7 @@ int vt_demangle_wanted(void)
 {
 	const char *text = vt_collect_option("DEMANGLE");
 
-	return text && (!strcasecmp(text, "on") || !strcasecmp(text, "true") || !*text);
+	return !text || !*text || !strcasecmp(text, "on") || !strcasecmp(text, "true");
 }
 
 uint32_t vt_function_at(

@@ -14,7 +14,6 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
-#include "collector-plugin/host/program/demangle.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"
@@ -52,20 +51,6 @@ static inline uint32_t find_known_address(uintptr_t address)
 	return 0;
 }
 
-/* The name, if rules need it; else names are found by the merge. */
-static const char *name_of(struct vt_object *o, uint64_t offset, const char *known_name)
-{
-	static char plain[1000];
-	const char *found = vt_object_name(o, offset, known_name);
-
-	if (vt_demangle_wanted()) {
-		snprintf(plain, sizeof(plain), "%s", found);
-		vt_demangle(plain, sizeof(plain));
-		return plain;
-	}
-	return found;
-}
-
 /* ---- first calls ---- */
 
 static uint32_t define_address(struct vt_collect *c, uintptr_t address)
@@ -82,7 +67,7 @@ static uint32_t define_address(struct vt_collect *c, uintptr_t address)
 		name = info.dli_sname;
 	}
 	if (vt_filter_any()) {
-		name = name_of(o, address - o->base, name);
+		name = vt_object_name(o, address - o->base, name); /* rules need it; else the merge finds it */
 	}
 	return vt_function_at(c, o->cls, o->id, address - o->base, name);
 }

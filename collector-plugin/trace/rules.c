@@ -4,12 +4,14 @@
 #include "collector-plugin/trace/rules.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/filter/filter.h"
+#include "collector-plugin/host/program/demangle.h"
 #include "collector-plugin/stats/stats.h"
 
 int vt_trace_wanted;
@@ -47,12 +49,18 @@ const struct vt_verdict *vt_trace_verdict(uint32_t function)
 	return verdicts[function - VT_FIRST_ID];
 }
 
+/* Patterns match C++ names as they are in the source, and as the linker has them. */
 static uint32_t make_rule(uint32_t i, const char *class_name, const char *name)
 {
 	struct vt_verdict v, *kept;
 	uint32_t rule = VT_TRACE_KNOWN;
+	char plain[1000] = "";
 
-	vt_filter_decide(class_name, name, &v);
+	if (!strncmp(name, "_Z", 2)) {
+		snprintf(plain, sizeof(plain), "%s", name);
+		vt_demangle(plain, sizeof(plain));
+	}
+	vt_filter_decide(class_name, name, plain[0] ? plain : NULL, &v);
 	rule |= v.level >= 0 ? level_bits((unsigned)v.skip, (unsigned)v.level) : default_levels;
 	rule |= v.callers | (v.record ? VT_TRACE_RECORD | VT_TRACE_PUSH : 0);
 	/* a rule for functions called by it may apply */

@@ -195,7 +195,7 @@ static VT_SELDOM int ask_rules(int rules)
 
 	for (i = 0; i < FUNCTIONS; i++, t += strlen(t) + 1) {
 		if (rules) {
-			vt_filter_decide("SYSTEM", t, &v);
+			vt_filter_decide("SYSTEM", t, NULL, &v);
 		}
 		on = v.record || (v.caller_bit && v.called_record);
 		atomic_store(&wanted[i], (char)on);

@@ -89,9 +89,43 @@ static double steered_bound(const struct cal_map *m)
 	return most;
 }
 
+/* The stamp of the sessions' clock at that global time, from the piece of the map that contains it. */
+static ltick_t stamp_at(const struct cal_map *m, int64_t global)
+{
+	size_t i = m->pieces;
+	const struct cal_piece *p;
+
+	while (--i > 0 && m->piece[i].global.v > global) {
+	}
+	p = &m->piece[i];
+	return ltick_add(
+		p->local, (int64_t)llround((double)(global - p->global.v) * ((double)p->length / (double)p->rise)));
+}
+
+/* How far a rank's clock was from the master's at the start of the run, by its own reading; NAN: unknown. The counters of
+ * two nodes, which begin when the nodes start, can be days apart. */
+static double offset_at_start(const struct vtr_clocks *c, size_t rank)
+{
+	double at[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		const struct cal_rank *r = &c->run.rank[i ? rank : (size_t)c->run.master];
+		const struct cal_map *m = &r->map;
+		int steered = m->pairs.n && m->pairs.hz > 0;
+		double hz = steered ? m->pairs.hz : cal_session_hz(r);
+		ltick_t stamp = m->pieces ? stamp_at(m, 0) : (ltick_t){ 0 };
+
+		at[i] = m->pieces && hz > 0
+			? (double)ltick_sub(steered ? cal_pairs_local(&m->pairs, stamp) : stamp, (ltick_t){ 0 }) / hz
+			: NAN;
+	}
+	return at[1] - at[0];
+}
+
 static void judge(struct vtr_clocks *c)
 {
-	double offset[VTR_INSTANTS], bound[VTR_INSTANTS], master[VTR_INSTANTS];
+	double offset[VTR_INSTANTS], bound[VTR_INSTANTS], master[VTR_INSTANTS], start;
 	size_t r, i;
 
 	c->worst_rank = c->largest_rank = -1;
@@ -103,6 +137,8 @@ static void judge(struct vtr_clocks *c)
 		const struct cal_rank *rank = &c->run.rank[r];
 
 		vtr_clock_curves(c, r, offset, bound);
+		start = offset_at_start(c, r);
+		start = isnan(start) ? 0 : start;
 		c->steps += rank->map.steps;
 		c->contradictions += rank->contradiction[0] != '\0';
 		c->shared += rank->sync == CAL_SHARED;
@@ -127,8 +163,9 @@ static void judge(struct vtr_clocks *c)
 				!near_step(&rank->map, (double)c->run.end.v * (double)i / (VTR_INSTANTS - 1))) {
 				c->calm_s = bound[i];
 			}
-			if ((int)r != c->run.master && fabs(offset[i] - master[i]) >= c->largest_s) {
-				c->largest_s = fabs(offset[i] - master[i]);
+			if ((int)r != c->run.master && fabs(start + offset[i] - master[i]) >= c->largest_s) {
+				c->largest_s = fabs(start + offset[i] - master[i]);
+				c->largest_start_s = start;
 				c->largest_rank = (int)r;
 			}
 		}
@@ -152,6 +189,11 @@ void vtr_clocks_load(struct vtr_clocks *c, const char *base)
 	c->loaded = 1;
 	read_verdict(c, base);
 	judge(c);
+	if (c->largest_rank >= 0) {
+		c->largest_ppm = 1e6 *
+			(vtr_clock_rate(c, (size_t)c->largest_rank).likely -
+				vtr_clock_rate(c, (size_t)c->run.master).likely);
+	}
 }
 
 void vtr_clocks_free(struct vtr_clocks *c)
@@ -163,19 +205,6 @@ void vtr_clocks_free(struct vtr_clocks *c)
 }
 
 /* ---- curves ---- */
-
-/* The stamp of the sessions' clock at that global time, from the piece of the map that contains it. */
-static ltick_t stamp_at(const struct cal_map *m, int64_t global)
-{
-	size_t i = m->pieces;
-	const struct cal_piece *p;
-
-	while (--i > 0 && m->piece[i].global.v > global) {
-	}
-	p = &m->piece[i];
-	return ltick_add(
-		p->local, (int64_t)llround((double)(global - p->global.v) * ((double)p->length / (double)p->rise)));
-}
 
 void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrected, double *bound)
 {

@@ -16,8 +16,10 @@ struct vtr_clocks {
 	struct cal_run run;
 	double worst_s; /* largest bound of all ranks, at the instants and the sessions */
 	int worst_rank;
-	double calm_s;    /* largest bound away from steps */
-	double largest_s; /* largest offset that the correction took away, and whose; NAN: no nominal frequency */
+	double calm_s;          /* largest bound away from steps */
+	double largest_s;       /* largest offset that the correction took away, and whose; NAN: no nominal frequency */
+	double largest_start_s; /* that clock's offset at the start of the run, clock minus master */
+	double largest_ppm;     /* its rate, clock minus master; NAN: unknown */
 	int largest_rank;
 	size_t steps, contradictions, shared;
 	/* of timertest, from the .gnuplot file beside the .clk file; "": there is none */

@@ -62,6 +62,7 @@ int vtr_functions_begin(struct vtr_trace *t)
 			t->function_is_mpi[t->functions++] = cls && !strcmp(cls, "MPI")
 				? kind_of_mpi_function(stf_reader_name(t->reader, STF_ID_function_definition, d.id))
 				: VTR_NO_MPI;
+			t->mpi_functions |= t->function_is_mpi[t->functions - 1];
 		}
 	}
 	return 0;
@@ -123,7 +124,8 @@ static struct vtr_stack *thread_stack(struct vtr_trace *t, uint32_t willy)
 /* The thread goes into MPI or comes out of it, or its records end. */
 static void mark_mpi(struct vtr_trace *t, struct vtr_stack *s, uint64_t now, double was)
 {
-	struct vtr_series *series = vtr_axis_series(&t->axis, (uint32_t)t->mpi_share, s->willy);
+	struct vtr_series *series =
+		t->mpi_functions ? vtr_axis_series(&t->axis, (uint32_t)t->mpi_share, s->willy) : NULL;
 
 	if (series) {
 		series->samples++;

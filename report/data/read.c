@@ -429,6 +429,52 @@ double vtr_length(const struct vtr_trace *t)
 	return vtr_seconds(t, end);
 }
 
+const char *vtr_process_word(const struct vtr_trace *t)
+{
+	return vtr_has_mpi(t) || t->messages.n || t->operations ||
+			stf_reader_count(t->reader, STF_ID_communicator_definition)
+		? "rank"
+		: "process";
+}
+
+/* The name of a thread, if it has one of its own; of the first thread that of the process. NULL: none. */
+static const char *thread_name(const struct vtr_trace *t, uint32_t willy)
+{
+	struct stf_willy_info w, first;
+
+	if (stf_reader_willy(t->reader, willy, &w) < 0 || !w.name || !w.name[0] || !strncmp(w.name, "Process ", 8)) {
+		return NULL;
+	}
+	if (stf_willy_thread(willy) && stf_reader_willy(t->reader, stf_willy_process(willy), &first) == 0 &&
+		first.name && !strcmp(first.name, w.name)) {
+		return NULL;
+	}
+	return w.name;
+}
+
+static void label_thread(const struct vtr_trace *t, uint32_t willy, char *buf, size_t size)
+{
+	const char *word = vtr_process_word(t), *name = thread_name(t, willy);
+	int alone = t->processes < 2 && !strcmp(word, "process");
+	size_t n = 0;
+
+	buf[0] = '\0';
+	if (alone && name) {
+		snprintf(buf, size, "%s", name);
+		return;
+	}
+	if (!alone || !stf_willy_thread(willy)) {
+		n = (size_t)snprintf(buf, size, "%s %" PRIu32, word, stf_willy_process(willy));
+	}
+	if (stf_willy_thread(willy) && n < size) {
+		if (name) {
+			snprintf(buf + n, size - n, "%s%s", n ? " " : "", name);
+		} else {
+			snprintf(buf + n, size - n, "%sthread %" PRIu32, n ? " " : "", stf_willy_thread(willy));
+		}
+	}
+}
+
 char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size_t size)
 {
 	struct stf_willy_info w;
@@ -444,11 +490,8 @@ char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size
 		} else {
 			snprintf(buf, size, "group %" PRIu32, willy & 0x7fffffff);
 		}
-	} else if (stf_willy_thread(willy)) {
-		snprintf(buf, size, "rank %" PRIu32 " thread %" PRIu32, stf_willy_process(willy),
-			stf_willy_thread(willy));
 	} else {
-		snprintf(buf, size, "rank %" PRIu32, stf_willy_process(willy));
+		label_thread(t, willy, buf, size);
 	}
 	return buf;
 }

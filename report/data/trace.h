@@ -95,6 +95,7 @@ struct vtr_trace {
 	uint32_t function_rows; /* `processes`, or 1 where that would be too many */
 	uint32_t *function_id;
 	unsigned char *function_is_mpi; /* enum vtr_mpi */
+	int mpi_functions;              /* any of them is MPI */
 	struct vtr_span *span;          /* [processes] */
 	struct vtr_stack *stack;
 	size_t stacks;
@@ -124,7 +125,11 @@ struct vtr_reading {
 int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err);
 void vtr_trace_free(struct vtr_trace *t);
 
-/* Names of a thread or group: "rank 3", "rank 3 thread 1", "node vm". Returns buf. */
+/* What a process is called: "rank" if the trace has anything of MPI, else "process". */
+const char *vtr_process_word(const struct vtr_trace *t);
+
+/* Names of a thread or group: "rank 3", "rank 3 worker2", "rank 3 thread 1", "node vm"; of a single process without MPI
+ * its name, "worker2", "thread 1". Returns buf. */
 char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size_t size);
 
 /* Seconds since the start of the trace. */

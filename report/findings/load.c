@@ -194,7 +194,7 @@ double vtr_test_system_time(const struct vtr_measures *m, const struct vtr_rule 
 double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	uint32_t i;
-	char a[60], b[60], who[60];
+	char a[60], who[60];
 
 	for (i = 0; i < m->n; i++) {
 		const struct vtr_measured *p = &m->process[i];
@@ -204,10 +204,10 @@ double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule,
 			cores < 0.75 * (threads - 1)) {
 			to->grade = VTR_WARN;
 			snprintf(to->text, sizeof(to->text),
-				"%.0f threads of %s used %s cores together and gave up their processor %s times a second to "
+				"%.0f threads of %s used %s cores together and gave up their processor %.0f times a second to "
 				"wait: for a lock, for each other, or for input or output.",
 				threads, vtr_process_label(m, i, who, sizeof(who)), vtr_number(a, sizeof(a), cores),
-				vtr_number(b, sizeof(b), gave_up));
+				gave_up);
 			return fmin(1, 1 - cores / (threads - 1));
 		}
 	}

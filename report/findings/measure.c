@@ -210,7 +210,7 @@ char *vtr_process_label(const struct vtr_measures *m, uint32_t process, char *bu
 	if (!m->mpi && m->n == 1) {
 		snprintf(buf, size, "the program");
 	} else {
-		snprintf(buf, size, "%s %" PRIu32, m->mpi ? "rank" : "process", process);
+		snprintf(buf, size, "%s %" PRIu32, vtr_process_word(m->t), process);
 	}
 	return buf;
 }

@@ -36,8 +36,7 @@ static void add_evidence(const struct vtr_measures *m, char *to, size_t size)
 
 	to[0] = '\0';
 	if (switches > 1) {
-		n += (size_t)snprintf(
-			to, size, " %s preemptions a second in each.", vtr_number(a, sizeof(a), switches));
+		n += (size_t)snprintf(to, size, " %.0f preemptions a second in each.", switches);
 	}
 	if (!isnan(idle) && n < size) {
 		n += (size_t)snprintf(to + n, size - n, " Node: %s of its processors' time idle.",

@@ -183,8 +183,30 @@ char *vtr_value(char *buf, size_t size, double v, const char *unit)
 	struct vtr_unit u = vtr_unit_for(unit, v);
 	char number[40];
 
+	if (same_text(unit, "percent") && fabs(v) < 0.01 && fabs(v) > 0) {
+		snprintf(buf, size, v > 0 ? "< 0.01 %%" : "> -0.01 %%");
+		return buf;
+	}
 	vtr_number(number, sizeof(number), v * u.scale);
 	snprintf(buf, size, "%s%s%s", number, u.unit[0] ? " " : "", u.unit);
+	return buf;
+}
+
+char *vtr_change(char *buf, size_t size, double before, double after)
+{
+	double ratio = after / before;
+
+	if (before == after) {
+		snprintf(buf, size, "none");
+	} else if (!(before > 0) || !isfinite(ratio)) {
+		snprintf(buf, size, "unknown");
+	} else if (ratio >= 2) {
+		snprintf(buf, size, ratio >= 100 ? "%.0f x" : "%.2g x", ratio);
+	} else if (fabs(ratio - 1) < 1e-4) {
+		snprintf(buf, size, ratio > 1 ? "< 0.01 %%" : "> -0.01 %%");
+	} else {
+		snprintf(buf, size, "%+.3g %%", 100 * (ratio - 1));
+	}
 	return buf;
 }
 

@@ -326,7 +326,9 @@ static void heat_key(FILE *f, const struct vtr_heat *h)
 	char a[60], b[60];
 	int k;
 
-	fprintf(f, "<p class=\"key\">%s ", vtr_value(a, sizeof(a), h->low, h->unit));
+	fputs("<p class=\"key\">", f);
+	vtr_html(f, vtr_value(a, sizeof(a), h->low, h->unit));
+	fputc(' ', f);
 	for (k = 0; k < LEVELS; k++) {
 		fprintf(f, "<span class=\"q q%d\"></span>", k);
 	}

@@ -64,13 +64,11 @@ static int differs(const struct summary *a, const struct summary *b)
 
 static void change_cell(FILE *f, double a, double b)
 {
-	if (a == b) {
-		fputs("<td>none</td>", f);
-	} else if (a > 0 && isfinite(b)) {
-		fprintf(f, "<td>%+.3g %%</td>", 100 * (b / a - 1));
-	} else {
-		fputs("<td>unknown</td>", f);
-	}
+	char text[40];
+
+	fputs("<td>", f);
+	vtr_html(f, vtr_change(text, sizeof(text), a, b));
+	fputs("</td>", f);
 }
 
 /* The mean of all threads over time. A thread without a sample in a column still has its last value there. */

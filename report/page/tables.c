@@ -91,8 +91,9 @@ static void function_rows(FILE *f, const struct vtr_trace *t, const struct total
 
 void vtr_show_functions(FILE *f, const struct vtr_trace *t)
 {
+	const char *most = strcmp(vtr_process_word(t), "rank") ? "process with most" : "rank with most";
 	const char *const heads[] = { "function", "calls", "time in itself", "share", "with what it calls",
-		"mean of a call", t->function_rows > 1 ? "rank with most" : NULL, "its time", NULL };
+		"mean of a call", t->function_rows > 1 ? most : NULL, "its time", NULL };
 	struct total *all = calloc(t->functions + 1, sizeof(*all));
 	double whole = 0, mpi = 0;
 	char a[60];
@@ -104,10 +105,11 @@ void vtr_show_functions(FILE *f, const struct vtr_trace *t)
 			mpi += t->function_is_mpi[all[i].function] ? all[i].exclusive : 0;
 		}
 		vtr_section(f, "functions", "Functions");
+		fputs("<p>", f);
+		vtr_html(f, vtr_value(a, sizeof(a), whole > 0 ? 100 * mpi / whole : 0, "percent"));
 		fprintf(f,
-			"<p>%s of the time in functions is MPI. The table has %s%zu function%s, by the time in "
+			" of the time in functions is MPI. The table has %s%zu function%s, by the time in "
 			"itself.</p>\n",
-			vtr_value(a, sizeof(a), whole > 0 ? 100 * mpi / whole : 0, "percent"),
 			n > FUNCTIONS ? "the first 40 of " : "", n, n == 1 ? "" : "s");
 		vtr_open_table_begin(f, "Table of the functions", "Time in functions, of all threads together", heads);
 		function_rows(f, t, all, n, whole);

@@ -41,10 +41,11 @@ static double series_mean(const struct vtr_series *s)
 
 /* ---- heat map ---- */
 
-/* The counter for the heat map: time in MPI, else CPU time, else the first counter that several ranks have. */
+/* The counter for the heat map: time in MPI, else CPU time, else the first counter that several rows have. */
 static size_t heat_counter(const struct vtr_trace *t)
 {
-	static const char *const best[] = { "time in MPI", "proc_usr", "thread_usr", "cpu_usr" };
+	static const char *const best[] = { "time in MPI", "thread_run", "thread_usr", "main_run", "proc_usr",
+		"cpu_usr" };
 	size_t b, k;
 
 	for (b = 0; b < sizeof(best) / sizeof(best[0]); b++) {
@@ -202,6 +203,7 @@ void vtr_show_heat(FILE *f, const struct vtr_trace *t)
 	struct rows r;
 	uint32_t per, columns = columns_of(t, HEAT_COLUMNS, &per);
 	double *cell;
+	const char *word = strcmp(vtr_process_word(t), "rank") && t->processes < 2 ? "thread" : vtr_process_word(t);
 	char title[200], data[40];
 
 	if (counter == t->counters || find_rows(t, counter, &r) < 0) {
@@ -211,18 +213,17 @@ void vtr_show_heat(FILE *f, const struct vtr_trace *t)
 	rows = (r.n + r.per_row - 1) / r.per_row;
 	cell = malloc(rows * columns * sizeof(*cell));
 	if (cell) {
-		snprintf(title, sizeof(title), "%s by rank and time", t->counter[counter].name);
+		snprintf(title, sizeof(title), "%s by %s and time", t->counter[counter].name, word);
 		title[0] = (char)toupper((unsigned char)title[0]);
 		vtr_section(f, "heat-map", title);
-		fprintf(f, "<p class=\"soft\">A row for each rank, time from left to right. %s</p>\n",
+		fprintf(f, "<p class=\"soft\">A row for each %s, time from left to right. %s</p>\n", word,
 			t->counter[counter].share ? "Light: the rank is in MPI, where it communicates or waits for "
 						    "others. Dark: it computes."
 						  : "Light: a large value. Dark: a small one.");
 		fill_cells(&r, cell, rows, columns, per, &h);
 		h.title = title;
-		h.about = "A row for each rank, from left to right the time since the start; a light cell is a large "
-			  "value. "
-			  "The table below has the mean of each rank.";
+		h.about = "A row for each process or thread, from left to right the time since the start; a light cell "
+			  "is a large value. The table below has the mean of each row.";
 		h.unit = t->counter[counter].unit;
 		h.to = axis_end(t, columns, per);
 		h.rows = rows;

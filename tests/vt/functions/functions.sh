@@ -146,15 +146,25 @@ if [ -n "${CXX:-}" ]; then
 	# shellcheck disable=SC2086
 	expect $CXX $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions/programs/functions_cxx.cc" \
 		-lpthread >"$dir/out" 2>&1
-	VT_DEMANGLE=on
-	export VT_DEMANGLE
 	expect run 50
 	expect same
 	verdict "C++: exceptions in 8 threads, names demangled"
-	unset VT_DEMANGLE
+	for pattern in '_ZN5space7throwerEi' 'space::thrower*'; do
+		VT_SYMBOL="$pattern off"
+		export VT_SYMBOL
+		expect run 5
+		id=$(sed -n 's/^DEFFUNCTION \([0-9]*\) "space::thrower(int)" .*/\1/p' "$dir/dump")
+		expect_line 'ENTER' "$dir/dump"
+		expect_no_line "ENTER .* FUNCTION ${id:-?}\$" "$dir/dump"
+	done
+	unset VT_SYMBOL
+	verdict "patterns match mangled and demangled names"
+	VT_DEMANGLE=off
+	export VT_DEMANGLE
 	expect run 5
 	expect_line 'DEFFUNCTION .* "_ZN5space7throwerEi"' "$dir/dump"
-	verdict "names are mangled without DEMANGLE"
+	verdict "names are mangled with DEMANGLE off"
+	unset VT_DEMANGLE
 else
 	skip "C++" "no C++ compiler"
 fi

@@ -55,7 +55,7 @@ static struct vt_verdict of(const char *class_name, const char *name)
 {
 	struct vt_verdict v;
 
-	vt_filter_decide(class_name, name, &v);
+	vt_filter_decide(class_name, name, NULL, &v);
 	return v;
 }
 
@@ -168,7 +168,7 @@ static void without_memory_for_a_name(void)
 	struct vt_verdict v;
 
 	heap_fails = heap_asked + 1;
-	vt_filter_decide("a class", "function", &v);
+	vt_filter_decide("a class", "function", NULL, &v);
 	CHECK(heap_asked == heap_fails, "%ld allocations, not 1", heap_asked - heap_fails + 1);
 	heap_fails = 0;
 	CHECK(v.record == 1 && v.fold == -1 && v.count == 1 && v.level == -1, "%d, %d, %d, %d", v.record, v.fold,
