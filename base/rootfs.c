@@ -103,3 +103,36 @@ char *tkm_root_line(int root, const char *path, char *buf, size_t size)
 	}
 	return buf;
 }
+
+/* Returns how many numbers the line NSpid has, and the last of them; 0: there is no such line (Linux 4.0). */
+static int numbers_of(int root, const char *status, int *last)
+{
+	char text[4096];
+	const char *at = tkm_root_read(root, status, text, sizeof(text)) > 0 ? strstr(text, "\nNSpid:") : NULL;
+	char *end;
+	int n = 0;
+
+	*last = 0;
+	for (at = at ? at + 7 : ""; *at == '\t' || *at == ' '; at = end, n++) {
+		*last = (int)strtol(at, &end, 10);
+		if (end == at) {
+			break;
+		}
+	}
+	return n;
+}
+
+int tkm_root_own_number(int root, const char *status)
+{
+	int last;
+
+	numbers_of(root, status, &last);
+	return last;
+}
+
+int tkm_root_is_above(int root)
+{
+	int last;
+
+	return numbers_of(root, "/proc/self/status", &last) > 1;
+}

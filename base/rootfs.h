@@ -26,4 +26,11 @@ char *tkm_root_text(int root, const char *path);
  * buf. */
 char *tkm_root_line(int root, const char *path, char *buf, size_t size);
 
+/* The number of a process or thread in its own PID namespace, by its "/proc/.../status". The numbers below a /proc of a namespace above are
+ * others (pid_namespaces(7)). Returns 0 if it is not known. */
+int tkm_root_own_number(int root, const char *status);
+
+/* Do the numbers below /proc belong to a PID namespace above that of the calling process? */
+int tkm_root_is_above(int root);
+
 #endif

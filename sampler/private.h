@@ -97,7 +97,7 @@ int smp_why(char why[SMP_TEXT], const char *fmt, ...) __attribute__((format(prin
 const char *smp_errno(int errnum, char *buf, size_t size);
 
 /* The sources. */
-extern const struct smp_source smp_cpu, smp_disk, smp_net, smp_rdma, smp_rusage, smp_proc, smp_perf, smp_papi, smp_node,
-	smp_group, smp_space, smp_power, smp_clock;
+extern const struct smp_source smp_cpu, smp_disk, smp_net, smp_rdma, smp_rusage, smp_proc, smp_proc_io, smp_perf,
+	smp_papi, smp_node, smp_group, smp_space, smp_power, smp_clock;
 
 #endif

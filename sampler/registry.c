@@ -12,6 +12,7 @@ const struct smp_source *const smp_sources[] = {
 	&smp_rdma,
 	&smp_rusage,
 	&smp_proc,
+	&smp_proc_io,
 	&smp_perf,
 	&smp_node,
 	&smp_group,

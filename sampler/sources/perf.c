@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel events of a thread, or of a process with all threads that it starts from then on ("NAME:process"): counters
+/* Kernel events of a thread, or of a process with all its threads and those that it starts from then on ("NAME:process"): counters
  * that exist where PAPI has none. They are read by read(2): the thread that reads is not the one that is counted, so
  * rdpmc would give wrong values. */
 #include "config.h"
 #include "sampler/sources/perf.h"
 #include "sampler/sources/perf_why.h"
+#include "sampler/sources/proc.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -159,7 +160,7 @@ static int open_in_group(
 	int inherit = t->scope == SMP_PROCESS, group = leader < s->n_counters ? s->c[leader].fd : -1, fd;
 	struct counter *c;
 	struct perf_event_attr attr;
-	int32_t tid = t->scope == SMP_THREAD ? t->tid : t->pid;
+	int32_t tid = t->tid ? t->tid : t->pid;
 
 	if (TKM_GROW(s->c, s->cap, s->n_counters + 1) < 0) {
 		return ENOMEM;
@@ -228,20 +229,6 @@ static int slot_of_id(const struct set *s, int slot)
 	return slot;
 }
 
-static void close_set(void *set)
-{
-	struct set *s = set;
-	size_t i;
-
-	for (i = s->n_counters; i-- > 0;) {
-		if (is_our_event(&s->c[i])) {
-			close(s->c[i].fd);
-		}
-	}
-	free(s->c);
-	free(s);
-}
-
 static struct set *new_set(size_t n)
 {
 	size_t per = sizeof(struct event) + 3 * sizeof(uint64_t) + 1;
@@ -258,19 +245,154 @@ static struct set *new_set(size_t n)
 	return s;
 }
 
+/* ---- the threads of a process -------------------------------------------------------------------- */
+
+/* An event inherits to the threads that its own thread starts from then on. So each thread that is there gets one. A thread that comes
+ * between the look and the events may have one or not: then all begins again. */
+enum { MOST_TRIES = 20 };
+
+struct tids {
+	const struct smp_env *env;
+	int32_t pid, *tid;
+	size_t n, room;
+};
+
+static int add_tid(const char *name, void *ctx)
+{
+	struct tids *t = ctx;
+
+	if (TKM_GROW(t->tid, t->room, t->n + 1) < 0) {
+		return -1;
+	}
+	t->tid[t->n++] = smp_task_known(t->env, t->pid, name);
+	return 0;
+}
+
+/* The threads of a target: of a process all, of which it is the only one where /proc does not show them. */
+static void list_tids(const struct smp_env *env, const struct smp_target *t, struct tids *list)
+{
+	int root = t->scope == SMP_PROCESS ? smp_root(env) : -1;
+	char folder[16], path[40];
+
+	list->env = env;
+	list->pid = t->pid;
+	list->n = 0;
+	if (root >= 0) {
+		snprintf(path, sizeof(path), "/proc/%s/task", smp_task_folder(env, t->pid, folder));
+		if (smp_dir_each(root, path, add_tid, list) < 0) {
+			list->n = 0;
+		}
+		close(root);
+	}
+	if (list->n == 0 && TKM_GROW(list->tid, list->room, 1) == 0) {
+		list->tid[list->n++] = t->scope == SMP_THREAD ? t->tid : t->pid;
+	}
+}
+
+static void close_perf_counters(struct set *s)
+{
+	while (s->n_counters > 0) {
+		const struct counter *c = &s->c[--s->n_counters];
+
+		if (is_our_event(c)) {
+			close(c->fd);
+		}
+	}
+}
+
+/* Opens an event for all threads. Returns 0 if it is there for one, or an errno: one has no descriptors left, or none counts it. */
+static int open_for_threads(struct set *s, const struct smp_env *env, struct smp_target t, const struct pmus *pmus,
+	const struct tids *list, int slot)
+{
+	int rc = ESRCH, one;
+	size_t i;
+
+	for (i = 0; i < list->n; i++) {
+		t.tid = list->tid[i];
+		one = open_slot(s, env, &t, pmus, slot);
+		if (one == EMFILE || one == ENFILE || one == ENOMEM) {
+			return one;
+		}
+		/* a thread that has ended meanwhile is no reason */
+		rc = one == 0 || (rc && one != ESRCH) ? one : rc;
+	}
+	return rc;
+}
+
+static void open_perf_events(struct set *s, const struct smp_env *env, const struct smp_target *t,
+	const struct pmus *pmus, const struct tids *list, int *rc)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->event[i].what && s->event[i].of == (int)i) {
+			rc[i] = open_for_threads(s, env, *t, pmus, list, (int)i);
+		}
+	}
+}
+
+/* Opens all events for the threads that there are. rc: an errno for each. Returns 0, or -1: no memory. */
+static int open_all(
+	struct set *s, const struct smp_env *env, const struct smp_target *t, const struct pmus *pmus, int *rc)
+{
+	struct tids list = { .tid = NULL }, after = { .tid = NULL };
+	size_t i, k;
+	int tries, is_new = 1;
+
+	for (tries = 0; is_new && tries < MOST_TRIES; tries++) {
+		close_perf_counters(s);
+		list_tids(env, t, &list);
+		open_perf_events(s, env, t, pmus, &list, rc);
+		list_tids(env, t, &after);
+		for (i = 0, is_new = 0; i < after.n && !is_new; i++) {
+			for (k = 0; k < list.n && list.tid[k] != after.tid[i]; k++) {
+			}
+			is_new = k == list.n;
+		}
+	}
+	free(list.tid);
+	free(after.tid);
+	return list.room ? 0 : -1;
+}
+
+static void close_set(void *set)
+{
+	struct set *s = set;
+
+	close_perf_counters(s);
+	free(s->c);
+	free(s);
+}
+
+static void why_not_opened(
+	const struct smp_perf_access *a, const struct smp_target *t, unsigned type, int errnum, char why[SMP_TEXT])
+{
+	char text[64];
+
+	if ((errnum == EACCES || errnum == EPERM) && !a->software && t->pid != (int32_t)getpid()) {
+		smp_why(why,
+			"perf_event_open(2) of process %d: %s: it is not dumpable, or has another user. Not sampled; with "
+			"SAMPLER thread it is read inside the program",
+			(int)t->pid, smp_errno(errnum, text, sizeof(text)));
+	} else {
+		smp_perf_why(a, type, errnum, why);
+	}
+}
+
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
 	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct smp_target t = *target;
 	struct smp_perf_access access;
 	struct set *s = smp_live(env) ? new_set(n) : NULL;
+	int *rc = calloc(n + 1, sizeof(*rc)), process;
 	struct pmus pmus;
-	char text[64];
 	size_t i;
-	int process, rc;
 
-	if (!s) {
+	if (!s || !rc) {
 		smp_why(why, smp_live(env) ? "no memory" : "a snapshot has no events");
+		free(s);
+		free(rc);
 		return NULL;
 	}
 	t.pid = t.pid ? t.pid : (int32_t)getpid();
@@ -279,25 +401,24 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	smp_perf_access(env, &access);
 	for (i = 0; i < n; i++) {
 		if (parse_perf_name(names[i], &s->event[i], &process) < 0) {
+			s->event[i] = (struct event){ .of = (int)i };
 			smp_why(why_each[i], "no such counter");
-			continue;
-		}
-		s->event[i].of = slot_of_id(s, (int)i);
-		if (s->event[i].of != (int)i) {
-			memcpy(why_each[i], why_each[s->event[i].of], SMP_TEXT);
-			continue;
-		}
-		rc = open_slot(s, env, &t, &pmus, (int)i);
-		if ((rc == EACCES || rc == EPERM) && !access.software && t.pid != (int32_t)getpid()) {
-			smp_why(why_each[i],
-				"perf_event_open(2) of process %d: %s: it is not dumpable, or has another user. Not "
-				"sampled; with "
-				"SAMPLER thread it is read inside the program",
-				(int)t.pid, smp_errno(rc, text, sizeof(text)));
-		} else if (rc) {
-			smp_perf_why(&access, s->event[i].what->type, rc, why_each[i]);
+		} else {
+			s->event[i].of = slot_of_id(s, (int)i);
 		}
 	}
+	if (open_all(s, env, &t, &pmus, rc) < 0) {
+		smp_why(why, "no memory");
+		close_set(s);
+		free(rc);
+		return NULL;
+	}
+	for (i = 0; i < n; i++) {
+		if (s->event[i].what && rc[s->event[i].of]) {
+			why_not_opened(&access, &t, s->event[i].what->type, rc[s->event[i].of], why_each[i]);
+		}
+	}
+	free(rc);
 	return s;
 }
 

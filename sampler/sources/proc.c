@@ -2,11 +2,13 @@
 /* The process and its threads as the kernel accounts for them: getrusage(2) for the process, and files below
  * /proc/PID for threads and for what getrusage lacks. Also the five standard counters of a process. */
 #include "config.h"
+#include "sampler/sources/proc.h"
 #include "sampler/sources/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,9 +17,126 @@
 
 #include "base/rootfs.h"
 
+/* ---- folders --------------------------------------------------------------------------------------- */
+
+const char *smp_task_folder(const struct smp_env *env, int32_t pid, char name[16])
+{
+	if (pid == 0 || (smp_live(env) && pid == (int32_t)getpid())) {
+		return "self";
+	}
+	snprintf(name, 16, "%d", (int)pid);
+	return name;
+}
+
+/* Once for a process: its PID namespace stays. */
+static int is_proc_above(const struct smp_env *env, int root)
+{
+	static _Atomic int64_t known; /* the process, and whether it is so */
+	int64_t k = atomic_load_explicit(&known, memory_order_relaxed);
+	int32_t own = (int32_t)getpid();
+
+	if (!smp_live(env) || root < 0) {
+		return 0;
+	}
+	if (k >> 1 != own) {
+		k = (int64_t)own << 1 | tkm_root_is_above(root);
+		atomic_store_explicit(&known, k, memory_order_relaxed);
+	}
+	return (int)(k & 1);
+}
+
+struct shown {
+	int root;
+	const char *folder;
+	int32_t tid;
+};
+
+static int32_t own_number_of(int root, const char *folder, const char *name)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/proc/%s/task/%.20s/status", folder, name);
+	return (int32_t)tkm_root_own_number(root, path);
+}
+
+static int find_shown_thread(const char *name, void *ctx)
+{
+	const struct shown *s = ctx;
+
+	return own_number_of(s->root, s->folder, name) == s->tid ? atoi(name) : 0;
+}
+
+int32_t smp_task_shown(const struct smp_env *env, int32_t pid, int32_t tid)
+{
+	int root = smp_root(env), rc = (int)tid;
+	char name[16], path[40];
+
+	if (is_proc_above(env, root)) {
+		struct shown s = { root, smp_task_folder(env, pid, name), tid };
+
+		snprintf(path, sizeof(path), "/proc/%s/task", s.folder);
+		rc = smp_dir_each(root, path, find_shown_thread, &s);
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	return rc > 0 ? rc : 0;
+}
+
+int32_t smp_task_known(const struct smp_env *env, int32_t pid, const char *name)
+{
+	int root = smp_root(env);
+	char folder[16];
+	int32_t tid = is_proc_above(env, root) ? own_number_of(root, smp_task_folder(env, pid, folder), name)
+					       : (int32_t)atoi(name);
+
+	if (root >= 0) {
+		close(root);
+	}
+	return tid;
+}
+
+/* Does a process live whose folder /proc/PID is not shown? */
+static int is_task_hidden(const struct smp_env *env, const char *path)
+{
+	int pid = strncmp(path, "/proc/", 6) ? 0 : atoi(path + 6), root = smp_root(env), rc;
+	char folder[32];
+
+	snprintf(folder, sizeof(folder), "proc/%d", pid);
+	rc = root >= 0 && pid > 0 && smp_live(env) && kill(pid, 0) == 0 && faccessat(root, folder, F_OK, 0) < 0;
+	if (root >= 0) {
+		close(root);
+	}
+	return rc;
+}
+
+void smp_task_why(const struct smp_env *env, const char *path, int errnum, char why[SMP_TEXT])
+{
+	size_t len = strlen(path);
+	char text[64];
+
+	if (errnum == EACCES || errnum == EPERM) {
+		smp_why(why,
+			"%.60s: %s: the process is not dumpable, or has another user. Not sampled; with SAMPLER thread "
+			"it is read inside the program",
+			path, smp_errno(errnum, text, sizeof(text)));
+	} else if (errnum == ENOENT && is_task_hidden(env, path)) {
+		smp_why(why,
+			"%.60s: %s: /proc is mounted with hidepid. Not sampled; with SAMPLER thread it is read inside "
+			"the program",
+			path, smp_errno(errnum, text, sizeof(text)));
+	} else if (errnum == ENOENT && len > 3 && strcmp(path + len - 3, "/io") == 0) {
+		smp_why(why, "no %.100s: this kernel was built without CONFIG_TASK_IO_ACCOUNTING", path);
+	} else if (errnum == 0) {
+		smp_why(why, "%.100s has no such number: this kernel does not count it", path);
+	} else {
+		smp_why(why, "%.100s: %s", path, smp_errno(errnum, text, sizeof(text)));
+	}
+}
+
 /* ---- /proc/PID ----------------------------------------------------------------------------------- */
 
-enum { STATM, IO, STAT, SCHED, TASK_STAT, TASK_SCHED, TASK_IO, TASK_STATUS, N_FILES };
+enum { STATM, STAT, SCHED, TASK_STAT, TASK_SCHED, TASK_IO, TASK_STATUS, N_FILES };
 
 #define PROCESS .scope = SMP_PROCESS
 #define THREAD .scope = SMP_THREAD
@@ -31,12 +150,6 @@ static const struct smp_text_counter counters[] = {
 	{ "proc_rss", "bytes", "memory of the process that is in RAM", PROCESS, LEVEL, .file = STATM, .where = SMP_WORD, .nth = 2 },
 	{ "proc_vm", "bytes", "address space of the process", PROCESS, LEVEL, .file = STATM, .where = SMP_WORD, .nth = 1 },
 	{ "proc_threads", "threads", "threads of the process", PROCESS, LEVEL, .file = STAT, .where = SMP_STAT, .nth = 20 },
-	{ "proc_read", "bytes", "read by the process through system calls, cached or not", PROCESS, TOTAL, RATE_KB, .file = IO, .where = SMP_LABEL, .label = "rchar:" },
-	{ "proc_write", "bytes", "written by the process through system calls, cached or not", PROCESS, TOTAL, RATE_KB, .file = IO, .where = SMP_LABEL, .label = "wchar:" },
-	{ "proc_reads", "calls", "read system calls of the process", PROCESS, TOTAL, .file = IO, .where = SMP_LABEL, .label = "syscr:" },
-	{ "proc_writes", "calls", "write system calls of the process", PROCESS, TOTAL, .file = IO, .where = SMP_LABEL, .label = "syscw:" },
-	{ "proc_disk_read", "bytes", "fetched from storage for the process", PROCESS, TOTAL, RATE_KB, .file = IO, .where = SMP_LABEL, .label = "read_bytes:" },
-	{ "proc_disk_write", "bytes", "sent to storage for the process", PROCESS, TOTAL, RATE_KB, .file = IO, .where = SMP_LABEL, .label = "write_bytes:" },
 	{ "main_run", "ns", "time that the main thread ran on a CPU", PROCESS, TOTAL, OF_A_CPU(1e9), .file = SCHED, .where = SMP_WORD, .nth = 1 },
 	{ "main_wait", "ns", "time that the main thread was ready and waited for a CPU", PROCESS, TOTAL, OF_A_CPU(1e9), .file = SCHED, .where = SMP_WORD, .nth = 2 },
 	{ "thread_run", "ns", "time that the thread ran on a CPU", THREAD, TOTAL, OF_A_CPU(1e9), .file = TASK_SCHED, .where = SMP_WORD, .nth = 1 },
@@ -55,70 +168,27 @@ static const struct smp_text_counter counters[] = {
 };
 /* clang-format on */
 
-/* The name of the folder of a process. "self" is right even where /proc belongs to another PID namespace than getpid(). */
-static const char *print_pid(const struct smp_env *env, int32_t pid, char name[16])
-{
-	if (pid == 0 || (smp_live(env) && pid == (int32_t)getpid())) {
-		return "self";
-	}
-	snprintf(name, 16, "%d", (int)pid);
-	return name;
-}
-
 static int path_of_proc_file(const struct smp_env *env, const struct smp_target *target, int file,
 	struct tkm_printed *path, char why[SMP_TEXT])
 {
-	static const char *const name[N_FILES] = { "statm", "io", "stat", "schedstat", "stat", "schedstat", "io",
-		"status" };
+	static const char *const name[N_FILES] = { "statm", "stat", "schedstat", "stat", "schedstat", "io", "status" };
 	char folder[16];
-	const char *pid = print_pid(env, target->pid, folder);
+	const char *pid = smp_task_folder(env, target->pid, folder);
+	int tid = target->scope == SMP_THREAD ? (int)smp_task_shown(env, target->pid, target->tid) : (int)target->tid;
 
-	if (target->scope == SMP_THREAD || (file == STATM && target->tid)
-			? tkm_printed(path, "/proc/%s/task/%d/%s", pid, (int)target->tid, name[file])
+	if (target->scope == SMP_THREAD || (file == STATM && tid)
+			? tkm_printed(path, "/proc/%s/task/%d/%s", pid, tid, name[file])
 			: tkm_printed(path, "/proc/%s/%s", pid, name[file])) {
 		return 0;
 	}
 	return smp_why(why, "no memory");
 }
 
-/* Does a process live whose folder /proc/PID is not shown? */
-static int is_proc_hidden(const struct smp_env *env, const char *at)
-{
-	int pid = strncmp(at, "/proc/", 6) ? 0 : atoi(at + 6), root = smp_root(env), rc;
-	char folder[32];
-
-	snprintf(folder, sizeof(folder), "proc/%d", pid);
-	rc = root >= 0 && pid > 0 && smp_live(env) && kill(pid, 0) == 0 && faccessat(root, folder, F_OK, 0) < 0;
-	if (root >= 0) {
-		close(root);
-	}
-	return rc;
-}
-
 static void why_proc_file_is_missing(
 	const struct smp_env *env, int file, const char *at, int errnum, char why[SMP_TEXT])
 {
-	char text[64];
-
-	if (errnum == EACCES || errnum == EPERM) {
-		smp_why(why,
-			"%.60s: %s: the process is not dumpable, or has another user. Not sampled; with SAMPLER thread "
-			"it is "
-			"read inside the program",
-			at, smp_errno(errnum, text, sizeof(text)));
-	} else if (errnum == ENOENT && is_proc_hidden(env, at)) {
-		smp_why(why,
-			"%.60s: %s: /proc is mounted with hidepid. Not sampled; with SAMPLER thread it is read inside "
-			"the "
-			"program",
-			at, smp_errno(errnum, text, sizeof(text)));
-	} else if (errnum == ENOENT && (file == IO || file == TASK_IO)) {
-		smp_why(why, "no %.100s: this kernel was built without CONFIG_TASK_IO_ACCOUNTING", at);
-	} else if (errnum == 0) {
-		smp_why(why, "%.100s has no such number: this kernel does not count it", at);
-	} else {
-		smp_why(why, "%.100s: %s", at, smp_errno(errnum, text, sizeof(text)));
-	}
+	(void)file;
+	smp_task_why(env, at, errnum, why);
 }
 
 /* Does this text of statm or status say that the thread has no memory any more? */
@@ -149,7 +219,7 @@ static int find_living_thread(const char *name, void *ctx)
 static int32_t living_thread(const struct smp_env *env, int32_t pid, const char *file, char *text, size_t size)
 {
 	char path[40], folder[16];
-	struct search l = { smp_root(env), print_pid(env, pid, folder), file, text, size };
+	struct search l = { smp_root(env), smp_task_folder(env, pid, folder), file, text, size };
 	int tid = 0;
 
 	if (l.root >= 0) {

@@ -127,7 +127,7 @@ static void faults_are_counted_per_thread(void)
 	drop();
 }
 
-/* A process's events are those of the threads that start after the set was opened, ended ones too. */
+/* Of the threads that start after the set was opened, ended ones too. */
 static void events_of_a_process_are_inherited(void)
 {
 	struct toucher t = { .pages = 200 };
@@ -153,6 +153,100 @@ static void events_of_a_process_are_inherited(void)
 		/* a thread's start costs some of its own */
 		CHECK(got("perf_page_faults:process") >= 400 && got("perf_page_faults:process") <= 400 + 5 * MORE,
 			"%lld", got("perf_page_faults:process"));
+	}
+	drop();
+}
+
+/* Is there when the set is opened, then starts a thread, and ends. */
+static void *touch_and_start(void *arg)
+{
+	struct toucher own = { .pages = 300 }, *t = arg;
+	pthread_t thread;
+
+	touch_pages(t);
+	pthread_barrier_init(&own.go, NULL, 1);
+	pthread_barrier_init(&own.done, NULL, 1);
+	pthread_create(&thread, NULL, touch_pages, &own);
+	pthread_join(thread, NULL);
+	return NULL;
+}
+
+static void threads_of_before_are_counted_too(void)
+{
+	enum { THREADS = 4 };
+	struct toucher t[THREADS] = { { .pages = 200 }, { .pages = 200 }, { .pages = 200 }, { .pages = 200 } };
+	pthread_t thread[THREADS];
+	int i;
+
+	smp_env_init(&env);
+	for (i = 0; i < THREADS; i++) {
+		pthread_barrier_init(&t[i].go, NULL, 2);
+		pthread_barrier_init(&t[i].done, NULL, 2);
+		pthread_create(&thread[i], NULL, touch_and_start, &t[i]);
+		pthread_barrier_wait(&t[i].go);
+	}
+	OPEN(SMP_PROCESS, 0, "perf_page_faults:process on");
+	for (i = 0; i < THREADS; i++) {
+		pthread_barrier_wait(&t[i].go);
+		pthread_barrier_wait(&t[i].done);
+		pthread_barrier_wait(&t[i].done);
+		pthread_join(thread[i], NULL);
+	}
+	if (planned("perf_page_faults:process")->missing) {
+		printf("# %s\n", planned("perf_page_faults:process")->missing);
+	} else {
+		read_again();
+		CHECK(got("perf_page_faults:process") >= 500 * THREADS &&
+				got("perf_page_faults:process") <= 500 * THREADS + 2 * THREADS * 5 * MORE,
+			"%lld", got("perf_page_faults:process"));
+	}
+	drop();
+}
+
+static void *start_and_end(void *arg)
+{
+	return arg;
+}
+
+/* Threads come and go while events are opened: none is counted twice, and each after that once. */
+static void *start_threads(void *arg)
+{
+	int *stop = arg;
+	pthread_t thread;
+
+	while (!__atomic_load_n(stop, __ATOMIC_RELAXED)) {
+		pthread_create(&thread, NULL, start_and_end, NULL);
+		pthread_join(thread, NULL);
+	}
+	return NULL;
+}
+
+static void threads_may_come_while_a_set_opens(void)
+{
+	struct toucher t = { .pages = 2000 };
+	pthread_t busy, thread;
+	int stop = 0;
+
+	smp_env_init(&env);
+	pthread_create(&busy, NULL, start_threads, &stop);
+	OPEN(SMP_PROCESS, 0, "perf_page_faults:process on");
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(busy, NULL);
+	if (planned("perf_page_faults:process")->missing) {
+		printf("# %s\n", planned("perf_page_faults:process")->missing);
+	} else {
+		long long before;
+
+		read_again();
+		before = got("perf_page_faults:process");
+		pthread_barrier_init(&t.go, NULL, 1);
+		pthread_barrier_init(&t.done, NULL, 1);
+		pthread_create(&thread, NULL, touch_pages, &t);
+		pthread_join(thread, NULL);
+		read_again();
+		CHECK(got("perf_page_faults:process") - before >= 2000 &&
+				got("perf_page_faults:process") - before <= 2000 + 5 * MORE,
+			"%lld", got("perf_page_faults:process") - before);
 	}
 	drop();
 }
@@ -335,6 +429,8 @@ int main(int argc, char **argv)
 	check_args(argc, argv);
 	RUN(faults_are_counted_per_thread);
 	RUN(events_of_a_process_are_inherited);
+	RUN(threads_of_before_are_counted_too);
+	RUN(threads_may_come_while_a_set_opens);
 	RUN(ended_thread_is_said);
 	RUN(totals_lie_between_outside_totals);
 	RUN(another_process_is_read_by_its_files);
