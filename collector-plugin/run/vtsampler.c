@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/rootfs.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/hooks.h"
@@ -157,6 +158,17 @@ static int any_from_opening(const struct vt_collector *c)
 	return 0;
 }
 
+/* Are the numbers of processes below /proc those of another PID namespace? Then the sampler process would read a stranger. */
+static int is_proc_of_others(void)
+{
+	int root = tkm_root_open("/"), rc = root >= 0 && tkm_root_is_above(root);
+
+	if (root >= 0) {
+		close(root);
+	}
+	return rc;
+}
+
 /* Must a thread inside the program read the counters? c->inside_why gets the reason, or "". */
 static int must_be_inside(struct vt_collector *c)
 {
@@ -168,6 +180,10 @@ static int must_be_inside(struct vt_collector *c)
 	}
 	if (getpid() == 1) {
 		return !sample_inside(c, "the program is process 1, with which everything else ends");
+	}
+	if (is_proc_of_others()) {
+		return !sample_inside(
+			c, "/proc belongs to a PID namespace above that of the program; mount one of its own");
 	}
 	if (c->pub.timer->scope == TMR_SCOPE_PROCESS && !(c->pub.timer->flags & TMR_SIMULATED)) {
 		return !sample_inside(c, "only the program can read the clock %.200s", c->timer_name);

@@ -26,7 +26,8 @@ enum { CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, NODE_APART_NS = 20000000, LIST_E
 
 /* ---- threads come and go ---- */
 
-static void add_sampled_thread(struct vt_sampler *s, pid_t tid)
+/* name_there: of its folder below s->task. */
+static void add_sampled_thread(struct vt_sampler *s, pid_t tid, const char *name_there)
 {
 	struct vt_book *book = &s->book;
 	int where = s->ops->number_thread(s, tid, &book);
@@ -37,7 +38,7 @@ static void add_sampled_thread(struct vt_sampler *s, pid_t tid)
 		return;
 	}
 	if (tid != s->c->pid) {
-		snprintf(path, sizeof(path), "%d/comm", (int)tid);
+		snprintf(path, sizeof(path), "%.20s/comm", name_there);
 		tkm_root_line(s->task, path, name, sizeof(name));
 		vt_raw_thread(s->c->pub.raw, (uint32_t)where, (uint64_t)tid, name);
 	}
@@ -46,14 +47,14 @@ static void add_sampled_thread(struct vt_sampler *s, pid_t tid)
 	s->threads = t;
 }
 
-static void see_sampled_thread(struct vt_sampler *s, pid_t tid)
+static void see_sampled_thread(struct vt_sampler *s, pid_t tid, const char *name)
 {
 	struct vt_target *t;
 
 	for (t = s->threads; t && t->tid != tid; t = t->next) {
 	}
 	if (!t) {
-		add_sampled_thread(s, tid);
+		add_sampled_thread(s, tid, name);
 		return;
 	}
 	t->seen = s->round;
@@ -67,6 +68,7 @@ static void see_sampled_thread(struct vt_sampler *s, pid_t tid)
 static int see_threads(struct vt_sampler *s)
 {
 	_Alignas(8) char buf[16384];
+	char status[32];
 	struct stat st;
 	long n, at;
 
@@ -85,8 +87,12 @@ static int see_threads(struct vt_sampler *s)
 			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
 			pid_t tid = (pid_t)atoi(d->name);
 
+			if (tid > 0 && s->is_proc_above) {
+				snprintf(status, sizeof(status), "%.20s/status", d->name);
+				tid = (pid_t)tkm_root_own_number(s->task, status);
+			}
 			if (tid > 0) {
-				see_sampled_thread(s, tid);
+				see_sampled_thread(s, tid, d->name);
 			}
 			at += d->reclen;
 		}

@@ -260,6 +260,7 @@ static void *sampler_main(void *arg)
 		s->root = tkm_root_open("/");
 	}
 	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
+	s->is_proc_above = s->root >= 0 && tkm_root_is_above(s->root);
 	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_not_from_opening);
 	run_sampling_loop(s);
 	s->c->account.cpu_ns = sampling_cpu_ns(s);

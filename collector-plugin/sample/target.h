@@ -102,6 +102,7 @@ struct vt_sampler {
 	int root, task; /* descriptors: "/", /proc/PID/task */
 	int spare[2];
 	nlink_t task_links;
+	int is_proc_above; /* the names below /proc are of a PID namespace above */
 	int task_skipped;
 	int election;          /* the bound socket of the process that reads the node's counters, or -1 */
 	int64_t due, node_due; /* next samples, of CLOCK_MONOTONIC */

@@ -215,6 +215,26 @@ else
 	skip "as process 1 a thread inside samples" "no process namespaces here"
 fi
 
+# a PID namespace whose /proc is that of the machine: its numbers are strangers'
+fresh
+if unshare --pid --fork true 2>/dev/null; then
+	# vtrun is not its first process
+	timeout -k 10 300 unshare --pid --fork sh -c '"$@"; exit $?' - "$build/vtrun" --counter proc_write --counter \
+		thread_write --counter perf_page_faults:process -- dd if=/dev/zero of=/dev/null bs=1000 count=300000 \
+		>"$dir/out" 2>"$dir/err" </dev/null
+	expect [ $? -eq 0 ]
+	expect valid dd.stf
+	expect_line '^INFO SAMPLED by a thread inside the program: .*PID namespace' dd.prot
+	"$build/stftool" dd.stf --print-counters --csv >"$dir/out" 2>"$dir/err"
+	for counter in proc_write thread_write; do
+		expect awk -F, -v name="\"$counter\"" '$2 == name && $15 > most { most = $15 }
+			END { exit !(most >= 300000000 && most < 301000000) }' "$dir/out"
+	done
+	verdict "below another /proc the program's own numbers are read, not a stranger's"
+else
+	skip "below another /proc the program's own numbers are read" "no process namespaces here"
+fi
+
 # programs that must have one thread
 fresh
 if unshare -Ur true 2>/dev/null; then
