@@ -105,10 +105,33 @@ static const char *class_name(const struct xch_trace *t, const struct stf_record
 	return s ? s : "";
 }
 
+/* The frames of a location; "?" is an unknown file. */
+static const char *location_name(struct xch_trace *t, const struct stf_record *rec)
+{
+	struct stf_scl_definition d;
+	const char *file, *symbol;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	unsigned i;
+
+	stf_get_scl_definition(rec, &d);
+	for (i = 0; f && i < d.size_1_4; i++) {
+		file = stf_reader_name(t->r, STF_ID_file_definition, d.file[i]);
+		symbol = stf_reader_string(t->r, d.symbol[i]);
+		fprintf(f, "%s%s", i ? " < " : "", file && *file ? file : "?");
+		if (d.line[i]) {
+			fprintf(f, ":%" PRIu32, d.line[i]);
+		}
+		fprintf(f, "%s%s", symbol && *symbol ? " " : "", symbol ? symbol : "");
+	}
+	return f && fclose(f) == 0 ? keep_text(t, text) : NULL;
+}
+
 static int read_list(struct xch_trace *t, enum xch_names list)
 {
 	static const unsigned class_of[XCH_LISTS] = { STF_ID_function_definition, STF_ID_scope_definition,
-		STF_ID_collective_operation_definition, STF_ID_file_io_file_definition };
+		STF_ID_collective_operation_definition, STF_ID_file_io_file_definition, STF_ID_scl_definition };
 	const unsigned class_id = class_of[list];
 	size_t n = stf_reader_count(t->r, class_id), i;
 	struct xch_list *l = &t->names[list];
@@ -125,7 +148,7 @@ static int read_list(struct xch_trace *t, enum xch_names list)
 		rec = stf_reader_record(t->r, class_id, i);
 		v = &l->v[l->n];
 		v->id = (uint32_t)stf_value(rec, "id")->u;
-		name = stf_reader_name(t->r, class_id, v->id);
+		name = list == XCH_SOURCES ? location_name(t, rec) : stf_reader_name(t->r, class_id, v->id);
 		v->name = name ? name : "";
 		v->cls = class_name(t, rec);
 		type = class_id == STF_ID_collective_operation_definition ? stf_value(rec, "type") : NULL;

@@ -99,7 +99,8 @@ struct xch_counter {
 	uint32_t index; /* in xch_trace.counter */
 };
 
-/* Functions, scopes, collective operations, files, ...: a name and its class. */
+/* Functions, scopes, collective operations, files, places in the source code: a name and its class. The name of a place is
+ * "solver.c:17 step < main.c:40 main": the frames of a call stack, the innermost first. */
 struct xch_named {
 	uint32_t id;
 	const char *name; /* never NULL */
@@ -108,7 +109,7 @@ struct xch_named {
 	uint32_t index;   /* in its list */
 	uint32_t number;  /* counted through all lists */
 };
-enum xch_names { XCH_FUNCTIONS, XCH_SCOPES, XCH_OPERATIONS, XCH_FILES, XCH_LISTS };
+enum xch_names { XCH_FUNCTIONS, XCH_SCOPES, XCH_OPERATIONS, XCH_FILES, XCH_SOURCES, XCH_LISTS };
 
 struct xch_communicator {
 	uint32_t id;
@@ -212,7 +213,8 @@ struct xch_event {
 	enum xch_kind kind;
 	struct xch_place *place;
 	uint64_t time;
-	uint32_t scl; /* location in the source code, 0: none */
+	uint32_t scl;                  /* location in the source code, 0: none */
+	const struct xch_named *where; /* the same; NULL: none */
 	/* the function, scope, operation or file; NULL: not declared, or a function is left without an enter */
 	const struct xch_named *what;
 	union {

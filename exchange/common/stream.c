@@ -112,6 +112,7 @@ static int pass_on(struct stream *s, struct xch_event *e)
 	p->last = e->time > p->last ? e->time : p->last;
 	if (e->scl) {
 		w->lost[XCH_LOCATIONS] += !(w->format->holds >> XCH_LOCATIONS & 1);
+		e->where = xch_named_by_id(s->t, XCH_SOURCES, e->scl);
 	}
 	w->events++;
 	if (e->kind <= XCH_LEAVE) {

@@ -19,7 +19,7 @@ enum {
 	PACKET_HEADER = 4 + 4 + 8,
 	PACKET_CONTEXT = 6 * 8 + 4,
 	BEGIN = PACKET_HEADER + PACKET_CONTEXT,
-	EVENT = 2 + 8 + 8, /* id, stamp, bound */
+	EVENT = 2 + 8 + 8, /* id, stamp, bound; a location of 4 bytes follows if the trace has any */
 	MIN_PACKET = 4096,
 	MAX_PACKET = 1 << 18,
 	ALL_PACKETS = 64 << 20, /* bytes of the packet buffers of all streams together */
@@ -40,6 +40,7 @@ struct state {
 	struct xch_writer *w;
 	struct xch_trace *t;
 	size_t packet; /* bytes of one packet */
+	size_t event;  /* bytes of an event's header and context */
 	struct stream *stream;
 	char *path; /* the path of the directory, with room for a file name after it */
 	size_t length;
@@ -117,6 +118,11 @@ static int flush(struct state *s, const struct xch_place *p, struct tkm_err *err
 	return rc;
 }
 
+static uint32_t index_of(const struct xch_named *n)
+{
+	return n ? n->index + 1 : 0;
+}
+
 /* Makes room for an event with so many bytes after its header and context, and fills these two in. */
 static unsigned char *event(struct state *s, const struct xch_event *e, unsigned id, size_t n, struct tkm_err *err)
 {
@@ -127,7 +133,7 @@ static unsigned char *event(struct state *s, const struct xch_event *e, unsigned
 	/* stamps of a stream never decrease: a late record takes the stamp of the record before it */
 	time = time < f->before ? f->before : time;
 	f->before = time;
-	n += EVENT;
+	n += s->event;
 	if (f->n + n > f->cap) {
 		if (f->cap && flush(s, e->place, err) < 0) {
 			return NULL;
@@ -147,7 +153,10 @@ static unsigned char *event(struct state *s, const struct xch_event *e, unsigned
 	tkm_put16(p, (uint16_t)id, 0);
 	tkm_put64(p + 2, time, 0);
 	tkm_put64(p + 10, (uint64_t)xch_bound_ns(s->t, e->place, e->time), 0);
-	return p + EVENT;
+	if (s->event > EVENT) {
+		tkm_put32(p + EVENT, index_of(e->where), 0);
+	}
+	return p + s->event;
 }
 
 static int samples(struct state *s, const struct xch_event *e, struct tkm_err *err)
@@ -163,11 +172,6 @@ static int samples(struct state *s, const struct xch_event *e, struct tkm_err *e
 		tkm_put64(p, e->u.sample.values[i], 0);
 	}
 	return 0;
-}
-
-static uint32_t index_of(const struct xch_named *n)
-{
-	return n ? n->index + 1 : 0;
 }
 
 static int message(struct state *s, const struct xch_event *e, struct tkm_err *err)
@@ -278,6 +282,7 @@ static int xch_ctf_open(struct xch_writer *w, struct xch_trace *t, struct tkm_er
 	if (!s->stream) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for %zu threads", w->target, t->n_places);
 	}
+	s->event = EVENT + (t->names[XCH_SOURCES].n ? 4 : 0);
 	s->packet = ALL_PACKETS / (t->n_places + 1);
 	s->packet = s->packet < MIN_PACKET ? MIN_PACKET : s->packet > MAX_PACKET ? MAX_PACKET : s->packet;
 	if (t->n_counters > UINT16_MAX - CTF_COUNTER) {
@@ -328,7 +333,7 @@ const struct xch_format xch_ctf = {
 	.mark = "tracer_name = \"tickmark\"",
 	.mark_in = "/metadata",
 	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_COMMUNICATORS) |
-		XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
+		XCH_BIT(XCH_LOCATIONS) | XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct state),
 	.open = xch_ctf_open,
 	.event = xch_ctf_event,

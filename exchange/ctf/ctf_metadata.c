@@ -183,13 +183,17 @@ void xch_ctf_metadata(FILE *f, const struct xch_trace *t)
 	names(f, "scope", &t->names[XCH_SCOPES]);
 	names(f, "collective", &t->names[XCH_OPERATIONS]);
 	names(f, "file", &t->names[XCH_FILES]);
+	if (t->names[XCH_SOURCES].n) {
+		names(f, "location", &t->names[XCH_SOURCES]);
+	}
 	fputs("stream {\n\tid = 0;\n\tpacket.context := struct {\n\t\tstamp_t timestamp_begin;\n\t\tstamp_t "
 	      "timestamp_end;\n"
 	      "\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n\t\tuint64_t packet_seq_num;\n"
 	      "\t\tuint64_t events_discarded;\n\t\tenum place place;\n\t};\n"
 	      "\tevent.header := struct {\n\t\tuint16_t id;\n\t\tstamp_t timestamp;\n\t};\n"
 	      "\t/* by how many nanoseconds the stamp may be wrong; -1: unknown */\n"
-	      "\tevent.context := struct {\n\t\tint64_t bound_ns;\n\t};\n};\n\n",
+	      "\tevent.context := struct {\n\t\tint64_t bound_ns;\n",
 		f);
+	fputs(t->names[XCH_SOURCES].n ? "\t\tenum location location;\n\t};\n};\n\n" : "\t};\n};\n\n", f);
 	events(f, t);
 }

@@ -27,6 +27,9 @@ const char *xch_otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
 /* ---- writing ---- */
 
 enum { OTF2_CHUNK = 256 * 1024 };
+/* The attributes of an event with a source location: the innermost frame, and the text of all. The texts are the first strings
+ * after the empty one, because events are written before definitions. */
+enum { OTF2_AT_SOURCE, OTF2_AT_STACK, OTF2_LOCATION_STRING = 1 };
 
 /* Makes a memory pool for the writers of that many locations; the library's callbacks get it as user data. NULL:
  * *err. The pool is closed after the archive. */
@@ -66,7 +69,8 @@ struct xch_otf2_state {
 	uint32_t n_threads;
 	uint64_t hz, mul; /* OTF2 time = stamp x mul; mul 0: nanoseconds */
 	uint64_t min, max;
-	uint64_t *io; /* per place: matching ids of file operations */
+	uint64_t *io;                          /* per place: matching ids of file operations */
+	OTF2_AttributeList *attributes, *list; /* list: those of the event, or NULL */
 };
 
 struct xch_key {

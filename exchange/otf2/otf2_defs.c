@@ -404,6 +404,35 @@ static int groups(struct defs *d)
 	return i == t->n_places ? 0 : -1;
 }
 
+/* Source locations, before all other strings. */
+static void sources(struct defs *d)
+{
+	const struct xch_list *l = &d->t->names[XCH_SOURCES];
+	struct stf_scl_definition scl;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		keep_error(d, OTF2_GlobalDefWriter_WriteString(d->g, d->strings++, l->v[i].name));
+	}
+	for (i = 0; i < l->n; i++) {
+		stf_get_scl_definition(stf_reader_record(d->t->r, STF_ID_scl_definition, i), &scl);
+		keep_error(d,
+			OTF2_GlobalDefWriter_WriteSourceCodeLocation(d->g, (OTF2_SourceCodeLocationRef)i,
+				string(d,
+					scl.size_1_4 ? stf_reader_name(d->t->r, STF_ID_file_definition, scl.file[0])
+						     : ""),
+				scl.size_1_4 ? scl.line[0] : 0));
+	}
+	if (l->n) {
+		keep_error(d,
+			OTF2_GlobalDefWriter_WriteAttribute(d->g, OTF2_AT_SOURCE, string(d, "source location"),
+				string(d, "file and line"), OTF2_TYPE_SOURCE_CODE_LOCATION));
+		keep_error(d,
+			OTF2_GlobalDefWriter_WriteAttribute(d->g, OTF2_AT_STACK, string(d, "location"),
+				string(d, "call stack, the innermost frame first"), OTF2_TYPE_STRING));
+	}
+}
+
 static void files(struct defs *d)
 {
 	OTF2_StringRef name;
@@ -468,6 +497,7 @@ static int write_all(struct defs *d)
 	infos(d);
 	clock_properties(d);
 	keep_error(d, OTF2_GlobalDefWriter_WriteString(d->g, 0, ""));
+	sources(d);
 	keep_error(d,
 		OTF2_GlobalDefWriter_WriteParadigm(
 			d->g, OTF2_PARADIGM_MPI, string(d, "MPI"), OTF2_PARADIGM_CLASS_PROCESS));

@@ -264,8 +264,8 @@ static OTF2_ErrorCode message(struct xch_writer *w, const struct xch_trace *t, c
 	}
 	c = comm_of(w, t, m->communicator, e->place, m->other, &rank);
 	return e->kind == XCH_SEND
-		? OTF2_EvtWriter_MpiSend(s->evt[e->place->index], NULL, time, rank, c, m->tag, m->size)
-		: OTF2_EvtWriter_MpiRecv(s->evt[e->place->index], NULL, time, rank, c, m->tag, m->size);
+		? OTF2_EvtWriter_MpiSend(s->evt[e->place->index], s->list, time, rank, c, m->tag, m->size)
+		: OTF2_EvtWriter_MpiRecv(s->evt[e->place->index], s->list, time, rank, c, m->tag, m->size);
 }
 
 static OTF2_ErrorCode collective(
@@ -278,10 +278,10 @@ static OTF2_ErrorCode collective(
 	OTF2_CommRef c;
 
 	if (e->kind == XCH_COLL_BEGIN) {
-		return OTF2_EvtWriter_MpiCollectiveBegin(s->evt[e->place->index], NULL, time);
+		return OTF2_EvtWriter_MpiCollectiveBegin(s->evt[e->place->index], s->list, time);
 	}
 	c = comm_of(w, t, k->communicator, e->place, k->root && !k->root->is_group ? k->root : NULL, &root);
-	return OTF2_EvtWriter_MpiCollectiveEnd(s->evt[e->place->index], NULL, time,
+	return OTF2_EvtWriter_MpiCollectiveEnd(s->evt[e->place->index], s->list, time,
 		xch_otf2_collective(op ? op->name : "", op ? op->type : 0), c, root, k->sent, k->received);
 }
 
@@ -296,11 +296,11 @@ static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_event *e, uint64
 		return OTF2_SUCCESS;
 	}
 	if (e->kind == XCH_IO_BEGIN) {
-		return OTF2_EvtWriter_IoOperationBegin(evt, NULL, time, f->index,
+		return OTF2_EvtWriter_IoOperationBegin(evt, s->list, time, f->index,
 			e->u.io.type ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE,
 			OTF2_IO_OPERATION_FLAG_NONE, e->u.io.bytes, ++s->io[e->place->index]);
 	}
-	return OTF2_EvtWriter_IoOperationComplete(evt, NULL, time, f->index, e->u.io.bytes, s->io[e->place->index]);
+	return OTF2_EvtWriter_IoOperationComplete(evt, s->list, time, f->index, e->u.io.bytes, s->io[e->place->index]);
 }
 
 /* ---- events ---- */
@@ -314,8 +314,8 @@ static OTF2_ErrorCode call(struct xch_writer *w, const struct xch_event *e, uint
 		xch_lost(w, e->kind, 1);
 		return OTF2_SUCCESS;
 	}
-	return e->kind == XCH_ENTER ? OTF2_EvtWriter_Enter(s->evt[e->place->index], NULL, time, f->index)
-				    : OTF2_EvtWriter_Leave(s->evt[e->place->index], NULL, time, f->index);
+	return e->kind == XCH_ENTER ? OTF2_EvtWriter_Enter(s->evt[e->place->index], s->list, time, f->index)
+				    : OTF2_EvtWriter_Leave(s->evt[e->place->index], s->list, time, f->index);
 }
 
 static OTF2_ErrorCode write_event(
@@ -338,6 +338,27 @@ static OTF2_ErrorCode write_event(
 	}
 }
 
+/* Makes the attributes of the event. The library empties the list when it has written them. */
+static OTF2_ErrorCode add_location(struct xch_otf2_state *s, const struct xch_event *e)
+{
+	OTF2_ErrorCode code;
+
+	s->list = NULL;
+	if (!e->where) {
+		return OTF2_SUCCESS;
+	}
+	s->attributes = s->attributes ? s->attributes : OTF2_AttributeList_New();
+	if (!s->attributes) {
+		return OTF2_ERROR_MEM_ALLOC_FAILED;
+	}
+	s->list = s->attributes;
+	OTF2_AttributeList_RemoveAllAttributes(s->list);
+	code = OTF2_AttributeList_AddSourceCodeLocationRef(s->list, OTF2_AT_SOURCE, e->where->index);
+	return code == OTF2_SUCCESS
+		? OTF2_AttributeList_AddStringRef(s->list, OTF2_AT_STACK, OTF2_LOCATION_STRING + e->where->index)
+		: code;
+}
+
 static int xch_otf2_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
 	struct xch_otf2_state *s = w->state;
@@ -358,7 +379,8 @@ static int xch_otf2_event(struct xch_writer *w, struct xch_trace *t, const struc
 	s->last[k] = time;
 	s->min = time < s->min ? time : s->min;
 	s->max = time > s->max ? time : s->max;
-	code = write_event(w, t, e, time);
+	code = add_location(s, e);
+	code = code == OTF2_SUCCESS ? write_event(w, t, e, time) : code;
 	return code == OTF2_SUCCESS ? 0 : xch_otf2_fail(err, &s->errors, w->target, "cannot write an event", code);
 }
 
@@ -395,6 +417,9 @@ static void xch_otf2_release(struct xch_writer *w, struct xch_trace *t)
 	 * memory is lost */
 	xch_otf2_errors_end(&s->errors);
 	xch_otf2_chunks_close(s->chunks);
+	if (s->attributes) {
+		OTF2_AttributeList_Delete(s->attributes);
+	}
 	for (i = 0; i < s->n_classes; i++) {
 		free(s->cls[i].counter);
 		free(s->cls[i].type);
@@ -419,8 +444,8 @@ const struct xch_format xch_otf2 = {
 	.mark = "TICKMARK::",
 	.mark_in = "/traces.otf2",
 	.directory = 1,
-	.holds = XCH_MOST | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) |
-		XCH_BIT(XCH_INFOS),
+	.holds = XCH_MOST | XCH_BIT(XCH_LOCATIONS) | XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) |
+		XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct xch_otf2_state),
 	.open = xch_otf2_open,
 	.event = xch_otf2_event,

@@ -54,6 +54,7 @@ enum {
 	E_RECEIVED,
 	E_NUMBER,
 	E_TEXT,
+	E_LOCATION,
 	E_COLUMNS
 };
 
@@ -76,6 +77,7 @@ static const struct xch_parquet_column event_column[E_COLUMNS] = {
 	[E_RECEIVED] = { "received", PQ_INT, 1 },
 	[E_NUMBER] = { "number", PQ_INT, 1 },
 	[E_TEXT] = { "text", PQ_TEXT, 1 },
+	[E_LOCATION] = { "location", PQ_TEXT, 1 },
 };
 
 /* A list of distinct texts, indexed by their number. */
@@ -497,6 +499,9 @@ static int parquet_event(struct xch_writer *w, struct xch_trace *t, const struct
 	s->event[E_HOST][n] = s->place[p->index].a;
 	s->event[E_GROUP][n] = s->place[p->index].b;
 	s->event[E_KIND][n] = e->kind;
+	if (e->where) {
+		s->event[E_LOCATION][n] = s->named[e->where->number].a;
+	}
 	if (!p->is_group) {
 		s->event[E_RANK][n] = p->process;
 		s->event[E_THREAD][n] = p->thread;
@@ -653,7 +658,8 @@ const struct xch_format xch_parquet = {
 	.suffix = ".parquet",
 	.what = "Apache Parquet, a table of samples and one of events",
 	.mark = "Tickmark version ",
-	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_INFOS),
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_LOCATIONS) |
+		XCH_BIT(XCH_INFOS),
 	.state_size = sizeof(struct state),
 	.open = parquet_open,
 	.event = parquet_event,

@@ -496,6 +496,12 @@ static void annotate_collective(struct state *s, const struct xch_coll *c)
 	annotate(s, "received", c->received, NULL);
 }
 
+/* Annotations of the end of a slice are the slice's. */
+static int is_end(enum xch_kind k)
+{
+	return k == XCH_LEAVE || k == XCH_SCOPE_END || k == XCH_COLL_END || k == XCH_IO_END;
+}
+
 static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
 	struct state *s = w->state;
@@ -503,6 +509,9 @@ static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struc
 	s->part.n = 0;
 	if (!s->sequence[e->place->index].begun && begin_sequence(w, s, e->place, xch_ns(t, e->time), err) < 0) {
 		return -1;
+	}
+	if (e->where) {
+		annotate(s, is_end(e->kind) ? "end location" : "location", 0, e->where->name);
 	}
 	switch (e->kind) {
 	case XCH_COLL_BEGIN:
@@ -583,7 +592,8 @@ const struct xch_format xch_perfetto = {
 	.suffix = ".perfetto",
 	.what = "Perfetto's protobuf",
 	.mark = "Tickmark",
-	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) | XCH_BIT(XCH_PROCESSES),
+	.holds = XCH_MOST | XCH_BIT(XCH_LOCATIONS) | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_REPORT) |
+		XCH_BIT(XCH_PROCESSES),
 	.stream = 1,
 	.state_size = sizeof(struct state),
 	.open = perfetto_open,

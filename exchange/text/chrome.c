@@ -114,8 +114,13 @@ static void message(struct xch_writer *w, const struct xch_trace *t, const struc
 	put_time(w, t, e->time);
 	fprintf(w->f,
 		",\"id\":%" PRIu64 ",\"cat\":\"message\",\"name\":\"message\"%s,\"args\":{\"tag\":%" PRIu32
-		",\"bytes\":%" PRIu32 "}}",
+		",\"bytes\":%" PRIu32,
 		e->u.message.id, e->kind == XCH_SEND ? "" : ",\"bp\":\"e\"", e->u.message.tag, e->u.message.size);
+	if (e->where) {
+		fputs(",\"location\":", w->f);
+		tkm_quote_json(w->f, e->where->name);
+	}
+	fputs("}}", w->f);
 }
 
 static int chrome_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
@@ -142,6 +147,11 @@ static int chrome_event(struct xch_writer *w, struct xch_trace *t, const struct 
 			fputs(",\"cat\":", w->f);
 			tkm_quote_json(w->f, e->what->cls);
 		}
+		if (e->where) {
+			fputs(e->kind == XCH_ENTER ? ",\"args\":{\"location\":" : ",\"args\":{\"end location\":", w->f);
+			tkm_quote_json(w->f, e->where->name);
+			fputc('}', w->f);
+		}
 		fputc('}', w->f);
 	}
 	return 0;
@@ -160,7 +170,7 @@ const struct xch_format xch_chrome = {
 	.suffix = ".chrome.json",
 	.what = "trace events of Chrome (Perfetto, speedscope, Trace Compass)",
 	.mark = "{\"program\":\"Tickmark ",
-	.holds = XCH_CALLS | XCH_BIT(XCH_SAMPLE) | XCH_MESSAGES | XCH_BIT(XCH_UNITS),
+	.holds = XCH_CALLS | XCH_BIT(XCH_SAMPLE) | XCH_MESSAGES | XCH_BIT(XCH_LOCATIONS) | XCH_BIT(XCH_UNITS),
 	.stream = 1,
 	.state_size = sizeof(struct chrome),
 	.open = chrome_open,

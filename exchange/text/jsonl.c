@@ -156,6 +156,10 @@ static int jsonl_event(struct xch_writer *w, struct xch_trace *t, const struct x
 		fputs(",\"text\":", f);
 		tkm_quote_json(f, e->u.text.text);
 	}
+	if (e->where) {
+		fputs(",\"location\":", f);
+		tkm_quote_json(f, e->where->name);
+	}
 	fputs("}\n", f);
 	return 0;
 }
@@ -165,7 +169,7 @@ const struct xch_format xch_jsonl = {
 	.suffix = ".jsonl",
 	.what = "JSON lines, an object for each event",
 	.mark = "{\"type\":\"trace\",\"resolution\":",
-	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_INFOS),
+	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_LOCATIONS) | XCH_BIT(XCH_INFOS),
 	.stream = 1,
 	.open = jsonl_open,
 	.event = jsonl_event,
