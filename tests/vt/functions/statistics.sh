@@ -143,6 +143,17 @@ printf '1:2:3\n' | "$build/tools/convert-stats" >"$dir/out" 2>"$dir/err"
 expect [ $? -ne 0 ]
 expect_line 'line 1 is no line' "$dir/err"
 verdict "convert-stats names a line that it cannot read"
+rm -f "$dir"/t.*
+"$vtrun" --logfile-name "$dir/t.stf" --verbose 0 -- true >"$dir/out" 2>&1
+"$build/tools/convert-stats" "$dir/t.stf" >"$dir/out" 2>"$dir/err"
+expect [ $? -eq 1 ]
+expect grep -q 't.stf is a trace: stftool TRACE.stf --print-statistics | convert-stats' "$dir/err"
+expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+verdict "convert-stats says how to pass it a trace"
+seq 30 | "$build/tools/convert-stats" >"$dir/out" 2>"$dir/err"
+expect [ $? -eq 1 ]
+expect [ "$(wc -l <"$dir/err")" -eq 11 ]
+verdict "convert-stats names ten lines at most"
 "$build/tools/convert-stats" "$dir/nosuch" >"$dir/out" 2>"$dir/err"
 expect [ $? -eq 1 ]
 expect_empty "$dir/out"
