@@ -55,6 +55,7 @@ struct chk_check {
 	enum chk_unit unit;
 	struct chk_limit limit; /* the default, unless a profile or the user sets another one */
 	const char *why, *what; /* why it matters; what to do */
+	int of_result;          /* 1: it needs a stored result of timertest */
 	void (*run)(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r);
 };
 
@@ -64,7 +65,12 @@ extern const size_t chk_count;
 /* The index of a check, or -1. */
 int chk_find(const char *name);
 
-enum { CHK_MOST = 32 };
+#define CHK_ROW(function, ...) +1
+enum {
+	CHK_MOST = 0
+#include "check/checks.def"
+};
+#undef CHK_ROW
 
 /* A whole run. */
 struct chk_report {
@@ -115,11 +121,8 @@ char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value);
 /* ---- the checks ---- */
 
 typedef void chk_function(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r);
-chk_function chk_clocksource_current, chk_clocksource_changed, chk_clock_cost, chk_clock_vdso, chk_clock_tick,
-	chk_tsc_invariant, chk_tsc_cross_core, chk_tsc_rate_error, chk_clock_monotonic;
-chk_function chk_ntp_synchronised, chk_ntp_offset, chk_ntp_stepped, chk_ntp_slewed, chk_phc_bound_ignored,
-	chk_tai_offset, chk_vm_migrated;
-chk_function chk_sync_offset_max, chk_sync_offset_uncorrected, chk_sync_drift, chk_sync_residual, chk_result_verdict,
-	chk_result_age;
+#define CHK_ROW(function, ...) chk_function function;
+#include "check/checks.def"
+#undef CHK_ROW
 
 #endif

@@ -167,12 +167,6 @@ static struct tmr_timer *open_checked_timer(const struct command *c, struct tkm_
 	return t || c->timer ? t : tmr_open("gettimeofday", 0, err);
 }
 
-static int needs_result(const char *name)
-{
-	return !strncmp(name, "sync.", 5) || !strncmp(name, "result.", 7) || !strcmp(name, "clocksource.changed") ||
-		!strcmp(name, "vm.migrated");
-}
-
 static int set_limits(const struct command *c, const struct tmr_env *env, struct chk_report *r, struct tkm_err *err)
 {
 	size_t k;
@@ -181,7 +175,7 @@ static int set_limits(const struct command *c, const struct tmr_env *env, struct
 		return -1;
 	}
 	for (k = 0; k < chk_count; k++) {
-		r->limit[k].off |= c->local && needs_result(chk_table[k].name);
+		r->limit[k].off |= c->local && chk_table[k].of_result;
 	}
 	for (k = 0; k < c->warning.n; k++) {
 		if (chk_set_limit(r->limit, c->warning.text[k], 0, err) < 0) {

@@ -9,18 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct xch_format *const all[] = {
-	&xch_csv,
-	&xch_otf2,
-	&xch_jsonl,
-	&xch_chrome,
-	&xch_ctf,
-	&xch_lttng,
-	&xch_otf,
-	&xch_paje,
-	&xch_perfetto,
-	&xch_parquet,
-};
+#define ADDRESS(name) &xch_##name,
+static const struct xch_format *const all[] = { XCH_FORMATS(ADDRESS) };
 
 const struct xch_format *xch_table(size_t i)
 {

@@ -96,8 +96,18 @@ int smp_why(char why[SMP_TEXT], const char *fmt, ...) __attribute__((format(prin
 /* The text of an errno value without locale or static buffer. Returns buf. */
 const char *smp_errno(int errnum, char *buf, size_t size);
 
-/* The sources. */
-extern const struct smp_source smp_cpu, smp_disk, smp_net, smp_rdma, smp_rusage, smp_proc, smp_proc_io, smp_perf,
-	smp_papi, smp_node, smp_group, smp_space, smp_power, smp_clock;
+/* The sources, in the order of listing: smp_NAME is at the end of a file in sources/. */
+#ifdef HAVE_PAPI
+#define SMP_WITH_PAPI(X) X(papi)
+#else
+#define SMP_WITH_PAPI(X)
+#endif
+/* clang-format off */
+#define SMP_SOURCES(X) \
+	X(cpu) X(disk) X(net) X(rdma) X(rusage) X(proc) X(proc_io) X(perf) X(node) X(group) X(space) X(power) X(clock) \
+	SMP_WITH_PAPI(X)
+/* clang-format on */
+#define SMP_DECLARE(name) extern const struct smp_source smp_##name;
+SMP_SOURCES(SMP_DECLARE)
 
 #endif

@@ -5,25 +5,8 @@
 
 #include <dlfcn.h>
 
-const struct smp_source *const smp_sources[] = {
-	&smp_cpu,
-	&smp_disk,
-	&smp_net,
-	&smp_rdma,
-	&smp_rusage,
-	&smp_proc,
-	&smp_proc_io,
-	&smp_perf,
-	&smp_node,
-	&smp_group,
-	&smp_space,
-	&smp_power,
-	&smp_clock,
-#ifdef HAVE_PAPI
-	&smp_papi,
-#endif
-	NULL,
-};
+#define ADDRESS(name) &smp_##name,
+const struct smp_source *const smp_sources[] = { SMP_SOURCES(ADDRESS) NULL };
 
 #ifndef HAVE_PAPI
 void smp_prepare(const struct smp_env *env)

@@ -39,6 +39,11 @@ def main():
         for word in re.findall(r"\w+", text):
             where[word].add(os.path.relpath(path, top))
             times[word, os.path.relpath(path, top)] += 1
+        # a table X(a) X(b) of names that a macro completes: smp_##name
+        for prefix in set(re.findall(r"\b(\w+_)##\w", text)):
+            for name in re.findall(r"\b[A-Z]+\((\w+)\)", text):
+                where[prefix + name].add(os.path.relpath(path, top))
+                times[prefix + name, os.path.relpath(path, top)] += 2
         if path.endswith(".c"):
             begun.update(re.findall(r"\w+", "\n".join(re.findall(r"^[A-Za-z].*", text, re.M))))
     # of two objects of one source, the one for shared libraries

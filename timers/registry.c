@@ -9,20 +9,8 @@
 
 #include "base/text/text.h"
 
-/* Order of LIST. The guide's names come first. */
-static const struct tmr_ops *const table[] = {
-	&tmr_gettimeofday,
-	&tmr_cpu,
-	&tmr_cpu_norm,
-	&tmr_mpi_wtime,
-	&tmr_clock_monotonic,
-	&tmr_clock_monotonic_raw,
-	&tmr_clock_realtime,
-	&tmr_clock_tai,
-	&tmr_clock_boottime,
-	&tmr_ptp,
-	&tmr_sim,
-};
+#define ADDRESS(name) &tmr_##name,
+static const struct tmr_ops *const table[] = { TMR_TIMERS(ADDRESS, ADDRESS) };
 #define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
 
 static const char no_mpi[] = "this program has no MPI; timertest has it when Tickmark is built with MPI";

@@ -32,9 +32,16 @@ unsigned tmr_is_replaced(struct tmr_timer *t, clockid_t id);
 	.scope = TMR_SCOPE_PROCESS
 
 /* The drivers. MPI_Wtime is weak: a program without MPI does not link it, and LIST says so. */
-extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_monotonic, tmr_clock_monotonic_raw,
-	tmr_clock_realtime, tmr_clock_tai, tmr_clock_boottime, tmr_ptp, tmr_sim;
-extern const struct tmr_ops tmr_mpi_wtime __attribute__((weak));
+/* The timers in the order of LIST, the guide's names first: tmr_NAME is at the end of a file in sources/. WEAK: only programs
+ * that link it have it. */
+/* clang-format off */
+#define TMR_TIMERS(X, WEAK) \
+	X(gettimeofday) X(cpu) X(cpu_norm) WEAK(mpi_wtime) X(clock_monotonic) X(clock_monotonic_raw) X(clock_realtime) \
+	X(clock_tai) X(clock_boottime) X(ptp) X(sim)
+/* clang-format on */
+#define TMR_DECLARE(name) extern const struct tmr_ops tmr_##name;
+#define TMR_DECLARE_WEAK(name) extern const struct tmr_ops tmr_##name __attribute__((weak));
+TMR_TIMERS(TMR_DECLARE, TMR_DECLARE_WEAK)
 
 /* Opens a timer of one kind; name is expanded, with what follows the ':'. Returns NULL with the reason in *err. */
 struct tmr_timer *tmr_open_kind(const struct tmr_ops *ops, const char *name, struct tkm_err *err);

@@ -58,7 +58,9 @@ void xch_output_end(struct xch_writer *w);
 int xch_csv_read(struct xch_input *in, struct tkm_err *err);
 int xch_csv_is(const char *path, const unsigned char *head, size_t n);
 
-extern const struct xch_format xch_csv, xch_otf2, xch_jsonl, xch_chrome;
-extern const struct xch_format xch_ctf, xch_lttng, xch_otf, xch_paje, xch_parquet, xch_perfetto;
+/* The formats, in the order of listing: xch_NAME is at the end of a file of its room. */
+#define XCH_FORMATS(X) X(csv) X(otf2) X(jsonl) X(chrome) X(ctf) X(lttng) X(otf) X(paje) X(perfetto) X(parquet)
+#define XCH_DECLARE(name) extern const struct xch_format xch_##name;
+XCH_FORMATS(XCH_DECLARE)
 
 #endif
