@@ -124,6 +124,11 @@ const char *vt_collect_option(const char *name);
 /* To be called before the start: the variable of this option was set on the program's command line. */
 void vt_collect_commanded(const char *name);
 
+/* Is the trace made by all ranks of a job? */
+int vt_collect_is_of_job(void);
+/* Counts children that are not recorded. Returns how many there were before. */
+unsigned vt_collect_leave_out(int more);
+
 /* Called by vt_collect_end() first, while everything still records (VT_setfinalizecallback). */
 void vt_call_finalize(void);
 

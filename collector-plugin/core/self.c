@@ -62,6 +62,10 @@ VT_SELDOM VT_ErrorCode vt_self_slow(void)
 	VT_ErrorCode rc = VT_OK;
 	struct vt_lock held;
 
+	if (!c && vt_hooks.first_event && !vt_tls.inside) {
+		vt_hooks.first_event();
+		c = vt_collect_running();
+	}
 	if (!c) {
 		return VT_ERR_NOTINITIALIZED;
 	}

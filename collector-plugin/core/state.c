@@ -135,6 +135,18 @@ int vt_collect_counter_on(const char *name)
 	return 1;
 }
 
+int vt_collect_is_of_job(void)
+{
+	return vt_collector.pub.together;
+}
+
+unsigned vt_collect_leave_out(int more)
+{
+	static _Atomic unsigned children;
+
+	return atomic_fetch_add(&children, (unsigned)more);
+}
+
 /* ---- recording on and off ---- */
 
 static _Atomic int process_off; /* 0 recording, 1 until VT_traceon(), 2 for good: PROCESS, CLUSTER */

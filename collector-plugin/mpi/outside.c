@@ -94,7 +94,12 @@ void vt_mpi_say_missed(void)
 {
 	double after_s = finalized_ns ? 1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - finalized_ns) : 0;
 	unsigned long long calls = atomic_load(&vt_mpi_missed);
+	unsigned children = vt_collect_leave_out(0);
 
+	if (children) {
+		vt_say(1, "WARNING", "%u forked %s of this rank %s not recorded: the trace of a job has its ranks only",
+			children, children == 1 ? "child" : "children", children == 1 ? "is" : "are");
+	}
 	if (!vt_collect_is_first_rank()) {
 		return;
 	}

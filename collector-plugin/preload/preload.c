@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/host/memory.h"
@@ -142,38 +144,89 @@ static void tell_children(void)
 
 /* ---- fork ---- */
 
-/* Starts the collector in a followed child that does not exec soon. Most children exec at once, and get a collector
- * in the new program. */
-static void *start_later(void *unused)
+/* A followed child that does not exec soon. Most children exec at once, and get a collector in the new program. */
+static VT_WRITTEN_IN_CHILD struct {
+	_Atomic uint32_t state;
+	sigset_t signals; /* that the child blocks at its begin */
+} child;
+enum { CHILD_WAITS, CHILD_RECORDS_AT_ONCE, CHILD_STARTED };
+
+static void wait_for_child_state(uint32_t while_it_is, long ns)
 {
-	struct timespec wait = { 0, 50000000 };
+	struct timespec wait = { ns / 1000000000, ns % 1000000000 };
+
+	syscall(SYS_futex, &child.state, FUTEX_WAIT_PRIVATE, while_it_is, &wait, NULL, 0);
+}
+
+static void set_child_state(uint32_t state)
+{
+	atomic_store(&child.state, state);
+	syscall(SYS_futex, &child.state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void *start_in_child(void *unused)
+{
 	struct tkm_err e;
 
 	(void)unused;
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+	wait_for_child_state(CHILD_WAITS, 50000000);
 	if (run.active && vt_collect_start(-1, 0, NULL, &e) < 0) {
 		vt_say(2, "WARNING", "a forked child runs unsampled: %s", e.text);
 	}
+	vt_hooks.first_event = NULL;
+	set_child_state(CHILD_STARTED);
 	return NULL;
+}
+
+/* The child makes a call that is recorded: it waits for its collector. Not in a handler of a signal, which may have
+ * interrupted what the start needs. */
+static void start_before_event(void)
+{
+	sigset_t now;
+	uint32_t waits = CHILD_WAITS;
+	int i;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	for (i = 1; i < NSIG; i++) {
+		if (sigismember(&now, i) != sigismember(&child.signals, i)) {
+			return;
+		}
+	}
+	if (atomic_compare_exchange_strong(&child.state, &waits, CHILD_RECORDS_AT_ONCE)) {
+		set_child_state(CHILD_RECORDS_AT_ONCE);
+	}
+	/* the start may need a lock of libc that this thread holds */
+	wait_for_child_state(CHILD_RECORDS_AT_ONCE, 500000000);
+	vt_hooks.first_event = NULL;
+}
+
+static void parent_of_fork(void)
+{
+	vt_collect_leave_out(run.active && run.follow && vt_collect_is_of_job());
 }
 
 static VT_IN_CHILD void child_of_fork(void)
 {
 	sigset_t all, old;
 	pthread_t t;
+	int of_job = vt_collect_is_of_job();
 
 	if (!run.active) {
 		return;
 	}
 	vt_alloc_forked();
 	vt_collect_forked();
-	run.active = run.follow;
+	/* the trace of a job has its ranks only */
+	run.active = run.follow && !of_job;
 	run.pid = getpid();
-	if (run.follow) {
+	if (run.active) {
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
-		if (pthread_create(&t, NULL, start_later, NULL) == 0) {
+		child.signals = old;
+		atomic_store(&child.state, CHILD_WAITS);
+		if (pthread_create(&t, NULL, start_in_child, NULL) == 0) {
 			pthread_detach(t);
+			vt_hooks.first_event = start_before_event;
 		}
 		pthread_sigmask(SIG_SETMASK, &old, NULL);
 	}
@@ -309,7 +362,7 @@ __attribute__((constructor)) static void begin_preloaded(void)
 		tell_children();
 		atexit(at_exit);
 		at_quick_exit(at_exit);
-		pthread_atfork(NULL, NULL, child_of_fork);
+		pthread_atfork(NULL, parent_of_fork, child_of_fork);
 	}
 	errno = saved;
 }

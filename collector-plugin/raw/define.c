@@ -5,8 +5,10 @@
 
 #include <signal.h>
 
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/definition.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/grow.h"
 #include "collector-plugin/raw/writer.h"
 
 static VT_SELDOM int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const uint8_t *bytes, size_t n)
@@ -23,22 +25,102 @@ static VT_SELDOM int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const
 	return 0;
 }
 
+/* Gives the definition of n bytes its number and writes it. The caller holds r->lock. */
+static VT_SELDOM int write_packed(struct vt_raw *r, uint8_t *bytes, size_t n)
+{
+	uint64_t number = atomic_fetch_add_explicit(&r->head->definitions, 1, memory_order_relaxed);
+	int i, rc = -1;
+
+	memcpy(bytes + sizeof(struct vt_raw_record), &number, sizeof(number));
+	for (i = 0; i < VT_RAW_COPIES; i++) {
+		/* one copy is enough */
+		rc = write_copy(r, &r->copy[i], bytes, n) == 0 ? 0 : rc;
+	}
+	return rc;
+}
+
+/* ---- for children ---- */
+
+/* A child of fork() has the tables of its parent, and so the numbers of what the parent defined. So has the process that
+ * starts the collector once more. Their files need these definitions, too. Nothing that is complete moves or changes. */
+enum { KEPT_BYTES = 1 << 16 };
+static struct kept {
+	struct kept *next;
+	_Atomic size_t used;
+	uint8_t bytes[KEPT_BYTES - 2 * sizeof(size_t)]; /* for each definition a u64, its length, and itself */
+} * first_kept, *last_kept;
+
+static VT_SELDOM int is_of_program(const struct vt_raw_def *d)
+{
+	switch (d->type) {
+	case VT_RAW_DEF_CLASS:
+		return d->id >= VT_RAW_FIRST_ID;
+	case VT_RAW_DEF_COUNTER:
+		return d->counter.id >= VT_RAW_FIRST_ID;
+	case VT_RAW_DEF_FUNCTION:
+	case VT_RAW_DEF_FUNCTION_AT:
+	case VT_RAW_DEF_OBJECT:
+	case VT_RAW_DEF_SCL:
+	case VT_RAW_DEF_STACK:
+	case VT_RAW_DEF_SCOPE:
+	case VT_RAW_DEF_FILE:
+	case VT_RAW_DEF_GROUP:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static VT_SELDOM void keep_definition(const struct vt_raw *r, const uint8_t *bytes, uint64_t n)
+{
+	struct kept *k = last_kept;
+	size_t used = k ? atomic_load(&k->used) : 0;
+
+	if (!k || used + sizeof(n) + n > sizeof(k->bytes)) {
+		k = vt_raw_is_forbidden(r) ? NULL : vt_pages(sizeof(*k));
+		if (!k) {
+			return;
+		}
+		*(last_kept ? &last_kept->next : &first_kept) = k;
+		last_kept = k;
+		used = 0;
+	}
+	memcpy(k->bytes + used, &n, sizeof(n));
+	memcpy(k->bytes + used + sizeof(n), bytes, n);
+	atomic_store(&k->used, used + sizeof(n) + n);
+}
+
+VT_SELDOM void vt_raw_repeat_definitions(struct vt_raw *r)
+{
+	uint8_t bytes[VT_RAW_MAX_DEFINITION];
+	const struct kept *k;
+	uint64_t n;
+	size_t at;
+
+	vt_lock(&r->lock);
+	for (k = first_kept; k; k = k->next) {
+		for (at = 0; at < atomic_load(&k->used); at += sizeof(n) + n) {
+			memcpy(&n, k->bytes + at, sizeof(n));
+			memcpy(bytes, k->bytes + at + sizeof(n), n);
+			write_packed(r, bytes, n);
+		}
+	}
+	vt_unlock(&r->lock);
+}
+
 static VT_SELDOM int write_definition(struct vt_raw *r, const struct vt_raw_def *d)
 {
 	uint8_t bytes[VT_RAW_MAX_DEFINITION];
 	size_t n = vt_raw_pack_definition(d, bytes);
-	uint64_t number;
-	int i, rc = -1;
+	int rc;
 
 	if (r->forgotten || n > r->block_size - sizeof(struct vt_raw_block)) {
 		return -1;
 	}
 	vt_lock(&r->lock);
-	number = atomic_fetch_add_explicit(&r->head->definitions, 1, memory_order_relaxed);
-	memcpy(bytes + sizeof(struct vt_raw_record), &number, sizeof(number));
-	for (i = 0; i < VT_RAW_COPIES; i++) {
-		/* one copy is enough */
-		rc = write_copy(r, &r->copy[i], bytes, n) == 0 ? 0 : rc;
+	rc = write_packed(r, bytes, n);
+	if (r->keeper_fd < 0 && is_of_program(d)) {
+		keep_definition(r, bytes, n);
 	}
 	/* the caller keeps statistics that found no room */
 	if (rc < 0 && d->type != VT_RAW_DEF_STATISTICS) {

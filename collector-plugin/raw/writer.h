@@ -109,6 +109,8 @@ void vt_raw_stream_end(struct vt_raw_stream *s);
  * Ids are chosen by the caller, from 1, one number range per kind. The same id again replaces the definition (a
  * thread's new name). */
 int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name);
+/* Writes what the program has defined so far into r, a new file. */
+void vt_raw_repeat_definitions(struct vt_raw *r);
 int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d);
 int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name);
 /* The same; records with that place (VT_RAW_PLACE and above) belong to this thread, too. 0: it had no place. */

@@ -219,6 +219,7 @@ static void begin_records(struct vt_collector *c)
 	ltick_t t = vt_ticks_now(&c->pub);
 
 	vt_raw_clock(r, t, vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_raw_repeat_definitions(r);
 	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
 }
 

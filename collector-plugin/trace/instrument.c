@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/stats/stats.h"
@@ -152,6 +153,9 @@ static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp
 	struct vt_collect *c = vt_collect_running();
 	uint32_t id, rule;
 
+	if (!c && vt_hooks.first_event && vt_self() == VT_OK) {
+		c = vt_collect_running();
+	}
 	if (!c || !vt_trace_wanted) {
 		return;
 	}

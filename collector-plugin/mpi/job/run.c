@@ -402,6 +402,9 @@ __attribute__((constructor)) static void libvt_loaded(void)
 __attribute__((destructor)) static void unloaded(void)
 {
 	vt_job_period_quit();
-	say_kept("the program ended without MPI_Finalize");
-	vt_mpi_say_missed();
+	/* a child of a rank has no part in the job */
+	if (vt_life.here) {
+		say_kept("the program ended without MPI_Finalize");
+		vt_mpi_say_missed();
+	}
 }
