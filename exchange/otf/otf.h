@@ -42,7 +42,8 @@
 	X(SCOPE_END,    UINT32,     "scope_end",        "a scope is left; its number") \
 	X(SCOPE,        BYTE_ARRAY, "scope",            "name of the scope") \
 	X(OPAQUE,       BYTE_ARRAY, "opaque",           "opaque data") \
-	X(COMMENT,      BYTE_ARRAY, "comment",          "a comment that does not fit a line")
+	X(COMMENT,      BYTE_ARRAY, "comment",          "a comment that does not fit a line") \
+	X(LOCATION,     BYTE_ARRAY, "location",         "source location of the event: the frames of the call stack, the innermost first")
 /* clang-format on */
 
 /* Keys, from 1. */

@@ -202,8 +202,9 @@ static int function(struct state *s, const struct xch_event *e, uint64_t time)
 	if (follow(s, e, time, id) < 0) {
 		return 0;
 	}
-	return e->kind == XCH_ENTER ? OTF_Writer_writeEnterKV(s->o.otf, time, id, xch_otf_process(e->place), 0, NULL)
-				    : OTF_Writer_writeLeaveKV(s->o.otf, time, id, xch_otf_process(e->place), 0, NULL);
+	return e->kind == XCH_ENTER
+		? OTF_Writer_writeEnterKV(s->o.otf, time, id, xch_otf_process(e->place), 0, s->o.list)
+		: OTF_Writer_writeLeaveKV(s->o.otf, time, id, xch_otf_process(e->place), 0, s->o.list);
 }
 
 static int samples(struct state *s, const struct xch_event *e, uint64_t time)
@@ -240,7 +241,6 @@ static int message(struct state *s, const struct xch_event *e, uint64_t time)
 			  communicator(s, m->communicator), m->tag, m->size, 0, s->o.list)
 		: OTF_Writer_writeRecvMsgKV(s->o.otf, time, xch_otf_process(e->place), xch_otf_process(m->other),
 			  communicator(s, m->communicator), m->tag, m->size, 0, s->o.list);
-	OTF_KeyValueList_reset(s->o.list);
 	return ok;
 }
 
@@ -250,14 +250,14 @@ static int collective(struct state *s, const struct xch_event *e, uint64_t time)
 	int ok;
 
 	if (e->kind == XCH_COLL_END) {
-		return OTF_Writer_writeEndCollectiveOperationKV(s->o.otf, time, xch_otf_process(e->place), c->id, NULL);
+		return OTF_Writer_writeEndCollectiveOperationKV(
+			s->o.otf, time, xch_otf_process(e->place), c->id, s->o.list);
 	}
 	xch_otf_add_u32(&s->o, XOT_RANK, c->rank);
 	xch_otf_add_u32(&s->o, XOT_MEMBERS, c->members);
 	ok = OTF_Writer_writeBeginCollectiveOperationKV(s->o.otf, time, xch_otf_process(e->place),
 		e->what ? e->what->index + 1 : 0, c->id, communicator(s, c->communicator), xch_otf_process(c->root),
 		c->sent, c->received, 0, s->o.list);
-	OTF_KeyValueList_reset(s->o.list);
 	return ok;
 }
 
@@ -268,14 +268,13 @@ static int io(struct state *s, const struct xch_event *e, uint64_t time)
 
 	if (e->kind == XCH_IO_END) {
 		return OTF_Writer_writeEndFileOperationKV(s->o.otf, time, xch_otf_process(e->place), file,
-			xch_otf_process(e->place), file, e->u.io.type & OTF_FILEOP_BITS, e->u.io.bytes, 0, NULL);
+			xch_otf_process(e->place), file, e->u.io.type & OTF_FILEOP_BITS, e->u.io.bytes, 0, s->o.list);
 	}
 	xch_otf_add_u32(&s->o, XOT_IO_TYPE, e->u.io.type);
 	xch_otf_add_u32(&s->o, XOT_IO_FILE, file);
 	xch_otf_add_u32(&s->o, XOT_IO_BYTES, e->u.io.bytes);
 	ok = OTF_Writer_writeBeginFileOperationKV(
 		s->o.otf, time, xch_otf_process(e->place), xch_otf_process(e->place), 0, s->o.list);
-	OTF_KeyValueList_reset(s->o.list);
 	return ok;
 }
 
@@ -311,6 +310,9 @@ static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	}
 	ok = ok && bounds_until(s, time) == 0;
 	s->last = time;
+	if (e->where) {
+		xch_otf_add_text(&s->o, XOT_LOCATION, e->where->name);
+	}
 	switch (ok ? e->kind : XCH_EVENT_KINDS) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
@@ -336,6 +338,7 @@ static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	default:
 		ok = write_key_values(s, e, time);
 	}
+	OTF_KeyValueList_reset(s->o.list);
 	return ok ? 0 : failed(s, err);
 }
 
@@ -378,8 +381,8 @@ const struct xch_format xch_otf = {
 	.what = "Open Trace Format 1.12",
 	.mark = "tickmark::",
 	.mark_in = ".0.def",
-	.holds = XCH_MOST | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_OPAQUE) | XCH_BIT(XCH_GROUPS) |
-		XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
+	.holds = XCH_MOST | XCH_BIT(XCH_LOCATIONS) | XCH_SCOPED | XCH_BIT(XCH_COMMENT) | XCH_BIT(XCH_OPAQUE) |
+		XCH_BIT(XCH_GROUPS) | XCH_BIT(XCH_COMMUNICATORS) | XCH_BIT(XCH_PROCESSES) | XCH_BIT(XCH_INFOS),
 	.is = xch_otf_is,
 #ifdef HAVE_OTF1
 	.state_size = sizeof(struct state),

@@ -134,6 +134,18 @@ if command -v otf2-print >/dev/null 2>&1 && "$build/tests/lib/exchange_table" | 
 else
 	skip "OTF2" "no otf2-print here, or a build without otf2"
 fi
+if command -v otfprint >/dev/null 2>&1 && "$build/tests/lib/exchange_table" | grep -q "^| OTF "; then
+	convert OTF t.otf
+	otfprint --fullkeyvalue "$dir/t.otf" >"$dir/printed" 2>"$dir/err"
+	# byte arrays are printed in hexadecimal: "a dir/münze.c:"
+	expect_lines 3 '61206469722F6DC3BC6E7A652E633A' "$dir/printed"
+	tool "$dir/t.otf" --convert "$dir/otf.stf"
+	expect_status 0
+	"$build/stftool" "$dir/otf.stf" --dump | expect_no_line 'COMMENT.*location' -
+	verdict "OTF"
+else
+	skip "OTF" "no otfprint here, or a build without OTF"
+fi
 # a trace without locations has no column of them in CTF, where each event would pay for it
 tool "$rich" --convert "$dir/rich.ctf"
 expect_line 'enum location' "$dir/t.ctf/metadata"
