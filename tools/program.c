@@ -15,6 +15,7 @@
 #include "tools/convert/exchange.h"
 #include "tools/cli/files.h"
 #include "tools/convert/merge.h"
+#include "tools/convert/sumdata.h"
 #include "tools/print/print.h"
 #include "tools/cli/request.h"
 #include "tools/check/verify.h"
@@ -106,17 +107,20 @@ static int print_tables(const struct stt_options *o)
 	return rc;
 }
 
-static int sumdata(const struct stt_options *o)
+/* --merge --sumdata TRACE: the summary data of the merged trace. */
+static int merge_and_sum(const struct stt_options *o, const char *to)
 {
-	return stt_fault(o,
-		"%s: --sumdata: the format of summary data files is Intel's and not public, so none are written; "
-		"--print-statistics prints the statistics that a trace has",
-		o->input);
+	struct stt_options merged = *o;
+	int rc = stt_merge(o, to);
+
+	merged.input = to;
+	return rc == STT_OK && o->sumdata ? stt_sumdata(&merged, to) : rc;
 }
 
 static int run_action(const struct stt_options *o)
 {
-	int actions = (o->convert != NULL) + (o->move != NULL) + (o->recover != NULL) + o->remove + o->verify;
+	int actions = (o->convert != NULL) + (o->move != NULL) + (o->recover != NULL) + (o->sumdata != NULL) +
+		o->remove + o->verify;
 
 	if (o->delete_raw_data) {
 		return stt_usage(o, "--delete-raw-data only goes with --merge");
@@ -133,6 +137,9 @@ static int run_action(const struct stt_options *o)
 	}
 	if (o->move) {
 		return with_name(o, "--move", o->move, stt_move);
+	}
+	if (o->sumdata) {
+		return with_name(o, "--sumdata", *o->sumdata || o->logfile_name ? o->sumdata : o->input, stt_sumdata);
 	}
 	if (o->recover) {
 		return with_name(o, "--recover", o->recover, stt_recover);
@@ -165,11 +172,8 @@ static int run_stftool(const struct stt_options *o)
 	if (!o->input) {
 		return stt_usage(o, "no input file; %s --help shows how", o->program);
 	}
-	if (o->sumdata) {
-		return sumdata(o);
-	}
 	if (o->merge) {
-		return with_name(o, "--merge", o->merge, stt_merge);
+		return with_name(o, "--merge", *o->merge || !o->sumdata ? o->merge : o->sumdata, merge_and_sum);
 	}
 	tkm_await_trace(o->input, why, sizeof(why));
 	if (why[0]) {

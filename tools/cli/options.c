@@ -67,7 +67,7 @@ static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 		  "processes that share a file of a trace that is written (default 0: all)" },
 		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &o->use_hw_structure, 0, 0, "[on|off]",
 		  "with --merge: only processes of one node share a file (default: on with several nodes)" },
-		{ "SUMDATA", TKM_OPTION_NAME, &o->sumdata, 0, 0, "[FILE]", "refused: the format of summary data files is not public" },
+		{ "SUMDATA", TKM_OPTION_NAME, &o->sumdata, 0, 0, "[FILE]", "write what is computed of the whole trace to FILE.sum.fnc, .cop and .msg" },
 		{ "TICKS", TKM_OPTION_BOOL, &o->ticks, 0, 0, NULL, "times of --request are clock ticks" },
 		{ "VERBOSE", TKM_OPTION_LEVEL, &o->verbose, 0, 4, "[on|off|LEVEL]",
 		  "0 says nothing, 1 the result (default), 2 progress" },

@@ -23,6 +23,7 @@ struct copy {
 	const struct stt_trace *t;
 	const struct stt_request *req;
 	struct stf_writer *w;
+	int no_statistics;           /* of the trace itself */
 	int recover;                 /* with recover, a fault ends a component but not the copy */
 	const char *lost;            /* with recover: what no component contains, "" if nothing */
 	const struct stt_trace *old; /* with recover: the trace whose base file was damaged, NULL: none */
@@ -213,7 +214,7 @@ static int copy_declarations(struct copy *c)
 	const struct stf_record *rec;
 	struct stf_file_declaration d;
 	size_t i;
-	int rc = 0, whole = !(c->req && c->req->n);
+	int rc = 0, whole = !(c->req && c->req->n) && !c->no_statistics;
 
 	rc = copy_processes(c);
 	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_file_declaration, i)); i++) {
@@ -321,6 +322,37 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 			to, c->t->path);
 	}
 	return STT_OK;
+}
+
+int stt_write_declared(const struct stt_options *o, const struct stt_trace *t, const char *to,
+	int (*fill)(void *user, struct stf_writer *w), void *user)
+{
+	struct stf_writer_options opt = { .resolution = t->resolution, .eventbits = t->eventbits };
+	struct copy c = { .o = o, .t = t, .no_statistics = 1 };
+	uint64_t start = 1, end = 0;
+	struct stf_err e;
+	int rc;
+
+	if (!(opt.resolution > 0)) {
+		return stt_fault(o, "%s: the trace does not say its clock's resolution", t->path);
+	}
+	c.w = create_copy(o, to, STT_SINGLE, &opt, &e);
+	if (!c.w) {
+		return stt_stf_fault(o, &e);
+	}
+	rc = copy_declarations(&c);
+	if (rc == 0 && fill(user, c.w) < 0) {
+		rc = stt_stf_fault(o, stf_writer_error(c.w));
+	}
+	if (rc != 0) {
+		stf_writer_abort(c.w);
+		return STT_FAULT;
+	}
+	if (stf_reader_duration(t->r, &start, &end) < 0) {
+		start = 1;
+		end = 0;
+	}
+	return stf_writer_finish(c.w, start, end, &e) < 0 ? stt_stf_fault(o, &e) : STT_OK;
 }
 
 /* ---- the whole trace ---- */

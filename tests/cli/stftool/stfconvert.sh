@@ -525,7 +525,6 @@ refused "--merge wants raw files" 1 '.*no raw file' "$rich" --merge x.stf
 refused "--merge deletes nothing else" 1 '.*no raw file' "$rich" --merge x.stf --delete-raw-data
 [ -e "$rich" ]
 ok "--merge deleted nothing" $?
-refused "--sumdata says that it cannot" 1 '.*--sumdata: the format of .* and not public' "$rich" --sumdata x.stf
 refused "--delete-raw-data alone" 2 '--delete-raw-data only goes with' "$rich" --delete-raw-data
 refused "two actions" 2 'only one of' "$rich" --remove --convert x.avt
 done_testing
