@@ -138,6 +138,10 @@ struct smp_source {
 	 * with copies of them under the same numbers the set can be read in another table too. Returns how many there
 	 * are, if `most` is enough. Allocates nothing, takes no lock. */
 	int (*descriptors)(const void *set, int *fd, int most);
+
+	/* NULL, or how soon a total that begins anew at its end may have done so more than once between two readings: seconds,
+	 * at the most that it can grow; 0: never. */
+	double (*turn_s)(const struct smp_env *env, const char *name);
 };
 
 /* A plugin exports this one function. It is called once, before any other, with the ABI of the host; a

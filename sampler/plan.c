@@ -402,3 +402,20 @@ void smp_plan_close(struct smp_plan *plan)
 	free(plan->item);
 	free(plan);
 }
+
+int smp_planned_turns(const struct smp_planned *p, double interval_s, char line[SMP_TEXT])
+{
+	double turn_s = 0;
+
+	if (!p->counter.missing && p->source && p->source->size >= sizeof(struct smp_source) && p->source->turn_s) {
+		turn_s = p->source->turn_s(p->env, p->counter.name);
+	}
+	if (!(turn_s > 0 && interval_s > turn_s)) {
+		return 0;
+	}
+	smp_why(line,
+		"counter %s is read every %.6g s, and may begin anew after %.3g s: its total may lack whole turns. "
+		"Read it more often (OS-COUNTER-DELAY)",
+		p->counter.name, interval_s, turn_s);
+	return 1;
+}

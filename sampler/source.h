@@ -76,6 +76,10 @@ void smp_plan_close(struct smp_plan *plan); /* NULL is allowed; after its sets *
 uint64_t smp_plan_mark(const struct smp_plan *plan);
 struct smp_plan *smp_plan_later(const struct smp_plan *before, struct tkm_err *err);
 
+/* Is the time between two readings longer than a counter may take for a whole turn, so that the total may be too small?
+ * Returns 1 with a line for the user, or 0. */
+int smp_planned_turns(const struct smp_planned *p, double interval_s, char line[SMP_TEXT]);
+
 struct smp_set;
 
 /* Opens the counters of the plan that have the target's scope and are not missing. The set may be empty. Returns NULL

@@ -80,6 +80,7 @@ int vt_launch_list(struct vtrun *r)
 {
 	struct tkm_err e;
 	struct smp_plan *plan = vt_launch_plan(r, &e);
+	char line[SMP_TEXT];
 	size_t i;
 
 	if (!plan) {
@@ -99,6 +100,10 @@ int vt_launch_list(struct vtrun *r)
 				: c->kind == SMP_TOTAL ? "per second"
 						       : c->unit,
 			c->what);
+		if (c->scope == SMP_NODE &&
+			smp_planned_turns(smp_plan_at(plan, i), r->settings.os_counter_delay, line)) {
+			printf("%-28s %s\n", "", line);
+		}
 	}
 	list_inside(&r->settings);
 	smp_plan_close(plan);

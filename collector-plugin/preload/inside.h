@@ -25,6 +25,7 @@
 		load_library(err) < 0 ? NULL : inside->smp_plan_open(env, rules, n_rules, plugins, n_plugins, err)) \
 	CALL(size_t, smp_plan_size, (const struct smp_plan *plan), (plan), 0) \
 	CALL(const struct smp_planned *, smp_plan_at, (const struct smp_plan *plan, size_t i), (plan, i), NULL) \
+	CALL(int, smp_planned_turns, (const struct smp_planned *p, double interval_s, char line[SMP_TEXT]), (p, interval_s, line), 0) \
 	CALL(void, smp_plan_close, (struct smp_plan *plan), (plan), (void)0) \
 	CALL(uint64_t, smp_plan_mark, (const struct smp_plan *plan), (plan), 0) \
 	CALL(struct smp_plan *, smp_plan_later, (const struct smp_plan *before, struct tkm_err *err), (before, err), \

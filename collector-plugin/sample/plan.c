@@ -127,6 +127,12 @@ static void define_counter(struct vt_collector *c, const struct smp_planned *p, 
 		}
 		return;
 	}
+	if (p->counter.scope == SMP_NODE && smp_planned_turns(p, c->settings.os_counter_delay, line)) {
+		vt_raw_info(c->pub.raw, "turns", line);
+		if (c->pub.rank <= 0) {
+			vt_say(vt_plan_warning_level(c, p), "WARNING", "%s", line);
+		}
+	}
 	set_counter_bounds(&d, &p->counter);
 	d.where = p->counter.scope == SMP_NODE ? VT_RAW_GROUP + VT_RAW_NODE : 0;
 	vt_raw_counter(c->pub.raw, &d);

@@ -9,18 +9,18 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/text/printed.h"
 #include "base/text/text.h"
 
 /* No zone uses more than 5 kW. */
-enum { ZONE_NAME = 64, MAX_FILES = 4096 };
+enum { MAX_FILES = 4096 };
 static const uint64_t FASTEST_UW = UINT64_C(5000000000);
 
 /* One file with one number. */
 struct item {
 	struct smp_file file;
-	char path[128];
-	char name[ZONE_NAME]; /* "package-0", "cpu3" */
-	int summed;           /* part of the counter without an instance */
+	struct tkm_printed path, name; /* name: "package-0", "cpu3" */
+	int summed;                    /* part of the counter without an instance */
 	struct smp_physics can;
 	struct smp_count energy;
 	uint64_t last; /* of a frequency */
@@ -39,8 +39,8 @@ struct power_set {
 	int64_t read_ms; /* 0: not yet */
 	size_t n;
 	struct {
-		int freq;             /* 0 energy, 1 frequency, -1 unknown */
-		char name[ZONE_NAME]; /* "": sum, or mean */
+		int freq;   /* 0 energy, 1 frequency, -1 unknown */
+		char *name; /* "": sum, or mean */
 	} want[];
 };
 
@@ -66,54 +66,65 @@ static struct item *add_power_file(struct finder *f)
 	return i;
 }
 
+/* Returns 0; -1: there is no memory for the name or path. */
+static int keep_power_file(struct finder *f, const struct item *i)
+{
+	if (!i->path.text || !i->name.text) {
+		free(i->path.text);
+		free(i->name.text);
+		f->n--;
+		return -1;
+	}
+	return 0;
+}
+
 /* "intel-rapl:0" is a package, "intel-rapl:0:1" a part of it, counted there already; psys is all together. */
 static int add_zone(const char *name, void *ctx)
 {
 	struct finder *f = ctx;
 	const char *colon = strchr(name, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
-	char path[160], label[ZONE_NAME / 2];
+	char label[256];
 	struct item *i;
 
-	if (!colon || strlen(name) > 48 || strncmp(name, "intel-rapl-mmio", 15) == 0) {
+	if (!colon || strncmp(name, "intel-rapl-mmio", 15) == 0) {
 		return 0;
 	}
 	i = add_power_file(f);
-	if (!i) {
-		return 0;
+	if (!i || !tkm_printed(&i->path, "/sys/class/powercap/%s/name", name)) {
+		return i ? keep_power_file(f, i) : 0;
 	}
-	snprintf(path, sizeof(path), "/sys/class/powercap/%s/name", name);
-	tkm_root_line(f->root, path, label, sizeof(label));
-	if (second) {
-		snprintf(i->name, sizeof(i->name), "%s-%.*s", label, (int)(second - colon - 1), colon + 1);
-	} else {
-		snprintf(i->name, sizeof(i->name), "%s", label);
+	tkm_root_line(f->root, i->path.text, label, sizeof(label));
+	tkm_printed(&i->name, "%s%s%.*s", label, second ? "-" : "", second ? (int)(second - colon - 1) : 0, colon + 1);
+	i->can = (struct smp_physics){ .fastest = FASTEST_UW, .late = FASTEST_UW };
+	if (tkm_printed(&i->path, "/sys/class/powercap/%s/max_energy_range_uj", name)) {
+		i->can.turn = number_in_file(f->root, i->path.text);
 	}
-	snprintf(path, sizeof(path), "/sys/class/powercap/%s/max_energy_range_uj", name);
-	i->can = (struct smp_physics){
-		.fastest = FASTEST_UW, .late = FASTEST_UW, .turn = number_in_file(f->root, path)
-	};
 	i->summed = !second && strncmp(label, "package", 7) == 0;
-	snprintf(i->path, sizeof(i->path), "/sys/class/powercap/%s/energy_uj", name);
+	tkm_printed(&i->path, "/sys/class/powercap/%s/energy_uj", name);
+	keep_power_file(f, i);
 	return 0;
 }
 
 static int add_cpu(const char *name, void *ctx)
 {
 	struct finder *f = ctx;
-	char path[128];
 	struct item *i;
 	long long cpu;
 
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%.40s/cpufreq/scaling_cur_freq", name);
-	if (strncmp(name, "cpu", 3) != 0 || tkm_parse_int(name + 3, 0, 1 << 20, &cpu) < 0 ||
-		!smp_exists(f->root, path)) {
+	if (strncmp(name, "cpu", 3) != 0 || tkm_parse_int(name + 3, 0, 1 << 20, &cpu) < 0) {
 		return 0;
 	}
 	i = add_power_file(f);
-	if (i) {
-		snprintf(i->name, sizeof(i->name), "%s", name);
-		snprintf(i->path, sizeof(i->path), "%s", path);
-		i->summed = 1;
+	if (!i) {
+		return 0;
+	}
+	tkm_printed(&i->name, "%s", name);
+	tkm_printed(&i->path, "/sys/devices/system/cpu/%s/cpufreq/scaling_cur_freq", name);
+	i->summed = 1;
+	if (keep_power_file(f, i) == 0 && !smp_exists(f->root, i->path.text)) {
+		free(i->path.text);
+		free(i->name.text);
+		f->n--;
 	}
 	return 0;
 }
@@ -135,8 +146,60 @@ static void free_items(struct finder *f)
 
 	for (i = 0; i < f->n; i++) {
 		smp_file_close(&f->item[i].file);
+		free(f->item[i].path.text);
+		free(f->item[i].name.text);
 	}
 	free(f->item);
+}
+
+/* ---- turns ---------------------------------------------------------------------------------------- */
+
+/* The most that a zone may use, in uW: the largest of its limits, or what a package of today does not exceed. */
+static uint64_t most_of_zone(int root, const char *energy_path)
+{
+	static const char *const limits[] = { "constraint_0_max_power_uw", "constraint_1_max_power_uw",
+		"constraint_0_power_limit_uw", "constraint_1_power_limit_uw", "constraint_2_power_limit_uw" };
+	int folder = (int)(strrchr(energy_path, '/') - energy_path);
+	struct tkm_printed path = { 0 };
+	uint64_t most = 0, v;
+	const char *at;
+	size_t i;
+
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		at = tkm_printed(&path, "%.*s/%s", folder, energy_path, limits[i]);
+		v = at ? number_in_file(root, at) : 0;
+		most = v > most && v <= FASTEST_UW ? v : most;
+	}
+	free(path.text);
+	return most ? most : UINT64_C(500000000);
+}
+
+static double turn_s(const struct smp_env *env, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	double least = 0, turn;
+	struct finder f;
+	size_t i;
+	int root;
+
+	if (strncmp(name, "energy", 6) != 0) {
+		return 0;
+	}
+	find_items(&f, env, 0);
+	root = smp_root(env);
+	for (i = 0; root >= 0 && i < f.n; i++) {
+		const struct item *it = &f.item[i];
+
+		if (it->can.turn && (colon ? strcmp(colon + 1, it->name.text) == 0 : it->summed)) {
+			turn = (double)it->can.turn / (double)most_of_zone(root, it->path.text);
+			least = least == 0 || turn < least ? turn : least;
+		}
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	free_items(&f);
+	return least;
 }
 
 /* ---- listing ------------------------------------------------------------------------------------- */
@@ -172,11 +235,11 @@ static const char *why_none(const struct finder *f, int root, int freq, char why
 		return why;
 	}
 	errno = 0;
-	if (root >= 0 && tkm_root_read(root, f->item[0].path, text, sizeof(text)) < 0) {
+	if (root >= 0 && tkm_root_read(root, f->item[0].path.text, text, sizeof(text)) < 0) {
 		smp_why(why,
 			errno == EACCES ? "%s may be read by root only (CVE-2020-8694): as root, chmod a+r it"
 					: "%s cannot be read",
-			f->item[0].path);
+			f->item[0].path.text);
 		return why;
 	}
 	return NULL;
@@ -186,7 +249,8 @@ static int list_kind(const struct smp_env *env, int freq, smp_each each, void *c
 {
 	struct smp_counter c = freq ? freq_counter : energy_counter;
 	const char *base = freq ? "cpu_freq" : "energy";
-	char name[ZONE_NAME + 16], why[SMP_TEXT];
+	struct tkm_printed name = { 0 };
+	char why[SMP_TEXT];
 	int root = smp_root(env), rc;
 	struct finder f;
 	size_t i;
@@ -196,11 +260,11 @@ static int list_kind(const struct smp_env *env, int freq, smp_each each, void *c
 	c.missing = why_none(&f, root, freq, why);
 	rc = each(&c, ctx);
 	for (i = 0; rc == 0 && i < f.n; i++) {
-		snprintf(name, sizeof(name), "%s:%s", base, f.item[i].name);
-		c.name = name;
+		c.name = tkm_printed(&name, "%s:%s", base, f.item[i].name.text);
 		c.what = freq ? "frequency of one CPU" : "energy used by one part of the machine";
-		rc = each(&c, ctx);
+		rc = c.name ? each(&c, ctx) : 0;
 	}
+	free(name.text);
 	free_items(&f);
 	if (root >= 0) {
 		close(root);
@@ -230,7 +294,7 @@ static int is_zone_selected(const struct power_set *s, int freq, const struct it
 
 	for (i = 0; i < s->n; i++) {
 		if (s->want[i].freq == freq &&
-			(s->want[i].name[0] ? strcmp(s->want[i].name, item->name) == 0 : item->summed)) {
+			(s->want[i].name[0] ? strcmp(s->want[i].name, item->name.text) == 0 : item->summed)) {
 			return 1;
 		}
 	}
@@ -246,9 +310,12 @@ static void open_items(const struct power_set *s, struct finder *f, int freq)
 		if (is_zone_selected(s, freq, &f->item[i])) {
 			f->item[kept] = f->item[i];
 			if (root >= 0) {
-				smp_file_open(&f->item[kept].file, root, f->item[kept].path);
+				smp_file_open(&f->item[kept].file, root, f->item[kept].path.text);
 			}
 			kept++;
+		} else {
+			free(f->item[i].path.text);
+			free(f->item[i].name.text);
 		}
 	}
 	f->n = kept;
@@ -261,8 +328,13 @@ static void close_set(void *set)
 {
 	struct power_set *s = set;
 
+	size_t i;
+
 	free_items(&s->energy);
 	free_items(&s->freq);
+	for (i = 0; i < s->n; i++) {
+		free(s->want[i].name);
+	}
 	free(s);
 }
 
@@ -283,7 +355,13 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 		const char *colon = strchr(names[i], ':');
 
 		s->want[i].freq = strncmp(names[i], "cpu_freq", 8) == 0;
-		snprintf(s->want[i].name, sizeof(s->want[i].name), "%s", colon ? colon + 1 : "");
+		s->want[i].name = strdup(colon ? colon + 1 : "");
+		if (!s->want[i].name) {
+			s->n = i;
+			smp_why(why, "no memory");
+			close_set(s);
+			return NULL;
+		}
 	}
 	find_items(&s->energy, env, 0);
 	find_items(&s->freq, env, 1);
@@ -303,7 +381,7 @@ static void read_power_file(struct item *i, const struct smp_env *env, int64_t n
 	if (!smp_file_there(&i->file)) {
 		root = smp_root(env);
 		if (root >= 0) {
-			smp_file_open(&i->file, root, i->path);
+			smp_file_open(&i->file, root, i->path.text);
 			close(root);
 		}
 	}
@@ -331,7 +409,7 @@ static uint8_t put_power_value(const struct finder *f, const char *name, int fre
 	for (i = 0; i < f->n; i++) {
 		const struct item *it = &f->item[i];
 
-		if (name[0] ? strcmp(name, it->name) == 0 : it->summed) {
+		if (name[0] ? strcmp(name, it->name.text) == 0 : it->summed) {
 			if (!it->state && !freq) {
 				return 0; /* a sum with a part missing is none; a mean is one over those that are there */
 			}
@@ -376,4 +454,5 @@ const struct smp_source smp_power = {
 	.open = open_set,
 	.read = read_set,
 	.close = close_set,
+	.turn_s = turn_s,
 };
