@@ -34,8 +34,8 @@ struct stf_wait {
 	uint64_t worst, worst_at; /* the longest wait, and the stamp at which it began */
 	double worst_bound;       /* seconds; NaN: the trace states none */
 	uint32_t scl;             /* where in the source the call with the longest wait is; 0: unknown */
-	/* who ended the longest wait, and the function in which it spent most of the time since its call before; 0: the
-	 * trace has none */
+	/* the thread that ended the longest wait, and the function in which it had spent most time since it last waited
+	 * itself; 0: the trace has none */
 	uint32_t cause, cause_function;
 };
 
@@ -61,6 +61,15 @@ struct stf_mpi_thread {
 	uint64_t open_since;
 };
 
+/* The one thread that the others wait for most of the time. */
+struct stf_culprit {
+	int known;                /* 0: there is no such thread, and nothing else is set */
+	uint32_t willy, function; /* where it is when they wait; 0: the trace has no function */
+	uint64_t since, until;    /* stamps, to 1/32 of what was analysed */
+	uint64_t waited;          /* what all others together waited for it */
+	double share;             /* of all waits */
+};
+
 /* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */
 struct stf_share {
 	double value, error;
@@ -69,6 +78,7 @@ struct stf_share {
 struct stf_analysis {
 	double resolution;      /* seconds of a time-stamp unit */
 	uint64_t start, end;    /* what was analysed */
+	uint32_t processes;     /* that called MPI */
 	uint64_t begin, finish; /* of it, the first end of MPI_Init and the last begin of MPI_Finalize */
 	struct stf_wait *wait;  /* the largest sum first */
 	size_t n_waits;
@@ -79,6 +89,7 @@ struct stf_analysis {
 	/* parallel = load_balance x communication. Of the threads that called MPI_Init; if none did, thread 0 of each
 	 * process that called MPI. */
 	struct stf_share parallel, load_balance, communication;
+	struct stf_culprit culprit;
 	uint64_t messages, operations; /* messages, and collective operations */
 	uint64_t halves;     /* of these messages: the other end is not recorded, so a wait cannot be decided */
 	uint64_t incomplete; /* operations that lack members */

@@ -216,6 +216,9 @@ int stt_main(int argc, char **argv, const char *program)
 		: stt_take_stdin(&o) < 0 ? STT_FAULT
 					 : run_stftool(&o);
 	stt_options_free(&o);
+	if (rc & STT_BELOW && rc != STT_BELOW) { /* what cannot be read is not below a limit, but wrong */
+		rc &= ~STT_BELOW;
+	}
 	if (fflush(stdout) != 0 && rc == STT_OK) {
 		rc = stt_fault(&o, "cannot write to standard output: %s", strerror(errno));
 	}

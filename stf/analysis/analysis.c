@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "stf/analysis/arrivals.h"
+#include "stf/analysis/culprit.h"
 #include "stf/analysis/efficiency.h"
 #include "stf/format/private.h"
 
@@ -129,7 +130,7 @@ static int compare_delays(const void *a, const void *b)
 				    : (x->function > y->function) - (x->function < y->function);
 }
 
-/* Copies the values of a table into an array. Returns NULL without memory. */
+/* Copies the values of a table, or the first `size` bytes of each, into an array. Returns NULL without memory. */
 static void *array_of_table(const struct tkm_table *t, size_t size, size_t *n)
 {
 	char *all = malloc((tkm_table_count(t) + 1) * size);
@@ -175,7 +176,8 @@ static void choose_range(struct analyser *a, const struct stf_reader *r, const s
 		a->from = 0;
 		a->to = UINT64_MAX;
 	}
-	a->threads.start = a->from;
+	a->threads.start = a->threads.waits.start = a->from;
+	a->threads.waits.period = a->to == UINT64_MAX ? UINT64_MAX / STF_PERIODS : (a->to - a->from) / STF_PERIODS + 1;
 	a->arrivals.t = &a->threads;
 }
 
@@ -183,6 +185,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 {
 	out->start = a->from;
 	out->end = a->to == UINT64_MAX || a->to < a->last ? a->last : a->to;
+	a->threads.end = out->end;
 	stf_threads_end(&a->threads, out->end);
 	out->messages = a->arrivals.messages;
 	out->operations = a->arrivals.operations;
@@ -194,7 +197,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);
-	return 0;
+	return stf_find_culprit(out, &a->threads);
 }
 
 static int run_analysis(struct analyser *a, struct stf_reader *r, const struct stf_analysis_options *o,

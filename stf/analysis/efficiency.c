@@ -85,6 +85,7 @@ void stf_find_efficiencies(struct stf_analysis *a, struct stf_threads *t)
 		}
 	}
 	n = (double)o.n;
+	a->processes = (uint32_t)o.n;
 	a->begin = o.begin;
 	a->finish = o.finish;
 	a->bounds = o.any && !isnan(o.sum_error);

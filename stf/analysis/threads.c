@@ -70,7 +70,7 @@ struct stf_thread *stf_threads_get(struct stf_threads *t, uint32_t willy)
 	return at ? *at : NULL;
 }
 
-/* ---- where the time is spent between two calls of MPI ---- */
+/* ---- where the time is spent since the last wait ---- */
 
 static void count_busy(struct stf_thread *h, uint64_t time)
 {
@@ -122,6 +122,9 @@ static int count_wait(
 		return 0;
 	}
 	rc = stf_waits_add(&t->waits, &one);
+	if (rc > 0) {
+		memset(h->busy, 0, sizeof(h->busy));
+	}
 	c->counted += one.to - one.from;
 	if (!h->sum.ends) {
 		*(rc > 0 ? &h->sum.wait : &h->sum.undecided) += one.to - one.from;
@@ -266,7 +269,6 @@ static void open_call(struct stf_thread *h, uint64_t time, uint32_t function, ui
 	h->call.counted = 0;
 	h->n_needs = 0;
 	h->received = UINT64_MAX;
-	memset(h->busy, 0, sizeof(h->busy));
 	h->call_depth = h->depth;
 	h->sum.calls++;
 	if (flags & STF_CALL_FINALIZE && !h->sum.ends) {
@@ -281,7 +283,7 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 	unsigned i = h->n_needs;
 	int rc = 0;
 
-	c->leave = time;
+	c->leave = h->left = time;
 	h->call_depth = 0;
 	if (!h->sum.ends) {
 		h->sum.mpi += time - c->enter;

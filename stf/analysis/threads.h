@@ -6,7 +6,7 @@
 #include "stf/analysis/names.h"
 #include "stf/analysis/waits.h"
 
-enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 4, STF_LAST_CALLS = 8 };
+enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 8, STF_LAST_CALLS = 8 };
 
 /* What a call waits for: something that is complete at `done` in the thread's own time, and was possible from `ready` on.
  * It belongs to the call that is left at `done`, or soon after. */
@@ -19,7 +19,7 @@ struct stf_need {
 struct stf_call {
 	uint64_t enter, leave;
 	uint32_t function, scl;
-	uint32_t before;  /* the function in which most of the time since the call before was spent; 0: none */
+	uint32_t before;  /* the function in which most of the time since the last wait was spent; 0: none */
 	unsigned flags;   /* STF_CALL_...; 0: no call */
 	uint64_t counted; /* time of this call that was counted as a wait */
 };
@@ -39,6 +39,7 @@ struct stf_thread {
 	size_t depth, room;
 	size_t call_depth; /* depth of the stack in the call; 0: in no call of MPI */
 	uint64_t since;    /* time of the last event */
+	uint64_t left;     /* time at which it left MPI last */
 	struct {
 		uint32_t function;
 		uint64_t ticks;
@@ -65,7 +66,7 @@ struct stf_threads {
 	uint64_t *first;            /* number of each process's first thread */
 	struct stf_thread **thread; /* by number; NULL: no event yet */
 	uint64_t n;
-	uint64_t start;
+	uint64_t start, end; /* of what is analysed */
 	uint64_t reversed;
 };
 

@@ -13,12 +13,25 @@ static double bound_of_wait(struct stf_waits *w, const struct stf_one_wait *one)
 	return a == b ? 0 : stf_bounds_at(&w->bounds, a, one->from) + stf_bounds_at(&w->bounds, b, one->ready);
 }
 
+/* Adds a stretch of time to the periods in which it is. */
+static void add_to_periods(const struct stf_waits *w, uint64_t period[STF_PERIODS], uint64_t from, uint64_t to)
+{
+	uint64_t k = from > w->start ? (from - w->start) / w->period : 0, end;
+
+	for (; from < to; from = end, k++) {
+		k = k < STF_PERIODS - 1 ? k : STF_PERIODS - 1;
+		end = k == STF_PERIODS - 1 || to < w->start + (k + 1) * w->period ? to : w->start + (k + 1) * w->period;
+		period[k] += end - from;
+	}
+}
+
 static int add_delay(struct stf_waits *w, const struct stf_past_wait *part, uint32_t cause)
 {
 	const uint32_t key[2] = { part->willy, part->function };
-	struct stf_delay *d = tkm_table_put(&w->delays, key, sizeof(key), sizeof(*d));
+	struct stf_delay_periods *p = tkm_table_put(&w->delays, key, sizeof(key), sizeof(*p));
+	struct stf_delay *d = p ? &p->sum : NULL;
 
-	if (!d) {
+	if (!p) {
 		return -1;
 	}
 	if (!d->count++) {
@@ -29,6 +42,7 @@ static int add_delay(struct stf_waits *w, const struct stf_past_wait *part, uint
 	*(part->willy == cause ? &d->direct : &d->propagated) += part->to - part->from;
 	d->first = part->from < d->first ? part->from : d->first;
 	d->last = part->to > d->last ? part->to : d->last;
+	add_to_periods(w, p->period, part->from, part->to);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "include/analysis.h"
 #include "stf/analysis/bounds.h"
 
-enum { STF_PAST_WAITS = 16 };
+enum { STF_PAST_WAITS = 16, STF_PERIODS = 32 };
 
 /* A stretch of time in which a thread waited, and which thread was the first cause. */
 struct stf_past_wait {
@@ -21,10 +21,17 @@ struct stf_past {
 	unsigned next;
 };
 
+/* What a thread in a function caused in each period of the trace. */
+struct stf_delay_periods {
+	struct stf_delay sum;
+	uint64_t period[STF_PERIODS];
+};
+
 struct stf_waits {
 	struct stf_bounds bounds;
 	double resolution;
-	struct tkm_table rows, delays; /* struct stf_wait, struct stf_delay */
+	uint64_t start, period;        /* begin of the first period, and length of each */
+	struct tkm_table rows, delays; /* struct stf_wait, struct stf_delay_periods */
 };
 
 /* A wait: in a call of `willy` from `from` on, until `ready`, when `cause` did what the call needed. */

@@ -34,6 +34,8 @@ static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 		{ "DUMP", TKM_OPTION_BOOL, &o->dump, 0, 0, NULL, "print the trace as ASCII VTF on standard output" },
 		{ "EXTENDED-VTF", TKM_OPTION_BOOL, &o->extended_vtf, 0, 0, "[on|off]",
 		  "also print records that old VTF readers do not know (default on)" },
+		{ "FAIL-BELOW", TKM_OPTION_TEXT, &o->fail_below, 0, 0, "NAME=SHARE,...",
+		  "with --analyze: exit status 4 if an efficiency is below, like efficiency=0.7" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace output files that exist" },
 		{ "INPUT-FORMAT", TKM_OPTION_TEXT, &o->input_format, 0, 0, "FORMAT",
 		  "format of the input, where neither its name nor its content tells" },
@@ -103,7 +105,8 @@ static char *help_after(void)
 		"\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
 		"environment. The environment overrides the file, and the command line overrides both.\nExit status: 0 "
 		"all is "
-		"well, 1 the trace has faults or cannot be read or written, 2 wrong usage.");
+		"well, 1 the trace has faults or cannot be read or written, 2 wrong usage, 4 an "
+		"efficiency is below --fail-below.");
 	return tkm_text_end(out, &text) < 0 ? NULL : text;
 }
 
@@ -147,7 +150,7 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 {
 	static const struct tkm_needs needs[] = { { "BYTE-ORDER", "RECOVER" }, { "RESOLUTION", "RECOVER" },
 		{ "CLOCK", "MERGE" }, { "CSV", "PRINT-..." }, { "CSV", "ANALYZE" }, { "JSON", "PRINT-..." },
-		{ "JSON", "ANALYZE" }, { "TICKS", "REQUEST" }, { .name = NULL } };
+		{ "JSON", "ANALYZE" }, { "FAIL-BELOW", "ANALYZE" }, { "TICKS", "REQUEST" }, { .name = NULL } };
 	struct tkm_option table[MAX_OPTIONS];
 	struct tkm_front front = { .program = o->program,
 		.arguments = "FILE [OPTION...]",

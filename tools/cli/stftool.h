@@ -11,7 +11,7 @@
 #include "exchange/common/format.h"
 #include "include/stf.h"
 
-enum { STT_OK = 0, STT_FAULT = 1, STT_USAGE = 2 }; /* exit statuses */
+enum { STT_OK = 0, STT_FAULT = 1, STT_USAGE = 2, STT_BELOW = 4 }; /* exit statuses */
 
 enum stt_format { STT_UNSAID, STT_ASCII, STT_STF, STT_SINGLE };
 
@@ -25,6 +25,7 @@ struct stt_options {
 	int byte_order;    /* with --recover: 0 little, 1 big; -1: not given */
 	int layout;        /* of CSV: 0 long, 1 wide; -1: not given */
 	double resolution; /* in seconds; 0: not given */
+	const char *fail_below;
 	const char *config, *clock, *convert, *input_format, *logfile_format, *logfile_name, *logfile_prefix, *move,
 		*merge, *recover, *sumdata;
 	int analyze, csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, rate, remove, ticks, verify;

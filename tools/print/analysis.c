@@ -5,6 +5,7 @@
 #include "tools/print/print.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cli/request.h"
@@ -86,6 +87,31 @@ static int efficiency_table(const struct shown_analysis *s)
 		stt_cell_text(&b, row[i].name);
 		known_cell(&b, row[i].share.value);
 		known_cell(&b, row[i].share.error);
+	}
+	return stt_report_add(s->r, &b);
+}
+
+static int who_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "thread", "in", "since_s", "until_s", "waited_s", "share" };
+	const struct stf_culprit *c = &s->a->culprit;
+	struct stt_table b;
+	size_t i;
+
+	stt_table_begin(
+		&b, "who", "the thread that the others wait for, and what they waited together", COLUMNS(column));
+	if (c->known) {
+		thread_cell(&b, s, c->willy);
+		name_cell(&b, s, STF_ID_function_definition, c->function);
+		stamp_cell(&b, s, c->since);
+		stamp_cell(&b, s, c->until);
+		length_cell(&b, s, c->waited);
+		stt_cell_short(&b, c->share);
+	} else {
+		stt_cell_text(&b, "nobody");
+		for (i = 1; i < sizeof(column) / sizeof(column[0]); i++) {
+			stt_cell_none(&b);
+		}
 	}
 	return stt_report_add(s->r, &b);
 }
@@ -216,6 +242,51 @@ static int basis_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+/* ---- limits ---- */
+
+/* Compares one efficiency with its limit. */
+static int check_share(const struct stt_options *o, const char *name, const struct stf_share *share, double limit)
+{
+	if (isnan(share->value)) {
+		return stt_fault(o, "--fail-below: the efficiency %s is not known of this trace", name);
+	}
+	if (share->value >= limit) {
+		return STT_OK;
+	}
+	stt_say(o, 0, "%s: the efficiency %s is %.4g, below %.4g", o->input, name, share->value, limit);
+	return STT_BELOW;
+}
+
+/* Checks "NAME=SHARE,NAME=SHARE"; a NULL: only whether that is what the text says. */
+static int check_limits(const struct stt_options *o, const struct stf_analysis *a)
+{
+	static const char *const names[] = { "efficiency", "parallel", "load_balance", "communication" };
+	const struct stf_share none = { 0, 0 };
+	const struct stf_share *share[] = { a ? &a->parallel : &none, a ? &a->parallel : &none,
+		a ? &a->load_balance : &none, a ? &a->communication : &none };
+	const char *p = o->fail_below;
+	size_t i, n;
+	double limit;
+	char *end;
+	int rc = STT_OK;
+
+	while (p && *p) {
+		n = strcspn(p, "=,");
+		for (i = 0; i < 4 && (strlen(names[i]) != n || strncmp(p, names[i], n) != 0); i++) {
+		}
+		p += n;
+		limit = *p == '=' ? strtod(p + 1, &end) : -1;
+		if (i == 4 || !(limit >= 0 && limit <= 1) || end == p + 1 || (*end && (*end != ',' || !end[1]))) {
+			return stt_usage(o,
+				"--fail-below: '%s' is not efficiency, load_balance or communication, = and a share from 0 to 1",
+				o->fail_below);
+		}
+		p = end + (*end == ',');
+		rc |= a ? check_share(o, names[i ? i : 1], share[i], limit) : STT_OK;
+	}
+	return rc;
+}
+
 struct progress_of_analysis {
 	const struct stt_options *o;
 	const struct stt_trace *t;
@@ -255,7 +326,7 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 	struct stf_err e;
 	int rc;
 
-	if (take_window(r, &o) < 0) {
+	if (take_window(r, &o) < 0 || check_limits(r->o, NULL) != STT_OK) {
 		return STT_USAGE;
 	}
 	o.progress = show_progress;
@@ -266,7 +337,8 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 		return stt_stf_fault(r->o, &e);
 	}
 	s = (struct shown_analysis){ r, t, a };
-	rc = efficiency_table(&s) | wait_table(&s) | delay_table(&s) | thread_table(&s) | basis_table(&s);
+	rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | thread_table(&s) |
+		basis_table(&s) | check_limits(r->o, a);
 	stf_analysis_free(a);
 	return rc;
 }

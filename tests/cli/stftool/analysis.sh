@@ -16,6 +16,10 @@ parallel 0.6039 0.0003208
 load_balance 0.8513 0.0005219
 communication 0.7094 0.0003419
 
+the thread that the others wait for, and what they waited together:
+thread in since_s until_s waited_s share
+nobody - - - - -
+
 waits, the longest sum first; undecided: not longer than the clocks' bound:
 wait thread call count sum_s undecided undecided_s worst_s worst_at_s bound_s cause cause_in source
 "late sender" 0:1 MPI:MPI_Recv 1 0.004 1 1e-06 0.004 0.002 2e-06 0:0 "solve it" -
@@ -41,7 +45,8 @@ EOT
 if "$build/stftool" "$waits" --analyze --json >"$dir/out" 2>"$dir/err"; then
 	if command -v jq >/dev/null 2>&1; then
 		jq -r '.schema,
-			(.efficiencies, .waits, .delays, .mpi_threads, .basis | (.[0] | keys_unsorted | join(" "))),
+			(.efficiencies, .who, .waits, .delays, .mpi_threads, .basis |
+				(.[0] | keys_unsorted | join(" "))),
 			(.waits[0] | .wait, .count, (.sum_s * 1e6 | round), (.worst_at_s * 1e6 | round),
 				(.bound_s * 1e9 | round), .cause, .cause_in, .source),
 			(.efficiencies[0].share * 1e6 | round), (.basis | map(.count) | join(" "))' \
@@ -51,6 +56,7 @@ if "$build/stftool" "$waits" --analyze --json >"$dir/out" 2>"$dir/err"; then
 		is "--analyze --json" 0 <<'EOT'
 stftool/1
 efficiency share error
+thread in since_s until_s waited_s share
 wait thread call count sum_s undecided undecided_s worst_s worst_at_s bound_s cause cause_in source
 thread in count direct_s propagated_s first_s last_s
 thread from_s to_s outside_s mpi_s waits_s undecided_s calls open_in open_since_s
@@ -83,6 +89,18 @@ expect_line '"late sender" *0:1 *MPI:MPI_Recv *1 *0.001 ' "$dir/out"
 expect_line '"wait at barrier" *0:0 *MPI:MPI_Barrier *1 *0.00289 ' "$dir/out"
 expect_line 'efficiencies in 0.004 s' "$dir/out"
 verdict "--request: a window cuts the waits that begin before it"
+tool "$waits" --analyze --fail-below efficiency=0.6,load_balance=0.85
+expect_status 0
+tool "$waits" --analyze --fail-below load_balance=0.8,communication=0.71
+expect_status 4
+expect_line 'waits.stf: the efficiency communication is 0.7094, below 0.71$' "$dir/err"
+expect [ "$(wc -l <"$dir/err")" -eq 1 ]
+tool "$dir/empty.stf" --analyze --fail-below parallel=0.1
+expect_status 1
+verdict "--fail-below: the exit status is 4, of a trace without the efficiency 1"
+for words in efficiency efficiency=2 efficiency=0.5, speed=0.1 efficiency=x; do
+	refused "--fail-below $words" 2 "--fail-below: '$words' is not" "$waits" --analyze --fail-below "$words"
+done
 refused "--request with threads" 2 "--analyze takes one --request with a window of time alone" \
 	"$waits" --analyze --request 0:1
 refused "--json alone" 2 "--json has an effect only with --print-... or --analyze" "$waits" --dump --json

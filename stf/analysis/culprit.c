@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one thread that the others wait for. In a job whose ranks have equal work each is the last one now and then, and on a busy node
+ * one of them for a while. So a thread is named only if the others wait for it most of the time, noticeably, and again and again. */
+#include "config.h"
+#include "stf/analysis/culprit.h"
+
+#include <string.h>
+
+/* Of n ranks with equal work each causes 1 / n of the waits; one that alone is slow causes all of them. Named is who is half the way. */
+static const double LEAST_EXCESS = 0.5;
+/* This share of their time the others must lose on average; less is not worth a name. */
+static const double LEAST_LOSS = 0.02;
+/* The periods with noticeable waits in which the thread must have caused most of them; 0.5 is chance between two ranks. */
+static const double LEAST_PERIODS = 0.75;
+/* It must be so in that share of all periods: a pause of a rank is no slow rank. */
+static const double LEAST_TIME = 0.125;
+/* A thread was slow from the first period on that has this share of its worst period. */
+static const double BEGIN = 0.25;
+
+struct suspect {
+	uint32_t willy, function; /* where it caused most */
+	uint64_t sum, most;       /* most: in that function */
+	uint64_t period[STF_PERIODS];
+};
+
+/* What all threads caused. */
+struct caused {
+	struct tkm_table suspects;
+	const struct suspect *top;
+	uint64_t total, period[STF_PERIODS];
+	double n; /* threads that wait for each other */
+};
+
+static int add_suspect(struct caused *c, const struct stf_delay_periods *d)
+{
+	uint64_t sum = d->sum.direct + d->sum.propagated;
+	struct suspect *s = tkm_table_put(&c->suspects, &d->sum.willy, sizeof(d->sum.willy), sizeof(*s));
+	unsigned k;
+
+	if (!s) {
+		return -1;
+	}
+	s->willy = d->sum.willy;
+	if (sum > s->most) {
+		s->most = sum;
+		s->function = d->sum.function;
+	}
+	s->sum += sum;
+	c->total += sum;
+	for (k = 0; k < STF_PERIODS; k++) {
+		s->period[k] += d->period[k];
+		c->period[k] += d->period[k];
+	}
+	if (!c->top || s->sum > c->top->sum || s == c->top) {
+		c->top = s;
+	}
+	return 0;
+}
+
+/* Is the thread the one that others wait for in most of the periods in which they wait? */
+static int is_lasting(const struct caused *c, double least)
+{
+	unsigned k, waits = 0, own = 0;
+	uint64_t worst = 0;
+
+	for (k = 0; k < STF_PERIODS; k++) {
+		worst = c->top->period[k] > worst ? c->top->period[k] : worst;
+	}
+	for (k = 0; k < STF_PERIODS; k++) {
+		if ((double)c->period[k] >= least && (double)c->period[k] >= BEGIN * (double)worst) {
+			waits++;
+			own += 2 * c->top->period[k] >= c->period[k];
+		}
+	}
+	return waits && own >= LEAST_PERIODS * waits && own >= LEAST_TIME * STF_PERIODS;
+}
+
+/* The begin of the first period with much of it, and the end of the last one. */
+static void find_time(struct stf_analysis *a, const struct stf_threads *t, const struct suspect *s)
+{
+	struct stf_culprit *c = &a->culprit;
+	uint64_t worst = 0, length = (t->end - t->start) / STF_PERIODS + 1;
+	unsigned k, first = STF_PERIODS, last = 0;
+
+	for (k = 0; k < STF_PERIODS; k++) {
+		worst = s->period[k] > worst ? s->period[k] : worst;
+	}
+	for (k = 0; k < STF_PERIODS; k++) {
+		if ((double)s->period[k] >= BEGIN * (double)worst) {
+			first = first == STF_PERIODS ? k : first;
+			last = k;
+		}
+	}
+	c->since = t->start + first * length;
+	c->until = t->start + (last + 1) * length;
+	c->since = c->since < a->begin ? a->begin : c->since;
+	c->until = c->until > a->finish ? a->finish : c->until;
+}
+
+static void name_slow_thread(struct stf_analysis *a, const struct stf_threads *t, const struct caused *c)
+{
+	double run = (double)(a->finish - a->begin), share, equal = 1 / c->n;
+
+	if (!c->top || !(c->n >= 2) || !(run > 0)) {
+		return;
+	}
+	share = (double)c->top->sum / (double)c->total;
+	if (share - equal < LEAST_EXCESS * (1 - equal) || (double)c->top->sum < LEAST_LOSS * run * (c->n - 1) ||
+		!is_lasting(c, LEAST_LOSS * (double)(t->end - t->start) / STF_PERIODS * (c->n - 1))) {
+		return;
+	}
+	a->culprit = (struct stf_culprit){
+		.known = 1, .willy = c->top->willy, .function = c->top->function, .waited = c->top->sum, .share = share
+	};
+	find_time(a, t, c->top);
+}
+
+/* At the end of a trace without MPI_Finalize: all wait in MPI but one, which does not come. */
+static void name_absent_thread(struct stf_analysis *a, const struct stf_threads *t)
+{
+	const struct stf_thread *absent = NULL;
+	uint64_t i, waited = 0, absents = 0, since;
+
+	for (i = 0; i < a->n_threads; i++) {
+		const struct stf_thread *h = stf_threads_find(t, a->thread[i].willy);
+
+		if (!h->call_depth && !h->sum.ends && (h->is_main || h->sum.begins)) {
+			absent = h;
+			absents++;
+		}
+	}
+	if (absents != 1) {
+		return;
+	}
+	since = absent->left;
+	for (i = 0; i < a->n_threads; i++) {
+		const struct stf_mpi_thread *m = &a->thread[i];
+
+		waited += m->open && !m->ends ? a->end - (m->open_since > since ? m->open_since : since) : 0;
+	}
+	if (waited > a->culprit.waited && (double)waited >= LEAST_LOSS * (double)(a->finish - a->begin)) {
+		a->culprit = (struct stf_culprit){ .known = 1,
+			.willy = absent->sum.willy,
+			.function = absent->depth ? absent->stack[absent->depth - 1] : 0,
+			.since = since,
+			.until = a->end,
+			.waited = waited,
+			.share = 1 };
+	}
+}
+
+int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t)
+{
+	const struct stf_delay_periods *d = NULL;
+	struct caused c = { .n = (double)a->processes };
+	int rc = 0;
+
+	while (rc == 0 && (d = tkm_table_next(&t->waits.delays, d))) {
+		rc = add_suspect(&c, d);
+	}
+	if (rc == 0) {
+		name_slow_thread(a, t, &c);
+		name_absent_thread(a, t);
+	}
+	tkm_table_free(&c.suspects);
+	return rc;
+}

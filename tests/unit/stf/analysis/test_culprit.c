@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The thread that the others wait for is named if there is one, and only then: jobs with one slow rank, even jobs, a rank that
+ * pauses once, and a rank that does not come. */
+#include "config.h"
+#include "tests/unit/stf/analysis/made.h"
+
+static void slow_rank_is_named(void)
+{
+	int k;
+
+	for (k = 0; k < 50 * check_times; k++) {
+		uint32_t n = 2 + 2 * (uint32_t)(check_random() % (RANKS / 2));
+
+		slow_rank = (uint32_t)(check_random() % n);
+		slow_round = 0;
+		slow_by = 2;
+		play(n, "5e-6", BOUND_NS);
+		CHECK(result->culprit.known && result->culprit.willy == slow_rank, "%u ranks: %d, rank %u, want %u", n,
+			result->culprit.known, result->culprit.willy, slow_rank);
+		CHECK_INT(result->culprit.function, WORK);
+		CHECK_NEAR((double)result->culprit.since, 1000 * US, 0.1 * (double)result->end);
+		end();
+	}
+	slow_rank = UINT32_MAX;
+}
+
+static void since_when(void)
+{
+	uint64_t half;
+
+	slow_rank = 3;
+	slow_round = 100;
+	slow_by = 4;
+	play(8, "5e-6", BOUND_NS);
+	half = slow_since;
+	CHECK(result->culprit.known && result->culprit.willy == 3, "named");
+	CHECK_NEAR((double)result->culprit.since, (double)half, 2 * (double)result->end / 32);
+	slow_rank = UINT32_MAX;
+	end();
+}
+
+static void even_jobs_have_none(void)
+{
+	int k;
+
+	for (k = 0; k < 50 * check_times; k++) {
+		uint32_t n = 2 + 2 * (uint32_t)(check_random() % (RANKS / 2));
+
+		play(n, "5e-6", BOUND_NS);
+		CHECK(!result->culprit.known, "%u ranks: rank %u is named, share %g", n, result->culprit.willy,
+			result->culprit.share);
+		end();
+	}
+}
+
+static void one_pause_is_no_slow_rank(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < 4; i++) {
+		pause_rank = i;
+		play(4, "5e-6", 0);
+		CHECK(!result->culprit.known, "rank %u is named, share %g", result->culprit.willy,
+			result->culprit.share);
+		end();
+	}
+	pause_rank = UINT32_MAX;
+}
+
+static void rank_that_does_not_come_is_named(void)
+{
+	static const uint64_t none[4] = { 0 };
+	uint32_t i;
+
+	begin(4, "1e-6");
+	for (i = 0; i < 4; i++) {
+		call(i, INIT, 0, 1000 * US);
+		call(i, BARRIER, 2000 * US, 2000 * US);
+	}
+	(void)none;
+	for (i = 0; i < 4; i++) {
+		struct stf_enter_function e = { .time = 3000 * US, .willy = i, .function = i == 2 ? WORK : BARRIER };
+
+		CHECK_INT(stf_write_enter_function(w, &e), 0);
+	}
+	CHECK_INT(stf_writer_finish(w, 0, 9000 * US, &err), 0);
+	analyse(NULL);
+	CHECK(result->culprit.known && result->culprit.willy == 2, "rank %u", result->culprit.willy);
+	CHECK_INT(result->culprit.function, WORK);
+	CHECK_INT(result->culprit.since, 2000 * US);
+	CHECK_INT(result->culprit.waited, 3 * 6000 * US);
+	end();
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	make_dir();
+	RUN(slow_rank_is_named);
+	RUN(since_when);
+	RUN(even_jobs_have_none);
+	RUN(one_pause_is_no_slow_rank);
+	RUN(rank_that_does_not_come_is_named);
+	rmdir(dir);
+	return check_end();
+}
