@@ -102,8 +102,9 @@ struct stf_analysis_options {
 	size_t size; /* sizeof(struct stf_analysis_options), or 0 */
 	int window;  /* only from `from` to `to`; calls and waits are cut there */
 	uint64_t from, to;
-	/* called now and then with the stamp that was reached; NULL: not at all */
-	void (*progress)(void *user, uint64_t time);
+	/* called now and then with the stamp that was reached; NULL: not at all. If it returns something other than 0, the
+	 * analysis ends there */
+	int (*progress)(void *user, uint64_t time);
 	void *user;
 };
 

@@ -64,7 +64,7 @@ static int with_name(const struct stt_options *o, const char *option, const char
 
 static int wants_tables(const struct stt_options *o)
 {
-	return o->analyze || o->print_clock || o->print_counters || o->print_errors || o->print_files ||
+	return o->analyze || o->who || o->print_clock || o->print_counters || o->print_errors || o->print_files ||
 		o->print_reports || o->print_statistics || o->print_threads;
 }
 
@@ -80,6 +80,7 @@ static int print_each(const struct stt_options *o, const struct stt_request *q, 
 	rc |= o->print_clock ? stt_print_clock(&r, t) : STT_OK;
 	rc |= o->print_counters ? stt_print_counters(&r, t) : STT_OK;
 	rc |= o->analyze ? stt_print_analysis(&r, t) : STT_OK;
+	rc |= o->who ? stt_print_who(&r, t) : STT_OK;
 	return rc | stt_report_end(&r);
 }
 

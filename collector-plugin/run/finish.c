@@ -239,6 +239,9 @@ void vt_collect_show(const struct vt_collector *c)
 	if (c->settings.keep_raw_events) {
 		return;
 	}
+	if (c->pub.ranks > 1 && c->settings.verbose > 0) {
+		vt_say_who(c->trace, c->settings.summary);
+	}
 	if (c->settings.report) {
 		vt_report_make(c->trace, c->settings.force);
 	} else {

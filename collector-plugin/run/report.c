@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* REPORT and LOGFILE-FORMAT: makes the report and other formats of the trace that was just written. */
+/* Makes the report and other formats of the trace that was just written (REPORT, LOGFILE-FORMAT), and says which rank the others
+ * wait for. */
 #include "config.h"
 #include "collector-plugin/run/report.h"
 
@@ -35,11 +36,34 @@ void vt_report_make(const char *trace, int force)
 	}
 }
 
+/* Passes on what a program has printed, line by line. */
+static void say_each_line(char *text, const char *prefix, const char *word)
+{
+	size_t n = strlen(prefix);
+	char *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		if (*line) {
+			vt_say(1, word, "%s", strncmp(line, prefix, n) ? line : line + n);
+		}
+	}
+}
+
+void vt_say_who(const char *trace, int more)
+{
+	const char *const arguments[] = { trace, "--who", "--verbose", more ? "2" : "1", NULL };
+	char text[MOST_TEXT] = "";
+
+	if (vt_program_run("stftool", arguments, text, sizeof(text)) == 0) {
+		say_each_line(text, "", "INFO");
+	}
+}
+
 void vt_convert_trace(const char *trace, const char *target, const char *format, const char *extended, int force)
 {
 	const char *const arguments[] = { trace, "--convert", target, "--logfile-format", format, "--extended-vtf",
 		extended && *extended ? extended : "on", force ? "--force" : NULL, NULL };
-	char text[MOST_TEXT] = "", trace_word[PATH_MAX], target_word[PATH_MAX], *line, *at = text;
+	char text[MOST_TEXT] = "", trace_word[PATH_MAX], target_word[PATH_MAX];
 	int status;
 
 	status = vt_program_run("stftool", arguments, text, sizeof(text));
@@ -47,11 +71,7 @@ void vt_convert_trace(const char *trace, const char *target, const char *format,
 		vt_say(1, "WARNING", "stftool cannot be run: %s",
 			errno == ENOENT ? "there is no " VT_BINDIR "/stftool" : strerror(errno));
 	}
-	while ((line = strsep(&at, "\n"))) {
-		if (*line) {
-			vt_say(1, status ? "WARNING" : "INFO", "%s", strncmp(line, "stftool: ", 9) ? line : line + 9);
-		}
-	}
+	say_each_line(text, "stftool: ", status ? "WARNING" : "INFO");
 	if (status) {
 		vt_say(1, "WARNING", "%s was not written; to try again, run: stftool %s --convert %s", target,
 			tkm_shell_word(trace_word, sizeof(trace_word), trace),

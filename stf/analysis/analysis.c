@@ -87,8 +87,9 @@ static int read_for_analysis(
 	while (rc == 0 && more > 0 && (more = stf_cursor_next(c, &rec, err)) > 0) {
 		rc = analyse_record(a, rec);
 		a->last = rec->time > a->last ? rec->time : a->last;
-		if (++n % RECORDS_PER_PROGRESS == 0 && o->progress) {
-			o->progress(o->user, rec->time);
+		if (++n % RECORDS_PER_PROGRESS == 0 && o->progress && o->progress(o->user, rec->time)) {
+			a->to = a->last;
+			break;
 		}
 	}
 	if (rc == 0) {

@@ -58,7 +58,7 @@ static int add_suspect(struct caused *c, const struct stf_delay_periods *d)
 }
 
 /* Is the thread the one that others wait for in most of the periods in which they wait? */
-static int is_lasting(const struct caused *c, double least)
+static int is_lasting(const struct caused *c, double least, double periods)
 {
 	unsigned k, waits = 0, own = 0;
 	uint64_t worst = 0;
@@ -72,14 +72,14 @@ static int is_lasting(const struct caused *c, double least)
 			own += 2 * c->top->period[k] >= c->period[k];
 		}
 	}
-	return waits && own >= LEAST_PERIODS * waits && own >= LEAST_TIME * STF_PERIODS;
+	return waits && own >= LEAST_PERIODS * waits && own >= LEAST_TIME * periods;
 }
 
 /* The begin of the first period with much of it, and the end of the last one. */
 static void find_time(struct stf_analysis *a, const struct stf_threads *t, const struct suspect *s)
 {
 	struct stf_culprit *c = &a->culprit;
-	uint64_t worst = 0, length = (t->end - t->start) / STF_PERIODS + 1;
+	uint64_t worst = 0, length = t->waits.period;
 	unsigned k, first = STF_PERIODS, last = 0;
 
 	for (k = 0; k < STF_PERIODS; k++) {
@@ -106,7 +106,8 @@ static void name_slow_thread(struct stf_analysis *a, const struct stf_threads *t
 	}
 	share = (double)c->top->sum / (double)c->total;
 	if (share - equal < LEAST_EXCESS * (1 - equal) || (double)c->top->sum < LEAST_LOSS * run * (c->n - 1) ||
-		!is_lasting(c, LEAST_LOSS * (double)(t->end - t->start) / STF_PERIODS * (c->n - 1))) {
+		!is_lasting(c, LEAST_LOSS * (double)t->waits.period * (c->n - 1),
+			(double)(t->end - t->start) / (double)t->waits.period)) {
 		return;
 	}
 	a->culprit = (struct stf_culprit){

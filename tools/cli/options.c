@@ -12,7 +12,7 @@
 #include "base/cli/front.h"
 #include "base/text/text.h"
 
-enum { MAX_OPTIONS = 40 };
+enum { MAX_OPTIONS = 64 };
 
 /* The table points into *o, so it is made on the caller's stack. It is in alphabetical order, and so is the help. */
 static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
@@ -74,9 +74,11 @@ static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 		{ "VERBOSE", TKM_OPTION_LEVEL, &o->verbose, 0, 4, "[on|off|LEVEL]",
 		  "0 says nothing, 1 the result (default), 2 progress" },
 		{ "VERIFY", TKM_OPTION_BOOL, &o->verify, 0, 0, NULL, "check the whole trace; exit status 1 if it has faults" },
+		{ "WHO", TKM_OPTION_BOOL, &o->who, 0, 0, NULL, "print the rank that the others wait for, as one line" },
 	};
 	/* clang-format on */
 
+	_Static_assert(sizeof(all) / sizeof(all[0]) < MAX_OPTIONS, "the table has no room for all options");
 	memcpy(t, all, sizeof(all));
 	t[sizeof(all) / sizeof(all[0])] = (struct tkm_option){ .name = NULL };
 }

@@ -28,7 +28,8 @@ struct stt_options {
 	const char *fail_below;
 	const char *config, *clock, *convert, *input_format, *logfile_format, *logfile_name, *logfile_prefix, *move,
 		*merge, *recover, *sumdata;
-	int analyze, csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, rate, remove, ticks, verify;
+	int analyze, who, csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, rate, remove, ticks,
+		verify;
 	int use_hw_structure; /* -1: yes if there are several nodes */
 	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;
 	long long verbose, procs_per_file;

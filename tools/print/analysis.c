@@ -4,9 +4,11 @@
 #include "include/analysis.h"
 #include "tools/print/print.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tools/cli/request.h"
 
@@ -292,11 +294,12 @@ struct progress_of_analysis {
 	const struct stt_trace *t;
 };
 
-static void show_progress(void *user, uint64_t time)
+static int show_progress(void *user, uint64_t time)
 {
 	const struct progress_of_analysis *p = user;
 
 	stt_progress(p->o, p->t, time, 0);
+	return 0;
 }
 
 /* One window of time, or none. */
@@ -316,6 +319,110 @@ static int take_window(const struct stt_report *r, struct stf_analysis_options *
 	o->to = q->window[0].end;
 	return 0;
 }
+
+/* ---- one line ---- */
+
+enum { MOST_SECONDS = 10, SAID_WAITS = 3 };
+
+/* A job that has just ended is not held up longer than this. */
+static int is_long_enough(void *user, uint64_t time)
+{
+	const struct timespec *begin = user;
+	struct timespec now;
+
+	(void)time;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - begin->tv_sec >= MOST_SECONDS;
+}
+
+/* "rank 3", or "thread 1 of rank 3". */
+static const char *rank_name(uint32_t willy, char *buf, size_t size)
+{
+	if (stf_willy_thread(willy)) {
+		snprintf(buf, size, "thread %" PRIu32 " of rank %" PRIu32, stf_willy_thread(willy),
+			stf_willy_process(willy));
+	} else {
+		snprintf(buf, size, "rank %" PRIu32, stf_willy_process(willy));
+	}
+	return buf;
+}
+
+/* ", in NAME"; nothing if the trace has no function there. */
+static const char *in_function(const struct shown_analysis *s, uint32_t id, char *buf, size_t size)
+{
+	char full[1000];
+	const char *name = id ? stt_full_name(s->t, STF_ID_function_definition, id, full, sizeof(full)) : NULL;
+
+	snprintf(buf, size, "%s%s", name ? ", in " : "", name ? name : "");
+	return buf;
+}
+
+static void say_who(const struct shown_analysis *s)
+{
+	const struct stf_culprit *c = &s->a->culprit;
+	const double unit = s->a->resolution;
+	char name[1024], rank[80];
+
+	if (!c->known) {
+		puts("no rank makes the others wait for long");
+		return;
+	}
+	printf("%s makes the others wait%s, from %.4g s to %.4g s: %.4g s in all, %.0f %% of the waits\n",
+		rank_name(c->willy, rank, sizeof(rank)), in_function(s, c->function, name, sizeof(name)),
+		(double)c->since * unit, (double)c->until * unit, (double)c->waited * unit, 100 * c->share);
+}
+
+/* Also the efficiencies and the longest waits, a line each. */
+static void say_more(const struct shown_analysis *s)
+{
+	const struct stf_analysis *a = s->a;
+	char rank[80], cause[80], name[1024];
+	size_t i;
+
+	if (!isnan(a->parallel.value)) {
+		printf("parallel efficiency %.1f %% = load balance %.1f %% x communication %.1f %%\n",
+			100 * a->parallel.value, 100 * a->load_balance.value, 100 * a->communication.value);
+	}
+	for (i = 0; i < SAID_WAITS && i < a->n_waits && a->wait[i].count; i++) {
+		const struct stf_wait *w = &a->wait[i];
+
+		printf("%s waits %.4g s%s, %s: %" PRIu64 " %s, the longest for %s\n",
+			rank_name(w->willy, rank, sizeof(rank)), (double)w->sum * a->resolution,
+			in_function(s, w->function, name, sizeof(name)), stf_wait_name(w->kind), w->count,
+			w->count == 1 ? "wait" : "waits", rank_name(w->cause, cause, sizeof(cause)));
+	}
+}
+
+int stt_print_who(const struct stt_report *r, const struct stt_trace *t)
+{
+	struct stf_analysis_options o = stf_analysis_options();
+	struct shown_analysis s = { NULL, t, NULL };
+	struct timespec begin;
+	struct stf_analysis *a;
+	struct stf_err e;
+
+	if (take_window(r, &o) < 0) {
+		return STT_USAGE;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	o.progress = is_long_enough;
+	o.user = &begin;
+	a = stf_analyze(t->r, &o, &e);
+	if (!a) {
+		return stt_stf_fault(r->o, &e);
+	}
+	s.a = a;
+	if (a->processes > 1) {
+		say_who(&s);
+	}
+	if (a->processes > 1 && r->o->verbose > 1) {
+		say_more(&s);
+	}
+	stf_analysis_free(a);
+	return STT_OK;
+}
+
+/* ---- tables ---- */
 
 int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 {

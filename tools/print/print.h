@@ -13,5 +13,7 @@ int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int error
 int stt_print_clock(struct stt_report *r, const struct stt_trace *t);
 int stt_print_counters(struct stt_report *r, const struct stt_trace *t);
 int stt_print_analysis(struct stt_report *r, const struct stt_trace *t);
+/* Prints the rank that the others wait for as one line. */
+int stt_print_who(const struct stt_report *r, const struct stt_trace *t);
 
 #endif

@@ -89,6 +89,15 @@ expect_line '"late sender" *0:1 *MPI:MPI_Recv *1 *0.001 ' "$dir/out"
 expect_line '"wait at barrier" *0:0 *MPI:MPI_Barrier *1 *0.00289 ' "$dir/out"
 expect_line 'efficiencies in 0.004 s' "$dir/out"
 verdict "--request: a window cuts the waits that begin before it"
+tool "$waits" --who --verbose 2
+is "--who" 0 <<'EOT'
+no rank makes the others wait for long
+parallel efficiency 60.4 % = load balance 85.1 % x communication 70.9 %
+rank 1 waits 0.004 s, in MPI:MPI_Recv, late sender: 1 wait, the longest for rank 0
+rank 0 waits 0.00289 s, in MPI:MPI_Barrier, wait at barrier: 1 wait, the longest for rank 1
+EOT
+tool "$dir/one.stf" --who
+is "--who: nothing to say about one process" 0 </dev/null
 tool "$waits" --analyze --fail-below efficiency=0.6,load_balance=0.85
 expect_status 0
 tool "$waits" --analyze --fail-below load_balance=0.8,communication=0.71

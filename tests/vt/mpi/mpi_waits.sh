@@ -61,4 +61,23 @@ compared 3000000
 verdict "each kind of wait has its length, its call, its rank and its cause; the efficiencies are right to 1 %"
 expect "$build/stftool" waits.stf --verify >>out 2>&1
 verdict "the trace is sound"
+
+mpi_compile "$MPICC" mpi/programs/mpi_slow.c slow
+# on a busy node the system may hold up another rank for long, so once more then
+for try in 1 2 3; do
+	expect run 4 ./slow 2
+	grep -q 'rank 2 makes the others wait' out && break
+done
+expect_line '^\[0\] Tickmark INFO: rank 2 makes the others wait, from .* % of the waits$' out
+verdict "the end of a job names the slow rank"
+for try in 1 2 3; do
+	VT_SUMMARY=on expect run 4 ./slow
+	grep -q 'no rank makes the others wait' out && break
+done
+expect_line '^\[0\] Tickmark INFO: no rank makes the others wait for long$' out
+expect_line ': parallel efficiency [0-9.]* % = load balance [0-9.]* % x communication [0-9.]* %$' out
+verdict "and none in a job with equal work; SUMMARY also has the efficiencies"
+VT_VERBOSE=0 expect run 2 ./slow
+expect_no_line 'Tickmark' out
+verdict "VERBOSE 0: nothing"
 done_testing
