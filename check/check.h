@@ -27,8 +27,10 @@ enum chk_unit { CHK_SECONDS, CHK_PPM, CHK_COUNT };
 
 struct chk_result {
 	enum chk_status status;
-	double value;   /* in the check's unit; NAN unless measured */
+	double value;   /* in the check's unit, what is proven at least; NAN unless measured */
 	char text[480]; /* one phrase: what was found, or why nothing was measured */
+	/* what was measured, before its uncertainty was taken off; NAN: not known apart */
+	double measured, uncertainty;
 };
 
 /* Limits of one check: a value above is a warning, or critical. INFINITY: no limit. */
@@ -95,6 +97,8 @@ const char *chk_status_name(enum chk_status s); /* "OK", "WARNING", "CRITICAL", 
 /* For the functions of the table. They set r->status, or leave it to chk_run(), which compares the value with the
  * limits. */
 void chk_value(struct chk_result *r, double value, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The same for a value that is proven only as far as it exceeds its uncertainty. */
+void chk_uncertain(struct chk_result *r, double measured, double uncertainty);
 void chk_unknown(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void chk_absent(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -124,12 +124,17 @@ void chk_result_verdict(struct chk_machine *m, const struct chk_limit *limit, st
 
 void chk_result_age(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
-	double age_s;
+	double age_s, unit_s;
 
 	(void)limit;
 	if (!m->stored->have) {
 		chk_unknown(r, "%s", m->stored->why);
 	} else if (!is_void(m, r, &age_s)) {
-		chk_value(r, 0, "%.3g h old; same boot, kernel and clock source", age_s / 3600);
+		unit_s = age_s < 120 ? 1 : age_s < 7200 ? 60 : age_s < 172800 ? 3600 : 86400;
+		chk_value(r, 0, "%.3g %s old; same boot, kernel and clock source", age_s / unit_s,
+			unit_s == 1              ? "s"
+				: unit_s == 60   ? "min"
+				: unit_s == 3600 ? "h"
+						 : "days");
 	}
 }

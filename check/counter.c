@@ -196,6 +196,7 @@ static void judge_pairs(const struct tmr_core_pair *p, int n, struct chk_result 
 	} else {
 		chk_value(r, 0, "%d pair%s of units agree%s within %.3g ns", n, n == 1 ? "" : "s", n == 1 ? "s" : "",
 			1e9 * within);
+		chk_uncertain(r, 0, within);
 	}
 }
 
@@ -288,5 +289,6 @@ void chk_tsc_rate_error(struct chk_machine *m, const struct chk_limit *limit, st
 			m->timer->name, 1e-6 * f.hz, f.reference,
 			chk_print_value(to, sizeof(to), CHK_PPM, f.compare_ppm), m->timer->hz_from,
 			1e-6 * m->timer->hz);
+		chk_uncertain(r, ppm, f.compare_ppm);
 	}
 }

@@ -130,6 +130,7 @@ void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struc
 	chk_value(r, fmax(0, step - allowed), "the time of day against the time since boot, %s, %s ago",
 		same ? "since the stored result" : "since the checks began (no stored result of this boot)",
 		chk_print_value(text, sizeof(text), CHK_SECONDS, since));
+	chk_uncertain(r, step, allowed);
 }
 
 /* Compares the kernel's clock with the raw counter that it is computed from, over the time of the checks. */
@@ -161,6 +162,7 @@ void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct
 	chk_value(r, fmax(0, fabs(ppm) - within), "CLOCK_MONOTONIC runs %s%s against CLOCK_MONOTONIC_RAW (to %s)",
 		ppm < 0 ? "" : "+", chk_print_value(rate, sizeof(rate), CHK_PPM, ppm),
 		chk_print_value(to, sizeof(to), CHK_PPM, within));
+	chk_uncertain(r, ppm, within);
 }
 
 /* A device that states its own error bound, as on AWS, is better than any network server. If chronyd uses the device,

@@ -10,9 +10,38 @@
 #include "base/text/quote.h"
 #include "base/text/text.h"
 
-static void summary(FILE *f, const struct chk_report *r)
+/* On a node that timertest never ran on, all checks of the cluster have the same reason, which the first one tells. */
+static int is_told(const struct chk_report *r, const struct chk_stored *s, size_t i)
 {
-	char value[32];
+	size_t k;
+
+	for (k = 0; k < i && !s->have; k++) {
+		if (r->result[k].status == CHK_UNKNOWN && r->result[i].status == CHK_UNKNOWN &&
+			!strcmp(r->result[k].text, r->result[i].text)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The checks with the reason of the i-th: "sync.offset_max", or "sync.offset_max to result.age". */
+static const char *names_of(const struct chk_report *r, const struct chk_stored *s, size_t i, char *buf, size_t size)
+{
+	size_t k, n = 0, last = i;
+
+	for (k = i; k < chk_count; k++) {
+		if (k == i || (is_told(r, s, k) && !strcmp(r->result[k].text, r->result[i].text))) {
+			last = k;
+			n++;
+		}
+	}
+	snprintf(buf, size, n > 1 ? "%s to %s" : "%s", chk_table[i].name, chk_table[last].name);
+	return buf;
+}
+
+static void summary(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	char value[32], names[100];
 	size_t i, n[5] = { 0 };
 	int shown = 0;
 	enum chk_status worst = chk_overall(r);
@@ -29,8 +58,8 @@ static void summary(FILE *f, const struct chk_report *r)
 		}
 	}
 	for (i = 0; i < chk_count && worst != CHK_OK; i++) {
-		if (r->result[i].status == worst && shown++ < 3) {
-			fprintf(f, "%s %s", shown == 1 ? ":" : ";", chk_table[i].name);
+		if (r->result[i].status == worst && !is_told(r, s, i) && shown++ < 3) {
+			fprintf(f, "%s %s", shown == 1 ? ":" : ";", names_of(r, s, i, names, sizeof(names)));
 			if (worst != CHK_UNKNOWN && chk_table[i].unit != CHK_COUNT) {
 				fprintf(f, " %s",
 					chk_print_value(value, sizeof(value), chk_table[i].unit, r->result[i].value));
@@ -57,17 +86,26 @@ static void print_human(FILE *f, const struct chk_report *r, const struct chk_st
 	static const char *const word[] = { "ok", "WARNING", "CRITICAL", "not known", "-" };
 	size_t i;
 
-	(void)s;
 	fprintf(f, "host: %s, limits: %s\n", r->host, r->profile);
 	for (i = 0; i < chk_count; i++) {
 		const struct chk_check *c = &chk_table[i];
 		const struct chk_result *x = &r->result[i];
-		char value[32] = "", limits[100];
+		char value[80] = "", limits[100], names[100];
+		size_t n;
 
-		if (x->status < CHK_UNKNOWN && c->unit != CHK_COUNT) {
-			chk_print_value(value, sizeof(value), c->unit, x->value);
+		if (is_told(r, s, i)) {
+			continue;
 		}
-		fprintf(f, "%-9s  %-23s  %s%s%s\n", word[x->status], c->name, value, value[0] ? ": " : "", x->text);
+		if (x->status < CHK_UNKNOWN && c->unit != CHK_COUNT) {
+			chk_print_value(value, sizeof(value), c->unit, isnan(x->measured) ? x->value : x->measured);
+			if (isfinite(x->uncertainty)) {
+				n = strlen(value);
+				snprintf(value + n, sizeof(value) - n, " +- ");
+				chk_print_value(value + n + 4, sizeof(value) - n - 4, c->unit, x->uncertainty);
+			}
+		}
+		fprintf(f, "%-9s  %-23s  %s%s%s\n", word[x->status], names_of(r, s, i, names, sizeof(names)), value,
+			value[0] ? ": " : "", x->text);
 		if (x->status == CHK_WARNING || x->status == CHK_CRITICAL) {
 			fprintf(f, "%-9s  %-23s  limits: %s\n", "", "",
 				limit_text(limits, sizeof(limits), c, &r->limit[i]));
@@ -76,7 +114,7 @@ static void print_human(FILE *f, const struct chk_report *r, const struct chk_st
 		}
 	}
 	fprintf(f, "timertest --check: ");
-	summary(f, r);
+	summary(f, r, s);
 	fprintf(f, "\n");
 }
 
@@ -113,12 +151,20 @@ static void json(FILE *f, const struct chk_report *r, const struct chk_stored *s
 		fprintf(f, "%s\n{\"name\":\"%s\",\"status\":\"%s\",\"value\":", i ? "," : "", chk_table[i].name,
 			chk_status_name(r->result[i].status));
 		json_number(f, r->result[i].value);
+		fprintf(f, ",\"measured\":");
+		json_number(f, r->result[i].measured);
+		fprintf(f, ",\"uncertainty\":");
+		json_number(f, r->result[i].uncertainty);
 		fprintf(f, ",\"unit\":\"%s\",\"warning\":", unit[chk_table[i].unit]);
 		json_number(f, r->limit[i].warning);
 		fprintf(f, ",\"critical\":");
 		json_number(f, r->limit[i].critical);
 		fprintf(f, ",\"text\":");
 		tkm_quote_json(f, r->result[i].text);
+		fprintf(f, ",\"why\":");
+		tkm_quote_json(f, chk_table[i].why);
+		fprintf(f, ",\"what_to_do\":");
+		tkm_quote_json(f, chk_table[i].what);
 		fprintf(f, "}");
 	}
 	fprintf(f, "\n]}\n");
@@ -138,11 +184,10 @@ static void nagios(FILE *f, const struct chk_report *r, const struct chk_stored 
 	size_t size, i;
 	FILE *t = open_memstream(&line, &size);
 
-	(void)s;
 	if (!t) {
 		return;
 	}
-	summary(t, r);
+	summary(t, r, s);
 	if (tkm_text_end(t, &line) < 0) {
 		return;
 	}
@@ -165,6 +210,31 @@ static void nagios(FILE *f, const struct chk_report *r, const struct chk_stored 
 		}
 	}
 	fprintf(f, "\n");
+}
+
+static void prometheus_uncertain(FILE *f, const struct chk_report *r)
+{
+	static const char *const unit[] = { "seconds", "ratio" };
+	size_t i;
+	int u, k;
+
+	for (u = 0; u < 4; u++) {
+		fprintf(f, "# HELP timertest_check_%s_%s %s\n# TYPE timertest_check_%s_%s gauge\n",
+			u & 1 ? "uncertainty" : "measured", unit[u / 2],
+			u & 1 ? "Of what a check has measured."
+			      : "What was measured, before its uncertainty was taken off.",
+			u & 1 ? "uncertainty" : "measured", unit[u / 2]);
+		for (i = 0; i < chk_count; i++) {
+			double v = u & 1 ? r->result[i].uncertainty : r->result[i].measured;
+
+			k = u / 2;
+			if ((int)chk_table[i].unit == k && isfinite(v)) {
+				fprintf(f, "timertest_check_%s_%s{check=\"%s\"} %.9g\n",
+					u & 1 ? "uncertainty" : "measured", unit[k], chk_table[i].name,
+					v * (k == CHK_PPM ? 1e-6 : 1));
+			}
+		}
+	}
 }
 
 /* No time stamps: the textfile collector refuses them. */
@@ -195,6 +265,7 @@ static void prometheus(FILE *f, const struct chk_report *r, const struct chk_sto
 			}
 		}
 	}
+	prometheus_uncertain(f, r);
 	fprintf(f,
 		"# HELP timertest_status The worst status of all checks.\n# TYPE timertest_status "
 		"gauge\ntimertest_status %d\n",

@@ -25,7 +25,14 @@ void chk_value(struct chk_result *r, double value, const char *fmt, ...)
 	vsnprintf(r->text, sizeof(r->text), fmt, ap);
 	va_end(ap);
 	r->value = value;
+	r->measured = r->uncertainty = NAN;
 	r->status = CHK_OK; /* until it is judged */
+}
+
+void chk_uncertain(struct chk_result *r, double measured, double uncertainty)
+{
+	r->measured = measured;
+	r->uncertainty = uncertainty;
 }
 
 void chk_unknown(struct chk_result *r, const char *fmt, ...)
@@ -35,7 +42,7 @@ void chk_unknown(struct chk_result *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(r->text, sizeof(r->text), fmt, ap);
 	va_end(ap);
-	r->value = NAN;
+	r->value = r->measured = r->uncertainty = NAN;
 	r->status = CHK_UNKNOWN;
 }
 
@@ -46,7 +53,7 @@ void chk_absent(struct chk_result *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(r->text, sizeof(r->text), fmt, ap);
 	va_end(ap);
-	r->value = NAN;
+	r->value = r->measured = r->uncertainty = NAN;
 	r->status = CHK_ABSENT;
 }
 

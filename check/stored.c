@@ -182,7 +182,9 @@ void chk_stored_read(struct chk_stored *s, const char *dir, const char *host)
 		return;
 	}
 	if (access(s->path, R_OK) < 0) {
-		snprintf(s->why, sizeof(s->why), "no result of timertest in %.150s (%.60s)", dir, strerror(errno));
+		snprintf(s->why, sizeof(s->why),
+			"no result of timertest in %.150s (%.60s); mpirun timertest on this node makes one", dir,
+			strerror(errno));
 		return;
 	}
 	j = json_load_file(s->path, 0, &e);

@@ -74,7 +74,9 @@ void chk_run(struct chk_machine *m, struct chk_report *r)
 	clock_gettime(CLOCK_MONOTONIC_RAW, &begin);
 	snprintf(r->host, sizeof(r->host), "%s", m->env.host);
 	for (i = 0; i < chk_count; i++) {
-		r->result[i] = (struct chk_result){ .status = CHK_ABSENT, .value = NAN, .text = "left out" };
+		r->result[i] = (struct chk_result){
+			.status = CHK_ABSENT, .value = NAN, .text = "left out", .measured = NAN, .uncertainty = NAN
+		};
 		if (!r->limit[i].off) {
 			chk_table[i].run(m, &r->limit[i], &r->result[i]);
 			judge_against_limit(&r->result[i], &r->limit[i]);

@@ -258,5 +258,6 @@ void vtr_live_free(struct vtr_live_job *j)
 	free(j->column);
 	free(j->row);
 	free(j->cell);
+	free(j->order);
 	memset(j, 0, sizeof(*j));
 }

@@ -19,6 +19,7 @@ struct vtr_live_sample {
 struct vtr_live_cell {
 	uint32_t column, row;
 	int kind;          /* STF_COUNTER_I8, _F8 or _U8 */
+	int own;           /* what the sampler itself costs */
 	int rate;          /* a running total, shown as its increase per second */
 	double factor, hz; /* shown = stored x factor; ticks per second */
 	struct vtr_live_sample new, old;
@@ -38,8 +39,10 @@ struct vtr_live_job {
 	uint64_t lost;                      /* records for which there was no space */
 	struct vtr_live_text *column, *row; /* "node", "rank 0"; counters */
 	size_t columns, rows;
-	struct vtr_live_cell *cell; /* sorted by row, then column */
+	uint32_t *order;            /* of the rows: the sampler's own counters are last */
+	struct vtr_live_cell *cell; /* sorted by the order of their rows, then by column */
 	size_t cells;
+	int parents; /* processes that have children */
 };
 
 /* Finds a job of this user by a process id, or by the name of its trace or of one of its raw files. NULL: the only
@@ -54,6 +57,11 @@ int vtr_live_read(struct vtr_live_job *j, const char *only, struct tkm_err *err)
 
 /* The value to show: NaN if there is none yet, or only one value of a running total. */
 double vtr_live_value(const struct vtr_live_cell *c);
+
+/* The increase per second of a row's running total in all processes together; NAN: there is none, or only one process. */
+double vtr_live_total(const struct vtr_live_job *j, size_t row);
+/* "sh has started other programs, which are not recorded ..."; "" if that is not so. Returns buf. */
+const char *vtr_live_hint(const struct vtr_live_job *j, char *buf, size_t size);
 
 /* Prints one line for each value: time, column, counter, value and unit, separated by tabs. */
 void vtr_live_print(FILE *f, const struct vtr_live_job *j);

@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -44,37 +45,93 @@ static const struct vtr_live_cell *find_cell(const struct vtr_live_job *j, size_
 	return NULL;
 }
 
-static void draw_screen(const struct vtr_live_job *j, size_t top, size_t left, int paused)
+struct view {
+	size_t top, left;
+	int paused, sorted;
+	uint32_t *column; /* the columns in the order of the display */
+};
+
+static double cell_value(const struct vtr_live_job *j, size_t row, size_t column)
+{
+	const struct vtr_live_cell *cell = find_cell(j, row, column);
+
+	return cell ? vtr_live_value(cell) : NAN;
+}
+
+/* By the values of the row on top, the largest first, else as they came. A column without a value is last. */
+static void order_columns(const struct vtr_live_job *j, struct view *v)
+{
+	uint32_t *more = realloc(v->column, (j->columns + 1) * sizeof(*more)), one;
+	size_t c, k, row = v->top < j->rows ? j->order[v->top] : 0;
+	double value;
+
+	if (!more) {
+		v->sorted = 0;
+		return;
+	}
+	v->column = more;
+	for (c = 0; c < j->columns; c++) {
+		one = (uint32_t)c;
+		value = v->sorted && j->rows ? cell_value(j, row, c) : NAN;
+		for (k = c; k > 0 && isfinite(value) && !(cell_value(j, row, v->column[k - 1]) >= value); k--) {
+			v->column[k] = v->column[k - 1];
+		}
+		v->column[k] = one;
+	}
+}
+
+static void draw_value(const struct vtr_live_job *j, size_t row, int y, int x, double v)
+{
+	char text[MOST_TEXT];
+
+	if (isfinite(v)) {
+		vtr_value(text, sizeof(text), v, j->row[row].unit);
+		print_at(y, x + 1, CELL_WIDTH - 1, 1, text);
+	}
+}
+
+static void draw_screen(const struct vtr_live_job *j, struct view *v)
 {
 	char text[MOST_TEXT], program[MOST_TEXT / 2];
-	int width = COLS, lines = LINES, y, x;
+	/* the sum of all processes has the first column, if there are several */
+	int width = COLS, lines = LINES, y, x, first = NAME_WIDTH + (j->files > 1 ? CELL_WIDTH : 0);
+	int foot = *vtr_live_hint(j, text, sizeof(text)) ? 2 : 1;
 	size_t r, c;
 
+	order_columns(j, v);
 	erase();
 	vtr_cut(program, sizeof(program), j->program, 60);
 	snprintf(text, sizeof(text), "%s, %.1f s, %d of %zu process%s run%s%s", program, j->run_s, j->running, j->files,
-		j->files == 1 ? "" : "es", j->lost ? ", RECORDS ARE LOST" : "", paused ? ", display paused" : "");
+		j->files == 1 ? "" : "es", j->lost ? ", RECORDS ARE LOST" : "", v->paused ? ", display paused" : "");
 	print_at(0, 0, width, 0, text);
 	attron(A_REVERSE);
 	mvprintw(1, 0, "%-*s", width, "");
 	mvaddstr(1, 0, "counter");
-	for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
-		print_at(1, x + 1, CELL_WIDTH - 1, 1, j->column[c].text);
+	if (first > NAME_WIDTH) {
+		print_at(1, NAME_WIDTH + 1, CELL_WIDTH - 1, 1, "all");
+	}
+	for (c = v->left, x = first; v->column && c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
+		print_at(1, x + 1, CELL_WIDTH - 1, 1, j->column[v->column[c]].text);
 	}
 	attroff(A_REVERSE);
-	for (r = top, y = 2; r < j->rows && y < lines - 1; r++, y++) {
-		print_at(y, 0, NAME_WIDTH - 1, 0, j->row[r].text);
-		for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
-			const struct vtr_live_cell *cell = find_cell(j, r, c);
-			double v = cell ? vtr_live_value(cell) : NAN;
+	for (r = v->top, y = 2; r < j->rows && y < lines - foot; r++, y++) {
+		size_t row = j->order[r];
 
-			if (isfinite(v)) {
-				vtr_value(text, sizeof(text), v, j->row[r].unit);
-				print_at(y, x + 1, CELL_WIDTH - 1, 1, text);
-			}
+		print_at(y, 0, NAME_WIDTH - 1, 0, j->row[row].text);
+		if (first > NAME_WIDTH) {
+			draw_value(j, row, y, NAME_WIDTH, vtr_live_total(j, row));
+		}
+		for (c = v->left, x = first; v->column && c < j->columns && x + CELL_WIDTH <= width;
+			c++, x += CELL_WIDTH) {
+			draw_value(j, row, y, x, cell_value(j, row, v->column[c]));
 		}
 	}
-	print_at(lines - 1, 0, width, 0, "q quit   p pause   arrows scroll");
+	if (foot > 1) {
+		print_at(lines - 2, 0, width, 0, vtr_live_hint(j, text, sizeof(text)));
+	}
+	print_at(lines - 1, 0, width, 0,
+		v->sorted ? "q quit   p pause   s as they came   arrows scroll"
+			  : "q quit   p pause   s sort columns by the first row   arrows scroll");
 	refresh();
 }
 
@@ -88,26 +145,29 @@ static void scroll_by(size_t *at, int by, size_t most)
 }
 
 /* Waits until the next look or a key. Returns 1: the user quits. */
-static int wait_for_key(const struct vtr_live_job *j, double seconds, size_t *top, size_t *left, int *paused)
+static int wait_for_key(const struct vtr_live_job *j, double seconds, struct view *v)
 {
 	timeout((int)(seconds * 1000));
 	switch (getch()) {
 	case 'q':
 		return 1;
 	case 'p':
-		*paused = !*paused;
+		v->paused = !v->paused;
+		break;
+	case 's':
+		v->sorted = !v->sorted;
 		break;
 	case KEY_UP:
-		scroll_by(top, -1, j->rows);
+		scroll_by(&v->top, -1, j->rows);
 		break;
 	case KEY_DOWN:
-		scroll_by(top, 1, j->rows);
+		scroll_by(&v->top, 1, j->rows);
 		break;
 	case KEY_LEFT:
-		scroll_by(left, -1, j->columns);
+		scroll_by(&v->left, -1, j->columns);
 		break;
 	case KEY_RIGHT:
-		scroll_by(left, 1, j->columns);
+		scroll_by(&v->left, 1, j->columns);
 		break;
 	default:
 		break;
@@ -126,9 +186,9 @@ static double screen_now_s(void)
 int vtr_live_screen(struct vtr_live_job *j, const char *only, double period_s, struct tkm_err *err)
 {
 	struct sigaction a = { .sa_handler = stop_screen };
-	size_t top = 0, left = 0;
+	struct view v = { .column = NULL };
 	double due = screen_now_s();
-	int rc = 0, paused = 0;
+	int rc = 0;
 
 	setlocale(LC_CTYPE, "");
 	if (!newterm(NULL, stdout, stdin)) {
@@ -141,7 +201,7 @@ int vtr_live_screen(struct vtr_live_job *j, const char *only, double period_s, s
 	keypad(stdscr, TRUE);
 	curs_set(0);
 	while (rc == 0) {
-		if (!paused && screen_now_s() >= due) {
+		if (!v.paused && screen_now_s() >= due) {
 			if (vtr_live_read(j, only, err) < 0) {
 				rc = -1;
 				break;
@@ -151,10 +211,11 @@ int vtr_live_screen(struct vtr_live_job *j, const char *only, double period_s, s
 				break;
 			}
 		}
-		draw_screen(j, top, left, paused);
-		rc = wait_for_key(j, paused ? 0.5 : fmax(due - screen_now_s(), 0.01), &top, &left, &paused);
+		draw_screen(j, &v);
+		rc = wait_for_key(j, v.paused ? 0.5 : fmax(due - screen_now_s(), 0.01), &v);
 	}
 	endwin();
+	free(v.column);
 	return rc;
 }
 #else

@@ -177,6 +177,21 @@ static void read_value_streams(struct look *l, struct vt_raw_file *f)
 	}
 }
 
+static int has_children(uint32_t pid)
+{
+	char path[64];
+	FILE *f;
+	int c;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/children", pid, pid);
+	f = fopen(path, "re");
+	c = f ? getc(f) : EOF;
+	if (f) {
+		fclose(f);
+	}
+	return c != EOF;
+}
+
 static int read_value_file(struct vtr_live_job *j, const char *path, const char *only)
 {
 	struct look l = { .job = j, .only = only, .first_cell = j->cells };
@@ -191,6 +206,7 @@ static int read_value_file(struct vtr_live_job *j, const char *path, const char 
 	l.head = vt_raw_file_head(f);
 	j->running += l.head->state == VT_RAW_RECORDING && vt_raw_file_alive(f);
 	j->lost += l.head->lost;
+	j->parents += has_children(l.head->pid);
 	l.no_memory |= vt_raw_definitions(f, define_shown, &l) < 0;
 	read_value_streams(&l, f);
 	for (size_t i = l.first_cell; i < j->cells; i++) {
@@ -202,11 +218,41 @@ static int read_value_file(struct vtr_live_job *j, const char *path, const char 
 	return l.no_memory ? -1 : 0;
 }
 
+/* What the sampler costs is the last that anybody looks for. */
+static int is_own_counter(const struct vtr_live_job *j, size_t row)
+{
+	return strstr(j->row[row].text, "sampler_") != NULL;
+}
+
+/* Fills j->order, and moves the cells of the sampler's own counters to the end. */
+static int order_rows(struct vtr_live_job *j)
+{
+	uint32_t *more = realloc(j->order, (j->rows + 1) * sizeof(*more)), n = 0;
+	size_t r;
+	int own;
+
+	if (!more) {
+		return -1;
+	}
+	j->order = more;
+	for (own = 0; own < 2; own++) {
+		for (r = 0; r < j->rows; r++) {
+			if (is_own_counter(j, r) == own) {
+				j->order[n++] = (uint32_t)r;
+			}
+		}
+	}
+	return 0;
+}
+
 static int compare_cells(const void *a, const void *b)
 {
 	const struct vtr_live_cell *x = a, *y = b;
 
-	return x->row != y->row ? (x->row < y->row ? -1 : 1) : x->column < y->column ? -1 : x->column > y->column;
+	return x->own != y->own         ? x->own - y->own
+		: x->row != y->row      ? (x->row < y->row ? -1 : 1)
+		: x->column < y->column ? -1
+					: x->column > y->column;
 }
 
 int vtr_live_read(struct vtr_live_job *j, const char *only, struct tkm_err *err)
@@ -216,10 +262,17 @@ int vtr_live_read(struct vtr_live_job *j, const char *only, struct tkm_err *err)
 	j->cells = 0;
 	j->running = 0;
 	j->lost = 0;
+	j->parents = 0;
 	for (i = 0; i < j->files; i++) {
 		if (read_value_file(j, j->path[i], only) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 		}
+	}
+	if (order_rows(j) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	for (i = 0; i < j->cells; i++) {
+		j->cell[i].own = is_own_counter(j, j->cell[i].row);
 	}
 	if (j->cells) {
 		qsort(j->cell, j->cells, sizeof(*j->cell), compare_cells);
@@ -251,6 +304,40 @@ double vtr_live_value(const struct vtr_live_cell *c)
 	by = c->kind == STF_COUNTER_U8 ? (double)(int64_t)(c->new.bits - c->old.bits)
 				       : stored(c, c->new.bits) - stored(c, c->old.bits);
 	return by < 0 ? NAN : by * c->factor * c->hz / (double)(c->new.tick - c->old.tick);
+}
+
+/* Is it the column of a process, not of a thread of it, nor of a node? */
+static int is_process_column(const struct vtr_live_job *j, size_t column)
+{
+	const char *name = j->column[column].text;
+
+	return (!strncmp(name, "rank ", 5) || !strncmp(name, "pid ", 4)) && !strchr(name, '.');
+}
+
+double vtr_live_total(const struct vtr_live_job *j, size_t row)
+{
+	double sum = 0, v;
+	size_t i, n = 0;
+
+	for (i = 0; i < j->cells; i++) {
+		if (j->cell[i].row == row && j->cell[i].rate && is_process_column(j, j->cell[i].column)) {
+			v = vtr_live_value(&j->cell[i]);
+			sum += isfinite(v) ? v : 0;
+			n += (size_t)isfinite(v);
+		}
+	}
+	return n > 1 ? sum : NAN;
+}
+
+const char *vtr_live_hint(const struct vtr_live_job *j, char *buf, size_t size)
+{
+	*buf = '\0';
+	if (j->files == 1 && j->parents) {
+		snprintf(buf, size,
+			"%.60s has started other programs, which are not recorded: vtrun --follow-children records them",
+			j->program);
+	}
+	return buf;
 }
 
 void vtr_live_print(FILE *f, const struct vtr_live_job *j)

@@ -44,6 +44,7 @@ static void wait_for_seconds(double seconds)
 /* Prints lines for another program, or where the output is not a usable terminal. */
 static int print_value_lines(struct vtr_live_job *j, const struct options *o, struct tkm_err *err)
 {
+	char hint[300];
 	long long i;
 
 	for (i = 0; !o->count || i < o->count; i++) {
@@ -55,6 +56,9 @@ static int print_value_lines(struct vtr_live_job *j, const struct options *o, st
 		}
 		if (!j->running) {
 			return 0;
+		}
+		if (i == 0 && *vtr_live_hint(j, hint, sizeof(hint))) {
+			report_vttop("%s", hint);
 		}
 		vtr_live_print(stdout, j);
 		if (fflush(stdout) != 0) {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/cli/await.h"
 #include "base/cli/front.h"
@@ -70,6 +72,24 @@ static int has_suffix(const char *path, const char *suffix)
 	size_t n = strlen(path), k = strlen(suffix);
 
 	return n > k && !strcmp(path + n - k, suffix);
+}
+
+/* A line on the terminal after a second of reading. */
+static void show_progress(double part)
+{
+	static time_t began;
+	static int shown = -1;
+	int percent = (int)(100 * part);
+
+	began = began ? began : time(NULL);
+	if (percent != shown && time(NULL) - began > 1 && isatty(STDERR_FILENO)) {
+		fprintf(stderr, "\rvtreport: %3d %%", percent);
+		shown = percent;
+	}
+	if (part >= 1 && shown >= 0) {
+		fprintf(stderr, "\r%20s\r", "");
+		shown = -1;
+	}
 }
 
 /* "dir/job.stf" without its suffix. */
@@ -144,14 +164,15 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
-	char base[1000], why[4600];
+	char base[1000], why[9000];
 
 	tkm_await_trace(path, why, sizeof(why));
 	if (why[0]) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
 	}
 	if (vtr_trace_read(t, path, how, err) < 0) {
-		return -1;
+		tkm_trace_meant(path, why, sizeof(why));
+		return why[0] ? tkm_fail(err, TKM_ERR_FORMAT, "%s", why) : -1;
 	}
 	if (t->note[0]) {
 		say_report("%s", t->note);
@@ -376,7 +397,7 @@ static int run_report(struct options *o, const char **file, int n)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .output = NULL };
+	struct options o = { .output = NULL, .how.progress = show_progress };
 	const struct tkm_option table[] = {
 		{ "COMPARE", TKM_OPTION_BOOL, &o.compare, 0, 0, NULL, "two traces, before and after: comparison.html" },
 		{ "COUNTER", TKM_OPTION_TEXT, &o.counter, 0, 0, "NAME",

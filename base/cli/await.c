@@ -78,3 +78,23 @@ void tkm_await_trace(const char *path, char *why, size_t size)
 		nanosleep(&pause, NULL);
 	}
 }
+
+void tkm_trace_meant(const char *path, char *text, size_t size)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(name, '.');
+	size_t n = strlen(path);
+	char meant[4400];
+	int i;
+
+	*text = '\0';
+	if (dot && !strcmp(dot, ".stf")) {
+		return;
+	}
+	for (i = 0; i < 2 && !*text; i++) {
+		snprintf(meant, sizeof(meant), "%.*s.stf", (int)n, path);
+		if (access(meant, F_OK) == 0) {
+			snprintf(text, size, "%s is no trace; is it %s?", path, meant);
+		}
+		n = dot && dot > name ? (size_t)(dot - path) : n;
+	}
+}

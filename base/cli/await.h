@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A trace that a command line names while it is still being written. */
+/* What a command line names as a trace and is none: not yet, or another file of the run. */
 #ifndef BASE_CLI_AWAIT_H
 #define BASE_CLI_AWAIT_H
 
@@ -10,5 +10,9 @@
  * file that is there. Returns at once if the trace is there or nothing writes it. Writes the reason to why, else "", where
  * there is no trace because its program still runs. */
 void tkm_await_trace(const char *path, char *why, size_t size);
+
+/* "ring", "ring.c" or "ring.html" was typed for "ring.stf": writes "ring.c is no trace; is it ring.stf?", or "" where there is
+ * no such trace. */
+void tkm_trace_meant(const char *path, char *text, size_t size);
 
 #endif

@@ -429,10 +429,36 @@ static int set_list_of_words(
 	return rc;
 }
 
+/* "print-stats" begins as print-statistics but for its last letter. Writes the names that begin like `typed` longest, at most
+ * three, joined by " or --"; none if less than all but two letters are alike. */
+static void find_alike_beginnings(const struct tkm_option *table, const char *typed, char *best, size_t size)
+{
+	size_t longest = strlen(typed) > 5 ? strlen(typed) - 2 : 4, k, n = 0;
+	int found = 0;
+	char name[64];
+
+	for (; table->name; table++) {
+		tkm_option_long(table, name, sizeof(name));
+		for (k = 0; typed[k] && typed[k] == name[k]; k++) {
+		}
+		if (k < longest || (k == longest && found == 3)) {
+			continue;
+		}
+		if (k > longest) {
+			longest = k;
+			n = 0;
+			found = 0;
+		}
+		n += (size_t)snprintf(best + n, size - n, "%s%s", found ? " or --" : "", name);
+		found++;
+	}
+}
+
 int tkm_option_unknown(const struct tkm_option *table, const char *typed, struct tkm_err *err)
 {
 	static const char *const common[] = { "help", "version", "usage", NULL };
-	char name[64], best[64] = "";
+	const struct tkm_option *o;
+	char name[64], best[3 * 70] = "";
 	int nearest = 3, i;
 
 	for (i = 0; common[i]; i++) {
@@ -441,12 +467,15 @@ int tkm_option_unknown(const struct tkm_option *table, const char *typed, struct
 			snprintf(best, sizeof(best), "%s", common[i]);
 		}
 	}
-	for (; table->name; table++) {
-		tkm_option_long(table, name, sizeof(name));
+	for (o = table; o->name; o++) {
+		tkm_option_long(o, name, sizeof(name));
 		if (tkm_option_distance(typed, name) < nearest) {
 			nearest = tkm_option_distance(typed, name);
 			snprintf(best, sizeof(best), "%s", name);
 		}
+	}
+	if (!best[0]) {
+		find_alike_beginnings(table, typed, best, sizeof(best));
 	}
 	return tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'%s%s%s", typed,
 		best[0] ? "; did you mean --" : "; --help shows all", best, best[0] ? "? (--help shows all)" : "");

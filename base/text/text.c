@@ -179,7 +179,8 @@ int tkm_parse_bytes(const char *text, long long *bytes)
 	static const struct {
 		const char *unit;
 		int shift;
-	} units[] = { { "", 0 }, { "B", 0 }, { "KB", 10 }, { "MB", 20 }, { "GB", 30 } };
+	} units[] = { { "", 0 }, { "B", 0 }, { "K", 10 }, { "KB", 10 }, { "KIB", 10 }, { "M", 20 }, { "MB", 20 },
+		{ "MIB", 20 }, { "G", 30 }, { "GB", 30 }, { "GIB", 30 } };
 	char *end;
 	long long v;
 	size_t i;

@@ -30,7 +30,7 @@ int tkm_parse_int(const char *text, long long lo, long long hi, long long *out);
 /* Reads on/true/off/false without regard to case; an empty text is on. Returns 0 and 0 or 1, or -1. */
 int tkm_parse_bool(const char *text, int *out);
 
-/* Reads a number of bytes: decimal, with B, KB, MB or GB after it (powers of 1024), in any case. Returns
+/* Reads a number of bytes: decimal, with B, K, KB, KiB and so on to GiB after it (powers of 1024), in any case. Returns
  * 0, or -1 also when it is beyond 2^63-1. */
 int tkm_parse_bytes(const char *text, long long *bytes);
 

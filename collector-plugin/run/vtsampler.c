@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,10 +327,16 @@ static ssize_t tell_end(
 	const struct vt_collector *c, const struct vt_attach_end *e, char *answer, size_t size, int64_t until)
 {
 	int fd = vt_attach_connect(c->job);
+	struct pollfd p = { .events = POLLIN };
 	struct vt_attach_head h;
 	ssize_t n = -1;
 
 	if (fd >= 0 && vt_attach_send(fd, VT_ATTACH_END, e, sizeof(*e), -1) == 0) {
+		p.fd = fd;
+		if (c->pub.rank <= 0 && isatty(STDERR_FILENO) && poll(&p, 1, 1000) == 0) {
+			vt_say(1, "INFO", "%s has ended, its trace is being made of %.0f MB of records", c->program,
+				1e-6 * (double)vt_raw_size(c->pub.raw));
+		}
 		n = vt_attach_receive(fd, &h, answer, size, until);
 	}
 	if (fd >= 0) {

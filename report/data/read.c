@@ -213,6 +213,15 @@ static void chart_record(struct vtr_trace *t, const struct stf_record *r)
 	}
 }
 
+/* Each component is read from the start to the end of the trace. */
+static void say_part(const struct vtr_trace *t, uint64_t time)
+{
+	double all = (double)(t->end - t->start),
+	       part = time > t->start && time < t->end ? (double)(time - t->start) : 0;
+
+	t->how->progress(((double)t->component + (all > 0 ? part / all : 0)) / (double)t->components);
+}
+
 static int read_component(struct vtr_trace *t, const char *suffix)
 {
 	struct stf_cursor_options o = stf_cursor_options();
@@ -220,6 +229,7 @@ static int read_component(struct vtr_trace *t, const char *suffix)
 	struct stf_cursor *c;
 	const struct stf_record *r;
 	struct stf_counter_batch b;
+	unsigned looked = 0;
 	int rc, any = 0;
 
 	o.suffix = suffix;
@@ -233,6 +243,9 @@ static int read_component(struct vtr_trace *t, const char *suffix)
 	}
 	while ((rc = stf_cursor_next_batch(c, &r, &b, &e)) > 0) {
 		any = 1;
+		if (t->how->progress && (++looked & 0xfff) == 0) {
+			say_part(t, rc == 1 ? r->time : b.times[0]);
+		}
 		if (rc == 1) {
 			chart_record(t, r);
 		} else if (!t->windowed || b.times[0] >= t->start) {
@@ -255,7 +268,9 @@ static void read_records(struct vtr_trace *t)
 	const struct stf_record *r;
 	struct stf_file_declaration d;
 
+	t->components = n;
 	for (i = 0; i < n; i++) {
+		t->component = i;
 		r = stf_reader_record(t->reader, STF_ID_file_declaration, i);
 		if (r && stf_get_file_declaration(r, &d) == 0 && d.filetype == STF_DATA_FILE && d.suffix) {
 			read_component(t, d.suffix);
@@ -374,6 +389,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_readi
 
 	memset(t, 0, sizeof(*t));
 	t->path = path;
+	t->how = how;
 	t->reader = stf_reader_open(path, STF_READ_DAMAGED | STF_READ_VERIFY, &e);
 	if (!t->reader) {
 		return tkm_fail(err, e.code == STF_ERR_IO ? TKM_ERR_IO : TKM_ERR_FORMAT, "%s%s%s", e.file,

@@ -81,6 +81,8 @@ struct vtr_operation { /* a kind of collective operation */
 
 struct vtr_trace {
 	const char *path;
+	const struct vtr_reading *how;
+	size_t component, components; /* which is being read, of how many */
 	struct stf_reader *reader;
 	double resolution;   /* seconds of a time-stamp unit */
 	uint64_t start, end; /* as the trace states; start > end: it does not */
@@ -115,9 +117,10 @@ struct vtr_trace {
 enum { VTR_COLUMNS = 640 }; /* of a picture, at most */
 
 struct vtr_reading {
-	int index;           /* 1: make an index */
-	int window;          /* only records from from_s to to_s, seconds since the start of the trace */
-	double from_s, to_s; /* to_s may be infinite */
+	int index;                     /* 1: make an index */
+	int window;                    /* only records from from_s to to_s, seconds since the start of the trace */
+	double from_s, to_s;           /* to_s may be infinite */
+	void (*progress)(double part); /* called every 4096 records with the part that was read; NULL: no call */
 };
 
 /* Opens and reads a trace, or the index beside it. Each damage becomes a line of fault[]; returns -1 only if nothing

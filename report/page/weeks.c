@@ -16,21 +16,27 @@
 enum { PLACES = 240, CLOCKS = 64, MARGIN = 4, BETWEEN = PLACES - 1 - 2 * MARGIN };
 
 struct clocks_of_all { /* a clock is a timer on a host */
-	char name[CLOCKS][120];
+	char key[CLOCKS][360];
+	char name[CLOCKS][120]; /* for the reader: the node, and its first rank */
 	const char *pointer[CLOCKS];
+	struct { /* the largest rate of the clock in any file */
+		double ppm;
+		size_t file;
+	} worst[CLOCKS];
 	size_t n, more;
 };
 
-static size_t clock_number(struct clocks_of_all *a, const struct cal_rank *r)
+static size_t clock_number(struct clocks_of_all *a, const struct cal_rank *r, size_t rank)
 {
-	char name[120];
+	char key[360];
 	size_t i;
 
-	snprintf(name, sizeof(name), "%.70s %.40s", r->host, r->reference[0] ? r->reference : r->timer);
-	for (i = 0; i < a->n && strcmp(a->name[i], name); i++) {
+	snprintf(key, sizeof(key), "%.100s %.250s", r->host, r->reference[0] ? r->reference : r->timer);
+	for (i = 0; i < a->n && strcmp(a->key[i], key); i++) {
 	}
 	if (i == a->n && a->n < CLOCKS) {
-		memcpy(a->name[a->n], name, sizeof(name));
+		memcpy(a->key[a->n], key, sizeof(key));
+		snprintf(a->name[a->n], sizeof(a->name[a->n]), "%.90s rank %zu", r->host, rank);
 		a->pointer[a->n] = a->name[a->n];
 		a->n++;
 	}
@@ -66,10 +72,14 @@ static void fill_drift_ranges(struct vtr_field *d, const struct vtr_clocks *c, s
 				  : i * BETWEEN / (n > 1 ? n - 1 : 1));
 
 		for (r = 0; r < c[i].run.ranks; r++) {
-			size_t k = clock_number(all, &c[i].run.rank[r]);
+			size_t k = clock_number(all, &c[i].run.rank[r], r);
 			struct vtr_rate v = vtr_clock_rate(&c[i], r);
 
 			if (k < CLOCKS && !isnan(v.likely)) {
+				if (fabs(1e6 * v.likely) >= fabs(all->worst[k].ppm)) {
+					all->worst[k].ppm = 1e6 * v.likely;
+					all->worst[k].file = i;
+				}
 				d->value[k * PLACES + place] = 1e6 * v.likely;
 				d->low[k * PLACES + place] = isnan(v.low) || isnan(v.high) ? NAN : 1e6 * v.low;
 				d->high[k * PLACES + place] = isnan(v.low) || isnan(v.high) ? NAN : 1e6 * v.high;
@@ -82,9 +92,9 @@ static void draw_weeks(FILE *f, const struct vtr_clocks *c, size_t n, struct clo
 {
 	struct vtr_field d;
 	struct vtr_chosen lines;
+	double seconds;
 	struct vtr_chart chart = { .id = "weeks",
 		.title = "Drift of the clocks",
-		.x_unit = "days",
 		.y_unit = "ppm",
 		.n = PLACES,
 		.about = "Each dot is the rate of a clock in one run, relative to its nominal frequency; the band is "
@@ -99,7 +109,9 @@ static void draw_weeks(FILE *f, const struct vtr_clocks *c, size_t n, struct clo
 	d.word = "clock";
 	d.name = all->pointer;
 	vtr_choose(&d, -1, 1, &lines);
-	chart.to = (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns) / 86400e9;
+	seconds = 1e-9 * (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns);
+	chart.x_unit = seconds < 300 ? "s" : seconds < 3 * 3600 ? "min" : seconds < 3 * 86400 ? "h" : "days";
+	chart.to = seconds / (seconds < 300 ? 1 : seconds < 3 * 3600 ? 60 : seconds < 3 * 86400 ? 3600 : 86400);
 	chart.to = chart.to > 0 ? chart.to : 1;
 	chart.from = -chart.to * MARGIN / BETWEEN;
 	chart.to -= chart.from;
@@ -111,6 +123,29 @@ static void draw_weeks(FILE *f, const struct vtr_clocks *c, size_t n, struct clo
 	free(d.value);
 }
 
+/* The clocks with the largest rates, in a sentence. */
+static void show_worst(FILE *f, const struct vtr_clocks *c, const struct clocks_of_all *all)
+{
+	int told[CLOCKS] = { 0 };
+	size_t i, k, best;
+
+	fputs("<p>Largest rates: ", f);
+	for (k = 0; k < 3 && k < all->n; k++) {
+		best = CLOCKS;
+		for (i = 0; i < all->n; i++) {
+			if (!told[i] && (best == CLOCKS || fabs(all->worst[i].ppm) > fabs(all->worst[best].ppm))) {
+				best = i;
+			}
+		}
+		told[best] = 1;
+		fputs(k ? "; " : "", f);
+		vtr_html(f, all->name[best]);
+		fprintf(f, " %+.3g ppm (%.3g s a day) in ", all->worst[best].ppm, fabs(all->worst[best].ppm) * 0.0864);
+		vtr_html(f, c[all->worst[best].file].path);
+	}
+	fputs(".</p>\n", f);
+}
+
 static void table(FILE *f, const struct vtr_clocks *c, size_t n)
 {
 	const char *const heads[] = { "file", "date", "ranks", "length", "largest bound", "steps", "host",
@@ -118,7 +153,7 @@ static void table(FILE *f, const struct vtr_clocks *c, size_t n)
 	char when[60];
 	size_t i, r;
 
-	vtr_table_begin(f, "Table of the runs", "Clocks by run", heads);
+	vtr_open_table_begin(f, "Table of the runs", "Clocks by run", heads);
 	for (i = 0; i < n; i++) {
 		date(&c[i], when, sizeof(when));
 		for (r = 0; r < c[i].run.ranks && r < 64; r++) {
@@ -170,6 +205,9 @@ int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n)
 		steps == 1 ? "" : "s");
 	vtr_section(f, "weeks-of-drift", "Drift of the clocks");
 	draw_weeks(f, c, n, all);
+	if (all->n) {
+		show_worst(f, c, all);
+	}
 	table(f, c, n);
 	fputs("</main>\n", f);
 	vtr_page_end(f);

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cli/await.h"
 #include "tools/cli/files.h"
 
 int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned flags)
 {
 	struct stf_err e;
+	char meant[9000];
 	uint32_t i;
 
 	memset(t, 0, sizeof(*t));
@@ -20,7 +22,12 @@ int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned fl
 	/* --verify reports the faults of each record, damaged or not */
 	t->r = stf_reader_open(o->input, flags | (o->verify ? 0 : STF_READ_VERIFY), &e);
 	if (!t->r) {
-		stt_stf_fault(o, &e);
+		tkm_trace_meant(o->input, meant, sizeof(meant));
+		if (meant[0] && e.code != STF_ERR_NOMEM) {
+			stt_fault(o, "%s", meant);
+		} else {
+			stt_stf_fault(o, &e);
+		}
 		stt_trace_close(t);
 		return e.code == STF_ERR_NOMEM ? -2 : -1;
 	}

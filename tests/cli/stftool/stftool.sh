@@ -83,12 +83,16 @@ for words in "--clock x.clk --dump" "--csv --dump" "--json --verify" "--byte-ord
 	# shellcheck disable=SC2086
 	refused "an option without effect: $words" 2 "${words%% *} has an effect only with" "$rich" $words
 done
-refused "an unknown option" 2 "unknown option '--sundial'" "$rich" --sundial
+refused "an unknown option" 2 "unknown option '--sundial'; --help shows all" "$rich" --sundial
+refused "a shortened option" 2 "unknown option '--print-stats'; did you mean --print-statistics.? " "$rich" \
+	--print-stats
+refused "a beginning of several" 2 ".*mean --logfile-format or --logfile-name or --logfile-prefix" "$rich" \
+	--logfile
 refused "two files" 2 "'b': one argument too many" "$rich" b --dump
 refused "a wrong format" 2 "--logfile-format: 'XML' is none of" "$rich" --dump --logfile-format XML
 refused "a bad number" 2 "--verbose: '9' is not" "$rich" --dump --verbose 9
-cp "$dir/rich.avt" "$dir/rich.text"
-refused "no trace at all" 1 "$dir/rich.text: .*STF" "$dir/rich.text" --dump
+cp "$dir/rich.avt" "$dir/lone.text"
+refused "no trace at all" 1 "$dir/lone.text: .*STF" "$dir/lone.text" --dump
 expect tool "$rich" --logfile-name "$dir/new.avt"
 expect_same "$dir/rich.avt" "$dir/new.avt"
 verdict "--logfile-name writes a file"

@@ -52,6 +52,8 @@ expect_line WARNING "$dir/out"
 verdict "--fail-on critical: a warning is printed and has status 0"
 expect check 3 --profile "$dir/quiet"
 expect_line -E "no result of timertest in $dir/a state/tickmark|this build has no jansson" "$dir/out"
+expect [ "$(grep -cE "no result of timertest in|this build has no jansson" "$dir/out")" -eq 2 ]
+expect_line '^not known  [a-z.]* to result.age  ' "$dir/out"
 expect [ ! -e "$dir/a state" ]
 verdict "no stored result: status 3, and no file was made"
 
@@ -100,8 +102,22 @@ assert j["schema"] == "timertest-check/1" and j["status"] == "WARNING" and j["ex
 c = {x["name"]: x for x in j["checks"]}
 assert c["clock.cost"]["status"] == "WARNING" and 0 < c["clock.cost"]["value"] < 1 and c["clock.cost"]["unit"] == "s", c["clock.cost"]
 assert len(c) >= 21
+assert all(x["why"] and x["what_to_do"] for x in j["checks"])
+assert c["clock.cost"]["uncertainty"] is None and c["sync.drift"]["measured"] is None
 EOF
 	ok "json" $?
+	"$timertest" --check --local --format json >"$dir/out" 2>"$dir/err"
+	"${PYTHON3:-python3}" - "$dir/out" >"$dir/err" 2>&1 <<'EOF'
+import json, sys
+n = 0
+for x in json.load(open(sys.argv[1]))["checks"]:
+    if x["name"] in ("tsc.rate_error", "ntp.slewed", "ntp.stepped") and x["value"] is not None:
+        # what is judged is what was measured, less its uncertainty
+        assert abs(x["value"] - max(0, abs(x["measured"]) - x["uncertainty"])) < 1e-6 and x["uncertainty"] > 0, x
+        n += 1
+assert n
+EOF
+	ok "json has what was measured, its uncertainty, and what is proven" $?
 	check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format json &&
 		"$src/contrib/timertest-junit.py" <"$dir/out" >"$dir/junit.xml" 2>"$dir/err" &&
 		"${PYTHON3:-python3}" - "$dir/junit.xml" >"$dir/err" 2>&1 <<'EOF'
@@ -133,6 +149,9 @@ expect_no_line '^timertest_check_value_found{check="clock.cost"}' "$dir/out"
 expect awk '/^#/ { if ($2 == "TYPE") type[$3] = 1; next }
 	{ split($1, n, "{"); if (NF != 2 || !type[n[1]]) exit 1 }' "$dir/out"
 expect [ -z "$(tail -c 1 "$dir/out")" ]
+"$timertest" --check --local --format prometheus >"$dir/check" 2>&1
+expect_line '^timertest_check_uncertainty_ratio{check="[a-z_.]*"} [0-9]' "$dir/check"
+expect_line -E '^timertest_check_measured_ratio[{]check="[a-z_.]*"[}] -?[0-9]' "$dir/check"
 verdict "prometheus: every metric has its type, no time stamps, a final newline"
 for format in junit tap influx; do
 	expect check 3 --format $format
@@ -184,7 +203,7 @@ if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$
 	ok "Grafana's dashboard and the alert rules ask for metrics and checks that are printed" $?
 	"$timertest" --check --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
 	expect_line '^ok  *clocksource.changed' "$dir/out"
-	expect_line '^ok  *result.age' "$dir/out"
+	expect_line '^ok  *result.age .*[0-9] s old' "$dir/out"
 	verdict "and --check judges it"
 	sed 's/"boot_id": *"[^"]*"/"boot_id": "other"/' "$dir/a state/tickmark/timertest.json" >"$dir/x" &&
 		cp "$dir/x" "$dir/a state/tickmark/timertest.json"

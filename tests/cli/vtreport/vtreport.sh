@@ -570,6 +570,11 @@ expect_text clocks.html out
 expect_line '<h1>Clocks over 2 runs' clocks.html
 expect_line '^k.clk 2025-11-21 01:36:40 UTC 2 2 s .* 100 ppm' verify
 expect_line '^m.clk 2025-11-26 01:36:40 UTC 2 2 s .* 200 ppm' verify
+expect_line 'Largest rates: .* rank [01] [-+]200 ppm (17.3 s a day) in m.clk' clocks.html
+expect_line '>days<\|days</text>' clocks.html
+sed 's/^realtime-at-0 .*/realtime-at-0 1763689040123456789/' m.clk >n.clk
+report n.clk k.clk
+expect_no_line ' days</text>' clocks.html
 verdict "several .clk files: the drift of each, by date"
 
 # the same work with half the bytes in half the time
@@ -646,6 +651,18 @@ expect_status 1
 expect_line '^vtreport: .*nosuch.stf' err
 expect [ ! -e nosuch.html ]
 verdict "no trace: one line, and no report"
+mkdir meant && "$build/stftool" t.stf --convert meant/a.b.stf 2>err
+echo 'int main(void);' | tee meant/a.b.c meant/a.b meant/a.b.prot >meant/other.c
+for name in a.b.c a.b a.b.prot; do
+	report meant/$name
+	expect_status 1
+	expect_text "vtreport: meant/$name is no trace; is it meant/a.b.stf?" err
+done
+report meant/other.c
+expect_line '^vtreport: meant/other.c: no STF trace' err
+"$build/stftool" meant/a.b.c --print-threads >out 2>err
+expect_text "stftool: meant/a.b.c is no trace; is it meant/a.b.stf?" err
+verdict "another file of the run: is its trace meant?"
 report t.stf --nosuch
 expect_status 2
 expect_line -- '--nosuch' err

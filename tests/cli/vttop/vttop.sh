@@ -143,6 +143,21 @@ expect [ $? -eq 2 ]
 expect_line period err
 verdict "no period: wrong usage"
 
+# a script: what it starts is not recorded; the sampler's own counters are last
+"$vtrun" --sample-period 20ms --logfile-name script.stf -- \
+	sh -c 'sleep 100 & child=$!; while ! [ -e stop2 ]; do :; done; kill $child; wait' 2>run.err &
+run=$!
+has_script()
+{
+	"$build/vttop" script.stf --count 1 >out 2>err && grep -q sampler_ out && grep -q proc_usr out
+}
+until_true has_script
+expect_line '^vttop: sh has started other programs, which are not recorded: vtrun --follow-children records them$' err
+expect awk -F '\t' '$3 ~ /sampler_/ { own = 1; next } own { print; bad = 1 } END { exit bad || !own }' out
+verdict "a script's children are pointed at, and the sampler's own counters are the last lines"
+: >stop2
+wait "$run"
+
 # the table: names in UTF-8 are not cut in the middle of a character, and the first line takes the whole width
 utf8=$(locale -a 2>/dev/null | grep -i -m 1 'utf-*8$')
 if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 1" "$build/config.h"; then

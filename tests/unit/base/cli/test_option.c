@@ -181,6 +181,10 @@ static void bytes_and_triplets(void)
 	}
 	CHECK(tkm_parse_bytes("7b", &n) == 0 && n == 7, "7b");
 	CHECK(tkm_parse_bytes("3MB", &n) == 0 && n == 3 << 20, "3MB");
+	CHECK(tkm_parse_bytes("64K", &n) == 0 && n == 64 << 10, "64K");
+	CHECK(tkm_parse_bytes("2m", &n) == 0 && n == 2 << 20, "2m");
+	CHECK(tkm_parse_bytes("1GiB", &n) == 0 && n == 1 << 30, "1GiB");
+	CHECK(tkm_parse_bytes("1Ki", &n) < 0 && tkm_parse_bytes("1 K", &n) < 0, "taken");
 	CHECK(tkm_parse_bytes("8589934591GB", &n) == 0 && n == 8589934591LL << 30, "the most");
 	CHECK(tkm_parse_bytes("8589934592GB", &n) < 0, "too many");
 	CHECK(tkm_parse_bytes("-1", &n) < 0 && tkm_parse_bytes("1TB", &n) < 0 && tkm_parse_bytes("", &n) < 0, "taken");
