@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/known.h"
 
@@ -398,12 +399,32 @@ static void say_repairs(struct vt_merge *m)
 	}
 }
 
+/* When the first process started, by its clock of day. In UTC, because this runs in the program, too, and a time zone is a
+ * file that libc would read. */
+static void say_start(struct vt_merge *m)
+{
+	time_t at = m->n ? (time_t)(m->file[0].head->start_realtime_ns / 1000000000) : 0;
+	struct tm day;
+	char text[60];
+	size_t k;
+
+	for (k = 1; k < m->n; k++) {
+		time_t other = (time_t)(m->file[k].head->start_realtime_ns / 1000000000);
+
+		at = other < at ? other : at;
+	}
+	if (at > 0 && gmtime_r(&at, &day) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &day)) {
+		vt_merge_info(m, "run", "started %s", text);
+	}
+}
+
 static int describe_merge(struct vt_merge *m)
 {
 	const char *const *i;
 	size_t k;
 
 	vt_merge_info(m, "program", PACKAGE_STRING " collector");
+	say_start(m);
 	for (k = 0; k < m->n; k++) {
 		const struct vt_raw_head *h = m->file[k].head;
 

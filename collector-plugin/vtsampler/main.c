@@ -154,6 +154,7 @@ static void begin_process(int from, pid_t pid, char *texts, size_t size, int raw
 		processes = p;
 		/* the process that waits goes on; then the first samples are taken */
 		vt_attach_send(from, VT_ATTACH_BEGIN, NULL, 0, -1);
+		vt_measured_describe(p);
 		vt_measured_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
 	} else {
 		vt_attach_send(from, VT_ATTACH_REFUSED, e.text, strlen(e.text), -1);

@@ -74,6 +74,8 @@ void vt_say_to_measured(struct vt_measured *p);
 
 /* process.c: attaches a process that has sent these texts and the descriptor of its raw file. NULL with err. */
 struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
+/* describe.c: stores the command, its user, its batch job and the CPUs that it may use, unless ENVIRONMENT is off. */
+void vt_measured_describe(struct vt_measured *p);
 /* Returns the n-th value of a key, from 0, or NULL. */
 const char *vt_measured_text(const struct vt_measured *p, const char *key, int n);
 /* Takes the last samples and completes the raw file. how: enum vt_raw_ending, 0: the process did not tell; node: it

@@ -127,6 +127,19 @@ static void begin_clocks(struct tkm_err *err)
 	}
 }
 
+/* "MPI Open MPI v4.1.4": the first line, up to a comma, of what the library says of itself. */
+static void store_mpi_library(void)
+{
+	char text[4 + MPI_MAX_LIBRARY_VERSION_STRING + 1] = "MPI ";
+	int n;
+
+	if (job.rank == 0 && PMPI_Get_library_version(text + 4, &n) == MPI_SUCCESS) {
+		text[strcspn(text, ",\n")] = '\0';
+		tkm_plain(text);
+		vt_raw_info(job.collect->raw, "run", text);
+	}
+}
+
 static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt_collect *c))
 {
 	struct tkm_err err = { .text = "" };
@@ -180,6 +193,7 @@ static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt
 		vt_job_configure(&job);
 		vt_job_protocol(&job);
 	}
+	store_mpi_library();
 	enter(job.collect);
 	begin_clocks(&err);
 	vt_job_period_begin(&job);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The head of the page: what ran, when, where, for whom, on what, how it ended. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/findings/rule.h"
+#include "report/findings/show.h"
+#include "report/html/html.h"
+
+enum { HOSTS = 8 };
+
+/* Lists the names of hosts; returns how many there are, at most HOSTS + 1. */
+static size_t list_hosts(const struct vtr_trace *t, const char *host[HOSTS])
+{
+	size_t n = stf_reader_count(t->reader, STF_ID_willy_definition), i, k, hosts = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct stf_record *r = stf_reader_record(t->reader, STF_ID_willy_definition, i);
+		const struct stf_value *v = r ? stf_value(r, "willy") : NULL;
+		struct stf_willy_info w;
+
+		if (!v || stf_reader_willy(t->reader, (uint32_t)v->u, &w) < 0 || !w.hostname || !w.hostname[0]) {
+			continue;
+		}
+		for (k = 0; k < hosts && strcmp(host[k], w.hostname); k++) {
+		}
+		if (k == HOSTS) {
+			return HOSTS + 1;
+		}
+		if (k == hosts) {
+			host[hosts++] = w.hostname;
+		}
+	}
+	return hosts;
+}
+
+/* Takes what ran from an info record such as "process 0: work, pid 4, job 5". */
+static void show_program(FILE *f, const struct vtr_trace *t)
+{
+	struct stf_willy_info w;
+	const char *base = strrchr(t->path, '/');
+
+	if (stf_reader_willy(t->reader, 0, &w) == 0 && w.name && w.name[0] && strncmp(w.name, "Process ", 8)) {
+		vtr_html(f, w.name);
+	} else {
+		vtr_html(f, base ? base + 1 : t->path);
+	}
+}
+
+/* The n-th info of the class "run" that begins with `what`; NULL: there are no more. */
+static const char *fact_of_run(const struct vtr_trace *t, const char *what, size_t n)
+{
+	const char *cls, *text;
+	size_t i, length = strlen(what);
+
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (cls && text && !strcmp(cls, "run") && !strncmp(text, what, length) && text[length] == ' ' && !n--) {
+			return text + length + 1;
+		}
+	}
+	return NULL;
+}
+
+static void show_fact(FILE *f, const struct vtr_trace *t, const char *what, const char *title)
+{
+	const char *first = fact_of_run(t, what, 0), *second = fact_of_run(t, what, 1);
+	size_t n;
+
+	if (!first) {
+		return;
+	}
+	fprintf(f, "<dt>%s</dt><dd>", title);
+	vtr_html(f, first);
+	if (second) {
+		fputs(", ", f);
+		vtr_html(f, second);
+	}
+	for (n = 2; second && fact_of_run(t, what, n); n++) {
+	}
+	if (n > 2 && second) {
+		fprintf(f, " and %zu more", n - 2);
+	}
+	fputs("</dd>", f);
+}
+
+static void show_size(FILE *f, const struct vtr_trace *t)
+{
+	const char *host[HOSTS], *word = vtr_process_word(t);
+	size_t hosts = list_hosts(t, host), i;
+	uint64_t threads = 0;
+	uint32_t k;
+	const char *plural = t->processes == 1 ? "" : !strcmp(word, "rank") ? "s" : "es";
+
+	for (k = 0; k < t->processes; k++) {
+		threads += t->threads[k];
+	}
+	fputs("<dt>Where</dt><dd>", f);
+	for (i = 0; i < hosts && i < HOSTS; i++) {
+		fputs(i ? ", " : "", f);
+		vtr_html(f, host[i]);
+	}
+	fputs(hosts > HOSTS ? " and more" : hosts ? "" : "unknown: the trace names no host", f);
+	fputs("</dd><dt>Size</dt><dd>", f);
+	if (hosts > 1 && hosts <= HOSTS) {
+		fprintf(f, "%zu nodes, ", hosts);
+	}
+	fprintf(f, "%" PRIu32 " %s%s, %" PRIu64 " thread%s</dd>", t->processes, word, plural, threads,
+		threads == 1 ? "" : "s");
+}
+
+/* How the processes ended, if all ended well; else the first finding says it. */
+static void show_ending(FILE *f, const struct vtr_trace *t)
+{
+	enum vtr_grade grade, worst = VTR_GOOD;
+	const char *text, *first = NULL;
+	long process;
+	size_t i;
+
+	for (i = 0; (text = vtr_ending(t, i, &grade, &process)); i++) {
+		first = first ? first : text;
+		worst = grade > worst ? grade : worst;
+	}
+	if (first) {
+		fputs("<dt>Ended</dt><dd>", f);
+		if (worst == VTR_GOOD) {
+			vtr_html(f, first);
+		} else {
+			fputs("not normally", f);
+		}
+		fputs("</dd>", f);
+	}
+}
+
+void vtr_show_facts(FILE *f, const struct vtr_trace *t)
+{
+	char a[60];
+
+	fputs("<h1>", f);
+	show_program(f, t);
+	fputs("</h1>\n<dl>", f);
+	show_fact(f, t, "started", "When");
+	show_size(f, t);
+	fprintf(f, "<dt>How long</dt><dd>%s</dd>", vtr_duration(a, sizeof(a), vtr_length(t)));
+	show_fact(f, t, "command", "Command");
+	show_fact(f, t, "user", "User");
+	show_fact(f, t, "job", "Batch job");
+	show_fact(f, t, "CPUs", "CPUs");
+	show_fact(f, t, "MPI", "MPI");
+	show_ending(f, t);
+	fputs("<dt>Trace</dt><dd>", f);
+	vtr_html(f, t->path);
+	if (t->windowed) {
+		fprintf(f,
+			"</dd><dt>Window</dt><dd>only this time, from %s after the start on; the times below count "
+			"from there",
+			vtr_duration(a, sizeof(a), t->offset_s));
+	}
+	fputs("</dd></dl>\n", f);
+}
