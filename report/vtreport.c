@@ -196,6 +196,12 @@ static int write_index(const struct vtr_trace *t, struct tkm_err *err)
 	return vtr_index_write(t, err);
 }
 
+/* The first run of a side of a comparison. */
+struct compared {
+	struct vtr_trace *t;
+	struct vtr_clocks *c;
+};
+
 static int write_trace_page(FILE *f, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct vtr_trace t;
@@ -215,25 +221,63 @@ static int write_trace_page(FILE *f, const char *path, const struct vtr_reading 
 	return damaged;
 }
 
-static int write_compared(FILE *f, const char **path, const struct vtr_reading *how, struct tkm_err *err)
+/* A word that no file has, in the place of the "--" between the runs before and after. */
+static const char between[] = "\n--";
+
+/* Loads a run. That which is `kept` stays; of the others only what a comparison needs of them. Returns as load_trace(). */
+static int take_run(
+	struct vtr_run *r, const char *path, const struct vtr_reading *how, struct compared *kept, struct tkm_err *err)
 {
+	struct vtr_trace t;
+	struct vtr_clocks c;
+	int damaged = load_trace(kept ? kept->t : &t, kept ? kept->c : &c, path, how, err);
+
+	if (damaged >= 0 && vtr_run_take(r, kept ? kept->t : &t) < 0) {
+		damaged = tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	if (damaged >= 0 && !kept) {
+		vtr_clocks_free(&c);
+		vtr_trace_free(&t);
+	}
+	return damaged;
+}
+
+static int write_compared(FILE *f, const char **path, int n, const struct vtr_reading *how, struct tkm_err *err)
+{
+	struct vtr_run run[FILES];
 	struct vtr_trace t[2];
 	struct vtr_clocks c[2];
-	int n, damaged = 0, rc = 0;
+	struct vtr_side side[2] = { { run, 0 }, { NULL, 0 } };
+	int i, k = 0, taken = 0, damaged = 0, rc = 0;
 
-	for (n = 0; n < 2; n++) {
-		rc = load_trace(&t[n], &c[n], path[n], how, err);
-		if (rc < 0) {
-			break;
+	for (i = 0; rc >= 0 && i < n; i++) {
+		struct compared first;
+
+		if (path[i] == between) {
+			continue;
 		}
-		damaged |= rc;
+		/* without "--" the second of two is the other side */
+		k = taken && (path[i - 1] == between || (n == 2 && i == 1)) ? 1 : k;
+		side[k].run = side[k].n ? side[k].run : &run[taken];
+		first = (struct compared){ &t[k], &c[k] };
+		rc = take_run(&run[taken], path[i], how, side[k].n ? NULL : &first, err);
+		if (rc >= 0) {
+			side[k].n++;
+			taken++;
+			damaged |= rc;
+		}
 	}
-	if (n == 2) {
-		rc = vtr_write_comparison(f, t, c);
+	if (rc >= 0) {
+		vtr_write_comparison(f, t, c, side);
 	}
-	while (n-- > 0) {
-		vtr_clocks_free(&c[n]);
-		vtr_trace_free(&t[n]);
+	for (k = 0; k < 2; k++) {
+		if (side[k].n) {
+			vtr_clocks_free(&c[k]);
+			vtr_trace_free(&t[k]);
+		}
+	}
+	while (taken-- > 0) {
+		vtr_run_free(&run[taken]);
 	}
 	return rc < 0 ? -1 : damaged;
 }
@@ -302,7 +346,7 @@ static int write_report(const char **path, int n, const char *output, const stru
 		return EXIT_FAULT;
 	}
 	if (o->compare) {
-		rc = write_compared(out.f, path, &o->how, &err);
+		rc = write_compared(out.f, path, n, &o->how, &err);
 	} else if (has_suffix(path[0], ".clk")) {
 		rc = write_clocks(out.f, path, n, &err);
 	} else {
@@ -341,12 +385,26 @@ static int read_window(const char *text, struct vtr_reading *how)
 		: 0;
 }
 
+/* Two traces, or some, "--", and some. */
+static int has_two_sides(const char **file, int n)
+{
+	int i, at = -1;
+
+	for (i = 0; i < n; i++) {
+		if (has_suffix(file[i], ".clk") || (file[i] == between && at >= 0)) {
+			return 0;
+		}
+		at = file[i] == between ? i : at;
+	}
+	return at < 0 ? n == 2 : at > 0 && at < n - 1;
+}
+
 static int is_wrong(struct options *o, const char **file, int n, int clocks)
 {
-	if (o->compare && (n != 2 || clocks)) {
-		say_report("--compare needs two traces, before and after");
+	if (o->compare && !has_two_sides(file, n)) {
+		say_report("--compare needs two traces, before and after; of several runs: --compare A*.stf -- B*.stf");
 	} else if (!o->compare && n != 1 && (n == 0 || clocks < n)) {
-		say_report(n ? "one trace, or .clk files only; --compare takes two traces"
+		say_report(n ? "one trace, or .clk files only; --compare takes several traces"
 			     : "no trace (.stf) is in this folder; a trace or .clk files are needed; --help shows how");
 	} else if (o->window && read_window(o->window, &o->how) < 0) {
 		say_report("--window takes FROM:TO, times since the start of the trace (10s:12.5s), not %s", o->window);
@@ -395,11 +453,25 @@ static int run_report(struct options *o, const char **file, int n)
 	return rc;
 }
 
+/* The options end at "--", but with --compare it is between the runs before and after: they may have options behind. */
+static void mark_sides(int argc, char **argv)
+{
+	int i, compare = 0;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		compare |= !strcmp(argv[i], "--compare");
+	}
+	for (; compare && i < argc; i++) {
+		argv[i] = strcmp(argv[i], "--") ? argv[i] : (char *)(uintptr_t)between;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .output = NULL, .how.progress = show_progress };
 	const struct tkm_option table[] = {
-		{ "COMPARE", TKM_OPTION_BOOL, &o.compare, 0, 0, NULL, "two traces, before and after: comparison.html" },
+		{ "COMPARE", TKM_OPTION_BOOL, &o.compare, 0, 0, NULL,
+			"two traces, before and after, or several: A*.stf -- B*.stf; comparison.html" },
 		{ "COUNTER", TKM_OPTION_TEXT, &o.counter, 0, 0, "NAME",
 			"with --plot: only counters with NAME in their name" },
 		{ "FORCE", TKM_OPTION_BOOL, &o.force, 0, 0, NULL,
@@ -421,7 +493,7 @@ int main(int argc, char **argv)
 	struct tkm_err err;
 	const struct tkm_front front = { .program = "vtreport",
 		.arguments =
-			"[TRACE.stf] [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf AFTER.stf [OPTION...]",
+			"[TRACE.stf] [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf... -- AFTER.stf... [OPTION...]",
 		.what = "Writes TRACE.html: what ran, its counters over time, functions, messages, clocks. Without a name it "
 			"takes the newest trace of the folder.",
 		.after = "Exit status: 0 all is well, 1 a file cannot be read or written or is damaged (the report "
@@ -430,7 +502,10 @@ int main(int argc, char **argv)
 		.table = table,
 		.letter = letters,
 		.needs = needs };
-	int n = tkm_front_arguments(&front, argc, argv, file, FILES, &err), rc = 0;
+	int n, rc = 0;
+
+	mark_sides(argc, argv);
+	n = tkm_front_arguments(&front, argc, argv, file, FILES, &err);
 	char *newest = NULL;
 
 	if (n == -1) {

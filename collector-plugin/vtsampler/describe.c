@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stores what runs, for whom and where it may run, in the raw file: infos of the class "run". It is read from outside, so
+/* Stores what runs, its user, its batch job and its CPUs in the raw file: infos of the class "run". It is read from outside, so
  * the program does nothing for it. */
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
@@ -85,22 +85,28 @@ static void describe_owner(struct vt_measured *p)
 	} variable[] = { { "USER=", "user" }, { "SLURM_JOB_ID=", "job Slurm" }, { "PBS_JOBID=", "job PBS" },
 		{ "LSB_JOBID=", "job LSF" }, { "FLUX_JOB_ID=", "job Flux" }, { "COBALT_JOBID=", "job Cobalt" } };
 	enum { SIZE = 128 << 10 };
-	char path[64], *all = malloc(SIZE);
+	char path[64], *all = malloc(SIZE), *status = text_of_process(p, "status"), *uid = line_of(status, "\nUid:");
 	ssize_t size = -1, at;
-	size_t k;
+	size_t k, n;
+	int named = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)p->pid);
 	size = all ? tkm_root_read(p->s->root, path, all, SIZE) : -1;
 	for (at = 0; at < size; at += (ssize_t)strlen(all + at) + 1) {
 		for (k = 0; k < sizeof(variable) / sizeof(variable[0]); k++) {
-			size_t n = strlen(variable[k].name);
-
+			n = strlen(variable[k].name);
 			if (!strncmp(all + at, variable[k].name, n) && all[at + (ssize_t)n]) {
 				describe(p, variable[k].what, all + at + n);
+				named |= k == 0;
 			}
 		}
 	}
+	if (!named && uid) {
+		uid[strcspn(uid, "\t ")] = '\0';
+		describe(p, "user id", uid);
+	}
 	free(all);
+	free(status);
 }
 
 void vt_measured_describe(struct vt_measured *p)

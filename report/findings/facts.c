@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The head of the page: what ran, when, where, for whom, on what, how it ended. */
+/* The head of the page: what ran, when, where, its user, its CPUs, how it ended. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -49,8 +49,7 @@ static void show_program(FILE *f, const struct vtr_trace *t)
 	}
 }
 
-/* The n-th info of the class "run" that begins with `what`; NULL: there are no more. */
-static const char *fact_of_run(const struct vtr_trace *t, const char *what, size_t n)
+const char *vtr_fact_of_run(const struct vtr_trace *t, const char *what, size_t n)
 {
 	const char *cls, *text;
 	size_t i, length = strlen(what);
@@ -65,7 +64,7 @@ static const char *fact_of_run(const struct vtr_trace *t, const char *what, size
 
 static void show_fact(FILE *f, const struct vtr_trace *t, const char *what, const char *title)
 {
-	const char *first = fact_of_run(t, what, 0), *second = fact_of_run(t, what, 1);
+	const char *first = vtr_fact_of_run(t, what, 0), *second = vtr_fact_of_run(t, what, 1);
 	size_t n;
 
 	if (!first) {
@@ -77,7 +76,7 @@ static void show_fact(FILE *f, const struct vtr_trace *t, const char *what, cons
 		fputs(", ", f);
 		vtr_html(f, second);
 	}
-	for (n = 2; second && fact_of_run(t, what, n); n++) {
+	for (n = 2; second && vtr_fact_of_run(t, what, n); n++) {
 	}
 	if (n > 2 && second) {
 		fprintf(f, " and %zu more", n - 2);
@@ -124,11 +123,8 @@ static void show_ending(FILE *f, const struct vtr_trace *t)
 	}
 	if (first) {
 		fputs("<dt>Ended</dt><dd>", f);
-		if (worst == VTR_GOOD) {
-			vtr_html(f, first);
-		} else {
-			fputs("not normally", f);
-		}
+		fputs(worst == VTR_GOOD ? "normally, " : "not normally", f);
+		vtr_html(f, worst == VTR_GOOD ? first : "");
 		fputs("</dd>", f);
 	}
 }
@@ -144,7 +140,8 @@ void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 	show_size(f, t);
 	fprintf(f, "<dt>How long</dt><dd>%s</dd>", vtr_duration(a, sizeof(a), vtr_length(t)));
 	show_fact(f, t, "command", "Command");
-	show_fact(f, t, "user", "User");
+	show_fact(f, t, vtr_fact_of_run(t, "user id", 0) ? "user id" : "user",
+		vtr_fact_of_run(t, "user id", 0) ? "User id" : "User");
 	show_fact(f, t, "job", "Batch job");
 	show_fact(f, t, "CPUs", "CPUs");
 	show_fact(f, t, "MPI", "MPI");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares two runs: how long they took, and each counter and function of both. */
+/* Compares runs: what changed, and each counter of the first run of each side. */
 #include "config.h"
 #include "report/page/several.h"
 
@@ -13,7 +13,7 @@
 #include "report/html/frame.h"
 #include "report/html/svg.h"
 
-enum { POINTS = 240, FUNCTIONS = 60 };
+enum { POINTS = 240, ROUNDS = 3 };
 
 /* A counter over all threads of a run. */
 struct summary {
@@ -54,12 +54,6 @@ static size_t same_counter(const struct vtr_trace *t, const struct vtr_counter *
 		}
 	}
 	return k;
-}
-
-/* Do the two runs differ by more than the spread of their threads? They do if the two ranges do not touch. */
-static int differs(const struct summary *a, const struct summary *b)
-{
-	return a->n && b->n && (a->most < b->least || b->most < a->least);
 }
 
 static void change_cell(FILE *f, double a, double b)
@@ -144,15 +138,28 @@ static void counter_row(FILE *f, const struct vtr_counter *c, const struct summa
 	fputs("</tr>\n", f);
 }
 
-/* The next counter that both runs have. Counters of the sampler itself come last, in a second round. */
+/* Who a counter counts: 0 the processes, 1 nodes with all that runs there, 2 the sampler itself. */
+static size_t round_of(const struct vtr_trace *t, size_t counter)
+{
+	size_t i;
+
+	if (!strcmp(t->counter[counter].group, "Tickmark")) {
+		return 2;
+	}
+	for (i = 0; i < t->axis.n_series && t->axis.series[i].counter != counter; i++) {
+	}
+	return i < t->axis.n_series && stf_willy_is_group(t->axis.series[i].willy);
+}
+
+/* The next counter that both runs have, in three rounds. */
 static size_t next_counter(const struct vtr_trace *t, size_t k, size_t *other)
 {
-	for (; k < 2 * t[0].counters; k++) {
+	for (; k < ROUNDS * t[0].counters; k++) {
 		const struct vtr_counter *c = &t[0].counter[k % t[0].counters];
 
 		*other = same_counter(&t[1], c);
 		if (c->n_series && *other < t[1].counters && t[1].counter[*other].n_series &&
-			(k >= t[0].counters) == !strcmp(c->group, "Tickmark")) {
+			round_of(&t[0], k % t[0].counters) == k / t[0].counters) {
 			break;
 		}
 	}
@@ -167,111 +174,24 @@ static void show_counters(FILE *f, const struct vtr_trace *t)
 	double v;
 
 	vtr_section(f, "counters", "Counters");
+	fputs("<p>Of the first run of each side: first those of the processes, then those of the nodes, which contain other "
+	      "programs, too.</p>\n",
+		f);
 	vtr_open_table_begin(f, "Table of the counters", "Counters of both runs", heads);
-	for (k = next_counter(t, 0, &other); k < 2 * n; k = next_counter(t, k + 1, &other)) {
+	for (k = next_counter(t, 0, &other); k < ROUNDS * n; k = next_counter(t, k + 1, &other)) {
 		struct summary a = summarise_counter(&t[0], k % n), b = summarise_counter(&t[1], other);
 
 		counter_row(f, &t[0].counter[k % n], &a, &b);
 	}
 	vtr_table_end(f);
-	for (k = next_counter(t, 0, &other); k < 2 * n; k = next_counter(t, k + 1, &other)) {
+	for (k = next_counter(t, 0, &other); k < ROUNDS * n; k = next_counter(t, k + 1, &other)) {
 		if (!(vtr_counter_is_constant(&t[0], k % n, &v) && vtr_counter_is_constant(&t[1], other, &v))) {
 			draw_comparison(f, t, k % n, other);
 		}
 	}
 }
 
-static double function_time(const struct vtr_trace *t, size_t i, uint64_t *calls)
-{
-	double sum = 0;
-	uint32_t r;
-
-	*calls = 0;
-	for (r = 0; r < t->function_rows; r++) {
-		sum += t->function[i * t->function_rows + r].exclusive * t->resolution;
-		*calls += t->function[i * t->function_rows + r].calls;
-	}
-	return sum;
-}
-
-static void show_functions(FILE *f, const struct vtr_trace *t)
-{
-	const char *const heads[] = { "function", "calls before", "after", "time in itself before", "after", "change",
-		NULL };
-	size_t i, k, shown = 0;
-	uint64_t calls[2];
-	double time[2];
-
-	for (i = 0; i < t[0].functions; i++) {
-		const char *name = stf_reader_name(t[0].reader, STF_ID_function_definition, t[0].function_id[i]),
-			   *other = NULL;
-
-		for (k = 0; name && k < t[1].functions; k++) {
-			other = stf_reader_name(t[1].reader, STF_ID_function_definition, t[1].function_id[k]);
-			if (other && !strcmp(name, other)) {
-				break;
-			}
-		}
-		if (!name || k == t[1].functions || shown == FUNCTIONS) {
-			continue;
-		}
-		time[0] = function_time(&t[0], i, &calls[0]);
-		time[1] = function_time(&t[1], k, &calls[1]);
-		if (!calls[0] && !calls[1]) {
-			continue;
-		}
-		if (shown++ == 0) {
-			vtr_section(f, "functions", "Functions");
-			vtr_open_table_begin(f, "Table of the functions", "Functions of both runs", heads);
-		}
-		fputs("<tr><th scope=\"row\">", f);
-		vtr_html(f, name);
-		fprintf(f, "</th><td>%" PRIu64 "</td><td>%" PRIu64 "</td>", calls[0], calls[1]);
-		vtr_cell(f, time[0], "s");
-		vtr_cell(f, time[1], "s");
-		change_cell(f, time[0], time[1]);
-		fputs("</tr>\n", f);
-	}
-	if (shown) {
-		vtr_table_end(f);
-	}
-}
-
-static void find_changes(struct vtr_findings *all, const struct vtr_trace *t)
-{
-	double length[2] = { vtr_length(&t[0]), vtr_length(&t[1]) }, change;
-	char a[60], b[60];
-	size_t k, other;
-
-	if (length[0] > 0) {
-		change = 100 * (length[1] / length[0] - 1);
-		vtr_find(all, "run-time", 1000, VTR_UNKNOWN,
-			fabs(change) < 0.05  ? "As long"
-				: change < 0 ? "Shorter"
-					     : "Longer",
-			"%s before, %s after: %+.3g %%. Two runs do not show how much runs of this program vary.",
-			vtr_duration(a, sizeof(a), length[0]), vtr_duration(b, sizeof(b), length[1]), change);
-	}
-	for (k = 0; k < t[0].counters; k++) {
-		struct summary x = summarise_counter(&t[0], k), y;
-		const struct vtr_counter *c = &t[0].counter[k];
-
-		other = same_counter(&t[1], c);
-		if (other == t[1].counters || !(x.mean > 0)) {
-			continue;
-		}
-		y = summarise_counter(&t[1], other);
-		change = fabs(log(y.mean / x.mean));
-		if (differs(&x, &y) && isfinite(change) && change > 0.05 && strcmp(c->group, "Tickmark")) {
-			vtr_find(all, c->name, 100 * change, VTR_UNKNOWN, c->name,
-				"Mean %s before, %s after: %+.3g %%, more than threads differ among each other.",
-				vtr_value(a, sizeof(a), x.mean, c->unit), vtr_value(b, sizeof(b), y.mean, c->unit),
-				100 * (y.mean / x.mean - 1));
-		}
-	}
-}
-
-int vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c)
+void vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c, const struct vtr_side side[2])
 {
 	struct vtr_findings all = { .n = 0 };
 	char text[900];
@@ -282,6 +202,9 @@ int vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_cl
 	for (i = 0; i < 2; i++) {
 		fprintf(f, "<dt>%s</dt><dd>", i ? "After" : "Before");
 		vtr_html(f, t[i].path);
+		if (side[i].n > 1) {
+			fprintf(f, " and %zu more", side[i].n - 1);
+		}
 		fprintf(f, ", %" PRIu32 " process%s</dd>", t[i].processes, t[i].processes == 1 ? "" : "es");
 		vtr_clocks_verdict(&c[i], t[i].processes, text, sizeof(text));
 		fputs("<dt>Its clocks</dt><dd>", f);
@@ -294,12 +217,12 @@ int vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_cl
 		}
 	}
 	fputs("</dl>\n", f);
-	find_changes(&all, t);
+	vtr_find_changes(&all, side);
 	vtr_show_findings(f, &all);
 	fputs("</header>\n<main>\n", f);
+	vtr_show_changes(f, side);
+	vtr_show_runs(f, side);
 	show_counters(f, t);
-	show_functions(f, t);
 	fputs("</main>\n", f);
 	vtr_page_end(f);
-	return 0;
 }

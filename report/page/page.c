@@ -36,14 +36,14 @@ static void show_faults(FILE *f, const struct vtr_trace *t)
 static void show_contents(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c)
 {
 	fputs("<nav aria-label=\"Sections\"><ul>", f);
-	if (t->values) {
-		fputs("<li><a href=\"#counters\">Counters</a></li>", f);
-	}
 	if (t->stacks) {
 		fputs("<li><a href=\"#functions\">Functions</a></li>", f);
 	}
 	if (t->messages.n) {
 		fputs("<li><a href=\"#messages\">Messages</a></li>", f);
+	}
+	if (t->values) {
+		fputs("<li><a href=\"#counters\">Counters</a></li>", f);
 	}
 	if (c->loaded) {
 		fputs("<li><a href=\"#clocks\">Clocks</a></li>", f);
@@ -66,6 +66,27 @@ static void show_verdict(FILE *f, const struct vtr_clocks *c, unsigned processes
 	fputs("</p>\n", f);
 }
 
+/* Single calls and messages are not in the page. */
+static void show_timeline_hint(FILE *f, const struct vtr_trace *t)
+{
+	const char *base = strrchr(t->path, '/');
+	char stem[300];
+	size_t n;
+
+	base = base ? base + 1 : t->path;
+	n = strlen(base);
+	n = n > 4 && !strcmp(base + n - 4, ".stf") ? n - 4 : n;
+	if (!t->stacks) {
+		return;
+	}
+	fputs("<p class=\"soft\">Each call and message on a timeline: stftool ", f);
+	vtr_html(f, base);
+	fputs(" --convert ", f);
+	snprintf(stem, sizeof(stem), "%.*s", (int)n, base);
+	vtr_html(f, stem);
+	fputs(".perfetto, and open it at ui.perfetto.dev, which uploads nothing.</p>\n", f);
+}
+
 void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c)
 {
 	struct vtr_findings all = { .n = 0 };
@@ -80,14 +101,15 @@ void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *
 	vtr_find_in_trace(&all, t);
 	vtr_find_in_clocks(&all, c);
 	vtr_show_findings(f, &all);
+	show_timeline_hint(f, t);
 	fputs("</header>\n", f);
 	show_contents(f, t, c);
 	fputs("<main>\n", f);
 	show_faults(f, t);
 	vtr_show_heat(f, t);
-	vtr_show_counters(f, t);
 	vtr_show_functions(f, t);
 	vtr_show_messages(f, t);
+	vtr_show_counters(f, t);
 	vtr_show_clocks(f, c);
 	vtr_show_run(f, t);
 	fputs("</main>\n", f);

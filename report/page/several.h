@@ -7,11 +7,13 @@
 
 #include "report/data/clocks.h"
 #include "report/data/trace.h"
+#include "report/page/runs.h"
 
 /* Writes the report of n loaded correction files, and sorts them by date. Returns 0, or -1 if there is no memory. */
 int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n);
 
-/* Compares two traces with their clocks: [0] before, [1] after. */
-int vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c);
+/* Compares runs: side[0] before, [1] after; of their counters, those of the first run of each side, with its clocks. */
+void vtr_write_comparison(
+	FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c, const struct vtr_side side[2]);
 
 #endif

@@ -76,6 +76,24 @@ if [ -z "$mpi" ]; then
 	done_testing
 fi
 finds job even nothing-found
+head_line() # head_line TITLE PATTERN: the head of the page has it
+{
+	sed 's/<dt>/\n/g' t.html | sed -n "s|^$1</dt><dd>\\(.*\\)</dd>.*|\\1|p" | head -1 | grep -qEx "$2" ||
+		not_met "$1 is no $2"
+}
+SLURM_JOB_ID=4711 USER=somebody page job even
+head_line When '20[0-9-]* [0-9:]* UTC'
+head_line Size '2 ranks, [0-9]+ threads?'
+head_line Command './job even'
+head_line User somebody
+head_line 'Batch job' 'Slurm 4711'
+head_line CPUs '[0-9,-]* of [0-9]*.*'
+head_line MPI '[A-Z].*[0-9].*'
+head_line Ended 'normally, in MPI_Finalize'
+verdict "the head of the page: when, what, its user, its CPUs"
+VT_ENVIRONMENT=off SLURM_JOB_ID=4711 page job even
+expect_no_line -E '4711|<dt>Command' t.html
+verdict "ENVIRONMENT off: no command, no user, no job"
 finds job uneven imbalance
 [ "$(head -n 1 found)" != imbalance ] ||
 	says "which rank, and what it costs" \
