@@ -30,6 +30,32 @@ int vtr_has_mpi(const struct vtr_trace *t)
 	return 0;
 }
 
+/* Finds the counters of runs of calls that found nothing, and the function of each. */
+static void find_runs(struct vtr_trace *t)
+{
+	static const char end[] = "_unsuccessful";
+	size_t i, k, n;
+
+	for (i = 0; i < t->counters; i++) {
+		struct vtr_counter *c = &t->counter[i];
+		const char *name;
+
+		n = strlen(c->name);
+		if (strcmp(c->group, "MPI") != 0 || strncmp(c->name, "MPI_", 4) != 0) {
+			continue;
+		}
+		c->of_runs = !strcmp(c->name, "MPI_polls_span");
+		for (k = 0; n >= sizeof(end) && !strcmp(c->name + n - sizeof(end) + 1, end) && k < t->functions; k++) {
+			name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[k]);
+			if (t->function_is_mpi[k] && name && strlen(name) == n - sizeof(end) + 1 &&
+				!strncmp(name, c->name, strlen(name))) {
+				c->of_runs = 1;
+				c->runs = (uint32_t)k + 1;
+			}
+		}
+	}
+}
+
 int vtr_functions_begin(struct vtr_trace *t)
 {
 	size_t n = stf_reader_count(t->reader, STF_ID_function_definition), i;
@@ -65,7 +91,17 @@ int vtr_functions_begin(struct vtr_trace *t)
 			t->mpi_functions |= t->function_is_mpi[t->functions - 1];
 		}
 	}
+	find_runs(t);
 	return 0;
+}
+
+void vtr_functions_run(struct vtr_trace *t, uint32_t function, uint32_t willy, uint64_t calls)
+{
+	uint32_t row = t->function_rows > 1 ? stf_willy_process(willy) : 0;
+
+	if (row < t->function_rows && calls) {
+		t->function[(size_t)function * t->function_rows + row].calls += calls - 1;
+	}
 }
 
 void vtr_functions_free(struct vtr_trace *t)

@@ -156,6 +156,12 @@ static void chart_value(struct vtr_trace *t, uint64_t time, uint32_t willy, uint
 	double by;
 
 	t->values++;
+	if (c->of_runs) {
+		if (c->runs) {
+			vtr_functions_run(t, c->runs - 1, willy, bits);
+		}
+		return;
+	}
 	if (k >= t->mpi_share || !(s = vtr_axis_series(&t->axis, (uint32_t)k, willy))) {
 		return;
 	}

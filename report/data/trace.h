@@ -18,6 +18,8 @@ struct vtr_counter {
 	int rate;      /* a running total, shown as a rate */
 	int kind;      /* STF_COUNTER_I8, _F8 or _U8 */
 	int share;     /* computed here, percent of the time; minimum and maximum mean nothing */
+	int of_runs;   /* 1: of calls of MPI that found nothing, for the table of functions alone */
+	uint32_t runs; /* it counts the calls of this function in runs, 1 + index; 0: none */
 	size_t n_series;
 };
 

@@ -31,6 +31,15 @@ cat verified >>out
 expect grep -q ': 7 messages' verified
 verdict "seven functions: all calls and their time in few states, seven messages paired"
 
+"$build/vtreport" polls.stf --force >reported 2>&1
+tr '<' '\n' <polls.html | sed 's/^[^>]*>//' >words
+grep ' calls ' out | while read -r f _ n _; do
+	grep -qx "$n" words || echo "no $n calls of $f in the page"
+done >missing
+expect_empty missing
+expect [ "$(grep -c unsuccessful words)" -eq 0 ]
+verdict "the page has the calls of each function, and no chart of runs"
+
 run --statistics -- ./polls
 expect [ $rc -eq 0 ]
 compare out
