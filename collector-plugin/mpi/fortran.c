@@ -411,18 +411,19 @@ int vt_mpi_in_place(const void *buffer)
  * loaded. */
 static void *find_in_mpi_library(const char *const *names)
 {
-	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", NULL };
+	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", "libmpi_usempif08.so.40",
+		"libmpi_usempif08.so", NULL };
 	static const char *const of_mpich[] = { "libmpifort.so.12", "libmpichfort.so.12", "libmpifort.so",
 		"libmpichfort.so", NULL };
-	const char *const *libraries = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") ? of_open_mpi : of_mpich;
-	void *handle = NULL, *next = NULL;
+	const char *const *library = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") ? of_open_mpi : of_mpich;
+	void *handle, *next = NULL;
 	int i;
 
-	for (i = 0; libraries[i] && !handle; i++) {
-		handle = dlopen(libraries[i], RTLD_LAZY | RTLD_GLOBAL);
-	}
-	for (; handle && !next && *names; names++) {
-		next = dlsym(handle, *names);
+	for (; *library && !next; library++) {
+		handle = dlopen(*library, RTLD_LAZY | RTLD_GLOBAL);
+		for (i = 0; handle && !next && names[i]; i++) {
+			next = dlsym(handle, names[i]);
+		}
 	}
 	return next;
 }

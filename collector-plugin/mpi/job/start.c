@@ -233,6 +233,7 @@ static int is_running(void)
 /* clang-format off */
 #define NAMES(lower, UPPER) \
 	static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, NULL }
+#define NAMES_F08(lower) static const char *const names[] = { "mpi_" #lower "_f08_", NULL }
 #define PASS_ON(function, look_up, params, args, before, after) \
 	void function params; \
 	void function params \
@@ -246,7 +247,8 @@ static int is_running(void)
 	}
 /* The call under the four names that compilers make of it, and under that of the module. */
 #define FORTRAN(lower, UPPER, params, args, before, after) \
-	PASS_ON(mpi_##lower##_f08_, void *next = vt_mpi_next("mpi_" #lower "_f08_", NULL), params, args, before, after) \
+	PASS_ON(mpi_##lower##_f08_, NAMES_F08(lower); static void *found; void *next = vt_mpi_next_fortran(&found, names), \
+		params, args, before, after) \
 	PASS_ON(mpi_##lower##_, NAMES(lower, UPPER); static void *found; void *next = vt_mpi_next_fortran(&found, names), \
 		params, args, before, after) \
 	void mpi_##lower##__ params __attribute__((alias("mpi_" #lower "_"))); \
