@@ -3,7 +3,7 @@
 # expandvtlog prints of stftool's text what xstftool prints of the trace. TAP.
 # shellcheck disable=SC1091,SC2154
 . "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
-expand=$src/tools/expandvtlog
+expand=$build/tools/expandvtlog
 
 for t in "$rich" "$src"/tests/golden/*.stf; do
 	for form in "" --matched-vtf; do
@@ -25,6 +25,9 @@ printf '%s\n' 'DEFCLASS 1 "PERF_DATA" SELF "PERF_DATA" PARENT 0' 'DEFCOUNTER 6 "
 expect_line -x 'DEFGROUP All_Processes NMEMBS 2 "Process_0" "Process_2"' "$dir/have"
 expect_line -x '8629175798 SAMP CPU 2:1 DEF "PERF_DATA:PAPI_TOT_INS" UINT 8 3897889661' "$dir/have"
 verdict "the examples of the guide, from standard input"
+sh "$expand" --version >"$dir/out"
+expect_line "^expandvtlog (Tickmark [0-9]" "$dir/out"
+verdict "--version"
 sh "$expand" --frobnicate >"$dir/out" 2>&1
 [ $? -eq 2 ]
 ok "an unknown option" $?
