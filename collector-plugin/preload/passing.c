@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/trace/instrument.h"
@@ -46,6 +47,7 @@ static uintptr_t stack_after(const void *env)
 
 static __attribute__((noreturn)) void jump_on(int kind, void *env, int value)
 {
+	vt_instrument_swapped(stack_after(env));
 	if (vt_tls.trace && vt_collect_running()) {
 		vt_trace_jump(stack_after(env));
 	}
@@ -79,6 +81,49 @@ void siglongjmp(void *env, int value)
 void __longjmp_chk(void *env, int value)
 {
 	jump_on(3, env, value);
+}
+
+/* ---- other stacks ---- */
+
+static uintptr_t stack_of_context(const ucontext_t *u)
+{
+#if defined(__x86_64__) && defined(REG_RSP)
+	return u ? (uintptr_t)u->uc_mcontext.gregs[REG_RSP] : 0;
+#else
+	(void)u;
+	return 0;
+#endif
+}
+
+static int (*next_swap)(ucontext_t *, const ucontext_t *);
+static int (*next_set)(const ucontext_t *);
+
+__attribute__((constructor(102))) static void find_switches(void)
+{
+	next_swap = (int (*)(ucontext_t *, const ucontext_t *))dlsym(RTLD_NEXT, "swapcontext");
+	next_set = (int (*)(const ucontext_t *))dlsym(RTLD_NEXT, "setcontext");
+}
+
+int swapcontext(ucontext_t *from, const ucontext_t *to)
+{
+	vt_instrument_swapped(stack_of_context(to));
+	if (!next_swap) {
+		find_switches();
+	}
+	return next_swap(from, to);
+}
+
+/* Sets the stack back, as longjmp() does, or goes to another one. */
+int setcontext(const ucontext_t *to)
+{
+	vt_instrument_swapped(stack_of_context(to));
+	if (vt_tls.trace && vt_collect_running()) {
+		vt_trace_jump(stack_of_context(to));
+	}
+	if (!next_set) {
+		find_switches();
+	}
+	return next_set(to);
 }
 
 /* ---- dlclose ---- */

@@ -38,6 +38,7 @@
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/instrument.h"
+#include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/rules.h"
 #include "collector-plugin/trace/system.h"
 #include "collector-plugin/trace/trace.h"
@@ -268,6 +269,18 @@ static void say_throttled(void)
 	}
 }
 
+static void say_switched_stacks(const struct vt_collector *c)
+{
+	static const char text[] =
+		"stacks were switched inside functions (coroutines): a thread has one row, so functions "
+		"of one stack are shown inside those of another, and their times are wrong";
+
+	if (vt_callstack_switched()) {
+		vt_say(1, "WARNING", "%s", text);
+		vt_raw_info(c->pub.raw, "missing", text);
+	}
+}
+
 /* Applies the options that decide which calls are recorded. */
 static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 {
@@ -465,6 +478,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		vt_stats_finish();
 		vt_choose_at_end(c);
 		say_throttled();
+		say_switched_stacks(c);
 		vt_reader_stop();
 		if (c->has_vtsampler) {
 			vt_vtsampler_end(c, how, merge);

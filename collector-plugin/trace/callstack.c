@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -421,15 +422,21 @@ uint32_t vt_callstack_from(
 
 /* ---- is a frame still there? ---- */
 
-int vt_callstack_has_both(struct vt_callstack_thread *t, uintptr_t a, uintptr_t b)
+static inline int is_near(uintptr_t a, uintptr_t b)
 {
 	enum { NEAR_BYTES = 1 << 16 };
+
+	return (a < b ? b - a : a - b) < NEAR_BYTES;
+}
+
+int vt_callstack_has_both(struct vt_callstack_thread *t, uintptr_t a, uintptr_t b)
+{
 	uintptr_t low = vt_callstack_low(t);
 
 	if (a >= low && a < t->high) {
 		return b >= low && b < t->high;
 	}
-	return (b < low || b >= t->high) && (a < b ? b - a : a - b) < NEAR_BYTES;
+	return (b < low || b >= t->high) && is_near(a, b);
 }
 
 struct search {
@@ -462,6 +469,33 @@ int vt_callstack_returns_to(uintptr_t frame)
 	state.backtrace(search_frame, &s);
 	vt_inside_end();
 	return !s.passed;
+}
+
+/* ---- several stacks ---- */
+
+static _Atomic int is_switched;
+
+int vt_callstack_switched(void)
+{
+	return atomic_load(&is_switched);
+}
+
+/* A handler of a signal that runs on a stack of its own comes back from there. */
+static VT_SELDOM int is_on_signal_stack(void)
+{
+	stack_t s = { .ss_flags = 0 };
+	int saved = errno, on = sigaltstack(NULL, &s) == 0 && s.ss_flags & SS_ONSTACK;
+
+	errno = saved;
+	return on;
+}
+
+VT_SELDOM void vt_callstack_goes_on(struct vt_callstack_thread *t, uintptr_t from, uintptr_t to)
+{
+	if (!atomic_load(&is_switched) && from != UINTPTR_MAX && to && !is_near(from, to) &&
+		!vt_callstack_has_both(t, from, to) && !vt_lock_is_without_calls() && !is_on_signal_stack()) {
+		atomic_store(&is_switched, 1);
+	}
 }
 
 void vt_callstack_unloaded(void)

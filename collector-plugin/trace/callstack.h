@@ -51,6 +51,11 @@ VT_HIDDEN int vt_callstack_has_both(struct vt_callstack_thread *t, uintptr_t a, 
 /* 0: an exception or a jump has left the function that has this frame; its caller is deeper in the stack. Costs a
  * microsecond for each function between. */
 VT_HIDDEN int vt_callstack_returns_to(uintptr_t frame);
+/* The thread is or was at `from`, in states, and goes on at `to`; UINTPTR_MAX and 0: unknown. A thread has one row in the
+ * trace: if that is another stack (coroutines), its functions are shown inside those of the stack that was left. */
+VT_HIDDEN void vt_callstack_goes_on(struct vt_callstack_thread *t, uintptr_t from, uintptr_t to);
+/* Did any thread go on on another stack, as far as it was seen? */
+VT_HIDDEN int vt_callstack_switched(void);
 /* Called when the thread has ended: frees its cache. */
 VT_HIDDEN void vt_callstack_thread_ended(struct vt_callstack_thread *t);
 

@@ -300,6 +300,15 @@ void __cyg_profile_func_exit(void *function, void *site)
 	}
 }
 
+void vt_instrument_swapped(uintptr_t to)
+{
+	struct vt_trace_thread *t = vt_tls.trace;
+
+	if (t && t->top > t->frame && vt_collect_running()) {
+		vt_callstack_goes_on(&t->stack, (uintptr_t)__builtin_frame_address(0), to);
+	}
+}
+
 /* ---- unloading ---- */
 
 /* An object was unloaded: from now on the same addresses may belong to other functions. */

@@ -10,4 +10,7 @@ VT_HIDDEN int vt_instrument_start(void);
 /* An object may have been unloaded. */
 VT_HIDDEN void vt_instrument_unloaded(void);
 
+/* The thread goes on at the stack pointer `to`, and may come back: swapcontext(). */
+VT_HIDDEN void vt_instrument_swapped(uintptr_t to);
+
 #endif

@@ -694,6 +694,7 @@ static inline void enter_call(uint32_t function, uint32_t rule, uintptr_t addres
 	}
 	if (__builtin_expect(t->top > t->frame && t->top[-1].sp < sp, 0)) {
 		leave_calls_below(t, sp);
+		vt_callstack_goes_on(&t->stack, t->top[-1].sp, sp);
 	}
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
@@ -752,6 +753,9 @@ void vt_trace_return(uint32_t function)
 	}
 	if (f == t->frame) {
 		return; /* the function was entered before the collector was loaded */
+	}
+	if (__builtin_expect(t->top > f, 0)) {
+		vt_callstack_goes_on(&t->stack, t->top[-1].sp, f[-1].sp);
 	}
 	now = vt_ticks_now(vt_tls.collect);
 	while (t->top >= f) {

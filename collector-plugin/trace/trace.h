@@ -44,7 +44,7 @@ VT_HIDDEN void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address
 /* The same for a replacement of a function of libc: the call stack begins with the caller of that function. */
 VT_HIDDEN void vt_trace_call_of(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp);
 VT_HIDDEN void vt_trace_return(uint32_t function);
-/* longjmp() sets the stack back to `sp`: calls below that have ended. */
+/* longjmp() sets the stack back to `sp`: calls below that have ended, if that is the present stack. */
 VT_HIDDEN void vt_trace_jump(uintptr_t sp);
 
 /* STATISTICS: the innermost state, a call of MPI, has sent or received this many bytes. */
