@@ -285,7 +285,9 @@ static void look_for_ends(void)
 	if (left == 0 && last) {
 		vt_say_to_measured(last);
 		last->c.partial = vt_hosts_unseen();
+		vt_say(1, "WARNING", "%s ended %s", last->c.program, last->c.ended_how);
 		vt_collect_finish(&last->c, 1);
+		vt_measured_print_lines(last);
 	}
 	if (left == 0 && processes) {
 		vt_hosts_end(last != NULL);

@@ -65,6 +65,7 @@ struct vt_measured {
 		owners[VT_MEASURED_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
 	struct vt_started started;
+	char terminal[64]; /* the terminal that its standard error was at its attachment; "": it was none */
 	char lines[65536]; /* for the user, when the process ends */
 	size_t lines_size;
 };
@@ -82,6 +83,8 @@ const char *vt_measured_text(const struct vt_measured *p, const char *key, int n
  * is the process with the node's counters. */
 void vt_measured_end(struct vt_measured *p, uint32_t how, int node);
 void vt_measured_free(struct vt_measured *p);
+/* Prints its lines on the terminal that it had, where it cannot do so any more. */
+void vt_measured_print_lines(struct vt_measured *p);
 
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
 extern const struct vt_sampler_ops vt_measured_sampler_ops;

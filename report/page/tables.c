@@ -288,6 +288,20 @@ static void show_threads(FILE *f, const struct vtr_trace *t)
 	}
 }
 
+/* Its traces have no protocol: it writes them when all else is done. */
+static int is_of_timertest(const struct vtr_trace *t)
+{
+	const char *cls, *text;
+	size_t i;
+
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (cls && text && !strcmp(cls, "program")) {
+			return strstr(text, " timertest") != NULL;
+		}
+	}
+	return 0;
+}
+
 /* Reads the protocol beside the trace: what was lost, and, if the trace has no infos of class "ended", whether the
  * program ended normally. */
 static void show_protocol(FILE *f, const struct vtr_trace *t, int known)
@@ -318,7 +332,8 @@ static void show_protocol(FILE *f, const struct vtr_trace *t, int known)
 	} else if (!known) {
 		fputs(running ? "<strong>The program did not come to its end: it was killed, or it was still running "
 				"when its protocol was written.</strong> The last records may be missing."
-			      : "Neither the trace nor a protocol beside it says how.",
+				: is_of_timertest(t) ? "timertest came to its end; it writes its trace last."
+						     : "Neither the trace nor a protocol beside it says how.",
 			f);
 	}
 }

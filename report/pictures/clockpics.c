@@ -417,8 +417,8 @@ void vtr_show_clocks(FILE *f, const struct vtr_clocks *c)
 	vtr_section(f, "clocks", "Clocks");
 	if (c->shared) {
 		fprintf(f,
-			"<p>%zu of %zu ranks share the clock of another rank and exchanged no messages of their "
-			"own.</p>\n",
+			"<p>%zu of %zu ranks share the clock of another rank, so its correction is theirs: they took no part "
+			"in the clock sessions.</p>\n",
 			c->shared, c->run.ranks);
 	}
 	step_table(f, c);

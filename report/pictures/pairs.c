@@ -88,9 +88,12 @@ static void draw_pair(
 	}
 	if (cell && s->n) {
 		h.cell = cell;
-		h.high = h.high > 0 ? h.high : 1e-12;
 		fprintf(f, "<h3>%s</h3><p class=\"soft\">%s</p>\n", title, about);
-		vtr_svg_heat(f, &h);
+		if (h.high > 0) {
+			vtr_svg_heat(f, &h);
+		} else {
+			fputs("<p>No offset was found: 0 is in the interval of every pair.</p>\n", f);
+		}
 		vtr_table_begin(f, "Table of the pairs", title, heads);
 		for (a = 0; a < s->n; a++) {
 			for (b = 0; b < s->n && shown < ROWS; b++) {

@@ -375,6 +375,28 @@ wait $!
 expect valid sleep.stf
 verdict "one that runs is said to run"
 
+# ---- the last words on a terminal ----
+
+if command -v script >/dev/null && script -qec true "$dir/out" >/dev/null 2>&1; then
+	for signal in SEGV KILL; do
+		fresh
+		# shellcheck disable=SC2016
+		cat >last.sh <<-END
+			'$build/vtrun' -- sh -c 'sleep 0.2; kill -$signal \$\$'
+			'$build/stftool' sh.stf --verify
+			sleep 1
+		END
+		script -qec "sh last.sh" "$dir/typescript" >"$dir/out" 2>&1 </dev/null
+		# the shell may have taken the status before anybody else could read it
+		expect_line 'Tickmark WARNING: sh ended \(by signal [0-9]* (\|without exit, status unknown\)' "$dir/out"
+		expect_line 'Tickmark INFO: Writing tracefile .*/sh.stf: ' "$dir/out"
+		expect_line 'stftool: sh.stf: .* 0 faults' "$dir/out"
+		verdict "SIG$signal on a terminal: how it ended and where the trace is"
+	done
+else
+	skip "the last words on a terminal" "no script(1)"
+fi
+
 # ---- killed ----
 
 for signal in TERM INT HUP SEGV XCPU KILL; do

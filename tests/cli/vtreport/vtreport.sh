@@ -446,6 +446,12 @@ clock_row 1 | expect_line ' CPU 100 ppm 99.99[0-9]* ppm 100 ppm 2 ns$\| CPU 100 
 expect_line 'rank 0 to within .* (bound)' k.html
 expect_no_line '<b>x' k.html
 verdict "a .clk file alone: the rate that was put in, and a bound"
+mkdir even && sed '/^rank 1/a shares-clock-of 0\nshared-within 0' k.clk >even/k.clk &&
+	printf '# pu_a pu_b low[s] high[s] limit[s]\n0 1 -4e-9 4e-9 1e-6\n' >even/k.matrix.dat
+report even/k.clk
+expect_line '<p>No offset was found: 0 is in the interval of every pair' even/k.html
+expect_no_line ' 1 ps' even/k.html
+verdict "a matrix of equal clocks has no picture whose colours mean nothing"
 # 100 ppm in 2 s are 200 us; without the pictures the numbers are there
 sed -n '/<caption>Offset before correction/,/<.table>/s|^<tr><th scope="row">rank 1</th>||p' k.html |
 	sed 's/<[^>]*>/ /g; s/  */ /g; s/ $//' >verify
