@@ -56,7 +56,7 @@ static void make_stftool_options(struct stt_options *o, struct tkm_option *t)
 		{ "PRINT-ERRORS", TKM_OPTION_BOOL, &o->print_errors, 0, 0, NULL, "errors found in the application" },
 		{ "PRINT-FILES", TKM_OPTION_BOOL, &o->print_files, 0, 0, NULL, "components and their sizes" },
 		{ "PRINT-REPORTS", TKM_OPTION_BOOL, &o->print_reports, 0, 0, NULL, "reports of the message checker" },
-		{ "PRINT-STATISTICS", TKM_OPTION_BOOL, &o->print_statistics, 0, 0, NULL, "statistics stored in the trace" },
+		{ "PRINT-STATISTICS", TKM_OPTION_BOOL, &o->print_statistics, 0, 0, NULL, "statistics stored in the trace, else those of its events" },
 		{ "PRINT-THREADS", TKM_OPTION_BOOL, &o->print_threads, 0, 0, NULL, "threads, hosts, process ids, clocks" },
 		{ "RATE", TKM_OPTION_BOOL, &o->rate, 0, 0, NULL, "to CSV: running totals as change per second" },
 		{ "RECOVER", TKM_OPTION_NAME, &o->recover, 0, 0, "[FILE]", "write what is readable of a damaged trace to FILE" },

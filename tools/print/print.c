@@ -12,6 +12,7 @@
 
 #include "tools/cli/files.h"
 #include "tools/cli/request.h"
+#include "tools/print/computed.h"
 
 #define COLUMNS(c) c, sizeof(c) / sizeof((c)[0])
 
@@ -290,6 +291,35 @@ static int special_cell(struct stt_table *b, const struct stf_field *f, uint64_t
 	return 0;
 }
 
+static unsigned name_columns(const struct stf_layout *l, const char **column)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < l->n_fields; i++) {
+		const struct stf_field *f = &l->fields[field_at(l, i)];
+
+		if (!f->is_size) {
+			column[n++] = f->name;
+		}
+	}
+	return n;
+}
+
+static void statistics_row(
+	struct stt_table *b, const struct stt_trace *t, const struct stf_layout *l, const struct stf_value *values)
+{
+	unsigned i;
+
+	for (i = 0; i < l->n_fields; i++) {
+		int k = field_at(l, i);
+
+		if (!l->fields[k].is_size &&
+			!(l->id == STF_ID_lw_statistics && special_cell(b, &l->fields[k], values[k].u))) {
+			field_cell(b, t, &l->fields[k], &values[k]);
+		}
+	}
+}
+
 /* Prints one class of statistics at a time, so that each class is one table. */
 static int statistics_of(
 	struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l, uint64_t *rows)
@@ -299,26 +329,13 @@ static int statistics_of(
 	struct stt_table b;
 	struct stf_err e;
 	struct stf_cursor *c = stf_cursor_open(t->r, suffix, &e);
-	unsigned i, n = 0;
 	int more = c ? 1 : -1;
 
-	for (i = 0; i < l->n_fields; i++) {
-		const struct stf_field *f = &l->fields[field_at(l, i)];
-
-		if (!f->is_size) {
-			column[n++] = f->name;
-		}
-	}
-	stt_table_begin(&b, l->cls, l->cls, column, n);
+	stt_table_begin(&b, l->cls, l->cls, column, name_columns(l, column));
 	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
-		*rows += rec->layout == l;
-		for (i = 0; rec->layout == l && i < l->n_fields; i++) {
-			int k = field_at(l, i);
-
-			if (!l->fields[k].is_size &&
-				!(l->id == STF_ID_lw_statistics && special_cell(&b, &l->fields[k], rec->values[k].u))) {
-				field_cell(&b, t, &l->fields[k], &rec->values[k]);
-			}
+		if (rec->layout == l) {
+			++*rows;
+			statistics_row(&b, t, l, rec->values);
 		}
 	}
 	stf_cursor_close(c);
@@ -410,6 +427,55 @@ static int print_statistics_lines(
 	return more < 0 ? stt_cursor_fault(r->o, &e) : STT_OK;
 }
 
+/* Rows that are not in the trace, as a table. */
+static int print_computed_table(
+	struct stt_report *r, const struct stt_trace *t, const struct stf_lw_statistics *s, size_t n)
+{
+	const struct stf_layout *l = stf_layout(STF_ID_lw_statistics);
+	const char *column[32];
+	struct stt_table b;
+	size_t i;
+
+	stt_table_begin(&b, l->cls, l->cls, column, name_columns(l, column));
+	for (i = 0; i < n; i++, s++) {
+		const uint64_t fields[] = { s->willy, s->function, s->receiver, s->bytes_sent,
+			(uint64_t)(int64_t)s->comm_size, s->count, s->minTicksIncl, s->maxTicksIncl, s->sumTicksIncl,
+			s->minTicksExcl, s->maxTicksExcl, s->sumTicksExcl };
+		struct stf_value v[sizeof(fields) / sizeof(fields[0])] = { { 0 } };
+		unsigned k;
+
+		for (k = 0; k < l->n_fields; k++) {
+			v[k].u = fields[k];
+		}
+		statistics_row(&b, t, l, v);
+	}
+	return stt_report_add(r, &b);
+}
+
+/* Computes what the trace does not have. */
+static int print_computed_statistics(struct stt_report *r, const struct stt_trace *t)
+{
+	struct stf_lw_statistics *rows;
+	size_t n, i;
+	int rc = stt_compute_statistics(r->o, t, &rows, &n);
+
+	if (!rows) {
+		return rc;
+	}
+	stt_say(r->o, 1, "%s: %s", t->path,
+		n ? "STATISTICS was not recorded; computed from the events" : "the trace has no statistics");
+	if (n && (r->o->csv || r->o->json)) {
+		rc |= print_computed_table(r, t, rows, n);
+	} else if (n) {
+		explain_lines(t);
+		for (i = 0; i < n; i++) {
+			print_statistics_line(&rows[i]);
+		}
+	}
+	free(rows);
+	return rc;
+}
+
 int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 {
 	const struct stf_record *rec;
@@ -430,7 +496,7 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 		}
 	}
 	if (!rows && rc == STT_OK) {
-		stt_say(r->o, 1, "%s: the trace has no statistics", t->path);
+		rc = print_computed_statistics(r, t);
 	}
 	return rc;
 }

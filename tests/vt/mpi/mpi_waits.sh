@@ -62,6 +62,27 @@ verdict "each kind of wait has its length, its call, its rank and its cause; the
 expect "$build/stftool" waits.stf --verify >>out 2>&1
 verdict "the trace is sound"
 
+# the rows of STATISTICS that were recorded, and those that are computed from the events of this run
+VT_STATISTICS=on expect run 4 ./waits
+"$build/stftool" waits.stf --print-statistics 2>>out | grep -v '^#' | sort -t : -k 1,6 >recorded
+expect "$build/stftool" waits.stf --dump --matched-vtf >all.avt 2>>out
+grep -v STAT all.avt >events.avt
+expect "$build/tests/cli/lib/text_stf" events.avt events.stf >>out 2>&1
+"$build/stftool" events.stf --print-statistics 2>>out | grep -v '^#' | sort -t : -k 1,6 >computed
+expect grep -q 'events.stf: STATISTICS was not recorded; computed from the events' out
+expect [ "$(wc -l <recorded)" -gt 50 ]
+# equal but for roundings of the clock's rate, 1 unit of 0.1 ns and 1 ppm
+paste -d : recorded computed | awk -F : '
+	function apart(a, b) { return a > b ? a - b : b - a }
+	{
+		for (i = 1; i <= 12; i++) {
+			if (i <= 6 ? $i != $(i + 12) : apart($i, $(i + 12)) > 2 + 1e-6 * $i) { print; next }
+		}
+	}' >differs
+cat differs >>out
+expect [ ! -s differs ]
+verdict "--print-statistics computes the rows that STATISTICS records"
+
 mpi_compile "$MPICC" mpi/programs/mpi_slow.c slow
 # on a busy node the system may hold up another rank for long, so once more then
 for try in 1 2 3; do
