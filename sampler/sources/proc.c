@@ -319,6 +319,8 @@ struct usage_set {
 	size_t n_threads, cap;
 	unsigned round;
 	uint64_t ended[2], high[N_USAGE];
+	int has_cpu;
+	uint64_t cpu_us[2]; /* user and system, of the last reading */
 	unsigned char which[];
 };
 
@@ -458,12 +460,39 @@ static int is_usage_selected(const struct usage_set *s, unsigned from, unsigned 
 	return i < s->n;
 }
 
-/* The total of the CPU time is exact; its parts are as the kernel divides it. */
-static void add_cpu_times(const struct usage_set *s, const char *stat, uint64_t v[N_USAGE])
+/* Divides the CPU time. The total is exact; the kernel's parts of it move in steps of a tick, which within a short interval would be
+ * many times the interval. So the parts follow the kernel's, but grow by no more than the total does. */
+static void divide_cpu_time(
+	struct usage_set *s, uint64_t total_us, uint64_t usr_us, uint64_t sys_us, uint64_t v[N_USAGE])
+{
+	uint64_t sum = usr_us + sys_us, rest, usr, grown;
+
+	total_us = total_us > sum ? total_us : sum;
+	total_us = total_us > s->cpu_us[0] + s->cpu_us[1] ? total_us : s->cpu_us[0] + s->cpu_us[1];
+	rest = total_us - sum;
+	usr = usr_us + (sum ? (uint64_t)((unsigned __int128)rest * usr_us / sum) : rest);
+	grown = usr > s->cpu_us[0] ? usr - s->cpu_us[0] : 0;
+	if (s->has_cpu && grown > total_us - s->cpu_us[0] - s->cpu_us[1]) {
+		grown = total_us - s->cpu_us[0] - s->cpu_us[1];
+	}
+	s->has_cpu = 1;
+	s->cpu_us[0] += grown;
+	s->cpu_us[1] = total_us - s->cpu_us[0];
+	v[0] = s->cpu_us[0];
+	v[1] = s->cpu_us[1];
+}
+
+static uint64_t cpu_clock_us(clockid_t id)
+{
+	struct timespec ts;
+
+	return clock_gettime(id, &ts) == 0 ? (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000 : 0;
+}
+
+static void add_cpu_times(struct usage_set *s, const char *stat, uint64_t v[N_USAGE])
 {
 	const char *at = strrchr(stat, ')');
-	uint64_t field[16] = { 0 }, hz = (uint64_t)sysconf(_SC_CLK_TCK), total_us;
-	struct timespec ts;
+	uint64_t field[16] = { 0 }, tick_us = 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 	clockid_t id;
 	int i;
 
@@ -471,15 +500,8 @@ static void add_cpu_times(const struct usage_set *s, const char *stat, uint64_t 
 		at = strchr(at + 1, ' ');
 		field[i] = at && i > 3 ? strtoull(at + 1, NULL, 10) : 0;
 	}
-	v[0] = field[14] * (1000000 / hz);
-	v[1] = field[15] * (1000000 / hz);
-	if (clock_getcpuclockid(s->pid, &id) == 0 && clock_gettime(id, &ts) == 0) {
-		total_us = (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-		/* what the parts lack of it is less than a step of each */
-		if (total_us > v[0] + v[1]) {
-			v[v[0] >= v[1] ? 0 : 1] = total_us - v[v[0] >= v[1] ? 1 : 0];
-		}
-	}
+	divide_cpu_time(s, clock_getcpuclockid(s->pid, &id) == 0 ? cpu_clock_us(id) : 0, field[14] * tick_us,
+		field[15] * tick_us, v);
 	v[2] = field[10];
 	v[3] = field[12];
 }
@@ -549,15 +571,14 @@ static void *usage_open(const struct smp_env *env, const struct smp_target *targ
 	return s;
 }
 
-static int read_own(uint64_t v[N_USAGE])
+static int read_own(struct usage_set *s, uint64_t v[N_USAGE])
 {
 	struct rusage r;
 
 	if (getrusage(RUSAGE_SELF, &r) < 0) {
 		return -1;
 	}
-	v[0] = us(&r.ru_utime);
-	v[1] = us(&r.ru_stime);
+	divide_cpu_time(s, cpu_clock_us(CLOCK_PROCESS_CPUTIME_ID), us(&r.ru_utime), us(&r.ru_stime), v);
 	v[2] = (uint64_t)r.ru_minflt;
 	v[3] = (uint64_t)r.ru_majflt;
 	v[4] = (uint64_t)r.ru_nvcsw;
@@ -573,7 +594,7 @@ static int usage_read(void *set, union smp_value *value, uint8_t *state)
 	int valid = 0;
 	size_t i;
 
-	if (s->pid ? read_other(s, v) < 0 : read_own(v) < 0) {
+	if (s->pid ? read_other(s, v) < 0 : read_own(s, v) < 0) {
 		return s->pid ? -1 : 0;
 	}
 	for (i = 0; i < s->n; i++) {

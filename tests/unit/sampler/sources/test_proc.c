@@ -11,9 +11,11 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 struct toucher {
 	pthread_barrier_t go, done;
@@ -350,6 +352,73 @@ static void another_process_is_read_by_its_files(void)
 	close(ready[0]);
 }
 
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* Reads as often as it can for a while: the parts of a process's CPU time move in steps of a tick in the kernel, but one thread uses no
+ * more time than passes. work: what this process does between two readings. */
+static void read_closely(pid_t pid, int (*work)(uint64_t ms))
+{
+	/* the clock of a CPU that another one reads may lag behind on a virtual machine; a step of the kernel's parts is 10 ms */
+	enum { LAG_US = 3000 };
+	static const char *const name[2] = { "proc_usr", "proc_sys" };
+	const char *rules[] = { "proc_usr on", "proc_sys on" };
+	struct tkm_err err = { TKM_OK, "" };
+	int64_t begun, before, after = 0, last_before = 0;
+	long long last[2] = { 0, 0 }, first = 0, grown;
+	int i, worse = 0;
+
+	smp_env_init(&env);
+	plan = smp_plan_open(&env, rules, 2, NULL, 0, &err);
+	set = smp_set_open(plan, &(struct smp_target){ SMP_PROCESS, pid, 0 }, &err);
+	CHECK(set != NULL, "%s", err.text);
+	for (begun = now_us(); now_us() - begun < 400000;) {
+		if (work && work(1) < 0) {
+			break;
+		}
+		before = now_us();
+		read_again();
+		after = now_us();
+		for (i = 0; i < 2 && last_before; i++) {
+			grown = got(name[i]) - last[i];
+			worse += grown < 0 || grown > after - last_before + LAG_US;
+		}
+		first = last_before ? first : got(name[0]) + got(name[1]);
+		last[0] = got(name[0]);
+		last[1] = got(name[1]);
+		last_before = before;
+	}
+	CHECK(worse == 0, "%d times more than the time that passed", worse);
+	CHECK(last[0] + last[1] - first > 50000 && last[0] + last[1] - first <= after - begun + LAG_US,
+		"%lld us of %lld", last[0] + last[1] - first, (long long)(after - begun));
+	drop();
+}
+
+static void no_part_of_the_cpu_time_is_more_than_the_time(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (;;) {
+			/* both parts */
+			if (smp_work_spin(1) < 0 || smp_work_faults(3000) < 0) {
+				_exit(1);
+			}
+		}
+	}
+	usleep(20000);
+	read_closely(pid, NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	read_closely(getpid(), smp_work_spin);
+}
+
 static int heir_ready, heir_go;
 
 static void *be_heir(void *arg)
@@ -434,6 +503,7 @@ int main(int argc, char **argv)
 	RUN(ended_thread_is_said);
 	RUN(totals_lie_between_outside_totals);
 	RUN(another_process_is_read_by_its_files);
+	RUN(no_part_of_the_cpu_time_is_more_than_the_time);
 	RUN(memory_stays_when_main_has_ended);
 	return check_end();
 }
