@@ -49,6 +49,12 @@ static int fits_here(const struct tkc_page *p, const char *path, int scale, stru
 		return tkm_fail(err, TKM_ERR_FORMAT, "%s is no clock page of this version of Tickmark", path);
 	}
 	tkc_domain(here);
+	if (!here[0]) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: the boot id of this machine cannot be read (/proc/sys/kernel/random/boot_id), so the page may be "
+			"of another one",
+			path);
+	}
 	if (strncmp(p->domain, here, sizeof(here)) != 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL,
 			"%s is of another machine, an earlier boot or another time namespace", path);

@@ -30,7 +30,7 @@ void tkc_domain(char key[24])
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource", "/proc/self/timens_offsets" };
 	uint64_t hash = TKM_FNV_START;
 	char text[256] = "";
-	int root = tkm_root_open("/"), i;
+	int root = tkm_root_open("/"), is_known = 0, i;
 
 	gethostname(text, sizeof(text) - 1);
 	for (i = 0; i < 4; i++) {
@@ -38,9 +38,13 @@ void tkc_domain(char key[24])
 		if (i < 3 && tkm_root_read(root, file[i], text, sizeof(text)) < 0) {
 			text[0] = '\0';
 		}
+		is_known |= i == 0 && text[0];
 	}
-	close(root);
+	if (root >= 0) {
+		close(root);
+	}
 	snprintf(key, 24, "%016llx", (unsigned long long)hash);
+	key[is_known ? 16 : 0] = '\0';
 }
 
 void tkc_job_name(char *name, size_t size)

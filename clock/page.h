@@ -78,7 +78,7 @@ struct tkc_writer {
 };
 
 /* A key that is equal for processes that share the kernel's clocks: host name, boot id, clock source, offsets of the time
- * namespace. As 16 hexadecimal digits. */
+ * namespace. As 16 hexadecimal digits; "" where the boot id cannot be read, which is equal to none. */
 void tkc_domain(char key[24]);
 
 /* The job that this process belongs to, as its launcher says, with only letters, digits, '.', '_' and '-'; "" if it is unknown. */

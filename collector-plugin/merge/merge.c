@@ -54,7 +54,7 @@ static int by_start(const void *a, const void *b)
 static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
 {
 	return vt_raw_may_go_on(a) && a->pid == b->pid && a->born == b->born && a->born &&
-		tkm_known_equal(a->boot, b->boot) && !strcmp(a->host, b->host);
+		tkm_known_equal(a->boot, b->boot) && tkm_known_equal(a->host, b->host);
 }
 
 /* Numbers the processes: by rank if every process has a rank of its own, else in the order of starting. */
@@ -91,7 +91,8 @@ static int find_merged_nodes(struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		const struct vt_raw_head *h = m->file[i].head;
 
-		for (k = 0; k < m->n_nodes && (strcmp(m->node[k].host, h->host) || strcmp(m->node[k].boot, h->boot));
+		for (k = 0; k < m->n_nodes &&
+			!(tkm_known_equal(m->node[k].host, h->host) && tkm_known_equal(m->node[k].boot, h->boot));
 			k++) {
 		}
 		if (k == m->n_nodes) {

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/known.h"
 #include "base/grow.h"
 #include "base/newfile.h"
 #include "base/text/quote.h"
@@ -65,7 +66,7 @@ static int was_killed(const struct vt_raw_head *h)
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return h->state == VT_RAW_RECORDING && !strcmp(h->host, host) && !vt_raw_head_alive(h);
+	return h->state == VT_RAW_RECORDING && tkm_known_equal(h->host, host) && !vt_raw_head_alive(h);
 }
 
 /* Is it a raw file of this job, or one that the user should know about? */

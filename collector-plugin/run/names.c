@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/known.h"
 #include "base/newname.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
@@ -140,7 +141,7 @@ static int is_protocol_needed(const struct vt_collector *c, const char *path)
 	f = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
 	while (f && fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "INFO PROCESS 0 \"%255[^\"]", host) == 1) {
-			elsewhere = strcmp(host, here) != 0;
+			elsewhere = !tkm_known_equal(host, here);
 		} else if ((text = quoted_info(line, "INFO RAWFILE \""))) {
 			raw = access(text, F_OK) == 0;
 		} else if ((text = quoted_info(line, "INFO JOB \""))) {

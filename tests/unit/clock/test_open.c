@@ -9,11 +9,13 @@
 #include "tests/lib/check.h"
 #include "tests/unit/clock/job_page.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -116,6 +118,46 @@ static void a_migration_is_noticed(void)
 	munmap(device, 4096);
 }
 
+/* In place of libc's: the boot id may not be read. */
+static int is_boot_hidden;
+
+int openat(int fd, const char *path, int flags, ...)
+{
+	if (is_boot_hidden && strstr(path, "random/boot_id")) {
+		errno = EACCES;
+		return -1;
+	}
+	return (int)syscall(SYS_openat, fd, path, flags, 0600);
+}
+
+/* Written and read where the boot id cannot be read, by machines that have the other names in common. */
+static void an_unknown_boot_is_no_boot(void)
+{
+	struct tickmark_error err = { 0, "" };
+	struct tickmark_clock *c;
+	struct tkc_writer w;
+	char key[24];
+
+	is_boot_hidden = 1;
+	tkc_domain(key);
+	CHECK_STR(key, "");
+	CHECK_INT(create(&w, "hidden"), 0);
+	CHECK(open_job("hidden", &err) == NULL && strstr(err.text, "boot id"), "%s", err.text);
+	is_boot_hidden = 0;
+	CHECK(open_job("hidden", &err) == NULL, "its writer did not know the boot");
+	is_boot_hidden = 1;
+	tkc_withdraw(&w);
+	is_boot_hidden = 0;
+	CHECK_INT(create(&w, "shown"), 0);
+	is_boot_hidden = 1;
+	CHECK(open_job("shown", &err) == NULL, "its reader does not know the boot");
+	is_boot_hidden = 0;
+	c = open_job("shown", &err);
+	CHECK(c != NULL, "%s", err.text);
+	tickmark_close(c);
+	tkc_withdraw(&w);
+}
+
 static void only_trusted_pages_are_read(void)
 {
 	struct tickmark_options o = TICKMARK_OPTIONS;
@@ -165,6 +207,7 @@ int main(int argc, char **argv)
 	RUN(a_killed_writer_is_noticed);
 	RUN(a_migration_is_noticed);
 	RUN(only_trusted_pages_are_read);
+	RUN(an_unknown_boot_is_no_boot);
 	rmdir(folder);
 	return check_end();
 }
