@@ -205,6 +205,8 @@ static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 	if (!p) {
 		return;
 	}
+	/* of such a job rank 0 reports for all */
+	p->c.pub.together = e->how == VT_RAW_ENDED_MPI && vt_raw_head(p->c.pub.raw)->ranks > 1;
 	vt_measured_end(p, e->how, reads_node(p));
 	close_gone();
 	vt_say_to_measured(p);

@@ -91,6 +91,12 @@ head_line CPUs '[0-9,-]* of [0-9]*.*'
 head_line MPI '[A-Z].*[0-9].*'
 head_line Ended 'normally, in MPI_Finalize'
 verdict "the head of the page: when, what, its user, its CPUs"
+VT_VERBOSE=1 page job even
+cat out err >said
+expect_lines 1 'INFO: sampler used' said
+expect_line 'sampler used at most .* 2 ranks' said
+expect_no_line 'started and ended between two samples' said
+verdict "one line for all ranks"
 VT_ENVIRONMENT=off SLURM_JOB_ID=4711 page job even
 expect_no_line -E '4711|<dt>Command' t.html
 verdict "ENVIRONMENT off: no command, no user, no job"
