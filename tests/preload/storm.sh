@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A program that makes children in every way (programs/storm.cc) under sets of options. In six runs, each pair of the
-# ten things below is on together, off together, and one without the other; in four more, functions and trace are on
-# with the rest.
+# A program that makes children and leaves functions in every way (programs/storm.cc), under sets of options. In six
+# runs, each pair of the ten things below is on together, off together, and one without the other; in four more,
+# functions and trace are on with the rest.
 # Exit status, output and recorded counts are compared with what the program says itself. STORM_TIMES: how often (1).
 # TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"

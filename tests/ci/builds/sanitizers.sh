@@ -12,3 +12,6 @@ export LSAN_OPTIONS="suppressions=$top/tests/ci/lib/lsan.supp:print_suppressions
 export UBSAN_OPTIONS=print_stacktrace=1
 step "asan+ubsan: make" make -j"$jobs"
 step "asan+ubsan: make check" make check VERBOSE=1
+export STORM_TIMES="${STORM_TIMES:-100}"
+step "asan+ubsan: children, threads, jumps, switched stacks in ten sets of options, $STORM_TIMES times" make check \
+	TESTS=tests/preload/storm.sh VERBOSE=1

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 #define PLAIN __attribute__((no_instrument_function))
 static long leaves, handled;
@@ -58,6 +59,48 @@ PLAIN static void children()
 	handled = was;
 }
 
+// ---- functions that end by exceptions and jumps, also of a handler on a signal stack, stacks that are switched, cancellation ----
+struct own { ucontext_t here, there; jmp_buf point; sigjmp_buf signal_point; };
+static thread_local own *mine;
+extern "C" {
+void throws() { leaf(); throw 1; }
+void jumps() { leaf(); longjmp(mine->point, 1); }
+void swaps() { leaf(); swapcontext(&mine->there, &mine->here); leaf(); }
+void on_other_stack() { leaf(); siglongjmp(mine->signal_point, 1); }
+}
+PLAIN static void coroutine() { for (;;) swaps(); }
+PLAIN static void on_usr2(int) { on_other_stack(); }
+PLAIN static void leave_functions()
+{
+	char *stacks = (char *)malloc(2 << 16);
+	own *o = mine = (own *)malloc(sizeof *o);
+	stack_t s, was;
+	memset(&s, 0, sizeof s); s.ss_sp = stacks; s.ss_size = 1 << 16;
+	sigaltstack(&s, &was);
+	getcontext(&o->there);
+	o->there.uc_stack.ss_sp = stacks + (1 << 16); o->there.uc_stack.ss_size = 1 << 16; o->there.uc_link = NULL;
+	makecontext(&o->there, coroutine, 0);
+	for (volatile int i = 0; i < 5; i = i + 1) {
+		try { throws(); } catch (int) { leaf(); }
+		if (setjmp(o->point) == 0) jumps();
+		swapcontext(&o->here, &o->there);
+		if (sigsetjmp(o->signal_point, 1) == 0) pthread_kill(pthread_self(), SIGUSR2);
+	}
+	sigaltstack(&was, NULL);
+	free(o); free(stacks);
+}
+PLAIN static void *cancelled(void *)
+{
+	for (int i = 0;; i++) { if (i < 20) leaf(); else sched_yield(); pthread_testcancel(); }
+	return NULL;
+}
+PLAIN static void cancel()
+{
+	pthread_t t[8];
+	for (int i = 0; i < 8; i++) pthread_create(&t[i], NULL, cancelled, NULL);
+	for (int i = 0; i < 8; i++) { pthread_cancel(t[i]); pthread_join(t[i], NULL); }
+}
+
 // ---- threads that begin in a handler which interrupted malloc(), end under a storm of signals, and call late destructors ----
 static volatile pid_t tid[8];
 static pthread_key_t late;
@@ -83,6 +126,7 @@ PLAIN static void *thread(void *n)
 		for (int i = 0; i < 20; i++) free(p[i]);
 		if (k > 10) leaf();
 	}
+	leave_functions();
 	return NULL;
 }
 PLAIN static void threads()
@@ -91,11 +135,14 @@ PLAIN static void threads()
 	struct sigaction a;
 	memset(&a, 0, sizeof a); a.sa_handler = on_signal; a.sa_flags = SA_RESTART;
 	sigaction(SIGUSR1, &a, NULL);
+	a.sa_handler = on_usr2; a.sa_flags = SA_ONSTACK;
+	sigaction(SIGUSR2, &a, NULL);
 	pthread_key_create(&late, destroyed);
 	pthread_create(&k, NULL, killer, NULL);
 	for (int n = 0; n < 25; n++) {
 		for (long i = 0; i < 8; i++) pthread_create(&t[i], NULL, thread, (void *)i);
 		for (int i = 0; i < 8; i++) { pthread_join(t[i], NULL); tid[i] = 0; }
+		if (n % 5 == 0) cancel();
 	}
 	over = 1;
 	pthread_join(k, NULL);
