@@ -236,7 +236,7 @@ static int basis_table(const struct shown_analysis *s)
 		}
 	}
 	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
-		if (cls && text && !strcmp(cls, "missing")) {
+		if (cls && text && (!strcmp(cls, "missing") || !strcmp(cls, "repairs"))) {
 			stt_cell_text(&b, text);
 			stt_cell_none(&b);
 		}

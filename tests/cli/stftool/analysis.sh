@@ -40,6 +40,7 @@ what count
 messages 3
 "collective operations" 1
 "3 calls were left out" -
+"2 states were open" -
 EOT
 # the layout that stftool(1) documents
 if "$build/stftool" "$waits" --analyze --json >"$dir/out" 2>"$dir/err"; then
@@ -70,7 +71,7 @@ late sender
 solve it
 null
 603900
-3 1 0 0 0 0 
+3 1 0 0 0 0  
 EOT
 	else
 		skip "--analyze --json" "no jq"
