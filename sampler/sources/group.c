@@ -6,6 +6,9 @@
 /* clang-format off */
 #define NUMBER(f, most) { f, .at = { .where = SMP_WORD, .nth = 1, .can = { .fastest = most } } }
 #define LABEL(f, l, n, most) { f, .at = { .where = SMP_LABEL, .label = l " ", .nth = n, .can = { .fastest = most } } }
+/* a line comes with the first use; "snapshot_time" is always there */
+#define LUSTRE(l, n, most) \
+	{ "stats", .at = { .where = SMP_LABEL, .label = l " ", .nth = n, .without = "snapshot_time", .can = { .fastest = most } } }
 static const struct smp_device_value numa_value[] = { { .file = NULL },
 	LABEL("numastat", "numa_hit", 1, 10000000000), LABEL("numastat", "numa_miss", 1, 10000000000),
 	LABEL("numastat", "numa_foreign", 1, 10000000000), LABEL("numastat", "local_node", 1, 10000000000),
@@ -16,9 +19,9 @@ static const struct smp_device_value cpu_value[] = { { .file = NULL },
 static const struct smp_device_value gpu_value[] = { { .file = NULL },
 	NUMBER("device/gpu_busy_percent", 0), NUMBER("device/mem_info_vram_used", 0), NUMBER("device/mem_info_vram_total", 0) };
 static const struct smp_device_value lustre_value[] = { { .file = NULL },
-	LABEL("stats", "read_bytes", 6, 1000000000000), LABEL("stats", "write_bytes", 6, 1000000000000),
-	LABEL("stats", "read_bytes", 1, 10000000000), LABEL("stats", "write_bytes", 1, 10000000000),
-	LABEL("stats", "open", 1, 10000000000), LABEL("stats", "getattr", 1, 10000000000) };
+	LUSTRE("read_bytes", 6, 1000000000000), LUSTRE("write_bytes", 6, 1000000000000),
+	LUSTRE("read_bytes", 1, 10000000000), LUSTRE("write_bytes", 1, 10000000000),
+	LUSTRE("open", 1, 10000000000), LUSTRE("getattr", 1, 10000000000) };
 /* clang-format on */
 #define VALUES(v) .value = v, .n_values = sizeof(v) / sizeof((v)[0])
 

@@ -303,6 +303,29 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	return smp_text_open(&source, env, target, (struct smp_wanted){ names, n, why_each }, why);
 }
 
+/* Files that come with a mount, or with the first use of a controller. */
+static uint64_t mark(const struct smp_env *env)
+{
+	static const unsigned char later[] = { NFS, CG_IO, CG1_IO };
+	struct smp_target node = { SMP_NODE, 0, 0 };
+	struct tkm_printed path = { 0 };
+	int root = smp_root(env);
+	char why[SMP_TEXT];
+	uint64_t there = 0;
+	size_t i;
+
+	for (i = 0; root >= 0 && i < sizeof(later); i++) {
+		if (path_of_node_file(env, &node, later[i], &path, why) == 0 && smp_exists(root, path.text)) {
+			there |= UINT64_C(1) << i;
+		}
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	free(path.text);
+	return there;
+}
+
 const struct smp_source smp_node = {
 	.abi = VTSOURCE_ABI,
 	.size = sizeof(struct smp_source),
@@ -312,4 +335,5 @@ const struct smp_source smp_node = {
 	.open = open_set,
 	.read = smp_text_read,
 	.close = smp_text_close,
+	.mark = mark,
 };

@@ -120,6 +120,10 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 		break;
 	case SMP_LABEL:
 		p = line_of_key(text, c->label);
+		if (!p && c->without && line_of_key(text, c->without)) {
+			out->u = 0;
+			return 0;
+		}
 		p = p && c->nth > 1 ? nth_word(p, c->nth) : p;
 		break;
 	case SMP_COLUMN:

@@ -29,6 +29,8 @@ struct smp_text_counter {
 	enum smp_where where;
 	int nth;
 	const char *label, *key;
+	const char *
+		without; /* NULL, or: a text that has a line with this label and none with the other one counted 0 so far */
 	unsigned scale;         /* recorded = number * scale; 0 is 1 */
 	struct smp_physics can; /* of the recorded value */
 };

@@ -79,9 +79,32 @@ static void counters_of_several_devices(void)
 	CHECK_INT(open_descriptors(), before);
 }
 
+/* Lustre makes a line when it is first needed. */
+static void lines_of_lustre_come_later(void)
+{
+	static const char begun[] = "snapshot_time             1700000000.123456789 secs.nsecs\n";
+
+	unpack("batch-node");
+	shell("rm -rf %s/proc/fs/lustre %s", "");
+	make_folder("/proc/fs/lustre/llite/scratch-1");
+	put("/proc/fs/lustre/llite/scratch-1/stats", begun);
+	OPEN(SMP_NODE, 0, "lustre_*", "lustre_write:scratch-1");
+	HAS("lustre_write", 0);
+	HAS("lustre_ops_getattr", 0);
+	put("/proc/fs/lustre/llite/scratch-1/stats",
+		"snapshot_time 1700000001.1 secs.nsecs\nwrite_bytes 2 samples [bytes] 1 5000 6000\n");
+	read_again();
+	HAS("lustre_write", 6000);
+	HAS("lustre_write:scratch-1", 6000);
+	HAS("lustre_ops_write", 2);
+	HAS("lustre_read", 0);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(counters_of_several_devices);
+	RUN(lines_of_lustre_come_later);
 	return check_end();
 }

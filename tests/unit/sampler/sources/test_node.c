@@ -135,6 +135,35 @@ static void disks_of_a_cgroup_come_with_their_first_use(void)
 	drop();
 }
 
+/* NFS and a controller of a cgroup may come after the start. */
+static void files_may_come_later(void)
+{
+	struct tkm_err err = { TKM_OK, "" };
+	struct smp_plan *later;
+	uint64_t mark;
+
+	unpack("two-sockets");
+	shell("rm -rf %s/proc/net/rpc %s", "");
+	make_folder("/proc/self");
+	put("/proc/self/cgroup", "0::/late\n");
+	make_folder("/sys/fs/cgroup/late");
+	OPEN(SMP_NODE, 0, "nfs_calls", "cgroup_write");
+	CHECK(planned("nfs_calls")->missing && planned("cgroup_write")->missing, "they are there");
+	mark = smp_plan_mark(plan);
+	make_folder("/proc/net/rpc");
+	put("/proc/net/rpc/nfs", "net 0 0 0 0\nrpc 7 1 0\n");
+	CHECK(smp_plan_mark(plan) != mark, "the mark does not change with NFS");
+	mark = smp_plan_mark(plan);
+	put("/sys/fs/cgroup/late/io.stat", "");
+	CHECK(smp_plan_mark(plan) != mark, "the mark does not change with io.stat");
+	later = smp_plan_later(plan, &err);
+	CHECK(later && smp_plan_size(later) == 2 && !smp_plan_at(later, 0)->counter.missing &&
+			!smp_plan_at(later, 1)->counter.missing,
+		"%s", err.text);
+	smp_plan_close(later);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -142,5 +171,6 @@ int main(int argc, char **argv)
 	RUN(container_without_hardware);
 	RUN(names_of_cgroups_are_long);
 	RUN(disks_of_a_cgroup_come_with_their_first_use);
+	RUN(files_may_come_later);
 	return check_end();
 }
