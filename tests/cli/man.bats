@@ -182,11 +182,12 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 names_exist() {
 	LC_ALL=C grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/$1" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
 	while IFS=': ' read -r file name; do
-		# ARCHITECTURE.md names seven folders of collector-plugin/ without it
+		# ARCHITECTURE.md names nine folders of collector-plugin/ without it
 		case $1:$file in
 		ARCHITECTURE.md:vtsampler/* | ARCHITECTURE.md:api/* | ARCHITECTURE.md:trace/* | \
 			ARCHITECTURE.md:raw/* | ARCHITECTURE.md:mpi/* | \
-			ARCHITECTURE.md:sample/* | ARCHITECTURE.md:merge/*) file=collector-plugin/$file ;;
+			ARCHITECTURE.md:sample/* | ARCHITECTURE.md:settings/* | ARCHITECTURE.md:launch/* | \
+			ARCHITECTURE.md:merge/*) file=collector-plugin/$file ;;
 		esac
 		[ -e "$top/$2$file" ] || { echo "no $file"; return 1; }
 		[ -z "$name" ] || grep -qw "$name" "$top/$2$file" || { echo "no $name in $file"; return 1; }
