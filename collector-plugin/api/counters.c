@@ -26,7 +26,7 @@ enum flag {
 	OFF = 8,   /* COUNTER name off */
 };
 
-static struct vt_names names = VT_NAMES_INIT;
+static struct vt_names names;
 static _Atomic uint8_t flags[MAX_COUNTERS];
 static int where_of[MAX_COUNTERS]; /* written before the flags */
 

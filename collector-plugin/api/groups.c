@@ -26,7 +26,7 @@ struct group {
 	int member[];
 };
 
-static struct vt_names groups = VT_NAMES_INIT;
+static struct vt_names groups;
 static struct group *_Atomic group_of[MAX_GROUPS];
 
 static int my_rank(const struct vt_collect *c)

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/grow.h"
 
@@ -28,6 +29,7 @@ static uint32_t number_in_name(struct vt_names *t, const char *key, int *fresh)
 
 /* Recursive, because a class may have an outer class, which is defined first. */
 static struct vt_lock defining = VT_LOCK_RECURSIVE;
+static struct vt_lock tables = VT_LOCK_INIT; /* of all tables of names; taken after `defining` */
 
 void vt_names_define(void)
 {
@@ -39,6 +41,42 @@ void vt_names_defined(void)
 	vt_unlock(&defining);
 }
 
+static _Thread_local int held; /* by the thread that forks */
+
+void vt_names_before_fork(void)
+{
+	struct timespec until = { 0, 0 };
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	held = vt_lock_until(&defining, &until) == 0;
+	if (held && vt_lock_until(&tables, &until) != 0) {
+		vt_unlock(&defining);
+		held = 0;
+	}
+}
+
+int vt_names_after_fork(int child)
+{
+	struct vt_lock outer = defining, inner = tables;
+	int was_held = held;
+
+	held = 0;
+	if (child) {
+		/* their owner has another id here, or does not exist */
+		defining = (struct vt_lock)VT_LOCK_RECURSIVE;
+		tables = (struct vt_lock)VT_LOCK_INIT;
+		if (was_held) {
+			vt_signals_back(&inner);
+			vt_signals_back(&outer);
+		}
+	} else if (was_held) {
+		vt_unlock(&tables);
+		vt_unlock(&defining);
+	}
+	return was_held;
+}
+
 static _Atomic int any;
 
 uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)
@@ -46,9 +84,9 @@ uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)
 	uint32_t n;
 
 	*fresh = 0;
-	vt_lock(&t->lock);
+	vt_lock(&tables);
 	n = number_in_name(t, key, fresh);
-	vt_unlock(&t->lock);
+	vt_unlock(&tables);
 	atomic_store_explicit(&any, 1, memory_order_relaxed);
 	return n;
 }
@@ -62,9 +100,9 @@ uint32_t vt_names_count(struct vt_names *t)
 {
 	uint32_t n;
 
-	vt_lock(&t->lock);
+	vt_lock(&tables);
 	n = t->n;
-	vt_unlock(&t->lock);
+	vt_unlock(&tables);
 	return n;
 }
 
@@ -72,11 +110,11 @@ const char *vt_names_text(struct vt_names *t, uint32_t n)
 {
 	const char *text = NULL;
 
-	vt_lock(&t->lock);
+	vt_lock(&tables);
 	if (n >= 1 && n <= t->n) {
 		text = t->key[n - 1];
 	}
-	vt_unlock(&t->lock);
+	vt_unlock(&tables);
 	return text;
 }
 

@@ -13,21 +13,21 @@
 
 /* A table from text to number: 1, 2, 3, ... in the order of arrival. Names are never removed. Any thread may use it. */
 struct vt_names {
-	struct vt_lock lock;
 	struct tkm_table table; /* of numbers */
 	const char **key;       /* by number - 1 */
 	uint32_t n;
 	size_t room;
 };
-/* clang-format off */
-#define VT_NAMES_INIT { .lock = VT_LOCK_INIT }
-/* clang-format on */
 /* Returns the number of key; *fresh is 1 if it was not in the table before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
 /* To be called around vt_names_number() and the recording of a new definition. Another thread that gets the same
  * number must not use it in the raw file before its definition. May be nested. */
 VT_HIDDEN void vt_names_define(void);
 VT_HIDDEN void vt_names_defined(void);
+/* To be called around a fork() whose child defines names, too: no other thread is inside a definition at the moment of the fork. If
+ * one stays in it for a second, the fork waits no longer. Then the second returns 0, and the child must use no names. */
+VT_HIDDEN void vt_names_before_fork(void);
+VT_HIDDEN int vt_names_after_fork(int child);
 /* Does any table have a name? */
 VT_HIDDEN int vt_names_any(void);
 /* Returns the number of names. */

@@ -114,13 +114,14 @@ int vt_lock_wait(struct vt_lock *l, pthread_cond_t *changed, const struct timesp
 	return rc;
 }
 
-int vt_lock_try(struct vt_lock *l)
+/* until NULL: does not wait. */
+static int take_until(struct vt_lock *l, const struct timespec *until)
 {
 	sigset_t before;
 	int cancel, rc;
 
 	protect(&before, &cancel);
-	rc = pthread_mutex_trylock(&l->mutex);
+	rc = until ? pthread_mutex_timedlock(&l->mutex, until) : pthread_mutex_trylock(&l->mutex);
 	if (rc == 0) {
 		l->before = before;
 		l->cancel = cancel;
@@ -129,6 +130,16 @@ int vt_lock_try(struct vt_lock *l)
 		restore(&before, cancel);
 	}
 	return rc;
+}
+
+int vt_lock_until(struct vt_lock *l, const struct timespec *until)
+{
+	return take_until(l, until);
+}
+
+int vt_lock_try(struct vt_lock *l)
+{
+	return take_until(l, NULL);
 }
 
 int vt_mutex_is_free(const pthread_mutex_t *mutex)

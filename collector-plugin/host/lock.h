@@ -27,7 +27,9 @@ void vt_lock(struct vt_lock *l);
 void vt_unlock(struct vt_lock *l);
 /* Tries to take the lock. Returns 0, or another value if it is held already. */
 int vt_lock_try(struct vt_lock *l);
-/* The same without a lock: no signal handler runs in this thread and it cannot be cancelled until vt_signals_back(held). */
+/* Waits for the lock until this time of CLOCK_REALTIME. Returns 0, or another value. */
+int vt_lock_until(struct vt_lock *l, const struct timespec *until);
+/* Without a lock: no signal handler runs in this thread and it cannot be cancelled until vt_signals_back(held). */
 void vt_signals_block(struct vt_lock *held);
 void vt_signals_back(const struct vt_lock *held);
 /* Lets other threads take the lock for a while; the caller's signals stay blocked. `held` keeps the state for

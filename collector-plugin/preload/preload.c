@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/names.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/host/memory.h"
@@ -200,8 +201,16 @@ static void start_before_event(void)
 	vt_hooks.first_event = NULL;
 }
 
+static void before_fork(void)
+{
+	if (run.active && run.follow) {
+		vt_names_before_fork();
+	}
+}
+
 static void parent_of_fork(void)
 {
+	vt_names_after_fork(0);
 	vt_collect_leave_out(run.active && run.follow && vt_collect_is_of_job());
 }
 
@@ -209,15 +218,16 @@ static VT_IN_CHILD void child_of_fork(void)
 {
 	sigset_t all, old;
 	pthread_t t;
-	int of_job = vt_collect_is_of_job();
+	int of_job = vt_collect_is_of_job(), follow;
 
 	if (!run.active) {
 		return;
 	}
+	follow = run.follow && vt_names_after_fork(1);
 	vt_alloc_forked();
 	vt_collect_forked();
 	/* the trace of a job has its ranks only */
-	run.active = run.follow && !of_job;
+	run.active = follow && !of_job;
 	run.pid = getpid();
 	if (run.active) {
 		sigfillset(&all);
@@ -362,7 +372,7 @@ __attribute__((constructor)) static void begin_preloaded(void)
 		tell_children();
 		atexit(at_exit);
 		at_quick_exit(at_exit);
-		pthread_atfork(NULL, parent_of_fork, child_of_fork);
+		pthread_atfork(before_fork, parent_of_fork, child_of_fork);
 	}
 	errno = saved;
 }

@@ -11,8 +11,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/trace/rules.h"
 
-static struct vt_names classes = VT_NAMES_INIT, functions = VT_NAMES_INIT, scopes = VT_NAMES_INIT,
-		       locations = VT_NAMES_INIT, files = VT_NAMES_INIT;
+static struct vt_names classes, functions, scopes, locations, files;
 static _Atomic uint32_t n_locations, n_scopes; /* how many have been recorded */
 
 /* ---- classes ---- */

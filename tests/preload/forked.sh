@@ -26,4 +26,11 @@ for statistics in off on; do
 	expect [ "$(grep -c ' SCOPE ' "$dir/dump")" = 300 ]
 	verdict "statistics $statistics"
 done
+
+made forked_busy -g -I"$src/include" -L"$build/.libs" -lVTcs -lpthread -Wl,-rpath,"$build/.libs"
+options='--follow-children'
+fresh
+sampled timeout 60 "$dir/forked_busy"
+expect_status 0
+verdict "children that are made while other threads define names can define some, too"
 done_testing

@@ -405,7 +405,7 @@ static void read_closely(pid_t pid, int (*work)(uint64_t ms))
 	}
 	after = now_us() - begun;
 	CHECK(worse == 0, "%d times more than the CPU time that passed", worse);
-	CHECK(last[0] + last[1] - first > 50000 && last[0] + last[1] - first <= after + TICK_US, "%lld us of %lld",
+	CHECK(last[0] + last[1] - first > TICK_US && last[0] + last[1] - first <= after + TICK_US, "%lld us of %lld",
 		last[0] + last[1] - first, (long long)after);
 	drop();
 }
