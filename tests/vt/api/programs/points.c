@@ -17,6 +17,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static int function, counter, location;
@@ -198,6 +199,31 @@ static void call_jump(void)
 	VT_end(function);
 }
 
+static void nothing(void)
+{
+}
+
+/* to another stack and back; and back to where the thread was */
+static void call_context(void)
+{
+	_Alignas(64) char stack[65536];
+	ucontext_t here, there;
+	volatile int back = 0;
+
+	if (getcontext(&there) != 0) {
+		return;
+	}
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	there.uc_link = &here;
+	makecontext(&there, nothing, 0);
+	swapcontext(&here, &there);
+	getcontext(&here);
+	if (!back++) {
+		setcontext(&here);
+	}
+}
+
 static void at_exit(void *unused)
 {
 	(void)unused;
@@ -265,7 +291,7 @@ static void call_vfork(void)
 static void (*const point[])(void) = { call_begin, call_enter, call_count, call_switch, call_define, call_name,
 	call_scope, call_flush, call_ask, call_log, call_wake, call_thread, call_connect,
 	call_instrumented, /* a handler must not: */
-	call_exec, call_jump, call_libc, call_exit, call_vfork };
+	call_exec, call_jump, call_context, call_libc, call_exit, call_vfork };
 enum { POINTS = sizeof(point) / sizeof(point[0]), IN_HANDLERS = 14, FREQUENT = 3 };
 
 /* Of two victims of an entry point one is cancelled by another thread, at a random point, and one before its calls, which end it at the first
