@@ -41,7 +41,7 @@ void vt_names_defined(void)
 	vt_unlock(&defining);
 }
 
-static _Thread_local int held; /* by the thread that forks */
+static _Thread_local int held_for_fork; /* by the thread that forks */
 
 void vt_names_before_fork(void)
 {
@@ -49,19 +49,19 @@ void vt_names_before_fork(void)
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec++;
-	held = vt_lock_until(&defining, &until) == 0;
-	if (held && vt_lock_until(&tables, &until) != 0) {
+	held_for_fork = vt_lock_until(&defining, &until) == 0;
+	if (held_for_fork && vt_lock_until(&tables, &until) != 0) {
 		vt_unlock(&defining);
-		held = 0;
+		held_for_fork = 0;
 	}
 }
 
 int vt_names_after_fork(int child)
 {
 	struct vt_lock outer = defining, inner = tables;
-	int was_held = held;
+	int was_held = held_for_fork;
 
-	held = 0;
+	held_for_fork = 0;
 	if (child) {
 		/* their owner has another id here, or does not exist */
 		defining = (struct vt_lock)VT_LOCK_RECURSIVE;

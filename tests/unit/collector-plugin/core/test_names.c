@@ -4,12 +4,14 @@
 #include "collector-plugin/core/names.c"
 
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/lib/check.h"
 
 enum { NAMES = 1000 };
 
-static struct vt_names names = VT_NAMES_INIT;
+static struct vt_names names;
 
 static void numbers_in_order(void)
 {
@@ -37,9 +39,9 @@ static void *try_locks(void *arg)
 {
 	int *held = arg;
 
-	held[0] = vt_lock_try(&names.lock);
+	held[0] = vt_lock_try(&tables);
 	if (held[0] == 0) {
-		vt_unlock(&names.lock);
+		vt_unlock(&tables);
 	}
 	held[1] = vt_lock_try(&defining);
 	if (held[1] == 0) {
@@ -98,6 +100,30 @@ static void clean_names(void)
 	}
 }
 
+/* Both are taken at the moment of a fork, and free after it on both sides. */
+static void fork_waits(void)
+{
+	int held[2], status = 0;
+	pid_t pid;
+
+	vt_names_before_fork();
+	locks_held(held);
+	CHECK(held[0] != 0 && held[1] != 0, "before: %d %d", held[0], held[1]);
+	pid = fork();
+	if (pid == 0) {
+		if (!vt_names_after_fork(1)) {
+			_exit(1);
+		}
+		locks_held(held);
+		_exit(held[0] || held[1] ? 2 : 3);
+	}
+	CHECK_INT(vt_names_after_fork(0), 1);
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 3, "child: %x", status);
+	locks_held(held);
+	CHECK(held[0] == 0 && held[1] == 0, "after: %d %d", held[0], held[1]);
+	CHECK_INT(vt_names_after_fork(0), 0);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -106,5 +132,6 @@ int main(int argc, char **argv)
 	RUN(clean_names);
 	tkm_table_free(&names.table);
 	free(names.key);
+	RUN(fork_waits);
 	return check_end();
 }
