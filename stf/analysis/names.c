@@ -46,6 +46,13 @@ static unsigned flags_of_function(const char *name)
 		{ "Sendrecv_c", STF_CALL_RECEIVES },
 		{ "Sendrecv_replace", STF_CALL_RECEIVES },
 		{ "Sendrecv_replace_c", STF_CALL_RECEIVES },
+		{ "Test", STF_CALL_POLLS },
+		{ "Testall", STF_CALL_POLLS },
+		{ "Testany", STF_CALL_POLLS },
+		{ "Testsome", STF_CALL_POLLS },
+		{ "Iprobe", STF_CALL_POLLS },
+		{ "Improbe", STF_CALL_POLLS },
+		{ "Request_get_status", STF_CALL_POLLS },
 	};
 	const char *mpi = name_in_mpi(name);
 	size_t i;

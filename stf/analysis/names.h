@@ -14,6 +14,7 @@ enum {
 	STF_CALL_FINALIZE = 4,
 	STF_CALL_SENDS = 8,     /* comes back when its message is sent, so a long one may wait for the receiver */
 	STF_CALL_RECEIVES = 16, /* posts its receive and completes it */
+	STF_CALL_POLLS = 32,    /* looks, and comes back whether it found something or not */
 };
 
 struct stf_members {

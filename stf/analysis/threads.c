@@ -100,7 +100,19 @@ static uint32_t busiest_function(const struct stf_thread *h)
 
 /* ---- waits ---- */
 
-/* Adds the time from `from` to `to` of a call to the waits. */
+/* When a wait of this call that ends at `to` began. Of calls that looked in vain before it, only the time in them counts, and only
+ * if this call looks, too, or receives what they looked for. */
+static uint64_t begin_of_wait(const struct stf_call *c, enum stf_wait_kind kind, uint64_t to)
+{
+	uint64_t waited = c->polled + (to > c->enter ? to - c->enter : 0);
+
+	if (!c->polled || (kind != STF_WAIT_LATE_SENDER && !(c->flags & STF_CALL_POLLS))) {
+		return c->enter + c->counted;
+	}
+	return to < c->polling_since ? to : to - c->polling_since < waited ? c->polling_since : to - waited;
+}
+
+/* Adds the time of a call, up to `to`, to the waits. */
 static int count_wait(
 	struct stf_threads *t, struct stf_thread *h, struct stf_call *c, const struct stf_need *need, uint64_t to)
 {
@@ -111,7 +123,7 @@ static int count_wait(
 		.scl = c->scl,
 		.cause = need->cause,
 		.cause_function = need->cause_function,
-		.from = c->enter + c->counted,
+		.from = begin_of_wait(c, need->kind, to),
 		.to = to,
 		.ready = need->ready,
 		.past = &h->past,
@@ -150,6 +162,19 @@ uint32_t stf_thread_busy(const struct stf_thread *h)
 	return h->call_depth ? h->call.before : h->last[(h->next_last + STF_LAST_CALLS - 1) % STF_LAST_CALLS].before;
 }
 
+/* Longer than between two calls that look for one thing: the collector joins those of a millisecond. */
+static uint64_t polling_gap(const struct stf_threads *t)
+{
+	return (uint64_t)(2e-3 / t->waits.resolution);
+}
+
+/* Has the thread looked in vain since before this time, and does it go on? */
+static int polls_at(const struct stf_threads *t, const struct stf_thread *h, uint64_t time)
+{
+	return h->call.polled && (h->call_depth || h->polls) && time > h->call.polling_since &&
+		(time <= h->call.leave || time - h->call.leave <= polling_gap(t));
+}
+
 int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need)
 {
 	struct stf_call *c = &h->call;
@@ -159,7 +184,7 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 		c = call_left_at(h, need->done);
 		return c ? count_wait(t, h, c, need, c->leave) : 0;
 	}
-	if (!h->call_depth || need->ready <= c->enter) {
+	if ((!h->call_depth || need->ready <= c->enter) && !polls_at(t, h, need->ready)) {
 		return 0; /* the call that completes it begins later */
 	}
 	/* one that is complete earlier and was possible later explains more */
@@ -259,15 +284,21 @@ static int count_senders(struct stf_threads *t, struct stf_thread *h, const stru
 
 /* ---- events ---- */
 
-static void open_call(struct stf_thread *h, uint64_t time, uint32_t function, uint32_t scl, unsigned flags)
+static void open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t function, unsigned flags)
 {
+	int goes_on = h->polls && time - h->call.leave <= polling_gap(t);
+
+	if (!goes_on) {
+		h->call.polling_since = time;
+		h->call.polled = 0;
+		h->n_needs = 0;
+	}
+	h->polls = 0;
 	h->call.enter = time;
 	h->call.function = function;
-	h->call.scl = scl;
 	h->call.before = busiest_function(h);
 	h->call.flags = flags;
 	h->call.counted = 0;
-	h->n_needs = 0;
 	h->received = UINT64_MAX;
 	h->call_depth = h->depth;
 	h->sum.calls++;
@@ -293,6 +324,10 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 	}
 	if (i) {
 		rc = count_wait(t, h, c, &h->need[i - 1], h->need[i - 1].ready < time ? h->need[i - 1].ready : time);
+	}
+	if (c->flags & STF_CALL_POLLS && !i) {
+		h->polls = 1;
+		c->polled += time - c->enter;
 	}
 	if (rc == 0 && h->n_senders) {
 		rc = count_senders(t, h, c);
@@ -327,7 +362,10 @@ int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint3
 	h->since = time;
 	flags = h->call_depth ? 0 : stf_names_function(&t->names, function);
 	if (flags) {
-		open_call(h, time, function, scl, flags);
+		open_call(t, h, time, function, flags);
+		h->call.scl = scl;
+	} else if (!h->call_depth) {
+		h->polls = 0;
 	}
 	return 0;
 }

@@ -22,6 +22,8 @@ struct stf_call {
 	uint32_t before;  /* the function in which most of the time since the last wait was spent; 0: none */
 	unsigned flags;   /* STF_CALL_...; 0: no call */
 	uint64_t counted; /* time of this call that was counted as a wait */
+	/* calls before it that looked in vain, with no other event between: when the first began, and the time in them together */
+	uint64_t polling_since, polled;
 };
 
 /* A call that has sent, and came back before it was known whether its receiver had come by then. */
@@ -44,7 +46,8 @@ struct stf_thread {
 		uint32_t function;
 		uint64_t ticks;
 	} busy[STF_MOST_BUSY];
-	struct stf_call call; /* the one that is open */
+	struct stf_call call; /* the one that is open, or was last */
+	int polls;            /* that one looked in vain, and no event came after it */
 	/* of this call, in the order of `ready` and of `done` */
 	struct stf_need need[STF_MOST_NEEDS];
 	unsigned n_needs;

@@ -444,8 +444,13 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 		return stt_stf_fault(r->o, &e);
 	}
 	s = (struct shown_analysis){ r, t, a };
-	rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | thread_table(&s) |
-		basis_table(&s) | check_limits(r->o, a);
+	if (!a->processes && !r->o->json && !r->o->csv) {
+		printf("no thread called MPI: there are no waits and no efficiencies\n");
+		rc = check_limits(r->o, a);
+	} else {
+		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | thread_table(&s) |
+			basis_table(&s) | check_limits(r->o, a);
+	}
 	stf_analysis_free(a);
 	return rc;
 }

@@ -116,7 +116,11 @@ refused "--request with threads" 2 "--analyze takes one --request with a window 
 refused "--json alone" 2 "--json has an effect only with --print-... or --analyze" "$waits" --dump --json
 tool "$dir/empty.stf" --analyze
 expect_status 0
-expect_line '^messages *0$' "$dir/out"
+expect_line '^no thread called MPI: ' "$dir/out"
+expect [ "$(wc -l <"$dir/out")" -eq 1 ]
+tool "$dir/empty.stf" --analyze --json
+expect_status 0
+expect_line '"mpi_threads"' "$dir/out"
 verdict "an empty trace"
 tool "$rich" --analyze
 expect_status 0

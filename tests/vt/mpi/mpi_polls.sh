@@ -40,6 +40,11 @@ expect_empty missing
 expect [ "$(grep -c unsuccessful words)" -eq 0 ]
 verdict "the page has the calls of each function, and no chart of runs"
 
+"$build/stftool" polls.stf --who >who 2>&1
+cat who >>out
+expect_line '^rank 0 makes the others wait' who
+verdict "rank 1, which looks for what rank 0 sends late, waits for it"
+
 run --statistics -- ./polls
 expect [ $rc -eq 0 ]
 compare out

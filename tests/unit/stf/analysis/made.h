@@ -8,10 +8,27 @@
 #include "tests/lib/stf_dir.h"
 
 enum { RANKS = 16, US = 1000, BOUND_NS = 5 * US };
-enum { INIT = 1, FINALIZE, SEND, SSEND, RECV, IRECV, WAIT, BARRIER, BCAST, REDUCE, SCAN, IBARRIER, WORK, FUNCTIONS };
+enum {
+	INIT = 1,
+	FINALIZE,
+	SEND,
+	SSEND,
+	RECV,
+	IRECV,
+	WAIT,
+	BARRIER,
+	BCAST,
+	REDUCE,
+	SCAN,
+	IBARRIER,
+	TEST,
+	WORK,
+	FUNCTIONS
+};
 
 static const char *const names[FUNCTIONS] = { "", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Ssend", "MPI_Recv",
-	"MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Ibarrier", "work" };
+	"MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Ibarrier", "MPI_Test",
+	"work" };
 
 static struct stf_writer *w;
 static uint32_t ranks, world;

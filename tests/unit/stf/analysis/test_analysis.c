@@ -92,6 +92,65 @@ static void message_that_completes_in_a_later_call_is_no_wait_in_this_one(void)
 	end();
 }
 
+/* Rank 1 looks for 0.4 ms in each millisecond from 10 to 49. At 50 it calls `last`, until 50.3, and rank 0 has sent then. */
+static void look_in_vain(uint32_t last, uint64_t sent, uint64_t work_at)
+{
+	uint64_t t;
+
+	for (t = 10000; t < 50000; t += 1000) {
+		call(1, TEST, t * US, (t + 400) * US);
+		if (t == work_at) {
+			call(1, WORK, (t + 500) * US, (t + 600) * US);
+		}
+	}
+	call(1, last, 50000 * US, 50300 * US);
+	call(0, WORK, 0, sent * US);
+	call(0, SEND, sent * US, (sent + 10) * US);
+	message(0, 1, sent * US, 50300 * US);
+}
+
+static void calls_that_look_in_vain_are_waits(void)
+{
+	static const struct {
+		uint32_t last;
+		uint64_t sent, work_at, wait;
+	} jobs[] = {
+		{ TEST, 50100, 0, 40 * 400 + 100 }, { TEST, 49700, 0, 40 * 400 }, /* ready between two calls */
+		{ TEST, 50100, 29000, 20 * 400 + 100 }, /* what it did before 29.6 ms was work between looks */
+		{ RECV, 50100, 0, 40 * 400 + 100 },     /* found, then received */
+	};
+	const struct stf_wait *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		begin(2, "1e-6");
+		look_in_vain(jobs[i].last, jobs[i].sent, jobs[i].work_at);
+		finish();
+		v = wait_of(STF_WAIT_LATE_SENDER, 1, jobs[i].last);
+		CHECK_INT(v->count, 1);
+		CHECK_INT(v->sum, jobs[i].wait * US);
+		CHECK_INT(v->cause, 0);
+		CHECK_INT(v->cause_function, WORK);
+		CHECK_INT(result->n_waits, 1);
+		end();
+	}
+}
+
+static void looks_before_a_barrier_are_no_wait_at_it(void)
+{
+	const uint64_t from[] = { 51000 * US, 12000 * US }, to[] = { 51100 * US, 51100 * US };
+
+	begin(2, "1e-6");
+	call(1, TEST, 10000 * US, 10400 * US);
+	call(1, TEST, 11000 * US, 11400 * US);
+	call(1, BARRIER, from[1], to[1]);
+	call(0, BARRIER, from[0], to[0]);
+	operation(BARRIER, 0, from, to);
+	finish();
+	CHECK_INT(wait_of(STF_WAIT_BARRIER, 1, BARRIER)->sum, 39000 * US);
+	end();
+}
+
 static void sender_waits_for_a_late_receiver(void)
 {
 	const struct stf_wait *v;
@@ -294,6 +353,8 @@ int main(int argc, char **argv)
 	RUN(wait_shorter_than_the_bound_is_undecided);
 	RUN(wait_is_in_the_call_that_completes);
 	RUN(message_that_completes_in_a_later_call_is_no_wait_in_this_one);
+	RUN(calls_that_look_in_vain_are_waits);
+	RUN(looks_before_a_barrier_are_no_wait_at_it);
 	RUN(sender_waits_for_a_late_receiver);
 	RUN(members_wait_for_the_last_one);
 	RUN(operation_without_blocking_waits_in_its_wait);
