@@ -27,7 +27,7 @@ char *tkm_shell_word(char *buf, size_t size, const char *text)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
 	size_t n = 0;
 
-	if (*text && *text != '-' && strspn(text, plain) == strlen(text)) {
+	if (*text && strspn(text, plain) == strlen(text)) {
 		snprintf(buf, size, "%s", text);
 		return buf;
 	}

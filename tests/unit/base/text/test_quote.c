@@ -58,6 +58,7 @@ static void a_shell_word_is_one_word(void)
 	char buf[40];
 
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "a/b-1.stf"), "a/b-1.stf");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "-k"), "-k");
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "my run's $x.stf"), "'my run'\\''s $x.stf'");
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf),
 			  "a\33[\n\xc2\x9b"
