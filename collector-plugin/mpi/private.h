@@ -61,6 +61,9 @@ static inline void vt_mpi_show(void)
 	vt_tls.mpi.at = 0;
 }
 
+/* The outermost call was left, by longjmp() or an exception. */
+VT_HIDDEN void vt_mpi_leave_abandoned(void);
+
 /* Where calls are counted for the sampler process, which searches for deadlocks; NULL: it does not. */
 extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
 

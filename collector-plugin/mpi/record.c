@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "collector-plugin/core/hooks.h"
-#include "collector-plugin/core/names.h"
 #include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/stats/stats.h"
-#include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/trace.h"
 
 static struct vt_requests requests, messages, channels;
@@ -28,113 +26,15 @@ static uint64_t message_key(MPI_Message message)
 
 static void find_bytes(void);
 
-/* The outermost call was left, by longjmp() or an exception. */
-static VT_SELDOM void leave_abandoned_call(void)
-{
-	const struct vt_mpi_outermost was = vt_tls.mpi;
-	const struct vt_trace_thread *t = vt_tls.trace;
-	const struct vt_trace_frame *f = t ? t->top : NULL;
-
-	vt_tls.mpi.at = 0;
-	if (!was.function) {
-		return;
-	}
-	vt_mpi_count(0, (int)was.function->outside);
-	while (f && f > t->frame && f[-1].sp != was.low) {
-		f--;
-	}
-	while (f && f > t->frame && t->top >= f &&
-		vt_trace_leave(0, (enum vt_trace_kind)t->top[-1].how.kind) == VT_OK) {
-	}
-}
-
-/* Another call is entered, whose wrapper has its frame there. Is the outermost one still under way? */
-static __attribute__((noinline)) int is_nested_call(uintptr_t at)
-{
-	struct vt_trace_thread *t = vt_tls.trace;
-	int nested = at > vt_tls.mpi.low ? t && !vt_callstack_has_both(&t->stack, vt_tls.mpi.low, at)
-					 : vt_tls.mpi.low == UINTPTR_MAX || vt_callstack_returns_to(vt_tls.mpi.at);
-
-	if (!nested) {
-		leave_abandoned_call();
-	}
-	return nested;
-}
-
 void vt_record_begin(struct vt_collect *c)
 {
 	int level = MPI_THREAD_MULTIPLE;
 
-	vt_hooks.mpi_left = leave_abandoned_call;
+	vt_hooks.mpi_left = vt_mpi_leave_abandoned;
 	PMPI_Query_thread(&level);
 	requests.threads = messages.threads = channels.threads = level == MPI_THREAD_MULTIPLE;
 	find_bytes();
 	vt_comms_begin(c);
-}
-
-/* ---- calls ---- */
-
-static __attribute__((noinline)) void define_function(struct vt_mpi_call *k, struct vt_mpi_function *f)
-{
-	f->id = vt_function(vt_collect_running(), "MPI", f->text);
-	if (f->alone) {
-		vt_trace_may_throttle(f->id);
-	}
-	f->file = k->collect->raw;
-}
-
-int vt_mpi_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t at)
-{
-	struct vt_trace_thread *t;
-
-	k->at = VT_MPI_NESTED;
-	if (__builtin_expect(vt_tls.mpi.at != 0, 0) && is_nested_call(at)) {
-		return 0;
-	}
-	k->collect = vt_collect_running();
-	vt_tls.mpi = (struct vt_mpi_outermost){ at, (uintptr_t)__builtin_frame_address(0), f };
-	if (__builtin_expect(!k->collect, 0)) {
-		k->at = VT_MPI_MISSED;
-		vt_tls.mpi.function = NULL;
-		atomic_fetch_add(&vt_mpi_missed, 1);
-		return 0;
-	}
-	if (__builtin_expect(f->file != k->collect->raw, 0)) {
-		define_function(k, f);
-	}
-	k->at = at;
-	k->frame = NULL;
-	k->sent = NULL;
-	k->recorded = 0;
-	if (vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
-		t = vt_tls.trace;
-		k->frame = t->top;
-		if (t->top > t->frame) {
-			t->top[-1].sp = vt_tls.mpi.low;
-			k->recorded = t->top[-1].how.recorded;
-		}
-	}
-	k->enter = __builtin_expect(k->recorded == VT_TRACE_RECORDED, 1) ? vt_tls.thread->stream->now
-									 : vt_ticks_now(k->collect).v;
-	vt_mpi_count(1, (int)f->outside);
-	return 1;
-}
-
-void vt_mpi_leave(struct vt_mpi_call *k)
-{
-	const struct vt_trace_thread *t = vt_tls.trace;
-
-	vt_tls.mpi.at = 0;
-	if (!k->frame || !t) {
-		return;
-	}
-	/* states that a call-back of the program entered and did not leave end with the call */
-	while (__builtin_expect(t->top > k->frame, 0)) {
-		vt_trace_leave(0, (enum vt_trace_kind)t->top[-1].how.kind);
-	}
-	if (t->top == k->frame) {
-		vt_trace_leave_at(ltick(k->leave));
-	}
 }
 
 /* ---- records ---- */

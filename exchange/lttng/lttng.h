@@ -128,4 +128,9 @@ void xch_lttng_in_close(struct xch_lttng_in *i);
 /* Fills *err with the file's name and an offset in it. Returns -1. */
 int xch_lttng_in_fault(const struct xch_lttng_in *i, uint64_t offset, const char *what, struct tkm_err *err);
 
+/* Appends the files of a directory whose names are this prefix and a number, in order; without a prefix, those whose names
+ * are anything else than "facilities", and a number. Returns 0 or -1.
+ * The caller frees the names with tkm_free_texts(). */
+int xch_lttng_list(const char *dir, const char *prefix, char ***names, size_t *n, struct tkm_err *err);
+
 #endif

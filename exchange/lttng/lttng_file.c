@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes and reads blocks and event headers. */
+/* Writes and reads blocks and event headers; lists the files of a trace. */
 #include "config.h"
 #include "exchange/lttng/lttng.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/grow.h"
+#include "exchange/common/private.h"
 
 /* ---- writing ---- */
 
@@ -313,4 +316,31 @@ void xch_lttng_in_close(struct xch_lttng_in *i)
 	}
 	free(i->block);
 	*i = (struct xch_lttng_in){ .fd = -1 };
+}
+
+/* ---- files ---- */
+
+int xch_lttng_list(const char *dir, const char *prefix, char ***names, size_t *n, struct tkm_err *err)
+{
+	struct dirent **list = NULL;
+	int k = scandir(dir, &list, NULL, versionsort), i, rc = 0;
+	const char *name, *last;
+	char path[4400];
+
+	if (k < 0) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "%s", dir);
+	}
+	for (i = 0; i < k; i++) {
+		name = list[i]->d_name;
+		last = strrchr(name, '_');
+		if (rc == 0 && last && last[1] && strspn(last + 1, "0123456789") == strlen(last + 1) &&
+			(prefix ? !strncmp(name, prefix, (size_t)(last + 1 - name)) && !prefix[last + 1 - name]
+				: strncmp(name, "facilities_", 11) != 0)) {
+			snprintf(path, sizeof(path), "%.4000s/%.200s", dir, name);
+			rc = tkm_append_text(names, n, path) < 0 ? xch_fail_memory(err, dir) : 0;
+		}
+		free(list[i]);
+	}
+	free(list);
+	return rc;
 }

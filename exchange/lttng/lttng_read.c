@@ -6,7 +6,6 @@
 #include "config.h"
 #include "exchange/lttng/lttng.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -191,33 +190,6 @@ static int read_control_file(struct reading *r, const char *path)
 	return rc;
 }
 
-/* Appends the files of a directory whose names are this prefix and a number, in order; without a prefix, those whose names
- * are anything else than "facilities", and a number. */
-static int list_files(struct reading *r, const char *dir, const char *prefix, char ***names, size_t *n)
-{
-	struct dirent **list = NULL;
-	int k = scandir(dir, &list, NULL, versionsort), i, rc = 0;
-	const char *name, *last;
-	char path[4400];
-
-	if (k < 0) {
-		return tkm_fail_errno(r->err, TKM_ERR_IO, errno, "%s", dir);
-	}
-	for (i = 0; i < k; i++) {
-		name = list[i]->d_name;
-		last = strrchr(name, '_');
-		if (rc == 0 && last && last[1] && strspn(last + 1, "0123456789") == strlen(last + 1) &&
-			(prefix ? !strncmp(name, prefix, (size_t)(last + 1 - name)) && !prefix[last + 1 - name]
-				: strncmp(name, "facilities_", 11) != 0)) {
-			snprintf(path, sizeof(path), "%.4000s/%.200s", dir, name);
-			rc = tkm_append_text(names, n, path) < 0 ? xch_fail_memory(r->err, dir) : 0;
-		}
-		free(list[i]);
-	}
-	free(list);
-	return rc;
-}
-
 static int read_control(struct reading *r)
 {
 	char dir[4096], **names = NULL;
@@ -225,7 +197,7 @@ static int read_control(struct reading *r)
 	int rc;
 
 	snprintf(dir, sizeof(dir), "%.4000s/control", r->in->path);
-	rc = list_files(r, dir, "facilities_", &names, &n);
+	rc = xch_lttng_list(dir, "facilities_", &names, &n, r->err);
 	for (i = 0; i < n && rc == 0; i++) {
 		rc = read_control_file(r, names[i]);
 	}
@@ -628,10 +600,10 @@ static int open_cpus(struct reading *r)
 	char dir[4096], **names = NULL;
 	struct cpu empty;
 	size_t n = 0, i;
-	int rc = list_files(r, r->in->path, "cpu_", &names, &n);
+	int rc = xch_lttng_list(r->in->path, "cpu_", &names, &n, r->err);
 
 	snprintf(dir, sizeof(dir), "%.4000s/control", r->in->path);
-	rc = rc == 0 ? list_files(r, dir, NULL, &names, &n) : rc;
+	rc = rc == 0 ? xch_lttng_list(dir, NULL, &names, &n, r->err) : rc;
 	r->cpu = rc == 0 ? calloc(n + 1, sizeof(*r->cpu)) : NULL;
 	for (i = 0; r->cpu && i < n && rc == 0; i++) {
 		rc = n > MAX_CPUS ? tkm_fail(r->err, TKM_ERR_FORMAT, "%s: more than %d files", r->in->path, MAX_CPUS)
