@@ -191,11 +191,10 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 	while (h->n_needs && h->need[h->n_needs - 1].done >= need->done) {
 		h->n_needs--;
 	}
-	if (h->n_needs == STF_MOST_NEEDS) {
-		memmove(h->need, h->need + 1, (STF_MOST_NEEDS - 1) * sizeof(h->need[0]));
-		h->n_needs--;
+	/* one beyond the room completes later than all others, in a later call */
+	if (h->n_needs < STF_MOST_NEEDS) {
+		h->need[h->n_needs++] = *need;
 	}
-	h->need[h->n_needs++] = *need;
 	return 0;
 }
 

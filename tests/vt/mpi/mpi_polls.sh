@@ -45,15 +45,25 @@ cat who >>out
 expect_line '^rank 0 makes the others wait' who
 verdict "rank 1, which looks for what rank 0 sends late, waits for it"
 
+# a run does not go on in another block of the raw file
+run --mem-blocksize 4KB -- ./polls
+expect [ $rc -eq 0 ]
+compare out
+verdict "in blocks of 4 KB"
+
 run --statistics -- ./polls
 expect [ $rc -eq 0 ]
 compare out
 "$build/stftool" polls.stf --print-statistics >statistics 2>&1
-# of function n: the sum of column 6 of its rows
-grep ' calls ' out | while read -r f _ n _; do
-	awk -F: -v f="MPI:$f" -v n="$n" '/^# function/ { split($0, d, " "); if (d[5] == f) { id = d[3] } }
-		!/^#/ && $2 == id { sum += $6 }
-		END { if (sum != n) { print f ": " sum " of " n " calls are in the statistics" } }' statistics
+# of function n: the sum of column 6 of its rows, and of the times in column 9, which are within those of the program
+grep ' calls ' out | while read -r f _ n s; do
+	awk -F: -v f="MPI:$f" -v n="$n" -v s="$s" '/^# function/ { split($0, d, " "); if (d[5] == f) { id = d[3] } }
+		/^# seconds of a unit/ { split($0, d, "= "); unit = d[2] }
+		!/^#/ && $2 == id { sum += $6; time += $9 * unit }
+		END {
+			if (sum != n) { print f ": " sum " of " n " calls are in the statistics" }
+			if (time > 1.01 * s || time < 0.1 * s) { print f ": " time " of " s " s" }
+		}' statistics
 done >missing
 cat missing >>out
 expect_empty missing

@@ -40,6 +40,8 @@ static void receiver_waits_for_a_late_sender(void)
 	CHECK_INT(result->n_waits, 1);
 	CHECK_INT(result->n_delays, 1);
 	CHECK_INT(result->delay[0].direct, 4000 * US);
+	CHECK_INT(result->thread[1].wait, 4000 * US);
+	CHECK_INT(result->thread[1].undecided, 0);
 	end();
 }
 
@@ -56,6 +58,8 @@ static void wait_shorter_than_the_bound_is_undecided(void)
 	CHECK_INT(v->count, 0);
 	CHECK_INT(v->undecided_count, 1);
 	CHECK_INT(v->undecided_sum, 5 * US);
+	CHECK_INT(result->thread[1].wait, 0);
+	CHECK_INT(result->thread[1].undecided, 5 * US);
 	CHECK_INT(result->bounds, 1);
 	end();
 }
@@ -89,6 +93,42 @@ static void message_that_completes_in_a_later_call_is_no_wait_in_this_one(void)
 	call(1, WAIT, 4000 * US, 4010 * US);
 	finish();
 	CHECK_INT(result->n_waits, 0);
+	end();
+}
+
+/* Ten messages come during the call, which completes the first of them; later calls complete the others. */
+static void many_messages_come_during_one_call(void)
+{
+	uint64_t i;
+
+	begin(2, "1e-6");
+	call(1, WAIT, 1000 * US, 9000 * US);
+	for (i = 0; i < 10; i++) {
+		call(0, SEND, (2000 + 100 * i) * US, (2010 + 100 * i) * US);
+		message(0, 1, (2000 + 100 * i) * US, (9000 + 100 * i) * US);
+	}
+	for (i = 1; i < 10; i++) {
+		call(1, WAIT, (9000 + 100 * i - 20) * US, (9000 + 100 * i) * US);
+	}
+	finish();
+	CHECK_INT(wait_of(STF_WAIT_LATE_SENDER, 1, WAIT)->count, 1);
+	CHECK_INT(wait_of(STF_WAIT_LATE_SENDER, 1, WAIT)->sum, 1000 * US);
+	end();
+}
+
+static void leave_without_its_enter(void)
+{
+	struct stf_leave_function l = { .time = 10 * US, .willy = 1 };
+
+	begin(2, "1e-6");
+	CHECK_INT(stf_write_leave_function(w, &l), 0);
+	call(1, BARRIER, 20 * US, 30 * US);
+	l.time = 40 * US;
+	CHECK_INT(stf_write_leave_function(w, &l), 0);
+	finish();
+	CHECK_INT(result->n_threads, 1);
+	CHECK_INT(result->thread[0].calls, 1);
+	CHECK_INT(result->thread[0].mpi, 10 * US);
 	end();
 }
 
@@ -353,6 +393,8 @@ int main(int argc, char **argv)
 	RUN(wait_shorter_than_the_bound_is_undecided);
 	RUN(wait_is_in_the_call_that_completes);
 	RUN(message_that_completes_in_a_later_call_is_no_wait_in_this_one);
+	RUN(many_messages_come_during_one_call);
+	RUN(leave_without_its_enter);
 	RUN(calls_that_look_in_vain_are_waits);
 	RUN(looks_before_a_barrier_are_no_wait_at_it);
 	RUN(sender_waits_for_a_late_receiver);

@@ -3,6 +3,7 @@
  * for how long: "FUNCTION calls SECONDS". An argument: rank 1 is killed while it waits; then what it has counted so far is in
  * the file of that name. */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,13 +92,25 @@ static void poll_until_killed(const char *file)
 	kill(getpid(), SIGKILL);
 }
 
+/* The first call of a thread looks. */
+static void *look_once(void *unused)
+{
+	(void)unused;
+	look(IPROBE);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	int rank, how;
+	int rank, how, level;
 	char byte = 0;
+	pthread_t t;
 
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank == 1 && level >= MPI_THREAD_SERIALIZED && pthread_create(&t, NULL, look_once, NULL) == 0) {
+		pthread_join(t, NULL);
+	}
 	if (argc > 1) {
 		if (rank == 1) {
 			poll_until_killed(argv[1]);
