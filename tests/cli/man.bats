@@ -194,6 +194,12 @@ names_exist() {
 	done <"$BATS_TEST_TMPDIR/names"
 }
 
+@test "README.md, CONTRIBUTING.md and NEWS stay as short as they are to be" {
+	[ "$(wc -l <"$top/README.md")" -le 150 ]
+	[ "$(wc -l <"$top/CONTRIBUTING.md")" -le 140 ]
+	[ "$(wc -l <"$top/NEWS")" -le 60 ]
+}
+
 @test "ARCHITECTURE.md has two pages, and names files that exist, and names that are in them" {
 	[ "$(wc -w <"$top/ARCHITECTURE.md")" -le 900 ]
 	names_exist ARCHITECTURE.md ""
