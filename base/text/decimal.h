@@ -8,7 +8,7 @@ struct tkm_decimal {
 	unsigned __int128 digits;
 	int places;
 	int negative;
-	int shown;    /* digits after the point as they are written, zeros included, less the exponent; 0: none */
+	int shown;    /* digits after the point in the text, zeros included, less the exponent; 0: none */
 	int is_plain; /* neither point nor exponent */
 };
 

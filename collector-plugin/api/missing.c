@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library of Intel's Trace Collector that is not built yet. Where ld.so found none, it said so and the job ran without a
- * trace, with status 0. This one ends the program before main() instead, with the line MISSING and status 2. */
+/* In place of a library of Intel's Trace Collector that Tickmark does not have. It ends the program before main(), with the line
+ * MISSING and status 2: without it ld.so prints an error and the program runs untraced, with status 0. */
 #include <unistd.h>
 
 static void __attribute__((constructor)) missing_library_loaded(void)

@@ -49,7 +49,7 @@ const struct vt_verdict *vt_trace_verdict(uint32_t function)
 	return verdicts[function - VT_FIRST_ID];
 }
 
-/* Patterns match C++ names as they are in the source, and as the linker has them. */
+/* Patterns match both forms of a C++ name: that of the source and that of the linker. */
 static uint32_t make_rule(uint32_t i, const char *class_name, const char *name)
 {
 	struct vt_verdict v, *kept;

@@ -5,7 +5,7 @@
 
 #include "report/data/trace.h"
 
-enum vtr_role { /* counters of a process, by their mean over its span, as they are shown */
+enum vtr_role { /* counters of a process, by their mean over its span, in the unit of the page */
 	VTR_MAIN_RUN,
 	VTR_MAIN_WAIT,
 	VTR_USR,

@@ -373,7 +373,7 @@ expect [ $(($(date +%s) - begin)) -lt 2 ]
 expect_line '^stftool: sleep.stf: its program, process [0-9]*, still runs; the trace is made at its end' "$dir/out"
 wait $!
 expect valid sleep.stf
-verdict "one that runs is said to run"
+verdict "of a program that still runs, stftool says so at once"
 
 # ---- the last words on a terminal ----
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The command lines of the Intel Trace Collector guide, typed as they are there, with share/tickmark/itac-env.sh in
+# The command lines of the Intel Trace Collector guide, unchanged, with share/tickmark/itac-env.sh in
 # place of psxevars.sh. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
