@@ -55,8 +55,7 @@ static int fibonacci(int n)
 
 int main(int argc, char **argv)
 {
-	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush,
-		.otf2_post_flush = after_flush };
+	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush, .otf2_post_flush = after_flush };
 	long events = argc > 2 ? atol(argv[2]) : 0;
 	volatile int sum = 0;
 	OTF2_Archive *a;

@@ -32,8 +32,7 @@ static double thread_seconds(void)
 
 int bench_vt_otf2_open(unsigned k)
 {
-	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush,
-		.otf2_post_flush = after_flush };
+	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush, .otf2_post_flush = after_flush };
 	char dir[20];
 
 	snprintf(dir, sizeof(dir), "otf2.%u", k);

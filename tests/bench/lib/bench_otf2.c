@@ -30,8 +30,7 @@ static void write_definitions(OTF2_Archive *a, uint64_t n, unsigned k)
 
 double xch_otf2_write(const char *dir, uint64_t n, unsigned k)
 {
-	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush,
-		.otf2_post_flush = after_flush };
+	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush, .otf2_post_flush = after_flush };
 	static struct work_block b;
 	OTF2_Type type[WORK_K] = { OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64,
 		OTF2_TYPE_UINT64 };
