@@ -39,6 +39,16 @@ struct stf_wait {
 	uint32_t cause, cause_function;
 };
 
+/* One wait, as it is found. */
+struct stf_single_wait {
+	enum stf_wait_kind kind;
+	uint32_t willy, function, scl;
+	uint32_t cause, cause_function;
+	uint64_t from, to; /* stamps */
+	double bound;      /* seconds; NaN: the trace states none */
+	int decided;       /* it is longer than its bound, or has none */
+};
+
 /* What others waited for one thread. A wait that itself comes from waiting belongs to the thread at the start of the
  * chain. */
 struct stf_delay {
@@ -105,7 +115,9 @@ struct stf_analysis_options {
 	/* called now and then with the stamp that was reached; NULL: not at all. If it returns something other than 0, the
 	 * analysis ends there */
 	int (*progress)(void *user, uint64_t time);
-	void *user;
+	void *user; /* of both calls */
+	/* called for each wait when the reading has passed its end; NULL: not at all */
+	void (*wait)(void *user, const struct stf_single_wait *w);
 };
 
 static inline struct stf_analysis_options stf_analysis_options(void)

@@ -29,6 +29,7 @@ enum { EXIT_FAULT = 1, EXIT_USAGE = 2, FILES = 256 };
 struct options {
 	const char *output, *plot, *counter, *window;
 	int force, compare, keep;
+	long long size; /* bytes of a page */
 	struct vtr_reading how;
 };
 
@@ -202,10 +203,12 @@ struct compared {
 	struct vtr_clocks *c;
 };
 
-static int write_trace_page(FILE *f, const char *path, const struct vtr_reading *how, struct tkm_err *err)
+static int write_trace_page(FILE *f, const char *path, const struct options *o, struct tkm_err *err)
 {
+	const struct vtr_reading *how = &o->how;
 	struct vtr_trace t;
 	struct vtr_clocks c;
+	struct vtr_timeline l;
 	int damaged = load_trace(&t, &c, path, how, err);
 
 	if (damaged >= 0) {
@@ -214,7 +217,12 @@ static int write_trace_page(FILE *f, const char *path, const struct vtr_reading 
 			damaged = 1;
 		}
 		vtr_axis_reduce(&t.axis, VTR_COLUMNS);
-		vtr_write_job(f, &t, &c);
+		if (vtr_timeline_begin(&l, &t, (uint64_t)o->size) < 0) {
+			damaged = tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
+		} else {
+			vtr_write_job(f, &t, &c, &l);
+		}
+		vtr_timeline_free(&l);
 		vtr_clocks_free(&c);
 		vtr_trace_free(&t);
 	}
@@ -350,7 +358,7 @@ static int write_report(const char **path, int n, const char *output, const stru
 	} else if (has_suffix(path[0], ".clk")) {
 		rc = write_clocks(out.f, path, n, &err);
 	} else {
-		rc = write_trace_page(out.f, path[0], &o->how, &err);
+		rc = write_trace_page(out.f, path[0], o, &err);
 	}
 	if (rc < 0) {
 		say_report("%s", err.text);
@@ -468,7 +476,7 @@ static void mark_sides(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .output = NULL, .how.progress = show_progress };
+	struct options o = { .output = NULL, .size = 2 << 20, .how.progress = show_progress };
 	const struct tkm_option table[] = {
 		{ "COMPARE", TKM_OPTION_BOOL, &o.compare, 0, 0, NULL,
 			"two traces, before and after, or several: A*.stf -- B*.stf; comparison.html" },
@@ -483,6 +491,8 @@ int main(int argc, char **argv)
 			"name of the report (default: the trace's, .html)" },
 		{ "PLOT", TKM_OPTION_TEXT, &o.plot, 0, 0, "svg|png|pdf|txt",
 			"single pictures by gnuplot, TRACE.COUNTER.svg; txt: in the terminal" },
+		{ "SIZE", TKM_OPTION_BYTES, &o.size, 256 << 10, 1e9, "BYTES",
+			"size of the page: how much of the timeline is in it (default: 2MB)" },
 		{ "WINDOW", TKM_OPTION_TEXT, &o.window, 0, 0, "FROM:TO",
 			"only this time, since the start of the trace: 10s:12.5s" },
 		{ .name = NULL },

@@ -101,7 +101,7 @@ const choose = (o, i) => {
 
 // ---- tools ----
 
-const zoom = (a, b) => {
+const zoom = (a, b, quiet) => {
 	const least = 4 / D.n;
 	if (b - a < least) { const m = (a + b) / 2; a = m - least / 2; b = m + least / 2; }
 	if (a < 0) { b = Math.min(1, b - a); a = 0; }
@@ -109,7 +109,9 @@ const zoom = (a, b) => {
 	from = a;
 	to = b;
 	show();
+	if (!quiet) document.dispatchEvent(new CustomEvent('time-range', { detail: { from: from * length, to: to * length, by: 'charts' } }));
 };
+document.addEventListener('time-range', e => { if (e.detail.by !== 'charts') zoom(e.detail.from / length, e.detail.to / length, true); });
 const bar = make('div', { class: 'tools bar', role: 'group', 'aria-label': 'Time shown in all pictures' });
 const button = (text, name, f) => { const e = make('button', { type: 'button', 'aria-label': name }, text); e.onclick = f; bar.append(e); };
 button('+', 'Zoom in', () => zoom(from + (to - from) / 4, to - (to - from) / 4));

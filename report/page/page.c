@@ -37,7 +37,7 @@ static void show_contents(FILE *f, const struct vtr_trace *t, const struct vtr_c
 {
 	fputs("<nav aria-label=\"Sections\"><ul>", f);
 	if (t->stacks) {
-		fputs("<li><a href=\"#functions\">Functions</a></li>", f);
+		fputs("<li><a href=\"#timeline\">Timeline</a></li><li><a href=\"#functions\">Functions</a></li>", f);
 	}
 	if (t->messages.n) {
 		fputs("<li><a href=\"#messages\">Messages</a></li>", f);
@@ -87,7 +87,7 @@ static void show_timeline_hint(FILE *f, const struct vtr_trace *t)
 	fputs(".perfetto, and open it at ui.perfetto.dev, which uploads nothing.</p>\n", f);
 }
 
-void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c)
+void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c, struct vtr_timeline *l)
 {
 	struct vtr_findings all = { .n = 0 };
 	char title[300];
@@ -106,6 +106,7 @@ void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *
 	show_contents(f, t, c);
 	fputs("<main>\n", f);
 	show_faults(f, t);
+	vtr_timeline_show(f, l);
 	vtr_show_heat(f, t);
 	vtr_show_functions(f, t);
 	vtr_show_messages(f, t);
@@ -114,6 +115,7 @@ void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *
 	vtr_show_run(f, t);
 	fputs("</main>\n", f);
 	vtr_write_data(f, t);
+	vtr_timeline_data(f, l);
 	vtr_page_end(f);
 }
 

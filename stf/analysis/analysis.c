@@ -178,6 +178,8 @@ static void choose_range(struct analyser *a, const struct stf_reader *r, const s
 		a->to = UINT64_MAX;
 	}
 	a->threads.start = a->threads.waits.start = a->from;
+	a->threads.waits.each = o->wait;
+	a->threads.waits.user = o->user;
 	a->threads.waits.period = a->to == UINT64_MAX ? UINT64_MAX / STF_PERIODS : (a->to - a->from) / STF_PERIODS + 1;
 	a->arrivals.t = &a->threads;
 }

@@ -81,12 +81,31 @@ static int add_causes(struct stf_waits *w, const struct stf_one_wait *one)
 	return rc < 0 ? -1 : add_wait_part(w, one, at, one->to, one->cause, one->cause_function);
 }
 
+static void pass_on_wait(const struct stf_waits *w, const struct stf_one_wait *one, double bound, int decided)
+{
+	const struct stf_single_wait s = { .kind = one->kind,
+		.willy = one->willy,
+		.function = one->function,
+		.scl = one->scl,
+		.cause = one->cause,
+		.cause_function = one->cause_function,
+		.from = one->from,
+		.to = one->to,
+		.bound = bound,
+		.decided = decided };
+
+	if (w->each) {
+		w->each(w->user, &s);
+	}
+}
+
 int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one)
 {
 	const uint32_t key[3] = { one->kind, one->willy, one->function };
 	struct stf_wait *row = tkm_table_put(&w->rows, key, sizeof(key), sizeof(*row));
 	uint64_t length = one->to - one->from;
 	double bound = bound_of_wait(w, one);
+	int decided;
 
 	if (!row) {
 		return -1;
@@ -94,7 +113,9 @@ int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one)
 	row->kind = one->kind;
 	row->willy = one->willy;
 	row->function = one->function;
-	if ((double)length * w->resolution <= bound) {
+	decided = !((double)length * w->resolution <= bound);
+	pass_on_wait(w, one, bound, decided);
+	if (!decided) {
 		row->undecided_count++;
 		row->undecided_sum += length;
 		return 0;

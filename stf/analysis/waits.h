@@ -30,8 +30,10 @@ struct stf_delay_periods {
 struct stf_waits {
 	struct stf_bounds bounds;
 	double resolution;
-	uint64_t start, period;        /* begin of the first period, and length of each */
-	struct tkm_table rows, delays; /* struct stf_wait, struct stf_delay_periods */
+	uint64_t start, period;                                    /* begin of the first period, and length of each */
+	struct tkm_table rows, delays;                             /* struct stf_wait, struct stf_delay_periods */
+	void (*each)(void *user, const struct stf_single_wait *w); /* NULL: none */
+	void *user;
 };
 
 /* A wait: in a call of `willy` from `from` on, until `ready`, when `cause` did what the call needed. */

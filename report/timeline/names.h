@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows of the timeline, and the numbers under which a page knows functions, lines of the source, communicators and
+ * kinds of collective operations: only those that occur in it. */
+#ifndef REPORT_TIMELINE_NAMES_H
+#define REPORT_TIMELINE_NAMES_H
+
+#include <stdio.h>
+
+#include "base/table.h"
+#include "report/data/trace.h"
+
+enum { VTR_ROWS = 4096, VTR_NO_ROW = UINT32_MAX };
+
+struct vtr_names {
+	const struct vtr_trace *t;
+	uint64_t origin, end; /* of the timeline: time stamps */
+	unsigned shift;       /* times in the page are stamps since the origin, divided by 2^shift */
+	double unit_s;
+	uint32_t rows, *first; /* the row of the first thread of each process */
+	uint64_t left_out;     /* threads that have no row */
+	struct tkm_table number;
+	uint32_t given[STF_ID_END]; /* how many of each class have a number */
+};
+
+/* Returns 0, or -1 if there is no memory. The caller calls vtr_names_free() all the same. */
+int vtr_names_begin(struct vtr_names *n, const struct vtr_trace *t);
+void vtr_names_free(struct vtr_names *n);
+
+/* The row of a thread, or VTR_NO_ROW. */
+uint32_t vtr_names_row(const struct vtr_names *n, uint32_t willy);
+/* The number of a function and so on, from 1; 0 for id 0 and if there is no memory. */
+uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id);
+/* A stamp in units of the page. */
+uint64_t vtr_names_time(const struct vtr_names *n, uint64_t time);
+int64_t vtr_names_signed_time(const struct vtr_names *n, uint64_t time);
+
+/* "ring.c:42" of a place in the source; NULL: unknown. */
+const char *vtr_source_place(const struct vtr_trace *t, uint32_t scl, char *buf, size_t size);
+
+/* Writes members of a JSON object: units, rows, and the names of all numbers that were given. */
+void vtr_names_write(FILE *f, struct vtr_names *n);
+
+#endif
