@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_PLUGIN_ATTACH_ATTACH_H
 #define COLLECTOR_PLUGIN_ATTACH_ATTACH_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,6 +21,9 @@ enum vt_attach_kind {
 	VT_ATTACH_END = 2,     /* struct vt_attach_end; answered by struct vt_attach_over and text for the user */
 	VT_ATTACH_WAKE = 3,    /* nothing */
 	VT_ATTACH_REFUSED = 4, /* an answer: a text with the reason why the process is not sampled from outside */
+	VT_ATTACH_JOIN =
+		5, /* of vtrun --join: texts word, rank, size, program; answered when the process has its rank */
+	VT_ATTACH_JOINED = 6, /* an answer: two int32_t, the rank and the number of ranks or 0 */
 };
 
 /* The head of each message; `size` bytes follow. */
@@ -63,6 +67,17 @@ int vt_attach_connect(const char *job);
 int vt_attach_start(const char *job, const char *near, struct tkm_err *err);
 /* Finds the sampler's program. Returns -1 if it does not exist. */
 int vt_attach_program(const char *near, char *path, size_t size);
+
+/* A process that wants to join a job by its contact word (vtrun --join). */
+struct vt_attach_request {
+	const char *job, *near; /* as for vt_attach_start() */
+	const char *word, *program;
+	int rank, size; /* -1, 0: as VTserver gives them */
+	double limit_s;
+	const _Atomic int *stop; /* becomes 1 when the wait is to be given up; NULL: never */
+};
+/* Waits for the rank and the number of ranks, 0 if that is not known. Returns 0, or -1 with err. */
+int vt_attach_join(const struct vt_attach_request *r, int32_t place[2], struct tkm_err *err);
 
 /* Sends a message, with a descriptor unless fd is -1. Returns 0, or -1 with errno. */
 int vt_attach_send(int to, enum vt_attach_kind kind, const void *body, size_t size, int fd);

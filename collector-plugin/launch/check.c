@@ -203,6 +203,8 @@ int vt_launch_check(struct vtrun *r)
 		vt_launch_say("%s", err.text);
 		return -1;
 	}
-	hint_at_launcher(r);
+	if (r->program) {
+		hint_at_launcher(r);
+	}
 	return 0;
 }

@@ -20,6 +20,11 @@ struct vtrun {
 	char library[1024];   /* libVTcs.so, absolute */
 	char found[1024];     /* the name by which vtrun finds it, perhaps a link */
 	char job[64];         /* processes of one launcher are one job */
+	int contact;          /* --contact, */
+	const char *place;    /* and where it listens: "[INTERFACE][:LOW-HIGH]" */
+	const char *join;     /* the contact word of a job; NULL: none */
+	long long rank, size; /* --rank, --size; -1, 0: not given */
+	int joined_ranks;     /* the job's number of ranks as far as it is known; 0: it is not */
 };
 
 /* say.c: prints "vtrun: line" on standard error. */
@@ -42,6 +47,12 @@ struct smp_plan *vt_launch_plan(struct vtrun *r, struct tkm_err *err);
 /* show.c: --list and --estimate. Both return an exit status. */
 int vt_launch_list(struct vtrun *r);
 int vt_launch_estimate(struct vtrun *r);
+
+/* join.c: --contact: becomes VTserver, which prints the word. Returns an exit status if it cannot. */
+int vt_launch_contact(struct vtrun *r);
+/* join.c: joins the job of r->join: r->job becomes its name on this node, r->rank the rank of this process. Returns 0, or -1: it
+ * cannot, which was reported, and the program runs in a job of its own. */
+int vt_launch_join(struct vtrun *r);
 
 /* doctor.c: --doctor; `library` is known. Returns an exit status. */
 int vt_launch_doctor(struct vtrun *r);

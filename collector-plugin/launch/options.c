@@ -17,7 +17,7 @@
 #include "base/text/text.h"
 #include "collector-plugin/settings/check.h"
 
-enum { OWN = 5, ANSWERED = -2 };
+enum { OWN = 9, ANSWERED = -2 };
 
 /* What the functions below share. */
 struct parser {
@@ -62,12 +62,21 @@ static void make_vtrun_options(struct parser *p, struct vtrun *r)
 		{ "APPTAINER", TKM_OPTION_BOOL, &r->apptainer, 0, 0, NULL,
 			"print the lines that bring the sampler into an Apptainer or Singularity container" },
 		{ "CONFIG", TKM_OPTION_TEXT, &r->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
+		{ "CONTACT", TKM_OPTION_NAME, &r->place, 0, 0, "[[INTERFACE][:LOW-HIGH]]",
+			"print a contact word, and make one trace of the processes that join by it; on that interface, with "
+			"ports of that range" },
 		{ "DOCTOR", TKM_OPTION_BOOL, &r->doctor, 0, 0, NULL,
 			"print what works on this machine, what does not, why, and what to do" },
 		{ "ESTIMATE", TKM_OPTION_NAME, &r->duration, 0, 0, "[TIME]",
 			"print how much a run of that length (default 1h) would write" },
 		{ "LIST", TKM_OPTION_BOOL, &r->list, 0, 0, NULL,
 			"print what would be recorded, and why some of it cannot be" },
+		{ "JOIN", TKM_OPTION_TEXT, &r->join, 0, 0, "WORD",
+			"join the job of a contact word (default: $TICKMARK_CONTACT)" },
+		{ "RANK", TKM_OPTION_COUNT, &r->rank, 0, 1 << 20, "N",
+			"the rank in the job that it joins (default: the launcher's, else the order of arrival)" },
+		{ "SIZE", TKM_OPTION_COUNT, &r->size, 1, 1 << 20, "N",
+			"the number of ranks of the job that it joins (default: the launcher's)" },
 	};
 
 	make_after(p->after, sizeof(p->after));
@@ -311,6 +320,8 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv)
 		setenv("VT_CONFIG", r->config, 1);
 	}
 	r->estimate = r->duration != NULL;
+	r->contact = r->place != NULL;
+	r->join = r->join ? r->join : secure_getenv("TICKMARK_CONTACT");
 	r->program = i < argc ? argv + i : NULL;
 	itc_arguments(&p);
 	return 0;

@@ -122,12 +122,15 @@ static void start_sampler(const struct vtrun *r)
 static void tell_library(struct vtrun *r)
 {
 	const char *old = getenv("LD_PRELOAD"), *name = strrchr(r->program[0], '/');
-	char text[8192], preload[8192];
+	char text[8192], preload[8192], place[64] = "";
 
+	if (r->join) {
+		snprintf(place, sizeof(place), "\trank=%lld\tranks=%d", r->rank, r->joined_ranks);
+	}
 	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
 	snprintf(text, sizeof(text),
-		"pid=%d\tjob=%s\tuid=%u\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s",
-		(int)getpid(), r->job, (unsigned)geteuid(), r->settings.follow_children,
+		"pid=%d\tjob=%s\tuid=%u%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s",
+		(int)getpid(), r->job, (unsigned)geteuid(), place, r->settings.follow_children,
 		name ? name + 1 : r->program[0], r->commanded, r->set, old ? old : "");
 	setenv(VT_RUN_VARIABLE, text, 1);
 	setenv("LD_PRELOAD", preload, 1);
@@ -149,13 +152,22 @@ static void forget_outer_run(void)
 	}
 }
 
+/* A job that cannot be joined is no reason not to run. */
+static void name_job(struct vtrun *r)
+{
+	if (!r->join || vt_launch_join(r) < 0) {
+		r->join = NULL;
+		vt_job_name(0, r->job, sizeof(r->job));
+	}
+}
+
 /* Starts the library in vtrun itself. It hands the process over to the sampler, which continues to sample it when
  * the program replaces vtrun by exec. */
 static void record_with_vtsampler(struct vtrun *r, const char *why)
 {
 	int fd;
 
-	vt_job_name(0, r->job, sizeof(r->job));
+	name_job(r);
 	start_sampler(r);
 	fd = vt_attach_connect(r->job);
 	if (fd < 0) {
@@ -211,7 +223,7 @@ static int run_program(struct vtrun *r)
 		record_with_vtsampler(r, e.text);
 	} else {
 		choose_library(r, path);
-		vt_job_name(0, r->job, sizeof(r->job));
+		name_job(r);
 		start_sampler(r);
 		tell_library(r);
 	}
@@ -283,7 +295,7 @@ static int print_apptainer(struct vtrun *r)
 
 int main(int argc, char **argv)
 {
-	static struct vtrun r = { .duration_s = 3600 };
+	static struct vtrun r = { .duration_s = 3600, .rank = -1 };
 	int rc;
 
 	forget_outer_run();
@@ -307,6 +319,9 @@ int main(int argc, char **argv)
 	}
 	if (r.list || r.estimate) {
 		return r.list ? vt_launch_list(&r) : vt_launch_estimate(&r);
+	}
+	if (r.contact) {
+		return vt_launch_check(&r) < 0 ? 2 : vt_launch_contact(&r);
 	}
 	if (!r.program) {
 		vt_launch_say("no program; vtrun --help shows how");

@@ -191,8 +191,7 @@ static int give_recorded_maps(struct vt_merge_input *in, size_t n, const struct 
 	return 0;
 }
 
-/* Writes NAME.clk beside NAME.stf. */
-static int keep_correction(const struct cal_run *run, const char *trace, struct tkm_err *err)
+int vt_merge_keep_correction(const struct cal_run *run, const char *trace, struct tkm_err *err)
 {
 	size_t length = strlen(trace);
 	struct tkm_newfile n;
@@ -230,7 +229,7 @@ static int merge_corrected(const struct sessions *s, const struct vt_merge_input
 
 	with.period_s = s->run.period_s;
 	rc = vt_merge(in, n, &with, out, err);
-	return rc < 0 ? rc : keep_correction(&s->run, o->trace, err);
+	return rc < 0 ? rc : vt_merge_keep_correction(&s->run, o->trace, err);
 }
 
 int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,

@@ -27,6 +27,10 @@ int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, con
 int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err);
 
+/* Writes NAME.clk beside the trace NAME.stf. Returns 0 or -1. */
+struct cal_run;
+int vt_merge_keep_correction(const struct cal_run *run, const char *trace, struct tkm_err *err);
+
 /* Finds the raw files that a protocol, NAME.prot, names: all raw files of its job in the protocol's own folder, where
  * they may have been moved with it, else where they were recorded. The caller frees path[0] to path[n - 1]. Returns
  * 0; 1: the file is no protocol; or -1: there are no raw files. */

@@ -318,6 +318,20 @@ static void note_process(struct vt_collector *c)
 	}
 }
 
+/* The rank that the job gave when vtrun joined it, else that of the launcher. */
+static void find_rank(const struct vt_collector *c, int *rank, int *ranks)
+{
+	char text[16];
+
+	if (vt_run_value(c->run, "rank", text, sizeof(text))) {
+		*rank = atoi(text);
+		*ranks = vt_run_value(c->run, "ranks", text, sizeof(text)) ? atoi(text) : 0;
+	} else {
+		*rank = vt_launcher_rank();
+		*ranks = *rank >= 0 ? ranks_of_launcher() : 0;
+	}
+}
+
 static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	int of_mpi;
@@ -328,8 +342,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	vt_sink_add(&vt_sampling_sink);
 	of_mpi = rank >= 0;
 	if (rank < 0) {
-		rank = vt_launcher_rank();
-		ranks = rank >= 0 ? ranks_of_launcher() : 0;
+		find_rank(c, &rank, &ranks);
 	}
 	c->pub.rank = rank;
 	c->pub.ranks = ranks;

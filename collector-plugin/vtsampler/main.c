@@ -27,6 +27,8 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/names.h"
+#include "collector-plugin/vtsampler/network.h"
 #include "sampler/source.h"
 
 enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
@@ -34,6 +36,7 @@ enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS 
 static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
 static const struct vt_measured *node_reader;
 static int listening = LISTENING;         /* -1: another sampler has the name */
+static int joined;                        /* processes here have joined a job by its contact word */
 static int64_t wait_for_restart_until_ns; /* a process that starts again is waited for until then */
 
 /* ---- messages ---- */
@@ -154,6 +157,7 @@ static void begin_process(int from, pid_t pid, char *texts, size_t size, int raw
 		processes = p;
 		/* the process that waits goes on; then the first samples are taken */
 		vt_attach_send(from, VT_ATTACH_BEGIN, NULL, 0, -1);
+		vt_network_add_process(p);
 		vt_measured_describe(p);
 		vt_measured_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
 	} else {
@@ -211,7 +215,7 @@ static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 	close_gone();
 	vt_say_to_measured(p);
 	if (e->merge < 2) {
-		vt_collect_finish(&p->c, e->merge == 1 && !vt_hosts_are_several());
+		vt_collect_finish(&p->c, e->merge == 1 && !vt_hosts_are_several() && !joined);
 		p->finished = e->merge == 1;
 	} else {
 		/* what was read of the node goes with its file */
@@ -221,7 +225,7 @@ static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 	answer_end(from, p);
 	/* a process that ends in MPI_Finalize makes the trace with the others, or dies before that; on several hosts
 	 * one sampler makes it when all have ended */
-	if (e->how != VT_RAW_ENDED_MPI && !vt_hosts_are_several()) {
+	if (e->how != VT_RAW_ENDED_MPI && !vt_hosts_are_several() && !joined) {
 		remove_process(p);
 	}
 }
@@ -243,6 +247,10 @@ static void serve(int from)
 		begin_process(from, who.pid, body, h.size, fd);
 		return;
 	}
+	if (body && h.kind == VT_ATTACH_JOIN) {
+		joined = 1;
+		vt_network_join(fcntl(from, F_DUPFD_CLOEXEC, 0), who.pid, body, h.size);
+	}
 	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
 		end_process(from, who.pid, (const struct vt_attach_end *)(const void *)body);
 	}
@@ -263,6 +271,25 @@ static int left_over(const struct vt_measured *p)
 		!p->c.settings.keep_raw_events;
 }
 
+/* All processes here have ended. Returns 0: their files are still on the way. *last is the one that makes the trace, if it is to be
+ * made here. */
+static int end_joined(struct vt_measured **last)
+{
+	enum vt_network_turn turn = vt_network_take_turn(processes);
+	char host[256] = "";
+
+	if (turn == VT_NETWORK_OVER) {
+		*last = NULL;
+	} else if (turn == VT_NETWORK_ALONE && *last) {
+		/* another node may be alone in the same folder */
+		gethostname(host, sizeof(host) - 1);
+		vt_collect_rename(&(*last)->c, host);
+		vt_say_to_measured(*last);
+		vt_say(1, "WARNING", "the trace has this node only: %s", vt_network_why());
+	}
+	return turn != VT_NETWORK_WAIT;
+}
+
 static void look_for_ends(void)
 {
 	struct vt_measured *p, *next, *last = NULL;
@@ -280,6 +307,9 @@ static void look_for_ends(void)
 			vt_collect_finish(&p->c, 0);
 			p->finished = 1;
 		}
+	}
+	if (left == 0 && processes && joined && !end_joined(&last)) {
+		return;
 	}
 	if (left == 0 && last && vt_hosts_take_turn(vt_now_ns(CLOCK_MONOTONIC)) == VT_HOSTS_WAIT) {
 		return;
@@ -399,8 +429,11 @@ static void serve_processes(void)
 		had = processes != NULL;
 		due = next_due();
 		now = vt_now_ns(CLOCK_MONOTONIC);
-		if (due == INT64_MAX && vt_hosts_are_several()) {
+		if (due == INT64_MAX && (vt_hosts_are_several() || joined)) {
 			due = now + HOSTS_NS;
+		}
+		if (!processes && vt_network_expects()) {
+			give_up = now + HOSTS_NS;
 		}
 		if (sleep_until(
 			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
@@ -409,14 +442,16 @@ static void serve_processes(void)
 				/* vtrun tests whether there is a sampler; its process connects later */
 				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 			}
-		} else if (!processes && !serve_last_connections()) {
+		} else if (!processes && !vt_network_expects() && !serve_last_connections()) {
 			return;
 		}
 		look_for_ends();
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		for (p = processes; p; p = p->next) {
-			if (!p->ended) {
+			if (!p->ended && !joined) {
 				vt_hosts_add_process(p);
+			}
+			if (!p->ended) {
 				vt_hosts_write_alive(now);
 				vt_measured_read_pair(p, now);
 				vt_measured_sample(p, now, reads_node(p));

@@ -15,12 +15,12 @@ LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trac
 folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
 sources = $(filter-out %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c $(SRC)/tools/convert/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c), \
 	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
-	$(wildcard $(SRC)/collector-plugin/host/program/address.c $(SRC)/collector-plugin/host/program/symbols.c $(SRC)/collector-plugin/host/program/demangle.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/merge/*/*.c $(SRC)/collector-plugin/raw/*.c))
+	$(wildcard $(SRC)/collector-plugin/host/program/address.c $(SRC)/collector-plugin/host/program/symbols.c $(SRC)/collector-plugin/host/program/demangle.c $(SRC)/collector-plugin/net/contact.c $(SRC)/collector-plugin/net/message.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/merge/*/*.c $(SRC)/collector-plugin/raw/*.c))
 names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single vtf csv clk words option raw sampler ctf lttng otf otf2 otf2_runs
+other = single vtf csv clk message words option raw sampler ctf lttng otf otf2 otf2_runs
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 

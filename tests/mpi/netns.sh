@@ -146,6 +146,8 @@ on_node0()
 	join_hosts || skip "the network between the hosts could not be set up"
 
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	# for what runs on the hosts without an mpirun
+	export NETNS_AGENT="$dir/agent"
 	export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$dir/agent"
 	export OMPI_MCA_orte_default_hostfile="$dir/hostfile" OMPI_MCA_orte_tmpdir_base="$dir"
 	export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp

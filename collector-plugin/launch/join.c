@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vtrun --contact and vtrun --join: jobs of processes on several nodes that have no MPI. The sampler process of this node, which is
+ * that of all processes that join by the same word, speaks with the job's VTserver. */
+#include "config.h"
+#include "collector-plugin/launch/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector-plugin/attach/attach.h"
+#include "collector-plugin/host/program/near.h"
+#include "collector-plugin/net/contact.h"
+#include "collector-plugin/settings/run_value.h"
+
+int vt_launch_contact(struct vtrun *r)
+{
+	static const char *const places[] = { "/VTserver", "/../VTserver", "/../bin/VTserver", NULL };
+	char path[PATH_MAX], own[1024];
+	char *argv[3] = { path, (char *)(uintptr_t)r->place, NULL };
+
+	if (r->program) {
+		vt_launch_say("--contact runs no program: it prints a word, with which vtrun --join runs them");
+		return 2;
+	}
+	if (vt_find_installed_program(
+		    vt_own_program(own, sizeof(own)), places, LIBDIR "/../bin/VTserver", path, sizeof(path)) < 0) {
+		vt_launch_say("--contact: there is no program VTserver beside vtrun");
+		return 1;
+	}
+	if (!*r->place) {
+		argv[1] = NULL;
+	}
+	execv(path, argv);
+	vt_launch_say("cannot run %s: %s", path, strerror(errno));
+	return 1;
+}
+
+/* ---- joining ---- */
+
+/* Takes rank and size from the launcher where they were not given. */
+static void find_place(struct vtrun *r)
+{
+	static const char *const names[][2] = { { "RANK", "WORLD_SIZE" }, { "SLURM_PROCID", "SLURM_NTASKS" },
+		{ "PMI_RANK", "PMI_SIZE" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) && r->rank < 0; i++) {
+		const char *rank = secure_getenv(names[i][0]), *size = secure_getenv(names[i][1]);
+		char *end = NULL;
+		long n = rank && *rank ? strtol(rank, &end, 10) : -1;
+
+		if (n >= 0 && n < 1 << 20 && !*end) {
+			r->rank = n;
+			r->size = r->size ? r->size : size ? atoi(size) : 0;
+		}
+	}
+}
+
+int vt_launch_join(struct vtrun *r)
+{
+	const char *slash = strrchr(r->program[0], '/');
+	struct vt_attach_request request = { .job = r->job,
+		.near = r->library,
+		.word = r->join,
+		.program = slash ? slash + 1 : r->program[0],
+		.limit_s = 30 };
+	struct vt_contact contact;
+	struct tkm_err err;
+	int32_t place[2];
+
+	if (vt_contact_read(r->join, &contact, &err) == 0) {
+		vt_contact_job(r->join, r->job, sizeof(r->job));
+		find_place(r);
+		request.rank = (int)r->rank;
+		request.size = (int)r->size;
+		if (vt_attach_join(&request, place, &err) == 0) {
+			r->rank = place[0];
+			r->joined_ranks = place[1];
+			/* children of the program are not of the job */
+			unsetenv("TICKMARK_CONTACT");
+			return 0;
+		}
+	}
+	vt_launch_say("cannot join: %s. The program runs, and this process gets a trace of its own", err.text);
+	return -1;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives up a node, with the reason. */
+#include "config.h"
+#include "collector-plugin/server/server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "collector-plugin/host/time.h"
+
+void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...)
+{
+	struct vt_server_node *n = &s->node[node];
+	va_list ap;
+
+	if (n->state == VT_SERVER_RUNNING) {
+		n->state = VT_SERVER_GONE;
+		s->ended_ns = vt_now_ns(CLOCK_MONOTONIC);
+		va_start(ap, fmt);
+		vsnprintf(n->why, sizeof(n->why), fmt, ap);
+		va_end(ap);
+	}
+}

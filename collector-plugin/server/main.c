@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* VTserver: prints a contact word, continues in the background, and makes one trace of the processes that join by the word. vtrun
+ * --contact starts it, after it has checked the options and made variables of them. */
+#include "config.h"
+#include "collector-plugin/server/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text/text.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/net/tcp.h"
+#include "collector-plugin/settings/settings.h"
+#include "timers/quality/prove.h"
+
+extern char **environ;
+
+enum { STEP_MS = 200 };
+
+static volatile sig_atomic_t stop_now;
+
+static void note_stop(int sig)
+{
+	(void)sig;
+	stop_now = 1;
+}
+
+/* ---- options ---- */
+
+static double time_setting(const char *name, double otherwise)
+{
+	const char *text = vt_settings_other(&vt_collector.settings, name);
+	double s;
+
+	return text && tkm_parse_time(text, &s) == 0 && s >= 0 ? s : otherwise;
+}
+
+static void load_settings(struct vt_server *s)
+{
+	struct vt_collector *c = &vt_collector;
+	const char *timer;
+
+	c->pid = getpid();
+	c->pub.rank = -1;
+	vt_settings_init(&c->settings);
+	vt_say_setup(&c->settings.verbose, &c->pub.rank);
+	c->settings.variables = environ;
+	vt_settings_load(&c->settings, "");
+	s->join_wait_s = time_setting("JOIN-WAIT", 60);
+	s->sync_period_s = time_setting("SYNC-PERIOD", 10);
+	s->sync_period_s = s->sync_period_s > 0.01 ? s->sync_period_s : 1e9;
+	timer = c->settings.timer && strcasecmp(c->settings.timer, "LIST") ? c->settings.timer
+		: tmr_counter_is_kernels()                                 ? "CPU"
+									   : "clock_monotonic";
+	snprintf(s->timer, sizeof(s->timer), "%s", timer);
+}
+
+/* "[INTERFACE][:LOW-HIGH]" */
+static int read_place(const char *text, char *interface, size_t size, int *low, int *high, struct tkm_err *err)
+{
+	const char *colon = strchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : strlen(text);
+	char end;
+
+	*low = *high = 0;
+	if (n >= size ||
+		(colon &&
+			(sscanf(colon + 1, "%d-%d%c", low, high, &end) != 2 || *low < 1 || *high < *low + 1 ||
+				*high > 65535))) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"'%s' is not an interface, nor INTERFACE:LOW-HIGH with at least two ports, as in eth0:5000-5009",
+			text);
+	}
+	memcpy(interface, text, n);
+	interface[n] = '\0';
+	return 0;
+}
+
+static int open_network(struct vt_server *s, const char *place, struct tkm_err *err)
+{
+	char interface[64];
+	int low, high;
+
+	if (read_place(place, interface, sizeof(interface), &low, &high, err) < 0 ||
+		vt_contact_here(&s->here, *interface ? interface : NULL, err) < 0) {
+		return -1;
+	}
+	s->edge = vt_edge_listen(&s->here, *interface != '\0', low, high, err);
+	s->clock_fd = s->edge ? vt_tcp_listen(low, high, &s->clock_port, err) : -1;
+	return s->clock_fd < 0 ? -1 : 0;
+}
+
+/* ---- the run ---- */
+
+static void run_network(struct vt_server *s)
+{
+	static struct pollfd fd[VT_EDGE_POLLED];
+	struct vt_net_message m;
+	struct vt_peer from;
+	struct tkm_err e;
+	int64_t now = vt_now_ns(CLOCK_MONOTONIC);
+	int n, rc;
+
+	s->began_ns = s->heard_ns = s->ended_ns = now;
+	while (!stop_now && !vt_server_is_over(s, now)) {
+		n = vt_server_clock_descriptors(s, fd, VT_EDGE_POLLED);
+		vt_edge_wait(s->edge, fd, n, vt_server_next_session_ms(s, now, STEP_MS));
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		while ((rc = vt_edge_receive(s->edge, &from, &m, &e)) != 0) {
+			if (rc > 0) {
+				vt_server_take_message(s, &from, &m, now);
+			}
+		}
+		vt_server_serve_clocks(s, now);
+		vt_server_look_for_lost(s, now);
+	}
+}
+
+static void tell_end(struct vt_server *s, int ok)
+{
+	const char *line = vt_server_said();
+	struct vt_net_message m = { .kind = VT_NET_DONE, .number = { (uint64_t)ok } };
+	char text[4000];
+	size_t i, n = (size_t)snprintf(text, sizeof(text), "%s", line);
+	int k;
+
+	n = n < sizeof(text) ? n : sizeof(text) - 1;
+	for (i = 0; i < n; i++) {
+		text[i] = text[i] == '\n' ? ' ' : text[i];
+	}
+	m.text[0] = vt_net_text_of(text, n);
+	for (k = 0; k < s->nodes; k++) {
+		if (s->node[k].state != VT_SERVER_GONE) {
+			vt_edge_send(s->edge, &s->node[k].peer, &m);
+		}
+	}
+}
+
+/* The raw files have this name, so a protocol that a rank has written in this folder is of this job. */
+static void name_job(const char *word)
+{
+	char job[64];
+
+	vt_contact_job(word, job, sizeof(job));
+	snprintf(vt_collector.run, sizeof(vt_collector.run), "job=%s", job);
+}
+
+static int serve(struct vt_server *s)
+{
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, note_stop);
+	signal(SIGINT, note_stop);
+	run_network(s);
+	rc = vt_server_make_trace(s);
+	tell_end(s, rc == 0);
+	vt_server_free_clocks(s);
+	vt_server_free_files(s);
+	free(s->node);
+	free(s->process);
+	close(s->clock_fd);
+	vt_edge_close(s->edge);
+	return rc == 0 ? 0 : 1;
+}
+
+/* The child opens the network, since its threads do not survive a fork, and sends the word or the reason why there is none. */
+static int start_in_background(struct vt_server *s, const char *place)
+{
+	char word[VT_CONTACT_WORD] = "";
+	struct tkm_err e;
+	int to_parent[2];
+	ssize_t n;
+	pid_t pid;
+
+	if (pipe(to_parent) < 0 || (pid = fork()) < 0) {
+		fprintf(stderr, "VTserver: cannot start a process: %s\n", strerror(errno));
+		return 1;
+	}
+	if (pid > 0) {
+		close(to_parent[1]);
+		n = read(to_parent[0], word, sizeof(word) - 1);
+		word[n > 0 ? n : 0] = '\0';
+		if (word[0] == '!' || n <= 0) {
+			fprintf(stderr, "VTserver: %s\n", n > 0 ? word + 1 : "the process in the background has ended");
+			return 1;
+		}
+		return printf("%s\n", word) < 0 || fflush(stdout) ? 1 : 0;
+	}
+	close(to_parent[0]);
+	setsid();
+	if (open_network(s, place, &e) < 0) {
+		snprintf(word, sizeof(word), "!%s", e.text);
+	} else {
+		vt_contact_write(&s->here, word, sizeof(word));
+		name_job(word);
+	}
+	if (write(to_parent[1], word, strlen(word)) < 0 || word[0] == '!') {
+		return 1;
+	}
+	close(to_parent[1]);
+	vt_server_say_open(1);
+	return serve(s);
+}
+
+int main(int argc, char **argv)
+{
+	static struct vt_server s = { .clock_fd = -1 };
+
+	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+		fprintf(stderr, "VTserver: vtrun --contact starts it. See vtrun(1)\n");
+		return 2;
+	}
+	load_settings(&s);
+	return start_in_background(&s, argc == 2 ? argv[1] : "");
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The nodes and processes of a job that has no MPI: who has joined, who has ended, who is lost. */
+#include "config.h"
+#include "collector-plugin/server/server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/grow.h"
+#include "collector-plugin/host/time.h"
+
+#define SECOND_NS 1000000000ll
+/* A node that was silent for so long is lost. When no number of ranks is known, a node may still be about to join for so long after
+ * the last one has ended. Nobody has joined for so long: nobody will. */
+#define SILENT_NS (15 * SECOND_NS)
+#define STRAGGLER_NS (2 * SECOND_NS)
+#define NOBODY_NS (600 * SECOND_NS)
+
+enum { MOST_RANKS = 1 << 20 };
+
+static void send_numbers(struct vt_server *s, int node, enum vt_net_kind kind, uint64_t a, uint64_t b, uint64_t c)
+{
+	vt_edge_send(s->edge, &s->node[node].peer, &(struct vt_net_message){ .kind = kind, .number = { a, b, c } });
+}
+
+static void refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why)
+{
+	vt_edge_send(s->edge, peer,
+		&(struct vt_net_message){
+			.kind = VT_NET_REFUSED, .number = { pid }, .text = { vt_net_text_of(why, strlen(why)) } });
+}
+
+static int find_node(const struct vt_server *s, const struct vt_peer *peer)
+{
+	int i;
+
+	for (i = 0; i < s->nodes && memcmp(&s->node[i].peer, peer, sizeof(*peer)); i++) {
+	}
+	return i < s->nodes ? i : -1;
+}
+
+static int add_node(struct vt_server *s, const struct vt_peer *peer, const struct vt_net_message *m)
+{
+	struct vt_server_node *n;
+	char why[120];
+
+	if (m->number[0] != VT_NET_VERSION) {
+		snprintf(why, sizeof(why), "the node process has another version: %llu instead of %d",
+			(unsigned long long)m->number[0], VT_NET_VERSION);
+		refuse(s, peer, 0, why);
+		return -1;
+	}
+	n = TKM_APPEND(s->node, s->nodes);
+	if (!n || getrandom(n->nonce, sizeof(n->nonce), 0) != (ssize_t)sizeof(n->nonce)) {
+		s->nodes -= n != NULL;
+		refuse(s, peer, 0, "no memory for one more node");
+		return -1;
+	}
+	n->peer = *peer;
+	vt_net_copy(&m->text[0], n->host, sizeof(n->host));
+	vt_net_copy(&m->text[1], n->boot, sizeof(n->boot));
+	return s->nodes - 1;
+}
+
+static void place_node(struct vt_server *s, int node)
+{
+	const struct vt_server_node *n = &s->node[node];
+
+	vt_edge_send(s->edge, &n->peer,
+		&(struct vt_net_message){ .kind = VT_NET_PLACE,
+			.number = { (uint64_t)node, (uint64_t)s->clock_port, n->nonce[0], n->nonce[1],
+				(uint64_t)s->join_wait_s } });
+}
+
+/* ---- processes ---- */
+
+static int is_rank_taken(const struct vt_server *s, int rank)
+{
+	int i;
+
+	for (i = 0; i < s->processes && s->process[i].rank != rank; i++) {
+	}
+	return i < s->processes;
+}
+
+static int lowest_free_rank(const struct vt_server *s)
+{
+	int rank = 0;
+
+	while (is_rank_taken(s, rank)) {
+		rank++;
+	}
+	return rank;
+}
+
+static void add_process(struct vt_server *s, int node, const struct vt_net_message *m)
+{
+	int i, rank = m->number[1] > 0 && m->number[1] <= MOST_RANKS ? (int)m->number[1] - 1 : -1;
+	struct vt_server_process *p;
+	char why[120];
+
+	for (i = 0; i < s->processes && (s->process[i].node != node || s->process[i].pid != m->number[0]); i++) {
+	}
+	if (i == s->processes && rank >= 0 && is_rank_taken(s, rank)) {
+		snprintf(why, sizeof(why), "another process of this job has rank %d", rank);
+		refuse(s, &s->node[node].peer, m->number[0], why);
+		return;
+	}
+	if (i == s->processes) {
+		rank = rank < 0 ? lowest_free_rank(s) : rank;
+		p = TKM_APPEND(s->process, s->processes);
+		if (!p) {
+			refuse(s, &s->node[node].peer, m->number[0], "no memory for one more process");
+			return;
+		}
+		*p = (struct vt_server_process){ .node = node, .rank = rank, .pid = m->number[0] };
+		vt_net_copy(&m->text[0], p->program, sizeof(p->program));
+		if (m->number[2] <= MOST_RANKS && (int)m->number[2] > s->wanted) {
+			s->wanted = (int)m->number[2];
+		}
+		/* a node that had ended has begun anew */
+		s->node[node].state = VT_SERVER_RUNNING;
+		vt_server_continue_clocks(s, node);
+	}
+	send_numbers(s, node, VT_NET_RANK, m->number[0], (uint64_t)s->process[i].rank, (uint64_t)s->wanted);
+}
+
+/* ---- messages ---- */
+
+static void end_node(struct vt_server *s, int node, uint64_t files)
+{
+	s->node[node].files = files;
+	if (s->node[node].state == VT_SERVER_RUNNING && vt_server_files_complete(s, node)) {
+		s->node[node].state = VT_SERVER_ENDED;
+		s->ended_ns = s->heard_ns;
+	}
+}
+
+void vt_server_take_message(
+	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now)
+{
+	int node = find_node(s, from);
+
+	if (node < 0 && m->kind == VT_NET_HELLO) {
+		node = add_node(s, from, m);
+	}
+	if (node < 0 || s->node[node].state == VT_SERVER_GONE) {
+		/* it was given up; or it speaks before it has joined */
+		refuse(s, from, 0, node < 0 ? "this node has not joined" : "this node was given up: it was silent");
+		return;
+	}
+	s->node[node].heard_ns = s->heard_ns = now;
+	switch (m->kind) {
+	case VT_NET_HELLO:
+		place_node(s, node);
+		break;
+	case VT_NET_PROCESS:
+		add_process(s, node, m);
+		break;
+	case VT_NET_CLOCK:
+		vt_server_add_clock_lines(s, node, m);
+		break;
+	case VT_NET_LAST:
+		vt_server_ask_for_last(s, node, m->number[0]);
+		break;
+	case VT_NET_FILE:
+		vt_server_take_part(s, node, m);
+		break;
+	case VT_NET_ENDED:
+		end_node(s, node, m->number[0]);
+		break;
+	case VT_NET_LEAVE:
+		vt_server_lose_node(s, node, "it left: %.*s", (int)m->text[0].n, m->text[0].at);
+		break;
+	default:
+		break;
+	}
+}
+
+void vt_server_look_for_lost(struct vt_server *s, int64_t now)
+{
+	int i;
+
+	if (now - s->told_ns < SECOND_NS) {
+		return;
+	}
+	s->told_ns = now;
+	for (i = 0; i < s->nodes; i++) {
+		if (s->node[i].state == VT_SERVER_RUNNING && now - s->node[i].heard_ns > SILENT_NS) {
+			vt_server_lose_node(s, i, "nothing was heard of it for %lld s", SILENT_NS / SECOND_NS);
+		}
+		if (s->node[i].state != VT_SERVER_GONE) {
+			send_numbers(s, i, VT_NET_ALIVE, (uint64_t)s->nodes, (uint64_t)s->processes, 0);
+		}
+	}
+}
+
+int vt_server_is_over(const struct vt_server *s, int64_t now)
+{
+	int64_t wait_ns = (int64_t)(s->join_wait_s * 1e9), quiet_ns = now - s->ended_ns;
+	int i, running = 0;
+
+	for (i = 0; i < s->nodes; i++) {
+		running += s->node[i].state == VT_SERVER_RUNNING;
+	}
+	if (s->processes == 0) {
+		return running == 0 && now - s->began_ns > (wait_ns > NOBODY_NS ? wait_ns : NOBODY_NS);
+	}
+	if (running) {
+		return 0;
+	}
+	return s->wanted ? s->processes >= s->wanted || quiet_ns > wait_ns
+			 : quiet_ns > (wait_ns < STRAGGLER_NS ? wait_ns : STRAGGLER_NS);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* VTserver: the node process that gives the word of a job. It knows its nodes, measures their clocks, receives their raw files and
+ * makes one trace of them. It samples nothing: processes of its own node join over loopback like all others. */
+#ifndef COLLECTOR_PLUGIN_SERVER_SERVER_H
+#define COLLECTOR_PLUGIN_SERVER_SERVER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/net/clock.h"
+#include "collector-plugin/net/edge.h"
+
+enum { VT_SERVER_PENDING = 64 };
+
+enum vt_server_state {
+	VT_SERVER_RUNNING,
+	VT_SERVER_ENDED, /* all that it has sent is here */
+	VT_SERVER_GONE,  /* lost, or it left: why */
+};
+
+struct vt_server_node {
+	struct vt_peer peer;
+	uint64_t nonce[2];
+	char host[256], boot[64], why[600];
+	int64_t heard_ns;
+	enum vt_server_state state;
+	uint64_t files; /* that it announced with VT_NET_ENDED */
+};
+
+struct vt_server_process {
+	int node, rank;
+	uint64_t pid;
+	char program[256];
+};
+
+/* A clock of a node: that of one timer there. */
+struct vt_server_clock {
+	int node;
+	uint64_t number; /* on the node */
+	int last;        /* its last session is asked for */
+	int failures;    /* of sessions, one after the other */
+	struct vt_net_clock c;
+	char *lines; /* of a .clk file */
+	size_t n;
+};
+
+struct vt_server_file {
+	int node, fd; /* -1: complete */
+	uint64_t number, clock, size, pid;
+	char *path;
+};
+
+/* A connection for clock sessions that has not proven yet that it belongs to a node. */
+struct vt_server_pending {
+	int fd;
+	size_t got;
+	struct vt_clock_hello hello;
+	int64_t until_ns;
+};
+
+struct vt_server {
+	struct vt_edge *edge;
+	struct vt_contact here;
+	int clock_fd, clock_port;
+	char timer[256];
+	double join_wait_s, sync_period_s;
+	struct vt_server_node *node;
+	struct vt_server_process *process;
+	struct vt_server_clock **clock;
+	struct vt_server_file *file;
+	int nodes, processes, clocks, files;
+	int wanted; /* number of ranks that the job has; 0: unknown */
+	struct vt_server_pending pending[VT_SERVER_PENDING];
+	int n_pending;
+	int64_t began_ns, heard_ns, told_ns, ended_ns; /* ended: the last node that ran has ended or was lost */
+	char folder[1100];                             /* of the received files; "": not chosen yet */
+};
+
+/* nodes.c: what a node has sent. */
+void vt_server_take_message(
+	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now);
+/* Tells all nodes that this process lives, once a second, and finds those that are silent. */
+void vt_server_look_for_lost(struct vt_server *s, int64_t now);
+/* lost.c: the node is given up, and the others go on. */
+void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* May the trace be made: have all that joined ended, and is nobody else expected? */
+int vt_server_is_over(const struct vt_server *s, int64_t now);
+
+/* files.c: a part of a raw file. */
+void vt_server_take_part(struct vt_server *s, int node, const struct vt_net_message *m);
+int vt_server_files_complete(const struct vt_server *s, int node);
+void vt_server_free_files(struct vt_server *s);
+
+/* clocks.c: connections for sessions, and the sessions that are due, one at a time. */
+int vt_server_clock_descriptors(const struct vt_server *s, struct pollfd *fd, int most);
+void vt_server_serve_clocks(struct vt_server *s, int64_t now);
+/* Finds or adds it. NULL: no memory, or the node has too many. */
+struct vt_server_clock *vt_server_find_clock(struct vt_server *s, int node, uint64_t number);
+/* The node is about to send its files: makes the last session soon. */
+void vt_server_ask_for_last(struct vt_server *s, int node, uint64_t number);
+/* A process has joined on a node whose last sessions were made already. */
+void vt_server_continue_clocks(struct vt_server *s, int node);
+void vt_server_add_clock_lines(struct vt_server *s, int node, const struct vt_net_message *m);
+/* The time until the next session is due, in ms, at most `most`. */
+int vt_server_next_session_ms(const struct vt_server *s, int64_t now, int most);
+/* Solves the clocks of all ranks; rank number `ranks` is this process, the master. Returns 0 or -1. */
+int vt_server_solve_clocks(struct vt_server *s, int ranks, struct cal_run *run, struct tkm_err *err);
+void vt_server_free_clocks(struct vt_server *s);
+
+/* trace.c: chooses the names of the trace, once the program is known. Returns 0 or -1. */
+int vt_server_name_trace(struct vt_server *s, struct tkm_err *err);
+/* Makes the trace and says what came. Returns 0 or -1. */
+int vt_server_make_trace(struct vt_server *s);
+
+/* say.c: lines for the user are printed where the process was started, and kept for the nodes. */
+void vt_server_say_open(int background);
+const char *vt_server_said(void);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes one trace of the raw files that have come, and says which nodes and processes it lacks. */
+#include "config.h"
+#include "collector-plugin/server/server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/names.h"
+
+int vt_server_name_trace(struct vt_server *s, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	const struct vt_server_process *first = NULL;
+	int i;
+
+	for (i = 0; i < s->processes; i++) {
+		first = !first || s->process[i].rank < first->rank ? &s->process[i] : first;
+	}
+	if (vt_collect_names(c, first ? first->program : "VTserver", err) < 0) {
+		return -1;
+	}
+	/* the files arrive beside the trace */
+	snprintf(s->folder, sizeof(s->folder), "%.*s", (int)(strrchr(c->trace, '/') + 1 - c->trace), c->trace);
+	return 0;
+}
+
+/* The rank of a complete file, and one more than the largest of all. */
+static int count_ranks(const struct vt_server *s)
+{
+	struct vt_raw_head h;
+	int i, ranks = 0;
+
+	for (i = 0; i < s->files; i++) {
+		if (s->file[i].fd < 0 && vt_raw_read_head(s->file[i].path, &h) == 0 && h.rank >= ranks) {
+			ranks = h.rank + 1;
+		}
+	}
+	return ranks;
+}
+
+static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, struct vt_merge_input *in)
+{
+	struct vt_raw_head h;
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < s->files; i++) {
+		if (s->file[i].fd < 0 && vt_raw_read_head(s->file[i].path, &h) == 0) {
+			in[n].path = s->file[i].path;
+			in[n].map = run && h.rank >= 0 && (size_t)h.rank < run->ranks ? &run->rank[h.rank].map : NULL;
+			n++;
+		}
+	}
+	return n;
+}
+
+static void say_who_came(const struct vt_server *s)
+{
+	int i, k, gone = 0, files = 0;
+
+	for (i = 0; i < s->nodes; i++) {
+		gone += s->node[i].state == VT_SERVER_GONE;
+	}
+	for (i = 0; i < s->files; i++) {
+		files += s->file[i].fd < 0;
+	}
+	for (i = 0; i < s->nodes; i++) {
+		if (s->node[i].state == VT_SERVER_GONE) {
+			char ranks[200] = "";
+			size_t n = 0;
+
+			for (k = 0; k < s->processes && n < sizeof(ranks); k++) {
+				if (s->process[k].node == i) {
+					n += (size_t)snprintf(ranks + n, sizeof(ranks) - n, "%s%d", n ? ", " : "",
+						s->process[k].rank);
+				}
+			}
+			vt_say(1, "WARNING",
+				"node %s is not in the trace: %s. Its ranks: %s. What they recorded stays there",
+				s->node[i].host, s->node[i].why, ranks);
+		}
+	}
+	if (s->wanted > s->processes) {
+		vt_say(1, "WARNING", "%d of %d processes have joined", s->processes, s->wanted);
+	}
+	vt_say(1, "INFO", "%d of %d nodes and %d processes that joined have sent what they recorded: %d raw files",
+		s->nodes - gone, s->nodes, s->processes, files);
+}
+
+static int merge_files(const struct vt_server *s, const struct cal_run *run, struct tkm_err *err)
+{
+	struct vt_merge_input *in = calloc((size_t)s->files + 1, sizeof(*in));
+	size_t n = in ? list_inputs(s, run, in) : 0;
+	int rc = !in ? tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d raw files", s->files)
+		: !n ? tkm_fail(err, TKM_ERR_DATA, "no raw file has come")
+		     : vt_collect_merge(in, n, run ? run->period_s : 0, NULL, err);
+
+	free(in);
+	return rc;
+}
+
+int vt_server_make_trace(struct vt_server *s)
+{
+	struct vt_collector *c = &vt_collector;
+	struct cal_run run = { .ranks = 0 };
+	struct tkm_err err, why;
+	int corrected, rc;
+
+	if (s->processes == 0) {
+		vt_say(1, "WARNING", "no trace: no process has joined");
+		return -1;
+	}
+	say_who_came(s);
+	corrected = vt_server_solve_clocks(s, count_ranks(s), &run, &why) == 0;
+	vt_collect_free_name(c);
+	c->pub.ranks = count_ranks(s);
+	rc = merge_files(s, corrected ? &run : NULL, &err);
+	if (rc == 0 && !corrected) {
+		vt_say(1, "WARNING", "the clocks are not corrected: %s", why.text);
+	}
+	if (rc == 0 && corrected) {
+		rc = vt_merge_keep_correction(&run, c->trace, &err);
+	}
+	cal_run_free(&run);
+	if (rc < 0) {
+		vt_say(1, "WARNING", "no trace: %s. What came is in the raw files in %s", err.text, s->folder);
+		return -1;
+	}
+	vt_collect_show(c);
+	return 0;
+}

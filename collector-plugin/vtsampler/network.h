@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* This node in the network of a job that has joined by a contact word (vtrun --join). A thread of the sampler process speaks with
+ * VTserver, so that neither a slow network nor a clock session delays a sample. The functions below are for the main thread. */
+#ifndef COLLECTOR_PLUGIN_VTSAMPLER_NETWORK_H
+#define COLLECTOR_PLUGIN_VTSAMPLER_NETWORK_H
+
+#include "collector-plugin/vtsampler/vtsampler.h"
+
+/* Process pid wants to join; texts: word, rank, size, program, as at its attachment. The thread answers on `to`, a descriptor that it
+ * closes: VT_ATTACH_JOINED or VT_ATTACH_REFUSED. */
+void vt_network_join(int to, pid_t pid, const char *texts, size_t size);
+
+/* Is a process still expected that has joined, and has not been attached yet? */
+int vt_network_expects(void);
+
+/* The process is attached: its timer is to be measured. */
+void vt_network_add_process(const struct vt_measured *p);
+
+/* All processes here have ended: sends their raw files. To be called again until the result is not VT_NETWORK_WAIT. */
+enum vt_network_turn {
+	VT_NETWORK_WAIT,
+	VT_NETWORK_OVER,  /* the trace has all, and the raw files here are removed */
+	VT_NETWORK_ALONE, /* the network is lost: this node makes a trace of its own */
+};
+enum vt_network_turn vt_network_take_turn(const struct vt_measured *p);
+/* Why it is alone. */
+const char *vt_network_why(void);
+#endif

@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs on node0 of tests/mpi/netns.sh: join_hosts.sh VTRUN PROGRAM FOLDER CASE. Each host has an empty folder of its
+# own, FOLDER/private. Output of host I is in FOLDER/out.I; what node0 has in its private folder is copied to
+# FOLDER/result.
+set -u
+vtrun=$1 program=$2 folder=$3 case=$4
+private=$folder/private
+
+on() # on HOST COMMAND: in the private folder of the host
+{
+	if [ "$1" -eq 0 ]; then
+		(cd "$private" && eval "$2")
+	else
+		"$NETNS_AGENT" "node$1" "cd '$private' && $2"
+	fi
+}
+
+start() # start HOST [VARIABLE=VALUE...] -- [OPTION...] -- ARGUMENT...: a process there, in the background
+{
+	host=$1 variables=
+	shift
+	while [ "$1" != -- ]; do
+		variables="$variables $1"
+		shift
+	done
+	shift
+	options=
+	while [ "$1" != -- ]; do
+		options="$options $1"
+		shift
+	done
+	shift
+	on "$host" "$variables exec '$vtrun' --join '$word' --timer=clock_monotonic $options -- '$program' $*" \
+		>>"$folder/out.$host" 2>&1 &
+	eval "last=\$!"
+}
+
+finish() # waits for the trace, half a minute at most
+{
+	i=0
+	until ls "$private"/*.stf >/dev/null 2>&1 && ! pgrep -x VTserver >/dev/null; do
+		i=$((i + 1))
+		[ $i -lt 600 ] || break
+		sleep 0.1
+	done
+	mkdir -p "$folder/result"
+	cp "$private"/* "$folder/result/" 2>/dev/null
+	for host in 0 1 2; do
+		on "$host" "ls -A . | grep VT-flush; ls *.stf 2>/dev/null" >"$folder/left.$host"
+	done
+}
+
+mkdir -p "$private"
+for host in 0 1 2; do
+	if [ "$host" -eq 0 ]; then
+		mount -t tmpfs tmpfs "$private"
+	else
+		"$NETNS_AGENT" "node$host" "mount -t tmpfs tmpfs '$private'"
+	fi
+done
+word=$(cd "$private" && "$vtrun" --contact --join-wait=3s 2>"$folder/said") || exit 1
+echo "$word" >"$folder/word"
+case $case in
+arrival)
+	for host in 0 1 2 2; do
+		start $host -- -- 20
+	done
+	wait
+	;;
+ranks)
+	start 2 RANK=0 WORLD_SIZE=3 -- -- 10
+	start 1 SLURM_PROCID=1 SLURM_NTASKS=3 -- -- 10
+	start 0 -- --rank=2 --size=3 -- 10
+	start 1 -- --rank=1 -- 1
+	wait
+	;;
+missing)
+	start 1 -- --rank=0 --size=3 -- 5
+	start 2 -- --rank=2 -- 5
+	wait
+	;;
+killed)
+	start 0 -- -- 10
+	start 1 -- -- 10
+	start 2 -- -- 10 dies
+	wait
+	;;
+node_process)
+	start 0 -- -- 80
+	start 1 -- -- 80
+	start 2 -- -- 80
+	sleep 4
+	# of the host, whose network namespace is its own
+	net=$("$NETNS_AGENT" node2 'readlink /proc/self/ns/net')
+	for pid in $(pgrep -x vtsampler); do
+		[ "$(readlink "/proc/$pid/ns/net")" != "$net" ] || kill -KILL "$pid"
+	done
+	wait
+	;;
+cut)
+	start 0 -- -- 30
+	start 1 -- -- 30
+	start 2 -- -- 30
+	sleep 1.5
+	"$NETNS_AGENT" node2 'ip link set eth0 down'
+	wait
+	;;
+pause)
+	start 0 -- -- 90
+	start 1 -- -- 90
+	sleep 1.5
+	"$NETNS_AGENT" node1 'ip link set eth0 down; sleep 5; ip link set eth0 up'
+	wait
+	;;
+esac
+finish
+exit 0
