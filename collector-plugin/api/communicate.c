@@ -77,7 +77,7 @@ static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int co
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
 	m.scl = take_location(sclhandle);
-	if (vt_trace_on()) {
+	if (vt_trace_logs()) {
 		vt_trace_message(tmr_read_ordered(vt_tls.collect->timer), kind, &m);
 	}
 	return vt_event();
@@ -110,7 +110,7 @@ VT_ErrorCode VT_log_msgevent(
 	if (rc != VT_OK || count < 0) {
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
-	if (vt_trace_on()) {
+	if (vt_trace_logs()) {
 		now = tmr_read_ordered(vt_tls.collect->timer);
 		m.since = ticks_since_logged(sendts, now);
 		vt_trace_message(now, VT_RAW_MESSAGE_WHOLE, &m);
@@ -150,7 +150,7 @@ VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, dou
 	}
 	r = logged_share(opid, commid, root, bsend, brecv, (int)take_location(sclhandle));
 	r.number = atomic_fetch_add(&vt_world_operations[logged_communicator(commid) - 1], 1);
-	if (vt_trace_on()) {
+	if (vt_trace_logs()) {
 		now = tmr_read_ordered(vt_tls.collect->timer);
 		r.since = ticks_since_logged(startts, now);
 		vt_trace_record(now, VT_RAW_COLLECTIVE, (uint8_t)opid, &r, sizeof(r));
@@ -177,7 +177,7 @@ VT_ErrorCode VT_log_opevent(
 	if (rc != VT_OK) {
 		return vt_self() == VT_OK ? rc : vt_self();
 	}
-	if (vt_trace_on()) {
+	if (vt_trace_logs()) {
 		number = atomic_fetch_add(&logged, 1);
 		now = tmr_read_ordered(vt_tls.collect->timer);
 		for (i = 0; i < numprocs; i++) {

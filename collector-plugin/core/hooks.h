@@ -18,6 +18,7 @@ struct vt_hooks {
 	void (*mpi_left)(void);       /* the outermost call of MPI of this thread was left by a jump or an exception */
 	int no_mpi;                   /* MPI_Init was not called; 0 in libVTcs */
 	int failsafe;                 /* this is libVTfs */
+	int imbalance;                /* this is libVTim */
 };
 extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 

@@ -126,6 +126,9 @@ int vt_collect_counter_on(const char *name)
 	struct tkm_glob_rule r;
 	size_t i = l->n;
 
+	if (vt_settings_idle_s(&vt_collector.settings) > 0) {
+		return 0;
+	}
 	/* the last rule that matches counts; the program's own counters are on unless a rule excludes them */
 	while (i-- > 0) {
 		if (tkm_glob_rule_parse("COUNTER", l->text[i], &r, NULL) == 0 && tkm_glob_match(r.pattern, name)) {

@@ -51,23 +51,38 @@ static const struct option_rule {
 		"**:MPI_* off **:MPI_*Send* on **:MPI_*Recv* on **:MPI_*Probe on **:MPI_Wait* on **:MPI_Test* on "
 		"**:MPI_Start* on **:MPI_Cancel on **:MPI_Request_free on **:MPI_P*ready* on **:MPI_Parrived on",
 		1 },
+	/* the calls that can wait for other ranks and record why, and those that let others go on */
+	{ "TRACE-IMBALANCE",
+		"** off **:MPI_*Send* on **:MPI_*Recv* on **:MPI_*Probe on **:MPI_Wait* on **:MPI_Start* on "
+		"**:MPI_*Barrier* on **:MPI_*Bcast* on **:MPI_*Gather* on **:MPI_*Scatter* on **:MPI_*Reduce* on "
+		"**:MPI_*Alltoall* on **:MPI_*Scan* on **:MPI_I* off **:MPI_*_init off **:MPI_File_* off "
+		"**:MPI_Reduce_local* off **:MPI_I*Send* on",
+		1 },
 	{ NULL, NULL, 0 },
 };
+
+static int is_option_rule_on(const struct vt_settings *s, const struct option_rule *o)
+{
+	const char *text = vt_settings_other(s, o->option);
+	int on = !o->when;
+
+	if (!strcmp(o->option, "TRACE-IMBALANCE")) {
+		return vt_settings_idle_s(s) > 0;
+	}
+	return text && tkm_parse_bool(text, &on) == 0 && on == o->when;
+}
 
 /* Parses the rules of the options that are set into `into`, unless it is NULL. Returns their number. */
 static size_t add_option_rules(const struct vt_settings *s, struct vt_rule *into)
 {
 	const struct option_rule *o;
-	const char *text, *at;
+	const char *at;
 	struct vt_rule unused;
 	char why[400];
 	size_t n = 0;
-	int on;
 
 	for (o = option_rules; o->option; o++) {
-		text = vt_settings_other(s, o->option);
-		on = !o->when;
-		at = text && tkm_parse_bool(text, &on) == 0 && on == o->when ? o->text : "";
+		at = is_option_rule_on(s, o) ? o->text : "";
 		while (*at && vt_rule_parse("STATE", at, into ? into + n : &unused, &at, why, sizeof(why)) == 0) {
 			n++;
 		}

@@ -18,8 +18,11 @@
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/host/program/near.h"
+#include "collector-plugin/host/program/needed.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
+
+enum { LINKED = 32 }; /* room for the name of a library */
 
 /* All ranks of a job usually have the same options. */
 static void complain_of_start(void *ctx, const char *line)
@@ -77,15 +80,26 @@ static int find_preloaded_library(struct vtrun *r)
 	return strpbrk(r->library, ": ") ? -1 : 0;
 }
 
+/* A program that is linked with libVTfs or libVTim gets that library: with another one beside it, two would record. */
+static int note_linked_library(const char *name, void *linked)
+{
+	if (!vt_is_mpi_library(name)) {
+		return 0;
+	}
+	snprintf(linked, LINKED, "%.*s.so", (int)strcspn(name, "."), name);
+	return 1;
+}
+
 /* libVT.so is in the folder of libVTcs.so. */
 static void choose_library(struct vtrun *r, const char *path)
 {
-	char mpi[1024], *slash;
+	char mpi[1024], linked[LINKED] = "libVT.so", *slash;
 	struct tkm_err e;
 
+	vt_each_needed(path, note_linked_library, linked);
 	snprintf(mpi, sizeof(mpi), "%s", r->library);
 	slash = strrchr(mpi, '/');
-	snprintf(slash + 1, sizeof(mpi) - (size_t)(slash + 1 - mpi), "libVT.so");
+	snprintf(slash + 1, sizeof(mpi) - (size_t)(slash + 1 - mpi), "%s", linked);
 	switch (vt_launch_uses_mpi(path, mpi, &e)) {
 	case 1:
 		snprintf(r->library, sizeof(r->library), "%s", mpi);

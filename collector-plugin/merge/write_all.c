@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "collector-plugin/merge/hosts.h"
+#include "collector-plugin/merge/records/idle.h"
 #include "collector-plugin/merge/records/messages.h"
 
 static int compare_sets(const void *a, const void *b)
@@ -65,16 +67,22 @@ static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
 static int one_writer(struct vt_merge *m)
 {
 	struct vt_merge_part all = { .m = m, .w = m->w, .everything = 1 };
+	int rc = 0;
 
-	int rc;
-
-	if (vt_merge_part_data(&all) < 0) {
-		vt_merge_messages_free(&all, 1);
-		return vt_merge_stf_error(m, &all.error);
+	if (m->idle_ns) {
+		all.idle = vt_idle_begin(m);
+		rc = all.idle ? 0 : tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for the calls of MPI");
 	}
-	add_up(m, &all);
-	rc = vt_merge_write_messages(m, &all, 1, &m->out->messages);
+	if (rc == 0 && vt_merge_part_data(&all) < 0) {
+		rc = vt_merge_stf_error(m, &all.error);
+	}
+	if (rc == 0) {
+		add_up(m, &all);
+		m->out->changes = m->idle_ns ? 0 : m->out->changes;
+		rc = vt_merge_write_messages(m, &all, 1, &m->out->messages);
+	}
 	vt_merge_messages_free(&all, 1);
+	vt_idle_free(all.idle);
 	return rc;
 }
 
@@ -115,6 +123,14 @@ int vt_merge_data(struct vt_merge *m)
 	int rc = 1;
 	size_t i;
 
+	if (m->idle_ns) {
+		/* waits are known when all is matched, so one writer writes all states */
+		if (m->o->hosts && m->o->hosts->n > 1) {
+			*m->o->hosts->whole = 1;
+			return tkm_fail(m->err, TKM_ERR_UNAVAIL, "merge: waits are found on one host only");
+		}
+		return one_writer(m);
+	}
 	if (find_sets(&s) == 0 && m->o->hosts && s.n > 1) {
 		if (vt_merge_by_hosts(&s) < 0) {
 			atomic_store(&s.failed, 1);

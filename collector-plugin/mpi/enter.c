@@ -48,6 +48,13 @@ static __attribute__((noinline)) void define_function(struct vt_mpi_call *k, str
 	f->file = k->collect->raw;
 }
 
+/* TRACE-IMBALANCE: is nothing to be done for the state of this call, by a thread that is known? */
+static inline int is_without_state(const struct vt_mpi_call *k, const struct vt_mpi_function *f)
+{
+	return __builtin_expect(vt_trace_idle, 0) && !(vt_trace_rule(f->id) & (VT_TRACE_RECORD | VT_TRACE_PUSH)) &&
+		vt_tls.collect == k->collect;
+}
+
 int vt_mpi_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t at)
 {
 	struct vt_trace_thread *t;
@@ -71,7 +78,7 @@ int vt_mpi_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t 
 	k->frame = NULL;
 	k->sent = NULL;
 	k->recorded = 0;
-	if (vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
+	if (!is_without_state(k, f) && vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
 		t = vt_tls.trace;
 		k->frame = t->top;
 		if (t->top > t->frame) {
@@ -81,6 +88,10 @@ int vt_mpi_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t 
 	}
 	k->enter = __builtin_expect(k->recorded == VT_TRACE_RECORDED, 1) ? vt_tls.thread->stream->now
 									 : vt_ticks_now(k->collect).v;
+	/* the merge needs all messages, whichever states are left out */
+	if (__builtin_expect(vt_trace_idle, 0) && !k->recorded && vt_trace_on()) {
+		k->recorded = VT_TRACE_RECORDED;
+	}
 	vt_mpi_count(1, (int)f->outside);
 	return 1;
 }

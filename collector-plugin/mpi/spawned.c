@@ -13,7 +13,7 @@
 static int is_libvt(const char *name, void *ctx)
 {
 	(void)ctx;
-	return strncmp(name, "libVT.so", 8) == 0 || strncmp(name, "libVTfs.so", 10) == 0;
+	return vt_is_mpi_library(name);
 }
 
 static int has_libvt(const char *command)

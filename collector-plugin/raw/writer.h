@@ -150,6 +150,9 @@ int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
 /* The class of the info record which means that the trace contains, of this process, only the data of its node
  * (PROCESS no, discard). */
 #define VT_RAW_DISCARDED "discarded"
+/* The class of the info record which means that the trace gets only waits of MPI calls longer than so many ns (TRACE-IMBALANCE):
+ * "100000 ns". */
+#define VT_RAW_IMBALANCE "imbalance"
 
 /* Adds n bytes to the rank's block of a .clk file: whole lines of at most 1000 bytes. */
 int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n);

@@ -182,6 +182,17 @@ static int is_option_off(const struct vt_collector *c, const char *name)
 	return text && tkm_parse_bool(text, &on) == 0 && !on;
 }
 
+static void say_waits(const struct vt_collector *c, const struct vt_merge_result *r)
+{
+	char least[40];
+
+	if (vt_settings_idle_s(&c->settings) > 0) {
+		tkm_print_time(least, sizeof(least), vt_settings_idle_s(&c->settings), 0);
+		vt_say(1, "INFO", "TRACE-IMBALANCE: %llu waits of MPI calls longer than %s, %.6f s together",
+			(unsigned long long)r->waits, least, r->waited_s);
+	}
+}
+
 static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n, double period_s,
 	const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
@@ -229,6 +240,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u %s, %s", c->trace,
 			(unsigned long long)r.samples, r.processes, r.processes == 1 ? "process" : "processes",
 			r.threads, r.threads == 1 ? "thread" : "threads", size);
+		say_waits(c, &r);
 	}
 	return rc;
 }

@@ -106,6 +106,7 @@ static void load_settings(struct vt_collector *c)
 		read_config(c);
 	}
 	vt_settings_init(&c->settings);
+	c->settings.imbalance = vt_hooks.imbalance;
 	vt_say_setup(&c->settings.verbose, &c->pub.rank);
 	c->settings.variables = c->variables;
 	c->settings.config_text = c->config_text;
@@ -218,9 +219,14 @@ static void begin_records(struct vt_collector *c)
 {
 	struct vt_raw *r = c->pub.raw;
 	ltick_t t = vt_ticks_now(&c->pub);
+	char idle[40];
 
 	vt_raw_clock(r, t, vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_raw_repeat_definitions(r);
+	if (vt_trace_idle) {
+		snprintf(idle, sizeof(idle), "%.0f ns", vt_settings_idle_s(&c->settings) * 1e9);
+		vt_raw_info(r, VT_RAW_IMBALANCE, idle);
+	}
 	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
 }
 
@@ -293,6 +299,7 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 	start_throttle(&c->settings);
 	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
 	vt_filter_start(&c->settings);
+	vt_trace_idle = vt_settings_idle_s(&c->settings) > 0;
 	if (vt_trace_start(!c->settings.counters_only) < 0 || vt_instrument_start() < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
 	}

@@ -93,6 +93,7 @@ static void put_attach_texts(struct texts *t, const struct vt_collector *c, int6
 	put_integer(t, "ranks", c->pub.ranks);
 	put_integer(t, "local", local_ranks());
 	put_integer(t, "failsafe", vt_hooks.failsafe);
+	put_integer(t, "imbalance", vt_hooks.imbalance);
 	put_integer(t, "single", c->single);
 	if (c->format) {
 		put_attach_text(t, "format", c->format->name);

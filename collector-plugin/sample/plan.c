@@ -213,8 +213,9 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	size_t n_rules = l->n, n_plugins, i;
 
 	define_own(c->pub.raw);
-	/* if no counters are chosen, a program that only calls VT_ records its own values, as in the guide */
-	if (!l->n && !c->run[0]) {
+	/* if no counters are chosen, a program that only calls VT_ records its own values, as in the guide; a trace of waits
+	 * has none */
+	if (!l->n && (!c->run[0] || vt_settings_idle_s(&c->settings) > 0)) {
 		if (c->calls_expected) { /* in the program: what PLUGIN lacks is reported once */
 			load_plan_plugins(c, &n_plugins);
 		}

@@ -150,6 +150,18 @@ int vt_settings_throttle(const char *text, unsigned long long *calls, double *se
 	return *end == ':' && tkm_parse_time(end + 1, seconds) == 0 && *seconds > 0 && *calls > 0 ? 0 : -1;
 }
 
+int vt_settings_imbalance(const char *text, double *seconds)
+{
+	int on = 1;
+
+	*seconds = 0;
+	if (*text && tkm_parse_bool(text, &on) < 0) {
+		return tkm_parse_time(text, seconds) == 0 && *seconds > 0 && *seconds <= 1 ? 0 : -1;
+	}
+	*seconds = on ? VT_IMBALANCE_S : 0;
+	return 0;
+}
+
 static int is_levels(const char *text)
 {
 	int a, b;
@@ -249,6 +261,11 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 	}
 	if (!strcasecmp(name, "THROTTLE") && vt_settings_throttle(text, &calls, &seconds) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not CALLS:TIME, like 100000:10us", where, text);
+	}
+	if (!strcasecmp(name, "TRACE-IMBALANCE") && vt_settings_imbalance(text, &seconds) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s: '%s' is none of on, off, or the shortest wait to record, like 100us, at most 1s", where,
+			text);
 	}
 	if (!strcasecmp(name, "PCTRACE") && !is_levels(text)) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of on, off, LEVELS, SKIP:LEVELS, each 0 to 15",

@@ -21,6 +21,10 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 /* Parses THROTTLE: "CALLS:TIME". Returns 0 or -1. */
 int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds);
 
+/* Parses TRACE-IMBALANCE: "", on, off, or the shortest wait to record, up to 1 s. *seconds 0: off. Returns 0 or -1. */
+#define VT_IMBALANCE_S 100e-6
+int vt_settings_imbalance(const char *text, double *seconds);
+
 /* Is this number of seconds since the start inside one of these TIME-WINDOWS? NULL or "": always. */
 int vt_settings_in_window(const char *windows, double since_start_s);
 

@@ -163,6 +163,15 @@ const char *vt_settings_other(const struct vt_settings *s, const char *name)
 	return o ? o->text : NULL;
 }
 
+double vt_settings_idle_s(const struct vt_settings *s)
+{
+	const char *text = vt_settings_other(s, "TRACE-IMBALANCE");
+	double seconds = 0;
+
+	/* wrong texts were left out when they were read */
+	return text && vt_settings_imbalance(text, &seconds) == 0 ? seconds : s->imbalance ? VT_IMBALANCE_S : 0;
+}
+
 /* The list begins with the last mention. */
 const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n)
 {

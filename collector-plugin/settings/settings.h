@@ -38,6 +38,7 @@ struct vt_settings {
 	char where[VT_SETTINGS_MAX][300]; /* "FILE:LINE" or the variable's name */
 	struct vt_setting_other *others;
 	struct tkm_option_storage *storage;
+	int imbalance; /* 1: the library is libVTim, so TRACE-IMBALANCE is on by default; set it before vt_settings_load() */
 	/* set these before vt_settings_load() to replace the configuration file and the process's variables */
 	const char *config_text, *config_name; /* the text and where it comes from */
 	size_t config_size;
@@ -68,6 +69,9 @@ int vt_settings_repeats(const char *name);
 /* Is it the name of an option of the Intel Trace Collector guide or of Tickmark, in the table or not? If not,
  * *nearest is a similar name, or NULL. */
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);
+
+/* TRACE-IMBALANCE: only waits of MPI calls that are longer than so many seconds are recorded; 0: it is off. */
+double vt_settings_idle_s(const struct vt_settings *s);
 
 /* Prints the protocol file: every option with its value and the source of the value. It can be read as a
  * configuration file. */

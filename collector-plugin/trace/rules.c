@@ -14,7 +14,7 @@
 #include "collector-plugin/host/program/demangle.h"
 #include "collector-plugin/stats/stats.h"
 
-int vt_trace_wanted;
+int vt_trace_wanted, vt_trace_idle;
 uint32_t *vt_trace_rules;
 
 void *vt_trace_memory(size_t size)

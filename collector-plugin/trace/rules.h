@@ -10,6 +10,8 @@
 
 /* Are events recorded at all? 0: COUNTERS-ONLY. */
 extern int vt_trace_wanted VT_HIDDEN;
+/* TRACE-IMBALANCE: 1: no events of the program, and of MPI only calls whose waits the merge can find; but all messages. */
+extern int vt_trace_idle VT_HIDDEN;
 
 /* The rule of a function, indexed by its id less VT_FIRST_ID; 0: the function is not defined. */
 enum {

@@ -13,7 +13,7 @@ static void record_scope(unsigned type, uint32_t scope, uint32_t seqnr, uint32_t
 {
 	struct vt_raw_scope body = { scope, seqnr, scl };
 
-	if (vt_trace_on() && !vt_tls.inside) {
+	if (vt_trace_logs() && !vt_tls.inside) {
 		ltick_t now = vt_ticks_now(vt_tls.collect);
 
 		vt_trace_record(now, type, 0, &body, sizeof(body));

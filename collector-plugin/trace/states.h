@@ -103,6 +103,12 @@ static inline int vt_trace_on(void)
 	return vt_tls.state == VT_TLS_ON && vt_trace_wanted && vt_tls.collect == vt_collect_running();
 }
 
+/* Does it record what the program itself logs? */
+static inline int vt_trace_logs(void)
+{
+	return vt_trace_on() && !vt_trace_idle;
+}
+
 /* Samples counters at an event of a recording thread. */
 static inline void vt_trace_sample(ltick_t now)
 {

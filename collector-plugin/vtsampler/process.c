@@ -93,6 +93,7 @@ static int take_settings(struct vt_measured *p)
 	c->merge = vt_merge_recorded;
 	c->write_protocol = vt_collect_protocol;
 	vt_settings_init(&c->settings);
+	c->settings.imbalance = (int)integer_text(p, "imbalance");
 	c->settings.variables = c->variables;
 	text = vt_measured_text(p, "config", 0);
 	c->settings.config_text = text;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/program/needed.h"
+
 #ifdef HAVE_LIBDW
 #include <elfutils/libdwfl.h>
 
@@ -194,7 +196,7 @@ static int look_at_frame(Dwfl_Frame *frame, void *arg)
 	}
 	name = name ? name : "";
 	base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-	if (!strncmp(base, "libVT.so", 8) || !strncmp(base, "libVTfs.so", 10)) {
+	if (vt_is_mpi_library(base)) {
 		s->in_mpi++;
 		s->in_callback += s->inner;
 		s->inner = 0;

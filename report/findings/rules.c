@@ -4,9 +4,11 @@
 #include "config.h"
 #include "report/findings/rules.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/findings/rule.h"
 
@@ -89,6 +91,23 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 		"%s", text);
 }
 
+/* The states of a trace of TRACE-IMBALANCE are waits: nothing follows from the time that is in none. */
+static int find_waits_only(struct vtr_findings *all, const struct vtr_trace *t)
+{
+	const char *cls, *text;
+	size_t i;
+
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (cls && text && !strcmp(cls, "imbalance")) {
+			vtr_find(all, "waits-only", 650, VTR_UNKNOWN, "The trace has only waits of MPI calls",
+				"%c%s. The function with the most time is where most was waited.", toupper(text[0]),
+				text + 1);
+			return 1;
+		}
+	}
+	return 0;
+}
+
 void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 {
 	struct vtr_measures m;
@@ -98,6 +117,9 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 	if (t->faults) {
 		vtr_find(all, "damaged", 1200, VTR_BAD, "The trace is damaged", "%zu fault%s: %s", t->faults,
 			t->faults == 1 ? "" : "s", t->fault[0]);
+	}
+	if (find_waits_only(all, t)) {
+		return;
 	}
 	if (!t->records) {
 		vtr_find(all, "empty", 1100, VTR_WARN, "The trace is empty", "No record was found.");

@@ -203,11 +203,30 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 	return stf_find_culprit(out, &a->threads);
 }
 
+/* A trace of TRACE-IMBALANCE: its states are waits, so what a thread did between them is unknown. */
+static int has_only_waits(const struct stf_reader *r)
+{
+	const char *cls, *text;
+	size_t i;
+
+	for (i = 0; stf_reader_info(r, i, &cls, &text) == 0; i++) {
+		if (cls && !strcmp(cls, "imbalance")) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static int run_analysis(struct analyser *a, struct stf_reader *r, const struct stf_analysis_options *o,
 	struct stf_analysis *out, struct stf_err *err)
 {
 	uint32_t eventbits;
 
+	if (has_only_waits(r)) {
+		return stf_fail(err, STF_ERR_STATE, NULL, 0, 0,
+			"the states of this trace are waits (TRACE-IMBALANCE): there is nothing else to analyse; record "
+			"without --trace-imbalance");
+	}
 	choose_range(a, r, o);
 	if (!out || stf_threads_read(&a->threads, r) < 0) {
 		return stf_no_memory(err);

@@ -3,6 +3,8 @@
 #ifndef COLLECTOR_PLUGIN_HOST_PROGRAM_NEEDED_H
 #define COLLECTOR_PLUGIN_HOST_PROGRAM_NEEDED_H
 
+#include <string.h>
+
 /* Calls each(name, ctx) for every library that a 64-bit ELF file needs, until a call returns a value other than 0.
  * Returns that value. A damaged file needs no libraries. */
 int vt_each_needed(const char *path, int (*each)(const char *name, void *ctx), void *ctx);
@@ -12,6 +14,12 @@ struct vt_mpi_links {
 	char mpi[200]; /* the name of the MPI library itself */
 	int uses;      /* it is linked with MPI, the Fortran or C++ interface of MPI, or libVT */
 };
+
+/* Is it one of our libraries that record MPI? `name`: without a folder. */
+static inline int vt_is_mpi_library(const char *name)
+{
+	return !strncmp(name, "libVT.so", 8) || !strncmp(name, "libVTfs.so", 10) || !strncmp(name, "libVTim.so", 10);
+}
 
 /* Adds to `links` (struct vt_mpi_links) which part of MPI the library `name` is. Returns 0, so that vt_each_needed()
  * goes on. */

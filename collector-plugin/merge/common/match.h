@@ -27,6 +27,7 @@ struct vt_match_end {
 	uint32_t during; /* how much later that may have been, in ticks; UINT32_MAX if it does not fit */
 	uint64_t bytes;
 	uint32_t communicator, function, scl; /* ids in the trace; 0: none */
+	uint32_t call; /* of TRACE-IMBALANCE (records/idle.h): number of the call that it is in; 0: none */
 	int32_t tag;
 	/* 0: messages; else it pairs with ends of the same channel only (partitioned communication) */
 	uint32_t channel;
@@ -73,6 +74,7 @@ struct vt_match_share {
 	uint32_t member;       /* the process's place in the communicator */
 	uint32_t root;         /* place of the root; UINT32_MAX: none, or unknown to this member */
 	uint32_t scl;
+	uint32_t call; /* as of struct vt_match_end */
 	uint16_t op;
 };
 

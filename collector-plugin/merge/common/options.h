@@ -66,7 +66,8 @@ struct vt_merge_result {
 	uint32_t processes, threads;
 	uint32_t killed; /* processes that were killed */
 	struct vt_match_counts messages;
-	double duration_s;
+	uint64_t waits; /* TRACE-IMBALANCE: that are in the trace, and their sum */
+	double duration_s, waited_s;
 };
 
 #endif

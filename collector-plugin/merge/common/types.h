@@ -94,7 +94,8 @@ struct vt_merge_node {
 	const char *host, *boot;
 };
 
-struct vt_merge_row; /* merge/definitions/statistics.h */
+struct vt_merge_row;  /* merge/definitions/statistics.h */
+struct vt_merge_idle; /* merge/records/idle.h */
 
 struct vt_merge {
 	const struct vt_merge_options *o;
@@ -107,9 +108,10 @@ struct vt_merge {
 	uint32_t *group_home; /* [n_homes]: for each group the process whose set its records go to */
 	uint32_t n_homes;
 	double period_s;
-	int64_t origin; /* the global tick at time 0 of the trace */
-	uint64_t last;  /* largest stamp of the trace */
-	int unaligned;  /* nodes without a map: their times of day are taken as correct */
+	int64_t origin;   /* the global tick at time 0 of the trace */
+	uint64_t last;    /* largest stamp of the trace */
+	int unaligned;    /* nodes without a map: their times of day are taken as correct */
+	uint64_t idle_ns; /* TRACE-IMBALANCE: only waits of MPI calls longer than this; 0: all calls */
 	struct stf_writer *w;
 	uint32_t *threads; /* [n_processes]: how many threads each process has */
 	uint32_t n_processes;
@@ -153,6 +155,7 @@ struct vt_merge_part {
 	struct vt_merge_repairs repairs;
 	struct vt_match_ends ends;     /* ends of messages */
 	struct vt_match_shares shares; /* shares in collective operations */
+	struct vt_merge_idle *idle;    /* TRACE-IMBALANCE: calls of MPI and their waits; else NULL */
 	uint64_t seen_elsewhere;       /* damaged blocks that are counted with the set that they belong to */
 	struct stf_err error;
 };
@@ -174,6 +177,13 @@ struct vt_merge_states {
 		int64_t last, back, back_before, first;
 	} clock;
 	size_t posted; /* 1 + index of the first of the part's message ends that the present call has sent; 0: none */
+	/* TRACE-IMBALANCE: the state that was entered last, while it is open. end, share: numbers, from 1, of its latest message
+	 * end and share; probe: of a call before it that looked for a message; 0: none */
+	struct {
+		uint64_t enter;
+		uint32_t function, scl, end, share, probe;
+		int open;
+	} idle;
 };
 
 /* An event of a thread (raw/events.h). */

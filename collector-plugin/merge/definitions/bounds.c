@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "calib/map/stretch.h"
-
 /* Was the map made from the file's own readings of the system's clocks? Such a map gives no bound relative to other
  * clocks. */
 static int is_map_of_file(const struct vt_merge *m, const struct cal_map *map)
@@ -25,28 +23,44 @@ static size_t stretches(const struct vt_merge *m, const struct vt_merge_file *f,
 	return 1;
 }
 
-void vt_merge_bounds(struct vt_merge *m)
+int vt_merge_one_clock(const struct vt_merge *m)
+{
+	size_t i;
+
+	for (i = 1; i < m->n && m->file[i].map == m->file[0].map; i++) {
+	}
+	return i >= m->n;
+}
+
+struct vt_merge_bound vt_merge_bound_of(const struct vt_merge *m, const struct vt_merge_file *f, int one_clock)
 {
 	struct cal_stretch s[CAL_STRETCHES];
-	char text[CAL_STRETCHES * 50 + 30];
-	int one_clock = 1, n;
-	size_t i, k, count;
-	int64_t at;
+	struct vt_merge_bound b = { .n = stretches(m, f, one_clock, s) };
+	size_t k;
 
-	for (i = 1; i < m->n; i++) {
-		one_clock &= m->file[i].map == m->file[0].map;
+	for (k = 0; k < b.n; k++) {
+		b.at[k] = cal_map_at(f->map, s[k].from).v - m->origin;
+		/* records may lie before the start by rounding */
+		b.at[k] = k == 0 || b.at[k] < 0 ? 0 : b.at[k];
+		b.bound_s[k] = s[k].bound_s * (1 + 1e-8); /* never rounded down */
 	}
+	return b;
+}
+
+void vt_merge_bounds(struct vt_merge *m)
+{
+	char text[CAL_STRETCHES * 50 + 30];
+	int one_clock = vt_merge_one_clock(m), n;
+	size_t i, k;
+
 	for (i = 0; i < m->n; i++) {
-		count = stretches(m, &m->file[i], one_clock, s);
+		struct vt_merge_bound b = vt_merge_bound_of(m, &m->file[i], one_clock);
+
 		n = snprintf(text, sizeof(text), "process %u", m->file[i].process);
-		for (k = 0; k < count; k++) {
-			at = cal_map_at(m->file[i].map, s[k].from).v - m->origin;
-			/* records may lie before the start by rounding */
-			at = k == 0 || at < 0 ? 0 : at;
-			n += snprintf(text + n, sizeof(text) - (size_t)n, " %lld ", (long long)at);
-			n += isnan(s[k].bound_s) ? snprintf(text + n, sizeof(text) - (size_t)n, "unknown")
-						 : snprintf(text + n, sizeof(text) - (size_t)n, "%.9g",
-							   s[k].bound_s * (1 + 1e-8)); /* never rounded down */
+		for (k = 0; k < b.n; k++) {
+			n += snprintf(text + n, sizeof(text) - (size_t)n, " %lld ", (long long)b.at[k]);
+			n += isnan(b.bound_s[k]) ? snprintf(text + n, sizeof(text) - (size_t)n, "unknown")
+						 : snprintf(text + n, sizeof(text) - (size_t)n, "%.9g", b.bound_s[k]);
 		}
 		stf_writer_info(m->w, "clock-bound", text);
 	}

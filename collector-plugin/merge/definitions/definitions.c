@@ -493,6 +493,10 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 	case VT_RAW_DEF_GROUP:
 		return define_thread_group(c, d);
 	case VT_RAW_DEF_INFO:
+		if (!strcmp(d->name, VT_RAW_IMBALANCE)) {
+			c->m->idle_ns = strtoull(d->text, NULL, 10);
+			return 0;
+		}
 		c->f->discarded |= strcmp(d->name, VT_RAW_DISCARDED) == 0;
 		return !strcmp(d->name, "ended") || !strcmp(d->name, "deadlock")
 			? vt_merge_info(c->m, d->name, "process %u: %s", c->f->process, d->text)

@@ -14,11 +14,6 @@
 #include "collector-plugin/merge/common/options.h"
 #include "collector-plugin/merge/definitions/communicators.h"
 
-/* Values for rows without a message and for collective operations (Intel Trace Collector guide, section 2.8.2). */
-#define NO_MESSAGE 0xffffffffu
-#define NO_RECEIVER 0xffffffffu
-#define COLLECTIVE 0xfffffffeu
-
 struct vt_merge_row {
 	const struct vt_merge_file *f;
 	uint32_t willy, function;
@@ -105,29 +100,38 @@ static void find_partner(const struct vt_merge *m, const struct vt_merge_row *r,
 	const struct vt_merge_comm *c = vt_merge_comm(r->f, r->communicator);
 	uint32_t peer;
 
-	s->receiver = NO_RECEIVER;
+	s->receiver = VT_NO_RECEIVER;
 	s->comm_size = 1;
 	if (r->kind == VT_RAW_ROW_COLLECTIVE) {
-		s->receiver = COLLECTIVE;
+		s->receiver = VT_COLLECTIVE;
 		s->comm_size = c ? (int32_t)(c->n_own + (c->def.inter ? c->n_remote : 0)) : 0;
 	} else if (r->kind != VT_RAW_ROW_CALL && r->kind != VT_RAW_ROW_FILE) {
 		peer = c ? vt_merge_peer(m, c, r->peer) : VT_MERGE_STRANGER;
-		s->receiver = peer == VT_MERGE_STRANGER ? NO_RECEIVER : STF_WILLY(peer, 0);
+		s->receiver = peer == VT_MERGE_STRANGER ? VT_NO_RECEIVER : STF_WILLY(peer, 0);
 		s->comm_size = peer == r->f->process ? 1 : 2;
 		s->comm_size = r->kind == VT_RAW_ROW_RECEIVE ? -s->comm_size : s->comm_size;
 	}
 }
 
-static int write_part_of_row(struct vt_merge *m, struct stf_lw_statistics *s, uint64_t bytes, uint64_t count)
+static int write_part_of_row(const struct vt_merge *m, struct stf_lw_statistics *s, uint64_t bytes, uint64_t count)
 {
-	s->bytes_sent = bytes < NO_MESSAGE - 1 ? (uint32_t)bytes : NO_MESSAGE - 1;
+	s->bytes_sent = bytes < VT_NO_MESSAGE - 1 ? (uint32_t)bytes : VT_NO_MESSAGE - 1;
 	s->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count; /* the field has 32 bits */
 	return count ? stf_write_lw_statistics(m->w, s) : 0;
 }
 
-/* Writes one row. A row of "others" has messages of different sizes, so it is written as two rows: messages of the
- * mean size, rounded down, and messages with one byte more, so many that the total number of bytes is right. The
- * times are in the first of the two rows that exists. */
+int vt_merge_write_mean(const struct vt_merge *m, struct stf_lw_statistics *s, uint64_t count, uint64_t bytes)
+{
+	uint64_t larger = count ? bytes % count : 0;
+
+	if (write_part_of_row(m, s, count ? bytes / count : 0, count - larger) < 0) {
+		return -1;
+	}
+	s->minTicksIncl = s->maxTicksIncl = s->sumTicksIncl = 0;
+	s->minTicksExcl = s->maxTicksExcl = s->sumTicksExcl = 0;
+	return write_part_of_row(m, s, bytes / (count ? count : 1) + 1, larger);
+}
+
 static int write_row(struct vt_merge *m, const struct vt_merge_row *r)
 {
 	struct stf_lw_statistics s = { .willy = r->willy,
@@ -138,21 +142,15 @@ static int write_row(struct vt_merge *m, const struct vt_merge_row *r)
 		.minTicksExcl = r->exclusive[0],
 		.maxTicksExcl = r->exclusive[1],
 		.sumTicksExcl = r->exclusive[2] };
-	uint64_t larger = r->others && r->count ? r->bytes % r->count : 0, mean;
 
 	find_partner(m, r, &s);
-	mean = r->others && r->count ? r->bytes / r->count : r->bytes;
 	if (r->kind == VT_RAW_ROW_CALL) {
-		s.bytes_sent = NO_MESSAGE;
+		s.bytes_sent = VT_NO_MESSAGE;
 		s.count = r->count > UINT32_MAX ? UINT32_MAX : (uint32_t)r->count;
 		return stf_write_lw_statistics(m->w, &s);
 	}
-	if (write_part_of_row(m, &s, mean, r->count - larger) < 0) {
-		return -1;
-	}
-	s.minTicksIncl = s.maxTicksIncl = s.sumTicksIncl = 0;
-	s.minTicksExcl = s.maxTicksExcl = s.sumTicksExcl = 0;
-	return write_part_of_row(m, &s, mean + 1, larger);
+	return r->others ? vt_merge_write_mean(m, &s, r->count, r->bytes)
+			 : write_part_of_row(m, &s, r->bytes, r->count);
 }
 
 int vt_merge_write_statistics(struct vt_merge *m)

@@ -243,7 +243,7 @@ static int write_values(struct vt_merge_part *part, struct vt_merge_source *s, u
 
 int vt_merge_run(struct vt_merge_part *part, struct vt_merge_source *s, uint64_t limit)
 {
-	if (s->closing || !(*s->c.p & VT_RAW_SHORT_LEAVE) || s->f->map->parts > 1) {
+	if (s->closing || part->idle || !(*s->c.p & VT_RAW_SHORT_LEAVE) || s->f->map->parts > 1) {
 		return 0;
 	}
 	if (s->c.h.type == VT_RAW_COUNTERS) {

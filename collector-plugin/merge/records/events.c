@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "collector-plugin/merge/records/idle.h"
 #include "collector-plugin/merge/records/messages.h"
 #include "collector-plugin/raw/events.h"
 
@@ -54,6 +55,10 @@ static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *
 		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the states" };
 		return -1;
 	}
+	if (__builtin_expect(part->idle != NULL, 0)) {
+		vt_idle_enter(part, e, r.function, with.scl);
+		return 0;
+	}
 	return with.scl ? stf_write_enter_function_1(part->w, &with) : stf_write_enter_function(part->w, &r);
 }
 
@@ -69,7 +74,7 @@ static int end_io(struct vt_merge_part *part, const struct vt_merge_event *e)
 	return stf_write_file_io_end(part->w, &r);
 }
 
-static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t scl)
+static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t scl, int closes)
 {
 	struct stf_leave_function_1 with = { .time = e->time, .willy = e->willy };
 	struct stf_leave_function r = { .time = e->time, .willy = e->willy };
@@ -87,6 +92,9 @@ static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *
 	if (e->states->posted) {
 		vt_merge_posted(part, e);
 	}
+	if (__builtin_expect(part->idle != NULL, 0)) {
+		return vt_idle_leave(part, e, closes);
+	}
 	with.scl = vt_merge_id(&e->f->scls, scl);
 	return with.scl ? stf_write_leave_function_1(part->w, &with) : stf_write_leave_function(part->w, &r);
 }
@@ -94,7 +102,7 @@ static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *
 int vt_merge_close_state(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
 	part->repairs.closed += e->states->n > 0;
-	return write_leave(part, e, 0);
+	return write_leave(part, e, 0, 1);
 }
 
 /* ---- one function for each kind ---- */
@@ -113,7 +121,7 @@ static int state_leave(struct vt_merge_part *part, const struct vt_merge_event *
 
 	memcpy(&body, e->body, sizeof(body));
 	part->repairs.late += e->h->n == VT_RAW_LEFT_BEFORE && e->states->n > 0;
-	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, body.scl);
+	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, body.scl, 0);
 }
 
 /* The body of a record of a scope, with the trace's ids. */
@@ -203,5 +211,11 @@ static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merg
 
 int vt_merge_event(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
+	/* of waits, the trace has neither scopes nor bytes of files */
+	if (__builtin_expect(part->idle != NULL, 0) &&
+		(e->h->type == VT_RAW_SCOPE_BEGIN || e->h->type == VT_RAW_SCOPE_END || e->h->type == VT_RAW_IO_BEGIN ||
+			e->h->type == VT_RAW_IO_END)) {
+		return 0;
+	}
 	return e->h->type < 32 && writers[e->h->type] ? writers[e->h->type](part, e) : 0;
 }

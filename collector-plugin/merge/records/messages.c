@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "collector-plugin/merge/definitions/communicators.h"
 #include "collector-plugin/merge/common/names.h"
+#include "collector-plugin/merge/records/idle.h"
 #include "collector-plugin/raw/operations.h"
 
 /* ---- collecting ---- */
@@ -126,6 +127,9 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 		(uint16_t)(kind == VT_RAW_MESSAGE_FREED && m.peer == VT_RAW_ANY ? VT_MATCH_NOBODY
 										: vt_merge_peer(part->m, c, m.peer));
 	end->kind = kinds[kind];
+	if (part->idle) {
+		vt_idle_message_end(part, e->states);
+	}
 	if (kind == VT_RAW_MESSAGE_SEND && !e->states->posted) {
 		e->states->posted = part->ends.n;
 	}
@@ -211,6 +215,9 @@ int vt_merge_collective(struct vt_merge_part *part, const struct vt_merge_event 
 	s->root = root_of(c, &r, member);
 	s->scl = r.scl ? vt_merge_id(&e->f->scls, r.scl) : e->states->scl;
 	s->op = e->h->n;
+	if (part->idle) {
+		vt_idle_share(part, e->states);
+	}
 	return 0;
 }
 
@@ -218,6 +225,7 @@ int vt_merge_collective(struct vt_merge_part *part, const struct vt_merge_event 
 
 struct out {
 	struct vt_merge *m;
+	struct vt_merge_part *part;
 	struct vt_match_counts counts;
 	uint64_t large; /* messages with more bytes than a record can hold */
 	uint64_t named; /* ambiguous messages named so far */
@@ -272,7 +280,7 @@ static int write_matched_message(void *ctx, const struct vt_match_end *s, const 
 		.receiver_scl = r ? r->scl : 0 };
 	struct stf_one_to_one_communication plain;
 
-	if (one->peer == VT_MATCH_NOBODY) {
+	if (one->peer == VT_MATCH_NOBODY || (o->part->idle && !vt_idle_message(o->part, s, r))) {
 		return 0;
 	}
 	if (s && r && r->kind == VT_MATCH_RECEIVE) {
@@ -424,6 +432,9 @@ static int write_matched_operation(void *ctx, const struct vt_match_share *share
 	const struct vt_merge_communicator *g = &o->m->communicator[share->communicator - 1];
 	struct operation p = { .g = g, .communicator = share->communicator, .type = (uint8_t)(share->op + 1) };
 
+	if (o->part->idle && !vt_idle_operation(o->part, share, n)) {
+		return 0;
+	}
 	if (define_operation(o, share->op) < 0 || make_room_for_members(o, g->n) < 0) {
 		return -1;
 	}
@@ -493,7 +504,7 @@ static int put_together(struct vt_merge_part *part, size_t n)
 
 int vt_merge_write_messages(struct vt_merge *m, struct vt_merge_part *part, size_t n, struct vt_match_counts *counts)
 {
-	struct out o = { .m = m };
+	struct out o = { .m = m, .part = part };
 	uint32_t *sizes = malloc((m->n_communicators + (size_t)1) * sizeof(*sizes)), i;
 	int rc = sizes && put_together(part, n) == 0 ? 0 : -1;
 
@@ -506,6 +517,9 @@ int vt_merge_write_messages(struct vt_merge *m, struct vt_merge_part *part, size
 	if (rc == 0) {
 		rc = vt_match_operations(
 			&part->shares, sizes, m->n_communicators + 1, &o.counts, write_matched_operation, &o);
+	}
+	if (rc == 0 && part->idle) {
+		rc = vt_idle_write(m, part);
 	}
 	if (rc == 0) {
 		describe_messages(&o);

@@ -66,6 +66,15 @@ typed 'export LD_PRELOAD=libVTfs.so' 'mpirun -n 2 ./myApp 10 4'
 expect one_trace myApp 2
 verdict "the fail-safe library, by -trace and by LD_PRELOAD"
 
+for line in 'mpirun -n 2 -trace-imbalance ./myApp 10 4' 'mpirun -trace libVTim.so -n 2 ./myApp 10 4' \
+	'LD_PRELOAD=libVTim.so mpirun -n 2 ./myApp 10 4'; do
+	typed "$line"
+	expect one_trace myApp 2
+	expect "$build/stftool" myApp.stf --dump >have 2>>out
+	expect_line '^INFO .*TRACE-IMBALANCE.*' have
+done
+verdict "mpirun -trace-imbalance, and libVTim"
+
 refuses() # refuses TEXT LINE: with status 2, and nothing runs
 {
 	typed "$2"
@@ -74,7 +83,6 @@ refuses() # refuses TEXT LINE: with status 2, and nothing runs
 	expect_no_line ' Tickmark INFO' out
 }
 refuses 'there is no libVTmc' 'mpirun -check_mpi -n 2 ./myApp 10 4'
-refuses 'there is no libVTim' 'mpirun -n 2 -trace-imbalance ./myApp 10 4'
 refuses 'no libVTmc.so' 'mpirun -trace libVTmc.so -n 2 ./myApp 10 4'
 refuses 'exclude each other' 'mpirun -trace-pt2pt -trace-collectives -n 2 ./myApp 10 4'
 verdict "options without their library are errors"
