@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,11 @@ static int own_process;
 void smp_own_process(void)
 {
 	own_process = 1;
+}
+
+int smp_is_own_process(void)
+{
+	return own_process;
 }
 
 int smp_live(const struct smp_env *env)
@@ -51,6 +58,23 @@ int smp_fd_high(int fd)
 	return moved;
 }
 
+/* Only one thread of vtsampler opens files. */
+static int is_kernels_file(int fd, dev_t dev)
+{
+	static dev_t last; /* the file system of the last one */
+	struct statfs fs;
+	int is;
+
+	if (!own_process || (last && dev == last)) {
+		return own_process;
+	}
+	is = fstatfs(fd, &fs) == 0 &&
+		(fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC || fs.f_type == CGROUP_SUPER_MAGIC ||
+			fs.f_type == CGROUP2_SUPER_MAGIC);
+	last = is ? dev : last;
+	return is;
+}
+
 int smp_file_open(struct smp_file *f, int root, const char *path)
 {
 	struct stat st;
@@ -64,7 +88,7 @@ int smp_file_open(struct smp_file *f, int root, const char *path)
 		close(fd);
 		return -1;
 	}
-	*f = (struct smp_file){ fd, st.st_dev, st.st_ino };
+	*f = (struct smp_file){ fd, st.st_dev, st.st_ino, is_kernels_file(fd, st.st_dev) };
 	return 0;
 }
 
@@ -81,6 +105,19 @@ ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size)
 	return n;
 }
 
+ssize_t smp_file_whole(const struct smp_file *f, struct smp_room *room)
+{
+	ssize_t n;
+
+	do {
+		n = room->size ? smp_file_read(f, room->text, room->size) : 0;
+		if (room->size && n < (ssize_t)room->size - 1) {
+			return n;
+		}
+	} while (TKM_GROW(room->text, room->size, room->size ? room->size + 1 : 4096) == 0);
+	return -1;
+}
+
 static int is_our_file(const struct smp_file *f, struct stat *st)
 {
 	return f->fd >= 0 && fstat(f->fd, st) == 0 && st->st_dev == f->dev && st->st_ino == f->ino;
@@ -90,6 +127,9 @@ int smp_file_there(struct smp_file *f)
 {
 	struct stat st;
 
+	if (f->fd >= 0 && f->stays) {
+		return 1;
+	}
 	if (is_our_file(f, &st)) {
 		if (st.st_nlink > 0) {
 			return 1;

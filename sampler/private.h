@@ -16,6 +16,9 @@
 /* Is the root that of this machine, so that system calls and the files of /proc and /sys agree? */
 int smp_live(const struct smp_env *env);
 
+/* Was smp_own_process() called? */
+int smp_is_own_process(void);
+
 /* Opens the root of env for a moment (base/rootfs.h). A descriptor kept for later could by then be the
  * program's own file. Returns it or -1 with errno. */
 int smp_root(const struct smp_env *env);
@@ -30,11 +33,20 @@ struct smp_file {
 	int fd; /* -1: not open */
 	dev_t dev;
 	ino_t ino;
+	int stays; /* nobody closes it, and it is of the kernel: it fails when what it is about is gone */
 };
 /* Returns 0, or -1 with errno and f->fd = -1. root: of smp_root(). */
 int smp_file_open(struct smp_file *f, int root, const char *path);
 /* Reads from the start; at most size-1 bytes, terminated. Returns the length or -1. */
 ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size);
+/* A text that grows: lists of processing units make /proc/PID/status as long as the machine is large. */
+struct smp_room {
+	char *text;
+	size_t size;
+};
+/* As smp_file_read(), of a file of any length. */
+ssize_t smp_file_whole(const struct smp_file *f, struct smp_room *room);
+
 /* Is the descriptor still ours, and has the file still a name? One that was replaced shows what was. Returns 1, or 0 and
  * f->fd = -1. */
 int smp_file_there(struct smp_file *f);
@@ -104,7 +116,7 @@ const char *smp_errno(int errnum, char *buf, size_t size);
 #endif
 /* clang-format off */
 #define SMP_SOURCES(X) \
-	X(cpu) X(disk) X(net) X(rdma) X(rusage) X(proc) X(proc_io) X(perf) X(node) X(group) X(space) X(power) X(clock) \
+	X(cpu) X(disk) X(net) X(rdma) X(proc_io) X(rusage) X(proc) X(perf) X(node) X(group) X(space) X(power) X(clock) \
 	SMP_WITH_PAPI(X)
 /* clang-format on */
 #define SMP_DECLARE(name) extern const struct smp_source smp_##name;

@@ -413,15 +413,15 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 /* Only CPUs that come matter: one that is off has no line in the file, and keeps its counters. */
 static uint64_t mark(const struct smp_env *env)
 {
-	char text[512];
 	uint64_t sum = 0;
 	int root = smp_root(env);
-	const char *p;
+	char *text = root >= 0 ? tkm_root_text(root, "/sys/devices/system/cpu/online") : NULL, *p;
 
+	for (p = text; p && *p; p++) {
+		sum = sum * 31 + (unsigned char)*p;
+	}
+	free(text);
 	if (root >= 0) {
-		for (p = tkm_root_line(root, "/sys/devices/system/cpu/online", text, sizeof(text)); *p; p++) {
-			sum = sum * 31 + (unsigned char)*p;
-		}
 		close(root);
 	}
 	return sum;

@@ -11,7 +11,7 @@
 
 /* A scan costs about ten reads. A device that comes and goes between two scans is not seen. NEAR: as many numbers of
  * devices that were made may lie between two that are seen. */
-enum { RESCAN_MS = 1000, FILE_TEXT = 16384, NEAR = 64 };
+enum { RESCAN_MS = 1000, EXAMINE_MS = 5000, FILE_TEXT = 16384, NEAR = 64 };
 
 struct device_file {
 	const char *name;
@@ -69,7 +69,8 @@ struct set {
 	struct class *class;
 	int opened, first; /* the first scan is over; this is the first reading */
 	int changed;       /* devices came or went in the last scan */
-	int64_t scanned_ms, gap_ms, read_ms;
+	int64_t scanned_ms, examined_ms, gap_ms, read_ms;
+	uint64_t names; /* of the devices that were there */
 	struct tkm_printed path;
 	char text[FILE_TEXT];
 	struct wanted want[];
@@ -314,6 +315,17 @@ static void scan_class(struct set *s, struct class *c, int root)
 	}
 }
 
+static uint64_t names_of_classes(const struct set *s)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < s->n_classes; i++) {
+		sum = sum * 31 + smp_device_mark(s->class[i].kind, s->env);
+	}
+	return sum;
+}
+
 /* Finds devices that came or went, and files that are not ours any more. Returns 0, or -1 with errno if no folder can be
  * read. */
 static int scan_devices(struct set *s)
@@ -325,6 +337,8 @@ static int scan_devices(struct set *s)
 	if (root < 0) {
 		return -1;
 	}
+	/* before the devices: one that comes meanwhile is another name the next time */
+	s->names = names_of_classes(s);
 	for (i = 0; i < s->n_classes; i++) {
 		errno = 0;
 		scan_class(s, &s->class[i], root);
@@ -336,7 +350,7 @@ static int scan_devices(struct set *s)
 	s->changed = 0;
 	find_wanted_devices(s);
 	s->gap_ms = now - s->scanned_ms;
-	s->scanned_ms = now;
+	s->scanned_ms = s->examined_ms = now;
 	return readable ? 0 : -1;
 }
 
@@ -453,6 +467,18 @@ static uint8_t value_of_counter(const struct set *s, struct wanted *w, union smp
 	return state & SMP_VALID ? state : 0;
 }
 
+/* Whether devices came or went is looked at often; all that is known of each is dear to read. One that is exchanged for another one of
+ * its name cannot be read any more. */
+static int is_scan_due(struct set *s)
+{
+	uint64_t names = names_of_classes(s);
+	/* in a program, files may also be closed by it */
+	int due = names != s->names || !smp_is_own_process() || s->read_ms - s->examined_ms >= EXAMINE_MS;
+
+	s->scanned_ms = due ? s->scanned_ms : s->read_ms;
+	return due;
+}
+
 int smp_device_read(void *set, union smp_value *value, uint8_t *state)
 {
 	struct set *s = set;
@@ -461,7 +487,7 @@ int smp_device_read(void *set, union smp_value *value, uint8_t *state)
 
 	begin_reading(s);
 	/* a snapshot has no clock of its own: its files may change between any two reads */
-	if (!smp_live(s->env) || s->read_ms - s->scanned_ms >= RESCAN_MS) {
+	if (!smp_live(s->env) || (s->read_ms - s->scanned_ms >= RESCAN_MS && is_scan_due(s))) {
 		scan_devices(s);
 	}
 	for (i = 0; i < s->n_dev; i++) {

@@ -96,6 +96,31 @@ int32_t smp_task_known(const struct smp_env *env, int32_t pid, const char *name)
 	return tid;
 }
 
+ssize_t smp_task_stat(const struct smp_file *f, int32_t pid, char text[SMP_STAT_SIZE], int before_us)
+{
+	static struct {
+		char text[SMP_STAT_SIZE];
+		ssize_t n;
+		int64_t at_us;
+		int32_t pid;
+	} last; /* of the one thread of vtsampler that samples */
+	struct timespec now;
+	int64_t now_us;
+
+	if (!f->stays) {
+		return smp_file_read(f, text, SMP_STAT_SIZE);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	if (last.pid != pid || now_us - last.at_us > before_us) {
+		last.n = smp_file_read(f, last.text, SMP_STAT_SIZE);
+		last.pid = last.n > 0 ? pid : 0;
+		last.at_us = now_us;
+	}
+	memcpy(text, last.text, SMP_STAT_SIZE);
+	return last.n;
+}
+
 /* Does a process live whose folder /proc/PID is not shown? */
 static int is_task_hidden(const struct smp_env *env, const char *path)
 {
@@ -315,6 +340,7 @@ struct usage_set {
 	const struct smp_env *env;
 	int pid; /* of another process; 0: the calling one */
 	struct smp_file stat, status;
+	struct smp_room status_text;
 	struct switches *thread;
 	size_t n_threads, cap;
 	unsigned round;
@@ -347,6 +373,7 @@ static void usage_close(void *set)
 
 	smp_file_close(&s->stat);
 	smp_file_close(&s->status);
+	free(s->status_text.text);
 	free(s->thread);
 	free(s);
 }
@@ -402,16 +429,18 @@ static int add_switches_of_thread(const char *name, void *ctx)
 	struct each_thread *e = ctx;
 	int tid = atoi(name);
 	struct switches *t = tid > 0 ? thread_of(e->s, tid) : NULL;
-	char path[64], text[4096];
+	char path[64], *text = NULL;
 
 	if (t) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/status", e->s->pid, tid);
 		t->seen = e->s->round;
-		if (tkm_root_read(e->root, path, text, sizeof(text)) > 0) {
-			t->n[0] = labelled(text, "\nvoluntary_ctxt_switches:");
-			t->n[1] = labelled(text, "nonvoluntary_ctxt_switches:");
-		}
+		text = tkm_root_text(e->root, path);
 	}
+	if (text && *text) {
+		t->n[0] = labelled(text, "\nvoluntary_ctxt_switches:");
+		t->n[1] = labelled(text, "nonvoluntary_ctxt_switches:");
+	}
+	free(text);
 	return 0;
 }
 
@@ -508,27 +537,30 @@ static void add_cpu_times(struct usage_set *s, const char *stat, uint64_t v[N_US
 
 static int read_other(struct usage_set *s, uint64_t v[N_USAGE])
 {
-	char text[4096];
+	char text[4096]; /* of a thread that has memory: the lines at the begin */
+	const char *status;
 	uint64_t sum[2] = { 0, 0 };
 	int i;
 
-	if (smp_file_read(&s->stat, text, sizeof(text)) <= 0) {
+	if (smp_task_stat(&s->stat, s->pid, text, SMP_SAME_SAMPLE_US) <= 0) {
 		return -1;
 	}
 	add_cpu_times(s, text, v);
 	if (is_usage_selected(s, 4, N_USAGE - 1)) {
-		if (smp_file_read(&s->status, text, sizeof(text)) <= 0) {
+		if (smp_file_whole(&s->status, &s->status_text) <= 0) {
 			return -1;
 		}
+		status = s->status_text.text;
 		if (is_usage_selected(s, 4, 5)) {
-			add_switches(s, text, sum);
+			add_switches(s, status, sum);
 		}
 		v[4] = sum[0];
 		v[5] = sum[1];
-		if (is_usage_selected(s, 6, 6) && has_ended(text)) {
+		if (is_usage_selected(s, 6, 6) && has_ended(status)) {
 			living_thread(s->env, s->pid, "status", text, sizeof(text));
+			status = text;
 		}
-		v[6] = labelled(text, "\nVmHWM:") * 1024;
+		v[6] = labelled(status, "\nVmHWM:") * 1024;
 	}
 	for (i = 0; i < N_USAGE; i++) {
 		s->high[i] = v[i] > s->high[i] ? v[i] : s->high[i];

@@ -116,8 +116,10 @@ static int read_whole(struct io_set *s, struct io_numbers *io)
 static int read_reaped(struct io_set *s, uint64_t reaped[N_REAPED])
 {
 	static const int field[N_REAPED] = { 11, 13, 16, 17 };
-	char text[1024];
-	const char *at = read_io_file(s, &s->stat, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+	char text[SMP_STAT_SIZE];
+	const char *at = open_io_file(s, &s->stat, "stat") == 0 && smp_task_stat(&s->stat, s->pid, text, 0) > 0
+		? strrchr(text, ')')
+		: NULL;
 	int i, k;
 
 	for (i = 2, k = 0; at && k < N_REAPED; k++) {
@@ -255,13 +257,36 @@ static void add_children(struct io_set *s, const struct io_numbers *whole, const
 	}
 }
 
+/* A process that has not waited for a child between two readings has moved itself what has come. The threads of one that never has
+ * are not looked at. Returns 1, or 0: more has to be looked at, or -1 with errno. */
+static int read_childless(struct io_set *s, struct io_numbers *whole)
+{
+	uint64_t reaped[N_REAPED];
+
+	if (!s->begun || s->is_parent) {
+		return 0;
+	}
+	if (read_whole(s, whole) < 0) {
+		return -1;
+	}
+	if (read_reaped(s, reaped) < 0 || memcmp(reaped, s->reaped, sizeof(reaped)) != 0) {
+		return 0;
+	}
+	s->has_apart = 0;
+	s->before = *whole;
+	return 1;
+}
+
 /* Reads the process, and finds what in its numbers is its children's. Returns 0 or -1 with errno. */
 static int read_io(struct io_set *s, struct io_numbers *whole)
 {
 	struct io_numbers threads = { .found = 0 }, again;
 	uint64_t reaped[N_REAPED] = { 0 };
-	int tries, has = 0, waited = 0, i;
+	int tries, has = 0, waited = 0, i, rc = read_childless(s, whole);
 
+	if (rc != 0) {
+		return rc < 0 ? rc : 0;
+	}
 	memset(s->ended, 0, sizeof(s->ended));
 	for (tries = 0; tries < TRIES; tries++) {
 		if (read_whole(s, whole) < 0) {

@@ -239,6 +239,7 @@ struct text_set {
 	int64_t at_ms, first_ms; /* of this reading, and of the first one */
 	size_t n;
 	struct smp_file *file; /* one per file of the source; fd -1: not wanted or not there */
+	int64_t *file_ms;      /* when it was read last; 0: not yet */
 	struct tkm_printed path;
 	char text[TEXT_SIZE];
 	struct wanted want[];
@@ -278,7 +279,8 @@ static const struct smp_text_counter *find_text_counter(const struct smp_text_so
 void *smp_text_open(const struct smp_text_source *source, const struct smp_env *env, const struct smp_target *target,
 	struct smp_wanted w, char why[SMP_TEXT])
 {
-	struct text_set *s = calloc(1, sizeof(*s) + w.n * sizeof(s->want[0]) + source->n_files * sizeof(*s->file));
+	struct text_set *s = calloc(
+		1, sizeof(*s) + w.n * sizeof(s->want[0]) + source->n_files * (sizeof(*s->file) + sizeof(*s->file_ms)));
 	size_t i;
 
 	if (!s) {
@@ -290,6 +292,7 @@ void *smp_text_open(const struct smp_text_source *source, const struct smp_env *
 	s->target = *target;
 	s->n = w.n;
 	s->file = (struct smp_file *)(s->want + w.n);
+	s->file_ms = (int64_t *)(s->file + source->n_files);
 	for (i = 0; i < source->n_files; i++) {
 		s->file[i].fd = -1;
 	}
@@ -308,12 +311,19 @@ void *smp_text_open(const struct smp_text_source *source, const struct smp_env *
 /* Reads one file; one that the program has closed is opened again. Returns its length, or -1. */
 static ssize_t read_opened_file(struct text_set *s, int file)
 {
+	int was_open = smp_file_there(&s->file[file]);
 	char why[SMP_TEXT];
+	ssize_t len = -1;
 
-	if (smp_file_there(&s->file[file]) || open_text_file(s, file, why) == 0) {
-		return smp_file_read(&s->file[file], s->text, sizeof(s->text));
+	if (was_open || open_text_file(s, file, why) == 0) {
+		len = smp_file_read(&s->file[file], s->text, sizeof(s->text));
 	}
-	return -1;
+	/* what it was about may be back under the same name: a cgroup, a mount */
+	if (len < 0 && was_open && s->file[file].stays && s->target.scope == SMP_NODE) {
+		smp_file_close(&s->file[file]);
+		len = open_text_file(s, file, why) == 0 ? smp_file_read(&s->file[file], s->text, sizeof(s->text)) : -1;
+	}
+	return len;
 }
 
 /* Returns 0, -1 no value, -2 the target is gone. */
@@ -425,6 +435,23 @@ static uint8_t put_text_value(const struct text_set *s, struct wanted *w, const 
 	return state;
 }
 
+/* Is it time to read the file again, for any of its counters? In a short run it is read more often: all but an eighth of the run is
+ * seen. */
+static int is_file_due(const struct text_set *s, int file)
+{
+	int64_t run = (s->at_ms - s->first_ms) / 8, age = s->at_ms - s->file_ms[file];
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		const struct smp_text_counter *c = s->want[i].counter;
+
+		if (c && c->file == file && (!s->file_ms[file] || age >= (run < c->every_ms ? run : c->every_ms))) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 {
 	struct text_set *s = set;
@@ -434,6 +461,10 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 	s->at_ms = smp_reading_ms(s->env, s->at_ms);
 	s->first_ms = s->first_ms ? s->first_ms : s->at_ms;
 	for (file = 0; file < (int)s->source->n_files; file++) {
+		if (!is_file_due(s, file)) {
+			continue;
+		}
+		s->file_ms[file] = s->at_ms;
 		rc = 1;
 		for (i = 0; i < s->n; i++) {
 			struct wanted *w = &s->want[i];

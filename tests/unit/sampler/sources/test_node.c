@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "config.h"
 #include "include/vtsource.h"
+#include "sampler/private.h"
 #include "sampler/source.h"
 #include "tests/lib/check.h"
 #include "tests/lib/sampler_set.h"
@@ -164,6 +165,44 @@ static void files_may_come_later(void)
 	drop();
 }
 
+/* How long ago it had a value, ms; -1: it has one now. */
+static int64_t age_of_psi(void)
+{
+	static int64_t last_ms;
+	int i = place("psi_cpu"), has;
+
+	read_again();
+	has = state[i] & SMP_VALID;
+	last_ms = has ? smp_now_ms() : last_ms;
+	return has ? -1 : smp_now_ms() - last_ms;
+}
+
+/* The pressure is dear to read: once a second, at first more often. Another counter of its file is not held back. */
+static void pressure_is_read_seldom(void)
+{
+	int i, times = 0;
+	int64_t begin = smp_now_ms(), age, oldest = 0;
+
+	smp_env_init(&env);
+	OPEN(SMP_NODE, 0, "psi_cpu");
+	if (planned("psi_cpu")->missing) {
+		printf("# psi_cpu: %s\n", planned("psi_cpu")->missing);
+		drop();
+		return;
+	}
+	CHECK(state[place("psi_cpu")] & SMP_VALID, "not at the first reading");
+	for (i = 0; smp_now_ms() - begin < 2000; i++) {
+		usleep(10000);
+		age = age_of_psi();
+		times += age < 0;
+		oldest = age > oldest ? age : oldest;
+	}
+	/* 0, 10, 20 ms and so on, each an eighth of the run later */
+	CHECK(times <= 50 && times < i, "%d times of %d", times, i);
+	CHECK(oldest < 2000 / 8 + 500, "%lld ms", (long long)oldest);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -172,5 +211,6 @@ int main(int argc, char **argv)
 	RUN(names_of_cgroups_are_long);
 	RUN(disks_of_a_cgroup_come_with_their_first_use);
 	RUN(files_may_come_later);
+	RUN(pressure_is_read_seldom);
 	return check_end();
 }
