@@ -113,6 +113,12 @@ static void check_other_processes(struct vtrun *r, struct finding *f)
 			"/proc cannot be read: %s", strerror(errno));
 		goto out;
 	}
+	if (tkm_root_is_above(root)) {
+		set_finding(f, LIMITED, "mount one of its own: mount -t proc proc /proc (unshare --mount-proc)",
+			"/proc belongs to a PID namespace above this one, where its numbers are other processes: a "
+			"thread inside the program samples");
+		goto out;
+	}
 	pid = fork();
 	if (pid == 0) {
 		for (;;) {

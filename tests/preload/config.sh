@@ -298,6 +298,16 @@ expect [ $? -eq 1 ]
 grep -A1 '^FAILS .*folder .*/proc' "$dir/out" | expect_line -- '-> .*--logfile-prefix' -
 verdict "--doctor: a folder that cannot be written to, and what to do"
 
+if unshare --pid --fork true 2>/dev/null; then
+	# without --mount-proc: the numbers below /proc are those of the namespace above
+	unshare --pid --fork "$build/vtrun" --doctor >"$dir/out" 2>"$dir/err"
+	grep -A1 '^limited *other processes .*/proc belongs to a PID namespace above' "$dir/out" |
+		expect_line -- '-> .*mount -t proc' -
+	verdict "--doctor: below the /proc of another PID namespace"
+else
+	skip "--doctor: below the /proc of another PID namespace" "no PID namespaces for this user"
+fi
+
 # What apptainer does with that line, as far as it concerns the sampler: the two binds, a root of its own, the
 # environment as it is.
 fresh
