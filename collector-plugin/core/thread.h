@@ -40,6 +40,10 @@ struct vt_tls {
 		uintptr_t at;                           /* the frame of its wrapper; 0: none is under way */
 		uintptr_t low;                          /* the lowest address of that frame; the `sp` of its state */
 		const struct vt_mpi_function *function; /* NULL: it is not recorded */
+		/* what it sent, while the program has error handlers of its own, which may leave the call; NULL: nothing */
+		struct vt_comm *sent;
+		int64_t sent_at; /* ticks */
+		int to, tag, recorded;
 	} mpi;
 };
 

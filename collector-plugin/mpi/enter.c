@@ -4,8 +4,23 @@
 #include "collector-plugin/mpi/private.h"
 
 #include "collector-plugin/core/names.h"
+#include "collector-plugin/mpi/communicators.h"
 #include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/trace/callstack.h"
+
+/* An error handler of the program has left the call: MPI has sent nothing. */
+static VT_SELDOM void take_back_abandoned_send(const struct vt_mpi_outermost *was)
+{
+	const struct vt_collect *c = vt_collect_running();
+	struct vt_raw_message m = { .communicator = was->sent->id, .peer = was->to, .tag = was->tag };
+	ltick_t now;
+
+	if (c && was->recorded && vt_trace_on()) {
+		now = vt_ticks_now(c);
+		m.since = now.v - was->sent_at;
+		vt_trace_message(now, VT_RAW_MESSAGE_TAKEN_BACK, &m);
+	}
+}
 
 VT_SELDOM void vt_mpi_leave_abandoned(void)
 {
@@ -18,6 +33,9 @@ VT_SELDOM void vt_mpi_leave_abandoned(void)
 		return;
 	}
 	vt_mpi_count(0, (int)was.function->outside);
+	if (was.sent) {
+		take_back_abandoned_send(&was);
+	}
 	while (f && f > t->frame && f[-1].sp != was.low) {
 		f--;
 	}
@@ -64,7 +82,10 @@ int vt_mpi_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t 
 		return 0;
 	}
 	k->collect = vt_collect_running();
-	vt_tls.mpi = (struct vt_mpi_outermost){ at, (uintptr_t)__builtin_frame_address(0), f };
+	vt_tls.mpi.at = at;
+	vt_tls.mpi.low = (uintptr_t)__builtin_frame_address(0);
+	vt_tls.mpi.function = f;
+	vt_tls.mpi.sent = NULL;
 	if (__builtin_expect(!k->collect, 0)) {
 		k->at = VT_MPI_MISSED;
 		vt_tls.mpi.function = NULL;

@@ -15,6 +15,7 @@
 
 struct vt_raw_head *vt_mpi_watched;
 _Atomic uint64_t vt_mpi_missed;
+int vt_mpi_own_errors;
 static int64_t finalized_ns;
 
 enum { CALLBACKS = sizeof(((struct vt_raw_head *)0)->callbacks) / sizeof(uint64_t) };
@@ -52,6 +53,8 @@ MPI_Errhandler vt_mpi_errhandler(MPI_Errhandler wanted)
 	static _Atomic int said;
 
 	if (!vt_hooks.failsafe) {
+		vt_mpi_own_errors |=
+			wanted != MPI_ERRORS_ARE_FATAL && wanted != MPI_ERRORS_RETURN && wanted != MPI_ERRHANDLER_NULL;
 		return wanted;
 	}
 	if (wanted != MPI_ERRORS_ARE_FATAL && vt_collect_is_first_rank() && atomic_exchange(&said, 1) == 0) {
@@ -105,8 +108,8 @@ void vt_mpi_say_missed(void)
 	}
 	if (calls) {
 		vt_say(1, "WARNING",
-			"%llu call%s of MPI outside MPI_Init and MPI_Finalize, or in call-backs of MPI_Finalize: not "
-			"recorded (calls of MPI sessions among them)",
+			"%llu call%s of MPI sessions, or otherwise outside MPI_Init and MPI_Finalize, or in call-backs of "
+			"MPI_Finalize: not recorded",
 			calls, calls == 1 ? "" : "s");
 	}
 	if (after_s >= 0.2) {

@@ -22,6 +22,9 @@ static inline void vt_mpi_outside(int n)
 /* Notes that MPI may call this function of the program. */
 VT_HIDDEN void vt_mpi_calls_back(void *function);
 
+/* 1: the program has an error handler that may throw or jump. */
+extern int vt_mpi_own_errors VT_HIDDEN;
+
 /* The error handler that MPI gets for one that the program wants: libVTfs "overrides all requests to install one", so that
  * the first error of MPI ends the job and leaves a trace (Intel Trace Collector guide, section 2.1.2). */
 VT_HIDDEN MPI_Errhandler vt_mpi_errhandler(MPI_Errhandler wanted);

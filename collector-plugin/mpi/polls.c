@@ -63,7 +63,10 @@ int vt_poll_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t
 		(f->polls_file != f->file && define_polls(f) < 0)) {
 		return vt_mpi_enter_at(k, f, at);
 	}
-	vt_tls.mpi = (struct vt_mpi_outermost){ at, (uintptr_t)__builtin_frame_address(0), f };
+	vt_tls.mpi.at = at;
+	vt_tls.mpi.low = (uintptr_t)__builtin_frame_address(0);
+	vt_tls.mpi.function = f;
+	vt_tls.mpi.sent = NULL;
 	*k = (struct vt_mpi_call){ .at = at, .folds = 1, .recorded = VT_TRACE_RECORDED, .collect = vt_tls.collect };
 	k->enter = vt_ticks_now(k->collect).v;
 	vt_mpi_count(1, 0);

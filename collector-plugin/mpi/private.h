@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) int vt_mpi_enter(struct vt_mpi_call
 /* Calls of MPI by this library, or by MPI itself, begin and end: they are not recorded. */
 static inline void vt_mpi_hide(void)
 {
-	vt_tls.mpi = (struct vt_mpi_outermost){ UINTPTR_MAX, UINTPTR_MAX, NULL };
+	vt_tls.mpi = (struct vt_mpi_outermost){ .at = UINTPTR_MAX, .low = UINTPTR_MAX };
 }
 static inline void vt_mpi_show(void)
 {

@@ -174,6 +174,13 @@ void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, 
 		k->tag = tag;
 		k->bytes = vt_type_bytes(count, type);
 		emit_send(k, message_of(c, to, tag, k->bytes));
+		if (__builtin_expect(vt_mpi_own_errors, 0)) {
+			vt_tls.mpi.sent = c;
+			vt_tls.mpi.to = to;
+			vt_tls.mpi.tag = tag;
+			vt_tls.mpi.recorded = k->recorded;
+			vt_tls.mpi.sent_at = k->enter;
+		}
 	}
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # An exception or a jump leaves a call of MPI: out of an error handler, a call-back of an attribute, a signal handler,
 # on a stack of its own. That call ends there, and later calls are recorded wherever they are made. Calls that
-# call-backs make inside a call are no calls of the program. TAP.
+# call-backs make inside a call are no calls of the program. A send that an error handler left sent nothing. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 [ "${CXX:-no}" != no ] || skip_all 'no C++ compiler here (configure CXX=...)'
 mpi_compile "$(command -v "$MPICC" | sed s/mpicc/mpicxx/)" mpi/programs/left.cc left ||
@@ -30,6 +30,8 @@ for way in none:0 nested:0 throw:1 longjmp:1 copy:1 signal:1 sigaltstack:1 corou
 		cat counted >>out
 		expect grep -q '^20 barriers, 0 sizes, 0 inside$' counted
 		expect "$build/stftool" left.stf --verify >>out
+		expect [ "$("$build/stftool" left.stf --dump | grep -c ' SENDMSG ')" = 1 ]
+		expect [ "$("$build/stftool" left.stf --dump | grep -c ' RECVMSG ')" = 1 ]
 	done
 	verdict "${way%:*}"
 done

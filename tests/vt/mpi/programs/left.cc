@@ -66,6 +66,15 @@ static void by_signal(bool on_other_stack)
 	if (sigsetjmp(signal_point, 1) == 0) { setitimer(ITIMER_REAL, &t, NULL); MPI_Probe(MPI_ANY_SOURCE, 99, dup_of_world, MPI_STATUS_IGNORE); }
 	left = left + 1;
 }
+// A message on the channel of the one that was not sent
+static void good_message()
+{
+	int x = 7, y = 0;
+	MPI_Request r;
+	MPI_Irecv(&y, 1, MPI_INT, 0, 1, dup_of_world, &r);
+	MPI_Send(&x, 1, MPI_INT, 0, 1, dup_of_world);
+	MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
 static ucontext_t here, there;
 static void on_other_stack() { by_error(); barriers(); }
 static void on_coroutine()
@@ -95,6 +104,7 @@ int main(int argc, char **argv)
 	deep(3);
 	deep(0);
 	barriers();
+	good_message();
 	printf("left %d\n", left);
 	MPI_Finalize();
 	return 0;
