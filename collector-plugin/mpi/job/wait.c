@@ -11,7 +11,7 @@
 void vt_job_wait(const char *late)
 {
 	/* a rank that works meanwhile needs the CPUs of those that only wait */
-	const double patience_s = 20, awake_s = late ? 0.005 : 0.0002;
+	const double patience_s = 20, awake_s = 0.0002;
 	double begin = PMPI_Wtime();
 	int done = 0, said = 0;
 	MPI_Request r;
