@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -282,12 +283,27 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 
 /* ---- its end ---- */
 
-/* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
+/* The exit status of a process that its parent has waited for; -1: unknown. ioctl_pidfd(2), since Linux 6.15. */
+static int status_of_reaped(int pidfd)
+{
+	struct {
+		uint64_t mask, cgroup;
+		uint32_t ids[11];
+		int32_t exit_code;
+	} info = { .mask = 1 << 3 }; /* PIDFD_INFO_EXIT */
+
+	int has = pidfd >= 0 && ioctl(pidfd, _IOWR(0xff, 11, info), &info) == 0 && (info.mask & 1 << 3);
+
+	return has ? info.exit_code : -1;
+}
+
+/* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet, else what the kernel keeps of it; -1:
+ * unknown. */
 static int exit_status_of_process(const struct vt_measured *p)
 {
 	char text[1024], *at = vt_measured_stat(p, 52, text, sizeof(text)), *name = at ? strrchr(text, ')') : NULL;
 
-	return name && (name[2] == 'Z' || name[2] == 'X') ? atoi(at) : -1;
+	return name && (name[2] == 'Z' || name[2] == 'X') ? atoi(at) : status_of_reaped(p->pidfd);
 }
 
 static void describe_end(struct vt_measured *p, uint32_t how)
