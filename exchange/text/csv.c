@@ -13,6 +13,7 @@
 /* The last sample of a running total, needed to compute its rate. */
 struct rate {
 	uint64_t time, value;
+	double interval; /* recent time between samples; 0: unknown */
 	int seen;
 };
 
@@ -140,7 +141,8 @@ static int csv_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	return 0;
 }
 
-/* Computes the change per second since the previous sample. Returns 0 if there is none. */
+/* Computes the change per second since the previous sample. Returns 0 if there is none. A sample that follows another one at once is
+ * joined with the next one: a total that grows by whole clock ticks would have a rate of 20 processors between the two. */
 static int rate_text(struct csv *c, const struct xch_trace *t, const struct xch_event *e, const struct xch_counter *k,
 	uint64_t bits, char *buf)
 {
@@ -153,12 +155,17 @@ static int rate_text(struct csv *c, const struct xch_trace *t, const struct xch_
 	}
 	r = &(*all)[k->index];
 	old = *r;
-	*r = (struct rate){ e->time, bits, 1 };
-	if (!old.seen || e->time <= old.time) {
-		r->time = old.seen ? old.time : e->time; /* of several samples at the same time the first counts */
-		r->value = old.seen ? old.value : bits;
+	if (!old.seen) {
+		*r = (struct rate){ e->time, bits, 0, 1 };
 		return 0;
 	}
+	/* of several samples at the same time the first counts */
+	if (e->time <= old.time || (double)(e->time - old.time) < old.interval / 4) {
+		return 0;
+	}
+	r->interval += ((double)(e->time - old.time) - r->interval) / (r->interval > 0 ? 8 : 1);
+	r->time = e->time;
+	r->value = bits;
 	if (k->type == STF_COUNTER_F8) {
 		memcpy(&now, &bits, sizeof(now));
 		memcpy(&then, &old.value, sizeof(then));

@@ -194,6 +194,18 @@ expect_line '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv"
 expect_lines 2 'P,Q:ins' "$dir/r.csv"
 expect_line '"P,Q:load",0.1,$' "$dir/r.csv"
 verdict "--rate: totals as change per second since the sample before, others unchanged"
+# a clock tick of 10 ms that falls between two samples 1 us apart
+{
+	sed '/SAMP/d' "$dir/plain.avt"
+	for at in 0:0 100:10 200:20 200.001:21 300:30 300.001:31 300.002:31 400:40; do
+		echo "$at" | awk -F: '{ printf "%d SAMP CPU 1 DEF 6 UINT 8 %d\n", $1 * 1e6, $2 }'
+	done
+} >"$dir/soon.avt"
+from_text "$dir/soon.avt" "$dir/soon.stf"
+tool "$dir/soon.stf" --convert "$dir/soon.csv" --rate
+expect_lines 4 'P,Q:ins' "$dir/soon.csv"
+expect [ "$(grep -c '^0.[1-4]00000000,,h1,0,0,"P,Q:ins",100,B/s$' "$dir/soon.csv")" = 4 ]
+verdict "--rate: a sample soon after another one is joined with the next one"
 tool "$rich" --convert "$dir/rich.csv"
 expect_status 0
 expect_line 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' \
