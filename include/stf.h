@@ -129,6 +129,13 @@ enum {
 #define STF_RECEIVE_UNKNOWN INT64_MIN
 #define STF_SEND_UNKNOWN (INT64_MIN + 1)
 
+/* Bytes have 32 bits. The largest number in a message, an operation or a call on a file means "at least that many".
+ * So does the largest but one in lw_statistics.bytes_sent, where the largest means "no message", and the largest of all
+ * counts. */
+#define STF_BYTES_AT_LEAST UINT32_MAX
+#define STF_ROW_BYTES_AT_LEAST (UINT32_MAX - 1)
+#define STF_COUNT_AT_LEAST UINT32_MAX
+
 #define STF_WILLY(process, thread) ((0xffffu & (uint32_t)(process)) | (0x7fffu & (uint32_t)(thread)) << 16)
 #define STF_GROUP(id) ((0x7fffffffu & (uint32_t)(id)) | 0x80000000u)
 static inline uint32_t stf_willy_process(uint32_t willy)

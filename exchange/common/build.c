@@ -30,6 +30,7 @@ struct xch_build {
 	uint32_t *threads; /* of each process */
 	uint32_t n_processes, all;
 	struct operation *open, *newest; /* in the order in which they began */
+	uint64_t large;                  /* numbers of bytes that no record can hold */
 	uint64_t time;
 	uint32_t willy, n; /* the record of samples being collected */
 	uint64_t values[UINT8_MAX];
@@ -434,6 +435,12 @@ static int write_arrays(struct xch_build *b, const struct operation *o, uint64_t
 	}
 }
 
+uint32_t xch_build_bytes(struct xch_build *b, uint64_t bytes)
+{
+	b->large += bytes >= STF_BYTES_AT_LEAST;
+	return bytes < STF_BYTES_AT_LEAST ? (uint32_t)bytes : STF_BYTES_AT_LEAST;
+}
+
 static int write_operation(struct xch_build *b, struct operation *o)
 {
 	uint64_t time = UINT64_MAX;
@@ -450,8 +457,8 @@ static int write_operation(struct xch_build *b, struct operation *o)
 	for (i = 0; i < o->n; i++) {
 		o->end[i] = o->seen[i] == 3 ? o->end[i] - o->start[i] : 0;
 		o->start[i] = o->seen[i] & 1 ? o->start[i] - time : UINT64_MAX;
-		bytes[i] = o->sent[i] < UINT32_MAX ? (uint32_t)o->sent[i] : UINT32_MAX;
-		bytes[o->n + i] = o->received[i] < UINT32_MAX ? (uint32_t)o->received[i] : UINT32_MAX;
+		bytes[i] = xch_build_bytes(b, o->sent[i]);
+		bytes[o->n + i] = xch_build_bytes(b, o->received[i]);
 	}
 	rc = xch_build_written(b, write_arrays(b, o, time, o->start, o->end, bytes, bytes + o->n));
 	free(bytes);
@@ -516,10 +523,16 @@ int xch_build_end(struct xch_build *b)
 {
 	struct stf_group_definition g = { .id = b->all & 0x7fffffffu, .name = "all threads", .size_1_1 = 11 };
 	uint32_t *members, i, k, n = 0;
+	char text[100];
 	int rc = flush_samples(b) < 0 || (b->match && matched(b, xch_match_end(b->match)) < 0) ? -1 : 0;
 
 	while (rc == 0 && b->open) {
 		rc = end_operation(b, b->open);
+	}
+	if (rc == 0 && b->large) {
+		snprintf(text, sizeof(text),
+			"%" PRIu64 " sizes are at least 4294967295 bytes: a record holds no larger ones", b->large);
+		rc = stf_writer_info(b->in->w, "missing", text) < 0 ? xch_input_stf(b->in, b->err) : 0;
 	}
 	if (rc == 0 && b->match) {
 		b->in->records += xch_match_count(b->match, &(uint64_t){ 0 });

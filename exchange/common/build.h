@@ -31,6 +31,8 @@ int xch_build_communicator(struct xch_build *b, uint32_t id, const char *name, c
 /* the id of a counter that was not described, by its name, type and unit */
 uint32_t xch_build_counter(struct xch_build *b, const char *cls, const char *name, const char *unit, unsigned type);
 
+/* The number of bytes as a record holds it. The trace says how many were too large. */
+uint32_t xch_build_bytes(struct xch_build *b, uint64_t bytes);
 /* Writes one value. Consecutive values of one thread at the same time become one record. */
 int xch_build_value(struct xch_build *b, uint64_t time, uint32_t willy, uint32_t counter, uint64_t value);
 /* Writes one half of a message, once the other one has come; see match.h. */

@@ -78,6 +78,11 @@ const char *xch_lost_text(const struct xch_writer *w, char *buf, size_t size)
 			"%srecords of threads that the trace does not declare (%" PRIu64 ")", n ? ", " : "",
 			w->homeless);
 	}
+	if (w->at_least && n < size) {
+		snprintf(buf + n, size - n,
+			"%ssizes of which the trace knows only that they are at least 4294967295 bytes (%" PRIu64 ")",
+			n ? ", " : "", w->at_least);
+	}
 	return buf;
 }
 

@@ -238,6 +238,9 @@ struct xch_event {
 	const struct stf_record *record; /* XCH_COMMENT to XCH_RAW, valid during the call; else NULL */
 };
 
+/* Does the trace know only that a size of this event is at least what it says (stf.h)? */
+int xch_is_at_least(const struct xch_event *e);
+
 /* ---- writing ----------------------------------------------------------------------------------- */
 
 enum { XCH_LONG, XCH_WIDE };
@@ -267,6 +270,7 @@ struct xch_writer {
 	uint64_t events;     /* number of events given to the writer */
 	uint64_t disordered; /* how many of these were earlier than an event before them */
 	uint64_t homeless;   /* not given to the writer: their thread or group is not declared */
+	uint64_t at_least;   /* sizes that the trace has as "at least" only (stf.h) */
 	FILE *f;             /* the output of a format that is one stream; else NULL */
 	void *state;         /* private data of the format, zero at first */
 };

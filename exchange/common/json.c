@@ -3,6 +3,7 @@
 #include "config.h"
 #include "exchange/common/json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,14 @@ void xch_json_value(FILE *f, const struct xch_counter *c, uint64_t bits)
 	int n = xch_value(c, bits, buf), number = buf[n - 1] >= '0' && buf[n - 1] <= '9';
 
 	fprintf(f, number ? "%s" : "\"%s\"", buf);
+}
+
+void xch_json_bytes(FILE *f, const char *key, uint64_t bytes)
+{
+	fprintf(f, ",\"%s\":%" PRIu64, key, bytes);
+	if (bytes == STF_BYTES_AT_LEAST) {
+		fprintf(f, ",\"%s_at_least\":true", key);
+	}
 }
 
 void xch_json_seconds(FILE *f, const struct xch_trace *t, uint64_t time)

@@ -9,6 +9,8 @@
 char *xch_utf8(const char *text);
 /* Writes a counter's value. JSON has neither not-a-number nor infinities, so these are written as strings. */
 void xch_json_value(FILE *f, const struct xch_counter *c, uint64_t bits);
+/* Writes ,"KEY":BYTES, and that they are at least so many where the trace knows no more. */
+void xch_json_bytes(FILE *f, const char *key, uint64_t bytes);
 /* Writes the stamp in seconds. */
 void xch_json_seconds(FILE *f, const struct xch_trace *t, uint64_t time);
 

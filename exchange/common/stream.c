@@ -269,6 +269,29 @@ static int find_place(struct stream *s, struct xch_event *e, uint32_t willy)
 	return e->place != NULL;
 }
 
+int xch_is_at_least(const struct xch_event *e)
+{
+	switch (e->kind) {
+	case XCH_SEND:
+	case XCH_RECEIVE:
+		return e->u.message.size == STF_BYTES_AT_LEAST;
+	case XCH_COLL_BEGIN:
+	case XCH_COLL_END:
+		return e->u.coll.sent == STF_BYTES_AT_LEAST || e->u.coll.received == STF_BYTES_AT_LEAST;
+	case XCH_IO_BEGIN:
+	case XCH_IO_END:
+		return e->u.io.bytes == STF_BYTES_AT_LEAST;
+	default:
+		return 0;
+	}
+}
+
+static uint32_t see_bytes(struct stream *s, uint32_t bytes)
+{
+	s->w->at_least += bytes == STF_BYTES_AT_LEAST;
+	return bytes;
+}
+
 static int message(struct stream *s, const struct stf_record *rec)
 {
 	struct stf_one_to_one_communication_4 m;
@@ -292,7 +315,7 @@ static int message(struct stream *s, const struct stf_record *rec)
 		.other_known = known,
 		.communicator = m.communicator,
 		.tag = m.tag,
-		.size = m.size,
+		.size = see_bytes(s, m.size),
 		.function = xch_named_by_id(s->t, XCH_FUNCTIONS, m.sender_function) };
 	to.u.message = from.u.message;
 	to.u.message.other = a;
@@ -368,12 +391,14 @@ static int member(struct stream *s, const struct stf_record *rec, const struct m
 		.rank = i,
 		.members = m->n,
 		.root = m->has_root ? xch_place(s->t, m->root) : NULL,
-		.sent = m->sent                  ? m->sent[i]
-			: is_root && m->received ? m->root_bytes
-						 : 0,
-		.received = m->received      ? m->received[i]
-			: is_root && m->sent ? m->root_bytes
-					     : 0,
+		.sent = see_bytes(s,
+			m->sent                          ? m->sent[i]
+				: is_root && m->received ? m->root_bytes
+							 : 0),
+		.received = see_bytes(s,
+			m->received                  ? m->received[i]
+				: is_root && m->sent ? m->root_bytes
+						     : 0),
 		.other_time = e.time + m->delta[i] };
 	if (deliver_later(s, &e) < 0) {
 		return -1;
@@ -423,13 +448,13 @@ static int io(struct stream *s, const struct stf_record *rec, enum xch_kind kind
 		willy = b.willy;
 		file = b.file;
 		e.scl = b.scl;
-		e.u.io = (struct xch_io){ b.type, b.bytes };
+		e.u.io = (struct xch_io){ b.type, see_bytes(s, b.bytes) };
 	} else {
 		stf_get_file_io_end_1(rec, &n);
 		willy = n.willy;
 		file = n.file;
 		e.scl = n.scl;
-		e.u.io = (struct xch_io){ n.type, n.bytes };
+		e.u.io = (struct xch_io){ n.type, see_bytes(s, n.bytes) };
 	}
 	e.what = xch_named_by_id(s->t, XCH_FILES, file);
 	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;

@@ -95,7 +95,10 @@ static void environment(FILE *f, const struct xch_trace *t)
 	unsigned n = 0;
 	size_t i = 0;
 
-	fprintf(f, "env {\n\ttracer_name = \"tickmark\";\n\ttime_stamp_unit_s = \"%.17g\";\n", t->resolution);
+	fprintf(f,
+		"env {\n\ttracer_name = \"tickmark\";\n\ttime_stamp_unit_s = \"%.17g\";\n"
+		"\tbytes_at_least = %" PRIu32 "; /* a size of that many bytes is at least that */\n",
+		t->resolution, STF_BYTES_AT_LEAST);
 	while (xch_next_info(t, &i, &cls, &text)) {
 		fprintf(f, "\tinfo_%u_class = ", n);
 		quoted(f, cls);

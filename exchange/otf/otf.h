@@ -43,7 +43,8 @@
 	X(SCOPE,        BYTE_ARRAY, "scope",            "name of the scope") \
 	X(OPAQUE,       BYTE_ARRAY, "opaque",           "opaque data") \
 	X(COMMENT,      BYTE_ARRAY, "comment",          "a comment that does not fit a line") \
-	X(LOCATION,     BYTE_ARRAY, "location",         "source location of the event: the frames of the call stack, the innermost first")
+	X(LOCATION,     BYTE_ARRAY, "location",         "source location of the event: the frames of the call stack, the innermost first") \
+	X(AT_LEAST,     UINT32,     "bytes_at_least",   "the bytes of the event are at least so many")
 /* clang-format on */
 
 /* Keys, from 1. */

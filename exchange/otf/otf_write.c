@@ -313,6 +313,9 @@ static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	if (e->where) {
 		xch_otf_add_text(&s->o, XOT_LOCATION, e->where->name);
 	}
+	if (xch_is_at_least(e)) {
+		xch_otf_add_u32(&s->o, XOT_AT_LEAST, STF_BYTES_AT_LEAST);
+	}
 	switch (ok ? e->kind : XCH_EVENT_KINDS) {
 	case XCH_ENTER:
 	case XCH_LEAVE:

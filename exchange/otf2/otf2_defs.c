@@ -431,6 +431,11 @@ static void sources(struct defs *d)
 			OTF2_GlobalDefWriter_WriteAttribute(d->g, OTF2_AT_STACK, string(d, "location"),
 				string(d, "call stack, the innermost frame first"), OTF2_TYPE_STRING));
 	}
+	if (d->s->at_least) {
+		keep_error(d,
+			OTF2_GlobalDefWriter_WriteAttribute(d->g, OTF2_AT_LEAST, string(d, "bytes at least"),
+				string(d, "a size of this event is at least so many bytes"), OTF2_TYPE_UINT32));
+	}
 }
 
 static void files(struct defs *d)

@@ -53,7 +53,7 @@ static int message(struct xch_otf2_in *o, const struct in_location *l, const str
 	struct xch_half h = { .receive = v->kind == OTF2_EVENT_RECEIVE,
 		.tag = (uint32_t)v->a[2],
 		.time = stamp(o, v->time),
-		.size = v->a[3] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[3] };
+		.size = xch_build_bytes(o->b, v->a[3]) };
 
 	if (!c || v->a[0] >= c->n) {
 		return refuse_reference(o);
@@ -176,10 +176,9 @@ static int metric(struct xch_otf2_in *o, const struct in_location *l, const stru
 static int io_begin(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->handle_of, (uint32_t)v->a[0]);
-	struct stf_file_io_begin r = { .time = stamp(o, v->time),
-		.willy = l->willy,
-		.file = k + 1,
-		.bytes = v->a[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[2] };
+	struct stf_file_io_begin r = {
+		.time = stamp(o, v->time), .willy = l->willy, .file = k + 1, .bytes = xch_build_bytes(o->b, v->a[2])
+	};
 
 	if (k == XCH_NONE) {
 		return refuse_reference(o);
@@ -195,7 +194,7 @@ static int io_end(struct xch_otf2_in *o, const struct in_location *l, const stru
 		.willy = l->willy,
 		.file = k + 1,
 		.type = (uint8_t)l->io_type,
-		.bytes = v->a[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[2] };
+		.bytes = xch_build_bytes(o->b, v->a[2]) };
 
 	if (k == XCH_NONE) {
 		return refuse_reference(o);

@@ -520,6 +520,7 @@ static int say_trace(const struct state *s, struct xch_parquet_file *p)
 
 	snprintf(number, sizeof(number), "%.17g", s->t->resolution);
 	rc = xch_parquet_say(p, "tickmark::resolution_s", number);
+	rc |= xch_parquet_say(p, "tickmark::bytes_at_least", "4294967295");
 	if (!isnan(s->t->worst_bound)) {
 		xch_real(s->t->worst_bound, number);
 		rc |= xch_parquet_say(p, "tickmark::bound_s", number);

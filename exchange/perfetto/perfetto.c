@@ -413,6 +413,15 @@ static void annotate(struct state *s, const char *name, uint64_t v, const char *
 	add_part(&s->part, E_ANNOTATION, &s->inner);
 }
 
+/* Readers show the name beside the number. */
+static void annotate_bytes(struct state *s, const char *name, uint64_t bytes)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%s%s", name, bytes == STF_BYTES_AT_LEAST ? ", at least" : "");
+	annotate(s, text, bytes, NULL);
+}
+
 static int put_message(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
 	const struct xch_message *m = &e->u.message;
@@ -423,7 +432,7 @@ static int put_message(struct xch_writer *w, struct state *s, const struct xch_e
 		add_64(&s->part, send ? E_FLOW : E_FLOW_END, m->id);
 	}
 	annotate(s, "tag", m->tag, NULL);
-	annotate(s, "size", m->size, NULL);
+	annotate_bytes(s, "size", m->size);
 	annotate(s, "communicator", m->communicator, NULL);
 	annotate(s, send ? "to process" : "from process", m->other->process, NULL);
 	return put_event(w, s, e, err);
@@ -492,8 +501,8 @@ static void annotate_collective(struct state *s, const struct xch_coll *c)
 {
 	annotate(s, "instance", c->id, NULL);
 	annotate(s, "communicator", c->communicator, NULL);
-	annotate(s, "sent", c->sent, NULL);
-	annotate(s, "received", c->received, NULL);
+	annotate_bytes(s, "sent", c->sent);
+	annotate_bytes(s, "received", c->received);
 }
 
 /* Annotations of the end of a slice are the slice's. */
@@ -518,7 +527,7 @@ static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struc
 		annotate_collective(s, &e->u.coll);
 		return put_named(w, s, e, SLICE_BEGIN, err);
 	case XCH_IO_BEGIN:
-		annotate(s, "bytes", e->u.io.bytes, NULL);
+		annotate_bytes(s, "bytes", e->u.io.bytes);
 		/* fall through */
 	case XCH_ENTER:
 	case XCH_SCOPE_BEGIN:

@@ -112,10 +112,9 @@ static void message(struct xch_writer *w, const struct xch_trace *t, const struc
 {
 	begin(w, t, e->kind == XCH_SEND ? 's' : 'f', e->place);
 	put_time(w, t, e->time);
-	fprintf(w->f,
-		",\"id\":%" PRIu64 ",\"cat\":\"message\",\"name\":\"message\"%s,\"args\":{\"tag\":%" PRIu32
-		",\"bytes\":%" PRIu32,
-		e->u.message.id, e->kind == XCH_SEND ? "" : ",\"bp\":\"e\"", e->u.message.tag, e->u.message.size);
+	fprintf(w->f, ",\"id\":%" PRIu64 ",\"cat\":\"message\",\"name\":\"message\"%s,\"args\":{\"tag\":%" PRIu32,
+		e->u.message.id, e->kind == XCH_SEND ? "" : ",\"bp\":\"e\"", e->u.message.tag);
+	xch_json_bytes(w->f, "bytes", e->u.message.size);
 	if (e->where) {
 		fputs(",\"location\":", w->f);
 		tkm_quote_json(w->f, e->where->name);

@@ -103,7 +103,8 @@ static void message(FILE *f, const struct xch_trace *t, const struct xch_message
 	fprintf(f, ",\"id\":%" PRIu64 ",\"other_rank\":%" PRIu32 ",\"other_thread\":%" PRIu32, m->id, m->other->process,
 		m->other->thread);
 	communicator(f, t, m->communicator);
-	fprintf(f, ",\"tag\":%" PRIu32 ",\"bytes\":%" PRIu32, m->tag, m->size);
+	fprintf(f, ",\"tag\":%" PRIu32, m->tag);
+	xch_json_bytes(f, "bytes", m->size);
 }
 
 static void collective(FILE *f, const struct xch_trace *t, const struct xch_event *e)
@@ -112,7 +113,9 @@ static void collective(FILE *f, const struct xch_trace *t, const struct xch_even
 
 	named(f, "operation", e->what);
 	communicator(f, t, c->communicator);
-	fprintf(f, ",\"id\":%" PRIu64 ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64, c->id, c->sent, c->received);
+	fprintf(f, ",\"id\":%" PRIu64, c->id);
+	xch_json_bytes(f, "sent", c->sent);
+	xch_json_bytes(f, "received", c->received);
 	if (c->root && !c->root->is_group) {
 		fprintf(f, ",\"root_rank\":%" PRIu32, c->root->process);
 	}
@@ -145,7 +148,8 @@ static int jsonl_event(struct xch_writer *w, struct xch_trace *t, const struct x
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
 		named(f, "file", e->what);
-		fprintf(f, ",\"operation\":%" PRIu32 ",\"bytes\":%" PRIu32, e->u.io.type, e->u.io.bytes);
+		fprintf(f, ",\"operation\":%" PRIu32, e->u.io.type);
+		xch_json_bytes(f, "bytes", e->u.io.bytes);
 		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:

@@ -213,7 +213,8 @@ static void message(struct xch_writer *w, const struct xch_trace *t, const struc
 	time_of(w->f, t, e->kind == XCH_SEND ? START_LINK : END_LINK, time);
 	fputs(" \"M\" \"trace\"", w->f);
 	place_alias(w->f, e->place);
-	fprintf(w->f, " \"tag %" PRIu32 ", %" PRIu32 " bytes\" \"%" PRIu64 "\"\n", m->tag, m->size, m->id);
+	fprintf(w->f, " \"tag %" PRIu32 ", %s%" PRIu32 " bytes\" \"%" PRIu64 "\"\n", m->tag,
+		m->size == STF_BYTES_AT_LEAST ? "at least " : "", m->size, m->id);
 }
 
 static void text(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)

@@ -300,6 +300,7 @@ static void tally_message(struct vtr_trace *t, const struct stf_one_to_one_commu
 	}
 	to->n++;
 	to->bytes += m->size;
+	to->at_least += m->size == STF_BYTES_AT_LEAST;
 	if (a < to->rows && b < to->rows) {
 		to->count[(size_t)a * to->rows + b]++;
 		to->size[(size_t)a * to->rows + b] += m->size;

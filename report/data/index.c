@@ -27,7 +27,7 @@ struct head {
 	uint64_t functions, n_series, stacks, operations, left_out, before;
 	uint64_t start, width, first, last; /* of the axis, finest level */
 	uint64_t unbalanced, records, values, reports;
-	uint64_t messages, bytes, unmatched, backward;
+	uint64_t messages, bytes, unmatched, backward, at_least;
 };
 
 struct file {
@@ -41,7 +41,7 @@ static const char magic[8] = "TMKINDX";
 static struct head head_of(const struct vtr_trace *t)
 {
 	struct head h = { .order = 0x01020304,
-		.version = 2,
+		.version = 3,
 		.head_size = sizeof(struct head),
 		.series_size = sizeof(struct vtr_series),
 		.column_size = sizeof(struct vtr_column),
@@ -71,7 +71,8 @@ static struct head head_of(const struct vtr_trace *t)
 		.messages = t->messages.n,
 		.bytes = t->messages.bytes,
 		.unmatched = t->messages.unmatched,
-		.backward = t->messages.backward };
+		.backward = t->messages.backward,
+		.at_least = t->messages.at_least };
 	uint32_t n;
 
 	memcpy(h.magic, magic, sizeof(magic));
@@ -382,6 +383,7 @@ static void take_index_head(struct vtr_trace *t, const struct head *h)
 	t->messages.bytes = h->bytes;
 	t->messages.unmatched = h->unmatched;
 	t->messages.backward = h->backward;
+	t->messages.at_least = h->at_least;
 }
 
 static const char *get_all(struct stream *s, struct vtr_trace *t, uint32_t columns)

@@ -71,6 +71,7 @@ enum { VTR_MATRIX = 64 }; /* rows of the message matrix at most; then each is se
 struct vtr_messages {
 	uint64_t n, bytes, unmatched;
 	uint64_t backward; /* received before they were sent */
+	uint64_t at_least; /* whose size is at least what the trace has (stf.h) */
 	uint32_t rows, per_row;
 	uint64_t *count, *size; /* [rows * rows], sender first */
 };

@@ -218,12 +218,19 @@ void vtr_show_messages(FILE *f, const struct vtr_trace *t)
 	}
 	vtr_section(f, "messages", "Messages");
 	if (m->n) {
-		fprintf(f, "<p>%" PRIu64 " message%s, %s; %" PRIu64 " received before sent", m->n, m->n == 1 ? "" : "s",
+		fprintf(f, "<p>%" PRIu64 " message%s, %s%s; %" PRIu64 " received before sent", m->n,
+			m->n == 1 ? "" : "s", m->at_least ? "at least " : "",
 			vtr_value(a, sizeof(a), (double)m->bytes, "bytes"), m->backward);
 		if (m->unmatched) {
 			fprintf(f, "; of %" PRIu64 " only one side is known", m->unmatched);
 		}
 		fputs(".</p>\n", f);
+		if (m->at_least) {
+			fprintf(f,
+				"<p class=\"soft\">A trace holds no size above 4 GB: %" PRIu64
+				" message%s may have more bytes than the table and the picture say.</p>\n",
+				m->at_least, m->at_least == 1 ? "" : "s");
+		}
 		message_matrix(f, t);
 		message_table(f, t);
 	}

@@ -71,6 +71,13 @@ void stt_cell_uint(struct stt_table *t, uint64_t v)
 	c->u = v;
 }
 
+void stt_cell_at_least(struct stt_table *t, uint64_t v)
+{
+	char text[32];
+
+	stt_cell_bytes(t, text, (size_t)snprintf(text, sizeof(text), ">=%" PRIu64, v));
+}
+
 void stt_cell_int(struct stt_table *t, int64_t v)
 {
 	struct stt_cell *c = add_table_cell(t);

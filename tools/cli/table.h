@@ -34,6 +34,8 @@ void stt_table_begin(struct stt_table *t, const char *name, const char *title, c
 void stt_cell_text(struct stt_table *t, const char *text); /* NULL: unknown */
 void stt_cell_bytes(struct stt_table *t, const char *text, size_t n);
 void stt_cell_uint(struct stt_table *t, uint64_t v);
+/* A number that is the least of what it may be: ">=4294967295". */
+void stt_cell_at_least(struct stt_table *t, uint64_t v);
 void stt_cell_int(struct stt_table *t, int64_t v);
 void stt_cell_real(struct stt_table *t, double v);  /* NaN and infinity: as text, null in JSON */
 void stt_cell_mean(struct stt_table *t, double v);  /* a computed number: nine digits in a table for people, else all */

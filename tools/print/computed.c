@@ -71,6 +71,11 @@ static int add_communication(
 	return 0;
 }
 
+static uint32_t bytes_of_row(uint64_t bytes)
+{
+	return bytes < STF_ROW_BYTES_AT_LEAST ? (uint32_t)bytes : STF_ROW_BYTES_AT_LEAST;
+}
+
 static int take_message(struct computed *c, const struct stf_record *rec)
 {
 	struct stf_one_to_one_communication_4 m;
@@ -81,7 +86,7 @@ static int take_message(struct computed *c, const struct stf_record *rec)
 	stf_get_one_to_one_communication_4(rec, &m);
 	from = stf_willy_process(m.sender);
 	to = stf_willy_process(m.receiver);
-	one = (struct communication){ STF_WILLY(to, 0), m.size, from == to ? 1 : 2 };
+	one = (struct communication){ STF_WILLY(to, 0), bytes_of_row(m.size), from == to ? 1 : 2 };
 	if (m.receive_time != STF_SEND_UNKNOWN) {
 		rc = add_communication(c, m.sender, m.time, 0, &one);
 	}
@@ -130,9 +135,9 @@ static struct member_bytes bytes_of_members(const struct stf_record *rec)
 }
 
 /* The bytes that count for a member: what it contributes to a gather or reduction, what it gets of a scatter, else both. */
-static uint32_t counted_bytes_of(const struct member_bytes *m, uint32_t i, uint32_t willy, int scatters)
+static uint64_t counted_bytes_of(const struct member_bytes *m, uint32_t i, uint32_t willy, int scatters)
 {
-	uint32_t n = (m->sent ? m->sent[i] : 0) + (m->received ? m->received[i] : 0);
+	uint64_t n = (uint64_t)(m->sent ? m->sent[i] : 0) + (m->received ? m->received[i] : 0);
 
 	return !scatters && stf_willy_process(willy) == stf_willy_process(m->root) ? n + m->root_sent : n;
 }
@@ -157,7 +162,7 @@ static int take_operation(struct computed *c, const struct stf_record *rec)
 
 		for (w = d.first_id[k]; i < m.n && rc == 0 && (step > 0 ? w <= d.last_id[k] : w >= d.last_id[k]);
 			w += step) {
-			one.bytes = counted_bytes_of(&m, i, (uint32_t)w, scatters);
+			one.bytes = bytes_of_row(counted_bytes_of(&m, i, (uint32_t)w, scatters));
 			if (m.start[i] != UINT64_MAX) {
 				rc = add_communication(c, (uint32_t)w, rec->time + m.start[i] + m.delta[i], 1, &one);
 			}
@@ -206,7 +211,7 @@ static int add_to_row(struct computed *c, const struct row_key *key, uint64_t in
 	s->comm_size = key->processes;
 	widen_times(&s->minTicksIncl, &s->maxTicksIncl, &s->sumTicksIncl, inclusive, !s->count);
 	widen_times(&s->minTicksExcl, &s->maxTicksExcl, &s->sumTicksExcl, exclusive, !s->count);
-	s->count += s->count < UINT32_MAX;
+	s->count += s->count < STF_COUNT_AT_LEAST;
 	return 0;
 }
 

@@ -277,7 +277,7 @@ static void field_cell(
 }
 
 /* The numbers with a special meaning in a row of STATISTICS: no receiver, all members of a collective operation,
- * no message. */
+ * no message, as many as the field can hold. */
 static int special_cell(struct stt_table *b, const struct stf_field *f, uint64_t v)
 {
 	if (!strcmp(f->name, "receiver") && v == 0xfffffffeu) {
@@ -286,6 +286,11 @@ static int special_cell(struct stt_table *b, const struct stf_field *f, uint64_t
 	}
 	if ((!strcmp(f->name, "receiver") || !strcmp(f->name, "bytes_sent")) && v == 0xffffffffu) {
 		stt_cell_none(b);
+		return 1;
+	}
+	if ((!strcmp(f->name, "bytes_sent") && v == STF_ROW_BYTES_AT_LEAST) ||
+		(!strcmp(f->name, "count") && v == STF_COUNT_AT_LEAST)) {
+		stt_cell_at_least(b, v);
 		return 1;
 	}
 	return 0;
@@ -372,6 +377,7 @@ static void explain_lines(const struct stt_trace *t)
 	fputs("# thread:function:receiver:bytes:processes:count:minimum, maximum and sum without callees:the same with "
 	      "callees\n",
 		stdout);
+	printf("# at least: bytes = %" PRIu32 ", count = %" PRIu32 "\n", STF_ROW_BYTES_AT_LEAST, STF_COUNT_AT_LEAST);
 	printf("# seconds of a unit of time = %.9g\n", t->resolution);
 	for (p = 0; p < t->n_processes; p++) {
 		for (k = 0; k < t->threads[p] && k <= 0x7fff; k++) {

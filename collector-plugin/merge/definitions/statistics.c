@@ -115,8 +115,8 @@ static void find_partner(const struct vt_merge *m, const struct vt_merge_row *r,
 
 static int write_part_of_row(const struct vt_merge *m, struct stf_lw_statistics *s, uint64_t bytes, uint64_t count)
 {
-	s->bytes_sent = bytes < VT_NO_MESSAGE - 1 ? (uint32_t)bytes : VT_NO_MESSAGE - 1;
-	s->count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count; /* the field has 32 bits */
+	s->bytes_sent = bytes < STF_ROW_BYTES_AT_LEAST ? (uint32_t)bytes : STF_ROW_BYTES_AT_LEAST;
+	s->count = count < STF_COUNT_AT_LEAST ? (uint32_t)count : STF_COUNT_AT_LEAST;
 	return count ? stf_write_lw_statistics(m->w, s) : 0;
 }
 
@@ -146,7 +146,7 @@ static int write_row(struct vt_merge *m, const struct vt_merge_row *r)
 	find_partner(m, r, &s);
 	if (r->kind == VT_RAW_ROW_CALL) {
 		s.bytes_sent = VT_NO_MESSAGE;
-		s.count = r->count > UINT32_MAX ? UINT32_MAX : (uint32_t)r->count;
+		s.count = r->count < STF_COUNT_AT_LEAST ? (uint32_t)r->count : STF_COUNT_AT_LEAST;
 		return stf_write_lw_statistics(m->w, &s);
 	}
 	return r->others ? vt_merge_write_mean(m, &s, r->count, r->bytes)

@@ -237,8 +237,8 @@ struct out {
 
 static uint32_t size_field(struct out *o, uint64_t bytes)
 {
-	o->large += bytes > UINT32_MAX;
-	return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+	o->large += bytes >= STF_BYTES_AT_LEAST;
+	return bytes < STF_BYTES_AT_LEAST ? (uint32_t)bytes : STF_BYTES_AT_LEAST;
 }
 
 static void note_last(struct vt_merge *m, uint64_t time)
@@ -473,7 +473,8 @@ static void describe_messages(struct out *o)
 		c->incomplete);
 	report_matching(m, "missing", "%" PRIu64 " collective operations in which members called different functions",
 		c->mixed);
-	report_matching(m, "missing", "%" PRIu64 " sizes are larger than a record holds, 4294967295 bytes", o->large);
+	report_matching(m, "missing", "%" PRIu64 " sizes are at least 4294967295 bytes: a record holds no larger ones",
+		o->large);
 }
 
 /* Moves the ends and shares of all parts into the first part. */

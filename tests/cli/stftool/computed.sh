@@ -10,6 +10,7 @@ from_text "$src/tests/cli/stftool/waits.avt" "$waits" || exit 99
 tool "$waits" --print-statistics
 is "functions, messages and collective operations as rows" 0 <<'EOT'
 # thread:function:receiver:bytes:processes:count:minimum, maximum and sum without callees:the same with callees
+# at least: bytes = 4294967294, count = 4294967295
 # seconds of a unit of time = 1e-06
 # thread 0 = 0:0
 # thread 1 = 0:1

@@ -28,6 +28,7 @@ mv "$dir/sts" "$rich.sts"
 tool "$rich" --print-statistics
 is "--print-statistics" 0 <<'EOT'
 # thread:function:receiver:bytes:processes:count:minimum, maximum and sum without callees:the same with callees
+# at least: bytes = 4294967294, count = 4294967295
 # seconds of a unit of time = 1e-09
 # thread 0 = 0:0
 # thread 1 = 0:1
