@@ -58,6 +58,11 @@ VT_SELDOM int vt_self_is_lent(void)
 
 VT_SELDOM VT_ErrorCode vt_self_slow(void)
 {
+	return vt_self_numbered(-1);
+}
+
+VT_SELDOM VT_ErrorCode vt_self_numbered(int number)
+{
 	struct vt_collect *c = vt_collect_running();
 	VT_ErrorCode rc = VT_OK;
 	struct vt_lock held;
@@ -79,7 +84,8 @@ VT_SELDOM VT_ErrorCode vt_self_slow(void)
 	vt_signals_block(&held);
 	if (vt_tls.collect != c) {
 		vt_inside_begin();
-		rc = vt_register_self(c, -1);
+		rc = number >= 0 ? vt_register_self(c, number) : VT_ERR_BADINDEX;
+		rc = rc == VT_ERR_BADINDEX ? vt_register_self(c, -1) : rc;
 		vt_inside_end();
 	}
 	vt_signals_back(&held);

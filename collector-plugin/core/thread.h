@@ -65,6 +65,8 @@ static inline void vt_inside_end(void)
 /* Finds the state of the calling thread, and registers the thread if necessary. VT_ERR_NOTINITIALIZED if no
  * collector runs. */
 VT_HIDDEN VT_ErrorCode vt_self_slow(void);
+/* The same, with this number if the thread is not registered and the number is free; -1: any. */
+VT_HIDDEN VT_ErrorCode vt_self_numbered(int number);
 
 /* A child begins that has the memory of the calling thread, and its thread-local variables, too: vfork(), clone() with
  * CLONE_VM. What it calls is no call of this thread. *until is 0 when the child has ended; NULL: when vt_self_back()
@@ -142,6 +144,9 @@ int vt_threads_counts(pid_t tid);
  * never was a set. */
 pid_t vt_threads_asking(void);
 void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n);
+
+/* Calls f for each registered thread, which cannot end meanwhile. */
+void vt_threads_each(void (*f)(const struct vt_thread *t));
 
 /* The thread has ended: its number may be given to another thread. */
 void vt_threads_gone(pid_t tid);

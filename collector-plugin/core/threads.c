@@ -386,6 +386,9 @@ static void thread_key_destroyed(void *arg)
 	 * first access here. It does so in any program whose thread has such a destructor. */
 	__asan_unpoison_memory_region((char *)__builtin_frame_address(0) - 16384, 16384);
 #endif
+	if (t->rounds == 0 && vt_hooks.thread_ending) {
+		vt_hooks.thread_ending();
+	}
 	/* destructors of the program that come later may call us */
 	if (++t->rounds < LAST_ROUND && pthread_setspecific(table.key, t) == 0) {
 		return;
@@ -418,6 +421,19 @@ static void thread_key_destroyed(void *arg)
 	atomic_signal_fence(memory_order_seq_cst);
 	vt_tls.thread = NULL;
 	free(t);
+}
+
+void vt_threads_each(void (*f)(const struct vt_thread *t))
+{
+	int i;
+
+	vt_lock(&table.lock);
+	for (i = 0; i < table.room; i++) {
+		if (table.entry[i].thread) {
+			f(table.entry[i].thread);
+		}
+	}
+	vt_unlock(&table.lock);
 }
 
 /* Shows the sampler process which number a thread has, and shares the thread's counters with it. The caller holds

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads libVTinside.so and libVTsystem.so into the program of libVTcs.so, and passes calls on to them. */
+/* Loads libVTinside.so, libVTsystem.so and libVTomp.so into the program of libVTcs.so, and passes calls on to them. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -10,6 +10,7 @@
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/program/near.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/openmp/openmp.h"
 #include "collector-plugin/preload/inside.h"
 #include "collector-plugin/trace/system_calls.h"
 
@@ -86,6 +87,28 @@ const struct vt_system_table *vt_system_begin(const struct vt_system_own *own)
 	}
 	if (!table) {
 		vt_say(1, "WARNING", "%s: calls of class SYSTEM are not recorded", err.text);
+	}
+	return table;
+}
+
+const struct vt_omp_table *vt_omp_begin(const struct vt_omp_own *own)
+{
+	static const char *const places[] = { VT_NEAR_OMP, NULL };
+	static const struct vt_omp_table *table;
+	vt_omp_start_calls *begin;
+	struct tkm_err err = { 0 };
+
+	if (table) {
+		return table;
+	}
+	begin = (vt_omp_start_calls *)begin_of(places, VT_OMP_PATH, VT_OMP_START, &err);
+	if (begin) {
+		const struct vt_omp_table *t = begin(own);
+
+		table = is_same(VT_OMP_PATH, t->version, &err) ? t : NULL;
+	}
+	if (!table) {
+		vt_say(1, "WARNING", "%s: OpenMP regions are not recorded", err.text);
 	}
 	return table;
 }

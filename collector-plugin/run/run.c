@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starts and ends the collector. */
 #include "config.h"
+#include "collector-plugin/openmp/openmp.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/run/choose.h"
 #include "collector-plugin/run/finish.h"
@@ -304,6 +305,7 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
 	}
 	vt_system_start(!c->settings.counters_only && vt_filter_any());
+	vt_omp_start(!c->settings.counters_only);
 	return 0;
 }
 
@@ -495,6 +497,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	was = vt_locale_c();
 	if (vt_collect_running()) {
 		snprintf(c->ended_how, sizeof(c->ended_how), "%s", vt_collect_ended_by(how));
+		vt_omp_finish();
 		vt_stats_finish();
 		vt_choose_at_end(c);
 		say_throttled();

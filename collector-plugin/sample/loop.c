@@ -40,7 +40,8 @@ static void add_sampled_thread(struct vt_sampler *s, pid_t tid, const char *name
 	if (tid != s->c->pid) {
 		snprintf(path, sizeof(path), "%.20s/comm", name_there);
 		tkm_root_line(s->task, path, name, sizeof(name));
-		vt_raw_thread(s->c->pub.raw, (uint32_t)where, (uint64_t)tid, name);
+		/* VT_RAW_GROUP: the system's name, which counts less than one that the program has given */
+		vt_raw_thread_from(s->c->pub.raw, (uint32_t)where, VT_RAW_GROUP, (uint64_t)tid, name);
 	}
 	t->next = s->threads;
 	t->seen = s->round;

@@ -14,9 +14,10 @@ int vt_find_installed_program(
 int vt_find_installed_library(
 	const char *near, const char *const *places, const char *fallback, char *path, size_t size);
 
-/* Paths of libVTinside.so and libVTsystem.so relative to the folder of libVTcs.so: in the build folder, and
+/* Paths of libVTinside.so, libVTsystem.so and libVTomp.so relative to the folder of libVTcs.so: in the build folder, and
  * installed. */
 #define VT_NEAR_INSIDE "/libVTinside.so", "/" PACKAGE "/libVTinside.so"
 #define VT_NEAR_SYSTEM "/libVTsystem.so", "/" PACKAGE "/libVTsystem.so"
+#define VT_NEAR_OMP "/libVTomp.so", "/" PACKAGE "/libVTomp.so"
 
 #endif

@@ -31,9 +31,10 @@ struct vt_merge_ids {
 
 struct vt_merge_thread {
 	uint64_t tid;
-	char *name;  /* NULL: none */
-	int there;   /* it is defined */
-	int several; /* threads had it, one after the other */
+	char *name;     /* NULL: none */
+	int there;      /* it is defined */
+	int several;    /* threads had it, one after the other */
+	int by_program; /* the program has given its name */
 };
 
 struct vt_merge_clock {

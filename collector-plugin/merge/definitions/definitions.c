@@ -66,11 +66,18 @@ static int define_thread(struct vt_merge_file *f, uint32_t thread, uint32_t plac
 	if (thread >= VT_RAW_PLACE) {
 		return add_merged_thread(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
 	}
+	if (place == VT_RAW_GROUP && thread < f->n_threads && f->thread[thread].by_program) {
+		name = NULL;
+	}
 	if (place >= VT_RAW_PLACE && place < VT_RAW_GROUP &&
 		set_id(f, &f->places, place - VT_RAW_PLACE, thread + 1) < 0) {
 		return -1;
 	}
-	return add_merged_thread(&f->thread, &f->n_threads, thread, tid, name);
+	if (add_merged_thread(&f->thread, &f->n_threads, thread, tid, name) < 0) {
+		return -1;
+	}
+	f->thread[thread].by_program |= name && *name && place != VT_RAW_GROUP;
+	return 0;
 }
 
 /* The number of the thread that had a place alone, plus 1; 0: it has none. A thread that ended before the sampler process looked again got

@@ -12,17 +12,21 @@
 
 /* The functions of libdw that this file calls. */
 #define LIBDW(X) \
+	X(dwarf_haspc) \
 	X(dwfl_addrmodule) \
 	X(dwfl_begin) \
 	X(dwfl_build_id_find_debuginfo) \
 	X(dwfl_build_id_find_elf) \
 	X(dwfl_end) \
+	X(dwfl_getsrclines) \
 	X(dwfl_line_comp_dir) \
 	X(dwfl_lineinfo) \
 	X(dwfl_module_addrname) \
 	X(dwfl_module_build_id) \
 	X(dwfl_module_getelf) \
 	X(dwfl_module_getsrc) \
+	X(dwfl_module_nextcu) \
+	X(dwfl_onesrcline) \
 	X(dwfl_report_elf) \
 	X(dwfl_report_end)
 
@@ -96,12 +100,36 @@ void vt_lines_close(struct vt_lines *l)
 	}
 }
 
+/* clang leaves out the table from addresses to compilation units that dwfl_module_getsrc() needs: looks at all units. */
+static Dwfl_Line *find_line_in_units(const struct vt_lines *l, uint64_t offset)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias, at;
+	Dwfl_Line *line, *found = NULL;
+	size_t n, i;
+
+	while (!found && (unit = dw.dwfl_module_nextcu(l->module, unit, &bias)) != NULL) {
+		if (dw.dwarf_haspc(unit, offset - bias) <= 0 || dw.dwfl_getsrclines(unit, &n) != 0) {
+			continue;
+		}
+		/* in the order of addresses */
+		for (i = 0; i < n && (line = dw.dwfl_onesrcline(unit, i)) != NULL; i++) {
+			if (!dw.dwfl_lineinfo(line, &at, NULL, NULL, NULL, NULL) || at > offset) {
+				break;
+			}
+			found = line;
+		}
+	}
+	return found;
+}
+
 int vt_lines_find(const struct vt_lines *l, uint64_t offset, char *file, size_t size)
 {
 	Dwfl_Line *line = dw.dwfl_module_getsrc(l->module, offset);
 	const char *name, *dir;
 	int number = 0;
 
+	line = line ? line : find_line_in_units(l, offset);
 	name = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
 	if (!name || number <= 0) {
 		return 0;

@@ -22,7 +22,7 @@ configured machine --host="$host" --without-mpi --disable-static CC="$MACHINE_CC
 step "machine: make" make -j"$jobs" vtrun libVTcs.la stftool tests/preload/programs/devices
 mkdir -p "$work/there/.libs" "$work/there/modules"
 cp vtrun stftool tests/preload/programs/devices "$top/tests/ci/machine/machine_inside.sh" "$work/there"
-cp -L .libs/libVTcs.so .libs/libVTinside.so .libs/libVTsystem.so "$work/there/.libs"
+cp -L .libs/libVTcs.so .libs/libVTinside.so .libs/libVTsystem.so .libs/libVTomp.so "$work/there/.libs"
 if [ -n "${MACHINE_MODULES:-}" ]; then
 	for m in crct10dif_common crc-t10dif crc64 crc64-rocksoft t10-pi nvme-core nvme; do
 		find "$MACHINE_MODULES" -name "$m.ko" -exec cp {} "$work/there/modules" \;
