@@ -11,6 +11,7 @@
 struct vtrun {
 	struct vt_settings settings;
 	int list, estimate, apptainer, doctor; /* what to do instead of running */
+	int check_mpi;                         /* --check-mpi */
 	const char *config;                    /* --config */
 	const char *duration;                  /* --estimate: the length of the run; "": 1 hour */
 	double duration_s;

@@ -17,7 +17,7 @@
 #include "base/text/text.h"
 #include "collector-plugin/settings/check.h"
 
-enum { OWN = 9, ANSWERED = -2 };
+enum { OWN = 10, ANSWERED = -2 };
 
 /* What the functions below share. */
 struct parser {
@@ -61,6 +61,8 @@ static void make_vtrun_options(struct parser *p, struct vtrun *r)
 	const struct tkm_option own[OWN] = {
 		{ "APPTAINER", TKM_OPTION_BOOL, &r->apptainer, 0, 0, NULL,
 			"print the lines that bring the sampler into an Apptainer or Singularity container" },
+		{ "CHECK-MPI", TKM_OPTION_BOOL, &r->check_mpi, 0, 0, NULL,
+			"check the program's MPI calls and record nothing: deadlocks, mismatches, leaks (VT(3))" },
 		{ "CONFIG", TKM_OPTION_TEXT, &r->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
 		{ "CONTACT", TKM_OPTION_NAME, &r->place, 0, 0, "[[INTERFACE][:LOW-HIGH]]",
 			"print a contact word, and make one trace of the processes that join by it; on that interface, with "

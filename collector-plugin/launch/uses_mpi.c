@@ -96,13 +96,13 @@ int vt_launch_uses_mpi(const char *path, const char *library, struct tkm_err *er
 	}
 	if (!is_elf(library)) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s uses MPI, and this build has no %s: its processes are recorded one by one", path, library);
+			"%s uses MPI, and this build has no %s", path, library);
 		return -1;
 	}
 	vt_each_needed(library, vt_mpi_link, &ours);
 	if (program.mpi[0] && strcmp(program.mpi, ours.mpi) != 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s uses %s, and %s is made for %s: its processes are recorded one by one", path, program.mpi,
+			"%s uses %s, and %s is made for %s", path, program.mpi,
 			library, ours.mpi);
 		return -1;
 	}

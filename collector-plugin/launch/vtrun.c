@@ -90,22 +90,29 @@ static int note_linked_library(const char *name, void *linked)
 	return 1;
 }
 
-/* libVT.so is in the folder of libVTcs.so. */
+/* Another library in the folder of libVTcs.so. */
+static void name_beside(const struct vtrun *r, const char *name, char *path, size_t size)
+{
+	char *slash;
+
+	snprintf(path, size, "%s", r->library);
+	slash = strrchr(path, '/');
+	snprintf(slash + 1, size - (size_t)(slash + 1 - path), "%s", name);
+}
+
 static void choose_library(struct vtrun *r, const char *path)
 {
-	char mpi[1024], linked[LINKED] = "libVT.so", *slash;
+	char mpi[1024], linked[LINKED] = "libVT.so";
 	struct tkm_err e;
 
 	vt_each_needed(path, note_linked_library, linked);
-	snprintf(mpi, sizeof(mpi), "%s", r->library);
-	slash = strrchr(mpi, '/');
-	snprintf(slash + 1, sizeof(mpi) - (size_t)(slash + 1 - mpi), "%s", linked);
+	name_beside(r, linked, mpi, sizeof(mpi));
 	switch (vt_launch_uses_mpi(path, mpi, &e)) {
 	case 1:
 		snprintf(r->library, sizeof(r->library), "%s", mpi);
 		break;
 	case -1:
-		vt_launch_say("%s", e.text);
+		vt_launch_say("%s: its processes are recorded one by one", e.text);
 		break;
 	default:
 		break;
@@ -217,6 +224,35 @@ static int begins_with_interpreter(const char *path)
 	return has;
 }
 
+/* --check-mpi: libVTmc.so checks the program. With CHECK-TRACING libVT.so is loaded before it and records. Returns 0 or -1, which was
+ * reported. */
+static int prepare_check(struct vtrun *r, const char *path)
+{
+	const char *tracing = vt_settings_other(&r->settings, "CHECK-TRACING"), *old = getenv("LD_PRELOAD");
+	char checker[1024], preload[8192];
+	struct tkm_err e = { .text = "" };
+	int traces = 0;
+
+	name_beside(r, "libVTmc.so", checker, sizeof(checker));
+	if (vt_launch_uses_mpi(path, checker, &e) != 1) {
+		vt_launch_say("--check-mpi: %s%s", e.text[0] ? e.text : path,
+			e.text[0] ? "" : " does not use MPI: there is nothing to check");
+		return -1;
+	}
+	if (tracing) {
+		tkm_parse_bool(*tracing ? tracing : "on", &traces);
+	}
+	snprintf(preload, sizeof(preload), "%s%s%s", checker, old && *old ? ":" : "", old && *old ? old : "");
+	setenv("LD_PRELOAD", preload, 1);
+	if (traces) {
+		choose_library(r, path);
+		vt_job_name(0, r->job, sizeof(r->job));
+		start_sampler(r);
+		tell_library(r);
+	}
+	return 0;
+}
+
 static int run_program(struct vtrun *r)
 {
 	char path[4096];
@@ -227,7 +263,16 @@ static int run_program(struct vtrun *r)
 		vt_launch_say("%s", e.text);
 		return status;
 	}
-	if (rc == VT_EXEC_UNSAMPLED) {
+	if (r->check_mpi && (rc != 0 || find_preloaded_library(r) < 0)) {
+		vt_launch_say(
+			"--check-mpi: %s", rc ? e.text : "libVTmc.so is missing, or has a blank or colon in its name");
+		return 2;
+	}
+	if (r->check_mpi) {
+		if (prepare_check(r, path) < 0) {
+			return 2;
+		}
+	} else if (rc == VT_EXEC_UNSAMPLED) {
 		vt_launch_say("%s", e.text);
 	} else if (find_preloaded_library(r) < 0) {
 		vt_launch_say(

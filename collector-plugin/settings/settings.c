@@ -150,7 +150,7 @@ static void add_other(
 
 int vt_settings_repeats(const char *name)
 {
-	return vt_rule_name(name) || !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") ||
+	return vt_rule_name(name) || !strcasecmp(name, "CHECK") || !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") ||
 		!strcasecmp(name, "GROUP");
 }
 

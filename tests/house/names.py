@@ -44,6 +44,7 @@ ROOMS = {
     "collector-plugin/mpi/job/": "tests/vt/clocks/",
     "collector-plugin/vtsampler/": "tests/vt/ends/",
     "collector-plugin/server/": "tests/vt/nodes/",
+    "collector-plugin/checker/": "tests/vt/checker/",
     "collector-plugin/preload/": "tests/preload/",
     "collector-plugin/launch/": "tests/preload/",
     "exchange/": "tests/cli/exchange/",

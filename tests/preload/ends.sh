@@ -335,15 +335,6 @@ expect_no_line 'slowed down' "$dir/err"
 expect_line '^INFO SAMPLER.* slowed-down 0 times$' sleep.prot
 verdict "within it, it does not"
 
-# ---- a library of Intel's that is not there ----
-
-LD_PRELOAD=$build/.libs/libVTmc.so sh -c 'echo ran' >"$dir/out" 2>"$dir/err"
-expect [ $? -eq 2 ]
-expect_empty "$dir/out"
-expect_line "^libVTmc: Tickmark .*; .*" "$dir/err"
-expect [ "$(wc -l <"$dir/err")" -eq 1 ]
-verdict "libVTmc: a line and status 2, and nothing runs untraced"
-
 # ---- the trace of a killed program is made after its end ----
 
 # the sampler process is stopped before the program dies, so that the next command finds no trace for a while

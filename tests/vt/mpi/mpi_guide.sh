@@ -65,6 +65,16 @@ expect_line '^INFO .*' myApp.prot
 typed 'export LD_PRELOAD=libVTfs.so' 'mpirun -n 2 ./myApp 10 4'
 expect one_trace myApp 2
 verdict "the fail-safe library, by -trace and by LD_PRELOAD"
+for line in 'mpirun -check_mpi -n 2 ./myApp 10 4' 'mpirun -trace libVTmc.so -n 2 ./myApp 10 4'; do
+	typed "$line"
+	expect_status 0
+	expect_line '^\[0\] INFO: 0 errors, 0 warnings in [0-9]* calls of 2 ranks$' out
+	expect [ ! -e myApp.stf ]
+done
+typed 'export VT_CHECK_TRACING=on' 'mpirun -check_mpi -n 2 ./myApp 10 4'
+expect_line '^\[0\] INFO: 0 errors, 0 warnings' out
+expect one_trace myApp 2
+verdict "the checker, without a trace and with CHECK-TRACING"
 
 for line in 'mpirun -n 2 -trace-imbalance ./myApp 10 4' 'mpirun -trace libVTim.so -n 2 ./myApp 10 4' \
 	'LD_PRELOAD=libVTim.so mpirun -n 2 ./myApp 10 4'; do
@@ -82,8 +92,6 @@ refuses() # refuses TEXT LINE: with status 2, and nothing runs
 	expect_line -F -- "$1" out
 	expect_no_line ' Tickmark INFO' out
 }
-refuses 'there is no libVTmc' 'mpirun -check_mpi -n 2 ./myApp 10 4'
-refuses 'no libVTmc.so' 'mpirun -trace libVTmc.so -n 2 ./myApp 10 4'
 refuses 'exclude each other' 'mpirun -trace-pt2pt -trace-collectives -n 2 ./myApp 10 4'
 verdict "options without their library are errors"
 

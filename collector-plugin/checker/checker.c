@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all parts of libVTmc know: this rank, the segment, and the transfers under way in the order of their starts. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <pthread.h>
+#include <time.h>
+
+struct vt_mc_shared *vt_mc_shared;
+int vt_mc_rank = -1, vt_mc_errors, vt_mc_running, vt_mc_several_threads;
+MPI_Comm vt_mc_own_comm = MPI_COMM_NULL;
+__thread int vt_mc_holds_lock;
+
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
+static struct vt_mc_pending first = { .next = &first, .before = &first };
+static size_t n_active;
+
+void vt_mc_lock(void)
+{
+	pthread_mutex_lock(&tables);
+}
+
+void vt_mc_unlock(void)
+{
+	pthread_mutex_unlock(&tables);
+}
+
+int64_t vt_mc_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* ---- transfers under way ---- */
+
+struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
+{
+	p = p ? p->next : first.next;
+	return p == &first ? NULL : (struct vt_mc_pending *)(uintptr_t)p;
+}
+
+void vt_mc_active_add(struct vt_mc_pending *p)
+{
+	p->before = first.before;
+	p->next = &first;
+	p->before->next = first.before = p;
+	n_active++;
+}
+
+void vt_mc_active_take(struct vt_mc_pending *p)
+{
+	if (p->next) {
+		p->before->next = p->next;
+		p->next->before = p->before;
+		p->next = p->before = NULL;
+		n_active--;
+	}
+}
+
+size_t vt_mc_active_count(void)
+{
+	return n_active;
+}

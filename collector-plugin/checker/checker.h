@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of libVTmc share: one call of MPI under way, with its arguments as machine words, and what each file
+ * does with it. libVTmc records nothing; with CHECK-TRACING libVT is loaded before it and calls its wrappers. */
+#ifndef COLLECTOR_PLUGIN_CHECKER_CHECKER_H
+#define COLLECTOR_PLUGIN_CHECKER_CHECKER_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VT_HIDDEN __attribute__((visibility("hidden")))
+
+/* The macros of mpi/calls.def. */
+enum vt_mc_sort {
+	VT_MC_BY_HAND,
+	VT_MC_CALL,
+	VT_MC_OUTSIDE,
+	VT_MC_LOOK,
+	VT_MC_LOCAL,
+	VT_MC_SET_ERRHANDLER,
+	VT_MC_CALLBACK,
+	VT_MC_GREQUEST_START,
+	VT_MC_GREQUEST_COMPLETE,
+	VT_MC_SEND,
+	VT_MC_ISEND,
+	VT_MC_SEND_INIT,
+	VT_MC_RECV,
+	VT_MC_IRECV,
+	VT_MC_RECV_INIT,
+	VT_MC_SENDRECV,
+	VT_MC_SENDRECV_REPLACE,
+	VT_MC_ISENDRECV,
+	VT_MC_PARTITIONED,
+	VT_MC_MPROBE,
+	VT_MC_IMPROBE,
+	VT_MC_MRECV,
+	VT_MC_IMRECV,
+	VT_MC_CANCEL,
+	VT_MC_REQUEST_FREE,
+	VT_MC_START,
+	VT_MC_STARTALL,
+	VT_MC_WAIT,
+	VT_MC_TEST,
+	VT_MC_WAITANY,
+	VT_MC_TESTANY,
+	VT_MC_WAITALL,
+	VT_MC_TESTALL,
+	VT_MC_WAITSOME,
+	VT_MC_TESTSOME,
+	VT_MC_COLL,
+	VT_MC_COLL_I,
+	VT_MC_COLL_INIT,
+	VT_MC_NEWCOMM,
+	VT_MC_GROUPCOMM,
+	VT_MC_JOINED,
+	VT_MC_COMM_FREE,
+	VT_MC_COMM_NAME,
+	VT_MC_IDUP,
+	VT_MC_IO,
+	VT_MC_IO_POSTED,
+	VT_MC_FILE_OPEN,
+	VT_MC_FILE_CLOSE,
+	VT_MC_NEWWIN,
+	VT_MC_WIN_FREE,
+	VT_MC_RMA,
+};
+
+/* What an argument is, by its type. */
+enum vt_mc_kind {
+	VT_MC_INT,
+	VT_MC_LONG,
+	VT_MC_POINTER,
+	VT_MC_TEXT,
+	VT_MC_COMM,
+	VT_MC_TYPE,
+	VT_MC_OP,
+	VT_MC_REQUEST,
+	VT_MC_WIN,
+	VT_MC_GROUP,
+	VT_MC_FILE,
+	VT_MC_INFO,
+	VT_MC_ERRHANDLER,
+	VT_MC_MESSAGE,
+	VT_MC_KINDS
+};
+
+/* What an argument is for, by its name. Arguments of one role are found without a search. */
+enum vt_mc_role {
+	VT_MC_BUF, /* the only buffer of a call, or the one that is sent */
+	VT_MC_COUNT,
+	VT_MC_DATATYPE,
+	VT_MC_RBUF,
+	VT_MC_RCOUNT,
+	VT_MC_RTYPE,
+	VT_MC_DEST,
+	VT_MC_SOURCE,
+	VT_MC_TAG,
+	VT_MC_RTAG,
+	VT_MC_OF_COMM,
+	VT_MC_ROOT_RANK,
+	VT_MC_OPERATOR,
+	VT_MC_OF_REQUEST,
+	VT_MC_STATUS,
+	VT_MC_OF_WIN,
+	VT_MC_OF_GROUP,
+	VT_MC_FRESH_COMM,
+	VT_MC_OF_MESSAGE,
+	VT_MC_FLAG,
+	VT_MC_INDEX,
+	VT_MC_OUTCOUNT,
+	VT_MC_INDICES,
+	VT_MC_N,
+	VT_MC_ROLES
+};
+
+enum { VT_MC_ARGUMENTS = 16, VT_MC_DEPTH = 8, VT_MC_TEXT_BYTES = 1600 };
+
+/* A call of calls.def. `params` is the text of its parameters, from which the other members are made at its first use. */
+struct vt_mc_function {
+	const char *text, *params, *more; /* more: what follows the arguments in the table */
+	enum vt_mc_sort sort;
+	void *next;
+	int ready, n;
+	uint8_t kind[VT_MC_ARGUMENTS], pointer[VT_MC_ARGUMENTS], constant[VT_MC_ARGUMENTS];
+	struct {
+		const char *at;
+		int length;
+	} name[VT_MC_ARGUMENTS];
+	int8_t at[VT_MC_ROLES]; /* index of the argument, or -1 */
+};
+
+/* Where the program made a call. */
+struct vt_mc_place {
+	const struct vt_mc_function *f;
+	void *pc[VT_MC_DEPTH];
+	int n;
+};
+
+/* The signature of a type: which basic types, in which order. Signatures are joined by a multiplication and an addition,
+ * as in Langou et al., "Hash functions for datatype signatures in MPI" (the guide's appendix A). */
+struct vt_mc_signature {
+	uint64_t hash, power, n;
+};
+
+struct vt_mc_object;
+struct vt_mc_pending;
+
+struct vt_mc_call {
+	struct vt_mc_function *f;
+	uintptr_t *w;
+	void *pc;
+	int mute;    /* inside another call, or outside MPI_Init and MPI_Finalize */
+	int refused; /* an error was found and the call is not made */
+	int done;    /* the call was made already, with the result rc */
+	int rc;
+	MPI_Status status;
+	struct vt_mc_pending *sent, *received; /* what it transfers */
+	uint32_t meeting;                      /* the number of its collective operation; 0: not compared */
+	struct vt_mc_pending **request;        /* requests that it may complete, as they were before it */
+	size_t n;
+	struct vt_mc_pending *few[16];
+	MPI_Status *statuses; /* those of the requests that it completed */
+	MPI_Status few_statuses[16];
+};
+
+#define VT_MC_HAS(k, role) ((k)->f->at[role] >= 0)
+#define VT_MC_WORD(k, role) ((k)->w[(k)->f->at[role]])
+#define VT_MC_NUMBER(k, role) ((int)VT_MC_WORD(k, role))
+
+/* ---- arguments.c ---- */
+
+VT_HIDDEN void vt_mc_learn(struct vt_mc_function *f);
+VT_HIDDEN int vt_mc_name_is(const struct vt_mc_function *f, int i, const char *name);
+/* "MPI_Send(buf=0x..., count=1, ...)" */
+VT_HIDDEN char *vt_mc_print_call(const struct vt_mc_call *k, char *text, size_t size);
+/* Does the call of that name, without "MPI_", have it? */
+VT_HIDDEN int vt_mc_is(const struct vt_mc_call *k, const char *name);
+/* The number of an argument that is a count, of whichever type. */
+VT_HIDDEN long long vt_mc_count(const struct vt_mc_call *k, enum vt_mc_role role);
+
+/* ---- frame.c: what each wrapper calls ---- */
+
+/* Returns 1 if the call must not be made, because that was done or it was refused; k->rc has the result. */
+VT_HIDDEN int vt_mc_before(struct vt_mc_call *k);
+VT_HIDDEN int vt_mc_after(struct vt_mc_call *k, int rc);
+VT_HIDDEN void *vt_mc_next(struct vt_mc_function *f, void *own);
+VT_HIDDEN void vt_mc_lock(void);
+VT_HIDDEN void vt_mc_unlock(void);
+
+/* ---- place.c ---- */
+
+VT_HIDDEN void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k);
+/* " main (solver.c:62)", or as many lines as the place has frames, each after `begin`. */
+VT_HIDDEN char *vt_mc_print_place(const struct vt_mc_place *p, char *text, size_t size);
+/* A place for another process of the same program, 0: it is not in the program itself; and its text there. */
+VT_HIDDEN int vt_mc_in_program(const void *pc);
+VT_HIDDEN uint64_t vt_mc_place_offset(const struct vt_mc_call *k);
+VT_HIDDEN char *vt_mc_print_offset(uint64_t offset, char *text, size_t size);
+VT_HIDDEN void vt_mc_print_frames(const struct vt_mc_place *p, const char *begin, char *text, size_t size);
+
+/* ---- objects.c: handles ---- */
+
+struct vt_mc_block {
+	int64_t from, to;
+};
+
+struct vt_mc_object {
+	enum vt_mc_kind kind;
+	uintptr_t handle;
+	int freed, predefined, committed;
+	struct vt_mc_place made;
+	/* a type */
+	int known; /* the members below were found */
+	struct vt_mc_signature signature;
+	uint64_t alike; /* the hash of its basic type if it has only one; else 0 */
+	int64_t extent, true_lb, true_extent, bytes;
+	struct vt_mc_block *block; /* the bytes of one element of it; NULL: too many to list */
+	int n_blocks;
+	/* a communicator, or that of a window */
+	uint64_t id;
+	int rank, size, remote, inter;
+	int whole;  /* all members are in the segment, so what they do can be compared */
+	int *world; /* ranks in MPI_COMM_WORLD of those who can be sent to */
+	uint64_t *members;
+	uint32_t creations, meetings;
+	/* a window */
+	struct vt_mc_epoch *epoch;
+};
+
+VT_HIDDEN void vt_mc_objects_begin(void);
+VT_HIDDEN struct vt_mc_object *vt_mc_object(enum vt_mc_kind kind, uintptr_t handle);
+VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
+VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);
+VT_HIDDEN int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle);
+VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
+/* After a call that succeeded: what it made and what it freed. freeing: handles as they were before. */
+VT_HIDDEN void vt_mc_objects_before(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_objects_after(struct vt_mc_call *k);
+VT_HIDDEN const struct vt_mc_object *vt_mc_object_next(enum vt_mc_kind kind, const struct vt_mc_object *o);
+VT_HIDDEN const char *vt_mc_kind_name(enum vt_mc_kind kind);
+VT_HIDDEN void vt_mc_handler(MPI_Comm comm);
+
+/* ---- signature.c ---- */
+
+VT_HIDDEN void vt_mc_type_learn(struct vt_mc_object *type);
+VT_HIDDEN struct vt_mc_signature vt_mc_repeat(struct vt_mc_signature one, uint64_t times);
+VT_HIDDEN struct vt_mc_signature vt_mc_join(struct vt_mc_signature a, struct vt_mc_signature b);
+/* Of the first n basic types of `type` repeated. Returns 0 if that is not known. */
+VT_HIDDEN int vt_mc_prefix(const struct vt_mc_object *type, uint64_t n, struct vt_mc_signature *out);
+VT_HIDDEN int vt_mc_op_fits(MPI_Op op, MPI_Datatype type);
+VT_HIDDEN const char *vt_mc_op_name(MPI_Op op);
+
+/* ---- report.c ---- */
+
+enum vt_mc_class {
+#define CLASS(name, level, text) VT_MC_##name,
+#include "collector-plugin/checker/classes.def"
+#undef CLASS
+	VT_MC_CLASSES
+};
+
+extern const struct vt_mc_class_of {
+	int level;
+	const char *name;
+} vt_mc_class_of[VT_MC_CLASSES] VT_HIDDEN;
+VT_HIDDEN void vt_mc_settings_begin(void);
+VT_HIDDEN const char *vt_mc_option(const char *option);
+VT_HIDDEN long long vt_mc_verbose(void);
+VT_HIDDEN int vt_mc_on(enum vt_mc_class c);
+VT_HIDDEN double vt_mc_timeout_s(void);
+VT_HIDDEN long long vt_mc_limit(const char *option, long long otherwise);
+/* Another call that a report names: `what` is a text like "started by". */
+struct vt_mc_involved {
+	const char *what;
+	const struct vt_mc_place *place;
+};
+/* Prints a report, and stops the process if that is the last one that it may have. k, other: NULL: none. */
+VT_HIDDEN void vt_mc_report(enum vt_mc_class c, const struct vt_mc_call *k, const struct vt_mc_involved *other,
+	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* With lines of text after the description, each of which begins with a blank. */
+VT_HIDDEN void vt_mc_report_lines(enum vt_mc_class c, const char *lines, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+VT_HIDDEN void vt_mc_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+VT_HIDDEN void vt_mc_summary(void);
+extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
+
+/* ---- shared.c: the segment that the ranks of a node share ---- */
+
+enum {
+	VT_MC_RANKS = 1024,
+	VT_MC_BITS = VT_MC_RANKS / 64,
+	VT_MC_MEETINGS = 2048,
+	VT_MC_MESSAGES = 8192,
+	VT_MC_SEEN = 128
+};
+enum vt_mc_state { VT_MC_ABSENT, VT_MC_RUNNING, VT_MC_BLOCKED, VT_MC_STOPPED, VT_MC_ENDED };
+
+struct vt_mc_rank {
+	int pid, state;
+	uint32_t generation; /* changes with each change of what it waits for */
+	int released;        /* its send is not held any longer */
+	int soft;            /* it waits only because its send is taken for a synchronous one */
+	int64_t since_ns;
+	uint64_t all[VT_MC_BITS]; /* it goes on only if each of these does something */
+	uint64_t any[VT_MC_BITS]; /* and one of these; empty: no such condition */
+	uint64_t calls;
+	uint32_t errors, warnings, count[VT_MC_CLASSES];
+	int named; /* text is that of this call */
+	char function[40];
+	char text[VT_MC_TEXT_BYTES];
+};
+
+/* What a member of a communicator does in its n-th collective operation. */
+struct vt_mc_record {
+	char name[40];
+	int root; /* -1: none */
+	uint64_t op;
+	int invalid;
+	int has_signature;
+	struct vt_mc_signature signature;
+	uint64_t place;
+};
+
+struct vt_mc_meeting {
+	uint64_t comm;
+	uint32_t number;
+	int size, arrived, left, first_rank, used;
+	int bad; /* 1 + class: the operations do not fit */
+	struct vt_mc_record first;
+	uint64_t here[VT_MC_BITS];
+};
+
+struct vt_mc_message {
+	uint64_t comm, number; /* number 0: free */
+	int from, to, tag;
+	int next;
+	int accepted; /* the receiver has a receive, with a wildcard, for it */
+	struct vt_mc_signature signature;
+	uint64_t bytes, place;
+	char name[24];
+};
+
+struct vt_mc_seen {
+	uint64_t hash;
+	enum vt_mc_class class;
+	int first;
+	uint64_t ranks[VT_MC_BITS];
+};
+
+struct vt_mc_shared {
+	volatile int lock;
+	volatile int owner;
+	int ranks, absent; /* absent: ranks of the job that are not here */
+	int ending;        /* 1 + the rank that ends the job */
+	int verdict;       /* a deadlock was reported */
+	uint64_t messages;
+	uint64_t untracked; /* messages for which there was no room */
+	int free_message;
+	struct vt_mc_seen seen[VT_MC_SEEN];
+	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
+	struct vt_mc_message message[VT_MC_MESSAGES];
+	int inbox[VT_MC_RANKS], inbox_end[VT_MC_RANKS]; /* 1 + index, 0: none */
+	struct vt_mc_rank rank[];
+};
+
+extern struct vt_mc_shared *vt_mc_shared VT_HIDDEN;
+extern int vt_mc_rank VT_HIDDEN;
+extern MPI_Comm vt_mc_own_comm VT_HIDDEN; /* for progress */
+
+VT_HIDDEN void vt_mc_shared_begin(void);
+VT_HIDDEN void vt_mc_shared_lock(void);
+VT_HIDDEN void vt_mc_shared_unlock(void);
+VT_HIDDEN int64_t vt_mc_now_ns(void);
+static inline void vt_mc_set_bit(uint64_t *bits, int i)
+{
+	bits[i / 64] |= (uint64_t)1 << (i % 64);
+}
+static inline int vt_mc_has_bit(const uint64_t *bits, int i)
+{
+	return (int)(bits[i / 64] >> (i % 64) & 1);
+}
+extern __thread int vt_mc_holds_lock VT_HIDDEN; /* the functions below need not take it */
+/* Something that the rank may be waiting for has happened. With the lock. */
+VT_HIDDEN void vt_mc_wake(int rank);
+
+/* ---- messages.c ---- */
+
+VT_HIDDEN uint64_t vt_mc_message_sent(struct vt_mc_pending *p);
+VT_HIDDEN int vt_mc_message_waits(int at, uint64_t number);
+VT_HIDDEN int vt_mc_message_find(const struct vt_mc_object *comm, int source, int tag);
+VT_HIDDEN int vt_mc_message_claim(int at, struct vt_mc_message *out);
+VT_HIDDEN void vt_mc_message_back(struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_report_pending(void);
+
+/* ---- meetings.c: collective operations ---- */
+
+/* The number of the meeting, or 0: it is not compared. */
+VT_HIDDEN uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *comm);
+VT_HIDDEN void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *comm, int blocking);
+VT_HIDDEN void vt_mc_meeting_leave(const struct vt_mc_object *comm, uint32_t number, int *bad, int *invalid);
+/* Adds the members that are missing; returns 0 if none is, -1 if the operations do not fit. */
+VT_HIDDEN int vt_mc_meeting_missing(const struct vt_mc_object *comm, uint32_t number, uint64_t *missing);
+VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_report_meetings(void);
+VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
+
+/* ---- pending.c: requests and blocking transfers ---- */
+
+enum vt_mc_transfer { VT_MC_SENDS = 1, VT_MC_RECEIVES, VT_MC_MEETS, VT_MC_OTHER };
+
+struct vt_mc_pending {
+	MPI_Request handle;
+	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
+	enum vt_mc_transfer transfer;
+	int persistent, active, blocking, partitioned, cancelled, freed, standard;
+	struct vt_mc_object *comm, *type;
+	int peer, tag; /* as given */
+	uintptr_t buffer;
+	long long count;
+	int64_t low, high; /* first byte, and the one after the last; equal: none */
+	uint64_t checksum; /* of its bytes at the start */
+	uint64_t shown;    /* of its bytes when the last call ended */
+	int has_shown, told, summed;
+	int writes; /* MPI may write into the buffer */
+	struct vt_mc_place made, started;
+	uint64_t started_offset;
+	int message; /* its index; -1: none */
+	uint64_t number;
+	int claimed;
+	struct vt_mc_message got;
+	uint32_t meeting;
+	struct vt_mc_pending *twin; /* the other buffer of the same operation */
+	struct vt_mc_object *win;   /* of a one-sided operation */
+	int target;
+};
+
+VT_HIDDEN struct vt_mc_pending *vt_mc_pending_find(MPI_Request request);
+VT_HIDDEN struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfer transfer);
+/* Takes the buffer, count and type of the call that it sends. */
+VT_HIDDEN void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc);
+VT_HIDDEN void vt_mc_pending_drop(struct vt_mc_pending *p);
+/* Before and after calls about requests. */
+VT_HIDDEN void vt_mc_requests_before(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_requests_after(struct vt_mc_call *k);
+VT_HIDDEN struct vt_mc_pending *vt_mc_pending_known(void **at);
+/* In checker.c: those under way, in the order of their starts. */
+VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
+VT_HIDDEN size_t vt_mc_active_count(void);
+/* Claims, in the order of posting, the messages that have come for receives. */
+VT_HIDDEN void vt_mc_pending_claim(void);
+/* Are there so many that their messages are not told apart? */
+VT_HIDDEN int vt_mc_pending_many(void);
+
+/* ---- buffers.c ---- */
+
+/* Checks the memory of a transfer that begins against those under way. */
+VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_buffer_ends(struct vt_mc_call *k, struct vt_mc_pending *p);
+/* The program runs between these two: no buffer that MPI uses may change there. */
+VT_HIDDEN void vt_mc_buffers_show(void);
+VT_HIDDEN void vt_mc_buffers_compare(struct vt_mc_call *k);
+
+/* ---- parameters.c ---- */
+
+/* Returns the class of the error, or VT_MC_CLASSES: none. */
+VT_HIDDEN int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size);
+
+/* ---- waiting.c: calls that wait, made so that this process sees what it waits for ---- */
+
+struct vt_mc_wait {
+	struct vt_mc_call *k;
+	int64_t began_ns, shown_ns, judged_ns;
+	unsigned turns;
+	int named;
+	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
+	int has_any, unknown, soft;
+};
+
+VT_HIDDEN void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k);
+/* One more turn in which nothing came. needs: adds what is waited for to w. */
+VT_HIDDEN void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w));
+VT_HIDDEN void vt_mc_wait_end(struct vt_mc_wait *w);
+VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many);
+VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
+/* Makes a call that waits. Returns 1 if k->rc is its result. */
+VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
+
+/* ---- deadlock.c ---- */
+
+/* Looks for ranks that wait for each other. Returns 1 if the caller is one of them only by a send that MPI has buffered, so
+ * that it goes on. */
+VT_HIDDEN int vt_mc_judge(int soft);
+/* In shared.c: with the lock, the ranks that wait for each other for ever. Returns how many. */
+VT_HIDDEN int vt_mc_find_stuck(uint64_t *stuck);
+/* Can no other rank go on without this one? */
+VT_HIDDEN int vt_mc_all_others_stuck(void);
+
+/* ---- windows.c ---- */
+
+VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
+
+/* ---- stop.c ---- */
+
+extern int vt_mc_over VT_HIDDEN, vt_mc_stopping VT_HIDDEN;
+VT_HIDDEN void vt_mc_stop(const char *why) __attribute__((noreturn));
+
+/* ---- checker.c ---- */
+
+extern int vt_mc_running VT_HIDDEN;         /* between MPI_Init and MPI_Finalize */
+extern int vt_mc_several_threads VT_HIDDEN; /* may be in MPI at a time */
+
+#endif

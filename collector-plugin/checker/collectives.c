@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that all members of a communicator make together, and the wait for all of them. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <string.h>
+
+#define HELD_NS INT64_C(50000000) /* a call that needs no other rank waits so long, to be compared with them */
+
+static __thread struct {
+	const struct vt_mc_object *comm;
+	uint32_t number;
+} waiting;
+
+/* Those whose data the call needs. The root of a broadcast, and those who only send to a root, may leave before the others
+ * come, and right programs live by that. */
+static int is_needed(const struct vt_mc_call *k, const struct vt_mc_object *c, int world)
+{
+	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) && !c->inter ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+
+	if (root < 0 || root >= c->size) {
+		return 1;
+	}
+	if (strstr(k->f->text, "cast") || strstr(k->f->text, "catter")) {
+		return world == c->world[root] && c->rank != root;
+	}
+	return c->rank == root;
+}
+
+/* Returns 1 if it waits for some of them. */
+static int needed_members(const struct vt_mc_call *k, uint64_t *set)
+{
+	uint64_t missing[VT_MC_BITS] = { 0 };
+	int i, n = 0;
+
+	if (vt_mc_meeting_missing(waiting.comm, waiting.number, missing) < 0) {
+		return 0;
+	}
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		if (vt_mc_has_bit(missing, i) && is_needed(k, waiting.comm, i)) {
+			vt_mc_set_bit(set, i);
+			n++;
+		}
+	}
+	return n > 0;
+}
+
+static void needs_meeting(struct vt_mc_wait *w)
+{
+	vt_mc_pending_claim();
+	needed_members(w->k, w->all);
+}
+
+void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocking)
+{
+	uint32_t number = vt_mc_meet(k, c);
+	uint64_t missing[VT_MC_BITS];
+	struct vt_mc_wait w;
+	int bad = 0, invalid = 0;
+
+	if (!number) {
+		return;
+	}
+	if (blocking) {
+		waiting.comm = c;
+		waiting.number = number;
+		vt_mc_wait_begin(&w, k);
+		while (memset(missing, 0, sizeof(missing)), vt_mc_meeting_missing(c, number, missing) > 0) {
+			memset(missing, 0, sizeof(missing));
+			if (vt_mc_now_ns() - w.began_ns > HELD_NS && !needed_members(k, missing)) {
+				break;
+			}
+			vt_mc_wait_turn(&w, needs_meeting);
+		}
+		vt_mc_wait_end(&w);
+		vt_mc_meeting_leave(c, number, &bad, &invalid);
+		if (bad || invalid) {
+			k->refused = 1;
+			k->rc = MPI_ERR_OTHER;
+		}
+	}
+	if (!blocking) {
+		k->meeting = number;
+	}
+}
+
+static int is_collective_on_window(const struct vt_mc_call *k)
+{
+	return vt_mc_is(k, "Win_fence") || k->f->sort == VT_MC_WIN_FREE;
+}
+
+void vt_mc_meeting_before(struct vt_mc_call *k)
+{
+	struct vt_mc_object *c = NULL;
+	enum vt_mc_sort s = k->f->sort;
+	int bad;
+
+	if (!vt_mc_shared || (k->refused && s != VT_MC_COLL)) {
+		return;
+	}
+	vt_mc_lock();
+	if (is_collective_on_window(k)) {
+		c = vt_mc_object(VT_MC_WIN,
+			s == VT_MC_WIN_FREE ? vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0])
+					    : VT_MC_WORD(k, VT_MC_OF_WIN));
+	} else if (s == VT_MC_COMM_FREE) {
+		c = vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0]));
+	} else if (VT_MC_HAS(k, VT_MC_OF_COMM) &&
+		(s == VT_MC_NEWCOMM || (s >= VT_MC_COLL && s <= VT_MC_COLL_INIT) || s == VT_MC_IDUP ||
+			s == VT_MC_NEWWIN || s == VT_MC_FILE_OPEN)) {
+		c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	}
+	if (c && (c->freed && s != VT_MC_COMM_FREE && s != VT_MC_WIN_FREE)) {
+		c = NULL;
+	}
+	vt_mc_unlock();
+	if (c && (!k->refused || vt_mc_on(VT_MC_PARAMETER))) {
+		vt_mc_meeting_join(k, c, s != VT_MC_COLL_I && s != VT_MC_COMM_FREE && s != VT_MC_IDUP);
+	}
+	if (k->meeting && s != VT_MC_COLL_I) {
+		vt_mc_meeting_leave(c, k->meeting, &bad, &bad);
+	}
+}
+
+int vt_mc_finalize_meets(struct vt_mc_call *k)
+{
+	static struct vt_mc_object all;
+	int i;
+
+	all.members = vt_mc_comm(MPI_COMM_WORLD)->members;
+	all.whole = 1;
+	all.id = 3;
+	all.size = 0;
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		all.size += vt_mc_has_bit(all.members, i);
+	}
+	vt_mc_meeting_join(k, &all, 1);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which ranks can never go on: those that wait for all of some ranks one of which is stuck, or for one of some ranks that are all
+ * stuck. What a rank has published is exact, because whatever it waits for takes its mark away when it comes; so the answer
+ * does not depend on how long a rank has waited. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HARD_NS INT64_C(300000000)
+#define SOFT_NS INT64_C(30000000)
+
+/* ---- the verdict ---- */
+
+struct verdict {
+	uint64_t stuck[VT_MC_BITS];
+	int n, soft, mine, explained, young;
+	int released; /* the sends were reported, or are to ranks in MPI_Finalize, which reports them */
+	int ended;    /* a rank that has ended and is waited for; -1: none */
+};
+
+static void judge_ranks(struct verdict *v, int64_t now)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	int i, k;
+
+	memset(v, 0, sizeof(*v));
+	v->ended = -1;
+	v->n = vt_mc_find_stuck(v->stuck);
+	for (i = 0; i < s->ranks; i++) {
+		const struct vt_mc_rank *r = &s->rank[i];
+
+		if (!vt_mc_has_bit(v->stuck, i) || r->state != VT_MC_BLOCKED) {
+			continue;
+		}
+		v->soft |= r->soft;
+		v->released |= r->released;
+		v->mine |= i == vt_mc_rank;
+		v->young |= !r->named || now - r->since_ns < SOFT_NS;
+		for (k = 0; k < s->ranks; k++) {
+			if (vt_mc_has_bit(r->all, k) || vt_mc_has_bit(r->any, k)) {
+				v->explained |= s->rank[k].state == VT_MC_STOPPED;
+				v->released |= r->soft && !strcmp(s->rank[k].function, "MPI_Finalize");
+				v->ended = s->rank[k].state == VT_MC_ENDED ? k : v->ended;
+			}
+		}
+	}
+	for (i = 0; !v->soft && i < s->ranks; i++) {
+		v->young |= vt_mc_has_bit(v->stuck, i) && s->rank[i].state == VT_MC_BLOCKED &&
+			now - s->rank[i].since_ns < HARD_NS;
+	}
+}
+
+/* The rank that is somewhere else than the others that wait; -1: there is none. */
+static int find_culprit(const struct verdict *v)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	int i, k, same, best = -1, most = 0, waited;
+
+	for (i = 0; i < s->ranks; i++) {
+		same = waited = 0;
+		if (!vt_mc_has_bit(v->stuck, i)) {
+			continue;
+		}
+		for (k = 0; k < s->ranks; k++) {
+			if (k != i && vt_mc_has_bit(v->stuck, k) && s->rank[k].state == VT_MC_BLOCKED) {
+				same += !strcmp(s->rank[i].text, s->rank[k].text);
+				waited += vt_mc_has_bit(s->rank[k].all, i);
+			}
+		}
+		if (!same && waited > most) {
+			most = waited;
+			best = i;
+		} else if (!same && waited == most) {
+			best = -1;
+		}
+	}
+	return best;
+}
+
+static void print_stuck(const struct verdict *v, char *text, size_t size)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	char targets[300];
+	size_t n = 0, m;
+	int i, k, culprit = find_culprit(v);
+
+	text[0] = '\0';
+	for (i = 0; i < s->ranks && n < size - 10; i++) {
+		if (!vt_mc_has_bit(v->stuck, i) || s->rank[i].state != VT_MC_BLOCKED) {
+			continue;
+		}
+		m = 0;
+		targets[0] = '\0';
+		for (k = 0; k < s->ranks && m < sizeof(targets) - 12; k++) {
+			if (vt_mc_has_bit(s->rank[i].all, k)) {
+				m += (size_t)snprintf(targets + m, sizeof(targets) - m, " %d", k);
+			}
+		}
+		for (k = 0; k < s->ranks && m < sizeof(targets) - 12; k++) {
+			if (vt_mc_has_bit(s->rank[i].any, k)) {
+				m += (size_t)snprintf(targets + m, sizeof(targets) - m, " any:%d", k);
+			}
+		}
+		n += (size_t)snprintf(text + n, size - n, "   rank %d waits for%s: %s\n", i, targets, s->rank[i].text);
+	}
+	if (culprit >= 0 && n < size - 100) {
+		snprintf(text + n, size - n, "   look at rank %d first: it is not where the others wait\n", culprit);
+	}
+}
+
+int vt_mc_judge(int soft)
+{
+	static char text[6000];
+	struct verdict v;
+	int64_t now = vt_mc_now_ns();
+	int i, released, mine = 0;
+
+	vt_mc_shared_lock();
+	judge_ranks(&v, now);
+	if (v.mine && v.n > 0 && !v.explained && !v.young && !vt_mc_shared->verdict) {
+		mine = !v.released;
+		print_stuck(&v, text, sizeof(text));
+		for (i = 0; i < vt_mc_shared->ranks; i++) {
+			vt_mc_shared->rank[i].released |= vt_mc_has_bit(v.stuck, i) && vt_mc_shared->rank[i].soft;
+		}
+		vt_mc_shared->verdict = !v.soft && vt_mc_on(VT_MC_HARD);
+	}
+	released = vt_mc_shared->rank[vt_mc_rank].released;
+	vt_mc_shared_unlock();
+	if (mine && v.soft) {
+		vt_mc_report_lines(VT_MC_POTENTIAL, text,
+			"%d ranks wait for each other unless MPI buffers their sends, which it does not promise", v.n);
+	} else if (mine && v.ended >= 0) {
+		vt_mc_report_lines(VT_MC_HARD, text, "%d rank%s for rank %d, which has ended", v.n,
+			v.n == 1 ? " waits" : "s wait", v.ended);
+	} else if (mine) {
+		vt_mc_report_lines(
+			VT_MC_HARD, text, "%d rank%s for what can no longer come", v.n, v.n == 1 ? " waits" : "s wait");
+	}
+	return soft && released;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What each wrapper does before and after the call of MPI. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+static __thread int depth; /* calls of this thread that are under way */
+
+void *vt_mc_next(struct vt_mc_function *f, void *own)
+{
+	void *next = __atomic_load_n(&f->next, __ATOMIC_RELAXED);
+
+	if (!next) {
+		next = dlsym(RTLD_NEXT, f->text);
+		next = next ? next : own;
+		__atomic_store_n(&f->next, next, __ATOMIC_RELAXED);
+	}
+	return next;
+}
+
+/* Calls that may come before MPI_Init and after MPI_Finalize, since MPI-4. */
+static int is_allowed_outside(const struct vt_mc_call *k)
+{
+	static const char *const begins[] = { "Info_", "Session_", "Comm_create_from_group", "Group_",
+		"Comm_create_errh", "Errhandler_", "Add_error", "Error_", "Get_", "Comm_disconnect", NULL };
+	int i;
+
+	for (i = 0; begins[i] && strncmp(k->f->text + 4, begins[i], strlen(begins[i])); i++) {
+	}
+	return begins[i] != NULL;
+}
+
+static void check_phase(struct vt_mc_call *k)
+{
+	int begun = 0, ended = 0;
+
+	PMPI_Initialized(&begun);
+	PMPI_Finalized(&ended);
+	if ((!begun || ended) && !is_allowed_outside(k)) {
+		vt_mc_report(VT_MC_CALL_FAILED, k, NULL, "%s is called %s", k->f->text,
+			ended ? "after MPI_Finalize" : "before MPI_Init");
+		k->refused = 1;
+		k->rc = MPI_ERR_OTHER;
+	}
+}
+
+static int refuse_wrong(struct vt_mc_call *k)
+{
+	char why[300];
+	int class = vt_mc_parameters_wrong(k, why, sizeof(why));
+
+	if (class == VT_MC_CLASSES) {
+		return 0;
+	}
+	k->refused = 1;
+	k->rc = k->rc ? k->rc : MPI_ERR_ARG;
+	if (vt_mc_on((enum vt_mc_class) class)) {
+		vt_mc_report((enum vt_mc_class) class, k, NULL, "%s", why);
+	}
+	return 1;
+}
+
+int vt_mc_before(struct vt_mc_call *k)
+{
+	if (!__atomic_load_n(&k->f->ready, __ATOMIC_ACQUIRE)) {
+		vt_mc_learn(k->f);
+	}
+	if (depth || !vt_mc_running) {
+		k->mute = 1;
+		if (!depth) {
+			check_phase(k);
+		}
+		depth++;
+		return k->refused;
+	}
+	depth++;
+	k->few[0] = NULL;
+	if (vt_mc_shared) {
+		vt_mc_shared->rank[vt_mc_rank].calls++;
+	}
+	vt_mc_lock();
+	vt_mc_buffers_compare(k);
+	if (!refuse_wrong(k)) {
+		vt_mc_objects_before(k);
+		vt_mc_requests_before(k);
+		vt_mc_window_before(k);
+	}
+	vt_mc_unlock();
+	vt_mc_meeting_before(k);
+	if (k->refused || k->done) {
+		return 1;
+	}
+	return vt_mc_perform(k);
+}
+
+/* Is this result one that a right program may get from calls about files and names? */
+static int is_answer(const struct vt_mc_call *k, int class)
+{
+	enum vt_mc_sort s = k->f->sort;
+
+	return s == VT_MC_OUTSIDE || s == VT_MC_IO || s == VT_MC_IO_POSTED || s == VT_MC_FILE_OPEN ||
+		s == VT_MC_FILE_CLOSE || s == VT_MC_JOINED || class == MPI_ERR_PENDING ||
+		strstr(k->f->text, "keyval") || strstr(k->f->text, "Info_") || strstr(k->f->text, "errhandler");
+}
+
+static void report_failure(struct vt_mc_call *k, int rc)
+{
+	char text[MPI_MAX_ERROR_STRING + 1] = "";
+	int class = MPI_ERR_UNKNOWN, n;
+
+	PMPI_Error_class(rc, &class);
+	PMPI_Error_string(rc, text, &n);
+	if (!is_answer(k, class)) {
+		vt_mc_report(strstr(k->f->text, "_free") ? VT_MC_FREE_FAILED : VT_MC_CALL_FAILED, k, NULL,
+			"MPI reports: %s", text);
+	}
+}
+
+int vt_mc_after(struct vt_mc_call *k, int rc)
+{
+	depth--;
+	if (k->mute) {
+		return rc;
+	}
+	vt_mc_lock();
+	k->rc = rc;
+	if (!k->refused) {
+		vt_mc_requests_after(k);
+		if (rc == MPI_SUCCESS) {
+			vt_mc_objects_after(k);
+			vt_mc_window_after(k);
+		} else {
+			depth++;
+			report_failure(k, rc);
+			depth--;
+		}
+	}
+	vt_mc_buffers_show();
+	vt_mc_unlock();
+	return k->rc;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collective operations: each member of a communicator announces what it is about to do in its n-th one. The first comes with
+ * the measure for the others. A blocking operation is made only when all are there and do the same. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WINDOW = 64 };
+
+static struct vt_mc_meeting *find_meeting(uint64_t comm, uint32_t number, int make)
+{
+	uint64_t h = (comm ^ number * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
+	struct vt_mc_meeting *m, *free_one = NULL;
+	int i;
+
+	for (i = 0; i < WINDOW; i++) {
+		m = &vt_mc_shared->meeting[((h >> 32) + (uint64_t)i) % VT_MC_MEETINGS];
+		if (m->used && m->comm == comm && m->number == number) {
+			return m;
+		}
+		free_one = !m->used && !free_one ? m : free_one;
+	}
+	if (!make || !free_one) {
+		return NULL;
+	}
+	memset(free_one, 0, sizeof(*free_one));
+	free_one->used = 1;
+	free_one->comm = comm;
+	free_one->number = number;
+	return free_one;
+}
+
+/* ---- what this rank does ---- */
+
+static struct vt_mc_signature side(const struct vt_mc_call *k, enum vt_mc_role count, enum vt_mc_role type)
+{
+	int c = k->f->at[count], t = k->f->at[type];
+	const struct vt_mc_object *o;
+
+	if (c < 0 || t < 0 || k->f->pointer[c] || k->f->pointer[t]) {
+		return (struct vt_mc_signature){ 0 };
+	}
+	o = vt_mc_type((MPI_Datatype)k->w[t]);
+	return o && o->signature.power && vt_mc_count(k, count) >= 0
+		? vt_mc_repeat(o->signature, (uint64_t)vt_mc_count(k, count))
+		: (struct vt_mc_signature){ 0 };
+}
+
+static int is_measure(const struct vt_mc_call *k, const char *name)
+{
+	const char *at = strchr(k->f->more, ',');
+
+	at = at ? at + 1 + strspn(at + 1, " ") : "";
+	return !strncmp(at, name, strlen(name)) && (at[strlen(name)] == ',' || !at[strlen(name)]);
+}
+
+/* What one member sends to another, or gets from it: the same at all members. */
+static void fill_signature(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	if (c->inter) {
+		return;
+	}
+	if (is_measure(k, "bcast") || is_measure(k, "reduce") || is_measure(k, "allreduce")) {
+		r->signature = side(k, VT_MC_COUNT, VT_MC_DATATYPE);
+	} else if (is_measure(k, "reduce_scatter_block")) {
+		r->signature = side(k, VT_MC_RCOUNT, VT_MC_DATATYPE);
+	} else if (is_measure(k, "gather")) {
+		r->signature =
+			c->rank == r->root ? side(k, VT_MC_RCOUNT, VT_MC_RTYPE) : side(k, VT_MC_COUNT, VT_MC_DATATYPE);
+	} else if (is_measure(k, "scatter")) {
+		r->signature =
+			c->rank == r->root ? side(k, VT_MC_COUNT, VT_MC_DATATYPE) : side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
+	} else if (is_measure(k, "allgather") || is_measure(k, "alltoall")) {
+		r->signature = side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
+	}
+	r->has_signature = r->signature.power != 0;
+}
+
+static void fill_record(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	MPI_Op op;
+
+	memset(r, 0, sizeof(*r));
+	snprintf(r->name, sizeof(r->name), "%s", k->f->text);
+	r->root = VT_MC_HAS(k, VT_MC_ROOT_RANK) && !c->inter ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+	if (VT_MC_HAS(k, VT_MC_OPERATOR)) {
+		op = (MPI_Op)VT_MC_WORD(k, VT_MC_OPERATOR);
+		r->op = vt_mc_op_name(op) ? (uint64_t)(uintptr_t)vt_mc_op_name(op)[4] << 16 |
+				(uint64_t)(uintptr_t)vt_mc_op_name(op)[5] << 8 | (uint64_t)strlen(vt_mc_op_name(op))
+					  : 0;
+	}
+	r->invalid = k->refused;
+	if (!k->refused) {
+		fill_signature(r, k, c);
+	}
+}
+
+/* Returns the class of the difference, or -1. */
+static int compare_records(const struct vt_mc_record *a, const struct vt_mc_record *b)
+{
+	if (strcmp(a->name, b->name) != 0) {
+		return VT_MC_OPERATION;
+	}
+	if (a->invalid || b->invalid) {
+		return -1;
+	}
+	if (a->root != b->root) {
+		return VT_MC_ROOT;
+	}
+	if (a->op && b->op && a->op != b->op) {
+		return VT_MC_REDUCTION;
+	}
+	if (a->has_signature && b->has_signature && a->signature.n != b->signature.n) {
+		return VT_MC_SIZE;
+	}
+	if (a->has_signature && b->has_signature && a->signature.hash != b->signature.hash) {
+		return VT_MC_COLL_TYPE;
+	}
+	return -1;
+}
+
+/* ---- the meeting ---- */
+
+static void report_difference(
+	struct vt_mc_call *k, const struct vt_mc_record *mine, const struct vt_mc_record *first, int rank, int class)
+{
+	char lines[400];
+	struct vt_mc_place here;
+	char call[700], frames[1500], other[300], text[3000];
+
+	switch (class) {
+	case VT_MC_OPERATION:
+		snprintf(lines, sizeof(lines), "rank %d is in %s, rank %d in %s", rank, first->name, vt_mc_rank,
+			mine->name);
+		break;
+	case VT_MC_ROOT:
+		snprintf(lines, sizeof(lines), "in %s the root is %d at rank %d and %d at rank %d", mine->name,
+			first->root, rank, mine->root, vt_mc_rank);
+		break;
+	case VT_MC_REDUCTION:
+		snprintf(lines, sizeof(lines), "in %s ranks %d and %d have different operators", mine->name, rank,
+			vt_mc_rank);
+		break;
+	case VT_MC_SIZE:
+		snprintf(lines, sizeof(lines), "in %s rank %d expects %llu elements of basic types, rank %d %llu",
+			mine->name, rank, (unsigned long long)first->signature.n, vt_mc_rank,
+			(unsigned long long)mine->signature.n);
+		break;
+	default:
+		snprintf(lines, sizeof(lines), "in %s ranks %d and %d have different datatypes", mine->name, rank,
+			vt_mc_rank);
+		break;
+	}
+	vt_mc_here(&here, k);
+	vt_mc_print_frames(&here, "\n         ", frames, sizeof(frames));
+	snprintf(text, sizeof(text), "   %s   %s\n   rank %d: %s   %s\n", vt_mc_print_call(k, call, sizeof(call)),
+		frames, rank, first->name, vt_mc_print_offset(first->place, other, sizeof(other)));
+	vt_mc_report_lines((enum vt_mc_class) class, text, "%s", lines);
+}
+
+/* Announces the call. The number is kept in the communicator; 0: it cannot be compared. */
+uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
+{
+	struct vt_mc_record mine, first;
+	struct vt_mc_meeting *m;
+	uint32_t number;
+	int class = -1, rank = 0, i;
+
+	if (!vt_mc_shared || !c || !c->whole) {
+		return 0;
+	}
+	number = ++c->meetings;
+	fill_record(&mine, k, c);
+	mine.place = vt_mc_place_offset(k);
+	vt_mc_shared_lock();
+	m = find_meeting(c->id, number, 1);
+	if (m && m->size == 0) {
+		m->size = c->inter ? c->size + c->remote : c->size;
+		m->first_rank = vt_mc_rank;
+		m->first = mine;
+	} else if (m) {
+		class = compare_records(&m->first, &mine);
+		m->bad = class >= 0 && vt_mc_on((enum vt_mc_class) class) ? 1 + class : m->bad;
+		m->first.invalid |= mine.invalid;
+		first = m->first;
+		rank = m->first_rank;
+	}
+	if (m) {
+		vt_mc_set_bit(m->here, vt_mc_rank);
+		m->arrived++;
+		for (i = 0; i < vt_mc_shared->ranks; i++) {
+			if (vt_mc_has_bit(c->members, i) && i != vt_mc_rank) {
+				vt_mc_wake(i);
+			}
+		}
+	}
+	vt_mc_shared_unlock();
+	if (class >= 0 && vt_mc_on((enum vt_mc_class) class)) {
+		k->refused = 1;
+		k->rc = MPI_ERR_OTHER;
+		report_difference(k, &mine, &first, rank, class);
+	}
+	return m ? number : 0;
+}
+
+int vt_mc_meeting_missing(const struct vt_mc_object *c, uint32_t number, uint64_t *missing)
+{
+	struct vt_mc_meeting *m;
+	int i, rc = 0;
+
+	vt_mc_shared_lock();
+	m = find_meeting(c->id, number, 0);
+	if (m && m->bad) {
+		rc = -1;
+	} else if (m && m->arrived < m->size) {
+		rc = 1;
+		for (i = 0; i < VT_MC_BITS; i++) {
+			missing[i] |= c->members[i] & ~m->here[i];
+		}
+	}
+	vt_mc_shared_unlock();
+	return rc;
+}
+
+/* The last one that leaves gives the place back. */
+void vt_mc_meeting_leave(const struct vt_mc_object *c, uint32_t number, int *bad, int *invalid)
+{
+	struct vt_mc_meeting *m;
+
+	vt_mc_shared_lock();
+	m = find_meeting(c->id, number, 0);
+	if (m) {
+		*bad = m->bad;
+		*invalid = m->first.invalid;
+		if (++m->left == m->size) {
+			m->used = 0;
+		}
+	}
+	vt_mc_shared_unlock();
+}
+
+/* At the end: operations that some members began and others never did, although MPI may have ended them. */
+void vt_mc_report_meetings(void)
+{
+	char line[500], place[300];
+	struct vt_mc_meeting m;
+	int i;
+
+	for (i = 0; i < VT_MC_MEETINGS; i++) {
+		vt_mc_shared_lock();
+		m = vt_mc_shared->meeting[i];
+		vt_mc_shared_unlock();
+		if (m.used && m.arrived < m.size && m.first_rank == vt_mc_rank &&
+			strcmp(m.first.name, "MPI_Comm_free") && strcmp(m.first.name, "MPI_Comm_disconnect")) {
+			snprintf(line, sizeof(line), "   %s   %s\n", m.first.name,
+				vt_mc_print_offset(m.first.place, place, sizeof(place)));
+			vt_mc_report_lines(VT_MC_OPERATION, line,
+				"%d of %d members of the communicator have not called %s", m.size - m.arrived, m.size,
+				m.first.name);
+		}
+	}
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages that were sent and that no receive has taken yet, for each receiver in the order in which they were sent. The
+ * order of MPI decides which receive gets which; nothing is added to the program's messages. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int is_channel(const struct vt_mc_message *m, uint64_t comm, int from, int tag)
+{
+	return m->comm == comm && (from == MPI_ANY_SOURCE || m->from == from) && (tag == MPI_ANY_TAG || m->tag == tag);
+}
+
+/* Before the send. Returns its number; 0: it is not tracked. */
+uint64_t vt_mc_message_sent(struct vt_mc_pending *p)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	struct vt_mc_message *m;
+	int to, at;
+
+	p->message = -1;
+	p->number = 0;
+	if (!s || !p->comm || !p->comm->whole || p->peer < 0 || p->peer >= p->comm->remote) {
+		return 0;
+	}
+	to = p->comm->world[p->peer];
+	vt_mc_shared_lock();
+	at = s->free_message - 1;
+	if (at < 0) {
+		s->untracked++;
+		vt_mc_shared_unlock();
+		return 0;
+	}
+	m = &s->message[at];
+	s->free_message = m->next;
+	m->next = m->accepted = 0;
+	m->comm = p->comm->id;
+	m->number = ++s->messages;
+	m->from = vt_mc_rank;
+	m->to = to;
+	m->tag = p->tag;
+	m->signature = p->type && p->type->signature.n
+		? vt_mc_repeat(p->type->signature, (uint64_t)(p->count > 0 ? p->count : 0))
+		: (struct vt_mc_signature){ 0 };
+	m->bytes = p->type ? (uint64_t)(p->count * p->type->bytes) : 0;
+	snprintf(m->name, sizeof(m->name), "%s", p->started.f ? p->started.f->text : "");
+	m->place = p->started_offset;
+	if (s->inbox_end[to]) {
+		s->message[s->inbox_end[to] - 1].next = at + 1;
+	} else {
+		s->inbox[to] = at + 1;
+	}
+	s->inbox_end[to] = at + 1;
+	p->message = at;
+	p->number = m->number;
+	vt_mc_wake(to);
+	vt_mc_shared_unlock();
+	return p->number;
+}
+
+/* Is the message with this number still without a receive? */
+int vt_mc_message_waits(int at, uint64_t number)
+{
+	return at >= 0 && __atomic_load_n(&vt_mc_shared->message[at].number, __ATOMIC_RELAXED) == number;
+}
+
+int vt_mc_message_find(const struct vt_mc_object *comm, int source, int tag)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	int at, from = source == MPI_ANY_SOURCE ? source : comm->world[source];
+
+	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
+		if (is_channel(&s->message[at], comm->id, from, tag)) {
+			return at;
+		}
+	}
+	return -1;
+}
+
+/* Takes it out of the inbox. With the lock of the segment. */
+int vt_mc_message_claim(int at, struct vt_mc_message *out)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	int i, before = 0;
+
+	for (i = s->inbox[vt_mc_rank]; i && i - 1 != at; i = s->message[i - 1].next) {
+		before = i;
+	}
+	if (!i) {
+		return -1;
+	}
+	*out = s->message[at];
+	if (before) {
+		s->message[before - 1].next = s->message[at].next;
+	} else {
+		s->inbox[vt_mc_rank] = s->message[at].next;
+	}
+	if (s->inbox_end[vt_mc_rank] == at + 1) {
+		s->inbox_end[vt_mc_rank] = before;
+	}
+	s->message[at].number = 0;
+	s->message[at].next = s->free_message;
+	s->free_message = at + 1;
+	vt_mc_wake(out->from);
+	return 0;
+}
+
+/* The send did not happen, or was cancelled. */
+void vt_mc_message_back(struct vt_mc_pending *p)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	int i, to, before = 0;
+
+	if (!s || p->message < 0) {
+		return;
+	}
+	vt_mc_shared_lock();
+	if (vt_mc_message_waits(p->message, p->number)) {
+		to = s->message[p->message].to;
+		for (i = s->inbox[to]; i && i - 1 != p->message; i = s->message[i - 1].next) {
+			before = i;
+		}
+		if (i) {
+			*(before ? &s->message[before - 1].next : &s->inbox[to]) = s->message[p->message].next;
+			s->inbox_end[to] = s->inbox_end[to] == i ? before : s->inbox_end[to];
+			s->message[p->message].number = 0;
+			s->message[p->message].next = s->free_message;
+			s->free_message = i;
+		}
+	}
+	vt_mc_shared_unlock();
+	p->message = -1;
+}
+
+/* At the end, when all ranks are in MPI_Finalize. */
+void vt_mc_report_pending(void)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	char lines[4000] = "", place[300];
+	size_t n = 0;
+	long long most = vt_mc_limit("CHECK-MAX-PENDING", 20);
+	int at, total = 0;
+
+	if (!s) {
+		return;
+	}
+	vt_mc_shared_lock();
+	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
+		const struct vt_mc_message *m = &s->message[at];
+
+		if (total++ < most && n < sizeof(lines) - 300) {
+			n += (size_t)snprintf(lines + n, sizeof(lines) - n,
+				"   from rank %d, tag %d, %llu bytes, by %s   %s\n", m->from, m->tag,
+				(unsigned long long)m->bytes, m->name,
+				vt_mc_print_offset(m->place, place, sizeof(place)));
+		}
+	}
+	vt_mc_shared_unlock();
+	if (total) {
+		vt_mc_report_lines(VT_MC_PENDING, lines, "%d message%s sent to this rank and never received", total,
+			total == 1 ? " was" : "s were");
+	}
+}

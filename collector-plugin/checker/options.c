@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which reports are wanted: CHECK and the limits. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/text.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/settings/rule.h"
+#include "collector-plugin/settings/settings.h"
+
+const struct vt_mc_class_of vt_mc_class_of[VT_MC_CLASSES] = {
+#define CLASS(enumerator, level, name) { level, name },
+#include "collector-plugin/checker/classes.def"
+#undef CLASS
+};
+
+static struct vt_settings settings;
+static int begun;
+static int off[VT_MC_CLASSES];
+
+static void complain_of_check(void *ctx, const char *line)
+{
+	(void)ctx;
+	if (vt_mc_rank == 0) {
+		vt_mc_say("%s", line);
+	}
+}
+
+long long vt_mc_limit(const char *option, long long otherwise)
+{
+	const char *text = vt_settings_other(&settings, option);
+	int on;
+
+	if (!text || !*text) {
+		return otherwise;
+	}
+	return tkm_parse_bool(text, &on) == 0 && !strpbrk(text, "23456789") ? on : atoll(text);
+}
+
+/* CHECK <pattern> <on|off>, in their order. */
+static void choose_classes(void)
+{
+	const struct vt_setting_other *o;
+	char pattern[200], word[8];
+	int i, k, on;
+
+	for (i = 0; (o = vt_settings_other_nth(&settings, "CHECK", i)); i++) {
+		if (sscanf(o->text, "%199s %7s", pattern, word) < 1) {
+			continue;
+		}
+		on = 1;
+		if (sscanf(o->text, "%*s %7s", word) == 1) {
+			tkm_parse_bool(word, &on);
+		}
+		for (k = 0; k < VT_MC_CLASSES; k++) {
+			off[k] = vt_rule_match(pattern, vt_mc_class_of[k].name) ? !on : off[k];
+		}
+	}
+}
+
+void vt_mc_settings_begin(void)
+{
+	if (begun) {
+		return;
+	}
+	begun = 1;
+	vt_settings_init(&settings);
+	settings.complain = complain_of_check;
+	vt_settings_load(&settings, NULL);
+	vt_say_setup(&settings.verbose, &vt_mc_rank);
+	choose_classes();
+}
+
+const char *vt_mc_option(const char *option)
+{
+	return vt_settings_other(&settings, option);
+}
+
+long long vt_mc_verbose(void)
+{
+	return settings.verbose;
+}
+
+int vt_mc_on(enum vt_mc_class c)
+{
+	return !off[c];
+}
+
+double vt_mc_timeout_s(void)
+{
+	const char *text = vt_settings_other(&settings, "CHECK-TIMEOUT");
+	double s = 5;
+
+	return text && tkm_parse_time(text, &s) == 0 ? s : 5;
+}
+
+void vt_mc_say(const char *fmt, ...)
+{
+	char line[900];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	vt_say(1, "INFO", "%s", line);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments that no call may have. MPI finds many of these itself, but not all, not at all ranks of a collective operation, and
+ * sometimes by a crash. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct wrong {
+	char *why;
+	size_t size;
+	int found;
+};
+
+__attribute__((format(printf, 2, 3))) static int complain(struct wrong *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(w->why, w->size, fmt, ap);
+	va_end(ap);
+	w->found = 1;
+	return 1;
+}
+
+static int communicates(const struct vt_mc_call *k)
+{
+	enum vt_mc_sort s = k->f->sort;
+
+	return (s >= VT_MC_SEND && s <= VT_MC_PARTITIONED) || (s >= VT_MC_COLL && s <= VT_MC_COLL_INIT) ||
+		s == VT_MC_RMA;
+}
+
+/* A rooted operation uses some arguments at the root only. Is this argument not used here? */
+static int is_unused(const struct vt_mc_call *k, int i)
+{
+	const struct vt_mc_function *f = k->f;
+	struct vt_mc_object *c =
+		VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) : NULL;
+	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+	int first = i == f->at[VT_MC_BUF] || i == f->at[VT_MC_COUNT] || i == f->at[VT_MC_DATATYPE];
+	int second = i == f->at[VT_MC_RBUF] || i == f->at[VT_MC_RCOUNT] || i == f->at[VT_MC_RTYPE];
+	int at_root;
+
+	if ((first && VT_MC_HAS(k, VT_MC_BUF) && (void *)VT_MC_WORD(k, VT_MC_BUF) == MPI_IN_PLACE &&
+		    !VT_MC_HAS(k, VT_MC_OPERATOR)) ||
+		(second && VT_MC_HAS(k, VT_MC_RBUF) && (void *)VT_MC_WORD(k, VT_MC_RBUF) == MPI_IN_PLACE)) {
+		return 1;
+	}
+	if (!c || f->sort < VT_MC_COLL || f->sort > VT_MC_COLL_INIT) {
+		return 0;
+	}
+	if (c->inter) {
+		return 1;
+	}
+	at_root = root == c->rank;
+	if (root < 0) {
+		return 0;
+	}
+	if (strstr(f->text, "atter")) {
+		return first && !at_root;
+	}
+	if (strstr(f->text, "ather") || strstr(f->text, "educe")) {
+		return second && !at_root;
+	}
+	return 0;
+}
+
+static int is_array_of_counts(const struct vt_mc_function *f, int i)
+{
+	return f->pointer[i] && (vt_mc_name_is(f, i, "sendcounts") || vt_mc_name_is(f, i, "recvcounts"));
+}
+
+static int wrong_counts(struct vt_mc_call *k, int i, struct wrong *w)
+{
+	struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	const int *counts = (const int *)k->w[i];
+	int n;
+
+	/* those of neighbourhoods have another length */
+	if (!c || strstr(k->f->text, "eighbor") || k->f->kind[i] != VT_MC_INT || is_unused(k, i)) {
+		return 0;
+	}
+	if (!counts) {
+		return complain(w, "%.*s is NULL", k->f->name[i].length, k->f->name[i].at);
+	}
+	for (n = 0; n < c->remote; n++) {
+		if (counts[n] < 0) {
+			return complain(w, "%.*s[%d] is %d", k->f->name[i].length, k->f->name[i].at, n, counts[n]);
+		}
+	}
+	return 0;
+}
+
+static int wrong_type(struct vt_mc_call *k, int i, struct wrong *w)
+{
+	const struct vt_mc_object *o;
+
+	if (is_unused(k, i)) {
+		return 0;
+	}
+	if (vt_mc_is_null(VT_MC_TYPE, k->w[i])) {
+		k->rc = MPI_ERR_TYPE;
+		return complain(w, "%.*s is MPI_DATATYPE_NULL", k->f->name[i].length, k->f->name[i].at);
+	}
+	o = vt_mc_object(VT_MC_TYPE, k->w[i]);
+	if (o && o->freed) {
+		k->rc = MPI_ERR_TYPE;
+		return complain(w, "%.*s was freed before", k->f->name[i].length, k->f->name[i].at);
+	}
+	o = vt_mc_type((MPI_Datatype)k->w[i]);
+	if (o && !o->committed && communicates(k)) {
+		k->rc = MPI_ERR_TYPE;
+		return complain(w, "%.*s was not committed (MPI_Type_commit)", k->f->name[i].length, k->f->name[i].at);
+	}
+	return 0;
+}
+
+static int wrong_handle(struct vt_mc_call *k, int i, struct wrong *w)
+{
+	enum vt_mc_kind kind = (enum vt_mc_kind)k->f->kind[i];
+	const struct vt_mc_object *o = vt_mc_object(kind, k->w[i]);
+	static const char *const null[VT_MC_KINDS] = { [VT_MC_COMM] = "MPI_COMM_NULL",
+		[VT_MC_OP] = "MPI_OP_NULL",
+		[VT_MC_WIN] = "MPI_WIN_NULL",
+		[VT_MC_GROUP] = "MPI_GROUP_NULL",
+		[VT_MC_FILE] = "MPI_FILE_NULL" };
+
+	/* error handlers of files are set for MPI_FILE_NULL */
+	if (!null[kind] || (kind == VT_MC_FILE && strstr(k->f->text, "errhandler"))) {
+		return 0;
+	}
+	if (kind == VT_MC_OP && (vt_mc_is(k, "Reduce") || vt_mc_is(k, "Ireduce")) &&
+		is_unused(k, k->f->at[VT_MC_RBUF]) && vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) &&
+		vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM))->inter) {
+		return 0;
+	}
+	if (vt_mc_is_null(kind, k->w[i])) {
+		k->rc = kind == VT_MC_COMM ? MPI_ERR_COMM : MPI_ERR_ARG;
+		return complain(w, "%.*s is %s", k->f->name[i].length, k->f->name[i].at, null[kind]);
+	}
+	if (o && o->freed) {
+		return complain(w, "%.*s was freed before", k->f->name[i].length, k->f->name[i].at);
+	}
+	return 0;
+}
+
+/* The pointed-to handle of MPI_Comm_free and its like. */
+static int wrong_handle_at(struct vt_mc_call *k, int i, struct wrong *w)
+{
+	enum vt_mc_kind kind = (enum vt_mc_kind)k->f->kind[i];
+	const char *end = k->f->text + strlen(k->f->text) - 5;
+	const struct vt_mc_object *o;
+	uintptr_t handle;
+
+	if (kind == VT_MC_REQUEST || kind == VT_MC_INFO || kind == VT_MC_ERRHANDLER || kind == VT_MC_MESSAGE ||
+		(strcmp(end, "_free") && !vt_mc_is(k, "Type_commit"))) {
+		return 0;
+	}
+	handle = vt_mc_handle_at(kind, (void *)k->w[i]);
+	o = vt_mc_object(kind, handle);
+	if (!k->w[i]) {
+		return complain(w, "%.*s is a null pointer", k->f->name[i].length, k->f->name[i].at);
+	}
+	if (vt_mc_is_null(kind, handle)) {
+		return complain(w, "the handle is null: it was never made, or was freed before");
+	}
+	return o && o->freed ? complain(w, "the handle was freed before") : 0;
+}
+
+static int wrong_rank(struct vt_mc_call *k, int rank, int any, const char *name, struct wrong *w)
+{
+	struct vt_mc_object *o = VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM))
+		: VT_MC_HAS(k, VT_MC_OF_WIN)                 ? vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN))
+							     : NULL;
+
+	if (!o || (rank >= 0 && rank < o->remote) || rank == MPI_PROC_NULL || (any && rank == MPI_ANY_SOURCE)) {
+		return 0;
+	}
+	k->rc = MPI_ERR_RANK;
+	return complain(w, "%s is %d, and %s has ranks 0 to %d", name, rank,
+		VT_MC_HAS(k, VT_MC_OF_COMM) ? "the communicator" : "the window", o->remote - 1);
+}
+
+static int wrong_root(struct vt_mc_call *k, struct wrong *w)
+{
+	struct vt_mc_object *c =
+		VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) : NULL;
+	int root = VT_MC_NUMBER(k, VT_MC_ROOT_RANK);
+
+	if (!c || (root >= 0 && root < c->remote) || (c->inter && (root == MPI_ROOT || root == MPI_PROC_NULL))) {
+		return 0;
+	}
+	k->rc = MPI_ERR_ROOT;
+	return complain(w, "root is %d, and the communicator has ranks 0 to %d", root, c->remote - 1);
+}
+
+static int wrong_tag(struct vt_mc_call *k, int tag, int any, struct wrong *w)
+{
+	static int most;
+	int *at, flag = 0;
+
+	if (!most) {
+		most = PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &at, &flag) == MPI_SUCCESS && flag ? *at : 32767;
+	}
+	if ((tag >= 0 && tag <= most) || (any && tag == MPI_ANY_TAG)) {
+		return 0;
+	}
+	k->rc = MPI_ERR_TAG;
+	return tag == MPI_ANY_TAG ? complain(w, "a message that is sent cannot have MPI_ANY_TAG")
+				  : complain(w, "the tag is %d, and tags are 0 to %d", tag, most);
+}
+
+static int wrong_envelope(struct vt_mc_call *k, struct wrong *w)
+{
+	enum vt_mc_sort s = k->f->sort;
+	int receives = s == VT_MC_RECV || s == VT_MC_IRECV || s == VT_MC_RECV_INIT || s == VT_MC_LOOK ||
+		s == VT_MC_MPROBE || s == VT_MC_IMPROBE || vt_mc_is(k, "Probe");
+
+	if (VT_MC_HAS(k, VT_MC_DEST) &&
+		wrong_rank(k, VT_MC_NUMBER(k, VT_MC_DEST), 0, s == VT_MC_RMA ? "target_rank" : "dest", w)) {
+		return 1;
+	}
+	if (VT_MC_HAS(k, VT_MC_SOURCE) && wrong_rank(k, VT_MC_NUMBER(k, VT_MC_SOURCE), 1, "source", w)) {
+		return 1;
+	}
+	if (VT_MC_HAS(k, VT_MC_TAG) && (receives || (s >= VT_MC_SEND && s <= VT_MC_PARTITIONED)) &&
+		!(VT_MC_HAS(k, VT_MC_DEST) && VT_MC_NUMBER(k, VT_MC_DEST) == MPI_PROC_NULL) &&
+		wrong_tag(k, VT_MC_NUMBER(k, VT_MC_TAG), receives, w)) {
+		return 1;
+	}
+	return VT_MC_HAS(k, VT_MC_RTAG) && wrong_tag(k, VT_MC_NUMBER(k, VT_MC_RTAG), 1, w);
+}
+
+/* A buffer that begins at a null address and is not addressed from MPI_BOTTOM, which is NULL, too. */
+static int wrong_buffer(
+	struct vt_mc_call *k, enum vt_mc_role buffer, enum vt_mc_role count, enum vt_mc_role type, struct wrong *w)
+{
+	int c = k->f->at[count], t = k->f->at[type];
+	const struct vt_mc_object *o;
+	int peer = VT_MC_HAS(k, VT_MC_DEST)  ? VT_MC_NUMBER(k, VT_MC_DEST)
+		: VT_MC_HAS(k, VT_MC_SOURCE) ? VT_MC_NUMBER(k, VT_MC_SOURCE)
+					     : 0;
+
+	if (!VT_MC_HAS(k, buffer) || c < 0 || t < 0 || k->f->pointer[c] || k->f->pointer[t] || peer == MPI_PROC_NULL ||
+		is_unused(k, k->f->at[buffer]) || VT_MC_WORD(k, buffer) != 0 || vt_mc_count(k, count) == 0) {
+		return 0;
+	}
+	o = vt_mc_type((MPI_Datatype)k->w[t]);
+	if (!o || !o->known || o->bytes == 0 || o->true_lb >= 4096 || o->true_lb < 0) {
+		return 0;
+	}
+	k->rc = MPI_ERR_BUFFER;
+	return complain(w, "%.*s is NULL, and %lld element%s to be transferred", k->f->name[k->f->at[buffer]].length,
+		k->f->name[k->f->at[buffer]].at, vt_mc_count(k, count), vt_mc_count(k, count) == 1 ? " is" : "s are");
+}
+
+static int wrong_buffers(struct vt_mc_call *k, struct wrong *w)
+{
+	enum vt_mc_role count = VT_MC_HAS(k, VT_MC_RCOUNT) ? VT_MC_RCOUNT : VT_MC_COUNT,
+			type = VT_MC_HAS(k, VT_MC_RTYPE) ? VT_MC_RTYPE : VT_MC_DATATYPE;
+
+	return communicates(k) &&
+		(wrong_buffer(k, VT_MC_BUF, VT_MC_HAS(k, VT_MC_COUNT) ? VT_MC_COUNT : VT_MC_RCOUNT,
+			 VT_MC_HAS(k, VT_MC_DATATYPE) ? VT_MC_DATATYPE : VT_MC_RTYPE, w) ||
+			(k->f->sort != VT_MC_RMA && wrong_buffer(k, VT_MC_RBUF, count, type, w)));
+}
+
+static int wrong_operator(struct vt_mc_call *k, struct wrong *w)
+{
+	MPI_Datatype type =
+		VT_MC_HAS(k, VT_MC_DATATYPE) ? (MPI_Datatype)VT_MC_WORD(k, VT_MC_DATATYPE) : MPI_DATATYPE_NULL;
+	MPI_Op op = (MPI_Op)VT_MC_WORD(k, VT_MC_OPERATOR);
+	const char *name = vt_mc_op_name(op);
+	const struct vt_mc_object *o = vt_mc_type(type);
+
+	if (!name || !o || k->f->sort == VT_MC_RMA || k->f->pointer[k->f->at[VT_MC_OPERATOR]]) {
+		return 0;
+	}
+	k->rc = MPI_ERR_OP;
+	if (o->made.n) {
+		return complain(w, "%s needs a predefined datatype", name);
+	}
+	if (!strcmp(name, "MPI_REPLACE") || !strcmp(name, "MPI_NO_OP")) {
+		return complain(w, "%s is for one-sided operations only", name);
+	}
+	if (!vt_mc_op_fits(op, type)) {
+		return complain(w, "%s is not defined for this datatype", name);
+	}
+	k->rc = 0;
+	return 0;
+}
+
+static int wrong_argument(struct vt_mc_call *k, int i, struct wrong *w)
+{
+	const struct vt_mc_function *f = k->f;
+	const char *name = f->name[i].at;
+	size_t length = (size_t)f->name[i].length;
+
+	if (f->pointer[i]) {
+		return is_array_of_counts(f, i) && VT_MC_HAS(k, VT_MC_OF_COMM) ? wrong_counts(k, i, w)
+			: !f->constant[i]                                      ? wrong_handle_at(k, i, w)
+									       : 0;
+	}
+	if (f->kind[i] == VT_MC_TYPE) {
+		return wrong_type(k, i, w);
+	}
+	if (f->kind[i] == VT_MC_INT || f->kind[i] == VT_MC_LONG) {
+		long long value = f->kind[i] == VT_MC_INT ? (int)k->w[i] : (long long)(intptr_t)k->w[i];
+
+		if (length >= 5 && !memcmp(name + length - 5, "count", 5) && value < 0 && !is_unused(k, i)) {
+			k->rc = MPI_ERR_COUNT;
+			return complain(w, "%.*s is %lld", (int)length, name, value);
+		}
+		return 0;
+	}
+	return wrong_handle(k, i, w);
+}
+
+int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size)
+{
+	struct wrong w = { why, size, 0 };
+	enum vt_mc_sort s = k->f->sort;
+	int i, collective = s >= VT_MC_COLL && s <= VT_MC_COLL_INIT;
+
+	for (i = k->f->n - 1; i >= 0 && !w.found; i--) {
+		wrong_argument(k, i, &w);
+	}
+	if (!w.found && VT_MC_HAS(k, VT_MC_ROOT_RANK) && collective) {
+		wrong_root(k, &w);
+	}
+	if (!w.found && !collective) {
+		wrong_envelope(k, &w);
+	}
+	if (!w.found && VT_MC_HAS(k, VT_MC_OPERATOR)) {
+		wrong_operator(k, &w);
+	}
+	if (!w.found) {
+		wrong_buffers(k, &w);
+	}
+	return !w.found                       ? VT_MC_CLASSES
+		: collective                  ? VT_MC_PARAMETER
+		: strstr(k->f->text, "_free") ? VT_MC_FREE_FAILED
+					      : VT_MC_CALL_FAILED;
+}

@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transfers under way: requests from the call that makes them to the one that completes them, and blocking calls meanwhile. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+
+enum { ORDERED = 256 };
+
+static struct tkm_table requests; /* from the handle to a pointer to the entry */
+struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
+{
+	uintptr_t handle = (uintptr_t)request;
+	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
+
+	return at ? *at : NULL;
+}
+
+static void set_handle(struct vt_mc_pending *p, MPI_Request request)
+{
+	uintptr_t handle = (uintptr_t)request;
+	struct vt_mc_pending **at = tkm_table_put(&requests, &handle, sizeof(handle), sizeof(p));
+
+	p->handle = request;
+	if (at) {
+		if (*at && *at != p) {
+			vt_mc_active_take(*at);
+		}
+		*at = p;
+	}
+}
+
+/* ---- making entries ---- */
+
+static void set_range(struct vt_mc_pending *p)
+{
+	const struct vt_mc_object *t = p->type;
+
+	p->low = p->high = 0;
+	if (t && t->known && t->bytes > 0 && p->count > 0 && t->extent >= 0) {
+		p->low = (int64_t)p->buffer + t->true_lb;
+		p->high = p->low + (p->count - 1) * t->extent + t->true_extent;
+	}
+}
+
+static struct vt_mc_pending *new_entry(struct vt_mc_call *k, enum vt_mc_transfer transfer)
+{
+	struct vt_mc_pending *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->transfer = transfer;
+		p->message = -1;
+		p->peer = MPI_PROC_NULL;
+		p->comm = VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) : NULL;
+		vt_mc_here(&p->made, k);
+	}
+	return p;
+}
+
+static void set_buffer(
+	struct vt_mc_pending *p, struct vt_mc_call *k, enum vt_mc_role b, enum vt_mc_role c, enum vt_mc_role t)
+{
+	if (!VT_MC_HAS(k, b) || !VT_MC_HAS(k, c) || !VT_MC_HAS(k, t) || k->f->pointer[k->f->at[c]] ||
+		k->f->pointer[k->f->at[t]] || (void *)VT_MC_WORD(k, b) == MPI_IN_PLACE) {
+		return;
+	}
+	p->buffer = VT_MC_WORD(k, b);
+	p->count = vt_mc_count(k, c);
+	p->type = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, t));
+	set_range(p);
+}
+
+void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *k)
+{
+	set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+}
+
+int vt_mc_pending_many(void)
+{
+	return vt_mc_active_count() > ORDERED;
+}
+
+struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfer transfer)
+{
+	struct vt_mc_pending *p = new_entry(k, transfer);
+	int both = VT_MC_HAS(k, VT_MC_RTAG);
+
+	if (!p) {
+		return NULL;
+	}
+	if (transfer == VT_MC_SENDS) {
+		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		p->peer = VT_MC_NUMBER(k, VT_MC_DEST);
+		p->tag = VT_MC_NUMBER(k, VT_MC_TAG);
+		p->standard = vt_mc_is(k, "Send") || vt_mc_is(k, "Isend") || vt_mc_is(k, "Send_init") || both;
+	} else if (transfer == VT_MC_RECEIVES) {
+		if (both && VT_MC_HAS(k, VT_MC_RBUF)) {
+			set_buffer(p, k, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE);
+		} else if (!both) {
+			set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		}
+		p->peer = VT_MC_NUMBER(k, VT_MC_SOURCE);
+		p->tag = VT_MC_NUMBER(k, both ? VT_MC_RTAG : VT_MC_TAG);
+		p->writes = 1;
+		if (both && !VT_MC_HAS(k, VT_MC_RBUF)) {
+			/* MPI_Sendrecv_replace: one buffer, twice */
+			p->count = vt_mc_count(k, VT_MC_COUNT);
+			p->type = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_DATATYPE));
+		}
+	}
+	return p;
+}
+
+void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
+{
+	vt_mc_here(&p->started, k);
+	p->started_offset = vt_mc_place_offset(k);
+	p->active = 1;
+	p->claimed = p->cancelled = p->told = p->has_shown = 0;
+	if (p->transfer == VT_MC_SENDS && !p->partitioned) {
+		vt_mc_message_sent(p);
+	}
+	vt_mc_buffer_begins(k, p);
+	vt_mc_active_add(p);
+	if (p->transfer == VT_MC_RECEIVES) {
+		vt_mc_pending_claim();
+	}
+}
+
+void vt_mc_pending_drop(struct vt_mc_pending *p)
+{
+	uintptr_t handle;
+	void *at;
+
+	if (!p) {
+		return;
+	}
+	if (p->twin) {
+		vt_mc_active_take(p->twin);
+		free(p->twin);
+	}
+	vt_mc_active_take(p);
+	handle = (uintptr_t)p->handle;
+	at = p->handle ? tkm_table_find(&requests, &handle, sizeof(handle)) : NULL;
+	if (at && *(struct vt_mc_pending **)at == p) {
+		tkm_table_remove(&requests, at);
+	}
+	free(p);
+}
+
+/* ---- which receive gets which message ---- */
+
+static int may_take(const struct vt_mc_pending *q, const struct vt_mc_pending *p)
+{
+	return q->comm == p->comm && (q->peer == MPI_ANY_SOURCE || q->peer == p->peer) &&
+		(q->tag == MPI_ANY_TAG || q->tag == p->tag);
+}
+
+static int is_open_receive(const struct vt_mc_pending *p)
+{
+	return p->transfer == VT_MC_RECEIVES && !p->claimed && !p->partitioned && p->comm && p->comm->whole &&
+		p->peer != MPI_PROC_NULL;
+}
+
+/* Is there an earlier receive, with a wildcard, that may get the message instead? */
+static int is_ambiguous(const struct vt_mc_pending *p)
+{
+	const struct vt_mc_pending *q;
+
+	for (q = vt_mc_active_next(NULL); q && q != p; q = vt_mc_active_next(q)) {
+		if (is_open_receive(q) && (q->peer == MPI_ANY_SOURCE || q->tag == MPI_ANY_TAG) && may_take(q, p)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Some message will end this receive: its sender need not wait for another one. */
+static void accept_message(const struct vt_mc_pending *p)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	int at, from = p->peer == MPI_ANY_SOURCE ? p->peer : p->comm->world[p->peer];
+
+	vt_mc_shared_lock();
+	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
+		struct vt_mc_message *m = &s->message[at];
+
+		if (!m->accepted && m->comm == p->comm->id && (from == MPI_ANY_SOURCE || from == m->from) &&
+			(p->tag == MPI_ANY_TAG || p->tag == m->tag)) {
+			m->accepted = 1;
+			vt_mc_wake(m->from);
+			break;
+		}
+	}
+	vt_mc_shared_unlock();
+}
+
+static void accept_messages(void)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	const struct vt_mc_pending *p;
+	int at, held = vt_mc_holds_lock;
+
+	vt_mc_shared_lock();
+	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
+		s->message[at].accepted = 0;
+	}
+	for (p = vt_mc_active_next(NULL); p; p = vt_mc_active_next(p)) {
+		if (is_open_receive(p)) {
+			vt_mc_holds_lock = 1;
+			accept_message(p);
+			vt_mc_holds_lock = held;
+		}
+	}
+	vt_mc_shared_unlock();
+}
+
+void vt_mc_pending_claim(void)
+{
+	struct vt_mc_pending *p;
+	int at;
+
+	if (!vt_mc_shared || vt_mc_active_count() > ORDERED) {
+		return;
+	}
+	for (p = vt_mc_active_next(NULL); p; p = vt_mc_active_next(p)) {
+		if (is_open_receive(p) && p->peer != MPI_ANY_SOURCE && p->tag != MPI_ANY_TAG && !is_ambiguous(p)) {
+			vt_mc_shared_lock();
+			at = vt_mc_message_find(p->comm, p->peer, p->tag);
+			p->claimed = at >= 0 && vt_mc_message_claim(at, &p->got) == 0;
+			vt_mc_shared_unlock();
+		}
+	}
+	accept_messages();
+}
+
+/* The receive is complete: its message is the first of its channel, unless others are before it in doubt. Returns 1 if the
+ * message is known. */
+static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
+{
+	int at, sure = vt_mc_active_count() <= ORDERED;
+	const struct vt_mc_pending *q;
+
+	if (p->claimed || !is_open_receive(p)) {
+		return p->claimed;
+	}
+	vt_mc_pending_claim();
+	if (p->claimed || !status || status->MPI_SOURCE < 0 || status->MPI_SOURCE >= p->comm->remote) {
+		return p->claimed;
+	}
+	for (q = vt_mc_active_next(NULL); q; q = vt_mc_active_next(q)) {
+		sure &= q == p || !is_open_receive(q) || q->comm != p->comm;
+	}
+	vt_mc_shared_lock();
+	at = vt_mc_message_find(p->comm, status->MPI_SOURCE, status->MPI_TAG);
+	p->claimed = at >= 0 && vt_mc_message_claim(at, &p->got) == 0;
+	vt_mc_shared_unlock();
+	return p->claimed && sure;
+}
+
+static void compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p)
+{
+	const struct vt_mc_signature sent = p->got.signature;
+	struct vt_mc_signature here;
+	struct vt_mc_involved other = { "started by", &p->started };
+	char place[300];
+
+	if (!sent.power || !p->type || !p->type->signature.n ||
+		(sent.n > p->type->signature.n * (uint64_t)p->count && !p->type->alike) ||
+		!vt_mc_prefix(p->type, sent.n, &here) || here.hash == sent.hash) {
+		return;
+	}
+	vt_mc_report(VT_MC_MSG_TYPE, k, p->blocking ? NULL : &other,
+		"the datatypes of the receive and of its message differ: rank %d sent %llu element%s with tag %d by %s   %s",
+		p->got.from, (unsigned long long)sent.n, sent.n == 1 ? "" : "s", p->got.tag, p->got.name,
+		vt_mc_print_offset(p->got.place, place, sizeof(place)));
+}
+
+/* Has a call with this result taken its message? One that was too long is gone, too. */
+static int took_its_message(int rc)
+{
+	int class = MPI_SUCCESS;
+
+	return rc == MPI_SUCCESS || (PMPI_Error_class(rc, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE);
+}
+
+/* ---- the end of a transfer ---- */
+
+void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc)
+{
+	int cancelled = 0, bad;
+
+	if (!p || !p->active) {
+		return;
+	}
+	if (p->cancelled && status) {
+		PMPI_Test_cancelled(status, &cancelled);
+	}
+	p->active = 0;
+	vt_mc_buffer_ends(k, p);
+	if (p->twin) {
+		vt_mc_buffer_ends(k, p->twin);
+	}
+	if (cancelled && p->transfer == VT_MC_SENDS) {
+		vt_mc_message_back(p);
+	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && take_message(p, status) && took_its_message(rc)) {
+		compare_signatures(k, p);
+	}
+	if (p->meeting && p->comm) {
+		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
+		p->meeting = 0;
+	}
+	vt_mc_active_take(p);
+	if (!p->persistent) {
+		vt_mc_pending_drop(p);
+	}
+}
+
+/* ---- calls ---- */
+
+static void start_persistent(struct vt_mc_call *k, MPI_Request request)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find(request);
+	struct vt_mc_involved other;
+
+	if (!p && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+		return;
+	}
+	if (p && p->persistent && !p->active) {
+		vt_mc_pending_start(k, p);
+		return;
+	}
+	k->refused = 1;
+	k->rc = MPI_ERR_REQUEST;
+	other = (struct vt_mc_involved){ "started by", p ? &p->started : NULL };
+	vt_mc_report(VT_MC_ILLEGAL_CALL, k, p ? &other : NULL, "%s",
+		!p                      ? "the request is MPI_REQUEST_NULL"
+			: p->persistent ? "the persistent request is active already: it was started and not completed"
+					: "the request is not a persistent one");
+}
+
+static void free_request(struct vt_mc_call *k, MPI_Request request)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find(request);
+	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
+
+	if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+		k->refused = 1;
+		k->rc = MPI_ERR_REQUEST;
+		vt_mc_report(VT_MC_FREE_FAILED, k, NULL,
+			"the request is MPI_REQUEST_NULL: it is complete or was freed before");
+		return;
+	}
+	if (p && p->active && p->transfer == VT_MC_RECEIVES) {
+		vt_mc_report(VT_MC_PREMATURE_FREE, k, &other,
+			"the receive is not complete, and nothing will show when it is");
+	}
+	if (p && p->active) {
+		p->freed = 1;
+	} else if (p) {
+		vt_mc_pending_drop(p);
+	}
+}
+
+static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t n)
+{
+	size_t i;
+
+	k->n = n;
+	k->request = n <= 16 ? k->few : calloc(n, sizeof(k->few[0]));
+	if (!k->request || !list) {
+		k->n = 0;
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
+	}
+}
+
+static size_t how_many(const struct vt_mc_call *k)
+{
+	enum vt_mc_sort s = k->f->sort;
+	int n = s == VT_MC_WAIT || s == VT_MC_TEST ? 1
+		: VT_MC_HAS(k, VT_MC_N)            ? VT_MC_NUMBER(k, VT_MC_N)
+						   : VT_MC_NUMBER(k, VT_MC_COUNT);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+static void start_blocking(struct vt_mc_call *k, int sends, int receives)
+{
+	k->received = receives ? vt_mc_pending_new(k, VT_MC_RECEIVES) : NULL;
+	k->sent = sends ? vt_mc_pending_new(k, VT_MC_SENDS) : NULL;
+	if (k->received) {
+		k->received->blocking = 1;
+		vt_mc_pending_start(k, k->received);
+	}
+	if (k->sent) {
+		k->sent->blocking = 1;
+		vt_mc_pending_start(k, k->sent);
+	}
+}
+
+void vt_mc_requests_before(struct vt_mc_call *k)
+{
+	enum vt_mc_sort s = k->f->sort;
+	const MPI_Request *at =
+		VT_MC_HAS(k, VT_MC_OF_REQUEST) ? (const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST) : NULL;
+	int i;
+
+	switch (s) {
+	case VT_MC_SEND:
+		start_blocking(k, 1, 0);
+		break;
+	case VT_MC_RECV:
+		start_blocking(k, 0, 1);
+		break;
+	case VT_MC_SENDRECV:
+	case VT_MC_SENDRECV_REPLACE:
+		start_blocking(k, 1, 1);
+		break;
+	case VT_MC_ISEND:
+		k->sent = vt_mc_pending_new(k, VT_MC_SENDS);
+		if (k->sent) {
+			vt_mc_pending_start(k, k->sent);
+		}
+		break;
+	case VT_MC_IRECV:
+		k->received = vt_mc_pending_new(k, VT_MC_RECEIVES);
+		if (k->received) {
+			vt_mc_pending_start(k, k->received);
+		}
+		break;
+	case VT_MC_START:
+		start_persistent(k, *at);
+		break;
+	case VT_MC_STARTALL:
+		for (i = 0; i < (int)how_many(k) && !k->refused; i++) {
+			start_persistent(k, at[i]);
+		}
+		break;
+	case VT_MC_REQUEST_FREE:
+		free_request(k, *at);
+		break;
+	case VT_MC_CANCEL:
+		if (vt_mc_pending_find(*at)) {
+			vt_mc_pending_find(*at)->cancelled = 1;
+		}
+		break;
+	default:
+		if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
+			hold_requests(k, at, how_many(k));
+		}
+		break;
+	}
+}
+
+/* ---- after the call ---- */
+
+static void start_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
+{
+	const struct vt_mc_object *c = p->comm;
+	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+
+	if (!VT_MC_HAS(k, VT_MC_RBUF)) {
+		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		p->writes = c && c->rank != root;
+	} else if (VT_MC_HAS(k, VT_MC_OPERATOR) && VT_MC_HAS(k, VT_MC_COUNT)) {
+		p->twin = new_entry(k, VT_MC_OTHER);
+		if (p->twin) {
+			set_buffer(p->twin, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		}
+		if (c && (root < 0 || c->rank == root)) {
+			set_buffer(p, k, VT_MC_RBUF, VT_MC_COUNT, VT_MC_DATATYPE);
+			p->writes = 1;
+		}
+	}
+	if (c && c->inter) {
+		p->low = p->high = 0;
+	}
+	if (p->twin) {
+		vt_mc_pending_start(k, p->twin);
+	}
+}
+
+static void request_made(struct vt_mc_call *k, struct vt_mc_pending *p)
+{
+	MPI_Request request = *(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST);
+
+	if (p && k->rc == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
+		set_handle(p, request);
+	} else if (p) {
+		vt_mc_message_back(p);
+		vt_mc_pending_drop(p);
+	}
+}
+
+static void make_request(struct vt_mc_call *k)
+{
+	enum vt_mc_sort s = k->f->sort;
+	struct vt_mc_pending *p;
+
+	if (k->rc != MPI_SUCCESS) {
+		return;
+	}
+	p = s == VT_MC_SEND_INIT       ? vt_mc_pending_new(k, VT_MC_SENDS)
+		: s == VT_MC_RECV_INIT ? vt_mc_pending_new(k, VT_MC_RECEIVES)
+				       : new_entry(k, s == VT_MC_COLL_I ? VT_MC_MEETS : VT_MC_OTHER);
+	if (!p) {
+		return;
+	}
+	p->persistent = s == VT_MC_SEND_INIT || s == VT_MC_RECV_INIT || s == VT_MC_COLL_INIT || s == VT_MC_PARTITIONED;
+	p->partitioned = s == VT_MC_PARTITIONED;
+	if (s == VT_MC_COLL_I) {
+		p->meeting = k->meeting;
+		start_collective(k, p);
+	}
+	if (s == VT_MC_IO_POSTED) {
+		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		p->writes = strstr(k->f->text, "read") != NULL;
+	}
+	if (!p->persistent) {
+		vt_mc_pending_start(k, p);
+	}
+	request_made(k, p);
+}
+
+static void end_some(struct vt_mc_call *k, int index, const MPI_Status *status)
+{
+	if (index >= 0 && (size_t)index < k->n && k->request[index]) {
+		vt_mc_pending_end(k, k->request[index], status, k->rc);
+		k->request[index] = NULL;
+	}
+}
+
+static void end_requests(struct vt_mc_call *k)
+{
+	enum vt_mc_sort s = k->f->sort;
+	const MPI_Status *status = k->statuses;
+	const int *list;
+	size_t i;
+
+	if (k->rc != MPI_SUCCESS && s != VT_MC_WAIT && s != VT_MC_WAITALL) {
+		return;
+	}
+	if (s == VT_MC_WAIT || s == VT_MC_WAITALL ||
+		((s == VT_MC_TEST || s == VT_MC_TESTALL) && *(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
+		for (i = 0; i < k->n; i++) {
+			end_some(k, (int)i, status ? &status[i] : NULL);
+		}
+	} else if (s == VT_MC_WAITANY || (s == VT_MC_TESTANY && *(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
+		end_some(k, *(const int *)VT_MC_WORD(k, VT_MC_INDEX), status);
+	} else if (s == VT_MC_WAITSOME || s == VT_MC_TESTSOME) {
+		list = (const int *)VT_MC_WORD(k, VT_MC_INDICES);
+		for (i = 0; (int)i < *(const int *)VT_MC_WORD(k, VT_MC_OUTCOUNT); i++) {
+			end_some(k, list[i], status ? &status[i] : NULL);
+		}
+	}
+}
+
+/* A matched probe has taken a message, which nothing but its own receive can get any more. */
+static void take_matched(struct vt_mc_call *k)
+{
+	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	struct vt_mc_message m;
+	int at;
+
+	if (k->rc != MPI_SUCCESS || !vt_mc_shared || !c || !c->whole || k->status.MPI_SOURCE < 0 ||
+		k->status.MPI_SOURCE >= c->remote ||
+		(VT_MC_HAS(k, VT_MC_FLAG) && !*(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
+		return;
+	}
+	vt_mc_shared_lock();
+	at = vt_mc_message_find(c, k->status.MPI_SOURCE, k->status.MPI_TAG);
+	if (at >= 0) {
+		vt_mc_message_claim(at, &m);
+	}
+	vt_mc_shared_unlock();
+}
+
+void vt_mc_requests_after(struct vt_mc_call *k)
+{
+	const MPI_Status *status;
+	enum vt_mc_sort s = k->f->sort;
+
+	if (s == VT_MC_MPROBE || s == VT_MC_IMPROBE) {
+		take_matched(k);
+	} else if (s == VT_MC_ISENDRECV && vt_mc_shared) {
+		/* its message is not followed, so no receive can be known to be in vain */
+		vt_mc_shared->untracked++;
+	}
+	if (s == VT_MC_ISEND || s == VT_MC_IRECV) {
+		request_made(k, k->sent ? k->sent : k->received);
+	} else if (k->sent || k->received) {
+		if (k->rc != MPI_SUCCESS && k->sent) {
+			vt_mc_message_back(k->sent);
+		}
+		vt_mc_pending_end(k, k->sent, NULL, k->rc);
+		status = s != VT_MC_SENDRECV_REPLACE ? &k->status
+			: (MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS) == MPI_STATUS_IGNORE
+			? NULL
+			: (const MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS);
+		vt_mc_pending_end(k, k->received, status, k->rc);
+		k->sent = k->received = NULL;
+	} else if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
+		end_requests(k);
+	} else if (VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] && s != VT_MC_START &&
+		s != VT_MC_STARTALL && s != VT_MC_CANCEL && s != VT_MC_REQUEST_FREE) {
+		make_request(k);
+	}
+	if (k->request && k->request != k->few) {
+		free(k->request);
+	}
+	k->request = NULL;
+	if (k->statuses && k->statuses != k->few_statuses) {
+		free(k->statuses);
+	}
+	k->statuses = NULL;
+}
+
+/* The requests of the program, one after another. */
+struct vt_mc_pending *vt_mc_pending_known(void **at)
+{
+	struct vt_mc_pending **next = tkm_table_next(&requests, *at);
+
+	*at = next;
+	return next ? *next : NULL;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of MPI in a program that is checked, and every way in which the program ends. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/host/say.h"
+
+static pid_t own_pid;
+
+/* ---- exit and signals ---- */
+
+static void at_exit(int status, void *arg)
+{
+	(void)arg;
+	if (own_pid != getpid()) {
+		return;
+	}
+	if (vt_mc_running && !vt_mc_over && !vt_mc_stopping) {
+		vt_mc_report(VT_MC_EXIT, NULL, NULL, "the process ends with status %d and has not called MPI_Finalize",
+			status);
+	}
+	if (status == 0 && vt_mc_errors > 0) {
+		fflush(NULL);
+		_exit(1);
+	}
+}
+
+static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	struct vt_mc_call k = { .f = NULL };
+	static const struct vt_mc_function none = { .text = "" };
+	struct vt_mc_place here;
+	char frames[2000];
+
+	(void)context;
+	if (vt_mc_stopping || vt_mc_over) {
+		_exit(128 + signal);
+	}
+	k.f = (struct vt_mc_function *)(uintptr_t)&none;
+	vt_mc_here(&here, &k);
+	snprintf(frames, sizeof(frames), "   ");
+	vt_mc_print_frames(&here, "\n         ", frames + 3, sizeof(frames) - 3);
+	vt_mc_report_lines(VT_MC_SIGNAL, frames, "the process gets signal %d (%s) at address %p", signal,
+		strsignal(signal), info ? info->si_addr : NULL);
+	_exit(128 + signal);
+}
+
+/* Those that the program does not handle itself. */
+static void catch_signals(void)
+{
+	struct sigaction own = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESETHAND }, old;
+	size_t i;
+
+	for (i = 0; i < sizeof(fatal_signals) / sizeof(fatal_signals[0]); i++) {
+		if (sigaction(fatal_signals[i], NULL, &old) == 0 && vt_mc_on(VT_MC_SIGNAL)) {
+			sigaction(fatal_signals[i], &own, NULL);
+		}
+	}
+}
+
+/* ---- MPI_Init, MPI_Finalize, MPI_Abort ---- */
+
+/* What the program starts from now on is not a rank. */
+static void leave_preload(void)
+{
+	const char *old = getenv("LD_PRELOAD"), *at = old ? strstr(old, "libVTmc.so") : NULL, *begin = at, *end;
+	char kept[8192];
+
+	if (!at || strlen(old) >= sizeof(kept)) {
+		return;
+	}
+	while (begin > old && begin[-1] != ':' && begin[-1] != ' ') {
+		begin--;
+	}
+	end = at + strlen("libVTmc.so");
+	end += *end != '\0';
+	snprintf(kept, sizeof(kept), "%.*s%s", (int)(begin - old), old, end);
+	if (kept[0]) {
+		setenv("LD_PRELOAD", kept, 1);
+	} else {
+		unsetenv("LD_PRELOAD");
+	}
+}
+
+static void begin_checking(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+	int level = 0;
+
+	if (vt_mc_running || vt_mc_over) {
+		return;
+	}
+	PMPI_Comm_get_parent(&parent);
+	own_pid = getpid();
+	leave_preload();
+	vt_mc_shared_begin();
+	vt_mc_objects_begin();
+	vt_mc_handler(MPI_COMM_WORLD);
+	vt_mc_handler(MPI_COMM_SELF);
+	catch_signals();
+	PMPI_Query_thread(&level);
+	vt_mc_several_threads = level == MPI_THREAD_MULTIPLE;
+	if (vt_mc_rank == 0 && vt_mc_shared) {
+		vt_say(2, "INFO", "libVTmc checks the calls of %d ranks", vt_mc_shared->ranks);
+	}
+	vt_mc_running = 1;
+}
+
+/* ---- what is left ---- */
+
+static void report_requests(void)
+{
+	char lines[5000] = "", frames[800];
+	long long most = vt_mc_limit("CHECK-LEAK-REPORT-SIZE", 10);
+	struct vt_mc_pending *p;
+	void *at = NULL;
+	size_t n = 0;
+	int total = 0;
+
+	while ((p = vt_mc_pending_known(&at))) {
+		if (!p->freed && ++total <= most && n < sizeof(lines) - 1000) {
+			vt_mc_print_frames(&p->made, "\n         ", frames, sizeof(frames));
+			n += (size_t)snprintf(lines + n, sizeof(lines) - n, "   %s by %s   %s\n",
+				p->active ? "active, started" : "inactive, made", p->made.f->text, frames);
+		}
+	}
+	if (total) {
+		vt_mc_report_lines(VT_MC_REQUEST_LEFT, lines, "%d request%s not completed or freed before MPI_Finalize",
+			total, total == 1 ? " is" : "s are");
+	}
+}
+
+/* Libraries may keep what they make in attributes, which MPI_Finalize deletes. */
+static int is_reported(const struct vt_mc_object *o)
+{
+	return !o->freed && !o->predefined && o->made.n && vt_mc_in_program(o->made.pc[0]) && o->kind != VT_MC_INFO &&
+		o->kind != VT_MC_ERRHANDLER;
+}
+
+static void report_leaks(void)
+{
+	char lines[5000] = "", frames[800];
+	const struct vt_mc_object *o;
+	long long most = vt_mc_limit("CHECK-LEAK-REPORT-SIZE", 10);
+	int kind, n, shown;
+	size_t at;
+
+	for (kind = 0; kind < VT_MC_KINDS; kind++) {
+		n = shown = 0;
+		at = 0;
+		lines[0] = '\0';
+		for (o = NULL; (o = vt_mc_object_next((enum vt_mc_kind)kind, o));) {
+			if (is_reported(o) && ++n <= most && at < sizeof(lines) - 1000) {
+				vt_mc_print_frames(&o->made, "\n         ", frames, sizeof(frames));
+				at += (size_t)snprintf(lines + at, sizeof(lines) - at, "   made by %s   %s\n",
+					o->made.f->text, frames);
+			}
+		}
+		if (n) {
+			vt_mc_report_lines(kind == VT_MC_TYPE ? VT_MC_DATATYPE_LEFT : VT_MC_OBJECT_LEFT, lines,
+				"%d %s%s not freed before MPI_Finalize", n, vt_mc_kind_name((enum vt_mc_kind)kind),
+				n == 1 ? " is" : "s are");
+		}
+	}
+}
+
+static void end_checking(void *pc)
+{
+	static struct vt_mc_function f = { .text = "MPI_Finalize", .params = "(void)", .more = "" };
+	struct vt_mc_call k = { .f = &f, .pc = pc };
+	int total = 0, mine;
+
+	if (!vt_mc_running) {
+		return;
+	}
+	f.n = 0;
+	memset(f.at, -1, sizeof(f.at));
+	f.ready = 1;
+	vt_mc_lock();
+	vt_mc_buffers_compare(&k);
+	report_requests();
+	vt_mc_unlock();
+	if (vt_mc_shared) {
+		vt_mc_finalize_meets(&k);
+		vt_mc_report_meetings();
+	}
+	vt_mc_lock();
+	vt_mc_report_pending();
+	report_leaks();
+	vt_mc_unlock();
+	vt_mc_running = 0;
+	vt_mc_over = 1;
+	mine = vt_mc_errors;
+	if (vt_mc_shared) {
+		PMPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		vt_mc_shared->rank[vt_mc_rank].state = VT_MC_ENDED;
+	}
+	if (vt_mc_rank == 0) {
+		vt_mc_summary();
+	}
+	PMPI_Comm_free(&vt_mc_own_comm);
+}
+
+#define NEXT(name) dlsym(RTLD_NEXT, name)
+
+int MPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))NEXT("MPI_Init");
+	int rc = next ? next(argc, argv) : PMPI_Init(argc, argv);
+
+	if (rc == MPI_SUCCESS) {
+		begin_checking();
+	}
+	return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))NEXT("MPI_Init_thread");
+	int rc = next ? next(argc, argv, required, provided) : PMPI_Init_thread(argc, argv, required, provided);
+
+	if (rc == MPI_SUCCESS) {
+		begin_checking();
+	}
+	return rc;
+}
+
+int MPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))NEXT("MPI_Finalize");
+
+	end_checking(__builtin_return_address(0));
+	return next ? next() : PMPI_Finalize();
+}
+
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))NEXT("MPI_Abort");
+
+	vt_mc_over = 1;
+	return next ? next(comm, errorcode) : PMPI_Abort(comm, errorcode);
+}
+
+__attribute__((constructor)) static void libvtmc_loaded(void)
+{
+	own_pid = getpid();
+	vt_mc_settings_begin();
+	on_exit(at_exit, NULL);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls that wait for other ranks. They are made of calls that do not wait, in a loop, so that this process can tell the others
+ * what it waits for and see whether that can still come. No thread is needed for this. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SITES = 256, HELD = 8 };
+#define HOLD_NS INT64_C(250000000)
+#define POLLED_NS INT64_C(1500000000)
+
+/* ---- what is waited for ---- */
+
+void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *c, int source)
+{
+	uint64_t set[VT_MC_BITS] = { 0 };
+	int i;
+
+	if (source != MPI_ANY_SOURCE) {
+		vt_mc_set_bit(w->all, c->world[source]);
+		return;
+	}
+	for (i = 0; i < c->remote; i++) {
+		if (c->world[i] != vt_mc_rank) {
+			vt_mc_set_bit(set, c->world[i]);
+		}
+	}
+	if (!w->has_any) {
+		memcpy(w->any, set, sizeof(set));
+		w->has_any = 1;
+	}
+}
+
+/* Is the message of a send still without a receive that takes it? */
+static int send_waits(const struct vt_mc_pending *p)
+{
+	return p->message >= 0 && vt_mc_message_waits(p->message, p->number) &&
+		!vt_mc_shared->message[p->message].accepted;
+}
+
+void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
+{
+	uint64_t before[VT_MC_BITS];
+	int i;
+
+	if (!p) {
+		return;
+	}
+	memcpy(before, w->all, sizeof(before));
+	if (p->transfer == VT_MC_MEETS && p->meeting && p->comm) {
+		vt_mc_meeting_missing(p->comm, p->meeting, w->all);
+	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
+		w->unknown |= one_of_many;
+		return;
+	} else if (!p->comm || !p->comm->whole || p->transfer > VT_MC_RECEIVES || p->partitioned || p->cancelled ||
+		vt_mc_shared->untracked || vt_mc_pending_many()) {
+		w->unknown = 1;
+		return;
+	} else if (p->transfer == VT_MC_SENDS) {
+		if (send_waits(p)) {
+			vt_mc_needs_members(w, p->comm, p->peer);
+		}
+	} else if (!p->claimed && vt_mc_message_find(p->comm, p->peer, p->tag) < 0) {
+		vt_mc_needs_members(w, p->comm, p->peer);
+	}
+	if (one_of_many) {
+		/* any of them is enough */
+		for (i = 0; i < VT_MC_BITS; i++) {
+			w->any[i] |= w->all[i] & ~before[i];
+			w->has_any |= w->any[i] != 0;
+		}
+		w->unknown |= memcmp(before, w->all, sizeof(before)) == 0 && !w->has_any;
+		memcpy(w->all, before, sizeof(before));
+	}
+}
+
+static void needs_of_call(struct vt_mc_wait *w)
+{
+	struct vt_mc_call *k = w->k;
+	enum vt_mc_sort s = k->f->sort;
+	size_t i;
+
+	vt_mc_pending_claim();
+	if (k->sent || k->received) {
+		vt_mc_needs_pending(w, w->soft ? NULL : k->received, 0);
+		vt_mc_needs_pending(w, k->sent, 0);
+		return;
+	}
+	for (i = 0; i < k->n; i++) {
+		if (k->request[i] && k->request[i]->active && (!w->soft || k->request[i]->standard)) {
+			vt_mc_needs_pending(w, k->request[i],
+				s == VT_MC_WAITANY || s == VT_MC_WAITSOME || s == VT_MC_TESTANY || s == VT_MC_TESTSOME);
+		}
+	}
+}
+
+static void needs_of_probe(struct vt_mc_wait *w)
+{
+	struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(w->k, VT_MC_OF_COMM));
+	int source = VT_MC_NUMBER(w->k, VT_MC_SOURCE), tag = VT_MC_NUMBER(w->k, VT_MC_TAG);
+
+	vt_mc_pending_claim();
+	if (!c || !c->whole || vt_mc_shared->untracked) {
+		w->unknown = 1;
+	} else if (source != MPI_PROC_NULL && vt_mc_message_find(c, source, tag) < 0) {
+		vt_mc_needs_members(w, c, source);
+	}
+}
+
+/* ---- sends that MPI has buffered ---- */
+
+/* From each place of the program a few sends are held until their receive has come, so that ranks that live by buffers are
+ * seen whatever the timing is. */
+static int may_hold(const void *pc)
+{
+	static struct {
+		const void *pc;
+		int n;
+	} site[SITES];
+	size_t i = ((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15)) >> 56, n;
+
+	if (!vt_mc_on(VT_MC_POTENTIAL) || !vt_mc_shared || vt_mc_several_threads) {
+		return 0;
+	}
+	for (n = 0; n < 8 && site[(i + n) % SITES].pc && site[(i + n) % SITES].pc != pc; n++) {
+	}
+	i = (i + n) % SITES;
+	if (n == 8) {
+		return 0;
+	}
+	site[i].pc = pc;
+	return site[i].n++ < HELD;
+}
+
+static int any_send_waits(const struct vt_mc_call *k)
+{
+	size_t i;
+
+	if (k->sent && k->sent->standard && send_waits(k->sent)) {
+		return 1;
+	}
+	for (i = 0; i < k->n; i++) {
+		if (k->request[i] && k->request[i]->transfer == VT_MC_SENDS && k->request[i]->standard &&
+			k->request[i]->active && send_waits(k->request[i])) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void hold_sends(struct vt_mc_call *k)
+{
+	struct vt_mc_wait w;
+
+	if (!vt_mc_shared || k->rc != MPI_SUCCESS || !any_send_waits(k) || !may_hold(k->pc)) {
+		return;
+	}
+	vt_mc_wait_begin(&w, k);
+	w.soft = 1;
+	while (any_send_waits(k) && vt_mc_now_ns() - w.began_ns < HOLD_NS && !vt_mc_shared->rank[vt_mc_rank].released) {
+		vt_mc_wait_turn(&w, needs_of_call);
+	}
+	vt_mc_wait_end(&w);
+}
+
+/* ---- the calls ---- */
+
+static int perform_transfers(struct vt_mc_call *k, MPI_Request *send, MPI_Request *receive)
+{
+	MPI_Status status;
+	struct vt_mc_wait w;
+	int sent = *send == MPI_REQUEST_NULL, received = *receive == MPI_REQUEST_NULL, rc = MPI_SUCCESS, one;
+
+	vt_mc_wait_begin(&w, k);
+	while (!sent || !received) {
+		if (!received) {
+			one = PMPI_Test(receive, &received, &k->status);
+			if (one != MPI_SUCCESS) {
+				rc = one;
+				received = 1;
+			}
+		}
+		if (!sent) {
+			one = PMPI_Test(send, &sent, &status);
+			if (one != MPI_SUCCESS) {
+				rc = one;
+				sent = 1;
+			}
+		}
+		if (!sent || !received) {
+			vt_mc_wait_turn(&w, needs_of_call);
+		}
+	}
+	vt_mc_wait_end(&w);
+	return rc;
+}
+
+/* MPI_Send, MPI_Ssend, MPI_Bsend or MPI_Rsend without waiting. */
+static int post_send(struct vt_mc_call *k, MPI_Request *request)
+{
+	const uintptr_t *w = k->w;
+	int (*post)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = vt_mc_is(k, "Ssend")
+		? PMPI_Issend
+		: vt_mc_is(k, "Bsend") ? PMPI_Ibsend
+		: vt_mc_is(k, "Rsend") ? PMPI_Irsend
+				       : PMPI_Isend;
+
+	return post((const void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[3], (int)w[4], (MPI_Comm)w[5], request);
+}
+
+static void give_status(const struct vt_mc_call *k)
+{
+	MPI_Status *to = VT_MC_HAS(k, VT_MC_STATUS) ? (MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS) : MPI_STATUS_IGNORE;
+	int error;
+
+	if (to != MPI_STATUS_IGNORE && to != NULL) {
+		error = to->MPI_ERROR;
+		*to = k->status;
+		to->MPI_ERROR = error;
+	}
+}
+
+static int perform_message(struct vt_mc_call *k)
+{
+	const uintptr_t *w = k->w;
+	MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
+	int rc = MPI_SUCCESS;
+
+	switch (k->f->sort) {
+	case VT_MC_SEND:
+		rc = post_send(k, &send);
+		break;
+	case VT_MC_RECV:
+		rc = PMPI_Irecv(
+			(void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[3], (int)w[4], (MPI_Comm)w[5], &receive);
+		break;
+	default: /* VT_MC_SENDRECV */
+		rc = PMPI_Irecv(
+			(void *)w[5], (int)w[6], (MPI_Datatype)w[7], (int)w[8], (int)w[9], (MPI_Comm)w[10], &receive);
+		if (rc == MPI_SUCCESS) {
+			rc = PMPI_Isend((const void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[3], (int)w[4],
+				(MPI_Comm)w[10], &send);
+		}
+		break;
+	}
+	k->rc = rc == MPI_SUCCESS ? perform_transfers(k, &send, &receive) : rc;
+	if (k->f->sort == VT_MC_SEND) {
+		hold_sends(k);
+	} else {
+		give_status(k);
+	}
+	return 1;
+}
+
+static int perform_probe(struct vt_mc_call *k)
+{
+	const uintptr_t *w = k->w;
+	struct vt_mc_wait wait;
+	int flag = 0;
+
+	vt_mc_wait_begin(&wait, k);
+	for (;;) {
+		k->rc = k->f->sort == VT_MC_MPROBE
+			? PMPI_Improbe((int)w[0], (int)w[1], (MPI_Comm)w[2], &flag, (MPI_Message *)w[3], &k->status)
+			: PMPI_Iprobe((int)w[0], (int)w[1], (MPI_Comm)w[2], &flag, &k->status);
+		if (k->rc != MPI_SUCCESS || flag) {
+			break;
+		}
+		vt_mc_wait_turn(&wait, needs_of_probe);
+	}
+	vt_mc_wait_end(&wait);
+	give_status(k);
+	return 1;
+}
+
+/* Room for the statuses, also where the program wants none. */
+static int make_statuses(struct vt_mc_call *k)
+{
+	k->statuses = k->n <= 16 ? k->few_statuses : calloc(k->n, sizeof(*k->statuses));
+	return k->statuses != NULL;
+}
+
+static void give_statuses(struct vt_mc_call *k, size_t n)
+{
+	MPI_Status *to = (MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS);
+	size_t i;
+	int error;
+
+	if ((void *)to == (void *)MPI_STATUSES_IGNORE || (void *)to == (void *)MPI_STATUS_IGNORE || !to) {
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		error = to[i].MPI_ERROR;
+		to[i] = k->statuses[i];
+		to[i].MPI_ERROR = k->rc == MPI_ERR_IN_STATUS ? k->statuses[i].MPI_ERROR : error;
+	}
+}
+
+/* One test of the requests of the call. Returns 1 if the call can return. */
+static int test_once(struct vt_mc_call *k, int *flag)
+{
+	const uintptr_t *w = k->w;
+	int n = VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->at[VT_MC_OF_REQUEST] == 1 ? (int)w[0] : 1, index;
+	MPI_Request *list = (MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST);
+
+	switch (k->f->sort) {
+	case VT_MC_WAIT:
+	case VT_MC_TEST:
+		k->rc = PMPI_Test(list, flag, k->statuses);
+		break;
+	case VT_MC_WAITALL:
+	case VT_MC_TESTALL:
+		k->rc = PMPI_Testall(n, list, flag, k->statuses);
+		break;
+	case VT_MC_WAITANY:
+	case VT_MC_TESTANY:
+		k->rc = PMPI_Testany(n, list, &index, flag, k->statuses);
+		*(int *)VT_MC_WORD(k, VT_MC_INDEX) = index;
+		break;
+	default:
+		k->rc = PMPI_Testsome(n, list, (int *)VT_MC_WORD(k, VT_MC_OUTCOUNT),
+			(int *)VT_MC_WORD(k, VT_MC_INDICES), k->statuses);
+		*flag = *(int *)VT_MC_WORD(k, VT_MC_OUTCOUNT) != 0;
+		break;
+	}
+	return k->rc != MPI_SUCCESS || *flag;
+}
+
+static size_t how_many_statuses(const struct vt_mc_call *k, int flag)
+{
+	enum vt_mc_sort s = k->f->sort;
+
+	return !flag && k->rc == MPI_SUCCESS               ? 0
+		: s == VT_MC_WAITALL || s == VT_MC_TESTALL ? k->n
+		: s == VT_MC_WAITSOME || s == VT_MC_TESTSOME
+		? (size_t)(*(int *)VT_MC_WORD(k, VT_MC_OUTCOUNT) < 0 ? 0 : *(int *)VT_MC_WORD(k, VT_MC_OUTCOUNT))
+		: 1;
+}
+
+static int perform_wait(struct vt_mc_call *k)
+{
+	struct vt_mc_wait w;
+	int flag = 0;
+
+	if (!make_statuses(k)) {
+		return 0;
+	}
+	vt_mc_wait_begin(&w, k);
+	while (!test_once(k, &flag)) {
+		vt_mc_wait_turn(&w, needs_of_call);
+	}
+	vt_mc_wait_end(&w);
+	if (k->f->sort == VT_MC_WAIT || k->f->sort == VT_MC_WAITALL) {
+		hold_sends(k);
+	}
+	give_statuses(k, how_many_statuses(k, flag));
+	return 1;
+}
+
+/* ---- calls that look, in a loop of the program ---- */
+
+static __thread struct {
+	const void *pc;
+	int64_t since_ns;
+	uint64_t calls;
+	unsigned times;
+	struct vt_mc_wait w;
+} poll;
+
+/* The call has found nothing. If the program makes no other call for some time, it is one that waits. */
+static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait *w))
+{
+	int64_t now;
+
+	if (!vt_mc_shared) {
+		return;
+	}
+	if (poll.pc != k->pc || vt_mc_shared->rank[vt_mc_rank].calls != poll.calls + 1) {
+		poll.pc = k->pc;
+		poll.times = 0;
+		poll.since_ns = 0;
+	}
+	poll.calls = vt_mc_shared->rank[vt_mc_rank].calls;
+	if (++poll.times % 64) {
+		return;
+	}
+	now = vt_mc_now_ns();
+	if (!poll.since_ns) {
+		poll.since_ns = now;
+		vt_mc_wait_begin(&poll.w, k);
+		return;
+	}
+	if (now - poll.since_ns > POLLED_NS) {
+		poll.w.k = k;
+		poll.w.turns = 1 << 10;
+		vt_mc_wait_turn(&poll.w, needs);
+	}
+}
+
+static int perform_look(struct vt_mc_call *k)
+{
+	int flag = 0, done;
+
+	if (vt_mc_is(k, "Iprobe")) {
+		const uintptr_t *w = k->w;
+
+		k->rc = PMPI_Iprobe((int)w[0], (int)w[1], (MPI_Comm)w[2], (int *)w[3], (MPI_Status *)w[4]);
+		if (k->rc == MPI_SUCCESS && !*(int *)w[3]) {
+			found_nothing(k, needs_of_probe);
+		}
+		return 1;
+	}
+	if (k->f->sort == VT_MC_IMPROBE) {
+		const uintptr_t *w = k->w;
+
+		k->rc = PMPI_Improbe(
+			(int)w[0], (int)w[1], (MPI_Comm)w[2], (int *)w[3], (MPI_Message *)w[4], &k->status);
+		if (k->rc == MPI_SUCCESS && *(int *)w[3]) {
+			give_status(k);
+		} else if (k->rc == MPI_SUCCESS) {
+			found_nothing(k, needs_of_probe);
+		}
+		return 1;
+	}
+	if (!make_statuses(k)) {
+		return 0;
+	}
+	done = test_once(k, &flag);
+	if (VT_MC_HAS(k, VT_MC_FLAG)) {
+		*(int *)VT_MC_WORD(k, VT_MC_FLAG) = flag;
+	}
+	if (!done) {
+		found_nothing(k, needs_of_call);
+	} else if (poll.w.shown_ns) {
+		vt_mc_wait_end(&poll.w);
+		poll.w.shown_ns = 0;
+	}
+	give_statuses(k, how_many_statuses(k, flag));
+	return 1;
+}
+
+int vt_mc_perform(struct vt_mc_call *k)
+{
+	switch (k->f->sort) {
+	case VT_MC_SEND:
+		/* those of MPI-4 with large counts are made as they are */
+		return strstr(k->f->text, "_c") ? 0 : perform_message(k);
+	case VT_MC_RECV:
+	case VT_MC_SENDRECV:
+		return strstr(k->f->text, "_c") ? 0 : perform_message(k);
+	case VT_MC_MPROBE:
+		return perform_probe(k);
+	case VT_MC_WAIT:
+	case VT_MC_WAITALL:
+	case VT_MC_WAITANY:
+	case VT_MC_WAITSOME:
+		return perform_wait(k);
+	case VT_MC_TEST:
+	case VT_MC_TESTALL:
+	case VT_MC_TESTANY:
+	case VT_MC_TESTSOME:
+	case VT_MC_IMPROBE:
+		return perform_look(k);
+	default:
+		return vt_mc_is(k, "Probe") ? perform_probe(k) : vt_mc_is(k, "Iprobe") ? perform_look(k) : 0;
+	}
+}

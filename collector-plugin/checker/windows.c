@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One-sided operations: each needs an epoch of its target, and each epoch begins and ends once. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the program has begun on a window and not ended. */
+struct vt_mc_epoch {
+	int fence;   /* 1: a fence was made, and none with MPI_MODE_NOSUCCEED after it */
+	int used;    /* operations since the last fence */
+	int started; /* MPI_Win_start */
+	int posted;  /* MPI_Win_post */
+	int lock_all;
+	int locks;               /* number of targets in `locked` */
+	unsigned char *locked;   /* [remote] */
+	unsigned char *partners; /* [remote], of MPI_Win_start */
+};
+
+static int in_epoch(const struct vt_mc_object *o, int target)
+{
+	const struct vt_mc_epoch *e = o->epoch;
+
+	return e->fence || e->lock_all || (e->locked && e->locked[target]) ||
+		(e->started && (!e->partners || e->partners[target]));
+}
+
+static void refuse_epoch(struct vt_mc_call *k, const char *why)
+{
+	k->refused = 1;
+	k->rc = MPI_ERR_RMA_SYNC;
+	vt_mc_report(VT_MC_EPOCH, k, NULL, "%s", why);
+}
+
+/* ---- operations ---- */
+
+static void check_operation(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	int target = VT_MC_NUMBER(k, VT_MC_DEST), with_request = k->f->text[4] == 'R' && VT_MC_HAS(k, VT_MC_OF_REQUEST);
+	struct vt_mc_epoch *e = o->epoch;
+
+	if (target == MPI_PROC_NULL) {
+		return;
+	}
+	if (!in_epoch(o, target)) {
+		refuse_epoch(k,
+			"there is no epoch for this target: no fence, start or lock was made before, or it was ended");
+	} else if (with_request && !e->lock_all && !(e->locked && e->locked[target])) {
+		refuse_epoch(k, "operations with a request need a lock of the target");
+	} else {
+		e->used |= e->fence;
+	}
+}
+
+/* The memory here that the operation uses until the epoch ends. */
+static void hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	int reads = strstr(k->f->text, "et") != NULL && strstr(k->f->text, "Get") == k->f->text + 4;
+	struct vt_mc_pending *p = VT_MC_NUMBER(k, VT_MC_DEST) == MPI_PROC_NULL || !VT_MC_HAS(k, VT_MC_COUNT) ||
+			strstr(k->f->text, "accumulate")
+		? NULL
+		: vt_mc_pending_new(k, VT_MC_OTHER);
+
+	if (p) {
+		vt_mc_pending_buffer(p, k);
+		p->writes = reads;
+		p->win = o;
+		p->target = VT_MC_NUMBER(k, VT_MC_DEST);
+		vt_mc_pending_start(k, p);
+	}
+}
+
+/* The operations to that target, -1: all, are complete here. */
+static void release_origins(struct vt_mc_call *k, const struct vt_mc_object *o, int target)
+{
+	struct vt_mc_pending *p, *next;
+
+	for (p = vt_mc_active_next(NULL); p; p = next) {
+		next = vt_mc_active_next(p);
+		if (p->win == o && (target < 0 || p->target == target)) {
+			vt_mc_pending_end(k, p, NULL, MPI_SUCCESS);
+		}
+	}
+}
+
+/* ---- fences, locks and groups ---- */
+
+static void check_lock(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	struct vt_mc_epoch *e = o->epoch;
+	int rank = vt_mc_is(k, "Win_lock") ? (int)k->w[1] : -1;
+
+	if (rank >= o->remote) {
+		return;
+	}
+	if (e->lock_all || (rank >= 0 ? e->locked && e->locked[rank] : e->locks > 0)) {
+		refuse_epoch(k, "the window is locked already");
+	} else if (e->started || (e->fence && e->used)) {
+		refuse_epoch(k, "another epoch, of MPI_Win_start or MPI_Win_fence, is not ended");
+	} else {
+		e->fence = 0;
+	}
+}
+
+static void check_unlock(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	struct vt_mc_epoch *e = o->epoch;
+	int rank = vt_mc_is(k, "Win_unlock") ? (int)k->w[0] : -1;
+
+	if (rank < o->remote && !(rank < 0 ? e->lock_all : e->locked && e->locked[rank])) {
+		refuse_epoch(k, "the window is not locked by such a call: it was unlocked before, or never locked");
+	}
+}
+
+static void check_flush(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	struct vt_mc_epoch *e = o->epoch;
+	int rank = strstr(k->f->text, "_all") ? -1 : (int)k->w[0];
+
+	if (rank < o->remote && !e->lock_all && !(rank < 0 ? e->locks > 0 : e->locked && e->locked[rank])) {
+		refuse_epoch(k, "a flush needs a lock of the target");
+	}
+}
+
+static void check_active(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	struct vt_mc_epoch *e = o->epoch;
+
+	if (vt_mc_is(k, "Win_start")) {
+		if (e->started) {
+			refuse_epoch(k, "MPI_Win_start was called before, and MPI_Win_complete was not");
+		} else if (e->lock_all || e->locks) {
+			refuse_epoch(k, "the window is locked");
+		}
+	} else if (vt_mc_is(k, "Win_complete") && !e->started) {
+		refuse_epoch(k, "MPI_Win_start was not called before");
+	} else if (vt_mc_is(k, "Win_post") && e->posted) {
+		refuse_epoch(k, "MPI_Win_post was called before, and MPI_Win_wait was not");
+	} else if ((vt_mc_is(k, "Win_wait") || vt_mc_is(k, "Win_test")) && !e->posted) {
+		refuse_epoch(k, "MPI_Win_post was not called before");
+	} else if (vt_mc_is(k, "Win_fence") && (e->lock_all || e->locks || e->started || e->posted)) {
+		refuse_epoch(k, "another epoch, of MPI_Win_lock, MPI_Win_start or MPI_Win_post, is not ended");
+	}
+}
+
+static void check_end(struct vt_mc_call *k, const struct vt_mc_object *o)
+{
+	const struct vt_mc_epoch *e = o->epoch;
+
+	if (e->lock_all || e->locks) {
+		refuse_epoch(k, "the window is still locked");
+	} else if (e->started || e->posted) {
+		refuse_epoch(k, "the epoch of MPI_Win_start or MPI_Win_post is not ended");
+	} else if (e->fence && e->used) {
+		refuse_epoch(k, "there were operations after the last fence, and no fence ended their epoch");
+	}
+}
+
+static struct vt_mc_object *window_of(const struct vt_mc_call *k)
+{
+	struct vt_mc_object *o = NULL;
+
+	if (k->f->sort == VT_MC_WIN_FREE) {
+		o = vt_mc_object(VT_MC_WIN, vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
+	} else if (VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]) {
+		o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
+	}
+	return o && o->epoch ? o : NULL;
+}
+
+void vt_mc_window_before(struct vt_mc_call *k)
+{
+	struct vt_mc_object *o = window_of(k);
+
+	if (!o) {
+		return;
+	}
+	if (k->f->sort == VT_MC_RMA) {
+		check_operation(k, o);
+	} else if (k->f->sort == VT_MC_WIN_FREE) {
+		check_end(k, o);
+	} else if (vt_mc_is(k, "Win_lock") || vt_mc_is(k, "Win_lock_all")) {
+		check_lock(k, o);
+	} else if (vt_mc_is(k, "Win_unlock") || vt_mc_is(k, "Win_unlock_all")) {
+		check_unlock(k, o);
+	} else if (strstr(k->f->text, "Win_flush")) {
+		check_flush(k, o);
+	} else {
+		check_active(k, o);
+	}
+}
+
+/* ---- after the call ---- */
+
+static void set_partners(struct vt_mc_object *o, MPI_Group group)
+{
+	struct vt_mc_epoch *e = o->epoch;
+	MPI_Group all;
+	int n = 0, i, *own, *there;
+
+	e->partners = realloc(e->partners, (size_t)o->remote + 1);
+	PMPI_Group_size(group, &n);
+	own = calloc((size_t)n + 1, sizeof(*own));
+	there = calloc((size_t)n + 1, sizeof(*there));
+	if (!e->partners || !own || !there || PMPI_Win_get_group((MPI_Win)o->handle, &all) != MPI_SUCCESS) {
+		free(own);
+		free(there);
+		free(e->partners);
+		e->partners = NULL;
+		return;
+	}
+	memset(e->partners, 0, (size_t)o->remote + 1);
+	for (i = 0; i < n; i++) {
+		own[i] = i;
+	}
+	PMPI_Group_translate_ranks(group, n, own, all, there);
+	for (i = 0; i < n; i++) {
+		if (there[i] >= 0 && there[i] < o->remote) {
+			e->partners[there[i]] = 1;
+		}
+	}
+	PMPI_Group_free(&all);
+	free(own);
+	free(there);
+}
+
+static void lock_target(struct vt_mc_object *o, int rank, int locked)
+{
+	struct vt_mc_epoch *e = o->epoch;
+
+	e->locked = e->locked ? e->locked : calloc((size_t)o->remote + 1, 1);
+	if (e->locked && rank >= 0 && rank < o->remote) {
+		e->locked[rank] = (unsigned char)locked;
+		e->locks += locked ? 1 : -1;
+	}
+}
+
+static void window_made(struct vt_mc_call *k)
+{
+	struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	MPI_Win win = *(const MPI_Win *)k->w[k->f->n - 1];
+	struct vt_mc_object *o = vt_mc_object(VT_MC_WIN, (uintptr_t)win);
+
+	if (!o || !c) {
+		return;
+	}
+	o->epoch = calloc(1, sizeof(*o->epoch));
+	o->rank = c->rank;
+	o->size = c->size;
+	o->remote = c->remote;
+	o->members = c->members;
+	o->whole = c->whole;
+	o->world = c->world;
+	o->id = (c->id + ++c->creations) * UINT64_C(0x9e3779b97f4a7c15);
+	PMPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+}
+
+void vt_mc_window_after(struct vt_mc_call *k)
+{
+	struct vt_mc_object *o = window_of(k);
+	const char *name = k->f->text + 4;
+	struct vt_mc_epoch *e;
+
+	if (k->f->sort == VT_MC_NEWWIN) {
+		window_made(k);
+	}
+	if (!o || k->f->sort == VT_MC_WIN_FREE) {
+		return;
+	}
+	e = o->epoch;
+	if (k->f->sort == VT_MC_RMA && !VT_MC_HAS(k, VT_MC_OF_REQUEST)) {
+		hold_origin(k, o);
+	} else if (!strcmp(name, "Win_fence")) {
+		e->fence = !((int)k->w[0] & MPI_MODE_NOSUCCEED);
+		e->used = 0;
+		release_origins(k, o, -1);
+	} else if (!strcmp(name, "Win_lock")) {
+		lock_target(o, (int)k->w[1], 1);
+	} else if (!strcmp(name, "Win_unlock")) {
+		lock_target(o, (int)k->w[0], 0);
+		release_origins(k, o, (int)k->w[0]);
+	} else if (!strcmp(name, "Win_lock_all")) {
+		e->lock_all = 1;
+	} else if (!strcmp(name, "Win_unlock_all")) {
+		e->lock_all = 0;
+		release_origins(k, o, -1);
+	} else if (!strncmp(name, "Win_flush", 9)) {
+		release_origins(k, o, strstr(name, "_all") ? -1 : (int)k->w[0]);
+	} else if (!strcmp(name, "Win_start")) {
+		e->started = 1;
+		e->fence = 0;
+		set_partners(o, (MPI_Group)k->w[0]);
+	} else if (!strcmp(name, "Win_complete")) {
+		e->started = 0;
+		release_origins(k, o, -1);
+	} else if (!strcmp(name, "Win_post")) {
+		e->posted = 1;
+	} else if (!strcmp(name, "Win_wait") || (!strcmp(name, "Win_test") && *(const int *)k->w[1])) {
+		e->posted = 0;
+	}
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# libVTmc: programs with known mistakes, each beside a correct one (generate.py), by vtrun --check-mpi; and what a user
+# gets to see.
+# CASES=0 runs all of them, which check-long does. TAP.
+# shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
+here=$src/tests/vt/checker
+expect $PYTHON3 "$here/generate.py" "$dir"
+expect "$MPICC" -g -w -o cases cases.c
+
+# number NAME: of a case
+number()
+{
+	awk -F '\t' -v name="$1" '$5 == name { print $1 }' cases.list
+}
+
+# check NAME RANKS OPTION...: runs a case; output in out
+check()
+{
+	case_number=$(number "$1")
+	ranks=$2
+	shift 2
+	timeout 100 $MPIRUN -np "$ranks" "$build/vtrun" --check-mpi "$@" -- ./cases "$case_number" >out 2>&1
+	status=$?
+}
+
+check 'Barrier correct' 2
+expect_status 0
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in [1-9][0-9]* calls of 2 ranks$' out
+expect_no_line 'ERROR|WARNING' out
+check 'Recv peer n' 2 --check-json reports.json
+expect [ "$status" -ne 0 ]
+expect_line '^\[[01]\] ERROR: LOCAL:MPI:CALL_FAILED: error$' out
+expect_line '^\[1\] ERROR:    MPI_Recv(buf=0x[0-9a-f]*, count=2, datatype=MPI_INT, source=2, tag=7, ' out
+expect_line ' comm=MPI_COMM_WORLD, status=0)   case_[0-9]* (cases\.c:[0-9]*)$' out
+expect_line '^\[1\] INFO:    LOCAL:MPI:CALL_FAILED: 1, rank 1$' out
+expect $PYTHON3 -c 'import json
+assert [json.loads(line)["type"] for line in open("reports.json")] == ["LOCAL:MPI:CALL_FAILED"]'
+verdict "a report has its head, the call with its parameters, the line, a summary, and the job fails"
+
+check 'Recv peer n' 2 --check 'LOCAL:**' off
+expect_no_line 'LOCAL:MPI' out
+check 'Recv peer n' 2 --check-max-errors 0
+expect_line '^\[1\] ERROR: LOCAL:MPI:CALL_FAILED: error$' out
+verdict "CHECK takes classes out, CHECK-MAX-ERRORS lets the job go on"
+
+timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
+expect [ $? -eq 2 ]
+expect_line 'does not use MPI: there is nothing to check$' out
+verdict "a program without MPI is refused"
+
+timeout 3000 $PYTHON3 "$here/run_cases.py" "$dir" "${CASES:-150}" 20261128 \
+	$MPIRUN -np '{n}' "$build/vtrun" --check-mpi -- ./cases >out 2>&1
+status=$?
+expect_status 0
+sed 's/^/# /' out
+verdict "known mistakes are found, with their class and line, and no correct program is accused"
+done_testing
