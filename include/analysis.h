@@ -71,6 +71,13 @@ struct stf_mpi_thread {
 	uint64_t open_since;
 };
 
+/* A part of the critical path: time that a thread spent in a function, entered at that place in the source. The path is the chain
+ * of what each thread did and of whom it waited for that leads to the end of the run. */
+struct stf_path_share {
+	uint32_t willy, function, scl; /* function, scl 0: none */
+	uint64_t ticks;
+};
+
 /* The one thread that the others wait for most of the time. */
 struct stf_culprit {
 	int known;                /* 0: there is no such thread, and nothing else is set */
@@ -106,6 +113,13 @@ struct stf_analysis {
 	uint64_t no_root;    /* operations with a root that is unknown, and those between neighbours */
 	uint64_t reversed;   /* messages received before they were sent, by their stamps */
 	int bounds;          /* 1: all clocks have a known bound; 0: none has, or not all have */
+	/* communication = serialisation x transfer: transfer is the run time of the ideal run divided by the real one */
+	struct stf_share serialisation, transfer;
+	uint64_t ideal;   /* the time from `begin` to `finish` with a network as the options describe it */
+	uint64_t changed; /* the same with the network as it was, and a function as the options describe it */
+	struct stf_path_share *path; /* the critical path, the largest share first */
+	size_t n_path;
+	uint64_t path_sum;
 };
 
 struct stf_analysis_options {
@@ -118,6 +132,17 @@ struct stf_analysis_options {
 	void *user; /* of both calls */
 	/* called for each wait when the reading has passed its end; NULL: not at all */
 	void (*wait)(void *user, const struct stf_single_wait *w);
+	/* the network of the ideal run: seconds for each message, and bytes a second (0: any number). With both
+	 * zero communication takes no time */
+	double latency, bandwidth;
+	/* the function, by its id, that is played with this part of its own time, from 0 to 1; id 0: none */
+	uint32_t function;
+	double keeps;
+	/* called in the order of time of each thread: its stamp `time` becomes `played`, in the run with the
+	 * changed function if there is one, else in the ideal run. Between these stamps time passes evenly. If it returns
+	 * something other than 0, the analysis fails with STF_ERR_IO */
+	int (*moved)(void *moved_user, uint32_t willy, uint64_t time, uint64_t played);
+	void *moved_user;
 };
 
 static inline struct stf_analysis_options stf_analysis_options(void)

@@ -15,6 +15,7 @@
 #include "tools/convert/exchange.h"
 #include "tools/cli/files.h"
 #include "tools/convert/merge.h"
+#include "tools/convert/play.h"
 #include "tools/convert/sumdata.h"
 #include "tools/print/print.h"
 #include "tools/cli/request.h"
@@ -120,7 +121,7 @@ static int merge_and_sum(const struct stt_options *o, const char *to)
 
 static int run_action(const struct stt_options *o)
 {
-	int actions = (o->convert != NULL) + (o->move != NULL) + (o->recover != NULL) + (o->sumdata != NULL) +
+	int actions = (o->convert != NULL) + (o->ideal || o->faster) + (o->move != NULL) + (o->recover != NULL) + (o->sumdata != NULL) +
 		o->remove + o->verify;
 
 	if (o->delete_raw_data) {
@@ -128,7 +129,8 @@ static int run_action(const struct stt_options *o)
 	}
 	if (actions + wants_tables(o) > 1) {
 		return stt_usage(o,
-			"only one of --convert, --move, --recover, --remove, --verify and --analyze or --print-... at a time");
+			"only one of --convert, --ideal or --faster, --move, --recover, --remove, --verify and --analyze or --print-... at "
+			"a time");
 	}
 	if (wants_tables(o)) {
 		return print_tables(o);
@@ -150,6 +152,9 @@ static int run_action(const struct stt_options *o)
 	}
 	if (o->verify) {
 		return stt_verify(o);
+	}
+	if (o->ideal || o->faster) {
+		return o->logfile_name ? with_name(o, "--ideal", "", stt_play_to) : stt_play_to(o, NULL);
 	}
 	if (o->dump) {
 		struct stt_options ascii = *o;

@@ -20,6 +20,12 @@ struct analyser {
 	uint64_t from, to, last; /* last: the stamp that was reached */
 };
 
+static int fail_analysis(const struct analyser *a, struct stf_err *err)
+{
+	return a->threads.stopped ? stf_fail(err, STF_ERR_IO, NULL, 0, 0, "the caller stopped the analysis")
+				  : stf_no_memory(err);
+}
+
 /* ---- reading ---- */
 
 /* The functions that are open at the begin of the window. */
@@ -96,7 +102,7 @@ static int read_for_analysis(
 		rc = stf_arrivals_pass(&a->arrivals, UINT64_MAX);
 	}
 	stf_cursor_close(c);
-	return rc < 0 ? stf_no_memory(err) : more < 0 && err->code != STF_ERR_CHECKSUM ? -1 : 0;
+	return rc < 0 ? fail_analysis(a, err) : more < 0 && err->code != STF_ERR_CHECKSUM ? -1 : 0;
 }
 
 /* ---- the result ---- */
@@ -168,6 +174,30 @@ static int collect_results(struct stf_analysis *a, const struct stf_threads *t)
 	return 0;
 }
 
+/* The path that leads to the thread that is the last to come to its end; of those that did not end, one that is not in MPI, else
+ * the last that called it. */
+static int collect_path(struct stf_analysis *a, const struct stf_threads *t)
+{
+	const struct stf_thread *last = NULL;
+	uint64_t at = 0, this;
+	size_t i;
+
+	for (i = 0; i < a->n_threads; i++) {
+		const struct stf_thread *h = stf_threads_find(t, a->thread[i].willy);
+
+		this = h->sum.open && !h->sum.ends ? h->sum.open_since : h->sum.end;
+		if (stf_is_main_thread(t, a->thread[i].willy) && (!last || this > at)) {
+			last = h;
+			at = this;
+		}
+	}
+	a->path = stf_path_shares(last ? last->path_end ? last->path_end : last->path : NULL, &a->n_path);
+	for (i = 0; a->path && i < a->n_path; i++) {
+		a->path_sum += a->path[i].ticks;
+	}
+	return a->path ? 0 : -1;
+}
+
 static void choose_range(struct analyser *a, const struct stf_reader *r, const struct stf_analysis_options *o)
 {
 	if (o->window) {
@@ -182,6 +212,9 @@ static void choose_range(struct analyser *a, const struct stf_reader *r, const s
 	a->threads.waits.user = o->user;
 	a->threads.waits.period = a->to == UINT64_MAX ? UINT64_MAX / STF_PERIODS : (a->to - a->from) / STF_PERIODS + 1;
 	a->arrivals.t = &a->threads;
+	a->threads.replay = (struct stf_replay){
+		.function = o->function, .keeps = o->keeps, .moved = o->moved, .user = o->moved_user
+	};
 }
 
 static int fill_result(struct stf_analysis *out, struct analyser *a)
@@ -189,7 +222,9 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 	out->start = a->from;
 	out->end = a->to == UINT64_MAX || a->to < a->last ? a->last : a->to;
 	a->threads.end = out->end;
-	stf_threads_end(&a->threads, out->end);
+	if (stf_threads_end(&a->threads, out->end) < 0) {
+		return -1;
+	}
 	out->messages = a->arrivals.messages;
 	out->operations = a->arrivals.operations;
 	out->halves = a->arrivals.halves;
@@ -200,7 +235,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);
-	return stf_find_culprit(out, &a->threads);
+	return collect_path(out, &a->threads) < 0 ? -1 : stf_find_culprit(out, &a->threads);
 }
 
 /* A trace of TRACE-IMBALANCE: its states are waits, so what a thread did between them is unknown. */
@@ -235,10 +270,12 @@ static int run_analysis(struct analyser *a, struct stf_reader *r, const struct s
 		return stf_fail(err, STF_ERR_FORMAT, NULL, 0, 0, "the trace does not say the resolution of its clock");
 	}
 	a->threads.waits.resolution = out->resolution;
+	a->threads.replay.latency = o->latency / out->resolution;
+	a->threads.replay.per_byte = o->bandwidth > 0 ? 1 / o->bandwidth / out->resolution : 0;
 	if (read_for_analysis(a, r, o, err) < 0) {
 		return -1;
 	}
-	return fill_result(out, a) < 0 ? stf_no_memory(err) : 0;
+	return fill_result(out, a) < 0 ? fail_analysis(a, err) : 0;
 }
 
 struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis_options *given, struct stf_err *err)
@@ -267,6 +304,7 @@ void stf_analysis_free(struct stf_analysis *a)
 	if (a) {
 		free(a->wait);
 		free(a->delay);
+		free(a->path);
 		free(a->thread);
 		free(a);
 	}

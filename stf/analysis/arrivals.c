@@ -29,9 +29,15 @@ static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
 		.cause = s->sender,
 		.cause_function = from ? stf_thread_busy(from) : 0,
 		.kind = STF_WAIT_LATE_SENDER };
+	struct stf_play_arrival play = { .done = need.done, .ready = a->now };
 
 	if (from) {
-		stf_thread_sends(from, a->now, s->receiver, need.done);
+		stf_thread_sends(a->t, from, a->now, s->receiver, need.done);
+		play.times = stf_thread_played(a->t, from, a->now);
+		play.times = stf_play_message(&a->t->replay, &play.times, s->bytes);
+	}
+	if (from && to && stf_play_arrives(&to->play, &play) < 0) {
+		return -1;
 	}
 	return to ? stf_thread_needs(a->t, to, &need) : 0;
 }
@@ -50,7 +56,7 @@ static int pass_messages(struct stf_arrivals *a)
 
 int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 {
-	const struct stf_value *v = rec->values; /* of all incarnations: time, sender, receive_time, receiver, ... */
+	const struct stf_value *v = rec->values; /* of all: time, sender, receive_time, receiver, communicator, size */
 	int64_t takes = (int64_t)v[2].u;
 
 	a->messages++;
@@ -65,23 +71,13 @@ int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 		return -1;
 	}
 	a->now = v[0].u;
-	a->sent[a->n_sent++] = (struct stf_sent){ (uint32_t)v[1].u, (uint32_t)v[3].u, takes };
+	a->sent[a->n_sent++] = (struct stf_sent){ (uint32_t)v[1].u, (uint32_t)v[3].u, takes, (uint32_t)v[5].u };
 	return 0;
 }
 
 /* ---- collective operations ---- */
 
-/* The parts of all members of an operation. */
-struct member_parts {
-	uint64_t time;
-	const uint64_t *start, *delta;
-	uint32_t n, root; /* root: a willy */
-	uint32_t communicator;
-	uint8_t type;
-	const uint32_t *willy; /* of the members */
-};
-
-static struct member_parts parts_of_operation(const struct stf_record *rec)
+static struct stf_parts parts_of_operation(const struct stf_record *rec)
 {
 	struct stf_all_communication a;
 	struct stf_all_to_all_communication x;
@@ -91,31 +87,31 @@ static struct member_parts parts_of_operation(const struct stf_record *rec)
 	switch (rec->layout->class_id) {
 	case STF_ID_all_communication:
 		stf_get_all_communication(rec, &a);
-		return (struct member_parts){ a.time, a.start_time, a.delta, a.size_1_2, 0, a.communicator, a.type,
+		return (struct stf_parts){ a.time, a.start_time, a.delta, NULL, a.size_1_2, 0, a.communicator, a.type,
 			NULL };
 	case STF_ID_all_to_all_communication:
 		stf_get_all_to_all_communication(rec, &x);
-		return (struct member_parts){ x.time, x.start_time, x.delta, x.size_1_4, 0, x.communicator, x.type,
-			NULL };
+		return (struct stf_parts){ x.time, x.start_time, x.delta, x.send_size, x.size_1_4, 0, x.communicator,
+			x.type, NULL };
 	case STF_ID_all_to_one_communication:
 		stf_get_all_to_one_communication(rec, &g);
-		return (struct member_parts){ g.time, g.start_time, g.delta, g.size_1_3, g.receiver, g.communicator,
-			g.type, NULL };
+		return (struct stf_parts){ g.time, g.start_time, g.delta, g.send_size, g.size_1_3, g.receiver,
+			g.communicator, g.type, NULL };
 	default:
 		stf_get_one_to_all_communication(rec, &b);
-		return (struct member_parts){ b.time, b.start_time, b.delta, b.size_1_3, b.sender, b.communicator,
-			b.type, NULL };
+		return (struct stf_parts){ b.time, b.start_time, b.delta, b.receive_size, b.size_1_3, b.sender,
+			b.communicator, b.type, NULL };
 	}
 }
 
 /* Has the member come, and before that time? */
-static int came_before(const struct member_parts *p, uint32_t i, uint64_t ready)
+static int came_before(const struct stf_parts *p, uint32_t i, uint64_t ready)
 {
 	return p->start[i] != UINT64_MAX && p->time + p->start[i] < ready;
 }
 
 /* Members first to last - 1 that began before `ready` may have waited for that member. */
-static int add_arrival(struct stf_arrivals *a, const struct member_parts *p, enum stf_wait_kind kind, uint32_t cause,
+static int add_arrival(struct stf_arrivals *a, const struct stf_parts *p, enum stf_wait_kind kind, uint32_t cause,
 	uint32_t first, uint32_t last)
 {
 	uint64_t ready = p->time + p->start[cause];
@@ -146,7 +142,7 @@ static int add_arrival(struct stf_arrivals *a, const struct member_parts *p, enu
 }
 
 /* The member before `last` that came last; p->n: none came. */
-static uint32_t last_to_come(const struct member_parts *p, uint32_t last, uint32_t except)
+static uint32_t last_to_come(const struct stf_parts *p, uint32_t last, uint32_t except)
 {
 	uint32_t i, late = p->n;
 
@@ -158,7 +154,7 @@ static uint32_t last_to_come(const struct member_parts *p, uint32_t last, uint32
 	return late;
 }
 
-static int add_scan(struct stf_arrivals *a, const struct member_parts *p)
+static int add_scan(struct stf_arrivals *a, const struct stf_parts *p)
 {
 	uint32_t i, late = p->n;
 	int rc = 0;
@@ -172,14 +168,17 @@ static int add_scan(struct stf_arrivals *a, const struct member_parts *p)
 	return rc;
 }
 
-static int add_arrivals_of(struct stf_arrivals *a, const struct member_parts *p, enum stf_wait_kind kind)
+static int add_arrivals_of(struct stf_arrivals *a, const struct stf_parts *p, enum stf_wait_kind kind)
 {
 	uint32_t root, late;
 
+	for (root = 0; root < p->n && stf_willy_process(p->willy[root]) != stf_willy_process(p->root); root++) {
+	}
+	if (stf_begins_add(&a->begins, p, kind, root) < 0) {
+		return -1;
+	}
 	if (kind == STF_WAIT_EARLY_SCAN) {
 		return add_scan(a, p);
-	}
-	for (root = 0; root < p->n && stf_willy_process(p->willy[root]) != stf_willy_process(p->root); root++) {
 	}
 	if (kind == STF_WAIT_LATE_BROADCAST) {
 		return root < p->n && p->start[root] != UINT64_MAX ? add_arrival(a, p, kind, root, 0, p->n) : 0;
@@ -194,7 +193,7 @@ static int add_arrivals_of(struct stf_arrivals *a, const struct member_parts *p,
 
 int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 {
-	struct member_parts p = parts_of_operation(rec);
+	struct stf_parts p = parts_of_operation(rec);
 	const struct stf_members *m = stf_names_members(&a->t->names, p.communicator);
 	const struct stf_operation *o = &a->t->names.operation[p.type];
 	uint32_t i, seen = 0;
@@ -213,21 +212,6 @@ int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 	return add_arrivals_of(a, &p, (enum stf_wait_kind)o->kind);
 }
 
-/* The thread of the member's process that is in the operation. Communicators only name processes. */
-static struct stf_thread *thread_of_waiter(const struct stf_threads *t, const struct stf_waiter *w)
-{
-	uint32_t process = stf_willy_process(w->willy), k;
-	struct stf_thread *h;
-
-	for (k = 0; process < t->n_processes && k < t->n_threads[process]; k++) {
-		h = stf_threads_find(t, STF_WILLY(process, k));
-		if (h && h->call_depth && h->call.enter == w->start) {
-			return h;
-		}
-	}
-	return stf_threads_find(t, w->willy);
-}
-
 static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
 {
 	const struct stf_thread *cause = stf_threads_find(a->t, v->cause);
@@ -240,7 +224,8 @@ static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
 	int rc = 0;
 
 	for (i = 0; i < v->n && rc == 0; i++) {
-		h = thread_of_waiter(a->t, &v->waiter[i]);
+		/* communicators only name processes */
+		h = stf_threads_in_call(a->t, v->waiter[i].willy, v->waiter[i].start);
 		need.done = v->waiter[i].end;
 		rc = h ? stf_thread_needs(a->t, h, &need) : 0;
 	}
@@ -254,6 +239,9 @@ int stf_arrivals_pass(struct stf_arrivals *a, uint64_t time)
 
 	if (a->n_sent && a->now < time) {
 		rc = pass_messages(a);
+	}
+	if (rc == 0) {
+		rc = stf_begins_pass(&a->begins, a->t, time);
 	}
 	while (rc == 0 && a->n && (a->heap[0]->ready < time || a->held > MOST_HELD)) {
 		first = a->heap[0];
@@ -271,6 +259,7 @@ void stf_arrivals_free(struct stf_arrivals *a)
 	while (a->n) {
 		free(a->heap[--a->n]);
 	}
+	stf_begins_free(&a->begins);
 	free(a->heap);
 	free(a->sent);
 }

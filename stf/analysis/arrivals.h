@@ -3,11 +3,12 @@
 #ifndef STF_ANALYSIS_ARRIVALS_H
 #define STF_ANALYSIS_ARRIVALS_H
 
-#include "stf/analysis/threads.h"
+#include "stf/analysis/together.h"
 
 struct stf_sent {
 	uint32_t sender, receiver;
 	int64_t takes;
+	uint64_t bytes;
 };
 
 /* Who may have waited for an arrival: he began and ended his part at these times. */
@@ -33,6 +34,7 @@ struct stf_arrivals {
 	struct stf_arrival **heap;
 	size_t n, room;
 	uint64_t held; /* waiters in the heap */
+	struct stf_begins begins;
 	uint64_t messages, operations, halves, incomplete, no_root;
 };
 
@@ -46,7 +48,7 @@ void stf_arrivals_free(struct stf_arrivals *a);
 /* Is there anything to pass before `time`? */
 static inline int stf_arrivals_due(const struct stf_arrivals *a, uint64_t time)
 {
-	return (a->n_sent && a->now < time) || (a->n && a->heap[0]->ready < time);
+	return (a->n_sent && a->now < time) || (a->n && a->heap[0]->ready < time) || stf_begins_due(&a->begins, time);
 }
 
 #endif

@@ -144,7 +144,7 @@ static void name_absent_thread(struct stf_analysis *a, const struct stf_threads 
 	if (waited > a->culprit.waited && (double)waited >= LEAST_LOSS * (double)(a->finish - a->begin)) {
 		a->culprit = (struct stf_culprit){ .known = 1,
 			.willy = absent->sum.willy,
-			.function = absent->depth ? absent->stack[absent->depth - 1] : 0,
+			.function = absent->depth ? absent->stack[absent->depth - 1].function : 0,
 			.since = since,
 			.until = a->end,
 			.waited = waited,

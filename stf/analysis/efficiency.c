@@ -15,8 +15,7 @@ struct outside {
 	int any;
 };
 
-/* Does this thread count for its process? */
-static int is_main_thread(const struct stf_threads *t, uint32_t willy)
+int stf_is_main_thread(const struct stf_threads *t, uint32_t willy)
 {
 	uint32_t process = stf_willy_process(willy), k;
 	const struct stf_thread *h = stf_threads_find(t, willy);
@@ -75,13 +74,15 @@ static struct stf_share share_of(double a, double a_error, double b, double b_er
 void stf_find_efficiencies(struct stf_analysis *a, struct stf_threads *t)
 {
 	struct outside o = { 0 };
-	double run, run_error, n;
+	struct stf_play_times end = { { 0 } };
+	double run, ideal, run_error, n;
 	size_t i;
 
 	for (i = 0; i < a->n_threads; i++) {
-		if (is_main_thread(t, a->thread[i].willy) &&
+		if (stf_is_main_thread(t, a->thread[i].willy) &&
 			a->thread[i].end >= a->thread[i].begin + a->thread[i].mpi) {
 			add_thread_outside(&o, &a->thread[i], &t->waits.bounds, a->resolution);
+			stf_play_latest(&end, &stf_threads_find(t, a->thread[i].willy)->play.end);
 		}
 	}
 	n = (double)o.n;
@@ -94,4 +95,9 @@ void stf_find_efficiencies(struct stf_analysis *a, struct stf_threads *t)
 	a->parallel = share_of(o.sum / n, o.sum_error / n, run, run_error);
 	a->load_balance = share_of(o.sum / n, o.sum_error / n, o.most, o.most_error);
 	a->communication = share_of(o.most, o.most_error, run, run_error);
+	a->ideal = end.at[STF_PLAY_IDEAL] > o.begin ? end.at[STF_PLAY_IDEAL] - o.begin : 0;
+	a->changed = end.at[STF_PLAY_CHANGED] > o.begin ? end.at[STF_PLAY_CHANGED] - o.begin : 0;
+	ideal = (double)a->ideal * a->resolution;
+	a->serialisation = share_of(o.most, o.most_error, ideal, run_error);
+	a->transfer = share_of(ideal, run_error, run, run_error);
 }

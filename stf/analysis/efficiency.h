@@ -5,7 +5,9 @@
 
 #include "stf/analysis/threads.h"
 
-/* Sets the shares, `bounds`, `begin` and `finish` of a; its threads are there. */
+/* Sets the shares, `ideal`, `changed`, `bounds`, `begin` and `finish` of a; its threads are there. */
 void stf_find_efficiencies(struct stf_analysis *a, struct stf_threads *t);
+/* Does this thread count for its process? */
+int stf_is_main_thread(const struct stf_threads *t, uint32_t willy);
 
 #endif

@@ -38,8 +38,8 @@ static unsigned flags_of_function(const char *name)
 		{ "Finalize", STF_CALL_FINALIZE },
 		{ "Send", STF_CALL_SENDS },
 		{ "Send_c", STF_CALL_SENDS },
-		{ "Ssend", STF_CALL_SENDS },
-		{ "Ssend_c", STF_CALL_SENDS },
+		{ "Ssend", STF_CALL_SENDS | STF_CALL_SYNC },
+		{ "Ssend_c", STF_CALL_SENDS | STF_CALL_SYNC },
 		{ "Recv", STF_CALL_RECEIVES },
 		{ "Recv_c", STF_CALL_RECEIVES },
 		{ "Sendrecv", STF_CALL_RECEIVES },
@@ -62,7 +62,7 @@ static unsigned flags_of_function(const char *name)
 			return STF_CALL_MPI | known[i].flags;
 		}
 	}
-	return mpi ? STF_CALL_MPI : 0;
+	return !mpi ? 0 : strncasecmp(mpi, "File_", 5) ? STF_CALL_MPI : STF_CALL_MPI | STF_CALL_FILES;
 }
 
 static int note_function_flags(struct stf_names *n, uint32_t id, unsigned flags)

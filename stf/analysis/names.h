@@ -15,6 +15,8 @@ enum {
 	STF_CALL_SENDS = 8,     /* comes back when its message is sent, so a long one may wait for the receiver */
 	STF_CALL_RECEIVES = 16, /* posts its receive and completes it */
 	STF_CALL_POLLS = 32,    /* looks, and comes back whether it found something or not */
+	STF_CALL_FILES = 64,    /* works on files, so no network makes it faster */
+	STF_CALL_SYNC = 128,    /* comes back after the receiver has come, and not before */
 };
 
 struct stf_members {

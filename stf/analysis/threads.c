@@ -32,6 +32,7 @@ void stf_threads_free(struct stf_threads *t)
 		if (t->thread[i]) {
 			free(t->thread[i]->stack);
 			free(t->thread[i]->sender);
+			stf_player_free(&t->thread[i]->play);
 			free(t->thread[i]);
 		}
 	}
@@ -39,6 +40,7 @@ void stf_threads_free(struct stf_threads *t)
 	free(t->first);
 	stf_names_free(&t->names);
 	stf_waits_free(&t->waits);
+	stf_paths_free(&t->paths);
 }
 
 static struct stf_thread **place_of_thread(const struct stf_threads *t, uint32_t willy)
@@ -65,16 +67,99 @@ struct stf_thread *stf_threads_get(struct stf_threads *t, uint32_t willy)
 		if (*at) {
 			(*at)->sum.willy = willy;
 			(*at)->since = t->start;
+			(*at)->path = stf_path_begin(&t->paths);
 		}
 	}
-	return at ? *at : NULL;
+	return at && *at && (*at)->path ? *at : NULL;
+}
+
+struct stf_thread *stf_threads_in_call(const struct stf_threads *t, uint32_t willy, uint64_t enter)
+{
+	uint32_t process = stf_willy_process(willy), k;
+	struct stf_thread *h;
+
+	for (k = 0; process < t->n_processes && k < t->n_threads[process]; k++) {
+		h = stf_threads_find(t, STF_WILLY(process, k));
+		if (h && h->call_depth && h->call.enter == enter) {
+			return h;
+		}
+	}
+	return stf_threads_find(t, willy);
+}
+
+static struct stf_frame top_of_stack(const struct stf_thread *h)
+{
+	return h->depth ? h->stack[h->depth - 1] : (struct stf_frame){ 0, 0 };
+}
+
+/* ---- the critical path, and how the trace is played ---- */
+
+/* Where the path of a thread is at a time that has just been passed. Returns 0 or -1: no memory. */
+static int find_path_point(struct stf_threads *t, struct stf_thread *h, uint64_t time, struct stf_path_point *at)
+{
+	uint64_t since = h->call_depth ? h->call.enter : h->since;
+	const struct stf_frame f = top_of_stack(h);
+
+	at->node = stf_path_branch(&t->paths, &h->path);
+	at->rest = (struct stf_path_share){ h->sum.willy, h->call_depth ? h->call.function : f.function,
+		h->call_depth ? h->call.scl : f.scl, time > since ? time - since : 0 };
+	return at->node ? 0 : -1;
+}
+
+static int report_move(struct stf_threads *t, const struct stf_thread *h, uint64_t time, const struct stf_play_times *p)
+{
+	const struct stf_replay *r = &t->replay;
+
+	t->stopped |= r->moved &&
+		r->moved(r->user, h->sum.willy, time, p->at[r->function ? STF_PLAY_CHANGED : STF_PLAY_IDEAL]) != 0;
+	return t->stopped ? -1 : 0;
+}
+
+/* Time outside MPI, up to that time. */
+static int spend_outside(struct stf_threads *t, struct stf_thread *h, uint64_t time)
+{
+	const struct stf_frame f = top_of_stack(h);
+	const struct stf_path_share s = { h->sum.willy, f.function, f.scl, time > h->since ? time - h->since : 0 };
+
+	if (!h->play.begun) { /* a thread begins as late as the first thread of its process is */
+		const struct stf_thread *first = stf_threads_find(t, STF_WILLY(stf_willy_process(h->sum.willy), 0));
+
+		h->play.begun = 1;
+		h->play.now = (struct stf_play_times){ { h->since, h->since } };
+		if (first && first != h && first->play.begun) {
+			h->play.now = stf_thread_played(t, first, h->since);
+		}
+	}
+	stf_play_time(&t->replay, &h->play, f.function, s.ticks);
+	if (s.ticks && t->replay.function && report_move(t, h, time, &h->play.now) < 0) {
+		return -1;
+	}
+	return stf_path_spend(h->path, &s);
+}
+
+struct stf_play_times stf_thread_played(const struct stf_threads *t, const struct stf_thread *h, uint64_t time)
+{
+	struct stf_player p = { .now = h->play.now };
+
+	if (h->call_depth) {
+		return h->call.entered;
+	}
+	stf_play_time(&t->replay, &p, top_of_stack(h).function, time > h->since ? time - h->since : 0);
+	return p.now;
+}
+
+static void drop_needs(struct stf_threads *t, struct stf_thread *h, unsigned n)
+{
+	while (h->n_needs > n) {
+		stf_path_drop(&t->paths, h->need[--h->n_needs].at.node);
+	}
 }
 
 /* ---- where the time is spent since the last wait ---- */
 
 static void count_busy(struct stf_thread *h, uint64_t time)
 {
-	uint32_t function = h->depth ? h->stack[h->depth - 1] : 0;
+	uint32_t function = top_of_stack(h).function;
 	unsigned i, least = 0;
 
 	for (i = 0; i < STF_MOST_BUSY && h->busy[i].ticks && h->busy[i].function != function; i++) {
@@ -112,7 +197,7 @@ static uint64_t begin_of_wait(const struct stf_call *c, enum stf_wait_kind kind,
 	return to < c->polling_since ? to : to - c->polling_since < waited ? c->polling_since : to - waited;
 }
 
-/* Adds the time of a call, up to `to`, to the waits. */
+/* Adds the time of a call, up to `to`, to the waits. Returns 1: it is one; 0: it is not, or that is undecided; -1: no memory. */
 static int count_wait(
 	struct stf_threads *t, struct stf_thread *h, struct stf_call *c, const struct stf_need *need, uint64_t to)
 {
@@ -141,7 +226,7 @@ static int count_wait(
 	if (!h->sum.ends) {
 		*(rc > 0 ? &h->sum.wait : &h->sum.undecided) += one.to - one.from;
 	}
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* The call that was left at that time; NULL: it is too long ago, or was not recorded. */
@@ -177,57 +262,98 @@ static int polls_at(const struct stf_threads *t, const struct stf_thread *h, uin
 
 int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need)
 {
+	struct stf_thread *cause = stf_threads_find(t, need->cause);
 	struct stf_call *c = &h->call;
+	struct stf_need *kept;
 
 	if (need->done <= need->ready) {
 		t->reversed += need->done < need->ready;
 		c = call_left_at(h, need->done);
-		return c ? count_wait(t, h, c, need, c->leave) : 0;
+		return c && count_wait(t, h, c, need, c->leave) < 0 ? -1 : 0;
 	}
 	if ((!h->call_depth || need->ready <= c->enter) && !polls_at(t, h, need->ready)) {
 		return 0; /* the call that completes it begins later */
 	}
 	/* one that is complete earlier and was possible later explains more */
 	while (h->n_needs && h->need[h->n_needs - 1].done >= need->done) {
-		h->n_needs--;
+		drop_needs(t, h, h->n_needs - 1);
 	}
 	/* one beyond the room completes later than all others, in a later call */
-	if (h->n_needs < STF_MOST_NEEDS) {
-		h->need[h->n_needs++] = *need;
+	if (h->n_needs == STF_MOST_NEEDS) {
+		return 0;
 	}
-	return 0;
+	kept = &h->need[h->n_needs++];
+	*kept = *need;
+	kept->at.node = NULL;
+	return cause ? find_path_point(t, cause, need->ready, &kept->at) : 0;
 }
 
 /* ---- late receivers ---- */
 
-void stf_thread_sends(struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received)
+void stf_thread_sends(const struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received)
 {
-	if (h->call_depth && h->call.flags & STF_CALL_SENDS && h->call.enter == time) {
+	struct stf_thread *r = stf_threads_find(t, to);
+
+	if (h->call_depth && h->call.flags & STF_CALL_SENDS && h->call.enter == time && h->received == UINT64_MAX) {
+		if (r) {
+			r->awaited++;
+		}
 		h->received = received;
 		h->receiver = to;
 	}
 }
 
+/* The end of the sender's call came because h had entered its call c. */
+static int follow_receiver(
+	struct stf_threads *t, struct stf_thread *h, const struct stf_call *c, const struct stf_sender *s)
+{
+	struct stf_path_point at = { .node = c->path };
+	const struct stf_path_share rest = { s->willy, s->call.function, s->call.scl, s->call.leave - c->enter };
+
+	if (!s->path || (!at.node && c != &h->call)) {
+		return 0;
+	}
+	if (!at.node) { /* it is still in the call, so its path is that of the begin */
+		at.node = stf_path_branch(&t->paths, &h->path);
+	}
+	if (!at.node || stf_path_replace(&t->paths, s->path, &at) < 0 || stf_path_spend(s->path, &rest) < 0) {
+		return -1;
+	}
+	if (at.node != c->path) {
+		stf_path_drop(&t->paths, at.node);
+	}
+	return 0;
+}
+
 /* Did the sender wait for h, which received its message in the call c? */
 static int count_late_receiver(
-	struct stf_threads *t, const struct stf_thread *h, const struct stf_call *c, struct stf_sender *s)
+	struct stf_threads *t, struct stf_thread *h, const struct stf_call *c, struct stf_sender *s)
 {
 	struct stf_thread *from = stf_threads_find(t, s->willy);
-	struct stf_need need = { c->enter, s->received, h->sum.willy, c->before, STF_WAIT_LATE_RECEIVER };
+	struct stf_need need = { .ready = c->enter,
+		.done = s->received,
+		.cause = h->sum.willy,
+		.cause_function = c->before,
+		.kind = STF_WAIT_LATE_RECEIVER };
+	int rc;
 
-	return c->flags & STF_CALL_RECEIVES && from && c->enter > s->call.enter && c->enter <= s->until
-		? count_wait(t, from, &s->call, &need, c->enter < s->call.leave ? c->enter : s->call.leave)
-		: 0;
+	if (!(c->flags & STF_CALL_RECEIVES) || !from || c->enter <= s->call.enter || c->enter > s->until) {
+		return 0;
+	}
+	rc = count_wait(t, from, &s->call, &need, c->enter < s->call.leave ? c->enter : s->call.leave);
+	return rc > 0 && c->enter < s->call.leave ? follow_receiver(t, h, c, s) : rc < 0 ? -1 : 0;
 }
 
 /* Forgets the senders that had come back before this thread enters its call. */
-static void drop_senders(struct stf_thread *h, uint64_t time)
+static void drop_senders(struct stf_threads *t, struct stf_thread *h, uint64_t time)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < h->n_senders; i++) {
 		if (h->sender[i].until >= time) {
 			h->sender[n++] = h->sender[i];
+		} else {
+			stf_path_drop(&t->paths, h->sender[i].path);
 		}
 	}
 	h->n_senders = n;
@@ -245,23 +371,26 @@ static uint64_t disagreement(struct stf_threads *t, uint32_t a, uint32_t b, uint
 
 /* A call that sent was left. Had the receiver come by then? If it is still in its call, or is about to enter it, that is known when
  * it leaves it. */
-static int look_for_receiver(struct stf_threads *t, const struct stf_thread *h, const struct stf_call *c)
+static int look_for_receiver(struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
 {
 	struct stf_thread *to = stf_threads_find(t, h->receiver);
-	struct stf_sender s = { *c, h->sum.willy, h->received, c->leave };
+	struct stf_sender s = { .call = *c, .willy = h->sum.willy, .received = h->received, .until = c->leave };
 	const struct stf_call *left = to ? call_left_at(to, h->received) : NULL;
+	int rc;
 
-	if (!to) {
+	if (!to || (!left && to->call_depth && to->call.enter <= c->enter)) {
 		return 0;
 	}
 	s.until += disagreement(t, h->sum.willy, h->receiver, c->leave);
+	if (c->leave > c->enter && !(s.path = stf_path_branch(&t->paths, &h->path))) {
+		return -1;
+	}
 	if (left) {
-		return count_late_receiver(t, to, left, &s);
+		rc = count_late_receiver(t, to, left, &s);
+		stf_path_drop(&t->paths, s.path);
+		return rc;
 	}
-	if (to->call_depth && to->call.enter <= c->enter) {
-		return 0;
-	}
-	drop_senders(to, to->call_depth ? to->call.enter : c->leave);
+	drop_senders(t, to, to->call_depth ? to->call.enter : c->leave);
 	if (TKM_GROW(to->sender, to->sender_room, to->n_senders + 1) < 0) {
 		return -1;
 	}
@@ -277,20 +406,86 @@ static int count_senders(struct stf_threads *t, struct stf_thread *h, const stru
 	for (i = 0; i < h->n_senders && rc == 0; i++) {
 		rc = h->sender[i].received == c->leave ? count_late_receiver(t, h, c, &h->sender[i]) : 0;
 	}
-	drop_senders(h, c->leave);
+	drop_senders(t, h, c->leave);
 	return rc;
+}
+
+/* The call that sent was left. */
+static void forget_receiver(const struct stf_threads *t, const struct stf_thread *h)
+{
+	struct stf_thread *to = stf_threads_find(t, h->receiver);
+
+	if (to && to->awaited) {
+		to->awaited--;
+	}
+}
+
+/* How a call that sends was played: did it wait for its receiver? While the receiver is in its call, it is not known whether that one
+ * receives the message; a call that came back soon after that one had begun did wait for it. */
+static void play_late_receiver(
+	const struct stf_threads *t, const struct stf_thread *h, const struct stf_call *c, struct stf_play_call *p)
+{
+	struct stf_thread *to = stf_threads_find(t, h->receiver);
+	const struct stf_call *left = to ? call_left_at(to, h->received) : NULL, *r;
+
+	r = left ? left : to && to->call_depth ? &to->call : NULL;
+	if (r && r->flags & STF_CALL_RECEIVES && r->enter <= c->leave &&
+		(c->flags & STF_CALL_SYNC ||
+			(r->enter > c->enter && (left || c->leave - r->enter <= r->enter - c->enter)))) {
+		p->waited = 1;
+		p->receiver_came = r->enter;
+		p->receiver = r->entered;
+	}
+}
+
+/* Plays the call, in the time that it needs then. */
+static int play_call(struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
+{
+	struct stf_play_call p = { c->enter, c->leave, c->entered, (c->flags & STF_CALL_FILES) != 0, 0, 0, { { 0 } } };
+	uint64_t between = c->enter - c->polling_since - c->polled;
+
+	if (c->polled && h->play.n && h->play.heap[0].done <= c->leave && c->polling_since + c->polled <= c->enter) {
+		/* calls that look in vain are made until it is there */
+		p.entered = c->polling;
+		p.entered.at[STF_PLAY_IDEAL] += between;
+		p.entered.at[STF_PLAY_CHANGED] += between;
+	}
+	if (h->received != UINT64_MAX) {
+		play_late_receiver(t, h, c, &p);
+	}
+	stf_play_leave(&t->replay, &h->play, &p);
+	return report_move(t, h, c->enter, &p.entered) < 0 ? -1 : report_move(t, h, c->leave, &h->play.now);
+}
+
+/* The path of a call that was left: from its begin, or from what it waited for last. */
+static int follow_call(
+	struct stf_threads *t, struct stf_thread *h, const struct stf_call *c, const struct stf_need *need)
+{
+	uint64_t from = c->enter;
+	struct stf_path_share s = { h->sum.willy, c->function, c->scl, 0 };
+
+	if (need && need->at.node) {
+		from = need->ready < c->leave ? need->ready : c->leave;
+		if (stf_path_follow(&t->paths, &h->path, &need->at) < 0) {
+			return -1;
+		}
+	}
+	s.ticks = c->leave - from;
+	return stf_path_spend(h->path, &s) < 0 ? -1 : stf_path_contract(&t->paths, h->path);
 }
 
 /* ---- events ---- */
 
-static void open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t function, unsigned flags)
+static int open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t function, unsigned flags)
 {
 	int goes_on = h->polls && time - h->call.leave <= polling_gap(t);
 
+	h->call.entered = h->play.now;
 	if (!goes_on) {
 		h->call.polling_since = time;
+		h->call.polling = h->play.now;
 		h->call.polled = 0;
-		h->n_needs = 0;
+		drop_needs(t, h, 0);
 	}
 	h->polls = 0;
 	h->call.enter = time;
@@ -301,17 +496,37 @@ static void open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 	h->received = UINT64_MAX;
 	h->call_depth = h->depth;
 	h->sum.calls++;
+	h->call.path = NULL;
+	if (flags & STF_CALL_RECEIVES && h->awaited && !(h->call.path = stf_path_branch(&t->paths, &h->path))) {
+		return -1;
+	}
 	if (flags & STF_CALL_FINALIZE && !h->sum.ends) {
 		h->sum.ends = 1;
 		h->sum.end = time;
+		h->play.end = h->play.now;
+		h->path_end = stf_path_branch(&t->paths, &h->path);
+		return h->path_end ? 0 : -1;
 	}
+	return 0;
+}
+
+/* What counts begins here. */
+static int begin_to_count(struct stf_threads *t, struct stf_thread *h, uint64_t time)
+{
+	h->is_main = h->sum.begins = 1;
+	h->sum.begin = time;
+	h->sum.mpi = h->sum.wait = h->sum.undecided = 0;
+	h->play.now = (struct stf_play_times){ { time, time } };
+	stf_path_drop(&t->paths, h->path);
+	h->path = stf_path_begin(&t->paths);
+	return !h->path ? -1 : t->replay.moved ? report_move(t, h, time, &h->play.now) : 0;
 }
 
 static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time)
 {
-	struct stf_call *c = &h->call;
+	struct stf_call *c = &h->call, *last = &h->last[h->next_last++ % STF_LAST_CALLS];
 	unsigned i = h->n_needs;
-	int rc = 0;
+	int rc, waited = 0;
 
 	c->leave = h->left = time;
 	h->call_depth = 0;
@@ -321,25 +536,27 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 	while (i && h->need[i - 1].done > time) {
 		i--;
 	}
-	if (i) {
-		rc = count_wait(t, h, c, &h->need[i - 1], h->need[i - 1].ready < time ? h->need[i - 1].ready : time);
+	rc = h->n_senders ? count_senders(t, h, c) : 0;
+	if (rc == 0 && i) {
+		waited =
+			count_wait(t, h, c, &h->need[i - 1], h->need[i - 1].ready < time ? h->need[i - 1].ready : time);
 	}
+	rc = rc < 0 || waited < 0 || follow_call(t, h, c, waited ? &h->need[i - 1] : NULL) < 0 || play_call(t, h, c) < 0
+		? -1
+		: 0;
 	if (c->flags & STF_CALL_POLLS && !i) {
 		h->polls = 1;
 		c->polled += time - c->enter;
 	}
-	if (rc == 0 && h->n_senders) {
-		rc = count_senders(t, h, c);
-	}
 	if (rc == 0 && h->received != UINT64_MAX) {
 		rc = look_for_receiver(t, h, c);
+		forget_receiver(t, h);
 	}
-	if (c->flags & STF_CALL_INIT) { /* what counts begins here */
-		h->is_main = h->sum.begins = 1;
-		h->sum.begin = time;
-		h->sum.mpi = h->sum.wait = h->sum.undecided = 0;
+	if (rc == 0 && c->flags & STF_CALL_INIT) {
+		rc = begin_to_count(t, h, time);
 	}
-	h->last[h->next_last++ % STF_LAST_CALLS] = *c;
+	stf_path_drop(&t->paths, last->path);
+	*last = *c;
 	return rc;
 }
 
@@ -356,14 +573,18 @@ int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint3
 	}
 	if (!h->call_depth) {
 		count_busy(h, time);
+		if (spend_outside(t, h, time) < 0) {
+			return -1;
+		}
 	}
-	h->stack[h->depth++] = function;
+	h->stack[h->depth++] = (struct stf_frame){ function, scl };
 	h->since = time;
 	flags = h->call_depth ? 0 : stf_names_function(&t->names, function);
 	if (flags) {
-		open_call(t, h, time, function, flags);
 		h->call.scl = scl;
-	} else if (!h->call_depth) {
+		return open_call(t, h, time, function, flags);
+	}
+	if (!h->call_depth) {
 		h->polls = 0;
 	}
 	return 0;
@@ -379,6 +600,7 @@ int stf_thread_leave(struct stf_threads *t, uint32_t willy, uint64_t time)
 	}
 	if (!h->call_depth) {
 		count_busy(h, time);
+		rc = spend_outside(t, h, time);
 	} else if (h->depth == h->call_depth) {
 		rc = close_call(t, h, time);
 	}
@@ -387,23 +609,43 @@ int stf_thread_leave(struct stf_threads *t, uint32_t willy, uint64_t time)
 	return rc;
 }
 
-void stf_threads_end(struct stf_threads *t, uint64_t time)
+/* A thread that has not called MPI_Finalize. */
+static int end_thread(struct stf_threads *t, struct stf_thread *h, uint64_t time)
+{
+	struct stf_path_share s = { h->sum.willy, h->call.function, h->call.scl, 0 };
+
+	h->sum.end = time;
+	if (h->call_depth) {
+		h->sum.mpi += time - h->call.enter;
+		s.ticks = time > h->call.enter ? time - h->call.enter : 0;
+		if (stf_path_spend(h->path, &s) < 0) {
+			return -1;
+		}
+	} else if (spend_outside(t, h, time) < 0) {
+		return -1;
+	}
+	h->play.end = h->play.now;
+	return h->call_depth ? report_move(t, h, time, &h->play.now) : 0;
+}
+
+int stf_threads_end(struct stf_threads *t, uint64_t time)
 {
 	uint64_t i;
+	int rc = 0;
 
-	for (i = 0; i < t->n; i++) {
+	for (i = 0; i < t->n && rc == 0; i++) {
 		struct stf_thread *h = t->thread[i];
 
 		if (h && h->call_depth) {
 			h->sum.open = h->call.function;
 			h->sum.open_since = h->call.enter;
-			h->sum.mpi += h->sum.ends ? 0 : time - h->call.enter;
 		}
 		if (h && !h->sum.ends) {
-			h->sum.end = time;
+			rc = end_thread(t, h, time);
 		}
 		if (h && !h->sum.begins) {
 			h->sum.begin = t->start;
 		}
 	}
+	return rc;
 }

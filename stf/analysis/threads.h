@@ -4,6 +4,8 @@
 #define STF_ANALYSIS_THREADS_H
 
 #include "stf/analysis/names.h"
+#include "stf/analysis/path.h"
+#include "stf/analysis/replay.h"
 #include "stf/analysis/waits.h"
 
 enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 8, STF_LAST_CALLS = 8 };
@@ -14,6 +16,7 @@ struct stf_need {
 	uint64_t ready, done;
 	uint32_t cause, cause_function;
 	enum stf_wait_kind kind;
+	struct stf_path_point at; /* of the cause, when it was ready; filled in by stf_thread_needs() */
 };
 
 struct stf_call {
@@ -24,6 +27,8 @@ struct stf_call {
 	uint64_t counted; /* time of this call that was counted as a wait */
 	/* calls before it that looked in vain, with no other event between: when the first began, and the time in them together */
 	uint64_t polling_since, polled;
+	struct stf_play_times entered, polling; /* when it began, and when those calls began, as the trace is played */
+	struct stf_path_node *path; /* held: the path up to its begin, if a sender waited then; NULL: not known */
 };
 
 /* A call that has sent, and came back before it was known whether its receiver had come by then. */
@@ -31,13 +36,18 @@ struct stf_sender {
 	struct stf_call call;
 	uint32_t willy;
 	uint64_t received;
+	struct stf_path_node *path; /* held: up to the end of the call */
 	uint64_t until; /* a receiver that enters its call later, by its clock, came when the message had been sent */
+};
+
+struct stf_frame {
+	uint32_t function, scl;
 };
 
 struct stf_thread {
 	struct stf_mpi_thread sum;
 	int is_main; /* it called MPI_Init */
-	uint32_t *stack;
+	struct stf_frame *stack;
 	size_t depth, room;
 	size_t call_depth; /* depth of the stack in the call; 0: in no call of MPI */
 	uint64_t since;    /* time of the last event */
@@ -58,12 +68,17 @@ struct stf_thread {
 	unsigned next_last;
 	struct stf_sender *sender;
 	size_t n_senders, sender_room;
+	unsigned awaited; /* threads that are in a call that sends to it */
 	struct stf_past past;
+	struct stf_path_node *path, *path_end; /* the second one at the begin of MPI_Finalize; held */
+	struct stf_player play;
 };
 
 struct stf_threads {
 	struct stf_names names;
 	struct stf_waits waits;
+	struct stf_paths paths;
+	struct stf_replay replay;
 	uint32_t n_processes;
 	const uint32_t *n_threads;
 	uint64_t *first;            /* number of each process's first thread */
@@ -71,6 +86,7 @@ struct stf_threads {
 	uint64_t n;
 	uint64_t start, end; /* of what is analysed */
 	uint64_t reversed;
+	int stopped; /* by who takes the times that are played */
 };
 
 /* -1: no memory. The caller calls stf_threads_free() all the same. */
@@ -79,6 +95,8 @@ void stf_threads_free(struct stf_threads *t);
 /* NULL: not a thread of the trace, or no memory. The second function only finds one that had an event. */
 struct stf_thread *stf_threads_get(struct stf_threads *t, uint32_t willy);
 struct stf_thread *stf_threads_find(const struct stf_threads *t, uint32_t willy);
+/* The thread of this process that has entered its call of MPI then; else the thread `willy`, which may be NULL. */
+struct stf_thread *stf_threads_in_call(const struct stf_threads *t, uint32_t willy, uint64_t enter);
 
 /* Events, in the order of time for each thread. All return 0 or -1: no memory. */
 int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint32_t function, uint32_t scl);
@@ -86,10 +104,12 @@ int stf_thread_leave(struct stf_threads *t, uint32_t willy, uint64_t time);
 /* The thread needs this in the call that is left at `done`. To be called when all events up to need->ready were passed. */
 int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need);
 /* The thread that has just entered its call sends, and that is received then. */
-void stf_thread_sends(struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received);
+void stf_thread_sends(const struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received);
+/* When the thread is at that time of the trace, as it is played. All events up to then were passed. */
+struct stf_play_times stf_thread_played(const struct stf_threads *t, const struct stf_thread *h, uint64_t time);
 /* The function in which the thread was before the call of MPI in which it is, or was last. */
 uint32_t stf_thread_busy(const struct stf_thread *h);
-/* The end of the reading. */
-void stf_threads_end(struct stf_threads *t, uint64_t time);
+/* The end of the reading. Returns 0 or -1: no memory. */
+int stf_threads_end(struct stf_threads *t, uint64_t time);
 
 #endif

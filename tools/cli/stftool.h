@@ -26,8 +26,8 @@ struct stt_options {
 	int layout;        /* of CSV: 0 long, 1 wide; -1: not given */
 	double resolution; /* in seconds; 0: not given */
 	const char *fail_below;
-	const char *config, *clock, *convert, *input_format, *logfile_format, *logfile_name, *logfile_prefix, *move,
-		*merge, *recover, *sumdata;
+	const char *config, *clock, *convert, *faster, *ideal, *input_format, *logfile_format, *logfile_name,
+		*logfile_prefix, *move, *merge, *recover, *sumdata;
 	int analyze, who, csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, rate, remove, ticks,
 		verify;
 	int use_hw_structure; /* -1: yes if there are several nodes */

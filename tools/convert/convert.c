@@ -32,6 +32,7 @@ struct copy {
 	uint64_t faults;
 	int damaged;      /* checksums did not match */
 	int finished;     /* the copy is complete, though not good */
+	int played;       /* the times, and with them the bounds of the clocks, are those of a run that is played */
 	uint64_t orphans; /* with recover: records, and values of samples, whose declaration is lost */
 };
 
@@ -191,6 +192,13 @@ static int copy_processes(struct copy *c)
 	return rc;
 }
 
+static int is_dropped_info(const struct copy *c, uint32_t info_class)
+{
+	const char *name = stf_reader_string(c->t->r, info_class);
+
+	return stt_is_about_files(c->t, info_class) || (c->played && name && !strcmp(name, "clock-bound"));
+}
+
 /* The info records are in the base file. If it is damaged, they come from what was read of it. */
 static int copy_infos(struct copy *c)
 {
@@ -201,7 +209,7 @@ static int copy_infos(struct copy *c)
 	for (i = 0; rc == 0 && (rec = stf_reader_record(c->old ? c->old->r : c->t->r, STF_ID_info, i)); i++) {
 		if (c->recover && is_orphan(c, rec)) {
 			c->orphans++;
-		} else if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) &&
+		} else if (!is_dropped_info(c, (uint32_t)stf_value(rec, "info_class")->u) &&
 			stf_write_record(c->w, rec) < 0) {
 			rc = is_record_refused(c, rec);
 		}
@@ -324,31 +332,33 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 	return STT_OK;
 }
 
-int stt_write_declared(const struct stt_options *o, const struct stt_trace *t, const char *to,
+int stt_write_declared(const struct stt_options *o, const struct stt_trace *t, const char *to, enum stt_format format,
 	int (*fill)(void *user, struct stf_writer *w), void *user)
 {
 	struct stf_writer_options opt = { .resolution = t->resolution, .eventbits = t->eventbits };
-	struct copy c = { .o = o, .t = t, .no_statistics = 1 };
+	struct copy c = { .o = o, .t = t, .no_statistics = 1, .played = o->ideal || o->faster };
 	uint64_t start = 1, end = 0;
 	struct stf_err e;
-	int rc;
+	int rc, moved;
 
 	if (!(opt.resolution > 0)) {
 		return stt_fault(o, "%s: the trace does not say its clock's resolution", t->path);
 	}
-	c.w = create_copy(o, to, STT_SINGLE, &opt, &e);
+	opt.procs_per_file = format == STT_SINGLE ? 0 : partition_of(t);
+	c.w = create_copy(o, to, format, &opt, &e);
 	if (!c.w) {
 		return stt_stf_fault(o, &e);
 	}
 	rc = copy_declarations(&c);
-	if (rc == 0 && fill(user, c.w) < 0) {
-		rc = stt_stf_fault(o, stf_writer_error(c.w));
+	moved = rc == 0 ? fill(user, c.w) : -1;
+	if (rc == 0 && moved < 0 && stf_writer_error(c.w)->code != STF_OK) {
+		stt_stf_fault(o, stf_writer_error(c.w));
 	}
-	if (rc != 0) {
+	if (moved < 0) {
 		stf_writer_abort(c.w);
 		return STT_FAULT;
 	}
-	if (stf_reader_duration(t->r, &start, &end) < 0) {
+	if (moved > 0 || stf_reader_duration(t->r, &start, &end) < 0) {
 		start = 1;
 		end = 0;
 	}

@@ -383,7 +383,7 @@ static int write_summary_files(struct sums *s, const struct stt_options *o, cons
 
 	for (i = 0; rc == STT_OK && i < sizeof(files) / sizeof(*files); i++) {
 		snprintf(name, sizeof(name), "%.4000s.sum.%s", to, files[i].suffix);
-		rc = stt_write_declared(o, s->t, name, files[i].fill, s);
+		rc = stt_write_declared(o, s->t, name, STT_SINGLE, files[i].fill, s);
 	}
 	if (rc == STT_OK) {
 		stt_say(o, 1, "%s: summary data written to %s.sum.fnc, .cop and .msg", o->input, to);

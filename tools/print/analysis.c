@@ -76,13 +76,15 @@ static int efficiency_table(const struct shown_analysis *s)
 		const char *name;
 		struct stf_share share;
 	} row[] = { { "parallel", a->parallel }, { "load_balance", a->load_balance },
-		{ "communication", a->communication } };
-	char title[200];
+		{ "communication", a->communication }, { "serialisation", a->serialisation },
+		{ "transfer", a->transfer } };
+	char title[300];
 	struct stt_table b;
 	size_t i;
 
 	snprintf(title, sizeof(title),
-		"efficiencies in %.6g s between MPI_Init and MPI_Finalize, parallel = load_balance x communication",
+		"efficiencies in %.6g s between MPI_Init and MPI_Finalize, parallel = load_balance x communication, "
+		"communication = serialisation x transfer",
 		(double)(a->finish - a->begin) * a->resolution);
 	stt_table_begin(&b, "efficiencies", title, COLUMNS(column));
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -182,6 +184,78 @@ static int delay_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+static void path_cells(struct stt_table *b, const struct shown_analysis *s, uint64_t ticks)
+{
+	length_cell(b, s, ticks);
+	known_cell(b, s->a->path_sum ? (double)ticks / (double)s->a->path_sum : (double)NAN);
+}
+
+static int path_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "thread", "in", "source", "time_s", "share" };
+	size_t n = rows_shown(s, s->a->n_path), i;
+	struct stt_table b;
+	char title[200];
+
+	snprintf(title, sizeof(title), "critical path: what the end of the run, after %.6g s, had to wait for%s",
+		(double)s->a->path_sum * s->a->resolution, n < s->a->n_path ? " (--verbose 2 shows all)" : "");
+	stt_table_begin(&b, "critical_path", title, COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		thread_cell(&b, s, s->a->path[i].willy);
+		name_cell(&b, s, STF_ID_function_definition, s->a->path[i].function);
+		name_cell(&b, s, STF_ID_scl_definition, s->a->path[i].scl);
+		path_cells(&b, s, s->a->path[i].ticks);
+	}
+	return stt_report_add(s->r, &b);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct stf_path_share *x = a, *y = b;
+
+	return x->function != y->function ? (x->function > y->function) - (x->function < y->function) : 0;
+}
+
+static int compare_ticks(const void *a, const void *b)
+{
+	const struct stf_path_share *x = a, *y = b;
+
+	return x->ticks != y->ticks ? (x->ticks < y->ticks) - (x->ticks > y->ticks) : compare_functions(a, b);
+}
+
+/* The critical path by function, of all threads. */
+static int path_function_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "in", "time_s", "share" };
+	struct stf_path_share *f = malloc((s->a->n_path + 1) * sizeof(*f));
+	size_t n = 0, i, shown;
+	struct stt_table b;
+
+	if (!f) {
+		return stt_fault(s->r->o, "out of memory");
+	}
+	memcpy(f, s->a->path, s->a->n_path * sizeof(*f));
+	qsort(f, s->a->n_path, sizeof(*f), compare_functions);
+	for (i = 0; i < s->a->n_path; i++) {
+		if (n && f[n - 1].function == f[i].function) {
+			f[n - 1].ticks += f[i].ticks;
+		} else {
+			f[n++] = f[i];
+		}
+	}
+	qsort(f, n, sizeof(*f), compare_ticks);
+	shown = rows_shown(s, n);
+	stt_table_begin(&b, "critical_functions",
+		"functions on the critical path; 10 % less time in one makes the run shorter by at most 10 % of its time here",
+		COLUMNS(column));
+	for (i = 0; i < shown; i++) {
+		name_cell(&b, s, STF_ID_function_definition, f[i].function);
+		path_cells(&b, s, f[i].ticks);
+	}
+	free(f);
+	return stt_report_add(s->r, &b);
+}
+
 static int thread_table(const struct shown_analysis *s)
 {
 	static const char *column[] = { "thread", "from_s", "to_s", "outside_s", "mpi_s", "waits_s", "undecided_s",
@@ -262,10 +336,12 @@ static int check_share(const struct stt_options *o, const char *name, const stru
 /* Checks "NAME=SHARE,NAME=SHARE"; a NULL: only whether that is what the text says. */
 static int check_limits(const struct stt_options *o, const struct stf_analysis *a)
 {
-	static const char *const names[] = { "efficiency", "parallel", "load_balance", "communication" };
+	static const char *const names[] = { "efficiency", "parallel", "load_balance", "communication", "serialisation",
+		"transfer" };
 	const struct stf_share none = { 0, 0 };
 	const struct stf_share *share[] = { a ? &a->parallel : &none, a ? &a->parallel : &none,
-		a ? &a->load_balance : &none, a ? &a->communication : &none };
+		a ? &a->load_balance : &none, a ? &a->communication : &none, a ? &a->serialisation : &none,
+		a ? &a->transfer : &none };
 	const char *p = o->fail_below;
 	size_t i, n;
 	double limit;
@@ -274,13 +350,16 @@ static int check_limits(const struct stt_options *o, const struct stf_analysis *
 
 	while (p && *p) {
 		n = strcspn(p, "=,");
-		for (i = 0; i < 4 && (strlen(names[i]) != n || strncmp(p, names[i], n) != 0); i++) {
+		for (i = 0;
+			i < sizeof(names) / sizeof(names[0]) && (strlen(names[i]) != n || strncmp(p, names[i], n) != 0);
+			i++) {
 		}
 		p += n;
 		limit = *p == '=' ? strtod(p + 1, &end) : -1;
-		if (i == 4 || !(limit >= 0 && limit <= 1) || end == p + 1 || (*end && (*end != ',' || !end[1]))) {
+		if (i == sizeof(names) / sizeof(names[0]) || !(limit >= 0 && limit <= 1) || end == p + 1 ||
+			(*end && (*end != ',' || !end[1]))) {
 			return stt_usage(o,
-				"--fail-below: '%s' is not efficiency, load_balance or communication, = and a share from 0 to 1",
+				"--fail-below: '%s' is not efficiency, load_balance, communication, serialisation or transfer, = and a share from 0 to 1",
 				o->fail_below);
 		}
 		p = end + (*end == ',');
@@ -448,8 +527,8 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 		printf("no thread called MPI: there are no waits and no efficiencies\n");
 		rc = check_limits(r->o, a);
 	} else {
-		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | thread_table(&s) |
-			basis_table(&s) | check_limits(r->o, a);
+		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | path_table(&s) |
+			path_function_table(&s) | thread_table(&s) | basis_table(&s) | check_limits(r->o, a);
 	}
 	stf_analysis_free(a);
 	return rc;

@@ -186,6 +186,11 @@ static uint64_t slow_since;
 /* this rank stops once for a while, about 3 % of the job */
 static uint32_t pause_rank = UINT32_MAX;
 static uint64_t outside[RANKS];
+static double work_times = 1; /* all work takes so many times as long */
+/* with a network without delay */
+static uint64_t ideal[RANKS];
+/* the path to each rank: the work of each rank that is on it, and the time in MPI */
+static uint64_t path_work[RANKS][RANKS], path_mpi[RANKS][RANKS];
 static uint64_t want[STF_WAIT_KINDS][RANKS];
 static uint64_t waits[STF_WAIT_KINDS][RANKS]; /* how many */
 
@@ -199,19 +204,45 @@ static void expect_wait(enum stf_wait_kind kind, uint32_t rank, uint64_t from, u
 
 static void work(uint32_t rank, uint64_t most, double times)
 {
-	uint64_t t = (uint64_t)((double)(check_random() % most + most) * times);
+	uint64_t t = (uint64_t)((double)(check_random() % most + most) * times * work_times);
 
 	call(rank, WORK, now[rank], now[rank] + t);
 	now[rank] += t;
 	outside[rank] += t;
+	ideal[rank] += t;
+	path_work[rank][rank] += t;
+}
+
+/* A call of the rank was left at `done`, after what `cause` did until `ready`; cause = rank: it did not wait. The paths are those
+ * before the calls. */
+static void go_on(uint32_t rank, uint32_t cause, uint64_t ready, uint64_t done, uint64_t work_before[RANKS][RANKS],
+	uint64_t mpi_before[RANKS][RANKS])
+{
+	memcpy(path_work[rank], work_before[cause], sizeof(path_work[rank]));
+	memcpy(path_mpi[rank], mpi_before[cause], sizeof(path_mpi[rank]));
+	path_mpi[rank][rank] += done - ready;
+}
+
+static void copy_paths(uint64_t work_before[RANKS][RANKS], uint64_t mpi_before[RANKS][RANKS])
+{
+	memcpy(work_before, path_work, sizeof(path_work));
+	memcpy(mpi_before, path_mpi, sizeof(path_mpi));
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static void send_to_the_right(uint32_t function)
 {
+	uint64_t work_before[RANKS][RANKS], mpi_before[RANKS][RANKS];
 	uint32_t i, to;
 
+	copy_paths(work_before, mpi_before);
 	for (i = 0; i < ranks; i += 2) { /* even ranks send, odd ones receive */
-		uint64_t s = now[i], r, done;
+		uint64_t s = now[i], r, done, early = ideal[i];
+		int late;
 
 		to = (i + 1) % ranks;
 		r = now[to];
@@ -225,18 +256,26 @@ static void send_to_the_right(uint32_t function)
 		if (function == SSEND || r <= now[i]) { /* a call that took that long may have waited */
 			expect_wait(STF_WAIT_LATE_RECEIVER, i, s, r);
 		}
+		late = r > s && r <= now[i];
+		go_on(i, late ? to : i, late ? r : s, now[i], work_before, mpi_before);
+		go_on(to, s > r ? i : to, s > r ? s : r, done, work_before, mpi_before);
+		ideal[i] = function == SSEND || late ? larger(ideal[i], ideal[to]) : ideal[i];
+		ideal[to] = larger(ideal[to], early);
 	}
 }
 
 static void collective(uint8_t op)
 {
-	uint64_t from[RANKS], last = 0, before = 0, others = 0;
-	uint32_t root = (uint32_t)(check_random() % ranks), i;
+	uint64_t from[RANKS], last = 0, before = 0, others = 0, soon[RANKS];
+	uint64_t work_before[RANKS][RANKS], mpi_before[RANKS][RANKS];
+	uint32_t root = (uint32_t)(check_random() % ranks), i, k;
 	enum stf_wait_kind kind = op == BARRIER ? STF_WAIT_BARRIER
 		: op == BCAST                   ? STF_WAIT_LATE_BROADCAST
 		: op == REDUCE                  ? STF_WAIT_EARLY_REDUCE
 						: STF_WAIT_EARLY_SCAN;
 
+	copy_paths(work_before, mpi_before);
+	memcpy(soon, ideal, sizeof(soon));
 	for (i = 0; i < ranks; i++) {
 		from[i] = now[i];
 		last = now[i] > last ? now[i] : last;
@@ -252,6 +291,15 @@ static void collective(uint8_t op)
 		now[i] = (ready > from[i] ? ready : from[i]) + 3 * US;
 		before = from[i] > before ? from[i] : before;
 		call(i, op, from[i], now[i]);
+		for (k = 0; k < ranks && from[k] != ready; k++) {
+		}
+		go_on(i, ready > from[i] ? k : i, ready > from[i] ? ready : from[i], now[i], work_before, mpi_before);
+		for (k = 0; k < ranks; k++) {
+			ideal[i] = op == BARRIER || (op == BCAST && k == root) || (op == REDUCE && i == root) ||
+					(op == SCAN && k < i)
+				? larger(ideal[i], soon[k])
+				: ideal[i];
+		}
 	}
 	operation(op, root, from, now);
 }
@@ -266,9 +314,11 @@ static void play(uint32_t n, const char *bound, int64_t most_offset)
 	memset(outside, 0, sizeof(outside));
 	memset(want, 0, sizeof(want));
 	memset(waits, 0, sizeof(waits));
+	memset(path_work, 0, sizeof(path_work));
+	memset(path_mpi, 0, sizeof(path_mpi));
 	for (i = 0; i < n; i++) {
 		offset[i] = most_offset ? (int64_t)(check_random() % (uint64_t)(2 * most_offset + 1)) - most_offset : 0;
-		now[i] = 1000 * US;
+		now[i] = ideal[i] = 1000 * US;
 		call(i, INIT, 900 * US, 1000 * US);
 	}
 	for (round = 0; round < 200; round++) {
@@ -280,6 +330,7 @@ static void play(uint32_t n, const char *bound, int64_t most_offset)
 		if (round == 100 && pause_rank < n) {
 			now[pause_rank] += 10000 * US;
 			outside[pause_rank] += 10000 * US;
+			ideal[pause_rank] += 10000 * US;
 		}
 
 		for (i = 0; i < n; i++) {

@@ -360,6 +360,37 @@ static void compare_with_plan(uint32_t n, double bound_s)
 	CHECK(result->parallel.error < 0.001, "error %g", result->parallel.error);
 }
 
+/* The critical path and the ideal run follow from the plan, with this largest relative error. */
+static void compare_paths_with_plan(uint32_t n, double error)
+{
+	uint64_t on_rank[2][RANKS] = { { 0 } }, most = 0, sum = 0;
+	uint32_t i, last = 0;
+	double run;
+	size_t k;
+
+	for (i = 0; i < n; i++) {
+		last = now[i] > now[last] ? i : last;
+		most = ideal[i] > most ? ideal[i] : most;
+	}
+	run = (double)(now[last] - 1000 * US);
+	CHECK_NEAR((double)result->ideal, (double)(most - 1000 * US), error * run);
+	CHECK_NEAR(result->transfer.value, (double)(most - 1000 * US) / run, error + result->transfer.error);
+	CHECK_NEAR(result->serialisation.value * result->transfer.value, result->communication.value, 1e-9);
+	for (k = 0; k < result->n_path; k++) {
+		const struct stf_path_share *s = &result->path[k];
+
+		on_rank[s->function == WORK][s->willy] += s->ticks;
+		sum += s->ticks;
+		CHECK(k == 0 || s->ticks <= s[-1].ticks, "share %zu", k);
+	}
+	CHECK_INT(sum, result->path_sum);
+	CHECK_NEAR((double)sum, run, error * run);
+	for (i = 0; i < n; i++) {
+		CHECK_NEAR((double)on_rank[1][i], (double)path_work[last][i], error * run);
+		CHECK_NEAR((double)on_rank[0][i], (double)path_mpi[last][i], error * run);
+	}
+}
+
 static void random_jobs_on_exact_clocks(void)
 {
 	int k;
@@ -369,6 +400,7 @@ static void random_jobs_on_exact_clocks(void)
 
 		play(n, "0", 0);
 		compare_with_plan(n, 0);
+		compare_paths_with_plan(n, 1e-5);
 		CHECK_INT(result->reversed, 0);
 		end();
 	}
@@ -381,6 +413,38 @@ static void random_jobs_on_clocks_within_their_bound(void)
 	for (k = 0; k < 4 * check_times; k++) {
 		play(RANKS, "5e-6", BOUND_NS);
 		compare_with_plan(RANKS, BOUND_NS * 1e-9);
+		end();
+	}
+}
+
+/* A job is played with its work in another time, and then really takes it. */
+static void changed_function_changes_the_run_as_it_is_played(void)
+{
+	static const double times[] = { 1, 0.9, 0.5, 0.2 };
+	struct stf_analysis_options o = stf_analysis_options();
+	size_t i;
+
+	o.function = WORK;
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		uint64_t seed = check_random(), last = 0, played;
+		uint32_t k;
+
+		check_srandom(seed);
+		play(8, "0", 0);
+		stf_analysis_free(result);
+		stf_reader_close(reader);
+		o.keeps = times[i];
+		analyse(&o);
+		played = result->changed;
+		end();
+		work_times = times[i];
+		check_srandom(seed);
+		play(8, "0", 0);
+		work_times = 1;
+		for (k = 0; k < 8; k++) {
+			last = now[k] > last ? now[k] : last;
+		}
+		CHECK_NEAR((double)played, (double)(last - 1000 * US), 0.001 * (double)result->end);
 		end();
 	}
 }
@@ -406,6 +470,7 @@ int main(int argc, char **argv)
 	RUN(window_cuts_waits);
 	RUN(random_jobs_on_exact_clocks);
 	RUN(random_jobs_on_clocks_within_their_bound);
+	RUN(changed_function_changes_the_run_as_it_is_played);
 	rmdir(dir);
 	return check_end();
 }
