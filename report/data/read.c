@@ -388,6 +388,25 @@ static int fill_charts(struct vtr_trace *t, const struct vtr_reading *how)
 	return rc;
 }
 
+/* Waits and efficiencies, in a pass of its own. What it cannot read was reported by the first pass. */
+static void analyse_trace(struct vtr_trace *t)
+{
+	struct stf_analysis_options o = stf_analysis_options();
+	struct stf_err e;
+
+	if (!vtr_has_mpi(t)) {
+		return;
+	}
+	o.window = t->windowed;
+	o.from = t->start;
+	o.to = t->end;
+	t->analysis = stf_analyze(t->reader, &o, &e);
+	if (t->analysis && (!t->analysis->processes || t->analysis->finish <= t->analysis->begin)) {
+		stf_analysis_free(t->analysis);
+		t->analysis = NULL;
+	}
+}
+
 int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct stf_err e;
@@ -421,6 +440,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_readi
 		vtr_trace_free(t);
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 	}
+	analyse_trace(t);
 	add_damage(t);
 	for (size_t i = 0; i < t->axis.n_series; i++) {
 		t->counter[t->axis.series[i].counter].n_series++;
@@ -431,6 +451,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_readi
 void vtr_trace_free(struct vtr_trace *t)
 {
 	end_axis(t);
+	stf_analysis_free(t->analysis);
 	free(t->counter);
 	if (t->reader) {
 		stf_reader_close(t->reader);

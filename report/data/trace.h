@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "report/data/axis.h"
-#include "include/stf.h"
+#include "include/analysis.h"
 
 struct vtr_counter {
 	uint32_t id;
@@ -108,6 +108,7 @@ struct vtr_trace {
 	struct vtr_messages messages;
 	struct vtr_operation operation[64];
 	size_t operations;
+	struct stf_analysis *analysis; /* NULL: the program did not call MPI, or it could not be analysed */
 	uint64_t records, values, reports;
 	int empty;          /* a component had no record */
 	int windowed;       /* only start to end was read */

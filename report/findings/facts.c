@@ -3,13 +3,14 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "report/findings/rule.h"
 #include "report/findings/show.h"
 #include "report/html/html.h"
 
-enum { HOSTS = 8 };
+enum { HOSTS = 8, PATH_PARTS = 3 };
 
 /* Lists the names of hosts; returns how many there are, at most HOSTS + 1. */
 static size_t list_hosts(const struct vtr_trace *t, const char *host[HOSTS])
@@ -129,6 +130,66 @@ static void show_ending(FILE *f, const struct vtr_trace *t)
 	}
 }
 
+static void show_name(FILE *f, const struct vtr_trace *t, const char *before, unsigned class_id, uint32_t id)
+{
+	const char *name = id ? stf_reader_name(t->reader, class_id, id) : NULL;
+
+	if (name) {
+		fputs(before, f);
+		vtr_html(f, name);
+	}
+}
+
+/* The part of the run time that is computation, and why the rest is not. */
+static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
+{
+	char run[60], ideal[60];
+
+	if (isnan(a->parallel.value)) {
+		return;
+	}
+	fprintf(f, "<dt>Parallel efficiency</dt><dd><strong>%.1f %%</strong>", 100 * a->parallel.value);
+	if (!isnan(a->parallel.error)) {
+		fprintf(f, " &plusmn; %.2g %%", 100 * a->parallel.error);
+	}
+	fprintf(f, " = load balance %.1f %% &times; serialisation %.1f %% &times; transfer %.1f %%",
+		100 * a->load_balance.value, 100 * a->serialisation.value, 100 * a->transfer.value);
+	if (a->transfer.value < 0.99) {
+		fprintf(f, "; with a network without delay the run would take %s instead of %s",
+			vtr_duration(ideal, sizeof(ideal), (double)a->ideal * t->resolution),
+			vtr_duration(run, sizeof(run), (double)(a->finish - a->begin) * t->resolution));
+	}
+	fputs("</dd>", f);
+}
+
+/* Whom the others wait for, if there is one, and the largest parts of the critical path. */
+static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
+{
+	const struct stf_culprit *c = &a->culprit;
+	char label[80], from[60], to[60], waited[60];
+	size_t i;
+
+	if (a->processes > 1 && c->known) {
+		fputs("<dt>Who</dt><dd>", f);
+		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
+		fputs(" makes the others wait", f);
+		show_name(f, t, ", in ", STF_ID_function_definition, c->function);
+		fprintf(f, ", from %s to %s: %s in all, %.0f %% of the waits</dd>",
+			vtr_duration(from, sizeof(from), vtr_seconds(t, c->since)),
+			vtr_duration(to, sizeof(to), vtr_seconds(t, c->until)),
+			vtr_duration(waited, sizeof(waited), (double)c->waited * t->resolution), 100 * c->share);
+	} else if (a->processes > 1) {
+		fputs("<dt>Who</dt><dd>no rank makes the others wait for long</dd>", f);
+	}
+	for (i = 0; i < a->n_path && i < PATH_PARTS; i++) {
+		fputs(i ? "; " : "<dt>Critical path</dt><dd>", f);
+		vtr_html(f, vtr_willy_label(t, a->path[i].willy, label, sizeof(label)));
+		show_name(f, t, ", ", STF_ID_function_definition, a->path[i].function);
+		fprintf(f, ": %.0f %%", 100 * (double)a->path[i].ticks / (double)a->path_sum);
+	}
+	fputs(a->n_path ? "</dd>" : "", f);
+}
+
 void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 {
 	char a[60];
@@ -146,6 +207,10 @@ void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 	show_fact(f, t, "CPUs", "CPUs");
 	show_fact(f, t, "MPI", "MPI");
 	show_ending(f, t);
+	if (t->analysis) {
+		show_efficiency(f, t, t->analysis);
+		show_answers(f, t, t->analysis);
+	}
 	fputs("<dt>Trace</dt><dd>", f);
 	vtr_html(f, t->path);
 	if (t->windowed) {

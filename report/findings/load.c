@@ -45,28 +45,48 @@ static uint32_t longest_in_mpi(const struct vtr_measures *m)
 	return most;
 }
 
+/* "; rank 1 waits 2.1 s in MPI_Recv, late sender, longest for rank 0 in work at ring.c:12", or "". */
+static void describe_longest_wait(const struct vtr_trace *t, char *to, size_t size)
+{
+	const struct stf_wait *w = t->analysis && t->analysis->n_waits ? &t->analysis->wait[0] : NULL;
+	const char *call = w ? stf_reader_name(t->reader, STF_ID_function_definition, w->function) : NULL;
+	const char *in = w && w->cause_function
+		? stf_reader_name(t->reader, STF_ID_function_definition, w->cause_function)
+		: NULL;
+	char who[80], cause[80], sum[60];
+
+	to[0] = '\0';
+	if (w && w->count) {
+		snprintf(to, size, " The largest wait: %s in %.60s, %s, longest for %s%s%.60s, %s in all.",
+			vtr_willy_label(t, w->willy, who, sizeof(who)), call ? call : "MPI", stf_wait_name(w->kind),
+			vtr_willy_label(t, w->cause, cause, sizeof(cause)), in ? " in " : "", in ? in : "",
+			vtr_duration(sum, sizeof(sum), (double)w->sum * t->resolution));
+	}
+}
+
 double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
-	double most, lost;
-	char a[20], b[20], c[20], d[20];
+	const struct stf_analysis *x = m->t->analysis;
+	char a[20], b[20], c[20], d[20], wait[400];
 	const char *name;
+	double lost;
 
-	if (!m->known) {
+	if (!m->known || !x || isnan(x->communication.value)) {
 		return VTR_MISSING;
 	}
-	most = m->process[m->longest_outside].outside_s;
-	lost = 1 - most / m->span_s;
+	lost = 1 - x->communication.value;
 	if (lost <= rule->limit) {
 		return VTR_NOTHING;
 	}
 	name = longest_mpi_function(m->t, UINT32_MAX);
+	describe_longest_wait(m->t, wait, sizeof(wait));
 	to->grade = lost > 2 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
-		"%s of the time between MPI_Init and MPI_Finalize is MPI%s%.100s. Parallel efficiency %s: load balance %s, "
-		"communication %s.%s",
+		"%s of the time between MPI_Init and MPI_Finalize is MPI%s%.100s. Of the communication efficiency of %s, "
+		"serialisation is %s and transfer %s.%s%s",
 		vtr_share(a, sizeof(a), m->mpi_s, m->span_s), name[0] ? ", most of it " : "", name,
-		vtr_share(b, sizeof(b), m->outside_s, m->span_s), vtr_share(c, sizeof(c), m->outside_s, most),
-		vtr_share(d, sizeof(d), most, m->span_s),
+		vtr_share(b, sizeof(b), x->communication.value, 1), vtr_share(c, sizeof(c), x->serialisation.value, 1),
+		vtr_share(d, sizeof(d), x->transfer.value, 1), wait,
 		m->wait_s > 0.1 * m->span_s ? " A part of it is the wait for a processor." : "");
 	return lost;
 }

@@ -54,7 +54,8 @@ static int applies(const struct vtr_rule *r, const struct vtr_measures *m)
 /* The run had no finding about its load: what it was like. Only what was measured counts as good. */
 static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m, int missing)
 {
-	double got = m->run_s / (m->run_s + m->wait_s), efficiency = m->outside_s / m->span_s;
+	double got = m->run_s / (m->run_s + m->wait_s);
+	const struct stf_analysis *a = m->t->analysis;
 	char text[600] = "";
 	size_t n = 0;
 	int good = m->known > 0 && !missing && !isnan(got);
@@ -76,12 +77,11 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 			"counters. ",
 			m->t->values ? "" : ", because there are no samples");
 	}
-	if (m->mpi && m->known) {
+	if (m->mpi && a && !isnan(a->parallel.value)) {
 		snprintf(text + n, sizeof(text) - n,
-			"Parallel efficiency %.0f %%: load balance %.0f %%, communication %.0f %%.", 100 * efficiency,
-			100 * m->outside_s / m->process[m->longest_outside].outside_s,
-			100 * m->process[m->longest_outside].outside_s / m->span_s);
-		good = good && efficiency > 0.8;
+			"Parallel efficiency %.0f %%: load balance %.0f %%, communication %.0f %%.", 100 * a->parallel.value,
+			100 * a->load_balance.value, 100 * a->communication.value);
+		good = good && a->parallel.value > 0.8;
 	} else if (!m->mpi && !isnan(m->cpu_s) && m->known) {
 		snprintf(text + n, sizeof(text) - n, "It used %.0f %% of a core%s.", 100 * m->cpu_s / m->span_s,
 			m->n > 1 ? " in each process" : "");
