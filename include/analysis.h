@@ -19,6 +19,10 @@ enum stf_wait_kind {
 	STF_WAIT_EARLY_REDUCE,
 	STF_WAIT_LATE_BROADCAST,
 	STF_WAIT_EARLY_SCAN,
+	STF_WAIT_WRONG_ORDER, /* a late sender, while another message had come that was received later */
+	STF_WAIT_INIT,        /* for the last process that calls MPI_Init */
+	STF_WAIT_FINALIZE,    /* for the last one that calls MPI_Finalize */
+	STF_WAIT_OPEN,        /* in a call that was open when the trace ended; nobody is known to have caused it */
 	STF_WAIT_KINDS
 };
 /* "late sender" ... */
@@ -34,7 +38,7 @@ struct stf_wait {
 	uint64_t worst, worst_at; /* the longest wait, and the stamp at which it began */
 	double worst_bound;       /* seconds; NaN: the trace states none */
 	uint32_t scl;             /* where in the source the call with the longest wait is; 0: unknown */
-	/* the thread that ended the longest wait, and the function in which it had spent most time since it last waited
+	/* not of STF_WAIT_OPEN: the thread that ended the longest wait, and the function in which it had spent most time since it last waited
 	 * itself; 0: the trace has none */
 	uint32_t cause, cause_function;
 };

@@ -56,7 +56,7 @@ static void describe_longest_wait(const struct vtr_trace *t, char *to, size_t si
 	char who[80], cause[80], sum[60];
 
 	to[0] = '\0';
-	if (w && w->count) {
+	if (w && w->count && w->kind != STF_WAIT_OPEN) {
 		snprintf(to, size, " The largest wait: %s in %.60s, %s, longest for %s%s%.60s, %s in all.",
 			vtr_willy_label(t, w->willy, who, sizeof(who)), call ? call : "MPI", stf_wait_name(w->kind),
 			vtr_willy_label(t, w->cause, cause, sizeof(cause)), in ? " in " : "", in ? in : "",

@@ -10,6 +10,7 @@
 #include "stf/analysis/arrivals.h"
 #include "stf/analysis/culprit.h"
 #include "stf/analysis/efficiency.h"
+#include "stf/analysis/ends.h"
 #include "stf/format/private.h"
 
 enum { RECORDS_PER_PROGRESS = 1 << 16 };
@@ -222,7 +223,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 	out->start = a->from;
 	out->end = a->to == UINT64_MAX || a->to < a->last ? a->last : a->to;
 	a->threads.end = out->end;
-	if (stf_threads_end(&a->threads, out->end) < 0) {
+	if (stf_threads_end(&a->threads, out->end) < 0 || stf_find_end_waits(&a->threads, out->end) < 0) {
 		return -1;
 	}
 	out->messages = a->arrivals.messages;

@@ -23,13 +23,13 @@ TKM_HEAP(arrival_heap, struct stf_arrival *, arrival_is_earlier);
 
 static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
 {
-	struct stf_thread *from = stf_threads_find(a->t, s->sender), *to = stf_threads_find(a->t, s->receiver);
+	struct stf_thread *from = stf_threads_find(a->t, s->sender), *to = stf_threads_get(a->t, s->receiver);
 	struct stf_need need = { .ready = a->now,
 		.done = a->now + (uint64_t)s->takes,
 		.cause = s->sender,
 		.cause_function = from ? stf_thread_busy(from) : 0,
 		.kind = STF_WAIT_LATE_SENDER };
-	struct stf_play_arrival play = { .done = need.done, .ready = a->now };
+	struct stf_play_arrival play = { .done = need.done, .ready = a->now, .is_message = 1 };
 
 	if (from) {
 		stf_thread_sends(a->t, from, a->now, s->receiver, need.done);

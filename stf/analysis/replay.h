@@ -22,6 +22,7 @@ struct stf_play_times {
 struct stf_play_arrival {
 	uint64_t done, ready;
 	struct stf_play_times times;
+	int is_message;
 };
 
 /* A thread. */

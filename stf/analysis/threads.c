@@ -8,6 +8,8 @@
 
 #include "base/grow.h"
 
+enum { LOOKED_AT = 64 };
+
 int stf_threads_read(struct stf_threads *t, const struct stf_reader *r)
 {
 	uint32_t i;
@@ -191,7 +193,7 @@ static uint64_t begin_of_wait(const struct stf_call *c, enum stf_wait_kind kind,
 {
 	uint64_t waited = c->polled + (to > c->enter ? to - c->enter : 0);
 
-	if (!c->polled || (kind != STF_WAIT_LATE_SENDER && !(c->flags & STF_CALL_POLLS))) {
+	if (!c->polled || (kind != STF_WAIT_LATE_SENDER && kind != STF_WAIT_WRONG_ORDER && !(c->flags & STF_CALL_POLLS))) {
 		return c->enter + c->counted;
 	}
 	return to < c->polling_since ? to : to - c->polling_since < waited ? c->polling_since : to - waited;
@@ -522,6 +524,21 @@ static int begin_to_count(struct stf_threads *t, struct stf_thread *h, uint64_t 
 	return !h->path ? -1 : t->replay.moved ? report_move(t, h, time, &h->play.now) : 0;
 }
 
+/* Did the call wait for a message although another one had been sent before, which a later call receives? Looks at some of those that
+ * come. */
+static void mark_wrong_order(const struct stf_thread *h, const struct stf_call *c, struct stf_need *need)
+{
+	size_t i;
+
+	for (i = 0; need->kind == STF_WAIT_LATE_SENDER && i < h->play.n && i < LOOKED_AT; i++) {
+		const struct stf_play_arrival *a = &h->play.heap[i];
+
+		if (a->is_message && a->done > c->leave && a->ready < need->ready) {
+			need->kind = STF_WAIT_WRONG_ORDER;
+		}
+	}
+}
+
 static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time)
 {
 	struct stf_call *c = &h->call, *last = &h->last[h->next_last++ % STF_LAST_CALLS];
@@ -538,6 +555,7 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 	}
 	rc = h->n_senders ? count_senders(t, h, c) : 0;
 	if (rc == 0 && i) {
+		mark_wrong_order(h, c, &h->need[i - 1]);
 		waited =
 			count_wait(t, h, c, &h->need[i - 1], h->need[i - 1].ready < time ? h->need[i - 1].ready : time);
 	}
@@ -553,7 +571,10 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 		forget_receiver(t, h);
 	}
 	if (rc == 0 && c->flags & STF_CALL_INIT) {
+		h->init = *c;
 		rc = begin_to_count(t, h, time);
+	} else if (c->flags & STF_CALL_FINALIZE) {
+		h->final = *c;
 	}
 	stf_path_drop(&t->paths, last->path);
 	*last = *c;
@@ -636,6 +657,10 @@ int stf_threads_end(struct stf_threads *t, uint64_t time)
 	for (i = 0; i < t->n && rc == 0; i++) {
 		struct stf_thread *h = t->thread[i];
 
+		if (h && h->call_depth && h->call.flags & STF_CALL_FINALIZE) {
+			h->final = h->call;
+			h->final.leave = time;
+		}
 		if (h && h->call_depth) {
 			h->sum.open = h->call.function;
 			h->sum.open_since = h->call.enter;

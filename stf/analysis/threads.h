@@ -47,6 +47,7 @@ struct stf_frame {
 struct stf_thread {
 	struct stf_mpi_thread sum;
 	int is_main; /* it called MPI_Init */
+	struct stf_call init, final; /* MPI_Init; MPI_Finalize, which may not have been left */
 	struct stf_frame *stack;
 	size_t depth, room;
 	size_t call_depth; /* depth of the stack in the call; 0: in no call of MPI */

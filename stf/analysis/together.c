@@ -68,7 +68,7 @@ static int give_member(struct stf_threads *t, const struct stf_together *o, cons
 	uint64_t ready, const struct stf_play_times *times)
 {
 	struct stf_thread *h = m->begun ? stf_threads_find(t, m->willy) : stf_threads_in_call(t, m->willy, m->start);
-	struct stf_play_arrival a = { m->done, ready, stf_play_operation(&t->replay, times, o->n, o->bytes) };
+	struct stf_play_arrival a = { m->done, ready, stf_play_operation(&t->replay, times, o->n, o->bytes), 0 };
 
 	return m->absent || !h ? 0 : stf_play_arrives(&h->play, &a);
 }

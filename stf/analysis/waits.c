@@ -130,7 +130,7 @@ int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one)
 		row->cause = one->cause;
 		row->cause_function = one->cause_function;
 	}
-	return add_causes(w, one) < 0 ? -1 : 1;
+	return one->past && add_causes(w, one) < 0 ? -1 : 1;
 }
 
 void stf_waits_free(struct stf_waits *w)

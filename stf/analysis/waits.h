@@ -42,7 +42,7 @@ struct stf_one_wait {
 	uint32_t willy, function, scl, cause, cause_function;
 	uint64_t from, to; /* the part of the call that was a wait */
 	uint64_t ready;    /* stamp of the cause */
-	/* the last waits of both; those of willy get this one */
+	/* the last waits of both; those of willy get this one. past NULL: the wait is not added to what the cause has caused */
 	struct stf_past *past;
 	const struct stf_past *cause_past;
 };

@@ -133,7 +133,11 @@ static void wait_row(struct stt_table *b, const struct shown_analysis *s, const 
 		length_cell(b, s, w->worst);
 		stamp_cell(b, s, w->worst_at);
 		known_cell(b, w->worst_bound);
-		thread_cell(b, s, w->cause);
+		if (w->kind == STF_WAIT_OPEN) {
+			stt_cell_none(b);
+		} else {
+			thread_cell(b, s, w->cause);
+		}
 	} else {
 		stt_cell_none(b);
 		stt_cell_none(b);
@@ -465,10 +469,11 @@ static void say_more(const struct shown_analysis *s)
 	for (i = 0; i < SAID_WAITS && i < a->n_waits && a->wait[i].count; i++) {
 		const struct stf_wait *w = &a->wait[i];
 
-		printf("%s waits %.4g s%s, %s: %" PRIu64 " %s, the longest for %s\n",
+		printf("%s waits %.4g s%s, %s: %" PRIu64 " %s%s%s\n",
 			rank_name(w->willy, rank, sizeof(rank)), (double)w->sum * a->resolution,
 			in_function(s, w->function, name, sizeof(name)), stf_wait_name(w->kind), w->count,
-			w->count == 1 ? "wait" : "waits", rank_name(w->cause, cause, sizeof(cause)));
+			w->count == 1 ? "wait" : "waits", w->kind == STF_WAIT_OPEN ? "" : ", the longest for ",
+			w->kind == STF_WAIT_OPEN ? "" : rank_name(w->cause, cause, sizeof(cause)));
 	}
 }
 

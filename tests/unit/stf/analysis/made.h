@@ -307,6 +307,7 @@ static void collective(uint8_t op)
 static void play(uint32_t n, const char *bound, int64_t most_offset)
 {
 	static const uint8_t ops[] = { BARRIER, BCAST, REDUCE, SCAN };
+	uint64_t last = 0;
 	uint32_t i, round;
 
 	begin(n, bound);
@@ -320,6 +321,7 @@ static void play(uint32_t n, const char *bound, int64_t most_offset)
 		offset[i] = most_offset ? (int64_t)(check_random() % (uint64_t)(2 * most_offset + 1)) - most_offset : 0;
 		now[i] = ideal[i] = 1000 * US;
 		call(i, INIT, 900 * US, 1000 * US);
+		expect_wait(STF_WAIT_INIT, i, 0, 0);
 	}
 	for (round = 0; round < 200; round++) {
 		uint64_t kind = check_random() % 6;
@@ -343,7 +345,11 @@ static void play(uint32_t n, const char *bound, int64_t most_offset)
 		}
 	}
 	for (i = 0; i < n; i++) {
-		call(i, FINALIZE, now[i], now[i] + 100 * US);
+		last = larger(last, now[i]);
+	}
+	for (i = 0; i < n; i++) {
+		expect_wait(STF_WAIT_FINALIZE, i, now[i], last);
+		call(i, FINALIZE, now[i], last + 100 * US);
 	}
 	finish();
 }

@@ -310,6 +310,50 @@ static void call_that_is_open_at_the_end(void)
 	CHECK_INT(result->n_threads, 2);
 	CHECK_INT(result->thread[1].open, RECV);
 	CHECK_INT(result->thread[1].open_since, 3000 * US);
+	CHECK_INT(wait_of(STF_WAIT_OPEN, 1, RECV)->sum, 6000 * US);
+	CHECK_INT(result->n_waits, 1);
+	CHECK_INT(result->n_delays, 0);
+	end();
+}
+
+/* Ranks come to MPI_Init at 0, 100, 300 and to MPI_Finalize at 9000, 8000, 7000 us; rank 3 is a job that the others have started. */
+static void ranks_wait_at_both_ends(void)
+{
+	static const uint64_t init[] = { 0, 100, 300, 2000 }, left[] = { 400, 410, 420, 2100 },
+			      final[] = { 9000, 8000, 7000, 6000 };
+	uint32_t i;
+
+	begin(4, "1e-6");
+	for (i = 0; i < 4; i++) {
+		call(i, INIT, init[i] * US, left[i] * US);
+		call(i, FINALIZE, final[i] * US, (i == 3 ? 6100 : 9100) * US);
+	}
+	finish();
+	CHECK_INT(wait_of(STF_WAIT_INIT, 0, INIT)->sum, 300 * US);
+	CHECK_INT(wait_of(STF_WAIT_INIT, 1, INIT)->sum, 200 * US);
+	CHECK_INT(wait_of(STF_WAIT_INIT, 1, INIT)->cause, 2);
+	CHECK_INT(wait_of(STF_WAIT_FINALIZE, 1, FINALIZE)->sum, 1000 * US);
+	CHECK_INT(wait_of(STF_WAIT_FINALIZE, 2, FINALIZE)->sum, 2000 * US);
+	CHECK_INT(wait_of(STF_WAIT_FINALIZE, 2, FINALIZE)->cause, 0);
+	CHECK_INT(result->n_waits, 4);
+	CHECK_INT(result->n_delays, 1);
+	CHECK_INT(result->delay[0].direct, 3000 * US);
+	end();
+}
+
+/* Two messages are sent; the receiver waits for the second one and then takes the first. */
+static void messages_are_received_in_the_wrong_order(void)
+{
+	begin(2, "1e-6");
+	call(0, SEND, 1000 * US, 1010 * US);
+	message(0, 1, 1000 * US, 6010 * US);
+	call(0, SEND, 5000 * US, 5010 * US);
+	message(0, 1, 5000 * US, 6000 * US);
+	call(1, RECV, 2000 * US, 6000 * US);
+	call(1, RECV, 6005 * US, 6010 * US);
+	finish();
+	CHECK_INT(wait_of(STF_WAIT_WRONG_ORDER, 1, RECV)->sum, 3000 * US);
+	CHECK_INT(result->n_waits, 1);
 	end();
 }
 
@@ -467,6 +511,8 @@ int main(int argc, char **argv)
 	RUN(chain_of_waits_leads_to_its_start);
 	RUN(no_bound_no_undecided);
 	RUN(call_that_is_open_at_the_end);
+	RUN(ranks_wait_at_both_ends);
+	RUN(messages_are_received_in_the_wrong_order);
 	RUN(window_cuts_waits);
 	RUN(random_jobs_on_exact_clocks);
 	RUN(random_jobs_on_clocks_within_their_bound);
