@@ -89,6 +89,9 @@ struct stf_culprit {
 	uint64_t since, until;    /* stamps, to 1/32 of what was analysed */
 	uint64_t waited;          /* what all others together waited for it */
 	double share;             /* of all waits */
+	/* seconds that it was ready to run and had no processor, beyond the mean of the others; NaN: that was not recorded.
+	 * If without that the others would not wait noticeably, known is 0, and willy is set all the same */
+	double without_processor;
 };
 
 /* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */

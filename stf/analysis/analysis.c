@@ -218,7 +218,7 @@ static void choose_range(struct analyser *a, const struct stf_reader *r, const s
 	};
 }
 
-static int fill_result(struct stf_analysis *out, struct analyser *a)
+static int fill_result(struct stf_analysis *out, struct analyser *a, struct stf_reader *r)
 {
 	out->start = a->from;
 	out->end = a->to == UINT64_MAX || a->to < a->last ? a->last : a->to;
@@ -236,7 +236,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a)
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);
-	return collect_path(out, &a->threads) < 0 ? -1 : stf_find_culprit(out, &a->threads);
+	return collect_path(out, &a->threads) < 0 ? -1 : stf_find_culprit(out, &a->threads, r);
 }
 
 /* A trace of TRACE-IMBALANCE: its states are waits, so what a thread did between them is unknown. */
@@ -276,7 +276,7 @@ static int run_analysis(struct analyser *a, struct stf_reader *r, const struct s
 	if (read_for_analysis(a, r, o, err) < 0) {
 		return -1;
 	}
-	return fill_result(out, a) < 0 ? fail_analysis(a, err) : 0;
+	return fill_result(out, a, r) < 0 ? fail_analysis(a, err) : 0;
 }
 
 struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis_options *given, struct stf_err *err)

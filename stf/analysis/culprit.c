@@ -4,7 +4,10 @@
 #include "config.h"
 #include "stf/analysis/culprit.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "stf/analysis/processor.h"
 
 /* Of n ranks with equal work each causes 1 / n of the waits; one that alone is slow causes all of them. Named is a thread that is three
  * quarters of the way. On a node with two processors and twelve programs that want one, 24 jobs with equal work had 7 names with half
@@ -99,23 +102,45 @@ static void find_time(struct stf_analysis *a, const struct stf_threads *t, const
 	c->until = c->until > a->finish ? a->finish : c->until;
 }
 
-static void name_slow_thread(struct stf_analysis *a, const struct stf_threads *t, const struct caused *c)
+/* Would the others also lose noticeably if the thread had got a processor as often as they did? Each waits for that time at most. On a
+ * node that is busy with other programs, a rank without fault may lack one all the time. */
+static int is_slow_by_itself(struct stf_analysis *a, const struct caused *c, uint32_t processes, struct stf_reader *r)
+{
+	double lacked, least = LEAST_LOSS * (double)(a->finish - a->begin) * (c->n - 1);
+
+	if (stf_lacked_processor(r, stf_willy_process(c->top->willy), processes, a->begin, a->finish, &lacked) < 0) {
+		return -1;
+	}
+	a->culprit.without_processor = lacked;
+	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * fmax(0, lacked) / a->resolution >= least;
+}
+
+static int name_slow_thread(
+	struct stf_analysis *a, const struct stf_threads *t, const struct caused *c, struct stf_reader *r)
 {
 	double run = (double)(a->finish - a->begin), share, equal = 1 / c->n;
+	int known;
 
 	if (!c->top || !(c->n >= 2) || !(run > 0)) {
-		return;
+		return 0;
 	}
 	share = (double)c->top->sum / (double)c->total;
 	if (share - equal < LEAST_EXCESS * (1 - equal) || (double)c->top->sum < LEAST_LOSS * run * (c->n - 1) ||
 		!is_lasting(c, LEAST_LOSS * (double)t->waits.period * (c->n - 1),
 			(double)(t->end - t->start) / (double)t->waits.period)) {
-		return;
+		return 0;
 	}
-	a->culprit = (struct stf_culprit){
-		.known = 1, .willy = c->top->willy, .function = c->top->function, .waited = c->top->sum, .share = share
-	};
+	known = is_slow_by_itself(a, c, t->n_processes, r);
+	a->culprit.willy = c->top->willy;
+	if (known <= 0) {
+		return known;
+	}
+	a->culprit.known = 1;
+	a->culprit.function = c->top->function;
+	a->culprit.waited = c->top->sum;
+	a->culprit.share = share;
 	find_time(a, t, c->top);
+	return 0;
 }
 
 /* At the end of a trace without MPI_Finalize: all wait in MPI but one, which does not come. */
@@ -148,21 +173,25 @@ static void name_absent_thread(struct stf_analysis *a, const struct stf_threads 
 			.since = since,
 			.until = a->end,
 			.waited = waited,
-			.share = 1 };
+			.share = 1,
+			.without_processor = (double)NAN };
 	}
 }
 
-int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t)
+int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t, struct stf_reader *r)
 {
 	const struct stf_delay_periods *d = NULL;
 	struct caused c = { .n = (double)a->processes };
 	int rc = 0;
 
+	a->culprit.without_processor = (double)NAN;
 	while (rc == 0 && (d = tkm_table_next(&t->waits.delays, d))) {
 		rc = add_suspect(&c, d);
 	}
 	if (rc == 0) {
-		name_slow_thread(a, t, &c);
+		rc = name_slow_thread(a, t, &c, r);
+	}
+	if (rc == 0) {
 		name_absent_thread(a, t);
 	}
 	tkm_table_free(&c.suspects);

@@ -5,7 +5,7 @@
 
 #include "stf/analysis/threads.h"
 
-/* Sets a->culprit; the other members of a are there. -1: no memory. */
-int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t);
+/* Sets a->culprit; the other members of a are there. Reads counters of r. -1: no memory. */
+int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t, struct stf_reader *r);
 
 #endif

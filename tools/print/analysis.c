@@ -446,6 +446,11 @@ static void say_who(const struct shown_analysis *s)
 	const double unit = s->a->resolution;
 	char name[1024], rank[80];
 
+	if (!c->known && c->without_processor > 0) {
+		printf("no rank makes the others wait for long by itself; %s lacked a processor for %.4g s longer than the others\n",
+			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
+		return;
+	}
 	if (!c->known) {
 		puts("no rank makes the others wait for long");
 		return;

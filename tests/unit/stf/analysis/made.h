@@ -185,6 +185,7 @@ static double slow_by;
 static uint64_t slow_since;
 /* this rank stops once for a while, about 3 % of the job */
 static uint32_t pause_rank = UINT32_MAX;
+static int before_end; /* play() leaves the trace open */
 static uint64_t outside[RANKS];
 static double work_times = 1; /* all work takes so many times as long */
 /* with a network without delay */
@@ -351,7 +352,9 @@ static void play(uint32_t n, const char *bound, int64_t most_offset)
 		expect_wait(STF_WAIT_FINALIZE, i, now[i], last);
 		call(i, FINALIZE, now[i], last + 100 * US);
 	}
-	finish();
+	if (!before_end) {
+		finish();
+	}
 }
 
 #endif

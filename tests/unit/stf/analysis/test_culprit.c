@@ -92,6 +92,61 @@ static void rank_that_does_not_come_is_named(void)
 	end();
 }
 
+/* Rank 1 is as slow as in slow_rank_is_named(), but lacks a processor for `lacked` of the time, the others for a tenth of that. */
+static void play_on_a_busy_node(double lacked, const char *unit)
+{
+	struct stf_counter_definition d = { .id = 1,
+		.name = 0,
+		.type = STF_COUNTER_U8,
+		.do_diff = 1,
+		.classid = 0,
+		.unit = unit,
+		.size_1_1 = (uint32_t)strlen(unit) };
+	uint32_t i, id = 1;
+	uint64_t k, value;
+
+	slow_rank = 1;
+	slow_round = 0;
+	slow_by = 2;
+	before_end = 1;
+	play(4, "0", 0);
+	before_end = 0;
+	slow_rank = UINT32_MAX;
+	d.name = stf_writer_string(w, "main_wait");
+	CHECK_INT(stf_write_counter_definition(w, &d), 0);
+	for (i = 0; i < 4; i++) {
+		for (k = 0; k <= 10; k++) {
+			uint64_t time = now[0] * k / 10;
+			struct stf_counter_value v = { .time = time,
+				.willy = i,
+				.size_1_2 = 1,
+				.values = &value,
+				.counters = &id };
+
+			value = 77 + (uint64_t)((double)time * lacked * (i == 1 ? 1 : 0.1));
+			CHECK_INT(stf_write_counter_value(w, &v), 0);
+		}
+	}
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+	analyse(NULL);
+}
+
+static void rank_without_a_processor_is_not_named(void)
+{
+	play_on_a_busy_node(0.5, "ns");
+	CHECK_INT(result->culprit.known, 0);
+	CHECK_INT(result->culprit.willy, 1);
+	CHECK_NEAR(result->culprit.without_processor, 0.45 * (double)(result->finish - result->begin) * 1e-9, 1e-2);
+	end();
+	play_on_a_busy_node(0.05, "ns");
+	CHECK(result->culprit.known && result->culprit.willy == 1, "its work is twice that of the others");
+	end();
+	play_on_a_busy_node(0.5, "us"); /* nobody knows that counter */
+	CHECK_INT(result->culprit.known, 1);
+	CHECK(isnan(result->culprit.without_processor), "not recorded");
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -101,6 +156,7 @@ int main(int argc, char **argv)
 	RUN(even_jobs_have_none);
 	RUN(one_pause_is_no_slow_rank);
 	RUN(rank_that_does_not_come_is_named);
+	RUN(rank_without_a_processor_is_not_named);
 	rmdir(dir);
 	return check_end();
 }
