@@ -79,8 +79,8 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 	}
 	if (m->mpi && a && !isnan(a->parallel.value)) {
 		snprintf(text + n, sizeof(text) - n,
-			"Parallel efficiency %.0f %%: load balance %.0f %%, communication %.0f %%.", 100 * a->parallel.value,
-			100 * a->load_balance.value, 100 * a->communication.value);
+			"Parallel efficiency %.0f %%: load balance %.0f %%, communication %.0f %%.",
+			100 * a->parallel.value, 100 * a->load_balance.value, 100 * a->communication.value);
 		good = good && a->parallel.value > 0.8;
 	} else if (!m->mpi && !isnan(m->cpu_s) && m->known) {
 		snprintf(text + n, sizeof(text) - n, "It used %.0f %% of a core%s.", 100 * m->cpu_s / m->span_s,

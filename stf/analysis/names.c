@@ -10,8 +10,8 @@
 enum { MAX_DENSE = 1 << 20, MAX_MEMBERS = 1 << 24 };
 
 static const char *const wait_names[] = { "late sender", "late receiver", "wait at barrier", "wait at N to N",
-	"early reduce", "late broadcast", "early scan", "late sender, wrong order", "wait at MPI_Init", "wait at MPI_Finalize",
-	"open at the end" };
+	"early reduce", "late broadcast", "early scan", "late sender, wrong order", "wait at MPI_Init",
+	"wait at MPI_Finalize", "open at the end" };
 
 const char *stf_wait_name(enum stf_wait_kind kind)
 {

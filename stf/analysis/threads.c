@@ -143,8 +143,10 @@ struct stf_play_times stf_thread_played(const struct stf_threads *t, const struc
 {
 	struct stf_player p = { .now = h->play.now };
 
-	if (h->call_depth) {
-		return h->call.entered;
+	if (h->call_depth) { /* a call that sends later than at its begin */
+		p.now = h->call.entered;
+		p.now.at[STF_PLAY_CHANGED] += time > h->call.enter ? time - h->call.enter : 0;
+		return p.now;
 	}
 	stf_play_time(&t->replay, &p, top_of_stack(h).function, time > h->since ? time - h->since : 0);
 	return p.now;
@@ -193,7 +195,8 @@ static uint64_t begin_of_wait(const struct stf_call *c, enum stf_wait_kind kind,
 {
 	uint64_t waited = c->polled + (to > c->enter ? to - c->enter : 0);
 
-	if (!c->polled || (kind != STF_WAIT_LATE_SENDER && kind != STF_WAIT_WRONG_ORDER && !(c->flags & STF_CALL_POLLS))) {
+	if (!c->polled ||
+		(kind != STF_WAIT_LATE_SENDER && kind != STF_WAIT_WRONG_ORDER && !(c->flags & STF_CALL_POLLS))) {
 		return c->enter + c->counted;
 	}
 	return to < c->polling_since ? to : to - c->polling_since < waited ? c->polling_since : to - waited;

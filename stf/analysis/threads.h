@@ -46,7 +46,7 @@ struct stf_frame {
 
 struct stf_thread {
 	struct stf_mpi_thread sum;
-	int is_main; /* it called MPI_Init */
+	int is_main;                 /* it called MPI_Init */
 	struct stf_call init, final; /* MPI_Init; MPI_Finalize, which may not have been left */
 	struct stf_frame *stack;
 	size_t depth, room;

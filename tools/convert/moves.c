@@ -130,15 +130,22 @@ static const struct stt_move_block *block_of_stamp(struct stt_thread_moves *h, u
 	return &h->block[low];
 }
 
-static uint64_t stamp_between(const struct stt_move *a, const struct stt_move *b, uint64_t time)
+static uint64_t stamp_between(const struct stt_move *a, const struct stt_move *b, uint64_t time, enum stt_move_as as)
 {
 	double part = (double)(time - a->time) / (double)(b->time - a->time);
 
+	if (time == a->time || (as == STT_MOVE_SENT && b->played - a->played != b->time - a->time)) {
+		return a->played;
+	}
+	if (as == STT_MOVE_RECEIVED && b->played - a->played != b->time - a->time) {
+		return b->played;
+	}
 	return a->played + (uint64_t)(part * (double)(b->played - a->played) + 0.5);
 }
 
 /* The pairs before and after the stamp; before and after all of them time passes as in the trace. */
-static uint64_t move_with_thread(const struct stt_moves *m, struct stt_thread_moves *h, uint64_t time)
+static uint64_t move_with_thread(
+	const struct stt_moves *m, struct stt_thread_moves *h, uint64_t time, enum stt_move_as as)
 {
 	const struct stt_move_block *b = block_of_stamp(h, time);
 	const struct stt_move *all = m->all + b->number;
@@ -153,15 +160,15 @@ static uint64_t move_with_thread(const struct stt_moves *m, struct stt_thread_mo
 		*(all[middle].time <= time ? &low : &high) = middle;
 	}
 	if (low + 1 < b->n) {
-		return stamp_between(&all[low], &all[low + 1], time);
+		return stamp_between(&all[low], &all[low + 1], time, as);
 	}
 	if (b + 1 < h->block + h->n_blocks) {
-		return stamp_between(&all[low], m->all + b[1].number, time);
+		return stamp_between(&all[low], m->all + b[1].number, time, as);
 	}
 	return all[low].played + (time - all[low].time);
 }
 
-uint64_t stt_move_stamp(struct stt_moves *m, uint32_t willy, uint64_t time)
+uint64_t stt_move_stamp(struct stt_moves *m, uint32_t willy, uint64_t time, enum stt_move_as as)
 {
 	long long i = stf_willy_is_group(willy) ? -1 : stt_thread_number(m->t, willy);
 	uint32_t process = i < 0 ? 0 : stf_willy_process(willy);
@@ -169,8 +176,9 @@ uint64_t stt_move_stamp(struct stt_moves *m, uint32_t willy, uint64_t time)
 	if ((i < 0 || !m->thread[i].n_blocks) && process < m->t->n_processes) {
 		i = (long long)m->t->first[process];
 	}
-	return i >= 0 && (uint64_t)i < m->n_threads && m->thread[i].n_blocks ? move_with_thread(m, &m->thread[i], time)
-									     : time;
+	return i >= 0 && (uint64_t)i < m->n_threads && m->thread[i].n_blocks
+		? move_with_thread(m, &m->thread[i], time, as)
+		: time;
 }
 
 void stt_moves_free(struct stt_moves *m)

@@ -38,9 +38,12 @@ int stt_moves_begin(struct stt_moves *m, const struct stt_trace *t, const struct
 int stt_moves_add(void *moves, uint32_t willy, uint64_t time, uint64_t played);
 /* All pairs were added. Returns 0 or -1, which was printed. */
 int stt_moves_complete(struct stt_moves *m, const struct stt_options *o);
+/* In a call that takes another time than in the trace, what is sent belongs to its begin and what is received to its end. */
+enum stt_move_as { STT_MOVE_EVENLY, STT_MOVE_SENT, STT_MOVE_RECEIVED };
+
 /* When that stamp of a thread or group is in the run that is played. A thread without pairs moves with the first thread of
  * its process, and a group with process 0. */
-uint64_t stt_move_stamp(struct stt_moves *m, uint32_t willy, uint64_t time);
+uint64_t stt_move_stamp(struct stt_moves *m, uint32_t willy, uint64_t time, enum stt_move_as as);
 void stt_moves_free(struct stt_moves *m);
 
 #endif

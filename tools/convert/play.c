@@ -147,8 +147,10 @@ static int move_operation(struct play *p, const struct stf_record *rec, struct s
 
 		p->start[i] = p->delta[i] = UINT64_MAX;
 		if (start[i] != UINT64_MAX) {
-			p->start[i] = stt_move_stamp(&p->moves, willy, rec->time + start[i]);
-			p->delta[i] = stt_move_stamp(&p->moves, willy, rec->time + start[i] + delta[i]) - p->start[i];
+			p->start[i] = stt_move_stamp(&p->moves, willy, rec->time + start[i], STT_MOVE_SENT);
+			p->delta[i] =
+				stt_move_stamp(&p->moves, willy, rec->time + start[i] + delta[i], STT_MOVE_RECEIVED) -
+				p->start[i];
 			first = p->start[i] < first ? p->start[i] : first;
 		} else {
 			p->delta[i] = delta[i];
@@ -157,7 +159,7 @@ static int move_operation(struct play *p, const struct stf_record *rec, struct s
 	for (i = 0; i < n; i++) {
 		p->start[i] -= p->start[i] != UINT64_MAX ? first : 0;
 	}
-	v[0].u = first != UINT64_MAX ? first : stt_move_stamp(&p->moves, 0, rec->time);
+	v[0].u = first != UINT64_MAX ? first : stt_move_stamp(&p->moves, 0, rec->time, STT_MOVE_EVENLY);
 	v[s].array = p->start;
 	v[d].array = p->delta;
 	return 0;
@@ -167,9 +169,11 @@ static void move_message(struct play *p, const struct stf_record *rec, struct st
 {
 	int64_t takes = (int64_t)rec->values[2].u;
 
-	v[0].u = stt_move_stamp(&p->moves, (uint32_t)rec->values[1].u, rec->time);
+	v[0].u = stt_move_stamp(&p->moves, (uint32_t)rec->values[1].u, rec->time, STT_MOVE_SENT);
 	if (takes != STF_RECEIVE_UNKNOWN && takes != STF_SEND_UNKNOWN) {
-		v[2].u = stt_move_stamp(&p->moves, (uint32_t)rec->values[3].u, rec->time + (uint64_t)takes) - v[0].u;
+		v[2].u = stt_move_stamp(&p->moves, (uint32_t)rec->values[3].u, rec->time + (uint64_t)takes,
+				 STT_MOVE_RECEIVED) -
+			v[0].u;
 	}
 }
 
@@ -202,7 +206,7 @@ static int write_moved(struct play *p, struct stf_writer *w, const struct stf_re
 		return 0; /* it is about times of the run itself */
 	default:
 		willy = rec->layout->n_fields > 1 && rec->layout->fields[1].type == STF_WILLYID ? (uint32_t)v[1].u : 0;
-		v[0].u = stt_move_stamp(&p->moves, willy, rec->time);
+		v[0].u = stt_move_stamp(&p->moves, willy, rec->time, STT_MOVE_EVENLY);
 	}
 	moved.time = v[0].u;
 	return stf_write_record(w, &moved);
@@ -211,17 +215,19 @@ static int write_moved(struct play *p, struct stf_writer *w, const struct stf_re
 /* Clocks of a run that did not happen have no error; the bounds of the run that it was made of stay, the largest of each process. */
 static int write_bounds(const struct play *p, struct stf_writer *w)
 {
+	const struct stf_record *rec;
 	const char *cls, *text;
 	char line[100];
 	unsigned process;
 	size_t i;
 	int n, rc = 0;
 
-	for (i = 0; rc == 0 && stf_reader_info(p->t->r, i, &cls, &text) == 0; i++) {
+	for (i = 0; rc == 0 && (rec = stf_reader_record(p->t->r, STF_ID_info, i)); i++) {
+		struct stf_info info;
 		struct stf_bound b;
 		double most = 0;
 
-		if (!cls || !text || strcmp(cls, "clock-bound") != 0 ||
+		if (stf_reader_info(p->t->r, i, &cls, &text) < 0 || !cls || !text || strcmp(cls, "clock-bound") != 0 ||
 			sscanf(text, "process %u%n", &process, &n) != 1) {
 			continue;
 		}
@@ -230,7 +236,10 @@ static int write_bounds(const struct play *p, struct stf_writer *w)
 		}
 		if (!isnan(most)) {
 			snprintf(line, sizeof(line), "process %u 0 %.9g", process, most);
-			rc = stf_writer_info(w, "clock-bound", line);
+			stf_get_info(rec, &info);
+			info.info = line;
+			info.size_1_1 = (uint32_t)strlen(line);
+			rc = stf_write_info(w, &info);
 		}
 	}
 	return rc;

@@ -474,10 +474,10 @@ static void say_more(const struct shown_analysis *s)
 	for (i = 0; i < SAID_WAITS && i < a->n_waits && a->wait[i].count; i++) {
 		const struct stf_wait *w = &a->wait[i];
 
-		printf("%s waits %.4g s%s, %s: %" PRIu64 " %s%s%s\n",
-			rank_name(w->willy, rank, sizeof(rank)), (double)w->sum * a->resolution,
-			in_function(s, w->function, name, sizeof(name)), stf_wait_name(w->kind), w->count,
-			w->count == 1 ? "wait" : "waits", w->kind == STF_WAIT_OPEN ? "" : ", the longest for ",
+		printf("%s waits %.4g s%s, %s: %" PRIu64 " %s%s%s\n", rank_name(w->willy, rank, sizeof(rank)),
+			(double)w->sum * a->resolution, in_function(s, w->function, name, sizeof(name)),
+			stf_wait_name(w->kind), w->count, w->count == 1 ? "wait" : "waits",
+			w->kind == STF_WAIT_OPEN ? "" : ", the longest for ",
 			w->kind == STF_WAIT_OPEN ? "" : rank_name(w->cause, cause, sizeof(cause)));
 	}
 }

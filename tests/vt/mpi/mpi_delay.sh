@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# stftool --faster and the critical path of a real job, compared with the same job from which the delay was really removed. TAP.
+# stftool --faster and the critical path of a real job, compared with the same job without the delay. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 VT_COUNTER='** off'

@@ -117,11 +117,9 @@ static void play_on_a_busy_node(double lacked, const char *unit)
 	for (i = 0; i < 4; i++) {
 		for (k = 0; k <= 10; k++) {
 			uint64_t time = now[0] * k / 10;
-			struct stf_counter_value v = { .time = time,
-				.willy = i,
-				.size_1_2 = 1,
-				.values = &value,
-				.counters = &id };
+			struct stf_counter_value v = {
+				.time = time, .willy = i, .size_1_2 = 1, .values = &value, .counters = &id
+			};
 
 			value = 77 + (uint64_t)((double)time * lacked * (i == 1 ? 1 : 0.1));
 			CHECK_INT(stf_write_counter_value(w, &v), 0);
