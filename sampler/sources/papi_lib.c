@@ -5,9 +5,12 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <time.h>
@@ -90,26 +93,50 @@ static void *load_copy(const char *name)
 	return handle;
 }
 
-/* The one that we were built with, then others, whose own check of the version decides. Returns the library, or
- * NULL with the reason. *shared_lib: the program has it too. */
+/* dl_iterate_phdr: stops at a PAPI, whichever version it is, and copies its name. */
+static int is_papi(struct dl_phdr_info *info, size_t size, void *name)
+{
+	const char *base = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	base = base ? base + 1 : info->dlpi_name;
+	if (strncmp(base, "libpapi.so", 10) != 0) {
+		return 0;
+	}
+	snprintf(name, PATH_MAX, "%s", info->dlpi_name);
+	return 1;
+}
+
+/* The PAPI that the program has loaded itself; NULL: none. */
+static void *papi_of_program(void)
+{
+	char name[PATH_MAX];
+
+	return dl_iterate_phdr(is_papi, name) ? dlopen(name, RTLD_NOW | RTLD_NOLOAD) : NULL;
+}
+
+/* The one that the program has; else the one that we were built with, then others, whose own check of the version
+ * decides. Returns the library, or NULL with the reason. *shared_lib: the program has it too. */
 static void *find_papi(int *shared_lib, char why[SMP_TEXT])
 {
-	static const char *const name[] = { "libpapi.so.7.0", "libpapi.so.7", "libpapi.so", NULL };
-	void *handle = NULL;
+	/* each minor version has a name of its own */
+	const int major = PAPI_VERSION_MAJOR(PAPI_VERSION), minor = PAPI_VERSION_MINOR(PAPI_VERSION);
+	char name[3][32];
+	void *handle = papi_of_program();
 	int i;
 
-	for (i = 0; name[i] && !handle; i++) {
-		handle = dlopen(name[i], RTLD_NOW | RTLD_NOLOAD);
-	}
 	*shared_lib = handle != NULL;
-	for (i = 0; name[i] && !handle; i++) {
+	snprintf(name[0], sizeof(name[0]), "libpapi.so.%d.%d", major, minor);
+	snprintf(name[1], sizeof(name[1]), "libpapi.so.%d", major);
+	snprintf(name[2], sizeof(name[2]), "libpapi.so");
+	for (i = 0; i < 3 && !handle; i++) {
 		handle = load_copy(name[i]);
 	}
 	if (!handle) {
 		smp_why(why,
-			"PAPI could not be loaded (libpapi.so.7.0): install it (Debian: libpapi7.0), or set "
-			"LD_LIBRARY_PATH; "
-			"perf_* counters work without it");
+			"PAPI could not be loaded (%s): install it (Debian: libpapi%d.%d), or set LD_LIBRARY_PATH; "
+			"perf_* counters work without it",
+			name[0], major, minor);
 	}
 	return handle;
 }
@@ -225,7 +252,7 @@ static void wait_for_loader(double limit)
 /* Does the program use PAPI, and is this its main thread? */
 static int in_program(void)
 {
-	void *handle = gettid() == getpid() ? dlopen("libpapi.so.7.0", RTLD_NOW | RTLD_NOLOAD) : NULL;
+	void *handle = gettid() == getpid() ? papi_of_program() : NULL;
 
 	if (handle) {
 		dlclose(handle);

@@ -118,6 +118,8 @@ fi
 # PAPI: what hangs in initialisation is given up
 if "$vtcounters" PAPI_TOT_INS 2>&1 | grep -q 'build has no PAPI'; then
 	skip "a PAPI that hangs is given up" "this build has no PAPI"
+	skip "PAPI is sought by the name of the version that this was built with" "this build has no PAPI"
+	skip "a PAPI that the program has loaded is the one that is asked" "this build has no PAPI"
 	skip "counters that lie are refused" "this build has no PAPI"
 else
 	mkdir fake
@@ -128,11 +130,26 @@ else
 			sed 's/X(\(.*\))/\1/' | grep -v '^library_init$' | sort -u |
 			sed 's/.*/int PAPI_&(void) { return -1; }/'
 	} | grep -v 'PAPI_X\|PAPI_(' >fake.c
-	if $cc -shared -fPIC -o fake/libpapi.so.7.0 fake.c 2>err; then
+	# each minor version of PAPI has a name of its own
+	soname=$(readelf -d "$($cc -print-file-name=libpapi.so)" 2>err | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+	if $cc -shared -fPIC -o "fake/$soname" fake.c 2>err; then
 		LD_LIBRARY_PATH=$dir/fake says "a PAPI that hangs is given up" 0 'not ready after 2 s' "$vtcounters" \
 			PAPI_TOT_INS
 	else
 		skip "a PAPI that hangs is given up" "$(head -n 1 err)"
+	fi
+	if [ -n "$soname" ] && LD_DEBUG=libs "$vtcounters" PAPI_TOT_INS 2>&1 | grep -o 'find library=libpapi[^ ]*' >debug; then
+		[ "$(head -n 1 debug)" = "find library=$soname" ]
+		ok "PAPI is sought by the name of the version that this was built with" $?
+	else
+		skip "PAPI is sought by the name of the version that this was built with" "no LD_DEBUG or no libpapi.so here"
+	fi
+	sed 's/for (;;) pause();/return 9 << 24;/' fake.c >fake9.c
+	if $cc -shared -fPIC -Wl,-soname,libpapi.so.9.0 -o fake/libpapi.so.9.0 fake9.c 2>err; then
+		LD_PRELOAD=$first$dir/fake/libpapi.so.9.0 says "a PAPI that the program has loaded is the one that is asked" 0 \
+			'of version 9\.0' "$vtcounters" PAPI_TOT_INS
+	else
+		skip "a PAPI that the program has loaded is the one that is asked" "$(head -n 1 err)"
 	fi
 	# PAPI counts software events under the names of hardware ones: the loops must notice
 	printf \
