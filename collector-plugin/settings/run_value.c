@@ -64,6 +64,22 @@ int vt_launcher_rank(void)
 	return -1;
 }
 
+/* The port at which the launcher of Open MPI 5 and later serves this host, from "prterun-node0-7@0.0;tcp4://10.0.0.1:51757".
+ * NULL: another launcher, or a job of several hosts, each of which has a port of its own. */
+static const char *server_port(void)
+{
+	static const char *const names[] = { "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI2", NULL };
+	const char *here = secure_getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), *all = secure_getenv("OMPI_COMM_WORLD_SIZE"),
+		   *uri = NULL;
+	int i;
+
+	for (i = 0; names[i] && !uri; i++) {
+		uri = secure_getenv(names[i]);
+	}
+	uri = uri && here && all && !strcmp(here, all) && !strncmp(uri, "prte", 4) ? strrchr(uri, ':') : NULL;
+	return uri ? uri + 1 : NULL;
+}
+
 /* A launcher uses names again: mpirun makes them of its pid, which is always the same in a container, and Slurm keeps
  * that of a job which it starts again, and for all its steps. Therefore Open MPI's random number of a launch, or Slurm's
  * numbers of step and restart, follow the name. They are the same for all ranks, and known before MPI_Init. */
@@ -71,12 +87,15 @@ static void name_launch(const char *name, char *job, size_t size)
 {
 	const char *launch = secure_getenv("OMPI_MCA_orte_precondition_transports"), *again = NULL,
 		   *batch = secure_getenv("SLURM_JOB_ID");
+	size_t most = 46, n = strlen(name);
 
+	launch = launch ? launch : server_port();
 	if (!launch && batch && (!strcmp(name, batch) || !strncmp(name, "slurm.", 6))) {
 		launch = secure_getenv("SLURM_STEP_ID");
 		again = secure_getenv("SLURM_RESTART_COUNT");
 	}
-	snprintf(job, size, "%.*s%s%.16s%s%s", launch ? 46 : 63, name, launch ? "." : "", launch ? launch : "",
+	/* a long name ends with what tells it from others */
+	snprintf(job, size, "%s%s%.16s%s%s", name + (n > most ? n - most : 0), launch ? "." : "", launch ? launch : "",
 		again ? "." : "", again ? again : "");
 }
 

@@ -55,6 +55,15 @@ verdict "the job is the launcher's, and only without one the batch job"
 # and launchers use names again: what tells one launch from the next follows
 expect [ "$(job_of PMIX_NAMESPACE=5.1 OMPI_MCA_orte_precondition_transports=0123456789abcdef-fedcba9876543210)" = \
 	5.1.0123456789abcdef ]
+# Open MPI 5 and later have no such number, but a port; of several hosts each has another
+prte=prterun-vm-2@1 uri='prterun-vm-2@0.0;tcp4://10.78.0.1:51757'
+expect [ "$(job_of PMIX_NAMESPACE=$prte PMIX_SERVER_URI4="$uri" OMPI_COMM_WORLD_LOCAL_SIZE=1)" = $prte.51757 ]
+expect [ "$(job_of PMIX_NAMESPACE=$prte PMIX_SERVER_URI2="$uri" OMPI_COMM_WORLD_LOCAL_SIZE=2)" = $prte ]
+expect [ "$(job_of PMIX_NAMESPACE=slurm.pmix.7.3 PMIX_SERVER_URI4='slurm.pmix.7.3.0;tcp4://10.78.0.1:51757' \
+	OMPI_COMM_WORLD_LOCAL_SIZE=1)" = slurm.pmix.7.3 ]
+long=prterun-$(printf '%060d' 7)
+expect [ "$(job_of PMIX_NAMESPACE="$long-12345@2" PMIX_SERVER_URI4="$uri" OMPI_COMM_WORLD_LOCAL_SIZE=1)" = \
+	"$(printf '%038d' 7)-12345@2.51757" ]
 expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3)" = 77.3 ]
 expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=1)" = 77.3.1 ]
 expect [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=2 PMIX_NAMESPACE=slurm.pmix.77.3)" = \
