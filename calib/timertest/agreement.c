@@ -53,18 +53,19 @@ static void give_up_silent_rank(struct cal_test *t, const struct tkm_err *why)
 }
 
 /* A launcher of Open MPI takes a verdict for an accident and prints some ten lines about an aborted job. It decides so
- * before it starts the ranks, so that they can only say what will come. */
+ * before it starts the ranks, so that they can only say what will come. From version 5 on the launcher is PRRTE, which
+ * cannot be told to be quiet, and takes --quiet for an error. */
 static void explain_mpirun(int status)
 {
-	const char *quiet = getenv("OMPI_MCA_orte_execute_quiet");
+	const char *quiet = getenv("OMPI_MCA_orte_execute_quiet"), *job = getenv("PMIX_NAMESPACE");
+	int prrte = getenv("PRTE_LAUNCHED") || (job && strncmp(job, "prterun", 7) == 0);
 
 	if ((status == CAL_TEST_UNFIT || status == CAL_TEST_UNKNOWN) && getenv("OMPI_COMM_WORLD_SIZE") &&
-		!(quiet && strcmp(quiet, "1") == 0)) {
+		(prrte || !(quiet && strcmp(quiet, "1") == 0))) {
 		fprintf(stderr,
 			"%s: exit status %d is the result above; what mpirun prints now about an aborted job means "
-			"nothing else "
-			"(mpirun --quiet leaves it out)\n",
-			program_invocation_short_name, status);
+			"nothing else%s\n",
+			program_invocation_short_name, status, prrte ? "" : " (mpirun --quiet leaves it out)");
 	}
 }
 
