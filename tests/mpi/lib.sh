@@ -3,8 +3,7 @@
 # What the tests of timertest over real messages share; to be sourced.
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+. "${top_srcdir:-.}/tests/lib/launcher.sh"
 # Open MPI unloads modules whose memory it keeps, and the leak checker cannot name those to leave them out;
 # timertestcs, which is the same code but for link_mpi.c, is checked for leaks.
 # shellcheck disable=SC2034

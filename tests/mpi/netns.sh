@@ -148,11 +148,24 @@ on_node0()
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	# for what runs on the hosts without an mpirun
 	export NETNS_AGENT="$dir/agent"
-	export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$dir/agent"
-	export OMPI_MCA_orte_default_hostfile="$dir/hostfile" OMPI_MCA_orte_tmpdir_base="$dir"
-	export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
-	export OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_oob_tcp_if_include=eth0
-	export OMPI_MCA_hwloc_base_binding_policy=none # each host would bind to the same first core
+	export OMPI_MCA_pml=ob1 OMPI_MCA_btl_tcp_if_include=eth0
+	# each host would bind to the same first core
+	case $("$mpirun" --version 2>/dev/null) in
+	*'(Open MPI) '[1-4].*)
+		export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$dir/agent" OMPI_MCA_btl=self,vader,tcp
+		export OMPI_MCA_orte_default_hostfile="$dir/hostfile" OMPI_MCA_orte_tmpdir_base="$dir"
+		export OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_hwloc_base_binding_policy=none
+		;;
+	*'Open MPI'*)
+		export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="$dir/agent" OMPI_MCA_btl=self,sm,tcp
+		export PRTE_MCA_prte_default_hostfile="$dir/hostfile" PRTE_MCA_prte_tmpdir_base="$dir"
+		export PRTE_MCA_prte_if_include=eth0
+		case $("$mpirun" --version) in
+		*') 5.'*) export PRTE_MCA_hwloc_default_binding_policy=none ;;
+		*) export PRTE_MCA_bindto=none ;;
+		esac
+		;;
+	esac
 	[ "$(nproc)" -ge "$hosts" ] || export OMPI_MCA_mpi_yield_when_idle=1
 	# the same for MPICH, over UCX or libfabric
 	export HYDRA_HOST_FILE="$dir/machines" HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC="$dir/agent" HYDRA_IFACE=eth0
@@ -167,6 +180,7 @@ on_node0()
 if [ "${1-}" = --on-node0 ]; then
 	dir=$2 hosts=$3 offset=$4 delay=$5
 	shift 5
+	mpirun=${MPIRUN:-mpirun}
 	on_node0 "$@"
 fi
 hosts=2 offset=1000 delay=

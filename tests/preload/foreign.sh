@@ -7,10 +7,9 @@
 # What two runs without vtrun do not agree about is not compared; the last line counts that. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 each=${FOREIGN_EACH:-5} from=${FOREIGN_FROM:-1}
-VT_VERBOSE=0 VT_FORCE=on VT_LOGFILE_PREFIX=$dir/traces OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-	OMPI_MCA_rmaps_base_oversubscribe=1
-export VT_VERBOSE VT_FORCE VT_LOGFILE_PREFIX OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-	OMPI_MCA_rmaps_base_oversubscribe
+. "$src/tests/lib/launcher.sh"
+VT_VERBOSE=0 VT_FORCE=on VT_LOGFILE_PREFIX=$dir/traces
+export VT_VERBOSE VT_FORCE VT_LOGFILE_PREFIX
 probe=
 if [ -z "$sanitizer" ] && ${CC:-cc} -shared -fPIC -O1 -o "$dir/probe.so" "$src/tests/preload/programs/probe.c" \
 	2>"$dir/diff"; then

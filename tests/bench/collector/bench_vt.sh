@@ -7,8 +7,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 prog=$build/tests/bench/collector/bench_vt_mpi
 samples=${BENCH_VT_SAMPLES:-10000000} # per rank
-OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_rmaps_base_oversubscribe
+. "$(dirname "$0")/../../lib/launcher.sh"
 loops=
 # shellcheck disable=SC2086
 trap 'kill $loops 2>/dev/null; rm -rf "$dir"' EXIT

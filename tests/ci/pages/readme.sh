@@ -47,8 +47,7 @@ if command -v man >/dev/null; then
 fi
 
 # what quickstart does, too: as root, and with more ranks than cores
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+. "$top/tests/lib/launcher.sh"
 XDG_STATE_HOME=$work/state
 export XDG_STATE_HOME
 for page in README.md doc/tutorial.md; do

@@ -155,10 +155,9 @@ job()
 }
 
 if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-		OMPI_MCA_mpi_yield_when_idle=1
-	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
-		OMPI_MCA_mpi_yield_when_idle
+	. "$top/tests/lib/launcher.sh"
+	OMPI_MCA_mpi_yield_when_idle=1
+	export OMPI_MCA_mpi_yield_when_idle
 	step "endings: the MPI program" "$MPICC" -g -DWITH_MPI "$top/tests/ci/series/endings.c" -o mpi -pthread
 	# shellcheck disable=SC2086
 	begins "a job: SIGKILL of one as it begins" mpi.stf "$MPIRUN" -np 4 $spread sh ../killed.sh "$build/vtrun" \

@@ -18,12 +18,10 @@ build=$PWD
 MPICC=$(sed -n 's/^MPICC = //p' Makefile) MPIRUN=$(sed -n 's/^MPIRUN = //p' Makefile)
 step "jobs: the program" "$MPICC" -g -I"$top/include" "$top/tests/vt/clocks/programs/mpi_sync.c" -o "$work/sync" \
 	-L.libs -lVT -Wl,-rpath,"$build/.libs" -ldl
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-	OMPI_MCA_mpi_yield_when_idle=1
+. "$top/tests/lib/launcher.sh"
+OMPI_MCA_mpi_yield_when_idle=1
 VT_SYNCED_HOST=off VT_TIMER='sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=3ns' VT_COUNTER='** off' VT_FORCE=on
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
-	OMPI_MCA_mpi_yield_when_idle \
-	VT_SYNCED_HOST VT_TIMER VT_COUNTER VT_FORCE
+export OMPI_MCA_mpi_yield_when_idle VT_SYNCED_HOST VT_TIMER VT_COUNTER VT_FORCE
 loops=
 # shellcheck disable=SC2086
 trap 'kill $loops 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT

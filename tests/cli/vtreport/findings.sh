@@ -11,8 +11,9 @@ programs=$src/tests/cli/vtreport/findings
 mpi=1
 [ -n "${MPICC:-}" ] && "$MPICC" -g -O1 "$programs/job.c" -o job 2>err || mpi=
 [ -n "${MPIRUN:-}" ] || mpi=
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 VT_VERBOSE=0
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe VT_VERBOSE
+. "${top_srcdir:-.}/tests/lib/launcher.sh"
+VT_VERBOSE=0
+export VT_VERBOSE
 
 favoured() # favoured COMMAND...: before other programs of this machine, where that is permitted
 {

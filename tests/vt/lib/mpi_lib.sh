@@ -6,10 +6,9 @@ if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
 	skip_all "this build has no MPI, or there is no mpirun"
 fi
 cd "$dir" || exit 99
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-	OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
-	OMPI_MCA_mpi_yield_when_idle
+. "${src:?}/tests/lib/launcher.sh"
+OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_mpi_yield_when_idle
 # Open MPI keeps memory at its end
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS

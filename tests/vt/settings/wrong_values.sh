@@ -203,9 +203,9 @@ expect_line 'WARNING: NMCMD /no/such/nm failed for .*/called: names of functions
 "$build/stftool" prog.stf --dump 2>>err | expect_line '^DEFFUNCTION .*"alpha"' -
 verdict "NMCMD that cannot run is named; the names are from the symbol table"
 if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
-	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-		ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe ASAN_OPTIONS
+	. "$src/tests/lib/launcher.sh"
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+	export ASAN_OPTIONS
 	printf 'VERBOSE 9\nPROCESS 0:x off\nSYMBOL x banana\nGROUP odd nobody\nLOGFILE-RANK 9\n' >conf
 	# shellcheck disable=SC2086
 	expect "$MPICC" $san -g -o job "$here/mpi/programs/mpi_plain.c" -pthread >out 2>&1

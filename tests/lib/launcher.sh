@@ -1,0 +1,21 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What MPI's launcher must be told here; to be sourced, with MPIRUN. Open MPI refuses root, and more ranks than cores, unless
+# variables allow them, and its versions 4, 5 and 6 have other names for the second; the wrong name is ignored, or makes a banner.
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+case $("${MPIRUN:-mpirun}" --version 2>/dev/null) in
+*'(Open MPI) '[1-4].*)
+	OMPI_MCA_rmaps_base_oversubscribe=1
+	export OMPI_MCA_rmaps_base_oversubscribe
+	;;
+*'Open MPI) 5.'*)
+	# it also warns of interfaces between which it finds no path, although nobody asked for them
+	PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_tcp_if_include=lo
+	export PRTE_MCA_rmaps_default_mapping_policy OMPI_MCA_btl_tcp_if_include
+	;;
+*'Open MPI) '*)
+	PRTE_MCA_mapby=:oversubscribe OMPI_MCA_btl_tcp_if_include=lo
+	export PRTE_MCA_mapby OMPI_MCA_btl_tcp_if_include
+	;;
+esac
