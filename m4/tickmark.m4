@@ -6,15 +6,15 @@
 # Automake conditional HAVE_VAR, and one line of the summary.
 AC_DEFUN([TM_WITH], [
 AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1@<:@=DIR@:>@], [$3 (default: if found)])],
-	[], [with_$1=auto])
+	[], [m4_translit([with_$1], [-], [_])=auto])
 tm_have=no
 tm_why="switched off"
-AS_CASE([$with_$1], [no], [],
+AS_CASE([$m4_translit([with_$1], [-], [_])], [no], [],
 	[tm_dir=
-	AS_CASE([$with_$1], [yes|auto], [], [tm_dir=$with_$1])
+	AS_CASE([$m4_translit([with_$1], [-], [_])], [yes|auto], [], [tm_dir=$m4_translit([with_$1], [-], [_])])
 	tm_why="not found"
 	$4
-	AS_IF([test "$tm_have" != yes && test "$with_$1" != auto],
+	AS_IF([test "$tm_have" != yes && test "$m4_translit([with_$1], [-], [_])" != auto],
 		[AC_MSG_ERROR([--with-$1 was given, but $1 was $tm_why. Install its development package, or give --with-$1=DIR or --without-$1; config.log has the details])])])
 AS_VAR_IF([tm_have], [yes],
 	[AC_DEFINE([HAVE_$2], [1], [Define to 1 if $1 is there: $3.])
@@ -73,4 +73,30 @@ tm_mpi "MPICH" MPICH_VERSION
 ]])])
 	tm_mpi=`$CC -E $CPPFLAGS $MPI_CFLAGS conftest.c 2>/dev/null | sed -n 's/ \. /./g; s/"//g; s/^tm_mpi //p'`
 	rm -f conftest.c])
+])
+
+# A header of the MPI ABI: where Open MPI 6 and MPICH 5 have it, beside their own, or in the folder that was given. No library is
+# needed, all have the same name. Some of MPICH's headers declare calls otherwise than MPI does; these are passed over.
+AC_DEFUN([TM_CHECK_MPI_ABI], [
+AS_IF([test -n "$tm_dir"], [tm_places=$tm_dir],
+	[tm_arch=`$CC -print-multiarch 2>/dev/null`
+	tm_places="`echo "$MPI_CFLAGS" | tr ' ' '\n' | sed -n 's,^-I\(.*\),\1/standard_abi \1,p'`
+		/usr/lib/$tm_arch/openmpi/include/standard_abi /usr/lib/$tm_arch/mpich/include /usr/include/$tm_arch/mpich /usr/include"])
+AC_MSG_CHECKING([for a header of the MPI ABI])
+for tm_place in $tm_places; do
+	for tm_header in $tm_place/mpi.h $tm_place/mpi_abi.h; do
+		AS_IF([test "$tm_have" = no && test -r "$tm_header"],
+			[AC_COMPILE_IFELSE([AC_LANG_SOURCE([[#include "$tm_header"
+#if !defined(MPI_ABI_VERSION) || MPI_VERSION < 5
+#error not the ABI
+#endif
+int MPI_Psend_init(const void *, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info, MPI_Request *);
+MPI_Comm world;
+int f(void) { return PMPI_Comm_toint(world); }
+]])], [tm_have=yes
+				MPI_ABI_CFLAGS="-DTM_MPI_ABI_HEADER='\"$tm_header\"'"
+				tm_abi=$tm_header])])
+	done
+done
+AC_MSG_RESULT([${tm_abi:-none}])
 ])

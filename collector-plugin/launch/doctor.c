@@ -65,7 +65,9 @@ static void check_library(struct vtrun *r, struct finding *f)
 		set_finding(f, LIMITED, "configure it with MPI: --with-mpi",
 			"%s; there is no libVT.so, so that ranks of MPI jobs are recorded one by one", r->library);
 	} else {
-		set_finding(f, WORKS, "", "%s, and libVT.so for MPI programs", r->library);
+		strcpy(slash + 1, "libVTabi.so");
+		set_finding(f, WORKS, "", "%s, and libVT.so for MPI programs%s", r->library,
+			access(mpi, R_OK) == 0 ? ", libVTabi.so for those of the MPI ABI" : "");
 	}
 }
 

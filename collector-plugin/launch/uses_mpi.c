@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chooses the library that is loaded into the program: libVT.so for programs that use MPI, libVTcs.so for all
- * others. The libraries that a program links show whether it uses MPI. If it links MPI through other libraries, or
+/* Chooses the library that is loaded into the program: libVT.so for programs that use MPI, libVTabi.so for those that
+ * use it by the MPI ABI, libVTcs.so for all others. The libraries that a program links show whether it uses MPI. If it links MPI through other libraries, or
  * is a script, the launcher's environment decides. Two MPI libraries in one process would fail, so libVT must be
  * made for the MPI of the program. */
 #include "config.h"
@@ -78,10 +78,11 @@ static int is_elf(const char *path)
 	return is;
 }
 
-int vt_launch_uses_mpi(const char *path, const char *library, struct tkm_err *err)
+int vt_launch_uses_mpi(const char *path, char *library, size_t size, struct tkm_err *err)
 {
 	struct vt_mpi_links program = { "", 0 }, ours = { "", 0 };
 	int elf = is_elf(path);
+	char recorder[1100], *base;
 
 	vt_each_needed(path, vt_mpi_link, &program);
 	if (!program.uses && launched()) {
@@ -94,17 +95,22 @@ int vt_launch_uses_mpi(const char *path, const char *library, struct tkm_err *er
 	if (!program.uses) {
 		return 0;
 	}
-	if (!is_elf(library)) {
+	snprintf(recorder, sizeof(recorder), "%s", library);
+	base = strrchr(recorder, '/') + 1;
+	if (strcmp(base, "libVT.so") == 0) {
+		snprintf(base, sizeof(recorder) - (size_t)(base - recorder), "%s", vt_mpi_recorder(&program));
+	}
+	if (!is_elf(recorder)) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s uses MPI, and this build has no %s", path, library);
+			"%s uses %s, and this build has no %s", path, program.mpi[0] ? program.mpi : "MPI", recorder);
 		return -1;
 	}
-	vt_each_needed(library, vt_mpi_link, &ours);
+	vt_each_needed(recorder, vt_mpi_link, &ours);
 	if (program.mpi[0] && strcmp(program.mpi, ours.mpi) != 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s uses %s, and %s is made for %s", path, program.mpi,
-			library, ours.mpi);
+			"%s uses %s, and %s is made for %s", path, program.mpi, recorder, ours.mpi);
 		return -1;
 	}
+	snprintf(library, size, "%s", recorder);
 	return 1;
 }

@@ -83,7 +83,7 @@ static int find_preloaded_library(struct vtrun *r)
 /* A program that is linked with libVTfs or libVTim gets that library: with another one beside it, two would record. */
 static int note_linked_library(const char *name, void *linked)
 {
-	if (!vt_is_mpi_library(name)) {
+	if (!vt_is_mpi_recorder(name, NULL)) {
 		return 0;
 	}
 	snprintf(linked, LINKED, "%.*s.so", (int)strcspn(name, "."), name);
@@ -107,7 +107,7 @@ static void choose_library(struct vtrun *r, const char *path)
 
 	vt_each_needed(path, note_linked_library, linked);
 	name_beside(r, linked, mpi, sizeof(mpi));
-	switch (vt_launch_uses_mpi(path, mpi, &e)) {
+	switch (vt_launch_uses_mpi(path, mpi, sizeof(mpi), &e)) {
 	case 1:
 		snprintf(r->library, sizeof(r->library), "%s", mpi);
 		break;
@@ -234,7 +234,7 @@ static int prepare_check(struct vtrun *r, const char *path)
 	int traces = 0;
 
 	name_beside(r, "libVTmc.so", checker, sizeof(checker));
-	if (vt_launch_uses_mpi(path, checker, &e) != 1) {
+	if (vt_launch_uses_mpi(path, checker, sizeof(checker), &e) != 1) {
 		vt_launch_say("--check-mpi: %s%s", e.text[0] ? e.text : path,
 			e.text[0] ? "" : " does not use MPI: there is nothing to check");
 		return -1;

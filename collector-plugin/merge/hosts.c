@@ -13,7 +13,7 @@
 #include "collector-plugin/merge/common/private.h"
 #include "collector-plugin/raw/reader.h"
 
-static const char magic[8] = "TKMJOB1\n";
+static const char magic[8] = { 'T', 'K', 'M', 'J', 'O', 'B', '1', '\n' };
 
 /* ---- writing and reading ---- */
 

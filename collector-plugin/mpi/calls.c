@@ -62,6 +62,7 @@ void *vt_mpi_next(const char *name, void *own)
 #define OUTSIDE(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_OUTSIDE, , , )
 /* MPI_Iprobe, MPI_Request_get_status */
 #define LOOK(name, lower, UPPER, params, args, i) POLL(name, params, args, , , *flag, )
+#define LOOK_SOME(name, lower, UPPER, params, args) POLL(name, params, args, , , *outcount != 0, )
 #define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, VT_ALONE, , , )
 
 #define SET_ERRHANDLER(name, lower, UPPER, params, args) \
@@ -321,6 +322,19 @@ void *vt_mpi_next(const char *name, void *own)
 		vt_rma_both(&k, target_rank, win, 1, datatype, rc))
 
 #include "collector-plugin/mpi/calls.def"
-#if MPI_VERSION >= 4
+#if VT_MPI >= 400
+/* Open MPI 5 and MPICH 4.0 declare the first without const, MPICH 4.2 the second. */
+/* clang-format off */
+typedef __typeof__(*_Generic(&PMPI_Pready_list,
+	int (*)(int, const int *, MPI_Request): (const int *)0, default: (int *)0)) vt_partition;
+#if VT_MPI >= 401
+typedef __typeof__(*_Generic(&PMPI_Request_get_status_all,
+	int (*)(int, const MPI_Request *, int *, MPI_Status *): (const MPI_Request *)0,
+	default: (MPI_Request *)0)) vt_asked_request;
+#endif
+/* clang-format on */
 #include "collector-plugin/mpi/calls4.def"
+#endif
+#if MPI_VERSION >= 4
+#include "collector-plugin/mpi/calls_large.def"
 #endif

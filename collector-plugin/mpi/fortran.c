@@ -72,6 +72,8 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 	ENTRY(lower, mpi_##lower##_f08ts_, RECORD_F08TS, "mpi_" #lower "_f08ts_")
 /* The i-th argument, and the result; ierr may be absent in the module mpi_f08. */
 #define INT(i) (*(const MPI_Fint *)w[i])
+#define COUNT(i) (*(const COUNT_TYPE *)w[i])
+#define COUNT_TYPE MPI_Fint
 #define COMM(i) PMPI_Comm_f2c(INT(i))
 #define TYPE(i) PMPI_Type_f2c(INT(i))
 #define REQUEST(i) PMPI_Request_f2c(INT(i))
@@ -98,6 +100,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define OUTSIDE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_OUTSIDE, , , )
 #define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, VT_ALONE, , , )
 #define LOOK(name, lower, UPPER, params, args, i) POLL(name, lower, UPPER, (i) + 2, , , INT(i), )
+#define LOOK_SOME(name, lower, UPPER, params, args) POLL(name, lower, UPPER, 5, , , INT(2), )
 
 #define SET_ERRHANDLER(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, FATAL(1), , )
 
@@ -113,18 +116,18 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 
 #define SEND(name, lower, UPPER, params, args) \
 	FORTRAN( \
-		name, lower, UPPER, 1, , vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(5)), \
+		name, lower, UPPER, 1, , vt_send(&k, COUNT(1), TYPE(2), INT(3), INT(4), COMM(5)), \
 		if (RESULT(6) != MPI_SUCCESS) { vt_send_failed(&k); })
 #define ISEND(name, lower, UPPER, params, args) \
 	FORTRAN( \
-		name, lower, UPPER, 0, , vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(5)), \
+		name, lower, UPPER, 0, , vt_send(&k, COUNT(1), TYPE(2), INT(3), INT(4), COMM(5)), \
 		OK(7) { \
-			vt_posted(&k, VT_REQUEST_SEND, 0, INT(1), TYPE(2), INT(3), INT(4), COMM(5), REQUEST(6)); \
+			vt_posted(&k, VT_REQUEST_SEND, 0, COUNT(1), TYPE(2), INT(3), INT(4), COMM(5), REQUEST(6)); \
 		} else { vt_send_failed(&k); })
 #define POSTED(name, lower, UPPER, kind, persistent) \
 	FORTRAN( \
 		name, lower, UPPER, 0, , , \
-		OK(7) { vt_posted(&k, kind, persistent, INT(1), TYPE(2), INT(3), INT(4), COMM(5), REQUEST(6)); })
+		OK(7) { vt_posted(&k, kind, persistent, COUNT(1), TYPE(2), INT(3), INT(4), COMM(5), REQUEST(6)); })
 #define SEND_INIT(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_SEND, 1)
 #define IRECV(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_RECEIVE, 0)
 #define RECV_INIT(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_RECEIVE, 1)
@@ -135,15 +138,35 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define SENDRECV(name, lower, UPPER, params, args) \
 	FORTRAN( \
 		name, lower, UPPER, 1, OWN, STATUS(11); \
-		vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(10)), READ_STATUS(11); OK(12) { \
+		vt_send(&k, COUNT(1), TYPE(2), INT(3), INT(4), COMM(10)), READ_STATUS(11); OK(12) { \
 			vt_received(&k, &status, INT(8), COMM(10)); \
 		} else if (!FAILED(8, 9, 10, 12)) { vt_send_failed(&k); })
 #define SENDRECV_REPLACE(name, lower, UPPER, params, args) \
 	FORTRAN( \
 		name, lower, UPPER, 1, OWN, STATUS(8); \
-		vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(7)), READ_STATUS(8); OK(9) { \
+		vt_send(&k, COUNT(1), TYPE(2), INT(3), INT(4), COMM(7)), READ_STATUS(8); OK(9) { \
 			vt_received(&k, &status, INT(5), COMM(7)); \
 		} else if (!FAILED(5, 6, 7, 9)) { vt_send_failed(&k); })
+#define ISENDRECV(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, , vt_send(&k, COUNT(1), TYPE(2), INT(3), INT(4), COMM(10)), \
+		OK(12) { vt_posted_both(&k, COUNT(6), TYPE(7), INT(8), INT(9), COMM(10), REQUEST(11)); } else { \
+			vt_send_failed(&k); \
+		})
+#define ISENDRECV_REPLACE(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, , vt_send(&k, COUNT(1), TYPE(2), INT(3), INT(4), COMM(7)), \
+		OK(9) { vt_posted_both(&k, COUNT(1), TYPE(2), INT(5), INT(6), COMM(7), REQUEST(8)); } else { \
+			vt_send_failed(&k); \
+		})
+#define PARTITIONED(name, lower, UPPER, kind) \
+	FORTRAN( \
+		name, lower, UPPER, 0, , , OK(9) { \
+			vt_partitioned(&k, kind, INT(1), *(const MPI_Count *)w[2], TYPE(3), INT(4), INT(5), COMM(6), \
+				REQUEST(8)); \
+		})
+#define PSEND_INIT(name, lower, UPPER, params, args) PARTITIONED(name, lower, UPPER, VT_REQUEST_SEND)
+#define PRECV_INIT(name, lower, UPPER, params, args) PARTITIONED(name, lower, UPPER, VT_REQUEST_RECEIVE)
 #define MPROBE(name, lower, UPPER, params, args) \
 	FORTRAN( \
 		name, lower, UPPER, 1, OWN, STATUS(4), OK(5) { \
@@ -220,9 +243,9 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
  * ---- */
 
 #define IN_PLACE(i) vt_mpi_in_place(w[i])
-#define SIDE(i) VT_SIDE(INT(i), TYPE((i) + 1))
-#define COUNTS(i, type) VT_SIDE_COUNTS(w[i], sizeof(MPI_Fint), TYPE(type))
-#define TYPES(i) VT_SIDE_TYPES(w[i], sizeof(MPI_Fint), w[(i) + 2], 1)
+#define SIDE(i) VT_SIDE(COUNT(i), TYPE((i) + 1))
+#define COUNTS(i, type) VT_SIDE_COUNTS(w[i], sizeof(COUNT_TYPE), TYPE(type))
+#define TYPES(i) VT_SIDE_TYPES(w[i], sizeof(COUNT_TYPE), w[(i) + 2], 1)
 enum {
 	ARGUMENTS_barrier = 1,
 	ARGUMENTS_bcast = 5,
@@ -246,9 +269,9 @@ enum {
 	ARGUMENTS_neighbor_alltoallw = 9,
 };
 #define SHARE_barrier(s)
-#define SHARE_bcast(s) vt_share_bcast(s, INT(1), TYPE(2), INT(3))
-#define SHARE_reduce(s) vt_share_reduce(s, INT(2), TYPE(3), INT(5))
-#define SHARE_allreduce(s) vt_share_allreduce(s, INT(2), TYPE(3))
+#define SHARE_bcast(s) vt_share_bcast(s, COUNT(1), TYPE(2), INT(3))
+#define SHARE_reduce(s) vt_share_reduce(s, COUNT(2), TYPE(3), INT(5))
+#define SHARE_allreduce(s) vt_share_allreduce(s, COUNT(2), TYPE(3))
 #define SHARE_gather(s) vt_share_gather(s, IN_PLACE(0), SIDE(1), SIDE(4), INT(6))
 #define SHARE_gatherv(s) vt_share_gather(s, IN_PLACE(0), SIDE(1), COUNTS(4, 6), INT(7))
 #define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(3), SIDE(1), SIDE(4), INT(6))
@@ -277,6 +300,10 @@ enum {
 	COLLECTIVE(name, lower, UPPER, 0, op, measure, ARGUMENTS_##measure + 1, \
 		vt_share_posted(&k, &s, REQUEST(ARGUMENTS_##measure)))
 
+#define COLL_INIT(name, lower, UPPER, params, args, op, measure) \
+	COLLECTIVE(name, lower, UPPER, 1, op, measure, ARGUMENTS_##measure + 2, \
+		vt_share_prepared(&k, &s, REQUEST(ARGUMENTS_##measure + 1)))
+
 /* ---- communicators ---- */
 
 #define NEWCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
@@ -286,8 +313,8 @@ enum {
 		OK(j + 1) { vt_comm_created(VT_RAW_COMM_COLLECTIVE, prefix, p, number, 0, COMM(j)); })
 #define GROUPCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, tag, i, j, l) \
 	FORTRAN( \
-		name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
-		OK(j + 1) { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, INT(l), COMM(j)); })
+		name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of((i) < 0 ? MPI_COMM_NULL : COMM(i)), \
+		OK(j + 1) { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, (l) < 0 ? 0 : INT(l), COMM(j)); })
 /* MPI_Comm_spawn has error codes after the communicator. If they are absent, the call counts as successful */
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
 	FORTRAN(name, lower, UPPER, VT_OUTSIDE, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
@@ -304,12 +331,16 @@ enum {
 	FORTRAN( \
 		name, lower, UPPER, 0, struct vt_comm *p = NULL; uint32_t number = 0, p = vt_comm_of(COMM(0)); \
 		number = vt_comm_creates(p), OK(3) { vt_comm_posted(&k, p, number, REQUEST(2), w[1], 1); })
+#define IDUP_WITH_INFO(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, struct vt_comm *p = NULL; uint32_t number = 0, p = vt_comm_of(COMM(0)); \
+		number = vt_comm_creates(p), OK(4) { vt_comm_posted(&k, p, number, REQUEST(3), w[2], 1); })
 
 /* ---- files and windows. at: 1 if an offset follows the file ---- */
 
 #define FILE_(i) PMPI_File_f2c(INT(i))
 #define WIN(i) PMPI_Win_f2c(INT(i))
-#define IO_BEGIN(dir, at) vt_io_begin(&k, VT_RAW_##dir, FILE_(0), INT(2 + (at)), TYPE(3 + (at)))
+#define IO_BEGIN(dir, at) vt_io_begin(&k, VT_RAW_##dir, FILE_(0), COUNT(2 + (at)), TYPE(3 + (at)))
 #define IO(name, lower, UPPER, params, args, dir, at) \
 	FORTRAN(name, lower, UPPER, VT_OUTSIDE, OWN, STATUS(4 + (at)); IO_BEGIN(dir, at), READ_STATUS(4 + (at)); \
 		vt_io_end(&k, RESULT(5 + (at)) == MPI_SUCCESS ? &status : NULL))
@@ -332,11 +363,11 @@ enum {
 /* clang-format on */
 #define WIN_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_window_gone(WIN(0)), )
 #define RMA(name, lower, UPPER, params, args, dir, win, result) \
-	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_##dir, INT(3), WIN(win), INT(1), TYPE(2)), \
+	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_##dir, INT(3), WIN(win), COUNT(1), TYPE(2)), \
 		vt_io_all(&k, RESULT(result)))
 #define RMA_BOTH(name, lower, UPPER, params, args, win, result) \
-	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_WRITE, INT(6), WIN(win), INT(1), TYPE(2)), \
-		vt_rma_both(&k, INT(6), WIN(win), INT(4), TYPE(5), RESULT(result)))
+	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_WRITE, INT(6), WIN(win), COUNT(1), TYPE(2)), \
+		vt_rma_both(&k, INT(6), WIN(win), COUNT(4), TYPE(5), RESULT(result)))
 #define RMA_ONE(name, lower, UPPER, params, args, type, win) \
 	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_WRITE, INT((type) + 1), WIN(win), 1, TYPE(type)), \
 		vt_rma_both(&k, INT((type) + 1), WIN(win), 1, TYPE(type), RESULT(7)))
@@ -350,6 +381,15 @@ static size_t trimmed(const char *name, size_t length)
 }
 
 #include "collector-plugin/mpi/calls.def"
+/* Those of MPI 4 end in the C wrappers, but for Open MPI. */
+#if defined(OPEN_MPI) && VT_MPI >= 400
+#include "collector-plugin/mpi/calls4.def"
+#endif
+#if defined(OPEN_MPI) && MPI_VERSION >= 4
+#undef COUNT_TYPE
+#define COUNT_TYPE MPI_Count
+#include "collector-plugin/mpi/calls_large.def"
+#endif
 
 /* The addresses that mean MPI_STATUS_IGNORE and so on. A compiler may have given each of them four names. MPICH has
  * one name for those of mpi_f08, and only that is searched there. */

@@ -4,17 +4,10 @@
 #include "collector-plugin/mpi/spawned.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/host/program/needed.h"
 #include "collector-plugin/host/say.h"
-
-static int is_libvt(const char *name, void *ctx)
-{
-	(void)ctx;
-	return vt_is_mpi_library(name);
-}
 
 static int has_libvt(const char *command)
 {
@@ -22,7 +15,8 @@ static int has_libvt(const char *command)
 	char path[4096];
 	int status;
 
-	return vt_exec_target(command, path, sizeof(path), &status, &err) >= 0 && vt_each_needed(path, is_libvt, NULL);
+	return vt_exec_target(command, path, sizeof(path), &status, &err) >= 0 &&
+		vt_each_needed(path, vt_is_mpi_recorder, NULL);
 }
 
 void vt_ranks_spawned(int n, const char *const *commands, int root, MPI_Comm comm)

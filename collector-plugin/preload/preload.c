@@ -379,7 +379,7 @@ __attribute__((constructor)) static void begin_preloaded(void)
 
 /* ---- exec in place ---- */
 
-enum { NOT_OURS, IN_PLACE, IN_PLACE_MPI, FOLLOWED };
+enum { NOT_OURS, IN_PLACE, IN_PLACE_MPI, IN_PLACE_ABI, FOLLOWED };
 
 /* Finds our library, as vtrun has named it in LD_PRELOAD. */
 static int own_library(char *to, size_t size)
@@ -390,8 +390,8 @@ static int own_library(char *to, size_t size)
 	return snprintf(to, size, "%.*s", (int)strcspn(first, ": "), first);
 }
 
-/* Does the program need libVT.so instead? That library, in the folder of libVTcs.so, is for programs that link MPI,
- * if it was made for the same MPI. `library` gets its path. */
+/* Does the program need libVT.so or libVTabi.so instead? They, in the folder of libVTcs.so, are for programs that link MPI,
+ * if they were made for the same MPI. `library` gets the path. */
 static int wants_mpi(const char *path, char *library, size_t size)
 {
 	struct vt_mpi_links program = { .uses = 0 }, ours = { .uses = 0 };
@@ -403,7 +403,7 @@ static int wants_mpi(const char *path, char *library, size_t size)
 	}
 	slash = strrchr(library, '/');
 	if (!slash ||
-		snprintf(slash + 1, size - (size_t)(slash + 1 - library), "libVT.so") >=
+		snprintf(slash + 1, size - (size_t)(slash + 1 - library), "%s", vt_mpi_recorder(&program)) >=
 			(int)(size - (size_t)(slash + 1 - library))) {
 		return 0;
 	}
@@ -438,7 +438,7 @@ static int in_place(const char *name, int search)
 		at_exit();
 		rc = NOT_OURS;
 	} else if (wants_mpi(room->path, room->library, sizeof(room->library))) {
-		rc = IN_PLACE_MPI;
+		rc = strstr(room->library, "/libVTabi.so") ? IN_PLACE_ABI : IN_PLACE_MPI;
 	}
 	munmap(room, sizeof(*room));
 	return rc;
@@ -492,9 +492,9 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 	}
 	add_account(text, passed.run);
 	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(passed.preload, ": "), passed.preload);
-	if (how == IN_PLACE_MPI) {
+	if (how == IN_PLACE_MPI || how == IN_PLACE_ABI) {
 		/* wants_mpi() has found it there */
-		strcpy(strrchr(preload, '/') + 1, "libVT.so");
+		strcpy(strrchr(preload, '/') + 1, how == IN_PLACE_ABI ? "libVTabi.so" : "libVT.so");
 	}
 	for (; envp && *envp; envp++) {
 		int ours = same_name(passed.run, *envp);

@@ -196,7 +196,7 @@ static int look_at_frame(Dwfl_Frame *frame, void *arg)
 	}
 	name = name ? name : "";
 	base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-	if (vt_is_mpi_library(base)) {
+	if (vt_is_mpi_recorder(base, NULL)) {
 		s->in_mpi++;
 		s->in_callback += s->inner;
 		s->inner = 0;

@@ -96,6 +96,9 @@ int vt_each_needed(const char *path, int (*each)(const char *name, void *ctx), v
 	return rc;
 }
 
+/* The library of the ABI that MPI 5 defines; all MPIs that have it give it this name. */
+#define ABI "libmpi_abi.so"
+
 int vt_mpi_link(const char *name, void *links)
 {
 	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx",
@@ -103,12 +106,30 @@ int vt_mpi_link(const char *name, void *links)
 	struct vt_mpi_links *s = links;
 	int i;
 
-	if (strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0) {
+	if (strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0 ||
+		strncmp(name, ABI, sizeof(ABI) - 1) == 0) {
 		snprintf(s->mpi, sizeof(s->mpi), "%s", name);
+		s->uses = 1;
+	}
+	if (strncmp(name, "libVTabi.so", 11) == 0) {
+		/* the linker may have left out what comes after it */
+		snprintf(s->mpi, sizeof(s->mpi), "%s", ABI ".1");
 		s->uses = 1;
 	}
 	for (i = 0; sides[i]; i++) {
 		s->uses |= strncmp(name, sides[i], strlen(sides[i])) == 0;
 	}
 	return 0;
+}
+
+const char *vt_mpi_recorder(const struct vt_mpi_links *links)
+{
+	return strncmp(links->mpi, ABI, sizeof(ABI) - 1) == 0 ? "libVTabi.so" : "libVT.so";
+}
+
+int vt_is_mpi_recorder(const char *name, void *unused)
+{
+	(void)unused;
+	return strncmp(name, "libVT.so", 8) == 0 || strncmp(name, "libVTfs.so", 10) == 0 ||
+		strncmp(name, "libVTim.so", 10) == 0 || strncmp(name, "libVTabi.so", 11) == 0;
 }

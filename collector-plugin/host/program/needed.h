@@ -15,14 +15,14 @@ struct vt_mpi_links {
 	int uses;      /* it is linked with MPI, the Fortran or C++ interface of MPI, or libVT */
 };
 
-/* Is it one of our libraries that record MPI? `name`: without a folder. */
-static inline int vt_is_mpi_library(const char *name)
-{
-	return !strncmp(name, "libVT.so", 8) || !strncmp(name, "libVTfs.so", 10) || !strncmp(name, "libVTim.so", 10);
-}
-
 /* Adds to `links` (struct vt_mpi_links) which part of MPI the library `name` is. Returns 0, so that vt_each_needed()
  * goes on. */
 int vt_mpi_link(const char *name, void *links);
+
+/* Our library that records a program of these links: libVTabi.so for one of the MPI ABI, else libVT.so. */
+const char *vt_mpi_recorder(const struct vt_mpi_links *links);
+
+/* Is this library, a name without folder, one of ours that record MPI calls? Can be passed to vt_each_needed(). */
+int vt_is_mpi_recorder(const char *name, void *unused);
 
 #endif

@@ -150,15 +150,21 @@ needs libVTcs.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
 [ ! -s "$dir/out" ]
 ok "libVTcs.so needs libc only" $?
 if [ -e "$lib/libVT.so" ]; then
-	# MPI-4 names are there where the MPI has them, all or none
-	mpi=$src/collector-plugin/mpi
-	sed -n 's/^[A-Z0-9_]*(\([A-Z][a-z0-9_]*\), .*/MPI_\1/p' "$mpi/calls4.def" >"$dir/mpi4"
-	nm -D --defined-only "$lib/libVT.so" | grep -q ' MPI_Send_c$' || : >"$dir/mpi4"
-	awk -F'[(, ]+' '/^[A-Z0-9_]+\(/ {
-		print "MPI_" $2 "\nMPI_" $4 "\nmpi_" $3 "\nmpi_" $3 "_\nmpi_" $3 "__\nmpi_" $3 "_f08_"
-		print $1 == "BY_HAND" ? "PMPI_" $2 : "mpi_" $3 "_f08ts_"
-	}' "$mpi/calls.def" >"$dir/mpi"
-	exported libVT.so "$dir/api" "$src/collector-plugin/preload/preload.sym" "$dir/mpi" "$dir/mpi4"
+	# calls of MPI 4 and later are there if this MPI has them; their Fortran names if it is Open MPI, whose Fortran calls
+	# are not its C calls
+	own=$(ldd "$lib/libVT.so" | sed -n 's|.*=> \(/.*/libmpi[^/]*\) .*|\1|p' | head -1)
+	nm -D --defined-only "$own" | awk '{ sub(/@.*/, "", $3); print $3 }' >"$dir/own"
+	awk -F'[(, ]+' -v fortran="$(grep -c '^ompi_mpi_init$' "$dir/own")" '
+	FILENAME ~ /own$/ { has[$1] = 1 }
+	/^[A-Z0-9_]+\(/ {
+		later = FILENAME !~ /calls\.def$/
+		if (!later || ("MPI_" $2) in has) { print "MPI_" $2 }
+		if (!later || (fortran && ("MPI_" $2) in has)) {
+			print "MPI_" $4 "\nmpi_" $3 "\nmpi_" $3 "_\nmpi_" $3 "__\nmpi_" $3 "_f08_"
+			print $1 == "BY_HAND" ? "PMPI_" $2 : "mpi_" $3 "_f08ts_"
+		}
+	}' "$dir/own" "$src"/collector-plugin/mpi/calls*.def >"$dir/mpi"
+	exported libVT.so "$dir/api" "$src/collector-plugin/preload/preload.sym" "$dir/mpi"
 	needs libVT.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
 	expect_line -E '^libmpi(ch)?\.so' "$dir/out"
 	expect [ "$(wc -l <"$dir/out")" -eq 1 ]

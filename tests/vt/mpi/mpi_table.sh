@@ -13,7 +13,7 @@ names() # names FILE...: of rows, as MPI calls them
 	sed -n 's/^[A-Z0-9_]*(\([A-Z][A-Za-z_0-9]*\), .*/MPI_\1/p' "$@"
 }
 
-names "$table/calls.def" "$table/calls4.def" | LC_ALL=C sort >wrapped
+names "$table"/calls*.def | LC_ALL=C sort >wrapped
 sed -n '/^#/!s/	.*//p' "$table/not_wrapped.list" | LC_ALL=C sort >not_wrapped
 LC_ALL=C sort -m wrapped not_wrapped >known
 

@@ -26,6 +26,7 @@ static const struct {
 #define WAIT FOLLOWS
 #define TEST FOLLOWS
 #define LOOK FOLLOWS
+#define LOOK_SOME FOLLOWS
 #define WAITANY FOLLOWS
 #define TESTANY FOLLOWS
 #define WAITALL FOLLOWS
@@ -75,7 +76,9 @@ static const struct {
 #define IDUP_WITH_INFO STAYS
 #define COLL_I STAYS
 #include "collector-plugin/mpi/calls.def"
+#define VT_MPI 500
 #include "collector-plugin/mpi/calls4.def"
+#include "collector-plugin/mpi/calls_large.def"
 };
 
 enum { CALLS = sizeof(table) / sizeof(table[0]) };
@@ -97,7 +100,8 @@ static void calls_that_may_follow(void)
 {
 	static const char *const names[] = { "Recv", "Mrecv", "Recv_c", "Mrecv_c", "Sendrecv", "Sendrecv_replace",
 		"Send", "Ssend", "Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome",
-		"Request_get_status", "Probe", "Iprobe", "Mprobe", "Improbe", "Parrived", "Barrier", "Bcast", "Reduce",
+		"Request_get_status", "Request_get_status_all", "Request_get_status_any", "Request_get_status_some",
+		"Comm_flush_buffer", "Probe", "Iprobe", "Mprobe", "Improbe", "Parrived", "Barrier", "Bcast", "Reduce",
 		"Allreduce", "Gather", "Gatherv", "Allgather", "Allgatherv", "Scatter", "Scatterv", "Alltoall",
 		"Alltoallv", "Alltoallw", "Scan", "Exscan", "Reduce_scatter", "Reduce_scatter_block",
 		"Neighbor_allgather", "Neighbor_alltoall", "Comm_dup", "Comm_split", "Comm_create", "Comm_create_group",
@@ -131,7 +135,7 @@ static void local_calls_are_local(void)
 	static const char *const first[] = { "Add_error", "Type_", "Group_", "Info_", "Op_", "Pack", "Unpack", "Error_",
 		"Errhandler_", "Comm_get_", "Comm_remote_", "Win_get_", "File_get_", "File_i", "Get_", "Graph_",
 		"Grequest_", "Session_", "Start", "Pready", "Register_datarep", "Dist_graph_neighbors", "Comm_idup",
-		"Isendrecv" };
+		"Isendrecv", "Buffer_iflush", "Comm_attach_buffer", "Comm_iflush_buffer", "Remove_error_" };
 	static const char *const whole[] = { "Alloc_mem", "Free_mem", "Buffer_attach", "Buffer_attach_c", "Cancel",
 		"Cart_coords", "Cart_get", "Cart_rank", "Cart_shift", "Cartdim_get", "Comm_compare", "Comm_group",
 		"Comm_rank", "Comm_size", "Comm_test_inter", "Comm_set_name", "Comm_set_attr", "Win_set_name",

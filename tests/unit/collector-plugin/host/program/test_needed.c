@@ -109,6 +109,26 @@ static void libraries_of_mpi(void)
 	CHECK_STR(mpi.mpi, "libmpi.so.40");
 	vt_mpi_link("libVT.so.0", &side);
 	CHECK(side.uses && !side.mpi[0], "libVT uses MPI, and is none");
+	CHECK_STR(vt_mpi_recorder(&mpi), "libVT.so");
+	CHECK_STR(vt_mpi_recorder(&side), "libVT.so");
+}
+
+/* Its handles are those of no other MPI. A program that is linked with our library may not name MPI's. */
+static void the_abi_is_an_mpi_of_its_own(void)
+{
+	static const char *const names[] = { "libmpi_abi.so.1", "libVTabi.so.0" };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct vt_mpi_links abi = { "", 0 };
+
+		CHECK_INT(vt_mpi_link(names[i], &abi), 0);
+		CHECK_INT(abi.uses, 1);
+		CHECK_STR(abi.mpi, "libmpi_abi.so.1");
+		CHECK_STR(vt_mpi_recorder(&abi), "libVTabi.so");
+	}
+	CHECK_INT(vt_is_mpi_recorder("libVTabi.so.0.0.0", NULL), 1);
+	CHECK_INT(vt_is_mpi_recorder("libVTcs.so.0", NULL), 0);
 }
 
 int main(int argc, char **argv)
@@ -117,5 +137,6 @@ int main(int argc, char **argv)
 	RUN(names_in_another_part);
 	RUN(damaged_files_need_nothing);
 	RUN(libraries_of_mpi);
+	RUN(the_abi_is_an_mpi_of_its_own);
 	return check_end();
 }
