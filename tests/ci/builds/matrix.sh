@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # matrix.sh [SUITE:MPI:LIBRARIES]...: builds and checks this tree in each cell, and prints a table at the end.
-# SUITE: bookworm, trixie, sid; MPI: openmpi, mpich; LIBRARIES: all, none (of those that configure can do without). No argument: all
-# twelve. Each suite is a folder below MATRIX_ROOTS (/var/tmp) that is made once, with packages of the mirror that apt has here, by
-# quickstart itself. MATRIX_TESTS: only these tests. MATRIX_LOGS: a folder that keeps what each cell printed. Needs root and mmdebstrap.
+# SUITE: bookworm, trixie, sid; MPI: openmpi, mpich; LIBRARIES: all, none (of those that configure can do without).
+# No argument: all twelve. Each suite is a folder below MATRIX_ROOTS (/var/tmp) that is made once, with packages of the
+# mirror that apt has here, by quickstart itself. MATRIX_TESTS: only these tests. MATRIX_LOGS: a folder that keeps what
+# each cell printed. Needs root and mmdebstrap.
 # .ci/run is the cell bookworm:openmpi:all.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
@@ -12,7 +13,10 @@ need mmdebstrap unshare git
 roots=${MATRIX_ROOTS:-/var/tmp}
 logs=${MATRIX_LOGS:-$work/logs}
 mkdir -p "$logs"
-cells=${*:-$(for s in bookworm trixie sid; do for m in openmpi mpich; do for l in all none; do echo $s:$m:$l; done; done; done)}
+all=$(for s in bookworm trixie sid; do
+	echo "$s:openmpi:all $s:openmpi:none $s:mpich:all $s:mpich:none"
+done)
+cells=${*:-$all}
 
 make_root() # make_root SUITE
 {
@@ -24,8 +28,8 @@ make_root() # make_root SUITE
 		--include=git,ca-certificates,mpich,libmpich-dev "$1" "$root" ${mirror:+"$mirror"}
 }
 
-# inside SUITE COMMAND ARGUMENT...: in the root, with namespaces of processes and mounts, so that nothing stays; pivot_root, since nsenter
-# and unshare need a true root
+# inside SUITE COMMAND ARGUMENT...: in the root, with namespaces of processes and mounts, so that nothing stays;
+# pivot_root, since nsenter and unshare need a true root
 inside()
 {
 	root=$roots/tickmark-$1
@@ -57,8 +61,8 @@ cell='
 		without=
 	else
 		./quickstart build
-		without="--without-papi --without-hwloc --without-gsl --without-otf2 --without-otf --without-zstd --without-libdw
-			--without-zlib --without-ncurses --without-xxhash --without-jansson"
+		without="--without-papi --without-hwloc --without-gsl --without-otf2 --without-otf --without-zstd
+			--without-libdw --without-zlib --without-ncurses --without-xxhash --without-jansson"
 	fi
 	rm -rf "b.$mpi.$libraries"
 	mkdir "b.$mpi.$libraries"
@@ -84,7 +88,8 @@ for c in $cells; do
 	echo "$c: build and check"
 	inside "$suite" sh -c "$cell" sh "$mpi" "$libraries" "$jobs" "${MATRIX_TESTS:-}" >"$logs/$c" 2>&1 </dev/null
 	echo "built=$?" >>"$logs/$c"
-	find "$roots/tickmark-$suite/src/b.$mpi.$libraries" -name '*.trs' -exec grep -H '^:test-result: ' {} + >"$logs/$c.results" 2>/dev/null
+	find "$roots/tickmark-$suite/src/b.$mpi.$libraries" -name '*.trs' -exec grep -H '^:test-result: ' {} + \
+		>"$logs/$c.results" 2>/dev/null
 done
 
 bad=0

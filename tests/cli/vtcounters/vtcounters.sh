@@ -138,16 +138,19 @@ else
 	else
 		skip "a PAPI that hangs is given up" "$(head -n 1 err)"
 	fi
-	if [ -n "$soname" ] && LD_DEBUG=libs "$vtcounters" PAPI_TOT_INS 2>&1 | grep -o 'find library=libpapi[^ ]*' >debug; then
+	if [ -n "$soname" ] && LD_DEBUG=libs "$vtcounters" PAPI_TOT_INS 2>&1 |
+		grep -o 'find library=libpapi[^ ]*' >debug; then
 		[ "$(head -n 1 debug)" = "find library=$soname" ]
 		ok "PAPI is sought by the name of the version that this was built with" $?
 	else
-		skip "PAPI is sought by the name of the version that this was built with" "no LD_DEBUG or no libpapi.so here"
+		skip "PAPI is sought by the name of the version that this was built with" \
+			"no LD_DEBUG or no libpapi.so here"
 	fi
 	sed 's/for (;;) pause();/return 9 << 24;/' fake.c >fake9.c
 	if $cc -shared -fPIC -Wl,-soname,libpapi.so.9.0 -o fake/libpapi.so.9.0 fake9.c 2>err; then
-		LD_PRELOAD=$first$dir/fake/libpapi.so.9.0 says "a PAPI that the program has loaded is the one that is asked" 0 \
-			'of version 9\.0' "$vtcounters" PAPI_TOT_INS
+		LD_PRELOAD=$first$dir/fake/libpapi.so.9.0 \
+			says "a PAPI that the program has loaded is the one that is asked" 0 'of version 9\.0' \
+			"$vtcounters" PAPI_TOT_INS
 	else
 		skip "a PAPI that the program has loaded is the one that is asked" "$(head -n 1 err)"
 	fi

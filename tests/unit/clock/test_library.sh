@@ -13,7 +13,8 @@ echo '#include "include/clock.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | gr
 	tr -d '(' | sort -u >"$dir/declared"
 lib=$(find "$build/.libs" -name 'libtickmark-clock.so*' -type f 2>/dev/null | head -n 1)
 if [ -n "$lib" ]; then
-	nm -D --defined-only "$lib" | awk '$2 != "A" && sub(/@@TICKMARK_[A-Z]*_0$/, "", $3) { print $3 }' | sort >"$dir/exported"
+	nm -D --defined-only "$lib" |
+		awk '$2 != "A" && sub(/@@TICKMARK_[A-Z]*_0$/, "", $3) { print $3 }' | sort >"$dir/exported"
 	diff "$dir/declared" "$dir/exported" >"$dir/diff"
 	ok "the library exports what clock.h declares" $?
 	readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |

@@ -35,7 +35,8 @@ echo '#include "include/analysis.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' |
 	grep -oE '\bstf_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$tmp/declared"
 lib=$(find "$build/.libs" -name 'libtickmark-stf.so*' -type f 2>/dev/null | head -n 1)
 if [ -n "$lib" ]; then
-	nm -D --defined-only "$lib" | awk '$2 != "A" && sub(/@@TICKMARK_[A-Z]*_0$/, "", $3) { print $3 }' | sort >"$tmp/exported"
+	nm -D --defined-only "$lib" |
+		awk '$2 != "A" && sub(/@@TICKMARK_[A-Z]*_0$/, "", $3) { print $3 }' | sort >"$tmp/exported"
 	diff "$tmp/declared" "$tmp/exported" >"$tmp/why"
 	result "the library exports what stf.h and analysis.h declare"
 	readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$tmp/needed"

@@ -150,8 +150,8 @@ needs libVTcs.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
 [ ! -s "$dir/out" ]
 ok "libVTcs.so needs libc only" $?
 if [ -e "$lib/libVT.so" ]; then
-	# calls of MPI 4 and later are there if this MPI has them; their Fortran names if it is Open MPI, whose Fortran calls
-	# are not its C calls
+	# calls of MPI 4 and later are there if this MPI has them; their Fortran names if it is Open MPI, whose Fortran
+	# calls are not its C calls
 	own=$(ldd "$lib/libVT.so" | sed -n 's|.*=> \(/.*/libmpi[^/]*\) .*|\1|p' | head -1)
 	nm -D --defined-only "$own" | awk '{ sub(/@.*/, "", $3); print $3 }' >"$dir/own"
 	awk -F'[(, ]+' -v fortran="$(grep -c '^ompi_mpi_init$' "$dir/own")" '

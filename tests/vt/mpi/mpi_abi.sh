@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of the MPI ABI: vtrun takes libVTabi.so for them and says so where there is none; and compiled with either header, run on
-# either library, they are all recorded by this one file. ABI_ROUNDS: rounds of random communication, 40 at first. TAP.
+# Programs of the MPI ABI: vtrun takes libVTabi.so for them and says so where there is none; and compiled with either
+# header, run on either library, they are all recorded by this one file. ABI_ROUNDS: rounds of random communication.
+# TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 VT_COUNTER='** off'
@@ -18,7 +19,7 @@ $cc $san loads.c -o loads -Wl,--no-as-needed stub/libmpi_abi.so.1 || exit 99
 cp "$lib/libVTcs.so" "$lib/libVT.so" own
 cp "$lib/vtrun" own 2>/dev/null || cp "$build/vtrun" own
 LD_LIBRARY_PATH=stub expect own/vtrun -- ./loads >out 2>&1
-expect_line 'loads uses libmpi_abi.so.1, and this build has no .*/libVTabi.so: its processes are recorded one by one' out
+expect_line 'loads uses libmpi_abi.so.1, and this build has no .*/libVTabi.so: its processes are recorded one' out
 expect_line '/own/libVTcs.so' out
 verdict "a program of the ABI is refused by name where there is no libVTabi.so"
 
@@ -48,7 +49,8 @@ for name in openmpi mpich; do
 		continue
 	fi
 	mkdir "on-$name" && ln -s "$library" "on-$name/libmpi_abi.so.1"
-	nm -D --undefined-only "$lib/libVTabi.so" | awk '$1 == "U" && $2 ~ /^P?MPI_/ { print $2 }' | LC_ALL=C sort >wanted
+	nm -D --undefined-only "$lib/libVTabi.so" | awk '$1 == "U" && $2 ~ /^P?MPI_/ { print $2 }' |
+		LC_ALL=C sort >wanted
 	nm -D --defined-only "$library" | awk '{ print $3 }' | LC_ALL=C sort >had
 	LC_ALL=C comm -23 wanted had >lacking
 	expect_empty lacking
@@ -62,8 +64,8 @@ for name in openmpi mpich; do
 		[ -d "$header" ] || continue
 		rm -f truth.*
 		# shellcheck disable=SC2086
-		expect $cc $san -g -I"$header" "$here/mpi/programs/mpi_messages.c" "on-$name/libmpi_abi.so.1" -o messages -pthread \
-			>out 2>&1
+		expect $cc $san -g -I"$header" "$here/mpi/programs/mpi_messages.c" "on-$name/libmpi_abi.so.1" \
+			-o messages -pthread >out 2>&1
 		expect run "${ABI_RANKS:-2}" ./messages "${ABI_ROUNDS:-40}" 1
 		expect same_messages messages.stf 400
 		verdict "compiled with the header of ${header#*/}, on the library of $name: $(wc -l <want) messages"
