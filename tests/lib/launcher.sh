@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What MPI's launcher must be told here; to be sourced, with MPIRUN. Open MPI refuses root, and more ranks than cores,
-# unless variables allow them, and its versions 4, 5 and 6 have other names for the second; the wrong name is ignored, or
-# makes a banner.
+# What the launcher of MPI must be told here; to be sourced, with MPIRUN. Open MPI refuses root, and more ranks than
+# cores, unless variables allow them. Its versions 4, 5 and 6 have other names for the second; the wrong name is
+# ignored, or makes a banner.
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 case $("${MPIRUN:-mpirun}" --version 2>/dev/null) in
