@@ -65,6 +65,23 @@ static void close_side(struct side *s)
 	tmr_close(t);
 }
 
+/* No message was there before it was sent: what the other clock showed is known from its offset and rate. */
+static size_t samples_that_cannot_be(const struct cal_rank *r)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < r->sessions; i++) {
+		for (k = 0; k < r->session[i].n; k++) {
+			const struct cal_sample *s = &r->session[i].sample[k];
+			double sent = ((double)s->send.v - 5e9) / (1 + 8e-6),
+			       there = ((double)s->recv.v - 5e9) / (1 + 8e-6);
+
+			n += sent > (double)s->master_in.v + 100 || (double)s->master_out.v > there + 100;
+		}
+	}
+	return n;
+}
+
 /* The master's clock at a reading of the other is between two readings of its own. */
 static void the_map_is_right_to_within_its_bound(void)
 {
@@ -80,6 +97,8 @@ static void the_map_is_right_to_within_its_bound(void)
 	CHECK(master.rc == 0 && child.rc == 0, "%s %s", master.err.text, child.err.text);
 	m = child.rc == 0 ? cal_job_map(&child.job) : NULL;
 	CHECK(m != NULL && child.job.report.lost == 0, "no map");
+	CHECK(child.job.rank.sessions == 3 && child.job.rank.session[0].n >= 24, "too few samples");
+	CHECK_INT(samples_that_cannot_be(&child.job.rank), 0);
 	for (i = 0; m && i < 100; i++) {
 		int64_t before = tmr_read_ordered(master.link->timer).v - child.job.axis.v;
 		ltick_t c = tmr_read_ordered(child.link->timer);

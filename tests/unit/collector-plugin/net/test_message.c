@@ -57,6 +57,12 @@ static void lengths_have_limits(void)
 	m.text[0].n = 255;
 	n = vt_net_encode(&m, bytes, sizeof(bytes));
 	CHECK(n > 0 && vt_net_decode(bytes, n, &back, &e) == 0, "255 bytes");
+	/* a text that is there, and longer than the list allows: the host, with a byte before the next text */
+	memmove(bytes + 17 + 4 + 256, bytes + 17 + 4 + 255, n - 17 - 4 - 255);
+	bytes[17] = 0;
+	bytes[18] = 1;
+	CHECK(vt_net_decode(bytes, n + 1, &back, &e) < 0, "256 bytes");
+	bytes[18] = 0;
 	/* a length that the bytes do not have */
 	bytes[1 + 2 * 8] = 0xff;
 	bytes[1 + 2 * 8 + 3] = 0xff;
