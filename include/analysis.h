@@ -75,8 +75,8 @@ struct stf_mpi_thread {
 	uint64_t open_since;
 };
 
-/* A part of the critical path: time that a thread spent in a function, entered at that place in the source. The path is the chain
- * of what each thread did and of whom it waited for that leads to the end of the run. */
+/* A part of the critical path: time that a thread spent in a function, entered at that place in the source. The path leads to the
+ * end of the run; where a thread waited, it is that of the thread that it waited for. */
 struct stf_path_share {
 	uint32_t willy, function, scl; /* function, scl 0: none */
 	uint64_t ticks;

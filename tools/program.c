@@ -121,8 +121,8 @@ static int merge_and_sum(const struct stt_options *o, const char *to)
 
 static int run_action(const struct stt_options *o)
 {
-	int actions = (o->convert != NULL) + (o->ideal || o->faster) + (o->move != NULL) + (o->recover != NULL) + (o->sumdata != NULL) +
-		o->remove + o->verify;
+	int actions = (o->convert != NULL) + (o->ideal || o->faster) + (o->move != NULL) + (o->recover != NULL) +
+		(o->sumdata != NULL) + o->remove + o->verify;
 
 	if (o->delete_raw_data) {
 		return stt_usage(o, "--delete-raw-data only goes with --merge");

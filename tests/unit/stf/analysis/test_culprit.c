@@ -139,7 +139,7 @@ static void rank_without_a_processor_is_not_named(void)
 	play_on_a_busy_node(0.05, "ns");
 	CHECK(result->culprit.known && result->culprit.willy == 1, "its work is twice that of the others");
 	end();
-	play_on_a_busy_node(0.5, "us"); /* nobody knows that counter */
+	play_on_a_busy_node(0.5, "us"); /* that counter is unknown */
 	CHECK_INT(result->culprit.known, 1);
 	CHECK(isnan(result->culprit.without_processor), "not recorded");
 	end();
