@@ -208,7 +208,8 @@ static int write_trace_page(FILE *f, const char *path, const struct options *o, 
 	const struct vtr_reading *how = &o->how;
 	struct vtr_trace t;
 	struct vtr_clocks c;
-	struct vtr_timeline l;
+	struct vtr_calls calls;
+	struct vtr_timeline l = { .shown = 0 };
 	int damaged = load_trace(&t, &c, path, how, err);
 
 	if (damaged >= 0) {
@@ -217,12 +218,14 @@ static int write_trace_page(FILE *f, const char *path, const struct options *o, 
 			damaged = 1;
 		}
 		vtr_axis_reduce(&t.axis, VTR_COLUMNS);
-		if (vtr_timeline_begin(&l, &t, (uint64_t)o->size) < 0) {
+		if (vtr_calls_read(&calls, &t) < 0 ||
+			vtr_timeline_begin(&l, &t, (uint64_t)o->size, &calls.traffic) < 0) {
 			damaged = tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 		} else {
-			vtr_write_job(f, &t, &c, &l);
+			vtr_write_job(f, &t, &c, &calls, &l);
 		}
 		vtr_timeline_free(&l);
+		vtr_calls_free(&calls);
 		vtr_clocks_free(&c);
 		vtr_trace_free(&t);
 	}

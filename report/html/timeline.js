@@ -178,6 +178,9 @@ const describe = s => {
 		line(list, w.decided ? 'Waits' : 'Maybe waits', time(w.takes) + ', ' + data.kinds[w.kind] + (w.cause >= 0 ? ': for ' + data.rows[w.cause].name +
 			(w.fun ? ', which was in ' + data.F[w.fun].name : '') : '') + (w.decided ? '' : '; that is less than the uncertainty of the clocks'));
 	});
+	// the cause of a wait is the first to look at
+	const cause = (s.d.waitsOf.get(s.row) || []).find(w => w.decided && w.cause >= 0 && w.from < s.to && w.from + w.takes > s.from);
+	if (cause) partners.sort((a, b) => (b[0] === cause.cause) - (a[0] === cause.cause));
 	info.append(list);
 	s.partners = partners;
 	const row = make('div', { class: 'tools' });
@@ -223,6 +226,7 @@ const beside = way => {
 	now.textContent = 'There is no further one here.';
 };
 // without detail: what the overview says of the column
+const share = (part, f) => part + ' % ' + (data.F[f].cls ? data.F[f].cls + ', most of it ' : '') + data.F[f].name;
 const describeBin = (row, t) => {
 	const o = data.overview && data.overview.of.get(row);
 	v.chosen = null;
@@ -230,9 +234,9 @@ const describeBin = (row, t) => {
 	info.append(make('h3', {}, data.rows[row].name + ' at ' + moment(t)));
 	if (o) {
 		const k = Math.min(data.overview.bins - 1, Math.floor(t / data.overview.width)), s = o.shares, parts = [];
-		if (s[4 * k]) parts.push(s[4 * k] + ' % ' + data.F[o.first[k]].name);
-		if (s[4 * k + 1]) parts.push(s[4 * k + 1] + ' % ' + data.F[o.second[k]].name);
-		info.append(make('p', {}, 'In ' + time(data.overview.width) + ': ' + (parts.join(', ') || 'nothing is recorded') + (s[4 * k + 3] ? '; ' + s[4 * k + 3] + ' % waits' : '') + '.'));
+		if (s[4 * k]) parts.push(share(s[4 * k], o.first[k]));
+		if (s[4 * k + 1]) parts.push(share(s[4 * k + 1], o.second[k]));
+		info.append(make('p', {}, 'In ' + time(data.overview.width) + ': ' + (parts.join('; ') || 'nothing is recorded') + (s[4 * k + 3] ? '; ' + s[4 * k + 3] + ' % waits' : '') + '.'));
 		const from = data.t0 + v.from * data.unit, to = data.t0 + v.to * data.unit;
 		info.append(make('p', { class: 'soft' }, 'Single calls of this time are not in the page. For a page of what is shown: vtreport TRACE.stf --window ' + from.toFixed(6) + 's:' + to.toFixed(6) + 's'));
 	} else info.append(make('p', {}, 'Nothing is recorded here.'));
@@ -298,7 +302,7 @@ const hide = () => { if (v.row >= 0 && v.layout.filter(l => l.row >= 0).length >
 const allRows = () => { hidden.clear(); folded.clear(); layOut(); choicesOfRows(); redraw(); };
 const mark = () => { v.mark = v.chosen ? v.chosen.from : v.cursor !== null ? v.cursor : (v.from + v.to) / 2; v.markRow = v.row; if (v.cursor === null) v.cursor = v.mark; redraw(); };
 let worst = -1;
-const worstRows = [...document.querySelectorAll('tr[data-row][data-from]')];
+const jumpRows = [...document.querySelectorAll('tr[data-row][data-from]')], worstRows = jumpRows.filter(tr => 'wait' in tr.dataset);
 const nextWait = () => { if (worstRows.length) goTo(worstRows[worst = (worst + 1) % worstRows.length]); };
 const goTo = tr => {
 	const row = +tr.dataset.row, from = +tr.dataset.from, to = +tr.dataset.to;
@@ -324,7 +328,7 @@ button('\u2212', 'Zoom out', () => zoom(2, centre()));
 button('\u25c0', 'Earlier', () => shift(-0.5));
 button('\u25b6', 'Later', () => shift(0.5));
 button('All', 'All of the run', () => move(0, data.end));
-if (worstRows.length) button('Next wait', 'Go to the next of the longest waits', nextWait);
+if (worstRows.length) button('Next wait', 'Next wait, the longest first', nextWait);
 const search = make('input', { type: 'search', 'aria-label': 'Search a function in the timeline', placeholder: 'function\u2026' });
 search.oninput = () => {
 	const text = search.value.toLowerCase();
@@ -394,7 +398,7 @@ help.append(make('summary', {}, 'Keys and mouse'), keys);
 
 place.textContent = '';
 place.append(tools, frame, legend, now, info, rowsBox, help);
-for (const tr of worstRows) {
+for (const tr of jumpRows) {
 	const th = tr.querySelector('th'), b = make('button', { type: 'button', class: 'go' }, th.textContent);
 	b.onclick = () => { place.scrollIntoView({ block: 'start' }); goTo(tr); frame.focus({ preventScroll: true }); };
 	th.textContent = '';

@@ -87,7 +87,8 @@ const draw = v => {
 	ctx.putImageData(image, 0, 0);
 	ctx.setTransform(scale, 0, 0, scale, 0, 0);
 	drawText(v, shown, parts);
-	if (v.messages) drawMessages(v, parts);
+	v.messagesEvery = 0;
+	if (v.messages) drawMessages(v, parts.filter(d => (d.to - d.from) * perUnit >= 40 * scale));
 	drawUncertainty(v, shown, parts);
 	drawChosen(v);
 	drawAxis(v);
@@ -153,11 +154,11 @@ const drawText = (v, shown, parts) => {
 	let below = -1e9;
 	for (const l of v.layout) {
 		const y = l.y - v.top + Math.min(l.h, 22) / 2;
-		if (l.y + l.h < v.top || y > height - AXIS || y < 0 || l.y < below || !l.label) continue;
+		if (l.y + l.h < v.top || y > height - AXIS || y < 0 || y < below || !l.label) continue;
 		ctx.fillStyle = css(l.row < 0 ? theme.soft : theme.fg);
 		ctx.font = (l.row === v.row && l.row >= 0 ? 'bold ' : '') + '12px system-ui,sans-serif';
 		ctx.fillText(l.label, 2, y, v.gutter - 6);
-		below = l.y + 13;
+		below = y + 13;
 	}
 	ctx.font = '11px system-ui,sans-serif';
 	for (const l of shown) {

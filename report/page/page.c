@@ -87,7 +87,8 @@ static void show_timeline_hint(FILE *f, const struct vtr_trace *t)
 	fputs(".perfetto, and open it at ui.perfetto.dev, which uploads nothing.</p>\n", f);
 }
 
-void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c, struct vtr_timeline *l)
+void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c, const struct vtr_calls *calls,
+	struct vtr_timeline *l)
 {
 	struct vtr_findings all = { .n = 0 };
 	char title[300];
@@ -108,8 +109,8 @@ void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *
 	show_faults(f, t);
 	vtr_timeline_show(f, l);
 	vtr_show_heat(f, t);
-	vtr_show_functions(f, t);
-	vtr_show_messages(f, t);
+	vtr_show_functions(f, t, calls, &l->names);
+	vtr_show_messages(f, t, &calls->traffic);
 	vtr_show_counters(f, t);
 	vtr_show_clocks(f, c);
 	vtr_show_run(f, t);

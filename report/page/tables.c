@@ -11,6 +11,7 @@
 #include "report/findings/rule.h"
 #include "report/html/frame.h"
 #include "report/html/svg.h"
+#include "report/page/calls.h"
 
 enum { FUNCTIONS = 40, LINES = 400 };
 
@@ -89,7 +90,7 @@ static void function_rows(FILE *f, const struct vtr_trace *t, const struct total
 	}
 }
 
-void vtr_show_functions(FILE *f, const struct vtr_trace *t)
+void vtr_show_functions(FILE *f, const struct vtr_trace *t, const struct vtr_calls *c, const struct vtr_names *names)
 {
 	const char *most = strcmp(vtr_process_word(t), "rank") ? "process with most" : "rank with most";
 	const char *const heads[] = { "function", "calls", "time in itself", "share", "with what it calls",
@@ -114,6 +115,9 @@ void vtr_show_functions(FILE *f, const struct vtr_trace *t)
 		vtr_open_table_begin(f, "Table of the functions", "Time in functions, of all threads together", heads);
 		function_rows(f, t, all, n, whole);
 		vtr_table_end(f);
+		vtr_show_tree(f, &c->tree);
+		vtr_show_sites(f, &c->tree, names);
+		vtr_show_balance(f, t);
 	}
 	free(all);
 }
@@ -129,31 +133,6 @@ static void message_label(void *context, size_t row, char *buf, size_t size)
 		snprintf(buf, size, "from %zu", row);
 	} else {
 		snprintf(buf, size, "from %zu", row * n);
-	}
-}
-
-static void message_table(FILE *f, const struct vtr_trace *t)
-{
-	const char *const heads[] = { "from", "to", "messages", "bytes", NULL };
-	const struct vtr_messages *m = &t->messages;
-	size_t i, shown = 0, n = 0;
-
-	vtr_table_begin(f, "Table of the messages", "Messages by sender and receiver", heads);
-	for (i = 0; i < (size_t)m->rows * m->rows; i++) {
-		if (!m->count[i]) {
-			continue;
-		}
-		n++;
-		if (shown++ < LINES) {
-			fprintf(f, "<tr><th scope=\"row\">%zu</th><td>%zu</td><td>%" PRIu64 "</td>",
-				i / m->rows * m->per_row, i % m->rows * m->per_row, m->count[i]);
-			vtr_cell(f, (double)m->size[i], "bytes");
-			fputs("</tr>\n", f);
-		}
-	}
-	vtr_table_end(f);
-	if (n > LINES) {
-		fprintf(f, "<p class=\"soft\">The first %d of %zu pairs are shown.</p>\n", LINES, n);
 	}
 }
 
@@ -186,29 +165,7 @@ static void message_matrix(FILE *f, const struct vtr_trace *t)
 	free(cell);
 }
 
-static void show_operations(FILE *f, const struct vtr_trace *t)
-{
-	const char *const heads[] = { "operation", "times", "longest", NULL };
-	size_t i;
-
-	if (!t->operations) {
-		return;
-	}
-	vtr_table_begin(f, "Table of the collective operations", "Collective operations", heads);
-	for (i = 0; i < t->operations; i++) {
-		const char *name =
-			stf_reader_name(t->reader, STF_ID_collective_operation_definition, t->operation[i].type);
-
-		fputs("<tr><th scope=\"row\">", f);
-		vtr_html(f, name ? name : "(no name)");
-		fprintf(f, "</th><td>%" PRIu64 "</td>", t->operation[i].n);
-		vtr_cell(f, t->operation[i].longest * t->resolution, "s");
-		fputs("</tr>\n", f);
-	}
-	vtr_table_end(f);
-}
-
-void vtr_show_messages(FILE *f, const struct vtr_trace *t)
+void vtr_show_messages(FILE *f, const struct vtr_trace *t, const struct vtr_traffic *traffic)
 {
 	const struct vtr_messages *m = &t->messages;
 	char a[60];
@@ -232,9 +189,9 @@ void vtr_show_messages(FILE *f, const struct vtr_trace *t)
 				m->at_least, m->at_least == 1 ? "" : "s");
 		}
 		message_matrix(f, t);
-		message_table(f, t);
+		vtr_show_message_pairs(f, traffic);
 	}
-	show_operations(f, t);
+	vtr_show_collectives(f, traffic);
 }
 
 /* ---- the run ---- */

@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
-#include "report/data/trace.h"
+#include "report/calls/calls.h"
+#include "report/timeline/names.h"
 
-void vtr_show_functions(FILE *f, const struct vtr_trace *t);
-void vtr_show_messages(FILE *f, const struct vtr_trace *t);
+void vtr_show_functions(FILE *f, const struct vtr_trace *t, const struct vtr_calls *c, const struct vtr_names *names);
+void vtr_show_messages(FILE *f, const struct vtr_trace *t, const struct vtr_traffic *traffic);
 void vtr_show_run(FILE *f, const struct vtr_trace *t);
 
 #endif

@@ -64,6 +64,14 @@ uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id)
 	return v ? v->number : 0;
 }
 
+uint32_t vtr_names_class(const struct vtr_names *n, uint32_t function)
+{
+	const struct stf_record *r = stf_reader_find(n->t->reader, STF_ID_function_definition, function);
+	struct stf_function_definition d;
+
+	return r && stf_get_function_definition(r, &d) == 0 ? d.classid : 0;
+}
+
 uint64_t vtr_names_time(const struct vtr_names *n, uint64_t time)
 {
 	return time > n->origin ? (time - n->origin) >> n->shift : 0;
@@ -120,15 +128,11 @@ static void write_rows(FILE *f, const struct vtr_names *n)
 /* A function is: name, number of its class. */
 static void write_function(FILE *f, struct vtr_names *n, uint32_t id)
 {
-	const struct stf_record *r = stf_reader_find(n->t->reader, STF_ID_function_definition, id);
 	const char *name = stf_reader_name(n->t->reader, STF_ID_function_definition, id);
-	struct stf_function_definition d;
 
 	fputc('[', f);
 	vtr_json(f, name ? name : "(no name)");
-	fprintf(f, ",%" PRIu32 "]",
-		r && stf_get_function_definition(r, &d) == 0 ? vtr_names_number(n, STF_ID_class_definition, d.classid)
-							     : 0);
+	fprintf(f, ",%" PRIu32 "]", vtr_names_number(n, STF_ID_class_definition, vtr_names_class(n, id)));
 }
 
 /* A communicator is: name, and the rows of its members, or 0 if there are too many. */
@@ -195,7 +199,7 @@ static void write_class(FILE *f, struct vtr_names *n, const char *member, unsign
 	fputc(']', f);
 }
 
-/* Each process: time and bound in seconds, time and bound ... With many stretches the largest bound of several counts. */
+/* Each process: time and bound in seconds, time and bound ... Of many stretches the largest bound of several counts. */
 static void write_bound(FILE *f, const struct vtr_names *n, const char *text, size_t most)
 {
 	struct stf_bound b;

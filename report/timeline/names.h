@@ -30,6 +30,8 @@ void vtr_names_free(struct vtr_names *n);
 uint32_t vtr_names_row(const struct vtr_names *n, uint32_t willy);
 /* The number of a function and so on, from 1; 0 for id 0 and if there is no memory. */
 uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id);
+/* The class of a function; 0: unknown. */
+uint32_t vtr_names_class(const struct vtr_names *n, uint32_t function);
 /* A stamp in units of the page. */
 uint64_t vtr_names_time(const struct vtr_names *n, uint64_t time);
 int64_t vtr_names_signed_time(const struct vtr_names *n, uint64_t time);

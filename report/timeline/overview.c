@@ -56,28 +56,48 @@ static void put_cells(struct vtr_bytes *to, const struct cell *c, uint64_t n)
 	}
 }
 
+/* The strongest function of a bin that is not of the class `but`, and the time
+ * in all functions of its class. Returns its class, or UINT32_MAX: there is
+ * none. */
+static uint32_t find_strongest(
+	const struct overview *o, const struct row *r, uint32_t but, uint32_t *function, uint64_t *ticks)
+{
+	uint32_t class[MOST_FUNCTIONS], best = UINT32_MAX;
+	uint64_t most = 0;
+	size_t i;
+
+	*ticks = 0;
+	for (i = 0; i < MOST_FUNCTIONS; i++) {
+		class[i] = r->most[i].ticks ? vtr_names_class(o->names, r->most[i].function) : UINT32_MAX;
+		if (r->most[i].ticks > most && class[i] != but) {
+			most = r->most[i].ticks;
+			best = class[i];
+			*function = r->most[i].function;
+		}
+	}
+	for (i = 0; most && i < MOST_FUNCTIONS; i++) {
+		*ticks += class[i] == best ? r->most[i].ticks : 0;
+	}
+	return best;
+}
+
 /* Ends the bin of a row. */
 static void end_bin(struct overview *o, uint32_t number)
 {
 	struct row *r = &o->row[number];
 	struct cell c = { 0 };
-	size_t i, first = 0, second = MOST_FUNCTIONS;
+	uint32_t function = 0, class;
+	uint64_t ticks;
 
-	for (i = 1; i < MOST_FUNCTIONS; i++) {
-		first = r->most[i].ticks > r->most[first].ticks ? i : first;
+	class = find_strongest(o, r, UINT32_MAX, &function, &ticks);
+	if (ticks) {
+		c.first = vtr_names_number(o->names, STF_ID_function_definition, function);
+		c.first_share = part_of((double)ticks, o->waits->width);
+		find_strongest(o, r, class, &function, &ticks);
 	}
-	for (i = 0; i < MOST_FUNCTIONS; i++) {
-		if (i != first && (second == MOST_FUNCTIONS || r->most[i].ticks > r->most[second].ticks)) {
-			second = i;
-		}
-	}
-	if (r->most[first].ticks) {
-		c.first = vtr_names_number(o->names, STF_ID_function_definition, r->most[first].function);
-		c.first_share = part_of((double)r->most[first].ticks, o->waits->width);
-	}
-	if (r->most[second].ticks) {
-		c.second = vtr_names_number(o->names, STF_ID_function_definition, r->most[second].function);
-		c.second_share = part_of((double)r->most[second].ticks, o->waits->width);
+	if (ticks) {
+		c.second = vtr_names_number(o->names, STF_ID_function_definition, function);
+		c.second_share = part_of((double)ticks, o->waits->width);
 	}
 	c.all = part_of((double)r->ticks, o->waits->width);
 	c.waited = part_of((double)o->waits->waited[(size_t)number * o->waits->bins + r->bin], o->waits->width);

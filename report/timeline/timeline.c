@@ -28,13 +28,13 @@ static uint32_t choose_bins(const struct vtr_names *n, uint64_t size)
 	return bins < LEAST_BINS ? LEAST_BINS : bins > MOST_BINS ? MOST_BINS : (uint32_t)bins;
 }
 
-int vtr_timeline_begin(struct vtr_timeline *l, const struct vtr_trace *t, uint64_t size)
+int vtr_timeline_begin(struct vtr_timeline *l, const struct vtr_trace *t, uint64_t size, struct vtr_traffic *traffic)
 {
 	*l = (struct vtr_timeline){ .size = size, .shown = t->stacks > 0 };
 	if (vtr_names_begin(&l->names, t) < 0) {
 		return -1;
 	}
-	return l->shown ? vtr_waits_find(&l->waits, &l->names, choose_bins(&l->names, size)) : 0;
+	return l->shown ? vtr_waits_find(&l->waits, &l->names, choose_bins(&l->names, size), traffic) : 0;
 }
 
 void vtr_timeline_free(struct vtr_timeline *l)

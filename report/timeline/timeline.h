@@ -12,9 +12,9 @@ struct vtr_timeline {
 	int shown;     /* 0: the trace has no calls */
 };
 
-/* Analyses a trace for its timeline. Returns 0, or -1 if there is no memory. The caller calls vtr_timeline_free() all
- * the same. */
-int vtr_timeline_begin(struct vtr_timeline *l, const struct vtr_trace *t, uint64_t size);
+/* Analyses a trace for its timeline; the waits are also added to the traffic. Returns 0, or -1 if there is no memory.
+ * The caller calls vtr_timeline_free() all the same. */
+int vtr_timeline_begin(struct vtr_timeline *l, const struct vtr_trace *t, uint64_t size, struct vtr_traffic *traffic);
 void vtr_timeline_free(struct vtr_timeline *l);
 
 /* Writes the section, and a table of the longest waits. */

@@ -66,15 +66,18 @@ static void take_wait(void *user, const struct stf_single_wait *one)
 	if (row != VTR_NO_ROW && one->decided) {
 		add_share(w, row, one->from, one->to);
 		keep_worst(w, one);
+		vtr_traffic_wait(w->traffic, one);
 	}
 }
 
-int vtr_waits_find(struct vtr_waits *w, const struct vtr_names *n, uint32_t bins)
+int vtr_waits_find(struct vtr_waits *w, const struct vtr_names *n, uint32_t bins, struct vtr_traffic *traffic)
 {
 	struct stf_analysis_options o = stf_analysis_options();
 	struct stf_err e;
 
-	*w = (struct vtr_waits){ .names = n, .bins = bins, .width = (n->end - n->origin) / bins + 1 };
+	*w = (struct vtr_waits){
+		.names = n, .bins = bins, .traffic = traffic, .width = (n->end - n->origin) / bins + 1
+	};
 	w->waited = calloc((size_t)n->rows * bins + 1, sizeof(*w->waited));
 	if (!w->waited) {
 		return -1;
@@ -104,7 +107,9 @@ static void show_row(FILE *f, const struct vtr_waits *w, const struct vtr_worst 
 	const char *there = stf_reader_name(t->reader, STF_ID_function_definition, s->cause_function);
 	char label[120], place[400], value[60];
 
-	fprintf(f, "<tr data-row=\"%" PRIu32 "\" data-from=\"%" PRIu64 "\" data-to=\"%" PRIu64 "\"><th scope=\"row\">",
+	fprintf(f,
+		"<tr data-wait data-row=\"%" PRIu32 "\" data-from=\"%" PRIu64 "\" data-to=\"%" PRIu64
+		"\"><th scope=\"row\">",
 		vtr_names_row(w->names, s->willy), vtr_names_time(w->names, s->from), vtr_names_time(w->names, s->to));
 	vtr_html(f, vtr_willy_label(t, s->willy, label, sizeof(label)));
 	fputs("</th>", f);

@@ -359,14 +359,13 @@ for (n, cells), f in zip(got, sorted(sums, key=lambda f: -sums[f][1])):
     close(n, cells[6], max(by_rank.values()) * 1e-6)
 close("share of MPI", re.search(r"<p>([^<]*?) of the time in functions is MPI", page).group(1), 100 * sums[1][1] / whole)
 
-per_row = (RANKS + 63) // 64
 want = {}
 for (a, b), sizes in messages.items():
-    cell = want.setdefault((a // per_row * per_row, b // per_row * per_row), [0, 0])
+    cell = want.setdefault((a, b), [0, 0])
     cell[0] += len(sizes)
     cell[1] += sum(sizes)
 got = table("Messages by sender and receiver")
-check("pairs", [(int(a), int(c[0])) for a, c in got], sorted(want))
+check("pairs", sorted((int(a), int(c[0])) for a, c in got), sorted(want))
 for a, c in got:
     check("messages", int(c[1]), want.get((int(a), int(c[0])), [0, 0])[0])
     close("bytes", c[2], want.get((int(a), int(c[0])), [0, 0])[1])
