@@ -133,6 +133,24 @@ void tkm_front_help(const struct tkm_front *f, FILE *out)
 	}
 }
 
+/* What most people need: some of the options, and how to see the others. */
+static void print_brief(const struct tkm_front *f, FILE *out)
+{
+	static const struct tkm_option common[] = { { "HELP", TKM_OPTION_BOOL, NULL, 0, 0, NULL,
+							    "print this text; --help=all: all options" },
+		{ "VERSION", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print the version" } };
+	const struct tkm_option *o;
+	int width = help_width(out);
+
+	print_usage(f, out);
+	tkm_front_wrap(out, f->what, 0, 0, width);
+	for (o = f->brief; o->name; o++) {
+		print_option(f, o, out, width);
+	}
+	print_option(f, &common[0], out, width);
+	print_option(f, &common[1], out, width);
+}
+
 static void print_names(const struct tkm_front *f, FILE *out)
 {
 	const struct tkm_option *o;
@@ -157,10 +175,13 @@ static void print_names(const struct tkm_front *f, FILE *out)
 
 int tkm_front_answer(const struct tkm_front *f, const char *word, FILE *out)
 {
-	int help = !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "-?");
+	int all = !strcmp(word, "--help=all");
+	int help = all || !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "-?");
 	int version = !strcmp(word, "--version") || !strcmp(word, "-V"), usage = !strcmp(word, "--usage");
 
-	if (out && help) {
+	if (out && help && f->brief && !all) {
+		print_brief(f, out);
+	} else if (out && help) {
 		tkm_front_help(f, out);
 	} else if (out && version) {
 		fprintf(out, "%s (%s) %s\n", f->program, PACKAGE_NAME, PACKAGE_VERSION);

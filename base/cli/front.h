@@ -29,8 +29,10 @@ struct tkm_front {
 	const char *after;               /* paragraphs after the options, divided by '\n'; or NULL */
 	const struct tkm_option *table;  /* ends with a NULL name */
 	const struct tkm_letter *letter; /* ends with 0; NULL: none */
-	const struct tkm_needs *needs;   /* ends with a NULL name; NULL: none */
-	int environment;                 /* its options are also VT_ variables */
+	/* What --help shows where --help=all shows the whole table: the names, with short texts. NULL: --help shows all */
+	const struct tkm_option *brief;
+	const struct tkm_needs *needs; /* ends with a NULL name; NULL: none */
+	int environment;               /* its options are also VT_ variables */
 	/* The configuration file, which option CONFIG or else VT_CONFIG names, has its options too; keeps the texts, as in
 	 * tkm_option_file(). NULL: it reads none. */
 	struct tkm_option_storage **storage;
@@ -38,14 +40,14 @@ struct tkm_front {
 
 enum { TKM_FRONT_ANSWERED = -2 };
 
-/* Prints what -h, -?, --help, -V, --version or --usage ask for; out NULL: nothing. Returns 1 if the word was one of them, else 0. */
+/* Prints what -h, -?, --help, --help=all, -V, --version or --usage ask for; out NULL: nothing. Returns 1 if the word was one of them, else 0. */
 int tkm_front_answer(const struct tkm_front *f, const char *word, FILE *out);
 /* Reads the configuration file, the environment and the command line after argv[0]; the later one wins, of lists too. Reads as
  * tkm_option_arguments() does, and single letters besides: -o VALUE, -oVALUE. Words after "--" are arguments. Returns the number of arguments in positional[]; TKM_FRONT_ANSWERED: help or the
  * version was printed to stdout; -1: an error in *err. */
 int tkm_front_arguments(
 	const struct tkm_front *f, int argc, char **argv, const char **positional, int max, struct tkm_err *err);
-/* Prints the help: usage and options, in the width of the terminal (COLUMNS, else the width of stdout, else 80). */
+/* Prints the whole help: usage and options, in the width of the terminal (COLUMNS, else the width of stdout, else 80). */
 void tkm_front_help(const struct tkm_front *f, FILE *out);
 /* Writes a text in lines of at most `width` columns. The first line begins at column `at`, further lines at column
  * `indent`. */

@@ -81,6 +81,18 @@ static void make_vtrun_options(struct parser *p, struct vtrun *r)
 			"the number of ranks of the job that it joins (default: the launcher's)" },
 	};
 
+	static const struct tkm_option brief[] = {
+		{ "SUMMARY", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print where the time went" },
+		{ "REPORT", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "write PROGRAM.html, pictures for a browser" },
+		{ "COUNTER", TKM_OPTION_TEXT, NULL, 0, 0, "+NAME", "record one more counter; vtcounters lists them" },
+		{ "LOGFILE-NAME", TKM_OPTION_TEXT, NULL, 0, 0, "FILE", "name of the trace" },
+		{ "PCTRACE", TKM_OPTION_TEXT, NULL, 0, 0, "N", "record N callers of each call, with lines" },
+		{ "FOLLOW-CHILDREN", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "record what PROGRAM starts, too" },
+		{ "DEADLOCK-TIMEOUT", TKM_OPTION_TIME, NULL, 0, 0, "TIME", "end a job that stands still so long" },
+		{ "DOCTOR", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print what works on this machine" },
+		{ .name = NULL },
+	};
+
 	make_after(p->after, sizeof(p->after));
 	memcpy(p->table, own, sizeof(own));
 	memcpy(p->table + OWN, r->settings.table, sizeof(r->settings.table));
@@ -89,10 +101,9 @@ static void make_vtrun_options(struct parser *p, struct vtrun *r)
 		.program = "vtrun",
 		.arguments = "[OPTION...] -- PROGRAM [ARGUMENT...]",
 		.what = "Runs PROGRAM and writes PROGRAM.stf: its functions, its MPI calls and messages, and counters "
-			"of it and of "
-			"this node (without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and those of the "
-			"process). In "
-			"an MPI job, write vtrun before the program: mpirun -np 4 vtrun -- ./app.",
+			"of it and of this node. In an MPI job, write vtrun before the program: mpirun -np 4 vtrun -- "
+			"./app.",
+		.brief = brief,
 		.after = p->after,
 		.table = p->table,
 	};
@@ -180,7 +191,7 @@ static int complain_of_option(const struct parser *p, const char *name, const ch
 
 	tkm_option_unknown(p->table, name, err);
 	if (nearest && !strstr(err->text, "did you mean")) {
-		tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'; did you mean --%s? (--help shows all)", name,
+		tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'; did you mean --%s? (--help=all shows all)", name,
 			tkm_option_long(&as_option, spelt, sizeof(spelt)));
 	}
 	return -1;
@@ -196,7 +207,7 @@ static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm
 	const char *nearest;
 
 	if (!tkm_option_begins(argv[i])) {
-		return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; vtrun --help shows all", argv[i]);
+		return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; vtrun --help=all shows all", argv[i]);
 	}
 	snprintf(name, sizeof(name), "%.*s", len < 79 ? len : 79, argv[i] + 2);
 	snprintf(origin, sizeof(origin), "--%s", name);

@@ -16,7 +16,8 @@ done
 # The options that --help lists, one per line: "--output -o", "--force"; each line of it that begins with an option.
 options_of() # options_of PROGRAM [MODE]: the long name first, then the letter
 {
-	"$@" --help | sed -nE 's/^ {2,6}(-([a-zA-Z]), )?--([a-z0-9][a-z0-9-]*).*/--\3 \2/p' |
+	{ "$@" --help=all 2>/dev/null || "$@" --help; } |
+		sed -nE 's/^ {2,6}(-([a-zA-Z]), )?--([a-z0-9][a-z0-9-]*).*/--\3 \2/p' |
 		sed -E 's/ $//; s/ (.)$/ -\1/' | LC_ALL=C sort -u
 }
 
@@ -106,7 +107,7 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 @test "VT.3 has the further options of vtrun --help, and vtrun accepts each" {
 	p=$(program vtrun)
 	[ -n "$p" ] || skip "vtrun was not built"
-	COLUMNS=100 "$p" --help | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' |
+	COLUMNS=100 "$p" --help=all | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' |
 		LC_ALL=C sort >"$BATS_TEST_TMPDIR/program"
 	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' "$top/doc/man/VT.3" |
 		awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ &&

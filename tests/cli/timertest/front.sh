@@ -42,6 +42,17 @@ for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stf
 	expect_line "standard output" "$dir/err"
 	verdict "$p: a full standard output is an error"
 done
+if [ -x "$build/vtrun" ]; then
+	COLUMNS=80 "$build/vtrun" --help >"$dir/out"
+	expect [ "$(wc -l <"$dir/out")" -le 15 ]
+	"$build/vtrun" --help=all >"$dir/all"
+	expect [ "$(wc -l <"$dir/all")" -gt 100 ]
+	# shellcheck disable=SC2013
+	for option in $(grep -o -e ' --[a-z-]*' "$dir/out"); do
+		expect_line -e "^ *\(-., \)*$option\>" "$dir/all"
+	done
+	verdict "vtrun --help has 15 lines, and --help=all each of its options"
+fi
 expect [ "$("$build/tools/convert-stats" --version)" = "convert-stats (Tickmark) $version" ]
 expect [ "$("$build/tools/convert-stats" -V)" = "convert-stats (Tickmark) $version" ]
 verdict "convert-stats: --version"

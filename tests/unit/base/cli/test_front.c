@@ -70,6 +70,37 @@ static void help(void)
 	setenv("COLUMNS", "80", 1);
 }
 
+/* --help is short where a program says what most people need; --help=all has
+ * all. */
+static void brief_help(void)
+{
+	static const struct tkm_option most[] = { { "QUIET", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "less" },
+		{ .name = NULL } };
+	static const char want[] = "Usage: program FILE\n"
+				   "Does it.\n"
+				   "  -q, --quiet                 less\n"
+				   "  -h, --help                  print this text; --help=all: all options\n"
+				   "  -V, --version               print the version\n";
+	struct tkm_front brief = front;
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	brief.arguments = "FILE";
+	brief.what = "Does it.";
+	brief.brief = most;
+	CHECK_INT(tkm_front_answer(&brief, "--help", f), 1);
+	fclose(f);
+	CHECK_STR(text, want);
+	free(text);
+	f = open_memstream(&text, &size);
+	CHECK_INT(tkm_front_answer(&brief, "--help=all", f), 1);
+	fclose(f);
+	CHECK(strstr(text, "--a-long-name-of-an-option=N"), "%s", text);
+	free(text);
+	CHECK(strstr(printed("--help=all", 1), "--a-long-name-of-an-option=N"), "all options");
+}
+
 static void other_answers(void)
 {
 	CHECK_STR(printed("--usage", 1),
@@ -194,6 +225,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(help);
+	RUN(brief_help);
 	RUN(other_answers);
 	RUN(words_of_the_command_line);
 	RUN(an_option_that_needs_another_is_refused_on_the_command_line_only);
