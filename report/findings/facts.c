@@ -162,7 +162,7 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 	fputs("</dd>", f);
 }
 
-/* Whom the others wait for, if there is one, and the largest parts of the critical path. */
+/* The rank that the others wait for, if there is one, and the largest parts of the critical path. */
 static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
 {
 	const struct stf_culprit *c = &a->culprit;
