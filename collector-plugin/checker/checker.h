@@ -190,8 +190,6 @@ VT_HIDDEN void vt_mc_unlock(void);
 /* ---- place.c ---- */
 
 VT_HIDDEN void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k);
-/* " main (solver.c:62)", or as many lines as the place has frames, each after `begin`. */
-VT_HIDDEN char *vt_mc_print_place(const struct vt_mc_place *p, char *text, size_t size);
 /* A place for another process of the same program, 0: it is not in the program itself; and its text there. */
 VT_HIDDEN int vt_mc_in_program(const void *pc);
 VT_HIDDEN uint64_t vt_mc_place_offset(const struct vt_mc_call *k);

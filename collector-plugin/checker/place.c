@@ -101,19 +101,6 @@ static int print_frame(void *pc, char *text, size_t size)
 	return name && !strcmp(name, "main") ? 2 : 1;
 }
 
-char *vt_mc_print_place(const struct vt_mc_place *p, char *text, size_t size)
-{
-	int i;
-
-	for (i = 0; i < p->n; i++) {
-		if (print_frame(p->pc[i], text, size)) {
-			return text;
-		}
-	}
-	snprintf(text, size, "unknown place");
-	return text;
-}
-
 void vt_mc_print_frames(const struct vt_mc_place *p, const char *begin, char *text, size_t size)
 {
 	char one[400];

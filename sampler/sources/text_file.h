@@ -33,7 +33,7 @@ struct smp_text_counter {
 		without; /* NULL, or: a text that has a line with this label and none with the other one counted 0 so far */
 	unsigned scale;         /* recorded = number * scale; 0 is 1 */
 	struct smp_physics can; /* of the recorded value */
-	int every_ms; /* a file that is dear to read need not be read oftener for this counter, which then has no value */
+	int every_ms; /* a file that is dear to read need not be read more often for this counter, which then has no value */
 };
 
 /* Finds the number. Returns 0, or -1 where it is not there. */

@@ -55,7 +55,7 @@ ROOMS = {
 }
 # Folders of data, one file an example or a page.
 MANY_FILES = r"tests/(fuzz/corpus|golden)(/|$)|doc/man$"
-FOREIGN_NAME = r"P?MPIX?_|ZSTD_|p?mpi_|OTF2?_|__cyg_|__wrap_|slurm_spank_|main$"
+FOREIGN_NAME = r"P?MPIX?_|ZSTD_|p?mpi_|OTF2?_|__cyg_|__wrap_|slurm_spank_|main$|MessageCheckingBreakpoint"
 FOREIGN_PARAMETERS = FOREIGN_NAME + "|VT_"
 FOREIGN_TYPE = r"\b(OTF2?_\w+|MPI_T_\w+|GElf_\w+|unw_\w+|Dwfl\w*)\b"
 KEYWORDS = {"if", "for", "while", "switch", "return", "sizeof", "do", "else", "__attribute__", "_Alignas", "_Static_assert"}

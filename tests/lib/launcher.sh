@@ -11,7 +11,7 @@ case $("${MPIRUN:-mpirun}" --version 2>/dev/null) in
 	export OMPI_MCA_rmaps_base_oversubscribe
 	;;
 *'Open MPI) 5.'*)
-	# it also warns of interfaces between which it finds no path, although nobody asked for them
+	# it also warns of interfaces between which it finds no path, although none is needed
 	PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_tcp_if_include=lo
 	export PRTE_MCA_rmaps_default_mapping_policy OMPI_MCA_btl_tcp_if_include
 	;;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Sizes that a record of STF cannot hold are "at least" in every output: a message, parts of an operation, an operation on a file. TAP.
+# Sizes that a record of STF cannot hold are "at least" in every output: a message, parts of an operation, an operation
+# on a file. TAP.
 # shellcheck disable=SC1091,SC2154
 . "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
 
@@ -70,7 +71,7 @@ verdict "Perfetto"
 convert CTF t.ctf 2
 expect_line 'bytes_at_least = 4294967295;' "$dir/t.ctf/metadata"
 verdict "CTF"
-again() # again FILE: converted back, it is said once more
+again() # again FILE: converted back, it is printed once more
 {
 	tool "$dir/$1" --convert "$dir/back.stf" --force
 	expect_status 0

@@ -21,7 +21,8 @@ run loading "$library"
 expect [ "$(grep -c 'the MPI calls of .* are not recorded' say)" -eq 1 ]
 verdict "MPI by dlopen"
 run linked inside
-expect [ "$(grep -c '1 call of MPI sessions, or otherwise outside .*call-backs of MPI_Finalize: not recorded' say)" -eq 1 ]
+outside='1 call of MPI sessions, or otherwise outside .*call-backs of MPI_Finalize: not recorded'
+expect [ "$(grep -c "$outside" say)" -eq 1 ]
 verdict "a call-back of MPI_Finalize"
 run linked after
 expect [ "$(grep -c 'the trace ends in MPI_Finalize: the [1-9].* s after it are not recorded' say)" -eq 1 ]

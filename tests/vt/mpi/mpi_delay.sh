@@ -5,7 +5,7 @@
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 VT_COUNTER='** off'
 export VT_COUNTER
-mpi_compile "$MPICC" mpi/programs/mpi_delay.c job -finstrument-functions
+mpi_compile "$MPICC" lib/mpi_delay.c job -finstrument-functions
 
 # seconds FILE: the time between MPI_Init and MPI_Finalize
 seconds()
