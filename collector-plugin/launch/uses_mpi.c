@@ -101,14 +101,14 @@ int vt_launch_uses_mpi(const char *path, char *library, size_t size, struct tkm_
 		snprintf(base, sizeof(recorder) - (size_t)(base - recorder), "%s", vt_mpi_recorder(&program));
 	}
 	if (!is_elf(recorder)) {
-		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s uses %s, and this build has no %s", path, program.mpi[0] ? program.mpi : "MPI", recorder);
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s uses %s, and this build has no %s", path,
+			program.mpi[0] ? program.mpi : "MPI", recorder);
 		return -1;
 	}
 	vt_each_needed(recorder, vt_mpi_link, &ours);
 	if (program.mpi[0] && strcmp(program.mpi, ours.mpi) != 0) {
-		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s uses %s, and %s is made for %s", path, program.mpi, recorder, ours.mpi);
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s uses %s, and %s is made for %s", path, program.mpi, recorder,
+			ours.mpi);
 		return -1;
 	}
 	snprintf(library, size, "%s", recorder);

@@ -324,7 +324,8 @@ static void print_bind(const char *file)
 
 static int print_apptainer(struct vtrun *r)
 {
-	static const char *const places[][3] = { { VT_NEAR_INSIDE, NULL }, { VT_NEAR_SYSTEM, NULL }, { VT_NEAR_OMP, NULL } };
+	static const char *const places[][3] = { { VT_NEAR_INSIDE, NULL }, { VT_NEAR_SYSTEM, NULL },
+		{ VT_NEAR_OMP, NULL } };
 	char own[1024], found[2100], sampler[1200] = "";
 	size_t i;
 

@@ -150,8 +150,8 @@ static void add_other(
 
 int vt_settings_repeats(const char *name)
 {
-	return vt_rule_name(name) || !strcasecmp(name, "CHECK") || !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") ||
-		!strcasecmp(name, "GROUP");
+	return vt_rule_name(name) || !strcasecmp(name, "CHECK") || !strcasecmp(name, "PROCESS") ||
+		!strcasecmp(name, "CLUSTER") || !strcasecmp(name, "GROUP");
 }
 
 const char *vt_settings_other(const struct vt_settings *s, const char *name)

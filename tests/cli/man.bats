@@ -109,7 +109,8 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	[ -n "$p" ] || skip "vtrun was not built"
 	COLUMNS=100 "$p" --help=all | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' |
 		LC_ALL=C sort >"$BATS_TEST_TMPDIR/program"
-	sed -n -e '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' -e '/^\.Sh CHECKING/,/^\.Sh RETURN/p' "$top/doc/man/VT.3" |
+	sed -n -e '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' -e '/^\.Sh CHECKING/,/^\.Sh RETURN/p' \
+		"$top/doc/man/VT.3" |
 		awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ &&
 		$(i - 1) != "|") print $i }' |
 		tr 'A-Z' 'a-z' | sed 's/^/--/' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/page"
