@@ -64,7 +64,7 @@ verdict "the protocol works as a configuration file"
 # ---- what is wrong is named, and the job runs on ----
 
 fresh
-printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nCHECK-TRACING on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' \
+printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nCHECK-MAX-REQUESTS on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' \
 	>bad.conf
 VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
 export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
@@ -89,7 +89,7 @@ for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIO
 	grep -qF -- "$line" "$dir/err"
 	ok "named: $line" $?
 done
-grep -q 'CHECK-TRACING has no effect in this version' "$dir/err"
+grep -q 'CHECK-MAX-REQUESTS has no effect in this version' "$dir/err"
 ok "an option of the guide that does nothing is named" $?
 fresh
 VT_CONFIG=/no/such.conf
@@ -177,7 +177,7 @@ ok "words after the program's name belong to the program" $?
 expect_text "a b " "$dir/out"
 expect_line \
 	-F \
-	"vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help=all shows all): \
+	"vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): \
 left out" "$dir/err"
 expect_line -F "vtrun: --itc-args: unknown option '--help'" "$dir/err"
 verdict "--itc-args: wrong words are left out, and the program runs"
