@@ -27,10 +27,14 @@ const char *xch_otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
 /* ---- writing ---- */
 
 enum { OTF2_CHUNK = 256 * 1024 };
-/* The attributes of an event with a source location: the innermost frame, and the text of all; of one whose bytes are "at least".
- * The texts are the first strings
+/* The attributes of an event with a source location: the innermost frame, and the text of all. The texts are the first strings
  * after the empty one, because events are written before definitions. */
-enum { OTF2_AT_SOURCE, OTF2_AT_STACK, OTF2_AT_LEAST, OTF2_LOCATION_STRING = 1 };
+enum { OTF2_AT_SOURCE, OTF2_AT_STACK, OTF2_LOCATION_STRING = 1 };
+/* The attribute of an event whose bytes are "at least". Numbers of attributes have no gaps. */
+static inline OTF2_AttributeRef xch_otf2_at_least(const struct xch_trace *t)
+{
+	return t->names[XCH_SOURCES].n ? OTF2_AT_STACK + 1 : 0;
+}
 
 /* Makes a memory pool for the writers of that many locations; the library's callbacks get it as user data. NULL:
  * *err. The pool is closed after the archive. */

@@ -433,7 +433,7 @@ static void sources(struct defs *d)
 	}
 	if (d->s->at_least) {
 		keep_error(d,
-			OTF2_GlobalDefWriter_WriteAttribute(d->g, OTF2_AT_LEAST, string(d, "bytes at least"),
+			OTF2_GlobalDefWriter_WriteAttribute(d->g, xch_otf2_at_least(d->t), string(d, "bytes at least"),
 				string(d, "a size of this event is at least so many bytes"), OTF2_TYPE_UINT32));
 	}
 }

@@ -339,7 +339,7 @@ static OTF2_ErrorCode write_event(
 }
 
 /* Makes the attributes of the event. The library empties the list when it has written them. */
-static OTF2_ErrorCode add_attributes(struct xch_otf2_state *s, const struct xch_event *e)
+static OTF2_ErrorCode add_attributes(struct xch_otf2_state *s, const struct xch_trace *t, const struct xch_event *e)
 {
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 	int at_least = xch_is_at_least(e);
@@ -356,7 +356,7 @@ static OTF2_ErrorCode add_attributes(struct xch_otf2_state *s, const struct xch_
 	s->list = s->attributes;
 	OTF2_AttributeList_RemoveAllAttributes(s->list);
 	if (at_least) {
-		code = OTF2_AttributeList_AddUint32(s->list, OTF2_AT_LEAST, STF_BYTES_AT_LEAST);
+		code = OTF2_AttributeList_AddUint32(s->list, xch_otf2_at_least(t), STF_BYTES_AT_LEAST);
 	}
 	if (!e->where || code != OTF2_SUCCESS) {
 		return code;
@@ -387,7 +387,7 @@ static int xch_otf2_event(struct xch_writer *w, struct xch_trace *t, const struc
 	s->last[k] = time;
 	s->min = time < s->min ? time : s->min;
 	s->max = time > s->max ? time : s->max;
-	code = add_attributes(s, e);
+	code = add_attributes(s, t, e);
 	code = code == OTF2_SUCCESS ? write_event(w, t, e, time) : code;
 	return code == OTF2_SUCCESS ? 0 : xch_otf2_fail(err, &s->errors, w->target, "cannot write an event", code);
 }
