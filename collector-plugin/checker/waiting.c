@@ -446,7 +446,7 @@ int vt_mc_perform(struct vt_mc_call *k)
 {
 	switch (k->f->sort) {
 	case VT_MC_SEND:
-		/* those of MPI-4 with large counts are made as they are */
+		/* calls of MPI-4 with large counts are passed on unchanged */
 		return strstr(k->f->text, "_c") ? 0 : perform_message(k);
 	case VT_MC_RECV:
 	case VT_MC_SENDRECV:

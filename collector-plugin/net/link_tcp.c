@@ -126,7 +126,7 @@ static int get_bytes(struct cal_link *l, void *to, size_t size, size_t *got, dou
 	return 0;
 }
 
-/* Drops the data of a frame that nobody waits for any more. */
+/* Drops the data of a frame for which no call waits. */
 static int drop_data(struct cal_link *l, size_t size, struct tkm_err *err)
 {
 	char part[4096];

@@ -9,7 +9,7 @@
 #include "include/analysis.h"
 
 enum {
-	STF_PLAY_IDEAL,   /* MPI takes only the time that the network is said to take */
+	STF_PLAY_IDEAL,   /* MPI takes the time of the given network only */
 	STF_PLAY_CHANGED, /* MPI takes the time that it took, a function another one */
 	STF_PLAYS
 };
