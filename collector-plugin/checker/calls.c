@@ -3,6 +3,8 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
+#include "collector-plugin/mpi/abi/version.h"
+
 /* The arguments as machine words: any of them is a pointer or an integer. */
 #define WORD(x) ((uintptr_t)(x))
 #define W1(a) WORD(a)
@@ -98,16 +100,6 @@
 
 #include "collector-plugin/mpi/calls.def"
 #if VT_MPI >= 400
-/* Open MPI 5 and MPICH 4.0 declare the first without const, MPICH 4.2 the second. */
-/* clang-format off */
-typedef __typeof__(*_Generic(&PMPI_Pready_list,
-	int (*)(int, const int *, MPI_Request): (const int *)0, default: (int *)0)) vt_partition;
-#if VT_MPI >= 401
-typedef __typeof__(*_Generic(&PMPI_Request_get_status_all,
-	int (*)(int, const MPI_Request *, int *, MPI_Status *): (const MPI_Request *)0,
-	default: (MPI_Request *)0)) vt_asked_request;
-#endif
-/* clang-format on */
 #include "collector-plugin/mpi/calls4.def"
 #endif
 #if MPI_VERSION >= 4

@@ -8,17 +8,11 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "collector-plugin/mpi/abi/version.h"
 #include "collector-plugin/mpi/communicators.h"
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/mpi/requests.h"
 #include "collector-plugin/raw/operations.h"
-
-/* Which calls of calls4.def this MPI has. Open MPI 5 states version 3.1, and has those of 4.0 that count by int. */
-#if defined(OMPI_MAJOR_VERSION) && MPI_VERSION < 4
-#define VT_MPI (OMPI_MAJOR_VERSION >= 5 ? 400 : 300)
-#else
-#define VT_MPI (MPI_VERSION * 100 + MPI_SUBVERSION)
-#endif
 
 /* ---- messages ---- */
 
