@@ -9,6 +9,14 @@
 
 _Thread_local struct vt_tls vt_tls;
 union vt_life vt_life;
+static int ending;
+
+static void count_ending(void)
+{
+	ending++;
+}
+
+struct vt_hooks vt_hooks = { .thread_ending = count_ending };
 static int held, locked, unlocked_changes, process_off, names, ended, ends, woken, streams_ended;
 static int unwatched; /* the table is too large to be looked at each time */
 static uint64_t last_state;
@@ -196,10 +204,15 @@ static struct vt_thread *other(pid_t tid, int number)
 
 static void ends_now(struct vt_thread *t)
 {
+	int before = ending, i;
+
 	vt_tls.collect = &collect;
 	vt_tls.thread = t;
-	t->rounds = LAST_ROUND - 1;
-	thread_key_destroyed(t);
+	for (i = 0; i < LAST_ROUND; i++) {
+		thread_key_destroyed(t);
+		CHECK_INT(ending, before + 1);
+	}
+	pthread_setspecific(table.key, NULL);
 	vt_tls.inside = 0; /* the next thread */
 	CHECK(!vt_tls.thread && !vt_tls.collect && vt_tls.state == VT_TLS_NEW, "it is still known");
 }

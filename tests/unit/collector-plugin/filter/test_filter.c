@@ -19,6 +19,15 @@ const char *vt_settings_other(const struct vt_settings *s, const char *name)
 	return strcmp(name, "INTERNAL-MPI") ? NULL : internal_mpi;
 }
 
+/* In place of TRACE-IMBALANCE: 0 is off. */
+static double idle_s;
+
+double vt_settings_idle_s(const struct vt_settings *s)
+{
+	(void)s;
+	return idle_s;
+}
+
 /* In place of the collector's messages: they are counted. */
 static int said;
 
@@ -161,6 +170,27 @@ static void without_what_is_inside_mpi(void)
 	internal_mpi = NULL;
 }
 
+static void calls_that_wait_for_others_and_those_that_let_them_go_on(void)
+{
+	static const struct {
+		const char *class_name, *name;
+		int record;
+	} want[] = { { "MPI", "MPI_Recv", 1 }, { "MPI", "MPI_Waitall", 1 }, { "MPI", "MPI_Isend", 1 },
+		{ "MPI", "MPI_Allreduce", 1 }, { "MPI", "MPI_Irecv", 0 }, { "MPI", "MPI_Ibarrier", 0 },
+		{ "MPI", "MPI_Comm_rank", 0 }, { "MPI", "MPI_File_read", 0 }, { "A", "f", 0 },
+		{ "SYSTEM", "read", 0 } };
+	size_t i;
+
+	idle_s = 1e-4;
+	start(NULL, 0);
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		CHECK(of(want[i].class_name, want[i].name).record == want[i].record, "%s", want[i].name);
+	}
+	idle_s = 0;
+	start(NULL, 0);
+	CHECK_INT(of("MPI", "MPI_Irecv").record, 1);
+}
+
 #if HEAP_IS_COUNTED
 /* The function is recorded then, as without lines. */
 static void without_memory_for_a_name(void)
@@ -184,6 +214,7 @@ int main(int argc, char **argv)
 	RUN(callers);
 	RUN(at_most_sixteen_callers);
 	RUN(without_what_is_inside_mpi);
+	RUN(calls_that_wait_for_others_and_those_that_let_them_go_on);
 #if HEAP_IS_COUNTED
 	RUN(without_memory_for_a_name);
 #else
