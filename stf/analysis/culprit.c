@@ -112,7 +112,7 @@ static int is_slow_by_itself(struct stf_analysis *a, const struct caused *c, uin
 		return -1;
 	}
 	a->culprit.without_processor = lacked;
-	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * fmax(0, lacked) / a->resolution >= least;
+	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * (lacked > 0 ? lacked : 0) / a->resolution >= least;
 }
 
 static int name_slow_thread(

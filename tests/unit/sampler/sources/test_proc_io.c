@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "include/vtsource.h"
 #include "sampler/source.h"
+#include "sampler/sources/proc.h"
 #include "tests/lib/check.h"
 #include "tests/lib/sampler_set.h"
 
@@ -131,6 +132,7 @@ static void end(void)
 
 	close(go[1]);
 	CHECK(waitpid(observed, &status, 0) == observed && status == 0, "status %d", status);
+	usleep(2 * SMP_SAME_SAMPLE_US); /* sources of one sample share what they read */
 	CHECK_INT(smp_set_read(set, value, state), -1);
 	close(done[0]);
 	drop();
