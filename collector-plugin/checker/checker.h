@@ -156,6 +156,7 @@ struct vt_mc_call {
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
 	uint32_t meeting;                      /* the number of its collective operation; 0: not compared */
+	int shown;                             /* the others know for whom it waits while MPI performs it */
 	struct vt_mc_pending **request;        /* requests that it may complete, as they were before it */
 	size_t n;
 	struct vt_mc_pending *few[16];
@@ -301,6 +302,8 @@ struct vt_mc_rank {
 	int64_t since_ns;
 	uint64_t all[VT_MC_BITS]; /* it goes on only if each of these does something */
 	uint64_t any[VT_MC_BITS]; /* and one of these; empty: no such condition */
+	uint64_t in_comm;         /* MPI performs its collective operation in_number of this communicator meanwhile; */
+	uint32_t in_number;       /* 0: it looks itself for what comes */
 	uint64_t calls;
 	uint32_t errors, warnings, count[VT_MC_CLASSES];
 	int named; /* text is that of this call */
@@ -482,6 +485,10 @@ VT_HIDDEN void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k);
 /* One more turn in which nothing came. needs: adds what is waited for to w. */
 VT_HIDDEN void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w));
 VT_HIDDEN void vt_mc_wait_end(struct vt_mc_wait *w);
+/* Instead: MPI performs the call, and may wait in it for what `needs` adds. Others may judge that. vt_mc_wait_over() ends it. */
+VT_HIDDEN void vt_mc_wait_in_mpi(
+	struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), uint64_t comm, uint32_t number);
+VT_HIDDEN void vt_mc_wait_over(void);
 VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many);
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */

@@ -51,6 +51,11 @@ static void needs_meeting(struct vt_mc_wait *w)
 	needed_members(w->k, w->all);
 }
 
+static void needs_absent(struct vt_mc_wait *w)
+{
+	vt_mc_meeting_missing(waiting.comm, waiting.number, w->all);
+}
+
 void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocking)
 {
 	uint32_t number = vt_mc_meet(k, c);
@@ -68,11 +73,16 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 		while (memset(missing, 0, sizeof(missing)), vt_mc_meeting_missing(c, number, missing) > 0) {
 			memset(missing, 0, sizeof(missing));
 			if (vt_mc_now_ns() - w.began_ns > HELD_NS && !needed_members(k, missing)) {
+				k->shown = 1;
 				break;
 			}
 			vt_mc_wait_turn(&w, needs_meeting);
 		}
-		vt_mc_wait_end(&w);
+		if (k->shown) {
+			vt_mc_wait_in_mpi(&w, needs_absent, c->id, number);
+		} else {
+			vt_mc_wait_end(&w);
+		}
 		vt_mc_meeting_leave(c, number, &bad, &invalid);
 		if (bad || invalid) {
 			k->refused = 1;

@@ -125,6 +125,9 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 	if (k->mute) {
 		return rc;
 	}
+	if (k->shown) {
+		vt_mc_wait_over();
+	}
 	vt_mc_lock();
 	k->rc = rc;
 	if (!k->refused) {

@@ -160,6 +160,21 @@ static void report_difference(
 	vt_mc_report_lines((enum vt_mc_class) class, text, "%s", lines);
 }
 
+/* A rank that MPI holds in this operation waits for one rank less. */
+static void tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number)
+{
+	int i;
+
+	if (r->in_number != number || r->in_comm != comm) {
+		return;
+	}
+	r->all[vt_mc_rank / 64] &= ~(UINT64_C(1) << vt_mc_rank % 64);
+	for (i = 0; i < VT_MC_BITS && !r->all[i]; i++) {
+	}
+	r->state = i == VT_MC_BITS && r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
+	r->generation++;
+}
+
 /* Announces the call. The number is kept in the communicator; 0: it cannot be compared. */
 uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 {
@@ -192,6 +207,7 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 		m->arrived++;
 		for (i = 0; i < vt_mc_shared->ranks; i++) {
 			if (vt_mc_has_bit(c->members, i) && i != vt_mc_rank) {
+				tell_arrival(&vt_mc_shared->rank[i], c->id, number);
 				vt_mc_wake(i);
 			}
 		}

@@ -162,7 +162,7 @@ void vt_mc_wake(int rank)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[rank];
 
-	if (r->state == VT_MC_BLOCKED) {
+	if (r->state == VT_MC_BLOCKED && !r->in_number) {
 		r->state = VT_MC_RUNNING;
 		r->generation++;
 	}

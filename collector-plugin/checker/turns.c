@@ -12,6 +12,7 @@ enum { SPINS = 30 };
 #define SHOW_NS INT64_C(2000000)
 #define NAME_NS INT64_C(8000000)
 #define JUDGE_NS INT64_C(20000000)
+#define IN_MPI_NS INT64_C(700000000)
 
 void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 {
@@ -20,17 +21,22 @@ void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 	w->began_ns = vt_mc_now_ns();
 }
 
+void vt_mc_wait_over(void)
+{
+	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
+
+	vt_mc_shared_lock();
+	r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
+	r->generation++;
+	r->named = r->soft = r->released = 0;
+	r->in_number = 0;
+	vt_mc_shared_unlock();
+}
+
 void vt_mc_wait_end(struct vt_mc_wait *w)
 {
-	struct vt_mc_rank *r;
-
 	if (vt_mc_shared && w->shown_ns) {
-		r = &vt_mc_shared->rank[vt_mc_rank];
-		vt_mc_shared_lock();
-		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
-		r->generation++;
-		r->named = r->soft = r->released = 0;
-		vt_mc_shared_unlock();
+		vt_mc_wait_over();
 	}
 }
 
@@ -109,4 +115,23 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	}
 	t.tv_nsec = now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000;
 	nanosleep(&t, NULL);
+}
+
+void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), uint64_t comm, uint32_t number)
+{
+	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
+	int64_t now = vt_mc_now_ns();
+
+	/* first, so that no arrival is missed */
+	vt_mc_shared_lock();
+	r->in_comm = comm;
+	r->in_number = number;
+	vt_mc_shared_unlock();
+	vt_mc_lock();
+	show_wait(w, needs, now);
+	vt_mc_unlock();
+	/* MPI may need no other rank and only be slow on a busy node */
+	vt_mc_shared_lock();
+	r->since_ns = now + IN_MPI_NS;
+	vt_mc_shared_unlock();
 }
