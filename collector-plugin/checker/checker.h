@@ -156,8 +156,8 @@ struct vt_mc_call {
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
 	uint32_t meeting;                      /* the number of its collective operation; 0: not compared */
-	int shown;                             /* the others know for whom it waits while MPI performs it */
-	struct vt_mc_pending **request;        /* requests that it may complete, as they were before it */
+	int shown;                      /* the other ranks can read, while MPI performs it, which ranks it waits for */
+	struct vt_mc_pending **request; /* requests that it may complete, as they were before it */
 	size_t n;
 	struct vt_mc_pending *few[16];
 	MPI_Status *statuses; /* those of the requests that it completed */

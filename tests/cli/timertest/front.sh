@@ -48,7 +48,7 @@ if [ -x "$build/vtrun" ]; then
 	"$build/vtrun" --help=all >"$dir/all"
 	expect [ "$(wc -l <"$dir/all")" -gt 100 ]
 	# shellcheck disable=SC2013
-	for option in $(grep -o -e ' --[a-z-]*' "$dir/out"); do
+	for option in $(grep -o -e ' --[a-z][a-z-]*' "$dir/out"); do
 		expect_line -e "^ *\(-., \)*$option\>" "$dir/all"
 	done
 	verdict "vtrun --help has 15 lines, and --help=all each of its options"
