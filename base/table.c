@@ -4,6 +4,7 @@
 #include "base/table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 
@@ -85,4 +86,22 @@ void tkm_table_free(struct tkm_table *t)
 		next = e->hh.next;
 		free(e);
 	}
+}
+
+int tkm_table_number_texts(const char *text, size_t stride, size_t n, int *number)
+{
+	struct tkm_table t = { 0 };
+	int next = 0, *known = NULL;
+	size_t i;
+
+	for (i = 0; i < n; i++, text += stride) {
+		known = tkm_table_put(&t, text, strlen(text), sizeof(*known));
+		if (!known) {
+			break;
+		}
+		*known = *known ? *known : ++next;
+		number[i] = *known - 1;
+	}
+	tkm_table_free(&t);
+	return i == n ? 0 : -1;
 }

@@ -6,8 +6,11 @@
 #include "calib/session/link_private.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
 
 enum { ALL_HERE = -1 };
 
@@ -147,41 +150,119 @@ static int blob_room(struct cal_blobs *all, int i, size_t length, struct tkm_err
 	return 0;
 }
 
-static int gather_here(struct cal_link *l, struct cal_blobs *all, struct tkm_err *err)
+/* What the ranks of a part of the tree have, from its lowest rank on: the length of each, 8 bytes, and its data. */
+struct packed {
+	char *p;
+	size_t n, room;
+	int ranks;
+};
+
+/* In place of the number of bytes, by a rank that has lost the data of its part. */
+#define NOTHING_COMES UINT64_MAX
+
+static int pack_bytes(struct packed *to, const void *data, size_t n, struct tkm_err *err)
 {
-	unsigned long long length;
+	if (TKM_GROW(to->p, to->room, to->n + n + 1) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu bytes of results", n);
+	}
+	if (n) {
+		memcpy(to->p + to->n, data, n);
+	}
+	to->n += n;
+	return 0;
+}
+
+static int pack_rank(struct packed *to, const void *data, size_t length, struct tkm_err *err)
+{
+	uint64_t n = length;
+
+	to->ranks++;
+	return pack_bytes(to, &n, sizeof(n), err) < 0 ? -1 : pack_bytes(to, data, length, err);
+}
+
+/* Takes what rank `from` and those below it have. */
+static int take_packed(struct cal_link *l, int r, int from, struct packed *to, struct tkm_err *err)
+{
+	double limit_s = patience_for(l, from - r);
+	uint64_t head[2];
+
+	if (l->ops->send(l, from, r, head, sizeof(head), limit_s, err) < 0) {
+		return -1;
+	}
+	if (head[0] == NOTHING_COMES) {
+		return tkm_fail(err, TKM_ERR_IO, "rank %d has not got what the ranks after it have", from);
+	}
+	if (TKM_GROW(to->p, to->room, to->n + head[0] + 1) < 0) {
+		return tkm_fail(
+			err, TKM_ERR_NOMEM, "out of memory for %llu bytes of results", (unsigned long long)head[0]);
+	}
+	if (head[0] && l->ops->send(l, from, r, to->p + to->n, (size_t)head[0], limit_s, err) < 0) {
+		return -1;
+	}
+	to->n += head[0];
+	to->ranks += (int)head[1];
+	return 0;
+}
+
+/* Collects the part of the tree below rank r, and passes it on. So no rank has more partners than the tree has levels. */
+static int gather_part(struct cal_link *l, const void *data, size_t length, struct packed *part, struct tkm_err *err)
+{
+	int r = l->rank, top = lowest_bit(r, l->size), bit, rc = pack_rank(part, data, length, err);
+	struct tkm_err why;
+	uint64_t head[2];
+
+	for (bit = 1; rc == 0 && bit < top && r + bit < l->size; bit <<= 1) {
+		rc = take_packed(l, r, r + bit, part, err);
+	}
+	if (r == 0) {
+		return rc;
+	}
+	head[0] = rc == 0 ? part->n : NOTHING_COMES;
+	head[1] = (uint64_t)part->ranks;
+	if (l->ops->send(l, r, r - top, head, sizeof(head), l->gathering_s, rc < 0 ? &why : err) < 0) {
+		return -1;
+	}
+	return rc == 0 && part->n ? l->ops->send(l, r, r - top, part->p, part->n, l->gathering_s, err) : rc;
+}
+
+static int unpack_ranks(const struct packed *part, struct cal_blobs *all, struct tkm_err *err)
+{
+	size_t at = 0;
+	uint64_t n;
 	int i;
 
-	for (i = 1; i < l->size; i++) {
-		if (l->ops->send(l, i, 0, &length, sizeof(length), l->gathering_s, err) < 0 ||
-			blob_room(all, i, (size_t)length, err) < 0 ||
-			(length && l->ops->send(l, i, 0, all->data[i], (size_t)length, l->gathering_s, err) < 0)) {
-			return -1;
+	for (i = 0; i < all->n; i++) {
+		if (part->n - at < sizeof(n)) {
+			return tkm_fail(err, TKM_ERR_DATA, "the data of rank %d and those after it is missing", i);
 		}
+		memcpy(&n, part->p + at, sizeof(n));
+		at += sizeof(n);
+		if (n > part->n - at || blob_room(all, i, (size_t)n, err) < 0) {
+			return n > part->n - at ? tkm_fail(err, TKM_ERR_DATA, "the data of rank %d is cut off", i) : -1;
+		}
+		memcpy(all->data[i], part->p + at, (size_t)n);
+		at += (size_t)n;
 	}
 	return 0;
 }
 
 int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err)
 {
-	unsigned long long count = length;
+	struct packed part = { NULL };
 	int rc;
 
 	memset(all, 0, sizeof(*all));
 	if (l->rank > 0) {
-		rc = l->ops->send(l, l->rank, 0, &count, sizeof(count), l->gathering_s, err);
-		return rc == 0 && length
-			? l->ops->send(l, l->rank, 0, (void *)(uintptr_t)data, length, l->gathering_s, err)
-			: rc;
+		rc = gather_part(l, data, length, &part, err);
+		free(part.p);
+		return rc;
 	}
-	if (cal_blobs_alloc(all, l->rank < 0 ? 1 : l->size, err) < 0 || blob_room(all, 0, length, err) < 0) {
-		cal_blobs_free(all);
+	if (cal_blobs_alloc(all, l->rank < 0 ? 1 : l->size, err) < 0) {
 		return -1;
 	}
-	if (length) {
-		memcpy(all->data[0], data, length);
-	}
-	rc = l->rank < 0 ? 0 : gather_here(l, all, err);
+	rc = l->rank < 0 ? pack_rank(&part, data, length, err) : gather_part(l, data, length, &part, err);
+	rc = rc < 0 ? rc : unpack_ranks(&part, all, err);
+	free(part.p);
 	if (rc < 0) {
 		cal_blobs_free(all);
 	}

@@ -57,50 +57,82 @@ static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b
 		tkm_known_equal(a->boot, b->boot) && tkm_known_equal(a->host, b->host);
 }
 
-/* Numbers the processes: by rank if every process has a rank of its own, else in the order of starting. */
-static void number_merged_processes(struct vt_merge *m)
+/* The latest file before the i-th of the process that went on as that program; NULL: there is none. latest: 1 + the number of the
+ * latest file of each process id. */
+static struct vt_merge_file *program_before(struct vt_merge *m, size_t i, struct tkm_table *latest, int *no_memory)
 {
+	const struct vt_raw_head *h = m->file[i].head;
+	const uint64_t key[2] = { h->pid, h->born };
+	size_t *last = tkm_table_put(latest, key, sizeof(key), sizeof(*last)), k;
+
+	if (!last) {
+		*no_memory = 1;
+		return NULL;
+	}
+	k = *last;
+	*last = i + 1;
+	/* processes of several nodes may have one id */
+	m->file[i].same_id = (uint32_t)k;
+	while (k && !same_process(m->file[k - 1].head, h)) {
+		k = m->file[k - 1].same_id;
+	}
+	return k ? &m->file[k - 1] : NULL;
+}
+
+/* Numbers the processes: by rank if every process has a rank of its own, else in the order of starting. */
+static int number_merged_processes(struct vt_merge *m)
+{
+	struct tkm_table latest = { 0 };
 	uint32_t next = 0;
-	size_t i, k;
-	int ranked = 1;
+	int ranked = 1, no_memory = 0;
+	size_t i;
 
 	qsort(m->file, m->n, sizeof(*m->file), by_start);
 	for (i = 0; i < m->n; i++) {
-		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < 0x10000 &&
+		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < VT_MERGE_PROCESSES &&
 			(i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank ||
 				same_process(m->file[i - 1].head, m->file[i].head));
 	}
-	for (i = 0; i < m->n; i++) {
-		for (k = i; k > 0 && !same_process(m->file[k - 1].head, m->file[i].head); k--) {
-		}
-		m->file[i].process = ranked ? (uint32_t)m->file[i].head->rank : k ? m->file[k - 1].process : next++;
-		if (k) {
-			m->file[k - 1].went_on = 1;
+	for (i = 0; i < m->n && !no_memory; i++) {
+		struct vt_merge_file *before = program_before(m, i, &latest, &no_memory);
+
+		m->file[i].process = ranked ? (uint32_t)m->file[i].head->rank : before ? before->process : next++;
+		if (before) {
+			before->went_on = 1;
+			before->later = (uint32_t)i;
 		}
 	}
+	tkm_table_free(&latest);
+	return no_memory ? tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu processes", m->n) : 0;
 }
 
 static int find_merged_nodes(struct vt_merge *m)
 {
-	size_t i, k;
+	struct tkm_table known = { 0 };
+	char name[sizeof(m->file->head->host) + sizeof(m->file->head->boot) + 20];
+	uint32_t *number;
+	size_t i;
 
 	m->node = calloc(m->n, sizeof(*m->node));
-	if (!m->node) {
-		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu processes", m->n);
-	}
-	for (i = 0; i < m->n; i++) {
+	for (i = 0; m->node && i < m->n; i++) {
 		const struct vt_raw_head *h = m->file[i].head;
+		/* what could not be read may be of any node */
+		int is_known = tkm_known_equal(h->host, h->host) && tkm_known_equal(h->boot, h->boot);
+		int n = snprintf(name, sizeof(name), "%s\1%s\1%.0zu", h->host, h->boot, is_known ? 0 : i + 1);
 
-		for (k = 0; k < m->n_nodes &&
-			!(tkm_known_equal(m->node[k].host, h->host) && tkm_known_equal(m->node[k].boot, h->boot));
-			k++) {
+		number = tkm_table_put(&known, name, (size_t)n, sizeof(*number));
+		if (!number) {
+			break;
 		}
-		if (k == m->n_nodes) {
-			m->node[m->n_nodes++] = (struct vt_merge_node){ h->host, h->boot };
+		if (!*number) {
+			m->node[m->n_nodes++] = (struct vt_merge_node){ .host = h->host };
+			*number = (uint32_t)m->n_nodes;
 		}
-		m->file[i].node = (uint32_t)k;
+		m->file[i].node = *number - 1;
 	}
-	return 0;
+	tkm_table_free(&known);
+	return m->node && i == m->n ? 0
+				    : tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu processes", m->n);
 }
 
 struct opening {
@@ -131,8 +163,9 @@ static int open_raw_inputs(struct vt_merge *m, const struct vt_merge_input *in)
 	size_t i;
 	int rc = 0;
 
-	if (m->n > 0x10000) {
-		return tkm_fail(m->err, TKM_ERR_ARG, "merge: %zu raw files; a trace has at most 65536 processes", m->n);
+	if (m->n > VT_MERGE_PROCESSES) {
+		return tkm_fail(m->err, TKM_ERR_ARG, "merge: %zu raw files; a trace has at most %d processes", m->n,
+			VT_MERGE_PROCESSES);
 	}
 	m->file = calloc(m->n, sizeof(*m->file));
 	if (!m->file) {
@@ -153,8 +186,7 @@ static int open_raw_inputs(struct vt_merge *m, const struct vt_merge_input *in)
 	if (rc < 0) {
 		return rc;
 	}
-	number_merged_processes(m);
-	return find_merged_nodes(m);
+	return number_merged_processes(m) < 0 ? -1 : find_merged_nodes(m);
 }
 
 /* ---- time ---- */
@@ -165,22 +197,19 @@ static int shared_timer(const char *name)
 	return strncmp(name, "sim:", 4) && strcmp(name, "MPI_Wtime");
 }
 
-static int have_one_clock(const struct vt_merge_file *a, const struct vt_merge_file *b)
-{
-	return a->node == b->node && !strcmp(a->head->timer, b->head->timer) && shared_timer(a->head->timer);
-}
-
-/* The time of day minus CLOCK_MONOTONIC on this node, from the first file of the node that has both. */
-static long double day_ns(const struct vt_merge *m, uint32_t node)
+/* The time of day minus CLOCK_MONOTONIC on each node, from the first file of the node that has both. */
+static void find_days(struct vt_merge *m)
 {
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
-		if (m->file[i].node == node && m->file[i].clocks) {
-			return (long double)m->file[i].first.realtime_ns - m->file[i].first.monotonic_ns;
+		struct vt_merge_node *node = &m->node[m->file[i].node];
+
+		if (m->file[i].clocks && !node->has_day) {
+			node->has_day = 1;
+			node->day_ns = (long double)m->file[i].first.realtime_ns - m->file[i].first.monotonic_ns;
 		}
 	}
-	return 0;
 }
 
 /* Makes a line from the file's ticks to nanoseconds of its node's CLOCK_MONOTONIC, shifted so that the times of day
@@ -188,7 +217,7 @@ static long double day_ns(const struct vt_merge *m, uint32_t node)
 static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 {
 	double per_ns = 1e-9 / m->period_s, slope = 1e9 / f->head->hz;
-	long double tick = f->head->start_tick, ns = f->head->start_realtime_ns - day_ns(m, f->node);
+	long double tick = f->head->start_tick, ns = f->head->start_realtime_ns - m->node[f->node].day_ns;
 
 	if (f->clocks) {
 		tick = f->first.tick;
@@ -201,7 +230,7 @@ static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 		ns = tick;
 		slope = 1;
 	}
-	ns += day_ns(m, f->node) - day_ns(m, 0);
+	ns += m->node[f->node].day_ns - m->node[0].day_ns;
 	m->unaligned |= f->node > 0;
 	if (cal_map_line(&f->own, ltick(ticks_away((int64_t)tick, 0)), gtick(ticks_away(0, (double)ns * per_ns)),
 		    slope * per_ns, m->err) < 0) {
@@ -211,22 +240,59 @@ static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 	return 0;
 }
 
-static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given)
+/* Where the map of all files of a node that read this timer is kept, NULL so far. Files that read the same clock share one line; else
+ * they would differ by the noise of their readings. */
+static int find_shared_map(
+	struct vt_merge *m, struct tkm_table *shared, const struct vt_merge_file *f, const struct cal_map ***map)
 {
-	size_t k;
+	char key[sizeof(f->head->timer) + 20];
+	int n = snprintf(key, sizeof(key), "%u %s", f->node, f->head->timer);
 
-	for (k = 0; !f->map && k < m->n; k++) {
-		/* files that read the same clock share one line; else they would differ by the noise of their
-		 * readings */
-		if (m->file[k].map && have_one_clock(&m->file[k], f)) {
-			f->map = m->file[k].map;
-		}
+	*map = NULL; /* others cannot read this clock */
+	if (!shared_timer(f->head->timer)) {
+		return 0;
 	}
+	*map = tkm_table_put(shared, key, (size_t)n, sizeof(struct cal_map *));
+	return *map ? 0 : tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu processes", m->n);
+}
+
+static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given, struct tkm_table *shared)
+{
+	const struct cal_map **map;
+
+	if (find_shared_map(m, shared, f, &map) < 0) {
+		return -1;
+	}
+	f->map = !f->map && map ? *map : f->map;
 	if (!f->map && given) {
 		return tkm_fail(m->err, TKM_ERR_DATA, "%s: no clock correction for its rank %d, though others have one",
 			vt_raw_file_path(f->raw), f->head->rank);
 	}
-	return f->map ? 0 : own_map(m, f);
+	if (!f->map && own_map(m, f) < 0) {
+		return -1;
+	}
+	if (map && !*map) {
+		*map = f->map;
+	}
+	return 0;
+}
+
+static int find_maps(struct vt_merge *m, int given)
+{
+	struct tkm_table shared = { 0 };
+	int rc = 0;
+	size_t i;
+
+	find_days(m);
+	/* those that are given first: the first of a clock counts for all that have none */
+	for (i = 0; i < m->n && rc == 0; i++) {
+		rc = m->file[i].map ? find_map(m, &m->file[i], given, &shared) : 0;
+	}
+	for (i = 0; i < m->n && rc == 0; i++) {
+		rc = find_map(m, &m->file[i], given, &shared);
+	}
+	tkm_table_free(&shared);
+	return rc;
 }
 
 static int align(struct vt_merge *m)
@@ -244,10 +310,8 @@ static int align(struct vt_merge *m)
 	m->period_s = given ? (m->o->period_s > 0 ? m->o->period_s : 1e-9)
 		: whole_ns  ? 1e-9
 			    : cal_global_period(shortest);
-	for (i = 0; i < m->n; i++) {
-		if (find_map(m, &m->file[i], given) < 0) {
-			return -1;
-		}
+	if (find_maps(m, given) < 0) {
+		return -1;
 	}
 	for (i = 0; i < m->n; i++) {
 		struct vt_merge_file *f = &m->file[i];

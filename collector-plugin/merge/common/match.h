@@ -27,7 +27,9 @@ struct vt_match_end {
 	uint32_t during; /* how much later that may have been, in ticks; UINT32_MAX if it does not fit */
 	uint64_t bytes;
 	uint32_t communicator, function, scl; /* ids in the trace; 0: none */
-	uint32_t call; /* of TRACE-IMBALANCE (records/idle.h): number of the call that it is in; 0: none */
+	/* of TRACE-IMBALANCE (records/idle.h): number of the call that it is in; else 1 + index of the send before it in its call; 0:
+	 * none */
+	uint32_t call;
 	int32_t tag;
 	/* 0: messages; else it pairs with ends of the same channel only (partitioned communication) */
 	uint32_t channel;

@@ -74,6 +74,8 @@ struct vt_merge_file {
 	uint64_t late;      /* calls that STATISTICS counted instead of events, after FLUSH-LIMIT */
 	int discarded;      /* PROCESS no, discard: only its records of groups are wanted */
 	int went_on;        /* the process went on as another program by exec, and that has a file, too */
+	uint32_t later;     /* its number; 0: none */
+	uint32_t same_id;   /* 1 + the number of the file before it of a process with this id; 0: none */
 	uint32_t node;      /* number of its node, from 0 */
 	int64_t start, end; /* global ticks minus the origin */
 	uint32_t host;      /* the host that merges its records */
@@ -92,8 +94,13 @@ struct vt_merge_repairs {
 };
 
 struct vt_merge_node {
-	const char *host, *boot;
+	const char *host;
+	int has_day;
+	long double day_ns; /* the time of day minus CLOCK_MONOTONIC, if it is known */
 };
+
+/* Processes of a trace: STF has 16 bits for the number of one. */
+enum { VT_MERGE_PROCESSES = 0x10000 };
 
 struct vt_merge_row;  /* merge/definitions/statistics.h */
 struct vt_merge_idle; /* merge/records/idle.h */
@@ -177,7 +184,8 @@ struct vt_merge_states {
 	struct {
 		int64_t last, back, back_before, first;
 	} clock;
-	size_t posted; /* 1 + index of the first of the part's message ends that the present call has sent; 0: none */
+	uint32_t
+		posted; /* 1 + index of the latest of the part's message ends that the present call has sent; 0: none */
 	/* TRACE-IMBALANCE: the state that was entered last, while it is open. end, share: numbers, from 1, of its latest message
 	 * end and share; probe: of a call before it that looked for a message; 0: none */
 	struct {

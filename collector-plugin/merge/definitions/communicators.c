@@ -103,8 +103,15 @@ static uint32_t lowest(const uint32_t *member, uint32_t n)
 	return least;
 }
 
-/* Fills in the members of a communicator as this file defines it, and which of them are its own group. */
-static int find_communicator_members(const struct vt_merge *m, struct vt_merge_comm *c, struct vt_merge_communicator *g)
+/* The same members, as the files that define it list them. */
+struct known_members {
+	struct vt_merge_communicator g;
+	uint32_t own, n_own, remote, n_remote, lowest;
+	uint64_t hash;
+};
+
+/* Lists the members of a communicator as this file defines it, and which of them are its own group. */
+static int list_communicator_members(const struct vt_merge *m, struct vt_merge_comm *c, struct vt_merge_communicator *g)
 {
 	uint32_t own = expand_ranges(m, c, 0, c->def.n_own, NULL),
 		 other = expand_ranges(m, c, c->def.n_own, c->seen, NULL);
@@ -136,16 +143,64 @@ static int find_communicator_members(const struct vt_merge *m, struct vt_merge_c
 	return 0;
 }
 
-/* ---- one number for each ---- */
-
 /* The hash of the members, in their order. */
 static uint64_t hash_members(const struct vt_merge_communicator *g)
 {
 	return tkm_fnv(tkm_fnv(TKM_FNV_START, g->member, g->n * sizeof(*g->member)), &g->left, sizeof(g->left));
 }
 
+/* Finds the members of a communicator of this file: nearly all files list them in the same ranges, which are expanded once.
+ * NULL: no memory. */
+static const struct known_members *find_communicator_members(
+	const struct vt_merge *m, struct vt_merge_comm *c, struct tkm_table *known)
+{
+	const size_t size = c->seen * sizeof(*c->def.ranks);
+	uint32_t head[2] = { c->def.inter, c->def.n_own };
+	char *key = malloc(sizeof(head) + size);
+	struct known_members *k;
+
+	if (!key) {
+		return NULL;
+	}
+	memcpy(key, head, sizeof(head));
+	if (size) {
+		memcpy(key + sizeof(head), c->def.ranks, size);
+	}
+	k = tkm_table_put(known, key, sizeof(head) + size, sizeof(*k));
+	free(key);
+	if (k && !k->g.member) {
+		if (list_communicator_members(m, c, &k->g) < 0) {
+			return NULL;
+		}
+		k->own = c->own;
+		k->n_own = c->n_own;
+		k->remote = c->remote;
+		k->n_remote = c->n_remote;
+		k->lowest = lowest(k->g.member, k->g.n);
+		k->hash = hash_members(&k->g);
+	} else if (k) {
+		c->own = k->own;
+		c->n_own = k->n_own;
+		c->remote = k->remote;
+		c->n_remote = k->n_remote;
+	}
+	return k;
+}
+
+static void free_known_members(struct tkm_table *known)
+{
+	struct known_members *k = NULL;
+
+	while ((k = tkm_table_next(known, k))) {
+		free(k->g.member);
+	}
+	tkm_table_free(known);
+}
+
+/* ---- one number for each ---- */
+
 static const char *communicator_key(const struct vt_merge_file *f, const struct vt_merge_comm *c,
-	const struct vt_merge_communicator *g, char *key, size_t size)
+	const struct known_members *k, char *key, size_t size)
 {
 	const struct vt_merge_comm *parent = c->def.parent ? vt_merge_comm(f, c->def.parent) : NULL;
 	uint32_t of = parent ? parent->id : 0;
@@ -157,24 +212,31 @@ static const char *communicator_key(const struct vt_merge_file *f, const struct 
 		snprintf(key, size, "self %u", f->process);
 		break;
 	case VT_RAW_COMM_COLLECTIVE:
-		snprintf(key, size, "from %u the %u lowest %u", of, c->def.number, lowest(g->member, g->n));
+		snprintf(key, size, "from %u the %u lowest %u", of, c->def.number, k->lowest);
 		break;
 	default:
 		/* the two groups of an intercommunicator have different parents */
-		snprintf(key, size, "group %u tag %d of %u %llx", c->def.inter ? 0 : of, (int)c->def.tag, g->n,
-			(unsigned long long)hash_members(g));
+		snprintf(key, size, "group %u tag %d of %u %llx", c->def.inter ? 0 : of, (int)c->def.tag, k->g.n,
+			(unsigned long long)k->hash);
 	}
 	return key;
 }
 
-static int add_merged_communicator(struct vt_merge *m, struct vt_merge_communicator *g, const char *name)
+static int add_merged_communicator(struct vt_merge *m, const struct vt_merge_communicator *g, const char *name)
 {
+	struct vt_merge_communicator own = *g;
+
 	if (TKM_GROW(m->communicator, m->room_communicators, m->n_communicators + 1) < 0) {
 		return -1;
 	}
-	g->name = strdup(name ? name : "");
-	m->communicator[m->n_communicators++] = *g;
-	return g->name ? 0 : -1;
+	own.name = strdup(name ? name : "");
+	own.member = malloc((own.n + (size_t)1) * sizeof(*own.member));
+	m->communicator[m->n_communicators++] = own;
+	if (!own.name || !own.member) {
+		return -1;
+	}
+	memcpy(own.member, g->member, own.n * sizeof(*own.member));
+	return 0;
 }
 
 /* The two groups of an intercommunicator may give it different names: "MERGE a" and "MERGE b" become "MERGE a/b". */
@@ -204,23 +266,22 @@ static int has_two_names(const struct vt_merge_comm *c)
 		(!strncmp(c->name, merge, sizeof(merge) - 1) || !strncmp(c->name, between, sizeof(between) - 1));
 }
 
-static int number_communicator(
-	struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_comm *c, struct tkm_table *times)
+static int number_communicator(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_comm *c,
+	struct tkm_table *times, struct tkm_table *known)
 {
-	struct vt_merge_communicator g = { 0 };
+	const struct known_members *k = find_communicator_members(m, c, known);
 	char buffer[160], numbered[200];
 	const char *key;
 	struct vt_merge_name *e;
 	int rc = 0;
 
-	if (find_communicator_members(m, c, &g) < 0) {
+	if (!k) {
 		return -1;
 	}
-	key = communicator_key(f, c, &g, buffer, sizeof(buffer));
+	key = communicator_key(f, c, k, buffer, sizeof(buffer));
 	if (c->def.kind == VT_RAW_COMM_GROUP) {
 		e = vt_merge_name_entry(times, key);
 		if (!e) {
-			free(g.member);
 			return -1;
 		}
 		snprintf(numbered, sizeof(numbered), "%s the %u", key, e->id++);
@@ -228,15 +289,13 @@ static int number_communicator(
 	}
 	e = vt_merge_name_entry(&m->communicators, key);
 	if (e && !e->id) {
-		rc = add_merged_communicator(m, &g, c->name);
+		rc = add_merged_communicator(m, &k->g, c->name);
 		e->id = m->n_communicators;
-		g.member = NULL;
 	} else if (e && has_two_names(c) && !m->communicator[e->id - 1].both &&
 		strcmp(c->name, m->communicator[e->id - 1].name) != 0) {
 		rc = name_of_both(&m->communicator[e->id - 1], c->name);
 		m->communicator[e->id - 1].both = 1;
 	}
-	free(g.member);
 	c->id = e ? e->id : 0;
 	return e ? rc : -1;
 }
@@ -281,6 +340,7 @@ static int write_merged_communicator(struct vt_merge *m, uint32_t id, const stru
 
 int vt_merge_write_communicators(struct vt_merge *m)
 {
+	struct tkm_table known = { 0 };
 	uint32_t k;
 	size_t i;
 	int rc = 0;
@@ -293,11 +353,12 @@ int vt_merge_write_communicators(struct vt_merge *m)
 			/* if a part of it is missing, its members are unknown */
 			if (f->comms[k].def.kind && f->comms[k].seen == f->comms[k].def.n &&
 				f->comms[k].def.n_own <= f->comms[k].seen) {
-				rc = number_communicator(m, f, &f->comms[k], &times);
+				rc = number_communicator(m, f, &f->comms[k], &times, &known);
 			}
 		}
 		tkm_table_free(&times);
 	}
+	free_known_members(&known);
 	for (k = 0; k < m->n_communicators && rc == 0; k++) {
 		rc = write_merged_communicator(m, k + 1, &m->communicator[k]);
 	}

@@ -517,10 +517,9 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 
 static int later_image(const struct vt_merge *m, const struct vt_merge_file *f, uint32_t thread)
 {
-	const struct vt_merge_file *g;
-
-	for (g = f + 1; g < m->file + m->n; g++) {
-		if (g->process == f->process && thread < g->n_threads) {
+	while (f->later) {
+		f = &m->file[f->later];
+		if (thread < f->n_threads) {
 			return 1;
 		}
 	}
@@ -598,26 +597,26 @@ static int write_threads(struct vt_merge *m, const struct vt_merge_file *f)
 	return 0;
 }
 
-/* Lists the processes of a node; node UINT32_MAX means all. */
-static int write_node_group(struct vt_merge *m, uint32_t id, const char *name, uint32_t node)
+/* Lists the processes of these n files. */
+static int write_group_of_files(
+	struct vt_merge *m, uint32_t id, const char *name, struct vt_merge_file *const *file, size_t files)
 {
 	size_t k, n = 0, total = 0;
 	uint32_t *willies, i;
 	int rc;
 
-	for (k = 0; k < m->n; k++) {
-		total += m->file[k].n_threads;
+	for (k = 0; k < files; k++) {
+		total += file[k]->n_threads;
 	}
 	willies = malloc((total + 1) * sizeof(*willies));
 	if (!willies) {
 		return -1;
 	}
-	for (k = 0; k < m->n; k++) {
-		for (i = 0; (node == UINT32_MAX || m->file[k].node == node) && i < m->file[k].n_threads; i++) {
-			if (later_image(m, &m->file[k], i)) {
-				continue;
+	for (k = 0; k < files; k++) {
+		for (i = 0; i < file[k]->n_threads; i++) {
+			if (!later_image(m, file[k], i)) {
+				willies[n++] = STF_WILLY(file[k]->process, i);
 			}
-			willies[n++] = STF_WILLY(m->file[k].process, i);
 		}
 	}
 	{
@@ -633,17 +632,40 @@ static int write_node_group(struct vt_merge *m, uint32_t id, const char *name, u
 	return rc;
 }
 
+/* All processes are a group, and those of each node. */
+static int write_node_groups(struct vt_merge *m)
+{
+	struct vt_merge_file **all = malloc(2 * m->n * sizeof(struct vt_merge_file *)), **by_node = all + m->n;
+	size_t *end = calloc(m->n_nodes + 1, sizeof(*end)), i, first = 0;
+	int rc = all && end ? 0 : -1;
+
+	for (i = 0; i < m->n && rc == 0; i++) {
+		all[i] = &m->file[i];
+		end[m->file[i].node + 1]++;
+	}
+	for (i = 0; i < m->n_nodes && rc == 0; i++) {
+		end[i + 1] += end[i];
+	}
+	for (i = 0; i < m->n && rc == 0; i++) {
+		by_node[end[m->file[i].node]++] = &m->file[i];
+	}
+	rc = rc < 0 ? rc : write_group_of_files(m, VT_MERGE_ALL, "All_Processes", all, m->n);
+	for (i = 0; i < m->n_nodes && rc == 0; i++) {
+		rc = write_group_of_files(
+			m, VT_MERGE_FIRST_NODE + (uint32_t)i, m->node[i].host, by_node + first, end[i] - first);
+		first = end[i];
+	}
+	free(all);
+	free(end);
+	return rc;
+}
+
 static int write_merged_definitions(struct vt_merge *m)
 {
 	size_t i;
 
-	if (write_merged_processes(m) < 0 || write_node_group(m, VT_MERGE_ALL, "All_Processes", UINT32_MAX) < 0) {
+	if (write_merged_processes(m) < 0 || write_node_groups(m) < 0) {
 		return -1;
-	}
-	for (i = 0; i < m->n_nodes; i++) {
-		if (write_node_group(m, VT_MERGE_FIRST_NODE + (uint32_t)i, m->node[i].host, (uint32_t)i) < 0) {
-			return -1;
-		}
 	}
 	m->next_group = VT_MERGE_FIRST_NODE + (uint32_t)m->n_nodes;
 	for (i = 0; i < m->n; i++) {

@@ -129,26 +129,28 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 	end->kind = kinds[kind];
 	if (part->idle) {
 		vt_idle_message_end(part, e->states);
+	} else if (kind == VT_RAW_MESSAGE_SEND) {
+		end->call = e->states->posted;
 	}
-	if (kind == VT_RAW_MESSAGE_SEND && !e->states->posted) {
-		e->states->posted = part->ends.n;
+	if (kind == VT_RAW_MESSAGE_SEND) {
+		e->states->posted = (uint32_t)part->ends.n;
 	}
 	return 0;
 }
 
 void vt_merge_posted(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	uint16_t thread = (uint16_t)stf_willy_thread(e->willy), process = (uint16_t)e->f->process;
-	int64_t now;
-	size_t i;
+	uint32_t i = part->idle ? e->states->idle.end : e->states->posted;
+	int64_t now, during;
 
 	vt_merge_see_ticks(e);
 	now = order_of(e->states, e->ticks);
-	for (i = e->states->posted - 1; i < part->ends.n; i++) {
-		struct vt_match_end *end = &part->ends.end[i];
-		int64_t during = now - end->post;
+	/* meanwhile other threads may have sent any number of messages */
+	for (; i; i = part->ends.end[i - 1].call) {
+		struct vt_match_end *end = &part->ends.end[i - 1];
 
-		if (end->kind == VT_MATCH_SEND && end->process == process && end->thread == thread) {
+		during = now - end->post;
+		if (end->kind == VT_MATCH_SEND) {
 			end->during = during < UINT32_MAX ? (uint32_t)during : UINT32_MAX;
 		}
 	}

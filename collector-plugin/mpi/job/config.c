@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/table.h"
 #include "base/text/text.h"
 #include "include/VT.h"
 #include "collector-plugin/api/private.h"
@@ -33,7 +34,7 @@
 int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 {
 	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "", *all;
-	int i, k, n = 0, size, bad;
+	int n = 0, size, bad;
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	j->host = calloc((size_t)size, sizeof(*j->host));
@@ -53,15 +54,12 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	PMPI_Get_processor_name(processor, &n);
 	snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
 	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
-	/* hosts are numbered in the order of their lowest ranks */
-	for (i = 0, n = 0; i < size; i++) {
-		for (k = 0; strcmp(all + (size_t)k * VT_HOST_NAME, all + (size_t)i * VT_HOST_NAME) != 0; k++) {
-		}
-		j->host[i] = k == i ? n++ : j->host[k];
-	}
 	j->host_name = all;
 	j->ranks = size;
-	return 0;
+	/* hosts are numbered in the order of their lowest ranks */
+	return tkm_table_number_texts(all, VT_HOST_NAME, (size_t)size, j->host) == 0
+		? 0
+		: tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
 }
 
 void vt_job_join_cpus(MPI_Comm comm, int root, struct tkm_cpus *set)
@@ -108,6 +106,22 @@ void vt_job_cpus(struct vt_job *j)
 
 /* ---- the protocol ---- */
 
+/* next[i]: the next rank on the host of rank i; -1: there is none. last: room for as many. */
+static void chain_ranks(const struct vt_job *j, int *next, int *last)
+{
+	int i;
+
+	for (i = 0; i < j->ranks; i++) {
+		last[i] = next[i] = -1;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (last[j->host[i]] >= 0) {
+			next[last[j->host[i]]] = i;
+		}
+		last[j->host[i]] = i;
+	}
+}
+
 /* Lines of the protocol: one for each node, then one for each process, as in the Intel Trace Collector guide, section
  * 3.2.2. */
 static char *protocol_lines(const struct vt_job *j, const struct vt_process *all)
@@ -115,26 +129,35 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 	char *text = NULL;
 	size_t length;
 	FILE *f = open_memstream(&text, &length);
-	int i, k;
+	int *next = malloc((size_t)j->ranks * sizeof(*next)), *last = malloc((size_t)j->ranks * sizeof(*last)), i, k;
 
-	if (!f) {
+	if (!f || !next || !last) {
+		free(next);
+		free(last);
+		if (f) {
+			tkm_text_end(f, &text);
+			free(text);
+		}
 		return NULL;
 	}
+	chain_ranks(j, next, last);
 	fprintf(f, "INFO NUMPROCS %d\n", j->ranks);
-	for (i = 0; i < j->ranks; i++) {
-		for (k = 0; k < i && j->host[k] != j->host[i]; k++) {
-		}
-		if (k < i) {
+	for (i = 0, k = 0; i < j->ranks; i++) {
+		int rank = i;
+
+		/* hosts are numbered by their lowest ranks */
+		if (j->host[i] != k) {
 			continue;
 		}
+		k++;
 		fprintf(f, "INFO CLUSTERDEF %s", j->host_name + (size_t)i * VT_HOST_NAME);
-		for (k = i; k < j->ranks; k++) {
-			if (j->host[k] == j->host[i]) {
-				fprintf(f, " %d:%d", k, all[k].pid);
-			}
+		for (; rank >= 0; rank = next[rank]) {
+			fprintf(f, " %d:%d", rank, all[rank].pid);
 		}
 		fputc('\n', f);
 	}
+	free(next);
+	free(last);
 	for (i = 0; i < j->ranks; i++) {
 		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip,
 			all[i].pid);
