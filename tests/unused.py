@@ -33,7 +33,7 @@ def main():
     where = collections.defaultdict(set)
     times = collections.Counter()
     begun = set()  # names on lines that are not indented, as definitions are
-    for path in [*files(top, (".c", ".h", ".def", ".sym", ".list")), *files(build, (".sym",))]:
+    for path in [*files(top, (".c", ".h", ".def", ".sym", ".list")), *files(build, (".sym", ".map"))]:
         with open(path, encoding="utf-8") as f:
             text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
         for word in re.findall(r"\w+", text):
