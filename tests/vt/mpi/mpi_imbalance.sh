@@ -145,7 +145,7 @@ clean
 timeout 60 "$MPIRUN" -np 2 "$vtrun" --trace-imbalance -- ./idle_c hang >out 2>&1 &
 launcher=$!
 wait_for 30 eval '[ "$(ls .VT-flush-* 2>/dev/null | wc -l)" -eq 2 ]'
-sleep 1
+sleep 3
 # shellcheck disable=SC2046
 kill -9 $(find . -name '.VT-flush-*.raw' | sed -n 's/.*-\([0-9]*\)\.raw$/\1/p')
 wait $launcher
