@@ -13,12 +13,21 @@
 #include "stf/analysis/ends.h"
 #include "stf/format/private.h"
 
-enum { RECORDS_PER_PROGRESS = 1 << 16 };
+enum { RECORDS_PER_PROGRESS = 1 << 16, MOST_AT_ONCE = 1 << 16 };
+
+/* A function is entered or left. */
+struct event {
+	uint32_t willy, function, scl;
+	int enters, passed;
+};
 
 struct analyser {
 	struct stf_threads threads;
 	struct stf_arrivals arrivals;
 	uint64_t from, to, last; /* last: the stamp that was reached */
+	/* the events of the stamp that was reached */
+	struct event *event;
+	size_t n_events, event_room;
 };
 
 static int fail_analysis(const struct analyser *a, struct stf_err *err)
@@ -43,24 +52,81 @@ static int enter_open_functions(struct analyser *a, const struct stf_record *rec
 	return rc;
 }
 
-static int enter_recorded(struct analyser *a, const struct stf_record *rec)
+static int pass_event(struct analyser *a, struct event *e)
 {
-	const struct stf_value *v = rec->values; /* time, willy, function, and maybe scl */
+	e->passed = 1;
+	return e->enters ? stf_thread_enter(&a->threads, e->willy, a->last, e->function, e->scl)
+			 : stf_thread_leave(&a->threads, e->willy, a->last);
+}
 
-	return stf_thread_enter(&a->threads, (uint32_t)v[1].u, rec->time, (uint32_t)v[2].u,
-		rec->layout->id == STF_ID_enter_function_1 ? (uint32_t)v[3].u : 0);
+/* Does the thread leave a call of MPI that lasted, or has it done so among the events that are held back? */
+static int is_held_back(const struct analyser *a, const struct event *e, const struct stf_thread *h)
+{
+	return h && (h->held || (!e->enters && h->call_depth && h->depth == h->call_depth && h->call.enter < a->last));
+}
+
+/* Passes the events of the stamp that was reached. If others let a thread go on then, its call ends after that. */
+static int pass_events(struct analyser *a)
+{
+	int due = stf_arrivals_due(&a->arrivals, a->last + 1), rc = 0;
+	size_t i;
+
+	for (i = 0; i < a->n_events && rc == 0; i++) {
+		struct stf_thread *h = due ? stf_threads_find(&a->threads, a->event[i].willy) : NULL;
+
+		if (is_held_back(a, &a->event[i], h)) {
+			h->held++;
+		} else {
+			rc = pass_event(a, &a->event[i]);
+		}
+	}
+	if (due && rc == 0) {
+		rc = stf_arrivals_pass(&a->arrivals, a->last + 1);
+	}
+	for (i = 0; due && i < a->n_events && rc == 0; i++) {
+		if (!a->event[i].passed) {
+			stf_threads_find(&a->threads, a->event[i].willy)->held--;
+			rc = pass_event(a, &a->event[i]);
+			if (rc == 0 && stf_arrivals_due(&a->arrivals, a->last + 1)) {
+				rc = stf_arrivals_pass(&a->arrivals, a->last + 1);
+			}
+		}
+	}
+	a->n_events = 0;
+	return rc;
+}
+
+static int take_event(struct analyser *a, const struct stf_record *rec)
+{
+	const struct stf_value *v = rec->values; /* time, willy, and of what is entered function, and maybe scl */
+	int enters = rec->layout->class_id == STF_ID_enter_function;
+
+	if (a->n_events == MOST_AT_ONCE && pass_events(a) < 0) {
+		return -1;
+	}
+	if (TKM_GROW(a->event, a->event_room, a->n_events + 1) < 0) {
+		return -1;
+	}
+	a->event[a->n_events++] = (struct event){ (uint32_t)v[1].u, enters ? (uint32_t)v[2].u : 0,
+		rec->layout->id == STF_ID_enter_function_1 ? (uint32_t)v[3].u : 0, enters, 0 };
+	return 0;
 }
 
 static int analyse_record(struct analyser *a, const struct stf_record *rec)
 {
+	if (rec->time > a->last) {
+		if (a->n_events && pass_events(a) < 0) {
+			return -1;
+		}
+		a->last = rec->time;
+	}
 	if (stf_arrivals_due(&a->arrivals, rec->time) && stf_arrivals_pass(&a->arrivals, rec->time) < 0) {
 		return -1;
 	}
 	switch (rec->layout->class_id) {
 	case STF_ID_enter_function:
-		return enter_recorded(a, rec);
 	case STF_ID_leave_function:
-		return stf_thread_leave(&a->threads, (uint32_t)rec->values[1].u, rec->time);
+		return take_event(a, rec);
 	case STF_ID_one_to_one_communication:
 		return stf_arrivals_message(&a->arrivals, rec);
 	case STF_ID_all_communication:
@@ -93,14 +159,13 @@ static int read_for_analysis(
 	more = c ? 1 : -1;
 	while (rc == 0 && more > 0 && (more = stf_cursor_next(c, &rec, err)) > 0) {
 		rc = analyse_record(a, rec);
-		a->last = rec->time > a->last ? rec->time : a->last;
 		if (++n % RECORDS_PER_PROGRESS == 0 && o->progress && o->progress(o->user, rec->time)) {
 			a->to = a->last;
 			break;
 		}
 	}
 	if (rc == 0) {
-		rc = stf_arrivals_pass(&a->arrivals, UINT64_MAX);
+		rc = pass_events(a) < 0 ? -1 : stf_arrivals_pass(&a->arrivals, UINT64_MAX);
 	}
 	stf_cursor_close(c);
 	return rc < 0 ? fail_analysis(a, err) : more < 0 && err->code != STF_ERR_CHECKSUM ? -1 : 0;
@@ -291,6 +356,7 @@ struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis
 	}
 	out = calloc(1, sizeof(*out));
 	rc = run_analysis(&a, r, o, out, err);
+	free(a.event);
 	stf_arrivals_free(&a.arrivals);
 	stf_threads_free(&a.threads);
 	if (rc < 0) {

@@ -42,15 +42,22 @@ static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
 	return to ? stf_thread_needs(a->t, to, &need) : 0;
 }
 
+/* Those of a thread with events that are held back stay. */
 static int pass_messages(struct stf_arrivals *a)
 {
-	size_t i;
+	const struct stf_thread *from;
+	size_t i, n = 0;
 	int rc = 0;
 
 	for (i = 0; i < a->n_sent && rc == 0; i++) {
-		rc = pass_message(a, &a->sent[i]);
+		from = stf_threads_find(a->t, a->sent[i].sender);
+		if (from && from->held) {
+			a->sent[n++] = a->sent[i];
+		} else {
+			rc = pass_message(a, &a->sent[i]);
+		}
 	}
-	a->n_sent = 0;
+	a->n_sent = n;
 	return rc;
 }
 
@@ -234,6 +241,7 @@ static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
 
 int stf_arrivals_pass(struct stf_arrivals *a, uint64_t time)
 {
+	const struct stf_thread *cause;
 	struct stf_arrival *first;
 	int rc = 0;
 
@@ -245,6 +253,10 @@ int stf_arrivals_pass(struct stf_arrivals *a, uint64_t time)
 	}
 	while (rc == 0 && a->n && (a->heap[0]->ready < time || a->held > MOST_HELD)) {
 		first = a->heap[0];
+		cause = stf_threads_find(a->t, first->cause);
+		if (cause && cause->held) {
+			break;
+		}
 		a->heap[0] = a->heap[--a->n];
 		arrival_heap_sift(NULL, a->heap, a->n, 0);
 		a->held -= first->n;

@@ -271,7 +271,7 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 	struct stf_call *c = &h->call;
 	struct stf_need *kept;
 
-	if (need->done <= need->ready) {
+	if (need->done < need->ready || (need->done == need->ready && !h->held)) {
 		t->reversed += need->done < need->ready;
 		c = call_left_at(h, need->done);
 		return c && count_wait(t, h, c, need, c->leave) < 0 ? -1 : 0;

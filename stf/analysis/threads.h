@@ -52,7 +52,8 @@ struct stf_thread {
 	size_t depth, room;
 	size_t call_depth; /* depth of the stack in the call; 0: in no call of MPI */
 	uint64_t since;    /* time of the last event */
-	uint64_t left;     /* time at which it left MPI last */
+	size_t held; /* events of the stamp that was reached that were not passed: others may let the thread go on first */
+	uint64_t left; /* time at which it left MPI last */
 	struct {
 		uint32_t function;
 		uint64_t ticks;

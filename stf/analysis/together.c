@@ -146,11 +146,17 @@ static struct stf_begin take_begin(struct stf_begins *b)
 
 int stf_begins_pass(struct stf_begins *b, struct stf_threads *t, uint64_t time)
 {
+	const struct stf_thread *h;
 	int rc = 0;
 
 	while (rc == 0 && b->n && (b->heap[0].time < time || b->n > MOST_BEGINS)) {
-		struct stf_begin first = take_begin(b);
+		struct stf_begin first;
 
+		h = stf_threads_find(t, b->heap[0].of->member[b->heap[0].member].willy);
+		if (h && h->held) {
+			break;
+		}
+		first = take_begin(b);
 		rc = begin_member(t, first.of, first.member, first.time);
 		if (!first.of->left) {
 			free(first.of);

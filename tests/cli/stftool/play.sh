@@ -41,6 +41,14 @@ expect_line '^9984 ENTER CPU 1 FUNCTION 5$' "$dir/out"
 expect_line 'TEXT "this run did not happen: it is .* with a network without delay"$' "$dir/out"
 expect_line 'TEXT "process 1 0 1e-06"$' "$dir/out"
 verdict "the trace of the ideal run has its times"
+# there the events that wait for each other have one stamp
+tool "$dir/ideal.stf" --ideal
+expect_line 'takes 0.008984 s .* instead of 0.008984 s (+0.0 %)$' "$dir/out"
+tool "$dir/ideal.stf" --analyze
+# to the end: 5 ms of rank 0, 1.979 of rank 1 after its message, 2.005 of rank 0 after the barrier
+expect_line '^0:0 *"solve it" *- *0.005 ' "$dir/out"
+expect_line '^0:1 *- *- *0.001979 ' "$dir/out"
+verdict "an ideal run is its own ideal run, with the same critical path"
 tool "$waits" --faster 'solve it=100' --logfile-name "$dir/fast.single.stf"
 expect_status 0
 tool "$dir/fast.single.stf" --analyze

@@ -30,7 +30,8 @@ static void work_takes_its_time_but_for_the_changed_function(void)
 static struct stf_player play_receive(const struct stf_replay *r, uint64_t ideal, uint64_t changed)
 {
 	struct stf_player t = { .now = { { 90, 90 } } };
-	struct stf_play_arrival a = { 180, 150, { { ideal, changed } } }, later = { 300, 150, { { 9000, 9000 } } };
+	struct stf_play_arrival a = { 180, 150, { { ideal, changed } }, 1 };
+	struct stf_play_arrival later = { 300, 150, { { 9000, 9000 } }, 1 };
 	struct stf_play_call c = { .enter = 100, .leave = 180, .entered = { { 90, 90 } } };
 
 	CHECK_INT(stf_play_arrives(&t, &later), 0);
