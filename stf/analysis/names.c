@@ -47,6 +47,16 @@ static unsigned flags_of_function(const char *name)
 		{ "Sendrecv_c", STF_CALL_RECEIVES },
 		{ "Sendrecv_replace", STF_CALL_RECEIVES },
 		{ "Sendrecv_replace_c", STF_CALL_RECEIVES },
+		{ "Isend", STF_CALL_STARTS },
+		{ "Isend_c", STF_CALL_STARTS },
+		{ "Issend", STF_CALL_STARTS },
+		{ "Issend_c", STF_CALL_STARTS },
+		{ "Start", STF_CALL_STARTS },
+		{ "Startall", STF_CALL_STARTS },
+		{ "Wait", STF_CALL_COMPLETES },
+		{ "Waitall", STF_CALL_COMPLETES },
+		{ "Waitany", STF_CALL_COMPLETES },
+		{ "Waitsome", STF_CALL_COMPLETES },
 		{ "Test", STF_CALL_POLLS },
 		{ "Testall", STF_CALL_POLLS },
 		{ "Testany", STF_CALL_POLLS },
@@ -68,12 +78,12 @@ static unsigned flags_of_function(const char *name)
 
 static int note_function_flags(struct stf_names *n, uint32_t id, unsigned flags)
 {
-	uint8_t *at = id < n->dense ? &n->flags[id] : tkm_table_put(&n->sparse, &id, sizeof(id), sizeof(*at));
+	uint16_t *at = id < n->dense ? &n->flags[id] : tkm_table_put(&n->sparse, &id, sizeof(id), sizeof(*at));
 
 	if (!at) {
 		return -1;
 	}
-	*at = (uint8_t)flags;
+	*at = (uint16_t)flags;
 	return 0;
 }
 
@@ -87,7 +97,7 @@ static int read_function_names(struct stf_names *n)
 		id = (uint32_t)stf_reader_record(n->r, STF_ID_function_definition, i)->values[0].u;
 		n->dense = id < MAX_DENSE && id >= n->dense ? id + 1 : n->dense;
 	}
-	n->flags = calloc((size_t)n->dense + 1, 1);
+	n->flags = calloc((size_t)n->dense + 1, sizeof(*n->flags));
 	rc = n->flags ? 0 : -1;
 	for (i = 0; rc == 0 && i < count; i++) {
 		id = (uint32_t)stf_reader_record(n->r, STF_ID_function_definition, i)->values[0].u;
@@ -99,7 +109,7 @@ static int read_function_names(struct stf_names *n)
 
 unsigned stf_names_function(const struct stf_names *n, uint32_t id)
 {
-	const uint8_t *at;
+	const uint16_t *at;
 
 	if (id < n->dense) {
 		return n->flags[id];

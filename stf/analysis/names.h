@@ -17,6 +17,8 @@ enum {
 	STF_CALL_POLLS = 32,    /* looks, and comes back whether it found something or not */
 	STF_CALL_FILES = 64,    /* works on files, so no network makes it faster */
 	STF_CALL_SYNC = 128,    /* comes back after the receiver has come, and not before */
+	STF_CALL_STARTS = 256,  /* starts to send, and another call completes that */
+	STF_CALL_COMPLETES = 512,
 };
 
 struct stf_members {
@@ -32,7 +34,7 @@ struct stf_operation {
 
 struct stf_names {
 	const struct stf_reader *r;
-	uint8_t *flags; /* of the functions with ids below `dense` */
+	uint16_t *flags; /* of the functions with ids below `dense` */
 	uint32_t dense;
 	struct tkm_table sparse, communicators;
 	struct stf_operation operation[256];

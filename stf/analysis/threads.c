@@ -8,7 +8,8 @@
 
 #include "base/grow.h"
 
-enum { LOOKED_AT = 64 };
+/* No MPI lets the sender of a shorter message wait for the receiver. */
+enum { LOOKED_AT = 64, WAITS_FOR_RECEIVER = 1024 };
 
 int stf_threads_read(struct stf_threads *t, const struct stf_reader *r)
 {
@@ -295,16 +296,90 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 
 /* ---- late receivers ---- */
 
-void stf_thread_sends(const struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received)
+/* Was that the call of the thread in which it started to send at that time? */
+static int starts_at(const struct stf_call *c, uint64_t time, int is_open)
 {
-	struct stf_thread *r = stf_threads_find(t, to);
+	return c->flags & STF_CALL_STARTS && c->enter <= time && (is_open || time <= c->leave);
+}
+
+static void forget_started(const struct stf_threads *t, struct stf_thread *h, unsigned i)
+{
+	struct stf_thread *to = stf_threads_find(t, h->started[i].to);
+
+	if (to && to->awaited) {
+		to->awaited--;
+	}
+	h->n_started--;
+	memmove(&h->started[i], &h->started[i + 1], (h->n_started - i) * sizeof(h->started[0]));
+}
+
+static void note_started(const struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s)
+{
+	struct stf_thread *to = stf_threads_find(t, s->to);
+	int found = starts_at(&h->call, time, h->call_depth != 0);
+	unsigned i;
+
+	for (i = 0; i < STF_LAST_CALLS && !found; i++) {
+		found = starts_at(&h->last[i], time, 0);
+	}
+	if (!found || !to) {
+		return;
+	}
+	if (h->n_started == STF_MOST_STARTED) {
+		forget_started(t, h, 0);
+	}
+	h->started[h->n_started++] = *s;
+	to->awaited++;
+}
+
+void stf_thread_sends(
+	struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s, uint64_t bytes)
+{
+	struct stf_thread *r = stf_threads_find(t, s->to);
 
 	if (h->call_depth && h->call.flags & STF_CALL_SENDS && h->call.enter == time && h->received == UINT64_MAX) {
 		if (r) {
 			r->awaited++;
 		}
-		h->received = received;
-		h->receiver = to;
+		h->received = s->received;
+		h->receiver = s->to;
+	} else if (bytes >= WAITS_FOR_RECEIVER && s->received > time) {
+		note_started(t, h, time, s);
+	}
+}
+
+/* Did the call that completes what others started to send come back because the receiver had entered its call? It did so soon after
+ * that: else it waited for something else. */
+static int waits_for_receiver(const struct stf_call *c, const struct stf_call *receiver)
+{
+	return receiver->flags & STF_CALL_RECEIVES && receiver->enter > c->enter && receiver->enter <= c->leave &&
+		c->leave - receiver->enter <= receiver->enter - c->enter;
+}
+
+/* A call that completes was left: of what the thread had started to send, finds the message whose receiver came last. */
+static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
+{
+	uint64_t last = 0;
+	unsigned i;
+
+	for (i = 0; i < h->n_started; i++) {
+		struct stf_thread *to = stf_threads_find(t, h->started[i].to);
+		const struct stf_call *r = to ? call_left_at(to, h->started[i].received) : NULL;
+
+		r = r ? r : to && to->call_depth ? &to->call : NULL;
+		if (r && r->enter > last && waits_for_receiver(c, r)) {
+			last = r->enter;
+			h->received = h->started[i].received;
+			h->receiver = h->started[i].to;
+		}
+	}
+	for (i = h->n_started; i-- > 0;) {
+		if (h->started[i].received == h->received && h->started[i].to == h->receiver) {
+			stf_threads_find(t, h->receiver)->awaited++; /* as in a call that sends */
+			forget_started(t, h, i);
+		} else if (h->started[i].received <= c->leave) {
+			forget_started(t, h, i);
+		}
 	}
 }
 
@@ -342,7 +417,8 @@ static int count_late_receiver(
 		.kind = STF_WAIT_LATE_RECEIVER };
 	int rc;
 
-	if (!(c->flags & STF_CALL_RECEIVES) || !from || c->enter <= s->call.enter || c->enter > s->until) {
+	if (!(c->flags & STF_CALL_RECEIVES) || !from || c->enter <= s->call.enter || c->enter > s->until ||
+		(s->call.flags & STF_CALL_COMPLETES && !waits_for_receiver(&s->call, c))) {
 		return 0;
 	}
 	rc = count_wait(t, from, &s->call, &need, c->enter < s->call.leave ? c->enter : s->call.leave);
@@ -555,6 +631,9 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 	}
 	while (i && h->need[i - 1].done > time) {
 		i--;
+	}
+	if (h->n_started && c->flags & STF_CALL_COMPLETES) {
+		choose_receiver(t, h, c);
 	}
 	rc = h->n_senders ? count_senders(t, h, c) : 0;
 	if (rc == 0 && i) {

@@ -8,7 +8,7 @@
 #include "stf/analysis/replay.h"
 #include "stf/analysis/waits.h"
 
-enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 8, STF_LAST_CALLS = 8 };
+enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 8, STF_LAST_CALLS = 8, STF_MOST_STARTED = 16 };
 
 /* What a call waits for: something that is complete at `done` in the thread's own time, and was possible from `ready` on.
  * It belongs to the call that is left at `done`, or soon after. */
@@ -38,6 +38,12 @@ struct stf_sender {
 	uint64_t received;
 	struct stf_path_node *path; /* held: up to the end of the call */
 	uint64_t until; /* a receiver that enters its call later, by its clock, came when the message had been sent */
+};
+
+/* A message that a call has started to send. */
+struct stf_started {
+	uint32_t to;
+	uint64_t received;
 };
 
 struct stf_frame {
@@ -70,7 +76,10 @@ struct stf_thread {
 	unsigned next_last;
 	struct stf_sender *sender;
 	size_t n_senders, sender_room;
-	unsigned awaited; /* threads that are in a call that sends to it */
+	unsigned
+		awaited; /* threads that are in a call that sends to it, and messages that others have started to send to it */
+	struct stf_started started[STF_MOST_STARTED]; /* the last ones, the oldest first */
+	unsigned n_started;
 	struct stf_past past;
 	struct stf_path_node *path, *path_end; /* the second one at the begin of MPI_Finalize; held */
 	struct stf_player play;
@@ -105,8 +114,9 @@ int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint3
 int stf_thread_leave(struct stf_threads *t, uint32_t willy, uint64_t time);
 /* The thread needs this in the call that is left at `done`. To be called when all events up to need->ready were passed. */
 int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need);
-/* The thread that has just entered its call sends, and that is received then. */
-void stf_thread_sends(const struct stf_threads *t, struct stf_thread *h, uint64_t time, uint32_t to, uint64_t received);
+/* The thread sends so many bytes in the call that it was in at `time`, and that is received then. */
+void stf_thread_sends(
+	struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s, uint64_t bytes);
 /* When the thread is at that time of the trace, as it is played. All events up to then were passed. */
 struct stf_play_times stf_thread_played(const struct stf_threads *t, const struct stf_thread *h, uint64_t time);
 /* The function in which the thread was before the call of MPI in which it is, or was last. */

@@ -21,14 +21,15 @@ enum {
 	REDUCE,
 	SCAN,
 	IBARRIER,
+	ISEND,
 	TEST,
 	WORK,
 	FUNCTIONS
 };
 
 static const char *const names[FUNCTIONS] = { "", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Ssend", "MPI_Recv",
-	"MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Ibarrier", "MPI_Test",
-	"work" };
+	"MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Ibarrier", "MPI_Isend",
+	"MPI_Test", "work" };
 
 static struct stf_writer *w;
 static uint32_t ranks, world;
@@ -109,13 +110,16 @@ static void call(uint32_t rank, uint32_t function, uint64_t from, uint64_t to)
 	CHECK_INT(stf_write_leave_function(w, &l), 0);
 }
 
+static uint32_t bytes_of_message;
+
 static void message(uint32_t from, uint32_t to, uint64_t sent, uint64_t received)
 {
 	struct stf_one_to_one_communication m = { .time = stamp(from, sent),
 		.sender = from,
 		.receiver = to,
 		.receive_time = (int64_t)(stamp(to, received) - stamp(from, sent)),
-		.communicator = world };
+		.communicator = world,
+		.size = bytes_of_message };
 
 	CHECK_INT(stf_write_one_to_one_communication(w, &m), 0);
 }

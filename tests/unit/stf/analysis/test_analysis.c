@@ -222,6 +222,47 @@ static void sender_waits_for_a_late_receiver(void)
 	end();
 }
 
+/* Rank 0 starts to send at 1 ms and waits for that from 1.1 ms on; rank 1 receives from 5 to 5.2 ms. */
+static void start_and_wait(uint32_t bytes, uint64_t until)
+{
+	begin(2, "1e-6");
+	bytes_of_message = bytes;
+	call(0, ISEND, 1000 * US, 1010 * US);
+	call(0, WAIT, 1100 * US, until * US);
+	message(0, 1, 1005 * US, 5200 * US);
+	bytes_of_message = 0;
+	call(1, WORK, 0, 5000 * US);
+	call(1, RECV, 5000 * US, 5200 * US);
+	call(0, FINALIZE, 15000 * US, 15010 * US);
+	call(1, FINALIZE, 14000 * US, 15010 * US);
+	finish();
+}
+
+static void completion_waits_for_a_late_receiver(void)
+{
+	static const uint64_t until[] = { 5100, 5200, 5300 };
+	const struct stf_wait *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(until) / sizeof(until[0]); i++) {
+		start_and_wait(1 << 20, until[i]);
+		v = wait_of(STF_WAIT_LATE_RECEIVER, 0, WAIT);
+		CHECK_INT(v->sum, 3900 * US);
+		CHECK_INT(v->cause, 1);
+		CHECK_INT(v->cause_function, WORK);
+		CHECK_INT(result->path[1].willy, 1); /* the path to rank 0, which ends last, has the work of rank 1 */
+		CHECK_INT(result->path[1].function, WORK);
+		CHECK_INT(result->path[1].ticks, 5000 * US);
+		end();
+	}
+	start_and_wait(1 << 20, 9500); /* it waited for something else */
+	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, WAIT)->count, 0);
+	end();
+	start_and_wait(1000, 5100); /* short messages are sent at once */
+	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, WAIT)->count, 0);
+	end();
+}
+
 static void members_wait_for_the_last_one(void)
 {
 	static const uint64_t from[4] = { 1000 * US, 4000 * US, 2000 * US, 3000 * US };
@@ -506,6 +547,7 @@ int main(int argc, char **argv)
 	RUN(calls_that_look_in_vain_are_waits);
 	RUN(looks_before_a_barrier_are_no_wait_at_it);
 	RUN(sender_waits_for_a_late_receiver);
+	RUN(completion_waits_for_a_late_receiver);
 	RUN(members_wait_for_the_last_one);
 	RUN(operation_without_blocking_waits_in_its_wait);
 	RUN(chain_of_waits_leads_to_its_start);
