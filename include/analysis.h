@@ -82,6 +82,20 @@ struct stf_path_share {
 	uint64_t ticks;
 };
 
+/* How far apart the members of a collective operation begin it. The operation is what is declared under `type`. */
+struct stf_spread {
+	uint32_t type, communicator;
+	uint64_t count;           /* operations of which two or more members are recorded */
+	uint64_t inside;          /* time of all members in them */
+	uint64_t sum;             /* from the first begin to the last */
+	uint64_t worst, worst_at; /* the longest of these, and its first begin */
+	/* operations in which the last begin is not later than the one before it by more than the bound of the two, so which one was the
+	 * last is not known */
+	uint64_t undecided;
+	uint32_t last; /* of the others: the thread that was the last most often */
+	uint64_t last_count;
+};
+
 /* The one thread that the others wait for most of the time. */
 struct stf_culprit {
 	int known;                /* 0: there is no such thread, and nothing else is set */
@@ -127,6 +141,8 @@ struct stf_analysis {
 	struct stf_path_share *path; /* the critical path, the largest share first */
 	size_t n_path;
 	uint64_t path_sum;
+	struct stf_spread *spread; /* the largest sum first */
+	size_t n_spreads;
 };
 
 struct stf_analysis_options {

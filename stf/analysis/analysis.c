@@ -203,6 +203,17 @@ static int compare_delays(const void *a, const void *b)
 				    : (x->function > y->function) - (x->function < y->function);
 }
 
+static int compare_spreads(const void *a, const void *b)
+{
+	const struct stf_spread *x = a, *y = b;
+
+	if (x->sum != y->sum) {
+		return x->sum < y->sum ? 1 : -1;
+	}
+	return x->type != y->type ? (x->type > y->type) - (x->type < y->type)
+				  : (x->communicator > y->communicator) - (x->communicator < y->communicator);
+}
+
 /* Copies the values of a table, or the first `size` bytes of each, into an array. Returns NULL without memory. */
 static void *array_of_table(const struct tkm_table *t, size_t size, size_t *n)
 {
@@ -216,13 +227,14 @@ static void *array_of_table(const struct tkm_table *t, size_t size, size_t *n)
 	return all;
 }
 
-static int collect_results(struct stf_analysis *a, const struct stf_threads *t)
+static int collect_results(struct stf_analysis *a, const struct stf_threads *t, const struct stf_arrivals *v)
 {
 	struct stf_mpi_thread *m;
 	uint64_t i;
 
 	a->wait = array_of_table(&t->waits.rows, sizeof(*a->wait), &a->n_waits);
 	a->delay = array_of_table(&t->waits.delays, sizeof(*a->delay), &a->n_delays);
+	a->spread = array_of_table(&v->spreads, sizeof(*a->spread), &a->n_spreads);
 	for (i = 0; i < t->n; i++) {
 		if (t->thread[i] && t->thread[i]->sum.calls) {
 			m = TKM_APPEND(a->thread, a->n_threads);
@@ -232,11 +244,12 @@ static int collect_results(struct stf_analysis *a, const struct stf_threads *t)
 			*m = t->thread[i]->sum;
 		}
 	}
-	if (!a->wait || !a->delay) {
+	if (!a->wait || !a->delay || !a->spread) {
 		return -1;
 	}
 	qsort(a->wait, a->n_waits, sizeof(*a->wait), compare_waits);
 	qsort(a->delay, a->n_delays, sizeof(*a->delay), compare_delays);
+	qsort(a->spread, a->n_spreads, sizeof(*a->spread), compare_spreads);
 	return 0;
 }
 
@@ -297,7 +310,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a, struct stf_
 	out->incomplete = a->arrivals.incomplete;
 	out->no_root = a->arrivals.no_root;
 	out->reversed = a->threads.reversed;
-	if (collect_results(out, &a->threads) < 0) {
+	if (collect_results(out, &a->threads, &a->arrivals) < 0) {
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);
@@ -371,6 +384,7 @@ void stf_analysis_free(struct stf_analysis *a)
 	if (a) {
 		free(a->wait);
 		free(a->delay);
+		free(a->spread);
 		free(a->path);
 		free(a->thread);
 		free(a);

@@ -198,6 +198,71 @@ static int add_arrivals_of(struct stf_arrivals *a, const struct stf_parts *p, en
 					     : add_arrival(a, p, kind, late, 0, p->n);
 }
 
+/* ---- how far apart the members begin ---- */
+
+/* The member that was the last to begin, for certain; p->n: that is not known. */
+static uint32_t certain_last(struct stf_arrivals *a, const struct stf_parts *p, uint32_t late)
+{
+	struct stf_waits *w = &a->t->waits;
+	uint32_t before = last_to_come(p, p->n, late), mine = stf_willy_process(p->willy[late]), other;
+	double bound = 0;
+
+	if (before == p->n) {
+		return p->n;
+	}
+	other = stf_willy_process(p->willy[before]);
+	if (mine != other) {
+		bound = stf_bounds_at(&w->bounds, mine, p->time + p->start[late]) +
+			stf_bounds_at(&w->bounds, other, p->time + p->start[before]);
+	}
+	return (double)(p->start[late] - p->start[before]) * w->resolution <= bound ? p->n : late;
+}
+
+static int count_last(struct stf_arrivals *a, const struct stf_parts *p, uint32_t late, struct stf_spread *s)
+{
+	const uint32_t key[3] = { p->type, p->communicator, p->willy[late] };
+	uint64_t *n = tkm_table_put(&a->lasts, key, sizeof(key), sizeof(*n));
+
+	if (!n) {
+		return -1;
+	}
+	if (++*n > s->last_count) {
+		s->last_count = *n;
+		s->last = p->willy[late];
+	}
+	return 0;
+}
+
+static int add_spread(struct stf_arrivals *a, const struct stf_parts *p)
+{
+	const uint32_t key[2] = { p->type, p->communicator };
+	struct stf_spread *s = tkm_table_put(&a->spreads, key, sizeof(key), sizeof(*s));
+	uint32_t late = last_to_come(p, p->n, p->n), i, last;
+	uint64_t first = UINT64_MAX, length;
+
+	if (!s) {
+		return -1;
+	}
+	s->type = p->type;
+	s->communicator = p->communicator;
+	for (i = 0; i < p->n; i++) {
+		if (p->start[i] != UINT64_MAX) {
+			first = p->start[i] < first ? p->start[i] : first;
+			s->inside += p->delta[i];
+		}
+	}
+	length = p->start[late] - first;
+	s->count++;
+	s->sum += length;
+	if (length > s->worst) {
+		s->worst = length;
+		s->worst_at = p->time + first;
+	}
+	last = certain_last(a, p, late);
+	s->undecided += last == p->n;
+	return last == p->n ? 0 : count_last(a, p, last, s);
+}
+
 int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 {
 	struct stf_parts p = parts_of_operation(rec);
@@ -216,6 +281,9 @@ int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 		seen += p.start[i] != UINT64_MAX;
 	}
 	a->incomplete += seen < m->n;
+	if (seen > 1 && add_spread(a, &p) < 0) {
+		return -1;
+	}
 	return add_arrivals_of(a, &p, (enum stf_wait_kind)o->kind);
 }
 
@@ -272,6 +340,8 @@ void stf_arrivals_free(struct stf_arrivals *a)
 		free(a->heap[--a->n]);
 	}
 	stf_begins_free(&a->begins);
+	tkm_table_free(&a->spreads);
+	tkm_table_free(&a->lasts);
 	free(a->heap);
 	free(a->sent);
 }

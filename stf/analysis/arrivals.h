@@ -35,6 +35,7 @@ struct stf_arrivals {
 	size_t n, room;
 	uint64_t held; /* waiters in the heap */
 	struct stf_begins begins;
+	struct tkm_table spreads, lasts; /* struct stf_spread; of each of them and thread, how often it was the last */
 	uint64_t messages, operations, halves, incomplete, no_root;
 };
 

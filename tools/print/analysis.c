@@ -188,6 +188,49 @@ static int delay_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+/* What has a name, or else only a number. */
+static void declared_cell(struct stt_table *b, const struct shown_analysis *s, unsigned class_id, uint32_t id)
+{
+	const char *name = stf_reader_name(s->t->r, class_id, id);
+
+	if (name) {
+		stt_cell_text(b, name);
+	} else {
+		stt_cell_uint(b, id);
+	}
+}
+
+static int spread_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "operation", "communicator", "count", "inside_s", "spread_s", "worst_s",
+		"worst_at_s", "last", "last_count", "undecided" };
+	size_t n = rows_shown(s, s->a->n_spreads), i;
+	struct stt_table b;
+
+	stt_table_begin(&b, "spreads",
+		"collective operations: from the first begin to the last, and which thread was the last most often",
+		COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		const struct stf_spread *o = &s->a->spread[i];
+
+		declared_cell(&b, s, STF_ID_collective_operation_definition, o->type);
+		declared_cell(&b, s, STF_ID_communicator_definition, o->communicator);
+		stt_cell_uint(&b, o->count);
+		length_cell(&b, s, o->inside);
+		length_cell(&b, s, o->sum);
+		length_cell(&b, s, o->worst);
+		stamp_cell(&b, s, o->worst_at);
+		if (o->last_count) {
+			thread_cell(&b, s, o->last);
+		} else {
+			stt_cell_unknown(&b);
+		}
+		stt_cell_uint(&b, o->last_count);
+		stt_cell_uint(&b, o->undecided);
+	}
+	return stt_report_add(s->r, &b);
+}
+
 static void path_cells(struct stt_table *b, const struct shown_analysis *s, uint64_t ticks)
 {
 	length_cell(b, s, ticks);
@@ -537,8 +580,9 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 		printf("no thread called MPI: there are no waits and no efficiencies\n");
 		rc = check_limits(r->o, a);
 	} else {
-		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | path_table(&s) |
-			path_function_table(&s) | thread_table(&s) | basis_table(&s) | check_limits(r->o, a);
+		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | spread_table(&s) |
+			path_table(&s) | path_function_table(&s) | thread_table(&s) | basis_table(&s) |
+			check_limits(r->o, a);
 	}
 	stf_analysis_free(a);
 	return rc;

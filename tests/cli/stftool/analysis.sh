@@ -32,6 +32,10 @@ thread in count direct_s propagated_s first_s last_s
 0:0 "solve it" 1 0.004 0 0.002 0.006
 0:1 - 1 0.00289 0 0.0061 0.00899
 
+collective operations: from the first begin to the last, and which thread was the last most often:
+operation communicator count inside_s spread_s worst_s worst_at_s last last_count undecided
+MPI_Barrier COMM_WORLD 1 0.0029 0.00289 0.00289 0.0061 0:1 1 0
+
 critical path: what the end of the run, after 0.01 s, had to wait for:
 thread in source time_s share
 0:0 "solve it" - 0.005 0.5
@@ -63,7 +67,7 @@ EOT
 if "$build/stftool" "$waits" --analyze --json >"$dir/out" 2>"$dir/err"; then
 	if command -v jq >/dev/null 2>&1; then
 		jq -r '.schema,
-			(.efficiencies, .who, .waits, .delays, .mpi_threads, .basis |
+			(.efficiencies, .who, .waits, .delays, .spreads, .mpi_threads, .basis |
 				(.[0] | keys_unsorted | join(" "))),
 			(.waits[0] | .wait, .count, (.sum_s * 1e6 | round), (.worst_at_s * 1e6 | round),
 				(.bound_s * 1e9 | round), .cause, .cause_in, .source),
@@ -77,6 +81,7 @@ efficiency share error
 thread in since_s until_s waited_s share
 wait thread call count sum_s undecided undecided_s worst_s worst_at_s bound_s cause cause_in source
 thread in count direct_s propagated_s first_s last_s
+operation communicator count inside_s spread_s worst_s worst_at_s last last_count undecided
 thread from_s to_s outside_s mpi_s waits_s undecided_s calls open_in open_since_s
 what count
 late sender

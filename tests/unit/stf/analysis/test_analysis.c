@@ -286,6 +286,30 @@ static void members_wait_for_the_last_one(void)
 	end();
 }
 
+static void last_to_begin_is_undecided_within_the_bound(void)
+{
+	uint64_t from[3] = { 1000 * US, 2000 * US, 5000 * US }, to[3] = { 5100 * US, 5100 * US, 5100 * US };
+	const struct stf_spread *s;
+	int i;
+
+	begin(3, "1e-5");
+	for (i = 0; i < 3; i++) { /* rank 2 is last by 3 ms, by 10 us, and not at all */
+		operation(BARRIER, 0, from, to);
+		from[1] = i ? 5000 * US : 4990 * US;
+	}
+	finish();
+	CHECK_INT(result->n_spreads, 1);
+	s = result->spread;
+	CHECK_INT(s->count, 3);
+	CHECK_INT(s->undecided, 2);
+	CHECK_INT(s->last, 2);
+	CHECK_INT(s->last_count, 1);
+	CHECK_INT(s->sum, 3 * 4000 * US);
+	CHECK_INT(s->worst_at, 1000 * US);
+	CHECK_INT(s->inside, (3 * 4200 + 3100 + 110 + 100) * (uint64_t)US);
+	end();
+}
+
 static void operation_without_blocking_waits_in_its_wait(void)
 {
 	static const uint64_t from[2] = { 1000 * US, 4000 * US }, to[2] = { 4500 * US, 4200 * US };
@@ -549,6 +573,7 @@ int main(int argc, char **argv)
 	RUN(sender_waits_for_a_late_receiver);
 	RUN(completion_waits_for_a_late_receiver);
 	RUN(members_wait_for_the_last_one);
+	RUN(last_to_begin_is_undecided_within_the_bound);
 	RUN(operation_without_blocking_waits_in_its_wait);
 	RUN(chain_of_waits_leads_to_its_start);
 	RUN(no_bound_no_undecided);
