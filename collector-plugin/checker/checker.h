@@ -156,8 +156,8 @@ struct vt_mc_call {
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
 	uint32_t meeting;                      /* the number of its collective operation; 0: not compared */
-	int shown;                      /* the other ranks can read, while MPI performs it, which ranks it waits for */
-	struct vt_mc_pending **request; /* requests that it may complete, as they were before it */
+	int shown;                             /* other ranks see which ranks it waits for while MPI performs it */
+	struct vt_mc_pending **request;        /* requests that it may complete, as they were before it */
 	size_t n;
 	struct vt_mc_pending *few[16];
 	MPI_Status *statuses; /* those of the requests that it completed */
@@ -191,9 +191,10 @@ VT_HIDDEN void vt_mc_unlock(void);
 /* ---- place.c ---- */
 
 VT_HIDDEN void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k);
-/* A place for another process of the same program, 0: it is not in the program itself; and its text there. */
+/* A place for another process of the same program, 0: it is not in the program itself; and its text there. stack: NULL, or
+ * that of the call if it is known. */
 VT_HIDDEN int vt_mc_in_program(const void *pc);
-VT_HIDDEN uint64_t vt_mc_place_offset(const struct vt_mc_call *k);
+VT_HIDDEN uint64_t vt_mc_place_offset(const struct vt_mc_call *k, const struct vt_mc_place *stack);
 VT_HIDDEN char *vt_mc_print_offset(uint64_t offset, char *text, size_t size);
 VT_HIDDEN void vt_mc_print_frames(const struct vt_mc_place *p, const char *begin, char *text, size_t size);
 
@@ -306,7 +307,8 @@ struct vt_mc_rank {
 	uint32_t in_number;       /* 0: it looks itself for what comes */
 	uint64_t calls;
 	uint32_t errors, warnings, count[VT_MC_CLASSES];
-	int named; /* text is that of this call */
+	int named;       /* text is that of this call */
+	uint64_t offset; /* 0, or the place of the call, which is not in the text */
 	char function[40];
 	char text[VT_MC_TEXT_BYTES];
 };
@@ -491,6 +493,8 @@ VT_HIDDEN void vt_mc_wait_in_mpi(
 VT_HIDDEN void vt_mc_wait_over(void);
 VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many);
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
+/* Is this one of the first calls from that place of the program? Only those are held up without need. */
+VT_HIDDEN int vt_mc_first_from(const void *pc);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */
 VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
 

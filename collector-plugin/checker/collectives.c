@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define HELD_NS INT64_C(50000000) /* a call that needs no other rank waits so long, to be compared with them */
+#define HELD_NS INT64_C(50000000) /* the first calls that need no other rank wait so long, to be compared with them */
 
 static __thread struct {
 	const struct vt_mc_object *comm;
@@ -61,6 +61,7 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 	uint32_t number = vt_mc_meet(k, c);
 	uint64_t missing[VT_MC_BITS];
 	struct vt_mc_wait w;
+	int64_t held_ns;
 	int bad = 0, invalid = 0;
 
 	if (!number) {
@@ -69,10 +70,11 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 	if (blocking) {
 		waiting.comm = c;
 		waiting.number = number;
+		held_ns = vt_mc_first_from(k->pc) ? HELD_NS : 0;
 		vt_mc_wait_begin(&w, k);
 		while (memset(missing, 0, sizeof(missing)), vt_mc_meeting_missing(c, number, missing) > 0) {
 			memset(missing, 0, sizeof(missing));
-			if (vt_mc_now_ns() - w.began_ns > HELD_NS && !needed_members(k, missing)) {
+			if (vt_mc_now_ns() - w.began_ns > held_ns && !needed_members(k, missing)) {
 				k->shown = 1;
 				break;
 			}

@@ -82,7 +82,7 @@ static int find_culprit(const struct verdict *v)
 static void print_stuck(const struct verdict *v, char *text, size_t size)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
-	char targets[300];
+	char targets[300], place[300];
 	size_t n = 0, m;
 	int i, k, culprit = find_culprit(v);
 
@@ -103,7 +103,9 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 				m += (size_t)snprintf(targets + m, sizeof(targets) - m, " any:%d", k);
 			}
 		}
-		n += (size_t)snprintf(text + n, size - n, "   rank %d waits for%s: %s\n", i, targets, s->rank[i].text);
+		n += (size_t)snprintf(text + n, size - n, "   rank %d waits for%s: %s%s%s\n", i, targets,
+			s->rank[i].text, s->rank[i].offset ? "   " : "",
+			vt_mc_print_offset(s->rank[i].offset, place, sizeof(place)));
 	}
 	if (culprit >= 0 && n < size - 100) {
 		snprintf(text + n, size - n, "   look at rank %d first: it is not where the others wait\n", culprit);

@@ -188,7 +188,7 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	}
 	number = ++c->meetings;
 	fill_record(&mine, k, c);
-	mine.place = vt_mc_place_offset(k);
+	mine.place = vt_mc_place_offset(k, NULL);
 	vt_mc_shared_lock();
 	m = find_meeting(c->id, number, 1);
 	if (m && m->size == 0) {

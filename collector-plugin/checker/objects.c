@@ -108,9 +108,11 @@ static void set_members(struct vt_mc_object *o, MPI_Group group, MPI_Group world
 /* All members find the same number, without a message: from the parent's, how many were made of it, and who is in it. */
 static void identify_comm(struct vt_mc_object *o, uint64_t parent, uint32_t number)
 {
-	uint64_t h = parent * 31 + number;
+	uint64_t h = (parent ^ number * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
 	int i;
 
+	/* neighbours in number and members, like the rows and columns of a grid, must not meet */
+	h ^= h >> 29;
 	for (i = 0; i < VT_MC_BITS; i++) {
 		h = (h ^ o->members[i]) * UINT64_C(0xff51afd7ed558ccd);
 		h ^= h >> 29;

@@ -11,7 +11,10 @@
 
 enum { ORDERED = 256 };
 
-static struct tkm_table requests; /* from the handle to a pointer to the entry */
+/* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
+static struct tkm_table requests;
+static struct vt_mc_pending *unused; /* entries, in a list by `next` */
+
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 {
 	uintptr_t handle = (uintptr_t)request;
@@ -49,16 +52,29 @@ static void set_range(struct vt_mc_pending *p)
 
 static struct vt_mc_pending *new_entry(struct vt_mc_call *k, enum vt_mc_transfer transfer)
 {
-	struct vt_mc_pending *p = calloc(1, sizeof(*p));
+	struct vt_mc_pending *p = unused ? unused : malloc(sizeof(*p));
 
 	if (p) {
+		unused = p == unused ? p->next : unused;
+		memset(p, 0, sizeof(*p));
 		p->transfer = transfer;
 		p->message = -1;
 		p->peer = MPI_PROC_NULL;
 		p->comm = VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) : NULL;
-		vt_mc_here(&p->made, k);
+		if (k->f->sort == VT_MC_SEND || k->f->sort == VT_MC_RECV || k->f->sort == VT_MC_SENDRECV) {
+			/* it ends with the call: the stack is still there if it must be shown */
+			p->made = (struct vt_mc_place){ .f = k->f, .pc = { k->pc }, .n = 1 };
+		} else {
+			vt_mc_here(&p->made, k);
+		}
 	}
 	return p;
+}
+
+static void free_entry(struct vt_mc_pending *p)
+{
+	p->next = unused;
+	unused = p;
 }
 
 static void set_buffer(
@@ -117,8 +133,12 @@ struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfe
 
 void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
-	vt_mc_here(&p->started, k);
-	p->started_offset = vt_mc_place_offset(k);
+	if (p->persistent) {
+		vt_mc_here(&p->started, k);
+	} else {
+		p->started = p->made;
+	}
+	p->started_offset = p->transfer == VT_MC_SENDS ? vt_mc_place_offset(k, &p->started) : 0;
 	p->active = 1;
 	p->claimed = p->cancelled = p->told = p->has_shown = 0;
 	if (p->transfer == VT_MC_SENDS && !p->partitioned) {
@@ -141,15 +161,15 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	}
 	if (p->twin) {
 		vt_mc_active_take(p->twin);
-		free(p->twin);
+		free_entry(p->twin);
 	}
 	vt_mc_active_take(p);
 	handle = (uintptr_t)p->handle;
 	at = p->handle ? tkm_table_find(&requests, &handle, sizeof(handle)) : NULL;
 	if (at && *(struct vt_mc_pending **)at == p) {
-		tkm_table_remove(&requests, at);
+		*(struct vt_mc_pending **)at = NULL;
 	}
-	free(p);
+	free_entry(p);
 }
 
 /* ---- which receive gets which message ---- */
@@ -627,6 +647,9 @@ struct vt_mc_pending *vt_mc_pending_known(void **at)
 {
 	struct vt_mc_pending **next = tkm_table_next(&requests, *at);
 
+	while (next && !*next) {
+		next = tkm_table_next(&requests, next);
+	}
 	*at = next;
 	return next ? *next : NULL;
 }

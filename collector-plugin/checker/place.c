@@ -17,11 +17,13 @@ void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k)
 {
 	void *all[DEEP];
 	int n, i;
+	static int traced = -1;
 
 	p->f = k->f;
 	p->pc[0] = k->pc;
 	p->n = 1;
-	if (!vt_mc_limit("PCTRACE", 1)) {
+	traced = traced < 0 ? vt_mc_limit("PCTRACE", 1) != 0 : traced;
+	if (!traced) {
 		return;
 	}
 	n = backtrace(all, DEEP);
@@ -149,7 +151,7 @@ int vt_mc_in_program(const void *pc)
 	return (uintptr_t)pc >= program.low && (uintptr_t)pc < program.high;
 }
 
-uint64_t vt_mc_place_offset(const struct vt_mc_call *k)
+uint64_t vt_mc_place_offset(const struct vt_mc_call *k, const struct vt_mc_place *stack)
 {
 	struct vt_mc_place here;
 	int i;
@@ -157,7 +159,11 @@ uint64_t vt_mc_place_offset(const struct vt_mc_call *k)
 	if (vt_mc_in_program(k->pc)) {
 		return (uint64_t)((uintptr_t)k->pc - program.base);
 	}
-	vt_mc_here(&here, k);
+	if (stack && stack->n > 1) {
+		here = *stack;
+	} else {
+		vt_mc_here(&here, k);
+	}
 	for (i = 0; i < here.n && !vt_mc_in_program(here.pc[i]); i++) {
 	}
 	return i < here.n ? (uint64_t)((uintptr_t)here.pc[i] - program.base) : 0;

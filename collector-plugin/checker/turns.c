@@ -62,6 +62,7 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 		vt_mc_print_frames(&here, "\n         ", frames, sizeof(frames));
 		snprintf(r->text, sizeof(r->text), "%s   %s", vt_mc_print_call(w->k, call, sizeof(call)), frames);
 		snprintf(r->function, sizeof(r->function), "%s", w->k->f->text);
+		r->offset = 0;
 		r->named = 1;
 	}
 	memset(w->all, 0, sizeof(w->all));
@@ -128,6 +129,13 @@ void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 	r->in_number = number;
 	vt_mc_shared_unlock();
 	vt_mc_lock();
+	if (!w->named) {
+		/* in short, since most of these calls return at once */
+		r->offset = vt_mc_place_offset(w->k, NULL);
+		snprintf(r->text, sizeof(r->text), "%s", w->k->f->text);
+		memcpy(r->function, r->text, sizeof(r->function));
+		r->named = 1;
+	}
 	show_wait(w, needs, now);
 	vt_mc_unlock();
 	/* MPI may need no other rank and only be slow on a busy node */

@@ -116,15 +116,17 @@ static void needs_of_probe(struct vt_mc_wait *w)
  * seen whatever the timing is. */
 static int may_hold(const void *pc)
 {
+	return vt_mc_on(VT_MC_POTENTIAL) && vt_mc_shared && !vt_mc_several_threads && vt_mc_first_from(pc);
+}
+
+int vt_mc_first_from(const void *pc)
+{
 	static struct {
 		const void *pc;
 		int n;
 	} site[SITES];
 	size_t i = ((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15)) >> 56, n;
 
-	if (!vt_mc_on(VT_MC_POTENTIAL) || !vt_mc_shared || vt_mc_several_threads) {
-		return 0;
-	}
 	for (n = 0; n < 8 && site[(i + n) % SITES].pc && site[(i + n) % SITES].pc != pc; n++) {
 	}
 	i = (i + n) % SITES;
@@ -132,7 +134,8 @@ static int may_hold(const void *pc)
 		return 0;
 	}
 	site[i].pc = pc;
-	return site[i].n++ < HELD;
+	site[i].n += site[i].n < HELD + 1;
+	return site[i].n <= HELD;
 }
 
 static int any_send_waits(const struct vt_mc_call *k)

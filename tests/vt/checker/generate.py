@@ -121,6 +121,14 @@ def collectives():
             case("%s then others" % call, n, "", collective(call), collective("Barrier"), collective("Bcast", root="1"))
 
 
+def communicators():
+    for n in (2, 3, 4):
+        case("rows and columns of a grid %d" % n, n, "", "for (int i = 0; i < 8; i++) {", "MPI_Comm rows, columns;",
+             "MPI_Comm_split(MPI_COMM_WORLD, 0, r, &rows);", "MPI_Comm_split(MPI_COMM_WORLD, r, 0, &columns);",
+             "MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, 0, rows);", "MPI_Reduce(a, b, 2 + r, MPI_INT, MPI_SUM, 0, columns);",
+             "MPI_Reduce(a, b, 1, MPI_INT, MPI_SUM, 0, rows);", "MPI_Comm_free(&rows);", "MPI_Comm_free(&columns);", "}")
+
+
 def types():
     for send in ("Send", "Isend", "Ssend"):
         for receive in ("Recv", "Irecv"):
@@ -250,7 +258,7 @@ def windows():
 
 
 def main():
-    for part in (arguments, collectives, types, deadlocks, requests, objects, windows):
+    for part in (arguments, collectives, communicators, types, deadlocks, requests, objects, windows):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <stdlib.h>", "#include <string.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
