@@ -141,7 +141,7 @@ static void report_change(struct vt_mc_call *k, struct vt_mc_pending *p)
 
 	if (!p->told) {
 		p->told = 1;
-		vt_mc_report(VT_MC_MODIFICATION, k, &other,
+		vt_mc_report(p->writes ? VT_MC_RECEIVE_MODIFIED : VT_MC_MODIFICATION, k, &other,
 			"the program has changed the buffer of %s, which is not complete: MPI may still %s it",
 			p->started.f ? p->started.f->text : "a call", p->writes ? "write into" : "read");
 	}

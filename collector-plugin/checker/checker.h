@@ -185,6 +185,8 @@ VT_HIDDEN long long vt_mc_count(const struct vt_mc_call *k, enum vt_mc_role role
 VT_HIDDEN int vt_mc_before(struct vt_mc_call *k);
 VT_HIDDEN int vt_mc_after(struct vt_mc_call *k, int rc);
 VT_HIDDEN void *vt_mc_next(struct vt_mc_function *f, void *own);
+VT_HIDDEN void vt_mc_prepare(struct vt_mc_function *f);
+extern __thread void *vt_mc_fortran_pc VT_HIDDEN; /* where a call in Fortran was made that is under way; else NULL */
 VT_HIDDEN void vt_mc_lock(void);
 VT_HIDDEN void vt_mc_unlock(void);
 

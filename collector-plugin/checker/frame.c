@@ -8,6 +8,7 @@
 #include <string.h>
 
 static __thread int depth; /* calls of this thread that are under way */
+__thread void *vt_mc_fortran_pc;
 
 void *vt_mc_next(struct vt_mc_function *f, void *own)
 {
@@ -19,6 +20,18 @@ void *vt_mc_next(struct vt_mc_function *f, void *own)
 		__atomic_store_n(&f->next, next, __ATOMIC_RELAXED);
 	}
 	return next;
+}
+
+void vt_mc_prepare(struct vt_mc_function *f)
+{
+	if (__atomic_load_n(&f->ready, __ATOMIC_ACQUIRE)) {
+		return;
+	}
+	vt_mc_lock();
+	if (!f->ready) {
+		vt_mc_learn(f);
+	}
+	vt_mc_unlock();
 }
 
 /* Calls that may come before MPI_Init and after MPI_Finalize, since MPI-4. */
@@ -65,9 +78,8 @@ static int refuse_wrong(struct vt_mc_call *k)
 
 int vt_mc_before(struct vt_mc_call *k)
 {
-	if (!__atomic_load_n(&k->f->ready, __ATOMIC_ACQUIRE)) {
-		vt_mc_learn(k->f);
-	}
+	vt_mc_prepare(k->f);
+	k->pc = vt_mc_fortran_pc && !depth ? vt_mc_fortran_pc : k->pc;
 	if (depth || !vt_mc_running) {
 		k->mute = 1;
 		if (!depth) {

@@ -4,7 +4,6 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -65,17 +64,6 @@ static void fill_segment(struct vt_mc_shared *s, int ranks)
 	s->free_message = 1;
 }
 
-/* Fortran calls of Open MPI do not come to the wrappers in C. Without them the picture of what ranks do has gaps. */
-static int fortran_is_missed(void)
-{
-	void *library = dlopen("libmpi_mpifh.so.40", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (library) {
-		dlclose(library);
-	}
-	return library != NULL;
-}
-
 /* By all ranks together, at the end of MPI_Init. */
 void vt_mc_shared_begin(void)
 {
@@ -101,7 +89,7 @@ void vt_mc_shared_begin(void)
 		fill_segment(vt_mc_shared, ranks);
 		vt_mc_shared->absent = ranks - here;
 	}
-	good = vt_mc_shared != NULL && !fortran_is_missed();
+	good = vt_mc_shared != NULL;
 	PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, node);
 	if (name[0] && at == 0) {
 		unlink(name);
@@ -116,8 +104,8 @@ void vt_mc_shared_begin(void)
 	}
 	if (at == 0 && !all) {
 		vt_mc_say(
-			"ranks are not compared with each other: the program has parts in Fortran, there is no room in /dev/shm "
-			"or /tmp, or the job has more than %d ranks; messages, collective operations and deadlocks are not checked",
+			"ranks are not compared with each other: there is no room in /dev/shm or /tmp, or"
+			"  the job has more than %d ranks; messages, collective operations and deadlocks are not checked",
 			VT_MC_RANKS);
 	} else if (vt_mc_rank == 0 && here < ranks) {
 		vt_mc_say(

@@ -5,6 +5,7 @@
  * not read them. record.h has what is recorded. Handles are converted for recording only; MPI gets the program's
  * own. */
 #include "config.h"
+#include "collector-plugin/mpi/abi/fortran.h"
 #include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/mpi/polls.h"
@@ -12,7 +13,6 @@
 #include "collector-plugin/mpi/shares.h"
 #include "collector-plugin/mpi/spawned.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 
 #ifdef OPEN_MPI
@@ -390,95 +390,3 @@ static size_t trimmed(const char *name, size_t length)
 #define COUNT_TYPE MPI_Count
 #include "collector-plugin/mpi/calls_large.def"
 #endif
-
-/* The addresses that mean MPI_STATUS_IGNORE and so on. A compiler may have given each of them four names. MPICH has
- * one name for those of mpi_f08, and only that is searched there. */
-enum { NAMES = 5 };
-static int is_one_of(const void *p, const void *const *found)
-{
-	int i;
-
-	for (i = 0; i < NAMES; i++) {
-		if (p && p == found[i]) {
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static void look_up_fortran(const char *const *names, const void **found)
-{
-	int i;
-
-	for (i = 0; i < NAMES; i++) {
-		found[i] = dlsym(RTLD_DEFAULT, names[i]);
-	}
-}
-
-int vt_mpi_ignored(const void *status)
-{
-	static const char *const one[] = { "mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
-		"mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ" };
-	static const char *const many[] = { "mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
-		"mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ" };
-	static const void *found[2 * NAMES];
-	static _Atomic int looked;
-
-	if (!looked) {
-		look_up_fortran(one, found);
-		look_up_fortran(many, found + NAMES);
-		looked = 1;
-	}
-	return is_one_of(status, found) || is_one_of(status, found + NAMES);
-}
-
-int vt_mpi_in_place(const void *buffer)
-{
-	static const char *const names[] = { "mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
-		"MPI_FORTRAN_IN_PLACE", "MPIR_F08_MPI_IN_PLACE" };
-	static const void *found[NAMES];
-	static _Atomic int looked;
-
-	if (!looked) {
-		look_up_fortran(names, found);
-		looked = 1;
-	}
-	return is_one_of(buffer, found);
-}
-
-/* A program that was linked with -lVT before MPI's Fortran library has found all names in libVT, so MPI's Fortran
- * library is not loaded. This loads it: if several MPIs are installed, the one that belongs to the MPI that is
- * loaded. */
-static void *find_in_mpi_library(const char *const *names)
-{
-	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", "libmpi_usempif08.so.40",
-		"libmpi_usempif08.so", NULL };
-	static const char *const of_mpich[] = { "libmpifort.so.12", "libmpichfort.so.12", "libmpifort.so",
-		"libmpichfort.so", NULL };
-	const char *const *library = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") ? of_open_mpi : of_mpich;
-	void *handle, *next = NULL;
-	int i;
-
-	for (; *library && !next; library++) {
-		handle = dlopen(*library, RTLD_LAZY | RTLD_GLOBAL);
-		for (i = 0; handle && !next && names[i]; i++) {
-			next = dlsym(handle, names[i]);
-		}
-	}
-	return next;
-}
-
-void *vt_mpi_next_fortran(void **found, const char *const *names)
-{
-	void *next = __atomic_load_n(found, __ATOMIC_RELAXED);
-	const char *const *name;
-
-	for (name = names; !next && *name; name++) {
-		next = vt_mpi_next(*name, NULL);
-	}
-	if (!next) {
-		next = find_in_mpi_library(names);
-	}
-	__atomic_store_n(found, next, __ATOMIC_RELAXED);
-	return next;
-}

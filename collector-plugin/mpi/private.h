@@ -103,17 +103,6 @@ static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 
 VT_HIDDEN void vt_mpi_leave(struct vt_mpi_call *k);
 
-/* Sixteen words: the longest call of MPI has 11 arguments, plus lengths of strings. */
-#define VT_WORDS \
-	void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, void *j, void *k, void *l, \
-		void *m, void *n, void *o, void *p
-#define VT_WORDS_ON a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p
-typedef void vt_words_fn(VT_WORDS);
-VT_HIDDEN void *vt_mpi_next_fortran(void **found, const char *const *names);
-/* Is this address Fortran's MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE? The second: is it its MPI_IN_PLACE? */
-VT_HIDDEN int vt_mpi_ignored(const void *status);
-VT_HIDDEN int vt_mpi_in_place(const void *buffer);
-
 /* record.c: called when MPI is initialised; from now on its requests and communicators are tracked. */
 VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 

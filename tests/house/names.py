@@ -45,6 +45,8 @@ ROOMS = {
     "collector-plugin/vtsampler/": "tests/vt/ends/",
     "collector-plugin/server/": "tests/vt/nodes/",
     "collector-plugin/checker/": "tests/vt/checker/",
+    "collector-plugin/checker/calls/": "tests/vt/checker/",
+    "collector-plugin/mpi/abi/": "tests/vt/checker/",
     "collector-plugin/preload/": "tests/preload/",
     "collector-plugin/launch/": "tests/preload/",
     "exchange/": "tests/cli/exchange/",

@@ -17,6 +17,7 @@
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/time.h"
+#include "collector-plugin/mpi/abi/fortran.h"
 #include "collector-plugin/mpi/outside.h"
 #include "collector-plugin/trace/trace.h"
 
