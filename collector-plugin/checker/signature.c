@@ -46,7 +46,11 @@ static enum family family_of(MPI_Datatype t)
 		{ MPI_C_FLOAT_COMPLEX, COMPLEX }, { MPI_C_DOUBLE_COMPLEX, COMPLEX }, { MPI_COMPLEX, COMPLEX },
 		{ MPI_DOUBLE_COMPLEX, COMPLEX }, { MPI_C_BOOL, LOGICAL }, { MPI_LOGICAL, LOGICAL }, { MPI_BYTE, BYTE },
 		{ MPI_FLOAT_INT, PAIR }, { MPI_DOUBLE_INT, PAIR }, { MPI_LONG_INT, PAIR }, { MPI_2INT, PAIR },
-		{ MPI_SHORT_INT, PAIR }, { MPI_LONG_DOUBLE_INT, PAIR } };
+		{ MPI_SHORT_INT, PAIR }, { MPI_LONG_DOUBLE_INT, PAIR }, { MPI_2INTEGER, PAIR }, { MPI_2REAL, PAIR },
+		{ MPI_2DOUBLE_PRECISION, PAIR }, { MPI_INTEGER1, SIGNED }, { MPI_INTEGER2, SIGNED },
+		{ MPI_INTEGER4, SIGNED }, { MPI_INTEGER8, SIGNED }, { MPI_REAL4, REAL }, { MPI_REAL8, REAL },
+		{ MPI_REAL16, REAL }, { MPI_COMPLEX8, COMPLEX }, { MPI_COMPLEX16, COMPLEX },
+		{ MPI_COMPLEX32, COMPLEX } };
 	size_t i;
 
 	for (i = 0; i < sizeof(basic) / sizeof(basic[0]); i++) {
@@ -57,16 +61,57 @@ static enum family family_of(MPI_Datatype t)
 	return OTHER;
 }
 
+static struct vt_mc_signature family_signature(enum family f, uint64_t what)
+{
+	uint64_t h = (((uint64_t)f << 32 | what) + 1) * UINT64_C(0xff51afd7ed558ccd);
+
+	return (struct vt_mc_signature){ h ^ h >> 31, POWER, 1 };
+}
+
+/* The pairs of MPI_MINLOC are defined as structures of two basic types. */
+static struct vt_mc_signature pair_signature(MPI_Datatype t)
+{
+	const struct {
+		MPI_Datatype type;
+		enum family first;
+		size_t size, second;
+	} pairs[] = { { MPI_FLOAT_INT, REAL, sizeof(float), 0 }, { MPI_DOUBLE_INT, REAL, sizeof(double), 0 },
+		{ MPI_LONG_INT, SIGNED, sizeof(long), 0 }, { MPI_2INT, SIGNED, sizeof(int), 0 },
+		{ MPI_SHORT_INT, SIGNED, sizeof(short), 0 }, { MPI_LONG_DOUBLE_INT, REAL, sizeof(long double), 0 },
+		{ MPI_2INTEGER, SIGNED, sizeof(MPI_Fint), sizeof(MPI_Fint) }, { MPI_2REAL, REAL, 0, 1 },
+		{ MPI_2DOUBLE_PRECISION, REAL, 0, 1 } };
+	size_t i = 0;
+	int size = 0;
+
+	while (pairs[i].type != t) {
+		i++;
+	}
+	PMPI_Type_size(t, &size);
+	return vt_mc_join(family_signature(pairs[i].first, pairs[i].size ? pairs[i].size : (uint64_t)size / 2),
+		pairs[i].second == 1 ? family_signature(pairs[i].first, (uint64_t)size / 2)
+				     : family_signature(SIGNED, pairs[i].second ? pairs[i].second : sizeof(int)));
+}
+
+/* Handles may be addresses, which differ from rank to rank, so other types are told apart by their names. */
 static struct vt_mc_signature basic_signature(MPI_Datatype t)
 {
 	enum family f = family_of(t);
-	int size = 0;
-	uint64_t h;
+	char name[MPI_MAX_OBJECT_NAME + 1] = "";
+	uint64_t what = 0;
+	int size = 0, n, i;
 
+	if (f == PAIR) {
+		return pair_signature(t);
+	}
 	PMPI_Type_size(t, &size);
-	h = f == OTHER || f == PAIR ? (uint64_t)(uintptr_t)t : (uint64_t)f << 32 | (uint64_t)size;
-	h = (h + 1) * UINT64_C(0xff51afd7ed558ccd);
-	return (struct vt_mc_signature){ h ^ h >> 31, POWER, 1 };
+	if (f != OTHER) {
+		return family_signature(f, (uint64_t)size);
+	}
+	PMPI_Type_get_name(t, name, &n);
+	for (i = 0; name[i]; i++) {
+		what = what * 31 + (unsigned char)name[i];
+	}
+	return family_signature(f, what);
 }
 
 /* ---- derived types ---- */
@@ -257,7 +302,7 @@ static void walk_type(struct walk *w, MPI_Datatype t, int64_t at, int depth)
 		combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_COMPLEX) {
 		one = basic_signature(t);
 		w->signature = vt_mc_join(w->signature, one);
-		w->alike = w->alike == 0 || w->alike == one.hash ? one.hash : 1;
+		w->alike = one.n == 1 && (w->alike == 0 || w->alike == one.hash) ? one.hash : 1;
 		PMPI_Type_size(t, &size);
 		add_block(w, at, at + size);
 		return;

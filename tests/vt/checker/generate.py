@@ -140,6 +140,16 @@ def types():
                         transfer(send, "a, 1, %s, peer, 3, MPI_COMM_WORLD" % one, mark),
                         transfer(receive, "b, 4, %s, peer, 3, MPI_COMM_WORLD" % other, mark)
                         .replace("MPI_Wait(&q, MPI_STATUS_IGNORE);", "MPI_Wait(&q, MPI_STATUS_IGNORE);" + mark)))
+    for one in ("MPI_2INT", "MPI_FLOAT_INT", "MPI_DOUBLE_INT", "MPI_LONG_INT", "MPI_SHORT_INT", "MPI_2INTEGER", "MPI_2DOUBLE_PRECISION"):
+        for n in (2, 3):
+            case("smallest and its place %s %d" % (one, n), n, "", "MPI_Allreduce(a, b, 1, %s, MPI_MINLOC, MPI_COMM_WORLD);" % one)
+    for one in ("MPI_WCHAR", "MPI_C_BOOL", "MPI_CXX_BOOL", "MPI_LOGICAL", "MPI_REAL8", "MPI_INTEGER4", "MPI_COMPLEX", "MPI_C_DOUBLE_COMPLEX",
+                "MPI_UINT64_T", "MPI_AINT", "MPI_OFFSET", "MPI_LONG_DOUBLE", "MPI_SIGNED_CHAR", "MPI_CHARACTER"):
+        case("bcast of %s" % one, 2, "", "MPI_Bcast(c, 2, %s, 0, MPI_COMM_WORLD);" % one)
+        case("message of %s" % one, 2, "", pair("MPI_Send(c, 2, %s, peer, 3, MPI_COMM_WORLD);" % one,
+                                                "MPI_Recv(d, 3, %s, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" % one))
+    case("pairs as numbers", 2, "", pair("MPI_Send(a, 2, MPI_2INT, peer, 3, MPI_COMM_WORLD);",
+                                         "MPI_Recv(b, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
     for build in ("MPI_Type_contiguous(2, MPI_INT, &t)", "MPI_Type_vector(2, 1, 2, MPI_INT, &t)"):
         case("derived correct " + build, 2, "", pair(
             "MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);", "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
