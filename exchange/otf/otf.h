@@ -35,7 +35,7 @@
 	X(FUNCTION,     UINT32,     "function",         "function that sent or received") \
 	X(RANK,         UINT32,     "rank",             "of this member in the collective operation") \
 	X(MEMBERS,      UINT32,     "members",          "of the collective operation") \
-	X(IO_TYPE,      UINT32,     "io_type",          "kind of the file operation that begins, as in STF") \
+	X(IO_TYPE,      UINT32,     "io_type",          "kind of the file operation, as in STF") \
 	X(IO_FILE,      UINT32,     "io_file",          "file of the operation that begins") \
 	X(IO_BYTES,     UINT32,     "io_bytes",         "bytes of the operation that begins") \
 	X(SCOPE_BEGIN,  UINT32,     "scope_begin",      "a scope is entered; its number") \

@@ -361,7 +361,7 @@ static int on_io_end(void *user, uint64_t time, uint32_t process, uint32_t file,
 {
 	struct xch_otf_reading *r = user;
 	struct stf_file_io_end e = { .time = time,
-		.type = (uint8_t)xch_otf_our_u32(r, l, XOT_IO_TYPE, operation & OTF_FILEOP_BITS),
+		.type = (uint8_t)xch_otf_our_u32(r, l, XOT_IO_TYPE, (operation & OTF_FILEOP_BITS) == OTF_FILEOP_READ),
 		.file = file_of(r, file),
 		.bytes = (uint32_t)bytes };
 

@@ -3,6 +3,7 @@
  * Trace Format", 2006; key-value pairs for everything else. Threads and groups with records are OTF processes,
  * numbered from 1. */
 #include "config.h"
+#include "exchange/common/lanes.h"
 #include "exchange/otf/otf.h"
 
 #ifdef HAVE_OTF1
@@ -33,6 +34,7 @@ struct stack {
 	size_t cap;
 	struct calls *calls; /* for each function, after its first call */
 	uint64_t collectives;
+	struct xch_lanes lanes; /* operations on files that are open */
 };
 struct state {
 	struct xch_writer *w;
@@ -263,18 +265,26 @@ static int collective(struct state *s, const struct xch_event *e, uint64_t time)
 
 static int io(struct state *s, const struct xch_event *e, uint64_t time)
 {
+	struct xch_lanes *lanes = &s->stack[e->place->index].lanes;
 	uint32_t file = e->what ? e->what->index + 1 : 0;
 	int ok;
 
 	if (e->kind == XCH_IO_END) {
-		return OTF_Writer_writeEndFileOperationKV(s->o.otf, time, xch_otf_process(e->place), file,
-			xch_otf_process(e->place), file, e->u.io.type & OTF_FILEOP_BITS, e->u.io.bytes, 0, s->o.list);
+		if (!xch_lane_end(lanes, e)) {
+			lanes->ended = 0; /* the number of no begin */
+		}
+		xch_otf_add_u32(&s->o, XOT_IO_TYPE, e->u.io.type);
+		return OTF_Writer_writeEndFileOperationKV(s->o.otf, time, xch_otf_process(e->place), file, lanes->ended,
+			file, e->u.io.type ? OTF_FILEOP_READ : OTF_FILEOP_WRITE, e->u.io.bytes, 0, s->o.list);
+	}
+	if (!xch_lane_begin(lanes, e)) {
+		return 0;
 	}
 	xch_otf_add_u32(&s->o, XOT_IO_TYPE, e->u.io.type);
 	xch_otf_add_u32(&s->o, XOT_IO_FILE, file);
 	xch_otf_add_u32(&s->o, XOT_IO_BYTES, e->u.io.bytes);
 	ok = OTF_Writer_writeBeginFileOperationKV(
-		s->o.otf, time, xch_otf_process(e->place), xch_otf_process(e->place), 0, s->o.list);
+		s->o.otf, time, xch_otf_process(e->place), lanes->begun, 0, s->o.list);
 	return ok;
 }
 
@@ -373,6 +383,7 @@ static void otf_release(struct xch_writer *w, struct xch_trace *t)
 	for (i = 0; s->stack && i < t->n_places; i++) {
 		free(s->stack[i].frame);
 		free(s->stack[i].calls);
+		xch_lanes_free(&s->stack[i].lanes);
 	}
 	free(s->stack);
 }

@@ -6,6 +6,7 @@
 #include <otf2/otf2.h>
 
 #include "base/table.h"
+#include "exchange/common/lanes.h"
 #include "exchange/common/private.h"
 
 /* Error messages of the OTF2 library, which it would otherwise print. */
@@ -74,7 +75,7 @@ struct xch_otf2_state {
 	uint32_t n_threads;
 	uint64_t hz, mul; /* OTF2 time = stamp x mul; mul 0: nanoseconds */
 	uint64_t min, max;
-	uint64_t *io;                          /* per place: matching ids of file operations */
+	struct xch_lanes *lanes;               /* per place: file and collective operations that are open */
 	OTF2_AttributeList *attributes, *list; /* list: those of the event, or NULL */
 	int at_least;                          /* an event has OTF2_AT_LEAST */
 };

@@ -87,8 +87,8 @@ static int allocate(struct xch_otf2_state *s, const struct xch_trace *t)
 	s->evt = calloc(n, sizeof(*s->evt));
 	s->last = calloc(n, sizeof(*s->last));
 	s->seen = malloc(n * sizeof(*s->seen));
-	s->io = calloc(n, sizeof(*s->io));
-	if (!s->evt || !s->last || !s->seen || !s->io || make_ranks(s, t) < 0) {
+	s->lanes = calloc(n, sizeof(*s->lanes));
+	if (!s->evt || !s->last || !s->seen || !s->lanes || make_ranks(s, t) < 0) {
 		return -1;
 	}
 	memset(s->seen, 0xff, n * sizeof(*s->seen));
@@ -290,17 +290,21 @@ static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_event *e, uint64
 	struct xch_otf2_state *s = w->state;
 	const struct xch_named *f = e->what;
 	OTF2_EvtWriter *evt = s->evt[e->place->index];
+	struct xch_lanes *lanes = &s->lanes[e->place->index];
 
-	if (!f || e->u.io.type > 1) {
+	if (!f || e->u.io.type > 1 || (e->kind == XCH_IO_END && !xch_lane_end(lanes, e))) {
 		xch_lost(w, e->kind, 1);
 		return OTF2_SUCCESS;
 	}
 	if (e->kind == XCH_IO_BEGIN) {
+		if (!xch_lane_begin(lanes, e)) {
+			return OTF2_ERROR_MEM_ALLOC_FAILED;
+		}
 		return OTF2_EvtWriter_IoOperationBegin(evt, s->list, time, f->index,
 			e->u.io.type ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE,
-			OTF2_IO_OPERATION_FLAG_NONE, e->u.io.bytes, ++s->io[e->place->index]);
+			OTF2_IO_OPERATION_FLAG_NONE, e->u.io.bytes, lanes->begun);
 	}
-	return OTF2_EvtWriter_IoOperationComplete(evt, s->list, time, f->index, e->u.io.bytes, s->io[e->place->index]);
+	return OTF2_EvtWriter_IoOperationComplete(evt, s->list, time, f->index, e->u.io.bytes, lanes->ended);
 }
 
 /* ---- events ---- */
@@ -442,7 +446,10 @@ static void xch_otf2_release(struct xch_writer *w, struct xch_trace *t)
 	free(s->evt);
 	free(s->last);
 	free(s->seen);
-	free(s->io);
+	for (i = 0; s->lanes && i < t->n_places; i++) {
+		xch_lanes_free(&s->lanes[i]);
+	}
+	free(s->lanes);
 }
 
 const struct xch_format xch_otf2 = {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes Perfetto's protobuf format. Each thread or group is a packet sequence of its own. The sequence has a
- * clock that counts from stamp to stamp, names that are stated once, and a track that events need not name. Field
- * numbers are those of perfetto_trace.proto. */
+ * clock that counts from stamp to stamp, names that are stated once, and a track that events need not name. A track is
+ * a stack: an end ends the slice that began last. Functions are a stack. Scopes, collective operations and operations
+ * on files may overlap, so each that is open has a child track. Field numbers are those of perfetto_trace.proto. */
 #include "config.h"
-#include "exchange/common/format.h"
+#include "exchange/common/lanes.h"
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
@@ -72,7 +73,8 @@ struct sequence {
 	uint32_t counters;       /* tracks in counter[] */
 	uint32_t *counter_index; /* of the counters that this place has */
 	struct track *counter;
-	unsigned char *named; /* a bit for each name that the sequence has stated */
+	struct xch_lanes lanes; /* user: the uuid of the child track; Perfetto draws those of one name as one */
+	unsigned char *named;   /* a bit for each name that the sequence has stated */
 };
 
 struct state {
@@ -267,6 +269,19 @@ static int describe_counter(struct xch_writer *w, struct state *s, uint64_t uuid
 		add_int(&s->inner, 5, 1);
 	}
 	add_part(&s->part, D_COUNTER, &s->inner);
+	return put_track(w, s, err);
+}
+
+static int describe_lane(
+	struct xch_writer *w, struct state *s, const struct xch_event *e, uint64_t uuid, struct tkm_err *err)
+{
+	s->part.n = 0;
+	add_int(&s->part, D_UUID, uuid);
+	add_int(&s->part, D_PARENT, uuid_of(e->place));
+	add_text(&s->part, D_NAME,
+		e->kind == XCH_SCOPE_BEGIN          ? "scopes"
+			: e->kind == XCH_COLL_BEGIN ? "collective operations"
+						    : "file operations");
 	return put_track(w, s, err);
 }
 
@@ -508,16 +523,51 @@ static void annotate_collective(struct state *s, const struct xch_coll *c)
 /* Annotations of the end of a slice are the slice's. */
 static int is_end(enum xch_kind k)
 {
-	return k == XCH_LEAVE || k == XCH_SCOPE_END || k == XCH_COLL_END || k == XCH_IO_END;
+	return k == XCH_LEAVE || xch_lane_ends(k);
+}
+
+/* Begins the event of a slice on its track. Returns 1, 0: nothing was begun that it could end, or -1. */
+static int choose_track(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
+{
+	struct xch_lanes *lanes = &s->sequence[e->place->index].lanes;
+	struct xch_lane *l;
+
+	if (xch_lane_begins(e->kind)) {
+		l = xch_lane_begin(lanes, e);
+		if (!l) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
+		}
+		if (!l->user) {
+			l->user = s->next_uuid++;
+			if (describe_lane(w, s, e, l->user, err) < 0) {
+				return -1;
+			}
+		}
+	} else if (xch_lane_ends(e->kind)) {
+		l = xch_lane_end(lanes, e);
+		if (!l) {
+			return 0;
+		}
+	} else {
+		return e->kind != XCH_LEAVE || e->u.function != 0;
+	}
+	add_int(&s->part, E_TRACK, l->user);
+	return 1;
 }
 
 static int perfetto_event(struct xch_writer *w, struct xch_trace *t, const struct xch_event *e, struct tkm_err *err)
 {
 	struct state *s = w->state;
+	int rc;
 
 	s->part.n = 0;
 	if (!s->sequence[e->place->index].begun && begin_sequence(w, s, e->place, xch_ns(t, e->time), err) < 0) {
 		return -1;
+	}
+	rc = choose_track(w, s, e, err);
+	if (rc <= 0) {
+		xch_lost(w, e->kind, rc == 0);
+		return rc;
 	}
 	if (e->where) {
 		annotate(s, is_end(e->kind) ? "end location" : "location", 0, e->where->name);
@@ -590,6 +640,7 @@ static void perfetto_release(struct xch_writer *w, struct xch_trace *t)
 	for (i = 0; s->sequence && i < t->n_places; i++) {
 		free(s->sequence[i].counter);
 		free(s->sequence[i].counter_index);
+		xch_lanes_free(&s->sequence[i].lanes);
 		free(s->sequence[i].named);
 	}
 	free(s->sequence);

@@ -2,7 +2,7 @@
 /* Writes Paje: containers for processes, threads and groups; functions, scopes, collective and file operations as
  * pushed states; counters as variables; messages as links. Paje has no escapes within double quotes. */
 #include "config.h"
-#include "exchange/common/format.h"
+#include "exchange/common/lanes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,13 +49,14 @@ static const char head[] =
 	"%\tKey string\n%EndEventDef\n"
 	"%EventDef PajeNewEvent 12\n%\tTime date\n%\tType string\n%\tContainer string\n%\tValue string\n%EndEventDef\n";
 
-/* Kinds of states. In a container, each kind has a stack of its own. */
+/* Kinds of states. In a container, each kind has a stack of its own. What overlaps has kinds of its own: "scope 2". */
 static const char *const states[] = { "function", "scope", "collective", "io" };
 enum { STATE_FUNCTION, STATE_SCOPE, STATE_COLLECTIVE, STATE_IO, STATES };
 
 struct state {
-	uint64_t last;            /* stamps must never decrease */
-	uint32_t (*open)[STATES]; /* number of open states of each kind in each place */
+	uint64_t last;           /* stamps must never decrease */
+	struct xch_lanes *lanes; /* of each place */
+	uint32_t kinds[STATES];  /* number of kinds that are defined */
 	size_t next_bound;
 };
 
@@ -74,6 +75,11 @@ static void place_alias(FILE *f, const struct xch_place *p)
 	fprintf(f, " \"%c%" PRIu32 "\"", p->is_group ? 'g' : 't', p->index);
 }
 
+static void state_alias(FILE *f, int state, uint32_t nth)
+{
+	fprintf(f, nth ? " \"S%d.%" PRIu32 "\"" : " \"S%d\"", state, nth);
+}
+
 static void time_of(FILE *f, const struct xch_trace *t, unsigned event, uint64_t time)
 {
 	char buf[48];
@@ -83,6 +89,13 @@ static void time_of(FILE *f, const struct xch_trace *t, unsigned event, uint64_t
 }
 
 /* ---- types and containers ---- */
+
+static void define_state(FILE *f, int state, uint32_t nth)
+{
+	fprintf(f, "%d", DEFINE_STATE);
+	state_alias(f, state, nth);
+	fprintf(f, nth ? " \"H\" \"%s %" PRIu32 "\"\n" : " \"H\" \"%s\"\n", states[state], nth + 1);
+}
 
 static void define_types(FILE *f, const struct xch_trace *t)
 {
@@ -96,7 +109,7 @@ static void define_types(FILE *f, const struct xch_trace *t)
 		"\"group\"\n",
 		DEFINE_CONTAINER, DEFINE_CONTAINER, DEFINE_CONTAINER, DEFINE_CONTAINER);
 	for (k = 0; k < STATES; k++) {
-		fprintf(f, "%d \"S%d\" \"H\" \"%s\"\n", DEFINE_STATE, k, states[k]);
+		define_state(f, k, 0);
 	}
 	fprintf(f, "%d \"B\" \"P\" \"clock bound [ns]\" \"0.8 0.2 0.2\"\n", DEFINE_VARIABLE);
 	fprintf(f, "%d \"M\" \"T\" \"H\" \"H\" \"message\"\n", DEFINE_LINK);
@@ -179,27 +192,36 @@ static void with_class(FILE *f, const struct xch_named *n)
 }
 
 /* Enters or leaves a state. Paje has no place for leaving a state that was not entered. */
-static void change_state(
-	struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time, int state)
+static int change_state(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, int state)
 {
 	struct state *s = w->state;
-	uint32_t *open = &s->open[e->place->index][state];
-	int enter = e->kind == XCH_ENTER || e->kind == XCH_SCOPE_BEGIN || e->kind == XCH_COLL_BEGIN ||
-		e->kind == XCH_IO_BEGIN;
+	struct xch_lanes *lanes = &s->lanes[e->place->index];
+	int enter = e->kind == XCH_ENTER || xch_lane_begins(e->kind);
+	struct xch_lane *l = e->place->is_group || state == STATE_FUNCTION ? NULL
+		: enter                                                    ? xch_lane_begin(lanes, e)
+									   : xch_lane_end(lanes, e);
+	uint32_t nth = l ? l->nth : 0;
 
-	if (e->place->is_group || (!enter && !*open)) {
-		xch_lost(w, e->kind, 1);
-		return;
+	if (enter && state != STATE_FUNCTION && !l && !e->place->is_group) {
+		return -1;
 	}
-	*open += enter ? 1 : -1u;
-	time_of(w->f, t, enter ? PUSH_STATE : POP_STATE, time);
-	fprintf(w->f, " \"S%d\"", state);
+	if (e->place->is_group || (!enter && (state == STATE_FUNCTION ? !e->u.function : !l))) {
+		xch_lost(w, e->kind, 1);
+		return 0;
+	}
+	if (nth > s->kinds[state]) {
+		s->kinds[state] = nth;
+		define_state(w->f, state, nth);
+	}
+	time_of(w->f, t, enter ? PUSH_STATE : POP_STATE, s->last);
+	state_alias(w->f, state, nth);
 	place_alias(w->f, e->place);
 	if (enter) {
 		putc(' ', w->f);
 		with_class(w->f, e->what);
 	}
 	putc('\n', w->f);
+	return 0;
 }
 
 static void message(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time)
@@ -251,26 +273,26 @@ static int paje_event(struct xch_writer *w, struct xch_trace *t, const struct xc
 {
 	struct state *s = w->state;
 	uint64_t time = e->time < s->last ? s->last : e->time;
+	int rc = 0;
 
 	s->last = time;
 	bounds_until(w, t, time);
-	(void)err;
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		change_state(w, t, e, time, STATE_FUNCTION);
+		rc = change_state(w, t, e, STATE_FUNCTION);
 		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
-		change_state(w, t, e, time, STATE_SCOPE);
+		rc = change_state(w, t, e, STATE_SCOPE);
 		break;
 	case XCH_COLL_BEGIN:
 	case XCH_COLL_END:
-		change_state(w, t, e, time, STATE_COLLECTIVE);
+		rc = change_state(w, t, e, STATE_COLLECTIVE);
 		break;
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
-		change_state(w, t, e, time, STATE_IO);
+		rc = change_state(w, t, e, STATE_IO);
 		break;
 	case XCH_SEND:
 	case XCH_RECEIVE:
@@ -282,7 +304,7 @@ static int paje_event(struct xch_writer *w, struct xch_trace *t, const struct xc
 	default:
 		text(w, t, e, time);
 	}
-	return 0;
+	return rc == 0 ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
 }
 
 static int paje_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
@@ -290,8 +312,8 @@ static int paje_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 	struct state *s = w->state;
 	size_t i;
 
-	s->open = calloc(t->n_places + 1, sizeof(*s->open));
-	if (!s->open) {
+	s->lanes = calloc(t->n_places + 1, sizeof(*s->lanes));
+	if (!s->lanes) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", w->target);
 	}
 	define_types(w->f, t);
@@ -316,8 +338,13 @@ static int paje_end(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 
 static void paje_release(struct xch_writer *w, struct xch_trace *t)
 {
-	(void)t;
-	free(((struct state *)w->state)->open);
+	struct state *s = w->state;
+	size_t i;
+
+	for (i = 0; s->lanes && i < t->n_places; i++) {
+		xch_lanes_free(&s->lanes[i]);
+	}
+	free(s->lanes);
 }
 
 const struct xch_format xch_paje = {

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What libVT records is not nested: a scope that begins in a function and ends in another one, collective operations
+# that do not block, operations on files that are complete later. What readers show of them is rebuilt here. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
+python=$(command -v python3) || skip_all "no python3 here"
+
+cat >"$dir/ov.avt" <<'END'
+CLKPERIOD 1e-09
+NCPUS 1 2
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "User" SELF "User" PARENT 0
+DEFFUNCTION 1 "f" CLASS 2
+DEFFUNCTION 2 "g" CLASS 2
+DEFFUNCTION 3 "MPI_Wait" CLASS 1
+DEFSCOPE 1 "sc" CLASS 2 SCL1 0 SCL2 0
+DEFSCOPE 2 "other" CLASS 2 SCL1 0 SCL2 0
+DEFCOMM 0 "world" LEFT 0 FIRST 1 1 LAST 1 2 STRIDE 1 1
+DEFCOLLOP 37 "MPI_Iallreduce" TYPE 4
+DEFCOLLOP 31 "MPI_Ibcast" TYPE 2
+DEFIOFILE 1 "data" COMM 0
+100 ENTER CPU 1 FUNCTION 1
+200 ENTERSCOPE CPU 1 SCOPE 1 SEQ 7
+250 ENTERSCOPE CPU 1 SCOPE 1 SEQ 8
+300 LEAVE CPU 1
+350 LEAVESCOPE CPU 1 SCOPE 1 SEQ 7
+400 ENTER CPU 1 FUNCTION 2
+410 ENTERSCOPE CPU 1 SCOPE 2 SEQ 9
+420 LEAVESCOPE CPU 1 SCOPE 2 SEQ 9
+500 LEAVESCOPE CPU 1 SCOPE 1 SEQ 8
+600 LEAVE CPU 1
+700 COLLALLTOALL COMM 0 OP 37 START 2 0 1 TIME 2 100 120 SENT 2 8 8 RECVD 2 8 8
+720 COLLONETOALL ROOT 1 ROOTLEN 8 COMM 0 OP 31 START 2 0 1 TIME 2 130 140 RECVD 2 0 8
+730 ENTER CPU 1 FUNCTION 3
+900 LEAVE CPU 1
+1000 IOBEGIN CPU 1 TYPE 0 FILE 1 LEN 100
+1010 ENTER CPU 1 FUNCTION 1
+1020 IOBEGIN CPU 1 TYPE 0 FILE 1 LEN 200
+1030 LEAVE CPU 1
+1040 ENTER CPU 1 FUNCTION 2
+1050 IOEND CPU 1 TYPE 0 FILE 1 LEN 100
+1060 LEAVE CPU 1
+1070 IOEND CPU 1 TYPE 0 FILE 1 LEN 200
+END
+from_text "$dir/ov.avt" "$dir/ov.stf"
+ok "a trace of what overlaps" "$status"
+tool "$dir/ov.stf" --convert "$dir/ov.perfetto"
+expect_status 0
+"$python" -B "$src/tests/cli/exchange/perfetto_slices.py" "$dir/ov.perfetto" >"$dir/have" 2>"$dir/err"
+cat >"$dir/want" <<'END'
+collective operations: MPI_Iallreduce 700-800
+collective operations: MPI_Iallreduce 701-821
+collective operations: MPI_Ibcast 720-850
+collective operations: MPI_Ibcast 721-861
+file operations: data 1000-1050
+file operations: data 1020-1070
+scopes: User:other 410-420
+scopes: User:sc 200-350
+scopes: User:sc 250-500
+thread 0: MPI:MPI_Wait 730-900
+thread 0: User:f 100-300
+thread 0: User:f 1010-1030
+thread 0: User:g 1040-1060
+thread 0: User:g 400-600
+END
+expect_same "$dir/want" "$dir/have"
+verdict "Perfetto: each slice on its track is as long as it was"
+
+tool "$dir/ov.stf" --convert "$dir/ov.paje"
+expect_status 0
+if command -v pj_dump >/dev/null; then
+	# it prints seconds with six digits
+	sed 's/CLKPERIOD 1e-09/CLKPERIOD 1e-03/' "$dir/ov.avt" >"$dir/slow.avt"
+	from_text "$dir/slow.avt" "$dir/slow.stf" && tool "$dir/slow.stf" --convert "$dir/slow.paje"
+	pj_dump "$dir/slow.paje" | sed -n 's/, *[0-9.]*, [0-9.]*, \([^,]*\)$/, \1/
+		s/^State, \(thread .:0\), \([a-z]*\)[ 0-9]*, \([0-9.]*\), \([0-9.]*\), /\1 \2: \3-\4 /p' >"$dir/have"
+	expect_line 'thread 0:0 collective: 0.700000-0.800000 MPI_Iallreduce' "$dir/have"
+	expect_line 'thread 0:0 collective: 0.720000-0.850000 MPI_Ibcast' "$dir/have"
+	expect_line 'thread 0:0 scope: 0.200000-0.350000 User:sc' "$dir/have"
+	expect_line 'thread 0:0 scope: 0.250000-0.500000 User:sc' "$dir/have"
+	expect_line 'thread 0:0 io: 1.000000-1.050000 data' "$dir/have"
+	expect_line 'thread 0:0 io: 1.020000-1.070000 data' "$dir/have"
+	verdict "Paje: what overlaps has a state of its own"
+else
+	skip "Paje: what overlaps has a state of its own" "no pj_dump here"
+fi
+
+tool "$dir/ov.stf" --convert "$dir/ov.otf"
+if grep -q 'not built' "$dir/err" || ! command -v otfprint >/dev/null; then
+	skip "OTF: the end of an operation on a file" "this build has no OTF, or no otfprint is here"
+else
+	otfprint "$dir/ov.otf" >"$dir/printed" 2>"$dir/warn"
+	sed -n 's/.*\(Begin\|End\)FileOperation: .*matching ID \([0-9]*\).*/\1 \2/p' "$dir/printed" >"$dir/have"
+	printf '%s\n' 'Begin 1' 'Begin 2' 'End 1' 'End 2' >"$dir/want"
+	expect_same "$dir/want" "$dir/have"
+	expect_lines 2 'EndFileOperation: .*operation WRITE' "$dir/printed"
+	verdict "OTF: the end of an operation on a file has the number of its begin"
+fi
+if ! command -v otf2-print >/dev/null || ! "$build/tests/lib/exchange_table" | grep -q '^| OTF2 '; then
+	skip "OTF2" "this build has no OTF2, or no otf2-print is here"
+	done_testing
+	exit
+fi
+tool "$dir/ov.stf" --convert "$dir/ov.otf2"
+expect_status 0
+otf2-print "$dir/ov.otf2/traces.otf2" >"$dir/printed" 2>"$dir/warn"
+sed -n 's/^IO_OPERATION_\([A-Z]*\) .*Bytes [A-Za-z]*: \([0-9]*\), Matching Id: /\1 \2 /p' "$dir/printed" >"$dir/have"
+printf '%s\n' 'BEGIN 100 1' 'BEGIN 200 2' 'COMPLETE 100 1' 'COMPLETE 200 2' >"$dir/want"
+expect_same "$dir/want" "$dir/have"
+verdict "OTF2: the end of an operation on a file has the number of its begin"
+done_testing
