@@ -23,6 +23,8 @@ int xch_otf2_fail(
 /* The OTF2 number of a collective operation, by the name of the MPI call without "MPI_"; OTF2_UNDEFINED_UINT8:
  * there is none. `type` is as in xch_named; if no name fits, it selects the most similar operation. */
 OTF2_CollectiveOp xch_otf2_collective(const char *name, uint32_t type);
+/* Is it an operation that does not block, like MPI_Ibarrier? */
+int xch_otf2_is_request(const char *name);
 const char *xch_otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
 
 /* ---- writing ---- */

@@ -6,6 +6,20 @@
 #include "exchange/common/build.h"
 #include "exchange/otf2/otf2.h"
 
+/* A collective operation that was begun. */
+struct in_coll {
+	uint64_t begin, end, id;
+	uint64_t a[5];  /* as of xch_otf2_event, once it has ended */
+	uint32_t depth; /* number of regions that were open at its begin */
+	uint8_t request, left, ended;
+};
+
+/* An operation on a file that was begun. */
+struct in_io {
+	uint64_t id;
+	uint8_t type;
+};
+
 struct in_location {
 	uint64_t ref, events;
 	uint32_t nth;         /* in the definitions, from 0 */
@@ -15,12 +29,15 @@ struct in_location {
 	int metric;
 	uint32_t willy;
 	uint32_t pid;
-	uint64_t tid, begin; /* begin: of the current collective operation */
+	uint64_t tid;
+	uint32_t depth;       /* number of regions that are open */
+	struct in_coll *coll; /* in the order in which they were begun */
+	size_t coll_room;
+	uint32_t n_colls, n_ios;
+	struct in_io *io;
 	double offset, skew;
 	int defined;
 	uint32_t own_name; /* tickmark::name; XCH_NONE: not given */
-	uint64_t matching; /* of the current file operation */
-	uint32_t io_type;
 };
 
 struct in_process {
@@ -95,8 +112,9 @@ struct xch_otf2_in {
 	struct xch_build *b;
 	struct xch_otf2_runs *runs; /* events are written there; NULL: to the trace */
 	uint64_t handled;
-	uint64_t beyond; /* number of messages and operations on communicators that cannot be interpreted */
-	uint8_t op_known[64];
+	uint64_t beyond;       /* number of messages and operations on communicators that cannot be interpreted */
+	uint64_t begun_only;   /* number of collective operations that were begun, and did not end */
+	uint8_t op_known[128]; /* by operation: blocking, not blocking */
 };
 
 enum xch_otf2_event_kind {
@@ -106,6 +124,8 @@ enum xch_otf2_event_kind {
 	OTF2_EVENT_RECEIVE,
 	OTF2_EVENT_COLL_BEGIN,
 	OTF2_EVENT_COLL_END,
+	OTF2_EVENT_COLL_REQUEST,
+	OTF2_EVENT_COLL_COMPLETE,
 	OTF2_EVENT_METRIC,
 	OTF2_EVENT_IO_BEGIN,
 	OTF2_EVENT_IO_END
@@ -116,8 +136,9 @@ struct xch_otf2_event {
 	uint64_t time, location;
 	enum xch_otf2_event_kind kind;
 	uint8_t n; /* number of values of a metric */
-	/* region; rank, communicator, tag, size; operation, communicator, root, sent, received; metric; handle, mode, bytes */
-	uint64_t a[5];
+	/* region; rank, communicator, tag, size; operation, communicator, root, sent, received, request; request; metric;
+	 * handle, mode, bytes, matching id */
+	uint64_t a[6];
 	const OTF2_Type *types;
 	const uint64_t *values; /* bits */
 };
@@ -172,6 +193,14 @@ void xch_otf2_in_free(struct xch_otf2_in *o);
 /* Writes an event to the trace. Returns 0, or -1: *o->err is set. An event that refers to an undefined id is
  * counted in o->beyond. */
 int xch_otf2_in_event(struct xch_otf2_in *o, const struct xch_otf2_event *v);
+/* A collective operation begins or ends. An end returns 1 if it has no begin, or its communicator no such member. */
+int xch_otf2_coll_begin(struct xch_otf2_in *o, struct in_location *l, uint64_t time, int blocking, uint64_t id);
+int xch_otf2_coll_end(
+	struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v, uint64_t time, int blocking);
+/* A region of the location is left. */
+void xch_otf2_coll_leave(struct xch_otf2_in *o, struct in_location *l);
+/* Writes the operations that still wait for others. Counts those that did not end. */
+int xch_otf2_coll_rest(struct xch_otf2_in *o);
 /* Makes a file for runs of events beside the output `to`. NULL: *err. */
 struct xch_otf2_runs *xch_otf2_runs_new(const char *to, struct tkm_err *err);
 /* Append an event to a run, and end a run. Return 0 or -1. */

@@ -323,6 +323,10 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 	struct in_comm *c = o->comms.v;
 	uint32_t i;
 
+	for (i = 0; i < o->locations.n; i++) {
+		free(((struct in_location *)o->locations.v)[i].coll);
+		free(((struct in_location *)o->locations.v)[i].io);
+	}
 	for (i = 0; i < o->strings.n; i++) {
 		free(((char **)o->strings.v)[i]);
 	}

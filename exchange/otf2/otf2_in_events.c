@@ -7,12 +7,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static uint64_t stamp(const struct xch_otf2_in *o, OTF2_TimeStamp time)
 {
 	return time < o->offset ? 0 : (time - o->offset) / o->divide;
 }
 
-enum { BEYOND = 1 };
+enum { BEYOND = 1, MAX_IOS = 4096 };
 
 /* The event refers to an undefined id, or has a value that its definition does not allow. */
 static int refuse_reference(struct xch_otf2_in *o)
@@ -30,6 +32,7 @@ static int enter(struct xch_otf2_in *o, struct in_location *l, const struct xch_
 		l->dropped++;
 		return refuse_reference(o);
 	}
+	l->depth++;
 	return xch_build_written(o->b, stf_write_enter_function(o->in->w, &e));
 }
 
@@ -42,6 +45,7 @@ static int leave(struct xch_otf2_in *o, struct in_location *l, const struct xch_
 		l->dropped--;
 		return refuse_reference(o);
 	}
+	xch_otf2_coll_leave(o, l);
 	return xch_build_written(o->b, stf_write_leave_function(o->in->w, &e));
 }
 
@@ -63,56 +67,6 @@ static int message(struct xch_otf2_in *o, const struct in_location *l, const str
 	h.from = h.receive ? other : l->willy;
 	h.to = h.receive ? l->willy : other;
 	return xch_build_half(o->b, &h);
-}
-
-/* Declares a collective operation at its first use. Returns its kind, or -1. */
-static int declare_operation(struct xch_otf2_in *o, OTF2_CollectiveOp op)
-{
-	uint8_t type;
-	const char *name = xch_otf2_collective_name(op, &type);
-	struct stf_collective_operation_definition d = { .id = (uint8_t)(op + 1), .type = type };
-	char text[60];
-
-	if (op >= sizeof(o->op_known) || o->op_known[op]) {
-		return type;
-	}
-	o->op_known[op] = 1;
-	snprintf(text, sizeof(text), "MPI_%s", name);
-	d.name = text;
-	d.size_1_1 = (uint32_t)strlen(text);
-	return stf_write_collective_operation_definition(o->in->w, &d) < 0 ? xch_input_stf(o->in, o->err) : type;
-}
-
-/* The k-th operation of a member on a communicator is the k-th of every other member. */
-static int coll_end(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
-{
-	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), rank = 0;
-	struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
-	struct xch_build_member m = { .time = l->begin, .sent = v->a[3], .received = v->a[4], .by_bytes = 1 };
-	int what;
-
-	while (c && rank < c->n && c->willy[rank] != l->willy) {
-		rank++;
-	}
-	if (!c || rank >= c->n) {
-		return refuse_reference(o);
-	}
-	what = declare_operation(o, (OTF2_CollectiveOp)v->a[0]);
-	m.what = (uint8_t)what;
-	m.operation = (uint8_t)(v->a[0] + 1);
-	m.id = c->count[rank]++;
-	m.willy = l->willy;
-	m.rank = rank;
-	m.communicator = c->id;
-	m.members = c->n;
-	m.root_rank = (uint32_t)v->a[2];
-	m.root = v->a[2] < c->n ? c->willy[v->a[2]] : 0;
-	if (what < 0 || xch_build_member(o->b, &m) < 0) {
-		return -1;
-	}
-	m.time = stamp(o, v->time);
-	m.end = 1;
-	return xch_build_member(o->b, &m);
 }
 
 static int is_real(OTF2_Type type)
@@ -179,25 +133,42 @@ static int io_begin(struct xch_otf2_in *o, struct in_location *l, const struct x
 	struct stf_file_io_begin r = {
 		.time = stamp(o, v->time), .willy = l->willy, .file = k + 1, .bytes = xch_build_bytes(o->b, v->a[2])
 	};
+	struct in_io *op;
+	uint32_t i;
 
 	if (k == XCH_NONE) {
 		return refuse_reference(o);
 	}
-	r.type = l->io_type = v->a[1] == OTF2_IO_OPERATION_MODE_READ;
+	r.type = v->a[1] == OTF2_IO_OPERATION_MODE_READ;
+	/* of operations with the same number the last one counts */
+	for (i = 0; i < l->n_ios && l->io[i].id != v->a[3]; i++) {
+	}
+	if (i < MAX_IOS) {
+		op = i < l->n_ios ? &l->io[i] : TKM_APPEND(l->io, l->n_ios);
+		if (!op) {
+			return xch_fail_memory(o->err, o->in->path);
+		}
+		*op = (struct in_io){ v->a[3], r.type };
+	}
 	return xch_build_written(o->b, stf_write_file_io_begin(o->in->w, &r));
 }
 
-static int io_end(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
+static int io_end(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->handle_of, (uint32_t)v->a[0]);
-	struct stf_file_io_end r = { .time = stamp(o, v->time),
-		.willy = l->willy,
-		.file = k + 1,
-		.type = (uint8_t)l->io_type,
-		.bytes = xch_build_bytes(o->b, v->a[2]) };
+	struct stf_file_io_end r = {
+		.time = stamp(o, v->time), .willy = l->willy, .file = k + 1, .bytes = xch_build_bytes(o->b, v->a[2])
+	};
+	uint32_t i;
 
 	if (k == XCH_NONE) {
 		return refuse_reference(o);
+	}
+	for (i = 0; i < l->n_ios && l->io[i].id != v->a[3]; i++) {
+	}
+	if (i < l->n_ios) {
+		r.type = l->io[i].type;
+		l->io[i] = l->io[--l->n_ios];
 	}
 	return xch_build_written(o->b, stf_write_file_io_end(o->in->w, &r));
 }
@@ -206,6 +177,7 @@ static int io_end(struct xch_otf2_in *o, const struct in_location *l, const stru
 static int write_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 {
 	struct in_location *l = xch_otf2_in_location(o, v->location);
+	int rc;
 
 	if (!l) {
 		return refuse_reference(o);
@@ -219,10 +191,12 @@ static int write_event(struct xch_otf2_in *o, const struct xch_otf2_event *v)
 	case OTF2_EVENT_RECEIVE:
 		return message(o, l, v);
 	case OTF2_EVENT_COLL_BEGIN:
-		l->begin = stamp(o, v->time);
-		return 0;
+	case OTF2_EVENT_COLL_REQUEST:
+		return xch_otf2_coll_begin(o, l, stamp(o, v->time), v->kind == OTF2_EVENT_COLL_BEGIN, v->a[0]);
 	case OTF2_EVENT_COLL_END:
-		return coll_end(o, l, v);
+	case OTF2_EVENT_COLL_COMPLETE:
+		rc = xch_otf2_coll_end(o, l, v, stamp(o, v->time), v->kind == OTF2_EVENT_COLL_END);
+		return rc > 0 ? refuse_reference(o) : rc;
 	case OTF2_EVENT_METRIC:
 		return metric(o, l, v);
 	case OTF2_EVENT_IO_BEGIN:

@@ -72,14 +72,18 @@ static const struct {
 	{ "destroy handle and deallocate", OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE, 4 },
 };
 
+int xch_otf2_is_request(const char *name)
+{
+	return !strncasecmp(name, "MPI_I", 5) && name[5] >= 'a' && name[5] <= 'z';
+}
+
 OTF2_CollectiveOp xch_otf2_collective(const char *name, uint32_t type)
 {
 	static const OTF2_CollectiveOp near[] = { OTF2_COLLECTIVE_OP_ALLTOALL, OTF2_COLLECTIVE_OP_BARRIER,
 		OTF2_COLLECTIVE_OP_BCAST, OTF2_COLLECTIVE_OP_GATHER, OTF2_COLLECTIVE_OP_ALLTOALL };
 	size_t i;
 
-	name += !strncasecmp(name, "MPI_", 4) ? 4 : 0;
-	name += name[0] == 'I' && name[1] >= 'a' && name[1] <= 'z' ? 1 : 0; /* MPI_Ibarrier */
+	name += xch_otf2_is_request(name) ? 5 : !strncasecmp(name, "MPI_", 4) ? 4 : 0;
 	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		if (!strcasecmp(name, ops[i].name)) {
 			return ops[i].op;

@@ -86,6 +86,23 @@ static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time
 			time, location, OTF2_EVENT_COLL_END, .a = { op, comm, root, sent, received } });
 }
 
+static OTF2_CallbackCode coll_request(
+	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, uint64_t id)
+{
+	(void)list;
+	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_COLL_REQUEST, .a = { id } });
+}
+
+static OTF2_CallbackCode coll_complete(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
+	OTF2_AttributeList *list, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent,
+	uint64_t received, uint64_t id)
+{
+	(void)list;
+	return put_event(user,
+		&(struct xch_otf2_event){
+			time, location, OTF2_EVENT_COLL_COMPLETE, .a = { op, comm, root, sent, received, id } });
+}
+
 static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_MetricRef ref, uint8_t n, const OTF2_Type *types, const OTF2_MetricValue *values)
 {
@@ -99,17 +116,17 @@ static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, 
 static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes, uint64_t id)
 {
-	(void)list, (void)flags, (void)id;
-	return put_event(
-		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
+	(void)list, (void)flags;
+	return put_event(user,
+		&(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes, id } });
 }
 
 static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
 {
-	(void)list, (void)id;
+	(void)list;
 	return put_event(
-		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes, id } });
 }
 
 static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
@@ -129,6 +146,8 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 		OTF2_GlobalEvtReaderCallbacks_SetMpiRequestCancelledCallback(c, request);
 		OTF2_GlobalEvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, coll_begin);
 		OTF2_GlobalEvtReaderCallbacks_SetMpiCollectiveEndCallback(c, coll_end);
+		OTF2_GlobalEvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, coll_request);
+		OTF2_GlobalEvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, coll_complete);
 		OTF2_GlobalEvtReaderCallbacks_SetMetricCallback(c, metric);
 		OTF2_GlobalEvtReaderCallbacks_SetIoOperationBeginCallback(c, io_begin);
 		OTF2_GlobalEvtReaderCallbacks_SetIoOperationCompleteCallback(c, io_end);
@@ -307,18 +326,19 @@ static int read_events(struct xch_otf2_in *o)
 	if (code != OTF2_SUCCESS || n < expected) {
 		return xch_otf2_fail(o->err, &o->errors, o->in->path, what, code);
 	}
-	if (xch_build_end(o->b) < 0) {
+	if (xch_otf2_coll_rest(o) < 0 || xch_build_end(o->b) < 0) {
 		return -1;
 	}
 	alone = xch_build_alone(o->b);
 	o->in->skipped = n - o->handled;
-	if (o->in->skipped || alone) {
+	if (o->in->skipped || alone || o->begun_only) {
 		size_t k = strlen(o->in->note);
 
 		snprintf(o->in->note + k, sizeof(o->in->note) - k,
 			"%s%" PRIu64 " events of kinds that STF has no record for were left out, %" PRIu64
-			" of them do not fit the definitions; %" PRIu64 " messages have one end only",
-			k ? "; " : "", o->in->skipped, o->beyond, alone);
+			" of them do not fit the definitions; %" PRIu64 " messages have one end only, %" PRIu64
+			" collective operations have a begin only",
+			k ? "; " : "", o->in->skipped, o->beyond, alone, o->begun_only);
 	}
 	return 0;
 }

@@ -15,7 +15,7 @@
 
 enum {
 	HEAD = 3, /* words at the start of every event: time, location, kind with n */
-	LARGEST = HEAD + 5 + 2 * UINT8_MAX,
+	LARGEST = HEAD + 6 + 2 * UINT8_MAX,
 	WRITE = 1 << 18, /* bytes per write */
 	READ = 1 << 17,  /* bytes per read of one run */
 	ALL_READ = 1 << 24
@@ -29,9 +29,11 @@ static const uint8_t words[] = {
 	[OTF2_EVENT_RECEIVE] = 4,
 	[OTF2_EVENT_COLL_BEGIN] = 0,
 	[OTF2_EVENT_COLL_END] = 5,
+	[OTF2_EVENT_COLL_REQUEST] = 1,
+	[OTF2_EVENT_COLL_COMPLETE] = 6,
 	[OTF2_EVENT_METRIC] = 1,
-	[OTF2_EVENT_IO_BEGIN] = 3,
-	[OTF2_EVENT_IO_END] = 3,
+	[OTF2_EVENT_IO_BEGIN] = 4,
+	[OTF2_EVENT_IO_END] = 4,
 };
 
 struct run {

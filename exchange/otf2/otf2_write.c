@@ -274,15 +274,29 @@ static OTF2_ErrorCode collective(
 	struct xch_otf2_state *s = w->state;
 	const struct xch_coll *k = &e->u.coll;
 	const struct xch_named *op = e->what;
+	int request = xch_otf2_is_request(op ? op->name : "");
+	OTF2_EvtWriter *evt = s->evt[e->place->index];
+	struct xch_lanes *lanes = &s->lanes[e->place->index];
+	OTF2_CollectiveOp what;
 	uint32_t root;
 	OTF2_CommRef c;
 
 	if (e->kind == XCH_COLL_BEGIN) {
-		return OTF2_EvtWriter_MpiCollectiveBegin(s->evt[e->place->index], s->list, time);
+		if (!xch_lane_begin(lanes, e)) {
+			return OTF2_ERROR_MEM_ALLOC_FAILED;
+		}
+		return request ? OTF2_EvtWriter_NonBlockingCollectiveRequest(evt, s->list, time, lanes->begun)
+			       : OTF2_EvtWriter_MpiCollectiveBegin(evt, s->list, time);
+	}
+	if (!xch_lane_end(lanes, e)) {
+		xch_lost(w, e->kind, 1);
+		return OTF2_SUCCESS;
 	}
 	c = comm_of(w, t, k->communicator, e->place, k->root && !k->root->is_group ? k->root : NULL, &root);
-	return OTF2_EvtWriter_MpiCollectiveEnd(s->evt[e->place->index], s->list, time,
-		xch_otf2_collective(op ? op->name : "", op ? op->type : 0), c, root, k->sent, k->received);
+	what = xch_otf2_collective(op ? op->name : "", op ? op->type : 0);
+	return request ? OTF2_EvtWriter_NonBlockingCollectiveComplete(
+				 evt, s->list, time, what, c, root, k->sent, k->received, lanes->ended)
+		       : OTF2_EvtWriter_MpiCollectiveEnd(evt, s->list, time, what, c, root, k->sent, k->received);
 }
 
 static OTF2_ErrorCode io(struct xch_writer *w, const struct xch_event *e, uint64_t time)

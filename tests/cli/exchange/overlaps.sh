@@ -106,7 +106,78 @@ tool "$dir/ov.stf" --convert "$dir/ov.otf2"
 expect_status 0
 otf2-print "$dir/ov.otf2/traces.otf2" >"$dir/printed" 2>"$dir/warn"
 sed -n 's/^IO_OPERATION_\([A-Z]*\) .*Bytes [A-Za-z]*: \([0-9]*\), Matching Id: /\1 \2 /p' "$dir/printed" >"$dir/have"
-printf '%s\n' 'BEGIN 100 1' 'BEGIN 200 2' 'COMPLETE 100 1' 'COMPLETE 200 2' >"$dir/want"
+printf '%s\n' 'BEGIN 100 3' 'BEGIN 200 4' 'COMPLETE 100 3' 'COMPLETE 200 4' >"$dir/want"
 expect_same "$dir/want" "$dir/have"
 verdict "OTF2: the end of an operation on a file has the number of its begin"
+# pairs by the number of the request, and the way back
+sed -n 's/^NON_BLOCKING_COLLECTIVE_\([A-Z]*\) *0 *\([0-9]*\) .*Request: /\1 \2 /p' "$dir/printed" >"$dir/have"
+printf '%s\n' 'REQUEST 700 1' 'REQUEST 720 2' 'COMPLETE 800 1' 'COMPLETE 850 2' >"$dir/want"
+expect_same "$dir/want" "$dir/have"
+lines() # lines STF: operations by name, and operations on files
+{
+	tool "$1" --convert "$dir/lines.jsonl" --force
+	grep -E '"type":"(coll|io)' "$dir/lines.jsonl" | sed 's/"\(operation\|instance\|id\|number\)":[0-9]*,//g' | sort
+}
+tool "$dir/ov.otf2" --convert "$dir/back.stf"
+expect_status 0
+lines "$dir/ov.stf" >"$dir/want"
+lines "$dir/back.stf" >"$dir/have"
+expect [ "$(wc -l <"$dir/want")" = 12 ]
+expect_same "$dir/want" "$dir/have"
+verdict "OTF2 and back: operations that overlap keep begin, end and name"
+
+# an archive of another program: operations that overlap as pairs of begin and end, and as requests that end in
+# another order; one that never ends
+python=/usr/bin/python3
+if ! "$python" -c 'import otf2' 2>"$dir/warn"; then
+	skip "OTF2 of others" "there is no module otf2 (Debian: python3-otf2)"
+	done_testing
+	exit
+fi
+"$python" -B - "$dir/theirs" <<'END' 2>"$dir/warn"
+import sys
+import otf2
+from otf2 import CollectiveOp as Op
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
+    d = w.definitions
+    node = d.system_tree_node("node", class_name="node")
+    where = []
+    for rank in range(2):
+        p = d.location_group(f"rank {rank}", system_tree_parent=node)
+        where.append(d.location("main", group=p))
+    d.group("", group_type=otf2.GroupType.COMM_LOCATIONS, members=where, paradigm=otf2.Paradigm.MPI)
+    world = d.comm("world", group=d.group("world", group_type=otf2.GroupType.COMM_GROUP, members=where,
+                                          paradigm=otf2.Paradigm.MPI))
+    for rank, e in enumerate(w.event_writer_from_location(x) for x in where):
+        t = 1000 + rank
+        e.mpi_collective_begin(t)
+        e.mpi_collective_begin(t + 20)
+        e.mpi_collective_end(t + 40, Op.ALLREDUCE, world, 0xffffffff, 8, 8)
+        e.mpi_collective_end(t + 60, Op.BARRIER, world, 0xffffffff, 0, 0)
+        e.non_blocking_collective_request(t + 100, 7)
+        e.non_blocking_collective_request(t + 110, 8)
+        e.non_blocking_collective_complete(t + 120 + 40 * rank, Op.BCAST, world, 0, 8, 0, 7 + rank)
+        e.non_blocking_collective_complete(t + 170, Op.BCAST, world, 0, 8, 0, 8 - rank)
+        e.mpi_collective_begin(t + 200)
+END
+tool "$dir/theirs/traces.otf2" --convert "$dir/theirs.stf"
+expect_status 0
+expect_line '2 collective operations have a begin only' "$dir/err"
+tool "$dir/theirs.stf" --convert "$dir/theirs.jsonl"
+sed -n 's/"host.*"rank"/"rank"/; s/"thread.*"operation"/"operation"/; s/"communicator.*"id"/"id"/
+	s/.*collective_\([a-z]*\)","time":0[.]0*\([0-9]*\),"rank":\(.\),"operation"/\3 \1 \2/
+	s/^\(. [a-z]* [0-9]*\):"\(.*\)","id":\(.\),.*/\3 \2 \1/p' \
+	"$dir/theirs.jsonl" | sort | sed 'N; s/\n[^ ]* [^ ]* . end/ to/; s/begin //' >"$dir/have"
+cat >"$dir/want" <<'END'
+1 MPI_Allreduce 0  to 40
+1 MPI_Allreduce 1 1 to 41
+2 MPI_Barrier 0 20 to 60
+2 MPI_Barrier 1 21 to 61
+3 MPI_Ibcast 0 100 to 120
+3 MPI_Ibcast 1 101 to 171
+4 MPI_Ibcast 0 110 to 170
+4 MPI_Ibcast 1 111 to 161
+END
+expect_same "$dir/want" "$dir/have"
+verdict "OTF2 of others: a begin is that of its own operation"
 done_testing
