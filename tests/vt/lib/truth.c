@@ -2,7 +2,7 @@
 /* Holds the stamps of a trace of mpi_truth.c or mpi_pingpong.c against the clock of day that its values show, read before each stamp
  * and again after it: truth TRACE CLK. For each rank but the first: how far its stamps are from the master's by that clock, of the
  * hundred samples farthest off (the middle of what is possible, and how far that is known), and the largest bound that its
- * correction states. A thread that waits for a core between two readings makes wider what is possible, and no stamp wrong.
+ * correction states, with that of the first rank. A thread that waits for a core between two readings makes wider what is possible, and no stamp wrong.
  * Exit status 1 when an error is certain to be larger than the bound, 2 when there is nothing to compare.
  * truth CLK: prints the largest bound of each rank, "RANK SECONDS".
  * truth TRACE CLK step [N]: the clock of rank 1 was set N times (1): of each hundred of its samples the same, with the bound where they
@@ -305,7 +305,8 @@ int main(int argc, char **argv)
 		return across_step(&run, argc > 4 ? (size_t)atoi(argv[4]) : 1);
 	}
 	for (i = 1; i < run.ranks && i < RANKS && n[0] >= LEAST; i++) {
-		double bound = largest_bound(&run.rank[i].map);
+		/* of a job that joined by a word another process is the master */
+		double bound = largest_bound(&run.rank[i].map) + (run.master ? largest_bound(&run.rank[0].map) : 0);
 
 		if (n[i] >= LEAST && bound > 0) {
 			bad |= whole((int)i, bound);
