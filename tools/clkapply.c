@@ -17,13 +17,14 @@
 #include "base/text/csv.h"
 #include "base/text/decimal.h"
 #include "calib/file/clk.h"
+#include "calib/file/clocks.h"
 #include "calib/map/run.h"
 #include "exchange/common/format.h"
 
 enum { OK, FAULT, USAGE };
 
 struct options {
-	const char *clk, *input, *output, *column, *rank_column, *clock;
+	const char *clk, *input, *output, *column, *rank_column, *clock, *timer;
 	int unit;       /* the place in unit_names */
 	int mpisync;    /* 0: --format mpisync; -1: not given */
 	long long rank; /* -1: not given */
@@ -63,6 +64,46 @@ static int find_column(const struct tkm_csv *r, const char *name)
 
 /* ---- stamps ---- */
 
+/* The clock of the stamps of one rank: its timer, or another clock of its node. */
+struct clock {
+	int ready;
+	double hz;             /* of its ticks */
+	struct cal_pairs from; /* from that other clock to the timer; n 0: it is the timer */
+};
+
+/* Returns 0, or -1: there are no readings of that clock. */
+static int open_clock(
+	struct clock *c, const struct options *o, const struct cal_run *run, int rank, struct tkm_err *err)
+{
+	const struct cal_rank *r = &run->rank[rank];
+
+	if (c->ready) {
+		return 0;
+	}
+	c->hz = cal_rank_hz(r);
+	if (*o->timer && strcmp(o->timer, r->timer) != 0) {
+		if (cal_clock_of_rank(run, rank, o->timer, &c->from, err) < 0) {
+			return -1;
+		}
+		c->hz = c->from.hz;
+	}
+	c->ready = 1;
+	return 0;
+}
+
+/* The stamp as one of the timer; *within_s: how far off that can be. */
+static ltick_t timer_stamp(const struct clock *c, ltick_t stamp, double *within_s)
+{
+	ltick_t at = stamp;
+
+	*within_s = 0;
+	if (c->from.n > 0) {
+		at = cal_pairs_at(&c->from, stamp, NULL, within_s, NULL);
+		*within_s /= c->from.reference_hz;
+	}
+	return at;
+}
+
 static const char *const unit_names[] = { "ticks", "s", "ms", "us", "ns" };
 
 /* The k of a --unit of 10^-k s; -1: ticks. */
@@ -71,8 +112,8 @@ static int exponent_of(int unit)
 	return unit == 0 ? -1 : 3 * (unit - 1);
 }
 
-/* Converts a stamp to ticks of the timer, up to TICKS_FARTHEST. Returns 0 or -1. */
-static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_t *ticks)
+/* Converts a stamp to ticks of its clock, up to TICKS_FARTHEST. Returns 0 or -1. */
+static int parse_stamp(const char *text, int k, double hz, int64_t *ticks)
 {
 	struct tkm_decimal d;
 	__int128 v;
@@ -86,7 +127,7 @@ static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_
 		return d.places <= 0 && v <= TICKS_FARTHEST && v >= -TICKS_FARTHEST ? 0 : -1;
 	}
 	/* in ticks: v x 10^-12 x 10^-k x Hz */
-	t = (long double)v * 1e-12L / powl(10, k) * (long double)cal_rank_hz(r);
+	t = (long double)v * 1e-12L / powl(10, k) * (long double)hz;
 	*ticks = t < 0x1p62L && t > -0x1p62L ? (int64_t)roundl(t) : 0;
 	return t < 0x1p62L && t > -0x1p62L ? 0 : -1;
 }
@@ -123,6 +164,7 @@ struct table {
 	const struct options *o;
 	const struct cal_run *run;
 	struct tkm_csv csv;
+	struct clock *clock; /* of each rank */
 	uint32_t columns;
 	int column, rank_column; /* rank_column -1: all are of one rank */
 };
@@ -166,9 +208,12 @@ static int apply_row(const struct table *t)
 {
 	const char *stamp = (uint32_t)t->column < t->csv.n ? t->csv.cell[t->column] : "";
 	const struct cal_rank *r;
+	struct tkm_err err;
+	struct clock *c;
 	long long rank = 0;
 	int64_t ticks;
-	double bound;
+	double bound, within;
+	ltick_t at;
 	int rc;
 
 	if (t->csv.is_comment) {
@@ -183,13 +228,18 @@ static int apply_row(const struct table *t)
 		return rc;
 	}
 	r = &t->run->rank[rank];
-	if (parse_stamp(stamp, exponent_of(t->o->unit), r, &ticks) < 0) {
+	c = &t->clock[rank];
+	if (open_clock(c, t->o, t->run, (int)rank, &err) < 0) {
+		return complain_clkapply(FAULT, "%s: %s", t->o->clk, err.text);
+	}
+	if (parse_stamp(stamp, exponent_of(t->o->unit), c->hz, &ticks) < 0) {
 		return complain_clkapply(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s%s", t->o->input,
 			t->csv.line, stamp, unit_names[t->o->unit], tkm_decimal_why(stamp));
 	}
-	bound = cal_map_bound(&r->map, ltick(ticks));
+	at = timer_stamp(c, ltick(ticks), &within);
+	bound = cal_map_bound(&r->map, at) + within;
 	printf("%s,", t->csv.raw);
-	print_seconds(stdout, cal_map_at(&r->map, ltick(ticks)).v, t->run->period_s);
+	print_seconds(stdout, cal_map_at(&r->map, at).v, t->run->period_s);
 	if (isfinite(bound)) {
 		printf(",%.9g\n", bound);
 	} else {
@@ -252,7 +302,7 @@ static int read_table_head(struct table *t, int *has_row)
 	return OK;
 }
 
-static int apply_csv(const struct options *o, const struct cal_run *run)
+static int apply_csv(const struct options *o, const struct cal_run *run, struct clock *clocks)
 {
 	struct table *t = calloc(1, sizeof(*t));
 	int rc, has_row = 0, next = 1;
@@ -262,6 +312,7 @@ static int apply_csv(const struct options *o, const struct cal_run *run)
 	}
 	t->o = o;
 	t->run = run;
+	t->clock = clocks;
 	t->csv.f = strcmp(o->input, "-") ? fopen(o->input, "re") : stdin;
 	if (!t->csv.f) {
 		free(t);
@@ -292,6 +343,7 @@ struct stamper {
 	struct xch_restamp *x;
 	const struct cal_rank *r;
 	struct cal_walk walk;
+	struct clock *clocks, *clock; /* of each rank; of the present one */
 	double hz;
 };
 
@@ -313,11 +365,15 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 	if (!(cal_rank_hz(s->r) > 0)) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: the frequency of rank %lld's clock is unknown", s->o->clk, k);
 	}
-	if (exponent_of(s->o->unit) == -1 && fabs(hz / cal_rank_hz(s->r) - 1) > 0.01) {
+	s->clock = &s->clocks[k];
+	if (open_clock(s->clock, s->o, s->run, (int)k, err) < 0) {
+		return -1;
+	}
+	if (exponent_of(s->o->unit) == -1 && fabs(hz / s->clock->hz - 1) > 0.01) {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"%s counts %.6g Hz, the timer %s of rank %lld %.6g Hz; if its seconds are those of this timer, "
-			"give --unit s",
-			s->o->input, hz, s->r->timer, k, cal_rank_hz(s->r));
+			"%s counts %.6g Hz, %s of rank %lld %.6g Hz; if its seconds are those of this clock, "
+			"give --unit s; if they are those of another clock, give --timer",
+			s->o->input, hz, *s->o->timer ? s->o->timer : s->r->timer, k, s->clock->hz);
 	}
 	s->x->zero_s = 0;
 	if (master->anchors && cal_rank_hz(master) > 0) {
@@ -332,18 +388,20 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 {
 	struct stamper *s = user;
 	long double t = (long double)stamp, seconds;
-	double bound;
+	double bound, within;
+	ltick_t at;
 
 	*bound_s = 0.5 / s->hz; /* the corrected stamp is rounded to a tick */
 	if (exponent_of(s->o->unit) == 0) {
-		t = roundl(t / (long double)s->hz * (long double)cal_rank_hz(s->r));
-		*bound_s += 0.5 / cal_rank_hz(s->r);
+		t = roundl(t / (long double)s->hz * (long double)s->clock->hz);
+		*bound_s += 0.5 / s->clock->hz;
 	}
 	if (t > 9.2e18L) {
 		return -1;
 	}
-	seconds = (long double)cal_walk_next(&s->walk, ltick((int64_t)t), &bound).v * (long double)s->run->period_s;
-	*bound_s += bound;
+	at = timer_stamp(s->clock, ltick((int64_t)t), &within);
+	seconds = (long double)cal_walk_next(&s->walk, at, &bound).v * (long double)s->run->period_s;
+	*bound_s += bound + within;
 	seconds = roundl(seconds * (long double)s->hz);
 	*corrected = fabsl(seconds) < 9.2e18L ? (int64_t)seconds : 0;
 	return fabsl(seconds) < 9.2e18L ? 0 : -1;
@@ -363,9 +421,10 @@ static const struct xch_format *trace_format(const char *path)
 	return f && f->restamp ? f : NULL;
 }
 
-static int apply_trace(const struct options *o, const struct cal_run *run, const struct xch_format *f)
+static int apply_trace(
+	const struct options *o, const struct cal_run *run, const struct xch_format *f, struct clock *clocks)
 {
-	struct stamper s = { .o = o, .run = run };
+	struct stamper s = { .o = o, .run = run, .clocks = clocks };
 	struct xch_restamp x = { .format = f,
 		.path = o->input,
 		.to = o->output,
@@ -466,6 +525,9 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"of the stamps; ticks (default) are those of the rank's timer" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "NAME",
 			"of a CTF trace of several clocks: the one to correct" },
+		{ "TIMER", TKM_OPTION_TEXT, &o->timer, 0, 0, "CLOCK",
+			"of the stamps: clock_realtime, clock_monotonic, clock_monotonic_raw or clock_boottime, not the "
+			"rank's timer" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "COPY",
 			"where a corrected OTF2 or CTF trace is written" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY" },
@@ -485,7 +547,7 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 	struct tkm_err err;
 	int n;
 
-	o->output = o->clock = none;
+	o->output = o->clock = o->timer = none;
 	o->mpisync = -1;
 	n = tkm_front_arguments(&front, argc, argv, word, 2, &err);
 	if (n == TKM_FRONT_ANSWERED) {
@@ -509,7 +571,9 @@ int main(int argc, char **argv)
 	struct options o = { .column = "time", .rank_column = "rank", .rank = -1 };
 	struct cal_run run = { 0 };
 	const struct xch_format *f;
+	struct clock *clocks;
 	struct tkm_err err;
+	size_t i;
 	int rc = parse_clkapply_options(argc, argv, &o);
 
 	if (rc != OK) {
@@ -518,8 +582,11 @@ int main(int argc, char **argv)
 	if (cal_clk_load(o.clk, &run, &err) < 0) {
 		return complain_clkapply(FAULT, "%s", err.text);
 	}
+	clocks = calloc(run.ranks, sizeof(*clocks));
 	f = o.mpisync == 0 ? NULL : trace_format(o.input);
-	if (!f && *o.clock) {
+	if (!clocks) {
+		rc = complain_clkapply(FAULT, "out of memory for %zu ranks", run.ranks);
+	} else if (!f && *o.clock) {
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
@@ -527,8 +594,14 @@ int main(int argc, char **argv)
 			  : "--output is for OTF2 and CTF traces",
 			o.input);
 	} else {
-		rc = f ? apply_trace(&o, &run, f) : o.mpisync == 0 ? print_mpisync(&o, &run) : apply_csv(&o, &run);
+		rc = f                   ? apply_trace(&o, &run, f, clocks)
+			: o.mpisync == 0 ? print_mpisync(&o, &run)
+					 : apply_csv(&o, &run, clocks);
 	}
+	for (i = 0; clocks && i < run.ranks; i++) {
+		cal_pairs_free(&clocks[i].from);
+	}
+	free(clocks);
 	cal_run_free(&run);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {
 		rc = complain_clkapply(FAULT, "cannot write to standard output: %s", strerror(errno));

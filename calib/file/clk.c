@@ -377,6 +377,31 @@ static int read_clk_pair(struct reader *rd, struct cal_rank *r)
 	return cal_pairs_add(&r->pairs, &p, rd->err);
 }
 
+static int read_clock_line(struct reader *rd, struct cal_rank *r)
+{
+	const char *name = next_clk_word(rd);
+	struct cal_reading p = { .local = ltick(0) };
+	int64_t off = 0, longest = 0;
+	int k;
+
+	for (k = 0; k < CAL_CLOCKS && strcmp(name, cal_clock_name(k)); k++) {
+	}
+	/* a later version may have more clocks */
+	if (k == CAL_CLOCKS) {
+		return 0;
+	}
+	if (get_fields(rd, "ttttt", &p.local.v, &p.before.v, &p.after.v, &off, &longest) < 0) {
+		return -1;
+	}
+	p.off = (double)off;
+	p.longest = (double)longest;
+	if (ltick_sub(p.after, p.before) < 0 || off < 0 || longest < 0 ||
+		(r->clock[k].n && ltick_sub(p.before, r->clock[k].pair[r->clock[k].n - 1].after) < 0)) {
+		return bad(rd, "the timer around readings of a clock must ascend");
+	}
+	return cal_pairs_add(&r->clock[k], &p, rd->err);
+}
+
 static int read_disruption(struct reader *rd, struct cal_rank *r)
 {
 	char *w = next_clk_word(rd), *end;
@@ -409,9 +434,9 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 		void *to;    /* a text of `size` bytes, or a double */
 		size_t size; /* 0: a double */
 		int (*read)(struct reader *rd, struct cal_rank *r);
-	} row[] = { LINE("sample", read_sample), LINE("pair", read_clk_pair), LINE("node", read_node),
-		LINE("piece", read_piece), LINE("session", read_session), LINE("edge", read_edge),
-		LINE("anchor", read_anchor), LINE("shares-clock-of", read_shares_clock),
+	} row[] = { LINE("sample", read_sample), LINE("pair", read_clk_pair), LINE("clock", read_clock_line),
+		LINE("node", read_node), LINE("piece", read_piece), LINE("session", read_session),
+		LINE("edge", read_edge), LINE("anchor", read_anchor), LINE("shares-clock-of", read_shares_clock),
 		LINE("can-be-set", read_can_be_set), LINE("disruption-marker", read_disruption),
 		LINE("part", read_clk_part), LINE("step", read_step), LINE("rate", read_rate),
 		LINE("learned-rate", read_learned), LINE("steps-possible", read_steps_possible), TEXT("host", host),

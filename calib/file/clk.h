@@ -31,6 +31,13 @@ int cal_clk_read_new(const char *text, size_t length, const char *name, struct c
 /* Adds the pairs among these lines to *p, in the order of their time; one that overlaps another is left out. Returns 0 or -1. */
 int cal_clk_add_pairs(const char *text, size_t length, struct cal_pairs *p, struct tkm_err *err);
 
+/* Writes the line of one reading of that clock of the kernel: `clock` as for cal_clock_name(). */
+void cal_clk_write_clock(FILE *f, int clock, const struct cal_reading *p);
+
+/* Adds the readings of clocks of the kernel among these lines to those of the rank; one that does not follow those before it is
+ * left out. Returns 0 or -1. */
+int cal_clk_add_clocks(const char *text, size_t length, struct cal_rank *r, struct tkm_err *err);
+
 /* Reads a whole file from memory (length bytes and a terminating zero after them); name is for
  * messages. *run is new, to be freed with cal_run_free(). Returns 0, or -1 with file and line. */
 int cal_clk_read(const char *text, size_t length, const char *name, struct cal_run *run, struct tkm_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads a rank's block that was written piece by piece. Its pairs come from two writers: the process itself, and
- * another process that reads the clocks for it. */
+ * another process that reads the clocks for it. Readings of the kernel's clocks are that one's only. */
 #include "config.h"
 #include "calib/file/clk.h"
 
@@ -38,6 +38,39 @@ static int parse_pair(const char *p, size_t n, struct cal_reading *r)
 	}
 	*r = (struct cal_reading){ .local = ltick(v[0]), .before = ltick(v[1]), .after = ltick(v[2]), .over = over };
 	return 0;
+}
+
+static int is_clock(const char *p, size_t n)
+{
+	return n > 6 && memcmp(p, "clock ", 6) == 0;
+}
+
+/* Returns the number of the clock, or -1. */
+static int parse_clock(const char *p, size_t n, struct cal_reading *r)
+{
+	char line[160], name[40];
+	int64_t v[5];
+	int end = -1, k = 0;
+
+	if (n >= sizeof(line)) {
+		return -1;
+	}
+	memcpy(line, p, n);
+	line[n] = '\0';
+	if (sscanf(line, "clock %39s %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 "%n", name, &v[0], &v[1],
+		    &v[2], &v[3], &v[4], &end) != 6 ||
+		end < 0 || line[end] != '\n' || v[2] < v[1] || v[3] < 0 || v[4] < 0) {
+		return -1;
+	}
+	*r = (struct cal_reading){ .local = ltick(v[0]),
+		.before = ltick(v[1]),
+		.after = ltick(v[2]),
+		.off = (double)v[3],
+		.longest = (double)v[4] };
+	while (k < CAL_CLOCKS && strcmp(name, cal_clock_name(k))) {
+		k++;
+	}
+	return k < CAL_CLOCKS ? k : -1;
 }
 
 static int by_reference(const void *a, const void *b)
@@ -88,6 +121,24 @@ int cal_clk_add_pairs(const char *text, size_t length, struct cal_pairs *p, stru
 	return 0;
 }
 
+int cal_clk_add_clocks(const char *text, size_t length, struct cal_rank *r, struct tkm_err *err)
+{
+	const char *end = text + length;
+	struct cal_reading p;
+	size_t n;
+	int k;
+
+	for (; (n = line_length(text, end)) > 0; text += n) {
+		struct cal_pairs *to = is_clock(text, n) && (k = parse_clock(text, n, &p)) >= 0 ? &r->clock[k] : NULL;
+
+		if (to && (!to->n || ltick_sub(p.before, to->pair[to->n - 1].after) >= 0) &&
+			cal_pairs_add(to, &p, err) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
 int cal_clk_read_new(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err)
 {
 	static const char last[] = "end-rank\n";
@@ -100,7 +151,7 @@ int cal_clk_read_new(const char *text, size_t length, const char *name, struct c
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", name);
 	}
 	for (at = text; (n = line_length(at, end)) > 0; at += n) {
-		if (!is_pair(at, n)) {
+		if (!is_pair(at, n) && !is_clock(at, n)) {
 			memcpy(copy + used, at, n);
 			used += n;
 		}
@@ -108,5 +159,6 @@ int cal_clk_read_new(const char *text, size_t length, const char *name, struct c
 	memcpy(copy + used, last, sizeof(last));
 	rc = cal_clk_read_rank(copy, used + sizeof(last) - 1, name, r, err);
 	free(copy);
-	return rc < 0 ? rc : cal_clk_add_pairs(text, length, &r->pairs, err);
+	rc = rc < 0 ? rc : cal_clk_add_pairs(text, length, &r->pairs, err);
+	return rc < 0 ? rc : cal_clk_add_clocks(text, length, r, err);
 }

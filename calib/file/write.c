@@ -89,6 +89,25 @@ static void write_pairs(FILE *f, const struct cal_rank *r, size_t from)
 	}
 }
 
+/* The clocks of the kernel beside the timer. */
+static void write_clocks(FILE *f, const struct cal_rank *r)
+{
+	size_t i;
+	int k;
+
+	for (k = 0; k < CAL_CLOCKS; k++) {
+		for (i = 0; i < r->clock[k].n; i++) {
+			cal_clk_write_clock(f, k, &r->clock[k].pair[i]);
+		}
+	}
+}
+
+void cal_clk_write_clock(FILE *f, int clock, const struct cal_reading *p)
+{
+	fprintf(f, "clock %s %" PRId64 " %" PRId64 " %" PRId64 " %.0f %.0f\n", cal_clock_name(clock), p->local.v,
+		p->before.v, p->after.v, ceil(p->off), ceil(p->longest));
+}
+
 static void write_assumptions(FILE *f, const struct cal_rank *r)
 {
 	if (r->max_wander > 0) {
@@ -251,6 +270,7 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 	write_findings(f, r);
 	write_reference(f, r);
 	write_pairs(f, r, 0);
+	write_clocks(f, r);
 	write_sessions(f, r, 0, 0);
 	write_map(f, &r->map, r->max_drift);
 	fputs("end-rank\n", f);

@@ -99,11 +99,9 @@ int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct
 {
 	int rc;
 
-	if (!j->reference) {
-		return 0;
-	}
 	lock_job_clock(j);
-	rc = cal_clk_add_pairs(text, length, &j->rank.pairs, err);
+	rc = cal_clk_add_clocks(text, length, &j->rank, err);
+	rc = rc < 0 || !j->reference ? rc : cal_clk_add_pairs(text, length, &j->rank.pairs, err);
 	unlock_job_clock(j);
 	return rc;
 }

@@ -59,7 +59,7 @@ void cal_job_pair(struct cal_job *j);
  * if the process ends early. Returns 0 or -1. */
 int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err);
 
-/* Pairs that another process has read for this one, as lines of a .clk file: before cal_job_gather(). Returns 0 or -1. */
+/* Pairs, and readings of the kernel's clocks, that another process has made for this one, as lines of a .clk file: before cal_job_gather(). Returns 0 or -1. */
 int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct tkm_err *err);
 
 /* ---- for job.c ---- */

@@ -235,6 +235,19 @@ static void look_beside_steps(struct cal_pairs *p)
 	}
 }
 
+/* Between two of the readings in between it can leave the line by what it can be steered, and no step is missed there: it is read
+ * more often than it is set. */
+static void use_readings_between(struct cal_pairs *p, size_t i)
+{
+	struct cal_reading *a = &p->pair[i], *b = a + 1;
+	double ends = larger_ticks(pair_half_width(p, i), pair_half_width(p, i + 1));
+
+	if (!is_set(p, i) && (!p->may_step || b->longest <= cal_pair_event_s * p->reference_hz)) {
+		a->step = CAL_PAIR_GOES_ON;
+		a->within = fmin(a->within, larger_ticks(ends, b->off) + 0.5 * p->max_slew * b->longest);
+	}
+}
+
 static int find_branches(struct cal_pairs *p, struct tkm_err *err)
 {
 	size_t i;
@@ -271,6 +284,9 @@ int cal_pairs_judge(struct cal_pairs *p, struct tkm_err *err)
 		a->within = cones(p, i, &v, p->contradictions ? p->slew_limit : p->max_slew);
 		if (p->contradictions == 0 && pair_neighbours(p, i, &v, rise, noise)) {
 			a->within = fmin(a->within, lines(p, i, &v, rise, noise));
+		}
+		if (a[1].longest > 0 && p->contradictions == 0) {
+			use_readings_between(p, i);
 		}
 	}
 	return find_branches(p, err);

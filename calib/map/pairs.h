@@ -28,6 +28,9 @@ struct cal_reading {
 	ltick_t local;         /* the steered clock */
 	ltick_t before, after; /* the reference, read before and after it */
 	int over;              /* so many sessions were over */
+	/* What was read since the pair before this one and is not kept (calib/solve/clocks.h), in reference ticks. */
+	double off;     /* the clock was at most so far from the line between the two pairs */
+	double longest; /* it was read at least so often; 0: it was not read */
 	/* set by cal_pairs_judge(), about the time from this pair to the next one; reference ticks */
 	int step;      /* enum cal_pair_step */
 	double within; /* largest distance of the reference from the line between the pairs, if the assumptions hold */

@@ -17,6 +17,14 @@ const char *cal_interpolation_name(enum cal_interpolation how)
 	return names[how];
 }
 
+const char *cal_clock_name(int clock)
+{
+	static const char *const names[CAL_CLOCKS] = { "clock_realtime", "clock_monotonic", "clock_monotonic_raw",
+		"clock_boottime" };
+
+	return names[clock];
+}
+
 void cal_rank_here(struct cal_rank *r)
 {
 	int root = tkm_root_open("/");
@@ -99,6 +107,9 @@ void cal_rank_free(struct cal_rank *r)
 	}
 	free(r->session);
 	free(r->edge);
+	for (k = 0; k < CAL_CLOCKS; k++) {
+		cal_pairs_free(&r->clock[k]);
+	}
 	cal_pairs_free(&r->pairs);
 	cal_map_free(&r->map);
 	memset(r, 0, sizeof(*r));

@@ -13,6 +13,12 @@ struct cal_anchor {
 	int64_t monotonic_ns; /* CLOCK_MONOTONIC, to notice that somebody set the clock */
 };
 
+/* Clocks of the kernel by which other programs log. The sampler process reads each of them with the rank's timer before and after. */
+enum { CAL_MONOTONIC = 1, CAL_CLOCKS = 4 };
+
+/* "clock_realtime", ...: their names as timers. */
+const char *cal_clock_name(int clock);
+
 enum cal_sync {
 	CAL_OWN,    /* exchanged messages with the master, or is the master */
 	CAL_SHARED, /* shares the clock of `leader` (SYNCED-HOST, SYNCED-CLUSTER, or the timer's nature) */
@@ -30,6 +36,8 @@ struct cal_rank {
 	char reference[256]; /* canonical name; "": the sessions are the timer's own */
 	double reference_hz, reference_tick_s;
 	struct cal_pairs pairs;
+	struct cal_pairs
+		clock[CAL_CLOCKS]; /* readings of the clocks of the kernel, in ns; the reference is the timer */
 	/* Assumptions about the clock that the sessions measure (timers/quality/assume.h), and their source; 0: those of struct
 	 * cal_run are valid. */
 	double max_drift, max_wander;

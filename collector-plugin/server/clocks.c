@@ -315,6 +315,19 @@ static int rank_of_file(const struct vt_server_file *f, int ranks)
 	return f->fd < 0 && vt_raw_read_head(f->path, &h) == 0 && h.rank >= 0 && h.rank < ranks ? h.rank : -1;
 }
 
+/* The node's readings of the clocks by which other programs log; without them the trace lacks nothing. */
+static void read_other_clocks(const struct vt_server_file *f, struct cal_rank *r)
+{
+	struct tkm_err e;
+	char *text = NULL;
+	size_t n = 0;
+
+	if (vt_raw_read_clocks(f->path, &text, &n, &e) == 0) {
+		cal_clk_add_clocks(text, n, r, &e);
+	}
+	free(text);
+}
+
 /* Gives each rank that has sent a file the clock of that file. */
 static int read_ranks(struct vt_server *s, int ranks, struct cal_run *run, struct tkm_err *err)
 {
@@ -337,6 +350,7 @@ static int read_ranks(struct vt_server *s, int ranks, struct cal_run *run, struc
 				s->node[f->node].host);
 		} else {
 			rc = read_rank_clock(run, rank, s->clock[k], &first[k], err);
+			read_other_clocks(f, &run->rank[rank]);
 		}
 	}
 	free(first);

@@ -346,6 +346,9 @@ static int64_t next_due(void)
 		if (vt_measured_wants_pairs(p) && p->pair_due < due) {
 			due = p->pair_due;
 		}
+		if (vt_measured_wants_clocks(p, joined) && p->clocks_due < due) {
+			due = p->clocks_due;
+		}
 	}
 	return due;
 }
@@ -454,6 +457,7 @@ static void serve_processes(void)
 			if (!p->ended) {
 				vt_hosts_write_alive(now);
 				vt_measured_read_pair(p, now);
+				vt_measured_read_clocks(p, now, joined);
 				vt_measured_sample(p, now, reads_node(p));
 			}
 		}

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a clock that the kernel steers together with a clock that is not steered. These pairs of readings go into
- * the raw file. The rank uses them at its end; if it has died, the merge uses them. Between two clock sessions no
+/* Reads a clock that the kernel steers together with a clock that is not steered, and the clocks by which other programs log together
+ * with the timer. These pairs of readings go into the raw file. The rank uses them at its end; if it has died, the merge uses them. Between two clock sessions no
  * other process reads these clocks. */
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "calib/file/clk.h"
+#include "base/text/text.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
@@ -64,4 +67,85 @@ void vt_measured_read_pair(struct vt_measured *p, int64_t now)
 	}
 	cal_pairs_free(&one);
 	p->pair_due = now + (int64_t)(cal_pair_every_s * 1e9);
+}
+
+/* ---- the clocks of other programs ---- */
+
+/* Each clock is opened once; NULL: it is not there. */
+static struct tmr_timer *clocks[CAL_CLOCKS];
+
+static void open_clocks_of_kernel(void)
+{
+	static int done;
+	struct tkm_err e;
+	int k;
+
+	for (k = 0; k < CAL_CLOCKS && !done; k++) {
+		clocks[k] = tmr_open(cal_clock_name(k), 0, &e);
+	}
+	done = 1;
+}
+
+/* Processes with one timer need one reading, which the first of them that runs gets. */
+static int another_has_timer(const struct vt_measured *p)
+{
+	const struct vt_measured *q;
+
+	for (q = p->next; q && (q->ended || strcmp(q->c.timer_name, p->c.timer_name) || strchr(q->c.timer_name, '{'));
+		q = q->next) {
+	}
+	return q != NULL;
+}
+
+int vt_measured_wants_clocks(const struct vt_measured *p, int joined)
+{
+	return !p->ended && (joined || vt_raw_head(p->c.pub.raw)->ranks > 1) && !another_has_timer(p);
+}
+
+/* last: nothing more is read. */
+static void write_clocks(struct vt_measured *p, int last)
+{
+	struct cal_pairs one = { .n = 0 };
+	struct cal_reading keep;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	int k, all = 0;
+
+	open_clocks_of_kernel();
+	for (k = 0; f && k < CAL_CLOCKS; k++) {
+		one.n = 0;
+		if (!clocks[k] || cal_pairs_take(&one, clocks[k], p->c.pub.timer, 0, NULL) < 0) {
+			continue;
+		}
+		if (cal_clock_watch_add(&p->clock[k], &one.pair[0], p->c.pub.timer->hz, &keep)) {
+			cal_clk_write_clock(f, k, &keep);
+			all++;
+		}
+		if (last && cal_clock_watch_end(&p->clock[k], &keep)) {
+			cal_clk_write_clock(f, k, &keep);
+			all++;
+		}
+	}
+	cal_pairs_free(&one);
+	if (f && tkm_text_end(f, &text) == 0 && all > 0) {
+		vt_raw_clocks(p->c.pub.raw, text, n);
+	}
+	free(text);
+}
+
+void vt_measured_read_clocks(struct vt_measured *p, int64_t now, int joined)
+{
+	if (now < p->clocks_due || !vt_measured_wants_clocks(p, joined)) {
+		return;
+	}
+	write_clocks(p, 0);
+	p->clocks_due = now + (int64_t)(cal_pair_every_s * 1e9);
+}
+
+void vt_measured_end_clocks(struct vt_measured *p)
+{
+	if (p->clock[CAL_MONOTONIC].begun) {
+		write_clocks(p, 1);
+	}
 }

@@ -339,6 +339,7 @@ void vt_measured_end(struct vt_measured *p, uint32_t how, int node)
 	p->how = how;
 	describe_end(p, how);
 	vt_measured_sample_last(p, node);
+	vt_measured_end_clocks(p);
 	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);

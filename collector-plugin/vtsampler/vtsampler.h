@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "calib/file/clocks.h"
 #include "calib/map/pairs.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
@@ -58,6 +59,8 @@ struct vt_measured {
 	struct tmr_timer *reference; /* the clock without steering beside its timer, which is steered; NULL: not read */
 	int pairs_refused;           /* they cannot be read here */
 	int64_t pair_due;
+	struct cal_clock_watch clock[CAL_CLOCKS]; /* the clocks of other programs */
+	int64_t clocks_due;
 	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
 	int64_t progress_ns;
 	char stopped_why[150]; /* the sampler process has stopped it; "": it has not */
@@ -111,6 +114,13 @@ void vt_started_end(struct vt_measured *p);
 int vt_measured_wants_pairs(const struct vt_measured *p);
 /* Reads both clocks if that is due. */
 void vt_measured_read_pair(struct vt_measured *p, int64_t now);
+/* Are the clocks of the kernel to be read for this process? Of a job with a .clk file one process for each timer has them. joined:
+ * the job has joined by a contact word. */
+int vt_measured_wants_clocks(const struct vt_measured *p, int joined);
+/* Reads them if that is due. */
+void vt_measured_read_clocks(struct vt_measured *p, int64_t now, int joined);
+/* Reads them for the last time. */
+void vt_measured_end_clocks(struct vt_measured *p);
 
 /* hosts.c: the samplers of a job on several hosts. Adds a process of the job. */
 void vt_hosts_add_process(const struct vt_measured *p);

@@ -13,17 +13,17 @@
 /* A quartz is within 100 ppm of its nominal frequency. But the nominal frequency here is the one that the kernel
  * measured or the processor states, and some machines round it. NTP can correct 500 ppm: a kernel whose clock is
  * farther off cannot keep time. */
-static const double free_drift = 500e-6;
+const double tmr_free_drift = 500e-6;
 
 /* A quartz that has warmed up changes by some 0.1 ppm per degree. */
-static const double free_wander = 1e-6;
+const double tmr_free_wander = 1e-6;
 
 /* adjtime() slews by 500 ppm; the correction of the frequency by NTP is at most 500 ppm and changes by what the daemon
  * finds. Both together are off the free rate by twice that. */
-static const double steering = 500e-6;
+const double tmr_steering = 500e-6;
 
 /* ADJ_TICK changes the rate by up to 10 %, besides both. */
-static const double tick_limit = 0.1;
+const double tmr_tick_limit = 0.1;
 
 static void say_kernel(struct tmr_assumption *a)
 {
@@ -44,8 +44,8 @@ static void say_kernel(struct tmr_assumption *a)
 void tmr_assume_free(struct tmr_assumption *a)
 {
 	memset(a, 0, sizeof(*a));
-	a->max_drift = free_drift;
-	a->max_wander = free_wander;
+	a->max_drift = tmr_free_drift;
+	a->max_wander = tmr_free_wander;
 	snprintf(a->drift_from, sizeof(a->drift_from), "the most that NTP can correct");
 	snprintf(a->wander_from, sizeof(a->wander_from), "a free quartz that has warmed up");
 }
@@ -53,19 +53,19 @@ void tmr_assume_free(struct tmr_assumption *a)
 void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
 {
 	tmr_assume_free(a);
-	/* all simulated clocks wrap the same base, so steering the base makes no difference between them */
+	/* all simulated clocks wrap the same base, so tmr_steering the base makes no difference between them */
 	if (!(t->flags & TMR_SLEWED)) {
 		return;
 	}
-	a->max_wander = steering;
-	a->max_slew = 2 * steering;
-	a->slew_limit = tick_limit + 2 * steering;
+	a->max_wander = tmr_steering;
+	a->max_slew = 2 * tmr_steering;
+	a->slew_limit = tmr_tick_limit + 2 * tmr_steering;
 	if (t->flags & TMR_SIMULATED) {
 		snprintf(a->wander_from, sizeof(a->wander_from),
 			"a simulated clock that is slewed, as the kernel's by at most 500 ppm");
 	} else if (t->ops->own_quartz) {
-		a->max_slew += 2 * free_drift; /* it has a quartz of its own beside the kernel's */
-		a->slew_limit += 2 * free_drift;
+		a->max_slew += 2 * tmr_free_drift; /* it has a quartz of its own beside the kernel's */
+		a->slew_limit += 2 * tmr_free_drift;
 		snprintf(a->wander_from, sizeof(a->wander_from), "%s, steered by at most 500 ppm",
 			t->ops == &tmr_ptp ? "a PTP device" : "MPI's clock, which may be the kernel's");
 	} else {

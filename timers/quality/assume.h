@@ -9,6 +9,9 @@
 
 #include "timers/timer.h"
 
+/* The numbers behind them, as fractions: of a free clock, and what programs do to a clock of the kernel. */
+extern const double tmr_free_drift, tmr_free_wander, tmr_steering, tmr_tick_limit;
+
 struct tmr_assumption {
 	double max_drift;  /* the rate is off the nominal one by no more than this fraction */
 	double max_wander; /* and stays within +- this fraction of a constant during a run */

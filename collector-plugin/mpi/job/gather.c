@@ -239,14 +239,14 @@ static int pass_run(struct vt_job *j, struct tkm_err *err)
 	return rc;
 }
 
-/* Adds the readings of a steered clock that the sampler process of this rank made between the sessions. */
+/* Adds the readings of clocks that the sampler process of this rank made between the sessions. */
 static int take_pairs(struct vt_job *j, struct tkm_err *err)
 {
 	char *text = NULL;
 	size_t n = 0;
 	int rc;
 
-	if (!j->clock.reference || !vt_has_vtsampler()) {
+	if (!vt_has_vtsampler()) {
 		return 0;
 	}
 	rc = vt_raw_read_clocks(j->raw_path, &text, &n, err);

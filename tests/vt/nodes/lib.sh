@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of jobs without MPI share; to be sourced. Three hosts have nothing in common but a network: private
 # folders, clocks 1000 s apart.
+program=${program:-steps}
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 cd "$dir" || exit 99
 why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
 [ $? -ne 77 ] || skip_all "$why"
 # shellcheck disable=SC2086
-if ! "${CC:-cc}" $san -g -I"$include" "$here/nodes/programs/steps.c" -o steps -L"$lib" -Wl,-rpath,"$lib" -lVTcs \
-	>out 2>&1; then
+if ! "${CC:-cc}" $san -g -I"$include" "$here/nodes/programs/$program.c" -o "$program" -L"$lib" -Wl,-rpath,"$lib" \
+	-lVTcs >out 2>&1; then
 	cat out
 	exit 99
 fi
@@ -18,7 +19,7 @@ job() # job CASE: what node0 has afterwards is in result/
 	rm -rf f
 	mkdir f
 	timeout 120 sh "$src/tests/mpi/netns.sh" -n 3 -o 1000 -- sh "$here/nodes/programs/join_hosts.sh" "$vtrun" \
-		"$dir/steps" "$dir/f" "$1" >out 2>&1
+		"$dir/$program" "$dir/f" "$1" >out 2>&1
 	expect [ $? -eq 0 ]
 	cat f/out.* f/said >>out 2>/dev/null
 }

@@ -5,7 +5,7 @@
 # FOLDER/result.
 set -u
 vtrun=$1 program=$2 folder=$3 case=$4
-private=$folder/private
+private=$folder/private timer=clock_monotonic
 
 on() # on HOST COMMAND: in the private folder of the host
 {
@@ -31,7 +31,7 @@ start() # start HOST [VARIABLE=VALUE...] -- [OPTION...] -- ARGUMENT...: a proces
 		shift
 	done
 	shift
-	on "$host" "$variables exec '$vtrun' --join '$word' --timer=clock_monotonic $options -- '$program' $*" \
+	on "$host" "$variables exec '$vtrun' --join '$word' --timer=$timer $options -- '$program' $*" \
 		>>"$folder/out.$host" 2>&1 &
 	eval "last=\$!"
 }
@@ -59,6 +59,18 @@ for host in 0 1 2; do
 		"$NETNS_AGENT" "node$host" "mount -t tmpfs tmpfs '$private'"
 	fi
 done
+if [ "$case" = clocks ]; then
+	# the sampler process drops LD_PRELOAD, and the system's own list holds for it as well
+	for host in 0 1 2; do
+		shift="cp -a /etc '$private/etc' && echo '$folder/../shifted.so' >'$private/etc/ld.so.preload' &&
+			mount --bind '$private/etc' /etc"
+		if [ "$host" -eq 0 ]; then
+			eval "$shift"
+		else
+			"$NETNS_AGENT" "node$host" "$shift"
+		fi
+	done
+fi
 word=$(cd "$private" && "$vtrun" --contact --join-wait=3s 2>"$folder/said") || exit 1
 echo "$word" >"$folder/word"
 case $case in
@@ -104,6 +116,16 @@ cut)
 	start 2 -- -- 30
 	sleep 1.5
 	"$NETNS_AGENT" node2 'ip link set eth0 down'
+	wait
+	;;
+clocks)
+	timer=CPU
+	for host in 0 1 2; do
+		# each has time for its beginning; the clock of node1 is set meanwhile
+		at=$(on "$host" "awk '{ printf \"%.0f\", \$1 * 1e9 + 2e9 }' /proc/uptime")
+		start $host "SHIFT='$((host * 12345)) $((host * 70)) $at $((host % 2 * 300000000))'" -- \
+			-- "'$folder'"
+	done
 	wait
 	;;
 pause)

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the processes of a job without MPI log by the clocks of the kernel gets the job's time, with a bound. Each host's
+# clocks have an offset and a rate of their own, and one is set. TAP.
+program=logs
+. "${top_srcdir:-.}/tests/vt/nodes/lib.sh"
+[ "$(uname -m)" = x86_64 ] || skip_all "logs.c reads the counter of an x86 CPU"
+"${CC:-cc}" -O1 -fPIC -shared "$here/nodes/programs/shifted.c" -o shifted.so || exit 99
+
+# held LOG: the stamps of the clock are where those of the counter beside them are, within what the clock adds to the
+# bound
+held()
+{
+	clkapply=$build/clkapply clk=f/result/logs.clk
+	for column in before after; do
+		"$clkapply" "$clk" "$1" --column $column >"$column.csv" || return 1
+	done
+	"$clkapply" "$clk" "$1" --timer "${1##*.}" >time.csv || return 1
+	paste -d, before.csv time.csv after.csv | awk -F, -v what="${1##*/}" '
+		NR == 1 { next }
+		{
+			n++
+			early = $5 - $11; late = $11 - $17; add = $12 - $6; add = add > $12 - $18 ? $12 - $18 : add
+			off = early > late ? early : late
+			if (off > add + 2e-9) {
+				bad++
+			}
+			bound[n] = add
+		}
+		END {
+			m = 0
+			for (i in bound) {
+				small += bound[i] < 60e-6
+				m = bound[i] > m ? bound[i] : m
+			}
+			printf "%s: %d stamps, %d outside of the bound, at most %.3g us, ", what, n, bad, m * 1e6
+			printf "below 60 us for %d\n", small
+			exit !(n > 3000 && bad == 0 && small > n / 2)
+		}'
+}
+
+job clocks
+expect_line 'Writing tracefile .* 3 processes' f/said
+for log in f/log.*; do
+	expect held "$log" >held
+	sed 's/^/# /' held
+	cat held >>out
+done
+expect [ "$(ls f/log.* | wc -l)" -eq 12 ]
+sed '/^clock /d' f/result/logs.clk >without.clk
+"$build/clkapply" without.clk f/log.0.clock_boottime --timer clock_boottime >none 2>&1
+expect [ $? -eq 1 ]
+expect_line 'no readings of clock_boottime on the node of rank 0' none
+verdict "stamps of four clocks of three hosts are inside of their bound; without readings they are refused"
+done_testing
