@@ -143,6 +143,9 @@ struct stf_analysis {
 	uint64_t path_sum;
 	struct stf_spread *spread; /* the largest sum first */
 	size_t n_spreads;
+	/* the share of the time from `begin` to `finish` in which the processes were ready to run and had no processor, on average;
+	 * NaN: that was not recorded. If it is large, all other times contain it */
+	double without_processor;
 };
 
 struct stf_analysis_options {

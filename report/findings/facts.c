@@ -11,6 +11,7 @@
 #include "report/html/html.h"
 
 enum { HOSTS = 8, PATH_PARTS = 3 };
+#define LACKS_PROCESSOR 0.1 /* as in the finding cpu-shared */
 
 /* Lists the names of hosts; returns how many there are, at most HOSTS + 1. */
 static size_t list_hosts(const struct vtr_trace *t, const char *host[HOSTS])
@@ -154,7 +155,11 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 	}
 	fprintf(f, " = load balance %.1f %% &times; serialisation %.1f %% &times; transfer %.1f %%",
 		100 * a->load_balance.value, 100 * a->serialisation.value, 100 * a->transfer.value);
-	if (a->transfer.value < 0.99) {
+	if (a->without_processor > LACKS_PROCESSOR) {
+		fprintf(f,
+			"; the ranks were ready to run for %.0f %% of the time without a processor, and all of this contains that",
+			100 * a->without_processor);
+	} else if (a->transfer.value < 0.99) {
 		fprintf(f, "; with a network without delay the run would take %s instead of %s",
 			vtr_duration(ideal, sizeof(ideal), (double)a->ideal * t->resolution),
 			vtr_duration(run, sizeof(run), (double)(a->finish - a->begin) * t->resolution));

@@ -5,6 +5,7 @@
 #include "stf/analysis/culprit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stf/analysis/processor.h"
@@ -102,45 +103,52 @@ static void find_time(struct stf_analysis *a, const struct stf_threads *t, const
 	c->until = c->until > a->finish ? a->finish : c->until;
 }
 
+/* By how much a process lacked a processor longer than the others did on average, in seconds; NaN: unknown. */
+static double lacked_more(const double *without, uint32_t n, uint32_t process)
+{
+	double others = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		others += i == process ? 0 : without[i];
+	}
+	return process < n && n > 1 ? without[process] - others / (n - 1) : (double)NAN;
+}
+
 /* Would the others also lose noticeably if the thread had got a processor as often as they did? Each waits for that time at most. On a
  * node that is busy with other programs, a rank without fault may lack one all the time. */
-static int is_slow_by_itself(struct stf_analysis *a, const struct caused *c, uint32_t processes, struct stf_reader *r)
+static int is_slow_by_itself(struct stf_analysis *a, const struct caused *c, uint32_t processes, const double *without)
 {
-	double lacked, least = LEAST_LOSS * (double)(a->finish - a->begin) * (c->n - 1);
+	double lacked = lacked_more(without, processes, stf_willy_process(c->top->willy));
+	double least = LEAST_LOSS * (double)(a->finish - a->begin) * (c->n - 1);
 
-	if (stf_lacked_processor(r, stf_willy_process(c->top->willy), processes, a->begin, a->finish, &lacked) < 0) {
-		return -1;
-	}
 	a->culprit.without_processor = lacked;
 	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * (lacked > 0 ? lacked : 0) / a->resolution >= least;
 }
 
-static int name_slow_thread(
-	struct stf_analysis *a, const struct stf_threads *t, const struct caused *c, struct stf_reader *r)
+static void name_slow_thread(
+	struct stf_analysis *a, const struct stf_threads *t, const struct caused *c, const double *without)
 {
 	double run = (double)(a->finish - a->begin), share, equal = 1 / c->n;
-	int known;
 
 	if (!c->top || !(c->n >= 2) || !(run > 0)) {
-		return 0;
+		return;
 	}
 	share = (double)c->top->sum / (double)c->total;
 	if (share - equal < LEAST_EXCESS * (1 - equal) || (double)c->top->sum < LEAST_LOSS * run * (c->n - 1) ||
 		!is_lasting(c, LEAST_LOSS * (double)t->waits.period * (c->n - 1),
 			(double)(t->end - t->start) / (double)t->waits.period)) {
-		return 0;
+		return;
 	}
-	known = is_slow_by_itself(a, c, t->n_processes, r);
 	a->culprit.willy = c->top->willy;
-	if (known <= 0) {
-		return known;
+	if (!is_slow_by_itself(a, c, t->n_processes, without)) {
+		return;
 	}
 	a->culprit.known = 1;
 	a->culprit.function = c->top->function;
 	a->culprit.waited = c->top->sum;
 	a->culprit.share = share;
 	find_time(a, t, c->top);
-	return 0;
 }
 
 /* At the end of a trace without MPI_Finalize: all wait in MPI but one, which does not come. */
@@ -178,22 +186,41 @@ static void name_absent_thread(struct stf_analysis *a, const struct stf_threads 
 	}
 }
 
+/* The mean share of the time that the processes were ready and had no processor. */
+static double share_without_processor(const struct stf_analysis *a, const struct stf_threads *t, const double *without)
+{
+	double sum = 0, span = (double)(a->finish - a->begin) * a->resolution;
+	uint32_t i, last = UINT32_MAX, n = 0;
+
+	for (i = 0; i < a->n_threads; i++) {
+		uint32_t process = stf_willy_process(a->thread[i].willy);
+
+		if (process != last && process < t->n_processes && !isnan(without[process])) {
+			sum += without[process];
+			n++;
+		}
+		last = process;
+	}
+	return n && span > 0 ? sum / n / span : (double)NAN;
+}
+
 int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t, struct stf_reader *r)
 {
 	const struct stf_delay_periods *d = NULL;
 	struct caused c = { .n = (double)a->processes };
-	int rc = 0;
+	double *without = malloc(((size_t)t->n_processes + 1) * sizeof(*without));
+	int rc = without ? stf_without_processor(r, t->n_processes, a->begin, a->finish, without) : -1;
 
 	a->culprit.without_processor = (double)NAN;
 	while (rc == 0 && (d = tkm_table_next(&t->waits.delays, d))) {
 		rc = add_suspect(&c, d);
 	}
 	if (rc == 0) {
-		rc = name_slow_thread(a, t, &c, r);
-	}
-	if (rc == 0) {
+		a->without_processor = share_without_processor(a, t, without);
+		name_slow_thread(a, t, &c, without);
 		name_absent_thread(a, t);
 	}
+	free(without);
 	tkm_table_free(&c.suspects);
 	return rc;
 }

@@ -83,8 +83,7 @@ static double seconds_without(const struct ready_samples *s, uint64_t from, uint
 	return !s->any || !(known > 0.5 * all) ? (double)NAN : (double)(s->last - s->first) * 1e-9 * all / known;
 }
 
-int stf_lacked_processor(
-	struct stf_reader *r, uint32_t process, uint32_t n, uint64_t from, uint64_t to, double *seconds)
+int stf_without_processor(struct stf_reader *r, uint32_t n, uint64_t from, uint64_t to, double *seconds)
 {
 	struct ready_samples *all = calloc((size_t)n + 1, sizeof(*all));
 	struct stf_cursor_options want = stf_cursor_options();
@@ -92,10 +91,8 @@ int stf_lacked_processor(
 	struct ready_counters counters = { .n = 0 };
 	struct stf_cursor *c = NULL;
 	struct stf_err e;
-	double others = 0;
 	uint32_t i;
 
-	*seconds = (double)NAN;
 	if (!all) {
 		return -1;
 	}
@@ -112,10 +109,7 @@ int stf_lacked_processor(
 	}
 	stf_cursor_close(c);
 	for (i = 0; i < n; i++) {
-		others += i == process ? 0 : seconds_without(&all[i], from, to);
-	}
-	if (process < n && n > 1) {
-		*seconds = seconds_without(&all[process], from, to) - others / (double)(n - 1);
+		seconds[i] = seconds_without(&all[i], from, to);
 	}
 	free(all);
 	return 0;

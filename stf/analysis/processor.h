@@ -5,9 +5,7 @@
 
 #include "include/stf.h"
 
-/* By how much that was longer for one process than for the others on average, between two stamps, in seconds. NaN: it was not
- * recorded of all n processes. Returns 0 or -1: no memory. */
-int stf_lacked_processor(
-	struct stf_reader *r, uint32_t process, uint32_t n, uint64_t from, uint64_t to, double *seconds);
+/* How long that was for each of n processes between two stamps, in seconds; NaN: it was not recorded. Returns 0 or -1: no memory. */
+int stf_without_processor(struct stf_reader *r, uint32_t n, uint64_t from, uint64_t to, double *seconds);
 
 #endif

@@ -356,6 +356,10 @@ static int basis_table(const struct shown_analysis *s)
 			stt_cell_uint(&b, row[i].n);
 		}
 	}
+	if (!isnan(s->a->without_processor)) {
+		stt_cell_text(&b, "percent of the time that the ranks were ready to run without a processor");
+		stt_cell_uint(&b, (uint64_t)(100 * s->a->without_processor + 0.5));
+	}
 	for (i = 0; stf_reader_info(s->t->r, i, &cls, &text) == 0; i++) {
 		if (cls && text && (!strcmp(cls, "missing") || !strcmp(cls, "repairs"))) {
 			stt_cell_text(&b, text);
@@ -449,6 +453,7 @@ static int take_window(const struct stt_report *r, struct stf_analysis_options *
 /* ---- one line ---- */
 
 enum { MOST_SECONDS = 10, SAID_WAITS = 3 };
+#define LACKS_PROCESSOR 0.1 /* as in vtreport: the kernel's noise is below that */
 
 /* A job that has just ended is not held up longer than this. */
 static int is_long_enough(void *user, uint64_t time)
@@ -481,6 +486,16 @@ static const char *in_function(const struct shown_analysis *s, uint32_t id, char
 
 	snprintf(buf, size, "%s%s", name ? ", in " : "", name ? name : "");
 	return buf;
+}
+
+/* The other sentences are about a program that gets the processors that it uses. */
+static void say_without_processor(const struct shown_analysis *s)
+{
+	if (s->a->without_processor > LACKS_PROCESSOR) {
+		printf("the ranks were ready to run for %.0f %% of the time without a processor, and all times contain that: "
+		       "look for other programs, and for two ranks on a core\n",
+			100 * s->a->without_processor);
+	}
 }
 
 static void say_who(const struct shown_analysis *s)
@@ -545,6 +560,7 @@ int stt_print_who(const struct stt_report *r, const struct stt_trace *t)
 	}
 	s.a = a;
 	if (a->processes > 1) {
+		say_without_processor(&s);
 		say_who(&s);
 	}
 	if (a->processes > 1 && r->o->verbose > 1) {

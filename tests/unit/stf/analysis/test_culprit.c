@@ -135,13 +135,14 @@ static void rank_without_a_processor_is_not_named(void)
 	CHECK_INT(result->culprit.known, 0);
 	CHECK_INT(result->culprit.willy, 1);
 	CHECK_NEAR(result->culprit.without_processor, 0.45 * (double)(result->finish - result->begin) * 1e-9, 1e-2);
+	CHECK_NEAR(result->without_processor, (0.5 + 3 * 0.05) / 4, 1e-2);
 	end();
 	play_on_a_busy_node(0.05, "ns");
 	CHECK(result->culprit.known && result->culprit.willy == 1, "its work is twice that of the others");
 	end();
 	play_on_a_busy_node(0.5, "us"); /* that counter is unknown */
 	CHECK_INT(result->culprit.known, 1);
-	CHECK(isnan(result->culprit.without_processor), "not recorded");
+	CHECK(isnan(result->culprit.without_processor) && isnan(result->without_processor), "not recorded");
 	end();
 }
 
