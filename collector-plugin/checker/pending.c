@@ -422,6 +422,8 @@ static void start_blocking(struct vt_mc_call *k, int sends, int receives)
 	if (k->sent) {
 		k->sent->blocking = 1;
 		vt_mc_pending_start(k, k->sent);
+		/* its own message takes the place of the one that it sends */
+		k->sent->summed &= k->f->sort != VT_MC_SENDRECV_REPLACE;
 	}
 }
 

@@ -172,6 +172,8 @@ def deadlocks():
              receive % (left, 1), send % ("Ssend", right, 1), "}")
         case("ring sendrecv %d" % n, n, "", "MPI_Sendrecv(a, 1, MPI_INT, %s, 1, b, 1, MPI_INT, %s, 1, MPI_COMM_WORLD, "
              "MPI_STATUS_IGNORE);" % (right, left))
+        case("ring sendrecv_replace %d" % n, n, "", "a[0] = r;", "MPI_Sendrecv_replace(a, 1, MPI_INT, %s, 1, %s, 1, MPI_COMM_WORLD, "
+             "MPI_STATUS_IGNORE);" % (right, left))
         case("receive of any %d" % n, n, "GLOBAL:DEADLOCK:HARD", receive % ("MPI_ANY_SOURCE", "MPI_ANY_TAG") + BAD)
         case("any correct %d" % n, n, "", "if (r == 0) {\nfor (int i = 1; i < n; i++) {", receive % ("MPI_ANY_SOURCE", 1),
              "}\n} else {", send % ("Send", 0, 1), "}")
