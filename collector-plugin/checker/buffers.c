@@ -114,7 +114,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	struct vt_mc_pending *q;
 	struct vt_mc_involved other;
-	int n = 0;
+	int n = 0, overlaps = 0;
 
 	if (!has_range(p) || (p->transfer <= VT_MC_RECEIVES && p->peer == MPI_PROC_NULL)) {
 		return;
@@ -126,10 +126,13 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 			vt_mc_report(VT_MC_OVERLAP, k, &other, "the buffer is in use by %s, which is not complete%s",
 				q->started.f ? q->started.f->text : "another call",
 				q->started.f == k->f && q->blocking ? ": it is the other buffer of this call" : "");
+			/* then MPI itself may change the one that is sent */
+			overlaps = 1;
+			q->summed = q->has_shown = 0;
 			break;
 		}
 	}
-	if (!p->writes && is_dense(p) && p->high - p->low <= MOST) {
+	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST) {
 		p->checksum = sum_bytes(p->low, p->high);
 		p->summed = 1;
 	}

@@ -222,6 +222,11 @@ def requests():
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
         "MPI_Request w[2];\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &w[0]);\n"
         "MPI_Irecv(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &w[1]);%s\nMPI_Waitall(2, w, MPI_STATUSES_IGNORE);" % BAD))
+    case("answer into the buffer that is sent", 2, "LOCAL:MEMORY:OVERLAP", pair(
+        "MPI_Irecv(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &q);\nMPI_Ssend(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);" + BAD +
+        "\nMPI_Wait(&q, MPI_STATUS_IGNORE);",
+        "MPI_Recv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\nb[0] += 7;\n"
+        "MPI_Rsend(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);"))
     case("two receives side by side", 2, "", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
         "MPI_Request w[2];\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &w[0]);\n"
