@@ -23,6 +23,7 @@ struct in_io {
 struct in_location {
 	uint64_t ref, events;
 	uint32_t nth;         /* in the definitions, from 0 */
+	uint32_t process;     /* index of the process that the location counts for */
 	uint32_t dropped;     /* calls of undefined regions that are open */
 	uint32_t name, group; /* string; index of the location group, XCH_NONE: it has none */
 	uint64_t group_ref;
@@ -41,7 +42,9 @@ struct in_location {
 };
 
 struct in_process {
-	uint32_t ref, name, node, threads, number;
+	uint32_t ref, name, node, creator, threads, number;
+	int accelerator;
+	struct in_process *owner; /* of an accelerator the process that uses it; NULL: unknown; else itself */
 };
 
 struct in_group {
@@ -62,6 +65,9 @@ struct in_comm {
 struct in_metric {
 	uint32_t ref, of; /* of: for an instance, its class; for a class, XCH_NONE */
 	uint32_t *member, n;
+	uint64_t recorder, scope; /* of an instance */
+	OTF2_MetricScope scope_kind;
+	uint32_t willy; /* to which the values belong; 0: the recorder's */
 };
 
 struct in_member {
@@ -112,8 +118,9 @@ struct xch_otf2_in {
 	struct xch_build *b;
 	struct xch_otf2_runs *runs; /* events are written there; NULL: to the trace */
 	uint64_t handled;
-	uint64_t beyond;       /* number of messages and operations on communicators that cannot be interpreted */
-	uint64_t begun_only;   /* number of collective operations that were begun, and did not end */
+	uint64_t beyond;     /* number of messages and operations on communicators that cannot be interpreted */
+	uint64_t begun_only; /* number of collective operations that were begun, and did not end */
+	uint32_t next_group;
 	uint8_t op_known[128]; /* by operation: blocking, not blocking */
 };
 
@@ -144,7 +151,7 @@ struct xch_otf2_event {
 };
 
 struct in_node {
-	uint32_t ref, name, cls;
+	uint32_t ref, name, cls, parent;
 };
 
 /* Appends one element, filled with zeros. NULL: no memory. */
@@ -153,6 +160,14 @@ void *xch_otf2_in_append(struct in_list *l, size_t size);
 const char *xch_otf2_in_text(const struct xch_otf2_in *o, uint32_t ref);
 struct in_location *xch_otf2_in_location(const struct xch_otf2_in *o, uint64_t ref);
 struct in_process *xch_otf2_in_process(const struct xch_otf2_in *o, uint64_t ref); /* NULL: there is none */
+struct in_node *xch_otf2_in_node(const struct xch_otf2_in *o, uint64_t ref);       /* NULL: there is none */
+/* Is the node `above` itself, or below it? */
+int xch_otf2_in_below(const struct xch_otf2_in *o, uint32_t node, uint32_t above);
+/* Sets in_process.owner. Since OTF2 3.0 an accelerator names its creator. Before, it is the only process below the
+ * nearest node of the system tree that has any. */
+void xch_otf2_in_owners(struct xch_otf2_in *o);
+/* Gives a location that has metrics only a group of its own, of the threads beside it. Returns 0 or -1. */
+int xch_otf2_in_own_group(struct xch_otf2_in *o, struct in_location *l);
 /* Checks the anchor file, then the library opens the archive: o->reader. From here on o->errors has what the library
  * complains about, until xch_otf2_in_close(). Returns 0, or -1: *o->err says file and offset. */
 int xch_otf2_in_open(struct xch_otf2_in *o);

@@ -47,6 +47,62 @@ struct in_process *xch_otf2_in_process(const struct xch_otf2_in *o, uint64_t ref
 	return i < o->processes.n ? &p[i] : NULL;
 }
 
+struct in_node *xch_otf2_in_node(const struct xch_otf2_in *o, uint64_t ref)
+{
+	struct in_node *n = o->nodes.v;
+	uint32_t i;
+
+	for (i = 0; i < o->nodes.n && n[i].ref != ref; i++) {
+	}
+	return i < o->nodes.n ? &n[i] : NULL;
+}
+
+int xch_otf2_in_below(const struct xch_otf2_in *o, uint32_t node, uint32_t above)
+{
+	const struct in_node *n = xch_otf2_in_node(o, node);
+	uint32_t depth;
+
+	for (depth = 0; n && n->ref != above && depth < o->nodes.n; depth++) {
+		n = xch_otf2_in_node(o, n->parent);
+	}
+	return n && n->ref == above;
+}
+
+static struct in_process *owner_of(const struct xch_otf2_in *o, const struct in_process *p)
+{
+	struct in_process *q = p->creator == OTF2_UNDEFINED_LOCATION_GROUP ? NULL : xch_otf2_in_process(o, p->creator),
+			  *found;
+	const struct in_node *n = xch_otf2_in_node(o, p->node);
+	uint32_t i, k, depth;
+
+	if (q && !q->accelerator) {
+		return q;
+	}
+	for (depth = 0; n && depth < o->nodes.n; depth++, n = xch_otf2_in_node(o, n->parent)) {
+		for (i = k = 0, found = NULL; i < o->processes.n; i++) {
+			q = &((struct in_process *)o->processes.v)[i];
+			if (!q->accelerator && xch_otf2_in_below(o, q->node, n->ref)) {
+				found = q;
+				k++;
+			}
+		}
+		if (found) {
+			return k == 1 ? found : NULL;
+		}
+	}
+	return NULL;
+}
+
+void xch_otf2_in_owners(struct xch_otf2_in *o)
+{
+	struct in_process *p = o->processes.v;
+	uint32_t i;
+
+	for (i = 0; i < o->processes.n; i++) {
+		p[i].owner = p[i].accelerator ? owner_of(o, &p[i]) : &p[i];
+	}
+}
+
 /* ---- reading ---- */
 
 static OTF2_CallbackCode stop(struct xch_otf2_in *o)
@@ -90,11 +146,10 @@ static OTF2_CallbackCode see_node(
 	struct xch_otf2_in *o = user;
 	struct in_node *n = xch_otf2_in_append(&o->nodes, sizeof(*n));
 
-	(void)parent;
 	if (!n) {
 		return stop(o);
 	}
-	*n = (struct in_node){ self, name, cls };
+	*n = (struct in_node){ self, name, cls, parent };
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -104,11 +159,14 @@ static OTF2_CallbackCode see_process(void *user, OTF2_LocationGroupRef self, OTF
 	struct xch_otf2_in *o = user;
 	struct in_process *p = xch_otf2_in_append(&o->processes, sizeof(*p));
 
-	(void)type, (void)creator;
 	if (!p) {
 		return stop(o);
 	}
-	*p = (struct in_process){ .ref = self, .name = name, .node = node };
+	*p = (struct in_process){ .ref = self,
+		.name = name,
+		.node = node,
+		.creator = creator,
+		.accelerator = type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR };
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -248,11 +306,12 @@ static OTF2_CallbackCode see_instance(void *user, OTF2_MetricRef self, OTF2_Metr
 	struct xch_otf2_in *o = user;
 	struct in_metric *m = xch_otf2_in_append(&o->metrics, sizeof(*m));
 
-	(void)recorder, (void)scope_kind, (void)scope;
 	if (!m || xch_map_add(&o->metric_of, self, o->metrics.n - 1) < 0) {
 		return stop(o);
 	}
-	*m = (struct in_metric){ .ref = self, .of = cls };
+	*m = (struct in_metric){
+		.ref = self, .of = cls, .recorder = recorder, .scope_kind = scope_kind, .scope = scope
+	};
 	return OTF2_CALLBACK_SUCCESS;
 }
 

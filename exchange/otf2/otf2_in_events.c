@@ -97,16 +97,21 @@ static int convert_value(OTF2_Type type, uint64_t bits, OTF2_Type want, uint64_t
 	return 1;
 }
 
-static int metric(struct xch_otf2_in *o, const struct in_location *l, const struct xch_otf2_event *v)
+static int metric(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	const struct in_metric *m = o->metrics.v;
 	const struct in_member *member = o->members.v;
 	uint32_t k = xch_map_find(&o->metric_of, (uint32_t)v->a[0]), ids[UINT8_MAX], i, count = 0;
 	uint64_t values[UINT8_MAX];
-	struct stf_counter_value r = {
-		.time = stamp(o, v->time), .willy = l->willy, .values = values, .counters = ids
-	};
+	struct stf_counter_value r = { .time = stamp(o, v->time), .values = values, .counters = ids };
 
+	r.willy = k != XCH_NONE && m[k].willy ? m[k].willy : l->willy;
+	if (r.willy == STF_GROUP(0)) {
+		if (xch_otf2_in_own_group(o, l) < 0) {
+			return -1;
+		}
+		r.willy = l->willy;
+	}
 	if (k != XCH_NONE && m[k].of != XCH_NONE) {
 		k = xch_map_find(&o->metric_of, m[k].of);
 	}

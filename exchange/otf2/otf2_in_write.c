@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_PROCESSES = 1 << 16, MAX_THREADS = 1 << 15, FIRST_GROUP = 1 };
 
@@ -18,25 +19,30 @@ static uint32_t text(struct xch_otf2_in *o, const char *s)
 
 /* ---- processes and threads ---- */
 
+/* The name of the nearest node that is a computer, or else of the process's own. */
 static const char *host_of(const struct xch_otf2_in *o, const struct in_process *p)
 {
-	const struct in_node *n = o->nodes.v;
-	uint32_t i;
+	const struct in_node *own = xch_otf2_in_node(o, p->node), *n = own;
+	uint32_t depth;
 
-	for (i = 0; i < o->nodes.n; i++) {
-		if (n[i].ref == p->node) {
-			return xch_otf2_in_text(o, n[i].name);
+	for (depth = 0; n && depth < o->nodes.n; depth++, n = xch_otf2_in_node(o, n->parent)) {
+		if (!strcasecmp(xch_otf2_in_text(o, n->cls), "node")) {
+			return xch_otf2_in_text(o, n->name);
 		}
 	}
-	return "";
+	return own ? xch_otf2_in_text(o, own->name) : "";
 }
 
-/* Numbers all threads. A process that has no real thread, but only metrics, gets none. */
+/* Numbers all threads. A process that has no real thread, but only metrics, gets none. The streams of an accelerator are
+ * threads of the process that uses it, after its own. */
 static int number(struct xch_otf2_in *o)
 {
 	struct in_location *l = o->locations.v;
-	struct in_process *p;
+	struct in_process *all = o->processes.v, *p;
 	uint32_t i, n = 0;
+	int streams;
+
+	xch_otf2_in_owners(o);
 
 	for (i = 0; i < o->locations.n; i++) {
 		p = xch_otf2_in_process(o, l[i].group_ref);
@@ -45,7 +51,9 @@ static int number(struct xch_otf2_in *o)
 				xch_otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l[i].nth),
 				"location %" PRIu64 " is of no location group", l[i].ref);
 		}
-		l[i].group = (uint32_t)(p - (struct in_process *)o->processes.v);
+		l[i].group = (uint32_t)(p - all);
+		p = p->owner ? p->owner : p;
+		l[i].process = (uint32_t)(p - all);
 		if (!l[i].metric && p->threads++ == 0) {
 			p->number = n++;
 		}
@@ -55,12 +63,18 @@ static int number(struct xch_otf2_in *o)
 				MAX_PROCESSES, MAX_THREADS);
 		}
 	}
-	for (p = o->processes.v, i = 0; i < o->processes.n; i++) {
-		p[i].threads = 0;
+	for (i = 0; i < o->processes.n; i++) {
+		all[i].threads = 0;
 	}
-	for (i = 0; i < o->locations.n; i++) {
-		p = &((struct in_process *)o->processes.v)[l[i].group];
-		l[i].willy = l[i].metric ? STF_GROUP(0) : STF_WILLY(p->number, p->threads++);
+	for (streams = 0; streams < 2; streams++) {
+		for (i = 0; i < o->locations.n; i++) {
+			p = &all[l[i].process];
+			if (l[i].metric) {
+				l[i].willy = STF_GROUP(0);
+			} else if ((l[i].group != l[i].process) == streams) {
+				l[i].willy = STF_WILLY(p->number, p->threads++);
+			}
+		}
 	}
 	return 0;
 }
@@ -85,7 +99,7 @@ static int write_processes(struct xch_otf2_in *o)
 		if (l[i].metric) {
 			continue;
 		}
-		host = host_of(o, &p[l[i].group]);
+		host = host_of(o, &p[l[i].process]);
 		host = o->ours && !strcmp(host, "unknown") ? "" : host;
 		if (!o->ours || l[i].defined) {
 			rc = stf_writer_willy(o->in->w, l[i].willy, host, "", l[i].pid, l[i].tid, l[i].offset,
@@ -93,7 +107,7 @@ static int write_processes(struct xch_otf2_in *o)
 		}
 		name = l[i].own_name != XCH_NONE            ? xch_otf2_in_text(o, l[i].own_name)
 			: o->ours                           ? ""
-			: stf_willy_thread(l[i].willy) == 0 ? xch_otf2_in_text(o, p[l[i].group].name)
+			: stf_willy_thread(l[i].willy) == 0 ? xch_otf2_in_text(o, p[l[i].process].name)
 							    : xch_otf2_in_text(o, l[i].name);
 		if (rc == 0 && *name) {
 			rc = stf_writer_willy_name(o->in->w, l[i].willy, name);
@@ -113,15 +127,126 @@ static int write_group(struct xch_otf2_in *o, uint32_t id, const char *name, uin
 	return stf_write_group_definition(o->in->w, &d);
 }
 
-/* Writes groups of locations. A location that only has metrics becomes a group that contains the threads beside
- * it. */
+/* Is the location in the scope of a metric? */
+static int in_scope(const struct xch_otf2_in *o, const struct in_location *l, OTF2_MetricScope kind, uint64_t scope)
+{
+	const struct in_process *p = &((struct in_process *)o->processes.v)[l->group],
+				*owner = &((struct in_process *)o->processes.v)[l->process];
+
+	return kind == OTF2_SCOPE_LOCATION_GROUP ? p->ref == scope || owner->ref == scope
+						 : xch_otf2_in_below(o, p->node, (uint32_t)scope);
+}
+
+static const char *scope_name(const struct xch_otf2_in *o, const struct in_metric *m)
+{
+	const struct in_process *p =
+		m->scope_kind == OTF2_SCOPE_LOCATION_GROUP ? xch_otf2_in_process(o, m->scope) : NULL;
+	const struct in_node *n = m->scope_kind == OTF2_SCOPE_SYSTEM_TREE_NODE ? xch_otf2_in_node(o, m->scope) : NULL;
+
+	return p ? xch_otf2_in_text(o, p->name) : n ? xch_otf2_in_text(o, n->name) : "";
+}
+
+/* Writes the group of all threads in a scope. Accelerators of several processes may have the same name; the name of the
+ * process distinguishes them. */
+static int write_scope(struct xch_otf2_in *o, struct in_metric *m, uint32_t *willies)
+{
+	const struct in_metric *all = o->metrics.v;
+	const struct in_location *l = o->locations.v;
+	const struct in_process *p =
+		m->scope_kind == OTF2_SCOPE_LOCATION_GROUP ? xch_otf2_in_process(o, m->scope) : NULL;
+	const char *name = scope_name(o, m);
+	char full[1024];
+	uint32_t i, n = 0, same = 0;
+
+	for (i = 0; i < o->metrics.n; i++) {
+		same |= all[i].of != XCH_NONE && all[i].scope_kind == m->scope_kind && all[i].scope != m->scope &&
+			!strcmp(scope_name(o, &all[i]), name);
+	}
+	for (i = 0; i < o->locations.n; i++) {
+		if (!l[i].metric && in_scope(o, &l[i], m->scope_kind, m->scope)) {
+			willies[n++] = l[i].willy;
+		}
+	}
+	if (same && p && p->owner && p->owner != p) {
+		snprintf(full, sizeof(full), "%.500s: %.500s", xch_otf2_in_text(o, p->owner->name), name);
+		name = full;
+	}
+	m->willy = STF_GROUP(o->next_group);
+	return write_group(o, o->next_group++, name, willies, n);
+}
+
+/* Finds what the values of each metric instance belong to: the location, or a group of the threads in its scope. */
+static int write_scopes(struct xch_otf2_in *o, uint32_t *willies)
+{
+	struct in_metric *m = o->metrics.v;
+	const struct in_group *g = o->groups.v;
+	const struct in_location *l;
+	uint32_t i, k;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < o->metrics.n; i++) {
+		if (m[i].of == XCH_NONE || (m[i].scope_kind == OTF2_SCOPE_LOCATION && m[i].scope == m[i].recorder)) {
+			continue;
+		}
+		for (k = 0; k < i &&
+			(m[k].of == XCH_NONE || m[k].scope_kind != m[i].scope_kind || m[k].scope != m[i].scope);
+			k++) {
+		}
+		if (k < i) {
+			m[i].willy = m[k].willy;
+		} else if (m[i].scope_kind == OTF2_SCOPE_LOCATION) {
+			l = xch_otf2_in_location(o, m[i].scope);
+			m[i].willy = l && !l->metric ? l->willy : 0;
+		} else if (m[i].scope_kind == OTF2_SCOPE_GROUP) {
+			for (k = 0; k < o->groups.n && (g[k].ref != m[i].scope || !g[k].id); k++) {
+			}
+			m[i].willy = k < o->groups.n ? STF_GROUP(g[k].id) : 0;
+		} else if (*scope_name(o, &m[i])) {
+			rc = write_scope(o, &m[i], willies);
+		}
+	}
+	return rc;
+}
+
+int xch_otf2_in_own_group(struct xch_otf2_in *o, struct in_location *l)
+{
+	const struct in_location *all = o->locations.v;
+	const struct in_group *g = o->groups.v;
+	const char *name = xch_otf2_in_text(o, l->name);
+	uint32_t *willies, i, n = 0;
+	int rc;
+
+	name = *name ? name : xch_otf2_in_text(o, ((struct in_process *)o->processes.v)[l->group].name);
+	for (i = 0; i < o->groups.n; i++) {
+		if (g[i].id && !strcmp(xch_otf2_in_text(o, g[i].name), name)) {
+			l->willy = STF_GROUP(g[i].id);
+			return 0;
+		}
+	}
+	willies = calloc((size_t)o->locations.n + 1, sizeof(*willies));
+	for (i = 0; willies && i < o->locations.n; i++) {
+		if (!all[i].metric && all[i].group == l->group) {
+			willies[n++] = all[i].willy;
+		}
+	}
+	if (!willies) {
+		return xch_fail_memory(o->err, o->in->path);
+	}
+	l->willy = STF_GROUP(o->next_group);
+	rc = write_group(o, o->next_group++, name, willies, n);
+	free(willies);
+	return rc < 0 ? xch_input_stf(o->in, o->err) : 0;
+}
+
+/* Writes groups of locations and the scopes of metrics. */
 static int write_groups(struct xch_otf2_in *o)
 {
 	struct in_group *g = o->groups.v;
-	struct in_location *l = o->locations.v, *m;
-	uint32_t *willies = calloc((size_t)o->locations.n + 1, sizeof(*willies)), id = FIRST_GROUP, i, k, n;
+	const struct in_location *m;
+	uint32_t *willies = calloc((size_t)o->locations.n + 1, sizeof(*willies)), i, k, n;
 	int rc = willies ? 0 : -1;
 
+	o->next_group = FIRST_GROUP;
 	for (i = 0; rc == 0 && i < o->groups.n; i++) {
 		for (k = n = 0; g[i].type == OTF2_GROUP_TYPE_LOCATIONS && k < g[i].n && n < o->locations.n; k++) {
 			m = xch_otf2_in_location(o, g[i].member[k]);
@@ -130,27 +255,12 @@ static int write_groups(struct xch_otf2_in *o)
 			}
 		}
 		if (g[i].type == OTF2_GROUP_TYPE_LOCATIONS) {
-			g[i].id = id++;
+			g[i].id = o->next_group++;
 			rc = write_group(o, g[i].id, xch_otf2_in_text(o, g[i].name), willies, n);
 		}
 	}
-	for (i = 0; rc == 0 && i < o->locations.n; i++) {
-		for (k = 0; l[i].metric && k < o->groups.n; k++) {
-			if (g[k].id && !strcmp(xch_otf2_in_text(o, g[k].name), xch_otf2_in_text(o, l[i].name))) {
-				l[i].willy = STF_GROUP(g[k].id);
-				break;
-			}
-		}
-		if (l[i].metric && k == o->groups.n) {
-			for (k = n = 0; k < o->locations.n; k++) {
-				if (!l[k].metric && l[k].group == l[i].group) {
-					willies[n++] = l[k].willy;
-				}
-			}
-			l[i].willy = STF_GROUP(id);
-			rc = write_group(o, id++, xch_otf2_in_text(o, l[i].name), willies, n);
-		}
-	}
+	/* of an archive of ours the names of locations say it */
+	rc = rc == 0 && !o->ours ? write_scopes(o, willies) : rc;
 	free(willies);
 	return rc;
 }

@@ -334,7 +334,8 @@ static int global_definitions(struct restamp *r)
 
 /* ---- the archive ---- */
 
-/* Finds the ranks of the processes: their index in the list of the locations that use MPI, or else among all. */
+/* Finds the ranks of the processes: their index in the list of the locations that use MPI, or else among all. An
+ * accelerator has the rank of the process that uses it: its stamps are of that process's clock. */
 static void number_processes(struct restamp *r)
 {
 	const struct in_group *g = r->o.groups.v;
@@ -342,6 +343,7 @@ static void number_processes(struct restamp *r)
 	const struct in_location *l;
 	uint32_t i, k, n = 0;
 
+	xch_otf2_in_owners(&r->o);
 	for (i = 0; i < r->o.processes.n; i++) {
 		p[i].number = XCH_NONE;
 	}
@@ -352,13 +354,17 @@ static void number_processes(struct restamp *r)
 		for (k = 0; k < g[i].n; k++) {
 			l = xch_otf2_in_location(&r->o, g[i].member[k]);
 			q = l ? xch_otf2_in_process(&r->o, l->group_ref) : NULL;
+			q = q ? q->owner : NULL;
 			if (q && q->number == XCH_NONE) {
 				q->number = n++;
 			}
 		}
 	}
 	for (i = 0; i < r->o.processes.n; i++) {
-		p[i].number = p[i].number == XCH_NONE ? n++ : p[i].number;
+		p[i].number = p[i].number == XCH_NONE && !p[i].accelerator ? n++ : p[i].number;
+	}
+	for (i = 0; i < r->o.processes.n; i++) {
+		p[i].number = p[i].owner ? p[i].owner->number : XCH_NONE;
 	}
 }
 
@@ -374,7 +380,12 @@ static int locations(struct restamp *r)
 		r->n = 0;
 		p = xch_otf2_in_process(&r->o, l[i].group_ref);
 		if (r->x->begin(r->x->user, p ? p->number : XCH_NONE, (double)r->o.hz, r->o.err) < 0) {
-			return -1;
+			return p && !p->owner
+				? tkm_fail(r->o.err, TKM_ERR_FORMAT,
+					  "%s: the archive does not say which process uses the accelerator \"%s\", so "
+					  "its rank is unknown (--rank gives one for the whole archive)",
+					  r->x->path, xch_otf2_in_text(&r->o, p->name))
+				: -1;
 		}
 		r->zero = (int64_t)llroundl(r->x->zero_s * (long double)r->o.hz);
 		snprintf(name, sizeof(name), "/%" PRIu64 ".snap", l[i].ref);

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# OTF2 archives of jobs with accelerators, as Score-P writes them: contexts of a GPU are location groups, counters
+# belong to a context or to a node. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/lib/toollib.sh"
+python=/usr/bin/python3
+"$python" -c 'import otf2' 2>/dev/null || skip_all "there is no module otf2 (Debian: python3-otf2)"
+"$build/tests/lib/exchange_table" | grep -q '^| OTF2 ' || skip_all "this build has no OTF2"
+
+# make NAME CREATOR: two processes and three contexts; CREATOR 0: as before OTF2 3.0, each context below the node of its
+# own process; 1: two processes on one node and named creators; 2: neither
+make()
+{
+	"$python" -B - "$dir/$1" "$2" <<'END' 2>"$dir/warn"
+import sys
+import otf2
+from otf2 import LocationGroupType, LocationType, MetricScope
+creator = int(sys.argv[2])
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
+    d = w.definitions
+    machine = d.system_tree_node("machine", class_name="machine")
+    nodes = [d.system_tree_node(f"n{k}", class_name="node", parent=machine) for k in range(2)]
+    process = [d.location_group(f"MPI Rank {k}", system_tree_parent=nodes[0 if creator else k]) for k in range(2)]
+    main = [d.location("Master thread", group=p) for p in process]
+    d.group("", group_type=otf2.GroupType.COMM_LOCATIONS, members=main, paradigm=otf2.Paradigm.MPI)
+    recorder = d.location("", type=LocationType.METRIC, group=process[0])
+    contexts = []
+    for k in range(3):
+        device = d.system_tree_node(str(k), class_name="ROCm device", parent=nodes[0 if creator else k % 2])
+        contexts.append(d.location_group(f"HIP Context {k // 2}", location_group_type=LocationGroupType.ACCELERATOR,
+                                         system_tree_parent=device,
+                                         creating_location_group=process[k % 2] if creator == 1 else None))
+    stream = [d.location(f"HIP[{k}:0]", type=LocationType.ACCELERATOR_STREAM, group=c) for k, c in enumerate(contexts)]
+    memory = d.metric_class([d.metric_member("HIP Memory", "", otf2.MetricType.OTHER,
+                                             otf2.MetricMode.ABSOLUTE_POINT, value_type=otf2.Type.UINT64, unit="B")])
+    power = d.metric_class([d.metric_member("power", "", otf2.MetricType.OTHER,
+                                            otf2.MetricMode.ABSOLUTE_POINT, value_type=otf2.Type.UINT64, unit="W")])
+    of_context = [d.metric_instance(memory, recorder=recorder, metric_scope=MetricScope.LOCATION_GROUP, scope=c)
+                  for c in contexts]
+    of_node = [d.metric_instance(power, recorder=recorder, metric_scope=MetricScope.SYSTEM_TREE_NODE, scope=n)
+               for n in nodes]
+    base = 1005000, 1006990  # the same time by the clocks of both ranks
+    launch, kernel = d.region("launch"), d.region("kernel")
+    for k, x in enumerate(main):
+        e = w.event_writer_from_location(x)
+        e.enter(base[k], launch)
+        e.leave(base[k] + 100, launch)
+    for k, x in enumerate(stream):
+        e = w.event_writer_from_location(x)
+        e.enter(base[k % 2] + 50, kernel)
+        e.leave(base[k % 2] + 500, kernel)
+    e = w.event_writer_from_location(recorder)
+    for k, m in enumerate(of_context):
+        e.metric(base[0] + 200 + k, m, [1000 * (k + 1)])
+    for k, m in enumerate(of_node):
+        e.metric(base[0] + 300 + k, m, [200 + k])
+END
+}
+make created 1
+make below 0
+make unknown 2
+sed -n "/^cat >.*m.clk/,/^END/p" "$src/tests/cli/clkapply/clkapply.sh" | sed '1d;$d' >"$dir/m.clk"
+
+# kernels have the clock of the process that launched them: rank 1 is corrected by another line than rank 0
+for n in created below; do
+	"$build/clkapply" "$dir/m.clk" "$dir/$n/traces.otf2" --output "$dir/fix-$n.otf2" >"$dir/out" 2>"$dir/err"
+	status=$?
+	expect_status 0
+	otf2-print "$dir/fix-$n.otf2/traces.otf2" 2>"$dir/warn" | grep -E '^(ENTER|LEAVE)' >"$dir/printed"
+	awk '{ n = $3 - 1005000; print (n < 0 || n > 502 ? "far off" : int(n / 50) * 50), $1 }' "$dir/printed" |
+		sort | uniq -c | sed 's/^ *//' >"$dir/have"
+	printf '%s\n' '2 0 ENTER' '2 100 LEAVE' '3 50 ENTER' '3 500 LEAVE' >"$dir/want"
+	expect_same "$dir/want" "$dir/have"
+	verdict "clkapply: an accelerator of an archive ($n) has the clock of its process"
+done
+"$build/clkapply" "$dir/m.clk" "$dir/unknown/traces.otf2" --output "$dir/fix.otf2" >"$dir/out" 2>"$dir/err"
+status=$?
+expect_status 1
+expect_line 'does not say which process uses the accelerator "HIP Context 0"' "$dir/err"
+expect [ ! -e "$dir/fix.otf2" ]
+verdict "clkapply: an archive that does not say whose an accelerator is is refused"
+
+for n in created below; do
+	tool "$dir/$n/traces.otf2" --convert "$dir/$n.stf"
+	expect_status 0
+	tool "$dir/$n.stf" --dump
+	grep -E '^(NCPUS|CPUNAMES)' "$dir/out" >"$dir/have"
+	printf '%s\n' 'NCPUS 3 2' 'CPUNAMES "MPI Rank 0" "HIP[0:0]" "HIP[2:0]" "MPI Rank 1" "HIP[1:0]"' >"$dir/want"
+	expect_same "$dir/want" "$dir/have"
+	expect_lines 5 '^DEFCPU .* HOST "n[01]"' "$dir/out"
+	tool "$dir/$n.stf" --convert "$dir/$n.csv"
+	if [ "$n" = created ]; then # no process is on the second node
+		expect_line '^0.000000301,,,,n1,metric:power,201,W$' "$dir/$n.csv"
+		expect_line '^0.000000201,,n0,,MPI Rank 1: HIP Context 0,' "$dir/$n.csv"
+	else
+		expect_line '^0.000000301,,n1,,,metric:power,201,W$' "$dir/$n.csv"
+		expect_line '^0.000000201,,n1,,MPI Rank 1: HIP Context 0,' "$dir/$n.csv"
+	fi
+	expect_line '^0.000000300,,n0,,,metric:power,200,W$' "$dir/$n.csv"
+	expect_line '^0.000000200,,n0,,MPI Rank 0: HIP Context 0,metric:HIP Memory,1000,B$' "$dir/$n.csv"
+	expect_line '^0.000000202,,n0,,HIP Context 1,metric:HIP Memory,3000,B$' "$dir/$n.csv"
+	verdict "stftool: of an archive ($n) each context and each node has counters of its own"
+done
+done_testing
