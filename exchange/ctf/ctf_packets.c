@@ -398,6 +398,8 @@ int xch_ctf_next_packet(
 	}
 	p->begin = field(&p->cls->begin, b);
 	p->end = field(&p->cls->end, b);
+	p->open = p->end == 0 && p->begin != 0;
+	p->end = p->open ? p->begin : p->end;
 	p->size = p->cls->size.bits ? field(&p->cls->size, b) / 8 : left;
 	if (!p->size || p->size > left || p->end < p->begin) {
 		*what = "a packet of no possible size or time";

@@ -53,6 +53,7 @@ struct xch_ctf_packet {
 	const struct xch_ctf_class *cls;
 	uint64_t begin, end; /* first and last stamp */
 	uint64_t size;       /* bytes */
+	int open;            /* not completed when the program ended: `end` is its begin */
 };
 void xch_ctf_describe(struct xch_ctf_packets *d, const char *text, size_t n);
 const struct xch_ctf_class *xch_ctf_class_of(const struct xch_ctf_packets *d, uint64_t id);

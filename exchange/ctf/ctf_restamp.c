@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "exchange/common/private.h"
 
+enum { OTHER_INDEX = 1 };
 enum { MAX_METADATA = 16 << 20, PACKET_HEADER = 37, INDEX_HEADER = 16, POINTS = 2000, PATH = 4400 };
 static const uint32_t metadata_magic = 0x75D11D57, index_magic = 0xC1F1DCC1;
 
@@ -30,6 +31,7 @@ struct restamp {
 	char name[100];       /* name of the clock */
 	int clocks;           /* number of clocks in the metadata */
 	uint64_t hz;          /* the clock's frequency before the correction */
+	int open;             /* a packet was not completed: its last stamp is unknown */
 	uint64_t first, last; /* first and last stamp according to the packet index; first > last: there is none */
 	uint64_t new_hz, precision;
 	int64_t offset_s;
@@ -164,7 +166,7 @@ static const char *next_clock(const struct restamp *r, const char *p)
 		q = p + 5;
 		if (!depth && !strncmp(p, "clock", 5) && !xch_ctf_is_word(*q) &&
 			(p == r->text || !xch_ctf_is_word(p[-1]))) {
-			q += strspn(q, " \t\r\n");
+			q = skip_blanks(q);
 			if (*q == '{') {
 				return q + 1;
 			}
@@ -230,7 +232,7 @@ static int find_hz(struct restamp *r)
 	r->hz = 1000000000; /* the default of CTF 1.8 for a clock without a frequency */
 	for (; (n = statement(p, end, &name, &k)) > 0; p += n) {
 		if (is_ours(name, k) == 1) {
-			r->hz = strtoull(name + k + strspn(name + k, " \t="), NULL, 10);
+			r->hz = strtoull(name + k + strspn(name + k, " \t="), NULL, 0);
 		}
 	}
 	return r->hz ? 0 : tkm_fail(r->err, TKM_ERR_FORMAT, "%s/metadata: the clock's frequency is 0", r->x->path);
@@ -269,18 +271,29 @@ static int write_metadata(struct restamp *r)
 
 /* ---- the range of the stamps ---- */
 
-/* Finds the first and the last stamp of the packets that one index file lists. */
+/* Finds the first and the last stamp of the packets that one index file lists. Returns 0, -1, or OTHER_INDEX: an index of
+ * another kind or version, like "CTFIDX" of early LTTng. */
 static int read_index(struct restamp *r, const char *name)
 {
 	size_t n, entry = 0, at;
 	unsigned char *b = (unsigned char *)load(r, name, MAX_METADATA, &n);
 	uint64_t begin, end;
 	int rc = b ? 0 : -1;
+	char path[PATH];
+	struct stat st;
 
 	if (b && (n < INDEX_HEADER || tkm_get32(b, 1) != index_magic || (entry = tkm_get32(b + 12, 1)) < 40)) {
-		rc = broken(r, name, 0, "this is no packet index");
+		rc = OTHER_INDEX;
+	}
+	/* index/NAME.idx lists the packets of NAME */
+	snprintf(path, sizeof(path), "%.3000s/%.*s", r->x->path, (int)strlen(name + 6) - 4, name + 6);
+	if (stat(path, &st) < 0) {
+		st.st_size = INT64_MAX;
 	}
 	for (at = INDEX_HEADER; rc == 0 && at + entry <= n; at += entry) {
+		if (tkm_get64(b + at, 1) + tkm_get64(b + at + 8, 1) / 8 > (uint64_t)st.st_size) {
+			rc = broken(r, name, at, "a packet that ends after the file does");
+		}
 		begin = tkm_get64(b + at + 24, 1);
 		end = tkm_get64(b + at + 32, 1);
 		r->first = begin < r->first ? begin : r->first;
@@ -301,10 +314,15 @@ static int read_indexes(struct restamp *r)
 	dir = opendir(path);
 	while (dir && rc == 0 && (d = readdir(dir))) {
 		snprintf(path, sizeof(path), "index/%s", d->d_name);
-		rc = d->d_name[0] == '.' ? 0 : read_index(r, path);
+		rc = d->d_name[0] == '.' || strlen(d->d_name) < 5 ? 0 : read_index(r, path);
 	}
 	if (dir) {
 		closedir(dir);
+	}
+	if (rc == OTHER_INDEX) { /* the packets say the same */
+		r->first = UINT64_MAX;
+		r->last = 0;
+		return 0;
 	}
 	return rc;
 }
@@ -328,6 +346,7 @@ static int read_stream(struct restamp *r, const struct xch_ctf_packets *d, const
 		if (r->clocks == 1 || !strcmp(p.cls->begin.clock, r->name)) {
 			r->first = p.begin < r->first ? p.begin : r->first;
 			r->last = p.end > r->last ? p.end : r->last;
+			r->open |= p.open;
 		}
 	}
 	fclose(f);
@@ -359,6 +378,45 @@ static int read_streams(struct restamp *r)
 	return rc;
 }
 
+/* Some writers have no stamp for the begin of a packet, and write 0. Events of the run are not before the run. */
+static void skip_zero(struct restamp *r)
+{
+	const int64_t early = -(int64_t)r->hz; /* a second before the run */
+	uint64_t low = 0, high = r->last, middle;
+	int64_t t;
+	double bound;
+
+	if (r->first != 0 || (r->x->at(r->x->user, 0, &t, &bound) == 0 && t >= early)) {
+		return;
+	}
+	if (r->x->at(r->x->user, high, &t, &bound) < 0 || t < early) {
+		return;
+	}
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (r->x->at(r->x->user, middle, &t, &bound) == 0 && t >= early) {
+			high = middle;
+		} else {
+			low = middle;
+		}
+	}
+	r->first = high;
+}
+
+/* Events of a packet that was still open are after its begin, at a time that is unknown: the line is laid through twice the
+ * range, of a single packet a second more. */
+static void extend_open(struct restamp *r)
+{
+	uint64_t more = r->last > r->first ? r->last - r->first : r->hz;
+	int64_t t;
+	double bound;
+
+	while (r->open && more && r->x->at(r->x->user, r->last + more, &t, &bound) < 0) {
+		more /= 2;
+	}
+	r->last += r->open ? more : 0;
+}
+
 /* The index lists all packets, but does not say which clock their stamps belong to. */
 static int find_range(struct restamp *r)
 {
@@ -372,6 +430,10 @@ static int find_range(struct restamp *r)
 	}
 	if (rc == 0 && r->first > r->last) {
 		rc = tkm_fail(r->err, TKM_ERR_UNAVAIL, "%s: no packet has stamps of the clock %s", r->x->path, r->name);
+	}
+	if (rc == 0) {
+		skip_zero(r);
+		extend_open(r);
 	}
 	return rc;
 }
@@ -484,6 +546,10 @@ int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err)
 
 	r.w = (struct xch_writer){ .format = x->format, .o = &o, .target = x->to };
 	r.text = load(&r, "metadata", MAX_METADATA, &r.n);
+	if (r.text && (r.text[0] == 0x1e || r.text[0] == '{')) {
+		free(r.text);
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s/metadata: this is CTF 2; only CTF 1.8 is corrected", x->path);
+	}
 	rc = r.text && unpack(&r) == 0 && find_clock(&r) == 0 && find_hz(&r) == 0 ? 0 : -1;
 	rc = rc == 0 ? x->begin(x->user, XCH_NONE, (double)r.hz, err) : rc;
 	rc = rc == 0 ? find_range(&r) : rc;
