@@ -106,6 +106,28 @@ if command -v babeltrace2 >/dev/null; then
 		expect truth ctf "$at/fix.ctf" "$bound"
 		verdict "CTF: the same of a description in packets, as LTTng writes it ($order)"
 	done
+	# the same stamps, of a clock beside the timer of rank 1: this counts 3 GHz
+	awk '$1 == "rank" { one = $2 } !one { print; next }
+		$1 == "timer" { $2 = "\"CPU\"" }
+		$1 == "nominal-hz" { $2 = "3000000000" }
+		$1 == "nominal-rate" || $1 == "rate" { for (i = 2; i <= NF; i++) { $i = sprintf("%.17g", $i / 3) } }
+		$1 == "node" || $1 == "piece" { $2 = sprintf("%.0f", 3 * $2 + 1000) }
+		$1 == "piece" { $4 = sprintf("%.0f", 3 * $4) }
+		$1 == "end-rank" {
+			for (t = 0; t <= 2000; t += 500) {
+				at = t * 3e6 + 990
+				printf "clock clock_monotonic_raw %.0f %.0f %.0f 0 0\n", t * 1e6, at, at + 20
+			}
+		}
+		{ print }' "$at/m.clk" >"$at/other.clk"
+	expect "$build/clkapply" "$at/other.clk" "$at/raw.ctf" --output "$at/other.ctf" --rank 1 \
+		--timer clock_monotonic_raw >"$dir/out"
+	bound=$(sed -n 's/.*bound at most \([^ ]*\) s.*/\1/p' "$dir/out")
+	expect truth ctf "$at/other.ctf" "$bound"
+	expect awk -v bound="$bound" 'BEGIN { exit !(bound < 3e-6) }'
+	expect_not "$build/clkapply" "$at/other.clk" "$at/raw.ctf" --output "$at/bad.ctf" --rank 1 2>"$dir/err"
+	expect_line 'CPU of rank 1 .*give --timer' "$dir/err"
+	verdict "CTF: stamps of another clock than the timer"
 else
 	skip "CTF: babeltrace2 finds the true times" "babeltrace2 is not installed"
 fi
