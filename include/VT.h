@@ -318,18 +318,25 @@ VT_ErrorCode VT_end_unordered(void);
 
 /* ---- 3.1.10 Additional calls in libVTcs ---- */
 
-/* For programs of clients and servers. Each process of them writes a trace of its own: the calls answer what such a program
- * expects and connect nothing. All but VT_attach and VT_get_parent may be made before VT_initialize. */
+/* For programs of a server and clients without MPI, on nodes that share a network. The server calls VT_serverinit, the program takes
+ * the contact to the clients, each calls VT_clientinit with it, and VT_initialize then joins them to one job: one trace on corrected
+ * time, with messages and operations between the ranks. It is written when all have ended. What is not there yet returns
+ * VT_ERR_NOTIMPLEMENTED and prints a line. */
 
-/* Does nothing: neither start nor end of this collector waits for other processes. */
+/* From another thread: ends the wait of VT_initialize for the job, which then returns VT_ERR_COMM. VT_ERR_BADREQUEST: nothing
+ * waits. */
 VT_ErrorCode VT_abort(void);
-/* Stores "none" in *contact if it is NULL; the other arguments are not read. */
+/* Makes this process a client with rank procid: from 1, since the server is rank 0. *contact is S and the contact of the server, or S
+ * and the word of `vtrun --contact`, then from 0. VT_ERR_NOTIMPLEMENTED: a contact without S, or none, which the client would have
+ * to give. VT_ERR_BADREQUEST: the collector runs already. VT_initialize returns VT_ERR_COMM if the job cannot be joined. */
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
-/* For a server: stores "none" in *contact if it is NULL; the other arguments are not read. */
+/* Makes this process the server, rank 0, of numcontacts clients that will call VT_clientinit, and sets *contact, which must be NULL
+ * before: a word without blanks, valid until VT_initialize returns. The word is a secret: whoever has it can join. It starts a VTserver
+ * with the options of the environment. VT_ERR_NOTIMPLEMENTED: contacts is not NULL. VT_ERR_COMM: no network. */
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
-/* Stores VT_COMM_SELF in *childcomm, and samples what a state change would sample; the other arguments are not read. */
+/* VT_ERR_NOTIMPLEMENTED, and VT_COMM_INVALID in *childcomm: what a process starts can join by VT_clientinit. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
-/* Stores VT_COMM_INVALID in *parentcomm: this program was started by no other one. */
+/* Stores VT_COMM_INVALID in *parentcomm, since no process was attached. */
 VT_ErrorCode VT_get_parent(int *parentcomm);
 
 #ifdef __cplusplus

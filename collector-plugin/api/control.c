@@ -26,6 +26,7 @@
 
 VT_ErrorCode VT_initialize(int *argc, char ***argv)
 {
+	const char *argv0 = argc && argv && *argc > 0 && *argv ? (*argv)[0] : NULL;
 	struct tkm_err err;
 	int rc;
 
@@ -33,7 +34,11 @@ VT_ErrorCode VT_initialize(int *argc, char ***argv)
 	if (vt_hooks.initialize) {
 		return vt_hooks.initialize(argc, argv);
 	}
-	rc = vt_collect_start(-1, 0, argc && argv && *argc > 0 && *argv ? (*argv)[0] : NULL, &err);
+	rc = vt_join_job(argv0);
+	if (rc != VT_OK) {
+		return (VT_ErrorCode)rc;
+	}
+	rc = vt_collect_start(-1, 0, argv0, &err);
 	if (rc != 0) {
 		return rc > 0 ? VT_ERR_BADREQUEST : VT_ERR_BADFILE;
 	}
@@ -52,13 +57,6 @@ VT_ErrorCode VT_finalize(void)
 VT_ErrorCode VT_setfinalizecallback(VT_Callback_t callback)
 {
 	vt_set_finalize(callback);
-	return VT_OK;
-}
-
-VT_ErrorCode VT_abort(void)
-{
-	/* without MPI, neither the start nor the end of the collector waits for other processes; MPI has its own
-	 * calls */
 	return VT_OK;
 }
 

@@ -3,11 +3,15 @@
 #ifndef COLLECTOR_PLUGIN_API_PRIVATE_H
 #define COLLECTOR_PLUGIN_API_PRIVATE_H
 
+#include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 
 /* Takes the collector's options out of the program's arguments; before vt_collect_start(). */
 VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);
+
+/* clients.c: joins the job of VT_serverinit() or VT_clientinit(), if one of them was called; before vt_collect_start(). */
+VT_HIDDEN VT_ErrorCode vt_join_job(const char *argv0);
 
 /* counters.c: defines a counter of the collector itself, of the calling thread, in the raw file. Sets its id, and returns it;
  * 0: no memory. COUNTER does not switch it off. */

@@ -73,7 +73,7 @@ int vt_launch_join(struct vtrun *r)
 	int32_t place[2];
 
 	if (vt_contact_read(r->join, &contact, &err) == 0) {
-		vt_contact_job(r->join, r->job, sizeof(r->job));
+		vt_word_job(r->join, r->job, sizeof(r->job));
 		find_place(r);
 		request.rank = (int)r->rank;
 		request.size = (int)r->size;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fnv.h"
-
 static int is_host_character(char c, int bracketed)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
@@ -165,9 +163,4 @@ int vt_contact_here(struct vt_contact *c, const char *interface, struct tkm_err 
 			interface ? "interface " : "this node", interface ? interface : "");
 	}
 	return 0;
-}
-
-void vt_contact_job(const char *word, char *job, size_t size)
-{
-	snprintf(job, size, "net.%016llx", (unsigned long long)tkm_fnv(TKM_FNV_START, word, strlen(word)));
 }

@@ -29,7 +29,4 @@ int vt_contact_write(const struct vt_contact *c, char *word, size_t size);
  * there are no others. interface: of that one only; NULL: of all. Returns 0, or -1: it has none. */
 int vt_contact_here(struct vt_contact *c, const char *interface, struct tkm_err *err);
 
-/* A name of the job for the sampler process of this node: a hash of the word, which does not give it away. */
-void vt_contact_job(const char *word, char *job, size_t size);
-
 #endif

@@ -403,6 +403,13 @@ static int start_collector(struct vt_collector *c, int rank, int ranks, const ch
 	return rc;
 }
 
+void vt_collect_join(const char *job, int rank, int ranks)
+{
+	struct vt_collector *c = &vt_collector;
+
+	snprintf(c->run, sizeof(c->run), "job=%s\trank=%d\tranks=%d", job, rank, ranks);
+}
+
 int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;

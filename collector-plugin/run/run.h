@@ -12,6 +12,9 @@
  * if it runs, 1 if it has ended or the options forbid it, -1 with err. */
 int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err);
 
+/* Before vt_collect_start(): this process has joined a job by a contact word, which has given it this rank. ranks 0: unknown. */
+void vt_collect_join(const char *job, int rank, int ranks);
+
 /* Ends the collector: takes the last samples and closes the raw file. merge 1: also makes the trace, if this process
  * is the only one of its job; 0: others do that (MPI: all ranks together). A second call has no effect. Not to be
  * called with a lock held. */

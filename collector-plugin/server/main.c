@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* VTserver: prints a contact word, continues in the background, and makes one trace of the processes that join by the word. vtrun
- * --contact starts it, after it has checked the options and made variables of them. */
+ * --contact starts it, after it has checked the options and made variables of them; so does VT_serverinit(). */
 #include "config.h"
 #include "collector-plugin/server/server.h"
 
@@ -17,6 +17,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/net/tcp.h"
+#include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 #include "timers/quality/prove.h"
 
@@ -148,7 +149,7 @@ static void name_job(const char *word)
 {
 	char job[64];
 
-	vt_contact_job(word, job, sizeof(job));
+	vt_word_job(word, job, sizeof(job));
 	snprintf(vt_collector.run, sizeof(vt_collector.run), "job=%s", job);
 }
 
@@ -213,11 +214,17 @@ static int start_in_background(struct vt_server *s, const char *place)
 int main(int argc, char **argv)
 {
 	static struct vt_server s = { .clock_fd = -1 };
+	int i;
 
-	if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+	if (argc > 1 && argv[1][0] == '-') {
 		fprintf(stderr, "VTserver: vtrun --contact starts it. See vtrun(1)\n");
 		return 2;
 	}
+	/* VT_serverinit() passes the number of processes, and the options as variables */
+	s.wanted = argc > 2 ? atoi(argv[2]) : 0;
+	for (i = 3; i < argc; i++) {
+		putenv(argv[i]);
+	}
 	load_settings(&s);
-	return start_in_background(&s, argc == 2 ? argv[1] : "");
+	return start_in_background(&s, argc > 1 ? argv[1] : "");
 }

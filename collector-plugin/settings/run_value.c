@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/rootfs.h"
 
 const char *vt_run_value(const char *text, const char *key, char *buf, size_t size)
@@ -120,4 +121,9 @@ void vt_job_name(int batch, char *job, size_t size)
 	}
 	clock_gettime(CLOCK_REALTIME, &ts);
 	snprintf(job, size, "%d-%lld%09ld", (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec);
+}
+
+void vt_word_job(const char *word, char *job, size_t size)
+{
+	snprintf(job, size, "net.%016llx", (unsigned long long)tkm_fnv(TKM_FNV_START, word, strlen(word)));
 }

@@ -24,6 +24,8 @@ int vt_launcher_rank(void);
 /* Names the job of this process: as the launcher of the MPI job does, or (batch 1) as the batch system, else a name that
  * no other process has. */
 void vt_job_name(int batch, char *job, size_t size);
+/* Names the job of a contact word (collector-plugin/net/contact.h): a hash, which does not give the word away. */
+void vt_word_job(const char *word, char *job, size_t size);
 /* proxy.c, which is not in libVTcs.so. Names the job of a rank that MPICH's launcher started; -1: it did not. */
 __attribute__((weak)) int vt_proxy_job(char *job, size_t size);
 

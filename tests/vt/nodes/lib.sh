@@ -3,12 +3,13 @@
 # What the tests of jobs without MPI share; to be sourced. Three hosts have nothing in common but a network: private
 # folders, clocks 1000 s apart.
 program=${program:-steps}
+source=${source:-tests/vt/nodes/programs/$program.c}
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 cd "$dir" || exit 99
 why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
 [ $? -ne 77 ] || skip_all "$why"
 # shellcheck disable=SC2086
-if ! "${CC:-cc}" $san -g -I"$include" "$here/nodes/programs/$program.c" -o "$program" -L"$lib" -Wl,-rpath,"$lib" \
+if ! "${CC:-cc}" $san -g -I"$include" "$src/$source" -o "$program" -L"$lib" -Wl,-rpath,"$lib" \
 	-lVTcs >out 2>&1; then
 	cat out
 	exit 99

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 #include "collector-plugin/net/contact.h"
+#include "collector-plugin/settings/run_value.h"
 #include "tests/lib/check.h"
 
 #include <string.h>
@@ -57,8 +58,8 @@ static void the_name_of_the_job_does_not_contain_the_key(void)
 {
 	char one[64], other[64];
 
-	vt_contact_job("a:1:" KEY, one, sizeof(one));
-	vt_contact_job("a:2:" KEY, other, sizeof(other));
+	vt_word_job("a:1:" KEY, one, sizeof(one));
+	vt_word_job("a:2:" KEY, other, sizeof(other));
 	CHECK(strcmp(one, other) != 0 && !strstr(one, "0011"), "%s, %s", one, other);
 }
 

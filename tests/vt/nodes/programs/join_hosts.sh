@@ -71,6 +71,28 @@ if [ "$case" = clocks ]; then
 		fi
 	done
 fi
+if [ "$case" = clientserver ]; then
+	# without vtrun: the server's word goes to the clients
+	(
+		cd "$private" || exit
+		VT_LOGFILE_NAME=both.stf VT_TIMER=clock_monotonic timeout 60 "$program" server 7000 2 \
+			>"$folder/word" 2>"$folder/out.0" &
+	)
+	i=0
+	until [ -s "$folder/word" ] || [ $i -gt 100 ]; do
+		i=$((i + 1))
+		sleep 0.1
+	done
+	# the address of node0 is in the word
+	address=$(cut -d, -f1 "$folder/word" | cut -d: -f1)
+	for host in 1 2; do
+		client="'$program' client '$address' 7000 $host '$(cat "$folder/word")'"
+		on "$host" "VT_TIMER=clock_monotonic timeout 60 $client" >"$folder/out.$host" 2>&1 &
+	done
+	wait
+	finish
+	exit 0
+fi
 word=$(cd "$private" && "$vtrun" --contact --join-wait=3s 2>"$folder/said") || exit 1
 echo "$word" >"$folder/word"
 case $case in

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A server and two clients on three hosts, by VT_serverinit and VT_clientinit: one trace, and no message in it is
+# received before it was sent. What is not there, or fails, returns an error and prints a line. TAP.
+program=clientserver source=doc/vt/clientserver.c
+. "${top_srcdir:-.}/tests/vt/nodes/lib.sh"
+
+job clientserver
+expect_trace f/result/both.stf
+"$build/stftool" f/result/both.stf --matched-vtf --dump 2>>out >dump
+# 50 questions and answers with each of two clients; --verify has judged the order by the bounds
+awk '$2 == "MESSAGE" { n++ } END { printf "# %d messages\n", n; exit n != 200 }' dump >count
+expect [ $? -eq 0 ]
+cat count f/out.* >>out
+expect_line 'timer "clock_monotonic"' f/result/both.clk
+verdict "a server and its clients are in one trace"
+
+cat >refused.c <<'END'
+#include <stdio.h>
+#include <VT.h>
+int main(int argc, char **argv)
+{
+	const char *none = NULL, *word = "Slocalhost:1:0000000000000000000000000000000000000000000000000000000000000000";
+	int comm = 7, parent = 7;
+
+	printf("%d ", VT_abort());
+	printf("%d ", VT_clientinit(1, "client", &none));
+	printf("%d ", VT_serverinit("server", 1, &word, &none));
+	printf("%d ", VT_clientinit(1, "client", &word));
+	printf("%d ", VT_initialize(&argc, &argv));
+	printf("%d ", VT_attach(0, VT_COMM_SELF, 1, &comm));
+	printf("%d ", comm == VT_COMM_INVALID);
+	printf("%d\n", VT_get_parent(&parent));
+	return 0;
+}
+END
+expect "${CC:-cc}" -I"$include" refused.c -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
+timeout 60 ./refused >answers 2>said
+cat said answers >>out
+# VT_ERR_BADREQUEST -4, VT_ERR_NOTIMPLEMENTED -2, VT_ERR_COMM -16, VT_ERR_NOTINITIALIZED -3
+expect_line '^-4 -2 -2 0 -16 -2 1 -3$' answers
+expect_line 'ERROR: VT_clientinit: a client joins the job of a server that was started before it' said
+expect_line 'ERROR: VT_serverinit: the server cannot connect to clients' said
+expect_line 'ERROR: VT_initialize cannot join .* as process 1: .*localhost' said
+expect_line 'ERROR: VT_attach: ' said
+verdict "no call reports success and connects nothing"
+done_testing
