@@ -8,8 +8,8 @@ python=$(command -v python3) || skip_all "no python3 here"
 command -v babeltrace2 >/dev/null || skip_all "no babeltrace2 here"
 sed -n "/^cat >.*m.clk/,/^END/p" "$src/tests/cli/clkapply/clkapply.sh" | sed '1d;$d' >"$dir/m.clk"
 
-# make NAME BEGIN END CLOCK: a trace of two packets with events from 2,000,000,000 to 2,000,009,000. BEGIN and END of the
-# packets are Python expressions of the first and last event; CLOCK describes the clock.
+# make NAME BEGIN END CLOCK: a trace of two packets with events from 2,000,000,000 to 2,000,009,000. BEGIN and END of
+# the packets are Python expressions of the first and last event; CLOCK describes the clock.
 make()
 {
 	mkdir "$dir/$1"
