@@ -34,7 +34,9 @@ struct stream {
 	uint64_t seq, back; /* back: how much earlier than its record a part may be */
 	uint64_t last;      /* time of the last event delivered */
 	uint64_t messages, colls;
-	struct stack *stack; /* for each place, its stack */
+	struct stack *stack;    /* for each place, its stack */
+	struct xch_event *held; /* sends and begins at s->last whose function is not yet entered */
+	size_t n_held, held_room;
 };
 
 /* ---- delivering ---- */
@@ -90,7 +92,7 @@ static int follow_stack(struct stream *s, struct xch_event *e)
 	return 0;
 }
 
-static int pass_on(struct stream *s, struct xch_event *e)
+static int pass_now(struct stream *s, struct xch_event *e)
 {
 	struct xch_writer *w = s->w;
 	struct xch_place *p = e->place;
@@ -125,6 +127,67 @@ static int pass_on(struct stream *s, struct xch_event *e)
 	}
 	return w->f && ferror_unlocked(w->f) ? tkm_fail_errno(s->err, TKM_ERR_IO, errno, "cannot write %s", w->target)
 					     : 0;
+}
+
+/* Is an event one of this function? Of a collective operation the name says it. */
+static int is_of(const struct stream *s, const struct xch_event *e, uint32_t function)
+{
+	const struct xch_named *f = xch_named_by_id(s->t, XCH_FUNCTIONS, function);
+
+	return e->kind == XCH_SEND ? !e->u.message.function || e->u.message.function->id == function
+				   : f && e->what && !strcmp(f->name, e->what->name);
+}
+
+/* Delivers the held events of a place (NULL: all). */
+static int release(struct stream *s, const struct xch_place *p)
+{
+	size_t i, kept = 0;
+	int rc = 0;
+
+	for (i = 0; i < s->n_held; i++) {
+		if (rc == 0 && (!p || s->held[i].place == p)) {
+			rc = pass_now(s, &s->held[i]);
+		} else {
+			s->held[kept++] = s->held[i];
+		}
+	}
+	s->n_held = kept;
+	return rc;
+}
+
+/* Sends and begins of operations have the stamp at which their function is entered, and may come before that. They are held
+ * until it is entered, at the latest to the end of this stamp: readers take them to be in the function that is open. */
+static int pass_on(struct stream *s, struct xch_event *e)
+{
+	const struct xch_place *p = e->place;
+	uint32_t top = p->depth ? s->stack[p->index].function[p->depth - 1] : 0;
+	size_t i;
+
+	if (s->n_held && e->time != s->held[0].time && release(s, NULL) < 0) {
+		return -1;
+	}
+	if ((e->kind == XCH_SEND || e->kind == XCH_COLL_BEGIN) && !(p->depth && is_of(s, e, top))) {
+		if (TKM_GROW(s->held, s->held_room, s->n_held + 1) < 0) {
+			return xch_fail_memory(s->err, s->t->path);
+		}
+		s->held[s->n_held++] = *e;
+		return 0;
+	}
+	for (i = 0; i < s->n_held; i++) {
+		if (s->held[i].place == p &&
+			(e->kind == XCH_COLL_END || (e->kind == XCH_LEAVE && is_of(s, &s->held[i], top)))) {
+			return release(s, p) < 0 ? -1 : pass_now(s, e);
+		}
+	}
+	if (pass_now(s, e) < 0) {
+		return -1;
+	}
+	for (i = 0; i < s->n_held && e->kind == XCH_ENTER; i++) {
+		if (s->held[i].place == p && is_of(s, &s->held[i], e->u.function)) {
+			return release(s, p);
+		}
+	}
+	return 0;
 }
 
 static int event_is_before(const void *of, const struct waiting *a, const struct waiting *b)
@@ -637,6 +700,7 @@ int xch_stream(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 		return xch_fail_memory(err, t->path);
 	}
 	rc = look_back(&s) < 0 ? -1 : read_all(&s);
+	rc = rc == 0 ? release(&s, NULL) : rc;
 	while (s.n) {
 		free(s.heap[--s.n].copy);
 	}
@@ -644,6 +708,7 @@ int xch_stream(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)
 		free(s.stack[i].function);
 	}
 	free(s.heap);
+	free(s.held);
 	free(s.stack);
 	return rc;
 }

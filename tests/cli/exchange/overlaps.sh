@@ -14,12 +14,17 @@ DEFCLASS 2 "User" SELF "User" PARENT 0
 DEFFUNCTION 1 "f" CLASS 2
 DEFFUNCTION 2 "g" CLASS 2
 DEFFUNCTION 3 "MPI_Wait" CLASS 1
+DEFFUNCTION 4 "MPI_Send" CLASS 1
 DEFSCOPE 1 "sc" CLASS 2 SCL1 0 SCL2 0
 DEFSCOPE 2 "other" CLASS 2 SCL1 0 SCL2 0
 DEFCOMM 0 "world" LEFT 0 FIRST 1 1 LAST 1 2 STRIDE 1 1
 DEFCOLLOP 37 "MPI_Iallreduce" TYPE 4
 DEFCOLLOP 31 "MPI_Ibcast" TYPE 2
 DEFIOFILE 1 "data" COMM 0
+50 SENDMSG CPU 1 TO 2 COMM 0 TAG 1 LEN 1 FUNCTION 4 PAIR 1
+50 ENTER CPU 1 FUNCTION 4
+60 RECVMSG CPU 2 FROM 1 COMM 0 TAG 1 LEN 1 FUNCTION 0 PAIR 1
+70 LEAVE CPU 1
 100 ENTER CPU 1 FUNCTION 1
 200 ENTERSCOPE CPU 1 SCOPE 1 SEQ 7
 250 ENTERSCOPE CPU 1 SCOPE 1 SEQ 8
@@ -58,6 +63,8 @@ file operations: data 1020-1070
 scopes: User:other 410-420
 scopes: User:sc 200-350
 scopes: User:sc 250-500
+send in MPI:MPI_Send
+thread 0: MPI:MPI_Send 50-70
 thread 0: MPI:MPI_Wait 730-900
 thread 0: User:f 100-300
 thread 0: User:f 1010-1030
@@ -65,7 +72,7 @@ thread 0: User:g 1040-1060
 thread 0: User:g 400-600
 END
 expect_same "$dir/want" "$dir/have"
-verdict "Perfetto: each slice on its track is as long as it was"
+verdict "Perfetto: each slice on its track is as long as it was, a send is in its function"
 
 tool "$dir/ov.stf" --convert "$dir/ov.paje"
 expect_status 0
