@@ -101,6 +101,30 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? 1 : x->time > y->time ? -1 : 0;
 }
 
+/* Which member began as the last one most often. */
+static void last_cell(FILE *f, const struct vtr_trace *t, const struct vtr_collective *c)
+{
+	const struct stf_analysis *a = t->analysis;
+	const struct stf_spread *s = NULL;
+	char label[80];
+	size_t i;
+
+	for (i = 0; a && i < a->n_spreads && !s; i++) {
+		s = a->spread[i].type == c->type && a->spread[i].communicator == c->communicator ? &a->spread[i] : NULL;
+	}
+	fputs("<td>", f);
+	if (s && s->last_count) {
+		vtr_html(f, vtr_willy_label(t, s->last, label, sizeof(label)));
+		fprintf(f, ": %" PRIu64 " of %" PRIu64, s->last_count, s->count);
+	} else {
+		fputs(s && s->undecided == s->count ? "undecided" : "unknown", f);
+	}
+	if (s && s->last_count && s->undecided) {
+		fprintf(f, ", undecided: %" PRIu64, s->undecided);
+	}
+	fputs("</td>", f);
+}
+
 static void collective_row(FILE *f, const struct vtr_trace *t, const struct vtr_collective *c)
 {
 	const char *name = stf_reader_name(t->reader, STF_ID_collective_operation_definition, c->type);
@@ -114,6 +138,7 @@ static void collective_row(FILE *f, const struct vtr_trace *t, const struct vtr_
 	vtr_cell(f, (double)c->bytes, "bytes");
 	vtr_cell(f, c->spread / (double)c->n * t->resolution, "s");
 	vtr_cell(f, c->most_spread * t->resolution, "s");
+	last_cell(f, t, c);
 	fputs("<td>", f);
 	vtr_html(f, comm ? comm : "");
 	fputs("</td></tr>\n", f);
@@ -122,7 +147,7 @@ static void collective_row(FILE *f, const struct vtr_trace *t, const struct vtr_
 void vtr_show_collectives(FILE *f, const struct vtr_traffic *traffic)
 {
 	const char *const heads[] = { "operation", "times", "longest", "time of all members", "bytes",
-		"arrivals within, mean", "at most", "communicator", NULL };
+		"arrivals within, mean", "at most", "last most often", "communicator", NULL };
 	const struct vtr_collective **all = calloc(tkm_table_count(&traffic->collectives) + 1, sizeof(*all)), *c = NULL;
 	size_t n = 0, i;
 

@@ -78,7 +78,7 @@ expect_text '0|1|2|2.001 KB|1 ms|2 ms|3 ms|1|10 ms' rows
 table 'Messages by size'
 expect_line '^1024 to 2047|2|2.001 KB|1 ms|2 ms|3 ms|500.2 KB/s$' rows
 table 'Collective operations'
-expect_text 'MPI_Barrier|1|5 ms|6 ms|0 bytes|4 ms|4 ms|W' rows
+expect_text 'MPI_Barrier|1|5 ms|6 ms|0 bytes|4 ms|4 ms|rank 1: 1 of 1|W' rows
 verdict "messages with their times and waits, and operations with the spread of arrivals"
 "$build/vtreport" t.stf --window 30ms:50ms --output t.html --force >out 2>err
 table 'Messages by sender and receiver'
