@@ -103,8 +103,8 @@ struct stf_culprit {
 	uint64_t since, until;    /* stamps, to 1/32 of what was analysed */
 	uint64_t waited;          /* what all others together waited for it */
 	double share;             /* of all waits */
-	/* seconds that it was ready to run and had no processor, beyond the mean of the others; NaN: that was not recorded.
-	 * If without that the others would not wait noticeably, known is 0, and willy is set all the same */
+	/* seconds that it was ready to run and had no processor; NaN: that was not recorded.
+	 * If without that the others might not wait noticeably, known is 0, and willy is set all the same */
 	double without_processor;
 };
 

@@ -184,9 +184,9 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 			vtr_duration(to, sizeof(to), vtr_seconds(t, c->until)),
 			vtr_duration(waited, sizeof(waited), (double)c->waited * t->resolution), 100 * c->share);
 	} else if (a->processes > 1 && c->without_processor > 0) {
-		fputs("<dt>Who</dt><dd>no rank makes the others wait for long by itself; ", f);
+		fputs("<dt>Who</dt><dd>no rank is known to be slow by itself; the others wait for ", f);
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
-		fprintf(f, " lacked a processor for %s longer than the others</dd>",
+		fprintf(f, ", which was ready to run for %s without a processor</dd>",
 			vtr_duration(waited, sizeof(waited), c->without_processor));
 	} else if (a->processes > 1) {
 		fputs("<dt>Who</dt><dd>no rank makes the others wait for long</dd>", f);

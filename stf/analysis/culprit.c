@@ -103,27 +103,17 @@ static void find_time(struct stf_analysis *a, const struct stf_threads *t, const
 	c->until = c->until > a->finish ? a->finish : c->until;
 }
 
-/* By how much a process lacked a processor longer than the others did on average, in seconds; NaN: unknown. */
-static double lacked_more(const double *without, uint32_t n, uint32_t process)
-{
-	double others = 0;
-	uint32_t i;
-
-	for (i = 0; i < n; i++) {
-		others += i == process ? 0 : without[i];
-	}
-	return process < n && n > 1 ? without[process] - others / (n - 1) : (double)NAN;
-}
-
-/* Would the others also lose noticeably if the thread had got a processor as often as they did? Each waits for that time at most. On a
- * node that is busy with other programs, a rank without fault may lack one all the time. */
+/* Would the others also lose noticeably if the thread had always got a processor when it was ready to run? Each waits for that time at
+ * most. A thread that the others wait for may lack one without fault, and while they wait they may lack one, too, in calls that look
+ * again and again: so the difference between the two says nothing. */
 static int is_slow_by_itself(struct stf_analysis *a, const struct caused *c, uint32_t processes, const double *without)
 {
-	double lacked = lacked_more(without, processes, stf_willy_process(c->top->willy));
+	uint32_t process = stf_willy_process(c->top->willy);
+	double lacked = process < processes ? without[process] : (double)NAN;
 	double least = LEAST_LOSS * (double)(a->finish - a->begin) * (c->n - 1);
 
 	a->culprit.without_processor = lacked;
-	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * (lacked > 0 ? lacked : 0) / a->resolution >= least;
+	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * lacked / a->resolution >= least;
 }
 
 static void name_slow_thread(

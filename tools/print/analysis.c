@@ -505,7 +505,7 @@ static void say_who(const struct shown_analysis *s)
 	char name[1024], rank[80];
 
 	if (!c->known && c->without_processor > 0) {
-		printf("no rank makes the others wait for long by itself; %s lacked a processor for %.4g s longer than the others\n",
+		printf("no rank is known to be slow by itself; the others wait for %s, which was ready to run for %.4g s without a processor\n",
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
 		return;
 	}
