@@ -267,6 +267,8 @@ extern const struct vt_mc_class_of {
 } vt_mc_class_of[VT_MC_CLASSES] VT_HIDDEN;
 VT_HIDDEN void vt_mc_settings_begin(void);
 VT_HIDDEN const char *vt_mc_option(const char *option);
+/* The last pattern of CHECK that matches no class, or NULL. */
+VT_HIDDEN const char *vt_mc_unknown_check(void);
 VT_HIDDEN long long vt_mc_verbose(void);
 VT_HIDDEN int vt_mc_on(enum vt_mc_class c);
 VT_HIDDEN double vt_mc_timeout_s(void);

@@ -22,6 +22,7 @@ const struct vt_mc_class_of vt_mc_class_of[VT_MC_CLASSES] = {
 static struct vt_settings settings;
 static int begun;
 static int off[VT_MC_CLASSES];
+static char unknown[200];
 
 static void complain_of_check(void *ctx, const char *line)
 {
@@ -47,7 +48,7 @@ static void choose_classes(void)
 {
 	const struct vt_setting_other *o;
 	char pattern[200], word[8];
-	int i, k, on;
+	int i, k, on, matched;
 
 	for (i = 0; (o = vt_settings_other_nth(&settings, "CHECK", i)); i++) {
 		if (sscanf(o->text, "%199s %7s", pattern, word) < 1) {
@@ -57,8 +58,12 @@ static void choose_classes(void)
 		if (sscanf(o->text, "%*s %7s", word) == 1) {
 			tkm_parse_bool(word, &on);
 		}
-		for (k = 0; k < VT_MC_CLASSES; k++) {
+		for (k = matched = 0; k < VT_MC_CLASSES; k++) {
+			matched |= vt_rule_match(pattern, vt_mc_class_of[k].name);
 			off[k] = vt_rule_match(pattern, vt_mc_class_of[k].name) ? !on : off[k];
+		}
+		if (!matched) {
+			snprintf(unknown, sizeof(unknown), "%s", pattern);
 		}
 	}
 }
@@ -74,6 +79,11 @@ void vt_mc_settings_begin(void)
 	vt_settings_load(&settings, NULL);
 	vt_say_setup(&settings.verbose, &vt_mc_rank);
 	choose_classes();
+}
+
+const char *vt_mc_unknown_check(void)
+{
+	return unknown[0] ? unknown : NULL;
 }
 
 const char *vt_mc_option(const char *option)

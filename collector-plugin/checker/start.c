@@ -113,6 +113,10 @@ static void begin_checking(void)
 	if (vt_mc_rank == 0 && vt_mc_shared) {
 		vt_say(2, "INFO", "libVTmc checks the calls of %d ranks", vt_mc_shared->ranks);
 	}
+	if (vt_mc_rank == 0 && vt_mc_unknown_check()) {
+		vt_mc_say("CHECK %s: there is no check of this name; man VT has those that are not done",
+			vt_mc_unknown_check());
+	}
 	vt_mc_running = 1;
 }
 
