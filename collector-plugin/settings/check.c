@@ -219,9 +219,9 @@ static int check_processes(const char *name, const char *text, const char *where
 int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
 	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", NULL };
+	static const char *const samplers[] = { "process", "thread", NULL };
 	unsigned long long calls;
 	double seconds;
-	static const char *const samplers[] = { "process", "thread", NULL };
 	struct vt_rule rule;
 	struct tkm_glob_rule counter;
 	struct tkm_err e;
@@ -239,6 +239,9 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 		return -1;
 	}
 
+	if (!strcasecmp(name, "CHECK") && tkm_glob_rule_parse("CHECK", text, &counter, &e) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, e.text);
+	}
 	if (!strcasecmp(name, "COUNTER") && tkm_glob_rule_parse("COUNTER", text, &counter, &e) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
 	}

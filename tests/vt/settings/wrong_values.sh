@@ -33,6 +33,7 @@ awk '
 sed -i 's/-7\(	a whole number between\)/-77\1/' table # -1 may be "all"
 sed 's/  */ /g; s/ | /	/g' >>table <<'END'
 ACTIVITY | x banana | none of ON, OFF,
+CHECK | LOCAL:** banana | only on or off can follow
 CLUSTER | 0:x off | START[:STOP[:STEP]]
 CLUSTER | 0 banana | on, off, no or discard
 COUNTER | x banana | only on or off can follow
@@ -63,13 +64,13 @@ TIME-WINDOWS | 5 | windows FROM:TO, like
 TIME-WINDOWS | 5s:1s | that end after they begin
 END
 # these need a value; for the others an empty one is on, or the row above
-for name in ACTIVITY CLUSTER COUNTER GROUP NMCMD PROCESS STATE SYMBOL; do
+for name in ACTIVITY CHECK CLUSTER COUNTER GROUP NMCMD PROCESS STATE SYMBOL; do
 	printf '%s\t\t%s\n' $name "needs a value|needs a pattern|wants a pattern|a name and members must follow"
 done >empty
 awk '$2 == "TEXT" || $2 == "COUNT" || $2 == "TIME" || $2 == "BYTES" || $2 == "FRACTION" {
 	print $1 "\t\tneeds a value|'"''"' is not " }' types >>empty
 # whatever is given is right: what the file system, MPI or the list of clocks says of it is below
-any="CURRENT-DIR FLUSH-PREFIX LEARN-FROM LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME"
+any="CHECK-JSON CURRENT-DIR FLUSH-PREFIX LEARN-FROM LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME"
 any="$any STOPFILE-NAME TIMER"
 {
 	cut -d' ' -f1 types
