@@ -87,7 +87,7 @@ hydra_job()
 {
 	rm -f ./*.*
 	timeout 100 "${PYTHON3:-python3}" "$dir/proxy.py" --control-port ahost:4321 "$@" "$vtrun" -- "$dir/plain" \
-		>"$dir/out" 2>"$dir/err"
+		</dev/null >"$dir/out" 2>"$dir/err"
 	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' plain.prot | sed "s/-$(head -n 1 "$dir/out")-/-ITS-/"
 }
 if command -v "${PYTHON3:-python3}" >/dev/null; then
