@@ -83,11 +83,11 @@ END
 printf 'int main(void) { return 0; }\n' >"$dir/plain.c" && ${CC:-cc} "$dir/plain.c" -o "$dir/plain" || exit 99
 # hydra_job RANKS_HERE VARIABLE=VALUE...: the job in the protocol of a rank that this launcher started, with "ITS" for
 # the pid
-hydra_job()
+hydra_job() # in a subshell, and a folder of its own: the sampler process of the last one may still write there
 {
-	rm -f ./*.*
+	cd "$(mktemp -d "$dir/hydra.XXXXXX")" || exit
 	timeout 100 "${PYTHON3:-python3}" "$dir/proxy.py" --control-port ahost:4321 "$@" "$vtrun" -- "$dir/plain" \
-		</dev/null >"$dir/out" 2>"$dir/err"
+		>"$dir/out" 2>"$dir/err"
 	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' plain.prot | sed "s/-$(head -n 1 "$dir/out")-/-ITS-/"
 }
 if command -v "${PYTHON3:-python3}" >/dev/null; then
