@@ -210,6 +210,7 @@ struct vt_mc_object {
 	enum vt_mc_kind kind;
 	uintptr_t handle;
 	int freed, predefined, committed;
+	uint32_t again; /* times that MPI has given the handle and it was not freed, beside the first */
 	struct vt_mc_place made;
 	/* a type */
 	int known; /* the members below were found */

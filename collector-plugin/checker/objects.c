@@ -66,6 +66,11 @@ static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 {
 	struct vt_mc_object *o = find_object(kind, handle);
 
+	if (o && kind == VT_MC_GROUP && !o->freed) {
+		/* communicators with the same members may have one group, which is freed as often as MPI gave it */
+		o->again++;
+		return o;
+	}
 	if (o) {
 		/* MPI has given the handle of one that was freed to another */
 		free(o->block);
@@ -244,7 +249,9 @@ void vt_mc_objects_before(struct vt_mc_call *k)
 		if (is_handle_at(k->f, i)) {
 			o = find_object((enum vt_mc_kind)k->f->kind[i],
 				vt_mc_handle_at((enum vt_mc_kind)k->f->kind[i], (void *)k->w[i]));
-			if (o) {
+			if (o && o->again) {
+				o->again--;
+			} else if (o) {
 				/* by name, because another thread may get the handle before we come back */
 				o->freed = !o->predefined;
 			}

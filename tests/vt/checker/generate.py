@@ -245,6 +245,10 @@ def objects():
         case("freed twice " + make, 2, "LOCAL:MPI:CALL_FAILED", make, free, free + BAD)
     case("leak of a type", 2, "LOCAL:DATATYPE:NOT_FREED", "MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t);" + BAD, "MPI_Type_commit(&t);")
     case("freed type", 2, "", "MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t);", "MPI_Type_commit(&t);", "MPI_Type_free(&t);")
+    two = "MPI_Group o, p; MPI_Comm_group(MPI_COMM_WORLD, &o);"
+    again = "MPI_Comm_group(MPI_COMM_WORLD, &p);"  # may be the same handle
+    case("two groups of a communicator", 2, "", two, again, "MPI_Group_free(&o);", "MPI_Group_free(&p);")
+    case("one of two groups is freed", 2, "LOCAL:OBJECT:NOT_FREED", two, again + BAD, "MPI_Group_free(&o);")
 
 
 def windows():

@@ -110,7 +110,7 @@ verdict "a program with VT_ calls, and check_compatibility"
 if [ -e /usr/include/papi.h ]; then
 	mkdir sample
 	cp "$src"/contrib/itac/slib/* sample
-	# a software event, which every machine has; a name of none is left out
+	# a software event, which the PAPI of this machine has if it knows the processor; a name of none is left out
 	typed 'cd sample' "make -s CFLAGS='-DEVENTS=\"\\\"perf::PAGE-FAULTS\\\",\\\"NO_SUCH\\\"\"'" 'cd ..' \
 		'export LD_LIBRARY_PATH=sample:$LD_LIBRARY_PATH VT_COUNTER="* off"' \
 		'export LIBS="-lVTsample -lVT -lpapi $VT_ADD_LIBS"' \
@@ -118,9 +118,13 @@ if [ -e /usr/include/papi.h ]; then
 		'mpirun -n 2 ./ctest 10 4'
 	expect_status 0
 	expect_line 'VT_sample: NO_SUCH: .* (it is left out)' out
-	expect "$build/stftool" ctest.stf --print-counters >have 2>>out
-	expect_line 'perf::PAGE-FAULTS ' have
-	verdict "libVTsample: counters of PAPI"
+	if grep -q 'VT_sample: perf::PAGE-FAULTS: Event does not exist' out; then
+		skip "libVTsample: counters of PAPI" "this PAPI does not know the processor"
+	else
+		expect "$build/stftool" ctest.stf --print-counters >have 2>>out
+		expect_line 'perf::PAGE-FAULTS ' have
+		verdict "libVTsample: counters of PAPI"
+	fi
 else
 	skip "libVTsample" "there is no papi.h"
 fi

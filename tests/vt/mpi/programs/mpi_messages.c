@@ -172,7 +172,7 @@ static MPI_Request send(const struct message *m, char *b)
 		MPI_Send(b, n, MPI_BYTE, to, m->tag, comm[m->comm]);
 		break;
 	case 1:
-		MPI_Ssend(b, n / 4, MPI_INT, to, m->tag, comm[m->comm]);
+		MPI_Ssend(b, n, MPI_BYTE, to, m->tag, comm[m->comm]);
 		break;
 	case 2:
 		MPI_Issend(b, n, MPI_BYTE, to, m->tag, comm[m->comm], &r);
