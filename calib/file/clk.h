@@ -27,6 +27,8 @@ int cal_clk_write_new(FILE *f, const struct cal_rank *r, struct cal_clk_done *do
 /* Reads these texts, one after the other, into *r. Lines "pair" may come in any order and from several writers. length bytes.
  * Returns 0, or -1: text that does not begin with a block, or out of memory. */
 int cal_clk_read_new(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err);
+/* Are there more than readings of clocks in these texts, which another process may have written? */
+int cal_clk_has_sessions(const char *text, size_t length);
 
 /* Adds the pairs among these lines to *p, in the order of their time; one that overlaps another is left out. Returns 0 or -1. */
 int cal_clk_add_pairs(const char *text, size_t length, struct cal_pairs *p, struct tkm_err *err);

@@ -139,6 +139,17 @@ int cal_clk_add_clocks(const char *text, size_t length, struct cal_rank *r, stru
 	return 0;
 }
 
+int cal_clk_has_sessions(const char *text, size_t length)
+{
+	const char *end = text + length;
+	size_t n;
+
+	while ((n = line_length(text, end)) > 0 && (is_pair(text, n) || is_clock(text, n))) {
+		text += n;
+	}
+	return n > 0;
+}
+
 int cal_clk_read_new(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err)
 {
 	static const char last[] = "end-rank\n";

@@ -92,7 +92,8 @@ static int read_sessions(struct sessions *s, const char *path, struct tkm_err *e
 	h = *vt_raw_file_head(f);
 	vt_raw_file_close(f);
 	rc = vt_raw_read_clocks(path, &text, &n, err);
-	if (rc < 0 || n == 0) {
+	/* a process that did not call MPI_Init has no sessions, though the sampler process read the kernel's clocks for it */
+	if (rc < 0 || !cal_clk_has_sessions(text, n)) {
 		free(text);
 		return rc;
 	}
