@@ -14,8 +14,10 @@ warnings() # warnings FILE: what the compiler says of it
 		[ "${MPICC:-no}" != no ] || return 0
 		compiler=$MPICC
 	fi
+	openmp=
+	! grep -q '^#pragma omp' "$1" || openmp=-fopenmp
 	# shellcheck disable=SC2086
-	$compiler -std=gnu11 $gnu -fsyntax-only -Wall -Wextra -Wno-unused-but-set-variable -I"$src/include" -I"$src" \
+	$compiler -std=gnu11 $gnu $openmp -fsyntax-only -Wall -Wextra -Wno-unused-but-set-variable -I"$src/include" -I"$src" \
 		-I"$build" "$1" 2>&1
 }
 

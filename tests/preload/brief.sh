@@ -106,19 +106,19 @@ else
 fi
 # ---- a script: its work is that of others, and they start before the sampler process looks ----
 
-busy='BEGIN { for (i = 0; i < 6000000; i++) n += i }'
+brief=$build/tests/preload/programs/brief
 fresh
 # shellcheck disable=SC2016
-sampled sh -c 'awk "$1"; sleep 0.2; :' script "$busy"
+sampled sh -c '"$1" 2 150 0; sleep 0.2; :' script "$brief"
 used=$(sed -n 's/^INFO CHILDREN .*, CPU of those waited for \([0-9.]*\)s$/\1/p' sh.prot)
-expect awk -v used="$used" 'BEGIN { exit !(used > 0.1) }'
+expect awk -v used="$used" 'BEGIN { exit !(used > 0.29) }'
 expect_no_line '^INFO CHILDREN 0 ' sh.prot
 expect_line "^Tickmark WARNING: sh used .* of CPU, the processes that it started .*: add --follow-children$" "$dir/err"
 verdict "a script whose work others do: their CPU time, and how to record them"
 fresh
 options=--follow-children
 # shellcheck disable=SC2016
-sampled sh -c 'awk "$1"; sleep 0.2; :' script "$busy"
+sampled sh -c '"$1" 2 150 0; sleep 0.2; :' script "$brief"
 options=
 expect_no_line 'add --follow-children' "$dir/err"
 verdict "with --follow-children there is nothing to advise"

@@ -15,26 +15,7 @@ cat count f/out.* >>out
 expect_line 'timer "clock_monotonic"' f/result/both.clk
 verdict "a server and its clients are in one trace"
 
-cat >refused.c <<'END'
-#include <stdio.h>
-#include <VT.h>
-int main(int argc, char **argv)
-{
-	const char *none = NULL, *word = "Slocalhost:1:0000000000000000000000000000000000000000000000000000000000000000";
-	int comm = 7, parent = 7;
-
-	printf("%d ", VT_abort());
-	printf("%d ", VT_clientinit(1, "client", &none));
-	printf("%d ", VT_serverinit("server", 1, &word, &none));
-	printf("%d ", VT_clientinit(1, "client", &word));
-	printf("%d ", VT_initialize(&argc, &argv));
-	printf("%d ", VT_attach(0, VT_COMM_SELF, 1, &comm));
-	printf("%d ", comm == VT_COMM_INVALID);
-	printf("%d\n", VT_get_parent(&parent));
-	return 0;
-}
-END
-expect "${CC:-cc}" -I"$include" refused.c -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
+expect "${CC:-cc}" -I"$include" "$src/tests/vt/nodes/programs/refused.c" -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
 timeout 60 ./refused >answers 2>said
 cat said answers >>out
 # VT_ERR_BADREQUEST -4, VT_ERR_NOTIMPLEMENTED -2, VT_ERR_COMM -16, VT_ERR_NOTINITIALIZED -3
