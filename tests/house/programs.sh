@@ -17,8 +17,8 @@ warnings() # warnings FILE: what the compiler says of it
 	openmp=
 	! grep -q '^#pragma omp' "$1" || openmp=-fopenmp
 	# shellcheck disable=SC2086
-	$compiler -std=gnu11 $gnu $openmp -fsyntax-only -Wall -Wextra -Wno-unused-but-set-variable -I"$src/include" -I"$src" \
-		-I"$build" "$1" 2>&1
+	$compiler -std=gnu11 $gnu $openmp -fsyntax-only -Wall -Wextra -Wno-unused-but-set-variable -I"$src/include" \
+		-I"$src" -I"$build" "$1" 2>&1
 }
 
 hidden() # hidden TOP: scripts of a tree with a here-document that is a C program

@@ -15,7 +15,8 @@ cat count f/out.* >>out
 expect_line 'timer "clock_monotonic"' f/result/both.clk
 verdict "a server and its clients are in one trace"
 
-expect "${CC:-cc}" -I"$include" "$src/tests/vt/nodes/programs/refused.c" -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
+expect "${CC:-cc}" -I"$include" \
+	"$src/tests/vt/nodes/programs/refused.c" -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
 timeout 60 ./refused >answers 2>said
 cat said answers >>out
 # VT_ERR_BADREQUEST -4, VT_ERR_NOTIMPLEMENTED -2, VT_ERR_COMM -16, VT_ERR_NOTINITIALIZED -3

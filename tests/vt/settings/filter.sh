@@ -88,7 +88,8 @@ expect_line "conf:3: .*flyaway" "$dir/err"
 verdict "wrong lines are named and left out"
 
 printf 'COMPRESS-RAW-DATA banana\nTRACE-ON-DISK 5\n' >"$dir/conf"
-VT_CONFIG=$dir/conf VT_CHECK_MAX_REQUESTS=5 VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
+VT_CONFIG=$dir/conf VT_CHECK_MAX_REQUESTS=5 VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" \
+	2>"$dir/err"
 expect_line 'conf:1: COMPRESS-RAW-DATA has no effect' "$dir/err"
 expect_line 'conf:2: TRACE-ON-DISK has no effect' "$dir/err"
 expect_line 'VT_CHECK_MAX_REQUESTS: CHECK-MAX-REQUESTS has no effect' "$dir/err"

@@ -36,10 +36,10 @@ start() # start HOST [VARIABLE=VALUE...] -- [OPTION...] -- ARGUMENT...: a proces
 	eval "last=\$!"
 }
 
-finish() # waits for the trace, half a minute at most
+finish() # waits for the trace, and for the node processes, which then remove their files; a minute at most
 {
 	i=0
-	until ls "$private"/*.stf >/dev/null 2>&1 && ! pgrep -x VTserver >/dev/null; do
+	until ls "$private"/*.stf >/dev/null 2>&1 && ! pgrep -x 'VTserver|vtsampler' >/dev/null; do
 		i=$((i + 1))
 		[ $i -lt 600 ] || break
 		sleep 0.1

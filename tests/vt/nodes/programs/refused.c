@@ -4,7 +4,8 @@
 #include <VT.h>
 int main(int argc, char **argv)
 {
-	const char *none = NULL, *word = "Slocalhost:1:0000000000000000000000000000000000000000000000000000000000000000";
+	const char *none = NULL,
+		   *word = "Slocalhost:1:0000000000000000000000000000000000000000000000000000000000000000";
 	int comm = 7, parent = 7;
 
 	printf("%d ", VT_abort());
