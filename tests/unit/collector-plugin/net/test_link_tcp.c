@@ -6,11 +6,13 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "calib/job/job.h"
+#include "collector-plugin/net/tcp.h"
 #include "timers/timer.h"
 
 struct side {
@@ -147,8 +149,123 @@ static void what_is_no_frame_ends_the_connection(void)
 	close(child.fd);
 }
 
+/* ---- a link of many ---- */
+
+enum { MANY = 5 };
+
+struct corner {
+	struct vt_mesh mesh;
+	int rank, rc;
+	long long sum;
+	struct tkm_err err;
+	pthread_t thread;
+};
+
+/* Each sends its number to each; who is first is different from pair to pair. */
+static void *run_corner(void *arg)
+{
+	struct corner *c = arg;
+	struct cal_link *l = vt_link_mesh(&c->mesh, c->rank, MANY, &c->err);
+	char data[70000];
+	long long word;
+	int from, to;
+
+	for (from = 0; from < MANY && c->rc == 0; from++) {
+		for (to = 0; to < MANY && c->rc == 0; to++) {
+			word = c->rank == from ? 100 * from + to : 0;
+			memset(data, c->rank == from ? from + 1 : 0, sizeof(data));
+			if (from != to && (c->rank == from || c->rank == to)) {
+				c->rc = cal_link_turn(l, from, to, &word, &c->err) |
+					cal_link_send(l, from, to, data, sizeof(data), &c->err);
+				c->sum += c->rank == to ? word : 0;
+				c->rc |= data[0] == from + 1 && data[sizeof(data) - 1] == from + 1 ? 0 : -1;
+			}
+		}
+	}
+	if (c->rc == 0 && cal_link_barrier(l, &c->err) < 0) {
+		c->rc = -1;
+	}
+	cal_link_close(l);
+	return NULL;
+}
+
+static void make_corners(struct corner *c, int n)
+{
+	int i, k, port[MANY];
+
+	for (i = 0; i < n; i++) {
+		c[i] = (struct corner){ .rank = i };
+		c[i].mesh.listener = vt_tcp_listen(0, 0, &port[i], &c[i].err);
+		c[i].mesh.nonce[0] = 7;
+		c[i].mesh.nonce[1] = 11;
+	}
+	for (i = 0; i < n; i++) {
+		c[i].mesh.at = calloc((size_t)n, sizeof(*c[i].mesh.at));
+		for (k = 0; k < n; k++) {
+			c[i].mesh.at[k] = (struct vt_contact){ .hosts = 1, .port = (uint16_t)port[k] };
+			memcpy(c[i].mesh.at[k].host[0], "127.0.0.1", 10);
+		}
+	}
+}
+
+/* A connection to corner 0 that begins with these numbers. */
+static int connect_stranger(const struct corner *c, const uint64_t *greeting, size_t size)
+{
+	struct tkm_err e;
+	int host = 0, fd = vt_tcp_connect(&c[0].mesh.at[0], c[0].mesh.at[0].port, 2, &host, &e);
+
+	CHECK(fd >= 0 && vt_tcp_put(fd, greeting, size, 1) == 0, "a stranger connects");
+	return fd;
+}
+
+/* Strangers that connect first are neither taken for a rank nor waited for. */
+static void all_speak_with_all_and_with_no_stranger(void)
+{
+	static struct corner c[MANY];
+	static const uint64_t wrong_nonce[] = { 7, 12, 1, 0 }, wrong_rank[] = { 7, 11, MANY, 0 },
+			      not_for_it[] = { 7, 11, 1, 2 };
+	int i, stranger[4];
+
+	make_corners(c, MANY);
+	stranger[0] = connect_stranger(c, wrong_nonce, sizeof(wrong_nonce));
+	stranger[1] = connect_stranger(c, wrong_rank, sizeof(wrong_rank));
+	stranger[2] = connect_stranger(c, not_for_it, sizeof(not_for_it));
+	stranger[3] = connect_stranger(c, wrong_nonce, 3);
+	for (i = 0; i < MANY; i++) {
+		pthread_create(&c[i].thread, NULL, run_corner, &c[i]);
+	}
+	for (i = 0; i < MANY; i++) {
+		pthread_join(c[i].thread, NULL);
+		CHECK(c[i].rc == 0, "rank %d: %s", i, c[i].err.text);
+		/* 100 * from + own rank of the four others */
+		CHECK_INT(c[i].sum, 100 * (0 + 1 + 2 + 3 + 4 - i) + 4 * i);
+	}
+	for (i = 0; i < 4; i++) {
+		close(stranger[i]);
+	}
+}
+
+static void a_corner_that_closes_is_named(void)
+{
+	static struct corner c[2];
+	struct cal_link *a, *b;
+	long long word = 1;
+	struct tkm_err e;
+
+	make_corners(c, 2);
+	a = vt_link_mesh(&c[0].mesh, 0, 2, &e);
+	b = vt_link_mesh(&c[1].mesh, 1, 2, &e);
+	CHECK(cal_link_turn(b, 1, 0, &word, &e) == 0 && cal_link_turn(a, 1, 0, &word, &e) == 0, "%s", e.text);
+	cal_link_close(b);
+	CHECK(cal_link_turn(a, 1, 0, &word, &e) < 0 && e.code == TKM_ERR_TIMEOUT && strstr(e.text, "rank 1"), "%s",
+		e.text);
+	cal_link_close(a);
+}
+
 int main(void)
 {
+	RUN(all_speak_with_all_and_with_no_stranger);
+	RUN(a_corner_that_closes_is_named);
 	RUN(the_map_is_right_to_within_its_bound);
 	RUN(a_missing_session_ends_at_its_limit);
 	RUN(what_is_no_frame_ends_the_connection);
