@@ -94,9 +94,10 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 
 	cal_link_hint(&rank, &size);
 	cal_test_catch_signals(rank == 0);
-	t->link = cal_link_start(&argc, &argv, &err);
+	t->link = t->o.hosts || t->o.join ? cal_test_meet(t, argc, argv, &err) : cal_link_start(&argc, &argv, &err);
 	if (!t->link) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		cal_test_end_remotes();
 		return CAL_TEST_ERROR;
 	}
 	t->link->patience_s = t->o.patience_s;
@@ -121,5 +122,7 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 	free(t->early);
 	cal_test_result_free(&t->result);
 	cal_link_close(t->link);
+	cal_test_end_remotes();
+	free(t->settings);
 	return rc;
 }

@@ -73,6 +73,16 @@ static void make_test_table(struct cal_test_options *o, struct tkm_option *t)
 			"predict the rates after the run from those in it, with a margin (an estimate; default: off)" },
 		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
 			"make sessions so often that the bound stays within this (default: one per burst)" },
+		{ "HOSTS", TKM_OPTION_TEXT, &o->hosts, 0, 0, "HOST[,HOST...]",
+			"without MPI: this node and those, where --rsh starts a process each" },
+		{ "RSH", TKM_OPTION_TEXT, &o->rsh, 0, 0, "COMMAND", "with --hosts (default: ssh -o BatchMode=yes)" },
+		{ "REMOTE-PROGRAM", TKM_OPTION_TEXT, &o->remote_program, 0, 0, "FILE",
+			"with --hosts: timertest on the other nodes (default: where it is here)" },
+		{ "JOIN", TKM_OPTION_TEXT, &o->join, 0, 0, "WORD",
+			"without MPI: test the clocks of the processes that join by this word of vtrun --contact; - reads it" },
+		{ "RANK", TKM_OPTION_COUNT, &o->rank, 0, 1048575, "N", "with --join (default: by the launcher, or order of arrival)" },
+		{ "SIZE", TKM_OPTION_COUNT, &o->size, 1, 1048576, "N", "with --join: number of processes (default: by the launcher)" },
+		{ "INTERFACE", TKM_OPTION_TEXT, &o->interface, 0, 0, "NAME", "with --hosts and --join: over this network (default: all)" },
 		{ .name = NULL },
 	};
 	/* clang-format on */
@@ -122,6 +132,10 @@ static int check_test_options(struct cal_test_options *o, struct tkm_err *err)
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME",
 			o->output);
+	}
+	if (o->hosts && o->join) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"--hosts and --join: which? --hosts starts the others, --join is one of them");
 	}
 	o->performance_shared = o->performance_s <= 0;
 	o->performance_s = o->performance_shared ? 5 : o->performance_s;
@@ -213,6 +227,8 @@ int cal_test_options_parse(int argc, char **argv, struct cal_test_options *o)
 		.verbose = 1,
 		.burst = 100,
 		.timer_skip = -1,
+		.rsh = "ssh -o BatchMode=yes",
+		.rank = -1,
 		.max_drift = NAN,
 		.max_wander = NAN,
 		.sync = { .method = CAL_SYNC_PAIRS, .max_messages = 100, .max_duration_s = 60 } };

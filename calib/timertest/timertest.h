@@ -56,6 +56,8 @@ struct cal_test_options {
 	struct cal_sync_options sync;
 	enum cal_shape shape; /* of a session */
 	double patience_s;
+	const char *hosts, *join, *interface, *rsh, *remote_program; /* without MPI (network.c); NULL: not so */
+	long long rank, size;                                        /* with join; -1, 0: not given */
 };
 
 /* Environment, then command line. Returns 0; -1 after printing on stderr of rank 0 what is wrong; 1 after printing
@@ -159,6 +161,7 @@ struct cal_test {
 	struct cal_test_matrix_of_node matrix; /* of the first rank of a node */
 	struct cal_test_result result;         /* rank 0 */
 	double progress_at;
+	char *settings; /* of rank 0, to which o points; NULL: the own ones */
 };
 
 /* ---- agreement.c ---- */
@@ -168,6 +171,15 @@ int cal_test_all_well(struct cal_test *t, int rc, const struct tkm_err *err);
 
 /* The program from the options on: starts the link, runs `run` on all ranks and frees what *t holds. Returns the exit status. */
 int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(struct cal_test *t, struct tkm_err *err));
+
+/* ---- network.c: without MPI ---- */
+
+/* With --hosts or --join: the link of all processes that meet by the contact word, t->link. Then all have the options of rank 0,
+ * whose arguments these are. NULL with the reason. */
+struct cal_link *cal_test_meet(struct cal_test *t, int argc, char **argv, struct tkm_err *err);
+
+/* Waits for the processes that --hosts has started. */
+void cal_test_end_remotes(void);
 
 /* ---- measure.c: all ranks together; 0 or -1 ---- */
 

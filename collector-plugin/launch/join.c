@@ -41,25 +41,6 @@ int vt_launch_contact(struct vtrun *r)
 
 /* ---- joining ---- */
 
-/* Takes rank and size from the launcher where they were not given. */
-static void find_place(struct vtrun *r)
-{
-	static const char *const names[][2] = { { "RANK", "WORLD_SIZE" }, { "SLURM_PROCID", "SLURM_NTASKS" },
-		{ "PMI_RANK", "PMI_SIZE" } };
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]) && r->rank < 0; i++) {
-		const char *rank = secure_getenv(names[i][0]), *size = secure_getenv(names[i][1]);
-		char *end = NULL;
-		long n = rank && *rank ? strtol(rank, &end, 10) : -1;
-
-		if (n >= 0 && n < 1 << 20 && !*end) {
-			r->rank = n;
-			r->size = r->size ? r->size : size ? atoi(size) : 0;
-		}
-	}
-}
-
 int vt_launch_join(struct vtrun *r)
 {
 	const char *slash = strrchr(r->program[0], '/');
@@ -74,7 +55,7 @@ int vt_launch_join(struct vtrun *r)
 
 	if (vt_contact_read(r->join, &contact, &err) == 0) {
 		vt_word_job(r->join, r->job, sizeof(r->job));
-		find_place(r);
+		vt_contact_find_place(&r->rank, &r->size);
 		request.rank = (int)r->rank;
 		request.size = (int)r->size;
 		if (vt_attach_join(&request, place, &err) == 0) {

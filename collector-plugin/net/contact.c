@@ -164,3 +164,21 @@ int vt_contact_here(struct vt_contact *c, const char *interface, struct tkm_err 
 	}
 	return 0;
 }
+
+void vt_contact_find_place(long long *rank, long long *size)
+{
+	static const char *const names[][2] = { { "RANK", "WORLD_SIZE" }, { "SLURM_PROCID", "SLURM_NTASKS" },
+		{ "PMI_RANK", "PMI_SIZE" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) && *rank < 0; i++) {
+		const char *r = secure_getenv(names[i][0]), *s = secure_getenv(names[i][1]);
+		char *end = NULL;
+		long n = r && *r ? strtol(r, &end, 10) : -1;
+
+		if (n >= 0 && n < 1 << 20 && !*end) {
+			*rank = n;
+			*size = *size ? *size : s ? atoi(s) : 0;
+		}
+	}
+}

@@ -29,4 +29,8 @@ int vt_contact_write(const struct vt_contact *c, char *word, size_t size);
  * there are no others. interface: of that one only; NULL: of all. Returns 0, or -1: it has none. */
 int vt_contact_here(struct vt_contact *c, const char *interface, struct tkm_err *err);
 
+/* Takes rank and size of this process from the variables of its launcher (torchrun, Slurm, PMI) where they are unknown: rank -1,
+ * size 0. */
+void vt_contact_find_place(long long *rank, long long *size);
+
 #endif

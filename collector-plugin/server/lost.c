@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives up a node, with the reason. */
+/* Refuses a peer, or gives up a node, with the reason. */
 #include "config.h"
 #include "collector-plugin/server/server.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "collector-plugin/host/time.h"
+
+void vt_server_refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why)
+{
+	vt_edge_send(s->edge, peer,
+		&(struct vt_net_message){
+			.kind = VT_NET_REFUSED, .number = { pid }, .text = { vt_net_text_of(why, strlen(why)) } });
+}
 
 void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...)
 {

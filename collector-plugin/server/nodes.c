@@ -25,13 +25,6 @@ static void send_numbers(struct vt_server *s, int node, enum vt_net_kind kind, u
 	vt_edge_send(s->edge, &s->node[node].peer, &(struct vt_net_message){ .kind = kind, .number = { a, b, c } });
 }
 
-static void refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why)
-{
-	vt_edge_send(s->edge, peer,
-		&(struct vt_net_message){
-			.kind = VT_NET_REFUSED, .number = { pid }, .text = { vt_net_text_of(why, strlen(why)) } });
-}
-
 static int find_node(const struct vt_server *s, const struct vt_peer *peer)
 {
 	int i;
@@ -49,13 +42,13 @@ static int add_node(struct vt_server *s, const struct vt_peer *peer, const struc
 	if (m->number[0] != VT_NET_VERSION) {
 		snprintf(why, sizeof(why), "the node process has another version: %llu instead of %d",
 			(unsigned long long)m->number[0], VT_NET_VERSION);
-		refuse(s, peer, 0, why);
+		vt_server_refuse(s, peer, 0, why);
 		return -1;
 	}
 	n = TKM_APPEND(s->node, s->nodes);
 	if (!n || getrandom(n->nonce, sizeof(n->nonce), 0) != (ssize_t)sizeof(n->nonce)) {
 		s->nodes -= n != NULL;
-		refuse(s, peer, 0, "no memory for one more node");
+		vt_server_refuse(s, peer, 0, "no memory for one more node");
 		return -1;
 	}
 	n->peer = *peer;
@@ -105,14 +98,14 @@ static void add_process(struct vt_server *s, int node, const struct vt_net_messa
 	}
 	if (i == s->processes && rank >= 0 && is_rank_taken(s, rank)) {
 		snprintf(why, sizeof(why), "another process of this job has rank %d", rank);
-		refuse(s, &s->node[node].peer, m->number[0], why);
+		vt_server_refuse(s, &s->node[node].peer, m->number[0], why);
 		return;
 	}
 	if (i == s->processes) {
 		rank = rank < 0 ? lowest_free_rank(s) : rank;
 		p = TKM_APPEND(s->process, s->processes);
 		if (!p) {
-			refuse(s, &s->node[node].peer, m->number[0], "no memory for one more process");
+			vt_server_refuse(s, &s->node[node].peer, m->number[0], "no memory for one more process");
 			return;
 		}
 		*p = (struct vt_server_process){ .node = node, .rank = rank, .pid = m->number[0] };
@@ -148,7 +141,8 @@ void vt_server_take_message(
 	}
 	if (node < 0 || s->node[node].state == VT_SERVER_GONE) {
 		/* it was given up; or it speaks before it has joined */
-		refuse(s, from, 0, node < 0 ? "this node has not joined" : "this node was given up: it was silent");
+		vt_server_refuse(
+			s, from, 0, node < 0 ? "this node has not joined" : "this node was given up: it was silent");
 		return;
 	}
 	s->node[node].heard_ns = s->heard_ns = now;
@@ -158,6 +152,9 @@ void vt_server_take_message(
 		break;
 	case VT_NET_PROCESS:
 		add_process(s, node, m);
+		break;
+	case VT_NET_MEET:
+		vt_server_take_guest(s, node, m);
 		break;
 	case VT_NET_CLOCK:
 		vt_server_add_clock_lines(s, node, m);
@@ -195,6 +192,7 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now)
 			send_numbers(s, i, VT_NET_ALIVE, (uint64_t)s->nodes, (uint64_t)s->processes, 0);
 		}
 	}
+	vt_server_look_at_meeting(s, now);
 }
 
 int vt_server_is_over(const struct vt_server *s, int64_t now)
@@ -204,6 +202,9 @@ int vt_server_is_over(const struct vt_server *s, int64_t now)
 
 	for (i = 0; i < s->nodes; i++) {
 		running += s->node[i].state == VT_SERVER_RUNNING;
+	}
+	if (s->processes == 0 && s->met) {
+		return 1;
 	}
 	if (s->processes == 0) {
 		return running == 0 && now - s->began_ns > (wait_ns > NOBODY_NS ? wait_ns : NOBODY_NS);

@@ -34,6 +34,12 @@ struct vt_server_process {
 	char program[256];
 };
 
+/* A process that takes part in a test of clocks, and leaves no trace. */
+struct vt_server_guest {
+	int node, rank; /* rank -1: any */
+	char *place;    /* HOST[,HOST...]:PORT */
+};
+
 /* A clock of a node: that of one timer there. */
 struct vt_server_clock {
 	int node;
@@ -69,12 +75,15 @@ struct vt_server {
 	struct vt_server_process *process;
 	struct vt_server_clock **clock;
 	struct vt_server_file *file;
-	int nodes, processes, clocks, files;
-	int wanted; /* number of ranks that the job has; 0: unknown */
+	struct vt_server_guest *guest;
+	int nodes, processes, clocks, files, guests;
+	int meets, met; /* number of guests that are expected; they have got each other's places, or an error */
+	int wanted;     /* number of ranks that the job has; 0: unknown */
 	struct vt_server_pending pending[VT_SERVER_PENDING];
 	int n_pending;
-	int64_t began_ns, heard_ns, told_ns, ended_ns; /* ended: the last node that ran has ended or was lost */
-	char folder[1100];                             /* of the received files; "": not chosen yet */
+	/* ended: the last node that ran has ended or was lost; came: the last guest */
+	int64_t began_ns, heard_ns, told_ns, ended_ns, came_ns;
+	char folder[1100]; /* of the received files; "": not chosen yet */
 };
 
 /* nodes.c: what a node has sent. */
@@ -82,10 +91,20 @@ void vt_server_take_message(
 	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now);
 /* Tells all nodes that this process lives, once a second, and finds those that are silent. */
 void vt_server_look_for_lost(struct vt_server *s, int64_t now);
+/* Tells a peer that it, or its process pid, does not take part. */
+void vt_server_refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why);
 /* lost.c: the node is given up, and the others go on. */
 void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* May the trace be made: have all that joined ended, and is nobody else expected? */
 int vt_server_is_over(const struct vt_server *s, int64_t now);
+
+/* meet.c: a process wants to meet others. */
+void vt_server_take_guest(struct vt_server *s, int node, const struct vt_net_message *m);
+/* Ends the meeting when a guest is gone, or too few come. */
+void vt_server_look_at_meeting(struct vt_server *s, int64_t now);
+/* Tells all guests why they do not meet. */
+void vt_server_end_meeting(struct vt_server *s, const char *why);
+void vt_server_free_meeting(struct vt_server *s);
 
 /* files.c: a part of a raw file. */
 void vt_server_take_part(struct vt_server *s, int node, const struct vt_net_message *m);

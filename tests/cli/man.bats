@@ -162,7 +162,7 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 		grep -q "%D%/man/${page##*/}" "$top/doc/Makefile.inc.am"
 	done
 	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/man/*.[13578] | sort -u |
-		grep -vx -e mpirun.1 -e gnuplot.1 -e dlopen.3 -e fork.2 -e chronyd.8 | while read -r page; do
+		grep -vx -e mpirun.1 -e ssh.1 -e gnuplot.1 -e dlopen.3 -e fork.2 -e chronyd.8 | while read -r page; do
 			[ -f "$top/doc/man/$page" ] || { echo "$page is missing"; exit 1; }
 		done
 }
