@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clkapply: converts the stamps of another program to the corrected time axis of a .clk file, and gives the bound
- * of each stamp. It corrects a column of a CSV file, an OTF2 archive or a CTF trace. */
+ * of each stamp. It corrects a column of a CSV file, an OTF2 archive, a CTF trace, or trace events in JSON. */
 #include "config.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/cli/front.h"
@@ -72,8 +73,7 @@ struct clock {
 };
 
 /* Returns 0, or -1: there are no readings of that clock. */
-static int open_clock(
-	struct clock *c, const struct options *o, const struct cal_run *run, int rank, struct tkm_err *err)
+static int open_clock(struct clock *c, const char *timer, const struct cal_run *run, int rank, struct tkm_err *err)
 {
 	const struct cal_rank *r = &run->rank[rank];
 
@@ -81,8 +81,8 @@ static int open_clock(
 		return 0;
 	}
 	c->hz = cal_rank_hz(r);
-	if (*o->timer && strcmp(o->timer, r->timer) != 0) {
-		if (cal_clock_of_rank(run, rank, o->timer, &c->from, err) < 0) {
+	if (*timer && strcmp(timer, r->timer) != 0) {
+		if (cal_clock_of_rank(run, rank, timer, &c->from, err) < 0) {
 			return -1;
 		}
 		c->hz = c->from.hz;
@@ -229,7 +229,7 @@ static int apply_row(const struct table *t)
 	}
 	r = &t->run->rank[rank];
 	c = &t->clock[rank];
-	if (open_clock(c, t->o, t->run, (int)rank, &err) < 0) {
+	if (open_clock(c, t->o->timer, t->run, (int)rank, &err) < 0) {
 		return complain_clkapply(FAULT, "%s: %s", t->o->clk, err.text);
 	}
 	if (parse_stamp(stamp, exponent_of(t->o->unit), c->hz, &ticks) < 0) {
@@ -347,15 +347,38 @@ struct stamper {
 	double hz;
 };
 
+/* The rank of the clock: --rank, or what the trace says, or the first on its host. Returns it, or -1. */
+static long long choose_rank(const struct stamper *s, uint32_t rank, struct tkm_err *err)
+{
+	size_t i;
+
+	if (s->o->rank >= 0 || rank != XCH_NONE) {
+		return s->o->rank >= 0 ? s->o->rank : (long long)rank;
+	}
+	for (i = 0; s->x->host && i < s->run->ranks; i++) {
+		if (!strcmp(s->run->rank[i].host, s->x->host)) {
+			return (long long)i;
+		}
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "%s does not say which rank's clock it has%s%s: give --rank", s->o->input,
+		s->x->host ? ", and no rank was on its host " : "", s->x->host ? s->x->host : "");
+}
+
 static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 {
 	struct stamper *s = user;
 	const struct cal_rank *master = &s->run->rank[s->run->master];
-	long long k = s->o->rank >= 0 ? s->o->rank : (long long)rank;
+	const char *timer = *s->o->timer ? s->o->timer : s->x->timer;
+	long long k = choose_rank(s, rank, err);
 
-	if (s->o->rank < 0 && rank == XCH_NONE) {
-		return tkm_fail(
-			err, TKM_ERR_ARG, "%s does not say which rank's clock it has: give --rank", s->o->input);
+	if (k < 0) {
+		return -1;
+	}
+	if (timer && !*timer) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s does not say which clock it has: give --timer; programs often use clock_monotonic, Perfetto "
+			"clock_boottime, PyTorch clock_realtime",
+			s->o->input);
 	}
 	if ((size_t)k >= s->run->ranks) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s has no rank %lld; it has %zu ranks", s->o->clk, k, s->run->ranks);
@@ -366,15 +389,17 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG, "%s: the frequency of rank %lld's clock is unknown", s->o->clk, k);
 	}
 	s->clock = &s->clocks[k];
-	if (open_clock(s->clock, s->o, s->run, (int)k, err) < 0) {
+	if (open_clock(s->clock, timer ? timer : "", s->run, (int)k, err) < 0) {
 		return -1;
 	}
 	if (exponent_of(s->o->unit) == -1 && fabs(hz / s->clock->hz - 1) > 0.01) {
 		return tkm_fail(err, TKM_ERR_ARG,
 			"%s counts %.6g Hz, %s of rank %lld %.6g Hz; if its seconds are those of this clock, "
 			"give --unit s; if they are those of another clock, give --timer",
-			s->o->input, hz, *s->o->timer ? s->o->timer : s->r->timer, k, s->clock->hz);
+			s->o->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
 	}
+	s->x->timer = timer ? timer : s->r->timer;
+	s->x->rank = k;
 	s->x->zero_s = 0;
 	if (master->anchors && cal_rank_hz(master) > 0) {
 		s->x->zero_s = (long double)master->anchor[0].local.v / (long double)cal_rank_hz(master);
@@ -400,17 +425,30 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 		return -1;
 	}
 	at = timer_stamp(s->clock, ltick((int64_t)t), &within);
-	seconds = (long double)cal_walk_next(&s->walk, at, &bound).v * (long double)s->run->period_s;
+	if (s->x->unordered) {
+		seconds = (long double)cal_map_at(&s->r->map, at).v * (long double)s->run->period_s;
+		bound = cal_map_bound(&s->r->map, at);
+	} else {
+		seconds = (long double)cal_walk_next(&s->walk, at, &bound).v * (long double)s->run->period_s;
+	}
 	*bound_s += bound + within;
 	seconds = roundl(seconds * (long double)s->hz);
 	*corrected = fabsl(seconds) < 9.2e18L ? (int64_t)seconds : 0;
 	return fabsl(seconds) < 9.2e18L ? 0 : -1;
 }
 
+static int has_ending(const char *path, const char *ending)
+{
+	size_t n = strlen(path), k = strlen(ending);
+
+	return n > k && !strcasecmp(path + n - k, ending);
+}
+
 /* The format of a trace that is corrected as a whole; NULL: the input is CSV. */
 static const struct xch_format *trace_format(const char *path)
 {
-	const struct xch_format *f = xch_by_suffix(path);
+	const struct xch_format *f =
+		has_ending(path, ".json") || has_ending(path, ".json.gz") ? xch_by_name("CHROME") : xch_by_suffix(path);
 	char name[4400];
 
 	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
@@ -451,6 +489,9 @@ static int apply_trace(
 	}
 	if (x.reversed) {
 		printf("%" PRIu64 " of them moved to the stamp before, ", x.reversed);
+	}
+	if (x.zeros) {
+		printf("%" PRIu64 " stamps of 0 left as they are, ", x.zeros);
 	}
 	if (isfinite(x.worst_s)) {
 		printf("bound at most %.3g s", x.worst_s);
@@ -529,7 +570,7 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"of the stamps: clock_realtime, clock_monotonic, clock_monotonic_raw or clock_boottime, not the "
 			"rank's timer" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "COPY",
-			"where a corrected OTF2 or CTF trace is written" },
+			"where the corrected copy of a trace is written" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY" },
 		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
@@ -537,11 +578,12 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 	};
 	const struct tkm_front front = { .program = "clkapply",
 		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
-			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf --output COPY",
+			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json --output COPY",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
-			"that may be). Of an OTF2 archive, or one clock of a CTF trace, writes a corrected copy.",
+			"that may be). Of an OTF2 archive, one clock of a CTF trace, or trace events in JSON "
+			"(PyTorch, Chrome), writes a corrected copy.",
 		.table = table };
 	const char *word[2] = { NULL, NULL };
 	struct tkm_err err;
@@ -560,7 +602,7 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 	o->input = n > 1 ? word[1] : NULL;
 	if (!o->clk || (!o->input == (o->mpisync < 0))) {
 		return complain_clkapply(USAGE,
-			"give a correction file and either a CSV file, an OTF2 or CTF trace, or --format mpisync; "
+			"give a correction file and either a CSV file, an OTF2, CTF or JSON trace, or --format mpisync; "
 			"--help says more");
 	}
 	return OK;
@@ -591,7 +633,7 @@ int main(int argc, char **argv)
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
-			  : "--output is for OTF2 and CTF traces",
+			  : "--output is for OTF2, CTF and JSON traces",
 			o.input);
 	} else {
 		rc = f                   ? apply_trace(&o, &run, f, clocks)

@@ -311,17 +311,23 @@ struct xch_restamp {
 	int force;
 	const char *clock; /* CTF: the name of the clock; NULL: the trace has only one */
 	void *user;
+	/* What the trace says of its clock, set before begin(). timer: NULL: it is that of the rank; "": the trace does not
+	 * say. host: where the rank is unknown; NULL: the host is, too. unordered: its stamps have no order. */
+	const char *timer, *host;
+	int unordered;
 	/* Called before the stamps of a rank, which are in units of 1 / hz s. XCH_NONE: the trace does not say
-	 * the rank. Sets zero_s and realtime0_ns. Returns 0 or -1. */
+	 * the rank. Sets zero_s, realtime0_ns, timer and rank. Returns 0 or -1. */
 	int (*begin)(void *user, uint32_t rank, double hz, struct tkm_err *err);
 	/* Corrects a stamp: the result counts from the start of the run, in the same unit. Also gives the bound
 	 * of the result (INFINITY: unknown). Returns 0, or -1: out of range. */
 	int (*at)(void *user, uint64_t stamp, int64_t *corrected, double *bound_s);
 	long double zero_s;   /* the master's clock at the start of the run */
 	int64_t realtime0_ns; /* the time of day at the start of the run */
+	long long rank;
 	/* results */
 	/* reversed: how many of these were moved so that they are not before the stamp before them */
 	uint64_t stamps, reversed;
+	uint64_t zeros; /* stamps of 0 that are no times, and stay */
 	double worst_s; /* the largest bound */
 	double line_s;  /* CTF: the part of worst_s by which the correction differs from a straight line */
 };

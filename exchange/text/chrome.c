@@ -5,6 +5,7 @@
 #include "config.h"
 #include "exchange/common/json.h"
 #include "exchange/common/private.h"
+#include "exchange/text/chrome_restamp.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -175,4 +176,7 @@ const struct xch_format xch_chrome = {
 	.open = chrome_open,
 	.event = chrome_event,
 	.end = chrome_end,
+#ifdef HAVE_ZLIB
+	.restamp = xch_chrome_restamp,
+#endif
 };

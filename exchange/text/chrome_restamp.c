@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Corrects the stamps of JSON trace events: of PyTorch's profiler (Kineto) and of all others in Chrome's format. Only the digits of
+ * times change, and the bound is added; all other bytes stay, because ids in them link events. No JSON library keeps the bytes.
+ * Times are decimal text of microseconds, up to 19 digits, so none of them becomes a double. The file is read twice, or three times
+ * where its base comes after the events, and never held as a whole. */
+#include "config.h"
+#include "exchange/text/chrome_restamp.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/newfile.h"
+#include "base/text/decimal.h"
+#include "exchange/common/private.h"
+#include "exchange/text/json_scan.h"
+
+/* Kineto's base is a whole number of these; it is moved by a whole number of them, too. */
+#define BASE_STEP_NS (7889238 * 1000000000ll)
+
+enum { MOST_PATCHES = 8, NUMBER = 64 };
+
+/* A number of the file: its text, without quotes. */
+struct number {
+	uint64_t from, to; /* from == to: there is none */
+};
+
+struct event {
+	char phase;
+	struct number ts, dur, issued;
+};
+
+struct chrome_restamp {
+	struct xch_restamp *x;
+	struct json_scan s;
+	FILE *out; /* NULL: the pass that only looks */
+	struct tkm_err *err;
+	int begun;      /* the rank's clock is open */
+	int has_events; /* an event with a stamp came before the base was known */
+	int has_base, again, kineto, bare;
+	int64_t base_ns, new_base_ns, origin_ns;
+	int64_t least_ns; /* the earliest corrected stamp, on the new axis */
+	long long rank;   /* -1: the file does not say */
+	char host[256];
+	uint64_t zeros; /* stamps of 0, which are none */
+};
+
+/* ---- numbers ---- */
+
+/* Reads microseconds as ns. Whole numbers with up to three decimals go the short way. */
+static int read_us(struct chrome_restamp *c, const struct number *n, int64_t *ns)
+{
+	const char *p = json_scan_text(&c->s, n->from);
+	size_t length = (size_t)(n->to - n->from), i = 0;
+	char text[NUMBER];
+	struct tkm_decimal d;
+	int64_t v = 0;
+	__int128 whole;
+	int places = -1;
+
+	for (; i < length && length < 18; i++) {
+		if (p[i] >= '0' && p[i] <= '9') {
+			v = 10 * v + (p[i] - '0');
+			places += places >= 0;
+		} else if (p[i] == '.' && places < 0 && i > 0) {
+			places = 0;
+		} else {
+			break;
+		}
+	}
+	if (i == length && length < 18 && length > 0 && places <= 3 && places != 0) {
+		for (places = places < 0 ? 0 : places; places < 3; places++) {
+			v *= 10;
+		}
+		*ns = v;
+		return 0;
+	}
+	if (length >= sizeof(text)) {
+		return json_scan_fail(&c->s, n->from, "a time of more than 63 characters");
+	}
+	memcpy(text, p, length);
+	text[length] = '\0';
+	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, 3, &whole) < 0 || whole > INT64_MAX ||
+		whole < -INT64_MAX) {
+		return json_scan_fail(&c->s, n->from, "a time that is no number of microseconds");
+	}
+	*ns = (int64_t)whole;
+	return 0;
+}
+
+static int write_us(struct chrome_restamp *c, const struct number *at, int64_t ns)
+{
+	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	char text[NUMBER];
+
+	if (!c->out) {
+		return 0;
+	}
+	snprintf(text, sizeof(text), "%s%" PRIu64 ".%03d", ns < 0 ? "-" : "", v / 1000, (int)(v % 1000));
+	return json_scan_replace(&c->s, at->from, at->to, text);
+}
+
+/* The stamp on the corrected axis, in ns. */
+static int correct_ns(struct chrome_restamp *c, uint64_t offset, int64_t ns, int64_t *out)
+{
+	double bound;
+	int64_t raw;
+
+	if (__builtin_add_overflow(ns, c->base_ns, &raw) || raw < 0 ||
+		c->x->at(c->x->user, (uint64_t)raw, out, &bound) < 0 ||
+		__builtin_add_overflow(*out, c->origin_ns, out)) {
+		return json_scan_fail(&c->s, offset, "a stamp before the start of its clock, or too far away");
+	}
+	c->x->worst_s = fmax(c->x->worst_s, bound);
+	return 0;
+}
+
+/* ---- events ---- */
+
+/* The clock is that of one rank. */
+static int begin_clock(struct chrome_restamp *c)
+{
+	c->x->timer = c->kineto ? "clock_realtime" : "";
+	c->x->host = c->host[0] ? c->host : NULL;
+	if (c->x->begin(c->x->user, c->rank < 0 ? XCH_NONE : (uint32_t)c->rank, 1e9, c->err) < 0) {
+		return -1;
+	}
+	c->origin_ns =
+		!strcmp(c->x->timer, "clock_realtime") ? c->x->realtime0_ns : (int64_t)llroundl(c->x->zero_s * 1e9L);
+	c->begun = 1;
+	return 0;
+}
+
+/* Corrects one time; with dur, the end of the span, too. */
+static int correct_time(struct chrome_restamp *c, const struct number *at, const struct number *dur)
+{
+	int64_t start, length, from, to;
+
+	if (read_us(c, at, &start) < 0 || correct_ns(c, at->from, start, &from) < 0) {
+		return -1;
+	}
+	c->x->stamps++;
+	c->least_ns = from < c->least_ns ? from : c->least_ns;
+	if (write_us(c, at, from - c->new_base_ns) < 0) {
+		return -1;
+	}
+	if (dur->to > dur->from) {
+		if (read_us(c, dur, &length) < 0) {
+			return -1;
+		}
+		if (length < 0 || __builtin_add_overflow(start, length, &length)) {
+			return json_scan_fail(&c->s, dur->from, "a span of negative length");
+		}
+		if (correct_ns(c, dur->from, length, &to) < 0) {
+			return -1;
+		}
+		c->x->stamps++;
+		c->x->reversed += to < from;
+		return write_us(c, dur, to < from ? 0 : to - from);
+	}
+	return 0;
+}
+
+/* A stamp of 0 in metadata is none. Nor is it in a file with a base, which is months before the run: Kineto writes 0 for times
+ * before the base. */
+static int is_no_time(struct chrome_restamp *c, const struct event *e)
+{
+	const char *p = json_scan_text(&c->s, e->ts.from);
+	uint64_t i;
+
+	for (i = 0; i < e->ts.to - e->ts.from && (p[i] == '0' || p[i] == '.'); i++) {
+	}
+	return i == e->ts.to - e->ts.from && (e->phase == 'M' || c->has_base);
+}
+
+static int correct_event(struct chrome_restamp *c, const struct event *e)
+{
+	static const struct number none;
+
+	if (e->ts.to == e->ts.from) {
+		return 0;
+	}
+	if (is_no_time(c, e)) {
+		c->zeros++;
+		return 0;
+	}
+	if (!c->begun && begin_clock(c) < 0) {
+		return -1;
+	}
+	c->has_events = 1;
+	if (correct_time(c, &e->ts, e->phase == 'X' ? &e->dur : &none) < 0) {
+		return -1;
+	}
+	return e->phase == 'c' && e->issued.to > e->issued.from ? correct_time(c, &e->issued, &none) : 0;
+}
+
+/* A number, or one in quotes. Other values are none. */
+static int scan_number(struct chrome_restamp *c, struct number *n)
+{
+	int first = json_scan_peek(&c->s);
+
+	if (first == '"') {
+		return json_scan_string(&c->s, &n->from, &n->to);
+	}
+	if (first == '-' || (first >= '0' && first <= '9')) {
+		return json_scan_word(&c->s, &n->from, &n->to);
+	}
+	return json_scan_skip(&c->s);
+}
+
+static int scan_issued(struct chrome_restamp *c, struct event *e)
+{
+	struct json_key k;
+	int rc, first = 1;
+
+	if (json_scan_peek(&c->s) != '{') {
+		return json_scan_skip(&c->s);
+	}
+	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
+		rc = !strcmp(k.name, "issue_ts") ? scan_number(c, &e->issued) : json_scan_skip(&c->s);
+		if (rc < 0) {
+			return -1;
+		}
+	}
+	return rc;
+}
+
+static int scan_event(struct chrome_restamp *c)
+{
+	struct event e = { .phase = 0 };
+	struct number phase = { 0, 0 };
+	struct json_key k;
+	int rc, first = 1;
+
+	if (json_scan_peek(&c->s) != '{') {
+		return json_scan_skip(&c->s);
+	}
+	/* until its phase is known, nothing of it can be written */
+	json_scan_hold(&c->s, 1);
+	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
+		rc = !strcmp(k.name, "ts")        ? scan_number(c, &e.ts)
+			: !strcmp(k.name, "dur")  ? scan_number(c, &e.dur)
+			: !strcmp(k.name, "args") ? scan_issued(c, &e)
+			: !strcmp(k.name, "ph") && json_scan_peek(&c->s) == '"'
+			? json_scan_string(&c->s, &phase.from, &phase.to)
+			: json_scan_skip(&c->s);
+		if (rc < 0) {
+			return -1;
+		}
+	}
+	if (rc < 0) {
+		return -1;
+	}
+	e.phase = phase.to == phase.from + 1 ? *json_scan_text(&c->s, phase.from) : 0;
+	if (correct_event(c, &e) < 0) {
+		return -1;
+	}
+	json_scan_hold(&c->s, 0);
+	return json_scan_write(&c->s);
+}
+
+/* An array of objects with "ts". bare: the whole file, whose end may be missing since its writer was killed. */
+static int scan_events(struct chrome_restamp *c, int bare)
+{
+	int rc, first = 1;
+
+	while ((rc = json_scan_element(&c->s, &first, bare)) > 0) {
+		if (scan_event(c) < 0) {
+			return -1;
+		}
+	}
+	return rc;
+}
+
+/* ---- the file ---- */
+
+static int scan_rank(struct chrome_restamp *c)
+{
+	struct number n = { 0, 0 };
+	struct json_key k;
+	int rc, first = 1;
+	char text[24];
+
+	if (json_scan_peek(&c->s) != '{') {
+		return json_scan_skip(&c->s);
+	}
+	json_scan_hold(&c->s, 1);
+	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
+		if ((!strcmp(k.name, "rank") ? scan_number(c, &n) : json_scan_skip(&c->s)) < 0) {
+			return -1;
+		}
+	}
+	if (rc == 0 && n.to > n.from && n.to - n.from < sizeof(text)) {
+		memcpy(text, json_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
+		text[n.to - n.from] = '\0';
+		c->rank = strspn(text, "0123456789") == strlen(text) ? atoll(text) : -1;
+	}
+	json_scan_hold(&c->s, 0);
+	return rc;
+}
+
+static int scan_base(struct chrome_restamp *c)
+{
+	struct number n = { 0, 0 };
+	char text[NUMBER];
+	size_t length;
+
+	json_scan_hold(&c->s, 1);
+	if (scan_number(c, &n) < 0) {
+		return -1;
+	}
+	length = (size_t)(n.to - n.from);
+	length = length <= 19 ? length : 0;
+	memcpy(text, json_scan_text(&c->s, n.from), length);
+	text[length] = '\0';
+	if (length == 0 || strspn(text, "0123456789") != length) {
+		return json_scan_fail(&c->s, n.from, "baseTimeNanoseconds is no whole number of ns since 1970");
+	}
+	c->again = c->has_events && !c->has_base;
+	c->has_base = 1;
+	c->base_ns = strtoll(text, NULL, 10);
+	if (c->out && c->new_base_ns != c->base_ns) {
+		snprintf(text, sizeof(text), "%" PRId64, c->new_base_ns);
+		if (json_scan_replace(&c->s, n.from, n.to, text) < 0) {
+			return -1;
+		}
+	}
+	json_scan_hold(&c->s, 0);
+	return 0;
+}
+
+static int scan_host(struct chrome_restamp *c)
+{
+	struct number n = { 0, 0 };
+
+	json_scan_hold(&c->s, 1);
+	if (scan_number(c, &n) < 0) {
+		return -1;
+	}
+	if (n.to - n.from < sizeof(c->host)) {
+		memcpy(c->host, json_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
+		c->host[n.to - n.from] = '\0';
+	}
+	json_scan_hold(&c->s, 0);
+	return 0;
+}
+
+static int scan_top(struct chrome_restamp *c)
+{
+	static const char *const of_kineto[] = { "schemaVersion", "deviceProperties", "distributedInfo",
+		"baseTimeNanoseconds" };
+	char text[300];
+	struct json_key k;
+	int rc, first = 1;
+	size_t i;
+
+	if (c->out) {
+		snprintf(text, sizeof(text), "{\"tickmark\":{\"bound_ns\":%.0f,\"timer\":\"%.100s\",\"rank\":%lld},",
+			ceil(c->x->worst_s * 1e9), c->x->timer, c->x->rank);
+		if (json_scan_replace(&c->s, json_scan_at(&c->s), json_scan_at(&c->s) + 1, text) < 0) {
+			return -1;
+		}
+	}
+	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
+		for (i = 0; i < sizeof(of_kineto) / sizeof(of_kineto[0]); i++) {
+			c->kineto |= !strcmp(k.name, of_kineto[i]);
+		}
+		if (!strcmp(k.name, "tickmark")) {
+			return json_scan_fail(&c->s, k.from, "the file is corrected already");
+		}
+		if (!strcmp(k.name, "systemTraceEvents")) {
+			return json_scan_fail(&c->s, k.from,
+				"\"systemTraceEvents\" is a text of ftrace, whose times stay as they are");
+		}
+		rc = (!strcmp(k.name, "traceEvents") || !strcmp(k.name, "samples")) && json_scan_peek(&c->s) == '['
+			? scan_events(c, 0)
+			: !strcmp(k.name, "baseTimeNanoseconds") ? scan_base(c)
+			: !strcmp(k.name, "distributedInfo")     ? scan_rank(c)
+			: !strcmp(k.name, "host_name")           ? scan_host(c)
+								 : json_scan_skip(&c->s);
+		if (rc < 0) {
+			return -1;
+		}
+	}
+	return rc;
+}
+
+static int scan_file(struct chrome_restamp *c)
+{
+	int first;
+
+	if (json_scan_begin(&c->s, c->x->path, c->out, c->err) < 0) {
+		return -1;
+	}
+	first = json_scan_peek(&c->s);
+	c->bare = first == '[';
+	if (first != '[' && first != '{') {
+		return json_scan_fail(&c->s, 0, "it is no JSON object or array of trace events");
+	}
+	if ((c->bare ? scan_events(c, 1) : scan_top(c)) < 0) {
+		return -1;
+	}
+	return json_scan_end(&c->s);
+}
+
+/* Looks at all stamps. Returns 0 or -1. */
+static int look_at_stamps(struct chrome_restamp *c)
+{
+	do {
+		c->again = 0;
+		c->begun = c->has_events = 0;
+		c->least_ns = INT64_MAX;
+		c->x->stamps = c->x->reversed = c->zeros = 0;
+		c->x->worst_s = 0;
+		/* what the file says of itself stays known */
+		if (scan_file(c) < 0) {
+			return -1;
+		}
+	} while (c->again);
+	if (c->x->stamps == 0) {
+		return tkm_fail(c->err, TKM_ERR_FORMAT, "%s has no trace event with a stamp", c->x->path);
+	}
+	c->new_base_ns = c->base_ns;
+	while (c->has_base && c->least_ns < c->new_base_ns) {
+		c->new_base_ns -= BASE_STEP_NS;
+	}
+	return 0;
+}
+
+int xch_chrome_restamp(struct xch_restamp *x, struct tkm_err *err)
+{
+	struct chrome_restamp c = { .x = x, .err = err, .rank = -1 };
+	struct tkm_newfile n;
+	int rc;
+
+	x->unordered = 1;
+	if (look_at_stamps(&c) < 0) {
+		json_scan_free(&c.s);
+		return -1;
+	}
+	if (tkm_newfile_begin(&n, x->to, x->force, err) < 0) {
+		json_scan_free(&c.s);
+		return -1;
+	}
+	c.out = n.f;
+	x->stamps = x->reversed = 0;
+	c.zeros = 0;
+	rc = scan_file(&c);
+	json_scan_free(&c.s);
+	if (rc < 0) {
+		tkm_newfile_abort(&n);
+		return -1;
+	}
+	x->zeros = c.zeros;
+	return tkm_newfile_commit(&n, err);
+}

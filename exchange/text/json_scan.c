@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goes through a JSON file; see exchange/text/json_scan.h. */
+#include "config.h"
+#include "exchange/text/json_scan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000 };
+
+int json_scan_fail(struct json_scan *s, uint64_t offset, const char *what)
+{
+	return tkm_fail(s->err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", s->path, offset, what);
+}
+
+/* ---- bytes ---- */
+
+static int put_bytes(struct json_scan *s, const char *p, size_t n)
+{
+	if (n == 0 || !s->out) {
+		return 0;
+	}
+	if (s->zipped ? gzwrite(s->zipped, p, (unsigned)n) != (int)n : fwrite(p, 1, n, s->out) != n) {
+		return tkm_fail_errno(s->err, TKM_ERR_IO, errno, "cannot write the copy of %s", s->path);
+	}
+	return 0;
+}
+
+/* Writes up to that place in the buffer. */
+static int write_up_to(struct json_scan *s, size_t end)
+{
+	int i;
+
+	for (i = 0; i < s->patches; i++) {
+		const struct json_patch *p = &s->patch[i];
+		size_t from = (size_t)(p->from - s->base);
+
+		if (put_bytes(s, s->buf + s->start, from - s->start) < 0 ||
+			put_bytes(s, p->text, strlen(p->text)) < 0) {
+			return -1;
+		}
+		s->start = (size_t)(p->to - s->base);
+	}
+	s->patches = 0;
+	if (put_bytes(s, s->buf + s->start, end - s->start) < 0) {
+		return -1;
+	}
+	s->start = end;
+	return 0;
+}
+
+int json_scan_write(struct json_scan *s)
+{
+	return s->held || (s->patches == 0 && s->at - s->start < STEP / 4) ? 0 : write_up_to(s, s->at);
+}
+
+/* Reads more behind the buffer. Returns 1; 0: the file has ended; or -1. */
+static int read_more(struct json_scan *s)
+{
+	char *more;
+	int n, code;
+
+	if (s->eof) {
+		return 0;
+	}
+	if (!s->held && write_up_to(s, s->at) < 0) {
+		return -1;
+	}
+	if (s->start > 0) {
+		memmove(s->buf, s->buf + s->start, s->end - s->start);
+		s->base += s->start;
+		s->at -= s->start;
+		s->end -= s->start;
+		s->start = 0;
+	}
+	if (s->end + STEP > s->room) {
+		more = s->room < MOST ? realloc(s->buf, s->room * 2 + STEP) : NULL;
+		if (!more) {
+			return s->room < MOST
+				? tkm_fail(s->err, TKM_ERR_NOMEM, "out of memory for an event of %s", s->path)
+				: json_scan_fail(s, s->base, "an event of more than 48 MiB");
+		}
+		s->buf = more;
+		s->room = s->room * 2 + STEP;
+	}
+	n = gzread(s->in, s->buf + s->end, STEP);
+	if (n < 0 || (n == 0 && gzerror(s->in, &code) && code != Z_OK && code != Z_STREAM_END)) {
+		return json_scan_fail(s, s->base + s->end, "the compressed data are damaged, or end too early");
+	}
+	s->end += (size_t)n;
+	s->eof = n == 0;
+	return n > 0;
+}
+
+static inline int peek_byte(struct json_scan *s)
+{
+	return s->at < s->end || read_more(s) > 0 ? (unsigned char)s->buf[s->at] : -1;
+}
+
+int json_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err)
+{
+	char *buf = s->buf;
+	void *in = s->in;
+	size_t room = s->room;
+	int fd;
+
+	*s = (struct json_scan){ .in = in, .buf = buf, .room = room, .path = path, .out = out, .err = err };
+	if (!s->in) {
+		s->in = gzopen(path, "rbe");
+		if (!s->in) {
+			return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+		}
+		gzbuffer(s->in, STEP);
+	} else if (gzrewind(s->in) < 0) {
+		return tkm_fail(err, TKM_ERR_IO, "%s: it cannot be read twice: is it a pipe?", path);
+	}
+	if (read_more(s) < 0) {
+		return -1;
+	}
+	if (out && !gzdirect(s->in)) {
+		fd = dup(fileno(out));
+		s->zipped = fd >= 0 ? gzdopen(fd, "wb6") : NULL;
+		if (!s->zipped) {
+			return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot compress the copy of %s", path);
+		}
+	}
+	/* a byte order mark */
+	if (s->end >= 3 && !memcmp(s->buf, "\357\273\277", 3)) {
+		s->at = 3;
+	}
+	return 0;
+}
+
+int json_scan_end(struct json_scan *s)
+{
+	void *zipped = s->zipped;
+
+	if (json_scan_peek(s) >= 0) {
+		return json_scan_fail(s, json_scan_at(s), "something behind the end of the trace");
+	}
+	if (!s->eof) {
+		return -1; /* it could not be read */
+	}
+	s->held = 0;
+	if (write_up_to(s, s->at) < 0) {
+		return -1;
+	}
+	s->zipped = NULL;
+	if (zipped && gzclose(zipped) != Z_OK) {
+		return tkm_fail_errno(s->err, TKM_ERR_IO, errno, "cannot write the copy of %s", s->path);
+	}
+	return 0;
+}
+
+void json_scan_free(struct json_scan *s)
+{
+	if (s->in) {
+		gzclose(s->in);
+	}
+	if (s->zipped) {
+		gzclose(s->zipped);
+	}
+	free(s->buf);
+	memset(s, 0, sizeof(*s));
+}
+
+int json_scan_peek(struct json_scan *s)
+{
+	int c;
+
+	while ((c = peek_byte(s)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
+		s->at++;
+	}
+	return c;
+}
+
+uint64_t json_scan_at(const struct json_scan *s)
+{
+	return s->base + s->at;
+}
+
+void json_scan_hold(struct json_scan *s, int hold)
+{
+	s->held = hold;
+}
+
+const char *json_scan_text(const struct json_scan *s, uint64_t offset)
+{
+	return s->buf + (offset - s->base);
+}
+
+int json_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char *text)
+{
+	int i = s->patches;
+
+	if (!s->out) {
+		return 0;
+	}
+	if (i == (int)(sizeof(s->patch) / sizeof(s->patch[0]))) {
+		return json_scan_fail(s, from, "too many times in one event");
+	}
+	for (; i > 0 && s->patch[i - 1].from > from; i--) {
+		s->patch[i] = s->patch[i - 1];
+	}
+	s->patch[i].from = from;
+	s->patch[i].to = to;
+	memcpy(s->patch[i].text, text, strlen(text) + 1);
+	s->patches++;
+	return 0;
+}
+
+/* ---- values ---- */
+
+static int cut_short(struct json_scan *s)
+{
+	return s->eof ? json_scan_fail(s, s->base + s->end, "the file ends within a value") : -1;
+}
+
+int json_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to)
+{
+	size_t at;
+
+	if (json_scan_peek(s) != '"') {
+		return s->at < s->end ? json_scan_fail(s, json_scan_at(s), "a string is expected") : cut_short(s);
+	}
+	s->at++;
+	*from = json_scan_at(s);
+	for (;;) {
+		for (at = s->at; at < s->end && s->buf[at] != '"' && s->buf[at] != '\\'; at++) {
+		}
+		s->at = at;
+		if (s->at == s->end) {
+			if (read_more(s) <= 0) {
+				return cut_short(s);
+			}
+		} else if (s->buf[s->at] == '"') {
+			*to = json_scan_at(s);
+			s->at++;
+			return 0;
+		} else {
+			/* whatever the character after a backslash is, it ends nothing */
+			s->at++;
+			if (peek_byte(s) < 0) {
+				return cut_short(s);
+			}
+			s->at++;
+		}
+	}
+}
+
+static int is_of_word(int c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' ||
+		c == '.';
+}
+
+int json_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to)
+{
+	if (!is_of_word(json_scan_peek(s))) {
+		return s->at < s->end ? json_scan_fail(s, json_scan_at(s), "a value is expected") : cut_short(s);
+	}
+	*from = json_scan_at(s);
+	while (is_of_word(peek_byte(s))) {
+		s->at++;
+	}
+	*to = json_scan_at(s);
+	return 0;
+}
+
+/* The next quote or bracket, or -1: the file ends, or cannot be read. */
+static int find_bracket(struct json_scan *s)
+{
+	static const char wanted[256] = { ['"'] = 1, ['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1 };
+	size_t at;
+
+	do {
+		for (at = s->at; at < s->end && !wanted[(unsigned char)s->buf[at]]; at++) {
+		}
+		s->at = at;
+	} while (at == s->end && read_more(s) > 0);
+	return s->at < s->end ? s->buf[s->at] : -1;
+}
+
+/* Arrays and objects by their brackets, whose kinds are remembered; what is between them stays as it is. */
+int json_scan_skip(struct json_scan *s)
+{
+	char open[DEEPEST];
+	int depth = 0, c = json_scan_peek(s);
+	uint64_t from, to;
+
+	if (c != '"' && c != '{' && c != '[') {
+		return json_scan_word(s, &from, &to);
+	}
+	do {
+		c = depth > 0 ? find_bracket(s) : c;
+		if (c < 0) {
+			return cut_short(s);
+		}
+		if (c == '"') {
+			if (json_scan_string(s, &from, &to) < 0) {
+				return -1;
+			}
+		} else if (c == '{' || c == '[') {
+			if (depth == DEEPEST) {
+				return json_scan_fail(s, json_scan_at(s), "more than 1000 brackets in each other");
+			}
+			open[depth++] = (char)c;
+			s->at++;
+		} else {
+			if (depth == 0 || open[depth - 1] != (c == '}' ? '{' : '[')) {
+				return json_scan_fail(s, json_scan_at(s), "a bracket that was not opened");
+			}
+			depth--;
+			s->at++;
+		}
+	} while (depth > 0);
+	return 0;
+}
+
+/* Takes the bracket, or the comma before what comes next. Returns 1: something comes; 0: the end was taken; or -1. */
+static int take_separator(struct json_scan *s, int *first, char open, char close)
+{
+	int c = json_scan_peek(s);
+
+	if (*first && c == open) {
+		s->at++;
+		*first = 0;
+		c = json_scan_peek(s);
+		if (c == close) {
+			s->at++;
+			return 0;
+		}
+		return c < 0 ? cut_short(s) : 1;
+	}
+	if (c == close) {
+		s->at++;
+		return 0;
+	}
+	if (c != ',') {
+		return c < 0 ? cut_short(s)
+			     : json_scan_fail(s, json_scan_at(s), "a comma or a closing bracket is expected");
+	}
+	s->at++;
+	return 1;
+}
+
+int json_scan_member(struct json_scan *s, int *first, struct json_key *k)
+{
+	int rc = take_separator(s, first, '{', '}'), held;
+	uint64_t to;
+	size_t n;
+
+	if (rc <= 0) {
+		return rc;
+	}
+	held = s->held;
+	s->held = 1;
+	if (json_scan_string(s, &k->from, &to) < 0) {
+		return -1;
+	}
+	n = (size_t)(to - k->from);
+	n = n < sizeof(k->name) ? n : 0;
+	memcpy(k->name, json_scan_text(s, k->from), n);
+	k->name[n] = '\0';
+	s->held = held;
+	if (json_scan_peek(s) != ':') {
+		return s->at < s->end ? json_scan_fail(s, json_scan_at(s), "a colon is expected") : cut_short(s);
+	}
+	s->at++;
+	return json_scan_peek(s) < 0 ? cut_short(s) : 1;
+}
+
+int json_scan_element(struct json_scan *s, int *first, int open_end)
+{
+	int was_first = *first, rc;
+
+	if (open_end && !was_first && json_scan_peek(s) < 0) {
+		return s->eof ? 0 : -1;
+	}
+	rc = take_separator(s, first, '[', ']');
+	if (open_end && (rc > 0 || was_first) && json_scan_peek(s) < 0) {
+		return s->eof ? 0 : -1;
+	}
+	return rc;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Goes through a JSON file, also one compressed by gzip, and copies it with some texts replaced. All other bytes stay as they are.
+ * Positions are offsets in the uncompressed file. Memory: the part that is held, and 256 KiB. */
+#ifndef EXCHANGE_TEXT_JSON_SCAN_H
+#define EXCHANGE_TEXT_JSON_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct json_patch {
+	uint64_t from, to;
+	char text[304];
+};
+
+/* Initialise it with zeros. */
+struct json_scan {
+	void *in, *zipped; /* gzFile; zipped: of the copy, NULL: it is not compressed */
+	FILE *out;         /* of the copy; NULL: there is none */
+	const char *path;
+	struct tkm_err *err;
+	char *buf;
+	size_t room, start, at, end; /* buf[start..at) is not written yet, buf[at..end) not looked at */
+	uint64_t base;               /* offset of buf[0] */
+	int held, eof;
+	struct json_patch patch[8];
+	int patches;
+};
+
+/* A key: the offset of its text, and the text without quotes if it is shorter than `name`, else "". */
+struct json_key {
+	uint64_t from;
+	char name[32];
+};
+
+/* Opens the file, or begins it anew. The copy is compressed if the file is. Returns 0 or -1. */
+int json_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err);
+/* Only blanks may follow. Completes the copy. Returns 0 or -1. */
+int json_scan_end(struct json_scan *s);
+void json_scan_free(struct json_scan *s);
+
+/* Returns -1 with "PATH: offset N: what". */
+int json_scan_fail(struct json_scan *s, uint64_t offset, const char *what);
+
+/* The next byte that is no blank, or -1: there is none, or the file cannot be read. */
+int json_scan_peek(struct json_scan *s);
+/* The offset of the byte that json_scan_peek() returned. */
+uint64_t json_scan_at(const struct json_scan *s);
+/* What is held can be looked at by its offset. It is not written before the hold is over. */
+void json_scan_hold(struct json_scan *s, int hold);
+const char *json_scan_text(const struct json_scan *s, uint64_t offset);
+/* Text to be written instead of the bytes [from, to), which are not written yet, at most 300; in any order. Returns 0, or -1: there are 8 that
+ * wait to be written. */
+int json_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char *text);
+/* Writes what was looked at, if it is not held. Returns 0 or -1. */
+int json_scan_write(struct json_scan *s);
+
+/* Each takes what comes next, which must be of its kind. Return 0 or -1; from and to are its text without quotes. */
+int json_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to);
+int json_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to); /* a number, true, false or null */
+int json_scan_skip(struct json_scan *s);                               /* any value */
+
+/* The next member of the object, or element of the array, that comes next; *first is 1 before the first. Returns 1: its value comes
+ * next; 0: there are no more; or -1. open_end: the end of the file is the end of the array, too. */
+int json_scan_member(struct json_scan *s, int *first, struct json_key *k);
+int json_scan_element(struct json_scan *s, int *first, int open_end);
+
+#endif
