@@ -52,4 +52,21 @@ sed '/^clock /d' f/result/logs.clk >without.clk
 expect [ $? -eq 1 ]
 expect_line 'no readings of clock_boottime on the node of rank 0' none
 verdict "stamps of four clocks of three hosts are inside of their bound; without readings they are refused"
+
+# what is true of the log is true of a profile by the same clock
+if [ "${PYTHON3:-no}" = no ] || ! grep -q '^#define HAVE_ZLIB 1' "$build/config.h"; then
+	skip "profiles of PyTorch" "no Python 3, or built without zlib"
+else
+	py=$here/nodes/programs/kineto_logs.py
+	for rank in 0 1 2; do
+		log=f/log.$rank.clock_realtime
+		"$PYTHON3" "$py" make "$log" "rank$rank.json" >>out 2>&1
+		expect "$build/clkapply" f/result/logs.clk "rank$rank.json" --output "right$rank.json" >>out 2>&1
+		"$build/clkapply" f/result/logs.clk "$log" --timer clock_realtime >time.csv
+		expect "$PYTHON3" "$py" compare "$log" time.csv "right$rank.json" f/result/logs.clk >same 2>&1
+		sed 's/^/# /' same
+		cat same >>out
+	done
+	verdict "profiles of PyTorch by the time of day of three hosts are corrected like the logs"
+fi
 done_testing
