@@ -39,7 +39,8 @@ start() # start HOST [VARIABLE=VALUE...] -- [OPTION...] -- ARGUMENT...: a proces
 finish() # waits for the trace, and for the node processes, which then remove their files; a minute at most
 {
 	i=0
-	until ls "$private"/*.stf >/dev/null 2>&1 && ! pgrep -x VTserver >/dev/null && ! pgrep -x vtsampler >/dev/null; do
+	until ls "$private"/*.stf >/dev/null 2>&1 && ! pgrep -x VTserver >/dev/null &&
+		! pgrep -x vtsampler >/dev/null; do
 		i=$((i + 1))
 		[ $i -lt 600 ] || break
 		sleep 0.1
