@@ -398,7 +398,7 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 			"give --unit s; if they are those of another clock, give --timer",
 			s->o->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
 	}
-	s->x->timer = timer ? timer : s->r->timer;
+	s->x->used_timer = timer ? timer : s->r->timer;
 	s->x->rank = k;
 	s->x->zero_s = 0;
 	if (master->anchors && cal_rank_hz(master) > 0) {

@@ -316,13 +316,14 @@ struct xch_restamp {
 	const char *timer, *host;
 	int unordered;
 	/* Called before the stamps of a rank, which are in units of 1 / hz s. XCH_NONE: the trace does not say
-	 * the rank. Sets zero_s, realtime0_ns, timer and rank. Returns 0 or -1. */
+	 * the rank. Sets zero_s, realtime0_ns, used_timer and rank. Returns 0 or -1. */
 	int (*begin)(void *user, uint32_t rank, double hz, struct tkm_err *err);
 	/* Corrects a stamp: the result counts from the start of the run, in the same unit. Also gives the bound
 	 * of the result (INFINITY: unknown). Returns 0, or -1: out of range. */
 	int (*at)(void *user, uint64_t stamp, int64_t *corrected, double *bound_s);
 	long double zero_s;   /* the master's clock at the start of the run */
 	int64_t realtime0_ns; /* the time of day at the start of the run */
+	const char *used_timer;
 	long long rank;
 	/* results */
 	/* reversed: how many of these were moved so that they are not before the stamp before them */

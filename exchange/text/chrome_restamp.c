@@ -127,8 +127,8 @@ static int begin_clock(struct chrome_restamp *c)
 	if (c->x->begin(c->x->user, c->rank < 0 ? XCH_NONE : (uint32_t)c->rank, 1e9, c->err) < 0) {
 		return -1;
 	}
-	c->origin_ns =
-		!strcmp(c->x->timer, "clock_realtime") ? c->x->realtime0_ns : (int64_t)llroundl(c->x->zero_s * 1e9L);
+	c->origin_ns = !strcmp(c->x->used_timer, "clock_realtime") ? c->x->realtime0_ns
+								   : (int64_t)llroundl(c->x->zero_s * 1e9L);
 	c->begun = 1;
 	return 0;
 }
@@ -358,7 +358,7 @@ static int scan_top(struct chrome_restamp *c)
 
 	if (c->out) {
 		snprintf(text, sizeof(text), "{\"tickmark\":{\"bound_ns\":%.0f,\"timer\":\"%.100s\",\"rank\":%lld},",
-			ceil(c->x->worst_s * 1e9), c->x->timer, c->x->rank);
+			ceil(c->x->worst_s * 1e9), c->x->used_timer, c->x->rank);
 		if (json_scan_replace(&c->s, json_scan_at(&c->s), json_scan_at(&c->s) + 1, text) < 0) {
 			return -1;
 		}

@@ -21,7 +21,7 @@ static int begin_any(void *user, uint32_t rank, double hz, struct tkm_err *err)
 
 	(void)hz;
 	(void)err;
-	x->timer = "clock_realtime";
+	x->used_timer = "clock_realtime";
 	x->rank = rank;
 	return 0;
 }

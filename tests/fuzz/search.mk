@@ -13,20 +13,22 @@ COVERAGE_parts = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsa
 LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lz
 
 folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
-sources = $(filter-out %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c $(SRC)/tools/convert/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c), \
-	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
-	$(wildcard $(SRC)/collector-plugin/host/program/address.c $(SRC)/collector-plugin/host/program/symbols.c $(SRC)/collector-plugin/host/program/demangle.c $(SRC)/collector-plugin/net/contact.c $(SRC)/collector-plugin/net/message.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/merge/*/*.c $(SRC)/collector-plugin/raw/*.c))
+programs = %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c %/tools/convert/merge.c %/tmr_mpi_wtime.c %/vtcounters.c
+sources = $(filter-out $(programs), \
+	$(shell find $(addprefix $(SRC)/,$(folders) collector-plugin/merge collector-plugin/raw) -name '*.c') \
+	$(addprefix $(SRC)/collector-plugin/,host/program/address.c host/program/symbols.c host/program/demangle.c net/contact.c \
+	net/message.c))
 names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single vtf csv clk message words option raw sampler ctf lttng otf otf2 otf2_runs
+other = single csv clk json message words option raw sampler ctf lttng otf otf2 otf2_runs
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 
 $(OUT)/good-parts:
 	mkdir -p $(OUT)
-	printf 'src:*/stf/deflayer.c\nsrc:*/stf/layout.c\nsrc:*/tests/fuzz/*\n' >$@
+	printf 'src:*/stf/format/deflayer.c\nsrc:*/stf/format/layout.c\nsrc:*/tests/fuzz/*\n' >$@
 
 $(OUT)/all/%.o: $(SRC)/%.c
 	@mkdir -p $(@D)
