@@ -130,16 +130,35 @@ static int add_readings(struct cal_pairs *to, const struct cal_pairs *p, struct 
 	return 0;
 }
 
+double cal_clock_coverage(const struct cal_pairs *p)
+{
+	double gap = 0, d;
+	size_t i;
+
+	for (i = 1; i < p->n; i++) {
+		d = (double)ltick_sub(p->pair[i].before, p->pair[i - 1].after);
+		gap = d > gap ? d : gap;
+	}
+	return p->n ? (double)ltick_sub(p->pair[p->n - 1].after, p->pair[0].before) - gap : 0;
+}
+
 static int collect_readings(
 	const struct cal_run *run, const struct cal_rank *r, int clock, struct cal_pairs *to, struct tkm_err *err)
 {
+	const struct cal_rank *best = r;
 	size_t i;
 
-	if (add_readings(to, &r->clock[clock], err) < 0) {
+	for (i = 0; i < run->ranks; i++) {
+		if (is_same_clock(r, &run->rank[i]) &&
+			cal_clock_coverage(&run->rank[i].clock[clock]) > cal_clock_coverage(&best->clock[clock])) {
+			best = &run->rank[i];
+		}
+	}
+	if (add_readings(to, &best->clock[clock], err) < 0) {
 		return -1;
 	}
 	for (i = 0; i < run->ranks; i++) {
-		if (&run->rank[i] != r && is_same_clock(r, &run->rank[i]) &&
+		if (&run->rank[i] != best && is_same_clock(r, &run->rank[i]) &&
 			add_readings(to, &run->rank[i].clock[clock], err) < 0) {
 			return -1;
 		}

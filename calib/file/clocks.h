@@ -24,6 +24,9 @@ int cal_clock_watch_add(struct cal_clock_watch *w, const struct cal_reading *r, 
 /* The end: what is still to be kept. Returns 0 or 1. */
 int cal_clock_watch_end(struct cal_clock_watch *w, struct cal_reading *out);
 
+/* How well readings cover the time between the first and the last, in ticks of the timer: without the largest gap. */
+double cal_clock_coverage(const struct cal_pairs *p);
+
 /* Collects the readings of that clock on the node of a rank. cal_pairs_at() then turns a stamp into one of the rank's timer. To be
  * freed with cal_pairs_free(). Returns 0, or -1: it is none of the clocks, or there are no readings. */
 int cal_clock_of_rank(const struct cal_run *run, int rank, const char *name, struct cal_pairs *to, struct tkm_err *err);

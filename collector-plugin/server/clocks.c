@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "base/text/text.h"
 #include "calib/file/clk.h"
+#include "calib/file/clocks.h"
 #include "calib/solve/solve.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/net/tcp.h"
@@ -315,16 +316,27 @@ static int rank_of_file(const struct vt_server_file *f, int ranks)
 	return f->fd < 0 && vt_raw_read_head(f->path, &h) == 0 && h.rank >= 0 && h.rank < ranks ? h.rank : -1;
 }
 
-/* The node's readings of the clocks by which other programs log; without them the trace lacks nothing. */
+/* The node's readings of the clocks by which other programs log; without them the trace lacks nothing. Of the raw files of a process,
+ * one has those of its whole time. */
 static void read_other_clocks(const struct vt_server_file *f, struct cal_rank *r)
 {
+	struct cal_rank other = { .rank = r->rank };
+	struct cal_pairs swap;
 	struct tkm_err e;
 	char *text = NULL;
 	size_t n = 0;
+	int k;
 
-	if (vt_raw_read_clocks(f->path, &text, &n, &e) == 0) {
-		cal_clk_add_clocks(text, n, r, &e);
+	if (vt_raw_read_clocks(f->path, &text, &n, &e) == 0 && cal_clk_add_clocks(text, n, &other, &e) == 0) {
+		for (k = 0; k < CAL_CLOCKS; k++) {
+			if (cal_clock_coverage(&other.clock[k]) > cal_clock_coverage(&r->clock[k])) {
+				swap = r->clock[k];
+				r->clock[k] = other.clock[k];
+				other.clock[k] = swap;
+			}
+		}
 	}
+	cal_rank_free(&other);
 	free(text);
 }
 
@@ -350,7 +362,13 @@ static int read_ranks(struct vt_server *s, int ranks, struct cal_run *run, struc
 				s->node[f->node].host);
 		} else {
 			rc = read_rank_clock(run, rank, s->clock[k], &first[k], err);
-			read_other_clocks(f, &run->rank[rank]);
+		}
+	}
+	/* a process has several raw files, and readings of clocks in any of them */
+	for (i = 0; i < s->files && rc == 0; i++) {
+		rank = rank_of_file(&s->file[i], ranks);
+		if (rank >= 0 && run->rank[rank].host[0]) {
+			read_other_clocks(&s->file[i], &run->rank[rank]);
 		}
 	}
 	free(first);

@@ -52,7 +52,7 @@ struct chrome_restamp {
 /* Reads microseconds as ns. Whole numbers with up to three decimals go the short way. */
 static int read_us(struct chrome_restamp *c, const struct number *n, int64_t *ns)
 {
-	const char *p = json_scan_text(&c->s, n->from);
+	const char *p = xch_scan_text(&c->s, n->from);
 	size_t length = (size_t)(n->to - n->from), i = 0;
 	char text[NUMBER];
 	struct tkm_decimal d;
@@ -78,13 +78,13 @@ static int read_us(struct chrome_restamp *c, const struct number *n, int64_t *ns
 		return 0;
 	}
 	if (length >= sizeof(text)) {
-		return json_scan_fail(&c->s, n->from, "a time of more than 63 characters");
+		return xch_scan_fail(&c->s, n->from, "a time of more than 63 characters");
 	}
 	memcpy(text, p, length);
 	text[length] = '\0';
 	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, 3, &whole) < 0 || whole > INT64_MAX ||
 		whole < -INT64_MAX) {
-		return json_scan_fail(&c->s, n->from, "a time that is no number of microseconds");
+		return xch_scan_fail(&c->s, n->from, "a time that is no number of microseconds");
 	}
 	*ns = (int64_t)whole;
 	return 0;
@@ -99,7 +99,7 @@ static int write_us(struct chrome_restamp *c, const struct number *at, int64_t n
 		return 0;
 	}
 	snprintf(text, sizeof(text), "%s%" PRIu64 ".%03d", ns < 0 ? "-" : "", v / 1000, (int)(v % 1000));
-	return json_scan_replace(&c->s, at->from, at->to, text);
+	return xch_scan_replace(&c->s, at->from, at->to, text);
 }
 
 /* The stamp on the corrected axis, in ns. */
@@ -111,7 +111,7 @@ static int correct_ns(struct chrome_restamp *c, uint64_t offset, int64_t ns, int
 	if (__builtin_add_overflow(ns, c->base_ns, &raw) || raw < 0 ||
 		c->x->at(c->x->user, (uint64_t)raw, out, &bound) < 0 ||
 		__builtin_add_overflow(*out, c->origin_ns, out)) {
-		return json_scan_fail(&c->s, offset, "a stamp before the start of its clock, or too far away");
+		return xch_scan_fail(&c->s, offset, "a stamp before the start of its clock, or too far away");
 	}
 	c->x->worst_s = fmax(c->x->worst_s, bound);
 	return 0;
@@ -151,7 +151,7 @@ static int correct_time(struct chrome_restamp *c, const struct number *at, const
 			return -1;
 		}
 		if (length < 0 || __builtin_add_overflow(start, length, &length)) {
-			return json_scan_fail(&c->s, dur->from, "a span of negative length");
+			return xch_scan_fail(&c->s, dur->from, "a span of negative length");
 		}
 		if (correct_ns(c, dur->from, length, &to) < 0) {
 			return -1;
@@ -167,7 +167,7 @@ static int correct_time(struct chrome_restamp *c, const struct number *at, const
  * before the base. */
 static int is_no_time(struct chrome_restamp *c, const struct event *e)
 {
-	const char *p = json_scan_text(&c->s, e->ts.from);
+	const char *p = xch_scan_text(&c->s, e->ts.from);
 	uint64_t i;
 
 	for (i = 0; i < e->ts.to - e->ts.from && (p[i] == '0' || p[i] == '.'); i++) {
@@ -199,15 +199,15 @@ static int correct_event(struct chrome_restamp *c, const struct event *e)
 /* A number, or one in quotes. Other values are none. */
 static int scan_number(struct chrome_restamp *c, struct number *n)
 {
-	int first = json_scan_peek(&c->s);
+	int first = xch_scan_peek(&c->s);
 
 	if (first == '"') {
-		return json_scan_string(&c->s, &n->from, &n->to);
+		return xch_scan_string(&c->s, &n->from, &n->to);
 	}
 	if (first == '-' || (first >= '0' && first <= '9')) {
-		return json_scan_word(&c->s, &n->from, &n->to);
+		return xch_scan_word(&c->s, &n->from, &n->to);
 	}
-	return json_scan_skip(&c->s);
+	return xch_scan_skip(&c->s);
 }
 
 static int scan_issued(struct chrome_restamp *c, struct event *e)
@@ -215,11 +215,11 @@ static int scan_issued(struct chrome_restamp *c, struct event *e)
 	struct json_key k;
 	int rc, first = 1;
 
-	if (json_scan_peek(&c->s) != '{') {
-		return json_scan_skip(&c->s);
+	if (xch_scan_peek(&c->s) != '{') {
+		return xch_scan_skip(&c->s);
 	}
-	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
-		rc = !strcmp(k.name, "issue_ts") ? scan_number(c, &e->issued) : json_scan_skip(&c->s);
+	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
+		rc = !strcmp(k.name, "issue_ts") ? scan_number(c, &e->issued) : xch_scan_skip(&c->s);
 		if (rc < 0) {
 			return -1;
 		}
@@ -234,18 +234,18 @@ static int scan_event(struct chrome_restamp *c)
 	struct json_key k;
 	int rc, first = 1;
 
-	if (json_scan_peek(&c->s) != '{') {
-		return json_scan_skip(&c->s);
+	if (xch_scan_peek(&c->s) != '{') {
+		return xch_scan_skip(&c->s);
 	}
 	/* until its phase is known, nothing of it can be written */
-	json_scan_hold(&c->s, 1);
-	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
+	xch_scan_hold(&c->s, 1);
+	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
 		rc = !strcmp(k.name, "ts")        ? scan_number(c, &e.ts)
 			: !strcmp(k.name, "dur")  ? scan_number(c, &e.dur)
 			: !strcmp(k.name, "args") ? scan_issued(c, &e)
-			: !strcmp(k.name, "ph") && json_scan_peek(&c->s) == '"'
-			? json_scan_string(&c->s, &phase.from, &phase.to)
-			: json_scan_skip(&c->s);
+			: !strcmp(k.name, "ph") && xch_scan_peek(&c->s) == '"'
+			? xch_scan_string(&c->s, &phase.from, &phase.to)
+			: xch_scan_skip(&c->s);
 		if (rc < 0) {
 			return -1;
 		}
@@ -253,12 +253,12 @@ static int scan_event(struct chrome_restamp *c)
 	if (rc < 0) {
 		return -1;
 	}
-	e.phase = phase.to == phase.from + 1 ? *json_scan_text(&c->s, phase.from) : 0;
+	e.phase = phase.to == phase.from + 1 ? *xch_scan_text(&c->s, phase.from) : 0;
 	if (correct_event(c, &e) < 0) {
 		return -1;
 	}
-	json_scan_hold(&c->s, 0);
-	return json_scan_write(&c->s);
+	xch_scan_hold(&c->s, 0);
+	return xch_scan_write(&c->s);
 }
 
 /* An array of objects with "ts". bare: the whole file, whose end may be missing since its writer was killed. */
@@ -266,7 +266,7 @@ static int scan_events(struct chrome_restamp *c, int bare)
 {
 	int rc, first = 1;
 
-	while ((rc = json_scan_element(&c->s, &first, bare)) > 0) {
+	while ((rc = xch_scan_element(&c->s, &first, bare)) > 0) {
 		if (scan_event(c) < 0) {
 			return -1;
 		}
@@ -283,21 +283,21 @@ static int scan_rank(struct chrome_restamp *c)
 	int rc, first = 1;
 	char text[24];
 
-	if (json_scan_peek(&c->s) != '{') {
-		return json_scan_skip(&c->s);
+	if (xch_scan_peek(&c->s) != '{') {
+		return xch_scan_skip(&c->s);
 	}
-	json_scan_hold(&c->s, 1);
-	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
-		if ((!strcmp(k.name, "rank") ? scan_number(c, &n) : json_scan_skip(&c->s)) < 0) {
+	xch_scan_hold(&c->s, 1);
+	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
+		if ((!strcmp(k.name, "rank") ? scan_number(c, &n) : xch_scan_skip(&c->s)) < 0) {
 			return -1;
 		}
 	}
 	if (rc == 0 && n.to > n.from && n.to - n.from < sizeof(text)) {
-		memcpy(text, json_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
+		memcpy(text, xch_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
 		text[n.to - n.from] = '\0';
 		c->rank = strspn(text, "0123456789") == strlen(text) ? atoll(text) : -1;
 	}
-	json_scan_hold(&c->s, 0);
+	xch_scan_hold(&c->s, 0);
 	return rc;
 }
 
@@ -307,27 +307,27 @@ static int scan_base(struct chrome_restamp *c)
 	char text[NUMBER];
 	size_t length;
 
-	json_scan_hold(&c->s, 1);
+	xch_scan_hold(&c->s, 1);
 	if (scan_number(c, &n) < 0) {
 		return -1;
 	}
 	length = (size_t)(n.to - n.from);
 	length = length <= 19 ? length : 0;
-	memcpy(text, json_scan_text(&c->s, n.from), length);
+	memcpy(text, xch_scan_text(&c->s, n.from), length);
 	text[length] = '\0';
 	if (length == 0 || strspn(text, "0123456789") != length) {
-		return json_scan_fail(&c->s, n.from, "baseTimeNanoseconds is no whole number of ns since 1970");
+		return xch_scan_fail(&c->s, n.from, "baseTimeNanoseconds is no whole number of ns since 1970");
 	}
 	c->again = c->has_events && !c->has_base;
 	c->has_base = 1;
 	c->base_ns = strtoll(text, NULL, 10);
 	if (c->out && c->new_base_ns != c->base_ns) {
 		snprintf(text, sizeof(text), "%" PRId64, c->new_base_ns);
-		if (json_scan_replace(&c->s, n.from, n.to, text) < 0) {
+		if (xch_scan_replace(&c->s, n.from, n.to, text) < 0) {
 			return -1;
 		}
 	}
-	json_scan_hold(&c->s, 0);
+	xch_scan_hold(&c->s, 0);
 	return 0;
 }
 
@@ -335,15 +335,15 @@ static int scan_host(struct chrome_restamp *c)
 {
 	struct number n = { 0, 0 };
 
-	json_scan_hold(&c->s, 1);
+	xch_scan_hold(&c->s, 1);
 	if (scan_number(c, &n) < 0) {
 		return -1;
 	}
 	if (n.to - n.from < sizeof(c->host)) {
-		memcpy(c->host, json_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
+		memcpy(c->host, xch_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
 		c->host[n.to - n.from] = '\0';
 	}
-	json_scan_hold(&c->s, 0);
+	xch_scan_hold(&c->s, 0);
 	return 0;
 }
 
@@ -359,27 +359,27 @@ static int scan_top(struct chrome_restamp *c)
 	if (c->out) {
 		snprintf(text, sizeof(text), "{\"tickmark\":{\"bound_ns\":%.0f,\"timer\":\"%.100s\",\"rank\":%lld},",
 			ceil(c->x->worst_s * 1e9), c->x->used_timer, c->x->rank);
-		if (json_scan_replace(&c->s, json_scan_at(&c->s), json_scan_at(&c->s) + 1, text) < 0) {
+		if (xch_scan_replace(&c->s, xch_scan_at(&c->s), xch_scan_at(&c->s) + 1, text) < 0) {
 			return -1;
 		}
 	}
-	while ((rc = json_scan_member(&c->s, &first, &k)) > 0) {
+	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
 		for (i = 0; i < sizeof(of_kineto) / sizeof(of_kineto[0]); i++) {
 			c->kineto |= !strcmp(k.name, of_kineto[i]);
 		}
 		if (!strcmp(k.name, "tickmark")) {
-			return json_scan_fail(&c->s, k.from, "the file is corrected already");
+			return xch_scan_fail(&c->s, k.from, "the file is corrected already");
 		}
 		if (!strcmp(k.name, "systemTraceEvents")) {
-			return json_scan_fail(&c->s, k.from,
+			return xch_scan_fail(&c->s, k.from,
 				"\"systemTraceEvents\" is a text of ftrace, whose times stay as they are");
 		}
-		rc = (!strcmp(k.name, "traceEvents") || !strcmp(k.name, "samples")) && json_scan_peek(&c->s) == '['
+		rc = (!strcmp(k.name, "traceEvents") || !strcmp(k.name, "samples")) && xch_scan_peek(&c->s) == '['
 			? scan_events(c, 0)
 			: !strcmp(k.name, "baseTimeNanoseconds") ? scan_base(c)
 			: !strcmp(k.name, "distributedInfo")     ? scan_rank(c)
 			: !strcmp(k.name, "host_name")           ? scan_host(c)
-								 : json_scan_skip(&c->s);
+								 : xch_scan_skip(&c->s);
 		if (rc < 0) {
 			return -1;
 		}
@@ -391,18 +391,18 @@ static int scan_file(struct chrome_restamp *c)
 {
 	int first;
 
-	if (json_scan_begin(&c->s, c->x->path, c->out, c->err) < 0) {
+	if (xch_scan_begin(&c->s, c->x->path, c->out, c->err) < 0) {
 		return -1;
 	}
-	first = json_scan_peek(&c->s);
+	first = xch_scan_peek(&c->s);
 	c->bare = first == '[';
 	if (first != '[' && first != '{') {
-		return json_scan_fail(&c->s, 0, "it is no JSON object or array of trace events");
+		return xch_scan_fail(&c->s, 0, "it is no JSON object or array of trace events");
 	}
 	if ((c->bare ? scan_events(c, 1) : scan_top(c)) < 0) {
 		return -1;
 	}
-	return json_scan_end(&c->s);
+	return xch_scan_end(&c->s);
 }
 
 /* Looks at all stamps. Returns 0 or -1. */
@@ -437,18 +437,18 @@ int xch_chrome_restamp(struct xch_restamp *x, struct tkm_err *err)
 
 	x->unordered = 1;
 	if (look_at_stamps(&c) < 0) {
-		json_scan_free(&c.s);
+		xch_scan_free(&c.s);
 		return -1;
 	}
 	if (tkm_newfile_begin(&n, x->to, x->force, err) < 0) {
-		json_scan_free(&c.s);
+		xch_scan_free(&c.s);
 		return -1;
 	}
 	c.out = n.f;
 	x->stamps = x->reversed = 0;
 	c.zeros = 0;
 	rc = scan_file(&c);
-	json_scan_free(&c.s);
+	xch_scan_free(&c.s);
 	if (rc < 0) {
 		tkm_newfile_abort(&n);
 		return -1;

@@ -12,7 +12,7 @@
 
 enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000 };
 
-int json_scan_fail(struct json_scan *s, uint64_t offset, const char *what)
+int xch_scan_fail(struct json_scan *s, uint64_t offset, const char *what)
 {
 	return tkm_fail(s->err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", s->path, offset, what);
 }
@@ -53,7 +53,7 @@ static int write_up_to(struct json_scan *s, size_t end)
 	return 0;
 }
 
-int json_scan_write(struct json_scan *s)
+int xch_scan_write(struct json_scan *s)
 {
 	return s->held || (s->patches == 0 && s->at - s->start < STEP / 4) ? 0 : write_up_to(s, s->at);
 }
@@ -82,14 +82,14 @@ static int read_more(struct json_scan *s)
 		if (!more) {
 			return s->room < MOST
 				? tkm_fail(s->err, TKM_ERR_NOMEM, "out of memory for an event of %s", s->path)
-				: json_scan_fail(s, s->base, "an event of more than 48 MiB");
+				: xch_scan_fail(s, s->base, "an event of more than 48 MiB");
 		}
 		s->buf = more;
 		s->room = s->room * 2 + STEP;
 	}
 	n = gzread(s->in, s->buf + s->end, STEP);
 	if (n < 0 || (n == 0 && gzerror(s->in, &code) && code != Z_OK && code != Z_STREAM_END)) {
-		return json_scan_fail(s, s->base + s->end, "the compressed data are damaged, or end too early");
+		return xch_scan_fail(s, s->base + s->end, "the compressed data are damaged, or end too early");
 	}
 	s->end += (size_t)n;
 	s->eof = n == 0;
@@ -101,7 +101,7 @@ static inline int peek_byte(struct json_scan *s)
 	return s->at < s->end || read_more(s) > 0 ? (unsigned char)s->buf[s->at] : -1;
 }
 
-int json_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err)
+int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err)
 {
 	char *buf = s->buf;
 	void *in = s->in;
@@ -135,12 +135,12 @@ int json_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm
 	return 0;
 }
 
-int json_scan_end(struct json_scan *s)
+int xch_scan_end(struct json_scan *s)
 {
 	void *zipped = s->zipped;
 
-	if (json_scan_peek(s) >= 0) {
-		return json_scan_fail(s, json_scan_at(s), "something behind the end of the trace");
+	if (xch_scan_peek(s) >= 0) {
+		return xch_scan_fail(s, xch_scan_at(s), "something behind the end of the trace");
 	}
 	if (!s->eof) {
 		return -1; /* it could not be read */
@@ -156,7 +156,7 @@ int json_scan_end(struct json_scan *s)
 	return 0;
 }
 
-void json_scan_free(struct json_scan *s)
+void xch_scan_free(struct json_scan *s)
 {
 	if (s->in) {
 		gzclose(s->in);
@@ -168,7 +168,7 @@ void json_scan_free(struct json_scan *s)
 	memset(s, 0, sizeof(*s));
 }
 
-int json_scan_peek(struct json_scan *s)
+int xch_scan_peek(struct json_scan *s)
 {
 	int c;
 
@@ -178,22 +178,22 @@ int json_scan_peek(struct json_scan *s)
 	return c;
 }
 
-uint64_t json_scan_at(const struct json_scan *s)
+uint64_t xch_scan_at(const struct json_scan *s)
 {
 	return s->base + s->at;
 }
 
-void json_scan_hold(struct json_scan *s, int hold)
+void xch_scan_hold(struct json_scan *s, int hold)
 {
 	s->held = hold;
 }
 
-const char *json_scan_text(const struct json_scan *s, uint64_t offset)
+const char *xch_scan_text(const struct json_scan *s, uint64_t offset)
 {
 	return s->buf + (offset - s->base);
 }
 
-int json_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char *text)
+int xch_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char *text)
 {
 	int i = s->patches;
 
@@ -201,7 +201,7 @@ int json_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const cha
 		return 0;
 	}
 	if (i == (int)(sizeof(s->patch) / sizeof(s->patch[0]))) {
-		return json_scan_fail(s, from, "too many times in one event");
+		return xch_scan_fail(s, from, "too many times in one event");
 	}
 	for (; i > 0 && s->patch[i - 1].from > from; i--) {
 		s->patch[i] = s->patch[i - 1];
@@ -217,18 +217,18 @@ int json_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const cha
 
 static int cut_short(struct json_scan *s)
 {
-	return s->eof ? json_scan_fail(s, s->base + s->end, "the file ends within a value") : -1;
+	return s->eof ? xch_scan_fail(s, s->base + s->end, "the file ends within a value") : -1;
 }
 
-int json_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to)
+int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to)
 {
 	size_t at;
 
-	if (json_scan_peek(s) != '"') {
-		return s->at < s->end ? json_scan_fail(s, json_scan_at(s), "a string is expected") : cut_short(s);
+	if (xch_scan_peek(s) != '"') {
+		return s->at < s->end ? xch_scan_fail(s, xch_scan_at(s), "a string is expected") : cut_short(s);
 	}
 	s->at++;
-	*from = json_scan_at(s);
+	*from = xch_scan_at(s);
 	for (;;) {
 		for (at = s->at; at < s->end && s->buf[at] != '"' && s->buf[at] != '\\'; at++) {
 		}
@@ -238,7 +238,7 @@ int json_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to)
 				return cut_short(s);
 			}
 		} else if (s->buf[s->at] == '"') {
-			*to = json_scan_at(s);
+			*to = xch_scan_at(s);
 			s->at++;
 			return 0;
 		} else {
@@ -258,16 +258,16 @@ static int is_of_word(int c)
 		c == '.';
 }
 
-int json_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to)
+int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to)
 {
-	if (!is_of_word(json_scan_peek(s))) {
-		return s->at < s->end ? json_scan_fail(s, json_scan_at(s), "a value is expected") : cut_short(s);
+	if (!is_of_word(xch_scan_peek(s))) {
+		return s->at < s->end ? xch_scan_fail(s, xch_scan_at(s), "a value is expected") : cut_short(s);
 	}
-	*from = json_scan_at(s);
+	*from = xch_scan_at(s);
 	while (is_of_word(peek_byte(s))) {
 		s->at++;
 	}
-	*to = json_scan_at(s);
+	*to = xch_scan_at(s);
 	return 0;
 }
 
@@ -286,14 +286,14 @@ static int find_bracket(struct json_scan *s)
 }
 
 /* Arrays and objects by their brackets, whose kinds are remembered; what is between them stays as it is. */
-int json_scan_skip(struct json_scan *s)
+int xch_scan_skip(struct json_scan *s)
 {
 	char open[DEEPEST];
-	int depth = 0, c = json_scan_peek(s);
+	int depth = 0, c = xch_scan_peek(s);
 	uint64_t from, to;
 
 	if (c != '"' && c != '{' && c != '[') {
-		return json_scan_word(s, &from, &to);
+		return xch_scan_word(s, &from, &to);
 	}
 	do {
 		c = depth > 0 ? find_bracket(s) : c;
@@ -301,18 +301,18 @@ int json_scan_skip(struct json_scan *s)
 			return cut_short(s);
 		}
 		if (c == '"') {
-			if (json_scan_string(s, &from, &to) < 0) {
+			if (xch_scan_string(s, &from, &to) < 0) {
 				return -1;
 			}
 		} else if (c == '{' || c == '[') {
 			if (depth == DEEPEST) {
-				return json_scan_fail(s, json_scan_at(s), "more than 1000 brackets in each other");
+				return xch_scan_fail(s, xch_scan_at(s), "more than 1000 brackets in each other");
 			}
 			open[depth++] = (char)c;
 			s->at++;
 		} else {
 			if (depth == 0 || open[depth - 1] != (c == '}' ? '{' : '[')) {
-				return json_scan_fail(s, json_scan_at(s), "a bracket that was not opened");
+				return xch_scan_fail(s, xch_scan_at(s), "a bracket that was not opened");
 			}
 			depth--;
 			s->at++;
@@ -324,12 +324,12 @@ int json_scan_skip(struct json_scan *s)
 /* Takes the bracket, or the comma before what comes next. Returns 1: something comes; 0: the end was taken; or -1. */
 static int take_separator(struct json_scan *s, int *first, char open, char close)
 {
-	int c = json_scan_peek(s);
+	int c = xch_scan_peek(s);
 
 	if (*first && c == open) {
 		s->at++;
 		*first = 0;
-		c = json_scan_peek(s);
+		c = xch_scan_peek(s);
 		if (c == close) {
 			s->at++;
 			return 0;
@@ -342,13 +342,13 @@ static int take_separator(struct json_scan *s, int *first, char open, char close
 	}
 	if (c != ',') {
 		return c < 0 ? cut_short(s)
-			     : json_scan_fail(s, json_scan_at(s), "a comma or a closing bracket is expected");
+			     : xch_scan_fail(s, xch_scan_at(s), "a comma or a closing bracket is expected");
 	}
 	s->at++;
 	return 1;
 }
 
-int json_scan_member(struct json_scan *s, int *first, struct json_key *k)
+int xch_scan_member(struct json_scan *s, int *first, struct json_key *k)
 {
 	int rc = take_separator(s, first, '{', '}'), held;
 	uint64_t to;
@@ -359,30 +359,30 @@ int json_scan_member(struct json_scan *s, int *first, struct json_key *k)
 	}
 	held = s->held;
 	s->held = 1;
-	if (json_scan_string(s, &k->from, &to) < 0) {
+	if (xch_scan_string(s, &k->from, &to) < 0) {
 		return -1;
 	}
 	n = (size_t)(to - k->from);
 	n = n < sizeof(k->name) ? n : 0;
-	memcpy(k->name, json_scan_text(s, k->from), n);
+	memcpy(k->name, xch_scan_text(s, k->from), n);
 	k->name[n] = '\0';
 	s->held = held;
-	if (json_scan_peek(s) != ':') {
-		return s->at < s->end ? json_scan_fail(s, json_scan_at(s), "a colon is expected") : cut_short(s);
+	if (xch_scan_peek(s) != ':') {
+		return s->at < s->end ? xch_scan_fail(s, xch_scan_at(s), "a colon is expected") : cut_short(s);
 	}
 	s->at++;
-	return json_scan_peek(s) < 0 ? cut_short(s) : 1;
+	return xch_scan_peek(s) < 0 ? cut_short(s) : 1;
 }
 
-int json_scan_element(struct json_scan *s, int *first, int open_end)
+int xch_scan_element(struct json_scan *s, int *first, int open_end)
 {
 	int was_first = *first, rc;
 
-	if (open_end && !was_first && json_scan_peek(s) < 0) {
+	if (open_end && !was_first && xch_scan_peek(s) < 0) {
 		return s->eof ? 0 : -1;
 	}
 	rc = take_separator(s, first, '[', ']');
-	if (open_end && (rc > 0 || was_first) && json_scan_peek(s) < 0) {
+	if (open_end && (rc > 0 || was_first) && xch_scan_peek(s) < 0) {
 		return s->eof ? 0 : -1;
 	}
 	return rc;

@@ -36,35 +36,35 @@ struct json_key {
 };
 
 /* Opens the file, or begins it anew. The copy is compressed if the file is. Returns 0 or -1. */
-int json_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err);
+int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err);
 /* Only blanks may follow. Completes the copy. Returns 0 or -1. */
-int json_scan_end(struct json_scan *s);
-void json_scan_free(struct json_scan *s);
+int xch_scan_end(struct json_scan *s);
+void xch_scan_free(struct json_scan *s);
 
 /* Returns -1 with "PATH: offset N: what". */
-int json_scan_fail(struct json_scan *s, uint64_t offset, const char *what);
+int xch_scan_fail(struct json_scan *s, uint64_t offset, const char *what);
 
 /* The next byte that is no blank, or -1: there is none, or the file cannot be read. */
-int json_scan_peek(struct json_scan *s);
-/* The offset of the byte that json_scan_peek() returned. */
-uint64_t json_scan_at(const struct json_scan *s);
+int xch_scan_peek(struct json_scan *s);
+/* The offset of the byte that xch_scan_peek() returned. */
+uint64_t xch_scan_at(const struct json_scan *s);
 /* What is held can be looked at by its offset. It is not written before the hold is over. */
-void json_scan_hold(struct json_scan *s, int hold);
-const char *json_scan_text(const struct json_scan *s, uint64_t offset);
+void xch_scan_hold(struct json_scan *s, int hold);
+const char *xch_scan_text(const struct json_scan *s, uint64_t offset);
 /* Text to be written instead of the bytes [from, to), which are not written yet, at most 300; in any order. Returns 0, or -1: there are 8 that
  * wait to be written. */
-int json_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char *text);
+int xch_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char *text);
 /* Writes what was looked at, if it is not held. Returns 0 or -1. */
-int json_scan_write(struct json_scan *s);
+int xch_scan_write(struct json_scan *s);
 
 /* Each takes what comes next, which must be of its kind. Return 0 or -1; from and to are its text without quotes. */
-int json_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to);
-int json_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to); /* a number, true, false or null */
-int json_scan_skip(struct json_scan *s);                               /* any value */
+int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to);
+int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to); /* a number, true, false or null */
+int xch_scan_skip(struct json_scan *s);                               /* any value */
 
 /* The next member of the object, or element of the array, that comes next; *first is 1 before the first. Returns 1: its value comes
  * next; 0: there are no more; or -1. open_end: the end of the file is the end of the array, too. */
-int json_scan_member(struct json_scan *s, int *first, struct json_key *k);
-int json_scan_element(struct json_scan *s, int *first, int open_end);
+int xch_scan_member(struct json_scan *s, int *first, struct json_key *k);
+int xch_scan_element(struct json_scan *s, int *first, int open_end);
 
 #endif

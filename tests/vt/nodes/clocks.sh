@@ -69,4 +69,28 @@ else
 	done
 	verdict "profiles of PyTorch by the time of day of three hosts are corrected like the logs"
 fi
+
+# a process that becomes one program after the other has several raw files, of which one has the readings of its time
+export VT_FORCE=on
+printf '#!/usr/bin/env bash\nexec ./second\n' >first
+printf '#!/usr/bin/env bash\nfiles=$(ls)\nexec env sleep 3\n' >second
+chmod +x first second
+word=$("$vtrun" --contact --join-wait=20s 2>out) || exit 99
+for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 "$vtrun" --join "$word" -- ./first >>out 2>&1 &
+done
+sleep 2.5
+printf 'time\n%s\n' "$(date +%s%N)" >now
+wait
+i=0
+until [ -s first.clk ] || [ $i -gt 300 ]; do
+	i=$((i + 1))
+	sleep 0.1
+done
+for rank in 0 1; do
+	"$build/clkapply" first.clk now --timer clock_realtime --rank $rank >then 2>>out
+	cat then >>out
+	expect awk -F, 'NR == 2 { n = 1; bad = !($3 < 1e-3) } END { exit !n || bad }' then
+done
+verdict "a program that scripts become, one after the other, has readings of its clocks to the end"
 done_testing
