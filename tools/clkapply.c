@@ -491,7 +491,7 @@ static int apply_trace(
 		printf("%" PRIu64 " of them moved to the stamp before, ", x.reversed);
 	}
 	if (x.zeros) {
-		printf("%" PRIu64 " stamps of 0 left as they are, ", x.zeros);
+		printf("%" PRIu64 " stamps of 0 not changed, ", x.zeros);
 	}
 	if (isfinite(x.worst_s)) {
 		printf("bound at most %.3g s", x.worst_s);
@@ -633,7 +633,7 @@ int main(int argc, char **argv)
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
-			  : "--output is for OTF2, CTF and JSON traces",
+			  : "--output is for OTF2, CTF and JSON traces: %s ends in none of .otf2, .ctf, .json and .json.gz",
 			o.input);
 	} else {
 		rc = f                   ? apply_trace(&o, &run, f, clocks)

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/rootfs.h"
 #include "base/text/quote.h"
 #include "base/text/text.h"
 #include "collector-plugin/host/program/near.h"
@@ -56,21 +55,10 @@ static pid_t start_with_pipe(char *const *argv, int stream, int *other_end, stru
 	return pid;
 }
 
-/* The path of this program, "" where the kernel does not tell it. */
-static char *own_program(char *path, size_t size)
-{
-	int root = tkm_root_open("/");
-	ssize_t n = readlinkat(root, "proc/self/exe", path, size - 1);
-
-	close(root);
-	path[n > 0 ? n : 0] = '\0';
-	return path;
-}
-
 /* The word of a VTserver that is started here. */
 static int get_word(const char *interface, char *word, size_t size, struct tkm_err *err)
 {
-	static const char *const places[] = { "/VTserver", "/../VTserver", "/../bin/VTserver", NULL };
+	static const char *const places[] = { VT_NEAR_SERVER, NULL };
 	char path[PATH_MAX], own[PATH_MAX];
 	char *argv[3] = { path, (char *)(uintptr_t)interface, NULL };
 	int fd, status = 0;
@@ -78,7 +66,7 @@ static int get_word(const char *interface, char *word, size_t size, struct tkm_e
 	pid_t pid;
 
 	if (vt_find_installed_program(
-		    own_program(own, sizeof(own)), places, LIBDIR "/../bin/VTserver", path, sizeof(path)) < 0) {
+		    vt_own_program(own, sizeof(own)), places, LIBDIR "/../bin/VTserver", path, sizeof(path)) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "there is no program VTserver beside timertest");
 	}
 	pid = start_with_pipe(argv, STDOUT_FILENO, &fd, err);
@@ -122,22 +110,23 @@ static int start_remote(
 	const struct cal_test_options *o, struct remote *r, const char *word, int rank, struct tkm_err *err)
 {
 	char own[PATH_MAX], quoted[2 * PATH_MAX], command[2 * PATH_MAX + 100];
+	const char *rsh = o->rsh ? o->rsh : "ssh -o BatchMode=yes";
 	char **argv;
 	int fd = -1;
 
 	/* the word goes by standard input, because anybody can read the arguments of a process */
 	snprintf(command, sizeof(command), "exec %s --join - --rank %d --size %d",
-		tkm_shell_word(
-			quoted, sizeof(quoted), o->remote_program ? o->remote_program : own_program(own, sizeof(own))),
+		tkm_shell_word(quoted, sizeof(quoted),
+			o->remote_program ? o->remote_program : vt_own_program(own, sizeof(own))),
 		rank, remotes.n + 1);
-	argv = remote_command(o->rsh, r->host, command);
+	argv = remote_command(rsh, r->host, command);
 	r->pid = argv ? start_with_pipe(argv, STDIN_FILENO, &fd, err) : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	free(argv);
 	if (r->pid < 0) {
 		return -1;
 	}
 	if (dprintf(fd, "%s\n", word) < 0) {
-		tkm_fail_errno(err, TKM_ERR_IO, errno, "%s: %s has ended", r->host, o->rsh);
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "%s: %s has ended", r->host, rsh);
 		close(fd);
 		return -1;
 	}

@@ -73,8 +73,7 @@ static void make_test_table(struct cal_test_options *o, struct tkm_option *t)
 			"predict the rates after the run from those in it, with a margin (an estimate; default: off)" },
 		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
 			"make sessions so often that the bound stays within this (default: one per burst)" },
-		{ "HOSTS", TKM_OPTION_TEXT, &o->hosts, 0, 0, "HOST[,HOST...]",
-			"without MPI: this node and those, where --rsh starts a process each" },
+		{ "HOSTS", TKM_OPTION_TEXT, &o->hosts, 0, 0, "HOST[,HOST...]", "without MPI: this node and those, where --rsh starts a process each" },
 		{ "RSH", TKM_OPTION_TEXT, &o->rsh, 0, 0, "COMMAND", "with --hosts (default: ssh -o BatchMode=yes)" },
 		{ "REMOTE-PROGRAM", TKM_OPTION_TEXT, &o->remote_program, 0, 0, "FILE",
 			"with --hosts: timertest on the other nodes (default: where it is here)" },
@@ -136,6 +135,15 @@ static int check_test_options(struct cal_test_options *o, struct tkm_err *err)
 	if (o->hosts && o->join) {
 		return tkm_fail(err, TKM_ERR_ARG,
 			"--hosts and --join: which? --hosts starts the others, --join is one of them");
+	}
+	if ((o->rank >= 0 || o->size > 0) && !o->join) {
+		return tkm_fail(err, TKM_ERR_ARG, "--rank and --size have an effect only with --join");
+	}
+	if ((o->rsh || o->remote_program) && !o->hosts) {
+		return tkm_fail(err, TKM_ERR_ARG, "--rsh and --remote-program have an effect only with --hosts");
+	}
+	if (o->interface && !o->hosts && !o->join) {
+		return tkm_fail(err, TKM_ERR_ARG, "--interface has an effect only with --hosts or --join");
 	}
 	o->performance_shared = o->performance_s <= 0;
 	o->performance_s = o->performance_shared ? 5 : o->performance_s;
@@ -227,7 +235,6 @@ int cal_test_options_parse(int argc, char **argv, struct cal_test_options *o)
 		.verbose = 1,
 		.burst = 100,
 		.timer_skip = -1,
-		.rsh = "ssh -o BatchMode=yes",
 		.rank = -1,
 		.max_drift = NAN,
 		.max_wander = NAN,

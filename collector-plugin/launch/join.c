@@ -18,7 +18,7 @@
 
 int vt_launch_contact(struct vtrun *r)
 {
-	static const char *const places[] = { "/VTserver", "/../VTserver", "/../bin/VTserver", NULL };
+	static const char *const places[] = { VT_NEAR_SERVER, NULL };
 	char path[PATH_MAX], own[1024];
 	char *argv[3] = { path, (char *)(uintptr_t)r->place, NULL };
 

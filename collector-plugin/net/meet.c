@@ -17,32 +17,27 @@
 
 enum { SILENT_S = 15 };
 
-static int connect_edge(const char *word, struct vt_edge **edge, struct tkm_err *err)
+struct vt_edge *vt_meet_server(
+	const char *word, const char *boot, struct vt_contact *server, int *host, struct tkm_err *err)
 {
-	struct vt_contact server;
-	int host = 0, fd;
+	struct vt_edge *edge;
+	char own[256] = "";
+	int fd = vt_contact_read(word, server, err) < 0 ? -1 : vt_tcp_connect(server, server->port, 3, host, err);
 
-	if (vt_contact_read(word, &server, err) < 0) {
-		return -1;
-	}
-	fd = vt_tcp_connect(&server, server.port, 3, &host, err);
 	if (fd < 0) {
-		return -1;
+		return NULL;
 	}
+	/* it answers: the edge would wait for it in the background, without a word */
 	close(fd);
-	*edge = vt_edge_connect(&server, host, err);
-	return *edge ? 0 : -1;
-}
-
-static void say_hello(struct vt_edge *edge)
-{
-	char host[256] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	vt_edge_send(edge, NULL,
-		&(struct vt_net_message){ .kind = VT_NET_HELLO,
-			.number = { VT_NET_VERSION, (uint64_t)getpid() },
-			.text = { vt_net_text_of(host, strlen(host)), vt_net_text_of("", 0) } });
+	edge = vt_edge_connect(server, *host, err);
+	if (edge) {
+		gethostname(own, sizeof(own) - 1);
+		vt_edge_send(edge, NULL,
+			&(struct vt_net_message){ .kind = VT_NET_HELLO,
+				.number = { VT_NET_VERSION, (uint64_t)getpid() },
+				.text = { vt_net_text_of(own, strlen(own)), vt_net_text_of(boot, strlen(boot)) } });
+	}
+	return edge;
 }
 
 static int ask_to_meet(
@@ -133,20 +128,17 @@ struct cal_link *vt_meet(const struct vt_meeting_wish *w, struct tkm_err *err)
 {
 	struct vt_mesh mesh = { .listener = -1 };
 	struct vt_edge *edge = NULL;
-	struct vt_contact own;
-	int rank = -1, port = 0;
+	struct vt_contact own, server;
+	int rank = -1, port = 0, host = 0;
 
 	memset(&own, 0, sizeof(own));
-	if (vt_contact_here(&own, w->interface, err) < 0 || connect_edge(w->word, &edge, err) < 0) {
-		return NULL;
-	}
-	mesh.listener = vt_tcp_listen(0, 0, &port, err);
-	if (mesh.listener >= 0) {
+	mesh.listener = vt_contact_here(&own, w->interface, err) < 0 ? -1 : vt_tcp_listen(0, 0, &port, err);
+	edge = mesh.listener < 0 ? NULL : vt_meet_server(w->word, "", &server, &host, err);
+	if (edge) {
 		own.port = (uint16_t)port;
-		say_hello(edge);
 		rank = wait_for_others(edge, w, &own, &mesh, err);
 	}
-	if (rank < 0) {
+	if (edge && rank < 0) {
 		vt_edge_send(edge, NULL,
 			&(struct vt_net_message){
 				.kind = VT_NET_LEAVE, .text = { vt_net_text_of(err->text, strlen(err->text)) } });

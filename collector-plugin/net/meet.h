@@ -5,6 +5,12 @@
 #define COLLECTOR_PLUGIN_NET_MEET_H
 
 #include "calib/session/link.h"
+#include "collector-plugin/net/edge.h"
+
+/* Connects to VTserver, over the first of its addresses from *host on that answers, and says hello. boot: the boot id of this node,
+ * "" for a process that leaves no trace. NULL with the reason. */
+struct vt_edge *vt_meet_server(
+	const char *word, const char *boot, struct vt_contact *server, int *host, struct tkm_err *err);
 
 struct vt_meeting_wish {
 	const char *word;                 /* of vtrun --contact */

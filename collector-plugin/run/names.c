@@ -16,6 +16,7 @@
 #include "base/known.h"
 #include "base/newname.h"
 #include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/program/near.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/settings/formats.h"

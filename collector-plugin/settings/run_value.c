@@ -27,18 +27,6 @@ const char *vt_run_value(const char *text, const char *key, char *buf, size_t si
 	return NULL;
 }
 
-char *vt_own_program(char *buf, size_t size)
-{
-	int root = tkm_root_open("/");
-	ssize_t n = root < 0 ? -1 : readlinkat(root, "proc/self/exe", buf, size - 1);
-
-	if (root >= 0) {
-		close(root);
-	}
-	buf[n > 0 ? n : 0] = '\0';
-	return buf;
-}
-
 int vt_run_child(const char *text, int of)
 {
 	char pid[16];

@@ -29,7 +29,4 @@ void vt_word_job(const char *word, char *job, size_t size);
 /* proxy.c, which is not in libVTcs.so. Names the job of a rank that MPICH's launcher started; -1: it did not. */
 __attribute__((weak)) int vt_proxy_job(char *job, size_t size);
 
-/* Writes the name of the file that this process runs to buf, "" if unknown. Returns buf. */
-char *vt_own_program(char *buf, size_t size);
-
 #endif

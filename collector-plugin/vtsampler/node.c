@@ -19,6 +19,7 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/net/clock.h"
 #include "collector-plugin/net/edge.h"
+#include "collector-plugin/net/meet.h"
 #include "collector-plugin/net/tcp.h"
 #include "collector-plugin/raw/process.h"
 
@@ -103,25 +104,15 @@ static void leave(const char *fmt, ...)
 static void join_network(void)
 {
 	struct tkm_err e = { TKM_OK, "" };
-	char host[256] = "", boot[64] = "";
-	int fd;
+	char boot[64] = "";
 
-	if (vt_contact_read(vt_node.word, &my.server, &e) == 0 &&
-		(fd = vt_tcp_connect(&my.server, my.server.port, 3, &my.host, &e)) >= 0) {
-		close(fd);
-		my.edge = vt_edge_connect(&my.server, my.host, &e);
-	}
+	vt_raw_boot(boot, sizeof(boot));
+	my.edge = vt_meet_server(vt_node.word, boot, &my.server, &my.host, &e);
 	if (!my.edge) {
 		pthread_mutex_lock(&vt_node.lock);
 		leave("%s", e.text);
 		pthread_mutex_unlock(&vt_node.lock);
-		return;
 	}
-	gethostname(host, sizeof(host) - 1);
-	vt_raw_boot(boot, sizeof(boot));
-	send_message(&(struct vt_net_message){ .kind = VT_NET_HELLO,
-		.number = { VT_NET_VERSION, (uint64_t)getpid() },
-		.text = { vt_net_text_of(host, strlen(host)), vt_net_text_of(boot, strlen(boot)) } });
 	my.heard_ns = vt_now_ns(CLOCK_MONOTONIC);
 }
 

@@ -372,7 +372,7 @@ static int scan_top(struct chrome_restamp *c)
 		}
 		if (!strcmp(k.name, "systemTraceEvents")) {
 			return xch_scan_fail(&c->s, k.from,
-				"\"systemTraceEvents\" is a text of ftrace, whose times stay as they are");
+				"\"systemTraceEvents\" holds a text of ftrace, whose times cannot be corrected");
 		}
 		rc = (!strcmp(k.name, "traceEvents") || !strcmp(k.name, "samples")) && xch_scan_peek(&c->s) == '['
 			? scan_events(c, 0)
@@ -396,6 +396,9 @@ static int scan_file(struct chrome_restamp *c)
 	}
 	first = xch_scan_peek(&c->s);
 	c->bare = first == '[';
+	if (first < 0 && !c->s.eof) {
+		return -1; /* it cannot be read */
+	}
 	if (first != '[' && first != '{') {
 		return xch_scan_fail(&c->s, 0, "it is no JSON object or array of trace events");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goes through a JSON file; see exchange/text/json_scan.h. */
+/* Reads a JSON file and copies it; see exchange/text/json_scan.h. */
 #include "config.h"
 #include "exchange/text/json_scan.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goes through a JSON file, also one compressed by gzip, and copies it with some texts replaced. All other bytes stay as they are.
+/* Reads a JSON file, plain or compressed by gzip, and writes a copy in which some texts are replaced. All other bytes are equal.
  * Positions are offsets in the uncompressed file. Memory: the part that is held, and 256 KiB. */
 #ifndef EXCHANGE_TEXT_JSON_SCAN_H
 #define EXCHANGE_TEXT_JSON_SCAN_H

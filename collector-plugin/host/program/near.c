@@ -8,6 +8,20 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/rootfs.h"
+
+char *vt_own_program(char *buf, size_t size)
+{
+	int root = tkm_root_open("/");
+	ssize_t n = root < 0 ? -1 : readlinkat(root, "proc/self/exe", buf, size - 1);
+
+	if (root >= 0) {
+		close(root);
+	}
+	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
 static int is_there(char *path, size_t size, const char *dir, size_t length, const char *rest, int mode)
 {
 	return snprintf(path, size, "%.*s%s", (int)length, dir, rest) < (int)size && access(path, mode) == 0;

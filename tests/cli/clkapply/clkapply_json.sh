@@ -29,8 +29,16 @@ for g in 1 2 3 4; do
 	expect_line '^1601 times, ' judged
 	verdict "Kineto, generation $g: only times change, and each is right"
 done
+right g3.1.json first.json 1
 right last.json copy.json 1
+# the first look at its events, without their base, leaves nothing behind
+grep -o '"bound_ns":[0-9]*' first.json >wanted
+grep -o '"bound_ns":[0-9]*' copy.json >found
+expect_same wanted found
 verdict "the base comes after the events"
+sed 's/$/\r/; s/, "/,\t"/g' g3.1.json >dos.json
+right dos.json copy.json 1
+verdict "lines that end as in DOS, and tabs"
 right last.pt.trace.json.gz copy.json.gz 1
 expect gzip -t copy.json.gz
 verdict "a compressed file"
@@ -74,6 +82,8 @@ head -c $((size - 100)) g3.1.json >short.json
 refuse "short.json: offset $((size - 100)): the file ends within a value" short.json
 sed 's/"ph": "X"/"ph" "X"/' g3.1.json >damaged.json
 refuse 'damaged.json: offset [0-9]*: a colon is expected' damaged.json
+sed 's/"baseTimeNanoseconds": [0-9]*/"baseTimeNanoseconds": 17e17/' g3.1.json >damaged.json
+refuse 'damaged.json: offset [0-9]*: baseTimeNanoseconds is no whole number' damaged.json
 sed '0,/"dur": [0-9.]*/s//"dur": -5/' g3.1.json >damaged.json
 refuse 'damaged.json: offset [0-9]*: a span of negative length' damaged.json
 sed '0,/"ts": 4[0-9.]*/s//"ts": 1,5/' g3.1.json >damaged.json
@@ -81,13 +91,15 @@ refuse 'damaged.json: offset [0-9]*: ' damaged.json
 (cat g3.1.json && echo '{}') >damaged.json
 refuse "damaged.json: offset $size: something behind the end of the trace" damaged.json
 head -c 2000 last.pt.trace.json.gz >damaged.json.gz
-refuse 'damaged.json.gz: offset [0-9]*: ' damaged.json.gz
+refuse 'damaged.json.gz: offset [0-9]*: the compressed data are damaged' damaged.json.gz
+head -c 12 last.pt.trace.json.gz >damaged.json.gz
+refuse 'damaged.json.gz: offset 0: the compressed data are damaged' damaged.json.gz
 printf 'time,rank\n1,2\n' >table.json
 refuse 'table.json: offset 0: it is no JSON object or array of trace events' table.json
 echo '{"traceEvents": []}' >empty.json
 refuse 'empty.json has no trace event with a stamp' empty.json
 echo '{"systemTraceEvents": "x", "traceEvents": []}' >ftrace.json
-refuse 'ftrace.json: offset 2: "systemTraceEvents" is a text of ftrace' ftrace.json
+refuse 'ftrace.json: offset 2: "systemTraceEvents" holds a text of ftrace' ftrace.json
 : >empty.json
 refuse 'empty.json: offset 0: ' empty.json
 verdict "damage is refused, with its offset, and nothing is written"

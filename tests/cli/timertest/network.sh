@@ -24,6 +24,11 @@ refused 'which? --hosts starts the others' --hosts a --join "h:1:$key"
 refused "names no other node than this one" --hosts "localhost,$(hostname)"
 refused "'a,,b' is no list of host names" --hosts a,,b
 refused "'-oProxyCommand=x' is no list of host names" --hosts=-oProxyCommand=x
+refused 'have an effect only with --join' --rank 0
+refused 'have an effect only with --join' --hosts a --size 2
+refused 'have an effect only with --hosts' --rsh rsh
+refused '[-]-interface has an effect only with' --interface lo
+refused 'interface nope has no address' --join "localhost:1:$key" --size 2 --interface nope
 refused 'no contact word on standard input' --join - --size 2
 refused 'how many processes are there? --size=N' --join "localhost:1:$key"
 refused 'rank.* which one' --join "localhost:1:$key" --rank 2 --size 2

@@ -29,14 +29,19 @@ statuses() # of the processes PID...
 	echo >>statuses
 }
 
+wait_for() # wait_for COMMAND: until it succeeds, 20 s at most
+{
+	for _ in $(seq 400); do
+		! eval "$1" || break
+		sleep 0.05
+	done
+}
+
 case $case in
 hosts)
 	timeout 100 "$timertest" --hosts node0,node1,node2 --rsh "$NETNS_AGENT -x" --timer clock_monotonic \
 		--performance-time 100ms --output "$folder/hosts" --state-dir "$folder/state" 3 1 >out.0 2>err.0 &
-	for _ in $(seq 100); do
-		pgrep -a -f -- '--join' >>arguments && break
-		sleep 0.05
-	done
+	wait_for "pgrep -a -f -- '--join' >>arguments"
 	wait
 	exit 0
 	;;
@@ -67,10 +72,7 @@ killed)
 	timeout 100 "$timertest" --hosts node1,node2 --rsh "$NETNS_AGENT" --timer clock_monotonic \
 		--performance-time 100ms --output "$folder/killed" --patience 2s 60 10 >out.0 2>err.0 &
 	pid=$!
-	for _ in $(seq 400); do
-		grep -q 'recording messages' out.0 err.0 && break
-		sleep 0.05
-	done
+	wait_for "grep -q 'recording messages' out.0 err.0"
 	began=$(date +%s)
 	pkill -KILL -f -- '--join - --rank 2 '
 	statuses $pid
