@@ -79,6 +79,11 @@ expect [ -s "$dir/f/arguments" ]
 expect_lines 0 '[0-9a-f]\{64\}' "$dir/f/arguments"
 verdict "the contact word is in the arguments of no process"
 
+on_hosts itc
+expect_line '^verdict: clock_monotonic is ' "$dir/f/out.0"
+expect [ "$(apart "$dir/f/out.0")" = 2 ]
+verdict "--hosts with --sync itc: the round robin of the guide finds the same offsets"
+
 on_hosts slurm
 expect_line '^0 0 0 $' "$dir/f/statuses"
 expect_line '^verdict: clock_monotonic is fit for tracing on 3 ranks: ' "$dir/f/out.0"
@@ -93,6 +98,10 @@ verdict "--join: ranks by the launcher, one output, a result on each node"
 expect_line '^2 $' "$dir/f/statuses"
 expect_line 'no connection (tried .*: Connection refused)' "$dir/f/err.3"
 verdict "the word of a test that is over reaches nobody"
+
+on_hosts late
+expect_line '^0 0 0 $' "$dir/f/statuses"
+verdict "--join-wait counts from the last process that came"
 
 on_hosts missing
 expect_line '^2 2 2 $' "$dir/f/statuses"

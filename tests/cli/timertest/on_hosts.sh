@@ -58,6 +58,22 @@ slurm)
 	join 1 3 RANK=0 WORLD_SIZE=1
 	statuses $!
 	;;
+itc)
+	timeout 100 "$timertest" --hosts node1,node2 --rsh "$NETNS_AGENT" --timer clock_monotonic --sync itc \
+		--performance-time 100ms --output "$folder/itc" 2 1 >out.0 2>err.0
+	;;
+late)
+	word=$("$vtrun" --contact --join-wait=3s 2>err.word) || exit 1
+	join 0 0 WORLD_SIZE=3 RANK=0
+	pids=$!
+	sleep 2
+	join 1 1 WORLD_SIZE=3 RANK=1
+	pids="$pids $!"
+	sleep 2
+	join 2 2 WORLD_SIZE=3 RANK=2
+	# shellcheck disable=SC2086
+	statuses $pids $!
+	;;
 missing)
 	word=$("$vtrun" --contact --join-wait=2s 2>err.word) || exit 1
 	join 0 0 WORLD_SIZE=3 RANK=0
