@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# No line of a script in tests/ has more than 120 columns, tabs of 8; text in a here-document is no line of it. TAP.
+# No line of a script in tests/ has more than 120 columns, tabs of 8; text in a here-document is no line of it. None
+# passes the status of the command before by $? behind a $(...): to bash that is the status of what is in the brackets,
+# so that the test could not fail. TAP.
 . "${top_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
 
 # long_lines FOLDER: FILE:LINE: COLUMNS
@@ -22,10 +24,25 @@ long_lines()
 		}' {} +
 }
 
+# lost_statuses FOLDER: FILE: the command
+lost_statuses()
+{
+	find "$1" -name '*.sh' -exec awk '
+		FNR == 1 { line = "" }
+		{ line = line $0 }
+		/\\$/ { sub(/\\$/, " ", line); next }
+		line ~ /^[ \t]*(ok|expect|result) .*\$\(.*\$\?[ \t]*$/ { print FILENAME ": " line }
+		{ line = "" }' {} +
+}
+
 result "no line of a script has more than 120 columns" "$(long_lines "$src/tests")"
 
 mkdir "$dir/t"
 printf '%s\n' "cat <<'END'" "$(printf '%0121d' 0)" END "$(printf '%0120d' 0)" "$(printf '\t%0113d' 0)" >"$dir/t/a.sh"
 [ "$(long_lines "$dir/t")" = "$dir/t/a.sh:5: 121 columns" ]
 ok "one that has is named, by its columns; a here-document is not" $?
+result "no status is that of a command in a text" "$(lost_statuses "$src/tests")"
+printf '%s\n' 'false' 'ok "a $(echo) \' '	b" $?' 'ok "c" $?' 'ok "$(echo)" $status' >"$dir/t/a.sh"
+[ "$(lost_statuses "$dir/t")" = "$dir/t/a.sh: ok \"a \$(echo)  	b\" \$?" ]
+ok "one that is is named" $?
 done_testing

@@ -153,7 +153,8 @@ hugepages_total hugepages_free disk_inflight " '
 'v[k] " instead of " a[k]; bad = 1 }
 	  }
 	  exit bad || n < 20 }' "$dir/before" "$dir/got" "$dir/after" >"$dir/diff"
-ok "$(wc -l <"$dir/before") counters of this machine lie between two readings by awk" $?
+status=$?
+ok "$(wc -l <"$dir/before") counters of this machine lie between two readings by awk" $status
 
 # ---- what a machine lacks has a reason ----
 mkdir -p "$dir/bare/proc" "$dir/bare/sys"

@@ -138,7 +138,8 @@ if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 			"$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
 	done)
 	echo "$bytes" | tr '\n' ' ' | awk '{ exit !(NF == 3 && $2 * 2 < $1 && $3 * 2 < $1) }'
-	ok "COMPRESS-TRACE off, on, and by default: $(echo "$bytes" | tr '\n' ' ')bytes" $?
+	status=$?
+	ok "COMPRESS-TRACE off, on, and by default: $(echo "$bytes" | tr '\n' ' ')bytes" $status
 else
 	skip "COMPRESS-TRACE" "this build has no zstd"
 fi

@@ -15,16 +15,16 @@ cat >"$dir/table" <<END
 ACTIVITY Application on | vt/settings/filter
 ALTSTACK on | vt/ends/deadlock
 AUTOFLUSH on | vt/settings/effects
-CHECK ** off
-CHECK-LEAK-REPORT-SIZE 10
+CHECK ** off | vt/checker/checker
+CHECK-LEAK-REPORT-SIZE 10 | vt/checker/limits
 CHECK-MAX-DATATYPES 1000
-CHECK-MAX-ERRORS 1
-CHECK-MAX-PENDING 20
-CHECK-MAX-REPORTS 0
+CHECK-MAX-ERRORS 1 | vt/checker/limits
+CHECK-MAX-PENDING 20 | vt/checker/limits
+CHECK-MAX-REPORTS 0 | vt/checker/limits
 CHECK-MAX-REQUESTS 100
-CHECK-SUPPRESSION-LIMIT 10
-CHECK-TIMEOUT 5s
-CHECK-TRACING off
+CHECK-SUPPRESSION-LIMIT 10 | vt/checker/limits
+CHECK-TIMEOUT 5s | vt/checker/limits
+CHECK-TRACING off | vt/mpi/mpi_guide
 CLUSTER 0:N on | vt/mpi/mpi
 COMPRESS-RAW-DATA on
 COUNTER ** off | preload/config
@@ -99,9 +99,9 @@ sed -n 's/^\([A-Z-]*\) .* | /\1 /p' "$dir/table" | while read -r name script; do
 $)" -e "VT_$(echo "$name" | tr - _)=" -e "--$(echo "$name" | tr A-Z a-z)[ =]" ||
 		echo "$name: not in tests/$script.sh"
 done >>"$dir/diff"
-[ ! -s "$dir/diff" ]
-ok "the effect of each of $(grep -c ' | ' "$dir/table") options has its test, the other $(grep -vc ' | ' \
-	"$dir/table") have none" $?
+expect_empty "$dir/diff"
+verdict "the effect of each of $(grep -c ' | ' "$dir/table") options has its test, the other $(grep -vc ' | ' \
+	"$dir/table") have none"
 
 cd "$dir" || exit 99
 bad_ones=
