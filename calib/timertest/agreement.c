@@ -121,6 +121,7 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 	cal_test_rounds_free(&t->rounds);
 	free(t->early);
 	cal_test_result_free(&t->result);
+	cal_test_drop_details(t);
 	cal_link_close(t->link);
 	cal_test_end_remotes();
 	free(t->settings);

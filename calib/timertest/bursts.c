@@ -159,26 +159,26 @@ static int record_burst(struct cal_test *t, size_t pair, int cycle, struct tkm_e
 static void say_how_far(struct cal_test *t, int cycle, size_t said, size_t pair, double begin, double burst_begin)
 {
 	int lines = t->link->size <= RANKS_WITH_LINES || t->o.verbose >= 2;
+	int shown = cal_test_prints_all(t);
 	double now = cal_link_seconds(t->link), left;
 	char text[100];
 
-	if (!cal_test_prints(t)) {
+	if (t->link->rank != 0) {
 		return;
 	}
-	if (lines || said == 0) {
+	if (shown && (lines || said == 0)) {
 		cal_test_progress_end(t);
 	}
 	for (; lines && said < pair; said++) {
 		const struct cal_test_pair *p = &t->rounds.pair[said];
 
-		printf("%d. recording messages %d <-> %d...\n", cycle, p->side[0].rank, p->side[1].rank);
+		cal_test_print(t, "%d. recording messages %d <-> %d...\n", cycle, p->side[0].rank, p->side[1].rank);
 	}
 	if (!lines && said == 0) {
-		printf("%d. recording messages of %zu pairs, %s%d at a time (--verbose 2 prints each)...\n", cycle,
-			t->rounds.pairs, t->rounds.most > 1 ? "up to " : "", t->rounds.most);
+		cal_test_print(t, "%d. recording messages of %zu pairs, %s%d at a time (--verbose 2 prints each)...\n",
+			cycle, t->rounds.pairs, t->rounds.most > 1 ? "up to " : "", t->rounds.most);
 	}
-	fflush(stdout);
-	if (!lines && pair > 1) {
+	if (!(lines && shown) && pair > 1) {
 		left = (now - burst_begin) / (double)(pair - 1) * (double)(t->rounds.pairs - pair + 1);
 		snprintf(text, sizeof(text), "burst %d: %zu of %zu pairs, about %.0f s left", cycle, pair - 1,
 			t->rounds.pairs, fmax(left, begin + t->o.seconds - now));

@@ -139,6 +139,7 @@ static json_t *rank_json(const struct cal_test_result *r, int i)
 	struct cal_expected expected = cal_expected_error(&c->map);
 	double bound = c->map.extra_s, proven = NAN, assumed = NAN;
 	struct cal_test_uncorrected u = { NAN, NAN, NAN };
+	struct cal_test_drift drift;
 	json_t *j, *sync;
 	size_t k;
 
@@ -163,10 +164,7 @@ static json_t *rank_json(const struct cal_test_result *r, int i)
 	cal_test_before_correction(&r->run, i, &u);
 	json_object_set_new(
 		sync, "shown_within_s", json_finite(c->sync == CAL_SHARED ? cal_test_shown_within(r, i) : NAN));
-	json_object_set_new(sync, "drift_ppm",
-		json_finite(c->sync != CAL_SHARED && c->map.nodes && c->map.nominal > 0
-				? 1e6 * (cal_map_session_slope(&c->map, c->map.node[0].local) / c->map.nominal - 1)
-				: NAN));
+	json_object_set_new(sync, "drift_ppm", json_finite(cal_test_find_drift(c, &drift) == 0 ? drift.ppm : NAN));
 	json_object_set_new(sync, "before_correction",
 		json_pack("{s:o,s:o,s:o}", "offset_s", json_finite(u.offset_s), "low_s", json_finite(u.low_s), "high_s",
 			json_finite(u.high_s)));

@@ -69,6 +69,7 @@ static void describe_rank(struct cal_test *t)
 	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
 	t->me.scope = t->timer->scope;
 	t->me.machine = t->place[t->link->rank].machine;
+	t->me.node = t->place[t->link->rank].leader;
 	t->me.only_unit = only_unit();
 }
 
@@ -179,6 +180,27 @@ static void die_if_interrupted(const struct cal_test_options *o)
 	}
 }
 
+/* All of it to the file, and all or a screenful to standard output. */
+static int print_found(struct cal_test *t, struct tkm_err *err)
+{
+	int all = cal_test_prints_all(t), kept = t->details != NULL;
+
+	if (kept) {
+		cal_test_print_result(t->details, &t->o, &t->result, 1);
+		cal_test_print_nodes(t->details, &t->result);
+		fprintf(t->details, "verdict: %s\n", t->result.verdict.text);
+	}
+	if (cal_test_write_details(t, err) < 0) {
+		return -1;
+	}
+	if (all) {
+		cal_test_print_result(stdout, &t->o, &t->result, 0);
+	} else if (cal_test_prints(t)) {
+		cal_test_print_brief(stdout, &t->o, &t->result);
+	}
+	return 0;
+}
+
 /* Fits, writes, reads back, judges. */
 static int evaluate(struct cal_test *t, struct tkm_err *err)
 {
@@ -211,10 +233,14 @@ static int evaluate(struct cal_test *t, struct tkm_err *err)
 		return -1;
 	}
 	die_if_interrupted(&t->o);
+	if (print_found(t, err) < 0) {
+		remove_files(t->o.output);
+		return -1;
+	}
 	cal_test_end_writing();
 	/* with --json - standard output is JSON alone */
 	if (!t->o.json || strcmp(t->o.json, "-")) {
-		cal_test_print_result(stdout, &t->o, r);
+		printf("verdict: %s\n", r->verdict.text);
 	}
 	if (fflush(stdout) != 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
@@ -337,6 +363,7 @@ static int choose_output(struct cal_test *t, struct tkm_err *err)
 		}
 		t->o.output = t->output;
 	}
+	cal_test_keep_details(t);
 	return tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err);
 }
 

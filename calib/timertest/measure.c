@@ -24,10 +24,9 @@ int cal_test_print_in_order(struct cal_test *t, char *text, size_t length, struc
 		free(text);
 		return -1;
 	}
-	for (i = 0; i < all.n && !t->o.quiet; i++) {
-		fwrite(all.data[i], 1, all.length[i], stdout);
+	for (i = 0; i < all.n; i++) {
+		cal_test_print_text(t, all.data[i], all.length[i]);
 	}
-	fflush(stdout);
 	cal_blobs_free(&all);
 	free(text);
 	return 0;

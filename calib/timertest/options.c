@@ -20,7 +20,7 @@ static const char after[] =
 	"DURATION is the length of the message test (default 30 s), PAUSE the time between bursts (default 10 s). "
 	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line overrides it. "
 	"Times are numbers with a unit, like 10s, 500ms or 1m+30s.\n\n"
-	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
+	"It writes BASENAME.stf, .clk, .txt, .dat files and BASENAME.gnuplot. "
 	"Exit status: 0 the timer is fit for tracing, 1 it is not, 3 it is not known to be, 2 the test could not be "
 	"made.";
 
@@ -43,7 +43,7 @@ static void make_test_table(struct cal_test_options *o, struct tkm_option *t)
 		{ "FINGERPRINT", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print what the clocks of this node depend on, as JSON" },
 		{ "TASKPROLOG", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print settings for jobs, for Slurm's TaskProlog" },
 		{ "QUIET", TKM_OPTION_BOOL, &o->quiet, 0, 0, NULL, "print the verdict only" },
-		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node, a line per pair; 3: stamps on one tick" },
+		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: all lines for more than 4 ranks, LIST per node; 3: stamps on one tick" },
 		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
 			"how long the timer's cost and rate are measured (default 5s, for all ranks of a node together)" },
 		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "exchanges per pair and burst (default 100)" },

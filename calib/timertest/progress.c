@@ -6,11 +6,6 @@
 #include <math.h>
 #include <unistd.h>
 
-int cal_test_prints(const struct cal_test *t)
-{
-	return !t->o.quiet && t->link->rank == 0;
-}
-
 void cal_test_progress(struct cal_test *t, double done_s, const char *more)
 {
 	int terminal = isatty(STDERR_FILENO);

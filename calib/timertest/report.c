@@ -135,6 +135,19 @@ int cal_test_before_correction(const struct cal_run *run, int rank, struct cal_t
 	return 0;
 }
 
+int cal_test_find_drift(const struct cal_rank *c, struct cal_test_drift *d)
+{
+	const struct cal_map *m = &c->map;
+
+	if (c->sync == CAL_SHARED || m->nodes == 0 || !(m->nominal > 0)) {
+		return -1;
+	}
+	d->ppm = 1e6 * (cal_map_session_slope(m, m->node[0].local) / m->nominal - 1);
+	d->low_ppm = m->rate_low > 0 ? 1e6 * (m->rate_low / m->nominal - 1) : NAN;
+	d->high_ppm = m->rate_low > 0 ? 1e6 * (m->rate_high / m->nominal - 1) : NAN;
+	return 0;
+}
+
 double cal_test_shown_within(const struct cal_test_result *r, int rank)
 {
 	int i;
@@ -556,12 +569,12 @@ static const char *latency_text(char *buf, size_t size, const struct cal_test_re
 	return tkm_print_time(buf, size, b->latency_s, 3);
 }
 
-static void print_bursts(FILE *f, const struct cal_test_result *r, long long verbose)
+static void print_bursts(FILE *f, const struct cal_test_result *r, int all)
 {
 	char a[32], b[32], c[32], d[32];
 	size_t i;
 
-	if (r->bursts > 200 && verbose < 2) {
+	if (r->bursts > 200 && !all) {
 		fprintf(f, "%zu bursts; --verbose 2 prints each\n", r->bursts);
 		return;
 	}
@@ -603,7 +616,7 @@ static void print_target(FILE *f, const struct cal_test_options *o, const struct
 }
 
 /* Messages that arrive before they were sent, and what was done about it. */
-static void print_causality(FILE *f, const struct cal_test_result *r)
+void cal_test_print_causality(FILE *f, const struct cal_test_result *r)
 {
 	const struct cal_causality_stats *c = &r->causality;
 	char a[32], b[32];
@@ -658,47 +671,50 @@ static void print_assumptions(FILE *f, const struct cal_test_result *r)
 	}
 }
 
-void cal_test_print_result(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r)
+void cal_test_print_files(FILE *f, const struct cal_test_options *o)
+{
+	char name[1100], word[1200];
+
+	snprintf(name, sizeof(name), "%s.gnuplot", o->output);
+	fprintf(f, "to produce graph showing trace timing, run: gnuplot %s\n",
+		tkm_shell_word(word, sizeof(word), name));
+	snprintf(name, sizeof(name), "%s.stf", o->output);
+	fprintf(f, "to see all pictures in a browser, run: vtreport %s\n", tkm_shell_word(word, sizeof(word), name));
+}
+
+void cal_test_print_result(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r, int all)
 {
 	const struct cal_test_burst *w = &r->burst[r->worst];
-	char a[32], b[32], name[1100], word[1200];
+	char a[32], b[32];
 
-	if (!o->quiet) {
-		print_matrices(f, r);
-		print_net(f, &r->run.net);
-		print_assumptions(f, r);
-		print_maps(f, r);
-		cal_test_print_wander(f, r);
-		if (r->run.clock_was_set) {
-			fprintf(f,
-				"the realtime clock of rank 0 was set during the run; its monotonic clock gives the "
-				"time scale\n");
-		}
-		if (o->verbose >= 3) {
-			fprintf(f, "maximum number of events on the same clock tick: %llu\n",
-				(unsigned long long)r->most_on_tick);
-		}
-		if (r->repairs || o->verbose >= 3) {
-			fprintf(f, "%lld stamps moved to keep their order, largest by %s\n", r->repairs,
-				tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
-		}
-		print_target(f, o, r);
-		print_causality(f, r);
-		print_bursts(f, r, o->verbose);
-		print_truth(f, r);
-		cal_test_print_true_rates(f, r);
-		if (r->bursts) {
-			fprintf(f, "maximum clock offset during run:\n%d <-> %d %s (latency %s)\n", w->a, w->b,
-				tkm_print_time(a, sizeof(a), w->offset_s, 3), latency_text(b, sizeof(b), r, w));
-		} else {
-			fprintf(f, "one process, so no messages: clock offsets were not measured\n");
-		}
-		snprintf(name, sizeof(name), "%s.gnuplot", o->output);
-		fprintf(f, "to produce graph showing trace timing, run: gnuplot %s\n",
-			tkm_shell_word(word, sizeof(word), name));
-		snprintf(name, sizeof(name), "%s.stf", o->output);
-		fprintf(f, "to see all pictures in a browser, run: vtreport %s\n",
-			tkm_shell_word(word, sizeof(word), name));
+	print_matrices(f, r);
+	print_net(f, &r->run.net);
+	print_assumptions(f, r);
+	print_maps(f, r);
+	cal_test_print_wander(f, r);
+	if (r->run.clock_was_set) {
+		fprintf(f,
+			"the realtime clock of rank 0 was set during the run; its monotonic clock gives the "
+			"time scale\n");
 	}
-	fprintf(f, "verdict: %s\n", r->verdict.text);
+	if (o->verbose >= 3) {
+		fprintf(f, "maximum number of events on the same clock tick: %llu\n",
+			(unsigned long long)r->most_on_tick);
+	}
+	if (r->repairs || o->verbose >= 3) {
+		fprintf(f, "%lld stamps moved to keep their order, largest by %s\n", r->repairs,
+			tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
+	}
+	print_target(f, o, r);
+	cal_test_print_causality(f, r);
+	print_bursts(f, r, all || o->verbose >= 2);
+	print_truth(f, r);
+	cal_test_print_true_rates(f, r);
+	if (r->bursts) {
+		fprintf(f, "maximum clock offset during run:\n%d <-> %d %s (latency %s)\n", w->a, w->b,
+			tkm_print_time(a, sizeof(a), w->offset_s, 3), latency_text(b, sizeof(b), r, w));
+	} else {
+		fprintf(f, "one process, so no messages: clock offsets were not measured\n");
+	}
+	cal_test_print_files(f, o);
 }

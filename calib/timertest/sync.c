@@ -53,12 +53,13 @@ int cal_test_choose_timer(struct cal_test *t, struct tkm_err *err)
 		return -1;
 	}
 	t->o.timer = missing < 0 ? "CPU" : "clock_monotonic";
-	if (t->link->rank == 0 && missing < 0) {
-		printf("timer: CPU, because no other was named, and on each node it is proven to be one clock\n");
-	} else if (t->link->rank == 0) {
-		printf("timer: clock_monotonic, because no other was named, and CPU is not proven to be one clock on "
-		       "the node of "
-		       "rank %d\n",
+	if (missing < 0) {
+		cal_test_print(
+			t, "timer: CPU, because no other was named, and on each node it is proven to be one clock\n");
+	} else {
+		cal_test_print(t,
+			"timer: clock_monotonic, because no other was named, and CPU is not proven to be one clock on "
+			"the node of rank %d\n",
 			missing);
 	}
 	return 0;

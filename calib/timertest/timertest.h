@@ -83,6 +83,7 @@ struct cal_test_rank {
 	struct tmr_true_rate true_rate; /* from the start to the end of the run; 0: not known */
 	enum tmr_scope scope;           /* of its timer */
 	int32_t machine;                /* first rank that runs on the same processors */
+	int32_t node;                   /* first rank with the same kernel clocks */
 	int32_t only_unit;              /* the only processing unit that it may use; -1: there are several */
 	size_t events;
 	struct cal_test_event *event;
@@ -161,6 +162,9 @@ struct cal_test {
 	struct cal_test_matrix_of_node matrix; /* of the first rank of a node */
 	struct cal_test_result result;         /* rank 0 */
 	double progress_at;
+	FILE *details; /* rank 0: the lines for BASENAME.txt; NULL: there is no such file, and all is shown */
+	char *text;    /* of details */
+	size_t length;
 	char *settings; /* of rank 0, to which o points; NULL: the own ones */
 };
 
@@ -271,13 +275,36 @@ void cal_test_die_of(int signal);
 
 /* ---- progress.c ---- */
 
-/* Tests whether this process prints more than the verdict: rank 0, unless --quiet. */
-int cal_test_prints(const struct cal_test *t);
-
 /* Prints the progress of the test on standard error of rank 0: on a terminal one line that changes, else one line per
  * 30 s. more: what it is doing, or NULL. */
 void cal_test_progress(struct cal_test *t, double done_s, const char *more);
 void cal_test_progress_end(const struct cal_test *t);
+
+/* ---- output.c ---- */
+
+/* Tests whether this process prints more than the verdict: rank 0, unless --quiet. And whether that is all of it, not a
+ * screenful. */
+int cal_test_prints(const struct cal_test *t);
+int cal_test_prints_all(const struct cal_test *t);
+
+/* Rank 0: from here on the lines are kept for BASENAME.txt, unless another file has that name. */
+void cal_test_keep_details(struct cal_test *t);
+
+/* Of rank 0: to that file, and to standard output if all is printed there. A line of cal_test_print() has less than 400 bytes. */
+void cal_test_print_text(const struct cal_test *t, const char *text, size_t length);
+__attribute__((format(printf, 2, 3))) void cal_test_print(const struct cal_test *t, const char *fmt, ...);
+
+/* Writes the file, if there is to be one. Returns 0 or -1. Nothing is kept after it, nor after cal_test_drop_details(). */
+int cal_test_write_details(struct cal_test *t, struct tkm_err *err);
+void cal_test_drop_details(struct cal_test *t);
+
+/* ---- brief.c ---- */
+
+/* At most 20 lines, however many ranks there are: the worst of each kind, and on which node. */
+void cal_test_print_brief(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r);
+
+/* A line for each node. */
+void cal_test_print_nodes(FILE *f, const struct cal_test_result *r);
 
 /* ---- quality.c ---- */
 
@@ -318,7 +345,18 @@ void cal_test_widest_bounds(const struct cal_map *m, double *proven_s, double *a
 
 /* How well the core matrix shows that the ranks of a machine read the same clock; NAN: not at all. */
 double cal_test_shown_within(const struct cal_test_result *r, int rank);
-void cal_test_print_result(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r);
+
+/* How many parts in a million this clock is slow against the master's, and what is certain about it; 0, or -1: not known, or it
+ * is the clock of another rank. */
+struct cal_test_drift {
+	double ppm, low_ppm, high_ppm;
+};
+int cal_test_find_drift(const struct cal_rank *c, struct cal_test_drift *d);
+
+/* All but the verdict. all: a line for each burst, however many they are. */
+void cal_test_print_result(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r, int all);
+void cal_test_print_causality(FILE *f, const struct cal_test_result *r);
+void cal_test_print_files(FILE *f, const struct cal_test_options *o);
 
 /* Writes BASE.*.dat and BASE.gnuplot. */
 int cal_test_write_plots(
@@ -337,6 +375,9 @@ const char *cal_test_value_words(enum cal_test_value v);
 
 /* CAL_TEST_FIT, CAL_TEST_UNFIT or CAL_TEST_UNKNOWN. */
 int cal_test_exit_status(enum cal_test_value v);
+
+/* The largest offset after correction that this burst may have. */
+double cal_test_offset_limit(const struct cal_test_result *r, const struct cal_test_burst *b);
 
 /* Tests whether the latency of a burst is too short for the clock's steps. */
 int cal_test_below_resolution(const struct cal_test_result *r, const struct cal_test_burst *b);

@@ -455,6 +455,16 @@ static enum cal_test_value judge_tick(const struct cal_test_result *r, struct ca
 	return CAL_TEST_VALUE_FIT;
 }
 
+static double limit_of_burst(const struct cal_test_burst *b, double usual_latency_s, double tick)
+{
+	return fmax(much_smaller * fmin(b->latency_s, usual_latency_s), tick);
+}
+
+double cal_test_offset_limit(const struct cal_test_result *r, const struct cal_test_burst *b)
+{
+	return limit_of_burst(b, usual_latency(r, within_machine(r, b)), coarsest_tick(r));
+}
+
 /* Not fit where what is certain of a burst lies beyond the limit, not known where only its estimate does. */
 static enum cal_test_value judge_offset(const struct cal_test_result *r, struct cal_test_reason *why)
 {
@@ -464,7 +474,7 @@ static enum cal_test_value judge_offset(const struct cal_test_result *r, struct 
 
 	for (i = 0; i < r->bursts; i++) {
 		const struct cal_test_burst *b = &r->burst[i];
-		double limit = fmax(much_smaller * fmin(b->latency_s, usual[within_machine(r, b)]), tick);
+		double limit = limit_of_burst(b, usual[within_machine(r, b)], tick);
 		enum cal_test_value now = b->low_s > limit || b->high_s < -limit ? CAL_TEST_VALUE_UNFIT
 			: fabs(b->offset_s) > limit                              ? CAL_TEST_VALUE_UNKNOWN
 										 : CAL_TEST_VALUE_FIT;

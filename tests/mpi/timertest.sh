@@ -462,12 +462,47 @@ grep -q '^"2 <-> 3"$' "$dir/four.run.dat"
 ok "np 4, every pair has its bursts" $?
 
 run 9 1 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}ppm,tick=7.3ns' --performance-time 20ms --output "$dir/nine"
+expect [ "$(wc -l <"$dir/out")" -le 20 ]
+expect has '^timer sim, 9 ranks on 1 node, 1 s, [0-9]+ clock sessions$'
+# rank 8 counts from 8 s
+expect has '^offset before correction: at most 8\.000s \+- [0-9.]+[num]s \(.*, rank 8\)$'
+expect has '^drift against rank 0: (at most [78](\.[0-9]+)? ppm fast|not shown by so short a run, at most )'
+expect has '^steps of clocks: none$'
+expect has '^offset after correction: at most .* \(rank [0-8] on .*, rank [0-8] on .*\), limit .*, latency '
+expect has "^all that was found, and a line for each node: $dir/nine\.txt "
+expect tail -n 1 "$dir/out" | expect_line '^verdict: sim is ' -
+verdict "np 9: one screen, with the rank that is farthest off"
+cp "$dir/nine.txt" "$dir/out"
+expect has '^\[8 \(.*\)\] performance: '
+expect has '^node +ranks +offset +ppm slow '
+expect awk -v host="$(hostname)" '$1 == host && $2 == 9 && NF == 11 { n++ } END { exit n != 1 }' "$dir/out"
 expect awk '/^"/ { pairs += !($0 in seen); seen[$0] = 1 } END { exit pairs != 36 }' "$dir/nine.run.dat"
 expect_lines 1 '^[0-9]*\. recording messages of 36 pairs, \(up to \)\{0,1\}[0-9]* at a time' "$dir/out"
 expect_not has '^[0-9]+\. recording messages [0-9]+ <->'
 verdict "np 9: each of 36 pairs has its burst, and one line speaks for all"
 truth_ok 9 100000
 ok "np 9, true error" $?
+# where the shell puts the output, a file of that name is left alone and all is printed
+cd "$dir" || exit 99
+run 5 1 1 --timer clock_monotonic --performance-time 20ms --burst 1 --output here
+cp "$dir/out" here.txt
+for suffix in stf stf.dcl stf.msg stf.msg.anc clk gnuplot; do
+	rm -f "here.$suffix"
+done
+before=$(cat here.txt)
+run 5 1 1 --timer clock_monotonic --performance-time 20ms --burst 1 --output here --force
+expect has '^\[4 \(.*\)\] performance: '
+expect [ "$(cat here.txt)" = "$before" ]
+expect [ -s here.stf ]
+rm here.txt
+run 5 1 1 --timer clock_monotonic --performance-time 20ms --burst 1 --output here --force --quiet
+expect_lines 1 . "$dir/out"
+expect_line '^\[4 (.*)\] performance: ' here.txt
+run 5 1 1 --timer clock_monotonic --performance-time 20ms --burst 1 --output here --force --verbose 2
+expect has '^\[4 \(.*\)\] performance: '
+expect has '^[0-9]+\. recording messages 3 <-> 4'
+cd - >/dev/null || exit 99
+verdict "np 5: the file of all lines replaces its own like, and nothing else"
 run 2 2 1 --timer clock_monotonic --performance-time 100ms --output "$dir/shared"
 expect has '^clock map of rank 1: that of rank 0, whose clock it shares, which a reading lags by at most '
 expect_lines 0 '^sample' "$dir/shared.clk"

@@ -44,11 +44,12 @@ if [ $? -eq 77 ]; then
 	exit
 fi
 
-on_hosts() # on_hosts CASE
+on_hosts() # on_hosts CASE [HOSTS]
 {
 	rm -rf "$dir/f"
 	mkdir "$dir/f"
-	timeout 200 sh "$src/tests/mpi/netns.sh" -n 3 -o 1000 -- sh "$src/tests/cli/timertest/on_hosts.sh" "$1" \
+	timeout 200 sh "$src/tests/mpi/netns.sh" -n "${2:-3}" -o 1000 -- \
+		sh "$src/tests/cli/timertest/on_hosts.sh" "$1" \
 		"$timertest" "$build/vtrun" "$dir/f" >"$dir/out" 2>&1
 	expect [ $? -eq 0 ]
 	cat "$dir"/f/out.* "$dir"/f/err.* >"$dir/err" 2>/dev/null
@@ -78,6 +79,17 @@ verdict "--hosts: the clocks of three hosts, and the offset of each within its b
 expect [ -s "$dir/f/arguments" ]
 expect_lines 0 '[0-9a-f]\{64\}' "$dir/f/arguments"
 verdict "the contact word is in the arguments of no process"
+
+on_hosts screen 6
+expect [ "$(wc -l <"$dir/f/out.0")" -le 20 ]
+expect_line '^timer clock_monotonic, 6 ranks on 6 nodes, 3 s, ' "$dir/f/out.0"
+expect_line '^offset before correction: at most [0-9.]*s +- .*s (node5, rank 5)$' "$dir/f/out.0"
+expect_line '^clocks of the processing units of a node: together on 6 nodes$' "$dir/f/out.0"
+expect_line '^verdict: clock_monotonic is ' "$dir/f/out.0"
+expect [ "$(apart "$dir/f/screen.txt")" = 5 ]
+expect awk '$1 ~ /^node[0-5]$/ && $2 == 1 { n++; off = $3 + 0 - 1000 * substr($1, 5)
+	if ($1 != "node0" && (off > 0.01 || off < -0.01)) { exit 1 } } END { exit n != 6 }' "$dir/f/screen.txt"
+verdict "six hosts: one screen that names the one farthest off, and a line for each in the file"
 
 on_hosts itc
 expect_line '^verdict: clock_monotonic is ' "$dir/f/out.0"
