@@ -102,9 +102,7 @@ static ltick_t stamp_at(const struct cal_map *m, int64_t global)
 		p->local, (int64_t)llround((double)(global - p->global.v) * ((double)p->length / (double)p->rise)));
 }
 
-/* How far a rank's clock was from the master's at the start of the run, by its own reading; NAN: unknown. The counters of
- * two nodes, which begin when the nodes start, can be days apart. */
-static double offset_at_start(const struct vtr_clocks *c, size_t rank)
+double vtr_clock_start(const struct vtr_clocks *c, size_t rank)
 {
 	double at[2];
 	int i;
@@ -137,7 +135,7 @@ static void judge(struct vtr_clocks *c)
 		const struct cal_rank *rank = &c->run.rank[r];
 
 		vtr_clock_curves(c, r, offset, bound);
-		start = offset_at_start(c, r);
+		start = vtr_clock_start(c, r);
 		start = isnan(start) ? 0 : start;
 		c->steps += rank->map.steps;
 		c->contradictions += rank->contradiction[0] != '\0';

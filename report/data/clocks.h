@@ -36,6 +36,10 @@ enum vtr_grade vtr_clocks_verdict(const struct vtr_clocks *c, unsigned processes
 /* Curves of one rank at VTR_INSTANTS instants of the run, in seconds. */
 void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrected, double *bound);
 
+/* How far a rank's clock was from the master's at the start of the run, by its own reading, in seconds; NAN: unknown. The
+ * counters of two nodes, which begin when the nodes start, can be days apart. */
+double vtr_clock_start(const struct vtr_clocks *c, size_t rank);
+
 /* Rate of a clock relative to the corrected axis and to its nominal frequency, over the run: low, likely and high;
  * NAN: unknown. */
 struct vtr_rate {

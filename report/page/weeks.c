@@ -23,6 +23,7 @@ struct clocks_of_all { /* a clock is a timer on a host */
 		double ppm;
 		size_t file;
 	} worst[CLOCKS];
+	double low_ppm[CLOCKS], high_ppm[CLOCKS]; /* of its rates in all files */
 	size_t n, more;
 };
 
@@ -76,6 +77,10 @@ static void fill_drift_ranges(struct vtr_field *d, const struct vtr_clocks *c, s
 			struct vtr_rate v = vtr_clock_rate(&c[i], r);
 
 			if (k < CLOCKS && !isnan(v.likely)) {
+				all->low_ppm[k] =
+					all->worst[k].ppm ? fmin(all->low_ppm[k], 1e6 * v.likely) : 1e6 * v.likely;
+				all->high_ppm[k] =
+					all->worst[k].ppm ? fmax(all->high_ppm[k], 1e6 * v.likely) : 1e6 * v.likely;
 				if (fabs(1e6 * v.likely) >= fabs(all->worst[k].ppm)) {
 					all->worst[k].ppm = 1e6 * v.likely;
 					all->worst[k].file = i;
@@ -146,10 +151,42 @@ static void show_worst(FILE *f, const struct vtr_clocks *c, const struct clocks_
 	fputs(".</p>\n", f);
 }
 
+/* What is assumed of each clock, and whether it held from run to run. */
+static void show_limits(FILE *f, const struct vtr_clocks *c, size_t n, const struct clocks_of_all *all)
+{
+	size_t i, r, k, beyond = 0, most = 0;
+	double limit = 0;
+
+	for (i = 0; i < n; i++) {
+		for (r = 0; r < c[i].run.ranks; r++) {
+			const struct cal_rank *rank = &c[i].run.rank[r];
+
+			if (rank->sync != CAL_SHARED && rank->map.max_drift > 0) {
+				limit = limit > 0 ? fmin(limit, rank->map.max_drift) : rank->map.max_drift;
+				beyond += fabs(vtr_clock_rate(&c[i], r).likely) > rank->map.max_drift;
+			}
+		}
+	}
+	for (k = 1; k < all->n; k++) {
+		most = all->high_ppm[k] - all->low_ppm[k] > all->high_ppm[most] - all->low_ppm[most] ? k : most;
+	}
+	if (limit > 0) {
+		fprintf(f, beyond ? "<p>%zu rates are beyond" : "<p>No rate is beyond", beyond);
+		fprintf(f, " the %.3g ppm that the corrections assume.", limit * 1e6);
+		if (n > 1) {
+			fputs(" The rate of ", f);
+			vtr_html(f, all->name[most]);
+			fprintf(f, " changed most from run to run: by %.3g ppm.",
+				all->high_ppm[most] - all->low_ppm[most]);
+		}
+		fputs("</p>\n", f);
+	}
+}
+
 static void table(FILE *f, const struct vtr_clocks *c, size_t n)
 {
 	const char *const heads[] = { "file", "date", "ranks", "length", "largest bound", "steps", "host",
-		"rate of its clock", "from", "to", NULL };
+		"offset at the start", "rate of its clock", "from", "to", "a day", NULL };
 	char when[60];
 	size_t i, r;
 
@@ -170,9 +207,11 @@ static void table(FILE *f, const struct vtr_clocks *c, size_t n)
 			fprintf(f, "<td>%zu</td><td>", c[i].steps);
 			vtr_html(f, c[i].run.rank[r].host);
 			fputs("</td>", f);
+			vtr_cell(f, vtr_clock_start(&c[i], r), "s");
 			vtr_cell(f, 1e6 * v.likely, "ppm");
 			vtr_cell(f, 1e6 * v.low, "ppm");
 			vtr_cell(f, 1e6 * v.high, "ppm");
+			vtr_cell(f, 86400 * v.likely, "s");
 			fputs("</tr>\n", f);
 		}
 	}
@@ -207,6 +246,7 @@ int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n)
 	draw_weeks(f, c, n, all);
 	if (all->n) {
 		show_worst(f, c, all);
+		show_limits(f, c, n, all);
 	}
 	table(f, c, n);
 	fputs("</main>\n", f);

@@ -191,40 +191,101 @@ static void fill_drift(const struct vtr_clocks *c, size_t r, struct vtr_field *d
 	}
 }
 
+/* A clock that ranks share: its first rank, how many they are, and what the table is sorted by. */
+struct shared_clock {
+	size_t rank, ranks;
+	double rate;
+};
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct shared_clock *x = a, *y = b;
+	double p = isnan(x->rate) ? -1 : fabs(x->rate), q = isnan(y->rate) ? -1 : fabs(y->rate);
+
+	return p < q ? 1 : p > q ? -1 : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* The clocks of the run, those of the largest rates first; to be freed. NULL: no memory. */
+static struct shared_clock *clocks_by_rate(const struct vtr_clocks *c, size_t *n)
+{
+	struct shared_clock *clock = calloc(c->run.ranks + 1, sizeof(*clock));
+	size_t *of = calloc(c->run.ranks + 1, sizeof(*of)), r;
+
+	for (*n = 0, r = 0; clock && of && r < c->run.ranks; r++) {
+		const struct cal_rank *rank = &c->run.rank[r];
+
+		if (rank->sync == CAL_SHARED && rank->leader >= 0 && (size_t)rank->leader < r) {
+			of[r] = of[rank->leader];
+		} else {
+			of[r] = (*n)++;
+			clock[of[r]] = (struct shared_clock){ .rank = r, .rate = vtr_clock_rate(c, r).likely };
+		}
+		clock[of[r]].ranks++;
+	}
+	if (clock && of) {
+		qsort(clock, *n, sizeof(*clock), by_rate);
+	}
+	free(of);
+	return clock;
+}
+
+static double widest_bound(const struct vtr_clocks *c, size_t rank)
+{
+	double curve[2 * VTR_INSTANTS], widest = 0;
+	size_t i;
+
+	vtr_clock_curves(c, rank, curve, curve + VTR_INSTANTS);
+	for (i = 0; i < VTR_INSTANTS; i++) {
+		widest = fmax(widest, curve[VTR_INSTANTS + i]);
+	}
+	return widest;
+}
+
+static void clock_row(FILE *f, const struct vtr_clocks *c, const struct shared_clock *clock)
+{
+	const struct cal_rank *rank = &c->run.rank[clock->rank];
+	struct vtr_rate v = vtr_clock_rate(c, clock->rank);
+
+	fputs("<tr><th scope=\"row\">", f);
+	vtr_html(f, rank->host);
+	fprintf(f, "</th><td>%zu</td><td>%zu</td><td>", clock->rank, clock->ranks);
+	vtr_html(f, rank->timer);
+	if (rank->reference[0]) {
+		fputs(", rate of ", f);
+		vtr_html(f, rank->reference);
+	}
+	fputs("</td>", f);
+	vtr_cell(f, vtr_clock_start(c, clock->rank), "s");
+	vtr_cell(f, v.likely * 1e6, "ppm");
+	vtr_cell(f, v.low * 1e6, "ppm");
+	vtr_cell(f, v.high * 1e6, "ppm");
+	vtr_cell(f, v.likely * 86400, "s");
+	fprintf(f, "<td>%zu</td>", rank->sync == CAL_SHARED ? 0 : rank->map.steps);
+	vtr_cell(f, widest_bound(c, clock->rank), "s");
+	fputs("</tr>\n", f);
+}
+
 static void rate_table(FILE *f, const struct vtr_clocks *c)
 {
-	const char *const heads[] = { "rank", "host", "timer", "rate against the axis", "certainly from", "to",
-		"largest bound", NULL };
-	double *offset = malloc(2 * VTR_INSTANTS * sizeof(double)), worst;
-	size_t r, i;
+	const char *const heads[] = { "host", "first rank", "ranks", "timer", "offset at the start",
+		"rate against the axis", "certainly from", "to", "a day", "steps", "largest bound", NULL };
+	size_t n, k;
+	struct shared_clock *clock = clocks_by_rate(c, &n);
 
-	vtr_table_begin(f, "Table of the clocks", "Clocks: rate relative to the nominal frequency, and bound", heads);
-	for (r = 0; r < c->run.ranks && r < TABLE && offset; r++) {
-		struct vtr_rate v = vtr_clock_rate(c, r);
-
-		vtr_clock_curves(c, r, offset, offset + VTR_INSTANTS);
-		for (worst = 0, i = 0; i < VTR_INSTANTS; i++) {
-			worst = fmax(worst, offset[VTR_INSTANTS + i]);
-		}
-		fprintf(f, "<tr><th scope=\"row\">%zu</th><td>", r);
-		vtr_html(f, c->run.rank[r].host);
-		fputs("</td><td>", f);
-		vtr_html(f, c->run.rank[r].timer);
-		if (c->run.rank[r].reference[0]) {
-			fputs(", rate of ", f);
-			vtr_html(f, c->run.rank[r].reference);
-		}
-		fputs("</td>", f);
-		vtr_cell(f, v.likely * 1e6, "ppm");
-		vtr_cell(f, v.low * 1e6, "ppm");
-		vtr_cell(f, v.high * 1e6, "ppm");
-		vtr_cell(f, worst, "s");
-		fputs("</tr>\n", f);
+	if (!clock) {
+		return;
+	}
+	vtr_table_begin(f, "Table of the clocks",
+		"Clocks, those of the largest rates first: offset to the master's at the start, rate relative to the "
+		"nominal frequency, seconds that it gains in a day, and bound",
+		heads);
+	for (k = 0; k < n && k < TABLE; k++) {
+		clock_row(f, c, &clock[k]);
 	}
 	vtr_table_end(f);
-	free(offset);
-	if (c->run.ranks > TABLE) {
-		fprintf(f, "<p class=\"soft\">The first %d of %zu ranks are shown.</p>\n", TABLE, c->run.ranks);
+	free(clock);
+	if (n > TABLE) {
+		fprintf(f, "<p class=\"soft\">The first %d of %zu clocks are shown.</p>\n", TABLE, n);
 	}
 }
 
