@@ -588,6 +588,38 @@ int stf_read_series(struct stf_reader *r, const struct stf_cursor_options *o, st
 	struct stf_err *err);
 void stf_series_free(struct stf_series *s, size_t n);
 
+/* A message whose both ends are in the trace. Times are absolute, in time-stamp units; scl and function 0: not recorded. */
+struct stf_message {
+	uint64_t sent, received;
+	uint32_t sender, receiver; /* willies */
+	uint32_t bytes, tag, communicator;
+	uint32_t sender_scl, receiver_scl, sender_function, receiver_function;
+	uint32_t unused;
+};
+/* All messages that a cursor with these options (NULL: everything) delivers, in its order; o->categories is not looked at. With a
+ * window also those under way at its begin. *halves, unless NULL: messages of which only one end is in the trace. Returns 0, or -1
+ * and *err; *out then has what was read before the error. The caller frees *out with stf_rows_free(). Takes 56 bytes for each,
+ * and as many again while the array grows. */
+int stf_read_messages(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_message **out, size_t *n,
+	uint64_t *halves, struct stf_err *err);
+
+/* A call of a function. */
+enum {
+	STF_CALL_OPEN = 1,        /* the trace, or the window, ended in it: leave is that end */
+	STF_CALL_BEGAN_BEFORE = 2 /* it began before the window: enter is the begin of the window */
+};
+struct stf_call {
+	uint64_t enter, leave;
+	uint32_t willy, function, scl;
+	uint32_t depth; /* 0: not called by another function of the trace */
+	uint32_t cut;   /* of the bits above */
+	uint32_t unused;
+};
+/* The same for calls, in the order of their begin. Takes 40 bytes for each. */
+int stf_read_calls(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_call **out, size_t *n,
+	struct stf_err *err);
+void stf_rows_free(void *rows);
+
 /* ---- reading by call-backs ------------------------------------------------------------------- */
 
 /* The functions to call for each record; NULL: none. Each call-back returns 0 to go on. The records are valid

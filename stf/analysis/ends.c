@@ -4,9 +4,9 @@
 #include "stf/analysis/ends.h"
 
 /* The call of a thread in which all processes come together; NULL: it did not make it. */
-static const struct stf_call *joint_call(const struct stf_thread *h, enum stf_wait_kind kind)
+static const struct stf_open_call *joint_call(const struct stf_thread *h, enum stf_wait_kind kind)
 {
-	const struct stf_call *c = !h ? NULL : kind == STF_WAIT_INIT ? &h->init : &h->final;
+	const struct stf_open_call *c = !h ? NULL : kind == STF_WAIT_INIT ? &h->init : &h->final;
 
 	return c && c->flags ? c : NULL;
 }
@@ -14,7 +14,7 @@ static const struct stf_call *joint_call(const struct stf_thread *h, enum stf_wa
 /* The thread that came last, of those that came before a time; NULL: none did. */
 static struct stf_thread *last_to_join(const struct stf_threads *t, enum stf_wait_kind kind, uint64_t before)
 {
-	const struct stf_call *c, *latest = NULL;
+	const struct stf_open_call *c, *latest = NULL;
 	struct stf_thread *last = NULL;
 	uint64_t i;
 
@@ -31,7 +31,7 @@ static struct stf_thread *last_to_join(const struct stf_threads *t, enum stf_wai
 /* Who came before the last one waited for it. Processes that were started later do not count for those that had gone on. */
 static int add_joint_wait(struct stf_threads *t, struct stf_thread *h, enum stf_wait_kind kind, struct stf_thread *last)
 {
-	const struct stf_call *c = joint_call(h, kind), *l = joint_call(last, kind);
+	const struct stf_open_call *c = joint_call(h, kind), *l = joint_call(last, kind);
 	struct stf_one_wait one;
 
 	if (c && l->enter > c->leave) {

@@ -192,7 +192,7 @@ static uint32_t busiest_function(const struct stf_thread *h)
 
 /* When a wait of this call that ends at `to` began. Of calls that looked in vain before it, only the time in them counts, and only
  * if this call looks, too, or receives what they looked for. */
-static uint64_t begin_of_wait(const struct stf_call *c, enum stf_wait_kind kind, uint64_t to)
+static uint64_t begin_of_wait(const struct stf_open_call *c, enum stf_wait_kind kind, uint64_t to)
 {
 	uint64_t waited = c->polled + (to > c->enter ? to - c->enter : 0);
 
@@ -205,7 +205,7 @@ static uint64_t begin_of_wait(const struct stf_call *c, enum stf_wait_kind kind,
 
 /* Adds the time of a call, up to `to`, to the waits. Returns 1: it is one; 0: it is not, or that is undecided; -1: no memory. */
 static int count_wait(
-	struct stf_threads *t, struct stf_thread *h, struct stf_call *c, const struct stf_need *need, uint64_t to)
+	struct stf_threads *t, struct stf_thread *h, struct stf_open_call *c, const struct stf_need *need, uint64_t to)
 {
 	const struct stf_thread *cause = stf_threads_find(t, need->cause);
 	struct stf_one_wait one = { .kind = need->kind,
@@ -236,7 +236,7 @@ static int count_wait(
 }
 
 /* The call that was left at that time; NULL: it is too long ago, or was not recorded. */
-static struct stf_call *call_left_at(struct stf_thread *h, uint64_t leave)
+static struct stf_open_call *call_left_at(struct stf_thread *h, uint64_t leave)
 {
 	unsigned i;
 
@@ -269,7 +269,7 @@ static int polls_at(const struct stf_threads *t, const struct stf_thread *h, uin
 int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need)
 {
 	struct stf_thread *cause = stf_threads_find(t, need->cause);
-	struct stf_call *c = &h->call;
+	struct stf_open_call *c = &h->call;
 	struct stf_need *kept;
 
 	if (need->done < need->ready || (need->done == need->ready && !h->held)) {
@@ -297,7 +297,7 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 /* ---- late receivers ---- */
 
 /* Was that the call of the thread in which it started to send at that time? */
-static int starts_at(const struct stf_call *c, uint64_t time, int is_open)
+static int starts_at(const struct stf_open_call *c, uint64_t time, int is_open)
 {
 	return c->flags & STF_CALL_STARTS && c->enter <= time && (is_open || time <= c->leave);
 }
@@ -350,21 +350,21 @@ void stf_thread_sends(
 
 /* Did the call that completes what others started to send come back because the receiver had entered its call? It did so soon after
  * that: else it waited for something else. */
-static int waits_for_receiver(const struct stf_call *c, const struct stf_call *receiver)
+static int waits_for_receiver(const struct stf_open_call *c, const struct stf_open_call *receiver)
 {
 	return receiver->flags & STF_CALL_RECEIVES && receiver->enter > c->enter && receiver->enter <= c->leave &&
 		c->leave - receiver->enter <= receiver->enter - c->enter;
 }
 
 /* A call that completes was left: of what the thread had started to send, finds the message whose receiver came last. */
-static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
+static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c)
 {
 	uint64_t last = 0;
 	unsigned i;
 
 	for (i = 0; i < h->n_started; i++) {
 		struct stf_thread *to = stf_threads_find(t, h->started[i].to);
-		const struct stf_call *r = to ? call_left_at(to, h->started[i].received) : NULL;
+		const struct stf_open_call *r = to ? call_left_at(to, h->started[i].received) : NULL;
 
 		r = r ? r : to && to->call_depth ? &to->call : NULL;
 		if (r && r->enter > last && waits_for_receiver(c, r)) {
@@ -385,7 +385,7 @@ static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, c
 
 /* The end of the sender's call came because h had entered its call c. */
 static int follow_receiver(
-	struct stf_threads *t, struct stf_thread *h, const struct stf_call *c, const struct stf_sender *s)
+	struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c, const struct stf_sender *s)
 {
 	struct stf_path_point at = { .node = c->path };
 	const struct stf_path_share rest = { s->willy, s->call.function, s->call.scl, s->call.leave - c->enter };
@@ -407,7 +407,7 @@ static int follow_receiver(
 
 /* Did the sender wait for h, which received its message in the call c? */
 static int count_late_receiver(
-	struct stf_threads *t, struct stf_thread *h, const struct stf_call *c, struct stf_sender *s)
+	struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c, struct stf_sender *s)
 {
 	struct stf_thread *from = stf_threads_find(t, s->willy);
 	struct stf_need need = { .ready = c->enter,
@@ -452,11 +452,11 @@ static uint64_t disagreement(struct stf_threads *t, uint32_t a, uint32_t b, uint
 
 /* A call that sent was left. Had the receiver come by then? If it is still in its call, or is about to enter it, that is known when
  * it leaves it. */
-static int look_for_receiver(struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
+static int look_for_receiver(struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c)
 {
 	struct stf_thread *to = stf_threads_find(t, h->receiver);
 	struct stf_sender s = { .call = *c, .willy = h->sum.willy, .received = h->received, .until = c->leave };
-	const struct stf_call *left = to ? call_left_at(to, h->received) : NULL;
+	const struct stf_open_call *left = to ? call_left_at(to, h->received) : NULL;
 	int rc;
 
 	if (!to || (!left && to->call_depth && to->call.enter <= c->enter)) {
@@ -479,7 +479,7 @@ static int look_for_receiver(struct stf_threads *t, struct stf_thread *h, const 
 	return 0;
 }
 
-static int count_senders(struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
+static int count_senders(struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c)
 {
 	size_t i;
 	int rc = 0;
@@ -504,10 +504,10 @@ static void forget_receiver(const struct stf_threads *t, const struct stf_thread
 /* How a call that sends was played: did it wait for its receiver? While the receiver is in its call, it is not known whether that one
  * receives the message; a call that came back soon after that one had begun did wait for it. */
 static void play_late_receiver(
-	const struct stf_threads *t, const struct stf_thread *h, const struct stf_call *c, struct stf_play_call *p)
+	const struct stf_threads *t, const struct stf_thread *h, const struct stf_open_call *c, struct stf_play_call *p)
 {
 	struct stf_thread *to = stf_threads_find(t, h->receiver);
-	const struct stf_call *left = to ? call_left_at(to, h->received) : NULL, *r;
+	const struct stf_open_call *left = to ? call_left_at(to, h->received) : NULL, *r;
 
 	r = left ? left : to && to->call_depth ? &to->call : NULL;
 	if (r && r->flags & STF_CALL_RECEIVES && r->enter <= c->leave &&
@@ -520,7 +520,7 @@ static void play_late_receiver(
 }
 
 /* Plays the call, in the time that it needs then. */
-static int play_call(struct stf_threads *t, struct stf_thread *h, const struct stf_call *c)
+static int play_call(struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c)
 {
 	struct stf_play_call p = { c->enter, c->leave, c->entered, (c->flags & STF_CALL_FILES) != 0, 0, 0, { { 0 } } };
 	uint64_t between = c->enter - c->polling_since - c->polled;
@@ -540,7 +540,7 @@ static int play_call(struct stf_threads *t, struct stf_thread *h, const struct s
 
 /* The path of a call that was left: from its begin, or from what it waited for last. */
 static int follow_call(
-	struct stf_threads *t, struct stf_thread *h, const struct stf_call *c, const struct stf_need *need)
+	struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c, const struct stf_need *need)
 {
 	uint64_t from = c->enter;
 	struct stf_path_share s = { h->sum.willy, c->function, c->scl, 0 };
@@ -605,7 +605,7 @@ static int begin_to_count(struct stf_threads *t, struct stf_thread *h, uint64_t 
 
 /* Did the call wait for a message although another one had been sent before, which a later call receives? Looks at some of those that
  * come. */
-static void mark_wrong_order(const struct stf_thread *h, const struct stf_call *c, struct stf_need *need)
+static void mark_wrong_order(const struct stf_thread *h, const struct stf_open_call *c, struct stf_need *need)
 {
 	size_t i;
 
@@ -620,7 +620,7 @@ static void mark_wrong_order(const struct stf_thread *h, const struct stf_call *
 
 static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time)
 {
-	struct stf_call *c = &h->call, *last = &h->last[h->next_last++ % STF_LAST_CALLS];
+	struct stf_open_call *c = &h->call, *last = &h->last[h->next_last++ % STF_LAST_CALLS];
 	unsigned i = h->n_needs;
 	int rc, waited = 0;
 

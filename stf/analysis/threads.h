@@ -19,7 +19,7 @@ struct stf_need {
 	struct stf_path_point at; /* of the cause, when it was ready; filled in by stf_thread_needs() */
 };
 
-struct stf_call {
+struct stf_open_call {
 	uint64_t enter, leave;
 	uint32_t function, scl;
 	uint32_t before;  /* the function in which most of the time since the last wait was spent; 0: none */
@@ -33,7 +33,7 @@ struct stf_call {
 
 /* A call that has sent, and came back before it was known whether its receiver had come by then. */
 struct stf_sender {
-	struct stf_call call;
+	struct stf_open_call call;
 	uint32_t willy;
 	uint64_t received;
 	struct stf_path_node *path; /* held: up to the end of the call */
@@ -52,8 +52,8 @@ struct stf_frame {
 
 struct stf_thread {
 	struct stf_mpi_thread sum;
-	int is_main;                 /* it called MPI_Init */
-	struct stf_call init, final; /* MPI_Init; MPI_Finalize, which may not have been left */
+	int is_main;                      /* it called MPI_Init */
+	struct stf_open_call init, final; /* MPI_Init; MPI_Finalize, which may not have been left */
 	struct stf_frame *stack;
 	size_t depth, room;
 	size_t call_depth; /* depth of the stack in the call; 0: in no call of MPI */
@@ -64,15 +64,15 @@ struct stf_thread {
 		uint32_t function;
 		uint64_t ticks;
 	} busy[STF_MOST_BUSY];
-	struct stf_call call; /* the one that is open, or was last */
-	int polls;            /* that one looked in vain, and no event came after it */
+	struct stf_open_call call; /* the one that is open, or was last */
+	int polls;                 /* that one looked in vain, and no event came after it */
 	/* of this call, in the order of `ready` and of `done` */
 	struct stf_need need[STF_MOST_NEEDS];
 	unsigned n_needs;
 	uint64_t received; /* it sends: when its message was received; UINT64_MAX: unknown */
 	uint32_t receiver;
 	/* the calls before; by their stamps what they waited for may come after they have ended */
-	struct stf_call last[STF_LAST_CALLS];
+	struct stf_open_call last[STF_LAST_CALLS];
 	unsigned next_last;
 	struct stf_sender *sender;
 	size_t n_senders, sender_room;

@@ -62,6 +62,36 @@ mkdir "$dir/without" && echo 'raise ImportError("none")' >"$dir/without/numpy.py
 PYTHONPATH=$dir/without:$build/python PYTHONDONTWRITEBYTECODE=1 "$python" -c 'import tickmark_stf' 2>"$dir/err"
 grep -q '^ImportError: tickmark_stf needs numpy (Debian: python3-numpy' "$dir/err"
 ok "Python: numpy is named where it is missing" $?
+cat >"$dir/rows.avt" <<'END'
+C ASCII trace
+CLKPERIOD 1e-09
+EVENTBITS 0
+NCPUS 1 1
+CPUNAMES "a" "b"
+DURATION 0 9000
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "App" SELF "App" PARENT 0
+DEFCLASS 5 "clock-bound" SELF "clock-bound" PARENT 0
+DEFFUNCTION 1 "MPI_Send" CLASS 1
+DEFFUNCTION 2 "work" CLASS 2
+DEFFUNCTION 3 "MPI_Recv" CLASS 1
+DEFCOMM 1 "MPI_COMM_WORLD" LEFT 0 FIRST 1 1 LAST 1 2 STRIDE 1 1
+INFO CLASS 5 TEXT "process 0 0 1e-07"
+INFO CLASS 5 TEXT "process 1 0 2e-07 4000 3e-07"
+0 ENTER CPU 1 FUNCTION 2
+0 ENTER CPU 2 FUNCTION 2
+1000 SENDMSG CPU 1 TO 2 COMM 1 TAG 7 LEN 2048 FUNCTION 1 PAIR 1
+1000 ENTER CPU 1 FUNCTION 1
+1500 ENTER CPU 2 FUNCTION 3
+2000 SENDMSG CPU 1 TO 2 COMM 1 TAG 8 LEN 16 FUNCTION 1 PAIR 2
+2500 RECVMSG CPU 2 FROM 1 COMM 1 TAG 7 LEN 2048 FUNCTION 3 PAIR 1
+2600 LEAVE CPU 1
+2700 LEAVE CPU 2
+4500 RECVMSG CPU 2 FROM 1 COMM 1 TAG 8 LEN 16 FUNCTION 3 PAIR 2
+8000 LEAVE CPU 1
+END
+from_text "$dir/rows.avt" "$dir/rows.stf"
+tool "$dir/rows.stf" --verify
 cat >"$dir/try.py" <<'END'
 import os, sys, threading
 import numpy as np
@@ -97,6 +127,23 @@ with t.Trace(folder + "/rich.stf") as trace:
     load = s["PERF_DATA:load", 1, 2]
     ok("types", load.value.dtype == np.float64 and list(load.value) == [i * .25 for i in range(1, 9)] and
        s["PERF_DATA:odd \"name\" \\ \u00e4\n1", 0, 0].value[0] == -2**63 and np.isnan(load.bound).all())
+with t.Trace(folder + "/rows.stf") as trace:
+    m, c = trace.messages(), trace.calls()
+    part, m2 = trace.calls(window=(1200, 2550)), trace.messages(window=(1200, 2550))
+    mpi, nothing = trace.calls("MPI:*"), trace.calls("no*")
+    ok("names of functions", list(c.name) == ["App:work", "App:work", "MPI:MPI_Send", "MPI:MPI_Recv"] and
+       list(mpi.name) == ["MPI:MPI_Send", "MPI:MPI_Recv"] and list(m.receiver_function) == ["MPI:MPI_Recv"] * 2 and
+       len(nothing) == 0 and len(nothing.name) == 0)
+ok("messages", list(m.sent) == [1000, 2000] and list(m.received) == [2500, 4500] and list(m.bytes) == [2048, 16] and
+   list(m.tag) == [7, 8] and list(m.sender) == [0, 0] and list(m.receiver) == [1, 1] and m.halves == 0 and
+   np.allclose(m.bound, [3e-7, 4e-7], 1e-12))
+ok("calls", list(c.begin) == [0, 0, 1000, 1500] and list(c.end) == [8000, 9000, 2600, 2700] and
+   list(c.depth) == [0, 0, 1, 1] and list(c.is_open) == [False, True, False, False] and list(c.process) == [0, 1, 0, 1] and
+   not c.began_before.any() and np.allclose(c.bound, [1e-7, 2e-7, 1e-7, 2e-7], 1e-12))
+key = sorted(zip(part.process, part.depth, part.begin, part.end, part.is_open, part.began_before))
+ok("messages and calls of a window", list(m2.sent) == [1000, 2000] and key == [
+   (0, 0, 1200, 2550, True, True), (0, 1, 1200, 2550, True, True), (1, 0, 1200, 2550, True, True),
+   (1, 1, 1500, 2550, True, False)])
 data = bytearray(open(folder + "/e.stf.c.0", "rb").read())
 data[len(data) // 2] ^= 4
 open(folder + "/e.stf.c.0", "wb").write(data)
@@ -125,6 +172,6 @@ while read -r line; do
 	esac
 done <"$dir/tried"
 expect_status 0
-expect [ "$(wc -l <"$dir/tried")" -eq 11 ]
+expect [ "$(wc -l <"$dir/tried")" -eq 15 ]
 verdict "Python: all was tried"
 done_testing
