@@ -274,13 +274,19 @@ VT_HIDDEN long long vt_mc_verbose(void);
 VT_HIDDEN int vt_mc_on(enum vt_mc_class c);
 VT_HIDDEN double vt_mc_timeout_s(void);
 VT_HIDDEN long long vt_mc_limit(const char *option, long long otherwise);
+/* CHECK-SUPPRESS. Returns 1, and counts it, if there is to be no report of this class that has these calls (settings/suppress.h). */
+VT_HIDDEN int vt_mc_suppress(enum vt_mc_class c, const char *calls);
+VT_HIDDEN void vt_mc_suppress_begin(void);
+VT_HIDDEN void vt_mc_suppress_end(void);
+VT_HIDDEN unsigned vt_mc_suppressed(void); /* how many, of this rank */
 /* Another call that a report names: `what` is a text like "started by". */
 struct vt_mc_involved {
 	const char *what;
 	const struct vt_mc_place *place;
 };
-/* Prints a report, and stops the process if that is the last one that it may have. k, other: NULL: none. */
-VT_HIDDEN void vt_mc_report(enum vt_mc_class c, const struct vt_mc_call *k, const struct vt_mc_involved *other,
+/* Prints a report, and stops the process if that is the last one that it may have. k, other: NULL: none. Returns 0 if the report is
+ * not wanted: then the call is right for the user, and is made. */
+VT_HIDDEN int vt_mc_report(enum vt_mc_class c, const struct vt_mc_call *k, const struct vt_mc_involved *other,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* With lines of text after the description, each of which begins with a blank. */
 VT_HIDDEN void vt_mc_report_lines(enum vt_mc_class c, const char *lines, const char *fmt, ...)
@@ -311,7 +317,7 @@ struct vt_mc_rank {
 	uint64_t in_comm;         /* MPI performs its collective operation in_number of this communicator meanwhile; */
 	uint32_t in_number;       /* 0: it looks itself for what comes */
 	uint64_t calls;
-	uint32_t errors, warnings, count[VT_MC_CLASSES];
+	uint32_t errors, warnings, suppressed, count[VT_MC_CLASSES];
 	int named;       /* text is that of this call */
 	uint64_t offset; /* 0, or the place of the call, which is not in the text */
 	char function[40];
