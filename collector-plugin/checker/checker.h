@@ -335,12 +335,23 @@ struct vt_mc_record {
 	uint64_t place;
 };
 
+/* Do the members of a collective operation with a count for each other member send what the others expect? Each adds what it sends,
+ * and takes away what it expects, under a number of the two ranks: what is left at the end does not fit. */
+enum { VT_MC_FITS = 32 };
+
+struct vt_mc_fit {
+	uint64_t sender[VT_MC_FITS], receiver[VT_MC_FITS]; /* by rank, modulo VT_MC_FITS */
+	uint64_t elements;                                 /* only the number of basic elements */
+	int used, unknown;
+};
+
 struct vt_mc_meeting {
 	uint64_t comm;
 	uint32_t number;
 	int size, arrived, left, first_rank, used;
 	int bad; /* 1 + class: the operations do not fit */
 	struct vt_mc_record first;
+	struct vt_mc_fit fit;
 	uint64_t here[VT_MC_BITS];
 };
 
@@ -417,6 +428,16 @@ VT_HIDDEN int vt_mc_meeting_missing(const struct vt_mc_object *comm, uint32_t nu
 VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
+
+/* ---- vectors.c ---- */
+
+/* What this member sends and expects. */
+VT_HIDDEN void vt_mc_fit_fill(struct vt_mc_fit *fit, const struct vt_mc_call *k, const struct vt_mc_object *comm);
+VT_HIDDEN void vt_mc_fit_add(struct vt_mc_fit *all, const struct vt_mc_fit *one);
+/* When all have come. Returns the class of what does not fit, or -1. */
+VT_HIDDEN int vt_mc_fit_judge(const struct vt_mc_fit *all);
+/* "rank 1 sends rank 0" or, if that is not known, "one rank sends another" */
+VT_HIDDEN void vt_mc_fit_describe(const struct vt_mc_fit *all, int size, char *text, size_t room);
 
 /* ---- pending.c: requests and blocking transfers ---- */
 

@@ -187,40 +187,91 @@ static void tell_members(const struct vt_mc_object *c, uint32_t number)
 	}
 }
 
+/* What is wrong between this member and those who came before. */
+struct difference {
+	int class; /* -1: nothing */
+	int rank;  /* the first */
+	int fits;  /* counts of vectors do not fit: `fit` */
+	struct vt_mc_record first;
+	struct vt_mc_fit fit;
+};
+
+/* With the lock. */
+static void meet_others(struct vt_mc_meeting *m, const struct vt_mc_object *c, const struct vt_mc_record *mine,
+	const struct vt_mc_fit *fit, struct difference *d)
+{
+	d->class = -1;
+	d->fits = 0;
+	if (m->size == 0) {
+		m->size = c->inter ? c->size + c->remote : c->size;
+		m->first_rank = vt_mc_rank;
+		m->first = *mine;
+	} else {
+		m->first.invalid |= mine->invalid;
+		d->class = compare_records(&m->first, mine);
+	}
+	if (fit->used) {
+		vt_mc_fit_add(&m->fit, fit);
+	}
+	if (d->class < 0 && m->arrived + 1 == m->size && !m->bad && !m->first.invalid && m->fit.used) {
+		d->class = vt_mc_fit_judge(&m->fit);
+		d->fits = 1;
+		d->fit = m->fit;
+	}
+	d->first = m->first;
+	d->rank = m->first_rank;
+}
+
+static void report_difference(struct vt_mc_call *k, const struct vt_mc_object *c, const struct vt_mc_record *mine,
+	const struct difference *d, const char *calls)
+{
+	char line[400], who[100];
+
+	k->refused = 1;
+	k->rc = MPI_ERR_OTHER;
+	if (d->fits) {
+		vt_mc_fit_describe(&d->fit, c->size, who, sizeof(who));
+		snprintf(line, sizeof(line), "in %s %s %s", mine->name, who,
+			d->class == VT_MC_SIZE ? "more or fewer elements of basic types than expected there"
+					       : "other datatypes than expected there");
+	} else {
+		describe_difference(line, sizeof(line), mine, &d->first, d->rank, d->class);
+	}
+	vt_mc_report_lines((enum vt_mc_class)d->class, calls, "%s", line);
+}
+
 /* Announces the call. The number is kept in the communicator; 0: it cannot be compared. */
 uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 {
-	struct vt_mc_record mine, first;
+	struct difference d = { .class = -1 };
+	struct vt_mc_fit fit = { .used = 0 };
+	struct vt_mc_record mine;
 	struct vt_mc_meeting *m;
 	uint32_t number;
-	char text[3000], line[400];
-	int class = -1, rank = 0, wanted = 0;
+	char text[3000];
+	int wanted = 0;
 
 	if (!vt_mc_shared || !c || !c->whole) {
 		return 0;
 	}
 	number = ++c->meetings;
 	fill_record(&mine, k, c);
+	if (!k->refused) {
+		vt_mc_fit_fill(&fit, k, c);
+	}
 	mine.place = vt_mc_place_offset(k, NULL);
 	vt_mc_shared_lock();
 	m = find_meeting(c->id, number, 1);
-	if (m && m->size == 0) {
-		m->size = c->inter ? c->size + c->remote : c->size;
-		m->first_rank = vt_mc_rank;
-		m->first = mine;
-	} else if (m) {
-		m->first.invalid |= mine.invalid;
-		class = compare_records(&m->first, &mine);
-		first = m->first;
-		rank = m->first_rank;
+	if (m) {
+		meet_others(m, c, &mine, &fit, &d);
 	}
-	if (class >= 0 && vt_mc_on((enum vt_mc_class) class)) {
+	if (d.class >= 0 && vt_mc_on((enum vt_mc_class)d.class)) {
 		/* the text takes too long for the lock; the others wait for this rank anyway */
 		vt_mc_shared_unlock();
-		print_both(text, sizeof(text), k, &first, rank);
-		wanted = !vt_mc_suppress((enum vt_mc_class) class, text);
+		print_both(text, sizeof(text), k, &d.first, d.rank);
+		wanted = !vt_mc_suppress((enum vt_mc_class)d.class, text);
 		vt_mc_shared_lock();
-		m->bad = wanted ? 1 + class : m->bad;
+		m->bad = wanted ? 1 + d.class : m->bad;
 	}
 	if (m) {
 		vt_mc_set_bit(m->here, vt_mc_rank);
@@ -229,10 +280,7 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	}
 	vt_mc_shared_unlock();
 	if (wanted) {
-		k->refused = 1;
-		k->rc = MPI_ERR_OTHER;
-		describe_difference(line, sizeof(line), &mine, &first, rank, class);
-		vt_mc_report_lines((enum vt_mc_class) class, text, "%s", line);
+		report_difference(k, c, &mine, &d, text);
 	}
 	return m ? number : 0;
 }

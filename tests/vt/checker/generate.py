@@ -121,6 +121,53 @@ def collectives():
             case("%s then others" % call, n, "", collective(call), collective("Barrier"), collective("Bcast", root="1"))
 
 
+def vectors():
+    """Operations with a count for each member: rank i sends i + 1 elements to each, or to the root."""
+    own = "int mine = r + 1, each[4], same[4], at[4], place[4], other = (r + 1) % n; MPI_Datatype type[4], kind[4];"
+    fill = ("for (int i = 0; i < n; i++) {\neach[i] = i + 1; same[i] = mine; at[i] = 8 * i; place[i] = 32 * i; type[i] = kind[i] = MPI_INT;\n}\n"
+            "(void)other; (void)same; (void)at; (void)place; (void)type; (void)kind;")
+    words = {"Gatherv": "a, mine, MPI_INT, c, each, at, MPI_INT, 0, comm", "Scatterv": "c, each, at, MPI_INT, b, mine, MPI_INT, 0, comm",
+             "Allgatherv": "a, mine, MPI_INT, c, each, at, MPI_INT, comm",
+             "Alltoallv": "c, same, at, MPI_INT, d, each, at, MPI_INT, comm",
+             "Alltoallw": "c, same, place, type, d, each, place, kind, comm",
+             "Reduce_scatter": "c, d, each, MPI_INT, MPI_SUM, comm"}
+    size, kind = "GLOBAL:COLLECTIVE:SIZE_MISMATCH", "GLOBAL:COLLECTIVE:DATATYPE:MISMATCH"
+    in_place = {"Gatherv": ("r == 0", "MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c, each, at, MPI_INT, 0, comm"),
+                "Scatterv": ("r == 0", "c, each, at, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 0, comm"),
+                "Allgatherv": ("1", "MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c, each, at, MPI_INT, comm"),
+                "Alltoallv": ("1", "MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, d, even, at, MPI_INT, comm")}
+    for posted in (False, True):
+        end = "\nMPI_Wait(&q, MPI_STATUS_IGNORE);" if posted else ""
+        for name, given in words.items():
+            def call(text=given, name=name, posted=posted):
+                text = text.replace("comm", "MPI_COMM_WORLD")
+                return "MPI_I%s(%s, &q);" % (name[0].lower() + name[1:], text) if posted else "MPI_%s(%s);" % (name, text)
+
+            for n in (2, 3, 4):
+                begin = [VARIABLES, own, fill]
+                case("%s%s correct %d" % ("I " if posted else "", name, n), n, "", *begin, call() + end)
+                case("%s%s none from some %d" % ("I " if posted else "", name, n), n, "", *begin, "each[1] = 0; if (r == 1) {",
+                     "mine = 0; for (int i = 0; i < n; i++) {\nsame[i] = 0;\n}", "}", call() + end)
+                if name != "Reduce_scatter":
+                    case("%s%s pairs for numbers %d" % ("I " if posted else "", name, n), n, "", *begin, "MPI_Datatype two; "
+                         "MPI_Type_contiguous(1, MPI_INT, &two); MPI_Type_commit(&two);", "type[1] = two;",
+                         call(given.replace("MPI_INT", "two", 1)) + end, "MPI_Type_free(&two);")
+                case("%s%s one more %d" % ("I " if posted else "", name, n), n, size, *begin,
+                     "if (r == n - 1) {\nmine++; same[0]++; each[0] += %s;\n}" % ("1" if name == "Reduce_scatter" else "0"),
+                     call() + BAD + end)
+                if name in ("Alltoallw", "Reduce_scatter"):
+                    change = "if (r == n - 1) {\nkind[0] = MPI_FLOAT;\n}"
+                    text = given
+                else:
+                    change, text = "MPI_Datatype one = r == n - 1 ? MPI_FLOAT : MPI_INT;", given.replace("MPI_INT", "one", 1)
+                if name != "Reduce_scatter":
+                    case("%s%s other type %d" % ("I " if posted else "", name, n), n, kind, *begin, change, call(text) + BAD + end)
+                if name in in_place:
+                    where, text = in_place[name]
+                    case("%s%s in place %d" % ("I " if posted else "", name, n), n, "", *begin,
+                         "int even[4] = { 2, 2, 2, 2 }; (void)even;", "if (%s) {" % where, call(text), "} else {", call(), "}" + end)
+
+
 def communicators():
     for n in (2, 3, 4):
         case("rows and columns of a grid %d" % n, n, "", "for (int i = 0; i < 8; i++) {", "MPI_Comm rows, columns;",
@@ -279,7 +326,7 @@ def windows():
 
 
 def main():
-    for part in (arguments, collectives, communicators, types, deadlocks, requests, objects, windows):
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, objects, windows):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <stdlib.h>", "#include <string.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
