@@ -447,7 +447,7 @@ struct vt_mc_pending {
 	MPI_Request handle;
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
 	enum vt_mc_transfer transfer;
-	int persistent, active, blocking, partitioned, cancelled, freed, standard;
+	int persistent, active, blocking, partitioned, cancelled, freed, standard, buffered;
 	struct vt_mc_object *comm, *type;
 	int peer, tag; /* as given */
 	uintptr_t buffer;
@@ -489,6 +489,12 @@ VT_HIDDEN size_t vt_mc_active_count(void);
 VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */
 VT_HIDDEN int vt_mc_pending_many(void);
+
+/* ---- bsend.c ---- */
+
+/* Is there room for the message? After it was announced. */
+VT_HIDDEN void vt_mc_bsend_begins(struct vt_mc_call *k, const struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* ---- buffers.c ---- */
 

@@ -112,6 +112,7 @@ struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfe
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		p->peer = VT_MC_NUMBER(k, VT_MC_DEST);
 		p->tag = VT_MC_NUMBER(k, VT_MC_TAG);
+		p->buffered = strstr(k->f->text, "send") && strchr("Bb", *(strstr(k->f->text, "send") - 1));
 		p->standard = vt_mc_is(k, "Send") || vt_mc_is(k, "Isend") || vt_mc_is(k, "Send_init") || both;
 	} else if (transfer == VT_MC_RECEIVES) {
 		if (both && VT_MC_HAS(k, VT_MC_RBUF)) {
@@ -143,6 +144,9 @@ void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 	p->claimed = p->cancelled = p->told = p->has_shown = 0;
 	if (p->transfer == VT_MC_SENDS && !p->partitioned) {
 		vt_mc_message_sent(p);
+	}
+	if (p->buffered) {
+		vt_mc_bsend_begins(k, p);
 	}
 	vt_mc_buffer_begins(k, p);
 	vt_mc_active_add(p);

@@ -280,6 +280,39 @@ def requests():
         "MPI_Irecv(b + 1, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &w[1]);\nMPI_Waitall(2, w, MPI_STATUSES_IGNORE);"))
 
 
+def buffered():
+    """The buffer has room for `fit` messages of 100 numbers, of which MPI_Bsend sends two."""
+    begin = ("int size, had; char *room; void *old; MPI_Pack_size(100, MPI_INT, MPI_COMM_WORLD, &size);\nsize = %s;\n"
+             "room = malloc(size + 1);\nMPI_Buffer_attach(room, size);")
+    end = "MPI_Buffer_detach(&old, &had); free(room);"
+    two, one, short = "2 * (size + MPI_BSEND_OVERHEAD)", "size + MPI_BSEND_OVERHEAD", "2 * (size + MPI_BSEND_OVERHEAD) - 8"
+    receive = "MPI_Recv(d, 100, MPI_INT, peer, %s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    late = "MPI_Barrier(MPI_COMM_WORLD);\n" + receive % 1 + "\n" + receive % 2
+    known = "LOCAL:BUFFER:INSUFFICIENT_BUFFER"
+    calls = {"Bsend": "MPI_Bsend(c, 100, MPI_INT, peer, %d, MPI_COMM_WORLD);",
+             "Ibsend": "MPI_Ibsend(c, 100, MPI_INT, peer, %d, MPI_COMM_WORLD, &q);\nMPI_Wait(&q, MPI_STATUS_IGNORE);",
+             "Bsend_init": "MPI_Bsend_init(c, 100, MPI_INT, peer, %d, MPI_COMM_WORLD, &q);\nMPI_Start(&q);\n"
+                           "MPI_Wait(&q, MPI_STATUS_IGNORE);\nMPI_Request_free(&q);"}
+    for name, send in calls.items():
+        first, second = send % 1, send % 2
+        lines = second.split("\n")
+        lines["init" in name] += BAD
+        bad = "\n".join(lines)
+        barrier = "MPI_Barrier(MPI_COMM_WORLD);"
+
+        def sender(need, *parts):
+            return "\n".join((begin % need,) + parts + (end,))
+
+        case(name + " enough", 2, "", pair(sender(two, first, second, barrier), late))
+        for need in (one, short):
+            case("%s %s" % (name, need), 2, known + "|LOCAL:MPI:CALL_FAILED", pair(sender(need, first, bad, barrier), late))
+        case(name + " received before", 2, "", pair(
+            sender(one, first, "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", second),
+            receive % 1 + "\nMPI_Send(a, 1, MPI_INT, peer, 3, MPI_COMM_WORLD);\n" + receive % 2))
+        case(name + " detached between", 2, "", pair(
+            sender(one, first, "MPI_Buffer_detach(&old, &had);\nMPI_Buffer_attach(room, size);", second), receive % 1 + "\n" + receive % 2))
+
+
 def objects():
     made = {"MPI_Comm o; MPI_Comm_dup(MPI_COMM_WORLD, &o);": "MPI_Comm_free(&o);",
             "MPI_Comm o; MPI_Comm_split(MPI_COMM_WORLD, r % 2, r, &o);": "MPI_Comm_free(&o);",
@@ -326,7 +359,7 @@ def windows():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, objects, windows):
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <stdlib.h>", "#include <string.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
