@@ -361,7 +361,8 @@ struct vt_mc_message {
 	int next;
 	int accepted; /* the receiver has a receive, with a wildcard, for it */
 	struct vt_mc_signature signature;
-	uint64_t bytes, place;
+	uint64_t bytes, place, checksum;
+	int summed; /* the checksum is that of its bytes */
 	char name[24];
 };
 
@@ -380,6 +381,7 @@ struct vt_mc_shared {
 	int verdict;       /* a deadlock was reported */
 	uint64_t messages;
 	uint64_t untracked; /* messages for which there was no room */
+	int unordered; /* messages of a channel may have come in another order: some were cancelled, or threads send */
 	int free_message;
 	struct vt_mc_seen seen[VT_MC_SEEN];
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
@@ -500,6 +502,8 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* Checks the memory of a transfer that begins against those under way. */
 VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
+/* The receive has taken the message that it is thought to have taken: are its bytes those that were sent? */
+VT_HIDDEN void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status);
 VT_HIDDEN void vt_mc_buffer_ends(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The program runs between these two: no buffer that MPI uses may change there. */
 VT_HIDDEN void vt_mc_buffers_show(void);

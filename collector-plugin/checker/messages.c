@@ -44,6 +44,8 @@ uint64_t vt_mc_message_sent(struct vt_mc_pending *p)
 		? vt_mc_repeat(p->type->signature, (uint64_t)(p->count > 0 ? p->count : 0))
 		: (struct vt_mc_signature){ 0 };
 	m->bytes = p->type ? (uint64_t)(p->count * p->type->bytes) : 0;
+	m->summed = p->summed && !vt_mc_several_threads;
+	m->checksum = p->checksum;
 	snprintf(m->name, sizeof(m->name), "%s", p->started.f ? p->started.f->text : "");
 	m->place = p->started_offset;
 	if (s->inbox_end[to]) {

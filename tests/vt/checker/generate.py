@@ -353,6 +353,36 @@ def windows():
     case("unlock without lock", 2, epoch, begin, unlock + BAD, end)
     case("lock all twice", 2, epoch, begin, every, every + BAD, none, end)
     case("flush without lock", 2, epoch, begin, "MPI_Win_flush(0, w);" + BAD, end)
+    world = "MPI_Group world, other; MPI_Comm_group(MPI_COMM_WORLD, &world); MPI_Group_incl(world, 1, &peer, &other);"
+    away = "MPI_Group_free(&world); MPI_Group_free(&other);"
+    start, complete = "MPI_Win_start(other, 0, w);", "MPI_Win_complete(w);"
+    post, wait = "MPI_Win_post(other, 0, w);", "MPI_Win_wait(w);"
+    tested = "for (int f = 0; !f;) {\nMPI_Win_test(w, &f);\n}"
+    for name, call in put.items():
+        for n in (2, 4):
+            call = call.replace("(r + 1) % n", "peer")
+            case("%s start %d" % (name, n), n, "", begin, world, post, start, call, complete, wait, end, away)
+            case("%s start, test %d" % (name, n), n, "", begin, world, post, start, call, complete, tested, end, away)
+            case("%s several epochs %d" % (name, n), n, "", begin, world, fence, call, "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", post, start,
+                 call, complete, wait, "MPI_Barrier(MPI_COMM_WORLD);", lock.replace("(r + 1) % n", "peer"), call,
+                 "MPI_Win_flush_local(peer, w);", call, unlock.replace("(r + 1) % n", "peer"), "MPI_Barrier(MPI_COMM_WORLD);", fence, call, fence, end, away)
+            case("%s one posts, one starts %d" % (name, n), n, "", begin, world, "if (r % 2) {", post, wait, "} else {", start, call, complete,
+                 "}", end, away)
+        case(name + " to one not started", 2, epoch, begin, world, post, start, call.replace("peer", "r") + BAD, complete, wait, end, away)
+        case(name + " after complete", 2, epoch, begin, world, post, start, complete, call + BAD, wait, end, away)
+        case(name + " of another window", 2, epoch, begin, begin.replace(" w", " u").replace("&w", "&u"), fence, call.replace(", w)", ", u)") + BAD,
+             fence, end, end.replace("&w", "&u"))
+        case(name + " fence that ends all", 2, epoch, begin, fence, "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", call + BAD, end)
+    case("start twice", 2, epoch, begin, world, post, start, start + BAD, complete, wait, end, away)
+    case("post twice", 2, epoch, begin, world, post, post + BAD, start, complete, wait, end, away)
+    case("start left open", 2, epoch, begin, world, post, start, end + BAD, away)
+    case("post left open", 2, epoch, begin, world, post, start, complete, end + BAD, away)
+    case("complete twice", 2, epoch, begin, world, post, start, complete, complete + BAD, wait, end, away)
+    case("wait twice", 2, epoch, begin, world, post, start, complete, wait, wait + BAD, end, away)
+    case("start in a lock", 2, epoch, begin, world, every, start + BAD, none, end, away)
+    case("fence in a lock", 2, epoch, begin, every, fence + BAD, none, end)
+    case("unlock of another", 2, epoch, begin, lock, "MPI_Win_unlock(r, w);" + BAD, unlock, end)
+    case("unlock all of one", 2, epoch, begin, lock, none + BAD, unlock, end)
     case("complete without start", 2, epoch, begin, "MPI_Win_complete(w);" + BAD, end)
     case("wait without post", 2, epoch, begin, "MPI_Win_wait(w);" + BAD, end)
     case("fence missing", 2, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, fence, "if (r == 0) {", fence + BAD, "}", end + BAD)
