@@ -158,6 +158,23 @@ void vt_mc_buffer_ends(struct vt_mc_call *k, struct vt_mc_pending *p)
 	p->summed = 0;
 }
 
+void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status)
+{
+	struct vt_mc_involved other = { "started by", &p->started };
+	char place[300];
+	int bytes = -1;
+
+	if (!vt_mc_on(VT_MC_CORRUPTED) || !p->got.summed || !has_range(p) || !is_dense(p) || vt_mc_several_threads ||
+		vt_mc_shared->unordered || vt_mc_shared->untracked || !status ||
+		PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS || (uint64_t)bytes != p->got.bytes ||
+		bytes > p->high - p->low || sum_bytes(p->low, p->low + bytes) == p->got.checksum) {
+		return;
+	}
+	vt_mc_report(VT_MC_CORRUPTED, k, p->blocking ? NULL : &other,
+		"the %d bytes that came are not those that rank %d had when it began to send them, with tag %d by %s   %s",
+		bytes, p->got.from, p->got.tag, p->got.name, vt_mc_print_offset(p->got.place, place, sizeof(place)));
+}
+
 /* ---- between two calls ---- */
 
 static int is_shown(const struct vt_mc_pending *p)

@@ -274,13 +274,19 @@ VT_HIDDEN long long vt_mc_verbose(void);
 VT_HIDDEN int vt_mc_on(enum vt_mc_class c);
 VT_HIDDEN double vt_mc_timeout_s(void);
 VT_HIDDEN long long vt_mc_limit(const char *option, long long otherwise);
+/* CHECK-SUPPRESS. Returns 1, and counts it, if there is to be no report of this class that has these calls (settings/suppress.h). */
+VT_HIDDEN int vt_mc_suppress(enum vt_mc_class c, const char *calls);
+VT_HIDDEN void vt_mc_suppress_begin(void);
+VT_HIDDEN void vt_mc_suppress_end(void);
+VT_HIDDEN unsigned vt_mc_suppressed(void); /* how many, of this rank */
 /* Another call that a report names: `what` is a text like "started by". */
 struct vt_mc_involved {
 	const char *what;
 	const struct vt_mc_place *place;
 };
-/* Prints a report, and stops the process if that is the last one that it may have. k, other: NULL: none. */
-VT_HIDDEN void vt_mc_report(enum vt_mc_class c, const struct vt_mc_call *k, const struct vt_mc_involved *other,
+/* Prints a report, and stops the process if that is the last one that it may have. k, other: NULL: none. Returns 0 if the report is
+ * not wanted: then the call is right for the user, and is made. */
+VT_HIDDEN int vt_mc_report(enum vt_mc_class c, const struct vt_mc_call *k, const struct vt_mc_involved *other,
 	const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* With lines of text after the description, each of which begins with a blank. */
 VT_HIDDEN void vt_mc_report_lines(enum vt_mc_class c, const char *lines, const char *fmt, ...)
@@ -311,7 +317,7 @@ struct vt_mc_rank {
 	uint64_t in_comm;         /* MPI performs its collective operation in_number of this communicator meanwhile; */
 	uint32_t in_number;       /* 0: it looks itself for what comes */
 	uint64_t calls;
-	uint32_t errors, warnings, count[VT_MC_CLASSES];
+	uint32_t errors, warnings, suppressed, count[VT_MC_CLASSES];
 	int named;       /* text is that of this call */
 	uint64_t offset; /* 0, or the place of the call, which is not in the text */
 	char function[40];
@@ -329,12 +335,23 @@ struct vt_mc_record {
 	uint64_t place;
 };
 
+/* Do the members of a collective operation with a count for each other member send what the others expect? Each adds what it sends,
+ * and takes away what it expects, under a number of the two ranks: what is left at the end does not fit. */
+enum { VT_MC_FITS = 32 };
+
+struct vt_mc_fit {
+	uint64_t sender[VT_MC_FITS], receiver[VT_MC_FITS]; /* by rank, modulo VT_MC_FITS */
+	uint64_t elements;                                 /* only the number of basic elements */
+	int used, unknown;
+};
+
 struct vt_mc_meeting {
 	uint64_t comm;
 	uint32_t number;
 	int size, arrived, left, first_rank, used;
 	int bad; /* 1 + class: the operations do not fit */
 	struct vt_mc_record first;
+	struct vt_mc_fit fit;
 	uint64_t here[VT_MC_BITS];
 };
 
@@ -344,7 +361,8 @@ struct vt_mc_message {
 	int next;
 	int accepted; /* the receiver has a receive, with a wildcard, for it */
 	struct vt_mc_signature signature;
-	uint64_t bytes, place;
+	uint64_t bytes, place, checksum;
+	int summed; /* the checksum is that of its bytes */
 	char name[24];
 };
 
@@ -363,6 +381,7 @@ struct vt_mc_shared {
 	int verdict;       /* a deadlock was reported */
 	uint64_t messages;
 	uint64_t untracked; /* messages for which there was no room */
+	int unordered; /* messages of a channel may have come in another order: some were cancelled, or threads send */
 	int free_message;
 	struct vt_mc_seen seen[VT_MC_SEEN];
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
@@ -412,6 +431,16 @@ VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
 
+/* ---- vectors.c ---- */
+
+/* What this member sends and expects. */
+VT_HIDDEN void vt_mc_fit_fill(struct vt_mc_fit *fit, const struct vt_mc_call *k, const struct vt_mc_object *comm);
+VT_HIDDEN void vt_mc_fit_add(struct vt_mc_fit *all, const struct vt_mc_fit *one);
+/* When all have come. Returns the class of what does not fit, or -1. */
+VT_HIDDEN int vt_mc_fit_judge(const struct vt_mc_fit *all);
+/* "rank 1 sends rank 0" or, if that is not known, "one rank sends another" */
+VT_HIDDEN void vt_mc_fit_describe(const struct vt_mc_fit *all, int size, char *text, size_t room);
+
 /* ---- pending.c: requests and blocking transfers ---- */
 
 enum vt_mc_transfer { VT_MC_SENDS = 1, VT_MC_RECEIVES, VT_MC_MEETS, VT_MC_OTHER };
@@ -420,7 +449,7 @@ struct vt_mc_pending {
 	MPI_Request handle;
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
 	enum vt_mc_transfer transfer;
-	int persistent, active, blocking, partitioned, cancelled, freed, standard;
+	int persistent, active, blocking, partitioned, cancelled, freed, standard, buffered;
 	struct vt_mc_object *comm, *type;
 	int peer, tag; /* as given */
 	uintptr_t buffer;
@@ -463,10 +492,18 @@ VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */
 VT_HIDDEN int vt_mc_pending_many(void);
 
+/* ---- bsend.c ---- */
+
+/* Is there room for the message? After it was announced. */
+VT_HIDDEN void vt_mc_bsend_begins(struct vt_mc_call *k, const struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
+
 /* ---- buffers.c ---- */
 
 /* Checks the memory of a transfer that begins against those under way. */
 VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
+/* The receive has taken the message that it is thought to have taken: are its bytes those that were sent? */
+VT_HIDDEN void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status);
 VT_HIDDEN void vt_mc_buffer_ends(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The program runs between these two: no buffer that MPI uses may change there. */
 VT_HIDDEN void vt_mc_buffers_show(void);

@@ -147,6 +147,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 		if (rc == MPI_SUCCESS) {
 			vt_mc_objects_after(k);
 			vt_mc_window_after(k);
+			vt_mc_bsend_after(k);
 		} else {
 			depth++;
 			report_failure(k, rc);

@@ -123,41 +123,40 @@ static int compare_records(const struct vt_mc_record *a, const struct vt_mc_reco
 
 /* ---- the meeting ---- */
 
-static void report_difference(
-	struct vt_mc_call *k, const struct vt_mc_record *mine, const struct vt_mc_record *first, int rank, int class)
+static void describe_difference(char *lines, size_t size, const struct vt_mc_record *mine,
+	const struct vt_mc_record *first, int rank, int class)
 {
-	char lines[400];
-	struct vt_mc_place here;
-	char call[700], frames[1500], other[300], text[3000];
-
 	switch (class) {
 	case VT_MC_OPERATION:
-		snprintf(lines, sizeof(lines), "rank %d is in %s, rank %d in %s", rank, first->name, vt_mc_rank,
-			mine->name);
+		snprintf(lines, size, "rank %d is in %s, rank %d in %s", rank, first->name, vt_mc_rank, mine->name);
 		break;
 	case VT_MC_ROOT:
-		snprintf(lines, sizeof(lines), "in %s the root is %d at rank %d and %d at rank %d", mine->name,
-			first->root, rank, mine->root, vt_mc_rank);
+		snprintf(lines, size, "in %s the root is %d at rank %d and %d at rank %d", mine->name, first->root,
+			rank, mine->root, vt_mc_rank);
 		break;
 	case VT_MC_REDUCTION:
-		snprintf(lines, sizeof(lines), "in %s ranks %d and %d have different operators", mine->name, rank,
-			vt_mc_rank);
+		snprintf(lines, size, "in %s ranks %d and %d have different operators", mine->name, rank, vt_mc_rank);
 		break;
 	case VT_MC_SIZE:
-		snprintf(lines, sizeof(lines), "in %s rank %d expects %llu elements of basic types, rank %d %llu",
-			mine->name, rank, (unsigned long long)first->signature.n, vt_mc_rank,
+		snprintf(lines, size, "in %s rank %d expects %llu elements of basic types, rank %d %llu", mine->name,
+			rank, (unsigned long long)first->signature.n, vt_mc_rank,
 			(unsigned long long)mine->signature.n);
 		break;
 	default:
-		snprintf(lines, sizeof(lines), "in %s ranks %d and %d have different datatypes", mine->name, rank,
-			vt_mc_rank);
+		snprintf(lines, size, "in %s ranks %d and %d have different datatypes", mine->name, rank, vt_mc_rank);
 		break;
 	}
+}
+
+static void print_both(char *text, size_t size, const struct vt_mc_call *k, const struct vt_mc_record *first, int rank)
+{
+	struct vt_mc_place here;
+	char call[700], frames[1500], other[300];
+
 	vt_mc_here(&here, k);
 	vt_mc_print_frames(&here, "\n         ", frames, sizeof(frames));
-	snprintf(text, sizeof(text), "   %s   %s\n   rank %d: %s   %s\n", vt_mc_print_call(k, call, sizeof(call)),
-		frames, rank, first->name, vt_mc_print_offset(first->place, other, sizeof(other)));
-	vt_mc_report_lines((enum vt_mc_class) class, text, "%s", lines);
+	snprintf(text, size, "   %s   %s\n   rank %d: %s   %s\n", vt_mc_print_call(k, call, sizeof(call)), frames, rank,
+		first->name, vt_mc_print_offset(first->place, other, sizeof(other)));
 }
 
 /* A rank that MPI holds in this operation waits for one rank less. */
@@ -175,48 +174,113 @@ static void tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number)
 	r->generation++;
 }
 
+/* Tells the members who wait. With the lock. */
+static void tell_members(const struct vt_mc_object *c, uint32_t number)
+{
+	int i;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		if (vt_mc_has_bit(c->members, i) && i != vt_mc_rank) {
+			tell_arrival(&vt_mc_shared->rank[i], c->id, number);
+			vt_mc_wake(i);
+		}
+	}
+}
+
+/* What is wrong between this member and those who came before. */
+struct difference {
+	int class; /* -1: nothing */
+	int rank;  /* the first */
+	int fits;  /* counts of vectors do not fit: `fit` */
+	struct vt_mc_record first;
+	struct vt_mc_fit fit;
+};
+
+/* With the lock. */
+static void meet_others(struct vt_mc_meeting *m, const struct vt_mc_object *c, const struct vt_mc_record *mine,
+	const struct vt_mc_fit *fit, struct difference *d)
+{
+	d->class = -1;
+	d->fits = 0;
+	if (m->size == 0) {
+		m->size = c->inter ? c->size + c->remote : c->size;
+		m->first_rank = vt_mc_rank;
+		m->first = *mine;
+	} else {
+		m->first.invalid |= mine->invalid;
+		d->class = compare_records(&m->first, mine);
+	}
+	if (fit->used) {
+		vt_mc_fit_add(&m->fit, fit);
+	}
+	if (d->class < 0 && m->arrived + 1 == m->size && !m->bad && !m->first.invalid && m->fit.used) {
+		d->class = vt_mc_fit_judge(&m->fit);
+		d->fits = 1;
+		d->fit = m->fit;
+	}
+	d->first = m->first;
+	d->rank = m->first_rank;
+}
+
+static void report_difference(struct vt_mc_call *k, const struct vt_mc_object *c, const struct vt_mc_record *mine,
+	const struct difference *d, const char *calls)
+{
+	char line[400], who[100];
+
+	k->refused = 1;
+	k->rc = MPI_ERR_OTHER;
+	if (d->fits) {
+		vt_mc_fit_describe(&d->fit, c->size, who, sizeof(who));
+		snprintf(line, sizeof(line), "in %s %s %s", mine->name, who,
+			d->class == VT_MC_SIZE ? "more or fewer elements of basic types than expected there"
+					       : "other datatypes than expected there");
+	} else {
+		describe_difference(line, sizeof(line), mine, &d->first, d->rank, d->class);
+	}
+	vt_mc_report_lines((enum vt_mc_class)d->class, calls, "%s", line);
+}
+
 /* Announces the call. The number is kept in the communicator; 0: it cannot be compared. */
 uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 {
-	struct vt_mc_record mine, first;
+	struct difference d = { .class = -1 };
+	struct vt_mc_fit fit = { .used = 0 };
+	struct vt_mc_record mine;
 	struct vt_mc_meeting *m;
 	uint32_t number;
-	int class = -1, rank = 0, i;
+	char text[3000];
+	int wanted = 0;
 
 	if (!vt_mc_shared || !c || !c->whole) {
 		return 0;
 	}
 	number = ++c->meetings;
 	fill_record(&mine, k, c);
+	if (!k->refused) {
+		vt_mc_fit_fill(&fit, k, c);
+	}
 	mine.place = vt_mc_place_offset(k, NULL);
 	vt_mc_shared_lock();
 	m = find_meeting(c->id, number, 1);
-	if (m && m->size == 0) {
-		m->size = c->inter ? c->size + c->remote : c->size;
-		m->first_rank = vt_mc_rank;
-		m->first = mine;
-	} else if (m) {
-		class = compare_records(&m->first, &mine);
-		m->bad = class >= 0 && vt_mc_on((enum vt_mc_class) class) ? 1 + class : m->bad;
-		m->first.invalid |= mine.invalid;
-		first = m->first;
-		rank = m->first_rank;
+	if (m) {
+		meet_others(m, c, &mine, &fit, &d);
+	}
+	if (d.class >= 0 && vt_mc_on((enum vt_mc_class)d.class)) {
+		/* the text takes too long for the lock; the others wait for this rank anyway */
+		vt_mc_shared_unlock();
+		print_both(text, sizeof(text), k, &d.first, d.rank);
+		wanted = !vt_mc_suppress((enum vt_mc_class)d.class, text);
+		vt_mc_shared_lock();
+		m->bad = wanted ? 1 + d.class : m->bad;
 	}
 	if (m) {
 		vt_mc_set_bit(m->here, vt_mc_rank);
 		m->arrived++;
-		for (i = 0; i < vt_mc_shared->ranks; i++) {
-			if (vt_mc_has_bit(c->members, i) && i != vt_mc_rank) {
-				tell_arrival(&vt_mc_shared->rank[i], c->id, number);
-				vt_mc_wake(i);
-			}
-		}
+		tell_members(c, number);
 	}
 	vt_mc_shared_unlock();
-	if (class >= 0 && vt_mc_on((enum vt_mc_class) class)) {
-		k->refused = 1;
-		k->rc = MPI_ERR_OTHER;
-		report_difference(k, &mine, &first, rank, class);
+	if (wanted) {
+		report_difference(k, c, &mine, &d, text);
 	}
 	return m ? number : 0;
 }

@@ -44,6 +44,8 @@ uint64_t vt_mc_message_sent(struct vt_mc_pending *p)
 		? vt_mc_repeat(p->type->signature, (uint64_t)(p->count > 0 ? p->count : 0))
 		: (struct vt_mc_signature){ 0 };
 	m->bytes = p->type ? (uint64_t)(p->count * p->type->bytes) : 0;
+	m->summed = p->summed && !vt_mc_several_threads;
+	m->checksum = p->checksum;
 	snprintf(m->name, sizeof(m->name), "%s", p->started.f ? p->started.f->text : "");
 	m->place = p->started_offset;
 	if (s->inbox_end[to]) {
@@ -137,23 +139,25 @@ void vt_mc_message_back(struct vt_mc_pending *p)
 void vt_mc_report_pending(void)
 {
 	struct vt_mc_shared *s = vt_mc_shared;
-	char lines[4000] = "", place[300];
+	char lines[4000] = "", place[300], line[500];
 	size_t n = 0;
 	long long most = vt_mc_limit("CHECK-MAX-PENDING", 20);
 	int at, total = 0;
 
-	if (!s) {
+	if (!s || !vt_mc_on(VT_MC_PENDING)) {
 		return;
 	}
 	vt_mc_shared_lock();
 	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
 		const struct vt_mc_message *m = &s->message[at];
 
-		if (total++ < most && n < sizeof(lines) - 300) {
-			n += (size_t)snprintf(lines + n, sizeof(lines) - n,
-				"   from rank %d, tag %d, %llu bytes, by %s   %s\n", m->from, m->tag,
-				(unsigned long long)m->bytes, m->name,
-				vt_mc_print_offset(m->place, place, sizeof(place)));
+		snprintf(line, sizeof(line), "   from rank %d, tag %d, %llu bytes, by %s   %s\n", m->from, m->tag,
+			(unsigned long long)m->bytes, m->name, vt_mc_print_offset(m->place, place, sizeof(place)));
+		if (vt_mc_suppress(VT_MC_PENDING, line)) {
+			continue;
+		}
+		if (total++ < most && n < sizeof(lines) - 500) {
+			n += (size_t)snprintf(lines + n, sizeof(lines) - n, "%s", line);
 		}
 	}
 	vt_mc_shared_unlock();

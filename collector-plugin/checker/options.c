@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which reports are wanted: CHECK and the limits. */
+/* Which reports are wanted: CHECK, CHECK-SUPPRESS and the limits. */
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
@@ -12,6 +12,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/settings/rule.h"
 #include "collector-plugin/settings/settings.h"
+#include "collector-plugin/settings/suppress.h"
 
 const struct vt_mc_class_of vt_mc_class_of[VT_MC_CLASSES] = {
 #define CLASS(enumerator, level, name) { level, name },
@@ -118,4 +119,60 @@ void vt_mc_say(const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	vt_say(1, "INFO", "%s", line);
+}
+
+/* ---- CHECK-SUPPRESS ---- */
+
+static struct {
+	struct vt_suppress file;
+	const char *name;
+	unsigned reports;                      /* that were left out */
+	uint64_t used[VT_SUPPRESS_LINES / 64]; /* lines that have matched one */
+} suppressed;
+
+void vt_mc_suppress_begin(void)
+{
+	struct tkm_err e;
+
+	suppressed.name = vt_mc_option("CHECK-SUPPRESS");
+	if (suppressed.name && vt_suppress_read(&suppressed.file, suppressed.name, &e) < 0) {
+		vt_say(0, "WARNING", "%s; nothing is suppressed", e.text);
+	}
+}
+
+int vt_mc_suppress(enum vt_mc_class c, const char *calls)
+{
+	int i = vt_mc_class_of[c].level == 3 ? -1 : vt_suppress_find(&suppressed.file, vt_mc_class_of[c].name, calls);
+
+	if (i < 0) {
+		return 0;
+	}
+	vt_mc_set_bit(suppressed.used, i);
+	suppressed.reports++;
+	if (vt_mc_shared) {
+		vt_mc_shared->rank[vt_mc_rank].suppressed = suppressed.reports;
+	}
+	return 1;
+}
+
+unsigned vt_mc_suppressed(void)
+{
+	return suppressed.reports;
+}
+
+/* By all ranks together, at the end. */
+void vt_mc_suppress_end(void)
+{
+	const struct vt_suppress_line *line;
+	uint64_t all[VT_SUPPRESS_LINES / 64] = { 0 };
+	int i;
+
+	PMPI_Reduce(suppressed.used, all, VT_SUPPRESS_LINES / 64, MPI_UINT64_T, MPI_BOR, 0, MPI_COMM_WORLD);
+	for (i = 0; vt_mc_rank == 0 && i < suppressed.file.n; i++) {
+		line = &suppressed.file.line[i];
+		if (!vt_mc_has_bit(all, i)) {
+			vt_mc_say("%s:%d: no report matches %s %s %s", suppressed.name, line->number, line->class,
+				line->function, line->source);
+		}
+	}
 }

@@ -112,6 +112,7 @@ struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfe
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		p->peer = VT_MC_NUMBER(k, VT_MC_DEST);
 		p->tag = VT_MC_NUMBER(k, VT_MC_TAG);
+		p->buffered = strstr(k->f->text, "send") && strchr("Bb", *(strstr(k->f->text, "send") - 1));
 		p->standard = vt_mc_is(k, "Send") || vt_mc_is(k, "Isend") || vt_mc_is(k, "Send_init") || both;
 	} else if (transfer == VT_MC_RECEIVES) {
 		if (both && VT_MC_HAS(k, VT_MC_RBUF)) {
@@ -141,10 +142,13 @@ void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 	p->started_offset = p->transfer == VT_MC_SENDS ? vt_mc_place_offset(k, &p->started) : 0;
 	p->active = 1;
 	p->claimed = p->cancelled = p->told = p->has_shown = 0;
+	vt_mc_buffer_begins(k, p);
 	if (p->transfer == VT_MC_SENDS && !p->partitioned) {
 		vt_mc_message_sent(p);
 	}
-	vt_mc_buffer_begins(k, p);
+	if (p->buffered) {
+		vt_mc_bsend_begins(k, p);
+	}
 	vt_mc_active_add(p);
 	if (p->transfer == VT_MC_RECEIVES) {
 		vt_mc_pending_claim();
@@ -282,7 +286,8 @@ static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 	return p->claimed && sure;
 }
 
-static void compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p)
+/* Returns 1 if they differ, and that was reported. */
+static int compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	const struct vt_mc_signature sent = p->got.signature;
 	struct vt_mc_signature here;
@@ -292,9 +297,9 @@ static void compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p)
 	if (!sent.power || !p->type || !p->type->signature.n ||
 		(sent.n > p->type->signature.n * (uint64_t)p->count && !p->type->alike) ||
 		!vt_mc_prefix(p->type, sent.n, &here) || here.hash == sent.hash) {
-		return;
+		return 0;
 	}
-	vt_mc_report(VT_MC_MSG_TYPE, k, p->blocking ? NULL : &other,
+	return vt_mc_report(VT_MC_MSG_TYPE, k, p->blocking ? NULL : &other,
 		"the datatypes of the receive and of its message differ: rank %d sent %llu element%s with tag %d by %s   %s",
 		p->got.from, (unsigned long long)sent.n, sent.n == 1 ? "" : "s", p->got.tag, p->got.name,
 		vt_mc_print_offset(p->got.place, place, sizeof(place)));
@@ -327,8 +332,9 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	}
 	if (cancelled && p->transfer == VT_MC_SENDS) {
 		vt_mc_message_back(p);
-	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && take_message(p, status) && took_its_message(rc)) {
-		compare_signatures(k, p);
+	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && take_message(p, status) && took_its_message(rc) &&
+		!compare_signatures(k, p) && rc == MPI_SUCCESS) {
+		vt_mc_buffer_received(k, p, status);
 	}
 	if (p->meeting && p->comm) {
 		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
@@ -471,6 +477,9 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 	case VT_MC_CANCEL:
 		if (vt_mc_pending_find(*at)) {
 			vt_mc_pending_find(*at)->cancelled = 1;
+			if (vt_mc_shared) {
+				vt_mc_shared->unordered = 1;
+			}
 		}
 		break;
 	default:

@@ -172,6 +172,7 @@ uint64_t vt_mc_place_offset(const struct vt_mc_call *k, const struct vt_mc_place
 char *vt_mc_print_offset(uint64_t offset, char *text, size_t size)
 {
 	text[0] = '\0';
+	vt_mc_in_program(NULL); /* finds the base */
 	if (offset && vt_mc_in_program((void *)(program.base + (uintptr_t)offset))) {
 		print_frame((void *)(program.base + (uintptr_t)offset), text, size);
 	}

@@ -167,12 +167,15 @@ static void stop_at_limit(enum vt_mc_class c)
 	}
 }
 
-/* text: what follows the head. */
-static void make_report(enum vt_mc_class c, const char *text)
+/* text: what follows the head. Returns 0 if it is suppressed. */
+static int make_report(enum vt_mc_class c, const char *text)
 {
 	static const char *const levels[] = { "", "warning", "error", "fatal error" };
 	char all[8000];
 
+	if (vt_mc_suppress(c, text + strcspn(text, "\n") + (strchr(text, '\n') != NULL))) {
+		return 0;
+	}
 	read_limits();
 	count_report(c);
 	if (!is_known(c, hash_text(text) ^ (uint64_t)c) &&
@@ -188,6 +191,7 @@ static void make_report(enum vt_mc_class c, const char *text)
 		}
 	}
 	stop_at_limit(c);
+	return 1;
 }
 
 static size_t add_place(char *text, size_t size, const struct vt_mc_place *place)
@@ -198,7 +202,7 @@ static size_t add_place(char *text, size_t size, const struct vt_mc_place *place
 	return (size_t)snprintf(text, size, "   %s\n", frames);
 }
 
-void vt_mc_report(
+int vt_mc_report(
 	enum vt_mc_class c, const struct vt_mc_call *k, const struct vt_mc_involved *other, const char *fmt, ...)
 {
 	char text[6000], call[700];
@@ -207,7 +211,7 @@ void vt_mc_report(
 	va_list ap;
 
 	if (!vt_mc_on(c)) {
-		return;
+		return 0;
 	}
 	n = (size_t)snprintf(text, sizeof(text), "   ");
 	va_start(ap, fmt);
@@ -225,7 +229,7 @@ void vt_mc_report(
 			other->place->f ? other->place->f->text : "");
 		add_place(text + n, sizeof(text) - n, other->place);
 	}
-	make_report(c, text);
+	return make_report(c, text);
 }
 
 void vt_mc_report_lines(enum vt_mc_class c, const char *lines, const char *fmt, ...)

@@ -20,12 +20,11 @@ static size_t segment_size(int ranks)
 }
 
 /* Makes the file, with all its room, so that no later access can fail. */
-static int make_segment(char *name, size_t size, int ranks)
+static int make_segment(char *name, size_t size)
 {
 	static const char *const dirs[] = { "/dev/shm", "/tmp", NULL };
 	int i, fd;
 
-	(void)ranks;
 	for (i = 0; dirs[i]; i++) {
 		snprintf(name, 100, "%s/.VT-check-XXXXXX", dirs[i]);
 		fd = mkstemp(name);
@@ -81,7 +80,7 @@ void vt_mc_shared_begin(void)
 	PMPI_Comm_size(node, &here);
 	PMPI_Comm_rank(node, &at);
 	if (at == 0 && ranks <= VT_MC_RANKS) {
-		make_segment(name, size, ranks);
+		make_segment(name, size);
 	}
 	PMPI_Bcast(name, sizeof(name), MPI_CHAR, 0, node);
 	vt_mc_shared = name[0] ? map_segment(name, size) : NULL;

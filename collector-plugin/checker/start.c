@@ -104,6 +104,7 @@ static void begin_checking(void)
 	own_pid = getpid();
 	leave_preload();
 	vt_mc_shared_begin();
+	vt_mc_suppress_begin();
 	vt_mc_objects_begin();
 	vt_mc_handler(MPI_COMM_WORLD);
 	vt_mc_handler(MPI_COMM_SELF);
@@ -122,20 +123,41 @@ static void begin_checking(void)
 
 /* ---- what is left ---- */
 
+/* Adds what was left, if it is to be shown, to the lines of a report. Returns 0 if it is suppressed. */
+static int add_left(
+	char *lines, size_t size, int shown, enum vt_mc_class class, const char *what, const struct vt_mc_place *made)
+{
+	char frames[800], one[1100];
+	size_t n = strlen(lines);
+
+	shown &= n < size - 1000;
+	if (!shown && !vt_mc_option("CHECK-SUPPRESS")) {
+		return 1;
+	}
+	vt_mc_print_frames(made, "\n         ", frames, sizeof(frames));
+	snprintf(one, sizeof(one), "%s   %s\n", what, frames);
+	if (vt_mc_suppress(class, one)) {
+		return 0;
+	}
+	if (shown) {
+		snprintf(lines + n, size - n, "%s", one);
+	}
+	return 1;
+}
+
 static void report_requests(void)
 {
-	char lines[5000] = "", frames[800];
+	char lines[5000] = "", line[200];
 	long long most = vt_mc_limit("CHECK-LEAK-REPORT-SIZE", 10);
 	struct vt_mc_pending *p;
 	void *at = NULL;
-	size_t n = 0;
 	int total = 0;
 
-	while ((p = vt_mc_pending_known(&at))) {
-		if (!p->freed && ++total <= most && n < sizeof(lines) - 1000) {
-			vt_mc_print_frames(&p->made, "\n         ", frames, sizeof(frames));
-			n += (size_t)snprintf(lines + n, sizeof(lines) - n, "   %s by %s   %s\n",
-				p->active ? "active, started" : "inactive, made", p->made.f->text, frames);
+	while (vt_mc_on(VT_MC_REQUEST_LEFT) && (p = vt_mc_pending_known(&at))) {
+		if (!p->freed) {
+			snprintf(line, sizeof(line), "   %s by %s", p->active ? "active, started" : "inactive, made",
+				p->made.f->text);
+			total += add_left(lines, sizeof(lines), total < most, VT_MC_REQUEST_LEFT, line, &p->made);
 		}
 	}
 	if (total) {
@@ -153,27 +175,25 @@ static int is_reported(const struct vt_mc_object *o)
 
 static void report_leaks(void)
 {
-	char lines[5000] = "", frames[800];
+	char lines[5000], line[200];
 	const struct vt_mc_object *o;
 	long long most = vt_mc_limit("CHECK-LEAK-REPORT-SIZE", 10);
-	int kind, n, shown;
-	size_t at;
+	enum vt_mc_class class;
+	int kind, n;
 
 	for (kind = 0; kind < VT_MC_KINDS; kind++) {
-		n = shown = 0;
-		at = 0;
+		class = kind == VT_MC_TYPE ? VT_MC_DATATYPE_LEFT : VT_MC_OBJECT_LEFT;
+		n = 0;
 		lines[0] = '\0';
-		for (o = NULL; (o = vt_mc_object_next((enum vt_mc_kind)kind, o));) {
-			if (is_reported(o) && ++n <= most && at < sizeof(lines) - 1000) {
-				vt_mc_print_frames(&o->made, "\n         ", frames, sizeof(frames));
-				at += (size_t)snprintf(lines + at, sizeof(lines) - at, "   made by %s   %s\n",
-					o->made.f->text, frames);
+		for (o = NULL; vt_mc_on(class) && (o = vt_mc_object_next((enum vt_mc_kind)kind, o));) {
+			if (is_reported(o)) {
+				snprintf(line, sizeof(line), "   made by %s", o->made.f->text);
+				n += add_left(lines, sizeof(lines), n < most, class, line, &o->made);
 			}
 		}
 		if (n) {
-			vt_mc_report_lines(kind == VT_MC_TYPE ? VT_MC_DATATYPE_LEFT : VT_MC_OBJECT_LEFT, lines,
-				"%d %s%s not freed before MPI_Finalize", n, vt_mc_kind_name((enum vt_mc_kind)kind),
-				n == 1 ? " is" : "s are");
+			vt_mc_report_lines(class, lines, "%d %s%s not freed before MPI_Finalize", n,
+				vt_mc_kind_name((enum vt_mc_kind)kind), n == 1 ? " is" : "s are");
 		}
 	}
 }
@@ -182,8 +202,6 @@ static void end_checking(void *pc)
 {
 	static struct vt_mc_function f = { .text = "MPI_Finalize", .params = "(void)", .more = "" };
 	struct vt_mc_call k = { .f = &f, .pc = pc };
-	int total = 0, mine;
-
 	if (!vt_mc_running) {
 		return;
 	}
@@ -204,14 +222,15 @@ static void end_checking(void *pc)
 	vt_mc_unlock();
 	vt_mc_running = 0;
 	vt_mc_over = 1;
-	mine = vt_mc_errors;
+	/* all ranks have made their reports now */
+	PMPI_Barrier(MPI_COMM_WORLD);
 	if (vt_mc_shared) {
-		PMPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 		vt_mc_shared->rank[vt_mc_rank].state = VT_MC_ENDED;
 	}
 	if (vt_mc_rank == 0) {
 		vt_mc_summary();
 	}
+	vt_mc_suppress_end();
 	PMPI_Comm_free(&vt_mc_own_comm);
 }
 

@@ -34,6 +34,27 @@ static void print_ranks(char *text, size_t size, const uint64_t *bits)
 	}
 }
 
+static void print_suppressed(void)
+{
+	uint64_t bits[VT_MC_BITS] = { 0 };
+	char ranks[400], line[700];
+	unsigned sum = 0;
+	int i;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		sum += vt_mc_shared->rank[i].suppressed;
+		if (vt_mc_shared->rank[i].suppressed) {
+			vt_mc_set_bit(bits, i);
+		}
+	}
+	if (sum) {
+		print_ranks(ranks, sizeof(ranks), bits);
+		snprintf(line, sizeof(line), "[%d] INFO:    suppressed by CHECK-SUPPRESS: %u, rank%s %s\n", vt_mc_rank,
+			sum, strpbrk(ranks, ",-") ? "s" : "", ranks);
+		vt_say_lines(line);
+	}
+}
+
 static void print_class_counts(void)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
@@ -69,8 +90,8 @@ void vt_mc_summary(void)
 	int i;
 
 	if (!s) {
-		snprintf(line, sizeof(line), "[%d] INFO: %d error%s in this rank\n", vt_mc_rank, vt_mc_errors,
-			vt_mc_errors == 1 ? "" : "s");
+		snprintf(line, sizeof(line), "[%d] INFO: %d error%s in this rank, suppressed: %u\n", vt_mc_rank,
+			vt_mc_errors, vt_mc_errors == 1 ? "" : "s", vt_mc_suppressed());
 		vt_say_lines(line);
 		return;
 	}
@@ -84,6 +105,7 @@ void vt_mc_summary(void)
 		s->ranks - s->absent == 1 ? "" : "s");
 	vt_say_lines(line);
 	print_class_counts();
+	print_suppressed();
 }
 
 static void sleep_ms(int ms)

@@ -28,9 +28,8 @@ static int in_epoch(const struct vt_mc_object *o, int target)
 
 static void refuse_epoch(struct vt_mc_call *k, const char *why)
 {
-	k->refused = 1;
 	k->rc = MPI_ERR_RMA_SYNC;
-	vt_mc_report(VT_MC_EPOCH, k, NULL, "%s", why);
+	k->refused = vt_mc_report(VT_MC_EPOCH, k, NULL, "%s", why);
 }
 
 /* ---- operations ---- */
@@ -180,6 +179,9 @@ void vt_mc_window_before(struct vt_mc_call *k)
 		check_operation(k, o);
 	} else if (k->f->sort == VT_MC_WIN_FREE) {
 		check_end(k, o);
+		if (!k->refused) {
+			release_origins(k, o, -1);
+		}
 	} else if (vt_mc_is(k, "Win_lock") || vt_mc_is(k, "Win_lock_all")) {
 		check_lock(k, o);
 	} else if (vt_mc_is(k, "Win_unlock") || vt_mc_is(k, "Win_unlock_all")) {

@@ -21,6 +21,7 @@
 #include "collector-plugin/host/program/needed.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
+#include "collector-plugin/settings/suppress.h"
 
 enum { LINKED = 32 }; /* room for the name of a library */
 
@@ -229,6 +230,8 @@ static int begins_with_interpreter(const char *path)
 static int prepare_check(struct vtrun *r, const char *path)
 {
 	const char *tracing = vt_settings_other(&r->settings, "CHECK-TRACING"), *old = getenv("LD_PRELOAD");
+	const char *suppress = vt_settings_other(&r->settings, "CHECK-SUPPRESS");
+	struct vt_suppress lines;
 	char checker[1024], preload[8192];
 	struct tkm_err e = { .text = "" };
 	int traces = 0;
@@ -238,6 +241,13 @@ static int prepare_check(struct vtrun *r, const char *path)
 		vt_launch_say("--check-mpi: %s%s", e.text[0] ? e.text : path,
 			e.text[0] ? "" : " does not use MPI: there is nothing to check");
 		return -1;
+	}
+	if (suppress && vt_suppress_read(&lines, suppress, &e) < 0) {
+		vt_launch_say("%s", e.text);
+		return -1;
+	}
+	if (suppress) {
+		vt_suppress_free(&lines);
 	}
 	if (tracing) {
 		tkm_parse_bool(*tracing ? tracing : "on", &traces);

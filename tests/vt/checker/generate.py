@@ -121,6 +121,53 @@ def collectives():
             case("%s then others" % call, n, "", collective(call), collective("Barrier"), collective("Bcast", root="1"))
 
 
+def vectors():
+    """Operations with a count for each member: rank i sends i + 1 elements to each, or to the root."""
+    own = "int mine = r + 1, each[4], same[4], at[4], place[4], other = (r + 1) % n; MPI_Datatype type[4], kind[4];"
+    fill = ("for (int i = 0; i < n; i++) {\neach[i] = i + 1; same[i] = mine; at[i] = 8 * i; place[i] = 32 * i; type[i] = kind[i] = MPI_INT;\n}\n"
+            "(void)other; (void)same; (void)at; (void)place; (void)type; (void)kind;")
+    words = {"Gatherv": "a, mine, MPI_INT, c, each, at, MPI_INT, 0, comm", "Scatterv": "c, each, at, MPI_INT, b, mine, MPI_INT, 0, comm",
+             "Allgatherv": "a, mine, MPI_INT, c, each, at, MPI_INT, comm",
+             "Alltoallv": "c, same, at, MPI_INT, d, each, at, MPI_INT, comm",
+             "Alltoallw": "c, same, place, type, d, each, place, kind, comm",
+             "Reduce_scatter": "c, d, each, MPI_INT, MPI_SUM, comm"}
+    size, kind = "GLOBAL:COLLECTIVE:SIZE_MISMATCH", "GLOBAL:COLLECTIVE:DATATYPE:MISMATCH"
+    in_place = {"Gatherv": ("r == 0", "MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c, each, at, MPI_INT, 0, comm"),
+                "Scatterv": ("r == 0", "c, each, at, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 0, comm"),
+                "Allgatherv": ("1", "MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, c, each, at, MPI_INT, comm"),
+                "Alltoallv": ("1", "MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, d, even, at, MPI_INT, comm")}
+    for posted in (False, True):
+        end = "\nMPI_Wait(&q, MPI_STATUS_IGNORE);" if posted else ""
+        for name, given in words.items():
+            def call(text=given, name=name, posted=posted):
+                text = text.replace("comm", "MPI_COMM_WORLD")
+                return "MPI_I%s(%s, &q);" % (name[0].lower() + name[1:], text) if posted else "MPI_%s(%s);" % (name, text)
+
+            for n in (2, 3, 4):
+                begin = [VARIABLES, own, fill]
+                case("%s%s correct %d" % ("I " if posted else "", name, n), n, "", *begin, call() + end)
+                case("%s%s none from some %d" % ("I " if posted else "", name, n), n, "", *begin, "each[1] = 0; if (r == 1) {",
+                     "mine = 0; for (int i = 0; i < n; i++) {\nsame[i] = 0;\n}", "}", call() + end)
+                if name != "Reduce_scatter":
+                    case("%s%s pairs for numbers %d" % ("I " if posted else "", name, n), n, "", *begin, "MPI_Datatype two; "
+                         "MPI_Type_contiguous(1, MPI_INT, &two); MPI_Type_commit(&two);", "type[1] = two;",
+                         call(given.replace("MPI_INT", "two", 1)) + end, "MPI_Type_free(&two);")
+                case("%s%s one more %d" % ("I " if posted else "", name, n), n, size, *begin,
+                     "if (r == n - 1) {\nmine++; same[0]++; each[0] += %s;\n}" % ("1" if name == "Reduce_scatter" else "0"),
+                     call() + BAD + end)
+                if name in ("Alltoallw", "Reduce_scatter"):
+                    change = "if (r == n - 1) {\nkind[0] = MPI_FLOAT;\n}"
+                    text = given
+                else:
+                    change, text = "MPI_Datatype one = r == n - 1 ? MPI_FLOAT : MPI_INT;", given.replace("MPI_INT", "one", 1)
+                if name != "Reduce_scatter":
+                    case("%s%s other type %d" % ("I " if posted else "", name, n), n, kind, *begin, change, call(text) + BAD + end)
+                if name in in_place:
+                    where, text = in_place[name]
+                    case("%s%s in place %d" % ("I " if posted else "", name, n), n, "", *begin,
+                         "int even[4] = { 2, 2, 2, 2 }; (void)even;", "if (%s) {" % where, call(text), "} else {", call(), "}" + end)
+
+
 def communicators():
     for n in (2, 3, 4):
         case("rows and columns of a grid %d" % n, n, "", "for (int i = 0; i < 8; i++) {", "MPI_Comm rows, columns;",
@@ -233,6 +280,39 @@ def requests():
         "MPI_Irecv(b + 1, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &w[1]);\nMPI_Waitall(2, w, MPI_STATUSES_IGNORE);"))
 
 
+def buffered():
+    """The buffer has room for `fit` messages of 100 numbers, of which MPI_Bsend sends two."""
+    begin = ("int size, had; char *room; void *old; MPI_Pack_size(100, MPI_INT, MPI_COMM_WORLD, &size);\nsize = %s;\n"
+             "room = malloc(size + 1);\nMPI_Buffer_attach(room, size);")
+    end = "MPI_Buffer_detach(&old, &had); free(room);"
+    two, one, short = "2 * (size + MPI_BSEND_OVERHEAD)", "size + MPI_BSEND_OVERHEAD", "2 * (size + MPI_BSEND_OVERHEAD) - 8"
+    receive = "MPI_Recv(d, 100, MPI_INT, peer, %s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    late = "MPI_Barrier(MPI_COMM_WORLD);\n" + receive % 1 + "\n" + receive % 2
+    known = "LOCAL:BUFFER:INSUFFICIENT_BUFFER"
+    calls = {"Bsend": "MPI_Bsend(c, 100, MPI_INT, peer, %d, MPI_COMM_WORLD);",
+             "Ibsend": "MPI_Ibsend(c, 100, MPI_INT, peer, %d, MPI_COMM_WORLD, &q);\nMPI_Wait(&q, MPI_STATUS_IGNORE);",
+             "Bsend_init": "MPI_Bsend_init(c, 100, MPI_INT, peer, %d, MPI_COMM_WORLD, &q);\nMPI_Start(&q);\n"
+                           "MPI_Wait(&q, MPI_STATUS_IGNORE);\nMPI_Request_free(&q);"}
+    for name, send in calls.items():
+        first, second = send % 1, send % 2
+        lines = second.split("\n")
+        lines["init" in name] += BAD
+        bad = "\n".join(lines)
+        barrier = "MPI_Barrier(MPI_COMM_WORLD);"
+
+        def sender(need, *parts):
+            return "\n".join((begin % need,) + parts + (end,))
+
+        case(name + " enough", 2, "", pair(sender(two, first, second, barrier), late))
+        for need in (one, short):
+            case("%s %s" % (name, need), 2, known + "|LOCAL:MPI:CALL_FAILED", pair(sender(need, first, bad, barrier), late))
+        case(name + " received before", 2, "", pair(
+            sender(one, first, "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", second),
+            receive % 1 + "\nMPI_Send(a, 1, MPI_INT, peer, 3, MPI_COMM_WORLD);\n" + receive % 2))
+        case(name + " detached between", 2, "", pair(
+            sender(one, first, "MPI_Buffer_detach(&old, &had);\nMPI_Buffer_attach(room, size);", second), receive % 1 + "\n" + receive % 2))
+
+
 def objects():
     made = {"MPI_Comm o; MPI_Comm_dup(MPI_COMM_WORLD, &o);": "MPI_Comm_free(&o);",
             "MPI_Comm o; MPI_Comm_split(MPI_COMM_WORLD, r % 2, r, &o);": "MPI_Comm_free(&o);",
@@ -273,13 +353,43 @@ def windows():
     case("unlock without lock", 2, epoch, begin, unlock + BAD, end)
     case("lock all twice", 2, epoch, begin, every, every + BAD, none, end)
     case("flush without lock", 2, epoch, begin, "MPI_Win_flush(0, w);" + BAD, end)
+    world = "MPI_Group world, other; MPI_Comm_group(MPI_COMM_WORLD, &world); MPI_Group_incl(world, 1, &peer, &other);"
+    away = "MPI_Group_free(&world); MPI_Group_free(&other);"
+    start, complete = "MPI_Win_start(other, 0, w);", "MPI_Win_complete(w);"
+    post, wait = "MPI_Win_post(other, 0, w);", "MPI_Win_wait(w);"
+    tested = "for (int f = 0; !f;) {\nMPI_Win_test(w, &f);\n}"
+    for name, call in put.items():
+        for n in (2, 4):
+            call = call.replace("(r + 1) % n", "peer")
+            case("%s start %d" % (name, n), n, "", begin, world, post, start, call, complete, wait, end, away)
+            case("%s start, test %d" % (name, n), n, "", begin, world, post, start, call, complete, tested, end, away)
+            case("%s several epochs %d" % (name, n), n, "", begin, world, fence, call, "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", post, start,
+                 call, complete, wait, "MPI_Barrier(MPI_COMM_WORLD);", lock.replace("(r + 1) % n", "peer"), call,
+                 "MPI_Win_flush_local(peer, w);", call, unlock.replace("(r + 1) % n", "peer"), "MPI_Barrier(MPI_COMM_WORLD);", fence, call, fence, end, away)
+            case("%s one posts, one starts %d" % (name, n), n, "", begin, world, "if (r % 2) {", post, wait, "} else {", start, call, complete,
+                 "}", end, away)
+        case(name + " to one not started", 2, epoch, begin, world, post, start, call.replace("peer", "r") + BAD, complete, wait, end, away)
+        case(name + " after complete", 2, epoch, begin, world, post, start, complete, call + BAD, wait, end, away)
+        case(name + " of another window", 2, epoch, begin, begin.replace(" w", " u").replace("&w", "&u"), fence, call.replace(", w)", ", u)") + BAD,
+             fence, end, end.replace("&w", "&u"))
+        case(name + " fence that ends all", 2, epoch, begin, fence, "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", call + BAD, end)
+    case("start twice", 2, epoch, begin, world, post, start, start + BAD, complete, wait, end, away)
+    case("post twice", 2, epoch, begin, world, post, post + BAD, start, complete, wait, end, away)
+    case("start left open", 2, epoch, begin, world, post, start, end + BAD, away)
+    case("post left open", 2, epoch, begin, world, post, start, complete, end + BAD, away)
+    case("complete twice", 2, epoch, begin, world, post, start, complete, complete + BAD, wait, end, away)
+    case("wait twice", 2, epoch, begin, world, post, start, complete, wait, wait + BAD, end, away)
+    case("start in a lock", 2, epoch, begin, world, every, start + BAD, none, end, away)
+    case("fence in a lock", 2, epoch, begin, every, fence + BAD, none, end)
+    case("unlock of another", 2, epoch, begin, lock, "MPI_Win_unlock(r, w);" + BAD, unlock, end)
+    case("unlock all of one", 2, epoch, begin, lock, none + BAD, unlock, end)
     case("complete without start", 2, epoch, begin, "MPI_Win_complete(w);" + BAD, end)
     case("wait without post", 2, epoch, begin, "MPI_Win_wait(w);" + BAD, end)
     case("fence missing", 2, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, fence, "if (r == 0) {", fence + BAD, "}", end + BAD)
 
 
 def main():
-    for part in (arguments, collectives, communicators, types, deadlocks, requests, objects, windows):
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <stdlib.h>", "#include <string.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",

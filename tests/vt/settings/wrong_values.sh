@@ -70,8 +70,8 @@ done >empty
 awk '$2 == "TEXT" || $2 == "COUNT" || $2 == "TIME" || $2 == "BYTES" || $2 == "FRACTION" {
 	print $1 "\t\tneeds a value|'"''"' is not " }' types >>empty
 # whatever is given is right: what the file system, MPI or the list of clocks says of it is below
-any="CHECK-JSON CURRENT-DIR FLUSH-PREFIX LEARN-FROM LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME"
-any="$any STOPFILE-NAME TIMER"
+any="CHECK-JSON CHECK-SUPPRESS CURRENT-DIR FLUSH-PREFIX LEARN-FROM LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN"
+any="$any PROGNAME PROTOFILE-NAME STOPFILE-NAME TIMER"
 {
 	cut -d' ' -f1 types
 	sed -n "/^cat.*table/,/^END/p" "$here/settings/options.sh" | sed '1d;$d' | cut -d' ' -f1
