@@ -36,9 +36,9 @@ static struct vt_mpi_function function[CALLS];
 	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, vt_shmem_moves(&k, VT_RAW_READ, bytes, pe))
 #define EXCHANGE(result, name, params, args, bytes, pe) \
 	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, vt_shmem_moves_both(&k, bytes, pe))
-#define SHARE(result, name, params, args, op, bytes, root, first, log, size) \
+#define SHARE(result, name, params, args, op, bytes, root, first_pe, log_stride, pes) \
 	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, \
-		vt_shmem_shares(&k, VT_RAW_OP_SHMEM_##op, bytes, root, first, log, size))
+		vt_shmem_shares(&k, VT_RAW_OP_SHMEM_##op, bytes, root, (struct vt_active_set){ first_pe, log_stride, pes }))
 #define START(result, name, params, args) WRAPPER(result, name, params, args, vt_shmem_enter_start, vt_shmem_leave_start, )
 /* clang-format on */
 #define END(result, name, params, args) \

@@ -13,6 +13,11 @@
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/mpi/record.h"
 
+/* The PEs first, first + (1 << log) ... of which there are `size`; -1: all. */
+struct vt_active_set {
+	int first, log, size;
+};
+
 /* A call under way. */
 struct vt_shmem_call {
 	struct vt_mpi_call mpi;
@@ -27,9 +32,8 @@ VT_HIDDEN void vt_shmem_enter(struct vt_shmem_call *k, struct vt_mpi_function *f
 /* Then, what it moves between this PE and the memory of PE `pe`; an atomic operation with a result moves as much back. */
 VT_HIDDEN void vt_shmem_moves(struct vt_shmem_call *k, enum vt_raw_io kind, size_t bytes, int pe);
 VT_HIDDEN void vt_shmem_moves_both(struct vt_shmem_call *k, size_t bytes, int pe);
-/* Or that it is a collective operation of an active set: each PE gives so many bytes. root: in the set; -1: none.
- * size -1: all PEs. */
-VT_HIDDEN void vt_shmem_shares(struct vt_shmem_call *k, int op, size_t bytes, int root, int first, int log, int size);
+/* Or that it is a collective operation, in which each PE gives so many bytes. root: in the set; -1: none. */
+VT_HIDDEN void vt_shmem_shares(struct vt_shmem_call *k, int op, size_t bytes, int root, struct vt_active_set set);
 /* After the call. */
 VT_HIDDEN void vt_shmem_leave(struct vt_shmem_call *k);
 /* The same for a call that starts OpenSHMEM. */
