@@ -119,6 +119,18 @@ awk '$2 == "GLOBALOP" {
 expect [ $? -eq 0 ]
 verdict "clocks that are ms apart are corrected: within their bounds, and each barrier is left after all have come"
 
+# one PE, without oshrun, of a program that is linked with nothing else of Open MPI
+expect mpi_compile "$oshcc" shmem/programs/random.c alone -Wl,--as-needed
+rm -f truth.*
+clean
+expect timeout 100 "$vtrun" -- ./alone 1 1 >out 2>&1
+sort truth.* >want
+expect "$build/stftool" alone.stf --dump >dump
+awk -v ranks=1 -f "$here/lib/io.awk" dump | sort >have
+expect [ "$(wc -l <want)" -gt 800 ]
+expect_same want have
+verdict "a program that is linked with liboshmem only, and started alone"
+
 VT_ACTIVITY='SHMEM OFF' expect run 4 ./sets 5 1
 expect "$build/stftool" sets.stf --dump >dump
 calls dump >have
