@@ -155,6 +155,13 @@ for how in exit:0 handler:0 both:0 status:3 global:4 abort:134; do
 	esac
 	expect_line "^shmem_barrier_all $want\$" have
 	expect_line '^shmem_my_pe 2$' have
+	case ${how%:*} in
+	exit | handler | both)
+		expect_line '^shmem_finalize 2$' have
+		expect_no_line ' Tickmark WARNING' out
+		expect [ -s ends.clk ]
+		;;
+	esac
 	verdict "a program that ends by ${how%:*}: status ${how#*:}, and a trace of both PEs"
 done
 
