@@ -12,8 +12,8 @@
 #include "collector-plugin/trace/trace.h"
 #include "collector-plugin/trace/world.h"
 
-_Static_assert((int)VT_RAW_OP_COUNT == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCAN == (int)VT_OP_IEXSCAN,
-	"operations of the raw file are those of VT.h");
+_Static_assert((int)VT_RAW_OP_SHMEM_BARRIER == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCAN == (int)VT_OP_IEXSCAN,
+	"operations of the raw file begin with those of VT.h");
 
 static int ranks_of_world(const struct vt_collect *c)
 {

@@ -17,6 +17,7 @@ struct vt_hooks {
 	void (*first_event)(void);    /* NULL, or in a child of fork() that is followed: starts the collector */
 	void (*mpi_left)(void);       /* the outermost call of MPI of this thread was left by a jump or an exception */
 	void (*thread_ending)(void);  /* NULL, or called by each registered thread first when it ends */
+	void (*exiting)(int status);  /* NULL, or called first when the program exits */
 	int no_mpi;                   /* MPI_Init was not called; 0 in libVTcs */
 	int failsafe;                 /* this is libVTfs */
 	int imbalance;                /* this is libVTim */

@@ -343,3 +343,90 @@ void vt_comm_disconnected(MPI_Comm handle)
 	}
 	vt_comm_gone(handle);
 }
+
+/* ---- sets of PEs ---- */
+
+/* A set is known by its PEs, and each of them defines it at its first operation, so all of them name it alike. */
+struct pes {
+	struct vt_comm comm;
+	int first, stride;
+	struct pes *next;
+};
+static _Atomic(struct pes *) all_pes; /* only grows */
+enum { SET_OF_PES = -2 };             /* the tag: a communicator of MPI never has it */
+
+static struct vt_comm *find_pes(int first, int stride, int n)
+{
+	struct pes *p;
+
+	for (p = atomic_load_explicit(&all_pes, memory_order_acquire); p; p = p->next) {
+		if (p->first == first && p->stride == stride && p->comm.size == n) {
+			return &p->comm;
+		}
+	}
+	return NULL;
+}
+
+/* With the lock. */
+static struct vt_comm *define_pes(int first, int stride, int n)
+{
+	struct vt_collect *collect = vt_collect_running();
+	struct vt_raw_ranks ranks = { first, first + (n - 1) * stride, stride };
+	struct pes *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		return NULL;
+	}
+	p->first = first;
+	p->stride = stride;
+	p->next = atomic_load(&all_pes);
+	p->comm.id = ++next_id;
+	p->comm.size = p->comm.remote = n;
+	p->comm.rank = (own_world->rank - first) / stride;
+	p->comm.operations = &p->comm.own_operations;
+	if (n == own_world->size) {
+		snprintf(p->comm.name, sizeof(p->comm.name), "all PEs");
+	} else {
+		snprintf(p->comm.name, sizeof(p->comm.name), "PEs %d to %d by %d", first, ranks.last, stride);
+	}
+	if (collect && vt_trace_wanted) {
+		vt_raw_communicator(collect->raw,
+			&(struct vt_raw_comm_def){ .id = p->comm.id,
+				.kind = VT_RAW_COMM_GROUP,
+				.tag = SET_OF_PES,
+				.n_own = 1,
+				.n = 1,
+				.ranks = &ranks,
+				.name = p->comm.name });
+	}
+	atomic_store_explicit(&all_pes, p, memory_order_release);
+	return &p->comm;
+}
+
+static __attribute__((noinline)) struct vt_comm *find_or_define_pes(int first, int stride, int n)
+{
+	struct vt_comm *c = NULL;
+
+	vt_inside_begin();
+	vt_lock(&lock);
+	if (first >= 0 && n > 0 && first < own_world->size && (n - 1) <= (own_world->size - 1 - first) / stride) {
+		c = find_pes(first, stride, n);
+		c = c ? c : define_pes(first, stride, n);
+	}
+	vt_unlock(&lock);
+	vt_inside_end();
+	return c;
+}
+
+struct vt_comm *vt_comm_of_pes(int first, int stride, int n)
+{
+	struct vt_comm *c;
+
+	if (!own_world) {
+		return NULL;
+	}
+	n = n < 0 ? own_world->size : n;
+	stride = n == 1 ? 1 : stride;
+	c = find_pes(first, stride, n);
+	return c ? c : find_or_define_pes(first, stride, n);
+}

@@ -35,6 +35,10 @@ VT_HIDDEN struct vt_comm *vt_comm_find(MPI_Comm handle);
  * memory, or nothing records. */
 VT_HIDDEN struct vt_comm *vt_comm_of(MPI_Comm handle);
 
+/* Of OpenSHMEM: the PEs first, first + stride ... of which there are n; n -1: all. NULL: no such PEs, no memory, or nothing
+ * records. */
+VT_HIDDEN struct vt_comm *vt_comm_of_pes(int first, int stride, int n);
+
 /* Called when a call begins that makes communicators from `parent` and in which all members of `parent` take part.
  * Returns the number of the call. */
 VT_HIDDEN uint32_t vt_comm_creates(struct vt_comm *parent);

@@ -59,7 +59,7 @@ static __attribute__((noinline)) int is_nested_call(uintptr_t at)
 
 static __attribute__((noinline)) void define_function(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
-	f->id = vt_function(vt_collect_running(), "MPI", f->text);
+	f->id = vt_function(vt_collect_running(), f->class_name ? f->class_name : "MPI", f->text);
 	if (f->alone) {
 		vt_trace_may_throttle(f->id);
 	}

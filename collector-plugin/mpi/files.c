@@ -20,6 +20,7 @@ struct handle {
 	_Atomic uint32_t *places; /* [ranks]: id from vt_file(); 0: not defined yet */
 };
 static struct handle files[HANDLES], windows[HANDLES];
+static struct handle symmetric; /* of OpenSHMEM */
 static struct vt_lock lock = VT_LOCK_INIT;
 
 static uint32_t first_slot_of_file(uintptr_t handle)
@@ -124,9 +125,19 @@ void vt_window_gone(MPI_Win win)
 	take_away(windows, (uintptr_t)win);
 }
 
-static uint32_t file_of_window(MPI_Win win, int target)
+void vt_symmetric_made(void)
 {
-	struct handle *h = find_file_handle(windows, (uintptr_t)win);
+	const struct vt_comm *c = vt_comm_of(MPI_COMM_WORLD);
+
+	if (c && !symmetric.places) {
+		symmetric.communicator = c->id;
+		symmetric.places = vt_trace_memory((size_t)c->size * sizeof(*symmetric.places));
+		symmetric.ranks = symmetric.places ? c->size : 0;
+	}
+}
+
+static uint32_t file_of_place(struct handle *h, int target)
+{
 	char text[60];
 	uint32_t id;
 
@@ -135,21 +146,29 @@ static uint32_t file_of_window(MPI_Win win, int target)
 	}
 	id = atomic_load_explicit(&h->places[target], memory_order_relaxed);
 	if (!id) {
-		snprintf(text, sizeof(text), "window %u of rank %d", (unsigned)h->id, target);
+		if (h == &symmetric) {
+			snprintf(text, sizeof(text), "symmetric memory of PE %d", target);
+		} else {
+			snprintf(text, sizeof(text), "window %u of rank %d", (unsigned)h->id, target);
+		}
 		id = define_moved_file(text, h->communicator);
 		atomic_store_explicit(&h->places[target], id, memory_order_relaxed);
 	}
 	return id;
 }
 
+static uint32_t file_of_window(MPI_Win win, int target)
+{
+	return file_of_place(find_file_handle(windows, (uintptr_t)win), target);
+}
+
 /* ---- before and after the calls ---- */
 
-static void begin_transfer(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind, uint32_t file,
-	long long count, MPI_Datatype type)
+static void begin_transfer(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind, uint32_t file, uint64_t bytes)
 {
 	k->file = k->frame ? file : 0;
 	k->io = kind;
-	k->moving = k->file ? vt_type_bytes(count, type) : 0;
+	k->moving = k->file ? bytes : 0;
 	if (k->file) {
 		vt_trace_transfer(at, 1, kind, file, k->moving);
 	}
@@ -168,13 +187,13 @@ void vt_io_begin(struct vt_mpi_call *k, enum vt_raw_io kind, MPI_File file, long
 {
 	const struct handle *h = find_file_handle(files, (uintptr_t)file);
 
-	begin_transfer(k, NULL, kind, h ? h->id : 0, count, type);
+	begin_transfer(k, NULL, kind, h ? h->id : 0, vt_type_bytes(count, type));
 }
 
 void vt_rma_begin(
 	struct vt_mpi_call *k, enum vt_raw_io kind, int target, MPI_Win win, long long count, MPI_Datatype type)
 {
-	begin_transfer(k, NULL, kind, file_of_window(win, target), count, type);
+	begin_transfer(k, NULL, kind, file_of_window(win, target), vt_type_bytes(count, type));
 }
 
 void vt_io_end(struct vt_mpi_call *k, const MPI_Status *status)
@@ -198,7 +217,25 @@ void vt_rma_both(struct vt_mpi_call *k, int target, MPI_Win win, long long count
 
 	vt_io_all(k, result);
 	if (k->file) {
-		begin_transfer(k, &at, VT_RAW_READ, file_of_window(win, target), count, type);
+		begin_transfer(k, &at, VT_RAW_READ, file_of_window(win, target), vt_type_bytes(count, type));
 		vt_io_all(k, result);
+	}
+}
+
+/* ---- OpenSHMEM ---- */
+
+void vt_symmetric_begin(struct vt_mpi_call *k, enum vt_raw_io kind, int pe, uint64_t bytes)
+{
+	begin_transfer(k, NULL, kind, file_of_place(&symmetric, pe), bytes);
+}
+
+void vt_symmetric_end(struct vt_mpi_call *k, int back)
+{
+	ltick_t at = ltick(k->leave);
+
+	end_transfer(k, k->moving);
+	if (back >= 0) {
+		begin_transfer(k, &at, VT_RAW_READ, file_of_place(&symmetric, back), k->moving);
+		end_transfer(k, k->moving);
 	}
 }

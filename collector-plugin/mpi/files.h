@@ -18,6 +18,8 @@ VT_HIDDEN void vt_file_closed(MPI_File file);
 /* After a window was made; before MPI_Win_free(). */
 VT_HIDDEN void vt_window_made(MPI_Win win, MPI_Comm comm);
 VT_HIDDEN void vt_window_gone(MPI_Win win);
+/* After OpenSHMEM was started: the symmetric memory of each PE, a file "symmetric memory of PE N". */
+VT_HIDDEN void vt_symmetric_made(void);
 
 /* Before a call that moves count x type between this process and a file, or the memory of rank `target` in a window.
  * WRITE: from this process. */
@@ -32,5 +34,10 @@ VT_HIDDEN void vt_io_all(struct vt_mpi_call *k, int result);
 /* After a call that moved all that it sent, and count x type in the other direction. */
 VT_HIDDEN void vt_rma_both(
 	struct vt_mpi_call *k, int target, MPI_Win win, long long count, MPI_Datatype type, int result);
+
+/* Before a call of OpenSHMEM that moves bytes between this process and the memory of a PE, and after it. back: it has moved
+ * as much back from this PE; -1: nothing. */
+VT_HIDDEN void vt_symmetric_begin(struct vt_mpi_call *k, enum vt_raw_io kind, int pe, uint64_t bytes);
+VT_HIDDEN void vt_symmetric_end(struct vt_mpi_call *k, int back);
 
 #endif

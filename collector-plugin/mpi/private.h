@@ -14,6 +14,7 @@ VT_HIDDEN void *vt_mpi_next(const char *name, void *own);
 /* One call of calls.def. */
 struct vt_mpi_function {
 	const char *text;
+	const char *class_name;    /* NULL: MPI */
 	void *next;                /* the function that the wrapper calls */
 	const struct vt_raw *file; /* the raw file that the id belongs to */
 	uint32_t id;
@@ -106,17 +107,25 @@ VT_HIDDEN void vt_mpi_leave(struct vt_mpi_call *k);
 /* record.c: called when MPI is initialised; from now on its requests and communicators are tracked. */
 VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 
+/* ---- start.c: a start and an end of MPI that are not calls of MPI ---- */
+
+/* Before and after a call that starts MPI. Returns 0 if MPI has been started; then the second must not be called. */
+VT_HIDDEN int vt_mpi_init_begin(const char *class_name, const char *name);
+VT_HIDDEN void vt_mpi_init_end(void);
+/* Before a call that ends MPI. */
+VT_HIDDEN void vt_mpi_end(const char *class_name, const char *name);
+
 /* ---- run.c: what the ranks do together, with mpi.h. All functions return without a message where something is
  * missing. ---- */
 
 /* After MPI_Init: finds this process's rank, gives all ranks one trace, and makes the first clock session. `enter` is called
  * when rank, timer and options are known; it enters the state of MPI_Init, with the stamp of its beginning. */
 VT_HIDDEN void vt_job_begin(int *argc, char ***argv, void (*enter)(struct vt_collect *c));
-/* Before MPI_Finalize, whose state has been entered: makes the last session and brings everything for the trace to
- * LOGFILE-RANK, which writes it while the others wait. */
-VT_HIDDEN void vt_job_end(void);
-/* MPI_Abort: makes the recorded data safe and reports where it is. */
-VT_HIDDEN void vt_job_abort(void);
+/* Before MPI_Finalize, whose state has been entered, of that function: makes the last session and brings everything for
+ * the trace to LOGFILE-RANK, which writes it while the others wait. */
+VT_HIDDEN void vt_job_end(uint32_t function);
+/* MPI_Abort, or what else aborts the job: makes the recorded data safe and reports where it is. */
+VT_HIDDEN void vt_job_abort(const char *how);
 /* A clock session during the run, by all ranks together. */
 VT_HIDDEN VT_ErrorCode vt_job_timesync(void);
 

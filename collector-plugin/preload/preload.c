@@ -286,9 +286,12 @@ static void at_exit(void)
 	end_by(VT_RAW_ENDED_EXIT);
 }
 
-static void at_exit_first(void *unused)
+static void at_exit_first(int status, void *unused)
 {
 	(void)unused;
+	if (vt_hooks.exiting) {
+		vt_hooks.exiting(status);
+	}
 	at_exit();
 }
 
@@ -303,7 +306,7 @@ __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void
 
 	if (rc == 0 && run.active && run.pid == getpid() && times < 1000) {
 		times++;
-		next.cxa_atexit(at_exit_first, NULL, NULL);
+		on_exit(at_exit_first, NULL);
 	}
 	return rc;
 }
@@ -370,7 +373,7 @@ __attribute__((constructor)) static void begin_preloaded(void)
 	clean_environment(vt_collect_run_text()[0] ? vt_collect_run_text() : text);
 	if (run.active) {
 		tell_children();
-		atexit(at_exit);
+		on_exit(at_exit_first, NULL);
 		at_quick_exit(at_exit);
 		pthread_atfork(before_fork, parent_of_fork, child_of_fork);
 	}

@@ -53,7 +53,15 @@ enum { VT_RAW_ALL = 1, VT_RAW_ONE_TO_ALL = 2, VT_RAW_ALL_TO_ONE = 3, VT_RAW_ALL_
 	X(SCAN, "MPI_Scan", VT_RAW_ALL_TO_ALL) \
 	X(ISCAN, "MPI_Iscan", VT_RAW_ALL_TO_ALL) \
 	X(EXSCAN, "MPI_Exscan", VT_RAW_ALL_TO_ALL) \
-	X(IEXSCAN, "MPI_Iexscan", VT_RAW_ALL_TO_ALL)
+	X(IEXSCAN, "MPI_Iexscan", VT_RAW_ALL_TO_ALL) \
+	X(SHMEM_BARRIER, "shmem_barrier", VT_RAW_ALL) \
+	X(SHMEM_SYNC, "shmem_sync", VT_RAW_ALL) \
+	X(SHMEM_BROADCAST, "shmem_broadcast", VT_RAW_ONE_TO_ALL) \
+	X(SHMEM_COLLECT, "shmem_collect", VT_RAW_ALL_TO_ALL) \
+	X(SHMEM_FCOLLECT, "shmem_fcollect", VT_RAW_ALL_TO_ALL) \
+	X(SHMEM_TO_ALL, "shmem_to_all", VT_RAW_ALL_TO_ALL) \
+	X(SHMEM_ALLTOALL, "shmem_alltoall", VT_RAW_ALL_TO_ALL) \
+	X(SHMEM_ALLTOALLS, "shmem_alltoalls", VT_RAW_ALL_TO_ALL)
 /* clang-format on */
 
 enum vt_raw_operation {

@@ -86,7 +86,7 @@ void vt_trace_defined(uint32_t function, const char *class_name, const char *nam
 	}
 	rule = vt_filter_any() ? make_rule(i, class_name, name)
 			       : VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH | default_levels;
-	if (vt_stats_throttles() && !strcmp(class_name, "MPI")) {
+	if (vt_stats_throttles() && (!strcmp(class_name, "MPI") || !strcmp(class_name, "SHMEM"))) {
 		rule |= VT_TRACE_KEEP;
 	}
 	__atomic_store_n(&vt_trace_rules[i], rule, __ATOMIC_RELEASE);

@@ -42,6 +42,7 @@ ROOMS = {
     "collector-plugin/settings/": "tests/vt/settings/",
     "collector-plugin/mpi/": "tests/vt/mpi/",
     "collector-plugin/mpi/job/": "tests/vt/clocks/",
+    "collector-plugin/shmem/": "tests/vt/shmem/",
     "collector-plugin/vtsampler/": "tests/vt/ends/",
     "collector-plugin/server/": "tests/vt/nodes/",
     "collector-plugin/checker/": "tests/vt/checker/",

@@ -10,9 +10,13 @@ warnings() # warnings FILE: what the compiler says of it
 	compiler=${CC:-cc}
 	gnu=-D_GNU_SOURCE
 	! grep -q '^#define _GNU_SOURCE' "$1" || gnu=
-	if grep -qE 'mpi\.h|say\.h' "$1"; then
+	if grep -qE 'mpi\.h|shmem\.h|say\.h' "$1"; then
 		[ "${MPICC:-no}" != no ] || return 0
 		compiler=$MPICC
+	fi
+	if grep -q 'shmem\.h' "$1"; then
+		compiler=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/oshcc\1/')
+		command -v "$compiler" >/dev/null 2>&1 || return 0
 	fi
 	openmp=
 	! grep -q '^#pragma omp' "$1" || openmp=-fopenmp

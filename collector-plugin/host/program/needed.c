@@ -102,7 +102,7 @@ int vt_each_needed(const char *path, int (*each)(const char *name, void *ctx), v
 int vt_mpi_link(const char *name, void *links)
 {
 	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx",
-		"libVT.so", NULL };
+		"liboshmem.so", "libVT.so", NULL };
 	struct vt_mpi_links *s = links;
 	int i;
 

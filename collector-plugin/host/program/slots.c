@@ -79,7 +79,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 static int is_foreign(const char *name)
 {
 	static const char *const begins[] = { "libmpi", "libmpich", "libVT", "libtickmark", "libc.so", "libpthread.so",
-		"ld-linux", "ld64", "linux-vdso", "libopen-rte", "libopen-pal", "libpmix" };
+		"ld-linux", "ld64", "linux-vdso", "libopen-rte", "libopen-pal", "libpmix", "liboshmem" };
 	size_t i;
 
 	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {

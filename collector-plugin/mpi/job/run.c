@@ -304,30 +304,21 @@ static void report_job_account(void)
 		tkm_print_time(late, sizeof(late), all[2].most, 0), all[2].rank, ranks);
 }
 
-static void leave_finalize(void)
+static void end_recording(uint32_t function)
 {
-	struct vt_collect *c = vt_collect_running();
-
-	if (c) {
-		vt_trace_leave_unsampled(vt_function(c, "MPI", "MPI_Finalize"));
-	}
-}
-
-static void end_recording(void)
-{
-	leave_finalize();
+	vt_trace_leave_unsampled(function);
 	vt_collect_end(0);
 }
 
 /* Makes the clock session at the end, and the trace. */
-static void end_job_recording(void)
+static void end_job_recording(uint32_t function)
 {
 	struct tkm_err err = { .text = "" };
 	int rc;
 
 	over = 1;
 	if (!job.link) {
-		end_recording();
+		end_recording(function);
 		return;
 	}
 	PMPI_Barrier(MPI_COMM_WORLD);
@@ -344,7 +335,7 @@ static void end_job_recording(void)
 	} else if (job.rank == 0) {
 		vt_say(2, "INFO", "clock sessions at start and end took %.3f ms", job.clock_s * 1e3);
 	}
-	end_recording();
+	end_recording(function);
 	if (all_well(rc) == 0) {
 		report_job_account();
 		vt_job_cpus(&job);
@@ -365,13 +356,13 @@ static void end_job_recording(void)
 	PMPI_Barrier(MPI_COMM_WORLD);
 }
 
-void vt_job_end(void)
+void vt_job_end(uint32_t function)
 {
 	locale_t was;
 
 	if (job.alone) {
 		/* the recording ends with the program, like one that does not use MPI */
-		leave_finalize();
+		vt_trace_leave_unsampled(function);
 		vt_job_forget_decision();
 		return;
 	}
@@ -382,7 +373,7 @@ void vt_job_end(void)
 		vt_job_groups(&job, 1);
 	}
 	was = vt_locale_c();
-	end_job_recording();
+	end_job_recording(function);
 	vt_locale_back(was);
 }
 
@@ -399,9 +390,9 @@ static void say_kept(const char *how)
 	}
 }
 
-void vt_job_abort(void)
+void vt_job_abort(const char *how)
 {
-	say_kept("MPI_Abort");
+	say_kept(how);
 	vt_job_forget_decision();
 	vt_job_period_quit();
 	over = 1;
@@ -418,7 +409,8 @@ __attribute__((destructor)) static void unloaded(void)
 	vt_job_period_quit();
 	/* a child of a rank has no part in the job */
 	if (vt_life.here) {
-		say_kept("the program ended without MPI_Finalize");
+		say_kept(vt_hooks.exiting ? "the program ended without shmem_finalize"
+					  : "the program ended without MPI_Finalize");
 		vt_mpi_say_missed();
 	}
 }

@@ -28,7 +28,7 @@ static _Atomic int begun, ended;
  * before MPI is initialised. */
 static struct {
 	int64_t ns;
-	const char *name;
+	const char *class_name, *name;
 	uint32_t function; /* id of the call; 0: its state was not entered */
 } init;
 
@@ -36,6 +36,7 @@ static void about_to_begin(int *argc, char ***argv, const char *name)
 {
 	vt_take_arguments(argc, argv);
 	init.ns = vt_now_ns(CLOCK_MONOTONIC);
+	init.class_name = "MPI";
 	init.name = name;
 	vt_mpi_threads_before();
 }
@@ -49,7 +50,7 @@ static void enter_init(struct vt_collect *c)
 	}
 	at.v -= (int64_t)(1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - init.ns) * c->timer->hz);
 	at.v = at.v < c->start.v ? c->start.v : at.v;
-	init.function = vt_function(c, "MPI", init.name);
+	init.function = vt_function(c, init.class_name, init.name);
 	vt_trace_enter_unsampled(init.function, at);
 }
 
@@ -67,22 +68,28 @@ static void begin_mpi(int *argc, char ***argv)
 }
 
 /* Enters the state of MPI_Finalize. What MPI does after the trace is complete is not in the trace. */
-static void enter_finalize(void)
+static uint32_t enter_finalize(const char *class_name, const char *name)
 {
 	struct vt_collect *c = vt_collect_running();
+	uint32_t function = c ? vt_function(c, class_name, name) : 0;
 
 	if (c && vt_self() == VT_OK) {
-		vt_trace_enter_unsampled(vt_function(c, "MPI", "MPI_Finalize"), vt_ticks_now(c));
+		vt_trace_enter_unsampled(function, vt_ticks_now(c));
+	}
+	return function;
+}
+
+void vt_mpi_end(const char *class_name, const char *name)
+{
+	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
+		vt_event(); /* entering MPI_Finalize */
+		vt_job_end(enter_finalize(class_name, name));
 	}
 }
 
 static void end_mpi(void)
 {
-	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
-		vt_event(); /* entering MPI_Finalize */
-		enter_finalize();
-		vt_job_end();
-	}
+	vt_mpi_end("MPI", "MPI_Finalize");
 }
 
 static _Atomic int started_mpi; /* VT_initialize() has started MPI, and the program has not called MPI_Init() itself */
@@ -111,6 +118,13 @@ static void after_init(int *argc, char ***argv, int good)
 	if (good) {
 		begin_mpi(argc, argv);
 	}
+}
+
+static int is_running(void)
+{
+	int flag = 0;
+
+	return PMPI_Initialized(&flag) == MPI_SUCCESS && flag;
 }
 
 typedef int init_fn(int *argc, char ***argv);
@@ -161,8 +175,25 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", NULL);
 
-	vt_job_abort();
+	vt_job_abort("MPI_Abort");
 	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
+}
+
+/* ---- for OpenSHMEM ---- */
+
+int vt_mpi_init_begin(const char *class_name, const char *name)
+{
+	if (atomic_load(&begun)) {
+		return 0;
+	}
+	before_init(NULL, NULL, name);
+	init.class_name = class_name;
+	return 1;
+}
+
+void vt_mpi_init_end(void)
+{
+	after_init(NULL, NULL, is_running());
 }
 
 /* ---- PMPI_ names, for use after another tool ---- */
@@ -217,19 +248,13 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
 	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("PMPI_Abort", NULL);
 
-	vt_job_abort();
+	vt_job_abort("MPI_Abort");
 	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
 }
 
 /* ---- Fortran ---- */
 
 /* In the module mpi_f08 ierr may be absent: then it is NULL, and MPI is asked whether it is running. */
-static int is_running(void)
-{
-	int flag = 0;
-
-	return PMPI_Initialized(&flag) == MPI_SUCCESS && flag;
-}
 
 /* clang-format off */
 #define NAMES(lower, UPPER) \
@@ -261,7 +286,7 @@ FORTRAN(init, INIT, (int *ierr), (ierr), before_init(NULL, NULL, "MPI_Init"), af
 FORTRAN(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr), (required, provided, ierr),
 	before_init(NULL, NULL, "MPI_Init_thread"), after_init(NULL, NULL, is_running()))
 FORTRAN(finalize, FINALIZE, (int *ierr), (ierr), end_mpi(), vt_mpi_finalized())
-FORTRAN(abort, ABORT, (int *comm, int *errorcode, int *ierr), (comm, errorcode, ierr), vt_job_abort(), )
+FORTRAN(abort, ABORT, (int *comm, int *errorcode, int *ierr), (comm, errorcode, ierr), vt_job_abort("MPI_Abort"), )
 
 /* ---- the VT interface over MPI ---- */
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the program calls in place of the functions of OpenSHMEM, made of calls.def. Each calls the function of the next
+ * library with the program's arguments. */
+#include "config.h"
+#include "collector-plugin/shmem/shmem.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/host/program/slots.h"
+#include "collector-plugin/mpi/outside.h"
+
+enum {
+#define CALL(kind, result, name, ...) CALL_##name,
+#include "collector-plugin/shmem/calls.def"
+#undef CALL
+	CALLS
+};
+static struct vt_mpi_function function[CALLS];
+
+/* clang-format off */
+#define WRAPPER(result, name, params, args, enter, leave, before) \
+	static result instead_of_##name params \
+	{ \
+		struct vt_shmem_call k __attribute__((cleanup(leave))); \
+		enter(&k, &function[CALL_##name], __builtin_frame_address(0)); \
+		before; \
+		return ((result (*) params)function[CALL_##name].next) args; \
+	}
+#define STATE(result, name, params, args) WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, )
+#define LOCAL(result, name, params, args) STATE(result, name, params, args)
+#define WRITE(result, name, params, args, bytes, pe) \
+	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, vt_shmem_moves(&k, VT_RAW_WRITE, bytes, pe))
+#define READ(result, name, params, args, bytes, pe) \
+	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, vt_shmem_moves(&k, VT_RAW_READ, bytes, pe))
+#define EXCHANGE(result, name, params, args, bytes, pe) \
+	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, vt_shmem_moves_both(&k, bytes, pe))
+#define SHARE(result, name, params, args, op, bytes, root, first_pe, log_stride, pes) \
+	WRAPPER(result, name, params, args, vt_shmem_enter, vt_shmem_leave, \
+		vt_shmem_shares(&k, VT_RAW_OP_SHMEM_##op, bytes, root, (struct vt_active_set){ first_pe, log_stride, pes }))
+#define START(result, name, params, args) WRAPPER(result, name, params, args, vt_shmem_enter_start, vt_shmem_leave_start, )
+/* clang-format on */
+#define END(result, name, params, args) \
+	static result instead_of_##name params \
+	{ \
+		vt_shmem_end(); \
+		((result(*) params)function[CALL_##name].next) args; \
+		vt_mpi_finalized(); \
+	}
+#define ABORT(result, name, params, args) \
+	static result instead_of_##name params \
+	{ \
+		vt_job_abort(#name); \
+		((result(*) params)function[CALL_##name].next) args; \
+	}
+
+#define CALL(kind, result, name, ...) kind(result, name, __VA_ARGS__)
+#include "collector-plugin/shmem/calls.def"
+#undef CALL
+
+static int compare_shmem_symbols(const void *a, const void *b)
+{
+	return strcmp(((const struct vt_slot *)a)->symbol, ((const struct vt_slot *)b)->symbol);
+}
+
+/* Which kinds may be throttled. */
+enum { IS_START, IS_END, IS_ABORT, IS_LOCAL, IS_STATE, IS_WRITE, IS_READ, IS_EXCHANGE, IS_SHARE };
+
+/* A constructor, so that it is done before the program's first call, and that of any thread. */
+static void __attribute__((constructor(103))) redirect_shmem(void)
+{
+	static const struct {
+		struct vt_slot slot;
+		int kind;
+	} own[CALLS] = {
+#define CALL(kind, result, name, ...) { { #name, (void *)instead_of_##name }, IS_##kind },
+#include "collector-plugin/shmem/calls.def"
+#undef CALL
+	};
+	struct vt_slot *slot = dlsym(RTLD_DEFAULT, "shmem_init") ? calloc(CALLS, sizeof(*slot)) : NULL;
+	size_t i;
+
+	for (i = 0; slot && i < CALLS; i++) {
+		slot[i] = own[i].slot;
+		function[i] = (struct vt_mpi_function){ .class_name = "SHMEM",
+			.text = slot[i].symbol,
+			.next = dlsym(RTLD_DEFAULT, slot[i].symbol),
+			.alone = own[i].kind == IS_LOCAL };
+		slot[i].instead = function[i].next ? slot[i].instead : NULL;
+	}
+	if (slot) {
+		qsort(slot, CALLS, sizeof(*slot), compare_shmem_symbols);
+		vt_slots_change(slot, CALLS);
+	}
+	free(slot);
+}
