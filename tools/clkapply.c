@@ -25,10 +25,11 @@
 enum { OK, FAULT, USAGE };
 
 struct options {
-	const char *clk, *input, *output, *column, *rank_column, *clock, *timer;
-	int unit;       /* the place in unit_names */
-	int mpisync;    /* 0: --format mpisync; -1: not given */
-	long long rank; /* -1: not given */
+	const char *clk, *input, *output, *together, *column, *rank_column, *clock, *timer;
+	const char **trace; /* of --together, NULL after the last */
+	int unit;           /* the place in unit_names */
+	int mpisync;        /* 0: --format mpisync; -1: not given */
+	long long rank;     /* -1: not given */
 	int force;
 };
 
@@ -339,6 +340,7 @@ static int apply_csv(const struct options *o, const struct cal_run *run, struct 
 /* Selects the clock of the stamps that follow. */
 struct stamper {
 	const struct options *o;
+	const char *input;
 	const struct cal_run *run;
 	struct xch_restamp *x;
 	const struct cal_rank *r;
@@ -360,8 +362,9 @@ static long long choose_rank(const struct stamper *s, uint32_t rank, struct tkm_
 			return (long long)i;
 		}
 	}
-	return tkm_fail(err, TKM_ERR_ARG, "%s does not say which rank's clock it has%s%s: give --rank", s->o->input,
-		s->x->host ? ", and no rank was on its host " : "", s->x->host ? s->x->host : "");
+	return tkm_fail(err, TKM_ERR_ARG, "%s does not say which rank's clock it has%s%s: %s", s->input,
+		s->x->host ? ", and no rank was on its host " : "", s->x->host ? s->x->host : "",
+		*s->o->together ? "--together needs distributedInfo or host_name" : "give --rank");
 }
 
 static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
@@ -378,7 +381,7 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG,
 			"%s does not say which clock it has: give --timer; programs often use clock_monotonic, Perfetto "
 			"clock_boottime, PyTorch clock_realtime",
-			s->o->input);
+			s->input);
 	}
 	if ((size_t)k >= s->run->ranks) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s has no rank %lld; it has %zu ranks", s->o->clk, k, s->run->ranks);
@@ -396,7 +399,7 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG,
 			"%s counts %.6g Hz, %s of rank %lld %.6g Hz; if its seconds are those of this clock, "
 			"give --unit s; if they are those of another clock, give --timer",
-			s->o->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
+			s->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
 	}
 	s->x->used_timer = timer ? timer : s->r->timer;
 	s->x->rank = k;
@@ -459,10 +462,33 @@ static const struct xch_format *trace_format(const char *path)
 	return f && f->restamp ? f : NULL;
 }
 
+static void print_corrected(const char *what, const struct xch_restamp *x)
+{
+	printf("%s: ", what);
+	if (x->stamps) {
+		printf("%" PRIu64 " stamps corrected, ", x->stamps);
+	}
+	if (x->reversed) {
+		printf("%" PRIu64 " of them moved to the stamp before, ", x->reversed);
+	}
+	if (x->zeros) {
+		printf("%" PRIu64 " stamps of 0 not changed, ", x->zeros);
+	}
+	if (isfinite(x->worst_s)) {
+		printf("bound at most %.3g s", x->worst_s);
+	} else {
+		printf("bound unknown");
+	}
+	if (x->line_s > 0) {
+		printf(", of it %.3g s because the clock is one straight line", x->line_s);
+	}
+	putchar('\n');
+}
+
 static int apply_trace(
 	const struct options *o, const struct cal_run *run, const struct xch_format *f, struct clock *clocks)
 {
-	struct stamper s = { .o = o, .run = run, .clocks = clocks };
+	struct stamper s = { .o = o, .input = o->input, .run = run, .clocks = clocks };
 	struct xch_restamp x = { .format = f,
 		.path = o->input,
 		.to = o->output,
@@ -483,26 +509,48 @@ static int apply_trace(
 	if (f->restamp(&x, &err) < 0) {
 		return complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
 	}
-	printf("%s: ", o->output);
-	if (x.stamps) {
-		printf("%" PRIu64 " stamps corrected, ", x.stamps);
-	}
-	if (x.reversed) {
-		printf("%" PRIu64 " of them moved to the stamp before, ", x.reversed);
-	}
-	if (x.zeros) {
-		printf("%" PRIu64 " stamps of 0 not changed, ", x.zeros);
-	}
-	if (isfinite(x.worst_s)) {
-		printf("bound at most %.3g s", x.worst_s);
-	} else {
-		printf("bound unknown");
-	}
-	if (x.line_s > 0) {
-		printf(", of it %.3g s because the clock is one straight line", x.line_s);
-	}
-	putchar('\n');
+	print_corrected(o->output, &x);
 	return OK;
+}
+
+/* Corrects the traces of several ranks into one file. */
+static int apply_together(const struct options *o, const struct cal_run *run, struct clock *clocks)
+{
+	const struct xch_format *f = xch_by_name("CHROME");
+	struct xch_together t = { .to = o->together, .force = o->force, .table = stdout };
+	struct stamper *s;
+	struct tkm_err err;
+	size_t i;
+	int rc = 0;
+
+	while (o->trace[t.n]) {
+		if (trace_format(o->trace[t.n]) != f) {
+			return complain_clkapply(
+				USAGE, "--together is for .json and .json.gz, which %s is not", o->trace[t.n]);
+		}
+		t.n++;
+	}
+	t.trace = calloc(t.n, sizeof(*t.trace));
+	s = calloc(t.n, sizeof(*s));
+	if (!t.trace || !s) {
+		rc = complain_clkapply(FAULT, "out of memory for %zu files", t.n);
+	}
+	for (i = 0; rc == 0 && i < t.n; i++) {
+		s[i] = (struct stamper){ .o = o, .input = o->trace[i], .run = run, .clocks = clocks, .x = &t.trace[i] };
+		t.trace[i] = (struct xch_restamp){
+			.format = f, .path = o->trace[i], .user = &s[i], .begin = begin_rank, .at = correct
+		};
+	}
+	if (rc == 0 && f->together(&t, &err) < 0) {
+		rc = complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
+	}
+	for (i = 0; rc == 0 && i < t.n; i++) {
+		printf("# ");
+		print_corrected(o->trace[i], &t.trace[i]);
+	}
+	free(t.trace);
+	free(s);
+	return rc;
 }
 
 /* ---- mpisync ---- */
@@ -571,36 +619,49 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"rank's timer" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "COPY",
 			"where the corrected copy of a trace is written" },
-		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY" },
+		{ "TOGETHER", TKM_OPTION_TEXT, &o->together, 0, 0, "OUT.zip",
+			"where the corrected JSON traces of several ranks are written, for ui.perfetto.dev; prints who "
+			"came last to collective operations" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY or OUT.zip" },
 		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
 	const struct tkm_front front = { .program = "clkapply",
 		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
-			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json --output COPY",
+			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json --output COPY\n"
+			     "[OPTION...] CORRECTION.clk FILE.json... --together OUT.zip",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
 			"that may be). Of an OTF2 archive, one clock of a CTF trace, or trace events in JSON "
 			"(PyTorch, Chrome), writes a corrected copy.",
 		.table = table };
-	const char *word[2] = { NULL, NULL };
 	struct tkm_err err;
 	int n;
 
-	o->output = o->clock = o->timer = none;
+	o->output = o->together = o->clock = o->timer = none;
 	o->mpisync = -1;
-	n = tkm_front_arguments(&front, argc, argv, word, 2, &err);
+	o->trace = calloc((size_t)argc + 1, sizeof(*o->trace));
+	if (!o->trace) {
+		return complain_clkapply(FAULT, "out of memory");
+	}
+	n = tkm_front_arguments(&front, argc, argv, o->trace, argc, &err);
 	if (n == TKM_FRONT_ANSWERED) {
 		exit(OK);
 	}
 	if (n < 0) {
 		return complain_clkapply(USAGE, "%s", err.text);
 	}
-	o->clk = word[0];
-	o->input = n > 1 ? word[1] : NULL;
-	if (!o->clk || (!o->input == (o->mpisync < 0))) {
+	o->clk = o->trace[0];
+	o->input = n > 1 ? o->trace[1] : NULL;
+	o->trace++;
+	if (*o->together && (*o->output || *o->clock || o->rank >= 0 || o->mpisync == 0)) {
+		return complain_clkapply(USAGE,
+			"--together takes the ranks from the files, and neither --output, --rank, "
+			"--clock nor --format");
+	}
+	if (!o->clk || (!o->input == (o->mpisync < 0)) || (n > 2 && !*o->together)) {
 		return complain_clkapply(USAGE,
 			"give a correction file and either a CSV file, an OTF2, CTF or JSON trace, or --format mpisync; "
 			"--help says more");
@@ -625,9 +686,11 @@ int main(int argc, char **argv)
 		return complain_clkapply(FAULT, "%s", err.text);
 	}
 	clocks = calloc(run.ranks, sizeof(*clocks));
-	f = o.mpisync == 0 ? NULL : trace_format(o.input);
+	f = o.mpisync == 0 || *o.together ? NULL : trace_format(o.input);
 	if (!clocks) {
 		rc = complain_clkapply(FAULT, "out of memory for %zu ranks", run.ranks);
+	} else if (*o.together) {
+		rc = apply_together(&o, &run, clocks);
 	} else if (!f && *o.clock) {
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
 	} else if (f ? !*o.output : *o.output) {

@@ -333,6 +333,15 @@ struct xch_restamp {
 	double line_s;  /* CTF: the part of worst_s by which the correction differs from a straight line */
 };
 
+/* Traces of several ranks, corrected and in one file. */
+struct xch_together {
+	struct xch_restamp *trace;
+	size_t n;
+	const char *to;
+	int force;
+	FILE *table; /* where the order of arrivals at collective operations is printed */
+};
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 struct xch_format {
@@ -361,6 +370,8 @@ struct xch_format {
 	int (*read)(struct xch_input *in, struct tkm_err *err);
 	/* NULL: the stamps of a trace in this format cannot be corrected. */
 	int (*restamp)(struct xch_restamp *x, struct tkm_err *err);
+	/* NULL: not several at a time. */
+	int (*together)(struct xch_together *t, struct tkm_err *err);
 	/* Does a file that begins with these bytes look like this format? NULL: only the suffix says. */
 	int (*is)(const char *path, const unsigned char *head, size_t n);
 };
