@@ -22,7 +22,7 @@
 #include "calib/map/run.h"
 #include "exchange/common/format.h"
 
-enum { OK, FAULT, USAGE };
+enum { OK, FAULT, USAGE, UNBOUNDED };
 
 struct options {
 	const char *clk, *input, *output, *together, *column, *rank_column, *clock, *timer;
@@ -30,7 +30,7 @@ struct options {
 	int unit;           /* the place in unit_names */
 	int mpisync;        /* 0: --format mpisync; -1: not given */
 	long long rank;     /* -1: not given */
-	int force;
+	int force, unbounded;
 };
 
 static int complain_clkapply(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -367,13 +367,13 @@ static long long choose_rank(const struct stamper *s, uint32_t rank, struct tkm_
 		*s->o->together ? "--together needs distributedInfo or host_name" : "give --rank");
 }
 
-static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
+static int open_rank(struct stamper *s, uint32_t rank, double hz, struct tkm_err *err)
 {
-	struct stamper *s = user;
 	const struct cal_rank *master = &s->run->rank[s->run->master];
 	const char *timer = *s->o->timer ? s->o->timer : s->x->timer;
 	long long k = choose_rank(s, rank, err);
 
+	s->x->rank = k;
 	if (k < 0) {
 		return -1;
 	}
@@ -402,13 +402,33 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 			s->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
 	}
 	s->x->used_timer = timer ? timer : s->r->timer;
-	s->x->rank = k;
 	s->x->zero_s = 0;
 	if (master->anchors && cal_rank_hz(master) > 0) {
 		s->x->zero_s = (long double)master->anchor[0].local.v / (long double)cal_rank_hz(master);
 	}
 	s->x->realtime0_ns = s->run->realtime0_ns;
 	cal_walk_begin(&s->walk, &s->r->map);
+	return 0;
+}
+
+/* Without a clock, the stamps can stay on request. */
+static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
+{
+	struct stamper *s = user;
+
+	if (open_rank(s, rank, hz, err) == 0) {
+		return 0;
+	}
+	if (!s->o->unbounded) {
+		return -1;
+	}
+	if (!s->x->unbounded) {
+		complain_clkapply(UNBOUNDED, "%s is copied with its stamps as they are: %s", s->input, err->text);
+	}
+	s->x->unbounded = 1;
+	s->x->used_timer = "";
+	s->x->zero_s = 0;
+	s->x->realtime0_ns = 0;
 	return 0;
 }
 
@@ -419,6 +439,11 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 	double bound, within;
 	ltick_t at;
 
+	if (s->x->unbounded) {
+		*corrected = (int64_t)stamp;
+		*bound_s = INFINITY;
+		return stamp > INT64_MAX ? -1 : 0;
+	}
 	*bound_s = 0.5 / s->hz; /* the corrected stamp is rounded to a tick */
 	if (exponent_of(s->o->unit) == 0) {
 		t = roundl(t / (long double)s->hz * (long double)s->clock->hz);
@@ -466,7 +491,7 @@ static void print_corrected(const char *what, const struct xch_restamp *x)
 {
 	printf("%s: ", what);
 	if (x->stamps) {
-		printf("%" PRIu64 " stamps corrected, ", x->stamps);
+		printf("%" PRIu64 " stamps %s, ", x->stamps, x->unbounded ? "copied" : "corrected");
 	}
 	if (x->reversed) {
 		printf("%" PRIu64 " of them moved to the stamp before, ", x->reversed);
@@ -505,12 +530,15 @@ static int apply_trace(
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain_clkapply(USAGE, "--clock is for CTF traces, which %s is not", o->input);
 	}
+	if (o->unbounded && strcmp(f->name, "CHROME") != 0) {
+		return complain_clkapply(USAGE, "--unbounded is for JSON traces, which %s is not", o->input);
+	}
 	s.x = &x;
 	if (f->restamp(&x, &err) < 0) {
 		return complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
 	}
 	print_corrected(o->output, &x);
-	return OK;
+	return x.unbounded ? UNBOUNDED : OK;
 }
 
 /* Corrects the traces of several ranks into one file. */
@@ -544,9 +572,10 @@ static int apply_together(const struct options *o, const struct cal_run *run, st
 	if (rc == 0 && f->together(&t, &err) < 0) {
 		rc = complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
 	}
-	for (i = 0; rc == 0 && i < t.n; i++) {
+	for (i = 0; (rc == OK || rc == UNBOUNDED) && i < t.n; i++) {
 		printf("# ");
 		print_corrected(o->trace[i], &t.trace[i]);
+		rc = t.trace[i].unbounded ? UNBOUNDED : rc;
 	}
 	free(t.trace);
 	free(s);
@@ -623,6 +652,9 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"where the corrected JSON traces of several ranks are written, for ui.perfetto.dev; prints who "
 			"came last to collective operations" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY or OUT.zip" },
+		{ "UNBOUNDED", TKM_OPTION_BOOL, &o->unbounded, 0, 0, NULL,
+			"copy a JSON trace that has no clock in CORRECTION.clk with its stamps as they are, marked as "
+			"unbounded; the exit status is then 3" },
 		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
@@ -693,6 +725,8 @@ int main(int argc, char **argv)
 		rc = apply_together(&o, &run, clocks);
 	} else if (!f && *o.clock) {
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
+	} else if (!f && o.unbounded) {
+		rc = complain_clkapply(USAGE, "--unbounded is for JSON traces");
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
@@ -708,7 +742,7 @@ int main(int argc, char **argv)
 	}
 	free(clocks);
 	cal_run_free(&run);
-	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {
+	if ((fflush(stdout) != 0 || ferror(stdout)) && rc != FAULT && rc != USAGE) {
 		rc = complain_clkapply(FAULT, "cannot write to standard output: %s", strerror(errno));
 	}
 	return rc;

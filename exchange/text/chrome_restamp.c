@@ -104,7 +104,7 @@ static int write_us(struct chrome_restamp *c, const struct number *at, int64_t n
 	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	char text[NUMBER];
 
-	if (!c->out) {
+	if (!c->out || (c->x->unbounded && c->new_base_ns == c->base_ns)) {
 		return 0;
 	}
 	snprintf(text, sizeof(text), "%s%" PRIu64 ".%03d", ns < 0 ? "-" : "", v / 1000, (int)(v % 1000));
@@ -442,21 +442,32 @@ static int scan_host(struct chrome_restamp *c)
 	return 0;
 }
 
+/* The beginning of a corrected object. */
+static void describe_copy(const struct chrome_restamp *c, char *text, size_t size)
+{
+	char bound[32] = "null", base[60] = "";
+
+	if (isfinite(c->x->worst_s)) {
+		snprintf(bound, sizeof(bound), "%.0f", ceil(c->x->worst_s * 1e9));
+	}
+	if (c->zip && !c->has_base) {
+		snprintf(base, sizeof(base), "\"baseTimeNanoseconds\":%" PRId64 ",", c->new_base_ns);
+	}
+	snprintf(text, size, "{\"tickmark\":{\"bound_ns\":%s,%s\"timer\":\"%.100s\",\"rank\":%lld},%s", bound,
+		c->x->unbounded ? "\"unbounded\":true," : "", c->x->used_timer, c->x->rank, base);
+}
+
 static int scan_top(struct chrome_restamp *c)
 {
 	static const char *const of_kineto[] = { "schemaVersion", "deviceProperties", "distributedInfo",
 		"baseTimeNanoseconds" };
-	char text[300], base[60] = "";
+	char text[300];
 	struct json_key k;
 	int rc, first = 1;
 	size_t i;
 
 	if (c->out) {
-		if (c->zip && !c->has_base) {
-			snprintf(base, sizeof(base), "\"baseTimeNanoseconds\":%" PRId64 ",", c->new_base_ns);
-		}
-		snprintf(text, sizeof(text), "{\"tickmark\":{\"bound_ns\":%.0f,\"timer\":\"%.100s\",\"rank\":%lld},%s",
-			ceil(c->x->worst_s * 1e9), c->x->used_timer, c->x->rank, base);
+		describe_copy(c, text, sizeof(text));
 		if (xch_scan_replace(&c->s, xch_scan_at(&c->s), xch_scan_at(&c->s) + 1, text) < 0) {
 			return -1;
 		}

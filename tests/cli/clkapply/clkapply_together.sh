@@ -97,6 +97,18 @@ refuse 1 'missing.json' r0.json missing.json
 expect [ $? -eq 1 ]
 expect_empty taken.zip
 verdict "what cannot be put together is refused, and nothing is written"
+sed 's/"rank": 3/"rank": 9/' r3.json >r9.json
+refuse 2 'has no rank 9' r0.json r1.json r9.json
+"$build/clkapply" c.clk r0.json r1.json r9.json --together nine.zip --unbounded >out 2>err
+status=$?
+expect_status 3
+expect_line 'r9.json is copied with its stamps as they are: c.clk has no rank 9' err
+expect_line '^# 120 collective operations .* 0 certain, 120 undecidable$' out
+expect_line '^"0 \[0, 1, 2, 3]",1,"all_reduce",3,.*,,undecidable$' out
+"$PYTHON3" -m zipfile -e nine.zip nine
+expect_line '"tickmark":{"bound_ns":null,"unbounded":true,"timer":"","rank":9}' nine/rank9/r9.json
+expect_no_line bound_ns nine/perfetto_manifest.json
+verdict "--unbounded: a rank without a clock makes each order undecidable"
 for k in 1 2; do
 	"$PYTHON3" "$src/tests/cli/clkapply/clkapply_json.py" large large$k.json 50
 	sed -i 's/"distributedInfo": {"rank": 0}/"distributedInfo": {"rank": '$k'}/' large$k.json
