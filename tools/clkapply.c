@@ -479,6 +479,7 @@ static const struct xch_format *trace_format(const char *path)
 		has_ending(path, ".json") || has_ending(path, ".json.gz") ? xch_by_name("CHROME") : xch_by_suffix(path);
 	char name[4400];
 
+	f = has_ending(path, xch_nsight.suffix) ? &xch_nsight : f;
 	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
 	snprintf(name, sizeof(name), "%.4000s/metadata", path);
 	if (!f && access(name, F_OK) == 0) {
@@ -530,8 +531,9 @@ static int apply_trace(
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain_clkapply(USAGE, "--clock is for CTF traces, which %s is not", o->input);
 	}
-	if (o->unbounded && strcmp(f->name, "CHROME") != 0) {
-		return complain_clkapply(USAGE, "--unbounded is for JSON traces, which %s is not", o->input);
+	if (o->unbounded && strcmp(f->name, "CHROME") != 0 && f != &xch_nsight) {
+		return complain_clkapply(
+			USAGE, "--unbounded is for JSON and .sqlite traces, which %s is not", o->input);
 	}
 	s.x = &x;
 	if (f->restamp(&x, &err) < 0) {
@@ -661,13 +663,13 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 	};
 	const struct tkm_front front = { .program = "clkapply",
 		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
-			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json --output COPY\n"
+			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json|FILE.sqlite --output COPY\n"
 			     "[OPTION...] CORRECTION.clk FILE.json... --together OUT.zip",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
-			"that may be). Of an OTF2 archive, one clock of a CTF trace, or trace events in JSON "
-			"(PyTorch, Chrome), writes a corrected copy.",
+			"that may be). Of an OTF2 archive, one clock of a CTF trace, trace events in JSON "
+			"(PyTorch, Chrome), or a database of Nsight Systems, writes a corrected copy.",
 		.table = table };
 	struct tkm_err err;
 	int n;
@@ -730,7 +732,7 @@ int main(int argc, char **argv)
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
-			  : "--output is for OTF2, CTF and JSON traces: %s ends in none of .otf2, .ctf, .json and .json.gz",
+			  : "--output is for OTF2, CTF, JSON and Nsight traces: %s ends in none of .otf2, .ctf, .json, .json.gz and .sqlite",
 			o.input);
 	} else {
 		rc = f                   ? apply_trace(&o, &run, f, clocks)

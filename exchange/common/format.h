@@ -377,6 +377,9 @@ struct xch_format {
 	int (*is)(const char *path, const unsigned char *head, size_t n);
 };
 
+/* Nsight Systems' .sqlite. It is only corrected, so it is not in the table. */
+extern const struct xch_format xch_nsight;
+
 /* The i-th format, NULL after the last. */
 const struct xch_format *xch_table(size_t i);
 /* Find a format by its name (upper or lower case), or by the suffix of a file name; NULL: there is none. */
