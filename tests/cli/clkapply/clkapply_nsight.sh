@@ -43,7 +43,7 @@ refuse() # refuse STATUS PATTERN FILE OPTION...: no copy
 change() # change SQL: d.sqlite is a.sqlite after that
 {
 	cp a.sqlite d.sqlite
-	"$PYTHON3" -c 'import sqlite3, sys; d = sqlite3.connect("d.sqlite"); d.executescript(sys.argv[1]); d.commit()' "$1"
+	"$PYTHON3" -c 'import sqlite3, sys; sqlite3.connect("d.sqlite").executescript(sys.argv[1])' "$1"
 }
 
 refuse 2 'a.sqlite does not say which clock it has: give --timer' a.sqlite
