@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cli/front.h"
@@ -511,6 +513,27 @@ static void print_corrected(const char *what, const struct xch_restamp *x)
 	putchar('\n');
 }
 
+/* A folder that is no trace, such as the session folder of LTTng: names the traces below. */
+static int refuse_folder(const char *path)
+{
+	char text[PATH_MAX] = "", *const roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	const FTSENT *e;
+	size_t n = 0;
+
+	while (tree && (e = fts_read(tree))) {
+		if (e->fts_info == FTS_F && !strcmp(e->fts_name, "metadata") && n < sizeof(text)) {
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
+				(int)e->fts_pathlen - (int)strlen("/metadata"), e->fts_path);
+		}
+	}
+	if (tree) {
+		fts_close(tree);
+	}
+	return complain_clkapply(USAGE,
+		n ? "%s is a folder of CTF traces: correct each of %s" : "%s is a folder without a trace", path, text);
+}
+
 static int apply_trace(
 	const struct options *o, const struct cal_run *run, const struct xch_format *f, struct clock *clocks)
 {
@@ -710,6 +733,7 @@ int main(int argc, char **argv)
 	const struct xch_format *f;
 	struct clock *clocks;
 	struct tkm_err err;
+	struct stat st;
 	size_t i;
 	int rc = parse_clkapply_options(argc, argv, &o);
 
@@ -727,6 +751,8 @@ int main(int argc, char **argv)
 		rc = apply_together(&o, &run, clocks);
 	} else if (!f && *o.clock) {
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
+	} else if (!f && o.mpisync != 0 && stat(o.input, &st) == 0 && S_ISDIR(st.st_mode)) {
+		rc = refuse_folder(o.input);
 	} else if (!f && o.unbounded) {
 		rc = complain_clkapply(USAGE, "--unbounded is for JSON traces");
 	} else if (f ? !*o.output : *o.output) {
