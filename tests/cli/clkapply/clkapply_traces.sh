@@ -149,7 +149,8 @@ refuse "CTF: so is one that does not begin with a packet" 'cut.ctf/process_0_thr
 rm -rf "$at/cut.ctf" && cp -r "$at/raw.ctf" "$at/cut.ctf" && printf 'x' >"$at/cut.ctf/index/process_1_thread_0.idx"
 apply "$at/cut.ctf" --output "$at/odd.ctf" --rank 1
 ok "CTF: of an index that is none the packets tell the range" "$status"
-mkdir -p "$at/session/ust/uid" && cp -r "$at/raw.ctf" "$at/session/ust/uid/0" && cp -r "$at/raw.ctf" "$at/session/kernel"
+mkdir -p "$at/session/ust/uid" && cp -r "$at/raw.ctf" "$at/session/ust/uid/0" &&
+	cp -r "$at/raw.ctf" "$at/session/kernel"
 for d in session session/ust; do
 	apply "$at/$d" --output "$at/bad.ctf" --rank 1
 	expect_status 2
