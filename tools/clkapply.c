@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fts.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cli/front.h"
@@ -22,14 +24,15 @@
 #include "calib/map/run.h"
 #include "exchange/common/format.h"
 
-enum { OK, FAULT, USAGE };
+enum { OK, FAULT, USAGE, UNBOUNDED };
 
 struct options {
-	const char *clk, *input, *output, *column, *rank_column, *clock, *timer;
-	int unit;       /* the place in unit_names */
-	int mpisync;    /* 0: --format mpisync; -1: not given */
-	long long rank; /* -1: not given */
-	int force;
+	const char *clk, *input, *output, *together, *column, *rank_column, *clock, *timer;
+	const char **trace; /* of --together, NULL after the last */
+	int unit;           /* the place in unit_names */
+	int mpisync;        /* 0: --format mpisync; -1: not given */
+	long long rank;     /* -1: not given */
+	int force, unbounded;
 };
 
 static int complain_clkapply(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -339,6 +342,7 @@ static int apply_csv(const struct options *o, const struct cal_run *run, struct 
 /* Selects the clock of the stamps that follow. */
 struct stamper {
 	const struct options *o;
+	const char *input;
 	const struct cal_run *run;
 	struct xch_restamp *x;
 	const struct cal_rank *r;
@@ -360,17 +364,18 @@ static long long choose_rank(const struct stamper *s, uint32_t rank, struct tkm_
 			return (long long)i;
 		}
 	}
-	return tkm_fail(err, TKM_ERR_ARG, "%s does not say which rank's clock it has%s%s: give --rank", s->o->input,
-		s->x->host ? ", and no rank was on its host " : "", s->x->host ? s->x->host : "");
+	return tkm_fail(err, TKM_ERR_ARG, "%s does not say which rank's clock it has%s%s: %s", s->input,
+		s->x->host ? ", and no rank was on its host " : "", s->x->host ? s->x->host : "",
+		*s->o->together ? "--together needs distributedInfo or host_name" : "give --rank");
 }
 
-static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
+static int open_rank(struct stamper *s, uint32_t rank, double hz, struct tkm_err *err)
 {
-	struct stamper *s = user;
 	const struct cal_rank *master = &s->run->rank[s->run->master];
 	const char *timer = *s->o->timer ? s->o->timer : s->x->timer;
 	long long k = choose_rank(s, rank, err);
 
+	s->x->rank = k;
 	if (k < 0) {
 		return -1;
 	}
@@ -378,7 +383,7 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG,
 			"%s does not say which clock it has: give --timer; programs often use clock_monotonic, Perfetto "
 			"clock_boottime, PyTorch clock_realtime",
-			s->o->input);
+			s->input);
 	}
 	if ((size_t)k >= s->run->ranks) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s has no rank %lld; it has %zu ranks", s->o->clk, k, s->run->ranks);
@@ -396,16 +401,36 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG,
 			"%s counts %.6g Hz, %s of rank %lld %.6g Hz; if its seconds are those of this clock, "
 			"give --unit s; if they are those of another clock, give --timer",
-			s->o->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
+			s->input, hz, timer ? timer : s->r->timer, k, s->clock->hz);
 	}
 	s->x->used_timer = timer ? timer : s->r->timer;
-	s->x->rank = k;
 	s->x->zero_s = 0;
 	if (master->anchors && cal_rank_hz(master) > 0) {
 		s->x->zero_s = (long double)master->anchor[0].local.v / (long double)cal_rank_hz(master);
 	}
 	s->x->realtime0_ns = s->run->realtime0_ns;
 	cal_walk_begin(&s->walk, &s->r->map);
+	return 0;
+}
+
+/* Without a clock, the stamps can stay on request. */
+static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
+{
+	struct stamper *s = user;
+
+	if (open_rank(s, rank, hz, err) == 0) {
+		return 0;
+	}
+	if (!s->o->unbounded) {
+		return -1;
+	}
+	if (!s->x->unbounded) {
+		complain_clkapply(UNBOUNDED, "%s is copied with its stamps as they are: %s", s->input, err->text);
+	}
+	s->x->unbounded = 1;
+	s->x->used_timer = "";
+	s->x->zero_s = 0;
+	s->x->realtime0_ns = 0;
 	return 0;
 }
 
@@ -416,6 +441,11 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 	double bound, within;
 	ltick_t at;
 
+	if (s->x->unbounded) {
+		*corrected = (int64_t)stamp;
+		*bound_s = INFINITY;
+		return stamp > INT64_MAX ? -1 : 0;
+	}
 	*bound_s = 0.5 / s->hz; /* the corrected stamp is rounded to a tick */
 	if (exponent_of(s->o->unit) == 0) {
 		t = roundl(t / (long double)s->hz * (long double)s->clock->hz);
@@ -451,6 +481,7 @@ static const struct xch_format *trace_format(const char *path)
 		has_ending(path, ".json") || has_ending(path, ".json.gz") ? xch_by_name("CHROME") : xch_by_suffix(path);
 	char name[4400];
 
+	f = has_ending(path, xch_nsight.suffix) ? &xch_nsight : f;
 	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
 	snprintf(name, sizeof(name), "%.4000s/metadata", path);
 	if (!f && access(name, F_OK) == 0) {
@@ -459,10 +490,54 @@ static const struct xch_format *trace_format(const char *path)
 	return f && f->restamp ? f : NULL;
 }
 
+static void print_corrected(const char *what, const struct xch_restamp *x)
+{
+	printf("%s: ", what);
+	if (x->stamps) {
+		printf("%" PRIu64 " stamps %s, ", x->stamps, x->unbounded ? "copied" : "corrected");
+	}
+	if (x->reversed) {
+		printf("%" PRIu64 " of them moved to the stamp before, ", x->reversed);
+	}
+	if (x->zeros) {
+		printf("%" PRIu64 " stamps of 0 not changed, ", x->zeros);
+	}
+	if (isfinite(x->worst_s)) {
+		printf("bound at most %.3g s", x->worst_s);
+	} else {
+		printf("bound unknown");
+	}
+	if (x->line_s > 0) {
+		printf(", of it %.3g s because the clock is one straight line", x->line_s);
+	}
+	putchar('\n');
+}
+
+/* A folder that is no trace, such as the session folder of LTTng: names the traces below. */
+static int refuse_folder(const char *path)
+{
+	char text[PATH_MAX] = "", *const roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	const FTSENT *e;
+	size_t n = 0;
+
+	while (tree && (e = fts_read(tree))) {
+		if (e->fts_info == FTS_F && !strcmp(e->fts_name, "metadata") && n < sizeof(text)) {
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
+				(int)e->fts_pathlen - (int)strlen("/metadata"), e->fts_path);
+		}
+	}
+	if (tree) {
+		fts_close(tree);
+	}
+	return complain_clkapply(USAGE,
+		n ? "%s is a folder of CTF traces: correct each of %s" : "%s is a folder without a trace", path, text);
+}
+
 static int apply_trace(
 	const struct options *o, const struct cal_run *run, const struct xch_format *f, struct clock *clocks)
 {
-	struct stamper s = { .o = o, .run = run, .clocks = clocks };
+	struct stamper s = { .o = o, .input = o->input, .run = run, .clocks = clocks };
 	struct xch_restamp x = { .format = f,
 		.path = o->input,
 		.to = o->output,
@@ -479,30 +554,57 @@ static int apply_trace(
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain_clkapply(USAGE, "--clock is for CTF traces, which %s is not", o->input);
 	}
+	if (o->unbounded && strcmp(f->name, "CHROME") != 0 && f != &xch_nsight) {
+		return complain_clkapply(
+			USAGE, "--unbounded is for JSON and .sqlite traces, which %s is not", o->input);
+	}
 	s.x = &x;
 	if (f->restamp(&x, &err) < 0) {
 		return complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
 	}
-	printf("%s: ", o->output);
-	if (x.stamps) {
-		printf("%" PRIu64 " stamps corrected, ", x.stamps);
+	print_corrected(o->output, &x);
+	return x.unbounded ? UNBOUNDED : OK;
+}
+
+/* Corrects the traces of several ranks into one file. */
+static int apply_together(const struct options *o, const struct cal_run *run, struct clock *clocks)
+{
+	const struct xch_format *f = xch_by_name("CHROME");
+	struct xch_together t = { .to = o->together, .force = o->force, .table = stdout };
+	struct stamper *s;
+	struct tkm_err err;
+	size_t i;
+	int rc = 0;
+
+	while (o->trace[t.n]) {
+		if (trace_format(o->trace[t.n]) != f) {
+			return complain_clkapply(
+				USAGE, "--together is for .json and .json.gz, which %s is not", o->trace[t.n]);
+		}
+		t.n++;
 	}
-	if (x.reversed) {
-		printf("%" PRIu64 " of them moved to the stamp before, ", x.reversed);
+	t.trace = calloc(t.n, sizeof(*t.trace));
+	s = calloc(t.n, sizeof(*s));
+	if (!t.trace || !s) {
+		rc = complain_clkapply(FAULT, "out of memory for %zu files", t.n);
 	}
-	if (x.zeros) {
-		printf("%" PRIu64 " stamps of 0 not changed, ", x.zeros);
+	for (i = 0; rc == 0 && i < t.n; i++) {
+		s[i] = (struct stamper){ .o = o, .input = o->trace[i], .run = run, .clocks = clocks, .x = &t.trace[i] };
+		t.trace[i] = (struct xch_restamp){
+			.format = f, .path = o->trace[i], .user = &s[i], .begin = begin_rank, .at = correct
+		};
 	}
-	if (isfinite(x.worst_s)) {
-		printf("bound at most %.3g s", x.worst_s);
-	} else {
-		printf("bound unknown");
+	if (rc == 0 && f->together(&t, &err) < 0) {
+		rc = complain_clkapply(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
 	}
-	if (x.line_s > 0) {
-		printf(", of it %.3g s because the clock is one straight line", x.line_s);
+	for (i = 0; (rc == OK || rc == UNBOUNDED) && i < t.n; i++) {
+		printf("# ");
+		print_corrected(o->trace[i], &t.trace[i]);
+		rc = t.trace[i].unbounded ? UNBOUNDED : rc;
 	}
-	putchar('\n');
-	return OK;
+	free(t.trace);
+	free(s);
+	return rc;
 }
 
 /* ---- mpisync ---- */
@@ -571,36 +673,52 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"rank's timer" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "COPY",
 			"where the corrected copy of a trace is written" },
-		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY" },
+		{ "TOGETHER", TKM_OPTION_TEXT, &o->together, 0, 0, "OUT.zip",
+			"where the corrected JSON traces of several ranks are written, for ui.perfetto.dev; prints who "
+			"came last to collective operations" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY or OUT.zip" },
+		{ "UNBOUNDED", TKM_OPTION_BOOL, &o->unbounded, 0, 0, NULL,
+			"copy a JSON trace that has no clock in CORRECTION.clk with its stamps as they are, marked as "
+			"unbounded; the exit status is then 3" },
 		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
 	const struct tkm_front front = { .program = "clkapply",
 		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
-			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json --output COPY",
+			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json|FILE.sqlite --output COPY\n"
+			     "[OPTION...] CORRECTION.clk FILE.json... --together OUT.zip",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
-			"that may be). Of an OTF2 archive, one clock of a CTF trace, or trace events in JSON "
-			"(PyTorch, Chrome), writes a corrected copy.",
+			"that may be). Of an OTF2 archive, one clock of a CTF trace, trace events in JSON "
+			"(PyTorch, Chrome), or a database of Nsight Systems, writes a corrected copy.",
 		.table = table };
-	const char *word[2] = { NULL, NULL };
 	struct tkm_err err;
 	int n;
 
-	o->output = o->clock = o->timer = none;
+	o->output = o->together = o->clock = o->timer = none;
 	o->mpisync = -1;
-	n = tkm_front_arguments(&front, argc, argv, word, 2, &err);
+	o->trace = calloc((size_t)argc + 1, sizeof(*o->trace));
+	if (!o->trace) {
+		return complain_clkapply(FAULT, "out of memory");
+	}
+	n = tkm_front_arguments(&front, argc, argv, o->trace, argc, &err);
 	if (n == TKM_FRONT_ANSWERED) {
 		exit(OK);
 	}
 	if (n < 0) {
 		return complain_clkapply(USAGE, "%s", err.text);
 	}
-	o->clk = word[0];
-	o->input = n > 1 ? word[1] : NULL;
-	if (!o->clk || (!o->input == (o->mpisync < 0))) {
+	o->clk = o->trace[0];
+	o->input = n > 1 ? o->trace[1] : NULL;
+	o->trace++;
+	if (*o->together && (*o->output || *o->clock || o->rank >= 0 || o->mpisync == 0)) {
+		return complain_clkapply(USAGE,
+			"--together takes the ranks from the files, and neither --output, --rank, "
+			"--clock nor --format");
+	}
+	if (!o->clk || (!o->input == (o->mpisync < 0)) || (n > 2 && !*o->together)) {
 		return complain_clkapply(USAGE,
 			"give a correction file and either a CSV file, an OTF2, CTF or JSON trace, or --format mpisync; "
 			"--help says more");
@@ -615,6 +733,7 @@ int main(int argc, char **argv)
 	const struct xch_format *f;
 	struct clock *clocks;
 	struct tkm_err err;
+	struct stat st;
 	size_t i;
 	int rc = parse_clkapply_options(argc, argv, &o);
 
@@ -625,15 +744,21 @@ int main(int argc, char **argv)
 		return complain_clkapply(FAULT, "%s", err.text);
 	}
 	clocks = calloc(run.ranks, sizeof(*clocks));
-	f = o.mpisync == 0 ? NULL : trace_format(o.input);
+	f = o.mpisync == 0 || *o.together ? NULL : trace_format(o.input);
 	if (!clocks) {
 		rc = complain_clkapply(FAULT, "out of memory for %zu ranks", run.ranks);
+	} else if (*o.together) {
+		rc = apply_together(&o, &run, clocks);
 	} else if (!f && *o.clock) {
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
+	} else if (!f && o.mpisync != 0 && stat(o.input, &st) == 0 && S_ISDIR(st.st_mode)) {
+		rc = refuse_folder(o.input);
+	} else if (!f && o.unbounded) {
+		rc = complain_clkapply(USAGE, "--unbounded is for JSON traces");
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
-			  : "--output is for OTF2, CTF and JSON traces: %s ends in none of .otf2, .ctf, .json and .json.gz",
+			  : "--output is for OTF2, CTF, JSON and Nsight traces: %s ends in none of .otf2, .ctf, .json, .json.gz and .sqlite",
 			o.input);
 	} else {
 		rc = f                   ? apply_trace(&o, &run, f, clocks)
@@ -645,7 +770,7 @@ int main(int argc, char **argv)
 	}
 	free(clocks);
 	cal_run_free(&run);
-	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {
+	if ((fflush(stdout) != 0 || ferror(stdout)) && rc != FAULT && rc != USAGE) {
 		rc = complain_clkapply(FAULT, "cannot write to standard output: %s", strerror(errno));
 	}
 	return rc;

@@ -324,13 +324,23 @@ struct xch_restamp {
 	long double zero_s;   /* the master's clock at the start of the run */
 	int64_t realtime0_ns; /* the time of day at the start of the run */
 	const char *used_timer;
-	long long rank;
+	long long rank; /* -1: unknown */
+	int unbounded;  /* there is no clock: the stamps stay as they are */
 	/* results */
 	/* reversed: how many of these were moved so that they are not before the stamp before them */
 	uint64_t stamps, reversed;
 	uint64_t zeros; /* stamps of 0 that are no times, and stay */
 	double worst_s; /* the largest bound */
 	double line_s;  /* CTF: the part of worst_s by which the correction differs from a straight line */
+};
+
+/* Traces of several ranks, corrected and in one file. */
+struct xch_together {
+	struct xch_restamp *trace;
+	size_t n;
+	const char *to;
+	int force;
+	FILE *table; /* where the order of arrivals at collective operations is printed */
 };
 
 /* ---- the table --------------------------------------------------------------------------------- */
@@ -361,9 +371,14 @@ struct xch_format {
 	int (*read)(struct xch_input *in, struct tkm_err *err);
 	/* NULL: the stamps of a trace in this format cannot be corrected. */
 	int (*restamp)(struct xch_restamp *x, struct tkm_err *err);
+	/* NULL: not several at a time. */
+	int (*together)(struct xch_together *t, struct tkm_err *err);
 	/* Does a file that begins with these bytes look like this format? NULL: only the suffix says. */
 	int (*is)(const char *path, const unsigned char *head, size_t n);
 };
+
+/* Nsight Systems' .sqlite. It is only corrected, so it is not in the table. */
+extern const struct xch_format xch_nsight;
 
 /* The i-th format, NULL after the last. */
 const struct xch_format *xch_table(size_t i);

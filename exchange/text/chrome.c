@@ -178,5 +178,6 @@ const struct xch_format xch_chrome = {
 	.end = chrome_end,
 #ifdef HAVE_ZLIB
 	.restamp = xch_chrome_restamp,
+	.together = xch_chrome_together,
 #endif
 };

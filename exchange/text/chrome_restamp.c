@@ -11,10 +11,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/newfile.h"
 #include "base/text/decimal.h"
+#include "base/text/quote.h"
 #include "exchange/common/private.h"
+#include "exchange/text/chrome_arrivals.h"
 #include "exchange/text/json_scan.h"
 
 /* Kineto's base is a whole number of these; it is moved by a whole number of them, too. */
@@ -30,18 +33,24 @@ struct number {
 struct event {
 	char phase;
 	struct number ts, dur, issued;
+	/* of a collective operation */
+	struct number name, category, group, ranks, action, seq;
 };
 
 struct chrome_restamp {
 	struct xch_restamp *x;
 	struct json_scan s;
 	FILE *out; /* NULL: the pass that only looks */
+	/* of several files together; NULL: of one */
+	struct xch_zip *zip;
+	struct xch_arrivals *arrivals;
 	struct tkm_err *err;
 	int begun;      /* the rank's clock is open */
 	int has_events; /* an event with a stamp came before the base was known */
 	int has_base, again, kineto, bare;
 	int64_t base_ns, new_base_ns, origin_ns;
 	int64_t least_ns; /* the earliest corrected stamp, on the new axis */
+	double bound_s;   /* of the present event */
 	long long rank;   /* -1: the file does not say */
 	char host[256];
 	uint64_t zeros; /* stamps of 0, which are none */
@@ -95,7 +104,7 @@ static int write_us(struct chrome_restamp *c, const struct number *at, int64_t n
 	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	char text[NUMBER];
 
-	if (!c->out) {
+	if (!c->out || (c->x->unbounded && c->new_base_ns == c->base_ns)) {
 		return 0;
 	}
 	snprintf(text, sizeof(text), "%s%" PRIu64 ".%03d", ns < 0 ? "-" : "", v / 1000, (int)(v % 1000));
@@ -114,6 +123,7 @@ static int correct_ns(struct chrome_restamp *c, uint64_t offset, int64_t ns, int
 		return xch_scan_fail(&c->s, offset, "a stamp before the start of its clock, or too far away");
 	}
 	c->x->worst_s = fmax(c->x->worst_s, bound);
+	c->bound_s = fmax(c->bound_s, bound);
 	return 0;
 }
 
@@ -127,20 +137,22 @@ static int begin_clock(struct chrome_restamp *c)
 	if (c->x->begin(c->x->user, c->rank < 0 ? XCH_NONE : (uint32_t)c->rank, 1e9, c->err) < 0) {
 		return -1;
 	}
-	c->origin_ns = !strcmp(c->x->used_timer, "clock_realtime") ? c->x->realtime0_ns
-								   : (int64_t)llroundl(c->x->zero_s * 1e9L);
+	c->origin_ns = c->arrivals || !strcmp(c->x->used_timer, "clock_realtime")
+		? c->x->realtime0_ns
+		: (int64_t)llroundl(c->x->zero_s * 1e9L);
 	c->begun = 1;
 	return 0;
 }
 
-/* Corrects one time; with dur, the end of the span, too. */
-static int correct_time(struct chrome_restamp *c, const struct number *at, const struct number *dur)
+/* Corrects one time; with dur, the end of the span, too. The corrected time is also in *out. */
+static int correct_time(struct chrome_restamp *c, const struct number *at, const struct number *dur, int64_t *out)
 {
 	int64_t start, length, from, to;
 
 	if (read_us(c, at, &start) < 0 || correct_ns(c, at->from, start, &from) < 0) {
 		return -1;
 	}
+	*out = from;
 	c->x->stamps++;
 	c->least_ns = from < c->least_ns ? from : c->least_ns;
 	if (write_us(c, at, from - c->new_base_ns) < 0) {
@@ -175,9 +187,63 @@ static int is_no_time(struct chrome_restamp *c, const struct event *e)
 	return i == e->ts.to - e->ts.from && (e->phase == 'M' || c->has_base);
 }
 
+/* ---- collective operations ---- */
+
+static struct xch_span span_of(const struct chrome_restamp *c, const struct number *n)
+{
+	return n->to > n->from ? (struct xch_span){ xch_scan_text(&c->s, n->from), (size_t)(n->to - n->from) }
+			       : (struct xch_span){ "", 0 };
+}
+
+static int begins_with(struct xch_span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.length >= n && !memcmp(s.text, text, n);
+}
+
+/* Which row of a collective operation this is; XCH_ARRIVAL_KINDS: none. */
+static enum xch_arrival_kind kind_of(const struct chrome_restamp *c, const struct event *e)
+{
+	struct xch_span name = span_of(c, &e->name), category = span_of(c, &e->category);
+
+	if (e->action.to > e->action.from) {
+		return begins_with(category, "kernel")            ? XCH_ARRIVAL_KERNEL
+			: begins_with(name, "record_param_comms") ? XCH_ARRIVAL_CALL
+								  : XCH_ARRIVAL_KINDS;
+	}
+	if (begins_with(category, "gpu_")) {
+		return XCH_ARRIVAL_KINDS; /* an annotation again, of the GPU */
+	}
+	return begins_with(name, "c10d::") ? XCH_ARRIVAL_C10D
+		: begins_with(name, "nccl:") || begins_with(name, "gloo:") || begins_with(name, "ucc:") ||
+			begins_with(name, "mpi:")
+		? XCH_ARRIVAL_WORK
+		: XCH_ARRIVAL_KINDS;
+}
+
+/* at_ns: the start of the event. */
+static int note_arrival(struct chrome_restamp *c, const struct event *e, int64_t at_ns)
+{
+	struct xch_arrival v = { .kind = kind_of(c, e), .rank = c->x->rank, .at_ns = at_ns, .bound_s = c->bound_s };
+	struct xch_span name = span_of(c, &e->group), ranks = span_of(c, &e->ranks), number = span_of(c, &e->seq);
+	char group[256], seq[24];
+
+	if (v.kind == XCH_ARRIVAL_KINDS) {
+		return 0;
+	}
+	snprintf(group, sizeof(group), "%.*s%s%.*s", (int)name.length, name.text, ranks.length ? " " : "",
+		(int)ranks.length, ranks.text);
+	snprintf(seq, sizeof(seq), "%.*s", (int)number.length, number.text);
+	v.seq = strtoull(seq, NULL, 10);
+	return xch_arrivals_add(c->arrivals, &v, (struct xch_span){ group, strlen(group) },
+		span_of(c, e->action.to > e->action.from ? &e->action : &e->name), c->err);
+}
+
 static int correct_event(struct chrome_restamp *c, const struct event *e)
 {
 	static const struct number none;
+	int64_t at;
 
 	if (e->ts.to == e->ts.from) {
 		return 0;
@@ -190,10 +256,14 @@ static int correct_event(struct chrome_restamp *c, const struct event *e)
 		return -1;
 	}
 	c->has_events = 1;
-	if (correct_time(c, &e->ts, e->phase == 'X' ? &e->dur : &none) < 0) {
+	c->bound_s = 0;
+	if (correct_time(c, &e->ts, e->phase == 'X' ? &e->dur : &none, &at) < 0) {
 		return -1;
 	}
-	return e->phase == 'c' && e->issued.to > e->issued.from ? correct_time(c, &e->issued, &none) : 0;
+	if (e->phase == 'X' && c->arrivals && !c->out) {
+		return note_arrival(c, e, at);
+	}
+	return e->phase == 'c' && e->issued.to > e->issued.from ? correct_time(c, &e->issued, &none, &at) : 0;
 }
 
 /* A number, or one in quotes. Other values are none. */
@@ -210,16 +280,39 @@ static int scan_number(struct chrome_restamp *c, struct number *n)
 	return xch_scan_skip(&c->s);
 }
 
-static int scan_issued(struct chrome_restamp *c, struct event *e)
+/* A number or a text as above, or the text of another value. */
+static int scan_text(struct chrome_restamp *c, struct number *n)
+{
+	if (xch_scan_peek(&c->s) == '"') {
+		return xch_scan_string(&c->s, &n->from, &n->to);
+	}
+	n->from = xch_scan_at(&c->s);
+	if (xch_scan_skip(&c->s) < 0) {
+		return -1;
+	}
+	n->to = xch_scan_at(&c->s);
+	return 0;
+}
+
+static int scan_args(struct chrome_restamp *c, struct event *e)
 {
 	struct json_key k;
+	struct number *n;
 	int rc, first = 1;
 
 	if (xch_scan_peek(&c->s) != '{') {
 		return xch_scan_skip(&c->s);
 	}
 	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
-		rc = !strcmp(k.name, "issue_ts") ? scan_number(c, &e->issued) : xch_scan_skip(&c->s);
+		n = !c->arrivals                                 ? NULL
+			: !strcmp(k.name, "Collective name")     ? &e->action
+			: !strcmp(k.name, "Process Group Name")  ? &e->group
+			: !strcmp(k.name, "Process Group Ranks") ? &e->ranks
+			: !strcmp(k.name, "Seq")                 ? &e->seq
+								 : NULL;
+		rc = n                                ? scan_text(c, n)
+			: !strcmp(k.name, "issue_ts") ? scan_number(c, &e->issued)
+						      : xch_scan_skip(&c->s);
 		if (rc < 0) {
 			return -1;
 		}
@@ -242,7 +335,9 @@ static int scan_event(struct chrome_restamp *c)
 	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
 		rc = !strcmp(k.name, "ts")        ? scan_number(c, &e.ts)
 			: !strcmp(k.name, "dur")  ? scan_number(c, &e.dur)
-			: !strcmp(k.name, "args") ? scan_issued(c, &e)
+			: !strcmp(k.name, "args") ? scan_args(c, &e)
+			: !strcmp(k.name, "name") ? scan_text(c, &e.name)
+			: !strcmp(k.name, "cat")  ? scan_text(c, &e.category)
 			: !strcmp(k.name, "ph") && xch_scan_peek(&c->s) == '"'
 			? xch_scan_string(&c->s, &phase.from, &phase.to)
 			: xch_scan_skip(&c->s);
@@ -347,6 +442,21 @@ static int scan_host(struct chrome_restamp *c)
 	return 0;
 }
 
+/* The beginning of a corrected object. */
+static void describe_copy(const struct chrome_restamp *c, char *text, size_t size)
+{
+	char bound[32] = "null", base[60] = "";
+
+	if (isfinite(c->x->worst_s)) {
+		snprintf(bound, sizeof(bound), "%.0f", ceil(c->x->worst_s * 1e9));
+	}
+	if (c->zip && !c->has_base) {
+		snprintf(base, sizeof(base), "\"baseTimeNanoseconds\":%" PRId64 ",", c->new_base_ns);
+	}
+	snprintf(text, size, "{\"tickmark\":{\"bound_ns\":%s,%s\"timer\":\"%.100s\",\"rank\":%lld},%s", bound,
+		c->x->unbounded ? "\"unbounded\":true," : "", c->x->used_timer, c->x->rank, base);
+}
+
 static int scan_top(struct chrome_restamp *c)
 {
 	static const char *const of_kineto[] = { "schemaVersion", "deviceProperties", "distributedInfo",
@@ -357,8 +467,7 @@ static int scan_top(struct chrome_restamp *c)
 	size_t i;
 
 	if (c->out) {
-		snprintf(text, sizeof(text), "{\"tickmark\":{\"bound_ns\":%.0f,\"timer\":\"%.100s\",\"rank\":%lld},",
-			ceil(c->x->worst_s * 1e9), c->x->used_timer, c->x->rank);
+		describe_copy(c, text, sizeof(text));
 		if (xch_scan_replace(&c->s, xch_scan_at(&c->s), xch_scan_at(&c->s) + 1, text) < 0) {
 			return -1;
 		}
@@ -391,7 +500,7 @@ static int scan_file(struct chrome_restamp *c)
 {
 	int first;
 
-	if (xch_scan_begin(&c->s, c->x->path, c->out, c->err) < 0) {
+	if (xch_scan_begin(&c->s, c->x->path, c->out, c->zip, c->err) < 0) {
 		return -1;
 	}
 	first = xch_scan_peek(&c->s);
@@ -411,12 +520,18 @@ static int scan_file(struct chrome_restamp *c)
 /* Looks at all stamps. Returns 0 or -1. */
 static int look_at_stamps(struct chrome_restamp *c)
 {
+	size_t arrivals = c->arrivals ? c->arrivals->n : 0;
+
+	c->x->unordered = 1;
 	do {
 		c->again = 0;
 		c->begun = c->has_events = 0;
 		c->least_ns = INT64_MAX;
 		c->x->stamps = c->x->reversed = c->zeros = 0;
 		c->x->worst_s = 0;
+		if (c->arrivals) {
+			c->arrivals->n = arrivals;
+		}
 		/* what the file says of itself stays known */
 		if (scan_file(c) < 0) {
 			return -1;
@@ -432,30 +547,187 @@ static int look_at_stamps(struct chrome_restamp *c)
 	return 0;
 }
 
+/* Makes the copy of what was looked at. Returns 0 or -1. */
+static int copy_corrected(struct chrome_restamp *c, FILE *out)
+{
+	c->out = out;
+	c->x->stamps = c->x->reversed = c->zeros = 0;
+	if (scan_file(c) < 0) {
+		return -1;
+	}
+	c->x->zeros = c->zeros;
+	return 0;
+}
+
 int xch_chrome_restamp(struct xch_restamp *x, struct tkm_err *err)
 {
 	struct chrome_restamp c = { .x = x, .err = err, .rank = -1 };
 	struct tkm_newfile n;
 	int rc;
 
-	x->unordered = 1;
-	if (look_at_stamps(&c) < 0) {
+	if (look_at_stamps(&c) < 0 || tkm_newfile_begin(&n, x->to, x->force, err) < 0) {
 		xch_scan_free(&c.s);
 		return -1;
 	}
-	if (tkm_newfile_begin(&n, x->to, x->force, err) < 0) {
-		xch_scan_free(&c.s);
-		return -1;
-	}
-	c.out = n.f;
-	x->stamps = x->reversed = 0;
-	c.zeros = 0;
-	rc = scan_file(&c);
+	rc = copy_corrected(&c, n.f);
 	xch_scan_free(&c.s);
 	if (rc < 0) {
 		tkm_newfile_abort(&n);
 		return -1;
 	}
-	x->zeros = c.zeros;
 	return tkm_newfile_commit(&n, err);
+}
+
+/* ---- several files ---- */
+
+/* The name of a file in the zip. Perfetto skips names that begin with a point. */
+static void name_member(char *name, size_t size, const struct chrome_restamp *c)
+{
+	const char *slash = strrchr(c->x->path, '/'), *own = slash ? slash + 1 : c->x->path;
+	size_t n = strlen(own), k = strlen(".gz");
+
+	n -= n > k && !strcasecmp(own + n - k, ".gz") ? k : 0;
+	snprintf(name, size, "rank%lld/%s%.*s", c->x->rank, *own == '.' ? "_" : "", (int)n, own);
+}
+
+/* Tells Perfetto that all files have one time axis, and that equal process ids of two ranks are two processes. */
+static void print_manifest(FILE *f, const struct chrome_restamp *c, size_t n)
+{
+	char name[4400], machine[300];
+	double worst_s = 0;
+	size_t i;
+
+	fputs("{\"perfetto_manifest\": {\"version\": 1, \"files\": [", f);
+	for (i = 0; i < n; i++) {
+		name_member(name, sizeof(name), &c[i]);
+		fputs(i ? ",\n  {\"path\": " : "\n  {\"path\": ", f);
+		tkm_quote_json(f, name);
+		snprintf(machine, sizeof(machine), "rank %lld%s%.250s", c[i].x->rank, c[i].host[0] ? " on " : "",
+			c[i].host);
+		fputs(", \"machine\": {\"name\": ", f);
+		tkm_quote_json(f, machine);
+		putc('}', f);
+		if (i) {
+			name_member(name, sizeof(name), &c[0]);
+			fputs(", \"clocks\": {\"sync_to\": {\"file\": ", f);
+			tkm_quote_json(f, name);
+			fputs("}, \"offset_ns\": 0}", f);
+		}
+		putc('}', f);
+		worst_s = fmax(worst_s, c[i].x->worst_s);
+	}
+	fprintf(f, "\n], \"attributes\": {\"tickmark.base_ns\": %" PRId64, c->new_base_ns);
+	if (isfinite(worst_s)) {
+		fprintf(f, ", \"tickmark.bound_ns\": %.0f", ceil(worst_s * 1e9));
+	}
+	fputs("}}}\n", f);
+}
+
+static int write_manifest(struct xch_zip *zip, const struct chrome_restamp *c, size_t n, struct tkm_err *err)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *f = open_memstream(&text, &length);
+	int rc = -1;
+
+	if (f) {
+		print_manifest(f, c, n);
+	}
+	if (!f || fclose(f) != 0) {
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the manifest");
+	} else if (xch_zip_begin(zip, "perfetto_manifest.json", err) == 0 &&
+		xch_zip_write(zip, text, length, err) == 0) {
+		rc = xch_zip_end(zip, err);
+	}
+	free(text);
+	return rc;
+}
+
+static int write_zip(struct chrome_restamp *c, size_t n, FILE *f, struct tkm_err *err)
+{
+	struct xch_zip zip = { .f = f };
+	char name[4400];
+	int rc = write_manifest(&zip, c, n, err);
+	size_t i;
+
+	for (i = 0; rc == 0 && i < n; i++) {
+		name_member(name, sizeof(name), &c[i]);
+		c[i].zip = &zip;
+		rc = xch_zip_begin(&zip, name, err) < 0 || copy_corrected(&c[i], f) < 0 || xch_zip_end(&zip, err) < 0
+			? -1
+			: 0;
+		xch_scan_free(&c[i].s);
+	}
+	rc = rc == 0 ? xch_zip_complete(&zip, err) : -1;
+	xch_zip_free(&zip);
+	return rc;
+}
+
+static int refuse_twins(const struct chrome_restamp *c, size_t n, struct tkm_err *err)
+{
+	char name[4400], other[4400];
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		name_member(name, sizeof(name), &c[i]);
+		for (k = 0; k < i; k++) {
+			name_member(other, sizeof(other), &c[k]);
+			if (!strcmp(name, other)) {
+				return tkm_fail(err, TKM_ERR_ARG,
+					"%s and %s are both of rank %lld and have one name: rename one", c[k].x->path,
+					c[i].x->path, c[i].x->rank);
+			}
+		}
+	}
+	return 0;
+}
+
+/* Looks at all files, and gives them one base, which leaves no time negative and few digits. */
+static int look_at_all(struct chrome_restamp *c, size_t n)
+{
+	int64_t least_ns = INT64_MAX, steps;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (look_at_stamps(&c[i]) < 0) {
+			return -1;
+		}
+		xch_scan_free(&c[i].s);
+		least_ns = c[i].least_ns < least_ns ? c[i].least_ns : least_ns;
+	}
+	steps = least_ns / BASE_STEP_NS - (least_ns % BASE_STEP_NS < 0);
+	for (i = 0; i < n; i++) {
+		c[i].new_base_ns = steps * BASE_STEP_NS;
+	}
+	return 0;
+}
+
+int xch_chrome_together(struct xch_together *t, struct tkm_err *err)
+{
+	struct chrome_restamp *c = calloc(t->n, sizeof(*c));
+	struct xch_arrivals a = { .n = 0 };
+	struct tkm_newfile n = { .f = NULL };
+	size_t i;
+	int rc;
+
+	if (!c) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu files", t->n);
+	}
+	for (i = 0; i < t->n; i++) {
+		c[i] = (struct chrome_restamp){ .x = &t->trace[i], .err = err, .rank = -1, .arrivals = &a };
+	}
+	rc = look_at_all(c, t->n) < 0 || refuse_twins(c, t->n, err) < 0 ? -1
+									: tkm_newfile_begin(&n, t->to, t->force, err);
+	if (rc == 0 && write_zip(c, t->n, n.f, err) < 0) {
+		tkm_newfile_abort(&n);
+		rc = -1;
+	}
+	rc = rc == 0 ? tkm_newfile_commit(&n, err) : -1;
+	for (i = 0; i < t->n; i++) {
+		xch_scan_free(&c[i].s);
+	}
+	rc = rc == 0 ? xch_arrivals_print(&a, t->table, err) : -1;
+	xch_arrivals_free(&a);
+	free(c);
+	return rc;
 }

@@ -6,5 +6,7 @@
 
 /* xch_format.restamp of trace events in JSON, also compressed by gzip. Returns 0 or -1. */
 int xch_chrome_restamp(struct xch_restamp *x, struct tkm_err *err);
+/* xch_format.together of them. */
+int xch_chrome_together(struct xch_together *t, struct tkm_err *err);
 
 #endif

@@ -24,6 +24,9 @@ static int put_bytes(struct json_scan *s, const char *p, size_t n)
 	if (n == 0 || !s->out) {
 		return 0;
 	}
+	if (s->zip) {
+		return xch_zip_write(s->zip, p, n, s->err);
+	}
 	if (s->zipped ? gzwrite(s->zipped, p, (unsigned)n) != (int)n : fwrite(p, 1, n, s->out) != n) {
 		return tkm_fail_errno(s->err, TKM_ERR_IO, errno, "cannot write the copy of %s", s->path);
 	}
@@ -101,14 +104,14 @@ static inline int peek_byte(struct json_scan *s)
 	return s->at < s->end || read_more(s) > 0 ? (unsigned char)s->buf[s->at] : -1;
 }
 
-int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err)
+int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct xch_zip *zip, struct tkm_err *err)
 {
 	char *buf = s->buf;
 	void *in = s->in;
 	size_t room = s->room;
 	int fd;
 
-	*s = (struct json_scan){ .in = in, .buf = buf, .room = room, .path = path, .out = out, .err = err };
+	*s = (struct json_scan){ .in = in, .buf = buf, .room = room, .path = path, .out = out, .zip = zip, .err = err };
 	if (!s->in) {
 		s->in = gzopen(path, "rbe");
 		if (!s->in) {
@@ -121,7 +124,7 @@ int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_
 	if (read_more(s) < 0) {
 		return -1;
 	}
-	if (out && !gzdirect(s->in)) {
+	if (out && !zip && !gzdirect(s->in)) {
 		fd = dup(fileno(out));
 		s->zipped = fd >= 0 ? gzdopen(fd, "wb6") : NULL;
 		if (!s->zipped) {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "exchange/text/chrome_zip.h"
 
 struct json_patch {
 	uint64_t from, to;
@@ -17,8 +18,9 @@ struct json_patch {
 
 /* Initialise it with zeros. */
 struct json_scan {
-	void *in, *zipped; /* gzFile; zipped: of the copy, NULL: it is not compressed */
-	FILE *out;         /* of the copy; NULL: there is none */
+	void *in, *zipped;   /* gzFile; zipped: of the copy, NULL: it is not compressed */
+	FILE *out;           /* of the copy; NULL: there is none */
+	struct xch_zip *zip; /* the copy is its open member, not compressed otherwise; NULL: it is no member */
 	const char *path;
 	struct tkm_err *err;
 	char *buf;
@@ -35,8 +37,8 @@ struct json_key {
 	char name[32];
 };
 
-/* Opens the file, or begins it anew. The copy is compressed if the file is. Returns 0 or -1. */
-int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct tkm_err *err);
+/* Opens the file, or begins it anew. The copy is compressed if the file is, or goes into the open member of a zip. Returns 0 or -1. */
+int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct xch_zip *zip, struct tkm_err *err);
 /* Only blanks may follow. Completes the copy. Returns 0 or -1. */
 int xch_scan_end(struct json_scan *s);
 void xch_scan_free(struct json_scan *s);

@@ -62,7 +62,8 @@ cell='
 	else
 		./quickstart build
 		without="--without-papi --without-hwloc --without-gsl --without-otf2 --without-otf --without-zstd
-			--without-libdw --without-zlib --without-ncurses --without-xxhash --without-jansson"
+			--without-libdw --without-zlib --without-sqlite --without-ncurses --without-xxhash
+			--without-jansson"
 	fi
 	rm -rf "b.$mpi.$libraries"
 	mkdir "b.$mpi.$libraries"

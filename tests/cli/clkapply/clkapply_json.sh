@@ -77,6 +77,29 @@ refuse 'no readings of clock_boottime' g3.1.json --timer clock_boottime
 right g3.1.json copy.json 1
 refuse 'copy.json: offset 2: the file is corrected already' copy.json
 verdict "what cannot be corrected is refused, with the reason"
+copied() # copied REASON FILE OPTION...: on request, with all stamps as they are
+{
+	pattern=$1 file=$2
+	shift 2
+	rm -f copy.json
+	"$build/clkapply" c.clk "$file" --output copy.json --unbounded "$@" >out 2>err
+	status=$?
+	expect_status 3
+	expect_line "$file is copied with its stamps as they are: .*$pattern" err
+	expect_line 'copy.json: [0-9]* stamps copied, .*bound unknown' out
+	sed '1s/"tickmark":{"bound_ns":null,"unbounded":true,"timer":"","rank":-\{0,1\}[0-9]*},//' copy.json >plain.json
+	expect_same "$file" plain.json
+	expect_not cmp -s "$file" copy.json
+}
+
+copied 'does not say which rank' single.json
+copied 'has no rank 7' g4.1.json --rank 7
+copied 'no readings of clock_boottime' g3.1.json --timer clock_boottime
+copied 'give --timer' chrome.json --rank 1
+"$build/clkapply" c.clk g3.1.json --output copy.json --unbounded --force >out 2>err
+expect [ $? -eq 0 ]
+expect_no_line unbounded copy.json
+verdict "--unbounded copies a file without a clock, byte for byte, and marks it"
 size=$(wc -c <g3.1.json)
 head -c $((size - 100)) g3.1.json >short.json
 refuse "short.json: offset $((size - 100)): the file ends within a value" short.json

@@ -149,6 +149,17 @@ refuse "CTF: so is one that does not begin with a packet" 'cut.ctf/process_0_thr
 rm -rf "$at/cut.ctf" && cp -r "$at/raw.ctf" "$at/cut.ctf" && printf 'x' >"$at/cut.ctf/index/process_1_thread_0.idx"
 apply "$at/cut.ctf" --output "$at/odd.ctf" --rank 1
 ok "CTF: of an index that is none the packets tell the range" "$status"
+mkdir -p "$at/session/ust/uid" && cp -r "$at/raw.ctf" "$at/session/ust/uid/0" &&
+	cp -r "$at/raw.ctf" "$at/session/kernel"
+for d in session session/ust; do
+	apply "$at/$d" --output "$at/bad.ctf" --rank 1
+	expect_status 2
+	expect_line "$d is a folder of CTF traces: correct each of .*session/ust/uid/0" "$dir/err"
+	expect [ ! -e "$at/bad.ctf" ]
+done
+mkdir "$at/nothing"
+refuse "CTF: of a folder of traces, these are named" 'nothing is a folder without a trace' 2 "$at/nothing" \
+	--output "$at/bad.ctf" --rank 1
 : >"$at/cut.ctf/metadata"
 refuse "CTF: and a trace that describes no clock" 'metadata: no clock' 1 "$at/cut.ctf" --output "$at/bad.ctf" --rank 1
 rm -rf "$at/two.ctf" && cp -r "$at/raw.ctf" "$at/two.ctf" && truth clocks "$at/two.ctf"
