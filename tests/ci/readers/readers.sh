@@ -59,6 +59,14 @@ if [ -d made ]; then
 	step "DuckDB: its counters" compare made.stf node readers.mjs duckdb made.parquet
 	step "hyparquet: its counters" compare made.stf node readers.mjs hyparquet made.parquet
 fi
+if command -v mpirun >/dev/null && command -v mpicc >/dev/null && [ -x "$build/vtrun" ]; then
+	cp "$top/tests/ci/readers/questions.mjs" .
+	step "an MPI program" mpicc -O1 -finstrument-functions "$top/tests/ci/readers/programs/uneven.c" -o uneven
+	step "an uneven job" mpirun --oversubscribe -np 3 "$build/vtrun" --logfile-name job.stf -- ./uneven
+	step "as Parquet" "$build/stftool" job.stf --convert job.parquet
+	step "DuckDB: what exchange/sql answers is what stftool computes" node questions.mjs "$build/stftool" \
+		"$top/exchange/sql" job
+fi
 # speedscope takes the suffix .chrome.json for another format
 step "as Chrome's JSON" "$build/stftool" four.stf --convert four.json --logfile-format CHROME
 if [ -n "$browser" ]; then
