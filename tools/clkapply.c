@@ -534,6 +534,13 @@ static int refuse_folder(const char *path)
 		n ? "%s is a folder of CTF traces: correct each of %s" : "%s is a folder without a trace", path, text);
 }
 
+static int check_unit(const struct options *o)
+{
+	return exponent_of(o->unit) > 0
+		? complain_clkapply(USAGE, "--unit %s: a trace has ticks or s", unit_names[o->unit])
+		: 0;
+}
+
 static int apply_trace(
 	const struct options *o, const struct cal_run *run, const struct xch_format *f, struct clock *clocks)
 {
@@ -548,8 +555,8 @@ static int apply_trace(
 		.at = correct };
 	struct tkm_err err;
 
-	if (exponent_of(o->unit) > 0) {
-		return complain_clkapply(USAGE, "--unit %s: a trace has ticks or s", unit_names[o->unit]);
+	if (check_unit(o) != 0) {
+		return USAGE;
 	}
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain_clkapply(USAGE, "--clock is for CTF traces, which %s is not", o->input);
@@ -574,8 +581,11 @@ static int apply_together(const struct options *o, const struct cal_run *run, st
 	struct stamper *s;
 	struct tkm_err err;
 	size_t i;
-	int rc = 0;
+	int rc = check_unit(o);
 
+	if (rc != 0) {
+		return rc;
+	}
 	while (o->trace[t.n]) {
 		if (trace_format(o->trace[t.n]) != f) {
 			return complain_clkapply(

@@ -164,6 +164,27 @@ static double drift_within(const struct cal_test_drift *d)
 	return fmax(d->high_ppm - d->ppm, d->ppm - d->low_ppm);
 }
 
+/* The largest drift that a node can have; NAN: not known. */
+static double drift_most(const struct node *n)
+{
+	return fabs(n->drift.ppm) + drift_within(&n->drift);
+}
+
+static const struct node *widest_drift(const struct nodes *all)
+{
+	const struct node *most = NULL;
+	int i;
+
+	for (i = 0; i < all->n; i++) {
+		const struct node *n = &all->node[i];
+
+		if (n->drifting >= 0 && (!most || !(drift_most(n) <= drift_most(most)))) {
+			most = n;
+		}
+	}
+	return most;
+}
+
 static void print_most_drift(FILE *f, const struct cal_test_result *r, const struct nodes *all)
 {
 	double *size = malloc((size_t)(all->n + 1) * sizeof(*size));
@@ -186,8 +207,10 @@ static void print_most_drift(FILE *f, const struct cal_test_result *r, const str
 			size[n - 1] * s_a_day_per_ppm, host_of(r, most->drifting), most->drifting);
 		fprintf(f, n > 2 ? "; half of %zu nodes within %.3g ppm\n" : "\n", n, tkm_median(size, n));
 	} else if (most) {
-		fprintf(f, "drift against rank 0: not shown by so short a run, at most %.2g ppm (%s, rank %d)\n",
-			fabs(most->drift.ppm) + drift_within(&most->drift), host_of(r, most->drifting), most->drifting);
+		most = widest_drift(all);
+		fprintf(f, "drift against rank 0: not shown by so short a run, ");
+		fprintf(f, isfinite(drift_most(most)) ? "at most %.2g ppm" : "unknown", drift_most(most));
+		fprintf(f, " (%s, rank %d)\n", host_of(r, most->drifting), most->drifting);
 	}
 	free(size);
 }

@@ -169,10 +169,17 @@ static void remove_files(const char *base)
 }
 
 /* A signal came while the files were written. */
-static void die_if_interrupted(const struct cal_test_options *o)
+static void die_if_interrupted(const struct cal_test *t)
 {
+	const struct cal_test_options *o = &t->o;
+	char path[4096];
+
 	if (cal_test_interrupted()) {
 		remove_files(o->output);
+		snprintf(path, sizeof(path), "%s.txt", o->output);
+		if (t->wrote_details) {
+			unlink(path);
+		}
 		if (o->json && strcmp(o->json, "-")) {
 			unlink(o->json);
 		}
@@ -180,25 +187,31 @@ static void die_if_interrupted(const struct cal_test_options *o)
 	}
 }
 
-/* All of it to the file, and all or a screenful to standard output. */
-static int print_found(struct cal_test *t, struct tkm_err *err)
+/* All of it to the file. Returns whether all is printed, too. */
+static int keep_all(struct cal_test *t)
 {
-	int all = cal_test_prints_all(t), kept = t->details != NULL;
+	int all = cal_test_prints_all(t);
 
-	if (kept) {
+	if (t->details) {
 		cal_test_print_result(t->details, &t->o, &t->result, 1);
 		cal_test_print_nodes(t->details, &t->result);
 		fprintf(t->details, "verdict: %s\n", t->result.verdict.text);
 	}
-	if (cal_test_write_details(t, err) < 0) {
-		return -1;
-	}
+	cal_test_write_details(t);
+	return all;
+}
+
+static void print_found(const struct cal_test *t, int all)
+{
 	if (all) {
 		cal_test_print_result(stdout, &t->o, &t->result, 0);
 	} else if (cal_test_prints(t)) {
 		cal_test_print_brief(stdout, &t->o, &t->result);
 	}
-	return 0;
+	/* with --json - standard output is JSON alone */
+	if (!t->o.json || strcmp(t->o.json, "-")) {
+		printf("verdict: %s\n", t->result.verdict.text);
+	}
 }
 
 /* Fits, writes, reads back, judges. */
@@ -206,6 +219,7 @@ static int evaluate(struct cal_test *t, struct tkm_err *err)
 {
 	struct cal_test_result *r = &t->result;
 	char trace[4096], clk[4096];
+	int all;
 
 	snprintf(trace, sizeof(trace), "%s.stf", t->o.output);
 	snprintf(clk, sizeof(clk), "%s.clk", t->o.output);
@@ -214,34 +228,29 @@ static int evaluate(struct cal_test *t, struct tkm_err *err)
 	}
 	cal_test_begin_writing();
 	if (cal_test_trace_write(trace, &t->o, r, err) < 0) {
-		die_if_interrupted(&t->o);
+		die_if_interrupted(t);
 		return -1;
 	}
-	die_if_interrupted(&t->o);
+	die_if_interrupted(t);
 	if (cal_test_trace_read(trace, r, err) < 0 || write_test_clk(clk, t, err) < 0) {
 		remove_files(t->o.output);
-		die_if_interrupted(&t->o);
+		die_if_interrupted(t);
 		return -1;
 	}
-	die_if_interrupted(&t->o);
+	die_if_interrupted(t);
 	cal_test_find_truth(r);
 	cal_test_judge(r);
 	if (cal_test_write_plots(t->o.output, &t->o, r, err) < 0 ||
 		(t->o.json && cal_test_write_json(t->o.json, &t->o, r, err) < 0)) {
 		remove_files(t->o.output);
-		die_if_interrupted(&t->o);
+		die_if_interrupted(t);
 		return -1;
 	}
-	die_if_interrupted(&t->o);
-	if (print_found(t, err) < 0) {
-		remove_files(t->o.output);
-		return -1;
-	}
+	die_if_interrupted(t);
+	all = keep_all(t);
+	die_if_interrupted(t);
 	cal_test_end_writing();
-	/* with --json - standard output is JSON alone */
-	if (!t->o.json || strcmp(t->o.json, "-")) {
-		printf("verdict: %s\n", r->verdict.text);
-	}
+	print_found(t, all);
 	if (fflush(stdout) != 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
 	}
@@ -357,7 +366,9 @@ static int choose_output(struct cal_test *t, struct tkm_err *err)
 	const char *asked = t->o.output;
 	int i;
 
-	for (i = 1; !t->o.force && i < 10000 && tkm_newname_is_taken(t->o.output, suffixes); i++) {
+	for (i = 1; !t->o.force && i < 10000 &&
+		(tkm_newname_is_taken(t->o.output, suffixes) || cal_test_has_details(t->o.output));
+		i++) {
 		if ((size_t)snprintf(t->output, sizeof(t->output), "%s-%d", asked, i) >= sizeof(t->output)) {
 			break;
 		}

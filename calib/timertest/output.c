@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/newfile.h"
@@ -26,13 +27,26 @@ int cal_test_prints_all(const struct cal_test *t)
 	return cal_test_prints(t) && (!t->details || t->link->size <= RANKS_IN_FULL || t->o.verbose >= 2);
 }
 
+static const char *details_path(const char *output, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s.txt", output);
+	return buf;
+}
+
+int cal_test_has_details(const char *output)
+{
+	char path[4096];
+
+	return tkm_newfile_may_replace(details_path(output, path, sizeof(path)), mark, 0);
+}
+
 /* A file of the name that is no earlier result may be where the user's shell puts our output: it is never replaced. */
 void cal_test_keep_details(struct cal_test *t)
 {
 	char path[4096];
+	struct stat st;
 
-	snprintf(path, sizeof(path), "%s.txt", t->o.output);
-	if (tkm_newfile_may_replace(path, mark, 0) || access(path, F_OK) != 0) {
+	if (cal_test_has_details(t->o.output) || lstat(details_path(t->o.output, path, sizeof(path)), &st) < 0) {
 		t->details = open_memstream(&t->text, &t->length);
 	}
 }
@@ -76,27 +90,39 @@ static char *end_details(struct cal_test *t)
 	return text;
 }
 
-int cal_test_write_details(struct cal_test *t, struct tkm_err *err)
+static int write_text(const char *path, const char *text, int force, struct tkm_err *err)
 {
 	struct tkm_newfile n;
-	char path[4096], *text;
 
-	if (!t->details) {
-		return 0;
-	}
-	text = end_details(t);
 	if (!text) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the text of %s.txt", t->o.output);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
-	snprintf(path, sizeof(path), "%s.txt", t->o.output);
-	if (tkm_newfile_begin(&n, path, tkm_newfile_may_replace(path, mark, 0), err) < 0) {
-		free(text);
+	if (tkm_newfile_begin(&n, path, force, err) < 0) {
 		return -1;
 	}
 	fprintf(n.f, "%s: %s\n", PACKAGE_STRING, mark);
 	fputs(text, n.f);
-	free(text);
 	return tkm_newfile_commit(&n, err);
+}
+
+void cal_test_write_details(struct cal_test *t)
+{
+	int shown = cal_test_prints_all(t);
+	struct tkm_err err;
+	char path[4096], *text;
+
+	if (!t->details) {
+		return;
+	}
+	text = end_details(t);
+	t->wrote_details = write_text(details_path(t->o.output, path, sizeof(path)), text, t->o.force, &err) == 0;
+	if (!t->wrote_details) {
+		fprintf(stderr, "%s: note: there is no %s: %s\n", program_invocation_short_name, path, err.text);
+	}
+	if (!t->wrote_details && !shown && cal_test_prints(t) && text) {
+		fputs(text, stdout);
+	}
+	free(text);
 }
 
 void cal_test_drop_details(struct cal_test *t)

@@ -165,6 +165,7 @@ struct cal_test {
 	FILE *details; /* rank 0: the lines for BASENAME.txt; NULL: there is no such file, and all is shown */
 	char *text;    /* of details */
 	size_t length;
+	int wrote_details;
 	char *settings; /* of rank 0, to which o points; NULL: the own ones */
 };
 
@@ -294,8 +295,12 @@ void cal_test_keep_details(struct cal_test *t);
 void cal_test_print_text(const struct cal_test *t, const char *text, size_t length);
 __attribute__((format(printf, 2, 3))) void cal_test_print(const struct cal_test *t, const char *fmt, ...);
 
-/* Writes the file, if there is to be one. Returns 0 or -1. Nothing is kept after it, nor after cal_test_drop_details(). */
-int cal_test_write_details(struct cal_test *t, struct tkm_err *err);
+/* Is there such a file of an earlier test? */
+int cal_test_has_details(const char *output);
+
+/* Writes the file, if there is to be one. If that fails, prints the lines, for the result is good without it. Nothing is kept after
+ * it, nor after cal_test_drop_details(). */
+void cal_test_write_details(struct cal_test *t);
 void cal_test_drop_details(struct cal_test *t);
 
 /* ---- brief.c ---- */

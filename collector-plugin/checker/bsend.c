@@ -4,6 +4,7 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,19 +14,26 @@ static struct held {
 	uint64_t number;
 	long long bytes;
 } * held;
-static size_t n_held, room;
-static long long buffer_bytes = -1; /* none */
+static size_t first, n_held, room;  /* held[first] is the oldest */
+static long long used;              /* bytes of all of them */
+static long long buffer_bytes = -1; /* none, or its room is not known */
+static int others; /* a communicator has a buffer of its own: which messages are in it is not followed */
+
+static void forget_held(void)
+{
+	first = n_held = 0;
+	used = 0;
+}
 
 static void drop_received(void)
 {
-	size_t n = 0;
-
-	while (n < n_held && !vt_mc_message_waits(held[n].message, held[n].number)) {
-		n++;
+	while (first < n_held && !vt_mc_message_waits(held[first].message, held[first].number)) {
+		used -= held[first++].bytes;
 	}
-	if (n) {
-		n_held -= n;
-		memmove(held, held + n, n_held * sizeof(*held));
+	if (first > n_held / 2) {
+		n_held -= first;
+		memmove(held, held + first, n_held * sizeof(*held));
+		first = 0;
 	}
 }
 
@@ -42,40 +50,66 @@ static void hold_message(const struct vt_mc_pending *p, long long bytes)
 		room = 2 * room + 16;
 	}
 	held[n_held++] = (struct held){ p->message, p->number, bytes };
+	used += bytes;
+}
+
+/* What a message takes in the buffer; -1: unknown. */
+static long long room_of(const struct vt_mc_pending *p)
+{
+	long long bytes = p->count > 0 && p->type ? p->count * (long long)p->type->bytes : 0;
+	int size = 0;
+
+	if (p->count < 0 || !p->type) {
+		return -1;
+	}
+	/* in an int, as MPI_Pack_size() counts, large messages have no room */
+	if (bytes > 0 && bytes < INT_MAX / 2 &&
+		PMPI_Pack_size((int)p->count, (MPI_Datatype)p->type->handle, (MPI_Comm)p->comm->handle, &size) ==
+			MPI_SUCCESS) {
+		bytes = size;
+	}
+	return bytes + MPI_BSEND_OVERHEAD;
 }
 
 void vt_mc_bsend_begins(struct vt_mc_call *k, const struct vt_mc_pending *p)
 {
-	long long used = 0;
-	int size = 0;
-	size_t i;
-
 	/* a message that is not followed may have left at once */
-	if (buffer_bytes < 0 || !p->number || p->count <= 0 || !p->type || p->type->bytes == 0 ||
-		PMPI_Pack_size((int)p->count, (MPI_Datatype)p->type->handle, (MPI_Comm)p->comm->handle, &size) !=
-			MPI_SUCCESS) {
+	long long bytes = buffer_bytes < 0 || !p->number || !vt_mc_on(VT_MC_BSEND) ? -1 : room_of(p);
+
+	if (bytes < 0) {
 		return;
 	}
 	drop_received();
-	for (i = 0; i < n_held; i++) {
-		used += held[i].bytes;
-	}
-	if (used + size + MPI_BSEND_OVERHEAD > buffer_bytes) {
+	if (used + bytes > buffer_bytes) {
 		vt_mc_report(VT_MC_BSEND, k, NULL,
-			"the message needs %d bytes of the buffer of %lld, and %zu message%s before it may still be in "
+			"the message needs %lld bytes of the buffer of %lld, and %zu message%s before it may still be in "
 			"%lld of them",
-			size + MPI_BSEND_OVERHEAD, buffer_bytes, n_held, n_held == 1 ? "" : "s", used);
+			bytes, buffer_bytes, n_held - first, n_held - first == 1 ? "" : "s", used);
+	} else {
+		hold_message(p, bytes);
 	}
-	hold_message(p, size + MPI_BSEND_OVERHEAD);
+}
+
+static int is_named(const struct vt_mc_call *k, const char *begin)
+{
+	return !strncmp(k->f->text, begin, strlen(begin));
 }
 
 void vt_mc_bsend_after(const struct vt_mc_call *k)
 {
-	if (!strncmp(k->f->text, "MPI_Buffer_attach", 17)) {
-		buffer_bytes = k->f->kind[1] == VT_MC_INT ? (int)k->w[1] : (long long)k->w[1];
-		n_held = 0;
-	} else if (!strncmp(k->f->text, "MPI_Buffer_detach", 17)) {
+	if (is_named(k, "MPI_Buffer_attach")) {
+		forget_held();
+		buffer_bytes = others ? -1 : k->f->kind[1] == VT_MC_INT ? (int)k->w[1] : (long long)k->w[1];
+#ifdef MPI_BUFFER_AUTOMATIC
+		buffer_bytes = (void *)k->w[0] == MPI_BUFFER_AUTOMATIC ? -1 : buffer_bytes;
+#endif
+	} else if (is_named(k, "MPI_Buffer_detach")) {
+		forget_held();
 		buffer_bytes = -1;
-		n_held = 0;
+	} else if (is_named(k, "MPI_Buffer_flush") || is_named(k, "MPI_Buffer_iflush")) {
+		forget_held();
+	} else if (is_named(k, "MPI_Comm_attach_buffer") || is_named(k, "MPI_Session_attach_buffer")) {
+		buffer_bytes = -1;
+		others = 1;
 	}
 }

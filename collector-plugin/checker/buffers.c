@@ -13,22 +13,19 @@ enum { SHOWN = 32, SHOWN_BYTES = 4096, MOST = 1 << 24, PIECES = 2048, COMPARED =
 
 static uint64_t sum_bytes(int64_t low, int64_t high)
 {
-	size_t n = (size_t)(high - low), whole = n & ~(size_t)3;
-	const char *p = (const char *)low;
-	uint32_t rest = 0;
+	size_t n = (size_t)(high - low), whole = n & ~(size_t)3, at, length;
+	const char *p = (const char *)low, *from;
+	uint32_t aligned[PIECES / 4], rest = 0;
 	uint64_t sum = 0;
-	uint32_t *aligned;
 
-	if (whole && (uintptr_t)p % 4 == 0) {
-		sum = vt_raw_check(p, whole, 0);
-	} else if (whole) {
-		aligned = malloc(whole);
-		if (!aligned) {
-			return 0;
+	for (at = 0; at < whole; at += length) {
+		length = whole - at < PIECES ? whole - at : PIECES;
+		from = p + at;
+		if ((uintptr_t)p % 4) {
+			memcpy(aligned, from, length);
+			from = (const char *)aligned;
 		}
-		memcpy(aligned, p, whole);
-		sum = vt_raw_check(aligned, whole, 0);
-		free(aligned);
+		sum = sum * 31 + vt_raw_check(from, length, 0);
 	}
 	memcpy(&rest, p + whole, n - whole);
 	return sum * 31 + rest;
@@ -116,6 +113,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 	struct vt_mc_involved other;
 	int n = 0, overlaps = 0;
 
+	p->overlapped = 0;
 	if (!has_range(p) || (p->transfer <= VT_MC_RECEIVES && p->peer == MPI_PROC_NULL)) {
 		return;
 	}
@@ -129,6 +127,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 			/* then MPI itself may change the one that is sent */
 			overlaps = 1;
 			q->summed = q->has_shown = 0;
+			p->overlapped = q->overlapped = 1;
 			break;
 		}
 	}
@@ -164,8 +163,8 @@ void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const 
 	char place[300];
 	int bytes = -1;
 
-	if (!vt_mc_on(VT_MC_CORRUPTED) || !p->got.summed || !has_range(p) || !is_dense(p) || vt_mc_several_threads ||
-		vt_mc_shared->unordered || vt_mc_shared->untracked || !status ||
+	if (!vt_mc_on(VT_MC_CORRUPTED) || !p->got.summed || p->overlapped || !has_range(p) || !is_dense(p) ||
+		vt_mc_several_threads || vt_mc_shared->unordered || vt_mc_shared->untracked || !status ||
 		PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS || (uint64_t)bytes != p->got.bytes ||
 		bytes > p->high - p->low || sum_bytes(p->low, p->low + bytes) == p->got.checksum) {
 		return;

@@ -415,6 +415,7 @@ VT_HIDDEN void vt_mc_wake(int rank);
 VT_HIDDEN uint64_t vt_mc_message_sent(struct vt_mc_pending *p);
 VT_HIDDEN int vt_mc_message_waits(int at, uint64_t number);
 VT_HIDDEN int vt_mc_message_find(const struct vt_mc_object *comm, int source, int tag);
+VT_HIDDEN void vt_mc_message_doubt(const struct vt_mc_object *comm);
 VT_HIDDEN int vt_mc_message_claim(int at, struct vt_mc_message *out);
 VT_HIDDEN void vt_mc_message_back(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_report_pending(void);
@@ -439,7 +440,7 @@ VT_HIDDEN void vt_mc_fit_add(struct vt_mc_fit *all, const struct vt_mc_fit *one)
 /* When all have come. Returns the class of what does not fit, or -1. */
 VT_HIDDEN int vt_mc_fit_judge(const struct vt_mc_fit *all);
 /* "rank 1 sends rank 0" or, if that is not known, "one rank sends another" */
-VT_HIDDEN void vt_mc_fit_describe(const struct vt_mc_fit *all, int size, char *text, size_t room);
+VT_HIDDEN void vt_mc_fit_describe(const struct vt_mc_fit *all, const struct vt_mc_object *c, char *text, size_t room);
 
 /* ---- pending.c: requests and blocking transfers ---- */
 
@@ -457,7 +458,7 @@ struct vt_mc_pending {
 	int64_t low, high; /* first byte, and the one after the last; equal: none */
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */
-	int has_shown, told, summed;
+	int has_shown, told, summed, overlapped;
 	int writes; /* MPI may write into the buffer */
 	struct vt_mc_place made, started;
 	uint64_t started_offset;

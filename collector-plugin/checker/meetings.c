@@ -230,7 +230,7 @@ static void report_difference(struct vt_mc_call *k, const struct vt_mc_object *c
 	k->refused = 1;
 	k->rc = MPI_ERR_OTHER;
 	if (d->fits) {
-		vt_mc_fit_describe(&d->fit, c->size, who, sizeof(who));
+		vt_mc_fit_describe(&d->fit, c, who, sizeof(who));
 		snprintf(line, sizeof(line), "in %s %s %s", mine->name, who,
 			d->class == VT_MC_SIZE ? "more or fewer elements of basic types than expected there"
 					       : "other datatypes than expected there");
@@ -255,10 +255,12 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 		return 0;
 	}
 	number = ++c->meetings;
+	vt_mc_lock(); /* types are looked up */
 	fill_record(&mine, k, c);
 	if (!k->refused) {
 		vt_mc_fit_fill(&fit, k, c);
 	}
+	vt_mc_unlock();
 	mine.place = vt_mc_place_offset(k, NULL);
 	vt_mc_shared_lock();
 	m = find_meeting(c->id, number, 1);

@@ -80,6 +80,21 @@ int vt_mc_message_find(const struct vt_mc_object *comm, int source, int tag)
 	return -1;
 }
 
+/* Which of the messages of this communicator came into which receive is not known: their types and bytes are not compared. With the
+ * lock of the segment. */
+void vt_mc_message_doubt(const struct vt_mc_object *comm)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	int at;
+
+	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
+		if (s->message[at].comm == comm->id) {
+			s->message[at].summed = 0;
+			s->message[at].signature.power = 0;
+		}
+	}
+}
+
 /* Takes it out of the inbox. With the lock of the segment. */
 int vt_mc_message_claim(int at, struct vt_mc_message *out)
 {

@@ -282,6 +282,9 @@ static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 	vt_mc_shared_lock();
 	at = vt_mc_message_find(p->comm, status->MPI_SOURCE, status->MPI_TAG);
 	p->claimed = at >= 0 && vt_mc_message_claim(at, &p->got) == 0;
+	if (!sure) {
+		vt_mc_message_doubt(p->comm);
+	}
 	vt_mc_shared_unlock();
 	return p->claimed && sure;
 }
@@ -597,18 +600,25 @@ static void end_requests(struct vt_mc_call *k)
 static void take_matched(struct vt_mc_call *k)
 {
 	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	const struct vt_mc_pending *q;
 	struct vt_mc_message m;
-	int at;
+	int at, sure = 1;
 
 	if (k->rc != MPI_SUCCESS || !vt_mc_shared || !c || !c->whole || k->status.MPI_SOURCE < 0 ||
 		k->status.MPI_SOURCE >= c->remote ||
 		(VT_MC_HAS(k, VT_MC_FLAG) && !*(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
 		return;
 	}
+	for (q = vt_mc_active_next(NULL); q; q = vt_mc_active_next(q)) {
+		sure &= !is_open_receive(q) || q->comm != c;
+	}
 	vt_mc_shared_lock();
 	at = vt_mc_message_find(c, k->status.MPI_SOURCE, k->status.MPI_TAG);
 	if (at >= 0) {
 		vt_mc_message_claim(at, &m);
+	}
+	if (!sure) {
+		vt_mc_message_doubt(c);
 	}
 	vt_mc_shared_unlock();
 }

@@ -138,7 +138,15 @@ static void add_block(struct walk *w, int64_t from, int64_t to)
 
 static void walk_type(struct walk *w, MPI_Datatype t, int64_t at, int depth);
 
-/* `times` elements of t, one after another. A long run of a type without holes is one block. */
+/* Was one block added, these bytes and in their order? n and last: the blocks before. */
+static int added_one(const struct walk *w, int n, struct vt_mc_block last, int64_t from, int64_t to)
+{
+	const struct vt_mc_block *b = w->n > 0 ? &w->block[w->n - 1] : NULL;
+
+	return b && b->to == to && ((w->n == n + 1 && b->from == from) || (w->n == n && last.to == from));
+}
+
+/* `times` elements of t, one after another. A long run of a type without holes, whose bytes are in their order, is one block. */
 static void walk_run(struct walk *w, MPI_Datatype t, int64_t at, int64_t times, int depth)
 {
 	MPI_Aint lb, extent, true_lb, true_extent;
@@ -154,15 +162,24 @@ static void walk_run(struct walk *w, MPI_Datatype t, int64_t at, int64_t times, 
 	}
 	if (times > 4 && size == true_extent && size == extent) {
 		/* the signature of one, repeated, and one block */
+		struct vt_mc_block last = n > 0 ? w->block[n - 1] : (struct vt_mc_block){ 0, 0 };
 		struct vt_mc_signature one;
+		int dense;
 
 		w->signature = (struct vt_mc_signature){ 0, 1, 0 };
 		walk_type(w, t, at, depth + 1);
 		one = w->signature;
-		w->signature = vt_mc_join(before, vt_mc_repeat(one, (uint64_t)times));
+		dense = n < 0 || added_one(w, n, last, at + true_lb, at + true_lb + size);
 		w->n = n;
-		add_block(w, at + true_lb, at + true_lb + times * size);
-		return;
+		if (n > 0) {
+			w->block[n - 1] = last;
+		}
+		if (dense) {
+			w->signature = vt_mc_join(before, vt_mc_repeat(one, (uint64_t)times));
+			add_block(w, at + true_lb, at + true_lb + times * size);
+			return;
+		}
+		w->signature = before;
 	}
 	for (i = 0; i < times && !w->unknown; i++) {
 		if (i > 100000) {

@@ -192,11 +192,14 @@ int vt_mc_fit_judge(const struct vt_mc_fit *all)
 	return all->elements ? VT_MC_SIZE : VT_MC_COLL_TYPE;
 }
 
-void vt_mc_fit_describe(const struct vt_mc_fit *all, int size, char *text, size_t room)
+void vt_mc_fit_describe(const struct vt_mc_fit *all, const struct vt_mc_object *c, char *text, size_t room)
 {
 	int from = find_left(all->sender), to = find_left(all->receiver);
 
-	if (size > VT_MC_FITS || (from < 0 && to < 0)) {
+	/* the ranks of the job, as in the rest of the report */
+	from = from >= 0 && from < c->remote ? c->world[from] : from;
+	to = to >= 0 && to < c->remote ? c->world[to] : to;
+	if (c->size > VT_MC_FITS || (from < 0 && to < 0)) {
 		snprintf(text, room, "some ranks send others");
 	} else if (from < 0) {
 		snprintf(text, room, "several ranks send rank %d", to);

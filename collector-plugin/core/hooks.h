@@ -17,10 +17,11 @@ struct vt_hooks {
 	void (*first_event)(void);    /* NULL, or in a child of fork() that is followed: starts the collector */
 	void (*mpi_left)(void);       /* the outermost call of MPI of this thread was left by a jump or an exception */
 	void (*thread_ending)(void);  /* NULL, or called by each registered thread first when it ends */
-	void (*exiting)(int status);  /* NULL, or called first when the program exits */
-	int no_mpi;                   /* MPI_Init was not called; 0 in libVTcs */
-	int failsafe;                 /* this is libVTfs */
-	int imbalance;                /* this is libVTim */
+	int shmem;                    /* OpenSHMEM was started */
+	int ends_later; /* it has not ended: an exit handler ends it, and the recording goes on until then */
+	int no_mpi;     /* MPI_Init was not called; 0 in libVTcs */
+	int failsafe;   /* this is libVTfs */
+	int imbalance;  /* this is libVTim */
 };
 extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 

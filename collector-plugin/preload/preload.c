@@ -286,13 +286,12 @@ static void at_exit(void)
 	end_by(VT_RAW_ENDED_EXIT);
 }
 
-static void at_exit_first(int status, void *unused)
+static void at_exit_first(void *unused)
 {
 	(void)unused;
-	if (vt_hooks.exiting) {
-		vt_hooks.exiting(status);
+	if (!vt_hooks.ends_later) {
+		at_exit();
 	}
-	at_exit();
 }
 
 /* Called for each atexit(). Programs such as coreutils close their standard error in a handler, and handlers run in
@@ -306,7 +305,7 @@ __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void
 
 	if (rc == 0 && run.active && run.pid == getpid() && times < 1000) {
 		times++;
-		on_exit(at_exit_first, NULL);
+		next.cxa_atexit(at_exit_first, NULL, NULL);
 	}
 	return rc;
 }
@@ -373,7 +372,7 @@ __attribute__((constructor)) static void begin_preloaded(void)
 	clean_environment(vt_collect_run_text()[0] ? vt_collect_run_text() : text);
 	if (run.active) {
 		tell_children();
-		on_exit(at_exit_first, NULL);
+		atexit(at_exit);
 		at_quick_exit(at_exit);
 		pthread_atfork(before_fork, parent_of_fork, child_of_fork);
 	}

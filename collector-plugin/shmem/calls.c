@@ -67,6 +67,18 @@ static int compare_shmem_symbols(const void *a, const void *b)
 /* Which kinds may be throttled. */
 enum { IS_START, IS_END, IS_ABORT, IS_LOCAL, IS_STATE, IS_WRITE, IS_READ, IS_EXCHANGE, IS_SHARE };
 
+/* The function of liboshmem, or of a library before it. Short names such as my_pe may be the program's own. */
+static void *function_named(const char *name, const void *library)
+{
+	void *at = dlsym(RTLD_DEFAULT, name);
+	Dl_info info;
+
+	if (at && strncmp(name, "shmem", 5) && (!dladdr(at, &info) || info.dli_fbase != library)) {
+		return NULL;
+	}
+	return at;
+}
+
 /* A constructor, so that it is done before the program's first call, and that of any thread. */
 static void __attribute__((constructor(103))) redirect_shmem(void)
 {
@@ -78,14 +90,20 @@ static void __attribute__((constructor(103))) redirect_shmem(void)
 #include "collector-plugin/shmem/calls.def"
 #undef CALL
 	};
-	struct vt_slot *slot = dlsym(RTLD_DEFAULT, "shmem_init") ? calloc(CALLS, sizeof(*slot)) : NULL;
+	void *init = dlsym(RTLD_DEFAULT, "pshmem_init");
+	struct vt_slot *slot = init ? calloc(CALLS, sizeof(*slot)) : NULL;
+	Dl_info info = { .dli_fbase = NULL };
 	size_t i;
+
+	if (init) {
+		dladdr(init, &info);
+	}
 
 	for (i = 0; slot && i < CALLS; i++) {
 		slot[i] = own[i].slot;
 		function[i] = (struct vt_mpi_function){ .class_name = "SHMEM",
 			.text = slot[i].symbol,
-			.next = dlsym(RTLD_DEFAULT, slot[i].symbol),
+			.next = function_named(slot[i].symbol, info.dli_fbase),
 			.alone = own[i].kind == IS_LOCAL };
 		slot[i].instead = function[i].next ? slot[i].instead : NULL;
 	}

@@ -16,21 +16,19 @@
 void vt_shmem_end(void)
 {
 	vt_mpi_end("SHMEM", "shmem_finalize");
+	vt_hooks.ends_later = 0;
 }
 
-/* A program may exit without shmem_finalize(): then liboshmem ends MPI from a function of its own for the exit, which
- * it has registered before this one. */
-static void end_at_exit(int status)
+/* A program may exit without shmem_finalize(): then liboshmem calls it, whatever the status, from an exit handler that it has
+ * registered before this one, and the other PEs wait for that. The program's own handlers come before both. */
+static void end_at_exit(int status, void *unused)
 {
-	if (status == 0 && vt_life.here) {
+	(void)status;
+	(void)unused;
+	if (vt_life.here) {
 		vt_shmem_end();
 	}
-}
-
-static void end_at_exit_of_own(int status, void *unused)
-{
-	(void)unused;
-	end_at_exit(status);
+	vt_hooks.ends_later = 0;
 }
 
 void vt_shmem_enter_start(struct vt_shmem_call *k, struct vt_mpi_function *f, void *at)
@@ -49,8 +47,10 @@ void vt_shmem_leave_start(struct vt_shmem_call *k)
 		vt_shmem_leave(k);
 	}
 	vt_symmetric_made();
-	vt_hooks.exiting = end_at_exit;
-	on_exit(end_at_exit_of_own, NULL); /* where vtrun has not started the program */
+	if (!vt_hooks.shmem) {
+		vt_hooks.shmem = vt_hooks.ends_later = 1;
+		on_exit(end_at_exit, NULL);
+	}
 }
 
 /* ---- calls ---- */

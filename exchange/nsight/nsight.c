@@ -73,7 +73,7 @@ static int correct_stamp(struct nsight *n, int64_t ns, int64_t *corrected)
 	double bound;
 	int64_t raw;
 
-	if (__builtin_add_overflow(n->raw0_ns, ns, &raw) || raw < 0 ||
+	if (__builtin_add_overflow(n->raw0_ns, ns, &raw) || (raw < 0 && !n->x->unbounded) ||
 		n->x->at(n->x->user, (uint64_t)raw, corrected, &bound) < 0) {
 		return -1;
 	}
@@ -85,13 +85,17 @@ static int correct_stamp(struct nsight *n, int64_t ns, int64_t *corrected)
 static void correct_value(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct nsight *n = sqlite3_user_data(context);
+	char text[120];
 	int64_t at;
 
 	(void)argc;
 	if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER) {
 		sqlite3_result_value(context, argv[0]);
 	} else if (correct_stamp(n, sqlite3_value_int64(argv[0]), &at) < 0) {
-		sqlite3_result_error(context, "a stamp before the start of its clock, or too far away", -1);
+		snprintf(text, sizeof(text),
+			"the stamp %lld is before the start of its clock, or too far away (another --timer?)",
+			(long long)sqlite3_value_int64(argv[0]));
+		sqlite3_result_error(context, text, -1);
 	} else {
 		n->x->stamps++;
 		sqlite3_result_int64(context, at - n->zero_ns);
@@ -134,6 +138,9 @@ static int begin_clock_of_report(struct nsight *n)
 	n->x->unordered = 1;
 	if (n->x->begin(n->x->user, XCH_NONE, 1e9, n->err) < 0) {
 		return -1;
+	}
+	if (n->x->unbounded) {
+		return 0; /* nothing is corrected */
 	}
 	realtime = !strcmp(n->x->used_timer, "clock_realtime");
 	rc = ask_column(n, answer, session, realtime ? "utcEpochNs" : "systemClockNs", "");
@@ -190,8 +197,13 @@ static int correct_tables(struct nsight *n)
 /* The session itself: its length, and the master's time of day at its 0. */
 static int correct_session(struct nsight *n)
 {
-	int rc = ask_database(n, NULL, "SELECT 1 FROM pragma_table_info('ANALYSIS_DETAILS') WHERE name = 'duration'");
+	int rc = ask_database(n, NULL,
+		"SELECT 1 FROM pragma_table_info('ANALYSIS_DETAILS') WHERE name IN ('duration', 'startTime', 'stopTime') "
+		"HAVING count(*) = 3");
 
+	if (n->x->unbounded) {
+		return 0;
+	}
 	if (rc > 0) {
 		rc = ask_database(n, NULL,
 			"UPDATE ANALYSIS_DETAILS SET duration = tickmark(duration), stopTime = startTime + tickmark(duration)");
@@ -241,19 +253,21 @@ static int correct_database(struct nsight *n)
 static int check_is_closed(struct nsight *n)
 {
 	static const char *const endings[] = { "-wal", "-journal" };
-	char name[4400];
+	char name[4400], *path = realpath(n->x->path, NULL); /* SQLite has them beside the file that a link names */
 	struct stat st;
 	size_t i;
+	int open = 0;
 
-	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-		snprintf(name, sizeof(name), "%.4300s%s", n->x->path, endings[i]);
-		if (stat(name, &st) == 0 && st.st_size > 0) {
-			return tkm_fail(n->err, TKM_ERR_FORMAT,
-				"%s: %s has changes that are not in it yet: close the program that has it open, or open it once with sqlite3",
-				n->x->path, name);
-		}
+	for (i = 0; i < sizeof(endings) / sizeof(endings[0]) && !open; i++) {
+		snprintf(name, sizeof(name), "%.4300s%s", path ? path : n->x->path, endings[i]);
+		open = stat(name, &st) == 0 && st.st_size > 0;
 	}
-	return 0;
+	free(path);
+	return open ? tkm_fail(n->err, TKM_ERR_FORMAT,
+			      "%s: %s has changes that are not in it yet: close the program that has it open, or open "
+			      "it once with sqlite3",
+			      n->x->path, name)
+		    : 0;
 }
 
 static int copy_bytes(struct nsight *n, FILE *to)

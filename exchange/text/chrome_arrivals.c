@@ -69,6 +69,7 @@ int xch_arrivals_add(struct xch_arrivals *a, const struct xch_arrival *v, struct
 	if (!to->group || !to->action) {
 		return fail_arrivals(err);
 	}
+	to->group->members = v->members > to->group->members ? v->members : to->group->members;
 	a->n++;
 	return 0;
 }
@@ -101,12 +102,13 @@ static int compare_arrivals(const void *x, const void *y)
 struct lateness {
 	long long rank;
 	uint64_t times;
-	double others_wait_s;
+	double after_s; /* the rank before it */
 };
 
 struct judge {
 	FILE *f;
 	struct tkm_table ranks; /* of struct lateness */
+	uint64_t world;         /* of a group that does not say how many it has */
 	uint64_t certain, open, apart;
 };
 
@@ -127,7 +129,7 @@ static void print_field(FILE *f, const char *text)
 static int judge_operation(struct judge *j, const struct xch_arrival *v, size_t n)
 {
 	const struct xch_arrival *first = v, *last = v;
-	double margin_s = INFINITY, bound_s = 0, gap_s;
+	double margin_s = INFINITY, bound_s = 0, before_s = INFINITY, gap_s;
 	struct lateness *l;
 	size_t i;
 
@@ -138,6 +140,7 @@ static int judge_operation(struct judge *j, const struct xch_arrival *v, size_t 
 	/* against the rank that could most easily have been later */
 	for (i = 0; i < n; i++) {
 		gap_s = (double)(last->at_ns - v[i].at_ns) * 1e-9;
+		before_s = &v[i] != last ? fmin(before_s, gap_s) : before_s;
 		if (&v[i] != last && !(gap_s - last->bound_s - v[i].bound_s >= margin_s - bound_s)) {
 			margin_s = gap_s;
 			bound_s = last->bound_s + v[i].bound_s;
@@ -163,7 +166,7 @@ static int judge_operation(struct judge *j, const struct xch_arrival *v, size_t 
 	if (l) {
 		l->rank = last->rank;
 		l->times++;
-		l->others_wait_s += margin_s;
+		l->after_s += before_s;
 	}
 	return l ? 0 : -1;
 }
@@ -201,8 +204,9 @@ static int judge_number(struct judge *j, const struct xch_arrival *v, size_t n)
 {
 	uint64_t turns = v[n - 1].turn + 1, k;
 	size_t ranks = (size_t)v->group->ranks, i;
+	uint64_t members = v->group->members ? v->group->members : j->world;
 
-	if (n != turns * ranks || ranks < 2) {
+	if (n != turns * ranks || ranks < 2 || (members && members != ranks)) {
 		j->apart += turns;
 		return 0;
 	}
@@ -277,7 +281,7 @@ static void print_stragglers(struct judge *j, enum xch_arrival_kind kind)
 	}
 	while ((l = tkm_table_next(&j->ranks, l))) {
 		fprintf(j->f, "# rank %lld was last in %" PRIu64 ", %.6f s after the rank before it\n", l->rank,
-			l->times, l->others_wait_s);
+			l->times, l->after_s);
 		most = !most || l->times > most->times ? l : most;
 	}
 	if (most) {
@@ -288,7 +292,7 @@ static void print_stragglers(struct judge *j, enum xch_arrival_kind kind)
 
 int xch_arrivals_print(struct xch_arrivals *a, FILE *f, struct tkm_err *err)
 {
-	struct judge j = { .f = f };
+	struct judge j = { .f = f, .world = a->world };
 	enum xch_arrival_kind kind = keep_kind(a);
 	int rc;
 

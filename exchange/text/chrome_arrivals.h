@@ -22,12 +22,14 @@ enum xch_arrival_kind {
 /* A text that many rows have, the key of its table. */
 struct xch_word {
 	uint32_t number;
-	uint64_t ranks; /* of a group: those that have it */
+	uint64_t ranks;   /* of a group: those that have it */
+	uint64_t members; /* of a group: all of it; 0: no file says */
 };
 
 struct xch_arrival {
 	enum xch_arrival_kind kind;
 	long long rank;
+	uint64_t members;                /* ranks of the process group; 0: the row does not say */
 	uint64_t seq;                    /* its number in the process group; 0: the profile does not say */
 	int64_t at_ns;                   /* its start, corrected */
 	double bound_s;                  /* how far off that can be */
@@ -40,6 +42,7 @@ struct xch_arrivals {
 	struct tkm_table groups, actions; /* of struct xch_word */
 	struct xch_arrival *v;
 	size_t n, room; /* n can be set back */
+	uint64_t world; /* ranks of the job; 0: no file says */
 };
 
 /* A text that need not end with a zero byte. */

@@ -34,7 +34,7 @@ struct event {
 	char phase;
 	struct number ts, dur, issued;
 	/* of a collective operation */
-	struct number name, category, group, ranks, action, seq;
+	struct number name, category, group, ranks, members, action, seq;
 };
 
 struct chrome_restamp {
@@ -51,6 +51,7 @@ struct chrome_restamp {
 	int64_t base_ns, new_base_ns, origin_ns;
 	int64_t least_ns; /* the earliest corrected stamp, on the new axis */
 	double bound_s;   /* of the present event */
+	double coarse_s;  /* by how much the last stamp was cut: profilers before 2024 write whole microseconds */
 	long long rank;   /* -1: the file does not say */
 	char host[256];
 	uint64_t zeros; /* stamps of 0, which are none */
@@ -69,6 +70,7 @@ static int read_us(struct chrome_restamp *c, const struct number *n, int64_t *ns
 	__int128 whole;
 	int places = -1;
 
+	c->coarse_s = memchr(p, '.', length) ? 0 : 1e-6;
 	for (; i < length && length < 18; i++) {
 		if (p[i] >= '0' && p[i] <= '9') {
 			v = 10 * v + (p[i] - '0');
@@ -117,11 +119,12 @@ static int correct_ns(struct chrome_restamp *c, uint64_t offset, int64_t ns, int
 	double bound;
 	int64_t raw;
 
-	if (__builtin_add_overflow(ns, c->base_ns, &raw) || raw < 0 ||
+	if (__builtin_add_overflow(ns, c->base_ns, &raw) || (raw < 0 && !c->x->unbounded) ||
 		c->x->at(c->x->user, (uint64_t)raw, out, &bound) < 0 ||
 		__builtin_add_overflow(*out, c->origin_ns, out)) {
 		return xch_scan_fail(&c->s, offset, "a stamp before the start of its clock, or too far away");
 	}
+	bound += c->coarse_s;
 	c->x->worst_s = fmax(c->x->worst_s, bound);
 	c->bound_s = fmax(c->bound_s, bound);
 	return 0;
@@ -222,12 +225,28 @@ static enum xch_arrival_kind kind_of(const struct chrome_restamp *c, const struc
 		: XCH_ARRIVAL_KINDS;
 }
 
+/* "[0, 1, 2]", perhaps in quotes. 0: it is no complete list. */
+static uint64_t ranks_in_list(struct xch_span s)
+{
+	uint64_t n = 1;
+	size_t i;
+
+	for (i = 0; i < s.length; i++) {
+		n += s.text[i] == ',';
+		if (s.text[i] == '.') {
+			return 0;
+		}
+	}
+	return s.length > 2 && memchr(s.text, '[', s.length) && memchr(s.text, ']', s.length) ? n : 0;
+}
+
 /* at_ns: the start of the event. */
 static int note_arrival(struct chrome_restamp *c, const struct event *e, int64_t at_ns)
 {
 	struct xch_arrival v = { .kind = kind_of(c, e), .rank = c->x->rank, .at_ns = at_ns, .bound_s = c->bound_s };
 	struct xch_span name = span_of(c, &e->group), ranks = span_of(c, &e->ranks), number = span_of(c, &e->seq);
-	char group[256], seq[24];
+	struct xch_span members = span_of(c, &e->members);
+	char group[256], seq[24], size[24];
 
 	if (v.kind == XCH_ARRIVAL_KINDS) {
 		return 0;
@@ -236,6 +255,9 @@ static int note_arrival(struct chrome_restamp *c, const struct event *e, int64_t
 		(int)ranks.length, ranks.text);
 	snprintf(seq, sizeof(seq), "%.*s", (int)number.length, number.text);
 	v.seq = strtoull(seq, NULL, 10);
+	snprintf(size, sizeof(size), "%.*s", (int)members.length, members.text);
+	v.members = strtoull(size, NULL, 10);
+	v.members = v.members ? v.members : ranks_in_list(ranks);
 	return xch_arrivals_add(c->arrivals, &v, (struct xch_span){ group, strlen(group) },
 		span_of(c, e->action.to > e->action.from ? &e->action : &e->name), c->err);
 }
@@ -308,6 +330,7 @@ static int scan_args(struct chrome_restamp *c, struct event *e)
 			: !strcmp(k.name, "Collective name")     ? &e->action
 			: !strcmp(k.name, "Process Group Name")  ? &e->group
 			: !strcmp(k.name, "Process Group Ranks") ? &e->ranks
+			: !strcmp(k.name, "Group size")          ? &e->members
 			: !strcmp(k.name, "Seq")                 ? &e->seq
 								 : NULL;
 		rc = n                                ? scan_text(c, n)
@@ -371,26 +394,40 @@ static int scan_events(struct chrome_restamp *c, int bare)
 
 /* ---- the file ---- */
 
+/* A whole number that is not negative, else -1. */
+static long long whole_number(const struct chrome_restamp *c, const struct number *n)
+{
+	struct xch_span s = span_of(c, n);
+	char text[24];
+
+	snprintf(text, sizeof(text), "%.*s", (int)(s.length < sizeof(text) ? s.length : 0), s.text);
+	return *text && strspn(text, "0123456789") == strlen(text) ? atoll(text) : -1;
+}
+
 static int scan_rank(struct chrome_restamp *c)
 {
-	struct number n = { 0, 0 };
+	struct number n = { 0, 0 }, world = { 0, 0 };
 	struct json_key k;
 	int rc, first = 1;
-	char text[24];
+	long long size;
 
 	if (xch_scan_peek(&c->s) != '{') {
 		return xch_scan_skip(&c->s);
 	}
 	xch_scan_hold(&c->s, 1);
 	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
-		if ((!strcmp(k.name, "rank") ? scan_number(c, &n) : xch_scan_skip(&c->s)) < 0) {
+		if ((!strcmp(k.name, "rank")                        ? scan_number(c, &n)
+				    : !strcmp(k.name, "world_size") ? scan_number(c, &world)
+								    : xch_scan_skip(&c->s)) < 0) {
 			return -1;
 		}
 	}
-	if (rc == 0 && n.to > n.from && n.to - n.from < sizeof(text)) {
-		memcpy(text, xch_scan_text(&c->s, n.from), (size_t)(n.to - n.from));
-		text[n.to - n.from] = '\0';
-		c->rank = strspn(text, "0123456789") == strlen(text) ? atoll(text) : -1;
+	if (rc == 0 && n.to > n.from) {
+		c->rank = whole_number(c, &n);
+	}
+	size = rc == 0 ? whole_number(c, &world) : -1;
+	if (c->arrivals && size > 0) {
+		c->arrivals->world = (uint64_t)size > c->arrivals->world ? (uint64_t)size : c->arrivals->world;
 	}
 	xch_scan_hold(&c->s, 0);
 	return rc;
@@ -602,8 +639,12 @@ static void print_manifest(FILE *f, const struct chrome_restamp *c, size_t n)
 		name_member(name, sizeof(name), &c[i]);
 		fputs(i ? ",\n  {\"path\": " : "\n  {\"path\": ", f);
 		tkm_quote_json(f, name);
-		snprintf(machine, sizeof(machine), "rank %lld%s%.250s", c[i].x->rank, c[i].host[0] ? " on " : "",
-			c[i].host);
+		if (c[i].x->rank < 0) { /* so that equal process ids of two files are two processes */
+			snprintf(machine, sizeof(machine), "%.290s", name);
+		} else {
+			snprintf(machine, sizeof(machine), "rank %lld%s%.250s", c[i].x->rank,
+				c[i].host[0] ? " on " : "", c[i].host);
+		}
 		fputs(", \"machine\": {\"name\": ", f);
 		tkm_quote_json(f, machine);
 		putc('}', f);
@@ -693,8 +734,11 @@ static int look_at_all(struct chrome_restamp *c, size_t n)
 			return -1;
 		}
 		xch_scan_free(&c[i].s);
-		least_ns = c[i].least_ns < least_ns ? c[i].least_ns : least_ns;
+		if (!c[i].x->unbounded || n == 1) { /* the clock of another one may count from the boot */
+			least_ns = c[i].least_ns < least_ns ? c[i].least_ns : least_ns;
+		}
 	}
+	least_ns = least_ns == INT64_MAX ? 0 : least_ns;
 	steps = least_ns / BASE_STEP_NS - (least_ns % BASE_STEP_NS < 0);
 	for (i = 0; i < n; i++) {
 		c[i].new_base_ns = steps * BASE_STEP_NS;

@@ -85,7 +85,8 @@ static int pack(struct xch_zip *z, const char *p, size_t n, int flush, struct tk
 			return fail_zip(err);
 		}
 	} while (s->avail_out == 0);
-	return m->packed >= UINT32_MAX || m->size >= UINT32_MAX ? refuse_size(err) : 0;
+	return m->packed >= UINT32_MAX || m->size >= UINT32_MAX || m->at + m->packed >= UINT32_MAX ? refuse_size(err)
+												   : 0;
 }
 
 int xch_zip_write(struct xch_zip *z, const char *p, size_t n, struct tkm_err *err)

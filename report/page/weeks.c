@@ -24,6 +24,7 @@ struct clocks_of_all { /* a clock is a timer on a host */
 		size_t file;
 	} worst[CLOCKS];
 	double low_ppm[CLOCKS], high_ppm[CLOCKS]; /* of its rates in all files */
+	size_t files[CLOCKS], last[CLOCKS];       /* how many have it, and 1 + the last of them */
 	size_t n, more;
 };
 
@@ -78,9 +79,11 @@ static void fill_drift_ranges(struct vtr_field *d, const struct vtr_clocks *c, s
 
 			if (k < CLOCKS && !isnan(v.likely)) {
 				all->low_ppm[k] =
-					all->worst[k].ppm ? fmin(all->low_ppm[k], 1e6 * v.likely) : 1e6 * v.likely;
+					all->files[k] ? fmin(all->low_ppm[k], 1e6 * v.likely) : 1e6 * v.likely;
 				all->high_ppm[k] =
-					all->worst[k].ppm ? fmax(all->high_ppm[k], 1e6 * v.likely) : 1e6 * v.likely;
+					all->files[k] ? fmax(all->high_ppm[k], 1e6 * v.likely) : 1e6 * v.likely;
+				all->files[k] += all->last[k] != i + 1;
+				all->last[k] = i + 1;
 				if (fabs(1e6 * v.likely) >= fabs(all->worst[k].ppm)) {
 					all->worst[k].ppm = 1e6 * v.likely;
 					all->worst[k].file = i;
@@ -151,29 +154,42 @@ static void show_worst(FILE *f, const struct vtr_clocks *c, const struct clocks_
 	fputs(".</p>\n", f);
 }
 
-/* What is assumed of each clock, and whether it held from run to run. */
+/* The clock whose rate differs most from run to run; CLOCKS: none is in two of them. */
+static size_t most_changed(const struct clocks_of_all *all)
+{
+	size_t k, most = CLOCKS;
+
+	for (k = 0; k < all->n; k++) {
+		if (all->files[k] > 1 &&
+			(most == CLOCKS ||
+				all->high_ppm[k] - all->low_ppm[k] > all->high_ppm[most] - all->low_ppm[most])) {
+			most = k;
+		}
+	}
+	return most;
+}
+
+/* What is assumed of the clocks, and whether it held from run to run. Two clocks can each be off by what is assumed of one. */
 static void show_limits(FILE *f, const struct vtr_clocks *c, size_t n, const struct clocks_of_all *all)
 {
-	size_t i, r, k, beyond = 0, most = 0;
+	size_t i, r, beyond = 0, most = most_changed(all);
 	double limit = 0;
 
 	for (i = 0; i < n; i++) {
 		for (r = 0; r < c[i].run.ranks; r++) {
 			const struct cal_rank *rank = &c[i].run.rank[r];
+			double assumed = 2 * rank->map.max_drift;
 
-			if (rank->sync != CAL_SHARED && rank->map.max_drift > 0) {
-				limit = limit > 0 ? fmin(limit, rank->map.max_drift) : rank->map.max_drift;
-				beyond += fabs(vtr_clock_rate(&c[i], r).likely) > rank->map.max_drift;
+			if (rank->sync != CAL_SHARED && assumed > 0) {
+				limit = limit > 0 ? fmin(limit, assumed) : assumed;
+				beyond += fabs(vtr_clock_rate(&c[i], r).likely) > assumed;
 			}
 		}
 	}
-	for (k = 1; k < all->n; k++) {
-		most = all->high_ppm[k] - all->low_ppm[k] > all->high_ppm[most] - all->low_ppm[most] ? k : most;
-	}
 	if (limit > 0) {
 		fprintf(f, beyond ? "<p>%zu rates are beyond" : "<p>No rate is beyond", beyond);
-		fprintf(f, " the %.3g ppm that the corrections assume.", limit * 1e6);
-		if (n > 1) {
+		fprintf(f, " the %.4g ppm by which two clocks may differ, as the corrections assume.", limit * 1e6);
+		if (most < CLOCKS) {
 			fputs(" The rate of ", f);
 			vtr_html(f, all->name[most]);
 			fprintf(f, " changed most from run to run: by %.3g ppm.",

@@ -19,7 +19,7 @@ static int add_message(void *user, const struct stf_record *r, const struct stf_
 {
 	struct messages *m = user;
 
-	if (v->receive_time == INT64_MIN) {
+	if (v->receive_time == STF_RECEIVE_UNKNOWN || v->receive_time == STF_SEND_UNKNOWN) {
 		m->halves++;
 		return 0;
 	}
@@ -54,7 +54,8 @@ static int count_half(void *user, const struct stf_record *r, const struct stf_m
 static int narrow(
 	struct stf_cursor_options *own, const struct stf_cursor_options *o, enum stf_kind kind, struct stf_err *err)
 {
-	if (stf_take_options(own, sizeof(*own), o, sizeof(*own), "stf_cursor_options", err) < 0) {
+	*own = stf_cursor_options();
+	if (o && stf_take_options(own, sizeof(*own), o, sizeof(*own), "stf_cursor_options", err) < 0) {
 		return -1;
 	}
 	own->categories = 1u << kind;

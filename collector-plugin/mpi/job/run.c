@@ -409,8 +409,8 @@ __attribute__((destructor)) static void unloaded(void)
 	vt_job_period_quit();
 	/* a child of a rank has no part in the job */
 	if (vt_life.here) {
-		say_kept(vt_hooks.exiting ? "the program ended without shmem_finalize"
-					  : "the program ended without MPI_Finalize");
+		say_kept(vt_hooks.shmem ? "the program ended without shmem_finalize"
+					: "the program ended without MPI_Finalize");
 		vt_mpi_say_missed();
 	}
 }

@@ -71,10 +71,10 @@ compare('late senders', found, wanted);
 
 found = {}, wanted = {};
 for (const r of await ask('collectives')) {
-	add(found, `${r.name} ${r.communicator}`, [r.operations, r.inside_ns * ns, r.spread_ns * ns, r.worst_ns * ns]);
+	add(found, `${r.name} ${r.communicator}`, [r.operations, r.inside_ns * ns, r.spread_ns * ns, r.worst_ns * ns, r.undecided]);
 }
 for (const s of analysis.spreads) {
-	add(wanted, `${s.operation} ${s.communicator}`, [s.count, s.inside_s, s.spread_s, s.worst_s]);
+	add(wanted, `${s.operation} ${s.communicator}`, [s.count, s.inside_s, s.spread_s, s.worst_s, s.undecided]);
 }
 compare('collectives', found, wanted);
 

@@ -577,7 +577,7 @@ expect_line '<h1>Clocks over 2 runs' clocks.html
 expect_line '^k.clk 2025-11-21 01:36:40 UTC 2 2 s .* 100 ppm' verify
 expect_line '^m.clk 2025-11-26 01:36:40 UTC 2 2 s .* 200 ppm' verify
 expect_line 'Largest rates: .* rank [01] [-+]200 ppm (17.3 s a day) in m.clk' clocks.html
-expect_line 'No rate is beyond the 500 ppm that .* The rate of .* changed most from run to run: by 100 ppm' clocks.html
+expect_line 'No rate is beyond the 1000 ppm by .* The rate of .* changed most from run to run: by 100 ppm' clocks.html
 expect_line '^m.clk .* 17.28 s $' verify
 expect_line '>days<\|days</text>' clocks.html
 sed 's/^realtime-at-0 .*/realtime-at-0 1763689040123456789/' m.clk >n.clk

@@ -28,7 +28,7 @@ check()
 check 'Barrier correct' 2
 expect_status 0
 expect_line '^\[0\] INFO: 0 errors, 0 warnings in [1-9][0-9]* calls of 2 ranks$' out
-expect_no_line 'ERROR|WARNING' out
+expect_no_line -E 'ERROR|WARNING' out
 check 'Recv peer n' 2 --check-json reports.json
 expect [ "$status" -ne 0 ]
 expect_line '^\[[01]\] ERROR: LOCAL:MPI:CALL_FAILED: error$' out

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* corrupted CASE, with two ranks. changed: rank 0 changes a large message after MPI_Isend, before MPI_Wait, while rank 1 has not received it;
- * posted: the same into a receive that was posted; correct: messages of which each byte comes as it was sent, in many ways. */
+ * posted: the same into MPI_Irecv; correct: messages of which each byte comes as it was sent, in many ways. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +50,61 @@ static void many_in_order(void)
 		}
 	}
 	MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE);
+}
+
+/* Which message came into which receive is known only when all are complete, and they are completed from the last to the first. */
+static void last_first(void)
+{
+	MPI_Request request[4];
+	MPI_Message message;
+	int at;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 4; i++) {
+			int from = round == 1 && i == 3 ? 0 : MPI_ANY_SOURCE;
+
+			fill(data + 10 * i, 10, 100 * round + i);
+			if (rank == 0) {
+				MPI_Send(data + 10 * i, 10, MPI_INT, 1, 4, MPI_COMM_WORLD);
+			} else {
+				MPI_Irecv(other + 10 * i, 10, MPI_INT, from, 4, MPI_COMM_WORLD, &request[i]);
+			}
+		}
+		if (rank == 0) {
+			MPI_Send(data, 10, MPI_INT, 1, 4, MPI_COMM_WORLD);
+			continue;
+		}
+		MPI_Mprobe(0, 4, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+		for (int i = 3; i >= 0; i--) {
+			if (round == 2) {
+				MPI_Waitany(4, request, &at, MPI_STATUS_IGNORE);
+			} else {
+				MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+			}
+		}
+		MPI_Mrecv(other, 10, MPI_INT, &message, MPI_STATUS_IGNORE);
+	}
+}
+
+/* Without holes, and not in the order of the memory. */
+static void permuted(void)
+{
+	const int swapped[] = { 1, 0 };
+	MPI_Datatype swap, many;
+
+	MPI_Type_create_indexed_block(2, 1, swapped, MPI_INT, &swap);
+	MPI_Type_contiguous(8, swap, &many);
+	MPI_Type_commit(&many);
+	fill(data, 16, 5);
+	if (rank == 0) {
+		MPI_Send(data, 1, many, 1, 9, MPI_COMM_WORLD);
+		MPI_Send(data, 16, MPI_INT, 1, 9, MPI_COMM_WORLD);
+	} else {
+		MPI_Recv(other, 16, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(other, 1, many, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	MPI_Type_free(&many);
+	MPI_Type_free(&swap);
 }
 
 static void wildcards_and_types(void)
@@ -147,6 +202,8 @@ int main(int argc, char **argv)
 		change_while_sending(!strcmp(what, "posted"));
 	} else {
 		many_in_order();
+		last_first();
+		permuted();
 		wildcards_and_types();
 		persistent_and_both_ways();
 		probed();
