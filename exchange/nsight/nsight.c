@@ -140,7 +140,8 @@ static int begin_clock_of_report(struct nsight *n)
 		return -1;
 	}
 	if (n->x->unbounded) {
-		return 0; /* nothing is corrected */
+		n->x->worst_s = INFINITY; /* nothing is corrected */
+		return 0;
 	}
 	realtime = !strcmp(n->x->used_timer, "clock_realtime");
 	rc = ask_column(n, answer, session, realtime ? "utcEpochNs" : "systemClockNs", "");
@@ -198,8 +199,8 @@ static int correct_tables(struct nsight *n)
 static int correct_session(struct nsight *n)
 {
 	int rc = ask_database(n, NULL,
-		"SELECT 1 FROM pragma_table_info('ANALYSIS_DETAILS') WHERE name IN ('duration', 'startTime', 'stopTime') "
-		"HAVING count(*) = 3");
+		"SELECT 1 WHERE (SELECT count(*) FROM pragma_table_info('ANALYSIS_DETAILS') "
+		"WHERE name IN ('duration', 'startTime', 'stopTime')) = 3");
 
 	if (n->x->unbounded) {
 		return 0;

@@ -56,7 +56,7 @@ refuse 1 'd.sqlite was exported with shifted or normalized times' d.sqlite --tim
 change "DROP TABLE TARGET_INFO_SESSION_START_TIME"
 refuse 1 'has no TARGET_INFO_SESSION_START_TIME.utcEpochNs' d.sqlite --timer clock_realtime
 change "UPDATE NVTX_EVENTS SET start = -9000000000000000000"
-refuse 1 'd.sqlite: .*a stamp before the start of its clock' d.sqlite --timer clock_realtime
+refuse 1 'd.sqlite: .*the stamp -9000000000000000000 is before the start of its clock' d.sqlite --timer clock_realtime
 echo "no database at all, but long enough to look like one" >d.sqlite
 refuse 1 'd.sqlite: .*not a database' d.sqlite --timer clock_realtime
 cp a.sqlite d.sqlite
