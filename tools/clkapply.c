@@ -425,7 +425,7 @@ static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
 		return -1;
 	}
 	if (!s->x->unbounded) {
-		complain_clkapply(UNBOUNDED, "%s is copied with its stamps as they are: %s", s->input, err->text);
+		complain_clkapply(UNBOUNDED, "%s is copied with unchanged stamps: %s", s->input, err->text);
 	}
 	s->x->unbounded = 1;
 	s->x->used_timer = "";
@@ -688,7 +688,7 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"came last to collective operations" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY or OUT.zip" },
 		{ "UNBOUNDED", TKM_OPTION_BOOL, &o->unbounded, 0, 0, NULL,
-			"copy a JSON trace that has no clock in CORRECTION.clk with its stamps as they are, marked as "
+			"copy a JSON trace that has no clock in CORRECTION.clk with unchanged stamps, marked as "
 			"unbounded; the exit status is then 3" },
 		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },

@@ -142,12 +142,16 @@ void vt_mc_suppress_begin(void)
 
 int vt_mc_suppress(enum vt_mc_class c, const char *calls)
 {
-	int i = vt_mc_class_of[c].level == 3 ? -1 : vt_suppress_find(&suppressed.file, vt_mc_class_of[c].name, calls);
+	const char *name = vt_mc_class_of[c].name;
+	int i = vt_mc_class_of[c].level == 3 ? -1 : vt_suppress_find(&suppressed.file, 0, name, calls);
 
 	if (i < 0) {
 		return 0;
 	}
-	vt_mc_set_bit(suppressed.used, i);
+	/* all of them are of use, which the end tells of each */
+	for (; i >= 0; i = vt_suppress_find(&suppressed.file, i + 1, name, calls)) {
+		vt_mc_set_bit(suppressed.used, i);
+	}
 	suppressed.reports++;
 	if (vt_mc_shared) {
 		vt_mc_shared->rank[vt_mc_rank].suppressed = suppressed.reports;

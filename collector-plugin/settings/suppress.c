@@ -196,12 +196,12 @@ static int line_matches(const struct vt_suppress_line *line, const char *at, con
 	return (*mpi || matches(line->function, "", 0)) && matches(line->source, "", 0);
 }
 
-int vt_suppress_find(const struct vt_suppress *s, const char *class, const char *calls)
+int vt_suppress_find(const struct vt_suppress *s, int first, const char *class, const char *calls)
 {
 	const char *at, *end;
 	int i, mpi;
 
-	for (i = 0; i < s->n; i++) {
+	for (i = first; i < s->n; i++) {
 		if (!matches(s->line[i].class, class, strlen(class))) {
 			continue;
 		}

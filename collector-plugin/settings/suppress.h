@@ -20,10 +20,10 @@ struct vt_suppress {
 /* Reads the file. Returns 0, or -1 with err, which names the file and the line. */
 int vt_suppress_read(struct vt_suppress *s, const char *path, struct tkm_err *err);
 
-/* The index of the first line that matches a report, or -1. calls: its lines of text with the calls of MPI and their stacks, as they are
- * printed: "   MPI_Send(...)   main (ring.c:7)", then a line for each caller. The function is that of MPI or one of its stack. The source
+/* The index of the first line from `first` on that matches a report, or -1. calls: what is printed of the report's calls of MPI and
+ * their stacks: "   MPI_Send(...)   main (ring.c:7)", then a line for each caller. The function is that of MPI or one of its stack. The source
  * is "ring.c:7" or "ring.c", of that function; of a function of MPI, that of any function of its stack. */
-int vt_suppress_find(const struct vt_suppress *s, const char *class, const char *calls);
+int vt_suppress_find(const struct vt_suppress *s, int first, const char *class, const char *calls);
 
 void vt_suppress_free(struct vt_suppress *s);
 

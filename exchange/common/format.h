@@ -325,7 +325,7 @@ struct xch_restamp {
 	int64_t realtime0_ns; /* the time of day at the start of the run */
 	const char *used_timer;
 	long long rank; /* -1: unknown */
-	int unbounded;  /* there is no clock: the stamps stay as they are */
+	int unbounded;  /* there is no clock: no stamp is changed */
 	/* results */
 	/* reversed: how many of these were moved so that they are not before the stamp before them */
 	uint64_t stamps, reversed;

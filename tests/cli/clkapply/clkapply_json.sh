@@ -77,7 +77,7 @@ refuse 'no readings of clock_boottime' g3.1.json --timer clock_boottime
 right g3.1.json copy.json 1
 refuse 'copy.json: offset 2: the file is corrected already' copy.json
 verdict "what cannot be corrected is refused, with the reason"
-copied() # copied REASON FILE OPTION...: on request, with all stamps as they are
+copied() # copied REASON FILE OPTION...: on request, with unchanged stamps
 {
 	pattern=$1 file=$2
 	shift 2
@@ -85,7 +85,7 @@ copied() # copied REASON FILE OPTION...: on request, with all stamps as they are
 	"$build/clkapply" c.clk "$file" --output copy.json --unbounded "$@" >out 2>err
 	status=$?
 	expect_status 3
-	expect_line "$file is copied with its stamps as they are: .*$pattern" err
+	expect_line "$file is copied with unchanged stamps: .*$pattern" err
 	expect_line 'copy.json: [0-9]* stamps copied, .*bound unknown' out
 	sed '1s/"tickmark":{"bound_ns":null,"unbounded":true,"timer":"","rank":-\{0,1\}[0-9]*},//' copy.json >plain.json
 	expect_same "$file" plain.json

@@ -76,7 +76,7 @@ a, u = ("\n".join(sqlite3.connect(f).iterdump()) for f in ("a.sqlite", "u.sqlite
 assert sqlite3.connect("u.sqlite").execute("SELECT * FROM TICKMARK").fetchone() == (None, "", 1, 1)
 assert [l for l in u.splitlines() if "TICKMARK" not in l] == a.splitlines()
 END
-verdict "--unbounded copies all times as they are, and says so"
+verdict "--unbounded copies all times unchanged, and says so"
 
 "$PYTHON3" "$py" make large.sqlite "${ROWS:-100000}"
 expect "$PYTHON3" - "$build/clkapply" <<'END' >out 2>&1

@@ -35,6 +35,7 @@ GLOBAL:MSG:*          MPI_Recv "süße ringe.c"   # two patterns in one
 LOCAL:WINDOW:EPOCH * *
 GLOBAL:MSG:PENDING not_received *
 LOCAL:OBJECT:NOT_FREED left_by_library *
+LOCAL:MPI:* * "süße ringe.c" # another one matches before it
 *                     nobody   *
 END
 suppressing --check-suppress 'gut & böse' --check-json reports.json
@@ -49,7 +50,7 @@ expect_line '^\[0\] INFO:    suppressed by CHECK-SUPPRESS: [0-9]*, ranks 0-1$' o
 expect $PYTHON3 -c 'import json
 assert {json.loads(line)["type"] for line in open("reports.json", encoding="utf-8")} == {"LOCAL:OBJECT:NOT_FREED"}'
 verdict "reports that match are not printed, and do not count; what else a list has stays"
-expect_lines 1 'gut & böse:9: no report matches \* nobody \*$' out
+expect_lines 1 'gut & böse:10: no report matches \* nobody \*$' out
 expect_lines 1 'no report matches' out
 verdict "a line that matched nothing is named once"
 expect_line '^rank 1 has 42$' out

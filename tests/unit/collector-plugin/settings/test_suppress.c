@@ -50,7 +50,7 @@ static void reports_that_match(void)
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		CHECK(read_text(&s, all[i].line, &e) == 0 && s.n == 1, "%s: %s", all[i].line, e.text);
-		at = vt_suppress_find(&s, "LOCAL:MEMORY:OVERLAP", calls);
+		at = vt_suppress_find(&s, 0, "LOCAL:MEMORY:OVERLAP", calls);
 		CHECK(at == (all[i].want ? 0 : -1), "%s: %d", all[i].line, at);
 		vt_suppress_free(&s);
 	}
@@ -62,11 +62,11 @@ static void reports_without_a_place(void)
 	struct tkm_err e;
 
 	CHECK(read_text(&s, "A * *\nB main *\nC * ring.c\nD MPI_Send *\n", &e) == 0 && s.n == 4, "four lines");
-	CHECK(vt_suppress_find(&s, "A", "") == 0 && vt_suppress_find(&s, "B", "") == -1 &&
-			vt_suppress_find(&s, "C", "") == -1,
+	CHECK(vt_suppress_find(&s, 0, "A", "") == 0 && vt_suppress_find(&s, 0, "B", "") == -1 &&
+			vt_suppress_find(&s, 0, "C", "") == -1,
 		"no call at all");
-	CHECK(vt_suppress_find(&s, "D", "   MPI_Send(buf=0x1)   \n") == 3 &&
-			vt_suppress_find(&s, "C", "   MPI_Send(buf=0x1)   \n") == -1,
+	CHECK(vt_suppress_find(&s, 0, "D", "   MPI_Send(buf=0x1)   \n") == 3 &&
+			vt_suppress_find(&s, 0, "C", "   MPI_Send(buf=0x1)   \n") == -1,
 		"a call without a place");
 	vt_suppress_free(&s);
 }
@@ -79,10 +79,12 @@ static void the_first_line_and_its_number(void)
 
 	CHECK(read_text(&s, "# nothing\n\n   \n* none *\n  # more\n* main *\n* * *", &e) == 0 && s.n == 3,
 		"three lines");
-	at = vt_suppress_find(&s, "X", calls);
+	at = vt_suppress_find(&s, 0, "X", calls);
 	CHECK(at == 1 && s.line[at].number == 6, "line %d", at);
+	CHECK_INT(vt_suppress_find(&s, at + 1, "X", calls), 2);
+	CHECK_INT(vt_suppress_find(&s, 3, "X", calls), -1);
 	vt_suppress_free(&s);
-	CHECK(read_text(&s, "", &e) == 0 && s.n == 0 && vt_suppress_find(&s, "X", calls) == -1, "an empty file");
+	CHECK(read_text(&s, "", &e) == 0 && s.n == 0 && vt_suppress_find(&s, 0, "X", calls) == -1, "an empty file");
 	vt_suppress_free(&s);
 }
 
