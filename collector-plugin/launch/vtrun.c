@@ -5,6 +5,7 @@
 #include "collector-plugin/launch/launch.h"
 
 #include <dlfcn.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -263,9 +264,36 @@ static int prepare_check(struct vtrun *r, const char *path)
 	return 0;
 }
 
+static int is_checker(const char *name, void *unused)
+{
+	(void)unused;
+	return strncmp(name, "libVTmc.so", 10) == 0;
+}
+
+/* An option of the command line that only libVTmc reads, in a program that does not load it; NULL: none. A script may start a
+ * program that does. */
+static const char *option_without_checker(const struct vtrun *r, const char *path, char *name, size_t size)
+{
+	const char *preload = getenv("LD_PRELOAD"), *at = r->commanded;
+
+	while (*at && (strncmp(at, "CHECK", 5) || !strncmp(at, "CHECK-MPI", 9))) {
+		at += strcspn(at, ",");
+		at += *at == ',';
+	}
+	if (!*at || (preload && strstr(preload, "libVTmc.so")) || begins_with_interpreter(path) ||
+		vt_each_needed(path, is_checker, NULL)) {
+		return NULL;
+	}
+	snprintf(name, size, "%.*s", (int)strcspn(at, ","), at);
+	for (size_t i = 0; name[i]; i++) {
+		name[i] = (char)tolower((unsigned char)name[i]);
+	}
+	return name;
+}
+
 static int run_program(struct vtrun *r)
 {
-	char path[4096];
+	char path[4096], name[80];
 	struct tkm_err e;
 	int status = 126, rc = vt_exec_target(r->program[0], path, sizeof(path), &status, &e);
 
@@ -276,6 +304,11 @@ static int run_program(struct vtrun *r)
 	if (r->check_mpi && (rc != 0 || find_preloaded_library(r) < 0)) {
 		vt_launch_say(
 			"--check-mpi: %s", rc ? e.text : "libVTmc.so is missing, or has a blank or colon in its name");
+		return 2;
+	}
+	if (!r->check_mpi && option_without_checker(r, path, name, sizeof(name))) {
+		vt_launch_say(
+			"--%s has an effect only with --check-mpi, or in a program that is linked with libVTmc", name);
 		return 2;
 	}
 	if (r->check_mpi) {

@@ -108,4 +108,18 @@ suppressing --check-suppress=
 expect [ "$status" -eq 2 ]
 expect_line 'needs a value$' out
 verdict "a file that cannot be used is refused, with its name, line and the reason"
+for option in '--check-suppress short' '--check-max-errors=3' '--check LOCAL:** off' '--check-tracing'; do
+	# shellcheck disable=SC2086
+	"$build/vtrun" $option -- ./early >out 2>&1
+	expect [ $? -eq 2 ]
+	expect_line "^vtrun: ${option%%[ =]*} has an effect only with --check-mpi, or in a program" out
+done
+expect "$MPICC" -w -o linked early.c -Wl,--no-as-needed "$build/.libs/libVTmc.so"
+printf '#!/bin/sh\nexec ./linked\n' >script
+chmod +x script
+for program in ./linked ./script; do
+	LD_LIBRARY_PATH=$build/.libs timeout 60 $MPIRUN -np 1 "$build/vtrun" --check-max-errors 3 -- $program >out 2>&1
+	expect_line 'LOCAL:EXIT:BEFORE_MPI_FINALIZE: fatal error$' out
+done
+verdict "an option of libVTmc is refused where that library is not"
 done_testing
