@@ -12,10 +12,19 @@
 #include <unistd.h>
 
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/settings/run_value.h"
 
 static pid_t own_pid;
 
 /* ---- exit and signals ---- */
+
+/* MPI was begun otherwise than by MPI_Init: by OpenSHMEM, for example. */
+static int began_unseen(void)
+{
+	int begun = 0;
+
+	return !vt_mc_running && !vt_mc_over && PMPI_Initialized(&begun) == MPI_SUCCESS && begun;
+}
 
 static void at_exit(int status, void *arg)
 {
@@ -26,6 +35,9 @@ static void at_exit(int status, void *arg)
 	if (vt_mc_running && !vt_mc_over && !vt_mc_stopping) {
 		vt_mc_report(VT_MC_EXIT, NULL, NULL, "the process ends with status %d and has not called MPI_Finalize",
 			status);
+	}
+	if (vt_launcher_rank() <= 0 && began_unseen()) {
+		vt_mc_say("the program used MPI and did not call MPI_Init: nothing was checked");
 	}
 	if (status == 0 && vt_mc_errors > 0) {
 		fflush(NULL);

@@ -138,7 +138,7 @@ expect_text 'MPI_Barrier 4' have
 expect_no_line ' IOBEGIN ' dump
 verdict "ACTIVITY SHMEM OFF"
 
-for how in exit:0 handler:0 both:0 status:3 global:4 abort:134; do
+for how in exit:0 handler:0 both:0 status:3 one:3 late:0 global:4 abort:134; do
 	run 2 ./ends "${how%:*}"
 	expect_status "${how#*:}"
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -151,6 +151,7 @@ for how in exit:0 handler:0 both:0 status:3 global:4 abort:134; do
 	case ${how%:*} in
 	both) want='4' ;;
 	global | abort) want='[34]' ;; # PE 0 may not come to its second any more
+	one) want='[23]' ;; # shmem_finalize of PE 0 may count as one
 	*) want='2' ;;
 	esac
 	expect_line "^shmem_barrier_all $want\$" have
@@ -174,4 +175,9 @@ expect_line '^shmem_barrier_all 4$' have
 expect_line '^MPI_Init 2$' have
 expect_line '^shmem_finalize 2$' have
 verdict "the guide's LD_PRELOAD=libVT.so:libmpi.so oshrun"
+
+clean
+expect timeout 100 "$oshrun" -n 2 "$build/vtrun" --check-mpi -- ./ends late >out 2>&1
+expect_lines 1 'Tickmark INFO: the program used MPI and did not call MPI_Init: nothing was checked' out
+verdict "libVTmc says that it has checked nothing"
 done_testing
