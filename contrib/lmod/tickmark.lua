@@ -6,6 +6,7 @@ whatis("Name: Tickmark")
 whatis("Description: measures a cluster's clocks, corrects them, and records counters, functions and messages on corrected time")
 help([[timertest: what this machine's clocks are worth. vtrun -- PROGRAM: a trace of a run. man 7 tickmark tells more.]])
 
+prepend_path("PATH", pathJoin(prefix, "sbin"))
 prepend_path("PATH", pathJoin(prefix, "bin"))
 prepend_path("MANPATH", pathJoin(prefix, "share/man"))
 prepend_path("PKG_CONFIG_PATH", pathJoin(prefix, "lib/pkgconfig"))

@@ -240,7 +240,7 @@ programs"*"env.sh'" ]]
 		sh \
 		-c \
 		"$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH" && '\
-'echo "$LD_LIBRARY_PATH" && echo "$PYTHONPATH" && echo "$XDG_DATA_DIRS"'
+'echo "$LD_LIBRARY_PATH" && echo "$PYTHONPATH" && echo "$XDG_DATA_DIRS" && echo "$PATH"'
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$XDG_DATA_HOME/tickmark/bin/timertest" ]
 	[[ "${lines[1]}" == "$XDG_DATA_HOME/tickmark/share/man:"* ]]
@@ -250,6 +250,8 @@ programs"*"env.sh'" ]]
 	[[ "${lines[4]}" == "$XDG_DATA_HOME/tickmark/share/tickmark/python"* ]]
 	# bash-completion looks there; without the variable it would look in the two others
 	[[ "${lines[5]}" == "$XDG_DATA_HOME/tickmark/share:"* ]]
+	# tickmark-clockd
+	[[ "${lines[6]}" == *"$XDG_DATA_HOME/tickmark/sbin:"* ]]
 	[[ "$(XDG_DATA_DIRS='' sh -c "$line"' && echo "$XDG_DATA_DIRS"')" == *":/usr/local/share:/usr/share" ]]
 }
 
