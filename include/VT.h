@@ -70,8 +70,8 @@ typedef int (*VT_CountCallback_t)(void *custom, int ncounters, int *handles, voi
 
 /* What VT_getdescription can tell. */
 enum VT_Description {
-	VT_DESCRIPTION_LIB = 0,    /* "libVTnull, Tickmark 0.1.0": which library answers */
-	VT_DESCRIPTION_VERSION = 1 /* "0.1.0" */
+	VT_DESCRIPTION_LIB = 0,    /* "libVTnull, Tickmark 0.2.0": which library answers */
+	VT_DESCRIPTION_VERSION = 1 /* "0.2.0" */
 };
 
 /* Starts the collector; in libVT also MPI, if the program has not started it. argc and argv may be NULL. The words from --itc-args to

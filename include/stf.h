@@ -27,10 +27,10 @@ extern "C" {
 /* The version of this header. Releases with the same STF_VERSION_MAJOR stay compatible, in source and as a shared
  * library. */
 #define STF_VERSION_MAJOR 0
-#define STF_VERSION_MINOR 1
+#define STF_VERSION_MINOR 2
 #define STF_VERSION_PATCH 0
 #define STF_VERSION (STF_VERSION_MAJOR * 10000 + STF_VERSION_MINOR * 100 + STF_VERSION_PATCH)
-#define STF_VERSION_TEXT "0.1.0"
+#define STF_VERSION_TEXT "0.2.0"
 /* The STF_VERSION of the library that is linked. */
 int stf_version(void);
 

@@ -35,7 +35,8 @@ run() # run NP ARGUMENTS...
 # ---- trees ----
 
 for np in 3 6; do
-	run $np 2 1 --verbose 2 --topology tree --burst 2 --performance-time 50ms --timer "$clocks" --output "$dir/tree$np"
+	run $np 2 1 --verbose 2 --topology tree --burst 2 --performance-time 50ms --timer "$clocks" \
+		--output "$dir/tree$np"
 	all_inside "$np"
 	ok "np $np as a tree: every bound holds" $?
 done
