@@ -23,6 +23,9 @@ enum stf_wait_kind {
 	STF_WAIT_INIT,        /* for the last process that calls MPI_Init */
 	STF_WAIT_FINALIZE,    /* for the last one that calls MPI_Finalize */
 	STF_WAIT_OPEN,        /* in a call that was open when the trace ended; nobody is known to have caused it */
+	STF_WAIT_FENCE,
+	STF_WAIT_LATE_POST,     /* for the target, which calls MPI_Win_post */
+	STF_WAIT_LATE_COMPLETE, /* for an origin, which calls MPI_Win_complete */
 	STF_WAIT_KINDS
 };
 /* "late sender" ... */

@@ -310,6 +310,17 @@ void *vt_mpi_next(const char *name, void *own)
 	WRAPPER(name, params, args, 1, , , OK { vt_window_made(*win, comm); })
 /* clang-format on */
 #define WIN_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_window_gone(*win), )
+/* clang-format off */
+#define WIN_FENCE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , OK { vt_window_fenced(&k, win); })
+#define WIN_WAIT(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , OK { vt_window_waited(&k, win); })
+#define WIN_POST(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_window_posts(&k, win, group), )
+#define WIN_START(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , , OK { vt_window_started(&k, win, group); })
+#define WIN_COMPLETE(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , vt_window_completes(&k, win), OK { vt_window_completed(&k, win); })
+#define WIN_TEST(name, lower, UPPER, params, args) \
+	POLL(name, params, args, , , *flag, if (rc == MPI_SUCCESS && *flag) { vt_window_waited(&k, win); })
+/* clang-format on */
 #define RMA(name, lower, UPPER, params, args, dir, w, r) \
 	WRAPPER(name, params, args, 1, , \
 		vt_rma_begin(&k, VT_RAW_##dir, target_rank, win, origin_count, origin_datatype), vt_io_all(&k, rc))

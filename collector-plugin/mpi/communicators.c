@@ -344,6 +344,57 @@ void vt_comm_disconnected(MPI_Comm handle)
 	vt_comm_gone(handle);
 }
 
+/* ---- windows ---- */
+
+enum { SET_OF_PES = -2, WINDOWS = -3 }; /* tags, and the largest one: a communicator of MPI never has them */
+
+/* With the lock. */
+static void define_window(struct vt_comm *c, const struct vt_comm *parent, uint32_t number, MPI_Win win)
+{
+	struct vt_collect *collect = vt_collect_running();
+	struct vt_raw_ranks *ranks = NULL;
+	MPI_Group group;
+	int n;
+
+	if (!collect || !vt_trace_wanted || PMPI_Win_get_group(win, &group) != MPI_SUCCESS) {
+		return;
+	}
+	n = add_ranks(group, &ranks, 0);
+	PMPI_Group_size(group, &c->size);
+	PMPI_Group_rank(group, &c->rank);
+	PMPI_Group_free(&group);
+	if (n >= 0) {
+		c->remote = c->size;
+		c->operations = &c->own_operations;
+		snprintf(c->name, sizeof(c->name), "window %u of %.80s", (unsigned)number, parent->name);
+		vt_raw_communicator(collect->raw,
+			&(struct vt_raw_comm_def){ .id = next_id + 1,
+				.parent = parent->id,
+				.kind = VT_RAW_COMM_GROUP,
+				.tag = WINDOWS - (int)number,
+				.n_own = (uint32_t)n,
+				.n = (uint32_t)n,
+				.ranks = ranks,
+				.name = c->name });
+		c->id = ++next_id;
+	}
+	free(ranks);
+}
+
+int vt_comm_of_window(struct vt_comm *c, const struct vt_comm *parent, uint32_t number, MPI_Win win)
+{
+	if (!c->id) {
+		vt_inside_begin();
+		vt_lock(&lock);
+		if (!c->id) {
+			define_window(c, parent, number, win);
+		}
+		vt_unlock(&lock);
+		vt_inside_end();
+	}
+	return c->id ? 0 : -1;
+}
+
 /* ---- sets of PEs ---- */
 
 /* A set is known by its PEs, and each of them defines it at its first operation, so all of them name it alike. */
@@ -353,7 +404,6 @@ struct pes {
 	struct pes *next;
 };
 static _Atomic(struct pes *) all_pes; /* only grows */
-enum { SET_OF_PES = -2 };             /* the tag: a communicator of MPI never has it */
 
 static struct vt_comm *find_pes(int first, int stride, int n)
 {

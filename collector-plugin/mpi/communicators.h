@@ -39,6 +39,10 @@ VT_HIDDEN struct vt_comm *vt_comm_of(MPI_Comm handle);
  * records. */
 VT_HIDDEN struct vt_comm *vt_comm_of_pes(int first, int stride, int n);
 
+/* Of a window, the `number`-th on `parent`: defines c, unless that was done before, for what only the synchronization of the window
+ * records. Returns 0, or -1: nothing records. */
+VT_HIDDEN int vt_comm_of_window(struct vt_comm *c, const struct vt_comm *parent, uint32_t number, MPI_Win win);
+
 /* Called when a call begins that makes communicators from `parent` and in which all members of `parent` take part.
  * Returns the number of the call. */
 VT_HIDDEN uint32_t vt_comm_creates(struct vt_comm *parent);

@@ -18,6 +18,7 @@ struct handle {
 	uint32_t communicator;
 	int ranks;                /* of a window: how many ranks it has */
 	_Atomic uint32_t *places; /* [ranks]: id from vt_file(); 0: not defined yet */
+	struct vt_window *window;
 };
 static struct handle files[HANDLES], windows[HANDLES];
 static struct handle symmetric; /* of OpenSHMEM */
@@ -61,6 +62,7 @@ static void add_file_handle(struct handle *table, const struct handle *h, uintpt
 		table[i].communicator = h->communicator;
 		table[i].ranks = h->ranks;
 		table[i].places = h->places;
+		table[i].window = h->window;
 		atomic_store_explicit(&table[i].handle, handle, memory_order_release);
 	}
 	vt_unlock(&lock);
@@ -114,6 +116,10 @@ void vt_window_made(MPI_Win win, MPI_Comm comm)
 		h.id = atomic_fetch_add(&c->windows, 1) + 1;
 		h.ranks = c->size;
 		h.places = vt_trace_memory((size_t)c->size * sizeof(*h.places));
+		h.window = vt_trace_memory(sizeof(*h.window));
+		if (h.window) {
+			*h.window = (struct vt_window){ .parent = c, .number = h.id };
+		}
 		if (h.places) {
 			add_file_handle(windows, &h, (uintptr_t)win);
 		}
@@ -123,6 +129,13 @@ void vt_window_made(MPI_Win win, MPI_Comm comm)
 void vt_window_gone(MPI_Win win)
 {
 	take_away(windows, (uintptr_t)win);
+}
+
+struct vt_window *vt_window_of(MPI_Win win)
+{
+	struct handle *h = find_file_handle(windows, (uintptr_t)win);
+
+	return h ? h->window : NULL;
 }
 
 void vt_symmetric_made(void)

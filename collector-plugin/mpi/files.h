@@ -18,8 +18,27 @@ VT_HIDDEN void vt_file_closed(MPI_File file);
 /* After a window was made; before MPI_Win_free(). */
 VT_HIDDEN void vt_window_made(MPI_Win win, MPI_Comm comm);
 VT_HIDDEN void vt_window_gone(MPI_Win win);
+/* A window: the communicator that it was made on, which is never freed, and its number there; and what windows.c keeps. */
+struct vt_comm;
+struct vt_window {
+	const struct vt_comm *parent;
+	uint32_t number;
+	struct vt_window_epochs *epochs; /* NULL: not yet */
+};
+/* NULL: it was made before we could see it. */
+VT_HIDDEN struct vt_window *vt_window_of(MPI_Win win);
 /* After OpenSHMEM was started: the symmetric memory of each PE, a file "symmetric memory of PE N". */
 VT_HIDDEN void vt_symmetric_made(void);
+
+/* windows.c: ranks wait for each other. A fence is a collective operation. A rank that posts its window lets those of the group
+ * start, and one that completes lets the targets end their waiting: these are messages without bytes. vt_window_posts(), vt_window_completes():
+ * before the call; the others after it. */
+VT_HIDDEN void vt_window_fenced(struct vt_mpi_call *k, MPI_Win win);
+VT_HIDDEN void vt_window_posts(struct vt_mpi_call *k, MPI_Win win, MPI_Group group);
+VT_HIDDEN void vt_window_started(struct vt_mpi_call *k, MPI_Win win, MPI_Group group);
+VT_HIDDEN void vt_window_completes(struct vt_mpi_call *k, MPI_Win win);
+VT_HIDDEN void vt_window_completed(struct vt_mpi_call *k, MPI_Win win);
+VT_HIDDEN void vt_window_waited(struct vt_mpi_call *k, MPI_Win win);
 
 /* Before a call that moves count x type between this process and a file, or the memory of rank `target` in a window.
  * WRITE: from this process. */

@@ -362,6 +362,20 @@ enum {
 	FORTRAN(name, lower, UPPER, 1, , , OK(j + 1) { vt_window_made(WIN(j), COMM(i)); })
 /* clang-format on */
 #define WIN_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_window_gone(WIN(0)), )
+/* clang-format off */
+#define WIN_FENCE(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(2) { vt_window_fenced(&k, WIN(1)); })
+#define WIN_WAIT(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(1) { vt_window_waited(&k, WIN(0)); })
+#define WIN_POST(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , vt_window_posts(&k, WIN(2), PMPI_Group_f2c(INT(0))), )
+#define WIN_START(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(3) { vt_window_started(&k, WIN(2), PMPI_Group_f2c(INT(0))); })
+#define WIN_COMPLETE(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , vt_window_completes(&k, WIN(0)), OK(1) { vt_window_completed(&k, WIN(0)); })
+#define WIN_TEST(name, lower, UPPER, params, args) \
+	POLL(name, lower, UPPER, 2, , , INT(1), if (RESULT(2) == MPI_SUCCESS && INT(1)) { vt_window_waited(&k, WIN(0)); })
+/* clang-format on */
 #define RMA(name, lower, UPPER, params, args, dir, win, result) \
 	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_##dir, INT(3), WIN(win), COUNT(1), TYPE(2)), \
 		vt_io_all(&k, RESULT(result)))

@@ -251,6 +251,24 @@ int vt_receive_failed(struct vt_mpi_call *k, int rc, const MPI_Status *status, i
 	return vt_took_message(rc);
 }
 
+void vt_lets_go(const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag)
+{
+	emit_send(k, message_of(c, to, tag, 0));
+}
+
+void vt_went_on(const struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, int64_t post, int64_t left)
+{
+	struct vt_raw_message m = message_of(c, from, tag, left ? (uint64_t)(left - post) : 0);
+
+	if (!left) {
+		emit_receive(k, m, post);
+		return;
+	}
+	count_communication(k, VT_RAW_ROW_RECEIVE, m.communicator, m.peer, 0);
+	m.since = k->leave - post;
+	emit_message(k, k->leave, VT_RAW_MESSAGE_EITHER, &m);
+}
+
 static struct vt_request *add_request(
 	struct vt_mpi_call *k, enum vt_request_kind kind, struct vt_comm *c, MPI_Request request)
 {

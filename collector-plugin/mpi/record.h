@@ -54,6 +54,12 @@ VT_HIDDEN struct vt_request *vt_message_take(MPI_Message message);
 VT_HIDDEN void vt_message_received(struct vt_mpi_call *k, struct vt_request *message, const MPI_Status *status);
 VT_HIDDEN void vt_message_posted(struct vt_mpi_call *k, struct vt_request *message, MPI_Request request);
 
+/* This rank lets another one go on, and has gone on because another one let it, without a message of the program: a message of no
+ * bytes. It has waited since `post`, in a call that it left at `left`, or in this one if the other came later; left 0: in this one. */
+VT_HIDDEN void vt_lets_go(const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag);
+VT_HIDDEN void vt_went_on(
+	const struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, int64_t post, int64_t left);
+
 VT_HIDDEN void vt_cancel(MPI_Request request);
 /* Before MPI_Request_free(). */
 VT_HIDDEN void vt_request_freed(struct vt_mpi_call *k, MPI_Request request);

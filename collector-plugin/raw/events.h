@@ -44,6 +44,9 @@ enum vt_raw_message_kind {
 	VT_RAW_MESSAGE_WHOLE, /* both ends, of VT_log_msgevent(): peer sent it `since` ticks ago at the source location `during`,
 	                       * rank `number` received it */
 	VT_RAW_MESSAGE_TAKEN_BACK, /* the send that was posted `since` ticks ago failed, or was cancelled */
+	/* a receive of no bytes at the end of one of two calls: of the one that posted it `since` ticks ago and took `bytes` ticks, or of
+	 * this one if it was sent later */
+	VT_RAW_MESSAGE_EITHER,
 };
 enum { VT_RAW_ANY = INT32_MIN }; /* peer and tag of a freed receive */
 struct vt_raw_message {          /* n: enum vt_raw_message_kind */

@@ -28,8 +28,10 @@ static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
 		.done = a->now + (uint64_t)s->takes,
 		.cause = s->sender,
 		.cause_function = from ? stf_thread_busy(from) : 0,
-		.kind = STF_WAIT_LATE_SENDER };
-	struct stf_play_arrival play = { .done = need.done, .ready = a->now, .is_message = 1 };
+		.kind = s->kind };
+	struct stf_play_arrival play = {
+		.done = need.done, .ready = a->now, .is_message = s->kind == STF_WAIT_LATE_SENDER
+	};
 
 	if (from) {
 		stf_thread_sends(a->t, from, a->now, &(struct stf_started){ s->receiver, need.done }, s->bytes);
@@ -61,9 +63,20 @@ static int pass_messages(struct stf_arrivals *a)
 	return rc;
 }
 
+/* What the receiver waits for, by the function that sends. */
+static enum stf_wait_kind kind_of_message(const struct stf_arrivals *a, uint32_t sender_function)
+{
+	unsigned flags = stf_names_function(&a->t->names, sender_function);
+
+	return flags & STF_CALL_POSTS          ? STF_WAIT_LATE_POST
+		: flags & STF_CALL_ENDS_ACCESS ? STF_WAIT_LATE_COMPLETE
+					       : STF_WAIT_LATE_SENDER;
+}
+
 int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 {
-	const struct stf_value *v = rec->values; /* of all: time, sender, receive_time, receiver, communicator, size */
+	/* of all: time, sender, receive_time, receiver, communicator, size; the last two are the functions */
+	const struct stf_value *v = rec->values;
 	int64_t takes = (int64_t)v[2].u;
 
 	a->messages++;
@@ -78,7 +91,8 @@ int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 		return -1;
 	}
 	a->now = v[0].u;
-	a->sent[a->n_sent++] = (struct stf_sent){ (uint32_t)v[1].u, (uint32_t)v[3].u, takes, (uint32_t)v[5].u };
+	a->sent[a->n_sent++] = (struct stf_sent){ (uint32_t)v[1].u, (uint32_t)v[3].u, takes, (uint32_t)v[5].u,
+		kind_of_message(a, (uint32_t)v[rec->layout->n_fields - 2].u) };
 	return 0;
 }
 
@@ -175,10 +189,42 @@ static int add_scan(struct stf_arrivals *a, const struct stf_parts *p)
 	return rc;
 }
 
+/* A fence need not make its members wait, so each may have waited for those that came before it left. */
+static int add_fence(struct stf_arrivals *a, const struct stf_parts *p)
+{
+	uint32_t i, j, late;
+	int rc = 0;
+
+	for (i = 0; i < p->n && rc == 0; i++) {
+		late = i;
+		for (j = 0; p->start[i] != UINT64_MAX && j < p->n; j++) {
+			if (p->start[j] != UINT64_MAX && p->start[j] <= p->start[i] + p->delta[i] &&
+				p->start[j] > p->start[late]) {
+				late = j;
+			}
+		}
+		rc = p->start[i] != UINT64_MAX ? add_arrival(a, p, STF_WAIT_FENCE, late, i, i + 1) : 0;
+	}
+	return rc;
+}
+
+/* Did all members stay until the last one had begun? */
+static int all_stayed(const struct stf_parts *p, uint32_t last)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->n && (p->start[i] == UINT64_MAX || p->start[i] + p->delta[i] >= p->start[last]); i++) {
+	}
+	return i == p->n;
+}
+
 static int add_arrivals_of(struct stf_arrivals *a, const struct stf_parts *p, enum stf_wait_kind kind)
 {
-	uint32_t root, late;
+	uint32_t root, late = last_to_come(p, p->n, p->n);
 
+	if (kind == STF_WAIT_FENCE && late < p->n && !all_stayed(p, late)) {
+		return add_fence(a, p);
+	}
 	for (root = 0; root < p->n && stf_willy_process(p->willy[root]) != stf_willy_process(p->root); root++) {
 	}
 	if (stf_begins_add(&a->begins, p, kind, root) < 0) {

@@ -9,6 +9,7 @@ struct stf_sent {
 	uint32_t sender, receiver;
 	int64_t takes;
 	uint64_t bytes;
+	enum stf_wait_kind kind; /* of who waits for it */
 };
 
 /* Who may have waited for an arrival: he began and ended his part at these times. */

@@ -11,7 +11,7 @@ enum { MAX_DENSE = 1 << 20, MAX_MEMBERS = 1 << 24 };
 
 static const char *const wait_names[] = { "late sender", "late receiver", "wait at barrier", "wait at N to N",
 	"early reduce", "late broadcast", "early scan", "late sender, wrong order", "wait at MPI_Init",
-	"wait at MPI_Finalize", "open at the end" };
+	"wait at MPI_Finalize", "open at the end", "wait at fence", "late post", "late complete" };
 
 const char *stf_wait_name(enum stf_wait_kind kind)
 {
@@ -61,6 +61,9 @@ static unsigned flags_of_function(const char *name)
 		{ "Testall", STF_CALL_POLLS },
 		{ "Testany", STF_CALL_POLLS },
 		{ "Testsome", STF_CALL_POLLS },
+		{ "Win_test", STF_CALL_POLLS },
+		{ "Win_post", STF_CALL_POSTS },
+		{ "Win_complete", STF_CALL_ENDS_ACCESS },
 		{ "Iprobe", STF_CALL_POLLS },
 		{ "Improbe", STF_CALL_POLLS },
 		{ "Request_get_status", STF_CALL_POLLS },
@@ -129,6 +132,9 @@ static int kind_of_operation(const char *name, unsigned type)
 
 	if (mpi && (strcasestr(mpi, "neighbor") || strcasestr(mpi, "reduce_local"))) {
 		return -1;
+	}
+	if (mpi && !strcasecmp(mpi, "win_fence")) {
+		return STF_WAIT_FENCE;
 	}
 	if (mpi && strcasestr(mpi, "scan")) {
 		return STF_WAIT_EARLY_SCAN;

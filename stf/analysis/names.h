@@ -19,6 +19,8 @@ enum {
 	STF_CALL_SYNC = 128,    /* comes back after the receiver has come, and not before */
 	STF_CALL_STARTS = 256,  /* starts to send, and another call completes that */
 	STF_CALL_COMPLETES = 512,
+	STF_CALL_POSTS = 1024,       /* lets the origins of a window start */
+	STF_CALL_ENDS_ACCESS = 2048, /* lets the target of a window go on */
 };
 
 struct stf_members {

@@ -14,6 +14,7 @@
 enum vt_match_kind {
 	VT_MATCH_SEND,
 	VT_MATCH_RECEIVE,
+	VT_MATCH_EITHER,     /* a receive that was complete at `time`, or at `later` if it was sent after that */
 	VT_MATCH_FREED,      /* a receive whose request was freed: its end is unknown, its peer or tag may be, too */
 	VT_MATCH_TAKEN_BACK, /* the send of this thread with this `post` was cancelled, or failed */
 };
@@ -25,7 +26,10 @@ struct vt_match_end {
 	uint64_t time;   /* of the send's call, or when the receive was complete, in ticks of the trace */
 	int64_t post;    /* earliest time when it can have been posted, by the clock of its process */
 	uint32_t during; /* how much later that may have been, in ticks; UINT32_MAX if it does not fit */
-	uint64_t bytes;
+	union {
+		uint64_t bytes;
+		uint64_t later; /* of VT_MATCH_EITHER, which has no bytes */
+	};
 	uint32_t communicator, function, scl; /* ids in the trace; 0: none */
 	/* of TRACE-IMBALANCE (records/idle.h): number of the call that it is in; else 1 + index of the send before it in its call; 0:
 	 * none */

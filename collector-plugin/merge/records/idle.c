@@ -156,7 +156,9 @@ static int leave_out_end(struct vt_merge_idle *d, struct call *c, const struct v
 	const struct left_out_key key = { c->willy, c->function, end->communicator, end->peer,
 		end->kind == VT_MATCH_SEND ? VT_RAW_ROW_SEND : VT_RAW_ROW_RECEIVE };
 
-	return end->kind == VT_MATCH_TAKEN_BACK ? 0 : count_left_out(d, &key, end->bytes, take_time(c));
+	return end->kind == VT_MATCH_TAKEN_BACK
+		? 0
+		: count_left_out(d, &key, end->kind == VT_MATCH_EITHER ? 0 : end->bytes, take_time(c));
 }
 
 static int leave_out_share(struct vt_merge_idle *d, struct call *c, const struct vt_match_share *share)

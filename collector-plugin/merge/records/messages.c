@@ -92,7 +92,8 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 	static const uint8_t kinds[] = { [VT_RAW_MESSAGE_SEND] = VT_MATCH_SEND,
 		[VT_RAW_MESSAGE_RECEIVE] = VT_MATCH_RECEIVE,
 		[VT_RAW_MESSAGE_FREED] = VT_MATCH_FREED,
-		[VT_RAW_MESSAGE_TAKEN_BACK] = VT_MATCH_TAKEN_BACK };
+		[VT_RAW_MESSAGE_TAKEN_BACK] = VT_MATCH_TAKEN_BACK,
+		[VT_RAW_MESSAGE_EITHER] = VT_MATCH_EITHER };
 	const enum vt_raw_message_kind kind = (enum vt_raw_message_kind)e->h->n;
 	const struct vt_merge_comm *c;
 	struct vt_raw_message m;
@@ -100,7 +101,7 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 
 	memcpy(&m, e->body, sizeof(m));
 	c = vt_merge_comm(e->f, m.communicator);
-	if (!c || kind < VT_RAW_MESSAGE_SEND || kind > VT_RAW_MESSAGE_TAKEN_BACK) {
+	if (!c || kind < VT_RAW_MESSAGE_SEND || kind > VT_RAW_MESSAGE_EITHER) {
 		part->repairs.undefined++;
 		return 0;
 	}
@@ -116,6 +117,11 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 	end->post = order_of(e->states, e->ticks - m.since);
 	end->during = m.during;
 	end->bytes = (uint64_t)m.bytes_high << 32 | m.bytes;
+	if (kind == VT_RAW_MESSAGE_EITHER) {
+		end->later = e->time;
+		end->time = time_of_tick(
+			part->m, e, e->ticks - m.since + (int64_t)((uint64_t)m.bytes_high << 32 | m.bytes));
+	}
 	end->communicator = c->id;
 	end->function = e->states->n ? e->states->function[e->states->n - 1] : 0;
 	end->scl = m.scl ? vt_merge_id(&e->f->scls, m.scl) : e->states->scl;
@@ -274,24 +280,26 @@ static int write_matched_message(void *ctx, const struct vt_match_end *s, const 
 		.receiver = STF_WILLY(r ? r->process : s->peer, r ? r->thread : 0),
 		.receive_time = STF_RECEIVE_UNKNOWN,
 		.communicator = one->communicator,
-		.size = size_field(o, one->bytes),
+		.size = one->kind == VT_MATCH_EITHER ? 0 : size_field(o, one->bytes),
 		.tag = (uint32_t)one->tag,
 		.sender_function = s ? s->function : 0,
 		.receiver_function = r ? r->function : 0,
 		.sender_scl = s ? s->scl : 0,
 		.receiver_scl = r ? r->scl : 0 };
 	struct stf_one_to_one_communication plain;
+	uint64_t received = !r ? 0 : r->kind == VT_MATCH_EITHER && (!s || r->time < s->time) ? r->later : r->time;
 
 	if (one->peer == VT_MATCH_NOBODY || (o->part->idle && !vt_idle_message(o->part, s, r))) {
 		return 0;
 	}
-	if (s && r && r->kind == VT_MATCH_RECEIVE) {
-		with.receive_time = (int64_t)(r->time - s->time);
-		note_last(o->m, r->time);
+	if (s && r && r->kind != VT_MATCH_FREED) {
+		with.receive_time = (int64_t)(received - s->time);
+		note_last(o->m, received);
 	} else if (!s) {
+		with.time = received;
 		with.receive_time = STF_SEND_UNKNOWN;
 	}
-	note_last(o->m, one->time);
+	note_last(o->m, with.time);
 	if (s && r && (s->ambiguous || r->ambiguous) && name_ambiguous(o, &with) < 0) {
 		return -1;
 	}

@@ -23,13 +23,14 @@ enum {
 	IBARRIER,
 	ISEND,
 	TEST,
+	FENCE,
 	WORK,
 	FUNCTIONS
 };
 
 static const char *const names[FUNCTIONS] = { "", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Ssend", "MPI_Recv",
 	"MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Ibarrier", "MPI_Isend",
-	"MPI_Test", "work" };
+	"MPI_Test", "MPI_Win_fence", "work" };
 
 static struct stf_writer *w;
 static uint32_t ranks, world;
@@ -90,6 +91,7 @@ static void begin(uint32_t n, const char *bound)
 	}
 	declare_operation(BARRIER, 1);
 	declare_operation(IBARRIER, 1);
+	declare_operation(FENCE, 1);
 	declare_operation(BCAST, 2);
 	declare_operation(REDUCE, 3);
 	declare_operation(SCAN, 4);
@@ -136,7 +138,7 @@ static void operation(uint8_t op, uint32_t root, const uint64_t *from, const uin
 		start[i] = stamp(i, from[i]) - first;
 		delta[i] = to[i] - from[i];
 	}
-	if (op == BARRIER || op == IBARRIER) {
+	if (op == BARRIER || op == IBARRIER || op == FENCE) {
 		CHECK_INT(stf_write_all_communication(
 				  w, &(struct stf_all_communication){ first, world, op, ranks, start, delta }),
 			0);

@@ -286,6 +286,28 @@ static void members_wait_for_the_last_one(void)
 	end();
 }
 
+/* Rank 0 leaves before rank 3 begins: it can have waited for rank 1 only. */
+static void members_of_a_fence_wait_for_those_that_came(void)
+{
+	static const uint64_t from[4] = { 1000 * US, 2000 * US, 2500 * US, 6000 * US },
+			      to[4] = { 2200 * US, 6100 * US, 6100 * US, 6100 * US };
+	uint32_t i;
+
+	begin(4, "1e-6");
+	for (i = 0; i < 4; i++) {
+		call(i, FENCE, from[i], to[i]);
+	}
+	operation(FENCE, 0, from, to);
+	finish();
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 0, FENCE)->sum, 1000 * US);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 0, FENCE)->cause, 1);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 1, FENCE)->sum, 4000 * US);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 2, FENCE)->cause, 3);
+	CHECK_INT(result->n_waits, 3);
+	CHECK_INT(result->reversed, 0);
+	end();
+}
+
 static void last_to_begin_is_undecided_within_the_bound(void)
 {
 	uint64_t from[3] = { 1000 * US, 2000 * US, 5000 * US }, to[3] = { 5100 * US, 5100 * US, 5100 * US };
@@ -573,6 +595,7 @@ int main(int argc, char **argv)
 	RUN(sender_waits_for_a_late_receiver);
 	RUN(completion_waits_for_a_late_receiver);
 	RUN(members_wait_for_the_last_one);
+	RUN(members_of_a_fence_wait_for_those_that_came);
 	RUN(last_to_begin_is_undecided_within_the_bound);
 	RUN(operation_without_blocking_waits_in_its_wait);
 	RUN(chain_of_waits_leads_to_its_start);

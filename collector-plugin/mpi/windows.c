@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records how ranks wait for each other on windows (MPI-4.1, section 12.5). No rank alone knows which call waits for which: a target
+ * knows the ranks of MPI_Win_post, an origin those of MPI_Win_start. Each gives its part, and the merge matches the two as it does with
+ * messages. */
+#include "config.h"
+#include "collector-plugin/mpi/files.h"
+
+#include <stdlib.h>
+
+#include "collector-plugin/mpi/record.h"
+
+enum { POSTED = 0, COMPLETED = 1 }; /* the tags */
+
+/* An epoch of this rank: the ranks at the other end, in the window, and the call that began it. */
+struct window_epoch {
+	int *rank, n;
+	int64_t enter, leave;
+};
+
+struct vt_window_epochs {
+	struct vt_comm comm; /* without a handle */
+	struct window_epoch access, exposure;
+};
+
+/* The epochs of a window; NULL: nothing records. */
+static struct vt_window_epochs *epochs_of(MPI_Win win)
+{
+	struct vt_window *w = vt_window_of(win);
+
+	if (w && !w->epochs) {
+		w->epochs = vt_trace_memory(sizeof(*w->epochs));
+	}
+	return w && w->epochs && vt_comm_of_window(&w->epochs->comm, w->parent, w->number, win) == 0 ? w->epochs : NULL;
+}
+
+void vt_window_fenced(struct vt_mpi_call *k, MPI_Win win)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+
+	if (w) {
+		vt_share_end(k, &(struct vt_share){ .op = VT_RAW_OP_WIN_FENCE, .comm = &w->comm, .root = -1 });
+	}
+}
+
+/* ---- epochs of some ranks ---- */
+
+static void end_window_epoch(struct window_epoch *e)
+{
+	free(e->rank);
+	*e = (struct window_epoch){ 0 };
+}
+
+/* Sets the ranks of the epoch: those of the group, as the window numbers them. */
+static void begin_window_epoch(struct window_epoch *e, const struct vt_mpi_call *k, MPI_Win win, MPI_Group group)
+{
+	MPI_Group all = MPI_GROUP_NULL;
+	int n = 0, i, *own;
+
+	end_window_epoch(e);
+	PMPI_Group_size(group, &n);
+	own = calloc((size_t)n + 1, sizeof(*own));
+	e->rank = calloc((size_t)n + 1, sizeof(*e->rank));
+	for (i = 0; own && i < n; i++) {
+		own[i] = i;
+	}
+	if (own && e->rank && PMPI_Win_get_group(win, &all) == MPI_SUCCESS &&
+		PMPI_Group_translate_ranks(group, n, own, all, e->rank) == MPI_SUCCESS) {
+		e->n = n;
+		e->enter = k->enter;
+	}
+	if (all != MPI_GROUP_NULL) {
+		PMPI_Group_free(&all);
+	}
+	free(own);
+}
+
+/* Lets the ranks of the epoch go on. */
+static void release_window_ranks(
+	const struct vt_mpi_call *k, const struct vt_window_epochs *w, const struct window_epoch *e, int tag)
+{
+	int i;
+
+	for (i = 0; i < e->n; i++) {
+		vt_lets_go(k, &w->comm, e->rank[i], tag);
+	}
+}
+
+void vt_window_posts(struct vt_mpi_call *k, MPI_Win win, MPI_Group group)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+
+	if (w) {
+		begin_window_epoch(&w->exposure, k, win, group);
+		release_window_ranks(k, w, &w->exposure, POSTED);
+	}
+}
+
+void vt_window_started(struct vt_mpi_call *k, MPI_Win win, MPI_Group group)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+
+	if (w) {
+		begin_window_epoch(&w->access, k, win, group);
+		w->access.leave = k->leave;
+	}
+}
+
+void vt_window_completes(struct vt_mpi_call *k, MPI_Win win)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+
+	if (w) {
+		release_window_ranks(k, w, &w->access, COMPLETED);
+	}
+}
+
+/* MPI_Win_start may have waited for the ranks that post, or a later call, at the latest this one. */
+void vt_window_completed(struct vt_mpi_call *k, MPI_Win win)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+	int i;
+
+	for (i = 0; w && i < w->access.n; i++) {
+		vt_went_on(k, &w->comm, w->access.rank[i], POSTED, w->access.enter, w->access.leave);
+	}
+	if (w) {
+		end_window_epoch(&w->access);
+	}
+}
+
+void vt_window_waited(struct vt_mpi_call *k, MPI_Win win)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+	int i;
+
+	for (i = 0; w && i < w->exposure.n; i++) {
+		vt_went_on(k, &w->comm, w->exposure.rank[i], COMPLETED, w->exposure.enter, 0);
+	}
+	if (w) {
+		end_window_epoch(&w->exposure);
+	}
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Three ranks wait for each other on a window in the ways that stftool --analyze knows. In each case one rank sleeps for 60 ms. Rank
+ * 0 prints what each has waited, by the clock of the node, in nanoseconds: "wait KIND|RANK|CALL|TIME|CAUSE". With an argument nobody
+ * sleeps. */
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { CASES = 16, RANKS = 3 };
+
+static int rank, n_cases, sleeps;
+static double enter[CASES], all[RANKS][CASES];
+static struct {
+	const char *kind, *call;
+	int waits, cause;
+} cases[CASES];
+static MPI_Win win;
+static MPI_Group group[RANKS]; /* of one rank */
+
+static void come_late(void)
+{
+	struct timespec t = { .tv_nsec = 60000000L };
+
+	if (sleeps) {
+		nanosleep(&t, NULL);
+	}
+}
+
+/* This rank is about to make the call of the case. */
+static void note_call(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	enter[n_cases] = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void end_case(const char *kind, const char *call, int waits, int cause)
+{
+	cases[n_cases].kind = kind;
+	cases[n_cases].call = call;
+	cases[n_cases].waits = waits;
+	cases[n_cases++].cause = cause;
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void put(int to)
+{
+	MPI_Put(&rank, 1, MPI_INT, to, rank, 1, MPI_INT, win);
+}
+
+/* Rank 0 puts into the window of rank 1, which posts late. */
+static void late_post(void)
+{
+	if (rank == 0) {
+		note_call();
+		MPI_Win_start(group[1], 0, win);
+		put(1);
+		MPI_Win_complete(win);
+	} else if (rank == 1) {
+		come_late();
+		note_call();
+		MPI_Win_post(group[0], 0, win);
+		MPI_Win_wait(win);
+	}
+	end_case("late post", "MPI_Win_start", 0, 1);
+}
+
+/* Rank 2 puts into the window of rank 0, and completes late. */
+static void late_complete(int tests)
+{
+	int done = 0;
+
+	if (rank == 2) {
+		MPI_Win_start(group[0], 0, win);
+		put(0);
+		come_late();
+		note_call();
+		MPI_Win_complete(win);
+	} else if (rank == 0) {
+		MPI_Win_post(group[2], 0, win);
+		note_call();
+		while (tests && !done) {
+			MPI_Win_test(win, &done);
+		}
+		if (!tests) {
+			MPI_Win_wait(win);
+		}
+	}
+	end_case("late complete", tests ? "MPI_Win_test" : "MPI_Win_wait", 0, 2);
+}
+
+/* Both ranks 0 and 2 put into the window of rank 1; rank 2 completes late. */
+static void late_complete_of_two(void)
+{
+	MPI_Group world, both;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 2, (int[]){ 2, 0 }, &both);
+	if (rank == 1) {
+		MPI_Win_post(both, 0, win);
+		note_call();
+		MPI_Win_wait(win);
+	} else {
+		MPI_Win_start(group[1], 0, win);
+		put(1);
+		if (rank == 2) {
+			come_late();
+			note_call();
+		}
+		MPI_Win_complete(win);
+	}
+	end_case("late complete", "MPI_Win_wait", 1, 2);
+}
+
+int main(int argc, char **argv)
+{
+	int memory[RANKS] = { 0 }, i, k;
+	MPI_Group world;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	sleeps = argc == 1;
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	for (i = 0; i < RANKS; i++) {
+		MPI_Group_incl(world, 1, &i, &group[i]);
+	}
+	MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == 1) {
+		come_late();
+	}
+	note_call();
+	MPI_Win_fence(0, win);
+	end_case("wait at fence", "MPI_Win_fence", 0, 1);
+	cases[n_cases] = cases[n_cases - 1]; /* rank 2 waited at the same fence */
+	cases[n_cases].waits = 2;
+	enter[n_cases] = enter[n_cases - 1];
+	n_cases++;
+	put((rank + 1) % RANKS);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	late_post();
+	late_complete(0);
+	late_complete(1);
+	late_complete_of_two();
+	MPI_Win_free(&win);
+	MPI_Gather(enter, CASES, MPI_DOUBLE, all, CASES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	for (k = 0; rank == 0 && k < n_cases; k++) {
+		printf("wait %s|0:%d|MPI:%s|%.0f|0:%d\n", cases[k].kind, cases[k].waits, cases[k].call,
+			all[cases[k].cause][k] - all[cases[k].waits][k], cases[k].cause);
+	}
+	fflush(stdout);
+	MPI_Finalize();
+	return 0;
+}
