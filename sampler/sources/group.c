@@ -38,8 +38,8 @@ static const struct smp_device_kind lustre = { { "/proc/fs/lustre/llite", "/sys/
 	"mount", "mounts", .none = "no Lustre file system is mounted, or its statistics are for root only",
 	VALUES(lustre_value) };
 static const struct smp_device_kind gpus = { { "/sys/class/drm", NULL }, "card", "GPU", "GPUs",
-	.none = "no GPU in /sys/class/drm counts this: amdgpu does. Those of NVIDIA and Intel are read by a library of "
-		"their own (NVML, Level Zero), which a PLUGIN can call",
+	.none = "no GPU in /sys/class/drm counts this: amdgpu does. nvml_* are those of NVIDIA's GPUs; those of Intel are read "
+		"by a library of their own (Level Zero), which a PLUGIN can call",
 	VALUES(gpu_value) };
 
 /* clang-format off */
