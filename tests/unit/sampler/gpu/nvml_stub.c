@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,6 +66,21 @@ __attribute__((constructor)) static void begin_stub_world(void)
 	}
 }
 
+/* For programs: with STUB_LOST_MS in the environment, the first GPU is lost so long after the library was loaded. */
+static int is_lost(const struct stub_gpu *g)
+{
+	static struct timespec begin;
+	const char *after_ms = getenv("STUB_LOST_MS");
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	if (!begin.tv_sec) {
+		begin = t;
+	}
+	return after_ms && g == &stub_world.gpu[0] &&
+		(t.tv_sec - begin.tv_sec) * 1000 + (t.tv_nsec - begin.tv_nsec) / 1000000 >= atoi(after_ms);
+}
+
 static int begin_stub_call(enum stub_call call)
 {
 	__atomic_add_fetch(&stub_world.calls[call], 1, __ATOMIC_SEQ_CST);
@@ -91,7 +107,7 @@ static struct stub_gpu *gpu_of(nvmlDevice_t device)
 #define CALL(which) \
 	struct stub_gpu *g = gpu_of(device); \
 	int rc = begin_stub_call(which); \
-	rc = rc ? rc : g->rc[which]; \
+	rc = rc ? rc : is_lost(g) ? 15 : g->rc[which]; \
 	if (rc) { \
 		return rc; \
 	}
