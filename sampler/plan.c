@@ -159,12 +159,12 @@ static const char *why_elsewhere(const char *pattern)
 			"the client of BeeGFS publishes no counts on its node. Its servers have them: beegfs-ctl "
 			"--clientstats. Its traffic is in net_io and rdma_io" },
 		{ "nvidia",
-			"GPUs of NVIDIA are read by NVML, a library of their own, which a PLUGIN can call; nvidia-smi "
-			"prints its values" },
+			"the counters of NVIDIA's GPUs are nvml_*: power, energy, utilisation, clocks, memory, links" },
+		{ "rocm",
+			"the counters of AMD's GPUs are gpu_*, which their driver shows in /sys: no library is needed" },
 		{ "gpu",
-			"the counters of GPUs are gpu_busy, gpu_mem_used and gpu_mem_total; those of NVIDIA and Intel "
-			"are "
-			"read by a library of their own, which a PLUGIN can call" },
+			"the counters of AMD's GPUs are gpu_*, those of NVIDIA's nvml_*; those of Intel are read by a library "
+			"of their own (Level Zero), which a PLUGIN can call" },
 		{ "gpfs", "GPFS publishes no counts in /proc or /sys: as root, mmpmon prints them" },
 	};
 	size_t i;

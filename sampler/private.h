@@ -117,7 +117,7 @@ const char *smp_errno(int errnum, char *buf, size_t size);
 /* clang-format off */
 #define SMP_SOURCES(X) \
 	X(cpu) X(disk) X(net) X(rdma) X(proc_io) X(rusage) X(proc) X(perf) X(node) X(group) X(space) X(power) X(clock) \
-	SMP_WITH_PAPI(X)
+	SMP_WITH_PAPI(X) X(amd) X(hwmon) X(cray) X(nvml)
 /* clang-format on */
 #define SMP_DECLARE(name) extern const struct smp_source smp_##name;
 SMP_SOURCES(SMP_DECLARE)

@@ -220,7 +220,7 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 		id[k] = more_id[k];
 		v[k] = more[k];
 	}
-	for (i = 0; rc > 0 && i < t->n; i++) {
+	for (i = 0; rc >= 0 && t->set && i < t->n; i++) {
 		const struct vt_row *row = &t->row[i];
 
 		if (book->state[i] & SMP_VALID) {

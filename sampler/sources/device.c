@@ -443,11 +443,26 @@ static uint8_t add_to_counter(const struct wanted *w, const struct device *d, ui
 	return missing ? state & ~(unsigned)SMP_VALID : state;
 }
 
+/* Has a device that is there no number now that it had? Then a sum of levels is one of a part. */
+static int lacks_number(const struct wanted *w, const struct device *d)
+{
+	size_t i;
+
+	for (i = 0; i < w->n_numbers; i++) {
+		const struct number *n = &d->number[w->number[i]];
+
+		if (d->present && n->count.begun && !n->state) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* Returns the state. */
 static uint8_t value_of_counter(const struct set *s, struct wanted *w, union smp_value *value)
 {
 	uint64_t sum = w->counter->kind == SMP_TOTAL ? w->sum : 0;
-	int n_there = 0;
+	int n_there = 0, lacks = 0;
 	uint8_t state = 0;
 	size_t i;
 
@@ -456,11 +471,15 @@ static uint8_t value_of_counter(const struct set *s, struct wanted *w, union smp
 
 		if (w->name[0] ? d == w->device : d->class == w->class && d->own) {
 			n_there += d->present;
+			lacks |= w->counter->kind == SMP_LEVEL && lacks_number(w, d);
 			state |= add_to_counter(w, d, &sum);
 		}
 	}
 	w->sum = sum;
 	value->u = sum;
+	if (lacks) {
+		state &= ~(unsigned)SMP_VALID;
+	}
 	if (!w->name[0] && !n_there && w->class->kind->always && w->class->readable) {
 		state |= SMP_VALID;
 	}

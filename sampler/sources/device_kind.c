@@ -36,7 +36,7 @@ int smp_device_names(const struct smp_device_kind *kind, int root, int (*each)(c
 const char *smp_device_path(
 	const struct smp_device_kind *kind, int root, const char *name, const char *file, struct tkm_printed *path)
 {
-	return kind->path ? kind->path(name, file, path)
+	return kind->path ? kind->path(root, name, file, path)
 			  : tkm_printed(path, "%s/%s/%s", smp_device_folder(kind, root), name, file);
 }
 

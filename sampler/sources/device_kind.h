@@ -30,7 +30,7 @@ struct smp_device_kind {
 	/* NULL, or: calls each(name) for all devices; returns as smp_dir_each(). */
 	int (*names)(int root, int (*each)(const char *name, void *ctx), void *ctx);
 	/* NULL, or: the path of a device's file. */
-	const char *(*path)(const char *name, const char *file, struct tkm_printed *path);
+	const char *(*path)(int root, const char *name, const char *file, struct tkm_printed *path);
 	/* NULL: yes, or: is it the machine's own, so that all such devices together count everything once? */
 	int (*own)(int root, const char *name);
 	/* NULL, or: does it show nothing itself, because other devices count for it? Returns 1 with the reason, or 0. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of NUMA nodes, memory controllers, throttling of CPUs, GPUs, and mounts of Lustre. */
+/* Counters of NUMA nodes, memory controllers, throttling of CPUs, and mounts of Lustre. */
 #include "config.h"
 #include "sampler/sources/device.h"
 
@@ -16,8 +16,6 @@ static const struct smp_device_value numa_value[] = { { .file = NULL },
 static const struct smp_device_value edac_value[] = { { .file = NULL }, NUMBER("ce_count", 1000000000), NUMBER("ue_count", 1000000000) };
 static const struct smp_device_value cpu_value[] = { { .file = NULL },
 	NUMBER("thermal_throttle/core_throttle_count", 1000000), NUMBER("thermal_throttle/package_throttle_count", 1000000) };
-static const struct smp_device_value gpu_value[] = { { .file = NULL },
-	NUMBER("device/gpu_busy_percent", 0), NUMBER("device/mem_info_vram_used", 0), NUMBER("device/mem_info_vram_total", 0) };
 static const struct smp_device_value lustre_value[] = { { .file = NULL },
 	LUSTRE("read_bytes", 6, 1000000000000), LUSTRE("write_bytes", 6, 1000000000000),
 	LUSTRE("read_bytes", 1, 10000000000), LUSTRE("write_bytes", 1, 10000000000),
@@ -37,11 +35,6 @@ static const struct smp_device_kind cpus = { { "/sys/devices/system/cpu", NULL }
 static const struct smp_device_kind lustre = { { "/proc/fs/lustre/llite", "/sys/kernel/debug/lustre/llite" }, "",
 	"mount", "mounts", .none = "no Lustre file system is mounted, or its statistics are for root only",
 	VALUES(lustre_value) };
-static const struct smp_device_kind gpus = { { "/sys/class/drm", NULL }, "card", "GPU", "GPUs",
-	.none = "no GPU in /sys/class/drm counts this: amdgpu does. Those of NVIDIA and Intel are read by a library of "
-		"their own (NVML, Level Zero), which a PLUGIN can call",
-	VALUES(gpu_value) };
-
 /* clang-format off */
 #define OF(k, n, u, w, i) { k, n, u, w, SMP_TOTAL, 0, NULL, { i, 0 } }
 static const struct smp_device_counter counters[] = {
@@ -54,9 +47,6 @@ static const struct smp_device_counter counters[] = {
 	OF(&edac, "edac_uncorrected", "errors", "memory errors that could not be corrected", 2),
 	OF(&cpus, "throttle_core", "times", "times that a core was slowed down for its temperature, as each of its CPUs counts it", 1),
 	OF(&cpus, "throttle_package", "times", "times that a package was slowed down for its temperature, as each of its CPUs counts it", 2),
-	{ &gpus, "gpu_busy", "percent", "share of its time in which a GPU computes, as its driver estimates it, summed over GPUs", SMP_LEVEL, 0, NULL, { 1, 0 } },
-	{ &gpus, "gpu_mem_used", "bytes", "memory of GPUs that is in use", SMP_LEVEL, 1.0 / 1048576, "MB", { 2, 0 } },
-	{ &gpus, "gpu_mem_total", "bytes", "memory of GPUs", SMP_LEVEL, 1.0 / 1048576, "MB", { 3, 0 } },
 	{ &lustre, "lustre_read", "bytes", "bytes that this client read from Lustre", SMP_TOTAL, 1.0 / 1024, "KB/s", { 1, 0 } },
 	{ &lustre, "lustre_write", "bytes", "bytes that this client wrote to Lustre", SMP_TOTAL, 1.0 / 1024, "KB/s", { 2, 0 } },
 	OF(&lustre, "lustre_ops_read", "calls", "reads of this client from Lustre", 3),
@@ -83,14 +73,14 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 /* NUMA nodes and CPUs are there from the start. */
 static uint64_t mark(const struct smp_env *env)
 {
-	return smp_device_mark(&edac, env) + 3 * smp_device_mark(&gpus, env) + 5 * smp_device_mark(&lustre, env);
+	return smp_device_mark(&edac, env) + 3 * smp_device_mark(&lustre, env);
 }
 
 const struct smp_source smp_group = {
 	.abi = VTSOURCE_ABI,
 	.size = sizeof(struct smp_source),
 	.name = "group",
-	.what = "NUMA, memory errors, throttling, GPUs and Lustre, of the node",
+	.what = "NUMA, memory errors, throttling and Lustre, of the node",
 	.list = list,
 	.open = open_set,
 	.read = smp_device_read,

@@ -293,11 +293,12 @@ static int rdma_names(int root, int (*each)(const char *name, void *ctx), void *
 	return rc;
 }
 
-static const char *rdma_path(const char *name, const char *file, struct tkm_printed *path)
+static const char *rdma_path(int root, const char *name, const char *file, struct tkm_printed *path)
 {
 	const char *slash = strchr(name, '/');
 	int len = slash ? (int)(slash - name) : (int)strlen(name);
 
+	(void)root;
 	return tkm_printed(path, "/sys/class/infiniband/%.*s/ports/%s/%s", len, name, slash ? slash + 1 : "", file);
 }
 

@@ -67,7 +67,11 @@ done
 file /sys/devices/system/node/node*/numastat /sys/devices/system/edac/mc/mc*/?e_count
 file /sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count /proc/fs/lustre/llite/*/stats \
 	/sys/kernel/debug/lustre/llite/*/stats
-file /sys/class/drm/card*/device/gpu_busy_percent /sys/class/drm/card*/device/mem_info_vram_*
+file /sys/class/drm/card*/device/*_busy_percent /sys/class/drm/card*/device/mem_info_vram_* \
+	/sys/class/drm/card*/device/hwmon/hwmon*/*_input \
+	/sys/class/drm/card*/device/hwmon/hwmon*/*_average
+file /sys/class/hwmon/hwmon*/name /sys/class/hwmon/hwmon*/*_input /sys/class/hwmon/hwmon*/*_average \
+	/sys/cray/pm_counters/*
 for d in /sys/class/infiniband/*/ports/*; do
 	file "$d"/counters/port_*_data "$d"/counters_ext/port_*_data_64
 done
