@@ -295,6 +295,16 @@ VT_HIDDEN void vt_mc_say(const char *fmt, ...) __attribute__((format(printf, 1, 
 VT_HIDDEN void vt_mc_summary(void);
 extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 
+/* ---- tracing.c: CHECK-TRACING ---- */
+
+VT_HIDDEN void vt_mc_tracing_begin(void);
+/* Where the program made the present call, whose wrapper here returns to pc: with libVT, that is not the program. */
+VT_HIDDEN void *vt_mc_caller(void *pc);
+/* Puts a report into the trace, if there is one. text: the description, and a line for each call. */
+VT_HIDDEN void vt_mc_trace_report(enum vt_mc_class c, const char *level, const char *text);
+/* Is it wanted, and nothing records? */
+VT_HIDDEN int vt_mc_traces_nothing(void);
+
 /* ---- shared.c: the segment that the ranks of a node share ---- */
 
 enum {
