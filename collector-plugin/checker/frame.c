@@ -148,6 +148,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 			vt_mc_objects_after(k);
 			vt_mc_window_after(k);
 			vt_mc_bsend_after(k);
+			vt_mc_bcast_received(k);
 		} else {
 			depth++;
 			report_failure(k, rc);
