@@ -174,6 +174,37 @@ void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const 
 		bytes, p->got.from, p->got.tag, p->got.name, vt_mc_print_offset(p->got.place, place, sizeof(place)));
 }
 
+/* Only of basic types: derived ones may have the same bytes in another order. */
+int64_t vt_mc_bcast_sum(const struct vt_mc_call *k, uint64_t *sum)
+{
+	const struct vt_mc_object *type;
+	int64_t low, bytes;
+
+	if (!vt_mc_is(k, "Bcast") || !VT_MC_HAS(k, VT_MC_BUF) || !vt_mc_on(VT_MC_COLL_CORRUPTED) ||
+		vt_mc_several_threads) {
+		return 0;
+	}
+	type = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_DATATYPE));
+	low = (int64_t)VT_MC_WORD(k, VT_MC_BUF);
+	if (!type || !type->predefined || !type->known || type->bytes <= 0 || type->bytes != type->extent ||
+		low < 4096 || vt_mc_count(k, VT_MC_COUNT) > MOST / type->bytes) {
+		return 0;
+	}
+	bytes = vt_mc_count(k, VT_MC_COUNT) * type->bytes;
+	*sum = sum_bytes(low, low + bytes);
+	return bytes;
+}
+
+void vt_mc_bcast_received(const struct vt_mc_call *k)
+{
+	uint64_t sum;
+
+	if (k->root_bytes && vt_mc_bcast_sum(k, &sum) == k->root_bytes && sum != k->root_sum) {
+		vt_mc_report(VT_MC_COLL_CORRUPTED, k, NULL, "the %lld bytes that came are not those that the root had",
+			(long long)k->root_bytes);
+	}
+}
+
 /* ---- between two calls ---- */
 
 static int is_shown(const struct vt_mc_pending *p)

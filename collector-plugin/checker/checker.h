@@ -156,8 +156,10 @@ struct vt_mc_call {
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
 	uint32_t meeting;                      /* the number of its collective operation; 0: not compared */
-	int shown;                             /* other ranks see which ranks it waits for while MPI performs it */
-	struct vt_mc_pending **request;        /* requests that it may complete, as they were before it */
+	int64_t root_bytes; /* MPI_Bcast: what its root has sent, and the checksum of it; 0: unknown */
+	uint64_t root_sum;
+	int shown;                      /* other ranks see which ranks it waits for while MPI performs it */
+	struct vt_mc_pending **request; /* requests that it may complete, as they were before it */
 	size_t n;
 	struct vt_mc_pending *few[16];
 	MPI_Status *statuses; /* those of the requests that it completed */
@@ -295,6 +297,16 @@ VT_HIDDEN void vt_mc_say(const char *fmt, ...) __attribute__((format(printf, 1, 
 VT_HIDDEN void vt_mc_summary(void);
 extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 
+/* ---- tracing.c: CHECK-TRACING ---- */
+
+VT_HIDDEN void vt_mc_tracing_begin(void);
+/* Where the program made the present call, whose wrapper here returns to pc: with libVT, that is not the program. */
+VT_HIDDEN void *vt_mc_caller(void *pc);
+/* Puts a report into the trace, if there is one. text: the description, and a line for each call. */
+VT_HIDDEN void vt_mc_trace_report(enum vt_mc_class c, const char *level, const char *text);
+/* Is it wanted, and nothing records? */
+VT_HIDDEN int vt_mc_traces_nothing(void);
+
 /* ---- shared.c: the segment that the ranks of a node share ---- */
 
 enum {
@@ -353,6 +365,8 @@ struct vt_mc_meeting {
 	struct vt_mc_record first;
 	struct vt_mc_fit fit;
 	uint64_t here[VT_MC_BITS];
+	int64_t root_bytes; /* as in struct vt_mc_call */
+	uint64_t root_sum;
 };
 
 struct vt_mc_message {
@@ -428,6 +442,8 @@ VT_HIDDEN void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *com
 VT_HIDDEN void vt_mc_meeting_leave(const struct vt_mc_object *comm, uint32_t number, int *bad, int *invalid);
 /* Adds the members that are missing; returns 0 if none is, -1 if the operations do not fit. */
 VT_HIDDEN int vt_mc_meeting_missing(const struct vt_mc_object *comm, uint32_t number, uint64_t *missing);
+/* Before a member leaves: k gets what its root has sent. */
+VT_HIDDEN void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *comm, uint32_t number);
 VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
@@ -505,6 +521,10 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The receive has taken the message that it is thought to have taken: are its bytes those that were sent? */
 VT_HIDDEN void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status);
+/* The bytes of the buffer of MPI_Bcast, and their checksum; 0: they are not compared. */
+VT_HIDDEN int64_t vt_mc_bcast_sum(const struct vt_mc_call *k, uint64_t *sum);
+/* Has this member got what the root had? */
+VT_HIDDEN void vt_mc_bcast_received(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_buffer_ends(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The program runs between these two: no buffer that MPI uses may change there. */
 VT_HIDDEN void vt_mc_buffers_show(void);

@@ -85,6 +85,7 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 		} else {
 			vt_mc_wait_end(&w);
 		}
+		vt_mc_meeting_root(k, c, number);
 		vt_mc_meeting_leave(c, number, &bad, &invalid);
 		if (bad || invalid) {
 			k->refused = 1;

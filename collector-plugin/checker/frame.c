@@ -79,7 +79,7 @@ static int refuse_wrong(struct vt_mc_call *k)
 int vt_mc_before(struct vt_mc_call *k)
 {
 	vt_mc_prepare(k->f);
-	k->pc = vt_mc_fortran_pc && !depth ? vt_mc_fortran_pc : k->pc;
+	k->pc = depth ? k->pc : vt_mc_fortran_pc ? vt_mc_fortran_pc : vt_mc_caller(k->pc);
 	if (depth || !vt_mc_running) {
 		k->mute = 1;
 		if (!depth) {
@@ -148,6 +148,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 			vt_mc_objects_after(k);
 			vt_mc_window_after(k);
 			vt_mc_bsend_after(k);
+			vt_mc_bcast_received(k);
 		} else {
 			depth++;
 			report_failure(k, rc);

@@ -247,6 +247,8 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	struct vt_mc_fit fit = { .used = 0 };
 	struct vt_mc_record mine;
 	struct vt_mc_meeting *m;
+	int64_t root_bytes = 0;
+	uint64_t root_sum = 0;
 	uint32_t number;
 	char text[3000];
 	int wanted = 0;
@@ -259,6 +261,7 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	fill_record(&mine, k, c);
 	if (!k->refused) {
 		vt_mc_fit_fill(&fit, k, c);
+		root_bytes = !c->inter && mine.root == c->rank ? vt_mc_bcast_sum(k, &root_sum) : 0;
 	}
 	vt_mc_unlock();
 	mine.place = vt_mc_place_offset(k, NULL);
@@ -276,6 +279,8 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 		m->bad = wanted ? 1 + d.class : m->bad;
 	}
 	if (m) {
+		m->root_bytes = root_bytes ? root_bytes : m->root_bytes;
+		m->root_sum = root_bytes ? root_sum : m->root_sum;
 		vt_mc_set_bit(m->here, vt_mc_rank);
 		m->arrived++;
 		tell_members(c, number);
@@ -304,6 +309,19 @@ int vt_mc_meeting_missing(const struct vt_mc_object *c, uint32_t number, uint64_
 	}
 	vt_mc_shared_unlock();
 	return rc;
+}
+
+void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *c, uint32_t number)
+{
+	const struct vt_mc_meeting *m;
+
+	vt_mc_shared_lock();
+	m = find_meeting(c->id, number, 0);
+	if (m && vt_mc_is(k, "Bcast") && VT_MC_NUMBER(k, VT_MC_ROOT_RANK) != c->rank) {
+		k->root_bytes = m->root_bytes;
+		k->root_sum = m->root_sum;
+	}
+	vt_mc_shared_unlock();
 }
 
 /* The last one that leaves gives the place back. */

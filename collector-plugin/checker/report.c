@@ -17,7 +17,7 @@ enum { WARNING = 1, ERROR, FATAL };
 
 static struct {
 	long long errors, reports, suppression;
-	int printed[VT_MC_CLASSES];
+	int printed[VT_MC_CLASSES], recorded[VT_MC_CLASSES];
 	int n_reports;
 	int json, read;
 } limits = { .json = -1 };
@@ -178,6 +178,9 @@ static int make_report(enum vt_mc_class c, const char *text)
 	}
 	read_limits();
 	count_report(c);
+	if (limits.suppression <= 0 || limits.recorded[c]++ < limits.suppression) {
+		vt_mc_trace_report(c, levels[vt_mc_class_of[c].level], text);
+	}
 	if (!is_known(c, hash_text(text) ^ (uint64_t)c) &&
 		(limits.suppression <= 0 || limits.printed[c] < limits.suppression)) {
 		limits.printed[c]++;

@@ -126,6 +126,10 @@ static void begin_checking(void)
 	if (vt_mc_rank == 0 && vt_mc_shared) {
 		vt_say(2, "INFO", "libVTmc checks the calls of %d ranks", vt_mc_shared->ranks);
 	}
+	if (vt_mc_rank == 0 && vt_mc_traces_nothing()) {
+		vt_mc_say("CHECK-TRACING: no trace is written, because libVT is not there; start the program by vtrun "
+			  "--check-mpi --check-tracing on");
+	}
 	if (vt_mc_rank == 0 && vt_mc_unknown_check()) {
 		vt_mc_say("CHECK %s: there is no check of this name; man VT has those that are not done",
 			vt_mc_unknown_check());
@@ -246,6 +250,13 @@ static void end_checking(void *pc)
 	PMPI_Comm_free(&vt_mc_own_comm);
 }
 
+/* libVT calls this by its name (run/errors.h). */
+__attribute__((visibility("default"))) void vt_check_end(void);
+void vt_check_end(void)
+{
+	end_checking(NULL);
+}
+
 #define NEXT(name) dlsym(RTLD_NEXT, name)
 
 int MPI_Init(int *argc, char ***argv)
@@ -274,7 +285,7 @@ int MPI_Finalize(void)
 {
 	int (*next)(void) = (int (*)(void))NEXT("MPI_Finalize");
 
-	end_checking(__builtin_return_address(0));
+	end_checking(vt_mc_caller(__builtin_return_address(0)));
 	return next ? next() : PMPI_Finalize();
 }
 
@@ -289,6 +300,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 __attribute__((constructor)) static void libvtmc_loaded(void)
 {
 	own_pid = getpid();
+	vt_mc_tracing_begin();
 	vt_mc_settings_begin();
 	on_exit(at_exit, NULL);
 }

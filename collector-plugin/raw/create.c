@@ -217,6 +217,7 @@ static VT_SELDOM struct vt_raw *new_raw(const struct vt_raw_options *o, int firs
 	r->ready = (struct vt_raw_block **)(void *)(p + sizeof(*r));
 	r->full = r->ready + cap;
 	r->keeper_fd = -1;
+	r->texts = VT_RAW_FIRST_ID;
 	vt_lock_forget(&r->lock);
 	set_options(r, o, page);
 	for (i = 0; i < VT_RAW_COPIES; i++) {
@@ -340,6 +341,8 @@ VT_SELDOM struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, s
 		give_back(r);
 		return NULL;
 	}
+	/* below those of the program, and above those of a sampler process before this one */
+	r->texts = (uint32_t)atomic_load(&r->head->definitions) % VT_RAW_FIRST_ID;
 	r->keeper_fd = fd;
 	r->keeper = (pid_t)syscall(SYS_gettid);
 	return r;

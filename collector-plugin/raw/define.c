@@ -285,3 +285,25 @@ VT_SELDOM int vt_raw_info(struct vt_raw *r, const char *cls, const char *text)
 {
 	return write_definition(r, &(struct vt_raw_def){ .type = VT_RAW_DEF_INFO, .name = cls, .text = text });
 }
+
+VT_SELDOM uint32_t vt_raw_text(struct vt_raw *r, const char *text)
+{
+	struct vt_raw_def d = { .type = VT_RAW_DEF_TEXT, .text = text, .n = (uint32_t)strnlen(text, 3000) };
+
+	if (d.n == 0) {
+		return 0;
+	}
+	d.id = atomic_fetch_add(&r->texts, 1) + 1;
+	return write_definition(r, &d) < 0 ? 0 : d.id;
+}
+
+VT_SELDOM void vt_raw_plain_report(
+	struct vt_raw *r, struct vt_raw_stream *s, ltick_t stamp, const char *type, const char *level, const char *text)
+{
+	struct vt_raw_report body = { .type = vt_raw_text(r, type), .level = vt_raw_text(r, level) };
+
+	body.text = vt_raw_text(r, text);
+	if (s) {
+		vt_raw_event(s, stamp, 0, VT_RAW_REPORT, 0, &body, sizeof(body));
+	}
+}

@@ -25,6 +25,7 @@ static const char *const fields_of[] = {
 	[VT_RAW_DEF_COUNTER] = "cNTUD",
 	[VT_RAW_DEF_CLOCK] = "k",
 	[VT_RAW_DEF_INFO] = "NT",
+	[VT_RAW_DEF_TEXT] = "iL",
 	[VT_RAW_DEF_CLOCKS] = "L",
 };
 enum { KINDS = sizeof(fields_of) / sizeof(fields_of[0]) };

@@ -89,10 +89,21 @@ struct vt_raw_transfer {
 };
 enum vt_raw_io { VT_RAW_WRITE = 0, VT_RAW_READ = 1 };
 
+/* Something is wrong in the program. Texts are numbers of VT_RAW_DEF_TEXT, 0: none. n: how many calls it names */
+enum { VT_RAW_REPORT_CALLS = 4 };
+struct vt_raw_report {
+	uint32_t type, level, text;
+	struct vt_raw_report_call {
+		uint32_t header, call, function, scl;
+		int32_t rank; /* < 0: this process, whose innermost state has what is 0 here */
+	} call[VT_RAW_REPORT_CALLS];
+};
+
 /* clang-format off */
 #define VT_RAW_EVENT_LIST(X) \
 	X(ENTER,       3, sizeof(struct vt_raw_state_change)) \
 	X(LEAVE,       4, sizeof(struct vt_raw_state_change)) \
+	X(REPORT,      7, sizeof(struct vt_raw_report)) \
 	X(SCOPE_BEGIN, 8, sizeof(struct vt_raw_scope)) \
 	X(SCOPE_END,   9, sizeof(struct vt_raw_scope)) \
 	X(OWNER,      10, 0) \

@@ -17,7 +17,7 @@
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": the block was used, and was moved elsewhere or removed */
 
 /* Only files of this version are read: the programs of an installation are of one version. */
-enum { VT_RAW_VERSION = 6, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+enum { VT_RAW_VERSION = 7, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 /* Names of raw files: .VT-flush-<program>_<rank>-<pid>.raw. They are hidden, and do not end like data of a program, so that
  * `*.dat`, `ls`, make and `rm *` of the program that is recorded do not meet them. */
@@ -110,7 +110,9 @@ struct vt_raw_head {
 	/* 0: one thread of the program is in MPI at a time; else 1 + the number of threads of MPI and of the collector */
 	_Atomic uint32_t free_threads;
 	_Atomic uint64_t
-		callbacks[8]; /* where the objects with call-backs for MPI are loaded; -1: unknown; 0: no more */
+		callbacks[8];      /* where the objects with call-backs for MPI are loaded; -1: unknown; 0: no more */
+	_Atomic uint32_t in_mpi;   /* 1: of a job, and not in MPI_Finalize yet */
+	_Atomic uint32_t reported; /* 1: the program has recorded an error of its own (VT_RAW_REPORT) */
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the
@@ -182,6 +184,7 @@ enum vt_raw_type {
 	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
 	VT_RAW_DEF_STACK = 52,       /* uint32_t id, n; struct vt_raw_place[n], the innermost call first */
 	VT_RAW_DEF_FILE = 45,        /* uint32_t id, communicator or 0; name: what bytes are read from or written to */
+	VT_RAW_DEF_TEXT = 46,        /* uint32_t id; text: of a report */
 	VT_RAW_DEF_COMM = 43, /* uint32_t id, parent, kind, number, int32_t tag, uint32_t inter, n_own, n, at, m, then
 	                          * m struct vt_raw_ranks (raw/communicator.h); name */
 	VT_RAW_DEF_CLOCKS =

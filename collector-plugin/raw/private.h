@@ -30,7 +30,8 @@ struct vt_raw {
 	size_t taken;                        /* blocks begun since the last vt_raw_tick() */
 	struct vt_raw_stream *streams;
 	struct vt_raw_stream copy[VT_RAW_COPIES];
-	int closed; /* 1: takes no records; 2: the file is complete, too */
+	_Atomic uint32_t texts; /* the number of the latest text */
+	int closed;             /* 1: takes no records; 2: the file is complete, too */
 	int forgotten;
 	int alone; /* vt_raw_tick() is not called */
 	void (*stopped)(const char *path, int why);

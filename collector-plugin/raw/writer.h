@@ -154,6 +154,13 @@ int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
  * "100000 ns". */
 #define VT_RAW_IMBALANCE "imbalance"
 
+/* Defines a text of a report, of which 3000 bytes are kept. Returns its number; 0: none. */
+uint32_t vt_raw_text(struct vt_raw *r, const char *text);
+/* Records a report that names no call: what is wrong (a class like LOCAL:EXIT:SIGNAL), "warning", "error" or "fatal error", and a
+ * description. */
+void vt_raw_plain_report(struct vt_raw *r, struct vt_raw_stream *s, ltick_t stamp, const char *type, const char *level,
+	const char *text);
+
 /* Adds n bytes to the rank's block of a .clk file: whole lines of at most 1000 bytes. */
 int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n);
 

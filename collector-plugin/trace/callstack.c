@@ -47,7 +47,7 @@ static struct {
 	int fast, cache;
 	struct range {
 		uintptr_t at, low, high;
-	} own, calls;                /* address ranges of this library, and of the one with the calls of class SYSTEM */
+	} own, others[2];            /* address ranges of this library, and of those of vt_callstack_own() */
 	_Atomic uint32_t generation; /* changes when addresses may have got a new meaning */
 	uint32_t n;                  /* number of stacks; protected by vt_objects_lock */
 	_Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
@@ -159,8 +159,13 @@ VT_SELDOM void vt_callstack_start(void)
 
 VT_SELDOM void vt_callstack_own(const void *address)
 {
-	state.calls.at = (uintptr_t)address;
-	dl_iterate_phdr(find_own_range, &state.calls);
+	struct range *r = &state.others[0];
+
+	if (r->high && !((uintptr_t)address >= r->low && (uintptr_t)address < r->high)) {
+		r++;
+	}
+	r->at = (uintptr_t)address;
+	dl_iterate_phdr(find_own_range, r);
 }
 
 VT_SELDOM struct vt_callstack_levels vt_callstack_default(void)
@@ -172,7 +177,9 @@ VT_SELDOM struct vt_callstack_levels vt_callstack_default(void)
 
 static inline int is_own_code(uintptr_t pc)
 {
-	return (pc >= state.own.low && pc < state.own.high) || (pc >= state.calls.low && pc < state.calls.high);
+	return (pc >= state.own.low && pc < state.own.high) ||
+		(pc >= state.others[0].low && pc < state.others[0].high) ||
+		(pc >= state.others[1].low && pc < state.others[1].high);
 }
 
 /* The first frame whose return address is outside this library. This library keeps frame pointers. */

@@ -26,7 +26,7 @@ struct vt_callstack_levels {
 
 /* Reads PCTRACE, PCTRACE-FAST and PCTRACE-CACHE. Must be called before the first definition. */
 VT_HIDDEN void vt_callstack_start(void);
-/* The code around this address belongs to the collector, too. After vt_callstack_start(). */
+/* The code around this address belongs to the collector, too, in one of two libraries. After vt_callstack_start(). */
 VT_HIDDEN void vt_callstack_own(const void *address);
 VT_HIDDEN struct vt_callstack_levels vt_callstack_default(void);
 /* Takes the call stack of the calling thread, beginning at the caller of this library: leaves out `skip` return

@@ -63,38 +63,55 @@ static double stuck_s(struct vt_measured *p, const struct vt_raw_head *h, int64_
 
 /* ---- messages ---- */
 
+struct stopping {
+	struct vt_stop_output o;
+	char text[2500]; /* of the report */
+};
+
 static void stack_line(void *ctx, const char *text)
 {
-	vt_stop_say(ctx, "ERROR", "  %s", text);
+	struct stopping *s = ctx;
+	size_t n = strlen(s->text);
+
+	vt_stop_say(&s->o, "ERROR", "  %s", text);
+	snprintf(s->text + n, sizeof(s->text) - n, "\n%s", text);
+}
+
+static void report_deadlock(struct vt_measured *p, const char *type, const char *level, const char *text)
+{
+	vt_raw_plain_report(p->c.pub.raw, p->s->stream, vt_ticks_now(&p->c.pub), type, level, text);
 }
 
 static void stop_process(struct vt_measured *p, double timeout_s)
 {
-	struct vt_stop_output o;
+	struct stopping s;
 	char why[300] = "";
 
 	snprintf(p->stopped_why, sizeof(p->stopped_why), "deadlock, no progress for %g s", timeout_s);
-	vt_stop_open(&o, p, "deadlock");
-	vt_stop_say(&o, "ERROR",
+	snprintf(s.text, sizeof(s.text), "no progress in any process for %g s", timeout_s);
+	vt_stop_open(&s.o, p, "deadlock");
+	vt_stop_say(&s.o, "ERROR",
 		"GLOBAL:DEADLOCK: no progress in any process for %g s; the program is stopped, and the trace is "
 		"written. The "
 		"stack of this process:",
 		timeout_s);
-	if (vt_measured_stack(p->pid, stack_line, &o, why, sizeof(why)) < 0) {
-		vt_stop_say(&o, "ERROR", "  unknown: %s", why);
+	if (vt_measured_stack(p->pid, stack_line, &s, why, sizeof(why)) < 0) {
+		vt_stop_say(&s.o, "ERROR", "  unknown: %s", why);
 	}
-	vt_stop_close(&o);
+	vt_stop_close(&s.o);
+	report_deadlock(p, "GLOBAL:DEADLOCK:HARD", "fatal error", s.text);
 }
 
 static void warn(struct vt_measured *p, double mean_s)
 {
 	struct vt_stop_output o;
+	char text[100];
 
+	snprintf(text, sizeof(text), "the processes have spent %.3g s on average in their last MPI call", mean_s);
 	vt_stop_open(&o, p, "deadlock");
-	vt_stop_say(&o, "WARNING",
-		"GLOBAL:DEADLOCK:NO_PROGRESS: the processes have spent %.3g s on average in their last MPI call",
-		mean_s);
+	vt_stop_say(&o, "WARNING", "GLOBAL:DEADLOCK:NO_PROGRESS: %s", text);
 	vt_stop_close(&o);
+	report_deadlock(p, "GLOBAL:DEADLOCK:NO_PROGRESS", "warning", text);
 }
 
 /* ---- the rule ---- */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,11 +307,13 @@ static int exit_status_of_process(const struct vt_measured *p)
 	return name && (name[2] == 'Z' || name[2] == 'X') ? atoi(at) : status_of_reaped(p->pidfd);
 }
 
-static void describe_end(struct vt_measured *p, uint32_t how)
+/* Returns the signal that ended it, or 0. */
+static int describe_end(struct vt_measured *p, uint32_t how)
 {
 	const char *own = vt_collect_ended_by(how);
 	int status = p->gone ? exit_status_of_process(p) : -1;
 	char *to = p->c.ended_how;
+	int signal = 0;
 	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
 	size_t size = sizeof(p->c.ended_how);
 
@@ -319,25 +322,56 @@ static void describe_end(struct vt_measured *p, uint32_t how)
 	} else if (own) {
 		snprintf(to, size, "%s", own);
 	} else if (status >= 0 && WIFSIGNALED(status)) {
-		snprintf(to, size, "by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		signal = WTERMSIG(status);
 	} else if (status >= 0) {
 		snprintf(to, size, "without the library's knowledge, exit status %d", WEXITSTATUS(status));
 	} else if (noted > VT_RAW_ENDED_SIGNAL) {
-		snprintf(to, size, "by signal %d (%s)", (int)(noted - VT_RAW_ENDED_SIGNAL),
-			strsignal((int)(noted - VT_RAW_ENDED_SIGNAL)));
+		signal = (int)(noted - VT_RAW_ENDED_SIGNAL);
 	} else {
 		snprintf(to, size, "without exit, status unknown");
+	}
+	if (signal) {
+		snprintf(to, size, "by signal %d (%s)", signal, strsignal(signal));
+	}
+	return signal;
+}
+
+/* What a launcher or a user sends from outside is no mistake of the program. */
+static int is_bad_signal(int signal)
+{
+	return signal != SIGTERM && signal != SIGINT && signal != SIGHUP && signal != SIGQUIT;
+}
+
+/* Records an end that is one of the errors of the Intel Trace Collector guide, section 3.3.1, unless the process did so itself. Of
+ * several, only the first is: a launcher kills the others. */
+static void report_bad_end(struct vt_measured *p, uint32_t how, int signal)
+{
+	static int bad;
+	const struct vt_raw_head *h = vt_raw_head(p->c.pub.raw);
+	int early = atomic_load(&h->in_mpi) && how != VT_RAW_ENDED_MPI && how != VT_RAW_ENDED_EXEC && !signal;
+	char text[300];
+
+	if (atomic_load(&h->reported) || p->stopped_why[0]) {
+		bad = 1;
+	} else if (!bad && (signal ? is_bad_signal(signal) : early)) {
+		bad = 1;
+		snprintf(text, sizeof(text), "the process ends %s%s", p->c.ended_how,
+			signal || how == VT_RAW_ENDED_ABORT ? "" : " and has not called MPI_Finalize");
+		vt_raw_plain_report(p->c.pub.raw, p->s->stream, vt_ticks_now(&p->c.pub),
+			signal ? "LOCAL:EXIT:SIGNAL" : "LOCAL:EXIT:BEFORE_MPI_FINALIZE", "fatal error", text);
 	}
 }
 
 void vt_measured_end(struct vt_measured *p, uint32_t how, int node)
 {
 	struct vt_collector *c = &p->c;
+	int signal;
 
 	vt_say_to_measured(p);
 	p->ended = 1;
 	p->how = how;
-	describe_end(p, how);
+	signal = describe_end(p, how);
+	report_bad_end(p, how, signal);
 	vt_measured_sample_last(p, node);
 	vt_measured_end_clocks(p);
 	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),

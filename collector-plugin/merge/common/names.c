@@ -39,7 +39,7 @@ const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id)
 struct vt_merge_ids *vt_merge_ids_of(struct vt_merge_file *f, int kind)
 {
 	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
-		&f->places, &f->paths };
+		&f->places, &f->paths, &f->texts };
 
 	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }

@@ -57,7 +57,7 @@ struct vt_merge_file {
 	const struct vt_raw_head *head;
 	const struct cal_map *map; /* given, or &own */
 	struct cal_map own;
-	struct vt_merge_ids classes, counters, functions, scls, scopes, groups, paths;
+	struct vt_merge_ids classes, counters, functions, scls, scopes, groups, paths, texts;
 	struct vt_merge_ids places; /* 1 + the thread number of each place */
 	struct vt_merge_object *object;
 	size_t n_objects;

@@ -467,6 +467,14 @@ static int define_thread_group(struct context *c, const struct vt_raw_def *d)
 	return rc;
 }
 
+/* Of a report. */
+static int see_text(struct context *c, const struct vt_raw_def *d)
+{
+	uint32_t id = stf_writer_string(c->m->w, d->text);
+
+	return id ? set_id(c->f, &c->f->texts, d->id, id) : -1;
+}
+
 static int second_reading(const struct vt_raw_def *d, void *ctx)
 {
 	struct context *c = ctx;
@@ -499,6 +507,8 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 		return vt_merge_see_communicator(c->f, d);
 	case VT_RAW_DEF_GROUP:
 		return define_thread_group(c, d);
+	case VT_RAW_DEF_TEXT:
+		return see_text(c, d);
 	case VT_RAW_DEF_INFO:
 		if (!strcmp(d->name, VT_RAW_IMBALANCE)) {
 			c->m->idle_ns = strtoull(d->text, NULL, 10);

@@ -196,10 +196,48 @@ static int transfer(struct vt_merge_part *part, const struct vt_merge_event *e)
 	return stf_write_file_io_begin(part->w, &r);
 }
 
+static int write_reported(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct stf_report r = { .time = e->time, .willy = e->willy };
+	uint64_t times[VT_RAW_REPORT_CALLS];
+	uint32_t willys[VT_RAW_REPORT_CALLS], headers[VT_RAW_REPORT_CALLS], functions[VT_RAW_REPORT_CALLS],
+		calls[VT_RAW_REPORT_CALLS], scls[VT_RAW_REPORT_CALLS], i;
+	struct vt_raw_report body;
+
+	memcpy(&body, e->body, sizeof(body));
+	r.type = vt_merge_id(&e->f->texts, body.type);
+	r.level = vt_merge_id(&e->f->texts, body.level);
+	r.description = vt_merge_id(&e->f->texts, body.text);
+	r.size_1_6 = e->h->n < VT_RAW_REPORT_CALLS ? e->h->n : VT_RAW_REPORT_CALLS;
+	for (i = 0; i < r.size_1_6; i++) {
+		const struct vt_raw_report_call *c = &body.call[i];
+		int own = c->rank < 0;
+
+		times[i] = e->time;
+		willys[i] =
+			own || (uint32_t)c->rank >= part->m->n_processes ? e->willy : STF_WILLY((uint32_t)c->rank, 0);
+		headers[i] = vt_merge_id(&e->f->texts, c->header);
+		functions[i] = vt_merge_id(&e->f->functions, c->function);
+		calls[i] = vt_merge_id(&e->f->texts, c->call);
+		scls[i] = own && e->states->scl ? e->states->scl : vt_merge_id(&e->f->scls, c->scl);
+		if (own && !functions[i] && e->states->n) {
+			functions[i] = e->states->function[e->states->n - 1];
+		}
+	}
+	r.times = times;
+	r.willys = willys;
+	r.headers = headers;
+	r.functions = functions;
+	r.calls = calls;
+	r.scls = scls;
+	return stf_write_report(part->w, &r);
+}
+
 /* Indexed by the kind of event. Kinds that are handled elsewhere in the merge have no function here. */
 static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merge_event *e) = {
 	[VT_RAW_ENTER] = state_enter,
 	[VT_RAW_LEAVE] = state_leave,
+	[VT_RAW_REPORT] = write_reported,
 	[VT_RAW_SCOPE_BEGIN] = scope_begin,
 	[VT_RAW_SCOPE_END] = scope_end,
 	[VT_RAW_MESSAGE] = vt_merge_message,

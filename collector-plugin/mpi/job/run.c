@@ -199,6 +199,10 @@ static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt
 	vt_job_period_begin(&job);
 	vt_collect_own_protocol();
 	watch();
+	/* the library of OpenSHMEM ends at exit what the program has not ended */
+	if (!vt_hooks.shmem) {
+		atomic_store(&vt_raw_head(job.collect->raw)->in_mpi, 1);
+	}
 	vt_self();
 }
 

@@ -14,6 +14,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/names.h"
+#include "collector-plugin/run/errors.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/time.h"
@@ -81,9 +82,16 @@ static uint32_t enter_finalize(const char *class_name, const char *name)
 
 void vt_mpi_end(const char *class_name, const char *name)
 {
+	void (*check)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, VT_CHECK_END);
+	uint32_t function;
+
 	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
 		vt_event(); /* entering MPI_Finalize */
-		vt_job_end(enter_finalize(class_name, name));
+		function = enter_finalize(class_name, name);
+		if (check) {
+			check();
+		}
+		vt_job_end(function);
 	}
 }
 

@@ -43,8 +43,8 @@ check 'Recv peer n' 2 --check 'LOCAL:**' off
 expect_no_line 'LOCAL:MPI' out
 check 'Recv peer n' 2 --check-max-errors 0
 expect_line '^\[1\] ERROR: LOCAL:MPI:CALL_FAILED: error$' out
-check 'Barrier correct' 2 --check 'GLOBAL:COLLECTIVE:DATA_TRANSMISSION_CORRUPTED' on
-expect_line '^\[0\] .*INFO: CHECK GLOBAL:COLLECTIVE:DATA_TRANSMISSION_CORRUPTED: there is no check of this name; ' out
+check 'Barrier correct' 2 --check 'GLOBAL:COLLECTIVE:COMM_FREE_MISMATCH' on
+expect_line '^\[0\] .*INFO: CHECK GLOBAL:COLLECTIVE:COMM_FREE_MISMATCH: there is no check of this name; ' out
 verdict "CHECK takes classes out, and names those that do not exist; CHECK-MAX-ERRORS lets the job go on"
 
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1

@@ -42,4 +42,18 @@ for i in 1 2 3; do
 	expect_line '^\[0\] INFO: 0 errors, 0 warnings in [0-9]* calls of 2 ranks$' out
 done
 verdict "messages that come as they were sent are not reported"
+
+broken=$src/tests/vt/checker/programs/broken_bcast.c
+"$MPICC" -g -w -o bcast "$broken" && "$MPICC" -g -w -DLIBRARY -shared -fPIC -o libbroken.so "$broken" || exit 99
+timeout 100 $MPIRUN -np 2 "$build/vtrun" --check-mpi -- ./bcast >out 2>&1
+status=$?
+expect_status 0
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in [0-9]* calls of 2 ranks$' out
+LD_PRELOAD=$PWD/libbroken.so timeout 100 $MPIRUN -np 2 "$build/vtrun" --check-mpi -- ./bcast >out 2>&1
+expect [ $? -ne 0 ]
+expect_line '^\[1\] ERROR: GLOBAL:COLLECTIVE:DATA_TRANSMISSION_CORRUPTED: error$' out
+expect_line '^\[1\] ERROR:    the [0-9]* bytes that came are not those that the root had$' out
+expect_line '^\[1\] ERROR:    MPI_Bcast(.*   main (broken_bcast\.c:[0-9]*)$' out
+expect_lines 1 '^\[[01]\] ERROR: [A-Z]*:' out
+verdict "an MPI_Bcast that gives a rank other bytes is reported there, and no correct one is"
 done_testing

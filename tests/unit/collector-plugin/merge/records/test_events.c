@@ -123,6 +123,61 @@ static void deep(void)
 	free(text);
 }
 
+/* A report by a thread inside a state, and one by the process about itself: names, lines and the state itself. */
+static void reports(void)
+{
+	struct vt_raw *r = begin("r");
+	struct vt_raw_stream *s = vt_raw_stream(r), *own = vt_raw_stream(r);
+	struct vt_raw_report body = { vt_raw_text(r, "LOCAL:X"), vt_raw_text(r, "error"), vt_raw_text(r, "two\nlines"),
+		{ { 0 } } };
+	struct vt_merge_result res;
+	struct stf_reader *reader;
+	const struct stf_record *rec;
+	struct stf_cursor *c;
+	struct stf_report d;
+	struct stf_err se;
+	char trace[200];
+	int n = 0;
+
+	vt_raw_thread(r, 1, 5, "");
+	enter(s, 100, 1, 0x10002);
+	body.call[0] = (struct vt_raw_report_call){ 0, vt_raw_text(r, "g(1)"), 0, 0x10001, -1 };
+	body.call[1] = (struct vt_raw_report_call){ vt_raw_text(r, "made by"), 0, 0x10001, 0, 7000 };
+	vt_raw_event(s, ltick(120), 1, VT_RAW_REPORT, 2, &body, sizeof(body));
+	vt_raw_plain_report(r, own, ltick(130), "LOCAL:Y", "fatal error", "");
+	leave(s, 150, 1, VT_RAW_LEFT);
+	end(r, 1000);
+	free(events("r", &res));
+	snprintf(trace, sizeof(trace), "%s/t.stf", dir);
+	reader = stf_reader_open(trace, STF_READ_CHECK_REFS, &se);
+	c = stf_cursor_open(reader, NULL, &se);
+	while (stf_cursor_next(c, &rec, &se) > 0) {
+		if (stf_get_report(rec, &d) < 0) {
+			continue;
+		}
+		CHECK_INT(d.time, n ? 130 : 120);
+		CHECK_INT(d.willy, STF_WILLY(0, n ? 0 : 1));
+		CHECK_STR(stf_reader_string(reader, d.type), n ? "LOCAL:Y" : "LOCAL:X");
+		CHECK_STR(stf_reader_string(reader, d.level), n ? "fatal error" : "error");
+		CHECK_INT(d.size_1_6, n ? 0 : 2);
+		if (n++) {
+			CHECK(d.description == 0, "%u", d.description);
+			continue;
+		}
+		CHECK_STR(stf_reader_string(reader, d.description), "two\nlines");
+		CHECK_STR(stf_reader_name(reader, STF_ID_function_definition, d.functions[0]), "g");
+		CHECK_STR(stf_reader_string(reader, d.calls[0]), "g(1)");
+		CHECK(d.headers[0] == 0 && d.scls[0] && !d.scls[1] && !d.calls[1], "%u", d.headers[0]);
+		CHECK_STR(stf_reader_string(reader, d.headers[1]), "made by");
+		CHECK_STR(stf_reader_name(reader, STF_ID_function_definition, d.functions[1]), "f");
+		/* there is no rank 7000 */
+		CHECK(d.willys[0] == d.willy && d.willys[1] == d.willy && d.times[1] == 120, "%u", d.willys[1]);
+	}
+	CHECK_INT(n, 2);
+	stf_cursor_close(c);
+	stf_reader_close(reader);
+}
+
 /* What a thread records, event by event: the program and the expected trace make the same. */
 struct thread {
 	uint64_t random;
@@ -143,6 +198,7 @@ int main(int argc, char **argv)
 	RUN(found_before_the_first_call);
 	RUN(wrong_nesting);
 	RUN(deep);
+	RUN(reports);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return check_end() | (system(command) != 0);
 }
