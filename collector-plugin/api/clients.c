@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of a server and clients without MPI (Intel Trace Collector guide, sections 2.14 and 3.1.10). The server starts a VTserver,
- * whose contact word the program takes to the clients. VT_initialize() joins the job by that word, as vtrun --join does. */
+ * whose contact word the program takes to the clients; or clients that were started first wait for it. VT_initialize() joins the
+ * job by that word, as vtrun --join does. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -20,16 +21,20 @@
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/settings/run_value.h"
 
-enum { WORD = 1200, MOST_CLIENTS = 1 << 16, MOST_SETTINGS = 15 };
+enum { WORD = 1208, MOST_CLIENTS = 1 << 16, MOST_SETTINGS = 1000 };
 
 /* Time for VTserver, which may be on another node, to answer. */
 static const double join_limit_s = 30;
 
 /* What VT_initialize() is to join; of one thread, but for the two flags. */
 static struct {
-	char word[WORD]; /* "": nothing */
+	pid_t pid;       /* of the process that has called VT_serverinit() or VT_clientinit(): not of its children */
+	char word[WORD]; /* of the job; "": nothing to join, or not known yet */
+	char own[WORD];  /* the contact of this process */
+	char name[64];   /* for error messages */
 	int rank, size;
-	_Atomic int waits, stop;
+	int waits; /* the server is to tell the word */
+	_Atomic int in_wait, stop;
 } job;
 
 extern char **environ;
@@ -57,39 +62,75 @@ static VT_ErrorCode check_before_start(const char *call)
 	if (vt_hooks.initialize) {
 		return refuse_call(VT_ERR_NOTIMPLEMENTED, "%s is for programs without MPI: link with libVTcs", call);
 	}
-	if (vt_collect_running() || job.word[0]) {
+	if (vt_collect_running() || (job.pid == getpid() && (job.word[0] || job.waits))) {
 		return refuse_call(
 			VT_ERR_BADREQUEST, "%s must come once, before VT_initialize and without vtrun", call);
 	}
 	return VT_OK;
 }
 
-/* The options in the environment go to VTserver as arguments, since programs that are started here do not get them. Returns -1 if
- * there are too many. */
-static int add_settings(const char **arguments, int n)
+/* Runs VTserver, which prints a contact, continues in the background, and gets the options in the environment. Returns VT_OK and the
+ * contact, or VT_ERR_COMM. */
+static VT_ErrorCode start_server(
+	const char *call, const char *const *arguments, const char *clients, char contact[WORD])
 {
-	int i;
+	const char *variables[MOST_SETTINGS + 2];
+	char text[2000] = "", *end;
+	int i, n = 0, status;
 
-	for (i = 0; environ && environ[i]; i++) {
+	for (i = 0; environ && environ[i] && n < MOST_SETTINGS; i++) {
 		if (!strncmp(environ[i], "VT_", 3)) {
-			if (n == MOST_SETTINGS) {
-				return -1;
-			}
-			arguments[n++] = environ[i];
+			variables[n++] = environ[i];
 		}
 	}
-	arguments[n] = NULL;
-	return 0;
+	if (clients) {
+		variables[n++] = clients;
+	}
+	variables[n] = NULL;
+	status = vt_program_run("VTserver", arguments, variables, text, sizeof(text));
+	end = strchr(text, '\n');
+	if (status != 0 || !end || end == text || end - text >= WORD) {
+		return refuse_call(VT_ERR_COMM, "%s: %.*s", call, text[0] ? (int)strcspn(text, "\n") : 100,
+			text[0] ? text : strerror(errno));
+	}
+	snprintf(contact, WORD, "%.*s", (int)(end - text), text);
+	return VT_OK;
+}
+
+/* This process is another one than before, or in another job. */
+static void begin_job(const char *name, int rank, int size)
+{
+	memset(&job, 0, sizeof(job));
+	job.pid = getpid();
+	snprintf(job.name, sizeof(job.name), "%s", name ? name : "");
+	job.rank = rank;
+	job.size = size;
+}
+
+/* The contacts in one variable, which only this user can read. NULL: no memory, or one is missing. */
+static char *join_contacts(int n, const char *const *contacts)
+{
+	size_t size = sizeof("TICKMARK_CLIENTS="), at;
+	char *text;
+	int i;
+
+	for (i = 0; i < n && contacts[i]; i++) {
+		size += strlen(contacts[i]) + 1;
+	}
+	text = i == n ? malloc(size) : NULL;
+	at = text ? (size_t)sprintf(text, "TICKMARK_CLIENTS=") : 0;
+	for (i = 0; text && i < n; i++) {
+		at += (size_t)sprintf(text + at, "%s%s", i ? " " : "", contacts[i]);
+	}
+	return text;
 }
 
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact)
 {
-	const char *arguments[MOST_SETTINGS + 1] = { "", "" };
-	char size[16], text[WORD] = "", *end;
+	const char *arguments[4] = { "--network", "" };
+	char size[16], *clients = NULL;
 	VT_ErrorCode rc = check_before_start("VT_serverinit");
-	int status;
 
-	(void)servername;
 	if (rc != VT_OK) {
 		return rc;
 	}
@@ -98,37 +139,44 @@ VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *
 			(int)MOST_CLIENTS);
 	}
 	if (contacts && numcontacts > 0) {
-		return refuse_call(VT_ERR_NOTIMPLEMENTED,
-			"VT_serverinit: the server cannot connect to clients that were started before it; give NULL for "
-			"contacts, and pass the server's contact with an S before it to VT_clientinit");
+		clients = join_contacts(numcontacts, contacts);
+		if (!clients) {
+			return refuse_call(VT_ERR_BADARG, "VT_serverinit: one of %d contacts is NULL", numcontacts);
+		}
 	}
-	snprintf(size, sizeof(size), "%d", numcontacts + 1);
-	arguments[1] = size;
-	if (add_settings(arguments, 2) < 0) {
-		return refuse_call(VT_ERR_BADARG,
-			"VT_serverinit: more than %d variables VT_...: put the options into a file, and its name into "
-			"VT_CONFIG",
-			MOST_SETTINGS - 2);
+	begin_job(servername, 0, numcontacts + 1);
+	snprintf(size, sizeof(size), "%d", job.size);
+	arguments[2] = size;
+	rc = start_server("VT_serverinit", arguments, clients, job.word);
+	free(clients);
+	if (rc == VT_OK) {
+		memcpy(job.own, job.word, sizeof(job.own));
+		*contact = job.own;
 	}
-	status = vt_program_run("VTserver", arguments, text, sizeof(text));
-	end = strchr(text, '\n');
-	if (status != 0 || !end || end == text) {
-		return refuse_call(VT_ERR_COMM, "VT_serverinit: %.*s", text[0] ? (int)strcspn(text, "\n") : 100,
-			text[0] ? text : strerror(errno));
+	return rc;
+}
+
+/* Starts the process that waits for the server, since this one opens no socket. */
+static VT_ErrorCode wait_for_server(const char **contact)
+{
+	const char *arguments[3] = { "--client" };
+	char pid[16];
+	VT_ErrorCode rc;
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	arguments[1] = pid;
+	rc = start_server("VT_clientinit", arguments, NULL, job.own);
+	if (rc == VT_OK) {
+		job.waits = 1;
+		*contact = job.own;
 	}
-	*end = '\0';
-	memcpy(job.word, text, sizeof(job.word));
-	job.rank = 0;
-	job.size = numcontacts + 1;
-	*contact = job.word;
-	return VT_OK;
+	return rc;
 }
 
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact)
 {
 	VT_ErrorCode rc = check_before_start("VT_clientinit");
 
-	(void)clientname;
 	if (rc != VT_OK) {
 		return rc;
 	}
@@ -136,23 +184,42 @@ VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **cont
 		return refuse_call(VT_ERR_BADARG, "VT_clientinit: contact must not be NULL, and procid from 0 to %d",
 			(int)MOST_CLIENTS);
 	}
-	if (!*contact || **contact != 'S' || strlen(*contact) > sizeof(job.word)) {
+	if (*contact && (**contact != 'S' || strlen(*contact) > sizeof(job.word))) {
 		return refuse_call(VT_ERR_NOTIMPLEMENTED,
 			"VT_clientinit: a client joins the job of a server that was started before it: *contact must be S "
 			"and the server's contact, or S and the word of vtrun --contact");
 	}
+	begin_job(clientname, procid, 0);
+	if (!*contact) {
+		return wait_for_server(contact);
+	}
 	snprintf(job.word, sizeof(job.word), "%s", *contact + 1);
-	job.rank = procid;
 	return VT_OK;
+}
+
+/* Asks the process that waits for the server. */
+static VT_ErrorCode learn_word(struct vt_attach_request *request, char *name, size_t size)
+{
+	struct tkm_err err;
+	double limit_s = request->limit_s;
+	int rc;
+
+	vt_word_job(job.own, name, size);
+	request->limit_s = 0;
+	rc = vt_attach_ask_word(request, job.word, sizeof(job.word), &err);
+	request->limit_s = limit_s;
+	job.waits = rc < 0;
+	return rc == 0 ? VT_OK
+		       : refuse_call(VT_ERR_COMM, "VT_initialize: client %d%s%s is in no job: %s", job.rank,
+				 job.name[0] ? ", " : "", job.name, err.text);
 }
 
 VT_ErrorCode vt_join_job(const char *argv0)
 {
 	const char *slash = argv0 ? strrchr(argv0, '/') : NULL;
-	struct vt_attach_request request = { .word = job.word,
-		.program = slash ? slash + 1
-			: argv0  ? argv0
-				 : "program",
+	struct vt_attach_request request = { .program = slash ? slash + 1
+			: argv0                               ? argv0
+							      : "program",
 		.rank = job.rank,
 		.size = job.size,
 		.limit_s = join_limit_s,
@@ -160,19 +227,29 @@ VT_ErrorCode vt_join_job(const char *argv0)
 	char name[64];
 	struct tkm_err err;
 	int32_t place[2];
+	VT_ErrorCode answer = VT_OK;
 	Dl_info info;
-	int rc;
+	int rc = -1;
 
-	if (!job.word[0] || vt_collect_running()) {
+	if (job.pid != getpid() || (!job.word[0] && !job.waits) || vt_collect_running()) {
 		return VT_OK;
 	}
-	vt_word_job(job.word, name, sizeof(name));
 	request.job = name;
 	request.near = dladdr((void *)&vt_join_job, &info) ? info.dli_fname : NULL;
 	job.stop = 0;
-	job.waits = 1;
-	rc = vt_attach_join(&request, place, &err);
-	job.waits = 0;
+	job.in_wait = 1;
+	if (job.waits) {
+		answer = learn_word(&request, name, sizeof(name));
+	}
+	if (answer == VT_OK) {
+		vt_word_job(job.word, name, sizeof(name));
+		request.word = job.word;
+		rc = vt_attach_join(&request, place, &err);
+	}
+	job.in_wait = 0;
+	if (answer != VT_OK) {
+		return answer;
+	}
 	if (rc < 0) {
 		return refuse_call(VT_ERR_COMM, "VT_initialize cannot join the server's job as process %d: %s",
 			job.rank, err.text);
@@ -184,7 +261,7 @@ VT_ErrorCode vt_join_job(const char *argv0)
 
 VT_ErrorCode VT_abort(void)
 {
-	if (!job.waits) {
+	if (!job.in_wait) {
 		return VT_ERR_BADREQUEST;
 	}
 	job.stop = 1;

@@ -69,20 +69,20 @@ static void place_node(struct vt_server *s, int node)
 
 /* ---- processes ---- */
 
-static int is_rank_taken(const struct vt_server *s, int rank)
+int vt_server_has_rank(const struct vt_server *s, int rank)
 {
 	int i;
 
 	for (i = 0; i < s->processes && s->process[i].rank != rank; i++) {
 	}
-	return i < s->processes;
+	return i < s->processes || (rank == 0 && s->is_rank_0);
 }
 
 static int lowest_free_rank(const struct vt_server *s)
 {
 	int rank = 0;
 
-	while (is_rank_taken(s, rank)) {
+	while (vt_server_has_rank(s, rank)) {
 		rank++;
 	}
 	return rank;
@@ -96,7 +96,7 @@ static void add_process(struct vt_server *s, int node, const struct vt_net_messa
 
 	for (i = 0; i < s->processes && (s->process[i].node != node || s->process[i].pid != m->number[0]); i++) {
 	}
-	if (i == s->processes && rank >= 0 && is_rank_taken(s, rank)) {
+	if (i == s->processes && rank >= 0 && vt_server_has_rank(s, rank)) {
 		snprintf(why, sizeof(why), "another process of this job has rank %d", rank);
 		vt_server_refuse(s, &s->node[node].peer, m->number[0], why);
 		return;
@@ -207,11 +207,11 @@ int vt_server_is_over(const struct vt_server *s, int64_t now)
 		return 1;
 	}
 	if (s->processes == 0) {
-		return running == 0 && now - s->began_ns > (wait_ns > NOBODY_NS ? wait_ns : NOBODY_NS);
+		return running == 0 && now - s->began_ns > (s->called || wait_ns > NOBODY_NS ? wait_ns : NOBODY_NS);
 	}
 	if (running) {
 		return 0;
 	}
-	return s->wanted ? s->processes >= s->wanted || quiet_ns > wait_ns
+	return s->wanted ? s->processes + s->is_rank_0 >= s->wanted || quiet_ns > wait_ns
 			 : quiet_ns > (wait_ns < STRAGGLER_NS ? wait_ns : STRAGGLER_NS);
 }

@@ -4,12 +4,12 @@
 #include <VT.h>
 int main(int argc, char **argv)
 {
-	const char *none = NULL,
+	const char *none = NULL, *spawned = "localhost:1:0",
 		   *word = "Slocalhost:1:0000000000000000000000000000000000000000000000000000000000000000";
 	int comm = 7, parent = 7;
 
 	printf("%d ", VT_abort());
-	printf("%d ", VT_clientinit(1, "client", &none));
+	printf("%d ", VT_clientinit(1, "client", &spawned));
 	printf("%d ", VT_serverinit("server", 1, &word, &none));
 	printf("%d ", VT_clientinit(1, "client", &word));
 	printf("%d ", VT_initialize(&argc, &argv));
