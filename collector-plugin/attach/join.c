@@ -25,7 +25,7 @@ static size_t add_join_text(char *to, size_t n, const char *key, const char *tex
 static size_t pack_request(const struct vt_attach_request *r, char *to)
 {
 	size_t n = add_join_text(to, 0, "word", r->word);
-	char text[16] = "";
+	char text[16] = "", token[20];
 
 	if (r->rank >= 0) {
 		snprintf(text, sizeof(text), "%d", r->rank);
@@ -33,6 +33,12 @@ static size_t pack_request(const struct vt_attach_request *r, char *to)
 	n = add_join_text(to, n, "rank", text);
 	snprintf(text, sizeof(text), "%d", r->size);
 	n = add_join_text(to, n, "size", text);
+	snprintf(text, sizeof(text), "%d", r->children);
+	n = add_join_text(to, n, "children", text);
+	snprintf(token, sizeof(token), "%llx", (unsigned long long)r->token);
+	n = add_join_text(to, n, "token", token);
+	snprintf(token, sizeof(token), "%llx", (unsigned long long)r->parent);
+	n = add_join_text(to, n, "parent", token);
 	return add_join_text(to, n, "program", r->program);
 }
 
@@ -69,7 +75,7 @@ static ssize_t receive_answer(
 	return n >= 0 ? n : tkm_fail(err, TKM_ERR_UNAVAIL, "the process that speaks for this node has ended");
 }
 
-int vt_attach_join(const struct vt_attach_request *r, int32_t place[2], struct tkm_err *err)
+int vt_attach_join(const struct vt_attach_request *r, struct vt_attach_place *place, struct tkm_err *err)
 {
 	struct vt_attach_head h = { .kind = 0 };
 	char text[TEXTS];
@@ -87,8 +93,8 @@ int vt_attach_join(const struct vt_attach_request *r, int32_t place[2], struct t
 		k = receive_answer(fd, r, &h, text, err);
 	}
 	close(fd);
-	if (k == (ssize_t)(2 * sizeof(place[0])) && h.kind == VT_ATTACH_JOINED) {
-		memcpy(place, text, 2 * sizeof(place[0]));
+	if (k == (ssize_t)sizeof(*place) && h.kind == VT_ATTACH_JOINED) {
+		memcpy(place, text, sizeof(*place));
 		return 0;
 	}
 	return k < 0 ? -1 : tkm_fail(err, TKM_ERR_UNAVAIL, "%.*s", (int)k, text);

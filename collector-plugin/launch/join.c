@@ -49,16 +49,16 @@ int vt_launch_join(struct vtrun *r)
 		.limit_s = 30 };
 	struct vt_contact contact;
 	struct tkm_err err;
-	int32_t place[2];
+	struct vt_attach_place place;
 
 	if (vt_contact_read(r->join, &contact, &err) == 0) {
 		vt_word_job(r->join, r->job, sizeof(r->job));
 		vt_contact_find_place(&r->rank, &r->size);
 		request.rank = (int)r->rank;
 		request.size = (int)r->size;
-		if (vt_attach_join(&request, place, &err) == 0) {
-			r->rank = place[0];
-			r->joined_ranks = place[1];
+		if (vt_attach_join(&request, &place, &err) == 0) {
+			r->rank = place.rank;
+			r->joined_ranks = place.ranks;
 			/* children of the program are not of the job */
 			unsetenv("TICKMARK_CONTACT");
 			return 0;

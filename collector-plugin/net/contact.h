@@ -12,11 +12,6 @@
 
 enum { VT_CONTACT_HOSTS = 8, VT_CONTACT_HOST = 128, VT_CONTACT_KEY = 32, VT_CONTACT_WORD = 1200 };
 
-/* What follows the word in a contact of a client: it waits for its server, or it has joined the job of the word and its children are to
- * name it by what follows. */
-#define VT_CONTACT_WAITS "/w"
-#define VT_CONTACT_CLIENT "/"
-
 struct vt_contact {
 	int hosts;
 	char host[VT_CONTACT_HOSTS][VT_CONTACT_HOST]; /* without brackets */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector-plugin/attach/attach.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/net/tcp.h"
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/text/text.h"
+#include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/program/near.h"
 #include "collector-plugin/host/say.h"
@@ -169,6 +170,7 @@ static int serve(struct vt_server *s)
 	if (s->processes > 0) {
 		tell_end(s, rc == 0);
 	}
+	vt_server_free_attaches(s);
 	vt_server_free_meeting(s);
 	vt_server_free_clocks(s);
 	vt_server_free_files(s);

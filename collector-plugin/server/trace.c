@@ -99,11 +99,11 @@ static void say_who_came(const struct vt_server *s)
 				s->node[i].host, s->node[i].why, ranks);
 		}
 	}
-	if (s->wanted > s->processes + s->is_rank_0) {
+	if (s->wanted > s->processes - s->spawned + s->is_rank_0) {
 		char ranks[200];
 
-		vt_say(1, "WARNING", "%d of %d processes have joined. Missing: rank %s", s->processes + s->is_rank_0,
-			s->wanted, list_missing(s, ranks, sizeof(ranks)));
+		vt_say(1, "WARNING", "%d of %d processes have joined. Missing: rank %s",
+			s->processes - s->spawned + s->is_rank_0, s->wanted, list_missing(s, ranks, sizeof(ranks)));
 	}
 	vt_say(1, "INFO", "%d of %d nodes and %d processes that joined have sent what they recorded: %d raw files",
 		s->nodes - gone, s->nodes, s->processes, files);

@@ -4,16 +4,15 @@
 #include <VT.h>
 int main(int argc, char **argv)
 {
-	const char *none = NULL, *spawned = "localhost:1:0",
+	const char *none = NULL,
 		   *word = "Slocalhost:1:0000000000000000000000000000000000000000000000000000000000000000";
 	int comm = 7, parent = 7;
 
 	printf("%d ", VT_abort());
-	printf("%d ", VT_clientinit(1, "client", &spawned));
 	printf("%d ", VT_serverinit("server", 1, &word, &none));
 	printf("%d ", VT_clientinit(1, "client", &word));
 	printf("%d ", VT_initialize(&argc, &argv));
-	printf("%d ", VT_attach(0, VT_COMM_SELF, 1, &comm));
+	printf("%d ", VT_attach(0, VT_COMM_WORLD, 1, &comm));
 	printf("%d ", comm == VT_COMM_INVALID);
 	printf("%d\n", VT_get_parent(&parent));
 	return 0;
