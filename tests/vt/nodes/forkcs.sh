@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Processes that start others: VT_attach and VT_get_parent. Each message is in the trace once, between the right ranks, in the
-# right communicator. TAP.
+# Processes that start others: VT_attach and VT_get_parent. Each message is in the trace once, between the right ranks,
+# in the right communicator. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 cd "$dir" || exit 99
 for source in doc/vt/forkcs.c doc/vt/forkcs2.c tests/vt/nodes/programs/attach.c; do
@@ -30,7 +30,8 @@ expect [ $? -eq 0 ]
 messages forkcs
 # either child may be the first to attach its own
 sort messages | sed 's/ATTACH_0+1-2/top/; s/ATTACH_[12]+[0-9-]*/below/; s/COMM_WORLD_[0-9-]*/siblings/' |
-	awk '{ $2 = $2 > 3 ? "grandchild" : $2; $3 = $3 > 3 ? "grandchild" : $3; n[$2 " " $3 " " $4 " " $5 " " $6] += $1 }
+	awk '{ $2 = $2 > 3 ? "grandchild" : $2; $3 = $3 > 3 ? "grandchild" : $3; 
+			n[$2 " " $3 " " $4 " " $5 " " $6] += $1 }
 		END { for (i in n) print n[i], i }' | sort >have
 expect_text '1 1 2 top 1 4
 1 1 3 top 1 4
@@ -76,6 +77,18 @@ expect_text '1 3 2 ATTACH_1+2-3 1 100
 1 4 2 ATTACH_1+2-3 1 101
 1 5 2 ATTACH_1+4-4 1 100' messages
 verdict "so has a client that was started before its server"
+
+rm -f attach.*
+timeout 60 ./attach dies >said 2>out
+messages attach
+expect_line '^child 1: 0$' said
+# what it sent is there, although nobody received it
+expect_text '1 2 1 ATTACH_0+1-2 1 100
+1 3 1 ATTACH_0+1-2 1 101
+1 4 1 ATTACH_0+3-3 1 100' messages
+# the one that was killed has a process in the trace
+expect_line '^DEFCOMM .* "COMM_SELF_#2"' dump
+verdict "a child that is killed is in the trace as far as it came"
 
 # failing CASE: the server goes on and ends with 0
 failing()

@@ -67,7 +67,7 @@ expect_line 'client 1, steps is in no job: no server has contacted it within 3 s
 timeout 60 "$server" >said 2>&1
 expect [ $? -eq 2 ]
 expect_line 'Usage: VTserver CONTACT' said
-verdict "wrong words, contacts that nobody answers and clients without a server: one line each, and no wait without a limit"
+verdict "wrong words, contacts that nobody answers, clients without a server: one line each, and no endless wait"
 
 # a client that is told twice, and one that never initializes
 : >out

@@ -99,6 +99,23 @@ if [ "$case" = clientserver ]; then
 	finish
 	exit 0
 fi
+if [ "$case" = attach ]; then
+	# a process of node0 attaches those of the others
+	(
+		cd "$private" || exit
+		VT_LOGFILE_NAME=attach.stf VT_TIMER=clock_monotonic timeout 60 "$program" hosts "$folder" \
+			>"$folder/word" 2>"$folder/out.0"
+		echo $? >"$folder/status.0"
+	) &
+	wait_for "$folder/word"
+	for host in 1 2; do
+		client="'$program' child $((host - 1)) '$(cat "$folder/word")' '$folder'"
+		on "$host" "VT_TIMER=clock_monotonic timeout 60 $client" >"$folder/out.$host" 2>&1 &
+	done
+	wait
+	finish
+	exit 0
+fi
 if [ "$case" = contacts ] || [ "$case" = vtserver ] || [ "$case" = vtserver_killed ]; then
 	# the clients are started first, and their words go to the server
 	contacts=
