@@ -294,7 +294,7 @@ enum _VT_OpTypes {
 
 /* Messages and collective operations that the program makes without MPI. They are recorded with their stamps, matched on the same
  * communicators as those of MPI (a send with the receive of the same tag and peer, in their order), and sample the counters like a state
- * change. Sizes (count, bsend, brecv) are bytes. commid: VT_COMM_WORLD or VT_COMM_SELF. Errors of all: VT_ERR_BADARG (no such
+ * change. Sizes (count, bsend, brecv) are bytes. commid: VT_COMM_WORLD, VT_COMM_SELF or one of VT_attach. Errors of all: VT_ERR_BADARG (no such
  * communicator, rank or operation, or a negative size), VT_ERR_BADSCLID. */
 
 /* This rank sends to other_rank, now. */
@@ -320,23 +320,31 @@ VT_ErrorCode VT_end_unordered(void);
 
 /* For programs of a server and clients without MPI, on nodes that share a network. The server calls VT_serverinit, the program takes
  * the contact to the clients, each calls VT_clientinit with it, and VT_initialize then joins them to one job: one trace on corrected
- * time, with messages and operations between the ranks. It is written when all have ended. What is not there yet returns
- * VT_ERR_NOTIMPLEMENTED and prints a line. */
+ * time, with messages and operations between the ranks. Or the clients are started first, and their contacts go to VT_serverinit, or to
+ * `VTserver CONTACT...`, which is rank 0 then. The trace is written when all have ended. */
 
-/* From another thread: ends the wait of VT_initialize for the job, which then returns VT_ERR_COMM. VT_ERR_BADREQUEST: nothing
+/* From another thread: ends the wait of VT_initialize for the job, or of VT_attach, which then returns VT_ERR_COMM. VT_ERR_BADREQUEST: nothing
  * waits. */
 VT_ErrorCode VT_abort(void);
 /* Makes this process a client with rank procid: from 1, since the server is rank 0. *contact is S and the contact of the server, or S
- * and the word of `vtrun --contact`, then from 0. VT_ERR_NOTIMPLEMENTED: a contact without S, or none, which the client would have
- * to give. VT_ERR_BADREQUEST: the collector runs already. VT_initialize returns VT_ERR_COMM if the job cannot be joined. */
+ * and the word of `vtrun --contact`, then from 0. *contact NULL: this client is started before its server, and *contact becomes the
+ * word that the server needs, without blanks, valid until VT_finalize; VT_initialize waits for the server, JOIN-WAIT at most.
+ * *contact without S: this process was started by the one that has this contact, and procid, from 0, orders its children;
+ * VT_initialize waits until the parent attaches it, JOIN-WAIT at most. In each case *contact becomes that of this process, for those that
+ * it starts. VT_ERR_BADREQUEST: the collector runs already. VT_initialize returns VT_ERR_COMM if
+ * the job cannot be joined. */
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
-/* Makes this process the server, rank 0, of numcontacts clients that will call VT_clientinit, and sets *contact, which must be NULL
- * before: a word without blanks, valid until VT_initialize returns. The word is a secret: whoever has it can join. It starts a VTserver
- * with the options of the environment. VT_ERR_NOTIMPLEMENTED: contacts is not NULL. VT_ERR_COMM: no network. */
+/* Makes this process the server, rank 0, of numcontacts clients: those with these contacts, or if contacts is NULL, clients that will call
+ * VT_clientinit with the server's. Sets *contact, which must be NULL before: a word without blanks, valid until VT_finalize. The word
+ * is a secret: whoever has it can join. It starts a VTserver with the options of the environment. VT_ERR_COMM: no network, or a
+ * contact that nobody answers. */
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
-/* VT_ERR_NOTIMPLEMENTED, and VT_COMM_INVALID in *childcomm: what a process starts can join by VT_clientinit. */
+/* Waits until numchildren processes that this one has started are in VT_initialize; they got its contact without S (VT_clientinit). They
+ * have a VT_COMM_WORLD of their own, and *childcomm has this process as rank 0 and the children after it, in the order of procid. Can be
+ * called again for further children, and by children. root must be 0, comm VT_COMM_SELF; VT_ERR_NOTIMPLEMENTED: VT_COMM_WORLD.
+ * VT_ERR_COMM: they have not come within JOIN-WAIT, or two have one procid. VT_ERR_BADREQUEST: this process is in no job. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
-/* Stores VT_COMM_INVALID in *parentcomm, since no process was attached. */
+/* Stores the communicator of this process, its parent and its siblings in *parentcomm; VT_COMM_INVALID: nobody has attached it. */
 VT_ErrorCode VT_get_parent(int *parentcomm);
 
 #ifdef __cplusplus

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of a server and clients without MPI (Intel Trace Collector guide, sections 2.14 and 3.1.10). The server starts a VTserver,
- * whose contact word the program takes to the clients. VT_initialize() joins the job by that word, as vtrun --join does. */
+ * whose contact word the program takes to the clients; or clients that were started first wait for it. VT_initialize() joins the
+ * job by that word, as vtrun --join does. */
 #include "config.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "include/VT.h"
+#include "base/fnv.h"
 #include "collector-plugin/api/private.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/hooks.h"
@@ -19,17 +23,24 @@
 #include "collector-plugin/run/program.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/settings/run_value.h"
+#include "collector-plugin/trace/world.h"
 
-enum { WORD = 1200, MOST_CLIENTS = 1 << 16, MOST_SETTINGS = 15 };
+enum { WORD = 1240, MOST_CLIENTS = 1 << 16, MOST_SETTINGS = 1000 };
 
 /* Time for VTserver, which may be on another node, to answer. */
 static const double join_limit_s = 30;
 
 /* What VT_initialize() is to join; of one thread, but for the two flags. */
 static struct {
-	char word[WORD]; /* "": nothing */
+	pid_t pid; /* of the process that has called VT_serverinit() or VT_clientinit(): not of its children */
+	/* of the job, "": not known; of this process, for those that it starts; of the client whose server is to tell the word */
+	char word[WORD], own[WORD], waiting[WORD];
+	char name[64];    /* for error messages */
+	char network[64]; /* the job that it has joined */
 	int rank, size;
-	_Atomic int waits, stop;
+	uint64_t parent; /* of a process that another one has started: what that is known by */
+	int pending;     /* VT_initialize() is to join */
+	_Atomic int in_wait, stop;
 } job;
 
 extern char **environ;
@@ -57,39 +68,75 @@ static VT_ErrorCode check_before_start(const char *call)
 	if (vt_hooks.initialize) {
 		return refuse_call(VT_ERR_NOTIMPLEMENTED, "%s is for programs without MPI: link with libVTcs", call);
 	}
-	if (vt_collect_running() || job.word[0]) {
+	if (vt_collect_running() || (job.pid == getpid() && job.pending)) {
 		return refuse_call(
 			VT_ERR_BADREQUEST, "%s must come once, before VT_initialize and without vtrun", call);
 	}
 	return VT_OK;
 }
 
-/* The options in the environment go to VTserver as arguments, since programs that are started here do not get them. Returns -1 if
- * there are too many. */
-static int add_settings(const char **arguments, int n)
+/* Runs VTserver, which prints a contact, continues in the background, and gets the options in the environment. Returns VT_OK and the
+ * contact, or VT_ERR_COMM. */
+static VT_ErrorCode start_server(
+	const char *call, const char *const *arguments, const char *clients, char contact[WORD])
 {
-	int i;
+	const char *variables[MOST_SETTINGS + 2];
+	char text[2000] = "", *end;
+	int i, n = 0, status;
 
-	for (i = 0; environ && environ[i]; i++) {
+	for (i = 0; environ && environ[i] && n < MOST_SETTINGS; i++) {
 		if (!strncmp(environ[i], "VT_", 3)) {
-			if (n == MOST_SETTINGS) {
-				return -1;
-			}
-			arguments[n++] = environ[i];
+			variables[n++] = environ[i];
 		}
 	}
-	arguments[n] = NULL;
-	return 0;
+	if (clients) {
+		variables[n++] = clients;
+	}
+	variables[n] = NULL;
+	status = vt_program_run("VTserver", arguments, variables, text, sizeof(text));
+	end = strchr(text, '\n');
+	if (status != 0 || !end || end == text || end - text >= WORD) {
+		return refuse_call(VT_ERR_COMM, "%s: %.*s", call, text[0] ? (int)strcspn(text, "\n") : 100,
+			text[0] ? text : strerror(errno));
+	}
+	snprintf(contact, WORD, "%.*s", (int)(end - text), text);
+	return VT_OK;
+}
+
+/* This process is another one than before, or in another job. */
+static void begin_job(const char *name, int rank, int size)
+{
+	memset(&job, 0, sizeof(job));
+	job.pid = getpid();
+	snprintf(job.name, sizeof(job.name), "%s", name ? name : "");
+	job.rank = rank;
+	job.size = size;
+}
+
+/* The contacts in one variable, which only this user can read. NULL: no memory, or one is missing. */
+static char *join_contacts(int n, const char *const *contacts)
+{
+	size_t size = sizeof("TICKMARK_CLIENTS="), at;
+	char *text;
+	int i;
+
+	for (i = 0; i < n && contacts[i]; i++) {
+		size += strlen(contacts[i]) + 1;
+	}
+	text = i == n ? malloc(size) : NULL;
+	at = text ? (size_t)sprintf(text, "TICKMARK_CLIENTS=") : 0;
+	for (i = 0; text && i < n; i++) {
+		at += (size_t)sprintf(text + at, "%s%s", i ? " " : "", contacts[i]);
+	}
+	return text;
 }
 
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact)
 {
-	const char *arguments[MOST_SETTINGS + 1] = { "", "" };
-	char size[16], text[WORD] = "", *end;
+	const char *arguments[4] = { "--network", "" };
+	char size[16], *clients = NULL;
 	VT_ErrorCode rc = check_before_start("VT_serverinit");
-	int status;
 
-	(void)servername;
 	if (rc != VT_OK) {
 		return rc;
 	}
@@ -98,117 +145,238 @@ VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *
 			(int)MOST_CLIENTS);
 	}
 	if (contacts && numcontacts > 0) {
-		return refuse_call(VT_ERR_NOTIMPLEMENTED,
-			"VT_serverinit: the server cannot connect to clients that were started before it; give NULL for "
-			"contacts, and pass the server's contact with an S before it to VT_clientinit");
+		clients = join_contacts(numcontacts, contacts);
+		if (!clients) {
+			return refuse_call(VT_ERR_BADARG, "VT_serverinit: one of %d contacts is NULL", numcontacts);
+		}
 	}
-	snprintf(size, sizeof(size), "%d", numcontacts + 1);
-	arguments[1] = size;
-	if (add_settings(arguments, 2) < 0) {
-		return refuse_call(VT_ERR_BADARG,
-			"VT_serverinit: more than %d variables VT_...: put the options into a file, and its name into "
-			"VT_CONFIG",
-			MOST_SETTINGS - 2);
+	begin_job(servername, 0, numcontacts + 1);
+	snprintf(size, sizeof(size), "%d", job.size);
+	arguments[2] = size;
+	rc = start_server("VT_serverinit", arguments, clients, job.word);
+	free(clients);
+	if (rc == VT_OK) {
+		job.pending = 1;
+		memcpy(job.own, job.word, sizeof(job.own));
+		*contact = job.own;
 	}
-	status = vt_program_run("VTserver", arguments, text, sizeof(text));
-	end = strchr(text, '\n');
-	if (status != 0 || !end || end == text) {
-		return refuse_call(VT_ERR_COMM, "VT_serverinit: %.*s", text[0] ? (int)strcspn(text, "\n") : 100,
-			text[0] ? text : strerror(errno));
+	return rc;
+}
+
+/* Starts the process that waits for the server, since this one opens no socket. */
+static VT_ErrorCode wait_for_server(void)
+{
+	const char *arguments[3] = { "--client" };
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	arguments[1] = pid;
+	return start_server("VT_clientinit", arguments, NULL, job.own);
+}
+
+/* The word of the job is the beginning of the contact; if the process that gave it waits for its server, that is to be asked. */
+static VT_ErrorCode use_contact(const char *contact)
+{
+	const char *mark = strchr(contact, *VT_CONTACT_CLIENT);
+	int waits = mark && !strncmp(mark, VT_CONTACT_WAITS, 2) && (mark[2] == '\0' || mark[2] == '/');
+	unsigned char random[8];
+	size_t i, n;
+
+	snprintf(waits ? job.waiting : job.word, WORD, "%.*s",
+		(int)(!mark             ? strlen(contact)
+				: waits ? (size_t)(mark - contact) + 2
+					: (size_t)(mark - contact)),
+		contact);
+	if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+		return VT_ERR_COMM;
 	}
-	*end = '\0';
-	memcpy(job.word, text, sizeof(job.word));
-	job.rank = 0;
-	job.size = numcontacts + 1;
-	*contact = job.word;
+	n = (size_t)snprintf(job.own, sizeof(job.own), "%s" VT_CONTACT_CLIENT, waits ? job.waiting : job.word);
+	for (i = 0; i < sizeof(random) && n < sizeof(job.own); i++) {
+		n += (size_t)snprintf(job.own + n, sizeof(job.own) - n, "%02x", random[i]);
+	}
 	return VT_OK;
 }
 
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact)
 {
 	VT_ErrorCode rc = check_before_start("VT_clientinit");
+	int spawned = contact && *contact && **contact != 'S';
+	char given[WORD] = "";
 
-	(void)clientname;
 	if (rc != VT_OK) {
 		return rc;
 	}
-	if (!contact || procid < 0 || procid > MOST_CLIENTS) {
-		return refuse_call(VT_ERR_BADARG, "VT_clientinit: contact must not be NULL, and procid from 0 to %d",
+	if (!contact || procid < 0 || procid > MOST_CLIENTS || (*contact && strlen(*contact) > sizeof(given) - 20)) {
+		return refuse_call(VT_ERR_BADARG,
+			"VT_clientinit: contact must not be NULL, *contact a word of VT_serverinit or VT_clientinit, and procid "
+			"from 0 to %d",
 			(int)MOST_CLIENTS);
 	}
-	if (!*contact || **contact != 'S' || strlen(*contact) > sizeof(job.word)) {
-		return refuse_call(VT_ERR_NOTIMPLEMENTED,
-			"VT_clientinit: a client joins the job of a server that was started before it: *contact must be S "
-			"and the server's contact, or S and the word of vtrun --contact");
+	/* it may be that of the parent, in memory of which this is a copy */
+	snprintf(given, sizeof(given), "%s", *contact ? *contact + !spawned : "");
+	begin_job(clientname, procid, 0);
+	job.parent = spawned ? tkm_fnv(TKM_FNV_START, given, strlen(given)) : 0;
+	rc = *given ? use_contact(given) : wait_for_server();
+	if (rc == VT_OK) {
+		job.pending = 1;
+		if (!*given) {
+			memcpy(job.waiting, job.own, sizeof(job.waiting));
+		}
+		*contact = job.own;
 	}
-	snprintf(job.word, sizeof(job.word), "%s", *contact + 1);
-	job.rank = procid;
+	return rc;
+}
+
+/* Asks the process that waits for the server. */
+static VT_ErrorCode learn_word(struct vt_attach_request *request)
+{
+	double limit_s = request->limit_s;
+	struct tkm_err err;
+	char name[64];
+	int rc;
+
+	vt_word_job(job.waiting, name, sizeof(name));
+	request->job = name;
+	request->limit_s = 0;
+	rc = vt_attach_ask_word(request, job.word, sizeof(job.word), &err);
+	request->limit_s = limit_s;
+	return rc == 0 ? VT_OK
+		       : refuse_call(VT_ERR_COMM, "VT_initialize: client %d%s%s is in no job: %s", job.rank,
+				 job.name[0] ? ", " : "", job.name, err.text);
+}
+
+static void prepare_request(struct vt_attach_request *r)
+{
+	Dl_info info;
+
+	r->job = job.network;
+	r->word = job.word;
+	r->near = dladdr((void *)&vt_join_job, &info) ? info.dli_fname : NULL;
+	r->stop = &job.stop;
+	job.stop = 0;
+}
+
+static VT_ErrorCode join_job(struct vt_attach_request *request)
+{
+	struct vt_attach_place place;
+	struct tkm_err err;
+	VT_ErrorCode rc;
+
+	if (job.waiting[0] && !job.word[0]) {
+		rc = learn_word(request);
+		if (rc != VT_OK) {
+			return rc;
+		}
+	}
+	vt_word_job(job.word, job.network, sizeof(job.network));
+	request->job = job.network;
+	if (vt_attach_join(request, &place, &err) < 0) {
+		return refuse_call(VT_ERR_COMM, "VT_initialize cannot join the %s as process %d: %s",
+			job.parent ? "processes of its parent" : "server's job", job.rank, err.text);
+	}
+	vt_collect_join(job.network, place.rank, job.parent ? 0 : place.ranks);
+	vt_world_join(job.parent ? place.first : 0, job.parent ? place.ranks : 0, place.parent);
 	return VT_OK;
 }
 
 VT_ErrorCode vt_join_job(const char *argv0)
 {
 	const char *slash = argv0 ? strrchr(argv0, '/') : NULL;
-	struct vt_attach_request request = { .word = job.word,
-		.program = slash ? slash + 1
-			: argv0  ? argv0
-				 : "program",
+	struct vt_attach_request request = { .program = slash ? slash + 1
+			: argv0                               ? argv0
+							      : "program",
 		.rank = job.rank,
 		.size = job.size,
-		.limit_s = join_limit_s,
-		.stop = &job.stop };
-	char name[64];
-	struct tkm_err err;
-	int32_t place[2];
-	Dl_info info;
-	int rc;
+		.token = tkm_fnv(TKM_FNV_START, job.own, strlen(job.own)),
+		.parent = job.parent,
+		/* VTserver limits the wait for the others */
+		.limit_s = job.parent ? 0 : join_limit_s };
+	VT_ErrorCode rc;
 
-	if (!job.word[0] || vt_collect_running()) {
+	if (vt_collect_running()) {
 		return VT_OK;
 	}
-	vt_word_job(job.word, name, sizeof(name));
-	request.job = name;
-	request.near = dladdr((void *)&vt_join_job, &info) ? info.dli_fname : NULL;
-	job.stop = 0;
-	job.waits = 1;
-	rc = vt_attach_join(&request, place, &err);
-	job.waits = 0;
-	if (rc < 0) {
-		return refuse_call(VT_ERR_COMM, "VT_initialize cannot join the server's job as process %d: %s",
-			job.rank, err.text);
+	if (job.pid != getpid() || !job.pending) {
+		vt_world_join(0, 0, -1);
+		return VT_OK;
 	}
-	vt_collect_join(name, place[0], place[1]);
-	job.word[0] = '\0';
-	return VT_OK;
+	prepare_request(&request);
+	job.in_wait = 1;
+	rc = join_job(&request);
+	job.in_wait = 0;
+	job.pending = rc != VT_OK;
+	return rc;
 }
 
 VT_ErrorCode VT_abort(void)
 {
-	if (!job.waits) {
+	if (!job.in_wait) {
 		return VT_ERR_BADREQUEST;
 	}
 	job.stop = 1;
 	return VT_OK;
 }
 
+/* Waits for the children. Returns 0 or -1. */
+static int wait_for_children(int n, struct vt_attach_place *place, struct tkm_err *err)
+{
+	struct vt_attach_request request = { .program = "", .rank = -1, .children = n };
+	int rc;
+
+	prepare_request(&request);
+	vt_inside_begin();
+	job.in_wait = 1;
+	rc = vt_attach_join(&request, place, err);
+	job.in_wait = 0;
+	vt_inside_end();
+	return rc;
+}
+
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm)
 {
-	(void)root;
-	(void)comm;
-	(void)numchildren;
+	struct vt_attach_place place;
+	struct tkm_err err;
+	VT_ErrorCode rc;
+	int i;
+
 	if (childcomm) {
 		*childcomm = VT_COMM_INVALID;
 	}
-	return refuse_call(VT_ERR_NOTIMPLEMENTED,
-		"VT_attach: processes that a process starts cannot be attached; each can "
-		"join the job by VT_clientinit with the server's contact");
+	if (vt_hooks.initialize) {
+		return refuse_call(VT_ERR_NOTIMPLEMENTED, "VT_attach is for programs without MPI: link with libVTcs");
+	}
+	if (comm == VT_COMM_WORLD) {
+		return refuse_call(VT_ERR_NOTIMPLEMENTED,
+			"VT_attach: VT_COMM_WORLD is not implemented; each process can attach its own children with "
+			"VT_COMM_SELF");
+	}
+	rc = vt_self();
+	if (rc != VT_OK) {
+		return rc;
+	}
+	if (!childcomm || comm != VT_COMM_SELF || root != 0 || numchildren < 1 || numchildren > MOST_CLIENTS) {
+		return VT_ERR_BADARG;
+	}
+	if (job.pid != getpid() || !job.network[0] || job.in_wait) {
+		return refuse_call(VT_ERR_BADREQUEST, "VT_attach: %s",
+			job.in_wait ? "another thread waits in it"
+				    : "this process has not joined a job by VT_serverinit or VT_clientinit");
+	}
+	if (wait_for_children(numchildren, &place, &err) < 0) {
+		return refuse_call(VT_ERR_COMM, "VT_attach: %s", err.text);
+	}
+	i = vt_world_attach(place.rank, place.first, place.ranks);
+	if (i < 0) {
+		return refuse_call(VT_ERR_NOMEMORY, "VT_attach: more than %d calls in one process", (int)VT_WORLD_MOST);
+	}
+	*childcomm = VT_COMM_SELF + 1 + i;
+	return VT_OK;
 }
 
 VT_ErrorCode VT_get_parent(int *parentcomm)
 {
-	/* VT_attach() has connected no process */
 	if (parentcomm) {
-		*parentcomm = VT_COMM_INVALID;
+		*parentcomm = vt_world_has_parent() ? VT_COMM_SELF + 1 : VT_COMM_INVALID;
 	}
 	return vt_self();
 }

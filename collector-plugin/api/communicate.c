@@ -15,9 +15,12 @@
 _Static_assert((int)VT_RAW_OP_SHMEM_BARRIER == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCAN == (int)VT_OP_IEXSCAN,
 	"operations of the raw file begin with those of VT.h");
 
-static int ranks_of_world(const struct vt_collect *c)
+/* Number of members of a communicator; 0: there is none. */
+static int size_of_logged(const struct vt_collect *c, int commid)
 {
-	return c->ranks > 0 ? c->ranks : 1;
+	return commid == VT_COMM_WORLD   ? vt_world_size(c)
+		: commid == VT_COMM_SELF ? 1
+					 : vt_world_attached(commid - VT_COMM_SELF - 1);
 }
 
 /* Checks that commid is a communicator and that it has this rank, and defines the communicator. */
@@ -32,17 +35,16 @@ static VT_ErrorCode check_logged(int commid, int rank, int sclhandle)
 	if (sclhandle != VT_NOSCL && !vt_location_known((uint32_t)sclhandle)) {
 		return VT_ERR_BADSCLID;
 	}
-	if ((commid != VT_COMM_WORLD && commid != VT_COMM_SELF) || rank < 0 ||
-		rank >= (commid == VT_COMM_SELF ? 1 : ranks_of_world(c))) {
+	if (rank < 0 || rank >= size_of_logged(c, commid)) {
 		return VT_ERR_BADARG;
 	}
-	vt_world_define(c, c->rank < 0 ? 0 : c->rank, ranks_of_world(c));
+	vt_world_define(c, c->rank < 0 ? 0 : c->rank, vt_world_size(c));
 	return VT_OK;
 }
 
 static uint32_t logged_communicator(int commid)
 {
-	return commid == VT_COMM_SELF ? VT_SELF_ID : VT_WORLD_ID;
+	return VT_WORLD_ID + (uint32_t)commid;
 }
 
 /* Ticks from a stamp of VT_timestamp() until now; 0 if the stamp is later than now. */
@@ -170,8 +172,7 @@ VT_ErrorCode VT_log_opevent(
 	int i;
 
 	if (rc == VT_OK &&
-		(numprocs < 1 || numprocs > (commid == VT_COMM_SELF ? 1 : ranks_of_world(vt_tls.collect)) || !bsend ||
-			!brecv || !startts)) {
+		(numprocs < 1 || numprocs > size_of_logged(vt_tls.collect, commid) || !bsend || !brecv || !startts)) {
 		rc = VT_ERR_BADARG;
 	}
 	if (rc != VT_OK) {

@@ -21,6 +21,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/trace/trace.h"
+#include "collector-plugin/trace/world.h"
 
 /* ---- start and end ---- */
 
@@ -84,7 +85,7 @@ VT_ErrorCode VT_getrank(int *rank)
 	const struct vt_collect *c = vt_collect_running();
 
 	if (rank) {
-		*rank = c && c->rank > 0 ? c->rank : 0;
+		*rank = c ? vt_world_rank(c) : 0;
 	}
 	return c ? VT_OK : VT_ERR_NOTINITIALIZED;
 }

@@ -16,6 +16,7 @@
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/trace/world.h"
 
 #define KIND(id) (0x60000000u & (unsigned)(id))
 enum { KIND_GROUP = 0, KIND_THREAD = 0x20000000, KIND_FIXED = 0x40000000, KIND_PROCESS = 0x60000000 };
@@ -29,16 +30,6 @@ struct group {
 static struct vt_names groups;
 static struct group *_Atomic group_of[MAX_GROUPS];
 
-static int my_rank(const struct vt_collect *c)
-{
-	return c->rank > 0 ? c->rank : 0;
-}
-
-static int ranks_in_groups(const struct vt_collect *c)
-{
-	return c->ranks > 0 ? c->ranks : 1;
-}
-
 VT_ErrorCode VT_getprocid(int procindex, int *procid)
 {
 	VT_ErrorCode rc = vt_self();
@@ -46,7 +37,7 @@ VT_ErrorCode VT_getprocid(int procindex, int *procid)
 	if (rc != VT_OK) {
 		return rc;
 	}
-	if (procindex < 0 || procindex >= ranks_in_groups(vt_tls.collect)) {
+	if (procindex < 0 || procindex >= vt_world_size(vt_tls.collect)) {
 		return VT_ERR_BADARG;
 	}
 	if (procid) {
@@ -62,8 +53,7 @@ VT_ErrorCode VT_getthreadid(int procindex, int thindex, int *threadid)
 	if (rc != VT_OK) {
 		return rc;
 	}
-	if (procindex < 0 || procindex >= ranks_in_groups(vt_tls.collect) || thindex < 0 ||
-		thindex > MAX_THREAD_IN_ID) {
+	if (procindex < 0 || procindex >= vt_world_size(vt_tls.collect) || thindex < 0 || thindex > MAX_THREAD_IN_ID) {
 		return VT_ERR_BADARG;
 	}
 	if (threadid) {
@@ -83,7 +73,7 @@ static int is_member(const struct vt_collect *c, int id)
 	switch (KIND(id)) {
 	case KIND_THREAD:
 	case KIND_PROCESS:
-		return (id & 0xffff) < ranks_in_groups(c);
+		return (id & 0xffff) < vt_world_size(c);
 	case KIND_FIXED:
 		return id >= VT_ME && id <= VT_GROUP_CLUSTER;
 	default:
@@ -98,13 +88,13 @@ static uint32_t raw_member(const struct vt_collect *c, int id)
 
 	switch (KIND(id)) {
 	case KIND_THREAD:
-		return rank == my_rank(c) ? (uint32_t)thread : VT_RAW_MEMBER(rank, thread);
+		return rank == vt_world_rank(c) ? (uint32_t)thread : VT_RAW_MEMBER(vt_world_first() + rank, thread);
 	case KIND_PROCESS:
-		return VT_RAW_MEMBER(rank, 0x7fff);
+		return VT_RAW_MEMBER(vt_world_first() + rank, 0x7fff);
 	case KIND_FIXED:
 		return id == VT_ME               ? (uint32_t)vt_tls.thread->number
 			: id == VT_GROUP_CLUSTER ? VT_RAW_GROUP + VT_RAW_NODE
-						 : VT_RAW_MEMBER(my_rank(c), 0x7fff);
+						 : VT_RAW_MEMBER(vt_world_first() + vt_world_rank(c), 0x7fff);
 	default:
 		return VT_RAW_GROUP + FIRST_GROUP + (uint32_t)id;
 	}
@@ -123,7 +113,7 @@ static int record_group(struct vt_collect *c, uint32_t number, const char *name,
 	}
 	g->n = n;
 	for (i = 0; i < n; i++) {
-		g->member[i] = ids[i] == VT_ME ? KIND_THREAD | vt_tls.thread->number << 16 | my_rank(c) : ids[i];
+		g->member[i] = ids[i] == VT_ME ? KIND_THREAD | vt_tls.thread->number << 16 | vt_world_rank(c) : ids[i];
 		raw[i] = raw_member(c, ids[i]);
 	}
 	vt_raw_group(c->raw, FIRST_GROUP + number, name, raw, (uint32_t)n);
@@ -200,7 +190,7 @@ static int in_group(const struct vt_collect *c, int id)
 	switch (KIND(id)) {
 	case KIND_THREAD:
 	case KIND_PROCESS:
-		return (id & 0xffff) == my_rank(c);
+		return (id & 0xffff) == vt_world_rank(c);
 	case KIND_FIXED:
 		return 1;
 	default:
@@ -220,9 +210,9 @@ static int instance(const struct vt_collect *c, int id)
 {
 	switch (KIND(id)) {
 	case KIND_THREAD:
-		return (id & 0xffff) == my_rank(c) ? id >> 16 & MAX_THREAD_IN_ID : VT_WHERE_ELSEWHERE;
+		return (id & 0xffff) == vt_world_rank(c) ? id >> 16 & MAX_THREAD_IN_ID : VT_WHERE_ELSEWHERE;
 	case KIND_PROCESS:
-		return (id & 0xffff) == my_rank(c) ? 0 : VT_WHERE_ELSEWHERE;
+		return (id & 0xffff) == vt_world_rank(c) ? 0 : VT_WHERE_ELSEWHERE;
 	case KIND_FIXED:
 		if (id == VT_GROUP_CLUSTER) {
 			return VT_RAW_GROUP + VT_RAW_NODE;

@@ -21,9 +21,12 @@ enum vt_attach_kind {
 	VT_ATTACH_END = 2,     /* struct vt_attach_end; answered by struct vt_attach_over and text for the user */
 	VT_ATTACH_WAKE = 3,    /* nothing */
 	VT_ATTACH_REFUSED = 4, /* an answer: a text with the reason why the process is not sampled from outside */
-	VT_ATTACH_JOIN =
-		5, /* of vtrun --join: texts word, rank, size, program; answered when the process has its rank */
-	VT_ATTACH_JOINED = 6, /* an answer: two int32_t, the rank and the number of ranks or 0 */
+	/* of vtrun --join and VT_initialize: texts word, rank, size, program, token, parent, children; answered when the process has
+	 * its rank, or its children are there */
+	VT_ATTACH_JOIN = 5,
+	VT_ATTACH_JOINED = 6, /* an answer: struct vt_attach_place */
+	VT_ATTACH_WORD =
+		7, /* of a client to the VTserver that waits for the job's word, which answers with it when it has come */
 };
 
 /* The head of each message; `size` bytes follow. */
@@ -68,16 +71,31 @@ int vt_attach_start(const char *job, const char *near, struct tkm_err *err);
 /* Finds the sampler's program. Returns -1 if it does not exist. */
 int vt_attach_program(const char *near, char *path, size_t size);
 
-/* A process that wants to join a job by its contact word (vtrun --join). */
+/* What follows the word in the contact of a client (collector-plugin/net/contact.h): it waits for its server; or it is in the job of the
+ * word, and its children name it by what follows. */
+#define VT_CONTACT_WAITS "/w"
+#define VT_CONTACT_CLIENT "/"
+
+/* A process that wants to join a job by its contact word (vtrun --join, VT_clientinit). */
 struct vt_attach_request {
 	const char *job, *near; /* as for vt_attach_start() */
 	const char *word, *program;
-	int rank, size; /* -1, 0: as VTserver gives them */
-	double limit_s;
+	int rank, size;          /* -1, 0: as VTserver gives them */
+	uint64_t token, parent;  /* what its children name it by, the same of its parent; 0: nothing */
+	int children;            /* it has joined already, and waits for so many children; 0: it joins */
+	double limit_s;          /* 0: the other side has a limit */
 	const _Atomic int *stop; /* becomes 1 when the wait is to be given up; NULL: never */
 };
-/* Waits for the rank and the number of ranks, 0 if that is not known. Returns 0, or -1 with err. */
-int vt_attach_join(const struct vt_attach_request *r, int32_t place[2], struct tkm_err *err);
+/* Its rank, and its world or that of its children. */
+struct vt_attach_place {
+	int32_t rank, ranks, first, parent; /* ranks 0: unknown; parent -1: none */
+};
+/* Waits for the place. Returns 0, or -1 with err. */
+int vt_attach_join(const struct vt_attach_request *r, struct vt_attach_place *place, struct tkm_err *err);
+
+/* Waits for the word of the job, for which another process waits under this name: r->job, limit_s, stop. Returns 0, or -1 with
+ * err. */
+int vt_attach_ask_word(const struct vt_attach_request *r, char *word, size_t size, struct tkm_err *err);
 
 /* Sends a message, with a descriptor unless fd is -1. Returns 0, or -1 with errno. */
 int vt_attach_send(int to, enum vt_attach_kind kind, const void *body, size_t size, int fd);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ int vt_launch_contact(struct vtrun *r)
 {
 	static const char *const places[] = { VT_NEAR_SERVER, NULL };
 	char path[PATH_MAX], own[1024];
-	char *argv[3] = { path, (char *)(uintptr_t)r->place, NULL };
+	char *argv[4] = { path, (char *)(uintptr_t) "--network", (char *)(uintptr_t)r->place, NULL };
 
 	if (r->program) {
 		vt_launch_say("--contact runs no program: it prints a word, with which vtrun --join runs them");
@@ -30,9 +31,6 @@ int vt_launch_contact(struct vtrun *r)
 		    vt_own_program(own, sizeof(own)), places, LIBDIR "/../bin/VTserver", path, sizeof(path)) < 0) {
 		vt_launch_say("--contact: there is no program VTserver beside vtrun");
 		return 1;
-	}
-	if (!*r->place) {
-		argv[1] = NULL;
 	}
 	execv(path, argv);
 	vt_launch_say("cannot run %s: %s", path, strerror(errno));
@@ -51,16 +49,16 @@ int vt_launch_join(struct vtrun *r)
 		.limit_s = 30 };
 	struct vt_contact contact;
 	struct tkm_err err;
-	int32_t place[2];
+	struct vt_attach_place place;
 
 	if (vt_contact_read(r->join, &contact, &err) == 0) {
 		vt_word_job(r->join, r->job, sizeof(r->job));
 		vt_contact_find_place(&r->rank, &r->size);
 		request.rank = (int)r->rank;
 		request.size = (int)r->size;
-		if (vt_attach_join(&request, place, &err) == 0) {
-			r->rank = place[0];
-			r->joined_ranks = place[1];
+		if (vt_attach_join(&request, &place, &err) == 0) {
+			r->rank = place.rank;
+			r->joined_ranks = place.ranks;
 			/* children of the program are not of the job */
 			unsetenv("TICKMARK_CONTACT");
 			return 0;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -90,7 +91,22 @@ static int run_installed_program(struct child *c, char *text, size_t size)
 	return error ? -1 : status;
 }
 
-int vt_program_run(const char *name, const char *const *arguments, char *text, size_t size)
+/* Adds these variables; what finds no room is left out. */
+static void add_variables(char **env, const char *const *variables)
+{
+	int i, n = 0;
+
+	while (env[n]) {
+		n++;
+	}
+	for (i = 0; variables && variables[i] && n < MOST_ENVIRONMENT; i++) {
+		env[n++] = (char *)(uintptr_t)variables[i];
+	}
+	env[n] = NULL;
+}
+
+int vt_program_run(
+	const char *name, const char *const *arguments, const char *const *variables, char *text, size_t size)
 {
 	static const char *const folders[] = { "/", "/../", "/../bin/", "/../../bin/" };
 	char place[4][64], fallback[PATH_MAX];
@@ -114,6 +130,7 @@ int vt_program_run(const char *name, const char *const *arguments, char *text, s
 			c->argv[i + 1] = arguments[i];
 		}
 		vt_child_environment(c->env, MOST_ENVIRONMENT);
+		add_variables(c->env, variables);
 		status = run_installed_program(c, text, size);
 	} else {
 		errno = ENOENT;

@@ -19,7 +19,7 @@ enum { MOST_TEXT = 8192 };
 void vt_report_make(const char *trace, int force)
 {
 	const char *const arguments[] = { trace, force ? "--force" : NULL, NULL };
-	int status = vt_program_run("vtreport", arguments, NULL, 0);
+	int status = vt_program_run("vtreport", arguments, NULL, NULL, 0);
 	char word[PATH_MAX];
 
 	if (status == 0) {
@@ -54,7 +54,7 @@ void vt_say_who(const char *trace, int more)
 	const char *const arguments[] = { trace, "--who", "--verbose", more ? "2" : "1", NULL };
 	char text[MOST_TEXT] = "";
 
-	if (vt_program_run("stftool", arguments, text, sizeof(text)) == 0) {
+	if (vt_program_run("stftool", arguments, NULL, text, sizeof(text)) == 0) {
 		say_each_line(text, "", "INFO");
 	}
 }
@@ -66,7 +66,7 @@ void vt_convert_trace(const char *trace, const char *target, const char *format,
 	char text[MOST_TEXT] = "", trace_word[PATH_MAX], target_word[PATH_MAX];
 	int status;
 
-	status = vt_program_run("stftool", arguments, text, sizeof(text));
+	status = vt_program_run("stftool", arguments, NULL, text, sizeof(text));
 	if (status < 0) {
 		vt_say(1, "WARNING", "stftool cannot be run: %s",
 			errno == ENOENT ? "there is no " VT_BINDIR "/stftool" : strerror(errno));

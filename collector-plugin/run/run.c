@@ -241,6 +241,13 @@ static VT_IN_CHILD void follow_fork(void)
 	}
 }
 
+static void watch_forks(void)
+{
+	static int watched;
+
+	watched = watched || pthread_atfork(NULL, NULL, follow_fork) == 0;
+}
+
 static void close_and_merge(struct vt_collector *c, int merge)
 {
 	atomic_store_explicit(&vt_life.collecting, NULL, memory_order_release);
@@ -313,7 +320,6 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 static void note_process(struct vt_collector *c)
 {
 	const char *run = secure_getenv(VT_RUN_VARIABLE);
-	static int watched;
 
 	c->pid = getpid();
 	c->ended = 0;
@@ -322,8 +328,8 @@ static void note_process(struct vt_collector *c)
 	if (run && !c->run[0]) {
 		snprintf(c->run, sizeof(c->run), "%s", run);
 	}
-	if (!c->run[0] && !watched) {
-		watched = pthread_atfork(NULL, NULL, follow_fork) == 0;
+	if (!c->run[0]) {
+		watch_forks();
 	}
 }
 
@@ -407,6 +413,8 @@ void vt_collect_join(const char *job, int rank, int ranks)
 {
 	struct vt_collector *c = &vt_collector;
 
+	/* what it forks may join, too, with a rank of its own */
+	watch_forks();
 	snprintf(c->run, sizeof(c->run), "job=%s\trank=%d\tranks=%d", job, rank, ranks);
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* VTserver: prints a contact word, continues in the background, and makes one trace of the processes that join by the word. vtrun
- * --contact starts it, after it has checked the options and made variables of them; so does VT_serverinit(). */
+/* VTserver --network: prints a contact word, continues in the background, and makes one trace of the processes that join by the word.
+ * vtrun --contact starts it, after it has checked the options and made variables of them; so does VT_serverinit().
+ * VTserver CONTACT...: tells the word to these clients instead, and stays. VTserver --client: such a client's process. */
 #include "config.h"
 #include "collector-plugin/server/server.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/text/text.h"
+#include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/program/near.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/net/tcp.h"
@@ -166,6 +170,7 @@ static int serve(struct vt_server *s)
 	if (s->processes > 0) {
 		tell_end(s, rc == 0);
 	}
+	vt_server_free_attaches(s);
 	vt_server_free_meeting(s);
 	vt_server_free_clocks(s);
 	vt_server_free_files(s);
@@ -176,10 +181,37 @@ static int serve(struct vt_server *s)
 	return rc == 0 ? 0 : 1;
 }
 
-/* The child opens the network, since its threads do not survive a fork, and sends the word or the reason why there is none. */
-static int start_in_background(struct vt_server *s, const char *place)
+/* ---- ways to start ---- */
+
+/* What main() was asked for. */
+struct server_start {
+	const char *place;    /* "[INTERFACE][:LOW-HIGH]" */
+	const char *contacts; /* of clients that wait; "": none */
+	pid_t client;         /* for which this process waits for its server; 0: none */
+};
+
+/* Opens the network, and writes the word, or that of the client. Returns 0 or -1. */
+static int open_start(struct vt_server *s, const struct server_start *o, char *word, size_t size, struct tkm_err *err)
 {
-	char word[VT_CONTACT_WORD] = "";
+	size_t n;
+
+	if (open_network(s, o->place, err) < 0) {
+		return -1;
+	}
+	vt_contact_write(&s->here, word, size);
+	if (o->client) {
+		n = strlen(word);
+		snprintf(word + n, size - n, VT_CONTACT_WAITS);
+		return vt_server_open_waiting(word, err);
+	}
+	name_job(word);
+	return vt_server_call_clients(s, word, o->contacts, err);
+}
+
+/* The child opens the network, since its threads do not survive a fork, and sends the word or the reason why there is none. */
+static int start_in_background(struct vt_server *s, const struct server_start *o)
+{
+	char word[VT_CONTACT_WORD + 8] = "";
 	struct tkm_err e;
 	int to_parent[2];
 	ssize_t n;
@@ -201,34 +233,110 @@ static int start_in_background(struct vt_server *s, const char *place)
 	}
 	close(to_parent[0]);
 	setsid();
-	if (open_network(s, place, &e) < 0) {
+	if (open_start(s, o, word, sizeof(word), &e) < 0) {
 		snprintf(word, sizeof(word), "!%s", e.text);
-	} else {
-		vt_contact_write(&s->here, word, sizeof(word));
-		name_job(word);
 	}
 	if (write(to_parent[1], word, strlen(word)) < 0 || word[0] == '!') {
 		return 1;
 	}
 	close(to_parent[1]);
 	vt_server_say_open(1);
+	return o->client ? vt_server_wait_for_server(s, o->client) : serve(s);
+}
+
+/* VTserver CONTACT...: this process is rank 0, and stays until the trace is written. */
+static int start_here(struct vt_server *s, const struct server_start *o)
+{
+	char word[VT_CONTACT_WORD];
+	struct tkm_err e;
+
+	if (open_start(s, o, word, sizeof(word), &e) < 0) {
+		fprintf(stderr, "VTserver: %s\n", e.text);
+		return 1;
+	}
+	s->is_rank_0 = 1;
+	s->wanted = s->called + 1;
+	vt_server_say_open(0);
 	return serve(s);
+}
+
+/* ---- the command line ---- */
+
+static int print_usage(FILE *to)
+{
+	fprintf(to,
+		"Usage: VTserver CONTACT... [--OPTION [VALUE]]...\n"
+		"Makes one trace of the clients that wait with these contacts (VT_clientinit), and stays until it is written.\n"
+		"It is rank 0; the clients count from 1. TICKMARK_CLIENTS may hold the contacts, with a blank between.\n"
+		"The options are those of vtrun, as in --logfile-name example.stf; vtrun --help=all shows them.\n"
+		"Exit status: 0 the trace is written, 1 it is not, 2 wrong usage. See VTserver(1).\n");
+	return to == stdout ? fflush(to) || ferror(to) : 2;
+}
+
+/* Puts the contacts into a variable, where other users cannot read them. vtrun checks the options, makes variables of them, and
+ * executes this program again. */
+static int pass_to_vtrun(int argc, char **argv)
+{
+	static const char *const places[] = { "/vtrun", "/../bin/vtrun", NULL };
+	char path[PATH_MAX], own[1024], **v = calloc((size_t)argc + 3, sizeof(*v)), *contacts = NULL;
+	struct vt_contact c;
+	struct tkm_err e;
+	size_t size = 0;
+	FILE *f = open_memstream(&contacts, &size);
+	int i, n = 0;
+
+	for (i = 1; v && f && i < argc && strncmp(argv[i], "--", 2) != 0; i++) {
+		if (vt_server_read_client(argv[i], &c, &e) < 0) {
+			fprintf(stderr, "VTserver: %.*s: %s\n", (int)strcspn(argv[i], ":"), argv[i], e.text);
+			return 2;
+		}
+		fprintf(f, "%s%s", i > 1 ? " " : "", argv[i]);
+	}
+	if (!v || !f || tkm_text_end(f, &contacts) < 0) {
+		fprintf(stderr, "VTserver: out of memory\n");
+		return 1;
+	}
+	if (i > 1) {
+		setenv("TICKMARK_CLIENTS", contacts, 1);
+	} else if (!getenv("TICKMARK_CLIENTS")) {
+		return print_usage(stderr);
+	}
+	v[n++] = path;
+	v[n++] = (char *)(uintptr_t) "--contact";
+	while (i < argc) {
+		v[n++] = argv[i++];
+	}
+	if (vt_find_installed_program(
+		    vt_own_program(own, sizeof(own)), places, VT_BINDIR "/vtrun", path, sizeof(path)) == 0) {
+		execv(path, v);
+	}
+	fprintf(stderr, "VTserver: cannot run vtrun, which checks the options: %s\n", strerror(errno));
+	return 1;
 }
 
 int main(int argc, char **argv)
 {
 	static struct vt_server s = { .clock_fd = -1 };
-	int i;
+	const char *how = argc > 1 ? argv[1] : "", *contacts = secure_getenv("TICKMARK_CLIENTS");
+	struct server_start o = { .place = argc > 2 ? argv[2] : "", .contacts = contacts ? contacts : "" };
 
-	if (argc > 1 && argv[1][0] == '-') {
-		fprintf(stderr, "VTserver: vtrun --contact starts it. See vtrun(1)\n");
-		return 2;
+	if (!strcmp(how, "--help") || !strcmp(how, "-h")) {
+		return print_usage(stdout);
 	}
-	/* VT_serverinit() passes the number of processes, and the options as variables */
-	s.wanted = argc > 2 ? atoi(argv[2]) : 0;
-	for (i = 3; i < argc; i++) {
-		putenv(argv[i]);
+	if (!strcmp(how, "--version")) {
+		return printf("VTserver (Tickmark) %s\n", PACKAGE_VERSION) < 0;
+	}
+	if (!strcmp(how, "--client") && argc == 3) {
+		o.client = (pid_t)atoi(argv[2]);
+		o.place = "";
+	} else if (strcmp(how, "--network") != 0) {
+		return pass_to_vtrun(argc, argv);
 	}
 	load_settings(&s);
-	return start_in_background(&s, argc > 1 ? argv[1] : "");
+	if (!o.client && argc < 4 && *o.contacts) {
+		return start_here(&s, &o);
+	}
+	/* VT_serverinit() passes the number of processes */
+	s.wanted = argc > 3 ? atoi(argv[3]) : 0;
+	return start_in_background(&s, &o);
 }

@@ -20,11 +20,6 @@
 
 enum { MOST_RANKS = 1 << 20 };
 
-static void send_numbers(struct vt_server *s, int node, enum vt_net_kind kind, uint64_t a, uint64_t b, uint64_t c)
-{
-	vt_edge_send(s->edge, &s->node[node].peer, &(struct vt_net_message){ .kind = kind, .number = { a, b, c } });
-}
-
 static int find_node(const struct vt_server *s, const struct vt_peer *peer)
 {
 	int i;
@@ -69,55 +64,74 @@ static void place_node(struct vt_server *s, int node)
 
 /* ---- processes ---- */
 
-static int is_rank_taken(const struct vt_server *s, int rank)
+int vt_server_has_rank(const struct vt_server *s, int rank)
 {
 	int i;
 
 	for (i = 0; i < s->processes && s->process[i].rank != rank; i++) {
 	}
-	return i < s->processes;
+	return i < s->processes || (rank == 0 && s->is_rank_0);
 }
 
 static int lowest_free_rank(const struct vt_server *s)
 {
 	int rank = 0;
 
-	while (is_rank_taken(s, rank)) {
+	while (vt_server_has_rank(s, rank)) {
 		rank++;
 	}
 	return rank;
 }
 
+void vt_server_send_rank(struct vt_server *s, int node, uint64_t pid, const struct vt_server_rank *r)
+{
+	vt_edge_send(s->edge, &s->node[node].peer,
+		&(struct vt_net_message){ .kind = VT_NET_RANK,
+			.number = { pid, (uint64_t)r->rank, (uint64_t)r->ranks, (uint64_t)r->first,
+				(uint64_t)(r->parent + 1) } });
+}
+
+int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program)
+{
+	struct vt_server_process *room = TKM_APPEND(s->process, s->processes);
+
+	if (!room) {
+		vt_server_refuse(s, &s->node[node].peer, p->pid, "no memory for one more process");
+		return -1;
+	}
+	*room = *p;
+	room->node = node;
+	snprintf(room->program, sizeof(room->program), "%s", program);
+	/* a node that had ended has begun anew */
+	s->node[node].state = VT_SERVER_RUNNING;
+	vt_server_continue_clocks(s, node);
+	return 0;
+}
+
 static void add_process(struct vt_server *s, int node, const struct vt_net_message *m)
 {
 	int i, rank = m->number[1] > 0 && m->number[1] <= MOST_RANKS ? (int)m->number[1] - 1 : -1;
-	struct vt_server_process *p;
-	char why[120];
+	struct vt_server_process p = { .pid = m->number[0], .token = m->number[3] };
+	char why[120], program[256];
 
 	for (i = 0; i < s->processes && (s->process[i].node != node || s->process[i].pid != m->number[0]); i++) {
 	}
-	if (i == s->processes && rank >= 0 && is_rank_taken(s, rank)) {
+	if (i == s->processes && rank >= 0 && vt_server_has_rank(s, rank)) {
 		snprintf(why, sizeof(why), "another process of this job has rank %d", rank);
 		vt_server_refuse(s, &s->node[node].peer, m->number[0], why);
 		return;
 	}
 	if (i == s->processes) {
-		rank = rank < 0 ? lowest_free_rank(s) : rank;
-		p = TKM_APPEND(s->process, s->processes);
-		if (!p) {
-			vt_server_refuse(s, &s->node[node].peer, m->number[0], "no memory for one more process");
+		p.rank = rank < 0 ? lowest_free_rank(s) : rank;
+		if (vt_server_add_process(s, node, &p, vt_net_copy(&m->text[0], program, sizeof(program))) < 0) {
 			return;
 		}
-		*p = (struct vt_server_process){ .node = node, .rank = rank, .pid = m->number[0] };
-		vt_net_copy(&m->text[0], p->program, sizeof(p->program));
 		if (m->number[2] <= MOST_RANKS && (int)m->number[2] > s->wanted) {
 			s->wanted = (int)m->number[2];
 		}
-		/* a node that had ended has begun anew */
-		s->node[node].state = VT_SERVER_RUNNING;
-		vt_server_continue_clocks(s, node);
 	}
-	send_numbers(s, node, VT_NET_RANK, m->number[0], (uint64_t)s->process[i].rank, (uint64_t)s->wanted);
+	vt_server_send_rank(s, node, m->number[0],
+		&(struct vt_server_rank){ .rank = s->process[i].rank, .ranks = s->wanted, .parent = -1 });
 }
 
 /* ---- messages ---- */
@@ -151,7 +165,14 @@ void vt_server_take_message(
 		place_node(s, node);
 		break;
 	case VT_NET_PROCESS:
-		add_process(s, node, m);
+		if (m->number[4]) {
+			vt_server_take_child(s, node, m, now);
+		} else {
+			add_process(s, node, m);
+		}
+		break;
+	case VT_NET_ATTACH:
+		vt_server_take_attach(s, node, m, now);
 		break;
 	case VT_NET_MEET:
 		vt_server_take_guest(s, node, m);
@@ -189,10 +210,13 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now)
 			vt_server_lose_node(s, i, "nothing was heard of it for %lld s", SILENT_NS / SECOND_NS);
 		}
 		if (s->node[i].state != VT_SERVER_GONE) {
-			send_numbers(s, i, VT_NET_ALIVE, (uint64_t)s->nodes, (uint64_t)s->processes, 0);
+			vt_edge_send(s->edge, &s->node[i].peer,
+				&(struct vt_net_message){ .kind = VT_NET_ALIVE,
+					.number = { (uint64_t)s->nodes, (uint64_t)s->processes } });
 		}
 	}
 	vt_server_look_at_meeting(s, now);
+	vt_server_look_at_attaches(s, now);
 }
 
 int vt_server_is_over(const struct vt_server *s, int64_t now)
@@ -207,11 +231,11 @@ int vt_server_is_over(const struct vt_server *s, int64_t now)
 		return 1;
 	}
 	if (s->processes == 0) {
-		return running == 0 && now - s->began_ns > (wait_ns > NOBODY_NS ? wait_ns : NOBODY_NS);
+		return running == 0 && now - s->began_ns > (s->called || wait_ns > NOBODY_NS ? wait_ns : NOBODY_NS);
 	}
 	if (running) {
 		return 0;
 	}
-	return s->wanted ? s->processes >= s->wanted || quiet_ns > wait_ns
+	return s->wanted ? s->processes - s->spawned + s->is_rank_0 >= s->wanted || quiet_ns > wait_ns
 			 : quiet_ns > (wait_ns < STRAGGLER_NS ? wait_ns : STRAGGLER_NS);
 }

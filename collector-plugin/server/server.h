@@ -30,8 +30,28 @@ struct vt_server_node {
 
 struct vt_server_process {
 	int node, rank;
-	uint64_t pid;
+	uint64_t pid, token; /* token: what its children name it by; 0: nothing */
 	char program[256];
+};
+
+/* A process that waits until its parent attaches it. */
+struct vt_server_child {
+	int node, procid;
+	uint64_t pid, token, parent;
+	int64_t since_ns;
+	char program[256];
+};
+
+/* A process that waits for n children. */
+struct vt_server_attach {
+	int node, rank, n;
+	uint64_t pid, token;
+	int64_t since_ns;
+};
+
+/* What a process is told: its rank, and its world or that of its children. parent -1: none. */
+struct vt_server_rank {
+	int rank, ranks, first, parent;
 };
 
 /* A process that takes part in a test of clocks, and leaves no trace. */
@@ -76,9 +96,14 @@ struct vt_server {
 	struct vt_server_clock **clock;
 	struct vt_server_file *file;
 	struct vt_server_guest *guest;
-	int nodes, processes, clocks, files, guests;
+	struct vt_server_child *child;
+	struct vt_server_attach *attach;
+	int nodes, processes, clocks, files, guests, children, attaches;
+	int spawned;    /* of the processes, those that others have attached */
 	int meets, met; /* number of guests that are expected; they have got each other's places, or an error */
 	int wanted;     /* number of ranks that the job has; 0: unknown */
+	int called;     /* number of clients that were told the word of the job; 0: they have it from the program */
+	int is_rank_0;  /* this process is rank 0, and records nothing */
 	struct vt_server_pending pending[VT_SERVER_PENDING];
 	int n_pending;
 	/* ended: the last node that ran has ended or was lost; came: the last guest */
@@ -91,12 +116,25 @@ void vt_server_take_message(
 	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now);
 /* Tells all nodes that this process lives, once a second, and finds those that are silent. */
 void vt_server_look_for_lost(struct vt_server *s, int64_t now);
+/* Adds a process with this rank. Returns 0 or -1. */
+int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program);
+void vt_server_send_rank(struct vt_server *s, int node, uint64_t pid, const struct vt_server_rank *r);
+/* Has a process joined that has this rank? */
+int vt_server_has_rank(const struct vt_server *s, int rank);
 /* Tells a peer that it, or its process pid, does not take part. */
 void vt_server_refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why);
 /* lost.c: the node is given up, and the others go on. */
 void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* May the trace be made: have all that joined ended, and is nobody else expected? */
 int vt_server_is_over(const struct vt_server *s, int64_t now);
+
+/* spawned.c: a process joins that another one has started. */
+void vt_server_take_child(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now);
+/* A process waits for those that it has started. */
+void vt_server_take_attach(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now);
+/* Ends waits that last too long. */
+void vt_server_look_at_attaches(struct vt_server *s, int64_t now);
+void vt_server_free_attaches(struct vt_server *s);
 
 /* meet.c: a process wants to meet others. */
 void vt_server_take_guest(struct vt_server *s, int node, const struct vt_net_message *m);
@@ -126,6 +164,16 @@ int vt_server_next_session_ms(const struct vt_server *s, int64_t now, int most);
 /* Solves the clocks of all ranks; rank number `ranks` is this process, the master. Returns 0 or -1. */
 int vt_server_solve_clocks(struct vt_server *s, int ranks, struct cal_run *run, struct tkm_err *err);
 void vt_server_free_clocks(struct vt_server *s);
+
+/* contacts.c: reads the contact of a client that waits. Returns 0, or -1 with a reason without the key. */
+int vt_server_read_client(const char *contact, struct vt_contact *c, struct tkm_err *err);
+/* Tells each of these clients, contacts with a blank between, the word of this job. Returns 0, or -1: one cannot be reached. */
+int vt_server_call_clients(struct vt_server *s, const char *word, const char *contacts, struct tkm_err *err);
+
+/* waiting.c: a client waits for its server. Opens the socket for the client. Returns 0 or -1. */
+int vt_server_open_waiting(const char *contact, struct tkm_err *err);
+/* Waits for the word of the job, and tells it, until the client has ended. Returns the exit status. */
+int vt_server_wait_for_server(struct vt_server *s, pid_t client);
 
 /* trace.c: chooses the names of the trace, once the program is known. Returns 0 or -1. */
 int vt_server_name_trace(struct vt_server *s, struct tkm_err *err);

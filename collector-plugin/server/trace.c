@@ -60,6 +60,19 @@ static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, 
 	return n;
 }
 
+static const char *list_missing(const struct vt_server *s, char *text, size_t size)
+{
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < s->wanted && n < size; i++) {
+		if (!vt_server_has_rank(s, i)) {
+			n += (size_t)snprintf(text + n, size - n, "%s%d", n ? ", " : "", i);
+		}
+	}
+	return text;
+}
+
 static void say_who_came(const struct vt_server *s)
 {
 	int i, k, gone = 0, files = 0;
@@ -86,8 +99,11 @@ static void say_who_came(const struct vt_server *s)
 				s->node[i].host, s->node[i].why, ranks);
 		}
 	}
-	if (s->wanted > s->processes) {
-		vt_say(1, "WARNING", "%d of %d processes have joined", s->processes, s->wanted);
+	if (s->wanted > s->processes - s->spawned + s->is_rank_0) {
+		char ranks[200];
+
+		vt_say(1, "WARNING", "%d of %d processes have joined. Missing: rank %s",
+			s->processes - s->spawned + s->is_rank_0, s->wanted, list_missing(s, ranks, sizeof(ranks)));
 	}
 	vt_say(1, "INFO", "%d of %d nodes and %d processes that joined have sent what they recorded: %d raw files",
 		s->nodes - gone, s->nodes, s->processes, files);

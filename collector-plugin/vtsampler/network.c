@@ -81,7 +81,12 @@ void vt_network_join(int to, pid_t pid, const char *texts, size_t size)
 			.reply = to,
 			.wanted_rank = atoi(text_in(texts, size, "rank")),
 			.wanted_size = atoi(text_in(texts, size, "size")),
+			.children = atoi(text_in(texts, size, "children")),
+			.token = strtoull(text_in(texts, size, "token"), NULL, 16),
+			.parent = strtoull(text_in(texts, size, "parent"), NULL, 16),
 			.clock = -1 };
+		/* such a process is in the list already */
+		p->attached = p->gone = p->children > 0;
 		p->wanted_rank = *text_in(texts, size, "rank") ? p->wanted_rank : -1;
 		snprintf(p->program, sizeof(p->program), "%s", text_in(texts, size, "program"));
 		/* files of processes that had ended before are sent already */

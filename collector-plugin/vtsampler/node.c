@@ -134,9 +134,13 @@ static void ask_for_ranks(void)
 
 		if (p->reply >= 0 && !p->asked) {
 			p->asked = 1;
+			if (p->children) {
+				send_kind(VT_NET_ATTACH, (uint64_t)p->pid, (uint64_t)p->children);
+				continue;
+			}
 			send_message(&(struct vt_net_message){ .kind = VT_NET_PROCESS,
-				.number = { (uint64_t)p->pid, (uint64_t)(p->wanted_rank + 1),
-					(uint64_t)p->wanted_size },
+				.number = { (uint64_t)p->pid, (uint64_t)(p->wanted_rank + 1), (uint64_t)p->wanted_size,
+					p->token, p->parent },
 				.text = { vt_net_text_of(p->program, strlen(p->program)) } });
 		}
 	}
@@ -147,9 +151,10 @@ static void answer_rank(const struct vt_net_message *m)
 	struct vt_node_process *p = find_joined(m->number[0]);
 
 	if (p) {
-		int32_t body[2] = { (int32_t)m->number[1], (int32_t)m->number[2] };
+		struct vt_attach_place place = { (int32_t)m->number[1], (int32_t)m->number[2], (int32_t)m->number[3],
+			(int32_t)m->number[4] - 1 };
 
-		reply(p, VT_ATTACH_JOINED, body, sizeof(body));
+		reply(p, VT_ATTACH_JOINED, &place, sizeof(place));
 	}
 }
 

@@ -21,6 +21,8 @@ struct vt_node_process {
 	int reply; /* where its vtrun waits for its rank; -1: answered */
 	int asked; /* VTserver was asked for it */
 	int wanted_rank, wanted_size;
+	uint64_t token, parent; /* what its children name it by, the same of its parent; 0: nothing */
+	int children;           /* it has joined before, and waits for so many; 0: it joins */
 	int attached, gone, rank;
 	int clock; /* number of its timer on this node; -1: not known yet */
 	char program[256], timer[256];

@@ -7,6 +7,12 @@
  *     ./clientserver client HOST 7000 1 "$(cat contact)"     # on any node
  *     ./clientserver client HOST 7000 2 "$(cat contact)"
  *
+ * Or the clients are started first, and each prints a contact for the server:
+ *
+ *     ./clientserver client HOST 7000 1 >contact1 &
+ *     ./clientserver client HOST 7000 2 >contact2 &
+ *     ./clientserver server 7000 2 "$(cat contact1)" "$(cat contact2)"
+ *
  * clientserver.stf is in the folder of the server when all have ended. */
 #include <netdb.h>
 #include <stdio.h>
@@ -101,29 +107,53 @@ static int open_port(const char *host, const char *port)
 	return fd;
 }
 
-int main(int argc, char **argv)
+/* Prints the contact that the others need. */
+static int begin_server(int clients, int numcontacts, char **contacts)
 {
-	int server = argc == 4 && !strcmp(argv[1], "server"), rank, fd, rc;
+	const char *contact = NULL;
+
+	if (numcontacts && numcontacts != clients) {
+		return fail("a contact for each client");
+	}
+	if (VT_serverinit("server", clients, numcontacts ? (const char **)contacts : NULL, &contact) != VT_OK) {
+		return fail("VT_serverinit");
+	}
+	printf("%s\n", contact);
+	return fflush(stdout);
+}
+
+static int begin_client(int rank, const char *server)
+{
 	const char *contact = NULL;
 	char word[2000];
 
-	if (!server && (argc != 6 || strcmp(argv[1], "client") != 0)) {
-		fprintf(stderr, "usage: clientserver server PORT CLIENTS | client HOST PORT RANK CONTACT\n");
+	if (server) {
+		/* S: the server was started first */
+		snprintf(word, sizeof(word), "S%s", server);
+		contact = word;
+	}
+	if (VT_clientinit(rank, "client", &contact) != VT_OK) {
+		return fail("VT_clientinit");
+	}
+	if (!server) {
+		printf("%s\n", contact);
+	}
+	return fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	int server = argc >= 4 && !strcmp(argv[1], "server"), client = argc >= 5 && !strcmp(argv[1], "client");
+	int rank, fd, rc;
+
+	if (!server && !client) {
+		fprintf(stderr,
+			"usage: clientserver server PORT CLIENTS [CONTACT]... | client HOST PORT RANK [CONTACT]\n");
 		return 2;
 	}
-	if (server) {
-		if (VT_serverinit("server", atoi(argv[3]), NULL, &contact) != VT_OK) {
-			return fail("VT_serverinit");
-		}
-		printf("%s\n", contact);
-		fflush(stdout);
-	} else {
-		/* S: the server was started first */
-		snprintf(word, sizeof(word), "S%s", argv[5]);
-		contact = word;
-		if (VT_clientinit(atoi(argv[4]), "client", &contact) != VT_OK) {
-			return fail("VT_clientinit");
-		}
+	rc = server ? begin_server(atoi(argv[3]), argc - 4, argv + 4) : begin_client(atoi(argv[4]), argv[5]);
+	if (rc) {
+		return rc;
 	}
 	if (VT_initialize(&argc, &argv) != VT_OK || VT_getrank(&rank) != VT_OK) {
 		return fail("VT_initialize");

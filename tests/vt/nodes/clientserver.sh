@@ -5,24 +5,32 @@
 program=clientserver source=doc/vt/clientserver.c
 . "${top_srcdir:-.}/tests/vt/nodes/lib.sh"
 
+questions() # 50 questions and answers with each of two clients; --verify has judged the order by the bounds
+{
+	expect_trace f/result/both.stf
+	"$build/stftool" f/result/both.stf --matched-vtf --dump 2>>out >dump
+	awk '$2 == "MESSAGE" { n++ } END { printf "# %d messages\n", n; exit n != 200 }' dump >count
+	expect [ $? -eq 0 ]
+	cat count f/out.* >>out
+	expect_line 'timer "clock_monotonic"' f/result/both.clk
+}
+
 job clientserver
-expect_trace f/result/both.stf
-"$build/stftool" f/result/both.stf --matched-vtf --dump 2>>out >dump
-# 50 questions and answers with each of two clients; --verify has judged the order by the bounds
-awk '$2 == "MESSAGE" { n++ } END { printf "# %d messages\n", n; exit n != 200 }' dump >count
-expect [ $? -eq 0 ]
-cat count f/out.* >>out
-expect_line 'timer "clock_monotonic"' f/result/both.clk
+questions
 verdict "a server and its clients are in one trace"
+
+job contacts
+questions
+expect [ "$(cat f/status.0 f/status.1 f/status.2)" = "$(printf '0\n0\n0')" ]
+verdict "so are clients that were started before it, by their contacts"
 
 expect "${CC:-cc}" -I"$include" \
 	"$src/tests/vt/nodes/programs/refused.c" -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
 timeout 60 ./refused >answers 2>said
 cat said answers >>out
 # VT_ERR_BADREQUEST -4, VT_ERR_NOTIMPLEMENTED -2, VT_ERR_COMM -16, VT_ERR_NOTINITIALIZED -3
-expect_line '^-4 -2 -2 0 -16 -2 1 -3$' answers
-expect_line 'ERROR: VT_clientinit: a client joins the job of a server that was started before it' said
-expect_line 'ERROR: VT_serverinit: the server cannot connect to clients' said
+expect_line '^-4 -16 0 -16 -2 1 -3$' answers
+expect_line 'ERROR: VT_serverinit: VTserver: cannot reach client 1, contact Slocalhost: not a contact' said
 expect_line 'ERROR: VT_initialize cannot join .* as process 1: .*localhost' said
 expect_line 'ERROR: VT_attach: ' said
 verdict "no call reports success and connects nothing"

@@ -122,7 +122,7 @@ static void processes(void)
 	OK(VT_registerprefixed(0, 0));
 	NOT_NOW(VT_clientinit(1, "client", &contact), VT_ERR_BADREQUEST);
 	NOT_NOW(VT_serverinit("server", 0, 0, &contact), VT_ERR_BADREQUEST);
-	NOT_NOW(VT_attach(0, VT_COMM_SELF, 0, &v), VT_ERR_NOTIMPLEMENTED);
+	NOT_NOW(VT_attach(0, VT_COMM_WORLD, 1, &v), VT_ERR_NOTIMPLEMENTED);
 	SET(VT_get_parent(&v), v);
 	if (v != VT_COMM_INVALID) {
 		puts("a parent");

@@ -36,6 +36,15 @@ start() # start HOST [VARIABLE=VALUE...] -- [OPTION...] -- ARGUMENT...: a proces
 	eval "last=\$!"
 }
 
+wait_for() # wait_for FILE: until something is in it
+{
+	i=0
+	until [ -s "$1" ] || [ $i -gt 100 ]; do
+		i=$((i + 1))
+		sleep 0.1
+	done
+}
+
 finish() # waits for the trace, and for the node processes, which then remove their files; a minute at most
 {
 	i=0
@@ -79,11 +88,7 @@ if [ "$case" = clientserver ]; then
 		VT_LOGFILE_NAME=both.stf VT_TIMER=clock_monotonic timeout 60 "$program" server 7000 2 \
 			>"$folder/word" 2>"$folder/out.0" &
 	)
-	i=0
-	until [ -s "$folder/word" ] || [ $i -gt 100 ]; do
-		i=$((i + 1))
-		sleep 0.1
-	done
+	wait_for "$folder/word"
 	# the address of node0 is in the word
 	address=$(cut -d, -f1 "$folder/word" | cut -d: -f1)
 	for host in 1 2; do
@@ -91,6 +96,57 @@ if [ "$case" = clientserver ]; then
 		on "$host" "VT_TIMER=clock_monotonic timeout 60 $client" >"$folder/out.$host" 2>&1 &
 	done
 	wait
+	finish
+	exit 0
+fi
+if [ "$case" = attach ]; then
+	# a process of node0 attaches those of the others
+	(
+		cd "$private" || exit
+		VT_LOGFILE_NAME=attach.stf VT_TIMER=clock_monotonic timeout 60 "$program" hosts "$folder" \
+			>"$folder/word" 2>"$folder/out.0"
+		echo $? >"$folder/status.0"
+	) &
+	wait_for "$folder/word"
+	for host in 1 2; do
+		client="'$program' child $((host - 1)) '$(cat "$folder/word")' '$folder'"
+		on "$host" "VT_TIMER=clock_monotonic timeout 60 $client" >"$folder/out.$host" 2>&1 &
+	done
+	wait
+	finish
+	exit 0
+fi
+if [ "$case" = contacts ] || [ "$case" = vtserver ] || [ "$case" = vtserver_killed ]; then
+	# the clients are started first, and their words go to the server
+	contacts=
+	for host in 1 2; do
+		client="'$program' $([ "$case" = vtserver ] && echo 20 || echo 60) client $host"
+		[ "$case" != contacts ] || client="'$program' client 10.78.0.1 7000 $host"
+		on "$host" "VT_TIMER=clock_monotonic timeout 60 $client" >"$folder/word.$host" 2>"$folder/out.$host" &
+		eval "client$host=\$!"
+		wait_for "$folder/word.$host"
+		contacts="$contacts $(cat "$folder/word.$host")"
+	done
+	cd "$private" || exit
+	export VT_TIMER=clock_monotonic
+	# shellcheck disable=SC2086
+	if [ "$case" = contacts ]; then
+		VT_LOGFILE_NAME=both.stf timeout 60 "$program" server 7000 2 $contacts >"$folder/word" 2>"$folder/out.0"
+	elif [ "$case" = vtserver ]; then
+		timeout 60 "${vtrun%/*}/VTserver" $contacts --logfile-name steps.stf >"$folder/said" 2>&1
+	else
+		"${vtrun%/*}/VTserver" $contacts --logfile-name steps.stf >"$folder/said" 2>&1 &
+		server=$!
+		sleep 4
+		kill -KILL "$server"
+		wait "$server"
+	fi
+	echo $? >"$folder/status.0"
+	for host in 1 2; do
+		eval "wait \$client$host"
+		echo $? >"$folder/status.$host"
+	done
+	[ "$case" != vtserver_killed ] || touch "$private/none.stf" # finish() waits for a trace
 	finish
 	exit 0
 fi

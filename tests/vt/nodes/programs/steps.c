@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process of a job without MPI: steps.c TENTHS [dies]. It records what all hosts of one machine share however their monotonic clocks
- * differ: CLOCK_REALTIME before each stamp and after it (tests/vt/lib/truth.c), in states of 1 ms. "dies": it kills itself halfway. */
+/* A process of a job without MPI: steps.c TENTHS [dies|client N]. It records what all hosts of one machine share however their monotonic clocks
+ * differ: CLOCK_REALTIME before each stamp and after it (tests/vt/lib/truth.c), in states of 1 ms. "dies": it kills itself
+ * halfway. client N: it prints a contact, and waits for its server. */
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,9 +21,14 @@ static int64_t realtime(void)
 
 int main(int argc, char **argv)
 {
-	int steps = 100 * (argc > 1 ? atoi(argv[1]) : 10), dies = argc > 2, function, class, h[3], i;
+	int steps = 100 * (argc > 1 ? atoi(argv[1]) : 10), dies = argc == 3, function, class, h[3], i;
+	const char *contact = NULL;
 	int64_t ns[2];
 
+	if (argc > 3 &&
+		(VT_clientinit(atoi(argv[3]), "steps", &contact) != VT_OK || puts(contact) < 0 || fflush(stdout))) {
+		return 1;
+	}
 	if (VT_initialize(&argc, &argv) != VT_OK || VT_funcdef("step", VT_NOCLASS, &function) != VT_OK) {
 		return 1;
 	}

@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# VTserver CONTACT...: clients that wait for it are in one trace, which it writes, and its status tells. TAP.
+. "${top_srcdir:-.}/tests/vt/nodes/lib.sh"
+server=$build/VTserver
+
+job vtserver
+expect_trace f/result/steps.stf
+expect_line '2 of 2 nodes and 2 processes that joined' f/said
+expect [ "$(cat f/status.0 f/status.1 f/status.2)" = "$(printf '0\n0\n0')" ]
+expect_line '^rank 2' f/result/steps.clk
+verdict "clients on two hosts are in the trace of VTserver"
+
+job vtserver_killed
+expect [ "$(cat f/status.0)" -eq 137 ]
+expect [ "$(cat f/status.1 f/status.2)" = "$(printf '0\n0')" ]
+for host in 1 2; do
+	expect_line "steps-node$host.stf" "f/left.$host"
+done
+verdict "when VTserver is killed the clients go on, and each node has a trace of its own"
+
+# ---- the example simplecs.c, on this host ----
+
+expect "${CC:-cc}" $san -I"$include" "$src/doc/vt/simplecs.c" -o simplecs -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
+PATH=$build:$PATH timeout 60 ./simplecs 3 --logfile-name ring.stf >>out 2>&1
+expect [ $? -eq 0 ]
+expect_trace ring.stf
+"$build/stftool" ring.stf --matched-vtf --dump 2>>out >dump
+# ranks are shown from 1, and rank 0 is VTserver
+awk '$2 == "MESSAGE" { print $4, $6, $11, $12, $13, $14 }' dump | sort | uniq -c | sed 's/^ *//' >messages
+expect_text '10 2 3 TAG 7 LEN 4
+10 3 4 TAG 7 LEN 4
+10 4 2 TAG 7 LEN 4' messages
+verdict "simplecs: each message around the ring is in the trace once"
+
+# ---- what fails ----
+
+# refused STATUS TEXT WORD...: it ends with that status and one line
+refused()
+{
+	wanted=$1 text=$2
+	shift 2
+	timeout 60 "$server" "$@" >said 2>&1
+	status=$?
+	expect_status "$wanted"
+	cat said >>out
+	expect_line "$text" said
+	expect [ "$(wc -l <said)" -eq 1 ]
+}
+
+: >out
+key=0000000000000000000000000000000000000000000000000000000000000000
+rm -f word
+VT_JOIN_WAIT=3s timeout 60 ./steps 1 client 1 >word 2>alone &
+client=$!
+expect wait_for 10 test -s word
+contact=$(cat word)
+refused 2 'VTserver: nonsense: not a contact of a client that waits' nonsense
+refused 2 'VTserver: localhost: not a contact of a client that waits' "localhost:1:$key"
+refused 1 'reach client 1, contact localhost: no connection (tried localhost port 1' "localhost:1:$key/w"
+refused 1 'VTserver: cannot reach client 1, .* no answer within 5 s: .* the key is wrong' "${contact%:*}:$key/w"
+refused 2 "did you mean --logfile-name" "$contact" --logfile-nam x.stf
+wait "$client"
+expect [ $? -eq 1 ]
+cat alone >>out
+expect_line 'client 1, steps is in no job: no server has contacted it within 3 s (VT_JOIN_WAIT)' alone
+timeout 60 "$server" >said 2>&1
+expect [ $? -eq 2 ]
+expect_line 'Usage: VTserver CONTACT' said
+verdict "wrong words, contacts that nobody answers, clients without a server: one line each, and no endless wait"
+
+# a client that is told twice, and one that never initializes
+: >out
+rm -f word
+VT_JOIN_WAIT=20s timeout 60 ./steps 1 client 1 >word 2>first &
+expect wait_for 10 test -s word
+contact=$(cat word)
+refused 1 'VTserver: cannot reach client 2, .* a server has contacted this client before' "$contact" "$contact"
+wait
+expect_line 'VT_initialize cannot join .* as process 1' first
+printf '%s\n' '#include <stdio.h>' '#include <unistd.h>' '#include <VT.h>' 'int main(void) { const char *c = 0;' \
+	'VT_clientinit(2, "late", &c); puts(c); fflush(stdout); sleep(6); return 0; }' >late.c
+expect "${CC:-cc}" $san -I"$include" late.c -o late -L"$lib" -Wl,-rpath,"$lib" -lVTcs
+rm -f word
+./late >late_word &
+timeout 60 ./steps 1 client 1 >word 2>first &
+expect wait_for 10 test -s late_word
+expect wait_for 10 test -s word
+timeout 60 "$server" "$(cat late_word)" "$(cat word)" --logfile-name one.stf --join-wait 2s >said 2>&1
+expect [ $? -eq 0 ]
+cat said >>out
+expect_line 'WARNING: 2 of 3 processes have joined. Missing: rank 2' said
+expect_trace one.stf
+wait
+verdict "a client that never comes is named, and the trace has the others"
+done_testing
