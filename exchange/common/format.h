@@ -354,6 +354,7 @@ struct xch_format {
 	unsigned table : 1;     /* takes --layout */
 	unsigned rates : 1;     /* takes --rate */
 	unsigned directory : 1; /* the target is a directory */
+	unsigned unclocked : 1; /* restamp() can copy a trace without a clock, and mark it so */
 	/* Text in the first or last 4 KiB of an output of ours, by which it is known from a file of somebody else's: in the
 	 * file `mark_in`, after the target's name if it begins with "/", else after its stem; NULL: in the target itself */
 	const char *mark, *mark_in;
@@ -388,6 +389,8 @@ const struct xch_format *xch_by_suffix(const char *path);
 /* Finds the format of an input by the first bytes of the file (or directory), or else by its suffix; NULL: no
  * format that can be read, or could be if its library were built in. */
 const struct xch_format *xch_by_content(const char *path);
+/* The format of a trace whose stamps can be corrected, by its name, or that of a folder's files; NULL: it is none. */
+const struct xch_format *xch_by_restamp(const char *path);
 /* "CSV, OTF2", ...: the names of the formats that can be written, or read. Returns buf. */
 const char *xch_names(int reading, char *buf, size_t size);
 
