@@ -92,6 +92,7 @@ const struct xch_format *xch_by_restamp(const char *path)
 		k = strlen(foreign_names[i].suffix);
 		f = n > k && !strncasecmp(path + n - k, foreign_names[i].suffix, k) ? foreign_names[i].format : f;
 	}
+	f = f == &xch_chrome && xch_rocprof.is(path, NULL, 0) ? &xch_rocprof : f;
 	f = f && (path[n] == 0 || f != &xch_nsight) ? f : xch_by_suffix(path);
 	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
 	snprintf(name, sizeof(name), "%.4000s/metadata", path);

@@ -378,8 +378,8 @@ struct xch_format {
 	int (*is)(const char *path, const unsigned char *head, size_t n);
 };
 
-/* Nsight Systems' .sqlite. It is only corrected, so it is not in the table. */
-extern const struct xch_format xch_nsight;
+/* Nsight Systems' .sqlite, and the .json of rocprofv3. They are only corrected, so they are not in the table. */
+extern const struct xch_format xch_nsight, xch_rocprof;
 
 /* The i-th format, NULL after the last. */
 const struct xch_format *xch_table(size_t i);
