@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cli/foreign.h"
 #include "base/cli/front.h"
 #include "base/text/csv.h"
 #include "base/text/decimal.h"
@@ -721,6 +722,7 @@ int main(int argc, char **argv)
 	struct clock *clocks;
 	struct tkm_err err;
 	struct stat st;
+	char why[PATH_MAX + 200];
 	size_t i;
 	int rc = parse_clkapply_options(argc, argv, &o);
 
@@ -740,12 +742,15 @@ int main(int argc, char **argv)
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
 	} else if (!f && o.mpisync != 0 && stat(o.input, &st) == 0 && S_ISDIR(st.st_mode)) {
 		rc = refuse_folder(o.input);
+	} else if (!f && o.mpisync != 0 && *tkm_foreign(o.input, TKM_FOREIGN_CORRECT, why, sizeof(why))) {
+		rc = complain_clkapply(USAGE, "%s", why);
 	} else if (!f && o.unbounded) {
-		rc = complain_clkapply(USAGE, "--unbounded is for JSON traces");
+		rc = complain_clkapply(USAGE, "--unbounded is for traces, which %s is not", o.input);
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
-			  : "--output is for OTF2, CTF, JSON, Perfetto and Nsight traces: %s ends in none of .otf2, .ctf, .json, .json.gz, .pftrace, .perfetto-trace and .sqlite",
+			  : "--output is for traces: %s ends in none of .otf2, .ctf, .json, .pftrace, .perfetto-trace and "
+			    ".sqlite",
 			o.input);
 	} else {
 		rc = f                   ? apply_trace(&o, &run, f, clocks)

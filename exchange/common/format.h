@@ -43,6 +43,7 @@ enum xch_kind {
 	XCH_LOCATIONS,  /* places in the source code */
 	XCH_UNITS,      /* of counters */
 	XCH_PROCESSES,  /* hosts, process and thread ids, names */
+	XCH_ADDRESSES,  /* of hosts */
 	XCH_STATISTICS, /* summaries, the component .sts */
 	XCH_INFOS,      /* how the trace was made */
 	XCH_BOUND,      /* the bound of the clock's correction */
@@ -295,7 +296,7 @@ struct xch_input {
 	struct stf_writer *w;
 	uint64_t records; /* data records written, for the message */
 	uint64_t skipped; /* pieces of the input for which STF has no record */
-	char note[300];   /* one line about what was skipped, "" if nothing was */
+	char note[600];   /* one line about what was skipped, "" if nothing was */
 };
 /* Begins the trace, once the period of the stamps is known. Returns 0 or -1. */
 int xch_input_begin(struct xch_input *in, double resolution, uint32_t eventbits, struct tkm_err *err);

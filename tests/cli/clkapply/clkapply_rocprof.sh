@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# clkapply on the JSON of AMD's rocprofv3: times of records and of the process change, each is right, nothing else does. TAP.
+# clkapply on the JSON of rocprofv3: times of records and of the process change, each is right, nothing else. TAP.
 # shellcheck source=../../lib/tap.sh source-path=SCRIPTDIR disable=SC2154
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 [ "${PYTHON3:-no}" != no ] || skip_all "no Python 3"
