@@ -70,6 +70,36 @@ const struct xch_format *xch_by_content(const char *path)
 	return f && (f->read || f->missing) ? f : NULL;
 }
 
+/* Names of files that other programs write. */
+static const struct {
+	const char *suffix;
+	const struct xch_format *format;
+} foreign_names[] = {
+	{ ".json", &xch_chrome },
+	{ ".pftrace", &xch_perfetto },
+	{ ".perfetto-trace", &xch_perfetto },
+	{ ".sqlite", &xch_nsight },
+};
+
+const struct xch_format *xch_by_restamp(const char *path)
+{
+	const struct xch_format *f = NULL;
+	size_t n = strlen(path), i, k;
+	char name[4400];
+
+	n -= n > 3 && !strcasecmp(path + n - 3, ".gz") ? 3 : 0;
+	for (i = 0; i < sizeof(foreign_names) / sizeof(foreign_names[0]); i++) {
+		k = strlen(foreign_names[i].suffix);
+		f = n > k && !strncasecmp(path + n - k, foreign_names[i].suffix, k) ? foreign_names[i].format : f;
+	}
+	f = f == &xch_chrome && xch_rocprof.is(path, NULL, 0) ? &xch_rocprof : f;
+	f = f && (path[n] == 0 || f != &xch_nsight) ? f : xch_by_suffix(path);
+	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
+	snprintf(name, sizeof(name), "%.4000s/metadata", path);
+	f = !f && access(name, F_OK) == 0 ? &xch_ctf : f;
+	return f && f->restamp ? f : NULL;
+}
+
 const char *xch_names(int reading, char *buf, size_t size)
 {
 	size_t i, n = 0;

@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cli/foreign.h"
 #include "base/cli/front.h"
 #include "base/text/csv.h"
 #include "base/text/decimal.h"
@@ -467,29 +467,6 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 	return fabsl(seconds) < 9.2e18L ? 0 : -1;
 }
 
-static int has_ending(const char *path, const char *ending)
-{
-	size_t n = strlen(path), k = strlen(ending);
-
-	return n > k && !strcasecmp(path + n - k, ending);
-}
-
-/* The format of a trace that is corrected as a whole; NULL: the input is CSV. */
-static const struct xch_format *trace_format(const char *path)
-{
-	const struct xch_format *f =
-		has_ending(path, ".json") || has_ending(path, ".json.gz") ? xch_by_name("CHROME") : xch_by_suffix(path);
-	char name[4400];
-
-	f = has_ending(path, xch_nsight.suffix) ? &xch_nsight : f;
-	f = f ? f : xch_by_content(path); /* Score-P's folder of an archive */
-	snprintf(name, sizeof(name), "%.4000s/metadata", path);
-	if (!f && access(name, F_OK) == 0) {
-		f = xch_by_name("CTF");
-	}
-	return f && f->restamp ? f : NULL;
-}
-
 static void print_corrected(const char *what, const struct xch_restamp *x)
 {
 	printf("%s: ", what);
@@ -561,9 +538,9 @@ static int apply_trace(
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain_clkapply(USAGE, "--clock is for CTF traces, which %s is not", o->input);
 	}
-	if (o->unbounded && strcmp(f->name, "CHROME") != 0 && f != &xch_nsight) {
+	if (o->unbounded && !f->unclocked) {
 		return complain_clkapply(
-			USAGE, "--unbounded is for JSON and .sqlite traces, which %s is not", o->input);
+			USAGE, "--unbounded is for JSON, .pftrace and .sqlite traces, which %s is not", o->input);
 	}
 	s.x = &x;
 	if (f->restamp(&x, &err) < 0) {
@@ -587,7 +564,7 @@ static int apply_together(const struct options *o, const struct cal_run *run, st
 		return rc;
 	}
 	while (o->trace[t.n]) {
-		if (trace_format(o->trace[t.n]) != f) {
+		if (xch_by_restamp(o->trace[t.n]) != f) {
 			return complain_clkapply(
 				USAGE, "--together is for .json and .json.gz, which %s is not", o->trace[t.n]);
 		}
@@ -688,21 +665,22 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 			"came last to collective operations" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY or OUT.zip" },
 		{ "UNBOUNDED", TKM_OPTION_BOOL, &o->unbounded, 0, 0, NULL,
-			"copy a JSON trace that has no clock in CORRECTION.clk with unchanged stamps, marked as "
+			"copy a JSON, Perfetto or Nsight trace that has no clock in CORRECTION.clk with unchanged stamps, marked as "
 			"unbounded; the exit status is then 3" },
 		{ "FORMAT", TKM_OPTION_WORD, &o->mpisync, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
 	const struct tkm_front front = { .program = "clkapply",
-		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
-			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json|FILE.sqlite --output COPY\n"
-			     "[OPTION...] CORRECTION.clk FILE.json... --together OUT.zip",
+		.arguments =
+			"[OPTION...] CORRECTION.clk FILE.csv\n"
+			"[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf|FILE.json|FILE.pftrace|FILE.sqlite --output COPY\n"
+			"[OPTION...] CORRECTION.clk FILE.json... --together OUT.zip",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
 			"that may be). Of an OTF2 archive, one clock of a CTF trace, trace events in JSON "
-			"(PyTorch, Chrome), or a database of Nsight Systems, writes a corrected copy.",
+			"(PyTorch, Chrome), packets of Perfetto, or a database of Nsight Systems, writes a corrected copy.",
 		.table = table };
 	struct tkm_err err;
 	int n;
@@ -730,7 +708,7 @@ static int parse_clkapply_options(int argc, char **argv, struct options *o)
 	}
 	if (!o->clk || (!o->input == (o->mpisync < 0)) || (n > 2 && !*o->together)) {
 		return complain_clkapply(USAGE,
-			"give a correction file and either a CSV file, an OTF2, CTF or JSON trace, or --format mpisync; "
+			"give a correction file and either a CSV file, a trace, or --format mpisync; "
 			"--help says more");
 	}
 	return OK;
@@ -744,6 +722,7 @@ int main(int argc, char **argv)
 	struct clock *clocks;
 	struct tkm_err err;
 	struct stat st;
+	char why[PATH_MAX + 200];
 	size_t i;
 	int rc = parse_clkapply_options(argc, argv, &o);
 
@@ -754,7 +733,7 @@ int main(int argc, char **argv)
 		return complain_clkapply(FAULT, "%s", err.text);
 	}
 	clocks = calloc(run.ranks, sizeof(*clocks));
-	f = o.mpisync == 0 || *o.together ? NULL : trace_format(o.input);
+	f = o.mpisync == 0 || *o.together ? NULL : xch_by_restamp(o.input);
 	if (!clocks) {
 		rc = complain_clkapply(FAULT, "out of memory for %zu ranks", run.ranks);
 	} else if (*o.together) {
@@ -763,12 +742,15 @@ int main(int argc, char **argv)
 		rc = complain_clkapply(USAGE, "--clock is for CTF traces");
 	} else if (!f && o.mpisync != 0 && stat(o.input, &st) == 0 && S_ISDIR(st.st_mode)) {
 		rc = refuse_folder(o.input);
+	} else if (!f && o.mpisync != 0 && *tkm_foreign(o.input, TKM_FOREIGN_CORRECT, why, sizeof(why))) {
+		rc = complain_clkapply(USAGE, "%s", why);
 	} else if (!f && o.unbounded) {
-		rc = complain_clkapply(USAGE, "--unbounded is for JSON traces");
+		rc = complain_clkapply(USAGE, "--unbounded is for traces, which %s is not", o.input);
 	} else if (f ? !*o.output : *o.output) {
 		rc = complain_clkapply(USAGE,
 			f ? "%s is a trace: name its corrected copy by --output"
-			  : "--output is for OTF2, CTF, JSON and Nsight traces: %s ends in none of .otf2, .ctf, .json, .json.gz and .sqlite",
+			  : "--output is for traces: %s ends in none of .otf2, .ctf, .json, .pftrace, .perfetto-trace and "
+			    ".sqlite",
 			o.input);
 	} else {
 		rc = f                   ? apply_trace(&o, &run, f, clocks)

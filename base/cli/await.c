@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 #include "base/cli/await.h"
+#include "base/cli/foreign.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -96,5 +97,8 @@ void tkm_trace_meant(const char *path, char *text, size_t size)
 			snprintf(text, size, "%s is no trace; is it %s?", path, meant);
 		}
 		n = dot && dot > name ? (size_t)(dot - path) : n;
+	}
+	if (!*text) {
+		tkm_foreign(path, TKM_FOREIGN_READ, text, size);
 	}
 }

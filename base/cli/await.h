@@ -11,8 +11,8 @@
  * there is no trace because its program still runs. */
 void tkm_await_trace(const char *path, char *why, size_t size);
 
-/* "ring", "ring.c" or "ring.html" was typed for "ring.stf": writes "ring.c is no trace; is it ring.stf?", or "" where there is
- * no such trace. */
+/* "ring", "ring.c" or "ring.html" was typed for "ring.stf": writes "ring.c is no trace; is it ring.stf?", or what a file of
+ * another program is (base/cli/foreign.h), or "". */
 void tkm_trace_meant(const char *path, char *text, size_t size);
 
 #endif

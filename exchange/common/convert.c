@@ -41,6 +41,21 @@ static uint64_t infos(const struct xch_trace *t)
 	return n;
 }
 
+static uint64_t addresses(const struct xch_trace *t)
+{
+	const struct stf_record *rec;
+	struct stf_willy_definition d;
+	const char *ip;
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_willy_definition, i)); i++) {
+		ip = stf_get_willy_definition(rec, &d) == 0 ? stf_reader_string(t->r, d.ip) : NULL;
+		n += ip && *ip;
+	}
+	return n;
+}
+
 static void count_definitions(struct xch_writer *w, const struct xch_trace *t)
 {
 	uint32_t holds = w->format->holds;
@@ -57,6 +72,7 @@ static void count_definitions(struct xch_writer *w, const struct xch_trace *t)
 	}
 	w->lost[XCH_GROUPS] += holds >> XCH_GROUPS & 1 ? 0 : stf_reader_count(t->r, STF_ID_group_definition);
 	w->lost[XCH_COMMUNICATORS] += holds >> XCH_COMMUNICATORS & 1 ? 0 : t->n_communicators;
+	w->lost[XCH_ADDRESSES] += addresses(t); /* no format has them */
 	w->lost[XCH_STATISTICS] += holds >> XCH_STATISTICS & 1 ? 0 : statistics(t);
 	w->lost[XCH_INFOS] += holds >> XCH_INFOS & 1 ? 0 : infos(t);
 }

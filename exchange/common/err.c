@@ -47,6 +47,7 @@ static const struct {
 	[XCH_LOCATIONS] = { "source locations", NULL },
 	[XCH_UNITS] = { "counter units", NULL },
 	[XCH_PROCESSES] = { "threads with host, name or ids", NULL },
+	[XCH_ADDRESSES] = { "IP addresses of threads", NULL },
 	[XCH_STATISTICS] = { "statistics", NULL },
 	[XCH_INFOS] = { "infos", NULL },
 	[XCH_BOUND] = { "processes with a clock bound", NULL },

@@ -43,6 +43,7 @@ enum xch_kind {
 	XCH_LOCATIONS,  /* places in the source code */
 	XCH_UNITS,      /* of counters */
 	XCH_PROCESSES,  /* hosts, process and thread ids, names */
+	XCH_ADDRESSES,  /* of hosts */
 	XCH_STATISTICS, /* summaries, the component .sts */
 	XCH_INFOS,      /* how the trace was made */
 	XCH_BOUND,      /* the bound of the clock's correction */
@@ -295,7 +296,7 @@ struct xch_input {
 	struct stf_writer *w;
 	uint64_t records; /* data records written, for the message */
 	uint64_t skipped; /* pieces of the input for which STF has no record */
-	char note[300];   /* one line about what was skipped, "" if nothing was */
+	char note[600];   /* one line about what was skipped, "" if nothing was */
 };
 /* Begins the trace, once the period of the stamps is known. Returns 0 or -1. */
 int xch_input_begin(struct xch_input *in, double resolution, uint32_t eventbits, struct tkm_err *err);
@@ -354,6 +355,7 @@ struct xch_format {
 	unsigned table : 1;     /* takes --layout */
 	unsigned rates : 1;     /* takes --rate */
 	unsigned directory : 1; /* the target is a directory */
+	unsigned unclocked : 1; /* restamp() can copy a trace without a clock, and mark it so */
 	/* Text in the first or last 4 KiB of an output of ours, by which it is known from a file of somebody else's: in the
 	 * file `mark_in`, after the target's name if it begins with "/", else after its stem; NULL: in the target itself */
 	const char *mark, *mark_in;
@@ -377,8 +379,8 @@ struct xch_format {
 	int (*is)(const char *path, const unsigned char *head, size_t n);
 };
 
-/* Nsight Systems' .sqlite. It is only corrected, so it is not in the table. */
-extern const struct xch_format xch_nsight;
+/* Nsight Systems' .sqlite, and the .json of rocprofv3. They are only corrected, so they are not in the table. */
+extern const struct xch_format xch_nsight, xch_rocprof;
 
 /* The i-th format, NULL after the last. */
 const struct xch_format *xch_table(size_t i);
@@ -388,6 +390,8 @@ const struct xch_format *xch_by_suffix(const char *path);
 /* Finds the format of an input by the first bytes of the file (or directory), or else by its suffix; NULL: no
  * format that can be read, or could be if its library were built in. */
 const struct xch_format *xch_by_content(const char *path);
+/* The format of a trace whose stamps can be corrected, by its name, or that of a folder's files; NULL: it is none. */
+const struct xch_format *xch_by_restamp(const char *path);
 /* "CSV, OTF2", ...: the names of the formats that can be written, or read. Returns buf. */
 const char *xch_names(int reading, char *buf, size_t size);
 

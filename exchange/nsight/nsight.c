@@ -333,5 +333,6 @@ const struct xch_format xch_nsight = {
 	.name = "NSIGHT",
 	.suffix = ".sqlite",
 	.what = "database that Nsight Systems has exported",
+	.unclocked = 1,
 	.restamp = restamp_nsight,
 };

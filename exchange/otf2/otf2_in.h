@@ -120,6 +120,9 @@ struct xch_otf2_in {
 	uint64_t handled;
 	uint64_t beyond;     /* number of messages and operations on communicators that cannot be interpreted */
 	uint64_t begun_only; /* number of collective operations that were begun, and did not end */
+	struct {
+		uint64_t attributes, roles, lines, names;
+	} lost; /* of archives of others */
 	uint32_t next_group;
 	uint8_t op_known[128]; /* by operation: blocking, not blocking */
 };

@@ -225,11 +225,13 @@ static OTF2_CallbackCode see_region(void *user, OTF2_RegionRef self, OTF2_String
 	struct xch_otf2_in *o = user;
 	struct in_region *r = xch_otf2_in_append(&o->regions, sizeof(*r));
 
-	(void)canonical, (void)role, (void)flags, (void)file, (void)begin, (void)end;
+	(void)canonical, (void)flags, (void)end;
 	if (!r || xch_map_add(&o->region_of, self, o->regions.n - 1) < 0) {
 		return stop(o);
 	}
 	*r = (struct in_region){ self, name, description, paradigm };
+	o->lost.roles += role != OTF2_REGION_ROLE_UNKNOWN && role != OTF2_REGION_ROLE_FUNCTION;
+	o->lost.lines += file != OTF2_UNDEFINED_STRING || begin > 0;
 	return OTF2_CALLBACK_SUCCESS;
 }
 

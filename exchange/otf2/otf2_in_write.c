@@ -109,6 +109,8 @@ static int write_processes(struct xch_otf2_in *o)
 			: o->ours                           ? ""
 			: stf_willy_thread(l[i].willy) == 0 ? xch_otf2_in_text(o, p[l[i].process].name)
 							    : xch_otf2_in_text(o, l[i].name);
+		o->lost.names += !o->ours && *xch_otf2_in_text(o, l[i].name) &&
+			strcmp(name, xch_otf2_in_text(o, l[i].name)) != 0;
 		if (rc == 0 && *name) {
 			rc = stf_writer_willy_name(o->in->w, l[i].willy, name);
 		}

@@ -17,24 +17,29 @@ static OTF2_CallbackCode put_event(struct xch_otf2_in *o, const struct xch_otf2_
 	return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
+static void count_attributes(struct xch_otf2_in *o, const OTF2_AttributeList *list)
+{
+	o->lost.attributes += list && !o->ours ? OTF2_AttributeList_GetNumberOfElements(list) : 0;
+}
+
 static OTF2_CallbackCode enter(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_ENTER, .a = { region } });
 }
 
 static OTF2_CallbackCode leave(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_LEAVE, .a = { region } });
 }
 
 static OTF2_CallbackCode mpi_send(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t size)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(
 		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_SEND, .a = { receiver, comm, tag, size } });
 }
@@ -49,7 +54,7 @@ static OTF2_CallbackCode mpi_isend(OTF2_LocationRef location, OTF2_TimeStamp tim
 static OTF2_CallbackCode mpi_recv(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t size)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(
 		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_RECEIVE, .a = { sender, comm, tag, size } });
 }
@@ -65,7 +70,8 @@ static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp tim
 static OTF2_CallbackCode request(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, uint64_t id)
 {
-	(void)location, (void)time, (void)list, (void)id;
+	(void)location, (void)time, (void)id;
+	count_attributes(user, list);
 	((struct xch_otf2_in *)user)->handled++;
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -73,14 +79,14 @@ static OTF2_CallbackCode request(
 static OTF2_CallbackCode coll_begin(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_COLL_BEGIN, .n = 0 });
 }
 
 static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(user,
 		&(struct xch_otf2_event){
 			time, location, OTF2_EVENT_COLL_END, .a = { op, comm, root, sent, received } });
@@ -89,7 +95,7 @@ static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time
 static OTF2_CallbackCode coll_request(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, uint64_t id)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_COLL_REQUEST, .a = { id } });
 }
 
@@ -97,7 +103,7 @@ static OTF2_CallbackCode coll_complete(OTF2_LocationRef location, OTF2_TimeStamp
 	OTF2_AttributeList *list, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent,
 	uint64_t received, uint64_t id)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(user,
 		&(struct xch_otf2_event){
 			time, location, OTF2_EVENT_COLL_COMPLETE, .a = { op, comm, root, sent, received, id } });
@@ -108,7 +114,7 @@ static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, 
 {
 	struct xch_otf2_event v = { time, location, OTF2_EVENT_METRIC, .n = n, .types = types, .a = { ref } };
 
-	(void)list;
+	count_attributes(user, list);
 	v.values = (const uint64_t *)values; /* a union of numbers of 8 bytes */
 	return put_event(user, &v);
 }
@@ -116,7 +122,8 @@ static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, 
 static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes, uint64_t id)
 {
-	(void)list, (void)flags;
+	(void)flags;
+	count_attributes(user, list);
 	return put_event(user,
 		&(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes, id } });
 }
@@ -124,7 +131,7 @@ static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time
 static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
 {
-	(void)list;
+	count_attributes(user, list);
 	return put_event(
 		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes, id } });
 }
@@ -304,6 +311,28 @@ static OTF2_ErrorCode read_groups(struct xch_otf2_in *o, OTF2_GlobalEvtReaderCal
 	return code;
 }
 
+/* What STF has no place for, besides events. */
+static void note_lost(struct xch_otf2_in *o)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} lost[] = { { o->lost.attributes, "attributes of events" }, { o->lost.roles, "roles of regions" },
+		{ o->lost.lines, "source lines of regions" }, { o->lost.names, "names of first threads" } };
+	size_t i, k = strlen(o->in->note), first = 1;
+
+	for (i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+		if (lost[i].n && k < sizeof(o->in->note)) {
+			k += (size_t)snprintf(o->in->note + k, sizeof(o->in->note) - k, "%s%s%" PRIu64 " %s",
+				!first          ? ", "
+					: k > 0 ? "; "
+						: "",
+				first ? "STF has no place for " : "", lost[i].n, lost[i].what);
+			first = 0;
+		}
+	}
+}
+
 static int read_events(struct xch_otf2_in *o)
 {
 	OTF2_GlobalEvtReaderCallbacks *c = callbacks();
@@ -339,6 +368,9 @@ static int read_events(struct xch_otf2_in *o)
 			" of them do not fit the definitions; %" PRIu64 " messages have one end only, %" PRIu64
 			" collective operations have a begin only",
 			k ? "; " : "", o->in->skipped, o->beyond, alone, o->begun_only);
+	}
+	if (!o->ours) {
+		note_lost(o);
 	}
 	return 0;
 }

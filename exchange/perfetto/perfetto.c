@@ -5,6 +5,8 @@
  * on files may overlap, so each that is open has a child track. Field numbers are those of perfetto_trace.proto. */
 #include "config.h"
 #include "exchange/common/lanes.h"
+#include "exchange/perfetto/perfetto_proto.h"
+#include "exchange/perfetto/perfetto_restamp.h"
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
@@ -93,23 +95,11 @@ enum { OWN_SEND, OWN_RECEIVE, OWN_COMMENT, OWN_REPORT, OWN_NAMES };
 
 /* ---- protobuf ---- */
 
-static size_t varint(unsigned char *p, uint64_t v)
-{
-	size_t n = 0;
-
-	while (v >= 0x80) {
-		p[n++] = (unsigned char)(v | 0x80);
-		v >>= 7;
-	}
-	p[n++] = (unsigned char)v;
-	return n;
-}
-
 static void add_int(struct buffer *b, unsigned field, uint64_t v)
 {
 	if (b->n + 20 <= sizeof(b->b)) {
-		b->n += varint(b->b + b->n, field << 3);
-		b->n += varint(b->b + b->n, v);
+		b->n += xch_proto_varint(b->b + b->n, field << 3);
+		b->n += xch_proto_varint(b->b + b->n, v);
 	}
 }
 
@@ -118,7 +108,7 @@ static void add_64(struct buffer *b, unsigned field, uint64_t v)
 	int i;
 
 	if (b->n + 20 <= sizeof(b->b)) {
-		b->n += varint(b->b + b->n, field << 3 | 1);
+		b->n += xch_proto_varint(b->b + b->n, field << 3 | 1);
 		for (i = 0; i < 8; i++, v >>= 8) {
 			b->b[b->n++] = (unsigned char)v;
 		}
@@ -132,8 +122,8 @@ static void add_bytes(struct buffer *b, unsigned field, const void *p, size_t n)
 		return;
 	}
 	n = n < sizeof(b->b) - b->n - 30 ? n : sizeof(b->b) - b->n - 30;
-	b->n += varint(b->b + b->n, field << 3 | 2);
-	b->n += varint(b->b + b->n, n);
+	b->n += xch_proto_varint(b->b + b->n, field << 3 | 2);
+	b->n += xch_proto_varint(b->b + b->n, n);
 	memcpy(b->b + b->n, p, n);
 	b->n += n;
 }
@@ -163,12 +153,12 @@ static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
 	int rc = p ? compress2(p, &n, s->chunk, s->n_chunk, LEVEL) : Z_MEM_ERROR;
 
 	if (rc == Z_OK && s->n_chunk) {
-		inner = varint(head, P_COMPRESSED << 3 | 2);
-		inner += varint(head + inner, n);
+		inner = xch_proto_varint(head, P_COMPRESSED << 3 | 2);
+		inner += xch_proto_varint(head + inner, n);
 		head[0] = P_PACKET << 3 | 2;
-		k = 1 + varint(head + 1, inner + n);
-		k += varint(head + k, P_COMPRESSED << 3 | 2);
-		k += varint(head + k, n);
+		k = 1 + xch_proto_varint(head + 1, inner + n);
+		k += xch_proto_varint(head + k, P_COMPRESSED << 3 | 2);
+		k += xch_proto_varint(head + k, n);
 		rc = fwrite(head, 1, k, w->f) == k && fwrite(p, 1, n, w->f) == n ? Z_OK : Z_STREAM_ERROR;
 	}
 	free(p);
@@ -195,7 +185,7 @@ static int put_packet(struct xch_writer *w, struct state *s, uint64_t sequence, 
 	}
 	p = s->chunk + s->n_chunk;
 	*p = P_PACKET << 3 | 2;
-	p += 1 + varint(p + 1, s->packet.n);
+	p += 1 + xch_proto_varint(p + 1, s->packet.n);
 	memcpy(p, s->packet.b, s->packet.n);
 	s->n_chunk = (size_t)(p - s->chunk) + s->packet.n;
 	s->packet.n = 0;
@@ -385,9 +375,9 @@ static uint64_t name_of(struct state *s, const struct xch_event *e, size_t index
 		add_text(&s->inner, 2, full);
 		{
 			unsigned char head[8];
-			size_t n = varint(head, 2 << 3 | 2), k = s->inner.n;
+			size_t n = xch_proto_varint(head, 2 << 3 | 2), k = s->inner.n;
 
-			n += varint(head + n, k);
+			n += xch_proto_varint(head + n, k);
 			memmove(s->inner.b + n, s->inner.b, k);
 			memcpy(s->inner.b, head, n);
 			s->inner.n = k + n;
@@ -660,4 +650,8 @@ const struct xch_format xch_perfetto = {
 	.event = perfetto_event,
 	.end = perfetto_end,
 	.release = perfetto_release,
+#ifdef HAVE_ZLIB
+	.unclocked = 1,
+	.restamp = xch_perfetto_restamp,
+#endif
 };

@@ -177,6 +177,7 @@ const struct xch_format xch_chrome = {
 	.event = chrome_event,
 	.end = chrome_end,
 #ifdef HAVE_ZLIB
+	.unclocked = 1,
 	.restamp = xch_chrome_restamp,
 	.together = xch_chrome_together,
 #endif

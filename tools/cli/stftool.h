@@ -19,6 +19,7 @@ struct stt_options {
 	const char *program;
 	int expand; /* the program is xstftool */
 	const char *input;
+	const char *origin;  /* what was converted to the temporary trace `input`; NULL: that is no such trace */
 	const char *scratch; /* a directory with links to files elsewhere; NULL: none */
 	const char **inputs; /* all inputs: raw files of --merge. The array is owned */
 	int n_inputs;

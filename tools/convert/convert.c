@@ -493,7 +493,7 @@ int stt_convert(const struct stt_options *o, const char *to)
 		rc = damaged < 0 ? STT_FAULT : copy_bytes_of(o, to, format);
 	}
 	if (rc == STT_OK && strcmp(to, "-")) {
-		stt_say(o, 1, "%s: written to %s", o->input, to);
+		stt_say(o, 1, "%s: written to %s", o->origin ? o->origin : o->input, to);
 	}
 	return rc;
 }
@@ -523,9 +523,11 @@ int stt_extract(const struct stt_options *o, const char *to)
 	} else {
 		rc = format == STT_ASCII ? print_trace(o, &q, to) : write_anew(o, &q, to, format, &records);
 		if (rc == STT_OK && format != STT_ASCII) {
-			stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->input, records, to);
+			stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->origin ? o->origin : o->input,
+				records, to);
 		} else if (rc == STT_OK && strcmp(to, "-") != 0) {
-			stt_say(o, 1, "%s: the selected records were written to %s", o->input, to);
+			stt_say(o, 1, "%s: the selected records were written to %s", o->origin ? o->origin : o->input,
+				to);
 		}
 	}
 	stt_request_free(&q);

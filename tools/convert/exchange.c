@@ -176,6 +176,7 @@ int stt_on_import(const struct stt_options *o, const struct xch_format *f, int (
 		rc = stt_import(&on, f, path, 0);
 		on = *o;
 		on.input = path;
+		on.origin = o->input;
 		on.input_format = "STF";
 		if (rc == STT_OK) {
 			rc = fn(&on);

@@ -102,4 +102,30 @@ for n in created below; do
 	expect_line '^0.000000202,,n0,,HIP Context 1,metric:HIP Memory,3000,B$' "$dir/$n.csv"
 	verdict "stftool: of an archive ($n) each context and each node has counters of its own"
 done
+
+# what has no place in an STF trace is counted, by kind
+"$python" -B - "$dir/lossy" <<'END' 2>"$dir/warn"
+import sys
+import otf2
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
+    d = w.definitions
+    group = d.location_group("P", system_tree_parent=d.system_tree_node("n"))
+    size = d.attribute("ALLOCATION_SIZE", "", otf2.Type.UINT64)
+    e = w.event_writer("Master thread", group=group)
+    plain, lines = d.region("plain"), d.region("lines", source_file="a.c", begin_line_number=7, end_line_number=9)
+    wait = d.region("wait", region_role=otf2.RegionRole.BARRIER)
+    for k, r in enumerate((plain, lines, wait)):
+        e.enter(10 * k + 1, r, attributes={size: 5} if k < 2 else None)
+        e.leave(10 * k + 2, r)
+    e.mpi_collective_begin(50)
+END
+tool "$dir/lossy/traces.otf2" --convert "$dir/lossy.stf"
+expect_status 0
+expect_line ' 1 collective operations have a begin only;' "$dir/err"
+expect_line '; STF has no place for 2 attributes of events, 1 roles of regions, 1 source lines of regions, 1 names' \
+	"$dir/err"
+tool "$dir/lossy.stf" --convert "$dir/back.otf2"
+tool "$dir/back.otf2" --convert "$dir/back.stf"
+expect_no_line 'STF has no place' "$dir/err"
+verdict "stftool: attributes, roles, lines and names that an STF trace does not hold are counted"
 done_testing
