@@ -14,11 +14,11 @@ names() # names FILE...: of rows, as MPI calls them
 }
 
 names "$table"/calls*.def | LC_ALL=C sort >wrapped
-sed -n '/^#/!s/	.*//p' "$table/not_wrapped.list" | LC_ALL=C sort >not_wrapped
+sed -n '/^#/!s/	.*//p' "$here/mpi/not_wrapped.list" | LC_ALL=C sort >not_wrapped
 LC_ALL=C sort -m wrapped not_wrapped >known
 
 LC_ALL=C comm -12 wrapped not_wrapped >both
-awk -F'\t' '!/^#/ && (NF != 2 || length($2) < 10)' "$table/not_wrapped.list" >unexplained
+awk -F'\t' '!/^#/ && (NF != 2 || length($2) < 10)' "$here/mpi/not_wrapped.list" >unexplained
 cat both unexplained >>out
 expect [ "$(wc -l <wrapped)" -gt 500 ]
 expect_empty both

@@ -103,7 +103,7 @@ python=
 for p in "${PYTHON3:-python3}" /usr/bin/python3; do
 	same_mpi "$("$p" -c 'from mpi4py import MPI; print(MPI.__file__)' 2>/dev/null)" && python=$(command -v "$p")
 done
-job=$here/mpi/programs/mpi4py_pingpong.py
+job=$here/lib/mpi4py_pingpong.py
 if [ -n "$python" ]; then
 	timeout 300 "$MPIRUN" -np 3 "$python" "$job" "$src/include" 5 >out 2>/dev/null
 	status=$?
