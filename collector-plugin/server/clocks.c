@@ -248,7 +248,8 @@ static int read_master(struct vt_server *s, struct cal_rank *to, int rank, struc
 	}
 	own = &best->c.job.rank;
 	own->anchors = own->anchors > 1 ? 1 : own->anchors;
-	cal_anchor_take(best->c.timer, &own->anchor[own->anchors++]);
+	/* as the first one: of the clock that the sessions measure */
+	cal_anchor_take(best->c.job.reference ? best->c.job.reference : best->c.timer, &own->anchor[own->anchors++]);
 	f = open_memstream(&text, &n);
 	rc = f && (cal_clk_write_rank(f, own, err) | tkm_text_end(f, &text)) == 0
 		? cal_clk_read_rank(text, n, "the clock of the node process", to, err)

@@ -3,6 +3,7 @@
  * and again after it: truth TRACE CLK. For each rank but the first: how far its stamps are from the master's by that clock, of the
  * hundred samples farthest off (the middle of what is possible, and how far that is known), and the largest bound that its
  * correction states, with that of the first rank. A thread that waits for a core between two readings makes wider what is possible, and no stamp wrong.
+ * Nor may the first rank's own lateness change by more than a thousandth of the time, so that the axis goes at the rate of that clock.
  * Exit status 1 when an error is certain to be larger than the bound, 2 when there is nothing to compare.
  * truth CLK: prints the largest bound of each rank, "RANK SECONDS".
  * truth TRACE CLK step [N]: the clock of rank 1 was set N times (1): of each hundred of its samples the same, with the bound where they
@@ -26,6 +27,7 @@ struct sample {
 
 static struct sample *sample[RANKS];
 static size_t n[RANKS];
+static uint32_t ref; /* the first rank that has samples */
 static uint32_t since_id, until_id, of_id;
 
 static int by_time(const void *a, const void *b)
@@ -117,13 +119,13 @@ static void lateness(int rank, size_t from, size_t to, double *lo, double *hi)
 /* The first sample of the master not before that time. */
 static size_t master_at(double since)
 {
-	size_t lo = 0, hi = n[0];
+	size_t lo = 0, hi = n[ref];
 
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		lo = sample[0][mid].since < since ? mid + 1 : lo;
-		hi = sample[0][mid].since < since ? hi : mid;
+		lo = sample[ref][mid].since < since ? mid + 1 : lo;
+		hi = sample[ref][mid].since < since ? hi : mid;
 	}
 	return lo;
 }
@@ -138,11 +140,11 @@ static void hundred_error(int rank, size_t i, double *least, double *most, doubl
 	for (margin = 0.01;; margin *= 2) {
 		from = master_at(sample[rank][i].since - margin);
 		to = master_at(sample[rank][i + 99].since + margin);
-		if (to - from >= 20 || to - from == n[0]) {
+		if (to - from >= 20 || to - from == n[ref]) {
 			break;
 		}
 	}
-	lateness(0, from, to, &lo, &hi);
+	lateness((int)ref, from, to, &lo, &hi);
 	lateness(rank, i, i + 100, &first, &last);
 	*least = first - fmax(lo, hi);
 	*most = last - fmin(lo, hi);
@@ -261,6 +263,20 @@ static int whole(int rank, double bound)
 	return bad;
 }
 
+/* The lateness of the first rank at the end against the beginning. 1: more than the bound and a thousandth of the time between. */
+static int axis(double bound)
+{
+	const struct sample *s = sample[ref];
+	double lo[2], hi[2], span = s[n[ref] - 1].since - s[0].since, least, most;
+
+	lateness((int)ref, 0, LEAST, &lo[0], &hi[0]);
+	lateness((int)ref, n[ref] - LEAST, n[ref], &lo[1], &hi[1]);
+	least = lo[1] - hi[0];
+	most = hi[1] - lo[0];
+	printf("axis: %.3g to %.3g us in %.3g s\n", least * 1e6, most * 1e6, span);
+	return !(least <= 2 * bound + 0.001 * span && most >= -2 * bound - 0.001 * span);
+}
+
 static int across_step(const struct cal_run *run, size_t steps)
 {
 	const struct cal_map *m = &run->rank[1].map;
@@ -304,14 +320,21 @@ int main(int argc, char **argv)
 	if (argc > 3 && run.ranks > 1) {
 		return across_step(&run, argc > 4 ? (size_t)atoi(argv[4]) : 1);
 	}
-	for (i = 1; i < run.ranks && i < RANKS && n[0] >= LEAST; i++) {
+	while (ref + 1 < RANKS && n[ref] < LEAST) {
+		ref++; /* VTserver may be rank 0, and has none */
+	}
+	for (i = ref + 1; i < run.ranks && i < RANKS && n[ref] >= LEAST; i++) {
 		/* of a job that joined by a word another process is the master */
-		double bound = largest_bound(&run.rank[i].map) + (run.master ? largest_bound(&run.rank[0].map) : 0);
+		double bound =
+			largest_bound(&run.rank[i].map) + (run.master || ref ? largest_bound(&run.rank[ref].map) : 0);
 
 		if (n[i] >= LEAST && bound > 0) {
 			bad |= whole((int)i, bound);
 			compared++;
 		}
+	}
+	if (compared) {
+		bad |= axis(largest_bound(&run.rank[ref].map));
 	}
 	return compared ? bad : 2;
 }

@@ -9,7 +9,8 @@ expect_trace f/result/steps.stf
 expect_line '2 of 2 nodes and 2 processes that joined' f/said
 expect [ "$(cat f/status.0 f/status.1 f/status.2)" = "$(printf '0\n0\n0')" ]
 expect_line '^rank 2' f/result/steps.clk
-verdict "clients on two hosts are in the trace of VTserver"
+inside
+verdict "clients on two hosts are in the trace of VTserver, inside their bounds, at the rate of the clock of day"
 
 job vtserver_killed
 expect [ "$(cat f/status.0)" -eq 137 ]
