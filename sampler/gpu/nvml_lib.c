@@ -373,6 +373,10 @@ static int is_of_parent(void)
 	return owner && owner != getpid();
 }
 
+static const char why_foreign[] =
+	"a thread inside the program samples it, where NVML would begin threads and open devices; vtsampler can read it: record "
+	"without SAMPLER thread, and without PAPI_*, perf_* and sde in the same run";
+
 int smp_nvml_load(const struct smp_env *env, int try_it, char why[SMP_TEXT])
 {
 	double limit_s = env->limit_s > 0 ? env->limit_s : 2;
@@ -381,6 +385,9 @@ int smp_nvml_load(const struct smp_env *env, int try_it, char why[SMP_TEXT])
 
 	if (!smp_live(env)) {
 		return smp_why(why, "a snapshot has no NVML");
+	}
+	if (env->flags & SMP_FOREIGN) {
+		return smp_why(why, "%s", why_foreign);
 	}
 	if (is_of_parent()) {
 		return smp_why(why, "NVML does not follow a fork");

@@ -218,6 +218,14 @@ static void beginning_anew_fails(void)
 	CHECK_INT(world->begun, 2);
 }
 
+static void program_is_of_the_user(void)
+{
+	env.flags = SMP_FOREIGN;
+	OPEN(SMP_NODE, 0, "nvml_power", "nvml_temp" A, "cpu_idle");
+	CHECK(strstr(smp_set_why(set, (size_t)place("nvml_temp" A)), "vtsampler"), "opened, or no way out");
+	CHECK(got("cpu_idle") > 0 && !world->calls[STUB_INIT], "no other counter, or NVML was begun");
+}
+
 static void there_is_no_gpu(void)
 {
 	world->n = 0;
@@ -696,6 +704,7 @@ static const struct scenario {
 	{ "the beginning fails", "missing, with the code", STUB, init_fails_otherwise },
 	{ "the beginning hangs", "missing, waited for once; there when it is over", STUB, init_hangs },
 	{ "beginning anew fails", "what others began stays; then the value", STUB, beginning_anew_fails },
+	{ "the user's program", "planned, refused, not begun", STUB, program_is_of_the_user },
 	{ "no GPU", "missing, with the reason", STUB, there_is_no_gpu },
 	{ "not supported", "missing for that GPU; the call where the field is not", STUB, call_is_not_supported },
 	{ "not permitted", "missing for that GPU", STUB, call_is_not_permitted },
