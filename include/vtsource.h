@@ -91,6 +91,7 @@ enum smp_flags {
 	SMP_FAST = 4,         /* listing: nothing that lasts longer than a few milliseconds */
 	SMP_SHARED = 8,       /* a set may be read by another thread than the one that opened it, one at a time */
 	SMP_BRIEF = 16,       /* keep no file of a process or thread open between two readings */
+	SMP_FOREIGN = 32, /* this process is the user's program: load no library that begins threads or opens devices */
 };
 
 /* What a set is bound to: pid and tid of the observed program. */

@@ -392,6 +392,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	if (!c->pub.plan && vt_collect_plan(c, err) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", err->text);
 	}
+	vt_plan_report_nvml(c);
 	atomic_store_explicit(&vt_life.collecting, &c->pub, memory_order_release);
 	if (vt_sampler_start(c, err) < 0) {
 		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s",

@@ -107,6 +107,22 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 	return l->n == 0 && !smp_is_optional(name) ? 1 : 2;
 }
 
+/* Only vtsampler calls NVML: in a program its counters are listed by their rules alone. */
+static int is_nvml(const char *name)
+{
+	return !strncasecmp(name, "nvml_", strlen("nvml_"));
+}
+
+static int is_untried(const struct vt_collector *c, const char *name)
+{
+	return c->env.flags & SMP_FOREIGN && is_nvml(name);
+}
+
+static int is_of_nvml(const struct smp_planned *p)
+{
+	return p->source && !strcmp(p->source->name, "nvml");
+}
+
 static void define_counter(struct vt_collector *c, const struct smp_planned *p, uint32_t id)
 {
 	struct vt_raw_counter_def d = { .id = id,
@@ -119,6 +135,9 @@ static void define_counter(struct vt_collector *c, const struct smp_planned *p, 
 		.do_diff = p->counter.kind == SMP_TOTAL };
 	char line[600];
 
+	if (c->env.flags & SMP_FOREIGN && is_of_nvml(p)) {
+		return;
+	}
 	if (p->counter.missing) {
 		snprintf(line, sizeof(line), "counter %s: %s", p->counter.name, p->counter.missing);
 		vt_raw_info(c->pub.raw, "missing", line);
@@ -195,10 +214,15 @@ static void report_fruitless(const struct vt_collector *c, const char *rule)
 			missing = p->counter.missing ? p : missing;
 		}
 	}
+	/* a name has been reported when it was not opened */
+	there = is_untried(c, pattern) ? (size_t)tkm_glob_is_name(pattern) : there;
 	if (there > 0 || c->pub.rank > 0 || (known == 1 && !strcasecmp(pattern, missing->counter.name))) {
 		return;
 	}
-	if (missing) {
+	if (is_untried(c, pattern)) {
+		vt_say(1, "WARNING", "COUNTER %s: a thread inside the program samples it, where NVML is not called",
+			pattern);
+	} else if (missing) {
 		vt_say(1, "WARNING", "COUNTER %s: none of the counters that match can be read here; %s: %s", pattern,
 			missing->counter.name, missing->counter.missing);
 	} else {
@@ -230,7 +254,8 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	c->env.trace_dir = c->trace_dir;
 	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0) |
 		/* the program keeps no descriptor of ours where its events are read only now and then */
-		(c->calls_expected && c->settings.counter_min_interval > 0 ? SMP_BRIEF : 0) | SMP_SHARED;
+		(c->calls_expected && c->settings.counter_min_interval > 0 ? SMP_BRIEF : 0) | SMP_SHARED |
+		(c->has_vtsampler ? 0 : SMP_FOREIGN);
 	load_plan_plugins(c, &n_plugins);
 	c->plan = smp_plan_open(&c->env, rules, n_rules, c->plugins, n_plugins, err);
 	if (!c->plan) {
@@ -242,9 +267,31 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	}
 	vt_plan_define(c, c->plan, c->first_id, c->ids);
 	for (i = 0; i < l->n; i++) {
-		report_fruitless(c, l->text[i]);
+		if (!is_untried(c, l->text[i] + (l->text[i][0] == '+'))) {
+			report_fruitless(c, l->text[i]);
+		}
 	}
 	c->pub.plan = c->plan;
 	c->pub.counter_ids = c->ids;
 	return 0;
+}
+
+void vt_plan_report_nvml(const struct vt_collector *c)
+{
+	const struct tkm_option_list *l = &c->settings.counter;
+	const struct smp_planned *p;
+	size_t i, n = c->plan ? smp_plan_size(c->plan) : 0;
+
+	for (i = 0; i < n; i++) {
+		p = smp_plan_at(c->plan, i);
+		if (p->counter.missing && is_of_nvml(p) && c->pub.rank <= 0) {
+			vt_say(vt_plan_warning_level(c, p), "WARNING", "counter %s: %s", p->counter.name,
+				p->counter.missing);
+		}
+	}
+	for (i = 0; c->plan && i < l->n; i++) {
+		if (is_nvml(l->text[i] + (l->text[i][0] == '+'))) {
+			report_fruitless(c, l->text[i]);
+		}
+	}
 }

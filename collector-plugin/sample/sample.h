@@ -18,6 +18,8 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err);
 void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids);
 /* Returns the VERBOSE level at which a missing counter is reported: 1 if the user named it. */
 int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p);
+/* Reports the counters of NVML that are missing, which vt_collect_plan() cannot tell in a program. */
+void vt_plan_report_nvml(const struct vt_collector *c);
 
 /* sampler.c: starts the background thread. Returns 0, or -1: there is none, and only events are sampled. */
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);

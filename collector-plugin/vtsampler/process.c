@@ -183,6 +183,9 @@ static int open_counters(struct vt_measured *p, struct tkm_err *err)
 	p->s->root = tkm_root_open("/");
 	p->s->process = vt_target_new(p->s, &p->s->book, SMP_PROCESS, 0, 0, NULL);
 	c->settings.verbose = verbose;
+	if (p->planned) {
+		vt_plan_report_nvml(c);
+	}
 	return 0;
 }
 

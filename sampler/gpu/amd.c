@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of AMD's GPUs, as their driver amdgpu shows them in /sys: what rocm-smi prints comes from the same files. The kernel gives
- * no time with these values. */
+/* Counters of AMD's GPUs, as their driver amdgpu shows them in /sys: what rocm-smi prints comes from the same files. Other drivers with
+ * a file of the same name and unit are read, too: i915 and xe have energy1_input. The kernel gives no time with these values. */
 #include "config.h"
 #include "sampler/sources/device.h"
 
@@ -88,7 +88,7 @@ static const struct smp_device_counter counters[] = {
 	{ &gpus, "gpu_mem_busy", "percent", "share of its time in which a GPU's memory is used, as its driver estimates it, summed over GPUs", SMP_LEVEL, 0, NULL, { MEM_BUSY, 0 } },
 	{ &gpus, "gpu_mem_used", "bytes", "memory of GPUs that is in use", SMP_LEVEL, 1.0 / 1048576, "MB", { MEM_USED, 0 } },
 	{ &gpus, "gpu_mem_total", "bytes", "memory of GPUs", SMP_LEVEL, 1.0 / 1048576, "MB", { MEM_TOTAL, 0 } },
-	{ &gpus, "gpu_power", "uW", "power of GPUs, averaged by their firmware", SMP_LEVEL, 1e-6, "W", { POWER, 0 } },
+	{ &gpus, "gpu_power", "uW", "power of GPUs: averaged by the firmware, or of now where it has no mean", SMP_LEVEL, 1e-6, "W", { POWER, 0 } },
 	{ &gpus, "gpu_energy", "uJ", "energy used by GPUs", SMP_TOTAL, 1e-6, "W", { ENERGY, 0 } },
 	{ &sensors, "gpu_temp", "mdegC", "temperature of a GPU", SMP_LEVEL, 1e-3, "degC", { TEMP, 0 } },
 	{ &sensors, "gpu_clock", "Hz", "clock of a GPU's compute units", SMP_LEVEL, 1e-6, "MHz", { CLOCK, 0 } },
@@ -119,7 +119,7 @@ const struct smp_source smp_amd = {
 	.abi = VTSOURCE_ABI,
 	.size = sizeof(struct smp_source),
 	.name = "amd",
-	.what = "GPUs of AMD, by their driver amdgpu, of the node",
+	.what = "GPUs of AMD, by their driver amdgpu, and others with the same files, of the node",
 	.list = list,
 	.open = open_set,
 	.read = smp_device_read,

@@ -149,23 +149,27 @@ static int is_item_hinted(const char *hint, int item)
 				      : tkm_glob_may_match(hint, counters[item].name);
 }
 
-/* Lists a GPU that is asked for by its identifier and is not there. */
-static int list_absent_gpu(struct nvml_lister *l, const struct nvml_counter *k, const struct smp_nvml_view *view)
+/* Lists a GPU that is asked for by its identifier and is not there, or that is not looked for. */
+static int list_absent_gpu(
+	struct nvml_lister *l, const struct nvml_counter *k, const struct smp_nvml_view *view, const char *missing)
 {
 	const char *uuid = strchr(l->hint, ':');
 	struct smp_nvml_device d = { .handle = NULL };
 	char why[SMP_TEXT];
 	size_t i;
 
-	if (!view || !uuid || !tkm_glob_is_name(l->hint) || strlen(++uuid) >= sizeof(d.uuid)) {
+	if (!uuid || !tkm_glob_is_name(l->hint) || strlen(++uuid) >= sizeof(d.uuid)) {
 		return 0;
+	}
+	memcpy(d.uuid, uuid, strlen(uuid));
+	if (!view) {
+		return list_nvml_counter(l, k, &d, missing);
 	}
 	for (i = 0; i < view->n && strcasecmp(view->device[i].uuid, uuid) != 0; i++) {
 	}
 	if (i < view->n) {
 		return 0;
 	}
-	memcpy(d.uuid, uuid, strlen(uuid));
 	smp_why(why, "there is no GPU %s here now: nvidia-smi -L lists the identifiers", d.uuid);
 	return list_nvml_counter(l, k, &d, why);
 }
@@ -193,7 +197,7 @@ static int list_nvml_item(struct nvml_lister *l, int item, const struct smp_nvml
 	for (i = 0; view && rc == 0 && i < view->n; i++) {
 		rc = list_nvml_counter(l, k, &view->device[i], why_never(view->device[i].reading[item].rc, text));
 	}
-	return rc ? rc : list_absent_gpu(l, k, view);
+	return rc ? rc : list_absent_gpu(l, k, view, missing);
 }
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
@@ -202,13 +206,14 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	struct smp_nvml_device *copy = NULL;
 	struct smp_nvml_view view;
 	char missing[SMP_TEXT] = "";
-	int fast = (env->flags & SMP_FAST) != 0, rc = 0, item;
+	int is_foreign = (env->flags & SMP_FOREIGN) != 0, try_it = !is_foreign && !(env->flags & SMP_FAST), rc = 0,
+	    item;
 
 	(void)why;
 	if (!tkm_glob_may_match(hint, "nvml_")) {
 		return 0;
 	}
-	if (smp_nvml_load(env, !fast, missing) == 0 && !fast) {
+	if (!is_foreign && smp_nvml_load(env, try_it, missing) == 0 && try_it) {
 		/* not under the lock: each() may be slow */
 		smp_nvml_take(SMP_NVML_FAST_LANE, (1u << SMP_NVML_ITEMS) - 1 - SMP_NVML_SLOW,
 			(int64_t)((env->limit_s > 0 ? env->limit_s : 2) * 1e9), &view);

@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* MOST_DEVICES: a count beyond that is none. AGAIN_NS: how often the library is begun anew while a GPU is lost. */
+/* MOST_DEVICES: a count beyond that is none. AGAIN_NS: how often the library is begun anew while a GPU is lost, and GPUs that it counts
+ * and does not open are looked for. */
 enum { MOST_DEVICES = 1024 };
 static const int64_t AGAIN_NS = 5000000000;
 
@@ -29,13 +30,17 @@ struct lane {
 	struct device_list found;
 	/* of the thread alone */
 	struct device_list own;
-	int64_t begun_ns;
+	int64_t begun_ns, looked_ns;
+	unsigned
+		stated; /* how many GPUs the library counted at the last look: in a job, also those that it may not open */
+	int is_begun; /* what this lane began is to be shut down */
 };
 
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	enum { NOT_TRIED, LOADED, BEGINNING, READY, FAILED } state;
+	int gave_up; /* it was waited for in vain while BEGINNING */
 	pid_t owner;
 	char why[SMP_TEXT];
 	struct lane lane[SMP_NVML_LANES];
@@ -161,18 +166,19 @@ static int see_device(struct device_list *list, unsigned index)
 }
 
 /* Those that were there and are not are lost. */
-static void see_devices(struct device_list *list)
+static void see_devices(struct lane *l)
 {
-	unsigned n = 0, i;
+	unsigned i;
 	size_t k;
 
-	for (k = 0; k < list->n; k++) {
-		list->device[k].lost = 1;
+	for (k = 0; k < l->own.n; k++) {
+		l->own.device[k].lost = 1;
 	}
-	if (lib.DeviceGetCount_v2(&n) != SMP_NVML_SUCCESS) {
-		n = 0;
+	l->looked_ns = smp_nvml_now_ns();
+	if (!l->is_begun || lib.DeviceGetCount_v2(&l->stated) != SMP_NVML_SUCCESS) {
+		l->stated = 0;
 	}
-	for (i = 0; i < n && i < MOST_DEVICES && see_device(list, i) == 0; i++) {
+	for (i = 0; i < l->stated && i < MOST_DEVICES && see_device(&l->own, i) == 0; i++) {
 	}
 }
 
@@ -209,22 +215,36 @@ static void check_handles(struct device_list *list)
 	}
 }
 
-static void look_after_devices(struct lane *l)
+static int is_same_count(const struct lane *l, int64_t now_ns)
 {
 	unsigned n = 0;
+
+	return lib.DeviceGetCount_v2(&n) == SMP_NVML_SUCCESS && n == l->stated &&
+		(n == count_present(&l->own) || now_ns - l->looked_ns < AGAIN_NS);
+}
+
+/* The library counts who has begun it in this process: only what was begun is shut down. */
+static void begin_anew(struct lane *l)
+{
+	if (l->is_begun) {
+		lib.Shutdown();
+	}
+	l->is_begun = lib.Init_v2() == SMP_NVML_SUCCESS;
+	l->begun_ns = smp_nvml_now_ns();
+}
+
+static void look_after_devices(struct lane *l)
+{
 	int64_t now_ns = smp_nvml_now_ns();
 
 	check_handles(&l->own);
-	if (!is_one_lost(&l->own) && lib.DeviceGetCount_v2(&n) == SMP_NVML_SUCCESS && n == count_present(&l->own)) {
+	if (l->is_begun && !is_one_lost(&l->own) && is_same_count(l, now_ns)) {
 		return;
 	}
-	see_devices(&l->own);
+	see_devices(l);
 	if (is_one_lost(&l->own) && now_ns - l->begun_ns >= AGAIN_NS) {
-		l->begun_ns = now_ns;
-		lib.Shutdown();
-		if (lib.Init_v2() == SMP_NVML_SUCCESS) {
-			see_devices(&l->own);
-		}
+		begin_anew(l);
+		see_devices(l);
 	}
 }
 
@@ -300,6 +320,7 @@ static void *call_nvml(void *arg)
 	int rc = lib.Init_v2();
 
 	l->begun_ns = smp_nvml_now_ns();
+	l->is_begun = rc == SMP_NVML_SUCCESS;
 	pthread_mutex_lock(&shared.lock);
 	if (l == &shared.lane[SMP_NVML_FAST_LANE]) {
 		shared.state = rc == SMP_NVML_SUCCESS ? READY : FAILED;
@@ -352,6 +373,10 @@ static int is_of_parent(void)
 	return owner && owner != getpid();
 }
 
+static const char why_foreign[] =
+	"a thread inside the program samples it, where NVML would begin threads and open devices; vtsampler can read it: record "
+	"without SAMPLER thread, and without PAPI_*, perf_* and sde in the same run";
+
 int smp_nvml_load(const struct smp_env *env, int try_it, char why[SMP_TEXT])
 {
 	double limit_s = env->limit_s > 0 ? env->limit_s : 2;
@@ -361,12 +386,16 @@ int smp_nvml_load(const struct smp_env *env, int try_it, char why[SMP_TEXT])
 	if (!smp_live(env)) {
 		return smp_why(why, "a snapshot has no NVML");
 	}
+	if (env->flags & SMP_FOREIGN) {
+		return smp_why(why, "%s", why_foreign);
+	}
 	if (is_of_parent()) {
 		return smp_why(why, "NVML does not follow a fork");
 	}
+	/* before the lock: the child of a fork during what follows must not wait for it */
+	__atomic_store_n(&shared.owner, getpid(), __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&shared.lock);
 	if (shared.state == NOT_TRIED) {
-		__atomic_store_n(&shared.owner, getpid(), __ATOMIC_RELAXED);
 		shared.state = find_nvml_calls(shared.why) == 0 ? LOADED : FAILED;
 	}
 	if (try_it && shared.state == LOADED) {
@@ -376,10 +405,11 @@ int smp_nvml_load(const struct smp_env *env, int try_it, char why[SMP_TEXT])
 			smp_why(shared.why, "no thread to call NVML in");
 		}
 	}
-	while (try_it && shared.state == BEGINNING &&
+	while (try_it && shared.state == BEGINNING && !shared.gave_up &&
 		pthread_cond_clockwait(&shared.done, &shared.lock, CLOCK_MONOTONIC, &until) == 0) {
 	}
 	if (shared.state == BEGINNING && try_it) {
+		shared.gave_up = 1;
 		rc = smp_why(why, "NVML is not ready after %.3g s: nvidia-smi shows whether it hangs", limit_s);
 	} else {
 		rc = shared.state == FAILED ? smp_why(why, "%s", shared.why) : 0;

@@ -17,7 +17,7 @@ struct smp_nvml_view {
 	int64_t done_ns; /* CLOCK_MONOTONIC when it was over; 0: there was none */
 };
 
-/* Loads the library. Returns 0, or -1 with the reason. try_it: also begins to call it, which may last until the limit of env. */
+/* Loads the library, but not in a program of the user's. Returns 0, or -1 with the reason. try_it: also begins to call it, which may last until the limit of env. */
 int smp_nvml_load(const struct smp_env *env, int try_it, char why[SMP_TEXT]);
 /* One set more (1) or less (-1) wants these items. */
 void smp_nvml_want(enum smp_nvml_lane lane, unsigned items, int more);

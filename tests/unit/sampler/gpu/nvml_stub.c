@@ -115,12 +115,16 @@ static struct stub_gpu *gpu_of(nvmlDevice_t device)
 int nvmlInit_v2(void);
 int nvmlInit_v2(void)
 {
-	return begin_stub_call(STUB_INIT);
+	int rc = begin_stub_call(STUB_INIT);
+
+	__atomic_add_fetch(&stub_world.begun, rc == 0, __ATOMIC_SEQ_CST);
+	return rc;
 }
 
 int nvmlShutdown(void);
 int nvmlShutdown(void)
 {
+	__atomic_sub_fetch(&stub_world.begun, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

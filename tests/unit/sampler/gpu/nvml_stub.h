@@ -43,6 +43,7 @@ struct stub_world {
 	int delay_ms[STUB_CALLS];
 	volatile int hangs[STUB_CALLS]; /* until it is 0 */
 	volatile int calls[STUB_CALLS];
+	volatile int begun; /* how often it was begun and not shut down */
 };
 
 #endif

@@ -176,11 +176,54 @@ static void init_hangs(void)
 	double begin = now_s();
 
 	world->hangs[STUB_INIT] = 1;
-	env.limit_s = 0.3;
-	OPEN(SMP_NODE, 0, "nvml_power", "cpu_idle");
-	MISSING("nvml_power", "not ready after 0.3 s");
+	env.limit_s = 1;
+	OPEN(SMP_NODE, 0, "nvml_power", "nvml_temp", "nvml_busy", "nvml_energy", "nvml_throttle", "nvml_*", "cpu_idle");
+	MISSING("nvml_power", "not ready after 1 s");
 	CHECK(got("cpu_idle") > 0, "no other counter");
-	CHECK(now_s() - begin < 5, "%.1f s", now_s() - begin);
+	CHECK(now_s() - begin < 3, "%.1f s, so it was waited for again", now_s() - begin);
+	drop();
+	world->hangs[STUB_INIT] = 0;
+	wait_ms(500);
+	OPEN(SMP_NODE, 0, "nvml_power");
+	IS("nvml_power", 200001);
+}
+
+/* What others in the process have begun is not ours to shut down. */
+static void beginning_anew_fails(void)
+{
+	double begin;
+	int i, before;
+
+	world->begun = 1; /* by another library */
+	OPEN(SMP_NODE, 0, "nvml_power" A);
+	IS("nvml_power" A, 100000);
+	CHECK_INT(world->begun, 2);
+	before = world->calls[STUB_INIT];
+	for (i = 0; i < STUB_CALLS; i++) {
+		world->gpu[0].rc[i] = 15;
+	}
+	world->rc[STUB_INIT] = 999;
+	for (begin = now_s(); world->calls[STUB_INIT] < before + 2 && now_s() - begin < 30; wait_ms(50)) {
+		read_again();
+		CHECK(world->begun >= 1, "shut down what others had begun");
+	}
+	CHECK(world->calls[STUB_INIT] >= before + 2, "not tried again");
+	CHECK_INT(world->begun, 1);
+	memset(world->gpu[0].rc, 0, sizeof(world->gpu[0].rc));
+	world->rc[STUB_INIT] = 0;
+	for (begin = now_s(); !(state[place("nvml_power" A)] & SMP_VALID) && now_s() - begin < 30; wait_ms(50)) {
+		read_again();
+	}
+	IS("nvml_power" A, 100000);
+	CHECK_INT(world->begun, 2);
+}
+
+static void program_is_of_the_user(void)
+{
+	env.flags = SMP_FOREIGN;
+	OPEN(SMP_NODE, 0, "nvml_power", "nvml_temp" A, "cpu_idle");
+	CHECK(strstr(smp_set_why(set, (size_t)place("nvml_temp" A)), "vtsampler"), "opened, or no way out");
+	CHECK(got("cpu_idle") > 0 && !world->calls[STUB_INIT], "no other counter, or NVML was begun");
 }
 
 static void there_is_no_gpu(void)
@@ -466,6 +509,24 @@ static void count_is_too_small(void)
 	IS("nvml_power", 200001);
 }
 
+/* In a job, the library counts also those GPUs that the job may not open. */
+static void gpu_is_of_another_job(void)
+{
+	int i, before;
+
+	world->n = 3;
+	world->gpu[2].rc[STUB_HANDLE] = 4;
+	OPEN(SMP_NODE, 0, "nvml_power", "nvml_power:*");
+	IS("nvml_power", 200001);
+	before = world->calls[STUB_HANDLE];
+	for (i = 0; i < 20; i++) {
+		read_new("nvml_power");
+		IS("nvml_power", 200001);
+	}
+	CHECK(world->calls[STUB_HANDLE] - before <= 3, "looked up %d times in 20 readings",
+		world->calls[STUB_HANDLE] - before);
+}
+
 static void two_gpus_of_one_uuid(void)
 {
 	strcpy(world->gpu[1].uuid, "GPU-aaaa");
@@ -641,7 +702,9 @@ static const struct scenario {
 	{ "no right to the devices", "missing, with the reason", STUB, init_is_not_permitted },
 	{ "library and driver differ", "missing, with the reason", STUB, library_is_of_another_version },
 	{ "the beginning fails", "missing, with the code", STUB, init_fails_otherwise },
-	{ "the beginning hangs", "missing within the limit, others there", STUB, init_hangs },
+	{ "the beginning hangs", "missing, waited for once; there when it is over", STUB, init_hangs },
+	{ "beginning anew fails", "what others began stays; then the value", STUB, beginning_anew_fails },
+	{ "the user's program", "planned, refused, not begun", STUB, program_is_of_the_user },
 	{ "no GPU", "missing, with the reason", STUB, there_is_no_gpu },
 	{ "not supported", "missing for that GPU; the call where the field is not", STUB, call_is_not_supported },
 	{ "not permitted", "missing for that GPU", STUB, call_is_not_permitted },
@@ -660,6 +723,7 @@ static const struct scenario {
 	{ "the order changes", "each value is its GPU's", STUB, order_of_gpus_changes },
 	{ "a count too large", "those that are there", STUB, count_is_too_large },
 	{ "a count too small, none", "none; no sum", STUB, count_is_too_small },
+	{ "a GPU of another job", "not looked up at each reading", STUB, gpu_is_of_another_job },
 	{ "two GPUs of one name", "one of them, once", STUB, two_gpus_of_one_uuid },
 	{ "a name without an end", "cut; one with a blank is left out", STUB, uuid_is_no_text },
 	{ "ages", "the age of the oldest part; none if the stamp is of another clock", STUB, ages_are_told },
