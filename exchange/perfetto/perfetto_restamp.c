@@ -598,11 +598,14 @@ static int find_range(const struct pft_restamp *p, int64_t *from, int64_t *to)
 	return *from <= *to;
 }
 
-/* Walks over the range in steps in which the correction changes by at most quantum_ns. Returns their number, or -1. */
+/* Walks over the range in steps in which the correction changes by at most quantum_ns. Returns their number, or -1. The longest step
+ * grows with the range: a stamp of 1 on a node that was up for months makes it long. */
 static int64_t walk_snapshots(struct pft_restamp *p, int64_t from, int64_t to, int64_t quantum_ns, int write)
 {
 	struct xch_pft_time at = { .clock = p->clocks.anchor, .ns = from };
 	int64_t step_ns = margin_ns, n = 1, now, next, change, next_ns;
+	const int64_t wide_ns = (to - from) / (MOST_SNAPSHOTS / 2),
+		      most_ns = wide_ns > longest_ns ? wide_ns : longest_ns;
 
 	p->jump_ns = 0;
 	if (correct_time_of_day(p, &at, &now) < 0) {
@@ -628,7 +631,7 @@ static int64_t walk_snapshots(struct pft_restamp *p, int64_t from, int64_t to, i
 			return -1;
 		}
 		p->jump_ns = change > p->jump_ns ? change : p->jump_ns;
-		step_ns = change < quantum_ns / 3 && step_ns < longest_ns ? 2 * step_ns : step_ns;
+		step_ns = change < quantum_ns / 3 && step_ns < most_ns ? 2 * step_ns : step_ns;
 		at.ns = next_ns;
 		now = next;
 		n++;
@@ -648,6 +651,9 @@ static int write_snapshots(struct pft_restamp *p)
 	from = from > margin_ns ? from - margin_ns : 0;
 	to = to < INT64_MAX - margin_ns ? to + margin_ns : to;
 	while ((n = walk_snapshots(p, from, to, quantum_ns, 0)) > MOST_SNAPSHOTS) {
+		if (quantum_ns > INT64_MAX / 2) {
+			return fail_pft(p, "times that are too far from each other");
+		}
 		quantum_ns *= 2;
 	}
 	return n < 0 || walk_snapshots(p, from, to, quantum_ns, 1) < 0 ? -1 : 0;

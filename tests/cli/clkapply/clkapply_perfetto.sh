@@ -97,6 +97,14 @@ copied 'does not say which rank' service.pftrace
 copied 'has no rank 7' library.perfetto-trace --rank 7
 copied 'give --timer' plain.pftrace --rank 1
 verdict "--unbounded copies a file without a clock, byte for byte, and marks it"
+for f in months years; do
+	rm -f copy.pftrace
+	expect timeout 60 "$build/clkapply" p.clk $f.pftrace --output copy.pftrace --rank 1 >out 2>err
+	expect_line 'copy.pftrace: 1[0-9]* stamps corrected' out
+	expect "$PYTHON3" "$py" judge $f.pftrace copy.pftrace 2 1000000000 >judged 2>&1
+	sed 's/^/# /' judged
+done
+verdict "a stamp of 1, and a damaged one, months away"
 size=$(wc -c <service.pftrace)
 head -c $((size - 3)) service.pftrace >short.pftrace
 refuse 1 'short.pftrace: offset [0-9]*: the file ends within a packet' short.pftrace --rank 1
