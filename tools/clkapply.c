@@ -22,6 +22,7 @@
 #include "calib/file/clk.h"
 #include "calib/file/clocks.h"
 #include "calib/map/run.h"
+#include "calib/map/stretch.h"
 #include "exchange/common/format.h"
 
 enum { OK, FAULT, USAGE, UNBOUNDED };
@@ -467,6 +468,21 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 	return fabsl(seconds) < 9.2e18L ? 0 : -1;
 }
 
+/* Where the correction, or its bound, can have a corner. */
+static int find_bends(void *user, int64_t **at, size_t *n)
+{
+	const struct stamper *s = user;
+	size_t i;
+
+	if (cal_map_bends(&s->r->map, &s->clock->from, at, n) < 0) {
+		return -1;
+	}
+	for (i = 0; exponent_of(s->o->unit) == 0 && i < *n; i++) {
+		(*at)[i] = (int64_t)((long double)(*at)[i] / (long double)s->clock->hz * (long double)s->hz);
+	}
+	return 0;
+}
+
 static void print_corrected(const char *what, const struct xch_restamp *x)
 {
 	printf("%s: ", what);
@@ -529,7 +545,8 @@ static int apply_trace(
 		.clock = *o->clock ? o->clock : NULL,
 		.user = &s,
 		.begin = begin_rank,
-		.at = correct };
+		.at = correct,
+		.bends = find_bends };
 	struct tkm_err err;
 
 	if (check_unit(o) != 0) {

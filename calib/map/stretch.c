@@ -4,6 +4,7 @@
 #include "calib/map/stretch.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { PROBES = 32 }; /* of a stretch */
 
@@ -46,4 +47,40 @@ size_t cal_map_stretches(const struct cal_map *m, ltick_t from, ltick_t to, stru
 		}
 	}
 	return n;
+}
+
+static int64_t stamp_of_other(const struct cal_pairs *from, ltick_t local)
+{
+	return from->n ? cal_pairs_local(from, local).v : local.v;
+}
+
+static int64_t stamp_of_session(const struct cal_map *m, const struct cal_pairs *from, ltick_t session)
+{
+	return stamp_of_other(from, m->pairs.n ? cal_pairs_local(&m->pairs, session) : session);
+}
+
+int cal_map_bends(const struct cal_map *m, const struct cal_pairs *from, int64_t **at, size_t *n)
+{
+	int64_t *v = calloc(m->nodes + 2 * m->pieces + m->pairs.n + from->n + 1, sizeof(*v));
+	size_t i, k = 0;
+
+	if (!v) {
+		return -1;
+	}
+	for (i = 0; i < m->nodes; i++) {
+		v[k++] = stamp_of_session(m, from, m->node[i].local);
+	}
+	for (i = 0; i < m->pieces; i++) {
+		v[k++] = stamp_of_session(m, from, m->piece[i].local);
+		v[k++] = stamp_of_session(m, from, ltick_add(m->piece[i].local, m->piece[i].length));
+	}
+	for (i = 0; i < m->pairs.n; i++) {
+		v[k++] = stamp_of_other(from, m->pairs.pair[i].local);
+	}
+	for (i = 0; i < from->n; i++) {
+		v[k++] = from->pair[i].local.v;
+	}
+	*at = v;
+	*n = k;
+	return 0;
 }

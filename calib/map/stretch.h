@@ -16,4 +16,8 @@ enum { CAL_STRETCHES = 16 };
  * map in several parts is one stretch with the bound NAN, and so is one whose bound is infinite. */
 size_t cal_map_stretches(const struct cal_map *m, ltick_t from, ltick_t to, struct cal_stretch *out);
 
+/* All stamps, in no order, at which the map or its bound can have a corner. The stamps are of another clock, which `from` puts to local
+ * ticks; from->n 0: they are local ticks. The caller frees *at. Returns 0 or -1: no memory. */
+int cal_map_bends(const struct cal_map *m, const struct cal_pairs *from, int64_t **at, size_t *n);
+
 #endif

@@ -322,6 +322,9 @@ struct xch_restamp {
 	/* Corrects a stamp: the result counts from the start of the run, in the same unit. Also gives the bound
 	 * of the result (INFINITY: unknown). Returns 0, or -1: out of range. */
 	int (*at)(void *user, uint64_t stamp, int64_t *corrected, double *bound_s);
+	/* All stamps, in no order, at which the correction or its bound can have a corner: in between both are smooth. The caller
+	 * frees *at. Returns 0 or -1: no memory. */
+	int (*bends)(void *user, int64_t **at, size_t *n);
 	long double zero_s;   /* the master's clock at the start of the run */
 	int64_t realtime0_ns; /* the time of day at the start of the run */
 	const char *used_timer;

@@ -12,8 +12,11 @@
 
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2, DEFAULTS_CLOCK = 58 };
 
-/* The kernel steers a clock by no more than this. A snapshot reads its clocks one after the other. */
-static const double steered = 500e-6, read_within_s = 1e-6;
+/* By how much the rates of two clocks can differ: NTP and adjtime() steer the kernel's by 500 ppm each; a quartz of its own is off by as
+ * much, and another one, too. By the tick the kernel's changes by 10 %. As timers/quality/assume.c has it. */
+static const double steered = 1e-3, free_drift = 1e-3, tick_limit = 0.1;
+/* A snapshot reads its clocks one after the other. A coarse clock is that of the kernel's last tick. */
+static const double read_within_s = 1e-6, coarse_s = 0.01;
 
 struct pft_sequence {
 	uint32_t clock; /* 0: no default of its own */
@@ -262,6 +265,10 @@ static int own_stamp(struct xch_pft_clocks *c, const struct xch_pft_packet *p, u
 		return -1;
 	}
 	o->last_ns = ns;
+	/* one that counts from stamp to stamp is the writer's notation of the other */
+	at->within_s = o->incremental
+		? 0
+		: read_within_s + (steered + free_drift) * fabs((double)ns - (double)o->base_ns) * 1e-9;
 	at->clock = o->other.clock;
 	at->unit_ns = o->unit_ns;
 	return 1;
@@ -319,7 +326,7 @@ int xch_pft_take(struct xch_pft_clocks *c, const struct xch_pft_packet *p, struc
 	if (is_own(clock)) {
 		return own_stamp(c, p, clock, at, why);
 	}
-	*at = (struct xch_pft_time){ clock == 0 && p->of_chrome ? XCH_PFT_MONOTONIC : clock, (int64_t)p->stamp, 1 };
+	*at = (struct xch_pft_time){ clock == 0 && p->of_chrome ? XCH_PFT_MONOTONIC : clock, (int64_t)p->stamp, 1, 0 };
 	*why = "a stamp that is too far away";
 	return p->stamp > INT64_MAX ? -1 : 1;
 }
@@ -381,7 +388,7 @@ static int pair_with_anchor(const struct xch_pft_clocks *c, uint32_t clock, stru
 	return 0;
 }
 
-static uint32_t real_clock(const struct xch_pft_clocks *c, uint32_t clock)
+uint32_t xch_pft_real_clock(const struct xch_pft_clocks *c, uint32_t clock)
 {
 	return clock != XCH_PFT_DEFAULT ? clock : c->file_default ? c->file_default : c->anchor;
 }
@@ -393,7 +400,7 @@ int xch_pft_anchor(struct xch_pft_clocks *c, uint32_t anchor, uint32_t *untied)
 
 	c->anchor = anchor;
 	while ((r = tkm_table_next(&c->used, r))) {
-		clock = real_clock(c, *(const uint32_t *)tkm_table_key(r));
+		clock = xch_pft_real_clock(c, *(const uint32_t *)tkm_table_key(r));
 		*untied = 0;
 		if (clock != anchor && pair_with_anchor(c, clock, r) < 0) {
 			return -1;
@@ -411,16 +418,90 @@ static int run_evenly(uint32_t a, uint32_t b)
 	return (a == XCH_PFT_MONOTONIC || a == XCH_PFT_BOOTTIME) && (b == XCH_PFT_MONOTONIC || b == XCH_PFT_BOOTTIME);
 }
 
+static int is_coarse(uint32_t clock)
+{
+	return clock == XCH_PFT_COARSE || clock == XCH_PFT_COARSE_MONOTONIC;
+}
+
+/* Does the kernel steer it? It steers all of these together. */
+static int is_steered(uint32_t clock)
+{
+	return is_coarse(clock) || clock == XCH_PFT_REALTIME || clock == XCH_PFT_MONOTONIC || clock == XCH_PFT_BOOTTIME;
+}
+
+/* By how much their rates can differ. */
+static double rate_limit(uint32_t a, uint32_t b)
+{
+	int kernels = is_steered(a) + is_steered(b), raw = a == XCH_PFT_RAW || b == XCH_PFT_RAW;
+
+	return kernels == 2 ? 0 : kernels == 1 && raw ? steered : steered + free_drift;
+}
+
+static double larger_width(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* How far off a time between two snapshots can be, on the straight line or as far from the first as it was there: a clock can be
+ * steered there and back, or be set. One that is faster than it can be steered was set, or has another tick. */
+static double between_pairs(const struct xch_pft_clocks *c, uint32_t clock, const struct xch_pft_pair *a)
+{
+	double length_s = (double)((__int128)a[1].from_ns - a->from_ns) * 1e-9,
+	       gain_s = fabs((double)((__int128)a[1].to_ns - a->to_ns - a[1].from_ns + a->from_ns)) * 1e-9,
+	       limit = rate_limit(clock, c->anchor);
+
+	if (limit > 0 && gain_s - 2 * read_within_s > limit * length_s) {
+		limit += tick_limit;
+	}
+	return gain_s + limit * length_s;
+}
+
+/* The same at such a distance before the first or after the last. */
+static double beyond_pairs(const struct xch_pft_clocks *c, uint32_t clock, double distance_s)
+{
+	return run_evenly(clock, c->anchor) ? 0
+					    : larger_width(steered, rate_limit(clock, c->anchor)) * fabs(distance_s);
+}
+
+double xch_pft_widest(const struct xch_pft_clocks *c, double margin_s)
+{
+	const struct xch_pft_range *r = NULL;
+	const struct xch_pft_pair *first, *last;
+	double widest_s = 0;
+	uint32_t clock;
+	size_t i;
+
+	while ((r = tkm_table_next(&c->used, r))) {
+		clock = xch_pft_real_clock(c, *(const uint32_t *)tkm_table_key(r));
+		if (r->pairs == 0) {
+			continue;
+		}
+		first = r->pair;
+		last = first + r->pairs - 1;
+		for (i = 0; i + 1 < r->pairs; i++) {
+			widest_s = larger_width(widest_s, between_pairs(c, clock, first + i));
+		}
+		widest_s = larger_width(widest_s,
+			beyond_pairs(c, clock,
+				larger_width((double)first->from_ns - (double)r->least.ns, 0) * 1e-9 + margin_s));
+		widest_s = larger_width(widest_s,
+			beyond_pairs(c, clock,
+				larger_width((double)r->most.ns - (double)last->from_ns, 0) * 1e-9 + margin_s));
+		widest_s += read_within_s + (is_coarse(clock) || is_coarse(c->anchor) ? coarse_s : 0);
+	}
+	return widest_s;
+}
+
 int xch_pft_at_anchor(
 	const struct xch_pft_clocks *c, const struct xch_pft_time *at, int64_t *anchor_ns, double *within_s)
 {
-	uint32_t clock = real_clock(c, at->clock);
+	uint32_t clock = xch_pft_real_clock(c, at->clock);
 	const struct xch_pft_range *r = tkm_table_find(&c->used, &at->clock, sizeof(at->clock));
 	const struct xch_pft_pair *a, *b;
 	size_t low = 0, high, mid;
 	__int128 v;
 
-	*within_s = at->unit_ns > 1 ? (double)at->unit_ns * 1e-9 : 0; /* a stamp is cut to its unit */
+	*within_s = at->within_s + (at->unit_ns > 1 ? (double)at->unit_ns * 1e-9 : 0); /* a stamp is cut to its unit */
 	*anchor_ns = at->ns;
 	if (clock == c->anchor || !r || r->pairs == 0) {
 		return clock == c->anchor ? 0 : -1;
@@ -432,14 +513,14 @@ int xch_pft_at_anchor(
 	a = &r->pair[low];
 	b = low + 1 < r->pairs ? a + 1 : a;
 	v = (__int128)a->to_ns + at->ns - a->from_ns;
-	*within_s += read_within_s;
+	*within_s += read_within_s + (is_coarse(clock) || is_coarse(c->anchor) ? coarse_s : 0);
 	if (at->ns >= a->from_ns && b->from_ns > a->from_ns) {
 		__int128 length = (__int128)b->from_ns - a->from_ns, gain = (__int128)b->to_ns - a->to_ns - length;
 
 		v += gain * ((__int128)at->ns - a->from_ns) / length;
-		*within_s += fabs((double)gain) * 1e-9;
-	} else if (!run_evenly(clock, c->anchor)) {
-		*within_s += steered * fabs((double)((__int128)at->ns - a->from_ns)) * 1e-9;
+		*within_s += between_pairs(c, clock, a);
+	} else {
+		*within_s += beyond_pairs(c, clock, (double)((__int128)at->ns - a->from_ns) * 1e-9);
 	}
 	*anchor_ns = (int64_t)v;
 	return v < 0 || v > INT64_MAX ? -1 : 0;

@@ -12,9 +12,11 @@
 enum {
 	XCH_PFT_DEFAULT, /* of the file */
 	XCH_PFT_REALTIME,
-	XCH_PFT_MONOTONIC = 3,
-	XCH_PFT_RAW = 5,
-	XCH_PFT_BOOTTIME = 6,
+	XCH_PFT_COARSE,
+	XCH_PFT_MONOTONIC,
+	XCH_PFT_COARSE_MONOTONIC,
+	XCH_PFT_RAW,
+	XCH_PFT_BOOTTIME,
 	XCH_PFT_OWN = 64, /* the first and the last of a sequence's own */
 	XCH_PFT_OWN_LAST = 127
 };
@@ -37,6 +39,7 @@ struct xch_pft_packet {
 struct xch_pft_time {
 	uint32_t clock;
 	int64_t ns, unit_ns; /* unit_ns 0: 1 */
+	double within_s;     /* how far off that can be, besides the unit */
 };
 
 struct xch_pft_reading {
@@ -77,9 +80,14 @@ int xch_pft_note(struct xch_pft_clocks *c, const struct xch_pft_time *at);
 void xch_pft_rewind(struct xch_pft_clocks *c);
 /* Chooses the anchor, and ties all clocks to it. Returns 0, or -1 with the clock that no snapshot ties, 0: no memory. */
 int xch_pft_anchor(struct xch_pft_clocks *c, uint32_t anchor, uint32_t *untied);
+/* Which clock it is, if it is the default of the file. */
+uint32_t xch_pft_real_clock(const struct xch_pft_clocks *c, uint32_t clock);
 /* What the anchor showed then; *within_s: how far off that can be. Returns 0 or -1: too far away. */
 int xch_pft_at_anchor(
 	const struct xch_pft_clocks *c, const struct xch_pft_time *at, int64_t *anchor_ns, double *within_s);
+/* How far off times can be, at most, of which a reader puts each as far from the anchor as the snapshot before it says. margin_s: before and
+ * after those that are known. */
+double xch_pft_widest(const struct xch_pft_clocks *c, double margin_s);
 void xch_pft_free(struct xch_pft_clocks *c);
 
 #endif

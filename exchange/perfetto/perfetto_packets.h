@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file of Perfetto's packets, read one by one and copied: plain or compressed by gzip as a whole. Packets in packets that are
- * compressed, too. Memory: the largest packet, at most 48 MiB, and the same for its copy. */
+ * compressed, too. Memory: the largest packet, which is refused above 48 MiB, and its copy; of a compressed one also its content
+ * and the copy of that. Buffers grow by doubling, so that a hostile file can take about 400 MiB. */
 #ifndef EXCHANGE_PERFETTO_PACKETS_H
 #define EXCHANGE_PERFETTO_PACKETS_H
 

@@ -121,3 +121,45 @@ void xch_proto_free(struct xch_proto *m)
 	free(m->b);
 	memset(m, 0, sizeof(*m));
 }
+
+int xch_proto_find(const unsigned char *b, size_t n, const uint32_t *path, uint64_t *v)
+{
+	const unsigned char *at = b;
+	struct xch_proto_field f;
+
+	while (xch_proto_next(&at, b + n, &f) > 0) {
+		if (f.number != path[0]) {
+			continue;
+		}
+		if (path[1] == 0 && f.wire == XCH_PROTO_VARINT) {
+			*v = f.v;
+			return 1;
+		}
+		if (path[1] != 0 && f.wire == XCH_PROTO_BYTES && xch_proto_find(f.p, f.n, path + 1, v)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+void xch_proto_replace(struct xch_proto *m, const struct xch_proto_field *f, const uint32_t *path, uint64_t v)
+{
+	const unsigned char *at = f->p;
+	struct xch_proto inner = { .n = 0 };
+	struct xch_proto_field g;
+
+	if (f->number != path[0] || f->wire != (path[1] ? XCH_PROTO_BYTES : XCH_PROTO_VARINT)) {
+		xch_proto_copy(m, f);
+		return;
+	}
+	if (path[1] == 0) {
+		xch_proto_int(m, f->number, v);
+		return;
+	}
+	while (xch_proto_next(&at, f->p + f->n, &g) > 0) {
+		xch_proto_replace(&inner, &g, path + 1, v);
+	}
+	xch_proto_bytes(m, f->number, inner.b, inner.n);
+	m->failed |= inner.failed;
+	xch_proto_free(&inner);
+}

@@ -37,4 +37,9 @@ void xch_proto_text(struct xch_proto *m, uint32_t number, const char *text);
 void xch_proto_copy(struct xch_proto *m, const struct xch_proto_field *f);
 void xch_proto_free(struct xch_proto *m);
 
+/* The number at the end of a path of fields, which ends with 0. Returns 1, or 0: there is none. */
+int xch_proto_find(const unsigned char *b, size_t n, const uint32_t *path, uint64_t *v);
+/* Copies a field, the first of the path, with another number at its end. */
+void xch_proto_replace(struct xch_proto *m, const struct xch_proto_field *f, const uint32_t *path, uint64_t v);
+
 #endif

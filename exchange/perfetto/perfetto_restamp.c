@@ -3,13 +3,14 @@
  * the time of day, which is the master's, corrected:
  * - The stamps of packets become stamps of it, exactly.
  * - Other times, of which Perfetto has more than a hundred kinds, stay as they are. Snapshots of clocks at the beginning tie them to
- *   it; from one to the next the correction changes by at most `jump_ns`, which is part of the bound.
+ *   it; by how much the correction changes from one to the next is part of the bound.
  * The node's own time of day, in snapshots, gets another number. All else stays byte for byte. The file is read twice. */
 #include "config.h"
 #include "exchange/perfetto/perfetto_restamp.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/newfile.h"
@@ -55,7 +56,10 @@ struct pft_restamp {
 	struct xch_pft_clocks clocks;
 	int writes;      /* the second reading */
 	uint64_t offset; /* of the packet */
-	int64_t jump_ns;
+	int64_t *bend;   /* of the anchor, ascending */
+	size_t bends;
+	double bound_s;                 /* of the last stamp */
+	double other_s;                 /* the largest of the times that stay */
 	struct xch_proto made, content; /* the packet; what a compressed one has */
 };
 
@@ -77,7 +81,7 @@ static int correct_time_of_day(struct pft_restamp *p, const struct xch_pft_time 
 		__builtin_add_overflow(*out, p->x->realtime0_ns, out) || *out < 0) {
 		return -1;
 	}
-	p->x->worst_s = fmax(p->x->worst_s, bound + within);
+	p->bound_s = bound + within;
 	return 0;
 }
 
@@ -86,6 +90,7 @@ static int correct_packet_stamp(struct pft_restamp *p, const struct xch_pft_time
 	if (correct_time_of_day(p, at, out) < 0) {
 		return fail_pft(p, "a stamp before the start of its clock, or too far away (another --timer?)");
 	}
+	p->x->worst_s = fmax(p->x->worst_s, p->bound_s);
 	p->x->stamps++;
 	return 0;
 }
@@ -150,50 +155,6 @@ static int note_ftrace(struct pft_restamp *p, const struct xch_pft_part *bundle)
 
 /* ---- parts of a packet ---- */
 
-/* The length at the end of the path, NULL: there is none. *n: that field. */
-static int find_length(const unsigned char *b, size_t n, const uint32_t *path, uint64_t *v)
-{
-	const unsigned char *at = b;
-	struct xch_proto_field f;
-
-	while (xch_proto_next(&at, b + n, &f) > 0) {
-		if (f.number != path[0]) {
-			continue;
-		}
-		if (path[1] == 0 && f.wire == XCH_PROTO_VARINT) {
-			*v = f.v;
-			return 1;
-		}
-		if (path[1] != 0 && f.wire == XCH_PROTO_BYTES && find_length(f.p, f.n, path + 1, v)) {
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* Copies a field with another length at the end of the path. */
-static void put_length(struct xch_proto *m, const struct xch_proto_field *f, const uint32_t *path, uint64_t v)
-{
-	const unsigned char *at = f->p;
-	struct xch_proto inner = { .n = 0 };
-	struct xch_proto_field g;
-
-	if (f->number != path[0] || f->wire != (path[1] ? XCH_PROTO_BYTES : XCH_PROTO_VARINT)) {
-		xch_proto_copy(m, f);
-		return;
-	}
-	if (path[1] == 0) {
-		xch_proto_int(m, f->number, v);
-		return;
-	}
-	while (xch_proto_next(&at, f->p + f->n, &g) > 0) {
-		put_length(&inner, &g, path + 1, v);
-	}
-	xch_proto_bytes(m, f->number, inner.b, inner.n);
-	m->failed |= inner.failed;
-	xch_proto_free(&inner);
-}
-
 /* A field that can state the length of what the packet begins. at: its beginning; begin: that, corrected. */
 static int put_with_length(
 	struct pft_restamp *p, const struct xch_proto_field *f, const struct xch_pft_time *at, int64_t begin)
@@ -206,7 +167,7 @@ static int put_with_length(
 	for (l = lengths; l < lengths + sizeof(lengths) / sizeof(lengths[0]) && l->path[0] != f->number; l++) {
 	}
 	if (l == lengths + sizeof(lengths) / sizeof(lengths[0]) || f->wire != XCH_PROTO_BYTES ||
-		!find_length(f->p, f->n, l->path + 1, &v) || v == 0 || v > INT64_MAX) {
+		!xch_proto_find(f->p, f->n, l->path + 1, &v) || v == 0 || v > INT64_MAX) {
 		xch_proto_copy(&p->made, f);
 		return 0;
 	}
@@ -217,9 +178,12 @@ static int put_with_length(
 	if (correct_packet_stamp(p, &end, &to) < 0) {
 		return -1;
 	}
+	if (l->unit_ns > 1) { /* the length was cut to it, and is rounded to it */
+		p->x->worst_s = fmax(p->x->worst_s, p->bound_s + 1.5e-9 * l->unit_ns);
+	}
 	p->x->reversed += to < begin;
 	to = to < begin ? 0 : to - begin;
-	put_length(&p->made, f, l->path, (uint64_t)((to + l->unit_ns / 2) / l->unit_ns));
+	xch_proto_replace(&p->made, f, l->path, (uint64_t)((to + l->unit_ns / 2) / l->unit_ns));
 	return 0;
 }
 
@@ -309,10 +273,12 @@ static int make_packet(struct pft_restamp *p, const struct xch_proto_field *pack
 	const unsigned char *b = packet->p;
 	struct xch_proto_field f;
 	int64_t now = 0;
+	uint32_t zero_of = 0;
 
 	p->made.n = 0;
 	if (at && at->ns == 0) {
 		p->x->zeros++;
+		zero_of = is->clock ? 0 : xch_pft_real_clock(&p->clocks, at->clock);
 		at = NULL;
 	}
 	if (at && correct_packet_stamp(p, at, &now) < 0) {
@@ -325,6 +291,9 @@ static int make_packet(struct pft_restamp *p, const struct xch_proto_field *pack
 	}
 	if (at && is->of_chrome && !is->clock) {
 		xch_proto_int(&p->made, STAMP_CLOCK, XCH_PFT_REALTIME); /* readers take another clock for its default */
+	}
+	if (zero_of) {
+		xch_proto_int(&p->made, STAMP_CLOCK, zero_of); /* the default is another one now */
 	}
 	return p->made.failed ? tkm_fail(p->err, TKM_ERR_NOMEM, "%s: out of memory", p->x->path) : 0;
 }
@@ -351,8 +320,23 @@ static const char *refusal_of(const struct xch_pft_packet *is)
 
 static int take_packet(struct pft_restamp *p, const struct xch_proto_field *packet, struct xch_proto *into);
 
+/* The copy of a packet of packets, less these: what else it has stays. */
+static void begin_compressed(struct pft_restamp *p, const struct xch_proto_field *packet)
+{
+	const unsigned char *b = packet->p;
+	struct xch_proto_field f;
+
+	p->made.n = 0;
+	while (xch_proto_next(&b, packet->p + packet->n, &f) > 0) {
+		if ((f.number != ZLIB && f.number != ZSTD) || f.wire != XCH_PROTO_BYTES) {
+			xch_proto_copy(&p->made, &f);
+		}
+	}
+}
+
 /* Packets in a packet. */
-static int take_compressed(struct pft_restamp *p, const struct xch_pft_packet *is, struct xch_proto *into)
+static int take_compressed(struct pft_restamp *p, const struct xch_proto_field *packet, const struct xch_pft_packet *is,
+	struct xch_proto *into)
 {
 	int zstd = is->zlib.p == NULL;
 	const struct xch_pft_part *part = zstd ? &is->zstd : &is->zlib;
@@ -364,6 +348,9 @@ static int take_compressed(struct pft_restamp *p, const struct xch_pft_packet *i
 
 	if (into) {
 		return fail_pft(p, "compressed packets in compressed packets");
+	}
+	if (is->zlib.p && is->zstd.p) {
+		return fail_pft(p, "packets compressed by zlib and by zstd in one");
 	}
 	p->content.n = 0;
 	why = xch_packets_expand(part->p, part->n, zstd, &p->content);
@@ -379,7 +366,7 @@ static int take_compressed(struct pft_restamp *p, const struct xch_pft_packet *i
 	rc = rc == -1 && !why ? fail_pft(p, "compressed packets that are damaged") : rc;
 	if (rc == 0 && p->writes) {
 		why = out.failed ? "out of memory" : xch_packets_compress(out.b, out.n, zstd, &packed);
-		p->made.n = 0;
+		begin_compressed(p, packet);
 		xch_proto_bytes(&p->made, zstd ? ZSTD : ZLIB, packed.b, packed.n);
 		rc = why || p->made.failed ? fail_pft(p, why ? why : "out of memory") : 0;
 	}
@@ -414,7 +401,7 @@ static int take_packet(struct pft_restamp *p, const struct xch_proto_field *pack
 		return fail_pft(p, "a packet that is damaged, or no packet of Perfetto");
 	}
 	if (is.zlib.p || is.zstd.p) {
-		rc = take_compressed(p, &is, into);
+		rc = take_compressed(p, packet, &is, into);
 		return rc < 0 || !p->writes ? rc : write_packet(p, into);
 	}
 	why = refusal_of(&is);
@@ -539,7 +526,7 @@ static int describe_bound(struct pft_restamp *p)
 {
 	struct xch_proto m = { .n = 0 };
 
-	p->x->worst_s += (double)p->jump_ns * 1e-9;
+	p->x->worst_s = fmax(p->x->worst_s, p->other_s);
 	if (!isfinite(p->x->worst_s)) {
 		return 0;
 	}
@@ -598,41 +585,116 @@ static int find_range(const struct pft_restamp *p, int64_t *from, int64_t *to)
 	return *from <= *to;
 }
 
-/* Walks over the range in steps in which the correction changes by at most quantum_ns. Returns their number, or -1. */
+static int bends_in_order(const void *a, const void *b)
+{
+	int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+
+	return p < q ? -1 : p > q;
+}
+
+/* The first bend after that time. */
+static int64_t bend_after(const struct pft_restamp *p, int64_t ns)
+{
+	size_t low = 0, high = p->bends, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (p->bend[mid] <= ns) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low < p->bends ? p->bend[low] : INT64_MAX;
+}
+
+/* A stretch of the walk, and what it has at most. */
+struct walk_step {
+	int64_t from, offset_ns, to; /* offset_ns: of the corrected time, at its beginning */
+	double change_ns, bound_s;   /* change_ns: of that offset */
+};
+
+/* From one bend to the next the correction is a cubic, which four points show; the bound is as in calib/map/stretch.c. */
+static int look_along(struct pft_restamp *p, int64_t from, int64_t to, struct walk_step *s)
+{
+	double off[4], bound[4], slope = 0, bend = 0;
+	int64_t now;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		int64_t ns = i < 3 ? from + (to - from) / 3 * i : to;
+
+		if (correct_time_of_day(p, &(struct xch_pft_time){ .clock = p->clocks.anchor, .ns = ns }, &now) < 0) {
+			return fail_pft(p, "a time before the start of its clock, or too far away (another --timer?)");
+		}
+		off[i] = (double)(now - ns - s->offset_ns);
+		bound[i] = p->bound_s;
+		slope = i ? fmax(slope, fabs(bound[i] - bound[i - 1])) : 0;
+	}
+	for (i = 0; i < 2; i++) { /* its second derivative is largest at an end */
+		double a = off[i] - 2 * off[i + 1] + off[i + 2], b = off[1 - i] - 2 * off[2 - i] + off[3 - i];
+
+		bend = fmax(bend, fmax(fabs(a), fabs(2 * a - b)));
+	}
+	for (i = 0; i < 4; i++) {
+		s->change_ns = fmax(s->change_ns, fabs(off[i]) + bend / 8);
+	}
+	for (i = 0; i < 4; i++) {
+		s->bound_s = fmax(s->bound_s, i ? fmax(bound[i], (bound[i] + bound[i - 1] + slope) / 2) : bound[i]);
+	}
+	return 0;
+}
+
+/* Ends early where the change is too large. */
+static int look_at_step(struct pft_restamp *p, struct walk_step *s, double most_ns)
+{
+	int64_t from, to;
+
+	s->change_ns = s->bound_s = 0;
+	for (from = s->from; from <= s->to && s->change_ns <= most_ns; from = to + 1) {
+		to = bend_after(p, from);
+		to = to > s->to ? s->to : to - 1;
+		if (look_along(p, from, to, s) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Walks over the range in steps in which the correction changes by at most quantum_ns. Returns their number, or -1. The longest step
+ * grows with the range: a stamp of 1 on a node that was up for months makes it long. */
 static int64_t walk_snapshots(struct pft_restamp *p, int64_t from, int64_t to, int64_t quantum_ns, int write)
 {
-	struct xch_pft_time at = { .clock = p->clocks.anchor, .ns = from };
-	int64_t step_ns = margin_ns, n = 1, now, next, change, next_ns;
+	const int64_t wide_ns = (to - from) / (MOST_SNAPSHOTS / 2),
+		      most_ns = wide_ns > longest_ns ? wide_ns : longest_ns;
+	struct walk_step s = { .from = from };
+	int64_t step_ns = margin_ns, n = 1, now;
+	double jump_ns = 0, bound_s = 0;
 
-	p->jump_ns = 0;
-	if (correct_time_of_day(p, &at, &now) < 0) {
-		return fail_pft(p, "a time before the start of its clock, or too far away (another --timer?)");
-	}
-	if (write && write_snapshot(p, at.ns, now) < 0) {
-		return -1;
-	}
-	while (at.ns < to && n <= MOST_SNAPSHOTS) {
+	for (; s.from < to && n <= MOST_SNAPSHOTS; n++) {
+		if (correct_time_of_day(p, &(struct xch_pft_time){ .clock = p->clocks.anchor, .ns = s.from }, &now) <
+			0) {
+			return fail_pft(p, "a time before the start of its clock, or too far away (another --timer?)");
+		}
+		s.offset_ns = now - s.from;
 		for (;; step_ns /= 2) {
-			next_ns = to - at.ns < step_ns ? to : at.ns + step_ns;
-			if (correct_time_of_day(p, &(struct xch_pft_time){ .clock = at.clock, .ns = next_ns }, &next) <
-				0) {
-				return fail_pft(p, "a time that is too far away (another --timer?)");
+			s.to = to - s.from < step_ns ? to : s.from + step_ns;
+			if (look_at_step(p, &s, step_ns <= shortest_ns ? INFINITY : (double)quantum_ns) < 0) {
+				return -1;
 			}
-			change = (next - now) - (next_ns - at.ns);
-			change = change < 0 ? -change : change;
-			if (change <= quantum_ns || step_ns <= shortest_ns) {
+			if (s.change_ns <= (double)quantum_ns || step_ns <= shortest_ns) {
 				break;
 			}
 		}
-		if (write && write_snapshot(p, next_ns, next) < 0) {
+		if (write && write_snapshot(p, s.from, now) < 0) {
 			return -1;
 		}
-		p->jump_ns = change > p->jump_ns ? change : p->jump_ns;
-		step_ns = change < quantum_ns / 3 && step_ns < longest_ns ? 2 * step_ns : step_ns;
-		at.ns = next_ns;
-		now = next;
-		n++;
+		jump_ns = fmax(jump_ns, s.change_ns);
+		bound_s = fmax(bound_s, s.bound_s);
+		step_ns = s.change_ns < (double)quantum_ns / 3 && step_ns < most_ns ? 2 * step_ns : step_ns;
+		s.from = s.to;
 	}
+	p->other_s = bound_s + jump_ns * 1e-9 + xch_pft_widest(&p->clocks, (double)margin_ns * 1e-9);
 	return n;
 }
 
@@ -645,9 +707,18 @@ static int write_snapshots(struct pft_restamp *p)
 	if (!find_range(p, &from, &to)) {
 		return 0;
 	}
+	if (p->x->bends && p->x->bends(p->x->user, &p->bend, &p->bends) < 0) {
+		return tkm_fail(p->err, TKM_ERR_NOMEM, "%s: out of memory", p->x->path);
+	}
+	if (p->bends > 1) {
+		qsort(p->bend, p->bends, sizeof(*p->bend), bends_in_order);
+	}
 	from = from > margin_ns ? from - margin_ns : 0;
 	to = to < INT64_MAX - margin_ns ? to + margin_ns : to;
 	while ((n = walk_snapshots(p, from, to, quantum_ns, 0)) > MOST_SNAPSHOTS) {
+		if (quantum_ns > INT64_MAX / 2) {
+			return fail_pft(p, "times that are too far from each other");
+		}
 		quantum_ns *= 2;
 	}
 	return n < 0 || walk_snapshots(p, from, to, quantum_ns, 1) < 0 ? -1 : 0;
@@ -693,5 +764,6 @@ int xch_perfetto_restamp(struct xch_restamp *x, struct tkm_err *err)
 	xch_pft_free(&p.clocks);
 	xch_proto_free(&p.made);
 	xch_proto_free(&p.content);
+	free(p.bend);
 	return rc == 0 ? tkm_newfile_commit(&n, err) : -1;
 }

@@ -5,6 +5,7 @@
 clkapply_perfetto.py make FOLDER          a correction of two ranks, whose timer is the time since boot, and traces of rank 1
 clkapply_perfetto.py judge A B PACKET OTHER   B is the corrected copy of A: only times differ; stamps of packets are right to PACKET ns,
                                           other times, which go through snapshots, to OTHER ns
+clkapply_perfetto.py bound B              the bound that the copy states, in ns
 clkapply_perfetto.py large FILE MIB       a trace of that size
 clkapply_perfetto.py noise FOLDER CLKAPPLY SECONDS   damaged copies of the traces: each run ends with 0, 1 or 2, and leaves no copy
                                           unless 0
@@ -184,6 +185,9 @@ def all_packets(b):
                 break
         else:
             yield v
+            continue
+        if len(inner) > 1:
+            yield b"".join(r for f, _, r in inner if f not in (50, 133))
 
 
 class Reader:
@@ -362,7 +366,9 @@ def judge(before, after, exact, other):
     worst, equal = {"packet": 0, "other": 0}, {}
     for (kind, name, x, n), (_, same, y, m) in zip(old.shown, new.shown):
         assert name == same
-        if name != "lost":
+        if name == "zero":
+            assert abs(y - REAL0 + BOOT0[1]) < 5 * 10 ** 9, y
+        elif name != "lost":
             far = abs(y - REAL0 - int(name))
             worst[kind] = max(worst[kind], far)
             if kind == "packet":
@@ -374,6 +380,11 @@ def judge(before, after, exact, other):
     assert attributes["tickmark.timer"].startswith(b"clock_") and attributes["tickmark.rank"] == 1
     assert worst["packet"] <= min(exact, bound) and worst["other"] <= min(other, bound), (worst, bound)
     print(f"{len(new.shown)} times: packets right to {worst['packet']} ns, others to {worst['other']} ns, bound {bound} ns")
+
+
+def bound_of(path):
+    return next(dict((q, x) for q, x, _ in fields(w))[2] for p in all_packets(read(path)) for k, v, _ in fields(p) if k == 126
+                for _, w, _ in fields(v) if b"tickmark.bound_ns" in w)
 
 
 def zlib_of(data, group=40):
@@ -389,6 +400,51 @@ def write(path, data):
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "wb") as f:
         f.write(data)
+
+
+def faults(folder):
+    """Files that were once corrected wrongly."""
+    def some(more=b""):
+        return b"".join([shared(10 ** 6)] + [packet(num(8, boot(t)) + event(t, more)) for t in range(10 ** 7, 10 ** 9, 10 ** 8)])
+    early = packet(num(8, 4 * 10 ** 15) + event("lost"))
+    write(folder + "/months.pftrace", shared(10 ** 6) + packet(num(8, 1) + event("lost")) + early + some())
+    write(folder + "/years.pftrace", shared(10 ** 6) + packet(num(8, 10 ** 16) + event("lost")) + some())
+    write(folder + "/zero.pftrace", some() + packet(num(8, 0) + event("zero")) + packet(num(8, 0) + num(58, BOOT) + event("zero")))
+    z = zlib.compress(some())
+    write(folder + "/beside.pftrace", packet(num(999, 5) + sub(50, z) + sub(998, "also")))
+    write(folder + "/twice.pftrace", packet(sub(50, z) + sub(133, z)))
+    spread = range(10 ** 7, 100 * 10 ** 9, 10 ** 9)
+    for name, more in (("short", b""), ("lengths", sub(6, num(3, 1)))):
+        write(f"{folder}/{name}.pftrace", shared(10 ** 6) + b"".join(packet(num(8, boot(t)) + event("lost", more)) for t in spread))
+
+    def raw(t):  # 500 ppm for 5 s, then as much less
+        return clock(MONO, t) + min(t, 10 ** 10 - t) // 2000
+    write(folder + "/steered.pftrace", b"".join(snapshot([(BOOT, boot(t), 0, 1), (RAW, raw(t), 0, 1)], BOOT) for t in (0, 10 ** 10)) + b"".join(
+        packet(num(8, raw(t)) + num(58, RAW) + event(t)) for t in range(0, 10 ** 10, 10 ** 9)))
+    write(folder + "/own.pftrace", snapshot([(BOOT, boot(0), 0, 1), (65, 1000, 0, 1)], BOOT) + b"".join(
+        packet(num(8, 1000 + t + t // 2500) + num(58, 65) + num(10, 7) + event(t)) for t in range(0, 10 ** 10, 10 ** 9)))
+    # the clock raw is the timer, ftrace is since boot
+    clk(folder + "/raw.clk", "clock_monotonic_raw", [(t, clock(RAW, t)) for t in (0, RUN_S * 10 ** 9)])
+    write(folder + "/kernel.pftrace", b"".join(shared(t * 10 ** 9) if t % 10 == 0 else kernel((t * 10 ** 9 - 5000,), (t * 10 ** 9 - 1000,))
+                                               for t in range(91)))
+    # the clock is 10 ppm fast for 6 s, then as much slow
+
+    def bump(t):
+        return BOOT0[1] + t + max(0, 6 * 10 ** 9 - abs(t - 38 * 10 ** 9)) // 100000
+    clk(folder + "/bump.clk", "clock_boottime", [(t * 10 ** 9, bump(t * 10 ** 9)) for t in (0, 32, 38, 44, RUN_S)])
+    times = range(10 ** 7, 90 * 10 ** 9, 10 ** 9)
+    write(folder + "/bump.pftrace", snapshot([(BOOT, bump(0), 0, 1), (MONO, bump(0) - 5, 0, 1)], BOOT) + b"".join(
+        packet(sub(1, num(1, 0) + sub(2, num(1, bump(t)) + num(2, 5) + sub(3, sub(2, str(t)))))) for t in times))
+
+
+def clk(path, timer, nodes):
+    """A correction of rank 1 by (true time, what the clock showed)."""
+    text = CLK.replace("clock_realtime", timer).replace("anchor {real}", "anchor {m0}").replace("piece {real}", "piece {m0}")
+    head, tail = text[:text.index("node {l0}")], text[text.index("end-rank\nend-file"):]
+    lines = [f"node {c} {t} {t - 500} {t + 500} 1\n" for t, c in nodes]
+    lines += [f"piece {c} {t} {d - c} {u - t} 0 0\n" for (t, c), (u, d) in zip(nodes, nodes[1:])]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(head.format(real=REAL0, m0=BOOT0[0], end=nodes[-1][0]).replace("rate 0.99997 0.99999", "rate 0.9999 1.0001") + "".join(lines) + tail)
 
 
 def make(folder):
@@ -411,6 +467,7 @@ def make(folder):
     write(folder + "/log.pftrace", shared(10 ** 6) + packet(num(8, boot(10 ** 7)) + sub(39, "x")))
     write(folder + "/untied.pftrace", shared(10 ** 6) + packet(num(8, 6) + num(58, 70) + num(10, 3)))
     write(folder + "/ftrace.pftrace", shared(10 ** 6) + packet(sub(1, num(1, 0) + num(5, 2))))
+    faults(folder)
     try:
         z = subprocess.run(["zstd", "-c"], input=a, capture_output=True, check=True).stdout
         write(folder + "/zstd.pftrace", packet(sub(133, z)))
@@ -444,7 +501,8 @@ def noise(folder, program, seconds):
             data = bytearray(rng.randbytes(rng.randrange(1, 3000)))
         with open(folder + "/noise.pftrace", "wb") as f:
             f.write(data)
-        r = subprocess.run([program, folder + "/p.clk", folder + "/noise.pftrace", "--rank", "1", "--output", copy], capture_output=True, check=False)
+        r = subprocess.run([program, folder + "/p.clk", folder + "/noise.pftrace", "--rank", "1", "--output", copy], capture_output=True, check=False,
+                           timeout=60)
         assert r.returncode in (0, 1, 2), (r.returncode, r.stderr)
         assert (r.returncode == 0) == os.path.exists(copy), r.stderr
         assert r.returncode == 0 or r.stderr.startswith(b"clkapply: "), r.stderr
@@ -461,6 +519,8 @@ if __name__ == "__main__":
         make(sys.argv[2])
     elif sys.argv[1] == "judge":
         judge(sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+    elif sys.argv[1] == "bound":
+        print(bound_of(sys.argv[2]))
     elif sys.argv[1] == "large":
         large(sys.argv[2], int(sys.argv[3]))
     else:

@@ -97,6 +97,38 @@ copied 'does not say which rank' service.pftrace
 copied 'has no rank 7' library.perfetto-trace --rank 7
 copied 'give --timer' plain.pftrace --rank 1
 verdict "--unbounded copies a file without a clock, byte for byte, and marks it"
+within() # within CORRECTION FILE PACKET OTHER OPTION...: right to so many ns, and to the bound that is stated
+{
+	correction=$1 file=$2 packet=$3 other=$4
+	shift 4
+	rm -f copy.pftrace
+	expect timeout 60 "$build/clkapply" "$correction" "$file" --output copy.pftrace --rank 1 "$@" >out 2>err
+	expect "$PYTHON3" "$py" judge "$file" copy.pftrace "$packet" "$other" >judged 2>&1
+	sed 's/^/# /' judged
+}
+
+within p.clk months.pftrace 2 1000000000
+within p.clk years.pftrace 2 1000000000
+verdict "a stamp of 1, and a damaged one, months away"
+within p.clk steered.pftrace 3000000 60
+verdict "a clock that is steered there and back between two snapshots is within the bound"
+within p.clk own.pftrace 5000000 60
+verdict "a clock of a sequence's own, which runs at another rate, is within the bound"
+within raw.clk kernel.pftrace 5 200000 --timer clock_monotonic_raw
+verdict "times of another clock than the timer, which stay, are within the bound"
+within bump.clk bump.pftrace 2 60
+verdict "a correction that changes and changes back within a step"
+within p.clk short.pftrace 2 60
+short=$("$PYTHON3" "$py" bound copy.pftrace)
+within p.clk lengths.pftrace 2 60
+long=$("$PYTHON3" "$py" bound copy.pftrace)
+expect [ $((long - short)) -ge 1300 ]
+verdict "a length in whole microseconds widens the bound"
+within p.clk zero.pftrace 2 60
+verdict "a stamp of 0 without a clock keeps its clock"
+within p.clk beside.pftrace 2 60
+refuse 1 'twice.pftrace: offset 0: packets compressed by zlib and by zstd in one' twice.pftrace --rank 1
+verdict "fields beside compressed packets stay"
 size=$(wc -c <service.pftrace)
 head -c $((size - 3)) service.pftrace >short.pftrace
 refuse 1 'short.pftrace: offset [0-9]*: the file ends within a packet' short.pftrace --rank 1
