@@ -4,12 +4,39 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "collector-plugin/raw/format.h"
 
 enum { SHOWN = 32, SHOWN_BYTES = 4096, MOST = 1 << 24, PIECES = 2048, COMPARED = 1024 };
+
+static int is_page_readable(int64_t at)
+{
+	enum { KNOWN = 256 };
+	static __thread int64_t known[KNOWN]; /* pages that are */
+	int64_t page = at >> 12;
+	struct iovec from = { (void *)(uintptr_t)at, 1 }, to;
+	int saved = errno, good = known[page % KNOWN] == page;
+	char byte;
+
+	if (!good) {
+		to = (struct iovec){ &byte, 1 };
+		good = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
+		known[page % KNOWN] = good ? page : 0;
+		errno = saved;
+	}
+	return good;
+}
+
+/* Memory of a GPU may be given to MPI, but cannot be read here. */
+static int is_readable(int64_t low, int64_t high)
+{
+	return low >= high || (is_page_readable(low) && is_page_readable(high - 1));
+}
 
 static uint64_t sum_bytes(int64_t low, int64_t high)
 {
@@ -131,7 +158,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 			break;
 		}
 	}
-	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST) {
+	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && is_readable(p->low, p->high)) {
 		p->checksum = sum_bytes(p->low, p->high);
 		p->summed = 1;
 	}
@@ -166,7 +193,8 @@ void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const 
 	if (!vt_mc_on(VT_MC_CORRUPTED) || !p->got.summed || p->overlapped || !has_range(p) || !is_dense(p) ||
 		vt_mc_several_threads || vt_mc_shared->unordered || vt_mc_shared->untracked || !status ||
 		PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS || (uint64_t)bytes != p->got.bytes ||
-		bytes > p->high - p->low || sum_bytes(p->low, p->low + bytes) == p->got.checksum) {
+		bytes > p->high - p->low || !is_readable(p->low, p->low + bytes) ||
+		sum_bytes(p->low, p->low + bytes) == p->got.checksum) {
 		return;
 	}
 	vt_mc_report(VT_MC_CORRUPTED, k, p->blocking ? NULL : &other,
@@ -191,6 +219,9 @@ int64_t vt_mc_bcast_sum(const struct vt_mc_call *k, uint64_t *sum)
 		return 0;
 	}
 	bytes = vt_mc_count(k, VT_MC_COUNT) * type->bytes;
+	if (!is_readable(low, low + bytes)) {
+		return 0;
+	}
 	*sum = sum_bytes(low, low + bytes);
 	return bytes;
 }
@@ -209,7 +240,8 @@ void vt_mc_bcast_received(const struct vt_mc_call *k)
 
 static int is_shown(const struct vt_mc_pending *p)
 {
-	return has_range(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned && !p->freed;
+	return has_range(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned && !p->freed &&
+		is_readable(p->low, p->high);
 }
 
 void vt_mc_buffers_show(void)

@@ -304,6 +304,8 @@ VT_HIDDEN void vt_mc_tracing_begin(void);
 VT_HIDDEN void *vt_mc_caller(void *pc);
 /* Puts a report into the trace, if there is one. text: the description, and a line for each call. */
 VT_HIDDEN void vt_mc_trace_report(enum vt_mc_class c, const char *level, const char *text);
+/* This process is about to end because of its reports: that is none of its own mistakes. */
+VT_HIDDEN void vt_mc_trace_stop(void);
 /* Is it wanted, and nothing records? */
 VT_HIDDEN int vt_mc_traces_nothing(void);
 

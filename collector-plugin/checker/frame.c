@@ -79,7 +79,7 @@ static int refuse_wrong(struct vt_mc_call *k)
 int vt_mc_before(struct vt_mc_call *k)
 {
 	vt_mc_prepare(k->f);
-	k->pc = depth ? k->pc : vt_mc_fortran_pc ? vt_mc_fortran_pc : vt_mc_caller(k->pc);
+	k->pc = depth ? k->pc : vt_mc_caller(vt_mc_fortran_pc ? vt_mc_fortran_pc : k->pc);
 	if (depth || !vt_mc_running) {
 		k->mute = 1;
 		if (!depth) {

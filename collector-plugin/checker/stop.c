@@ -121,6 +121,7 @@ void vt_mc_stop(const char *why)
 	int flag, first = 1, mine = 0;
 
 	(void)why;
+	vt_mc_trace_stop();
 	if (!vt_mc_shared || vt_mc_stopping) {
 		vt_mc_summary();
 		PMPI_Abort(MPI_COMM_WORLD, 1);

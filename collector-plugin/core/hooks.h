@@ -18,10 +18,10 @@ struct vt_hooks {
 	void (*mpi_left)(void);       /* the outermost call of MPI of this thread was left by a jump or an exception */
 	void (*thread_ending)(void);  /* NULL, or called by each registered thread first when it ends */
 	int shmem;                    /* OpenSHMEM was started */
-	int ends_later; /* it has not ended: an exit handler ends it, and the recording goes on until then */
-	int no_mpi;     /* MPI_Init was not called; 0 in libVTcs */
-	int failsafe;   /* this is libVTfs */
-	int imbalance;  /* this is libVTim */
+	int ends_later; /* it or MPI has not ended: an exit handler or a destructor may end it, and the recording goes on until then */
+	int no_mpi;    /* MPI_Init was not called; 0 in libVTcs */
+	int failsafe;  /* this is libVTfs */
+	int imbalance; /* this is libVTim */
 };
 extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 

@@ -281,17 +281,28 @@ static void end_by(enum vt_raw_ending how)
 	}
 }
 
-static void at_exit(void)
+static void at_last_exit(void)
 {
 	end_by(VT_RAW_ENDED_EXIT);
+}
+
+static void at_exit(void)
+{
+	if (!vt_hooks.ends_later) {
+		at_last_exit();
+	}
 }
 
 static void at_exit_first(void *unused)
 {
 	(void)unused;
-	if (!vt_hooks.ends_later) {
-		at_exit();
-	}
+	at_exit();
+}
+
+static void at_exit_last(void *unused)
+{
+	(void)unused;
+	at_last_exit();
 }
 
 /* Called for each atexit(). Programs such as coreutils close their standard error in a handler, and handlers run in
@@ -372,8 +383,10 @@ __attribute__((constructor)) static void begin_preloaded(void)
 	clean_environment(vt_collect_run_text()[0] ? vt_collect_run_text() : text);
 	if (run.active) {
 		tell_children();
+		/* of no library: it runs after the destructors of all, which may call MPI_Finalize */
+		next.cxa_atexit(at_exit_last, NULL, NULL);
 		atexit(at_exit);
-		at_quick_exit(at_exit);
+		at_quick_exit(at_last_exit);
 		pthread_atfork(before_fork, parent_of_fork, child_of_fork);
 	}
 	errno = saved;
@@ -437,7 +450,7 @@ static int in_place(const char *name, int search)
 	snprintf(room->given, sizeof(room->given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
 	if (vt_exec_target(room->given, room->path, sizeof(room->path), &status, &room->e) > 0) {
 		vt_say(1, "INFO", "the sampling ends here: %s", room->e.text);
-		at_exit();
+		at_last_exit();
 		rc = NOT_OURS;
 	} else if (wants_mpi(room->path, room->library, sizeof(room->library))) {
 		rc = strstr(room->library, "/libVTabi.so") ? IN_PLACE_ABI : IN_PLACE_MPI;

@@ -112,7 +112,7 @@ struct vt_raw_head {
 	_Atomic uint64_t
 		callbacks[8];      /* where the objects with call-backs for MPI are loaded; -1: unknown; 0: no more */
 	_Atomic uint32_t in_mpi;   /* 1: of a job, and not in MPI_Finalize yet */
-	_Atomic uint32_t reported; /* 1: the program has recorded an error of its own (VT_RAW_REPORT) */
+	_Atomic uint32_t reported; /* 1: the program has recorded what ends it (VT_RAW_REPORT) */
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the

@@ -40,6 +40,10 @@ void vt_record_error(const char *type, const char *level, const char *text, cons
 	const struct vt_thread *t;
 	int i;
 
+	if (c && !type) {
+		atomic_store(&vt_raw_head(c->raw)->reported, 1);
+		return;
+	}
 	if (!c || vt_self() != VT_OK || !vt_tls.thread || !vt_tls.thread->stream) {
 		return;
 	}
@@ -56,7 +60,7 @@ void vt_record_error(const char *type, const char *level, const char *text, cons
 		body.call[i] = call_of_error(c, &call[i]);
 	}
 	vt_raw_event(t->stream, vt_ticks_now(c), (uint16_t)t->number, VT_RAW_REPORT, (uint8_t)n, &body, sizeof(body));
-	if (strcmp(level, "warning")) {
+	if (!strcmp(level, "fatal error")) {
 		atomic_store(&vt_raw_head(c->raw)->reported, 1);
 	}
 }

@@ -10,7 +10,8 @@ struct vt_error_call {
 	int line, rank;
 };
 
-/* Records it for the calling thread, now. level: "warning", "error" or "fatal error". */
+/* Records it for the calling thread, now. level: "warning", "error" or "fatal error". type NULL: records nothing, libVTmc is about to
+ * end the process because of what it has recorded. */
 #define VT_RECORD_ERROR "vt_record_error"
 void vt_record_error(const char *type, const char *level, const char *text, const struct vt_error_call *call, int n)
 	__attribute__((visibility("default")));

@@ -36,6 +36,7 @@ enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS 
 static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
 static const struct vt_measured *node_reader;
 static int listening = LISTENING;         /* -1: another sampler has the name */
+static int removed;                       /* some have ended, and are not in the list any more */
 static int joined;                        /* processes here have joined a job by its contact word */
 static int64_t wait_for_restart_until_ns; /* a process that starts again is waited for until then */
 
@@ -189,15 +190,23 @@ static int is_gone(const struct vt_measured *p)
 	return p->pidfd >= 0 ? poll(&f, 1, 0) > 0 : kill(p->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Completes the files of all processes that have ended, before any of the files is read. */
-static void close_gone(void)
+/* Completes the files of all processes that have ended, before any of the files is read: first of those that ended by a mistake of
+ * their own, because a launcher then kills the others. but: is left out, or NULL. */
+static void close_gone(const struct vt_measured *but)
 {
 	struct vt_measured *p;
+	int round, ended = 0;
 
 	for (p = processes; p; p = p->next) {
-		p->gone = p->gone || is_gone(p);
-		if (p->gone && !p->ended) {
-			vt_measured_end(p, 0, reads_node(p));
+		p->gone = p->gone || (p != but && is_gone(p));
+		ended += p->gone || p->ended;
+	}
+	for (round = 0; round < 2; round++) {
+		for (p = processes; p; p = p->next) {
+			if (p->gone && !p->ended && (round || vt_measured_has_fault(p))) {
+				p->others_ended = ended > 1 || removed || joined || vt_hosts_are_several();
+				vt_measured_end(p, 0, reads_node(p));
+			}
 		}
 	}
 }
@@ -209,10 +218,11 @@ static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 	if (!p) {
 		return;
 	}
+	close_gone(p);
 	/* of such a job rank 0 reports for all */
 	p->c.pub.together = e->how == VT_RAW_ENDED_MPI && vt_raw_head(p->c.pub.raw)->ranks > 1;
 	vt_measured_end(p, e->how, reads_node(p));
-	close_gone();
+	close_gone(NULL);
 	vt_say_to_measured(p);
 	if (e->merge < 2) {
 		vt_collect_finish(&p->c, e->merge == 1 && !vt_hosts_are_several() && !joined);
@@ -226,6 +236,7 @@ static void end_process(int from, pid_t pid, const struct vt_attach_end *e)
 	/* a process that ends in MPI_Finalize makes the trace with the others, or dies before that; on several hosts
 	 * one sampler makes it when all have ended */
 	if (e->how != VT_RAW_ENDED_MPI && !vt_hosts_are_several() && !joined) {
+		removed = 1;
 		remove_process(p);
 	}
 }
@@ -295,7 +306,7 @@ static void look_for_ends(void)
 	struct vt_measured *p, *next, *last = NULL;
 	int left = 0;
 
-	close_gone();
+	close_gone(NULL);
 	for (p = processes; p; p = p->next) {
 		left += !p->gone;
 		last = p->gone && left_over(p) ? p : last;

@@ -310,39 +310,61 @@ static int exit_status_of_process(const struct vt_measured *p)
 	return name && (name[2] == 'Z' || name[2] == 'X') ? atoi(at) : status_of_reaped(p->pidfd);
 }
 
-/* Returns the signal that ended it, or 0. */
+/* Returns the signal that ended it, 0: none, -1: unknown. */
+static int ending_signal(const struct vt_measured *p, int status)
+{
+	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
+
+	if (status >= 0) {
+		return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	}
+	return noted > VT_RAW_ENDED_SIGNAL ? (int)(noted - VT_RAW_ENDED_SIGNAL) : -1;
+}
+
+static int is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGABRT;
+}
+
+int vt_measured_has_fault(const struct vt_measured *p)
+{
+	return is_fault(ending_signal(p, exit_status_of_process(p)));
+}
+
+/* Returns the signal that ended it, 0: none, -1: unknown how it ended. */
 static int describe_end(struct vt_measured *p, uint32_t how)
 {
 	const char *own = vt_collect_ended_by(how);
-	int status = p->gone ? exit_status_of_process(p) : -1;
+	int status = p->gone ? exit_status_of_process(p) : -1, signal = own ? 0 : ending_signal(p, status);
 	char *to = p->c.ended_how;
-	int signal = 0;
-	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
 	size_t size = sizeof(p->c.ended_how);
 
 	if (p->stopped_why[0]) {
 		snprintf(to, size, "by the sampler process: %.150s", p->stopped_why);
 	} else if (own) {
 		snprintf(to, size, "%s", own);
-	} else if (status >= 0 && WIFSIGNALED(status)) {
-		signal = WTERMSIG(status);
-	} else if (status >= 0) {
+	} else if (signal > 0) {
+		snprintf(to, size, "by signal %d (%s)", signal, strsignal(signal));
+	} else if (signal == 0) {
 		snprintf(to, size, "without the library's knowledge, exit status %d", WEXITSTATUS(status));
-	} else if (noted > VT_RAW_ENDED_SIGNAL) {
-		signal = (int)(noted - VT_RAW_ENDED_SIGNAL);
 	} else {
 		snprintf(to, size, "without exit, status unknown");
-	}
-	if (signal) {
-		snprintf(to, size, "by signal %d (%s)", signal, strsignal(signal));
 	}
 	return signal;
 }
 
-/* What a launcher or a user sends from outside is no mistake of the program. */
-static int is_bad_signal(int signal)
+/* What a launcher, a batch system or a user sends from outside is no mistake of the program. */
+static int is_bad_signal(const struct vt_measured *p, int signal)
 {
-	return signal != SIGTERM && signal != SIGINT && signal != SIGHUP && signal != SIGQUIT;
+	static const int outside[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGALRM, SIGXCPU, SIGUSR1, SIGUSR2 };
+	size_t i;
+
+	for (i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
+		if (signal == outside[i]) {
+			return 0;
+		}
+	}
+	return signal != SIGKILL || !p->others_ended;
 }
 
 /* Records an end that is one of the errors of the Intel Trace Collector guide, section 3.3.1, unless the process did so itself. Of
@@ -351,12 +373,12 @@ static void report_bad_end(struct vt_measured *p, uint32_t how, int signal)
 {
 	static int bad;
 	const struct vt_raw_head *h = vt_raw_head(p->c.pub.raw);
-	int early = atomic_load(&h->in_mpi) && how != VT_RAW_ENDED_MPI && how != VT_RAW_ENDED_EXEC && !signal;
+	int early = atomic_load(&h->in_mpi) && how != VT_RAW_ENDED_MPI && how != VT_RAW_ENDED_EXEC && signal == 0;
 	char text[300];
 
 	if (atomic_load(&h->reported) || p->stopped_why[0]) {
 		bad = 1;
-	} else if (!bad && (signal ? is_bad_signal(signal) : early)) {
+	} else if (!bad && (signal > 0 ? is_bad_signal(p, signal) : early)) {
 		bad = 1;
 		snprintf(text, sizeof(text), "the process ends %s%s", p->c.ended_how,
 			signal || how == VT_RAW_ENDED_ABORT ? "" : " and has not called MPI_Finalize");

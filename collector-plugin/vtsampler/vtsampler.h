@@ -49,6 +49,7 @@ struct vt_measured {
 	int planned;                        /* it reads counters at its events by itself, too */
 	int ended;                          /* nothing more to sample */
 	int gone;                           /* the process is no more */
+	int others_ended;                   /* others have, so that a launcher may have killed it */
 	int finished;                       /* its part of the end is done */
 	uint32_t how;                       /* how it ended, enum vt_raw_ending */
 	struct vt_raw_thread_slot *turn_of; /* whose turn we have taken; NULL: no turn is needed */
@@ -85,6 +86,8 @@ const char *vt_measured_text(const struct vt_measured *p, const char *key, int n
 /* Takes the last samples and completes the raw file. how: enum vt_raw_ending, 0: the process did not tell; node: it
  * is the process with the node's counters. */
 void vt_measured_end(struct vt_measured *p, uint32_t how, int node);
+/* Has a signal for a mistake of its own ended the process, which is gone? */
+int vt_measured_has_fault(const struct vt_measured *p);
 void vt_measured_free(struct vt_measured *p);
 /* Prints its lines on the terminal that it had, where it cannot do so any more. */
 void vt_measured_print_lines(struct vt_measured *p);

@@ -33,6 +33,13 @@ int vt_mc_traces_nothing(void)
 	return vt_mc_limit("CHECK-TRACING", vt_mc_option("CHECK-TRACING") != NULL) && !record_error;
 }
 
+void vt_mc_trace_stop(void)
+{
+	if (record_error) {
+		record_error(NULL, NULL, NULL, NULL, 0);
+	}
+}
+
 static void copy_part(char *to, size_t size, const char *from, size_t n)
 {
 	snprintf(to, size, "%.*s", (int)n, from);

@@ -202,6 +202,7 @@ static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt
 	/* the library of OpenSHMEM ends at exit what the program has not ended */
 	if (!vt_hooks.shmem) {
 		atomic_store(&vt_raw_head(job.collect->raw)->in_mpi, 1);
+		vt_hooks.ends_later = 1;
 	}
 	vt_self();
 }
@@ -360,10 +361,22 @@ static void end_job_recording(uint32_t function)
 	PMPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The program has called MPI_Finalize, also if the recording is over by now. */
+static void leave_mpi(void)
+{
+	struct vt_raw_head *head = vt_life.here && job.collect ? vt_raw_head(job.collect->raw) : NULL;
+
+	if (head) {
+		atomic_store(&head->in_mpi, 0);
+	}
+	vt_hooks.ends_later = 0;
+}
+
 void vt_job_end(uint32_t function)
 {
 	locale_t was;
 
+	leave_mpi();
 	if (job.alone) {
 		/* the recording ends with the program, like one that does not use MPI */
 		vt_trace_leave_unsampled(function);

@@ -12,6 +12,7 @@ line_of() # line_of TEXT: its first line in the source
 	grep -n "$1" "$source" | sed -n '1s/:.*//p'
 }
 
+program=tracing ranks=2
 # traced CASE OPTION...: runs the program, whose trace may come after the end of the job; reports in `reports` and, of
 # the calls that they name, in `details`
 traced()
@@ -19,7 +20,7 @@ traced()
 	case=$1
 	shift
 	rm -rf tracing.* .VT-flush-*
-	timeout 100 $MPIRUN -np 2 "$build/vtrun" "$@" -- ./tracing "$case" >out 2>&1
+	timeout 100 $MPIRUN -np $ranks "$build/vtrun" "$@" -- "./$program" "$case" >out 2>&1
 	status=$?
 	wait_for 30 no_raw_files
 	expect "$build/stftool" tracing.stf --verify >verified 2>&1
@@ -65,9 +66,9 @@ expect_line ',"made by","MPI:MPI_Comm_dup","MPI_Comm_dup",".*tracing\.c:'"$(line
 expect_lines 1 '' errors
 verdict "warnings of each rank, which are no errors"
 
-for case in signal kill abort exit; do
+for case in signal abort exit; do
 	class=LOCAL:EXIT:BEFORE_MPI_FINALIZE
-	case $case in signal | kill) class=LOCAL:EXIT:SIGNAL ;; esac
+	[ $case != signal ] || class=LOCAL:EXIT:SIGNAL
 	for options in '--verbose 1' "$check"; do
 		# shellcheck disable=SC2086
 		traced $case $options
@@ -77,6 +78,88 @@ for case in signal kill abort exit; do
 	done
 	verdict "$case: of the rank that ends so, and of no other, by libVT and by libVTmc"
 done
+
+traced kill --verbose 1
+expect [ "$status" -ne 0 ]
+expect_lines 0 ',"0:0",' reports
+verdict "kill: not of the rank that the launcher has killed"
+if [ "$(uname -r | awk -F. '{ print ($1 > 6 || ($1 == 6 && $2 >= 15)) }')" = 1 ]; then
+	ranks=1
+	for options in '--verbose 1' "$check"; do
+		# shellcheck disable=SC2086
+		traced kill $options
+		expect_lines 1 '"fatal error"' reports
+		expect_line ',"LOCAL:EXIT:SIGNAL","the process ends by signal 9 (Killed)"$' reports
+	done
+	ranks=2
+	verdict "kill: of a process that was alone"
+else
+	skip "kill: of a process that was alone" "Linux before 6.15 does not tell how a process ended"
+fi
+
+traced term --verbose 1
+expect [ "$status" -ne 0 ]
+expect_lines 1 '' reports
+verdict "term: an end that came from outside is none"
+
+traced error $check --check-max-errors 0
+expect_line ',"0:1","error","LOCAL:MPI:CALL_FAILED","' reports
+expect_lines 1 ',"0:1","fatal error","LOCAL:EXIT:SIGNAL","the process ' reports
+expect_lines 1 '"fatal error"' reports
+verdict "a signal after an error that did not end the rank"
+
+rm -f stopped
+(
+	until [ -e stopped ]; do sleep 0.1; done
+	sleep 2
+	kill -CONT "$(cat stopped)"
+) >/dev/null 2>&1 &
+traced both --verbose 1
+expect_lines 1 ',"0:1","fatal error","LOCAL:EXIT:SIGNAL","the process ' reports
+expect_lines 1 '"fatal error"' reports
+verdict "the rank with a fault, and not one that was killed by then"
+[ -e stopped ] || kill $!
+
+mpicxx=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpicxx\1/')
+late=$src/tests/vt/checker/programs/late.cc
+if [ "${CXX:-no}" != no ] && "$mpicxx" -g -w -o late "$late" &&
+	"$mpicxx" -g -w -shared -fPIC -DIN_LIBRARY -o liblate.so "$late" &&
+	"$mpicxx" -g -w -DONLY_MAIN -o late_library "$late" -L. -llate -Wl,-rpath,"$dir"; then
+	VT_LOGFILE_NAME=tracing.stf
+	export VT_LOGFILE_NAME
+	for program in late late_library; do
+		for options in '--verbose 1' "$check"; do
+			# shellcheck disable=SC2086
+			traced destructor $options
+			expect_status 0
+			expect_lines 1 '' reports
+			[ $program = late_library ] || traced handler $options
+			expect_lines 1 '' reports
+		done
+	done
+	verdict "MPI_Finalize in a destructor, of the program or a library, and in a handler is correct"
+else
+	skip "MPI_Finalize in a destructor" "no C++ compiler here"
+fi
+
+mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
+source=$src/tests/vt/checker/fortran.F90
+if [ "${FC:-no}" != no ] && "$mpifort" -g -w -ffree-line-length-none -fallow-argument-mismatch -DDIALECT=1 "$source" \
+	-o fortran >out 2>&1; then
+	program=fortran
+	VT_LOGFILE_NAME=tracing.stf
+	export VT_LOGFILE_NAME
+	traced 5 $check
+	expect_line ',"error","LOCAL:MPI:CALL_FAILED","' reports
+	expect_line "\"MPI_Send(.*fortran\.F90:$(line_of 'call MPI_Send(a, -1,.*mistake$')\"\$" details
+	expect_line "\[[01]\] ERROR: .*MPI_Send(.*  MAIN__ (fortran\.F90:" out
+	verdict "an error in Fortran, with its line"
+else
+	skip "an error in Fortran" "no mpifort, or no Fortran compiler, here"
+fi
+unset VT_LOGFILE_NAME
+program=tracing
+source=$src/tests/vt/checker/programs/tracing.c
 
 traced deadlock --deadlock-timeout 1s
 expect_line ',"fatal error","GLOBAL:DEADLOCK:HARD","no progress in any process for 1 s$' reports

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { N = 1 << 20, MANY = 40 };
 
@@ -190,6 +191,14 @@ static void cancelled(void)
 	}
 }
 
+/* Memory that MPI may have and that cannot be read, like that of a GPU. */
+static void unreadable(void)
+{
+	void *memory = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MPI_Bcast(memory, 1000, MPI_INT, 0, MPI_COMM_SELF);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -208,6 +217,7 @@ int main(int argc, char **argv)
 		persistent_and_both_ways();
 		probed();
 		cancelled();
+		unreadable();
 	}
 	MPI_Finalize();
 	return 0;
