@@ -165,6 +165,7 @@ static int serve(struct vt_server *s)
 	signal(SIGTERM, note_stop);
 	signal(SIGINT, note_stop);
 	run_network(s);
+	vt_server_end_attaches(s);
 	/* a test of clocks leaves no trace */
 	rc = s->met && s->processes == 0 ? 0 : vt_server_make_trace(s);
 	if (s->processes > 0) {

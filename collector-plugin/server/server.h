@@ -134,6 +134,8 @@ void vt_server_take_child(struct vt_server *s, int node, const struct vt_net_mes
 void vt_server_take_attach(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now);
 /* Ends waits that last too long. */
 void vt_server_look_at_attaches(struct vt_server *s, int64_t now);
+/* Nobody attaches any more: refuses all that wait. */
+void vt_server_end_attaches(struct vt_server *s);
 void vt_server_free_attaches(struct vt_server *s);
 
 /* meet.c: a process wants to meet others. */

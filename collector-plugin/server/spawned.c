@@ -202,6 +202,17 @@ void vt_server_look_at_attaches(struct vt_server *s, int64_t now)
 	}
 }
 
+void vt_server_end_attaches(struct vt_server *s)
+{
+	while (s->attaches > 0) {
+		refuse_attach(s, s->attaches - 1, "the job has ended before all children had come");
+	}
+	while (s->children > 0) {
+		refuse_child(s, s->children - 1,
+			"the job has ended, and no process with the contact of its parent has called VT_attach");
+	}
+}
+
 void vt_server_free_attaches(struct vt_server *s)
 {
 	free(s->child);

@@ -28,7 +28,7 @@
 #define LAST_SESSION_NS (5 * SECOND_NS)
 #define REPEAT_NS (5 * SECOND_NS)
 
-enum { MOST_CLOCKS = 256, PART = 262144, WINDOW = 16, STEP_MS = 200 };
+enum { MOST_CLOCKS = 256, PART = 262144, WINDOW = 16, STEP_MS = 200, MOST_WAIT_S = 1 << 30 };
 
 struct vt_node vt_node = { .lock = PTHREAD_MUTEX_INITIALIZER, .to_thread = -1 };
 
@@ -49,6 +49,7 @@ static struct {
 	struct vt_edge *edge;
 	int placed; /* VTserver has taken this node in */
 	uint64_t number, clock_port, nonce[2];
+	int64_t join_wait_ns; /* VTserver refuses a wait that is longer */
 	struct vt_net_clock clock[MOST_CLOCKS];
 	int clocks;
 	int64_t heard_ns, told_ns, asked_ns;
@@ -80,12 +81,24 @@ static void reply(struct vt_node_process *p, enum vt_attach_kind kind, const voi
 	}
 }
 
+/* All that still wait for an answer. The lock is held. */
+static void refuse_all(const char *why)
+{
+	int i;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		if (vt_node.process[i].reply >= 0) {
+			reply(&vt_node.process[i], VT_ATTACH_REFUSED, why, strlen(why));
+			vt_node.process[i].gone = 1;
+		}
+	}
+}
+
 /* The network is lost. The lock is held. */
 static void leave(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void leave(const char *fmt, ...)
 {
 	va_list ap;
-	int i;
 
 	if (vt_node.state == VT_NODE_DONE || vt_node.state == VT_NODE_OFF) {
 		return;
@@ -94,9 +107,7 @@ static void leave(const char *fmt, ...)
 	vsnprintf(vt_node.why, sizeof(vt_node.why), fmt, ap);
 	va_end(ap);
 	vt_node.state = VT_NODE_OFF;
-	for (i = 0; i < vt_node.processes; i++) {
-		reply(&vt_node.process[i], VT_ATTACH_REFUSED, vt_node.why, strlen(vt_node.why));
-	}
+	refuse_all(vt_node.why);
 }
 
 /* ---- joining ---- */
@@ -134,6 +145,7 @@ static void ask_for_ranks(void)
 
 		if (p->reply >= 0 && !p->asked) {
 			p->asked = 1;
+			p->asked_ns = vt_now_ns(CLOCK_MONOTONIC);
 			if (p->children) {
 				send_kind(VT_NET_ATTACH, (uint64_t)p->pid, (uint64_t)p->children);
 				continue;
@@ -167,6 +179,22 @@ static void take_refusal(const struct vt_net_message *m)
 		p->gone = 1;
 	} else {
 		leave("%.*s", (int)m->text[0].n, m->text[0].at);
+	}
+}
+
+/* A wait that VTserver has not ended, although its limit is over. */
+static void look_at_waits(int64_t now)
+{
+	static const char why[] = "VTserver has not answered within JOIN-WAIT";
+	int i;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		struct vt_node_process *p = &vt_node.process[i];
+
+		if (p->reply >= 0 && p->asked && now - p->asked_ns > my.join_wait_ns + SILENT_NS) {
+			reply(p, VT_ATTACH_REFUSED, why, sizeof(why) - 1);
+			p->gone = 1;
+		}
 	}
 }
 
@@ -376,6 +404,7 @@ static void take_message(const struct vt_net_message *m)
 		my.clock_port = m->number[1];
 		my.nonce[0] = m->number[2];
 		my.nonce[1] = m->number[3];
+		my.join_wait_ns = (int64_t)(m->number[4] < MOST_WAIT_S ? m->number[4] : MOST_WAIT_S) * SECOND_NS;
 		vt_node.state = VT_NODE_ON;
 		break;
 	case VT_NET_RANK:
@@ -390,6 +419,7 @@ static void take_message(const struct vt_net_message *m)
 	case VT_NET_DONE:
 		if (m->number[0]) {
 			vt_node.state = VT_NODE_DONE;
+			refuse_all("the job has ended");
 		} else {
 			leave("VTserver made no trace: %.*s", (int)m->text[0].n, m->text[0].at);
 		}
@@ -472,6 +502,7 @@ void *vt_node_run(void *unused)
 		pthread_mutex_lock(&vt_node.lock);
 		receive_messages();
 		ask_for_ranks();
+		look_at_waits(vt_now_ns(CLOCK_MONOTONIC));
 		open_clocks();
 		end_node(vt_now_ns(CLOCK_MONOTONIC));
 		keep_alive(vt_now_ns(CLOCK_MONOTONIC));

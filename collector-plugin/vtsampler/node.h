@@ -18,8 +18,9 @@ enum vt_node_state {
 
 struct vt_node_process {
 	pid_t pid;
-	int reply; /* where its vtrun waits for its rank; -1: answered */
-	int asked; /* VTserver was asked for it */
+	int reply;        /* where its vtrun waits for its rank; -1: answered */
+	int asked;        /* VTserver was asked for it, */
+	int64_t asked_ns; /* at this time */
 	int wanted_rank, wanted_size;
 	uint64_t token, parent; /* what its children name it by, the same of its parent; 0: nothing */
 	int children;           /* it has joined before, and waits for so many; 0: it joins */

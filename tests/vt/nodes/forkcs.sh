@@ -108,6 +108,15 @@ messages attach
 failing alone
 expect_line '^child 0: -16$' said
 expect_line 'ERROR: VT_initialize cannot join the processes of its parent as process 0: no process with' out
+# the parent ends, and nobody attaches the child
+rm -f attach.*
+timeout 60 ./attach leaves >said 2>out
+expect [ $? -eq 0 ]
+messages attach
+expect wait_for 10 grep -q child said
+cat said >>out
+expect_line '^child 0: -16$' said
+expect_line 'ERROR: VT_initialize cannot join the processes of its parent as process 0: the job has ended' out
 failing same
 expect_line '^attach: -16 -1$' said
 expect_line 'ERROR: VT_attach: two children of rank 0 have procid 4' out

@@ -139,6 +139,10 @@ int main(int argc, char **argv)
 		attach_children(2);
 	} else if (!strcmp(what, "alone")) {
 		start_child(0, contact);
+	} else if (!strcmp(what, "leaves")) {
+		start_child(0, contact);
+		sleep(1);
+		return VT_finalize() != VT_OK;
 	} else if (!strcmp(what, "same")) {
 		start_child(4, contact);
 		start_child(4, contact);
