@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,10 @@
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 #include "timers/quality/prove.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 extern char **environ;
 
@@ -209,6 +214,23 @@ static int open_start(struct vt_server *s, const struct server_start *o, char *w
 	return vt_server_call_clients(s, word, o->contacts, err);
 }
 
+/* Closes all descriptors but the three standard ones and this one, which gets the number 3: a pipe of the program must end with the
+ * program. */
+static int keep_only(int fd)
+{
+	int i;
+
+	if (fd != 3 && dup2(fd, 3) < 0) {
+		return fd;
+	}
+	if (syscall(SYS_close_range, 4u, ~0u, 0) < 0) {
+		for (i = 4; i < 1024; i++) {
+			close(i);
+		}
+	}
+	return 3;
+}
+
 /* The child opens the network, since its threads do not survive a fork, and sends the word or the reason why there is none. */
 static int start_in_background(struct vt_server *s, const struct server_start *o)
 {
@@ -232,7 +254,7 @@ static int start_in_background(struct vt_server *s, const struct server_start *o
 		}
 		return printf("%s\n", word) < 0 || fflush(stdout) ? 1 : 0;
 	}
-	close(to_parent[0]);
+	to_parent[1] = keep_only(to_parent[1]);
 	setsid();
 	if (open_start(s, o, word, sizeof(word), &e) < 0) {
 		snprintf(word, sizeof(word), "!%s", e.text);
