@@ -167,6 +167,7 @@ static void answer_rank(const struct vt_net_message *m)
 			(int32_t)m->number[4] - 1 };
 
 		reply(p, VT_ATTACH_JOINED, &place, sizeof(place));
+		p->has_rank = 1;
 	}
 }
 
@@ -182,7 +183,7 @@ static void take_refusal(const struct vt_net_message *m)
 	}
 }
 
-/* A wait that VTserver has not ended, although its limit is over. */
+/* Waits that the process has given up, and those that VTserver has not ended, although their limit is over. */
 static void look_at_waits(int64_t now)
 {
 	static const char why[] = "VTserver has not answered within JOIN-WAIT";
@@ -191,6 +192,13 @@ static void look_at_waits(int64_t now)
 	for (i = 0; i < vt_node.processes; i++) {
 		struct vt_node_process *p = &vt_node.process[i];
 
+		if (p->reply >= 0 && p->asked && vt_attach_closed(p->reply)) {
+			close(p->reply);
+			p->reply = -1;
+			/* it may come again */
+			p->gone = 1;
+			send_kind(VT_NET_WITHDRAW, (uint64_t)p->pid, 0);
+		}
 		if (p->reply >= 0 && p->asked && now - p->asked_ns > my.join_wait_ns + SILENT_NS) {
 			reply(p, VT_ATTACH_REFUSED, why, sizeof(why) - 1);
 			p->gone = 1;
@@ -393,6 +401,24 @@ static void end_node(int64_t now)
 	}
 }
 
+/* All processes here have ended, none of which has recorded anything. */
+static void leave_job(void)
+{
+	static const char why[] = "its processes ended before they had begun";
+	int i, n = 0;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		n += vt_node.process[i].has_rank;
+	}
+	if (n > 0) {
+		send_message(&(struct vt_net_message){
+			.kind = VT_NET_LEAVE, .text = { vt_net_text_of(why, sizeof(why) - 1) } });
+	} else {
+		send_kind(VT_NET_ENDED, 0, 0);
+	}
+	vt_node.state = VT_NODE_DONE;
+}
+
 /* ---- the loop ---- */
 
 static void take_message(const struct vt_net_message *m)
@@ -501,11 +527,15 @@ void *vt_node_run(void *unused)
 		wait_for_work();
 		pthread_mutex_lock(&vt_node.lock);
 		receive_messages();
-		ask_for_ranks();
+		/* before the same process asks again */
 		look_at_waits(vt_now_ns(CLOCK_MONOTONIC));
+		ask_for_ranks();
 		open_clocks();
 		end_node(vt_now_ns(CLOCK_MONOTONIC));
 		keep_alive(vt_now_ns(CLOCK_MONOTONIC));
+		if (vt_node.leaving && vt_node.state == VT_NODE_ON) {
+			leave_job();
+		}
 		on = vt_node.state == VT_NODE_ON || vt_node.state == VT_NODE_JOINING;
 		pthread_mutex_unlock(&vt_node.lock);
 	}

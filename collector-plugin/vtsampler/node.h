@@ -24,7 +24,7 @@ struct vt_node_process {
 	int wanted_rank, wanted_size;
 	uint64_t token, parent; /* what its children name it by, the same of its parent; 0: nothing */
 	int children;           /* it has joined before, and waits for so many; 0: it joins */
-	int attached, gone, rank;
+	int attached, gone, rank, has_rank;
 	int clock; /* number of its timer on this node; -1: not known yet */
 	char program[256], timer[256];
 };
@@ -44,7 +44,8 @@ struct vt_node {
 	struct vt_node_process *process;
 	struct vt_node_file *file;
 	int processes, files;
-	int ending; /* all processes have ended, and file[] is complete */
+	int ending;  /* all processes have ended, and file[] is complete */
+	int leaving; /* they have ended, and there are no files */
 };
 extern struct vt_node vt_node;
 
