@@ -319,11 +319,19 @@ static int pass_to_vtrun(int argc, char **argv)
 		fprintf(stderr, "VTserver: out of memory\n");
 		return 1;
 	}
+	if (strlen("TICKMARK_CLIENTS=") + size >= VT_ATTACH_MOST_CONTACTS) {
+		fprintf(stderr, "VTserver: %d contacts take %zu bytes, and " VT_ATTACH_FEWER "\n", i - 1, size,
+			(int)VT_ATTACH_MOST_CONTACTS);
+		return 2;
+	}
 	if (i > 1) {
 		setenv("TICKMARK_CLIENTS", contacts, 1);
 	} else if (!getenv("TICKMARK_CLIENTS")) {
 		return print_usage(stderr);
 	}
+	/* it is this process that vtrun takes the clients of */
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	setenv("TICKMARK_SERVER", own, 1);
 	v[n++] = path;
 	v[n++] = (char *)(uintptr_t) "--contact";
 	while (i < argc) {
