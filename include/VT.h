@@ -343,8 +343,8 @@ VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *
 /* Waits until numchildren processes that this one has started are in VT_initialize; they got its contact without S (VT_clientinit). They
  * have a VT_COMM_WORLD of their own, and *childcomm has this process as rank 0 and the children after it, in the order of procid. Can be
  * called again for further children, and by children. The children get the next ranks of the job; where nobody has said how many ranks it has
- * (`vtrun --contact`), a client that comes later and wants one of these is refused. root must be 0, comm VT_COMM_SELF; VT_ERR_NOTIMPLEMENTED: VT_COMM_WORLD.
- * VT_ERR_COMM: they have not come within JOIN-WAIT, or two have one procid. VT_ERR_BADREQUEST: this process is in no job. */
+ * (`vtrun --contact`), a client that comes later and wants one of these is refused. root must be 0, comm VT_COMM_SELF;
+ * VT_ERR_NOTIMPLEMENTED: VT_COMM_WORLD. VT_ERR_COMM: they have not come within JOIN-WAIT, or two have one procid. VT_ERR_BADREQUEST: this process is in no job. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
 /* Stores the communicator of this process, its parent and its siblings in *parentcomm; VT_COMM_INVALID: nobody has attached it. */
 VT_ErrorCode VT_get_parent(int *parentcomm);

@@ -113,4 +113,17 @@ expect [ $? -eq 0 ]
 expect wait_for 30 test -s own.stf
 expect_trace own.stf
 verdict "vtrun --contact calls no clients"
+
+# a child whose parent is not there is alone on its node; 15 s is how long a silent node is waited for
+printf '%s\n' '#include <VT.h>' 'int main(int n, char **v) { const char *c = v[1]; (void)n;' \
+	'return VT_clientinit(0, "orphan", &c) != VT_OK || VT_initialize(0, 0) != VT_ERR_COMM; }' >orphan.c
+expect "${CC:-cc}" $san -I"$include" orphan.c -o orphan -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
+timeout 60 "$vtrun" --contact --logfile-name alone.stf --join-wait 2s >own 2>said
+expect timeout 60 ./orphan "$(cat own)/0123456789abcdef" >>out 2>&1
+sleep 3 # its node process ends
+timeout 60 "$vtrun" --join "$(cat own)" -- ./steps 1 >>out 2>&1
+expect wait_for 10 test -s alone.stf
+cat said >>out
+expect_line 'INFO: 2 of 2 nodes and 1 processes that joined have sent' said
+verdict "a child that is refused alone on its node delays no trace"
 done_testing
