@@ -336,13 +336,15 @@ VT_ErrorCode VT_abort(void);
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
 /* Makes this process the server, rank 0, of numcontacts clients: those with these contacts, or if contacts is NULL, clients that will call
  * VT_clientinit with the server's. Sets *contact, which must be NULL before: a word without blanks, valid until VT_finalize. The word
- * is a secret: whoever has it can join. It starts a VTserver with the options of the environment. VT_ERR_COMM: no network, or a
+ * is a secret: whoever has it can join. It starts a VTserver with the options of the environment. VT_ERR_BADARG: all contacts together must be
+ * shorter than 128 KiB, which is about 1300 clients. VT_ERR_COMM: no network, or a
  * contact that nobody answers. */
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
 /* Waits until numchildren processes that this one has started are in VT_initialize; they got its contact without S (VT_clientinit). They
  * have a VT_COMM_WORLD of their own, and *childcomm has this process as rank 0 and the children after it, in the order of procid. Can be
- * called again for further children, and by children. root must be 0, comm VT_COMM_SELF; VT_ERR_NOTIMPLEMENTED: VT_COMM_WORLD.
- * VT_ERR_COMM: they have not come within JOIN-WAIT, or two have one procid. VT_ERR_BADREQUEST: this process is in no job. */
+ * called again for further children, and by children. The children get the next ranks of the job; where nobody has said how many ranks it has
+ * (`vtrun --contact`), a client that comes later and wants one of these is refused. root must be 0, comm VT_COMM_SELF;
+ * VT_ERR_NOTIMPLEMENTED: VT_COMM_WORLD. VT_ERR_COMM: they have not come within JOIN-WAIT, or two have one procid. VT_ERR_BADREQUEST: this process is in no job. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
 /* Stores the communicator of this process, its parent and its siblings in *parentcomm; VT_COMM_INVALID: nobody has attached it. */
 VT_ErrorCode VT_get_parent(int *parentcomm);

@@ -149,6 +149,13 @@ VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *
 		if (!clients) {
 			return refuse_call(VT_ERR_BADARG, "VT_serverinit: one of %d contacts is NULL", numcontacts);
 		}
+		if (strlen(clients) >= VT_ATTACH_MOST_CONTACTS) {
+			rc = refuse_call(VT_ERR_BADARG,
+				"VT_serverinit: %d contacts take %zu bytes, and " VT_ATTACH_FEWER, numcontacts,
+				strlen(clients), (int)VT_ATTACH_MOST_CONTACTS);
+			free(clients);
+			return rc;
+		}
 	}
 	begin_job(servername, 0, numcontacts + 1);
 	snprintf(size, sizeof(size), "%d", job.size);
@@ -317,7 +324,7 @@ VT_ErrorCode VT_abort(void)
 	return VT_OK;
 }
 
-/* Waits for the children. Returns 0 or -1. */
+/* Waits for the children; in_wait is set. Returns 0 or -1. */
 static int wait_for_children(int n, struct vt_attach_place *place, struct tkm_err *err)
 {
 	struct vt_attach_request request = { .program = "", .rank = -1, .children = n };
@@ -325,7 +332,6 @@ static int wait_for_children(int n, struct vt_attach_place *place, struct tkm_er
 
 	prepare_request(&request);
 	vt_inside_begin();
-	job.in_wait = 1;
 	rc = vt_attach_join(&request, place, err);
 	job.in_wait = 0;
 	vt_inside_end();
@@ -357,10 +363,12 @@ VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm)
 	if (!childcomm || comm != VT_COMM_SELF || root != 0 || numchildren < 1 || numchildren > MOST_CLIENTS) {
 		return VT_ERR_BADARG;
 	}
-	if (job.pid != getpid() || !job.network[0] || job.in_wait) {
-		return refuse_call(VT_ERR_BADREQUEST, "VT_attach: %s",
-			job.in_wait ? "another thread waits in it"
-				    : "this process has not joined a job by VT_serverinit or VT_clientinit");
+	if (job.pid != getpid() || !job.network[0]) {
+		return refuse_call(VT_ERR_BADREQUEST,
+			"VT_attach: this process has not joined a job by VT_serverinit or VT_clientinit");
+	}
+	if (atomic_exchange(&job.in_wait, 1)) {
+		return refuse_call(VT_ERR_BADREQUEST, "VT_attach: another thread waits in it");
 	}
 	if (wait_for_children(numchildren, &place, &err) < 0) {
 		return refuse_call(VT_ERR_COMM, "VT_attach: %s", err.text);

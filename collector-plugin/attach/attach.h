@@ -76,6 +76,10 @@ int vt_attach_program(const char *near, char *path, size_t size);
 #define VT_CONTACT_WAITS "/w"
 #define VT_CONTACT_CLIENT "/"
 
+/* The contacts of clients that wait go to VTserver in one variable of the environment, which the system limits. */
+enum { VT_ATTACH_MOST_CONTACTS = 131072 };
+#define VT_ATTACH_FEWER "the system lets less than %d pass to VTserver: give it fewer"
+
 /* A process that wants to join a job by its contact word (vtrun --join, VT_clientinit). */
 struct vt_attach_request {
 	const char *job, *near; /* as for vt_attach_start() */

@@ -17,6 +17,17 @@
 #include "collector-plugin/net/contact.h"
 #include "collector-plugin/settings/run_value.h"
 
+/* Only VTserver CONTACT..., which this process was before, has clients that wait. */
+static void forget_clients_of_others(void)
+{
+	const char *server = secure_getenv("TICKMARK_SERVER");
+
+	if (!server || atoi(server) != (int)getpid()) {
+		unsetenv("TICKMARK_CLIENTS");
+	}
+	unsetenv("TICKMARK_SERVER");
+}
+
 int vt_launch_contact(struct vtrun *r)
 {
 	static const char *const places[] = { VT_NEAR_SERVER, NULL };
@@ -32,6 +43,7 @@ int vt_launch_contact(struct vtrun *r)
 		vt_launch_say("--contact: there is no program VTserver beside vtrun");
 		return 1;
 	}
+	forget_clients_of_others();
 	execv(path, argv);
 	vt_launch_say("cannot run %s: %s", path, strerror(errno));
 	return 1;

@@ -28,6 +28,17 @@ int vt_server_read_client(const char *contact, struct vt_contact *c, struct tkm_
 		"not a contact of a client that waits for its server, HOST[,HOST...]:PORT:KEY" VT_CONTACT_WAITS);
 }
 
+/* Copies the next of the contacts, with a blank between. Returns what follows, or NULL: there is none. */
+static const char *next_contact(const char *contacts, char *to, size_t size)
+{
+	size_t n;
+
+	contacts += strspn(contacts, " ");
+	n = strcspn(contacts, " ");
+	snprintf(to, size, "%.*s", (int)(n < size ? n : size - 1), contacts);
+	return n ? contacts + n : NULL;
+}
+
 /* Waits until the client has taken the word. Returns 0 or -1. */
 static int wait_until_taken(struct vt_edge *edge, struct tkm_err *err)
 {
@@ -78,19 +89,24 @@ static int call_client(const char *contact, const char *word, struct tkm_err *er
 int vt_server_call_clients(struct vt_server *s, const char *word, const char *contacts, struct tkm_err *err)
 {
 	char contact[VT_CONTACT_WORD + 8];
+	struct vt_contact c;
 	struct tkm_err why;
-	size_t n;
+	const char *at;
+	int calls, n, rc;
 
-	for (contacts += strspn(contacts, " "); *contacts; contacts += n + strspn(contacts + n, " ")) {
-		n = strcspn(contacts, " ");
-		snprintf(contact, sizeof(contact), "%.*s", (int)(n < sizeof(contact) ? n : sizeof(contact) - 1),
-			contacts);
-		s->called++;
-		if (call_client(contact, word, &why) < 0) {
-			/* not the key, which is a secret */
-			return tkm_fail(err, why.code, "cannot reach client %d, contact %.*s: %s", s->called,
-				(int)strcspn(contact, ":"), contact, why.text);
+	/* a client that has taken a word may not take another one, so all contacts are read before the first call */
+	for (calls = 0; calls < 2; calls++) {
+		n = 0;
+		for (at = contacts; (at = next_contact(at, contact, sizeof(contact)));) {
+			n++;
+			rc = calls ? call_client(contact, word, &why) : vt_server_read_client(contact, &c, &why);
+			if (rc < 0) {
+				/* not the key, which is a secret */
+				return tkm_fail(err, why.code, "cannot reach client %d, contact %.*s: %s", n,
+					(int)strcspn(contact, ":"), contact, why.text);
+			}
 		}
+		s->called = n;
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,10 @@
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 #include "timers/quality/prove.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 extern char **environ;
 
@@ -165,6 +170,7 @@ static int serve(struct vt_server *s)
 	signal(SIGTERM, note_stop);
 	signal(SIGINT, note_stop);
 	run_network(s);
+	vt_server_end_attaches(s);
 	/* a test of clocks leaves no trace */
 	rc = s->met && s->processes == 0 ? 0 : vt_server_make_trace(s);
 	if (s->processes > 0) {
@@ -208,6 +214,23 @@ static int open_start(struct vt_server *s, const struct server_start *o, char *w
 	return vt_server_call_clients(s, word, o->contacts, err);
 }
 
+/* Closes all descriptors but the three standard ones and this one, which gets the number 3: a pipe of the program must end with the
+ * program. */
+static int keep_only(int fd)
+{
+	int i;
+
+	if (fd != 3 && dup2(fd, 3) < 0) {
+		return fd;
+	}
+	if (syscall(SYS_close_range, 4u, ~0u, 0) < 0) {
+		for (i = 4; i < 1024; i++) {
+			close(i);
+		}
+	}
+	return 3;
+}
+
 /* The child opens the network, since its threads do not survive a fork, and sends the word or the reason why there is none. */
 static int start_in_background(struct vt_server *s, const struct server_start *o)
 {
@@ -231,7 +254,7 @@ static int start_in_background(struct vt_server *s, const struct server_start *o
 		}
 		return printf("%s\n", word) < 0 || fflush(stdout) ? 1 : 0;
 	}
-	close(to_parent[0]);
+	to_parent[1] = keep_only(to_parent[1]);
 	setsid();
 	if (open_start(s, o, word, sizeof(word), &e) < 0) {
 		snprintf(word, sizeof(word), "!%s", e.text);
@@ -296,11 +319,19 @@ static int pass_to_vtrun(int argc, char **argv)
 		fprintf(stderr, "VTserver: out of memory\n");
 		return 1;
 	}
+	if (strlen("TICKMARK_CLIENTS=") + size >= VT_ATTACH_MOST_CONTACTS) {
+		fprintf(stderr, "VTserver: %d contacts take %zu bytes, and " VT_ATTACH_FEWER "\n", i - 1, size,
+			(int)VT_ATTACH_MOST_CONTACTS);
+		return 2;
+	}
 	if (i > 1) {
 		setenv("TICKMARK_CLIENTS", contacts, 1);
 	} else if (!getenv("TICKMARK_CLIENTS")) {
 		return print_usage(stderr);
 	}
+	/* it is this process that vtrun takes the clients of */
+	snprintf(own, sizeof(own), "%d", (int)getpid());
+	setenv("TICKMARK_SERVER", own, 1);
 	v[n++] = path;
 	v[n++] = (char *)(uintptr_t) "--contact";
 	while (i < argc) {

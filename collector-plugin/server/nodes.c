@@ -174,6 +174,9 @@ void vt_server_take_message(
 	case VT_NET_ATTACH:
 		vt_server_take_attach(s, node, m, now);
 		break;
+	case VT_NET_WITHDRAW:
+		vt_server_withdraw(s, node, m->number[0]);
+		break;
 	case VT_NET_MEET:
 		vt_server_take_guest(s, node, m);
 		break;

@@ -29,7 +29,7 @@ struct vt_server_node {
 };
 
 struct vt_server_process {
-	int node, rank;
+	int node, rank, is_spawned;
 	uint64_t pid, token; /* token: what its children name it by; 0: nothing */
 	char program[256];
 };
@@ -132,8 +132,12 @@ int vt_server_is_over(const struct vt_server *s, int64_t now);
 void vt_server_take_child(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now);
 /* A process waits for those that it has started. */
 void vt_server_take_attach(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now);
+/* The process no longer waits. */
+void vt_server_withdraw(struct vt_server *s, int node, uint64_t pid);
 /* Ends waits that last too long. */
 void vt_server_look_at_attaches(struct vt_server *s, int64_t now);
+/* Nobody attaches any more: refuses all that wait. */
+void vt_server_end_attaches(struct vt_server *s);
 void vt_server_free_attaches(struct vt_server *s);
 
 /* meet.c: a process wants to meet others. */

@@ -67,7 +67,8 @@ static void attach_children(struct vt_server *s, const struct vt_server_attach *
 		const struct vt_server_child *c = &s->child[i];
 
 		if (vt_server_add_process(s, c->node,
-			    &(struct vt_server_process){ .rank = first + i, .pid = c->pid, .token = c->token },
+			    &(struct vt_server_process){
+				    .rank = first + i, .is_spawned = 1, .pid = c->pid, .token = c->token },
 			    c->program) == 0) {
 			place.rank = first + i;
 			s->spawned++;
@@ -118,10 +119,32 @@ static void try_attaches(struct vt_server *s)
 	}
 }
 
+void vt_server_withdraw(struct vt_server *s, int node, uint64_t pid)
+{
+	int i;
+
+	/* the order of the others remains */
+	for (i = s->children - 1; i >= 0; i--) {
+		if (s->child[i].node == node && s->child[i].pid == pid) {
+			memmove(s->child + i, s->child + i + 1, (size_t)(s->children - i - 1) * sizeof(*s->child));
+			s->children--;
+		}
+	}
+	for (i = s->attaches - 1; i >= 0; i--) {
+		if (s->attach[i].node == node && s->attach[i].pid == pid) {
+			memmove(s->attach + i, s->attach + i + 1, (size_t)(s->attaches - i - 1) * sizeof(*s->attach));
+			s->attaches--;
+		}
+	}
+}
+
 void vt_server_take_child(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now)
 {
-	struct vt_server_child *c = s->children < MOST_WAITING ? TKM_APPEND(s->child, s->children) : NULL;
+	struct vt_server_child *c;
 
+	/* of a wait before this one it has not heard */
+	vt_server_withdraw(s, node, m->number[0]);
+	c = s->children < MOST_WAITING ? TKM_APPEND(s->child, s->children) : NULL;
 	if (!c) {
 		vt_server_refuse(s, &s->node[node].peer, m->number[0], "no memory for one more child");
 		return;
@@ -141,6 +164,7 @@ void vt_server_take_attach(struct vt_server *s, int node, const struct vt_net_me
 	struct vt_server_attach *a = NULL;
 	int i;
 
+	vt_server_withdraw(s, node, m->number[0]);
 	for (i = 0; i < s->processes && (s->process[i].node != node || s->process[i].pid != m->number[0]); i++) {
 	}
 	if (i < s->processes && m->number[1] >= 1 && m->number[1] <= MOST_WAITING) {
@@ -199,6 +223,17 @@ void vt_server_look_at_attaches(struct vt_server *s, int64_t now)
 				s->join_wait_s);
 			refuse_child(s, k, why);
 		}
+	}
+}
+
+void vt_server_end_attaches(struct vt_server *s)
+{
+	while (s->attaches > 0) {
+		refuse_attach(s, s->attaches - 1, "the job has ended before all children had come");
+	}
+	while (s->children > 0) {
+		refuse_child(s, s->children - 1,
+			"the job has ended, and no process with the contact of its parent has called VT_attach");
 	}
 }
 

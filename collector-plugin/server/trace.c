@@ -63,10 +63,13 @@ static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, 
 static const char *list_missing(const struct vt_server *s, char *text, size_t size)
 {
 	size_t n = 0;
-	int i;
+	int i, k;
 
-	for (i = 0; i < s->wanted && n < size; i++) {
-		if (!vt_server_has_rank(s, i)) {
+	text[0] = '\0';
+	for (i = s->is_rank_0; i < s->wanted && n < size; i++) {
+		for (k = 0; k < s->processes && (s->process[k].rank != i || s->process[k].is_spawned); k++) {
+		}
+		if (k == s->processes) {
 			n += (size_t)snprintf(text + n, size - n, "%s%d", n ? ", " : "", i);
 		}
 	}

@@ -24,6 +24,7 @@ enum { STEP_MS = 500, MOST_ASKING = 256, QUEUE = 64 };
 
 static struct {
 	char word[VT_CONTACT_WORD]; /* of the job; "": not told yet */
+	int handed_out;             /* to the client, or to one of its children */
 	int listening;
 	int asking[MOST_ASKING], n_asking;
 	int64_t asked_ns; /* by the first of them */
@@ -47,7 +48,7 @@ int vt_server_open_waiting(const char *contact, struct tkm_err *err)
 
 /* ---- the server ---- */
 
-/* Only the first server counts. */
+/* The last server counts that came before a process asked: an attempt of a server that failed has told its word, too. */
 static void take_word(struct vt_edge *edge, const struct vt_peer *from, const struct vt_net_message *m)
 {
 	struct vt_net_message answer = { .kind = VT_NET_GOT };
@@ -59,7 +60,7 @@ static void take_word(struct vt_edge *edge, const struct vt_peer *from, const st
 	if (m->number[0] != VT_NET_VERSION) {
 		snprintf(why, sizeof(why), "the client has another version: %d instead of %llu", VT_NET_VERSION,
 			(unsigned long long)m->number[0]);
-	} else if (waiting.word[0]) {
+	} else if (waiting.handed_out || !strcmp(waiting.word, word)) {
 		snprintf(why, sizeof(why), "a server has contacted this client before");
 	} else if (vt_contact_read(word, &c, &e) < 0) {
 		snprintf(why, sizeof(why), "%.150s", e.text);
@@ -129,6 +130,7 @@ int vt_server_wait_for_server(struct vt_server *s, pid_t client)
 			accept_asking(now);
 		}
 		if (waiting.word[0]) {
+			waiting.handed_out |= waiting.n_asking > 0;
 			answer_asking(VT_ATTACH_WORD, waiting.word);
 		} else if (waiting.n_asking && now - waiting.asked_ns > (int64_t)(s->join_wait_s * 1e9)) {
 			snprintf(why, sizeof(why), "no server has contacted it within %g s (VT_JOIN_WAIT)",

@@ -26,6 +26,13 @@ static const struct vt_raw *of; /* where the communicators are defined */
 
 void vt_world_join(int first, int size, int parent)
 {
+	size_t i;
+
+	/* this may be the child of a fork, of whose parent another thread had the lock */
+	vt_lock_forget(&lock);
+	for (i = 0; i < sizeof(vt_world_operations) / sizeof(vt_world_operations[0]); i++) {
+		vt_world_operations[i] = 0;
+	}
 	world.first = first;
 	world.size = size;
 	world.parent = parent + 1;

@@ -518,5 +518,6 @@ int main(int argc, char **argv)
 	smp_own_process();
 	get_free();
 	serve_processes();
+	vt_network_leave();
 	return 0;
 }

@@ -210,6 +210,20 @@ enum vt_network_turn vt_network_take_turn(const struct vt_measured *p)
 	return turn;
 }
 
+void vt_network_leave(void)
+{
+	int on;
+
+	pthread_mutex_lock(&vt_node.lock);
+	on = vt_node.state == VT_NODE_ON;
+	vt_node.leaving = on;
+	pthread_mutex_unlock(&vt_node.lock);
+	if (on) {
+		vt_node_wake();
+		pthread_join(vt_node.thread, NULL);
+	}
+}
+
 const char *vt_network_why(void)
 {
 	return vt_node.why;

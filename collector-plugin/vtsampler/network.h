@@ -25,4 +25,6 @@ enum vt_network_turn {
 enum vt_network_turn vt_network_take_turn(const struct vt_measured *p);
 /* Why it is alone. */
 const char *vt_network_why(void);
+/* This process ends: VTserver need not wait for this node. */
+void vt_network_leave(void);
 #endif

@@ -28,7 +28,7 @@
 #define LAST_SESSION_NS (5 * SECOND_NS)
 #define REPEAT_NS (5 * SECOND_NS)
 
-enum { MOST_CLOCKS = 256, PART = 262144, WINDOW = 16, STEP_MS = 200 };
+enum { MOST_CLOCKS = 256, PART = 262144, WINDOW = 16, STEP_MS = 200, MOST_WAIT_S = 1 << 30 };
 
 struct vt_node vt_node = { .lock = PTHREAD_MUTEX_INITIALIZER, .to_thread = -1 };
 
@@ -49,6 +49,7 @@ static struct {
 	struct vt_edge *edge;
 	int placed; /* VTserver has taken this node in */
 	uint64_t number, clock_port, nonce[2];
+	int64_t join_wait_ns; /* VTserver refuses a wait that is longer */
 	struct vt_net_clock clock[MOST_CLOCKS];
 	int clocks;
 	int64_t heard_ns, told_ns, asked_ns;
@@ -80,12 +81,24 @@ static void reply(struct vt_node_process *p, enum vt_attach_kind kind, const voi
 	}
 }
 
+/* All that still wait for an answer. The lock is held. */
+static void refuse_all(const char *why)
+{
+	int i;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		if (vt_node.process[i].reply >= 0) {
+			reply(&vt_node.process[i], VT_ATTACH_REFUSED, why, strlen(why));
+			vt_node.process[i].gone = 1;
+		}
+	}
+}
+
 /* The network is lost. The lock is held. */
 static void leave(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void leave(const char *fmt, ...)
 {
 	va_list ap;
-	int i;
 
 	if (vt_node.state == VT_NODE_DONE || vt_node.state == VT_NODE_OFF) {
 		return;
@@ -94,9 +107,7 @@ static void leave(const char *fmt, ...)
 	vsnprintf(vt_node.why, sizeof(vt_node.why), fmt, ap);
 	va_end(ap);
 	vt_node.state = VT_NODE_OFF;
-	for (i = 0; i < vt_node.processes; i++) {
-		reply(&vt_node.process[i], VT_ATTACH_REFUSED, vt_node.why, strlen(vt_node.why));
-	}
+	refuse_all(vt_node.why);
 }
 
 /* ---- joining ---- */
@@ -134,6 +145,7 @@ static void ask_for_ranks(void)
 
 		if (p->reply >= 0 && !p->asked) {
 			p->asked = 1;
+			p->asked_ns = vt_now_ns(CLOCK_MONOTONIC);
 			if (p->children) {
 				send_kind(VT_NET_ATTACH, (uint64_t)p->pid, (uint64_t)p->children);
 				continue;
@@ -155,6 +167,7 @@ static void answer_rank(const struct vt_net_message *m)
 			(int32_t)m->number[4] - 1 };
 
 		reply(p, VT_ATTACH_JOINED, &place, sizeof(place));
+		p->has_rank = 1;
 	}
 }
 
@@ -167,6 +180,29 @@ static void take_refusal(const struct vt_net_message *m)
 		p->gone = 1;
 	} else {
 		leave("%.*s", (int)m->text[0].n, m->text[0].at);
+	}
+}
+
+/* Waits that the process has given up, and those that VTserver has not ended, although their limit is over. */
+static void look_at_waits(int64_t now)
+{
+	static const char why[] = "VTserver has not answered within JOIN-WAIT";
+	int i;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		struct vt_node_process *p = &vt_node.process[i];
+
+		if (p->reply >= 0 && p->asked && vt_attach_closed(p->reply)) {
+			close(p->reply);
+			p->reply = -1;
+			/* it may come again */
+			p->gone = 1;
+			send_kind(VT_NET_WITHDRAW, (uint64_t)p->pid, 0);
+		}
+		if (p->reply >= 0 && p->asked && now - p->asked_ns > my.join_wait_ns + SILENT_NS) {
+			reply(p, VT_ATTACH_REFUSED, why, sizeof(why) - 1);
+			p->gone = 1;
+		}
 	}
 }
 
@@ -365,6 +401,24 @@ static void end_node(int64_t now)
 	}
 }
 
+/* All processes here have ended, none of which has recorded anything. */
+static void leave_job(void)
+{
+	static const char why[] = "its processes ended before they had begun";
+	int i, n = 0;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		n += vt_node.process[i].has_rank;
+	}
+	if (n > 0) {
+		send_message(&(struct vt_net_message){
+			.kind = VT_NET_LEAVE, .text = { vt_net_text_of(why, sizeof(why) - 1) } });
+	} else {
+		send_kind(VT_NET_ENDED, 0, 0);
+	}
+	vt_node.state = VT_NODE_DONE;
+}
+
 /* ---- the loop ---- */
 
 static void take_message(const struct vt_net_message *m)
@@ -376,6 +430,7 @@ static void take_message(const struct vt_net_message *m)
 		my.clock_port = m->number[1];
 		my.nonce[0] = m->number[2];
 		my.nonce[1] = m->number[3];
+		my.join_wait_ns = (int64_t)(m->number[4] < MOST_WAIT_S ? m->number[4] : MOST_WAIT_S) * SECOND_NS;
 		vt_node.state = VT_NODE_ON;
 		break;
 	case VT_NET_RANK:
@@ -390,6 +445,7 @@ static void take_message(const struct vt_net_message *m)
 	case VT_NET_DONE:
 		if (m->number[0]) {
 			vt_node.state = VT_NODE_DONE;
+			refuse_all("the job has ended");
 		} else {
 			leave("VTserver made no trace: %.*s", (int)m->text[0].n, m->text[0].at);
 		}
@@ -471,10 +527,15 @@ void *vt_node_run(void *unused)
 		wait_for_work();
 		pthread_mutex_lock(&vt_node.lock);
 		receive_messages();
+		/* before the same process asks again */
+		look_at_waits(vt_now_ns(CLOCK_MONOTONIC));
 		ask_for_ranks();
 		open_clocks();
 		end_node(vt_now_ns(CLOCK_MONOTONIC));
 		keep_alive(vt_now_ns(CLOCK_MONOTONIC));
+		if (vt_node.leaving && vt_node.state == VT_NODE_ON) {
+			leave_job();
+		}
 		on = vt_node.state == VT_NODE_ON || vt_node.state == VT_NODE_JOINING;
 		pthread_mutex_unlock(&vt_node.lock);
 	}

@@ -18,12 +18,13 @@ enum vt_node_state {
 
 struct vt_node_process {
 	pid_t pid;
-	int reply; /* where its vtrun waits for its rank; -1: answered */
-	int asked; /* VTserver was asked for it */
+	int reply;        /* where its vtrun waits for its rank; -1: answered */
+	int asked;        /* VTserver was asked for it, */
+	int64_t asked_ns; /* at this time */
 	int wanted_rank, wanted_size;
 	uint64_t token, parent; /* what its children name it by, the same of its parent; 0: nothing */
 	int children;           /* it has joined before, and waits for so many; 0: it joins */
-	int attached, gone, rank;
+	int attached, gone, rank, has_rank;
 	int clock; /* number of its timer on this node; -1: not known yet */
 	char program[256], timer[256];
 };
@@ -43,7 +44,8 @@ struct vt_node {
 	struct vt_node_process *process;
 	struct vt_node_file *file;
 	int processes, files;
-	int ending; /* all processes have ended, and file[] is complete */
+	int ending;  /* all processes have ended, and file[] is complete */
+	int leaving; /* they have ended, and there are no files */
 };
 extern struct vt_node vt_node;
 

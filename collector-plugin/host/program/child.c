@@ -57,7 +57,7 @@ void vt_child_signals(void)
 void vt_child_environment(char **to, int most)
 {
 	static const char *const left_out[] = { "LD_PRELOAD=", "LD_AUDIT=", "TICKMARK_RUN=", "VT_", "LC_",
-		"LANG=", "ASAN_OPTIONS=" };
+		"LANG=", "ASAN_OPTIONS=", "TICKMARK_CLIENTS=" };
 	size_t k;
 	int i, n = 0;
 

@@ -28,8 +28,9 @@ expect "${CC:-cc}" -I"$include" \
 	"$src/tests/vt/nodes/programs/refused.c" -o refused -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
 timeout 60 ./refused >answers 2>said
 cat said answers >>out
-# VT_ERR_BADREQUEST -4, VT_ERR_NOTIMPLEMENTED -2, VT_ERR_COMM -16, VT_ERR_NOTINITIALIZED -3
-expect_line '^-4 -16 0 -16 -2 1 -3$' answers
+# VT_ERR_BADARG -13, VT_ERR_BADREQUEST -4, VT_ERR_NOTIMPLEMENTED -2, VT_ERR_COMM -16, VT_ERR_NOTINITIALIZED -3
+expect_line '^-4 -13 -16 0 -16 -2 1 -3$' answers
+expect_line 'ERROR: VT_serverinit: 2000 contacts take [0-9]* bytes, and the system lets less than 131072' said
 expect_line 'ERROR: VT_serverinit: VTserver: cannot reach client 1, contact Slocalhost: not a contact' said
 expect_line 'ERROR: VT_initialize cannot join .* as process 1: .*localhost' said
 expect_line 'ERROR: VT_attach: ' said

@@ -54,16 +54,26 @@ expect_text '20 1 2 COMM_WORLD 5 4
 20 3 1 COMM_WORLD 5 4' messages
 verdict "forkcs2: clients that the server forked before it began"
 
-VT_LOGFILE_NAME=rounds.stf timeout 60 ./attach rounds >said 2>out
+# the contacts are for VTserver CONTACT..., and not for the one that the program starts
+TICKMARK_CLIENTS=nonsense VT_LOGFILE_NAME=rounds.stf timeout 60 ./attach rounds >said 2>out
 expect [ $? -eq 0 ]
 cat said >>out
 # VT_ERR_BADARG -13: a rank that the communicator does not have
 expect_lines 2 '^attach: 0 [23]$' said
 expect_lines 2 '^outside: -13$' said
+# a pipe of the program ends with it
+expect_lines 0 'holds a pipe' said
 messages rounds
 expect_text '1 2 1 ATTACH_0+1-2 1 100
 1 3 1 ATTACH_0+1-2 1 101
 1 4 1 ATTACH_0+3-3 1 100' messages
+# each round has one operation, of all its processes
+awk '
+	$1 == "DEFCOMM" { gsub(/"/, "", $3); name[$2] = $3 }
+	$2 == "COLLALL" { print name[$4], $8 }
+' dump | sort >operations
+expect_text 'ATTACH_0+1-2 3
+ATTACH_0+3-3 2' operations
 verdict "several rounds: children are ordered by procid, and each round has its communicator"
 
 ./attach first >said 2>word &
@@ -108,6 +118,15 @@ messages attach
 failing alone
 expect_line '^child 0: -16$' said
 expect_line 'ERROR: VT_initialize cannot join the processes of its parent as process 0: no process with' out
+# the parent ends, and nobody attaches the child
+rm -f attach.*
+timeout 60 ./attach leaves >said 2>out
+expect [ $? -eq 0 ]
+messages attach
+expect wait_for 10 grep -q child said
+cat said >>out
+expect_line '^child 0: -16$' said
+expect_line 'ERROR: VT_initialize cannot join the processes of its parent as process 0: the job has ended' out
 failing same
 expect_line '^attach: -16 -1$' said
 expect_line 'ERROR: VT_attach: two children of rank 0 have procid 4' out
@@ -115,6 +134,12 @@ failing abort
 expect_line '^abort: 0$' said
 expect_line '^attach: -16 -1$' said
 expect_line 'ERROR: VT_attach: the wait was given up' out
+expect_line '^attach: 0 2$' said
+messages attach
+expect_text '1 2 1 ATTACH_0+1-2 1 100
+1 3 1 ATTACH_0+1-2 1 101' messages
+failing killed
+expect_line '^attach: 0 2$' said
 messages attach
 verdict "children that never come, are not attached or are alike: an error with its line, and the run continues"
 done_testing

@@ -60,6 +60,12 @@ refused 2 'VTserver: nonsense: not a contact of a client that waits' nonsense
 refused 2 'VTserver: localhost: not a contact of a client that waits' "localhost:1:$key"
 refused 1 'reach client 1, contact localhost: no connection (tried localhost port 1' "localhost:1:$key/w"
 refused 1 'VTserver: cannot reach client 1, .* no answer within 5 s: .* the key is wrong' "${contact%:*}:$key/w"
+words=
+while [ ${#words} -lt 132000 ]; do
+	words="$words localhost:1:$key/w"
+done
+# shellcheck disable=SC2086
+refused 2 'VTserver: [0-9]* contacts take 13[0-9]* bytes, and the system lets less than 131072' $words
 refused 2 "did you mean --logfile-name" "$contact" --logfile-nam x.stf
 wait "$client"
 expect [ $? -eq 1 ]
@@ -80,13 +86,18 @@ refused 1 'VTserver: cannot reach client 2, .* a server has contacted this clien
 wait
 expect_line 'VT_initialize cannot join .* as process 1' first
 printf '%s\n' '#include <stdio.h>' '#include <unistd.h>' '#include <VT.h>' 'int main(void) { const char *c = 0;' \
-	'VT_clientinit(2, "late", &c); puts(c); fflush(stdout); sleep(6); return 0; }' >late.c
+	'VT_clientinit(2, "late", &c); puts(c); fflush(stdout); sleep(10); return 0; }' >late.c
 expect "${CC:-cc}" $san -I"$include" late.c -o late -L"$lib" -Wl,-rpath,"$lib" -lVTcs
 rm -f word
 ./late >late_word &
 timeout 60 ./steps 1 client 1 >word 2>first &
 expect wait_for 10 test -s late_word
 expect wait_for 10 test -s word
+# an attempt that fails uses up no client: all are read before the first call, and the last word counts
+TICKMARK_CLIENTS="$(cat word) nonsense" timeout 60 "$server" >said 2>&1
+expect [ $? -eq 1 ]
+expect_line 'cannot reach client 2, contact nonsense: not a contact' said
+refused 1 'cannot reach client 2, contact localhost' "$(cat late_word)" "localhost:1:$key/w"
 timeout 60 "$server" "$(cat late_word)" "$(cat word)" --logfile-name one.stf --join-wait 2s >said 2>&1
 expect [ $? -eq 0 ]
 cat said >>out
@@ -94,4 +105,26 @@ expect_line 'WARNING: 2 of 3 processes have joined. Missing: rank 2' said
 expect_trace one.stf
 wait
 verdict "a client that never comes is named, and the trace has the others"
+
+# the variable of a VTserver is not for those that programs start later
+TICKMARK_CLIENTS="localhost:1:$key/w" timeout 60 "$vtrun" --contact --logfile-name own.stf >own 2>out
+expect [ $? -eq 0 ]
+timeout 60 "$vtrun" --join "$(cat own)" -- ./steps 1 >>out 2>&1
+expect [ $? -eq 0 ]
+expect wait_for 30 test -s own.stf
+expect_trace own.stf
+verdict "vtrun --contact calls no clients"
+
+# a child whose parent is not there is alone on its node; 15 s is how long a silent node is waited for
+printf '%s\n' '#include <VT.h>' 'int main(int n, char **v) { const char *c = v[1]; (void)n;' \
+	'return VT_clientinit(0, "orphan", &c) != VT_OK || VT_initialize(0, 0) != VT_ERR_COMM; }' >orphan.c
+expect "${CC:-cc}" $san -I"$include" orphan.c -o orphan -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
+timeout 60 "$vtrun" --contact --logfile-name alone.stf --join-wait 2s >own 2>said
+expect timeout 60 ./orphan "$(cat own)/0123456789abcdef" >>out 2>&1
+sleep 3 # its node process ends
+timeout 60 "$vtrun" --join "$(cat own)" -- ./steps 1 >>out 2>&1
+expect wait_for 10 test -s alone.stf
+cat said >>out
+expect_line 'INFO: 2 of 2 nodes and 1 processes that joined have sent' said
+verdict "a child that is refused alone on its node delays no trace"
 done_testing

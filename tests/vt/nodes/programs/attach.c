@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server that forks and attaches: attach.c CASE. Prints what VT_attach returns, and each child what VT_initialize returns.
  * attach.c hosts: it attaches two processes of other hosts, attach.c child PROCID CONTACT. "dies": a child is killed. */
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,12 +15,13 @@
 static int sent[2]; /* a byte for each message to the parent */
 static int dies;
 
-/* A child with this procid; it writes to its parent. */
-static void start_child(int procid, const char *contact)
+/* A child with this procid; it writes to its parent. Returns its process id. */
+static pid_t start_child(int procid, const char *contact)
 {
 	int parent, rc;
+	pid_t pid = fork();
 
-	if (fork() == 0) {
+	if (pid == 0) {
 		if (VT_clientinit(procid, "child", &contact) != VT_OK) {
 			_exit(3);
 		}
@@ -30,6 +32,7 @@ static void start_child(int procid, const char *contact)
 			if (dies && procid == 1) {
 				kill(getpid(), SIGKILL);
 			}
+			VT_log_op(VT_OP_BARRIER, parent, 0, 0, 0, VT_timestamp(), VT_NOSCL);
 			if (write(sent[1], "", 1) < 1) {
 				_exit(1);
 			}
@@ -37,6 +40,15 @@ static void start_child(int procid, const char *contact)
 		}
 		_exit(rc != VT_OK);
 	}
+	return pid;
+}
+
+/* After the other end of the pipe was closed here: does somebody else hold it? */
+static int is_held(int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	return poll(&p, 1, 3000) <= 0;
 }
 
 static void attach_children(int n)
@@ -52,6 +64,7 @@ static void attach_children(int n)
 		VT_log_recvmsg(1 + i, 100 + i, 1, comm, VT_NOSCL);
 	}
 	if (rc == VT_OK) {
+		VT_log_op(VT_OP_BARRIER, comm, 0, 0, 0, VT_timestamp(), VT_NOSCL);
 		dprintf(1, "outside: %d\n", VT_log_sendmsg(n + 1, 1, 1, comm, VT_NOSCL));
 	}
 }
@@ -111,18 +124,23 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *contact = NULL;
 	pthread_t t;
-	int status = 0, first = !strcmp(what, "first");
+	pid_t pid;
+	int held[2], status = 0, first = !strcmp(what, "first");
 
 	/* first: a client that is started before its server has children, too */
 	if (argc == 5) {
 		return run_remote_child(atoi(argv[2]), argv[3], argv[4]);
 	}
 	dies = !strcmp(what, "dies");
-	if (pipe(sent) < 0) {
+	if (pipe(sent) < 0 || pipe(held) < 0) {
 		return 1;
 	}
 	if ((first ? VT_clientinit(1, "parent", &contact) : VT_serverinit("server", 0, NULL, &contact)) != VT_OK) {
 		return 1;
+	}
+	close(held[1]);
+	if (is_held(held[0])) {
+		dprintf(1, "VTserver holds a pipe of the program\n");
 	}
 	if (first) {
 		dprintf(2, "%s\n", contact);
@@ -139,6 +157,10 @@ int main(int argc, char **argv)
 		attach_children(2);
 	} else if (!strcmp(what, "alone")) {
 		start_child(0, contact);
+	} else if (!strcmp(what, "leaves")) {
+		start_child(0, contact);
+		sleep(1);
+		return VT_finalize() != VT_OK;
 	} else if (!strcmp(what, "same")) {
 		start_child(4, contact);
 		start_child(4, contact);
@@ -147,6 +169,19 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, abort_soon, NULL);
 		attach_children(1);
 		pthread_join(t, NULL);
+		/* what was given up takes no child */
+		start_child(1, contact);
+		sleep(1);
+		start_child(0, contact);
+		attach_children(2);
+	} else if (!strcmp(what, "killed")) {
+		pid = start_child(0, contact);
+		sleep(2);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		start_child(1, contact);
+		start_child(0, contact);
+		attach_children(2);
 	} else {
 		/* two rounds, the children in any order */
 		start_child(1, contact);
