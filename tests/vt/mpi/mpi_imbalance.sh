@@ -64,8 +64,8 @@ expect "$build/stftool" waits.stf --verify >>out 2>&1
 expect one_trace waits 4
 verdict "each kind of wait has its length, in each call that can wait"
 
-mpi_compile "$MPICC" mpi/programs/mpi_window_faults.c libfaults.so -shared -fPIC
-mpi_compile "$MPICC" mpi/programs/mpi_windows.c windows -L. -lfaults -Wl,-rpath,"$dir"
+mpi_compile "$MPICC" mpi/windows/mpi_window_faults.c libfaults.so -shared -fPIC
+mpi_compile "$MPICC" mpi/windows/mpi_windows.c windows -L. -lfaults -Wl,-rpath,"$dir"
 for try in 1 2 3; do
 	expect idle 3 ./windows
 	waits_as_measured 7 && break

@@ -89,8 +89,8 @@ cat differs >>out
 expect [ ! -s differs ]
 verdict "--print-statistics computes the rows that STATISTICS records"
 
-mpi_compile "$MPICC" mpi/programs/mpi_window_faults.c libfaults.so -shared -fPIC
-mpi_compile "$MPICC" mpi/programs/mpi_windows.c windows -L. -lfaults -Wl,-rpath,"$dir"
+mpi_compile "$MPICC" mpi/windows/mpi_window_faults.c libfaults.so -shared -fPIC
+mpi_compile "$MPICC" mpi/windows/mpi_windows.c windows -L. -lfaults -Wl,-rpath,"$dir"
 for try in 1 2 3; do
 	expect run 3 ./windows
 	expect "$build/stftool" windows.stf --analyze --csv >have 2>>out

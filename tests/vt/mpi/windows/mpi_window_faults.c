@@ -4,7 +4,7 @@
 #include <mpi.h>
 #include <time.h>
 
-#include "tests/vt/mpi/programs/mpi_window_faults.h"
+#include "tests/vt/mpi/windows/mpi_window_faults.h"
 
 int window_calls_fail, window_fence_ms = -1;
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "tests/vt/mpi/programs/mpi_window_faults.h"
+#include "tests/vt/mpi/windows/mpi_window_faults.h"
 
 enum { CASES = 16, RANKS = 3 };
 
