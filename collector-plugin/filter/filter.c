@@ -56,7 +56,8 @@ static const struct option_rule {
 		"** off **:MPI_*Send* on **:MPI_*Recv* on **:MPI_*Probe on **:MPI_Wait* on **:MPI_Start* on "
 		"**:MPI_*Barrier* on **:MPI_*Bcast* on **:MPI_*Gather* on **:MPI_*Scatter* on **:MPI_*Reduce* on "
 		"**:MPI_*Alltoall* on **:MPI_*Scan* on **:MPI_I* off **:MPI_*_init off **:MPI_File_* off "
-		"**:MPI_Reduce_local* off **:MPI_I*Send* on",
+		"**:MPI_Reduce_local* off **:MPI_I*Send* on **:MPI_Win_fence on **:MPI_Win_post on **:MPI_Win_start on "
+		"**:MPI_Win_complete on **:MPI_Win_wait on",
 		1 },
 	{ NULL, NULL, 0 },
 };

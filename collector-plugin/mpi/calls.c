@@ -313,11 +313,13 @@ void *vt_mpi_next(const char *name, void *own)
 /* clang-format off */
 #define WIN_FENCE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , OK { vt_window_fenced(&k, win); })
 #define WIN_WAIT(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , OK { vt_window_waited(&k, win); })
-#define WIN_POST(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_window_posts(&k, win, group), )
+#define WIN_POST(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , vt_window_posts(&k, win, group), vt_window_posted(&k, win, rc != MPI_SUCCESS))
 #define WIN_START(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 1, , , OK { vt_window_started(&k, win, group); })
 #define WIN_COMPLETE(name, lower, UPPER, params, args) \
-	WRAPPER(name, params, args, 1, , vt_window_completes(&k, win), OK { vt_window_completed(&k, win); })
+	WRAPPER(name, params, args, 1, , vt_window_completes(&k, win), \
+		vt_window_completed(&k, win, rc != MPI_SUCCESS))
 #define WIN_TEST(name, lower, UPPER, params, args) \
 	POLL(name, params, args, , , *flag, if (rc == MPI_SUCCESS && *flag) { vt_window_waited(&k, win); })
 /* clang-format on */

@@ -35,9 +35,10 @@ VT_HIDDEN void vt_symmetric_made(void);
  * before the call; the others after it. */
 VT_HIDDEN void vt_window_fenced(struct vt_mpi_call *k, MPI_Win win);
 VT_HIDDEN void vt_window_posts(struct vt_mpi_call *k, MPI_Win win, MPI_Group group);
+VT_HIDDEN void vt_window_posted(struct vt_mpi_call *k, MPI_Win win, int failed);
 VT_HIDDEN void vt_window_started(struct vt_mpi_call *k, MPI_Win win, MPI_Group group);
 VT_HIDDEN void vt_window_completes(struct vt_mpi_call *k, MPI_Win win);
-VT_HIDDEN void vt_window_completed(struct vt_mpi_call *k, MPI_Win win);
+VT_HIDDEN void vt_window_completed(struct vt_mpi_call *k, MPI_Win win, int failed);
 VT_HIDDEN void vt_window_waited(struct vt_mpi_call *k, MPI_Win win);
 
 /* Before a call that moves count x type between this process and a file, or the memory of rank `target` in a window.

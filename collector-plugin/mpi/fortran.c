@@ -368,11 +368,13 @@ enum {
 #define WIN_WAIT(name, lower, UPPER, params, args) \
 	FORTRAN(name, lower, UPPER, 1, , , OK(1) { vt_window_waited(&k, WIN(0)); })
 #define WIN_POST(name, lower, UPPER, params, args) \
-	FORTRAN(name, lower, UPPER, 1, , vt_window_posts(&k, WIN(2), PMPI_Group_f2c(INT(0))), )
+	FORTRAN(name, lower, UPPER, 1, , vt_window_posts(&k, WIN(2), PMPI_Group_f2c(INT(0))), \
+		vt_window_posted(&k, WIN(2), RESULT(3) != MPI_SUCCESS))
 #define WIN_START(name, lower, UPPER, params, args) \
 	FORTRAN(name, lower, UPPER, 1, , , OK(3) { vt_window_started(&k, WIN(2), PMPI_Group_f2c(INT(0))); })
 #define WIN_COMPLETE(name, lower, UPPER, params, args) \
-	FORTRAN(name, lower, UPPER, 1, , vt_window_completes(&k, WIN(0)), OK(1) { vt_window_completed(&k, WIN(0)); })
+	FORTRAN(name, lower, UPPER, 1, , vt_window_completes(&k, WIN(0)), \
+		vt_window_completed(&k, WIN(0), RESULT(1) != MPI_SUCCESS))
 #define WIN_TEST(name, lower, UPPER, params, args) \
 	POLL(name, lower, UPPER, 2, , , INT(1), if (RESULT(2) == MPI_SUCCESS && INT(1)) { vt_window_waited(&k, WIN(0)); })
 /* clang-format on */

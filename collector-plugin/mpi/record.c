@@ -256,6 +256,11 @@ void vt_lets_go(const struct vt_mpi_call *k, const struct vt_comm *c, int to, in
 	emit_send(k, message_of(c, to, tag, 0));
 }
 
+void vt_holds_back(const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag)
+{
+	take_back_send(k, k->leave, c, to, tag, k->enter);
+}
+
 void vt_went_on(const struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, int64_t post, int64_t left)
 {
 	struct vt_raw_message m = message_of(c, from, tag, left ? (uint64_t)(left - post) : 0);

@@ -57,6 +57,8 @@ VT_HIDDEN void vt_message_posted(struct vt_mpi_call *k, struct vt_request *messa
 /* This rank lets another one go on, and has gone on because another one let it, without a message of the program: a message of no
  * bytes. It has waited since `post`, in a call that it left at `left`, or in this one if the other came later; left 0: in this one. */
 VT_HIDDEN void vt_lets_go(const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag);
+/* After the call, if it failed: it did not let the rank go on. */
+VT_HIDDEN void vt_holds_back(const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag);
 VT_HIDDEN void vt_went_on(
 	const struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, int64_t post, int64_t left);
 

@@ -20,6 +20,7 @@ struct window_epoch {
 struct vt_window_epochs {
 	struct vt_comm comm; /* without a handle */
 	struct window_epoch access, exposure;
+	struct window_epoch posting; /* the exposure that MPI_Win_post is about to begin */
 };
 
 /* The epochs of a window; NULL: nothing records. */
@@ -57,6 +58,9 @@ static void begin_window_epoch(struct window_epoch *e, const struct vt_mpi_call 
 	int n = 0, i, *own;
 
 	end_window_epoch(e);
+	if (group == MPI_GROUP_NULL) {
+		return;
+	}
 	PMPI_Group_size(group, &n);
 	own = calloc((size_t)n + 1, sizeof(*own));
 	e->rank = calloc((size_t)n + 1, sizeof(*e->rank));
@@ -74,14 +78,14 @@ static void begin_window_epoch(struct window_epoch *e, const struct vt_mpi_call 
 	free(own);
 }
 
-/* Lets the ranks of the epoch go on. */
-static void release_window_ranks(
-	const struct vt_mpi_call *k, const struct vt_window_epochs *w, const struct window_epoch *e, int tag)
+/* Lets the ranks of the epoch go on. failed: the call has not done so. */
+static void release_window_ranks(const struct vt_mpi_call *k, const struct vt_window_epochs *w,
+	const struct window_epoch *e, int tag, int failed)
 {
 	int i;
 
 	for (i = 0; i < e->n; i++) {
-		vt_lets_go(k, &w->comm, e->rank[i], tag);
+		(failed ? vt_holds_back : vt_lets_go)(k, &w->comm, e->rank[i], tag);
 	}
 }
 
@@ -90,8 +94,22 @@ void vt_window_posts(struct vt_mpi_call *k, MPI_Win win, MPI_Group group)
 	struct vt_window_epochs *w = epochs_of(win);
 
 	if (w) {
-		begin_window_epoch(&w->exposure, k, win, group);
-		release_window_ranks(k, w, &w->exposure, POSTED);
+		begin_window_epoch(&w->posting, k, win, group);
+		release_window_ranks(k, w, &w->posting, POSTED, 0);
+	}
+}
+
+void vt_window_posted(struct vt_mpi_call *k, MPI_Win win, int failed)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+
+	if (w && failed) {
+		release_window_ranks(k, w, &w->posting, POSTED, 1);
+		end_window_epoch(&w->posting);
+	} else if (w) {
+		end_window_epoch(&w->exposure);
+		w->exposure = w->posting;
+		w->posting = (struct window_epoch){ 0 };
 	}
 }
 
@@ -110,16 +128,20 @@ void vt_window_completes(struct vt_mpi_call *k, MPI_Win win)
 	struct vt_window_epochs *w = epochs_of(win);
 
 	if (w) {
-		release_window_ranks(k, w, &w->access, COMPLETED);
+		release_window_ranks(k, w, &w->access, COMPLETED, 0);
 	}
 }
 
 /* MPI_Win_start may have waited for the ranks that post, or a later call, at the latest this one. */
-void vt_window_completed(struct vt_mpi_call *k, MPI_Win win)
+void vt_window_completed(struct vt_mpi_call *k, MPI_Win win, int failed)
 {
 	struct vt_window_epochs *w = epochs_of(win);
 	int i;
 
+	if (w && failed) {
+		release_window_ranks(k, w, &w->access, COMPLETED, 1);
+		return;
+	}
 	for (i = 0; w && i < w->access.n; i++) {
 		vt_went_on(k, &w->comm, w->access.rank[i], POSTED, w->access.enter, w->access.leave);
 	}

@@ -189,31 +189,65 @@ static int add_scan(struct stf_arrivals *a, const struct stf_parts *p)
 	return rc;
 }
 
-/* A fence need not make its members wait, so each may have waited for those that came before it left. */
+/* ---- fences ---- */
+
+/* By how much two stamps may be off against each other, in seconds: one of member i, and the begin of member k. */
+static double bound_to_begin(struct stf_arrivals *a, const struct stf_parts *p, uint32_t i, uint64_t stamp, uint32_t k)
+{
+	struct stf_bounds *b = &a->t->waits.bounds;
+	uint32_t mine = stf_willy_process(p->willy[i]), other = stf_willy_process(p->willy[k]);
+
+	return mine == other ? 0 : stf_bounds_at(b, mine, stamp) + stf_bounds_at(b, other, p->time + p->start[k]);
+}
+
+enum order { BEFORE, AFTER, UNKNOWN };
+
+/* When did member k begin: before member i left, or after? */
+static enum order began(struct stf_arrivals *a, const struct stf_parts *p, uint32_t k, uint32_t i)
+{
+	uint64_t left = p->start[i] + p->delta[i];
+	double bound = bound_to_begin(a, p, i, p->time + left, k), second = a->t->waits.resolution;
+
+	if (p->start[k] > left) {
+		return (double)(p->start[k] - left) * second <= bound ? UNKNOWN : AFTER;
+	}
+	return (double)(left - p->start[k]) * second < bound ? UNKNOWN : BEFORE;
+}
+
+/* Member i of a fence that not all members stayed in: whom it may have waited for. i: nobody, or the clocks leave it open. */
+static uint32_t came_last(struct stf_arrivals *a, const struct stf_parts *p, uint32_t i)
+{
+	uint32_t k, late = i;
+
+	for (k = 0; k < p->n; k++) {
+		enum order order = k == i || p->start[k] == UINT64_MAX ? AFTER : began(a, p, k, i);
+
+		if (order == UNKNOWN) {
+			return i;
+		}
+		late = order == BEFORE && p->start[k] > p->start[late] ? k : late;
+	}
+	return late;
+}
+
+/* A fence need not make its members wait, so each may have waited for those only that came before it left. */
 static int add_fence(struct stf_arrivals *a, const struct stf_parts *p)
 {
-	uint32_t i, j, late;
+	uint32_t i;
 	int rc = 0;
 
 	for (i = 0; i < p->n && rc == 0; i++) {
-		late = i;
-		for (j = 0; p->start[i] != UINT64_MAX && j < p->n; j++) {
-			if (p->start[j] != UINT64_MAX && p->start[j] <= p->start[i] + p->delta[i] &&
-				p->start[j] > p->start[late]) {
-				late = j;
-			}
-		}
-		rc = p->start[i] != UINT64_MAX ? add_arrival(a, p, STF_WAIT_FENCE, late, i, i + 1) : 0;
+		rc = p->start[i] != UINT64_MAX ? add_arrival(a, p, STF_WAIT_FENCE, came_last(a, p, i), i, i + 1) : 0;
 	}
 	return rc;
 }
 
-/* Did all members stay until the last one had begun? */
-static int all_stayed(const struct stf_parts *p, uint32_t last)
+/* Did all members stay until the last one had begun, as far as the clocks say? */
+static int all_stayed(struct stf_arrivals *a, const struct stf_parts *p, uint32_t last)
 {
 	uint32_t i;
 
-	for (i = 0; i < p->n && (p->start[i] == UINT64_MAX || p->start[i] + p->delta[i] >= p->start[last]); i++) {
+	for (i = 0; i < p->n && (i == last || p->start[i] == UINT64_MAX || began(a, p, last, i) != AFTER); i++) {
 	}
 	return i == p->n;
 }
@@ -222,7 +256,7 @@ static int add_arrivals_of(struct stf_arrivals *a, const struct stf_parts *p, en
 {
 	uint32_t root, late = last_to_come(p, p->n, p->n);
 
-	if (kind == STF_WAIT_FENCE && late < p->n && !all_stayed(p, late)) {
+	if (kind == STF_WAIT_FENCE && late < p->n && !all_stayed(a, p, late)) {
 		return add_fence(a, p);
 	}
 	for (root = 0; root < p->n && stf_willy_process(p->willy[root]) != stf_willy_process(p->root); root++) {
@@ -249,19 +283,14 @@ static int add_arrivals_of(struct stf_arrivals *a, const struct stf_parts *p, en
 /* The member that was the last to begin, for certain; p->n: that is not known. */
 static uint32_t certain_last(struct stf_arrivals *a, const struct stf_parts *p, uint32_t late)
 {
-	struct stf_waits *w = &a->t->waits;
-	uint32_t before = last_to_come(p, p->n, late), mine = stf_willy_process(p->willy[late]), other;
-	double bound = 0;
+	uint32_t before = last_to_come(p, p->n, late);
+	double bound;
 
 	if (before == p->n) {
 		return p->n;
 	}
-	other = stf_willy_process(p->willy[before]);
-	if (mine != other) {
-		bound = stf_bounds_at(&w->bounds, mine, p->time + p->start[late]) +
-			stf_bounds_at(&w->bounds, other, p->time + p->start[before]);
-	}
-	return (double)(p->start[late] - p->start[before]) * w->resolution <= bound ? p->n : late;
+	bound = bound_to_begin(a, p, late, p->time + p->start[late], before);
+	return (double)(p->start[late] - p->start[before]) * a->t->waits.resolution <= bound ? p->n : late;
 }
 
 static int count_last(struct stf_arrivals *a, const struct stf_parts *p, uint32_t late, struct stf_spread *s)

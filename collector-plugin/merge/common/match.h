@@ -23,9 +23,10 @@ enum { VT_MATCH_NOBODY = 0xffff, VT_MATCH_ANY_TAG = INT32_MIN };
 
 /* One end of a message. */
 struct vt_match_end {
-	uint64_t time;   /* of the send's call, or when the receive was complete, in ticks of the trace */
-	int64_t post;    /* earliest time when it can have been posted, by the clock of its process */
-	uint32_t during; /* how much later that may have been, in ticks; UINT32_MAX if it does not fit */
+	uint64_t time;    /* of the send's call, or when the receive was complete, in ticks of the trace */
+	int64_t post;     /* earliest time when it can have been posted, by the clock of its process */
+	uint32_t during;  /* how much later that may have been, in ticks; UINT32_MAX if it does not fit */
+	uint32_t earlier; /* of VT_MATCH_EITHER, TRACE-IMBALANCE: number of the call that ended at `time`; 0: none */
 	union {
 		uint64_t bytes;
 		uint64_t later; /* of VT_MATCH_EITHER, which has no bytes */
@@ -42,6 +43,12 @@ struct vt_match_end {
 	uint8_t kind;             /* enum vt_match_kind */
 	uint8_t ambiguous;        /* set by vt_match_messages() */
 };
+
+/* Was a receive complete only at `later`? */
+static inline int vt_match_late(const struct vt_match_end *send, const struct vt_match_end *receive)
+{
+	return receive->kind == VT_MATCH_EITHER && (!send || receive->time < send->time);
+}
 
 struct vt_match_ends {
 	struct vt_match_end *end;

@@ -39,6 +39,11 @@ struct left_out_key {
 	uint32_t willy, function, communicator, peer, kind; /* kind: enum vt_raw_row_kind */
 };
 
+struct start_key {
+	int64_t left; /* ticks */
+	uint64_t willy;
+};
+
 struct sum {
 	uint64_t count, ticks;
 };
@@ -50,14 +55,15 @@ struct vt_merge_idle {
 	struct call *call;
 	size_t n, room;
 	struct tkm_table left_out;         /* struct left_out by struct left_out_key */
+	struct tkm_table starts;           /* calls of MPI_Win_start: uint32_t number by struct start_key */
 	const struct vt_merge_file **file; /* [processes]; NULL: there is none */
 	struct vt_merge_bound **bound;     /* [processes]; NULL: not needed so far */
 	uint8_t *kind;                     /* [functions + 1] */
 	size_t n_kinds;
 };
 
-/* What a call may do besides receiving: come back when its message is sent; look for a message. */
-enum { SENDS = 1, LOOKS = 2 };
+/* What a call may do besides receiving: come back when its message is sent; look for a message; begin to use a window. */
+enum { SENDS = 1, LOOKS = 2, STARTS = 4 };
 
 static int is_named(const char *name, const char *const *names)
 {
@@ -78,7 +84,8 @@ static void note_function_kinds(struct vt_merge_idle *d)
 
 		if (name && e->id < d->n_kinds) {
 			d->kind[e->id] = (uint8_t)((is_named(name + 1, sends) ? SENDS : 0) |
-				(is_named(name + 1, looks) ? LOOKS : 0));
+				(is_named(name + 1, looks) ? LOOKS : 0) |
+				(strcmp(name + 1, "MPI_Win_start") ? 0 : STARTS));
 		}
 	}
 }
@@ -122,6 +129,7 @@ void vt_idle_free(struct vt_merge_idle *d)
 		free(d->bound);
 		free(d->kind);
 		tkm_table_free(&d->left_out);
+		tkm_table_free(&d->starts);
 		free(d);
 	}
 }
@@ -272,6 +280,30 @@ static int call_looks(const struct vt_merge_idle *d, const struct call *c)
 	return c->function < d->n_kinds && d->kind[c->function] & LOOKS;
 }
 
+static int note_start(struct vt_merge_idle *d, const struct call *c, int64_t ticks)
+{
+	const struct start_key key = { ticks, c->willy };
+	uint32_t *number;
+
+	if (c->function >= d->n_kinds || !(d->kind[c->function] & STARTS)) {
+		return 0;
+	}
+	number = tkm_table_put(&d->starts, &key, sizeof(key), sizeof(*number));
+	if (!number) {
+		return -1;
+	}
+	*number = (uint32_t)d->n;
+	return 0;
+}
+
+uint32_t vt_idle_call_until(const struct vt_merge_idle *d, uint32_t willy, int64_t ticks)
+{
+	const struct start_key key = { ticks, willy };
+	const uint32_t *number = tkm_table_find(&d->starts, &key, sizeof(key));
+
+	return number ? *number : 0;
+}
+
 int vt_idle_leave(struct vt_merge_part *part, const struct vt_merge_event *e, int closes)
 {
 	struct vt_merge_states *states = e->states;
@@ -293,6 +325,9 @@ int vt_idle_leave(struct vt_merge_part *part, const struct vt_merge_event *e, in
 		}
 		d->call[d->n++] = c;
 		number = (uint32_t)d->n;
+		if (note_start(d, &c, e->ticks) < 0) {
+			return no_memory_for_calls(part);
+		}
 	}
 	probe = number ? 0 : looked_before(part, states);
 	if (number_ends(part, states, &c, number) < 0) {
@@ -387,6 +422,9 @@ static int note_late_receiver(struct vt_merge_idle *d, const struct vt_match_end
 
 int vt_idle_message(struct vt_merge_part *part, const struct vt_match_end *s, const struct vt_match_end *r)
 {
+	if (s && r && r->kind == VT_MATCH_EITHER) {
+		return note_wait(part->idle, vt_match_late(s, r) ? r->call : r->earlier, s->process, s->time);
+	}
 	if (!s || !r || r->kind != VT_MATCH_RECEIVE) {
 		return 0;
 	}
@@ -394,7 +432,7 @@ int vt_idle_message(struct vt_merge_part *part, const struct vt_match_end *s, co
 }
 
 /* Which members of an operation wait for which. */
-enum { NONE, FOR_ALL, FOR_ROOT, ROOT_FOR_ALL, FOR_THOSE_BEFORE };
+enum { NONE, FOR_ALL, FOR_ROOT, ROOT_FOR_ALL, FOR_THOSE_BEFORE, FOR_THOSE_THAT_CAME };
 
 static int who_waits(unsigned op)
 {
@@ -411,7 +449,9 @@ static int who_waits(unsigned op)
 	if (op >= VT_RAW_OP_COUNT || strstr(all[op].name, "eighbor") || op == VT_RAW_OP_REDUCE_LOCAL) {
 		return NONE;
 	}
-	return strstr(all[op].name, "scan") ? FOR_THOSE_BEFORE : by_type[all[op].type];
+	return op == VT_RAW_OP_WIN_FENCE       ? FOR_THOSE_THAT_CAME
+		: strstr(all[op].name, "scan") ? FOR_THOSE_BEFORE
+					       : by_type[all[op].type];
 }
 
 /* The share that began last among the first n, without that of `root`; NULL: none. */
@@ -439,6 +479,57 @@ static const struct vt_match_share *root_share(const struct vt_match_share *shar
 	return i < n ? &share[i] : NULL;
 }
 
+enum order { BEFORE, AFTER, UNKNOWN };
+
+/* When did `other` begin: before the member left, or after? */
+static enum order began(struct vt_merge_idle *d, const struct vt_merge_communicator *g,
+	const struct vt_match_share *other, const struct vt_match_share *member)
+{
+	uint32_t a = g->member[member->member], b = g->member[other->member];
+	double slack = a == b ? 0 : (bound_at(d, a, member->end) + bound_at(d, b, other->begin)) / d->m->period_s;
+
+	if (other->begin > member->end) {
+		return (double)(other->begin - member->end) <= slack ? UNKNOWN : AFTER;
+	}
+	return (double)(member->end - other->begin) < slack ? UNKNOWN : BEFORE;
+}
+
+/* Member i of a fence that not all members stayed in: whom it waited for. NULL: nobody, or the clocks leave it open. */
+static const struct vt_match_share *came_last(struct vt_merge_idle *d, const struct vt_merge_communicator *g,
+	const struct vt_match_share *share, size_t n, size_t i)
+{
+	const struct vt_match_share *late = NULL;
+	size_t k;
+
+	for (k = 0; k < n; k++) {
+		enum order order = k == i ? AFTER : began(d, g, &share[k], &share[i]);
+
+		if (order == UNKNOWN) {
+			return NULL;
+		}
+		late = order == BEFORE && (!late || share[k].begin > late->begin) ? &share[k] : late;
+	}
+	return late;
+}
+
+/* A fence need not make its members wait, so each may have waited for those only that came before it left. */
+static int note_fence(
+	struct vt_merge_idle *d, const struct vt_merge_communicator *g, const struct vt_match_share *share, size_t n)
+{
+	const struct vt_match_share *last = latest_share(share, n, UINT32_MAX), *late;
+	int waited = 0;
+	size_t i, stayed;
+
+	for (stayed = 0; stayed < n && (&share[stayed] == last || began(d, g, last, &share[stayed]) != AFTER);
+		stayed++) {
+	}
+	for (i = 0; i < n; i++) {
+		late = stayed == n ? last : came_last(d, g, share, n, i);
+		waited |= late ? note_wait(d, share[i].call, g->member[late->member], late->begin) : 0;
+	}
+	return waited;
+}
+
 int vt_idle_operation(struct vt_merge_part *part, const struct vt_match_share *share, size_t n)
 {
 	struct vt_merge_idle *d = part->idle;
@@ -449,6 +540,9 @@ int vt_idle_operation(struct vt_merge_part *part, const struct vt_match_share *s
 
 	if (who == NONE || ((who == FOR_ROOT || who == ROOT_FOR_ALL) && !root)) {
 		return 0;
+	}
+	if (who == FOR_THOSE_THAT_CAME) {
+		return note_fence(d, g, share, n);
 	}
 	if (who == FOR_ROOT) {
 		late = root;

@@ -16,6 +16,8 @@ int vt_idle_leave(struct vt_merge_part *part, const struct vt_merge_event *e, in
 /* The latest end, or share, of the part belongs to the present call of the thread. */
 void vt_idle_message_end(struct vt_merge_part *part, struct vt_merge_states *states);
 void vt_idle_share(struct vt_merge_part *part, struct vt_merge_states *states);
+/* The number of the call of MPI_Win_start that the thread left at that tick of its own clock; 0: it was short. */
+uint32_t vt_idle_call_until(const struct vt_merge_idle *d, uint32_t willy, int64_t ticks);
 
 /* A message with both ends, and an operation, as vt_match_messages() and vt_match_operations() report them. Return 1 if a
  * call waited for it, else 0. */

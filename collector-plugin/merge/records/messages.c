@@ -98,6 +98,7 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 	const struct vt_merge_comm *c;
 	struct vt_raw_message m;
 	struct vt_match_end *end;
+	int64_t earlier;
 
 	memcpy(&m, e->body, sizeof(m));
 	c = vt_merge_comm(e->f, m.communicator);
@@ -119,8 +120,9 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 	end->bytes = (uint64_t)m.bytes_high << 32 | m.bytes;
 	if (kind == VT_RAW_MESSAGE_EITHER) {
 		end->later = e->time;
-		end->time = time_of_tick(
-			part->m, e, e->ticks - m.since + (int64_t)((uint64_t)m.bytes_high << 32 | m.bytes));
+		earlier = e->ticks - m.since + (int64_t)((uint64_t)m.bytes_high << 32 | m.bytes);
+		end->time = time_of_tick(part->m, e, earlier);
+		end->earlier = part->idle ? vt_idle_call_until(part->idle, e->willy, earlier) : 0;
 	}
 	end->communicator = c->id;
 	end->function = e->states->n ? e->states->function[e->states->n - 1] : 0;
@@ -287,7 +289,7 @@ static int write_matched_message(void *ctx, const struct vt_match_end *s, const 
 		.sender_scl = s ? s->scl : 0,
 		.receiver_scl = r ? r->scl : 0 };
 	struct stf_one_to_one_communication plain;
-	uint64_t received = !r ? 0 : r->kind == VT_MATCH_EITHER && (!s || r->time < s->time) ? r->later : r->time;
+	uint64_t received = !r ? 0 : vt_match_late(s, r) ? r->later : r->time;
 
 	if (one->peer == VT_MATCH_NOBODY || (o->part->idle && !vt_idle_message(o->part, s, r))) {
 		return 0;

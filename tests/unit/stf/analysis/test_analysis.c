@@ -286,25 +286,74 @@ static void members_wait_for_the_last_one(void)
 	end();
 }
 
-/* Rank 0 leaves before rank 3 begins: it can have waited for rank 1 only. */
-static void members_of_a_fence_wait_for_those_that_came(void)
+/* Makes a trace with one fence. */
+static void fence(const char *bound, int64_t late_clock, const uint64_t from[4], const uint64_t to[4])
 {
-	static const uint64_t from[4] = { 1000 * US, 2000 * US, 2500 * US, 6000 * US },
-			      to[4] = { 2200 * US, 6100 * US, 6100 * US, 6100 * US };
 	uint32_t i;
 
-	begin(4, "1e-6");
+	begin(4, bound);
+	offset[3] = late_clock;
 	for (i = 0; i < 4; i++) {
 		call(i, FENCE, from[i], to[i]);
 	}
 	operation(FENCE, 0, from, to);
 	finish();
+}
+
+/* Rank 0 leaves before rank 3 begins: it can have waited for rank 1 only. */
+static void members_of_a_fence_wait_for_those_that_came(void)
+{
+	static const uint64_t from[4] = { 1000 * US, 2000 * US, 2500 * US, 6000 * US },
+			      to[4] = { 2200 * US, 6100 * US, 6100 * US, 6100 * US };
+
+	fence("1e-6", 0, from, to);
 	CHECK_INT(wait_of(STF_WAIT_FENCE, 0, FENCE)->sum, 1000 * US);
 	CHECK_INT(wait_of(STF_WAIT_FENCE, 0, FENCE)->cause, 1);
 	CHECK_INT(wait_of(STF_WAIT_FENCE, 1, FENCE)->sum, 4000 * US);
 	CHECK_INT(wait_of(STF_WAIT_FENCE, 2, FENCE)->cause, 3);
 	CHECK_INT(result->n_waits, 3);
 	CHECK_INT(result->reversed, 0);
+	end();
+}
+
+/* All stay, but by its clock rank 3 begins 3 us after the others leave. */
+static void clocks_do_not_part_the_members_of_a_fence(void)
+{
+	static const uint64_t from[4] = { 1000 * US, 2000 * US, 2500 * US, 6000 * US },
+			      to[4] = { 6001 * US, 6001 * US, 6001 * US, 6001 * US };
+	uint32_t i;
+
+	fence("2e-6", 4 * US, from, to);
+	CHECK_INT(result->n_waits, 3);
+	for (i = 0; i < 3; i++) {
+		CHECK_INT(wait_of(STF_WAIT_FENCE, i, FENCE)->cause, 3);
+		CHECK_INT(wait_of(STF_WAIT_FENCE, i, FENCE)->sum, to[i] - from[i]);
+	}
+	end();
+	fence("1e-6", 4 * US, from, to); /* that is more than they can be off */
+	CHECK_INT(result->n_waits, 2);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 0, FENCE)->cause, 2);
+	end();
+}
+
+/* Rank 0 leaves before rank 3 begins, and 3 us before or after rank 1 does: it may have waited for that one, or for rank 2. */
+static void the_clocks_do_not_say_for_whom_a_fence_waits(void)
+{
+	static const uint64_t from[4] = { 1000 * US, 2203 * US, 1500 * US, 6000 * US },
+			      before[4] = { 1000 * US, 2197 * US, 1500 * US, 6000 * US },
+			      to[4] = { 2200 * US, 6100 * US, 6100 * US, 6100 * US };
+
+	fence("2e-6", 0, from, to);
+	CHECK_INT(result->n_waits, 2);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 1, FENCE)->cause, 3);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 2, FENCE)->cause, 3);
+	end();
+	fence("2e-6", 0, before, to);
+	CHECK_INT(result->n_waits, 2);
+	end();
+	fence("1e-6", 0, from, to);
+	CHECK_INT(result->n_waits, 3);
+	CHECK_INT(wait_of(STF_WAIT_FENCE, 0, FENCE)->cause, 2);
 	end();
 }
 
@@ -596,6 +645,8 @@ int main(int argc, char **argv)
 	RUN(completion_waits_for_a_late_receiver);
 	RUN(members_wait_for_the_last_one);
 	RUN(members_of_a_fence_wait_for_those_that_came);
+	RUN(clocks_do_not_part_the_members_of_a_fence);
+	RUN(the_clocks_do_not_say_for_whom_a_fence_waits);
 	RUN(last_to_begin_is_undecided_within_the_bound);
 	RUN(operation_without_blocking_waits_in_its_wait);
 	RUN(chain_of_waits_leads_to_its_start);

@@ -15,10 +15,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RANKS = 3, RECV = 0x10001, SEND, ALLREDUCE, PROBE, BCAST, REDUCE, SCAN, WORK, END = 1000000 };
+enum {
+	RANKS = 3,
+	RECV = 0x10001,
+	SEND,
+	ALLREDUCE,
+	PROBE,
+	BCAST,
+	REDUCE,
+	SCAN,
+	WORK,
+	FENCE,
+	POST,
+	START,
+	COMPLETE,
+	END = 1000000
+};
 
 static const char *const names[] = { "MPI_Recv", "MPI_Send", "MPI_Allreduce", "MPI_Probe", "MPI_Bcast", "MPI_Reduce",
-	"MPI_Scan", "work" };
+	"MPI_Scan", "work", "MPI_Win_fence", "MPI_Win_post", "MPI_Win_start", "MPI_Win_complete" };
 static char dir[] = "/tmp/test_merge_idle.XXXXXX", trace[100], path[RANKS][100];
 static struct vt_raw *raw[RANKS];
 static struct vt_raw_stream *stream[RANKS];
@@ -85,8 +100,9 @@ static void receive(int rank, int64_t from, int64_t to, int peer)
 	leave(rank, to);
 }
 
-/* All ranks, from these times until `to`. */
-static void operation(uint32_t function, unsigned op, int root, const int64_t from[RANKS], int64_t to)
+/* All ranks. */
+static void operation_until(
+	uint32_t function, unsigned op, int root, const int64_t from[RANKS], const int64_t to[RANKS])
 {
 	static uint32_t number;
 	int i;
@@ -97,13 +113,47 @@ static void operation(uint32_t function, unsigned op, int root, const int64_t fr
 			.root = root,
 			.sent = 4,
 			.received = 4,
-			.since = to - from[i] };
+			.since = to[i] - from[i] };
 
 		enter(i, from[i], function);
-		vt_raw_event(stream[i], ltick(to), 0, VT_RAW_COLLECTIVE, (uint8_t)op, &c, sizeof(c));
-		leave(i, to);
+		vt_raw_event(stream[i], ltick(to[i]), 0, VT_RAW_COLLECTIVE, (uint8_t)op, &c, sizeof(c));
+		leave(i, to[i]);
 	}
 	number++;
+}
+
+static void operation(uint32_t function, unsigned op, int root, const int64_t from[RANKS], int64_t to)
+{
+	operation_until(function, op, root, from, (const int64_t[]){ to, to, to });
+}
+
+static void fence(const int64_t from[RANKS], const int64_t to[RANKS])
+{
+	operation_until(FENCE, VT_RAW_OP_WIN_FENCE, VT_RAW_ROOT_UNKNOWN, from, to);
+}
+
+/* Rank 1 posts, from there on for 400 ns. */
+static void post(int64_t from)
+{
+	const struct vt_raw_message m = { .communicator = 1, .peer = 0 };
+
+	enter(1, from, POST);
+	vt_raw_message(stream[1], ltick(from), 0, VT_RAW_MESSAGE_SEND, &m);
+	leave(1, from + 400);
+}
+
+/* Rank 0 begins and ends its use of what rank 1 posts. */
+static void use(int64_t begin, int64_t begun, int64_t end, int64_t ended)
+{
+	const struct vt_raw_message m = {
+		.communicator = 1, .peer = 1, .since = ended - begin, .bytes = (uint32_t)(begun - begin)
+	};
+
+	enter(0, begin, START);
+	leave(0, begun);
+	enter(0, end, COMPLETE);
+	vt_raw_message(stream[0], ltick(ended), 0, VT_RAW_MESSAGE_EITHER, &m);
+	leave(0, ended);
 }
 
 /* bound_s: of each clock; 0: they are one clock. Returns the states as lines "RANK FUNCTION FROM TO". */
@@ -271,6 +321,61 @@ static void shorter_waits_and_states_of_the_program_are_left_out(void)
 	CHECK_INT(left_out(1, "MPI_Recv"), 3);
 }
 
+/* One need not wait for the others in a fence. */
+static void who_leaves_a_fence_early_waits_for_those_that_came(void)
+{
+	struct vt_merge_result res;
+	char *text;
+
+	begin_job("1000 ns");
+	fence((const int64_t[]){ 10000, 20000, 60000 }, (const int64_t[]){ 30000, 61000, 61000 });
+	fence((const int64_t[]){ 100000, 190000, 160000 }, (const int64_t[]){ 150000, 191000, 191000 });
+	fence((const int64_t[]){ 210000, 220000, 260000 }, (const int64_t[]){ 261000, 261000, 261000 });
+	text = end_job(0, &res);
+	CHECK_STR(text,
+		"0 MPI_Win_fence 10000 20000\n1 MPI_Win_fence 20000 60000\n"
+		"2 MPI_Win_fence 160000 190000\n"
+		"0 MPI_Win_fence 210000 260000\n1 MPI_Win_fence 220000 260000\n");
+	free(text);
+}
+
+/* The clocks may differ by 2 us. In the first fence the others leave 1 us before the last one begins, by its clock; in the second
+ * one rank 0 certainly leaves before rank 1 begins, and rank 2 begins as rank 0 leaves. */
+static void fences_with_clocks_that_differ(void)
+{
+	struct vt_merge_result res;
+	char *text;
+
+	begin_job("1000 ns");
+	fence((const int64_t[]){ 10000, 20000, 61000 }, (const int64_t[]){ 60000, 60000, 62000 });
+	fence((const int64_t[]){ 110000, 190000, 160500 }, (const int64_t[]){ 160000, 195000, 195000 });
+	text = end_job(1e-6, &res);
+	CHECK_STR(text,
+		"0 MPI_Win_fence 10000 60000\n1 MPI_Win_fence 20000 60000\n"
+		"2 MPI_Win_fence 160500 190000\n");
+	free(text);
+}
+
+static void late_posts_are_waits_in_the_call_that_blocks(void)
+{
+	struct vt_merge_result res;
+	char *text;
+
+	begin_job("1000 ns");
+	use(10000, 50200, 51000, 51100); /* in MPI_Win_start */
+	post(50000);
+	use(110000, 110200, 120000, 150200); /* in MPI_Win_complete */
+	post(150000);
+	use(210000, 250000, 255000, 290000); /* both are long, for something else: it was posted before */
+	post(205000);
+	use(310000, 350000, 355000, 390000); /* it was posted between the two: neither has waited for that */
+	post(352000);
+	text = end_job(0, &res);
+	CHECK_STR(text, "0 MPI_Win_start 10000 50000\n0 MPI_Win_complete 120000 150000\n");
+	free(text);
+	CHECK_INT(left_out(1, "MPI_Win_post"), 4);
+}
+
 int main(int argc, char **argv)
 {
 	char command[100];
@@ -287,6 +392,9 @@ int main(int argc, char **argv)
 	RUN(waits_are_states_and_the_rest_is_counted);
 	RUN(what_the_clocks_cannot_decide_is_no_wait);
 	RUN(shorter_waits_and_states_of_the_program_are_left_out);
+	RUN(who_leaves_a_fence_early_waits_for_those_that_came);
+	RUN(fences_with_clocks_that_differ);
+	RUN(late_posts_are_waits_in_the_call_that_blocks);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return check_end() | (system(command) != 0);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Three ranks wait for each other on a window in the ways that stftool --analyze knows. In each case one rank sleeps for 60 ms. Rank
  * 0 prints what each has waited, by the clock of the node, in nanoseconds: "wait KIND|RANK|CALL|TIME|CAUSE". With an argument nobody
- * sleeps. */
+ * sleeps. Some calls fail before the one that counts (mpi_window_faults.c). */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
+
+#include "tests/vt/mpi/windows/mpi_window_faults.h"
 
 enum { CASES = 16, RANKS = 3 };
 
@@ -17,13 +19,18 @@ static struct {
 static MPI_Win win;
 static MPI_Group group[RANKS]; /* of one rank */
 
-static void come_late(void)
+static void come_later(long ms)
 {
-	struct timespec t = { .tv_nsec = 60000000L };
+	struct timespec t = { .tv_nsec = ms * 1000000L };
 
 	if (sleeps) {
 		nanosleep(&t, NULL);
 	}
+}
+
+static void come_late(void)
+{
+	come_later(60);
 }
 
 /* This rank is about to make the call of the case. */
@@ -35,18 +42,57 @@ static void note_call(void)
 	enter[n_cases] = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static void all_come(void)
+{
+	int there[RANKS];
+
+	MPI_Allgather(&rank, 1, MPI_INT, there, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
 static void end_case(const char *kind, const char *call, int waits, int cause)
 {
 	cases[n_cases].kind = kind;
 	cases[n_cases].call = call;
 	cases[n_cases].waits = waits;
 	cases[n_cases++].cause = cause;
-	MPI_Barrier(MPI_COMM_WORLD);
+	all_come();
 }
 
 static void put(int to)
 {
 	MPI_Put(&rank, 1, MPI_INT, to, rank, 1, MPI_INT, win);
+}
+
+static void failing_post(MPI_Group origins)
+{
+	window_calls_fail = 1;
+	MPI_Win_post(origins, 0, win);
+	window_calls_fail = 0;
+}
+
+static void failing_complete(void)
+{
+	window_calls_fail = 1;
+	MPI_Win_complete(win);
+	window_calls_fail = 0;
+}
+
+/* The fence ends for rank 0 after rank 1 has come, and before rank 2 does. */
+static void early_fence(void)
+{
+	static const int later[RANKS] = { 0, 20, 60 }, stays[RANKS] = { 40, 60, 1 };
+
+	come_later(later[rank]);
+	note_call();
+	window_fence_ms = sleeps ? stays[rank] : 0;
+	MPI_Win_fence(0, win);
+	window_fence_ms = -1;
+	end_case("wait at fence", "MPI_Win_fence", 0, 1);
+	cases[n_cases] = cases[n_cases - 1];
+	cases[n_cases].waits = 1;
+	cases[n_cases].cause = 2;
+	enter[n_cases] = enter[n_cases - 1];
+	n_cases++;
 }
 
 /* Rank 0 puts into the window of rank 1, which posts late. */
@@ -58,6 +104,7 @@ static void late_post(void)
 		put(1);
 		MPI_Win_complete(win);
 	} else if (rank == 1) {
+		failing_post(group[0]);
 		come_late();
 		note_call();
 		MPI_Win_post(group[0], 0, win);
@@ -74,11 +121,14 @@ static void late_complete(int tests)
 	if (rank == 2) {
 		MPI_Win_start(group[0], 0, win);
 		put(0);
+		failing_complete();
 		come_late();
 		note_call();
 		MPI_Win_complete(win);
 	} else if (rank == 0) {
 		MPI_Win_post(group[2], 0, win);
+		failing_post(group[1]);
+		failing_post(MPI_GROUP_NULL);
 		note_call();
 		while (tests && !done) {
 			MPI_Win_test(win, &done);
@@ -126,7 +176,7 @@ int main(int argc, char **argv)
 		MPI_Group_incl(world, 1, &i, &group[i]);
 	}
 	MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-	MPI_Barrier(MPI_COMM_WORLD);
+	all_come();
 	if (rank == 1) {
 		come_late();
 	}
@@ -138,14 +188,16 @@ int main(int argc, char **argv)
 	enter[n_cases] = enter[n_cases - 1];
 	n_cases++;
 	put((rank + 1) % RANKS);
+	all_come();
+	early_fence();
 	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-	MPI_Barrier(MPI_COMM_WORLD);
+	all_come();
 	late_post();
 	late_complete(0);
 	late_complete(1);
 	late_complete_of_two();
 	MPI_Win_free(&win);
-	MPI_Gather(enter, CASES, MPI_DOUBLE, all, CASES, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	MPI_Allgather(enter, CASES, MPI_DOUBLE, all, CASES, MPI_DOUBLE, MPI_COMM_WORLD);
 	for (k = 0; rank == 0 && k < n_cases; k++) {
 		printf("wait %s|0:%d|MPI:%s|%.0f|0:%d\n", cases[k].kind, cases[k].waits, cases[k].call,
 			all[cases[k].cause][k] - all[cases[k].waits][k], cases[k].cause);
