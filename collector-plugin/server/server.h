@@ -116,7 +116,7 @@ void vt_server_take_message(
 	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now);
 /* Tells all nodes that this process lives, once a second, and finds those that are silent. */
 void vt_server_look_for_lost(struct vt_server *s, int64_t now);
-/* Adds a process with this rank. Returns 0 or -1. */
+/* ranks.c: adds a process with this rank. Returns 0 or -1. */
 int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program);
 void vt_server_send_rank(struct vt_server *s, int node, uint64_t pid, const struct vt_server_rank *r);
 /* Has a process joined that has this rank? */
