@@ -214,7 +214,7 @@ static enum order began(struct stf_arrivals *a, const struct stf_parts *p, uint3
 	return (double)(left - p->start[k]) * second < bound ? UNKNOWN : BEFORE;
 }
 
-/* Member i of a fence that not all members stayed in: whom it may have waited for. i: nobody, or the clocks leave it open. */
+/* Member i of a fence that some members left early: the member that it may have waited for. i: none, or the clocks leave it open. */
 static uint32_t came_last(struct stf_arrivals *a, const struct stf_parts *p, uint32_t i)
 {
 	uint32_t k, late = i;

@@ -494,7 +494,7 @@ static enum order began(struct vt_merge_idle *d, const struct vt_merge_communica
 	return (double)(member->end - other->begin) < slack ? UNKNOWN : BEFORE;
 }
 
-/* Member i of a fence that not all members stayed in: whom it waited for. NULL: nobody, or the clocks leave it open. */
+/* Member i of a fence that some members left early: the member that it waited for. NULL: none, or the clocks leave it open. */
 static const struct vt_match_share *came_last(struct vt_merge_idle *d, const struct vt_merge_communicator *g,
 	const struct vt_match_share *share, size_t n, size_t i)
 {

@@ -46,7 +46,8 @@ expect_line 'counter nvml_power:GPU-aaaa: goes on from a new start: a device cam
 verdict "also if it was the only one"
 
 # in a program of the user's: it says whether it has the library, and how many threads
-${CC:-cc} "$src/tests/cli/vtcounters/gpu_calls.c" -o calls -I"$src" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" >out 2>&1
+${CC:-cc} "$src/tests/cli/vtcounters/gpu_calls.c" -o calls -I"$src" -L"$build/.libs" -lVTcs \
+	-Wl,-rpath,"$build/.libs" >out 2>&1
 status=$?
 expect_status 0
 verdict "a program that makes VT_ calls is built"
