@@ -233,3 +233,18 @@ const char *smp_errno(int errnum, char *buf, size_t size)
 	}
 	return buf;
 }
+
+struct smp_counter smp_age(const char *name, const char *of)
+{
+	return (struct smp_counter){
+		.name = name,
+		.unit = "us",
+		.what = "how old that value was when it was read",
+		.scope = SMP_NODE,
+		.type = SMP_U64,
+		.kind = SMP_LEVEL,
+		.factor = 1e-3,
+		.shown_unit = "ms",
+		.with = of,
+	};
+}

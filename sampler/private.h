@@ -105,6 +105,9 @@ const char *smp_why_closed(int errnum, const char *otherwise);
 /* Writes a reason; always terminated. Returns -1, for `return smp_why(...)`. */
 int smp_why(char why[SMP_TEXT], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The counter of how old the values of counter `of` are; both names stay the caller's. */
+struct smp_counter smp_age(const char *name, const char *of);
+
 /* The text of an errno value without locale or static buffer. Returns buf. */
 const char *smp_errno(int errnum, char *buf, size_t size);
 

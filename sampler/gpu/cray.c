@@ -121,17 +121,7 @@ static int list_cray_counter(
 	if (rc || !stamped || missing || !tkm_printed(&l->age, "%s%s", l->name.text, age_suffix)) {
 		return rc;
 	}
-	c = (struct smp_counter){
-		.name = l->age.text,
-		.unit = "us",
-		.what = "how old that value was when it was read",
-		.scope = SMP_NODE,
-		.type = SMP_U64,
-		.kind = SMP_LEVEL,
-		.factor = 1e-3,
-		.shown_unit = "ms",
-		.with = l->name.text,
-	};
+	c = smp_age(l->age.text, l->name.text);
 	return l->each(&c, l->ctx);
 }
 

@@ -111,17 +111,7 @@ static int list_nvml_counter(
 		!tkm_printed(&l->age, "%s%s%s", k->name, age_suffix, c.name + strlen(k->name))) {
 		return rc;
 	}
-	c = (struct smp_counter){
-		.name = l->age.text,
-		.unit = "us",
-		.what = "how old that value was when it was read",
-		.scope = SMP_NODE,
-		.type = SMP_U64,
-		.kind = SMP_LEVEL,
-		.factor = 1e-3,
-		.shown_unit = "ms",
-		.with = l->name.text,
-	};
+	c = smp_age(l->age.text, l->name.text);
 	return l->each(&c, l->ctx);
 }
 

@@ -140,6 +140,15 @@ static void store_mpi_library(void)
 	}
 }
 
+/* The program has to call MPI_Finalize now. The library of OpenSHMEM ends at exit what the program has not ended. */
+static void enter_mpi(void)
+{
+	if (!vt_hooks.shmem) {
+		atomic_store(&vt_raw_head(job.collect->raw)->in_mpi, 1);
+		vt_hooks.ends_later = 1;
+	}
+}
+
 static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt_collect *c))
 {
 	struct tkm_err err = { .text = "" };
@@ -199,11 +208,7 @@ static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt
 	vt_job_period_begin(&job);
 	vt_collect_own_protocol();
 	watch();
-	/* the library of OpenSHMEM ends at exit what the program has not ended */
-	if (!vt_hooks.shmem) {
-		atomic_store(&vt_raw_head(job.collect->raw)->in_mpi, 1);
-		vt_hooks.ends_later = 1;
-	}
+	enter_mpi();
 	vt_self();
 }
 

@@ -120,47 +120,16 @@ static int attach_hosts(const char *contact, const char *folder)
 		pass_pings(comm, 0, 2, folder);
 }
 
-int main(int argc, char **argv)
+static void start_children(const char *what, const char *contact)
 {
-	const char *what = argc > 1 ? argv[1] : "", *contact = NULL;
 	pthread_t t;
 	pid_t pid;
-	int held[2], status = 0, first = !strcmp(what, "first");
 
-	/* first: a client that is started before its server has children, too */
-	if (argc == 5) {
-		return run_remote_child(atoi(argv[2]), argv[3], argv[4]);
-	}
-	dies = !strcmp(what, "dies");
-	if (pipe(sent) < 0 || pipe(held) < 0) {
-		return 1;
-	}
-	if ((first ? VT_clientinit(1, "parent", &contact) : VT_serverinit("server", 0, NULL, &contact)) != VT_OK) {
-		return 1;
-	}
-	close(held[1]);
-	if (is_held(held[0])) {
-		dprintf(1, "VTserver holds a pipe of the program\n");
-	}
-	if (first) {
-		dprintf(2, "%s\n", contact);
-	}
-	if (VT_initialize(&argc, &argv) != VT_OK) {
-		return 1;
-	}
-	if (!strcmp(what, "hosts")) {
-		status = attach_hosts(contact, argv[2]);
-		return VT_finalize() != VT_OK || status;
-	}
 	if (!strcmp(what, "missing")) {
 		start_child(1, contact);
 		attach_children(2);
 	} else if (!strcmp(what, "alone")) {
 		start_child(0, contact);
-	} else if (!strcmp(what, "leaves")) {
-		start_child(0, contact);
-		sleep(1);
-		return VT_finalize() != VT_OK;
 	} else if (!strcmp(what, "same")) {
 		start_child(4, contact);
 		start_child(4, contact);
@@ -190,6 +159,44 @@ int main(int argc, char **argv)
 		start_child(0, contact);
 		attach_children(1);
 	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *contact = NULL;
+	int held[2], status = 0, first = !strcmp(what, "first");
+
+	/* first: a client that is started before its server has children, too */
+	if (argc == 5) {
+		return run_remote_child(atoi(argv[2]), argv[3], argv[4]);
+	}
+	dies = !strcmp(what, "dies");
+	if (pipe(sent) < 0 || pipe(held) < 0) {
+		return 1;
+	}
+	if ((first ? VT_clientinit(1, "parent", &contact) : VT_serverinit("server", 0, NULL, &contact)) != VT_OK) {
+		return 1;
+	}
+	close(held[1]);
+	if (is_held(held[0])) {
+		dprintf(1, "VTserver holds a pipe of the program\n");
+	}
+	if (first) {
+		dprintf(2, "%s\n", contact);
+	}
+	if (VT_initialize(&argc, &argv) != VT_OK) {
+		return 1;
+	}
+	if (!strcmp(what, "hosts")) {
+		status = attach_hosts(contact, argv[2]);
+		return VT_finalize() != VT_OK || status;
+	}
+	if (!strcmp(what, "leaves")) {
+		start_child(0, contact);
+		sleep(1);
+		return VT_finalize() != VT_OK;
+	}
+	start_children(what, contact);
 	while (wait(&status) > 0) {
 	}
 	return VT_finalize() != VT_OK;
