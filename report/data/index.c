@@ -26,7 +26,7 @@ struct head {
 	uint32_t function_rows, matrix_rows, per_row, empty;
 	uint64_t functions, n_series, stacks, operations, left_out, before;
 	uint64_t start, width, first, last; /* of the axis, finest level */
-	uint64_t unbalanced, records, values, reports;
+	uint64_t unbalanced, records, values, reports, ends;
 	uint64_t messages, bytes, unmatched, backward, at_least;
 };
 
@@ -41,7 +41,7 @@ static const char magic[8] = "TMKINDX";
 static struct head head_of(const struct vtr_trace *t)
 {
 	struct head h = { .order = 0x01020304,
-		.version = 3,
+		.version = 4,
 		.head_size = sizeof(struct head),
 		.series_size = sizeof(struct vtr_series),
 		.column_size = sizeof(struct vtr_column),
@@ -68,6 +68,7 @@ static struct head head_of(const struct vtr_trace *t)
 		.records = t->records,
 		.values = t->values,
 		.reports = t->reports,
+		.ends = t->ends,
 		.messages = t->messages.n,
 		.bytes = t->messages.bytes,
 		.unmatched = t->messages.unmatched,
@@ -378,6 +379,7 @@ static void take_index_head(struct vtr_trace *t, const struct head *h)
 	t->records = h->records;
 	t->values = h->values;
 	t->reports = h->reports;
+	t->ends = h->ends;
 	t->empty = (int)h->empty;
 	t->messages.n = h->messages;
 	t->messages.bytes = h->bytes;

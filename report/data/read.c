@@ -205,6 +205,22 @@ static void chart_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
 
 /* ---- reading ---- */
 
+static void add_report(struct vtr_trace *t, const struct stf_record *r)
+{
+	struct stf_report d;
+	const char *level, *type;
+
+	if (r->layout->kind != STF_KIND_REPORT || stf_get_report(r, &d) < 0) {
+		return;
+	}
+	level = stf_reader_string(t->reader, d.level);
+	type = stf_reader_string(t->reader, d.type);
+	if (level && (strcasestr(level, "error") || strcasestr(level, "fatal"))) {
+		t->reports++;
+		t->ends += type && (!strncmp(type, "LOCAL:EXIT:", 11) || !strncmp(type, "GLOBAL:DEADLOCK:", 16));
+	}
+}
+
 /* Adds a record. A window begins with the state before it: of this, only the calls that threads are in matter here,
  * because the time of a counter's last value is unknown. */
 static void chart_record(struct vtr_trace *t, const struct stf_record *r)
@@ -214,7 +230,7 @@ static void chart_record(struct vtr_trace *t, const struct stf_record *r)
 	} else if (r->layout->kind <= STF_KIND_OTHER && (!t->windowed || r->time >= t->start)) {
 		t->records++;
 		vtr_axis_reach(&t->axis, r->time);
-		t->reports += r->layout->kind == STF_KIND_REPORT;
+		add_report(t, r);
 		vtr_functions_add(t, r);
 	}
 }

@@ -108,14 +108,14 @@ struct vtr_trace {
 	struct vtr_messages messages;
 	struct vtr_operation operation[64];
 	size_t operations;
-	struct stf_analysis *analysis; /* NULL: the program did not call MPI, or it could not be analysed */
-	uint64_t records, values, reports;
-	int empty;          /* a component had no record */
-	int windowed;       /* only start to end was read */
-	double offset_s;    /* of the window's start, since the start of the trace */
-	char note[600];     /* why an index was not used */
-	char fault[8][700]; /* what could not be read */
-	size_t faults;      /* how many; not all may be in fault[] */
+	struct stf_analysis *analysis;           /* NULL: the program did not call MPI, or it could not be analysed */
+	uint64_t records, values, reports, ends; /* reports of errors; of these, how the program ended */
+	int empty;                               /* a component had no record */
+	int windowed;                            /* only start to end was read */
+	double offset_s;                         /* of the window's start, since the start of the trace */
+	char note[600];                          /* why an index was not used */
+	char fault[8][700];                      /* what could not be read */
+	size_t faults;                           /* how many; not all may be in fault[] */
 };
 
 enum { VTR_COLUMNS = 640 }; /* of a picture, at most */

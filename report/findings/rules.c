@@ -108,6 +108,16 @@ static int find_waits_only(struct vtr_findings *all, const struct vtr_trace *t)
 	return 0;
 }
 
+static void find_reports(struct vtr_findings *all, uint64_t n)
+{
+	if (n) {
+		vtr_find(all, "reports", 900, VTR_BAD, "Errors were reported",
+			"The trace has %" PRIu64
+			" report%s of errors in the application; stftool --print-reports shows them.",
+			n, n == 1 ? "" : "s");
+	}
+}
+
 void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 {
 	struct vtr_measures m;
@@ -130,13 +140,8 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 			" messages were received before they were sent: the clocks do not agree.",
 			t->messages.backward, t->messages.n);
 	}
-	if (t->reports) {
-		vtr_find(all, "reports", 900, VTR_BAD, "Errors were reported",
-			"The trace has %" PRIu64
-			" report%s of errors in the application; stftool --print-reports shows them.",
-			t->reports, t->reports == 1 ? "" : "s");
-	}
 	if (vtr_measure(&m, t) < 0) {
+		find_reports(all, t->reports);
 		return;
 	}
 	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
@@ -159,6 +164,8 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 			missing |= share == VTR_MISSING;
 		}
 	}
+	/* how the program ended is a finding of its own */
+	find_reports(all, t->reports - (m.ended_badly ? t->ends : 0));
 	if (!found) {
 		find_nothing(all, &m, missing);
 	}

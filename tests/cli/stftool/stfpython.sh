@@ -108,7 +108,7 @@ def ok(what, good):
 
 with t.Trace(folder + "/e.stf") as trace:
     ok("names, threads, duration", trace.counter_names == ["net:bytes_sent"] and trace.threads == [2] and
-       trace.duration == (0, 999500000) and trace.resolution == 1e-9 and t.library_version() == 100)
+       trace.duration == (0, 999500000) and trace.resolution == 1e-9 and t.library_version() == 200)
     a, b = trace.counters("bytes_*")
     want = 4096 * np.arange(1, 1001, dtype=np.uint64)
     ok("values and times", (a.value == want[::2]).all() and (b.value == want[1::2]).all() and a.value.dtype == np.uint64 and

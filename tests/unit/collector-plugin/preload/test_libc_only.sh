@@ -75,8 +75,9 @@ fi
 # keeps children without handlers and signal handlers at a thread's end from harm; 9 KiB for what a forked child is told
 # again, calls left by exceptions, switched stacks, NSpid, facts for the head of a report, a process's own I/O and
 # STOPFILE-NAME; 5 KiB for the states of OpenMP regions, whose calls are in libVTomp.so; 3 KiB for processes that join a
-# job on several nodes and for programs of the MPI ABI; 4 KiB for VT_serverinit() and VT_clientinit().
-limit=$((254638 + 23552))
+# job on several nodes and for programs of the MPI ABI; 4 KiB for VT_serverinit() and VT_clientinit(), 7 KiB for clients
+# before their server, VT_attach(), and reports in the trace.
+limit=$((254638 + 30720))
 text=$(size "$build/.libs/libVTcs.so" 2>/dev/null | awk 'NR == 2 { print $1 }')
 flags=$(sed -n 's/^CFLAGS = //p' "$build/Makefile")
 case $(uname -m):$flags in
