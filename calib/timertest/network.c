@@ -60,7 +60,7 @@ static int get_word(const char *interface, char *word, size_t size, struct tkm_e
 {
 	static const char *const places[] = { VT_NEAR_SERVER, NULL };
 	char path[PATH_MAX], own[PATH_MAX];
-	char *argv[3] = { path, (char *)(uintptr_t)interface, NULL };
+	char *argv[4] = { path, (char *)(uintptr_t) "--network", (char *)(uintptr_t)interface, NULL };
 	int fd, status = 0;
 	FILE *f;
 	pid_t pid;

@@ -92,7 +92,9 @@ static long locks(int times)
 	omp_init_nest_lock(&nest);
 #pragma omp parallel private(t)
 	for (t = 0; t < times; t++) {
+		/* another thread may add at the same time, under another lock */
 		omp_set_lock(&lock);
+#pragma omp atomic
 		sum++;
 		omp_unset_lock(&lock);
 		omp_set_nest_lock(&nest);
