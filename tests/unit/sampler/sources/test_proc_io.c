@@ -18,6 +18,7 @@
 enum { LITTLE = 1000, MUCH = 1000000 };
 
 static int go[2], done[2], null_fd;
+static volatile pid_t writer; /* the thread that wrote last */
 
 static int write_to_null(size_t size)
 {
@@ -28,7 +29,7 @@ static int write_to_null(size_t size)
 
 static void *write_little(void *arg)
 {
-	(void)arg;
+	writer = gettid();
 	return write_to_null(LITTLE) < 0 ? arg : NULL;
 }
 
@@ -36,11 +37,21 @@ static void *write_and_wait(void *arg)
 {
 	pthread_barrier_t *b = arg;
 
+	writer = gettid();
 	write_to_null(LITTLE);
 	pthread_barrier_wait(b);
 	pthread_barrier_wait(b);
 	write_to_null(LITTLE);
 	return NULL;
+}
+
+/* What a thread did becomes its process's when the kernel lets go of it, which is after pthread_join(). */
+static void join(pthread_t thread, pid_t tid)
+{
+	pthread_join(thread, NULL);
+	while (tgkill(getpid(), tid, 0) == 0) {
+		sched_yield();
+	}
 }
 
 static void have_child(size_t size, int waits)
@@ -59,6 +70,7 @@ static void do_as_told(char what)
 {
 	static pthread_barrier_t b;
 	static pthread_t one, stays;
+	static pid_t stays_tid;
 
 	switch (what) {
 	case 'w':
@@ -66,16 +78,17 @@ static void do_as_told(char what)
 		break;
 	case 't': /* a thread that is never seen */
 		pthread_create(&one, NULL, write_little, NULL);
-		pthread_join(one, NULL);
+		join(one, writer);
 		break;
 	case 'T': /* one that stays */
 		pthread_barrier_init(&b, NULL, 2);
 		pthread_create(&stays, NULL, write_and_wait, &b);
 		pthread_barrier_wait(&b);
+		stays_tid = writer;
 		break;
 	case 'e': /* and ends */
 		pthread_barrier_wait(&b);
-		pthread_join(stays, NULL);
+		join(stays, stays_tid);
 		break;
 	case 'c':
 		have_child(MUCH, 1);
