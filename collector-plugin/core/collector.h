@@ -46,6 +46,7 @@ struct vt_collector {
 	char earlier[300]; /* programs that this process was before, by exec; known to the sampler process only */
 	int partial; /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
 	int again;   /* this end is followed by a new start: vt_collect_reconfigure() */
+	int joined;  /* the process has joined another job since its end: vt_collect_join() */
 	struct smp_env env;
 	char trace_dir[1024]; /* of env */
 	uint32_t *ids;        /* of the plan's counters, */

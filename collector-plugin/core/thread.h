@@ -151,9 +151,9 @@ void vt_threads_each(void (*f)(const struct vt_thread *t));
 /* The thread has ended: its number may be given to another thread. */
 void vt_threads_gone(pid_t tid);
 
-/* The collector is about to start again. Forgets the calling thread if no other thread has called us and nothing was
- * defined. Returns 0, or -1 otherwise. */
-int vt_threads_restart(void);
+/* The collector is about to start again. Forgets the calling thread if no other thread that lives has called us and, unless
+ * definitions and names of threads are kept, nothing was defined. Returns 0, or -1 otherwise. */
+int vt_threads_restart(int keep_names);
 
 /* In the child of a fork, called by the code that detects forks: no thread is registered there. */
 VT_IN_CHILD void vt_threads_forget(void);

@@ -341,14 +341,15 @@ void vt_threads_forget(void)
 	vt_sinks_forked();
 }
 
-int vt_threads_restart(void)
+int vt_threads_restart(int keep_names)
 {
 	struct vt_thread *mine = vt_tls.thread;
-	int i, more = vt_names_any();
+	int i, more = !keep_names && vt_names_any();
 
 	vt_lock(&table.lock);
 	for (i = 0; i < table.room; i++) {
-		more |= table.entry[i].name != NULL || (table.entry[i].thread && table.entry[i].thread != mine);
+		more |= (!keep_names && table.entry[i].name != NULL) ||
+			(table.entry[i].thread && table.entry[i].thread != mine);
 	}
 	if (!more && mine) {
 		release(mine->number);

@@ -417,6 +417,44 @@ void vt_collect_join(const char *job, int rank, int ranks)
 	/* what it forks may join, too, with a rank of its own */
 	watch_forks();
 	snprintf(c->run, sizeof(c->run), "job=%s\trank=%d\tranks=%d", job, rank, ranks);
+	c->joined = 1;
+}
+
+/* What was of the run that has ended. */
+static void forget_run(struct vt_collector *c)
+{
+	smp_plan_close(c->plan);
+	c->plan = NULL;
+	c->pub.plan = NULL;
+	c->pub.counter_ids = NULL;
+	free(c->ids);
+	c->ids = NULL;
+	vt_settings_free(&c->settings);
+}
+
+/* After an end, a process may join another job, with options of its own. */
+static int begin_next_round(struct vt_collector *c, struct tkm_err *err)
+{
+	size_t i;
+
+	if (vt_threads_restart(1) < 0) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "another thread that was recorded in the last job has not ended");
+		vt_say(1, "ERROR", "VT_initialize: %s; end it, or wait for it, before the next round", err->text);
+		return -1;
+	}
+	vt_reader_forget();
+	c->sampler = NULL;
+	c->has_vtsampler = 0;
+	forget_run(c);
+	for (i = 0; c->variables && c->variables[i]; i++) {
+		free(c->variables[i]);
+	}
+	free(c->variables);
+	c->variables = NULL;
+	free(c->config_text);
+	c->config_text = NULL;
+	c->config_size = 0;
+	return 0;
 }
 
 int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err)
@@ -436,10 +474,12 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 			c->pub.ranks = ranks;
 			vt_raw_set_rank(c->pub.raw, rank, ranks);
 		}
-	} else if (c->ended && c->pid == getpid()) {
+	} else if (c->ended && c->pid == getpid() && !c->joined) {
 		rc = 1;
 	} else {
-		rc = start_collector(c, rank, ranks, argv0, err);
+		rc = c->ended && c->pid == getpid() ? begin_next_round(c, err) : 0;
+		c->joined = 0;
+		rc = rc < 0 ? rc : start_collector(c, rank, ranks, argv0, err);
 	}
 	vt_unlock(&lock);
 	errno = saved;
@@ -550,13 +590,7 @@ static void begin_anew(struct vt_collector *c)
 	c->again = 0;
 	unlink(c->raw_path);
 	vt_say_defer(0);
-	smp_plan_close(c->plan);
-	c->plan = NULL;
-	c->pub.plan = NULL;
-	c->pub.counter_ids = NULL;
-	free(c->ids);
-	c->ids = NULL;
-	vt_settings_free(&c->settings);
+	forget_run(c);
 }
 
 int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err)
@@ -564,7 +598,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 	struct vt_collector *c = &vt_collector;
 	int rc;
 
-	if (vt_threads_restart() < 0) {
+	if (vt_threads_restart(0) < 0) {
 		return 1;
 	}
 	vt_lock(&lock);
@@ -592,7 +626,7 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 		return -1;
 	}
 	tmr_close(t);
-	if (vt_threads_restart() < 0) {
+	if (vt_threads_restart(0) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the program has called VT_ before MPI_Init on this rank");
 	}
 	vt_lock(&lock);

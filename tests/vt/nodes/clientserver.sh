@@ -35,4 +35,27 @@ expect_line 'ERROR: VT_serverinit: VTserver: cannot reach client 1, contact Sloc
 expect_line 'ERROR: VT_initialize cannot join .* as process 1: .*localhost' said
 expect_line 'ERROR: VT_attach: ' said
 verdict "no call reports success and connects nothing"
+
+# on one host, without the others' programs: 5, 10 and 15 questions with an answer
+expect "${CC:-cc}" $san -I"$include" \
+	"$src/tests/vt/nodes/programs/rounds.c" -o rounds -L"$lib" -Wl,-rpath,"$lib" -lVTcs -pthread >out 2>&1
+expect timeout 100 ./rounds >>out 2>&1
+for round in 1 2 3; do
+	for try in $(seq 100); do
+		[ ! -f "round$round.stf" ] || break
+		sleep 0.1
+	done
+	expect_trace "round$round.stf"
+	"$build/stftool" "round$round.stf" --matched-vtf --dump 2>>out >dump
+	expect [ "$(awk '$2 == "MESSAGE"' dump | wc -l)" -eq $((10 * round)) ]
+	expect [ "$("$build/stftool" "round$round.stf" --print-statistics | grep -c "^[01]:.*:$((5 * round)):")" -eq 2 ]
+done
+verdict "several rounds in one run of a program, a trace each"
+
+rm -f round[0-9]*
+timeout 100 ./rounds thread >said 2>&1
+expect [ $? -eq 1 ]
+cat said >>out
+expect_line 'ERROR: VT_initialize: another thread that was recorded in the last job has not ended' said
+verdict "a thread that outlives its round is named"
 done_testing
