@@ -20,12 +20,12 @@
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/say.h"
-#include "collector-plugin/run/program.h"
+#include "collector-plugin/run/network.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/trace/world.h"
 
-enum { WORD = 1240, MOST_CLIENTS = 1 << 16, MOST_SETTINGS = 1000 };
+enum { WORD = VT_NETWORK_WORD, MOST_CLIENTS = 1 << 16, MOST_SETTINGS = 1000 };
 
 /* Time for VTserver, which may be on another node, to answer. */
 static const double join_limit_s = 30;
@@ -81,8 +81,8 @@ static VT_ErrorCode start_server(
 	const char *call, const char *const *arguments, const char *clients, char contact[WORD])
 {
 	const char *variables[MOST_SETTINGS + 2];
-	char text[2000] = "", *end;
-	int i, n = 0, status;
+	struct tkm_err err;
+	int i, n = 0;
 
 	for (i = 0; environ && environ[i] && n < MOST_SETTINGS; i++) {
 		if (!strncmp(environ[i], "VT_", 3)) {
@@ -93,13 +93,9 @@ static VT_ErrorCode start_server(
 		variables[n++] = clients;
 	}
 	variables[n] = NULL;
-	status = vt_program_run("VTserver", arguments, variables, text, sizeof(text));
-	end = strchr(text, '\n');
-	if (status != 0 || !end || end == text || end - text >= WORD) {
-		return refuse_call(VT_ERR_COMM, "%s: %.*s", call, text[0] ? (int)strcspn(text, "\n") : 100,
-			text[0] ? text : strerror(errno));
+	if (vt_network_start(arguments, variables, contact, &err) < 0) {
+		return refuse_call(VT_ERR_COMM, "%s: %s", call, err.text);
 	}
-	snprintf(contact, WORD, "%.*s", (int)(end - text), text);
 	return VT_OK;
 }
 

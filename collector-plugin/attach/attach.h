@@ -21,7 +21,7 @@ enum vt_attach_kind {
 	VT_ATTACH_END = 2,     /* struct vt_attach_end; answered by struct vt_attach_over and text for the user */
 	VT_ATTACH_WAKE = 3,    /* nothing */
 	VT_ATTACH_REFUSED = 4, /* an answer: a text with the reason why the process is not sampled from outside */
-	/* of vtrun --join and VT_initialize: texts word, rank, size, program, token, parent, children; answered when the process has
+	/* of vtrun --join and VT_initialize: texts word, rank, size, program, token, parent, children, mpi; answered when the process has
 	 * its rank, or its children are there */
 	VT_ATTACH_JOIN = 5,
 	VT_ATTACH_JOINED = 6, /* an answer: struct vt_attach_place */
@@ -87,6 +87,7 @@ struct vt_attach_request {
 	int rank, size;          /* -1, 0: as VTserver gives them */
 	uint64_t token, parent;  /* what its children name it by, the same of its parent; 0: nothing */
 	int children;            /* it has joined already, and waits for so many children; 0: it joins */
+	int mpi;                 /* it is a rank of an MPI job */
 	double limit_s;          /* 0: the other side has a limit */
 	const _Atomic int *stop; /* becomes 1 when the wait is to be given up; NULL: never */
 };

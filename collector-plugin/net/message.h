@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-enum { VT_NET_VERSION = 2, VT_NET_NUMBERS = 5, VT_NET_TEXTS = 2 };
+enum { VT_NET_VERSION = 3, VT_NET_NUMBERS = 5, VT_NET_TEXTS = 2 };
 
 enum vt_net_kind {
 	VT_NET_NONE,

@@ -111,6 +111,36 @@ static void end_node(struct vt_server *s, int node, uint64_t files)
 	}
 }
 
+static void tell_alive(const struct vt_server *s)
+{
+	int i;
+
+	for (i = 0; i < s->nodes; i++) {
+		if (s->node[i].state != VT_SERVER_GONE) {
+			vt_edge_send(s->edge, &s->node[i].peer,
+				&(struct vt_net_message){ .kind = VT_NET_ALIVE,
+					.number = {
+						(uint64_t)s->nodes, (uint64_t)s->processes, (uint64_t)s->blocked } });
+		}
+	}
+}
+
+/* Nodes that have ended or are lost let nobody go on. */
+static void look_for_block(struct vt_server *s)
+{
+	int i, running = 0, blocked = 0, all;
+
+	for (i = 0; i < s->nodes; i++) {
+		running += s->node[i].state == VT_SERVER_RUNNING;
+		blocked += s->node[i].state == VT_SERVER_RUNNING && s->node[i].blocked;
+	}
+	all = blocked > 0 && blocked == running && s->processes >= s->wanted;
+	if (all != s->blocked) {
+		s->blocked = all;
+		tell_alive(s);
+	}
+}
+
 void vt_server_take_message(
 	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now)
 {
@@ -158,6 +188,10 @@ void vt_server_take_message(
 	case VT_NET_ENDED:
 		end_node(s, node, m->number[0]);
 		break;
+	case VT_NET_ALIVE:
+		s->node[node].blocked = m->number[2] == 1;
+		look_for_block(s);
+		break;
 	case VT_NET_LEAVE:
 		vt_server_lose_node(s, node, "it left: %.*s", (int)m->text[0].n, m->text[0].at);
 		break;
@@ -178,12 +212,9 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now)
 		if (s->node[i].state == VT_SERVER_RUNNING && now - s->node[i].heard_ns > SILENT_NS) {
 			vt_server_lose_node(s, i, "nothing was heard of it for %lld s", SILENT_NS / SECOND_NS);
 		}
-		if (s->node[i].state != VT_SERVER_GONE) {
-			vt_edge_send(s->edge, &s->node[i].peer,
-				&(struct vt_net_message){ .kind = VT_NET_ALIVE,
-					.number = { (uint64_t)s->nodes, (uint64_t)s->processes } });
-		}
 	}
+	look_for_block(s);
+	tell_alive(s);
 	vt_server_look_at_meeting(s, now);
 	vt_server_look_at_attaches(s, now);
 }

@@ -26,6 +26,7 @@ struct vt_server_node {
 	int64_t heard_ns;
 	enum vt_server_state state;
 	uint64_t files; /* that it announced with VT_NET_ENDED */
+	int blocked;    /* no rank of it goes on */
 };
 
 struct vt_server_process {
@@ -104,6 +105,8 @@ struct vt_server {
 	int wanted;     /* number of ranks that the job has; 0: unknown */
 	int called;     /* number of clients that were told the word of the job; 0: they have it from the program */
 	int is_rank_0;  /* this process is rank 0, and records nothing */
+	int is_mpi;     /* an MPI job that makes its trace in MPI_Finalize, unless it dies */
+	int blocked;    /* no rank of any node goes on */
 	struct vt_server_pending pending[VT_SERVER_PENDING];
 	int n_pending;
 	/* ended: the last node that ran has ended or was lost; came: the last guest */
@@ -179,7 +182,9 @@ int vt_server_open_waiting(const char *contact, struct tkm_err *err);
 /* Waits for the word of the job, and tells it, until the client has ended. Returns the exit status. */
 int vt_server_wait_for_server(struct vt_server *s, pid_t client);
 
-/* trace.c: chooses the names of the trace, once the program is known. Returns 0 or -1. */
+/* trace.c: has MPI_Finalize made it? */
+int vt_server_has_trace(const struct vt_server *s);
+/* Chooses the names of the trace, once the program is known. Returns 0 or -1. */
 int vt_server_name_trace(struct vt_server *s, struct tkm_err *err);
 /* Makes the trace and says what came. Returns 0 or -1. */
 int vt_server_make_trace(struct vt_server *s);

@@ -112,6 +112,16 @@ static void say_who_came(const struct vt_server *s)
 		s->nodes - gone, s->nodes, s->processes, files);
 }
 
+int vt_server_has_trace(const struct vt_server *s)
+{
+	int i, gone = 0;
+
+	for (i = 0; i < s->nodes; i++) {
+		gone += s->node[i].state == VT_SERVER_GONE;
+	}
+	return s->is_mpi && s->files == 0 && gone == 0;
+}
+
 static int merge_files(const struct vt_server *s, const struct cal_run *run, struct tkm_err *err)
 {
 	struct vt_merge_input *in = calloc((size_t)s->files + 1, sizeof(*in));
@@ -136,11 +146,15 @@ int vt_server_make_trace(struct vt_server *s)
 		return -1;
 	}
 	say_who_came(s);
-	corrected = vt_server_solve_clocks(s, count_ranks(s), &run, &why) == 0;
+	if (s->is_mpi) {
+		/* the sessions of MPI are in the raw files */
+		c->merge = vt_merge_recorded;
+	}
+	corrected = !s->is_mpi && vt_server_solve_clocks(s, count_ranks(s), &run, &why) == 0;
 	vt_collect_free_name(c);
 	c->pub.ranks = count_ranks(s);
 	rc = merge_files(s, corrected ? &run : NULL, &err);
-	if (rc == 0 && !corrected) {
+	if (rc == 0 && !corrected && !s->is_mpi) {
 		vt_say(1, "WARNING", "the clocks are not corrected: %s", why.text);
 	}
 	if (rc == 0 && corrected) {

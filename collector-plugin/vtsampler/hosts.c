@@ -20,6 +20,7 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/vtsampler/network.h"
 
 enum { HOSTS = 4096, LINE = 200 };
 #define SILENT_NS 3000000000ll
@@ -44,6 +45,7 @@ static struct {
 	struct other *other;
 	int n;
 	unsigned char *known; /* ranks that have been here */
+	int has_network;      /* their node processes speak over it, and no files are written */
 } hosts = { .lowest = -1 };
 
 /* The launcher chooses the job's name, which may contain any character. */
@@ -82,14 +84,25 @@ void vt_hosts_add_process(const struct vt_measured *p)
 	}
 }
 
-int vt_hosts_are_several(void)
+static int are_several(void)
 {
 	return hosts.known && (hosts.local ? hosts.local : hosts.here) < hosts.ranks;
 }
 
+int vt_hosts_are_several(void)
+{
+	return are_several() && !hosts.has_network;
+}
+
 int vt_hosts_unseen(void)
 {
-	return vt_hosts_are_several() && hosts.n == 0;
+	return are_several() && hosts.n == 0;
+}
+
+void vt_hosts_use_network(void)
+{
+	vt_hosts_end(0);
+	hosts.has_network = 1;
 }
 
 static int open_in(const char *name, int flags)
@@ -239,6 +252,9 @@ int vt_hosts_all_blocked(int64_t now, int blocked)
 	int i, seen = 0, all = 1;
 
 	hosts.blocked = blocked;
+	if (hosts.has_network) {
+		return vt_network_all_blocked(blocked);
+	}
 	if (!vt_hosts_are_several() || !blocked) {
 		return blocked;
 	}

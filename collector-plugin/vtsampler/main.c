@@ -37,7 +37,8 @@ static struct vt_measured *processes; /* processes that run, and those whose ran
 static const struct vt_measured *node_reader;
 static int listening = LISTENING;         /* -1: another sampler has the name */
 static int removed;                       /* some have ended, and are not in the list any more */
-static int joined;                        /* processes here have joined a job by its contact word */
+static int joined;                        /* processes here have joined a job by its contact word, */
+static int joined_mpi;                    /* and are ranks of an MPI job (network.h) */
 static int64_t wait_for_restart_until_ns; /* a process that starts again is waited for until then */
 
 /* ---- messages ---- */
@@ -260,6 +261,10 @@ static void serve(int from)
 	}
 	if (body && h.kind == VT_ATTACH_JOIN) {
 		joined = 1;
+		joined_mpi = vt_network_is_mpi(body, h.size);
+		if (joined_mpi) {
+			vt_hosts_use_network();
+		}
 		vt_network_join(fcntl(from, F_DUPFD_CLOEXEC, 0), who.pid, body, h.size);
 	}
 	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
@@ -282,14 +287,30 @@ static int left_over(const struct vt_measured *p)
 		!p->c.settings.keep_raw_events;
 }
 
+/* Its protocol gets the end. The user of a dead MPI job reads where the trace is. */
+static void end_last(struct vt_measured *p)
+{
+	if (p && !p->finished) {
+		vt_say_to_measured(p);
+		vt_collect_finish(&p->c, 0);
+		p->finished = 1;
+	}
+	if (p && joined_mpi && p->c.pub.rank == 0) {
+		p->lines_size = (size_t)snprintf(p->lines, sizeof(p->lines), "%.3900s\n", vt_network_said());
+		vt_measured_print_lines(p);
+	}
+}
+
 /* All processes here have ended. Returns 0: their files are still on the way. *last is the one that makes the trace, if it is to be
  * made here. */
 static int end_joined(struct vt_measured **last)
 {
-	enum vt_network_turn turn = vt_network_take_turn(processes);
+	/* an MPI job that came to its end has left nothing */
+	enum vt_network_turn turn = vt_network_take_turn(joined_mpi && !*last ? NULL : processes);
 	char host[256] = "";
 
 	if (turn == VT_NETWORK_OVER) {
+		end_last(*last);
 		*last = NULL;
 	} else if (turn == VT_NETWORK_ALONE && *last) {
 		/* another node may be alone in the same folder */
@@ -309,7 +330,7 @@ static void look_for_ends(void)
 	close_gone(NULL);
 	for (p = processes; p; p = p->next) {
 		left += !p->gone;
-		last = p->gone && left_over(p) ? p : last;
+		last = p->gone && left_over(p) && (!last || last->c.pub.rank > p->c.pub.rank) ? p : last;
 	}
 	for (p = processes; p; p = p->next) {
 		/* several may have ended at once: the protocol is rank 0's, the trace that of any */
@@ -357,7 +378,7 @@ static int64_t next_due(void)
 		if (vt_measured_wants_pairs(p) && p->pair_due < due) {
 			due = p->pair_due;
 		}
-		if (vt_measured_wants_clocks(p, joined) && p->clocks_due < due) {
+		if (vt_measured_wants_clocks(p, joined && !joined_mpi) && p->clocks_due < due) {
 			due = p->clocks_due;
 		}
 	}
@@ -462,13 +483,13 @@ static void serve_processes(void)
 		look_for_ends();
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		for (p = processes; p; p = p->next) {
-			if (!p->ended && !joined) {
+			if (!p->ended && (!joined || joined_mpi)) {
 				vt_hosts_add_process(p);
 			}
 			if (!p->ended) {
 				vt_hosts_write_alive(now);
 				vt_measured_read_pair(p, now);
-				vt_measured_read_clocks(p, now, joined);
+				vt_measured_read_clocks(p, now, joined && !joined_mpi);
 				vt_measured_sample(p, now, reads_node(p));
 			}
 		}

@@ -62,6 +62,11 @@ static void refuse_join(int to, const char *why)
 	close(to);
 }
 
+int vt_network_is_mpi(const char *texts, size_t size)
+{
+	return *text_in(texts, size, "mpi") == '1';
+}
+
 void vt_network_join(int to, pid_t pid, const char *texts, size_t size)
 {
 	struct vt_node_process *p;
@@ -87,6 +92,11 @@ void vt_network_join(int to, pid_t pid, const char *texts, size_t size)
 			.clock = -1 };
 		/* such a process is in the list already */
 		p->attached = p->gone = p->children > 0;
+		if (vt_network_is_mpi(texts, size)) {
+			/* it is sampled already, and has the clock sessions of its job */
+			p->attached = 1;
+			p->clock = 0;
+		}
 		p->wanted_rank = *text_in(texts, size, "rank") ? p->wanted_rank : -1;
 		snprintf(p->program, sizeof(p->program), "%s", text_in(texts, size, "program"));
 		/* files of processes that had ended before are sent already */
@@ -187,6 +197,22 @@ static void remove_files(void)
 	}
 }
 
+int vt_network_all_blocked(int blocked)
+{
+	int changed, all;
+
+	pthread_mutex_lock(&vt_node.lock);
+	changed = vt_node.blocked != blocked;
+	vt_node.blocked = blocked;
+	vt_node.all_blocked &= !changed;
+	all = blocked && vt_node.all_blocked && vt_node.state == VT_NODE_ON;
+	pthread_mutex_unlock(&vt_node.lock);
+	if (changed) {
+		vt_node_wake();
+	}
+	return all;
+}
+
 enum vt_network_turn vt_network_take_turn(const struct vt_measured *p)
 {
 	enum vt_network_turn turn = VT_NETWORK_WAIT;
@@ -195,7 +221,9 @@ enum vt_network_turn vt_network_take_turn(const struct vt_measured *p)
 	pthread_mutex_lock(&vt_node.lock);
 	begins = vt_node.state != VT_NODE_DONE && vt_node.state != VT_NODE_OFF && !vt_node.ending;
 	if (begins) {
-		list_files(p);
+		if (p) {
+			list_files(p);
+		}
 		vt_node.ending = 1;
 	} else if (vt_node.state == VT_NODE_DONE) {
 		remove_files();
@@ -222,6 +250,11 @@ void vt_network_leave(void)
 		vt_node_wake();
 		pthread_join(vt_node.thread, NULL);
 	}
+}
+
+const char *vt_network_said(void)
+{
+	return vt_node.said;
 }
 
 const char *vt_network_why(void)

@@ -16,13 +16,22 @@ int vt_network_expects(void);
 /* The process is attached: its timer is to be measured. */
 void vt_network_add_process(const struct vt_measured *p);
 
-/* All processes here have ended: sends their raw files. To be called again until the result is not VT_NETWORK_WAIT. */
+/* Is it a rank of an MPI job, which has its rank and its clock sessions from MPI? Then the network is for what MPI cannot do: to find
+ * a deadlock, and to make the trace of a job that dies. */
+int vt_network_is_mpi(const char *texts, size_t size);
+/* Does no rank of the whole job go on? blocked: none of this node does. */
+int vt_network_all_blocked(int blocked);
+
+/* All processes here have ended: sends their raw files, those of the job of p; NULL: none are left. To be called again until the result is
+ * not VT_NETWORK_WAIT. */
 enum vt_network_turn {
 	VT_NETWORK_WAIT,
 	VT_NETWORK_OVER,  /* the trace has all, and the raw files here are removed */
 	VT_NETWORK_ALONE, /* the network is lost: this node makes a trace of its own */
 };
 enum vt_network_turn vt_network_take_turn(const struct vt_measured *p);
+/* What VTserver says of the trace. */
+const char *vt_network_said(void);
 /* Why it is alone. */
 const char *vt_network_why(void);
 /* This process ends: VTserver need not wait for this node. */

@@ -53,6 +53,7 @@ static struct {
 	struct vt_net_clock clock[MOST_CLOCKS];
 	int clocks;
 	int64_t heard_ns, told_ns, asked_ns;
+	int told_blocked;
 	/* the end */
 	int64_t ending_ns, announced_ns, part_ns;
 	int lasts_asked;
@@ -442,9 +443,13 @@ static void take_message(const struct vt_net_message *m)
 	case VT_NET_GOT:
 		take_acknowledgement(m);
 		break;
+	case VT_NET_ALIVE:
+		vt_node.all_blocked = m->number[2] == 1;
+		break;
 	case VT_NET_DONE:
 		if (m->number[0]) {
 			vt_node.state = VT_NODE_DONE;
+			vt_net_copy(&m->text[0], vt_node.said, sizeof(vt_node.said));
 			refuse_all("the job has ended");
 		} else {
 			leave("VTserver made no trace: %.*s", (int)m->text[0].n, m->text[0].at);
@@ -500,12 +505,15 @@ static void keep_alive(int64_t now)
 {
 	int i, running = 0;
 
-	if (now - my.told_ns > SECOND_NS) {
+	if (now - my.told_ns > SECOND_NS || my.told_blocked != vt_node.blocked) {
 		my.told_ns = now;
+		my.told_blocked = vt_node.blocked;
 		for (i = 0; i < vt_node.processes; i++) {
 			running += !vt_node.process[i].gone;
 		}
-		send_kind(VT_NET_ALIVE, (uint64_t)running, (uint64_t)(vt_node.processes - running));
+		send_message(&(struct vt_net_message){ .kind = VT_NET_ALIVE,
+			.number = { (uint64_t)running, (uint64_t)(vt_node.processes - running),
+				(uint64_t)vt_node.blocked } });
 	}
 	for (i = 0; i < my.clocks; i++) {
 		if (my.clock[i].begun) {

@@ -40,12 +40,15 @@ struct vt_node {
 	pthread_t thread;
 	enum vt_node_state state;
 	char word[VT_CONTACT_WORD], why[600];
-	int to_thread; /* a descriptor that wakes it up */
+	char said[4000]; /* VTserver's lines about the trace that it has made */
+	int to_thread;   /* a descriptor that wakes it up */
 	struct vt_node_process *process;
 	struct vt_node_file *file;
 	int processes, files;
-	int ending;  /* all processes have ended, and file[] is complete */
-	int leaving; /* they have ended, and there are no files */
+	int ending;      /* all processes have ended, and file[] is complete */
+	int blocked;     /* no rank of this node goes on; */
+	int all_blocked; /* nor one of the others, says VTserver */
+	int leaving;     /* they have ended, and there are no files */
 };
 extern struct vt_node vt_node;
 

@@ -130,6 +130,8 @@ void vt_hosts_add_process(const struct vt_measured *p);
 /* Are there ranks on other hosts, with other samplers? */
 int vt_hosts_are_several(void);
 int vt_hosts_unseen(void);
+/* From now on the nodes of the job speak over the network (network.h). */
+void vt_hosts_use_network(void);
 /* Tells the other samplers, about every second, that this one is running. */
 void vt_hosts_write_alive(int64_t now);
 /* All processes here have ended: which sampler makes the trace? To be called again until the result is not

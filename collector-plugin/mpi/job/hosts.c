@@ -22,6 +22,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/mpi/job/job.h"
+#include "collector-plugin/raw/writer.h"
 #include "collector-plugin/settings/settings.h"
 
 enum { PART = 1 << 20 };
@@ -63,8 +64,8 @@ struct token {
 	char path[1100];
 };
 
-/* Creates a file with a new, random name: a different folder of the same name on another host does not have it. */
-static void lay_token(struct token *t, int hosts)
+/* Creates a file beside `near`, with a new, random name: a different folder of the same name on another host does not have it. */
+static void lay_token(struct token *t, const char *near, int hosts)
 {
 	struct timespec ts;
 	int fd;
@@ -72,9 +73,9 @@ static void lay_token(struct token *t, int hosts)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	t->value = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	t->keep = vt_collect_settings()->keep_raw_events;
-	snprintf(t->path, sizeof(t->path), "%.1000s.%llx.tmp-%ld-0", vt_collect_trace(), (unsigned long long)t->value,
-		(long)getpid());
-	fd = t->keep || hosts < 2 ? -1 : open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	snprintf(
+		t->path, sizeof(t->path), "%.1000s.%llx.tmp-%ld-0", near, (unsigned long long)t->value, (long)getpid());
+	fd = hosts < 2 ? -1 : open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	t->ok = fd >= 0 && write(fd, &t->value, sizeof(t->value)) == (ssize_t)sizeof(t->value);
 	if (fd >= 0) {
 		close(fd);
@@ -93,23 +94,37 @@ static int sees_token(const struct token *t)
 	return good;
 }
 
-/* Do all hosts share the folder? By all ranks together. *keep: no trace is made. */
-static int share_folder(const struct vt_job *j, int *keep)
+/* Do all hosts share the folder of the writer's trace, or with raw_path: of their raw files? By all ranks together. *keep: no trace is made. */
+static int share_folder(const struct vt_job *j, const char *raw_path, int *keep)
 {
 	struct token t = { 0 };
 	int mine, all = 0;
+	char own[sizeof(t.path)], *name;
 
 	if (j->rank == j->writer) {
-		lay_token(&t, (int)count_hosts(j));
+		lay_token(&t, raw_path ? raw_path : vt_collect_trace(), (int)count_hosts(j));
 	}
 	PMPI_Bcast(&t, (int)sizeof(t), MPI_BYTE, j->writer, MPI_COMM_WORLD);
+	memcpy(own, t.path, sizeof(own));
+	name = strrchr(own, '/');
+	if (raw_path && name) {
+		snprintf(
+			t.path, sizeof(t.path), "%.*s%.400s", (int)(strrchr(raw_path, '/') - raw_path), raw_path, name);
+	}
 	mine = t.ok && (leader_of(j, merge_host_of_rank(j, j->rank)) != j->rank || sees_token(&t));
 	PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (j->rank == j->writer && t.path[0]) {
-		unlink(t.path);
+	if (j->rank == j->writer && own[0]) {
+		unlink(own);
 	}
 	*keep = t.keep;
 	return all;
+}
+
+int vt_job_shares_raw_folder(const struct vt_job *j)
+{
+	int keep;
+
+	return share_folder(j, vt_raw_path(j->collect->raw), &keep);
 }
 
 /* ---- who sees which raw file? ---- */
@@ -380,7 +395,7 @@ int vt_job_merge_together(struct vt_job *j, struct tkm_err *err)
 		free(what);
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", j->ranks);
 	}
-	shared = share_folder(j, &keep);
+	shared = share_folder(j, NULL, &keep);
 	/* KEEP-RAW-EVENTS: every raw file stays where it is */
 	rc = keep ? 1 : share_work(j, shared, what, err);
 	free(what);

@@ -102,6 +102,11 @@ VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts,
  * writer if it has to do that alone, and has all raw files; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
+/* network.c: connects the sampler processes of hosts that share no folder; by all ranks together. */
+VT_HIDDEN void vt_job_network(const struct vt_job *j);
+/* hosts.c: do the hosts share the folder of the raw files? By all ranks together. */
+VT_HIDDEN int vt_job_shares_raw_folder(const struct vt_job *j);
+
 /* programs.c: do all ranks have libVT? 0: not all; that is reported, and no rank may call anything collective. In a
  * job of one program all ranks are assumed to have it. The second function forgets the decision, when no rank needs
  * it any more. */

@@ -207,6 +207,7 @@ static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt
 	begin_clocks(&err);
 	vt_job_period_begin(&job);
 	vt_collect_own_protocol();
+	vt_job_network(&job);
 	watch();
 	enter_mpi();
 	vt_self();

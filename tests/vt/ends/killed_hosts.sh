@@ -85,19 +85,48 @@ mkdir -p shared node0 node1
 # shellcheck disable=SC2016
 in_hosts sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" && exec "$1/vtrun" -- ../pp sync kill' \
 	"$dir" "$build"
-expect [ -e node0/pp.stf ]
-expect [ -e node1/pp.stf ]
-expect "$build/stftool" node0/pp.stf --verify >>out 2>&1
-expect "$build/stftool" node1/pp.stf --verify >>out 2>&1
-expect_not ls node?/.VT-host-* >>out 2>&1
-verdict "without a shared folder there is a trace of each host"
-expect cp node1/.VT-flush-*.raw node0
-(cd node0 && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' pp.prot) --force") >>out 2>&1 ||
-	not_met '(cd node0 && PATH=$build:$PATH sh -c "$(sed -n ...'
-expect_line 'ranks of this host only' node0/pp.prot
-expect_line 'ranks of this host only' node1/pp.prot
+expect [ "$(find node0 node1 -name '*.stf')" = node0/pp.stf ]
+expect_not ls node?/.VT-* >>out 2>&1
 expect sound node0/pp.stf
-verdict "one command joins them"
+expect [ -s node0/pp.clk ]
+expect quick node0/pp.stf
+verdict "without a shared folder: one corrected trace of both"
+
+# apart COMMAND...: the same with a folder for each host; $helper knows the processes of another host by their namespace
+apart()
+{
+	clean
+	rm -rf node0 node1 stopped
+	mkdir -p shared node0 node1
+	# shellcheck disable=SC2016
+	in_hosts sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" &&
+		exec "$1/vtrun" -- ../pp sync kill ../stopped' "$dir" "$build"
+}
+
+# at_once NODE: all node processes of that host are killed once both hosts record, and then the ranks kill themselves
+at_once()
+{
+	helper='until [ "$(grep -c "^rank . of 2" out)" -eq 2 ]; do sleep 0.02; done
+		for p in $(pgrep -x "vtsampler|VTserver"); do
+			[ "$(readlink /proc/$p/ns/uts)" '"$1"' "$(readlink /proc/$$/ns/uts)" ] || kill -KILL "$p"
+		done
+		touch stopped'
+	apart
+	unset helper
+}
+
+at_once =
+expect [ "$(find node0 node1 -name '*.stf')" = node0/pp.stf ]
+expect "$build/stftool" node0/pp.stf --verify >>out 2>&1
+expect [ "$("$build/xstftool" node0/pp.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 1 ]
+expect [ -e node1/.VT-flush-pp_1-*.raw ]
+verdict "a host whose node process is killed, too, is given up, and its raw file stays there"
+
+at_once !=
+expect [ "$(find node0 node1 -name '*.stf')" = node1/pp-node1.stf ]
+expect_trace node1/pp-node1.stf
+expect [ -e node0/.VT-flush-pp_0-*.raw ]
+verdict "the host of VTserver is gone: the other one makes a trace of its own"
 
 # Ranks of two hosts that wait for each other: each sampler finds its own blocked, and only both together are a deadlock
 clean
@@ -113,6 +142,20 @@ else
 	expect nothing_left
 	expect_lines 2 '^INFO ENDED .*by the sampler process: deadlock' fs.prot
 	verdict "a deadlock of two hosts is stopped, with one trace of both"
+
+	clean
+	rm -rf node0 node1
+	mkdir -p shared node0 node1
+	# shellcheck disable=SC2016
+	in_hosts -x VT_DEADLOCK_TIMEOUT sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" &&
+		exec ../fs' "$dir"
+	expect_lines 2 'Tickmark ERROR: GLOBAL:DEADLOCK: no progress in any process for 1 s' out
+	expect [ "$(find node0 node1 -name '*.stf')" = node0/fs.stf ]
+	expect "$build/stftool" node0/fs.stf --verify >>out 2>&1
+	expect_not ls node?/.VT-* >>out 2>&1
+	expect_lines 1 '^INFO ENDED .*by the sampler process: deadlock' node0/fs.prot
+	expect [ "$("$build/stftool" node0/fs.stf --print-reports | grep -c GLOBAL:DEADLOCK:HARD)" -eq 2 ]
+	verdict "and one of two hosts that share no folder"
 	unset VT_DEADLOCK_TIMEOUT
 fi
 
