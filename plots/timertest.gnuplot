@@ -44,6 +44,8 @@ tm_script = exists("ARG0") ? ARG0 : ""
 # ---- small helpers ----
 
 # b may be NaN, for a number that is not known: then a stays
+# gnuplot 6 leaves out a line that lacks a column of the expression, as a title does, if its number is a constant
+tm_v(c) = column(c)
 tm_most(a, b) = b > a ? b : a
 tm_least(a, b) = b < a ? b : a
 # quote for the shell: a quote in a name ends the string, adds one, starts it again
@@ -340,7 +342,7 @@ if (tm_nc > 0) {
 	do for [i=1:tm_nc] { tm_cname[i] = ""; tm_t0[i] = 0; tm_t1[i] = 0; tm_d0[i] = 0; tm_d1[i] = 0; tm_bend[i] = 0 }
 	tm_ends(c, row, t, d) = (row <= 1 ? (tm_t0[c] = t, tm_d0[c] = d) : 0, tm_t1[c] = t, tm_d1[c] = d, d)
 	stats tm_F using (column(0) == 0 && !valid(2) ? (tm_cname[column(-2) + 1] = strcol(1), NaN) : \
-		tm_ends(column(-2) + 1, column(0), column(1), column(2))) nooutput name "TMD"
+		tm_ends(column(-2) + 1, column(0), tm_v(1), tm_v(2))) nooutput name "TMD"
 	stats tm_F using 3 nooutput name "TMB"
 	# the straight line from start to end, which a purely linear correction would take
 	tm_slope(c) = tm_t1[c] > tm_t0[c] ? (tm_d1[c] - tm_d0[c]) / (tm_t1[c] - tm_t0[c]) : 0
@@ -386,7 +388,7 @@ if (tm_nses > 0) {
 	tm_taken(b, t, d, kept, used) = (tm_sall[b] = tm_sall[b] + 1, tm_sused[b] = used, kept > 0 ? \
 		(tm_skept[b] = tm_skept[b] + 1, tm_st[b] = tm_st[b] + t, tm_sd[b] = tm_sd[b] + d) : 0, d)
 	stats tm_F using (column(0) == 0 && !valid(2) ? tm_named(column(-2) + 1, strcol(1)) : \
-		tm_taken(column(-2) + 1, column(1), column(2), column(4), column(5))) nooutput name "TMA"
+		tm_taken(column(-2) + 1, tm_v(1), tm_v(2), tm_v(4), tm_v(5))) nooutput name "TMA"
 	# child, seconds since the start of its map, delta, delta from the straight line, used
 	if (tm_nc > 0) {
 		set print $tm_cond
@@ -508,7 +510,7 @@ if (tm_ne > 0) {
 		tm_emax[b] = tm_most(tm_most(tm_emax[b], e), s), tm_lmax = tm_most(tm_lmax, e), tm_smax = tm_most(tm_smax, s), \
 		tm_skipped = tm_skipped + (used == 0), 0)
 	stats tm_F using (column(0) == 0 && !valid(2) ? (tm_ename[column(-2) + 1] = strcol(1), NaN) : \
-		tm_seen(column(-2) + 1, column(0), column(1), column(2), column(3), column(4))) nooutput name "TMA"
+		tm_seen(column(-2) + 1, column(0), tm_v(1), tm_v(2), tm_v(3), tm_v(4))) nooutput name "TMA"
 	stats tm_F using (column(1) - tm_e0[column(-2) + 1]) nooutput name "TMX"
 	tm_worst = 1
 	do for [i=1:tm_nb] { if (tm_emax[i] > tm_emax[tm_worst]) { tm_worst = i } }
@@ -769,7 +771,7 @@ if (tm_nh > 0) {
 	# the length of a tick of each rank, from the bin that tells it best
 	tm_seen(b, ft, fs) = (abs(ft) > 0 && abs(fs) > 0 ? (tm_htick[b] = fs / ft) : 0, ft)
 	stats tm_F using (column(0) == 0 && !valid(2) ? (tm_hname[column(-2) + 1] = strcol(1), NaN) : \
-		tm_seen(column(-2) + 1, column(1), column(2))) nooutput name "TMA"
+		tm_seen(column(-2) + 1, tm_v(1), tm_v(2))) nooutput name "TMA"
 	do for [i=1:tm_nb] { if (!(tm_htick[i] > 0)) { tm_htick[i] = 1e-9 } }
 	# upper end of a bin in ticks; the last bin may be open
 	tm_to(b, ft, fs, ts) = ts > fs && ts < 1e9 ? ts / tm_htick[b] : ft + 1
