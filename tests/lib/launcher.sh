@@ -11,8 +11,9 @@ case $("${MPIRUN:-mpirun}" --version 2>/dev/null) in
 	export OMPI_MCA_rmaps_base_oversubscribe
 	;;
 *'Open MPI) 5.'*)
-	# it also warns of interfaces between which it finds no path, although none is needed
-	PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_tcp_if_include=lo
+	# without "slot" all ranks are on the first host; it also warns of interfaces between which it finds no path,
+	# although none is needed
+	PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe OMPI_MCA_btl_tcp_if_include=lo
 	export PRTE_MCA_rmaps_default_mapping_policy OMPI_MCA_btl_tcp_if_include
 	;;
 *'Open MPI) '*)
@@ -20,3 +21,11 @@ case $("${MPIRUN:-mpirun}" --version 2>/dev/null) in
 	export PRTE_MCA_mapby OMPI_MCA_btl_tcp_if_include
 	;;
 esac
+
+# Does it start a job of several programs? That of Debian 13 (5.0.7) crashes, whatever the programs are.
+several_why="this mpirun crashes when it starts several programs (Debian 13: Open MPI 5.0.7)"
+starts_several()
+{
+	timeout 60 "${MPIRUN:-mpirun}" -np 1 true : -np 1 true >/dev/null 2>&1
+	[ $? -ne 139 ]
+}
