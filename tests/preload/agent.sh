@@ -50,7 +50,7 @@ elif made agent/faults; then
 	plain=$("$dir/faults")
 	sampled "$dir/faults"
 	echo "# page faults of a child of a fork: $plain, $(cat "$dir/out") under vtrun"
-	expect [ "$(cat "$dir/out")" -le $((plain + 6)) ]
+	expect [ "$(cat "$dir/out")" -le $((plain + 8)) ]
 	expect valid faults.stf
 	verdict "a fork has few more page faults"
 fi
