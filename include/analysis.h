@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Analysis of a trace of an MPI program: which threads wait for which, in which calls, and how much of the run time is computation.
+/* Analysis of a trace of a program with MPI or OpenMP: which threads wait for which, in which calls, and how much of the run time is
+ * computation.
  * Part of libtickmark-stf; stf.h says what holds for the whole library. Once installed: #include <stf/analysis.h>.
  * stftool(1), ANALYSIS, defines the kinds of waits and the efficiencies. */
 #ifndef STF_ANALYSIS_H
@@ -26,6 +27,7 @@ enum stf_wait_kind {
 	STF_WAIT_FENCE,
 	STF_WAIT_LATE_POST,     /* for the target, which calls MPI_Win_post */
 	STF_WAIT_LATE_COMPLETE, /* for an origin, which calls MPI_Win_complete */
+	STF_WAIT_OMP_BARRIER,   /* for the last thread of a team of OpenMP */
 	STF_WAIT_KINDS
 };
 /* "late sender" ... */
@@ -111,6 +113,16 @@ struct stf_culprit {
 	double without_processor;
 };
 
+/* The threads of a process that were in parallel regions of OpenMP. */
+struct stf_team {
+	uint32_t process, threads;
+	uint64_t inside; /* time of all of them in parallel regions */
+	uint64_t waited; /* of that, for others at barriers, as in the waits of STF_WAIT_OMP_BARRIER */
+	uint64_t caused; /* of these waits, those for one thread, the one with most; 0: there were none */
+	uint32_t cause;  /* this thread */
+	uint32_t scl;    /* where in the source the barrier is with the longest wait for it; 0: unknown */
+};
+
 /* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */
 struct stf_share {
 	double value, error;
@@ -149,6 +161,8 @@ struct stf_analysis {
 	/* the share of the time from `begin` to `finish` in which the processes were ready to run and had no processor, on average;
 	 * NaN: that was not recorded. If it is large, all other times contain it */
 	double without_processor;
+	struct stf_team *team; /* of processes that have parallel regions of OpenMP */
+	size_t n_teams;
 };
 
 struct stf_analysis_options {

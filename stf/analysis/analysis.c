@@ -11,6 +11,7 @@
 #include "stf/analysis/culprit.h"
 #include "stf/analysis/efficiency.h"
 #include "stf/analysis/ends.h"
+#include "stf/analysis/teams.h"
 #include "stf/format/private.h"
 
 enum { RECORDS_PER_PROGRESS = 1 << 16, MOST_AT_ONCE = 1 << 16 };
@@ -24,6 +25,7 @@ struct event {
 struct analyser {
 	struct stf_threads threads;
 	struct stf_arrivals arrivals;
+	struct stf_teams teams;
 	uint64_t from, to, last; /* last: the stamp that was reached */
 	/* the events of the stamp that was reached */
 	struct event *event;
@@ -54,7 +56,14 @@ static int enter_open_functions(struct analyser *a, const struct stf_record *rec
 
 static int pass_event(struct analyser *a, struct event *e)
 {
+	const struct stf_frame f = { e->function, e->scl };
+
 	e->passed = 1;
+	if (a->threads.names.has_openmp &&
+		(e->enters ? stf_team_enters(&a->teams, &a->threads, e->willy, a->last, &f)
+			   : stf_team_leaves(&a->teams, &a->threads, e->willy, a->last)) < 0) {
+		return -1;
+	}
 	return e->enters ? stf_thread_enter(&a->threads, e->willy, a->last, e->function, e->scl)
 			 : stf_thread_leave(&a->threads, e->willy, a->last);
 }
@@ -310,7 +319,7 @@ static int fill_result(struct stf_analysis *out, struct analyser *a, struct stf_
 	out->incomplete = a->arrivals.incomplete;
 	out->no_root = a->arrivals.no_root;
 	out->reversed = a->threads.reversed;
-	if (collect_results(out, &a->threads, &a->arrivals) < 0) {
+	if (collect_results(out, &a->threads, &a->arrivals) < 0 || stf_teams_end(&a->teams, &a->threads, out) < 0) {
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);
@@ -371,6 +380,7 @@ struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis
 	rc = run_analysis(&a, r, o, out, err);
 	free(a.event);
 	stf_arrivals_free(&a.arrivals);
+	stf_teams_free(&a.teams);
 	stf_threads_free(&a.threads);
 	if (rc < 0) {
 		stf_analysis_free(out);
@@ -386,6 +396,7 @@ void stf_analysis_free(struct stf_analysis *a)
 		free(a->delay);
 		free(a->spread);
 		free(a->path);
+		free(a->team);
 		free(a->thread);
 		free(a);
 	}

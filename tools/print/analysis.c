@@ -333,6 +333,35 @@ static int thread_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+static int team_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "process", "threads", "inside_s", "waited_s", "share", "most_for", "for_it_s",
+		"source" };
+	struct stt_table b;
+	size_t i;
+
+	stt_table_begin(&b, "openmp",
+		"threads in parallel regions of OpenMP, what they waited at barriers, and for which thread they waited most",
+		COLUMNS(column));
+	for (i = 0; i < s->a->n_teams; i++) {
+		const struct stf_team *m = &s->a->team[i];
+
+		stt_cell_uint(&b, m->process);
+		stt_cell_uint(&b, m->threads);
+		length_cell(&b, s, m->inside);
+		length_cell(&b, s, m->waited);
+		known_cell(&b, m->inside ? (double)m->waited / (double)m->inside : (double)NAN);
+		if (m->caused) {
+			thread_cell(&b, s, m->cause);
+		} else {
+			stt_cell_none(&b);
+		}
+		length_cell(&b, s, m->caused);
+		name_cell(&b, s, STF_ID_scl_definition, m->scl);
+	}
+	return stt_report_add(s->r, &b);
+}
+
 /* What was analysed, and what could not be. */
 static int basis_table(const struct shown_analysis *s)
 {
@@ -592,13 +621,15 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 		return stt_stf_fault(r->o, &e);
 	}
 	s = (struct shown_analysis){ r, t, a };
-	if (!a->processes && !r->o->json && !r->o->csv) {
+	if (!a->processes && !a->n_teams && !r->o->json && !r->o->csv) {
 		printf("no thread called MPI: there are no waits and no efficiencies\n");
 		rc = check_limits(r->o, a);
+	} else if (!a->processes && !r->o->json && !r->o->csv) {
+		rc = team_table(&s) | wait_table(&s) | check_limits(r->o, a);
 	} else {
 		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | spread_table(&s) |
-			path_table(&s) | path_function_table(&s) | thread_table(&s) | basis_table(&s) |
-			check_limits(r->o, a);
+			path_table(&s) | path_function_table(&s) | thread_table(&s) |
+			(a->n_teams ? team_table(&s) : STT_OK) | basis_table(&s) | check_limits(r->o, a);
 	}
 	stf_analysis_free(a);
 	return rc;
