@@ -123,6 +123,20 @@ struct stf_team {
 	uint32_t scl;    /* where in the source the barrier is with the longest wait for it; 0: unknown */
 };
 
+/* A function or region of the program that the ranks' first threads enter from no other one (level 0), or from such a one (level 1),
+ * between MPI_Init and MPI_Finalize. */
+struct stf_phase {
+	uint32_t function, level;
+	uint32_t processes; /* that were in it */
+	uint64_t calls;     /* of the thread with most */
+	uint64_t time;      /* in all calls, of the thread with the longest */
+	/* of the time: the mean outside MPI of all processes, this mean of the longest time outside MPI, and that of the time; 1 is best */
+	double parallel, load_balance, communication;
+	uint32_t most;                /* the thread with the longest time outside MPI */
+	uint64_t longest, longest_at; /* the longest call, and the stamp at which it began */
+	uint32_t longest_willy;
+};
+
 /* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */
 struct stf_share {
 	double value, error;
@@ -163,6 +177,8 @@ struct stf_analysis {
 	double without_processor;
 	struct stf_team *team; /* of processes that have parallel regions of OpenMP */
 	size_t n_teams;
+	struct stf_phase *phase; /* that take 1 % of the run or more; level 0 first, then the longest first */
+	size_t n_phases;
 };
 
 struct stf_analysis_options {

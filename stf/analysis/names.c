@@ -83,9 +83,10 @@ static unsigned flags_of_mpi(const char *name)
 /* The collector's states of OpenMP. */
 static unsigned flags_of_openmp(const char *name)
 {
-	return !strcmp(name, "parallel")                                        ? STF_CALL_REGION
-		: !strcmp(name, "implicit_barrier") || !strcmp(name, "barrier") ? STF_CALL_BARRIER
-										: 0;
+	if (!strcmp(name, "parallel")) {
+		return STF_CALL_REGION;
+	}
+	return !strcmp(name, "implicit_barrier") || !strcmp(name, "barrier") ? STF_CALL_BARRIER : STF_CALL_OTHER;
 }
 
 static unsigned flags_of_function(struct stf_names *n, const struct stf_record *rec)
@@ -97,7 +98,13 @@ static unsigned flags_of_function(struct stf_names *n, const struct stf_record *
 	stf_get_function_definition(rec, &d);
 	name = stf_reader_name(n->r, STF_ID_function_definition, d.id);
 	class = stf_reader_name(n->r, STF_ID_class_definition, d.classid);
-	flags = name && class && !strcmp(class, "OMP") ? flags_of_openmp(name) : flags_of_mpi(name);
+	if (name && class && !strcmp(class, "OMP")) {
+		flags = flags_of_openmp(name);
+	} else if (class && (!strcmp(class, "SYSTEM") || !strcmp(class, "SHMEM"))) {
+		flags = STF_CALL_OTHER;
+	} else {
+		flags = flags_of_mpi(name);
+	}
 	n->has_openmp |= (flags & (STF_CALL_REGION | STF_CALL_BARRIER)) != 0;
 	return flags;
 }

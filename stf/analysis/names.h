@@ -24,6 +24,7 @@ enum {
 	/* of OpenMP, not of MPI */
 	STF_CALL_BARRIER = 4096,
 	STF_CALL_REGION = 8192, /* parallel */
+	STF_CALL_OTHER = 16384, /* of OpenMP, of the system or of OpenSHMEM: no function of the program */
 };
 
 struct stf_members {

@@ -4,8 +4,8 @@
 #define STF_ANALYSIS_THREADS_H
 
 #include "stf/analysis/names.h"
-#include "stf/analysis/path.h"
-#include "stf/analysis/replay.h"
+#include "stf/replay/path.h"
+#include "stf/replay/replay.h"
 #include "stf/analysis/waits.h"
 
 enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 8, STF_LAST_CALLS = 8, STF_MOST_STARTED = 16 };

@@ -333,6 +333,34 @@ static int thread_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+static int phase_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "phase", "level", "calls", "time_s", "parallel", "load_balance",
+		"communication", "most", "longest_s", "longest_at_s", "longest_of" };
+	size_t n = rows_shown(s, s->a->n_phases), i;
+	struct stt_table b;
+
+	stt_table_begin(&b, "phases",
+		"functions and regions of the program, and what they call (level 1), with their efficiencies",
+		COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		const struct stf_phase *p = &s->a->phase[i];
+
+		name_cell(&b, s, STF_ID_function_definition, p->function);
+		stt_cell_uint(&b, p->level);
+		stt_cell_uint(&b, p->calls);
+		length_cell(&b, s, p->time);
+		stt_cell_short(&b, p->parallel);
+		stt_cell_short(&b, p->load_balance);
+		stt_cell_short(&b, p->communication);
+		thread_cell(&b, s, p->most);
+		length_cell(&b, s, p->longest);
+		stamp_cell(&b, s, p->longest_at);
+		thread_cell(&b, s, p->longest_willy);
+	}
+	return stt_report_add(s->r, &b);
+}
+
 static int team_table(const struct shown_analysis *s)
 {
 	static const char *column[] = { "process", "threads", "inside_s", "waited_s", "share", "most_for", "for_it_s",
@@ -627,9 +655,10 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 	} else if (!a->processes && !r->o->json && !r->o->csv) {
 		rc = team_table(&s) | wait_table(&s) | check_limits(r->o, a);
 	} else {
-		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | spread_table(&s) |
-			path_table(&s) | path_function_table(&s) | thread_table(&s) |
-			(a->n_teams ? team_table(&s) : STT_OK) | basis_table(&s) | check_limits(r->o, a);
+		rc = efficiency_table(&s) | (a->n_phases ? phase_table(&s) : STT_OK) | who_table(&s) | wait_table(&s) |
+			delay_table(&s) | spread_table(&s) | path_table(&s) | path_function_table(&s) |
+			thread_table(&s) | (a->n_teams ? team_table(&s) : STT_OK) | basis_table(&s) |
+			check_limits(r->o, a);
 	}
 	stf_analysis_free(a);
 	return rc;

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds up the phases of a job. */
+#include "config.h"
+#include "stf/analysis/phases.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "stf/analysis/efficiency.h"
+
+/* Of the run; what takes less is no phase. */
+static const double LEAST_SHARE = 0.01;
+
+struct open_phases {
+	uint64_t enter[STF_PHASE_LEVELS], mpi[STF_PHASE_LEVELS]; /* mpi: time in MPI before */
+};
+
+struct part {
+	uint32_t willy, function, level;
+	uint64_t calls, inside, mpi, longest, longest_at;
+};
+
+static int is_phase(const struct stf_threads *t, const struct stf_thread *h, size_t depth, uint32_t function)
+{
+	return depth < STF_PHASE_LEVELS && !(h && h->call_depth) && !stf_names_function(&t->names, function);
+}
+
+int stf_phase_enters(
+	struct stf_phases *p, const struct stf_threads *t, uint32_t willy, uint64_t time, uint32_t function)
+{
+	const struct stf_thread *h = stf_threads_find(t, willy);
+	size_t depth = h ? h->depth : 0;
+	struct open_phases *o;
+
+	if (!is_phase(t, h, depth, function)) {
+		return 0;
+	}
+	o = tkm_table_put(&p->open, &willy, sizeof(willy), sizeof(*o));
+	if (!o) {
+		return -1;
+	}
+	o->enter[depth] = time;
+	o->mpi[depth] = h ? h->sum.mpi : 0;
+	return 0;
+}
+
+/* Adds the time from the last begin of a phase to now, as far as it is between MPI_Init and MPI_Finalize. */
+static int add_to_part(struct stf_phases *p, const struct stf_thread *h, size_t level, uint64_t time)
+{
+	const uint32_t key[3] = { h->sum.willy, h->stack[level].function, (uint32_t)level };
+	const struct open_phases *o = tkm_table_find(&p->open, &h->sum.willy, sizeof(h->sum.willy));
+	struct part *a;
+	uint64_t from, to, mpi;
+
+	if (!o) {
+		return 0;
+	}
+	from = o->enter[level];
+	mpi = o->mpi[level];
+	if (h->sum.begins && from < h->sum.begin) { /* the time in MPI counts from there on, too */
+		from = h->sum.begin;
+		mpi = 0;
+	}
+	to = h->sum.ends && time > h->sum.end ? h->sum.end : time;
+	if (to <= from) {
+		return 0;
+	}
+	a = tkm_table_put(&p->parts, key, sizeof(key), sizeof(*a));
+	if (!a) {
+		return -1;
+	}
+	a->willy = key[0];
+	a->function = key[1];
+	a->level = key[2];
+	a->calls++;
+	a->inside += to - from;
+	a->mpi += h->sum.mpi > mpi ? h->sum.mpi - mpi : 0;
+	if (to - from > a->longest) {
+		a->longest = to - from;
+		a->longest_at = from;
+	}
+	return 0;
+}
+
+int stf_phase_leaves(struct stf_phases *p, const struct stf_threads *t, uint32_t willy, uint64_t time)
+{
+	const struct stf_thread *h = stf_threads_find(t, willy);
+
+	return h && h->depth && is_phase(t, h, h->depth - 1, h->stack[h->depth - 1].function)
+		? add_to_part(p, h, h->depth - 1, time)
+		: 0;
+}
+
+static struct stf_phase *phase_of(struct stf_analysis *a, const struct part *d)
+{
+	struct stf_phase *to;
+	size_t i;
+
+	for (i = 0; i < a->n_phases && (a->phase[i].function != d->function || a->phase[i].level != d->level); i++) {
+	}
+	if (i < a->n_phases) {
+		return &a->phase[i];
+	}
+	to = TKM_APPEND(a->phase, a->n_phases);
+	if (to) {
+		to->function = d->function;
+		to->level = d->level;
+	}
+	return to;
+}
+
+/* parallel: the sum of the times outside MPI so far; load_balance: the longest of them. */
+static int add_part(struct stf_analysis *a, const struct part *d)
+{
+	uint64_t outside = d->inside > d->mpi ? d->inside - d->mpi : 0;
+	struct stf_phase *to = phase_of(a, d);
+
+	if (!to) {
+		return -1;
+	}
+	to->processes++;
+	to->calls = d->calls > to->calls ? d->calls : to->calls;
+	to->time = d->inside > to->time ? d->inside : to->time;
+	to->parallel += (double)outside;
+	if ((double)outside > to->load_balance) {
+		to->load_balance = (double)outside;
+		to->most = d->willy;
+	}
+	if (d->longest > to->longest) {
+		to->longest = d->longest;
+		to->longest_at = d->longest_at;
+		to->longest_willy = d->willy;
+	}
+	return 0;
+}
+
+static int compare_phases(const void *a, const void *b)
+{
+	const struct stf_phase *x = a, *y = b;
+
+	return x->level != y->level  ? (x->level > y->level) - (x->level < y->level)
+		: x->time != y->time ? (x->time < y->time) - (x->time > y->time)
+				     : (x->function > y->function) - (x->function < y->function);
+}
+
+static void finish_phases(struct stf_analysis *a)
+{
+	double run = (double)(a->finish - a->begin);
+	size_t i, n = 0;
+
+	for (i = 0; i < a->n_phases; i++) {
+		struct stf_phase *s = &a->phase[i];
+		double mean = s->parallel / a->processes, most = s->load_balance;
+
+		if (!((double)s->time >= LEAST_SHARE * run)) {
+			continue;
+		}
+		s->parallel = mean / (double)s->time;
+		s->load_balance = most > 0 ? mean / most : 0;
+		s->communication = most / (double)s->time;
+		a->phase[n++] = *s;
+	}
+	a->n_phases = n;
+	if (n) {
+		qsort(a->phase, n, sizeof(*a->phase), compare_phases);
+	}
+}
+
+int stf_phases_end(struct stf_phases *p, const struct stf_threads *t, struct stf_analysis *a)
+{
+	struct part *d = NULL;
+	uint64_t i;
+	size_t k;
+	int rc = 0;
+
+	for (i = 0; i < t->n && rc == 0; i++) { /* what was not left */
+		const struct stf_thread *h = t->thread[i];
+
+		for (k = 0; h && k < h->depth && k < STF_PHASE_LEVELS && rc == 0; k++) {
+			if (!stf_names_function(&t->names, h->stack[k].function)) {
+				rc = add_to_part(p, h, k, a->end);
+			}
+		}
+	}
+	while (rc == 0 && a->processes && (d = tkm_table_next(&p->parts, d))) {
+		rc = stf_is_main_thread(t, d->willy) ? add_part(a, d) : 0;
+	}
+	if (rc == 0) {
+		finish_phases(a);
+	}
+	return rc;
+}
+
+void stf_phases_free(struct stf_phases *p)
+{
+	tkm_table_free(&p->open);
+	tkm_table_free(&p->parts);
+}
