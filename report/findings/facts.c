@@ -151,7 +151,8 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 	}
 	fprintf(f, "<dt>Parallel efficiency</dt><dd><strong>%.1f %%</strong>", 100 * a->parallel.value);
 	if (!isnan(a->parallel.error)) {
-		fprintf(f, " &plusmn; %.2g %%", 100 * a->parallel.error);
+		fprintf(f, a->parallel.error < 1e-4 ? " &plusmn; &lt; 0.01 %%" : " &plusmn; %.2g %%",
+			100 * a->parallel.error);
 	}
 	fprintf(f, " = load balance %.1f %% &times; serialisation %.1f %% &times; transfer %.1f %%",
 		100 * a->load_balance.value, 100 * a->serialisation.value, 100 * a->transfer.value);

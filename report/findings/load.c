@@ -41,6 +41,34 @@ static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t proc
 	return name;
 }
 
+/* " In work it spent 412 ms, the mean of all is 290 ms.", of the function that exceeds its mean most, or "". */
+static void describe_function(const struct vtr_measures *m, uint32_t process, char *to, size_t size)
+{
+	const struct vtr_trace *t = m->t;
+	double most = 0, mean = 0, own, sum;
+	const char *name = NULL;
+	char a[60], b[60];
+	size_t i;
+	uint32_t r;
+
+	to[0] = '\0';
+	for (i = 0; i < t->functions && t->function_rows > 1 && process < t->function_rows; i++) {
+		for (r = 0, sum = 0; r < t->function_rows && !t->function_is_mpi[i]; r++) {
+			sum += t->function[i * t->function_rows + r].exclusive * t->resolution;
+		}
+		own = sum > 0 ? t->function[i * t->function_rows + process].exclusive * t->resolution : 0;
+		if (own - sum / t->function_rows > most - mean) {
+			most = own;
+			mean = sum / t->function_rows;
+			name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[i]);
+		}
+	}
+	if (name && most - mean > 0.05 * m->span_s) {
+		snprintf(to, size, " In %.80s it spent %s, the mean of all is %s.", name,
+			vtr_duration(a, sizeof(a), most), vtr_duration(b, sizeof(b), mean));
+	}
+}
+
 /* The process that was in MPI for the largest share of its time. */
 static uint32_t longest_in_mpi(const struct vtr_measures *m)
 {
@@ -174,7 +202,7 @@ static double more_work_on_busy_node(const struct vtr_measures *m, struct vtr_fi
 	const struct stf_culprit *c = m->t->analysis ? &m->t->analysis->culprit : NULL;
 	uint32_t i, most = c && c->known ? stf_willy_process(c->willy) : m->n;
 	double sum = 0, work;
-	char a[60], b[60], who[60];
+	char a[60], b[60], who[60], where[240];
 
 	if (most >= m->n || stf_willy_thread(c->willy) || !(m->wait_s > BUSY_WAIT * m->span_s)) {
 		return VTR_NOTHING;
@@ -187,11 +215,12 @@ static double more_work_on_busy_node(const struct vtr_measures *m, struct vtr_fi
 		return VTR_NOTHING;
 	}
 	to->grade = VTR_WARN;
+	describe_function(m, most, where, sizeof(where));
 	snprintf(to->text, sizeof(to->text),
-		"%s has the most work: it computed outside MPI for about %s of CPU time, the mean is %s. The others wait "
-		"for it for longer than it lacked a processor.",
+		"%s has the most work: it computed outside MPI for about %s of CPU time, the mean is %s.%s The others "
+		"wait for it for longer than it lacked a processor.",
 		vtr_process_title(m, most, who, sizeof(who)), vtr_duration(a, sizeof(a), work),
-		vtr_duration(b, sizeof(b), sum / m->known));
+		vtr_duration(b, sizeof(b), sum / m->known), where);
 	return (work - sum / m->known) / m->span_s;
 }
 
@@ -201,7 +230,7 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 {
 	const struct vtr_measured *p;
 	double excess, work;
-	char a[20], b[20], c[20], who[60], other[60];
+	char a[20], b[20], c[20], who[60], other[60], where[240];
 	uint32_t waits;
 
 	if (m->known < 2) {
@@ -228,12 +257,13 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 		return more_work_on_busy_node(m, to);
 	}
 	waits = longest_in_mpi(m);
+	describe_function(m, m->longest_outside, where, sizeof(where));
 	to->grade = work > 3 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
-		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s. %s "
-		"waits longest, in %.100s. With even work the run could be up to %s shorter.",
+		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s.%s "
+		"%s waits longest, in %.100s. With even work the run could be up to %s shorter.",
 		who, vtr_share(a, sizeof(a), p->outside_s, p->span_s), vtr_share(b, sizeof(b), m->outside_s, m->span_s),
-		vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
+		where, vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
 		vtr_share(c, sizeof(c), work, 1));
 	return work;
 }
@@ -242,7 +272,7 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 {
 	const struct vtr_measured *p;
 	double share, io;
-	char a[20], b[20], c[60], who[60], other[60];
+	char a[20], b[20], c[60], who[60], other[60], where[240];
 	uint32_t i, n = 0, waits;
 	size_t at;
 
@@ -271,6 +301,10 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 	if (io > 1024 && at < sizeof(to->text)) {
 		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, " It read and wrote %s by system calls.",
 			vtr_value(c, sizeof(c), io, "KB/s"));
+	}
+	describe_function(m, m->longest_asleep, where, sizeof(where));
+	if (at < sizeof(to->text)) {
+		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, "%s", where);
 	}
 	waits = longest_in_mpi(m);
 	if (waits != m->longest_asleep && m->process[waits].mpi_s > rule->limit * m->process[waits].span_s &&
