@@ -137,6 +137,16 @@ struct stf_phase {
 	uint32_t longest_willy;
 };
 
+/* The outermost loop of a job, as its calls of MPI show it: a function that the first threads of all ranks call equally often and at
+ * regular intervals. An iteration is from the end of one call to that of the next one. */
+struct stf_iterations {
+	uint32_t function; /* 0: none was found, and nothing else is set */
+	uint64_t count;
+	double mean, spread;          /* of all but the longest, and their standard deviation */
+	uint64_t longest, longest_at; /* and the stamp at which it began */
+	uint32_t longest_willy;
+};
+
 /* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */
 struct stf_share {
 	double value, error;
@@ -179,6 +189,7 @@ struct stf_analysis {
 	size_t n_teams;
 	struct stf_phase *phase; /* that take 1 % of the run or more; level 0 first, then the longest first */
 	size_t n_phases;
+	struct stf_iterations iterations;
 };
 
 struct stf_analysis_options {

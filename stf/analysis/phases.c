@@ -3,6 +3,7 @@
 #include "config.h"
 #include "stf/analysis/phases.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -11,6 +12,11 @@
 /* Of the run; what takes less is no phase. */
 static const double LEAST_SHARE = 0.01;
 
+/* Fewer may be chance. */
+enum { LEAST_ITERATIONS = 5 };
+/* The calls are spread over that part of the run at least, and their intervals, but for the longest, vary by no more than that. */
+static const double LEAST_COVER = 0.5, MOST_SPREAD = 0.5;
+
 struct open_phases {
 	uint64_t enter[STF_PHASE_LEVELS], mpi[STF_PHASE_LEVELS]; /* mpi: time in MPI before */
 };
@@ -18,6 +24,13 @@ struct open_phases {
 struct part {
 	uint32_t willy, function, level;
 	uint64_t calls, inside, mpi, longest, longest_at;
+};
+
+/* The intervals between the ends of the calls of a function, in one thread. */
+struct intervals {
+	uint32_t willy, function;
+	uint64_t calls, first, last, longest, longest_at;
+	double squares;
 };
 
 static int is_phase(const struct stf_threads *t, const struct stf_thread *h, size_t depth, uint32_t function)
@@ -82,10 +95,39 @@ static int add_to_part(struct stf_phases *p, const struct stf_thread *h, size_t 
 	return 0;
 }
 
+static int note_call(struct stf_phases *p, uint32_t willy, uint32_t function, uint64_t time)
+{
+	const uint32_t key[2] = { willy, function };
+	struct intervals *v = tkm_table_put(&p->calls, key, sizeof(key), sizeof(*v));
+	uint64_t length;
+
+	if (!v) {
+		return -1;
+	}
+	if (v->calls++) {
+		length = time - v->last;
+		v->squares += (double)length * (double)length;
+		if (length > v->longest) {
+			v->longest = length;
+			v->longest_at = v->last;
+		}
+	} else {
+		v->willy = willy;
+		v->function = function;
+		v->first = time;
+	}
+	v->last = time;
+	return 0;
+}
+
 int stf_phase_leaves(struct stf_phases *p, const struct stf_threads *t, uint32_t willy, uint64_t time)
 {
 	const struct stf_thread *h = stf_threads_find(t, willy);
 
+	if (h && h->call_depth && h->depth == h->call_depth && h->sum.begins && !h->sum.ends &&
+		!(h->call.flags & (STF_CALL_POLLS | STF_CALL_INIT))) {
+		return note_call(p, willy, h->call.function, time);
+	}
 	return h && h->depth && is_phase(t, h, h->depth - 1, h->stack[h->depth - 1].function)
 		? add_to_part(p, h, h->depth - 1, time)
 		: 0;
@@ -166,6 +208,67 @@ static void finish_phases(struct stf_analysis *a)
 	}
 }
 
+/* All but the longest interval, which is the one to be found. */
+static void describe_intervals(const struct intervals *v, double *mean, double *spread)
+{
+	double n = (double)v->calls - 2, most = (double)v->longest, sum = (double)(v->last - v->first) - most;
+
+	*mean = sum / n;
+	*spread = sqrt(fmax(0, (v->squares - most * most) / n - *mean * *mean));
+}
+
+/* Are these the calls of the outermost loop in this thread? */
+static int is_regular(const struct stf_analysis *a, const struct intervals *v)
+{
+	double mean, spread;
+
+	if (v->calls <= LEAST_ITERATIONS ||
+		(double)(v->last - v->first) < LEAST_COVER * (double)(a->finish - a->begin)) {
+		return 0;
+	}
+	describe_intervals(v, &mean, &spread);
+	return spread <= MOST_SPREAD * mean;
+}
+
+/* Of how many ranks does the function call equally often, at regular intervals? *longest: the one with the longest. */
+static uint32_t regular_ranks(const struct stf_phases *p, const struct stf_threads *t, const struct stf_analysis *a,
+	const struct intervals *of, const struct intervals **longest)
+{
+	const struct intervals *v = NULL;
+	uint32_t n = 0;
+
+	*longest = of;
+	while ((v = tkm_table_next(&p->calls, v))) {
+		if (v->function == of->function && v->calls == of->calls && stf_is_main_thread(t, v->willy) &&
+			is_regular(a, v)) {
+			*longest = v->longest > (*longest)->longest ? v : *longest;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Of the functions that all ranks call regularly, the one with the fewest calls is that of the outermost loop. */
+static void find_iterations(const struct stf_phases *p, const struct stf_threads *t, struct stf_analysis *a)
+{
+	const struct intervals *v = NULL, *longest;
+	struct stf_iterations *to = &a->iterations;
+
+	while ((v = tkm_table_next(&p->calls, v))) {
+		if (v->willy != a->thread[0].willy || !is_regular(a, v) ||
+			(to->function && v->calls - 1 >= to->count) ||
+			regular_ranks(p, t, a, v, &longest) != a->processes) {
+			continue;
+		}
+		to->function = v->function;
+		to->count = v->calls - 1;
+		to->longest = longest->longest;
+		to->longest_at = longest->longest_at;
+		to->longest_willy = longest->willy;
+		describe_intervals(longest, &to->mean, &to->spread);
+	}
+}
+
 int stf_phases_end(struct stf_phases *p, const struct stf_threads *t, struct stf_analysis *a)
 {
 	struct part *d = NULL;
@@ -188,6 +291,9 @@ int stf_phases_end(struct stf_phases *p, const struct stf_threads *t, struct stf
 	if (rc == 0) {
 		finish_phases(a);
 	}
+	if (rc == 0 && a->n_threads) {
+		find_iterations(p, t, a);
+	}
 	return rc;
 }
 
@@ -195,4 +301,5 @@ void stf_phases_free(struct stf_phases *p)
 {
 	tkm_table_free(&p->open);
 	tkm_table_free(&p->parts);
+	tkm_table_free(&p->calls);
 }

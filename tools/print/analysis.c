@@ -361,6 +361,26 @@ static int phase_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+static int iteration_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "call", "count", "mean_s", "spread_s", "longest_s", "longest_at_s",
+		"longest_of" };
+	const struct stf_iterations *p = &s->a->iterations;
+	struct stt_table b;
+
+	stt_table_begin(&b, "iterations",
+		"iterations, from one end of this call to the next; mean and spread of all but the longest",
+		COLUMNS(column));
+	name_cell(&b, s, STF_ID_function_definition, p->function);
+	stt_cell_uint(&b, p->count);
+	stt_cell_short(&b, p->mean * s->a->resolution);
+	stt_cell_short(&b, p->spread * s->a->resolution);
+	length_cell(&b, s, p->longest);
+	stamp_cell(&b, s, p->longest_at);
+	thread_cell(&b, s, p->longest_willy);
+	return stt_report_add(s->r, &b);
+}
+
 static int team_table(const struct shown_analysis *s)
 {
 	static const char *column[] = { "process", "threads", "inside_s", "waited_s", "share", "most_for", "for_it_s",
@@ -655,7 +675,8 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 	} else if (!a->processes && !r->o->json && !r->o->csv) {
 		rc = team_table(&s) | wait_table(&s) | check_limits(r->o, a);
 	} else {
-		rc = efficiency_table(&s) | (a->n_phases ? phase_table(&s) : STT_OK) | who_table(&s) | wait_table(&s) |
+		rc = efficiency_table(&s) | (a->n_phases ? phase_table(&s) : STT_OK) |
+			(a->iterations.function ? iteration_table(&s) : STT_OK) | who_table(&s) | wait_table(&s) |
 			delay_table(&s) | spread_table(&s) | path_table(&s) | path_function_table(&s) |
 			thread_table(&s) | (a->n_teams ? team_table(&s) : STT_OK) | basis_table(&s) |
 			check_limits(r->o, a);

@@ -130,6 +130,12 @@ static void phases_have_their_efficiencies(void)
 		CHECK_INT(p ? p->longest : 0, 4000);
 		CHECK_INT(p ? p->longest_at : 0, 7000);
 		CHECK_INT(p ? p->most : 0, 2);
+		CHECK_INT(a->iterations.function, BARRIER);
+		CHECK_INT(a->iterations.count, STEPS - 1);
+		CHECK_NEAR(a->iterations.mean, 1000, 1e-9);
+		CHECK_NEAR(a->iterations.spread, 0, 1e-6);
+		CHECK_INT(a->iterations.longest, 4000);
+		CHECK_INT(a->iterations.longest_at, 7000);
 	}
 	stf_analysis_free(a);
 	stf_reader_close(r);
