@@ -168,6 +168,22 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 	fputs("</dd>", f);
 }
 
+/* The outermost loop, and its slowest iteration. */
+static void show_iterations(FILE *f, const struct vtr_trace *t, const struct stf_iterations *i)
+{
+	const char *name = stf_reader_name(t->reader, STF_ID_function_definition, i->function);
+	char a[60], b[60], c[60], label[80];
+
+	fprintf(f, "<dt>Iterations</dt><dd>%" PRIu64 ", by calls of ", i->count);
+	vtr_html(f, name ? name : "MPI");
+	fprintf(f, ": %s each; the longest took %s, from %s on, in ",
+		vtr_duration(a, sizeof(a), i->mean * t->resolution),
+		vtr_duration(b, sizeof(b), (double)i->longest * t->resolution),
+		vtr_duration(c, sizeof(c), vtr_seconds(t, i->longest_at)));
+	vtr_html(f, vtr_willy_label(t, i->longest_willy, label, sizeof(label)));
+	fputs("</dd>", f);
+}
+
 /* The rank that the others wait for, if there is one, and the largest parts of the critical path. */
 static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
 {
@@ -220,6 +236,9 @@ void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 	show_ending(f, t);
 	if (t->analysis) {
 		show_efficiency(f, t, t->analysis);
+		if (t->analysis->iterations.function) {
+			show_iterations(f, t, &t->analysis->iterations);
+		}
 		show_answers(f, t, t->analysis);
 	}
 	fputs("<dt>Trace</dt><dd>", f);
