@@ -89,7 +89,7 @@ static void find_place(const struct vtr_trace *t, long process, char *to, size_t
 }
 
 /* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". */
-static void describe_last_call(const struct vtr_measures *m, long process, char *to, size_t size)
+static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, char *to, size_t size)
 {
 	const struct vtr_trace *t = m->t;
 	const struct vtr_span *s = &t->span[process];
@@ -109,7 +109,7 @@ static void describe_last_call(const struct vtr_measures *m, long process, char 
 			place[0] ? " (" : "", place, place[0] ? ")" : "");
 	} else if (place[0]) {
 		snprintf(to, size, ", in %.250s", place);
-	} else if (s->open && t->function_is_mpi[s->open - 1]) {
+	} else if (says_outside && s->open && t->function_is_mpi[s->open - 1]) {
 		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->open - 1]);
 		snprintf(to, size, ", outside MPI, after %.100s", name ? name : "it");
 	}
@@ -181,7 +181,7 @@ static void describe_stuck(const struct vtr_measures *m, const struct first_end 
 	n = (size_t)snprintf(
 		to->text, sizeof(to->text), "No process made progress, so the run was stopped (%.80s).", e->text);
 	for (i = 0; i < m->n && shown < 3 && n < sizeof(to->text); i++) {
-		describe_last_call(m, i, call, sizeof(call));
+		describe_last_call(m, i, 1, call, sizeof(call));
 		if (call[0]) {
 			shown++;
 			n += (size_t)snprintf(to->text + n, sizeof(to->text) - n, " %s was%.170s.",
@@ -211,7 +211,7 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	}
 	known = e.process >= 0 && e.process < (long)m->n;
 	if (known) {
-		describe_last_call(m, e.process, call, sizeof(call));
+		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, call, sizeof(call));
 		vtr_duration(at, sizeof(at), e.at_s);
 	}
 	if (e.bad > 1) {

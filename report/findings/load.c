@@ -131,19 +131,31 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct vtr_messages *all = &m->t->messages;
-	double each = m->known ? (double)all->n / m->known / m->span_s : 0, bytes = (double)all->bytes / (double)all->n;
+	double each = m->known ? (double)all->n / m->known / m->span_s : 0, bytes = (double)all->bytes / (double)all->n,
+	       operations = 0;
 	char a[60], b[60], c[20];
+	size_t i;
 
-	if (!(each > rule->limit && bytes < SMALL_BYTES && m->mpi_s > LEAST_IN_MPI * m->span_s)) {
+	for (i = 0; i < m->t->operations && m->known; i++) {
+		operations += (double)m->t->operation[i].n / m->span_s;
+	}
+	if (!(m->mpi_s > LEAST_IN_MPI * m->span_s) ||
+		!((each > rule->limit && bytes < SMALL_BYTES) || operations > rule->limit)) {
 		return VTR_NOTHING;
 	}
 	to->grade = VTR_BAD;
-	snprintf(a, sizeof(a), each < 1e6 ? "%.0f" : "%.3g", each);
+	if (operations > rule->limit) {
+		snprintf(to->title, sizeof(to->title), "Many collective operations");
+		snprintf(b, sizeof(b), "takes part in %.0f collective operations", operations);
+	} else {
+		snprintf(b, sizeof(b), "sends %.0f messages", each);
+	}
 	snprintf(to->text, sizeof(to->text),
-		"Each rank sends %s messages a second, of %s on average: the time of %.60s and others is that of single "
-		"messages, whatever is in them. MPI is %s of the time between MPI_Init and MPI_Finalize.",
-		a, vtr_value(b, sizeof(b), bytes, "bytes"), longest_mpi_function(m->t, UINT32_MAX),
-		vtr_share(c, sizeof(c), m->mpi_s, m->span_s));
+		"Each rank %s a second%s%s: the time of %.60s and others is that of single calls, however little they "
+		"move. MPI is %s of the time between MPI_Init and MPI_Finalize.",
+		b, operations > rule->limit ? "" : ", on average of ",
+		operations > rule->limit ? "" : vtr_value(a, sizeof(a), bytes, "bytes"),
+		longest_mpi_function(m->t, UINT32_MAX), vtr_share(c, sizeof(c), m->mpi_s, m->span_s));
 	return m->mpi_s / m->span_s;
 }
 

@@ -39,6 +39,7 @@ double vtr_test_system_time(const struct vtr_measures *m, const struct vtr_rule 
 double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_start(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
+double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_growth(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_children(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);

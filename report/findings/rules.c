@@ -27,7 +27,7 @@ static const struct vtr_rule rules[] = {
 		"Ask for more CPUs, or start fewer threads." },
 	/* A message of a few bytes takes a microsecond or more, so from here on they are a large part of the time. */
 	{ "small-messages", 750, 10000, VTR_LOAD | VTR_WITH_MPI, vtr_test_small_messages, "Many small messages",
-		"Pack what goes to the same rank into one message, or exchange less often." },
+		"Put what belongs together into one message or operation, or exchange less often." },
 	/* The difference that a second run shows anyway. */
 	{ "recording-costs", 700, 0.10, VTR_LOAD, vtr_test_recording, "The recording is in the way",
 		"Record fewer functions: vtrun --throttle 10000:10us leaves out short ones that are called often." },
@@ -42,6 +42,9 @@ static const struct vtr_rule rules[] = {
 		"See in Functions what takes longer on that rank, and divide its work evenly." },
 	{ "threads-uneven", 400, 0.10, VTR_LOAD, vtr_test_barriers, "Threads have uneven work",
 		"Divide the work evenly: schedule(dynamic) or (guided) for loops whose iterations take different times." },
+	/* Above the limits of uneven work: input and output of a program are serial, too. */
+	{ "serial-part", 385, 0.30, VTR_LOAD, vtr_test_serial, "One thread works alone",
+		"See in Functions what is outside the parallel regions." },
 	/* Before cpu-shared, which is about the rest of the run, if that is the smaller part. */
 	{ "start", 810, 0.20, VTR_LOAD | VTR_WITH_MPI, vtr_test_start, "MPI_Init takes long",
 		"See what happens before MPI_Init on that rank and node: input, loading from a slow file system, other "

@@ -11,6 +11,8 @@
 
 /* Of the waits of n threads with equal work each causes 1 / n. Named is one that is half of the way to all of them. */
 static const double LEAST_EXCESS = 0.5;
+/* Of the time in parallel regions; a program with less is not meant to be parallel by threads. */
+static const double LEAST_PARALLEL = 0.1;
 
 /* By how much shorter the run would be if the threads of this process came to their barriers together. What they lacked of a
  * processor is not their fault: the CPU time that is missing in the time in which they worked. */
@@ -55,6 +57,40 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 				      : vtr_willy_label(m->t, worst->cause, cause, sizeof(cause)),
 		place[0] ? ", most at " : "", place, vtr_share(d, sizeof(d), most, 1));
 	return most;
+}
+
+/* One thread works where several could. */
+double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct stf_analysis *a = m->t->analysis;
+	char b[20], c[20], d[20], who[60];
+	double most = rule->limit, inside = 0, serial;
+	const struct stf_team *worst = NULL;
+	size_t i;
+
+	for (i = 0; a && i < a->n_teams; i++) {
+		const struct stf_team *t = &a->team[i];
+		const struct vtr_measured *p = t->process < m->n ? &m->process[t->process] : NULL;
+		double share = p && p->span_s > 0 ? (double)t->inside * m->t->resolution / t->threads / p->span_s : 0;
+
+		serial = p && p->span_s > 0 ? 1 - share - (p->mpi_s + p->asleep_s) / p->span_s : 0;
+		if (t->threads > 1 && share > LEAST_PARALLEL && serial > most) {
+			worst = t;
+			most = serial;
+			inside = share;
+		}
+	}
+	if (!worst) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"The %u threads of %s were in parallel regions of OpenMP for %s of the time. For %s one thread worked alone; "
+		"divided between all, the run would be up to %s shorter.",
+		worst->threads, vtr_process_label(m, worst->process, who, sizeof(who)),
+		vtr_share(b, sizeof(b), inside, 1), vtr_share(c, sizeof(c), most, 1),
+		vtr_share(d, sizeof(d), most * (1 - 1.0 / worst->threads), 1));
+	return most * (1 - 1.0 / worst->threads);
 }
 
 double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)

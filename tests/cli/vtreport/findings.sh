@@ -77,6 +77,7 @@ finds alone writes asleep system-time
 operand='./alone works' finds alone starts children asleep
 if [ -n "$team" ]; then
 	finds team even nothing-found
+	finds team serial serial-part
 	finds team uneven threads-uneven
 	[ "$(head -n 1 found)" != threads-uneven ] ||
 		says "which thread, where, and what it costs" \
@@ -129,6 +130,7 @@ finds job talk communication
 [ "$(head -n 1 found)" != communication ] ||
 	says "the share and the call" '9[0-9] % of the time.*most of it MPI_Sendrecv'
 finds job small small-messages "communication recording-costs"
+finds job meet small-messages "communication recording-costs"
 LATE_RANK=1 finds job even start
 [ "$(head -n 1 found)" != start ] ||
 	says "which rank came late" 'Rank 1 came late to MPI_Init: *Rank 0 waited for it in MPI_Init for (1.[5-9]|2)'

@@ -126,6 +126,17 @@ static void talk_often(void)
 	}
 }
 
+static void meet_often(void)
+{
+	double end = MPI_Wtime() + 1, now, last;
+
+	do {
+		now = MPI_Wtime();
+		MPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+		MPI_Allreduce(&end, &now, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	} while (last < now);
+}
+
 /* No memory is ever given back. */
 static void take_memory(void)
 {
@@ -186,6 +197,8 @@ int main(int argc, char **argv)
 		talk();
 	} else if (!strcmp(kind, "small")) {
 		talk_often();
+	} else if (!strcmp(kind, "meet")) {
+		meet_often();
 	} else if (!strcmp(kind, "grows")) {
 		take_memory();
 	} else if (!strcmp(kind, "deadlock")) {
