@@ -133,33 +133,18 @@ int stf_phase_leaves(struct stf_phases *p, const struct stf_threads *t, uint32_t
 		: 0;
 }
 
-static struct stf_phase *phase_of(struct stf_analysis *a, const struct part *d)
-{
-	struct stf_phase *to;
-	size_t i;
-
-	for (i = 0; i < a->n_phases && (a->phase[i].function != d->function || a->phase[i].level != d->level); i++) {
-	}
-	if (i < a->n_phases) {
-		return &a->phase[i];
-	}
-	to = TKM_APPEND(a->phase, a->n_phases);
-	if (to) {
-		to->function = d->function;
-		to->level = d->level;
-	}
-	return to;
-}
-
 /* parallel: the sum of the times outside MPI so far; load_balance: the longest of them. */
-static int add_part(struct stf_analysis *a, const struct part *d)
+static int add_part(struct tkm_table *phases, const struct part *d)
 {
+	const uint32_t key[2] = { d->function, d->level };
 	uint64_t outside = d->inside > d->mpi ? d->inside - d->mpi : 0;
-	struct stf_phase *to = phase_of(a, d);
+	struct stf_phase *to = tkm_table_put(phases, key, sizeof(key), sizeof(*to));
 
 	if (!to) {
 		return -1;
 	}
+	to->function = d->function;
+	to->level = d->level;
 	to->processes++;
 	to->calls = d->calls > to->calls ? d->calls : to->calls;
 	to->time = d->inside > to->time ? d->inside : to->time;
@@ -185,27 +170,31 @@ static int compare_phases(const void *a, const void *b)
 				     : (x->function > y->function) - (x->function < y->function);
 }
 
-static void finish_phases(struct stf_analysis *a)
+static int finish_phases(struct stf_analysis *a, const struct tkm_table *phases)
 {
 	double run = (double)(a->finish - a->begin);
-	size_t i, n = 0;
+	const struct stf_phase *s = NULL;
 
-	for (i = 0; i < a->n_phases; i++) {
-		struct stf_phase *s = &a->phase[i];
+	while ((s = tkm_table_next(phases, s))) {
 		double mean = s->parallel / a->processes, most = s->load_balance;
+		struct stf_phase *to;
 
 		if (!((double)s->time >= LEAST_SHARE * run)) {
 			continue;
 		}
-		s->parallel = mean / (double)s->time;
-		s->load_balance = most > 0 ? mean / most : 0;
-		s->communication = most / (double)s->time;
-		a->phase[n++] = *s;
+		to = TKM_APPEND(a->phase, a->n_phases);
+		if (!to) {
+			return -1;
+		}
+		*to = *s;
+		to->parallel = mean / (double)s->time;
+		to->load_balance = most > 0 ? mean / most : 0;
+		to->communication = most / (double)s->time;
 	}
-	a->n_phases = n;
-	if (n) {
-		qsort(a->phase, n, sizeof(*a->phase), compare_phases);
+	if (a->n_phases) {
+		qsort(a->phase, a->n_phases, sizeof(*a->phase), compare_phases);
 	}
+	return 0;
 }
 
 /* All but the longest interval, which is the one to be found. */
@@ -271,6 +260,7 @@ static void find_iterations(const struct stf_phases *p, const struct stf_threads
 
 int stf_phases_end(struct stf_phases *p, const struct stf_threads *t, struct stf_analysis *a)
 {
+	struct tkm_table phases = { 0 };
 	struct part *d = NULL;
 	uint64_t i;
 	size_t k;
@@ -286,11 +276,12 @@ int stf_phases_end(struct stf_phases *p, const struct stf_threads *t, struct stf
 		}
 	}
 	while (rc == 0 && a->processes && (d = tkm_table_next(&p->parts, d))) {
-		rc = stf_is_main_thread(t, d->willy) ? add_part(a, d) : 0;
+		rc = stf_is_main_thread(t, d->willy) ? add_part(&phases, d) : 0;
 	}
 	if (rc == 0) {
-		finish_phases(a);
+		rc = finish_phases(a, &phases);
 	}
+	tkm_table_free(&phases);
 	if (rc == 0 && a->n_threads) {
 		find_iterations(p, t, a);
 	}
