@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Analysis of a trace of an MPI program: which threads wait for which, in which calls, and how much of the run time is computation.
+/* Analysis of a trace of a program with MPI or OpenMP: which threads wait for which, in which calls, and how much of the run time is
+ * computation.
  * Part of libtickmark-stf; stf.h says what holds for the whole library. Once installed: #include <stf/analysis.h>.
  * stftool(1), ANALYSIS, defines the kinds of waits and the efficiencies. */
 #ifndef STF_ANALYSIS_H
@@ -26,6 +27,7 @@ enum stf_wait_kind {
 	STF_WAIT_FENCE,
 	STF_WAIT_LATE_POST,     /* for the target, which calls MPI_Win_post */
 	STF_WAIT_LATE_COMPLETE, /* for an origin, which calls MPI_Win_complete */
+	STF_WAIT_OMP_BARRIER,   /* for the last thread of a team of OpenMP */
 	STF_WAIT_KINDS
 };
 /* "late sender" ... */
@@ -111,6 +113,40 @@ struct stf_culprit {
 	double without_processor;
 };
 
+/* The threads of a process that were in parallel regions of OpenMP. */
+struct stf_team {
+	uint32_t process, threads;
+	uint64_t inside; /* time of all of them in parallel regions */
+	uint64_t waited; /* of that, for others at barriers, as in the waits of STF_WAIT_OMP_BARRIER */
+	uint64_t caused; /* of these waits, those for one thread, the one with most; 0: there were none */
+	uint32_t cause;  /* this thread */
+	uint32_t scl;    /* where in the source the barrier is with the longest wait for it; 0: unknown */
+};
+
+/* A function or region of the program that the ranks' first threads enter from no other one (level 0), or from such a one (level 1),
+ * between MPI_Init and MPI_Finalize. */
+struct stf_phase {
+	uint32_t function, level;
+	uint32_t processes; /* that were in it */
+	uint64_t calls;     /* of the thread with most */
+	uint64_t time;      /* in all calls, of the thread with the longest */
+	/* of the time: the mean outside MPI of all processes, this mean of the longest time outside MPI, and that of the time; 1 is best */
+	double parallel, load_balance, communication;
+	uint32_t most;                /* the thread with the longest time outside MPI */
+	uint64_t longest, longest_at; /* the longest call, and the stamp at which it began */
+	uint32_t longest_willy;
+};
+
+/* The outermost loop of a job, as its calls of MPI show it: a function that the first threads of all ranks call equally often and at
+ * regular intervals. An iteration is from the end of one call to that of the next one. */
+struct stf_iterations {
+	uint32_t function; /* 0: none was found, and nothing else is set */
+	uint64_t count;
+	double mean, spread;          /* of all but the longest, and their standard deviation */
+	uint64_t longest, longest_at; /* and the stamp at which it began */
+	uint32_t longest_willy;
+};
+
 /* A share from 0 to 1, NaN: not known. error: by how much the clocks may make it wrong, NaN: they have no known bound. */
 struct stf_share {
 	double value, error;
@@ -149,6 +185,11 @@ struct stf_analysis {
 	/* the share of the time from `begin` to `finish` in which the processes were ready to run and had no processor, on average;
 	 * NaN: that was not recorded. If it is large, all other times contain it */
 	double without_processor;
+	struct stf_team *team; /* of processes that have parallel regions of OpenMP */
+	size_t n_teams;
+	struct stf_phase *phase; /* that take 1 % of the run or more; level 0 first, then the longest first */
+	size_t n_phases;
+	struct stf_iterations iterations;
 };
 
 struct stf_analysis_options {

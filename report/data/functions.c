@@ -218,6 +218,9 @@ static void note_call(struct vtr_trace *t, const struct vtr_stack *s, const stru
 	if (!p || stf_willy_thread(s->willy) != 0) {
 		return;
 	}
+	if (t->function_is_mpi[f->function] == VTR_MPI_INIT) {
+		p->init_time = now > f->enter ? now - f->enter : 0;
+	}
 	if (t->function_is_mpi[f->function] == VTR_MPI && s->mpi == 1) {
 		p->mpi += now > f->enter ? now - f->enter : 0;
 	}

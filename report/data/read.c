@@ -404,20 +404,38 @@ static int fill_charts(struct vtr_trace *t, const struct vtr_reading *how)
 	return rc;
 }
 
+static int has_openmp(const struct vtr_trace *t)
+{
+	const struct stf_record *r;
+	struct stf_class_definition d;
+	const char *name;
+	size_t i;
+
+	for (i = 0; (r = stf_reader_record(t->reader, STF_ID_class_definition, i)); i++) {
+		name = stf_get_class_definition(r, &d) == 0 ? stf_reader_name(t->reader, STF_ID_class_definition, d.id)
+							    : NULL;
+		if (name && !strcmp(name, "OMP")) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* Waits and efficiencies, in a pass of its own. What it cannot read was reported by the first pass. */
 static void analyse_trace(struct vtr_trace *t)
 {
 	struct stf_analysis_options o = stf_analysis_options();
 	struct stf_err e;
 
-	if (!vtr_has_mpi(t)) {
+	if (!vtr_has_mpi(t) && !has_openmp(t)) {
 		return;
 	}
 	o.window = t->windowed;
 	o.from = t->start;
 	o.to = t->end;
 	t->analysis = stf_analyze(t->reader, &o, &e);
-	if (t->analysis && (!t->analysis->processes || t->analysis->finish <= t->analysis->begin)) {
+	if (t->analysis && !t->analysis->n_teams &&
+		(!t->analysis->processes || t->analysis->finish <= t->analysis->begin)) {
 		stf_analysis_free(t->analysis);
 		t->analysis = NULL;
 	}
@@ -552,5 +570,22 @@ char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size
 	} else {
 		label_thread(t, willy, buf, size);
 	}
+	return buf;
+}
+
+const char *vtr_source_place(const struct vtr_trace *t, uint32_t scl, char *buf, size_t size)
+{
+	const struct stf_record *r = scl ? stf_reader_find(t->reader, STF_ID_scl_definition, scl) : NULL;
+	struct stf_scl_definition d;
+	const char *file;
+
+	if (!r || stf_get_scl_definition(r, &d) < 0 || !d.size_1_4) {
+		return NULL;
+	}
+	file = stf_reader_name(t->reader, STF_ID_file_definition, d.file[0]);
+	if (!file) {
+		return NULL;
+	}
+	snprintf(buf, size, "%s:%" PRIu32, file, d.line[0]);
 	return buf;
 }

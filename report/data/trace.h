@@ -53,6 +53,7 @@ struct vtr_stack {
  * program's own: before and after it the ranks, and the collector with its clock sessions, start and end. */
 struct vtr_span {
 	uint64_t begin, end; /* of the first thread: end of MPI_Init, begin of MPI_Finalize; without: its records' */
+	uint64_t init_time;  /* in MPI_Init, of the first thread */
 	uint64_t mpi;        /* in MPI calls between, of the first thread; time-stamp units */
 	uint64_t events;     /* records of all threads */
 	uint64_t gap64;      /* shortest time of 64 records of a thread in a row; UINT64_MAX: there are none */
@@ -108,7 +109,7 @@ struct vtr_trace {
 	struct vtr_messages messages;
 	struct vtr_operation operation[64];
 	size_t operations;
-	struct stf_analysis *analysis;           /* NULL: the program did not call MPI, or it could not be analysed */
+	struct stf_analysis *analysis;           /* NULL: neither MPI nor OpenMP, or it could not be analysed */
 	uint64_t records, values, reports, ends; /* reports of errors; of these, how the program ended */
 	int empty;                               /* a component had no record */
 	int windowed;                            /* only start to end was read */
@@ -138,6 +139,9 @@ const char *vtr_process_word(const struct vtr_trace *t);
 /* Names of a thread or group: "rank 3", "rank 3 worker2", "rank 3 thread 1", "node vm"; of a single process without MPI
  * its name, "worker2", "thread 1". Returns buf. */
 char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size_t size);
+
+/* "ring.c:42" of a place in the source; NULL: unknown. */
+const char *vtr_source_place(const struct vtr_trace *t, uint32_t scl, char *buf, size_t size);
 
 /* Seconds since the start of the trace. */
 double vtr_seconds(const struct vtr_trace *t, uint64_t time);

@@ -89,7 +89,7 @@ static void find_place(const struct vtr_trace *t, long process, char *to, size_t
 }
 
 /* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". */
-static void describe_last_call(const struct vtr_measures *m, long process, char *to, size_t size)
+static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, char *to, size_t size)
 {
 	const struct vtr_trace *t = m->t;
 	const struct vtr_span *s = &t->span[process];
@@ -97,6 +97,7 @@ static void describe_last_call(const struct vtr_measures *m, long process, char 
 	char place[300], a[60];
 	double since;
 
+	to[0] = '\0';
 	find_place(t, process, place, sizeof(place));
 	/* a call that was open when the process ended is closed with its last sample or later */
 	if (s->open && s->open_until == s->last && vtr_seconds(t, s->open_until) >= m->process[process].last_s - 1e-3) {
@@ -106,8 +107,11 @@ static void describe_last_call(const struct vtr_measures *m, long process, char 
 	if (name) {
 		snprintf(to, size, ", in %.100s for the last %s%s%.250s%s", name, vtr_duration(a, sizeof(a), since),
 			place[0] ? " (" : "", place, place[0] ? ")" : "");
-	} else {
-		snprintf(to, size, "%s%.250s", place[0] ? ", in " : "", place);
+	} else if (place[0]) {
+		snprintf(to, size, ", in %.250s", place);
+	} else if (says_outside && s->open && t->function_is_mpi[s->open - 1]) {
+		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->open - 1]);
+		snprintf(to, size, ", outside MPI, after %.100s", name ? name : "it");
 	}
 }
 
@@ -118,6 +122,24 @@ struct first_end {
 	double at_s;
 	size_t bad, stuck; /* how many ended badly, and by a deadlock */
 };
+
+/* What to do after an end by a signal; NULL: it says nothing more. */
+static const char *advice_for_signal(const char *text)
+{
+	static const char *const faults[] = { "by signal 4 ", "by signal 6 ", "by signal 7 ", "by signal 8 ",
+		"by signal 11 " };
+	size_t i;
+
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		if (!strncmp(text, faults[i], strlen(faults[i]))) {
+			return "A core file has the line: ulimit -c unlimited, run it again, then gdb PROGRAM core.";
+		}
+	}
+	return !strncmp(text, "by signal 9 ", 12)
+		? "SIGKILL comes from outside: the kernel where memory is short (see dmesg), the batch system at a limit, "
+		  "or a user."
+		: NULL;
+}
 
 /* Which process failed first? One that was terminated only if there is no other. */
 static void find_first(const struct vtr_measures *m, struct first_end *e)
@@ -153,10 +175,13 @@ static void describe_stuck(const struct vtr_measures *m, const struct first_end 
 	size_t n;
 
 	snprintf(to->title, sizeof(to->title), "The program stood still");
+	to->what_to_do =
+		"Compare what each of them waits for with what the others do: a message that nobody sends, another order of "
+		"the calls, an operation that not all ranks call.";
 	n = (size_t)snprintf(
 		to->text, sizeof(to->text), "No process made progress, so the run was stopped (%.80s).", e->text);
 	for (i = 0; i < m->n && shown < 3 && n < sizeof(to->text); i++) {
-		describe_last_call(m, i, call, sizeof(call));
+		describe_last_call(m, i, 1, call, sizeof(call));
 		if (call[0]) {
 			shown++;
 			n += (size_t)snprintf(to->text + n, sizeof(to->text) - n, " %s was%.170s.",
@@ -186,13 +211,14 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	}
 	known = e.process >= 0 && e.process < (long)m->n;
 	if (known) {
-		describe_last_call(m, e.process, call, sizeof(call));
+		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, call, sizeof(call));
 		vtr_duration(at, sizeof(at), e.at_s);
 	}
 	if (e.bad > 1) {
 		snprintf(more, sizeof(more), " %zu more process%s then ended abnormally.", e.bad - 1,
 			e.bad > 2 ? "es" : "");
 	}
+	to->what_to_do = advice_for_signal(e.text);
 	vtr_process_title(m, known ? (uint32_t)e.process : 0, who, sizeof(who));
 	snprintf(to->text, sizeof(to->text), "%s%s ended %.200s%s%s%s%.300s.%s",
 		known              ? who

@@ -151,7 +151,8 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 	}
 	fprintf(f, "<dt>Parallel efficiency</dt><dd><strong>%.1f %%</strong>", 100 * a->parallel.value);
 	if (!isnan(a->parallel.error)) {
-		fprintf(f, " &plusmn; %.2g %%", 100 * a->parallel.error);
+		fprintf(f, a->parallel.error < 1e-4 ? " &plusmn; &lt; 0.01 %%" : " &plusmn; %.2g %%",
+			100 * a->parallel.error);
 	}
 	fprintf(f, " = load balance %.1f %% &times; serialisation %.1f %% &times; transfer %.1f %%",
 		100 * a->load_balance.value, 100 * a->serialisation.value, 100 * a->transfer.value);
@@ -164,6 +165,22 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 			vtr_duration(ideal, sizeof(ideal), (double)a->ideal * t->resolution),
 			vtr_duration(run, sizeof(run), (double)(a->finish - a->begin) * t->resolution));
 	}
+	fputs("</dd>", f);
+}
+
+/* The outermost loop, and its slowest iteration. */
+static void show_iterations(FILE *f, const struct vtr_trace *t, const struct stf_iterations *i)
+{
+	const char *name = stf_reader_name(t->reader, STF_ID_function_definition, i->function);
+	char a[60], b[60], c[60], label[80];
+
+	fprintf(f, "<dt>Iterations</dt><dd>%" PRIu64 ", by calls of ", i->count);
+	vtr_html(f, name ? name : "MPI");
+	fprintf(f, ": %s each; the longest took %s, from %s on, in ",
+		vtr_duration(a, sizeof(a), i->mean * t->resolution),
+		vtr_duration(b, sizeof(b), (double)i->longest * t->resolution),
+		vtr_duration(c, sizeof(c), vtr_seconds(t, i->longest_at)));
+	vtr_html(f, vtr_willy_label(t, i->longest_willy, label, sizeof(label)));
 	fputs("</dd>", f);
 }
 
@@ -219,6 +236,9 @@ void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 	show_ending(f, t);
 	if (t->analysis) {
 		show_efficiency(f, t, t->analysis);
+		if (t->analysis->iterations.function) {
+			show_iterations(f, t, &t->analysis->iterations);
+		}
 		show_answers(f, t, t->analysis);
 	}
 	fputs("<dt>Trace</dt><dd>", f);

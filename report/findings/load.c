@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the time went: MPI, one rank that works more, one that sleeps, the kernel, locks, memory. */
+/* Where the time went: MPI, one rank that works more, one that sleeps, the start, the kernel. */
 #include "config.h"
 #include "report/findings/rule.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "report/html/html.h"
+
+#define SMALL_BYTES 1024.0 /* a message of this size takes hardly longer than one of a byte */
+#define LEAST_IN_MPI 0.5   /* of the time; below, messages are not what makes it slow */
+#define LEAST_LATE_S 0.3   /* ranks that are started together come to MPI_Init within less */
+#define LEAST_INIT_S 2.0   /* MPI and the clock session need less */
+#define BUSY_WAIT 0.1      /* of the time without a processor, as in cpu-shared */
+#define BUSY_LEAST 0.03    /* of the time; less CPU time is not worth a word */
+#define BUSY_EXCESS 0.2    /* of the work of the rank with most; smaller ones are noise on a busy node */
 
 /* The MPI function with most time in one process, or in all (process = UINT32_MAX). "": none. */
 static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t process)
@@ -30,6 +39,34 @@ static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t proc
 		}
 	}
 	return name;
+}
+
+/* " In work it spent 412 ms, the mean of all is 290 ms.", of the function that exceeds its mean most, or "". */
+static void describe_function(const struct vtr_measures *m, uint32_t process, char *to, size_t size)
+{
+	const struct vtr_trace *t = m->t;
+	double most = 0, mean = 0, own, sum;
+	const char *name = NULL;
+	char a[60], b[60];
+	size_t i;
+	uint32_t r;
+
+	to[0] = '\0';
+	for (i = 0; i < t->functions && t->function_rows > 1 && process < t->function_rows; i++) {
+		for (r = 0, sum = 0; r < t->function_rows && !t->function_is_mpi[i]; r++) {
+			sum += t->function[i * t->function_rows + r].exclusive * t->resolution;
+		}
+		own = sum > 0 ? t->function[i * t->function_rows + process].exclusive * t->resolution : 0;
+		if (own - sum / t->function_rows > most - mean) {
+			most = own;
+			mean = sum / t->function_rows;
+			name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[i]);
+		}
+	}
+	if (name && most - mean > 0.05 * m->span_s) {
+		snprintf(to, size, " In %.80s it spent %s, the mean of all is %s.", name,
+			vtr_duration(a, sizeof(a), most), vtr_duration(b, sizeof(b), mean));
+	}
 }
 
 /* The process that was in MPI for the largest share of its time. */
@@ -91,13 +128,121 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 	return lost;
 }
 
+double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct vtr_messages *all = &m->t->messages;
+	double each = m->known ? (double)all->n / m->known / m->span_s : 0, bytes = (double)all->bytes / (double)all->n,
+	       operations = 0;
+	char a[60], b[60], c[20];
+	size_t i;
+
+	for (i = 0; i < m->t->operations && m->known; i++) {
+		operations += (double)m->t->operation[i].n / m->span_s;
+	}
+	if (!(m->mpi_s > LEAST_IN_MPI * m->span_s) ||
+		!((each > rule->limit && bytes < SMALL_BYTES) || operations > rule->limit)) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_BAD;
+	if (operations > rule->limit) {
+		snprintf(to->title, sizeof(to->title), "Many collective operations");
+		snprintf(b, sizeof(b), "takes part in %.0f collective operations", operations);
+	} else {
+		snprintf(b, sizeof(b), "sends %.0f messages", each);
+	}
+	snprintf(to->text, sizeof(to->text),
+		"Each rank %s a second%s%s: the time of %.60s and others is that of single calls, however little they "
+		"move. MPI is %s of the time between MPI_Init and MPI_Finalize.",
+		b, operations > rule->limit ? "" : ", on average of ",
+		operations > rule->limit ? "" : vtr_value(a, sizeof(a), bytes, "bytes"),
+		longest_mpi_function(m->t, UINT32_MAX), vtr_share(c, sizeof(c), m->mpi_s, m->span_s));
+	return m->mpi_s / m->span_s;
+}
+
+/* One rank came late to MPI_Init, or it took long in all. */
+double vtr_test_start(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct stf_analysis *x = m->t->analysis;
+	const struct stf_wait *w = NULL;
+	double run = vtr_length(m->t), unit = m->t->resolution, init = 0;
+	char a[60], b[60], who[80], cause[80];
+	size_t i;
+
+	for (i = 0; x && i < x->n_waits; i++) {
+		if (x->wait[i].kind == STF_WAIT_INIT && (!w || x->wait[i].worst > w->worst)) {
+			w = &x->wait[i];
+		}
+	}
+	for (i = 0; i < m->n; i++) {
+		init += m->t->span[i].init ? (double)m->t->span[i].init_time * unit / m->n : 0;
+	}
+	vtr_duration(b, sizeof(b), run);
+	if (w && (double)w->worst * unit > fmax(rule->limit * run, LEAST_LATE_S)) {
+		vtr_willy_label(m->t, w->cause, cause, sizeof(cause));
+		cause[0] = (char)toupper((unsigned char)cause[0]);
+		snprintf(to->title, sizeof(to->title), "%.60s came late to MPI_Init", cause);
+		snprintf(to->text, sizeof(to->text), "%s waited for it in MPI_Init for %s of the %s of the run.",
+			vtr_willy_label(m->t, w->willy, who, sizeof(who)),
+			vtr_duration(a, sizeof(a), (double)w->worst * unit), b);
+		to->text[0] = (char)toupper((unsigned char)to->text[0]);
+		to->grade = VTR_WARN;
+		return (double)w->worst * unit / run;
+	}
+	if (init > fmax(rule->limit * run, LEAST_INIT_S)) {
+		snprintf(to->text, sizeof(to->text),
+			"MPI_Init took %s of the %s of the run. In it, Tickmark compares the clocks of the nodes, usually "
+			"for less than a second.",
+			vtr_duration(a, sizeof(a), init), b);
+		to->grade = VTR_WARN;
+		return init / run;
+	}
+	return VTR_NOTHING;
+}
+
+/* The CPU time of a process outside MPI, if in MPI it lacked a processor for the same share of its time. */
+static double work_on_busy_node(const struct vtr_measured *p)
+{
+	double wanted = p->run_s + p->wait_s;
+
+	return wanted > 0 ? fmax(0, p->outside_s - p->asleep_s) * p->run_s / wanted : NAN;
+}
+
+/* Where all lack a processor, times outside MPI say little. But a rank that makes the others wait for longer than it lacked one, and
+ * used clearly more CPU time outside MPI, has more work. */
+static double more_work_on_busy_node(const struct vtr_measures *m, struct vtr_finding *to)
+{
+	const struct stf_culprit *c = m->t->analysis ? &m->t->analysis->culprit : NULL;
+	uint32_t i, most = c && c->known ? stf_willy_process(c->willy) : m->n;
+	double sum = 0, work;
+	char a[60], b[60], who[60], where[240];
+
+	if (most >= m->n || stf_willy_thread(c->willy) || !(m->wait_s > BUSY_WAIT * m->span_s)) {
+		return VTR_NOTHING;
+	}
+	for (i = 0; i < m->n; i++) {
+		sum += m->process[i].span_s > 0 ? work_on_busy_node(&m->process[i]) : 0;
+	}
+	work = work_on_busy_node(&m->process[most]);
+	if (!(work - sum / m->known > fmax(BUSY_EXCESS * work, BUSY_LEAST * m->span_s))) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_WARN;
+	describe_function(m, most, where, sizeof(where));
+	snprintf(to->text, sizeof(to->text),
+		"%s has the most work: it computed outside MPI for about %s of CPU time, the mean is %s.%s The others "
+		"wait for it for longer than it lacked a processor.",
+		vtr_process_title(m, most, who, sizeof(who)), vtr_duration(a, sizeof(a), work),
+		vtr_duration(b, sizeof(b), sum / m->known), where);
+	return (work - sum / m->known) / m->span_s;
+}
+
 /* The rank with most time outside MPI, and what of its excess over the mean was work: not sleep, not the wait for a
  * processor. The others' time outside may contain such waits, too, so it is at least that much. */
 double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct vtr_measured *p;
 	double excess, work;
-	char a[20], b[20], c[20], who[60], other[60];
+	char a[20], b[20], c[20], who[60], other[60], where[240];
 	uint32_t waits;
 
 	if (m->known < 2) {
@@ -121,15 +266,16 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 	}
 	work = (p->outside_s - p->asleep_s - p->wait_s - m->outside_s) / m->span_s;
 	if (work <= rule->limit) {
-		return VTR_NOTHING;
+		return more_work_on_busy_node(m, to);
 	}
 	waits = longest_in_mpi(m);
+	describe_function(m, m->longest_outside, where, sizeof(where));
 	to->grade = work > 3 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
-		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s. %s "
-		"waits longest, in %.100s. With even work the run could be up to %s shorter.",
+		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s.%s "
+		"%s waits longest, in %.100s. With even work the run could be up to %s shorter.",
 		who, vtr_share(a, sizeof(a), p->outside_s, p->span_s), vtr_share(b, sizeof(b), m->outside_s, m->span_s),
-		vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
+		where, vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
 		vtr_share(c, sizeof(c), work, 1));
 	return work;
 }
@@ -138,7 +284,7 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 {
 	const struct vtr_measured *p;
 	double share, io;
-	char a[20], b[20], c[60], who[60], other[60];
+	char a[20], b[20], c[60], who[60], other[60], where[240];
 	uint32_t i, n = 0, waits;
 	size_t at;
 
@@ -167,6 +313,10 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 	if (io > 1024 && at < sizeof(to->text)) {
 		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, " It read and wrote %s by system calls.",
 			vtr_value(c, sizeof(c), io, "KB/s"));
+	}
+	describe_function(m, m->longest_asleep, where, sizeof(where));
+	if (at < sizeof(to->text)) {
+		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, "%s", where);
 	}
 	waits = longest_in_mpi(m);
 	if (waits != m->longest_asleep && m->process[waits].mpi_s > rule->limit * m->process[waits].span_s &&
@@ -209,45 +359,4 @@ double vtr_test_system_time(const struct vtr_measures *m, const struct vtr_rule 
 			vtr_value(c, sizeof(c), io, "KB/s"));
 	}
 	return most * fmin(1, m->process[worst].value[VTR_SYS] / 100);
-}
-
-double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
-{
-	uint32_t i;
-	char a[60], who[60];
-
-	for (i = 0; i < m->n; i++) {
-		const struct vtr_measured *p = &m->process[i];
-		double gave_up = p->value[VTR_NVCSW], cores = p->cpu_s / p->span_s, threads = m->t->threads[i];
-
-		if (threads >= 3 && gave_up > rule->limit && gave_up > 5 * p->value[VTR_NIVCSW] &&
-			cores < 0.75 * (threads - 1)) {
-			to->grade = VTR_WARN;
-			snprintf(to->text, sizeof(to->text),
-				"%.0f threads of %s used %s cores together and gave up their processor %.0f times a second to "
-				"wait: for a lock, for each other, or for input or output.",
-				threads, vtr_process_label(m, i, who, sizeof(who)), vtr_number(a, sizeof(a), cores),
-				gave_up);
-			return fmin(1, 1 - cores / (threads - 1));
-		}
-	}
-	return VTR_NOTHING;
-}
-
-double vtr_test_major_faults(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
-{
-	uint32_t i, worst = 0;
-	char a[60], who[60];
-
-	for (i = 0; i < m->n; i++) {
-		worst = m->process[i].value[VTR_MAJFLT] > m->process[worst].value[VTR_MAJFLT] ? i : worst;
-	}
-	if (!m->n || !(m->process[worst].value[VTR_MAJFLT] > rule->limit)) {
-		return VTR_NOTHING;
-	}
-	to->grade = VTR_WARN;
-	snprintf(to->text, sizeof(to->text), "%s waited for %s pages a second that were not in memory.",
-		vtr_process_title(m, worst, who, sizeof(who)),
-		vtr_number(a, sizeof(a), m->process[worst].value[VTR_MAJFLT]));
-	return 0.2;
 }

@@ -93,6 +93,20 @@ static void take_series(struct vtr_measures *m, const struct vtr_series *s)
 	}
 }
 
+/* What the first thread waited for others of its team, which is no sleep of the process. */
+static double waited_in_team(const struct vtr_trace *t, uint32_t process)
+{
+	double ticks = 0;
+	size_t i;
+
+	for (i = 0; t->analysis && i < t->analysis->n_waits; i++) {
+		const struct stf_wait *w = &t->analysis->wait[i];
+
+		ticks += w->kind == STF_WAIT_OMP_BARRIER && w->willy == STF_WILLY(process, 0) ? (double)w->sum : 0;
+	}
+	return ticks * t->resolution;
+}
+
 /* A rank that polls in MPI uses the CPU there, too. So what it slept outside is at least what is left of the time outside
  * when all of its time on a CPU, and all that it waited for one, was there. */
 static void divide_time(struct vtr_measures *m, uint32_t i)
@@ -119,7 +133,9 @@ static void divide_time(struct vtr_measures *m, uint32_t i)
 	/* other threads may work while the first one waits for them */
 	p->asleep_s = isnan(p->run_s) || isnan(p->wait_s)
 		? 0
-		: fmax(0, p->outside_s - fmax(p->run_s + p->wait_s, isnan(p->cpu_s) ? 0 : p->cpu_s));
+		: fmax(0,
+			  p->outside_s - waited_in_team(t, i) -
+				  fmax(p->run_s + p->wait_s, isnan(p->cpu_s) ? 0 : p->cpu_s));
 }
 
 static void sum_up(struct vtr_measures *m)

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Did the processes get a processor, and is the recording itself in the way? */
+/* Did the processes get a processor, are they the ones that work, and is the recording itself in the way? */
 #include "config.h"
 #include "report/findings/rule.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report/html/html.h"
 
 enum { EVENT_NS = 150 }; /* an event costs no more where it is not measured: doc/performance.md */
+
+#define BOUND_IDLE 30 /* percent of the node's time: with so much left, who waits for a processor may use some only */
 
 static double mean_of(const struct vtr_measures *m, enum vtr_role role)
 {
@@ -71,6 +74,7 @@ static double lacks_processor(const struct vtr_measures *m, const struct vtr_rul
 double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct vtr_measured *worst;
+	const struct vtr_series *idle;
 	double lost, most;
 	char a[20], b[20], c[20], who[60], evidence[300];
 
@@ -88,6 +92,12 @@ double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *r
 	}
 	add_evidence(m, evidence, sizeof(evidence));
 	to->grade = lost > 3 * rule->limit ? VTR_BAD : VTR_WARN;
+	if (vtr_node_mean(m->t, "cpu_idle", &idle) > BOUND_IDLE) {
+		snprintf(to->title, sizeof(to->title), "A processor was shared while others were idle");
+		to->what_to_do =
+			"Look whether ranks or threads are bound to the same CPUs (mpirun --report-bindings, OMP_PLACES, "
+			"taskset), or to those of another program.";
+	}
 	if (m->known > 1) {
 		snprintf(to->text, sizeof(to->text),
 			"The ranks were ready to run for %s of the time, but had a processor for %s only; %s waited longest, "
@@ -127,6 +137,26 @@ double vtr_test_throttled(const struct vtr_measures *m, const struct vtr_rule *r
 		"The limit of CPU time of the job's cgroup held its tasks back, by %s of the run for all of them together.",
 		vtr_value(a, sizeof(a), held, "percent"));
 	return fmin(held / 100, 1);
+}
+
+/* vtrun noted in the trace that a process did less than those that it started. */
+double vtr_test_children(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const char *cls, *text;
+	size_t i;
+
+	(void)rule;
+	for (i = 0; stf_reader_info(m->t->reader, i, &cls, &text) == 0; i++) {
+		const char *end =
+			cls && text && !strcmp(cls, "children") ? strstr(text, ": add --follow-children") : NULL;
+
+		if (end) {
+			to->grade = VTR_WARN;
+			snprintf(to->text, sizeof(to->text), "%.*s.", (int)(end - text), text);
+			return 1;
+		}
+	}
+	return VTR_NOTHING;
 }
 
 /* The share of a process's CPU time that recording its calls took, at least: the shortest gap between records that were

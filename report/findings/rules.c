@@ -14,7 +14,10 @@
 
 static const struct vtr_rule rules[] = {
 	{ "ended-badly", 1000, 0, VTR_ANY, vtr_test_ending, "The program did not end normally",
-		"See the last states of its threads below. vtrun --deadlock-timeout prints where a program stands still." },
+		"See the last states of its threads below." },
+	/* vtrun decides when it is worth a word. All that follows is about a process that does not do the work. */
+	{ "children", 860, 0, VTR_ANY, vtr_test_children, "Processes that it started do the work",
+		"vtrun --follow-children records them, too. An MPI job is started so: mpirun -np 2 vtrun ./app." },
 	/* Timer ticks and daemons take less than 1 %; from 10 % on, what follows is about the wait, not about the program. */
 	{ "cpu-shared", 800, 0.10, VTR_LOAD, vtr_test_processor, "The processor was shared",
 		"Look for other programs on the node, for two ranks on one core, and for more threads than cores. Measure "
@@ -22,10 +25,14 @@ static const struct vtr_rule rules[] = {
 	/* Ten times what scheduling noise makes of a limit that is not reached. */
 	{ "cpu-limited", 850, 0.05, VTR_LOAD, vtr_test_throttled, "The job's limit of CPU time was reached",
 		"Ask for more CPUs, or start fewer threads." },
+	/* A message of a few bytes takes a microsecond or more, so from here on they are a large part of the time. */
+	{ "small-messages", 750, 10000, VTR_LOAD | VTR_WITH_MPI, vtr_test_small_messages, "Many small messages",
+		"Put what belongs together into one message or operation, or exchange less often." },
 	/* The difference that a second run shows anyway. */
 	{ "recording-costs", 700, 0.10, VTR_LOAD, vtr_test_recording, "The recording is in the way",
 		"Record fewer functions: vtrun --throttle 10000:10us leaves out short ones that are called often." },
-	{ "sampling-costs", 600, 0.01, VTR_LOAD, vtr_test_sampler, "Sampling was expensive",
+	/* The sampler's budget is 1 %; in a short run its start weighs more. */
+	{ "sampling-costs", 600, 0.03, VTR_LOAD, vtr_test_sampler, "Sampling was expensive",
 		"Record fewer counters (vtcounters shows what each costs), or more rarely (vtrun --sample-period)." },
 	/* The usual aim of POP audits: 80 % of communication efficiency. */
 	{ "communication", 400, 0.20, VTR_LOAD | VTR_WITH_MPI, vtr_test_communication, "Communication",
@@ -33,6 +40,18 @@ static const struct vtr_rule rules[] = {
 	/* Smaller differences are the noise of most programs. */
 	{ "imbalance", 400, 0.10, VTR_LOAD | VTR_WITH_MPI, vtr_test_imbalance, "Load imbalance",
 		"See in Functions what takes longer on that rank, and divide its work evenly." },
+	{ "threads-uneven", 400, 0.10, VTR_LOAD, vtr_test_barriers, "Threads have uneven work",
+		"Divide the work evenly: schedule(dynamic) or (guided) for loops whose iterations take different times." },
+	/* Above the limits of uneven work: input and output of a program are serial, too. */
+	{ "serial-part", 385, 0.30, VTR_LOAD, vtr_test_serial, "One thread works alone",
+		"See in Functions what is outside the parallel regions." },
+	/* Before cpu-shared, which is about the rest of the run, if that is the smaller part. */
+	{ "start", 810, 0.20, VTR_LOAD | VTR_WITH_MPI, vtr_test_start, "MPI_Init takes long",
+		"See what happens before MPI_Init on that rank and node: input, loading from a slow file system, other "
+		"programs." },
+	/* Of the memory in the end. */
+	{ "memory-grows", 390, 0.25, VTR_LOAD, vtr_test_growth, "Memory grows",
+		"See the counter proc_rss. Memory that is never given back is found by heaptrack or valgrind." },
 	{ "asleep", 400, 0.20, VTR_LOAD, vtr_test_asleep, "It sleeps or waits",
 		"See in Functions where it was. VT_ACTIVITY='SYSTEM on' records the calls that wait for files." },
 	{ "threads-wait", 380, 1000, VTR_LOAD | VTR_WITHOUT_MPI, vtr_test_locks, "Threads wait for each other",
@@ -67,7 +86,7 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 	if (m->known && !isnan(got)) {
 		n = (size_t)snprintf(text, sizeof(text),
 			"%s had a processor for %.0f %% of the time in which %s could use one. ",
-			m->mpi             ? "The ranks"
+			m->mpi             ? m->known > 1 ? "The ranks" : "The rank"
 				: m->n > 1 ? "The first threads"
 					   : "The first thread",
 			100 * got, m->known > 1 ? "they" : "it");
@@ -155,7 +174,7 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 		share = rules[i].test(&m, &rules[i], to);
 		if (share >= 0) {
 			to->weight += 99 * fmin(share, 1);
-			to->what_to_do = rules[i].what_to_do;
+			to->what_to_do = to->what_to_do ? to->what_to_do : rules[i].what_to_do;
 			m.ended_badly |= rules[i].test == vtr_test_ending;
 			m.recording_costs |= rules[i].test == vtr_test_recording;
 			found |= (rules[i].when & VTR_LOAD) != 0;

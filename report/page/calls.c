@@ -287,3 +287,45 @@ void vtr_show_balance(FILE *f, const struct vtr_trace *t)
 	profile_table(f, t, all);
 	free(all);
 }
+
+/* ---- phases ---- */
+
+static void phase_row(FILE *f, const struct vtr_trace *t, const struct stf_phase *p)
+{
+	char label[80];
+
+	fprintf(f, "<tr><th scope=\"row\">%s", p->level ? "&nbsp;&nbsp;" : "");
+	vtr_html(f, function_name(t, p->function));
+	fprintf(f, "</th><td>%" PRIu64 "</td>", p->calls);
+	vtr_cell(f, (double)p->time * t->resolution, "s");
+	vtr_cell(f, 100 * p->parallel, "percent");
+	vtr_cell(f, 100 * p->load_balance, "percent");
+	vtr_cell(f, 100 * p->communication, "percent");
+	fputs("<td>", f);
+	vtr_html(f, vtr_willy_label(t, p->most, label, sizeof(label)));
+	fputs("</td>", f);
+	vtr_cell(f, (double)p->longest * t->resolution, "s");
+	vtr_cell(f, vtr_seconds(t, p->longest_at), "s");
+	fputs("<td>", f);
+	vtr_html(f, vtr_willy_label(t, p->longest_willy, label, sizeof(label)));
+	fputs("</td></tr>\n", f);
+}
+
+void vtr_show_phases(FILE *f, const struct vtr_trace *t)
+{
+	const char *const heads[] = { "phase", "calls", "time", "parallel efficiency", "load balance", "communication",
+		"most work", "longest call", "which began at", "of", NULL };
+	const struct stf_analysis *a = t->analysis;
+	size_t i;
+
+	if (!a || !a->n_phases) {
+		return;
+	}
+	fputs("<h3>Phases</h3>\n", f);
+	vtr_open_table_begin(f, "Table of the phases",
+		"Functions and regions of the program, and what they call, between MPI_Init and MPI_Finalize", heads);
+	for (i = 0; i < a->n_phases && i < FUNCTIONS; i++) {
+		phase_row(f, t, &a->phase[i]);
+	}
+	vtr_table_end(f);
+}

@@ -12,6 +12,8 @@
 void vtr_show_tree(FILE *f, const struct vtr_tree *tree);
 /* n: the rows of the timeline, for those who jump there from the table. */
 void vtr_show_sites(FILE *f, const struct vtr_tree *tree, const struct vtr_names *n);
+/* The efficiencies of the outermost functions and regions. */
+void vtr_show_phases(FILE *f, const struct vtr_trace *t);
 void vtr_show_balance(FILE *f, const struct vtr_trace *t);
 
 /* traffic.c */

@@ -197,8 +197,13 @@ void vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_c
 	char text[900];
 	int i;
 
-	vtr_page_begin(f, "Comparison of two runs");
-	fputs("<header><h1>Comparison of two runs</h1><dl>", f);
+	if (side[0].n + side[1].n > 2) {
+		snprintf(text, sizeof(text), "Comparison of %zu and %zu runs", side[0].n, side[1].n);
+	} else {
+		snprintf(text, sizeof(text), "Comparison of two runs");
+	}
+	vtr_page_begin(f, text);
+	fprintf(f, "<header><h1>%s</h1><dl>", text);
 	for (i = 0; i < 2; i++) {
 		fprintf(f, "<dt>%s</dt><dd>", i ? "After" : "Before");
 		vtr_html(f, t[i].path);

@@ -224,10 +224,12 @@ static void find_measures(struct vtr_findings *all, const struct vtr_side side[2
 {
 	struct change c;
 	char a[60], b[60], title[100];
+	int may_tell = vtr_rank_sum_least_p(side[0].n, side[1].n) < SIGNIFICANT;
 	size_t which;
 
 	for (which = VTR_RUN_TIME + 1; which < VTR_RUN_MEASURES; which++) {
-		if (compare_value(side, measure_of_run, &which, &c) < 0 ||
+		/* where runs enough tell a change from chance, chance is no finding; the table has all */
+		if (compare_value(side, measure_of_run, &which, &c) < 0 || (may_tell && c.p >= SIGNIFICANT) ||
 			fabs(c.after - c.before) < 0.05 * fmax(side[0].run[0].value[VTR_RUN_TIME], 1e-3)) {
 			continue;
 		}

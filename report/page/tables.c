@@ -115,6 +115,7 @@ void vtr_show_functions(FILE *f, const struct vtr_trace *t, const struct vtr_cal
 		vtr_open_table_begin(f, "Table of the functions", "Time in functions, of all threads together", heads);
 		function_rows(f, t, all, n, whole);
 		vtr_table_end(f);
+		vtr_show_phases(f, t);
 		vtr_show_tree(f, &c->tree);
 		vtr_show_sites(f, &c->tree, names);
 		vtr_show_balance(f, t);

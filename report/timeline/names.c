@@ -83,23 +83,6 @@ int64_t vtr_names_signed_time(const struct vtr_names *n, uint64_t time)
 				: (int64_t)((time - n->origin) >> n->shift);
 }
 
-const char *vtr_source_place(const struct vtr_trace *t, uint32_t scl, char *buf, size_t size)
-{
-	const struct stf_record *r = scl ? stf_reader_find(t->reader, STF_ID_scl_definition, scl) : NULL;
-	struct stf_scl_definition d;
-	const char *file;
-
-	if (!r || stf_get_scl_definition(r, &d) < 0 || !d.size_1_4) {
-		return NULL;
-	}
-	file = stf_reader_name(t->reader, STF_ID_file_definition, d.file[0]);
-	if (!file) {
-		return NULL;
-	}
-	snprintf(buf, size, "%s:%" PRIu32, file, d.line[0]);
-	return buf;
-}
-
 /* ---- JSON ---- */
 
 /* A row is: name, host, process, thread. */

@@ -36,9 +36,6 @@ uint32_t vtr_names_class(const struct vtr_names *n, uint32_t function);
 uint64_t vtr_names_time(const struct vtr_names *n, uint64_t time);
 int64_t vtr_names_signed_time(const struct vtr_names *n, uint64_t time);
 
-/* "ring.c:42" of a place in the source; NULL: unknown. */
-const char *vtr_source_place(const struct vtr_trace *t, uint32_t scl, char *buf, size_t size);
-
 /* Writes members of a JSON object: units, rows, and the names of all numbers that were given. */
 void vtr_names_write(FILE *f, struct vtr_names *n);
 

@@ -144,7 +144,7 @@ void vtr_waits_show(FILE *f, const struct vtr_waits *w)
 	if (!w->n) {
 		return;
 	}
-	vtr_open_table_begin(f, "Table of the longest waits", "The longest waits in MPI", heads);
+	vtr_open_table_begin(f, "Table of the longest waits", "The longest waits", heads);
 	for (i = 0; i < w->n; i++) {
 		show_row(f, w, &w->worst[i]);
 	}

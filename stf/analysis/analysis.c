@@ -11,6 +11,8 @@
 #include "stf/analysis/culprit.h"
 #include "stf/analysis/efficiency.h"
 #include "stf/analysis/ends.h"
+#include "stf/analysis/phases.h"
+#include "stf/analysis/teams.h"
 #include "stf/format/private.h"
 
 enum { RECORDS_PER_PROGRESS = 1 << 16, MOST_AT_ONCE = 1 << 16 };
@@ -24,6 +26,8 @@ struct event {
 struct analyser {
 	struct stf_threads threads;
 	struct stf_arrivals arrivals;
+	struct stf_teams teams;
+	struct stf_phases phases;
 	uint64_t from, to, last; /* last: the stamp that was reached */
 	/* the events of the stamp that was reached */
 	struct event *event;
@@ -38,6 +42,25 @@ static int fail_analysis(const struct analyser *a, struct stf_err *err)
 
 /* ---- reading ---- */
 
+static int enter_function(struct analyser *a, uint32_t willy, uint64_t time, const struct stf_frame *f)
+{
+	if (a->threads.names.has_openmp && stf_team_enters(&a->teams, &a->threads, willy, time, f) < 0) {
+		return -1;
+	}
+	return stf_phase_enters(&a->phases, &a->threads, willy, time, f->function) < 0
+		? -1
+		: stf_thread_enter(&a->threads, willy, time, f->function, f->scl);
+}
+
+static int leave_function(struct analyser *a, uint32_t willy, uint64_t time)
+{
+	if (a->threads.names.has_openmp && stf_team_leaves(&a->teams, &a->threads, willy, time) < 0) {
+		return -1;
+	}
+	return stf_phase_leaves(&a->phases, &a->threads, willy, time) < 0 ? -1
+									  : stf_thread_leave(&a->threads, willy, time);
+}
+
 /* The functions that are open at the begin of the window. */
 static int enter_open_functions(struct analyser *a, const struct stf_record *rec)
 {
@@ -47,16 +70,19 @@ static int enter_open_functions(struct analyser *a, const struct stf_record *rec
 
 	stf_get_function_history_1(rec, &f);
 	for (i = 0; i < f.size_1_2 && rc == 0; i++) {
-		rc = stf_thread_enter(&a->threads, f.willy, a->from, f.function_stack[i], f.scls ? f.scls[i] : 0);
+		const struct stf_frame frame = { f.function_stack[i], f.scls ? f.scls[i] : 0 };
+
+		rc = enter_function(a, f.willy, a->from, &frame);
 	}
 	return rc;
 }
 
 static int pass_event(struct analyser *a, struct event *e)
 {
+	const struct stf_frame f = { e->function, e->scl };
+
 	e->passed = 1;
-	return e->enters ? stf_thread_enter(&a->threads, e->willy, a->last, e->function, e->scl)
-			 : stf_thread_leave(&a->threads, e->willy, a->last);
+	return e->enters ? enter_function(a, e->willy, a->last, &f) : leave_function(a, e->willy, a->last);
 }
 
 /* Does the thread leave a call of MPI that lasted, or has it done so among the events that are held back? */
@@ -310,11 +336,13 @@ static int fill_result(struct stf_analysis *out, struct analyser *a, struct stf_
 	out->incomplete = a->arrivals.incomplete;
 	out->no_root = a->arrivals.no_root;
 	out->reversed = a->threads.reversed;
-	if (collect_results(out, &a->threads, &a->arrivals) < 0) {
+	if (collect_results(out, &a->threads, &a->arrivals) < 0 || stf_teams_end(&a->teams, &a->threads, out) < 0) {
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);
-	return collect_path(out, &a->threads) < 0 ? -1 : stf_find_culprit(out, &a->threads, r);
+	return stf_phases_end(&a->phases, &a->threads, out) < 0 || collect_path(out, &a->threads) < 0
+		? -1
+		: stf_find_culprit(out, &a->threads, r);
 }
 
 /* A trace of TRACE-IMBALANCE: its states are waits, so what a thread did between them is unknown. */
@@ -371,6 +399,8 @@ struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis
 	rc = run_analysis(&a, r, o, out, err);
 	free(a.event);
 	stf_arrivals_free(&a.arrivals);
+	stf_teams_free(&a.teams);
+	stf_phases_free(&a.phases);
 	stf_threads_free(&a.threads);
 	if (rc < 0) {
 		stf_analysis_free(out);
@@ -386,6 +416,8 @@ void stf_analysis_free(struct stf_analysis *a)
 		free(a->delay);
 		free(a->spread);
 		free(a->path);
+		free(a->team);
+		free(a->phase);
 		free(a->thread);
 		free(a);
 	}

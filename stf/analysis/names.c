@@ -11,7 +11,8 @@ enum { MAX_DENSE = 1 << 20, MAX_MEMBERS = 1 << 24 };
 
 static const char *const wait_names[] = { "late sender", "late receiver", "wait at barrier", "wait at N to N",
 	"early reduce", "late broadcast", "early scan", "late sender, wrong order", "wait at MPI_Init",
-	"wait at MPI_Finalize", "open at the end", "wait at fence", "late post", "late complete" };
+	"wait at MPI_Finalize", "open at the end", "wait at fence", "late post", "late complete",
+	"wait at OpenMP barrier" };
 
 const char *stf_wait_name(enum stf_wait_kind kind)
 {
@@ -28,7 +29,7 @@ static const char *name_in_mpi(const char *name)
 	return p && !strncasecmp(p, "MPI_", 4) && p[4] ? p + 4 : NULL;
 }
 
-static unsigned flags_of_function(const char *name)
+static unsigned flags_of_mpi(const char *name)
 {
 	static const struct {
 		const char *name;
@@ -79,6 +80,35 @@ static unsigned flags_of_function(const char *name)
 	return !mpi ? 0 : strncasecmp(mpi, "File_", 5) ? STF_CALL_MPI : STF_CALL_MPI | STF_CALL_FILES;
 }
 
+/* The collector's states of OpenMP. */
+static unsigned flags_of_openmp(const char *name)
+{
+	if (!strcmp(name, "parallel")) {
+		return STF_CALL_REGION;
+	}
+	return !strcmp(name, "implicit_barrier") || !strcmp(name, "barrier") ? STF_CALL_BARRIER : STF_CALL_OTHER;
+}
+
+static unsigned flags_of_function(struct stf_names *n, const struct stf_record *rec)
+{
+	struct stf_function_definition d;
+	const char *name, *class;
+	unsigned flags;
+
+	stf_get_function_definition(rec, &d);
+	name = stf_reader_name(n->r, STF_ID_function_definition, d.id);
+	class = stf_reader_name(n->r, STF_ID_class_definition, d.classid);
+	if (name && class && !strcmp(class, "OMP")) {
+		flags = flags_of_openmp(name);
+	} else if (class && (!strcmp(class, "SYSTEM") || !strcmp(class, "SHMEM"))) {
+		flags = STF_CALL_OTHER;
+	} else {
+		flags = flags_of_mpi(name);
+	}
+	n->has_openmp |= (flags & (STF_CALL_REGION | STF_CALL_BARRIER)) != 0;
+	return flags;
+}
+
 static int note_function_flags(struct stf_names *n, uint32_t id, unsigned flags)
 {
 	uint16_t *at = id < n->dense ? &n->flags[id] : tkm_table_put(&n->sparse, &id, sizeof(id), sizeof(*at));
@@ -103,9 +133,9 @@ static int read_function_names(struct stf_names *n)
 	n->flags = calloc((size_t)n->dense + 1, sizeof(*n->flags));
 	rc = n->flags ? 0 : -1;
 	for (i = 0; rc == 0 && i < count; i++) {
-		id = (uint32_t)stf_reader_record(n->r, STF_ID_function_definition, i)->values[0].u;
-		rc = note_function_flags(
-			n, id, flags_of_function(stf_reader_name(n->r, STF_ID_function_definition, id)));
+		const struct stf_record *rec = stf_reader_record(n->r, STF_ID_function_definition, i);
+
+		rc = note_function_flags(n, (uint32_t)rec->values[0].u, flags_of_function(n, rec));
 	}
 	return rc;
 }

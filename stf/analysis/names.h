@@ -21,6 +21,10 @@ enum {
 	STF_CALL_COMPLETES = 512,
 	STF_CALL_POSTS = 1024,       /* lets the origins of a window start */
 	STF_CALL_ENDS_ACCESS = 2048, /* lets the target of a window go on */
+	/* of OpenMP, not of MPI */
+	STF_CALL_BARRIER = 4096,
+	STF_CALL_REGION = 8192, /* parallel */
+	STF_CALL_OTHER = 16384, /* of OpenMP, of the system or of OpenSHMEM: no function of the program */
 };
 
 struct stf_members {
@@ -38,6 +42,7 @@ struct stf_names {
 	const struct stf_reader *r;
 	uint16_t *flags; /* of the functions with ids below `dense` */
 	uint32_t dense;
+	int has_openmp; /* some function is a region or barrier of OpenMP */
 	struct tkm_table sparse, communicators;
 	struct stf_operation operation[256];
 };

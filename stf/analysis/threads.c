@@ -178,7 +178,7 @@ static void count_busy(struct stf_thread *h, uint64_t time)
 	h->busy[i].ticks += time > h->since ? time - h->since : 0;
 }
 
-static uint32_t busiest_function(const struct stf_thread *h)
+uint32_t stf_thread_does(const struct stf_thread *h)
 {
 	unsigned i, most = 0;
 
@@ -571,7 +571,7 @@ static int open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time,
 	h->polls = 0;
 	h->call.enter = time;
 	h->call.function = function;
-	h->call.before = busiest_function(h);
+	h->call.before = stf_thread_does(h);
 	h->call.flags = flags;
 	h->call.counted = 0;
 	h->received = UINT64_MAX;
@@ -683,7 +683,7 @@ int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint3
 	h->stack[h->depth++] = (struct stf_frame){ function, scl };
 	h->since = time;
 	flags = h->call_depth ? 0 : stf_names_function(&t->names, function);
-	if (flags) {
+	if (flags & STF_CALL_MPI) {
 		h->call.scl = scl;
 		return open_call(t, h, time, function, flags);
 	}

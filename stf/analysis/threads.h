@@ -4,8 +4,8 @@
 #define STF_ANALYSIS_THREADS_H
 
 #include "stf/analysis/names.h"
-#include "stf/analysis/path.h"
-#include "stf/analysis/replay.h"
+#include "stf/replay/path.h"
+#include "stf/replay/replay.h"
 #include "stf/analysis/waits.h"
 
 enum { STF_MOST_NEEDS = 6, STF_MOST_BUSY = 8, STF_LAST_CALLS = 8, STF_MOST_STARTED = 16 };
@@ -121,6 +121,8 @@ void stf_thread_sends(
 struct stf_play_times stf_thread_played(const struct stf_threads *t, const struct stf_thread *h, uint64_t time);
 /* The function in which the thread was before the call of MPI in which it is, or was last. */
 uint32_t stf_thread_busy(const struct stf_thread *h);
+/* The function in which most of the time since its last wait was spent. */
+uint32_t stf_thread_does(const struct stf_thread *h);
 /* The end of the reading. Returns 0 or -1: no memory. */
 int stf_threads_end(struct stf_threads *t, uint64_t time);
 

@@ -333,6 +333,83 @@ static int thread_table(const struct shown_analysis *s)
 	return stt_report_add(s->r, &b);
 }
 
+static int phase_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "phase", "level", "calls", "time_s", "parallel", "load_balance",
+		"communication", "most", "longest_s", "longest_at_s", "longest_of" };
+	size_t n = rows_shown(s, s->a->n_phases), i;
+	struct stt_table b;
+
+	stt_table_begin(&b, "phases",
+		"functions and regions of the program, and what they call (level 1), with their efficiencies",
+		COLUMNS(column));
+	for (i = 0; i < n; i++) {
+		const struct stf_phase *p = &s->a->phase[i];
+
+		name_cell(&b, s, STF_ID_function_definition, p->function);
+		stt_cell_uint(&b, p->level);
+		stt_cell_uint(&b, p->calls);
+		length_cell(&b, s, p->time);
+		stt_cell_short(&b, p->parallel);
+		stt_cell_short(&b, p->load_balance);
+		stt_cell_short(&b, p->communication);
+		thread_cell(&b, s, p->most);
+		length_cell(&b, s, p->longest);
+		stamp_cell(&b, s, p->longest_at);
+		thread_cell(&b, s, p->longest_willy);
+	}
+	return stt_report_add(s->r, &b);
+}
+
+static int iteration_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "call", "count", "mean_s", "spread_s", "longest_s", "longest_at_s",
+		"longest_of" };
+	const struct stf_iterations *p = &s->a->iterations;
+	struct stt_table b;
+
+	stt_table_begin(&b, "iterations",
+		"iterations, from one end of this call to the next; mean and spread of all but the longest",
+		COLUMNS(column));
+	name_cell(&b, s, STF_ID_function_definition, p->function);
+	stt_cell_uint(&b, p->count);
+	stt_cell_short(&b, p->mean * s->a->resolution);
+	stt_cell_short(&b, p->spread * s->a->resolution);
+	length_cell(&b, s, p->longest);
+	stamp_cell(&b, s, p->longest_at);
+	thread_cell(&b, s, p->longest_willy);
+	return stt_report_add(s->r, &b);
+}
+
+static int team_table(const struct shown_analysis *s)
+{
+	static const char *column[] = { "process", "threads", "inside_s", "waited_s", "share", "most_for", "for_it_s",
+		"source" };
+	struct stt_table b;
+	size_t i;
+
+	stt_table_begin(&b, "openmp",
+		"threads in parallel regions of OpenMP, what they waited at barriers, and for which thread they waited most",
+		COLUMNS(column));
+	for (i = 0; i < s->a->n_teams; i++) {
+		const struct stf_team *m = &s->a->team[i];
+
+		stt_cell_uint(&b, m->process);
+		stt_cell_uint(&b, m->threads);
+		length_cell(&b, s, m->inside);
+		length_cell(&b, s, m->waited);
+		known_cell(&b, m->inside ? (double)m->waited / (double)m->inside : (double)NAN);
+		if (m->caused) {
+			thread_cell(&b, s, m->cause);
+		} else {
+			stt_cell_none(&b);
+		}
+		length_cell(&b, s, m->caused);
+		name_cell(&b, s, STF_ID_scl_definition, m->scl);
+	}
+	return stt_report_add(s->r, &b);
+}
+
 /* What was analysed, and what could not be. */
 static int basis_table(const struct shown_analysis *s)
 {
@@ -592,12 +669,16 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 		return stt_stf_fault(r->o, &e);
 	}
 	s = (struct shown_analysis){ r, t, a };
-	if (!a->processes && !r->o->json && !r->o->csv) {
+	if (!a->processes && !a->n_teams && !r->o->json && !r->o->csv) {
 		printf("no thread called MPI: there are no waits and no efficiencies\n");
 		rc = check_limits(r->o, a);
+	} else if (!a->processes && !r->o->json && !r->o->csv) {
+		rc = team_table(&s) | wait_table(&s) | check_limits(r->o, a);
 	} else {
-		rc = efficiency_table(&s) | who_table(&s) | wait_table(&s) | delay_table(&s) | spread_table(&s) |
-			path_table(&s) | path_function_table(&s) | thread_table(&s) | basis_table(&s) |
+		rc = efficiency_table(&s) | (a->n_phases ? phase_table(&s) : STT_OK) |
+			(a->iterations.function ? iteration_table(&s) : STT_OK) | who_table(&s) | wait_table(&s) |
+			delay_table(&s) | spread_table(&s) | path_table(&s) | path_function_table(&s) |
+			thread_table(&s) | (a->n_teams ? team_table(&s) : STT_OK) | basis_table(&s) |
 			check_limits(r->o, a);
 	}
 	stf_analysis_free(a);

@@ -18,6 +18,10 @@ communication 0.7094 0.0003419
 serialisation 0.7896 0.0003984
 transfer 0.8984 0.0003797
 
+functions and regions of the program, and what they call (level 1), with their efficiencies:
+phase level calls time_s parallel load_balance communication most longest_s longest_at_s longest_of
+"solve it" 0 1 0.005 0.5 0.5 1 0:0 0.005 0.001 0:0
+
 the thread that the others wait for, and what they waited together:
 thread in since_s until_s waited_s share
 nobody - - - - -

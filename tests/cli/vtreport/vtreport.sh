@@ -595,23 +595,27 @@ expect_status 0
 expect_line '4 s before, 2 s after: -50 %' comparison.html
 expect_line '^233.3 KB/s 50 KB/s -78.6 % ' verify
 verdict "--compare: length, and means of both runs"
-# five runs of 4 s before, five of 2 s after, but for one
+# five runs of 4 s before, five of 2 s after; rank 1 is in MPI all the time
+sed 's/^0 ENTER CPU 2 FUNCTION 2/0 ENTER CPU 2 FUNCTION 1/' t.avt >mpi.avt
 for i in 1 2 3 4 5; do
-	sed "s/^4000000000 SAMP.*//; s/^4000000000/400${i}000000/; s/^DURATION .*/DURATION 0 400${i}000000/" t.avt |
+	sed "s/^4000000000 SAMP.*//; s/^4000000000/400${i}000000/; s/^DURATION .*/DURATION 0 400${i}000000/" mpi.avt |
 		make_trace b$i
 	sed "s/^DURATION .*/DURATION 0 200${i}000000/; s/^3000000000 SAMP.*//
-		s/^4000000000 \(LEAVE\)/200${i}000000 \1/" t.avt | make_trace a$i
+		s/^4000000000 \(LEAVE\)/200${i}000000 \1/" mpi.avt | make_trace a$i
 done
 report --compare b1.stf b2.stf b3.stf b4.stf b5.stf -- a1.stf a2.stf a3.stf a4.stf a5.stf --force
 sed -n '/id="finding-run-time"/{s/<[^>]*>//g;p;}' comparison.html >verify
 expect_status 0
 expect_line '^Shorter: 4.003 s before, 2.003 s after: -50 %. More than runs vary (p = 0.0079, 5 and 5 runs)' verify
 expect_line 'class="g0" id="finding-run-time"' comparison.html
+expect_line '<h1>Comparison of 5 and 5 runs' comparison.html
+expect_line 'class="g0" id="finding-mpi"' comparison.html
 verdict "--compare A... -- B...: the medians, and whether it is more than runs vary"
 report --compare b1.stf a2.stf b3.stf a4.stf a5.stf -- a1.stf b2.stf a3.stf b4.stf b5.stf --force
 sed -n '/id="finding-run-time"/{s/<[^>]*>//g;p;}' comparison.html >verify
 expect_line '^As long: .* No more than runs vary (p = ' verify
 expect_line 'class="g1" id="finding-run-time"' comparison.html
+expect_no_line 'id="finding-mpi"' comparison.html
 for words in '-- a1.stf' 'a1.stf --' 'a1.stf -- a2.stf -- b1.stf' 'a1.stf a2.stf b1.stf' 'a1.stf -- x.clk'; do
 	# shellcheck disable=SC2086
 	report --compare $words --force

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs without MPI, each with one trouble: alone KIND [FILE]. Each takes about a second. */
+/* Programs without MPI, each with one trouble: alone KIND [FILE | COMMAND]. Each takes about a second. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -104,6 +104,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(kind, "works")) {
 		compute(1);
+	} else if (!strcmp(kind, "starts") && argc > 2) {
+		return system(argv[2]) != 0;
 	} else if (!strcmp(kind, "sleeps")) {
 		sleep(1);
 	} else if (!strcmp(kind, "lock")) {

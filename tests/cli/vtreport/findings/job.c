@@ -105,6 +105,55 @@ static void talk(void)
 	} while (more);
 }
 
+/* Each message is four bytes. */
+static void talk_often(void)
+{
+	double end = MPI_Wtime() + 1;
+	int word = 0, i;
+
+	while (word >= 0) {
+		for (i = 0; i < 1000; i++) {
+			if (rank == 0) {
+				MPI_Send(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+				MPI_Recv(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			} else {
+				MPI_Recv(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+				MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+			}
+		}
+		word = rank == 0 && MPI_Wtime() > end ? -1 : word;
+		MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	}
+}
+
+static void meet_often(void)
+{
+	double end = MPI_Wtime() + 1, now, last;
+
+	do {
+		now = MPI_Wtime();
+		MPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+		MPI_Allreduce(&end, &now, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	} while (last < now);
+}
+
+/* No memory is ever given back. */
+static void take_memory(void)
+{
+	enum { BYTES = 8 << 20 };
+	char *p;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		p = malloc(BYTES);
+		if (p) {
+			memset(p, 1, BYTES);
+		}
+		compute(0.05);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
 static void wait_for_each_other(void)
 {
 	int word = 0;
@@ -127,8 +176,12 @@ static void lose_a_rank(int by_signal)
 
 int main(int argc, char **argv)
 {
-	const char *kind = argc > 1 ? argv[1] : "";
+	const char *kind = argc > 1 ? argv[1] : "", *late = getenv("LATE_RANK"), *own = getenv("OMPI_COMM_WORLD_RANK");
 
+	own = own ? own : getenv("PMI_RANK");
+	if (late && own && !strcmp(late, own)) {
+		sleep_s(2);
+	}
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -142,6 +195,12 @@ int main(int argc, char **argv)
 		late_sender();
 	} else if (!strcmp(kind, "talk")) {
 		talk();
+	} else if (!strcmp(kind, "small")) {
+		talk_often();
+	} else if (!strcmp(kind, "meet")) {
+		meet_often();
+	} else if (!strcmp(kind, "grows")) {
+		take_memory();
 	} else if (!strcmp(kind, "deadlock")) {
 		wait_for_each_other();
 	} else if (!strcmp(kind, "killed") || !strcmp(kind, "exits")) {

@@ -2,8 +2,8 @@
 /* The critical path, in one pass: for each thread the chain of times, on this and other threads, that its last event had to wait
  * for. What is common to all chains is added up, so the memory depends on the number of threads and functions, and not on the
  * length of the trace. */
-#ifndef STF_ANALYSIS_PATH_H
-#define STF_ANALYSIS_PATH_H
+#ifndef STF_REPLAY_PATH_H
+#define STF_REPLAY_PATH_H
 
 #include <stddef.h>
 

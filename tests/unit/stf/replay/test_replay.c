@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The clocks of a thread that is played: work, calls that wait and calls that do not, another network, another function. */
 #include "config.h"
-#include "stf/analysis/replay.h"
+#include "stf/replay/replay.h"
 #include "tests/lib/check.h"
 
 enum { WORK = 3, OTHER = 4 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Paths of random threads that wait for each other have the same shares as paths that are simply copied, and few nodes. */
 #include "config.h"
-#include "stf/analysis/path.h"
+#include "stf/replay/path.h"
 #include "tests/lib/check.h"
 
 enum { THREADS = 12, FUNCTIONS = 5, EVENTS = 100000 };

@@ -3,7 +3,7 @@
  * node that only one node follows is added to it. So there are fewer than twice as many nodes as ends of chains, and of those nodes
  * that became alone meanwhile. */
 #include "config.h"
-#include "stf/analysis/path.h"
+#include "stf/replay/path.h"
 
 #include <stdlib.h>
 #include <string.h>

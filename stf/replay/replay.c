@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plays a trace again, with other times in MPI or in a function. */
 #include "config.h"
-#include "stf/analysis/replay.h"
+#include "stf/replay/replay.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plays a trace again, with other times in MPI or in a function. Each thread has a clock for each way of playing; what the thread
  * needs from others moves it forward. */
-#ifndef STF_ANALYSIS_REPLAY_H
-#define STF_ANALYSIS_REPLAY_H
+#ifndef STF_REPLAY_REPLAY_H
+#define STF_REPLAY_REPLAY_H
 
 #include <stddef.h>
 

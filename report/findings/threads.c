@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Do the threads of a process wait for each other: at barriers of OpenMP, or for a lock? */
+#include "config.h"
+#include "report/findings/rule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/html/html.h"
+
+/* Of the waits of n threads with equal work each causes 1 / n. Named is one that is half of the way to all of them. */
+static const double LEAST_EXCESS = 0.5;
+/* Of the time in parallel regions; a program with less is not meant to be parallel by threads. */
+static const double LEAST_PARALLEL = 0.1;
+
+/* By how much shorter the run would be if the threads of this process came to their barriers together. What they lacked of a
+ * processor is not their fault: the CPU time that is missing in the time in which they worked. */
+static double lost_at_barriers(const struct vtr_measures *m, const struct stf_team *t)
+{
+	double unit = m->t->resolution, worked = (double)(t->inside - t->waited) * unit,
+	       length = m->process[t->process].span_s, cpu = m->process[t->process].cpu_s;
+	double lacked = isnan(cpu) ? 0 : fmax(0, worked - cpu);
+
+	return t->threads > 1 && length > 0 ? ((double)t->waited * unit - lacked) / t->threads / length : 0;
+}
+
+double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct stf_analysis *a = m->t->analysis;
+	const struct stf_team *worst = NULL;
+	double most = rule->limit, excess;
+	char b[20], c[20], d[20], who[80], cause[80], place[300];
+	size_t i;
+
+	for (i = 0; a && i < a->n_teams; i++) {
+		if (a->team[i].process < m->n && lost_at_barriers(m, &a->team[i]) > most) {
+			worst = &a->team[i];
+			most = lost_at_barriers(m, worst);
+		}
+	}
+	if (!worst) {
+		return VTR_NOTHING;
+	}
+	excess = ((double)worst->caused / (double)worst->waited - 1.0 / worst->threads) / (1 - 1.0 / worst->threads);
+	if (!vtr_source_place(m->t, worst->scl, place, sizeof(place))) {
+		place[0] = '\0';
+	}
+	to->grade = most > 3 * rule->limit ? VTR_BAD : VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"The threads of %s waited for each other at barriers of OpenMP for %s of their time in parallel regions; "
+		"%s of that for %s%s%.200s. With even work the run could be up to %s shorter.",
+		vtr_process_label(m, worst->process, who, sizeof(who)),
+		vtr_share(b, sizeof(b), (double)worst->waited, (double)worst->inside),
+		vtr_share(c, sizeof(c), (double)worst->caused, (double)worst->waited),
+		excess < LEAST_EXCESS ? "the one with most, and now for this one, now for another"
+				      : vtr_willy_label(m->t, worst->cause, cause, sizeof(cause)),
+		place[0] ? ", most at " : "", place, vtr_share(d, sizeof(d), most, 1));
+	return most;
+}
+
+/* One thread works where several could. */
+double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct stf_analysis *a = m->t->analysis;
+	char b[20], c[20], d[20], who[60];
+	double most = rule->limit, inside = 0, serial;
+	const struct stf_team *worst = NULL;
+	size_t i;
+
+	for (i = 0; a && i < a->n_teams; i++) {
+		const struct stf_team *t = &a->team[i];
+		const struct vtr_measured *p = t->process < m->n ? &m->process[t->process] : NULL;
+		double share = p && p->span_s > 0 ? (double)t->inside * m->t->resolution / t->threads / p->span_s : 0;
+
+		serial = p && p->span_s > 0 ? 1 - share - (p->mpi_s + p->asleep_s) / p->span_s : 0;
+		if (t->threads > 1 && share > LEAST_PARALLEL && serial > most) {
+			worst = t;
+			most = serial;
+			inside = share;
+		}
+	}
+	if (!worst) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"The %u threads of %s were in parallel regions of OpenMP for %s of the time. For %s one thread worked alone; "
+		"divided between all, the run would be up to %s shorter.",
+		worst->threads, vtr_process_label(m, worst->process, who, sizeof(who)),
+		vtr_share(b, sizeof(b), inside, 1), vtr_share(c, sizeof(c), most, 1),
+		vtr_share(d, sizeof(d), most * (1 - 1.0 / worst->threads), 1));
+	return most * (1 - 1.0 / worst->threads);
+}
+
+double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	uint32_t i;
+	char a[60], who[60];
+
+	for (i = 0; i < m->n; i++) {
+		const struct vtr_measured *p = &m->process[i];
+		double gave_up = p->value[VTR_NVCSW], cores = p->cpu_s / p->span_s, threads = m->t->threads[i];
+
+		if (threads >= 3 && gave_up > rule->limit && gave_up > 5 * p->value[VTR_NIVCSW] &&
+			cores < 0.75 * (threads - 1)) {
+			to->grade = VTR_WARN;
+			snprintf(to->text, sizeof(to->text),
+				"%.0f threads of %s used %s cores together and gave up their processor %.0f times a second to "
+				"wait: for a lock, for each other, or for input or output.",
+				threads, vtr_process_label(m, i, who, sizeof(who)), vtr_number(a, sizeof(a), cores),
+				gave_up);
+			return fmin(1, 1 - cores / (threads - 1));
+		}
+	}
+	return VTR_NOTHING;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds waits at barriers of OpenMP. The trace does not say which threads are a team. Those that are at a barrier of the same place in
+ * the source at the same time are taken for one, so two inner teams of one place are mixed. */
+#include "config.h"
+#include "stf/analysis/teams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+
+/* A thread may have gone on to further barriers before another one comes out of the first. */
+enum { LAST_BARRIERS = 4 };
+
+struct barrier {
+	uint64_t enter, leave; /* leave UINT64_MAX: it is still there */
+	uint32_t function, scl;
+	uint32_t before; /* the function in which most of the time before it was spent; 0: none */
+};
+
+struct stf_team_member {
+	uint32_t willy;
+	struct barrier last[LAST_BARRIERS];
+	unsigned next;
+	unsigned regions;       /* that it is in */
+	uint64_t since, inside; /* begin of the outermost region, and time in all that have ended */
+	uint64_t task, tasks; /* begin of the function that it runs in its barrier, and time in those that have ended */
+	uint64_t waited, caused;
+	uint32_t caused_scl; /* where it caused the longest wait */
+	uint64_t longest;
+};
+
+static struct stf_team_member *member_of(struct stf_teams *m, uint32_t willy)
+{
+	struct stf_team_member *p = tkm_table_put(&m->members, &willy, sizeof(willy), sizeof(*p));
+
+	if (p) {
+		p->willy = willy;
+	}
+	return p;
+}
+
+static unsigned flags_at(const struct stf_threads *t, const struct stf_thread *h, size_t below)
+{
+	return h && h->depth > below ? stf_names_function(&t->names, h->stack[h->depth - 1 - below].function) : 0;
+}
+
+/* The function, if it is the program's own. */
+static uint32_t own_function(const struct stf_threads *t, uint32_t function)
+{
+	return stf_names_function(&t->names, function) & (STF_CALL_BARRIER | STF_CALL_REGION) ? 0 : function;
+}
+
+int stf_team_enters(
+	struct stf_teams *m, struct stf_threads *t, uint32_t willy, uint64_t time, const struct stf_frame *f)
+{
+	const struct stf_thread *h = stf_threads_find(t, willy);
+	unsigned flags = stf_names_function(&t->names, f->function);
+	int is_task = (flags_at(t, h, 0) & STF_CALL_BARRIER) != 0;
+	struct stf_team_member *p;
+
+	if (!is_task && !(flags & (STF_CALL_BARRIER | STF_CALL_REGION))) {
+		return 0;
+	}
+	p = member_of(m, willy);
+	if (!p) {
+		return -1;
+	}
+	if (is_task) {
+		p->task = time;
+	}
+	if (flags & STF_CALL_REGION && !p->regions++) {
+		p->since = time;
+	}
+	if (flags & STF_CALL_BARRIER) {
+		p->tasks = 0;
+		p->last[p->next++ % LAST_BARRIERS] = (struct barrier){ time, UINT64_MAX, f->function, f->scl,
+			h ? own_function(t, stf_thread_does(h)) : 0 };
+	}
+	return 0;
+}
+
+/* The barrier of another thread that is the same as b; NULL: it does not take part. */
+static const struct barrier *same_barrier(const struct stf_team_member *p, const struct barrier *b, uint64_t time)
+{
+	unsigned i;
+
+	for (i = 0; i < LAST_BARRIERS; i++) {
+		const struct barrier *o = &p->last[(p->next + i) % LAST_BARRIERS];
+
+		if (o->function == b->function && o->scl == b->scl && o->leave >= b->enter && o->enter <= time) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+/* The thread comes out of its barrier: was another one the last to come? */
+static int count_barrier(struct stf_teams *m, struct stf_threads *t, struct stf_team_member *p, struct barrier *b)
+{
+	uint32_t process = stf_willy_process(p->willy), k;
+	struct stf_team_member *last = NULL;
+	struct stf_one_wait w = { .kind = STF_WAIT_OMP_BARRIER,
+		.willy = p->willy,
+		.function = b->function,
+		.scl = b->scl,
+		.from = b->enter + p->tasks,
+		.to = 0 };
+
+	for (k = 0; k < t->n_threads[process]; k++) {
+		uint32_t willy = STF_WILLY(process, k);
+		struct stf_team_member *o = tkm_table_find(&m->members, &willy, sizeof(willy));
+		const struct barrier *other = o && o != p ? same_barrier(o, b, b->leave) : NULL;
+
+		if (other && other->enter > w.to) {
+			w.to = w.ready = other->enter;
+			w.cause = willy;
+			w.cause_function = other->before;
+			last = o;
+		}
+	}
+	if (!last || w.to <= w.from) {
+		return 0;
+	}
+	p->waited += w.to - w.from;
+	last->caused += w.to - w.from;
+	if (w.to - w.from > last->longest) {
+		last->longest = w.to - w.from;
+		last->caused_scl = b->scl;
+	}
+	return stf_waits_add(&t->waits, &w) < 0 ? -1 : 0;
+}
+
+int stf_team_leaves(struct stf_teams *m, struct stf_threads *t, uint32_t willy, uint64_t time)
+{
+	struct stf_thread *h = stf_threads_find(t, willy);
+	unsigned flags = flags_at(t, h, 0);
+	struct stf_team_member *p = tkm_table_find(&m->members, &willy, sizeof(willy));
+	struct barrier *b = p ? &p->last[(p->next + LAST_BARRIERS - 1) % LAST_BARRIERS] : NULL;
+
+	if (!p) {
+		return 0;
+	}
+	if (flags_at(t, h, 1) & STF_CALL_BARRIER) {
+		p->tasks += time - p->task;
+	}
+	if (flags & STF_CALL_REGION && p->regions && !--p->regions) {
+		p->inside += time - p->since;
+	}
+	if (!(flags & STF_CALL_BARRIER)) {
+		return 0;
+	}
+	b->leave = time;
+	if (!h->sum.calls) { /* of a thread that calls MPI, its waits there begin the count */
+		memset(h->busy, 0, sizeof(h->busy));
+	}
+	return count_barrier(m, t, p, b);
+}
+
+int stf_teams_end(struct stf_teams *m, struct stf_threads *t, struct stf_analysis *a)
+{
+	struct stf_team_member *p = NULL;
+	struct stf_team *to = NULL;
+	uint32_t i;
+
+	for (i = 0; i < t->n_processes; i++, to = NULL) {
+		uint64_t most = 0;
+
+		for (p = NULL; (p = tkm_table_next(&m->members, p));) {
+			if (stf_willy_process(p->willy) != i) {
+				continue;
+			}
+			to = to ? to : TKM_APPEND(a->team, a->n_teams);
+			if (!to) {
+				return -1;
+			}
+			to->process = i;
+			to->threads++;
+			to->inside += p->inside + (p->regions && a->end > p->since ? a->end - p->since : 0);
+			to->waited += p->waited;
+			if (p->caused > most) {
+				most = to->caused = p->caused;
+				to->cause = p->willy;
+				to->scl = p->caused_scl;
+			}
+		}
+	}
+	return 0;
+}
+
+void stf_teams_free(struct stf_teams *m)
+{
+	tkm_table_free(&m->members);
+}
