@@ -35,7 +35,7 @@ static int is_page_readable(int64_t at)
 }
 
 /* Memory of a GPU may be given to MPI, but cannot be read here. */
-static int is_readable(int64_t low, int64_t high)
+int vt_mc_is_readable(int64_t low, int64_t high)
 {
 	return low >= high || (is_page_readable(low) && is_page_readable(high - 1));
 }
@@ -137,7 +137,7 @@ static int is_unmapped(int64_t at)
 
 static void check_there(struct vt_mc_call *k, const struct range *r, const char *what)
 {
-	if (r->high > r->low && r->low >= 4096 && !k->refused && !is_readable(r->low, r->high) &&
+	if (r->high > r->low && r->low >= 4096 && !k->refused && !vt_mc_is_readable(r->low, r->high) &&
 		(is_unmapped(r->low) || is_unmapped(r->high - 1)) && !has_device()) {
 		k->rc = MPI_ERR_BUFFER;
 		k->refused = vt_mc_report(VT_MC_INACCESSIBLE, k, NULL,
@@ -341,7 +341,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 			break;
 		}
 	}
-	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && is_readable(p->low, p->high)) {
+	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && vt_mc_is_readable(p->low, p->high)) {
 		p->checksum = sum_bytes(p->low, p->high);
 		p->summed = 1;
 	}
@@ -376,7 +376,7 @@ void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const 
 	if (!vt_mc_on(VT_MC_CORRUPTED) || !p->got.summed || p->overlapped || !has_range(p) || !is_dense(p) ||
 		vt_mc_several_threads || vt_mc_shared->unordered || vt_mc_shared->untracked || !status ||
 		PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS || (uint64_t)bytes != p->got.bytes ||
-		bytes > p->high - p->low || !is_readable(p->low, p->low + bytes) ||
+		bytes > p->high - p->low || !vt_mc_is_readable(p->low, p->low + bytes) ||
 		sum_bytes(p->low, p->low + bytes) == p->got.checksum) {
 		return;
 	}
@@ -402,7 +402,7 @@ int64_t vt_mc_bcast_sum(const struct vt_mc_call *k, uint64_t *sum)
 		return 0;
 	}
 	bytes = vt_mc_count(k, VT_MC_COUNT) * type->bytes;
-	if (!is_readable(low, low + bytes)) {
+	if (!vt_mc_is_readable(low, low + bytes)) {
 		return 0;
 	}
 	*sum = sum_bytes(low, low + bytes);
@@ -424,7 +424,7 @@ void vt_mc_bcast_received(const struct vt_mc_call *k)
 static int is_shown(const struct vt_mc_pending *p)
 {
 	return has_range(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned && !p->freed &&
-		is_readable(p->low, p->high);
+		vt_mc_is_readable(p->low, p->high);
 }
 
 void vt_mc_buffers_show(void)

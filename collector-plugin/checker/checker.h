@@ -536,6 +536,8 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* ---- buffers.c ---- */
 
+/* Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
+VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 /* Before a call: is its memory there, and are its own buffers apart? Refuses it if there is none. */
 VT_HIDDEN void vt_mc_buffers_of_call(struct vt_mc_call *k);
 /* Checks the memory of a transfer that begins against those under way. */

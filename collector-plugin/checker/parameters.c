@@ -128,6 +128,10 @@ static int wrong_handle(struct vt_mc_call *k, int i, struct wrong *w)
 		[VT_MC_GROUP] = "MPI_GROUP_NULL",
 		[VT_MC_FILE] = "MPI_FILE_NULL" };
 
+	if (kind == VT_MC_INFO && o && o->freed) {
+		k->rc = MPI_ERR_INFO;
+		return complain(w, "%.*s was freed before", k->f->name[i].length, k->f->name[i].at);
+	}
 	/* error handlers of files are set for MPI_FILE_NULL */
 	if (!null[kind] || (kind == VT_MC_FILE && strstr(k->f->text, "errhandler"))) {
 		return 0;
@@ -359,6 +363,31 @@ static int wrong_layout(struct vt_mc_call *k, struct wrong *w)
 	return complain(w, "the datatype has some bytes more than once: nothing can be received into it");
 }
 
+/* MPI_Allgather() and MPI_Alltoall(): what a rank sends to each is also what it expects of each, since it is one of them. */
+static int wrong_sides(struct vt_mc_call *k, struct wrong *w)
+{
+	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)), *sent, *taken;
+	const char *more = strstr(k->f->more, "LL");
+	unsigned long long n[2];
+
+	if (!more || strstr(k->f->text, "eighbor") ||
+		!(!strncmp(more, "LLGATHER,", 9) || !strncmp(more, "LLTOALL,", 8)) || !c || c->inter ||
+		vt_mc_is_unused(k, k->f->at[VT_MC_BUF])) {
+		return 0;
+	}
+	sent = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_DATATYPE));
+	taken = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_RTYPE));
+	if (!sent || !taken || !sent->signature.n || !taken->signature.n) {
+		return 0;
+	}
+	n[0] = sent->signature.n * (unsigned long long)vt_mc_count(k, VT_MC_COUNT);
+	n[1] = taken->signature.n * (unsigned long long)vt_mc_count(k, VT_MC_RCOUNT);
+	k->rc = n[0] == n[1] ? 0 : MPI_ERR_COUNT;
+	return n[0] == n[1] ? 0
+			    : complain(w, "it sends %llu elements of basic types to each rank and expects %llu of each",
+				      n[0], n[1]);
+}
+
 int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size)
 {
 	struct wrong w = { why, size, 0 };
@@ -379,6 +408,9 @@ int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size)
 	}
 	if (!w.found) {
 		wrong_buffers(k, &w);
+	}
+	if (!w.found && collective && VT_MC_HAS(k, VT_MC_OF_COMM)) {
+		wrong_sides(k, &w);
 	}
 	if (!w.found) {
 		wrong_layout(k, &w);

@@ -571,6 +571,13 @@ static void make_request(struct vt_mc_call *k)
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		p->writes = strstr(k->f->text, "read") != NULL;
 	}
+	if (s == VT_MC_RMA && !strstr(k->f->text, "accumulate")) {
+		/* until it is complete or the epoch ends */
+		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		p->writes = vt_mc_is(k, "Rget");
+		p->win = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
+		p->target = VT_MC_NUMBER(k, VT_MC_DEST);
+	}
 	if (!p->persistent) {
 		vt_mc_pending_start(k, p);
 	}
@@ -658,7 +665,7 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 			vt_mc_message_back(k->sent);
 		}
 		vt_mc_pending_end(k, k->sent, NULL, k->rc);
-		status = s != VT_MC_SENDRECV_REPLACE ? &k->status
+		status = s != VT_MC_SENDRECV_REPLACE || k->done ? &k->status
 			: (MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS) == MPI_STATUS_IGNORE
 			? NULL
 			: (const MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS);

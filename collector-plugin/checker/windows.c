@@ -34,8 +34,8 @@ static void refuse_epoch(struct vt_mc_call *k, const char *why)
 
 /* ---- operations ---- */
 
-/* The bytes go as in a message: from here to the target, or the other way. */
-static int has_other_types(struct vt_mc_call *k)
+/* The bytes go as in a message: from here to the target, or the other way. Returns 1 if their types differ, 2 if there are too many. */
+static int find_mismatch(const struct vt_mc_call *k)
 {
 	const char *name = k->f->text + 4;
 	int gets = !strcmp(name, "Get") || !strcmp(name, "Rget");
@@ -54,8 +54,23 @@ static int has_other_types(struct vt_mc_call *k)
 		return 0;
 	}
 	sent = gets ? vt_mc_repeat(there->signature, n[1]) : vt_mc_repeat(here->signature, n[0]);
-	return sent.n <= (gets ? here->signature.n * n[0] : there->signature.n * n[1]) &&
-		vt_mc_prefix(gets ? here : there, sent.n, &taken) && taken.hash != sent.hash;
+	if (sent.n > (gets ? here->signature.n * n[0] : there->signature.n * n[1])) {
+		return 2;
+	}
+	return vt_mc_prefix(gets ? here : there, sent.n, &taken) && taken.hash != sent.hash;
+}
+
+static void report_mismatch(struct vt_mc_call *k, int mismatch)
+{
+	if (mismatch == 1) {
+		k->rc = MPI_ERR_TYPE;
+		k->refused =
+			vt_mc_report(VT_MC_MSG_TYPE, k, NULL, "the datatypes of the origin and of the target differ");
+	} else if (mismatch == 2) {
+		k->rc = MPI_ERR_TRUNCATE;
+		k->refused = vt_mc_report(VT_MC_CALL_FAILED, k, NULL,
+			"more elements of basic types are to be moved than their destination has");
+	}
 }
 
 static void check_operation(struct vt_mc_call *k, struct vt_mc_object *o)
@@ -73,11 +88,7 @@ static void check_operation(struct vt_mc_call *k, struct vt_mc_object *o)
 		refuse_epoch(k, "operations with a request need a lock of the target");
 	} else {
 		e->used |= e->fence;
-		if (has_other_types(k)) {
-			k->rc = MPI_ERR_TYPE;
-			k->refused = vt_mc_report(
-				VT_MC_MSG_TYPE, k, NULL, "the datatypes of the origin and of the target differ");
-		}
+		report_mismatch(k, find_mismatch(k));
 	}
 }
 
@@ -90,8 +101,8 @@ static void check_conflict(struct vt_mc_call *k, const struct vt_mc_pending *p)
 
 	for (q = vt_mc_active_next(NULL); q && q != p && n++ < 256; q = vt_mc_active_next(q)) {
 		/* puts of the same bytes and accumulations have the same result in any order */
-		if (q->win == p->win && q->target == p->target && q->place_there == p->place_there && q->count &&
-			p->count &&
+		if (q->win == p->win && q->access && q->target == p->target && q->place_there == p->place_there &&
+			q->count && p->count &&
 			(q->access != p->access ||
 				(p->access == 'P' && p->summed && q->summed && p->checksum != q->checksum))) {
 			other = (struct vt_mc_involved){ "started by", &q->started };
@@ -131,7 +142,11 @@ static void release_origins(struct vt_mc_call *k, const struct vt_mc_object *o, 
 
 	for (p = vt_mc_active_next(NULL); p; p = next) {
 		next = vt_mc_active_next(p);
-		if (p->win == o && (target < 0 || p->target == target)) {
+		if (p->win == o && p->handle && (target < 0 || p->target == target)) {
+			/* the program may have its memory again, and has to complete the request */
+			p->low = p->high = 0;
+			p->summed = p->has_shown = 0;
+		} else if (p->win == o && (target < 0 || p->target == target)) {
 			vt_mc_pending_end(k, p, NULL, MPI_SUCCESS);
 		}
 	}

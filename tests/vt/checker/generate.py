@@ -410,11 +410,48 @@ def conflicts():
         wrong = other.replace("MPI_INT", "MPI_FLOAT", 1)
         case("%s of another type" % name, 2, "GLOBAL:MSG:DATATYPE:MISMATCH", begin, fence, wrong + BAD, fence, end)
         pairs = "MPI_Datatype two; MPI_Type_contiguous(1, MPI_INT, &two); MPI_Type_commit(&two);"
+        case("%s of too many" % name, 2, "LOCAL:MPI:CALL_FAILED", begin, fence, other.replace(", 1, MPI_INT", ", %d, MPI_INT" % (1 if name == "get" else 3), 1)
+             .replace("0, 1, MPI_INT", "0, %d, MPI_INT" % (3 if name == "get" else 2)) + BAD, fence, end)
+        case("%s of fewer than there is room for" % name, 2, "", begin, fence, other.replace(", 1, MPI_INT", ", %d, MPI_INT" % (3 if name == "get" else 1), 1)
+             .replace("0, 1, MPI_INT", "0, %d, MPI_INT" % (1 if name == "get" else 2)), fence, end)
         case("%s of a derived type" % name, 2, "", begin, pairs, fence, other.replace("MPI_INT", "two", 1), fence, end, "MPI_Type_free(&two);")
         case("%s, fence that nothing precedes" % name, 2, "LOCAL:WINDOW:EPOCH", begin, fence, other,
              "MPI_Win_fence(MPI_MODE_NOPRECEDE, w);" + BAD, "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", end)
         case("%s, fence that nothing follows" % name, 2, "", begin, "MPI_Win_fence(MPI_MODE_NOPRECEDE, w);", other,
              "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", end)
+
+
+def windows_with_requests():
+    begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);"
+    end = "MPI_Win_unlock_all(w); MPI_Win_free(&w);"
+    first = {"Rput": "MPI_Rput(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w, &q);", "Rget": "MPI_Rget(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w, &q);"}
+    then, wait = "MPI_Get(a, 1, MPI_INT, peer, 1, 1, MPI_INT, w);", "MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    for name, call in first.items():
+        case(name + " and its buffer", 2, "LOCAL:MEMORY:OVERLAP", VARIABLES, begin, call, then + BAD, wait, end)
+        case(name + " and its buffer when it is complete", 2, "", VARIABLES, begin, call, wait, then, end)
+        case(name + " and its buffer after a flush", 2, "", VARIABLES, begin, call, "MPI_Win_flush(peer, w);", then, wait, end)
+        case(name + " and its buffer changed after a flush", 2, "", VARIABLES, begin, call, "MPI_Win_flush(peer, w);", "a[0] = 9;", wait, end)
+        case(name + " not completed", 2, "LOCAL:REQUEST:NOT_FREED", VARIABLES, begin, call + BAD, end)
+        case(name + " changed", 2, "LOCAL:MEMORY:ILLEGAL_MODIFICATION", VARIABLES, begin, call, "a[0] = 9;", wait + BAD, end) if name == "Rput" else None
+
+
+def exchanges():
+    call = "MPI_Sendrecv_replace(%s, %s, %s, 1, %s, 1, MPI_COMM_WORLD, &s);"
+    begin, right, left = "MPI_Status s; int got; for (int i = 0; i < 64; i++) {\na[i] = 100 * r + i;\n}", "(r + 1) % n", "(r + n - 1) % n"
+    check = "MPI_Get_count(&s, %s, &got);\nif (got != %d || s.MPI_SOURCE != (r + n - 1) %% n || a[%d] != 100 * s.MPI_SOURCE + %d || a[1] != %s) {\nabort();\n}"
+    for n in (2, 3, 4):
+        case("exchange %d" % n, n, "", begin, call % ("a", "2, MPI_INT", right, left), check % ("MPI_INT", 2, 1, 1, "100 * s.MPI_SOURCE + 1"))
+        case("exchange with holes %d" % n, n, "", begin, "MPI_Datatype t; MPI_Type_vector(3, 1, 2, MPI_INT, &t); MPI_Type_commit(&t);",
+             call % ("a", "1, t", right, left), check % ("t", 1, 4, 4, "100 * r + 1"), "MPI_Type_free(&t);")
+        case("exchange of nothing with nobody %d" % n, n, "", begin, call % ("NULL", "0, MPI_INT", "MPI_PROC_NULL", "MPI_PROC_NULL"), "(void)got;")
+        if n > 2:
+            case("exchange one way round %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, call % ("a", "2, MPI_INT", right, right) + BAD, "(void)got;")
+        case("exchange missing %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, "if (r) {", call % ("a", "2, MPI_INT", right, left) + BAD, "}", "(void)got;")
+    for one in ("Allgather(a, 2, MPI_INT, c, 3, MPI_INT", "Alltoall(d, 2, MPI_INT, c, 3, MPI_INT", "Allgather(a, 2, MPI_INT, c, 1, MPI_2INT"):
+        found = "" if "2INT" in one else "GLOBAL:COLLECTIVE:INVALID_PARAMETER"
+        case("both sides of " + one, 3, found, "MPI_%s, MPI_COMM_WORLD);" % one + (BAD if found else ""))
+    case("an info object that is gone", 2, "LOCAL:MPI:CALL_FAILED", "MPI_Info i, old; MPI_Info_create(&i); old = i; MPI_Info_free(&i);",
+         'MPI_Info_set(old, "a", "b");' + BAD)
 
 
 def apart():
@@ -573,7 +610,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, conflicts, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, conflicts, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
