@@ -159,7 +159,9 @@ def vectors():
                     change = "if (r == n - 1) {\nkind[0] = MPI_FLOAT;\n}"
                     text = given
                 else:
-                    change, text = "MPI_Datatype one = r == n - 1 ? MPI_FLOAT : MPI_INT;", given.replace("MPI_INT", "one", 1)
+                    # that of the receive in MPI_Scatterv, which has the other one at the root only
+                    change = "MPI_Datatype one = r == n - 1 ? MPI_FLOAT : MPI_INT;"
+                    text = given.replace("mine, MPI_INT" if name == "Scatterv" else "MPI_INT", "mine, one" if name == "Scatterv" else "one", 1)
                 if name != "Reduce_scatter":
                     case("%s%s other type %d" % ("I " if posted else "", name, n), n, kind, *begin, change, call(text) + BAD + end)
                 if name in in_place:
