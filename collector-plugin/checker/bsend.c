@@ -17,6 +17,7 @@ static struct held {
 static size_t first, n_held, room;  /* held[first] is the oldest */
 static long long used;              /* bytes of all of them */
 static long long buffer_bytes = -1; /* none, or its room is not known */
+static int attached;                /* the program has given a buffer, of whatever size */
 static int others; /* a communicator has a buffer of its own: which messages are in it is not followed */
 
 static void forget_held(void)
@@ -76,6 +77,11 @@ void vt_mc_bsend_begins(struct vt_mc_call *k, const struct vt_mc_pending *p)
 	/* a message that is not followed may have left at once */
 	long long bytes = buffer_bytes < 0 || !p->number || !vt_mc_on(VT_MC_BSEND) ? -1 : room_of(p);
 
+	if (!attached && !others && p->peer >= 0 && p->comm) {
+		vt_mc_report(VT_MC_BSEND, k, NULL,
+			"there is no buffer: MPI_Buffer_attach was not called, or MPI_Buffer_detach was");
+		return;
+	}
 	if (bytes < 0) {
 		return;
 	}
@@ -99,12 +105,14 @@ void vt_mc_bsend_after(const struct vt_mc_call *k)
 {
 	if (is_named(k, "MPI_Buffer_attach")) {
 		forget_held();
+		attached = 1;
 		buffer_bytes = others ? -1 : k->f->kind[1] == VT_MC_INT ? (int)k->w[1] : (long long)k->w[1];
 #ifdef MPI_BUFFER_AUTOMATIC
 		buffer_bytes = (void *)k->w[0] == MPI_BUFFER_AUTOMATIC ? -1 : buffer_bytes;
 #endif
 	} else if (is_named(k, "MPI_Buffer_detach")) {
 		forget_held();
+		attached = 0;
 		buffer_bytes = -1;
 	} else if (is_named(k, "MPI_Buffer_flush") || is_named(k, "MPI_Buffer_iflush")) {
 		forget_held();

@@ -5,8 +5,10 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -33,7 +35,7 @@ static int is_page_readable(int64_t at)
 }
 
 /* Memory of a GPU may be given to MPI, but cannot be read here. */
-static int is_readable(int64_t low, int64_t high)
+int vt_mc_is_readable(int64_t low, int64_t high)
 {
 	return low >= high || (is_page_readable(low) && is_page_readable(high - 1));
 }
@@ -69,7 +71,92 @@ static int has_range(const struct vt_mc_pending *p)
 	return p->high > p->low && p->low >= 4096;
 }
 
-/* ---- two transfers in one place ---- */
+/* ---- the buffers of one call ---- */
+
+struct range {
+	int64_t low, high; /* equal: none, or not known */
+	int dense;
+};
+
+/* `times`: as often as count says. */
+static struct range range_of(
+	const struct vt_mc_call *k, enum vt_mc_role buffer, enum vt_mc_role count, enum vt_mc_role type, int times)
+{
+	struct range r = { 0, 0, 0 };
+	const struct vt_mc_object *t;
+	long long n;
+
+	if (!VT_MC_HAS(k, buffer) || !VT_MC_HAS(k, count) || !VT_MC_HAS(k, type) || k->f->pointer[k->f->at[count]] ||
+		k->f->pointer[k->f->at[type]] || (void *)VT_MC_WORD(k, buffer) == MPI_IN_PLACE ||
+		vt_mc_is_unused(k, k->f->at[buffer])) {
+		return r;
+	}
+	t = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, type));
+	n = vt_mc_count(k, count) * times;
+	if (t && t->known && t->bytes > 0 && t->extent >= 0 && n > 0) {
+		r.low = (int64_t)VT_MC_WORD(k, buffer) + t->true_lb;
+		r.high = r.low + (n - 1) * t->extent + t->true_extent;
+		r.dense = t->n_blocks == 1 && t->bytes == t->extent && t->true_lb == 0;
+	}
+	return r;
+}
+
+static int has_word(const struct vt_mc_call *k, const char *word)
+{
+	return strstr(k->f->text, word) != NULL;
+}
+
+static int is_of_device(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	static const char *const libraries[] = { "libcuda.so", "libamdhip64.so", "libhsa-runtime64.so",
+		"libze_loader.so", NULL };
+	int i;
+
+	(void)size;
+	(void)arg;
+	for (i = 0; libraries[i] && !(info->dlpi_name && strstr(info->dlpi_name, libraries[i])); i++) {
+	}
+	return libraries[i] != NULL;
+}
+
+/* May memory be given to MPI that only a device can read? Its libraries are then in the process. */
+static int has_device(void)
+{
+	return dl_iterate_phdr(is_of_device, NULL);
+}
+
+/* Is nothing mapped there? A mapping that cannot be read may be that of a device. */
+static int is_unmapped(int64_t at)
+{
+	unsigned char resident;
+	int saved = errno, is = mincore((void *)(uintptr_t)(at & ~(int64_t)4095), 1, &resident) != 0 && errno == ENOMEM;
+
+	errno = saved;
+	return is;
+}
+
+static void check_there(struct vt_mc_call *k, const struct range *r, const char *what)
+{
+	if (r->high > r->low && r->low >= 4096 && !k->refused && !vt_mc_is_readable(r->low, r->high) &&
+		(is_unmapped(r->low) || is_unmapped(r->high - 1)) && !has_device()) {
+		k->rc = MPI_ERR_BUFFER;
+		k->refused = vt_mc_report(VT_MC_INACCESSIBLE, k, NULL,
+			"there is no memory for all of the %lld bytes of %s, from %#llx", (long long)(r->high - r->low),
+			what, (unsigned long long)r->low);
+	}
+}
+
+static const int *array_named(const struct vt_mc_call *k, const char *name)
+{
+	int i;
+
+	for (i = 0; i < k->f->n; i++) {
+		if (vt_mc_name_is(k->f, i, name) && k->f->kind[i] == VT_MC_INT && k->f->pointer[i]) {
+			return (const int *)k->w[i];
+		}
+	}
+	return NULL;
+}
 
 static int compare_blocks(const void *a, const void *b)
 {
@@ -77,6 +164,102 @@ static int compare_blocks(const void *a, const void *b)
 
 	return x->from < y->from ? -1 : x->from > y->from;
 }
+
+/* MPI_Gatherv and its like: the parts of several members may not come to one place. */
+static void check_parts(struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	const int *counts = array_named(k, "recvcounts"), *at = array_named(k, "displs");
+	const struct vt_mc_object *t = VT_MC_HAS(k, VT_MC_RTYPE) && !k->f->pointer[k->f->at[VT_MC_RTYPE]] &&
+			!vt_mc_is_unused(k, k->f->at[VT_MC_RTYPE])
+		? vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_RTYPE))
+		: NULL;
+	struct vt_mc_block *part;
+	int i, n = 0, ordered = 1;
+
+	at = at ? at : array_named(k, "rdispls");
+	if (!counts || !at || !t || !t->known || t->n_blocks != 1 || t->bytes != t->extent || has_word(k, "catter")) {
+		return;
+	}
+	part = malloc((size_t)c->size * sizeof(*part) + 1);
+	for (i = 0; part && i < c->size; i++) {
+		if (counts[i] > 0) {
+			part[n++] = (struct vt_mc_block){ at[i], (int64_t)at[i] + counts[i] };
+			ordered &= n < 2 || part[n - 2].from <= part[n - 1].from;
+		}
+	}
+	if (!ordered) {
+		qsort(part, (size_t)n, sizeof(*part), compare_blocks);
+	}
+	for (i = 1; i < n && part[i].from >= part[i - 1].to; i++) {
+	}
+	if (i < n) {
+		vt_mc_report(VT_MC_OVERLAP, k, NULL,
+			"the parts of two members have the same place: one begins at %lld, and another one, from %lld, ends at %lld",
+			(long long)part[i].from, (long long)part[i - 1].from, (long long)part[i - 1].to);
+	}
+	free(part);
+}
+
+/* How often the count of each side is in the buffer. */
+static void find_sides(
+	const struct vt_mc_call *k, const struct vt_mc_object *c, struct range *sent, struct range *taken)
+{
+	int all = has_word(k, "lltoall"), blocks = has_word(k, "educe_scatter_block");
+
+	if (VT_MC_HAS(k, VT_MC_OPERATOR)) {
+		*sent = range_of(
+			k, VT_MC_BUF, blocks ? VT_MC_RCOUNT : VT_MC_COUNT, VT_MC_DATATYPE, blocks ? c->size : 1);
+		*taken = range_of(k, VT_MC_RBUF, blocks ? VT_MC_RCOUNT : VT_MC_COUNT, VT_MC_DATATYPE, 1);
+	} else {
+		*sent = range_of(k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, all || has_word(k, "catter") ? c->size : 1);
+		*taken = range_of(k, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE, all || has_word(k, "ather") ? c->size : 1);
+	}
+}
+
+static void check_collective(struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	struct range sent, taken;
+
+	find_sides(k, c, &sent, &taken);
+	check_there(k, &sent, "the buffer that is sent");
+	check_there(k, &taken, "the buffer that receives");
+	if (!k->refused && sent.dense && taken.dense && sent.low < taken.high && taken.low < sent.high) {
+		vt_mc_report(VT_MC_OVERLAP, k, NULL,
+			"the two buffers have bytes in common: give MPI_IN_PLACE, where that is meant, or other memory");
+	}
+	if (VT_MC_HAS(k, VT_MC_RBUF)) {
+		check_parts(k, c);
+	}
+}
+
+void vt_mc_buffers_of_call(struct vt_mc_call *k)
+{
+	enum vt_mc_sort s = k->f->sort;
+	const struct vt_mc_object *c;
+	struct range r;
+
+	if (s >= VT_MC_COLL && s <= VT_MC_COLL_INIT) {
+		c = VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) : NULL;
+		if (c && !c->inter && !has_word(k, "eighbor")) {
+			check_collective(k, c);
+		}
+		return;
+	}
+	if (s < VT_MC_SEND || (s > VT_MC_SENDRECV_REPLACE && s != VT_MC_RMA && s != VT_MC_IO && s != VT_MC_IO_POSTED)) {
+		return;
+	}
+	if (!(VT_MC_HAS(k, VT_MC_DEST) && VT_MC_NUMBER(k, VT_MC_DEST) == MPI_PROC_NULL) &&
+		!(VT_MC_HAS(k, VT_MC_SOURCE) && VT_MC_NUMBER(k, VT_MC_SOURCE) == MPI_PROC_NULL)) {
+		r = range_of(k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, 1);
+		check_there(k, &r, "the buffer");
+		if (s == VT_MC_SENDRECV) {
+			r = range_of(k, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE, 1);
+			check_there(k, &r, "the buffer that receives");
+		}
+	}
+}
+
+/* ---- two transfers in one place ---- */
 
 /* The bytes of a transfer; NULL: they are too many, or unknown. */
 static struct vt_mc_block *list_blocks(const struct vt_mc_pending *p, int *n)
@@ -158,7 +341,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 			break;
 		}
 	}
-	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && is_readable(p->low, p->high)) {
+	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && vt_mc_is_readable(p->low, p->high)) {
 		p->checksum = sum_bytes(p->low, p->high);
 		p->summed = 1;
 	}
@@ -193,7 +376,7 @@ void vt_mc_buffer_received(struct vt_mc_call *k, struct vt_mc_pending *p, const 
 	if (!vt_mc_on(VT_MC_CORRUPTED) || !p->got.summed || p->overlapped || !has_range(p) || !is_dense(p) ||
 		vt_mc_several_threads || vt_mc_shared->unordered || vt_mc_shared->untracked || !status ||
 		PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS || (uint64_t)bytes != p->got.bytes ||
-		bytes > p->high - p->low || !is_readable(p->low, p->low + bytes) ||
+		bytes > p->high - p->low || !vt_mc_is_readable(p->low, p->low + bytes) ||
 		sum_bytes(p->low, p->low + bytes) == p->got.checksum) {
 		return;
 	}
@@ -219,7 +402,7 @@ int64_t vt_mc_bcast_sum(const struct vt_mc_call *k, uint64_t *sum)
 		return 0;
 	}
 	bytes = vt_mc_count(k, VT_MC_COUNT) * type->bytes;
-	if (!is_readable(low, low + bytes)) {
+	if (!vt_mc_is_readable(low, low + bytes)) {
 		return 0;
 	}
 	*sum = sum_bytes(low, low + bytes);
@@ -241,7 +424,7 @@ void vt_mc_bcast_received(const struct vt_mc_call *k)
 static int is_shown(const struct vt_mc_pending *p)
 {
 	return has_range(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned && !p->freed &&
-		is_readable(p->low, p->high);
+		vt_mc_is_readable(p->low, p->high);
 }
 
 void vt_mc_buffers_show(void)

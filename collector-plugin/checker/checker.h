@@ -220,7 +220,7 @@ struct vt_mc_object {
 	uint64_t alike; /* the hash of its basic type if it has only one; else 0 */
 	int64_t extent, true_lb, true_extent, bytes;
 	struct vt_mc_block *block; /* the bytes of one element of it; NULL: too many to list */
-	int n_blocks;
+	int n_blocks, doubled;     /* doubled: some of its bytes are in it more than once */
 	/* a communicator, or that of a window */
 	uint64_t id;
 	int rank, size, remote, inter;
@@ -241,6 +241,7 @@ VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
 /* After a call that succeeded: what it made and what it freed. freeing: handles as they were before. */
 VT_HIDDEN void vt_mc_objects_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_objects_after(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_message_matched(struct vt_mc_call *k);
 VT_HIDDEN const struct vt_mc_object *vt_mc_object_next(enum vt_mc_kind kind, const struct vt_mc_object *o);
 VT_HIDDEN const char *vt_mc_kind_name(enum vt_mc_kind kind);
 VT_HIDDEN void vt_mc_handler(MPI_Comm comm);
@@ -297,6 +298,15 @@ VT_HIDDEN void vt_mc_say(const char *fmt, ...) __attribute__((format(printf, 1, 
 VT_HIDDEN void vt_mc_summary(void);
 extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 
+/* ---- calls/threads.c ---- */
+
+VT_HIDDEN void vt_mc_threads_before_init(void);
+VT_HIDDEN void vt_mc_threads_begin(void);
+/* May another thread of this process call MPI while this one waits? */
+VT_HIDDEN int vt_mc_others_may_call(void);
+VT_HIDDEN void vt_mc_thread_enters(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_thread_leaves(void);
+
 /* ---- tracing.c: CHECK-TRACING ---- */
 
 VT_HIDDEN void vt_mc_tracing_begin(void);
@@ -338,11 +348,14 @@ struct vt_mc_rank {
 	char text[VT_MC_TEXT_BYTES];
 };
 
+enum vt_mc_inter_root { VT_MC_NO_ROOT = 0, VT_MC_IS_ROOT = -1, VT_MC_BESIDE_ROOT = -2 };
+
 /* What a member of a communicator does in its n-th collective operation. */
 struct vt_mc_record {
 	char name[40];
-	int root; /* -1: none */
-	uint64_t op;
+	int root;          /* -1: none */
+	int inter_root;    /* of an intercommunicator: 1 + its rank in the job, or a value of enum vt_mc_inter_root */
+	uint64_t op, same; /* same: a number made of other arguments that all must give; 0: there are none */
 	int invalid;
 	int has_signature;
 	struct vt_mc_signature signature;
@@ -364,6 +377,8 @@ struct vt_mc_meeting {
 	uint32_t number;
 	int size, arrived, left, first_rank, used;
 	int bad; /* 1 + class: the operations do not fit */
+	int roots, root_at,
+		root_named; /* of an intercommunicator: how many, and 1 + the rank that is it, and that the others give */
 	struct vt_mc_record first;
 	struct vt_mc_fit fit;
 	uint64_t here[VT_MC_BITS];
@@ -488,6 +503,8 @@ struct vt_mc_pending {
 	struct vt_mc_pending *twin; /* the other buffer of the same operation */
 	struct vt_mc_object *win;   /* of a one-sided operation */
 	int target;
+	int64_t place_there; /* its displacement */
+	char access;         /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 };
 
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_find(MPI_Request request);
@@ -519,6 +536,10 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* ---- buffers.c ---- */
 
+/* Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
+VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
+/* Before a call: is its memory there, and are its own buffers apart? Refuses it if there is none. */
+VT_HIDDEN void vt_mc_buffers_of_call(struct vt_mc_call *k);
 /* Checks the memory of a transfer that begins against those under way. */
 VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The receive has taken the message that it is thought to have taken: are its bytes those that were sent? */
@@ -535,6 +556,7 @@ VT_HIDDEN void vt_mc_buffers_compare(struct vt_mc_call *k);
 /* ---- parameters.c ---- */
 
 /* Returns the class of the error, or VT_MC_CLASSES: none. */
+VT_HIDDEN int vt_mc_is_unused(const struct vt_mc_call *k, int i);
 VT_HIDDEN int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size);
 
 /* ---- waiting.c: calls that wait, made so that this process sees what it waits for ---- */
@@ -586,6 +608,6 @@ VT_HIDDEN void vt_mc_stop(const char *why) __attribute__((noreturn));
 /* ---- checker.c ---- */
 
 extern int vt_mc_running VT_HIDDEN;         /* between MPI_Init and MPI_Finalize */
-extern int vt_mc_several_threads VT_HIDDEN; /* may be in MPI at a time */
+extern int vt_mc_several_threads VT_HIDDEN; /* have called MPI, and may do so at a time */
 
 #endif

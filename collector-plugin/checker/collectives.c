@@ -102,6 +102,22 @@ static int is_collective_on_window(const struct vt_mc_call *k)
 	return vt_mc_is(k, "Win_fence") || k->f->sort == VT_MC_WIN_FREE;
 }
 
+/* Calls that all who have opened a file make together. Those in two halves need not wait for each other in the first. */
+static int is_collective_on_file(const struct vt_mc_call *k)
+{
+	static const char *const ends[] = { "_all", "_ordered", "_set_view", "_set_size", "_preallocate", "_sync",
+		"_set_atomicity", "_close", NULL };
+	size_t n = strlen(k->f->text);
+	int i;
+
+	if (strncmp(k->f->text, "MPI_File_", 9) || k->f->sort == VT_MC_IO_POSTED) {
+		return 0;
+	}
+	for (i = 0; ends[i] && strcmp(k->f->text + n - strlen(ends[i]), ends[i]); i++) {
+	}
+	return ends[i] != NULL;
+}
+
 void vt_mc_meeting_before(struct vt_mc_call *k)
 {
 	struct vt_mc_object *c = NULL;
@@ -116,6 +132,10 @@ void vt_mc_meeting_before(struct vt_mc_call *k)
 		c = vt_mc_object(VT_MC_WIN,
 			s == VT_MC_WIN_FREE ? vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0])
 					    : VT_MC_WORD(k, VT_MC_OF_WIN));
+	} else if (is_collective_on_file(k)) {
+		c = vt_mc_object(
+			VT_MC_FILE, s == VT_MC_FILE_CLOSE ? vt_mc_handle_at(VT_MC_FILE, (void *)k->w[0]) : k->w[0]);
+		c = c && c->size > 1 ? c : NULL;
 	} else if (s == VT_MC_COMM_FREE) {
 		c = vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0]));
 	} else if (VT_MC_HAS(k, VT_MC_OF_COMM) &&
@@ -123,7 +143,7 @@ void vt_mc_meeting_before(struct vt_mc_call *k)
 			s == VT_MC_NEWWIN || s == VT_MC_FILE_OPEN)) {
 		c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
 	}
-	if (c && (c->freed && s != VT_MC_COMM_FREE && s != VT_MC_WIN_FREE)) {
+	if (c && (c->freed && s != VT_MC_COMM_FREE && s != VT_MC_WIN_FREE && s != VT_MC_FILE_CLOSE)) {
 		c = NULL;
 	}
 	vt_mc_unlock();

@@ -88,6 +88,7 @@ int vt_mc_before(struct vt_mc_call *k)
 		depth++;
 		return k->refused;
 	}
+	vt_mc_thread_enters(k);
 	depth++;
 	k->few[0] = NULL;
 	if (vt_mc_shared) {
@@ -96,6 +97,9 @@ int vt_mc_before(struct vt_mc_call *k)
 	vt_mc_lock();
 	vt_mc_buffers_compare(k);
 	if (!refuse_wrong(k)) {
+		vt_mc_buffers_of_call(k);
+	}
+	if (!k->refused) {
 		vt_mc_objects_before(k);
 		vt_mc_requests_before(k);
 		vt_mc_window_before(k);
@@ -113,6 +117,9 @@ static int is_answer(const struct vt_mc_call *k, int class)
 {
 	enum vt_mc_sort s = k->f->sort;
 
+	if (class == MPI_ERR_AMODE || ((s == VT_MC_IO || s == VT_MC_IO_POSTED) && class == MPI_ERR_ACCESS)) {
+		return 0;
+	}
 	return s == VT_MC_OUTSIDE || s == VT_MC_IO || s == VT_MC_IO_POSTED || s == VT_MC_FILE_OPEN ||
 		s == VT_MC_FILE_CLOSE || s == VT_MC_JOINED || class == MPI_ERR_PENDING ||
 		strstr(k->f->text, "keyval") || strstr(k->f->text, "Info_") || strstr(k->f->text, "errhandler");
@@ -137,6 +144,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 	if (k->mute) {
 		return rc;
 	}
+	vt_mc_thread_leaves();
 	if (k->shown) {
 		vt_mc_wait_over();
 	}

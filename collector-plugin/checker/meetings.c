@@ -56,10 +56,28 @@ static int is_measure(const struct vt_mc_call *k, const char *name)
 	return !strncmp(at, name, strlen(name)) && (at[strlen(name)] == ',' || !at[strlen(name)]);
 }
 
+/* Between the root and the other group. */
+static void fill_inter_signature(struct vt_mc_record *r, const struct vt_mc_call *k)
+{
+	int is_root = r->inter_root == VT_MC_IS_ROOT, gathers = is_measure(k, "gather");
+
+	if (r->inter_root == VT_MC_BESIDE_ROOT || r->inter_root == VT_MC_NO_ROOT) {
+		return;
+	}
+	if (is_measure(k, "bcast") || is_measure(k, "reduce")) {
+		r->signature = side(k, VT_MC_COUNT, VT_MC_DATATYPE);
+	} else if (gathers || is_measure(k, "scatter")) {
+		r->signature =
+			gathers == is_root ? side(k, VT_MC_RCOUNT, VT_MC_RTYPE) : side(k, VT_MC_COUNT, VT_MC_DATATYPE);
+	}
+	r->has_signature = r->signature.power != 0;
+}
+
 /* What one member sends to another, or gets from it: the same at all members. */
 static void fill_signature(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
 {
 	if (c->inter) {
+		fill_inter_signature(r, k);
 		return;
 	}
 	if (is_measure(k, "bcast") || is_measure(k, "reduce") || is_measure(k, "allreduce")) {
@@ -78,6 +96,44 @@ static void fill_signature(struct vt_mc_record *r, const struct vt_mc_call *k, c
 	r->has_signature = r->signature.power != 0;
 }
 
+/* Arguments that must be the same at all members. */
+static uint64_t hash_same(const struct vt_mc_call *k)
+{
+	uint64_t h = 1469598103934665603u;
+	const int *list[2] = { NULL, NULL };
+	int n = 0, i, at;
+
+	if (vt_mc_is(k, "Cart_create")) {
+		n = (int)k->w[1];
+		list[0] = (const int *)k->w[2];
+		list[1] = (const int *)k->w[3];
+	} else if (vt_mc_is(k, "Graph_create")) {
+		n = (int)k->w[1];
+		list[0] = (const int *)k->w[2];
+	} else if (k->f->sort == VT_MC_FILE_OPEN) {
+		h = (h ^ k->w[2]) * 1099511628211u;
+	} else {
+		return 0;
+	}
+	for (at = 0; at < 2; at++) {
+		for (i = 0; list[at] && i < n; i++) {
+			/* the second list is one of truth values */
+			h = (h ^ (at ? list[at][i] != 0 : (unsigned)list[at][i])) * 1099511628211u;
+		}
+	}
+	return (h ^ (uint64_t)(unsigned)n) | 1;
+}
+
+static void fill_inter_root(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	int root = VT_MC_NUMBER(k, VT_MC_ROOT_RANK);
+
+	r->inter_root = root == MPI_ROOT        ? VT_MC_IS_ROOT
+		: root == MPI_PROC_NULL         ? VT_MC_BESIDE_ROOT
+		: root >= 0 && root < c->remote ? 1 + c->world[root]
+						: VT_MC_NO_ROOT;
+}
+
 static void fill_record(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
 {
 	MPI_Op op;
@@ -92,7 +148,11 @@ static void fill_record(struct vt_mc_record *r, const struct vt_mc_call *k, cons
 					  : 0;
 	}
 	r->invalid = k->refused;
+	if (c->inter && VT_MC_HAS(k, VT_MC_ROOT_RANK)) {
+		fill_inter_root(r, k, c);
+	}
 	if (!k->refused) {
+		r->same = hash_same(k);
 		fill_signature(r, k, c);
 	}
 }
@@ -109,8 +169,12 @@ static int compare_records(const struct vt_mc_record *a, const struct vt_mc_reco
 	if (a->root != b->root) {
 		return VT_MC_ROOT;
 	}
-	if (a->op && b->op && a->op != b->op) {
+	if (a->op && b->op && a->op != b->op && a->inter_root != VT_MC_BESIDE_ROOT &&
+		b->inter_root != VT_MC_BESIDE_ROOT) {
 		return VT_MC_REDUCTION;
+	}
+	if (a->same && b->same && a->same != b->same) {
+		return VT_MC_PARAMETER;
 	}
 	if (a->has_signature && b->has_signature && a->signature.n != b->signature.n) {
 		return VT_MC_SIZE;
@@ -130,7 +194,19 @@ static void describe_difference(char *lines, size_t size, const struct vt_mc_rec
 	case VT_MC_OPERATION:
 		snprintf(lines, size, "rank %d is in %s, rank %d in %s", rank, first->name, vt_mc_rank, mine->name);
 		break;
+	case VT_MC_PARAMETER:
+		snprintf(lines, size,
+			"in %s ranks %d and %d give other arguments, which must be the same at all members", mine->name,
+			rank, vt_mc_rank);
+		break;
 	case VT_MC_ROOT:
+		if (mine->inter_root) {
+			snprintf(lines, size,
+				"in %s on an intercommunicator, one rank gives MPI_ROOT, the rest of its group MPI_PROC_NULL, "
+				"and the other group the rank of that root: rank %d does not fit to the others",
+				mine->name, vt_mc_rank);
+			break;
+		}
 		snprintf(lines, size, "in %s the root is %d at rank %d and %d at rank %d", mine->name, first->root,
 			rank, mine->root, vt_mc_rank);
 		break;
@@ -196,6 +272,22 @@ struct difference {
 	struct vt_mc_fit fit;
 };
 
+/* Does the root of an intercommunicator fit to what came before? */
+static int meet_root(struct vt_mc_meeting *m, const struct vt_mc_record *mine)
+{
+	if (mine->inter_root == VT_MC_IS_ROOT) {
+		m->roots++;
+		m->root_at = 1 + vt_mc_rank;
+	} else if (mine->inter_root > 0) {
+		if (m->root_named && m->root_named != mine->inter_root) {
+			return 0;
+		}
+		m->root_named = mine->inter_root;
+	}
+	return m->roots <= 1 && (!m->root_at || !m->root_named || m->root_at == m->root_named) &&
+		(m->arrived + 1 < m->size || (m->root_at && m->root_named));
+}
+
 /* With the lock. */
 static void meet_others(struct vt_mc_meeting *m, const struct vt_mc_object *c, const struct vt_mc_record *mine,
 	const struct vt_mc_fit *fit, struct difference *d)
@@ -209,13 +301,25 @@ static void meet_others(struct vt_mc_meeting *m, const struct vt_mc_object *c, c
 	} else {
 		m->first.invalid |= mine->invalid;
 		d->class = compare_records(&m->first, mine);
+		if (c->inter && d->class < 0 && !m->first.has_signature && mine->has_signature) {
+			/* the first one was beside the root, and has none */
+			int invalid = m->first.invalid;
+
+			m->first = *mine;
+			m->first.invalid |= invalid;
+			m->first_rank = vt_mc_rank;
+		}
+	}
+	if (mine->inter_root && !m->first.invalid && d->class < 0 && !meet_root(m, mine)) {
+		d->class = VT_MC_ROOT;
 	}
 	if (fit->used) {
 		vt_mc_fit_add(&m->fit, fit);
 	}
 	if (d->class < 0 && m->arrived + 1 == m->size && !m->bad && !m->first.invalid && m->fit.used) {
 		d->class = vt_mc_fit_judge(&m->fit);
-		d->fits = 1;
+		d->class = d->class >= 0 && !strcmp(mine->name, "MPI_Comm_create") ? VT_MC_PARAMETER : d->class;
+		d->fits = d->class >= 0;
 		d->fit = m->fit;
 	}
 	d->first = m->first;
@@ -229,7 +333,9 @@ static void report_difference(struct vt_mc_call *k, const struct vt_mc_object *c
 
 	k->refused = 1;
 	k->rc = MPI_ERR_OTHER;
-	if (d->fits) {
+	if (d->fits && d->class == VT_MC_PARAMETER) {
+		snprintf(line, sizeof(line), "in %s members of one group give different groups", mine->name);
+	} else if (d->fits) {
 		vt_mc_fit_describe(&d->fit, c, who, sizeof(who));
 		snprintf(line, sizeof(line), "in %s %s %s", mine->name, who,
 			d->class == VT_MC_SIZE ? "more or fewer elements of basic types than expected there"

@@ -23,7 +23,7 @@ static const struct {
 	[VT_MC_FILE] = { "file", sizeof(MPI_File) },
 	[VT_MC_INFO] = { "info object", sizeof(MPI_Info) },
 	[VT_MC_ERRHANDLER] = { "error handler", sizeof(MPI_Errhandler) },
-	[VT_MC_MESSAGE] = { "message", sizeof(MPI_Message) } };
+	[VT_MC_MESSAGE] = { "message of a matched probe", sizeof(MPI_Message) } };
 
 int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle)
 {
@@ -240,10 +240,31 @@ static int is_handle_at(const struct vt_mc_function *f, int i)
 		f->kind[i] != VT_MC_MESSAGE;
 }
 
+/* A matched probe has given a message, which only its receive takes. */
+void vt_mc_message_matched(struct vt_mc_call *k)
+{
+	uintptr_t handle = vt_mc_handle_at(VT_MC_MESSAGE, (const void *)VT_MC_WORD(k, VT_MC_OF_MESSAGE));
+	struct vt_mc_object *o = vt_mc_is_null(VT_MC_MESSAGE, handle) || handle == (uintptr_t)MPI_MESSAGE_NO_PROC
+		? NULL
+		: add_object(VT_MC_MESSAGE, handle);
+
+	if (o) {
+		vt_mc_here(&o->made, k);
+	}
+}
+
 void vt_mc_objects_before(struct vt_mc_call *k)
 {
 	struct vt_mc_object *o;
 	int i;
+
+	if (k->f->sort == VT_MC_MRECV || k->f->sort == VT_MC_IMRECV) {
+		o = find_object(
+			VT_MC_MESSAGE, vt_mc_handle_at(VT_MC_MESSAGE, (const void *)VT_MC_WORD(k, VT_MC_OF_MESSAGE)));
+		if (o) {
+			o->freed = 1;
+		}
+	}
 
 	for (i = 0; frees(k->f) && i < k->f->n; i++) {
 		if (is_handle_at(k->f, i)) {
@@ -307,6 +328,23 @@ static void count_creation(struct vt_mc_call *k)
 	}
 }
 
+/* A file has the members of its communicator. */
+static void file_made(struct vt_mc_call *k, struct vt_mc_object *o)
+{
+	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+
+	if (c && c->whole && c->members) {
+		o->rank = c->rank;
+		o->size = c->size;
+		o->remote = c->remote;
+		o->members = c->members;
+		o->world = c->world;
+		o->whole = 1;
+		/* the members have made as many collective calls before */
+		o->id = (c->id ^ c->meetings * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xc4ceb9fe1a85ec53) | 1;
+	}
+}
+
 void vt_mc_objects_after(struct vt_mc_call *k)
 {
 	const struct vt_mc_function *f = k->f;
@@ -339,6 +377,9 @@ void vt_mc_objects_after(struct vt_mc_call *k)
 		if (o) {
 			vt_mc_here(&o->made, k);
 			o->predefined = f->kind[i] == VT_MC_GROUP && handle == (uintptr_t)MPI_GROUP_EMPTY;
+			if (f->sort == VT_MC_FILE_OPEN) {
+				file_made(k, o);
+			}
 			if (f->kind[i] == VT_MC_COMM) {
 				comm_made(k, o, (MPI_Comm)handle);
 			}

@@ -34,7 +34,7 @@ static int communicates(const struct vt_mc_call *k)
 }
 
 /* A rooted operation uses some arguments at the root only. Is this argument not used here? */
-static int is_unused(const struct vt_mc_call *k, int i)
+int vt_mc_is_unused(const struct vt_mc_call *k, int i)
 {
 	const struct vt_mc_function *f = k->f;
 	struct vt_mc_object *c =
@@ -80,7 +80,7 @@ static int wrong_counts(struct vt_mc_call *k, int i, struct wrong *w)
 	int n;
 
 	/* those of neighbourhoods have another length */
-	if (!c || strstr(k->f->text, "eighbor") || k->f->kind[i] != VT_MC_INT || is_unused(k, i)) {
+	if (!c || strstr(k->f->text, "eighbor") || k->f->kind[i] != VT_MC_INT || vt_mc_is_unused(k, i)) {
 		return 0;
 	}
 	if (!counts) {
@@ -98,7 +98,7 @@ static int wrong_type(struct vt_mc_call *k, int i, struct wrong *w)
 {
 	const struct vt_mc_object *o;
 
-	if (is_unused(k, i)) {
+	if (vt_mc_is_unused(k, i)) {
 		return 0;
 	}
 	if (vt_mc_is_null(VT_MC_TYPE, k->w[i])) {
@@ -128,12 +128,16 @@ static int wrong_handle(struct vt_mc_call *k, int i, struct wrong *w)
 		[VT_MC_GROUP] = "MPI_GROUP_NULL",
 		[VT_MC_FILE] = "MPI_FILE_NULL" };
 
+	if (kind == VT_MC_INFO && o && o->freed) {
+		k->rc = MPI_ERR_INFO;
+		return complain(w, "%.*s was freed before", k->f->name[i].length, k->f->name[i].at);
+	}
 	/* error handlers of files are set for MPI_FILE_NULL */
 	if (!null[kind] || (kind == VT_MC_FILE && strstr(k->f->text, "errhandler"))) {
 		return 0;
 	}
 	if (kind == VT_MC_OP && (vt_mc_is(k, "Reduce") || vt_mc_is(k, "Ireduce")) &&
-		is_unused(k, k->f->at[VT_MC_RBUF]) && vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) &&
+		vt_mc_is_unused(k, k->f->at[VT_MC_RBUF]) && vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) &&
 		vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM))->inter) {
 		return 0;
 	}
@@ -244,8 +248,12 @@ static int wrong_buffer(
 		: VT_MC_HAS(k, VT_MC_SOURCE) ? VT_MC_NUMBER(k, VT_MC_SOURCE)
 					     : 0;
 
+	if (VT_MC_HAS(k, buffer) && (void *)VT_MC_WORD(k, buffer) == MPI_IN_PLACE && k->f->sort < VT_MC_COLL) {
+		k->rc = MPI_ERR_BUFFER;
+		return complain(w, "MPI_IN_PLACE is for collective operations only");
+	}
 	if (!VT_MC_HAS(k, buffer) || c < 0 || t < 0 || k->f->pointer[c] || k->f->pointer[t] || peer == MPI_PROC_NULL ||
-		is_unused(k, k->f->at[buffer]) || VT_MC_WORD(k, buffer) != 0 || vt_mc_count(k, count) == 0) {
+		vt_mc_is_unused(k, k->f->at[buffer]) || VT_MC_WORD(k, buffer) != 0 || vt_mc_count(k, count) == 0) {
 		return 0;
 	}
 	o = vt_mc_type((MPI_Datatype)k->w[t]);
@@ -310,13 +318,74 @@ static int wrong_argument(struct vt_mc_call *k, int i, struct wrong *w)
 	if (f->kind[i] == VT_MC_INT || f->kind[i] == VT_MC_LONG) {
 		long long value = f->kind[i] == VT_MC_INT ? (int)k->w[i] : (long long)(intptr_t)k->w[i];
 
-		if (length >= 5 && !memcmp(name + length - 5, "count", 5) && value < 0 && !is_unused(k, i)) {
+		if (length >= 5 && !memcmp(name + length - 5, "count", 5) && value < 0 && !vt_mc_is_unused(k, i)) {
 			k->rc = MPI_ERR_COUNT;
 			return complain(w, "%.*s is %lld", (int)length, name, value);
 		}
 		return 0;
 	}
 	return wrong_handle(k, i, w);
+}
+
+/* MPI_Group_incl() and MPI_Group_excl(): a rank may be there once. Groups of thousands are left to MPI. */
+static int wrong_ranks(struct vt_mc_call *k, struct wrong *w)
+{
+	const int *ranks = (const int *)k->w[2];
+	int n = (int)k->w[1], i, j;
+
+	for (i = 1; ranks && n <= 1024 && i < n; i++) {
+		for (j = 0; j < i; j++) {
+			if (ranks[i] == ranks[j]) {
+				k->rc = MPI_ERR_RANK;
+				return complain(w, "ranks[%d] and ranks[%d] are both %d", j, i, ranks[i]);
+			}
+		}
+	}
+	return 0;
+}
+
+/* A receive into a datatype that has some bytes twice. */
+static int wrong_layout(struct vt_mc_call *k, struct wrong *w)
+{
+	enum vt_mc_sort s = k->f->sort;
+	enum vt_mc_role role = s == VT_MC_SENDRECV ? VT_MC_RTYPE : VT_MC_DATATYPE;
+	const struct vt_mc_object *o;
+
+	if ((s != VT_MC_RECV && s != VT_MC_IRECV && s != VT_MC_RECV_INIT && s != VT_MC_SENDRECV) ||
+		!VT_MC_HAS(k, role)) {
+		return 0;
+	}
+	o = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, role));
+	if (!o || !o->known || !o->doubled) {
+		return 0;
+	}
+	k->rc = MPI_ERR_TYPE;
+	return complain(w, "the datatype has some bytes more than once: nothing can be received into it");
+}
+
+/* MPI_Allgather() and MPI_Alltoall(): what a rank sends to each is also what it expects of each, since it is one of them. */
+static int wrong_sides(struct vt_mc_call *k, struct wrong *w)
+{
+	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)), *sent, *taken;
+	const char *more = strstr(k->f->more, "LL");
+	unsigned long long n[2];
+
+	if (!more || strstr(k->f->text, "eighbor") ||
+		!(!strncmp(more, "LLGATHER,", 9) || !strncmp(more, "LLTOALL,", 8)) || !c || c->inter ||
+		vt_mc_is_unused(k, k->f->at[VT_MC_BUF])) {
+		return 0;
+	}
+	sent = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_DATATYPE));
+	taken = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, VT_MC_RTYPE));
+	if (!sent || !taken || !sent->signature.n || !taken->signature.n) {
+		return 0;
+	}
+	n[0] = sent->signature.n * (unsigned long long)vt_mc_count(k, VT_MC_COUNT);
+	n[1] = taken->signature.n * (unsigned long long)vt_mc_count(k, VT_MC_RCOUNT);
+	k->rc = n[0] == n[1] ? 0 : MPI_ERR_COUNT;
+	return n[0] == n[1] ? 0
+			    : complain(w, "it sends %llu elements of basic types to each rank and expects %llu of each",
+				      n[0], n[1]);
 }
 
 int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size)
@@ -339,6 +408,15 @@ int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size)
 	}
 	if (!w.found) {
 		wrong_buffers(k, &w);
+	}
+	if (!w.found && collective && VT_MC_HAS(k, VT_MC_OF_COMM)) {
+		wrong_sides(k, &w);
+	}
+	if (!w.found) {
+		wrong_layout(k, &w);
+	}
+	if (!w.found && (vt_mc_is(k, "Group_incl") || vt_mc_is(k, "Group_excl"))) {
+		wrong_ranks(k, &w);
 	}
 	return !w.found                       ? VT_MC_CLASSES
 		: collective                  ? VT_MC_PARAMETER

@@ -132,6 +132,19 @@ struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfe
 	return p;
 }
 
+/* A receive begins and its message was there before: then a ready send came before its receive. */
+static void check_ready(struct vt_mc_call *k, const struct vt_mc_pending *p)
+{
+	struct vt_mc_involved other = { "made by", &p->made };
+	char place[300];
+
+	if (p->claimed && (strstr(p->got.name, "MPI_Rsend") || strstr(p->got.name, "MPI_Irsend"))) {
+		vt_mc_report(VT_MC_READY, k, p->persistent ? &other : NULL,
+			"rank %d has sent the message of this receive by %s, which needs a receive that was begun before   %s",
+			p->got.from, p->got.name, vt_mc_print_offset(p->got.place, place, sizeof(place)));
+	}
+}
+
 void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	if (p->persistent) {
@@ -152,6 +165,7 @@ void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 	vt_mc_active_add(p);
 	if (p->transfer == VT_MC_RECEIVES) {
 		vt_mc_pending_claim();
+		check_ready(k, p);
 	}
 }
 
@@ -557,6 +571,13 @@ static void make_request(struct vt_mc_call *k)
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		p->writes = strstr(k->f->text, "read") != NULL;
 	}
+	if (s == VT_MC_RMA && !strstr(k->f->text, "accumulate")) {
+		/* until it is complete or the epoch ends */
+		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
+		p->writes = vt_mc_is(k, "Rget");
+		p->win = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
+		p->target = VT_MC_NUMBER(k, VT_MC_DEST);
+	}
 	if (!p->persistent) {
 		vt_mc_pending_start(k, p);
 	}
@@ -630,6 +651,9 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 
 	if (s == VT_MC_MPROBE || s == VT_MC_IMPROBE) {
 		take_matched(k);
+		if (k->rc == MPI_SUCCESS && (s == VT_MC_MPROBE || *(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
+			vt_mc_message_matched(k);
+		}
 	} else if (s == VT_MC_ISENDRECV && vt_mc_shared) {
 		/* its message is not followed, so no receive can be known to be in vain */
 		vt_mc_shared->untracked++;
@@ -641,7 +665,7 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 			vt_mc_message_back(k->sent);
 		}
 		vt_mc_pending_end(k, k->sent, NULL, k->rc);
-		status = s != VT_MC_SENDRECV_REPLACE ? &k->status
+		status = s != VT_MC_SENDRECV_REPLACE || k->done ? &k->status
 			: (MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS) == MPI_STATUS_IGNORE
 			? NULL
 			: (const MPI_Status *)VT_MC_WORD(k, VT_MC_STATUS);

@@ -161,6 +161,10 @@ static void count_report(enum vt_mc_class c)
 /* The limits of the guide, section 3.3.1. */
 static void stop_at_limit(enum vt_mc_class c)
 {
+	/* after MPI_Finalize no other rank can be told, and the process ends with a status that is not 0 */
+	if (vt_mc_over) {
+		return;
+	}
 	if (vt_mc_class_of[c].level == FATAL || (limits.errors > 0 && vt_mc_errors >= limits.errors) ||
 		(limits.reports > 0 && limits.n_reports >= limits.reports)) {
 		vt_mc_stop(vt_mc_class_of[c].name);

@@ -338,6 +338,29 @@ static void walk_type(struct walk *w, MPI_Datatype t, int64_t at, int depth)
 	free(types);
 }
 
+static int compare_from(const void *a, const void *b)
+{
+	const struct vt_mc_block *x = a, *y = b;
+
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int has_doubled(const struct vt_mc_object *o)
+{
+	struct vt_mc_block *sorted = malloc((size_t)o->n_blocks * sizeof(*sorted) + 1);
+	int i, found = 0;
+
+	if (sorted && o->n_blocks > 1) {
+		memcpy(sorted, o->block, (size_t)o->n_blocks * sizeof(*sorted));
+		qsort(sorted, (size_t)o->n_blocks, sizeof(*sorted), compare_from);
+		for (i = 1; i < o->n_blocks; i++) {
+			found |= sorted[i].from < sorted[i - 1].to;
+		}
+	}
+	free(sorted);
+	return found;
+}
+
 void vt_mc_type_learn(struct vt_mc_object *o)
 {
 	static struct walk w; /* with vt_mc_lock() */
@@ -363,6 +386,7 @@ void vt_mc_type_learn(struct vt_mc_object *o)
 		o->n_blocks = o->block ? w.n : 0;
 		if (o->block) {
 			memcpy(o->block, w.block, (size_t)w.n * sizeof(*o->block));
+			o->doubled = has_doubled(o);
 		}
 	}
 }

@@ -107,7 +107,6 @@ static void leave_preload(void)
 static void begin_checking(void)
 {
 	MPI_Comm parent = MPI_COMM_NULL;
-	int level = 0;
 
 	if (vt_mc_running || vt_mc_over) {
 		return;
@@ -121,8 +120,7 @@ static void begin_checking(void)
 	vt_mc_handler(MPI_COMM_WORLD);
 	vt_mc_handler(MPI_COMM_SELF);
 	catch_signals();
-	PMPI_Query_thread(&level);
-	vt_mc_several_threads = level == MPI_THREAD_MULTIPLE;
+	vt_mc_threads_begin();
 	if (vt_mc_rank == 0 && vt_mc_shared) {
 		vt_say(2, "INFO", "libVTmc checks the calls of %d ranks", vt_mc_shared->ranks);
 	}
@@ -198,7 +196,9 @@ static void report_leaks(void)
 	int kind, n;
 
 	for (kind = 0; kind < VT_MC_KINDS; kind++) {
-		class = kind == VT_MC_TYPE ? VT_MC_DATATYPE_LEFT : VT_MC_OBJECT_LEFT;
+		class = kind == VT_MC_TYPE      ? VT_MC_DATATYPE_LEFT
+			: kind == VT_MC_MESSAGE ? VT_MC_PENDING
+						: VT_MC_OBJECT_LEFT;
 		n = 0;
 		lines[0] = '\0';
 		for (o = NULL; vt_mc_on(class) && (o = vt_mc_object_next((enum vt_mc_kind)kind, o));) {
@@ -208,8 +208,9 @@ static void report_leaks(void)
 			}
 		}
 		if (n) {
-			vt_mc_report_lines(class, lines, "%d %s%s not freed before MPI_Finalize", n,
-				vt_mc_kind_name((enum vt_mc_kind)kind), n == 1 ? " is" : "s are");
+			vt_mc_report_lines(class, lines, "%d %s%s not %s before MPI_Finalize", n,
+				vt_mc_kind_name((enum vt_mc_kind)kind), n == 1 ? " is" : "s are",
+				kind == VT_MC_MESSAGE ? "received" : "freed");
 		}
 	}
 }
@@ -259,11 +260,31 @@ void vt_check_end(void)
 
 #define NEXT(name) dlsym(RTLD_NEXT, name)
 
+/* MPI is begun once and ended once. Returns 1, and reports it, if this call comes too late for that. */
+static int comes_again(const char *name, int comes, const char *why, void *pc)
+{
+	struct vt_mc_function f = { .text = name, .params = "(void)", .more = "", .ready = 1 };
+	struct vt_mc_call k = { .f = &f, .pc = vt_mc_caller(pc) };
+
+	memset(f.at, -1, sizeof(f.at));
+	if (comes) {
+		vt_mc_report(VT_MC_CALL_FAILED, &k, NULL, "%s", why);
+	}
+	return comes;
+}
+
+#define BEGUN "MPI was begun before: MPI_Init and MPI_Init_thread are called once"
+
 int MPI_Init(int *argc, char ***argv)
 {
 	int (*next)(int *, char ***) = (int (*)(int *, char ***))NEXT("MPI_Init");
-	int rc = next ? next(argc, argv) : PMPI_Init(argc, argv);
+	int rc;
 
+	if (comes_again("MPI_Init", vt_mc_running || vt_mc_over, BEGUN, __builtin_return_address(0))) {
+		return MPI_ERR_OTHER;
+	}
+	vt_mc_threads_before_init();
+	rc = next ? next(argc, argv) : PMPI_Init(argc, argv);
 	if (rc == MPI_SUCCESS) {
 		begin_checking();
 	}
@@ -273,8 +294,13 @@ int MPI_Init(int *argc, char ***argv)
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))NEXT("MPI_Init_thread");
-	int rc = next ? next(argc, argv, required, provided) : PMPI_Init_thread(argc, argv, required, provided);
+	int rc;
 
+	if (comes_again("MPI_Init_thread", vt_mc_running || vt_mc_over, BEGUN, __builtin_return_address(0))) {
+		return MPI_ERR_OTHER;
+	}
+	vt_mc_threads_before_init();
+	rc = next ? next(argc, argv, required, provided) : PMPI_Init_thread(argc, argv, required, provided);
 	if (rc == MPI_SUCCESS) {
 		begin_checking();
 	}
@@ -284,7 +310,13 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int MPI_Finalize(void)
 {
 	int (*next)(void) = (int (*)(void))NEXT("MPI_Finalize");
+	int ended = 0;
 
+	PMPI_Finalized(&ended);
+	if (comes_again("MPI_Finalize", ended, "MPI was ended before: MPI_Finalize is called once",
+		    __builtin_return_address(0))) {
+		return MPI_ERR_OTHER;
+	}
 	end_checking(vt_mc_caller(__builtin_return_address(0)));
 	return next ? next() : PMPI_Finalize();
 }

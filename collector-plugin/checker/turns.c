@@ -55,6 +55,7 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
 	struct vt_mc_place here;
 	char call[500], frames[1000];
+	int others;
 
 	if (!w->named && now - w->began_ns > NAME_NS) {
 		w->named = 1;
@@ -68,12 +69,13 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 	memset(w->all, 0, sizeof(w->all));
 	memset(w->any, 0, sizeof(w->any));
 	w->has_any = w->unknown = 0;
+	others = vt_mc_others_may_call();
 	vt_mc_shared_lock();
 	vt_mc_holds_lock = 1;
 	needs(w);
 	vt_mc_holds_lock = 0;
 	/* another thread of the rank may go on */
-	if (vt_mc_several_threads || w->unknown || (is_empty(w->all) && !w->has_any) || r->state == VT_MC_STOPPED) {
+	if (others || w->unknown || (is_empty(w->all) && !w->has_any) || r->state == VT_MC_STOPPED) {
 		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 	} else {
 		if (r->state != VT_MC_BLOCKED || r->soft != w->soft || memcmp(r->all, w->all, sizeof(r->all)) ||

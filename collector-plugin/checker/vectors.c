@@ -5,6 +5,7 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NOBODY = -1, SEVERAL = -2 };
@@ -134,6 +135,109 @@ static void fill_all(
 	add_side(fit, k, c, &side[1], -1, -1);
 }
 
+/* ---- neighbours ---- */
+
+struct neighbours {
+	int n_in, n_out, *in, *out;
+};
+
+static int make_room(struct neighbours *b, int n_in, int n_out)
+{
+	b->n_in = n_in;
+	b->n_out = n_out;
+	b->in = calloc((size_t)n_in + 1, sizeof(int));
+	b->out = calloc((size_t)n_out + 1, sizeof(int));
+	return b->in && b->out;
+}
+
+/* In the order of the standard, section 7.6 of MPI 3.1. Returns 0 if they are not known. */
+static int list_neighbours(const struct vt_mc_object *c, struct neighbours *b)
+{
+	MPI_Comm comm = (MPI_Comm)c->handle;
+	int topology = MPI_UNDEFINED, n = 0, out = 0, weighted, i, *weights;
+
+	PMPI_Topo_test(comm, &topology);
+	if (topology == MPI_CART && PMPI_Cartdim_get(comm, &n) == MPI_SUCCESS && make_room(b, 2 * n, 2 * n)) {
+		for (i = 0; i < n; i++) {
+			PMPI_Cart_shift(comm, i, 1, &b->in[2 * i], &b->in[2 * i + 1]);
+			memcpy(b->out + 2 * i, b->in + 2 * i, 2 * sizeof(int));
+		}
+		return 1;
+	}
+	if (topology == MPI_GRAPH && PMPI_Graph_neighbors_count(comm, c->rank, &n) == MPI_SUCCESS &&
+		make_room(b, n, n)) {
+		PMPI_Graph_neighbors(comm, c->rank, n, b->in);
+		return PMPI_Graph_neighbors(comm, c->rank, n, b->out) == MPI_SUCCESS;
+	}
+	if (topology == MPI_DIST_GRAPH && PMPI_Dist_graph_neighbors_count(comm, &n, &out, &weighted) == MPI_SUCCESS &&
+		make_room(b, n, out)) {
+		weights = calloc((size_t)n + (size_t)out + 2, sizeof(*weights));
+		i = weights ? PMPI_Dist_graph_neighbors(comm, n, b->in, weights, out, b->out, weights + n + 1)
+			    : MPI_ERR_OTHER;
+		free(weights);
+		return i == MPI_SUCCESS;
+	}
+	return 0;
+}
+
+static void fill_neighbours(struct vt_mc_fit *fit, const struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	struct neighbours b = { 0, 0, NULL, NULL };
+	struct vt_mc_signature s;
+	int i;
+
+	fit->used = 1;
+	fit->unknown = !list_neighbours(c, &b);
+	for (i = 0; i < b.n_out && !fit->unknown; i++) {
+		fit->unknown |= !signature_for(k, VT_MC_COUNT, VT_MC_DATATYPE, i, &s);
+		if (!fit->unknown && b.out[i] >= 0) {
+			add_pair(fit, c->rank, b.out[i], 1, &s);
+		}
+	}
+	for (i = 0; i < b.n_in && !fit->unknown; i++) {
+		fit->unknown |= !signature_for(k, VT_MC_RCOUNT, VT_MC_RTYPE, i, &s);
+		if (!fit->unknown && b.in[i] >= 0) {
+			add_pair(fit, b.in[i], c->rank, -1, &s);
+		}
+	}
+	free(b.in);
+	free(b.out);
+}
+
+/* MPI_Comm_create: all members of a group must give it. Each tells each of them which one it has, and expects the same. */
+static void fill_group(struct vt_mc_fit *fit, const struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	MPI_Group group = (MPI_Group)VT_MC_WORD(k, VT_MC_OF_GROUP), all;
+	struct vt_mc_signature s = { 1, 1, 1 };
+	int n = 0, i, is_in = 0, *own, *there;
+
+	fit->used = 1;
+	PMPI_Group_size(group, &n);
+	own = calloc((size_t)n + 1, sizeof(*own));
+	there = calloc((size_t)n + 1, sizeof(*there));
+	if (!own || !there || PMPI_Comm_group((MPI_Comm)c->handle, &all) != MPI_SUCCESS) {
+		fit->unknown = 1;
+		n = 0;
+	} else {
+		for (i = 0; i < n; i++) {
+			own[i] = i;
+		}
+		PMPI_Group_translate_ranks(group, n, own, all, there);
+		PMPI_Group_free(&all);
+	}
+	for (i = 0; i < n; i++) {
+		s.hash = mix(s.hash ^ (uint64_t)(unsigned)there[i]);
+		is_in |= there[i] == c->rank;
+		fit->unknown |= there[i] < 0;
+	}
+	for (i = 0; i < n && is_in && !fit->unknown; i++) {
+		add_pair(fit, c->rank, there[i], 1, &s);
+		add_pair(fit, there[i], c->rank, -1, &s);
+	}
+	free(own);
+	free(there);
+}
+
 void vt_mc_fit_fill(struct vt_mc_fit *fit, const struct vt_mc_call *k, const struct vt_mc_object *c)
 {
 	struct sides side[2] = { { VT_MC_COUNT, VT_MC_DATATYPE, 1 }, { VT_MC_RCOUNT, VT_MC_RTYPE, 1 } };
@@ -141,7 +245,15 @@ void vt_mc_fit_fill(struct vt_mc_fit *fit, const struct vt_mc_call *k, const str
 	int reduces = strstr(name, "educe_scatter") && !strstr(name, "_block");
 
 	memset(fit, 0, sizeof(*fit));
-	if (c->inter || strstr(name, "eighbor") ||
+	if (!c->inter && strstr(name, "eighbor")) {
+		fill_neighbours(fit, k, c);
+		return;
+	}
+	if (!c->inter && vt_mc_is(k, "Comm_create")) {
+		fill_group(fit, k, c);
+		return;
+	}
+	if (c->inter ||
 		!(reduces || strstr(name, "atherv") || strstr(name, "catterv") || strstr(name, "lltoallv") ||
 			strstr(name, "lltoallw"))) {
 		return;

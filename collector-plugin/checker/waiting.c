@@ -258,6 +258,37 @@ static int perform_message(struct vt_mc_call *k)
 	return 1;
 }
 
+/* MPI_Sendrecv_replace(), from a copy of the buffer. Returns 0 if MPI must do it. */
+static int perform_replace(struct vt_mc_call *k)
+{
+	const struct vt_mc_pending *p = k->sent;
+	const uintptr_t *w = k->w;
+	MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
+	char *copy;
+
+	if (!p || !p->type || (p->high <= p->low && p->count > 0) || !vt_mc_is_readable(p->low, p->high)) {
+		return 0;
+	}
+	copy = malloc((size_t)(p->high - p->low) + 1);
+	if (!copy) {
+		return 0;
+	}
+	memcpy(copy, (const void *)(intptr_t)p->low, (size_t)(p->high - p->low));
+	k->rc = PMPI_Irecv((void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[5], (int)w[6], (MPI_Comm)w[7], &receive);
+	if (k->rc == MPI_SUCCESS) {
+		/* the type may begin before or after the address that is given */
+		k->rc = PMPI_Isend((const void *)((intptr_t)copy + ((intptr_t)w[0] - (intptr_t)p->low)), (int)w[1],
+			(MPI_Datatype)w[2], (int)w[3], (int)w[4], (MPI_Comm)w[7], &send);
+	}
+	if (k->rc == MPI_SUCCESS) {
+		k->rc = perform_transfers(k, &send, &receive);
+	}
+	free(copy);
+	give_status(k);
+	k->done = 1;
+	return 1;
+}
+
 static int perform_probe(struct vt_mc_call *k)
 {
 	const uintptr_t *w = k->w;
@@ -454,6 +485,8 @@ int vt_mc_perform(struct vt_mc_call *k)
 	case VT_MC_RECV:
 	case VT_MC_SENDRECV:
 		return strstr(k->f->text, "_c") ? 0 : perform_message(k);
+	case VT_MC_SENDRECV_REPLACE:
+		return strstr(k->f->text, "_c") ? 0 : perform_replace(k);
 	case VT_MC_MPROBE:
 		return perform_probe(k);
 	case VT_MC_WAIT:

@@ -34,6 +34,45 @@ static void refuse_epoch(struct vt_mc_call *k, const char *why)
 
 /* ---- operations ---- */
 
+/* The bytes go as in a message: from here to the target, or the other way. Returns 1 if their types differ, 2 if there are too many. */
+static int find_mismatch(const struct vt_mc_call *k)
+{
+	const char *name = k->f->text + 4;
+	int gets = !strcmp(name, "Get") || !strcmp(name, "Rget");
+	const struct vt_mc_object *here, *there;
+	struct vt_mc_signature sent, taken;
+	uint64_t n[2];
+
+	if (k->f->n < 8 || strstr(name, "_acc") || strstr(name, "_op") || strstr(name, "_c")) {
+		return 0;
+	}
+	here = vt_mc_type((MPI_Datatype)k->w[2]);
+	there = vt_mc_type((MPI_Datatype)k->w[6]);
+	n[0] = (uint64_t)(int)k->w[1];
+	n[1] = (uint64_t)(int)k->w[5];
+	if (!here || !there || !here->signature.n || !there->signature.n) {
+		return 0;
+	}
+	sent = gets ? vt_mc_repeat(there->signature, n[1]) : vt_mc_repeat(here->signature, n[0]);
+	if (sent.n > (gets ? here->signature.n * n[0] : there->signature.n * n[1])) {
+		return 2;
+	}
+	return vt_mc_prefix(gets ? here : there, sent.n, &taken) && taken.hash != sent.hash;
+}
+
+static void report_mismatch(struct vt_mc_call *k, int mismatch)
+{
+	if (mismatch == 1) {
+		k->rc = MPI_ERR_TYPE;
+		k->refused =
+			vt_mc_report(VT_MC_MSG_TYPE, k, NULL, "the datatypes of the origin and of the target differ");
+	} else if (mismatch == 2) {
+		k->rc = MPI_ERR_TRUNCATE;
+		k->refused = vt_mc_report(VT_MC_CALL_FAILED, k, NULL,
+			"more elements of basic types are to be moved than their destination has");
+	}
+}
+
 static void check_operation(struct vt_mc_call *k, struct vt_mc_object *o)
 {
 	int target = VT_MC_NUMBER(k, VT_MC_DEST), with_request = k->f->text[4] == 'R' && VT_MC_HAS(k, VT_MC_OF_REQUEST);
@@ -49,6 +88,29 @@ static void check_operation(struct vt_mc_call *k, struct vt_mc_object *o)
 		refuse_epoch(k, "operations with a request need a lock of the target");
 	} else {
 		e->used |= e->fence;
+		report_mismatch(k, find_mismatch(k));
+	}
+}
+
+/* Operations of this process on the same bytes of a target, in one epoch, have no order. */
+static void check_conflict(struct vt_mc_call *k, const struct vt_mc_pending *p)
+{
+	const struct vt_mc_pending *q;
+	struct vt_mc_involved other;
+	int n = 0;
+
+	for (q = vt_mc_active_next(NULL); q && q != p && n++ < 256; q = vt_mc_active_next(q)) {
+		/* puts of the same bytes and accumulations have the same result in any order */
+		if (q->win == p->win && q->access && q->target == p->target && q->place_there == p->place_there &&
+			q->count && p->count &&
+			(q->access != p->access ||
+				(p->access == 'P' && p->summed && q->summed && p->checksum != q->checksum))) {
+			other = (struct vt_mc_involved){ "started by", &q->started };
+			vt_mc_report(VT_MC_CONFLICT, k, &other,
+				"%s is not complete and uses the same bytes of rank %d of the window: what is there then is undefined",
+				q->started.f ? q->started.f->text : "another operation", p->target);
+			return;
+		}
 	}
 }
 
@@ -66,7 +128,10 @@ static void hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
 		p->writes = reads;
 		p->win = o;
 		p->target = VT_MC_NUMBER(k, VT_MC_DEST);
+		p->access = k->f->text[4];
+		p->place_there = (int64_t)k->w[4];
 		vt_mc_pending_start(k, p);
+		check_conflict(k, p);
 	}
 }
 
@@ -77,7 +142,11 @@ static void release_origins(struct vt_mc_call *k, const struct vt_mc_object *o, 
 
 	for (p = vt_mc_active_next(NULL); p; p = next) {
 		next = vt_mc_active_next(p);
-		if (p->win == o && (target < 0 || p->target == target)) {
+		if (p->win == o && p->handle && (target < 0 || p->target == target)) {
+			/* the program may have its memory again, and has to complete the request */
+			p->low = p->high = 0;
+			p->summed = p->has_shown = 0;
+		} else if (p->win == o && (target < 0 || p->target == target)) {
 			vt_mc_pending_end(k, p, NULL, MPI_SUCCESS);
 		}
 	}
@@ -140,6 +209,9 @@ static void check_active(struct vt_mc_call *k, struct vt_mc_object *o)
 		refuse_epoch(k, "MPI_Win_post was not called before");
 	} else if (vt_mc_is(k, "Win_fence") && (e->lock_all || e->locks || e->started || e->posted)) {
 		refuse_epoch(k, "another epoch, of MPI_Win_lock, MPI_Win_start or MPI_Win_post, is not ended");
+	} else if (vt_mc_is(k, "Win_fence") && e->fence && e->used && ((int)k->w[0] & MPI_MODE_NOPRECEDE)) {
+		refuse_epoch(k,
+			"with MPI_MODE_NOPRECEDE the fence ends no epoch, and there were operations since the last one");
 	}
 }
 

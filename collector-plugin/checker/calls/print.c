@@ -33,11 +33,11 @@ static void print_handle(char *text, size_t size, enum vt_mc_kind kind, uintptr_
 		snprintf(text, size, "%s", vt_mc_op_name((MPI_Op)handle));
 	} else if (o && o->freed) {
 		snprintf(text, size, "freed");
-	} else if (kind == VT_MC_COMM && o && PMPI_Comm_get_name((MPI_Comm)handle, name, &n) == MPI_SUCCESS &&
-		name[0]) {
+	} else if (kind == VT_MC_COMM && o && vt_mc_running &&
+		PMPI_Comm_get_name((MPI_Comm)handle, name, &n) == MPI_SUCCESS && name[0]) {
 		snprintf(text, size, "%s", name);
-	} else if (kind == VT_MC_TYPE && o && PMPI_Type_get_name((MPI_Datatype)handle, name, &n) == MPI_SUCCESS &&
-		name[0]) {
+	} else if (kind == VT_MC_TYPE && o && vt_mc_running &&
+		PMPI_Type_get_name((MPI_Datatype)handle, name, &n) == MPI_SUCCESS && name[0]) {
 		snprintf(text, size, "%s", name);
 	} else {
 		snprintf(text, size, "%#llx", (unsigned long long)handle);

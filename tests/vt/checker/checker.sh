@@ -7,7 +7,7 @@
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 here=$src/tests/vt/checker
 expect $PYTHON3 "$here/generate.py" "$dir"
-expect "$MPICC" -g -w -o cases cases.c
+expect "$MPICC" -g -w -o cases cases.c -lpthread
 
 # number NAME: of a case
 number()

@@ -159,7 +159,9 @@ def vectors():
                     change = "if (r == n - 1) {\nkind[0] = MPI_FLOAT;\n}"
                     text = given
                 else:
-                    change, text = "MPI_Datatype one = r == n - 1 ? MPI_FLOAT : MPI_INT;", given.replace("MPI_INT", "one", 1)
+                    # that of the receive in MPI_Scatterv, which has the other one at the root only
+                    change = "MPI_Datatype one = r == n - 1 ? MPI_FLOAT : MPI_INT;"
+                    text = given.replace("mine, MPI_INT" if name == "Scatterv" else "MPI_INT", "mine, one" if name == "Scatterv" else "one", 1)
                 if name != "Reduce_scatter":
                     case("%s%s other type %d" % ("I " if posted else "", name, n), n, kind, *begin, change, call(text) + BAD + end)
                 if name in in_place:
@@ -388,12 +390,239 @@ def windows():
     case("fence missing", 2, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, fence, "if (r == 0) {", fence + BAD, "}", end + BAD)
 
 
+def conflicts():
+    """Operations of one rank on the same bytes of a window, and types that do not fit."""
+    begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
+    operation = {"put": "MPI_Put(a%s, 1, MPI_INT, peer, %d, 1, MPI_INT, w);", "get": "MPI_Get(b%s, 1, MPI_INT, peer, %d, 1, MPI_INT, w);",
+                 "accumulate": "MPI_Accumulate(a%s, 1, MPI_INT, peer, %d, 1, MPI_INT, MPI_SUM, w);"}
+    fence, end = "MPI_Win_fence(0, w);", "MPI_Win_free(&w);"
+    epochs = {"fence": (fence, fence), "lock": ("MPI_Win_lock(MPI_LOCK_EXCLUSIVE, peer, 0, w);", "MPI_Win_unlock(peer, w);"),
+              "lock all": ("MPI_Win_lock_all(0, w);", "MPI_Win_unlock_all(w);")}
+    for kind, (first, last) in epochs.items():
+        for one, call in operation.items():
+            for other, after in operation.items():
+                found = "" if one == other and one != "put" else "LOCAL:WINDOW:CONFLICT"
+                text = [begin, "a[0] = 1; a[1] = 2;", first, call % ("", 0)]
+                case("%s: %s and %s in one place" % (kind, one, other), 2, found, *text, after % (" + 1", 0) + BAD, last, end)
+                case("%s: %s and %s beside it" % (kind, one, other), 2, "", *text, after % (" + 1", 1), last, end)
+                case("%s: %s, then %s" % (kind, one, other), 2, "", *text, last, first, after % (" + 1", 0), last, end)
+        case("%s: puts of the same" % kind, 2, "", begin, first, operation["put"] % ("", 0), operation["put"] % (" + 1", 0), last, end)
+    for name, call in operation.items():
+        other = call % ("", 0)
+        wrong = other.replace("MPI_INT", "MPI_FLOAT", 1)
+        case("%s of another type" % name, 2, "GLOBAL:MSG:DATATYPE:MISMATCH", begin, fence, wrong + BAD, fence, end)
+        pairs = "MPI_Datatype two; MPI_Type_contiguous(1, MPI_INT, &two); MPI_Type_commit(&two);"
+        case("%s of too many" % name, 2, "LOCAL:MPI:CALL_FAILED", begin, fence, other.replace(", 1, MPI_INT", ", %d, MPI_INT" % (1 if name == "get" else 3), 1)
+             .replace("0, 1, MPI_INT", "0, %d, MPI_INT" % (3 if name == "get" else 2)) + BAD, fence, end)
+        case("%s of fewer than there is room for" % name, 2, "", begin, fence, other.replace(", 1, MPI_INT", ", %d, MPI_INT" % (3 if name == "get" else 1), 1)
+             .replace("0, 1, MPI_INT", "0, %d, MPI_INT" % (1 if name == "get" else 2)), fence, end)
+        case("%s of a derived type" % name, 2, "", begin, pairs, fence, other.replace("MPI_INT", "two", 1), fence, end, "MPI_Type_free(&two);")
+        case("%s, fence that nothing precedes" % name, 2, "LOCAL:WINDOW:EPOCH", begin, fence, other,
+             "MPI_Win_fence(MPI_MODE_NOPRECEDE, w);" + BAD, "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", end)
+        case("%s, fence that nothing follows" % name, 2, "", begin, "MPI_Win_fence(MPI_MODE_NOPRECEDE, w);", other,
+             "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", end)
+
+
+def windows_with_requests():
+    begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);"
+    end = "MPI_Win_unlock_all(w); MPI_Win_free(&w);"
+    first = {"Rput": "MPI_Rput(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w, &q);", "Rget": "MPI_Rget(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w, &q);"}
+    then, wait = "MPI_Get(a, 1, MPI_INT, peer, 1, 1, MPI_INT, w);", "MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    for name, call in first.items():
+        case(name + " and its buffer", 2, "LOCAL:MEMORY:OVERLAP", VARIABLES, begin, call, then + BAD, wait, end)
+        case(name + " and its buffer when it is complete", 2, "", VARIABLES, begin, call, wait, then, end)
+        case(name + " and its buffer after a flush", 2, "", VARIABLES, begin, call, "MPI_Win_flush(peer, w);", then, wait, end)
+        case(name + " and its buffer changed after a flush", 2, "", VARIABLES, begin, call, "MPI_Win_flush(peer, w);", "a[0] = 9;", wait, end)
+        case(name + " not completed", 2, "LOCAL:REQUEST:NOT_FREED", VARIABLES, begin, call + BAD, end)
+        case(name + " changed", 2, "LOCAL:MEMORY:ILLEGAL_MODIFICATION", VARIABLES, begin, call, "a[0] = 9;", wait + BAD, end) if name == "Rput" else None
+
+
+def exchanges():
+    call = "MPI_Sendrecv_replace(%s, %s, %s, 1, %s, 1, MPI_COMM_WORLD, &s);"
+    begin, right, left = "MPI_Status s; int got; for (int i = 0; i < 64; i++) {\na[i] = 100 * r + i;\n}", "(r + 1) % n", "(r + n - 1) % n"
+    check = "MPI_Get_count(&s, %s, &got);\nif (got != %d || s.MPI_SOURCE != (r + n - 1) %% n || a[%d] != 100 * s.MPI_SOURCE + %d || a[1] != %s) {\nabort();\n}"
+    for n in (2, 3, 4):
+        case("exchange %d" % n, n, "", begin, call % ("a", "2, MPI_INT", right, left), check % ("MPI_INT", 2, 1, 1, "100 * s.MPI_SOURCE + 1"))
+        case("exchange with holes %d" % n, n, "", begin, "MPI_Datatype t; MPI_Type_vector(3, 1, 2, MPI_INT, &t); MPI_Type_commit(&t);",
+             call % ("a", "1, t", right, left), check % ("t", 1, 4, 4, "100 * r + 1"), "MPI_Type_free(&t);")
+        case("exchange of nothing with nobody %d" % n, n, "", begin, call % ("NULL", "0, MPI_INT", "MPI_PROC_NULL", "MPI_PROC_NULL"), "(void)got;")
+        if n > 2:
+            case("exchange one way round %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, call % ("a", "2, MPI_INT", right, right) + BAD, "(void)got;")
+        case("exchange missing %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, "if (r) {", call % ("a", "2, MPI_INT", right, left) + BAD, "}", "(void)got;")
+    for one in ("Allgather(a, 2, MPI_INT, c, 3, MPI_INT", "Alltoall(d, 2, MPI_INT, c, 3, MPI_INT", "Allgather(a, 2, MPI_INT, c, 1, MPI_2INT"):
+        found = "" if "2INT" in one else "GLOBAL:COLLECTIVE:INVALID_PARAMETER"
+        case("both sides of " + one, 3, found, "MPI_%s, MPI_COMM_WORLD);" % one + (BAD if found else ""))
+    case("an info object that is gone", 2, "LOCAL:MPI:CALL_FAILED", "MPI_Info i, old; MPI_Info_create(&i); old = i; MPI_Info_free(&i);",
+         'MPI_Info_set(old, "a", "b");' + BAD)
+
+
+def apart():
+    """The two buffers of a collective operation, the parts of several members, and memory that is not there."""
+    found, gone = "LOCAL:MEMORY:OVERLAP|LOCAL:MPI:CALL_FAILED", "LOCAL:MEMORY:INACCESSIBLE"
+    for call, words in COLLECTIVES.items():
+        places = [word for word in words.split(", ") if len(word) == 1]
+        for posted in (False, True):
+            wait = "\nMPI_Wait(&q, MPI_STATUS_IGNORE);" if posted else ""
+            name = ("I " if posted else "") + call
+            if len(places) == 2:
+                shared = collective(call, posted, **{places[1]: "(%s + 1)" % places[0]})
+                case("%s shares bytes" % name, 2, found, VARIABLES, shared + BAD + wait)
+                case("%s beside it" % name, 2, "", VARIABLES, collective(call, posted, **{places[0]: "c", places[1]: "(c + 16)"}) + wait)
+            for place in places:
+                case("%s no memory %s" % (name, place), 2, gone, VARIABLES, collective(call, posted, **{place: "(void *)8192"}) + BAD + wait)
+    for call, parts in (("Gatherv(a, 2, MPI_INT, c, each, at, MPI_INT, 0, MPI_COMM_WORLD", "root"),
+                        ("Allgatherv(a, 2, MPI_INT, c, each, at, MPI_INT, MPI_COMM_WORLD", "all"),
+                        ("Alltoallv(d, each, far, MPI_INT, c, each, at, MPI_INT, MPI_COMM_WORLD", "all")):
+        for n in (2, 3, 4):
+            own = "int each[4] = { 2, 2, 2, 2 }, far[4] = { 0, 2, 4, 6 }, at[4] = { %s }; (void)each; (void)far; (void)at;"
+            name = "%s parts of %s %d" % (call[:call.index("(")], parts, n)
+            case(name + " overlap", n, "LOCAL:MEMORY:OVERLAP", own % "6, 5, 3, 1", "MPI_%s);" % call + BAD)
+            case(name + " backwards", n, "", own % "6, 4, 2, 0", "MPI_%s);" % call)
+            case(name + " with gaps", n, "", own % "9, 30, 0, 20", "MPI_%s);" % call)
+    for call in SEND + RECEIVE:
+        send, receive = "a, 2, MPI_INT, peer, 7, MPI_COMM_WORLD", "b, 2, MPI_INT, peer, 7, MPI_COMM_WORLD"
+        wrong = transfer(call, ("(void *)8192" + (send if call in SEND else receive)[1:]), BAD)
+        case("%s no memory" % call, 2, gone, pair(*((wrong, transfer("Irecv", receive)) if call in SEND else (transfer("Isend", send), wrong)))
+             .replace("MPI_Start(&q);", "MPI_Start(&q);" + BAD))
+        if not call.endswith("_init"):
+            place = transfer(call, ("MPI_IN_PLACE" + (send if call in SEND else receive)[1:]), BAD)
+            case("%s in place" % call, 2, "LOCAL:MPI:CALL_FAILED", pair(*((place, transfer("Irecv", receive)) if call in SEND else (transfer("Isend", send), place))))
+    twice = "MPI_Datatype t; int l[2] = { 2, 2 }, at[2] = { 0, %d }; MPI_Type_indexed(2, l, at, MPI_INT, &t); MPI_Type_commit(&t);"
+    for call in ("Recv", "Irecv"):
+        for at in (1, 2, 5):
+            case("%s into some bytes twice %d" % (call, at), 2, "LOCAL:MPI:CALL_FAILED" if at == 1 else "", pair(
+                "MPI_Send(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);",
+                transfer(call, "b, 1, t, peer, 3, MPI_COMM_WORLD", BAD if at == 1 else ""), twice % at, "MPI_Type_free(&t);"))
+
+
+def neighbours():
+    graphs = {"grid": "int size[1] = { n }, ends[1] = { 1 }; MPI_Cart_create(MPI_COMM_WORLD, 1, size, ends, 0, &g);",
+              "line": "int size[1] = { n }, ends[1] = { 0 }; MPI_Cart_create(MPI_COMM_WORLD, 1, size, ends, 0, &g);",
+              "ring": "int left = (r + n - 1) % n, right = (r + 1) % n; MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, "
+                      "MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &g);"}
+    calls = {"allgather": "(a, mine, MPI_INT, c, theirs[0], MPI_INT, g", "allgatherv": "(a, mine, MPI_INT, c, theirs, at, MPI_INT, g",
+             "alltoall": "(d, mine, MPI_INT, c, theirs[0], MPI_INT, g", "alltoallv": "(d, each, at, MPI_INT, c, theirs, at, MPI_INT, g"}
+    own = "int mine = 2, each[2] = { 2, 2 }, theirs[2] = { 2, 2 }, at[2] = { 0, 8 }; (void)mine; (void)each; (void)theirs; (void)at; MPI_Comm g;"
+    for graph, make in graphs.items():
+        for call, words in calls.items():
+            for n in (3, 4):
+                for posted in (False, True):
+                    line = "MPI_Ineighbor_%s%s, &q);\nMPI_Wait(&q, MPI_STATUS_IGNORE);" if posted else "MPI_Neighbor_%s%s);"
+                    line, name = line % (call, words), "%s %s%s %d" % (graph, "i" if posted else "", call, n)
+                    case(name, n, "", VARIABLES, own, make, line, "MPI_Comm_free(&g);")
+                    case(name + " one more", n, "GLOBAL:COLLECTIVE:SIZE_MISMATCH", VARIABLES, own, make,
+                         "if (r == 1) {\nmine = each[0] = 3;\n}", line.replace(";", ";" + BAD, 1), "MPI_Comm_free(&g);")
+                    case(name + " other type", n, "GLOBAL:COLLECTIVE:DATATYPE:MISMATCH", VARIABLES, own, make,
+                         "MPI_Datatype t = r == 1 ? MPI_FLOAT : MPI_INT;", line.replace("MPI_INT", "t", 1).replace(";", ";" + BAD, 1), "MPI_Comm_free(&g);")
+
+
+def between_groups():
+    """Intercommunicators, groups and topologies."""
+    begin = ("MPI_Comm half, i; int first = r < n / 2; MPI_Comm_split(MPI_COMM_WORLD, first, r, &half);\n"
+             "MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, first ? n / 2 : 0, 5, &i);\n"
+             "int root = r == 0 ? MPI_ROOT : first ? MPI_PROC_NULL : 0, two = 2; MPI_Datatype t = MPI_INT; (void)two; (void)t; (void)root;")
+    end = "MPI_Comm_free(&i); MPI_Comm_free(&half);"
+    calls = {"Bcast": "MPI_Bcast(a, two, t, root, i);", "Reduce": "MPI_Reduce(a, b, two, t, MPI_SUM, root, i);",
+             "Gather": "MPI_Gather(a, two, t, c, two, t, root, i);", "Scatter": "MPI_Scatter(c, two, t, b, two, t, root, i);"}
+    for n in (3, 4):
+        for name, call in calls.items():
+            case("groups %s %d" % (name, n), n, "", begin, call, call, end)
+            for change, found in (("root = first && n > 3 ? MPI_ROOT : r == n - 1 && n == 3 ? MPI_ROOT : root;", "ROOT_MISMATCH"),
+                                  ("root = r == n - 1 && n == 4 ? 1 : first ? MPI_PROC_NULL : root;", "ROOT_MISMATCH"),
+                                  ("two = r == n - 1 ? 3 : 2;", "SIZE_MISMATCH"), ("t = r == n - 1 ? MPI_FLOAT : MPI_INT;", "DATATYPE:MISMATCH")):
+                case("groups %s %s %s %d" % (name, found, change[:12], n), n, "GLOBAL:COLLECTIVE:" + found, begin, change, call + BAD, end)
+        case("groups other call %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, "if (r == n - 1) {", "MPI_Barrier(i);" + BAD, "} else {",
+             "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, i);" + BAD, "}", end)
+    wrong = "GLOBAL:COLLECTIVE:INVALID_PARAMETER"
+    group = "MPI_Group w, g; int who[2] = { 0, %s }; MPI_Comm o; MPI_Comm_group(MPI_COMM_WORLD, &w); MPI_Group_incl(w, 2, who, &g);"
+    away = "MPI_Group_free(&w); MPI_Group_free(&g); if (o != MPI_COMM_NULL) {\nMPI_Comm_free(&o);\n}"
+    create = "MPI_Comm_create(MPI_COMM_WORLD, g, &o);"
+    case("groups that differ", 4, wrong, group % "r == 3 ? 3 : 1", create + BAD, away)
+    case("a group of some", 4, "", group % "1", create, away)
+    case("two groups at a time", 4, "", (group % "1").replace("{ 0, 1 }", "{ r / 2 * 2, r / 2 * 2 + 1 }"), create, away)
+    grid = "int size[2] = { 2, %s }, ends[2] = { 0, %s }; MPI_Comm o; MPI_Cart_create(MPI_COMM_WORLD, 2, size, ends, 0, &o);"
+    for sizes, ends, found in (("2", "0", ""), ("r == 3 ? 1 : 2", "0", wrong), ("2", "r == 3", wrong), ("2", "r + 1", "")):
+        case("grid of %s and %s" % (sizes, ends), 4, found, grid % (sizes, ends) + (BAD if found else ""), "if (o != MPI_COMM_NULL) {\nMPI_Comm_free(&o);\n}")
+    for call in ("incl", "excl"):
+        for other in ("0", "1"):
+            case("group %s of 0 and %s" % (call, other), 3, "" if other == "1" else "LOCAL:MPI:CALL_FAILED",
+                 "MPI_Group w, g; int who[2] = { 0, %s }; MPI_Comm_group(MPI_COMM_WORLD, &w);" % other,
+                 "MPI_Group_%s(w, 2, who, &g);" % call + ("" if other == "1" else BAD), "MPI_Group_free(&w); MPI_Group_free(&g);")
+
+
+def phases():
+    failed = "LOCAL:MPI:CALL_FAILED"
+    for call in ("MPI_Comm_rank(MPI_COMM_WORLD, a);", "MPI_Send(a, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);", "MPI_Barrier(MPI_COMM_WORLD);", "MPI_Finalize();"):
+        case("after the end: " + call, 2, failed, "MPI_Finalize();", call + BAD, "exit(0);")
+        case("before the end: " + call, 2, "" if "Send" not in call else "GLOBAL:DEADLOCK:POTENTIAL|GLOBAL:MSG:PENDING", call + (BAD if "Send" in call else ""),
+             "exit(0);" if "Finalize" in call else "")
+    case("begun twice", 2, failed, "MPI_Init(NULL, NULL);" + BAD)
+    case("begun twice with a level", 2, failed, "MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, a);" + BAD)
+    ready = "MPI_%s(a, 1, MPI_INT, peer, 3, MPI_COMM_WORLD%s"
+    waits = "MPI_Barrier(MPI_COMM_WORLD);"
+    for call, more, after in (("Rsend", ");", ""), ("Irsend", ", &q);", "MPI_Wait(&q, MPI_STATUS_IGNORE);")):
+        sends = ready % (call, more)
+        case("%s, then its receive" % call, 2, "GLOBAL:MSG:READY_SEND", pair(
+            sends + BAD + "\n" + after + waits, waits + "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
+        case("%s after its receive" % call, 2, "", pair(
+            waits + sends + after, "MPI_Irecv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, &q);\n" + waits + "MPI_Wait(&q, MPI_STATUS_IGNORE);"))
+    for call, more, after in (("Bsend", ");", ""), ("Ibsend", ", &q);", "MPI_Wait(&q, MPI_STATUS_IGNORE);")):
+        receive = "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        case("%s without a buffer" % call, 2, "LOCAL:BUFFER:INSUFFICIENT_BUFFER", pair(ready % (call, more) + BAD + "\n" + after, receive))
+    probe = "MPI_Message m; MPI_Mprobe(peer, 3, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE);"
+    for take, found in (("MPI_Mrecv(b, 1, MPI_INT, &m, MPI_STATUS_IGNORE);", ""),
+                        ("MPI_Imrecv(b, 1, MPI_INT, &m, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);", ""), ("", "GLOBAL:MSG:PENDING")):
+        case("matched and %s" % (take or "left"), 2, found, pair(ready % ("Send", ");"), probe + (BAD if found else "") + "\n" + take))
+
+
+def files():
+    begin = ("char file[100]; snprintf(file, sizeof(file), \"/tmp/tickmark-%%d-%%d\", (int)getppid(), %s); MPI_File f;\n"
+             "MPI_File_open(%s, file, MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE | %s, MPI_INFO_NULL, &f);")
+    alone, all_of_them = ("r", "MPI_COMM_SELF"), ("9", "MPI_COMM_WORLD")
+    close = "MPI_File_close(&f);"
+    failed, differ = "LOCAL:MPI:CALL_FAILED", "GLOBAL:COLLECTIVE:OPERATION_MISMATCH"
+    write, read = "MPI_File_write(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);", "MPI_File_read(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);"
+    for mode, call, found in (("MPI_MODE_WRONLY", write, ""), ("MPI_MODE_WRONLY", read, failed), ("MPI_MODE_RDWR", read, ""), ("MPI_MODE_RDWR", write, "")):
+        case("%s %s" % (mode, call[9:14]), 2, found, begin % (*alone, mode), call + (BAD if found else ""), close)
+    case("two modes", 2, failed, begin % (*alone, "MPI_MODE_RDWR | MPI_MODE_WRONLY") + BAD)
+    every = ["MPI_File_write_all(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);", "MPI_File_write_at_all(f, 4 * r, a, 1, MPI_INT, MPI_STATUS_IGNORE);",
+             "MPI_File_set_view(f, 0, MPI_INT, MPI_INT, \"native\", MPI_INFO_NULL);", "MPI_File_sync(f);", "MPI_File_set_size(f, 100);"]
+    for i, call in enumerate(every):
+        for n in (2, 3):
+            case("of all: %s %d" % (call[9:20], n), n, "", begin % (*all_of_them, "MPI_MODE_RDWR"), call, every[i - 1], close)
+            case("of some: %s %d" % (call[9:20], n), n, differ, begin % (*all_of_them, "MPI_MODE_RDWR"), "if (r == 0) {", call + BAD, "}", close + BAD)
+            case("in another order: %s %d" % (call[9:20], n), n, differ, begin % (*all_of_them, "MPI_MODE_RDWR"), "if (r == 0) {", call + BAD, every[i - 1], "} else {",
+                 every[i - 1] + BAD, call, "}", close)
+    case("modes that differ", 2, "GLOBAL:COLLECTIVE:INVALID_PARAMETER", begin % (*all_of_them, "(r ? MPI_MODE_RDWR : MPI_MODE_WRONLY)") + BAD, close)
+
+
+def threads():
+    """The name says the level. The body is that of the thread that begins MPI; `run` starts another one, and `join` awaits it."""
+    misuse = "LOCAL:MPI:THREAD_LEVEL"
+    for level in ("SINGLE", "FUNNELED", "SERIALIZED", "MULTIPLE"):
+        wrong = misuse if level in ("SINGLE", "FUNNELED") else ""
+        begin = "pthread_t other; pthread_create(&other, NULL, calls_barrier, NULL);"
+        case("level %s: another thread" % level, 2, wrong, begin, "pthread_join(other, NULL);")
+        case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
+        case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
+             "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
+    waits = "pthread_t other; pthread_create(&other, NULL, calls_send, &r);\nMPI_Recv(b, 1, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    case("level MULTIPLE: a thread sends what another one awaits", 2, "", waits, "pthread_join(other, NULL);")
+    case("level SERIALIZED: a thread sends what another one awaits", 2, misuse, waits, "pthread_join(other, NULL);")
+
+
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows):
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, conflicts, windows_with_requests, exchanges, apart, neighbours,
+                 between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <stdlib.h>", "#include <string.h>",
+    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
+           "#include <unistd.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
-           "{ (void)x; (void)y; (void)n; (void)t; }"]
+           "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
+           "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
+           "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD]
+    shared = ",".join(str(sum(text.count("\n") + 1 for text in out[:i + 1])) for i, line in enumerate(out) if BAD in line)
+    levels = []
     listed = []
     for number, (name, ranks, found, body) in enumerate(CASES):
         out.append("static void case_%d(int r, int n)\n{\nint peer = r ^ 1; (void)peer; (void)n; (void)add; (void)d;" % number)
@@ -403,9 +632,12 @@ def main():
             if BAD in line:
                 lines.append(sum(text.count("\n") + 1 for text in out))
         out.append("}")
-        listed.append("%d\t%d\t%s\t%s\t%s" % (number, ranks, found or "correct", ",".join(map(str, lines)) or "0", name))
+        levels.append("MPI_THREAD_" + name.split()[1].rstrip(":") if name.startswith("level ") else "-1")
+        listed.append("%d\t%d\t%s\t%s\t%s" % (number, ranks, found or "correct", ",".join(map(str, lines)) or (shared if "pthread" in "".join(body) else "0"), name))
     out.append("static void (*const cases[])(int, int) = { %s };" % ", ".join("case_%d" % i for i in range(len(CASES))))
-    out.append("int main(int argc, char **argv)\n{\nint r, n;\nMPI_Init(&argc, &argv);\nMPI_Comm_rank(MPI_COMM_WORLD, &r);\n"
+    out.append("static const int levels[] = { %s };" % ", ".join(levels))
+    out.append("int main(int argc, char **argv)\n{\nint r, n, level = levels[atoi(argv[1])];\nif (level < 0) {\nMPI_Init(&argc, &argv);\n} else {\n"
+               "MPI_Init_thread(&argc, &argv, level, &n);\n}\nMPI_Comm_rank(MPI_COMM_WORLD, &r);\n"
                "MPI_Comm_size(MPI_COMM_WORLD, &n);\ncases[atoi(argv[1])](r, n);\nMPI_Finalize();\nreturn 0;\n}")
     with open(sys.argv[1] + "/cases.c", "w", encoding="utf-8") as f:
         f.write("\n".join(out) + "\n")

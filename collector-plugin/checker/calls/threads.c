@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which threads of the program call MPI, and whether they may, by the level that MPI_Init_thread has given. */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+
+enum { TASKS = 64 };
+
+static int level = MPI_THREAD_SINGLE;
+static pthread_t main_thread;
+static int inside;              /* threads that are in a call */
+static int task[TASKS], n_task; /* those that there were after MPI_Init; -1: not known */
+
+/* Threads of this process, at most TASKS; -1: more, or unknown. */
+static int list_tasks(int *list)
+{
+	int root = tkm_root_open("/"), fd = root < 0 ? -1 : tkm_root_openat(root, "/proc/self/task");
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int n = dir ? 0 : -1;
+
+	while (dir && n >= 0 && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.') {
+			if (n < TASKS) {
+				list[n] = atoi(entry->d_name);
+			}
+			n = n < TASKS ? n + 1 : -1;
+		}
+	}
+	if (dir) {
+		closedir(dir);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	return n;
+}
+
+void vt_mc_threads_before_init(void)
+{
+	int list[TASKS];
+
+	n_task = list_tasks(list) == 1 ? 0 : -1;
+}
+
+void vt_mc_threads_begin(void)
+{
+	main_thread = pthread_self();
+	PMPI_Query_thread(&level);
+	/* with one thread before MPI_Init, the others after it are MPI's own */
+	n_task = n_task == 0 ? list_tasks(task) : -1;
+}
+
+/* Has a thread begun after MPI_Init? Those before it are known. */
+static int has_new_task(void)
+{
+	int list[TASKS], n = list_tasks(list), i, j;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < n_task && task[j] != list[i]; j++) {
+		}
+		if (j == n_task) {
+			return 1;
+		}
+	}
+	return n < 0 || n_task < 0;
+}
+
+int vt_mc_others_may_call(void)
+{
+	return vt_mc_several_threads || (level == MPI_THREAD_MULTIPLE && has_new_task());
+}
+
+/* Calls that any thread may make at any time. */
+static int is_always_allowed(const struct vt_mc_call *k)
+{
+	static const char *const begins[] = { "Query_thread", "Is_thread_main", "W", "Get_", "Error_", NULL };
+	int i;
+
+	for (i = 0; begins[i] && strncmp(k->f->text + 4, begins[i], strlen(begins[i])); i++) {
+	}
+	return begins[i] != NULL && strncmp(k->f->text + 4, "Win_", 4);
+}
+
+void vt_mc_thread_enters(struct vt_mc_call *k)
+{
+	int others = __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED),
+	    is_main = pthread_equal(main_thread, pthread_self());
+
+	if ((is_main && !others) || is_always_allowed(k)) {
+		return;
+	}
+	if (level == MPI_THREAD_MULTIPLE) {
+		if (!is_main && !vt_mc_several_threads) {
+			vt_mc_several_threads = 1;
+			if (vt_mc_shared) {
+				vt_mc_shared->unordered = 1;
+			}
+		}
+	} else if (level != MPI_THREAD_SERIALIZED && !is_main) {
+		vt_mc_report(VT_MC_THREAD, k, NULL,
+			"a thread that has not called MPI_Init calls %s, and the level of threads is %s: ask MPI_Init_thread for "
+			"MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
+			k->f->text, level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SINGLE");
+	} else if (others) {
+		vt_mc_report(VT_MC_THREAD, k, NULL,
+			"another thread is in a call of MPI meanwhile, and the level of threads is not MPI_THREAD_MULTIPLE");
+	}
+}
+
+void vt_mc_thread_leaves(void)
+{
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
+}
