@@ -14,7 +14,6 @@
 #include <strings.h>
 
 #include "base/newfile.h"
-#include "base/text/decimal.h"
 #include "base/text/quote.h"
 #include "exchange/common/private.h"
 #include "exchange/text/chrome_arrivals.h"
@@ -59,46 +58,11 @@ struct chrome_restamp {
 
 /* ---- numbers ---- */
 
-/* Reads microseconds as ns. Whole numbers with up to three decimals go the short way. */
+/* Reads microseconds as ns. */
 static int read_us(struct chrome_restamp *c, const struct number *n, int64_t *ns)
 {
-	const char *p = xch_scan_text(&c->s, n->from);
-	size_t length = (size_t)(n->to - n->from), i = 0;
-	char text[NUMBER];
-	struct tkm_decimal d;
-	int64_t v = 0;
-	__int128 whole;
-	int places = -1;
-
-	c->coarse_s = memchr(p, '.', length) ? 0 : 1e-6;
-	for (; i < length && length < 18; i++) {
-		if (p[i] >= '0' && p[i] <= '9') {
-			v = 10 * v + (p[i] - '0');
-			places += places >= 0;
-		} else if (p[i] == '.' && places < 0 && i > 0) {
-			places = 0;
-		} else {
-			break;
-		}
-	}
-	if (i == length && length < 18 && length > 0 && places <= 3 && places != 0) {
-		for (places = places < 0 ? 0 : places; places < 3; places++) {
-			v *= 10;
-		}
-		*ns = v;
-		return 0;
-	}
-	if (length >= sizeof(text)) {
-		return xch_scan_fail(&c->s, n->from, "a time of more than 63 characters");
-	}
-	memcpy(text, p, length);
-	text[length] = '\0';
-	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, 3, &whole) < 0 || whole > INT64_MAX ||
-		whole < -INT64_MAX) {
-		return xch_scan_fail(&c->s, n->from, "a time that is no number of microseconds");
-	}
-	*ns = (int64_t)whole;
-	return 0;
+	c->coarse_s = memchr(xch_scan_text(&c->s, n->from), '.', (size_t)(n->to - n->from)) ? 0 : 1e-6;
+	return xch_scan_us(&c->s, n->from, n->to, ns);
 }
 
 static int write_us(struct chrome_restamp *c, const struct number *at, int64_t ns)

@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000 };
+#include "base/text/decimal.h"
+
+enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000, NUMBER = 64 };
 
 int xch_scan_fail(struct json_scan *s, uint64_t offset, const char *what)
 {
@@ -354,7 +356,6 @@ static int take_separator(struct json_scan *s, int *first, char open, char close
 int xch_scan_member(struct json_scan *s, int *first, struct json_key *k)
 {
 	int rc = take_separator(s, first, '{', '}'), held;
-	uint64_t to;
 	size_t n;
 
 	if (rc <= 0) {
@@ -362,10 +363,10 @@ int xch_scan_member(struct json_scan *s, int *first, struct json_key *k)
 	}
 	held = s->held;
 	s->held = 1;
-	if (xch_scan_string(s, &k->from, &to) < 0) {
+	if (xch_scan_string(s, &k->from, &k->to) < 0) {
 		return -1;
 	}
-	n = (size_t)(to - k->from);
+	n = (size_t)(k->to - k->from);
 	n = n < sizeof(k->name) ? n : 0;
 	memcpy(k->name, xch_scan_text(s, k->from), n);
 	k->name[n] = '\0';
@@ -389,4 +390,45 @@ int xch_scan_element(struct json_scan *s, int *first, int open_end)
 		return s->eof ? 0 : -1;
 	}
 	return rc;
+}
+
+/* Whole numbers with up to three decimals go the short way. */
+int xch_scan_us(struct json_scan *s, uint64_t from, uint64_t to, int64_t *ns)
+{
+	const char *p = xch_scan_text(s, from);
+	size_t length = (size_t)(to - from), i = 0;
+	char text[NUMBER];
+	struct tkm_decimal d;
+	int64_t v = 0;
+	__int128 whole;
+	int places = -1;
+
+	for (; i < length && length < 18; i++) {
+		if (p[i] >= '0' && p[i] <= '9') {
+			v = 10 * v + (p[i] - '0');
+			places += places >= 0;
+		} else if (p[i] == '.' && places < 0 && i > 0) {
+			places = 0;
+		} else {
+			break;
+		}
+	}
+	if (i == length && length < 18 && length > 0 && places <= 3 && places != 0) {
+		for (places = places < 0 ? 0 : places; places < 3; places++) {
+			v *= 10;
+		}
+		*ns = v;
+		return 0;
+	}
+	if (length >= sizeof(text)) {
+		return xch_scan_fail(s, from, "a time of more than 63 characters");
+	}
+	memcpy(text, p, length);
+	text[length] = '\0';
+	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, 3, &whole) < 0 || whole > INT64_MAX ||
+		whole < -INT64_MAX) {
+		return xch_scan_fail(s, from, "a time that is no number of microseconds");
+	}
+	*ns = (int64_t)whole;
+	return 0;
 }

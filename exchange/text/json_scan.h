@@ -31,9 +31,9 @@ struct json_scan {
 	int patches;
 };
 
-/* A key: the offset of its text, and the text without quotes if it is shorter than `name`, else "". */
+/* A key: the offsets of its text, and the text without quotes if it is shorter than `name`, else "". */
 struct json_key {
-	uint64_t from;
+	uint64_t from, to;
 	char name[32];
 };
 
@@ -63,6 +63,9 @@ int xch_scan_write(struct json_scan *s);
 int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to);
 int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to); /* a number, true, false or null */
 int xch_scan_skip(struct json_scan *s);                               /* any value */
+
+/* The number in the held text [from, to), microseconds, as ns; no double takes part. Returns 0 or -1. */
+int xch_scan_us(struct json_scan *s, uint64_t from, uint64_t to, int64_t *ns);
 
 /* The next member of the object, or element of the array, that comes next; *first is 1 before the first. Returns 1: its value comes
  * next; 0: there are no more; or -1. open_end: the end of the file is the end of the array, too. */
