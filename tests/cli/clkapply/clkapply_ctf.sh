@@ -101,8 +101,9 @@ verdict "CTF 2 is refused, with its name"
 
 # what stops the reading of packets is named
 make bits first last "$plain"
-sed -i 's/struct { stamp_t timestamp_begin/struct { integer { size = 22; } odd; stamp_t timestamp_begin/' "$dir/bits/metadata"
-refuse bits "the place of timestamp_begin in a packet is unknown: it is behind the field 'integer odd', which is no number"
+sed -i 's/struct { stamp_t timestamp_begin/struct { integer { size = 22; } odd; stamp_t timestamp_begin/' \
+	"$dir/bits/metadata"
+refuse bits "the place of timestamp_begin in a packet is unknown: it is behind the field 'integer odd', which is no"
 make kind first last "$plain"
 sed -i 's/struct { stamp_t timestamp_begin/struct { mytype more; stamp_t timestamp_begin/' "$dir/kind/metadata"
 refuse kind "it is behind the field 'mytype more', which is no number of whole bytes, and there is no index"
