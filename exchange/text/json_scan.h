@@ -47,9 +47,22 @@ void xch_scan_free(struct json_scan *s);
 int xch_scan_fail(struct json_scan *s, uint64_t offset, const char *what);
 
 /* The next byte that is no blank, or -1: there is none, or the file cannot be read. */
-int xch_scan_peek(struct json_scan *s);
+int xch_scan_peek_far(struct json_scan *s);
+static inline int xch_scan_peek(struct json_scan *s)
+{
+	return s->at < s->end && (unsigned char)s->buf[s->at] > ' ' ? (unsigned char)s->buf[s->at]
+								    : xch_scan_peek_far(s);
+}
 /* The offset of the byte that xch_scan_peek() returned. */
-uint64_t xch_scan_at(const struct json_scan *s);
+static inline uint64_t xch_scan_at(const struct json_scan *s)
+{
+	return s->base + s->at;
+}
+/* Goes back to an offset of what is held. */
+static inline void xch_scan_back(struct json_scan *s, uint64_t offset)
+{
+	s->at = (size_t)(offset - s->base);
+}
 /* What is held can be looked at by its offset. It is not written before the hold is over. */
 void xch_scan_hold(struct json_scan *s, int hold);
 const char *xch_scan_text(const struct json_scan *s, uint64_t offset);
