@@ -109,6 +109,9 @@ with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
     world = d.comm("world", group=d.group("", group_type=otf2.GroupType.COMM_GROUP, members=locations,
                                           paradigm=otf2.Paradigm.MPI))
     events = [w.event_writer_from_location(x) for x in locations]
+    events[0].program_begin(900, "app", [])
+    events[1].buffer_flush(901, 902)
+    events[1].buffer_flush(903, 904)
     for k, size in enumerate((5 * 2 ** 30, 2 ** 32 - 2)):
         events[0].mpi_send(1000 + k, 1, world, k, size)
         events[1].mpi_recv(2000 + k, 0, world, k, size)
@@ -119,5 +122,8 @@ END
 	expect [ "$(grep -c '"type":"send".*"bytes":4294967294}' "$dir/large.jsonl")" = 1 ]
 	expect_line '"missing","text":"[12] sizes are at least 4294967295 bytes' "$dir/large.jsonl"
 	verdict "5 GiB in an archive of another program"
+	expect_line '3 events of kinds that STF has no record for .*kinds left out (BufferFlush 2, ProgramBegin 1)' \
+		"$dir/err"
+	verdict "kinds of events that are left out are named"
 fi
 done_testing
