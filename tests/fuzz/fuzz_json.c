@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anything as trace events in JSON, whose corrected copy goes to memory. What is accepted once is refused the second time. */
+/* Anything as trace events in JSON, or with FUZZ_PACKETS as packets of Perfetto, whose corrected copy goes to memory. What is accepted once is refused the second time. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -12,7 +12,13 @@
 
 #include "exchange/common/format.h"
 
+#ifdef FUZZ_PACKETS
+#define FUZZ_NAME "packets"
+#define FORMAT "PERFETTO"
+#else
 #define FUZZ_NAME "json"
+#define FORMAT "CHROME"
+#endif
 #include "tests/fuzz/fuzz.h"
 
 static int begin_any(void *user, uint32_t rank, double hz, struct tkm_err *err)
@@ -21,7 +27,7 @@ static int begin_any(void *user, uint32_t rank, double hz, struct tkm_err *err)
 
 	(void)hz;
 	(void)err;
-	x->used_timer = "clock_realtime";
+	x->used_timer = x->timer && *x->timer ? x->timer : "clock_realtime";
 	x->rank = rank;
 	return 0;
 }
@@ -42,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct tkm_err err = { 0 };
 	struct xch_restamp *user = NULL,
-			   x = { .format = xch_by_name("CHROME"),
+			   x = { .format = xch_by_name(FORMAT),
 				   .path = path,
 				   .to = to,
 				   .force = 1,
@@ -52,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	user = &x;
 	if (!to[0]) {
-		snprintf(to, sizeof(to), "%s/fuzz_json_%ld.json", stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp",
+		snprintf(to, sizeof(to), "%s/fuzz_%s_%ld", stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp", FUZZ_NAME,
 			(long)getpid());
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
