@@ -10,7 +10,7 @@ ASAN = -fsanitize=address # none: several times as fast; what is learnt so has t
 FLAGS = -g -O2 -w -std=gnu11 -D_GNU_SOURCE -DFUZZING $(ASAN) $(UBSAN) -I$(BUILD) -I$(SRC) -MMD -MP
 COVERAGE_all = -fsanitize=fuzzer-no-link
 COVERAGE_parts = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$(OUT)/good-parts
-LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lz
+LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lsqlite3 -lz
 
 folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
 programs = %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c %/tools/convert/merge.c %/tmr_mpi_wtime.c %/vtcounters.c
