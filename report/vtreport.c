@@ -17,6 +17,7 @@
 #include "base/newfile.h"
 #include "base/cli/option.h"
 #include "base/text/text.h"
+#include "report/import.h"
 #include "report/html/frame.h"
 #include "report/html/html.h"
 #include "report/data/index.h"
@@ -50,15 +51,21 @@ static void say_report(const char *fmt, ...)
 /* "dir/job.stf" becomes "dir/job.html". */
 static char *default_output(const char *path, const char *suffix)
 {
-	static const char *const known[] = { ".stf", ".clk" };
-	size_t n = strlen(path), k = strlen(suffix) + 1;
+	static const char *const known[] = { ".stf", ".clk", ".gz", ".json", ".pftrace", ".perfetto-trace", ".perfetto",
+		".otf2", ".otf", ".ctf", ".csv" };
+	size_t n = strlen(path), k = strlen(suffix) + 1, length, i;
 	char *to = malloc(n + k);
-	int i;
 
-	for (i = 0; i < 2; i++) {
-		if (n > 4 && !strcmp(path + n - 4, known[i])) {
-			n -= 4;
-			break;
+	while (n > 1 && path[n - 1] == '/') {
+		n--;
+	}
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		length = strlen(known[i]);
+		if (n > length && !strncmp(path + n - length, known[i], length) && path[n - length - 1] != '/') {
+			n -= length;
+			if (strcmp(known[i], ".gz") != 0) {
+				break;
+			}
 		}
 	}
 	if (to) {
@@ -166,15 +173,28 @@ static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	char base[1000], why[9000];
+	const char *stf;
 
 	tkm_await_trace(path, why, sizeof(why));
 	if (why[0]) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
 	}
-	if (vtr_trace_read(t, path, how, err) < 0) {
+	stf = vtr_import(path, why, sizeof(why), err);
+	if (!stf) {
+		return -1;
+	}
+	if (why[0]) {
+		say_report("%s: %s", path, why);
+	}
+	if (stf != path && how->index) {
+		return tkm_fail(
+			err, TKM_ERR_ARG, "--index is for STF traces: make one by stftool %s --convert NAME.stf", path);
+	}
+	if (vtr_trace_read(t, stf, how, err) < 0) {
 		tkm_trace_meant(path, why, sizeof(why));
 		return why[0] ? tkm_fail(err, TKM_ERR_FORMAT, "%s", why) : -1;
 	}
+	t->path = path;
 	if (t->note[0]) {
 		say_report("%s", t->note);
 	}
@@ -533,6 +553,7 @@ int main(int argc, char **argv)
 		rc = run_report(&o, file, n);
 		free(newest);
 	}
+	vtr_import_end();
 	tkm_option_free(table, NULL);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		say_report("cannot write to standard output");

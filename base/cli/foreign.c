@@ -18,6 +18,7 @@ struct head {
 };
 
 static const char only_corrected[] = "it is not read, but clkapply corrects it";
+static const char by_zlib[] = "it is damaged, or this build has no zlib (configure --with-zlib)";
 static const char convert[] = "make a trace of it by stftool %s --convert NAME.stf";
 
 struct foreign {
@@ -103,11 +104,11 @@ static const struct foreign kinds[] = {
 		"its name must end in .json or .json.gz" },
 	{ NULL, NULL, 0, is_speedscope, "a profile in speedscope's JSON", "that format is not read",
 		"it has no stamps of a clock" },
-	{ NULL, NULL, 0, has_trace_events, "a file of trace events in JSON", only_corrected,
+	{ NULL, NULL, 0, has_trace_events, "a file of trace events in JSON", by_zlib,
 		"its name must end in .json or .json.gz" },
-	{ NULL, NULL, 0, is_perfetto, "a trace of Perfetto", only_corrected,
+	{ NULL, NULL, 0, is_perfetto, "a trace of Perfetto", by_zlib,
 		"its name must end in .pftrace or .perfetto-trace" },
-	{ NULL, NULL, 0, is_json, "a file in JSON", "of JSON nothing is read",
+	{ NULL, NULL, 0, is_json, "a file in JSON", "of JSON only trace events are read",
 		"of JSON, trace events and rocprofv3's are corrected" },
 };
 

@@ -296,7 +296,7 @@ struct xch_input {
 	struct stf_writer *w;
 	uint64_t records; /* data records written, for the message */
 	uint64_t skipped; /* pieces of the input for which STF has no record */
-	char note[600];   /* one line about what was skipped, "" if nothing was */
+	char note[2400];  /* one line about what was skipped, "" if nothing was */
 };
 /* Begins the trace, once the period of the stamps is known. Returns 0 or -1. */
 int xch_input_begin(struct xch_input *in, double resolution, uint32_t eventbits, struct tkm_err *err);

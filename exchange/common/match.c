@@ -93,8 +93,11 @@ static int write_entry(struct xch_match *m, const struct entry *e)
 	if (e->state == TAKEN) {
 		return 0;
 	}
-	m->written++;
 	m->alone += e->state != COMPLETE;
+	if (e->state != COMPLETE && e->h.paired) {
+		return 0;
+	}
+	m->written++;
 	return stf_write_one_to_one_communication(m->w, &r);
 }
 
@@ -192,6 +195,7 @@ int xch_match_half(struct xch_match *m, const struct xch_half *h)
 	}
 	e = take_first(m, s);
 	if (h->receive) {
+		e->h.to = h->paired ? h->to : e->h.to;
 		e->state = COMPLETE;
 		e->delta = (int64_t)(h->time - e->h.time);
 		e->receiver_function = h->function;
@@ -201,6 +205,7 @@ int xch_match_half(struct xch_match *m, const struct xch_half *h)
 	new.state = COMPLETE;
 	new.delta = (int64_t)(e->h.time - h->time);
 	new.receiver_function = e->h.function;
+	new.h.to = h->paired ? e->h.to : h->to;
 	return add(m, &new, NULL);
 }
 

@@ -15,6 +15,7 @@ struct xch_half {
 	uint32_t communicator, tag;
 	uint32_t size, function;
 	int receive;
+	int paired; /* with an id: from and to are its own thread, and without the other half it is no message */
 };
 
 struct xch_match *xch_match_new(struct stf_writer *w);

@@ -23,7 +23,8 @@ struct piece {
 
 struct reading {
 	struct piece all;
-	int big; /* byte order of the trace */
+	int big;    /* byte order of the trace */
+	char *stop; /* 200 bytes: the field behind which no place is known; "": there is none */
 };
 
 const char *xch_ctf_skip(const char *p)
@@ -226,13 +227,27 @@ static int structure_of(const struct reading *r, struct piece *s, struct piece *
 	return -1;
 }
 
+/* A field whose type is not known, or has bits that are no whole bytes. t: its type; its name comes next. Returns -1. */
+static int stop_at(const struct reading *r, const char *t, size_t n, struct piece s)
+{
+	const char *name;
+	size_t k = token(&s, &name);
+
+	if (!*r->stop) {
+		snprintf(r->stop, 200, "%.*s %.*s", (int)(n < 80 ? n : 80), t, (int)(k < 80 ? k : 80), name);
+	}
+	return -1;
+}
+
 /* Reads one field of a structure. -1: its type is not supported. */
 static int member(const struct reading *r, struct piece *s, const char *t, size_t n, uint64_t *at, unsigned *align,
 	struct xch_ctf_field *const *want, int depth)
 {
 	struct xch_ctf_field f = { .bits = 0 };
-	struct piece inner;
+	struct piece inner, name;
+	const char *type = t;
 	uint64_t count = 1;
+	size_t length = n;
 	int i;
 
 	if (word_is(t, n, "struct")) {
@@ -246,8 +261,9 @@ static int member(const struct reading *r, struct piece *s, const char *t, size_
 		}
 		integer(r, inner, &f);
 	} else if (by_name(r, t, n, &f) < 0) {
-		return -1;
+		return stop_at(r, t, n, *s);
 	}
+	name = *s;
 	n = token(s, &t);
 	if (next_is(s, "[")) {
 		const char *k;
@@ -258,7 +274,7 @@ static int member(const struct reading *r, struct piece *s, const char *t, size_
 		}
 	}
 	if (!f.bits || f.bits % 8 || f.bits > 64 || !f.align || f.align > 64 || f.align % 8 || !count || count > HEAD) {
-		return -1;
+		return stop_at(r, type, length, name);
 	}
 	*align = f.align > *align ? f.align : *align;
 	f.at = (*at + f.align - 1) / f.align * f.align;
@@ -316,9 +332,31 @@ static int described(
 	return rc;
 }
 
+/* stop: as in struct reading. */
+static void say_why(struct xch_ctf_class *c, const char *stop)
+{
+	const struct xch_ctf_field *odd = c->begin.bits != 64 ? &c->begin : c->end.bits != 64 ? &c->end : NULL;
+
+	if (!odd) {
+		return;
+	}
+	if (odd->bits) {
+		snprintf(c->why, sizeof(c->why), "%s of a packet has %u bits, not 64, and there is no index", odd->name,
+			odd->bits);
+	} else if (*stop) {
+		snprintf(c->why, sizeof(c->why),
+			"the place of %s in a packet is unknown: it is behind the field '%s', which is no number of "
+			"whole bytes, and there is no index",
+			odd->name, stop);
+	} else {
+		snprintf(c->why, sizeof(c->why), "its packets have no %s, and there is no index", odd->name);
+	}
+}
+
 void xch_ctf_describe(struct xch_ctf_packets *d, const char *text, size_t n)
 {
-	struct reading r = { .all = { text, text + n } };
+	char stop[200] = "";
+	struct reading r = { .all = { text, text + n }, .stop = stop };
 	struct piece s = r.all, inner;
 	struct xch_ctf_class *c;
 	uint64_t head = 0;
@@ -344,9 +382,11 @@ void xch_ctf_describe(struct xch_ctf_packets *d, const char *text, size_t n)
 			.end.name = "timestamp_end",
 			.size.name = "packet_size" };
 		if (known) {
+			*stop = '\0';
 			described(&r, inner, "packet.context", &at,
 				(struct xch_ctf_field *[]){ &c->begin, &c->end, &c->size, NULL });
 		}
+		say_why(c, stop);
 	}
 }
 
@@ -388,8 +428,7 @@ int xch_ctf_next_packet(
 		return -1;
 	}
 	if (p->cls->begin.bits != 64 || p->cls->end.bits != 64) {
-		*what = "first and last stamp of a packet are not described as numbers of 64 bits, and there is no "
-			"index";
+		*what = p->cls->why;
 		return -1;
 	}
 	if ((p->cls->end.at + 64) / 8 > n || (p->cls->begin.at + 64) / 8 > n) {

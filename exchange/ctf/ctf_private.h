@@ -42,6 +42,7 @@ struct xch_ctf_field {
 struct xch_ctf_class {
 	uint64_t id;
 	struct xch_ctf_field begin, end, size;
+	char why[300]; /* why the stamps have no known place, or not 64 bits; else "" */
 };
 /* What the metadata says about packets. The caller frees cls. */
 struct xch_ctf_packets {

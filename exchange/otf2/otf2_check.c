@@ -264,6 +264,7 @@ struct walk {
 	enum xch_otf2_file file;
 	uint64_t at;     /* offset of the chunk */
 	uint64_t events; /* number of them so far */
+	uint64_t *kinds; /* the same by kind; NULL: not wanted */
 	/* the record to be found: the n-th of this kind, 0: of any */
 	unsigned char kind;
 	uint64_t n, found;
@@ -309,6 +310,9 @@ static int check_chunk(struct walk *w, const unsigned char *b, size_t n, int las
 			return size < 0 ? broken(w, p, what) : check_end(w, b, p, n, last);
 		}
 		w->events += b[p] >= OTF2_FIRST_EVENT;
+		if (w->kinds) {
+			w->kinds[b[p]]++;
+		}
 		if ((!w->kind || b[p] == w->kind) && w->n-- == 0) {
 			w->found = w->at + p;
 		}
@@ -371,7 +375,7 @@ static int walk(struct walk *w, const char *suffix)
 
 int xch_otf2_check_file(struct xch_otf2_in *o, const char *suffix, enum xch_otf2_file file)
 {
-	struct walk w = { .o = o, .file = file, .n = UINT64_MAX };
+	struct walk w = { .o = o, .file = file, .n = UINT64_MAX, .kinds = file == OTF2_EVENT_FILE ? o->kinds : NULL };
 	int rc = walk(&w, suffix);
 
 	o->checked = w.at;

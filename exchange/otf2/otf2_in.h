@@ -118,6 +118,7 @@ struct xch_otf2_in {
 	struct xch_build *b;
 	struct xch_otf2_runs *runs; /* events are written there; NULL: to the trace */
 	uint64_t handled;
+	uint64_t kinds[256]; /* events in the files of locations, by the kind of the record */
 	uint64_t beyond;     /* number of messages and operations on communicators that cannot be interpreted */
 	uint64_t begun_only; /* number of collective operations that were begun, and did not end */
 	struct {

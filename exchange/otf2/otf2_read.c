@@ -333,6 +333,90 @@ static void note_lost(struct xch_otf2_in *o)
 	}
 }
 
+/* The kinds of events for which there are no callbacks, by the numbers that they have in files. */
+/* clang-format off */
+static const char *const left_out[256] = {
+	[10] = "BufferFlush",
+	[11] = "MeasurementOnOff",
+	[24] = "OmpFork",
+	[25] = "OmpJoin",
+	[26] = "OmpAcquireLock",
+	[27] = "OmpReleaseLock",
+	[28] = "OmpTaskCreate",
+	[29] = "OmpTaskSwitch",
+	[30] = "OmpTaskComplete",
+	[32] = "ParameterString",
+	[33] = "ParameterInt",
+	[34] = "ParameterUnsignedInt",
+	[35] = "RmaWinCreate",
+	[36] = "RmaWinDestroy",
+	[37] = "RmaCollectiveBegin",
+	[38] = "RmaCollectiveEnd",
+	[39] = "RmaGroupSync",
+	[40] = "RmaRequestLock",
+	[41] = "RmaAcquireLock",
+	[42] = "RmaTryLock",
+	[43] = "RmaReleaseLock",
+	[44] = "RmaSync",
+	[45] = "RmaWaitChange",
+	[46] = "RmaPut",
+	[47] = "RmaGet",
+	[48] = "RmaAtomic",
+	[49] = "RmaOpCompleteBlocking",
+	[50] = "RmaOpCompleteNonBlocking",
+	[51] = "RmaOpTest",
+	[52] = "RmaOpCompleteRemote",
+	[53] = "ThreadFork",
+	[54] = "ThreadJoin",
+	[55] = "ThreadTeamBegin",
+	[56] = "ThreadTeamEnd",
+	[57] = "ThreadAcquireLock",
+	[58] = "ThreadReleaseLock",
+	[59] = "ThreadTaskCreate",
+	[60] = "ThreadTaskSwitch",
+	[61] = "ThreadTaskComplete",
+	[62] = "ThreadCreate",
+	[63] = "ThreadBegin",
+	[64] = "ThreadWait",
+	[65] = "ThreadEnd",
+	[68] = "CallingContextSample",
+	[69] = "IoCreateHandle",
+	[70] = "IoDestroyHandle",
+	[71] = "IoDuplicateHandle",
+	[72] = "IoSeek",
+	[73] = "IoChangeStatusFlags",
+	[74] = "IoDeleteFile",
+	[76] = "IoOperationTest",
+	[77] = "IoOperationIssued",
+	[79] = "IoOperationCancelled",
+	[80] = "IoAcquireLock",
+	[81] = "IoReleaseLock",
+	[82] = "IoTryLock",
+	[83] = "ProgramBegin",
+	[84] = "ProgramEnd",
+	[87] = "CommCreate",
+	[88] = "CommDestroy",
+};
+/* clang-format on */
+
+static void note_kinds(struct xch_otf2_in *o)
+{
+	size_t n = strlen(o->in->note), size = sizeof(o->in->note);
+	const char *before = "; kinds left out (";
+	int i;
+
+	for (i = 0; i < 256 && n < size; i++) {
+		if (left_out[i] && o->kinds[i]) {
+			n += (size_t)snprintf(
+				o->in->note + n, size - n, "%s%s %" PRIu64, before, left_out[i], o->kinds[i]);
+			before = ", ";
+		}
+	}
+	if (n < size && *before == ',') {
+		snprintf(o->in->note + n, size - n, ")");
+	}
+}
+
 static int read_events(struct xch_otf2_in *o)
 {
 	OTF2_GlobalEvtReaderCallbacks *c = callbacks();
@@ -368,6 +452,7 @@ static int read_events(struct xch_otf2_in *o)
 			" of them do not fit the definitions; %" PRIu64 " messages have one end only, %" PRIu64
 			" collective operations have a begin only",
 			k ? "; " : "", o->in->skipped, o->beyond, alone, o->begun_only);
+		note_kinds(o);
 	}
 	if (!o->ours) {
 		note_lost(o);

@@ -651,6 +651,8 @@ const struct xch_format xch_perfetto = {
 	.end = perfetto_end,
 	.release = perfetto_release,
 #ifdef HAVE_ZLIB
+	.read = xch_perfetto_read,
+	.is = xch_perfetto_is,
 	.unclocked = 1,
 	.restamp = xch_perfetto_restamp,
 #endif

@@ -4,7 +4,11 @@
 
 #include "exchange/common/format.h"
 
-/* xch_format.restamp of Perfetto's packets, also compressed by gzip. Returns 0 or -1. */
+/* What struct xch_format has for Perfetto's packets: `restamp`, also compressed by gzip. Returns 0 or -1. */
 int xch_perfetto_restamp(struct xch_restamp *x, struct tkm_err *err);
+
+/* `read` and `is` of it. */
+int xch_perfetto_read(struct xch_input *in, struct tkm_err *err);
+int xch_perfetto_is(const char *path, const unsigned char *head, size_t n);
 
 #endif

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "exchange/common/json.h"
 #include "exchange/common/private.h"
+#include "exchange/text/chrome_read.h"
 #include "exchange/text/chrome_restamp.h"
 
 #include <inttypes.h>
@@ -177,6 +178,8 @@ const struct xch_format xch_chrome = {
 	.event = chrome_event,
 	.end = chrome_end,
 #ifdef HAVE_ZLIB
+	.read = xch_chrome_read,
+	.is = xch_chrome_is,
 	.unclocked = 1,
 	.restamp = xch_chrome_restamp,
 	.together = xch_chrome_together,

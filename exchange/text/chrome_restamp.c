@@ -14,7 +14,6 @@
 #include <strings.h>
 
 #include "base/newfile.h"
-#include "base/text/decimal.h"
 #include "base/text/quote.h"
 #include "exchange/common/private.h"
 #include "exchange/text/chrome_arrivals.h"
@@ -55,62 +54,41 @@ struct chrome_restamp {
 	long long rank;   /* -1: the file does not say */
 	char host[256];
 	uint64_t zeros; /* stamps of 0, which are none */
+	struct {
+		int64_t ns, out;
+		double bound_s;
+		int known;
+	} recent[2]; /* the last stamps: a flow has those of what it links */
 };
 
 /* ---- numbers ---- */
 
-/* Reads microseconds as ns. Whole numbers with up to three decimals go the short way. */
+/* Reads microseconds as ns. */
 static int read_us(struct chrome_restamp *c, const struct number *n, int64_t *ns)
 {
-	const char *p = xch_scan_text(&c->s, n->from);
-	size_t length = (size_t)(n->to - n->from), i = 0;
-	char text[NUMBER];
-	struct tkm_decimal d;
-	int64_t v = 0;
-	__int128 whole;
-	int places = -1;
-
-	c->coarse_s = memchr(p, '.', length) ? 0 : 1e-6;
-	for (; i < length && length < 18; i++) {
-		if (p[i] >= '0' && p[i] <= '9') {
-			v = 10 * v + (p[i] - '0');
-			places += places >= 0;
-		} else if (p[i] == '.' && places < 0 && i > 0) {
-			places = 0;
-		} else {
-			break;
-		}
-	}
-	if (i == length && length < 18 && length > 0 && places <= 3 && places != 0) {
-		for (places = places < 0 ? 0 : places; places < 3; places++) {
-			v *= 10;
-		}
-		*ns = v;
-		return 0;
-	}
-	if (length >= sizeof(text)) {
-		return xch_scan_fail(&c->s, n->from, "a time of more than 63 characters");
-	}
-	memcpy(text, p, length);
-	text[length] = '\0';
-	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, 3, &whole) < 0 || whole > INT64_MAX ||
-		whole < -INT64_MAX) {
-		return xch_scan_fail(&c->s, n->from, "a time that is no number of microseconds");
-	}
-	*ns = (int64_t)whole;
-	return 0;
+	c->coarse_s = memchr(xch_scan_text(&c->s, n->from), '.', (size_t)(n->to - n->from)) ? 0 : 1e-6;
+	return xch_scan_us(&c->s, n->from, n->to, ns);
 }
 
 static int write_us(struct chrome_restamp *c, const struct number *at, int64_t ns)
 {
 	uint64_t v = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	char text[NUMBER];
+	char text[NUMBER], *p = text + sizeof(text) - 1;
+	int digits = 0;
 
 	if (!c->out || (c->x->unbounded && c->new_base_ns == c->base_ns)) {
 		return 0;
 	}
-	snprintf(text, sizeof(text), "%s%" PRIu64 ".%03d", ns < 0 ? "-" : "", v / 1000, (int)(v % 1000));
-	return xch_scan_replace(&c->s, at->from, at->to, text);
+	for (*p = '\0'; digits < 4 || v > 0; v /= 10) { /* printf() takes longer than all the rest */
+		*--p = (char)('0' + v % 10);
+		if (++digits == 3) {
+			*--p = '.';
+		}
+	}
+	if (ns < 0) {
+		*--p = '-';
+	}
+	return xch_scan_replace(&c->s, at->from, at->to, p);
 }
 
 /* The stamp on the corrected axis, in ns. */
@@ -118,12 +96,27 @@ static int correct_ns(struct chrome_restamp *c, uint64_t offset, int64_t ns, int
 {
 	double bound;
 	int64_t raw;
+	int i;
 
+	for (i = 0; i < 2; i++) {
+		if (c->recent[i].known && c->recent[i].ns == ns) {
+			*out = c->recent[i].out;
+			bound = c->recent[i].bound_s + c->coarse_s;
+			c->x->worst_s = fmax(c->x->worst_s, bound);
+			c->bound_s = fmax(c->bound_s, bound);
+			return 0;
+		}
+	}
 	if (__builtin_add_overflow(ns, c->base_ns, &raw) || (raw < 0 && !c->x->unbounded) ||
 		c->x->at(c->x->user, (uint64_t)raw, out, &bound) < 0 ||
 		__builtin_add_overflow(*out, c->origin_ns, out)) {
 		return xch_scan_fail(&c->s, offset, "a stamp before the start of its clock, or too far away");
 	}
+	c->recent[1] = c->recent[0];
+	c->recent[0].ns = ns;
+	c->recent[0].out = *out;
+	c->recent[0].bound_s = bound;
+	c->recent[0].known = 1;
 	bound += c->coarse_s;
 	c->x->worst_s = fmax(c->x->worst_s, bound);
 	c->bound_s = fmax(c->bound_s, bound);
@@ -144,6 +137,7 @@ static int begin_clock(struct chrome_restamp *c)
 		? c->x->realtime0_ns
 		: (int64_t)llroundl(c->x->zero_s * 1e9L);
 	c->begun = 1;
+	memset(c->recent, 0, sizeof(c->recent));
 	return 0;
 }
 
@@ -316,14 +310,27 @@ static int scan_text(struct chrome_restamp *c, struct number *n)
 	return 0;
 }
 
-static int scan_args(struct chrome_restamp *c, struct event *e)
+/* phase: of the event, if it came before. */
+static int scan_args(struct chrome_restamp *c, struct event *e, const struct number *phase)
 {
 	struct json_key k;
 	struct number *n;
+	uint64_t from;
 	int rc, first = 1;
 
 	if (xch_scan_peek(&c->s) != '{') {
 		return xch_scan_skip(&c->s);
+	}
+	if (!c->arrivals) { /* as a whole, unless there is a time in it */
+		from = xch_scan_at(&c->s);
+		if (xch_scan_skip(&c->s) < 0) {
+			return -1;
+		}
+		if ((phase->to > phase->from && *xch_scan_text(&c->s, phase->from) != 'c') ||
+			!memmem(xch_scan_text(&c->s, from), (size_t)(xch_scan_at(&c->s) - from), "\"issue_ts\"", 10)) {
+			return 0;
+		}
+		xch_scan_back(&c->s, from);
 	}
 	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
 		n = !c->arrivals                                 ? NULL
@@ -358,7 +365,7 @@ static int scan_event(struct chrome_restamp *c)
 	while ((rc = xch_scan_member(&c->s, &first, &k)) > 0) {
 		rc = !strcmp(k.name, "ts")        ? scan_number(c, &e.ts)
 			: !strcmp(k.name, "dur")  ? scan_number(c, &e.dur)
-			: !strcmp(k.name, "args") ? scan_args(c, &e)
+			: !strcmp(k.name, "args") ? scan_args(c, &e, &phase)
 			: !strcmp(k.name, "name") ? scan_text(c, &e.name)
 			: !strcmp(k.name, "cat")  ? scan_text(c, &e.category)
 			: !strcmp(k.name, "ph") && xch_scan_peek(&c->s) == '"'
@@ -452,6 +459,7 @@ static int scan_base(struct chrome_restamp *c)
 	}
 	c->again = c->has_events && !c->has_base;
 	c->has_base = 1;
+	memset(c->recent, 0, sizeof(c->recent));
 	c->base_ns = strtoll(text, NULL, 10);
 	if (c->out && c->new_base_ns != c->base_ns) {
 		snprintf(text, sizeof(text), "%" PRId64, c->new_base_ns);

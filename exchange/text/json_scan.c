@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000 };
+#include "base/text/decimal.h"
+
+enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000, NUMBER = 64 };
 
 int xch_scan_fail(struct json_scan *s, uint64_t offset, const char *what)
 {
@@ -117,7 +119,7 @@ int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct xch_
 		if (!s->in) {
 			return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
 		}
-		gzbuffer(s->in, STEP);
+		gzbuffer(s->in, STEP / 4); /* less than half a step: zlib does not copy */
 	} else if (gzrewind(s->in) < 0) {
 		return tkm_fail(err, TKM_ERR_IO, "%s: it cannot be read twice: is it a pipe?", path);
 	}
@@ -171,19 +173,18 @@ void xch_scan_free(struct json_scan *s)
 	memset(s, 0, sizeof(*s));
 }
 
-int xch_scan_peek(struct json_scan *s)
+int xch_scan_peek_far(struct json_scan *s)
 {
+	size_t at;
 	int c;
 
-	while ((c = peek_byte(s)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
-		s->at++;
-	}
-	return c;
-}
-
-uint64_t xch_scan_at(const struct json_scan *s)
-{
-	return s->base + s->at;
+	do {
+		for (at = s->at; at < s->end && ((c = s->buf[at]) == ' ' || c == '\n' || c == '\r' || c == '\t');
+			at++) {
+		}
+		s->at = at;
+	} while (at == s->end && read_more(s) > 0);
+	return s->at < s->end ? (unsigned char)s->buf[s->at] : -1;
 }
 
 void xch_scan_hold(struct json_scan *s, int hold)
@@ -216,6 +217,62 @@ int xch_scan_replace(struct json_scan *s, uint64_t from, uint64_t to, const char
 	return 0;
 }
 
+/* ---- bytes that end what is scanned, eight at a time ---- */
+
+#define ALL(byte) (0x0101010101010101u * (byte))
+
+/* Has a bit of each byte that is 0. Bytes after the first of these can have one, too. */
+static inline uint64_t zero_bytes(uint64_t v)
+{
+	return (v - ALL(1)) & ~v & ALL(0x80);
+}
+
+/* The first byte in memory has the lowest bits. */
+static inline uint64_t eight_bytes(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
+}
+
+/* The next quote or backslash in the buffer from `at` on, or its end. */
+static inline size_t find_quote(const struct json_scan *s, size_t at)
+{
+	uint64_t v, found;
+
+	for (; at + 8 <= s->end; at += 8) {
+		v = eight_bytes(s->buf + at);
+		found = zero_bytes(v ^ ALL('"')) | zero_bytes(v ^ ALL('\\'));
+		if (found) {
+			return at + (size_t)__builtin_ctzll(found) / 8;
+		}
+	}
+	while (at < s->end && s->buf[at] != '"' && s->buf[at] != '\\') {
+		at++;
+	}
+	return at;
+}
+
+/* The next quote or bracket in the buffer from `at` on, or its end. A bracket and a brace differ in bit 5. */
+static inline size_t find_mark(const struct json_scan *s, size_t at)
+{
+	uint64_t v, found;
+
+	for (; at + 8 <= s->end; at += 8) {
+		v = eight_bytes(s->buf + at);
+		found = zero_bytes(v ^ ALL('"')) | zero_bytes((v | ALL(32)) ^ ALL('{')) |
+			zero_bytes((v | ALL(32)) ^ ALL('}'));
+		if (found) {
+			return at + (size_t)__builtin_ctzll(found) / 8;
+		}
+	}
+	while (at < s->end && s->buf[at] != '"' && (s->buf[at] | 32) != '{' && (s->buf[at] | 32) != '}') {
+		at++;
+	}
+	return at;
+}
+
 /* ---- values ---- */
 
 static int cut_short(struct json_scan *s)
@@ -225,17 +282,13 @@ static int cut_short(struct json_scan *s)
 
 int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to)
 {
-	size_t at;
-
 	if (xch_scan_peek(s) != '"') {
 		return s->at < s->end ? xch_scan_fail(s, xch_scan_at(s), "a string is expected") : cut_short(s);
 	}
 	s->at++;
 	*from = xch_scan_at(s);
 	for (;;) {
-		for (at = s->at; at < s->end && s->buf[at] != '"' && s->buf[at] != '\\'; at++) {
-		}
-		s->at = at;
+		s->at = find_quote(s, s->at);
 		if (s->at == s->end) {
 			if (read_more(s) <= 0) {
 				return cut_short(s);
@@ -255,21 +308,24 @@ int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to)
 	}
 }
 
-static int is_of_word(int c)
+static inline int is_of_word(int c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' ||
-		c == '.';
+	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '.' || c == '-' || c == '+';
 }
 
 int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to)
 {
+	size_t at;
+
 	if (!is_of_word(xch_scan_peek(s))) {
 		return s->at < s->end ? xch_scan_fail(s, xch_scan_at(s), "a value is expected") : cut_short(s);
 	}
 	*from = xch_scan_at(s);
-	while (is_of_word(peek_byte(s))) {
-		s->at++;
-	}
+	do {
+		for (at = s->at; at < s->end && is_of_word(s->buf[at]); at++) {
+		}
+		s->at = at;
+	} while (at == s->end && read_more(s) > 0);
 	*to = xch_scan_at(s);
 	return 0;
 }
@@ -277,14 +333,9 @@ int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to)
 /* The next quote or bracket, or -1: the file ends, or cannot be read. */
 static int find_bracket(struct json_scan *s)
 {
-	static const char wanted[256] = { ['"'] = 1, ['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1 };
-	size_t at;
-
 	do {
-		for (at = s->at; at < s->end && !wanted[(unsigned char)s->buf[at]]; at++) {
-		}
-		s->at = at;
-	} while (at == s->end && read_more(s) > 0);
+		s->at = find_mark(s, s->at);
+	} while (s->at == s->end && read_more(s) > 0);
 	return s->at < s->end ? s->buf[s->at] : -1;
 }
 
@@ -294,6 +345,7 @@ int xch_scan_skip(struct json_scan *s)
 	char open[DEEPEST];
 	int depth = 0, c = xch_scan_peek(s);
 	uint64_t from, to;
+	size_t end;
 
 	if (c != '"' && c != '{' && c != '[') {
 		return xch_scan_word(s, &from, &to);
@@ -304,7 +356,10 @@ int xch_scan_skip(struct json_scan *s)
 			return cut_short(s);
 		}
 		if (c == '"') {
-			if (xch_scan_string(s, &from, &to) < 0) {
+			end = find_quote(s, s->at + 1);
+			if (end < s->end && s->buf[end] == '"') {
+				s->at = end + 1;
+			} else if (xch_scan_string(s, &from, &to) < 0) {
 				return -1;
 			}
 		} else if (c == '{' || c == '[') {
@@ -351,24 +406,72 @@ static int take_separator(struct json_scan *s, int *first, char open, char close
 	return 1;
 }
 
+static void take_name(const struct json_scan *s, struct json_key *k)
+{
+	size_t n = (size_t)(k->to - k->from), at = (size_t)(k->from - s->base);
+
+	n = n < sizeof(k->name) ? n : 0;
+	if (at + sizeof(k->name) <= s->end) {
+		memcpy(k->name, s->buf + at, sizeof(k->name)); /* two instructions, not a call */
+	} else {
+		memcpy(k->name, s->buf + at, n);
+	}
+	k->name[n] = '\0';
+}
+
+static inline size_t pass_blanks(const struct json_scan *s, size_t at)
+{
+	while (at < s->end && (s->buf[at] == ' ' || s->buf[at] == '\n' || s->buf[at] == '\r' || s->buf[at] == '\t')) {
+		at++;
+	}
+	return at;
+}
+
+/* A further member of which comma, key, colon and what comes next are in the buffer. Returns 1, or 0: it is none, and nothing is taken. */
+static int take_near_member(struct json_scan *s, struct json_key *k)
+{
+	size_t at = s->at, from;
+
+	if (at == s->end || s->buf[at] != ',') {
+		return 0;
+	}
+	at = pass_blanks(s, at + 1);
+	if (at == s->end || s->buf[at] != '"') {
+		return 0;
+	}
+	from = at + 1;
+	at = find_quote(s, from);
+	if (at + 1 >= s->end || s->buf[at] != '"' || s->buf[at + 1] != ':') {
+		return 0;
+	}
+	k->from = s->base + from;
+	k->to = s->base + at;
+	at = pass_blanks(s, at + 2);
+	if (at == s->end) {
+		return 0;
+	}
+	take_name(s, k);
+	s->at = at;
+	return 1;
+}
+
 int xch_scan_member(struct json_scan *s, int *first, struct json_key *k)
 {
-	int rc = take_separator(s, first, '{', '}'), held;
-	uint64_t to;
-	size_t n;
+	int rc, held;
 
+	if (!*first && take_near_member(s, k)) {
+		return 1;
+	}
+	rc = take_separator(s, first, '{', '}');
 	if (rc <= 0) {
 		return rc;
 	}
 	held = s->held;
 	s->held = 1;
-	if (xch_scan_string(s, &k->from, &to) < 0) {
+	if (xch_scan_string(s, &k->from, &k->to) < 0) {
 		return -1;
 	}
-	n = (size_t)(to - k->from);
-	n = n < sizeof(k->name) ? n : 0;
-	memcpy(k->name, xch_scan_text(s, k->from), n);
-	k->name[n] = '\0';
+	take_name(s, k);
 	s->held = held;
 	if (xch_scan_peek(s) != ':') {
 		return s->at < s->end ? xch_scan_fail(s, xch_scan_at(s), "a colon is expected") : cut_short(s);
@@ -389,4 +492,45 @@ int xch_scan_element(struct json_scan *s, int *first, int open_end)
 		return s->eof ? 0 : -1;
 	}
 	return rc;
+}
+
+/* Whole numbers with up to three decimals go the short way. */
+int xch_scan_us(struct json_scan *s, uint64_t from, uint64_t to, int64_t *ns)
+{
+	const char *p = xch_scan_text(s, from);
+	size_t length = (size_t)(to - from), i = 0;
+	char text[NUMBER];
+	struct tkm_decimal d;
+	int64_t v = 0;
+	__int128 whole;
+	int places = -1;
+
+	for (; i < length && length < 18; i++) {
+		if (p[i] >= '0' && p[i] <= '9') {
+			v = 10 * v + (p[i] - '0');
+			places += places >= 0;
+		} else if (p[i] == '.' && places < 0 && i > 0) {
+			places = 0;
+		} else {
+			break;
+		}
+	}
+	if (i == length && length < 18 && length > 0 && places <= 3 && places != 0) {
+		for (places = places < 0 ? 0 : places; places < 3; places++) {
+			v *= 10;
+		}
+		*ns = v;
+		return 0;
+	}
+	if (length >= sizeof(text)) {
+		return xch_scan_fail(s, from, "a time of more than 63 characters");
+	}
+	memcpy(text, p, length);
+	text[length] = '\0';
+	if (tkm_decimal_read(text, &d) < 0 || tkm_decimal_whole(&d, 3, &whole) < 0 || whole > INT64_MAX ||
+		whole < -INT64_MAX) {
+		return xch_scan_fail(s, from, "a time that is no number of microseconds");
+	}
+	*ns = (int64_t)whole;
+	return 0;
 }

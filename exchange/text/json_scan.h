@@ -31,9 +31,9 @@ struct json_scan {
 	int patches;
 };
 
-/* A key: the offset of its text, and the text without quotes if it is shorter than `name`, else "". */
+/* A key: the offsets of its text, and the text without quotes if it is shorter than `name`, else "". */
 struct json_key {
-	uint64_t from;
+	uint64_t from, to;
 	char name[32];
 };
 
@@ -47,9 +47,22 @@ void xch_scan_free(struct json_scan *s);
 int xch_scan_fail(struct json_scan *s, uint64_t offset, const char *what);
 
 /* The next byte that is no blank, or -1: there is none, or the file cannot be read. */
-int xch_scan_peek(struct json_scan *s);
+int xch_scan_peek_far(struct json_scan *s);
+static inline int xch_scan_peek(struct json_scan *s)
+{
+	return s->at < s->end && (unsigned char)s->buf[s->at] > ' ' ? (unsigned char)s->buf[s->at]
+								    : xch_scan_peek_far(s);
+}
 /* The offset of the byte that xch_scan_peek() returned. */
-uint64_t xch_scan_at(const struct json_scan *s);
+static inline uint64_t xch_scan_at(const struct json_scan *s)
+{
+	return s->base + s->at;
+}
+/* Goes back to an offset of what is held. */
+static inline void xch_scan_back(struct json_scan *s, uint64_t offset)
+{
+	s->at = (size_t)(offset - s->base);
+}
 /* What is held can be looked at by its offset. It is not written before the hold is over. */
 void xch_scan_hold(struct json_scan *s, int hold);
 const char *xch_scan_text(const struct json_scan *s, uint64_t offset);
@@ -63,6 +76,9 @@ int xch_scan_write(struct json_scan *s);
 int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to);
 int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to); /* a number, true, false or null */
 int xch_scan_skip(struct json_scan *s);                               /* any value */
+
+/* The number in the held text [from, to), microseconds, as ns; no double takes part. Returns 0 or -1. */
+int xch_scan_us(struct json_scan *s, uint64_t from, uint64_t to, int64_t *ns);
 
 /* The next member of the object, or element of the array, that comes next; *first is 1 before the first. Returns 1: its value comes
  * next; 0: there are no more; or -1. open_end: the end of the file is the end of the array, too. */

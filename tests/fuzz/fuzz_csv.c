@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anything as CSV, read into a trace that goes to memory. */
+/* Anything as a trace in the format FUZZ_FORMAT, of one file, read into a trace that goes to memory. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -12,7 +12,12 @@
 
 #include "exchange/common/format.h"
 
-#define FUZZ_NAME "csv"
+#ifndef FUZZ_FORMAT
+#define FUZZ_FORMAT csv
+#endif
+#define NAME_OF_1(format) #format
+#define NAME_OF(format) NAME_OF_1(format)
+#define FUZZ_NAME NAME_OF(FUZZ_FORMAT)
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -25,14 +30,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tkm_err err = { 0 };
 
 	if (!to[0]) {
-		snprintf(to, sizeof(to), "%s/fuzz_csv_%ld.stf", stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp",
-			(long)getpid());
+		snprintf(to, sizeof(to), "%s/fuzz_%s_%ld.stf", stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp",
+			FUZZ_NAME, (long)getpid());
 	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
 		abort();
 	}
-	if (xch_read(&in, xch_by_name("CSV"), &err) == 0) {
+	xch_by_name(FUZZ_NAME)->is(path, data, size);
+	if (xch_read(&in, xch_by_name(FUZZ_NAME), &err) == 0) {
 		unlink(to);
 	} else if (!err.text[0] || access(to, F_OK) == 0) {
 		abort(); /* an error says what it is, and leaves nothing */

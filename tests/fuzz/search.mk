@@ -10,7 +10,7 @@ ASAN = -fsanitize=address # none: several times as fast; what is learnt so has t
 FLAGS = -g -O2 -w -std=gnu11 -D_GNU_SOURCE -DFUZZING $(ASAN) $(UBSAN) -I$(BUILD) -I$(SRC) -MMD -MP
 COVERAGE_all = -fsanitize=fuzzer-no-link
 COVERAGE_parts = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$(OUT)/good-parts
-LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lz
+LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lsqlite3 -lz
 
 folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
 programs = %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c %/tools/convert/merge.c %/tmr_mpi_wtime.c %/vtcounters.c
@@ -22,7 +22,7 @@ names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single csv clk json message words option raw sampler ctf lttng otf otf2 otf2_runs
+other = single csv chrome perfetto packets clk json message words option raw sampler ctf lttng otf otf2 otf2_runs
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 
@@ -48,7 +48,11 @@ $(OUT)/fuzz_layer: $(SRC)/tests/fuzz/fuzz_part.c $(OUT)/all/lib.a
 	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_PART=layer -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
 $(OUT)/fuzz_otf2_runs: $(SRC)/tests/fuzz/fuzz_otf2.c $(OUT)/all/lib.a
 	$(CC) $(FLAGS) $(COVERAGE_all) -DONE_LOCATION -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
-$(addprefix $(OUT)/fuzz_,$(filter-out otf2_runs,$(other))): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_%.c $(OUT)/all/lib.a
+$(OUT)/fuzz_chrome $(OUT)/fuzz_perfetto: $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_csv.c $(OUT)/all/lib.a
+	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_FORMAT=$* -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
+$(OUT)/fuzz_packets: $(SRC)/tests/fuzz/fuzz_json.c $(OUT)/all/lib.a
+	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_PACKETS -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
+$(addprefix $(OUT)/fuzz_,$(filter-out chrome perfetto packets otf2_runs,$(other))): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_%.c $(OUT)/all/lib.a
 	$(CC) $(FLAGS) $(COVERAGE_all) -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
 
 -include $(wildcard $(OUT)/*/*/*.d $(OUT)/*.d)

@@ -99,6 +99,22 @@ printf '\036{"type":"preamble","version":2}' >"$dir/two/metadata"
 refuse two 'this is CTF 2; only CTF 1.8 is corrected'
 verdict "CTF 2 is refused, with its name"
 
+# what stops the reading of packets is named
+make bits first last "$plain"
+sed -i 's/struct { stamp_t timestamp_begin/struct { integer { size = 22; } odd; stamp_t timestamp_begin/' \
+	"$dir/bits/metadata"
+refuse bits "the place of timestamp_begin in a packet is unknown: it is behind the field 'integer odd', which is no"
+make kind first last "$plain"
+sed -i 's/struct { stamp_t timestamp_begin/struct { mytype more; stamp_t timestamp_begin/' "$dir/kind/metadata"
+refuse kind "it is behind the field 'mytype more', which is no number of whole bytes, and there is no index"
+make none first last "$plain"
+sed -i 's/stamp_t timestamp_begin; stamp_t timestamp_end;//' "$dir/none/metadata"
+refuse none "stream: offset 0: its packets have no timestamp_begin, and there is no index"
+make narrow first last "$plain"
+sed -i 's/stamp_t timestamp_end;/integer { size = 32; align = 8; } timestamp_end;/' "$dir/narrow/metadata"
+refuse narrow "timestamp_end of a packet has 32 bits, not 64, and there is no index"
+verdict "packets whose stamps cannot be found are refused, with the field that stops it"
+
 make short first last "$plain"
 mkdir "$dir/short/index"
 "$python" -c 'import struct, sys

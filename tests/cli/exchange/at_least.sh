@@ -96,4 +96,34 @@ if command -v otf2-print >/dev/null && "$build/stftool" --help | grep -q OTF2; t
 	again t.otf2
 	verdict "OTF2, and back"
 fi
+# an archive of another program
+if [ -e "$dir/t.otf2" ] && /usr/bin/python3 -c 'import otf2' 2>/dev/null; then
+	/usr/bin/python3 -B - "$dir/large" <<'END' 2>"$dir/warn"
+import sys
+import otf2
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
+    d = w.definitions
+    node = d.system_tree_node("node")
+    locations = [d.location("main", group=d.location_group(f"MPI Rank {k}", system_tree_parent=node)) for k in range(2)]
+    members = d.group("", group_type=otf2.GroupType.COMM_LOCATIONS, members=locations, paradigm=otf2.Paradigm.MPI)
+    world = d.comm("world", group=d.group("", group_type=otf2.GroupType.COMM_GROUP, members=locations,
+                                          paradigm=otf2.Paradigm.MPI))
+    events = [w.event_writer_from_location(x) for x in locations]
+    events[0].program_begin(900, "app", [])
+    events[1].buffer_flush(901, 902)
+    events[1].buffer_flush(903, 904)
+    for k, size in enumerate((5 * 2 ** 30, 2 ** 32 - 2)):
+        events[0].mpi_send(1000 + k, 1, world, k, size)
+        events[1].mpi_recv(2000 + k, 0, world, k, size)
+END
+	tool "$dir/large/traces.otf2" --convert "$dir/large.jsonl" --logfile-format JSONL
+	expect_status 0
+	expect [ "$(grep -c '"type":"send".*"bytes":4294967295,"bytes_at_least":true' "$dir/large.jsonl")" = 1 ]
+	expect [ "$(grep -c '"type":"send".*"bytes":4294967294}' "$dir/large.jsonl")" = 1 ]
+	expect_line '"missing","text":"[12] sizes are at least 4294967295 bytes' "$dir/large.jsonl"
+	verdict "5 GiB in an archive of another program"
+	expect_line '3 events of kinds that STF has no record for .*kinds left out (BufferFlush 2, ProgramBegin 1)' \
+		"$dir/err"
+	verdict "kinds of events that are left out are named"
+fi
 done_testing

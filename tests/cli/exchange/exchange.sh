@@ -322,6 +322,11 @@ read_back "$dir/whole.csv" >"$dir/got"
 sed 's/9.007199254740993e15/9007199254740993/; s/-5.0/-5/; s/1e3/1000/' "$dir/whole.csv" |
 	diff - "$dir/got" >"$dir/diff"
 ok "whole numbers with an exponent or a point are whole where a double would lose digits" $?
+# pandas: a column of ranks with empty cells, those of a node's counters, becomes one of doubles
+printf '\357\273\277%s\n0.1,,h,0.0,0,c,1.5,\n0.2,,h,,,n,2.5,\n0.3,,h,1.0,0.0,c,3.5,\n' "$head" >"$dir/pandas.csv"
+read_back "$dir/pandas.csv" >"$dir/got"
+printf '%s\n0.1,,h,0,0,c,1.5,\n0.2,,,,h,n,2.5,\n0.3,,h,1,0,c,3.5,\n' "$head" | diff - "$dir/got" >"$dir/diff"
+ok "ranks that pandas made doubles are ranks" $?
 # what is refused, each with its line
 bad_csv() # bad_csv LINE TEXT: standard input is the file
 {
