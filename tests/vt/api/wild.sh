@@ -24,7 +24,8 @@ compile() # compile LIBRARY COMPILER... SOURCE: to ./NAME of the source
 	name=${source##*/}
 	name=${name%.*}
 	# shellcheck disable=SC2046,SC2086
-	"$@" $san -I"$src" -Wno-unused-command-line-argument -x none $(flags "$library") -Wl,-rpath,"$lib" -o "$name" >out 2>&1
+	"$@" $san -I"$src" -Wno-unused-command-line-argument -x none $(flags "$library") \
+		-Wl,-rpath,"$lib" -o "$name" >out 2>&1
 }
 
 # ---- the guide's examples, and programs in C and C++ ----
