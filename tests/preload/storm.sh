@@ -113,6 +113,7 @@ for _ in $(seq "${STORM_TIMES:-1}"); do
 	run 8 trace functions statistics throttle children pctrace sampler
 	run 9 trace functions system summary throttle limit pctrace sampler
 	run 10 trace functions statistics summary children limit sampler
-	interrupted 11
+	# AddressSanitizer itself ends a program whose thread was cancelled within a function of its own
+	[ -n "$sanitizer" ] || interrupted 11
 done
 done_testing

@@ -172,8 +172,7 @@ PLAIN static void interrupted()
 	sigaltstack(&s, NULL);
 	memset(&a, 0, sizeof a); a.sa_handler = on_alarm; a.sa_flags = SA_ONSTACK;
 	sigaction(SIGALRM, &a, NULL);
-	setitimer(ITIMER_REAL, &often, NULL);
-	sigsetjmp(before_alarm, 1);
+	if (sigsetjmp(before_alarm, 1) == 0) setitimer(ITIMER_REAL, &often, NULL);
 	while (alarms < 200) leaf();
 	setitimer(ITIMER_REAL, &never, NULL);
 	for (int i = 0; i < 20; i++) {
