@@ -19,11 +19,6 @@ extern const struct smp_source *const smp_sources[];
  * descriptors may be used, which is faster. Must be the first of these calls. */
 void smp_own_process(void);
 
-/* For a library that is loaded into a program: called before the program has threads. The kernel's table of descriptors
- * grows to those that sets keep open. Once there are threads, this takes the kernel 10 to 50 ms (synchronize_rcu), in
- * which the other ranks of a job wait, and MPI waits by polling. */
-void smp_fd_room(void);
-
 /* Sets *env to this machine with defaults. */
 void smp_env_init(struct smp_env *env);
 

@@ -257,9 +257,6 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 		(c->calls_expected && c->settings.counter_min_interval > 0 ? SMP_BRIEF : 0) | SMP_SHARED |
 		(c->has_vtsampler ? 0 : SMP_FOREIGN);
 	load_plan_plugins(c, &n_plugins);
-	if (c->calls_expected) {
-		smp_fd_room();
-	}
 	c->plan = smp_plan_open(&c->env, rules, n_rules, c->plugins, n_plugins, err);
 	if (!c->plan) {
 		return -1;
