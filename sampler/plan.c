@@ -278,6 +278,7 @@ struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rul
 	struct smp_plan *plan = calloc(1, sizeof(*plan));
 	int rc = -1;
 
+	smp_fd_room();
 	if (plan) {
 		plan->rule = calloc(1, (n_rules + 1 + count_standard_rules()) * sizeof(*plan->rule));
 		plan->env = calloc(1, (n_plugins + 1) * sizeof(*plan->env));

@@ -58,6 +58,15 @@ int smp_fd_high(int fd)
 	return moved;
 }
 
+void smp_fd_room(void)
+{
+	int fd = smp_fd_high(open("/", O_PATH | O_CLOEXEC));
+
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
 /* Only one thread of vtsampler opens files. */
 static int is_kernels_file(int fd, dev_t dev)
 {

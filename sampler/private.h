@@ -26,6 +26,10 @@ int smp_root(const struct smp_env *env);
 /* Moves a new descriptor out of the range where programs expect their own. Returns the new one (close on
  * exec), or fd itself. -1 stays -1. */
 int smp_fd_high(int fd);
+/* To be called before a program has threads, which is when its plan is opened. The kernel's table of descriptors
+ * grows to those that sets keep open. Once there are threads, this takes the kernel 10 to 50 ms (synchronize_rcu), in
+ * which the other ranks of a job wait, and MPI waits by polling. */
+void smp_fd_room(void);
 
 /* A file of /proc or /sys that is kept open. A program may close our descriptor and open its own file under
  * the number; dev and ino tell, so that we neither believe nor close what is not ours. */

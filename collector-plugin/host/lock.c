@@ -3,6 +3,7 @@
 #include "config.h"
 #include "collector-plugin/host/lock.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -52,6 +53,42 @@ void vt_signals_block(struct vt_lock *held)
 void vt_signals_back(const struct vt_lock *held)
 {
 	restore(&held->before, held->cancel);
+}
+
+static const int of_writes[] = { SIGXFSZ, SIGPIPE };
+
+/* depth: bits, those that are not ours to take */
+void vt_writes_begin(struct vt_lock *held)
+{
+	sigset_t set;
+
+	if (!vt_lock_is_without_calls()) {
+		sigemptyset(&set);
+		sigpending(&set);
+		held->depth = sigismember(&set, of_writes[0]) | sigismember(&set, of_writes[1]) << 1;
+		sigemptyset(&set);
+		sigaddset(&set, of_writes[0]);
+		sigaddset(&set, of_writes[1]);
+		pthread_sigmask(SIG_BLOCK, &set, &held->before);
+	}
+}
+
+void vt_writes_end(const struct vt_lock *held)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t sent;
+	int i;
+
+	if (vt_lock_is_without_calls()) {
+		return;
+	}
+	for (i = 0; i < 2; i++) {
+		sigemptyset(&sent);
+		sigaddset(&sent, of_writes[i]);
+		while (!(held->depth >> i & 1) && sigtimedwait(&sent, NULL, &now) < 0 && errno == EINTR) {
+		}
+	}
+	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
 }
 
 void vt_lock(struct vt_lock *l)

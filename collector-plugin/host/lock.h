@@ -32,6 +32,9 @@ int vt_lock_until(struct vt_lock *l, const struct timespec *until);
 /* Without a lock: no signal handler runs in this thread and it cannot be cancelled until vt_signals_back(held). */
 void vt_signals_block(struct vt_lock *held);
 void vt_signals_back(const struct vt_lock *held);
+/* Around writes of our own into files and pipes: SIGXFSZ and SIGPIPE, which they send, do not reach the program. */
+void vt_writes_begin(struct vt_lock *held);
+void vt_writes_end(const struct vt_lock *held);
 /* Lets other threads take the lock for a while; the caller's signals stay blocked. `held` keeps the state for
  * vt_lock_resume(). */
 void vt_lock_pause(struct vt_lock *l, struct vt_lock *held);

@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "collector-plugin/host/locale.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/memory.h"
 
 enum { KEPT = 16, KEPT_SIZE = 600 };
@@ -47,7 +48,13 @@ void vt_say_defer(int tid)
  * standard error. */
 static int put_say_message(const char *line)
 {
-	return write(STDERR_FILENO, line, strlen(line)) < 0 ? -1 : 0;
+	struct vt_lock held;
+	int rc;
+
+	vt_writes_begin(&held);
+	rc = write(STDERR_FILENO, line, strlen(line)) < 0 ? -1 : 0;
+	vt_writes_end(&held);
+	return rc;
 }
 
 void vt_say(int level, const char *kind, const char *fmt, ...)

@@ -153,7 +153,7 @@ static int fold_poll(struct vt_trace_thread *t, const struct vt_mpi_call *k, con
 		}
 	} else {
 		/* a signal handler that records does it before this, or not at all */
-		s->busy = 1;
+		s->busy = vt_raw_here();
 		atomic_signal_fence(memory_order_seq_cst);
 		if (s->cur != p->after) {
 			s->busy = 0;

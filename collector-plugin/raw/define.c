@@ -20,7 +20,7 @@ static VT_SELDOM int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const
 		}
 	}
 	memcpy(s->cur, bytes, n);
-	s->busy = 1;
+	s->busy = vt_raw_here();
 	vt_raw_done(s, s->cur + n);
 	return 0;
 }

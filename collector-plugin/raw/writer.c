@@ -383,7 +383,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		(!s->block && is_known_full(r))) {
 		return count_lost(s);
 	}
-	s->busy = 1;
+	s->busy = vt_raw_here();
 	atomic_signal_fence(memory_order_seq_cst);
 	d = (uint64_t)stamp - (uint64_t)s->now;
 	sessions = atomic_load_explicit(&r->head->sessions, memory_order_relaxed);
@@ -538,6 +538,7 @@ VT_SELDOM struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 void vt_raw_stream_end(struct vt_raw_stream *s)
 {
 	vt_lock(&s->raw->lock);
+	s->busy = 0; /* the thread may have been cancelled within a record */
 	s->taken = 0;
 	vt_unlock(&s->raw->lock);
 }

@@ -181,7 +181,7 @@ static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t
 	uint64_t d;
 
 	if (__builtin_expect(!s->busy, 1)) {
-		s->busy = 1;
+		s->busy = vt_raw_here();
 		/* a signal handler that records does it before this, or not at all: what is read from here on does
 		 * not change */
 		atomic_signal_fence(memory_order_seq_cst);
@@ -264,7 +264,7 @@ static inline int vt_raw_begin_short(struct vt_raw_stream *s, int64_t stamp, uns
 	if (__builtin_expect(s->busy, 0)) {
 		return 0;
 	}
-	s->busy = 1;
+	s->busy = vt_raw_here();
 	atomic_signal_fence(memory_order_seq_cst);
 	d = (uint64_t)stamp - (uint64_t)s->now;
 	if (__builtin_expect(d >> bits || s->cur >= s->short_limit ||

@@ -537,6 +537,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
 	int saved = errno;
+	struct vt_lock held;
 	locale_t was;
 
 	if (!vt_collect_running() || vt_collect_is_quiet(how) || c->pid != getpid()) {
@@ -551,6 +552,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		return;
 	}
 	was = vt_locale_c();
+	vt_writes_begin(&held);
 	if (vt_collect_running()) {
 		snprintf(c->ended_how, sizeof(c->ended_how), "%s", vt_collect_ended_by(how));
 		vt_omp_finish();
@@ -570,6 +572,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		c->ended = 1;
 		vt_say_deferred();
 	}
+	vt_writes_end(&held);
 	vt_locale_back(was);
 	vt_unlock(&lock);
 	errno = saved;

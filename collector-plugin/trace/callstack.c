@@ -487,20 +487,33 @@ int vt_callstack_switched(void)
 	return atomic_load(&is_switched);
 }
 
-/* A handler of a signal that runs on a stack of its own comes back from there. */
-static VT_SELDOM int is_on_signal_stack(void)
+/* Does a handler of a signal run on a stack of its own? *s: that stack. */
+static VT_SELDOM int is_on_signal_stack(stack_t *s)
 {
-	stack_t s = { .ss_flags = 0 };
-	int saved = errno, on = sigaltstack(NULL, &s) == 0 && s.ss_flags & SS_ONSTACK;
+	int saved = errno, on = sigaltstack(NULL, s) == 0 && s->ss_flags & SS_ONSTACK;
 
 	errno = saved;
 	return on;
 }
 
+int vt_callstack_leaves(struct vt_callstack_thread *t, uintptr_t at, uintptr_t sp)
+{
+	stack_t s = { .ss_flags = 0 };
+
+	if (vt_callstack_has_both(t, at, sp)) {
+		return at < sp;
+	}
+	return at != UINTPTR_MAX && !vt_lock_is_without_calls() && is_on_signal_stack(&s) &&
+		at - (uintptr_t)s.ss_sp < s.ss_size && sp - (uintptr_t)s.ss_sp >= s.ss_size;
+}
+
 VT_SELDOM void vt_callstack_goes_on(struct vt_callstack_thread *t, uintptr_t from, uintptr_t to)
 {
+	stack_t s = { .ss_flags = 0 };
+
+	/* a handler on a stack of its own comes back from there */
 	if (!atomic_load(&is_switched) && from != UINTPTR_MAX && to && !is_near(from, to) &&
-		!vt_callstack_has_both(t, from, to) && !vt_lock_is_without_calls() && !is_on_signal_stack()) {
+		!vt_callstack_has_both(t, from, to) && !vt_lock_is_without_calls() && !is_on_signal_stack(&s)) {
 		atomic_store(&is_switched, 1);
 	}
 }

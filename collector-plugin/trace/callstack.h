@@ -48,6 +48,8 @@ static inline uintptr_t vt_callstack_low(struct vt_callstack_thread *t)
 }
 /* Can the addresses be compared, because they are on one stack? Two outside the thread's stack are if they are near. */
 VT_HIDDEN int vt_callstack_has_both(struct vt_callstack_thread *t, uintptr_t a, uintptr_t b);
+/* The thread jumps to the stack pointer sp: has it then left the frame at `at`, here or on the stack of a signal handler? */
+VT_HIDDEN int vt_callstack_leaves(struct vt_callstack_thread *t, uintptr_t at, uintptr_t sp);
 /* 0: an exception or a jump has left the function that has this frame; its caller is deeper in the stack. Costs a
  * microsecond for each function between. */
 VT_HIDDEN int vt_callstack_returns_to(uintptr_t frame);

@@ -156,6 +156,20 @@ static VT_SELDOM uint32_t find_system_file(struct vt_collect *c, int fd)
 	return id;
 }
 
+void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes)
+{
+	struct vt_raw_transfer body = { file, (uint32_t)bytes, (uint32_t)(bytes >> 32) };
+	const struct vt_trace_thread *t = vt_tls.trace;
+
+	if (t && t->top > t->frame && t->top[-1].how.recorded && vt_tls.collect == vt_collect_running()) {
+		vt_trace_record(at ? *at : vt_ticks_now(vt_tls.collect), begins ? VT_RAW_IO_BEGIN : VT_RAW_IO_END,
+			(uint8_t)kind, &body, sizeof(body));
+	}
+	if (!begins) {
+		vt_trace_communicates(VT_RAW_ROW_FILE, 0, 0, bytes);
+	}
+}
+
 static void record_transfer_begin(struct vt_system_call *k, enum vt_raw_io kind, int fd, uint64_t bytes)
 {
 	struct vt_collect *c = vt_collect_running();

@@ -727,10 +727,18 @@ void vt_trace_jump(uintptr_t sp)
 {
 	struct vt_trace_thread *t = vt_tls.trace;
 
-	if (vt_tls.inside && vt_tls.inside_at < sp && vt_callstack_has_both(&t->stack, vt_tls.inside_at, sp)) {
+	if (vt_tls.inside && vt_callstack_leaves(&t->stack, vt_tls.inside_at, sp)) {
 		vt_tls.inside = 0;
 	}
+	/* the record in which the signal came is not complete: without this, no further one of the thread would be written */
+	if (t->stream && t->stream->busy && vt_callstack_leaves(&t->stack, t->stream->busy, sp)) {
+		t->stream->busy = 0;
+		vt_raw_count_lost(t->stream, 1);
+	}
 	if (!vt_tls.inside) {
+		while (t->top > t->frame && vt_callstack_leaves(&t->stack, t->top[-1].sp, sp)) {
+			pop_frame(t, 0, vt_ticks_now(vt_tls.collect));
+		}
 		leave_calls_below(t, sp);
 	}
 }
@@ -762,20 +770,6 @@ void vt_trace_return(uint32_t function)
 		pop_frame(t, 0, now);
 	}
 	update_plain_limits(t);
-}
-
-void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes)
-{
-	struct vt_raw_transfer body = { file, (uint32_t)bytes, (uint32_t)(bytes >> 32) };
-	const struct vt_trace_thread *t = vt_tls.trace;
-
-	if (t && t->top > t->frame && t->top[-1].how.recorded && vt_tls.collect == vt_collect_running()) {
-		vt_trace_record(at ? *at : vt_ticks_now(vt_tls.collect), begins ? VT_RAW_IO_BEGIN : VT_RAW_IO_END,
-			(uint8_t)kind, &body, sizeof(body));
-	}
-	if (!begins) {
-		vt_trace_communicates(VT_RAW_ROW_FILE, 0, 0, bytes);
-	}
 }
 
 uint32_t vt_trace_current(void)

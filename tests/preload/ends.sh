@@ -442,4 +442,21 @@ fresh
 	[ "$status" -eq 0 ]
 )
 ok "a limit on the size of files does not end the program" $?
+
+# from within: then our own last lines and the protocol are too long, too
+fresh
+sampled sh -c 'ulimit -f 0; exit 5'
+expect_status 5
+trace_complete sh.stf && expect valid sh.stf
+verdict "nor does a limit that the program sets"
+
+# nobody reads the standard error any more
+fresh
+{
+	sleep 0.2
+	"$build/vtrun" --summary -- sh -c 'ulimit -n 3; exit 5'
+	echo $? >"$dir/out"
+} 2>&1 | true
+expect_line '^5$' "$dir/out"
+verdict "our messages into a closed pipe do not end the program"
 done_testing

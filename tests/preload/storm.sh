@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A program that makes children and leaves functions in every way (programs/storm.cc), under sets of options. In six
 # runs, each pair of the ten things below is on together, off together, and one without the other; in four more,
-# functions and trace are on with the rest.
+# functions and trace are on with the rest. STORM_INTERRUPTED=1: one more, which is interrupted at any place.
 # Exit status, output and recorded counts are compared with what the program says itself. STORM_TIMES: how often (1).
 # TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
@@ -10,6 +10,7 @@
 VT_FORCE=on
 export VT_FORCE
 parts="children threads many"
+[ -z "$sanitizer" ] || parts="two_rounds $parts" # AddressSanitizer ends a thread one round earlier
 for kind in functions plain; do
 	[ $kind = functions ] && flag=-finstrument-functions || flag=
 	# shellcheck disable=SC2086
@@ -26,7 +27,7 @@ called()
 }
 counted()
 {
-	"$build/stftool" storm.stf --print-statistics | "$build/convert-stats" |
+	"$build/stftool" storm.stf --print-statistics | "$build/tools/convert-stats" |
 		awk -F'\t' -v f="$1" 'NR > 1 { sub(".*:", "", $2); if ($2 == f) { n += $6 } } END { print n + 0 }'
 }
 
@@ -77,9 +78,28 @@ run()
 	read -r leaves handled <"$dir/out" || not_met "the program prints its counts"
 	expect_trace storm.stf
 	case " $* " in
-	*' trace '*' functions '*) compare_counts " $* " ;;
+	*' trace functions '*) compare_counts " $* " ;;
 	esac
 	verdict "$number: $*"
+}
+
+# Each of 200 jumps, at any place of what records a call, may lose that call, and a call of which only the begin counts
+# may be there.
+interrupted()
+{
+	options='--logfile-name storm.stf --statistics on'
+	unset VT_ACTIVITY
+	fresh
+	sampled "$dir/functions" interrupted
+	expect_status 0
+	read -r leaves handled <"$dir/out" || not_met "the program prints its counts"
+	expect_trace storm.stf
+	n=$(called leaf)
+	expect [ "$n" -ge $((leaves - 600)) ] && expect [ "$n" -le $((leaves + 600)) ]
+	expect [ "$(called on_alarm)" -ge 100 ]
+	expect [ "$(called filler)" -ge 1000 ]
+	expect [ "$(grep -c 'stacks were switched' "$dir/err")" = 0 ]
+	verdict "$1: jumps out of handlers, and cancellation, within the recording of a call"
 }
 
 for _ in $(seq "${STORM_TIMES:-1}"); do
@@ -93,5 +113,8 @@ for _ in $(seq "${STORM_TIMES:-1}"); do
 	run 8 trace functions statistics throttle children pctrace sampler
 	run 9 trace functions system summary throttle limit pctrace sampler
 	run 10 trace functions statistics summary children limit sampler
+	# By hand only: it hung once in ten runs, for a reason that is not known. AddressSanitizer itself ends a program whose
+	# thread was cancelled within a function of its own.
+	[ -n "$sanitizer" ] || [ -z "${STORM_INTERRUPTED:-}" ] || interrupted 11
 done
 done_testing

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdexcept>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ extern "C" {
 void leaf() { __atomic_add_fetch(&leaves, 1, __ATOMIC_RELAXED); }
 void handler_leaf() { __atomic_add_fetch(&handled, 1, __ATOMIC_RELAXED); }
 void on_signal(int) { handler_leaf(); }
+void filler() { __asm__ volatile(""); }
 }
 
 // ---- children: what they call is not a call of this process ----
@@ -104,10 +106,11 @@ PLAIN static void cancel()
 // ---- threads that begin in a handler which interrupted malloc(), end under a storm of signals, and call late destructors ----
 static volatile pid_t tid[8];
 static pthread_key_t late;
+static long rounds = 3; /* of destructors, in which a thread still calls */
 PLAIN static void destroyed(void *round)
 {
 	leaf();
-	if ((long)round < 3) pthread_setspecific(late, (void *)((long)round + 1));
+	if ((long)round < rounds) pthread_setspecific(late, (void *)((long)round + 1));
 }
 PLAIN static void *killer(void *)
 {
@@ -148,8 +151,40 @@ PLAIN static void threads()
 	pthread_join(k, NULL);
 }
 
+// ---- jumps out of a handler, and cancellation, at any place of what records a call ----
+static sigjmp_buf before_alarm;
+static volatile int alarms;
+extern "C" { void on_alarm(int) { if (++alarms <= 200) siglongjmp(before_alarm, 1); } }
+PLAIN static void *cancelled_anywhere(void *)
+{
+	int was;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &was);
+	for (;;) filler();
+	return NULL;
+}
+PLAIN static void interrupted()
+{
+	char *stack = (char *)malloc(1 << 16);
+	struct itimerval often = { { 0, 700 }, { 0, 700 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct sigaction a;
+	stack_t s;
+	memset(&s, 0, sizeof s); s.ss_sp = stack; s.ss_size = 1 << 16;
+	sigaltstack(&s, NULL);
+	memset(&a, 0, sizeof a); a.sa_handler = on_alarm; a.sa_flags = SA_ONSTACK;
+	sigaction(SIGALRM, &a, NULL);
+	if (sigsetjmp(before_alarm, 1) == 0) setitimer(ITIMER_REAL, &often, NULL);
+	while (alarms < 200) leaf();
+	setitimer(ITIMER_REAL, &never, NULL);
+	for (int i = 0; i < 20; i++) {
+		pthread_t t;
+		pthread_create(&t, NULL, cancelled_anywhere, NULL);
+		usleep(300);
+		pthread_cancel(t); pthread_join(t, NULL);
+	}
+	for (int i = 0; i < 1000; i++) leaf();
+}
+
 // ---- more events than FLUSH-LIMIT has room for ----
-extern "C" void filler() { __asm__ volatile(""); }
 PLAIN static void many() { for (int i = 0; i < 200000; i++) filler(); }
 
 PLAIN int main(int argc, char **argv)
@@ -159,6 +194,8 @@ PLAIN int main(int argc, char **argv)
 		if (!strcmp(argv[i], "children")) children();
 		if (!strcmp(argv[i], "threads")) threads();
 		if (!strcmp(argv[i], "many")) many();
+		if (!strcmp(argv[i], "interrupted")) interrupted();
+		if (!strcmp(argv[i], "two_rounds")) rounds = 2;
 	}
 	printf("%ld %ld\n", leaves, handled);
 	return 0;

@@ -6,6 +6,7 @@
 #include "tests/lib/check.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,6 +35,30 @@ static void files_of_any_length(void)
 	close(fd);
 	close(root);
 	unlink(name);
+}
+
+/* With the descriptors that sets keep open, the kernel's table must not grow again. */
+static void room_for_descriptors(void)
+{
+	char line[100];
+	long long size = 0;
+	FILE *f;
+	int fd = open("/", O_PATH), again;
+
+	smp_fd_room();
+	f = fopen("/proc/self/status", "r");
+	CHECK(f, "cannot open");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "FDSize: %lld", &size);
+	}
+	CHECK(size > 512, "room for %lld", size);
+	if (f) {
+		fclose(f);
+	}
+	again = smp_fd_high(open("/", O_PATH));
+	CHECK_INT(again, 512); /* nothing is left there */
+	close(again);
+	close(fd);
 }
 
 /* Only a process of our own trusts a descriptor of the kernel's files, and never one of another file. */
@@ -65,6 +90,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(files_of_any_length);
+	RUN(room_for_descriptors);
 	RUN(only_the_kernels_files_stay);
 	return check_end();
 }
