@@ -113,8 +113,8 @@ for _ in $(seq "${STORM_TIMES:-1}"); do
 	run 8 trace functions statistics throttle children pctrace sampler
 	run 9 trace functions system summary throttle limit pctrace sampler
 	run 10 trace functions statistics summary children limit sampler
-	# By hand only: it hung once in ten runs, for a reason that is not known. AddressSanitizer itself ends a program whose
-	# thread was cancelled within a function of its own.
+	# By hand only: it hung once in ten runs, for a reason that is not known. AddressSanitizer itself ends a program
+	# whose thread was cancelled within a function of its own.
 	[ -n "$sanitizer" ] || [ -z "${STORM_INTERRUPTED:-}" ] || interrupted 11
 done
 done_testing
