@@ -61,7 +61,7 @@ expect_status 0
 expect_no_line 'ERROR' out
 mkdir -p locales
 if command -v localedef >/dev/null && { localedef -c -i de_DE -f UTF-8 "$dir/locales/de_DE.UTF-8" >/dev/null 2>&1 ||
-	[ -d "$dir/locales/de_DE.UTF-8" ]; }; then
+	[ -e "$dir/locales/de_DE.UTF-8/LC_NUMERIC" ]; }; then
 	LOCPATH=$dir/locales LC_ALL=de_DE.UTF-8 suppressing --check-suppress 'gut & böse'
 	expect_status 0
 	expect_no_line 'ERROR' out

@@ -80,7 +80,7 @@ fi
 mpi_compile "$MPICC" mpi/programs/mpi_locale.c locale -lVT
 mkdir -p "$dir/locales"
 if command -v localedef >/dev/null && { localedef -c -i de_DE -f UTF-8 "$dir/locales/de_DE.UTF-8" >out 2>&1 ||
-	[ -d "$dir/locales/de_DE.UTF-8" ]; }; then
+	[ -e "$dir/locales/de_DE.UTF-8/LC_NUMERIC" ]; }; then
 	for by in vtrun itself; do
 		clean
 		# an MPI on several hosts passes no variables of its own accord, so the ranks set them

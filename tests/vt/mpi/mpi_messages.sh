@@ -73,8 +73,12 @@ else
 	skip "otf2-print reads all messages and has no warning" "this build has no OTF2, or there is no otf2-print here"
 fi
 if command -v vite >/dev/null 2>&1; then
+	from=-f
+	QT_QPA_PLATFORM=offscreen vite -h >drawn 2>&1
+	! grep -q -e '-i inputfile' drawn || from=-i # Debian 13
 	"$build/stftool" messages.stf --convert other.paje >>out 2>&1 &&
-		QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$dir timeout 100 vite -f other.paje -e other.svg >drawn 2>&1
+		QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$dir timeout 100 vite $from other.paje -e other.svg \
+			>drawn 2>&1
 	rc=$?
 	cat drawn >>out
 	expect [ $rc -eq 0 ]
