@@ -73,6 +73,24 @@ static int local_ranks(void)
 	return names[i] && atoi(secure_getenv(names[i])) > 0 ? atoi(secure_getenv(names[i])) : 0;
 }
 
+/* Where the program was bound when it began: later it may be within a clock session, which binds it. */
+static const char *binding_at_start(void)
+{
+	static char text[600];
+	static int known;
+	char line[4096];
+	FILE *f = known ? NULL : fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "Cpus_allowed_list: %599s", text);
+	}
+	if (f) {
+		fclose(f);
+	}
+	known = 1;
+	return text;
+}
+
 static void put_attach_texts(struct texts *t, const struct vt_collector *c, int64_t tick)
 {
 	char commanded[2048];
@@ -92,6 +110,7 @@ static void put_attach_texts(struct texts *t, const struct vt_collector *c, int6
 	put_integer(t, "rank", c->pub.rank);
 	put_integer(t, "ranks", c->pub.ranks);
 	put_integer(t, "local", local_ranks());
+	put_attach_text(t, "CPUs", binding_at_start());
 	put_integer(t, "failsafe", vt_hooks.failsafe);
 	put_integer(t, "imbalance", vt_hooks.imbalance);
 	put_integer(t, "single", c->single);

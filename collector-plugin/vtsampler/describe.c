@@ -67,14 +67,13 @@ static char *line_of(char *text, const char *label)
 /* "0-1 of 2": the CPUs that the process may use. */
 static void describe_binding(struct vt_measured *p)
 {
-	char *status = text_of_process(p, "status"), *allowed = line_of(status, "\nCpus_allowed_list:");
+	const char *allowed = vt_measured_text(p, "CPUs", 0);
 	char text[600];
 
-	if (allowed) {
+	if (allowed && *allowed) {
 		snprintf(text, sizeof(text), "%.500s of %ld", allowed, sysconf(_SC_NPROCESSORS_ONLN));
 		describe(p, "CPUs", text);
 	}
-	free(status);
 }
 
 /* The user and the batch system's job, by the variables that these set. tkm_root_text() ends the text by a zero byte. */

@@ -394,9 +394,9 @@ static void itself_and_the_child_of_a_fork(void)
 	/* the collector begins anew: only if nothing would be lost */
 	vt_tls.thread = t;
 	names = 1;
-	CHECK_INT(vt_threads_restart(), -1);
-	names = 0;
-	CHECK(vt_threads_restart() == 0 && !vt_tls.thread && vt_threads_where(getpid()) == -1, "restart");
+	CHECK_INT(vt_threads_restart(0), -1);
+	/* or what is defined is kept */
+	CHECK(vt_threads_restart(1) == 0 && !vt_tls.thread && vt_threads_where(getpid()) == -1, "restart");
 	settled();
 	CHECK_INT(vt_threads_self(&collect, 3, &t), VT_OK);
 	CHECK_INT(t->number, 3);
