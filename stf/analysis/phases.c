@@ -200,10 +200,11 @@ static int finish_phases(struct stf_analysis *a, const struct tkm_table *phases)
 /* All but the longest interval, which is the one to be found. */
 static void describe_intervals(const struct intervals *v, double *mean, double *spread)
 {
-	double n = (double)v->calls - 2, most = (double)v->longest, sum = (double)(v->last - v->first) - most;
+	double n = (double)v->calls - 2, most = (double)v->longest, sum = (double)(v->last - v->first) - most, variance;
 
 	*mean = sum / n;
-	*spread = sqrt(fmax(0, (v->squares - most * most) / n - *mean * *mean));
+	variance = (v->squares - most * most) / n - *mean * *mean;
+	*spread = sqrt(variance > 0 ? variance : 0);
 }
 
 /* Are these the calls of the outermost loop in this thread? */
