@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 
 #include "base/cli/front.h"
@@ -210,6 +211,15 @@ int cal_test_asks_for_help(const struct tkm_front *f, int argc, char **argv)
 	return asks;
 }
 
+void cal_test_say_wrong_usage(int rank, const struct tkm_err *err)
+{
+	if (rank == 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err->text);
+	} else {
+		sleep(1);
+	}
+}
+
 int cal_test_options_parse(int argc, char **argv, struct cal_test_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
@@ -245,8 +255,8 @@ int cal_test_options_parse(int argc, char **argv, struct cal_test_options *o)
 		return 1;
 	}
 	rc = read_test_options(o, &front, argc, argv, &err);
-	if (rc == -1 && rank == 0) {
-		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	if (rc == -1) {
+		cal_test_say_wrong_usage(rank, &err);
 	}
 	if (o->json && !strcmp(o->json, "-")) {
 		o->quiet = 1; /* standard output is JSON alone */

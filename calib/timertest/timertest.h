@@ -67,6 +67,9 @@ int cal_test_options_parse(int argc, char **argv, struct cal_test_options *o);
 /* Tests whether the command line asks for --help or the like, which rank 0 prints alone. */
 struct tkm_front;
 int cal_test_asks_for_help(const struct tkm_front *f, int argc, char **argv);
+/* What is wrong with the command line is said by rank 0. The others give it time: Open MPI 5 ends a job, and what rank 0 has not printed yet,
+ * when the first rank has ended. */
+void cal_test_say_wrong_usage(int rank, const struct tkm_err *err);
 
 /* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
 struct cal_test_event {

@@ -151,8 +151,8 @@ int ct_options_parse(int argc, char **argv, struct cal_test_options *common, str
 	if (rc >= 0) {
 		rc = check_options(common, o, &err);
 	}
-	if (rc < 0 && rank == 0) {
-		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	if (rc < 0) {
+		cal_test_say_wrong_usage(rank, &err);
 	}
 	if (common->json && !strcmp(common->json, "-")) {
 		common->quiet = 1; /* standard output is JSON alone */

@@ -84,7 +84,7 @@ verdict "a fatal error is reported whatever the file has"
 refused()
 {
 	expect [ "$status" -eq 2 ]
-	expect_lines 2 "^vtrun: CHECK-SUPPRESS: $1" out
+	expect_line "^vtrun: CHECK-SUPPRESS: $1" out
 	expect_no_line 'rank [01] has' out
 }
 
