@@ -120,10 +120,23 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	nanosleep(&t, NULL);
 }
 
+/* MPI may need no other rank and only be slow on a busy node. */
+void vt_mc_show_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
+{
+	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
+	uint32_t before = r->generation;
+
+	show_wait(w, needs, vt_mc_now_ns());
+	vt_mc_shared_lock();
+	if (r->generation != before) {
+		r->since_ns = vt_mc_now_ns() + IN_MPI_NS;
+	}
+	vt_mc_shared_unlock();
+}
+
 void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), uint64_t comm, uint32_t number)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
-	int64_t now = vt_mc_now_ns();
 
 	/* first, so that no arrival is missed */
 	vt_mc_shared_lock();
@@ -133,15 +146,12 @@ void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 	vt_mc_lock();
 	if (!w->named) {
 		/* in short, since most of these calls return at once */
+		w->named = 1;
 		r->offset = vt_mc_place_offset(w->k, NULL);
 		snprintf(r->text, sizeof(r->text), "%s", w->k->f->text);
 		memcpy(r->function, r->text, sizeof(r->function));
 		r->named = 1;
 	}
-	show_wait(w, needs, now);
+	vt_mc_show_in_mpi(w, needs);
 	vt_mc_unlock();
-	/* MPI may need no other rank and only be slow on a busy node */
-	vt_mc_shared_lock();
-	r->since_ns = now + IN_MPI_NS;
-	vt_mc_shared_unlock();
 }

@@ -52,6 +52,13 @@ void vt_mc_threads_before_init(void)
 	n_task = list_tasks(list) == 1 ? 0 : -1;
 }
 
+void vt_mc_threads_own(void)
+{
+	if (n_task >= 0 && n_task < TASKS) {
+		task[n_task++] = (int)gettid();
+	}
+}
+
 void vt_mc_threads_begin(void)
 {
 	main_thread = pthread_self();
