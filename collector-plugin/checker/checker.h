@@ -144,6 +144,7 @@ struct vt_mc_signature {
 
 struct vt_mc_object;
 struct vt_mc_pending;
+struct vt_mc_wait;
 
 struct vt_mc_call {
 	struct vt_mc_function *f;
@@ -304,6 +305,8 @@ VT_HIDDEN void vt_mc_threads_before_init(void);
 VT_HIDDEN void vt_mc_threads_begin(void);
 /* May another thread of this process call MPI while this one waits? */
 VT_HIDDEN int vt_mc_others_may_call(void);
+/* Can no thread go on, if n of them, whose calls are in the list, cannot? others: 1: other ranks may wake one. */
+VT_HIDDEN int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others);
 VT_HIDDEN void vt_mc_thread_enters(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_thread_leaves(void);
 /* The calling thread is none of the program's. */
@@ -584,6 +587,12 @@ struct vt_mc_wait {
 	int named;
 	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
 	int has_any, unknown, soft;
+	const struct vt_mc_object *comm; /* of a collective operation, with its number */
+	uint32_t number;
+	/* of one thread of several: */
+	int task, looks; /* looks: the program itself waits, in a loop */
+	void (*needs)(struct vt_mc_wait *w);
+	struct vt_mc_wait *next;
 };
 
 VT_HIDDEN void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k);

@@ -440,6 +440,7 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 	if (!poll.since_ns) {
 		poll.since_ns = now;
 		vt_mc_wait_begin(&poll.w, k);
+		poll.w.looks = 1;
 		return;
 	}
 	if (now - poll.since_ns > POLLED_NS) {

@@ -678,6 +678,20 @@ def threads():
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
     waits = "pthread_t other; pthread_create(&other, NULL, calls_send, &r);\nMPI_Recv(b, 1, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
     case("level MULTIPLE: a thread sends what another one awaits", 2, "", waits, "pthread_join(other, NULL);")
+    begin = "pthread_t other, third; (void)third; pthread_create(&other, NULL, calls_receive, &peer);"
+    join, main = "pthread_join(other, NULL);", "MPI_Recv(b + 8, 1, MPI_INT, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    send = "MPI_Send(a, 1, MPI_INT, peer, %d, MPI_COMM_WORLD);"
+    late = "pthread_create(&third, NULL, sends_late, &peer);"
+    hard = "GLOBAL:DEADLOCK:HARD"
+    case("level MULTIPLE: threads wait for messages that do not come", 2, hard, begin, join)
+    case("level MULTIPLE: all threads wait", 2, hard, begin, main + BAD, join)
+    case("level MULTIPLE: all threads wait, two of three ranks", 3, hard, "if (r < 2) {", begin, main + BAD, join, "}")
+    case("level MULTIPLE: a thread waits, in one rank", 2, hard, "if (r) {", begin, join, "} else {",
+         "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, "}")
+    case("level MULTIPLE: a message comes late", 2, "", begin, "usleep(1500000);", send % 7, join)
+    case("level MULTIPLE: a third thread sends late", 2, "", begin, late, join, "pthread_join(third, NULL);")
+    case("level MULTIPLE: a third thread sends late, all others wait", 2, "", begin, "if (r) {", late, main, "} else {", "usleep(1500000);",
+         send % 6, send % 7, "}", join, "if (r) {", "pthread_join(third, NULL);", "}")
     case("level SERIALIZED: a thread sends what another one awaits", 2, misuse, waits, "pthread_join(other, NULL);")
 
 
@@ -690,7 +704,9 @@ def main():
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
-           "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD]
+           "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
+           "{ MPI_Recv(b, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); return x; }" + BAD,
+           "static void *sends_late(void *x)", "{ usleep(1500000); MPI_Send(a, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD); return x; }"]
     shared = ",".join(str(sum(text.count("\n") + 1 for text in out[:i + 1])) for i, line in enumerate(out) if BAD in line)
     levels = []
     listed = []
