@@ -654,6 +654,10 @@ def files():
     write, read = "MPI_File_write(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);", "MPI_File_read(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);"
     for mode, call, found in (("MPI_MODE_WRONLY", write, ""), ("MPI_MODE_WRONLY", read, failed), ("MPI_MODE_RDWR", read, ""), ("MPI_MODE_RDWR", write, "")):
         case("%s %s" % (mode, call[9:14]), 2, found, begin % (*alone, mode), call + (BAD if found else ""), close)
+    for call in ("write_at", "read_at"):
+        for offset, found in (("-4", failed), ("4", "")):
+            case("%s %s" % (call, offset), 2, found, begin % (*alone, "MPI_MODE_RDWR"),
+                 "MPI_File_%s(f, %s, a, 1, MPI_INT, MPI_STATUS_IGNORE);" % (call, offset) + (BAD if found else ""), close)
     case("two modes", 2, failed, begin % (*alone, "MPI_MODE_RDWR | MPI_MODE_WRONLY") + BAD)
     every = ["MPI_File_write_all(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);", "MPI_File_write_at_all(f, 4 * r, a, 1, MPI_INT, MPI_STATUS_IGNORE);",
              "MPI_File_set_view(f, 0, MPI_INT, MPI_INT, \"native\", MPI_INFO_NULL);", "MPI_File_sync(f);", "MPI_File_set_size(f, 100);"]
