@@ -440,7 +440,9 @@ struct vt_mc_shared {
 
 extern struct vt_mc_shared *vt_mc_shared VT_HIDDEN;
 extern int vt_mc_rank VT_HIDDEN;
-extern MPI_Comm vt_mc_own_comm VT_HIDDEN; /* for progress */
+/* Lets MPI go on, also with one-sided operations whose target this rank is. */
+VT_HIDDEN void vt_mc_progress(void);
+VT_HIDDEN void vt_mc_progress_end(void);
 
 VT_HIDDEN void vt_mc_shared_begin(void);
 VT_HIDDEN void vt_mc_shared_lock(void);

@@ -195,12 +195,11 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 {
 	struct timespec t = { .tv_nsec = 100000 };
 	int64_t now;
-	int flag;
 
 	if (w->turns++ < SPINS) {
 		return;
 	}
-	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, vt_mc_own_comm, &flag, MPI_STATUS_IGNORE);
+	vt_mc_progress();
 	now = vt_mc_now_ns();
 	if (now - w->began_ns < SHOW_NS || !vt_mc_shared) {
 		sched_yield();
