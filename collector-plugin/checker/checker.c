@@ -8,8 +8,7 @@
 
 struct vt_mc_shared *vt_mc_shared;
 int vt_mc_rank = -1, vt_mc_errors, vt_mc_running, vt_mc_several_threads;
-MPI_Comm vt_mc_own_comm = MPI_COMM_NULL;
-__thread int vt_mc_holds_lock;
+__thread int vt_mc_holds_lock, vt_mc_is_watch;
 
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
 static struct vt_mc_pending first = { .next = &first, .before = &first };

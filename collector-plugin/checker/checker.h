@@ -144,6 +144,7 @@ struct vt_mc_signature {
 
 struct vt_mc_object;
 struct vt_mc_pending;
+struct vt_mc_wait;
 
 struct vt_mc_call {
 	struct vt_mc_function *f;
@@ -304,8 +305,12 @@ VT_HIDDEN void vt_mc_threads_before_init(void);
 VT_HIDDEN void vt_mc_threads_begin(void);
 /* May another thread of this process call MPI while this one waits? */
 VT_HIDDEN int vt_mc_others_may_call(void);
+/* Can no thread go on, if n of them, whose calls are in the list, cannot? others: 1: other ranks may wake one. */
+VT_HIDDEN int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others);
 VT_HIDDEN void vt_mc_thread_enters(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_thread_leaves(void);
+/* The calling thread is none of the program's. */
+VT_HIDDEN void vt_mc_threads_own(void);
 
 /* ---- tracing.c: CHECK-TRACING ---- */
 
@@ -326,8 +331,11 @@ enum {
 	VT_MC_BITS = VT_MC_RANKS / 64,
 	VT_MC_MEETINGS = 2048,
 	VT_MC_MESSAGES = 8192,
+	VT_MC_PAIRS = 8192,
 	VT_MC_SEEN = 128
 };
+/* In place of the number of a meeting: a call on a window. */
+#define VT_MC_EPOCH_CALL UINT32_MAX
 enum vt_mc_state { VT_MC_ABSENT, VT_MC_RUNNING, VT_MC_BLOCKED, VT_MC_STOPPED, VT_MC_ENDED };
 
 struct vt_mc_rank {
@@ -397,6 +405,13 @@ struct vt_mc_message {
 	char name[24];
 };
 
+/* A window's origin and target. win 0: free. target VT_MC_RANKS: all of them, by MPI_Win_lock_all. */
+struct vt_mc_pair {
+	uint64_t win, since;      /* since: that lock of the job */
+	int origin, target, held; /* held: 0, or the type of the lock */
+	uint32_t posts, starts, completes;
+};
+
 struct vt_mc_seen {
 	uint64_t hash;
 	enum vt_mc_class class;
@@ -417,13 +432,17 @@ struct vt_mc_shared {
 	struct vt_mc_seen seen[VT_MC_SEEN];
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
 	struct vt_mc_message message[VT_MC_MESSAGES];
+	uint64_t locks; /* that were given */
+	struct vt_mc_pair pair[VT_MC_PAIRS];
 	int inbox[VT_MC_RANKS], inbox_end[VT_MC_RANKS]; /* 1 + index, 0: none */
 	struct vt_mc_rank rank[];
 };
 
 extern struct vt_mc_shared *vt_mc_shared VT_HIDDEN;
 extern int vt_mc_rank VT_HIDDEN;
-extern MPI_Comm vt_mc_own_comm VT_HIDDEN; /* for progress */
+/* Lets MPI go on, also with one-sided operations whose target this rank is. */
+VT_HIDDEN void vt_mc_progress(void);
+VT_HIDDEN void vt_mc_progress_end(void);
 
 VT_HIDDEN void vt_mc_shared_begin(void);
 VT_HIDDEN void vt_mc_shared_lock(void);
@@ -462,6 +481,8 @@ VT_HIDDEN int vt_mc_meeting_missing(const struct vt_mc_object *comm, uint32_t nu
 /* Before a member leaves: k gets what its root has sent. */
 VT_HIDDEN void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *comm, uint32_t number);
 VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
+/* A rank that MPI holds in this operation waits for one rank less. With the lock. */
+VT_HIDDEN void vt_mc_tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
 
@@ -568,6 +589,12 @@ struct vt_mc_wait {
 	int named;
 	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
 	int has_any, unknown, soft;
+	const struct vt_mc_object *comm; /* of a collective operation, with its number */
+	uint32_t number;
+	/* of one thread of several: */
+	int task, looks; /* looks: the program itself waits, in a loop */
+	void (*needs)(struct vt_mc_wait *w);
+	struct vt_mc_wait *next;
 };
 
 VT_HIDDEN void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k);
@@ -578,6 +605,8 @@ VT_HIDDEN void vt_mc_wait_end(struct vt_mc_wait *w);
 VT_HIDDEN void vt_mc_wait_in_mpi(
 	struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), uint64_t comm, uint32_t number);
 VT_HIDDEN void vt_mc_wait_over(void);
+/* Shows again what such a call waits for. */
+VT_HIDDEN void vt_mc_show_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w));
 VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many);
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
 /* Is this one of the first calls from that place of the program? Only those are held up without need. */
@@ -600,6 +629,19 @@ VT_HIDDEN int vt_mc_all_others_stuck(void);
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
 
+/* ---- waits/ ---- */
+
+/* The ranks of a group in the job. Returns how many; 0: not all of them are in the segment. */
+VT_HIDDEN int vt_mc_group_members(MPI_Group group, uint64_t *members);
+/* MPI_Comm_create_group and MPI_Intercomm_create wait for all that take part. */
+VT_HIDDEN void vt_mc_parties_meet(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_epoch_before(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_epoch_after(const struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_needs_origins(struct vt_mc_wait *w);
+/* MPI performs the call from here to vt_mc_watch_end(), and may wait in it. */
+VT_HIDDEN void vt_mc_watch_begin(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait *w), uint64_t comm);
+VT_HIDDEN void vt_mc_watch_end(const struct vt_mc_call *k);
+
 /* ---- stop.c ---- */
 
 extern int vt_mc_over VT_HIDDEN, vt_mc_stopping VT_HIDDEN;
@@ -607,7 +649,8 @@ VT_HIDDEN void vt_mc_stop(const char *why) __attribute__((noreturn));
 
 /* ---- checker.c ---- */
 
-extern int vt_mc_running VT_HIDDEN;         /* between MPI_Init and MPI_Finalize */
-extern int vt_mc_several_threads VT_HIDDEN; /* have called MPI, and may do so at a time */
+extern int vt_mc_running VT_HIDDEN;           /* between MPI_Init and MPI_Finalize */
+extern __thread int vt_mc_is_watch VT_HIDDEN; /* this thread is none of the program (waits/watch.c) */
+extern int vt_mc_several_threads VT_HIDDEN;   /* have called MPI, and may do so at a time */
 
 #endif

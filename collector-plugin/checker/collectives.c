@@ -7,11 +7,6 @@
 
 #define HELD_NS INT64_C(50000000) /* the first calls that need no other rank wait so long, to be compared with them */
 
-static __thread struct {
-	const struct vt_mc_object *comm;
-	uint32_t number;
-} waiting;
-
 /* Those whose data the call needs. The root of a broadcast, and those who only send to a root, may leave before the others
  * come, and right programs live by that. */
 static int is_needed(const struct vt_mc_call *k, const struct vt_mc_object *c, int world)
@@ -28,16 +23,16 @@ static int is_needed(const struct vt_mc_call *k, const struct vt_mc_object *c, i
 }
 
 /* Returns 1 if it waits for some of them. */
-static int needed_members(const struct vt_mc_call *k, uint64_t *set)
+static int needed_members(const struct vt_mc_wait *w, uint64_t *set)
 {
 	uint64_t missing[VT_MC_BITS] = { 0 };
 	int i, n = 0;
 
-	if (vt_mc_meeting_missing(waiting.comm, waiting.number, missing) < 0) {
+	if (vt_mc_meeting_missing(w->comm, w->number, missing) < 0) {
 		return 0;
 	}
 	for (i = 0; i < vt_mc_shared->ranks; i++) {
-		if (vt_mc_has_bit(missing, i) && is_needed(k, waiting.comm, i)) {
+		if (vt_mc_has_bit(missing, i) && is_needed(w->k, w->comm, i)) {
 			vt_mc_set_bit(set, i);
 			n++;
 		}
@@ -48,12 +43,12 @@ static int needed_members(const struct vt_mc_call *k, uint64_t *set)
 static void needs_meeting(struct vt_mc_wait *w)
 {
 	vt_mc_pending_claim();
-	needed_members(w->k, w->all);
+	needed_members(w, w->all);
 }
 
 static void needs_absent(struct vt_mc_wait *w)
 {
-	vt_mc_meeting_missing(waiting.comm, waiting.number, w->all);
+	vt_mc_meeting_missing(w->comm, w->number, w->all);
 }
 
 void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocking)
@@ -68,13 +63,13 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 		return;
 	}
 	if (blocking) {
-		waiting.comm = c;
-		waiting.number = number;
 		held_ns = vt_mc_first_from(k->pc) ? HELD_NS : 0;
 		vt_mc_wait_begin(&w, k);
+		w.comm = c;
+		w.number = number;
 		while (memset(missing, 0, sizeof(missing)), vt_mc_meeting_missing(c, number, missing) > 0) {
 			memset(missing, 0, sizeof(missing));
-			if (vt_mc_now_ns() - w.began_ns > held_ns && !needed_members(k, missing)) {
+			if (vt_mc_now_ns() - w.began_ns > held_ns && !needed_members(&w, missing)) {
 				k->shown = 1;
 				break;
 			}

@@ -114,7 +114,7 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 
 int vt_mc_judge(int soft)
 {
-	static char text[6000];
+	char text[6000];
 	struct verdict v;
 	int64_t now = vt_mc_now_ns();
 	int i, released, mine = 0;

@@ -106,9 +106,13 @@ int vt_mc_before(struct vt_mc_call *k)
 	}
 	vt_mc_unlock();
 	vt_mc_meeting_before(k);
+	if (!k->refused && vt_mc_shared && k->f->sort == VT_MC_GROUPCOMM) {
+		vt_mc_parties_meet(k);
+	}
 	if (k->refused || k->done) {
 		return 1;
 	}
+	vt_mc_epoch_before(k);
 	return vt_mc_perform(k);
 }
 
@@ -146,6 +150,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 	}
 	vt_mc_thread_leaves();
 	if (k->shown) {
+		vt_mc_watch_end(k);
 		vt_mc_wait_over();
 	}
 	vt_mc_lock();
@@ -155,6 +160,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 		if (rc == MPI_SUCCESS) {
 			vt_mc_objects_after(k);
 			vt_mc_window_after(k);
+			vt_mc_epoch_after(k);
 			vt_mc_bsend_after(k);
 			vt_mc_bcast_received(k);
 		} else {

@@ -235,8 +235,7 @@ static void print_both(char *text, size_t size, const struct vt_mc_call *k, cons
 		first->name, vt_mc_print_offset(first->place, other, sizeof(other)));
 }
 
-/* A rank that MPI holds in this operation waits for one rank less. */
-static void tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number)
+void vt_mc_tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number)
 {
 	int i;
 
@@ -257,7 +256,7 @@ static void tell_members(const struct vt_mc_object *c, uint32_t number)
 
 	for (i = 0; i < vt_mc_shared->ranks; i++) {
 		if (vt_mc_has_bit(c->members, i) && i != vt_mc_rank) {
-			tell_arrival(&vt_mc_shared->rank[i], c->id, number);
+			vt_mc_tell_arrival(&vt_mc_shared->rank[i], c->id, number);
 			vt_mc_wake(i);
 		}
 	}

@@ -322,6 +322,10 @@ static int wrong_argument(struct vt_mc_call *k, int i, struct wrong *w)
 			k->rc = MPI_ERR_COUNT;
 			return complain(w, "%.*s is %lld", (int)length, name, value);
 		}
+		if (value < 0 && strstr(f->text, "_at") && vt_mc_name_is(f, i, "offset")) {
+			k->rc = MPI_ERR_ARG;
+			return complain(w, "offset is %lld", value);
+		}
 		return 0;
 	}
 	return wrong_handle(k, i, w);

@@ -248,7 +248,7 @@ static void end_checking(void *pc)
 		vt_mc_summary();
 	}
 	vt_mc_suppress_end();
-	PMPI_Comm_free(&vt_mc_own_comm);
+	vt_mc_progress_end();
 }
 
 /* libVT calls this by its name (run/errors.h). */

@@ -118,7 +118,7 @@ static void sleep_ms(int ms)
 void vt_mc_stop(const char *why)
 {
 	int64_t end = vt_mc_now_ns() + (int64_t)(1e9 * vt_mc_timeout_s());
-	int flag, first = 1, mine = 0;
+	int first = 1, mine = 0;
 
 	(void)why;
 	vt_mc_trace_stop();
@@ -132,7 +132,9 @@ void vt_mc_stop(const char *why)
 	vt_mc_shared->rank[vt_mc_rank].state = VT_MC_STOPPED;
 	/* the others go on, to show what else is wrong */
 	while (vt_mc_running && vt_mc_now_ns() < end && !vt_mc_all_others_stuck()) {
-		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, vt_mc_own_comm, &flag, MPI_STATUS_IGNORE);
+		if (!vt_mc_is_watch) {
+			vt_mc_progress();
+		}
 		sleep_ms(first ? 1 : 20);
 		first = 0;
 	}
@@ -146,6 +148,10 @@ void vt_mc_stop(const char *why)
 		vt_mc_summary();
 		fflush(NULL);
 		vt_mc_over = 1;
+		if (vt_mc_is_watch) {
+			/* MPI may not be called by two threads; the launcher ends the other ranks */
+			_exit(1);
+		}
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	/* another rank ends the job */

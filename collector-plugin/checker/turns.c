@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { SPINS = 30 };
 #define SHOW_NS INT64_C(2000000)
 #define NAME_NS INT64_C(8000000)
 #define JUDGE_NS INT64_C(20000000)
 #define IN_MPI_NS INT64_C(700000000)
+#define THREADS_NS INT64_C(50000000)
 
 void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 {
@@ -20,6 +22,11 @@ void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 	w->k = k;
 	w->began_ns = vt_mc_now_ns();
 }
+
+/* Several threads of this process. */
+static struct vt_mc_wait *threads; /* their calls that wait */
+static int all_asleep,
+	others_wake; /* no other thread can go on, and whether other ranks may change that; of the same calls */
 
 void vt_mc_wait_over(void)
 {
@@ -35,9 +42,25 @@ void vt_mc_wait_over(void)
 
 void vt_mc_wait_end(struct vt_mc_wait *w)
 {
-	if (vt_mc_shared && w->shown_ns) {
-		vt_mc_wait_over();
+	struct vt_mc_wait **at, *other;
+
+	if (!vt_mc_shared || !w->shown_ns) {
+		return;
 	}
+	if (w->task) {
+		vt_mc_lock();
+		for (at = &threads; *at && *at != w; at = &(*at)->next) {
+		}
+		*at = *at ? w->next : NULL;
+		all_asleep = 0;
+		for (other = threads; other; other = other->next) {
+			other->named = 0;
+		}
+		vt_mc_wait_over();
+		vt_mc_unlock();
+		return;
+	}
+	vt_mc_wait_over();
 }
 
 static int is_empty(const uint64_t *set)
@@ -49,44 +72,120 @@ static int is_empty(const uint64_t *set)
 	return i == VT_MC_BITS;
 }
 
-/* Tells the others. The text takes longest and is made once in a wait. */
-static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), int64_t now)
+/* The text takes longest and is made once in a wait. */
+static void name_wait(struct vt_mc_wait *w)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
 	struct vt_mc_place here;
 	char call[500], frames[1000];
-	int others;
+	size_t n = r->named && threads ? strlen(r->text) : 0;
 
-	if (!w->named && now - w->began_ns > NAME_NS) {
-		w->named = 1;
-		vt_mc_here(&here, w->k);
-		vt_mc_print_frames(&here, "\n         ", frames, sizeof(frames));
-		snprintf(r->text, sizeof(r->text), "%s   %s", vt_mc_print_call(w->k, call, sizeof(call)), frames);
-		snprintf(r->function, sizeof(r->function), "%s", w->k->f->text);
-		r->offset = 0;
-		r->named = 1;
-	}
+	w->named = 1;
+	vt_mc_here(&here, w->k);
+	vt_mc_print_frames(&here, "\n         ", frames, sizeof(frames));
+	n = n < sizeof(r->text) - 100 ? n : 0;
+	snprintf(r->text + n, sizeof(r->text) - n, "%s%s   %s", n ? "\n      another thread: " : "",
+		vt_mc_print_call(w->k, call, sizeof(call)), frames);
+	snprintf(r->function, sizeof(r->function), "%s", w->k->f->text);
+	r->offset = 0;
+	r->named = 1;
+}
+
+/* With the lock of the segment. */
+static void find_needs(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
+{
 	memset(w->all, 0, sizeof(w->all));
 	memset(w->any, 0, sizeof(w->any));
 	w->has_any = w->unknown = 0;
-	others = vt_mc_others_may_call();
-	vt_mc_shared_lock();
 	vt_mc_holds_lock = 1;
 	needs(w);
 	vt_mc_holds_lock = 0;
-	/* another thread of the rank may go on */
-	if (others || w->unknown || (is_empty(w->all) && !w->has_any) || r->state == VT_MC_STOPPED) {
-		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
-	} else {
-		if (r->state != VT_MC_BLOCKED || r->soft != w->soft || memcmp(r->all, w->all, sizeof(r->all)) ||
-			memcmp(r->any, w->any, sizeof(r->any))) {
-			r->since_ns = now;
-			r->generation++;
+	w->unknown |= is_empty(w->all) && !w->has_any;
+}
+
+/* Adds the call to those of the threads. Returns 1 if no thread can go on while those wait. */
+static int join_threads(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), int *others)
+{
+	static int64_t asked_ns;
+
+	if (w->looks || w->soft || vt_mc_shared->rank[vt_mc_rank].in_number) {
+		return 0;
+	}
+	if (!w->task) {
+		w->task = (int)gettid();
+		w->needs = needs;
+		w->next = threads;
+		threads = w;
+		all_asleep = 0;
+	}
+	if (vt_mc_now_ns() - w->began_ns > THREADS_NS && vt_mc_now_ns() - asked_ns > THREADS_NS) {
+		all_asleep = vt_mc_threads_wait(threads, &others_wake);
+		asked_ns = vt_mc_now_ns();
+	}
+	*others = others_wake;
+	return all_asleep;
+}
+
+/* What all threads wait for: the rank goes on if one of them does. With the lock of the segment. */
+static void add_threads(struct vt_mc_wait *sum, int others)
+{
+	struct vt_mc_wait *w;
+	int i;
+
+	memset(sum, 0, sizeof(*sum));
+	sum->has_any = 1;
+	for (w = threads; w; w = w->next) {
+		find_needs(w, w->needs);
+		sum->unknown |= w->unknown;
+		for (i = 0; i < VT_MC_BITS; i++) {
+			sum->any[i] |= w->all[i] | w->any[i];
 		}
-		memcpy(r->all, w->all, sizeof(r->all));
-		memcpy(r->any, w->any, sizeof(r->any));
-		r->soft = w->soft;
-		r->state = VT_MC_BLOCKED;
+	}
+	for (i = 0; others && i < vt_mc_shared->ranks; i++) {
+		if (i != vt_mc_rank) {
+			vt_mc_set_bit(sum->any, i);
+		}
+	}
+}
+
+/* With the lock of the segment. */
+static void publish(const struct vt_mc_wait *w, int64_t now)
+{
+	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
+
+	if (w->unknown || r->state == VT_MC_STOPPED) {
+		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
+		return;
+	}
+	if (r->state != VT_MC_BLOCKED || r->soft != w->soft || memcmp(r->all, w->all, sizeof(r->all)) ||
+		memcmp(r->any, w->any, sizeof(r->any))) {
+		r->since_ns = now;
+		r->generation++;
+	}
+	memcpy(r->all, w->all, sizeof(r->all));
+	memcpy(r->any, w->any, sizeof(r->any));
+	r->soft = w->soft;
+	r->state = VT_MC_BLOCKED;
+}
+
+/* Tells the others. */
+static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), int64_t now)
+{
+	int several = vt_mc_others_may_call(), others = 0, stand = several && join_threads(w, needs, &others);
+	struct vt_mc_wait sum;
+
+	if (!w->named && now - w->began_ns > NAME_NS) {
+		name_wait(w);
+	}
+	vt_mc_shared_lock();
+	if (stand) {
+		add_threads(&sum, others);
+		publish(&sum, now);
+	} else {
+		find_needs(w, needs);
+		/* another thread of the rank may go on */
+		w->unknown |= several;
+		publish(w, now);
 	}
 	vt_mc_shared_unlock();
 	w->shown_ns = now;
@@ -96,12 +195,11 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 {
 	struct timespec t = { .tv_nsec = 100000 };
 	int64_t now;
-	int flag;
 
 	if (w->turns++ < SPINS) {
 		return;
 	}
-	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, vt_mc_own_comm, &flag, MPI_STATUS_IGNORE);
+	vt_mc_progress();
 	now = vt_mc_now_ns();
 	if (now - w->began_ns < SHOW_NS || !vt_mc_shared) {
 		sched_yield();
@@ -120,10 +218,23 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	nanosleep(&t, NULL);
 }
 
+/* MPI may need no other rank and only be slow on a busy node. */
+void vt_mc_show_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
+{
+	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
+	uint32_t before = r->generation;
+
+	show_wait(w, needs, vt_mc_now_ns());
+	vt_mc_shared_lock();
+	if (r->generation != before) {
+		r->since_ns = vt_mc_now_ns() + IN_MPI_NS;
+	}
+	vt_mc_shared_unlock();
+}
+
 void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), uint64_t comm, uint32_t number)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
-	int64_t now = vt_mc_now_ns();
 
 	/* first, so that no arrival is missed */
 	vt_mc_shared_lock();
@@ -133,15 +244,12 @@ void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 	vt_mc_lock();
 	if (!w->named) {
 		/* in short, since most of these calls return at once */
+		w->named = 1;
 		r->offset = vt_mc_place_offset(w->k, NULL);
 		snprintf(r->text, sizeof(r->text), "%s", w->k->f->text);
 		memcpy(r->function, r->text, sizeof(r->function));
 		r->named = 1;
 	}
-	show_wait(w, needs, now);
+	vt_mc_show_in_mpi(w, needs);
 	vt_mc_unlock();
-	/* MPI may need no other rank and only be slow on a busy node */
-	vt_mc_shared_lock();
-	r->since_ns = now + IN_MPI_NS;
-	vt_mc_shared_unlock();
 }

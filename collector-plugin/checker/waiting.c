@@ -394,6 +394,21 @@ static int perform_wait(struct vt_mc_call *k)
 	return 1;
 }
 
+/* MPI_Win_wait. */
+static int perform_epoch_end(struct vt_mc_call *k)
+{
+	MPI_Win win = (MPI_Win)k->w[0];
+	struct vt_mc_wait w;
+	int flag = 0;
+
+	vt_mc_wait_begin(&w, k);
+	while ((k->rc = PMPI_Win_test(win, &flag)) == MPI_SUCCESS && !flag) {
+		vt_mc_wait_turn(&w, vt_mc_needs_origins);
+	}
+	vt_mc_wait_end(&w);
+	return 1;
+}
+
 /* ---- calls that look, in a loop of the program ---- */
 
 static __thread struct {
@@ -425,6 +440,7 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 	if (!poll.since_ns) {
 		poll.since_ns = now;
 		vt_mc_wait_begin(&poll.w, k);
+		poll.w.looks = 1;
 		return;
 	}
 	if (now - poll.since_ns > POLLED_NS) {
@@ -444,6 +460,13 @@ static int perform_look(struct vt_mc_call *k)
 		k->rc = PMPI_Iprobe((int)w[0], (int)w[1], (MPI_Comm)w[2], (int *)w[3], (MPI_Status *)w[4]);
 		if (k->rc == MPI_SUCCESS && !*(int *)w[3]) {
 			found_nothing(k, needs_of_probe);
+		}
+		return 1;
+	}
+	if (vt_mc_is(k, "Win_test")) {
+		k->rc = PMPI_Win_test((MPI_Win)k->w[0], (int *)k->w[1]);
+		if (k->rc == MPI_SUCCESS && !*(int *)k->w[1]) {
+			found_nothing(k, vt_mc_needs_origins);
 		}
 		return 1;
 	}
@@ -501,6 +524,9 @@ int vt_mc_perform(struct vt_mc_call *k)
 	case VT_MC_IMPROBE:
 		return perform_look(k);
 	default:
-		return vt_mc_is(k, "Probe") ? perform_probe(k) : vt_mc_is(k, "Iprobe") ? perform_look(k) : 0;
+		return vt_mc_is(k, "Probe")                                ? perform_probe(k)
+			: vt_mc_is(k, "Win_wait")                          ? perform_epoch_end(k)
+			: vt_mc_is(k, "Iprobe") || vt_mc_is(k, "Win_test") ? perform_look(k)
+									   : 0;
 	}
 }

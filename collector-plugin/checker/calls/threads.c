@@ -4,9 +4,12 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <dirent.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -52,6 +55,13 @@ void vt_mc_threads_before_init(void)
 	n_task = list_tasks(list) == 1 ? 0 : -1;
 }
 
+void vt_mc_threads_own(void)
+{
+	if (n_task >= 0 && n_task < TASKS) {
+		task[n_task++] = (int)gettid();
+	}
+}
+
 void vt_mc_threads_begin(void)
 {
 	main_thread = pthread_self();
@@ -78,6 +88,57 @@ static int has_new_task(void)
 int vt_mc_others_may_call(void)
 {
 	return vt_mc_several_threads || (level == MPI_THREAD_MULTIPLE && has_new_task());
+}
+
+/* Is the thread asleep until another one wakes it? Returns 2 if a thread of another process may do that. */
+static int is_woken_by_threads(int id)
+{
+	unsigned long long at, operation, value, timeout;
+	int root = tkm_root_open("/"), number = -1, shared;
+	char path[60], text[200] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", id);
+	tkm_root_line(root, path, text, sizeof(text));
+	if (root >= 0) {
+		close(root);
+	}
+	if (sscanf(text, "%d %llx %llx %llx %llx", &number, &at, &operation, &value, &timeout) != 5 ||
+		number != SYS_futex || timeout) {
+		return 0;
+	}
+	shared = !(operation & FUTEX_PRIVATE_FLAG);
+	operation &= FUTEX_CMD_MASK;
+	return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET ? 1 + shared : 0;
+}
+
+static int is_known_task(int id)
+{
+	int i;
+
+	for (i = 0; i < n_task && task[i] != id; i++) {
+	}
+	return i < n_task && id != (int)getpid();
+}
+
+int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others)
+{
+	const struct vt_mc_wait *w;
+	int tasks[TASKS], n = list_tasks(tasks), i, in_list = 0, asleep = n_task >= 0 && n > 0;
+
+	*others = 0;
+	for (w = list; w; w = w->next) {
+		in_list++;
+	}
+	asleep &= in_list == __atomic_load_n(&inside, __ATOMIC_RELAXED);
+	for (i = 0; i < n && asleep; i++) {
+		for (w = list; w && w->task != tasks[i]; w = w->next) {
+		}
+		if (!w && !is_known_task(tasks[i])) {
+			asleep = is_woken_by_threads(tasks[i]);
+			*others |= asleep == 2;
+		}
+	}
+	return asleep != 0;
 }
 
 /* Calls that any thread may make at any time. */

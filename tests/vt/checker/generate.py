@@ -390,6 +390,76 @@ def windows():
     case("fence missing", 2, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, fence, "if (r == 0) {", fence + BAD, "}", end + BAD)
 
 
+def windows_that_wait():
+    """Calls on windows that wait for one that never comes, each beside one that comes late."""
+    begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
+    world = "MPI_Group world, other; MPI_Comm_group(MPI_COMM_WORLD, &world); MPI_Group_incl(world, 1, &peer, &other);"
+    away = "MPI_Win_free(&w); MPI_Group_free(&world); MPI_Group_free(&other);"
+    hard, barrier = "GLOBAL:DEADLOCK:HARD", "MPI_Barrier(MPI_COMM_WORLD);"
+    access = ("MPI_Win_start(other, 0, w);" + BAD, "MPI_Put(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w);" + BAD, "MPI_Win_complete(w);" + BAD)
+    plain = tuple(line.replace(BAD, "") for line in access)
+    late = "usleep(1300000);"
+    ends = {"wait": "MPI_Win_wait(w);", "test": "for (int f = 0; !f;) {\nMPI_Win_test(w, &f);%s\n}"}
+    for n in (2, 4):
+        odd, even = "if (r % 2) {", "} else {"
+        case("start without post %d" % n, n, hard, begin, world, odd, "(void)0;", even, *access, "}", away)
+        case("start, late post %d" % n, n, "", begin, world, odd, late, "MPI_Win_post(other, 0, w);", "MPI_Win_wait(w);", even, *plain, "}", away)
+        case("second start without post %d" % n, n, hard, begin, world, odd, "MPI_Win_post(other, 0, w);", "MPI_Win_wait(w);", even, *plain,
+             *access, "}", away)
+        for name, end in ends.items():
+            wrong = end % BAD if "%s" in end else end + BAD
+            good = end % "" if "%s" in end else end
+            case("post without start, %s %d" % (name, n), n, hard, begin, world, odd, "MPI_Win_post(other, 0, w);", wrong, "}", away)
+            case("post, late start, %s %d" % (name, n), n, "", begin, world, odd, "MPI_Win_post(other, 0, w);", good, even, late, *plain, "}",
+                 away)
+            case("complete in a barrier, %s %d" % (name, n), n, hard, begin, world, odd, "MPI_Win_post(other, 0, w);", wrong, barrier, even,
+                 "MPI_Win_start(other, 0, w);", barrier + BAD, "MPI_Win_complete(w);", "}", away)
+    lock, unlock = "MPI_Win_lock(MPI_LOCK_%s, 1, 0, w);", "MPI_Win_unlock(1, w);"
+    put, free = "MPI_Put(a, 1, MPI_INT, 1, 0, 1, MPI_INT, w);", "MPI_Win_free(&w);"
+    for kind in ("EXCLUSIVE", "SHARED"):
+        first = ("if (r == 0) {", lock % "EXCLUSIVE", put, "MPI_Win_flush(1, w);", barrier)
+        case("lock kept in a barrier %s" % kind, 2, hard, begin, *first, barrier + BAD, unlock, "} else {", barrier, lock % kind + BAD, put + BAD,
+             unlock + BAD, barrier, "}", free)
+        case("lock kept for long %s" % kind, 2, "", begin, *first, late, unlock, barrier, "} else {", barrier, lock % kind, put, unlock, barrier,
+             "}", free)
+    case("shared locks in a barrier", 2, "", begin, lock % "SHARED", "MPI_Get(b, 1, MPI_INT, 1, 0, 1, MPI_INT, w);", barrier, unlock, barrier, free)
+    one = "MPI_Win_lock(MPI_LOCK_EXCLUSIVE, %s, 0, w);"
+    use = "MPI_Put(a, 1, MPI_INT, %s, 0, 1, MPI_INT, w);"
+    case("locks crossed", 2, hard, begin, one % "r", use % "r", "MPI_Win_flush(r, w);", barrier, one % "peer" + BAD, use % "peer" + BAD,
+         "MPI_Win_unlock(peer, w);" + BAD, "MPI_Win_unlock(r, w);", free)
+    case("locks one after the other", 2, "", begin, one % "r", use % "r", "MPI_Win_unlock(r, w);", barrier, one % "peer", use % "peer",
+         "MPI_Win_unlock(peer, w);", barrier, free)
+
+
+def parties():
+    """Communicators that some ranks make together, where one does not come."""
+    hard = "GLOBAL:DEADLOCK:HARD"
+    begin = "MPI_Comm half, i; int first = r < n / 2; (void)i; MPI_Comm_split(MPI_COMM_WORLD, first, r, &half);"
+    end = "MPI_Comm_free(&half);"
+    create = "MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, %s, %s, &i);"
+    there = "first ? n / 2 : 0"
+    for n in (2, 3, 4):
+        case("leaders %d" % n, n, "", begin, "if (first) {", "usleep(1300000);", "}", create % (there, "5"), "MPI_Comm_free(&i);",
+             create % (there, "5"), "MPI_Comm_free(&i);", end)
+        case("leaders, other tag %d" % n, n, hard, begin, create % (there, "5 + first") + BAD, "MPI_Comm_free(&i);", end)
+        case("leaders, only one %d" % n, n, hard, begin, "if (first) {", create % (there, "5") + BAD, "MPI_Comm_free(&i);", "}", end)
+    case("leaders, other leader", 4, hard, begin, create % ("first ? 2 : 1", "5") + BAD, "MPI_Comm_free(&i);", end)
+    case("leaders, one member not", 4, hard + "|GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, "if (r != 3) {", create % (there, "5") + BAD,
+         "MPI_Comm_free(&i);", "}", end)
+    group = "MPI_Group w, g; int who[2] = { 0, n - 1 }, in = r == 0 || r == n - 1; MPI_Comm o, p; (void)o; (void)p;\n" \
+            "MPI_Comm_group(MPI_COMM_WORLD, &w); MPI_Group_incl(w, 2, who, &g);"
+    away = "MPI_Group_free(&w); MPI_Group_free(&g);"
+    make = "MPI_Comm_create_group(MPI_COMM_WORLD, g, %s, &%s);"
+    free = "MPI_Comm_free(&o); MPI_Comm_free(&p);"
+    for n in (2, 3):
+        case("group of two %d" % n, n, "", group, "if (in) {", "if (r) {", "usleep(1300000);", "}", make % (1, "o"), make % (2, "p"), free,
+             make % (1, "o"), make % (1, "p"), free, "}", away)
+        case("group of two, only one %d" % n, n, hard, group, "if (r == 0) {", make % (1, "o") + BAD, "MPI_Comm_free(&o);", "}", away)
+        case("group of two, other tag %d" % n, n, hard, group, "if (in) {", make % ("r", "o") + BAD, "MPI_Comm_free(&o);", "}", away)
+        case("groups of two, other order %d" % n, n, hard, group, "if (in) {", make % ("1 + (r > 0)", "o") + BAD, make % ("2 - (r > 0)", "p"), free,
+             "}", away)
+
+
 def conflicts():
     """Operations of one rank on the same bytes of a window, and types that do not fit."""
     begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);"
@@ -584,6 +654,10 @@ def files():
     write, read = "MPI_File_write(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);", "MPI_File_read(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);"
     for mode, call, found in (("MPI_MODE_WRONLY", write, ""), ("MPI_MODE_WRONLY", read, failed), ("MPI_MODE_RDWR", read, ""), ("MPI_MODE_RDWR", write, "")):
         case("%s %s" % (mode, call[9:14]), 2, found, begin % (*alone, mode), call + (BAD if found else ""), close)
+    for call in ("write_at", "read_at"):
+        for offset, found in (("-4", failed), ("4", "")):
+            case("%s %s" % (call, offset), 2, found, begin % (*alone, "MPI_MODE_RDWR"),
+                 "MPI_File_%s(f, %s, a, 1, MPI_INT, MPI_STATUS_IGNORE);" % (call, offset) + (BAD if found else ""), close)
     case("two modes", 2, failed, begin % (*alone, "MPI_MODE_RDWR | MPI_MODE_WRONLY") + BAD)
     every = ["MPI_File_write_all(f, a, 1, MPI_INT, MPI_STATUS_IGNORE);", "MPI_File_write_at_all(f, 4 * r, a, 1, MPI_INT, MPI_STATUS_IGNORE);",
              "MPI_File_set_view(f, 0, MPI_INT, MPI_INT, \"native\", MPI_INFO_NULL);", "MPI_File_sync(f);", "MPI_File_set_size(f, 100);"]
@@ -608,11 +682,25 @@ def threads():
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
     waits = "pthread_t other; pthread_create(&other, NULL, calls_send, &r);\nMPI_Recv(b, 1, MPI_INT, r, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
     case("level MULTIPLE: a thread sends what another one awaits", 2, "", waits, "pthread_join(other, NULL);")
+    begin = "pthread_t other, third; (void)third; pthread_create(&other, NULL, calls_receive, &peer);"
+    join, main = "pthread_join(other, NULL);", "MPI_Recv(b + 8, 1, MPI_INT, peer, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+    send = "MPI_Send(a, 1, MPI_INT, peer, %d, MPI_COMM_WORLD);"
+    late = "pthread_create(&third, NULL, sends_late, &peer);"
+    hard = "GLOBAL:DEADLOCK:HARD"
+    case("level MULTIPLE: threads wait for messages that do not come", 2, hard, begin, join)
+    case("level MULTIPLE: all threads wait", 2, hard, begin, main + BAD, join)
+    case("level MULTIPLE: all threads wait, two of three ranks", 3, hard, "if (r < 2) {", begin, main + BAD, join, "}")
+    case("level MULTIPLE: a thread waits, in one rank", 2, hard, "if (r) {", begin, join, "} else {",
+         "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, "}")
+    case("level MULTIPLE: a message comes late", 2, "", begin, "usleep(1500000);", send % 7, join)
+    case("level MULTIPLE: a third thread sends late", 2, "", begin, late, join, "pthread_join(third, NULL);")
+    case("level MULTIPLE: a third thread sends late, all others wait", 2, "", begin, "if (r) {", late, main, "} else {", "usleep(1500000);",
+         send % 6, send % 7, "}", join, "if (r) {", "pthread_join(third, NULL);", "}")
     case("level SERIALIZED: a thread sends what another one awaits", 2, misuse, waits, "pthread_join(other, NULL);")
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, conflicts, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
@@ -620,7 +708,9 @@ def main():
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
-           "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD]
+           "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
+           "{ MPI_Recv(b, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); return x; }" + BAD,
+           "static void *sends_late(void *x)", "{ usleep(1500000); MPI_Send(a, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD); return x; }"]
     shared = ",".join(str(sum(text.count("\n") + 1 for text in out[:i + 1])) for i, line in enumerate(out) if BAD in line)
     levels = []
     listed = []

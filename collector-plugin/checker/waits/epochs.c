@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the calls of one-sided operations wait for: MPI_Win_start and MPI_Win_complete for MPI_Win_post of their targets,
+ * MPI_Win_wait for MPI_Win_complete of its origins, and a lock for those who hold it. MPI need not wait in each of them, and right
+ * programs may live by that: it performs the calls, and they are judged only when they do not return (watch.c). */
+#include "config.h"
+#include "collector-plugin/checker/checker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+
+enum { WINDOW = 64, EVERY = VT_MC_RANKS };
+
+/* Of a window of this rank. */
+struct window {
+	uint64_t targets[VT_MC_BITS]; /* of MPI_Win_start */
+	uint64_t origins[VT_MC_BITS]; /* of MPI_Win_post */
+};
+
+static struct window *find_window(const struct vt_mc_object *o)
+{
+	static struct tkm_table windows;
+
+	return tkm_table_put(&windows, &o->id, sizeof(o->id), sizeof(struct window));
+}
+
+/* With the lock of the segment, like all that follow. NULL: there is none, or no room. */
+static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int make)
+{
+	uint64_t h = (win ^ (uint64_t)(origin * (EVERY + 1) + target) * UINT64_C(0x9e3779b97f4a7c15)) *
+		UINT64_C(0xff51afd7ed558ccd);
+	struct vt_mc_pair *p, *free_one = NULL;
+	int i;
+
+	for (i = 0; i < WINDOW; i++) {
+		p = &vt_mc_shared->pair[((h >> 32) + (uint64_t)i) % VT_MC_PAIRS];
+		if (p->win == win && p->origin == origin && p->target == target) {
+			return p;
+		}
+		free_one = !p->win && !free_one ? p : free_one;
+	}
+	if (make && free_one) {
+		memset(free_one, 0, sizeof(*free_one));
+		free_one->win = win;
+		free_one->origin = origin;
+		free_one->target = target;
+		return free_one;
+	}
+	return NULL;
+}
+
+int vt_mc_group_members(MPI_Group group, uint64_t *members)
+{
+	MPI_Group world;
+	int n = 0, i, *own, *there, all = 1;
+
+	if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &n) != MPI_SUCCESS) {
+		return 0;
+	}
+	own = calloc((size_t)n + 1, 2 * sizeof(*own));
+	if (!own || PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) {
+		free(own);
+		return 0;
+	}
+	there = own + n;
+	for (i = 0; i < n; i++) {
+		own[i] = i;
+	}
+	PMPI_Group_translate_ranks(group, n, own, world, there);
+	PMPI_Group_free(&world);
+	for (i = 0; i < n && all; i++) {
+		all = there[i] >= 0 && there[i] < vt_mc_shared->ranks &&
+			vt_mc_shared->rank[there[i]].state != VT_MC_ABSENT;
+		if (all) {
+			vt_mc_set_bit(members, there[i]);
+		}
+	}
+	free(own);
+	return all ? n : 0;
+}
+
+/* ---- what a call waits for ---- */
+
+static struct vt_mc_object *window_of(const struct vt_mc_call *k)
+{
+	struct vt_mc_object *o =
+		k->f->sort == VT_MC_CALL && VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]
+		? vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN))
+		: NULL;
+
+	return vt_mc_shared && o && o->whole && !o->freed ? o : NULL;
+}
+
+static void needs_posts(struct vt_mc_wait *w, const struct vt_mc_object *o)
+{
+	const struct window *of = find_window(o);
+	const struct vt_mc_pair *p;
+	int i;
+
+	for (i = 0; of && i < vt_mc_shared->ranks; i++) {
+		p = vt_mc_has_bit(of->targets, i) ? find_pair(o->id, vt_mc_rank, i, 0) : NULL;
+		if (p && (int32_t)(p->posts - p->starts) < 0) {
+			vt_mc_set_bit(w->all, i);
+		}
+	}
+}
+
+void vt_mc_needs_origins(struct vt_mc_wait *w)
+{
+	const struct vt_mc_object *o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(w->k, VT_MC_OF_WIN));
+	const struct window *of = o && o->whole ? find_window(o) : NULL;
+	const struct vt_mc_pair *p;
+	int i;
+
+	w->unknown |= !of;
+	for (i = 0; of && i < vt_mc_shared->ranks; i++) {
+		p = vt_mc_has_bit(of->origins, i) ? find_pair(o->id, i, vt_mc_rank, 0) : NULL;
+		w->unknown |= vt_mc_has_bit(of->origins, i) && !p;
+		if (p && (int32_t)(p->completes - p->posts) < 0) {
+			vt_mc_set_bit(w->all, i);
+		}
+	}
+}
+
+/* MPI may give a lock when it is first used: those who have it since later are not waited for. */
+static int holds_against(const struct vt_mc_pair *p, int type, uint64_t since)
+{
+	return p && p->held && p->since < since && (p->held == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_EXCLUSIVE);
+}
+
+static void needs_holders(struct vt_mc_wait *w, const struct vt_mc_object *o, int target)
+{
+	const struct vt_mc_call *k = w->k;
+	const struct vt_mc_pair *own;
+	uint64_t since = UINT64_MAX;
+	int i, type = MPI_LOCK_SHARED;
+
+	if (vt_mc_is(k, "Win_lock")) {
+		type = (int)k->w[0];
+	} else {
+		own = find_pair(o->id, vt_mc_rank, target, 0);
+		if (!own || !own->held) {
+			return;
+		}
+		type = own->held;
+		since = own->since;
+	}
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		if (i != vt_mc_rank &&
+			(holds_against(find_pair(o->id, i, target, 0), type, since) ||
+				holds_against(find_pair(o->id, i, EVERY, 0), type, since))) {
+			vt_mc_set_bit(w->all, i);
+		}
+	}
+}
+
+/* The target of a lock; -1: the call is about another thing. */
+static int locked_target(const struct vt_mc_call *k, const struct vt_mc_object *o)
+{
+	int rank = vt_mc_is(k, "Win_lock")                              ? (int)k->w[1]
+		: vt_mc_is(k, "Win_unlock") || vt_mc_is(k, "Win_flush") ? (int)k->w[0]
+									: -1;
+
+	return rank >= 0 && rank < o->remote ? o->world[rank] : -1;
+}
+
+static void needs_of_epoch(struct vt_mc_wait *w)
+{
+	const struct vt_mc_object *o = window_of(w->k);
+
+	if (!o) {
+		return;
+	}
+	if (vt_mc_is(w->k, "Win_start") || vt_mc_is(w->k, "Win_complete")) {
+		needs_posts(w, o);
+	} else if (locked_target(w->k, o) >= 0) {
+		needs_holders(w, o, locked_target(w->k, o));
+	}
+}
+
+/* ---- what the ranks do ---- */
+
+/* Those who wait for this rank in a call on the window. */
+static void tell_ranks(const struct vt_mc_object *o, const uint64_t *set)
+{
+	int i;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		if (vt_mc_has_bit(set, i) && i != vt_mc_rank) {
+			vt_mc_tell_arrival(&vt_mc_shared->rank[i], o->id, VT_MC_EPOCH_CALL);
+			vt_mc_wake(i);
+		}
+	}
+}
+
+enum what { STARTS, POSTS, COMPLETES };
+
+static void count_all(const struct vt_mc_object *o, const uint64_t *set, enum what what)
+{
+	struct vt_mc_pair *p;
+	int i;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		p = !vt_mc_has_bit(set, i) ? NULL
+			: what == POSTS    ? find_pair(o->id, i, vt_mc_rank, 1)
+					   : find_pair(o->id, vt_mc_rank, i, 1);
+		if (p) {
+			p->starts += what == STARTS;
+			p->posts += what == POSTS;
+			p->completes += what == COMPLETES;
+		}
+	}
+	if (what != STARTS) {
+		tell_ranks(o, set);
+	}
+}
+
+static void set_group(uint64_t *set, MPI_Group group)
+{
+	memset(set, 0, VT_MC_BITS * sizeof(*set));
+	if (!vt_mc_group_members(group, set)) {
+		memset(set, 0, VT_MC_BITS * sizeof(*set));
+	}
+}
+
+/* Returns 1 if MPI may have to wait in the call. */
+static int note_begin(const struct vt_mc_call *k, const struct vt_mc_object *o, struct window *of)
+{
+	struct vt_mc_wait w = { .k = (struct vt_mc_call *)(uintptr_t)k };
+	int i;
+
+	if (vt_mc_is(k, "Win_start")) {
+		set_group(of->targets, (MPI_Group)k->w[0]);
+		vt_mc_shared_lock();
+		count_all(o, of->targets, STARTS);
+	} else if (vt_mc_is(k, "Win_post")) {
+		set_group(of->origins, (MPI_Group)k->w[0]);
+		vt_mc_shared_lock();
+		count_all(o, of->origins, POSTS);
+	} else {
+		vt_mc_shared_lock();
+	}
+	needs_of_epoch(&w);
+	vt_mc_shared_unlock();
+	for (i = 0; i < VT_MC_BITS && !w.all[i]; i++) {
+	}
+	return i < VT_MC_BITS;
+}
+
+/* All members are in MPI_Win_free. */
+static void forget_window(uintptr_t handle)
+{
+	const struct vt_mc_object *o;
+	int i;
+
+	vt_mc_lock();
+	o = vt_mc_object(VT_MC_WIN, handle);
+	vt_mc_unlock();
+	vt_mc_shared_lock();
+	for (i = 0; o && i < VT_MC_PAIRS; i++) {
+		if (vt_mc_shared->pair[i].win == o->id && vt_mc_shared->pair[i].origin == vt_mc_rank) {
+			vt_mc_shared->pair[i].win = 0;
+		}
+	}
+	vt_mc_shared_unlock();
+}
+
+void vt_mc_epoch_before(struct vt_mc_call *k)
+{
+	const struct vt_mc_object *o;
+	struct window *of;
+	int waits;
+
+	if (k->f->sort == VT_MC_WIN_FREE && vt_mc_shared) {
+		forget_window(vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
+	}
+	if (k->f->sort != VT_MC_CALL || !vt_mc_shared) {
+		return;
+	}
+	vt_mc_lock();
+	o = window_of(k);
+	of = o ? find_window(o) : NULL;
+	waits = of && note_begin(k, o, of);
+	vt_mc_unlock();
+	if (waits && !vt_mc_several_threads) {
+		vt_mc_watch_begin(k, needs_of_epoch, o->id);
+	}
+}
+
+static void set_lock(const struct vt_mc_object *o, int target, int type)
+{
+	struct vt_mc_pair *p = find_pair(o->id, vt_mc_rank, target, type != 0);
+
+	if (p) {
+		p->held = type;
+		p->since = ++vt_mc_shared->locks;
+	}
+	if (!type) {
+		tell_ranks(o, o->members);
+	}
+}
+
+void vt_mc_epoch_after(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *o = window_of(k);
+	const struct window *of = o ? find_window(o) : NULL;
+
+	if (!of) {
+		return;
+	}
+	vt_mc_shared_lock();
+	if (vt_mc_is(k, "Win_complete")) {
+		count_all(o, of->targets, COMPLETES);
+	} else if (vt_mc_is(k, "Win_lock") && locked_target(k, o) >= 0) {
+		set_lock(o, locked_target(k, o), (int)k->w[2] & MPI_MODE_NOCHECK ? 0 : (int)k->w[0]);
+	} else if (vt_mc_is(k, "Win_unlock") && locked_target(k, o) >= 0) {
+		set_lock(o, locked_target(k, o), 0);
+	} else if (vt_mc_is(k, "Win_lock_all")) {
+		set_lock(o, EVERY, (int)k->w[0] & MPI_MODE_NOCHECK ? 0 : MPI_LOCK_SHARED);
+	} else if (vt_mc_is(k, "Win_unlock_all")) {
+		set_lock(o, EVERY, 0);
+	}
+	vt_mc_shared_unlock();
+}
