@@ -96,7 +96,7 @@ static const struct foreign kinds[] = {
 	{ NULL, "PAR1", 4, NULL, "a table in Parquet", "that format is written, not read",
 		"tables are corrected as CSV" },
 	{ NULL, "PK\003\004", 4, NULL, "a zip", "unpack it", "unpack it" },
-	{ NULL, "\301\037\374\301", 4, NULL, "a file of a CTF trace", "CTF is written, not read",
+	{ NULL, "\301\037\374\301", 4, NULL, "a file of a CTF trace", "name the folder that it is in",
 		"name the folder that it is in" },
 	{ NULL, "\003BOTF2", 6, NULL, "the anchor file of an OTF2 archive", convert, "its name must end in .otf2" },
 	{ NULL, "\003LOTF2", 6, NULL, "the anchor file of an OTF2 archive", convert, "its name must end in .otf2" },
@@ -149,7 +149,9 @@ static void name_folder(const char *path, enum tkm_foreign_use use, char *text, 
 	}
 	snprintf(name, sizeof(name), "%.4300s/metadata", path);
 	if (access(name, F_OK) == 0 && use == TKM_FOREIGN_READ) {
-		snprintf(text, size, "%s is a CTF trace: CTF is written, not read, but clkapply corrects it", path);
+		snprintf(text, size,
+			"%s has metadata that does not begin as that of CTF: say --input-format CTF if it is that",
+			path);
 	}
 }
 

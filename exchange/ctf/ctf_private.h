@@ -4,6 +4,7 @@
 #define EXCHANGE_CTF_CTF_PRIVATE_H
 
 #include "exchange/common/format.h"
+#include "exchange/ctf/ctf_text.h"
 
 /* Event ids in the metadata. */
 enum {
@@ -56,17 +57,18 @@ struct xch_ctf_packet {
 	uint64_t size;       /* bytes */
 	int open;            /* not completed when the program ended: `end` is its begin */
 };
+/* What is within the braces of integer { }, in a trace of that byte order. */
+void xch_ctf_integer(struct xch_ctf_text s, int big, struct xch_ctf_field *f);
 void xch_ctf_describe(struct xch_ctf_packets *d, const char *text, size_t n);
 const struct xch_ctf_class *xch_ctf_class_of(const struct xch_ctf_packets *d, uint64_t id);
 /* Reads the packet at offset *at of a stream, and moves *at to the end of the packet. Returns 1, 0 at the end of
  * the file, or -1 with a description of the error in *what and its offset in *at. */
 int xch_ctf_next_packet(
 	const struct xch_ctf_packets *d, FILE *f, uint64_t *at, struct xch_ctf_packet *p, const char **what);
-/* Returns the end of the comment or string literal that begins at p; p itself if none begins there. */
-const char *xch_ctf_skip(const char *p);
-int xch_ctf_is_word(char c);
-
 int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err);
+/* ctf_read.c */
+int xch_ctf_read(struct xch_input *in, struct tkm_err *err);
+int xch_ctf_is(const char *path, const unsigned char *head, size_t n);
 uint64_t xch_ctf_frequency(const struct xch_trace *t);
 
 #endif

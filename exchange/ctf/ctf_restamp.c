@@ -16,10 +16,11 @@
 
 #include "base/bytes.h"
 #include "exchange/common/private.h"
+#include "exchange/ctf/ctf_text.h"
 
 enum { OTHER_INDEX = 1 };
-enum { MAX_METADATA = 16 << 20, PACKET_HEADER = 37, INDEX_HEADER = 16, POINTS = 2000, PATH = 4400 };
-static const uint32_t metadata_magic = 0x75D11D57, index_magic = 0xC1F1DCC1;
+enum { INDEX_HEADER = 16, POINTS = 2000, PATH = 4400 };
+static const uint32_t index_magic = 0xC1F1DCC1;
 
 struct restamp {
 	struct xch_restamp *x;
@@ -44,62 +45,6 @@ static int broken(struct restamp *r, const char *file, uint64_t offset, const ch
 }
 
 /* ---- the metadata ---- */
-
-/* Reads a file of at most `max` bytes, and appends a zero byte. */
-static char *load(struct restamp *r, const char *name, size_t limit, size_t *n)
-{
-	char path[PATH], *p;
-	struct stat st;
-	size_t size;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, name);
-	f = fopen(path, "re");
-	size = f && fstat(fileno(f), &st) == 0 && (uint64_t)st.st_size < limit ? (size_t)st.st_size : limit;
-	p = f ? malloc(size + 2) : NULL;
-	*n = p ? fread(p, 1, size + 1, f) : 0;
-	if (!p || !f || ferror(f) || *n > limit) {
-		p &&f && !ferror(f) ? tkm_fail(r->err, TKM_ERR_FORMAT, "%s: larger than %zu bytes", path, limit)
-				    : tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", path);
-		free(p);
-		p = NULL;
-	} else {
-		p[*n] = 0;
-	}
-	if (f) {
-		fclose(f);
-	}
-	return p;
-}
-
-/* Extracts the metadata text. The file has packets, as LTTng writes it, or is plain text. */
-static int unpack(struct restamp *r)
-{
-	unsigned char *b = (unsigned char *)r->text;
-	size_t at = 0, to = 0, content, packet;
-	int big;
-
-	if (r->n < 4 || (tkm_get32(b, 0) != metadata_magic && tkm_get32(b, 1) != metadata_magic)) {
-		return 0;
-	}
-	big = tkm_get32(b, 1) == metadata_magic;
-	while (at < r->n) {
-		if (r->n - at < PACKET_HEADER || tkm_get32(b + at, big) != metadata_magic) {
-			return broken(r, "metadata", at, "no packet begins here");
-		}
-		content = tkm_get32(b + at + 24, big) / 8;
-		packet = tkm_get32(b + at + 28, big) / 8;
-		if (content < PACKET_HEADER || packet < content || packet > r->n - at || b[at + 32] || b[at + 33]) {
-			return broken(r, "metadata", at, "a packet of no possible size, compressed or encrypted");
-		}
-		memmove(b + to, b + at + PACKET_HEADER, content - PACKET_HEADER);
-		to += content - PACKET_HEADER;
-		at += packet;
-	}
-	r->n = to;
-	b[to] = 0;
-	return 0;
-}
 
 /* Finds the next c at or after p that is outside of comments and strings; the end if there is none. */
 static const char *up_to(const char *p, char c)
@@ -276,7 +221,7 @@ static int write_metadata(struct restamp *r)
 static int read_index(struct restamp *r, const char *name)
 {
 	size_t n, entry = 0, at;
-	unsigned char *b = (unsigned char *)load(r, name, MAX_METADATA, &n);
+	unsigned char *b = (unsigned char *)xch_ctf_load(r->x->path, name, &n, r->err);
 	uint64_t begin, end;
 	int rc = b ? 0 : -1;
 	char path[PATH];
@@ -545,12 +490,13 @@ int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err)
 	int rc;
 
 	r.w = (struct xch_writer){ .format = x->format, .o = &o, .target = x->to };
-	r.text = load(&r, "metadata", MAX_METADATA, &r.n);
+	r.text = xch_ctf_load(x->path, "metadata", &r.n, err);
 	if (r.text && (r.text[0] == 0x1e || r.text[0] == '{')) {
 		free(r.text);
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s/metadata: this is CTF 2; only CTF 1.8 is corrected", x->path);
 	}
-	rc = r.text && unpack(&r) == 0 && find_clock(&r) == 0 && find_hz(&r) == 0 ? 0 : -1;
+	rc = r.text && xch_ctf_unpack(x->path, r.text, &r.n, err) == 0 && find_clock(&r) == 0 && find_hz(&r) == 0 ? 0
+														  : -1;
 	rc = rc == 0 ? x->begin(x->user, XCH_NONE, (double)r.hz, err) : rc;
 	rc = rc == 0 ? find_range(&r) : rc;
 	rc = rc == 0 ? line(&r) : rc;
