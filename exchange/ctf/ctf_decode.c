@@ -410,28 +410,20 @@ static uint64_t size_in(const struct xch_ctf_stream *s, const char *name, uint64
 	return v && (v->type->kind == XCH_CTF_INTEGER || v->type->kind == XCH_CTF_ENUM) ? v->u.bits : otherwise;
 }
 
-/* Its size, and the place of its first event. */
+/* The size of the packet. */
 static int measure_packet(struct xch_ctf_stream *s, uint64_t left)
 {
-	uint64_t content = size_in(s, "content_size", 0), size = size_in(s, "packet_size", content), first = s->at;
+	uint64_t size = size_in(s, "packet_size", size_in(s, "content_size", 0));
 
 	size = size ? size : 8 * left;
-	content = content ? content : size;
-	if (size % 8 || size / 8 > left || content > size || content < first) {
+	if (size % 8 || size / 8 > left || size < s->at) {
 		return fail_at(s, 0, "a packet of no possible size");
 	}
 	s->packet = size / 8;
-	if (load_bytes(s, s->packet) < 0 || decode_head(s) < 0) { /* again: texts are in the packet */
-		return -1;
-	}
-	s->of_packet = s->values;
-	s->discarded = size_in(s, "events_discarded", s->discarded);
-	s->end = content;
-	return 0;
+	return 1;
 }
 
-/* Goes to the next packet. Returns 1, 0 at the end of the file, or -1. */
-static int next_packet(struct xch_ctf_stream *s)
+int xch_ctf_next_packet(struct xch_ctf_stream *s)
 {
 	uint64_t left, want = HEAD, before = s->cycles;
 	int rc;
@@ -450,10 +442,28 @@ static int next_packet(struct xch_ctf_stream *s)
 		rc = decode_head(s);
 		want *= 8;
 	} while (rc == NO_ROOM && s->n < left);
-	return rc == NO_ROOM                  ? fail_at(s, s->at, "the file ends in the head of a packet")
-		: rc < 0                      ? -1
-		: measure_packet(s, left) < 0 ? -1
-					      : 1;
+	return rc == NO_ROOM ? fail_at(s, s->at, "the file ends in the head of a packet")
+		: rc < 0     ? -1
+			     : measure_packet(s, left);
+}
+
+/* Reads the packet whose head is known. Texts are in it, so the head is read again. */
+static int load_packet(struct xch_ctf_stream *s)
+{
+	uint64_t content;
+
+	if (load_bytes(s, s->packet) < 0 || decode_head(s) < 0) {
+		return -1;
+	}
+	content = size_in(s, "content_size", 0);
+	content = content ? content : 8 * s->packet;
+	if (content > 8 * s->packet || content < s->at) {
+		return fail_at(s, 0, "a packet of no possible size");
+	}
+	s->end = content;
+	s->of_packet = s->values;
+	s->discarded = size_in(s, "events_discarded", s->discarded);
+	return 1;
 }
 
 /* ---- events ---- */
@@ -499,7 +509,8 @@ int xch_ctf_next(struct xch_ctf_stream *s)
 	int rc;
 
 	while (s->at >= s->end) {
-		rc = next_packet(s);
+		rc = xch_ctf_next_packet(s);
+		rc = rc > 0 ? load_packet(s) : rc;
 		if (rc <= 0) {
 			return rc;
 		}

@@ -16,7 +16,7 @@
 
 #include "base/bytes.h"
 #include "exchange/common/private.h"
-#include "exchange/ctf/ctf_text.h"
+#include "exchange/ctf/ctf_types.h"
 
 enum { OTHER_INDEX = 1 };
 enum { INDEX_HEADER = 16, POINTS = 2000, PATH = 4400 };
@@ -272,54 +272,72 @@ static int read_indexes(struct restamp *r)
 	return rc;
 }
 
-/* Does the same by reading the packets of one stream, for stamps of this clock only. */
-static int read_stream(struct restamp *r, const struct xch_ctf_packets *d, const char *name)
+/* A stamp in the head of a packet, which has 64 bits. Returns 0 or -1. */
+static int packet_stamp(
+	struct restamp *r, const struct xch_ctf_stream *s, const char *name, const struct xch_ctf_value **v)
 {
-	struct xch_ctf_packet p;
-	const char *what = "";
-	char path[PATH];
-	uint64_t at = 0;
-	FILE *f;
-	int rc = 0;
+	char what[200];
 
-	snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, name);
-	f = fopen(path, "re");
-	if (!f) {
-		return tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", path);
+	*v = xch_ctf_value_of(s, name, XCH_CTF_PACKET);
+	if (*v && (*v)->type->kind == XCH_CTF_INTEGER && (*v)->type->bits == 64) {
+		return 0;
 	}
-	while ((rc = xch_ctf_next_packet(d, f, &at, &p, &what)) > 0) {
-		if (r->clocks == 1 || !strcmp(p.cls->begin.clock, r->name)) {
-			r->first = p.begin < r->first ? p.begin : r->first;
-			r->last = p.end > r->last ? p.end : r->last;
-			r->open |= p.open;
-		}
+	if (*v) {
+		snprintf(what, sizeof(what), "%s of a packet has %u bits, not 64, and there is no index", name,
+			(*v)->type->bits);
+	} else {
+		snprintf(what, sizeof(what), "its packets have no %s, and there is no index", name);
 	}
-	fclose(f);
-	return rc < 0 ? broken(r, name, at, what) : 0;
+	return broken(r, s->name, s->offset, what);
 }
 
+static int take_packet(struct restamp *r, const struct xch_ctf_stream *s)
+{
+	const struct xch_ctf_value *begin, *end;
+	uint64_t last;
+	int open;
+
+	if (packet_stamp(r, s, "timestamp_begin", &begin) < 0 || packet_stamp(r, s, "timestamp_end", &end) < 0) {
+		return -1;
+	}
+	open = end->u.bits == 0 && begin->u.bits != 0;
+	last = open ? begin->u.bits : end->u.bits;
+	if (last < begin->u.bits) {
+		return broken(r, s->name, s->offset, "a packet of no possible time");
+	}
+	if (r->clocks == 1 || (begin->type->clock && !strcmp(begin->type->clock, r->name))) {
+		r->first = begin->u.bits < r->first ? begin->u.bits : r->first;
+		r->last = last > r->last ? last : r->last;
+		r->open |= open;
+	}
+	return 1;
+}
+
+/* Does the same by reading the heads of all packets, for stamps of this clock only. */
 static int read_streams(struct restamp *r)
 {
-	struct xch_ctf_packets d;
+	struct xch_ctf_trace t = { .folder = r->x->path, .err = r->err };
 	char path[PATH];
 	struct dirent *e;
 	struct stat st;
-	int rc = 0;
-	DIR *dir;
+	int rc = xch_ctf_trace_read(&t, r->text, r->n);
+	DIR *dir = opendir(r->x->path);
 
-	xch_ctf_describe(&d, r->text, r->n);
-	dir = opendir(r->x->path);
 	while (dir && rc == 0 && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, e->d_name);
 		if (e->d_name[0] != '.' && strcmp(e->d_name, "metadata") != 0 && stat(path, &st) == 0 &&
 			S_ISREG(st.st_mode)) {
-			rc = read_stream(r, &d, e->d_name);
+			struct xch_ctf_stream s = { .t = &t, .name = e->d_name, .size = (uint64_t)st.st_size };
+
+			while ((rc = xch_ctf_next_packet(&s)) > 0 && (rc = take_packet(r, &s)) > 0) {
+			}
+			xch_ctf_stream_free(&s);
 		}
 	}
 	if (dir) {
 		closedir(dir);
 	}
-	free(d.cls);
+	xch_ctf_trace_free(&t);
 	return rc;
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/grow.h"
 #include "exchange/common/private.h"
-#include "exchange/ctf/ctf_private.h"
 
 enum { MOST_DEPTH = 40, MOST_ALIGN = 1 << 16, MOST_DIMENSIONS = 8, NAME = 300 };
 
@@ -111,9 +110,9 @@ static int check_number(const struct ctf_parse *p, const char *at, const struct 
 
 static const struct xch_ctf_type *parse_integer(struct ctf_parse *p, struct xch_ctf_text *s)
 {
+	static const char after[] = "clock.";
 	struct xch_ctf_type *type = new_type(p, XCH_CTF_INTEGER);
 	const char *at = s->p, *v;
-	struct xch_ctf_field f = { .bits = 0 };
 	struct xch_ctf_text in;
 	size_t n;
 
@@ -124,19 +123,24 @@ static const struct xch_ctf_type *parse_integer(struct ctf_parse *p, struct xch_
 		fail_meta(p, at, "integer without its braces");
 		return NULL;
 	}
-	xch_ctf_integer(in, p->t->big, &f);
-	type->bits = f.bits;
-	type->align = f.align;
-	type->big = f.big;
+	type->bits = (unsigned)xch_ctf_number(in, "size", 0);
+	type->align = (unsigned)xch_ctf_number(in, "align", type->bits % 8 ? 1 : 8);
+	type->big = p->t->big;
+	xch_ctf_order(in, &type->big);
 	n = xch_ctf_value(in, "signed", &v);
 	type->is_signed =
 		n && (xch_ctf_word_is(v, n, "true") || xch_ctf_word_is(v, n, "TRUE") || xch_ctf_word_is(v, n, "1"));
 	n = xch_ctf_value(in, "encoding", &v);
 	type->is_text = n && !xch_ctf_word_is(v, n, "none");
-	if (*f.clock) {
-		type->clock = xch_ctf_keep(p->t, f.clock, strlen(f.clock));
+	n = xch_ctf_value(in, "map", &v);
+	if (n > sizeof(after) - 1 && !strncmp(v, after, sizeof(after) - 1)) {
+		v += sizeof(after) - 1;
+		type->clock = xch_ctf_keep(p->t, v, strcspn(v, ".;} \t\r\n"));
+		if (!type->clock) {
+			return NULL;
+		}
 	}
-	return check_number(p, at, type) < 0 || (*f.clock && !type->clock) ? NULL : type;
+	return check_number(p, at, type) < 0 ? NULL : type;
 }
 
 static const struct xch_ctf_type *parse_real(struct ctf_parse *p, struct xch_ctf_text *s)

@@ -147,6 +147,8 @@ struct xch_ctf_stream {
 	int64_t time; /* of the event, ns */
 };
 
+/* Reads the head of the next packet: its values. Returns 1, 0 at the end of the file, or -1. */
+int xch_ctf_next_packet(struct xch_ctf_stream *s);
 /* Reads the next event. Returns 1, 0 at the end of the file, or -1. */
 int xch_ctf_next(struct xch_ctf_stream *s);
 void xch_ctf_stream_free(struct xch_ctf_stream *s);
