@@ -29,6 +29,7 @@ struct ctf_input {
 	char *name;
 	uint64_t pid, tid;
 	uint32_t track, of_thread; /* of the stream, and of pid and tid; 0: not made */
+	uint32_t scheduled;        /* the thread that the kernel has put on the CPU; 0: not known */
 };
 
 struct ctf_read {
@@ -232,7 +233,7 @@ static uint32_t track_of_stream(struct ctf_read *r, struct ctf_input *i)
 {
 	const struct xch_ctf_value *v = r->ours ? xch_ctf_value_of(&i->s, "place", XCH_CTF_PACKET) : NULL;
 	const char *label = v && v->type->kind == XCH_CTF_ENUM ? xch_ctf_label_of(v) : NULL;
-	char thread[KEY], title[KEY + 4];
+	char thread[KEY], title[KEY];
 
 	if (label) {
 		r->placed |= !r->placed && make_places(r, v->type) == 0;
@@ -244,8 +245,8 @@ static uint32_t track_of_stream(struct ctf_read *r, struct ctf_input *i)
 			? 0
 			: xch_slices_track(r->slices, "streams", i->name);
 	}
-	snprintf(thread, sizeof(thread), "%" PRIu64, v->u.bits);
-	snprintf(title, sizeof(title), "CPU %s", thread);
+	snprintf(thread, sizeof(thread), "CPU %06" PRIu64, v->u.bits); /* no thread of that number */
+	snprintf(title, sizeof(title), "CPU %" PRIu64, v->u.bits);
 	return xch_slices_title(r->slices, "CPUs", thread, title) < 0 ? 0 : xch_slices_track(r->slices, "CPUs", thread);
 }
 
@@ -257,7 +258,7 @@ static uint32_t track_of(struct ctf_read *r, struct ctf_input *i)
 
 	if (!context_number(&i->s, "vtid", "tid", &tid)) {
 		i->track = i->track ? i->track : track_of_stream(r, i);
-		return i->track;
+		return i->track && i->scheduled ? i->scheduled : i->track;
 	}
 	pid = context_number(&i->s, "vpid", "pid", &pid) ? pid : tid;
 	if (!i->of_thread || i->pid != pid || i->tid != tid) {
@@ -271,12 +272,34 @@ static uint32_t track_of(struct ctf_read *r, struct ctf_input *i)
 	return i->of_thread;
 }
 
-/* ---- events of our own ---- */
-
 static const struct xch_ctf_value *field_of(const struct ctf_input *i, const char *name)
 {
 	return xch_ctf_value_of(&i->s, name, XCH_CTF_FIELDS);
 }
+
+/* Linux's sched_switch: what comes next on this CPU is of another thread. Thread 0 is the idle CPU. */
+static int switch_thread(struct ctf_read *r, struct ctf_input *i)
+{
+	const struct xch_ctf_value *tid = field_of(i, "next_tid"), *comm = field_of(i, "next_comm");
+	const char *text;
+	char thread[KEY];
+
+	if (strcmp(i->s.event->name, "sched_switch") != 0 || !tid || tid->type->kind != XCH_CTF_INTEGER) {
+		return 0;
+	}
+	if (tid->u.bits == 0) {
+		i->scheduled = i->track;
+		return 0;
+	}
+	snprintf(thread, sizeof(thread), "%" PRIu64, tid->u.bits);
+	text = copy_text(r, comm && comm->text ? comm->text : "", comm && comm->text ? comm->n : 0);
+	i->scheduled = text && xch_slices_title(r->slices, "threads", thread, text) == 0
+		? xch_slices_track(r->slices, "threads", thread)
+		: 0;
+	return i->scheduled ? 0 : -1;
+}
+
+/* ---- events of our own ---- */
 
 static uint64_t number_in(const struct ctf_input *i, const char *name)
 {
@@ -413,9 +436,11 @@ static int put_event(struct ctf_read *r, struct ctf_input *i)
 					  : xch_slices_end(r->slices, track, field_of(i, "addr") ? name : 0, i->s.time);
 	}
 	xch_slices_lost(r->slices, "events with fields", c->scope[XCH_CTF_FIELDS] && c->scope[XCH_CTF_FIELDS]->members);
-	return c->role == BEGIN  ? xch_slices_begin(r->slices, track, c->text, i->s.time)
-		: c->role == END ? xch_slices_end(r->slices, track, c->text, i->s.time)
-				 : xch_slices_comment(r->slices, track, c->text, i->s.time);
+	if (c->role != MARK) {
+		return c->role == BEGIN ? xch_slices_begin(r->slices, track, c->text, i->s.time)
+					: xch_slices_end(r->slices, track, c->text, i->s.time);
+	}
+	return xch_slices_comment(r->slices, track, c->text, i->s.time) < 0 ? -1 : switch_thread(r, i);
 }
 
 static inline int input_is_before(const void *inputs, const size_t *x, const size_t *y)

@@ -4,6 +4,7 @@
 
 ctf_read.py make FOLDER SEED         a trace of random types, in one byte order or the other
 ctf_read.py lttng FOLDER             one as LTTng writes it: metadata in packets, short stamps that wrap, threads that move
+ctf_read.py kernel FOLDER            system calls of threads 5 and 6, which move from CPU 0 to CPU 1
 ctf_read.py judge TEXT OUT.jsonl [NS]   stftool's OUT has each event of babeltrace2's TEXT at its time (or NS from it), and no more
 ctf_read.py same A.jsonl B.jsonl     both have the same calls, values, messages and comments
 ctf_read.py noise FOLDER STFTOOL SECONDS   damaged copies: each run ends with 0 or 1, and leaves no trace unless 0
@@ -314,6 +315,27 @@ def lttng(folder):
             f.write(out)
 
 
+def kernel(folder):
+    os.makedirs(folder)
+    u = "integer { size = %d; align = 8; signed = false;%s }"
+    u32, stamp = u % (32, ""), u % (64, " map = clock.c.value;")
+    tid = "integer { size = 32; align = 8; signed = true; }"
+    letter = u % (8, " encoding = UTF8;")
+    with open(folder + "/metadata", "w") as f:
+        f.write("/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; packet.header := struct { %s magic; }; };\n" % u32)
+        f.write("clock { name = c; freq = 1000000000; };\nstream { packet.context := struct { %s cpu_id; };\n" % u32)
+        f.write("event.header := struct { %s id; %s timestamp; }; };\n" % (u32, stamp))
+        f.write("event { name = \"sched_switch\"; id = 0; fields := struct { %s _next_comm[4]; %s _next_tid; }; };\n" % (letter, tid))
+        for i, name in ((1, "syscall_entry_read"), (2, "syscall_exit_read")):
+            f.write("event { name = \"%s\"; id = %d; };\n" % (name, i))
+    for cpu, events in ((0, ((10, 0, 5), (20, 1), (30, 0, 6), (40, 1), (50, 0, 0), (55, 1), (56, 2))), (1, ((60, 0, 5), (70, 2), (80, 0, 6), (90, 2), (91, 0, 0)))):
+        out = struct.pack("<II", MAGIC, cpu)
+        for at, k, *to in events:
+            out += struct.pack("<IQ", k, at) + (struct.pack("<4si", b"p%d" % to[0], to[0]) if to else b"")
+        with open(folder + "/cpu_%d" % cpu, "wb") as f:
+            f.write(out)
+
+
 PAIRS = [(re.compile(p), kind) for p, kind in (
     (r"syscall_entry_(read)$", "enter"), (r"syscall_exit_(read)$", "leave"), (r"(?:app:)?(work|step)_(?:entry|begin)$", "enter"),
     (r"(?:app:)?(work|step)_(?:exit|end)$", "leave"))]
@@ -433,4 +455,4 @@ def noise(folder, stftool, seconds):
 
 
 if __name__ == "__main__":
-    sys.exit({"make": make, "lttng": lttng, "judge": judge, "same": same, "noise": noise}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"make": make, "lttng": lttng, "kernel": kernel, "judge": judge, "same": same, "noise": noise}[sys.argv[1]](*sys.argv[2:]))

@@ -40,6 +40,19 @@ expect_line 'lttng: no bound of its clock is known; not read: events with fields
 expect_line 'CTF: stamp 0 is 17000000011235[0-9]* ns after 1970; no bound is known' out
 verdict "LTTng: short stamps that wrap, metadata in packets, threads that move from one CPU to the other"
 
+"$PYTHON3" -B "$py" kernel kernel || exit 99
+arrives kernel
+"$build/stftool" kernel --print-threads >out 2>err
+expect_line ' 0 *0 "CPU 1"$' out
+expect_line ' 0 *6 p6$' out
+"$build/stftool" kernel --dump >out 2>err
+sed -n 's/^\([0-9]* [EL][A-Z]* CPU [0-9]*\).*/\1/p' out >calls
+# stamp 0 is 10 ns; thread 5 is 1:0, number 2 here, and thread 6 is 1:1; the last call is that of the idle CPU 0
+printf '%s\n' '10 ENTER CPU 2' '30 ENTER CPU 65538' '45 ENTER CPU 1' '46 LEAVE CPU 1' '60 LEAVE CPU 2' \
+	'80 LEAVE CPU 65538' >wanted
+expect_same wanted calls
+verdict "Linux's threads by sched_switch: a system call ends on another CPU than it began"
+
 babeltrace2 lttng -o ctf -w written >out 2>err || exit 99
 arrives written/node
 sed 's/precision = [0-9]*;//; s/freq = 1000000000;/freq = 1000000000; precision = 1500;/' written/node/metadata >m
