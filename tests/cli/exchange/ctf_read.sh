@@ -88,7 +88,11 @@ expect_line '^DEFFUNCTION [0-9]* "0x40000[0-9]" CLASS' out
 expect [ $? -eq 0 ]
 expect_line '^lttng.html$' out
 expect_line '<title>Report of lttng' lttng.html
-verdict "the analysis, the dump and the page take them"
+mkdir -p session/ust && cp -r lttng r1 session/ust/
+"$build/stftool" session --analyze >out 2>err
+expect [ $? -eq 1 ]
+expect_line 'stftool: session is a folder of CTF traces: read each of session/ust/' err
+verdict "the analysis, the dump and the page take them; the traces of a session are named"
 
 expect_no_files() # expect_no_files NAME: nothing of that name is there
 {
