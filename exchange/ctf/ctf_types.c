@@ -619,7 +619,7 @@ static int parse_clock(struct ctf_parse *p, struct xch_ctf_text in, const char *
 		return no_memory(p->t);
 	}
 	n = xch_ctf_value(in, "name", &v);
-	name = xch_ctf_keep(p->t, v, n);
+	name = xch_ctf_keep(p->t, n ? v : "", n);
 	if (!name) {
 		return -1;
 	}
