@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -509,22 +508,12 @@ static void print_corrected(const char *what, const struct xch_restamp *x)
 /* A folder that is no trace, such as the session folder of LTTng: names the traces below. */
 static int refuse_folder(const char *path)
 {
-	char text[PATH_MAX] = "", *const roots[] = { (char *)(uintptr_t)path, NULL };
-	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	const FTSENT *e;
-	size_t n = 0;
+	char text[PATH_MAX];
 
-	while (tree && (e = fts_read(tree))) {
-		if (e->fts_info == FTS_F && !strcmp(e->fts_name, "metadata") && n < sizeof(text)) {
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
-				(int)e->fts_pathlen - (int)strlen("/metadata"), e->fts_path);
-		}
-	}
-	if (tree) {
-		fts_close(tree);
-	}
 	return complain_clkapply(USAGE,
-		n ? "%s is a folder of CTF traces: correct each of %s" : "%s is a folder without a trace", path, text);
+		tkm_traces_below(path, text, sizeof(text)) ? "%s is a folder of CTF traces: correct each of %s"
+							   : "%s is a folder without a trace",
+		path, text);
 }
 
 static int check_unit(const struct options *o)

@@ -3,13 +3,15 @@
 #include "base/cli/foreign.h"
 
 #include <fcntl.h>
+#include <fts.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD = 4096 };
+enum { HEAD = 4096, MOST_LEVELS = 6, MOST_SEEN = 20000 }; /* LTTng's are at most five levels below */
 
 /* The first bytes of a file. */
 struct head {
@@ -96,7 +98,7 @@ static const struct foreign kinds[] = {
 	{ NULL, "PAR1", 4, NULL, "a table in Parquet", "that format is written, not read",
 		"tables are corrected as CSV" },
 	{ NULL, "PK\003\004", 4, NULL, "a zip", "unpack it", "unpack it" },
-	{ NULL, "\301\037\374\301", 4, NULL, "a file of a CTF trace", "CTF is written, not read",
+	{ NULL, "\301\037\374\301", 4, NULL, "a file of a CTF trace", "name the folder that it is in",
 		"name the folder that it is in" },
 	{ NULL, "\003BOTF2", 6, NULL, "the anchor file of an OTF2 archive", convert, "its name must end in .otf2" },
 	{ NULL, "\003LOTF2", 6, NULL, "the anchor file of an OTF2 archive", convert, "its name must end in .otf2" },
@@ -133,7 +135,30 @@ static const struct foreign *foreign_kind(const char *path, const struct head *h
 	return NULL;
 }
 
-/* A folder of a trace. */
+size_t tkm_traces_below(const char *path, char *text, size_t size)
+{
+	char *const roots[] = { (char *)(uintptr_t)path, NULL };
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	size_t n = 0, seen = 0;
+	FTSENT *e;
+
+	*text = '\0';
+	while (tree && seen++ < MOST_SEEN && (e = fts_read(tree))) {
+		if (e->fts_level > MOST_LEVELS) {
+			fts_set(tree, e, FTS_SKIP);
+		}
+		if (e->fts_info == FTS_F && !strcmp(e->fts_name, "metadata") && n < size) {
+			n += (size_t)snprintf(text + n, size - n, "%s%.*s", n ? ", " : "",
+				(int)e->fts_pathlen - (int)strlen("/metadata"), e->fts_path);
+		}
+	}
+	if (tree) {
+		fts_close(tree);
+	}
+	return n;
+}
+
+/* A folder of a trace, or of several. */
 static void name_folder(const char *path, enum tkm_foreign_use use, char *text, size_t size)
 {
 	char name[4400];
@@ -149,7 +174,11 @@ static void name_folder(const char *path, enum tkm_foreign_use use, char *text, 
 	}
 	snprintf(name, sizeof(name), "%.4300s/metadata", path);
 	if (access(name, F_OK) == 0 && use == TKM_FOREIGN_READ) {
-		snprintf(text, size, "%s is a CTF trace: CTF is written, not read, but clkapply corrects it", path);
+		snprintf(text, size,
+			"%s has metadata that does not begin as that of CTF: say --input-format CTF if it is that",
+			path);
+	} else if (use == TKM_FOREIGN_READ && tkm_traces_below(path, name, sizeof(name))) {
+		snprintf(text, size, "%s is a folder of CTF traces: read each of %s", path, name);
 	}
 }
 

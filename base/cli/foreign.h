@@ -13,4 +13,7 @@ enum tkm_foreign_use {
 /* Writes "PATH is WHAT: what to do" to text, or "" where that is unknown. Returns text. */
 const char *tkm_foreign(const char *path, enum tkm_foreign_use use, char *text, size_t size);
 
+/* Writes the folders of CTF traces below a folder to text, as a list. Returns how long that is; 0: there are none. */
+size_t tkm_traces_below(const char *path, char *text, size_t size);
+
 #endif

@@ -16,7 +16,7 @@
 /* At one time ends come first, and then what begins, the longest first. A slice without length has no end of its own: it belongs
  * before, between or among them, as its place in the file says. */
 enum item_rank { SPOT_BEFORE, AT_END, SPOT_BETWEEN, AT_BEGIN, AT_LAST };
-enum item_kind { SPAN_BEGIN, SPAN_END, SPAN_SPOT, ASYNC_BEGIN, ASYNC_END, VALUE, FLOW, COMMENT };
+enum item_kind { SPAN_BEGIN, SPAN_END, SPAN_SPOT, ASYNC_BEGIN, ASYNC_END, VALUE, FLOW, SEND, RECEIVE, COMMENT };
 
 enum { LOSSES = 16, FLOWS = 1 }; /* the number of the communicator */
 
@@ -42,6 +42,7 @@ struct track {
 struct name {
 	char *cls, *text, *unit;
 	uint32_t function, scope, counter;
+	unsigned type; /* of the counter */
 };
 
 /* One of no track. */
@@ -232,6 +233,7 @@ uint32_t xch_slices_counter(struct xch_slices *s, const char *cls, const char *n
 		n->cls = strdup(cls);
 		n->text = strdup(name);
 		n->unit = strdup(unit);
+		n->type = STF_COUNTER_F8;
 	}
 	if (!n || !n->cls || !n->text || !n->unit) {
 		no_memory(s);
@@ -372,7 +374,22 @@ int xch_slices_value(struct xch_slices *s, uint32_t track, uint32_t counter, int
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
+	return xch_slices_bits(s, track, counter, time, bits);
+}
+
+void xch_slices_type(struct xch_slices *s, uint32_t counter, unsigned type)
+{
+	s->name[counter - 1].type = type;
+}
+
+int xch_slices_bits(struct xch_slices *s, uint32_t track, uint32_t counter, int64_t time, uint64_t bits)
+{
 	return put_event(s, VALUE, track, counter, time, bits);
+}
+
+int xch_slices_message(struct xch_slices *s, uint32_t track, uint64_t key, int64_t time, uint32_t bytes, int receive)
+{
+	return put_event(s, receive ? RECEIVE : SEND, track, bytes, time, key);
 }
 
 int xch_slices_flow(struct xch_slices *s, uint32_t track, uint64_t key, int64_t time, unsigned ways)
@@ -479,18 +496,24 @@ static int write_async(struct xch_slices *s, const struct xch_item *i, uint64_t 
 	return one.number ? write_scope(s, s->track[one.track].willy, one.name, time, one.number, 1) : 0;
 }
 
-/* One end of a step of a flow, which is a message. */
-static int write_step(struct xch_slices *s, const struct xch_item *i, uint64_t time, uint64_t step, int receive)
+/* One half of a message. */
+static int write_half(
+	struct xch_slices *s, const struct xch_item *i, uint64_t time, uint64_t id, uint32_t size, int receive)
 {
 	const struct track *t = &s->track[i->track];
-	struct xch_half h = { .time = time, .receive = receive, .communicator = FLOWS, .paired = 1 };
+	struct xch_half h = { .time = time, .id = id + (id == 0), .size = size, .receive = receive, .paired = 1 };
 
-	h.id = xch_slices_key(i->value, (const char *)&step, sizeof(step));
-	h.id += h.id == 0;
+	h.communicator = FLOWS;
 	h.from = h.to = t->willy;
 	h.function = t->open.n ? function_of(s, t->open.slice[t->open.n - 1].name) : 0;
 	s->flows++;
 	return t->open.n && !h.function ? -1 : xch_build_half(s->b, &h);
+}
+
+/* One end of a step of a flow, which is a message. */
+static int write_step(struct xch_slices *s, const struct xch_item *i, uint64_t time, uint64_t step, int receive)
+{
+	return write_half(s, i, time, xch_slices_key(i->value, (const char *)&step, sizeof(step)), 0, receive);
 }
 
 static int write_flow(struct xch_slices *s, const struct xch_item *i, uint64_t time)
@@ -526,7 +549,7 @@ static int write_value(struct xch_slices *s, const struct xch_item *i, uint64_t 
 {
 	struct name *n = &s->name[i->name - 1];
 
-	n->counter = n->counter ? n->counter : xch_build_counter(s->b, n->cls, n->text, n->unit, STF_COUNTER_F8);
+	n->counter = n->counter ? n->counter : xch_build_counter(s->b, n->cls, n->text, n->unit, n->type);
 	return n->counter ? xch_build_value(s->b, time, s->track[i->track].willy, n->counter, i->value) : -1;
 }
 
@@ -552,6 +575,9 @@ static int write_item(void *user, const struct xch_item *i)
 		return write_value(s, i, time);
 	case FLOW:
 		return write_flow(s, i, time);
+	case SEND:
+	case RECEIVE:
+		return write_half(s, i, time, i->value, i->name, i->kind == RECEIVE);
 	default:
 		text = xch_slices_text(s, i->name);
 		return xch_build_comment(s->b, time, s->track[i->track].willy, text, strlen(text));
@@ -645,7 +671,9 @@ static int describe_clock(struct xch_slices *s, const struct xch_slices_clock *c
 
 	snprintf(text, sizeof(text), "%s: stamp 0 is %" PRId64 " ns %s; %s", c->of,
 		s->least + (c->is_realtime ? c->base_ns : 0), c->is_realtime ? "after 1970" : "of the file's time",
-		isnan(c->bound_s) ? "no bound is known" : "corrected by clkapply");
+		isnan(c->bound_s) ? "no bound is known"
+			: c->by   ? c->by
+				  : "corrected by clkapply");
 	rc = stf_writer_info(s->in->w, "clock", text);
 	for (i = 0; rc == 0 && !isnan(c->bound_s) && i < s->tracks; i++) {
 		if (stf_willy_thread(s->track[i].willy) == 0) {

@@ -33,10 +33,15 @@ int xch_slices_begin(struct xch_slices *s, uint32_t track, uint32_t name, int64_
 int xch_slices_end(struct xch_slices *s, uint32_t track, uint32_t name, int64_t time);
 /* One of no track, from the thread's begin() to the next end() with this key. */
 int xch_slices_async(struct xch_slices *s, uint32_t track, uint64_t key, uint32_t name, int64_t time, int end);
+/* The type of a counter, STF_COUNTER_F8 otherwise, and a value of it. */
+void xch_slices_type(struct xch_slices *s, uint32_t counter, unsigned type);
+int xch_slices_bits(struct xch_slices *s, uint32_t track, uint32_t counter, int64_t time, uint64_t bits);
 int xch_slices_value(struct xch_slices *s, uint32_t track, uint32_t counter, int64_t time, double value);
 /* A flow passes here: it comes in, goes out, or both; XCH_FLOW_ON: it goes out, and comes in if it was somewhere before. */
 enum { XCH_FLOW_IN = 1, XCH_FLOW_OUT = 2, XCH_FLOW_ON = 4 };
 int xch_slices_flow(struct xch_slices *s, uint32_t track, uint64_t key, int64_t time, unsigned ways);
+/* One half of a message; its other half has the same key. */
+int xch_slices_message(struct xch_slices *s, uint32_t track, uint64_t key, int64_t time, uint32_t bytes, int receive);
 int xch_slices_comment(struct xch_slices *s, uint32_t track, uint32_t text, int64_t time);
 /* Counts what is not read. what: a plural, of a text that stays. */
 void xch_slices_lost(struct xch_slices *s, const char *what, uint64_t n);
@@ -46,6 +51,7 @@ uint64_t xch_slices_key(uint64_t before, const char *text, size_t n);
 /* What the file says of its clock. */
 struct xch_slices_clock {
 	const char *of;  /* "Chrome": for the info */
+	const char *by;  /* where the bound is from; NULL: clkapply */
 	int is_realtime; /* times, with base_ns added, count from 1970 */
 	int64_t base_ns;
 	double bound_s;   /* NaN: it does not say */

@@ -339,5 +339,7 @@ const struct xch_format xch_ctf = {
 	.event = xch_ctf_event,
 	.end = xch_ctf_end,
 	.release = xch_ctf_release,
+	.read = xch_ctf_read,
 	.restamp = xch_ctf_restamp,
+	.is = xch_ctf_is,
 };

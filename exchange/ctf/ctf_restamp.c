@@ -16,10 +16,11 @@
 
 #include "base/bytes.h"
 #include "exchange/common/private.h"
+#include "exchange/ctf/ctf_types.h"
 
 enum { OTHER_INDEX = 1 };
-enum { MAX_METADATA = 16 << 20, PACKET_HEADER = 37, INDEX_HEADER = 16, POINTS = 2000, PATH = 4400 };
-static const uint32_t metadata_magic = 0x75D11D57, index_magic = 0xC1F1DCC1;
+enum { INDEX_HEADER = 16, POINTS = 2000, PATH = 4400 };
+static const uint32_t index_magic = 0xC1F1DCC1;
 
 struct restamp {
 	struct xch_restamp *x;
@@ -44,62 +45,6 @@ static int broken(struct restamp *r, const char *file, uint64_t offset, const ch
 }
 
 /* ---- the metadata ---- */
-
-/* Reads a file of at most `max` bytes, and appends a zero byte. */
-static char *load(struct restamp *r, const char *name, size_t limit, size_t *n)
-{
-	char path[PATH], *p;
-	struct stat st;
-	size_t size;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, name);
-	f = fopen(path, "re");
-	size = f && fstat(fileno(f), &st) == 0 && (uint64_t)st.st_size < limit ? (size_t)st.st_size : limit;
-	p = f ? malloc(size + 2) : NULL;
-	*n = p ? fread(p, 1, size + 1, f) : 0;
-	if (!p || !f || ferror(f) || *n > limit) {
-		p &&f && !ferror(f) ? tkm_fail(r->err, TKM_ERR_FORMAT, "%s: larger than %zu bytes", path, limit)
-				    : tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", path);
-		free(p);
-		p = NULL;
-	} else {
-		p[*n] = 0;
-	}
-	if (f) {
-		fclose(f);
-	}
-	return p;
-}
-
-/* Extracts the metadata text. The file has packets, as LTTng writes it, or is plain text. */
-static int unpack(struct restamp *r)
-{
-	unsigned char *b = (unsigned char *)r->text;
-	size_t at = 0, to = 0, content, packet;
-	int big;
-
-	if (r->n < 4 || (tkm_get32(b, 0) != metadata_magic && tkm_get32(b, 1) != metadata_magic)) {
-		return 0;
-	}
-	big = tkm_get32(b, 1) == metadata_magic;
-	while (at < r->n) {
-		if (r->n - at < PACKET_HEADER || tkm_get32(b + at, big) != metadata_magic) {
-			return broken(r, "metadata", at, "no packet begins here");
-		}
-		content = tkm_get32(b + at + 24, big) / 8;
-		packet = tkm_get32(b + at + 28, big) / 8;
-		if (content < PACKET_HEADER || packet < content || packet > r->n - at || b[at + 32] || b[at + 33]) {
-			return broken(r, "metadata", at, "a packet of no possible size, compressed or encrypted");
-		}
-		memmove(b + to, b + at + PACKET_HEADER, content - PACKET_HEADER);
-		to += content - PACKET_HEADER;
-		at += packet;
-	}
-	r->n = to;
-	b[to] = 0;
-	return 0;
-}
 
 /* Finds the next c at or after p that is outside of comments and strings; the end if there is none. */
 static const char *up_to(const char *p, char c)
@@ -276,7 +221,7 @@ static int write_metadata(struct restamp *r)
 static int read_index(struct restamp *r, const char *name)
 {
 	size_t n, entry = 0, at;
-	unsigned char *b = (unsigned char *)load(r, name, MAX_METADATA, &n);
+	unsigned char *b = (unsigned char *)xch_ctf_load(r->x->path, name, &n, r->err);
 	uint64_t begin, end;
 	int rc = b ? 0 : -1;
 	char path[PATH];
@@ -327,54 +272,72 @@ static int read_indexes(struct restamp *r)
 	return rc;
 }
 
-/* Does the same by reading the packets of one stream, for stamps of this clock only. */
-static int read_stream(struct restamp *r, const struct xch_ctf_packets *d, const char *name)
+/* A stamp in the head of a packet, which has 64 bits. Returns 0 or -1. */
+static int packet_stamp(
+	struct restamp *r, const struct xch_ctf_stream *s, const char *name, const struct xch_ctf_value **v)
 {
-	struct xch_ctf_packet p;
-	const char *what = "";
-	char path[PATH];
-	uint64_t at = 0;
-	FILE *f;
-	int rc = 0;
+	char what[200];
 
-	snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, name);
-	f = fopen(path, "re");
-	if (!f) {
-		return tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", path);
+	*v = xch_ctf_value_of(s, name, XCH_CTF_PACKET);
+	if (*v && (*v)->type->kind == XCH_CTF_INTEGER && (*v)->type->bits == 64) {
+		return 0;
 	}
-	while ((rc = xch_ctf_next_packet(d, f, &at, &p, &what)) > 0) {
-		if (r->clocks == 1 || !strcmp(p.cls->begin.clock, r->name)) {
-			r->first = p.begin < r->first ? p.begin : r->first;
-			r->last = p.end > r->last ? p.end : r->last;
-			r->open |= p.open;
-		}
+	if (*v) {
+		snprintf(what, sizeof(what), "%s of a packet has %u bits, not 64, and there is no index", name,
+			(*v)->type->bits);
+	} else {
+		snprintf(what, sizeof(what), "its packets have no %s, and there is no index", name);
 	}
-	fclose(f);
-	return rc < 0 ? broken(r, name, at, what) : 0;
+	return broken(r, s->name, s->offset, what);
 }
 
+static int take_packet(struct restamp *r, const struct xch_ctf_stream *s)
+{
+	const struct xch_ctf_value *begin, *end;
+	uint64_t last;
+	int open;
+
+	if (packet_stamp(r, s, "timestamp_begin", &begin) < 0 || packet_stamp(r, s, "timestamp_end", &end) < 0) {
+		return -1;
+	}
+	open = end->u.bits == 0 && begin->u.bits != 0;
+	last = open ? begin->u.bits : end->u.bits;
+	if (last < begin->u.bits) {
+		return broken(r, s->name, s->offset, "a packet of no possible time");
+	}
+	if (r->clocks == 1 || (begin->type->clock && !strcmp(begin->type->clock, r->name))) {
+		r->first = begin->u.bits < r->first ? begin->u.bits : r->first;
+		r->last = last > r->last ? last : r->last;
+		r->open |= open;
+	}
+	return 1;
+}
+
+/* Does the same by reading the heads of all packets, for stamps of this clock only. */
 static int read_streams(struct restamp *r)
 {
-	struct xch_ctf_packets d;
+	struct xch_ctf_trace t = { .folder = r->x->path, .err = r->err };
 	char path[PATH];
 	struct dirent *e;
 	struct stat st;
-	int rc = 0;
-	DIR *dir;
+	int rc = xch_ctf_trace_read(&t, r->text, r->n);
+	DIR *dir = opendir(r->x->path);
 
-	xch_ctf_describe(&d, r->text, r->n);
-	dir = opendir(r->x->path);
 	while (dir && rc == 0 && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "%.3000s/%.1000s", r->x->path, e->d_name);
 		if (e->d_name[0] != '.' && strcmp(e->d_name, "metadata") != 0 && stat(path, &st) == 0 &&
 			S_ISREG(st.st_mode)) {
-			rc = read_stream(r, &d, e->d_name);
+			struct xch_ctf_stream s = { .t = &t, .name = e->d_name, .size = (uint64_t)st.st_size };
+
+			while ((rc = xch_ctf_next_packet(&s)) > 0 && (rc = take_packet(r, &s)) > 0) {
+			}
+			xch_ctf_stream_free(&s);
 		}
 	}
 	if (dir) {
 		closedir(dir);
 	}
-	free(d.cls);
+	xch_ctf_trace_free(&t);
 	return rc;
 }
 
@@ -545,12 +508,13 @@ int xch_ctf_restamp(struct xch_restamp *x, struct tkm_err *err)
 	int rc;
 
 	r.w = (struct xch_writer){ .format = x->format, .o = &o, .target = x->to };
-	r.text = load(&r, "metadata", MAX_METADATA, &r.n);
+	r.text = xch_ctf_load(x->path, "metadata", &r.n, err);
 	if (r.text && (r.text[0] == 0x1e || r.text[0] == '{')) {
 		free(r.text);
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s/metadata: this is CTF 2; only CTF 1.8 is corrected", x->path);
 	}
-	rc = r.text && unpack(&r) == 0 && find_clock(&r) == 0 && find_hz(&r) == 0 ? 0 : -1;
+	rc = r.text && xch_ctf_unpack(x->path, r.text, &r.n, err) == 0 && find_clock(&r) == 0 && find_hz(&r) == 0 ? 0
+														  : -1;
 	rc = rc == 0 ? x->begin(x->user, XCH_NONE, (double)r.hz, err) : rc;
 	rc = rc == 0 ? find_range(&r) : rc;
 	rc = rc == 0 ? line(&r) : rc;

@@ -603,8 +603,8 @@ int xch_chrome_read(struct xch_input *in, struct tkm_err *err)
 
 	r.slices = xch_slices_new(in, err);
 	if (r.slices && scan_file(&r) == 0) {
-		clock = (struct xch_slices_clock){ r.kineto ? "Kineto" : "trace events in JSON", r.kineto, r.base_ns,
-			r.bound_s, r.host ? r.host : "" };
+		clock = (struct xch_slices_clock){ r.kineto ? "Kineto" : "trace events in JSON", NULL, r.kineto,
+			r.base_ns, r.bound_s, r.host ? r.host : "" };
 		rc = xch_slices_write(r.slices, &clock);
 	}
 	xch_slices_free(r.slices);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anything as a CTF trace whose clock is to be corrected: description, two streams, the index of the first. */
+/* Anything as a CTF trace that is read and whose clock is to be corrected: description, two streams, the index of the first. */
 #include "tests/fuzz/files.h"
 
 #define FUZZ_NAME "ctf"
@@ -61,5 +61,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		}
 	}
-	return 0;
+	return fuzz_read_files("CTF", "t");
 }

@@ -36,6 +36,7 @@ for t in $targets; do
 	frames) limit=400 longest=1024 ;;
 	index | declarations | data | anchors | sampler) longest=1024 ;;
 	raw) longest=40960 ;;
+	ctf) longest=8192 ;; # descriptions are long
 	lttng) limit=17 ;; # a block may have 16 MiB
 	# leaks of these formats' own libraries, and what they allocate for any count in a file, are not ours: with
 	# glibc such memory is not touched, with ASan it is, so that a gigabyte is refused

@@ -14,8 +14,10 @@ make()
 {
 	mkdir "$dir/$1"
 	"$python" -B - "$dir/$1" "$2" "$3" "$4" <<'END'
+import os
 import struct
 import sys
+odd = bytes(int(os.environ.get("ODD", 0)))
 path, begin, end, clock = sys.argv[1:]
 u64 = "integer { size = 64; align = 8; signed = false; }"
 with open(path + "/metadata", "w") as f:
@@ -33,8 +35,9 @@ for packet in range(2):
     stamps = [2_000_000_000 + 1000 * (5 * packet + i) for i in range(5)]
     names = {"first": stamps[0], "last": stamps[-1], "packet": packet}
     body = b"".join(struct.pack("<QQ", t, t) for t in stamps)
-    size = 8 * (36 + len(body))
-    out += struct.pack("<IQQQQ", 0xC1FC1FC1, eval(begin, names), eval(end, names), size, size) + body
+    size = 8 * (36 + len(odd) + len(body))
+    out += struct.pack("<I", 0xC1FC1FC1) + odd
+    out += struct.pack("<QQQQ", eval(begin, names), eval(end, names), size, size) + body
 with open(path + "/stream", "wb") as f:
     f.write(out)
 END
@@ -99,19 +102,26 @@ printf '\036{"type":"preamble","version":2}' >"$dir/two/metadata"
 refuse two 'this is CTF 2; only CTF 1.8 is corrected'
 verdict "CTF 2 is refused, with its name"
 
-# what stops the reading of packets is named
+# fields of any kind may be before the stamps
+ODD=12
+export ODD
 make bits first last "$plain"
-sed -i 's/struct { stamp_t timestamp_begin/struct { integer { size = 22; } odd; stamp_t timestamp_begin/' \
-	"$dir/bits/metadata"
-refuse bits "the place of timestamp_begin in a packet is unknown: it is behind the field 'integer odd', which is no"
+unset ODD
+odd='integer { size = 22; } odd[3]; string text; integer { size = 9; } more;'
+sed -i "s/struct { stamp_t timestamp_begin/struct { $odd stamp_t timestamp_begin/" "$dir/bits/metadata"
+fix bits 1
+verdict "stamps after bits and a text"
+
+# what stops the reading of packets is named
 make kind first last "$plain"
 sed -i 's/struct { stamp_t timestamp_begin/struct { mytype more; stamp_t timestamp_begin/' "$dir/kind/metadata"
-refuse kind "it is behind the field 'mytype more', which is no number of whole bytes, and there is no index"
+refuse kind "kind/metadata: offset [0-9]*: a type of a name that is not described"
 make none first last "$plain"
-sed -i 's/stamp_t timestamp_begin; stamp_t timestamp_end;//' "$dir/none/metadata"
+sed -i 's/timestamp_begin/begin/' "$dir/none/metadata"
 refuse none "stream: offset 0: its packets have no timestamp_begin, and there is no index"
 make narrow first last "$plain"
-sed -i 's/stamp_t timestamp_end;/integer { size = 32; align = 8; } timestamp_end;/' "$dir/narrow/metadata"
+sed -i 's/stamp_t timestamp_end;/integer { size = 32; align = 8; } timestamp_end, more;/' \
+	"$dir/narrow/metadata"
 refuse narrow "timestamp_end of a packet has 32 bits, not 64, and there is no index"
 verdict "packets whose stamps cannot be found are refused, with the field that stops it"
 

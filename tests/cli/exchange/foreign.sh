@@ -74,9 +74,15 @@ verdict "files of others"
 "$build/stftool" a.stf --convert o.parquet >out 2>err
 said o.parquet "a table in Parquet: that format is written, not read" "a table in Parquet: tables are corrected as CSV"
 "$build/stftool" a.stf --convert o.ctf >out 2>err
-said o.ctf "a CTF trace: CTF is written, not read, but clkapply corrects it" ""
+"$build/stftool" "$src/tests/golden/plain-little.stf" --convert plain.ctf >out 2>err
+"$build/vtreport" plain.ctf >out 2>err
+expect [ $? -eq 0 ]
+expect_line "<title>Report of plain.ctf" plain.html
+mkdir other && echo "trace { };" >other/metadata
+"$build/stftool" other --print-statistics >out 2>err
+expect_text "stftool: other has metadata that does not begin as that of CTF: say --input-format CTF if it is that" err
 for stream in o.ctf/*_*; do
-	said "$stream" "a file of a CTF trace: CTF is written, not read" \
+	said "$stream" "a file of a CTF trace: name the folder that it is in" \
 		"a file of a CTF trace: name the folder that it is in"
 	break
 done
