@@ -78,14 +78,15 @@ static const char *binding_at_start(void)
 {
 	static char text[600];
 	static int known;
-	char line[4096];
-	FILE *f = known ? NULL : fopen("/proc/self/status", "re");
+	char status[8192], *line;
+	int root = known ? -1 : tkm_root_open("/");
 
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "Cpus_allowed_list: %599s", text);
+	if (root >= 0 && tkm_root_read(root, "/proc/self/status", status, sizeof(status)) > 0 &&
+		(line = strstr(status, "\nCpus_allowed_list:")) != NULL) {
+		sscanf(line, "\nCpus_allowed_list: %599s", text);
 	}
-	if (f) {
-		fclose(f);
+	if (root >= 0) {
+		close(root);
 	}
 	known = 1;
 	return text;
