@@ -69,7 +69,11 @@ END
 
 make plain first last "$plain"
 fix plain 1
-verdict "a plain trace"
+"$build/stftool" "$dir/plain.ctf" --print-clock >"$dir/clock" 2>"$dir/err"
+expect_line 'CTF: stamp 0 is 1763689[0-9]* ns after 1970; the bound is its precision' "$dir/clock"
+expect_line 'process 0 0 [0-9.e-]*"$' "$dir/clock"
+expect_no_line 'no bound' "$dir/err"
+verdict "a plain trace; stftool reads the bound with it"
 
 make old first last "$plain"
 mkdir "$dir/old/index"
