@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,6 +116,18 @@ static void sleep_ms(int ms)
 	nanosleep(&t, NULL);
 }
 
+/* The launcher of MPICH drops what it has not read when a job is aborted: first it takes what is in the pipe, then it passes that on. */
+static void wait_for_launcher(void)
+{
+	int left = 1, i;
+
+	fflush(NULL);
+	for (i = 0; i < 50 && ioctl(STDERR_FILENO, FIONREAD, &left) == 0 && left > 0; i++) {
+		sleep_ms(20);
+	}
+	sleep_ms(100);
+}
+
 void vt_mc_stop(const char *why)
 {
 	int64_t end = vt_mc_now_ns() + (int64_t)(1e9 * vt_mc_timeout_s());
@@ -146,7 +159,7 @@ void vt_mc_stop(const char *why)
 	vt_mc_shared_unlock();
 	if (mine) {
 		vt_mc_summary();
-		fflush(NULL);
+		wait_for_launcher();
 		vt_mc_over = 1;
 		if (vt_mc_is_watch) {
 			/* MPI may not be called by two threads; the launcher ends the other ranks */
