@@ -433,6 +433,7 @@ struct vt_mc_shared {
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
 	struct vt_mc_message message[VT_MC_MESSAGES];
 	uint64_t locks; /* that were given */
+	int crowded;    /* there was no room for a pair */
 	struct vt_mc_pair pair[VT_MC_PAIRS];
 	int inbox[VT_MC_RANKS], inbox_end[VT_MC_RANKS]; /* 1 + index, 0: none */
 	struct vt_mc_rank rank[];

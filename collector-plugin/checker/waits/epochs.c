@@ -10,7 +10,7 @@
 
 #include "base/table.h"
 
-enum { WINDOW = 64, EVERY = VT_MC_RANKS };
+enum { WINDOW = 8, EVERY = VT_MC_RANKS };
 
 /* Of a window of this rank. */
 struct window {
@@ -47,6 +47,8 @@ static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int ma
 		free_one->target = target;
 		return free_one;
 	}
+	/* what is not counted is not judged */
+	vt_mc_shared->crowded |= make;
 	return NULL;
 }
 
@@ -113,7 +115,7 @@ void vt_mc_needs_origins(struct vt_mc_wait *w)
 	const struct vt_mc_pair *p;
 	int i;
 
-	w->unknown |= !of;
+	w->unknown |= !of || vt_mc_shared->crowded;
 	for (i = 0; of && i < vt_mc_shared->ranks; i++) {
 		p = vt_mc_has_bit(of->origins, i) ? find_pair(o->id, i, vt_mc_rank, 0) : NULL;
 		w->unknown |= vt_mc_has_bit(of->origins, i) && !p;
@@ -169,7 +171,7 @@ static void needs_of_epoch(struct vt_mc_wait *w)
 {
 	const struct vt_mc_object *o = window_of(w->k);
 
-	if (!o) {
+	if (!o || vt_mc_shared->crowded) {
 		return;
 	}
 	if (vt_mc_is(w->k, "Win_start") || vt_mc_is(w->k, "Win_complete")) {
