@@ -179,6 +179,9 @@ static void name_folder(const char *path, enum tkm_foreign_use use, char *text, 
 			path);
 	} else if (use == TKM_FOREIGN_READ && tkm_traces_below(path, name, sizeof(name))) {
 		snprintf(text, size, "%s is a folder of CTF traces: read each of %s", path, name);
+	} else if (use == TKM_FOREIGN_READ) {
+		snprintf(text, size, "%s is a folder without a trace of CTF or OTF2: name a file, as in %s/NAME.stf",
+			path, path);
 	}
 }
 

@@ -31,6 +31,7 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 	const struct stf_team *worst = NULL;
 	double most = rule->limit, excess;
 	char b[20], c[20], d[20], who[80], cause[80], place[300];
+	const char *culprit;
 	size_t i;
 
 	for (i = 0; a && i < a->n_teams; i++) {
@@ -46,16 +47,17 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 	if (!vtr_source_place(m->t, worst->scl, place, sizeof(place))) {
 		place[0] = '\0';
 	}
+	vtr_process_label(m, worst->process, who, sizeof(who));
+	culprit = excess < LEAST_EXCESS ? "the one with most, and now for this one, now for another"
+					: vtr_willy_label(m->t, worst->cause, cause, sizeof(cause));
 	to->grade = most > 3 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
 		"The threads of %s waited for each other at barriers of OpenMP for %s of their time in parallel regions; "
 		"%s of that for %s%s%.200s. With even work the run could be up to %s shorter.",
-		vtr_process_label(m, worst->process, who, sizeof(who)),
-		vtr_share(b, sizeof(b), (double)worst->waited, (double)worst->inside),
+		who, vtr_share(b, sizeof(b), (double)worst->waited, (double)worst->inside),
 		vtr_share(c, sizeof(c), (double)worst->caused, (double)worst->waited),
-		excess < LEAST_EXCESS ? "the one with most, and now for this one, now for another"
-				      : vtr_willy_label(m->t, worst->cause, cause, sizeof(cause)),
-		place[0] ? ", most at " : "", place, vtr_share(d, sizeof(d), most, 1));
+		strcmp(culprit, who) ? culprit : "its main thread", place[0] ? ", most at " : "", place,
+		vtr_share(d, sizeof(d), most, 1));
 	return most;
 }
 

@@ -103,7 +103,7 @@ static int who_table(const struct shown_analysis *s)
 	size_t i;
 
 	stt_table_begin(
-		&b, "who", "the thread that the others wait for, and what they waited together", COLUMNS(column));
+		&b, "who", "the thread that others wait for in MPI, and what they waited together", COLUMNS(column));
 	if (c->known) {
 		thread_cell(&b, s, c->willy);
 		name_cell(&b, s, STF_ID_function_definition, c->function);

@@ -81,6 +81,8 @@ expect_line "<title>Report of plain.ctf" plain.html
 mkdir other && echo "trace { };" >other/metadata
 "$build/stftool" other --print-statistics >out 2>err
 expect_text "stftool: other has metadata that does not begin as that of CTF: say --input-format CTF if it is that" err
+mkdir bare
+said bare "a folder without a trace of CTF or OTF2: name a file, as in bare/NAME.stf" ""
 for stream in o.ctf/*_*; do
 	said "$stream" "a file of a CTF trace: name the folder that it is in" \
 		"a file of a CTF trace: name the folder that it is in"

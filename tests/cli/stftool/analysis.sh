@@ -22,7 +22,7 @@ functions and regions of the program, and what they call (level 1), with their e
 phase level calls time_s parallel load_balance communication most longest_s longest_at_s longest_of
 "solve it" 0 1 0.005 0.5 0.5 1 0:0 0.005 0.001 0:0
 
-the thread that the others wait for, and what they waited together:
+the thread that others wait for in MPI, and what they waited together:
 thread in since_s until_s waited_s share
 nobody - - - - -
 
