@@ -364,6 +364,19 @@ void vt_raw_count_lost(struct vt_raw_stream *s, int records)
 	}
 }
 
+void vt_raw_abandon(struct vt_raw_stream *s)
+{
+	if (!s->busy) {
+		return;
+	}
+	/* what the stream knows of its last record (stamp, thread, counters) may be that of the record that is not there */
+	s->end = s->cur;
+	s->short_limit = NULL;
+	vt_raw_count_lost(s, 1);
+	atomic_signal_fence(memory_order_seq_cst);
+	s->busy = 0;
+}
+
 static uint8_t *count_lost(struct vt_raw_stream *s)
 {
 	vt_raw_count_lost(s, 1);
@@ -538,7 +551,7 @@ VT_SELDOM struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 void vt_raw_stream_end(struct vt_raw_stream *s)
 {
 	vt_lock(&s->raw->lock);
-	s->busy = 0; /* the thread may have been cancelled within a record */
+	vt_raw_abandon(s); /* the thread may have been cancelled within a record */
 	s->taken = 0;
 	vt_unlock(&s->raw->lock);
 }

@@ -172,6 +172,10 @@ void vt_raw_session_over(struct vt_raw *r);
  * event of the program. */
 void vt_raw_count_lost(struct vt_raw_stream *s, int records);
 
+/* The thread has left the record that it was making, by a jump or by its end: the record is lost, and the next one
+ * begins another block. Does nothing if no record was being made. */
+void vt_raw_abandon(struct vt_raw_stream *s);
+
 /* The slow path of vt_raw_room(). */
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);
 

@@ -35,6 +35,9 @@ int vt_network_start_for_mpi(int ranks, char word[VT_NETWORK_WORD], struct tkm_e
 	char size[16];
 	const char *arguments[] = { "--network", "", size, c->job, NULL };
 
+	if (!c->has_vtsampler) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "rank 0 has no sampler process");
+	}
 	snprintf(size, sizeof(size), "%d", ranks);
 	return vt_network_start(arguments, (const char *const *)(const void *)c->variables, word, err);
 }

@@ -446,6 +446,8 @@ static int begin_next_round(struct vt_collector *c, struct tkm_err *err)
 	c->sampler = NULL;
 	c->has_vtsampler = 0;
 	forget_run(c);
+	tmr_close(c->pub.timer);
+	c->pub.timer = NULL;
 	for (i = 0; c->variables && c->variables[i]; i++) {
 		free(c->variables[i]);
 	}

@@ -77,10 +77,16 @@ static int local_ranks(void)
 static const char *binding_at_start(void)
 {
 	static char text[600];
-	static int known;
+	static pid_t of;
 	char status[8192], *line;
-	int root = known ? -1 : tkm_root_open("/");
+	int root;
 
+	if (of == getpid()) {
+		return text;
+	}
+	of = getpid();
+	text[0] = '\0';
+	root = tkm_root_open("/");
 	if (root >= 0 && tkm_root_read(root, "/proc/self/status", status, sizeof(status)) > 0 &&
 		(line = strstr(status, "\nCpus_allowed_list:")) != NULL) {
 		sscanf(line, "\nCpus_allowed_list: %599s", text);
@@ -88,7 +94,6 @@ static const char *binding_at_start(void)
 	if (root >= 0) {
 		close(root);
 	}
-	known = 1;
 	return text;
 }
 

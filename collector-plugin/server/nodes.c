@@ -125,7 +125,17 @@ static void tell_alive(const struct vt_server *s)
 	}
 }
 
-/* Nodes that have ended or are lost let nobody go on. */
+int vt_server_count_gone(const struct vt_server *s)
+{
+	int i, n = 0;
+
+	for (i = 0; i < s->nodes; i++) {
+		n += s->node[i].state == VT_SERVER_GONE;
+	}
+	return n;
+}
+
+/* Nodes that have ended let nobody go on. The ranks of a node whose node process is lost may. */
 static void look_for_block(struct vt_server *s)
 {
 	int i, running = 0, blocked = 0, all;
@@ -134,7 +144,7 @@ static void look_for_block(struct vt_server *s)
 		running += s->node[i].state == VT_SERVER_RUNNING;
 		blocked += s->node[i].state == VT_SERVER_RUNNING && s->node[i].blocked;
 	}
-	all = blocked > 0 && blocked == running && s->processes >= s->wanted;
+	all = blocked > 0 && blocked == running && vt_server_count_gone(s) == 0 && s->processes >= s->wanted;
 	if (all != s->blocked) {
 		s->blocked = all;
 		tell_alive(s);
@@ -235,6 +245,9 @@ int vt_server_is_over(const struct vt_server *s, int64_t now)
 	}
 	if (running) {
 		return 0;
+	}
+	if (s->is_mpi) {
+		return 1; /* all ranks joined in MPI_Init, together */
 	}
 	return s->wanted ? s->processes - s->spawned + s->is_rank_0 >= s->wanted || quiet_ns > wait_ns
 			 : quiet_ns > (wait_ns < STRAGGLER_NS ? wait_ns : STRAGGLER_NS);

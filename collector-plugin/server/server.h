@@ -122,6 +122,8 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now);
 /* ranks.c: adds a process with this rank. Returns 0 or -1. */
 int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program);
 void vt_server_send_rank(struct vt_server *s, int node, uint64_t pid, const struct vt_server_rank *r);
+/* How many nodes have been given up? */
+int vt_server_count_gone(const struct vt_server *s);
 /* Has a process joined that has this rank? */
 int vt_server_has_rank(const struct vt_server *s, int rank);
 /* Tells a peer that it, or its process pid, does not take part. */

@@ -78,11 +78,8 @@ static const char *list_missing(const struct vt_server *s, char *text, size_t si
 
 static void say_who_came(const struct vt_server *s)
 {
-	int i, k, gone = 0, files = 0;
+	int i, k, files = 0;
 
-	for (i = 0; i < s->nodes; i++) {
-		gone += s->node[i].state == VT_SERVER_GONE;
-	}
 	for (i = 0; i < s->files; i++) {
 		files += s->file[i].fd < 0;
 	}
@@ -109,17 +106,12 @@ static void say_who_came(const struct vt_server *s)
 			s->processes - s->spawned + s->is_rank_0, s->wanted, list_missing(s, ranks, sizeof(ranks)));
 	}
 	vt_say(1, "INFO", "%d of %d nodes and %d processes that joined have sent what they recorded: %d raw files",
-		s->nodes - gone, s->nodes, s->processes, files);
+		s->nodes - vt_server_count_gone(s), s->nodes, s->processes, files);
 }
 
 int vt_server_has_trace(const struct vt_server *s)
 {
-	int i, gone = 0;
-
-	for (i = 0; i < s->nodes; i++) {
-		gone += s->node[i].state == VT_SERVER_GONE;
-	}
-	return s->is_mpi && s->files == 0 && gone == 0;
+	return s->is_mpi && s->files == 0 && vt_server_count_gone(s) == 0;
 }
 
 static int merge_files(const struct vt_server *s, const struct cal_run *run, struct tkm_err *err)

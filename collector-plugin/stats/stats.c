@@ -85,23 +85,20 @@ static uint32_t rows_of(const struct vt_stats *s, const struct table *t)
 	return s->each + (t == s->table ? VT_RAW_ROW_KINDS : 0);
 }
 
-/* A handler of a signal that comes meanwhile may make it, too, and has counted there: its table stays. */
 static VT_SELDOM void make_row_table(struct vt_stats *s, struct table *t)
 {
-	struct vt_raw_row *row = vt_raw_table(s->c->raw, (uint32_t)s->thread, s->late, rows_of(s, t)), *none = NULL;
-	int in_file = row != NULL;
+	struct vt_lock held;
 
+	vt_signals_block(&held);
+	if (!t->row) {
+		t->row = vt_raw_table(s->c->raw, (uint32_t)s->thread, s->late, rows_of(s, t));
+		t->in_file = t->row != NULL;
+	}
 	/* a program that has given up system calls can get no memory */
-	if (!row && !vt_lock_is_without_calls()) {
-		row = vt_pages(rows_of(s, t) * sizeof(*row));
+	if (!t->row && !vt_lock_is_without_calls()) {
+		t->row = vt_pages(rows_of(s, t) * sizeof(*t->row));
 	}
-	if (row && __atomic_compare_exchange_n(&t->row, &none, row, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		t->in_file = in_file;
-	} else if (in_file) {
-		vt_raw_table_moves(s->c->raw, row, 1);
-	} else if (row) {
-		munmap(row, rows_of(s, t) * sizeof(*row));
-	}
+	vt_signals_back(&held);
 }
 
 /* Returns row i; NULL: there is no memory for it. */
@@ -199,20 +196,24 @@ static inline int is_row(const struct vt_raw_row *r, const struct vt_raw_row *ke
 		r->communicator == key->communicator && r->kind == key->kind;
 }
 
-/* Takes an empty row for the key. Returns 0 if a handler of a signal has taken it meanwhile. What a handler counts there stays. */
-static int take_row(struct vt_stats *s, struct vt_raw_row *r, const struct vt_raw_row *key)
+/* Takes an empty row for the key. Returns 0 if a handler of a signal took it before this. */
+static VT_SELDOM int take_row(struct vt_stats *s, struct vt_raw_row *r, const struct vt_raw_row *key)
 {
-	uint32_t none = 0;
+	struct vt_lock held;
+	int is_free;
 
-	if (!__atomic_compare_exchange_n(&r->function, &none, key->function, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-		return 0;
+	vt_signals_block(&held);
+	is_free = r->function == 0;
+	if (is_free) {
+		r->communicator = key->communicator;
+		r->peer = key->peer;
+		r->kind = key->kind;
+		r->bytes = key->bytes;
+		r->function = key->function;
+		s->used++;
 	}
-	s->used++;
-	r->communicator = key->communicator;
-	r->peer = key->peer;
-	r->kind = key->kind;
-	r->bytes = key->bytes;
-	return 1;
+	vt_signals_back(&held);
+	return is_free;
 }
 
 /* Finds or makes the row for this key; *at: its number, or NO_ROW. At most three quarters of the rows are filled. */

@@ -732,8 +732,7 @@ void vt_trace_jump(uintptr_t sp)
 	}
 	/* the record in which the signal came is not complete: without this, no further one of the thread would be written */
 	if (t->stream && t->stream->busy && vt_callstack_leaves(&t->stack, t->stream->busy, sp)) {
-		t->stream->busy = 0;
-		vt_raw_count_lost(t->stream, 1);
+		vt_raw_abandon(t->stream);
 	}
 	if (!vt_tls.inside) {
 		while (t->top > t->frame && vt_callstack_leaves(&t->stack, t->top[-1].sp, sp)) {

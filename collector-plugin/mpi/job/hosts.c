@@ -35,7 +35,7 @@ static uint32_t merge_host_of_rank(const struct vt_job *j, int rank)
 	return own == writers ? 0 : (uint32_t)(own < writers ? own + 1 : own);
 }
 
-static uint32_t count_hosts(const struct vt_job *j)
+uint32_t vt_job_count_hosts(const struct vt_job *j)
 {
 	uint32_t n = 0;
 	int i;
@@ -102,7 +102,7 @@ static int share_folder(const struct vt_job *j, const char *raw_path, int *keep)
 	char own[sizeof(t.path)], *name;
 
 	if (j->rank == j->writer) {
-		lay_token(&t, raw_path ? raw_path : vt_collect_trace(), (int)count_hosts(j));
+		lay_token(&t, raw_path ? raw_path : vt_collect_trace(), (int)vt_job_count_hosts(j));
 	}
 	PMPI_Bcast(&t, (int)sizeof(t), MPI_BYTE, j->writer, MPI_COMM_WORLD);
 	memcpy(own, t.path, sizeof(own));
@@ -245,7 +245,7 @@ static int exchange_with_hosts(void *ctx, char *const *text, const size_t *size,
 {
 	struct writer *w = ctx;
 	struct vt_job *j = w->j;
-	uint32_t h, n = count_hosts(j);
+	uint32_t h, n = vt_job_count_hosts(j);
 	int rc = 0;
 
 	w->begun = 1;
@@ -267,7 +267,7 @@ static int as_writer(struct vt_job *j, struct tkm_err *err)
 {
 	struct writer w = { j, 0, 0 };
 	struct vt_merge_hosts hosts = {
-		.n = count_hosts(j), .whole = &w.whole, .exchange = exchange_with_hosts, .ctx = &w
+		.n = vt_job_count_hosts(j), .whole = &w.whole, .exchange = exchange_with_hosts, .ctx = &w
 	};
 	int rc;
 

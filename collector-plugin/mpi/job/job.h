@@ -104,6 +104,8 @@ VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
 /* network.c: connects the sampler processes of hosts that share no folder; by all ranks together. */
 VT_HIDDEN void vt_job_network(const struct vt_job *j);
+/* hosts.c: how many hosts the ranks are on. */
+VT_HIDDEN uint32_t vt_job_count_hosts(const struct vt_job *j);
 /* hosts.c: do the hosts share the folder of the raw files? By all ranks together. */
 VT_HIDDEN int vt_job_shares_raw_folder(const struct vt_job *j);
 

@@ -7,16 +7,6 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/run/network.h"
 
-static int count_hosts(const struct vt_job *j)
-{
-	int i, n = 0;
-
-	for (i = 0; i < j->ranks; i++) {
-		n = j->host[i] >= n ? j->host[i] + 1 : n;
-	}
-	return n;
-}
-
 void vt_job_network(const struct vt_job *j)
 {
 	struct tkm_err err = { .text = "" };
@@ -25,7 +15,7 @@ void vt_job_network(const struct vt_job *j)
 		int failed, rank;
 	} mine = { 0, j->rank }, worst = { 0, 0 };
 
-	if (count_hosts(j) < 2 || vt_job_shares_raw_folder(j)) {
+	if (vt_job_count_hosts(j) < 2 || vt_job_shares_raw_folder(j)) {
 		return;
 	}
 	mine.failed = j->rank == 0 && vt_network_start_for_mpi(j->ranks, word, &err) < 0;

@@ -16,7 +16,6 @@
 #include "base/text/text.h"
 #include "include/VT.h"
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/thread.h"
@@ -149,6 +148,30 @@ static void enter_mpi(void)
 	}
 }
 
+/* All ranks record: their hosts, the settings that depend on these, the clocks and the network. */
+static void begin_together(void (*enter)(struct vt_collect *c))
+{
+	struct tkm_err err = { .text = "" };
+	int knows_hosts = all_well(vt_job_hosts(&job, &err)) == 0;
+
+	if (knows_hosts) {
+		vt_self();
+		vt_job_configure(&job);
+		vt_job_protocol(&job);
+	}
+	store_mpi_library();
+	enter(job.collect);
+	begin_clocks(&err);
+	vt_job_period_begin(&job);
+	vt_collect_own_protocol();
+	if (knows_hosts) {
+		vt_job_network(&job);
+	}
+	watch();
+	enter_mpi();
+	vt_self();
+}
+
 static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt_collect *c))
 {
 	struct tkm_err err = { .text = "" };
@@ -196,21 +219,7 @@ static void begin_job_recording(int *argc, char ***argv, void (*enter)(struct vt
 	vt_record_begin(job.collect);
 	name_spawned();
 	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
-	err.text[0] = '\0';
-	if (all_well(vt_job_hosts(&job, &err)) == 0) {
-		vt_self();
-		vt_job_configure(&job);
-		vt_job_protocol(&job);
-	}
-	store_mpi_library();
-	enter(job.collect);
-	begin_clocks(&err);
-	vt_job_period_begin(&job);
-	vt_collect_own_protocol();
-	vt_job_network(&job);
-	watch();
-	enter_mpi();
-	vt_self();
+	begin_together(enter);
 }
 
 void vt_job_begin(int *argc, char ***argv, void (*enter)(struct vt_collect *c))

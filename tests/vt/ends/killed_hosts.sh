@@ -156,6 +156,25 @@ else
 	expect_lines 1 '^INFO ENDED .*by the sampler process: deadlock' node0/fs.prot
 	expect [ "$("$build/stftool" node0/fs.stf --print-reports | grep -c GLOBAL:DEADLOCK:HARD)" -eq 2 ]
 	verdict "and one of two hosts that share no folder"
+
+	# the ranks of a node whose node process is lost may go on: here the other rank waits for one of them, rightly
+	helper='until grep -q "^INFO SAMPLED by process" node0/fs.prot; do sleep 0.02; done
+		for p in $(pgrep -x vtsampler); do
+			[ "$(readlink /proc/$p/ns/uts)" = "$(readlink /proc/$(pgrep -x VTserver)/ns/uts)" ] && kill -KILL "$p"
+		done
+		touch killed'
+	clean
+	rm -rf node0 node1 killed
+	mkdir -p shared node0 node1
+	# shellcheck disable=SC2016
+	in_hosts -x VT_DEADLOCK_TIMEOUT sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" &&
+		exec ../fs late' "$dir"
+	unset helper
+	expect [ -e killed ]
+	expect_no_line 'GLOBAL:DEADLOCK' out
+	expect_lines 1 'node .* is not in the trace' out
+	expect_lines 1 '^0$\|^1$' out
+	verdict "a node process is lost, and a rank waits longer than the limit for a rank of its node: no deadlock"
 	unset VT_DEADLOCK_TIMEOUT
 fi
 

@@ -229,6 +229,66 @@ static void short_from_a_handler(void)
 	vt_raw_close(r, ltick(1022));
 }
 
+/* Left within a record, by a jump or by the end of the thread: that record is lost and counted, and what comes after
+ * it has its own stamp, thread and value. */
+static void left_within_a_record(int ended)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+	const uint32_t id = 0x10000;
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_raw_file *f;
+	struct vt_raw_cursor c;
+	uint32_t dt = 0, got = 0;
+	uint64_t value = 0;
+
+	vt_raw_values(s, ltick(1000), 3, 1, &id, (uint64_t[]){ 7 }, 1);
+	vt_raw_enter(s, ltick(1010), 3, (struct vt_raw_state_change){ 0x10001, 0 });
+	/* a value of a counter is in the stream already, and not in the file */
+	CHECK(vt_raw_room(s, 64, 900000, &dt), "%s", path);
+	s->last[0] = 99;
+	if (ended) {
+		vt_raw_stream_end(s);
+		CHECK(vt_raw_stream(r) == s, "%s", path);
+	} else {
+		vt_raw_abandon(s);
+	}
+	CHECK_INT(vt_raw_lost(r), 1);
+	vt_raw_abandon(s);
+	CHECK_INT(vt_raw_lost(r), 1);
+	CHECK_INT(vt_raw_leave(s, ltick(1020), 4, 0), 0);
+	CHECK_INT(vt_raw_values_short(s, ltick(1030), 1, &id, (uint64_t[]){ 100 }), 0);
+	vt_raw_values(s, ltick(1030), 4, 1, &id, (uint64_t[]){ 100 }, 1);
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(1040));
+	f = vt_raw_open(path, NULL);
+	CHECK(f != NULL, "%s", path);
+	if (!f) {
+		return;
+	}
+	vt_raw_cursor(f, 0, &c);
+	CHECK(vt_raw_cursor_next(&c) && c.now == 1000 && c.h.where == 3, "%lld", (long long)c.now);
+	CHECK(vt_raw_cursor_next(&c) && c.now == 1010 && c.h.type == VT_RAW_ENTER, "%lld", (long long)c.now);
+	CHECK(vt_raw_cursor_next(&c) && c.now == 1020 && c.h.type == VT_RAW_LEAVE && c.h.where == 4, "%lld %u",
+		(long long)c.now, c.h.where);
+	CHECK(vt_raw_cursor_next(&c) && c.now == 1030 && c.h.type == VT_RAW_COUNTERS && c.h.where == 4, "%lld",
+		(long long)c.now);
+	memcpy(&value, c.p + 8, 8);
+	memcpy(&got, c.p + 16, 4);
+	CHECK(value == 100 && got == id, "%llu %u", (unsigned long long)value, got);
+	CHECK(!vt_raw_cursor_next(&c) && vt_raw_file_damage(f)->blocks == 0, "%s", path);
+	vt_raw_file_close(f);
+}
+
+static void jump_out_of_a_record(void)
+{
+	left_within_a_record(0);
+}
+
+static void end_within_a_record(void)
+{
+	left_within_a_record(1);
+}
+
 /* ---- messages ---- */
 
 enum { MESSAGES = 40000 };
@@ -377,6 +437,8 @@ int main(int argc, char **argv)
 	RUN(short_records);
 	RUN(short_killed);
 	RUN(short_from_a_handler);
+	RUN(jump_out_of_a_record);
+	RUN(end_within_a_record);
 	RUN(short_messages);
 	RUN(half_a_message);
 	remove_dir();

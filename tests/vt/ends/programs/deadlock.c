@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* With -DSLOW_END rank 0 comes two seconds late to the clock session in MPI_Finalize, as on a busy machine.
  * Ranks that wait for each other for ever, each in a function of its own. argv[1]: "collective": rank 0 waits for a message, the others
- * in a collective operation; "moves": they talk all the time and end after two seconds, rank 0 a second later than the others; "handler": a
- * signal for which the program has a handler; "overflow": the stack of each is too small. */
+ * in a collective operation; "moves": they talk all the time and end after two seconds, rank 0 a second later than the others; "late": rank 0
+ * computes for five seconds before it sends what the others wait for; "handler": a signal for which the program has a handler; "overflow": the stack of each is too small. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -42,6 +42,16 @@ __attribute__((noinline)) static void wait_for_message(int from)
 
 	MPI_Recv(&x, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* blocked here */
 	printf("%d\n", x);
+}
+
+static void send_late(void)
+{
+	int i;
+
+	sleep(5);
+	for (i = 1; i < size; i++) {
+		MPI_Send(&i, 1, MPI_INT, i, 0, MPI_COMM_WORLD);
+	}
 }
 
 __attribute__((noinline)) static void wait_in_collective(void)
@@ -85,6 +95,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (!strcmp(how, "moves")) {
 		keep_exchanging();
+	} else if (!strcmp(how, "late") && rank == 0) {
+		send_late();
 	} else if (!strcmp(how, "handler")) {
 		raise(SIGTERM);
 	} else if (!strcmp(how, "overflow")) {
@@ -92,7 +104,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(how, "collective") && rank > 0) {
 		wait_in_collective();
 	} else {
-		wait_for_message((rank + 1) % size);
+		wait_for_message(strcmp(how, "late") ? (rank + 1) % size : 0);
 	}
 	finalizing = 1;
 	MPI_Finalize();
