@@ -158,11 +158,13 @@ else
 	verdict "and one of two hosts that share no folder"
 
 	# the ranks of a node whose node process is lost may go on: here the other rank waits for one of them, rightly
-	helper='until grep -q "^INFO SAMPLED by process" node0/fs.prot 2>/dev/null; do sleep 0.02; done
+	# while rank 0 computes: both ranks have joined by then, and after 15 s of silence VTserver gives the node up
+	helper='until pgrep -xo VTserver >/dev/null; do sleep 0.02; done
+		sleep 2
+		host=$(readlink /proc/"$(pgrep -xo VTserver)"/ns/uts)
 		for p in $(pgrep -x vtsampler); do
-			[ "$(readlink /proc/$p/ns/uts)" = "$(readlink /proc/$(pgrep -x VTserver)/ns/uts)" ] && kill -KILL "$p"
-		done
-		touch killed'
+			[ "$(readlink /proc/$p/ns/uts)" != "$host" ] || { kill -KILL $p && echo $p >killed; }
+		done'
 	clean
 	rm -rf node0 node1 killed
 	mkdir -p shared node0 node1
@@ -170,7 +172,7 @@ else
 	in_hosts -x VT_DEADLOCK_TIMEOUT sh -c 'mount --bind "$0/$(hostname)" "$0/shared" && cd "$0/shared" &&
 		exec ../fs late' "$dir"
 	unset helper
-	expect [ -e killed ]
+	expect [ -s killed ]
 	expect_no_line 'GLOBAL:DEADLOCK' out
 	expect_trace node0/fs.stf
 	expect_lines 1 '^0$\|^1$' out

@@ -2,7 +2,7 @@
 /* With -DSLOW_END rank 0 comes two seconds late to the clock session in MPI_Finalize, as on a busy machine.
  * Ranks that wait for each other for ever, each in a function of its own. argv[1]: "collective": rank 0 waits for a message, the others
  * in a collective operation; "moves": they talk all the time and end after two seconds, rank 0 a second later than the others; "late": rank 0
- * computes for five seconds before it sends what the others wait for; "handler": a signal for which the program has a handler; "overflow": the stack of each is too small. */
+ * computes for 20 s before it sends what the others wait for; "handler": a signal for which the program has a handler; "overflow": the stack of each is too small. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -48,7 +48,7 @@ static void send_late(void)
 {
 	int i;
 
-	sleep(5);
+	sleep(20);
 	for (i = 1; i < size; i++) {
 		MPI_Send(&i, 1, MPI_INT, i, 0, MPI_COMM_WORLD);
 	}
