@@ -512,7 +512,7 @@ VT_SELDOM void vt_callstack_goes_on(struct vt_callstack_thread *t, uintptr_t fro
 	stack_t s = { .ss_flags = 0 };
 
 	/* a handler on a stack of its own comes back from there */
-	if (!atomic_load(&is_switched) && from != UINTPTR_MAX && to && !is_near(from, to) &&
+	if (!atomic_load(&is_switched) && from && from != UINTPTR_MAX && to && !is_near(from, to) &&
 		!vt_callstack_has_both(t, from, to) && !vt_lock_is_without_calls() && !is_on_signal_stack(&s)) {
 		atomic_store(&is_switched, 1);
 	}

@@ -204,14 +204,14 @@ static __attribute__((noinline)) void enter_counted(uintptr_t address, uintptr_t
 			if (!on ||
 				(!vt_trace_is_sampled(now) &&
 					vt_raw_enter_short(t->stream, now, a->function, a->code))) {
-				f->sp = sp;
+				vt_trace_take_frame(t);
 				f->address = address;
 				f->function = a->function;
 				f->how = recorded_call;
 				f->how.recorded = (uint8_t)on;
 				f->start = now.v;
 				f->inner = 0;
-				t->top = f + 1;
+				vt_trace_fill_sp(f, sp);
 				return;
 			}
 		}
@@ -223,7 +223,8 @@ static __attribute__((noinline)) void exit_counted(uintptr_t address)
 {
 	struct vt_trace_thread *t = counting_thread(vt_collect_running());
 	struct vt_trace_frame *f;
-	int64_t inclusive;
+	int64_t inclusive, exclusive;
+	uint32_t function;
 	ltick_t now;
 
 	if (VT_LIKELY(t && (f = t->top - 1) < t->counted && f->address == address && f->how.kind == VT_TRACE_CALL &&
@@ -234,9 +235,11 @@ static __attribute__((noinline)) void exit_counted(uintptr_t address)
 			((vt_tls.state != VT_TLS_ON || !vt_trace_is_sampled(now)) &&
 				vt_raw_leave_short(t->stream, now))) {
 			inclusive = now.v - f->start;
-			t->top = f;
+			exclusive = inclusive - f->inner;
+			function = f->function;
+			vt_trace_give_frame(t, f);
 			f[-1].inner += inclusive;
-			vt_stats_call(t->stats, f->function, inclusive, inclusive - f->inner);
+			vt_stats_call(t->stats, function, inclusive, exclusive);
 			return;
 		}
 	}
@@ -261,11 +264,11 @@ void __cyg_profile_func_enter(void *function, void *site)
 		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && (code = a->code))) {
 			now = tmr_read_counter();
 			if (!vt_trace_is_sampled(now) && vt_raw_enter_short(t->stream, now, a->function, code)) {
-				f->sp = sp;
+				vt_trace_take_frame(t);
 				f->address = address;
 				f->function = a->function;
 				f->how = recorded_call;
-				t->top = f + 1;
+				vt_trace_fill_sp(f, sp);
 				return;
 			}
 		}
@@ -289,7 +292,7 @@ void __cyg_profile_func_exit(void *function, void *site)
 	if (VT_LIKELY(t && (f = t->top - 1) < t->plain && f->address == address && is_recorded_call(f))) {
 		now = tmr_read_counter();
 		if (!vt_trace_is_sampled(now) && vt_raw_leave_short(t->stream, now)) {
-			t->top = f;
+			vt_trace_give_frame(t, f);
 			return;
 		}
 	}

@@ -21,7 +21,8 @@ enum { VT_TRACE_NOT = 0, VT_TRACE_RECORDED = 1, VT_TRACE_LOST = 2 };
 
 /* A state of the calling thread that has been entered and not left. */
 struct vt_trace_frame {
-	uintptr_t sp; /* VT_TRACE_CALL and calls of MPI: the stack pointer; others: UINTPTR_MAX */
+	uintptr_t sp; /* VT_TRACE_CALL and calls of MPI: the stack pointer; others: UINTPTR_MAX; being
+		       * filled: 0 */
 	uintptr_t
 		address; /* VT_TRACE_CALL: of the function; others: VT_TRACE_QUICK where its leave is a record and no more, else 0 */
 	uint32_t function;
@@ -82,6 +83,34 @@ struct vt_trace_thread {
 	int folded;                /* functions called now are not recorded unless they are unfolded */
 	enum vt_tls_state restore; /* the thread's state before the last trigger */
 };
+
+/* A handler of a signal may come between any two instructions of the thread, and enter and leave states. So a place on
+ * the stack of states is taken before it is filled, and one that is not taken, or not filled, has a stack pointer of 0,
+ * of which nobody says that it was left. */
+static inline struct vt_trace_frame *vt_trace_take_frame(struct vt_trace_thread *t)
+{
+	struct vt_trace_frame *f = t->top;
+
+	t->top = f + 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	return f;
+}
+
+/* To be called when the rest of the frame is filled. */
+static inline void vt_trace_fill_sp(struct vt_trace_frame *f, uintptr_t sp)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	f->sp = sp;
+}
+
+/* Gives the innermost place back. A handler may write to it at once, so what is needed of it must be read before. */
+static inline void vt_trace_give_frame(struct vt_trace_thread *t, struct vt_trace_frame *f)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->top = f;
+	atomic_signal_fence(memory_order_seq_cst);
+	f->sp = 0;
+}
 
 static inline void vt_trace_not_plain(struct vt_trace_thread *t)
 {

@@ -43,7 +43,7 @@ static inline uint8_t recorded_or_lost(int rc)
 static VT_SELDOM void enter_usercode(struct vt_collect *c, const struct vt_thread *t, struct vt_trace_thread *own)
 {
 	uint32_t id = vt_function(c, "Application", "User_Code"), rule = vt_trace_rule(id);
-	struct vt_trace_frame *f = own->top++;
+	struct vt_trace_frame *f = vt_trace_take_frame(own);
 	ltick_t now = vt_ticks_now(c);
 
 	*f = (struct vt_trace_frame){ .function = id, .sp = UINTPTR_MAX, .how.kind = VT_TRACE_THREAD, .start = now.v };
@@ -308,7 +308,7 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 
 /* Records that the thread leaves a state whose enter was recorded, even if the thread does not record now. recorded:
  * of that state. */
-static inline void record_leave(struct vt_trace_thread *t, uint8_t recorded, uint32_t scl, ltick_t now, int count)
+static inline void record_leave(struct vt_trace_thread *t, uint8_t recorded, uint32_t scl, ltick_t now)
 {
 	int rc = 0;
 
@@ -323,7 +323,12 @@ static inline void record_leave(struct vt_trace_thread *t, uint8_t recorded, uin
 		vt_trace_not_plain(t);
 		t->owed++;
 	}
-	if (vt_tls.state == VT_TLS_ON && count) {
+}
+
+/* Samples counters at the end of a state that was recorded. */
+static inline void sample_leaving(const struct vt_trace_how *how, ltick_t now, int count)
+{
+	if (how->recorded && vt_tls.state == VT_TLS_ON && count) {
 		vt_trace_sample(now);
 	}
 }
@@ -391,12 +396,12 @@ static inline int enter_quickly(struct vt_trace_thread *t, uint32_t function, en
 	if (vt_trace_is_sampled(now) || !vt_raw_enter_short(t->stream, now, function, vt_raw_short_code(function))) {
 		return 0;
 	}
-	f->sp = UINTPTR_MAX;
+	vt_trace_take_frame(t);
 	f->address = VT_TRACE_QUICK;
 	f->function = function;
 	f->how = (struct vt_trace_how){ .kind = (uint8_t)kind, .recorded = 1 };
 	f->start = 0;
-	t->top = f + 1;
+	vt_trace_fill_sp(f, UINTPTR_MAX);
 	return 1;
 }
 
@@ -408,12 +413,12 @@ static inline int enter_unrecorded(struct vt_trace_thread *t, uint32_t function,
 	if (f >= t->plain || t->scl) {
 		return 0;
 	}
-	f->sp = UINTPTR_MAX;
+	vt_trace_take_frame(t);
 	f->address = 0;
 	f->function = function;
 	f->how = (struct vt_trace_how){ .kind = (uint8_t)kind };
 	f->start = 0;
-	t->top = f + 1;
+	vt_trace_fill_sp(f, UINTPTR_MAX);
 	return 1;
 }
 
@@ -430,7 +435,7 @@ static inline int leave_quickly(struct vt_trace_thread *t, const ltick_t *at, en
 	if (vt_trace_is_sampled(now) || !vt_raw_leave_short(t->stream, now)) {
 		return 0;
 	}
-	t->top = f;
+	vt_trace_give_frame(t, f);
 	return 1;
 }
 
@@ -441,7 +446,7 @@ static inline int leave_unrecorded(struct vt_trace_thread *t, enum vt_trace_kind
 	if (f < t->frame || f >= t->plain || f->how.recorded || f->how.ruled || f->how.kind != kind) {
 		return 0;
 	}
-	t->top = f;
+	vt_trace_give_frame(t, f);
 	return 1;
 }
 
@@ -480,8 +485,9 @@ static __attribute__((noinline)) VT_ErrorCode enter_slowly(uint32_t function, ui
 	if (enter_beyond(t, rule)) {
 		return VT_OK;
 	}
-	f = t->top++;
-	*f = (struct vt_trace_frame){ .function = function, .sp = UINTPTR_MAX, .how.kind = (uint8_t)kind };
+	f = vt_trace_take_frame(t);
+	*f = (struct vt_trace_frame){ .function = function, .how.kind = (uint8_t)kind };
+	vt_trace_fill_sp(f, UINTPTR_MAX);
 	if (to_record(t, f, rule)) {
 		scl = scl ? scl : t->scl ? t->scl : locate(t, rule, 0);
 		t->scl = 0;
@@ -527,14 +533,15 @@ static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32
 	if (f.how.ruled) {
 		vt_trigger_leaving(t, &f);
 	}
-	t->top--;
+	if (f.how.recorded) {
+		record_leave(t, f.how.recorded, scl, now);
+	}
+	vt_trace_give_frame(t, t->top - 1);
 	t->folded = f.how.folded;
 	if (t->stats) {
 		count_call(t, &f, now.v);
 	}
-	if (f.how.recorded) {
-		record_leave(t, f.how.recorded, scl, now, f.how.ruled ? vt_trace_verdict(f.function)->count : 1);
-	}
+	sample_leaving(&f.how, now, f.how.ruled ? vt_trace_verdict(f.function)->count : 1);
 	if (f.how.ruled) {
 		vt_trigger_left(t, &f);
 	}
@@ -544,16 +551,19 @@ static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32
 static inline void pop_frame(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 {
 	struct vt_trace_frame *f = t->top - 1;
+	const struct vt_trace_how how = f->how;
 
-	if (__builtin_expect(f->how.ruled || t->stats, 0)) {
+	if (__builtin_expect(how.ruled || t->stats, 0)) {
 		pop_told(t, scl, now);
 		return;
 	}
-	t->top = f;
-	t->folded = f->how.folded;
-	if (f->how.recorded) {
-		record_leave(t, f->how.recorded, scl, now, 1);
+	/* first the record: a handler that jumps out between the two leaves no state open */
+	if (how.recorded) {
+		record_leave(t, how.recorded, scl, now);
 	}
+	vt_trace_give_frame(t, f);
+	t->folded = how.folded;
+	sample_leaving(&how, now, 1);
 }
 
 /* at NULL: now. */
@@ -630,10 +640,9 @@ VT_ErrorCode vt_trace_enter_unsampled(uint32_t function, ltick_t at)
 	if (t->stream && at.v < t->stream->now) {
 		at.v = t->stream->now;
 	}
-	f = t->top++;
-	*f = (struct vt_trace_frame){
-		.function = function, .sp = UINTPTR_MAX, .how.kind = VT_TRACE_FUNCTION, .start = at.v
-	};
+	f = vt_trace_take_frame(t);
+	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_FUNCTION, .start = at.v };
+	vt_trace_fill_sp(f, UINTPTR_MAX);
 	vt_tls.wanted = 0;
 	if (to_record(t, f, rule)) {
 		record_enter(t, f, 0, at);
@@ -696,8 +705,9 @@ static inline void enter_call(uint32_t function, uint32_t rule, uintptr_t addres
 		leave_calls_below(t, sp);
 		vt_callstack_goes_on(&t->stack, t->top[-1].sp, sp);
 	}
-	f = t->top++;
-	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
+	f = vt_trace_take_frame(t);
+	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address };
+	vt_trace_fill_sp(f, sp);
 	if (VT_LIKELY(to_record(t, f, rule))) {
 		uint32_t scl = locate(t, rule, extra); /* the place of the call */
 
