@@ -85,8 +85,8 @@ struct vt_trace_thread {
 };
 
 /* A handler of a signal may come between any two instructions of the thread, and enter and leave states. So a place on
- * the stack of states is taken before it is filled, and one that is not taken, or not filled, has a stack pointer of 0,
- * of which nobody says that it was left. */
+ * the stack of states is taken before it is filled, and one that is not taken, or not filled, has a stack pointer of 0:
+ * it counts as not left. */
 static inline struct vt_trace_frame *vt_trace_take_frame(struct vt_trace_thread *t)
 {
 	struct vt_trace_frame *f = t->top;
