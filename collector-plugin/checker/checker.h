@@ -153,6 +153,7 @@ struct vt_mc_call {
 	int mute;    /* inside another call, or outside MPI_Init and MPI_Finalize */
 	int refused; /* an error was found and the call is not made */
 	int done;    /* the call was made already, with the result rc */
+	int counted; /* among the calls that threads are in */
 	int rc;
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
@@ -239,16 +240,20 @@ VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);
 VT_HIDDEN int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
-/* After a call that succeeded: what it made and what it freed. freeing: handles as they were before. */
+/* What the call will free; and, after it succeeded, what it made. */
 VT_HIDDEN void vt_mc_objects_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_objects_after(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_message_matched(struct vt_mc_call *k);
 VT_HIDDEN const struct vt_mc_object *vt_mc_object_next(enum vt_mc_kind kind, const struct vt_mc_object *o);
 VT_HIDDEN const char *vt_mc_kind_name(enum vt_mc_kind kind);
 VT_HIDDEN void vt_mc_handler(MPI_Comm comm);
+/* The ranks that the n members of `group` have in `of`, MPI_UNDEFINED where they are not in it; to be freed. NULL: an error. */
+VT_HIDDEN int *vt_mc_group_ranks(MPI_Group group, MPI_Group of, int *n);
 
 /* ---- signature.c ---- */
 
+/* Of struct vt_mc_block, for qsort(). */
+VT_HIDDEN int vt_mc_compare_blocks(const void *a, const void *b);
 VT_HIDDEN void vt_mc_type_learn(struct vt_mc_object *type);
 VT_HIDDEN struct vt_mc_signature vt_mc_repeat(struct vt_mc_signature one, uint64_t times);
 VT_HIDDEN struct vt_mc_signature vt_mc_join(struct vt_mc_signature a, struct vt_mc_signature b);
@@ -301,15 +306,17 @@ extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 
 /* ---- calls/threads.c ---- */
 
+/* The threads of the process are listed no more often. */
+#define VT_MC_THREADS_NS INT64_C(50000000)
 VT_HIDDEN void vt_mc_threads_before_init(void);
 VT_HIDDEN void vt_mc_threads_begin(void);
-/* May another thread of this process call MPI while this one waits? */
+/* May another thread of this process call MPI while this one waits? With vt_mc_lock(). */
 VT_HIDDEN int vt_mc_others_may_call(void);
-/* Can no thread go on, if n of them, whose calls are in the list, cannot? others: 1: other ranks may wake one. */
+/* Can no thread go on, if those whose calls are in the list cannot? others: 1: other ranks may wake one. */
 VT_HIDDEN int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others);
 VT_HIDDEN void vt_mc_thread_enters(struct vt_mc_call *k);
-VT_HIDDEN void vt_mc_thread_leaves(void);
-/* The calling thread is none of the program's. */
+VT_HIDDEN void vt_mc_thread_leaves(const struct vt_mc_call *k);
+/* The calling thread is none of the program's. Without vt_mc_lock(). */
 VT_HIDDEN void vt_mc_threads_own(void);
 
 /* ---- tracing.c: CHECK-TRACING ---- */
@@ -332,6 +339,7 @@ enum {
 	VT_MC_MEETINGS = 2048,
 	VT_MC_MESSAGES = 8192,
 	VT_MC_PAIRS = 8192,
+	VT_MC_CROWDED = 1024,
 	VT_MC_SEEN = 128
 };
 /* In place of the number of a meeting: a call on a window. */
@@ -433,7 +441,13 @@ struct vt_mc_shared {
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
 	struct vt_mc_message message[VT_MC_MESSAGES];
 	uint64_t locks; /* that were given */
-	int crowded;    /* there was no room for a pair */
+	/* Windows some of whose pairs had no room, and how many members have freed them; win 0: free. */
+	struct {
+		uint64_t win;
+		int left;
+	} crowded[VT_MC_CROWDED];
+	int n_crowded;
+	int all_crowded; /* there was no room for that either */
 	struct vt_mc_pair pair[VT_MC_PAIRS];
 	int inbox[VT_MC_RANKS], inbox_end[VT_MC_RANKS]; /* 1 + index, 0: none */
 	struct vt_mc_rank rank[];
@@ -525,8 +539,10 @@ struct vt_mc_pending {
 	struct vt_mc_pending *twin; /* the other buffer of the same operation */
 	struct vt_mc_object *win;   /* of a one-sided operation */
 	int target;
-	int64_t place_there; /* its displacement */
-	char access;         /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
+	int64_t place_there; /* its displacement, count and type */
+	long long count_there;
+	struct vt_mc_object *type_there;
+	char access; /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 };
 
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_find(MPI_Request request);
@@ -562,6 +578,8 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 /* Before a call: is its memory there, and are its own buffers apart? Refuses it if there is none. */
 VT_HIDDEN void vt_mc_buffers_of_call(struct vt_mc_call *k);
+/* Have two transfers, whose ranges of bytes meet, bytes in common? */
+VT_HIDDEN int vt_mc_share_bytes(const struct vt_mc_pending *p, const struct vt_mc_pending *q);
 /* Checks the memory of a transfer that begins against those under way. */
 VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The receive has taken the message that it is thought to have taken: are its bytes those that were sent? */
@@ -577,8 +595,9 @@ VT_HIDDEN void vt_mc_buffers_compare(struct vt_mc_call *k);
 
 /* ---- parameters.c ---- */
 
-/* Returns the class of the error, or VT_MC_CLASSES: none. */
+/* Has the argument no meaning at this rank, or in place? */
 VT_HIDDEN int vt_mc_is_unused(const struct vt_mc_call *k, int i);
+/* Returns the class of the error, or VT_MC_CLASSES: none. */
 VT_HIDDEN int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size);
 
 /* ---- waiting.c: calls that wait, made so that this process sees what it waits for ---- */
@@ -627,6 +646,23 @@ VT_HIDDEN int vt_mc_all_others_stuck(void);
 
 /* ---- windows.c ---- */
 
+/* What the program has begun on a window and not ended. */
+struct vt_mc_epoch {
+	int fence;       /* 1: a fence was made, and none with MPI_MODE_NOSUCCEED after it */
+	uint32_t fences; /* how many were made */
+	int used;        /* operations since the last fence */
+	int started;     /* MPI_Win_start */
+	int posted;      /* MPI_Win_post */
+	int lock_all;
+	int locks; /* number of targets in `locked` */
+	/* [remote]; NULL: none, or unknown */
+	unsigned char *locked;  /* the type of the lock */
+	unsigned char *targets; /* of the last MPI_Win_start */
+	unsigned char *origins; /* of the last MPI_Win_post */
+};
+
+/* That of the call, if its epochs are known; else NULL. */
+VT_HIDDEN struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
 

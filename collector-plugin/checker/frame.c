@@ -148,7 +148,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 	if (k->mute) {
 		return rc;
 	}
-	vt_mc_thread_leaves();
+	vt_mc_thread_leaves(k);
 	if (k->shown) {
 		vt_mc_watch_end(k);
 		vt_mc_wait_over();

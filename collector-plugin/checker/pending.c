@@ -522,7 +522,7 @@ static void start_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
 		if (p->twin) {
 			set_buffer(p->twin, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		}
-		if (c && (root < 0 || c->rank == root)) {
+		if (c && !vt_mc_is_unused(k, k->f->at[VT_MC_RBUF])) {
 			set_buffer(p, k, VT_MC_RBUF, VT_MC_COUNT, VT_MC_DATATYPE);
 			p->writes = 1;
 		}

@@ -14,7 +14,6 @@ enum { SPINS = 30 };
 #define NAME_NS INT64_C(8000000)
 #define JUDGE_NS INT64_C(20000000)
 #define IN_MPI_NS INT64_C(700000000)
-#define THREADS_NS INT64_C(50000000)
 
 void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 {
@@ -118,7 +117,7 @@ static int join_threads(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w
 		threads = w;
 		all_asleep = 0;
 	}
-	if (vt_mc_now_ns() - w->began_ns > THREADS_NS && vt_mc_now_ns() - asked_ns > THREADS_NS) {
+	if (vt_mc_now_ns() - w->began_ns > VT_MC_THREADS_NS && vt_mc_now_ns() - asked_ns > VT_MC_THREADS_NS) {
 		all_asleep = vt_mc_threads_wait(threads, &others_wake);
 		asked_ns = vt_mc_now_ns();
 	}

@@ -226,6 +226,13 @@ static void give_status(const struct vt_mc_call *k)
 	}
 }
 
+/* A receive that was posted beside a send that failed. */
+static void take_back(MPI_Request *receive)
+{
+	PMPI_Cancel(receive);
+	PMPI_Wait(receive, MPI_STATUS_IGNORE);
+}
+
 static int perform_message(struct vt_mc_call *k)
 {
 	const uintptr_t *w = k->w;
@@ -246,6 +253,9 @@ static int perform_message(struct vt_mc_call *k)
 		if (rc == MPI_SUCCESS) {
 			rc = PMPI_Isend((const void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[3], (int)w[4],
 				(MPI_Comm)w[10], &send);
+			if (rc != MPI_SUCCESS) {
+				take_back(&receive);
+			}
 		}
 		break;
 	}
@@ -258,27 +268,44 @@ static int perform_message(struct vt_mc_call *k)
 	return 1;
 }
 
+/* The data that MPI_Sendrecv_replace() sends, packed: a type may have holes without memory. NULL: none. */
+static char *pack_sent(const struct vt_mc_pending *p, const struct vt_mc_call *k, int *packed)
+{
+	MPI_Comm comm = (MPI_Comm)k->w[7];
+	MPI_Datatype type = (MPI_Datatype)k->w[2];
+	int size = 0;
+	char *copy;
+
+	*packed = 0;
+	if (!p || !p->type || (p->high <= p->low && p->count > 0) || !vt_mc_is_readable(p->low, p->high) ||
+		PMPI_Pack_size((int)k->w[1], type, comm, &size) != MPI_SUCCESS) {
+		return NULL;
+	}
+	copy = malloc((size_t)size + 1);
+	if (copy && PMPI_Pack((const void *)k->w[0], (int)k->w[1], type, copy, size, packed, comm) != MPI_SUCCESS) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
 /* MPI_Sendrecv_replace(), from a copy of the buffer. Returns 0 if MPI must do it. */
 static int perform_replace(struct vt_mc_call *k)
 {
-	const struct vt_mc_pending *p = k->sent;
 	const uintptr_t *w = k->w;
 	MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
-	char *copy;
+	int packed;
+	char *copy = pack_sent(k->sent, k, &packed);
 
-	if (!p || !p->type || (p->high <= p->low && p->count > 0) || !vt_mc_is_readable(p->low, p->high)) {
-		return 0;
-	}
-	copy = malloc((size_t)(p->high - p->low) + 1);
 	if (!copy) {
 		return 0;
 	}
-	memcpy(copy, (const void *)(intptr_t)p->low, (size_t)(p->high - p->low));
 	k->rc = PMPI_Irecv((void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[5], (int)w[6], (MPI_Comm)w[7], &receive);
 	if (k->rc == MPI_SUCCESS) {
-		/* the type may begin before or after the address that is given */
-		k->rc = PMPI_Isend((const void *)((intptr_t)copy + ((intptr_t)w[0] - (intptr_t)p->low)), (int)w[1],
-			(MPI_Datatype)w[2], (int)w[3], (int)w[4], (MPI_Comm)w[7], &send);
+		k->rc = PMPI_Isend(copy, packed, MPI_PACKED, (int)w[3], (int)w[4], (MPI_Comm)w[7], &send);
+		if (k->rc != MPI_SUCCESS) {
+			take_back(&receive);
+		}
 	}
 	if (k->rc == MPI_SUCCESS) {
 		k->rc = perform_transfers(k, &send, &receive);

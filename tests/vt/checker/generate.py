@@ -116,6 +116,10 @@ def collectives():
                      collective(call, posted, op="MPI_BAND", type="MPI_FLOAT") + BAD + wait)
             case("%s comm null" % call, 2, "GLOBAL:COLLECTIVE:INVALID_PARAMETER", VARIABLES,
                  collective(call, posted, comm="MPI_COMM_NULL") + BAD + wait)
+    for n in (2, 3):
+        case("Exscan into nothing at the first %d" % n, n, "", collective("Exscan", b="(r ? b : NULL)"))
+        case("I Exscan, room of the first is free %d" % n, n, "", VARIABLES, collective("Exscan", True), "if (r == 0) {\nb[0] = 9;\n}",
+             "MPI_Wait(&q, MPI_STATUS_IGNORE);")
     for call in ("Gather", "Allgather", "Alltoall", "Scatter"):
         for n in (2, 3, 4):
             case("%s then others" % call, n, "", collective(call), collective("Barrier"), collective("Bcast", root="1"))
@@ -493,6 +497,31 @@ def conflicts():
              "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", end)
 
 
+    parts = ("MPI_Datatype even, odd; int one[2] = { 1, 1 }, e[2] = { 0, 2 }, o[2] = { 1, 3 };\n"
+             "MPI_Type_indexed(2, one, e, MPI_INT, &even); MPI_Type_indexed(2, one, o, MPI_INT, &odd);\n"
+             "MPI_Type_commit(&even); MPI_Type_commit(&odd); a[0] = 1; a[2] = 2;")
+    put = "MPI_Put(a%s, %s, MPI_INT, peer, 0, %s, w);"
+    away = "MPI_Type_free(&even); MPI_Type_free(&odd);"
+    for second, found in ((("+ 2", "2", "1, odd"), ""), (("+ 2", "2", "1, even"), "LOCAL:WINDOW:CONFLICT"),
+                          (("+ 2", "3", "3, MPI_INT"), "LOCAL:WINDOW:CONFLICT")):
+        case("puts into parts, %s" % second[2], 2, found, begin, parts, fence, put % ("", "2", "1, even"),
+             put % second + (BAD if found else ""), fence, end, away)
+
+
+def many_windows():
+    """More pairs of ranks than the checker has room for, and then a mistake that it must find again."""
+    begin = ("MPI_Win w, many[560]; MPI_Group world, other; MPI_Comm_group(MPI_COMM_WORLD, &world); MPI_Group_incl(world, 1, &peer, &other);\n"
+             "for (int i = 0; i < 560; i++) {\nMPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &many[i]);\n"
+             "MPI_Win_post(world, 0, many[i]);\nMPI_Win_start(world, 0, many[i]);\nMPI_Win_complete(many[i]);\nMPI_Win_wait(many[i]);\n}\n"
+             "for (int i = 0; i < 560; i++) {\nMPI_Win_free(&many[i]);\n}\n"
+             "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);")
+    for found, post in (("GLOBAL:DEADLOCK:HARD", "(void)0;"), ("", "MPI_Win_post(other, 0, w);\nMPI_Win_wait(w);")):
+        mark = BAD if found else ""
+        case("many windows before%s" % (" a mistake" if found else ""), 4, found, begin, "if (r % 2) {", post, "} else {",
+             "MPI_Win_start(other, 0, w);" + mark, "MPI_Put(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w);" + mark, "MPI_Win_complete(w);" + mark, "}",
+             "MPI_Win_free(&w); MPI_Group_free(&world); MPI_Group_free(&other);")
+
+
 def windows_with_requests():
     begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);"
     end = "MPI_Win_unlock_all(w); MPI_Win_free(&w);"
@@ -515,6 +544,13 @@ def exchanges():
         case("exchange %d" % n, n, "", begin, call % ("a", "2, MPI_INT", right, left), check % ("MPI_INT", 2, 1, 1, "100 * s.MPI_SOURCE + 1"))
         case("exchange with holes %d" % n, n, "", begin, "MPI_Datatype t; MPI_Type_vector(3, 1, 2, MPI_INT, &t); MPI_Type_commit(&t);",
              call % ("a", "1, t", right, left), check % ("t", 1, 4, 4, "100 * r + 1"), "MPI_Type_free(&t);")
+        apart = ("char *m = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); MPI_Datatype t;\n"
+                 "int one[2] = { 1, 1 }, at[2] = { 0, 2048 }, *to = (int *)m; to[0] = 100 * r; to[2048] = 100 * r + 1; munmap(m + 4096, 4096);\n"
+                 "MPI_Type_indexed(2, one, at, MPI_INT, &t); MPI_Type_commit(&t);")
+        case("exchange with no memory in the holes %d" % n, n, "", begin, apart, call % ("m", "1, t", right, left),
+             "if (to[0] != 100 * s.MPI_SOURCE || to[2048] != 100 * s.MPI_SOURCE + 1) {\nabort();\n}\n(void)got; MPI_Type_free(&t);")
+        case("exchange with holes missing %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, apart, "if (r) {", call % ("m", "1, t", right, left) + BAD, "}",
+             "(void)got; MPI_Type_free(&t);")
         case("exchange of nothing with nobody %d" % n, n, "", begin, call % ("NULL", "0, MPI_INT", "MPI_PROC_NULL", "MPI_PROC_NULL"), "(void)got;")
         if n > 2:
             case("exchange one way round %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, call % ("a", "2, MPI_INT", right, right) + BAD, "(void)got;")
@@ -677,6 +713,13 @@ def threads():
         wrong = misuse if level in ("SINGLE", "FUNNELED") else ""
         begin = "pthread_t other; pthread_create(&other, NULL, calls_barrier, NULL);"
         case("level %s: another thread" % level, 2, wrong, begin, "pthread_join(other, NULL);")
+        case("level %s: another thread waits" % level, 2, wrong, VARIABLES, "MPI_Irecv(b, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &q);",
+             "pthread_t other; pthread_create(&other, NULL, calls_wait, &q);", "pthread_join(other, NULL);")
+        case("level %s: another thread gets and adds" % level, 2, wrong, "MPI_Win w; pthread_t other;",
+             "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);",
+             "pthread_create(&other, NULL, gets_and_adds, &w); pthread_join(other, NULL);", "MPI_Win_fence(0, w); MPI_Win_free(&w);")
+        case("level %s: another thread only asks" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
+             "for (int i = 0; i < 300; i++) {\nMPI_Barrier(MPI_COMM_WORLD);\n}", "pthread_join(other, NULL);")
         case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
         case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
@@ -700,16 +743,20 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
+    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
            "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
            "{ MPI_Recv(b, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); return x; }" + BAD,
+           "static void *calls_wait(void *x)", "{ MPI_Wait(x, MPI_STATUS_IGNORE); return x; }" + BAD,
+           "static void *gets_and_adds(void *x)",
+           "{ MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, *(MPI_Win *)x); return x; }" + BAD,
+           "static void *asks_often(void *x)", "{ MPI_Status s; int n; memset(&s, 0, sizeof(s)); for (int i = 0; i < 300000; i++) { MPI_Get_count(&s, MPI_INT, &n); } return x; }",
            "static void *sends_late(void *x)", "{ usleep(1500000); MPI_Send(a, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD); return x; }"]
     shared = ",".join(str(sum(text.count("\n") + 1 for text in out[:i + 1])) for i, line in enumerate(out) if BAD in line)
     levels = []
