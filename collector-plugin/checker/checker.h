@@ -282,6 +282,8 @@ VT_HIDDEN const char *vt_mc_unknown_check(void);
 VT_HIDDEN long long vt_mc_verbose(void);
 VT_HIDDEN int vt_mc_on(enum vt_mc_class c);
 VT_HIDDEN double vt_mc_timeout_s(void);
+/* DEADLOCK-TIMEOUT in nanoseconds; 0: no limit. given: only if it was set. */
+VT_HIDDEN int64_t vt_mc_idle_limit_ns(int given);
 VT_HIDDEN long long vt_mc_limit(const char *option, long long otherwise);
 /* CHECK-SUPPRESS. Returns 1, and counts it, if there is to be no report of this class that has these calls (settings/suppress.h). */
 VT_HIDDEN int vt_mc_suppress(enum vt_mc_class c, const char *calls);
@@ -352,6 +354,9 @@ struct vt_mc_rank {
 	int released;        /* its send is not held any longer */
 	int soft;            /* it waits only because its send is taken for a synchronous one */
 	int64_t since_ns;
+	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
+	int64_t idle_ns;
+	int64_t looked_ns;        /* when it last found that it still is */
 	uint64_t all[VT_MC_BITS]; /* it goes on only if each of these does something */
 	uint64_t any[VT_MC_BITS]; /* and one of these; empty: no such condition */
 	uint64_t in_comm;         /* MPI performs its collective operation in_number of this communicator meanwhile; */
@@ -520,6 +525,7 @@ struct vt_mc_pending {
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
 	enum vt_mc_transfer transfer;
 	int persistent, active, blocking, partitioned, cancelled, freed, standard, buffered;
+	int parts, ready; /* of MPI_Psend_init: how many, and how many of them are ready */
 	struct vt_mc_object *comm, *type;
 	int peer, tag; /* as given */
 	uintptr_t buffer;
@@ -609,6 +615,8 @@ struct vt_mc_wait {
 	int named;
 	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
 	int has_any, unknown, soft;
+	int idle;                        /* what is unknown can come from ranks of this job only */
+	int outside;                     /* one of the things of which one is enough may come from elsewhere */
 	const struct vt_mc_object *comm; /* of a collective operation, with its number */
 	uint32_t number;
 	/* of one thread of several: */

@@ -35,6 +35,7 @@ void vt_mc_wait_over(void)
 	r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 	r->generation++;
 	r->named = r->soft = r->released = 0;
+	r->idle_ns = 0;
 	r->in_number = 0;
 	vt_mc_shared_unlock();
 }
@@ -95,10 +96,11 @@ static void find_needs(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 {
 	memset(w->all, 0, sizeof(w->all));
 	memset(w->any, 0, sizeof(w->any));
-	w->has_any = w->unknown = 0;
+	w->has_any = w->unknown = w->idle = w->outside = 0;
 	vt_mc_holds_lock = 1;
 	needs(w);
 	vt_mc_holds_lock = 0;
+	w->idle &= !w->outside;
 	w->unknown |= is_empty(w->all) && !w->has_any;
 }
 
@@ -152,6 +154,8 @@ static void publish(const struct vt_mc_wait *w, int64_t now)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
 
+	r->idle_ns = !w->unknown || !w->idle ? 0 : r->idle_ns ? r->idle_ns : now;
+	r->looked_ns = now;
 	if (w->unknown || r->state == VT_MC_STOPPED) {
 		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 		return;
@@ -184,6 +188,7 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 		find_needs(w, needs);
 		/* another thread of the rank may go on */
 		w->unknown |= several;
+		w->idle &= !several;
 		publish(w, now);
 	}
 	vt_mc_shared_unlock();

@@ -41,6 +41,25 @@ static int send_waits(const struct vt_mc_pending *p)
 		!vt_mc_shared->message[p->message].accepted;
 }
 
+/* Partitions of a send that the program has not given yet: no other rank can. */
+static int lacks_parts(const struct vt_mc_pending *p)
+{
+	return p->ready < p->parts && !vt_mc_others_may_call();
+}
+
+/* It is not known which rank ends the transfer. Is it one of this job? */
+static void needs_unknown(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
+{
+	int inside = p->win       ? p->win->whole
+		: p->comm == NULL ? 0
+		: p->partitioned  ? p->comm->whole
+				  : p->comm->whole && p->transfer <= VT_MC_MEETS;
+
+	w->unknown = 1;
+	w->idle |= inside;
+	w->outside |= one_of_many && !inside;
+}
+
 void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
 {
 	uint64_t before[VT_MC_BITS];
@@ -55,9 +74,11 @@ void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, in
 	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
 		w->unknown |= one_of_many;
 		return;
+	} else if (lacks_parts(p)) {
+		vt_mc_set_bit(w->all, vt_mc_rank);
 	} else if (!p->comm || !p->comm->whole || p->transfer > VT_MC_RECEIVES || p->partitioned || p->cancelled ||
 		vt_mc_shared->untracked || vt_mc_pending_many()) {
-		w->unknown = 1;
+		needs_unknown(w, p, one_of_many);
 		return;
 	} else if (p->transfer == VT_MC_SENDS) {
 		if (send_waits(p)) {
@@ -105,10 +126,19 @@ static void needs_of_probe(struct vt_mc_wait *w)
 	vt_mc_pending_claim();
 	if (!c || !c->whole || vt_mc_shared->untracked) {
 		w->unknown = 1;
+		w->idle = c && c->whole;
 	} else if (source != MPI_PROC_NULL && vt_mc_message_find(c, source, tag) < 0) {
 		vt_mc_needs_members(w, c, source);
 	}
 }
+
+#if MPI_VERSION >= 4
+/* MPI_Parrived in a loop. */
+static void needs_partition(struct vt_mc_wait *w)
+{
+	vt_mc_needs_pending(w, vt_mc_pending_find((MPI_Request)VT_MC_WORD(w->k, VT_MC_OF_REQUEST)), 0);
+}
+#endif
 
 /* ---- sends that MPI has buffered ---- */
 
@@ -481,6 +511,15 @@ static int perform_look(struct vt_mc_call *k)
 {
 	int flag = 0, done;
 
+#if MPI_VERSION >= 4
+	if (vt_mc_is(k, "Parrived")) {
+		k->rc = PMPI_Parrived((MPI_Request)k->w[0], (int)k->w[1], (int *)k->w[2]);
+		if (k->rc == MPI_SUCCESS && !*(int *)k->w[2]) {
+			found_nothing(k, needs_partition);
+		}
+		return 1;
+	}
+#endif
 	if (vt_mc_is(k, "Iprobe")) {
 		const uintptr_t *w = k->w;
 
@@ -526,9 +565,32 @@ static int perform_look(struct vt_mc_call *k)
 	return 1;
 }
 
+/* Those who connect to this job, or accept that, are processes of another one, which may come as late as they like, unless the user
+ * has set a limit. */
+static void needs_other_job(struct vt_mc_wait *w)
+{
+	w->unknown = w->idle = 1;
+}
+
+static void watch_other_job(struct vt_mc_call *k)
+{
+	const struct vt_mc_object *c;
+
+	vt_mc_lock();
+	c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	vt_mc_unlock();
+	if (vt_mc_shared && c && !vt_mc_several_threads && vt_mc_idle_limit_ns(1) > 0 &&
+		(vt_mc_is(k, "Comm_accept") || vt_mc_is(k, "Comm_connect"))) {
+		vt_mc_watch_begin(k, needs_other_job, c->id);
+	}
+}
+
 int vt_mc_perform(struct vt_mc_call *k)
 {
 	switch (k->f->sort) {
+	case VT_MC_JOINED:
+		watch_other_job(k);
+		return 0;
 	case VT_MC_SEND:
 		/* calls of MPI-4 with large counts are passed on unchanged */
 		return strstr(k->f->text, "_c") ? 0 : perform_message(k);
@@ -551,9 +613,9 @@ int vt_mc_perform(struct vt_mc_call *k)
 	case VT_MC_IMPROBE:
 		return perform_look(k);
 	default:
-		return vt_mc_is(k, "Probe")                                ? perform_probe(k)
-			: vt_mc_is(k, "Win_wait")                          ? perform_epoch_end(k)
-			: vt_mc_is(k, "Iprobe") || vt_mc_is(k, "Win_test") ? perform_look(k)
-									   : 0;
+		return vt_mc_is(k, "Probe")       ? perform_probe(k)
+			: vt_mc_is(k, "Win_wait") ? perform_epoch_end(k)
+			: vt_mc_is(k, "Iprobe") || vt_mc_is(k, "Win_test") || vt_mc_is(k, "Parrived") ? perform_look(k)
+												      : 0;
 	}
 }

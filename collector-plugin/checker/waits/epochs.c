@@ -10,7 +10,7 @@
 
 enum { WINDOW = 8, EVERY = VT_MC_RANKS };
 
-/* Some members are not counted: who waits for whom on this window is not judged until it is freed. */
+/* Some members are not counted: waits of this window are not judged until it is freed. */
 static void note_crowded(uint64_t win)
 {
 	int i, at = -1;
@@ -114,6 +114,7 @@ void vt_mc_needs_origins(struct vt_mc_wait *w)
 	int i;
 
 	w->unknown |= !origins || is_crowded(o->id);
+	w->idle = o && o->whole;
 	for (i = 0; origins && i < o->remote; i++) {
 		p = origins[i] ? find_pair(o->id, o->world[i], vt_mc_rank, 0) : NULL;
 		w->unknown |= origins[i] && !p;

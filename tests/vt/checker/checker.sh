@@ -6,7 +6,8 @@
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 here=$src/tests/vt/checker
-expect $PYTHON3 "$here/generate.py" "$dir"
+standard=$(printf '#include <mpi.h>\nMPI_VERSION\n' | "$MPICC" -E - | tail -n 1)
+expect $PYTHON3 "$here/generate.py" "$dir" "$standard"
 expect "$MPICC" -g -w -o cases cases.c -lpthread
 
 # number NAME: of a case
@@ -52,6 +53,8 @@ expect [ $? -eq 2 ]
 expect_line 'does not use MPI: there is nothing to check$' out
 verdict "a program without MPI is refused"
 
+VT_DEADLOCK_TIMEOUT=2s
+export VT_DEADLOCK_TIMEOUT
 timeout 3000 $PYTHON3 "$here/run_cases.py" "$dir" "${CASES:-150}" 20261128 \
 	$MPIRUN -np '{n}' "$build/vtrun" --check-mpi -- ./cases >out 2>&1
 status=$?

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""generate.py FOLDER: writes programs with known mistakes, each beside a correct one, from the calls of the MPI standard.
+"""generate.py FOLDER [VERSION]: writes programs with known mistakes, each beside a correct one, from the calls of the MPI standard.
 
 FOLDER/cases.c gets all of them: ./cases N runs the N-th. FOLDER/cases.list says what is wrong with each: number, ranks, class that
-libVTmc must report or "correct", line of the mistake or 0, name. Each call is combined with each mistake that it can have.
+libVTmc must report or "correct", line of the mistake or 0, name. Each call is combined with each mistake that it can have. VERSION: that of the MPI standard, 3 or 4.
 """
 import sys
 
@@ -12,6 +12,7 @@ RECEIVE = ["Recv", "Irecv", "Recv_init"]
 TYPES = [("MPI_INT", "int"), ("MPI_FLOAT", "float"), ("MPI_DOUBLE", "double"), ("MPI_CHAR", "char"), ("MPI_LONG", "long"),
          ("MPI_SHORT", "short"), ("MPI_UNSIGNED", "unsigned"), ("MPI_BYTE", "unsigned char")]
 CASES = []
+VERSION = int(sys.argv[2]) if len(sys.argv) > 2 else 3
 
 
 def case(name, ranks, found, *body):
@@ -250,6 +251,42 @@ def deadlocks():
              "MPI_Irecv(b, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &q);", send % ("Send", right, 1),
              "MPI_Wait(&q, MPI_STATUS_IGNORE);")
         case("message left %d" % n, n, "GLOBAL:MSG:PENDING", "if (r == 0) {", send % ("Send", 1, 1) + BAD, "}")
+
+
+def limits():
+    """Waits whose partners the checker does not know, which DEADLOCK-TIMEOUT ends: checker.sh sets it to 2 s."""
+    hard, late = "GLOBAL:DEADLOCK:HARD", "usleep(4000000);"
+    begin = "MPI_Request many[300];\nfor (int i = 0; i < 300; i++) {\nMPI_Irecv(c + i %% 256, %d, MPI_INT, peer, i, MPI_COMM_WORLD, &many[i]);\n}"
+    send = "for (int i = 0; i < %d; i++) {\nMPI_Send(a, 0, MPI_INT, peer, i, MPI_COMM_WORLD);\n}"
+    wait = "MPI_Waitall(300, many, MPI_STATUSES_IGNORE);"
+    test = "for (int f = 0; !f;) {\nMPI_Testall(300, many, &f, MPI_STATUSES_IGNORE);%s\n}"
+    for name, end in (("wait", wait + "%s"), ("test", test)):
+        case("one of many messages missing, %s" % name, 2, hard, pair(send % 299, begin % 0 + "\n" + end % BAD))
+        case("one of many messages missing, another waits, %s" % name, 2, hard, pair(
+            send % 299 + "\nMPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, begin % 0 + "\n" + end % BAD))
+        case("one of many messages late, %s" % name, 2, "", pair(send % 299 + late + "MPI_Send(a, 0, MPI_INT, peer, 299, MPI_COMM_WORLD);",
+                                                                begin % 0 + "\n" + end % ""))
+    port = "char port[MPI_MAX_PORT_NAME]; MPI_Comm o;\n"
+    accept = port + "MPI_Open_port(MPI_INFO_NULL, port);\nMPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, peer, 1, MPI_COMM_WORLD);\n" \
+        "MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &o);%s\nMPI_Comm_disconnect(&o);\nMPI_Close_port(port);"
+    connect = port + "MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n%s\n"
+    join = "MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &o);\nMPI_Comm_disconnect(&o);"
+    case("accepted, late", 2, "", pair(accept % "", connect % late + join))
+    case("accept, and nobody connects", 2, hard, pair(accept % BAD, connect % "" + "MPI_Barrier(MPI_COMM_WORLD);" + BAD))
+    if VERSION < 4:
+        return
+    send = "MPI_Psend_init(a, 4, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &q);\nMPI_Start(&q);\n%s\nMPI_Wait(&q, MPI_STATUS_IGNORE);%s\n" \
+        "MPI_Request_free(&q);"
+    receive = "MPI_Precv_init(b, 4, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &q);\nMPI_Start(&q);\n%s\nMPI_Request_free(&q);"
+    each = "for (int i = 0; i < %d; i++) {\nMPI_Pready(i, q);\n}"
+    wait = "MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    parrived = "for (int f = 0; !f;) {\nMPI_Parrived(q, 3, &f);%s\n}\n" + wait
+    for name, end in (("wait", wait + "%s"), ("parrived", parrived)):
+        case("partition missing, %s" % name, 2, hard, pair(send % (each % 3, BAD), receive % (end % BAD)))
+        case("partition late, %s" % name, 2, "", pair(send % (each % 3 + late + "MPI_Pready(3, q);", ""), receive % (end % "")))
+        case("range of partitions, %s" % name, 2, "", pair(send % ("MPI_Pready_range(0, 3, q);", ""), receive % (end % "")))
+        case("partitions never sent, %s" % name, 2, hard, pair("MPI_Recv(b, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD,
+                                                               receive % (end % BAD)))
 
 
 def requests():
@@ -743,7 +780,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
