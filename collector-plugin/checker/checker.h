@@ -204,6 +204,9 @@ VT_HIDDEN uint64_t vt_mc_place_offset(const struct vt_mc_call *k, const struct v
 VT_HIDDEN char *vt_mc_print_offset(uint64_t offset, char *text, size_t size);
 VT_HIDDEN void vt_mc_print_frames(const struct vt_mc_place *p, const char *begin, char *text, size_t size);
 
+/* Is this one of the first calls from that place of the program? Only those are held up without need. */
+VT_HIDDEN int vt_mc_first_from(const void *pc);
+
 /* ---- objects.c: handles ---- */
 
 struct vt_mc_block {
@@ -342,6 +345,8 @@ enum {
 	VT_MC_MESSAGES = 8192,
 	VT_MC_PAIRS = 8192,
 	VT_MC_CROWDED = 1024,
+	VT_MC_ACCESSES = 4096,
+	VT_MC_CHAINS = 512,
 	VT_MC_SEEN = 128
 };
 /* In place of the number of a meeting: a call on a window. */
@@ -423,6 +428,19 @@ struct vt_mc_pair {
 	uint64_t win, since;      /* since: that lock of the job */
 	int origin, target, held; /* held: 0, or the type of the lock */
 	uint32_t posts, starts, completes;
+	uint32_t exposure; /* of the last post: the number of the target's epoch */
+};
+
+/* An operation that is not complete, on bytes of a window. */
+struct vt_mc_access {
+	uint64_t win, epoch;
+	int origin, target, next; /* next: 1 + index, 0: none */
+	int summed;
+	int brings; /* it brings data here, so that it is complete when they are */
+	char kind;
+	int64_t low, high;
+	uint64_t checksum, place;
+	char name[24];
 };
 
 struct vt_mc_seen {
@@ -454,6 +472,8 @@ struct vt_mc_shared {
 	int n_crowded;
 	int all_crowded; /* there was no room for that either */
 	struct vt_mc_pair pair[VT_MC_PAIRS];
+	int free_access, accesses[VT_MC_CHAINS];
+	struct vt_mc_access access[VT_MC_ACCESSES];
 	int inbox[VT_MC_RANKS], inbox_end[VT_MC_RANKS]; /* 1 + index, 0: none */
 	struct vt_mc_rank rank[];
 };
@@ -637,8 +657,6 @@ VT_HIDDEN void vt_mc_wait_over(void);
 VT_HIDDEN void vt_mc_show_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w));
 VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many);
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
-/* Is this one of the first calls from that place of the program? Only those are held up without need. */
-VT_HIDDEN int vt_mc_first_from(const void *pc);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */
 VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
 
@@ -667,6 +685,9 @@ struct vt_mc_epoch {
 	unsigned char *locked;  /* the type of the lock */
 	unsigned char *targets; /* of the last MPI_Win_start */
 	unsigned char *origins; /* of the last MPI_Win_post */
+	int64_t *units;         /* the unit of displacements; 0: not known yet */
+	uint32_t exposures;     /* calls of MPI_Win_post */
+	int accessed;           /* operations are known to the others (races.c) */
 };
 
 /* That of the call, if its epochs are known; else NULL. */
@@ -674,7 +695,23 @@ VT_HIDDEN struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
 
+/* ---- races.c ---- */
+
+/* An operation on the window has begun, p: NULL, or its memory here; those to the target, -1: all, are complete there, or here. */
+VT_HIDDEN void vt_mc_race_begins(struct vt_mc_call *k, const struct vt_mc_object *win, const struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_race_ends(const struct vt_mc_object *win, int target, int local);
+/* All members are in MPI_Win_free. */
+VT_HIDDEN void vt_mc_race_forget(const struct vt_mc_call *k);
+/* Before a receive: may it take messages of several ranks? */
+VT_HIDDEN void vt_mc_message_race(struct vt_mc_call *k);
+
 /* ---- waits/ ---- */
+
+/* Each member tells the unit of its displacements before a window is made, and gets that of a target; 0: not known. */
+VT_HIDDEN void vt_mc_epoch_expose(uint64_t win, int64_t unit);
+VT_HIDDEN int64_t vt_mc_epoch_unit(const struct vt_mc_object *win, int target);
+/* The number of the target's epoch that MPI_Win_start of this rank has met; 0: not known. */
+VT_HIDDEN uint32_t vt_mc_epoch_exposure(const struct vt_mc_object *win, int target);
 
 /* The ranks of a group in the job. Returns how many; 0: not all of them are in the segment. */
 VT_HIDDEN int vt_mc_group_members(MPI_Group group, uint64_t *members);

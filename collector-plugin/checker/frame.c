@@ -112,7 +112,11 @@ int vt_mc_before(struct vt_mc_call *k)
 	if (k->refused || k->done) {
 		return 1;
 	}
+	if (k->f->sort == VT_MC_WIN_FREE) {
+		vt_mc_race_forget(k);
+	}
 	vt_mc_epoch_before(k);
+	vt_mc_message_race(k);
 	return vt_mc_perform(k);
 }
 

@@ -68,6 +68,7 @@ static void drop_epoch(struct vt_mc_epoch *e)
 		free(e->locked);
 		free(e->targets);
 		free(e->origins);
+		free(e->units);
 		free(e);
 	}
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES = 256, HELD = 8 };
 #define HOLD_NS INT64_C(250000000)
 #define POLLED_NS INT64_C(1500000000)
 
@@ -147,25 +146,6 @@ static void needs_partition(struct vt_mc_wait *w)
 static int may_hold(const void *pc)
 {
 	return vt_mc_on(VT_MC_POTENTIAL) && vt_mc_shared && !vt_mc_several_threads && vt_mc_first_from(pc);
-}
-
-int vt_mc_first_from(const void *pc)
-{
-	static struct {
-		const void *pc;
-		int n;
-	} site[SITES];
-	size_t i = ((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15)) >> 56, n;
-
-	for (n = 0; n < 8 && site[(i + n) % SITES].pc && site[(i + n) % SITES].pc != pc; n++) {
-	}
-	i = (i + n) % SITES;
-	if (n == 8) {
-		return 0;
-	}
-	site[i].pc = pc;
-	site[i].n += site[i].n < HELD + 1;
-	return site[i].n <= HELD;
 }
 
 static int any_send_waits(const struct vt_mc_call *k)

@@ -121,8 +121,8 @@ static void check_conflict(struct vt_mc_call *k, const struct vt_mc_pending *p)
 	}
 }
 
-/* The memory here that the operation uses until the epoch ends. */
-static void hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
+/* The memory here that the operation uses until the epoch ends. NULL: it is not followed. */
+static struct vt_mc_pending *hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
 {
 	int reads = strstr(k->f->text, "et") != NULL && strstr(k->f->text, "Get") == k->f->text + 4;
 	struct vt_mc_pending *p = VT_MC_NUMBER(k, VT_MC_DEST) == MPI_PROC_NULL || !VT_MC_HAS(k, VT_MC_COUNT) ||
@@ -142,6 +142,7 @@ static void hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
 		vt_mc_pending_start(k, p);
 		check_conflict(k, p);
 	}
+	return p;
 }
 
 /* The operations to that target, -1: all, are complete here. */
@@ -286,10 +287,32 @@ struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k)
 	return o && o->epoch ? o : NULL;
 }
 
+/* The number of the window that the members make next. */
+static uint64_t next_window(const struct vt_mc_object *c)
+{
+	return (c->id + c->creations + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void expose_window(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	int i;
+
+	for (i = 0; i < k->f->n && !vt_mc_name_is(k->f, i, "disp_unit"); i++) {
+	}
+	if (vt_mc_shared && c && c->whole) {
+		/* displacements of MPI_Win_create_dynamic are addresses */
+		vt_mc_epoch_expose(next_window(c), i < k->f->n ? (int64_t)(int)k->w[i] : 1);
+	}
+}
+
 void vt_mc_window_before(struct vt_mc_call *k)
 {
 	struct vt_mc_object *o = vt_mc_window(k);
 
+	if (k->f->sort == VT_MC_NEWWIN) {
+		expose_window(k);
+	}
 	if (!o) {
 		return;
 	}
@@ -341,7 +364,8 @@ static void window_made(struct vt_mc_call *k)
 	o->members = c->members;
 	o->whole = c->whole;
 	o->world = c->world;
-	o->id = (c->id + ++c->creations) * UINT64_C(0x9e3779b97f4a7c15);
+	o->id = next_window(c);
+	c->creations++;
 	PMPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
 }
 
@@ -358,28 +382,37 @@ void vt_mc_window_after(struct vt_mc_call *k)
 		return;
 	}
 	e = o->epoch;
-	if (k->f->sort == VT_MC_RMA && !VT_MC_HAS(k, VT_MC_OF_REQUEST)) {
-		hold_origin(k, o);
+	if (k->f->sort == VT_MC_RMA) {
+		vt_mc_race_begins(k, o,
+			VT_MC_HAS(k, VT_MC_OF_REQUEST)
+				? vt_mc_pending_find(*(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST))
+				: hold_origin(k, o));
 	} else if (!strcmp(name, "Win_fence")) {
 		e->fence = !((int)k->w[0] & MPI_MODE_NOSUCCEED);
 		e->fences++;
 		e->used = 0;
+		vt_mc_race_ends(o, -1, 0);
 		release_origins(k, o, -1);
 	} else if (!strcmp(name, "Win_lock")) {
 		lock_target(o, (int)k->w[1], (int)k->w[0]);
 	} else if (!strcmp(name, "Win_unlock")) {
 		lock_target(o, (int)k->w[0], 0);
+		vt_mc_race_ends(o, (int)k->w[0], 0);
 		release_origins(k, o, (int)k->w[0]);
 	} else if (!strcmp(name, "Win_lock_all")) {
 		e->lock_all = 1;
 	} else if (!strcmp(name, "Win_unlock_all")) {
 		e->lock_all = 0;
+		vt_mc_race_ends(o, -1, 0);
 		release_origins(k, o, -1);
 	} else if (!strncmp(name, "Win_flush", 9)) {
+		vt_mc_race_ends(o, strstr(name, "_all") ? -1 : (int)k->w[0], strstr(name, "_local") != NULL);
 		release_origins(k, o, strstr(name, "_all") ? -1 : (int)k->w[0]);
 	} else if (!strcmp(name, "Win_start")) {
 		e->started = 1;
 		e->fence = 0;
+		/* MPI_Win_complete may return long before the others are there; the number of the epoch tells it from the next */
+		vt_mc_race_ends(o, -1, 0);
 	} else if (!strcmp(name, "Win_complete")) {
 		e->started = 0;
 		release_origins(k, o, -1);

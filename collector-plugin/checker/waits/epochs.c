@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, EVERY = VT_MC_RANKS };
+enum { WINDOW = 8, EVERY = VT_MC_RANKS, EXPOSED };
 
 /* Some members are not counted: waits of this window are not judged until it is freed. */
 static void note_crowded(uint64_t win)
@@ -61,6 +61,45 @@ static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int ma
 		note_crowded(win);
 	}
 	return NULL;
+}
+
+void vt_mc_epoch_expose(uint64_t win, int64_t unit)
+{
+	struct vt_mc_pair *p;
+
+	vt_mc_shared_lock();
+	p = find_pair(win, vt_mc_rank, EXPOSED, 1);
+	if (p) {
+		p->since = (uint64_t)unit;
+	}
+	vt_mc_shared_unlock();
+}
+
+int64_t vt_mc_epoch_unit(const struct vt_mc_object *o, int target)
+{
+	struct vt_mc_epoch *e = o->epoch;
+	const struct vt_mc_pair *p;
+
+	e->units = e->units ? e->units : calloc((size_t)o->remote + 1, sizeof(*e->units));
+	if (e->units && !e->units[target]) {
+		vt_mc_shared_lock();
+		p = find_pair(o->id, o->world[target], EXPOSED, 0);
+		e->units[target] = p ? (int64_t)p->since : 0;
+		vt_mc_shared_unlock();
+	}
+	return e->units ? e->units[target] : 0;
+}
+
+uint32_t vt_mc_epoch_exposure(const struct vt_mc_object *o, int target)
+{
+	const struct vt_mc_pair *p;
+	uint32_t number;
+
+	vt_mc_shared_lock();
+	p = find_pair(o->id, vt_mc_rank, o->world[target], 0);
+	number = p && p->starts == p->posts && !is_crowded(o->id) ? p->exposure : 0;
+	vt_mc_shared_unlock();
+	return number;
 }
 
 int vt_mc_group_members(MPI_Group group, uint64_t *members)
@@ -211,6 +250,7 @@ static void count_all(const struct vt_mc_object *o, const unsigned char *partner
 			p->starts += what == STARTS;
 			p->posts += what == POSTS;
 			p->completes += what == COMPLETES;
+			p->exposure = what == POSTS ? o->epoch->exposures : p->exposure;
 			vt_mc_set_bit(set, o->world[i]);
 		}
 	}
@@ -229,6 +269,7 @@ static int note_begin(const struct vt_mc_call *k, const struct vt_mc_object *o)
 	if (vt_mc_is(k, "Win_start")) {
 		count_all(o, o->epoch->targets, STARTS);
 	} else if (vt_mc_is(k, "Win_post")) {
+		o->epoch->exposures++;
 		count_all(o, o->epoch->origins, POSTS);
 	}
 	needs_of_epoch(&w);

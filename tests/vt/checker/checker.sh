@@ -48,6 +48,14 @@ check 'Barrier correct' 2 --check 'GLOBAL:COLLECTIVE:COMM_FREE_MISMATCH' on
 expect_line '^\[0\] .*INFO: CHECK GLOBAL:COLLECTIVE:COMM_FREE_MISMATCH: there is no check of this name; ' out
 verdict "CHECK takes classes out, and names those that do not exist; CHECK-MAX-ERRORS lets the job go on"
 
+check 'any correct 3' 3 --check 'GLOBAL:MSG:RACE' on
+expect_status 0
+expect_line '^\[0\] WARNING: GLOBAL:MSG:RACE: warning$' out
+expect_line ' may take a message of rank [12], by MPI_Send .*, or of rank [12], by MPI_Send ' out
+check 'any correct 2' 2 --check 'GLOBAL:MSG:RACE' on
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
+verdict "a receive that may take messages of two ranks is reported, if that is wanted"
+
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
 expect [ $? -eq 2 ]
 expect_line 'does not use MPI: there is nothing to check$' out

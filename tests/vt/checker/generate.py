@@ -545,6 +545,50 @@ def conflicts():
              put % second + (BAD if found else ""), fence, end, away)
 
 
+def races():
+    """Operations of ranks 0 and 1 on the window of rank 2. The order of flushes is that of barriers."""
+    begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); a[0] = %s;"
+    call = {"put": "MPI_Put(a, 1, MPI_INT, 2, %s, 1, MPI_INT, w);", "get": "MPI_Get(b, 1, MPI_INT, 2, %s, 1, MPI_INT, w);",
+            "add": "MPI_Accumulate(a, 1, MPI_INT, 2, %s, 1, MPI_INT, MPI_SUM, w);",
+            "fetch": "MPI_Fetch_and_op(a, b, MPI_INT, 2, %s, MPI_SUM, w);", "swap": "MPI_Compare_and_swap(a, b, b + 1, MPI_INT, 2, %s, w);",
+            "two": "MPI_Put(a, 2, MPI_INT, 2, %s, 1, two, w);"}
+    two = "MPI_Datatype two; MPI_Type_vector(2, 1, 2, MPI_INT, &two); MPI_Type_commit(&two);"
+    end = "MPI_Win_free(&w); MPI_Type_free(&two);"
+    fence, barrier = "MPI_Win_fence(0, w);", "MPI_Barrier(MPI_COMM_WORLD);"
+    race, atomic = "GLOBAL:WINDOW:RACE", ("add", "fetch", "swap")
+    group = ("MPI_Group world, others; int who[2] = { 0, 1 }, last = 2; MPI_Comm_group(MPI_COMM_WORLD, &world);\n"
+             "MPI_Group_incl(world, r == 2 ? 2 : 1, r == 2 ? who : &last, &others); MPI_Group_free(&world);")
+    epochs = {"fence": (fence, fence), "lock all": ("MPI_Win_lock_all(0, w);", barrier + "\nMPI_Win_unlock_all(w);"),
+              "exclusive": ("MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, w);", "MPI_Win_unlock(2, w);"),
+              "shared": ("MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, w);", barrier + "\nMPI_Win_unlock(2, w);"),
+              "start": (group + "\nif (r == 2) {\nMPI_Win_post(others, 0, w);\n}\nMPI_Barrier(MPI_COMM_WORLD);\nif (r != 2) {\nMPI_Win_start(others, 0, w);\n}",
+                        "if (r == 2) {\nMPI_Win_wait(w);\n} else {\nMPI_Win_complete(w);\n}\nMPI_Group_free(&others);")}
+    for epoch, (first, last) in epochs.items():
+        for one, other in (("put", "put"), ("put", "get"), ("put", "add"), ("get", "add"), ("get", "fetch"), ("put", "swap"), ("two", "get"),
+                           ("get", "get"), ("add", "add"), ("add", "fetch"), ("fetch", "swap")):
+            found = "" if epoch == "exclusive" or (one in atomic and other in atomic) or one == other == "get" else race
+            mark = BAD if found else ""
+            both = ("if (r == 0) {", call[one] % 4 + mark, "}\nif (r == 1) {", call[other] % ("6" if one == "two" else "4") + mark, "}")
+            case("%s: %s and %s of two ranks" % (epoch, one, other), 3, found, begin % "r", two, first, *both, last, end)
+            if found:
+                case("%s: %s and %s of two ranks beside" % (epoch, one, other), 3, "", begin % "r", two, first, "if (r == 0) {", call[one] % 4,
+                     "}\nif (r == 1) {", call[other] % 5, "}", last, end)
+        case("%s: two ranks put the same" % epoch, 3, "", begin % "7", two, first, "if (r != 2) {", call["put"] % 4, "}", last, end)
+    for one, other in (("put", "get"), ("put", "put"), ("get", "add")):
+        case("a fence between %s and %s" % (one, other), 3, "", begin % "r", two, fence, "if (r == 0) {", call[one] % 4, "}", fence,
+             "if (r == 1) {", call[other] % 4, "}", fence, end)
+        for flush in ("MPI_Win_flush(2, w);", "MPI_Win_flush_all(w);", "MPI_Win_flush_local(2, w);")[:3 if one == "get" else 2]:
+            case("%s, flush and barrier, %s" % (one, other), 3, "", begin % "r", two, "MPI_Win_lock_all(0, w);", "if (r == 0) {", call[one] % 4, flush, "}",
+                 barrier, "if (r == 1) {", call[other] % 4, "}", barrier, "MPI_Win_unlock_all(w);", end)
+
+
+    rget = "MPI_Request q; MPI_Rget(b, 1, MPI_INT, 2, 4, 1, MPI_INT, w, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    case("rget that is complete, barrier, put", 3, "", begin % "r", two, "MPI_Win_lock_all(0, w);", "if (r == 0) {", rget, "}", barrier, "if (r == 1) {",
+         call["put"] % 4, "}", barrier, "MPI_Win_unlock_all(w);", end)
+    case("put, barrier, rget", 3, race, begin % "r", two, "MPI_Win_lock_all(0, w);", "if (r == 0) {", call["put"] % 4 + BAD, "}", barrier, "if (r == 1) {",
+         rget + BAD, "}", barrier, "MPI_Win_unlock_all(w);", end)
+
+
 def many_windows():
     """More pairs of ranks than the checker has room for, and then a mistake that it must find again."""
     begin = ("MPI_Win w, many[560]; MPI_Group world, other; MPI_Comm_group(MPI_COMM_WORLD, &world); MPI_Group_incl(world, 1, &peer, &other);\n"
@@ -780,7 +824,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
