@@ -241,6 +241,8 @@ VT_HIDDEN void vt_mc_objects_begin(void);
 VT_HIDDEN struct vt_mc_object *vt_mc_object(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);
+/* The window of the call, if its epochs are known; else NULL. */
+VT_HIDDEN struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k);
 VT_HIDDEN int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
 /* What the call will free; and, after it succeeded, what it made. */
@@ -690,8 +692,6 @@ struct vt_mc_epoch {
 	int accessed;           /* operations are known to the others (races.c) */
 };
 
-/* That of the call, if its epochs are known; else NULL. */
-VT_HIDDEN struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
 

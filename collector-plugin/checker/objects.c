@@ -204,6 +204,18 @@ struct vt_mc_object *vt_mc_comm(MPI_Comm comm)
 	return o;
 }
 
+struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k)
+{
+	struct vt_mc_object *o = NULL;
+
+	if (k->f->sort == VT_MC_WIN_FREE) {
+		o = vt_mc_object(VT_MC_WIN, vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
+	} else if (VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]) {
+		o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
+	}
+	return o && o->epoch ? o : NULL;
+}
+
 struct vt_mc_object *vt_mc_type(MPI_Datatype type)
 {
 	struct vt_mc_object *o = find_object(VT_MC_TYPE, (uintptr_t)type);

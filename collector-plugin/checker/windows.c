@@ -275,18 +275,6 @@ static void set_partners(const struct vt_mc_call *k, const struct vt_mc_object *
 	}
 }
 
-struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k)
-{
-	struct vt_mc_object *o = NULL;
-
-	if (k->f->sort == VT_MC_WIN_FREE) {
-		o = vt_mc_object(VT_MC_WIN, vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
-	} else if (VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]) {
-		o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
-	}
-	return o && o->epoch ? o : NULL;
-}
-
 /* The number of the window that the members make next. */
 static uint64_t next_window(const struct vt_mc_object *c)
 {
