@@ -6,7 +6,8 @@
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 here=$src/tests/vt/checker
-standard=$(printf '#include <mpi.h>\nMPI_VERSION\n' | "$MPICC" -E - | tail -n 1)
+printf '#include <mpi.h>\nMPI_VERSION\n' >version.c
+standard=$("$MPICC" -E version.c | tail -n 1)
 expect $PYTHON3 "$here/generate.py" "$dir" "$standard"
 expect "$MPICC" -g -w -o cases cases.c -lpthread
 
