@@ -158,13 +158,6 @@ static const int *array_named(const struct vt_mc_call *k, const char *name)
 	return NULL;
 }
 
-static int compare_blocks(const void *a, const void *b)
-{
-	const struct vt_mc_block *x = a, *y = b;
-
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
 /* MPI_Gatherv and its like: the parts of several members may not come to one place. */
 static void check_parts(struct vt_mc_call *k, const struct vt_mc_object *c)
 {
@@ -188,7 +181,7 @@ static void check_parts(struct vt_mc_call *k, const struct vt_mc_object *c)
 		}
 	}
 	if (!ordered) {
-		qsort(part, (size_t)n, sizeof(*part), compare_blocks);
+		qsort(part, (size_t)n, sizeof(*part), vt_mc_compare_blocks);
 	}
 	for (i = 1; i < n && part[i].from >= part[i - 1].to; i++) {
 	}
@@ -288,12 +281,12 @@ static struct vt_mc_block *list_blocks(const struct vt_mc_pending *p, int *n)
 		}
 	}
 	if (list) {
-		qsort(list, (size_t)*n, sizeof(*list), compare_blocks);
+		qsort(list, (size_t)*n, sizeof(*list), vt_mc_compare_blocks);
 	}
 	return list;
 }
 
-static int share_bytes(const struct vt_mc_pending *p, const struct vt_mc_pending *q)
+int vt_mc_share_bytes(const struct vt_mc_pending *p, const struct vt_mc_pending *q)
 {
 	struct vt_mc_block *a, *b;
 	int na, nb, i = 0, j = 0, found = 0;
@@ -329,7 +322,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 	}
 	for (q = vt_mc_active_next(NULL); q && n++ < COMPARED; q = vt_mc_active_next(q)) {
 		if (q->low < p->high && p->low < q->high && (p->writes || q->writes) && q != p->twin && q->twin != p &&
-			!q->freed && share_bytes(p, q)) {
+			!q->freed && vt_mc_share_bytes(p, q)) {
 			other = (struct vt_mc_involved){ "started by", &q->started };
 			vt_mc_report(VT_MC_OVERLAP, k, &other, "the buffer is in use by %s, which is not complete%s",
 				q->started.f ? q->started.f->text : "another call",

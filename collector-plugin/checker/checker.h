@@ -153,6 +153,7 @@ struct vt_mc_call {
 	int mute;    /* inside another call, or outside MPI_Init and MPI_Finalize */
 	int refused; /* an error was found and the call is not made */
 	int done;    /* the call was made already, with the result rc */
+	int counted; /* among the calls that threads are in */
 	int rc;
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
@@ -203,6 +204,9 @@ VT_HIDDEN uint64_t vt_mc_place_offset(const struct vt_mc_call *k, const struct v
 VT_HIDDEN char *vt_mc_print_offset(uint64_t offset, char *text, size_t size);
 VT_HIDDEN void vt_mc_print_frames(const struct vt_mc_place *p, const char *begin, char *text, size_t size);
 
+/* Is this one of the first calls from that place of the program? Only those are held up without need. */
+VT_HIDDEN int vt_mc_first_from(const void *pc);
+
 /* ---- objects.c: handles ---- */
 
 struct vt_mc_block {
@@ -237,18 +241,24 @@ VT_HIDDEN void vt_mc_objects_begin(void);
 VT_HIDDEN struct vt_mc_object *vt_mc_object(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);
+/* The window of the call, if its epochs are known; else NULL. */
+VT_HIDDEN struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k);
 VT_HIDDEN int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
-/* After a call that succeeded: what it made and what it freed. freeing: handles as they were before. */
+/* What the call will free; and, after it succeeded, what it made. */
 VT_HIDDEN void vt_mc_objects_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_objects_after(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_message_matched(struct vt_mc_call *k);
 VT_HIDDEN const struct vt_mc_object *vt_mc_object_next(enum vt_mc_kind kind, const struct vt_mc_object *o);
 VT_HIDDEN const char *vt_mc_kind_name(enum vt_mc_kind kind);
 VT_HIDDEN void vt_mc_handler(MPI_Comm comm);
+/* The ranks that the n members of `group` have in `of`, MPI_UNDEFINED where they are not in it; to be freed. NULL: an error. */
+VT_HIDDEN int *vt_mc_group_ranks(MPI_Group group, MPI_Group of, int *n);
 
 /* ---- signature.c ---- */
 
+/* Of struct vt_mc_block, for qsort(). */
+VT_HIDDEN int vt_mc_compare_blocks(const void *a, const void *b);
 VT_HIDDEN void vt_mc_type_learn(struct vt_mc_object *type);
 VT_HIDDEN struct vt_mc_signature vt_mc_repeat(struct vt_mc_signature one, uint64_t times);
 VT_HIDDEN struct vt_mc_signature vt_mc_join(struct vt_mc_signature a, struct vt_mc_signature b);
@@ -277,6 +287,8 @@ VT_HIDDEN const char *vt_mc_unknown_check(void);
 VT_HIDDEN long long vt_mc_verbose(void);
 VT_HIDDEN int vt_mc_on(enum vt_mc_class c);
 VT_HIDDEN double vt_mc_timeout_s(void);
+/* DEADLOCK-TIMEOUT in nanoseconds; 0: no limit. given: only if it was set. */
+VT_HIDDEN int64_t vt_mc_idle_limit_ns(int given);
 VT_HIDDEN long long vt_mc_limit(const char *option, long long otherwise);
 /* CHECK-SUPPRESS. Returns 1, and counts it, if there is to be no report of this class that has these calls (settings/suppress.h). */
 VT_HIDDEN int vt_mc_suppress(enum vt_mc_class c, const char *calls);
@@ -301,15 +313,17 @@ extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 
 /* ---- calls/threads.c ---- */
 
+/* The threads of the process are listed no more often. */
+#define VT_MC_THREADS_NS INT64_C(50000000)
 VT_HIDDEN void vt_mc_threads_before_init(void);
 VT_HIDDEN void vt_mc_threads_begin(void);
-/* May another thread of this process call MPI while this one waits? */
+/* May another thread of this process call MPI while this one waits? With vt_mc_lock(). */
 VT_HIDDEN int vt_mc_others_may_call(void);
-/* Can no thread go on, if n of them, whose calls are in the list, cannot? others: 1: other ranks may wake one. */
+/* Can no thread go on, if those whose calls are in the list cannot? others: 1: other ranks may wake one. */
 VT_HIDDEN int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others);
 VT_HIDDEN void vt_mc_thread_enters(struct vt_mc_call *k);
-VT_HIDDEN void vt_mc_thread_leaves(void);
-/* The calling thread is none of the program's. */
+VT_HIDDEN void vt_mc_thread_leaves(const struct vt_mc_call *k);
+/* The calling thread is none of the program's. Without vt_mc_lock(). */
 VT_HIDDEN void vt_mc_threads_own(void);
 
 /* ---- tracing.c: CHECK-TRACING ---- */
@@ -332,6 +346,9 @@ enum {
 	VT_MC_MEETINGS = 2048,
 	VT_MC_MESSAGES = 8192,
 	VT_MC_PAIRS = 8192,
+	VT_MC_CROWDED = 1024,
+	VT_MC_ACCESSES = 4096,
+	VT_MC_CHAINS = 512,
 	VT_MC_SEEN = 128
 };
 /* In place of the number of a meeting: a call on a window. */
@@ -344,6 +361,9 @@ struct vt_mc_rank {
 	int released;        /* its send is not held any longer */
 	int soft;            /* it waits only because its send is taken for a synchronous one */
 	int64_t since_ns;
+	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
+	int64_t idle_ns;
+	int64_t looked_ns;        /* when it last found that it still is */
 	uint64_t all[VT_MC_BITS]; /* it goes on only if each of these does something */
 	uint64_t any[VT_MC_BITS]; /* and one of these; empty: no such condition */
 	uint64_t in_comm;         /* MPI performs its collective operation in_number of this communicator meanwhile; */
@@ -410,6 +430,19 @@ struct vt_mc_pair {
 	uint64_t win, since;      /* since: that lock of the job */
 	int origin, target, held; /* held: 0, or the type of the lock */
 	uint32_t posts, starts, completes;
+	uint32_t exposure; /* of the last post: the number of the target's epoch */
+};
+
+/* An operation that is not complete, on bytes of a window. */
+struct vt_mc_access {
+	uint64_t win, epoch;
+	int origin, target, next; /* next: 1 + index, 0: none */
+	int summed;
+	int brings; /* it brings data here, so that it is complete when they are */
+	char kind;
+	int64_t low, high;
+	uint64_t checksum, place;
+	char name[24];
 };
 
 struct vt_mc_seen {
@@ -433,8 +466,16 @@ struct vt_mc_shared {
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
 	struct vt_mc_message message[VT_MC_MESSAGES];
 	uint64_t locks; /* that were given */
-	int crowded;    /* there was no room for a pair */
+	/* Windows some of whose pairs had no room, and how many members have freed them; win 0: free. */
+	struct {
+		uint64_t win;
+		int left;
+	} crowded[VT_MC_CROWDED];
+	int n_crowded;
+	int all_crowded; /* there was no room for that either */
 	struct vt_mc_pair pair[VT_MC_PAIRS];
+	int free_access, accesses[VT_MC_CHAINS];
+	struct vt_mc_access access[VT_MC_ACCESSES];
 	int inbox[VT_MC_RANKS], inbox_end[VT_MC_RANKS]; /* 1 + index, 0: none */
 	struct vt_mc_rank rank[];
 };
@@ -506,6 +547,7 @@ struct vt_mc_pending {
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
 	enum vt_mc_transfer transfer;
 	int persistent, active, blocking, partitioned, cancelled, freed, standard, buffered;
+	int parts, ready; /* of MPI_Psend_init: how many, and how many of them are ready */
 	struct vt_mc_object *comm, *type;
 	int peer, tag; /* as given */
 	uintptr_t buffer;
@@ -525,8 +567,10 @@ struct vt_mc_pending {
 	struct vt_mc_pending *twin; /* the other buffer of the same operation */
 	struct vt_mc_object *win;   /* of a one-sided operation */
 	int target;
-	int64_t place_there; /* its displacement */
-	char access;         /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
+	int64_t place_there; /* its displacement, count and type */
+	long long count_there;
+	struct vt_mc_object *type_there;
+	char access; /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 };
 
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_find(MPI_Request request);
@@ -562,6 +606,8 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 /* Before a call: is its memory there, and are its own buffers apart? Refuses it if there is none. */
 VT_HIDDEN void vt_mc_buffers_of_call(struct vt_mc_call *k);
+/* Have two transfers, whose ranges of bytes meet, bytes in common? */
+VT_HIDDEN int vt_mc_share_bytes(const struct vt_mc_pending *p, const struct vt_mc_pending *q);
 /* Checks the memory of a transfer that begins against those under way. */
 VT_HIDDEN void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p);
 /* The receive has taken the message that it is thought to have taken: are its bytes those that were sent? */
@@ -577,8 +623,9 @@ VT_HIDDEN void vt_mc_buffers_compare(struct vt_mc_call *k);
 
 /* ---- parameters.c ---- */
 
-/* Returns the class of the error, or VT_MC_CLASSES: none. */
+/* Has the argument no meaning at this rank, or in place? */
 VT_HIDDEN int vt_mc_is_unused(const struct vt_mc_call *k, int i);
+/* Returns the class of the error, or VT_MC_CLASSES: none. */
 VT_HIDDEN int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size);
 
 /* ---- waiting.c: calls that wait, made so that this process sees what it waits for ---- */
@@ -590,6 +637,8 @@ struct vt_mc_wait {
 	int named;
 	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
 	int has_any, unknown, soft;
+	int idle;                        /* what is unknown can come from ranks of this job only */
+	int outside;                     /* one of the things of which one is enough may come from elsewhere */
 	const struct vt_mc_object *comm; /* of a collective operation, with its number */
 	uint32_t number;
 	/* of one thread of several: */
@@ -610,8 +659,6 @@ VT_HIDDEN void vt_mc_wait_over(void);
 VT_HIDDEN void vt_mc_show_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w));
 VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many);
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
-/* Is this one of the first calls from that place of the program? Only those are held up without need. */
-VT_HIDDEN int vt_mc_first_from(const void *pc);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */
 VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
 
@@ -627,10 +674,44 @@ VT_HIDDEN int vt_mc_all_others_stuck(void);
 
 /* ---- windows.c ---- */
 
+/* What the program has begun on a window and not ended. */
+struct vt_mc_epoch {
+	int fence;       /* 1: a fence was made, and none with MPI_MODE_NOSUCCEED after it */
+	uint32_t fences; /* how many were made */
+	int used;        /* operations since the last fence */
+	int started;     /* MPI_Win_start */
+	int posted;      /* MPI_Win_post */
+	int lock_all;
+	int locks; /* number of targets in `locked` */
+	/* [remote]; NULL: none, or unknown */
+	unsigned char *locked;  /* the type of the lock */
+	unsigned char *targets; /* of the last MPI_Win_start */
+	unsigned char *origins; /* of the last MPI_Win_post */
+	int64_t *units;         /* the unit of displacements; 0: not known yet */
+	uint32_t exposures;     /* calls of MPI_Win_post */
+	int accessed;           /* operations are known to the others (races.c) */
+};
+
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
 
+/* ---- races.c ---- */
+
+/* An operation on the window has begun, p: NULL, or its memory here; those to the target, -1: all, are complete there, or here. */
+VT_HIDDEN void vt_mc_race_begins(struct vt_mc_call *k, const struct vt_mc_object *win, const struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_race_ends(const struct vt_mc_object *win, int target, int local);
+/* All members are in MPI_Win_free. */
+VT_HIDDEN void vt_mc_race_forget(const struct vt_mc_call *k);
+/* Before a receive: may it take messages of several ranks? */
+VT_HIDDEN void vt_mc_message_race(struct vt_mc_call *k);
+
 /* ---- waits/ ---- */
+
+/* Each member tells the unit of its displacements before a window is made, and gets that of a target; 0: not known. */
+VT_HIDDEN void vt_mc_epoch_expose(uint64_t win, int64_t unit);
+VT_HIDDEN int64_t vt_mc_epoch_unit(const struct vt_mc_object *win, int target);
+/* The number of the target's epoch that MPI_Win_start of this rank has met; 0: not known. */
+VT_HIDDEN uint32_t vt_mc_epoch_exposure(const struct vt_mc_object *win, int target);
 
 /* The ranks of a group in the job. Returns how many; 0: not all of them are in the segment. */
 VT_HIDDEN int vt_mc_group_members(MPI_Group group, uint64_t *members);

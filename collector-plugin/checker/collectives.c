@@ -102,15 +102,19 @@ static int is_collective_on_file(const struct vt_mc_call *k)
 {
 	static const char *const ends[] = { "_all", "_ordered", "_set_view", "_set_size", "_preallocate", "_sync",
 		"_set_atomicity", "_close", NULL };
-	size_t n = strlen(k->f->text);
+	const char *at;
 	int i;
 
 	if (strncmp(k->f->text, "MPI_File_", 9) || k->f->sort == VT_MC_IO_POSTED) {
 		return 0;
 	}
-	for (i = 0; ends[i] && strcmp(k->f->text + n - strlen(ends[i]), ends[i]); i++) {
+	for (i = 0; ends[i]; i++) {
+		at = strstr(k->f->text, ends[i]);
+		if (at && !strcmp(at, ends[i])) {
+			return 1;
+		}
 	}
-	return ends[i] != NULL;
+	return 0;
 }
 
 void vt_mc_meeting_before(struct vt_mc_call *k)

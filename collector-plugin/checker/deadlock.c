@@ -10,12 +10,14 @@
 
 #define HARD_NS INT64_C(300000000)
 #define SOFT_NS INT64_C(30000000)
+#define LOOKED_NS INT64_C(5000000000) /* a rank that a debugger has stopped does not look */
 
 /* ---- the verdict ---- */
 
 struct verdict {
 	uint64_t stuck[VT_MC_BITS];
 	int n, soft, mine, explained, young;
+	int idle;     /* all ranks have waited for longer than the limit, and what some wait for is unknown */
 	int released; /* the sends were reported, or are to ranks in MPI_Finalize, which reports them */
 	int ended;    /* a rank that has ended and is waited for; -1: none */
 };
@@ -88,6 +90,12 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 
 	text[0] = '\0';
 	for (i = 0; i < s->ranks && n < size - 10; i++) {
+		if (v->idle && s->rank[i].idle_ns) {
+			n += (size_t)snprintf(text + n, size - n, "   rank %d waits in: %s%s%s\n", i, s->rank[i].text,
+				s->rank[i].offset ? "   " : "",
+				vt_mc_print_offset(s->rank[i].offset, place, sizeof(place)));
+			continue;
+		}
 		if (!vt_mc_has_bit(v->stuck, i) || s->rank[i].state != VT_MC_BLOCKED) {
 			continue;
 		}
@@ -112,6 +120,33 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 	}
 }
 
+/* With the lock. Has no rank of the job gone on for DEADLOCK-TIMEOUT, this one among them? */
+static void judge_idle(struct verdict *v, int64_t now)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	int64_t limit = vt_mc_idle_limit_ns(0);
+	const struct vt_mc_rank *r;
+	int i, is;
+
+	v->idle = limit > 0 && s->rank[vt_mc_rank].idle_ns && !s->verdict;
+	for (i = 0; i < s->ranks && v->idle; i++) {
+		r = &s->rank[i];
+		is = r->idle_ns ? now - r->idle_ns > limit && now - r->looked_ns < LOOKED_NS
+				: r->state == VT_MC_BLOCKED && !r->soft && now - r->since_ns > limit;
+		v->idle = is || r->state == VT_MC_ENDED;
+		if (r->state == VT_MC_BLOCKED) {
+			vt_mc_set_bit(v->stuck, i);
+		}
+	}
+}
+
+static void report_idle(const char *text)
+{
+	vt_mc_report_lines(VT_MC_HARD, text,
+		"no rank has left its call for %.3g s (DEADLOCK-TIMEOUT), and which ranks some of them wait for is not known",
+		1e-9 * (double)vt_mc_idle_limit_ns(0));
+}
+
 int vt_mc_judge(int soft)
 {
 	char text[6000];
@@ -128,10 +163,18 @@ int vt_mc_judge(int soft)
 			vt_mc_shared->rank[i].released |= vt_mc_has_bit(v.stuck, i) && vt_mc_shared->rank[i].soft;
 		}
 		vt_mc_shared->verdict = !v.soft && vt_mc_on(VT_MC_HARD);
+	} else {
+		judge_idle(&v, now);
+	}
+	if (v.idle) {
+		print_stuck(&v, text, sizeof(text));
+		vt_mc_shared->verdict = vt_mc_on(VT_MC_HARD);
 	}
 	released = vt_mc_shared->rank[vt_mc_rank].released;
 	vt_mc_shared_unlock();
-	if (mine && v.soft) {
+	if (v.idle) {
+		report_idle(text);
+	} else if (mine && v.soft) {
 		vt_mc_report_lines(VT_MC_POTENTIAL, text,
 			"%d ranks wait for each other unless MPI buffers their sends, which it does not promise", v.n);
 	} else if (mine && v.ended >= 0) {

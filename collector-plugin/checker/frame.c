@@ -112,7 +112,11 @@ int vt_mc_before(struct vt_mc_call *k)
 	if (k->refused || k->done) {
 		return 1;
 	}
+	if (k->f->sort == VT_MC_WIN_FREE) {
+		vt_mc_race_forget(k);
+	}
 	vt_mc_epoch_before(k);
+	vt_mc_message_race(k);
 	return vt_mc_perform(k);
 }
 
@@ -148,7 +152,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 	if (k->mute) {
 		return rc;
 	}
-	vt_mc_thread_leaves();
+	vt_mc_thread_leaves(k);
 	if (k->shown) {
 		vt_mc_watch_end(k);
 		vt_mc_wait_over();

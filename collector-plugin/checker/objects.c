@@ -62,6 +62,17 @@ static struct vt_mc_object *find_object(enum vt_mc_kind kind, uintptr_t handle)
 	return tkm_table_find(&tables[kind], &handle, sizeof(handle));
 }
 
+static void drop_epoch(struct vt_mc_epoch *e)
+{
+	if (e) {
+		free(e->locked);
+		free(e->targets);
+		free(e->origins);
+		free(e->units);
+		free(e);
+	}
+}
+
 static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 {
 	struct vt_mc_object *o = find_object(kind, handle);
@@ -74,7 +85,7 @@ static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 	if (o) {
 		/* MPI has given the handle of one that was freed to another */
 		free(o->block);
-		free(o->epoch);
+		drop_epoch(o->epoch);
 		memset(o, 0, sizeof(*o));
 	} else {
 		o = tkm_table_put(&tables[kind], &handle, sizeof(handle), sizeof(*o));
@@ -88,17 +99,35 @@ static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 
 /* ---- communicators ---- */
 
-static void set_members(struct vt_mc_object *o, MPI_Group group, MPI_Group world, int *to, int n)
+int *vt_mc_group_ranks(MPI_Group group, MPI_Group of, int *n)
 {
-	int *own = calloc((size_t)n + 1, sizeof(*own)), i;
+	int i, *own, *there;
 
-	for (i = 0; own && i < n; i++) {
+	if (PMPI_Group_size(group, n) != MPI_SUCCESS) {
+		*n = 0;
+		return NULL;
+	}
+	own = calloc((size_t)*n + 1, sizeof(*own));
+	there = calloc((size_t)*n + 1, sizeof(*there));
+	for (i = 0; own && i < *n; i++) {
 		own[i] = i;
 	}
-	if (!own || PMPI_Group_translate_ranks(group, n, own, world, to) != MPI_SUCCESS) {
-		o->whole = 0;
-		n = 0;
+	if (!own || !there || PMPI_Group_translate_ranks(group, *n, own, of, there) != MPI_SUCCESS) {
+		free(there);
+		there = NULL;
+		*n = 0;
 	}
+	free(own);
+	return there;
+}
+
+static void set_members(struct vt_mc_object *o, MPI_Group group, MPI_Group world)
+{
+	int n, i, *to = vt_mc_group_ranks(group, world, &n);
+
+	free(o->world);
+	o->world = to;
+	o->whole &= to != NULL;
 	for (i = 0; i < n; i++) {
 		if (to[i] == MPI_UNDEFINED || to[i] < 0 || to[i] >= VT_MC_RANKS || !vt_mc_shared ||
 			vt_mc_shared->rank[to[i]].state == VT_MC_ABSENT) {
@@ -107,7 +136,6 @@ static void set_members(struct vt_mc_object *o, MPI_Group group, MPI_Group world
 			vt_mc_set_bit(o->members, to[i]);
 		}
 	}
-	free(own);
 }
 
 /* All members find the same number, without a message: from the parent's, how many were made of it, and who is in it. */
@@ -138,18 +166,17 @@ static void learn_comm(struct vt_mc_object *o, MPI_Comm comm, uint64_t parent, u
 	}
 	o->whole = vt_mc_shared != NULL;
 	o->members = calloc(VT_MC_BITS, sizeof(uint64_t));
-	o->world = calloc((size_t)(o->size > o->remote ? o->size : o->remote) + 1, sizeof(int));
-	if (!o->members || !o->world) {
+	if (!o->members) {
 		o->whole = 0;
 		return;
 	}
 	PMPI_Comm_group(MPI_COMM_WORLD, &world);
 	PMPI_Comm_group(comm, &group);
-	set_members(o, group, world, o->world, o->size);
+	set_members(o, group, world);
 	PMPI_Group_free(&group);
 	if (o->inter) {
 		PMPI_Comm_remote_group(comm, &remote);
-		set_members(o, remote, world, o->world, o->remote);
+		set_members(o, remote, world);
 		PMPI_Group_free(&remote);
 	}
 	PMPI_Group_free(&world);
@@ -175,6 +202,18 @@ struct vt_mc_object *vt_mc_comm(MPI_Comm comm)
 		}
 	}
 	return o;
+}
+
+struct vt_mc_object *vt_mc_window(const struct vt_mc_call *k)
+{
+	struct vt_mc_object *o = NULL;
+
+	if (k->f->sort == VT_MC_WIN_FREE) {
+		o = vt_mc_object(VT_MC_WIN, vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
+	} else if (VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]) {
+		o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
+	}
+	return o && o->epoch ? o : NULL;
 }
 
 struct vt_mc_object *vt_mc_type(MPI_Datatype type)

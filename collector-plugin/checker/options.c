@@ -14,6 +14,8 @@
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/settings/suppress.h"
 
+#define IDLE_NS INT64_C(60000000000)
+
 const struct vt_mc_class_of vt_mc_class_of[VT_MC_CLASSES] = {
 #define CLASS(enumerator, level, name) { level, name },
 #include "collector-plugin/checker/classes.def"
@@ -22,7 +24,8 @@ const struct vt_mc_class_of vt_mc_class_of[VT_MC_CLASSES] = {
 
 static struct vt_settings settings;
 static int begun;
-static int off[VT_MC_CLASSES];
+static int off[VT_MC_CLASSES] = { [VT_MC_MSG_RACE] = 1 }; /* many correct programs receive in any order */
+static int limit_is_given;                                /* DEADLOCK-TIMEOUT */
 static char unknown[200];
 
 static void complain_of_check(void *ctx, const char *line)
@@ -71,6 +74,8 @@ static void choose_classes(void)
 
 void vt_mc_settings_begin(void)
 {
+	int i;
+
 	if (begun) {
 		return;
 	}
@@ -78,6 +83,10 @@ void vt_mc_settings_begin(void)
 	vt_settings_init(&settings);
 	settings.complain = complain_of_check;
 	vt_settings_load(&settings, NULL);
+	for (i = 0; settings.table[i].name; i++) {
+		limit_is_given |=
+			settings.table[i].value == &settings.deadlock_timeout && settings.origin[i] != VT_BY_DEFAULT;
+	}
 	vt_say_setup(&settings.verbose, &vt_mc_rank);
 	choose_classes();
 }
@@ -108,6 +117,11 @@ double vt_mc_timeout_s(void)
 	double s = 5;
 
 	return text && tkm_parse_time(text, &s) == 0 ? s : 5;
+}
+
+int64_t vt_mc_idle_limit_ns(int given)
+{
+	return limit_is_given ? (int64_t)(1e9 * settings.deadlock_timeout) : given ? 0 : IDLE_NS;
 }
 
 void vt_mc_say(const char *fmt, ...)

@@ -57,7 +57,8 @@ int vt_mc_is_unused(const struct vt_mc_call *k, int i)
 	}
 	at_root = root == c->rank;
 	if (root < 0) {
-		return 0;
+		/* nothing comes before the first rank */
+		return second && c->rank == 0 && strstr(f->text, "xscan");
 	}
 	if (strstr(f->text, "atter")) {
 		return first && !at_root;

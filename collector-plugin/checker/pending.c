@@ -154,7 +154,7 @@ void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 	}
 	p->started_offset = p->transfer == VT_MC_SENDS ? vt_mc_place_offset(k, &p->started) : 0;
 	p->active = 1;
-	p->claimed = p->cancelled = p->told = p->has_shown = 0;
+	p->claimed = p->cancelled = p->told = p->has_shown = p->ready = 0;
 	vt_mc_buffer_begins(k, p);
 	if (p->transfer == VT_MC_SENDS && !p->partitioned) {
 		vt_mc_message_sent(p);
@@ -409,6 +409,18 @@ static void free_request(struct vt_mc_call *k, MPI_Request request)
 	}
 }
 
+/* MPI_Pready and its like. */
+static void count_ready(const struct vt_mc_call *k)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find((MPI_Request)VT_MC_WORD(k, VT_MC_OF_REQUEST));
+
+	if (p) {
+		p->ready += vt_mc_is(k, "Pready")     ? 1
+			: vt_mc_is(k, "Pready_range") ? (int)k->w[1] - (int)k->w[0] + 1
+						      : (int)k->w[0];
+	}
+}
+
 static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t n)
 {
 	size_t i;
@@ -502,6 +514,8 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 	default:
 		if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
 			hold_requests(k, at, how_many(k));
+		} else if (s == VT_MC_LOCAL && !strncmp(k->f->text, "MPI_Pready", 10)) {
+			count_ready(k);
 		}
 		break;
 	}
@@ -522,7 +536,7 @@ static void start_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
 		if (p->twin) {
 			set_buffer(p->twin, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		}
-		if (c && (root < 0 || c->rank == root)) {
+		if (c && !vt_mc_is_unused(k, k->f->at[VT_MC_RBUF])) {
 			set_buffer(p, k, VT_MC_RBUF, VT_MC_COUNT, VT_MC_DATATYPE);
 			p->writes = 1;
 		}
@@ -563,6 +577,7 @@ static void make_request(struct vt_mc_call *k)
 	}
 	p->persistent = s == VT_MC_SEND_INIT || s == VT_MC_RECV_INIT || s == VT_MC_COLL_INIT || s == VT_MC_PARTITIONED;
 	p->partitioned = s == VT_MC_PARTITIONED;
+	p->parts = vt_mc_is(k, "Psend_init") ? (int)k->w[1] : 0;
 	if (s == VT_MC_COLL_I) {
 		p->meeting = k->meeting;
 		start_collective(k, p);

@@ -11,6 +11,8 @@
 
 #include "collector-plugin/merge/definitions/lines.h"
 
+enum { SITES = 256, HELD = 8 };
+
 enum { OBJECTS = 16, DEEP = 24 };
 
 void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k)
@@ -177,4 +179,23 @@ char *vt_mc_print_offset(uint64_t offset, char *text, size_t size)
 		print_frame((void *)(program.base + (uintptr_t)offset), text, size);
 	}
 	return text;
+}
+
+int vt_mc_first_from(const void *pc)
+{
+	static struct {
+		const void *pc;
+		int n;
+	} site[SITES];
+	size_t i = ((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15)) >> 56, n;
+
+	for (n = 0; n < 8 && site[(i + n) % SITES].pc && site[(i + n) % SITES].pc != pc; n++) {
+	}
+	i = (i + n) % SITES;
+	if (n == 8) {
+		return 0;
+	}
+	site[i].pc = pc;
+	site[i].n += site[i].n < HELD + 1;
+	return site[i].n <= HELD;
 }

@@ -79,6 +79,10 @@ static void fill_segment(struct vt_mc_shared *s, int ranks)
 		s->message[i].next = i + 2 <= VT_MC_MESSAGES ? i + 2 : 0;
 	}
 	s->free_message = 1;
+	for (i = 0; i < VT_MC_ACCESSES; i++) {
+		s->access[i].next = i + 2 <= VT_MC_ACCESSES ? i + 2 : 0;
+	}
+	s->free_access = 1;
 }
 
 /* By all ranks together, at the end of MPI_Init. */

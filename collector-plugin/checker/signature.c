@@ -338,7 +338,7 @@ static void walk_type(struct walk *w, MPI_Datatype t, int64_t at, int depth)
 	free(types);
 }
 
-static int compare_from(const void *a, const void *b)
+int vt_mc_compare_blocks(const void *a, const void *b)
 {
 	const struct vt_mc_block *x = a, *y = b;
 
@@ -352,7 +352,7 @@ static int has_doubled(const struct vt_mc_object *o)
 
 	if (sorted && o->n_blocks > 1) {
 		memcpy(sorted, o->block, (size_t)o->n_blocks * sizeof(*sorted));
-		qsort(sorted, (size_t)o->n_blocks, sizeof(*sorted), compare_from);
+		qsort(sorted, (size_t)o->n_blocks, sizeof(*sorted), vt_mc_compare_blocks);
 		for (i = 1; i < o->n_blocks; i++) {
 			found |= sorted[i].from < sorted[i - 1].to;
 		}

@@ -14,7 +14,6 @@ enum { SPINS = 30 };
 #define NAME_NS INT64_C(8000000)
 #define JUDGE_NS INT64_C(20000000)
 #define IN_MPI_NS INT64_C(700000000)
-#define THREADS_NS INT64_C(50000000)
 
 void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 {
@@ -36,6 +35,7 @@ void vt_mc_wait_over(void)
 	r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 	r->generation++;
 	r->named = r->soft = r->released = 0;
+	r->idle_ns = 0;
 	r->in_number = 0;
 	vt_mc_shared_unlock();
 }
@@ -96,10 +96,11 @@ static void find_needs(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 {
 	memset(w->all, 0, sizeof(w->all));
 	memset(w->any, 0, sizeof(w->any));
-	w->has_any = w->unknown = 0;
+	w->has_any = w->unknown = w->idle = w->outside = 0;
 	vt_mc_holds_lock = 1;
 	needs(w);
 	vt_mc_holds_lock = 0;
+	w->idle &= !w->outside;
 	w->unknown |= is_empty(w->all) && !w->has_any;
 }
 
@@ -118,7 +119,7 @@ static int join_threads(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w
 		threads = w;
 		all_asleep = 0;
 	}
-	if (vt_mc_now_ns() - w->began_ns > THREADS_NS && vt_mc_now_ns() - asked_ns > THREADS_NS) {
+	if (vt_mc_now_ns() - w->began_ns > VT_MC_THREADS_NS && vt_mc_now_ns() - asked_ns > VT_MC_THREADS_NS) {
 		all_asleep = vt_mc_threads_wait(threads, &others_wake);
 		asked_ns = vt_mc_now_ns();
 	}
@@ -153,6 +154,8 @@ static void publish(const struct vt_mc_wait *w, int64_t now)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
 
+	r->idle_ns = !w->unknown || !w->idle ? 0 : r->idle_ns ? r->idle_ns : now;
+	r->looked_ns = now;
 	if (w->unknown || r->state == VT_MC_STOPPED) {
 		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 		return;
@@ -185,6 +188,7 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 		find_needs(w, needs);
 		/* another thread of the rank may go on */
 		w->unknown |= several;
+		w->idle &= !several;
 		publish(w, now);
 	}
 	vt_mc_shared_unlock();

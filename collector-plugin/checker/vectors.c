@@ -209,22 +209,14 @@ static void fill_group(struct vt_mc_fit *fit, const struct vt_mc_call *k, const 
 {
 	MPI_Group group = (MPI_Group)VT_MC_WORD(k, VT_MC_OF_GROUP), all;
 	struct vt_mc_signature s = { 1, 1, 1 };
-	int n = 0, i, is_in = 0, *own, *there;
+	int n = 0, i, is_in = 0, *there = NULL;
 
 	fit->used = 1;
-	PMPI_Group_size(group, &n);
-	own = calloc((size_t)n + 1, sizeof(*own));
-	there = calloc((size_t)n + 1, sizeof(*there));
-	if (!own || !there || PMPI_Comm_group((MPI_Comm)c->handle, &all) != MPI_SUCCESS) {
-		fit->unknown = 1;
-		n = 0;
-	} else {
-		for (i = 0; i < n; i++) {
-			own[i] = i;
-		}
-		PMPI_Group_translate_ranks(group, n, own, all, there);
+	if (PMPI_Comm_group((MPI_Comm)c->handle, &all) == MPI_SUCCESS) {
+		there = vt_mc_group_ranks(group, all, &n);
 		PMPI_Group_free(&all);
 	}
+	fit->unknown = there == NULL;
 	for (i = 0; i < n; i++) {
 		s.hash = mix(s.hash ^ (uint64_t)(unsigned)there[i]);
 		is_in |= there[i] == c->rank;
@@ -234,7 +226,6 @@ static void fill_group(struct vt_mc_fit *fit, const struct vt_mc_call *k, const 
 		add_pair(fit, c->rank, there[i], 1, &s);
 		add_pair(fit, there[i], c->rank, -1, &s);
 	}
-	free(own);
 	free(there);
 }
 

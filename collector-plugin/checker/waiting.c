@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES = 256, HELD = 8 };
 #define HOLD_NS INT64_C(250000000)
 #define POLLED_NS INT64_C(1500000000)
 
@@ -41,6 +40,25 @@ static int send_waits(const struct vt_mc_pending *p)
 		!vt_mc_shared->message[p->message].accepted;
 }
 
+/* Partitions of a send that the program has not given yet: no other rank can. */
+static int lacks_parts(const struct vt_mc_pending *p)
+{
+	return p->ready < p->parts && !vt_mc_others_may_call();
+}
+
+/* It is not known which rank ends the transfer. Is it one of this job? */
+static void needs_unknown(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
+{
+	int inside = p->win       ? p->win->whole
+		: p->comm == NULL ? 0
+		: p->partitioned  ? p->comm->whole
+				  : p->comm->whole && p->transfer <= VT_MC_MEETS;
+
+	w->unknown = 1;
+	w->idle |= inside;
+	w->outside |= one_of_many && !inside;
+}
+
 void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
 {
 	uint64_t before[VT_MC_BITS];
@@ -55,9 +73,11 @@ void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, in
 	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
 		w->unknown |= one_of_many;
 		return;
+	} else if (lacks_parts(p)) {
+		vt_mc_set_bit(w->all, vt_mc_rank);
 	} else if (!p->comm || !p->comm->whole || p->transfer > VT_MC_RECEIVES || p->partitioned || p->cancelled ||
 		vt_mc_shared->untracked || vt_mc_pending_many()) {
-		w->unknown = 1;
+		needs_unknown(w, p, one_of_many);
 		return;
 	} else if (p->transfer == VT_MC_SENDS) {
 		if (send_waits(p)) {
@@ -105,10 +125,19 @@ static void needs_of_probe(struct vt_mc_wait *w)
 	vt_mc_pending_claim();
 	if (!c || !c->whole || vt_mc_shared->untracked) {
 		w->unknown = 1;
+		w->idle = c && c->whole;
 	} else if (source != MPI_PROC_NULL && vt_mc_message_find(c, source, tag) < 0) {
 		vt_mc_needs_members(w, c, source);
 	}
 }
+
+#if MPI_VERSION >= 4
+/* MPI_Parrived in a loop. */
+static void needs_partition(struct vt_mc_wait *w)
+{
+	vt_mc_needs_pending(w, vt_mc_pending_find((MPI_Request)VT_MC_WORD(w->k, VT_MC_OF_REQUEST)), 0);
+}
+#endif
 
 /* ---- sends that MPI has buffered ---- */
 
@@ -117,25 +146,6 @@ static void needs_of_probe(struct vt_mc_wait *w)
 static int may_hold(const void *pc)
 {
 	return vt_mc_on(VT_MC_POTENTIAL) && vt_mc_shared && !vt_mc_several_threads && vt_mc_first_from(pc);
-}
-
-int vt_mc_first_from(const void *pc)
-{
-	static struct {
-		const void *pc;
-		int n;
-	} site[SITES];
-	size_t i = ((uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15)) >> 56, n;
-
-	for (n = 0; n < 8 && site[(i + n) % SITES].pc && site[(i + n) % SITES].pc != pc; n++) {
-	}
-	i = (i + n) % SITES;
-	if (n == 8) {
-		return 0;
-	}
-	site[i].pc = pc;
-	site[i].n += site[i].n < HELD + 1;
-	return site[i].n <= HELD;
 }
 
 static int any_send_waits(const struct vt_mc_call *k)
@@ -226,6 +236,13 @@ static void give_status(const struct vt_mc_call *k)
 	}
 }
 
+/* A receive that was posted beside a send that failed. */
+static void take_back(MPI_Request *receive)
+{
+	PMPI_Cancel(receive);
+	PMPI_Wait(receive, MPI_STATUS_IGNORE);
+}
+
 static int perform_message(struct vt_mc_call *k)
 {
 	const uintptr_t *w = k->w;
@@ -246,6 +263,9 @@ static int perform_message(struct vt_mc_call *k)
 		if (rc == MPI_SUCCESS) {
 			rc = PMPI_Isend((const void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[3], (int)w[4],
 				(MPI_Comm)w[10], &send);
+			if (rc != MPI_SUCCESS) {
+				take_back(&receive);
+			}
 		}
 		break;
 	}
@@ -258,27 +278,44 @@ static int perform_message(struct vt_mc_call *k)
 	return 1;
 }
 
+/* The data that MPI_Sendrecv_replace() sends, packed: a type may have holes without memory. NULL: none. */
+static char *pack_sent(const struct vt_mc_pending *p, const struct vt_mc_call *k, int *packed)
+{
+	MPI_Comm comm = (MPI_Comm)k->w[7];
+	MPI_Datatype type = (MPI_Datatype)k->w[2];
+	int size = 0;
+	char *copy;
+
+	*packed = 0;
+	if (!p || !p->type || (p->high <= p->low && p->count > 0) || !vt_mc_is_readable(p->low, p->high) ||
+		PMPI_Pack_size((int)k->w[1], type, comm, &size) != MPI_SUCCESS) {
+		return NULL;
+	}
+	copy = malloc((size_t)size + 1);
+	if (copy && PMPI_Pack((const void *)k->w[0], (int)k->w[1], type, copy, size, packed, comm) != MPI_SUCCESS) {
+		free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
 /* MPI_Sendrecv_replace(), from a copy of the buffer. Returns 0 if MPI must do it. */
 static int perform_replace(struct vt_mc_call *k)
 {
-	const struct vt_mc_pending *p = k->sent;
 	const uintptr_t *w = k->w;
 	MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
-	char *copy;
+	int packed;
+	char *copy = pack_sent(k->sent, k, &packed);
 
-	if (!p || !p->type || (p->high <= p->low && p->count > 0) || !vt_mc_is_readable(p->low, p->high)) {
-		return 0;
-	}
-	copy = malloc((size_t)(p->high - p->low) + 1);
 	if (!copy) {
 		return 0;
 	}
-	memcpy(copy, (const void *)(intptr_t)p->low, (size_t)(p->high - p->low));
 	k->rc = PMPI_Irecv((void *)w[0], (int)w[1], (MPI_Datatype)w[2], (int)w[5], (int)w[6], (MPI_Comm)w[7], &receive);
 	if (k->rc == MPI_SUCCESS) {
-		/* the type may begin before or after the address that is given */
-		k->rc = PMPI_Isend((const void *)((intptr_t)copy + ((intptr_t)w[0] - (intptr_t)p->low)), (int)w[1],
-			(MPI_Datatype)w[2], (int)w[3], (int)w[4], (MPI_Comm)w[7], &send);
+		k->rc = PMPI_Isend(copy, packed, MPI_PACKED, (int)w[3], (int)w[4], (MPI_Comm)w[7], &send);
+		if (k->rc != MPI_SUCCESS) {
+			take_back(&receive);
+		}
 	}
 	if (k->rc == MPI_SUCCESS) {
 		k->rc = perform_transfers(k, &send, &receive);
@@ -454,6 +491,15 @@ static int perform_look(struct vt_mc_call *k)
 {
 	int flag = 0, done;
 
+#if MPI_VERSION >= 4
+	if (vt_mc_is(k, "Parrived")) {
+		k->rc = PMPI_Parrived((MPI_Request)k->w[0], (int)k->w[1], (int *)k->w[2]);
+		if (k->rc == MPI_SUCCESS && !*(int *)k->w[2]) {
+			found_nothing(k, needs_partition);
+		}
+		return 1;
+	}
+#endif
 	if (vt_mc_is(k, "Iprobe")) {
 		const uintptr_t *w = k->w;
 
@@ -499,9 +545,32 @@ static int perform_look(struct vt_mc_call *k)
 	return 1;
 }
 
+/* Those who connect to this job, or accept that, are processes of another one, which may come as late as they like, unless the user
+ * has set a limit. */
+static void needs_other_job(struct vt_mc_wait *w)
+{
+	w->unknown = w->idle = 1;
+}
+
+static void watch_other_job(struct vt_mc_call *k)
+{
+	const struct vt_mc_object *c;
+
+	vt_mc_lock();
+	c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	vt_mc_unlock();
+	if (vt_mc_shared && c && !vt_mc_several_threads && vt_mc_idle_limit_ns(1) > 0 &&
+		(vt_mc_is(k, "Comm_accept") || vt_mc_is(k, "Comm_connect"))) {
+		vt_mc_watch_begin(k, needs_other_job, c->id);
+	}
+}
+
 int vt_mc_perform(struct vt_mc_call *k)
 {
 	switch (k->f->sort) {
+	case VT_MC_JOINED:
+		watch_other_job(k);
+		return 0;
 	case VT_MC_SEND:
 		/* calls of MPI-4 with large counts are passed on unchanged */
 		return strstr(k->f->text, "_c") ? 0 : perform_message(k);
@@ -524,9 +593,9 @@ int vt_mc_perform(struct vt_mc_call *k)
 	case VT_MC_IMPROBE:
 		return perform_look(k);
 	default:
-		return vt_mc_is(k, "Probe")                                ? perform_probe(k)
-			: vt_mc_is(k, "Win_wait")                          ? perform_epoch_end(k)
-			: vt_mc_is(k, "Iprobe") || vt_mc_is(k, "Win_test") ? perform_look(k)
-									   : 0;
+		return vt_mc_is(k, "Probe")       ? perform_probe(k)
+			: vt_mc_is(k, "Win_wait") ? perform_epoch_end(k)
+			: vt_mc_is(k, "Iprobe") || vt_mc_is(k, "Win_test") || vt_mc_is(k, "Parrived") ? perform_look(k)
+												      : 0;
 	}
 }

@@ -6,24 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the program has begun on a window and not ended. */
-struct vt_mc_epoch {
-	int fence;   /* 1: a fence was made, and none with MPI_MODE_NOSUCCEED after it */
-	int used;    /* operations since the last fence */
-	int started; /* MPI_Win_start */
-	int posted;  /* MPI_Win_post */
-	int lock_all;
-	int locks;               /* number of targets in `locked` */
-	unsigned char *locked;   /* [remote] */
-	unsigned char *partners; /* [remote], of MPI_Win_start */
-};
-
 static int in_epoch(const struct vt_mc_object *o, int target)
 {
 	const struct vt_mc_epoch *e = o->epoch;
 
 	return e->fence || e->lock_all || (e->locked && e->locked[target]) ||
-		(e->started && (!e->partners || e->partners[target]));
+		(e->started && (!e->targets || e->targets[target]));
 }
 
 static void refuse_epoch(struct vt_mc_call *k, const char *why)
@@ -92,6 +80,25 @@ static void check_operation(struct vt_mc_call *k, struct vt_mc_object *o)
 	}
 }
 
+/* The bytes that an operation uses there, as those of a transfer. The unit of displacements does not matter to two of one place. */
+static struct vt_mc_pending bytes_there(const struct vt_mc_pending *p)
+{
+	struct vt_mc_pending there = { .type = p->type_there, .count = p->count_there };
+
+	if (there.type && there.type->known && there.type->bytes > 0 && there.count > 0) {
+		there.low = there.type->true_lb;
+		there.high = there.low + (there.count - 1) * there.type->extent + there.type->true_extent;
+	}
+	return there;
+}
+
+static int share_target(const struct vt_mc_pending *p, const struct vt_mc_pending *q)
+{
+	const struct vt_mc_pending a = bytes_there(p), b = bytes_there(q);
+
+	return p->place_there == q->place_there && a.low < b.high && b.low < a.high && vt_mc_share_bytes(&a, &b);
+}
+
 /* Operations of this process on the same bytes of a target, in one epoch, have no order. */
 static void check_conflict(struct vt_mc_call *k, const struct vt_mc_pending *p)
 {
@@ -101,10 +108,10 @@ static void check_conflict(struct vt_mc_call *k, const struct vt_mc_pending *p)
 
 	for (q = vt_mc_active_next(NULL); q && q != p && n++ < 256; q = vt_mc_active_next(q)) {
 		/* puts of the same bytes and accumulations have the same result in any order */
-		if (q->win == p->win && q->access && q->target == p->target && q->place_there == p->place_there &&
-			q->count && p->count &&
+		if (q->win == p->win && q->access && q->target == p->target &&
 			(q->access != p->access ||
-				(p->access == 'P' && p->summed && q->summed && p->checksum != q->checksum))) {
+				(p->access == 'P' && p->summed && q->summed && p->checksum != q->checksum)) &&
+			share_target(p, q)) {
 			other = (struct vt_mc_involved){ "started by", &q->started };
 			vt_mc_report(VT_MC_CONFLICT, k, &other,
 				"%s is not complete and uses the same bytes of rank %d of the window: what is there then is undefined",
@@ -114,8 +121,8 @@ static void check_conflict(struct vt_mc_call *k, const struct vt_mc_pending *p)
 	}
 }
 
-/* The memory here that the operation uses until the epoch ends. */
-static void hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
+/* The memory here that the operation uses until the epoch ends. NULL: it is not followed. */
+static struct vt_mc_pending *hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
 {
 	int reads = strstr(k->f->text, "et") != NULL && strstr(k->f->text, "Get") == k->f->text + 4;
 	struct vt_mc_pending *p = VT_MC_NUMBER(k, VT_MC_DEST) == MPI_PROC_NULL || !VT_MC_HAS(k, VT_MC_COUNT) ||
@@ -130,9 +137,12 @@ static void hold_origin(struct vt_mc_call *k, struct vt_mc_object *o)
 		p->target = VT_MC_NUMBER(k, VT_MC_DEST);
 		p->access = k->f->text[4];
 		p->place_there = (int64_t)k->w[4];
+		p->count_there = k->f->kind[5] == VT_MC_INT ? (int)k->w[5] : (long long)k->w[5];
+		p->type_there = vt_mc_type((MPI_Datatype)k->w[6]);
 		vt_mc_pending_start(k, p);
 		check_conflict(k, p);
 	}
+	return p;
 }
 
 /* The operations to that target, -1: all, are complete here. */
@@ -228,22 +238,69 @@ static void check_end(struct vt_mc_call *k, const struct vt_mc_object *o)
 	}
 }
 
-static struct vt_mc_object *window_of(const struct vt_mc_call *k)
+/* The ranks of the group in the window, as a set; to be freed. */
+static unsigned char *list_partners(const struct vt_mc_object *o, MPI_Group group)
 {
-	struct vt_mc_object *o = NULL;
+	unsigned char *set = calloc((size_t)o->remote + 1, 1);
+	int n = 0, i, *there = NULL;
+	MPI_Group all;
 
-	if (k->f->sort == VT_MC_WIN_FREE) {
-		o = vt_mc_object(VT_MC_WIN, vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
-	} else if (VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]) {
-		o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN));
+	if (PMPI_Win_get_group((MPI_Win)o->handle, &all) == MPI_SUCCESS) {
+		there = vt_mc_group_ranks(group, all, &n);
+		PMPI_Group_free(&all);
 	}
-	return o && o->epoch ? o : NULL;
+	for (i = 0; set && i < n; i++) {
+		if (there[i] >= 0 && there[i] < o->remote) {
+			set[there[i]] = 1;
+		}
+	}
+	if (!there) {
+		free(set);
+		set = NULL;
+	}
+	free(there);
+	return set;
+}
+
+/* Those of the call, which others are told before it waits for them (waits/epochs.c). */
+static void set_partners(const struct vt_mc_call *k, const struct vt_mc_object *o)
+{
+	unsigned char **set = vt_mc_is(k, "Win_start") ? &o->epoch->targets
+		: vt_mc_is(k, "Win_post")              ? &o->epoch->origins
+						       : NULL;
+
+	if (set && !k->refused) {
+		free(*set);
+		*set = list_partners(o, (MPI_Group)k->w[0]);
+	}
+}
+
+/* The number of the window that the members make next. */
+static uint64_t next_window(const struct vt_mc_object *c)
+{
+	return (c->id + c->creations + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void expose_window(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
+	int i;
+
+	for (i = 0; i < k->f->n && !vt_mc_name_is(k->f, i, "disp_unit"); i++) {
+	}
+	if (vt_mc_shared && c && c->whole) {
+		/* displacements of MPI_Win_create_dynamic are addresses */
+		vt_mc_epoch_expose(next_window(c), i < k->f->n ? (int64_t)(int)k->w[i] : 1);
+	}
 }
 
 void vt_mc_window_before(struct vt_mc_call *k)
 {
-	struct vt_mc_object *o = window_of(k);
+	struct vt_mc_object *o = vt_mc_window(k);
 
+	if (k->f->sort == VT_MC_NEWWIN) {
+		expose_window(k);
+	}
 	if (!o) {
 		return;
 	}
@@ -262,42 +319,11 @@ void vt_mc_window_before(struct vt_mc_call *k)
 		check_flush(k, o);
 	} else {
 		check_active(k, o);
+		set_partners(k, o);
 	}
 }
 
 /* ---- after the call ---- */
-
-static void set_partners(struct vt_mc_object *o, MPI_Group group)
-{
-	struct vt_mc_epoch *e = o->epoch;
-	MPI_Group all;
-	int n = 0, i, *own, *there;
-
-	e->partners = realloc(e->partners, (size_t)o->remote + 1);
-	PMPI_Group_size(group, &n);
-	own = calloc((size_t)n + 1, sizeof(*own));
-	there = calloc((size_t)n + 1, sizeof(*there));
-	if (!e->partners || !own || !there || PMPI_Win_get_group((MPI_Win)o->handle, &all) != MPI_SUCCESS) {
-		free(own);
-		free(there);
-		free(e->partners);
-		e->partners = NULL;
-		return;
-	}
-	memset(e->partners, 0, (size_t)o->remote + 1);
-	for (i = 0; i < n; i++) {
-		own[i] = i;
-	}
-	PMPI_Group_translate_ranks(group, n, own, all, there);
-	for (i = 0; i < n; i++) {
-		if (there[i] >= 0 && there[i] < o->remote) {
-			e->partners[there[i]] = 1;
-		}
-	}
-	PMPI_Group_free(&all);
-	free(own);
-	free(there);
-}
 
 static void lock_target(struct vt_mc_object *o, int rank, int locked)
 {
@@ -326,13 +352,14 @@ static void window_made(struct vt_mc_call *k)
 	o->members = c->members;
 	o->whole = c->whole;
 	o->world = c->world;
-	o->id = (c->id + ++c->creations) * UINT64_C(0x9e3779b97f4a7c15);
+	o->id = next_window(c);
+	c->creations++;
 	PMPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
 }
 
 void vt_mc_window_after(struct vt_mc_call *k)
 {
-	struct vt_mc_object *o = window_of(k);
+	struct vt_mc_object *o = vt_mc_window(k);
 	const char *name = k->f->text + 4;
 	struct vt_mc_epoch *e;
 
@@ -343,28 +370,37 @@ void vt_mc_window_after(struct vt_mc_call *k)
 		return;
 	}
 	e = o->epoch;
-	if (k->f->sort == VT_MC_RMA && !VT_MC_HAS(k, VT_MC_OF_REQUEST)) {
-		hold_origin(k, o);
+	if (k->f->sort == VT_MC_RMA) {
+		vt_mc_race_begins(k, o,
+			VT_MC_HAS(k, VT_MC_OF_REQUEST)
+				? vt_mc_pending_find(*(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST))
+				: hold_origin(k, o));
 	} else if (!strcmp(name, "Win_fence")) {
 		e->fence = !((int)k->w[0] & MPI_MODE_NOSUCCEED);
+		e->fences++;
 		e->used = 0;
+		vt_mc_race_ends(o, -1, 0);
 		release_origins(k, o, -1);
 	} else if (!strcmp(name, "Win_lock")) {
-		lock_target(o, (int)k->w[1], 1);
+		lock_target(o, (int)k->w[1], (int)k->w[0]);
 	} else if (!strcmp(name, "Win_unlock")) {
 		lock_target(o, (int)k->w[0], 0);
+		vt_mc_race_ends(o, (int)k->w[0], 0);
 		release_origins(k, o, (int)k->w[0]);
 	} else if (!strcmp(name, "Win_lock_all")) {
 		e->lock_all = 1;
 	} else if (!strcmp(name, "Win_unlock_all")) {
 		e->lock_all = 0;
+		vt_mc_race_ends(o, -1, 0);
 		release_origins(k, o, -1);
 	} else if (!strncmp(name, "Win_flush", 9)) {
+		vt_mc_race_ends(o, strstr(name, "_all") ? -1 : (int)k->w[0], strstr(name, "_local") != NULL);
 		release_origins(k, o, strstr(name, "_all") ? -1 : (int)k->w[0]);
 	} else if (!strcmp(name, "Win_start")) {
 		e->started = 1;
 		e->fence = 0;
-		set_partners(o, (MPI_Group)k->w[0]);
+		/* MPI_Win_complete may return long before the others are there; the number of the epoch tells it from the next */
+		vt_mc_race_ends(o, -1, 0);
 	} else if (!strcmp(name, "Win_complete")) {
 		e->started = 0;
 		release_origins(k, o, -1);

@@ -57,9 +57,11 @@ void vt_mc_threads_before_init(void)
 
 void vt_mc_threads_own(void)
 {
+	vt_mc_lock();
 	if (n_task >= 0 && n_task < TASKS) {
 		task[n_task++] = (int)gettid();
 	}
+	vt_mc_unlock();
 }
 
 void vt_mc_threads_begin(void)
@@ -70,19 +72,25 @@ void vt_mc_threads_begin(void)
 	n_task = n_task == 0 ? list_tasks(task) : -1;
 }
 
-/* Has a thread begun after MPI_Init? Those before it are known. */
+/* Has a thread begun after MPI_Init? Those before it are known. With vt_mc_lock(). */
 static int has_new_task(void)
 {
-	int list[TASKS], n = list_tasks(list), i, j;
+	static int64_t asked_ns;
+	static int has;
+	int list[TASKS], n, i, j;
 
-	for (i = 0; i < n; i++) {
+	if (asked_ns && vt_mc_now_ns() - asked_ns < VT_MC_THREADS_NS) {
+		return has;
+	}
+	asked_ns = vt_mc_now_ns();
+	n = list_tasks(list);
+	has = n < 0 || n_task < 0;
+	for (i = 0; i < n && !has; i++) {
 		for (j = 0; j < n_task && task[j] != list[i]; j++) {
 		}
-		if (j == n_task) {
-			return 1;
-		}
+		has = j == n_task;
 	}
-	return n < 0 || n_task < 0;
+	return has;
 }
 
 int vt_mc_others_may_call(void)
@@ -144,20 +152,22 @@ int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others)
 /* Calls that any thread may make at any time. */
 static int is_always_allowed(const struct vt_mc_call *k)
 {
-	static const char *const begins[] = { "Query_thread", "Is_thread_main", "W", "Get_", "Error_", NULL };
+	static const char *const begins[] = { "Query_thread", "Is_thread_main", "Get_address", "Get_count",
+		"Get_elements", "Get_library_version", "Get_processor_name", "Get_version", "Error_", NULL };
 	int i;
 
 	for (i = 0; begins[i] && strncmp(k->f->text + 4, begins[i], strlen(begins[i])); i++) {
 	}
-	return begins[i] != NULL && strncmp(k->f->text + 4, "Win_", 4);
+	return begins[i] != NULL;
 }
 
 void vt_mc_thread_enters(struct vt_mc_call *k)
 {
-	int others = __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED),
-	    is_main = pthread_equal(main_thread, pthread_self());
+	int others, is_main = pthread_equal(main_thread, pthread_self());
 
-	if ((is_main && !others) || is_always_allowed(k)) {
+	k->counted = !is_always_allowed(k);
+	others = k->counted ? __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED) : 0;
+	if (!k->counted || (is_main && !others)) {
 		return;
 	}
 	if (level == MPI_THREAD_MULTIPLE) {
@@ -178,7 +188,9 @@ void vt_mc_thread_enters(struct vt_mc_call *k)
 	}
 }
 
-void vt_mc_thread_leaves(void)
+void vt_mc_thread_leaves(const struct vt_mc_call *k)
 {
-	__atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
+	if (k->counted) {
+		__atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
+	}
 }

@@ -8,21 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
+enum { WINDOW = 8, EVERY = VT_MC_RANKS, EXPOSED };
 
-enum { WINDOW = 8, EVERY = VT_MC_RANKS };
-
-/* Of a window of this rank. */
-struct window {
-	uint64_t targets[VT_MC_BITS]; /* of MPI_Win_start */
-	uint64_t origins[VT_MC_BITS]; /* of MPI_Win_post */
-};
-
-static struct window *find_window(const struct vt_mc_object *o)
+/* Some members are not counted: waits of this window are not judged until it is freed. */
+static void note_crowded(uint64_t win)
 {
-	static struct tkm_table windows;
+	int i, at = -1;
 
-	return tkm_table_put(&windows, &o->id, sizeof(o->id), sizeof(struct window));
+	for (i = 0; i < VT_MC_CROWDED && vt_mc_shared->crowded[i].win != win; i++) {
+		at = at < 0 && !vt_mc_shared->crowded[i].win ? i : at;
+	}
+	if (i == VT_MC_CROWDED && at >= 0) {
+		vt_mc_shared->crowded[at].win = win;
+		vt_mc_shared->crowded[at].left = 0;
+		vt_mc_shared->n_crowded++;
+	}
+	vt_mc_shared->all_crowded |= i == VT_MC_CROWDED && at < 0;
+}
+
+static int is_crowded(uint64_t win)
+{
+	int i, most = vt_mc_shared->n_crowded ? VT_MC_CROWDED : 0;
+
+	for (i = 0; i < most && vt_mc_shared->crowded[i].win != win; i++) {
+	}
+	return i < most || vt_mc_shared->all_crowded;
 }
 
 /* With the lock of the segment, like all that follow. NULL: there is none, or no room. */
@@ -47,30 +57,60 @@ static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int ma
 		free_one->target = target;
 		return free_one;
 	}
-	/* what is not counted is not judged */
-	vt_mc_shared->crowded |= make;
+	if (make) {
+		note_crowded(win);
+	}
 	return NULL;
+}
+
+void vt_mc_epoch_expose(uint64_t win, int64_t unit)
+{
+	struct vt_mc_pair *p;
+
+	vt_mc_shared_lock();
+	p = find_pair(win, vt_mc_rank, EXPOSED, 1);
+	if (p) {
+		p->since = (uint64_t)unit;
+	}
+	vt_mc_shared_unlock();
+}
+
+int64_t vt_mc_epoch_unit(const struct vt_mc_object *o, int target)
+{
+	struct vt_mc_epoch *e = o->epoch;
+	const struct vt_mc_pair *p;
+
+	e->units = e->units ? e->units : calloc((size_t)o->remote + 1, sizeof(*e->units));
+	if (e->units && !e->units[target]) {
+		vt_mc_shared_lock();
+		p = find_pair(o->id, o->world[target], EXPOSED, 0);
+		e->units[target] = p ? (int64_t)p->since : 0;
+		vt_mc_shared_unlock();
+	}
+	return e->units ? e->units[target] : 0;
+}
+
+uint32_t vt_mc_epoch_exposure(const struct vt_mc_object *o, int target)
+{
+	const struct vt_mc_pair *p;
+	uint32_t number;
+
+	vt_mc_shared_lock();
+	p = find_pair(o->id, vt_mc_rank, o->world[target], 0);
+	number = p && p->starts == p->posts && !is_crowded(o->id) ? p->exposure : 0;
+	vt_mc_shared_unlock();
+	return number;
 }
 
 int vt_mc_group_members(MPI_Group group, uint64_t *members)
 {
+	int n = 0, i, *there = NULL, all = 1;
 	MPI_Group world;
-	int n = 0, i, *own, *there, all = 1;
 
-	if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &n) != MPI_SUCCESS) {
-		return 0;
+	if (group != MPI_GROUP_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+		there = vt_mc_group_ranks(group, world, &n);
+		PMPI_Group_free(&world);
 	}
-	own = calloc((size_t)n + 1, 2 * sizeof(*own));
-	if (!own || PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) {
-		free(own);
-		return 0;
-	}
-	there = own + n;
-	for (i = 0; i < n; i++) {
-		own[i] = i;
-	}
-	PMPI_Group_translate_ranks(group, n, own, world, there);
-	PMPI_Group_free(&world);
 	for (i = 0; i < n && all; i++) {
 		all = there[i] >= 0 && there[i] < vt_mc_shared->ranks &&
 			vt_mc_shared->rank[there[i]].state != VT_MC_ABSENT;
@@ -78,32 +118,29 @@ int vt_mc_group_members(MPI_Group group, uint64_t *members)
 			vt_mc_set_bit(members, there[i]);
 		}
 	}
-	free(own);
+	free(there);
 	return all ? n : 0;
 }
 
 /* ---- what a call waits for ---- */
 
-static struct vt_mc_object *window_of(const struct vt_mc_call *k)
+static struct vt_mc_object *compared_window(const struct vt_mc_call *k)
 {
-	struct vt_mc_object *o =
-		k->f->sort == VT_MC_CALL && VT_MC_HAS(k, VT_MC_OF_WIN) && !k->f->pointer[k->f->at[VT_MC_OF_WIN]]
-		? vt_mc_object(VT_MC_WIN, VT_MC_WORD(k, VT_MC_OF_WIN))
-		: NULL;
+	struct vt_mc_object *o = k->f->sort == VT_MC_CALL && vt_mc_shared ? vt_mc_window(k) : NULL;
 
-	return vt_mc_shared && o && o->whole && !o->freed ? o : NULL;
+	return o && o->whole && !o->freed ? o : NULL;
 }
 
 static void needs_posts(struct vt_mc_wait *w, const struct vt_mc_object *o)
 {
-	const struct window *of = find_window(o);
+	const unsigned char *targets = o->epoch->targets;
 	const struct vt_mc_pair *p;
 	int i;
 
-	for (i = 0; of && i < vt_mc_shared->ranks; i++) {
-		p = vt_mc_has_bit(of->targets, i) ? find_pair(o->id, vt_mc_rank, i, 0) : NULL;
+	for (i = 0; targets && i < o->remote; i++) {
+		p = targets[i] ? find_pair(o->id, vt_mc_rank, o->world[i], 0) : NULL;
 		if (p && (int32_t)(p->posts - p->starts) < 0) {
-			vt_mc_set_bit(w->all, i);
+			vt_mc_set_bit(w->all, o->world[i]);
 		}
 	}
 }
@@ -111,16 +148,17 @@ static void needs_posts(struct vt_mc_wait *w, const struct vt_mc_object *o)
 void vt_mc_needs_origins(struct vt_mc_wait *w)
 {
 	const struct vt_mc_object *o = vt_mc_object(VT_MC_WIN, VT_MC_WORD(w->k, VT_MC_OF_WIN));
-	const struct window *of = o && o->whole ? find_window(o) : NULL;
+	const unsigned char *origins = o && o->whole && o->epoch ? o->epoch->origins : NULL;
 	const struct vt_mc_pair *p;
 	int i;
 
-	w->unknown |= !of || vt_mc_shared->crowded;
-	for (i = 0; of && i < vt_mc_shared->ranks; i++) {
-		p = vt_mc_has_bit(of->origins, i) ? find_pair(o->id, i, vt_mc_rank, 0) : NULL;
-		w->unknown |= vt_mc_has_bit(of->origins, i) && !p;
+	w->unknown |= !origins || is_crowded(o->id);
+	w->idle = o && o->whole;
+	for (i = 0; origins && i < o->remote; i++) {
+		p = origins[i] ? find_pair(o->id, o->world[i], vt_mc_rank, 0) : NULL;
+		w->unknown |= origins[i] && !p;
 		if (p && (int32_t)(p->completes - p->posts) < 0) {
-			vt_mc_set_bit(w->all, i);
+			vt_mc_set_bit(w->all, o->world[i]);
 		}
 	}
 }
@@ -169,9 +207,9 @@ static int locked_target(const struct vt_mc_call *k, const struct vt_mc_object *
 
 static void needs_of_epoch(struct vt_mc_wait *w)
 {
-	const struct vt_mc_object *o = window_of(w->k);
+	const struct vt_mc_object *o = compared_window(w->k);
 
-	if (!o || vt_mc_shared->crowded) {
+	if (!o || is_crowded(o->id)) {
 		return;
 	}
 	if (vt_mc_is(w->k, "Win_start") || vt_mc_is(w->k, "Win_complete")) {
@@ -198,19 +236,22 @@ static void tell_ranks(const struct vt_mc_object *o, const uint64_t *set)
 
 enum what { STARTS, POSTS, COMPLETES };
 
-static void count_all(const struct vt_mc_object *o, const uint64_t *set, enum what what)
+static void count_all(const struct vt_mc_object *o, const unsigned char *partners, enum what what)
 {
+	uint64_t set[VT_MC_BITS] = { 0 };
 	struct vt_mc_pair *p;
 	int i;
 
-	for (i = 0; i < vt_mc_shared->ranks; i++) {
-		p = !vt_mc_has_bit(set, i) ? NULL
-			: what == POSTS    ? find_pair(o->id, i, vt_mc_rank, 1)
-					   : find_pair(o->id, vt_mc_rank, i, 1);
+	for (i = 0; partners && i < o->remote; i++) {
+		p = !partners[i]        ? NULL
+			: what == POSTS ? find_pair(o->id, o->world[i], vt_mc_rank, 1)
+					: find_pair(o->id, vt_mc_rank, o->world[i], 1);
 		if (p) {
 			p->starts += what == STARTS;
 			p->posts += what == POSTS;
 			p->completes += what == COMPLETES;
+			p->exposure = what == POSTS ? o->epoch->exposures : p->exposure;
+			vt_mc_set_bit(set, o->world[i]);
 		}
 	}
 	if (what != STARTS) {
@@ -218,30 +259,18 @@ static void count_all(const struct vt_mc_object *o, const uint64_t *set, enum wh
 	}
 }
 
-static void set_group(uint64_t *set, MPI_Group group)
-{
-	memset(set, 0, VT_MC_BITS * sizeof(*set));
-	if (!vt_mc_group_members(group, set)) {
-		memset(set, 0, VT_MC_BITS * sizeof(*set));
-	}
-}
-
 /* Returns 1 if MPI may have to wait in the call. */
-static int note_begin(const struct vt_mc_call *k, const struct vt_mc_object *o, struct window *of)
+static int note_begin(const struct vt_mc_call *k, const struct vt_mc_object *o)
 {
 	struct vt_mc_wait w = { .k = (struct vt_mc_call *)(uintptr_t)k };
 	int i;
 
+	vt_mc_shared_lock();
 	if (vt_mc_is(k, "Win_start")) {
-		set_group(of->targets, (MPI_Group)k->w[0]);
-		vt_mc_shared_lock();
-		count_all(o, of->targets, STARTS);
+		count_all(o, o->epoch->targets, STARTS);
 	} else if (vt_mc_is(k, "Win_post")) {
-		set_group(of->origins, (MPI_Group)k->w[0]);
-		vt_mc_shared_lock();
-		count_all(o, of->origins, POSTS);
-	} else {
-		vt_mc_shared_lock();
+		o->epoch->exposures++;
+		count_all(o, o->epoch->origins, POSTS);
 	}
 	needs_of_epoch(&w);
 	vt_mc_shared_unlock();
@@ -265,25 +294,29 @@ static void forget_window(uintptr_t handle)
 			vt_mc_shared->pair[i].win = 0;
 		}
 	}
+	for (i = 0; o && i < VT_MC_CROWDED; i++) {
+		if (vt_mc_shared->crowded[i].win == o->id && ++vt_mc_shared->crowded[i].left == o->size) {
+			vt_mc_shared->crowded[i].win = 0;
+			vt_mc_shared->n_crowded--;
+		}
+	}
 	vt_mc_shared_unlock();
 }
 
 void vt_mc_epoch_before(struct vt_mc_call *k)
 {
 	const struct vt_mc_object *o;
-	struct window *of;
 	int waits;
 
 	if (k->f->sort == VT_MC_WIN_FREE && vt_mc_shared) {
 		forget_window(vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0]));
 	}
-	if (k->f->sort != VT_MC_CALL || !vt_mc_shared) {
+	if (k->f->sort != VT_MC_CALL || !VT_MC_HAS(k, VT_MC_OF_WIN) || !vt_mc_shared) {
 		return;
 	}
 	vt_mc_lock();
-	o = window_of(k);
-	of = o ? find_window(o) : NULL;
-	waits = of && note_begin(k, o, of);
+	o = compared_window(k);
+	waits = o && note_begin(k, o);
 	vt_mc_unlock();
 	if (waits && !vt_mc_several_threads) {
 		vt_mc_watch_begin(k, needs_of_epoch, o->id);
@@ -305,15 +338,14 @@ static void set_lock(const struct vt_mc_object *o, int target, int type)
 
 void vt_mc_epoch_after(const struct vt_mc_call *k)
 {
-	const struct vt_mc_object *o = window_of(k);
-	const struct window *of = o ? find_window(o) : NULL;
+	const struct vt_mc_object *o = compared_window(k);
 
-	if (!of) {
+	if (!o) {
 		return;
 	}
 	vt_mc_shared_lock();
 	if (vt_mc_is(k, "Win_complete")) {
-		count_all(o, of->targets, COMPLETES);
+		count_all(o, o->epoch->targets, COMPLETES);
 	} else if (vt_mc_is(k, "Win_lock") && locked_target(k, o) >= 0) {
 		set_lock(o, locked_target(k, o), (int)k->w[2] & MPI_MODE_NOCHECK ? 0 : (int)k->w[0]);
 	} else if (vt_mc_is(k, "Win_unlock") && locked_target(k, o) >= 0) {

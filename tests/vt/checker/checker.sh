@@ -6,7 +6,9 @@
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 here=$src/tests/vt/checker
-expect $PYTHON3 "$here/generate.py" "$dir"
+printf '#include <mpi.h>\nMPI_VERSION\n' >version.c
+standard=$("$MPICC" -E version.c | tail -n 1)
+expect $PYTHON3 "$here/generate.py" "$dir" "$standard"
 expect "$MPICC" -g -w -o cases cases.c -lpthread
 
 # number NAME: of a case
@@ -47,11 +49,21 @@ check 'Barrier correct' 2 --check 'GLOBAL:COLLECTIVE:COMM_FREE_MISMATCH' on
 expect_line '^\[0\] .*INFO: CHECK GLOBAL:COLLECTIVE:COMM_FREE_MISMATCH: there is no check of this name; ' out
 verdict "CHECK takes classes out, and names those that do not exist; CHECK-MAX-ERRORS lets the job go on"
 
+check 'any correct 3' 3 --check 'GLOBAL:MSG:RACE' on
+expect_status 0
+expect_line '^\[0\] WARNING: GLOBAL:MSG:RACE: warning$' out
+expect_line ' may take a message of rank [12], by MPI_Send .*, or of rank [12], by MPI_Send ' out
+check 'any correct 2' 2 --check 'GLOBAL:MSG:RACE' on
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
+verdict "a receive that may take messages of two ranks is reported, if that is wanted"
+
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
 expect [ $? -eq 2 ]
 expect_line 'does not use MPI: there is nothing to check$' out
 verdict "a program without MPI is refused"
 
+VT_DEADLOCK_TIMEOUT=2s
+export VT_DEADLOCK_TIMEOUT
 timeout 3000 $PYTHON3 "$here/run_cases.py" "$dir" "${CASES:-150}" 20261128 \
 	$MPIRUN -np '{n}' "$build/vtrun" --check-mpi -- ./cases >out 2>&1
 status=$?

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""generate.py FOLDER: writes programs with known mistakes, each beside a correct one, from the calls of the MPI standard.
+"""generate.py FOLDER [VERSION]: writes programs with known mistakes, each beside a correct one, from the calls of the MPI standard.
 
 FOLDER/cases.c gets all of them: ./cases N runs the N-th. FOLDER/cases.list says what is wrong with each: number, ranks, class that
-libVTmc must report or "correct", line of the mistake or 0, name. Each call is combined with each mistake that it can have.
+libVTmc must report or "correct", line of the mistake or 0, name. Each call is combined with each mistake that it can have. VERSION: that of the MPI standard, 3 or 4.
 """
 import sys
 
@@ -12,6 +12,7 @@ RECEIVE = ["Recv", "Irecv", "Recv_init"]
 TYPES = [("MPI_INT", "int"), ("MPI_FLOAT", "float"), ("MPI_DOUBLE", "double"), ("MPI_CHAR", "char"), ("MPI_LONG", "long"),
          ("MPI_SHORT", "short"), ("MPI_UNSIGNED", "unsigned"), ("MPI_BYTE", "unsigned char")]
 CASES = []
+VERSION = int(sys.argv[2]) if len(sys.argv) > 2 else 3
 
 
 def case(name, ranks, found, *body):
@@ -116,6 +117,10 @@ def collectives():
                      collective(call, posted, op="MPI_BAND", type="MPI_FLOAT") + BAD + wait)
             case("%s comm null" % call, 2, "GLOBAL:COLLECTIVE:INVALID_PARAMETER", VARIABLES,
                  collective(call, posted, comm="MPI_COMM_NULL") + BAD + wait)
+    for n in (2, 3):
+        case("Exscan into nothing at the first %d" % n, n, "", collective("Exscan", b="(r ? b : NULL)"))
+        case("I Exscan, room of the first is free %d" % n, n, "", VARIABLES, collective("Exscan", True), "if (r == 0) {\nb[0] = 9;\n}",
+             "MPI_Wait(&q, MPI_STATUS_IGNORE);")
     for call in ("Gather", "Allgather", "Alltoall", "Scatter"):
         for n in (2, 3, 4):
             case("%s then others" % call, n, "", collective(call), collective("Barrier"), collective("Bcast", root="1"))
@@ -246,6 +251,42 @@ def deadlocks():
              "MPI_Irecv(b, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &q);", send % ("Send", right, 1),
              "MPI_Wait(&q, MPI_STATUS_IGNORE);")
         case("message left %d" % n, n, "GLOBAL:MSG:PENDING", "if (r == 0) {", send % ("Send", 1, 1) + BAD, "}")
+
+
+def limits():
+    """Waits whose partners the checker does not know, which DEADLOCK-TIMEOUT ends: checker.sh sets it to 2 s."""
+    hard, late = "GLOBAL:DEADLOCK:HARD", "usleep(4000000);"
+    begin = "MPI_Request many[300];\nfor (int i = 0; i < 300; i++) {\nMPI_Irecv(c + i %% 256, %d, MPI_INT, peer, i, MPI_COMM_WORLD, &many[i]);\n}"
+    send = "for (int i = 0; i < %d; i++) {\nMPI_Send(a, 0, MPI_INT, peer, i, MPI_COMM_WORLD);\n}"
+    wait = "MPI_Waitall(300, many, MPI_STATUSES_IGNORE);"
+    test = "for (int f = 0; !f;) {\nMPI_Testall(300, many, &f, MPI_STATUSES_IGNORE);%s\n}"
+    for name, end in (("wait", wait + "%s"), ("test", test)):
+        case("one of many messages missing, %s" % name, 2, hard, pair(send % 299, begin % 0 + "\n" + end % BAD))
+        case("one of many messages missing, another waits, %s" % name, 2, hard, pair(
+            send % 299 + "\nMPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, begin % 0 + "\n" + end % BAD))
+        case("one of many messages late, %s" % name, 2, "", pair(send % 299 + late + "MPI_Send(a, 0, MPI_INT, peer, 299, MPI_COMM_WORLD);",
+                                                                begin % 0 + "\n" + end % ""))
+    port = "char port[MPI_MAX_PORT_NAME]; MPI_Comm o;\n"
+    accept = port + "MPI_Open_port(MPI_INFO_NULL, port);\nMPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, peer, 1, MPI_COMM_WORLD);\n" \
+        "MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &o);%s\nMPI_Comm_disconnect(&o);\nMPI_Close_port(port);"
+    connect = port + "MPI_Recv(port, MPI_MAX_PORT_NAME, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n%s\n"
+    join = "MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &o);\nMPI_Comm_disconnect(&o);"
+    case("accepted, late", 2, "", pair(accept % "", connect % late + join))
+    case("accept, and nobody connects", 2, hard, pair(accept % BAD, connect % "" + "MPI_Barrier(MPI_COMM_WORLD);" + BAD))
+    if VERSION < 4:
+        return
+    send = "MPI_Psend_init(a, 4, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &q);\nMPI_Start(&q);\n%s\nMPI_Wait(&q, MPI_STATUS_IGNORE);%s\n" \
+        "MPI_Request_free(&q);"
+    receive = "MPI_Precv_init(b, 4, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &q);\nMPI_Start(&q);\n%s\nMPI_Request_free(&q);"
+    each = "for (int i = 0; i < %d; i++) {\nMPI_Pready(i, q);\n}"
+    wait = "MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    parrived = "for (int f = 0; !f;) {\nMPI_Parrived(q, 3, &f);%s\n}\n" + wait
+    for name, end in (("wait", wait + "%s"), ("parrived", parrived)):
+        case("partition missing, %s" % name, 2, hard, pair(send % (each % 3, BAD), receive % (end % BAD)))
+        case("partition late, %s" % name, 2, "", pair(send % (each % 3 + late + "MPI_Pready(3, q);", ""), receive % (end % "")))
+        case("range of partitions, %s" % name, 2, "", pair(send % ("MPI_Pready_range(0, 3, q);", ""), receive % (end % "")))
+        case("partitions never sent, %s" % name, 2, hard, pair("MPI_Recv(b, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD,
+                                                               receive % (end % BAD)))
 
 
 def requests():
@@ -493,6 +534,75 @@ def conflicts():
              "MPI_Win_fence(MPI_MODE_NOSUCCEED, w);", end)
 
 
+    parts = ("MPI_Datatype even, odd; int one[2] = { 1, 1 }, e[2] = { 0, 2 }, o[2] = { 1, 3 };\n"
+             "MPI_Type_indexed(2, one, e, MPI_INT, &even); MPI_Type_indexed(2, one, o, MPI_INT, &odd);\n"
+             "MPI_Type_commit(&even); MPI_Type_commit(&odd); a[0] = 1; a[2] = 2;")
+    put = "MPI_Put(a%s, %s, MPI_INT, peer, 0, %s, w);"
+    away = "MPI_Type_free(&even); MPI_Type_free(&odd);"
+    for second, found in ((("+ 2", "2", "1, odd"), ""), (("+ 2", "2", "1, even"), "LOCAL:WINDOW:CONFLICT"),
+                          (("+ 2", "3", "3, MPI_INT"), "LOCAL:WINDOW:CONFLICT")):
+        case("puts into parts, %s" % second[2], 2, found, begin, parts, fence, put % ("", "2", "1, even"),
+             put % second + (BAD if found else ""), fence, end, away)
+
+
+def races():
+    """Operations of ranks 0 and 1 on the window of rank 2. The order of flushes is that of barriers."""
+    begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); a[0] = %s;"
+    call = {"put": "MPI_Put(a, 1, MPI_INT, 2, %s, 1, MPI_INT, w);", "get": "MPI_Get(b, 1, MPI_INT, 2, %s, 1, MPI_INT, w);",
+            "add": "MPI_Accumulate(a, 1, MPI_INT, 2, %s, 1, MPI_INT, MPI_SUM, w);",
+            "fetch": "MPI_Fetch_and_op(a, b, MPI_INT, 2, %s, MPI_SUM, w);", "swap": "MPI_Compare_and_swap(a, b, b + 1, MPI_INT, 2, %s, w);",
+            "two": "MPI_Put(a, 2, MPI_INT, 2, %s, 1, two, w);"}
+    two = "MPI_Datatype two; MPI_Type_vector(2, 1, 2, MPI_INT, &two); MPI_Type_commit(&two);"
+    end = "MPI_Win_free(&w); MPI_Type_free(&two);"
+    fence, barrier = "MPI_Win_fence(0, w);", "MPI_Barrier(MPI_COMM_WORLD);"
+    race, atomic = "GLOBAL:WINDOW:RACE", ("add", "fetch", "swap")
+    group = ("MPI_Group world, others; int who[2] = { 0, 1 }, last = 2; MPI_Comm_group(MPI_COMM_WORLD, &world);\n"
+             "MPI_Group_incl(world, r == 2 ? 2 : 1, r == 2 ? who : &last, &others); MPI_Group_free(&world);")
+    epochs = {"fence": (fence, fence), "lock all": ("MPI_Win_lock_all(0, w);", barrier + "\nMPI_Win_unlock_all(w);"),
+              "exclusive": ("MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, w);", "MPI_Win_unlock(2, w);"),
+              "shared": ("MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, w);", barrier + "\nMPI_Win_unlock(2, w);"),
+              "start": (group + "\nif (r == 2) {\nMPI_Win_post(others, 0, w);\n}\nMPI_Barrier(MPI_COMM_WORLD);\nif (r != 2) {\nMPI_Win_start(others, 0, w);\n}",
+                        "if (r == 2) {\nMPI_Win_wait(w);\n} else {\nMPI_Win_complete(w);\n}\nMPI_Group_free(&others);")}
+    for epoch, (first, last) in epochs.items():
+        for one, other in (("put", "put"), ("put", "get"), ("put", "add"), ("get", "add"), ("get", "fetch"), ("put", "swap"), ("two", "get"),
+                           ("get", "get"), ("add", "add"), ("add", "fetch"), ("fetch", "swap")):
+            found = "" if epoch == "exclusive" or (one in atomic and other in atomic) or one == other == "get" else race
+            mark = BAD if found else ""
+            both = ("if (r == 0) {", call[one] % 4 + mark, "}\nif (r == 1) {", call[other] % ("6" if one == "two" else "4") + mark, "}")
+            case("%s: %s and %s of two ranks" % (epoch, one, other), 3, found, begin % "r", two, first, *both, last, end)
+            if found:
+                case("%s: %s and %s of two ranks beside" % (epoch, one, other), 3, "", begin % "r", two, first, "if (r == 0) {", call[one] % 4,
+                     "}\nif (r == 1) {", call[other] % 5, "}", last, end)
+        case("%s: two ranks put the same" % epoch, 3, "", begin % "7", two, first, "if (r != 2) {", call["put"] % 4, "}", last, end)
+    for one, other in (("put", "get"), ("put", "put"), ("get", "add")):
+        case("a fence between %s and %s" % (one, other), 3, "", begin % "r", two, fence, "if (r == 0) {", call[one] % 4, "}", fence,
+             "if (r == 1) {", call[other] % 4, "}", fence, end)
+        for flush in ("MPI_Win_flush(2, w);", "MPI_Win_flush_all(w);", "MPI_Win_flush_local(2, w);")[:3 if one == "get" else 2]:
+            case("%s, flush and barrier, %s" % (one, other), 3, "", begin % "r", two, "MPI_Win_lock_all(0, w);", "if (r == 0) {", call[one] % 4, flush, "}",
+                 barrier, "if (r == 1) {", call[other] % 4, "}", barrier, "MPI_Win_unlock_all(w);", end)
+
+
+    rget = "MPI_Request q; MPI_Rget(b, 1, MPI_INT, 2, 4, 1, MPI_INT, w, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    case("rget that is complete, barrier, put", 3, "", begin % "r", two, "MPI_Win_lock_all(0, w);", "if (r == 0) {", rget, "}", barrier, "if (r == 1) {",
+         call["put"] % 4, "}", barrier, "MPI_Win_unlock_all(w);", end)
+    case("put, barrier, rget", 3, race, begin % "r", two, "MPI_Win_lock_all(0, w);", "if (r == 0) {", call["put"] % 4 + BAD, "}", barrier, "if (r == 1) {",
+         rget + BAD, "}", barrier, "MPI_Win_unlock_all(w);", end)
+
+
+def many_windows():
+    """More pairs of ranks than the checker has room for, and then a mistake that it must find again."""
+    begin = ("MPI_Win w, many[560]; MPI_Group world, other; MPI_Comm_group(MPI_COMM_WORLD, &world); MPI_Group_incl(world, 1, &peer, &other);\n"
+             "for (int i = 0; i < 560; i++) {\nMPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &many[i]);\n"
+             "MPI_Win_post(world, 0, many[i]);\nMPI_Win_start(world, 0, many[i]);\nMPI_Win_complete(many[i]);\nMPI_Win_wait(many[i]);\n}\n"
+             "for (int i = 0; i < 560; i++) {\nMPI_Win_free(&many[i]);\n}\n"
+             "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);")
+    for found, post in (("GLOBAL:DEADLOCK:HARD", "(void)0;"), ("", "MPI_Win_post(other, 0, w);\nMPI_Win_wait(w);")):
+        mark = BAD if found else ""
+        case("many windows before%s" % (" a mistake" if found else ""), 4, found, begin, "if (r % 2) {", post, "} else {",
+             "MPI_Win_start(other, 0, w);" + mark, "MPI_Put(a, 1, MPI_INT, peer, 0, 1, MPI_INT, w);" + mark, "MPI_Win_complete(w);" + mark, "}",
+             "MPI_Win_free(&w); MPI_Group_free(&world); MPI_Group_free(&other);")
+
+
 def windows_with_requests():
     begin = "MPI_Win w; MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);"
     end = "MPI_Win_unlock_all(w); MPI_Win_free(&w);"
@@ -515,6 +625,13 @@ def exchanges():
         case("exchange %d" % n, n, "", begin, call % ("a", "2, MPI_INT", right, left), check % ("MPI_INT", 2, 1, 1, "100 * s.MPI_SOURCE + 1"))
         case("exchange with holes %d" % n, n, "", begin, "MPI_Datatype t; MPI_Type_vector(3, 1, 2, MPI_INT, &t); MPI_Type_commit(&t);",
              call % ("a", "1, t", right, left), check % ("t", 1, 4, 4, "100 * r + 1"), "MPI_Type_free(&t);")
+        apart = ("char *m = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); MPI_Datatype t;\n"
+                 "int one[2] = { 1, 1 }, at[2] = { 0, 2048 }, *to = (int *)m; to[0] = 100 * r; to[2048] = 100 * r + 1; munmap(m + 4096, 4096);\n"
+                 "MPI_Type_indexed(2, one, at, MPI_INT, &t); MPI_Type_commit(&t);")
+        case("exchange with no memory in the holes %d" % n, n, "", begin, apart, call % ("m", "1, t", right, left),
+             "if (to[0] != 100 * s.MPI_SOURCE || to[2048] != 100 * s.MPI_SOURCE + 1) {\nabort();\n}\n(void)got; MPI_Type_free(&t);")
+        case("exchange with holes missing %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, apart, "if (r) {", call % ("m", "1, t", right, left) + BAD, "}",
+             "(void)got; MPI_Type_free(&t);")
         case("exchange of nothing with nobody %d" % n, n, "", begin, call % ("NULL", "0, MPI_INT", "MPI_PROC_NULL", "MPI_PROC_NULL"), "(void)got;")
         if n > 2:
             case("exchange one way round %d" % n, n, "GLOBAL:DEADLOCK:HARD", begin, call % ("a", "2, MPI_INT", right, right) + BAD, "(void)got;")
@@ -677,6 +794,13 @@ def threads():
         wrong = misuse if level in ("SINGLE", "FUNNELED") else ""
         begin = "pthread_t other; pthread_create(&other, NULL, calls_barrier, NULL);"
         case("level %s: another thread" % level, 2, wrong, begin, "pthread_join(other, NULL);")
+        case("level %s: another thread waits" % level, 2, wrong, VARIABLES, "MPI_Irecv(b, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &q);",
+             "pthread_t other; pthread_create(&other, NULL, calls_wait, &q);", "pthread_join(other, NULL);")
+        case("level %s: another thread gets and adds" % level, 2, wrong, "MPI_Win w; pthread_t other;",
+             "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_fence(0, w);",
+             "pthread_create(&other, NULL, gets_and_adds, &w); pthread_join(other, NULL);", "MPI_Win_fence(0, w); MPI_Win_free(&w);")
+        case("level %s: another thread only asks" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
+             "for (int i = 0; i < 300; i++) {\nMPI_Barrier(MPI_COMM_WORLD);\n}", "pthread_join(other, NULL);")
         case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
         case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
@@ -700,16 +824,20 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>",
+    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
            "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
            "{ MPI_Recv(b, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); return x; }" + BAD,
+           "static void *calls_wait(void *x)", "{ MPI_Wait(x, MPI_STATUS_IGNORE); return x; }" + BAD,
+           "static void *gets_and_adds(void *x)",
+           "{ MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, *(MPI_Win *)x); return x; }" + BAD,
+           "static void *asks_often(void *x)", "{ MPI_Status s; int n; memset(&s, 0, sizeof(s)); for (int i = 0; i < 300000; i++) { MPI_Get_count(&s, MPI_INT, &n); } return x; }",
            "static void *sends_late(void *x)", "{ usleep(1500000); MPI_Send(a, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD); return x; }"]
     shared = ",".join(str(sum(text.count("\n") + 1 for text in out[:i + 1])) for i, line in enumerate(out) if BAD in line)
     levels = []
