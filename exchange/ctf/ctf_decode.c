@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "exchange/common/private.h"
 
-enum { HEAD = 4096, STEPS = 4096, NO_ROOM = -2 };
+enum { HEAD = 4096, STEPS = 4096, MOST = 256 << 20, NO_ROOM = -2 };
 static const uint32_t packet_magic = 0xC1FC1FC1;
 
 static int fail_at(const struct xch_ctf_stream *s, uint64_t bit, const char *what)
@@ -452,6 +452,9 @@ static int load_packet(struct xch_ctf_stream *s)
 {
 	uint64_t content;
 
+	if (s->packet > MOST) {
+		return fail_at(s, 0, "a packet of more than 256 MiB; record with smaller buffers");
+	}
 	if (load_bytes(s, s->packet) < 0 || decode_head(s) < 0) {
 		return -1;
 	}

@@ -247,7 +247,12 @@ static const struct xch_ctf_type *parse_enum(struct ctf_parse *p, struct xch_ctf
 	int named = full_name(full, "enum", name, n);
 
 	if (xch_ctf_next_is(s, ":")) {
+		if (++p->nesting > MOST_DEPTH) {
+			fail_meta(p, at, "too many types in each other");
+			return NULL;
+		}
 		of = parse_type(p, s);
+		p->nesting--;
 	} else {
 		struct xch_ctf_text was = *s;
 

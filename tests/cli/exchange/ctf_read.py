@@ -5,6 +5,7 @@
 ctf_read.py make FOLDER SEED         a trace of random types, in one byte order or the other
 ctf_read.py lttng FOLDER             one as LTTng writes it: metadata in packets, short stamps that wrap, threads that move
 ctf_read.py kernel FOLDER            system calls of threads 5 and 6, which move from CPU 0 to CPU 1
+ctf_read.py channels FOLDER              the same, with a file for the scheduler and one for the calls
 ctf_read.py judge TEXT OUT.jsonl [NS]   stftool's OUT has each event of babeltrace2's TEXT at its time (or NS from it), and no more
 ctf_read.py same A.jsonl B.jsonl     both have the same calls, values, messages and comments
 ctf_read.py noise FOLDER STFTOOL SECONDS   damaged copies: each run ends with 0 or 1, and leaves no trace unless 0
@@ -336,6 +337,24 @@ def kernel(folder):
             f.write(out)
 
 
+def channels(folder):
+    """As kernel(), but what the scheduler does is in other files than the system calls, as with two channels of LTTng."""
+    kernel(folder)
+    for cpu in (0, 1):
+        with open(folder + "/cpu_%d" % cpu, "rb") as f:
+            data = f.read()
+        files, at = {"sched": data[:8], "calls": data[:8]}, 8
+        while at < len(data):
+            k, = struct.unpack_from("<I", data, at)
+            size = 12 if k else 20
+            files["calls" if k else "sched"] += data[at:at + size]
+            at += size
+        for name, b in files.items():
+            with open("%s/%s_%d" % (folder, name, cpu), "wb") as f:
+                f.write(b)
+        os.unlink(folder + "/cpu_%d" % cpu)
+
+
 PAIRS = [(re.compile(p), kind) for p, kind in (
     (r"syscall_entry_(read)$", "enter"), (r"syscall_exit_(read)$", "leave"), (r"(?:app:)?(work|step)_(?:entry|begin)$", "enter"),
     (r"(?:app:)?(work|step)_(?:exit|end)$", "leave"))]
@@ -455,4 +474,4 @@ def noise(folder, stftool, seconds):
 
 
 if __name__ == "__main__":
-    sys.exit({"make": make, "lttng": lttng, "kernel": kernel, "judge": judge, "same": same, "noise": noise}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"make": make, "lttng": lttng, "kernel": kernel, "channels": channels, "judge": judge, "same": same, "noise": noise}[sys.argv[1]](*sys.argv[2:]))

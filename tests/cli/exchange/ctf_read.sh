@@ -51,7 +51,12 @@ sed -n 's/^\([0-9]* [EL][A-Z]* CPU [0-9]*\).*/\1/p' out >calls
 printf '%s\n' '10 ENTER CPU 2' '30 ENTER CPU 65538' '45 ENTER CPU 1' '46 LEAVE CPU 1' '60 LEAVE CPU 2' \
 	'80 LEAVE CPU 65538' >wanted
 expect_same wanted calls
-verdict "Linux's threads by sched_switch: a system call ends on another CPU than it began"
+"$PYTHON3" -B "$py" channels channels || exit 99
+arrives channels
+"$build/stftool" channels --dump >out 2>err
+sed -n 's/^\([0-9]* [EL][A-Z]* CPU [0-9]*\).*/\1/p' out >calls
+expect_same wanted calls
+verdict "Linux's threads by sched_switch, also of other files: a system call ends on another CPU than it began"
 
 babeltrace2 lttng -o ctf -w written >out 2>err || exit 99
 arrives written/node
@@ -114,6 +119,14 @@ refused 'metadata: offset [0-9]*: a number that has not 1 to 64 bits' 's/size = 
 refused 'metadata: offset [0-9]*: a type of a name that is not described' 's/typealias.*//'
 refused "metadata: offset [0-9]*: the clock's frequency is 0" 's/freq = [0-9]*/freq = 0/'
 refused 'metadata: offset [0-9]*: this is no block that ends' '$s/.*/event { name = "x"; fields := struct {/'
+nested() # nested OPEN CLOSE: a type of a thousand in each other
+{
+	set -- "$(yes "$1" | head -1000 | tr -d '\n')" "$(yes "$2" | head -1000 | tr -d '\n')"
+	refused 'metadata: offset [0-9]*: too many types in each other' \
+		"\$s/\$/ event { name = \"x\"; fields := struct { $1 $2 }; };/"
+}
+nested 'enum : ' ' '
+nested 'struct { ' '} x; '
 refused 'stream_0: offset 0: a packet of a stream that is not described' 's/id = 7;/id = 8;/'
 refused 'stream_0: offset [0-9]*: an event without a stamp of a clock' 's/name = "c";/name = "d";/'
 refused 'stream_0: offset 8: the file ends in the head of a packet' 's/u32 stream_id;/& u32 more[99999999];/'
@@ -146,6 +159,15 @@ damaged 'a packet of no possible size' head -c 100
 damaged 'no packet begins here' put 0 '\0377'
 damaged 'a packet of no possible size' put 24 '\0377\0377\0377\0377'
 damaged 'a packet of no possible size' put 32 '\0377\0377\0377\0377\0377\0377\0377\0377'
+sparse() # sparse BYTES SIZE: a packet of so many bytes
+{
+	head -c 40 >changed
+	printf '%b' "$2" | dd of=changed bs=1 seek=24 conv=notrunc 2>/dev/null
+	printf '%b' "$2" | dd of=changed bs=1 seek=32 conv=notrunc 2>/dev/null
+	truncate -s "$1" changed
+	cat changed
+}
+damaged 'a packet of more than 256 MiB; record with smaller buffers' sparse 536870912 '\0\0\0\01\0\0\0\0'
 mkdir none && cp r1/metadata none/ && "$build/stftool" none --convert bad.stf >out 2>err
 expect [ $? -eq 1 ]
 expect_line 'none has no event with a stamp' err
