@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads CTF 1.8: what LTTng and others leave, and what ctf.c writes. The streams are merged by time, because a thread may change its
+/* Reads CTF 1.8 and CTF 2: what LTTng and others leave, and what ctf.c writes. The streams are merged by time, because a thread may change its
  * CPU between the begin and the end of a function. A thread is what the context of an event names; else the CPU, else the stream. */
 #include "config.h"
 #include "exchange/ctf/ctf_private.h"
@@ -553,11 +553,10 @@ static int read_description(struct ctf_read *r, char **text)
 	if (!*text) {
 		return -1;
 	}
-	if (**text == 0x1e || **text == '{' || **text == '[') {
-		return tkm_fail(
-			r->err, TKM_ERR_UNAVAIL, "%s/metadata: this is CTF 2; only CTF 1.8 is read", r->in->path);
+	if (**text != 0x1e && xch_ctf_unpack(r->in->path, *text, &n, r->err) < 0) {
+		return -1;
 	}
-	if (xch_ctf_unpack(r->in->path, *text, &n, r->err) < 0 || xch_ctf_trace_read(&r->t, *text, n) < 0) {
+	if ((**text == 0x1e ? xch_ctf_trace_read2(&r->t, *text, n) : xch_ctf_trace_read(&r->t, *text, n)) < 0) {
 		return -1;
 	}
 	n = r->t.env.p ? xch_ctf_value(r->t.env, "tracer_name", &v) : 0;

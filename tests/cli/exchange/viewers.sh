@@ -84,7 +84,8 @@ interrupted() # interrupted SIGNAL COMMAND...: it is in the middle of a trace, a
 	expect [ -z "$(ls tmp)" ]
 }
 "$PYTHON3" -c 'for i in range(700000):
-	print("[" if i == 0 else ",", "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,\"name\":\"n\"}" % i)' >long.json
+	row = "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,\"name\":\"n\"}" % i
+	print("," if i else "[", row)' >long.json
 interrupted TERM "$build/vtreport" long.json
 interrupted HUP "$build/stftool" long.json --print-statistics
 rm long.json
@@ -150,7 +151,8 @@ verdict "tracks of a process beside its main thread, ids local to a process, sta
 
 "$PYTHON3" -c 'import json
 print(json.dumps([{"ph": "B", "pid": 1, "tid": 1, "ts": i, "name": "a%d" % (i % 2)} for i in range(100000)] +
-    [{"ph": "E", "pid": 1, "tid": 1, "ts": 100000 + i, "name": "a1" if i % 2 else "no"} for i in range(200000)]))' >deep.json
+    [{"ph": "E", "pid": 1, "tid": 1, "ts": 100000 + i, "name": "a1" if i % 2 else "no"}
+        for i in range(200000)]))' >deep.json
 timeout 30 "$build/stftool" deep.json --convert o.stf --force >out 2>err
 expect [ $? -eq 0 ]
 expect_line 'ends without a begin (150000)' err
