@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the description of a CTF 2 trace (CTF2-SPEC-2.0): a sequence of JSON objects, each after the byte 0x1e. What fields are for is said
- * by roles; they get the names that such fields have in CTF 1.8. */
+/* Reads the description of a CTF 2 trace (CTF2-SPEC-2.0): a sequence of JSON objects, each after the byte 0x1e. The use of a field
+ * is in its roles; such fields get the names that such fields have in CTF 1.8. */
 #include "config.h"
 #include "exchange/ctf/ctf_types.h"
 
