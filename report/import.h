@@ -7,10 +7,10 @@
 
 #include "base/err.h"
 
-/* Returns the path of an STF trace: of a foreign trace that of a temporary one, else `path` itself; or NULL. The note is what of the
- * foreign trace was not read, "": nothing. */
-const char *vtr_import(const char *path, char *note, size_t size, struct tkm_err *err);
-/* Removes all temporary traces. */
-void vtr_import_end(void);
+/* Is this a foreign trace? */
+int vtr_is_foreign(const char *path);
+/* Converts a foreign trace. Returns the folder in which it is, for tkm_temporary_remove(), and its path in *stf, to be freed; NULL: *err.
+ * The note is what of the foreign trace was not read, "": nothing. */
+char *vtr_import(const char *path, char **stf, char *note, size_t size, struct tkm_err *err);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/cli/front.h"
 #include "base/newfile.h"
 #include "base/cli/option.h"
+#include "base/cli/temporary.h"
 #include "base/text/text.h"
 #include "report/import.h"
 #include "report/html/frame.h"
@@ -172,28 +173,36 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
-	char base[1000], why[9000];
-	const char *stf;
+	char base[1000], why[9000], *folder = NULL, *stf = NULL;
+	int rc;
 
 	tkm_await_trace(path, why, sizeof(why));
 	if (why[0]) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
 	}
-	stf = vtr_import(path, why, sizeof(why), err);
-	if (!stf) {
-		return -1;
+	if (vtr_is_foreign(path)) {
+		if (how->index) {
+			return tkm_fail(err, TKM_ERR_ARG,
+				"--index is for STF traces: make one by stftool %s --convert NAME.stf", path);
+		}
+		folder = vtr_import(path, &stf, why, sizeof(why), err);
+		if (!folder) {
+			return -1;
+		}
 	}
 	if (why[0]) {
 		say_report("%s: %s", path, why);
 	}
-	if (stf != path && how->index) {
-		return tkm_fail(
-			err, TKM_ERR_ARG, "--index is for STF traces: make one by stftool %s --convert NAME.stf", path);
-	}
-	if (vtr_trace_read(t, stf, how, err) < 0) {
+	rc = vtr_trace_read(t, stf ? stf : path, how, err);
+	free(stf);
+	if (rc < 0) {
+		if (folder) {
+			tkm_temporary_remove(folder);
+		}
 		tkm_trace_meant(path, why, sizeof(why));
 		return why[0] ? tkm_fail(err, TKM_ERR_FORMAT, "%s", why) : -1;
 	}
+	t->folder = folder;
 	t->path = path;
 	if (t->note[0]) {
 		say_report("%s", t->note);
@@ -263,12 +272,15 @@ static int take_run(
 	struct vtr_clocks c;
 	int damaged = load_trace(kept ? kept->t : &t, kept ? kept->c : &c, path, how, err);
 
-	if (damaged >= 0 && vtr_run_take(r, kept ? kept->t : &t) < 0) {
+	if (damaged < 0) {
+		return -1;
+	}
+	if (vtr_run_take(r, kept ? kept->t : &t) < 0) {
 		damaged = tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
-	if (damaged >= 0 && !kept) {
-		vtr_clocks_free(&c);
-		vtr_trace_free(&t);
+	if (damaged < 0 || !kept) {
+		vtr_clocks_free(kept ? kept->c : &c);
+		vtr_trace_free(kept ? kept->t : &t);
 	}
 	return damaged;
 }
@@ -553,7 +565,6 @@ int main(int argc, char **argv)
 		rc = run_report(&o, file, n);
 		free(newest);
 	}
-	vtr_import_end();
 	tkm_option_free(table, NULL);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		say_report("cannot write to standard output");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building an STF trace from what viewers show: slices on tracks, counters, flows, in any order of time. Slices of a track that lie in
- * each other are calls of functions; those that overlap, and those of no track (asynchronous ones), are scopes. A flow is a message
- * from thread to thread for each of its steps. The trace is written at the end; what is not written yet is in a sorted file. Times
- * are ns. Functions that return an int return 0, or -1 with *err. Those that return a number return 0 on failure. */
+/* Builds an STF trace of what viewers show: slices on tracks, counters, flows, in any order of time.
+ * - Nested slices of a track become calls of functions. Slices that overlap, and asynchronous ones, become scopes.
+ * - Each step of a flow becomes a message between two threads.
+ * - The trace is written by xch_slices_write(). Until then events are in memory or in a temporary file (sort.h).
+ * Times are ns. Functions that return an int return 0, or -1 with *err. Those that return a number return 0 on failure. */
 #ifndef EXCHANGE_COMMON_SLICES_H
 #define EXCHANGE_COMMON_SLICES_H
 

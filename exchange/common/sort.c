@@ -13,7 +13,7 @@
 #include "base/heap.h"
 #include "exchange/common/private.h"
 
-enum { IN_MEMORY = (16 << 20) / sizeof(struct xch_item), LEAST_READ = 512 };
+enum { IN_MEMORY = 1 << 18, LEAST_READ = 512 }; /* items; a power of 2, because the array grows by doubling */
 
 /* Items of the file, sorted. */
 struct sorted_run {

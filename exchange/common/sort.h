@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sorts any number of events by time: 16 MiB of them in memory, more in an unnamed file beside the output. */
+/* Sorts any number of events by time: up to 262,144 of them (14 MiB) are in memory, more in an unnamed file beside the output. Sorting
+ * those in memory takes as much again. */
 #ifndef EXCHANGE_COMMON_SORT_H
 #define EXCHANGE_COMMON_SORT_H
 

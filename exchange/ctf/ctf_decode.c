@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "exchange/common/private.h"
 
-enum { HEAD = 4096, STEPS = 4096, NO_ROOM = -2 };
+enum { HEAD = 4096, STEPS = 4096, MOST = 256 << 20, NO_ROOM = -2 };
 static const uint32_t packet_magic = 0xC1FC1FC1;
 
 static int fail_at(const struct xch_ctf_stream *s, uint64_t bit, const char *what)
@@ -68,11 +68,11 @@ static double real_of(uint64_t bits, unsigned n)
 }
 
 /* A stamp of fewer than 64 bits has the lowest ones; it is not before the last one. */
-static void take_stamp(struct xch_ctf_stream *s, const struct xch_ctf_type *type, uint64_t v)
+static void take_stamp(struct xch_ctf_stream *s, const struct xch_ctf_type *type, uint64_t v, unsigned bits)
 {
-	uint64_t mask = type->bits < 64 ? ((uint64_t)1 << type->bits) - 1 : UINT64_MAX;
+	uint64_t mask = bits < 64 ? ((uint64_t)1 << bits) - 1 : UINT64_MAX;
 
-	if (type->bits == 64) {
+	if (bits >= 64) {
 		s->cycles = v;
 	} else {
 		s->cycles = (s->cycles & ~mask) + (v < (s->cycles & mask) ? mask + 1 : 0) + v;
@@ -100,14 +100,23 @@ static struct xch_ctf_value *put_value(
 
 const struct xch_ctf_value *xch_ctf_value_of(const struct xch_ctf_stream *s, const char *name, enum xch_ctf_scope scope)
 {
+	const struct xch_ctf_value *named = NULL, *v;
 	size_t i = s->values;
 
 	while (i-- > 0) {
-		if ((scope == XCH_CTF_SCOPES || s->value[i].scope == scope) && !strcmp(s->value[i].name, name)) {
-			return &s->value[i];
+		v = &s->value[i];
+		if (scope != XCH_CTF_SCOPES && v->scope != scope) {
+			continue;
+		}
+		if (v->type->role && !strcmp(v->type->role, name)) {
+			return v;
+		}
+		named = !named && !strcmp(v->name, name) ? v : named;
+		if (named && !s->t->has_roles) {
+			break;
 		}
 	}
-	return NULL;
+	return named;
 }
 
 const char *xch_ctf_label_of(const struct xch_ctf_value *v)
@@ -183,11 +192,43 @@ static int align_to(struct xch_ctf_stream *s, unsigned align)
 	return s->at > s->end ? NO_ROOM : 0;
 }
 
+/* 7 bits of each byte, the lowest first; the last byte is below 128. */
+static int decode_leb(struct xch_ctf_stream *s, const struct xch_ctf_type *type, const struct ctf_place *p)
+{
+	struct xch_ctf_value *v;
+	uint64_t bits = 0, byte = 128;
+	unsigned n = 0;
+
+	for (; byte & 128; n += 7, s->at += 8) {
+		if (s->end - s->at < 8) {
+			return NO_ROOM;
+		}
+		byte = s->b[s->at / 8];
+		if (n >= 64 || (n == 63 && (byte & 127) > 1 && (byte & 127) != 127)) {
+			return fail_at(s, s->at, "a number of more than 64 bits");
+		}
+		bits |= (byte & 127) << n;
+	}
+	v = put_value(s, type, p->name, p->scope, p->depth);
+	if (!v) {
+		return -1;
+	}
+	s->steps += 2 * n;
+	v->u.bits = type->is_signed ? with_sign(bits, n) : bits;
+	if (type->clock) {
+		take_stamp(s, type, bits, n);
+	}
+	return 0;
+}
+
 static int decode_number(struct xch_ctf_stream *s, const struct xch_ctf_type *type, const struct ctf_place *p)
 {
 	struct xch_ctf_value *v;
 	uint64_t bits;
 
+	if (type->is_leb) {
+		return decode_leb(s, type, p);
+	}
 	if (s->end - s->at < type->bits) {
 		return NO_ROOM;
 	}
@@ -204,7 +245,7 @@ static int decode_number(struct xch_ctf_stream *s, const struct xch_ctf_type *ty
 	}
 	v->u.bits = type->is_signed ? with_sign(bits, type->bits) : bits;
 	if (type->clock && strcmp(v->name, "timestamp_end") != 0) {
-		take_stamp(s, type, bits);
+		take_stamp(s, type, bits, type->bits);
 	}
 	return 0;
 }
@@ -227,7 +268,7 @@ static int decode_string(struct xch_ctf_stream *s, const struct xch_ctf_type *ty
 
 static int is_number(const struct xch_ctf_type *t)
 {
-	return t->kind == XCH_CTF_INTEGER || t->kind == XCH_CTF_REAL || t->kind == XCH_CTF_ENUM;
+	return !t->is_leb && (t->kind == XCH_CTF_INTEGER || t->kind == XCH_CTF_REAL || t->kind == XCH_CTF_ENUM);
 }
 
 /* Elements of an array. Letters are one text, other numbers are skipped. */
@@ -271,6 +312,37 @@ static int decode_sequence(struct xch_ctf_stream *s, const struct xch_ctf_type *
 		return fail_at(s, s->at, "a sequence whose length is in no field before it");
 	}
 	return decode_elements(s, type, length->u.bits, p);
+}
+
+static int is_in_range(const struct xch_ctf_member *m, const struct xch_ctf_value *tag)
+{
+	int64_t n = (int64_t)tag->u.bits;
+	size_t i;
+
+	for (i = 0; i < m->ranges; i++) {
+		if (tag->type->is_signed ? n >= m->range[i].low && n <= m->range[i].high
+					 : tag->u.bits >= (uint64_t)m->range[i].low &&
+					tag->u.bits <= (uint64_t)m->range[i].high) {
+			return 1;
+		}
+	}
+	return m->ranges == 0 && n != 0;
+}
+
+/* A variant of CTF 2, or a field that may be missing. */
+static int decode_choice(struct xch_ctf_stream *s, const struct xch_ctf_type *type, const struct ctf_place *p)
+{
+	const struct xch_ctf_value *tag = value_by_path(s, type->ref, p->depth);
+	size_t i;
+
+	for (i = 0; tag && i < type->members; i++) {
+		if (is_in_range(&type->member[i], tag)) {
+			return decode(s, type->member[i].type, p);
+		}
+	}
+	return tag && type->chooses == XCH_CTF_OR_NOTHING
+		? 0
+		: fail_at(s, s->at, "a variant without a choice for its selector");
 }
 
 static int decode_variant(struct xch_ctf_stream *s, const struct xch_ctf_type *type, const struct ctf_place *p)
@@ -325,7 +397,7 @@ static int decode(struct xch_ctf_stream *s, const struct xch_ctf_type *type, con
 	case XCH_CTF_SEQUENCE:
 		return decode_sequence(s, type, p);
 	case XCH_CTF_VARIANT:
-		return decode_variant(s, type, p);
+		return type->chooses == XCH_CTF_BY_LABEL ? decode_variant(s, type, p) : decode_choice(s, type, p);
 	default:
 		return decode_number(s, type, p);
 	}
@@ -452,6 +524,9 @@ static int load_packet(struct xch_ctf_stream *s)
 {
 	uint64_t content;
 
+	if (s->packet > MOST) {
+		return fail_at(s, 0, "a packet of more than 256 MiB; record with smaller buffers");
+	}
 	if (load_bytes(s, s->packet) < 0 || decode_head(s) < 0) {
 		return -1;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads CTF 1.8: what LTTng and others leave, and what ctf.c writes. The streams are merged by time, because a thread may change its
+/* Reads CTF 1.8 and CTF 2: what LTTng and others leave, and what ctf.c writes. The streams are merged by time, because a thread may change its
  * CPU between the begin and the end of a function. A thread is what the context of an event names; else the CPU, else the stream. */
 #include "config.h"
 #include "exchange/ctf/ctf_private.h"
@@ -29,7 +29,6 @@ struct ctf_input {
 	char *name;
 	uint64_t pid, tid;
 	uint32_t track, of_thread; /* of the stream, and of pid and tid; 0: not made */
-	uint32_t scheduled;        /* the thread that the kernel has put on the CPU; 0: not known */
 };
 
 struct ctf_read {
@@ -38,6 +37,8 @@ struct ctf_read {
 	struct xch_ctf_trace t;
 	struct xch_slices *slices;
 	struct tkm_table names; /* of the events: uint8_t by stream and name */
+	struct tkm_table
+		scheduled; /* uint32_t by CPU: the thread that the kernel has put on it; 0: none, or not known */
 	struct ctf_input *input;
 	size_t inputs;
 	int ours, placed;
@@ -250,6 +251,17 @@ static uint32_t track_of_stream(struct ctf_read *r, struct ctf_input *i)
 	return xch_slices_title(r->slices, "CPUs", thread, title) < 0 ? 0 : xch_slices_track(r->slices, "CPUs", thread);
 }
 
+/* The thread on the CPU of the present packet, whichever file of that CPU said it; else that of the stream. */
+static uint32_t scheduled_on(const struct ctf_read *r, const struct ctf_input *i)
+{
+	const struct xch_ctf_value *cpu = xch_ctf_value_of(&i->s, "cpu_id", XCH_CTF_PACKET);
+	const uint32_t *track = cpu && cpu->type->kind == XCH_CTF_INTEGER
+		? tkm_table_find(&r->scheduled, &cpu->u.bits, sizeof(cpu->u.bits))
+		: NULL;
+
+	return track && *track ? *track : i->track;
+}
+
 /* The thread of the present event; 0: *err. */
 static uint32_t track_of(struct ctf_read *r, struct ctf_input *i)
 {
@@ -258,7 +270,7 @@ static uint32_t track_of(struct ctf_read *r, struct ctf_input *i)
 
 	if (!context_number(&i->s, "vtid", "tid", &tid)) {
 		i->track = i->track ? i->track : track_of_stream(r, i);
-		return i->track && i->scheduled ? i->scheduled : i->track;
+		return i->track ? scheduled_on(r, i) : 0;
 	}
 	pid = context_number(&i->s, "vpid", "pid", &pid) ? pid : tid;
 	if (!i->of_thread || i->pid != pid || i->tid != tid) {
@@ -280,23 +292,30 @@ static const struct xch_ctf_value *field_of(const struct ctf_input *i, const cha
 /* Linux's sched_switch: what comes next on this CPU is of another thread. Thread 0 is the idle CPU. */
 static int switch_thread(struct ctf_read *r, struct ctf_input *i)
 {
-	const struct xch_ctf_value *tid = field_of(i, "next_tid"), *comm = field_of(i, "next_comm");
+	const struct xch_ctf_value *tid = field_of(i, "next_tid"), *comm = field_of(i, "next_comm"),
+				   *cpu = xch_ctf_value_of(&i->s, "cpu_id", XCH_CTF_PACKET);
+	uint32_t *track;
 	const char *text;
 	char thread[KEY];
 
-	if (strcmp(i->s.event->name, "sched_switch") != 0 || !tid || tid->type->kind != XCH_CTF_INTEGER) {
+	if (strcmp(i->s.event->name, "sched_switch") != 0 || !tid || tid->type->kind != XCH_CTF_INTEGER || !cpu ||
+		cpu->type->kind != XCH_CTF_INTEGER) {
 		return 0;
 	}
+	track = tkm_table_put(&r->scheduled, &cpu->u.bits, sizeof(cpu->u.bits), sizeof(*track));
+	if (!track) {
+		return no_memory(r);
+	}
 	if (tid->u.bits == 0) {
-		i->scheduled = i->track;
+		*track = 0;
 		return 0;
 	}
 	snprintf(thread, sizeof(thread), "%" PRIu64, tid->u.bits);
 	text = copy_text(r, comm && comm->text ? comm->text : "", comm && comm->text ? comm->n : 0);
-	i->scheduled = text && xch_slices_title(r->slices, "threads", thread, text) == 0
+	*track = text && xch_slices_title(r->slices, "threads", thread, text) == 0
 		? xch_slices_track(r->slices, "threads", thread)
 		: 0;
-	return i->scheduled ? 0 : -1;
+	return *track ? 0 : -1;
 }
 
 /* ---- events of our own ---- */
@@ -534,11 +553,10 @@ static int read_description(struct ctf_read *r, char **text)
 	if (!*text) {
 		return -1;
 	}
-	if (**text == 0x1e || **text == '{' || **text == '[') {
-		return tkm_fail(
-			r->err, TKM_ERR_UNAVAIL, "%s/metadata: this is CTF 2; only CTF 1.8 is read", r->in->path);
+	if (**text != 0x1e && xch_ctf_unpack(r->in->path, *text, &n, r->err) < 0) {
+		return -1;
 	}
-	if (xch_ctf_unpack(r->in->path, *text, &n, r->err) < 0 || xch_ctf_trace_read(&r->t, *text, n) < 0) {
+	if ((**text == 0x1e ? xch_ctf_trace_read2(&r->t, *text, n) : xch_ctf_trace_read(&r->t, *text, n)) < 0) {
 		return -1;
 	}
 	n = r->t.env.p ? xch_ctf_value(r->t.env, "tracer_name", &v) : 0;
@@ -587,6 +605,7 @@ int xch_ctf_read(struct xch_input *in, struct tkm_err *err)
 	xch_slices_free(r.slices);
 	xch_ctf_trace_free(&r.t);
 	tkm_table_free(&r.names);
+	tkm_table_free(&r.scheduled);
 	free(r.text);
 	free(text);
 	return rc;

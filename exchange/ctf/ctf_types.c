@@ -39,42 +39,6 @@ static int no_memory(const struct xch_ctf_trace *t)
 
 /* ---- texts and names ---- */
 
-const char *xch_ctf_keep(struct xch_ctf_trace *t, const char *p, size_t n)
-{
-	char *text = malloc(n + 1), **slot;
-	const char *end = p + n;
-
-	slot = text ? TKM_APPEND(t->text, t->texts) : NULL;
-	if (!slot) {
-		free(text);
-		no_memory(t);
-		return NULL;
-	}
-	*slot = text;
-	if (n > 1 && *p == '"') {
-		p++;
-		end--;
-	}
-	xch_ctf_unescape(text, p, end);
-	return text;
-}
-
-static struct xch_ctf_type *new_type(struct ctf_parse *p, enum xch_ctf_kind kind)
-{
-	struct xch_ctf_type *type = calloc(1, sizeof(*type)), **slot;
-
-	slot = type ? TKM_APPEND(p->t->type, p->t->types) : NULL;
-	if (!slot) {
-		free(type);
-		no_memory(p->t);
-		return NULL;
-	}
-	*slot = type;
-	type->kind = kind;
-	type->align = kind == XCH_CTF_STRING ? 8 : 1;
-	return type;
-}
-
 static int name_type(struct ctf_parse *p, const char *name, const struct xch_ctf_type *type)
 {
 	const struct xch_ctf_type **to = tkm_table_put(&p->names, name, strlen(name), sizeof(*to));
@@ -111,7 +75,7 @@ static int check_number(const struct ctf_parse *p, const char *at, const struct 
 static const struct xch_ctf_type *parse_integer(struct ctf_parse *p, struct xch_ctf_text *s)
 {
 	static const char after[] = "clock.";
-	struct xch_ctf_type *type = new_type(p, XCH_CTF_INTEGER);
+	struct xch_ctf_type *type = xch_ctf_new_type(p->t, XCH_CTF_INTEGER);
 	const char *at = s->p, *v;
 	struct xch_ctf_text in;
 	size_t n;
@@ -145,7 +109,7 @@ static const struct xch_ctf_type *parse_integer(struct ctf_parse *p, struct xch_
 
 static const struct xch_ctf_type *parse_real(struct ctf_parse *p, struct xch_ctf_text *s)
 {
-	struct xch_ctf_type *type = new_type(p, XCH_CTF_REAL);
+	struct xch_ctf_type *type = xch_ctf_new_type(p->t, XCH_CTF_REAL);
 	const char *at = s->p;
 	struct xch_ctf_text in;
 
@@ -247,7 +211,12 @@ static const struct xch_ctf_type *parse_enum(struct ctf_parse *p, struct xch_ctf
 	int named = full_name(full, "enum", name, n);
 
 	if (xch_ctf_next_is(s, ":")) {
+		if (++p->nesting > MOST_DEPTH) {
+			fail_meta(p, at, "too many types in each other");
+			return NULL;
+		}
 		of = parse_type(p, s);
+		p->nesting--;
 	} else {
 		struct xch_ctf_text was = *s;
 
@@ -257,7 +226,7 @@ static const struct xch_ctf_type *parse_enum(struct ctf_parse *p, struct xch_ctf
 		*s = was;
 		of = type_by_name(p, at, "int");
 	}
-	type = of ? new_type(p, XCH_CTF_ENUM) : NULL;
+	type = of ? xch_ctf_new_type(p->t, XCH_CTF_ENUM) : NULL;
 	if (!type) {
 		return NULL;
 	}
@@ -292,7 +261,7 @@ static const struct xch_ctf_type *parse_lengths(
 	while (of && k-- > 0) {
 		int counted = *v[k] >= '0' && *v[k] <= '9';
 
-		type = new_type(p, counted ? XCH_CTF_ARRAY : XCH_CTF_SEQUENCE);
+		type = xch_ctf_new_type(p->t, counted ? XCH_CTF_ARRAY : XCH_CTF_SEQUENCE);
 		if (!type) {
 			return NULL;
 		}
@@ -351,7 +320,7 @@ static int add_member(
 	if (!m) {
 		return no_memory(p->t);
 	}
-	*m = (struct xch_ctf_member){ xch_ctf_keep(p->t, name, n), of };
+	*m = (struct xch_ctf_member){ .name = xch_ctf_keep(p->t, name, n), .type = of };
 	type->align = type->kind == XCH_CTF_STRUCT && of->align > type->align ? of->align : type->align;
 	type->depth = of->depth >= type->depth ? of->depth + 1 : type->depth;
 	return m->name ? 0 : -1;
@@ -435,7 +404,7 @@ static const struct xch_ctf_type *with_tag(struct ctf_parse *p, const struct xch
 	if (!of || !ref) {
 		return of;
 	}
-	type = new_type(p, XCH_CTF_VARIANT);
+	type = xch_ctf_new_type(p->t, XCH_CTF_VARIANT);
 	if (!type) {
 		return NULL;
 	}
@@ -465,7 +434,7 @@ static const struct xch_ctf_type *parse_compound(struct ctf_parse *p, struct xch
 	if (xch_ctf_block(s, &in) < 0) {
 		return with_tag(p, type_by_name(p, at, full), ref);
 	}
-	type = new_type(p, kind);
+	type = xch_ctf_new_type(p->t, kind);
 	if (!type) {
 		return NULL;
 	}
@@ -526,7 +495,7 @@ static const struct xch_ctf_type *parse_type(struct ctf_parse *p, struct xch_ctf
 		if (xch_ctf_next_is(&in, "{")) {
 			xch_ctf_block(s, &in);
 		}
-		return new_type(p, XCH_CTF_STRING);
+		return xch_ctf_new_type(p->t, XCH_CTF_STRING);
 	}
 	if (xch_ctf_word_is(t, n, "enum")) {
 		return parse_enum(p, s);
@@ -653,23 +622,12 @@ static int parse_event(struct ctf_parse *p, struct xch_ctf_text in, size_t *room
 	size_t n = xch_ctf_value(in, "name", &v);
 	struct xch_ctf_event_class *c;
 	const char *name = xch_ctf_keep(p->t, n ? v : "event", n ? n : 5);
-	uint64_t key[2];
-	size_t *index;
 
-	if (!name || TKM_GROW(p->t->event, *room, p->t->events + 1) < 0) {
-		return no_memory(p->t);
+	c = xch_ctf_add_event(p->t, room, xch_ctf_number(in, "stream_id", p->t->streams == 1 ? p->t->stream[0].id : 0),
+		xch_ctf_number(in, "id", 0), name);
+	if (!c) {
+		return -1;
 	}
-	c = &p->t->event[p->t->events++];
-	*c = (struct xch_ctf_event_class){ .id = xch_ctf_number(in, "id", 0),
-		.stream = xch_ctf_number(in, "stream_id", p->t->streams == 1 ? p->t->stream[0].id : 0),
-		.name = name };
-	key[0] = c->stream;
-	key[1] = c->id;
-	index = tkm_table_put(&p->t->by_id, key, sizeof(key), sizeof(*index));
-	if (!index) {
-		return no_memory(p->t);
-	}
-	*index = p->t->events;
 	return parse_statements(p, in,
 		(struct ctf_slot[]){ { "context", &c->scope[XCH_CTF_CONTEXT] }, { "fields", &c->scope[XCH_CTF_FIELDS] },
 			{ NULL, NULL } });
@@ -739,40 +697,4 @@ int xch_ctf_trace_read(struct xch_ctf_trace *t, const char *text, size_t n)
 		rc = fail_meta(&p, text, "no stream is described");
 	}
 	return rc < 0 ? -1 : 0;
-}
-
-void xch_ctf_trace_free(struct xch_ctf_trace *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->types; i++) {
-		if (!t->type[i]->borrows) {
-			free(t->type[i]->member);
-			free(t->type[i]->label);
-		}
-		free(t->type[i]);
-	}
-	tkm_free_texts(t->text, t->texts);
-	tkm_table_free(&t->by_id);
-	free(t->type);
-	free(t->clock);
-	free(t->stream);
-	free(t->event);
-}
-
-const struct xch_ctf_clock *xch_ctf_clock_by_name(const struct xch_ctf_trace *t, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < t->clocks && strcmp(t->clock[i].name, name) != 0; i++) {
-	}
-	return i < t->clocks ? &t->clock[i] : NULL;
-}
-
-struct xch_ctf_event_class *xch_ctf_event_by_id(const struct xch_ctf_trace *t, uint64_t stream, uint64_t id)
-{
-	uint64_t key[2] = { stream, id };
-	const size_t *index = tkm_table_find(&t->by_id, key, sizeof(key));
-
-	return index ? &t->event[*index - 1] : NULL;
 }

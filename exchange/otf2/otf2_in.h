@@ -20,6 +20,12 @@ struct in_io {
 	uint8_t type;
 };
 
+/* A put or a get that was begun. */
+struct in_rma {
+	uint64_t window, id, half;
+	uint32_t from, to, communicator, bytes;
+};
+
 struct in_location {
 	uint64_t ref, events;
 	uint32_t nth;         /* in the definitions, from 0 */
@@ -34,7 +40,8 @@ struct in_location {
 	uint32_t depth;       /* number of regions that are open */
 	struct in_coll *coll; /* in the order in which they were begun */
 	size_t coll_room;
-	uint32_t n_colls, n_ios;
+	uint32_t n_colls, n_ios, n_rmas;
+	struct in_rma *rma;
 	struct in_io *io;
 	double offset, skew;
 	int defined;
@@ -60,6 +67,10 @@ struct in_comm {
 	uint32_t *willy; /* indexed by rank */
 	uint32_t n;
 	uint64_t *count; /* for each rank, the number of operations that it has ended */
+};
+
+struct in_window {
+	uint32_t ref, comm;
 };
 
 struct in_metric {
@@ -101,8 +112,8 @@ struct xch_otf2_in {
 	OTF2_Reader *reader;
 	struct xch_otf2_errors errors;
 	int failed; /* *err is filled in */
-	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes;
-	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
+	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes, windows;
+	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of, window_of;
 	uint64_t chunk[2];           /* bytes of a chunk of events, and of a chunk of definitions */
 	int big;                     /* byte order of the files */
 	size_t odd_property;         /* offset in the anchor file of a property that the library may refuse; 0: none */
@@ -120,6 +131,7 @@ struct xch_otf2_in {
 	uint64_t handled;
 	uint64_t kinds[256]; /* events in the files of locations, by the kind of the record */
 	uint64_t beyond;     /* number of messages and operations on communicators that cannot be interpreted */
+	uint64_t rma_ops;    /* so many have begun */
 	uint64_t begun_only; /* number of collective operations that were begun, and did not end */
 	struct {
 		uint64_t attributes, roles, lines, names;
@@ -139,7 +151,10 @@ enum xch_otf2_event_kind {
 	OTF2_EVENT_COLL_COMPLETE,
 	OTF2_EVENT_METRIC,
 	OTF2_EVENT_IO_BEGIN,
-	OTF2_EVENT_IO_END
+	OTF2_EVENT_IO_END,
+	OTF2_EVENT_PUT,
+	OTF2_EVENT_GET,
+	OTF2_EVENT_RMA_DONE
 };
 
 /* An event as the OTF2 library delivers it: its time and references are those of OTF2. */
@@ -148,7 +163,7 @@ struct xch_otf2_event {
 	enum xch_otf2_event_kind kind;
 	uint8_t n; /* number of values of a metric */
 	/* region; rank, communicator, tag, size; operation, communicator, root, sent, received, request; request; metric;
-	 * handle, mode, bytes, matching id */
+	 * handle, mode, bytes, matching id; window, rank, bytes, matching id; window, matching id, is it the end there? */
 	uint64_t a[6];
 	const OTF2_Type *types;
 	const uint64_t *values; /* bits */

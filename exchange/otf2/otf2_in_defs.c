@@ -268,6 +268,20 @@ static OTF2_CallbackCode see_comm(void *user, OTF2_CommRef self, OTF2_StringRef 
 	return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode see_window(
+	void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm, OTF2_RmaWinFlag flags)
+{
+	struct xch_otf2_in *o = user;
+	struct in_window *w = xch_otf2_in_append(&o->windows, sizeof(*w));
+
+	(void)name, (void)flags;
+	if (!w || xch_map_add(&o->window_of, self, o->windows.n - 1) < 0) {
+		return stop(o);
+	}
+	*w = (struct in_window){ .ref = self, .comm = comm };
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode see_member(void *user, OTF2_MetricMemberRef self, OTF2_StringRef name,
 	OTF2_StringRef description, OTF2_MetricType kind, OTF2_MetricMode mode, OTF2_Type type, OTF2_Base base,
 	int64_t exponent, OTF2_StringRef unit)
@@ -354,6 +368,7 @@ int xch_otf2_in_definitions(struct xch_otf2_in *o)
 		OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, see_region);
 		OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, see_group);
 		OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, see_comm);
+		OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, see_window);
 		OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, see_member);
 		OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, see_class);
 		OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, see_instance);
@@ -387,6 +402,7 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 	for (i = 0; i < o->locations.n; i++) {
 		free(((struct in_location *)o->locations.v)[i].coll);
 		free(((struct in_location *)o->locations.v)[i].io);
+		free(((struct in_location *)o->locations.v)[i].rma);
 	}
 	for (i = 0; i < o->strings.n; i++) {
 		free(((char **)o->strings.v)[i]);
@@ -416,10 +432,12 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 	free(o->regions.v);
 	free(o->handles.v);
 	free(o->nodes.v);
+	free(o->windows.v);
 	xch_map_free(&o->region_of);
 	xch_map_free(&o->metric_of);
 	xch_map_free(&o->member_of);
 	xch_map_free(&o->comm_of);
 	xch_map_free(&o->handle_of);
+	xch_map_free(&o->window_of);
 	xch_build_free(o->b);
 }

@@ -136,6 +136,36 @@ static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, 
 		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes, id } });
 }
 
+static OTF2_CallbackCode rma_put(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
+	OTF2_RmaWinRef window, uint32_t remote, uint64_t bytes, uint64_t id)
+{
+	count_attributes(user, list);
+	return put_event(
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_PUT, .a = { window, remote, bytes, id } });
+}
+
+static OTF2_CallbackCode rma_get(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
+	OTF2_RmaWinRef window, uint32_t remote, uint64_t bytes, uint64_t id)
+{
+	count_attributes(user, list);
+	return put_event(
+		user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_GET, .a = { window, remote, bytes, id } });
+}
+
+static OTF2_CallbackCode rma_done(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
+	OTF2_RmaWinRef window, uint64_t id)
+{
+	count_attributes(user, list);
+	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_RMA_DONE, .a = { window, id } });
+}
+
+static OTF2_CallbackCode rma_done_there(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
+	OTF2_AttributeList *list, OTF2_RmaWinRef window, uint64_t id)
+{
+	count_attributes(user, list);
+	return put_event(user, &(struct xch_otf2_event){ time, location, OTF2_EVENT_RMA_DONE, .a = { window, id, 1 } });
+}
+
 static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 {
 	OTF2_GlobalEvtReaderCallbacks *c = OTF2_GlobalEvtReaderCallbacks_New();
@@ -158,6 +188,11 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 		OTF2_GlobalEvtReaderCallbacks_SetMetricCallback(c, metric);
 		OTF2_GlobalEvtReaderCallbacks_SetIoOperationBeginCallback(c, io_begin);
 		OTF2_GlobalEvtReaderCallbacks_SetIoOperationCompleteCallback(c, io_end);
+		OTF2_GlobalEvtReaderCallbacks_SetRmaPutCallback(c, rma_put);
+		OTF2_GlobalEvtReaderCallbacks_SetRmaGetCallback(c, rma_get);
+		OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(c, rma_done);
+		OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(c, rma_done);
+		OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(c, rma_done_there);
 	}
 	return c;
 }
@@ -359,13 +394,8 @@ static const char *const left_out[256] = {
 	[43] = "RmaReleaseLock",
 	[44] = "RmaSync",
 	[45] = "RmaWaitChange",
-	[46] = "RmaPut",
-	[47] = "RmaGet",
 	[48] = "RmaAtomic",
-	[49] = "RmaOpCompleteBlocking",
-	[50] = "RmaOpCompleteNonBlocking",
 	[51] = "RmaOpTest",
-	[52] = "RmaOpCompleteRemote",
 	[53] = "ThreadFork",
 	[54] = "ThreadJoin",
 	[55] = "ThreadTeamBegin",

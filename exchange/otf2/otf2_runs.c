@@ -34,6 +34,9 @@ static const uint8_t words[] = {
 	[OTF2_EVENT_METRIC] = 1,
 	[OTF2_EVENT_IO_BEGIN] = 4,
 	[OTF2_EVENT_IO_END] = 4,
+	[OTF2_EVENT_PUT] = 4,
+	[OTF2_EVENT_GET] = 4,
+	[OTF2_EVENT_RMA_DONE] = 3,
 };
 
 struct run {

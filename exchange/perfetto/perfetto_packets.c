@@ -195,7 +195,7 @@ static const char *expand_zstd(const unsigned char *p, size_t n, struct xch_prot
 }
 #endif
 
-const char *xch_packets_expand(const unsigned char *p, size_t n, int zstd, struct xch_proto *to)
+static const char *expand_part(const unsigned char *p, size_t n, int zstd, struct xch_proto *to)
 {
 	if (!zstd) {
 		return expand_zlib(p, n, to);
@@ -205,6 +205,32 @@ const char *xch_packets_expand(const unsigned char *p, size_t n, int zstd, struc
 #else
 	return "packets compressed by zstd, which this build cannot read (configure --with-zstd)";
 #endif
+}
+
+int xch_packets_unpack(struct xch_packets *s, uint64_t offset, const struct xch_pft_packet *is, struct xch_proto *to,
+	int (*take)(void *user, const struct xch_proto_field *f), void *user)
+{
+	const struct xch_pft_part *part = is->zlib.p ? &is->zlib : &is->zstd;
+	const unsigned char *at;
+	struct xch_proto_field f;
+	const char *why;
+	int rc;
+
+	if (is->zlib.p && is->zstd.p) {
+		return xch_packets_fail(s, offset, "packets compressed by zlib and by zstd in one");
+	}
+	to->n = 0;
+	why = expand_part(part->p, part->n, part == &is->zstd, to);
+	if (why) {
+		return xch_packets_fail(s, offset, why);
+	}
+	at = to->b;
+	while ((rc = xch_proto_next(&at, to->b + to->n, &f)) > 0) {
+		if (take(user, &f) < 0) {
+			return -1;
+		}
+	}
+	return rc < 0 ? xch_packets_fail(s, offset, "compressed packets that are damaged") : 0;
 }
 
 const char *xch_packets_compress(const unsigned char *p, size_t n, int zstd, struct xch_proto *to)

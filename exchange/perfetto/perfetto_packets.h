@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "exchange/perfetto/perfetto_clocks.h"
 #include "exchange/perfetto/perfetto_proto.h"
 
 /* Initialise it with zeros. */
@@ -33,8 +34,10 @@ void xch_packets_free(struct xch_packets *s);
 /* Returns -1 with "PATH: offset N: what". */
 int xch_packets_fail(const struct xch_packets *s, uint64_t offset, const char *what);
 
-/* The content of a compressed packet, added to *to; zstd: else zlib's. Return NULL, or what is wrong. */
-const char *xch_packets_expand(const unsigned char *p, size_t n, int zstd, struct xch_proto *to);
+/* Calls take() for each field of what is in a compressed packet; *to has its content. Returns 0 or -1, as take() does. */
+int xch_packets_unpack(struct xch_packets *s, uint64_t offset, const struct xch_pft_packet *is, struct xch_proto *to,
+	int (*take)(void *user, const struct xch_proto_field *f), void *user);
+/* Compresses such content; zstd: else zlib. Returns NULL, or what is wrong. */
 const char *xch_packets_compress(const unsigned char *p, size_t n, int zstd, struct xch_proto *to);
 
 #endif

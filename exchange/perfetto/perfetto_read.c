@@ -12,7 +12,7 @@
 
 #include "exchange/common/private.h"
 #include "exchange/common/slices.h"
-#include "exchange/perfetto/perfetto_clocks.h"
+#include "exchange/perfetto/perfetto_event.h"
 #include "exchange/perfetto/perfetto_packets.h"
 
 /* Fields of TracePacket, InternedData, TrackDescriptor, ... */
@@ -41,21 +41,6 @@ struct pft_state {
 	struct tkm_table names, categories; /* char * by number */
 	struct tkm_table values;            /* of counters that count on, double by track */
 	uint64_t track;                     /* of events that name none */
-};
-
-struct pft_event {
-	uint64_t type, track, name_id, category_id;
-	int has_track, has_value, is_old;
-	struct xch_pft_part name, category, legacy;
-	double value;
-	uint64_t others; /* values of other counters */
-};
-
-/* A TrackEvent.LegacyEvent. */
-struct pft_legacy {
-	uint64_t phase, name_id, id;
-	int64_t duration_us;
-	int is_local;
 };
 
 struct pft_read {
@@ -237,7 +222,9 @@ static int place_track(struct pft_read *p, struct pft_track *t, uint64_t uuid)
 	} else if (title_track(p, t, process, thread) < 0) {
 		return -1;
 	}
-	t->below = up->has_thread && up != t;
+	/* the thread's own track is its stack; the track of a process, and what is below a thread's, are stacks beside it */
+	t->below = up->has_thread ? up != t : up == t && up->has_process && !t->is_counter;
+	t->pid = up->pid;
 	t->track = xch_slices_track(p->slices, process, thread);
 	return t->track ? 0 : -1;
 }
@@ -309,86 +296,8 @@ static const char *name_by_id(const struct tkm_table *t, uint64_t id)
 
 /* ---- events ---- */
 
-static void take_number(struct pft_event *e, const struct xch_proto_field *f)
-{
-	switch (f->number) {
-	case 1:
-	case 16:
-		e->is_old = 1;
-		break;
-	case 3:
-		e->category_id = e->category_id ? e->category_id : f->v;
-		break;
-	case 9:
-		e->type = f->v;
-		break;
-	case 10:
-		e->name_id = f->v;
-		break;
-	case 11:
-		e->has_track = 1;
-		e->track = f->v;
-		break;
-	case 12:
-		e->others++;
-		break;
-	case 30:
-		e->has_value = 1;
-		e->value = (double)(int64_t)f->v;
-		break;
-	default:
-		break;
-	}
-}
-
-static int parse_event(const struct xch_pft_part *part, struct pft_event *e)
-{
-	const unsigned char *at = part->p;
-	struct xch_proto_field f;
-	int rc;
-
-	memset(e, 0, sizeof(*e));
-	while ((rc = xch_proto_next(&at, part->p + part->n, &f)) > 0) {
-		struct xch_pft_part text = { f.p, f.n };
-
-		if (f.wire == XCH_PROTO_VARINT) {
-			take_number(e, &f);
-		} else if (f.wire == XCH_PROTO_64 && f.number == 44) {
-			e->has_value = 1;
-			memcpy(&e->value, f.p, sizeof(e->value));
-		} else if (f.wire == XCH_PROTO_BYTES) {
-			e->legacy = f.number == 6 ? text : e->legacy;
-			e->category = f.number == 22 && !e->category.p ? text : e->category;
-			e->name = f.number == 23 ? text : e->name;
-			e->others += f.number == 12 || f.number == 46;
-		}
-	}
-	return rc;
-}
-
-static int parse_legacy(const struct xch_pft_part *part, struct pft_legacy *l)
-{
-	const unsigned char *at = part->p;
-	struct xch_proto_field f;
-	int rc = 0;
-
-	memset(l, 0, sizeof(*l));
-	while (at && (rc = xch_proto_next(&at, part->p + part->n, &f)) > 0) {
-		if (f.wire != XCH_PROTO_VARINT) {
-			continue;
-		}
-		l->name_id = f.number == 1 ? f.v : l->name_id;
-		l->phase = f.number == 2 ? f.v : l->phase;
-		l->duration_us = f.number == 3 ? (int64_t)f.v : l->duration_us;
-		if (f.number == 6 || f.number == 10 || f.number == 11) {
-			l->is_local = f.number == 10;
-			l->id = f.v;
-		}
-	}
-	return rc;
-}
-
-static uint32_t name_event(struct pft_read *p, const struct pft_state *q, const struct pft_event *e, uint64_t name_id)
+static uint32_t name_event(
+	struct pft_read *p, const struct pft_state *q, const struct xch_pft_event *e, uint64_t name_id)
 {
 	const char *name = name_by_id(&q->names, name_id), *category = name_by_id(&q->categories, e->category_id);
 
@@ -408,10 +317,14 @@ static uint32_t name_event(struct pft_read *p, const struct pft_state *q, const 
 }
 
 static int put_value(
-	struct pft_read *p, struct pft_state *q, struct pft_track *t, const struct pft_event *e, int64_t time)
+	struct pft_read *p, struct pft_state *q, struct pft_track *t, const struct xch_pft_event *e, int64_t time)
 {
 	double value = e->value * (double)(t->unit ? t->unit : 1), *sum;
 
+	if (!e->has_value) {
+		xch_slices_lost(p->slices, "counter events without a value", 1);
+		return 0;
+	}
 	if (!t->counter) {
 		t->counter =
 			xch_slices_counter(p->slices, "", t->name ? t->name : "", t->unit_name ? t->unit_name : "");
@@ -436,19 +349,42 @@ static int put_slice(struct pft_read *p, const struct pft_track *t, uint32_t nam
 		      : xch_slices_begin(p->slices, t->track, name, time);
 }
 
-/* One that its category and its id link, which may be one of the process. */
-static int put_async(
-	struct pft_read *p, const struct pft_track *t, const struct pft_legacy *l, uint32_t name, int64_t time)
+/* The key of what an id and a category link. A local id is one of its process. */
+static uint64_t key_of_id(
+	struct pft_read *p, const struct pft_track *t, const struct xch_pft_legacy *l, uint64_t id, uint32_t name)
 {
+	const uint64_t of[] = { l->is_local, l->is_local ? t->pid : 0, id };
 	const char *category = xch_slices_class(p->slices, name);
-	uint64_t key = xch_slices_key(l->is_local ? t->pid : 5, (const char *)&l->id, sizeof(l->id));
 
-	return xch_slices_async(p->slices, t->track, xch_slices_key(key, category, strlen(category)), name, time,
-		l->phase == 'e' || l->phase == 'F');
+	return xch_slices_key(xch_slices_key(5, (const char *)of, sizeof(of)), category, strlen(category));
+}
+
+static int put_async(
+	struct pft_read *p, const struct pft_track *t, const struct xch_pft_legacy *l, uint32_t name, int64_t time)
+{
+	return xch_slices_async(
+		p->slices, t->track, key_of_id(p, t, l, l->id, name), name, time, l->phase == 'e' || l->phase == 'F');
+}
+
+/* A flow of the events that Perfetto took over from Chrome: an event of its own, or an id of a slice. */
+static int put_old_flow(
+	struct pft_read *p, const struct pft_track *t, const struct xch_pft_legacy *l, uint32_t name, int64_t time)
+{
+	const char *text = xch_slices_text(p->slices, name);
+
+	if (l->flow) {
+		return xch_slices_flow(p->slices, t->track,
+			xch_slices_key(7, (const char *)&l->bind_id, sizeof(l->bind_id)), time, l->flow);
+	}
+	return xch_slices_flow(p->slices, t->track, xch_slices_key(key_of_id(p, t, l, l->id, name), text, strlen(text)),
+		time,
+		l->phase == 's'           ? XCH_FLOW_OUT
+			: l->phase == 'f' ? XCH_FLOW_IN
+					  : XCH_FLOW_IN | XCH_FLOW_OUT);
 }
 
 static int put_legacy(
-	struct pft_read *p, const struct pft_track *t, const struct pft_legacy *l, uint32_t name, int64_t time)
+	struct pft_read *p, const struct pft_track *t, const struct xch_pft_legacy *l, uint32_t name, int64_t time)
 {
 	int64_t end;
 
@@ -469,6 +405,10 @@ static int put_legacy(
 	case 'e':
 	case 'F':
 		return put_async(p, t, l, name, time);
+	case 's':
+	case 't':
+	case 'f':
+		return l->flow ? 0 : put_old_flow(p, t, l, name, time);
 	case 'i':
 	case 'I':
 	case 'n':
@@ -506,17 +446,17 @@ static int put_flows(struct pft_read *p, const struct xch_pft_part *part, uint32
 }
 
 static int put_event(
-	struct pft_read *p, struct pft_state *q, const struct xch_pft_part *part, struct pft_event *e, int64_t time)
+	struct pft_read *p, struct pft_state *q, const struct xch_pft_part *part, struct xch_pft_event *e, int64_t time)
 {
 	struct pft_track *t = put_track(p, e->track);
-	struct pft_legacy l;
+	struct xch_pft_legacy l;
 	uint32_t name;
 	int flows;
 
 	if (!t || (!t->track && place_track(p, t, e->track) < 0)) {
 		return -1;
 	}
-	if (parse_legacy(&e->legacy, &l) < 0) {
+	if (xch_pft_parse_legacy(&e->legacy, &l) < 0) {
 		return fail_pft(p, "an event that is damaged");
 	}
 	if (e->type == COUNTER) {
@@ -525,7 +465,7 @@ static int put_event(
 	xch_slices_lost(p->slices, "values of other counters at events", e->others);
 	name = name_event(p, q, e, e->name_id ? e->name_id : l.name_id);
 	flows = name ? put_flows(p, part, t->track, time) : -1;
-	if (flows < 0) {
+	if (flows < 0 || (l.flow && put_old_flow(p, t, &l, name, time) < 0)) {
 		return -1;
 	}
 	switch (e->type) {
@@ -617,7 +557,7 @@ static int play_packet(struct pft_read *p, const struct xch_pft_packet *is, cons
 	const struct xch_pft_part *event, const struct xch_pft_part *interned)
 {
 	struct pft_state *q = take_state(p, is, interned);
-	struct pft_event e;
+	struct xch_pft_event e;
 	double within;
 	int64_t time;
 
@@ -630,12 +570,16 @@ static int play_packet(struct pft_read *p, const struct xch_pft_packet *is, cons
 	if (!event->p) {
 		return 0;
 	}
-	if (parse_event(event, &e) < 0) {
+	if (xch_pft_parse_event(event, &e) < 0) {
 		return fail_pft(p, "an event that is damaged");
 	}
-	if (!at || e.is_old) {
-		xch_slices_lost(
-			p->slices, at ? "events without a stamp" : "events whose sequence has lost its state", 1);
+	/* where clocks are known, a stamp of 0 would be the start of the machine */
+	if (!at || e.is_old || (at->ns == 0 && p->clocks.snapshots)) {
+		xch_slices_lost(p->slices,
+			at && e.is_old                 ? "events with stamps in the way of 2019"
+				: at || !is->has_stamp ? "events without a stamp"
+						       : "events whose sequence has lost its state",
+			1);
 		return 0;
 	}
 	if (xch_pft_at_anchor(&p->clocks, at, &time, &within) < 0) {
@@ -646,31 +590,14 @@ static int play_packet(struct pft_read *p, const struct xch_pft_packet *is, cons
 	return put_event(p, q, event, &e, time);
 }
 
-static int take_packet(struct pft_read *p, const struct xch_proto_field *packet, int inside);
+static int read_packet(struct pft_read *p, const struct xch_proto_field *packet, int inside);
 
-static int take_compressed(struct pft_read *p, const struct xch_pft_packet *is)
+static int read_inner(void *user, const struct xch_proto_field *f)
 {
-	int zstd = is->zlib.p == NULL, rc = 1;
-	const struct xch_pft_part *part = zstd ? &is->zstd : &is->zlib;
-	const unsigned char *at;
-	struct xch_proto_field f;
-	const char *why;
-
-	p->content.n = 0;
-	why = xch_packets_expand(part->p, part->n, zstd, &p->content);
-	if (why) {
-		return fail_pft(p, why);
-	}
-	at = p->content.b;
-	while ((rc = xch_proto_next(&at, p->content.b + p->content.n, &f)) > 0) {
-		if (f.number == PACKET && f.wire == XCH_PROTO_BYTES && take_packet(p, &f, 1) < 0) {
-			return -1;
-		}
-	}
-	return rc < 0 ? fail_pft(p, "compressed packets that are damaged") : 0;
+	return f->number == PACKET && f->wire == XCH_PROTO_BYTES ? read_packet(user, f, 1) : 0;
 }
 
-static int take_packet(struct pft_read *p, const struct xch_proto_field *packet, int inside)
+static int read_packet(struct pft_read *p, const struct xch_proto_field *packet, int inside)
 {
 	struct xch_pft_part event, interned, descriptor;
 	struct xch_pft_packet is;
@@ -682,7 +609,8 @@ static int take_packet(struct pft_read *p, const struct xch_proto_field *packet,
 		return fail_pft(p, "a packet that is damaged, or no packet of Perfetto");
 	}
 	if (is.zlib.p || is.zstd.p) {
-		return inside ? fail_pft(p, "compressed packets in compressed packets") : take_compressed(p, &is);
+		return inside ? fail_pft(p, "compressed packets in compressed packets")
+			      : xch_packets_unpack(&p->s, p->offset, &is, &p->content, read_inner, p);
 	}
 	find_parts(packet, &event, &interned, &descriptor);
 	rc = xch_pft_take(&p->clocks, &is, &at, &why);
@@ -702,7 +630,7 @@ static int read_packets(struct pft_read *p)
 		return -1;
 	}
 	while ((rc = xch_packets_next(&p->s, &f, &p->offset)) > 0) {
-		if (f.number == PACKET && f.wire == XCH_PROTO_BYTES && take_packet(p, &f, 0) < 0) {
+		if (f.number == PACKET && f.wire == XCH_PROTO_BYTES && read_packet(p, &f, 0) < 0) {
 			return -1;
 		}
 	}

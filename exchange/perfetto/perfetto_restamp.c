@@ -58,9 +58,9 @@ struct pft_restamp {
 	uint64_t offset; /* of the packet */
 	int64_t *bend;   /* of the anchor, ascending */
 	size_t bends;
-	double bound_s;                 /* of the last stamp */
-	double other_s;                 /* the largest of the times that stay */
-	struct xch_proto made, content; /* the packet; what a compressed one has */
+	double bound_s;                        /* of the last stamp */
+	double other_s;                        /* the largest of the times that stay */
+	struct xch_proto made, content, inner; /* the packet; what a compressed one has; the copy of that */
 };
 
 static int fail_pft(const struct pft_restamp *p, const char *what)
@@ -318,7 +318,7 @@ static const char *refusal_of(const struct xch_pft_packet *is)
 	return is->log.p ? "messages of Android's log, which have the time of day: record without android.log" : NULL;
 }
 
-static int take_packet(struct pft_restamp *p, const struct xch_proto_field *packet, struct xch_proto *into);
+static int restamp_packet(struct pft_restamp *p, const struct xch_proto_field *packet, struct xch_proto *into);
 
 /* The copy of a packet of packets, less these: what else it has stays. */
 static void begin_compressed(struct pft_restamp *p, const struct xch_proto_field *packet)
@@ -334,45 +334,39 @@ static void begin_compressed(struct pft_restamp *p, const struct xch_proto_field
 	}
 }
 
+static int restamp_inner(void *user, const struct xch_proto_field *f)
+{
+	struct pft_restamp *p = user;
+
+	if (f->number == PACKET && f->wire == XCH_PROTO_BYTES) {
+		return restamp_packet(p, f, &p->inner);
+	}
+	xch_proto_copy(&p->inner, f);
+	return 0;
+}
+
 /* Packets in a packet. */
 static int take_compressed(struct pft_restamp *p, const struct xch_proto_field *packet, const struct xch_pft_packet *is,
 	struct xch_proto *into)
 {
 	int zstd = is->zlib.p == NULL;
-	const struct xch_pft_part *part = zstd ? &is->zstd : &is->zlib;
-	struct xch_proto out = { .n = 0 }, packed = { .n = 0 };
-	const unsigned char *at;
-	struct xch_proto_field f;
+	struct xch_proto packed = { .n = 0 };
 	const char *why;
 	int rc;
 
 	if (into) {
 		return fail_pft(p, "compressed packets in compressed packets");
 	}
-	if (is->zlib.p && is->zstd.p) {
-		return fail_pft(p, "packets compressed by zlib and by zstd in one");
-	}
-	p->content.n = 0;
-	why = xch_packets_expand(part->p, part->n, zstd, &p->content);
-	at = p->content.b;
-	rc = why ? fail_pft(p, why) : 1;
-	while (rc > 0 && (rc = xch_proto_next(&at, p->content.b + p->content.n, &f)) > 0) {
-		if (f.number != PACKET || f.wire != XCH_PROTO_BYTES) {
-			xch_proto_copy(&out, &f);
-		} else if (take_packet(p, &f, &out) < 0) {
-			rc = -2;
-		}
-	}
-	rc = rc == -1 && !why ? fail_pft(p, "compressed packets that are damaged") : rc;
+	p->inner.n = 0;
+	rc = xch_packets_unpack(&p->s, p->offset, is, &p->content, restamp_inner, p);
 	if (rc == 0 && p->writes) {
-		why = out.failed ? "out of memory" : xch_packets_compress(out.b, out.n, zstd, &packed);
+		why = p->inner.failed ? "out of memory" : xch_packets_compress(p->inner.b, p->inner.n, zstd, &packed);
 		begin_compressed(p, packet);
 		xch_proto_bytes(&p->made, zstd ? ZSTD : ZLIB, packed.b, packed.n);
 		rc = why || p->made.failed ? fail_pft(p, why ? why : "out of memory") : 0;
 	}
-	xch_proto_free(&out);
 	xch_proto_free(&packed);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 static int write_packet(struct pft_restamp *p, struct xch_proto *into)
@@ -390,7 +384,7 @@ static int write_packet(struct pft_restamp *p, struct xch_proto *into)
 }
 
 /* into: NULL: the file. */
-static int take_packet(struct pft_restamp *p, const struct xch_proto_field *packet, struct xch_proto *into)
+static int restamp_packet(struct pft_restamp *p, const struct xch_proto_field *packet, struct xch_proto *into)
 {
 	struct xch_pft_packet is;
 	struct xch_pft_time at;
@@ -426,7 +420,7 @@ static int read_file(struct pft_restamp *p)
 
 	while ((rc = xch_packets_next(&p->s, &f, &p->offset)) > 0) {
 		if (f.number == PACKET && f.wire == XCH_PROTO_BYTES && !p->x->unbounded) {
-			rc = take_packet(p, &f, NULL);
+			rc = restamp_packet(p, &f, NULL);
 		} else {
 			rc = xch_packets_put(&p->s, f.at, (size_t)(f.p + f.n - f.at));
 		}
@@ -764,6 +758,7 @@ int xch_perfetto_restamp(struct xch_restamp *x, struct tkm_err *err)
 	xch_pft_free(&p.clocks);
 	xch_proto_free(&p.made);
 	xch_proto_free(&p.content);
+	xch_proto_free(&p.inner);
 	free(p.bend);
 	return rc == 0 ? tkm_newfile_commit(&n, err) : -1;
 }

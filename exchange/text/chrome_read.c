@@ -58,7 +58,7 @@ struct chrome_read {
 		char *text;
 		size_t room;
 	} slot[SLOTS];
-	int kineto, ours, has_base;
+	int kineto, ours;
 	int64_t base_ns;
 	double bound_s;
 	char *host;
@@ -190,17 +190,19 @@ static int value_is(struct chrome_read *r, const struct value *v, const char *te
 /* A text, a number or a word; what arrays and objects have is between from and to. */
 static int take_value(struct chrome_read *r, struct value *v)
 {
-	int c = xch_scan_peek(&r->s);
+	v->is_text = xch_scan_peek(&r->s) == '"';
+	return xch_scan_value(&r->s, &v->from, &v->to);
+}
 
-	v->is_text = c == '"';
-	if (v->is_text) {
-		return xch_scan_string(&r->s, &v->from, &v->to);
-	}
-	v->from = xch_scan_at(&r->s);
+/* The arguments of most events are only counted. */
+static int skip_args(struct chrome_read *r)
+{
+	uint64_t from = xch_scan_at(&r->s);
+
 	if (xch_scan_skip(&r->s) < 0) {
 		return -1;
 	}
-	v->to = xch_scan_at(&r->s);
+	r->args = memchr(xch_scan_text(&r->s, from), '"', (size_t)(xch_scan_at(&r->s) - from)) != NULL;
 	return 0;
 }
 
@@ -210,7 +212,10 @@ static int take_args(struct chrome_read *r)
 	struct arg *a;
 	int rc, first = 1;
 
-	r->field[F_args].from = xch_scan_at(&r->s);
+	r->args = 0;
+	if (has_field(r, F_ph) && !strchr("CM", *xch_scan_text(&r->s, r->field[F_ph].from))) {
+		return skip_args(r);
+	}
 	while ((rc = xch_scan_member(&r->s, &first, &k)) > 0) {
 		if (TKM_GROW(r->arg, r->args_room, r->args + 1) < 0) {
 			return no_memory(r);
@@ -427,7 +432,8 @@ static int take_event(struct chrome_read *r)
 		return has_field(r, F_name) ? take_title(r) : 0;
 	}
 	rc = take_time(r, F_ts, &time);
-	if (rc <= 0 || (time == 0 && (r->kineto || r->has_base))) { /* Kineto writes 0 for times before its base */
+	/* Kineto writes 0 for times before its base */
+	if (rc <= 0 || (r->kineto && xch_scan_is_zero(&r->s, r->field[F_ts].from, r->field[F_ts].to))) {
 		xch_slices_lost(r->slices, "events without a stamp", rc >= 0);
 		return rc < 0 ? -1 : 0;
 	}
@@ -534,7 +540,6 @@ static int scan_base(struct chrome_read *r)
 		return xch_scan_fail(&r->s, v.from, "baseTimeNanoseconds is no whole number of ns since 1970");
 	}
 	r->base_ns = (int64_t)base;
-	r->has_base = 1;
 	xch_scan_hold(&r->s, 0);
 	return 0;
 }

@@ -172,16 +172,10 @@ static int correct_time(struct chrome_restamp *c, const struct number *at, const
 	return 0;
 }
 
-/* A stamp of 0 in metadata is none. Nor is it in a file with a base, which is months before the run: Kineto writes 0 for times
- * before the base. */
+/* A stamp of 0 in metadata is none. Nor is it in a file of Kineto's, which writes 0 for times before its base. */
 static int is_no_time(struct chrome_restamp *c, const struct event *e)
 {
-	const char *p = xch_scan_text(&c->s, e->ts.from);
-	uint64_t i;
-
-	for (i = 0; i < e->ts.to - e->ts.from && (p[i] == '0' || p[i] == '.'); i++) {
-	}
-	return i == e->ts.to - e->ts.from && (e->phase == 'M' || c->has_base);
+	return (e->phase == 'M' || c->kineto) && xch_scan_is_zero(&c->s, e->ts.from, e->ts.to);
 }
 
 /* ---- collective operations ---- */
@@ -296,20 +290,6 @@ static int scan_number(struct chrome_restamp *c, struct number *n)
 	return xch_scan_skip(&c->s);
 }
 
-/* A number or a text as above, or the text of another value. */
-static int scan_text(struct chrome_restamp *c, struct number *n)
-{
-	if (xch_scan_peek(&c->s) == '"') {
-		return xch_scan_string(&c->s, &n->from, &n->to);
-	}
-	n->from = xch_scan_at(&c->s);
-	if (xch_scan_skip(&c->s) < 0) {
-		return -1;
-	}
-	n->to = xch_scan_at(&c->s);
-	return 0;
-}
-
 /* phase: of the event, if it came before. */
 static int scan_args(struct chrome_restamp *c, struct event *e, const struct number *phase)
 {
@@ -340,7 +320,7 @@ static int scan_args(struct chrome_restamp *c, struct event *e, const struct num
 			: !strcmp(k.name, "Group size")          ? &e->members
 			: !strcmp(k.name, "Seq")                 ? &e->seq
 								 : NULL;
-		rc = n                                ? scan_text(c, n)
+		rc = n                                ? xch_scan_value(&c->s, &n->from, &n->to)
 			: !strcmp(k.name, "issue_ts") ? scan_number(c, &e->issued)
 						      : xch_scan_skip(&c->s);
 		if (rc < 0) {
@@ -366,8 +346,8 @@ static int scan_event(struct chrome_restamp *c)
 		rc = !strcmp(k.name, "ts")        ? scan_number(c, &e.ts)
 			: !strcmp(k.name, "dur")  ? scan_number(c, &e.dur)
 			: !strcmp(k.name, "args") ? scan_args(c, &e, &phase)
-			: !strcmp(k.name, "name") ? scan_text(c, &e.name)
-			: !strcmp(k.name, "cat")  ? scan_text(c, &e.category)
+			: !strcmp(k.name, "name") ? xch_scan_value(&c->s, &e.name.from, &e.name.to)
+			: !strcmp(k.name, "cat")  ? xch_scan_value(&c->s, &e.category.from, &e.category.to)
 			: !strcmp(k.name, "ph") && xch_scan_peek(&c->s) == '"'
 			? xch_scan_string(&c->s, &phase.from, &phase.to)
 			: xch_scan_skip(&c->s);

@@ -494,6 +494,29 @@ int xch_scan_element(struct json_scan *s, int *first, int open_end)
 	return rc;
 }
 
+int xch_scan_value(struct json_scan *s, uint64_t *from, uint64_t *to)
+{
+	if (xch_scan_peek(s) == '"') {
+		return xch_scan_string(s, from, to);
+	}
+	*from = xch_scan_at(s);
+	if (xch_scan_skip(s) < 0) {
+		return -1;
+	}
+	*to = xch_scan_at(s);
+	return 0;
+}
+
+int xch_scan_is_zero(const struct json_scan *s, uint64_t from, uint64_t to)
+{
+	const char *p = xch_scan_text(s, from);
+	uint64_t i;
+
+	for (i = 0; i < to - from && (p[i] == '0' || p[i] == '.'); i++) {
+	}
+	return i == to - from;
+}
+
 /* Whole numbers with up to three decimals go the short way. */
 int xch_scan_us(struct json_scan *s, uint64_t from, uint64_t to, int64_t *ns)
 {

@@ -76,7 +76,11 @@ int xch_scan_write(struct json_scan *s);
 int xch_scan_string(struct json_scan *s, uint64_t *from, uint64_t *to);
 int xch_scan_word(struct json_scan *s, uint64_t *from, uint64_t *to); /* a number, true, false or null */
 int xch_scan_skip(struct json_scan *s);                               /* any value */
+int xch_scan_value(
+	struct json_scan *s, uint64_t *from, uint64_t *to); /* a text, or any other value as it is in the file */
 
+/* Is the held text [from, to) a stamp of 0? In Kineto's files such a stamp is none. */
+int xch_scan_is_zero(const struct json_scan *s, uint64_t from, uint64_t to);
 /* The number in the held text [from, to), microseconds, as ns; no double takes part. Returns 0 or -1. */
 int xch_scan_us(struct json_scan *s, uint64_t from, uint64_t to, int64_t *ns);
 

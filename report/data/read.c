@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cli/temporary.h"
 #include "report/data/functions.h"
 #include "report/data/index.h"
 
@@ -489,6 +490,9 @@ void vtr_trace_free(struct vtr_trace *t)
 	free(t->counter);
 	if (t->reader) {
 		stf_reader_close(t->reader);
+	}
+	if (t->folder) {
+		tkm_temporary_remove(t->folder);
 	}
 	memset(t, 0, sizeof(*t));
 }

@@ -85,6 +85,7 @@ struct vtr_operation { /* a kind of collective operation */
 
 struct vtr_trace {
 	const char *path;
+	char *folder; /* a temporary one, in which the trace is and with which it is removed; NULL: none */
 	const struct vtr_reading *how;
 	size_t component, components; /* which is being read, of how many */
 	struct stf_reader *reader;

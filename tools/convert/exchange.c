@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cli/temporary.h"
 #include "tools/cli/files.h"
 
 static int damage(void *user, size_t i, char *text, size_t size)
@@ -133,33 +134,13 @@ int stt_import(const struct stt_options *o, const struct xch_format *f, const ch
 
 static char *make_import_directory(const struct stt_options *o)
 {
-	const char *where = getenv("TMPDIR");
-	char *dir;
+	struct tkm_err err;
+	char *dir = tkm_temporary_folder("stftool", &err);
 
-	if (asprintf(&dir, "%s/stftool-XXXXXX", where && *where ? where : "/tmp") < 0) {
-		stt_fault(o, "out of memory");
-		return NULL;
-	}
-	if (!mkdtemp(dir)) {
-		stt_fault(o, "cannot create a directory for the trace: %s: %s", dir, strerror(errno));
-		free(dir);
-		return NULL;
+	if (!dir) {
+		stt_fault(o, "%s", err.text);
 	}
 	return dir;
-}
-
-static void remove_trace(const struct stt_options *o, const char *path, char *dir)
-{
-	struct stt_options quiet = *o;
-
-	quiet.input = path;
-	quiet.verbose = 0;
-	quiet.force = 1;
-	if (access(path, F_OK) == 0) {
-		stt_remove(&quiet);
-	}
-	rmdir(dir);
-	free(dir);
 }
 
 int stt_on_import(const struct stt_options *o, const struct xch_format *f, int (*fn)(const struct stt_options *))
@@ -181,9 +162,9 @@ int stt_on_import(const struct stt_options *o, const struct xch_format *f, int (
 		if (rc == STT_OK) {
 			rc = fn(&on);
 		}
-		remove_trace(o, path, dir);
 		free(path);
 	}
+	tkm_temporary_remove(dir);
 	return rc;
 }
 
@@ -204,8 +185,8 @@ int stt_export_part(const struct stt_options *o, const struct xch_format *f, con
 		on = *o;
 		on.input = path;
 		rc = access(path, F_OK) == 0 ? rc | stt_export(&on, f, to) : rc;
-		remove_trace(o, path, dir);
 		free(path);
 	}
+	tkm_temporary_remove(dir);
 	return rc;
 }

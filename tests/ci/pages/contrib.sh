@@ -342,6 +342,25 @@ else
 	skipped "timertest does not call CPU fit on this machine: $(tail -1 "$work/tt.log")"
 fi
 
+# a job without MPI joins by a contact word, which doc/other-traces.md describes
+if [ -n "$given" ] && [ -x "$given/vtrun" ]; then
+	mkdir "$s/step"
+	(
+		cd "$s/step" || exit 1
+		word=$("$given/vtrun" --contact --join-wait=5s 2>contact) &&
+			timeout 60 srun -n 2 --overcommit "$given/vtrun" --join "$word" -- sleep 2
+		tries=0
+		until [ -s sleep.clk ] || [ $tries -gt 100 ]; do
+			tries=$((tries + 1))
+			sleep 0.1
+		done
+		grep -q '^rank 1$' sleep.clk && "$given/stftool" sleep.stf --verify
+	) >"$work/step.log" 2>&1
+	good "a step of two tasks under vtrun --join leaves one trace, and the correction of its clocks" $?
+else
+	skipped "no vtrun is built here for a step of Slurm"
+fi
+
 # a node with a critical defect: a program in place of timertest that says so
 rm "$s/timertest"
 printf '#!/bin/sh\necho "TIMERTEST CRITICAL - tsc.cross_core 2.0us | x=1"\nexit 2\n' >"$s/timertest"

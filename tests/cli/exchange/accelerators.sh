@@ -103,6 +103,48 @@ for n in created below; do
 	verdict "stftool: of an archive ($n) each context and each node has counters of its own"
 done
 
+# Score-P records copies between host and GPU as puts and gets in a window of host and streams
+"$python" -B - "$dir/copies" <<'END' 2>"$dir/warn"
+import sys
+import otf2
+from otf2 import GroupType, LocationGroupType, LocationType, Paradigm
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
+    d = w.definitions
+    node = d.system_tree_node("n")
+    process = d.location_group("Process", system_tree_parent=node)
+    host = d.location("Master thread", group=process)
+    gpu = d.location_group("CUDA Context", location_group_type=LocationGroupType.ACCELERATOR, system_tree_parent=node,
+                           creating_location_group=process)
+    streams = [d.location(f"CUDA[0:{k}]", type=LocationType.ACCELERATOR_STREAM, group=gpu) for k in range(2)]
+    d.group("", group_type=GroupType.COMM_LOCATIONS, members=[host] + streams, paradigm=Paradigm.CUDA)
+    members = d.group("", group_type=GroupType.COMM_GROUP, members=[0, 1, 2], paradigm=Paradigm.CUDA)
+    window = d.rma_win("CUDA window", comm=d.comm("CUDA", group=members))
+    e = w.event_writer_from_location(host)
+    e.enter(100, d.region("cudaMemcpy"))
+    e.leave(900, d.region("cudaMemcpy"))
+    first, second = (w.event_writer_from_location(s) for s in streams)
+    first.rma_get(200, window, 0, 4096, 1)  # to the GPU
+    first.rma_op_complete_blocking(300, window, 1)
+    second.rma_get(210, window, 1, 64, 1)  # from GPU to GPU, of the same number
+    first.rma_put(400, window, 0, 512, 2)
+    second.rma_op_complete_blocking(450, window, 1)
+    first.rma_op_complete_non_blocking(500, window, 2)
+    first.rma_op_complete_remote(510, window, 2)
+    first.rma_op_complete_blocking(520, window, 77)
+    second.rma_put(600, window, 9, 1, 3)
+END
+tool "$dir/copies/traces.otf2" --convert "$dir/copies.stf"
+expect_status 0
+expect_line ' 2 events of kinds that STF has no record for were left out, 2 of them do not fit' "$dir/err"
+tool "$dir/copies.stf" --dump
+sed -n 's/^\([0-9]* [SR]...MSG CPU [0-9]*\) .* LEN \([0-9]*\) .* PAIR \([0-9]*\)$/\1 \2 \3/p' "$dir/out" |
+	sort -n >"$dir/have"
+# threads 1, 65537 and 131073 are the host and both streams; stamp 0 is 100
+printf '%s\n' '100 SENDMSG CPU 1 4096 1' '110 SENDMSG CPU 65537 64 2' '200 RECVMSG CPU 65537 4096 1' \
+	'300 SENDMSG CPU 65537 512 3' '350 RECVMSG CPU 131073 64 2' '400 RECVMSG CPU 1 512 3' >"$dir/want"
+expect_same "$dir/want" "$dir/have"
+verdict "stftool: copies between host and GPU are messages, from begin to end"
+
 # what has no place in an STF trace is counted, by kind
 "$python" -B - "$dir/lossy" <<'END' 2>"$dir/warn"
 import sys

@@ -3,8 +3,11 @@
 """CTF 1.8 that others write, and what babeltrace2 finds in it.
 
 ctf_read.py make FOLDER SEED         a trace of random types, in one byte order or the other
+                                     FOLDER-2 is the same in CTF 2
+ctf_read.py new FOLDER               FOLDER-2 has what only CTF 2 has
 ctf_read.py lttng FOLDER             one as LTTng writes it: metadata in packets, short stamps that wrap, threads that move
 ctf_read.py kernel FOLDER            system calls of threads 5 and 6, which move from CPU 0 to CPU 1
+ctf_read.py channels FOLDER              the same, with a file for the scheduler and one for the calls
 ctf_read.py judge TEXT OUT.jsonl [NS]   stftool's OUT has each event of babeltrace2's TEXT at its time (or NS from it), and no more
 ctf_read.py same A.jsonl B.jsonl     both have the same calls, values, messages and comments
 ctf_read.py noise FOLDER STFTOOL SECONDS   damaged copies: each run ends with 0 or 1, and leaves no trace unless 0
@@ -22,6 +25,7 @@ import time
 from decimal import Decimal
 
 MAGIC = 0xC1FC1FC1
+ORDER = {True: "big-endian", False: "little-endian"}
 
 
 class Bits:
@@ -45,10 +49,10 @@ class Bits:
 
 
 class Type:
-    """text: as the metadata has it. put(): a value of it, random unless it is given."""
+    """text, js: as the metadata of CTF 1.8 and CTF 2 have it. put(): a value of it, random unless it is given."""
 
-    def __init__(self, text, align, put, dims=""):
-        self.text, self.align, self.put, self.dims = text, align, put, dims
+    def __init__(self, text, align, put, dims="", js=None):
+        self.text, self.align, self.put, self.dims, self.js = text, align, put, dims, js
 
 
 def integer(bits, align, order, big, signed=False, clock="", letters=False):
@@ -59,7 +63,8 @@ def integer(bits, align, order, big, signed=False, clock="", letters=False):
     def put(b, r, v=None):
         b.align(align)
         b.put(r.getrandbits(bits) if v is None else v, bits, big)
-    return Type(text, align, put)
+    js = {"type": "fixed-length-%s-integer" % ("signed" if signed else "unsigned"), "length": bits, "alignment": align, "byte-order": ORDER[big]}
+    return Type(text, align, put, js=dict(js, roles=["default-clock-timestamp"]) if clock else js)
 
 
 def random_integer(r, order):
@@ -77,7 +82,8 @@ def real(r, order):
         v = struct.pack(">f" if bits == 32 else ">d", r.uniform(-9, 9))
         b.put(int.from_bytes(v, "big"), bits)
     exp = 8 if bits == 32 else 11
-    return Type("floating_point { exp_dig = %d; mant_dig = %d; align = %d; }" % (exp, bits - exp, align), align, put)
+    js = {"type": "fixed-length-floating-point-number", "length": bits, "alignment": align, "byte-order": ORDER[order]}
+    return Type("floating_point { exp_dig = %d; mant_dig = %d; align = %d; }" % (exp, bits - exp, align), align, put, js=js)
 
 
 def string(r, _):
@@ -85,13 +91,14 @@ def string(r, _):
         b.align(8)
         for c in "".join(r.choice("abc xyz{}:") for _ in range(r.randrange(12))).encode() + b"\0":
             b.put(c, 8)
-    return Type("string", 8, put)
+    return Type("string", 8, put, js={"type": "null-terminated-string"})
 
 
 def enumeration(r, order, labels=3):
     of = integer(r.choice((3, 5, 8, 16)), r.choice((1, 8)), order, order)
     text = "enum : %s { %s }" % (of.text, ", ".join("L%d" % i if i % 2 else '"L%d" = %d' % (i, i) for i in range(labels)))
-    return Type(text, of.align, lambda b, r, v=None: of.put(b, r, r.randrange(labels) if v is None else v))
+    js = dict(of.js, mappings={"L%d" % i: [[i, i]] for i in range(labels)})
+    return Type(text, of.align, lambda b, r, v=None: of.put(b, r, r.randrange(labels) if v is None else v), js=js)
 
 
 def array(r, order):
@@ -101,12 +108,12 @@ def array(r, order):
         b.align(of.align)
         for _ in range(n):
             of.put(b, r)
-    return Type(of.text, of.align, put, "[%d]" % n + of.dims)
+    return Type(of.text, of.align, put, "[%d]" % n + of.dims, {"type": "static-length-array", "length": n, "element-field-class": of.js})
 
 
 def letters(r, order):
     of = integer(8, 8, order, order, letters=True)
-    return Type(of.text, 8, lambda b, r: (b.align(8), [of.put(b, r, v) for v in b"text\0\0"]), "[6]")
+    return Type(of.text, 8, lambda b, r: (b.align(8), [of.put(b, r, v) for v in b"text\0\0"]), "[6]", {"type": "static-length-string", "length": 6})
 
 
 def fields(r, order, depth, n):
@@ -117,12 +124,15 @@ def fields(r, order, depth, n):
         if kind < 0.15:
             of, length = any_type(r, order, depth + 1), integer(r.choice((3, 8, 16)), r.choice((1, 8)), order, order)
             out.append(("n%d" % i, length, None))
-            out.append(("s%d" % i, Type(of.text, of.align, of.put, "[n%d]" % i + of.dims), "sequence"))
+            js = {"type": "dynamic-length-array", "element-field-class": of.js, "length-field-location": {"path": ["n%d" % i]}}
+            out.append(("s%d" % i, Type(of.text, of.align, of.put, "[n%d]" % i + of.dims, js), "sequence"))
         elif kind < 0.3:
             tag, choices = enumeration(r, order), [any_type(r, order, depth + 1) for _ in range(3)]
             text = "variant <t%d> { %s }" % (i, " ".join("%s L%d%s;" % (c.text, k, c.dims) for k, c in enumerate(choices)))
             out.append(("t%d" % i, tag, None))
-            out.append(("v%d" % i, Type(text, 1, choices), "variant"))
+            js = {"type": "variant", "selector-field-location": {"path": ["t%d" % i]},
+                  "options": [{"selector-field-ranges": [[k, k]], "field-class": c.js} for k, c in enumerate(choices)]}
+            out.append(("v%d" % i, Type(text, 1, choices, js=js), "variant"))
         else:
             out.append(("f%d" % i, any_type(r, order, depth + 1), None))
     return out
@@ -150,7 +160,8 @@ def structure(r, order, depth=0, n=None):
                 t.put(b, r, v)
             else:
                 t.put(b, r)
-    return Type(text + (" align(%d)" % least if least > 1 else ""), align, put)
+    js = {"type": "structure", "minimum-alignment": least, "member-classes": [{"name": name, "field-class": t.js} for name, t, _ in members]}
+    return Type(text + (" align(%d)" % least if least > 1 else ""), align, put, js=js)
 
 
 def any_type(r, order, depth=0):
@@ -164,6 +175,18 @@ def names_of(r):
     """Of events, by id; those of one pair call a function."""
     return ["mark", "prov:mark", "work_entry", "work_exit", "app:step_begin", "app:step_end", "syscall_entry_read", "syscall_exit_read",
             "lonely_entry", "odd name"]
+
+
+def struct_of(**members):
+    return {"type": "structure", "member-classes": [{"name": name, "field-class": t} for name, t in members.items()]}
+
+
+def second(folder, fragments):
+    """The same trace in CTF 2."""
+    os.makedirs(folder + "-2", exist_ok=True)
+    with open(folder + "-2/metadata", "w") as f:
+        for fragment in [{"type": "preamble", "version": 2}] + fragments:
+            f.write("\x1e" + json.dumps(fragment, indent=1 if fragment["type"] == "clock-class" else None) + "\n")
 
 
 def make(folder, seed):
@@ -185,6 +208,19 @@ def make(folder, seed):
         f.write("event.header := struct { %s id; stamp_t timestamp; }; event.context := %s; };\n" % (u[8].text, common.text))
         for i, name in enumerate(names):
             f.write("event { name = \"%s\"; id = %d; stream_id = 7; fields := %s; };\n" % (name, i, types[i].text))
+    def with_role(t, role):
+        return dict(t.js, roles=[role])
+    no_role = {k: v for k, v in stamp.js.items() if k != "roles"}
+    second(folder, [
+        {"type": "trace-class", "packet-header-field-class": struct_of(m=with_role(u[32], "packet-magic-number"), s=with_role(u[32], "data-stream-class-id"))},
+        {"type": "clock-class", "id": "c", "frequency": hz, "origin": "unix-epoch", "offset-from-origin": {"seconds": 1700000000, "cycles": 12345}},
+        {"type": "field-class-alias", "name": "first", "field-class": stamp.js},
+        {"type": "data-stream-class", "id": 7, "default-clock-class-id": "c", "packet-context-field-class": struct_of(
+            a="first", b=dict(no_role, roles=["packet-end-default-clock-timestamp"]), c=with_role(u[64], "packet-content-length"),
+            d=with_role(u[64], "packet-total-length"), pad=context.js),
+         "event-record-header-field-class": struct_of(k=with_role(u[8], "event-record-class-id"), t=stamp.js),
+         "event-record-common-context-field-class": common.js}] +
+        [{"type": "event-record-class", "id": i, "data-stream-class-id": 7, "name": name, "payload-field-class": types[i].js} for i, name in enumerate(names)])
     for stream in range(2):
         at, out, open_calls = 5 + stream, b"", []
         for packet in range(3):
@@ -216,8 +252,85 @@ def make(folder, seed):
             if head.at % 8:
                 whole = bytes(head.b[:-1]) + bytes([head.b[-1] | body.b[len(head.b) - 1]]) + bytes(body.b[len(head.b):])
             out += whole
-        with open(folder + "/stream_%d" % stream, "wb") as f:
-            f.write(out)
+        for where in (folder, folder + "-2"):
+            with open(where + "/stream_%d" % stream, "wb") as f:
+                f.write(out)
+
+
+def number(bits, signed=False, align=8, **more):
+    return dict({"type": "fixed-length-%s-integer" % ("signed" if signed else "unsigned"), "length": bits, "alignment": align, "byte-order": "little-endian"}, **more)
+
+
+def role(name, bits=64, align=8):
+    return number(bits, align=align, roles=[name])
+
+
+def lttng_second(folder):
+    """As LTTng writes it."""
+    addr = struct_of(addr=number(64), call_site=number(64))
+    stamp = "default-clock-timestamp"
+    second(folder, [
+        {"type": "trace-class", "environment": {"domain": "ust", "tracer_name": "lttng-ust", "tracer_major": 2}, "packet-header-field-class": struct_of(
+            magic=role("packet-magic-number", 32), uuid={"type": "static-length-blob", "length": 16, "roles": ["metadata-stream-uuid"]},
+            stream_id=role("data-stream-class-id", 32), stream_instance_id=role("data-stream-id"))},
+        {"type": "clock-class", "id": "monotonic", "name": "monotonic", "frequency": 10 ** 9, "origin": "unix-epoch",
+         "offset-from-origin": {"seconds": 1700000000, "cycles": 123456789}, "description": "a \"clock\" \u00e9"},
+        {"type": "data-stream-class", "id": 0, "default-clock-class-id": "monotonic", "packet-context-field-class": struct_of(
+            timestamp_begin=role(stamp), timestamp_end=role("packet-end-default-clock-timestamp"), content_size=role("packet-content-length"),
+            packet_size=role("packet-total-length"), packet_seq_num=role("packet-sequence-number"),
+            events_discarded=role("discarded-event-record-counter-snapshot"), cpu_id=number(32)),
+         "event-record-header-field-class": dict(struct_of(id=role("event-record-class-id", 5, 1), v={
+             "type": "variant", "selector-field-location": {"origin": "event-record-header", "path": ["id"]}, "options": [
+                 {"name": "compact", "selector-field-ranges": [[0, 30]], "field-class": struct_of(timestamp=role(stamp, 27, 1))},
+                 {"name": "extended", "selector-field-ranges": [[31, 31]], "field-class": struct_of(
+                     id=role("event-record-class-id", 32), timestamp=role(stamp))}]}), **{"minimum-alignment": 8}),
+         "event-record-common-context-field-class": struct_of(vpid=number(32, True), vtid=number(32, True), procname={"type": "static-length-string", "length": 17})},
+        {"type": "event-record-class", "id": 0, "name": "lttng_ust_cyg_profile:func_entry", "payload-field-class": addr},
+        {"type": "event-record-class", "id": 1, "name": "lttng_ust_cyg_profile:func_exit", "payload-field-class": addr},
+        {"type": "event-record-class", "id": 40, "name": "app:loop", "payload-field-class": struct_of(
+            values_length=number(32), values={"type": "dynamic-length-array", "element-field-class": number(8),
+                                              "length-field-location": {"origin": "event-record-payload", "path": ["values_length"]}},
+            text={"type": "null-terminated-string"})}])
+
+
+def leb(v):
+    out = b""
+    while True:
+        last = v in range(-64, 64) if v < 0 else v < 64
+        out += bytes([v & 127 | (0 if last else 128)])
+        v >>= 7
+        if last:
+            return out
+
+
+def new(folder):
+    """What only CTF 2 has: numbers of variable length, fields that may be missing, texts and bytes of a length, truth values."""
+    n, s = {"type": "variable-length-unsigned-integer"}, {"type": "variable-length-signed-integer"}
+    where = {"origin": "event-record-payload", "path": ["has"]}
+    truth = {"type": "fixed-length-boolean", "length": 8, "alignment": 8, "byte-order": "little-endian"}
+    second(folder, [
+        {"type": "trace-class", "environment": {"name": "a \"text\""}},
+        {"type": "clock-class", "name": "old", "frequency": 10 ** 9, "precision": 40, "accuracy": 60, "offset-from-origin": {"seconds": -3}},
+        {"type": "field-class-alias", "name": "has", "field-class": truth},
+        {"type": "data-stream-class", "default-clock-class-name": "old", "event-record-header-field-class": struct_of(
+            k=dict(n, roles=["event-record-class-id"]), t=dict(n, roles=["default-clock-timestamp"]))},
+        {"type": "event-record-class", "id": 300, "name": "work_begin", "payload-field-class": struct_of(
+            has="has", more={"type": "optional", "selector-field-location": where, "field-class": struct_of(
+                length=n, text={"type": "dynamic-length-string", "length-field-location": {"path": ["length"]}})})},
+        {"type": "event-record-class", "id": 301, "name": "work_end", "payload-field-class": struct_of(
+            has=s, more={"type": "optional", "selector-field-location": where, "selector-field-ranges": [[-9, -2], [2, 9]],
+                         "field-class": {"type": "static-length-blob", "length": 3, "media-type": "image/tiff"}})}])
+    out, at = b"", 0
+    for i in range(400):
+        at += (1, 100, 10 ** 6)[i % 3]
+        k, bits = 300 + i % 2, 7 * ((at % 2 ** 63).bit_length() // 7 + 1)
+        stamp = b"".join(bytes([at >> b & 127 | (128 if b + 7 < bits else 0)]) for b in range(0, bits, 7))
+        out += bytes([k & 127 | 128, k >> 7]) + stamp
+        has = (i // 2) % 2 if k == 300 else (-9, -1, 2, 10)[i % 4]
+        text = b"text" * (i % 50)
+        out += bytes([has]) + (bytes([len(text) & 127 | 128, len(text) >> 7]) + text if has else b"") if k == 300 else leb(has) + (b"\1\2\3" if 2 <= abs(has) <= 9 else b"")
+    with open(folder + "-2/stream", "wb") as f:
+        f.write(out)
 
 
 LTTNG = """/* CTF 1.8 */
@@ -311,8 +424,10 @@ def lttng(folder):
             out += struct.pack("<I16sIQ", MAGIC, bytes.fromhex("2a6422d06cee11e08c08cb07d7b3a564"), 0, cpu)
             out += struct.pack("<QQQQQQI", events[cpu][n][0], last, 8 * (head + len(body.b)), 8 * size, n // 30, 0, cpu)
             out += bytes(body.b) + bytes(size - head - len(body.b))
-        with open(folder + "/chan_%d" % cpu, "wb") as f:
-            f.write(out)
+        lttng_second(folder)
+        for where in (folder, folder + "-2"):
+            with open(where + "/chan_%d" % cpu, "wb") as f:
+                f.write(out)
 
 
 def kernel(folder):
@@ -334,6 +449,24 @@ def kernel(folder):
             out += struct.pack("<IQ", k, at) + (struct.pack("<4si", b"p%d" % to[0], to[0]) if to else b"")
         with open(folder + "/cpu_%d" % cpu, "wb") as f:
             f.write(out)
+
+
+def channels(folder):
+    """As kernel(), but what the scheduler does is in other files than the system calls, as with two channels of LTTng."""
+    kernel(folder)
+    for cpu in (0, 1):
+        with open(folder + "/cpu_%d" % cpu, "rb") as f:
+            data = f.read()
+        files, at = {"sched": data[:8], "calls": data[:8]}, 8
+        while at < len(data):
+            k, = struct.unpack_from("<I", data, at)
+            size = 12 if k else 20
+            files["calls" if k else "sched"] += data[at:at + size]
+            at += size
+        for name, b in files.items():
+            with open("%s/%s_%d" % (folder, name, cpu), "wb") as f:
+                f.write(b)
+        os.unlink(folder + "/cpu_%d" % cpu)
 
 
 PAIRS = [(re.compile(p), kind) for p, kind in (
@@ -455,4 +588,4 @@ def noise(folder, stftool, seconds):
 
 
 if __name__ == "__main__":
-    sys.exit({"make": make, "lttng": lttng, "kernel": kernel, "judge": judge, "same": same, "noise": noise}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"make": make, "lttng": lttng, "kernel": kernel, "channels": channels, "new": new, "judge": judge, "same": same, "noise": noise}[sys.argv[1]](*sys.argv[2:]))

@@ -51,7 +51,35 @@ sed -n 's/^\([0-9]* [EL][A-Z]* CPU [0-9]*\).*/\1/p' out >calls
 printf '%s\n' '10 ENTER CPU 2' '30 ENTER CPU 65538' '45 ENTER CPU 1' '46 LEAVE CPU 1' '60 LEAVE CPU 2' \
 	'80 LEAVE CPU 65538' >wanted
 expect_same wanted calls
-verdict "Linux's threads by sched_switch: a system call ends on another CPU than it began"
+"$PYTHON3" -B "$py" channels channels || exit 99
+arrives channels
+"$build/stftool" channels --dump >out 2>err
+sed -n 's/^\([0-9]* [EL][A-Z]* CPU [0-9]*\).*/\1/p' out >calls
+expect_same wanted calls
+verdict "Linux's threads by sched_switch, also of other files: a system call ends on another CPU than it began"
+
+second() # second FOLDER: the trace in CTF 2 has the same as that in CTF 1.8
+{
+	"$build/stftool" "$1" --convert one.jsonl --force >out 2>err
+	"$build/stftool" "$1-2" --convert two.jsonl --force >out 2>err
+	expect [ $? -eq 0 ]
+	expect_same one.jsonl two.jsonl
+}
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	second "r$seed"
+done
+second lttng
+verdict "CTF 2 has the same as CTF 1.8: random types in both byte orders, LTTng's encoding"
+"$PYTHON3" -B "$py" new new || exit 99
+"$build/stftool" new-2 --convert two.jsonl --force >out 2>err
+expect [ $? -eq 0 ]
+expect_lines 200 '"type":"enter".*"function":"work"' two.jsonl
+expect_lines 200 '"type":"leave".*"function":"work"' two.jsonl
+expect_line '"time":0.133013433,' two.jsonl
+"$build/stftool" new-2 --print-clock >out 2>err
+expect_line 'CTF: stamp 0 is -2999999999 ns' out
+expect_line 'process 0 0 1e-07' out
+verdict "CTF 2: numbers of variable length, fields that may be missing, texts and bytes of a length"
 
 babeltrace2 lttng -o ctf -w written >out 2>err || exit 99
 arrives written/node
@@ -114,13 +142,42 @@ refused 'metadata: offset [0-9]*: a number that has not 1 to 64 bits' 's/size = 
 refused 'metadata: offset [0-9]*: a type of a name that is not described' 's/typealias.*//'
 refused "metadata: offset [0-9]*: the clock's frequency is 0" 's/freq = [0-9]*/freq = 0/'
 refused 'metadata: offset [0-9]*: this is no block that ends' '$s/.*/event { name = "x"; fields := struct {/'
+nested() # nested OPEN CLOSE: a type of a thousand in each other
+{
+	set -- "$(yes "$1" | head -1000 | tr -d '\n')" "$(yes "$2" | head -1000 | tr -d '\n')"
+	refused 'metadata: offset [0-9]*: too many types in each other' \
+		"\$s/\$/ event { name = \"x\"; fields := struct { $1 $2 }; };/"
+}
+nested 'enum : ' ' '
+nested 'struct { ' '} x; '
 refused 'stream_0: offset 0: a packet of a stream that is not described' 's/id = 7;/id = 8;/'
 refused 'stream_0: offset [0-9]*: an event without a stamp of a clock' 's/name = "c";/name = "d";/'
 refused 'stream_0: offset 8: the file ends in the head of a packet' 's/u32 stream_id;/& u32 more[99999999];/'
-printf '\036{"type":"preamble","version":2}' >bad/metadata
-"$build/stftool" bad --convert bad.stf >out 2>err
-expect [ $? -eq 1 ]
-expect_line 'bad/metadata: this is CTF 2; only CTF 1.8 is read' err
+refused2() # refused2 TEXT SED: the same for CTF 2
+{
+	rm -rf bad
+	cp -r lttng-2 bad
+	sed "$2" lttng-2/metadata >bad/metadata
+	"$build/stftool" bad --convert bad.stf >out 2>err
+	expect [ $? -eq 1 ]
+	expect_line "stftool: bad/metadata: offset [0-9]*: $1" err
+	expect_no_files bad.stf
+}
+refused2 'it does not begin with the preamble of CTF 2' 's/"version": 2/"version": 3/'
+refused2 'an extension of CTF 2 that is not known here' 's/"version": 2/&, "extensions": {}/'
+refused2 "the clock's frequency is 0" 's/"frequency": 1000000000/"frequency": 0/'
+refused2 'a comma or a bracket is missing' 's/"version": 2/"version": 2 2/'
+refused2 'a text without its end' '$s/.*/{"/'
+refused2 'a type of a kind that is not known here' 's/static-length-blob/&s/'
+refused2 'an alignment that is no power of 2 up to 65536' 's/"alignment": 8/"alignment": 7/'
+refused2 'a number that has not 1 to 64 bits' 's/"length": 64/"length": 65/'
+refused2 'a range that is not .LOW, HIGH.' 's/\[\[0, 30\]\]/[[0]]/'
+refused2 'a length or a selector without its place' 's/"path": \["id"\]/"path": []/'
+refused2 'no stream is described' '2,$d'
+many=$(yes '{"type":"structure","member-classes":[{"name":"x","field-class":' | head -50 | tr -d '\n')
+many="$many\"a\"$(yes '}]}' | head -50 | tr -d '\n')"
+refused2 'too many types in each other' "2s/^./{\"type\":\"event-record-class\",\"payload-field-class\":$many}/"
+refused2 'more than 200 brackets in each other' "\$s/.*/$(yes '[' | head -300 | tr -d '\n')/"
 verdict "damaged metadata is refused with the place, and leaves nothing"
 
 damaged() # damaged TEXT COMMAND...: the command makes bad/stream_0 from standard input
@@ -146,6 +203,15 @@ damaged 'a packet of no possible size' head -c 100
 damaged 'no packet begins here' put 0 '\0377'
 damaged 'a packet of no possible size' put 24 '\0377\0377\0377\0377'
 damaged 'a packet of no possible size' put 32 '\0377\0377\0377\0377\0377\0377\0377\0377'
+sparse() # sparse BYTES SIZE: a packet of so many bytes
+{
+	head -c 40 >changed
+	printf '%b' "$2" | dd of=changed bs=1 seek=24 conv=notrunc 2>/dev/null
+	printf '%b' "$2" | dd of=changed bs=1 seek=32 conv=notrunc 2>/dev/null
+	truncate -s "$1" changed
+	cat changed
+}
+damaged 'a packet of more than 256 MiB; record with smaller buffers' sparse 536870912 '\0\0\0\01\0\0\0\0'
 mkdir none && cp r1/metadata none/ && "$build/stftool" none --convert bad.stf >out 2>err
 expect [ $? -eq 1 ]
 expect_line 'none has no event with a stamp' err

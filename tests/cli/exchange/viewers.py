@@ -4,6 +4,8 @@
 
 viewers.py make FOLDER           traces
 viewers.py judge FILE OUT.jsonl  stftool's OUT has each slice, counter value, flow and instant of the JSON FILE, and no more
+viewers.py lasts OUT.jsonl NAME FROM TO   a slice of that name lasts from FROM to TO (ns)
+viewers.py flows OUT.jsonl FROM TO ...    the flows are these
 viewers.py noise FOLDER STFTOOL SECONDS   damaged copies of the traces: each run ends with 0 or 1, and leaves no trace unless 0
 """
 import collections
@@ -198,6 +200,35 @@ def make(folder):
     with gzip.open(folder + "/packed.pftrace.gz", "wb") as f:
         f.write(perfetto(same))
     write(folder + "/packets.json", same)
+    for name in ("owners", "clocks"):
+        with open(folder + "/" + name + ".pftrace", "wb") as f:
+            f.write(owners(name == "clocks"))
+
+
+def owners(clocks):
+    """Processes 7 and 9 with tracks of their own, thread 7 of process 7; ids that are local to a process; an event of stamp 0."""
+    out = [packet(num(10, 1) + num(13, 1) + (sub(6, sub(1, num(1, 6) + num(2, 10)) + sub(1, num(1, 1) + num(2, 10 ** 18))) if clocks else b""))]
+    for body in (num(1, 1) + sub(3, num(1, 7)), num(1, 2) + sub(4, num(1, 7) + num(2, 7)), num(1, 3) + num(5, 1) + sub(2, "child of 7"),
+                 num(1, 4) + sub(3, num(1, 9)), num(1, 5) + num(5, 4) + sub(2, "child of 9"), num(1, 6) + num(5, 1) + sub(2, "mem") + sub(8, num(3, 3))):
+        out.append(packet(sub(60, body)))
+
+    def event(at, track, body, name=None):
+        out.append(packet(num(8, at) + num(10, 1) + sub(11, num(11, track) + body + (sub(23, name) if name else b""))))
+
+    event(0, 2, num(9, 3), "at 0")
+    event(100, 1, num(9, 1), "of the process")
+    event(200, 2, num(9, 1), "mem")
+    event(300, 1, num(9, 2))
+    event(400, 2, num(9, 2))
+    for at, track, phase in ((500, 3, "b"), (510, 5, "b"), (520, 3, "e"), (530, 5, "e")):
+        event(at, track, sub(6, num(2, ord(phase)) + num(10, 4)), "local")
+    event(600, 6, num(9, 4))
+    event(601, 6, num(9, 4) + num(30, 5))
+    for at, track, phase in ((700, 3, "s"), (701, 5, "s"), (710, 2, "f"), (711, 4, "f")):
+        event(at, track, sub(6, num(2, ord(phase)) + num(10, 4)), "flow")
+    for at, track, way in ((800, 2, 2), (810, 4, 1)):
+        event(at, track, sub(6, num(2, ord("i")) + num(8, 77) + num(13, way)), "bound")
+    return b"".join(out)
 
 
 # ---- what a file has ----
@@ -321,6 +352,24 @@ def compare(a, b):
     return 1 if bad or lost else 0
 
 
+def slices_of(path):
+    """All slices with both ends in ns, and all messages."""
+    f = found(path)
+    return collections.Counter((name, begin, end) for _, _, name, begin, end in f.slices.elements()), sorted((x[1], x[3]) for x in f.flows.elements())
+
+
+def lasts(path, name, begin, end):
+    there = slices_of(path)[0]
+    print(dict(there))
+    return 0 if there[name, int(begin), int(end)] == 1 else 1
+
+
+def has_flows(path, *times):
+    there, want = slices_of(path)[1], sorted(zip(map(int, times[::2]), map(int, times[1::2])))
+    print(there)
+    return 0 if there == want else 1
+
+
 def noise(folder, stftool, seconds):
     r, end, runs = random.Random(3), time.time() + float(seconds), 0
     names = sorted(n for n in os.listdir(folder) if n.endswith((".json", ".pftrace")))
@@ -356,5 +405,7 @@ if __name__ == "__main__":
         make(sys.argv[2])
     elif sys.argv[1] == "judge":
         sys.exit(compare(wanted(load(sys.argv[2])), found(sys.argv[3])))
+    elif sys.argv[1] in ("lasts", "flows"):
+        sys.exit((lasts if sys.argv[1] == "lasts" else has_flows)(*sys.argv[2:]))
     else:
         sys.exit(noise(*sys.argv[2:]))

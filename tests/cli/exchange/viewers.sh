@@ -62,6 +62,35 @@ expect [ $? -eq 1 ]
 expect_line -- '--index is for STF traces: make one by stftool kineto.json' err
 verdict "the analysis, the dump and the page take them"
 
+mkdir tmp
+TMPDIR=$dir/tmp "$build/vtreport" --compare kineto.json object.json -- array.json kineto.json -o c.html >out 2>err
+expect [ $? -eq 0 ]
+expect [ -z "$(ls tmp)" ]
+# shellcheck disable=SC2317 # called by wait_for
+has_folder()
+{
+	[ -n "$(ls tmp)" ]
+}
+interrupted() # interrupted SIGNAL COMMAND...: it is in the middle of a trace, and leaves no temporary folder
+{
+	sig=$1
+	shift
+	TMPDIR=$dir/tmp "$@" >out 2>err &
+	pid=$!
+	expect wait_for 30 has_folder
+	kill "-$sig" "$pid"
+	wait "$pid"
+	expect [ $? -gt 128 ]
+	expect [ -z "$(ls tmp)" ]
+}
+"$PYTHON3" -c 'for i in range(700000):
+	row = "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":%d,\"dur\":1,\"name\":\"n\"}" % i
+	print("," if i else "[", row)' >long.json
+interrupted TERM "$build/vtreport" long.json
+interrupted HUP "$build/stftool" long.json --print-statistics
+rm long.json
+verdict "temporary traces are removed when they are read, and after a signal"
+
 cat >flows.json <<'END'
 [{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a","bind_id":"0x5","flow_out":true},
 {"ph":"X","pid":1,"tid":2,"ts":20,"dur":10,"name":"b","bind_id":"0x5","flow_in":true,"flow_out":true},
@@ -78,6 +107,57 @@ sort -n wanted >sorted
 expect_same sorted found
 expect_line 'not read: flows with one end (1)$' err
 verdict "flows of both generations, in steps, and back in time; an array without its end"
+flows() # flows EVENTS: the messages of these rows of threads 1 and 2, "PHASE:MS:ID"
+{
+	for e in $1; do
+		phase=${e%%:*} id=${e##*:} ms=${e#*:}
+		tid=2
+		[ "$phase" = s ] && tid=1
+		echo ",{\"ph\":\"$phase\",\"pid\":1,\"tid\":$tid,\"ts\":${ms%:*},\"id\":\"$id\"}"
+	done | sed '1s/,/[/; $s/$/]/' >again.json
+	"$build/stftool" again.json --dump >out 2>err
+	sed -n 's/^\([0-9]*\) \([SR]\)...MSG.*/\2\1/p' out | tr '\n' ' '
+}
+expect [ "$(flows 's:1:a s:10:a f:20:a')" = "S9000 R19000 " ]
+expect_line 'not read: flows with one end (1)$' err
+expect [ "$(flows 's:1:a t:5:a s:10:a f:20:a')" = "S0 R4000 S9000 R19000 " ]
+expect [ "$(flows 's:1:a f:5:a s:10:a f:20:a')" = "S0 R4000 S9000 R19000 " ]
+want="S0 S4000 R4000 R8000 S9000 S14000 R14000 R19000 "
+expect [ "$(flows 's:1:a t:5:a f:9:a s:10:a t:15:a f:20:a')" = "$want" ]
+expect_no_line 'one end' err
+verdict "an id of a flow that is used again is another flow"
+
+"$build/stftool" owners.pftrace --convert owners.jsonl --force >out 2>err
+lasts() # lasts NAME FROM TO: of owners.jsonl, a slice
+{
+	expect [ "$(grep -c "\"$1\"" owners.jsonl)" -ge 2 ]
+	expect "$PYTHON3" -B "$py" lasts owners.jsonl "$@" >judged 2>&1
+	cat judged >>out
+}
+lasts 'of the process' 100 300
+lasts mem 200 400
+lasts local 500 520
+lasts local 510 530
+expect "$PYTHON3" -B "$py" flows owners.jsonl 700 710 701 711 800 810 >judged 2>&1
+cat judged >>out
+expect_line '"at 0"' owners.jsonl
+expect_line '"counter":"mem","value":5,"unit":"B"' owners.jsonl
+expect_line 'counter events without a value (1)' err
+"$build/stftool" clocks.pftrace --convert owners.jsonl --force >out 2>err
+lasts 'of the process' 0 200
+expect_no_line '"at 0"' owners.jsonl
+expect_line 'events without a stamp (1)' err
+verdict "tracks of a process beside its main thread, ids local to a process, stamps of 0, counters without a value"
+
+"$PYTHON3" -c 'import json
+print(json.dumps([{"ph": "B", "pid": 1, "tid": 1, "ts": i, "name": "a%d" % (i % 2)} for i in range(100000)] +
+    [{"ph": "E", "pid": 1, "tid": 1, "ts": 100000 + i, "name": "a1" if i % 2 else "no"}
+        for i in range(200000)]))' >deep.json
+timeout 30 "$build/stftool" deep.json --convert o.stf --force >out 2>err
+expect [ $? -eq 0 ]
+expect_line 'ends without a begin (150000)' err
+expect_line 'slices without an end last to the last stamp (50000)' err
+verdict "ends of other names, and ends below 100,000 open slices, take no time"
 cat >wrong.json <<'END'
 [{"ph":"B","pid":1,"tid":1,"ts":1,"name":"open"},{"ph":"B","pid":1,"tid":1,"ts":2,"name":"late"},
 {"ph":"B","pid":1,"tid":1,"ts":4,"name":"in"},
@@ -111,6 +191,8 @@ expect_no_files() # expect_no_files NAME: nothing of that name is there
 }
 deep=$(head -c 3000 /dev/zero | tr '\0' '[')
 refused 'bad.json has no event with a stamp' '{"traceEvents":[]}'
+refused 'bad.json has stamps that are too far from 1970' \
+	'{"baseTimeNanoseconds":4611686018427387903,"traceEvents":[{"ph":"X","ts":9e15}]}'
 refused 'has no event with a stamp' '[{"ph":"M","name":"process_name","pid":1,"args":{"name":"p"}}]'
 refused 'offset 16: a time that is no number of microseconds' '[{"ph":"X","ts":99999999999999999999999}]'
 refused 'offset 16: a time that is no number' '[{"ph":"X","ts":{}}]'
@@ -131,7 +213,7 @@ printf '\012\002\120\001' >none.pftrace
 expect [ $? -eq 1 ]
 expect_line 'none.pftrace has no event with a stamp' err
 verdict "damaged packets are refused"
-rm -f *.stf* o.jsonl
+rm -f ./*.stf* o.jsonl
 expect "$PYTHON3" -B "$py" noise . "$build/stftool" "${NOISE_S:-5}" >judged 2>&1
 cat judged >out
 verdict "noise: no crash, and no trace of what is refused"

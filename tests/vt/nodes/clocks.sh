@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What the processes of a job without MPI log by the clocks of the kernel gets the job's time, with a bound. Each host's
-# clocks have an offset and a rate of their own, and one is set. TAP.
+# clocks have an offset and a rate of their own, and one is set. HOSTS=16 makes more of them. TAP.
 program=logs
 . "${top_srcdir:-.}/tests/vt/nodes/lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "logs.c reads the counter of an x86 CPU"
@@ -40,34 +40,37 @@ held()
 }
 
 job clocks
-expect_line 'Writing tracefile .* 3 processes' f/said
+hosts=${HOSTS:-3}
+expect_line "Writing tracefile .* $hosts processes" f/said
 for log in f/log.*; do
 	expect held "$log" >held
 	sed 's/^/# /' held
 	cat held >>out
 done
-expect [ "$(ls f/log.* | wc -l)" -eq 12 ]
+expect [ "$(ls f/log.* | wc -l)" -eq $((4 * hosts)) ]
 sed '/^clock /d' f/result/logs.clk >without.clk
 "$build/clkapply" without.clk f/log.0.clock_boottime --timer clock_boottime >none 2>&1
 expect [ $? -eq 1 ]
 expect_line 'no readings of clock_boottime on the node of rank 0' none
-verdict "stamps of four clocks of three hosts are inside of their bound; without readings they are refused"
+verdict "stamps of four clocks of $hosts hosts are inside of their bound; without readings they are refused"
 
 # what is true of the log is true of a profile by the same clock
 if [ "${PYTHON3:-no}" = no ] || ! grep -q '^#define HAVE_ZLIB 1' "$build/config.h"; then
 	skip "profiles of PyTorch" "no Python 3, or built without zlib"
 else
 	py=$here/nodes/programs/kineto_logs.py
-	for rank in 0 1 2; do
+	"$build/clkapply" f/result/logs.clk f/log.0.clock_realtime --column before >first.csv
+	for rank in $(seq 0 $((hosts - 1))); do
 		log=f/log.$rank.clock_realtime
 		"$PYTHON3" "$py" make "$log" "rank$rank.json" >>out 2>&1
 		expect "$build/clkapply" f/result/logs.clk "rank$rank.json" --output "right$rank.json" >>out 2>&1
 		"$build/clkapply" f/result/logs.clk "$log" --timer clock_realtime >time.csv
 		expect "$PYTHON3" "$py" compare "$log" time.csv "right$rank.json" f/result/logs.clk >same 2>&1
+		expect "$PYTHON3" "$py" truth first.csv "$log" "right$rank.json" f/result/logs.clk >>same 2>&1
 		sed 's/^/# /' same
 		cat same >>out
 	done
-	verdict "profiles of PyTorch by the time of day of three hosts are corrected like the logs"
+	verdict "profiles of PyTorch by the time of day of $hosts hosts are corrected like the logs, and true"
 fi
 
 # a process that becomes one program after the other has several raw files, of which one has the readings of its time

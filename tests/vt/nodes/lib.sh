@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests of jobs without MPI share; to be sourced. Three hosts have nothing in common but a network: private
+# What the tests of jobs without MPI share; to be sourced. Three hosts, or HOSTS up to 16, have nothing in common but a
+# network: private
 # folders, clocks 1000 s apart.
 program=${program:-steps}
 source=${source:-tests/vt/nodes/programs/$program.c}
@@ -19,8 +20,8 @@ job() # job CASE: what node0 has afterwards is in result/
 {
 	rm -rf f
 	mkdir f
-	timeout 120 sh "$src/tests/mpi/netns.sh" -n 3 -o 1000 -- sh "$here/nodes/programs/join_hosts.sh" "$vtrun" \
-		"$dir/$program" "$dir/f" "$1" >out 2>&1
+	timeout 120 sh "$src/tests/mpi/netns.sh" -n "${HOSTS:-3}" -o 1000 -- \
+		sh "$here/nodes/programs/join_hosts.sh" "$vtrun" "$dir/$program" "$dir/f" "$1" >out 2>&1
 	expect [ $? -eq 0 ]
 	cat f/out.* f/said >>out 2>/dev/null
 }

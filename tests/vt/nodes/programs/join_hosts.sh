@@ -6,6 +6,7 @@
 set -u
 vtrun=$1 program=$2 folder=$3 case=$4
 private=$folder/private timer=clock_monotonic
+all=$(seq -s ' ' 0 $((${HOSTS:-3} - 1)))
 
 on() # on HOST COMMAND: in the private folder of the host
 {
@@ -56,13 +57,13 @@ finish() # waits for the trace, and for the node processes, which then remove th
 	done
 	mkdir -p "$folder/result"
 	cp "$private"/* "$folder/result/" 2>/dev/null
-	for host in 0 1 2; do
+	for host in $all; do
 		on "$host" "ls -A . | grep VT-flush; ls *.stf 2>/dev/null" >"$folder/left.$host"
 	done
 }
 
 mkdir -p "$private"
-for host in 0 1 2; do
+for host in $all; do
 	if [ "$host" -eq 0 ]; then
 		mount -t tmpfs tmpfs "$private"
 	else
@@ -71,7 +72,7 @@ for host in 0 1 2; do
 done
 if [ "$case" = clocks ]; then
 	# the sampler process drops LD_PRELOAD, and the system's own list holds for it as well
-	for host in 0 1 2; do
+	for host in $all; do
 		shift="cp -a /etc '$private/etc' && echo '$folder/../shifted.so' >'$private/etc/ld.so.preload' &&
 			mount --bind '$private/etc' /etc"
 		if [ "$host" -eq 0 ]; then
@@ -199,7 +200,7 @@ cut)
 	;;
 clocks)
 	timer=CPU
-	for host in 0 1 2; do
+	for host in $all; do
 		# each has time for its beginning; the clock of node1 is set meanwhile
 		at=$(on "$host" "awk '{ printf \"%.0f\", \$1 * 1e9 + 2e9 }' /proc/uptime")
 		start $host "SHIFT='$((host * 12345)) $((host * 70)) $at $((host % 2 * 300000000))'" -- \
