@@ -201,15 +201,10 @@ double vtr_test_recording(const struct vtr_measures *m, const struct vtr_rule *r
 
 double vtr_test_sampler(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
-	uint32_t i, worst = 0;
+	uint32_t worst = vtr_largest_value(m, VTR_SAMPLER);
 	char a[60], who[60];
 
-	for (i = 0; i < m->n; i++) {
-		if (m->process[i].value[VTR_SAMPLER] > m->process[worst].value[VTR_SAMPLER]) {
-			worst = i;
-		}
-	}
-	if (!m->n || !(m->process[worst].value[VTR_SAMPLER] > 100 * rule->limit)) {
+	if (worst >= m->n || !(m->process[worst].value[VTR_SAMPLER] > 100 * rule->limit)) {
 		return VTR_NOTHING;
 	}
 	to->grade = VTR_WARN;
