@@ -28,6 +28,7 @@ enum stf_wait_kind {
 	STF_WAIT_LATE_POST,     /* for the target, which calls MPI_Win_post */
 	STF_WAIT_LATE_COMPLETE, /* for an origin, which calls MPI_Win_complete */
 	STF_WAIT_OMP_BARRIER,   /* for the last thread of a team of OpenMP */
+	STF_WAIT_LOCK,          /* for the lock of a window, which another rank gives back */
 	STF_WAIT_KINDS
 };
 /* "late sender" ... */
