@@ -106,6 +106,40 @@ END
 rm -f t.*
 "$build/tests/cli/lib/text_stf" faults.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
 says "a counter that the first process lacks" 'Process 1 waited for 100 pages a second'
+three_nodes() # three_nodes KHZ IDLE: the frequency of node2, those of the others are 3 GHz; all are idle for IDLE %
+{
+	echo "CLKPERIOD 1e-03
+NCPUS 1 1 1
+DEFCLASS 1 \"OS\" SELF \"OS\" PARENT 0
+DEFCLASS 2 \"counter-display\" SELF \"counter-display\" PARENT 0
+DEFGROUP 2147483650 \"node1\" NMEMBS 1 1
+DEFGROUP 2147483651 \"node2\" NMEMBS 1 2
+DEFGROUP 2147483652 \"node3\" NMEMBS 1 3
+DEFCOUNTER 1 \"cpu_freq\" CLASS 1 CPU 2147483650 TYPE 67 DIFF 0 UNIT \"kHz\" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 2 \"cpu_idle\" CLASS 1 CPU 2147483650 TYPE 67 DIFF 1 UNIT \"ticks\" LOWER 0 UPPER 18446744073709551615
+INFO CLASS 2 TEXT \"\\\"OS:cpu_idle\\\" 1 \\\"percent\\\"\""
+	for t in 0 1 2 3 4 5; do
+		for node in 0 1 2; do
+			f=3000000
+			[ "$node" -ne 1 ] || f=$1
+			echo "${t}000 SAMP CPU $((2147483650 + node)) DEF 1 UINT 8 $f DEF 2 UINT 8 $((t * $2))"
+		done
+	done
+}
+for case in '1900000 10 one' '2800000 10 none' '1900000 90 none'; do
+	# shellcheck disable=SC2086
+	set -- $case
+	three_nodes "$1" "$2" >nodes.avt
+	rm -f t.*
+	"$build/tests/cli/lib/text_stf" nodes.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
+	case $3 in
+	one) says "a node whose processors are slower" 'node2 ran at 1.90 GHz on average, .* nodes at 3.00 GHz' ;;
+	*)
+		expect_no_line 'slow-processor' t.html
+		verdict "at $1 kHz, idle for $2 %: no such node"
+		;;
+	esac
+done
 finds alone dies ended-badly
 says "how, and when" 'ended (by signal 6 \(Aborted\)|without exit, status unknown), [0-9.]+ m?s after the start'
 if [ -z "$mpi" ]; then
