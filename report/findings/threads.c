@@ -63,15 +63,17 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 	return most;
 }
 
-/* The share of the time in which a team's process was in no parallel region, as its first thread worked. 0: others may have worked then,
- * too, because the process used more of its processors than that thread and those in the regions can have used. */
+/* The share of the time in which a team's process was in no parallel region, as its first thread worked: was on a processor or ready to
+ * run. 0: others may have worked then, too, because the process used more of its processors than that thread and those in the regions
+ * can have used. */
 static double alone_share(const struct vtr_measures *m, const struct stf_team *t)
 {
 	const struct vtr_measured *p = &m->process[t->process];
 	double regions_s = (double)t->longest_inside * m->t->resolution, outside_s = p->span_s - regions_s;
 	double most_cpu_s = (double)t->inside * m->t->resolution + (1 + BY_OTHERS) * outside_s;
+	double alone_s = outside_s - p->mpi_s - p->asleep_s, worked_s = p->run_s + p->wait_s - regions_s - p->mpi_s;
 
-	return p->cpu_s > most_cpu_s ? 0 : (outside_s - p->mpi_s - p->asleep_s) / p->span_s;
+	return p->cpu_s > most_cpu_s ? 0 : (isnan(worked_s) ? alone_s : fmin(alone_s, worked_s)) / p->span_s;
 }
 
 /* One thread works where several could. */
