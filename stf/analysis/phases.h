@@ -4,7 +4,7 @@
 #ifndef STF_ANALYSIS_PHASES_H
 #define STF_ANALYSIS_PHASES_H
 
-#include "stf/analysis/recent.h"
+#include "stf/replay/recent.h"
 #include "stf/analysis/threads.h"
 
 enum { STF_PHASE_LEVELS = 2 };

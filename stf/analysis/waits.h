@@ -6,7 +6,7 @@
 #include "base/table.h"
 #include "include/analysis.h"
 #include "stf/analysis/bounds.h"
-#include "stf/analysis/recent.h"
+#include "stf/replay/recent.h"
 
 enum { STF_PAST_WAITS = 16, STF_PERIODS = 32 };
 

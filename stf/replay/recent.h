@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The values of a table that were used last: a trace repeats what it does, so most are found without the table. */
-#ifndef STF_ANALYSIS_RECENT_H
-#define STF_ANALYSIS_RECENT_H
+#ifndef STF_REPLAY_RECENT_H
+#define STF_REPLAY_RECENT_H
 
 #include <stdint.h>
 
