@@ -28,6 +28,7 @@ enum stf_wait_kind {
 	STF_WAIT_LATE_POST,     /* for the target, which calls MPI_Win_post */
 	STF_WAIT_LATE_COMPLETE, /* for an origin, which calls MPI_Win_complete */
 	STF_WAIT_OMP_BARRIER,   /* for the last thread of a team of OpenMP */
+	STF_WAIT_LOCK,          /* for the lock of a window, which another rank gives back */
 	STF_WAIT_KINDS
 };
 /* "late sender" ... */
@@ -116,11 +117,12 @@ struct stf_culprit {
 /* The threads of a process that were in parallel regions of OpenMP. */
 struct stf_team {
 	uint32_t process, threads;
-	uint64_t inside; /* time of all of them in parallel regions */
-	uint64_t waited; /* of that, for others at barriers, as in the waits of STF_WAIT_OMP_BARRIER */
-	uint64_t caused; /* of these waits, those for one thread, the one with most; 0: there were none */
-	uint32_t cause;  /* this thread */
-	uint32_t scl;    /* where in the source the barrier is with the longest wait for it; 0: unknown */
+	uint64_t inside;         /* time of all of them in parallel regions */
+	uint64_t waited;         /* of that, for others at barriers, as in the waits of STF_WAIT_OMP_BARRIER */
+	uint64_t caused;         /* of these waits, those for one thread, the one with most; 0: there were none */
+	uint32_t cause;          /* this thread */
+	uint32_t scl;            /* where in the source the barrier is with the longest wait for it; 0: unknown */
+	uint64_t longest_inside; /* time of the one that was in parallel regions longest */
 };
 
 /* A function or region of the program that the ranks' first threads enter from no other one (level 0), or from such a one (level 1),

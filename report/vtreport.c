@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,12 +26,13 @@
 #include "report/page/page.h"
 #include "report/pictures/plot.h"
 #include "report/page/several.h"
+#include "report/serve.h"
 
 enum { EXIT_FAULT = 1, EXIT_USAGE = 2, FILES = 256 };
 
 struct options {
 	const char *output, *plot, *counter, *window;
-	int force, compare, keep;
+	int force, compare, keep, serve;
 	long long size; /* bytes of a page */
 	struct vtr_reading how;
 };
@@ -232,6 +234,21 @@ struct compared {
 	struct vtr_clocks *c;
 };
 
+/* Serves the page that was written to f, in memory. */
+static int serve_page(FILE *f, struct vtr_timeline *l, struct tkm_err *err)
+{
+	long n = ftell(f);
+	char *page = n > 0 ? malloc((size_t)n) : NULL;
+	int rc;
+
+	rewind(f);
+	rc = page && fread(page, 1, (size_t)n, f) == (size_t)n
+		? vtr_serve(page, (size_t)n, l, err)
+		: tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the page");
+	free(page);
+	return rc;
+}
+
 static int write_trace_page(FILE *f, const char *path, const struct options *o, struct tkm_err *err)
 {
 	const struct vtr_reading *how = &o->how;
@@ -251,7 +268,9 @@ static int write_trace_page(FILE *f, const char *path, const struct options *o, 
 			vtr_timeline_begin(&l, &t, (uint64_t)o->size, &calls.traffic) < 0) {
 			damaged = tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 		} else {
+			l.served = o->serve;
 			vtr_write_job(f, &t, &c, &calls, &l);
+			damaged = o->serve && serve_page(f, &l, err) < 0 ? -1 : damaged;
 		}
 		vtr_timeline_free(&l);
 		vtr_calls_free(&calls);
@@ -456,6 +475,10 @@ static int is_wrong(struct options *o, const char **file, int n, int clocks)
 	} else if (o->how.index && (o->how.window || o->plot || o->compare)) {
 		say_report("--index makes an index of a whole trace with its report: not with --window, --plot or "
 			   "--compare");
+	} else if (o->serve && (o->output || o->plot || o->compare || o->how.index || clocks)) {
+		say_report(
+			"--serve shows one trace and writes no file: not with --output, --plot, --compare, --index or "
+			".clk files");
 	} else if (o->plot &&
 		(o->compare || n != 1 ||
 			(strcmp(o->plot, "svg") && strcmp(o->plot, "png") && strcmp(o->plot, "pdf") &&
@@ -465,6 +488,25 @@ static int is_wrong(struct options *o, const char **file, int n, int clocks)
 		return 0;
 	}
 	return 1;
+}
+
+/* The page is in memory only: tmpfile() would be a file. */
+static int serve(const char *path, const struct options *o)
+{
+	struct tkm_err err;
+	int fd = memfd_create("page", MFD_CLOEXEC), rc;
+	FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+	if (!f) {
+		say_report("--serve: no memory for the page");
+		return EXIT_FAULT;
+	}
+	rc = write_trace_page(f, path, o, &err);
+	fclose(f);
+	if (rc < 0) {
+		say_report("%s", err.text);
+	}
+	return rc ? EXIT_FAULT : 0;
 }
 
 static int run_report(struct options *o, const char **file, int n)
@@ -482,6 +524,9 @@ static int run_report(struct options *o, const char **file, int n)
 	}
 	if (o->plot) {
 		return plot(file[0], o);
+	}
+	if (o->serve) {
+		return serve(file[0], o);
 	}
 	output = o->output   ? strdup(o->output)
 		: o->compare ? strdup("comparison.html")
@@ -526,6 +571,8 @@ int main(int argc, char **argv)
 			"name of the report (default: the trace's, .html)" },
 		{ "PLOT", TKM_OPTION_TEXT, &o.plot, 0, 0, "svg|png|pdf|txt",
 			"single pictures by gnuplot, TRACE.COUNTER.svg; txt: in the terminal" },
+		{ "SERVE", TKM_OPTION_BOOL, &o.serve, 0, 0, NULL,
+			"write no file: show the page at an address of this machine, with any detail of the timeline" },
 		{ "SIZE", TKM_OPTION_BYTES, &o.size, 256 << 10, 1e9, "BYTES",
 			"size of the page: how much of the timeline is in it (default: 2MB)" },
 		{ "WINDOW", TKM_OPTION_TEXT, &o.window, 0, 0, "FROM:TO",

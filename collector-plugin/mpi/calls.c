@@ -320,6 +320,14 @@ void *vt_mpi_next(const char *name, void *own)
 #define WIN_COMPLETE(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 1, , vt_window_completes(&k, win), \
 		vt_window_completed(&k, win, rc != MPI_SUCCESS))
+#define WIN_LOCK(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , , OK { vt_window_locked(&k, win, rank, lock_type); })
+#define WIN_FLUSH(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , , OK { vt_window_flushed(&k, win, rank); })
+#define WIN_FLUSH_ALL(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , , OK { vt_window_flushed(&k, win, -1); })
+#define WIN_UNLOCK(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, , , OK { vt_window_unlocked(&k, win, rank); })
 #define WIN_TEST(name, lower, UPPER, params, args) \
 	POLL(name, params, args, , , *flag, if (rc == MPI_SUCCESS && *flag) { vt_window_waited(&k, win); })
 /* clang-format on */

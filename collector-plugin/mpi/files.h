@@ -40,6 +40,11 @@ VT_HIDDEN void vt_window_started(struct vt_mpi_call *k, MPI_Win win, MPI_Group g
 VT_HIDDEN void vt_window_completes(struct vt_mpi_call *k, MPI_Win win);
 VT_HIDDEN void vt_window_completed(struct vt_mpi_call *k, MPI_Win win, int failed);
 VT_HIDDEN void vt_window_waited(struct vt_mpi_call *k, MPI_Win win);
+/* A rank gets the lock of a window at a target when another one gives it back; which one, only the merge can tell. All after the call;
+ * flushed: target -1: all of them. */
+VT_HIDDEN void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type);
+VT_HIDDEN void vt_window_flushed(struct vt_mpi_call *k, MPI_Win win, int target);
+VT_HIDDEN void vt_window_unlocked(struct vt_mpi_call *k, MPI_Win win, int target);
 
 /* Before a call that moves count x type between this process and a file, or the memory of rank `target` in a window.
  * WRITE: from this process. */

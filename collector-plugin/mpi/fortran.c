@@ -375,6 +375,14 @@ enum {
 #define WIN_COMPLETE(name, lower, UPPER, params, args) \
 	FORTRAN(name, lower, UPPER, 1, , vt_window_completes(&k, WIN(0)), \
 		vt_window_completed(&k, WIN(0), RESULT(1) != MPI_SUCCESS))
+#define WIN_LOCK(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(4) { vt_window_locked(&k, WIN(3), INT(1), INT(0)); })
+#define WIN_FLUSH(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(2) { vt_window_flushed(&k, WIN(1), INT(0)); })
+#define WIN_FLUSH_ALL(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(1) { vt_window_flushed(&k, WIN(0), -1); })
+#define WIN_UNLOCK(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, , , OK(2) { vt_window_unlocked(&k, WIN(1), INT(0)); })
 #define WIN_TEST(name, lower, UPPER, params, args) \
 	POLL(name, lower, UPPER, 2, , , INT(1), if (RESULT(2) == MPI_SUCCESS && INT(1)) { vt_window_waited(&k, WIN(0)); })
 /* clang-format on */

@@ -274,6 +274,18 @@ void vt_went_on(const struct vt_mpi_call *k, const struct vt_comm *c, int from, 
 	emit_message(k, k->leave, VT_RAW_MESSAGE_EITHER, &m);
 }
 
+void vt_unlocked(const struct vt_mpi_call *k, const struct vt_comm *c, int target, const struct vt_window_lock *l)
+{
+	int tag = l->exclusive ? VT_RAW_LOCK_EXCLUSIVE : VT_RAW_LOCK_SHARED;
+	struct vt_raw_message m = message_of(c, target, tag, (uint64_t)(l->leave - l->enter));
+
+	m.since = k->leave - l->enter;
+	emit_message(k, k->leave, VT_RAW_MESSAGE_LOCKED, &m);
+	m = message_of(c, target, tag, l->done ? (uint64_t)(k->leave - l->done) : 0);
+	m.since = k->leave - k->enter;
+	emit_message(k, k->leave, VT_RAW_MESSAGE_UNLOCKED, &m);
+}
+
 static struct vt_request *add_request(
 	struct vt_mpi_call *k, enum vt_request_kind kind, struct vt_comm *c, MPI_Request request)
 {

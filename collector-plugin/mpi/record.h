@@ -62,6 +62,16 @@ VT_HIDDEN void vt_holds_back(const struct vt_mpi_call *k, const struct vt_comm *
 VT_HIDDEN void vt_went_on(
 	const struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, int64_t post, int64_t left);
 
+/* The lock of a window at a rank of it, and when it was asked for. */
+struct vt_window_lock {
+	int64_t enter, leave; /* of the call that asked; enter 0: there is no lock */
+	int64_t done; /* end of the first call that was complete with the lock only; 0: that which gives it back */
+	int exclusive;
+};
+/* The call gave it back. */
+VT_HIDDEN void vt_unlocked(
+	const struct vt_mpi_call *k, const struct vt_comm *c, int target, const struct vt_window_lock *l);
+
 VT_HIDDEN void vt_cancel(MPI_Request request);
 /* Before MPI_Request_free(). */
 VT_HIDDEN void vt_request_freed(struct vt_mpi_call *k, MPI_Request request);

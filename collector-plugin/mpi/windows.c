@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/mpi/record.h"
 
 enum { POSTED = 0, COMPLETED = 1 }; /* the tags */
@@ -21,6 +22,7 @@ struct vt_window_epochs {
 	struct vt_comm comm; /* without a handle */
 	struct window_epoch access, exposure;
 	struct window_epoch posting; /* the exposure that MPI_Win_post is about to begin */
+	struct vt_window_lock *lock; /* by target; NULL: none was asked for so far */
 };
 
 /* The epochs of a window; NULL: nothing records. */
@@ -160,5 +162,57 @@ void vt_window_waited(struct vt_mpi_call *k, MPI_Win win)
 	}
 	if (w) {
 		end_window_epoch(&w->exposure);
+	}
+}
+
+/* ---- locks ---- */
+
+static struct vt_lock making = VT_LOCK_INIT;
+
+/* The lock at a target; NULL: it is no rank of the window, or nothing records. */
+static struct vt_window_lock *lock_at(struct vt_window_epochs *w, int target)
+{
+	if (!w || target < 0 || target >= w->comm.remote) {
+		return NULL;
+	}
+	if (!w->lock) {
+		vt_inside_begin();
+		vt_lock(&making);
+		w->lock = w->lock ? w->lock : vt_trace_memory((size_t)w->comm.remote * sizeof(*w->lock));
+		vt_unlock(&making);
+		vt_inside_end();
+	}
+	return w->lock ? &w->lock[target] : NULL;
+}
+
+void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type)
+{
+	struct vt_window_lock *l = lock_at(epochs_of(win), target);
+
+	if (l) {
+		*l = (struct vt_window_lock){ k->enter, k->leave, 0, type == MPI_LOCK_EXCLUSIVE };
+	}
+}
+
+void vt_window_flushed(struct vt_mpi_call *k, MPI_Win win, int target)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+	int i, first = target < 0 ? 0 : target, end = target < 0 && w ? w->comm.remote : target + 1;
+
+	for (i = first; w && w->lock && i < end && i < w->comm.remote; i++) {
+		if (w->lock[i].enter && !w->lock[i].done) {
+			w->lock[i].done = k->leave;
+		}
+	}
+}
+
+void vt_window_unlocked(struct vt_mpi_call *k, MPI_Win win, int target)
+{
+	struct vt_window_epochs *w = epochs_of(win);
+	struct vt_window_lock *l = lock_at(w, target);
+
+	if (l && l->enter) {
+		vt_unlocked(k, &w->comm, target, l);
+		*l = (struct vt_window_lock){ 0 };
 	}
 }

@@ -47,7 +47,14 @@ enum vt_raw_message_kind {
 	/* a receive of no bytes at the end of one of two calls: of the one that posted it `since` ticks ago and took `bytes` ticks, or of
 	 * this one if it was sent later */
 	VT_RAW_MESSAGE_EITHER,
+	/* This call gave back the lock of a window at rank `peer`, which was asked for `since` ticks ago, in a call of `bytes` ticks. tag:
+	 * VT_RAW_LOCK_... */
+	VT_RAW_MESSAGE_LOCKED,
+	/* And of the same lock: this call began `since` ticks ago; so many ticks ago (`bytes`) the first call ended that was complete with
+	 * the lock only */
+	VT_RAW_MESSAGE_UNLOCKED,
 };
+enum { VT_RAW_LOCK_SHARED, VT_RAW_LOCK_EXCLUSIVE };
 enum { VT_RAW_ANY = INT32_MIN }; /* peer and tag of a freed receive */
 struct vt_raw_message {          /* n: enum vt_raw_message_kind */
 	uint32_t communicator;

@@ -24,6 +24,7 @@ class Tickmark(AutotoolsPackage):
     depends_on("zstd")
     depends_on("zlib-api")
     depends_on("sqlite")
+    depends_on("libmicrohttpd")
     depends_on("libzmq")
     depends_on("elfutils")
     depends_on("ncurses")

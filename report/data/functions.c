@@ -312,7 +312,8 @@ static void tally_message(struct vtr_trace *t, const struct stf_one_to_one_commu
 
 static void add_operation(struct vtr_trace *t, const struct stf_record *r)
 {
-	const struct stf_value *type = stf_value(r, "type"), *delta = stf_value(r, "delta");
+	const struct stf_value *type = stf_value(r, "type"), *delta = stf_value(r, "delta"),
+			       *start = stf_value(r, "start_time");
 	struct vtr_operation *o = t->operation;
 	size_t i;
 	uint64_t d;
@@ -331,6 +332,10 @@ static void add_operation(struct vtr_trace *t, const struct stf_record *r)
 	for (uint32_t k = 0; delta && delta->array && k < delta->count; k++) {
 		memcpy(&d, (const char *)delta->array + 8 * (size_t)k, sizeof(d));
 		o[i].longest = (double)d > o[i].longest ? (double)d : o[i].longest;
+	}
+	for (uint32_t k = 0; start && start->array && k < start->count; k++) {
+		memcpy(&d, (const char *)start->array + 8 * (size_t)k, sizeof(d));
+		o[i].members += d != UINT64_MAX;
 	}
 }
 

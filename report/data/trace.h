@@ -79,8 +79,8 @@ struct vtr_messages {
 
 struct vtr_operation { /* a kind of collective operation */
 	uint32_t type;
-	uint64_t n;
-	double longest; /* time-stamp units, of the slowest participant */
+	uint64_t n, members; /* members: of all of them, as far as they are recorded */
+	double longest;      /* time-stamp units, of the slowest participant */
 };
 
 struct vtr_trace {

@@ -82,10 +82,25 @@ static uint32_t longest_in_mpi(const struct vtr_measures *m)
 	return most;
 }
 
+/* Of communication, between MPI_Init and MPI_Finalize. NULL: there is none whose cause is known. */
+static const struct stf_wait *largest_mpi_wait(const struct stf_analysis *a)
+{
+	static const unsigned others =
+		1u << STF_WAIT_OPEN | 1u << STF_WAIT_OMP_BARRIER | 1u << STF_WAIT_INIT | 1u << STF_WAIT_FINALIZE;
+	size_t i;
+
+	for (i = 0; a && i < a->n_waits; i++) {
+		if (!(others >> a->wait[i].kind & 1)) {
+			return &a->wait[i];
+		}
+	}
+	return NULL;
+}
+
 /* "; rank 1 waits 2.1 s in MPI_Recv, late sender, longest for rank 0 in work at ring.c:12", or "". */
 static void describe_longest_wait(const struct vtr_trace *t, char *to, size_t size)
 {
-	const struct stf_wait *w = t->analysis && t->analysis->n_waits ? &t->analysis->wait[0] : NULL;
+	const struct stf_wait *w = largest_mpi_wait(t->analysis);
 	const char *call = w ? stf_reader_name(t->reader, STF_ID_function_definition, w->function) : NULL;
 	const char *in = w && w->cause_function
 		? stf_reader_name(t->reader, STF_ID_function_definition, w->cause_function)
@@ -93,7 +108,7 @@ static void describe_longest_wait(const struct vtr_trace *t, char *to, size_t si
 	char who[80], cause[80], sum[60];
 
 	to[0] = '\0';
-	if (w && w->count && w->kind != STF_WAIT_OPEN) {
+	if (w && w->count) {
 		snprintf(to, size, " The largest wait: %s in %.60s, %s, longest for %s%s%.60s, %s in all.",
 			vtr_willy_label(t, w->willy, who, sizeof(who)), call ? call : "MPI", stf_wait_name(w->kind),
 			vtr_willy_label(t, w->cause, cause, sizeof(cause)), in ? " in " : "", in ? in : "",
@@ -137,7 +152,7 @@ double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_ru
 	size_t i;
 
 	for (i = 0; i < m->t->operations && m->known; i++) {
-		operations += (double)m->t->operation[i].n / m->span_s;
+		operations += (double)m->t->operation[i].members / m->known / m->span_s;
 	}
 	if (!(m->mpi_s > LEAST_IN_MPI * m->span_s) ||
 		!((each > rule->limit && bytes < SMALL_BYTES) || operations > rule->limit)) {
@@ -151,9 +166,9 @@ double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_ru
 		snprintf(b, sizeof(b), "sends %.0f messages", each);
 	}
 	snprintf(to->text, sizeof(to->text),
-		"Each rank %s a second%s%s: the time of %.60s and others is that of single calls, however little they "
+		"On average, each rank %s a second%s%s: the time of %.60s and others is that of single calls, however little they "
 		"move. MPI is %s of the time between MPI_Init and MPI_Finalize.",
-		b, operations > rule->limit ? "" : ", on average of ",
+		b, operations > rule->limit ? "" : ", of ",
 		operations > rule->limit ? "" : vtr_value(a, sizeof(a), bytes, "bytes"),
 		longest_mpi_function(m->t, UINT32_MAX), vtr_share(c, sizeof(c), m->mpi_s, m->span_s));
 	return m->mpi_s / m->span_s;

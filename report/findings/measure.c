@@ -221,6 +221,19 @@ double vtr_node_mean(const struct vtr_trace *t, const char *counter, const struc
 	return n ? sum / (double)n : NAN;
 }
 
+uint32_t vtr_largest_value(const struct vtr_measures *m, enum vtr_role role)
+{
+	uint32_t i, most = m->n;
+
+	for (i = 0; i < m->n; i++) {
+		if (!isnan(m->process[i].value[role]) &&
+			(most == m->n || m->process[i].value[role] > m->process[most].value[role])) {
+			most = i;
+		}
+	}
+	return most;
+}
+
 char *vtr_process_label(const struct vtr_measures *m, uint32_t process, char *buf, size_t size)
 {
 	if (!m->mpi && m->n == 1) {

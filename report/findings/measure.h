@@ -49,6 +49,9 @@ void vtr_measures_free(struct vtr_measures *m);
 /* The mean of a node's counter over the run and the node with the largest one; NAN: it was not recorded. */
 double vtr_node_mean(const struct vtr_trace *t, const char *counter, const struct vtr_series **most);
 
+/* The process with the largest value; m->n: of none is it known. */
+uint32_t vtr_largest_value(const struct vtr_measures *m, enum vtr_role role);
+
 /* "rank 3"; without MPI "the program" or "process 3". */
 char *vtr_process_label(const struct vtr_measures *m, uint32_t process, char *buf, size_t size);
 

@@ -13,8 +13,8 @@ enum { QUARTERS = 4 };
 #define LEAST_GROWTH (64.0 * (1 << 20)) /* bytes: programs and MPI libraries take less after their start */
 #define LEAST_QUARTER 0.15              /* of all growth that a quarter must have; an even one has a third */
 
-/* The memory of the process in each quarter of its time, in bytes. Returns -1 if it is not known. */
-static int memory_by_quarter(const struct vtr_trace *t, const struct vtr_series *s, double *bytes)
+/* The memory of the process in each quarter of its time, in bytes. Returns this time in seconds, or -1 if the memory is not known. */
+static double memory_by_quarter(const struct vtr_trace *t, const struct vtr_series *s, double *bytes)
 {
 	const struct vtr_span *p = &t->span[stf_willy_process(s->willy)];
 	uint64_t from = p->known ? p->begin : t->axis.first, to = p->known ? p->end : t->axis.last, k;
@@ -28,7 +28,7 @@ static int memory_by_quarter(const struct vtr_trace *t, const struct vtr_series 
 			return -1;
 		}
 	}
-	return 0;
+	return (double)(to - from) * t->resolution;
 }
 
 /* Memory that is taken at the start, however much, does not grow in each quarter. */
@@ -48,7 +48,7 @@ static double steady_growth(const double *bytes)
 double vtr_test_growth(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct vtr_trace *t = m->t;
-	double bytes[QUARTERS], from = 0, until = 0, most = LEAST_GROWTH;
+	double bytes[QUARTERS], from = 0, until = 0, most = LEAST_GROWTH, span_s, length_s = 0;
 	char a[60], b[60], c[60], who[60];
 	uint32_t worst = 0;
 	size_t i;
@@ -57,13 +57,14 @@ double vtr_test_growth(const struct vtr_measures *m, const struct vtr_rule *rule
 		const struct vtr_series *s = &t->axis.series[i];
 
 		if (strcmp(t->counter[s->counter].name, "proc_rss") != 0 || stf_willy_is_group(s->willy) ||
-			stf_willy_process(s->willy) >= m->n || memory_by_quarter(t, s, bytes) < 0) {
+			stf_willy_process(s->willy) >= m->n || !((span_s = memory_by_quarter(t, s, bytes)) > 0)) {
 			continue;
 		}
 		if (steady_growth(bytes) > most && steady_growth(bytes) > rule->limit * bytes[QUARTERS - 1]) {
 			most = steady_growth(bytes);
 			from = bytes[0];
 			until = bytes[QUARTERS - 1];
+			length_s = span_s;
 			worst = stf_willy_process(s->willy);
 		}
 	}
@@ -76,20 +77,16 @@ double vtr_test_growth(const struct vtr_measures *m, const struct vtr_rule *rule
 		"That is %s.",
 		vtr_process_label(m, worst, who, sizeof(who)), vtr_value(a, sizeof(a), from, "bytes"),
 		vtr_value(b, sizeof(b), until, "bytes"),
-		vtr_value(c, sizeof(c), (until - from) / (m->process[worst].span_s * (QUARTERS - 1) / QUARTERS),
-			"bytes/s"));
+		vtr_value(c, sizeof(c), (until - from) / (length_s * (QUARTERS - 1) / QUARTERS), "bytes/s"));
 	return most / until;
 }
 
 double vtr_test_major_faults(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
-	uint32_t i, worst = 0;
+	uint32_t worst = vtr_largest_value(m, VTR_MAJFLT);
 	char a[60], who[60];
 
-	for (i = 0; i < m->n; i++) {
-		worst = m->process[i].value[VTR_MAJFLT] > m->process[worst].value[VTR_MAJFLT] ? i : worst;
-	}
-	if (!m->n || !(m->process[worst].value[VTR_MAJFLT] > rule->limit)) {
+	if (worst >= m->n || !(m->process[worst].value[VTR_MAJFLT] > rule->limit)) {
 		return VTR_NOTHING;
 	}
 	to->grade = VTR_WARN;

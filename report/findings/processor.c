@@ -12,7 +12,9 @@
 
 enum { EVENT_NS = 150 }; /* an event costs no more where it is not measured: doc/performance.md */
 
-#define BOUND_IDLE 30 /* percent of the node's time: with so much left, who waits for a processor may use some only */
+#define KHZ 1e-6       /* GHz */
+#define MOSTLY_BUSY 50 /* percent of the node's time; its frequency then is what its processors can do */
+#define BOUND_IDLE 30  /* percent of the node's time: with so much left, who waits for a processor may use some only */
 
 static double mean_of(const struct vtr_measures *m, enum vtr_role role)
 {
@@ -139,6 +141,56 @@ double vtr_test_throttled(const struct vtr_measures *m, const struct vtr_rule *r
 	return fmin(held / 100, 1);
 }
 
+static double mean_of_node(const struct vtr_trace *t, const char *counter, uint32_t willy)
+{
+	size_t i;
+
+	for (i = 0; i < t->axis.n_series; i++) {
+		const struct vtr_series *s = &t->axis.series[i];
+
+		if (s->willy == willy && s->weight > 0 && !strcmp(t->counter[s->counter].name, counter)) {
+			return s->sum / s->weight;
+		}
+	}
+	return NAN;
+}
+
+/* One node against the others. Processors that are mostly idle may be slow. */
+double vtr_test_frequency(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct vtr_trace *t = m->t;
+	const struct vtr_series *slow = NULL;
+	double sum = 0, others, own;
+	char node[120];
+	size_t i, n = 0;
+
+	for (i = 0; i < t->axis.n_series; i++) {
+		const struct vtr_series *s = &t->axis.series[i];
+
+		if (s->weight > 0 && !strcmp(t->counter[s->counter].name, "cpu_freq") &&
+			mean_of_node(t, "cpu_idle", s->willy) < 100 - MOSTLY_BUSY) {
+			slow = !slow || s->sum / s->weight < slow->sum / slow->weight ? s : slow;
+			sum += s->sum / s->weight;
+			n++;
+		}
+	}
+	if (n < 2) {
+		return VTR_NOTHING; /* with one node, it is not known what its processors can do */
+	}
+	own = slow->sum / slow->weight;
+	others = (sum - own) / (double)(n - 1);
+	if (own >= (1 - rule->limit) * others) {
+		return VTR_NOTHING;
+	}
+	to->grade = VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"The processors of %s ran at %.2f GHz on average, those of the other node%s at %.2f GHz, although all were "
+		"busy: the same work takes up to %.2g times as long there.",
+		vtr_willy_label(t, slow->willy, node, sizeof(node)), own * KHZ, n > 2 ? "s" : "", others * KHZ,
+		others / own);
+	return 1 - own / others;
+}
+
 /* vtrun noted in the trace that a process did less than those that it started. */
 double vtr_test_children(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
@@ -201,15 +253,10 @@ double vtr_test_recording(const struct vtr_measures *m, const struct vtr_rule *r
 
 double vtr_test_sampler(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
-	uint32_t i, worst = 0;
+	uint32_t worst = vtr_largest_value(m, VTR_SAMPLER);
 	char a[60], who[60];
 
-	for (i = 0; i < m->n; i++) {
-		if (m->process[i].value[VTR_SAMPLER] > m->process[worst].value[VTR_SAMPLER]) {
-			worst = i;
-		}
-	}
-	if (!m->n || !(m->process[worst].value[VTR_SAMPLER] > 100 * rule->limit)) {
+	if (worst >= m->n || !(m->process[worst].value[VTR_SAMPLER] > 100 * rule->limit)) {
 		return VTR_NOTHING;
 	}
 	to->grade = VTR_WARN;

@@ -30,6 +30,7 @@ struct vtr_rule {
 double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_throttled(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
+double vtr_test_frequency(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_recording(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_sampler(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);

@@ -25,6 +25,9 @@ static const struct vtr_rule rules[] = {
 	/* Ten times what scheduling noise makes of a limit that is not reached. */
 	{ "cpu-limited", 850, 0.05, VTR_LOAD, vtr_test_throttled, "The job's limit of CPU time was reached",
 		"Ask for more CPUs, or start fewer threads." },
+	/* Nodes of one kind differ by a few percent; a power limit or heat takes more. */
+	{ "slow-processor", 790, 0.15, VTR_LOAD, vtr_test_frequency, "The processors of a node ran slower",
+		"Look on that node for a power limit, heat (dmesg), and the governor (cpupower frequency-info)." },
 	/* A message of a few bytes takes a microsecond or more, so from here on they are a large part of the time. */
 	{ "small-messages", 750, 10000, VTR_LOAD | VTR_WITH_MPI, vtr_test_small_messages, "Many small messages",
 		"Put what belongs together into one message or operation, or exchange less often." },

@@ -13,6 +13,8 @@
 static const double LEAST_EXCESS = 0.5;
 /* Of the time in parallel regions; a program with less is not meant to be parallel by threads. */
 static const double LEAST_PARALLEL = 0.1;
+/* CPU time of others while one thread works: of threads that wait for the next region, and of the sampler. */
+static const double BY_OTHERS = 0.25;
 
 /* By how much shorter the run would be if the threads of this process came to their barriers together. What they lacked of a
  * processor is not their fault: the CPU time that is missing in the time in which they worked. */
@@ -61,24 +63,38 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 	return most;
 }
 
+/* The share of the time in which a team's process was in no parallel region, as its first thread worked: was on a processor or ready to
+ * run. 0: others may have worked then, too, because the process used more of its processors than that thread and those in the regions
+ * can have used. */
+static double alone_share(const struct vtr_measures *m, const struct stf_team *t)
+{
+	const struct vtr_measured *p = &m->process[t->process];
+	double regions_s = (double)t->longest_inside * m->t->resolution, outside_s = p->span_s - regions_s;
+	double most_cpu_s = (double)t->inside * m->t->resolution + (1 + BY_OTHERS) * outside_s;
+	double alone_s = outside_s - p->mpi_s - p->asleep_s, worked_s = p->run_s + p->wait_s - regions_s - p->mpi_s;
+
+	return p->cpu_s > most_cpu_s ? 0 : (isnan(worked_s) ? alone_s : fmin(alone_s, worked_s)) / p->span_s;
+}
+
 /* One thread works where several could. */
 double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct stf_analysis *a = m->t->analysis;
 	char b[20], c[20], d[20], who[60];
-	double most = rule->limit, inside = 0, serial;
+	double most = rule->limit, inside = 0, share;
 	const struct stf_team *worst = NULL;
 	size_t i;
 
 	for (i = 0; a && i < a->n_teams; i++) {
 		const struct stf_team *t = &a->team[i];
-		const struct vtr_measured *p = t->process < m->n ? &m->process[t->process] : NULL;
-		double share = p && p->span_s > 0 ? (double)t->inside * m->t->resolution / t->threads / p->span_s : 0;
 
-		serial = p && p->span_s > 0 ? 1 - share - (p->mpi_s + p->asleep_s) / p->span_s : 0;
-		if (t->threads > 1 && share > LEAST_PARALLEL && serial > most) {
+		if (t->threads < 2 || t->process >= m->n || !(m->process[t->process].span_s > 0)) {
+			continue;
+		}
+		share = (double)t->longest_inside * m->t->resolution / m->process[t->process].span_s;
+		if (share > LEAST_PARALLEL && alone_share(m, t) > most) {
 			worst = t;
-			most = serial;
+			most = alone_share(m, t);
 			inside = share;
 		}
 	}
@@ -87,7 +103,7 @@ double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule
 	}
 	to->grade = VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
-		"The %u threads of %s were in parallel regions of OpenMP for %s of the time. For %s one thread worked alone; "
+		"The %u threads of %s were in parallel regions of OpenMP for %s of the time at most. For %s one thread worked alone; "
 		"divided between all, the run would be up to %s shorter.",
 		worst->threads, vtr_process_label(m, worst->process, who, sizeof(who)),
 		vtr_share(b, sizeof(b), inside, 1), vtr_share(c, sizeof(c), most, 1),

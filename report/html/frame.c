@@ -8,21 +8,32 @@
 #include "report/html/report_css.h"
 #include "report/html/report_js.h"
 
-void vtr_page_begin(FILE *f, const char *title)
+/* connects: "connect-src 'self'; " of a page that asks its server */
+static void write_page_begin(FILE *f, const char *title, const char *connects)
 {
 	char style[45], script[45];
 
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n", f);
 	fprintf(f,
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-%s'; "
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; %sstyle-src 'sha256-%s'; "
 		"script-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
-		vtr_sha256(report_css, sizeof(report_css) - 1, style),
+		connects, vtr_sha256(report_css, sizeof(report_css) - 1, style),
 		vtr_sha256(report_js, sizeof(report_js) - 1, script));
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" VTR_GENERATOR PACKAGE_VERSION
 	      " vtreport\">\n<title>",
 		f);
 	vtr_html(f, title);
 	fprintf(f, "</title>\n<style>%s</style></head><body>\n", report_css);
+}
+
+void vtr_page_begin(FILE *f, const char *title)
+{
+	write_page_begin(f, title, "");
+}
+
+void vtr_served_page_begin(FILE *f, const char *title)
+{
+	write_page_begin(f, title, "connect-src 'self'; ");
 }
 
 void vtr_page_end(FILE *f)

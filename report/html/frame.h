@@ -12,6 +12,8 @@
 /* Write the begin and the end of every page: style, script, and the content security policy that forbids all other
  * styles and scripts. */
 void vtr_page_begin(FILE *f, const char *title);
+/* The policy lets the script ask where the page came from, as vtreport --serve needs it. */
+void vtr_served_page_begin(FILE *f, const char *title);
 void vtr_page_end(FILE *f);
 
 /* A section heading with its anchor, and what goes around a table after a picture. */

@@ -99,6 +99,7 @@ const paint = () => {
 	painter.resize(frame.clientWidth, h);
 	painter.draw(v);
 	say();
+	ask();
 };
 // what is seen, in words
 const say = () => {
@@ -109,9 +110,37 @@ const say = () => {
 	} else if (v.cursor !== null) text += '. At the pointer: ' + moment(v.cursor);
 	if (v.messages && v.messagesEvery > 1) text += '. Of ' + v.messagesThere + ' messages one in ' + v.messagesEvery + ' is drawn';
 	if (v.uncertain) text += '. The short bars are the uncertainty of the clocks, up to ' + time(v.uncertain / data.unit);
-	if (!details().length) text += data.fetch ? '' : data.overview ? '. Only the overview is in this page here: grey and stacked colours are shares of each column' : '';
+	if (data.served && !data.covering(v.from, v.to)) text += asking.failed || (tooMuch(v.from, v.to) ? '. These are too many calls to show each: zoom in' : '. Reading single calls\u2026');
+	else if (!details().length) text += data.overview ? '. Only the overview is in this page here: grey and stacked colours are shares of each column' : '';
 	now.textContent = text;
 };
+// ---- details that are not in the page ----
+
+const asking = { timer: 0, busy: false, refused: [], failed: '' };
+const tooMuch = (from, to) => asking.refused.some(r => r[0] >= from && r[1] <= to);
+// what is shown, and as much again around it; if that is too much, what is shown
+const askFor = async (from, to) => {
+	asking.busy = true;
+	try {
+		const a = await fetch(data.served + '?from=' + from + '&to=' + to, { cache: 'no-store' });
+		if (a.status === 200) data.add(await a.text());
+		else if (a.status === 204) asking.refused.push([from, to]);
+		else throw new Error(await a.text());
+		asking.failed = '';
+	} catch (e) {
+		asking.failed = '. vtreport does not answer: its single calls cannot be shown (' + e.message.trim() + ')';
+	}
+	asking.busy = false;
+	redraw();
+};
+const ask = () => {
+	clearTimeout(asking.timer);
+	if (!data.served || asking.busy || data.covering(v.from, v.to) || tooMuch(v.from, v.to)) return;
+	const from = Math.floor(v.from), to = Math.min(data.end, Math.ceil(v.to)), half = Math.ceil((to - from) / 2);
+	const more = [Math.max(0, from - half), Math.min(data.end, to + half)];
+	asking.timer = setTimeout(() => tooMuch(more[0], more[1]) ? askFor(from, to) : askFor(more[0], more[1]), asking.failed ? 2000 : 100);
+};
+
 const details = () => data.details.filter(d => d.to > v.from && d.from < v.to);
 
 const move = (from, to, quiet) => {
@@ -212,7 +241,7 @@ const jump = () => {
 	layOut();
 	const to = callOf(p[0], p[1], 2) || callOf(p[0], p[1] - 1, 2);
 	if (to) choose(to);
-	else { v.row = p[0]; now.textContent = data.rows[p[0]].name + ': its call is not in this part of the page.'; reach(p[0]); redraw(); }
+	else { v.row = p[0]; if (data.served) move(p[1] - (v.to - v.from) / 2, p[1] + (v.to - v.from) / 2); now.textContent = data.rows[p[0]].name + ': its call is not in this part of the page.'; reach(p[0]); redraw(); }
 };
 const outer = () => {
 	const s = v.chosen, i = s ? s.c.parent[s.i] : -1;
@@ -238,6 +267,7 @@ const describeBin = (row, t) => {
 		if (s[4 * k + 1]) parts.push(share(s[4 * k + 1], o.second[k]));
 		info.append(make('p', {}, 'In ' + time(data.overview.width) + ': ' + (parts.join('; ') || 'nothing is recorded') + (s[4 * k + 3] ? '; ' + s[4 * k + 3] + ' % waits' : '') + '.'));
 		const from = data.t0 + v.from * data.unit, to = data.t0 + v.to * data.unit;
+		if (data.served) return;
 		info.append(make('p', { class: 'soft' }, 'Single calls of this time are not in the page. For a page of what is shown: vtreport TRACE.stf --window ' + from.toFixed(6) + 's:' + to.toFixed(6) + 's'));
 	} else info.append(make('p', {}, 'Nothing is recorded here.'));
 };

@@ -131,5 +131,14 @@ const boundBetween = (row, t, other, u) => rows[row].process === rows[other].pro
 
 return { unit: T.unit, t0: T.t0, end: T.end, F, rows, places: T.places, communicators: T.communicators, operations: T.operations,
 	kinds: T.kinds || [], details, overview, used, callAt, firstFrom, boundAt, boundBetween,
-	add: text => { const d = readDetail(text); details.push(d); return d; } };
+	served: T.served || '', covering: (from, to) => details.find(d => d.from <= from && d.to >= to),
+	// what the server sent, instead of the parts in it; of the parts that it sent the oldest goes
+	add: text => {
+		const d = readDetail(text);
+		for (let i = details.length - 1; i >= 0; i--) if (details[i].from >= d.from && details[i].to <= d.to) details.splice(i, 1);
+		d.sent = true;
+		if (details.filter(o => o.sent).length >= 12) details.splice(details.findIndex(o => o.sent), 1);
+		details.push(d);
+		return d;
+	} };
 };

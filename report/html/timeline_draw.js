@@ -63,7 +63,8 @@ const draw = v => {
 	const several = pack(mix(theme.rule, theme.bg, 0.2));
 	pixels.fill(pack(theme.bg));
 	const shown = v.layout.filter(l => l.row >= 0 && l.y + l.h > v.top && l.y < v.top + height - AXIS);
-	const parts = data.details.filter(d => d.to > v.from && d.from < v.to && (d.to - d.from) * perUnit >= 3 * scale);
+	const whole = data.covering(v.from, v.to);
+	const parts = whole ? [whole] : data.details.filter(d => d.to > v.from && d.from < v.to && (d.to - d.from) * perUnit >= 3 * scale);
 	const waitsDrawn = [];
 	const middle = pack(theme.rule);
 	for (const l of shown) {

@@ -95,7 +95,7 @@ void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *
 	const char *base = strrchr(t->path, '/');
 
 	snprintf(title, sizeof(title), "Report of %.250s", base ? base + 1 : t->path);
-	vtr_page_begin(f, title);
+	(l->served ? vtr_served_page_begin : vtr_page_begin)(f, title);
 	fputs("<header>", f);
 	vtr_show_facts(f, t);
 	show_verdict(f, c, t->processes);

@@ -64,6 +64,20 @@ uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id)
 	return v ? v->number : 0;
 }
 
+void vtr_names_all(struct vtr_names *n)
+{
+	static const unsigned classes[] = { STF_ID_function_definition, STF_ID_scl_definition,
+		STF_ID_communicator_definition, STF_ID_collective_operation_definition };
+	const struct stf_record *r;
+	size_t k, i;
+
+	for (k = 0; k < sizeof(classes) / sizeof(classes[0]); k++) {
+		for (i = 0; (r = stf_reader_record(n->t->reader, classes[k], i)); i++) {
+			vtr_names_number(n, classes[k], (uint32_t)r->values[0].u);
+		}
+	}
+}
+
 uint32_t vtr_names_class(const struct vtr_names *n, uint32_t function)
 {
 	const struct stf_record *r = stf_reader_find(n->t->reader, STF_ID_function_definition, function);

@@ -30,6 +30,8 @@ void vtr_names_free(struct vtr_names *n);
 uint32_t vtr_names_row(const struct vtr_names *n, uint32_t willy);
 /* The number of a function and so on, from 1; 0 for id 0 and if there is no memory. */
 uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id);
+/* Gives a number to all that the trace names: a page that can ask for details gets no names later. */
+void vtr_names_all(struct vtr_names *n);
 /* The class of a function; 0: unknown. */
 uint32_t vtr_names_class(const struct vtr_names *n, uint32_t function);
 /* A stamp in units of the page. */

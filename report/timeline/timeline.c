@@ -186,6 +186,10 @@ void vtr_timeline_data(FILE *f, struct vtr_timeline *l)
 	}
 	vtr_bytes_free(&b);
 	write_kinds(f);
+	if (l->served) {
+		fputs("\"served\":\"detail\",\n", f);
+		vtr_names_all(&l->names);
+	}
 	vtr_names_write(f, &l->names);
 	fputs("}</script>\n", f);
 }

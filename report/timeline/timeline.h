@@ -10,6 +10,7 @@ struct vtr_timeline {
 	struct vtr_waits waits;
 	uint64_t size; /* bytes that the page may have */
 	int shown;     /* 0: the trace has no calls */
+	int served;    /* the page can ask for details that are not in it */
 };
 
 /* Analyses a trace for its timeline; the waits are also added to the traffic. Returns 0, or -1 if there is no memory.

@@ -388,20 +388,27 @@ static int run_analysis(struct analyser *a, struct stf_reader *r, const struct s
 struct stf_analysis *stf_analyze(struct stf_reader *r, const struct stf_analysis_options *given, struct stf_err *err)
 {
 	struct stf_analysis_options own = { 0 }, *o = &own;
-	struct analyser a = { .to = UINT64_MAX };
+	struct analyser *a;
 	struct stf_analysis *out;
 	int rc;
 
 	if (given && stf_take_options(o, sizeof(*o), given, sizeof(*o), "stf_analysis_options", err) < 0) {
 		return NULL;
 	}
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		stf_no_memory(err);
+		return NULL;
+	}
+	a->to = UINT64_MAX;
 	out = calloc(1, sizeof(*out));
-	rc = run_analysis(&a, r, o, out, err);
-	free(a.event);
-	stf_arrivals_free(&a.arrivals);
-	stf_teams_free(&a.teams);
-	stf_phases_free(&a.phases);
-	stf_threads_free(&a.threads);
+	rc = run_analysis(a, r, o, out, err);
+	free(a->event);
+	stf_arrivals_free(&a->arrivals);
+	stf_teams_free(&a->teams);
+	stf_phases_free(&a->phases);
+	stf_threads_free(&a->threads);
+	free(a);
 	if (rc < 0) {
 		stf_analysis_free(out);
 		return NULL;

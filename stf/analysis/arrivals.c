@@ -70,6 +70,7 @@ static enum stf_wait_kind kind_of_message(const struct stf_arrivals *a, uint32_t
 
 	return flags & STF_CALL_POSTS          ? STF_WAIT_LATE_POST
 		: flags & STF_CALL_ENDS_ACCESS ? STF_WAIT_LATE_COMPLETE
+		: flags & STF_CALL_UNLOCKS     ? STF_WAIT_LOCK
 					       : STF_WAIT_LATE_SENDER;
 }
 

@@ -12,7 +12,7 @@ enum { MAX_DENSE = 1 << 20, MAX_MEMBERS = 1 << 24 };
 static const char *const wait_names[] = { "late sender", "late receiver", "wait at barrier", "wait at N to N",
 	"early reduce", "late broadcast", "early scan", "late sender, wrong order", "wait at MPI_Init",
 	"wait at MPI_Finalize", "open at the end", "wait at fence", "late post", "late complete",
-	"wait at OpenMP barrier" };
+	"wait at OpenMP barrier", "wait for window lock" };
 
 const char *stf_wait_name(enum stf_wait_kind kind)
 {
@@ -65,6 +65,7 @@ static unsigned flags_of_mpi(const char *name)
 		{ "Win_test", STF_CALL_POLLS },
 		{ "Win_post", STF_CALL_POSTS },
 		{ "Win_complete", STF_CALL_ENDS_ACCESS },
+		{ "Win_unlock", STF_CALL_UNLOCKS },
 		{ "Iprobe", STF_CALL_POLLS },
 		{ "Improbe", STF_CALL_POLLS },
 		{ "Request_get_status", STF_CALL_POLLS },

@@ -21,6 +21,7 @@ enum {
 	STF_CALL_COMPLETES = 512,
 	STF_CALL_POSTS = 1024,       /* lets the origins of a window start */
 	STF_CALL_ENDS_ACCESS = 2048, /* lets the target of a window go on */
+	STF_CALL_UNLOCKS = 32768,    /* gives back the lock of a window */
 	/* of OpenMP, not of MPI */
 	STF_CALL_BARRIER = 4096,
 	STF_CALL_REGION = 8192, /* parallel */

@@ -38,6 +38,13 @@ static int is_phase(const struct stf_threads *t, const struct stf_thread *h, siz
 	return depth < STF_PHASE_LEVELS && !(h && h->call_depth) && !stf_names_function(&t->names, function);
 }
 
+static struct open_phases *open_phases_of(struct stf_phases *p, uint32_t willy)
+{
+	const uint32_t key[3] = { willy };
+
+	return stf_recent_put(&p->recent_open, &p->open, key, sizeof(struct open_phases));
+}
+
 int stf_phase_enters(
 	struct stf_phases *p, const struct stf_threads *t, uint32_t willy, uint64_t time, uint32_t function)
 {
@@ -48,7 +55,7 @@ int stf_phase_enters(
 	if (!is_phase(t, h, depth, function)) {
 		return 0;
 	}
-	o = tkm_table_put(&p->open, &willy, sizeof(willy), sizeof(*o));
+	o = open_phases_of(p, willy);
 	if (!o) {
 		return -1;
 	}
@@ -61,7 +68,7 @@ int stf_phase_enters(
 static int add_to_part(struct stf_phases *p, const struct stf_thread *h, size_t level, uint64_t time)
 {
 	const uint32_t key[3] = { h->sum.willy, h->stack[level].function, (uint32_t)level };
-	const struct open_phases *o = tkm_table_find(&p->open, &h->sum.willy, sizeof(h->sum.willy));
+	const struct open_phases *o = open_phases_of(p, h->sum.willy);
 	struct part *a;
 	uint64_t from, to, mpi;
 
@@ -78,7 +85,7 @@ static int add_to_part(struct stf_phases *p, const struct stf_thread *h, size_t 
 	if (to <= from) {
 		return 0;
 	}
-	a = tkm_table_put(&p->parts, key, sizeof(key), sizeof(*a));
+	a = stf_recent_put(&p->recent_parts, &p->parts, key, sizeof(*a));
 	if (!a) {
 		return -1;
 	}
@@ -97,8 +104,8 @@ static int add_to_part(struct stf_phases *p, const struct stf_thread *h, size_t 
 
 static int note_call(struct stf_phases *p, uint32_t willy, uint32_t function, uint64_t time)
 {
-	const uint32_t key[2] = { willy, function };
-	struct intervals *v = tkm_table_put(&p->calls, key, sizeof(key), sizeof(*v));
+	const uint32_t key[3] = { willy, function };
+	struct intervals *v = stf_recent_put(&p->recent_calls, &p->calls, key, sizeof(*v));
 	uint64_t length;
 
 	if (!v) {

@@ -4,6 +4,7 @@
 #ifndef STF_ANALYSIS_PHASES_H
 #define STF_ANALYSIS_PHASES_H
 
+#include "stf/replay/recent.h"
 #include "stf/analysis/threads.h"
 
 enum { STF_PHASE_LEVELS = 2 };
@@ -12,6 +13,7 @@ struct stf_phases {
 	struct tkm_table open;  /* by willy: where the thread is in its phases */
 	struct tkm_table parts; /* by willy, function and level: the part of a thread in a phase */
 	struct tkm_table calls; /* by willy and function: the intervals between calls of MPI */
+	struct stf_recent recent_open, recent_parts, recent_calls;
 };
 
 /* The thread is about to enter a function, or to leave the one that is on top of its stack. All events before were passed. Both return

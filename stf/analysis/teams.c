@@ -157,35 +157,40 @@ int stf_team_leaves(struct stf_teams *m, struct stf_threads *t, uint32_t willy, 
 	return count_barrier(m, t, p, b);
 }
 
+static void count_member(struct stf_team *to, const struct stf_team_member *p, uint64_t end)
+{
+	uint64_t inside = p->inside + (p->regions && end > p->since ? end - p->since : 0);
+
+	to->process = stf_willy_process(p->willy);
+	to->threads++;
+	to->inside += inside;
+	to->longest_inside = inside > to->longest_inside ? inside : to->longest_inside;
+	to->waited += p->waited;
+	if (p->caused > to->caused) {
+		to->caused = p->caused;
+		to->cause = p->willy;
+		to->scl = p->caused_scl;
+	}
+}
+
 int stf_teams_end(struct stf_teams *m, struct stf_threads *t, struct stf_analysis *a)
 {
-	struct stf_team_member *p = NULL;
-	struct stf_team *to = NULL;
+	const struct stf_team_member *p = NULL;
+	struct stf_team *team = calloc((size_t)t->n_processes + 1, sizeof(*team)); /* by process */
 	uint32_t i;
 
-	for (i = 0; i < t->n_processes; i++, to = NULL) {
-		uint64_t most = 0;
-
-		for (p = NULL; (p = tkm_table_next(&m->members, p));) {
-			if (stf_willy_process(p->willy) != i) {
-				continue;
-			}
-			to = to ? to : TKM_APPEND(a->team, a->n_teams);
-			if (!to) {
-				return -1;
-			}
-			to->process = i;
-			to->threads++;
-			to->inside += p->inside + (p->regions && a->end > p->since ? a->end - p->since : 0);
-			to->waited += p->waited;
-			if (p->caused > most) {
-				most = to->caused = p->caused;
-				to->cause = p->willy;
-				to->scl = p->caused_scl;
-			}
+	while (team && (p = tkm_table_next(&m->members, p))) {
+		if (stf_willy_process(p->willy) < t->n_processes) {
+			count_member(&team[stf_willy_process(p->willy)], p, a->end);
 		}
 	}
-	return 0;
+	for (i = 0; team && i < t->n_processes; i++) {
+		if (team[i].threads) {
+			team[a->n_teams++] = team[i];
+		}
+	}
+	a->team = team;
+	return team ? 0 : -1;
 }
 
 void stf_teams_free(struct stf_teams *m)

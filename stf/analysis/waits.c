@@ -27,8 +27,8 @@ static void add_to_periods(const struct stf_waits *w, uint64_t period[STF_PERIOD
 
 static int add_delay(struct stf_waits *w, const struct stf_past_wait *part, uint32_t cause)
 {
-	const uint32_t key[2] = { part->willy, part->function };
-	struct stf_delay_periods *p = tkm_table_put(&w->delays, key, sizeof(key), sizeof(*p));
+	const uint32_t key[3] = { part->willy, part->function };
+	struct stf_delay_periods *p = stf_recent_put(&w->recent_delays, &w->delays, key, sizeof(*p));
 	struct stf_delay *d = p ? &p->sum : NULL;
 
 	if (!p) {
@@ -102,7 +102,7 @@ static void pass_on_wait(const struct stf_waits *w, const struct stf_one_wait *o
 int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one)
 {
 	const uint32_t key[3] = { one->kind, one->willy, one->function };
-	struct stf_wait *row = tkm_table_put(&w->rows, key, sizeof(key), sizeof(*row));
+	struct stf_wait *row = stf_recent_put(&w->recent_rows, &w->rows, key, sizeof(*row));
 	uint64_t length = one->to - one->from;
 	double bound = bound_of_wait(w, one);
 	int decided;

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "include/analysis.h"
 #include "stf/analysis/bounds.h"
+#include "stf/replay/recent.h"
 
 enum { STF_PAST_WAITS = 16, STF_PERIODS = 32 };
 
@@ -30,8 +31,9 @@ struct stf_delay_periods {
 struct stf_waits {
 	struct stf_bounds bounds;
 	double resolution;
-	uint64_t start, period;                                    /* begin of the first period, and length of each */
-	struct tkm_table rows, delays;                             /* struct stf_wait, struct stf_delay_periods */
+	uint64_t start, period;        /* begin of the first period, and length of each */
+	struct tkm_table rows, delays; /* struct stf_wait, struct stf_delay_periods */
+	struct stf_recent recent_rows, recent_delays;
 	void (*each)(void *user, const struct stf_single_wait *w); /* NULL: none */
 	void *user;
 };

@@ -14,14 +14,14 @@ enum { MOST = 1 << 18 }; /* number of records that wait if a trace does not say 
 static int record_is_before(const void *of, const struct stf_waiting *a, const struct stf_waiting *b)
 {
 	(void)of;
-	return a->record->time != b->record->time ? a->record->time < b->record->time : a->number < b->number;
+	return a->time != b->time ? a->time < b->time : a->number < b->number;
 }
 
 TKM_HEAP(record_heap, struct stf_waiting, record_is_before);
 
 int stf_order_put(struct stf_order *o, const struct stf_record *r)
 {
-	struct stf_waiting w = { stf_copy_record(r), o->number++ };
+	struct stf_waiting w = { r->time, stf_copy_record(r), o->number++ };
 
 	if (!w.record) {
 		return -1;
@@ -51,8 +51,8 @@ static struct stf_record *take_first(struct stf_order *o)
 
 const struct stf_record *stf_order_take(struct stf_order *o)
 {
-	int ready = o->n &&
-		(o->ended || o->n > MOST || (o->newest >= o->late && o->heap[0].record->time <= o->newest - o->late));
+	int ready =
+		o->n && (o->ended || o->n > MOST || (o->newest >= o->late && o->heap[0].time <= o->newest - o->late));
 
 	free(o->given);
 	o->given = ready ? take_first(o) : NULL;

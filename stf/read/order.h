@@ -8,6 +8,7 @@
 struct stf_record;
 
 struct stf_waiting {
+	uint64_t time; /* that of the record, which is far away in memory */
 	struct stf_record *record;
 	uint64_t number; /* the order of records with equal times */
 };

@@ -22,6 +22,7 @@ LIBRARIES = {
     "sqlite": ("libsqlite3-dev", "sqlite-devel", "sqlite", "SQLite", "sqlite"),
     "ncurses": ("libncurses-dev", "ncurses-devel", "ncurses", "ncurses", "ncurses"),
     "xxhash": ("libxxhash-dev", "xxhash-devel", "xxhash", "xxHash", "xxhash"),
+    "microhttpd": ("libmicrohttpd-dev", "libmicrohttpd-devel", "libmicrohttpd", "", "libmicrohttpd"),
     "zmq": ("libzmq3-dev", "zeromq-devel", "libzmq", "ZeroMQ", "zeromq"),
     "jansson": ("libjansson-dev", "jansson-devel", "jansson", "Jansson", "jansson"),
     "uthash": ("uthash-dev", "uthash-devel", "uthash", "uthash", "uthash"),

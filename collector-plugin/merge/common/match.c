@@ -340,6 +340,86 @@ int vt_match_messages(struct vt_match_ends *l, struct vt_match_counts *counts, v
 	return rc;
 }
 
+/* ---- locks of windows ---- */
+
+enum { LOCK_TAG = 2 }; /* after those of MPI_Win_post and MPI_Win_complete */
+
+static int by_target(const void *items, uint32_t a, uint32_t b)
+{
+	const struct vt_match_lock *x = (const struct vt_match_lock *)items + a,
+				   *y = (const struct vt_match_lock *)items + b;
+
+	ORDER(x->communicator, y->communicator)
+	ORDER(x->target, y->target)
+	ORDER(x->gave, y->gave)
+	return 0;
+}
+
+/* The two ends have a channel of their own, so that they are matched. */
+static int add_lock_message(
+	struct vt_match_ends *to, const struct vt_match_lock *from, const struct vt_match_lock *waits, uint32_t channel)
+{
+	struct vt_match_end *s = vt_match_add_end(to), *r = s ? vt_match_add_end(to) : NULL;
+
+	if (!r) {
+		return -1;
+	}
+	s = r - 1;
+	*s = (struct vt_match_end){ .kind = VT_MATCH_SEND,
+		.time = from->gives,
+		.communicator = from->communicator,
+		.function = from->function,
+		.scl = from->scl,
+		.tag = LOCK_TAG,
+		.channel = channel,
+		.process = from->process,
+		.thread = from->thread,
+		.peer = waits->process };
+	*r = (struct vt_match_end){ .kind = VT_MATCH_EITHER,
+		.time = waits->asked,
+		.later = waits->done,
+		.communicator = waits->communicator,
+		.function = waits->function,
+		.scl = waits->scl,
+		.tag = LOCK_TAG,
+		.channel = channel,
+		.process = waits->process,
+		.thread = waits->thread,
+		.peer = from->process };
+	return 0;
+}
+
+int vt_match_window_locks(const struct vt_match_locks *l, struct vt_match_ends *to)
+{
+	uint32_t *order = malloc((l->n + 1) * sizeof(*order)), *spare = malloc((l->n + 1) * sizeof(*spare));
+	const struct vt_match_lock *last = NULL, *exclusive = NULL, *before;
+	int rc = order && spare && l->n < GONE ? 0 : -1;
+	size_t i;
+
+	for (i = 0; rc == 0 && i < l->n; i++) {
+		order[i] = (uint32_t)i;
+	}
+	if (rc == 0) {
+		sort_indexes(order, spare, l->n, by_target, l->lock);
+	}
+	for (i = 0; rc == 0 && i < l->n; i++) {
+		const struct vt_match_lock *k = &l->lock[order[i]];
+
+		if (last && (last->communicator != k->communicator || last->target != k->target)) {
+			last = exclusive = NULL;
+		}
+		before = k->exclusive ? last : exclusive;
+		if (before && before->process != k->process && before->gives > k->asks && before->gives < k->done) {
+			rc = add_lock_message(to, before, k, 0xc0000000u | (uint32_t)i);
+		}
+		last = k;
+		exclusive = k->exclusive ? k : exclusive;
+	}
+	free(order);
+	free(spare);
+	return rc;
+}
+
 /* ---- collective operations ---- */
 
 static int by_operation(const void *items, uint32_t a, uint32_t b)

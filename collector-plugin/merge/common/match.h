@@ -58,6 +58,25 @@ struct vt_match_ends {
 /* Adds a zeroed end and returns it; NULL: no memory. */
 struct vt_match_end *vt_match_add_end(struct vt_match_ends *l);
 
+/* A lock of a window that a thread had. Times in ticks of the trace. */
+struct vt_match_lock {
+	uint64_t asks, asked;                 /* begin and end of the call that asked for it */
+	uint64_t done;                        /* end of the first call that was complete with the lock only */
+	uint64_t gives, gave;                 /* begin and end of the call that gave it back */
+	uint32_t communicator, function, scl; /* function, scl: of that call */
+	uint16_t process, thread;
+	uint16_t target; /* process */
+	uint8_t exclusive;
+};
+struct vt_match_locks {
+	struct vt_match_lock *lock;
+	size_t n, room;
+};
+
+/* Who waited for which lock: adds the two ends of a message of no bytes from the thread that gave it back to the one that waited. Of the
+ * locks of one target that exclude each other, one that is given back later was got later. Returns 0 or -1: no memory. */
+int vt_match_window_locks(const struct vt_match_locks *l, struct vt_match_ends *to);
+
 /* send or receive may be NULL: the other end is not in the trace. */
 typedef int vt_match_message_fn(void *ctx, const struct vt_match_end *send, const struct vt_match_end *receive);
 

@@ -162,6 +162,7 @@ struct vt_merge_part {
 	uint64_t samples, changes, lost, last;
 	struct vt_merge_repairs repairs;
 	struct vt_match_ends ends;     /* ends of messages */
+	struct vt_match_locks locks;   /* of windows */
 	struct vt_match_shares shares; /* shares in collective operations */
 	struct vt_merge_idle *idle;    /* TRACE-IMBALANCE: calls of MPI and their waits; else NULL */
 	uint64_t seen_elsewhere;       /* damaged blocks that are counted with the set that they belong to */

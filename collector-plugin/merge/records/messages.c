@@ -87,6 +87,45 @@ static int whole_message(struct vt_merge_part *part, const struct vt_merge_event
 	return 0;
 }
 
+/* Two records tell of one lock. */
+static int note_lock(struct vt_merge_part *part, const struct vt_merge_event *e, const struct vt_raw_message *m,
+	const struct vt_merge_comm *c)
+{
+	struct vt_match_locks *l = &part->locks;
+	uint64_t took = (uint64_t)m->bytes_high << 32 | m->bytes;
+	int32_t target = vt_merge_peer(part->m, c, m->peer);
+	struct vt_match_lock *k = l->n ? &l->lock[l->n - 1] : NULL;
+	uint16_t process = (uint16_t)e->f->process, thread = (uint16_t)stf_willy_thread(e->willy);
+
+	vt_merge_see_ticks(e);
+	if (part->idle || target == VT_MATCH_NOBODY) {
+		return 0;
+	}
+	if (e->h->n == VT_RAW_MESSAGE_UNLOCKED) {
+		if (k && k->process == process && k->thread == thread && k->gave == e->time) {
+			k->gives = time_of_tick(part->m, e, e->ticks - m->since);
+			k->done = time_of_tick(part->m, e, e->ticks - (int64_t)took);
+		}
+		return 0;
+	}
+	if (TKM_GROW(l->lock, l->room, l->n + 1) < 0) {
+		return no_memory_for_messages(part);
+	}
+	l->lock[l->n++] = (struct vt_match_lock){ .asks = time_of_tick(part->m, e, e->ticks - m->since),
+		.asked = time_of_tick(part->m, e, e->ticks - m->since + (int64_t)took),
+		.done = e->time,
+		.gives = e->time,
+		.gave = e->time,
+		.communicator = c->id,
+		.function = e->states->n ? e->states->function[e->states->n - 1] : 0,
+		.scl = e->states->scl,
+		.process = process,
+		.thread = thread,
+		.target = (uint16_t)target,
+		.exclusive = m->tag == VT_RAW_LOCK_EXCLUSIVE };
+	return 0;
+}
+
 int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
 	static const uint8_t kinds[] = { [VT_RAW_MESSAGE_SEND] = VT_MATCH_SEND,
@@ -102,12 +141,15 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 
 	memcpy(&m, e->body, sizeof(m));
 	c = vt_merge_comm(e->f, m.communicator);
-	if (!c || kind < VT_RAW_MESSAGE_SEND || kind > VT_RAW_MESSAGE_EITHER) {
+	if (!c || kind < VT_RAW_MESSAGE_SEND || kind > VT_RAW_MESSAGE_UNLOCKED) {
 		part->repairs.undefined++;
 		return 0;
 	}
 	if (kind == VT_RAW_MESSAGE_WHOLE) {
 		return whole_message(part, e, &m, c);
+	}
+	if (kind >= VT_RAW_MESSAGE_LOCKED) {
+		return note_lock(part, e, &m, c);
 	}
 	end = vt_match_add_end(&part->ends);
 	if (!end) {
@@ -494,12 +536,15 @@ static int put_together(struct vt_merge_part *part, size_t n)
 {
 	struct vt_match_ends *e = &part[0].ends, *more;
 	struct vt_match_shares *s = &part[0].shares, *also;
+	struct vt_match_locks *k = &part[0].locks, *locks;
 	size_t i;
 
 	for (i = 1; i < n; i++) {
 		more = &part[i].ends;
 		also = &part[i].shares;
-		if (TKM_GROW(e->end, e->room, e->n + more->n) < 0 || TKM_GROW(s->share, s->room, s->n + also->n) < 0) {
+		locks = &part[i].locks;
+		if (TKM_GROW(k->lock, k->room, k->n + locks->n) < 0 || TKM_GROW(e->end, e->room, e->n + more->n) < 0 ||
+			TKM_GROW(s->share, s->room, s->n + also->n) < 0) {
 			return -1;
 		}
 		if (more->n) {
@@ -508,6 +553,10 @@ static int put_together(struct vt_merge_part *part, size_t n)
 		if (also->n) {
 			memcpy(s->share + s->n, also->share, also->n * sizeof(*s->share));
 		}
+		if (locks->n) {
+			memcpy(k->lock + k->n, locks->lock, locks->n * sizeof(*k->lock));
+		}
+		k->n += locks->n;
 		e->n += more->n;
 		s->n += also->n;
 		vt_merge_messages_free(&part[i], 1);
@@ -521,6 +570,9 @@ int vt_merge_write_messages(struct vt_merge *m, struct vt_merge_part *part, size
 	uint32_t *sizes = malloc((m->n_communicators + (size_t)1) * sizeof(*sizes)), i;
 	int rc = sizes && put_together(part, n) == 0 ? 0 : -1;
 
+	if (rc == 0) {
+		rc = vt_match_window_locks(&part->locks, &part->ends);
+	}
 	for (i = 0; rc == 0 && i < m->n_communicators; i++) {
 		sizes[i + 1] = m->communicator[i].n;
 	}
@@ -555,7 +607,9 @@ void vt_merge_messages_free(struct vt_merge_part *part, size_t n)
 	for (i = 0; i < n; i++) {
 		free(part[i].ends.end);
 		free(part[i].shares.share);
+		free(part[i].locks.lock);
 		part[i].ends = (struct vt_match_ends){ 0 };
 		part[i].shares = (struct vt_match_shares){ 0 };
+		part[i].locks = (struct vt_match_locks){ 0 };
 	}
 }

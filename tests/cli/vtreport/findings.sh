@@ -7,14 +7,15 @@
 cd "$dir" || exit 99
 find_vtrun
 programs=$src/tests/cli/vtreport/findings
-"${CC:-cc}" -g -O1 -finstrument-functions -pthread "$programs/alone.c" -o alone 2>err || skip_all "no compiler"
-mpi=1
-[ -n "${MPICC:-}" ] && "$MPICC" -g -O1 -finstrument-functions \
-	-finstrument-functions-exclude-function-list=thread_cpu_s,main "$programs/job.c" -o job 2>err || mpi=
+"${CC:-cc}" -g -O1 -finstrument-functions -pthread -I"$src" "$programs/alone.c" -o alone 2>err || skip_all "no compiler"
 team=1
-"${CC:-cc}" -g -O1 -fopenmp "$programs/team.c" -o team 2>err || team=
+"${CC:-cc}" -g -O1 -fopenmp -pthread -I"$src" "$programs/team.c" -o team 2>err || team=
+mpi=1
+[ -n "${MPICC:-}" ] && "$MPICC" -g -O1 ${team:+-fopenmp} -finstrument-functions \
+	-finstrument-functions-exclude-function-list=main -I"$src" "$programs/job.c" -o job 2>err || mpi=
 [ -n "${MPIRUN:-}" ] || mpi=
 . "${top_srcdir:-.}/tests/lib/launcher.sh"
+vtrun_options=
 VT_VERBOSE=0
 export VT_VERBOSE
 
@@ -30,7 +31,8 @@ page() # page PROGRAM KIND: its report, after the job is over; the findings in f
 	if [ "$1" = job ]; then
 		favoured "$MPIRUN" -np 2 "$vtrun" --deadlock-timeout 1s --logfile-name t.stf -- ./job "$2" >out 2>err
 	else
-		favoured "$vtrun" --logfile-name t.stf -- "./$1" "$2" "${operand:-./bytes}" >out 2>err
+		# shellcheck disable=SC2086
+		favoured "$vtrun" $vtrun_options --logfile-name t.stf -- "./$1" "$2" "${operand:-./bytes}" >out 2>err
 	fi
 	# of a process that was killed the sampler process writes the trace
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -85,6 +87,59 @@ if [ -n "$team" ]; then
 else
 	skip "threads of OpenMP" "no compiler for it"
 fi
+if [ -n "$team" ]; then
+	finds team once nothing-found
+	finds team beside nothing-found asleep
+fi
+vtrun_options="--counter proc_rss --sample-period 10ms"
+finds alone grows memory-grows
+says "how fast it grows, without the CPU time" 'memory of the program grew .* That is 1[0-9]*(\.[0-9]*)? MB/s'
+vtrun_options=
+cat >faults.avt <<'END'
+CLKPERIOD 1e-03
+NCPUS 1 1
+DEFCLASS 1 "OS" SELF "OS" PARENT 0
+DEFCOUNTER 1 "proc_majflt" CLASS 1 CPU 2 TYPE 67 DIFF 1 UNIT "faults" LOWER 0 UPPER 18446744073709551615
+0 SAMP CPU 2 DEF 1 UINT 8 0
+9000 SAMP CPU 2 DEF 1 UINT 8 900
+END
+rm -f t.*
+"$build/tests/cli/lib/text_stf" faults.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
+says "a counter that the first process lacks" 'Process 1 waited for 100 pages a second'
+three_nodes() # three_nodes KHZ IDLE: the frequency of node2, those of the others are 3 GHz; all are idle for IDLE %
+{
+	echo "CLKPERIOD 1e-03
+NCPUS 1 1 1
+DEFCLASS 1 \"OS\" SELF \"OS\" PARENT 0
+DEFCLASS 2 \"counter-display\" SELF \"counter-display\" PARENT 0
+DEFGROUP 2147483650 \"node1\" NMEMBS 1 1
+DEFGROUP 2147483651 \"node2\" NMEMBS 1 2
+DEFGROUP 2147483652 \"node3\" NMEMBS 1 3
+DEFCOUNTER 1 \"cpu_freq\" CLASS 1 CPU 2147483650 TYPE 67 DIFF 0 UNIT \"kHz\" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 2 \"cpu_idle\" CLASS 1 CPU 2147483650 TYPE 67 DIFF 1 UNIT \"ticks\" LOWER 0 UPPER 18446744073709551615
+INFO CLASS 2 TEXT \"\\\"OS:cpu_idle\\\" 1 \\\"percent\\\"\""
+	for t in 0 1 2 3 4 5; do
+		for node in 0 1 2; do
+			f=3000000
+			[ "$node" -ne 1 ] || f=$1
+			echo "${t}000 SAMP CPU $((2147483650 + node)) DEF 1 UINT 8 $f DEF 2 UINT 8 $((t * $2))"
+		done
+	done
+}
+for case in '1900000 10 one' '2800000 10 none' '1900000 90 none'; do
+	# shellcheck disable=SC2086
+	set -- $case
+	three_nodes "$1" "$2" >nodes.avt
+	rm -f t.*
+	"$build/tests/cli/lib/text_stf" nodes.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
+	case $3 in
+	one) says "a node whose processors are slower" 'node2 ran at 1.90 GHz on average, .* nodes at 3.00 GHz' ;;
+	*)
+		expect_no_line 'slow-processor' t.html
+		verdict "at $1 kHz, idle for $2 %: no such node"
+		;;
+	esac
+done
 finds alone dies ended-badly
 says "how, and when" 'ended (by signal 6 \(Aborted\)|without exit, status unknown), [0-9.]+ m?s after the start'
 if [ -z "$mpi" ]; then
@@ -131,6 +186,21 @@ finds job talk communication
 	says "the share and the call" '9[0-9] % of the time.*most of it MPI_Sendrecv'
 finds job small small-messages "communication recording-costs"
 finds job meet small-messages "communication recording-costs"
+finds job self small-messages "communication recording-costs"
+rate=$(tail -n 1 out)
+said=$(sed -n 's/.*each rank takes part in \([0-9]*\) collective operations a second.*/\1/p' t.html)
+expect [ "${said:-0}" -gt $((rate * 7 / 10)) ]
+expect [ "${said:-0}" -lt $((rate * 14 / 10)) ]
+echo "said $said, rank $rate" >verify
+verdict "operations of several communicators: what each rank takes part in"
+if [ -n "$team" ]; then
+	page job hybrid
+	"$build/stftool" t.stf --analyze | sed -n '/^waits,/{n;n;p;q;}' >verify
+	expect_line 'wait at OpenMP barrier' verify
+	sed -n '/<li class="g[0-3]" id="finding-communication"/{s/<[^>]*>//g;p;}' t.html >verify
+	expect_line 'The largest wait: rank . in MPI_' verify
+	verdict "the largest wait in communication is one of MPI, not of OpenMP"
+fi
 LATE_RANK=1 finds job even start
 [ "$(head -n 1 found)" != start ] ||
 	says "which rank came late" 'Rank 1 came late to MPI_Init: *Rank 0 waited for it in MPI_Init for (1.[5-9]|2)'

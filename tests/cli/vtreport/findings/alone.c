@@ -11,23 +11,16 @@
 
 #define NOT_RECORDED __attribute__((no_instrument_function))
 
+static void compute(double s) NOT_RECORDED;
+static void take_memory(void) NOT_RECORDED;
+#include "tests/cli/vtreport/findings/compute.h"
+
 static NOT_RECORDED double seconds_of(clockid_t id)
 {
 	struct timespec t;
 
 	clock_gettime(id, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static NOT_RECORDED void compute(double s)
-{
-	double until = seconds_of(CLOCK_THREAD_CPUTIME_ID) + s;
-	volatile long k;
-
-	while (seconds_of(CLOCK_THREAD_CPUTIME_ID) < until) {
-		for (k = 0; k < 20000; k++) {
-		}
-	}
 }
 
 /* ---- one lock for all work ---- */
@@ -101,11 +94,16 @@ static NOT_RECORDED int write_to_disk(const char *path)
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
+	int i;
 
 	if (!strcmp(kind, "works")) {
 		compute(1);
 	} else if (!strcmp(kind, "starts") && argc > 2) {
 		return system(argv[2]) != 0;
+	} else if (!strcmp(kind, "grows")) {
+		for (i = 0; i < 20; i++) {
+			take_memory();
+		}
 	} else if (!strcmp(kind, "sleeps")) {
 		sleep(1);
 	} else if (!strcmp(kind, "lock")) {

@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI jobs, each with one trouble: job KIND. Each takes about a second. */
 #include <mpi.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tests/cli/vtreport/findings/compute.h"
+
 static int rank, ranks;
-
-static double thread_cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Uses a processor for that long, however long it has to wait for one. */
-static void compute(double s)
-{
-	double until = thread_cpu_s() + s;
-	volatile long k;
-
-	while (thread_cpu_s() < until) {
-		for (k = 0; k < 20000; k++) {
-		}
-	}
-}
 
 static void sleep_s(double s)
 {
@@ -137,19 +121,43 @@ static void meet_often(void)
 	} while (last < now);
 }
 
-/* No memory is ever given back. */
-static void take_memory(void)
+/* Each rank only with itself: how often, it says. */
+static void meet_itself(void)
 {
-	enum { BYTES = 8 << 20 };
-	char *p;
+	enum { ITEMS = 20000 };
+	static double out[ITEMS], in[ITEMS];
+	double begin = MPI_Wtime(), now;
+	int n = 0;
+
+	do {
+		MPI_Allreduce(out, in, ITEMS, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+		now = MPI_Wtime();
+		n++;
+	} while (now < begin + 1);
+	printf("%.0f\n", n / (now - begin));
+}
+
+#ifdef _OPENMP
+/* Large messages, and threads that wait longer for each other than ranks do. */
+static void talk_and_work(void)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+#pragma omp parallel num_threads(2)
+		compute(omp_get_thread_num() ? 0.001 : 0.15);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	talk();
+}
+#endif
+
+static void grow(void)
+{
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		p = malloc(BYTES);
-		if (p) {
-			memset(p, 1, BYTES);
-		}
-		compute(0.05);
+		take_memory();
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 }
@@ -199,8 +207,14 @@ int main(int argc, char **argv)
 		talk_often();
 	} else if (!strcmp(kind, "meet")) {
 		meet_often();
+	} else if (!strcmp(kind, "self")) {
+		meet_itself();
+#ifdef _OPENMP
+	} else if (!strcmp(kind, "hybrid")) {
+		talk_and_work();
+#endif
 	} else if (!strcmp(kind, "grows")) {
-		take_memory();
+		grow();
 	} else if (!strcmp(kind, "deadlock")) {
 		wait_for_each_other();
 	} else if (!strcmp(kind, "killed") || !strcmp(kind, "exits")) {

@@ -1,40 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two threads of OpenMP that have as much work as each other, or not, or of which one works alone for most of the time: team even | uneven |
- * serial. It takes about a second. */
+/* Threads of OpenMP: team KIND. It takes about a second. In a region two threads have equal work, or not (uneven). Or one thread works
+ * alone for most of the time (serial), others beside those of OpenMP do (beside), or one region has more threads than the rest (once). */
+#include <pthread.h>
 #include <string.h>
-#include <time.h>
 
-static double thread_cpu_s(void)
+#include "tests/cli/vtreport/findings/compute.h"
+
+static void *work_beside(void *arg)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	compute(0.5);
+	return arg;
 }
 
-static void compute(double s)
+static void work_without_openmp(void)
 {
-	double until = thread_cpu_s() + s;
-	volatile long k;
+	pthread_t t[2];
+	int i;
 
-	while (thread_cpu_s() < until) {
-		for (k = 0; k < 20000; k++) {
-		}
+	for (i = 0; i < 2; i++) {
+		pthread_create(&t[i], NULL, work_beside, NULL);
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(t[i], NULL);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	int uneven = argc > 1 && !strcmp(argv[1], "uneven"), i, k;
+	const char *kind = argc > 1 ? argv[1] : "";
+	int uneven = !strcmp(kind, "uneven"), i, k;
 
+	if (!strcmp(kind, "once")) {
+#pragma omp parallel num_threads(8)
+		compute(0.002);
+	}
 	for (i = 0; i < 10; i++) {
-		if (argc > 1 && !strcmp(argv[1], "serial")) {
+		if (!strcmp(kind, "serial")) {
 			compute(0.06);
 		}
 #pragma omp parallel for num_threads(2) schedule(static, 1)
 		for (k = 0; k < 2; k++) {
 			compute(uneven && k == 1 ? 0.1 : 0.04);
 		}
+	}
+	if (!strcmp(kind, "beside")) {
+		work_without_openmp();
 	}
 	return 0;
 }

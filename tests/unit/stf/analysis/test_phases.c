@@ -2,9 +2,7 @@
 /* The efficiencies of phases follow from a plan: main of each rank calls setup once and step often, which calls a function that is
  * none, and MPI. */
 #include "config.h"
-#include "include/analysis.h"
-#include "tests/lib/check.h"
-#include "tests/lib/stf_dir.h"
+#include "tests/unit/stf/analysis/states.h"
 
 enum { RANKS = 3, STEPS = 10 };
 enum { MAIN = 1, SETUP, STEP, INNER, READ, INIT, FINALIZE, BARRIER, FUNCTIONS };
@@ -13,38 +11,17 @@ static const char *const names[FUNCTIONS] = { "", "main", "setup", "step", "inne
 	"MPI_Barrier" };
 static const char *const classes[FUNCTIONS] = { "", "Application", "Application", "Application", "Application",
 	"SYSTEM", "MPI", "MPI", "MPI" };
-static struct stf_writer *w;
-static struct stf_err err;
 static uint64_t now;
-
-static void begin(void)
-{
-	struct stf_writer_options o = { .resolution = 1e-9 };
-	const uint32_t threads[RANKS] = { 1, 2, 1 };
-	uint32_t i;
-
-	w = stf_writer_create(in_dir("a.stf"), &o, &err);
-	CHECK_INT(stf_writer_processes(w, threads, RANKS), 0);
-	for (i = 1; i < FUNCTIONS; i++) {
-		struct stf_function_definition f = {
-			.id = i, .name = stf_writer_string(w, names[i]), .classid = stf_writer_class(w, classes[i], 0)
-		};
-
-		CHECK_INT(stf_write_function_definition(w, &f), 0);
-	}
-}
 
 static void enter(uint32_t willy, uint32_t function)
 {
-	CHECK_INT(stf_write_enter_function(
-			  w, &(struct stf_enter_function){ .time = now, .willy = willy, .function = function }),
-		0);
+	enter_state(willy, now, function);
 }
 
 static void leave(uint32_t willy, uint64_t after)
 {
 	now += after;
-	CHECK_INT(stf_write_leave_function(w, &(struct stf_leave_function){ .time = now, .willy = willy }), 0);
+	leave_state(willy, now);
 }
 
 static void call(uint32_t willy, uint32_t function, uint64_t length)
@@ -107,20 +84,18 @@ static void phases_have_their_efficiencies(void)
 {
 	const double setup[] = { 2000, 2000, 2000 }, step[] = { 1300, 2600, 3900 }, all[] = { 3300, 4600, 5900 };
 	const struct stf_phase *p;
-	struct stf_analysis *a;
-	struct stf_reader *r;
+	const uint32_t threads[RANKS] = { 1, 2, 1 };
+	const struct stf_analysis *a;
 	uint32_t i;
 
-	begin();
+	begin_states(threads, RANKS, names, classes, FUNCTIONS);
 	for (i = 0; i < RANKS; i++) {
 		play(i);
 	}
 	now = 1500; /* what another thread does is no phase */
 	call(STF_WILLY(1, 1), INNER, 9000);
-	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
-	r = stf_reader_open(in_dir("a.stf"), 0, &err);
-	a = r ? stf_analyze(r, NULL, &err) : NULL;
-	CHECK(a != NULL, "%s", err.text);
+	analyse_states();
+	a = result;
 	if (a) {
 		CHECK_INT(a->n_phases, 3);
 		expect_phase(a, MAIN, 0, 1, 2000 + 13000, all);
@@ -137,9 +112,7 @@ static void phases_have_their_efficiencies(void)
 		CHECK_INT(a->iterations.longest, 4000);
 		CHECK_INT(a->iterations.longest_at, 7000);
 	}
-	stf_analysis_free(a);
-	stf_reader_close(r);
-	clean();
+	end_states();
 }
 
 int main(int argc, char **argv)

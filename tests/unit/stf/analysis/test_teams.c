@@ -3,49 +3,14 @@
  * to that at its end, leave them some time after the last one, run a task while they wait, and may be at the next barrier when another
  * thread still leaves the one before. */
 #include "config.h"
-#include "include/analysis.h"
-#include "tests/lib/check.h"
-#include "tests/lib/stf_dir.h"
+#include "tests/unit/stf/analysis/states.h"
 
 enum { PROCESSES = 2, THREADS = 5, REGIONS = 200, US = 1000 };
 enum { REGION = 1, END, BARRIER, TASK, MINE, FUNCTIONS };
 
 static const char *const names[FUNCTIONS] = { "", "parallel", "implicit_barrier", "barrier", "task", "barrier" };
-static struct stf_writer *w;
-static struct stf_err err;
-static uint64_t now[THREADS], begun[THREADS], inside, waited[THREADS], caused[THREADS];
-
-static void begin(void)
-{
-	struct stf_writer_options o = { .resolution = 1e-9 };
-	const uint32_t threads[PROCESSES] = { THREADS, THREADS };
-	uint32_t i, openmp, mine;
-
-	clean();
-	w = stf_writer_create(in_dir("a.stf"), &o, &err);
-	CHECK_INT(stf_writer_processes(w, threads, PROCESSES), 0);
-	openmp = stf_writer_class(w, "OMP", 0);
-	mine = stf_writer_class(w, "Application", 0);
-	for (i = 1; i < FUNCTIONS; i++) {
-		struct stf_function_definition f = {
-			.id = i, .name = stf_writer_string(w, names[i]), .classid = i == MINE ? mine : openmp
-		};
-
-		CHECK_INT(stf_write_function_definition(w, &f), 0);
-	}
-}
-
-static void enter(uint32_t willy, uint64_t time, uint32_t function)
-{
-	CHECK_INT(stf_write_enter_function(
-			  w, &(struct stf_enter_function){ .time = time, .willy = willy, .function = function }),
-		0);
-}
-
-static void leave(uint32_t willy, uint64_t time)
-{
-	CHECK_INT(stf_write_leave_function(w, &(struct stf_leave_function){ .time = time, .willy = willy }), 0);
-}
+static const char *const classes[FUNCTIONS] = { "", "OMP", "OMP", "OMP", "OMP", "Application" };
+static uint64_t now[THREADS], begun[THREADS], inside[THREADS], waited[THREADS], caused[THREADS];
 
 /* All threads come to a barrier, some run a task there, and leave it one after the other. */
 static void meet(uint32_t process, uint32_t function)
@@ -61,14 +26,14 @@ static void meet(uint32_t process, uint32_t function)
 		}
 	}
 	for (k = 0; k < THREADS; k++) {
-		enter(STF_WILLY(process, k), came[k], function);
+		enter_state(STF_WILLY(process, k), came[k], function);
 		if (last - came[k] > 10 * US && check_random() % 2) {
 			task[k] = 4 * US;
-			enter(STF_WILLY(process, k), came[k] + US, TASK);
-			leave(STF_WILLY(process, k), came[k] + US + task[k]);
+			enter_state(STF_WILLY(process, k), came[k] + US, TASK);
+			leave_state(STF_WILLY(process, k), came[k] + US + task[k]);
 		}
 		now[k] = last + 1 + check_random() % (5 * US);
-		leave(STF_WILLY(process, k), now[k]);
+		leave_state(STF_WILLY(process, k), now[k]);
 		waited[k] += last - came[k] - task[k];
 		caused[cause] += last - came[k] - task[k];
 	}
@@ -90,14 +55,14 @@ static void play(uint32_t process)
 	memset(now, 0, sizeof(now));
 	memset(waited, 0, sizeof(waited));
 	memset(caused, 0, sizeof(caused));
-	inside = 0;
+	memset(inside, 0, sizeof(inside));
 	for (i = 0; i < REGIONS; i++) {
 		for (k = 0; k < THREADS; k++) {
 			begun[k] = now[k] + 1;
-			enter(STF_WILLY(process, k), begun[k], REGION);
+			enter_state(STF_WILLY(process, k), begun[k], REGION);
 			/* a function of the program with the name of a barrier is none */
-			enter(STF_WILLY(process, k), begun[k] + 1, MINE);
-			leave(STF_WILLY(process, k), begun[k] + 2);
+			enter_state(STF_WILLY(process, k), begun[k] + 1, MINE);
+			leave_state(STF_WILLY(process, k), begun[k] + 2);
 			now[k] = begun[k] + 2;
 		}
 		work();
@@ -105,8 +70,8 @@ static void play(uint32_t process)
 		work();
 		meet(process, END);
 		for (k = 0; k < THREADS; k++) {
-			leave(STF_WILLY(process, k), now[k]);
-			inside += now[k] - begun[k];
+			leave_state(STF_WILLY(process, k), now[k]);
+			inside[k] += now[k] - begun[k];
 		}
 	}
 }
@@ -128,16 +93,19 @@ static uint64_t waits_of(const struct stf_analysis *a, uint32_t willy)
 static void compare(const struct stf_analysis *a, uint32_t process)
 {
 	const struct stf_team *t = &a->team[0];
-	uint64_t sum = 0;
+	uint64_t sum = 0, in_all = 0, longest = 0;
 	uint32_t k;
 
 	for (k = 0; k < THREADS; k++) {
+		in_all += inside[k];
+		longest = inside[k] > longest ? inside[k] : longest;
 		CHECK_INT(waits_of(a, STF_WILLY(process, k)), waited[k]);
 		sum += waited[k];
 	}
 	CHECK_INT(t->process, process);
 	CHECK_INT(t->threads, THREADS);
-	CHECK_INT(t->inside, inside);
+	CHECK_INT(t->inside, in_all);
+	CHECK_INT(t->longest_inside, longest);
 	CHECK_INT(t->waited, sum);
 	CHECK_INT(t->cause, STF_WILLY(process, 3));
 	CHECK_INT(t->caused, caused[3]);
@@ -145,25 +113,20 @@ static void compare(const struct stf_analysis *a, uint32_t process)
 
 static void threads_wait_for_the_last_one(void)
 {
-	struct stf_analysis *a;
-	struct stf_reader *r;
+	const uint32_t threads[PROCESSES] = { THREADS, THREADS };
 	uint32_t i;
 
 	for (i = 0; i < PROCESSES; i++) {
-		begin();
+		begin_states(threads, PROCESSES, names, classes, FUNCTIONS);
 		play(i); /* the other process has no region */
-		CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
-		r = stf_reader_open(in_dir("a.stf"), 0, &err);
-		a = r ? stf_analyze(r, NULL, &err) : NULL;
-		CHECK(a && a->n_teams == 1, "no team, or several: %s", err.text);
-		if (a && a->n_teams == 1) {
-			CHECK_INT(a->processes, 0);
-			compare(a, i);
+		analyse_states();
+		CHECK_INT(result ? result->n_teams : 0, 1);
+		if (result && result->n_teams == 1) {
+			CHECK_INT(result->processes, 0);
+			compare(result, i);
 		}
-		stf_analysis_free(a);
-		stf_reader_close(r);
+		end_states();
 	}
-	clean();
 }
 
 int main(int argc, char **argv)

@@ -163,6 +163,33 @@ static void late_complete_of_two(void)
 	end_case("late complete", "MPI_Win_wait", 1, 2);
 }
 
+/* Rank 2 has a lock of the window of rank 1 for long, and rank 0 asks for one: it waits unless both are shared. */
+static void long_lock(int type)
+{
+	if (rank == 2) {
+		MPI_Win_lock(type, 1, 0, win);
+		put(1);
+		MPI_Win_flush(1, win);
+	}
+	all_come();
+	if (rank == 2) {
+		come_late();
+		note_call();
+		MPI_Win_unlock(1, win);
+	} else if (rank == 0) {
+		note_call();
+		MPI_Win_lock(type, 1, 0, win);
+		put(1);
+		MPI_Win_flush(1, win);
+		MPI_Win_unlock(1, win);
+	}
+	if (type == MPI_LOCK_EXCLUSIVE) {
+		end_case("wait for window lock", "MPI_Win_lock", 0, 2);
+	} else {
+		all_come();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int memory[RANKS] = { 0 }, i, k;
@@ -196,6 +223,8 @@ int main(int argc, char **argv)
 	late_complete(0);
 	late_complete(1);
 	late_complete_of_two();
+	long_lock(MPI_LOCK_EXCLUSIVE);
+	long_lock(MPI_LOCK_SHARED);
 	MPI_Win_free(&win);
 	MPI_Allgather(enter, CASES, MPI_DOUBLE, all, CASES, MPI_DOUBLE, MPI_COMM_WORLD);
 	for (k = 0; rank == 0 && k < n_cases; k++) {

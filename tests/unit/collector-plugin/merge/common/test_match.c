@@ -314,6 +314,83 @@ static void operations_have_all_members(void)
 	CHECK(x.n > 900, "%d operations", x.n);
 }
 
+/* ---- locks of windows ---- */
+
+enum { LOCKS = 400, TARGETS = 3, US = 1000 };
+
+struct plan {
+	uint64_t released;
+	int cause; /* the lock that it waited for; -1: none */
+};
+
+static uint64_t random_time(uint64_t most)
+{
+	return 1 + check_random() % most;
+}
+
+/* Each lock of a target is got when those before it that exclude it are released. The call that gives it back returns a little later. */
+static void plan_locks(struct vt_match_lock *l, struct plan *plan)
+{
+	uint64_t asks = 0, got;
+	int i, k;
+
+	for (i = 0; i < LOCKS; i++) {
+		asks += random_time(20 * US);
+		got = asks;
+		plan[i].cause = -1;
+		l[i].exclusive = check_random() % 2;
+		l[i].target = (uint16_t)(check_random() % TARGETS);
+		l[i].communicator = 1 + (uint32_t)(check_random() % 2);
+		for (k = 0; k < i; k++) {
+			if (l[k].target == l[i].target && l[k].communicator == l[i].communicator &&
+				(l[k].exclusive || l[i].exclusive) && plan[k].released > got) {
+				got = plan[k].released;
+				plan[i].cause = l[k].gives > asks ? k : -1;
+			}
+		}
+		l[i].process = (uint16_t)(i % 251);
+		l[i].asks = asks;
+		l[i].asked = check_random() % 2 ? got + random_time(US) : asks + 1; /* or a later call waits */
+		l[i].done = (l[i].asked > got ? l[i].asked : got) + random_time(5 * US);
+		l[i].gives = l[i].done + 3 * US + random_time(40 * US);
+		plan[i].released = l[i].gives + random_time(US);
+		l[i].gave = plan[i].released + random_time(US);
+	}
+}
+
+static void a_lock_is_got_from_the_last_that_excludes_it(void)
+{
+	static struct vt_match_lock lock[LOCKS], mixed[LOCKS];
+	static struct plan plan[LOCKS];
+	struct vt_match_locks l = { .lock = mixed, .n = LOCKS };
+	struct vt_match_ends ends = { 0 };
+	size_t n = 0;
+	int i;
+
+	plan_locks(lock, plan);
+	for (i = 0; i < LOCKS; i++) {
+		mixed[i * 7 % LOCKS] = lock[i];
+		n += plan[i].cause >= 0;
+	}
+	CHECK_INT(vt_match_window_locks(&l, &ends), 0);
+	CHECK_INT(ends.n, 2 * n);
+	CHECK(n > LOCKS / 10 && n < LOCKS, "%zu waits are no test", n);
+	for (n = 0; n + 1 < ends.n; n += 2) {
+		const struct vt_match_end *s = &ends.end[n], *r = s + 1;
+
+		for (i = 0; i < LOCKS && (lock[i].process != r->process || lock[i].asked != r->time); i++) {
+		}
+		CHECK(i < LOCKS && plan[i].cause >= 0, "rank %u did not wait", r->process);
+		if (i < LOCKS && plan[i].cause >= 0) {
+			CHECK_INT(s->process, lock[plan[i].cause].process);
+			CHECK_INT(s->time, lock[plan[i].cause].gives);
+			CHECK_INT(r->later, lock[i].done);
+			CHECK_INT(s->channel, r->channel);
+		}
+	}
+	free(ends.end);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -323,5 +400,6 @@ int main(int argc, char **argv)
 	RUN(a_freed_wildcard_makes_later_ones_ambiguous);
 	RUN(partitioned_ones_pair_among_themselves);
 	RUN(operations_have_all_members);
+	RUN(a_lock_is_got_from_the_last_that_excludes_it);
 	return check_end();
 }
