@@ -169,7 +169,7 @@ static char *make_host_job(const struct vt_merge_sharing *s, uint32_t host, size
 	uint32_t *set = calloc(s->n, sizeof(*set));
 	char *text = NULL, *path;
 	size_t i, sets = 0, files = 0;
-	struct wire w = { NULL };
+	struct wire w = { .bad = 0 };
 
 	for (i = 0; set && i < s->n; i++) {
 		if (s->host[i] == host) {

@@ -62,7 +62,8 @@ enum { VT_RAW_ALL = 1, VT_RAW_ONE_TO_ALL = 2, VT_RAW_ALL_TO_ONE = 3, VT_RAW_ALL_
 	X(SHMEM_TO_ALL, "shmem_to_all", VT_RAW_ALL_TO_ALL) \
 	X(SHMEM_ALLTOALL, "shmem_alltoall", VT_RAW_ALL_TO_ALL) \
 	X(SHMEM_ALLTOALLS, "shmem_alltoalls", VT_RAW_ALL_TO_ALL) \
-	X(WIN_FENCE, "MPI_Win_fence", VT_RAW_ALL)
+	X(WIN_FENCE, "MPI_Win_fence", VT_RAW_ALL) \
+	X(SHMEM_REDUCE, "shmem_reduce", VT_RAW_ALL_TO_ALL)
 /* clang-format on */
 
 enum vt_raw_operation {

@@ -78,8 +78,7 @@ void vt_shmem_moves_both(struct vt_shmem_call *k, size_t bytes, int pe)
 
 void vt_shmem_shares(struct vt_shmem_call *k, int op, size_t bytes, int root, struct vt_active_set set)
 {
-	struct vt_comm *c =
-		k->entered && set.log >= 0 && set.log < 31 ? vt_comm_of_pes(set.first, 1 << set.log, set.size) : NULL;
+	struct vt_comm *c = k->entered && set.stride > 0 ? vt_comm_of_pes(set.first, set.stride, set.size) : NULL;
 	int is_root = c && root == c->rank;
 
 	k->share = (struct vt_share){ .op = op, .comm = c, .root = root, .sent = bytes, .received = bytes };

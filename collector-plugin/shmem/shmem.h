@@ -13,9 +13,9 @@
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/mpi/record.h"
 
-/* The PEs first, first + (1 << log) ... of which there are `size`; -1: all. */
+/* The PEs first, first + stride ... of which there are `size`; -1: all. stride 0: no set. */
 struct vt_active_set {
-	int first, log, size;
+	int first, stride, size;
 };
 
 /* A call under way. */

@@ -7,7 +7,11 @@
 
 /* The arguments as machine words: any of them is a pointer or an integer. */
 #define WORD(x) ((uintptr_t)(x))
-#define W1(a) WORD(a)
+/* A call without arguments has one word, 0. */
+#define EMPTY_ none, 0
+#define SECOND(a, b, ...) b
+#define SECOND_OF(...) SECOND(__VA_ARGS__, )
+#define W1(a) SECOND_OF(EMPTY_##a, WORD(a))
 #define W2(a, ...) WORD(a), W1(__VA_ARGS__)
 #define W3(a, ...) WORD(a), W2(__VA_ARGS__)
 #define W4(a, ...) WORD(a), W3(__VA_ARGS__)
@@ -40,6 +44,7 @@
 #define CALL(...) WRAPPER(VT_MC_CALL, __VA_ARGS__, 0)
 #define OUTSIDE(...) WRAPPER(VT_MC_OUTSIDE, __VA_ARGS__, 0)
 #define LOOK(...) WRAPPER(VT_MC_LOOK, __VA_ARGS__, 0)
+#define LOOK_SOME(...) WRAPPER(VT_MC_LOOK, __VA_ARGS__, 0)
 #define LOCAL(...) WRAPPER(VT_MC_LOCAL, __VA_ARGS__, 0)
 #define SET_ERRHANDLER(...) WRAPPER(VT_MC_SET_ERRHANDLER, __VA_ARGS__, 0)
 #define CALLBACK(...) WRAPPER(VT_MC_CALLBACK, __VA_ARGS__, 0)

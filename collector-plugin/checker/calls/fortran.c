@@ -318,6 +318,7 @@ static int call_in_c(struct vt_mc_function *f, void *wrapper, void **w, void *pc
 #define CALL(...) FORTRAN(VT_MC_CALL, __VA_ARGS__, 0)
 #define OUTSIDE(...) FORTRAN(VT_MC_OUTSIDE, __VA_ARGS__, 0)
 #define LOOK(...) FORTRAN(VT_MC_LOOK, __VA_ARGS__, 0)
+#define LOOK_SOME(...) FORTRAN(VT_MC_LOOK, __VA_ARGS__, 0)
 #define LOCAL(...) FORTRAN(VT_MC_LOCAL, __VA_ARGS__, 0)
 #define SET_ERRHANDLER(...) FORTRAN(VT_MC_SET_ERRHANDLER, __VA_ARGS__, 0)
 #define CALLBACK(...) FORTRAN(VT_MC_CALLBACK, __VA_ARGS__, 0)

@@ -19,6 +19,9 @@ MPIRUN=$oshrun VT_COUNTER='** off'
 OMPI_MCA_btl=^openib
 export VT_COUNTER OMPI_MCA_btl
 
+"${CC:-gcc}" -I"$src" -DSTAND_IN -shared -fPIC -o libteams.so "$here/shmem/programs/teams.c" >out 2>&1 ||
+	not_met "teams.c compiles as a library" out
+mpi_compile "$oshcc" shmem/programs/teams.c teams -L. -lteams -Wl,-rpath,"$dir" || not_met "teams.c compiles" out
 for program in table random sets ends; do
 	mpi_compile "$oshcc" shmem/programs/$program.c $program -lpthread || not_met "$program.c compiles" out
 done
@@ -30,7 +33,8 @@ library=$(ldd ./table | sed -n 's|.*=> \(/.*/liboshmem[^/]*\) .*|\1|p')
 nm -D --defined-only "$library" | awk '$2 ~ /^[TW]$/ { sub(/@.*/, "", $3); print $3 }' |
 	grep -E '^(_?shmemx?|sh[mfr]|start_pes|globalexit|_?my_pe|_?num_pes)' | sort >exported
 sort wrapped not_wrapped | uniq -d >both
-sort wrapped not_wrapped | comm -3 - exported >differ
+sort wrapped not_wrapped | comm -13 - exported >differ
+comm -23 wrapped exported >>differ
 cat both differ >>out
 expect [ "$(wc -l <wrapped)" -gt 900 ]
 expect_empty both
@@ -91,6 +95,17 @@ for seed in 1 2 3; do
 	expect_lines "$(grep -c '^shmem_' want)" "^DEFFUNCTION [0-9]* \"shmem_.* CLASS $class\$" dump
 	verdict "each call is a function of class SHMEM, so often as the program calls it, seed $seed"
 done
+
+rm -f truth.*
+expect run 4 ./teams
+expect "$build/stftool" teams.stf --dump >dump
+sort truth.* >want
+operations dump >have
+awk -v ranks=1 -f "$here/lib/io.awk" dump | grep ctx_long_p >>have
+sort -o have have
+expect [ "$(wc -l <want)" -gt 70 ]
+expect_same want have
+verdict "teams: collective operations, and puts through the contexts of teams"
 
 rm -f truth.* calls.*
 VT_SYNCED_HOST=off VT_TIMER='sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=3ns' expect run 4 ./sets 40 1

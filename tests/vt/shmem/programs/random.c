@@ -16,6 +16,7 @@ static FILE *truth;
 static char *there; /* the slot of this PE in the memory of each */
 static char mine[SLOT], before[SLOT], after[SLOT];
 static unsigned long state;
+static uint64_t signals;
 
 static unsigned next_random(unsigned n)
 {
@@ -50,6 +51,12 @@ static size_t width_of(const char *name)
 		}
 	}
 	return strstr(s, "mem") ? 1 : (size_t)atoi(d) / 8;
+}
+
+/* Open MPI 5.0.7 moves nothing and prints "Internal error is appeared rc = -7". */
+static int is_missing(const char *name)
+{
+	return strstr(name, "_signal") != NULL;
 }
 
 static int is_block(const char *name)
@@ -96,9 +103,13 @@ static void fill(char *to)
 #define PREPARE(name) \
 	long tst = strstr(stem_of(name), "iput") || strstr(stem_of(name), "iget") ? 1 + next_random(STRIDE) : 1; \
 	long sst = tst > 1 ? 1 + next_random(STRIDE) : 1; \
-	int value = 1, cond = 0; \
+	int value = 1, cond = 0, how = 0; \
+	long double result; \
+	void *fetch = &result; \
+	uint64_t signal = 1, *at = &signals; \
 	shmem_ctx_t ctx = SHMEM_CTX_DEFAULT; \
-	(void)tst, (void)sst, (void)value, (void)cond, (void)ctx, (void)len
+	(void)tst, (void)sst, (void)value, (void)cond, (void)ctx, (void)len, (void)how, (void)fetch, (void)signal, \
+		(void)at
 #define WRITE(result, name, params, args, ...) \
 	static void call_##name(size_t len, int pe) \
 	{ \
@@ -112,7 +123,7 @@ static void fill(char *to)
 		name args; \
 		say(#name, "WRITE", len, pe); \
 		pshmem_quiet(); \
-		if (is_block(#name)) { \
+		if (is_block(#name) && !is_missing(#name)) { \
 			pshmem_getmem(after, there, SLOT, pe); \
 			check(#name, mine, after, tst, sst, len); \
 		} \
@@ -149,8 +160,10 @@ static void fill(char *to)
 #define LOCAL(...)
 #define STATE(...)
 #define SHARE(...)
+#define TEAM(...)
+#define TEAM_CONTEXT(...)
 #define CALL(kind, ...) kind(__VA_ARGS__)
-#define VT_SHMEM_CTX shmem_ctx_t
+#include "tests/vt/shmem/programs/declared.h"
 #include "collector-plugin/shmem/calls.def"
 #undef CALL
 #undef WRITE

@@ -81,7 +81,11 @@ static void operate(unsigned which, size_t n, long *sync)
 		say("shmem_barrier", 0, 0, 0);
 		break;
 	case 1:
+#ifdef shmem_sync /* it chooses by the arguments */
+		DO(shmem_sync_deprecated, ON_SET, sync);
+#else
 		DO(shmem_sync, ON_SET, sync);
+#endif
 		say("shmem_sync", 0, 0, 0);
 		break;
 	case 2:

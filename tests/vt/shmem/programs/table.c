@@ -4,7 +4,7 @@
 #include <shmemx.h>
 #include <stdio.h>
 
-#define VT_SHMEM_CTX shmem_ctx_t
+#include "tests/vt/shmem/programs/declared.h"
 #define CALL(kind, result, name, params, ...) \
 	result name params; \
 	static result(*const ptr_##name) params __attribute__((unused)) = name;
