@@ -87,7 +87,8 @@ struct vt_attach_request {
 	int rank, size;          /* -1, 0: as VTserver gives them */
 	uint64_t token, parent;  /* what its children name it by, the same of its parent; 0: nothing */
 	int children;            /* it has joined already, and waits for so many children; 0: it joins */
-	int mpi;                 /* it is a rank of an MPI job */
+	int mpi;                 /* it is a rank of an MPI job, */
+	int shared;              /* whose hosts share the folder of the raw files */
 	double limit_s;          /* 0: the other side has a limit */
 	const _Atomic int *stop; /* becomes 1 when the wait is to be given up; NULL: never */
 };

@@ -125,16 +125,6 @@ static void tell_alive(const struct vt_server *s)
 	}
 }
 
-int vt_server_count_gone(const struct vt_server *s)
-{
-	int i, n = 0;
-
-	for (i = 0; i < s->nodes; i++) {
-		n += s->node[i].state == VT_SERVER_GONE;
-	}
-	return n;
-}
-
 /* Nodes that have ended let nobody go on. The ranks of a node whose node process is lost may. */
 static void look_for_block(struct vt_server *s)
 {

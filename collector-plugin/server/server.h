@@ -111,7 +111,8 @@ struct vt_server {
 	int n_pending;
 	/* ended: the last node that ran has ended or was lost; came: the last guest */
 	int64_t began_ns, heard_ns, told_ns, ended_ns, came_ns;
-	char folder[1100]; /* of the received files; "": not chosen yet */
+	char folder[1100];  /* of the received files; "": not chosen yet */
+	const char *shared; /* folder of the raw files, which all nodes see: none is sent; NULL: there is none */
 };
 
 /* nodes.c: what a node has sent. */
@@ -122,14 +123,14 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now);
 /* ranks.c: adds a process with this rank. Returns 0 or -1. */
 int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program);
 void vt_server_send_rank(struct vt_server *s, int node, uint64_t pid, const struct vt_server_rank *r);
-/* How many nodes have been given up? */
-int vt_server_count_gone(const struct vt_server *s);
 /* Has a process joined that has this rank? */
 int vt_server_has_rank(const struct vt_server *s, int rank);
 /* Tells a peer that it, or its process pid, does not take part. */
 void vt_server_refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why);
 /* lost.c: the node is given up, and the others go on. */
 void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* How many nodes have been given up? */
+int vt_server_count_gone(const struct vt_server *s);
 /* May the trace be made: have all that joined ended, and is nobody else expected? */
 int vt_server_is_over(const struct vt_server *s, int64_t now);
 
@@ -155,6 +156,8 @@ void vt_server_free_meeting(struct vt_server *s);
 
 /* files.c: a part of a raw file. */
 void vt_server_take_part(struct vt_server *s, int node, const struct vt_net_message *m);
+/* Adds the raw files of the nodes in the folder that they share. */
+void vt_server_find_files(struct vt_server *s);
 int vt_server_files_complete(const struct vt_server *s, int node);
 void vt_server_free_files(struct vt_server *s);
 
