@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +108,17 @@ static int open_network(struct vt_server *s, const char *place, struct tkm_err *
 	return s->clock_fd < 0 ? -1 : 0;
 }
 
+/* A node takes a descriptor, and another one for clock sessions. */
+static void take_all_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
 /* ---- the run ---- */
 
 static void run_network(struct vt_server *s)
@@ -167,6 +179,7 @@ static int serve(struct vt_server *s)
 {
 	int rc;
 
+	take_all_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, note_stop);
 	signal(SIGINT, note_stop);
@@ -184,6 +197,7 @@ static int serve(struct vt_server *s)
 	vt_server_free_files(s);
 	free(s->node);
 	free(s->process);
+	free(s->rank);
 	close(s->clock_fd);
 	vt_edge_close(s->edge);
 	return rc == 0 ? 0 : 1;

@@ -82,13 +82,11 @@ static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, 
 static const char *list_missing(const struct vt_server *s, char *text, size_t size)
 {
 	size_t n = 0;
-	int i, k;
+	int i;
 
 	text[0] = '\0';
 	for (i = s->is_rank_0; i < s->wanted && n < size; i++) {
-		for (k = 0; k < s->processes && (s->process[k].rank != i || s->process[k].is_spawned); k++) {
-		}
-		if (k == s->processes) {
+		if (vt_server_who_has(s, i) != VT_SERVER_JOINED) {
 			n += (size_t)snprintf(text + n, size - n, "%s%d", n ? ", " : "", i);
 		}
 	}
