@@ -27,6 +27,8 @@ enum vt_attach_kind {
 	VT_ATTACH_JOINED = 6, /* an answer: struct vt_attach_place */
 	VT_ATTACH_WORD =
 		7, /* of a client to the VTserver that waits for the job's word, which answers with it when it has come */
+	VT_ATTACH_MERGE = 8,  /* struct vt_merge_order; refused, or answered when the trace is complete */
+	VT_ATTACH_MERGED = 9, /* an answer: struct vt_merge_answer */
 };
 
 /* The head of each message; `size` bytes follow. */

@@ -102,6 +102,16 @@ static struct vt_measured *find_process(pid_t pid)
 	return p;
 }
 
+/* A rank that is in MPI_Finalize. */
+static struct vt_measured *find_ended(pid_t pid)
+{
+	struct vt_measured *p;
+
+	for (p = processes; p && (p->pid != pid || p->how != VT_RAW_ENDED_MPI); p = p->next) {
+	}
+	return p;
+}
+
 /* The node's counters belong to one process that runs. When it has ended, another one continues a period later:
  * ranks end at about the same time, and the node is not counted again for each of them. */
 static int reads_node(const struct vt_measured *p)
@@ -263,6 +273,9 @@ static void serve(int from)
 		joined = 1;
 		joined_mpi = vt_network_is_mpi(body, h.size);
 		vt_network_join(fcntl(from, F_DUPFD_CLOEXEC, 0), who.pid, body, h.size);
+	}
+	if (body && h.kind == VT_ATTACH_MERGE && find_ended(who.pid)) {
+		vt_measured_merge(find_ended(who.pid), from, body, h.size);
 	}
 	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
 		end_process(from, who.pid, (const struct vt_attach_end *)(const void *)body);

@@ -92,6 +92,9 @@ void vt_measured_free(struct vt_measured *p);
 /* Prints its lines on the terminal that it had, where it cannot do so any more. */
 void vt_measured_print_lines(struct vt_measured *p);
 
+/* merge.c: makes the trace that a process has ordered by this message, and answers it. */
+void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t size);
+
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
 extern const struct vt_sampler_ops vt_measured_sampler_ops;
 void vt_measured_sample(struct vt_measured *p, int64_t now, int node);

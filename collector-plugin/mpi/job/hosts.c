@@ -108,7 +108,9 @@ static int share_folder(const struct vt_job *j, const char *raw_path, int *keep)
 	int mine, all = 0;
 
 	if (j->rank == j->writer) {
-		lay_token(&t, raw_path ? raw_path : vt_collect_trace(), (int)vt_job_count_hosts(j));
+		/* messages are matched in one place, so only other traces are written together */
+		lay_token(&t, raw_path ? raw_path : vt_collect_trace(),
+			raw_path || vt_collect_settings()->counters_only ? (int)vt_job_count_hosts(j) : 0);
 	}
 	PMPI_Bcast(&t, (int)sizeof(t), MPI_BYTE, j->writer, MPI_COMM_WORLD);
 	mine = t.ok && (!raw_path || is_beside(t.path, raw_path)) &&
