@@ -27,6 +27,8 @@ enum vt_attach_kind {
 	VT_ATTACH_JOINED = 6, /* an answer: struct vt_attach_place */
 	VT_ATTACH_WORD =
 		7, /* of a client to the VTserver that waits for the job's word, which answers with it when it has come */
+	VT_ATTACH_MERGE = 8,  /* struct vt_merge_order; refused, or answered when the trace is complete */
+	VT_ATTACH_MERGED = 9, /* an answer: struct vt_merge_answer */
 };
 
 /* The head of each message; `size` bytes follow. */
@@ -87,7 +89,8 @@ struct vt_attach_request {
 	int rank, size;          /* -1, 0: as VTserver gives them */
 	uint64_t token, parent;  /* what its children name it by, the same of its parent; 0: nothing */
 	int children;            /* it has joined already, and waits for so many children; 0: it joins */
-	int mpi;                 /* it is a rank of an MPI job */
+	int mpi;                 /* it is a rank of an MPI job, */
+	int shared;              /* whose hosts share the folder of the raw files */
 	double limit_s;          /* 0: the other side has a limit */
 	const _Atomic int *stop; /* becomes 1 when the wait is to be given up; NULL: never */
 };

@@ -40,6 +40,7 @@ static size_t pack_request(const struct vt_attach_request *r, char *to)
 	snprintf(token, sizeof(token), "%llx", (unsigned long long)r->parent);
 	n = add_join_text(to, n, "parent", token);
 	n = add_join_text(to, n, "mpi", r->mpi ? "1" : "");
+	n = add_join_text(to, n, "shared", r->shared ? "1" : "");
 	return add_join_text(to, n, "program", r->program);
 }
 

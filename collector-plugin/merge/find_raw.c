@@ -87,6 +87,26 @@ static size_t folder_of_trace(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+static int sort_found(struct found *f, char ***path, size_t *n)
+{
+	qsort(f->path, f->n, sizeof(*f->path), compare_raw_names);
+	*path = f->path;
+	*n = f->n;
+	return 0;
+}
+
+int vt_merge_find_in(const char *folder, const char *job, char ***path, size_t *n, struct tkm_err *err)
+{
+	struct found f = { .n = 0 };
+
+	snprintf(f.job, sizeof(f.job), "%s", job);
+	if (find_raw_files(&f, folder, strlen(folder), err) < 0) {
+		tkm_free_texts(f.path, f.n);
+		return -1;
+	}
+	return sort_found(&f, path, n);
+}
+
 int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err)
 {
 	struct found f = { .n = 0 };
@@ -113,8 +133,5 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 		tkm_free_texts(f.path, f.n);
 		return rc;
 	}
-	qsort(f.path, f.n, sizeof(*f.path), compare_raw_names);
-	*path = f.path;
-	*n = f.n;
-	return 0;
+	return sort_found(&f, path, n);
 }

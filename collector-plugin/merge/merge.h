@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a trace of raw files: at the end of a run inside the program, and by `stftool RAW... --merge T.stf` after a
+/* Makes a trace of raw files: at the end of a run, in the sampler process or in a program without one, and by `stftool RAW... --merge T.stf` after a
  * run that was killed. The number of files is unlimited, and they may be incomplete. Records are taken from all files
  * at once in the order of time, so the memory needed does not grow with the trace. Uses libc only and prints
  * nothing. */
@@ -35,6 +35,8 @@ int vt_merge_keep_correction(const struct cal_run *run, const char *trace, struc
  * they may have been moved with it, else where they were recorded. The caller frees path[0] to path[n - 1]. Returns
  * 0; 1: the file is no protocol; or -1: there are no raw files. */
 int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err);
+/* The same of a job in a folder, "" or with a slash at its end; there may be none. */
+int vt_merge_find_in(const char *folder, const char *job, char ***path, size_t *n, struct tkm_err *err);
 
 /* Is this a raw file, judging by its first bytes? Tells a trace from raw files on a command line. */
 int vt_merge_is_raw(const char *path);

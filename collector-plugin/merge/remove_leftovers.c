@@ -34,8 +34,8 @@ static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
 	return s->m->o->settled || strcmp(s->boot, h->boot) != 0 || !h->born || vt_raw_born(h->pid) != h->born;
 }
 
-/* Was `pid` the process of this raw file, or its sampler process, which merges if the process was killed? A sampler
- * process that still runs does not count: its files are leftovers only if it is gone or its id belongs to another
+/* Was `pid` the process of this raw file, or its sampler process or VTserver, one of which merges if the process was killed? One
+ * that still runs does not count: its files are leftovers only if it is gone or its id belongs to another
  * process now. */
 static int is_sampler_of(const struct vt_raw_head *h, long pid)
 {
@@ -54,7 +54,7 @@ static int is_sampler_of(const struct vt_raw_head *h, long pid)
 	if (root >= 0) {
 		close(root);
 	}
-	return !strstr(comm, "vtsampler");
+	return !strstr(comm, "vtsampler") && !strstr(comm, "VTserver");
 }
 
 /* Is the entry NAME.SUFFIX.tmp-PID-N, of a trace NAME that these raw files belong to? */

@@ -56,7 +56,19 @@ static struct vt_edge *open_edge(int type, struct tkm_err *err)
 	return e;
 }
 
-/* Binds one port: that of all interfaces, or of each address. Returns 0 or -1. */
+/* The port that the kernel chose for the last address. */
+static int bound_port(struct vt_edge *e)
+{
+	char at[256] = "";
+	size_t n = sizeof(at);
+	const char *colon;
+
+	zmq_getsockopt(e->socket, ZMQ_LAST_ENDPOINT, at, &n);
+	colon = strrchr(at, ':');
+	return colon ? atoi(colon + 1) : 0;
+}
+
+/* Binds one port: that of all interfaces, or the same of each address. 0: the kernel chooses. Returns 0 or -1. */
 static int bind_port(struct vt_edge *e, const struct vt_contact *c, int only, int port)
 {
 	char at[VT_CONTACT_HOST + 40];
@@ -70,20 +82,9 @@ static int bind_port(struct vt_edge *e, const struct vt_contact *c, int only, in
 		if (zmq_bind(e->socket, at) < 0) {
 			return -1;
 		}
+		port = bound_port(e);
 	}
 	return 0;
-}
-
-/* The port that the kernel chose for the first address. */
-static int bound_port(struct vt_edge *e)
-{
-	char at[256] = "";
-	size_t n = sizeof(at);
-	const char *colon;
-
-	zmq_getsockopt(e->socket, ZMQ_LAST_ENDPOINT, at, &n);
-	colon = strrchr(at, ':');
-	return colon ? atoi(colon + 1) : 0;
 }
 
 static int bind_some_port(struct vt_edge *e, struct vt_contact *c, int only, int low, int high, struct tkm_err *err)

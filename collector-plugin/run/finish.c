@@ -60,13 +60,18 @@ static int add_raw_file(struct files *f, const char *path)
 	return tkm_append_text(&f->path, &f->n, path);
 }
 
-/* Was the run on this host killed? On another host it may still be running. */
-static int was_killed(const struct vt_raw_head *h)
+static int is_of_this_host(const struct vt_raw_head *h)
 {
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return h->state == VT_RAW_RECORDING && tkm_known_equal(h->host, host) && !vt_raw_head_alive(h);
+	return tkm_known_equal(h->host, host);
+}
+
+/* Was the run on this host killed? On another host it may still be running. */
+static int was_killed(const struct vt_raw_head *h)
+{
+	return h->state == VT_RAW_RECORDING && is_of_this_host(h) && !vt_raw_head_alive(h);
 }
 
 /* Is it a raw file of this job, or one that the user should know about? */
@@ -74,7 +79,7 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 {
 	struct vt_raw_head h;
 
-	if (!strcmp(path, c->raw_path) || vt_raw_read_head(path, &h) < 0) {
+	if (!strcmp(path, c->raw_path) || vt_raw_read_head(path, &h) < 0 || (c->partial && !is_of_this_host(&h))) {
 		return;
 	}
 	if (!strcmp(h.job, c->job) && h.state != VT_RAW_MERGED) {
@@ -563,14 +568,28 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		(unsigned long long)vt_raw_lost(r));
 }
 
+/* Opens a file that others replace under its lock, too. */
+static FILE *open_locked(const char *path)
+{
+	struct stat is, was;
+	FILE *f;
+
+	while ((f = fopen(path, "re")) != NULL && flock(fileno(f), LOCK_EX) == 0 && stat(path, &is) == 0 &&
+		fstat(fileno(f), &was) == 0 && is.st_ino != was.st_ino) {
+		fclose(f);
+	}
+	return f;
+}
+
 /* Adds how the program ended. What the program has written stays, except the last lines, which are true only while
  * it runs. Returns 0 or -1. */
 static int add_end(const struct vt_collector *c)
 {
 	struct tkm_newfile n = { 0 };
-	FILE *old = fopen(c->prot, "re");
+	FILE *old = open_locked(c->prot);
 	struct tkm_err e;
 	char line[4096], end[300];
+	int rc;
 
 	if (!old || tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
 		if (old) {
@@ -584,12 +603,13 @@ static int add_end(const struct vt_collector *c)
 			fputs(line, n.f);
 		}
 	}
-	fclose(old);
 	if (c->partial) {
 		fprintf(n.f, PARTIAL "\n");
 	}
 	fputs(end, n.f);
-	return tkm_newfile_commit(&n, &e);
+	rc = tkm_newfile_commit(&n, &e);
+	fclose(old);
+	return rc;
 }
 
 /* Writes the protocol early in the run, so that a killed run has it too, and again at the end. Not for followed

@@ -29,20 +29,21 @@ int vt_network_start(
 	return 0;
 }
 
-int vt_network_start_for_mpi(int ranks, char word[VT_NETWORK_WORD], struct tkm_err *err)
+int vt_network_start_for_mpi(int ranks, int shared, char word[VT_NETWORK_WORD], struct tkm_err *err)
 {
 	const struct vt_collector *c = &vt_collector;
-	char size[16];
-	const char *arguments[] = { "--network", "", size, c->job, NULL };
+	char size[16], folder[sizeof(c->raw_path)];
+	const char *arguments[] = { "--network", "", size, c->job, c->trace, shared ? folder : NULL, NULL };
 
 	if (!c->has_vtsampler) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "rank 0 has no sampler process");
 	}
 	snprintf(size, sizeof(size), "%d", ranks);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(c->raw_path, '/') + 1 - c->raw_path), c->raw_path);
 	return vt_network_start(arguments, (const char *const *)(const void *)c->variables, word, err);
 }
 
-int vt_network_join_mpi(const char *word, int rank, int ranks, struct tkm_err *err)
+int vt_network_join_mpi(const char *word, int rank, int ranks, int shared, struct tkm_err *err)
 {
 	const struct vt_collector *c = &vt_collector;
 	struct vt_attach_place place;
@@ -54,6 +55,7 @@ int vt_network_join_mpi(const char *word, int rank, int ranks, struct tkm_err *e
 		.rank = rank,
 		.size = ranks,
 		.mpi = 1,
+		.shared = shared,
 		.limit_s = limit_s };
 
 	return c->has_vtsampler ? vt_attach_join(&r, &place, err)

@@ -15,9 +15,9 @@ enum { VT_NETWORK_WORD = 1240 };
 int vt_network_start(
 	const char *const *arguments, const char *const *variables, char word[VT_NETWORK_WORD], struct tkm_err *err);
 
-/* The same for an MPI job of so many ranks, with the options of this process. */
-int vt_network_start_for_mpi(int ranks, char word[VT_NETWORK_WORD], struct tkm_err *err);
+/* The same for an MPI job of so many ranks, with the options of this process. shared: its hosts share the folder of the raw files. */
+int vt_network_start_for_mpi(int ranks, int shared, char word[VT_NETWORK_WORD], struct tkm_err *err);
 /* This process is a rank of that job: its sampler process joins. Returns 0 or -1. */
-int vt_network_join_mpi(const char *word, int rank, int ranks, struct tkm_err *err);
+int vt_network_join_mpi(const char *word, int rank, int ranks, int shared, struct tkm_err *err);
 
 #endif

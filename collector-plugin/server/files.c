@@ -10,8 +10,12 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/known.h"
 #include "collector-plugin/core/collector.h"
+#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/settings/run_value.h"
 
 #define MOST_BYTES (UINT64_C(1) << 42)
 
@@ -125,6 +129,40 @@ int vt_server_files_complete(const struct vt_server *s, int node)
 		complete += s->file[i].node == node && s->file[i].fd < 0;
 	}
 	return complete >= s->node[node].files;
+}
+
+static int is_of_a_node(const struct vt_server *s, const char *path)
+{
+	struct vt_raw_head h;
+	int i = s->nodes;
+
+	if (vt_raw_read_head(path, &h) == 0) {
+		for (i = 0; i < s->nodes && !tkm_known_equal(h.host, s->node[i].host); i++) {
+		}
+	}
+	return i < s->nodes;
+}
+
+void vt_server_find_files(struct vt_server *s)
+{
+	const struct vt_collector *c = &vt_collector;
+	struct vt_server_file *f;
+	char job[64], **path;
+	struct tkm_err err;
+	size_t n, i;
+
+	if (!s->shared || c->settings.keep_raw_events || !vt_run_value(c->run, "job", job, sizeof(job)) ||
+		vt_merge_find_in(s->shared, job, &path, &n, &err) < 0) {
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		f = is_of_a_node(s, path[i]) ? TKM_APPEND(s->file, s->files) : NULL;
+		if (f) {
+			*f = (struct vt_server_file){ .fd = -1, .path = path[i] };
+			path[i] = NULL;
+		}
+	}
+	tkm_free_texts(path, n);
 }
 
 void vt_server_free_files(struct vt_server *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refuses a peer, or gives up a node, with the reason. */
+/* Refuses a peer, or gives up a node, with the reason; counts these. */
 #include "config.h"
 #include "collector-plugin/server/server.h"
 
@@ -28,4 +28,14 @@ void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...)
 		vsnprintf(n->why, sizeof(n->why), fmt, ap);
 		va_end(ap);
 	}
+}
+
+int vt_server_count_gone(const struct vt_server *s)
+{
+	int i, n = 0;
+
+	for (i = 0; i < s->nodes; i++) {
+		n += s->node[i].state == VT_SERVER_GONE;
+	}
+	return n;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +108,17 @@ static int open_network(struct vt_server *s, const char *place, struct tkm_err *
 	return s->clock_fd < 0 ? -1 : 0;
 }
 
+/* A node takes a descriptor, and another one for clock sessions. */
+static void take_all_descriptors(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
 /* ---- the run ---- */
 
 static void run_network(struct vt_server *s)
@@ -154,24 +166,27 @@ static void tell_end(struct vt_server *s, int ok)
 }
 
 /* The raw files have this name, so a protocol that a rank has written in this folder is of this job. */
-static void name_job(const char *mpi_job, const char *word)
+static void name_job(const char *mpi_job, const char *trace, const char *word)
 {
 	char job[64];
 
 	vt_word_job(word, job, sizeof(job));
-	snprintf(vt_collector.run, sizeof(vt_collector.run), "job=%s", *mpi_job ? mpi_job : job);
+	snprintf(vt_collector.run, sizeof(vt_collector.run), "job=%s%s%s", *mpi_job ? mpi_job : job,
+		*trace ? "\ttrace=" : "", trace);
 }
 
 static int serve(struct vt_server *s)
 {
 	int rc;
 
+	take_all_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, note_stop);
 	signal(SIGINT, note_stop);
 	run_network(s);
 	vt_server_end_attaches(s);
 	/* a test of clocks leaves no trace */
+	vt_server_find_files(s);
 	rc = (s->met && s->processes == 0) || vt_server_has_trace(s) ? 0 : vt_server_make_trace(s);
 	if (s->processes > 0) {
 		tell_end(s, rc == 0);
@@ -182,6 +197,7 @@ static int serve(struct vt_server *s)
 	vt_server_free_files(s);
 	free(s->node);
 	free(s->process);
+	free(s->rank);
 	close(s->clock_fd);
 	vt_edge_close(s->edge);
 	return rc == 0 ? 0 : 1;
@@ -194,6 +210,7 @@ struct server_start {
 	const char *place;    /* "[INTERFACE][:LOW-HIGH]" */
 	const char *contacts; /* of clients that wait; "": none */
 	pid_t client;         /* for which this process waits for its server; 0: none */
+	const char *trace;    /* of an MPI job */
 	const char *mpi_job;  /* the launcher's name of the MPI job that has started it; "": none */
 };
 
@@ -211,7 +228,7 @@ static int open_start(struct vt_server *s, const struct server_start *o, char *w
 		snprintf(word + n, size - n, VT_CONTACT_WAITS);
 		return vt_server_open_waiting(word, err);
 	}
-	name_job(o->mpi_job, word);
+	name_job(o->mpi_job, o->trace, word);
 	return vt_server_call_clients(s, word, o->contacts, err);
 }
 
@@ -352,7 +369,8 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "", *contacts = secure_getenv("TICKMARK_CLIENTS");
 	struct server_start o = { .place = argc > 2 ? argv[2] : "",
 		.contacts = contacts ? contacts : "",
-		.mpi_job = argc > 4 ? argv[4] : "" };
+		.mpi_job = argc > 4 ? argv[4] : "",
+		.trace = argc > 5 ? argv[5] : "" };
 
 	if (!strcmp(how, "--help") || !strcmp(how, "-h")) {
 		return print_usage(stdout);
@@ -373,5 +391,6 @@ int main(int argc, char **argv)
 	/* VT_serverinit() passes the number of processes, MPI_Init its job, too */
 	s.wanted = argc > 3 ? atoi(argv[3]) : 0;
 	s.is_mpi = *o.mpi_job != '\0';
+	s.shared = argc > 6 ? argv[6] : NULL;
 	return start_in_background(&s, &o);
 }

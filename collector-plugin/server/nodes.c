@@ -22,8 +22,11 @@ enum { MOST_RANKS = 1 << 20 };
 
 static int find_node(const struct vt_server *s, const struct vt_peer *peer)
 {
-	int i;
+	int i = s->last_node;
 
+	if (i < s->nodes && !memcmp(&s->node[i].peer, peer, sizeof(*peer))) {
+		return i;
+	}
 	for (i = 0; i < s->nodes && memcmp(&s->node[i].peer, peer, sizeof(*peer)); i++) {
 	}
 	return i < s->nodes ? i : -1;
@@ -64,31 +67,21 @@ static void place_node(struct vt_server *s, int node)
 
 /* ---- processes ---- */
 
-static int lowest_free_rank(const struct vt_server *s)
-{
-	int rank = 0;
-
-	while (vt_server_has_rank(s, rank)) {
-		rank++;
-	}
-	return rank;
-}
-
 static void add_process(struct vt_server *s, int node, const struct vt_net_message *m)
 {
 	int i, rank = m->number[1] > 0 && m->number[1] <= MOST_RANKS ? (int)m->number[1] - 1 : -1;
 	struct vt_server_process p = { .pid = m->number[0], .token = m->number[3] };
 	char why[120], program[256];
 
-	for (i = 0; i < s->processes && (s->process[i].node != node || s->process[i].pid != m->number[0]); i++) {
-	}
-	if (i == s->processes && rank >= 0 && vt_server_has_rank(s, rank)) {
+	i = vt_server_find_process(s, node, m->number[0]);
+	if (i < 0 && rank >= 0 && vt_server_who_has(s, rank) != VT_SERVER_FREE) {
 		snprintf(why, sizeof(why), "another process of this job has rank %d", rank);
 		vt_server_refuse(s, &s->node[node].peer, m->number[0], why);
 		return;
 	}
-	if (i == s->processes) {
-		p.rank = rank < 0 ? lowest_free_rank(s) : rank;
+	if (i < 0) {
+		i = s->processes;
+		p.rank = rank < 0 ? vt_server_lowest_free_rank(s) : rank;
 		if (vt_server_add_process(s, node, &p, vt_net_copy(&m->text[0], program, sizeof(program))) < 0) {
 			return;
 		}
@@ -125,16 +118,6 @@ static void tell_alive(const struct vt_server *s)
 	}
 }
 
-int vt_server_count_gone(const struct vt_server *s)
-{
-	int i, n = 0;
-
-	for (i = 0; i < s->nodes; i++) {
-		n += s->node[i].state == VT_SERVER_GONE;
-	}
-	return n;
-}
-
 /* Nodes that have ended let nobody go on. The ranks of a node whose node process is lost may. */
 static void look_for_block(struct vt_server *s)
 {
@@ -165,6 +148,7 @@ void vt_server_take_message(
 			s, from, 0, node < 0 ? "this node has not joined" : "this node was given up: it was silent");
 		return;
 	}
+	s->last_node = node;
 	s->node[node].heard_ns = s->heard_ns = now;
 	switch (m->kind) {
 	case VT_NET_HELLO:
@@ -199,8 +183,11 @@ void vt_server_take_message(
 		end_node(s, node, m->number[0]);
 		break;
 	case VT_NET_ALIVE:
-		s->node[node].blocked = m->number[2] == 1;
-		look_for_block(s);
+		/* what else changes it is looked for once a second */
+		if (s->node[node].blocked != (m->number[2] == 1)) {
+			s->node[node].blocked = m->number[2] == 1;
+			look_for_block(s);
+		}
 		break;
 	case VT_NET_LEAVE:
 		vt_server_lose_node(s, node, "it left: %.*s", (int)m->text[0].n, m->text[0].at);

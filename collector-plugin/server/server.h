@@ -27,10 +27,12 @@ struct vt_server_node {
 	enum vt_server_state state;
 	uint64_t files; /* that it announced with VT_NET_ENDED */
 	int blocked;    /* no rank of it goes on */
+	int processes;  /* 1 + the last one that has joined, in the list of all; 0: none */
 };
 
 struct vt_server_process {
 	int node, rank, is_spawned;
+	int before;          /* 1 + the one of this node that joined before it; 0: none */
 	uint64_t pid, token; /* token: what its children name it by; 0: nothing */
 	char program[256];
 };
@@ -49,6 +51,8 @@ struct vt_server_attach {
 	uint64_t pid, token;
 	int64_t since_ns;
 };
+
+enum vt_server_taken { VT_SERVER_FREE, VT_SERVER_JOINED, VT_SERVER_SPAWNED };
 
 /* What a process is told: its rank, and its world or that of its children. parent -1: none. */
 struct vt_server_rank {
@@ -99,6 +103,9 @@ struct vt_server {
 	struct vt_server_guest *guest;
 	struct vt_server_child *child;
 	struct vt_server_attach *attach;
+	unsigned char *rank;       /* [room_ranks]: who has it, enum vt_server_taken */
+	int room_ranks, free_rank; /* no rank below free_rank is free */
+	int last_node;             /* whose message was the last */
 	int nodes, processes, clocks, files, guests, children, attaches;
 	int spawned;    /* of the processes, those that others have attached */
 	int meets, met; /* number of guests that are expected; they have got each other's places, or an error */
@@ -111,7 +118,8 @@ struct vt_server {
 	int n_pending;
 	/* ended: the last node that ran has ended or was lost; came: the last guest */
 	int64_t began_ns, heard_ns, told_ns, ended_ns, came_ns;
-	char folder[1100]; /* of the received files; "": not chosen yet */
+	char folder[1100];  /* of the received files; "": not chosen yet */
+	const char *shared; /* folder of the raw files, which all nodes see: none is sent; NULL: there is none */
 };
 
 /* nodes.c: what a node has sent. */
@@ -122,14 +130,17 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now);
 /* ranks.c: adds a process with this rank. Returns 0 or -1. */
 int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program);
 void vt_server_send_rank(struct vt_server *s, int node, uint64_t pid, const struct vt_server_rank *r);
-/* How many nodes have been given up? */
-int vt_server_count_gone(const struct vt_server *s);
-/* Has a process joined that has this rank? */
-int vt_server_has_rank(const struct vt_server *s, int rank);
+/* Has a process this rank, and did it join, or has another one attached it? */
+enum vt_server_taken vt_server_who_has(const struct vt_server *s, int rank);
+int vt_server_lowest_free_rank(struct vt_server *s);
+/* The process pid of that node, its number in the list; -1: none. */
+int vt_server_find_process(const struct vt_server *s, int node, uint64_t pid);
 /* Tells a peer that it, or its process pid, does not take part. */
 void vt_server_refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t pid, const char *why);
 /* lost.c: the node is given up, and the others go on. */
 void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* How many nodes have been given up? */
+int vt_server_count_gone(const struct vt_server *s);
 /* May the trace be made: have all that joined ended, and is nobody else expected? */
 int vt_server_is_over(const struct vt_server *s, int64_t now);
 
@@ -155,6 +166,8 @@ void vt_server_free_meeting(struct vt_server *s);
 
 /* files.c: a part of a raw file. */
 void vt_server_take_part(struct vt_server *s, int node, const struct vt_net_message *m);
+/* Adds the raw files of the nodes in the folder that they share. */
+void vt_server_find_files(struct vt_server *s);
 int vt_server_files_complete(const struct vt_server *s, int node);
 void vt_server_free_files(struct vt_server *s);
 

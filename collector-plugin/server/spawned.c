@@ -165,9 +165,8 @@ void vt_server_take_attach(struct vt_server *s, int node, const struct vt_net_me
 	int i;
 
 	vt_server_withdraw(s, node, m->number[0]);
-	for (i = 0; i < s->processes && (s->process[i].node != node || s->process[i].pid != m->number[0]); i++) {
-	}
-	if (i < s->processes && m->number[1] >= 1 && m->number[1] <= MOST_WAITING) {
+	i = vt_server_find_process(s, node, m->number[0]);
+	if (i >= 0 && m->number[1] >= 1 && m->number[1] <= MOST_WAITING) {
 		a = TKM_APPEND(s->attach, s->attaches);
 	}
 	if (!a) {

@@ -3,8 +3,12 @@
 #include "config.h"
 #include "collector-plugin/server/server.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
@@ -44,6 +48,20 @@ static int count_ranks(const struct vt_server *s)
 	return ranks;
 }
 
+/* This process makes the trace, as the sampler process does of others: a merge after it may remove what it leaves. */
+static void claim_file(const char *path)
+{
+	const uint32_t own = (uint32_t)getpid();
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd >= 0) {
+		if (pwrite(fd, &own, sizeof(own), (off_t)offsetof(struct vt_raw_head, sampler)) < 0) {
+			vt_say(2, "INFO", "cannot write into %s: %s", path, strerror(errno));
+		}
+		close(fd);
+	}
+}
+
 static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, struct vt_merge_input *in)
 {
 	struct vt_raw_head h;
@@ -52,6 +70,7 @@ static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, 
 
 	for (i = 0; i < s->files; i++) {
 		if (s->file[i].fd < 0 && vt_raw_read_head(s->file[i].path, &h) == 0) {
+			claim_file(s->file[i].path);
 			in[n].path = s->file[i].path;
 			in[n].map = run && h.rank >= 0 && (size_t)h.rank < run->ranks ? &run->rank[h.rank].map : NULL;
 			n++;
@@ -63,13 +82,11 @@ static size_t list_inputs(const struct vt_server *s, const struct cal_run *run, 
 static const char *list_missing(const struct vt_server *s, char *text, size_t size)
 {
 	size_t n = 0;
-	int i, k;
+	int i;
 
 	text[0] = '\0';
 	for (i = s->is_rank_0; i < s->wanted && n < size; i++) {
-		for (k = 0; k < s->processes && (s->process[k].rank != i || s->process[k].is_spawned); k++) {
-		}
-		if (k == s->processes) {
+		if (vt_server_who_has(s, i) != VT_SERVER_JOINED) {
 			n += (size_t)snprintf(text + n, size - n, "%s%d", n ? ", " : "", i);
 		}
 	}
@@ -95,7 +112,9 @@ static void say_who_came(const struct vt_server *s)
 				}
 			}
 			vt_say(1, "WARNING",
-				"node %s is not in the trace: %s. Its ranks: %s. What they recorded stays there",
+				s->shared
+					? "node %s was given up: %s. Its ranks: %s. The trace has what they recorded"
+					: "node %s is not in the trace: %s. Its ranks: %s. What they recorded stays there",
 				s->node[i].host, s->node[i].why, ranks);
 		}
 	}
@@ -111,7 +130,7 @@ static void say_who_came(const struct vt_server *s)
 
 int vt_server_has_trace(const struct vt_server *s)
 {
-	return s->is_mpi && s->files == 0 && vt_server_count_gone(s) == 0;
+	return s->is_mpi && s->files == 0 && (s->shared || vt_server_count_gone(s) == 0);
 }
 
 static int merge_files(const struct vt_server *s, const struct cal_run *run, struct tkm_err *err)
@@ -138,6 +157,10 @@ int vt_server_make_trace(struct vt_server *s)
 		return -1;
 	}
 	say_who_came(s);
+	if (!s->folder[0] && vt_server_name_trace(s, &err) < 0) {
+		vt_say(1, "WARNING", "no trace: %s", err.text);
+		return -1;
+	}
 	if (s->is_mpi) {
 		/* the sessions of MPI are in the raw files */
 		c->merge = vt_merge_recorded;
@@ -154,7 +177,8 @@ int vt_server_make_trace(struct vt_server *s)
 	}
 	cal_run_free(&run);
 	if (rc < 0) {
-		vt_say(1, "WARNING", "no trace: %s. What came is in the raw files in %s", err.text, s->folder);
+		vt_say(1, "WARNING", "no trace: %s. What came is in the raw files in %s", err.text,
+			s->shared ? s->shared : s->folder);
 		return -1;
 	}
 	vt_collect_show(c);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collector-plugin/vtsampler/network.h"
 #include "collector-plugin/vtsampler/stack.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/format.h"
@@ -190,7 +191,7 @@ void vt_look_for_deadlock(struct vt_measured *list, int64_t now)
 		warn(first, sum / n);
 	}
 	blocked = timeout > 0 && least >= timeout && !are_in_callbacks(list, now);
-	others = vt_hosts_all_blocked(now, blocked);
+	others = vt_hosts_are_several() ? vt_network_all_blocked(blocked) : blocked;
 	if (blocked && others) {
 		for (p = list; p; p = p->next) {
 			if (watched(p)) {

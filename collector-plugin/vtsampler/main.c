@@ -102,6 +102,16 @@ static struct vt_measured *find_process(pid_t pid)
 	return p;
 }
 
+/* A rank that is in MPI_Finalize. */
+static struct vt_measured *find_ended(pid_t pid)
+{
+	struct vt_measured *p;
+
+	for (p = processes; p && (p->pid != pid || p->how != VT_RAW_ENDED_MPI); p = p->next) {
+	}
+	return p;
+}
+
 /* The node's counters belong to one process that runs. When it has ended, another one continues a period later:
  * ranks end at about the same time, and the node is not counted again for each of them. */
 static int reads_node(const struct vt_measured *p)
@@ -262,10 +272,10 @@ static void serve(int from)
 	if (body && h.kind == VT_ATTACH_JOIN) {
 		joined = 1;
 		joined_mpi = vt_network_is_mpi(body, h.size);
-		if (joined_mpi) {
-			vt_hosts_use_network();
-		}
 		vt_network_join(fcntl(from, F_DUPFD_CLOEXEC, 0), who.pid, body, h.size);
+	}
+	if (body && h.kind == VT_ATTACH_MERGE && find_ended(who.pid)) {
+		vt_measured_merge(find_ended(who.pid), from, body, h.size);
 	}
 	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
 		end_process(from, who.pid, (const struct vt_attach_end *)(const void *)body);
@@ -301,23 +311,40 @@ static void end_last(struct vt_measured *p)
 	}
 }
 
+/* The nodes of the job are not connected: this one makes a trace of its own. */
+static void name_alone(struct vt_measured *p)
+{
+	char host[256] = "", command[9100];
+
+	vt_collect_command(&p->c, command, sizeof(command));
+	/* another node may be alone in the same folder */
+	gethostname(host, sizeof(host) - 1);
+	vt_collect_rename(&p->c, host);
+	p->c.partial = vt_hosts_are_several();
+	vt_say(1, "WARNING", "the trace has this node only: %s",
+		joined ? vt_network_why() : "the job ended before MPI_Init");
+	if (p->c.partial) {
+		vt_say(1, "INFO", "with the raw files of all nodes in one folder, %s --force makes one trace", command);
+	}
+}
+
 /* All processes here have ended. Returns 0: their files are still on the way. *last is the one that makes the trace, if it is to be
  * made here. */
 static int end_joined(struct vt_measured **last)
 {
-	/* an MPI job that came to its end has left nothing */
-	enum vt_network_turn turn = vt_network_take_turn(joined_mpi && !*last ? NULL : processes);
-	char host[256] = "";
+	static struct vt_measured *first;
+	enum vt_network_turn turn;
 
+	/* VTserver removes the files in a folder that it shares */
+	first = *last ? *last : first;
+	/* an MPI job that came to its end has left nothing */
+	turn = vt_network_take_turn(joined_mpi && !first ? NULL : processes);
 	if (turn == VT_NETWORK_OVER) {
-		end_last(*last);
+		end_last(first);
 		*last = NULL;
-	} else if (turn == VT_NETWORK_ALONE && *last) {
-		/* another node may be alone in the same folder */
-		gethostname(host, sizeof(host) - 1);
-		vt_collect_rename(&(*last)->c, host);
-		vt_say_to_measured(*last);
-		vt_say(1, "WARNING", "the trace has this node only: %s", vt_network_why());
+	}
+	if (turn != VT_NETWORK_WAIT) {
+		first = NULL;
 	}
 	return turn != VT_NETWORK_WAIT;
 }
@@ -343,18 +370,14 @@ static void look_for_ends(void)
 	if (left == 0 && processes && joined && !end_joined(&last)) {
 		return;
 	}
-	if (left == 0 && last && vt_hosts_take_turn(vt_now_ns(CLOCK_MONOTONIC)) == VT_HOSTS_WAIT) {
-		return;
-	}
 	if (left == 0 && last) {
 		vt_say_to_measured(last);
-		last->c.partial = vt_hosts_unseen();
+		if (vt_hosts_are_several() || joined) {
+			name_alone(last);
+		}
 		vt_say(1, "WARNING", "%s ended %s", last->c.program, last->c.ended_how);
 		vt_collect_finish(&last->c, 1);
 		vt_measured_print_lines(last);
-	}
-	if (left == 0 && processes) {
-		vt_hosts_end(last != NULL);
 	}
 	for (p = processes; p; p = next) {
 		next = p->next;
@@ -487,7 +510,6 @@ static void serve_processes(void)
 				vt_hosts_add_process(p);
 			}
 			if (!p->ended) {
-				vt_hosts_write_alive(now);
 				vt_measured_read_pair(p, now);
 				vt_measured_read_clocks(p, now, joined && !joined_mpi);
 				vt_measured_sample(p, now, reads_node(p));

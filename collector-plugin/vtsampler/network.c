@@ -96,6 +96,7 @@ void vt_network_join(int to, pid_t pid, const char *texts, size_t size)
 			/* it is sampled already, and has the clock sessions of its job */
 			p->attached = 1;
 			p->clock = 0;
+			vt_node.shared = *text_in(texts, size, "shared") == '1';
 		}
 		p->wanted_rank = *text_in(texts, size, "rank") ? p->wanted_rank : -1;
 		snprintf(p->program, sizeof(p->program), "%s", text_in(texts, size, "program"));
@@ -221,7 +222,7 @@ enum vt_network_turn vt_network_take_turn(const struct vt_measured *p)
 	pthread_mutex_lock(&vt_node.lock);
 	begins = vt_node.state != VT_NODE_DONE && vt_node.state != VT_NODE_OFF && !vt_node.ending;
 	if (begins) {
-		if (p) {
+		if (p && !vt_node.shared) {
 			list_files(p);
 		}
 		vt_node.ending = 1;

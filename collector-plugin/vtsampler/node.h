@@ -48,6 +48,7 @@ struct vt_node {
 	int ending;      /* all processes have ended, and file[] is complete */
 	int blocked;     /* no rank of this node goes on; */
 	int all_blocked; /* nor one of the others, says VTserver */
+	int shared;      /* VTserver sees the raw files where they are */
 	int leaving;     /* they have ended, and there are no files */
 };
 extern struct vt_node vt_node;

@@ -92,6 +92,9 @@ void vt_measured_free(struct vt_measured *p);
 /* Prints its lines on the terminal that it had, where it cannot do so any more. */
 void vt_measured_print_lines(struct vt_measured *p);
 
+/* merge.c: makes the trace that a process has ordered by this message, and answers it. */
+void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t size);
+
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
 extern const struct vt_sampler_ops vt_measured_sampler_ops;
 void vt_measured_sample(struct vt_measured *p, int64_t now, int node);
@@ -125,26 +128,12 @@ void vt_measured_read_clocks(struct vt_measured *p, int64_t now, int joined);
 /* Reads them for the last time. */
 void vt_measured_end_clocks(struct vt_measured *p);
 
-/* hosts.c: the samplers of a job on several hosts. Adds a process of the job. */
+/* hosts.c: adds a process of the job. */
 void vt_hosts_add_process(const struct vt_measured *p);
 /* Are there ranks on other hosts, with other samplers? */
 int vt_hosts_are_several(void);
-int vt_hosts_unseen(void);
-/* From now on the nodes of the job speak over the network (network.h). */
-void vt_hosts_use_network(void);
-/* Tells the other samplers, about every second, that this one is running. */
-void vt_hosts_write_alive(int64_t now);
-/* All processes here have ended: which sampler makes the trace? To be called again until the result is not
- * VT_HOSTS_WAIT. */
-enum vt_hosts_turn { VT_HOSTS_WAIT, VT_HOSTS_MERGE };
-enum vt_hosts_turn vt_hosts_take_turn(int64_t now);
 /* Returns the number of ranks on this host. */
 int vt_hosts_ranks_here(void);
-/* Tells the other samplers whether all ranks here are blocked. Returns 1 if the ranks of all other hosts are
- * blocked, too, or have ended. */
-int vt_hosts_all_blocked(int64_t now, int blocked);
-/* Removes the file of this host; if `made`, those of all hosts. */
-void vt_hosts_end(int made);
 
 /* stop.c: lines for the stderr of a process, which are also INFO records of this name in its raw file. */
 struct vt_stop_output {

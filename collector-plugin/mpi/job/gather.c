@@ -25,6 +25,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/outside.h"
 #include "collector-plugin/settings/settings.h"
 
 enum { PART = 1 << 20 };
@@ -455,6 +456,22 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 	return rc;
 }
 
+/* The sampler process does it, unless it cannot. */
+static int merge_inputs(struct vt_job *j, size_t n, const struct vt_merge_hosts *hosts, struct tkm_err *err)
+{
+	int rc = -1;
+
+	if (!hosts && vt_has_vtsampler()) {
+		rc = vt_collect_merge_outside(j->in, n, err);
+		if (rc == 0 || err->code != TKM_ERR_UNAVAIL) {
+			return rc;
+		}
+		vt_say(2, "INFO", "this process makes the trace: %s", err->text);
+	}
+	rc = vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
+	return rc < 0 ? rc : write_job_clk(j, vt_collect_trace(), err);
+}
+
 int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
 	size_t i, n = 0;
@@ -470,9 +487,8 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 			.there = hosts && j->part[i] ? j->there[i] : NULL };
 	}
 	rc = vt_collect_settings()->keep_raw_events ? 0 : add_before(j, &n, err);
-	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
+	rc = rc < 0 ? rc : merge_inputs(j, n, hosts, err);
 	if (rc == 0) {
-		rc = write_job_clk(j, vt_collect_trace(), err);
 		vt_collect_show(&vt_collector);
 	}
 	for (i = j->run.ranks; i < n; i++) {

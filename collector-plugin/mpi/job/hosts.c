@@ -94,27 +94,30 @@ static int sees_token(const struct token *t)
 	return good;
 }
 
+static int is_beside(const char *path, const char *other)
+{
+	size_t n = (size_t)(strrchr(path, '/') + 1 - path);
+
+	return !strncmp(path, other, n) && !strchr(other + n, '/');
+}
+
 /* Do all hosts share the folder of the writer's trace, or with raw_path: of their raw files? By all ranks together. *keep: no trace is made. */
 static int share_folder(const struct vt_job *j, const char *raw_path, int *keep)
 {
 	struct token t = { 0 };
 	int mine, all = 0;
-	char own[sizeof(t.path)], *name;
 
 	if (j->rank == j->writer) {
-		lay_token(&t, raw_path ? raw_path : vt_collect_trace(), (int)vt_job_count_hosts(j));
+		/* messages are matched in one place, so only other traces are written together */
+		lay_token(&t, raw_path ? raw_path : vt_collect_trace(),
+			raw_path || vt_collect_settings()->counters_only ? (int)vt_job_count_hosts(j) : 0);
 	}
 	PMPI_Bcast(&t, (int)sizeof(t), MPI_BYTE, j->writer, MPI_COMM_WORLD);
-	memcpy(own, t.path, sizeof(own));
-	name = strrchr(own, '/');
-	if (raw_path && name) {
-		snprintf(
-			t.path, sizeof(t.path), "%.*s%.400s", (int)(strrchr(raw_path, '/') - raw_path), raw_path, name);
-	}
-	mine = t.ok && (leader_of(j, merge_host_of_rank(j, j->rank)) != j->rank || sees_token(&t));
+	mine = t.ok && (!raw_path || is_beside(t.path, raw_path)) &&
+		(leader_of(j, merge_host_of_rank(j, j->rank)) != j->rank || sees_token(&t));
 	PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (j->rank == j->writer && own[0]) {
-		unlink(own);
+	if (j->rank == j->writer && t.path[0]) {
+		unlink(t.path);
 	}
 	*keep = t.keep;
 	return all;

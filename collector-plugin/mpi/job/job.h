@@ -102,7 +102,7 @@ VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts,
  * writer if it has to do that alone, and has all raw files; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
-/* network.c: connects the sampler processes of hosts that share no folder; by all ranks together. */
+/* network.c: connects the sampler processes of the hosts; by all ranks together. */
 VT_HIDDEN void vt_job_network(const struct vt_job *j);
 /* hosts.c: how many hosts the ranks are on. */
 VT_HIDDEN uint32_t vt_job_count_hosts(const struct vt_job *j);

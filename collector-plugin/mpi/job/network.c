@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network of the node processes, for an MPI job on hosts that share no folder: it finds deadlocks, and makes one trace if the job dies.
+/* The network of the node processes of an MPI job on several hosts: it finds deadlocks, and makes one trace if the job dies.
  * Rank 0 starts VTserver, and the ranks give its contact word to the sampler processes of their hosts. */
 #include "config.h"
 #include "collector-plugin/mpi/job/job.h"
@@ -14,20 +14,22 @@ void vt_job_network(const struct vt_job *j)
 	struct {
 		int failed, rank;
 	} mine = { 0, j->rank }, worst = { 0, 0 };
+	int shared;
 
-	if (vt_job_count_hosts(j) < 2 || vt_job_shares_raw_folder(j)) {
+	if (vt_job_count_hosts(j) < 2) {
 		return;
 	}
-	mine.failed = j->rank == 0 && vt_network_start_for_mpi(j->ranks, word, &err) < 0;
+	shared = vt_job_shares_raw_folder(j);
+	mine.failed = j->rank == 0 && vt_network_start_for_mpi(j->ranks, shared, word, &err) < 0;
 	PMPI_Bcast(word, (int)sizeof(word), MPI_CHAR, 0, MPI_COMM_WORLD);
 	if (word[0]) {
-		mine.failed = vt_network_join_mpi(word, j->rank, j->ranks, &err) < 0;
+		mine.failed = vt_network_join_mpi(word, j->rank, j->ranks, shared, &err) < 0;
 	}
 	PMPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD);
 	if (worst.failed && worst.rank == j->rank) {
 		vt_say(1, "WARNING",
-			"no network between the node processes, and no shared folder: a deadlock between hosts is not found, and "
-			"if the job dies, each host has a trace of its own: %s",
+			"no network between the node processes: a deadlock between hosts is not found, and if the job dies, each "
+			"host has a trace of its own: %s",
 			err.text);
 	}
 }

@@ -273,17 +273,23 @@ VT_ErrorCode vt_job_timesync(void)
 static void write_job_trace(void)
 {
 	struct tkm_err err = { .text = "" };
-	int rc, i, keep = vt_collect_settings()->keep_raw_events;
+	int rc, i, later = 0, keep = vt_collect_settings()->keep_raw_events;
 
 	rc = vt_job_merge_together(&job, &err);
 	if (job.rank == job.writer && rc > 0) {
 		err.text[0] = '\0';
 		rc = vt_job_merge(&job, NULL, &err);
 	}
+	if (job.rank == job.writer && rc < 0 && err.code == TKM_ERR_TIMEOUT) {
+		vt_say(1, "INFO", "MPI_Finalize ends, and the sampler process goes on to write %s: %s",
+			vt_collect_trace(), err.text);
+		later = 1;
+		rc = 0;
+	}
 	if (job.rank == job.writer && rc < 0) {
 		report_job("no trace was written, the raw files are kept", &err);
 	}
-	for (i = 0; job.rank == job.writer && i < job.ranks; i++) {
+	for (i = 0; job.rank == job.writer && !later && i < job.ranks; i++) {
 		if (job.copy[i]) {
 			unlink(job.copy[i]);
 		}
