@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define VT_HIDDEN __attribute__((visibility("hidden")))
 
@@ -119,7 +120,10 @@ enum { VT_MC_ARGUMENTS = 16, VT_MC_DEPTH = 8, VT_MC_TEXT_BYTES = 1600 };
 struct vt_mc_function {
 	const char *text, *params, *more; /* more: what follows the arguments in the table */
 	enum vt_mc_sort sort;
+	size_t length; /* of text */
 	void *next;
+	int frees, makes; /* handles, to which its arguments point (objects.c) */
+	int any_thread;   /* may call it at any time (calls/threads.c) */
 	int ready, n;
 	uint8_t kind[VT_MC_ARGUMENTS], pointer[VT_MC_ARGUMENTS], constant[VT_MC_ARGUMENTS];
 	struct {
@@ -178,8 +182,11 @@ VT_HIDDEN void vt_mc_learn(struct vt_mc_function *f);
 VT_HIDDEN int vt_mc_name_is(const struct vt_mc_function *f, int i, const char *name);
 /* "MPI_Send(buf=0x..., count=1, ...)" */
 VT_HIDDEN char *vt_mc_print_call(const struct vt_mc_call *k, char *text, size_t size);
-/* Does the call of that name, without "MPI_", have it? */
-VT_HIDDEN int vt_mc_is(const struct vt_mc_call *k, const char *name);
+/* Is it the call of that name, without "MPI_"? The length of a constant tells most names apart. */
+static inline int vt_mc_is(const struct vt_mc_call *k, const char *name)
+{
+	return k->f->length == 4 + strlen(name) && !memcmp(k->f->text + 4, name, k->f->length - 4);
+}
 /* The number of an argument that is a count, of whichever type. */
 VT_HIDDEN long long vt_mc_count(const struct vt_mc_call *k, enum vt_mc_role role);
 
@@ -238,6 +245,8 @@ struct vt_mc_object {
 };
 
 VT_HIDDEN void vt_mc_objects_begin(void);
+/* At the first call of a function. */
+VT_HIDDEN void vt_mc_objects_learn(struct vt_mc_function *f);
 VT_HIDDEN struct vt_mc_object *vt_mc_object(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);
@@ -315,6 +324,8 @@ extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 
 /* The threads of the process are listed no more often. */
 #define VT_MC_THREADS_NS INT64_C(50000000)
+/* At the first call of a function. */
+VT_HIDDEN void vt_mc_threads_learn(struct vt_mc_function *f);
 VT_HIDDEN void vt_mc_threads_before_init(void);
 VT_HIDDEN void vt_mc_threads_begin(void);
 /* May another thread of this process call MPI while this one waits? With vt_mc_lock(). */
@@ -689,13 +700,13 @@ struct vt_mc_epoch {
 	unsigned char *origins; /* of the last MPI_Win_post */
 	int64_t *units;         /* the unit of displacements; 0: not known yet */
 	uint32_t exposures;     /* calls of MPI_Win_post */
-	int accessed;           /* operations are known to the others (races.c) */
+	int accessed;           /* operations are known to the others (waits/races.c) */
 };
 
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
 
-/* ---- races.c ---- */
+/* ---- waits/races.c ---- */
 
 /* An operation on the window has begun, p: NULL, or its memory here; those to the target, -1: all, are complete there, or here. */
 VT_HIDDEN void vt_mc_race_begins(struct vt_mc_call *k, const struct vt_mc_object *win, const struct vt_mc_pending *p);

@@ -29,6 +29,8 @@ void vt_mc_prepare(struct vt_mc_function *f)
 	}
 	vt_mc_lock();
 	if (!f->ready) {
+		vt_mc_objects_learn(f);
+		vt_mc_threads_learn(f);
 		vt_mc_learn(f);
 	}
 	vt_mc_unlock();

@@ -59,7 +59,17 @@ uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at)
 
 static struct vt_mc_object *find_object(enum vt_mc_kind kind, uintptr_t handle)
 {
-	return tkm_table_find(&tables[kind], &handle, sizeof(handle));
+	static struct vt_mc_object *last[VT_MC_KINDS]; /* a value stays where it is */
+	struct vt_mc_object *o = __atomic_load_n(&last[kind], __ATOMIC_RELAXED);
+
+	if (o && o->handle == handle) {
+		return o;
+	}
+	o = tkm_table_find(&tables[kind], &handle, sizeof(handle));
+	if (o) {
+		__atomic_store_n(&last[kind], o, __ATOMIC_RELAXED);
+	}
+	return o;
 }
 
 static void drop_epoch(struct vt_mc_epoch *e)
@@ -273,6 +283,12 @@ static int frees(const struct vt_mc_function *f)
 		f->sort == VT_MC_FILE_CLOSE;
 }
 
+void vt_mc_objects_learn(struct vt_mc_function *f)
+{
+	f->frees = frees(f);
+	f->makes = !f->frees && !only_reads(f);
+}
+
 static int is_handle_at(const struct vt_mc_function *f, int i)
 {
 	return f->pointer[i] && !f->constant[i] && kinds[f->kind[i]].size && f->kind[i] != VT_MC_REQUEST &&
@@ -305,7 +321,7 @@ void vt_mc_objects_before(struct vt_mc_call *k)
 		}
 	}
 
-	for (i = 0; frees(k->f) && i < k->f->n; i++) {
+	for (i = 0; k->f->frees && i < k->f->n; i++) {
 		if (is_handle_at(k->f, i)) {
 			o = find_object((enum vt_mc_kind)k->f->kind[i],
 				vt_mc_handle_at((enum vt_mc_kind)k->f->kind[i], (void *)k->w[i]));
@@ -391,7 +407,7 @@ void vt_mc_objects_after(struct vt_mc_call *k)
 	uintptr_t handle;
 	int i;
 
-	if (frees(f) || only_reads(f)) {
+	if (!f->makes) {
 		return;
 	}
 	for (i = 0; i < f->n; i++) {

@@ -217,7 +217,9 @@ static void report_leaks(void)
 
 static void end_checking(void *pc)
 {
-	static struct vt_mc_function f = { .text = "MPI_Finalize", .params = "(void)", .more = "" };
+	static struct vt_mc_function f = {
+		.text = "MPI_Finalize", .length = sizeof("MPI_Finalize") - 1, .params = "(void)", .more = ""
+	};
 	struct vt_mc_call k = { .f = &f, .pc = pc };
 	if (!vt_mc_running) {
 		return;
@@ -263,7 +265,7 @@ void vt_check_end(void)
 /* MPI is begun once and ended once. Returns 1, and reports it, if this call comes too late for that. */
 static int comes_again(const char *name, int comes, const char *why, void *pc)
 {
-	struct vt_mc_function f = { .text = name, .params = "(void)", .more = "", .ready = 1 };
+	struct vt_mc_function f = { .text = name, .length = strlen(name), .params = "(void)", .more = "", .ready = 1 };
 	struct vt_mc_call k = { .f = &f, .pc = vt_mc_caller(pc) };
 
 	memset(f.at, -1, sizeof(f.at));

@@ -375,38 +375,38 @@ void vt_mc_window_after(struct vt_mc_call *k)
 			VT_MC_HAS(k, VT_MC_OF_REQUEST)
 				? vt_mc_pending_find(*(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST))
 				: hold_origin(k, o));
-	} else if (!strcmp(name, "Win_fence")) {
+	} else if (vt_mc_is(k, "Win_fence")) {
 		e->fence = !((int)k->w[0] & MPI_MODE_NOSUCCEED);
 		e->fences++;
 		e->used = 0;
 		vt_mc_race_ends(o, -1, 0);
 		release_origins(k, o, -1);
-	} else if (!strcmp(name, "Win_lock")) {
+	} else if (vt_mc_is(k, "Win_lock")) {
 		lock_target(o, (int)k->w[1], (int)k->w[0]);
-	} else if (!strcmp(name, "Win_unlock")) {
+	} else if (vt_mc_is(k, "Win_unlock")) {
 		lock_target(o, (int)k->w[0], 0);
 		vt_mc_race_ends(o, (int)k->w[0], 0);
 		release_origins(k, o, (int)k->w[0]);
-	} else if (!strcmp(name, "Win_lock_all")) {
+	} else if (vt_mc_is(k, "Win_lock_all")) {
 		e->lock_all = 1;
-	} else if (!strcmp(name, "Win_unlock_all")) {
+	} else if (vt_mc_is(k, "Win_unlock_all")) {
 		e->lock_all = 0;
 		vt_mc_race_ends(o, -1, 0);
 		release_origins(k, o, -1);
 	} else if (!strncmp(name, "Win_flush", 9)) {
 		vt_mc_race_ends(o, strstr(name, "_all") ? -1 : (int)k->w[0], strstr(name, "_local") != NULL);
 		release_origins(k, o, strstr(name, "_all") ? -1 : (int)k->w[0]);
-	} else if (!strcmp(name, "Win_start")) {
+	} else if (vt_mc_is(k, "Win_start")) {
 		e->started = 1;
 		e->fence = 0;
 		/* MPI_Win_complete may return long before the others are there; the number of the epoch tells it from the next */
 		vt_mc_race_ends(o, -1, 0);
-	} else if (!strcmp(name, "Win_complete")) {
+	} else if (vt_mc_is(k, "Win_complete")) {
 		e->started = 0;
 		release_origins(k, o, -1);
-	} else if (!strcmp(name, "Win_post")) {
+	} else if (vt_mc_is(k, "Win_post")) {
 		e->posted = 1;
-	} else if (!strcmp(name, "Win_wait") || (!strcmp(name, "Win_test") && *(const int *)k->w[1])) {
+	} else if (vt_mc_is(k, "Win_wait") || (vt_mc_is(k, "Win_test") && *(const int *)k->w[1])) {
 		e->posted = 0;
 	}
 }

@@ -93,11 +93,6 @@ int vt_mc_name_is(const struct vt_mc_function *f, int i, const char *name)
 	return is_word(f->name[i].at, (size_t)f->name[i].length, name);
 }
 
-int vt_mc_is(const struct vt_mc_call *k, const char *name)
-{
-	return !strcmp(k->f->text + 4, name);
-}
-
 long long vt_mc_count(const struct vt_mc_call *k, enum vt_mc_role role)
 {
 	int i = k->f->at[role];

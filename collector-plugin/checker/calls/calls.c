@@ -30,9 +30,11 @@
 #define WRAPPER(kind, name, lower, UPPER, parameters, args, ...) \
 	int MPI_##name parameters \
 	{ \
-		static struct vt_mc_function f = { \
-			.text = "MPI_" #name, .params = #parameters, .more = #__VA_ARGS__, .sort = kind \
-		}; \
+		static struct vt_mc_function f = { .text = "MPI_" #name, \
+			.length = sizeof("MPI_" #name) - 1, \
+			.params = #parameters, \
+			.more = #__VA_ARGS__, \
+			.sort = kind }; \
 		uintptr_t w[] = { WORDS args }; \
 		struct vt_mc_call k = { .f = &f, .w = w, .pc = __builtin_return_address(0) }; \
 		void *next = vt_mc_next(&f, (void *)PMPI_##name); \

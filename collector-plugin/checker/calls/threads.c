@@ -150,22 +150,22 @@ int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others)
 }
 
 /* Calls that any thread may make at any time. */
-static int is_always_allowed(const struct vt_mc_call *k)
+void vt_mc_threads_learn(struct vt_mc_function *f)
 {
 	static const char *const begins[] = { "Query_thread", "Is_thread_main", "Get_address", "Get_count",
 		"Get_elements", "Get_library_version", "Get_processor_name", "Get_version", "Error_", NULL };
 	int i;
 
-	for (i = 0; begins[i] && strncmp(k->f->text + 4, begins[i], strlen(begins[i])); i++) {
+	for (i = 0; begins[i] && strncmp(f->text + 4, begins[i], strlen(begins[i])); i++) {
 	}
-	return begins[i] != NULL;
+	f->any_thread = begins[i] != NULL;
 }
 
 void vt_mc_thread_enters(struct vt_mc_call *k)
 {
 	int others, is_main = pthread_equal(main_thread, pthread_self());
 
-	k->counted = !is_always_allowed(k);
+	k->counted = !k->f->any_thread;
 	others = k->counted ? __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED) : 0;
 	if (!k->counted || (is_main && !others)) {
 		return;
