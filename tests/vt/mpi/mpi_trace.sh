@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The one trace of an MPI job: what it says of each process, the same records when it is made offline of the raw files, in
+# The one trace of an MPI job: what it says of each process, the same records when it is made of the raw files, in
 # one file or several. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
