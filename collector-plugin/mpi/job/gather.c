@@ -461,7 +461,7 @@ static int merge_inputs(struct vt_job *j, size_t n, const struct vt_merge_hosts 
 {
 	int rc = -1;
 
-	if (!hosts && vt_has_vtsampler()) {
+	if (!hosts && vt_has_vtsampler() && !vt_collect_settings()->keep_raw_events) {
 		rc = vt_collect_merge_outside(j->in, n, err);
 		if (rc == 0 || err->code != TKM_ERR_UNAVAIL) {
 			return rc;
