@@ -3,7 +3,7 @@
 # The trace of an MPI job is made by the sampler process: rank 0's program needs no memory for it. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
-mpi_compile "$MPICC" mpi/programs/mpi_memory.c memory
+mpi_compile "$MPICC" ends/programs/memory.c memory
 
 expect run 4 ./memory 50000
 expect one_trace memory 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_memory N: each rank exchanges N messages; rank 0 prints by how many KB MPI_Finalize has raised its greatest memory. */
+/* memory N: each rank exchanges N messages; rank 0 prints by how many KB MPI_Finalize has raised its greatest memory. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
