@@ -379,7 +379,10 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 						     : strerror((int)h->stop),
 			(unsigned long long)h->lost, late);
 	} else if (h->lost) {
-		note_missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
+		note_missing(m,
+			"process %u: %llu records are missing: of signal handlers that came in the middle of another record "
+			"or jumped out of one, or of states more than 65536 deep",
+			f->process, (unsigned long long)h->lost);
 	}
 	if (h->overwritten) {
 		note_missing(m, "process %u: %llu blocks were overwritten by newer ones (MEM-OVERWRITE)", f->process,
