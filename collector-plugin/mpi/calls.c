@@ -321,7 +321,7 @@ void *vt_mpi_next(const char *name, void *own)
 	WRAPPER(name, params, args, 1, , vt_window_completes(&k, win), \
 		vt_window_completed(&k, win, rc != MPI_SUCCESS))
 #define WIN_LOCK(name, lower, UPPER, params, args) \
-	WRAPPER(name, params, args, 1, , , OK { vt_window_locked(&k, win, rank, lock_type); })
+	WRAPPER(name, params, args, 1, , , OK { vt_window_locked(&k, win, rank, lock_type, assert); })
 #define WIN_FLUSH(name, lower, UPPER, params, args) \
 	WRAPPER(name, params, args, 1, , , OK { vt_window_flushed(&k, win, rank); })
 #define WIN_FLUSH_ALL(name, lower, UPPER, params, args) \

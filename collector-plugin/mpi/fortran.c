@@ -376,7 +376,7 @@ enum {
 	FORTRAN(name, lower, UPPER, 1, , vt_window_completes(&k, WIN(0)), \
 		vt_window_completed(&k, WIN(0), RESULT(1) != MPI_SUCCESS))
 #define WIN_LOCK(name, lower, UPPER, params, args) \
-	FORTRAN(name, lower, UPPER, 1, , , OK(4) { vt_window_locked(&k, WIN(3), INT(1), INT(0)); })
+	FORTRAN(name, lower, UPPER, 1, , , OK(4) { vt_window_locked(&k, WIN(3), INT(1), INT(0), INT(2)); })
 #define WIN_FLUSH(name, lower, UPPER, params, args) \
 	FORTRAN(name, lower, UPPER, 1, , , OK(2) { vt_window_flushed(&k, WIN(1), INT(0)); })
 #define WIN_FLUSH_ALL(name, lower, UPPER, params, args) \

@@ -6,6 +6,7 @@
 #include "collector-plugin/mpi/files.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/mpi/record.h"
@@ -185,12 +186,23 @@ static struct vt_window_lock *lock_at(struct vt_window_epochs *w, int target)
 	return w->lock ? &w->lock[target] : NULL;
 }
 
-void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type)
+/* With MPI_MODE_NOCHECK no lock is taken, so nobody waits for it. */
+void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type, int mode)
 {
-	struct vt_window_lock *l = lock_at(epochs_of(win), target);
+	struct vt_window_lock *l = mode & MPI_MODE_NOCHECK ? NULL : lock_at(epochs_of(win), target);
 
 	if (l) {
 		*l = (struct vt_window_lock){ k->enter, k->leave, 0, type == MPI_LOCK_EXCLUSIVE };
+	}
+}
+
+void vt_window_forget_locks(struct vt_window *window)
+{
+	struct vt_window_epochs *w = window->epochs;
+
+	if (w && w->lock) {
+		munmap(w->lock, (size_t)w->comm.remote * sizeof(*w->lock));
+		w->lock = NULL;
 	}
 }
 
