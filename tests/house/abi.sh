@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The libraries that others link have every function and type of 0.2.0, the last release, as abi/ holds them. Made by
-# abidw --headers-dir include --no-corpus-path --no-comp-dir-path --no-show-locs LIBRARY, again after each release that
-# breaks them and counts up their sonames. TAP.
+# The libraries that others link have every function and type that abi/ holds: what 0.2.0 will have. Each is made by
+#	abidw --headers-dir include --drop-private-types --no-corpus-path --no-comp-dir-path --no-show-locs \
+#		build/.libs/NAME.so.0 | xz >tests/house/abi/NAME.abi.xz
+# Until 0.2.0 is released a change of a public header makes it again; from then on only a release that counts up the
+# soname does. Types that no public header defines are not in it, and may change. TAP.
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 command -v abidiff >/dev/null 2>&1 || skip_all "no abidiff (Debian: abigail-tools)"
@@ -11,7 +13,7 @@ libraries='libtickmark-stf libtickmark-clock libVTnull'
 # compare DUMP LIBRARY: what is gone or differs; what is new may be
 compare()
 {
-	abidiff --no-added-syms --headers-dir1 "$src/include" --headers-dir2 "$src/include" "$1" "$2" >"$dir/out" 2>&1
+	abidiff --no-added-syms "$1" "$2" >"$dir/out" 2>&1
 }
 
 for name in $libraries; do
@@ -22,7 +24,7 @@ for name in $libraries; do
 	fi
 	xz -dc "$src/tests/house/abi/$name.abi.xz" >"$dir/$name.abi"
 	expect compare "$dir/$name.abi" "$library"
-	verdict "$name has what it had in 0.2.0"
+	verdict "$name has what 0.2.0 will have"
 done
 
 library=$build/.libs/libtickmark-stf.so.0
@@ -34,6 +36,10 @@ if [ -e "$dir/libtickmark-stf.abi" ]; then
 	sed "s/<return type-id='$int'/<return type-id='type-id-1'/" "$dir/libtickmark-stf.abi" >"$dir/type.abi"
 	compare "$dir/type.abi" "$library" && not_met "another type of a result is an error" "$dir/out"
 	expect_line 'return type changed' "$dir/out"
-	verdict "a function that is gone, and a result of another type, are found"
+	sed "/class-decl name='stf_team'/s/size-in-bits='[0-9]*'/size-in-bits='64'/" \
+		"$dir/libtickmark-stf.abi" >"$dir/size.abi"
+	compare "$dir/size.abi" "$library" && not_met "a public structure that grew is an error" "$dir/out"
+	expect_line 'type size changed from 64 to ' "$dir/out"
+	verdict "a function that is gone, a result of another type, and a structure that grew are found"
 fi
 done_testing
