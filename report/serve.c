@@ -34,6 +34,9 @@ int vtr_serve(const char *page, size_t n, struct vtr_timeline *l, struct tkm_err
 
 enum { TOKEN_BYTES = 16, DETAIL_BYTES = 1 << 20, LONGEST_WAIT_S = 60, CONNECTIONS = 32 };
 
+/* So long may a connection be idle that has not shown the token: others on this machine can take all connections. */
+enum { STRANGERS_WAIT_S = 5 };
+
 struct server {
 	const char *page;
 	size_t n;
@@ -156,6 +159,7 @@ static enum MHD_Result handle_request(void *user, struct MHD_Connection *c, cons
 		return answer_text(
 			c, MHD_HTTP_NOT_FOUND, "nothing is here: the address that vtreport printed is needed\n");
 	}
+	MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)LONGEST_WAIT_S);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		return answer_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
 	}
@@ -176,7 +180,7 @@ static struct MHD_Daemon *start_server(struct server *s)
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct MHD_Daemon *d = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle_request, s,
 		MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)LONGEST_WAIT_S, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)STRANGERS_WAIT_S, MHD_OPTION_END);
 	const union MHD_DaemonInfo *port = d ? MHD_get_daemon_info(d, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 
 	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1:%u", port ? port->port : 0);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -237,14 +238,19 @@ struct compared {
 /* Serves the page that was written to f, in memory. */
 static int serve_page(FILE *f, struct vtr_timeline *l, struct tkm_err *err)
 {
-	long n = ftell(f);
+	long n = fflush(f) == 0 && !ferror(f) ? ftell(f) : -1;
 	char *page = n > 0 ? malloc((size_t)n) : NULL;
 	int rc;
 
-	rewind(f);
+	if (n > 0 && !page) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "--serve: out of memory for the page");
+	}
+	if (n > 0) {
+		rewind(f);
+	}
 	rc = page && fread(page, 1, (size_t)n, f) == (size_t)n
 		? vtr_serve(page, (size_t)n, l, err)
-		: tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the page");
+		: tkm_fail(err, TKM_ERR_IO, "--serve: the page could not be written to a file in memory");
 	free(page);
 	return rc;
 }
@@ -498,7 +504,10 @@ static int serve(const char *path, const struct options *o)
 	FILE *f = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
 	if (!f) {
-		say_report("--serve: no memory for the page");
+		say_report("--serve: no file in memory for the page: %s", strerror(errno));
+		if (fd >= 0) {
+			close(fd);
+		}
 		return EXIT_FAULT;
 	}
 	rc = write_trace_page(f, path, o, &err);

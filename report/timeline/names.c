@@ -56,7 +56,9 @@ uint32_t vtr_names_row(const struct vtr_names *n, uint32_t willy)
 uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id)
 {
 	const uint32_t key[2] = { class_id, id };
-	struct number *v = id ? tkm_table_put(&n->number, key, sizeof(key), sizeof(*v)) : NULL;
+	struct number *v = !id ? NULL
+		: n->closed    ? tkm_table_find(&n->number, key, sizeof(key))
+			       : tkm_table_put(&n->number, key, sizeof(key), sizeof(*v));
 
 	if (v && !v->number) {
 		*v = (struct number){ class_id, id, ++n->given[class_id] };
@@ -254,4 +256,5 @@ void vtr_names_write(FILE *f, struct vtr_names *n)
 	write_class(f, n, "communicators", STF_ID_communicator_definition);
 	write_class(f, n, "operations", STF_ID_collective_operation_definition);
 	write_bounds(f, n);
+	n->closed = 1;
 }

@@ -20,6 +20,7 @@ struct vtr_names {
 	uint64_t left_out;     /* threads that have no row */
 	struct tkm_table number;
 	uint32_t given[STF_ID_END]; /* how many of each class have a number */
+	int closed;                 /* the names are written: nothing gets a number any more */
 };
 
 /* Returns 0, or -1 if there is no memory. The caller calls vtr_names_free() all the same. */
@@ -28,7 +29,8 @@ void vtr_names_free(struct vtr_names *n);
 
 /* The row of a thread, or VTR_NO_ROW. */
 uint32_t vtr_names_row(const struct vtr_names *n, uint32_t willy);
-/* The number of a function and so on, from 1; 0 for id 0 and if there is no memory. */
+/* The number of a function and so on, from 1; 0 for id 0, if there is no memory, and for what got none before the names were
+ * written. */
 uint32_t vtr_names_number(struct vtr_names *n, unsigned class_id, uint32_t id);
 /* Gives a number to all that the trace names: a page that can ask for details gets no names later. */
 void vtr_names_all(struct vtr_names *n);
