@@ -73,7 +73,7 @@ static int add_to_part(struct stf_phases *p, const struct stf_thread *h, size_t 
 	uint64_t from, to, mpi;
 
 	if (!o) {
-		return 0;
+		return -1;
 	}
 	from = o->enter[level];
 	mpi = o->mpi[level];
