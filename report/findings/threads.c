@@ -17,33 +17,37 @@ static const double LEAST_PARALLEL = 0.1;
 static const double BY_OTHERS = 0.25;
 
 /* By how much shorter the run would be if the threads of this process came to their barriers together. What they lacked of a
- * processor is not their fault: the CPU time that is missing in the time in which they worked. */
-static double lost_at_barriers(const struct vtr_measures *m, const struct stf_team *t)
+ * processor is not their fault: the CPU time that is missing in the time in which they worked. *waited: with that. */
+static double lost_at_barriers(const struct vtr_measures *m, const struct stf_team *t, double *waited)
 {
 	double unit = m->t->resolution, worked = (double)(t->inside - t->waited) * unit,
 	       length = m->process[t->process].span_s, cpu = m->process[t->process].cpu_s;
 	double lacked = isnan(cpu) ? 0 : fmax(0, worked - cpu);
 
-	return t->threads > 1 && length > 0 ? ((double)t->waited * unit - lacked) / t->threads / length : 0;
+	*waited = t->threads > 1 && length > 0 ? (double)t->waited * unit / t->threads / length : 0;
+	return t->threads > 1 && length > 0 ? *waited - lacked / t->threads / length : 0;
 }
 
 double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct stf_analysis *a = m->t->analysis;
 	const struct stf_team *worst = NULL;
-	double most = rule->limit, excess;
+	double most = rule->limit, longest = 0, waited = 0, excess, lost;
 	char b[20], c[20], d[20], who[80], cause[80], place[300];
 	const char *culprit;
 	size_t i;
 
 	for (i = 0; a && i < a->n_teams; i++) {
-		if (a->team[i].process < m->n && lost_at_barriers(m, &a->team[i]) > most) {
+		lost = a->team[i].process < m->n ? lost_at_barriers(m, &a->team[i], &waited) : 0;
+		if (lost > most) {
 			worst = &a->team[i];
-			most = lost_at_barriers(m, worst);
+			most = lost;
 		}
+		longest = fmax(longest, waited);
 	}
 	if (!worst) {
-		return VTR_NOTHING;
+		/* they waited for long, and lacked a processor for so long that the one may come from the other */
+		return longest > 2 * rule->limit ? VTR_MISSING : VTR_NOTHING;
 	}
 	excess = ((double)worst->caused / (double)worst->waited - 1.0 / worst->threads) / (1 - 1.0 / worst->threads);
 	if (!vtr_source_place(m->t, worst->scl, place, sizeof(place))) {
