@@ -128,11 +128,6 @@ void vt_window_made(MPI_Win win, MPI_Comm comm)
 
 void vt_window_gone(MPI_Win win)
 {
-	struct vt_window *w = vt_window_of(win);
-
-	if (w) {
-		vt_window_forget_locks(w);
-	}
 	take_away(windows, (uintptr_t)win);
 }
 

@@ -41,11 +41,10 @@ VT_HIDDEN void vt_window_completes(struct vt_mpi_call *k, MPI_Win win);
 VT_HIDDEN void vt_window_completed(struct vt_mpi_call *k, MPI_Win win, int failed);
 VT_HIDDEN void vt_window_waited(struct vt_mpi_call *k, MPI_Win win);
 /* A rank gets the lock of a window at a target when another one gives it back; which one, only the merge can tell. All after the call;
- * flushed: target -1: all of them. forget: the window is freed. */
+ * flushed: target -1: all of them. */
 VT_HIDDEN void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type, int mode);
 VT_HIDDEN void vt_window_flushed(struct vt_mpi_call *k, MPI_Win win, int target);
 VT_HIDDEN void vt_window_unlocked(struct vt_mpi_call *k, MPI_Win win, int target);
-VT_HIDDEN void vt_window_forget_locks(struct vt_window *window);
 
 /* Before a call that moves count x type between this process and a file, or the memory of rank `target` in a window.
  * WRITE: from this process. */

@@ -6,7 +6,6 @@
 #include "collector-plugin/mpi/files.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/mpi/record.h"
@@ -193,16 +192,6 @@ void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type, 
 
 	if (l) {
 		*l = (struct vt_window_lock){ k->enter, k->leave, 0, type == MPI_LOCK_EXCLUSIVE };
-	}
-}
-
-void vt_window_forget_locks(struct vt_window *window)
-{
-	struct vt_window_epochs *w = window->epochs;
-
-	if (w && w->lock) {
-		munmap(w->lock, (size_t)w->comm.remote * sizeof(*w->lock));
-		w->lock = NULL;
 	}
 }
 
