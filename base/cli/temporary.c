@@ -15,7 +15,7 @@
 #include "base/grow.h"
 #include "base/newname.h"
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU };
 static char **folder;
 static size_t folders;
 static int watched;

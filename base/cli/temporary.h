@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Temporary folders of a program, in TMPDIR or /tmp. They are removed when the caller says so, and when SIGINT, SIGTERM or SIGHUP ends the
- * program. */
+/* Temporary folders of a program, in TMPDIR or /tmp. They are removed when the caller says so, and when a signal from outside ends the
+ * program, or its reader is gone. */
 #ifndef BASE_CLI_TEMPORARY_H
 #define BASE_CLI_TEMPORARY_H
 
