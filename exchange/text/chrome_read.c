@@ -53,6 +53,7 @@ struct chrome_read {
 	struct value field[FIELD_COUNT]; /* of the present event; from == to: it has none, or an empty one */
 	struct arg *arg;
 	size_t args, args_room;
+	int has_args;     /* also if they were not taken */
 	int process_only; /* its id is of its process */
 	struct {
 		char *text;
@@ -194,7 +195,7 @@ static int take_value(struct chrome_read *r, struct value *v)
 	return xch_scan_value(&r->s, &v->from, &v->to);
 }
 
-/* The arguments of most events are only counted. */
+/* Of most events it only matters whether there are arguments. */
 static int skip_args(struct chrome_read *r)
 {
 	uint64_t from = xch_scan_at(&r->s);
@@ -202,7 +203,7 @@ static int skip_args(struct chrome_read *r)
 	if (xch_scan_skip(&r->s) < 0) {
 		return -1;
 	}
-	r->args = memchr(xch_scan_text(&r->s, from), '"', (size_t)(xch_scan_at(&r->s) - from)) != NULL;
+	r->has_args = memchr(xch_scan_text(&r->s, from), '"', (size_t)(xch_scan_at(&r->s) - from)) != NULL;
 	return 0;
 }
 
@@ -226,6 +227,7 @@ static int take_args(struct chrome_read *r)
 			return -1;
 		}
 	}
+	r->has_args = r->args > 0;
 	return rc;
 }
 
@@ -407,7 +409,7 @@ static int take_phase(struct chrome_read *r, char phase, int64_t time)
 		return xch_slices_end(r->slices, track, 0, time);
 	}
 	name = name_of(r);
-	xch_slices_lost(r->slices, "events with arguments", r->args > 0);
+	xch_slices_lost(r->slices, "events with arguments", (uint64_t)r->has_args);
 	return !name                  ? -1
 		: phase == 'X'        ? take_span(r, track, name, time)
 		: phase == 'B'        ? xch_slices_begin(r->slices, track, name, time)
@@ -461,6 +463,7 @@ static int scan_event(struct chrome_read *r)
 	}
 	memset(r->field, 0, sizeof(r->field));
 	r->args = 0;
+	r->has_args = 0;
 	r->process_only = 0;
 	xch_scan_hold(&r->s, 1);
 	while ((rc = xch_scan_member(&r->s, &first, &k)) > 0) {

@@ -88,8 +88,31 @@ interrupted() # interrupted SIGNAL COMMAND...: it is in the middle of a trace, a
 	print("," if i else "[", row)' >long.json
 interrupted TERM "$build/vtreport" long.json
 interrupted HUP "$build/stftool" long.json --print-statistics
+interrupted XCPU "$build/stftool" long.json --print-statistics
+TMPDIR=$dir/tmp "$PYTHON3" -c 'import signal, subprocess, sys
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+p = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+p.stdout.readline()
+p.stdout.close()
+sys.exit(p.wait() != -signal.SIGPIPE)' "$build/stftool" long.json --dump >out 2>err
+expect [ $? -eq 0 ]
+expect [ -z "$(ls tmp)" ]
 rm long.json
-verdict "temporary traces are removed when they are read, and after a signal"
+verdict "temporary traces are removed when they are read, after a signal, and when nobody reads the output"
+
+# of a kind that is given twice the last one counts; arguments that were passed over are not read
+cat >twice.json <<'END'
+[{"ph":"X","ts":1,"args":{"a":1},"ph":"C","name":"n"},
+{"ph":"X","pid":1,"ts":1,"args":{"name":"p"},"ph":"M","name":"process_name"},
+{"ph":"C","ts":2,"args":{"a":7,"b":8,"c":9},"name":"long enough"},
+{"args":{"a":1},"ph":"X","ts":3,"args":{"a":1},"ph":"C","name":"n"},
+{"ph":"X","ts":4,"dur":1,"args":{"a":1},"name":"slice"}]
+END
+"$build/stftool" twice.json --convert twice.jsonl >out 2>err
+expect [ $? -eq 0 ]
+expect_lines 3 '"type":"sample"' twice.jsonl
+expect_line 'not read: events with arguments (1)' err
+verdict "an event whose kind is given twice: arguments that were passed over are none"
 
 cat >flows.json <<'END'
 [{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a","bind_id":"0x5","flow_out":true},
