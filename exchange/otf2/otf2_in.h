@@ -3,6 +3,7 @@
 #ifndef EXCHANGE_OTF2_OTF2_IN_H
 #define EXCHANGE_OTF2_OTF2_IN_H
 
+#include "base/table.h"
 #include "exchange/common/build.h"
 #include "exchange/otf2/otf2.h"
 
@@ -22,8 +23,14 @@ struct in_io {
 
 /* A put or a get that was begun. */
 struct in_rma {
-	uint64_t window, id, half;
+	uint64_t half;
 	uint32_t from, to, communicator, bytes;
+};
+
+/* Those of one number in one window, in the order in which they were begun. */
+struct in_rmas {
+	struct in_rma *op;
+	size_t n;
 };
 
 struct in_location {
@@ -40,8 +47,8 @@ struct in_location {
 	uint32_t depth;       /* number of regions that are open */
 	struct in_coll *coll; /* in the order in which they were begun */
 	size_t coll_room;
-	uint32_t n_colls, n_ios, n_rmas;
-	struct in_rma *rma;
+	uint32_t n_colls, n_ios;
+	struct tkm_table rma; /* struct in_rmas by window and number */
 	struct in_io *io;
 	double offset, skew;
 	int defined;
@@ -70,7 +77,7 @@ struct in_comm {
 };
 
 struct in_window {
-	uint32_t ref, comm;
+	uint32_t ref, comm, id; /* id: of the communicator of its puts and gets */
 };
 
 struct in_metric {

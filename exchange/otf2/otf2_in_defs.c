@@ -394,6 +394,16 @@ int xch_otf2_in_definitions(struct xch_otf2_in *o)
 	return 0;
 }
 
+static void free_rmas(struct tkm_table *t)
+{
+	struct in_rmas *of = NULL;
+
+	while ((of = tkm_table_next(t, of))) {
+		free(of->op);
+	}
+	tkm_table_free(t);
+}
+
 void xch_otf2_in_free(struct xch_otf2_in *o)
 {
 	struct in_comm *c = o->comms.v;
@@ -402,7 +412,7 @@ void xch_otf2_in_free(struct xch_otf2_in *o)
 	for (i = 0; i < o->locations.n; i++) {
 		free(((struct in_location *)o->locations.v)[i].coll);
 		free(((struct in_location *)o->locations.v)[i].io);
-		free(((struct in_location *)o->locations.v)[i].rma);
+		free_rmas(&((struct in_location *)o->locations.v)[i].rma);
 	}
 	for (i = 0; i < o->strings.n; i++) {
 		free(((char **)o->strings.v)[i]);

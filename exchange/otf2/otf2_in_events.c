@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -14,7 +15,7 @@ static uint64_t stamp(const struct xch_otf2_in *o, OTF2_TimeStamp time)
 	return time < o->offset ? 0 : (time - o->offset) / o->divide;
 }
 
-enum { BEYOND = 1, MAX_IOS = 4096, MAX_RMAS = 4096 };
+enum { BEYOND = 1, MAX_IOS = 4096 };
 
 /* The event refers to an undefined id, or has a value that its definition does not allow. */
 static int refuse_reference(struct xch_otf2_in *o)
@@ -73,48 +74,52 @@ static int message(struct xch_otf2_in *o, const struct in_location *l, const str
 static int rma_begin(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
 	uint32_t w = xch_map_find(&o->window_of, (uint32_t)v->a[0]), k, other;
+	const uint64_t key[2] = { v->a[0], v->a[3] };
 	const struct in_comm *c;
+	struct in_rmas *of;
 	struct in_rma *op;
 	struct xch_half h = { .time = stamp(o, v->time), .size = xch_build_bytes(o->b, v->a[2]) };
 
 	k = w == XCH_NONE ? XCH_NONE : xch_map_find(&o->comm_of, ((struct in_window *)o->windows.v)[w].comm);
 	c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
-	if (!c || v->a[1] >= c->n || l->n_rmas >= MAX_RMAS) {
+	if (!c || v->a[1] >= c->n) {
 		return refuse_reference(o);
 	}
 	other = c->willy[v->a[1]];
 	h.from = v->kind == OTF2_EVENT_PUT ? l->willy : other;
 	h.to = v->kind == OTF2_EVENT_PUT ? other : l->willy;
-	h.communicator = c->id;
+	h.communicator = ((struct in_window *)o->windows.v)[w].id;
 	h.id = ++o->rma_ops;
-	op = TKM_APPEND(l->rma, l->n_rmas);
+	of = tkm_table_put(&l->rma, key, sizeof(key), sizeof(*of));
+	op = of ? TKM_APPEND(of->op, of->n) : NULL;
 	if (!op) {
 		return xch_fail_memory(o->err, o->in->path);
 	}
-	*op = (struct in_rma){ v->a[0], v->a[3], h.id, h.from, h.to, h.communicator, h.size };
+	*op = (struct in_rma){ h.id, h.from, h.to, h.communicator, h.size };
 	return xch_build_half(o->b, &h);
 }
 
 /* The last operation of that number in that window has ended. Its end there may come after its end here. */
 static int rma_end(struct xch_otf2_in *o, struct in_location *l, const struct xch_otf2_event *v)
 {
-	uint32_t i = l->n_rmas;
+	const uint64_t key[2] = { v->a[0], v->a[1] };
+	struct in_rmas *of = tkm_table_find(&l->rma, key, sizeof(key));
 	const struct in_rma *op;
 	struct xch_half h = { .time = stamp(o, v->time), .receive = 1 };
 
-	while (i > 0 && (l->rma[i - 1].window != v->a[0] || l->rma[i - 1].id != v->a[1])) {
-		i--;
-	}
-	if (i == 0) {
+	if (!of) {
 		return v->a[2] ? 0 : refuse_reference(o);
 	}
-	op = &l->rma[i - 1];
+	op = &of->op[--of->n];
 	h.id = op->half;
 	h.from = op->from;
 	h.to = op->to;
 	h.communicator = op->communicator;
 	h.size = op->bytes;
-	l->rma[i - 1] = l->rma[--l->n_rmas];
+	if (of->n == 0) {
+		free(of->op);
+		tkm_table_remove(&l->rma, of);
+	}
 	return xch_build_half(o->b, &h);
 }
 

@@ -334,6 +334,26 @@ static int write_communicators(struct xch_otf2_in *o)
 	return rc;
 }
 
+/* Puts and gets have communicators of their own, of this name: the analysis knows by it that nobody waits for them as for a message
+ * (stf/analysis/arrivals.c). */
+static int write_windows(struct xch_otf2_in *o)
+{
+	struct in_window *w = o->windows.v;
+	const struct in_comm *c;
+	uint32_t i, k;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < o->windows.n; i++) {
+		w[i].id = o->comms.n + i + 1;
+		k = xch_map_find(&o->comm_of, w[i].comm);
+		if (k != XCH_NONE) {
+			c = &((const struct in_comm *)o->comms.v)[k];
+			rc = xch_build_communicator(o->b, w[i].id, "puts and gets", c->willy, c->n);
+		}
+	}
+	return rc;
+}
+
 /* ---- functions, counters, files ---- */
 
 /* "MPI:P2P": makes a class within another one, once. Returns its id, 0: none. */
@@ -506,8 +526,8 @@ int xch_otf2_in_write(struct xch_otf2_in *o)
 	if (number(o) < 0 || xch_input_begin(o->in, o->resolution, o->eventbits, o->err) < 0) {
 		return -1;
 	}
-	if (write_processes(o) < 0 || write_groups(o) < 0 || write_communicators(o) < 0 || write_functions(o) < 0 ||
-		write_counters(o) < 0 || write_files(o) < 0 || write_infos(o) < 0) {
+	if (write_processes(o) < 0 || write_groups(o) < 0 || write_communicators(o) < 0 || write_windows(o) < 0 ||
+		write_functions(o) < 0 || write_counters(o) < 0 || write_files(o) < 0 || write_infos(o) < 0) {
 		return stf_writer_error(o->in->w)->code == STF_OK ? xch_fail_memory(o->err, o->in->path)
 								  : xch_input_stf(o->in, o->err);
 	}

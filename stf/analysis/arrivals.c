@@ -4,6 +4,7 @@
 #include "stf/analysis/arrivals.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "base/heap.h"
@@ -74,15 +75,33 @@ static enum stf_wait_kind kind_of_message(const struct stf_arrivals *a, uint32_t
 					       : STF_WAIT_LATE_SENDER;
 }
 
+/* Puts and gets, also copies of GPUs, that were read from another format; exchange/ gives their communicators this name. Some other call
+ * than one that receives may be open when they end. */
+static int is_one_sided(struct stf_arrivals *a, uint32_t communicator)
+{
+	const char *name;
+
+	if (communicator != a->communicator || a->messages == 0) {
+		name = stf_reader_name(a->t->names.r, STF_ID_communicator_definition, communicator);
+		a->communicator = communicator;
+		a->one_sided = name && !strcmp(name, "puts and gets");
+	}
+	return a->one_sided;
+}
+
 int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 {
 	/* of all: time, sender, receive_time, receiver, communicator, size; the last two are the functions */
 	const struct stf_value *v = rec->values;
 	int64_t takes = (int64_t)v[2].u;
+	int one_sided = is_one_sided(a, (uint32_t)v[4].u);
 
 	a->messages++;
 	if (takes == STF_RECEIVE_UNKNOWN || takes == STF_SEND_UNKNOWN) {
 		a->halves++;
+		return 0;
+	}
+	if (one_sided) {
 		return 0;
 	}
 	if (a->n_sent && a->now != v[0].u && pass_messages(a) < 0) {

@@ -145,6 +145,53 @@ printf '%s\n' '100 SENDMSG CPU 1 4096 1' '110 SENDMSG CPU 65537 64 2' '200 RECVM
 expect_same "$dir/want" "$dir/have"
 verdict "stftool: copies between host and GPU are messages, from begin to end"
 
+# a copy that ends while its host waits is no message that came late; that of the other rank is one. All copies are
+# open at a time.
+"$python" -B - "$dir/waits" <<'END' 2>"$dir/warn"
+import sys
+import otf2
+from otf2 import GroupType, LocationGroupType, LocationType, Paradigm
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as w:
+    d = w.definitions
+    node = d.system_tree_node("n")
+    process = [d.location_group(f"MPI Rank {k}", system_tree_parent=node) for k in range(2)]
+    host = [d.location("Master thread", group=p) for p in process]
+    gpu = d.location_group("CUDA Context", location_group_type=LocationGroupType.ACCELERATOR, system_tree_parent=node,
+                           creating_location_group=process[0])
+    stream = d.location("CUDA[0:0]", type=LocationType.ACCELERATOR_STREAM, group=gpu)
+    d.group("", group_type=GroupType.COMM_LOCATIONS, members=host, paradigm=Paradigm.MPI)
+    d.group("", group_type=GroupType.COMM_LOCATIONS, members=[host[0], stream], paradigm=Paradigm.CUDA)
+    pair = {p: d.comm("", group=d.group("", group_type=GroupType.COMM_GROUP, members=[0, 1], paradigm=p))
+            for p in (Paradigm.MPI, Paradigm.CUDA)}
+    window = d.rma_win("CUDA window", comm=pair[Paradigm.CUDA])
+    wait, send = (d.region(n, paradigm=Paradigm.MPI) for n in ("MPI_Wait", "MPI_Send"))
+    e, f, g = (w.event_writer_from_location(x) for x in host + [stream])
+    f.enter(50000, send)
+    f.mpi_send(50000, 0, pair[Paradigm.MPI], 1, 8)
+    f.leave(50100, send)
+    e.enter(100000, wait)
+    for k in range(5000):
+        g.rma_put(150000 + k, window, 0, 8, k)
+    for k in range(5000):
+        g.rma_op_complete_blocking(400000, window, k)
+    e.mpi_recv(400000, 1, pair[Paradigm.MPI], 1, 8)
+    e.leave(400000, wait)
+    e.enter(500000, wait)
+    f.enter(570000, send)
+    f.mpi_send(570000, 0, pair[Paradigm.MPI], 1, 8)
+    f.leave(570100, send)
+    e.mpi_recv(600000, 1, pair[Paradigm.MPI], 1, 8)
+    e.leave(600000, wait)
+END
+tool "$dir/waits/traces.otf2" --convert "$dir/waits.stf"
+expect_status 0
+expect_no_line 'do not fit' "$dir/err"
+tool "$dir/waits.stf" --analyze
+expect_status 0
+expect_lines 1 '^"late sender' "$dir/out"
+expect_line '^"late sender" 0:0 *MPI:MPI_Wait *1 7e-05 ' "$dir/out"
+verdict "stftool: of 5000 copies at a time all arrive, and the analysis takes none for a message that came late"
+
 # what has no place in an STF trace is counted, by kind
 "$python" -B - "$dir/lossy" <<'END' 2>"$dir/warn"
 import sys
