@@ -119,6 +119,15 @@ const struct xch_ctf_value *xch_ctf_value_of(const struct xch_ctf_stream *s, con
 	return named;
 }
 
+/* The same for what the format itself uses: in CTF 2 it has the role, whatever its name is. */
+static const struct xch_ctf_value *value_of_role(
+	const struct xch_ctf_stream *s, const char *name, enum xch_ctf_scope scope)
+{
+	const struct xch_ctf_value *v = xch_ctf_value_of(s, name, scope);
+
+	return v && s->t->has_roles && (!v->type->role || strcmp(v->type->role, name) != 0) ? NULL : v;
+}
+
 const char *xch_ctf_label_of(const struct xch_ctf_value *v)
 {
 	const struct xch_ctf_type *t = v->type;
@@ -196,7 +205,7 @@ static int align_to(struct xch_ctf_stream *s, unsigned align)
 static int decode_leb(struct xch_ctf_stream *s, const struct xch_ctf_type *type, const struct ctf_place *p)
 {
 	struct xch_ctf_value *v;
-	uint64_t bits = 0, byte = 128;
+	uint64_t bits = 0, byte = 128, last;
 	unsigned n = 0;
 
 	for (; byte & 128; n += 7, s->at += 8) {
@@ -204,10 +213,12 @@ static int decode_leb(struct xch_ctf_stream *s, const struct xch_ctf_type *type,
 			return NO_ROOM;
 		}
 		byte = s->b[s->at / 8];
-		if (n >= 64 || (n == 63 && (byte & 127) > 1 && (byte & 127) != 127)) {
+		/* of the tenth byte one bit is left; behind it a signed number has its sign */
+		last = byte & 127;
+		if (n >= 64 || (n == 63 && (type->is_signed ? last != 0 && last != 127 : last > 1))) {
 			return fail_at(s, s->at, "a number of more than 64 bits");
 		}
-		bits |= (byte & 127) << n;
+		bits |= last << n;
 	}
 	v = put_value(s, type, p->name, p->scope, p->depth);
 	if (!v) {
@@ -244,7 +255,7 @@ static int decode_number(struct xch_ctf_stream *s, const struct xch_ctf_type *ty
 		return 0;
 	}
 	v->u.bits = type->is_signed ? with_sign(bits, type->bits) : bits;
-	if (type->clock && strcmp(v->name, "timestamp_end") != 0) {
+	if (type->clock && (s->t->has_roles || strcmp(v->name, "timestamp_end") != 0)) {
 		take_stamp(s, type, bits, type->bits);
 	}
 	return 0;
@@ -436,7 +447,7 @@ static int load_bytes(struct xch_ctf_stream *s, uint64_t n)
 
 static int find_class(struct xch_ctf_stream *s)
 {
-	const struct xch_ctf_value *v = xch_ctf_value_of(s, "stream_id", XCH_CTF_HEADER);
+	const struct xch_ctf_value *v = value_of_role(s, "stream_id", XCH_CTF_HEADER);
 	static const struct xch_ctf_stream_class none;
 	size_t i;
 
@@ -467,7 +478,7 @@ static int decode_head(struct xch_ctf_stream *s)
 	if (rc < 0) {
 		return rc;
 	}
-	v = xch_ctf_value_of(s, "magic", XCH_CTF_HEADER);
+	v = value_of_role(s, "magic", XCH_CTF_HEADER);
 	if (v && v->u.bits != packet_magic) {
 		return fail_at(s, 0, "no packet begins here");
 	}
@@ -477,7 +488,7 @@ static int decode_head(struct xch_ctf_stream *s)
 
 static uint64_t size_in(const struct xch_ctf_stream *s, const char *name, uint64_t otherwise)
 {
-	const struct xch_ctf_value *v = xch_ctf_value_of(s, name, XCH_CTF_PACKET);
+	const struct xch_ctf_value *v = value_of_role(s, name, XCH_CTF_PACKET);
 
 	return v && (v->type->kind == XCH_CTF_INTEGER || v->type->kind == XCH_CTF_ENUM) ? v->u.bits : otherwise;
 }
@@ -506,6 +517,7 @@ int xch_ctf_next_packet(struct xch_ctf_stream *s)
 		return 0;
 	}
 	do {
+		want = want < MOST ? want : MOST;
 		want = want < left ? want : left;
 		s->cycles = before;
 		if (load_bytes(s, want) < 0) {
@@ -513,8 +525,10 @@ int xch_ctf_next_packet(struct xch_ctf_stream *s)
 		}
 		rc = decode_head(s);
 		want *= 8;
-	} while (rc == NO_ROOM && s->n < left);
-	return rc == NO_ROOM ? fail_at(s, s->at, "the file ends in the head of a packet")
+	} while (rc == NO_ROOM && s->n < left && s->n < MOST);
+	return rc == NO_ROOM ? fail_at(s, s->n < left ? 0 : s->at,
+				       s->n < left ? "the head of a packet of more than 256 MiB"
+						   : "the file ends in the head of a packet")
 		: rc < 0     ? -1
 			     : measure_packet(s, left);
 }
@@ -568,7 +582,7 @@ static int decode_event(struct xch_ctf_stream *s)
 	if (rc < 0) {
 		return rc;
 	}
-	id = xch_ctf_value_of(s, "id", XCH_CTF_EVENT);
+	id = value_of_role(s, "id", XCH_CTF_EVENT);
 	s->event = xch_ctf_event_by_id(s->t, s->cls->id, id ? id->u.bits : 0);
 	if (!s->event) {
 		return fail_at(s, s->at, "an event that is not described");

@@ -576,7 +576,7 @@ static struct xch_slices_clock clock_of(const struct ctf_read *r)
 		const struct xch_ctf_clock *k = &r->t.clock[i];
 
 		c.bound_s = k->bound_s > 0 || (r->ours && k->bound_s == 0) ? fmax(c.bound_s, k->bound_s) : NAN;
-		c.is_realtime |= (double)k->offset_s + (double)k->offset / (double)k->hz > 1e9;
+		c.is_realtime |= !k->elsewhere && (double)k->offset_s + (double)k->offset / (double)k->hz > 1e9;
 		if (isnan(c.bound_s)) {
 			break;
 		}

@@ -68,6 +68,7 @@ struct xch_ctf_clock {
 	uint64_t hz, offset;
 	int64_t offset_s;
 	double bound_s; /* its precision; NaN: it does not say */
+	int elsewhere;  /* its origin is not 1970 */
 };
 
 /* Parts of a packet and an event that have fields of their own. */

@@ -13,7 +13,7 @@
 #include "exchange/common/private.h"
 #include "exchange/ctf/ctf_json.h"
 
-enum { MOST_DEPTH = 40, MOST_ALIGN = 1 << 16, MOST_TYPES = 1 << 20, PATH = 400 };
+enum { MOST_DEPTH = 40, MOST_ALIGN = 1 << 16, MOST_TYPES = 1 << 20, MOST_LABELS = 1 << 20, PATH = 400 };
 
 struct ctf2_parse {
 	struct xch_ctf_trace *t;
@@ -22,6 +22,7 @@ struct ctf2_parse {
 	struct tkm_table alias; /* const struct xch_json * by name */
 	const char *clock;      /* of the stream whose types are read; NULL: it has none */
 	unsigned nesting;
+	size_t labels; /* of all types, with ranges: a name of a type is read again at each use */
 	size_t events_room;
 };
 
@@ -76,6 +77,12 @@ static void take_roles(struct ctf2_parse *p, const struct xch_json *j, struct xc
 	}
 }
 
+/* Counts a label, or a range. */
+static int count_label(struct ctf2_parse *p, const struct xch_json *j)
+{
+	return ++p->labels > MOST_LABELS ? fail_meta2(p, j->at, "more than a million names and ranges of values") : 0;
+}
+
 /* [[LOW, HIGH], ...]: added to *to. */
 static int take_ranges(
 	struct ctf2_parse *p, const struct xch_json *list, const char *text, struct xch_ctf_label **to, size_t *n)
@@ -89,6 +96,9 @@ static int take_ranges(
 
 		if (!high || low->kind != XCH_JSON_NUMBER || high->kind != XCH_JSON_NUMBER) {
 			return fail_meta2(p, r->at, "a range that is not [LOW, HIGH]");
+		}
+		if (count_label(p, r) < 0) {
+			return -1;
 		}
 		l = TKM_APPEND(*to, *n);
 		if (!l) {
@@ -106,7 +116,7 @@ static int take_mappings(struct ctf2_parse *p, const struct xch_json *j, struct 
 	const char *text;
 
 	for (m = list && list->kind == XCH_JSON_OBJECT ? list->first : NULL; m; m = m->next) {
-		text = keep_text(p, m->key);
+		text = count_label(p, m) == 0 ? keep_text(p, m->key) : NULL;
 		if (!text || take_ranges(p, m, text, &type->label, &type->labels) < 0) {
 			return -1;
 		}
@@ -402,9 +412,17 @@ static int take_environment(struct ctf2_parse *p, const struct xch_json *list)
 	return p->t->env.p ? 0 : -1;
 }
 
+/* A number of cycles; NaN: the clock does not say it. */
+static double cycles_of(const struct xch_json *clock, const char *key)
+{
+	const struct xch_json *v = xch_json_member(clock, key);
+
+	return v && v->kind == XCH_JSON_NUMBER && v->number <= INT64_MAX ? (double)v->number : NAN;
+}
+
 static int take_clock(struct ctf2_parse *p, const struct xch_json *j)
 {
-	const struct xch_json *offset = xch_json_member(j, "offset-from-origin"), *v = xch_json_member(j, "precision");
+	const struct xch_json *offset = xch_json_member(j, "offset-from-origin");
 	struct xch_ctf_clock *c = TKM_APPEND(p->t->clock, p->t->clocks);
 
 	if (!c) {
@@ -413,11 +431,11 @@ static int take_clock(struct ctf2_parse *p, const struct xch_json *j)
 	*c = (struct xch_ctf_clock){ .hz = xch_json_number(j, "frequency", 0),
 		.offset = xch_json_number(offset, "cycles", 0),
 		.offset_s = (int64_t)xch_json_number(offset, "seconds", 0),
-		.bound_s = NAN };
+		.bound_s = NAN,
+		.elsewhere = strcmp(xch_json_text(j, "origin", ""), "unix-epoch") != 0 };
 	snprintf(c->name, sizeof(c->name), "%s", xch_json_text(j, "id", xch_json_text(j, "name", "")));
-	if (v && c->hz) {
-		c->bound_s = (double)(xch_json_number(j, "precision", 0) + xch_json_number(j, "accuracy", 0)) /
-			(double)c->hz;
+	if (c->hz) { /* without its accuracy, a clock may be off by anything */
+		c->bound_s = (cycles_of(j, "precision") + cycles_of(j, "accuracy")) / (double)c->hz;
 	}
 	return c->hz ? 0 : fail_meta2(p, j->at, "the clock's frequency is 0");
 }

@@ -309,10 +309,10 @@ def new(folder):
     where = {"origin": "event-record-payload", "path": ["has"]}
     truth = {"type": "fixed-length-boolean", "length": 8, "alignment": 8, "byte-order": "little-endian"}
     second(folder, [
-        {"type": "trace-class", "environment": {"name": "a \"text\""}},
+        {"type": "trace-class", "environment": {"name": "a \"text\""}, "packet-header-field-class": struct_of(magic=n)},
         {"type": "clock-class", "name": "old", "frequency": 10 ** 9, "precision": 40, "accuracy": 60, "offset-from-origin": {"seconds": -3}},
         {"type": "field-class-alias", "name": "has", "field-class": truth},
-        {"type": "data-stream-class", "default-clock-class-name": "old", "event-record-header-field-class": struct_of(
+        {"type": "data-stream-class", "default-clock-class-name": "old", "packet-context-field-class": struct_of(content_size=n), "event-record-header-field-class": struct_of(
             k=dict(n, roles=["event-record-class-id"]), t=dict(n, roles=["default-clock-timestamp"]))},
         {"type": "event-record-class", "id": 300, "name": "work_begin", "payload-field-class": struct_of(
             has="has", more={"type": "optional", "selector-field-location": where, "field-class": struct_of(
@@ -320,7 +320,7 @@ def new(folder):
         {"type": "event-record-class", "id": 301, "name": "work_end", "payload-field-class": struct_of(
             has=s, more={"type": "optional", "selector-field-location": where, "selector-field-ranges": [[-9, -2], [2, 9]],
                          "field-class": {"type": "static-length-blob", "length": 3, "media-type": "image/tiff"}})}])
-    out, at = b"", 0
+    out, at = b"\1\5", 0  # no roles: names alone have no meaning
     for i in range(400):
         at += (1, 100, 10 ** 6)[i % 3]
         k, bits = 300 + i % 2, 7 * ((at % 2 ** 63).bit_length() // 7 + 1)

@@ -79,7 +79,21 @@ expect_line '"time":0.133013433,' two.jsonl
 "$build/stftool" new-2 --print-clock >out 2>err
 expect_line 'CTF: stamp 0 is -2999999999 ns' out
 expect_line 'process 0 0 1e-07' out
-verdict "CTF 2: numbers of variable length, fields that may be missing, texts and bytes of a length"
+verdict "CTF 2: numbers of variable length, fields that may be missing, texts of a length, names without roles"
+changed() # changed SED: the trace with that metadata
+{
+	rm -rf other && cp -r new-2 other
+	sed "$1" new-2/metadata >other/metadata
+	"$build/stftool" other --print-clock >out 2>err
+	expect [ $? -eq 0 ]
+}
+changed 's/"accuracy"/"something"/'
+expect_line 'other: no bound of its clock is known' err
+changed 's/"seconds": -3/"seconds": 1700000000/'
+expect_line "CTF: stamp 0 is 1700000000[0-9]* ns of the file's time" out
+changed 's/"seconds": -3/"seconds": 1700000000/; s/"precision"/"origin": "unix-epoch", &/'
+expect_line 'CTF: stamp 0 is 1700000000[0-9]* ns after 1970' out
+verdict "CTF 2: a clock without an accuracy has no bound, one without the origin 1970 is not compared with others"
 
 babeltrace2 lttng -o ctf -w written >out 2>err || exit 99
 arrives written/node
@@ -176,8 +190,28 @@ refused2 'a length or a selector without its place' 's/"path": \["id"\]/"path": 
 refused2 'no stream is described' '2,$d'
 many=$(yes '{"type":"structure","member-classes":[{"name":"x","field-class":' | head -50 | tr -d '\n')
 many="$many\"a\"$(yes '}]}' | head -50 | tr -d '\n')"
+labels=$(seq 2000 | sed 's/.*/"a&":[[&,&]],/' | tr -d '\n')
+alias="{\"type\":\"field-class-alias\",\"name\":\"many\",\"field-class\":{\"type\":"
+alias="$alias\"variable-length-unsigned-integer\",\"mappings\":{$labels\"z\":[[0,0]]}}}"
+uses=$(yes '{"name":"x","field-class":"many"},' | head -300 | tr -d '\n')
+uses="{\"type\":\"event-record-class\",\"payload-field-class\":{\"type\":\"structure\",\"member-classes\":[${uses%,}]}}"
+echo "2s/^./$alias$uses/" >program
+refused2 'more than a million names and ranges of values' '-fprogram'
 refused2 'too many types in each other' "2s/^./{\"type\":\"event-record-class\",\"payload-field-class\":$many}/"
 refused2 'more than 200 brackets in each other' "\$s/.*/$(yes '[' | head -300 | tr -d '\n')/"
+rm -rf bad
+cp -r r1 bad
+sed 's/u32 stream_id;/& u32 more[99999999];/' r1/metadata >bad/metadata
+truncate -s 300M bad/stream_0
+"$build/stftool" bad --convert bad.stf >out 2>err
+expect_line 'stftool: bad/stream_0: offset 0: the head of a packet of more than 256 MiB' err
+expect_no_files bad.stf
+rm -rf bad
+cp -r new-2 bad
+printf '\1\5\377\377\377\377\377\377\377\377\377\177' >bad/stream
+"$build/stftool" bad --convert bad.stf >out 2>err
+expect_line 'stftool: bad/stream: offset 11: a number of more than 64 bits' err
+expect_no_files bad.stf
 verdict "damaged metadata is refused with the place, and leaves nothing"
 
 damaged() # damaged TEXT COMMAND...: the command makes bad/stream_0 from standard input
