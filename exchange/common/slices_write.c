@@ -12,8 +12,6 @@
 #include "exchange/common/private.h"
 #include "exchange/common/slices_private.h"
 
-/* ---- writing ---- */
-
 static uint32_t function_of(struct xch_slices *s, uint32_t name)
 {
 	struct xch_slice_name *n = &s->name[name - 1];
