@@ -40,7 +40,7 @@ static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int ma
 {
 	uint64_t h = (win ^ (uint64_t)(origin * (EVERY + 1) + target) * UINT64_C(0x9e3779b97f4a7c15)) *
 		UINT64_C(0xff51afd7ed558ccd);
-	struct vt_mc_pair *p, *free_one = NULL;
+	struct vt_mc_pair *p, *free_one = NULL, *exposed = NULL;
 	int i;
 
 	for (i = 0; i < WINDOW; i++) {
@@ -49,7 +49,10 @@ static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int ma
 			return p;
 		}
 		free_one = !p->win && !free_one ? p : free_one;
+		exposed = p->win && p->target == EXPOSED ? p : exposed;
 	}
+	/* units only serve to find races, which are only warnings */
+	free_one = free_one || target == EXPOSED ? free_one : exposed;
 	if (make && free_one) {
 		memset(free_one, 0, sizeof(*free_one));
 		free_one->win = win;
@@ -57,7 +60,7 @@ static struct vt_mc_pair *find_pair(uint64_t win, int origin, int target, int ma
 		free_one->target = target;
 		return free_one;
 	}
-	if (make) {
+	if (make && target != EXPOSED) {
 		note_crowded(win);
 	}
 	return NULL;
