@@ -9,6 +9,7 @@
 struct vt_mc_shared *vt_mc_shared;
 int vt_mc_rank = -1, vt_mc_errors, vt_mc_running, vt_mc_several_threads;
 __thread int vt_mc_holds_lock, vt_mc_is_watch;
+void (*vt_mc_type_again)(const struct vt_mc_object *type);
 
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
 static struct vt_mc_pending first = { .next = &first, .before = &first };

@@ -328,8 +328,8 @@ extern int vt_mc_errors VT_HIDDEN; /* of this rank so far */
 VT_HIDDEN void vt_mc_threads_learn(struct vt_mc_function *f);
 VT_HIDDEN void vt_mc_threads_before_init(void);
 VT_HIDDEN void vt_mc_threads_begin(void);
-/* May another thread of this process call MPI while this one waits? With vt_mc_lock(). */
-VT_HIDDEN int vt_mc_others_may_call(void);
+/* May another thread of this process call MPI while this one waits, or between two of its calls? With vt_mc_lock(). */
+VT_HIDDEN int vt_mc_others_may_call(int between);
 /* Can no thread go on, if those whose calls are in the list cannot? others: 1: other ranks may wake one. */
 VT_HIDDEN int vt_mc_threads_wait(const struct vt_mc_wait *list, int *others);
 VT_HIDDEN void vt_mc_thread_enters(struct vt_mc_call *k);
@@ -591,6 +591,8 @@ VT_HIDDEN void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *
 VT_HIDDEN void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc);
 VT_HIDDEN void vt_mc_pending_drop(struct vt_mc_pending *p);
+/* The memory of transfers with this type is not followed any longer. */
+VT_HIDDEN void vt_mc_pending_lose(const struct vt_mc_object *type);
 /* Before and after calls about requests. */
 VT_HIDDEN void vt_mc_requests_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_requests_after(struct vt_mc_call *k);
@@ -649,7 +651,7 @@ struct vt_mc_wait {
 	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
 	int has_any, unknown, soft;
 	int idle;                        /* what is unknown can come from ranks of this job only */
-	int outside;                     /* one of the things of which one is enough may come from elsewhere */
+	int outside;                     /* but may also come from elsewhere, or from the program itself */
 	const struct vt_mc_object *comm; /* of a collective operation, with its number */
 	uint32_t number;
 	/* of one thread of several: */
@@ -672,9 +674,13 @@ VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pend
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */
 VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
+/* Before each call: another one than that in a loop of the program ends the wait that the loop was taken for. */
+VT_HIDDEN void vt_mc_leave_loop(const struct vt_mc_call *k);
 
 /* ---- deadlock.c ---- */
 
+/* A rank that has not looked for so long is not waiting, or was stopped meanwhile. */
+#define VT_MC_LOOKED_NS INT64_C(5000000000)
 /* Looks for ranks that wait for each other. Returns 1 if the caller is one of them only by a send that MPI has buffered, so
  * that it goes on. */
 VT_HIDDEN int vt_mc_judge(int soft);
@@ -745,5 +751,7 @@ VT_HIDDEN void vt_mc_stop(const char *why) __attribute__((noreturn));
 extern int vt_mc_running VT_HIDDEN;           /* between MPI_Init and MPI_Finalize */
 extern __thread int vt_mc_is_watch VT_HIDDEN; /* this thread is none of the program (waits/watch.c) */
 extern int vt_mc_several_threads VT_HIDDEN;   /* have called MPI, and may do so at a time */
+/* MPI has given the handle of this type, which was freed, to another one. */
+extern void (*vt_mc_type_again)(const struct vt_mc_object *type) VT_HIDDEN;
 
 #endif

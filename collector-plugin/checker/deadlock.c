@@ -10,7 +10,6 @@
 
 #define HARD_NS INT64_C(300000000)
 #define SOFT_NS INT64_C(30000000)
-#define LOOKED_NS INT64_C(5000000000) /* a rank that a debugger has stopped does not look */
 
 /* ---- the verdict ---- */
 
@@ -21,6 +20,12 @@ struct verdict {
 	int released; /* the sends were reported, or are to ranks in MPI_Finalize, which reports them */
 	int ended;    /* a rank that has ended and is waited for; -1: none */
 };
+
+/* Is what the rank has shown still so? One in a collective operation of MPI shows it once. */
+static int is_fresh(const struct vt_mc_rank *r, int64_t now)
+{
+	return now - r->looked_ns < VT_MC_LOOKED_NS || (r->in_number && r->in_number != VT_MC_EPOCH_CALL);
+}
 
 static void judge_ranks(struct verdict *v, int64_t now)
 {
@@ -39,7 +44,7 @@ static void judge_ranks(struct verdict *v, int64_t now)
 		v->soft |= r->soft;
 		v->released |= r->released;
 		v->mine |= i == vt_mc_rank;
-		v->young |= !r->named || now - r->since_ns < SOFT_NS;
+		v->young |= !r->named || now - r->since_ns < SOFT_NS || !is_fresh(r, now);
 		for (k = 0; k < s->ranks; k++) {
 			if (vt_mc_has_bit(r->all, k) || vt_mc_has_bit(r->any, k)) {
 				v->explained |= s->rank[k].state == VT_MC_STOPPED;
@@ -131,9 +136,9 @@ static void judge_idle(struct verdict *v, int64_t now)
 	v->idle = limit > 0 && s->rank[vt_mc_rank].idle_ns && !s->verdict;
 	for (i = 0; i < s->ranks && v->idle; i++) {
 		r = &s->rank[i];
-		is = r->idle_ns ? now - r->idle_ns > limit && now - r->looked_ns < LOOKED_NS
+		is = r->idle_ns ? now - r->idle_ns > limit
 				: r->state == VT_MC_BLOCKED && !r->soft && now - r->since_ns > limit;
-		v->idle = is || r->state == VT_MC_ENDED;
+		v->idle = (is && is_fresh(r, now)) || r->state == VT_MC_ENDED;
 		if (r->state == VT_MC_BLOCKED) {
 			vt_mc_set_bit(v->stuck, i);
 		}

@@ -95,6 +95,7 @@ int vt_mc_before(struct vt_mc_call *k)
 	k->few[0] = NULL;
 	if (vt_mc_shared) {
 		vt_mc_shared->rank[vt_mc_rank].calls++;
+		vt_mc_leave_loop(k);
 	}
 	vt_mc_lock();
 	vt_mc_buffers_compare(k);

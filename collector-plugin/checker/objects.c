@@ -94,6 +94,9 @@ static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 	}
 	if (o) {
 		/* MPI has given the handle of one that was freed to another */
+		if (kind == VT_MC_TYPE && vt_mc_type_again) {
+			vt_mc_type_again(o);
+		}
 		free(o->block);
 		drop_epoch(o->epoch);
 		memset(o, 0, sizeof(*o));

@@ -702,6 +702,29 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 	k->statuses = NULL;
 }
 
+static void lose_type(struct vt_mc_pending *p, const struct vt_mc_object *type)
+{
+	if (p->type == type) {
+		p->type = NULL;
+		p->low = p->high = 0;
+		p->summed = p->has_shown = 0;
+	}
+	p->type_there = p->type_there == type ? NULL : p->type_there;
+}
+
+void vt_mc_pending_lose(const struct vt_mc_object *type)
+{
+	struct vt_mc_pending *p;
+	void *at = NULL;
+
+	for (p = vt_mc_active_next(NULL); p; p = vt_mc_active_next(p)) {
+		lose_type(p, type);
+	}
+	while ((p = vt_mc_pending_known(&at)) != NULL) {
+		lose_type(p, type);
+	}
+}
+
 /* The requests of the program, one after another. */
 struct vt_mc_pending *vt_mc_pending_known(void **at)
 {

@@ -116,6 +116,7 @@ static void begin_checking(void)
 	leave_preload();
 	vt_mc_shared_begin();
 	vt_mc_suppress_begin();
+	vt_mc_type_again = vt_mc_pending_lose;
 	vt_mc_objects_begin();
 	vt_mc_handler(MPI_COMM_WORLD);
 	vt_mc_handler(MPI_COMM_SELF);

@@ -153,14 +153,15 @@ static void add_threads(struct vt_mc_wait *sum, int others)
 static void publish(const struct vt_mc_wait *w, int64_t now)
 {
 	struct vt_mc_rank *r = &vt_mc_shared->rank[vt_mc_rank];
+	int gap = now - r->looked_ns > VT_MC_LOOKED_NS;
 
-	r->idle_ns = !w->unknown || !w->idle ? 0 : r->idle_ns ? r->idle_ns : now;
+	r->idle_ns = !w->unknown || !w->idle ? 0 : r->idle_ns && !gap ? r->idle_ns : now;
 	r->looked_ns = now;
 	if (w->unknown || r->state == VT_MC_STOPPED) {
 		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 		return;
 	}
-	if (r->state != VT_MC_BLOCKED || r->soft != w->soft || memcmp(r->all, w->all, sizeof(r->all)) ||
+	if (gap || r->state != VT_MC_BLOCKED || r->soft != w->soft || memcmp(r->all, w->all, sizeof(r->all)) ||
 		memcmp(r->any, w->any, sizeof(r->any))) {
 		r->since_ns = now;
 		r->generation++;
@@ -174,7 +175,7 @@ static void publish(const struct vt_mc_wait *w, int64_t now)
 /* Tells the others. */
 static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w), int64_t now)
 {
-	int several = vt_mc_others_may_call(), others = 0, stand = several && join_threads(w, needs, &others);
+	int several = vt_mc_others_may_call(w->looks), others = 0, stand = several && join_threads(w, needs, &others);
 	struct vt_mc_wait sum;
 
 	if (!w->named && now - w->began_ns > NAME_NS) {

@@ -40,10 +40,14 @@ static int send_waits(const struct vt_mc_pending *p)
 		!vt_mc_shared->message[p->message].accepted;
 }
 
-/* Partitions of a send that the program has not given yet: no other rank can. */
-static int lacks_parts(const struct vt_mc_pending *p)
+/* Partitions of a send that the program has not given yet: no other rank can. In a loop it may still do so, or by another thread. */
+static void needs_parts(struct vt_mc_wait *w)
 {
-	return p->ready < p->parts && !vt_mc_others_may_call();
+	if (w->looks || vt_mc_others_may_call(1)) {
+		w->unknown = w->outside = 1;
+	} else {
+		vt_mc_set_bit(w->all, vt_mc_rank);
+	}
 }
 
 /* It is not known which rank ends the transfer. Is it one of this job? */
@@ -73,8 +77,8 @@ void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, in
 	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
 		w->unknown |= one_of_many;
 		return;
-	} else if (lacks_parts(p)) {
-		vt_mc_set_bit(w->all, vt_mc_rank);
+	} else if (p->ready < p->parts) {
+		needs_parts(w);
 	} else if (!p->comm || !p->comm->whole || p->transfer > VT_MC_RECEIVES || p->partitioned || p->cancelled ||
 		vt_mc_shared->untracked || vt_mc_pending_many()) {
 		needs_unknown(w, p, one_of_many);
@@ -456,6 +460,21 @@ static __thread struct {
 	struct vt_mc_wait w;
 } poll;
 
+static void end_poll(void)
+{
+	if (poll.w.shown_ns) {
+		vt_mc_wait_end(&poll.w);
+		poll.w.shown_ns = 0;
+	}
+}
+
+void vt_mc_leave_loop(const struct vt_mc_call *k)
+{
+	if (poll.w.shown_ns && poll.pc != k->pc) {
+		end_poll();
+	}
+}
+
 /* The call has found nothing. If the program makes no other call for some time, it is one that waits. */
 static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait *w))
 {
@@ -465,6 +484,7 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 		return;
 	}
 	if (poll.pc != k->pc || vt_mc_shared->rank[vt_mc_rank].calls != poll.calls + 1) {
+		end_poll();
 		poll.pc = k->pc;
 		poll.times = 0;
 		poll.since_ns = 0;
@@ -487,6 +507,15 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 	}
 }
 
+static void looked(struct vt_mc_call *k, const int *found, void (*needs)(struct vt_mc_wait *w))
+{
+	if (k->rc != MPI_SUCCESS || *found) {
+		end_poll();
+	} else {
+		found_nothing(k, needs);
+	}
+}
+
 static int perform_look(struct vt_mc_call *k)
 {
 	int flag = 0, done;
@@ -494,9 +523,7 @@ static int perform_look(struct vt_mc_call *k)
 #if MPI_VERSION >= 4
 	if (vt_mc_is(k, "Parrived")) {
 		k->rc = PMPI_Parrived((MPI_Request)k->w[0], (int)k->w[1], (int *)k->w[2]);
-		if (k->rc == MPI_SUCCESS && !*(int *)k->w[2]) {
-			found_nothing(k, needs_partition);
-		}
+		looked(k, (const int *)k->w[2], needs_partition);
 		return 1;
 	}
 #endif
@@ -504,16 +531,12 @@ static int perform_look(struct vt_mc_call *k)
 		const uintptr_t *w = k->w;
 
 		k->rc = PMPI_Iprobe((int)w[0], (int)w[1], (MPI_Comm)w[2], (int *)w[3], (MPI_Status *)w[4]);
-		if (k->rc == MPI_SUCCESS && !*(int *)w[3]) {
-			found_nothing(k, needs_of_probe);
-		}
+		looked(k, (const int *)w[3], needs_of_probe);
 		return 1;
 	}
 	if (vt_mc_is(k, "Win_test")) {
 		k->rc = PMPI_Win_test((MPI_Win)k->w[0], (int *)k->w[1]);
-		if (k->rc == MPI_SUCCESS && !*(int *)k->w[1]) {
-			found_nothing(k, vt_mc_needs_origins);
-		}
+		looked(k, (const int *)k->w[1], vt_mc_needs_origins);
 		return 1;
 	}
 	if (k->f->sort == VT_MC_IMPROBE) {
@@ -523,9 +546,8 @@ static int perform_look(struct vt_mc_call *k)
 			(int)w[0], (int)w[1], (MPI_Comm)w[2], (int *)w[3], (MPI_Message *)w[4], &k->status);
 		if (k->rc == MPI_SUCCESS && *(int *)w[3]) {
 			give_status(k);
-		} else if (k->rc == MPI_SUCCESS) {
-			found_nothing(k, needs_of_probe);
 		}
+		looked(k, (const int *)w[3], needs_of_probe);
 		return 1;
 	}
 	if (!make_statuses(k)) {
@@ -535,12 +557,7 @@ static int perform_look(struct vt_mc_call *k)
 	if (VT_MC_HAS(k, VT_MC_FLAG)) {
 		*(int *)VT_MC_WORD(k, VT_MC_FLAG) = flag;
 	}
-	if (!done) {
-		found_nothing(k, needs_of_call);
-	} else if (poll.w.shown_ns) {
-		vt_mc_wait_end(&poll.w);
-		poll.w.shown_ns = 0;
-	}
+	looked(k, &done, needs_of_call);
 	give_statuses(k, how_many_statuses(k, flag));
 	return 1;
 }

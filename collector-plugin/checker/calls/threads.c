@@ -93,9 +93,10 @@ static int has_new_task(void)
 	return has;
 }
 
-int vt_mc_others_may_call(void)
+int vt_mc_others_may_call(int between)
 {
-	return vt_mc_several_threads || (level == MPI_THREAD_MULTIPLE && has_new_task());
+	return vt_mc_several_threads ||
+		((level == MPI_THREAD_MULTIPLE || (between && level == MPI_THREAD_SERIALIZED)) && has_new_task());
 }
 
 /* Is the thread asleep until another one wakes it? Returns 2 if a thread of another process may do that. */

@@ -259,6 +259,7 @@ def limits():
     begin = "MPI_Request many[300];\nfor (int i = 0; i < 300; i++) {\nMPI_Irecv(c + i %% 256, %d, MPI_INT, peer, i, MPI_COMM_WORLD, &many[i]);\n}"
     send = "for (int i = 0; i < %d; i++) {\nMPI_Send(a, 0, MPI_INT, peer, i, MPI_COMM_WORLD);\n}"
     wait = "MPI_Waitall(300, many, MPI_STATUSES_IGNORE);"
+    looks = "for (int f = 0, i = 0; i < 180 && !f; i++) {\nfor (int k = 0; k < 20; k++) {\n%s\n}\nusleep(12000);\n}"
     test = "for (int f = 0; !f;) {\nMPI_Testall(300, many, &f, MPI_STATUSES_IGNORE);%s\n}"
     for name, end in (("wait", wait + "%s"), ("test", test)):
         case("one of many messages missing, %s" % name, 2, hard, pair(send % 299, begin % 0 + "\n" + end % BAD))
@@ -266,6 +267,8 @@ def limits():
             send % 299 + "\nMPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, begin % 0 + "\n" + end % BAD))
         case("one of many messages late, %s" % name, 2, "", pair(send % 299 + late + "MPI_Send(a, 0, MPI_INT, peer, 299, MPI_COMM_WORLD);",
                                                                 begin % 0 + "\n" + end % ""))
+    case("looks for many messages, between other calls", 2, "", begin % 0, "for (int turn = 0; turn < 3; turn++) {", looks % "MPI_Testall(300, many, &f, MPI_STATUSES_IGNORE);",
+         "MPI_Comm_rank(MPI_COMM_WORLD, a);\n}", send % 300, wait)
     port = "char port[MPI_MAX_PORT_NAME]; MPI_Comm o;\n"
     accept = port + "MPI_Open_port(MPI_INFO_NULL, port);\nMPI_Send(port, MPI_MAX_PORT_NAME, MPI_CHAR, peer, 1, MPI_COMM_WORLD);\n" \
         "MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &o);%s\nMPI_Comm_disconnect(&o);\nMPI_Close_port(port);"
@@ -284,6 +287,8 @@ def limits():
     for name, end in (("wait", wait + "%s"), ("parrived", parrived)):
         case("partition missing, %s" % name, 2, hard, pair(send % (each % 3, BAD), receive % (end % BAD)))
         case("partition late, %s" % name, 2, "", pair(send % (each % 3 + late + "MPI_Pready(3, q);", ""), receive % (end % "")))
+        case("looks before the last partition, %s" % name, 2, "", pair(
+            send % (each % 3 + "\n" + looks % "MPI_Test(&q, &f, MPI_STATUS_IGNORE);" + "\nMPI_Pready(3, q);", ""), receive % (end % "")))
         case("range of partitions, %s" % name, 2, "", pair(send % ("MPI_Pready_range(0, 3, q);", ""), receive % (end % "")))
         case("partitions never sent, %s" % name, 2, hard, pair("MPI_Recv(b, 1, MPI_INT, peer, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD,
                                                                receive % (end % BAD)))
@@ -429,6 +434,14 @@ def windows():
     case("complete without start", 2, epoch, begin, "MPI_Win_complete(w);" + BAD, end)
     case("wait without post", 2, epoch, begin, "MPI_Win_wait(w);" + BAD, end)
     case("fence missing", 2, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", begin, fence, "if (r == 0) {", fence + BAD, "}", end + BAD)
+
+
+def window_types():
+    """Two puts beside each other, each with a type that is freed at once: MPI gives the second one the handle of the first."""
+    put = "MPI_Type_indexed(2, one, %s, MPI_INT, &t); MPI_Type_commit(&t);\nMPI_Put(%s, 2, MPI_INT, peer, 0, 1, t, w);\nMPI_Type_free(&t);"
+    case("puts with freed types", 2, "", "MPI_Win w; MPI_Datatype t; int one[2] = { 1, 1 }, even[2] = { 0, 2 }, odd[2] = { 1, 3 };",
+         "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); a[0] = 1; d[0] = 2;", "MPI_Win_lock_all(0, w);",
+         put % ("even", "a"), put % ("odd", "d"), "MPI_Win_unlock_all(w); MPI_Win_free(&w);")
 
 
 def windows_that_wait():
@@ -824,7 +837,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",

@@ -55,4 +55,23 @@ limited stopped --check-timeout 500ms
 expect [ "$status" -ne 0 ]
 expect_lines 0 '^rank 1 has gone on$' out
 verdict "CHECK-TIMEOUT: so long the others go on after a rank was stopped"
+limited left --deadlock-timeout 7s
+expect_status 0
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
+verdict "a rank that has left a loop of MPI_Test does not wait any longer"
+limited late --deadlock-timeout 8s &
+i=0
+while [ $i -lt 300 ] && ! [ -s pid.0 -a -s pid.1 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+sleep 2
+# shellcheck disable=SC2046
+kill -STOP $(cat pid.0 pid.1)
+sleep 9
+# shellcheck disable=SC2046
+kill -CONT $(cat pid.0 pid.1)
+wait
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
+verdict "the time that the whole job was stopped does not count for DEADLOCK-TIMEOUT"
 done_testing

@@ -1,12 +1,85 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits CASE, with two ranks: more mistakes of one kind than a report or a job shows. errors: 15 sends to ranks that there are not;
- * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on. */
+ * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on;
+ * left: rank 0 looks for a message for 2 s, computes for 12 s and sends what rank 1 waits for; late: both wait for a message, until
+ * rank 1 has looked 4 s for its own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MISTAKES = 15, MESSAGES = 25 };
+enum { MISTAKES = 15, MESSAGES = 25, MANY = 300 };
+
+/* More receives than the checker tells apart, so that it is not known what the rank waits for. */
+static void post_many(MPI_Request *many, int *into, int peer)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		MPI_Irecv(&into[i], 1, MPI_INT, peer, i, MPI_COMM_WORLD, &many[i]);
+	}
+}
+
+static void send_many(int peer)
+{
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		MPI_Send(&i, 1, MPI_INT, peer, i, MPI_COMM_WORLD);
+	}
+}
+
+/* At most `times` times, and s seconds. */
+static void look(MPI_Request *many, int n, int times, double s)
+{
+	double end = MPI_Wtime() + s;
+	int done = 0, i;
+
+	for (i = 0; i < times && !done && MPI_Wtime() < end; i++) {
+		for (int k = 0; k < 20; k++) {
+			MPI_Testall(n, many, &done, MPI_STATUSES_IGNORE);
+		}
+		usleep(10000);
+	}
+}
+
+static void leave_loop(int rank)
+{
+	MPI_Request many[MANY];
+	int into[MANY];
+
+	if (rank == 0) {
+		MPI_Irecv(into, 1, MPI_INT, 1, MANY, MPI_COMM_WORLD, many);
+		look(many, 1, 200, 2);
+		sleep(12);
+		send_many(1);
+		MPI_Wait(many, MPI_STATUS_IGNORE);
+	} else {
+		post_many(many, into, 0);
+		MPI_Waitall(MANY, many, MPI_STATUSES_IGNORE);
+		MPI_Send(into, 1, MPI_INT, 0, MANY, MPI_COMM_WORLD);
+	}
+}
+
+static void wait_late(int rank)
+{
+	MPI_Request many[MANY];
+	int into[MANY];
+	FILE *f;
+
+	post_many(many, into, 1 - rank);
+	f = fopen(rank ? "pid.1" : "pid.0", "w");
+	fprintf(f, "%d\n", (int)getpid());
+	fclose(f);
+	if (rank == 1) {
+		look(many, MANY, 400, 60);
+		send_many(0);
+	} else {
+		MPI_Waitall(MANY, many, MPI_STATUSES_IGNORE);
+		send_many(1);
+	}
+	MPI_Waitall(rank ? MANY : 0, many, MPI_STATUSES_IGNORE);
+}
 
 int main(int argc, char **argv)
 {
@@ -31,6 +104,11 @@ int main(int argc, char **argv)
 		sleep(3);
 		printf("rank 1 has gone on\n");
 		fflush(stdout);
+	}
+	if (!strcmp(what, "left")) {
+		leave_loop(rank);
+	} else if (!strcmp(what, "late")) {
+		wait_late(rank);
 	}
 	MPI_Finalize();
 	return 0;
