@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/known.h"
@@ -269,6 +270,20 @@ void vt_collect_show(const struct vt_collector *c)
 	if (vt_collect_target(c, target, sizeof(target))) {
 		vt_convert_trace(c->trace, target, c->format->name, vt_settings_other(&c->settings, "EXTENDED-VTF"),
 			c->settings.force);
+	}
+}
+
+void vt_collect_say_not_shown(const struct vt_collector *c)
+{
+	char word[PATH_MAX], target[1100], target_word[PATH_MAX];
+
+	tkm_shell_word(word, sizeof(word), c->trace);
+	vt_say(1, "INFO", "%sonce it is there, run: vtreport %s", c->settings.report ? "no report is made; " : "",
+		word);
+	if (vt_collect_target(c, target, sizeof(target))) {
+		vt_say(1, "INFO",
+			"%s is not made; once the trace is there, run: stftool %s --convert %s --logfile-format %s",
+			target, word, tkm_shell_word(target_word, sizeof(target_word), target), c->format->name);
 	}
 }
 
@@ -568,13 +583,24 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		(unsigned long long)vt_raw_lost(r));
 }
 
-/* Opens a file that others replace under its lock, too. */
+/* Waits at most a second: who holds the lock may be stopped, and locks of another host may hang. */
+static int lock_briefly(int fd)
+{
+	int tries, rc = -1;
+
+	for (tries = 0; tries < 20 && (rc = flock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK; tries++) {
+		nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
+	}
+	return rc;
+}
+
+/* Opens a file that others replace under its lock, too. Without the lock an end that another process adds now may be lost. */
 static FILE *open_locked(const char *path)
 {
 	struct stat is, was;
 	FILE *f;
 
-	while ((f = fopen(path, "re")) != NULL && flock(fileno(f), LOCK_EX) == 0 && stat(path, &is) == 0 &&
+	while ((f = fopen(path, "re")) != NULL && lock_briefly(fileno(f)) == 0 && stat(path, &is) == 0 &&
 		fstat(fileno(f), &was) == 0 && is.st_ino != was.st_ino) {
 		fclose(f);
 	}

@@ -28,5 +28,7 @@ int vt_collect_merge(
 /* To be called after the merge, when the trace's .clk file exists, too. Makes the report (REPORT), or prints the
  * command that makes it, and converts the trace to another format (LOGFILE-FORMAT). */
 void vt_collect_show(const struct vt_collector *c);
+/* Another process completes the trace: says what vt_collect_show() would have made, and the commands for it. */
+void vt_collect_say_not_shown(const struct vt_collector *c);
 
 #endif

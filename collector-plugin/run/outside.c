@@ -3,8 +3,12 @@
 #include "config.h"
 #include "collector-plugin/run/outside.h"
 
+#include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,13 +51,11 @@ static char *pack_order(const struct vt_merge_input *in, size_t n, const struct 
 	struct vt_merge_order order = { .o = *o,
 		.files = (uint32_t)n,
 		.cpu_bytes = o->cpus ? (uint32_t)o->cpus->bytes : 0,
-		.has_nmcmd = o->nmcmd != NULL,
 		.has_summary = o->summary != NULL };
-	const char *nmcmd = o->nmcmd ? o->nmcmd : "";
 	char *message, *to;
 	size_t i;
 
-	*size = sizeof(order) + order.cpu_bytes + strlen(o->trace) + 1 + strlen(nmcmd) + 1;
+	*size = sizeof(order) + order.cpu_bytes + strlen(o->trace) + 1;
 	for (i = 0; i < n; i++) {
 		*size += strlen(in[i].path) + 1;
 	}
@@ -62,7 +64,6 @@ static char *pack_order(const struct vt_merge_input *in, size_t n, const struct 
 		to = put(message, &order, sizeof(order));
 		to = order.cpu_bytes ? put(to, o->cpus->set, order.cpu_bytes) : to;
 		to = put(to, o->trace, strlen(o->trace) + 1);
-		to = put(to, nmcmd, strlen(nmcmd) + 1);
 		for (i = 0; i < n; i++) {
 			to = put(to, in[i].path, strlen(in[i].path) + 1);
 		}
@@ -82,16 +83,26 @@ static int64_t limit_s(const struct vt_merge_input *in, size_t n)
 	return FINALIZE_WAIT_S + (int64_t)(bytes >> BYTES_A_SECOND);
 }
 
-/* Waits for the answer. Returns the result of the merge, or -1 with err. */
-static int take_answer(int from, int64_t seconds, struct vt_merge_result *out, struct tkm_err *err)
+struct answer {
+	struct vt_merge_answer answer;
+	char lines[LINES];
+};
+
+/* Takes the order back. Returns 1 if it was not read: whoever reads it then sees the end of the connection, and does not begin. */
+static int withdraw(int fd)
 {
-	struct {
-		struct vt_merge_answer answer;
-		char lines[LINES];
-	} *m = vt_pages(sizeof(*m));
+	int unread = 0;
+
+	return shutdown(fd, SHUT_WR) == 0 && ioctl(fd, SIOCOUTQ, &unread) == 0 && unread > 0;
+}
+
+/* Waits for the answer. Returns the result of the merge, or -1 with err. Only an end of the sampler process, which closes the connection,
+ * leaves the raw files to this process: two must not merge them at once. */
+static int take_answer(int from, int64_t seconds, struct answer *m, struct vt_merge_result *out, struct tkm_err *err)
+{
 	int64_t until = vt_now_ns(CLOCK_MONOTONIC) + seconds * 1000000000;
 	struct vt_attach_head h;
-	ssize_t n = m ? vt_attach_receive(from, &h, m, sizeof(*m) - 1, until) : -1;
+	ssize_t n = vt_attach_receive(from, &h, m, sizeof(*m) - 1, until);
 	int rc = -1;
 
 	if (n >= (ssize_t)sizeof(m->answer) && h.kind == VT_ATTACH_MERGED) {
@@ -101,34 +112,51 @@ static int take_answer(int from, int64_t seconds, struct vt_merge_result *out, s
 		rc = m->answer.rc;
 	} else if (n >= 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "%.*s", (int)n, (const char *)m);
-	} else if (m && vt_now_ns(CLOCK_MONOTONIC) >= until) {
-		tkm_fail(err, TKM_ERR_TIMEOUT, "it is not complete after %lld s", (long long)seconds);
-	} else {
+	} else if (vt_attach_closed(from)) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "the sampler process has ended");
-	}
-	if (m) {
-		munmap(m, sizeof(*m));
+	} else if (withdraw(from)) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "the sampler process has not answered for %lld s", (long long)seconds);
+	} else {
+		tkm_fail(err, TKM_ERR_TIMEOUT, "the sampler process goes on to write it after %lld s",
+			(long long)seconds);
 	}
 	return rc;
+}
+
+/* The sampler process may have died after it had written the trace: then raw files are gone. */
+static int is_made(const struct vt_merge_input *in, size_t n, const char *trace)
+{
+	size_t i;
+
+	for (i = 0; i < n && (access(in[i].path, F_OK) == 0 || errno != ENOENT); i++) {
+	}
+	return i < n && access(trace, F_OK) == 0;
 }
 
 static int merge_outside(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err)
 {
-	size_t size;
-	char *message = pack_order(in, n, o, &size);
+	struct answer *m = vt_pages(sizeof(*m));
+	size_t size = 0;
+	char *message = m ? pack_order(in, n, o, &size) : NULL;
 	int fd = message ? vt_attach_connect(vt_collector.job) : -1, rc = -1;
 
 	if (fd < 0 || vt_attach_send(fd, VT_ATTACH_MERGE, message, size, -1) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "the sampler process cannot be reached");
 	} else {
-		rc = take_answer(fd, limit_s(in, n), out, err);
+		rc = take_answer(fd, limit_s(in, n), m, out, err);
+	}
+	if (rc < 0 && err->code == TKM_ERR_UNAVAIL && is_made(in, n, o->trace)) {
+		tkm_fail(err, TKM_ERR_TIMEOUT, "the sampler process has written it, and then ended without an answer");
 	}
 	if (fd >= 0) {
 		close(fd);
 	}
 	if (message) {
 		munmap(message, size);
+	}
+	if (m) {
+		munmap(m, sizeof(*m));
 	}
 	return rc;
 }

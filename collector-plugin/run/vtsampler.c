@@ -62,15 +62,20 @@ static void put_integer(struct texts *t, const char *key, long long v)
 	put_attach_text(t, key, text);
 }
 
-/* Returns the number of ranks of the job on this host; 0: the launcher does not tell. */
+/* Returns the number of ranks of the job on this host; 0: the launcher does not tell. srun tells how many ranks there are, and on how
+ * many hosts. */
 static int local_ranks(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL };
+	static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+		"MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE", NULL };
+	const char *text = NULL, *hosts = secure_getenv("SLURM_STEP_NUM_NODES");
 	int i;
 
-	for (i = 0; names[i] && !secure_getenv(names[i]); i++) {
+	for (i = 0; names[i] && !text; i++) {
+		text = secure_getenv(names[i]);
 	}
-	return names[i] && atoi(secure_getenv(names[i])) > 0 ? atoi(secure_getenv(names[i])) : 0;
+	text = !text && hosts && !strcmp(hosts, "1") ? secure_getenv("SLURM_STEP_NUM_TASKS") : text;
+	return text && atoi(text) > 0 ? atoi(text) : 0;
 }
 
 /* Where the program was bound when it began: later it may be within a clock session, which binds it. */

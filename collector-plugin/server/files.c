@@ -14,6 +14,7 @@
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/settings/run_value.h"
 
@@ -131,16 +132,28 @@ int vt_server_files_complete(const struct vt_server *s, int node)
 	return complete >= s->node[node].files;
 }
 
-static int is_of_a_node(const struct vt_server *s, const char *path)
+/* The node that has recorded it; -1: none of this job. */
+static int node_of(const struct vt_server *s, const struct vt_raw_head *h)
 {
-	struct vt_raw_head h;
-	int i = s->nodes;
+	int i;
 
-	if (vt_raw_read_head(path, &h) == 0) {
-		for (i = 0; i < s->nodes && !tkm_known_equal(h.host, s->node[i].host); i++) {
-		}
+	for (i = 0; i < s->nodes && !tkm_known_equal(h->host, s->node[i].host); i++) {
 	}
-	return i < s->nodes;
+	return i < s->nodes ? i : -1;
+}
+
+/* Is nothing more written into the file, and does nobody else make a trace of it? The sampler process of a node that was given up may
+ * live and make one of its own, and its programs may record; here it is seen that a process is dead, on another host it is not. */
+static int is_ours(const struct vt_server *s, int node, const struct vt_raw_head *h)
+{
+	char boot[64];
+
+	if (s->node[node].state != VT_SERVER_GONE) {
+		return s->node[node].state == VT_SERVER_ENDED;
+	}
+	vt_raw_boot(boot, sizeof(boot));
+	/* in another time namespace it was born at another time */
+	return !strcmp(boot, h->boot) && h->born && !vt_raw_born(h->pid);
 }
 
 void vt_server_find_files(struct vt_server *s)
@@ -148,17 +161,25 @@ void vt_server_find_files(struct vt_server *s)
 	const struct vt_collector *c = &vt_collector;
 	struct vt_server_file *f;
 	char job[64], **path;
+	struct vt_raw_head h;
 	struct tkm_err err;
 	size_t n, i;
+	int node;
 
 	if (!s->shared || c->settings.keep_raw_events || !vt_run_value(c->run, "job", job, sizeof(job)) ||
 		vt_merge_find_in(s->shared, job, &path, &n, &err) < 0) {
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		f = is_of_a_node(s, path[i]) ? TKM_APPEND(s->file, s->files) : NULL;
+		node = vt_raw_read_head(path[i], &h) == 0 ? node_of(s, &h) : -1;
+		f = NULL;
+		if (node >= 0 && is_ours(s, node, &h)) {
+			f = TKM_APPEND(s->file, s->files);
+		} else if (node >= 0) {
+			s->node[node].left_out++;
+		}
 		if (f) {
-			*f = (struct vt_server_file){ .fd = -1, .path = path[i] };
+			*f = (struct vt_server_file){ .node = node, .fd = -1, .path = path[i] };
 			path[i] = NULL;
 		}
 	}
@@ -172,6 +193,9 @@ void vt_server_free_files(struct vt_server *s)
 	for (i = 0; i < s->files; i++) {
 		if (s->file[i].fd >= 0) {
 			close(s->file[i].fd);
+		}
+		/* the nodes have theirs */
+		if (s->file[i].fd >= 0 || (s->given_up && !s->shared)) {
 			unlink(s->file[i].path);
 		}
 		free(s->file[i].path);

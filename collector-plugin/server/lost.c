@@ -30,12 +30,22 @@ void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...)
 	}
 }
 
-int vt_server_count_gone(const struct vt_server *s)
+static int count(const struct vt_server *s, enum vt_server_state state)
 {
 	int i, n = 0;
 
 	for (i = 0; i < s->nodes; i++) {
-		n += s->node[i].state == VT_SERVER_GONE;
+		n += s->node[i].state == state;
 	}
 	return n;
+}
+
+int vt_server_count_gone(const struct vt_server *s)
+{
+	return count(s, VT_SERVER_GONE);
+}
+
+int vt_server_count_running(const struct vt_server *s)
+{
+	return count(s, VT_SERVER_RUNNING);
 }

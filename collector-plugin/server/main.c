@@ -33,7 +33,9 @@
 
 extern char **environ;
 
-enum { STEP_MS = 200 };
+/* stop: an MPI job that is told to end has so long: a batch system signals all processes of the job, and a program may make a
+ * checkpoint and call MPI_Finalize */
+enum { STEP_MS = 200, STOP_S = 60 };
 
 static volatile sig_atomic_t stop_now;
 
@@ -121,6 +123,15 @@ static void take_all_descriptors(void)
 
 /* ---- the run ---- */
 
+/* It was told to end, and need not wait for the ranks any more. */
+static int is_stopped(const struct vt_server *s, int64_t now)
+{
+	static int64_t since_ns;
+
+	since_ns = stop_now && !since_ns ? now : since_ns;
+	return stop_now && (!s->is_mpi || !vt_server_count_running(s) || now - since_ns > STOP_S * INT64_C(1000000000));
+}
+
 static void run_network(struct vt_server *s)
 {
 	static struct pollfd fd[VT_EDGE_POLLED];
@@ -131,7 +142,7 @@ static void run_network(struct vt_server *s)
 	int n, rc;
 
 	s->began_ns = s->heard_ns = s->ended_ns = now;
-	while (!stop_now && !vt_server_is_over(s, now)) {
+	while (!is_stopped(s, now) && !vt_server_is_over(s, now)) {
 		n = vt_server_clock_descriptors(s, fd, VT_EDGE_POLLED);
 		vt_edge_wait(s->edge, fd, n, vt_server_next_session_ms(s, now, STEP_MS));
 		now = vt_now_ns(CLOCK_MONOTONIC);
@@ -185,9 +196,18 @@ static int serve(struct vt_server *s)
 	signal(SIGINT, note_stop);
 	run_network(s);
 	vt_server_end_attaches(s);
+	s->given_up = s->is_mpi && vt_server_count_running(s) > 0;
 	/* a test of clocks leaves no trace */
-	vt_server_find_files(s);
-	rc = (s->met && s->processes == 0) || vt_server_has_trace(s) ? 0 : vt_server_make_trace(s);
+	if (s->given_up) {
+		vt_say(1, "WARNING",
+			"no trace of all nodes: VTserver was told to end, and after %d s %d of %d nodes have processes that "
+			"run. Each node makes a trace of its own",
+			(int)STOP_S, vt_server_count_running(s), s->nodes);
+		rc = -1;
+	} else {
+		vt_server_find_files(s);
+		rc = (s->met && s->processes == 0) || vt_server_has_trace(s) ? 0 : vt_server_make_trace(s);
+	}
 	if (s->processes > 0) {
 		tell_end(s, rc == 0);
 	}

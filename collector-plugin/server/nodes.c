@@ -219,11 +219,8 @@ void vt_server_look_for_lost(struct vt_server *s, int64_t now)
 int vt_server_is_over(const struct vt_server *s, int64_t now)
 {
 	int64_t wait_ns = (int64_t)(s->join_wait_s * 1e9), quiet_ns = now - s->ended_ns;
-	int i, running = 0;
+	int running = vt_server_count_running(s);
 
-	for (i = 0; i < s->nodes; i++) {
-		running += s->node[i].state == VT_SERVER_RUNNING;
-	}
 	if (s->processes == 0 && s->met) {
 		return 1;
 	}

@@ -26,8 +26,9 @@ struct vt_server_node {
 	int64_t heard_ns;
 	enum vt_server_state state;
 	uint64_t files; /* that it announced with VT_NET_ENDED */
-	int blocked;    /* no rank of it goes on */
-	int processes;  /* 1 + the last one that has joined, in the list of all; 0: none */
+	int left_out; /* raw files in the shared folder that are not for the trace: is it sure that they are complete? */
+	int blocked;  /* no rank of it goes on */
+	int processes; /* 1 + the last one that has joined, in the list of all; 0: none */
 };
 
 struct vt_server_process {
@@ -114,6 +115,7 @@ struct vt_server {
 	int is_rank_0;  /* this process is rank 0, and records nothing */
 	int is_mpi;     /* an MPI job that makes its trace in MPI_Finalize, unless it dies */
 	int blocked;    /* no rank of any node goes on */
+	int given_up;   /* it was told to end, and nodes still run: each makes a trace of its own */
 	struct vt_server_pending pending[VT_SERVER_PENDING];
 	int n_pending;
 	/* ended: the last node that ran has ended or was lost; came: the last guest */
@@ -141,6 +143,8 @@ void vt_server_refuse(struct vt_server *s, const struct vt_peer *peer, uint64_t 
 void vt_server_lose_node(struct vt_server *s, int node, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* How many nodes have been given up? */
 int vt_server_count_gone(const struct vt_server *s);
+/* How many still run? */
+int vt_server_count_running(const struct vt_server *s);
 /* May the trace be made: have all that joined ended, and is nobody else expected? */
 int vt_server_is_over(const struct vt_server *s, int64_t now);
 
@@ -166,7 +170,7 @@ void vt_server_free_meeting(struct vt_server *s);
 
 /* files.c: a part of a raw file. */
 void vt_server_take_part(struct vt_server *s, int node, const struct vt_net_message *m);
-/* Adds the raw files of the nodes in the folder that they share. */
+/* Adds the raw files in the folder that the nodes share: those of the nodes that have ended, and of dead processes of others. */
 void vt_server_find_files(struct vt_server *s);
 int vt_server_files_complete(const struct vt_server *s, int node);
 void vt_server_free_files(struct vt_server *s);

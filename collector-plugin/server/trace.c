@@ -112,7 +112,7 @@ static void say_who_came(const struct vt_server *s)
 				}
 			}
 			vt_say(1, "WARNING",
-				s->shared
+				s->shared && !s->node[i].left_out
 					? "node %s was given up: %s. Its ranks: %s. The trace has what they recorded"
 					: "node %s is not in the trace: %s. Its ranks: %s. What they recorded stays there",
 				s->node[i].host, s->node[i].why, ranks);
@@ -130,7 +130,12 @@ static void say_who_came(const struct vt_server *s)
 
 int vt_server_has_trace(const struct vt_server *s)
 {
-	return s->is_mpi && s->files == 0 && (s->shared || vt_server_count_gone(s) == 0);
+	int i, left_out = 0;
+
+	for (i = 0; i < s->nodes; i++) {
+		left_out += s->node[i].left_out;
+	}
+	return s->is_mpi && s->files == 0 && left_out == 0 && (s->shared || vt_server_count_gone(s) == 0);
 }
 
 static int merge_files(const struct vt_server *s, const struct cal_run *run, struct tkm_err *err)

@@ -288,13 +288,14 @@ static void serve(int from)
 
 /* ---- processes that end without a message ---- */
 
-/* Is its raw file still there, in no trace? Those of a job that came to its end are gone. */
+/* Is its raw file still there, in no trace? Those of a job that came to its end are gone, or the sampler process of another host makes the
+ * trace, for which MPI_Finalize has not waited. */
 static int left_over(const struct vt_measured *p)
 {
 	struct vt_raw_head h;
 
 	return vt_raw_read_head(p->c.raw_path, &h) == 0 && h.pid == (uint32_t)p->pid && h.state != VT_RAW_MERGED &&
-		!p->c.settings.keep_raw_events;
+		!p->c.settings.keep_raw_events && !(p->how == VT_RAW_ENDED_MPI && vt_measured_is_held(p));
 }
 
 /* Its protocol gets the end. The user of a dead MPI job reads where the trace is. */
@@ -311,21 +312,39 @@ static void end_last(struct vt_measured *p)
 	}
 }
 
-/* The nodes of the job are not connected: this one makes a trace of its own. */
-static void name_alone(struct vt_measured *p)
+/* Have the ranks come out of MPI_Init? */
+static int was_in_mpi(const struct vt_measured *p)
+{
+	struct vt_raw_head h;
+
+	return p->how == VT_RAW_ENDED_MPI || p->how == VT_RAW_ENDED_ABORT ||
+		(vt_raw_read_head(p->c.raw_path, &h) == 0 && h.in_mpi);
+}
+
+/* The nodes of the job are not connected: this one makes a trace of its own. Returns 0, or -1: its name is too long, and there is none. */
+static int name_alone(struct vt_measured *p)
 {
 	char host[256] = "", command[9100];
 
 	vt_collect_command(&p->c, command, sizeof(command));
 	/* another node may be alone in the same folder */
 	gethostname(host, sizeof(host) - 1);
-	vt_collect_rename(&p->c, host);
+	if (vt_collect_rename(&p->c, host) < 0) {
+		vt_say(1, "WARNING",
+			"no trace of node %s: there is no room for its name in that of %s. The raw files are kept; with those "
+			"of all nodes in one folder, %s --force makes one trace",
+			host, p->c.trace, command);
+		return -1;
+	}
 	p->c.partial = vt_hosts_are_several();
 	vt_say(1, "WARNING", "the trace has this node only: %s",
-		joined ? vt_network_why() : "the job ended before MPI_Init");
+		joined                  ? vt_network_why()
+			: was_in_mpi(p) ? "its nodes are not connected"
+					: "the job ended before MPI_Init");
 	if (p->c.partial) {
 		vt_say(1, "INFO", "with the raw files of all nodes in one folder, %s --force makes one trace", command);
 	}
+	return 0;
 }
 
 /* All processes here have ended. Returns 0: their files are still on the way. *last is the one that makes the trace, if it is to be
@@ -352,7 +371,7 @@ static int end_joined(struct vt_measured **last)
 static void look_for_ends(void)
 {
 	struct vt_measured *p, *next, *last = NULL;
-	int left = 0;
+	int left = 0, merge;
 
 	close_gone(NULL);
 	for (p = processes; p; p = p->next) {
@@ -372,11 +391,9 @@ static void look_for_ends(void)
 	}
 	if (left == 0 && last) {
 		vt_say_to_measured(last);
-		if (vt_hosts_are_several() || joined) {
-			name_alone(last);
-		}
+		merge = !(vt_hosts_are_several() || joined) || name_alone(last) == 0;
 		vt_say(1, "WARNING", "%s ended %s", last->c.program, last->c.ended_how);
-		vt_collect_finish(&last->c, 1);
+		vt_collect_finish(&last->c, merge);
 		vt_measured_print_lines(last);
 	}
 	for (p = processes; p; p = next) {

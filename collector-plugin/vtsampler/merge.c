@@ -3,9 +3,13 @@
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cpus.h"
 #include "collector-plugin/host/say.h"
@@ -71,8 +75,8 @@ static struct vt_merge_input *read_order(
 	}
 	at += order->cpu_bytes;
 	order->o.trace = next_text(&at, end);
-	order->o.nmcmd = next_text(&at, end);
-	in = order->o.nmcmd ? calloc(order->files, sizeof(*in)) : NULL;
+	order->o.nmcmd = NULL;
+	in = order->o.trace ? calloc(order->files, sizeof(*in)) : NULL;
 	for (i = 0; in && i < order->files; i++) {
 		in[i].path = next_text(&at, end);
 		if (!in[i].path) {
@@ -80,7 +84,6 @@ static struct vt_merge_input *read_order(
 			in = NULL;
 		}
 	}
-	order->o.nmcmd = order->has_nmcmd ? order->o.nmcmd : NULL;
 	order->o.summary = order->has_summary ? say_info : NULL;
 	order->o.say = say_warning;
 	order->o.cpus = cpus->set ? cpus : NULL;
@@ -88,6 +91,46 @@ static struct vt_merge_input *read_order(
 	order->o.info = NULL;
 	order->o.ctx = NULL;
 	return in;
+}
+
+int vt_measured_is_held(const struct vt_measured *p)
+{
+	int fd = open(p->c.raw_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW),
+	    held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	return held;
+}
+
+/* Locks the raw files, for the sampler processes of other hosts, where the ranks may have ended meanwhile. Returns descriptors for
+ * let_go(), or NULL. */
+static int *hold(const struct vt_merge_input *in, uint32_t n)
+{
+	int *fd = calloc(n, sizeof(*fd));
+	uint32_t i;
+
+	for (i = 0; fd && i < n; i++) {
+		fd[i] = open(in[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd[i] >= 0 && flock(fd[i], LOCK_SH | LOCK_NB) < 0) {
+			close(fd[i]);
+			fd[i] = -1;
+		}
+	}
+	return fd;
+}
+
+static void let_go(int *fd, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; fd && i < n; i++) {
+		if (fd[i] >= 0) {
+			close(fd[i]);
+		}
+	}
+	free(fd);
 }
 
 void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t size)
@@ -101,12 +144,16 @@ void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t s
 	struct vt_merge_order order;
 	struct vt_merge_input *in = size > sizeof(order) ? read_order(&order, &cpus, body, size) : NULL;
 
-	if (!m || !in || !sees_all(p, &order, in)) {
+	if (!m || !in || vt_attach_closed(to) || !sees_all(p, &order, in)) {
+		/* who has waited too long takes the order back, and makes the trace without this process */
 		vt_attach_send(to, VT_ATTACH_REFUSED, why, strlen(why), -1);
 	} else {
+		int *held = hold(in, order.files);
+
 		p->lines_size = 0;
 		vt_say_to_measured(p);
 		m->answer.rc = vt_merge_recorded(in, order.files, &order.o, &m->answer.result, &m->answer.err);
+		let_go(held, order.files);
 		memcpy(m->lines, p->lines, p->lines_size);
 		vt_attach_send(to, VT_ATTACH_MERGED, m, sizeof(m->answer) + p->lines_size, -1);
 		p->lines_size = 0;

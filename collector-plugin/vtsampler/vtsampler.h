@@ -94,6 +94,8 @@ void vt_measured_print_lines(struct vt_measured *p);
 
 /* merge.c: makes the trace that a process has ordered by this message, and answers it. */
 void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t size);
+/* Does another sampler process make such a trace of its raw file? */
+int vt_measured_is_held(const struct vt_measured *p);
 
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
 extern const struct vt_sampler_ops vt_measured_sampler_ops;

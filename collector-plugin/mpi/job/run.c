@@ -281,8 +281,8 @@ static void write_job_trace(void)
 		rc = vt_job_merge(&job, NULL, &err);
 	}
 	if (job.rank == job.writer && rc < 0 && err.code == TKM_ERR_TIMEOUT) {
-		vt_say(1, "INFO", "MPI_Finalize ends, and the sampler process goes on to write %s: %s",
-			vt_collect_trace(), err.text);
+		vt_say(1, "WARNING", "MPI_Finalize does not wait for %s: %s", vt_collect_trace(), err.text);
+		vt_collect_say_not_shown(&vt_collector);
 		later = 1;
 		rc = 0;
 	}

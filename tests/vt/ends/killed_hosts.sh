@@ -63,6 +63,22 @@ expect [ "$(grep -c '^INFO ENDED' pp.prot)" -ge 1 ]
 expect quick pp.stf
 verdict "killed on two hosts: one corrected trace of both"
 
+# A batch system signals all processes of a job that it ends; the ranks go on for a while, and their raw files stay
+clean
+rm -f stopped kept
+helper='until [ "$(grep -c "^rank . of 2" out)" -eq 2 ]; do sleep 0.02; done
+	kill -TERM "$(pgrep -x VTserver)"
+	sleep 1
+	find . -name ".VT-flush-*.raw" | wc -l >kept
+	touch stopped'
+in_hosts "$vtrun" -- ./pp sync kill stopped
+unset helper
+expect [ "$(cat kept)" -eq 2 ]
+expect [ "$(find . -name '*.stf')" = ./pp.stf ]
+expect nothing_left
+expect sound pp.stf
+verdict "VTserver is told to end: it waits for the ranks that run, and makes one trace of all that they recorded"
+
 # The sampler of rank 1's host, which is not the one in the protocol, is stopped before the ranks are killed
 clean
 helper='until [ "$(grep -c "^rank . of 2" out)" -eq 2 ]; do sleep 0.02; done

@@ -35,7 +35,7 @@ exact()
 	recorded=$(grep -c ' ENTER \| LEAVE ' dump) || not_met "recorded is known"
 	closed=$(sed -n 's/^INFO .*"\([0-9]*\) states \(were open\|seem to last\).*/\1/p' dump | awk '{ n += $1 }
 		END { print n + 0 }') || not_met "closed is known"
-	missing=$(sed -n 's/^INFO .* \([0-9]*\) records are missing\(; the statistics .*\)*"$/\1/p' dump) ||
+	missing=$(sed -n 's/^INFO .* \([0-9]*\) records are missing\([;:] .*\)*"$/\1/p' dump) ||
 		not_met "missing is known"
 	expect [ "${missing:=0}" -ge "$least" ]
 	expect [ $((recorded - closed + missing)) -eq "$events" ]
