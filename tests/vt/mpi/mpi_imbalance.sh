@@ -31,8 +31,8 @@ states() # states PROGRAM
 # Each wait that the program has measured has its length; what the program did not measure are waits in MPI_Allgather.
 waits_as_measured()
 {
-	# like MPI_Test, MPI_Win_test is no call that waits
-	sed -n '/MPI_Win_test/d; s/^wait //p' output >want
+	# like MPI_Test, MPI_Win_test is no call that waits; waits for locks of windows are not in these traces
+	sed -n '/MPI_Win_test/d; /wait for window lock/d; s/^wait //p' output >want
 	awk -F '|' '
 		FILENAME == "want" { split($2, r, ":"); want[r[2] "|" $3] += $4; next }
 		# whether MPI_Win_start waits for the target, or a later call, is up to the library
