@@ -62,6 +62,7 @@ struct vt_collector {
 	/* How raw files become a trace; NULL: vt_merge(). */
 	int (*merge)(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 		struct vt_merge_result *out, struct tkm_err *err);
+	int skip_sessions; /* which clock sessions TIMER-SKIP leaves out, once MPI_Finalize makes the trace */
 	void (*write_protocol)(struct vt_collector *c, int finished);
 };
 

@@ -250,7 +250,7 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 		rc = read_sessions(&s, in[i].path, &why);
 	}
 	if (rc == 0 && s.run.ranks > 0) {
-		rc = fill_missing_maps(&s, &why) < 0 || cal_solve(&s.run, 0, &why) < 0
+		rc = fill_missing_maps(&s, &why) < 0 || cal_solve(&s.run, o->skip_sessions, &why) < 0
 			? -1
 			: give_recorded_maps(with, n, &s, &why);
 	}

@@ -185,7 +185,7 @@ static struct vt_window_lock *lock_at(struct vt_window_epochs *w, int target)
 	return w->lock ? &w->lock[target] : NULL;
 }
 
-/* With MPI_MODE_NOCHECK no lock is taken, so nobody waits for it. */
+/* With MPI_MODE_NOCHECK no lock is taken, so no rank waits for one. */
 void vt_window_locked(struct vt_mpi_call *k, MPI_Win win, int target, int type, int mode)
 {
 	struct vt_window_lock *l = mode & MPI_MODE_NOCHECK ? NULL : lock_at(epochs_of(win), target);

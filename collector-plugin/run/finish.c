@@ -209,6 +209,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s,
+		.skip_sessions = c->skip_sessions,
 		.counters_apart = is_option_off(c, "UNIFY-COUNTERS"),
 		.groups_apart = is_option_off(c, "UNIFY-GROUPS"),
 		.symbols_apart = is_option_off(c, "UNIFY-SYMBOLS"),

@@ -161,12 +161,13 @@ static int merge_outside(const struct vt_merge_input *in, size_t n, const struct
 	return rc;
 }
 
-int vt_collect_merge_outside(struct vt_merge_input *in, size_t n, struct tkm_err *err)
+int vt_collect_merge_outside(struct vt_merge_input *in, size_t n, int skip, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
 	int rc;
 
 	c->merge = merge_outside;
+	c->skip_sessions = skip;
 	rc = vt_collect_merge(in, n, 0, NULL, err);
 	c->merge = NULL;
 	return rc;

@@ -24,9 +24,9 @@ struct vt_merge_answer {
 };
 
 /* Like vt_collect_merge() with the clock sessions in the raw files, by the sampler process of this program, and without NMCMD, which the
- * sampler process would run in another folder with other variables. err->code: TKM_ERR_UNAVAIL: it cannot do that, or has ended before
+ * sampler process would run in another folder with other variables. skip: TIMER-SKIP, as for cal_solve(). err->code: TKM_ERR_UNAVAIL: it cannot do that, or has ended before
  * the trace was complete, and does not touch the raw files any more; TKM_ERR_TIMEOUT: it is still at work, or has written the trace and
  * then ended, and the raw files are not this process's any more. err->text says which. */
-int vt_collect_merge_outside(struct vt_merge_input *in, size_t n, struct tkm_err *err);
+int vt_collect_merge_outside(struct vt_merge_input *in, size_t n, int skip, struct tkm_err *err);
 
 #endif

@@ -134,22 +134,9 @@ static void look_for_block(struct vt_server *s)
 	}
 }
 
-void vt_server_take_message(
-	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now)
+/* What a node that has joined says. */
+static void take_from_node(struct vt_server *s, int node, const struct vt_net_message *m, int64_t now)
 {
-	int node = find_node(s, from);
-
-	if (node < 0 && m->kind == VT_NET_HELLO) {
-		node = add_node(s, from, m);
-	}
-	if (node < 0 || s->node[node].state == VT_SERVER_GONE) {
-		/* it was given up; or it speaks before it has joined */
-		vt_server_refuse(
-			s, from, 0, node < 0 ? "this node has not joined" : "this node was given up: it was silent");
-		return;
-	}
-	s->last_node = node;
-	s->node[node].heard_ns = s->heard_ns = now;
 	switch (m->kind) {
 	case VT_NET_HELLO:
 		place_node(s, node);
@@ -195,6 +182,25 @@ void vt_server_take_message(
 	default:
 		break;
 	}
+}
+
+void vt_server_take_message(
+	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now)
+{
+	int node = find_node(s, from);
+
+	if (node < 0 && m->kind == VT_NET_HELLO) {
+		node = add_node(s, from, m);
+	}
+	if (node < 0 || s->node[node].state == VT_SERVER_GONE) {
+		/* it was given up; or it speaks before it has joined */
+		vt_server_refuse(
+			s, from, 0, node < 0 ? "this node has not joined" : "this node was given up: it was silent");
+		return;
+	}
+	s->last_node = node;
+	s->node[node].heard_ns = s->heard_ns = now;
+	take_from_node(s, node, m, now);
 }
 
 void vt_server_look_for_lost(struct vt_server *s, int64_t now)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records the states of each thread: keeps the stack of states, applies the filter, and makes the records of enter
- * and leave. */
+/* Records the states of each thread: keeps the stack of states, applies the filter, records enter and leave. */
 #include "config.h"
 #include "collector-plugin/trace/trace.h"
 
@@ -212,12 +211,13 @@ static VT_SELDOM void thread_ends(struct vt_thread *t)
 		vt_raw_count_lost(t->stream, -1);
 	}
 	while (own->top > own->frame) {
-		const struct vt_trace_frame *f = --own->top;
+		const struct vt_trace_frame f = own->top[-1];
 
+		vt_trace_give_frame(own, own->top - 1);
 		if (own->stats) {
-			count_call(own, f, now.v);
+			count_call(own, &f, now.v);
 		}
-		end_with_thread(t, f, now);
+		end_with_thread(t, &f, now);
 	}
 	stats = own->stats;
 	own->stats = NULL;
@@ -291,12 +291,10 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 	if (__builtin_expect(vt_tls.collect->has_windows && !vt_collect_in_window(now), 0)) {
 		return;
 	}
-	if (__builtin_expect(t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0, 0)) {
-		rc = -1;
-	} else {
-		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number,
-			(struct vt_raw_state_change){ f->function, scl });
-	}
+	rc = t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0
+		? -1
+		: vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number,
+			  (struct vt_raw_state_change){ f->function, scl });
 	f->how.recorded = recorded_or_lost(rc);
 	if (__builtin_expect(rc != 0 && !t->stats, 0)) {
 		begin_to_count(t);

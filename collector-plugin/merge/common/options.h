@@ -35,6 +35,7 @@ struct vt_merge_options {
 	/* STF-USE-HW-STRUCTURE: only processes of one node share files. 1: yes, 0: no, -1: if there are several
 	 * nodes */
 	int by_node;
+	int skip_sessions;       /* TIMER-SKIP, as for cal_solve(); 0: all clock sessions are used */
 	double period_s;         /* of a global tick of inputs[].map; 0: 1 ns */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
 	/* UNIFY-COUNTERS, UNIFY-GROUPS, UNIFY-SYMBOLS, UNIFY-SCLS. 1: the option is off, and each process keeps its

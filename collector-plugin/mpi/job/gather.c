@@ -456,15 +456,14 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 	return rc;
 }
 
-/* The sampler process does it, unless it cannot; NMCMD needs the folder and the variables of the program, and the raw files do not tell
- * which sessions TIMER-SKIP leaves out. */
+/* The sampler process does it, unless it cannot; NMCMD needs the folder and the variables of the program. */
 static int merge_inputs(struct vt_job *j, size_t n, const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
 	int rc = -1;
 
 	if (!hosts && vt_has_vtsampler() && !vt_collect_settings()->keep_raw_events &&
-		!vt_settings_other(vt_collect_settings(), "NMCMD") && !vt_collect_option("TIMER-SKIP")) {
-		rc = vt_collect_merge_outside(j->in, n, err);
+		!vt_settings_other(vt_collect_settings(), "NMCMD")) {
+		rc = vt_collect_merge_outside(j->in, n, j->clock.o.skip, err);
 		if (rc == 0 || err->code != TKM_ERR_UNAVAIL) {
 			return rc;
 		}
