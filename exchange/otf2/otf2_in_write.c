@@ -334,7 +334,7 @@ static int write_communicators(struct xch_otf2_in *o)
 	return rc;
 }
 
-/* Puts and gets have communicators of their own, of this name: the analysis knows by it that nobody waits for them as for a message
+/* Puts and gets have communicators of their own, of this name. By it the analysis knows that their target does not wait for them
  * (stf/analysis/arrivals.c). */
 static int write_windows(struct xch_otf2_in *o)
 {

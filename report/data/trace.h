@@ -79,7 +79,7 @@ struct vtr_messages {
 
 struct vtr_operation { /* a kind of collective operation */
 	uint32_t type;
-	uint64_t n, members; /* members: of all of them, as far as they are recorded */
+	uint64_t n, members; /* members: their sum over all operations, where it is recorded */
 	double longest;      /* time-stamp units, of the slowest participant */
 };
 

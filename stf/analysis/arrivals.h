@@ -38,7 +38,7 @@ struct stf_arrivals {
 	struct stf_begins begins;
 	struct tkm_table spreads, lasts; /* struct stf_spread; of each of them and thread, how often it was the last */
 	uint32_t communicator;           /* of the last message */
-	int one_sided;                   /* it has puts and gets, for which nobody waits as for a message */
+	int one_sided;                   /* it has puts and gets: their target does not wait for them */
 	uint64_t messages, operations, halves, incomplete, no_root;
 };
 
