@@ -55,12 +55,16 @@ static int is_foldable(struct vt_trace_thread *t, const struct vt_mpi_function *
 int vt_poll_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t at)
 {
 	struct vt_trace_thread *t = vt_tls.trace;
+	ltick_t now;
 
 	k->folds = 0;
 	if (vt_tls.mpi.at || !t || !t->polls.after || t->polls.after != t->stream->cur ||
 		vt_tls.collect != vt_collect_running() || f->file != vt_tls.collect->raw || !is_foldable(t, f) ||
-		vt_trace_is_sampled(vt_ticks_now(vt_tls.collect)) ||
 		(f->polls_file != f->file && define_polls(f) < 0)) {
+		return vt_mpi_enter_at(k, f, at);
+	}
+	now = vt_ticks_now(vt_tls.collect);
+	if (vt_trace_is_sampled(now)) {
 		return vt_mpi_enter_at(k, f, at);
 	}
 	vt_tls.mpi.at = at;
@@ -68,7 +72,7 @@ int vt_poll_enter_at(struct vt_mpi_call *k, struct vt_mpi_function *f, uintptr_t
 	vt_tls.mpi.function = f;
 	vt_tls.mpi.sent = NULL;
 	*k = (struct vt_mpi_call){ .at = at, .folds = 1, .recorded = VT_TRACE_RECORDED, .collect = vt_tls.collect };
-	k->enter = vt_ticks_now(k->collect).v;
+	k->enter = now.v;
 	vt_mpi_count(1, 0);
 	return 1;
 }
@@ -84,7 +88,7 @@ static void add_ticks(uint8_t *leave, int64_t ticks)
 
 static void set_span(const struct vt_mpi_call *k, const struct vt_trace_polls *p)
 {
-	uint64_t ns = (uint64_t)((double)(k->leave - p->first) / k->collect->timer->hz * 1e9);
+	uint64_t ns = (uint64_t)((double)(k->leave - p->first) * p->tick_ns);
 
 	memcpy(p->span, &ns, sizeof(ns));
 }
@@ -119,6 +123,8 @@ static int add_function(
 	}
 	if (p->n++ == 0) {
 		p->first = begin;
+		p->tick_ns = 1e9 / k->collect->timer->hz;
+		p->longest = (int64_t)(RUN_S * k->collect->timer->hz);
 		p->span = poll->count + sizeof(uint64_t);
 	}
 	poll->function = f->id;
@@ -139,12 +145,12 @@ static int fold_poll(struct vt_trace_thread *t, const struct vt_mpi_call *k, con
 		atomic_load_explicit(s->sessions, memory_order_relaxed) != s->said) {
 		return -1;
 	}
-	if (p->n && (double)(k->leave - p->first) > RUN_S * k->collect->timer->hz) {
+	if (p->n && k->leave - p->first > p->longest) {
 		p->n = 0;
 	}
 	for (i = 0; i < p->n && p->of[i].function != f->id; i++) {
 	}
-	if (i == VT_TRACE_POLLS || (double)ticks > RUN_S * k->collect->timer->hz) {
+	if (i == VT_TRACE_POLLS || (!p->n && (double)ticks > RUN_S * k->collect->timer->hz)) {
 		return -1;
 	}
 	if (i == p->n) {

@@ -47,6 +47,8 @@ enum { VT_TRACE_POLLS = 4 };
 struct vt_trace_polls {
 	const uint8_t *after; /* where the stream was after the latest one; NULL: the latest event was no such call */
 	int64_t first;        /* begin of the run in the raw file */
+	int64_t longest;      /* ticks that the run may last */
+	double tick_ns;       /* of the timer */
 	uint8_t *span;        /* where its length is */
 	uint32_t n;           /* functions in it; 0: none has begun */
 	struct vt_trace_poll of[VT_TRACE_POLLS];
