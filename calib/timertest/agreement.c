@@ -87,6 +87,13 @@ void cal_test_result_free(struct cal_test_result *r)
 	cal_run_free(&r->run);
 }
 
+static void end_remotes(const struct cal_test *t)
+{
+	if (t->end_remotes) {
+		t->end_remotes();
+	}
+}
+
 int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(struct cal_test *t, struct tkm_err *err))
 {
 	struct tkm_err err = { .text = "" };
@@ -94,10 +101,11 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 
 	cal_link_hint(&rank, &size);
 	cal_test_catch_signals(rank == 0);
-	t->link = t->o.hosts || t->o.join ? cal_test_meet(t, argc, argv, &err) : cal_link_start(&argc, &argv, &err);
+	t->link = t->meet && (t->o.hosts || t->o.join) ? t->meet(t, argc, argv, &err)
+						       : cal_link_start(&argc, &argv, &err);
 	if (!t->link) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
-		cal_test_end_remotes();
+		end_remotes(t);
 		return CAL_TEST_ERROR;
 	}
 	t->link->patience_s = t->o.patience_s;
@@ -123,7 +131,7 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 	cal_test_result_free(&t->result);
 	cal_test_drop_details(t);
 	cal_link_close(t->link);
-	cal_test_end_remotes();
+	end_remotes(t);
 	free(t->settings);
 	return rc;
 }

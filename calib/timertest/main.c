@@ -431,5 +431,11 @@ int main(int argc, char **argv)
 	if (rc != 0) {
 		return rc < 0 ? CAL_TEST_ERROR : CAL_TEST_FIT;
 	}
+#ifdef TIMERTEST_TCP
+	t.meet = cal_test_meet;
+	t.end_remotes = cal_test_end_remotes;
+#else
+	t.meet = cal_test_become_tcp;
+#endif
 	return cal_test_run_ranks(&t, argc, argv, run_test);
 }

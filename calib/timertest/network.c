@@ -66,7 +66,7 @@ static int get_word(const char *interface, char *word, size_t size, struct tkm_e
 	pid_t pid;
 
 	if (vt_find_installed_program(
-		    vt_own_program(own, sizeof(own)), places, LIBDIR "/../bin/VTserver", path, sizeof(path)) < 0) {
+		    vt_own_program(own, sizeof(own)), places, VT_BINDIR "/VTserver", path, sizeof(path)) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "there is no program VTserver beside timertest");
 	}
 	pid = start_with_pipe(argv, STDOUT_FILENO, &fd, err);

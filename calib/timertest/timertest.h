@@ -170,6 +170,10 @@ struct cal_test {
 	size_t length;
 	int wrote_details;
 	char *settings; /* of rank 0, to which o points; NULL: the own ones */
+
+	/* the program's way to a link without MPI; NULL: it has none, and does not take --hosts and --join */
+	struct cal_link *(*meet)(struct cal_test *t, int argc, char **argv, struct tkm_err *err);
+	void (*end_remotes)(void); /* waits for the processes that `meet` has started; NULL: there are none */
 };
 
 /* ---- agreement.c ---- */
@@ -180,7 +184,12 @@ int cal_test_all_well(struct cal_test *t, int rc, const struct tkm_err *err);
 /* The program from the options on: starts the link, runs `run` on all ranks and frees what *t holds. Returns the exit status. */
 int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(struct cal_test *t, struct tkm_err *err));
 
-/* ---- network.c: without MPI ---- */
+/* ---- tcp.c: timertest and timertestcs, which do not link what speaks over the network ---- */
+
+/* With --hosts or --join: this process becomes timertest-tcp, with the same arguments. Returns only NULL, with the reason. */
+struct cal_link *cal_test_become_tcp(struct cal_test *t, int argc, char **argv, struct tkm_err *err);
+
+/* ---- network.c: timertest-tcp ---- */
 
 /* With --hosts or --join: the link of all processes that meet by the contact word, t->link. Then all have the options of rank 0,
  * whose arguments these are. NULL with the reason. */

@@ -18,7 +18,7 @@ int vt_find_installed_library(
 	const char *near, const char *const *places, const char *fallback, char *path, size_t size);
 
 /* Paths of VTserver relative to the folder of another program: in the build folder, and installed. */
-#define VT_NEAR_SERVER "/VTserver", "/../VTserver", "/../bin/VTserver"
+#define VT_NEAR_SERVER "/VTserver", "/../VTserver", "/../bin/VTserver", "/../../bin/VTserver"
 
 /* Paths of libVTinside.so, libVTsystem.so and libVTomp.so relative to the folder of libVTcs.so: in the build folder, and
  * installed. */

@@ -37,6 +37,16 @@ refused 'no connection (tried localhost port 1: Connection refused)' --join "loc
 refused 'the process on nowhere did not start: status 1' --hosts nowhere --rsh false
 verdict "what is wrong with the command line is printed, with status 2"
 
+# what is started often, or loaded into programs of others, does not load what speaks over the network
+for program in "$build/timertest" "$timertest" "$build/vtrun" "$build"/.libs/libVT*.so; do
+	[ ! -e "$program" ] || ldd "$program"
+done >"$dir/out" 2>"$dir/err"
+expect_line 'libc\.so' "$dir/out"
+expect_no_line 'libzmq' "$dir/out"
+ldd "$build/timertest-tcp" >"$dir/out" 2>"$dir/err"
+expect_line 'libzmq\|libtimertest' "$dir/out"
+verdict "only the program behind --hosts and --join loads ZeroMQ"
+
 why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
 if [ $? -eq 77 ]; then
 	skip "hosts" "$why"
