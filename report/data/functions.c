@@ -224,10 +224,14 @@ static void note_call(struct vtr_trace *t, const struct vtr_stack *s, const stru
 	if (t->function_is_mpi[f->function] == VTR_MPI && s->mpi == 1) {
 		p->mpi += now > f->enter ? now - f->enter : 0;
 	}
-	if (t->function_is_mpi[f->function] || (!s->depth && now != p->open_until)) {
+	/* the merge closes open calls with one stamp, the innermost one first */
+	if (now != p->open_until || !p->open) {
 		p->open = f->function + 1;
 		p->open_since = f->enter;
 		p->open_until = now;
+	}
+	if (t->function_is_mpi[f->function]) {
+		p->after = f->function + 1;
 	}
 }
 

@@ -61,6 +61,7 @@ struct vtr_span {
 	uint64_t open_since; /* when the call began that ended with that record, as the merge closes open calls */
 	uint64_t open_until; /* open_until < last: the last call had ended before */
 	uint32_t open;       /* its function, 1 + index; 0: none */
+	uint32_t after;      /* the function of the last call of MPI that ended, likewise */
 	uint32_t threads_in_mpi;      /* threads with MPI calls */
 	unsigned char known;          /* the first thread has records */
 	unsigned char init, finalize; /* MPI_Init ended; MPI_Finalize began */

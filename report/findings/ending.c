@@ -109,8 +109,8 @@ static void describe_last_call(const struct vtr_measures *m, long process, int s
 			place[0] ? " (" : "", place, place[0] ? ")" : "");
 	} else if (place[0]) {
 		snprintf(to, size, ", in %.250s", place);
-	} else if (says_outside && s->open && t->function_is_mpi[s->open - 1]) {
-		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->open - 1]);
+	} else if (says_outside && s->after) {
+		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->after - 1]);
 		snprintf(to, size, ", outside MPI, after %.100s", name ? name : "it");
 	}
 }

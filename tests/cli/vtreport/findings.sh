@@ -145,7 +145,8 @@ for case in '1900000 10 one' '2800000 10 none' '1900000 90 none'; do
 	esac
 done
 finds alone dies ended-badly
-says "how, and when" 'ended (by signal 6 \(Aborted\)|without exit, status unknown), [0-9.]+ m?s after the start'
+says "how, when, and in which function" \
+	'ended (by signal 6 \(Aborted\)|without exit, status unknown), .* m?s after the start, in give_up for the last'
 if [ -z "$mpi" ]; then
 	skip "jobs" "no MPI"
 	done_testing
