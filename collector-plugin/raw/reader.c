@@ -334,60 +334,6 @@ struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *er
 	return open_raw_file(path, 1, err);
 }
 
-int vt_raw_copy_definitions(
-	const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err)
-{
-	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
-	uint64_t at;
-	size_t i;
-	int rc;
-
-	if (!f) {
-		return -1;
-	}
-	at = f->head.head_size;
-	rc = put(ctx, 0, &f->head, sizeof(f->head));
-	for (i = 0; rc == 0 && i < f->n_refs; i++) {
-		const struct vt_raw_block *b = block_at(f, f->ref[i].index);
-
-		if (f->ref[i].stream < VT_RAW_DEFINING) {
-			rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
-			at += f->head.block_size;
-		}
-	}
-	for (i = 0; rc == 0 && i < f->n_tables; i++, at += f->head.block_size) {
-		const struct vt_raw_block *b = block_at(f, f->table[i]);
-
-		rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
-	}
-	vt_raw_file_close(f);
-	return rc == 0 ? 0 : -1;
-}
-
-int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err)
-{
-	int fd, rc;
-
-	if (!f->unchecked) {
-		return 0;
-	}
-	fd = open(f->path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", f->path);
-	}
-	f->unchecked = 0;
-	free(f->ref);
-	free(f->stream);
-	f->ref = NULL;
-	f->stream = NULL;
-	f->n_refs = f->n_streams = f->n_tables = 0;
-	f->damage = (struct vt_raw_damage){ 0 };
-	memset(f->copy, 0, sizeof(f->copy));
-	rc = scan(f, fd, err);
-	close(fd);
-	return rc;
-}
-
 void vt_raw_file_close(struct vt_raw_file *f)
 {
 	if (!f) {

@@ -11,8 +11,6 @@
 
 #include "base/cpus.h"
 
-struct vt_merge_hosts; /* merge/hosts.h */
-
 /* The raw file of one process. The process's number in the trace is its rank, or, without a rank, its place in the
  * order of starting. */
 struct vt_merge_input {
@@ -21,9 +19,6 @@ struct vt_merge_input {
 		*map;  /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
 	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
 	                            * the clocks of day are believed, and the trace says so */
-	uint32_t host; /* the host that the file is on, 0: the caller's; others: see merge/hosts.h */
-	const char *
-		there; /* where that host has it, if `path` has the definitions only (vt_raw_copy_definitions()); else NULL */
 };
 
 struct vt_merge_options {
@@ -51,7 +46,6 @@ struct vt_merge_options {
 	/* No other process merges these files. So the merge removes leftovers of any earlier merge of them that was
 	 * killed. If this is 0, it removes leftovers only of processes that are gone or were on other machines. */
 	int settled;
-	const struct vt_merge_hosts *hosts; /* or NULL. If the merge fails, it may be tried again without */
 	/* Gets one line for the user for each thing that is missing; or NULL. */
 	void (*say)(void *ctx, const char *line);
 	void (*summary)(void *ctx, const char *line); /* gets the lines of SUMMARY; or NULL */
