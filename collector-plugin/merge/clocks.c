@@ -276,7 +276,7 @@ static int merge_corrected(const struct sessions *s, const struct vt_merge_input
 int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err)
 {
-	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS } };
+	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS, .learn = o->learn } };
 	struct vt_merge_input *with = malloc((n + 1) * sizeof(*with));
 	struct tkm_err why;
 	size_t i;

@@ -386,8 +386,7 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	}
 	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
 		note_missing(m, "%s: %llu blocks are damaged and were left out, %llu are missing",
-			vt_raw_file_path(f->raw),
-			(unsigned long long)d->blocks, (unsigned long long)d->missing);
+			vt_raw_file_path(f->raw), (unsigned long long)d->blocks, (unsigned long long)d->missing);
 	}
 }
 

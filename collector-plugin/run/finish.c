@@ -179,13 +179,13 @@ static int writes_trace(const struct vt_collector *c)
 	return !c->settings.keep_raw_events;
 }
 
-/* UNIFY-COUNTERS, UNIFY-GROUPS: on unless they are set to off. */
-static int is_option_off(const struct vt_collector *c, const char *name)
+/* Is the option given, with this value? */
+static int is_option_set_to(const struct vt_collector *c, const char *name, int value)
 {
 	const char *text = vt_settings_other(&c->settings, name);
-	int on = 1;
+	int on = !value;
 
-	return text && tkm_parse_bool(text, &on) == 0 && !on;
+	return text && tkm_parse_bool(text, &on) == 0 && on == value;
 }
 
 static void say_waits(const struct vt_collector *c, const struct vt_merge_result *r)
@@ -210,10 +210,11 @@ static int merge_for(
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s,
 		.skip_sessions = skip,
-		.counters_apart = is_option_off(c, "UNIFY-COUNTERS"),
-		.groups_apart = is_option_off(c, "UNIFY-GROUPS"),
-		.symbols_apart = is_option_off(c, "UNIFY-SYMBOLS"),
-		.scls_apart = is_option_off(c, "UNIFY-SCLS"),
+		.learn = is_option_set_to(c, "LEARN-DRIFT", 1),
+		.counters_apart = is_option_set_to(c, "UNIFY-COUNTERS", 0),
+		.groups_apart = is_option_set_to(c, "UNIFY-GROUPS", 0),
+		.symbols_apart = is_option_set_to(c, "UNIFY-SYMBOLS", 0),
+		.scls_apart = is_option_set_to(c, "UNIFY-SCLS", 0),
 		.nmcmd = vt_settings_other(&c->settings, "NMCMD"),
 		.summary = c->settings.summary ? say_summary : NULL,
 		.delete_raw = !c->partial,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "base/text/text.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/memory.h"
@@ -22,8 +23,8 @@
 #include "collector-plugin/run/vtsampler.h"
 #include "collector-plugin/settings/settings.h"
 
-/* MPI_Finalize and exit wait so long, and a second more for each 16 MB of raw files. */
-enum { FINALIZE_WAIT_S = 60, BYTES_A_SECOND = 24, LINES = 70000 };
+/* MPI_Finalize and exit wait for FINALIZE-WAIT, and a second more for each 16 MB of raw files. */
+enum { WAIT_S = 60, BYTES_A_SECOND = 24, LINES = 70000 };
 
 static char *put(char *to, const void *from, size_t n)
 {
@@ -78,6 +79,8 @@ static char *pack_order(const struct vt_merge_input *in, size_t n, const struct 
 
 static int64_t limit_s(const struct vt_merge_input *in, size_t n)
 {
+	const char *text = vt_settings_other(&vt_collector.settings, "FINALIZE-WAIT");
+	double wait_s = WAIT_S;
 	uint64_t bytes = 0;
 	struct stat st;
 	size_t i;
@@ -85,7 +88,10 @@ static int64_t limit_s(const struct vt_merge_input *in, size_t n)
 	for (i = 0; i < n; i++) {
 		bytes += stat(in[i].path, &st) == 0 ? (uint64_t)st.st_size : 0;
 	}
-	return FINALIZE_WAIT_S + (int64_t)(bytes >> BYTES_A_SECOND);
+	if (text) {
+		tkm_parse_time(text, &wait_s);
+	}
+	return (int64_t)wait_s + (int64_t)(bytes >> BYTES_A_SECOND);
 }
 
 struct answer {
@@ -139,8 +145,8 @@ static int is_made(const struct vt_merge_input *in, size_t n, const char *trace)
 }
 
 /* Orders it on this connection, which it closes. */
-static int order_merge(int to, const char *message, size_t size, int64_t seconds, struct vt_merge_result *out,
-	struct tkm_err *err)
+static int order_merge(
+	int to, const char *message, size_t size, int64_t seconds, struct vt_merge_result *out, struct tkm_err *err)
 {
 	struct answer *m = vt_pages(sizeof(*m));
 	int rc = -1;

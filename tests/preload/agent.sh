@@ -131,7 +131,8 @@ else
 	expect [ $? -eq 6 ]
 	expect_text hello "$dir/out"
 	expect_line 'WARNING: there is no .*/libVTinside.so: no counters are read' "$dir/err"
-	expect_line 'WARNING: no trace: there is no .*/vtsampler\. What was recorded is in .*; stftool .* --merge' "$dir/err"
+	expect_line 'WARNING: no trace: there is no .*/vtsampler\. What was recorded is in .*; stftool .* --merge' \
+		"$dir/err"
 	expect "$build/stftool" sh.prot --merge sh.stf >"$dir/verify" 2>&1
 	expect "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
 	verdict "without libVTinside.so and vtsampler: a message, and stftool makes the trace"

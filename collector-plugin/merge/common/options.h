@@ -16,7 +16,7 @@
 struct vt_merge_input {
 	const char *path;
 	const struct cal_map
-		*map;  /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
+		*map; /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
 	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
 	                            * the clocks of day are believed, and the trace says so */
 };
@@ -30,6 +30,7 @@ struct vt_merge_options {
 	/* STF-USE-HW-STRUCTURE: only processes of one node share files. 1: yes, 0: no, -1: if there are several
 	 * nodes */
 	int by_node;
+	int learn;               /* LEARN-DRIFT, as for cal_solve() */
 	int skip_sessions;       /* TIMER-SKIP, as for cal_solve(); 0: all clock sessions are used */
 	double period_s;         /* of a global tick of inputs[].map; 0: 1 ns */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Several hosts (tests/mpi/netns.sh, which share their files): the sampler process of the host of the rank that writes the
-# trace makes that of one host, also where it does not see the raw files of the others; and when a host is killed the raw
-# files make it. TAP.
+# Several hosts (tests/mpi/netns.sh, which share their files): the sampler process of the host of the rank that writes
+# the trace makes that of one host, also where it does not see the raw files of the others; and when a host is killed
+# the raw files make it. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 needs_hosts
