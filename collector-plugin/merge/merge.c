@@ -645,7 +645,7 @@ static void check_compression(struct vt_merge_options *o)
 	if (o->compress && !stf_can_compress()) {
 		o->compress = 0;
 		if (o->say) {
-			o->say(o->ctx, "the trace is not compressed (COMPRESS-TRACE): libzstd is missing");
+			o->say(o->ctx, "the trace is not compressed (COMPRESS-TRACE): this build has no zstd");
 		}
 	}
 }

@@ -25,8 +25,7 @@ late() # late PROGRAM WHO COMMAND...: it ends, before its trace is there
 	expect timeout 60 "$@" >out 2>&1
 	expect [ -s stopped ]
 	expect [ ! -e "$program.stf" ]
-	expect_lines 1 "WARNING: $who does not wait for .*/$program.stf: the sampler process goes on to write it after 1 s" \
-		out
+	expect_lines 1 "WARNING: $who does not wait for .*/$program.stf: .* goes on to write it after 1 s" out
 	expect_line "INFO: once it is there, run: vtreport .*/$program.stf" out
 	expect kill -CONT "$(cat stopped)"
 	expect wait_for 30 [ -e "$program.stf" ]
@@ -39,7 +38,8 @@ verdict "MPI_Finalize ends after the limit, and the trace is there later"
 late named MPI_Finalize "$MPIRUN" -np 2 "$vtrun" --sampler thread -- ./named 10 1
 expect one_trace named 2
 verdict "the same where a thread inside has sampled"
-expect ${CC:-cc} -finstrument-functions -o alone "$here/functions/programs/functions.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib"
+expect ${CC:-cc} -finstrument-functions -o alone "$here/functions/programs/functions.c" -L"$lib" -lVTcs \
+	-Wl,-rpath,"$lib"
 late alone alone "$vtrun" --sampler thread -- ./alone 1 10 1
 verdict "a program without MPI, sampled by a thread inside"
 done_testing
