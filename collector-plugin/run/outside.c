@@ -163,7 +163,7 @@ static int order_merge(
 	return rc;
 }
 
-int vt_merge_outside(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+int vt_outside_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err)
 {
 	size_t size = 0;

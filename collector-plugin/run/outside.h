@@ -27,7 +27,7 @@ struct vt_merge_answer {
 /* Like vt_merge_recorded(), by that process. err->code: TKM_ERR_TIMEOUT: it is still at work, or has written the trace and
  * then ended, and the raw files are not this process's any more; err->text says which. Any other: it has not made it, and does not
  * touch the raw files any more. */
-int vt_merge_outside(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+int vt_outside_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err);
 
 #endif
