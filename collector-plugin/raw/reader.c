@@ -29,6 +29,8 @@ struct range {
 	size_t first, last; /* of refs */
 };
 
+enum { MOST_MAPPED = 32768, SMALL_FILE = 1 << 20 };
+
 struct vt_raw_file {
 	char *path;
 	const uint8_t *map;
@@ -42,6 +44,7 @@ struct vt_raw_file {
 	struct range copy[VT_RAW_DEFINING];
 	uint32_t *table; /* blocks that are tables */
 	size_t n_tables, room_tables;
+	int is_read;   /* `map` is memory that was read into, not mapped */
 	int unchecked; /* the checksums of data blocks were not compared */
 };
 
@@ -280,6 +283,27 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 	return 0;
 }
 
+static _Atomic int mapped; /* files at present */
+
+/* A process may have 65,530 mappings (vm.max_map_count). Beyond half of that, small files are read. Returns MAP_FAILED with errno. */
+static void *map_or_read(struct vt_raw_file *f, int fd, size_t size)
+{
+	void *p;
+
+	f->is_read = size <= SMALL_FILE && atomic_load(&mapped) >= MOST_MAPPED;
+	if (!f->is_read) {
+		atomic_fetch_add(&mapped, 1);
+		return mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	}
+	p = malloc(size);
+	if (p && pread(fd, p, size, 0) != (ssize_t)size) {
+		free(p);
+		p = NULL;
+		errno = EIO;
+	}
+	return p ? p : MAP_FAILED;
+}
+
 static int map_raw_file(struct vt_raw_file *f, struct tkm_err *err)
 {
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
@@ -291,9 +315,10 @@ static int map_raw_file(struct vt_raw_file *f, struct tkm_err *err)
 	} else if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(f->head)) {
 		rc = tkm_fail(err, TKM_ERR_FORMAT, "%s: too short for a raw file", f->path);
 	} else {
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+		p = map_or_read(f, fd, (size_t)st.st_size);
 		if (p == MAP_FAILED) {
 			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot map %s", f->path);
+			atomic_fetch_sub(&mapped, !f->is_read);
 		} else {
 			f->map = p;
 			f->size = (size_t)st.st_size;
@@ -339,7 +364,10 @@ void vt_raw_file_close(struct vt_raw_file *f)
 	if (!f) {
 		return;
 	}
-	if (f->map) {
+	if (f->is_read) {
+		free((void *)(uintptr_t)f->map);
+	} else if (f->map) {
+		atomic_fetch_sub(&mapped, 1);
 		munmap((void *)(uintptr_t)f->map, f->size);
 	}
 	free(f->ref);
