@@ -312,53 +312,6 @@ double cal_job_due(struct cal_job *j, ltick_t now, double target_s)
 	return m ? cal_map_lasts(m, now, target_s) : 0;
 }
 
-static int read_job_ranks(const struct cal_blobs *all, struct cal_run *run, struct tkm_err *err)
-{
-	int i, rc = 0;
-
-	run->rank = calloc((size_t)all->n, sizeof(*run->rank));
-	if (!run->rank) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the clock data of %d ranks", all->n);
-	}
-	for (i = 0; i < all->n && rc == 0; i++) {
-		rc = cal_clk_read_rank(all->data[i], all->length[i], "clock data", &run->rank[i], err);
-		run->ranks += rc == 0;
-	}
-	return rc;
-}
-
-int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err)
-{
-	struct cal_blobs all = { .n = 0 };
-	char *text = NULL;
-	size_t length = 0;
-	FILE *f = open_memstream(&text, &length);
-	int rc;
-
-	cal_job_stop_pairs(j);
-	*run = (struct cal_run){ .max_drift = j->o.max_drift,
-		.max_wander = j->o.max_wander,
-		.wanted = j->o.interpolation,
-		.learn = j->o.learn,
-		.method = j->o.method };
-	if (!f || (cal_clk_write_rank(f, &j->rank, err) | tkm_text_end(f, &text)) != 0) {
-		length = 0; /* an empty block tells rank 0 that there is none */
-	}
-	rc = cal_link_gather(j->link, text ? text : "", length, &all, err);
-	free(text);
-	if (rc == 0 && j->link->rank == 0) {
-		rc = read_job_ranks(&all, run, err);
-		if (rc == 0) {
-			rc = cal_solve(run, j->o.skip, err);
-		}
-		if (rc < 0) {
-			cal_run_free(run);
-		}
-	}
-	cal_blobs_free(&all);
-	return rc;
-}
-
 void cal_job_end(struct cal_job *j)
 {
 	cal_job_close_reference(j);

@@ -11,7 +11,7 @@
  *	... cal_job_session(&job, CAL_MIDDLE, &err);            together: VT_timesync(), SYNC-PERIOD
  *	... cal_map_at(cal_job_map(&job), stamp)                at any time, with its band
  *	cal_job_session(&job, CAL_END, &err);                   together
- *	cal_job_gather(&job, &run, &err);                       together; rank 0: all maps, cal_clk_write()
+ *	cal_clk_write_rank(f, &job.rank, &err);                 for cal_solve(), which makes the maps of all
  *	cal_job_end(&job);
  *	cal_link_close(link);                                   together */
 #ifndef CALIB_JOB_H
@@ -41,10 +41,6 @@ const struct cal_map *cal_job_map(struct cal_job *j);
 /* Seconds from `now` until the band of this process is beyond target_s: when its next session is due. INFINITY: never;
  * 0: it is. */
 double cal_job_due(struct cal_job *j, ltick_t now, double target_s);
-
-/* Together. Rank 0: *run has what all ranks measured and their maps, to be written with cal_clk_write() and freed with
- * cal_run_free(); elsewhere it is empty. Returns 0 or -1, the reason on rank 0. */
-int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err);
 
 /* Frees what belongs to the job, not the link. */
 void cal_job_end(struct cal_job *j);

@@ -95,17 +95,6 @@ int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err)
 	return rc;
 }
 
-int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct tkm_err *err)
-{
-	int rc;
-
-	lock_job_clock(j);
-	rc = cal_clk_add_clocks(text, length, &j->rank, err);
-	rc = rc < 0 || !j->reference ? rc : cal_clk_add_pairs(text, length, &j->rank.pairs, err);
-	unlock_job_clock(j);
-	return rc;
-}
-
 void cal_job_stop_pairs(struct cal_job *j)
 {
 	if (j->reference) {

@@ -21,7 +21,7 @@ struct cal_job_options {
 	int learn;                       /* LEARN-DRIFT: expect of the rates what they did so far, with a margin; 0 */
 	const char *learn_from;          /* LEARN-FROM: a .clk file of an earlier run, read on rank 0; NULL: none */
 	double prove_s;                  /* the time for proving a node's counter; 0: no proof; 0.02 */
-	int skip;                        /* TIMER-SKIP for cal_job_gather() */
+	int skip;                        /* TIMER-SKIP for cal_solve() */
 	enum cal_interpolation interpolation;
 };
 
@@ -52,15 +52,15 @@ struct cal_job {
 };
 
 /* A reading of a steered timer beside the free clock, if one is due (cal_pair_every_s). For a thread that wakes up often
- * anyway; any thread may call it between cal_job_begin() and cal_job_gather(). Cheap, and nothing where there is none. */
+ * anyway; any thread may call it between cal_job_begin() and cal_job_stop_pairs(). Cheap, and nothing where there is none. */
 void cal_job_pair(struct cal_job *j);
 
 /* Writes what this process has measured since the last call, as lines of a .clk file (cal_clk_write_new()), so that it is not lost
  * if the process ends early. Returns 0 or -1. */
 int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err);
 
-/* Pairs, and readings of the kernel's clocks, that another process has made for this one, as lines of a .clk file: before cal_job_gather(). Returns 0 or -1. */
-int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct tkm_err *err);
+/* cal_job_pair() does nothing from now on. */
+void cal_job_stop_pairs(struct cal_job *j);
 
 /* ---- for job.c ---- */
 
@@ -71,9 +71,6 @@ void cal_job_close_reference(struct cal_job *j);
 
 /* Takes a pair even if none is due. Returns 0 or -1. */
 int cal_job_pair_now(struct cal_job *j, struct tkm_err *err);
-
-/* cal_job_pair() does nothing from now on. */
-void cal_job_stop_pairs(struct cal_job *j);
 
 /* Hands the newest pairs to the map of the running job. Returns 0 or -1. */
 int cal_job_recent_pairs(struct cal_job *j, struct tkm_err *err);

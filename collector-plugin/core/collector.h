@@ -59,10 +59,9 @@ struct vt_collector {
 	/* Set at the start. When nothing is recorded any more, it closes the files and makes them into the trace. It runs in the
 	 * sampler thread: the thread that calls exit() may be in a signal handler and hold libc's locks. */
 	void (*close_and_merge)(struct vt_collector *c, int merge);
-	/* How raw files become a trace; NULL: vt_merge(). */
+	/* How raw files become a trace. */
 	int (*merge)(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 		struct vt_merge_result *out, struct tkm_err *err);
-	int skip_sessions; /* which clock sessions TIMER-SKIP leaves out, once MPI_Finalize makes the trace */
 	void (*write_protocol)(struct vt_collector *c, int finished);
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/newfile.h"
+#include "base/text/text.h"
 #include "calib/file/clk.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/reader.h"
@@ -222,6 +223,44 @@ static void say_uncorrected(const struct vt_merge_options *o, const struct tkm_e
 	}
 }
 
+/* Was a clock set while the ranks ran, or did one step against that of rank 0? */
+static void say_steps(const struct cal_run *run, const struct vt_merge_options *o)
+{
+	const struct cal_step *first = NULL;
+	char size[40], within[40], more[60] = "", line[700];
+	size_t i, k, steps = 0, rank = 0;
+
+	for (i = 0; i < run->ranks; i++) {
+		const struct cal_rank *r = &run->rank[i];
+
+		for (k = 0; r->sync != CAL_SHARED && k < r->map.steps; k++) {
+			rank = steps++ ? rank : i;
+			first = first ? first : &r->map.step[k];
+		}
+	}
+	if (o->say && run->clock_was_set && run->rank[0].may_step) {
+		snprintf(line, sizeof(line),
+			"the clock of rank 0, %.200s, was set while the program ran: stamps and durations across that are "
+			"wrong; a clock that is never set is VT_TIMER=clock_monotonic",
+			run->rank[0].timer);
+		o->say(o->ctx, line);
+	}
+	if (steps > 1) {
+		snprintf(more, sizeof(more), ", and there %s %zu more", steps > 2 ? "are" : "is", steps - 1);
+	}
+	if (o->say && first) {
+		snprintf(line, sizeof(line),
+			"the clock of rank %zu stepped against that of rank 0 by %s, certain to %s, between %.3f s and %.3f s "
+			"of the run%s: stamps in between are only known to within the step, and messages there may seem to "
+			"arrive before they were sent (step in the .clk file). Find out who sets the clock, or use a timer "
+			"that is never set",
+			rank, tkm_print_time(size, sizeof(size), first->size_s, 3),
+			tkm_print_time(within, sizeof(within), first->within_s, 3),
+			(double)first->from_global.v * run->period_s, (double)first->to_global.v * run->period_s, more);
+		o->say(o->ctx, line);
+	}
+}
+
 static int merge_corrected(const struct sessions *s, const struct vt_merge_input *in, size_t n,
 	const struct vt_merge_options *o, struct vt_merge_result *out, struct tkm_err *err)
 {
@@ -229,6 +268,7 @@ static int merge_corrected(const struct sessions *s, const struct vt_merge_input
 	int rc;
 
 	with.period_s = s->run.period_s;
+	say_steps(&s->run, o);
 	rc = vt_merge(in, n, &with, out, err);
 	return rc < 0 ? rc : vt_merge_keep_correction(&s->run, o->trace, err);
 }
@@ -236,7 +276,7 @@ static int merge_corrected(const struct sessions *s, const struct vt_merge_input
 int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err)
 {
-	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS } };
+	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS, .learn = o->learn } };
 	struct vt_merge_input *with = malloc((n + 1) * sizeof(*with));
 	struct tkm_err why;
 	size_t i;

@@ -147,11 +147,8 @@ static void open_raw_input(void *ctx, size_t i)
 	struct opening *o = ctx;
 	struct vt_merge_file *f = &o->m->file[i];
 
-	f->raw = o->m->o->hosts && o->in[i].host ? vt_raw_open_definitions(o->in[i].path, &o->error[i])
-						 : vt_raw_open(o->in[i].path, &o->error[i]);
+	f->raw = vt_raw_open(o->in[i].path, &o->error[i]);
 	if (f->raw) {
-		f->host = o->in[i].host;
-		f->there = o->in[i].there;
 		f->head = vt_raw_file_head(f->raw);
 		f->map = o->in[i].map;
 	}
@@ -353,9 +350,8 @@ static void note_missing(struct vt_merge *m, const char *fmt, ...)
 
 static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 {
-	const struct vt_raw_damage *d = f->host ? &f->damage : vt_raw_file_damage(f->raw);
+	const struct vt_raw_damage *d = vt_raw_file_damage(f->raw);
 	const struct vt_raw_head *h = f->head;
-	const char *path = f->there ? f->there : vt_raw_file_path(f->raw);
 	char late[80] = "";
 	double at;
 
@@ -389,8 +385,8 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 			(unsigned long long)h->overwritten);
 	}
 	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
-		note_missing(m, "%s: %llu blocks are damaged and were left out, %llu are missing", path,
-			(unsigned long long)d->blocks, (unsigned long long)d->missing);
+		note_missing(m, "%s: %llu blocks are damaged and were left out, %llu are missing",
+			vt_raw_file_path(f->raw), (unsigned long long)d->blocks, (unsigned long long)d->missing);
 	}
 }
 
@@ -553,7 +549,7 @@ static int share_by_node(struct vt_merge *m)
 	return 0;
 }
 
-/* Records of a node are stored with the lowest process on it, so that no other host needs to read them. */
+/* Records of a node are stored with the lowest process on it. */
 static int find_homes(struct vt_merge *m)
 {
 	uint32_t *home;
@@ -649,7 +645,7 @@ static void check_compression(struct vt_merge_options *o)
 	if (o->compress && !stf_can_compress()) {
 		o->compress = 0;
 		if (o->say) {
-			o->say(o->ctx, "the trace is not compressed (COMPRESS-TRACE): libzstd is missing");
+			o->say(o->ctx, "the trace is not compressed (COMPRESS-TRACE): this build has no zstd");
 		}
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a trace of raw files: at the end of a run, in the sampler process or in a program without one, and by `stftool RAW... --merge T.stf` after a
+/* Makes a trace of raw files: at the end of a run, in a sampler process (run/outside.h) or VTserver, and by `stftool RAW... --merge T.stf` after a
  * run that was killed. The number of files is unlimited, and they may be incomplete. Records are taken from all files
  * at once in the order of time, so the memory needed does not grow with the trace. Uses libc only and prints
  * nothing. */

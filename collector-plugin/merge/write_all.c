@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/merge/records/idle.h"
 #include "collector-plugin/merge/records/messages.h"
 
@@ -44,8 +43,7 @@ static int find_sets(struct vt_merge_sharing *s)
 	s->n = k + 1;
 	s->part = calloc(s->n, sizeof(*s->part));
 	s->text = calloc(s->n, sizeof(*s->text));
-	s->host = calloc(s->n, sizeof(*s->host));
-	return s->part && s->text && s->host ? 0 : -1;
+	return s->part && s->text ? 0 : -1;
 }
 
 static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
@@ -125,21 +123,9 @@ int vt_merge_data(struct vt_merge *m)
 
 	if (m->idle_ns) {
 		/* waits are known when all is matched, so one writer writes all states */
-		if (m->o->hosts && m->o->hosts->n > 1) {
-			*m->o->hosts->whole = 1;
-			return tkm_fail(m->err, TKM_ERR_UNAVAIL, "merge: waits are found on one host only");
-		}
 		return one_writer(m);
 	}
-	if (find_sets(&s) == 0 && m->o->hosts && s.n > 1) {
-		if (vt_merge_by_hosts(&s) < 0) {
-			atomic_store(&s.failed, 1);
-		}
-		rc = take_in(&s);
-		rc = rc > 0
-			? tkm_fail(m->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce")
-			: rc;
-	} else if (s.host && vt_merge_threads(m, s.n) > 1) {
+	if (find_sets(&s) == 0 && vt_merge_threads(m, s.n) > 1) {
 		vt_merge_each(m, s.n, vt_merge_one_part, &s);
 		rc = take_in(&s);
 	}
@@ -148,7 +134,6 @@ int vt_merge_data(struct vt_merge *m)
 	}
 	vt_merge_messages_free(s.part, s.part ? s.n : 0);
 	free(s.set);
-	free(s.host);
 	free(s.part);
 	free(s.text);
 	return rc > 0 ? one_writer(m) : rc;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTinside.so contains what libVTcs.so rarely needs: reading counters, the merge and simulated clocks. It is
+/* libVTinside.so contains what libVTcs.so rarely needs: reading counters and simulated clocks. It is
  * loaded when a run starts whose counters are read inside the program, that has a PLUGIN, or whose TIMER is
  * simulated. It is never loaded later: by then a signal handler may be running that has interrupted malloc(). This
- * file is the table between the two libraries. libVT has all of it linked in, because an MPI job merges in
- * MPI_Finalize. */
+ * file is the table between the two libraries. libVT has all of it linked in. */
 #ifndef COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 #define COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 
 #include <stddef.h>
 
-#include "collector-plugin/merge/merge.h"
 #include "sampler/source.h"
 #include "timers/timer_private.h"
 
@@ -40,9 +38,7 @@
 	CALL(const char *, smp_set_why, (const struct smp_set *set, size_t i), (set, i), "") \
 	CALL(int, smp_set_read, (struct smp_set *set, union smp_value *value, uint8_t *state), (set, value, state), -1) \
 	CALL(int, smp_set_descriptors, (const struct smp_set *set, int *fd, int most), (set, fd, most), 0) \
-	CALL(void, smp_set_close, (struct smp_set *set), (set), (void)0) \
-	CALL(int, vt_merge, (const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, \
-		struct vt_merge_result *out, struct tkm_err *err), (in, n, o, out, err), inside_is_missing(err))
+	CALL(void, smp_set_close, (struct smp_set *set), (set), (void)0)
 /* clang-format on */
 
 struct vt_inside {

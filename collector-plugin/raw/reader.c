@@ -29,6 +29,8 @@ struct range {
 	size_t first, last; /* of refs */
 };
 
+enum { MOST_MAPPED = 32768, SMALL_FILE = 1 << 20 };
+
 struct vt_raw_file {
 	char *path;
 	const uint8_t *map;
@@ -42,6 +44,7 @@ struct vt_raw_file {
 	struct range copy[VT_RAW_DEFINING];
 	uint32_t *table; /* blocks that are tables */
 	size_t n_tables, room_tables;
+	int is_read;   /* `map` is memory that was read into, not mapped */
 	int unchecked; /* the checksums of data blocks were not compared */
 };
 
@@ -280,6 +283,27 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 	return 0;
 }
 
+static _Atomic int mapped; /* files at present */
+
+/* A process may have 65,530 mappings (vm.max_map_count). Beyond half of that, small files are read. Returns MAP_FAILED with errno. */
+static void *map_or_read(struct vt_raw_file *f, int fd, size_t size)
+{
+	void *p;
+
+	f->is_read = size <= SMALL_FILE && atomic_load(&mapped) >= MOST_MAPPED;
+	if (!f->is_read) {
+		atomic_fetch_add(&mapped, 1);
+		return mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	}
+	p = malloc(size);
+	if (p && pread(fd, p, size, 0) != (ssize_t)size) {
+		free(p);
+		p = NULL;
+		errno = EIO;
+	}
+	return p ? p : MAP_FAILED;
+}
+
 static int map_raw_file(struct vt_raw_file *f, struct tkm_err *err)
 {
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
@@ -291,9 +315,10 @@ static int map_raw_file(struct vt_raw_file *f, struct tkm_err *err)
 	} else if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(f->head)) {
 		rc = tkm_fail(err, TKM_ERR_FORMAT, "%s: too short for a raw file", f->path);
 	} else {
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+		p = map_or_read(f, fd, (size_t)st.st_size);
 		if (p == MAP_FAILED) {
 			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot map %s", f->path);
+			atomic_fetch_sub(&mapped, !f->is_read);
 		} else {
 			f->map = p;
 			f->size = (size_t)st.st_size;
@@ -334,66 +359,15 @@ struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *er
 	return open_raw_file(path, 1, err);
 }
 
-int vt_raw_copy_definitions(
-	const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err)
-{
-	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
-	uint64_t at;
-	size_t i;
-	int rc;
-
-	if (!f) {
-		return -1;
-	}
-	at = f->head.head_size;
-	rc = put(ctx, 0, &f->head, sizeof(f->head));
-	for (i = 0; rc == 0 && i < f->n_refs; i++) {
-		const struct vt_raw_block *b = block_at(f, f->ref[i].index);
-
-		if (f->ref[i].stream < VT_RAW_DEFINING) {
-			rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
-			at += f->head.block_size;
-		}
-	}
-	for (i = 0; rc == 0 && i < f->n_tables; i++, at += f->head.block_size) {
-		const struct vt_raw_block *b = block_at(f, f->table[i]);
-
-		rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
-	}
-	vt_raw_file_close(f);
-	return rc == 0 ? 0 : -1;
-}
-
-int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err)
-{
-	int fd, rc;
-
-	if (!f->unchecked) {
-		return 0;
-	}
-	fd = open(f->path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", f->path);
-	}
-	f->unchecked = 0;
-	free(f->ref);
-	free(f->stream);
-	f->ref = NULL;
-	f->stream = NULL;
-	f->n_refs = f->n_streams = f->n_tables = 0;
-	f->damage = (struct vt_raw_damage){ 0 };
-	memset(f->copy, 0, sizeof(f->copy));
-	rc = scan(f, fd, err);
-	close(fd);
-	return rc;
-}
-
 void vt_raw_file_close(struct vt_raw_file *f)
 {
 	if (!f) {
 		return;
 	}
-	if (f->map) {
+	if (f->is_read) {
+		free((void *)(uintptr_t)f->map);
+	} else if (f->map) {
+		atomic_fetch_sub(&mapped, 1);
 		munmap((void *)(uintptr_t)f->map, f->size);
 	}
 	free(f->ref);

@@ -25,12 +25,6 @@ struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
 /* The same without comparing the checksums of the data, which takes as long as reading all of it. For reading
  * definitions. */
 struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err);
-/* Copies only the definitions of a raw file, for a reader that needs nothing else. Calls `put` with n bytes for
- * offset `at`; the bytes in between are 0. Returns 0, -1 with err, or -1 without err if put did not return 0. */
-int vt_raw_copy_definitions(
-	const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err);
-/* Compares the checksums of the data that vt_raw_open_definitions() left out. Returns 0 or -1. */
-int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err);
 void vt_raw_file_close(struct vt_raw_file *f);
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f);
 const struct vt_raw_damage *vt_raw_file_damage(const struct vt_raw_file *f);

@@ -179,13 +179,13 @@ static int writes_trace(const struct vt_collector *c)
 	return !c->settings.keep_raw_events;
 }
 
-/* UNIFY-COUNTERS, UNIFY-GROUPS: on unless they are set to off. */
-static int is_option_off(const struct vt_collector *c, const char *name)
+/* Is the option given, with this value? */
+static int is_option_set_to(const struct vt_collector *c, const char *name, int value)
 {
 	const char *text = vt_settings_other(&c->settings, name);
-	int on = 1;
+	int on = !value;
 
-	return text && tkm_parse_bool(text, &on) == 0 && !on;
+	return text && tkm_parse_bool(text, &on) == 0 && on == value;
 }
 
 static void say_waits(const struct vt_collector *c, const struct vt_merge_result *r)
@@ -199,8 +199,8 @@ static void say_waits(const struct vt_collector *c, const struct vt_merge_result
 	}
 }
 
-static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n, double period_s,
-	const struct vt_merge_hosts *hosts, struct tkm_err *err)
+static int merge_for(
+	struct vt_collector *c, struct vt_merge_input *in, size_t n, int skip, double period_s, struct tkm_err *err)
 {
 	struct vt_merge_options o = { .trace = c->trace,
 		.single = c->single,
@@ -209,19 +209,17 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s,
-		.skip_sessions = c->skip_sessions,
-		.counters_apart = is_option_off(c, "UNIFY-COUNTERS"),
-		.groups_apart = is_option_off(c, "UNIFY-GROUPS"),
-		.symbols_apart = is_option_off(c, "UNIFY-SYMBOLS"),
-		.scls_apart = is_option_off(c, "UNIFY-SCLS"),
+		.skip_sessions = skip,
+		.learn = is_option_set_to(c, "LEARN-DRIFT", 1),
+		.counters_apart = is_option_set_to(c, "UNIFY-COUNTERS", 0),
+		.groups_apart = is_option_set_to(c, "UNIFY-GROUPS", 0),
+		.symbols_apart = is_option_set_to(c, "UNIFY-SYMBOLS", 0),
+		.scls_apart = is_option_set_to(c, "UNIFY-SCLS", 0),
 		.nmcmd = vt_settings_other(&c->settings, "NMCMD"),
 		.summary = c->settings.summary ? say_summary : NULL,
 		.delete_raw = !c->partial,
 		.settled = c->pub.together,
-		.hosts = hosts,
 		.say = say_missing_ranks };
-	int (*merge)(const struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
-		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
 	char size[64];
 	int rc;
@@ -232,14 +230,14 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	o.cpus = c->pub.cpus;
 	o.threads = o.cpus ? 0 : 1;
 	vt_say(3, "INFO", "making %s of %zu raw %s", c->trace, n, n == 1 ? "file" : "files");
-	rc = merge(in, n, &o, &r, err);
-	/* another run has taken the name since this one began; several hosts cannot change theirs in the middle */
-	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
+	rc = c->merge(in, n, &o, &r, err);
+	/* another run has taken the name since this one began */
+	if (rc < 0 && err->code == TKM_ERR_EXISTS) {
 		vt_say(1, "WARNING", "%s; this run's trace gets its number into its name", err->text);
 		snprintf(size, sizeof(size), "%d", (int)c->pid);
 		if (vt_collect_rename(c, size) == 0) {
 			vt_collect_protocol(c, 1);
-			rc = merge(in, n, &o, &r, err);
+			rc = c->merge(in, n, &o, &r, err);
 		}
 	}
 	if (rc == 0) {
@@ -274,7 +272,7 @@ void vt_collect_show(const struct vt_collector *c)
 	}
 }
 
-void vt_collect_say_not_shown(const struct vt_collector *c)
+static void say_not_shown(const struct vt_collector *c)
 {
 	char word[PATH_MAX], target[1100], target_word[PATH_MAX];
 
@@ -288,10 +286,15 @@ void vt_collect_say_not_shown(const struct vt_collector *c)
 	}
 }
 
-int vt_collect_merge(
-	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err)
+int vt_collect_merge(struct vt_merge_input *in, size_t n, int skip, double period_s, struct tkm_err *err)
 {
-	return merge_for(&vt_collector, in, n, period_s, hosts, err);
+	return merge_for(&vt_collector, in, n, skip, period_s, err);
+}
+
+void vt_collect_say_later(const struct vt_collector *c, const char *who, const struct tkm_err *err)
+{
+	vt_say(1, "WARNING", "%s does not wait for %s: %s", who, c->trace, err->text);
+	say_not_shown(c);
 }
 
 /* Two processes may end at the same time and both be the last. Then the lock of the first file, which is the same
@@ -367,13 +370,15 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	/* the trace of an MPI job that one of our children was may have the name meanwhile */
 	vt_collect_free_name(c);
 	if (in) {
-		rc = merge_for(c, in, f->n, 0, NULL, &e);
+		rc = merge_for(c, in, f->n, 0, 0, &e);
 	}
 	free(in);
 	if (lock >= 0) {
 		close(lock);
 	}
-	if (rc < 0) {
+	if (rc < 0 && e.code == TKM_ERR_TIMEOUT) {
+		vt_collect_say_later(c, c->program, &e);
+	} else if (rc < 0) {
 		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; %s makes the trace", e.text,
 			c->raw_path, f->n > 1 ? " and others" : "", vt_collect_command(c, text, sizeof(text)));
 	} else {

@@ -19,16 +19,15 @@ int vt_collect_is_first_rank(void);
 void vt_collect_say_no_mpi(const struct vt_collector *c);
 
 /* Makes one trace of several raw files (merge.h), with the options that concern it: LOGFILE-*, COMPRESS, STF-*,
- * KEEP-RAW-EVENTS. Also after the end. period_s: of the maps' global ticks. Returns 0 or -1. */
+ * KEEP-RAW-EVENTS. Also after the end. skip: TIMER-SKIP, as for cal_solve(). period_s: of the maps' global ticks. Returns 0 or -1. */
 struct vt_merge_input;
-struct vt_merge_hosts;
-int vt_collect_merge(
-	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
+int vt_collect_merge(struct vt_merge_input *in, size_t n, int skip, double period_s, struct tkm_err *err);
 
 /* To be called after the merge, when the trace's .clk file exists, too. Makes the report (REPORT), or prints the
  * command that makes it, and converts the trace to another format (LOGFILE-FORMAT). */
 void vt_collect_show(const struct vt_collector *c);
-/* Another process completes the trace: says what vt_collect_show() would have made, and the commands for it. */
-void vt_collect_say_not_shown(const struct vt_collector *c);
+/* Another process completes the trace, for which `who` does not wait: says so, and what vt_collect_show() would have made, with the
+ * commands for it. */
+void vt_collect_say_later(const struct vt_collector *c, const char *who, const struct tkm_err *err);
 
 #endif

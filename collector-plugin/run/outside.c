@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orders a trace from the sampler process; see collector-plugin/run/outside.h. */
+/* Orders a trace from a sampler process; see collector-plugin/run/outside.h. */
 #include "config.h"
 #include "collector-plugin/run/outside.h"
 
@@ -14,15 +14,17 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "base/text/text.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
-#include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/vtsampler.h"
+#include "collector-plugin/settings/settings.h"
 
-/* MPI_Finalize waits so long, and a second more for each 16 MB of raw files. */
-enum { FINALIZE_WAIT_S = 60, BYTES_A_SECOND = 24, LINES = 70000 };
+/* MPI_Finalize and exit wait for FINALIZE-WAIT, and a second more for each 16 MB of raw files. */
+enum { WAIT_S = 60, BYTES_A_SECOND = 24, LINES = 70000 };
 
 static char *put(char *to, const void *from, size_t n)
 {
@@ -51,11 +53,14 @@ static char *pack_order(const struct vt_merge_input *in, size_t n, const struct 
 	struct vt_merge_order order = { .o = *o,
 		.files = (uint32_t)n,
 		.cpu_bytes = o->cpus ? (uint32_t)o->cpus->bytes : 0,
-		.has_summary = o->summary != NULL };
+		.has_summary = o->summary != NULL,
+		.verbose = (int32_t)vt_collector.settings.verbose,
+		.rank = vt_collector.pub.rank };
+	const char *nmcmd = o->nmcmd ? o->nmcmd : "";
 	char *message, *to;
 	size_t i;
 
-	*size = sizeof(order) + order.cpu_bytes + strlen(o->trace) + 1;
+	*size = sizeof(order) + order.cpu_bytes + strlen(o->trace) + 1 + strlen(nmcmd) + 1;
 	for (i = 0; i < n; i++) {
 		*size += strlen(in[i].path) + 1;
 	}
@@ -64,6 +69,7 @@ static char *pack_order(const struct vt_merge_input *in, size_t n, const struct 
 		to = put(message, &order, sizeof(order));
 		to = order.cpu_bytes ? put(to, o->cpus->set, order.cpu_bytes) : to;
 		to = put(to, o->trace, strlen(o->trace) + 1);
+		to = put(to, nmcmd, strlen(nmcmd) + 1);
 		for (i = 0; i < n; i++) {
 			to = put(to, in[i].path, strlen(in[i].path) + 1);
 		}
@@ -73,6 +79,8 @@ static char *pack_order(const struct vt_merge_input *in, size_t n, const struct 
 
 static int64_t limit_s(const struct vt_merge_input *in, size_t n)
 {
+	const char *text = vt_settings_other(&vt_collector.settings, "FINALIZE-WAIT");
+	double wait_s = WAIT_S;
 	uint64_t bytes = 0;
 	struct stat st;
 	size_t i;
@@ -80,7 +88,10 @@ static int64_t limit_s(const struct vt_merge_input *in, size_t n)
 	for (i = 0; i < n; i++) {
 		bytes += stat(in[i].path, &st) == 0 ? (uint64_t)st.st_size : 0;
 	}
-	return FINALIZE_WAIT_S + (int64_t)(bytes >> BYTES_A_SECOND);
+	if (text) {
+		tkm_parse_time(text, &wait_s);
+	}
+	return (int64_t)wait_s + (int64_t)(bytes >> BYTES_A_SECOND);
 }
 
 struct answer {
@@ -133,42 +144,49 @@ static int is_made(const struct vt_merge_input *in, size_t n, const char *trace)
 	return i < n && access(trace, F_OK) == 0;
 }
 
-static int merge_outside(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
-	struct vt_merge_result *out, struct tkm_err *err)
+/* Orders it on this connection, which it closes. */
+static int order_merge(
+	int to, const char *message, size_t size, int64_t seconds, struct vt_merge_result *out, struct tkm_err *err)
 {
 	struct answer *m = vt_pages(sizeof(*m));
-	size_t size = 0;
-	char *message = m ? pack_order(in, n, o, &size) : NULL;
-	int fd = message ? vt_attach_connect(vt_collector.job) : -1, rc = -1;
+	int rc = -1;
 
-	if (fd < 0 || vt_attach_send(fd, VT_ATTACH_MERGE, message, size, -1) < 0) {
+	if (!m || vt_attach_send(to, VT_ATTACH_MERGE, message, size, -1) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "the sampler process cannot be reached");
 	} else {
-		rc = take_answer(fd, limit_s(in, n), m, out, err);
+		rc = take_answer(to, seconds, m, out, err);
 	}
-	if (rc < 0 && err->code == TKM_ERR_UNAVAIL && is_made(in, n, o->trace)) {
-		tkm_fail(err, TKM_ERR_TIMEOUT, "the sampler process has written it, and then ended without an answer");
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
-	if (message) {
-		munmap(message, size);
-	}
+	close(to);
 	if (m) {
 		munmap(m, sizeof(*m));
 	}
 	return rc;
 }
 
-int vt_collect_merge_outside(struct vt_merge_input *in, size_t n, int skip, struct tkm_err *err)
+int vt_outside_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+	struct vt_merge_result *out, struct tkm_err *err)
 {
-	struct vt_collector *c = &vt_collector;
-	int rc;
+	size_t size = 0;
+	char *message = pack_order(in, n, o, &size);
+	int tries, fd, rc = -1;
 
-	c->merge = merge_outside;
-	c->skip_sessions = skip;
-	rc = vt_collect_merge(in, n, 0, NULL, err);
-	c->merge = NULL;
+	tkm_fail(err, TKM_ERR_NOMEM, "%zu raw files are too many for one order, or %s has no folder", n, o->trace);
+	/* first the one that there is; then one for this merge alone, which no program can attach to */
+	for (tries = 0; message && rc < 0 && tries < 2; tries++) {
+		fd = vt_vtsampler_connect(&vt_collector, tries, err);
+		if (fd >= 0) {
+			rc = order_merge(fd, message, size, limit_s(in, n), out, err);
+			if (rc < 0 && err->code == TKM_ERR_UNAVAIL && is_made(in, n, o->trace)) {
+				tkm_fail(err, TKM_ERR_TIMEOUT,
+					"the sampler process has written it, and then ended without an answer");
+			}
+			if (rc < 0 && err->code != TKM_ERR_UNAVAIL) {
+				break;
+			}
+		}
+	}
+	if (message) {
+		munmap(message, size);
+	}
 	return rc;
 }

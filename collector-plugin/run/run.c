@@ -6,6 +6,7 @@
 #include "collector-plugin/run/choose.h"
 #include "collector-plugin/run/finish.h"
 #include "collector-plugin/run/names.h"
+#include "collector-plugin/run/outside.h"
 #include "collector-plugin/run/signals.h"
 #include "collector-plugin/run/vtsampler.h"
 
@@ -382,6 +383,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	begin_records(c);
 	c->calls_expected = calls_expected(c);
 	c->close_and_merge = close_and_merge;
+	c->merge = vt_outside_merge;
 	c->write_protocol = vt_collect_protocol;
 	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
 	vt_signals_start(c);

@@ -159,7 +159,7 @@ static int sample_inside(struct vt_collector *c, const char *fmt, ...)
 			"TIMER LIST: the sampler process prints the list; timertest --timer=LIST does, too");
 	}
 	if (vt_hooks.load && vt_hooks.load(&e) < 0) {
-		vt_say(1, "WARNING", "%s: no counters are read, and no trace is made at the end", e.text);
+		vt_say(1, "WARNING", "%s: no counters are read", e.text);
 	}
 	return 0;
 }
@@ -244,17 +244,41 @@ static const char *own_file(void)
 	return dladdr((void *)&vt_collector, &info) ? info.dli_fname : NULL;
 }
 
-static int connect_or_start(struct vt_collector *c, struct tkm_err *err)
+/* The sampler process sees the user of vtrun. */
+static void take_user(const struct vt_collector *c)
 {
-	int fd = vt_attach_connect(c->job);
+	char user[16];
 
-	if (fd < 0 && vt_attach_start(c->job, own_file(), err) == 0) {
-		fd = vt_attach_connect(c->job);
+	if (vt_run_value(c->run, "uid", user, sizeof(user))) {
+		vt_attach_user = (unsigned)atoll(user);
+	}
+}
+
+static int connect_or_start(const char *job, struct tkm_err *err)
+{
+	int fd = vt_attach_connect(job);
+
+	if (fd < 0 && vt_attach_start(job, own_file(), err) == 0) {
+		fd = vt_attach_connect(job);
 		if (fd < 0) {
 			tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "cannot connect to the sampler process");
 		}
 	}
 	return fd;
+}
+
+int vt_vtsampler_connect(const struct vt_collector *c, int own, struct tkm_err *err)
+{
+	char job[sizeof(c->job) + 16];
+	int fd;
+
+	take_user(c);
+	if (own) {
+		snprintf(job, sizeof(job), "%s-%d", c->job, (int)getpid());
+		return connect_or_start(job, err);
+	}
+	fd = vt_attach_connect(c->job);
+	return fd >= 0 ? fd : tkm_fail(err, TKM_ERR_UNAVAIL, "there is no sampler process");
 }
 
 /* Hands the raw file over. Returns 1; 0: refused, with err; -1: the sampler was about to end. */
@@ -293,11 +317,8 @@ static int attach_to_vtsampler(struct vt_collector *c, struct tkm_err *err)
 {
 	struct texts t = { NULL, 0, 0 };
 	int fd, rc = -1, tries;
-	char user[16];
 
-	if (vt_run_value(c->run, "uid", user, sizeof(user))) {
-		vt_attach_user = (unsigned)atoll(user);
-	}
+	take_user(c);
 	put_attach_texts(&t, c, vt_ticks_now(&c->pub).v);
 	t.size = t.n + 64;
 	t.at = t.size < MOST_TEXT ? vt_pages(t.size) : NULL;
@@ -307,7 +328,7 @@ static int attach_to_vtsampler(struct vt_collector *c, struct tkm_err *err)
 	t.n = 0;
 	put_attach_texts(&t, c, vt_ticks_now(&c->pub).v);
 	for (tries = 0; rc < 0 && tries < 3; tries++) {
-		fd = connect_or_start(c, err);
+		fd = connect_or_start(c->job, err);
 		if (fd < 0) {
 			break;
 		}

@@ -144,7 +144,7 @@ static int merge_files(const struct vt_server *s, const struct cal_run *run, str
 	size_t n = in ? list_inputs(s, run, in) : 0;
 	int rc = !in ? tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d raw files", s->files)
 		: !n ? tkm_fail(err, TKM_ERR_DATA, "no raw file has come")
-		     : vt_collect_merge(in, n, run ? run->period_s : 0, NULL, err);
+		     : vt_collect_merge(in, n, 0, run ? run->period_s : 0, err);
 
 	free(in);
 	return rc;
@@ -166,10 +166,8 @@ int vt_server_make_trace(struct vt_server *s)
 		vt_say(1, "WARNING", "no trace: %s", err.text);
 		return -1;
 	}
-	if (s->is_mpi) {
-		/* the sessions of MPI are in the raw files */
-		c->merge = vt_merge_recorded;
-	}
+	/* the sessions of MPI are in the raw files */
+	c->merge = s->is_mpi ? vt_merge_recorded : vt_merge;
 	corrected = !s->is_mpi && vt_server_solve_clocks(s, count_ranks(s), &run, &why) == 0;
 	vt_collect_free_name(c);
 	c->pub.ranks = count_ranks(s);

@@ -36,6 +36,7 @@ enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS 
 static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
 static const struct vt_measured *node_reader;
 static int listening = LISTENING;         /* -1: another sampler has the name */
+static int merged;                        /* it has made a trace that was ordered */
 static int removed;                       /* some have ended, and are not in the list any more */
 static int joined;                        /* processes here have joined a job by its contact word, */
 static int joined_mpi;                    /* and are ranks of an MPI job (network.h) */
@@ -98,16 +99,6 @@ static struct vt_measured *find_process(pid_t pid)
 	struct vt_measured *p;
 
 	for (p = processes; p && (p->pid != pid || p->ended); p = p->next) {
-	}
-	return p;
-}
-
-/* A rank that is in MPI_Finalize. */
-static struct vt_measured *find_ended(pid_t pid)
-{
-	struct vt_measured *p;
-
-	for (p = processes; p && (p->pid != pid || p->how != VT_RAW_ENDED_MPI); p = p->next) {
 	}
 	return p;
 }
@@ -274,8 +265,9 @@ static void serve(int from)
 		joined_mpi = vt_network_is_mpi(body, h.size);
 		vt_network_join(fcntl(from, F_DUPFD_CLOEXEC, 0), who.pid, body, h.size);
 	}
-	if (body && h.kind == VT_ATTACH_MERGE && find_ended(who.pid)) {
-		vt_measured_merge(find_ended(who.pid), from, body, h.size);
+	if (body && h.kind == VT_ATTACH_MERGE) {
+		vt_measured_merge(from, body, h.size);
+		merged = 1;
 	}
 	if (body && h.kind == VT_ATTACH_END && h.size == sizeof(struct vt_attach_end)) {
 		end_process(from, who.pid, (const struct vt_attach_end *)(const void *)body);
@@ -515,7 +507,7 @@ static void serve_processes(void)
 			serve_next();
 			if (!had && !processes) {
 				/* vtrun tests whether there is a sampler; its process connects later */
-				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
+				give_up = vt_now_ns(CLOCK_MONOTONIC) + (merged ? 0 : NOBODY_NS);
 			}
 		} else if (!processes && !vt_network_expects() && !serve_last_connections()) {
 			return;

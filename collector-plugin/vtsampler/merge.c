@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the trace of an MPI job that has come to its end, as the rank that writes it has ordered (run/outside.h). */
+/* Makes the trace that a process has ordered at its end (run/outside.h). */
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
 
@@ -37,11 +37,11 @@ static const char *next_text(const char **at, const char *end)
 	return zero ? text : NULL;
 }
 
-/* Is the folder of the trace the one that the program sees, and does this process see all raw files? They are of the job of p. */
-static int sees_all(const struct vt_measured *p, const struct vt_merge_order *order, const struct vt_merge_input *in)
+/* Is the folder of the trace the one that the program sees, and does this process see all raw files? They are of one job. */
+static int sees_all(const struct vt_merge_order *order, const struct vt_merge_input *in)
 {
 	const char *slash = strrchr(order->o.trace, '/');
-	struct vt_raw_head h;
+	struct vt_raw_head h, first;
 	char folder[1100];
 	struct stat st;
 	uint32_t i;
@@ -50,10 +50,11 @@ static int sees_all(const struct vt_measured *p, const struct vt_merge_order *or
 		return 0;
 	}
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash + 1 - order->o.trace), order->o.trace);
-	if (stat(folder, &st) < 0 || (uint64_t)st.st_dev != order->device || (uint64_t)st.st_ino != order->inode) {
+	if (stat(folder, &st) < 0 || (uint64_t)st.st_dev != order->device || (uint64_t)st.st_ino != order->inode ||
+		vt_raw_read_head(in[0].path, &first) < 0) {
 		return 0;
 	}
-	for (i = 0; i < order->files && vt_raw_read_head(in[i].path, &h) == 0 && !strcmp(h.job, p->c.job); i++) {
+	for (i = 0; i < order->files && vt_raw_read_head(in[i].path, &h) == 0 && !strcmp(h.job, first.job); i++) {
 	}
 	return i == order->files;
 }
@@ -75,8 +76,8 @@ static struct vt_merge_input *read_order(
 	}
 	at += order->cpu_bytes;
 	order->o.trace = next_text(&at, end);
-	order->o.nmcmd = NULL;
-	in = order->o.trace ? calloc(order->files, sizeof(*in)) : NULL;
+	order->o.nmcmd = next_text(&at, end);
+	in = order->o.nmcmd ? calloc(order->files, sizeof(*in)) : NULL;
 	for (i = 0; in && i < order->files; i++) {
 		in[i].path = next_text(&at, end);
 		if (!in[i].path) {
@@ -84,10 +85,10 @@ static struct vt_merge_input *read_order(
 			in = NULL;
 		}
 	}
+	order->o.nmcmd = order->o.nmcmd && *order->o.nmcmd ? order->o.nmcmd : NULL;
 	order->o.summary = order->has_summary ? say_info : NULL;
 	order->o.say = say_warning;
 	order->o.cpus = cpus->set ? cpus : NULL;
-	order->o.hosts = NULL;
 	order->o.info = NULL;
 	order->o.ctx = NULL;
 	return in;
@@ -133,9 +134,10 @@ static void let_go(int *fd, uint32_t n)
 	free(fd);
 }
 
-void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t size)
+void vt_measured_merge(int to, const char *body, size_t size)
 {
 	static const char why[] = "it does not see the folder of the trace, or a raw file";
+	struct vt_measured *p = calloc(1, sizeof(*p)); /* takes the lines */
 	struct {
 		struct vt_merge_answer answer;
 		char lines[sizeof(p->lines)];
@@ -144,20 +146,22 @@ void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t s
 	struct vt_merge_order order;
 	struct vt_merge_input *in = size > sizeof(order) ? read_order(&order, &cpus, body, size) : NULL;
 
-	if (!m || !in || vt_attach_closed(to) || !sees_all(p, &order, in)) {
+	if (!m || !p || !in || vt_attach_closed(to) || !sees_all(&order, in)) {
 		/* who has waited too long takes the order back, and makes the trace without this process */
 		vt_attach_send(to, VT_ATTACH_REFUSED, why, strlen(why), -1);
 	} else {
 		int *held = hold(in, order.files);
 
-		p->lines_size = 0;
+		p->c.settings.verbose = order.verbose;
+		p->c.pub.rank = order.rank;
 		vt_say_to_measured(p);
 		m->answer.rc = vt_merge_recorded(in, order.files, &order.o, &m->answer.result, &m->answer.err);
 		let_go(held, order.files);
 		memcpy(m->lines, p->lines, p->lines_size);
 		vt_attach_send(to, VT_ATTACH_MERGED, m, sizeof(m->answer) + p->lines_size, -1);
-		p->lines_size = 0;
+		vt_say_to_measured(NULL);
 	}
+	free(p);
 	tkm_cpus_free(&cpus);
 	free(in);
 	free(m);

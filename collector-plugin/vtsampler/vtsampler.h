@@ -92,8 +92,8 @@ void vt_measured_free(struct vt_measured *p);
 /* Prints its lines on the terminal that it had, where it cannot do so any more. */
 void vt_measured_print_lines(struct vt_measured *p);
 
-/* merge.c: makes the trace that a process has ordered by this message, and answers it. */
-void vt_measured_merge(struct vt_measured *p, int to, const char *body, size_t size);
+/* merge.c: makes the trace that a process, measured or not, has ordered by this message, and answers it. */
+void vt_measured_merge(int to, const char *body, size_t size);
 /* Does another sampler process make such a trace of its raw file? */
 int vt_measured_is_held(const struct vt_measured *p);
 

@@ -40,8 +40,7 @@ struct stf_zst {
 
 int stf_can_compress(void)
 {
-	/* 0 from the stand-in of the collector, if it finds no libzstd (collector-plugin/host/zstd.c) */
-	return ZSTD_compressBound(1) > 0;
+	return 1;
 }
 
 struct stf_zst *stf_zst_new(int level, int big, struct stf_err *err)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compresses Zstandard frames and writes the seek table after them. Only zst.c needs libzstd. A library that must
- * not link libzstd uses another file with these functions, or with stubs that fail. */
+/* Compresses Zstandard frames and writes the seek table after them. Only zst.c needs libzstd. */
 #ifndef STF_PACK_ZST_H
 #define STF_PACK_ZST_H
 

@@ -130,7 +130,9 @@ else
 	VT_VERBOSE=1 alone/vtrun -- sh -c 'echo hello; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
 	expect [ $? -eq 6 ]
 	expect_text hello "$dir/out"
-	expect_line 'WARNING: there is no .*/libVTinside.so: no counters are read, and no trace' "$dir/err"
+	expect_line 'WARNING: there is no .*/libVTinside.so: no counters are read' "$dir/err"
+	expect_line 'WARNING: no trace: there is no .*/vtsampler\. What was recorded is in .*; stftool .* --merge' \
+		"$dir/err"
 	expect "$build/stftool" sh.prot --merge sh.stf >"$dir/verify" 2>&1
 	expect "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
 	verdict "without libVTinside.so and vtsampler: a message, and stftool makes the trace"

@@ -332,22 +332,6 @@ else
 bubblewrap): $(head -n 1 "$dir/err")"
 fi
 
-# ---- COMPRESS-TRACE where the build has zstd, and the machine has not ----
-fresh
-if ! grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
-	skip "without libzstd the trace is plain, which a message says" "this build has no zstd"
-elif [ -n "$sanitizer" ]; then
-	skip "without libzstd the trace is plain, which a message says" \
-		"a sanitizer's library must be the first one that is preloaded"
-else
-	expect made_library no_zstd -ldl
-	LD_PRELOAD="$dir/no_zstd.so" expect "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1
-	expect valid sleep.stf
-	expect [ -s sleep.stf.c.0 ]
-	expect_lines 1 'WARNING: the trace is not compressed .*libzstd is missing' "$dir/out"
-	verdict "without libzstd the trace is plain, which a message says"
-fi
-
 # ---- the library ----
 
 # a sanitizer refers to the calls of zstd that are ours

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/table.h"
 #include "base/text/text.h"
 #include "collector-plugin/merge/merge.h"
 
@@ -21,20 +22,22 @@ static void say_merge_line(void *ctx, const char *line)
 struct inputs {
 	struct vt_merge_input *in;
 	size_t n;
+	struct tkm_table known; /* their paths */
 };
 
 static int add_merge_input(struct inputs *all, char *path, struct tkm_err *e)
 {
-	struct vt_merge_input *new;
-	size_t i;
+	struct vt_merge_input *new = NULL;
+	char *known = path ? tkm_table_put(&all->known, path, strlen(path), 1) : NULL;
 
-	for (i = 0; path && i < all->n && strcmp(all->in[i].path, path); i++) {
-	}
-	if (path && i < all->n) {
+	if (known && *known) {
 		free(path); /* a protocol has already listed this file */
 		return 0;
 	}
-	new = path ? TKM_APPEND(all->in, all->n) : NULL;
+	if (known) {
+		*known = 1;
+		new = TKM_APPEND(all->in, all->n);
+	}
 	if (!new) {
 		free(path);
 		return tkm_fail(e, TKM_ERR_NOMEM, "out of memory");
@@ -71,6 +74,7 @@ static void free_inputs(struct inputs *all)
 		free((void *)(uintptr_t)all->in[--all->n].path);
 	}
 	free(all->in);
+	tkm_table_free(&all->known);
 }
 
 int stt_merge(const struct stt_options *o, const char *name)
@@ -84,7 +88,7 @@ int stt_merge(const struct stt_options *o, const char *name)
 		.delete_raw = o->delete_raw_data,
 		.say = say_merge_line,
 		.ctx = (void *)(uintptr_t)o };
-	struct inputs all = { NULL, 0 };
+	struct inputs all = { NULL, 0, { 0 } };
 	struct vt_merge_result r;
 	struct tkm_err e;
 	char length[40];

@@ -11,19 +11,14 @@
 
 #include "base/cpus.h"
 
-struct vt_merge_hosts; /* merge/hosts.h */
-
 /* The raw file of one process. The process's number in the trace is its rank, or, without a rank, its place in the
  * order of starting. */
 struct vt_merge_input {
 	const char *path;
 	const struct cal_map
-		*map;  /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
+		*map; /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
 	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
 	                            * the clocks of day are believed, and the trace says so */
-	uint32_t host; /* the host that the file is on, 0: the caller's; others: see merge/hosts.h */
-	const char *
-		there; /* where that host has it, if `path` has the definitions only (vt_raw_copy_definitions()); else NULL */
 };
 
 struct vt_merge_options {
@@ -35,6 +30,7 @@ struct vt_merge_options {
 	/* STF-USE-HW-STRUCTURE: only processes of one node share files. 1: yes, 0: no, -1: if there are several
 	 * nodes */
 	int by_node;
+	int learn;               /* LEARN-DRIFT, as for cal_solve() */
 	int skip_sessions;       /* TIMER-SKIP, as for cal_solve(); 0: all clock sessions are used */
 	double period_s;         /* of a global tick of inputs[].map; 0: 1 ns */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
@@ -51,7 +47,6 @@ struct vt_merge_options {
 	/* No other process merges these files. So the merge removes leftovers of any earlier merge of them that was
 	 * killed. If this is 0, it removes leftovers only of processes that are gone or were on other machines. */
 	int settled;
-	const struct vt_merge_hosts *hosts; /* or NULL. If the merge fails, it may be tried again without */
 	/* Gets one line for the user for each thing that is missing; or NULL. */
 	void (*say)(void *ctx, const char *line);
 	void (*summary)(void *ctx, const char *line); /* gets the lines of SUMMARY; or NULL */

@@ -30,7 +30,6 @@ struct vt_merge_sharing {
 	struct vt_merge *m;
 	uint32_t *set; /* [n], ascending. The first is 0, which has the records of groups other than nodes */
 	size_t n;
-	uint32_t *host; /* [n]: the host that writes the set */
 	struct vt_merge_part *part;
 	char **text; /* from each part's writer, for the one that completes the trace */
 	_Atomic int failed;
@@ -38,9 +37,6 @@ struct vt_merge_sharing {
 
 /* write_all.c: writes all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
-/* hosts.c: writes all sets; other hosts write theirs. Returns 0 or -1; `failed` and the parts' errors say what
- * failed. */
-int vt_merge_by_hosts(struct vt_merge_sharing *s);
 
 /* write_set.c: writes the i-th set, as a file without a name and a text. */
 void vt_merge_one_part(void *sharing, size_t i);

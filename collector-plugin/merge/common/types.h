@@ -78,9 +78,6 @@ struct vt_merge_file {
 	uint32_t same_id;   /* 1 + the number of the file before it of a process with this id; 0: none */
 	uint32_t node;      /* number of its node, from 0 */
 	int64_t start, end; /* global ticks minus the origin */
-	uint32_t host;      /* the host that merges its records */
-	const char *there;  /* its path on that host; NULL: all of it is here */
-	struct vt_raw_damage damage; /* as the reader of the records found it */
 };
 
 /* Stamps that were earlier than the one before them in their stream: some were moved up to it, others were left

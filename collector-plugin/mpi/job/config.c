@@ -62,13 +62,14 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 		: tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
 }
 
-void vt_job_join_cpus(MPI_Comm comm, int root, struct tkm_cpus *set)
+/* Joins the sets of all ranks: root has the whole in *set, the others none. By all of them together. */
+static void join_cpus(int root, struct tkm_cpus *set)
 {
 	unsigned char mine[sizeof(cpu_set_t)], all[sizeof(mine)];
 	unsigned long bytes = set->bytes, most = 0, at, n;
 	struct tkm_cpus joined = { .set = NULL };
 
-	PMPI_Allreduce(&bytes, &most, 1, MPI_UNSIGNED_LONG, MPI_MAX, comm); /* hosts may have other kernels */
+	PMPI_Allreduce(&bytes, &most, 1, MPI_UNSIGNED_LONG, MPI_MAX, MPI_COMM_WORLD); /* hosts may have other kernels */
 	if (tkm_cpus_make(&joined, most ? most : 1) < 0) {
 		joined.bytes = 0;
 	}
@@ -79,7 +80,7 @@ void vt_job_join_cpus(MPI_Comm comm, int root, struct tkm_cpus *set)
 		if (n > 0) {
 			memcpy(mine, (unsigned char *)set->set + at, n);
 		}
-		PMPI_Reduce(mine, all, (int)sizeof(mine), MPI_BYTE, MPI_BOR, root, comm);
+		PMPI_Reduce(mine, all, (int)sizeof(mine), MPI_BYTE, MPI_BOR, root, MPI_COMM_WORLD);
 		n = at >= joined.bytes ? 0 : joined.bytes - at < sizeof(all) ? joined.bytes - at : sizeof(all);
 		if (n > 0) {
 			memcpy((unsigned char *)joined.set + at, all, n);
@@ -98,7 +99,7 @@ void vt_job_cpus(struct vt_job *j)
 	if (j->host && j->host[j->rank] == j->host[j->writer]) {
 		tkm_cpus_own(&all);
 	}
-	vt_job_join_cpus(MPI_COMM_WORLD, j->writer, &all);
+	join_cpus(j->writer, &all);
 	if (j->rank == j->writer && tkm_cpus_count(&all) > 1) {
 		j->collect->cpus = &all;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a job. The rank that writes the trace (LOGFILE-RANK) gets the clock data of all ranks and the contents
- * of raw files that it cannot see. It stores the maps as NAME.clk and makes one trace. Rank 0 computes the maps,
- * because all sessions are with rank 0. */
+/* The end of a job. The rank that writes the trace (LOGFILE-RANK) gets the raw files that it cannot see, and orders the trace of all from a
+ * sampler process (run/outside.h), which finds the clock sessions in them. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
 
@@ -15,9 +14,6 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/newfile.h"
-#include "base/text/text.h"
-#include "calib/file/clk.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
@@ -25,14 +21,13 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/run/finish.h"
-#include "collector-plugin/run/outside.h"
 #include "collector-plugin/settings/settings.h"
 
 enum { PART = 1 << 20 };
 
 /* ---- raw files ---- */
 
-int vt_job_is_here(const char *path, long pid)
+static int is_here(const char *path, long pid)
 {
 	struct vt_raw_head head;
 
@@ -86,16 +81,12 @@ static int ship_all(struct shipping *s, const char *path)
 }
 
 /* Sends this rank's raw file to the writer. The file is kept. */
-static int send_to_writer(struct vt_job *j, int what, struct tkm_err *err)
+static int send_to_writer(struct vt_job *j, struct tkm_err *err)
 {
 	struct shipping s = { j, err, 0 };
 	struct part_head end = { 0, 0 };
-	struct tkm_err why;
 
-	end.n = (what == VT_BRING_ALL ? ship_all(&s, j->raw_path)
-				      : vt_raw_copy_definitions(j->raw_path, ship_part, &s, &why)) < 0
-		? -1
-		: 0;
+	end.n = ship_all(&s, j->raw_path);
 	return s.broken ? -1 : cal_link_send(j->link, j->rank, j->writer, &end, sizeof(end), err);
 }
 
@@ -107,7 +98,7 @@ static int receive(struct vt_job *j, int from, struct tkm_err *err)
 	int fd, rc = 0, bad = 0;
 
 	snprintf(path, sizeof(path), "%.4000s.rank%d", j->raw_path, from);
-	unlink(path); /* an earlier copy, with the definitions only */
+	unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bad = fd < 0 ? errno : 0;
 	do {
@@ -134,19 +125,18 @@ static int receive(struct vt_job *j, int from, struct tkm_err *err)
 	return rc;
 }
 
-int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *err)
+int vt_job_bring(struct vt_job *j, struct tkm_err *err)
 {
-	int me = j->rank, i, rc = 0;
+	int i, rc = 0;
 
 	for (i = 0; i < j->link->size && rc == 0; i++) {
-		if (what[i] == VT_BRING_NOTHING || i == j->writer) {
+		if (!j->need[i] || i == j->writer) {
 			continue;
 		}
-		if (me == i) {
-			rc = send_to_writer(j, what[i], err);
-		} else if (me == j->writer) {
+		if (j->rank == i) {
+			rc = send_to_writer(j, err);
+		} else if (j->rank == j->writer) {
 			rc = receive(j, i, err);
-			j->part[i] = what[i] == VT_BRING_DEFINITIONS;
 		}
 	}
 	return rc;
@@ -176,8 +166,8 @@ static int tell_paths(struct vt_job *j, const struct cal_blobs *all, struct tkm_
 		if (me == j->writer) {
 			text[sizeof(text) - 1] = '\0';
 			pid = strtol(text, &path, 10);
-			j->need[i] = !vt_job_is_here(path + 1, pid);
-			j->there[i] = strdup(path + 1);
+			/* KEEP-RAW-EVENTS: every raw file stays where it is */
+			j->need[i] = !vt_collect_settings()->keep_raw_events && !is_here(path + 1, pid);
 			j->path[i] = j->need[i] ? NULL : strdup(path + 1);
 		}
 	}
@@ -192,12 +182,9 @@ static int gather_paths(struct vt_job *j, struct tkm_err *err)
 	int rc;
 
 	j->path = calloc(n, sizeof(*j->path));
-	j->there = calloc(n, sizeof(*j->there));
 	j->copy = calloc(n, sizeof(*j->copy));
 	j->need = calloc(n, 1);
-	j->part = calloc(n, 1);
-	j->input_host = calloc(n, sizeof(*j->input_host));
-	if (!j->path || !j->there || !j->copy || !j->need || !j->part || !j->input_host) {
+	if (!j->path || !j->copy || !j->need) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu ranks", n);
 	}
 	snprintf(text, sizeof(text), "%ld %.4096s", (long)getpid(), j->raw_path);
@@ -209,95 +196,14 @@ static int gather_paths(struct vt_job *j, struct tkm_err *err)
 	return rc < 0 ? rc : cal_link_bcast(j->link, j->need, n, err);
 }
 
-/* Passes on what rank 0 has found out about all clocks, as the text of a correction file. */
-static int pass_run(struct vt_job *j, struct tkm_err *err)
-{
-	char *text = NULL;
-	size_t size = 0;
-	long long n = -1;
-	FILE *f;
-	int rc;
-
-	if (j->link->rank == 0) {
-		f = open_memstream(&text, &size);
-		if (f && (cal_clk_write(f, &j->run, PACKAGE_STRING, err) | tkm_text_end(f, &text)) == 0) {
-			n = (long long)size;
-		}
-		cal_run_free(&j->run);
-	}
-	rc = pass_on_to_writer(j, &n, sizeof(n), err);
-	if (rc == 0 && n > 0 && j->link->rank == j->writer) {
-		text = malloc((size_t)n);
-	}
-	if (rc == 0 && n > 0) {
-		rc = text ? pass_on_to_writer(j, text, (size_t)n, err) : -1;
-	}
-	if (j->link->rank == j->writer && rc == 0) {
-		rc = n > 0 ? cal_clk_read(text, (size_t)n, "rank 0", &j->run, err)
-			   : tkm_fail(err, TKM_ERR_NOMEM, "rank 0 has no memory for the correction of all clocks");
-	}
-	free(text);
-	return rc;
-}
-
-/* Adds the readings of clocks that the sampler process of this rank made between the sessions. */
-static int take_pairs(struct vt_job *j, struct tkm_err *err)
-{
-	char *text = NULL;
-	size_t n = 0;
-	int rc;
-
-	if (!vt_has_vtsampler()) {
-		return 0;
-	}
-	rc = vt_raw_read_clocks(j->raw_path, &text, &n, err);
-	rc = rc < 0 ? rc : cal_job_add_pairs(&j->clock, text, n, err);
-	free(text);
-	return rc;
-}
-
 int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 {
-	struct tkm_err without;
-
 	j->raw_path = raw_path;
-	/* if they are missing, the bounds are only wider */
-	if (take_pairs(j, &without) < 0) {
-		vt_say(1, "WARNING", "readings of the clock between sessions are lost: %s", without.text);
-	}
-	if (cal_job_gather(&j->clock, &j->run, err) < 0) {
-		return -1;
-	}
-	if (j->link->rank == 0) {
-		vt_job_say_steps(j);
-	}
-	if (j->writer != 0 && (j->link->rank == 0 || j->link->rank == j->writer) && pass_run(j, err) < 0) {
-		return -1;
-	}
+	cal_job_stop_pairs(&j->clock);
 	return gather_paths(j, err);
 }
 
 /* ---- the trace ---- */
-
-static int write_job_clk(const struct vt_job *j, const char *trace, struct tkm_err *err)
-{
-	struct tkm_newfile n;
-	char path[4096];
-	size_t length = strlen(trace);
-
-	if (length > 4 && strcmp(trace + length - 4, ".stf") == 0) {
-		length -= 4;
-	}
-	snprintf(path, sizeof(path), "%.*s.clk", (int)length, trace);
-	if (tkm_newfile_begin(&n, path, 1, err) < 0) {
-		return -1;
-	}
-	if (cal_clk_write(n.f, &j->run, PACKAGE_STRING " libVT", err) < 0) {
-		tkm_newfile_abort(&n);
-		return -1;
-	}
-	return tkm_newfile_commit(&n, err);
-}
 
 /* Did a rank record this file as another program (usually a wrapper script) before it went on as the present program
  * by exec? Then it has the same clock, and its end is an exec or looks like that of a killed process. */
@@ -344,7 +250,7 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 	struct vt_raw_head now;
 	size_t i;
 
-	for (i = j->run.ranks; i < *n; i++) {
+	for (i = (size_t)j->ranks; i < *n; i++) {
 		if (strcmp(j->in[i].path, path) == 0) {
 			return 0; /* already added: two ranks have the same folder */
 		}
@@ -429,20 +335,20 @@ void vt_job_say_before(const struct vt_job *j)
 /* Adds the files from before an exec, of all ranks whose raw files the writer sees. */
 static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 {
-	struct pid_of *ranks = calloc(j->run.ranks, sizeof(*ranks));
+	struct pid_of *ranks = calloc((size_t)j->ranks, sizeof(*ranks));
 	size_t i, k = 0;
 	int rc = 0;
 
 	if (!ranks) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
-	for (i = 0; i < j->run.ranks; i++) {
+	for (i = 0; i < (size_t)j->ranks; i++) {
 		if (j->path[i] && !j->need[i]) {
 			ranks[k++] = (struct pid_of){ pid_in(j->path[i] + folder_of_raw(j->path[i])), i };
 		}
 	}
 	qsort(ranks, k, sizeof(*ranks), by_pid);
-	for (i = 0; i < j->run.ranks && rc == 0; i++) {
+	for (i = 0; i < (size_t)j->ranks && rc == 0; i++) {
 		const char *before = i ? j->path[i - 1] : NULL;
 
 		if (!j->path[i] || j->need[i] ||
@@ -456,43 +362,23 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 	return rc;
 }
 
-/* The sampler process does it, unless it cannot; NMCMD needs the folder and the variables of the program. */
-static int merge_inputs(struct vt_job *j, size_t n, const struct vt_merge_hosts *hosts, struct tkm_err *err)
-{
-	int rc = -1;
-
-	if (!hosts && vt_has_vtsampler() && !vt_collect_settings()->keep_raw_events &&
-		!vt_settings_other(vt_collect_settings(), "NMCMD")) {
-		rc = vt_collect_merge_outside(j->in, n, j->clock.o.skip, err);
-		if (rc == 0 || err->code != TKM_ERR_UNAVAIL) {
-			return rc;
-		}
-		vt_say(2, "INFO", "this process makes the trace: %s", err->text);
-	}
-	rc = vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
-	return rc < 0 ? rc : write_job_clk(j, vt_collect_trace(), err);
-}
-
-int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err)
+int vt_job_merge(struct vt_job *j, struct tkm_err *err)
 {
 	size_t i, n = 0;
 	int rc = 0;
 
-	if (TKM_EXTEND(j->in, n, j->run.ranks) < 0) {
+	if (TKM_EXTEND(j->in, n, (size_t)j->ranks) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
 	for (i = 0; i < n; i++) {
-		j->in[i] = (struct vt_merge_input){ .path = j->path[i],
-			.map = &j->run.rank[i].map,
-			.host = hosts ? j->input_host[i] : 0,
-			.there = hosts && j->part[i] ? j->there[i] : NULL };
+		j->in[i] = (struct vt_merge_input){ .path = j->path[i] };
 	}
 	rc = vt_collect_settings()->keep_raw_events ? 0 : add_before(j, &n, err);
-	rc = rc < 0 ? rc : merge_inputs(j, n, hosts, err);
+	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->clock.o.skip, 0, err);
 	if (rc == 0) {
 		vt_collect_show(&vt_collector);
 	}
-	for (i = j->run.ranks; i < n; i++) {
+	for (i = (size_t)j->ranks; i < n; i++) {
 		free((void *)(uintptr_t)j->in[i].path);
 	}
 	free(j->in);

@@ -29,14 +29,11 @@ struct vt_job {
 	char *host_name;            /* VT_HOST_NAME bytes per rank */
 	struct vt_process *process; /* of each rank, on rank 0 */
 	/* on the writer, in vt_job_end() */
-	struct cal_run run;
 	struct vt_merge_input *in;
 	const char *raw_path; /* of this rank; every rank has one */
 	unsigned char *need;  /* [ranks]: 1 for raw files that the writer cannot see; the same on all ranks */
-	char **path, **there; /* [ranks]: the raw file's path on the writer, and on the rank itself */
+	char **path;          /* [ranks]: the raw file's path on the writer */
 	char **copy; /* [ranks]: copies of the files in need[], made on the writer, which deletes them in any case */
-	unsigned char *part;  /* [ranks]: copy[i] has the definitions only */
-	uint32_t *input_host; /* [ranks]: the host that merges the rank's file (struct vt_merge_input) */
 };
 
 /* clock.c: by all ranks together; return 0 or -1. The first sets j->link and gives the timer of rank 0 to all ranks
@@ -45,8 +42,6 @@ VT_HIDDEN int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 /* On rank 0: reports SYNCED-HOST and SYNCED-CLUSTER to the user and in the protocol. */
 VT_HIDDEN void vt_job_say_clocks(struct vt_job *j);
-/* On rank 0, which has j->run: reports in one line if clocks stepped. */
-VT_HIDDEN void vt_job_say_steps(const struct vt_job *j);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
 /* page.c: the job's clock for tickmark_now(). The first rank of each node writes it; on other ranks these functions
@@ -80,34 +75,19 @@ VT_HIDDEN void vt_job_groups(const struct vt_job *j, int last);
  * ranks together. */
 VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 
-/* gather.c: brings the clock data and raw files of all ranks to the writer. */
+/* gather.c: tells the writer where all raw files are, and brings those that it cannot see to it; by all ranks together. */
+VT_HIDDEN int vt_job_bring(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
 /* config.c: collects the CPUs of the ranks on the writer's host, for the merge; by all ranks together. */
 VT_HIDDEN void vt_job_cpus(struct vt_job *j);
-/* Joins the sets of all ranks of comm: root has the whole in *set, the others none. By all of them together. */
-VT_HIDDEN void vt_job_join_cpus(MPI_Comm comm, int root, struct tkm_cpus *set);
-/* Brings raw files that the writer cannot see to it, by all ranks together. what[i], the same on all ranks, says how
- * much of the file of rank i: */
-enum { VT_BRING_NOTHING, VT_BRING_DEFINITIONS, VT_BRING_ALL };
-VT_HIDDEN int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *err);
-/* Is the raw file of that process at this path? */
-VT_HIDDEN int vt_job_is_here(const char *path, long pid);
 /* On a rank whose raw file the writer cannot see: reports the files that the process recorded before an exec, which
  * are kept. */
 VT_HIDDEN void vt_job_say_before(const struct vt_job *j);
 /* gather.c: makes the trace, on the writer, with what the ranks recorded before they became this program by exec. */
-struct vt_merge_hosts;
-VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err);
-/* hosts.c: by all ranks together, each host writes its own files if the hosts share the folder. Returns 0; 1 on the
- * writer if it has to do that alone, and has all raw files; or -1. */
-VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
+VT_HIDDEN int vt_job_merge(struct vt_job *j, struct tkm_err *err);
 
 /* network.c: connects the sampler processes of the hosts; by all ranks together. */
 VT_HIDDEN void vt_job_network(const struct vt_job *j);
-/* hosts.c: how many hosts the ranks are on. */
-VT_HIDDEN uint32_t vt_job_count_hosts(const struct vt_job *j);
-/* hosts.c: do the hosts share the folder of the raw files? By all ranks together. */
-VT_HIDDEN int vt_job_shares_raw_folder(const struct vt_job *j);
 
 /* programs.c: do all ranks have libVT? 0: not all; that is reported, and no rank may call anything collective. In a
  * job of one program all ranks are assumed to have it. The second function forgets the decision, when no rank needs

@@ -273,16 +273,14 @@ VT_ErrorCode vt_job_timesync(void)
 static void write_job_trace(void)
 {
 	struct tkm_err err = { .text = "" };
-	int rc, i, later = 0, keep = vt_collect_settings()->keep_raw_events;
+	int rc = vt_job_bring(&job, &err), i, later = 0, keep = vt_collect_settings()->keep_raw_events;
 
-	rc = vt_job_merge_together(&job, &err);
-	if (job.rank == job.writer && rc > 0) {
-		err.text[0] = '\0';
-		rc = vt_job_merge(&job, NULL, &err);
+	if (all_well(rc) < 0 && rc == 0) {
+		rc = tkm_fail(&err, TKM_ERR_IO, "another rank could not send its raw data");
 	}
+	rc = rc == 0 && job.rank == job.writer ? vt_job_merge(&job, &err) : rc;
 	if (job.rank == job.writer && rc < 0 && err.code == TKM_ERR_TIMEOUT) {
-		vt_say(1, "WARNING", "MPI_Finalize does not wait for %s: %s", vt_collect_trace(), err.text);
-		vt_collect_say_not_shown(&vt_collector);
+		vt_collect_say_later(&vt_collector, "MPI_Finalize", &err);
 		later = 1;
 		rc = 0;
 	}

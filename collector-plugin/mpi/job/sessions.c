@@ -260,44 +260,6 @@ void vt_job_say_clocks(struct vt_job *j)
 	}
 }
 
-void vt_job_say_steps(const struct vt_job *j)
-{
-	const struct cal_step *first = NULL;
-	char size[40], within[40], more[60] = "";
-	size_t i, k, steps = 0, rank = 0;
-
-	for (i = 0; i < j->run.ranks; i++) {
-		const struct cal_rank *r = &j->run.rank[i];
-
-		for (k = 0; r->sync != CAL_SHARED && k < r->map.steps; k++) {
-			rank = steps++ ? rank : i;
-			first = first ? first : &r->map.step[k];
-		}
-	}
-	if (j->run.clock_was_set && j->run.ranks && j->run.rank[0].may_step) {
-		vt_say(1, "WARNING",
-			"the clock of rank 0, %s, was set while the program ran: stamps and durations across that are "
-			"wrong; a clock "
-			"that is never set is VT_TIMER=clock_monotonic",
-			j->run.rank[0].timer);
-	}
-	if (!first) {
-		return;
-	}
-	if (steps > 1) {
-		snprintf(more, sizeof(more), ", and there %s %zu more", steps > 2 ? "are" : "is", steps - 1);
-	}
-	vt_say(1, "WARNING",
-		"the clock of rank %zu stepped against that of rank 0 by %s, certain to %s, between %.3f s and %.3f s "
-		"of the run%s: "
-		"stamps in between are only known to within the step, and messages there may seem to arrive before "
-		"they were sent "
-		"(step in the .clk file). Find out who sets the clock, or use a timer that is never set",
-		rank, tkm_print_time(size, sizeof(size), first->size_s, 3),
-		tkm_print_time(within, sizeof(within), first->within_s, 3),
-		(double)first->from_global.v * j->run.period_s, (double)first->to_global.v * j->run.period_s, more);
-}
-
 int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err)
 {
 	struct tkc_watch watch = { .marker = 0 };

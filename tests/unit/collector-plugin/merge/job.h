@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Raw files of a job of several ranks, merged on any number of threads and hosts to traces of one identity. */
+/* Raw files of a job of several ranks, merged on any number of threads to traces of one identity. */
 #ifndef TESTS_UNIT_COLLECTOR_PLUGIN_MERGE_JOB_H
 #define TESTS_UNIT_COLLECTOR_PLUGIN_MERGE_JOB_H
 
@@ -7,7 +7,6 @@
 #include "base/ticks.h"
 #include "calib/map/map.h"
 #include "collector-plugin/merge/common/options.h"
-#include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
@@ -205,39 +204,12 @@ static inline void four_ranks(int stray)
 	}
 }
 
-static const struct vt_merge_hosts *hosts;
-
-static int by_node, apart, whole;
-
-static char definitions[FILES][450];
-
-static inline int put_at(void *ctx, uint64_t at, const void *p, size_t n)
-{
-	return pwrite(*(int *)ctx, p, n, (off_t)at) == (ssize_t)n ? 0 : -1;
-}
-
-/* As if only its host saw the file: its definitions are here. */
-static inline void set_apart(struct vt_merge_input *in, int i)
-{
-	struct tkm_err e;
-	struct stat st, all;
-	int fd;
-
-	snprintf(definitions[i], sizeof(definitions[i]), "%s.rank%d", path[i], i);
-	fd = open(definitions[i], O_RDWR | O_CREAT | O_EXCL, 0600);
-	CHECK(fd >= 0 && vt_raw_copy_definitions(path[i], put_at, &fd, &e) == 0, "%s", e.text);
-	CHECK(fstat(fd, &st) == 0 && stat(path[i], &all) == 0 && st.st_size < all.st_size, "%lld bytes",
-		(long long)st.st_size);
-	close(fd);
-	in->there = path[i];
-	in->path = definitions[i];
-}
+static int by_node;
 
 static const struct cal_map *given;
 
 static inline int merge_to(const char *sub, uint32_t per_file, int single, int threads, struct vt_merge_result *res)
 {
-	static const uint32_t host[FILES] = { 0, 1, 1, 2 };
 	struct vt_merge_input in[FILES];
 	struct tkm_err e = { TKM_OK, "" };
 	struct vt_merge_options o = {
@@ -259,19 +231,9 @@ static inline int merge_to(const char *sub, uint32_t per_file, int single, int t
 	snprintf(name, sizeof(name), "%s/%s/t.%sstf", dir, sub, single ? "single." : "");
 	o.trace = name;
 	for (i = 0; i < FILES; i++) {
-		in[i] = (struct vt_merge_input){ .path = path[i], .map = given, .host = hosts ? host[i] : 0 };
-		if (apart && in[i].host) {
-			set_apart(&in[i], i);
-		}
+		in[i] = (struct vt_merge_input){ .path = path[i], .map = given };
 	}
-	o.hosts = hosts;
-	whole = 0;
 	rc = vt_merge(in, FILES, &o, res, &e);
-	for (i = 0; i < FILES; i++) {
-		if (in[i].there) {
-			unlink(in[i].path);
-		}
-	}
 	CHECK(rc == 0 || e.text[0], "no reason");
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each allocation of a merge of two hosts fails once: the merge reports it and leaves no file, or it makes the same trace. Whatever
+/* Each allocation of a merge fails once: the merge reports it and leaves no file, or it makes the same trace. Whatever
  * happens, all memory is given back. */
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
@@ -79,34 +78,17 @@ static void record(int k)
 	vt_raw_close(raw, ltick(2000));
 }
 
-/* The second host, in this process. */
-static int in_turn(void *ctx, char *const *job, const size_t *size, char **result, size_t *result_size,
-	void (*own)(void *arg), void *arg, struct tkm_err *err)
-{
-	size_t files;
-
-	(void)ctx;
-	(void)err;
-	own(arg);
-	if (job[1]) {
-		result[1] = vt_merge_for_host(job[1], size[1], NULL, &result_size[1], &files);
-	}
-	return 0;
-}
-
 static int merge(struct tkm_err *e)
 {
-	int whole = 0;
-	struct vt_merge_hosts two = { .n = 2, .whole = &whole, .exchange = in_turn };
 	char name[100];
-	struct vt_merge_options o = { .trace = name, .procs_per_file = 1, .threads = 1, .hosts = &two };
+	struct vt_merge_options o = { .trace = name, .procs_per_file = 1, .threads = 1 };
 	struct vt_merge_input in[FILES];
 	struct vt_merge_result res;
 	int i;
 
 	snprintf(name, sizeof(name), "%s/out/t.stf", dir);
 	for (i = 0; i < FILES; i++) {
-		in[i] = (struct vt_merge_input){ .path = path[i], .host = i > 0 };
+		in[i] = (struct vt_merge_input){ .path = path[i] };
 	}
 	e->text[0] = '\0';
 	return vt_merge(in, FILES, &o, &res, e);

@@ -61,7 +61,7 @@ nm "$build/.libs/libVTcs.so" | awk -v u="$unreachable" '$3 ~ u { print $3 }' >"$
 nm "$build/.libs/libVTcs.so" "$build/.libs/libVTinside.so" "$build/.libs/libVTsystem.so" "$build/.libs/libVTomp.so" |
 	awk '$1 == "U" && $2 ~ /^(cal|smp|stf|tkm|tmr|vt)_/ { print $2 " is undefined" }' >>"$dir/preloaded"
 if nm "$build/.libs/libVTcs.so" | grep -q ' vt_raw_create$' && nm "$build/.libs/libVTinside.so" |
-	grep -q ' vt_merge$' &&
+	grep -q ' smp_plan_open$' &&
 	nm "$build/.libs/libVTsystem.so" | grep -q ' system_read$' && [ ! -s "$dir/preloaded" ]; then
 	echo "ok 3 - libVTcs.so contains only what it can reach"
 else
@@ -77,8 +77,9 @@ fi
 # STOPFILE-NAME; 5 KiB for the states of OpenMP regions, whose calls are in libVTomp.so; 3 KiB for processes that join a
 # job on several nodes and for programs of the MPI ABI; 4 KiB for VT_serverinit() and VT_clientinit(), 7 KiB for clients
 # before their server, VT_attach(), and reports in the trace; 1 KiB for several rounds in one run; 3 KiB for gcc 14;
-# 1 KiB for places of states that a signal handler cannot take, and for traces that the sampler process makes.
-limit=$((254638 + 35840))
+# 1 KiB for places of states that a signal handler cannot take, and for traces that the sampler process makes;
+# 4 KiB for the order of a trace where a thread inside sampled, which has no merge in it any more.
+limit=$((254638 + 39936))
 text=$(size "$build/.libs/libVTcs.so" 2>/dev/null | awk 'NR == 2 { print $1 }')
 flags=$(sed -n 's/^CFLAGS = //p' "$build/Makefile")
 case $(uname -m):$flags in

@@ -138,25 +138,10 @@ static int add_counts(const struct vt_raw_def *d, void *ctx)
 	return 0;
 }
 
-static int put_part(void *ctx, uint64_t at, const void *p, size_t n)
-{
-	return pwrite(*(int *)ctx, p, n, (off_t)at) == (ssize_t)n ? 0 : -1;
-}
-
-/* As the file of another host arrives: its definitions alone. */
-static void copy_definitions(const char *to)
-{
-	int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	struct tkm_err e = { TKM_OK, "" };
-
-	CHECK(fd >= 0 && vt_raw_copy_definitions(path, put_part, &fd, &e) == 0, "%s", e.text);
-	close(fd);
-}
-
-static void counts_in(const char *name, uint64_t of_5, uint64_t of_6, uint64_t late_of_5, const char *when)
+static void counts_are(uint64_t of_5, uint64_t of_6, uint64_t late_of_5, const char *when)
 {
 	struct tkm_err e = { TKM_OK, "" };
-	struct vt_raw_file *f = vt_raw_open(name, &e);
+	struct vt_raw_file *f = vt_raw_open(path, &e);
 	uint64_t sum[4] = { 0 };
 
 	CHECK(f && vt_raw_definitions(f, add_counts, sum) == 0, "%s", e.text);
@@ -164,17 +149,6 @@ static void counts_in(const char *name, uint64_t of_5, uint64_t of_6, uint64_t l
 		(int)sum[0], (int)sum[1], (int)sum[2]);
 	CHECK_INT(vt_raw_file_damage(f)->blocks, 0);
 	vt_raw_file_close(f);
-}
-
-static void counts_are(uint64_t of_5, uint64_t of_6, uint64_t late_of_5, const char *when)
-{
-	char copy[sizeof(path) + 10];
-
-	counts_in(path, of_5, of_6, late_of_5, when);
-	snprintf(copy, sizeof(copy), "%s.copy", path);
-	copy_definitions(copy);
-	counts_in(copy, of_5, of_6, late_of_5, when);
-	unlink(copy);
 }
 
 /* Whenever the process is killed, each call counts once. */
