@@ -44,6 +44,64 @@ static double distance_from_line(const struct cal_clock_watch *w, const struct c
 	return most;
 }
 
+/* ---- how the kernel steers ---- */
+
+/* Assumed while the frequency that the kernel states stays the same: what else changes the rate of its clocks, as adjtime() and the
+ * slews of daemons, begins and ends at least so long apart. After a change of the frequency others are expected soon. */
+static const double event_apart_s = 1, unquiet_s = 2;
+
+/* Times between readings: while the steering is even, so that three are within event_apart_s; and before the first rate is known. */
+static const double even_every_s = 0.4, first_every_s = 0.005;
+
+int cal_clock_is_steered(const char *timer)
+{
+	return !strcmp(timer, "clock_realtime") || !strcmp(timer, "clock_monotonic") ||
+		!strcmp(timer, "clock_boottime") || !strcmp(timer, "gettimeofday");
+}
+
+static int is_free(const char *timer)
+{
+	return !strcmp(timer, "clock_monotonic_raw") || !strncmp(timer, "CPU", 3);
+}
+
+/* At most one event is in this interval and the one before. If it is in this one, one of its two parts has the rate of the one before,
+ * and the other part explains all of the difference. */
+double cal_steering_add(
+	struct cal_steering *s, const struct cal_reading *r, const char *timer, double hz, double freq_ppm)
+{
+	struct cal_steering before = *s;
+	double left = 0;
+
+	if (2 * half_of_reading(r) > wide_s * hz) {
+		return -1;
+	}
+	s->last = *r;
+	s->freq_ppm = freq_ppm;
+	s->changed = before.n > 0 && !(freq_ppm == before.freq_ppm);
+	s->n += s->n < 3;
+	if (s->n == 1) {
+		return 0;
+	}
+	s->length = middle_of_reading(r, &before.last) - half_of_reading(&before.last);
+	s->rate = (double)ltick_sub(r->local, before.last.local) * 1e-9 * hz / s->length - 1;
+	s->noise = (half_of_reading(r) + half_of_reading(&before.last) + 2e-9 * hz + 2) / s->length;
+	s->quiet = s->changed ? 0 : before.quiet + s->length;
+	if (s->n == 3 && !(s->changed && before.changed) && before.length + s->length < event_apart_s * hz) {
+		left = s->length * (fabs(s->rate - before.rate) + s->noise + before.noise + tmr_free_wander);
+	}
+	return cal_clock_is_steered(timer) ? 1 : is_free(timer) ? left : 0;
+}
+
+double cal_steering_next_s(const struct cal_steering *s, const char *timer, double hz)
+{
+	if (cal_clock_is_steered(timer) || (is_free(timer) && s->quiet > unquiet_s * hz)) {
+		return even_every_s;
+	}
+	return s->n < 3 ? first_every_s : cal_pair_every_s;
+}
+
+/* ---- which readings are kept ---- */
+
 static double time_between(const struct cal_reading *a, const struct cal_reading *b)
 {
 	return (double)ltick_sub(b->after, a->before);
@@ -61,7 +119,7 @@ static struct cal_reading keep_reading(struct cal_clock_watch *w, struct cal_rea
 int cal_clock_watch_add(struct cal_clock_watch *w, const struct cal_reading *r, double hz, struct cal_reading *out)
 {
 	const struct cal_reading *last = w->n ? &w->between[w->n - 1] : &w->kept;
-	double certain, off, longest;
+	double certain, off, longest, left, since;
 	int soon;
 
 	if (!w->begun) {
@@ -70,14 +128,20 @@ int cal_clock_watch_add(struct cal_clock_watch *w, const struct cal_reading *r, 
 	}
 	soon = time_between(&w->kept, r) < every_s * hz;
 	if (soon && 2 * half_of_reading(r) > wide_s * hz) {
+		w->missed = 1;
 		return 0;
 	}
-	off = distance_from_line(w, r, &certain);
-	longest = fmax(w->longest, time_between(last, r));
+	/* what is known to have gone on evenly needs no more time for slews */
+	since = r->off > 0 && !w->missed ? 1 : time_between(last, r);
+	left = fmax(w->left, since > 1 ? 0 : r->off);
+	off = distance_from_line(w, r, &certain) + left;
+	longest = fmax(w->longest, since);
+	w->missed = 0;
 	if (certain > even_s * hz) {
 		/* something happened after the reading before the last one */
 		*out = keep_reading(w, *last, w->off, w->longest);
-		w->longest = time_between(&w->kept, r);
+		w->longest = since;
+		w->off = w->left = since > 1 ? 0 : r->off;
 		w->between[w->n++] = *r;
 		return 1;
 	}
@@ -88,6 +152,7 @@ int cal_clock_watch_add(struct cal_clock_watch *w, const struct cal_reading *r, 
 	w->between[w->n++] = *r;
 	w->off = off;
 	w->longest = longest;
+	w->left = left;
 	return 0;
 }
 
@@ -166,13 +231,6 @@ static int collect_readings(
 	return 0;
 }
 
-/* The kernel steers these together: between two steps they go on equally. */
-static int is_steered(const char *timer)
-{
-	return !strcmp(timer, "clock_realtime") || !strcmp(timer, "clock_monotonic") ||
-		!strcmp(timer, "clock_boottime") || !strcmp(timer, "gettimeofday");
-}
-
 /* The frequency of the timer by the readings of this clock, which is never set; 0: there are too few. The one that is stated may
  * be rounded. */
 static double frequency_by(const struct cal_pairs *p)
@@ -183,20 +241,15 @@ static double frequency_by(const struct cal_pairs *p)
 	return ns > 1e6 ? (middle_of_reading(b, a) - half_of_reading(a)) / ns * 1e9 : 0;
 }
 
-static int is_free(const char *timer)
-{
-	return !strcmp(timer, "clock_monotonic_raw") || !strncmp(timer, "CPU", 3);
-}
-
 /* What may be assumed of the clock, measured by the timer. */
 static void assume_of_clock(struct cal_pairs *p, const struct cal_rank *r, const char *name)
 {
-	int steered = is_steered(name);
+	int steered = cal_clock_is_steered(name);
 
 	p->hz = 1e9;
 	p->reference_hz = cal_rank_hz(r);
 	p->may_step = !strcmp(name, "clock_realtime") || !strcmp(name, "clock_boottime");
-	if (steered && is_steered(r->timer)) {
+	if (steered && cal_clock_is_steered(r->timer)) {
 		p->max_slew = p->slew_limit = 0;
 	} else if (steered || !is_free(r->timer)) {
 		p->max_slew = 2 * tmr_steering + (is_free(r->timer) ? 0 : 2 * tmr_free_drift);
@@ -230,7 +283,7 @@ int cal_clock_of_rank(const struct cal_run *run, int rank, const char *name, str
 		return tkm_fail(err, TKM_ERR_DATA, "the frequency of rank %d's timer is unknown", rank);
 	}
 	if (collect_readings(run, r, k, to, err) < 0 ||
-		collect_readings(run, r, is_steered(name) ? CAL_MONOTONIC : k, &even, err) < 0) {
+		collect_readings(run, r, cal_clock_is_steered(name) ? CAL_MONOTONIC : k, &even, err) < 0) {
 		cal_pairs_free(&even);
 		cal_pairs_free(to);
 		return -1;

@@ -208,6 +208,15 @@ void vt_server_serve_clocks(struct vt_server *s, int64_t now)
 	}
 }
 
+int vt_server_has_steered_clock(const struct vt_server *s)
+{
+	int i;
+
+	for (i = 0; i < s->clocks && !s->clock[i]->c.job.reference; i++) {
+	}
+	return i < s->clocks;
+}
+
 int vt_server_next_session_ms(const struct vt_server *s, int64_t now, int most)
 {
 	int64_t due = now + most * 1000000ll;

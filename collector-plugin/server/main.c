@@ -132,6 +132,15 @@ static int is_stopped(const struct vt_server *s, int64_t now)
 	return stop_now && (!s->is_mpi || !vt_server_count_running(s) || now - since_ns > STOP_S * INT64_C(1000000000));
 }
 
+/* How long until there is something to do that no message tells of, sessions aside. */
+static int next_step_ms(const struct vt_server *s, int64_t now)
+{
+	int64_t left = s->told_ns + INT64_C(1000000000) - now;
+
+	left = left > 0 ? left / 1000000 + 1 : 0;
+	return left > STEP_MS && (!vt_server_count_running(s) || vt_server_has_steered_clock(s)) ? STEP_MS : (int)left;
+}
+
 static void run_network(struct vt_server *s)
 {
 	static struct pollfd fd[VT_EDGE_POLLED];
@@ -144,7 +153,7 @@ static void run_network(struct vt_server *s)
 	s->began_ns = s->heard_ns = s->ended_ns = now;
 	while (!is_stopped(s, now) && !vt_server_is_over(s, now)) {
 		n = vt_server_clock_descriptors(s, fd, VT_EDGE_POLLED);
-		vt_edge_wait(s->edge, fd, n, vt_server_next_session_ms(s, now, STEP_MS));
+		vt_edge_wait(s->edge, fd, n, vt_server_next_session_ms(s, now, next_step_ms(s, now)));
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		while ((rc = vt_edge_receive(s->edge, &from, &m, &e)) != 0) {
 			if (rc > 0) {

@@ -185,6 +185,8 @@ void vt_server_ask_for_last(struct vt_server *s, int node, uint64_t number);
 /* A process has joined on a node whose last sessions were made already. */
 void vt_server_continue_clocks(struct vt_server *s, int node);
 void vt_server_add_clock_lines(struct vt_server *s, int node, const struct vt_net_message *m);
+/* Is a clock that the kernel steers read here, beside one that it does not? */
+int vt_server_has_steered_clock(const struct vt_server *s);
 /* The time until the next session is due, in ms, at most `most`. */
 int vt_server_next_session_ms(const struct vt_server *s, int64_t now, int most);
 /* Solves the clocks of all ranks; rank number `ranks` is this process, the master. Returns 0 or -1. */

@@ -134,6 +134,18 @@ static void remove_process(struct vt_measured *p)
 	vt_measured_free(p);
 }
 
+/* Processes with one period are sampled at one wake-up. */
+static void sample_with_others(struct vt_measured *p)
+{
+	struct vt_measured *q;
+
+	for (q = p->next; q && (q->ended || q->s->period_ns != p->s->period_ns || q->s->due > p->s->due); q = q->next) {
+	}
+	if (q) {
+		p->s->due = q->s->due;
+	}
+}
+
 static void begin_process(int from, pid_t pid, char *texts, size_t size, int raw)
 {
 	struct vt_measured *before = find_process(pid), *p;
@@ -163,6 +175,7 @@ static void begin_process(int from, pid_t pid, char *texts, size_t size, int raw
 		vt_network_add_process(p);
 		vt_measured_describe(p);
 		vt_measured_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
+		sample_with_others(p);
 	} else {
 		vt_attach_send(from, VT_ATTACH_REFUSED, e.text, strlen(e.text), -1);
 	}

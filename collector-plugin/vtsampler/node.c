@@ -475,13 +475,33 @@ static void receive_messages(void)
 	}
 }
 
+/* How long until there is something to do that no message or wake-up tells of. */
+static int next_step_ms(void)
+{
+	int64_t left = my.told_ns + SECOND_NS - vt_now_ns(CLOCK_MONOTONIC);
+	int i, waits = !my.placed || vt_node.state != VT_NODE_ON || vt_node.ending;
+
+	for (i = 0; i < vt_node.processes; i++) {
+		waits |= vt_node.process[i].reply >= 0;
+	}
+	for (i = 0; i < my.clocks; i++) {
+		waits |= !my.clock[i].begun || my.clock[i].cut || my.clock[i].job.reference != NULL;
+	}
+	left = left > 0 ? left / 1000000 + 1 : 0;
+	return waits && left > STEP_MS ? STEP_MS : (int)left;
+}
+
 /* Waits for messages, for a session, or for the main thread. */
 static void wait_for_work(void)
 {
 	struct pollfd fd[MOST_CLOCKS + 1] = { { vt_node.to_thread, POLLIN, 0 } };
 	int of[MOST_CLOCKS + 1], i, n = 1;
 	uint64_t count;
+	int step;
 
+	pthread_mutex_lock(&vt_node.lock);
+	step = next_step_ms();
+	pthread_mutex_unlock(&vt_node.lock);
 	for (i = 0; i < my.clocks; i++) {
 		if (vt_net_clock_is_connected(&my.clock[i])) {
 			of[n] = i;
@@ -490,7 +510,7 @@ static void wait_for_work(void)
 			connect_clock(i);
 		}
 	}
-	vt_edge_wait(my.edge, fd, n, STEP_MS);
+	vt_edge_wait(my.edge, fd, n, step);
 	if (fd[0].revents && read(vt_node.to_thread, &count, sizeof(count)) < 0) {
 		fd[0].revents = 0;
 	}

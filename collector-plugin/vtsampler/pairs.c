@@ -6,6 +6,7 @@
 #include "collector-plugin/vtsampler/vtsampler.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,9 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 #include "timers/quality/assume.h"
+#include "timers/quality/utc.h"
+
+enum { EARLY_NS = 50000000 };
 
 int vt_measured_wants_pairs(const struct vt_measured *p)
 {
@@ -102,32 +106,68 @@ int vt_measured_wants_clocks(const struct vt_measured *p, int joined)
 	return !p->ended && (joined || vt_raw_head(p->c.pub.raw)->ranks > 1) && !another_has_timer(p);
 }
 
+/* What the kernel states of the frequency of its clocks, in ppm; NAN: it refuses to. */
+static double stated_frequency(void)
+{
+	struct tmr_utc_watch watch = { .adjtimex = NULL };
+	struct tmr_utc utc;
+
+	tmr_utc_read(&watch, &utc);
+	return utc.status == TMR_UTC_REFUSED ? NAN : utc.freq_ppm;
+}
+
+static int read_clock(const struct vt_measured *p, int k, struct cal_reading *to)
+{
+	struct cal_pairs one = { .n = 0 };
+	int rc = clocks[k] ? cal_pairs_take(&one, clocks[k], p->c.pub.timer, 0, NULL) : -1;
+
+	if (rc == 0) {
+		*to = one.pair[0];
+	}
+	cal_pairs_free(&one);
+	return rc;
+}
+
+/* clock_monotonic, which is never set, says how all that are steered go on. A reading later than its own reading is off by what the
+ * kernel can have steered since then. */
+static void read_all_clocks(struct vt_measured *p, struct cal_reading r[CAL_CLOCKS], int there[CAL_CLOCKS])
+{
+	double hz = p->c.pub.timer->hz, left = 0;
+	int i, k;
+
+	for (i = 0; i < CAL_CLOCKS; i++) {
+		k = (CAL_MONOTONIC + i) % CAL_CLOCKS;
+		there[k] = read_clock(p, k, &r[k]) == 0;
+		if (k == CAL_MONOTONIC && there[k]) {
+			left = cal_steering_add(&p->steering, &r[k], p->c.timer_name, hz, stated_frequency());
+		}
+		if (there[k] && left > 0 && cal_clock_is_steered(cal_clock_name(k))) {
+			r[k].off = left + 2 * tmr_steering * (double)ltick_sub(r[k].after, r[CAL_MONOTONIC].before);
+		}
+	}
+}
+
 /* last: nothing more is read. */
 static void write_clocks(struct vt_measured *p, int last)
 {
-	struct cal_pairs one = { .n = 0 };
-	struct cal_reading keep;
+	struct cal_reading r[CAL_CLOCKS], keep;
+	int there[CAL_CLOCKS], k, all = 0;
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
-	int k, all = 0;
 
 	open_clocks_of_kernel();
+	read_all_clocks(p, r, there);
 	for (k = 0; f && k < CAL_CLOCKS; k++) {
-		one.n = 0;
-		if (!clocks[k] || cal_pairs_take(&one, clocks[k], p->c.pub.timer, 0, NULL) < 0) {
-			continue;
-		}
-		if (cal_clock_watch_add(&p->clock[k], &one.pair[0], p->c.pub.timer->hz, &keep)) {
+		if (there[k] && cal_clock_watch_add(&p->clock[k], &r[k], p->c.pub.timer->hz, &keep)) {
 			cal_clk_write_clock(f, k, &keep);
 			all++;
 		}
-		if (last && cal_clock_watch_end(&p->clock[k], &keep)) {
+		if (there[k] && last && cal_clock_watch_end(&p->clock[k], &keep)) {
 			cal_clk_write_clock(f, k, &keep);
 			all++;
 		}
 	}
-	cal_pairs_free(&one);
 	if (f && tkm_text_end(f, &text) == 0 && all > 0) {
 		vt_raw_clocks(p->c.pub.raw, text, n);
 	}
@@ -136,11 +176,14 @@ static void write_clocks(struct vt_measured *p, int last)
 
 void vt_measured_read_clocks(struct vt_measured *p, int64_t now, int joined)
 {
-	if (now < p->clocks_due || !vt_measured_wants_clocks(p, joined)) {
+	double hz = p->c.pub.timer->hz, next_s = cal_steering_next_s(&p->steering, p->c.timer_name, hz);
+
+	/* rather at a wake-up that is there anyway */
+	if (now + (next_s > cal_pair_every_s ? EARLY_NS : 0) < p->clocks_due || !vt_measured_wants_clocks(p, joined)) {
 		return;
 	}
 	write_clocks(p, 0);
-	p->clocks_due = now + (int64_t)(cal_pair_every_s * 1e9);
+	p->clocks_due = now + (int64_t)(1e9 * cal_steering_next_s(&p->steering, p->c.timer_name, hz));
 }
 
 void vt_measured_end_clocks(struct vt_measured *p)

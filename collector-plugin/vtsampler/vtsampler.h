@@ -61,6 +61,7 @@ struct vt_measured {
 	int pairs_refused;           /* they cannot be read here */
 	int64_t pair_due;
 	struct cal_clock_watch clock[CAL_CLOCKS]; /* the clocks of other programs */
+	struct cal_steering steering;             /* of those that the kernel steers */
 	int64_t clocks_due;
 	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
 	int64_t progress_ns;

@@ -170,10 +170,131 @@ static void clocks_that_are_steered_together_need_no_more(void)
 	free(text);
 }
 
+/* ---- a kernel whose steering is seen or hidden ---- */
+
+/* How far the kernel's clocks are ahead of the quartz, in s, and the frequency that it states, in ppm: until second 20 no change;
+ * then adjtime() slews at 500 ppm for one second of two, which the frequency does not show; at second 40 and 41.1 a daemon changes the
+ * frequency by 80 ppm and back; from second 50 on it does so every 62 ms. */
+static double steered_by(double t, double *ppm)
+{
+	double ahead = 0, whole;
+	int k;
+
+	*ppm = 0;
+	if (t > 20.1) {
+		whole = floor(fmin(t, 40.1) - 20.1);
+		ahead += 500e-6 * (floor(whole / 2) + ((int)whole % 2 ? 1 : fmin(t, 40.1) - 20.1 - whole));
+	}
+	ahead += 80e-6 * fmin(fmax(t - 40.13, 0), 1.1);
+	*ppm = t > 40.13 && t <= 41.23 ? 80 : 0;
+	for (k = 0; t > 50 + 0.062 * k && k < 160; k++) {
+		*ppm = 30 * (k % 7) - 90;
+		ahead += 1e-6 * *ppm * fmin(t - 50 - 0.062 * k, 0.062);
+	}
+	return ahead;
+}
+
+static int64_t steered_ns(int clock, double t)
+{
+	double ppm, at = t * (1 + 30e-6) + steered_by(t, &ppm);
+
+	return (clock == CAL_MONOTONIC ? 77000000000 : 1700000000000000123) +
+		(int64_t)(1e9 * at + (clock != CAL_MONOTONIC && t > 12.34 ? 0.3e9 : 0));
+}
+
+/* As the sampler process reads them. Returns the number of rounds between seconds 5 and 20. */
+static int make_steered_lines(FILE *f, const char *timer)
+{
+	static const int read[2] = { CAL_MONOTONIC, 0 };
+	struct cal_clock_watch w[CAL_CLOCKS] = { { .n = 0 } };
+	struct cal_steering s = { .n = 0 };
+	struct cal_reading r, keep;
+	double t = 0, left = 0, ppm;
+	int i, k, n = 0;
+
+	while (t < SECONDS) {
+		for (i = 0; i < 2; i++) {
+			double at = t + i * 3e-6, wide = 40e-9 + (rand() % 200 ? (rand() % 100) * 1e-9 : 1e-3);
+
+			k = read[i];
+			r = (struct cal_reading){ .before = ltick((int64_t)timer_at(at)),
+				.local = ltick(steered_ns(k, at + wide * (rand() % 1000) / 1000)),
+				.after = ltick((int64_t)timer_at(at + wide)) };
+			steered_by(at + wide, &ppm);
+			left = i ? left : cal_steering_add(&s, &r, timer, timer_hz, ppm);
+			r.off = left > 0 ? left + 1e-3 * timer_hz * (at + wide - t) : 0;
+			if (cal_clock_watch_add(&w[k], &r, timer_hz, &keep)) {
+				cal_clk_write_clock(f, k, &keep);
+			}
+		}
+		n += t > 5 && t < 20;
+		t += cal_steering_next_s(&s, timer, timer_hz) + (rand() % 1000) * 1e-6;
+	}
+	for (i = 0; i < 2; i++) {
+		if (cal_clock_watch_end(&w[read[i]], &keep)) {
+			cal_clk_write_clock(f, read[i], &keep);
+		}
+	}
+	return n;
+}
+
+static void even_steering_needs_few_readings(void)
+{
+	struct cal_rank r;
+	struct cal_run run = { .ranks = 1, .rank = &r };
+	struct tkm_err err = { .text = "" };
+	struct cal_pairs p;
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	int rounds = make_steered_lines(f, "CPU"), k, i;
+	double within, worst, off, t;
+
+	fclose(f);
+	/* one every 40 ms would be 375 */
+	CHECK(rounds > 30 && rounds < 42, "%d rounds of readings", rounds);
+	make_rank(&r, 0, "CPU", timer_hz);
+	CHECK(cal_clk_add_clocks(text, n, &r, &err) == 0, "%s", err.text);
+	for (k = 0; k < 2; k++) {
+		CHECK(cal_clock_of_rank(&run, 0, cal_clock_name(k), &p, &err) == 0, "%s", err.text);
+		for (i = 0, worst = 0; i < 200000; i++) {
+			t = 0.1 + (SECONDS - 1.0) * rand() / RAND_MAX;
+			off = (double)cal_pairs_at(&p, ltick(steered_ns(k, t)), NULL, &within, NULL).v - timer_at(t);
+			CHECK(fabs(off) <= within, "%s at %.6f s: off by %.0f ns, bound %.0f ns", cal_clock_name(k), t,
+				off / 2, within / 2);
+			/* not where it was set, nor where a reading was lost */
+			worst = t > 14 && t < 20 ? fmax(worst, within / timer_hz) : worst;
+		}
+		CHECK(worst < 2e-6, "%s: the bound is %g s", cal_clock_name(k), worst);
+		cal_pairs_free(&p);
+	}
+	cal_rank_free(&r);
+	free(text);
+}
+
+/* A clock of another device, and a kernel that does not state its frequency, tell nothing. */
+static void unknown_steering_is_not_taken_for_even(void)
+{
+	struct cal_steering s = { .n = 0 };
+	struct cal_reading r = { .local = ltick(0) };
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		r.before.v = (int64_t)timer_at(0.04 * i);
+		r.after.v = r.before.v + 100;
+		r.local.v = (int64_t)(40e6 * i);
+		CHECK(!(cal_steering_add(&s, &r, "CPU", timer_hz, NAN) > 0), "reading %d", i);
+	}
+	CHECK(cal_steering_next_s(&s, "CPU", timer_hz) < 0.041, "it is taken for even");
+	CHECK(cal_steering_next_s(&s, "ptp0", timer_hz) < 0.041, "it is taken for even");
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(stamps_are_inside_their_bound);
 	RUN(clocks_that_are_steered_together_need_no_more);
+	RUN(even_steering_needs_few_readings);
+	RUN(unknown_steering_is_not_taken_for_even);
 	return check_end();
 }
