@@ -371,6 +371,7 @@ struct vt_mc_rank {
 	uint32_t generation; /* changes with each change of what it waits for */
 	int released;        /* its send is not held any longer */
 	int soft;            /* it waits only because its send is taken for a synchronous one */
+	int looks;           /* in a loop of the program, which may end */
 	int64_t since_ns;
 	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
 	int64_t idle_ns;
@@ -674,8 +675,6 @@ VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pend
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */
 VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
-/* Before each call: another one than that in a loop of the program ends the wait that the loop was taken for. */
-VT_HIDDEN void vt_mc_leave_loop(const struct vt_mc_call *k);
 
 /* ---- deadlock.c ---- */
 
@@ -723,6 +722,12 @@ VT_HIDDEN void vt_mc_race_forget(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_message_race(struct vt_mc_call *k);
 
 /* ---- waits/ ---- */
+
+/* Before each call: another one than that in a loop of the program ends the wait that the loop was taken for. */
+VT_HIDDEN void vt_mc_leave_loop(const struct vt_mc_call *k);
+/* Before and after a call that looks whether something has come. */
+VT_HIDDEN void vt_mc_poll_begins(void);
+VT_HIDDEN void vt_mc_poll_ends(struct vt_mc_call *k, int found, void (*needs)(struct vt_mc_wait *w));
 
 /* Each member tells the unit of its displacements before a window is made, and gets that of a target; 0: not known. */
 VT_HIDDEN void vt_mc_epoch_expose(uint64_t win, int64_t unit);

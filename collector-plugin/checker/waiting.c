@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define HOLD_NS INT64_C(250000000)
-#define POLLED_NS INT64_C(1500000000)
 
 /* ---- what is waited for ---- */
 
@@ -450,76 +449,18 @@ static int perform_epoch_end(struct vt_mc_call *k)
 	return 1;
 }
 
-/* ---- calls that look, in a loop of the program ---- */
-
-static __thread struct {
-	const void *pc;
-	int64_t since_ns;
-	uint64_t calls;
-	unsigned times;
-	struct vt_mc_wait w;
-} poll;
-
-static void end_poll(void)
-{
-	if (poll.w.shown_ns) {
-		vt_mc_wait_end(&poll.w);
-		poll.w.shown_ns = 0;
-	}
-}
-
-void vt_mc_leave_loop(const struct vt_mc_call *k)
-{
-	if (poll.w.shown_ns && poll.pc != k->pc) {
-		end_poll();
-	}
-}
-
-/* The call has found nothing. If the program makes no other call for some time, it is one that waits. */
-static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait *w))
-{
-	int64_t now;
-
-	if (!vt_mc_shared) {
-		return;
-	}
-	if (poll.pc != k->pc || vt_mc_shared->rank[vt_mc_rank].calls != poll.calls + 1) {
-		end_poll();
-		poll.pc = k->pc;
-		poll.times = 0;
-		poll.since_ns = 0;
-	}
-	poll.calls = vt_mc_shared->rank[vt_mc_rank].calls;
-	if (++poll.times % 64) {
-		return;
-	}
-	now = vt_mc_now_ns();
-	if (!poll.since_ns) {
-		poll.since_ns = now;
-		vt_mc_wait_begin(&poll.w, k);
-		poll.w.looks = 1;
-		return;
-	}
-	if (now - poll.since_ns > POLLED_NS) {
-		poll.w.k = k;
-		poll.w.turns = 1 << 10;
-		vt_mc_wait_turn(&poll.w, needs);
-	}
-}
+/* ---- calls that look ---- */
 
 static void looked(struct vt_mc_call *k, const int *found, void (*needs)(struct vt_mc_wait *w))
 {
-	if (k->rc != MPI_SUCCESS || *found) {
-		end_poll();
-	} else {
-		found_nothing(k, needs);
-	}
+	vt_mc_poll_ends(k, k->rc != MPI_SUCCESS || *found, needs);
 }
 
 static int perform_look(struct vt_mc_call *k)
 {
 	int flag = 0, done;
 
+	vt_mc_poll_begins();
 #if MPI_VERSION >= 4
 	if (vt_mc_is(k, "Parrived")) {
 		k->rc = PMPI_Parrived((MPI_Request)k->w[0], (int)k->w[1], (int *)k->w[2]);
