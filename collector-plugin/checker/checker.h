@@ -618,6 +618,14 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
+/* The arguments that say what one side of a collective operation is, and how often the count is in its buffer. */
+struct vt_mc_side {
+	enum vt_mc_role buffer, count, type;
+	int times;
+};
+/* Not of an intercommunicator or of neighbours. */
+VT_HIDDEN void vt_mc_buffer_sides(
+	const struct vt_mc_call *k, const struct vt_mc_object *c, struct vt_mc_side *sent, struct vt_mc_side *taken);
 /* Before a call: is its memory there, and are its own buffers apart? Refuses it if there is none. */
 VT_HIDDEN void vt_mc_buffers_of_call(struct vt_mc_call *k);
 /* Have two transfers, whose ranges of bytes meet, bytes in common? */

@@ -77,17 +77,25 @@ static void free_entry(struct vt_mc_pending *p)
 	unused = p;
 }
 
-static void set_buffer(
-	struct vt_mc_pending *p, struct vt_mc_call *k, enum vt_mc_role b, enum vt_mc_role c, enum vt_mc_role t)
+/* Nothing is known of a count for each other member. */
+static void set_side(struct vt_mc_pending *p, struct vt_mc_call *k, struct vt_mc_side side)
 {
+	enum vt_mc_role b = side.buffer, c = side.count, t = side.type;
+
 	if (!VT_MC_HAS(k, b) || !VT_MC_HAS(k, c) || !VT_MC_HAS(k, t) || k->f->pointer[k->f->at[c]] ||
 		k->f->pointer[k->f->at[t]] || (void *)VT_MC_WORD(k, b) == MPI_IN_PLACE) {
 		return;
 	}
 	p->buffer = VT_MC_WORD(k, b);
-	p->count = vt_mc_count(k, c);
+	p->count = vt_mc_count(k, c) * side.times;
 	p->type = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, t));
 	set_range(p);
+}
+
+static void set_buffer(
+	struct vt_mc_pending *p, struct vt_mc_call *k, enum vt_mc_role b, enum vt_mc_role c, enum vt_mc_role t)
+{
+	set_side(p, k, (struct vt_mc_side){ b, c, t, 1 });
 }
 
 void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *k)
@@ -166,6 +174,9 @@ void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 	if (p->transfer == VT_MC_RECEIVES) {
 		vt_mc_pending_claim();
 		check_ready(k, p);
+	}
+	if (p->twin) {
+		vt_mc_pending_start(k, p->twin);
 	}
 }
 
@@ -346,6 +357,8 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	vt_mc_buffer_ends(k, p);
 	if (p->twin) {
 		vt_mc_buffer_ends(k, p->twin);
+		p->twin->active = 0;
+		vt_mc_active_take(p->twin);
 	}
 	if (cancelled && p->transfer == VT_MC_SENDS) {
 		vt_mc_message_back(p);
@@ -523,29 +536,31 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 
 /* ---- after the call ---- */
 
-static void start_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
+static void set_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	const struct vt_mc_object *c = p->comm;
 	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+	struct vt_mc_side sent, taken;
 
+	if (!c || c->inter || strstr(k->f->text, "eighbor")) {
+		return;
+	}
 	if (!VT_MC_HAS(k, VT_MC_RBUF)) {
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
-		p->writes = c && c->rank != root;
-	} else if (VT_MC_HAS(k, VT_MC_OPERATOR) && VT_MC_HAS(k, VT_MC_COUNT)) {
+		p->writes = c->rank != root;
+		return;
+	}
+	vt_mc_buffer_sides(k, c, &sent, &taken);
+	if (!vt_mc_is_unused(k, k->f->at[VT_MC_BUF])) {
 		p->twin = new_entry(k, VT_MC_OTHER);
 		if (p->twin) {
-			set_buffer(p->twin, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
-		}
-		if (c && !vt_mc_is_unused(k, k->f->at[VT_MC_RBUF])) {
-			set_buffer(p, k, VT_MC_RBUF, VT_MC_COUNT, VT_MC_DATATYPE);
-			p->writes = 1;
+			set_side(p->twin, k, sent);
+			p->twin->persistent = p->persistent;
 		}
 	}
-	if (c && c->inter) {
-		p->low = p->high = 0;
-	}
-	if (p->twin) {
-		vt_mc_pending_start(k, p->twin);
+	if (!vt_mc_is_unused(k, k->f->at[VT_MC_RBUF])) {
+		set_side(p, k, taken);
+		p->writes = 1;
 	}
 }
 
@@ -578,9 +593,9 @@ static void make_request(struct vt_mc_call *k)
 	p->persistent = s == VT_MC_SEND_INIT || s == VT_MC_RECV_INIT || s == VT_MC_COLL_INIT || s == VT_MC_PARTITIONED;
 	p->partitioned = s == VT_MC_PARTITIONED;
 	p->parts = vt_mc_is(k, "Psend_init") ? (int)k->w[1] : 0;
-	if (s == VT_MC_COLL_I) {
-		p->meeting = k->meeting;
-		start_collective(k, p);
+	p->meeting = s == VT_MC_COLL_I ? k->meeting : 0;
+	if (s == VT_MC_COLL_I || s == VT_MC_COLL_INIT) {
+		set_collective(k, p);
 	}
 	if (s == VT_MC_IO_POSTED) {
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
@@ -710,6 +725,9 @@ static void lose_type(struct vt_mc_pending *p, const struct vt_mc_object *type)
 		p->summed = p->has_shown = 0;
 	}
 	p->type_there = p->type_there == type ? NULL : p->type_there;
+	if (p->twin) {
+		lose_type(p->twin, type);
+	}
 }
 
 void vt_mc_pending_lose(const struct vt_mc_object *type)

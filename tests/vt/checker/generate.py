@@ -294,6 +294,24 @@ def limits():
                                                                receive % (end % BAD)))
 
 
+def collectives_in_use():
+    """The buffer that a collective operation sends, and the one that it receives, belong to it until it is complete."""
+    done, illegal = "MPI_Wait(&q, MPI_STATUS_IGNORE);", "LOCAL:MEMORY:ILLEGAL_MODIFICATION"
+    for call, words in COLLECTIVES.items():
+        posted = collective(call, True)
+        ways = [("I" + call, posted, done)]
+        if VERSION >= 4:
+            ways.append((call + "_init", posted.replace("MPI_I" + call[0].lower() + call[1:], "MPI_%s_init" % call).replace("&q", "MPI_INFO_NULL, &q") +
+                         "\nMPI_Start(&q);", done + "\nMPI_Request_free(&q);"))
+        for name, begin, end in ways:
+            for at, buffer in enumerate(words.split(", ")[:2]):
+                if buffer not in ("a", "b", "c", "d"):
+                    continue
+                change = "if (r == %d) {\n%s[1] += 41;\n}" % (call == "Exscan", buffer)
+                case("%s %s changed" % (name, buffer), 2 + at, illegal, VARIABLES, begin.replace(";", ";" + BAD, 1), change, end.replace(";", ";" + BAD, 1))
+                case("%s %s changed after" % (name, buffer), 2 + at, "", VARIABLES, begin, end, change)
+
+
 def requests():
     for call in ("Isend", "Issend", "Irecv"):
         sends = call != "Irecv"
@@ -837,7 +855,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
