@@ -10,6 +10,7 @@
 
 #define HARD_NS INT64_C(300000000)
 #define SOFT_NS INT64_C(30000000)
+#define ALONE_NS INT64_C(10000000000)
 
 /* ---- the verdict ---- */
 
@@ -52,6 +53,18 @@ static int is_fresh(int rank, int64_t now)
 	return now - r->looked_ns < VT_MC_LOOKED_NS || (r->in_number && r->in_number != VT_MC_EPOCH_CALL);
 }
 
+/* A loop that looks for what the rank itself would have to send: it may end by itself, and no other rank waits in it. */
+static int is_alone(int rank)
+{
+	const struct vt_mc_rank *r = &vt_mc_shared->rank[rank];
+	int i, others = 0;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		others += i != rank && (vt_mc_has_bit(r->all, i) || vt_mc_has_bit(r->any, i));
+	}
+	return r->looks && !others;
+}
+
 static void judge_ranks(struct verdict *v, int64_t now)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
@@ -70,7 +83,7 @@ static void judge_ranks(struct verdict *v, int64_t now)
 		v->soft |= r->soft;
 		v->released |= r->released;
 		v->mine |= i == vt_mc_rank;
-		v->young |= !r->named || now - r->since_ns < SOFT_NS || !is_fresh(i, now);
+		v->young |= !r->named || now - r->since_ns < (is_alone(i) ? ALONE_NS : SOFT_NS) || !is_fresh(i, now);
 		for (k = 0; k < s->ranks; k++) {
 			if (vt_mc_has_bit(r->all, k) || vt_mc_has_bit(r->any, k)) {
 				v->explained |= s->rank[k].state == VT_MC_STOPPED;

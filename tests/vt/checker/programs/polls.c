@@ -2,7 +2,7 @@
 /* polls CASE, with two ranks: rank 0 looks for a message of rank 1, which waits for one of rank 0. What rank 0 does between its calls, and
  * for how long: calls: nothing, in two bursts with 2.5 s of computation after each; chunks: 5 ms of computation, 4 s long; probe: the
  * same with MPI_Iprobe and 0.2 ms; rare: computation in each 1000th call; naps: MPI_Testsome and sleep(1), four times; tail: nothing,
- * 1.6 s long, and then 3 s of computation. These send in the end. hang, hang-sleep, hang-yield, hang-probe, hang-some: they do not. */
+ * 1.6 s long, and then 3 s of computation; self-probe: MPI_Iprobe for a message of itself, 4 s long. These send in the end. hang, hang-sleep, hang-yield, hang-probe, hang-some: they do not. */
 #include <mpi.h>
 #include <sched.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int looks(const char *what, MPI_Request *request)
 	int flag = 0, n, index;
 
 	if (strstr(what, "probe")) {
-		MPI_Iprobe(1, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+		MPI_Iprobe(strcmp(what, "self-probe") ? 1 : 0, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 	} else if (!strcmp(what, "naps") || strstr(what, "some")) {
 		MPI_Testsome(1, request, &n, &index, MPI_STATUSES_IGNORE);
 		flag = n > 0;
