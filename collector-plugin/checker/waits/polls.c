@@ -11,6 +11,8 @@ enum { BLOCK = 64 };
 #define POLLED_NS INT64_C(1500000000)
 /* The time between two calls in which more is done than to look whether to go on. */
 #define BETWEEN_NS INT64_C(50000)
+/* What the wrapper of a call takes itself, at most. */
+#define WRAPPER_NS INT64_C(2000)
 /* A block that lasts so much longer than the shortest one has a pause in it. */
 #define PAUSE_NS INT64_C(200000000)
 enum { PAUSE_TIMES = 8 };
@@ -70,7 +72,8 @@ static int only_waits(int64_t now)
 		return 0;
 	}
 	poll.shortest_ns = !poll.shortest_ns || lasted < poll.shortest_ns ? lasted : poll.shortest_ns;
-	return !paused && outside < BLOCK * BETWEEN_NS && (outside < all / 4 * 3 || all < lasted / 10 * 3);
+	return !paused && outside < BLOCK * BETWEEN_NS &&
+		(outside < BLOCK * WRAPPER_NS || outside < all / 4 * 3 || all < lasted / 10 * 3);
 }
 
 /* The call has found nothing. If the program makes no other call for some time, it is one that waits. */
