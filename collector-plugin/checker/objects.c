@@ -403,6 +403,14 @@ static void file_made(struct vt_mc_call *k, struct vt_mc_object *o)
 	}
 }
 
+/* A copy of a type that is committed is committed, too. */
+static int is_committed(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *from = vt_mc_is(k, "Type_dup") ? vt_mc_type((MPI_Datatype)k->w[0]) : NULL;
+
+	return from && from->committed;
+}
+
 void vt_mc_objects_after(struct vt_mc_call *k)
 {
 	const struct vt_mc_function *f = k->f;
@@ -435,6 +443,7 @@ void vt_mc_objects_after(struct vt_mc_call *k)
 		if (o) {
 			vt_mc_here(&o->made, k);
 			o->predefined = f->kind[i] == VT_MC_GROUP && handle == (uintptr_t)MPI_GROUP_EMPTY;
+			o->committed = is_committed(k);
 			if (f->sort == VT_MC_FILE_OPEN) {
 				file_made(k, o);
 			}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/table.h"
 
@@ -13,6 +14,8 @@ enum { ORDERED = 256 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
+static struct tkm_table several;     /* handles that MPI has given to more than one request at a time */
+static int wait_failed;              /* then it is not known which requests are complete */
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
@@ -31,6 +34,7 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 	p->handle = request;
 	if (at) {
 		if (*at && *at != p) {
+			tkm_table_put(&several, &handle, sizeof(handle), 1);
 			vt_mc_active_take(*at);
 		}
 		*at = p;
@@ -376,6 +380,40 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	}
 }
 
+/* ---- handles that stand for no request ---- */
+
+extern void *__libc_stack_end;
+
+/* A handle that no call has given, as in memory that was not initialized. Calls that do not come here may give some, too. */
+static int is_elsewhere(uintptr_t handle)
+{
+	int on_stack = (uintptr_t)&handle < handle && handle < (uintptr_t)__libc_stack_end;
+
+	return sizeof(MPI_Request) == sizeof(void *) &&
+		(handle % sizeof(int) || !vt_mc_is_readable((int64_t)handle, (int64_t)handle + 1) ||
+			(on_stack && getpid() == gettid()));
+}
+
+static int is_no_request(MPI_Request request)
+{
+	uintptr_t handle = (uintptr_t)request;
+	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
+
+	return vt_mc_is_null(VT_MC_REQUEST, handle) ? 0
+		: !at                               ? is_elsewhere(handle)
+		: *at                               ? (*at)->freed
+		      : !wait_failed && !tkm_table_find(&several, &handle, sizeof(handle));
+}
+
+static void refuse_stale(struct vt_mc_call *k, MPI_Request request, size_t i)
+{
+	if (is_no_request(request) && !k->refused) {
+		k->rc = MPI_ERR_REQUEST;
+		k->refused = vt_mc_report(VT_MC_CALL_FAILED, k, NULL,
+			"request %zu is none: it is complete or was freed before, or the variable was never set", i);
+	}
+}
+
 /* ---- calls ---- */
 
 static void start_persistent(struct vt_mc_call *k, MPI_Request request)
@@ -404,6 +442,7 @@ static void free_request(struct vt_mc_call *k, MPI_Request request)
 	struct vt_mc_pending *p = vt_mc_pending_find(request);
 	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
 
+	refuse_stale(k, request, 0);
 	if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
 		k->refused = 1;
 		k->rc = MPI_ERR_REQUEST;
@@ -445,6 +484,7 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
+		refuse_stale(k, list[i], i);
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
 	}
 }
@@ -629,6 +669,7 @@ static void end_requests(struct vt_mc_call *k)
 	const int *list;
 	size_t i;
 
+	wait_failed |= k->rc != MPI_SUCCESS;
 	if (k->rc != MPI_SUCCESS && s != VT_MC_WAIT && s != VT_MC_WAITALL) {
 		return;
 	}

@@ -204,6 +204,12 @@ def types():
                                                 "MPI_Recv(d, 3, %s, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" % one))
     case("pairs as numbers", 2, "", pair("MPI_Send(a, 2, MPI_2INT, peer, 3, MPI_COMM_WORLD);",
                                          "MPI_Recv(b, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
+    for commit in ("MPI_Type_commit(&o);", ""):
+        case("copy of a type%s" % (" that is not committed" if not commit else ""), 2, "" if commit else "LOCAL:MPI:CALL_FAILED", pair(
+            "MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);" + ("" if commit else BAD), "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            "MPI_Datatype o, t; MPI_Type_contiguous(2, MPI_INT, &o); %s MPI_Type_dup(o, &t);" % commit, "MPI_Type_free(&t); MPI_Type_free(&o);"))
+    case("copy of a basic type", 2, "", pair("MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);", "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                                             "MPI_Datatype t; MPI_Type_dup(MPI_INT, &t);", "MPI_Type_free(&t);"))
     for build in ("MPI_Type_contiguous(2, MPI_INT, &t)", "MPI_Type_vector(2, 1, 2, MPI_INT, &t)"):
         case("derived correct " + build, 2, "", pair(
             "MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);", "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
@@ -330,6 +336,12 @@ def requests():
         case(call + " started twice", 2, "LOCAL:REQUEST:ILLEGAL_CALL", both("%s\nMPI_Start(&q);\nMPI_Start(&q);%s\n%s\nMPI_Request_free(&q);" % (
             start, BAD, done)))
         case(call + " not freed", 2, "LOCAL:REQUEST:NOT_FREED", both("%s%s\nMPI_Start(&q);\n%s" % (start, BAD, done)))
+        stale = "MPI_Request old = q;\n%s\n%s" % (done, "MPI_%s" + BAD)
+        for again in ("Wait(&old, MPI_STATUS_IGNORE);", "Request_free(&old);"):
+            case("%s complete, then %s" % (call, again[:4]), 2, "LOCAL:MPI:CALL_FAILED", both(word + "\n" + stale % again))
+        case(call + " of a copy", 2, "", both(word + "\nMPI_Request old = q;\nMPI_Wait(&old, MPI_STATUS_IGNORE);"))
+        case(call + " never made", 2, "LOCAL:MPI:CALL_FAILED|LOCAL:EXIT:SIGNAL", both(
+            "MPI_Request none = (MPI_Request)(intptr_t)&q;\nif (sizeof(none) < sizeof(void *)) {\nnone = (MPI_Request)(intptr_t)12345;\n}\nMPI_Wait(&none, MPI_STATUS_IGNORE);" + BAD + "\n" + word + done))
         case(call + " persistent", 2, "", both("%s\nMPI_Start(&q);\n%s\nMPI_Request_free(&q);" % (start, done)))
     case("two receives in one buffer", 2, "LOCAL:MEMORY:OVERLAP", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
@@ -858,7 +870,7 @@ def main():
     for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
+    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
