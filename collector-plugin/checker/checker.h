@@ -603,6 +603,8 @@ VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
+/* In waits/stale.c: may a handle that no call has given here be one that MPI has given elsewhere? */
+VT_HIDDEN int vt_mc_may_be_request(uintptr_t handle);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */

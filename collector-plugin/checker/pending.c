@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/table.h"
 
@@ -382,25 +381,13 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 
 /* ---- handles that stand for no request ---- */
 
-extern void *__libc_stack_end;
-
-/* A handle that no call has given, as in memory that was not initialized. Calls that do not come here may give some, too. */
-static int is_elsewhere(uintptr_t handle)
-{
-	int on_stack = (uintptr_t)&handle < handle && handle < (uintptr_t)__libc_stack_end;
-
-	return sizeof(MPI_Request) == sizeof(void *) &&
-		(handle % sizeof(int) || !vt_mc_is_readable((int64_t)handle, (int64_t)handle + 1) ||
-			(on_stack && getpid() == gettid()));
-}
-
 static int is_no_request(MPI_Request request)
 {
 	uintptr_t handle = (uintptr_t)request;
 	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
 
 	return vt_mc_is_null(VT_MC_REQUEST, handle) ? 0
-		: !at                               ? is_elsewhere(handle)
+		: !at                               ? !vt_mc_may_be_request(handle)
 		: *at                               ? (*at)->freed
 		      : !wait_failed && !tkm_table_find(&several, &handle, sizeof(handle));
 }

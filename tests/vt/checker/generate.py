@@ -341,7 +341,7 @@ def requests():
             case("%s complete, then %s" % (call, again[:4]), 2, "LOCAL:MPI:CALL_FAILED", both(word + "\n" + stale % again))
         case(call + " of a copy", 2, "", both(word + "\nMPI_Request old = q;\nMPI_Wait(&old, MPI_STATUS_IGNORE);"))
         case(call + " never made", 2, "LOCAL:MPI:CALL_FAILED|LOCAL:EXIT:SIGNAL", both(
-            "MPI_Request none = (MPI_Request)(intptr_t)&q;\nif (sizeof(none) < sizeof(void *)) {\nnone = (MPI_Request)(intptr_t)12345;\n}\nMPI_Wait(&none, MPI_STATUS_IGNORE);" + BAD + "\n" + word + done))
+            "void *words[4] = { words, words, words, words };\nMPI_Request none = (MPI_Request)(intptr_t)words;\nif (sizeof(none) < sizeof(void *)) {\nnone = (MPI_Request)(intptr_t)12345;\n}\nMPI_Wait(&none, MPI_STATUS_IGNORE);" + BAD + "\n" + word + done))
         case(call + " persistent", 2, "", both("%s\nMPI_Start(&q);\n%s\nMPI_Request_free(&q);" % (start, done)))
     case("two receives in one buffer", 2, "LOCAL:MEMORY:OVERLAP", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
