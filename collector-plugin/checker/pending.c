@@ -25,6 +25,21 @@ struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 	return at ? *at : NULL;
 }
 
+/* MPI has given its handle to another one, since it was complete when it began. */
+static void end_silently(struct vt_mc_pending *p)
+{
+	int bad;
+
+	vt_mc_active_take(p);
+	if (p->twin) {
+		vt_mc_active_take(p->twin);
+	}
+	if (p->meeting && p->comm) {
+		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
+		p->meeting = 0;
+	}
+}
+
 static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 {
 	uintptr_t handle = (uintptr_t)request;
@@ -34,7 +49,7 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 	if (at) {
 		if (*at && *at != p) {
 			tkm_table_put(&several, &handle, sizeof(handle), 1);
-			vt_mc_active_take(*at);
+			end_silently(*at);
 		}
 		*at = p;
 	}
@@ -369,6 +384,9 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 		!compare_signatures(k, p) && rc == MPI_SUCCESS) {
 		vt_mc_buffer_received(k, p, status);
 	}
+	if (p->makes && rc == MPI_SUCCESS) {
+		vt_mc_comm_arrived(p);
+	}
 	if (p->meeting && p->comm) {
 		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
 		p->meeting = 0;
@@ -379,9 +397,7 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	}
 }
 
-/* ---- handles that stand for no request ---- */
-
-static int is_no_request(MPI_Request request)
+int vt_mc_pending_is_none(MPI_Request request)
 {
 	uintptr_t handle = (uintptr_t)request;
 	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
@@ -390,15 +406,6 @@ static int is_no_request(MPI_Request request)
 		: !at                               ? !vt_mc_may_be_request(handle)
 		: *at                               ? (*at)->freed
 		      : !wait_failed && !tkm_table_find(&several, &handle, sizeof(handle));
-}
-
-static void refuse_stale(struct vt_mc_call *k, MPI_Request request, size_t i)
-{
-	if (is_no_request(request) && !k->refused) {
-		k->rc = MPI_ERR_REQUEST;
-		k->refused = vt_mc_report(VT_MC_CALL_FAILED, k, NULL,
-			"request %zu is none: it is complete or was freed before, or the variable was never set", i);
-	}
 }
 
 /* ---- calls ---- */
@@ -429,7 +436,7 @@ static void free_request(struct vt_mc_call *k, MPI_Request request)
 	struct vt_mc_pending *p = vt_mc_pending_find(request);
 	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
 
-	refuse_stale(k, request, 0);
+	vt_mc_refuse_stale(k, request, 0);
 	if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
 		k->refused = 1;
 		k->rc = MPI_ERR_REQUEST;
@@ -471,7 +478,7 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		refuse_stale(k, list[i], i);
+		vt_mc_refuse_stale(k, list[i], i);
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
 	}
 }
@@ -623,6 +630,11 @@ static void make_request(struct vt_mc_call *k)
 	p->meeting = s == VT_MC_COLL_I ? k->meeting : 0;
 	if (s == VT_MC_COLL_I || s == VT_MC_COLL_INIT) {
 		set_collective(k, p);
+	}
+	if (s == VT_MC_IDUP && p->comm) {
+		p->makes = 1;
+		p->buffer = VT_MC_WORD(k, VT_MC_FRESH_COMM);
+		p->number = ++p->comm->creations;
 	}
 	if (s == VT_MC_IO_POSTED) {
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);

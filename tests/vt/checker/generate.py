@@ -300,6 +300,18 @@ def limits():
                                                                receive % (end % BAD)))
 
 
+def communicators_that_come():
+    """MPI_Comm_idup: the communicator is there when the request is complete; its handle may be that of one that was freed."""
+    begin = "MPI_Comm other, fresh;\nMPI_Comm_dup(MPI_COMM_WORLD, &other); MPI_Comm_free(&other);\nMPI_Comm_idup(MPI_COMM_WORLD, &fresh, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    for n in (2, 3):
+        case("idup, then barrier %d" % n, n, "", VARIABLES, begin, "MPI_Barrier(fresh); MPI_Comm_free(&fresh);")
+        case("idup, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", VARIABLES, begin, "if (r == 0) {", "MPI_Barrier(fresh);" + BAD, "} else {",
+             "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);" + BAD, "}", "MPI_Comm_free(&fresh);")
+        case("idup left %d" % n, n, "LOCAL:OBJECT:NOT_FREED", VARIABLES, begin.replace("&q);", "&q);" + BAD, 1) + BAD, "MPI_Barrier(fresh);")
+    case("several sums over one rank", 2, "", VARIABLES, "MPI_Request w[4];\nfor (int i = 0; i < 4; i++) {\nMPI_Iallreduce(a + i, b + i, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &w[i]);\n}",
+         "MPI_Waitall(4, w, MPI_STATUSES_IGNORE); a[1] += 41;", "MPI_Barrier(MPI_COMM_WORLD);")
+
+
 def collectives_in_use():
     """The buffer that a collective operation sends, and the one that it receives, belong to it until it is complete."""
     done, illegal = "MPI_Wait(&q, MPI_STATUS_IGNORE);", "LOCAL:MEMORY:ILLEGAL_MODIFICATION"
@@ -867,7 +879,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
