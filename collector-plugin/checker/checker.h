@@ -741,8 +741,7 @@ VT_HIDDEN void vt_mc_message_race(struct vt_mc_call *k);
 
 /* Before each call: another one than that in a loop of the program ends the wait that the loop was taken for. */
 VT_HIDDEN void vt_mc_leave_loop(const struct vt_mc_call *k);
-/* Before and after a call that looks whether something has come. */
-VT_HIDDEN void vt_mc_poll_begins(void);
+/* After a call that looks whether something has come. */
 VT_HIDDEN void vt_mc_poll_ends(struct vt_mc_call *k, int found, void (*needs)(struct vt_mc_wait *w));
 
 /* Each member tells the unit of its displacements before a window is made, and gets that of a target; 0: not known. */

@@ -15,7 +15,7 @@
 void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *c, int source)
 {
 	uint64_t set[VT_MC_BITS] = { 0 };
-	int i;
+	int i, others = 0;
 
 	if (source != MPI_ANY_SOURCE) {
 		vt_mc_set_bit(w->all, c->world[source]);
@@ -24,7 +24,12 @@ void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *c, int
 	for (i = 0; i < c->remote; i++) {
 		if (c->world[i] != vt_mc_rank) {
 			vt_mc_set_bit(set, c->world[i]);
+			others = 1;
 		}
+	}
+	if (!others) {
+		vt_mc_set_bit(w->all, vt_mc_rank);
+		return;
 	}
 	if (!w->has_any) {
 		memcpy(w->any, set, sizeof(set));
@@ -460,7 +465,6 @@ static int perform_look(struct vt_mc_call *k)
 {
 	int flag = 0, done;
 
-	vt_mc_poll_begins();
 #if MPI_VERSION >= 4
 	if (vt_mc_is(k, "Parrived")) {
 		k->rc = PMPI_Parrived((MPI_Request)k->w[0], (int)k->w[1], (int *)k->w[2]);

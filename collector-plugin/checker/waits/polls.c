@@ -49,11 +49,7 @@ void vt_mc_leave_loop(const struct vt_mc_call *k)
 	if (poll.w.shown_ns && poll.pc != k->pc) {
 		end_poll();
 	}
-}
-
-void vt_mc_poll_begins(void)
-{
-	if (poll.times % BLOCK == BLOCK - 1) {
+	if (poll.pc == k->pc && poll.times % BLOCK == BLOCK - 1) {
 		poll.inside_ns = thread_ran_ns();
 	}
 }
@@ -103,6 +99,9 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 		poll.w.k = k;
 		poll.w.turns = 1 << 10;
 		vt_mc_wait_turn(&poll.w, needs);
+		/* what that takes is not the program's */
+		poll.ran_ns = thread_ran_ns();
+		poll.ended_ns = vt_mc_now_ns();
 	}
 }
 

@@ -300,6 +300,16 @@ def limits():
                                                                receive % (end % BAD)))
 
 
+def alone():
+    for call in ("Recv(b, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);", "Probe(MPI_ANY_SOURCE, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);"):
+        case("from itself: %s" % call[:5], 2, "GLOBAL:DEADLOCK:HARD", "MPI_%s" % call + BAD)
+    for found in ("", "LOCAL:MPI:CALL_FAILED"):
+        case("only looks at a window%s" % (", with no type" if found else ""), 2, found, "MPI_Win w;",
+             "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);",
+             "MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, b, 1, MPI_INT, peer, 0, 1, MPI_INT, %s, w);" % ("MPI_SUM" if found else "MPI_NO_OP") + (BAD if found else ""),
+             "MPI_Win_unlock_all(w); MPI_Win_free(&w);")
+
+
 def communicators_that_come():
     """MPI_Comm_idup: the communicator is there when the request is complete; its handle may be that of one that was freed."""
     begin = "MPI_Comm other, fresh;\nMPI_Comm_dup(MPI_COMM_WORLD, &other); MPI_Comm_free(&other);\nMPI_Comm_idup(MPI_COMM_WORLD, &fresh, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);"
@@ -879,7 +889,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",

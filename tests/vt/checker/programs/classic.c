@@ -37,7 +37,8 @@ static double ring(void)
 	double out = rank, in = 0, sum = 0;
 
 	for (int i = 0; i < size; i++) {
-		MPI_Sendrecv(&out, 1, MPI_DOUBLE, right(), 3, &in, 1, MPI_DOUBLE, left(), 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&out, 1, MPI_DOUBLE, right(), 3, &in, 1, MPI_DOUBLE, left(), 3, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
 		sum += in;
 		out = in;
 	}
@@ -219,7 +220,8 @@ static double vectors(void)
 
 int main(int argc, char **argv)
 {
-	static double (*const cases[])(void) = { halo, ring, workers, collect, persistent, grid, columns, halves, overlapped, fence, locks, vectors };
+	static double (*const cases[])(void) = { halo, ring, workers, collect, persistent, grid, columns, halves,
+		overlapped, fence, locks, vectors };
 	double result;
 
 	MPI_Init(&argc, &argv);
