@@ -78,11 +78,10 @@ struct range {
 	int dense;
 };
 
-/* `times`: as often as count says. */
-static struct range range_of(
-	const struct vt_mc_call *k, enum vt_mc_role buffer, enum vt_mc_role count, enum vt_mc_role type, int times)
+static struct range range_of(const struct vt_mc_call *k, struct vt_mc_side side)
 {
 	struct range r = { 0, 0, 0 };
+	enum vt_mc_role buffer = side.buffer, count = side.count, type = side.type;
 	const struct vt_mc_object *t;
 	long long n;
 
@@ -92,7 +91,7 @@ static struct range range_of(
 		return r;
 	}
 	t = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, type));
-	n = vt_mc_count(k, count) * times;
+	n = vt_mc_count(k, count) * side.times;
 	if (t && t->known && t->bytes > 0 && t->extent >= 0 && n > 0) {
 		r.low = (int64_t)VT_MC_WORD(k, buffer) + t->true_lb;
 		r.high = r.low + (n - 1) * t->extent + t->true_extent;
@@ -193,27 +192,31 @@ static void check_parts(struct vt_mc_call *k, const struct vt_mc_object *c)
 	free(part);
 }
 
-/* How often the count of each side is in the buffer. */
-static void find_sides(
-	const struct vt_mc_call *k, const struct vt_mc_object *c, struct range *sent, struct range *taken)
+void vt_mc_buffer_sides(
+	const struct vt_mc_call *k, const struct vt_mc_object *c, struct vt_mc_side *sent, struct vt_mc_side *taken)
 {
 	int all = has_word(k, "lltoall"), blocks = has_word(k, "educe_scatter_block");
+	enum vt_mc_role count = blocks ? VT_MC_RCOUNT : VT_MC_COUNT;
 
 	if (VT_MC_HAS(k, VT_MC_OPERATOR)) {
-		*sent = range_of(
-			k, VT_MC_BUF, blocks ? VT_MC_RCOUNT : VT_MC_COUNT, VT_MC_DATATYPE, blocks ? c->size : 1);
-		*taken = range_of(k, VT_MC_RBUF, blocks ? VT_MC_RCOUNT : VT_MC_COUNT, VT_MC_DATATYPE, 1);
+		*sent = (struct vt_mc_side){ VT_MC_BUF, count, VT_MC_DATATYPE, blocks ? c->size : 1 };
+		*taken = (struct vt_mc_side){ VT_MC_RBUF, count, VT_MC_DATATYPE, 1 };
 	} else {
-		*sent = range_of(k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, all || has_word(k, "catter") ? c->size : 1);
-		*taken = range_of(k, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE, all || has_word(k, "ather") ? c->size : 1);
+		*sent = (struct vt_mc_side){ VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE,
+			all || has_word(k, "catter") ? c->size : 1 };
+		*taken = (struct vt_mc_side){ VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE,
+			all || has_word(k, "ather") ? c->size : 1 };
 	}
 }
 
 static void check_collective(struct vt_mc_call *k, const struct vt_mc_object *c)
 {
+	struct vt_mc_side sends, takes;
 	struct range sent, taken;
 
-	find_sides(k, c, &sent, &taken);
+	vt_mc_buffer_sides(k, c, &sends, &takes);
+	sent = range_of(k, sends);
+	taken = range_of(k, takes);
 	check_there(k, &sent, "the buffer that is sent");
 	check_there(k, &taken, "the buffer that receives");
 	if (!k->refused && sent.dense && taken.dense && sent.low < taken.high && taken.low < sent.high) {
@@ -243,10 +246,10 @@ void vt_mc_buffers_of_call(struct vt_mc_call *k)
 	}
 	if (!(VT_MC_HAS(k, VT_MC_DEST) && VT_MC_NUMBER(k, VT_MC_DEST) == MPI_PROC_NULL) &&
 		!(VT_MC_HAS(k, VT_MC_SOURCE) && VT_MC_NUMBER(k, VT_MC_SOURCE) == MPI_PROC_NULL)) {
-		r = range_of(k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, 1);
+		r = range_of(k, (struct vt_mc_side){ VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, 1 });
 		check_there(k, &r, "the buffer");
 		if (s == VT_MC_SENDRECV) {
-			r = range_of(k, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE, 1);
+			r = range_of(k, (struct vt_mc_side){ VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE, 1 });
 			check_there(k, &r, "the buffer that receives");
 		}
 	}
@@ -414,10 +417,16 @@ void vt_mc_bcast_received(const struct vt_mc_call *k)
 
 /* ---- between two calls ---- */
 
+/* A network may bring what a one-sided operation gets, at any time. */
+static int may_come(const struct vt_mc_pending *p)
+{
+	return p->writes && p->win && (!vt_mc_shared || vt_mc_shared->absent);
+}
+
 static int is_shown(const struct vt_mc_pending *p)
 {
-	return has_range(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned && !p->freed &&
-		vt_mc_is_readable(p->low, p->high);
+	return has_range(p) && !may_come(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned &&
+		!p->freed && vt_mc_is_readable(p->low, p->high);
 }
 
 void vt_mc_buffers_show(void)

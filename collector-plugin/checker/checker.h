@@ -257,6 +257,7 @@ VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
 /* What the call will free; and, after it succeeded, what it made. */
 VT_HIDDEN void vt_mc_objects_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_objects_after(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_comm_arrived(const struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_message_matched(struct vt_mc_call *k);
 VT_HIDDEN const struct vt_mc_object *vt_mc_object_next(enum vt_mc_kind kind, const struct vt_mc_object *o);
 VT_HIDDEN const char *vt_mc_kind_name(enum vt_mc_kind kind);
@@ -371,6 +372,7 @@ struct vt_mc_rank {
 	uint32_t generation; /* changes with each change of what it waits for */
 	int released;        /* its send is not held any longer */
 	int soft;            /* it waits only because its send is taken for a synchronous one */
+	int looks;           /* in a loop of the program, which may end */
 	int64_t since_ns;
 	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
 	int64_t idle_ns;
@@ -568,6 +570,7 @@ struct vt_mc_pending {
 	uint64_t shown;    /* of its bytes when the last call ended */
 	int has_shown, told, summed, overlapped;
 	int writes; /* MPI may write into the buffer */
+	int makes;  /* it makes a communicator, whose handle comes into the buffer; its number among those of its parent is `number` */
 	struct vt_mc_place made, started;
 	uint64_t started_offset;
 	int message; /* its index; -1: none */
@@ -602,6 +605,12 @@ VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
+/* In waits/stale.c: may a handle that no call has given here be one that MPI has given elsewhere? */
+VT_HIDDEN int vt_mc_may_be_request(uintptr_t handle);
+/* There too: refuses a call whose i-th request is none. */
+VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, MPI_Request request, size_t i);
+/* Stands the handle for no request, or for one that was freed? */
+VT_HIDDEN int vt_mc_pending_is_none(MPI_Request request);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */
@@ -617,6 +626,14 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
+/* The arguments that say what one side of a collective operation is, and how often the count is in its buffer. */
+struct vt_mc_side {
+	enum vt_mc_role buffer, count, type;
+	int times;
+};
+/* Not of an intercommunicator or of neighbours. */
+VT_HIDDEN void vt_mc_buffer_sides(
+	const struct vt_mc_call *k, const struct vt_mc_object *c, struct vt_mc_side *sent, struct vt_mc_side *taken);
 /* Before a call: is its memory there, and are its own buffers apart? Refuses it if there is none. */
 VT_HIDDEN void vt_mc_buffers_of_call(struct vt_mc_call *k);
 /* Have two transfers, whose ranges of bytes meet, bytes in common? */
@@ -674,8 +691,6 @@ VT_HIDDEN void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pend
 VT_HIDDEN void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *comm, int source);
 /* Makes a call that waits. Returns 1 if k->rc is its result. */
 VT_HIDDEN int vt_mc_perform(struct vt_mc_call *k);
-/* Before each call: another one than that in a loop of the program ends the wait that the loop was taken for. */
-VT_HIDDEN void vt_mc_leave_loop(const struct vt_mc_call *k);
 
 /* ---- deadlock.c ---- */
 
@@ -723,6 +738,11 @@ VT_HIDDEN void vt_mc_race_forget(const struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_message_race(struct vt_mc_call *k);
 
 /* ---- waits/ ---- */
+
+/* Before each call: another one than that in a loop of the program ends the wait that the loop was taken for. */
+VT_HIDDEN void vt_mc_leave_loop(const struct vt_mc_call *k);
+/* After a call that looks whether something has come. */
+VT_HIDDEN void vt_mc_poll_ends(struct vt_mc_call *k, int found, void (*needs)(struct vt_mc_wait *w));
 
 /* Each member tells the unit of its displacements before a window is made, and gets that of a target; 0: not known. */
 VT_HIDDEN void vt_mc_epoch_expose(uint64_t win, int64_t unit);

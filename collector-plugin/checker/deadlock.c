@@ -10,6 +10,7 @@
 
 #define HARD_NS INT64_C(300000000)
 #define SOFT_NS INT64_C(30000000)
+#define ALONE_NS INT64_C(10000000000)
 
 /* ---- the verdict ---- */
 
@@ -21,10 +22,47 @@ struct verdict {
 	int ended;    /* a rank that has ended and is waited for; -1: none */
 };
 
-/* Is what the rank has shown still so? One in a collective operation of MPI shows it once. */
-static int is_fresh(const struct vt_mc_rank *r, int64_t now)
+/* Programs that look in a loop may leave it at any time. With the lock, each time that this process judges: which of them have looked since. */
+static struct {
+	uint64_t calls;
+	int64_t looked_ns, period_ns;
+} loops[VT_MC_RANKS];
+
+static void watch_loops(int64_t now)
 {
+	const struct vt_mc_shared *s = vt_mc_shared;
+	int i;
+
+	for (i = 0; i < s->ranks; i++) {
+		if (s->rank[i].looks && s->rank[i].calls != loops[i].calls) {
+			loops[i].period_ns = loops[i].calls ? now - loops[i].looked_ns : 0;
+			loops[i].looked_ns = now;
+			loops[i].calls = s->rank[i].calls;
+		}
+	}
+}
+
+/* Is what the rank has shown still so? One in a collective operation of MPI shows it once. */
+static int is_fresh(int rank, int64_t now)
+{
+	const struct vt_mc_rank *r = &vt_mc_shared->rank[rank];
+
+	if (r->looks && now - loops[rank].looked_ns > loops[rank].period_ns) {
+		return 0;
+	}
 	return now - r->looked_ns < VT_MC_LOOKED_NS || (r->in_number && r->in_number != VT_MC_EPOCH_CALL);
+}
+
+/* A loop that looks for what the rank itself would have to send: it may end by itself, and no other rank waits in it. */
+static int is_alone(int rank)
+{
+	const struct vt_mc_rank *r = &vt_mc_shared->rank[rank];
+	int i, others = 0;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		others += i != rank && (vt_mc_has_bit(r->all, i) || vt_mc_has_bit(r->any, i));
+	}
+	return r->looks && !others;
 }
 
 static void judge_ranks(struct verdict *v, int64_t now)
@@ -34,6 +72,7 @@ static void judge_ranks(struct verdict *v, int64_t now)
 
 	memset(v, 0, sizeof(*v));
 	v->ended = -1;
+	watch_loops(now);
 	v->n = vt_mc_find_stuck(v->stuck);
 	for (i = 0; i < s->ranks; i++) {
 		const struct vt_mc_rank *r = &s->rank[i];
@@ -44,7 +83,7 @@ static void judge_ranks(struct verdict *v, int64_t now)
 		v->soft |= r->soft;
 		v->released |= r->released;
 		v->mine |= i == vt_mc_rank;
-		v->young |= !r->named || now - r->since_ns < SOFT_NS || !is_fresh(r, now);
+		v->young |= !r->named || now - r->since_ns < (is_alone(i) ? ALONE_NS : SOFT_NS) || !is_fresh(i, now);
 		for (k = 0; k < s->ranks; k++) {
 			if (vt_mc_has_bit(r->all, k) || vt_mc_has_bit(r->any, k)) {
 				v->explained |= s->rank[k].state == VT_MC_STOPPED;
@@ -138,7 +177,7 @@ static void judge_idle(struct verdict *v, int64_t now)
 		r = &s->rank[i];
 		is = r->idle_ns ? now - r->idle_ns > limit
 				: r->state == VT_MC_BLOCKED && !r->soft && now - r->since_ns > limit;
-		v->idle = (is && is_fresh(r, now)) || r->state == VT_MC_ENDED;
+		v->idle = (is && is_fresh(i, now)) || r->state == VT_MC_ENDED;
 		if (r->state == VT_MC_BLOCKED) {
 			vt_mc_set_bit(v->stuck, i);
 		}

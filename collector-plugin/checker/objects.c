@@ -355,7 +355,7 @@ static void comm_made(struct vt_mc_call *k, struct vt_mc_object *o, MPI_Comm com
 {
 	struct vt_mc_object *parent =
 		VT_MC_HAS(k, VT_MC_OF_COMM) ? vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)) : NULL;
-	int all = k->f->sort == VT_MC_NEWCOMM || k->f->sort == VT_MC_IDUP;
+	int all = k->f->sort == VT_MC_NEWCOMM;
 
 	/* the two sides of an intercommunicator have different parents */
 	learn_comm(o, comm, parent && !o->inter && !vt_mc_is(k, "Intercomm_create") ? parent->id : 0,
@@ -374,6 +374,24 @@ static void comm_made(struct vt_mc_call *k, struct vt_mc_object *o, MPI_Comm com
 		o->id += times ? (uint64_t)(*times)++ * UINT64_C(0x9e3779b97f4a7c15) : 0;
 	}
 	vt_mc_handler(comm);
+}
+
+/* MPI_Comm_idup is complete. */
+void vt_mc_comm_arrived(const struct vt_mc_pending *p)
+{
+	MPI_Comm comm = *(const MPI_Comm *)p->buffer;
+	struct vt_mc_object *o;
+
+	if (vt_mc_is_null(VT_MC_COMM, (uintptr_t)comm)) {
+		return;
+	}
+	o = add_object(VT_MC_COMM, (uintptr_t)comm);
+	if (o) {
+		o->made = p->started;
+		learn_comm(o, comm, p->comm ? p->comm->id : 0, (uint32_t)p->number);
+		o->whole &= p->comm && p->comm->whole;
+		vt_mc_handler(comm);
+	}
 }
 
 /* Members that a split leaves out count the creation, too. */
@@ -401,6 +419,14 @@ static void file_made(struct vt_mc_call *k, struct vt_mc_object *o)
 		/* the members have made as many collective calls before */
 		o->id = (c->id ^ c->meetings * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xc4ceb9fe1a85ec53) | 1;
 	}
+}
+
+/* A copy of a type that is committed is committed, too. */
+static int is_committed(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *from = vt_mc_is(k, "Type_dup") ? vt_mc_type((MPI_Datatype)k->w[0]) : NULL;
+
+	return from && from->committed;
 }
 
 void vt_mc_objects_after(struct vt_mc_call *k)
@@ -435,6 +461,7 @@ void vt_mc_objects_after(struct vt_mc_call *k)
 		if (o) {
 			vt_mc_here(&o->made, k);
 			o->predefined = f->kind[i] == VT_MC_GROUP && handle == (uintptr_t)MPI_GROUP_EMPTY;
+			o->committed = is_committed(k);
 			if (f->sort == VT_MC_FILE_OPEN) {
 				file_made(k, o);
 			}

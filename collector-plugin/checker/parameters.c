@@ -49,6 +49,10 @@ int vt_mc_is_unused(const struct vt_mc_call *k, int i)
 		(second && VT_MC_HAS(k, VT_MC_RBUF) && (void *)VT_MC_WORD(k, VT_MC_RBUF) == MPI_IN_PLACE)) {
 		return 1;
 	}
+	if (first && f->sort == VT_MC_RMA && VT_MC_HAS(k, VT_MC_OPERATOR) &&
+		(MPI_Op)VT_MC_WORD(k, VT_MC_OPERATOR) == MPI_NO_OP) {
+		return 1;
+	}
 	if (!c || f->sort < VT_MC_COLL || f->sort > VT_MC_COLL_INIT) {
 		return 0;
 	}

@@ -13,6 +13,8 @@ enum { ORDERED = 256 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
+static struct tkm_table several;     /* handles that MPI has given to more than one request at a time */
+static int wait_failed;              /* then it is not known which requests are complete */
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
@@ -23,6 +25,21 @@ struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 	return at ? *at : NULL;
 }
 
+/* MPI has given its handle to another one, since it was complete when it began. */
+static void end_silently(struct vt_mc_pending *p)
+{
+	int bad;
+
+	vt_mc_active_take(p);
+	if (p->twin) {
+		vt_mc_active_take(p->twin);
+	}
+	if (p->meeting && p->comm) {
+		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
+		p->meeting = 0;
+	}
+}
+
 static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 {
 	uintptr_t handle = (uintptr_t)request;
@@ -31,7 +48,8 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 	p->handle = request;
 	if (at) {
 		if (*at && *at != p) {
-			vt_mc_active_take(*at);
+			tkm_table_put(&several, &handle, sizeof(handle), 1);
+			end_silently(*at);
 		}
 		*at = p;
 	}
@@ -77,17 +95,25 @@ static void free_entry(struct vt_mc_pending *p)
 	unused = p;
 }
 
-static void set_buffer(
-	struct vt_mc_pending *p, struct vt_mc_call *k, enum vt_mc_role b, enum vt_mc_role c, enum vt_mc_role t)
+/* Nothing is known of a count for each other member. */
+static void set_side(struct vt_mc_pending *p, struct vt_mc_call *k, struct vt_mc_side side)
 {
+	enum vt_mc_role b = side.buffer, c = side.count, t = side.type;
+
 	if (!VT_MC_HAS(k, b) || !VT_MC_HAS(k, c) || !VT_MC_HAS(k, t) || k->f->pointer[k->f->at[c]] ||
 		k->f->pointer[k->f->at[t]] || (void *)VT_MC_WORD(k, b) == MPI_IN_PLACE) {
 		return;
 	}
 	p->buffer = VT_MC_WORD(k, b);
-	p->count = vt_mc_count(k, c);
+	p->count = vt_mc_count(k, c) * side.times;
 	p->type = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, t));
 	set_range(p);
+}
+
+static void set_buffer(
+	struct vt_mc_pending *p, struct vt_mc_call *k, enum vt_mc_role b, enum vt_mc_role c, enum vt_mc_role t)
+{
+	set_side(p, k, (struct vt_mc_side){ b, c, t, 1 });
 }
 
 void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *k)
@@ -166,6 +192,9 @@ void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p)
 	if (p->transfer == VT_MC_RECEIVES) {
 		vt_mc_pending_claim();
 		check_ready(k, p);
+	}
+	if (p->twin) {
+		vt_mc_pending_start(k, p->twin);
 	}
 }
 
@@ -346,12 +375,17 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	vt_mc_buffer_ends(k, p);
 	if (p->twin) {
 		vt_mc_buffer_ends(k, p->twin);
+		p->twin->active = 0;
+		vt_mc_active_take(p->twin);
 	}
 	if (cancelled && p->transfer == VT_MC_SENDS) {
 		vt_mc_message_back(p);
 	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && take_message(p, status) && took_its_message(rc) &&
 		!compare_signatures(k, p) && rc == MPI_SUCCESS) {
 		vt_mc_buffer_received(k, p, status);
+	}
+	if (p->makes && rc == MPI_SUCCESS) {
+		vt_mc_comm_arrived(p);
 	}
 	if (p->meeting && p->comm) {
 		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
@@ -361,6 +395,17 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	if (!p->persistent) {
 		vt_mc_pending_drop(p);
 	}
+}
+
+int vt_mc_pending_is_none(MPI_Request request)
+{
+	uintptr_t handle = (uintptr_t)request;
+	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
+
+	return vt_mc_is_null(VT_MC_REQUEST, handle) ? 0
+		: !at                               ? !vt_mc_may_be_request(handle)
+		: *at                               ? (*at)->freed
+		      : !wait_failed && !tkm_table_find(&several, &handle, sizeof(handle));
 }
 
 /* ---- calls ---- */
@@ -391,6 +436,7 @@ static void free_request(struct vt_mc_call *k, MPI_Request request)
 	struct vt_mc_pending *p = vt_mc_pending_find(request);
 	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
 
+	vt_mc_refuse_stale(k, request, 0);
 	if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
 		k->refused = 1;
 		k->rc = MPI_ERR_REQUEST;
@@ -432,6 +478,7 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
+		vt_mc_refuse_stale(k, list[i], i);
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
 	}
 }
@@ -523,29 +570,31 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 
 /* ---- after the call ---- */
 
-static void start_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
+static void set_collective(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	const struct vt_mc_object *c = p->comm;
 	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+	struct vt_mc_side sent, taken;
 
+	if (!c || c->inter || strstr(k->f->text, "eighbor")) {
+		return;
+	}
 	if (!VT_MC_HAS(k, VT_MC_RBUF)) {
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
-		p->writes = c && c->rank != root;
-	} else if (VT_MC_HAS(k, VT_MC_OPERATOR) && VT_MC_HAS(k, VT_MC_COUNT)) {
+		p->writes = c->rank != root;
+		return;
+	}
+	vt_mc_buffer_sides(k, c, &sent, &taken);
+	if (!vt_mc_is_unused(k, k->f->at[VT_MC_BUF])) {
 		p->twin = new_entry(k, VT_MC_OTHER);
 		if (p->twin) {
-			set_buffer(p->twin, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
-		}
-		if (c && !vt_mc_is_unused(k, k->f->at[VT_MC_RBUF])) {
-			set_buffer(p, k, VT_MC_RBUF, VT_MC_COUNT, VT_MC_DATATYPE);
-			p->writes = 1;
+			set_side(p->twin, k, sent);
+			p->twin->persistent = p->persistent;
 		}
 	}
-	if (c && c->inter) {
-		p->low = p->high = 0;
-	}
-	if (p->twin) {
-		vt_mc_pending_start(k, p->twin);
+	if (!vt_mc_is_unused(k, k->f->at[VT_MC_RBUF])) {
+		set_side(p, k, taken);
+		p->writes = 1;
 	}
 }
 
@@ -578,9 +627,14 @@ static void make_request(struct vt_mc_call *k)
 	p->persistent = s == VT_MC_SEND_INIT || s == VT_MC_RECV_INIT || s == VT_MC_COLL_INIT || s == VT_MC_PARTITIONED;
 	p->partitioned = s == VT_MC_PARTITIONED;
 	p->parts = vt_mc_is(k, "Psend_init") ? (int)k->w[1] : 0;
-	if (s == VT_MC_COLL_I) {
-		p->meeting = k->meeting;
-		start_collective(k, p);
+	p->meeting = s == VT_MC_COLL_I ? k->meeting : 0;
+	if (s == VT_MC_COLL_I || s == VT_MC_COLL_INIT) {
+		set_collective(k, p);
+	}
+	if (s == VT_MC_IDUP && p->comm) {
+		p->makes = 1;
+		p->buffer = VT_MC_WORD(k, VT_MC_FRESH_COMM);
+		p->number = ++p->comm->creations;
 	}
 	if (s == VT_MC_IO_POSTED) {
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
@@ -614,6 +668,7 @@ static void end_requests(struct vt_mc_call *k)
 	const int *list;
 	size_t i;
 
+	wait_failed |= k->rc != MPI_SUCCESS;
 	if (k->rc != MPI_SUCCESS && s != VT_MC_WAIT && s != VT_MC_WAITALL) {
 		return;
 	}
@@ -710,6 +765,9 @@ static void lose_type(struct vt_mc_pending *p, const struct vt_mc_object *type)
 		p->summed = p->has_shown = 0;
 	}
 	p->type_there = p->type_there == type ? NULL : p->type_there;
+	if (p->twin) {
+		lose_type(p->twin, type);
+	}
 }
 
 void vt_mc_pending_lose(const struct vt_mc_object *type)

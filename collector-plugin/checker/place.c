@@ -4,10 +4,10 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <unwind.h>
 
 #include "collector-plugin/merge/definitions/lines.h"
 
@@ -15,10 +15,72 @@ enum { SITES = 256, HELD = 8 };
 
 enum { OBJECTS = 16, DEEP = 24 };
 
+/* ---- call stacks ---- */
+
+/* A stack that was walked, from the call of MPI on. A call from the same place with the same frame has the same stack as long as the
+ * return addresses are where they were: to compare them is fifty times as fast as to walk again. */
+enum { STACKS = 64, NEAR_BYTES = 1 << 20 };
+
+struct stack {
+	const void *pc, *frame;
+	int n, known; /* known: the addresses are in memory where `at` says */
+	void *address[VT_MC_DEPTH];
+	void *const *at[VT_MC_DEPTH];
+};
+
+struct walk {
+	struct stack *to;
+	const void *first;
+	int depth, begun;
+};
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *c, void *ctx)
+{
+	struct walk *w = ctx;
+	struct stack *s = w->to;
+	void *pc = (void *)_Unwind_GetIP(c);
+	uintptr_t above = (uintptr_t)_Unwind_GetCFA(c) - sizeof(pc), frame = (uintptr_t)s->frame;
+
+	w->begun |= pc == w->first;
+	if (w->begun && pc) {
+#ifdef __x86_64__
+		s->known &= above > frame && above - frame < NEAR_BYTES && *(void **)above == pc;
+#else
+		s->known = 0;
+#endif
+		s->at[s->n] = (void *const *)above;
+		s->address[s->n++] = pc;
+	}
+	return s->n < VT_MC_DEPTH && ++w->depth < DEEP ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static int is_same(const struct stack *s)
+{
+	int i;
+
+	for (i = 0; i < s->n && *s->at[i] == s->address[i]; i++) {
+	}
+	return i == s->n;
+}
+
+static const struct stack *find_stack(const struct vt_mc_call *k)
+{
+	static __thread struct stack known[STACKS];
+	struct stack *s = &known[((uintptr_t)k->pc ^ (uintptr_t)k->pc >> 6 ^ (uintptr_t)k >> 4) % STACKS];
+	struct walk w = { s, k->pc, 0, !k->pc };
+
+	if (s->known && s->pc == k->pc && s->frame == k && is_same(s)) {
+		return s;
+	}
+	*s = (struct stack){ .pc = k->pc, .frame = k, .known = k->pc != NULL };
+	_Unwind_Backtrace(add_frame, &w);
+	s->known &= s->n > 0;
+	return s;
+}
+
 void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k)
 {
-	void *all[DEEP];
-	int n, i;
+	const struct stack *s;
 	static int traced = -1;
 
 	p->f = k->f;
@@ -28,11 +90,10 @@ void vt_mc_here(struct vt_mc_place *p, const struct vt_mc_call *k)
 	if (!traced) {
 		return;
 	}
-	n = backtrace(all, DEEP);
-	for (i = 0; k->pc && i < n && all[i] != k->pc; i++) {
-	}
-	for (p->n = i < n ? 0 : 1; i < n && p->n < VT_MC_DEPTH; i++) {
-		p->pc[p->n++] = all[i];
+	s = find_stack(k);
+	if (s->n) {
+		memcpy(p->pc, s->address, (size_t)s->n * sizeof(p->pc[0]));
+		p->n = s->n;
 	}
 }
 

@@ -34,7 +34,7 @@ void vt_mc_wait_over(void)
 	vt_mc_shared_lock();
 	r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 	r->generation++;
-	r->named = r->soft = r->released = 0;
+	r->named = r->soft = r->looks = r->released = 0;
 	r->idle_ns = 0;
 	r->in_number = 0;
 	vt_mc_shared_unlock();
@@ -157,6 +157,7 @@ static void publish(const struct vt_mc_wait *w, int64_t now)
 
 	r->idle_ns = !w->unknown || !w->idle ? 0 : r->idle_ns && !gap ? r->idle_ns : now;
 	r->looked_ns = now;
+	r->looks = w->looks;
 	if (w->unknown || r->state == VT_MC_STOPPED) {
 		r->state = r->state == VT_MC_BLOCKED ? VT_MC_RUNNING : r->state;
 		return;

@@ -9,14 +9,13 @@
 #include <string.h>
 
 #define HOLD_NS INT64_C(250000000)
-#define POLLED_NS INT64_C(1500000000)
 
 /* ---- what is waited for ---- */
 
 void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *c, int source)
 {
 	uint64_t set[VT_MC_BITS] = { 0 };
-	int i;
+	int i, others = 0;
 
 	if (source != MPI_ANY_SOURCE) {
 		vt_mc_set_bit(w->all, c->world[source]);
@@ -25,7 +24,12 @@ void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *c, int
 	for (i = 0; i < c->remote; i++) {
 		if (c->world[i] != vt_mc_rank) {
 			vt_mc_set_bit(set, c->world[i]);
+			others = 1;
 		}
+	}
+	if (!others) {
+		vt_mc_set_bit(w->all, vt_mc_rank);
+		return;
 	}
 	if (!w->has_any) {
 		memcpy(w->any, set, sizeof(set));
@@ -450,70 +454,11 @@ static int perform_epoch_end(struct vt_mc_call *k)
 	return 1;
 }
 
-/* ---- calls that look, in a loop of the program ---- */
-
-static __thread struct {
-	const void *pc;
-	int64_t since_ns;
-	uint64_t calls;
-	unsigned times;
-	struct vt_mc_wait w;
-} poll;
-
-static void end_poll(void)
-{
-	if (poll.w.shown_ns) {
-		vt_mc_wait_end(&poll.w);
-		poll.w.shown_ns = 0;
-	}
-}
-
-void vt_mc_leave_loop(const struct vt_mc_call *k)
-{
-	if (poll.w.shown_ns && poll.pc != k->pc) {
-		end_poll();
-	}
-}
-
-/* The call has found nothing. If the program makes no other call for some time, it is one that waits. */
-static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait *w))
-{
-	int64_t now;
-
-	if (!vt_mc_shared) {
-		return;
-	}
-	if (poll.pc != k->pc || vt_mc_shared->rank[vt_mc_rank].calls != poll.calls + 1) {
-		end_poll();
-		poll.pc = k->pc;
-		poll.times = 0;
-		poll.since_ns = 0;
-	}
-	poll.calls = vt_mc_shared->rank[vt_mc_rank].calls;
-	if (++poll.times % 64) {
-		return;
-	}
-	now = vt_mc_now_ns();
-	if (!poll.since_ns) {
-		poll.since_ns = now;
-		vt_mc_wait_begin(&poll.w, k);
-		poll.w.looks = 1;
-		return;
-	}
-	if (now - poll.since_ns > POLLED_NS) {
-		poll.w.k = k;
-		poll.w.turns = 1 << 10;
-		vt_mc_wait_turn(&poll.w, needs);
-	}
-}
+/* ---- calls that look ---- */
 
 static void looked(struct vt_mc_call *k, const int *found, void (*needs)(struct vt_mc_wait *w))
 {
-	if (k->rc != MPI_SUCCESS || *found) {
-		end_poll();
-	} else {
-		found_nothing(k, needs);
-	}
+	vt_mc_poll_ends(k, k->rc != MPI_SUCCESS || *found, needs);
 }
 
 static int perform_look(struct vt_mc_call *k)

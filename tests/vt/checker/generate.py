@@ -204,6 +204,12 @@ def types():
                                                 "MPI_Recv(d, 3, %s, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" % one))
     case("pairs as numbers", 2, "", pair("MPI_Send(a, 2, MPI_2INT, peer, 3, MPI_COMM_WORLD);",
                                          "MPI_Recv(b, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
+    for commit in ("MPI_Type_commit(&o);", ""):
+        case("copy of a type%s" % (" that is not committed" if not commit else ""), 2, "" if commit else "LOCAL:MPI:CALL_FAILED", pair(
+            "MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);" + ("" if commit else BAD), "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            "MPI_Datatype o, t; MPI_Type_contiguous(2, MPI_INT, &o); %s MPI_Type_dup(o, &t);" % commit, "MPI_Type_free(&t); MPI_Type_free(&o);"))
+    case("copy of a basic type", 2, "", pair("MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);", "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+                                             "MPI_Datatype t; MPI_Type_dup(MPI_INT, &t);", "MPI_Type_free(&t);"))
     for build in ("MPI_Type_contiguous(2, MPI_INT, &t)", "MPI_Type_vector(2, 1, 2, MPI_INT, &t)"):
         case("derived correct " + build, 2, "", pair(
             "MPI_Send(a, 1, t, peer, 3, MPI_COMM_WORLD);", "MPI_Recv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
@@ -294,6 +300,46 @@ def limits():
                                                                receive % (end % BAD)))
 
 
+def alone():
+    for call in ("Recv(b, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);", "Probe(MPI_ANY_SOURCE, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);"):
+        case("from itself: %s" % call[:5], 2, "GLOBAL:DEADLOCK:HARD", "MPI_%s" % call + BAD)
+    for found in ("", "LOCAL:MPI:CALL_FAILED"):
+        case("only looks at a window%s" % (", with no type" if found else ""), 2, found, "MPI_Win w;",
+             "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Win_lock_all(0, w);",
+             "MPI_Get_accumulate(NULL, 0, MPI_DATATYPE_NULL, b, 1, MPI_INT, peer, 0, 1, MPI_INT, %s, w);" % ("MPI_SUM" if found else "MPI_NO_OP") + (BAD if found else ""),
+             "MPI_Win_unlock_all(w); MPI_Win_free(&w);")
+
+
+def communicators_that_come():
+    """MPI_Comm_idup: the communicator is there when the request is complete; its handle may be that of one that was freed."""
+    begin = "MPI_Comm other, fresh;\nMPI_Comm_dup(MPI_COMM_WORLD, &other); MPI_Comm_free(&other);\nMPI_Comm_idup(MPI_COMM_WORLD, &fresh, &q); MPI_Wait(&q, MPI_STATUS_IGNORE);"
+    for n in (2, 3):
+        case("idup, then barrier %d" % n, n, "", VARIABLES, begin, "MPI_Barrier(fresh); MPI_Comm_free(&fresh);")
+        case("idup, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", VARIABLES, begin, "if (r == 0) {", "MPI_Barrier(fresh);" + BAD, "} else {",
+             "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);" + BAD, "}", "MPI_Comm_free(&fresh);")
+        case("idup left %d" % n, n, "LOCAL:OBJECT:NOT_FREED", VARIABLES, begin.replace("&q);", "&q);" + BAD, 1) + BAD, "MPI_Barrier(fresh);")
+    case("several sums over one rank", 2, "", VARIABLES, "MPI_Request w[4];\nfor (int i = 0; i < 4; i++) {\nMPI_Iallreduce(a + i, b + i, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &w[i]);\n}",
+         "MPI_Waitall(4, w, MPI_STATUSES_IGNORE); a[1] += 41;", "MPI_Barrier(MPI_COMM_WORLD);")
+
+
+def collectives_in_use():
+    """The buffer that a collective operation sends, and the one that it receives, belong to it until it is complete."""
+    done, illegal = "MPI_Wait(&q, MPI_STATUS_IGNORE);", "LOCAL:MEMORY:ILLEGAL_MODIFICATION"
+    for call, words in COLLECTIVES.items():
+        posted = collective(call, True)
+        ways = [("I" + call, posted, done)]
+        if VERSION >= 4:
+            ways.append((call + "_init", posted.replace("MPI_I" + call[0].lower() + call[1:], "MPI_%s_init" % call).replace("&q", "MPI_INFO_NULL, &q") +
+                         "\nMPI_Start(&q);", done + "\nMPI_Request_free(&q);"))
+        for name, begin, end in ways:
+            for at, buffer in enumerate(words.split(", ")[:2]):
+                if buffer not in ("a", "b", "c", "d"):
+                    continue
+                change = "if (r == %d) {\n%s[1] += 41;\n}" % (call == "Exscan", buffer)
+                case("%s %s changed" % (name, buffer), 2 + at, illegal, VARIABLES, begin.replace(";", ";" + BAD, 1), change, end.replace(";", ";" + BAD, 1))
+                case("%s %s changed after" % (name, buffer), 2 + at, "", VARIABLES, begin, end, change)
+
+
 def requests():
     for call in ("Isend", "Issend", "Irecv"):
         sends = call != "Irecv"
@@ -312,6 +358,12 @@ def requests():
         case(call + " started twice", 2, "LOCAL:REQUEST:ILLEGAL_CALL", both("%s\nMPI_Start(&q);\nMPI_Start(&q);%s\n%s\nMPI_Request_free(&q);" % (
             start, BAD, done)))
         case(call + " not freed", 2, "LOCAL:REQUEST:NOT_FREED", both("%s%s\nMPI_Start(&q);\n%s" % (start, BAD, done)))
+        stale = "MPI_Request old = q;\n%s\n%s" % (done, "MPI_%s" + BAD)
+        for again in ("Wait(&old, MPI_STATUS_IGNORE);", "Request_free(&old);"):
+            case("%s complete, then %s" % (call, again[:4]), 2, "LOCAL:MPI:CALL_FAILED", both(word + "\n" + stale % again))
+        case(call + " of a copy", 2, "", both(word + "\nMPI_Request old = q;\nMPI_Wait(&old, MPI_STATUS_IGNORE);"))
+        case(call + " never made", 2, "LOCAL:MPI:CALL_FAILED|LOCAL:EXIT:SIGNAL", both(
+            "void *words[4] = { words, words, words, words };\nMPI_Request none = (MPI_Request)(intptr_t)words;\nif (sizeof(none) < sizeof(void *)) {\nnone = (MPI_Request)(intptr_t)12345;\n}\nMPI_Wait(&none, MPI_STATUS_IGNORE);" + BAD + "\n" + word + done))
         case(call + " persistent", 2, "", both("%s\nMPI_Start(&q);\n%s\nMPI_Request_free(&q);" % (start, done)))
     case("two receives in one buffer", 2, "LOCAL:MEMORY:OVERLAP", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
@@ -837,10 +889,10 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
+    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
