@@ -35,11 +35,11 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <$2>]], [m4_ifval([$3], [[(void)$3;]]
 CPPFLAGS=$tm_save_CPPFLAGS; LIBS=$tm_save_LIBS
 ])
 
-# TM_CHECK_PKG(VAR, PKG-CONFIG MODULE, HEADER, FUNCTION)
-# With a directory the files under it are taken, else pkg-config answers.
+# TM_CHECK_PKG(VAR, PKG-CONFIG MODULE, HEADER, FUNCTION, [LIBRARIES])
+# With a directory the files under it are taken, else pkg-config answers. Module "libX >= V" is -lX, if LIBRARIES are not given.
 AC_DEFUN([TM_CHECK_PKG], [
 AS_IF([test -n "$tm_dir"],
-	[$1_CFLAGS="-I$tm_dir/include"; $1_LIBS="-L$tm_dir/lib -l`echo $2 | sed 's/ .*//'`"
+	[$1_CFLAGS="-I$tm_dir/include"; $1_LIBS="-L$tm_dir/lib m4_default([$5], [-l]m4_bpatsubst(m4_bpatsubst([$2], [ .*]), [^lib]))"
 	TM_TRY([$1], [$3], [$4])],
 	[PKG_CHECK_MODULES([$1], [$2], [TM_TRY([$1], [$3], [$4])], [:])])
 ])

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and passes the rest without the optional libraries: without MPI, without all others, and
-# without any. And MPICC is taken, or refused, where it is a name and no path.
+# without any. And MPICC is taken, or refused, where it is a name and no path; the libraries are taken from the folders
+# that --with-NAME=DIR names.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 others="--without-hwloc --without-gsl --without-jansson --without-papi --without-otf2 --without-otf --without-zlib"
@@ -27,3 +28,18 @@ if command -v mpicc >/dev/null; then
 		'! "$1/configure" -q MPICC=mpicc.none 2>said && grep -q "MPICC=mpicc.none was given, but there is no '\
 'such program" said' - "$top"
 fi
+
+mkdir "$work/place" && ln -s /usr/include "$work/place/include" &&
+	ln -s "/usr/lib/$(gcc -print-multiarch)" "$work/place/lib"
+# not otf2: Debian gives its library another name
+names="hwloc gsl zstd zlib sqlite ncurses xxhash microhttpd zmq jansson"
+with=
+for name in $names; do
+	with="$with --with-$name=$work/place"
+done
+# shellcheck disable=SC2086
+configured "each library in a folder" --without-mpi $with
+for name in $names; do
+	step "each library in a folder: $name" \
+		grep -q "^$(echo "$name" | tr a-z A-Z)_LIBS = -L$work/place/lib -l[a-z0-9]" Makefile
+done
