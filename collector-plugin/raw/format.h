@@ -134,6 +134,7 @@ enum vt_raw_ending {
 	VT_RAW_ENDED_MPI,          /* MPI_Finalize: the ranks made the trace */
 	VT_RAW_ENDED_ABORT,        /* MPI_Abort */
 	VT_RAW_ENDED_SIGNAL = 256, /* plus the number of a signal that was noted (HANDLE-SIGNALS) */
+	VT_RAW_ENDED_STATUS = 1 << 16, /* times 1 + the exit status, plus one of the others; without it: unknown */
 };
 
 /* The first streams are for definitions: two copies by the program and two by the sampler. Data streams follow. */

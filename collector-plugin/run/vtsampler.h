@@ -10,6 +10,6 @@
  * c->inside_why has the reason. */
 int vt_vtsampler_start(struct vt_collector *c);
 /* Ends that, and prints what the sampler tells the user. merge: struct vt_attach_end. */
-void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
+void vt_vtsampler_end(struct vt_collector *c, uint32_t how, int merge);
 
 #endif

@@ -146,16 +146,23 @@ for case in '1900000 10 one' '2800000 10 none' '1900000 90 none'; do
 done
 finds alone dies ended-badly
 says "how, and when" 'ended (by signal 6 \(Aborted\)|without exit, status unknown), [0-9.]+ m?s after the start'
-if [ -z "$mpi" ]; then
-	skip "jobs" "no MPI"
-	done_testing
-fi
-finds job even nothing-found
 head_line() # head_line TITLE PATTERN: the head of the page has it
 {
 	sed 's/<dt>/\n/g' t.html | sed -n "s|^$1</dt><dd>\\(.*\\)</dd>.*|\\1|p" | head -1 | grep -qEx "$2" ||
 		not_met "$1 is no $2"
 }
+rm -f t.*
+"$vtrun" --logfile-name t.stf -- sh -c 'exit 3' >out 2>err
+expect [ $? -eq 3 ]
+"$build/vtreport" t.stf >report.out 2>report.err
+head_line Ended 'normally, by _?exit'
+head_line 'Exit status' 3
+verdict "the head of the page: the exit status"
+if [ -z "$mpi" ]; then
+	skip "jobs" "no MPI"
+	done_testing
+fi
+finds job even nothing-found
 SLURM_JOB_ID=4711 USER=somebody page job even
 head_line When '20[0-9-]* [0-9:]* UTC'
 head_line Size '2 ranks, [0-9]+ threads?'
@@ -165,6 +172,7 @@ head_line 'Batch job' 'Slurm 4711'
 head_line CPUs '[0-9,-]* of [0-9]*.*'
 head_line MPI '[A-Z].*[0-9].*'
 head_line Ended 'normally, in MPI_Finalize'
+head_line 'Exit status' 'unknown: the trace was complete before they ended, in MPI_Finalize'
 verdict "the head of the page: when, what, its user, its CPUs"
 VT_VERBOSE=1 page job even
 # a rank whose sampler slowed down says so itself
@@ -214,7 +222,8 @@ says "where each rank was" 'deadlock.*Rank 0 was in MPI_Recv.*_other, job.c:[0-9
 finds job killed ended-badly
 says "which rank was the first" 'Rank 1 was the first: it ended (by signal 9 \(Killed\)|without exit)'
 finds job exits ended-badly
-says "an exit before MPI_Finalize is none that was meant" 'Rank 1 was the first: it ended by exit before MPI_Finalize'
+says "an exit before MPI_Finalize is none that was meant" \
+	'Rank 1 was the first: it ended by exit before MPI_Finalize, exit status 3'
 # four programs that compute beside two ranks
 cat >busy <<'END'
 #!/bin/sh
