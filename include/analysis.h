@@ -123,6 +123,9 @@ struct stf_team {
 	uint32_t cause;          /* this thread */
 	uint32_t scl;            /* where in the source the barrier is with the longest wait for it; 0: unknown */
 	uint64_t longest_inside; /* time of the one that was in parallel regions longest */
+	/* time of the process's first thread in which the run-time library may have kept it: in barriers, without their tasks, and
+	 * after the begin of a region until others had begun it, too */
+	uint64_t first_held;
 };
 
 /* A function or region of the program that the ranks' first threads enter from no other one (level 0), or from such a one (level 1),

@@ -227,8 +227,7 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 		known              ? who
 			: m->n > 1 ? "A process"
 				   : "The program",
-		e.bad > 1 && known ? " was the first: it" : "",
-		early ? "by exit before MPI_Finalize" : e.text, early ? status : "",
-		known ? ", " : "", at, known ? " after the start" : "", call, more);
+		e.bad > 1 && known ? " was the first: it" : "", early ? "by exit before MPI_Finalize" : e.text,
+		early ? status : "", known ? ", " : "", at, known ? " after the start" : "", call, more);
 	return 1;
 }

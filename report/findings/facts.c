@@ -170,7 +170,8 @@ static void show_status(FILE *f, const struct vtr_trace *t)
 	fputs(n > STATUSES ? " and others" : "", f);
 	if (unknown) {
 		fputs(n ? "; of others unknown: " : "unknown: ", f);
-		fputs(strncmp(unknown, "in MPI_Finalize", 15) ? "ended " : "the trace was complete before they ended, ", f);
+		fputs(strncmp(unknown, "in MPI_Finalize", 15) ? "ended " : "the trace was complete before they ended, ",
+			f);
 		vtr_html(f, unknown);
 	} else if (!ends) {
 		fputs("unknown: the trace does not say how it ended", f);

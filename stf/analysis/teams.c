@@ -24,6 +24,10 @@ struct stf_team_member {
 	unsigned next;
 	unsigned regions;       /* that it is in */
 	uint64_t since, inside; /* begin of the outermost region, and time in all that have ended */
+	uint32_t region;        /* where that region is in the source */
+	/* of the first thread of a process: when it came to the first barrier of that region (0: not yet), when the last other one
+	 * before that began the region, and struct stf_team's first_held */
+	uint64_t first_barrier, others_began, held;
 	uint64_t task, tasks; /* begin of the function that it runs in its barrier, and time in those that have ended */
 	uint64_t waited, caused;
 	uint32_t caused_scl; /* where it caused the longest wait */
@@ -51,6 +55,20 @@ static uint32_t own_function(const struct stf_threads *t, uint32_t function)
 	return stf_names_function(&t->names, function) & (STF_CALL_BARRIER | STF_CALL_REGION) ? 0 : function;
 }
 
+/* The thread begins its outermost region. */
+static void begin_region(struct stf_teams *m, struct stf_team_member *p, uint64_t time, uint32_t scl)
+{
+	const uint32_t main_thread = STF_WILLY(stf_willy_process(p->willy), 0);
+	struct stf_team_member *first = tkm_table_find(&m->members, &main_thread, sizeof(main_thread));
+
+	p->since = p->others_began = time;
+	p->region = scl;
+	p->first_barrier = 0;
+	if (first && first->regions && first->region == scl && !first->first_barrier) {
+		first->others_began = time;
+	}
+}
+
 int stf_team_enters(
 	struct stf_teams *m, struct stf_threads *t, uint32_t willy, uint64_t time, const struct stf_frame *f)
 {
@@ -70,9 +88,10 @@ int stf_team_enters(
 		p->task = time;
 	}
 	if (flags & STF_CALL_REGION && !p->regions++) {
-		p->since = time;
+		begin_region(m, p, time, f->scl);
 	}
 	if (flags & STF_CALL_BARRIER) {
+		p->first_barrier = p->first_barrier ? p->first_barrier : time;
 		p->tasks = 0;
 		p->last[p->next++ % LAST_BARRIERS] = (struct barrier){ time, UINT64_MAX, f->function, f->scl,
 			h ? own_function(t, stf_thread_does(h)) : 0 };
@@ -146,11 +165,13 @@ int stf_team_leaves(struct stf_teams *m, struct stf_threads *t, uint32_t willy, 
 	}
 	if (flags & STF_CALL_REGION && p->regions && !--p->regions) {
 		p->inside += time - p->since;
+		p->held += p->others_began - p->since;
 	}
 	if (!(flags & STF_CALL_BARRIER)) {
 		return 0;
 	}
 	b->leave = time;
+	p->held += time - b->enter - p->tasks;
 	if (!h->sum.calls) { /* of a thread that calls MPI, its waits there begin the count */
 		memset(h->busy, 0, sizeof(h->busy));
 	}
@@ -166,6 +187,7 @@ static void count_member(struct stf_team *to, const struct stf_team_member *p, u
 	to->inside += inside;
 	to->longest_inside = inside > to->longest_inside ? inside : to->longest_inside;
 	to->waited += p->waited;
+	to->first_held = stf_willy_thread(p->willy) ? to->first_held : p->held;
 	if (p->caused > to->caused) {
 		to->caused = p->caused;
 		to->cause = p->willy;

@@ -10,7 +10,7 @@ enum { REGION = 1, END, BARRIER, TASK, MINE, FUNCTIONS };
 
 static const char *const names[FUNCTIONS] = { "", "parallel", "implicit_barrier", "barrier", "task", "barrier" };
 static const char *const classes[FUNCTIONS] = { "", "OMP", "OMP", "OMP", "OMP", "Application" };
-static uint64_t now[THREADS], begun[THREADS], inside[THREADS], waited[THREADS], caused[THREADS];
+static uint64_t held, now[THREADS], begun[THREADS], inside[THREADS], waited[THREADS], caused[THREADS];
 
 /* All threads come to a barrier, some run a task there, and leave it one after the other. */
 static void meet(uint32_t process, uint32_t function)
@@ -34,6 +34,7 @@ static void meet(uint32_t process, uint32_t function)
 		}
 		now[k] = last + 1 + check_random() % (5 * US);
 		leave_state(STF_WILLY(process, k), now[k]);
+		held += k ? 0 : now[k] - came[k] - task[k];
 		waited[k] += last - came[k] - task[k];
 		caused[cause] += last - came[k] - task[k];
 	}
@@ -48,6 +49,18 @@ static void work(void)
 	}
 }
 
+/* How long the first thread may have waited for the others to begin the region, before it came to its first barrier. */
+static uint64_t held_at_begin(void)
+{
+	uint64_t until = begun[0];
+	uint32_t k;
+
+	for (k = 1; k < THREADS; k++) {
+		until = begun[k] > until && begun[k] < now[0] ? begun[k] : until;
+	}
+	return until - begun[0];
+}
+
 static void play(uint32_t process)
 {
 	uint32_t i, k;
@@ -56,6 +69,7 @@ static void play(uint32_t process)
 	memset(waited, 0, sizeof(waited));
 	memset(caused, 0, sizeof(caused));
 	memset(inside, 0, sizeof(inside));
+	held = 0;
 	for (i = 0; i < REGIONS; i++) {
 		for (k = 0; k < THREADS; k++) {
 			begun[k] = now[k] + 1;
@@ -66,6 +80,7 @@ static void play(uint32_t process)
 			now[k] = begun[k] + 2;
 		}
 		work();
+		held += held_at_begin();
 		meet(process, BARRIER);
 		work();
 		meet(process, END);
@@ -107,6 +122,7 @@ static void compare(const struct stf_analysis *a, uint32_t process)
 	CHECK_INT(t->inside, in_all);
 	CHECK_INT(t->longest_inside, longest);
 	CHECK_INT(t->waited, sum);
+	CHECK_INT(t->first_held, held);
 	CHECK_INT(t->cause, STF_WILLY(process, 3));
 	CHECK_INT(t->caused, caused[3]);
 }
