@@ -195,6 +195,9 @@ struct stf_analysis {
 	struct stf_phase *phase; /* that take 1 % of the run or more; level 0 first, then the longest first */
 	size_t n_phases;
 	struct stf_iterations iterations;
+	/* calls whose waits cannot be decided: of MPI_Win_lock_all, which the trace does not connect with the locks of others; and those
+	 * that began while another thread of the rank was in MPI, which may have waited for it there */
+	uint64_t lock_alls, beside;
 };
 
 struct stf_analysis_options {

@@ -32,7 +32,8 @@ static void meet(uint32_t process, uint32_t function)
 			enter_state(STF_WILLY(process, k), came[k] + US, TASK);
 			leave_state(STF_WILLY(process, k), came[k] + US + task[k]);
 		}
-		now[k] = last + 1 + check_random() % (5 * US);
+		now[k] = last + 1 + check_random() % US * THREADS +
+			k; /* threads that leave at the same tick are a team */
 		leave_state(STF_WILLY(process, k), now[k]);
 		held += k ? 0 : now[k] - came[k] - task[k];
 		waited[k] += last - came[k] - task[k];
@@ -145,11 +146,44 @@ static void threads_wait_for_the_last_one(void)
 	}
 }
 
+/* Two threads of a team begin inner teams of one line at the same time: thread 0 with 2, thread 1 with 3. At the barrier at the end of
+ * its region each thread waits for the last one of its own inner team, at the end of the outer region for that of the outer team. */
+static void inner_teams_of_one_line_are_apart(void)
+{
+	enum { ALL = 4 };
+	static const uint64_t came[ALL] = { 100, 400, 200, 900 }, left[ALL] = { 210, 910, 210, 910 };
+	const uint32_t threads = ALL;
+	uint32_t k;
+
+	begin_states(&threads, 1, names, classes, FUNCTIONS);
+	for (k = 0; k < 2; k++) {
+		enter_state(STF_WILLY(0, k), 10, REGION);
+	}
+	for (k = 0; k < ALL; k++) {
+		enter_state(STF_WILLY(0, k), 20, REGION);
+		enter_state(STF_WILLY(0, k), came[k], END);
+		leave_state(STF_WILLY(0, k), left[k]);
+		leave_state(STF_WILLY(0, k), left[k]);
+	}
+	for (k = 0; k < 2; k++) {
+		enter_state(STF_WILLY(0, k), k ? 920 : 220, END);
+		leave_state(STF_WILLY(0, k), 930);
+		leave_state(STF_WILLY(0, k), 930);
+	}
+	analyse_states();
+	CHECK_INT(waits_of(result, STF_WILLY(0, 0)), 100 + 700);
+	CHECK_INT(waits_of(result, STF_WILLY(0, 1)), 500);
+	CHECK_INT(waits_of(result, STF_WILLY(0, 2)), 0);
+	CHECK_INT(waits_of(result, STF_WILLY(0, 3)), 0);
+	end_states();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
 	RUN(threads_wait_for_the_last_one);
+	RUN(inner_teams_of_one_line_are_apart);
 	rmdir(dir);
 	return check_end();
 }
