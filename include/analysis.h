@@ -123,6 +123,9 @@ struct stf_team {
 	uint32_t cause;          /* this thread */
 	uint32_t scl;            /* where in the source the barrier is with the longest wait for it; 0: unknown */
 	uint64_t longest_inside; /* time of the one that was in parallel regions longest */
+	/* time of the process's first thread in which the run-time library may have kept it: in barriers, without their tasks, and
+	 * after the begin of a region until others had begun it, too */
+	uint64_t first_held;
 };
 
 /* A function or region of the program that the ranks' first threads enter from no other one (level 0), or from such a one (level 1),
@@ -192,6 +195,9 @@ struct stf_analysis {
 	struct stf_phase *phase; /* that take 1 % of the run or more; level 0 first, then the longest first */
 	size_t n_phases;
 	struct stf_iterations iterations;
+	/* calls whose waits cannot be decided: of MPI_Win_lock_all, which the trace does not connect with the locks of others; and those
+	 * that began while another thread of the rank was in MPI, which may have waited for it there */
+	uint64_t lock_alls, beside;
 };
 
 struct stf_analysis_options {

@@ -254,6 +254,7 @@ static struct {
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);
 	int (*cxa_atexit)(void (*)(void *), void *, void *);
+	int (*on_exit)(void (*)(int, void *), void *);
 	int (*prctl)(int, ...);
 } next;
 
@@ -263,10 +264,12 @@ __attribute__((constructor(101))) static void look_up_libc_call(void)
 	next.execvpe = NEXT(execvpe);
 	next.fexecve = NEXT(fexecve);
 	next.cxa_atexit = NEXT(__cxa_atexit);
+	next.on_exit = NEXT(on_exit);
 	next.prctl = NEXT(prctl);
 }
 
-static void end_by(enum vt_raw_ending how)
+/* how: enum vt_raw_ending, with the status if that is known. */
+static void end_by(uint32_t how)
 {
 	if (!run.active || vt_self_is_lent()) {
 		return;
@@ -281,28 +284,27 @@ static void end_by(enum vt_raw_ending how)
 	}
 }
 
-static void at_last_exit(void)
+static uint32_t with_status(uint32_t how, int status)
+{
+	return how + VT_RAW_ENDED_STATUS * (1 + (uint32_t)(status & 255));
+}
+
+static void at_quick(void)
 {
 	end_by(VT_RAW_ENDED_EXIT);
 }
 
-static void at_exit(void)
+static void at_exit_last(int status, void *unused)
+{
+	(void)unused;
+	end_by(with_status(VT_RAW_ENDED_EXIT, status));
+}
+
+static void at_exit_first(int status, void *unused)
 {
 	if (!vt_hooks.ends_later) {
-		at_last_exit();
+		at_exit_last(status, unused);
 	}
-}
-
-static void at_exit_first(void *unused)
-{
-	(void)unused;
-	at_exit();
-}
-
-static void at_exit_last(void *unused)
-{
-	(void)unused;
-	at_last_exit();
 }
 
 /* Called for each atexit(). Programs such as coreutils close their standard error in a handler, and handlers run in
@@ -314,9 +316,9 @@ __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void
 	static _Atomic int times;
 	int rc = (next.cxa_atexit ? next.cxa_atexit : NEXT(__cxa_atexit))(fn, arg, dso);
 
-	if (rc == 0 && run.active && run.pid == getpid() && times < 1000) {
+	if (rc == 0 && next.on_exit && run.active && run.pid == getpid() && times < 1000) {
 		times++;
-		next.cxa_atexit(at_exit_first, NULL, NULL);
+		next.on_exit(at_exit_first, NULL);
 	}
 	return rc;
 }
@@ -325,7 +327,7 @@ __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void
  * the one of libc. */
 void _exit(int status)
 {
-	end_by(VT_RAW_ENDED_AT_ONCE);
+	end_by(with_status(VT_RAW_ENDED_AT_ONCE, status));
 	for (;;) {
 		syscall(SYS_exit_group, status);
 	}
@@ -384,9 +386,9 @@ __attribute__((constructor)) static void begin_preloaded(void)
 	if (run.active) {
 		tell_children();
 		/* of no library: it runs after the destructors of all, which may call MPI_Finalize */
-		next.cxa_atexit(at_exit_last, NULL, NULL);
-		atexit(at_exit);
-		at_quick_exit(at_last_exit);
+		on_exit(at_exit_last, NULL);
+		on_exit(at_exit_first, NULL);
+		at_quick_exit(at_quick);
 		pthread_atfork(before_fork, parent_of_fork, child_of_fork);
 	}
 	errno = saved;
@@ -450,7 +452,7 @@ static int in_place(const char *name, int search)
 	snprintf(room->given, sizeof(room->given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
 	if (vt_exec_target(room->given, room->path, sizeof(room->path), &status, &room->e) > 0) {
 		vt_say(1, "INFO", "the sampling ends here: %s", room->e.text);
-		at_last_exit();
+		at_quick();
 		rc = NOT_OURS;
 	} else if (wants_mpi(room->path, room->library, sizeof(room->library))) {
 		rc = strstr(room->library, "/libVTabi.so") ? IN_PLACE_ABI : IN_PLACE_MPI;

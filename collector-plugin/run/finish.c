@@ -655,7 +655,8 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 
 	if (head && atomic_load(&head->protocol) && c != &vt_collector) {
 		int untold = finished &&
-			(!atomic_load(&head->ending) || atomic_load(&head->ending) > VT_RAW_ENDED_SIGNAL ||
+			(!atomic_load(&head->ending) ||
+				atomic_load(&head->ending) % VT_RAW_ENDED_STATUS > VT_RAW_ENDED_SIGNAL ||
 				atomic_load(&head->ending) == VT_RAW_ENDED_EXEC);
 
 		/* of a host that does not see the protocol of rank 0 it is another one */
@@ -684,12 +685,21 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	}
 }
 
-const char *vt_collect_ended_by(uint32_t how)
+int vt_collect_describe_end(uint32_t how, char *to, size_t size)
 {
+	uint32_t kind = how % VT_RAW_ENDED_STATUS;
 	static const char *const own[] = { NULL, "by exit", "by _exit",
 		"by exec of another program, whose part of the trace follows", "in MPI_Finalize", "in MPI_Abort" };
 
-	return how < sizeof(own) / sizeof(own[0]) ? own[how] : NULL;
+	if (kind >= sizeof(own) / sizeof(own[0]) || !own[kind]) {
+		return 0;
+	}
+	if (how < VT_RAW_ENDED_STATUS) {
+		snprintf(to, size, "%s", own[kind]);
+	} else {
+		snprintf(to, size, "%s, exit status %u", own[kind], how / VT_RAW_ENDED_STATUS - 1);
+	}
+	return 1;
 }
 
 void vt_collect_close(struct vt_collector *c)

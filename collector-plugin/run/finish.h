@@ -8,8 +8,8 @@
 /* Completes the recording; then makes the trace, the protocol and the last line. */
 void vt_collect_close(struct vt_collector *c);
 void vt_collect_finish(struct vt_collector *c, int merge);
-/* The words for an enum vt_raw_ending that the program itself noted, else NULL. */
-const char *vt_collect_ended_by(uint32_t how);
+/* Writes the words for an enum vt_raw_ending that the program itself noted. Returns 1, or 0: it is none. */
+int vt_collect_describe_end(uint32_t how, char *to, size_t size);
 void vt_collect_protocol(struct vt_collector *c, int finished);
 /* Writes the one command for a shell that makes the trace of all raw files of the job, with absolute names. */
 const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size);

@@ -525,7 +525,7 @@ void vt_collect_be_quiet(int no_clock)
 	}
 }
 
-int vt_collect_is_quiet(enum vt_raw_ending how)
+int vt_collect_is_quiet(uint32_t how)
 {
 	struct vt_collector *c = &vt_collector;
 	struct vt_raw_head *head = vt_life.here && c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
@@ -533,11 +533,11 @@ int vt_collect_is_quiet(enum vt_raw_ending how)
 	if (!head || !atomic_load(&head->quiet)) {
 		return 0;
 	}
-	atomic_store(&head->ending, (uint32_t)how);
+	atomic_store(&head->ending, how);
 	return 1;
 }
 
-void vt_collect_end_how(int merge, enum vt_raw_ending how)
+void vt_collect_end_how(int merge, uint32_t how)
 {
 	struct vt_collector *c = &vt_collector;
 	int saved = errno;
@@ -558,7 +558,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	was = vt_locale_c();
 	vt_writes_begin(&held);
 	if (vt_collect_running()) {
-		snprintf(c->ended_how, sizeof(c->ended_how), "%s", vt_collect_ended_by(how));
+		vt_collect_describe_end(how, c->ended_how, sizeof(c->ended_how));
 		vt_omp_finish();
 		vt_stats_finish();
 		vt_choose_at_end(c);

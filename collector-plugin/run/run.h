@@ -23,9 +23,9 @@ void vt_collect_end(int merge);
  * be read either, because the strict mode of seccomp also forbids reading the counter. */
 void vt_collect_be_quiet(int no_clock);
 /* Has the program given up system calls? Then this notes the end, and the sampler process does all else. */
-int vt_collect_is_quiet(enum vt_raw_ending how);
-/* Like vt_collect_end(); how: how the program ends. */
-void vt_collect_end_how(int merge, enum vt_raw_ending how);
+int vt_collect_is_quiet(uint32_t how);
+/* Like vt_collect_end(); how: enum vt_raw_ending, how the program ends. */
+void vt_collect_end_how(int merge, uint32_t how);
 
 /* To be called in the child of a fork: touches nothing of the parent, and allows a new start. */
 VT_IN_CHILD void vt_collect_forked(void);

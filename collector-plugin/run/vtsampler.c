@@ -406,9 +406,9 @@ static void end_alone(struct vt_collector *c, int merge)
 	}
 }
 
-void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
+void vt_vtsampler_end(struct vt_collector *c, uint32_t how, int merge)
 {
-	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, vt_ticks_now(&c->pub).v };
+	struct vt_attach_end e = { how, (uint32_t)merge, vt_ticks_now(&c->pub).v };
 	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
 	struct tkm_err err;
 	int64_t until;
@@ -417,7 +417,7 @@ void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 
 	atomic_store_explicit(&vt_life.collecting, NULL, memory_order_release);
 	c->ended = 1;
-	atomic_store(&head->ending, (uint32_t)how);
+	atomic_store(&head->ending, how);
 	if (atomic_load(&head->quiet)) {
 		return; /* the sampler sees the process end */
 	}

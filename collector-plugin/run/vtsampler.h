@@ -13,6 +13,6 @@ int vt_vtsampler_start(struct vt_collector *c);
  * -1 with err. */
 int vt_vtsampler_connect(const struct vt_collector *c, int own, struct tkm_err *err);
 /* Ends that, and prints what the sampler tells the user. merge: struct vt_attach_end. */
-void vt_vtsampler_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
+void vt_vtsampler_end(struct vt_collector *c, uint32_t how, int merge);
 
 #endif

@@ -313,7 +313,7 @@ static int exit_status_of_process(const struct vt_measured *p)
 /* Returns the signal that ended it, 0: none, -1: unknown. */
 static int ending_signal(const struct vt_measured *p, int status)
 {
-	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending);
+	uint32_t noted = atomic_load(&vt_raw_head(p->c.pub.raw)->ending) % VT_RAW_ENDED_STATUS;
 
 	if (status >= 0) {
 		return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -334,20 +334,18 @@ int vt_measured_has_fault(const struct vt_measured *p)
 /* Returns the signal that ended it, 0: none, -1: unknown how it ended. */
 static int describe_end(struct vt_measured *p, uint32_t how)
 {
-	const char *own = vt_collect_ended_by(how);
-	int status = p->gone ? exit_status_of_process(p) : -1, signal = own ? 0 : ending_signal(p, status);
 	char *to = p->c.ended_how;
 	size_t size = sizeof(p->c.ended_how);
+	int own = vt_collect_describe_end(how, to, size), status = p->gone ? exit_status_of_process(p) : -1;
+	int signal = own ? 0 : ending_signal(p, status);
 
 	if (p->stopped_why[0]) {
 		snprintf(to, size, "by the sampler process: %.150s", p->stopped_why);
-	} else if (own) {
-		snprintf(to, size, "%s", own);
 	} else if (signal > 0) {
 		snprintf(to, size, "by signal %d (%s)", signal, strsignal(signal));
-	} else if (signal == 0) {
+	} else if (signal == 0 && !own) {
 		snprintf(to, size, "without the library's knowledge, exit status %d", WEXITSTATUS(status));
-	} else {
+	} else if (!own) {
 		snprintf(to, size, "without exit, status unknown");
 	}
 	return signal;
@@ -394,9 +392,9 @@ void vt_measured_end(struct vt_measured *p, uint32_t how, int node)
 
 	vt_say_to_measured(p);
 	p->ended = 1;
-	p->how = how;
+	p->how = how % VT_RAW_ENDED_STATUS;
 	signal = describe_end(p, how);
-	report_bad_end(p, how, signal);
+	report_bad_end(p, p->how, signal);
 	vt_measured_sample_last(p, node);
 	vt_measured_end_clocks(p);
 	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),

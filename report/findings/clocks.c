@@ -62,7 +62,8 @@ void vtr_find_in_clocks(struct vtr_findings *all, const struct vtr_clocks *c)
 			break;
 		}
 	}
-	if (c->shared + 1 < c->run.ranks && c->largest_rank >= 0 && c->largest_s > 0) {
+	/* less than its own bound may be nothing: under load, it is not always shown that the ranks of a node have one clock */
+	if (c->shared + 1 < c->run.ranks && c->largest_rank >= 0 && c->largest_s > (c->steps ? 0 : c->worst_s)) {
 		describe_correction(c, d, sizeof(d));
 		vtr_find(all, "correction", c->largest_s > c->worst_s ? 15 : 2, VTR_UNKNOWN,
 			"What correction took away",

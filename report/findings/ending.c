@@ -197,7 +197,8 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 {
 	struct first_end e;
 	char who[60], at[60] = "", call[500] = "", more[100] = "";
-	int known;
+	const char *status;
+	int known, early;
 
 	(void)rule;
 	find_first(m, &e);
@@ -210,6 +211,8 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 		return 1;
 	}
 	known = e.process >= 0 && e.process < (long)m->n;
+	early = !strncmp(e.text, "by exit", 7) || !strncmp(e.text, "by _exit", 8);
+	status = e.text + strcspn(e.text, ",");
 	if (known) {
 		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, call, sizeof(call));
 		vtr_duration(at, sizeof(at), e.at_s);
@@ -220,13 +223,11 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	}
 	to->what_to_do = advice_for_signal(e.text);
 	vtr_process_title(m, known ? (uint32_t)e.process : 0, who, sizeof(who));
-	snprintf(to->text, sizeof(to->text), "%s%s ended %.200s%s%s%s%.300s.%s",
+	snprintf(to->text, sizeof(to->text), "%s%s ended %.200s%.40s%s%s%s%.300s.%s",
 		known              ? who
 			: m->n > 1 ? "A process"
 				   : "The program",
-		e.bad > 1 && known ? " was the first: it" : "",
-		!strncmp(e.text, "by exit", 7) || !strncmp(e.text, "by _exit", 8) ? "by exit before MPI_Finalize"
-										  : e.text,
-		known ? ", " : "", at, known ? " after the start" : "", call, more);
+		e.bad > 1 && known ? " was the first: it" : "", early ? "by exit before MPI_Finalize" : e.text,
+		early ? status : "", known ? ", " : "", at, known ? " after the start" : "", call, more);
 	return 1;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/findings/rule.h"
@@ -111,6 +112,73 @@ static void show_size(FILE *f, const struct vtr_trace *t)
 		threads == 1 ? "" : "s");
 }
 
+enum { STATUSES = 4 };
+
+/* How many processes had this exit status, and the first of them. */
+struct exit_status {
+	int status;
+	size_t processes;
+	long process;
+};
+
+/* Lists the different exit statuses, at most one more than are shown. *ends: the processes whose end is recorded; *unknown: the end
+ * of the first one without a status, or NULL. */
+static size_t list_statuses(
+	const struct vtr_trace *t, struct exit_status s[STATUSES + 1], size_t *ends, const char **unknown)
+{
+	static const char words[] = ", exit status ";
+	const char *text, *at;
+	size_t k, n = 0;
+	enum vtr_grade grade;
+	long process;
+
+	*unknown = NULL;
+	for (*ends = 0; (text = vtr_ending(t, *ends, &grade, &process)); ++*ends) {
+		at = strstr(text, words);
+		if (!at) {
+			*unknown = *unknown ? *unknown : text;
+			continue;
+		}
+		for (k = 0; k < n && s[k].status != atoi(at + strlen(words)); k++) {
+		}
+		if (k == n && n <= STATUSES) {
+			s[n++] = (struct exit_status){ atoi(at + strlen(words)), 0, process };
+		}
+		if (k < n) {
+			s[k].processes++;
+		}
+	}
+	return n;
+}
+
+/* "0", or "0 of 3 ranks, 2 of rank 1"; where it is not known, why. */
+static void show_status(FILE *f, const struct vtr_trace *t)
+{
+	struct exit_status s[STATUSES + 1];
+	const char *unknown, *word = vtr_process_word(t);
+	size_t ends, n = list_statuses(t, s, &ends, &unknown), k;
+
+	fputs("<dt>Exit status</dt><dd>", f);
+	for (k = 0; k < n && k < STATUSES; k++) {
+		fprintf(f, "%s%d", k ? ", " : "", s[k].status);
+		if (ends > 1 && s[k].processes == 1 && s[k].process >= 0) {
+			fprintf(f, " of %s %ld", word, s[k].process);
+		} else if (ends > 1) {
+			fprintf(f, " of %zu %s%s", s[k].processes, word, strcmp(word, "rank") ? "es" : "s");
+		}
+	}
+	fputs(n > STATUSES ? " and others" : "", f);
+	if (unknown) {
+		fputs(n ? "; of others unknown: " : "unknown: ", f);
+		fputs(strncmp(unknown, "in MPI_Finalize", 15) ? "ended " : "the trace was complete before they ended, ",
+			f);
+		vtr_html(f, unknown);
+	} else if (!ends) {
+		fputs("unknown: the trace does not say how it ended", f);
+	}
+	fputs("</dd>", f);
+}
+
 /* How the processes ended, if all ended well; else the first finding says it. */
 static void show_ending(FILE *f, const struct vtr_trace *t)
 {
@@ -126,7 +194,7 @@ static void show_ending(FILE *f, const struct vtr_trace *t)
 	if (first) {
 		fputs("<dt>Ended</dt><dd>", f);
 		fputs(worst == VTR_GOOD ? "normally, " : "not normally", f);
-		vtr_html(f, worst == VTR_GOOD ? first : "");
+		fprintf(f, "%.*s", worst == VTR_GOOD ? (int)strcspn(first, ",") : 0, first);
 		fputs("</dd>", f);
 	}
 }
@@ -234,6 +302,7 @@ void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 	show_fact(f, t, "CPUs", "CPUs");
 	show_fact(f, t, "MPI", "MPI");
 	show_ending(f, t);
+	show_status(f, t);
 	if (t->analysis) {
 		show_efficiency(f, t, t->analysis);
 		if (t->analysis->iterations.function) {

@@ -93,16 +93,15 @@ static void take_series(struct vtr_measures *m, const struct vtr_series *s)
 	}
 }
 
-/* What the first thread waited for others of its team, which is no sleep of the process. */
-static double waited_in_team(const struct vtr_trace *t, uint32_t process)
+/* What the first thread may have waited for others of its team, which is no sleep of the process. On a busy node they begin a region,
+ * and let it go on after the last one has come to a barrier, when they get a processor. */
+static double held_in_team(const struct vtr_trace *t, uint32_t process)
 {
 	double ticks = 0;
 	size_t i;
 
-	for (i = 0; t->analysis && i < t->analysis->n_waits; i++) {
-		const struct stf_wait *w = &t->analysis->wait[i];
-
-		ticks += w->kind == STF_WAIT_OMP_BARRIER && w->willy == STF_WILLY(process, 0) ? (double)w->sum : 0;
+	for (i = 0; t->analysis && i < t->analysis->n_teams; i++) {
+		ticks += t->analysis->team[i].process == process ? (double)t->analysis->team[i].first_held : 0;
 	}
 	return ticks * t->resolution;
 }
@@ -134,7 +133,7 @@ static void divide_time(struct vtr_measures *m, uint32_t i)
 	p->asleep_s = isnan(p->run_s) || isnan(p->wait_s)
 		? 0
 		: fmax(0,
-			  p->outside_s - waited_in_team(t, i) -
+			  p->outside_s - held_in_team(t, i) -
 				  fmax(p->run_s + p->wait_s, isnan(p->cpu_s) ? 0 : p->cpu_s));
 }
 

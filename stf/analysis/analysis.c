@@ -336,7 +336,9 @@ static int fill_result(struct stf_analysis *out, struct analyser *a, struct stf_
 	out->incomplete = a->arrivals.incomplete;
 	out->no_root = a->arrivals.no_root;
 	out->reversed = a->threads.reversed;
-	if (collect_results(out, &a->threads, &a->arrivals) < 0 || stf_teams_end(&a->teams, &a->threads, out) < 0) {
+	out->lock_alls = a->threads.lock_alls;
+	out->beside = a->threads.beside;
+	if (stf_teams_end(&a->teams, &a->threads, out) < 0 || collect_results(out, &a->threads, &a->arrivals) < 0) {
 		return -1;
 	}
 	stf_find_efficiencies(out, &a->threads);

@@ -66,6 +66,7 @@ static unsigned flags_of_mpi(const char *name)
 		{ "Win_post", STF_CALL_POSTS },
 		{ "Win_complete", STF_CALL_ENDS_ACCESS },
 		{ "Win_unlock", STF_CALL_UNLOCKS },
+		{ "Win_lock_all", STF_CALL_LOCKS_ALL },
 		{ "Iprobe", STF_CALL_POLLS },
 		{ "Improbe", STF_CALL_POLLS },
 		{ "Request_get_status", STF_CALL_POLLS },
@@ -112,12 +113,12 @@ static unsigned flags_of_function(struct stf_names *n, const struct stf_record *
 
 static int note_function_flags(struct stf_names *n, uint32_t id, unsigned flags)
 {
-	uint16_t *at = id < n->dense ? &n->flags[id] : tkm_table_put(&n->sparse, &id, sizeof(id), sizeof(*at));
+	uint32_t *at = id < n->dense ? &n->flags[id] : tkm_table_put(&n->sparse, &id, sizeof(id), sizeof(*at));
 
 	if (!at) {
 		return -1;
 	}
-	*at = (uint16_t)flags;
+	*at = flags;
 	return 0;
 }
 
@@ -143,7 +144,7 @@ static int read_function_names(struct stf_names *n)
 
 unsigned stf_names_function(const struct stf_names *n, uint32_t id)
 {
-	const uint16_t *at;
+	const uint32_t *at;
 
 	if (id < n->dense) {
 		return n->flags[id];

@@ -22,6 +22,7 @@ enum {
 	STF_CALL_POSTS = 1024,       /* lets the origins of a window start */
 	STF_CALL_ENDS_ACCESS = 2048, /* lets the target of a window go on */
 	STF_CALL_UNLOCKS = 32768,    /* gives back the lock of a window */
+	STF_CALL_LOCKS_ALL = 65536,
 	/* of OpenMP, not of MPI */
 	STF_CALL_BARRIER = 4096,
 	STF_CALL_REGION = 8192, /* parallel */
@@ -41,7 +42,7 @@ struct stf_operation {
 
 struct stf_names {
 	const struct stf_reader *r;
-	uint16_t *flags; /* of the functions with ids below `dense` */
+	uint32_t *flags; /* of the functions with ids below `dense` */
 	uint32_t dense;
 	int has_openmp; /* some function is a region or barrier of OpenMP */
 	struct tkm_table sparse, communicators;

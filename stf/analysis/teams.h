@@ -7,6 +7,10 @@
 
 struct stf_teams {
 	struct tkm_table members; /* struct stf_team_member */
+	/* barriers that were left at this time: how many waits they were is decided when all events of it were passed */
+	struct stf_left_barrier *left;
+	size_t n_left, left_room;
+	uint64_t left_at;
 };
 
 /* The thread is about to enter a function, or to leave the one that is on top of its stack. All events before were passed. Both return

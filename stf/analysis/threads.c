@@ -22,7 +22,9 @@ int stf_threads_read(struct stf_threads *t, const struct stf_reader *r)
 		t->n += t->n_threads[i] <= 0x8000 ? t->n_threads[i] : 0x8000;
 	}
 	t->thread = calloc(t->n + 1, sizeof(struct stf_thread *));
-	return t->first && t->thread && stf_bounds_read(&t->waits.bounds, r) == 0 && stf_names_read(&t->names, r) == 0
+	t->in_mpi = calloc((size_t)t->n_processes + 1, sizeof(*t->in_mpi));
+	return t->first && t->thread && t->in_mpi && stf_bounds_read(&t->waits.bounds, r) == 0 &&
+			stf_names_read(&t->names, r) == 0
 		? 0
 		: -1;
 }
@@ -40,6 +42,7 @@ void stf_threads_free(struct stf_threads *t)
 		}
 	}
 	free(t->thread);
+	free(t->in_mpi);
 	free(t->first);
 	stf_names_free(&t->names);
 	stf_waits_free(&t->waits);
@@ -577,6 +580,8 @@ static int open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time,
 	h->received = UINT64_MAX;
 	h->call_depth = h->depth;
 	h->sum.calls++;
+	t->lock_alls += (flags & STF_CALL_LOCKS_ALL) != 0;
+	t->beside += t->in_mpi[stf_willy_process(h->sum.willy)]++ != 0;
 	h->call.path = NULL;
 	if (flags & STF_CALL_RECEIVES && h->awaited && !(h->call.path = stf_path_branch(&t->paths, &h->path))) {
 		return -1;
@@ -626,6 +631,7 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 
 	c->leave = h->left = time;
 	h->call_depth = 0;
+	t->in_mpi[stf_willy_process(h->sum.willy)]--;
 	if (!h->sum.ends) {
 		h->sum.mpi += time - c->enter;
 	}

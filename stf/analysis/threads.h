@@ -97,6 +97,8 @@ struct stf_threads {
 	uint64_t n;
 	uint64_t start, end; /* of what is analysed */
 	uint64_t reversed;
+	uint32_t *in_mpi; /* by process: its threads that are in MPI */
+	uint64_t lock_alls, beside;
 	int stopped; /* by who takes the times that are played */
 };
 

@@ -77,7 +77,7 @@ options=
 expect [ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ]
 expect valid sh.stf
 expect_line '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot
-expect_line -x 'INFO ENDED by _exit' sh.prot
+expect_line -x 'INFO ENDED by _exit, exit status [0-9]*' sh.prot
 verdict "SAMPLER thread: a thread inside, and the protocol says so"
 
 # what the sampling cost is in the protocol of both
@@ -182,7 +182,7 @@ if made agent/small -pthread; then
 		# when vtrun has ended
 		expect_line '^INFO BEFORE-EXEC "small"$' small.prot
 		expect_line '^INFO PROGRAM "echo"$' small.prot
-		expect_line '^INFO ENDED by exit$' small.prot
+		expect_line '^INFO ENDED by exit, exit status 0$' small.prot
 		verdict "the protocol has both programs and how the second one ended"
 	fi
 fi

@@ -155,7 +155,7 @@ if as_other unshare -Ur true 2>"$dir/diff"; then
 	expect_lines 1 '^INFO SAMPLED by process' "$dir/out"
 	expect_line '^INFO BEFORE-EXEC "unshare"$' "$dir/out"
 	expect_line '^INFO PROGRAM "sh"$' "$dir/out"
-	expect_line -E '^INFO ENDED by (_?exit)$' "$dir/out"
+	expect_line -E '^INFO ENDED by (_?exit), exit status [0-9]+$' "$dir/out"
 	verdict "a program that enters another user namespace by exec has the same sampler"
 else
 	skip "a program that enters another user namespace" "no user namespaces for ordinary users here"

@@ -421,6 +421,8 @@ static int basis_table(const struct shown_analysis *s)
 		{ "not decidable: messages of which one end is not recorded", s->a->halves },
 		{ "not decidable: collective operations that lack members", s->a->incomplete },
 		{ "not decidable: collective operations of neighbours, or without a known root", s->a->no_root },
+		{ "not decidable: calls of MPI_Win_lock_all", s->a->lock_alls },
+		{ "not decidable: calls that may have waited for another thread of the rank in MPI", s->a->beside },
 		{ "received before sent, by their stamps", s->a->reversed } };
 	struct stt_table b;
 	const char *cls, *text;

@@ -58,8 +58,7 @@ finds()
 		return
 	fi
 	expect [ "$(head -n 1 found)" = "$3" ]
-	# correction: where the system left no quiet moment to show that the ranks have one clock
-	also=$(echo "${4:-} psi_cpu psi_io psi_mem cpu_iowait disk_busy correction" | tr ' ' '\n')
+	also=$(echo "${4:-} psi_cpu psi_io psi_mem cpu_iowait disk_busy" | tr ' ' '\n')
 	expect [ -z "$(grep -vxF -e "$3" -e "$also" found)" ]
 	expect_no_line 'balanced' t.html
 	cat found >>verify
@@ -110,6 +109,44 @@ END
 rm -f t.*
 "$build/tests/cli/lib/text_stf" faults.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
 says "a counter that the first process lacks" 'Process 1 waited for 100 pages a second'
+# 2 threads and 10 regions of a second, on a busy node: the second thread begins each one 0.15 s late, and the first one sleeps until
+# then; it is also woken 0.15 s after the last one has come to the barrier
+{
+	echo 'CLKPERIOD 1e-03
+NCPUS 2
+DEFCLASS 1 "OS" SELF "OS" PARENT 0
+DEFCLASS 2 "OMP" SELF "OMP" PARENT 0
+DEFCLASS 3 "counter-display" SELF "counter-display" PARENT 0
+DEFFUNCTION 1 "parallel" CLASS 2
+DEFFUNCTION 2 "implicit_barrier" CLASS 2
+DEFCOUNTER 1 "main_run" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "ns" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 2 "main_wait" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "ns" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 3 "proc_usr" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 4 "proc_sys" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+INFO CLASS 3 TEXT "\"OS:main_run\" 1e-07 \"percent\""
+INFO CLASS 3 TEXT "\"OS:main_wait\" 1e-07 \"percent\""
+INFO CLASS 3 TEXT "\"OS:proc_usr\" 1e-04 \"percent\""
+INFO CLASS 3 TEXT "\"OS:proc_sys\" 1e-04 \"percent\""'
+	t=0
+	while [ $t -lt 10 ]; do
+		at() { echo "$((t * 1000 + $1)) $2"; }
+		at 0 "SAMP CPU 1 DEF 1 UINT 8 $((t * 700000000)) DEF 2 UINT 8 0 DEF 3 UINT 8 $((t * 700000)) DEF 4 UINT 8 0"
+		at 1 'ENTER CPU 1 FUNCTION 1'
+		at 151 'ENTER CPU 65537 FUNCTION 1'
+		at 840 'ENTER CPU 65537 FUNCTION 2'
+		at 850 'ENTER CPU 1 FUNCTION 2'
+		for cpu in 1 1 65537 65537; do
+			at 999 "LEAVE CPU $cpu"
+		done
+		t=$((t + 1))
+	done
+	echo "10000 SAMP CPU 1 DEF 1 UINT 8 7000000000 DEF 2 UINT 8 0 DEF 3 UINT 8 7000000 DEF 4 UINT 8 0"
+} >team.avt
+rm -f t.*
+"$build/tests/cli/lib/text_stf" team.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
+expect [ -s t.html ]
+expect_no_line 'finding-asleep' t.html
+verdict "a thread that waits for its team to begin, or to end, a region does not sleep"
 three_nodes() # three_nodes KHZ IDLE: the frequency of node2, those of the others are 3 GHz; all are idle for IDLE %
 {
 	echo "CLKPERIOD 1e-03
@@ -147,16 +184,23 @@ done
 finds alone dies ended-badly
 says "how, when, and in which function" \
 	'ended (by signal 6 \(Aborted\)|without exit, status unknown), .* m?s after the start, in give_up for the last'
-if [ -z "$mpi" ]; then
-	skip "jobs" "no MPI"
-	done_testing
-fi
-finds job even nothing-found
 head_line() # head_line TITLE PATTERN: the head of the page has it
 {
 	sed 's/<dt>/\n/g' t.html | sed -n "s|^$1</dt><dd>\\(.*\\)</dd>.*|\\1|p" | head -1 | grep -qEx "$2" ||
 		not_met "$1 is no $2"
 }
+rm -f t.*
+"$vtrun" --logfile-name t.stf -- sh -c 'exit 3' >out 2>err
+expect [ $? -eq 3 ]
+"$build/vtreport" t.stf >report.out 2>report.err
+head_line Ended 'normally, by _?exit'
+head_line 'Exit status' 3
+verdict "the head of the page: the exit status"
+if [ -z "$mpi" ]; then
+	skip "jobs" "no MPI"
+	done_testing
+fi
+finds job even nothing-found
 SLURM_JOB_ID=4711 USER=somebody page job even
 head_line When '20[0-9-]* [0-9:]* UTC'
 head_line Size '2 ranks, [0-9]+ threads?'
@@ -166,6 +210,7 @@ head_line 'Batch job' 'Slurm 4711'
 head_line CPUs '[0-9,-]* of [0-9]*.*'
 head_line MPI '[A-Z].*[0-9].*'
 head_line Ended 'normally, in MPI_Finalize'
+head_line 'Exit status' 'unknown: the trace was complete before they ended, in MPI_Finalize'
 verdict "the head of the page: when, what, its user, its CPUs"
 VT_VERBOSE=1 page job even
 # a rank whose sampler slowed down says so itself
@@ -215,7 +260,8 @@ says "where each rank was" 'deadlock.*Rank 0 was in MPI_Recv.*_other, job.c:[0-9
 finds job killed ended-badly
 says "which rank was the first" 'Rank 1 was the first: it ended (by signal 9 \(Killed\)|without exit)'
 finds job exits ended-badly
-says "an exit before MPI_Finalize is none that was meant" 'Rank 1 was the first: it ended by exit before MPI_Finalize'
+says "an exit before MPI_Finalize is none that was meant" \
+	'Rank 1 was the first: it ended by exit before MPI_Finalize, exit status 3'
 # four programs that compute beside two ranks
 cat >busy <<'END'
 #!/bin/sh
