@@ -570,7 +570,7 @@ struct vt_mc_pending {
 	uint64_t shown;    /* of its bytes when the last call ended */
 	int has_shown, told, summed, overlapped;
 	int writes; /* MPI may write into the buffer */
-	int makes;  /* it makes a communicator, whose handle comes into the buffer; its number among those of its parent is `number` */
+	int makes; /* it makes a communicator, whose handle comes into the buffer; its number among those of its parent is `number` */
 	struct vt_mc_place made, started;
 	uint64_t started_offset;
 	int message; /* its index; -1: none */
@@ -608,9 +608,7 @@ VT_HIDDEN size_t vt_mc_active_count(void);
 /* In waits/stale.c: may a handle that no call has given here be one that MPI has given elsewhere? */
 VT_HIDDEN int vt_mc_may_be_request(uintptr_t handle);
 /* There too: refuses a call whose i-th request is none. */
-VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, MPI_Request request, size_t i);
-/* Stands the handle for no request, or for one that was freed? */
-VT_HIDDEN int vt_mc_pending_is_none(MPI_Request request);
+VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */

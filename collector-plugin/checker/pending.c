@@ -25,19 +25,22 @@ struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 	return at ? *at : NULL;
 }
 
-/* MPI has given its handle to another one, since it was complete when it began. */
-static void end_silently(struct vt_mc_pending *p)
+static void leave_meeting(struct vt_mc_pending *p)
 {
 	int bad;
 
-	vt_mc_active_take(p);
-	if (p->twin) {
-		vt_mc_active_take(p->twin);
-	}
 	if (p->meeting && p->comm) {
 		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
 		p->meeting = 0;
 	}
+}
+
+/* MPI has given its handle to another one, since it was complete when it began. */
+static void end_silently(struct vt_mc_pending *p)
+{
+	vt_mc_active_take(p);
+	vt_mc_active_take(p->twin ? p->twin : p);
+	leave_meeting(p);
 }
 
 static void set_handle(struct vt_mc_pending *p, MPI_Request request)
@@ -363,7 +366,7 @@ static int took_its_message(int rc)
 
 void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc)
 {
-	int cancelled = 0, bad;
+	int cancelled = 0;
 
 	if (!p || !p->active) {
 		return;
@@ -387,17 +390,14 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	if (p->makes && rc == MPI_SUCCESS) {
 		vt_mc_comm_arrived(p);
 	}
-	if (p->meeting && p->comm) {
-		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
-		p->meeting = 0;
-	}
+	leave_meeting(p);
 	vt_mc_active_take(p);
 	if (!p->persistent) {
 		vt_mc_pending_drop(p);
 	}
 }
 
-int vt_mc_pending_is_none(MPI_Request request)
+static int is_no_request(MPI_Request request)
 {
 	uintptr_t handle = (uintptr_t)request;
 	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
@@ -436,8 +436,9 @@ static void free_request(struct vt_mc_call *k, MPI_Request request)
 	struct vt_mc_pending *p = vt_mc_pending_find(request);
 	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
 
-	vt_mc_refuse_stale(k, request, 0);
-	if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+	if (is_no_request(request)) {
+		vt_mc_refuse_stale(k, 0);
+	} else if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
 		k->refused = 1;
 		k->rc = MPI_ERR_REQUEST;
 		vt_mc_report(VT_MC_FREE_FAILED, k, NULL,
@@ -478,7 +479,9 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		vt_mc_refuse_stale(k, list[i], i);
+		if (is_no_request(list[i])) {
+			vt_mc_refuse_stale(k, i);
+		}
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
 	}
 }

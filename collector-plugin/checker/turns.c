@@ -197,9 +197,24 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 	w->shown_ns = now;
 }
 
+/* Ranks that put into memory here may need each of this rank's looks at MPI, millions of them. */
+static void pause_turn(int64_t ns)
+{
+	struct timespec t = { .tv_nsec = (long)ns };
+	int windows;
+
+	vt_mc_lock();
+	windows = vt_mc_object_next(VT_MC_WIN, NULL) != NULL;
+	vt_mc_unlock();
+	if (windows) {
+		sched_yield();
+	} else {
+		nanosleep(&t, NULL);
+	}
+}
+
 void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 {
-	struct timespec t = { .tv_nsec = 100000 };
 	int64_t now;
 
 	if (w->turns++ < SPINS) {
@@ -220,8 +235,7 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 		w->judged_ns = now;
 		vt_mc_judge(w->soft);
 	}
-	t.tv_nsec = now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000;
-	nanosleep(&t, NULL);
+	pause_turn(now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000);
 }
 
 /* MPI may need no other rank and only be slow on a busy node. */

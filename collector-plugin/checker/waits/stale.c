@@ -42,9 +42,9 @@ int vt_mc_may_be_request(uintptr_t handle)
 }
 #endif
 
-void vt_mc_refuse_stale(struct vt_mc_call *k, MPI_Request request, size_t i)
+void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i)
 {
-	if (vt_mc_pending_is_none(request) && !k->refused) {
+	if (!k->refused) {
 		k->rc = MPI_ERR_REQUEST;
 		k->refused = vt_mc_report(VT_MC_CALL_FAILED, k, NULL,
 			"request %zu is none: it is complete or was freed before, or the variable was never set", i);
