@@ -71,6 +71,14 @@ struct walk {
 	unsigned n_all;
 };
 
+/* Not by an initializer, which also fills the arrays, of 650 bytes, with zeros. */
+static inline void begin_walk(struct walk *w, unsigned skip, unsigned levels)
+{
+	w->n = w->n_all = 0;
+	w->want = levels;
+	w->skip = skip;
+}
+
 /* The cached stack of one call at one depth of the stack. */
 struct cached {
 	const uintptr_t *first; /* where on the stack its return address is */
@@ -364,12 +372,13 @@ static void store_in_cache(struct cached *s, const struct walk *w, const uintptr
 static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, unsigned skip, unsigned levels)
 {
 	struct cached *s = state.cache ? cache_slot(t, frame) : NULL;
-	struct walk w = { .want = levels, .skip = skip };
+	struct walk w;
 	uint32_t id;
 
 	if (s && same_callers(s, &frame[1], skip, levels)) {
 		return s->id;
 	}
+	begin_walk(&w, skip, levels);
 	vt_inside_begin();
 	state.backtrace(take_frame, &w);
 	vt_inside_end();
@@ -382,12 +391,13 @@ static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, un
 
 uint32_t vt_callstack(struct vt_callstack_thread *t, unsigned skip, unsigned levels)
 {
-	struct walk w = { .want = levels, .skip = skip };
+	struct walk w;
 	const uintptr_t *frame;
 
 	if (!stacks || !levels || vt_tls.inside) {
 		return 0;
 	}
+	begin_walk(&w, skip, levels);
 	frame = HAS_FRAMES ? leave_library(__builtin_frame_address(0)) : NULL;
 	if (VT_LIKELY(state.fast)) {
 		walk_frame_pointers(&w, t, frame);
@@ -399,11 +409,12 @@ uint32_t vt_callstack(struct vt_callstack_thread *t, unsigned skip, unsigned lev
 uint32_t vt_callstack_from(
 	struct vt_callstack_thread *t, uintptr_t pc, const uintptr_t *frame, unsigned skip, unsigned levels)
 {
-	struct walk w = { .want = levels, .skip = skip };
+	struct walk w;
 
 	if (!stacks || (!levels && !pc)) {
 		return 0;
 	}
+	begin_walk(&w, skip, levels);
 	if (pc) {
 		w.pc[w.n++] = pc;
 		w.want = levels < VT_RAW_STACK ? levels + 1 : VT_RAW_STACK;
