@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Serves one page on the loopback address. Another user of this machine can reach the port, but not guess the token; a page of another
- * site can neither read an answer (there is no CORS) nor come by another name of this address (Host must be this one). */
+/* Serves one page on the loopback address. Another user of this machine can reach the port, but not guess the token, nor take all
+ * connections; a page of another site can neither read an answer (there is no CORS) nor come by another name of this address (Host must be this one). */
 #include "config.h"
 #include "report/serve.h"
 
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "report/timeline/detail.h"
 
@@ -29,12 +30,15 @@ int vtr_serve(const char *page, size_t n, struct vtr_timeline *l, struct tkm_err
 #else
 
 #include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 
-enum { TOKEN_BYTES = 16, DETAIL_BYTES = 1 << 20, LONGEST_WAIT_S = 60, CONNECTIONS = 32 };
+enum { TOKEN_BYTES = 16, DETAIL_BYTES = 1 << 20, LONGEST_WAIT_S = 60, CONNECTIONS = 32, OF_STRANGERS = 8 };
 
-/* So long may a connection be idle that has not shown the token: others on this machine can take all connections. */
+/* So long may a connection be idle that has not shown the token. */
 enum { STRANGERS_WAIT_S = 5 };
 
 struct server {
@@ -43,6 +47,9 @@ struct server {
 	struct vtr_timeline *timeline;
 	char path[2 * TOKEN_BYTES + 3]; /* "/TOKEN/" */
 	char host[2][40];               /* what a browser calls us */
+	unsigned port;
+	int diag;           /* a socket that asks the kernel whose a connection is */
+	unsigned strangers; /* connections of other users; only the thread that serves uses it */
 };
 
 static int make_token(char *path)
@@ -174,23 +181,80 @@ static enum MHD_Result handle_request(void *user, struct MHD_Connection *c, cons
 		MHD_create_response_from_buffer(s->n, (void *)(uintptr_t)s->page, MHD_RESPMEM_PERSISTENT));
 }
 
+/* Does the other end of this connection belong to another user? The kernel says so by sock_diag(7), whatever the number of connections;
+ * where it does not, nobody is a stranger. */
+static int is_of_stranger(const struct server *s, const struct sockaddr *from)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)from;
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_req_v2 asked;
+	} q = { { sizeof(q), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0 },
+		{ .sdiag_family = AF_INET,
+			.sdiag_protocol = IPPROTO_TCP,
+			.idiag_states = UINT32_MAX,
+			.id = { .idiag_sport = in->sin_port,
+				.idiag_dport = htons((uint16_t)s->port),
+				.idiag_src = { in->sin_addr.s_addr },
+				.idiag_dst = { htonl(INADDR_LOOPBACK) },
+				.idiag_cookie = { INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE } } } };
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_msg found;
+		char more[4096];
+	} r;
+	ssize_t n = send(s->diag, &q, sizeof(q), 0) == sizeof(q) ? recv(s->diag, &r, sizeof(r), 0) : -1;
+
+	return n >= (ssize_t)(sizeof(r.head) + sizeof(r.found)) && r.head.nlmsg_type == SOCK_DIAG_BY_FAMILY &&
+		r.found.idiag_uid != geteuid();
+}
+
+static enum MHD_Result accept_connection(void *user, const struct sockaddr *from, socklen_t n)
+{
+	struct server *s = user;
+
+	(void)n;
+	return s->strangers < OF_STRANGERS || !is_of_stranger(s, from) ? MHD_YES : MHD_NO;
+}
+
+/* state: of the connection; not NULL if it is one of another user. */
+static void count_connection(
+	void *user, struct MHD_Connection *c, void **state, enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *at = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct server *s = user;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED && at && is_of_stranger(s, at->client_addr)) {
+		*state = s;
+		s->strangers++;
+	} else if (what == MHD_CONNECTION_NOTIFY_CLOSED && *state) {
+		*state = NULL;
+		s->strangers--;
+	}
+}
+
 /* Waits in one thread for requests, and answers them one after the other: a trace has one reader. */
 static struct MHD_Daemon *start_server(struct server *s)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct MHD_Daemon *d = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle_request, s,
-		MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)STRANGERS_WAIT_S, MHD_OPTION_END);
+	struct MHD_Daemon *d = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, accept_connection, s,
+		handle_request, s, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&at, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)STRANGERS_WAIT_S,
+		MHD_OPTION_NOTIFY_CONNECTION, count_connection, s, MHD_OPTION_END);
 	const union MHD_DaemonInfo *port = d ? MHD_get_daemon_info(d, MHD_DAEMON_INFO_BIND_PORT) : NULL;
 
-	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1:%u", port ? port->port : 0);
-	snprintf(s->host[1], sizeof(s->host[1]), "localhost:%u", port ? port->port : 0);
+	s->port = port ? port->port : 0;
+	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1:%u", s->port);
+	snprintf(s->host[1], sizeof(s->host[1]), "localhost:%u", s->port);
 	return d;
 }
 
 int vtr_serve(const char *page, size_t n, struct vtr_timeline *l, struct tkm_err *err)
 {
-	struct server s = { .page = page, .n = n, .timeline = l };
+	struct server s = { .page = page,
+		.n = n,
+		.timeline = l,
+		.diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG) };
 	struct MHD_Daemon *d;
 	sigset_t ends;
 	int which;
@@ -211,6 +275,7 @@ int vtr_serve(const char *page, size_t n, struct vtr_timeline *l, struct tkm_err
 	fflush(stdout);
 	sigwait(&ends, &which);
 	MHD_stop_daemon(d);
+	close(s.diag);
 	return 0;
 }
 

@@ -2,6 +2,9 @@
 const timelinePainter = (canvas, data) => {
 const ctx = canvas.getContext('2d', { alpha: false });
 const AXIS = 22, LINES = 3000, EDGES = 1500;
+// of the functions of a pixel column: the time in each, which there are, and the order of their classes
+const sum = new Float64Array(data.F.length), there = new Uint32Array(data.F.length);
+const classNames = [...new Set(data.F.map(f => f.cls))].sort(), order = data.F.map(f => classNames.indexOf(f.cls));
 let scale = 1, width = 0, height = 0, image = null, pixels = null, theme = null;
 
 const rgb = text => { const h = text.trim().replace('#', ''), f = h.length === 3 ? [...h].map(c => c + c).join('') : h; return [0, 2, 4].map(i => parseInt(f.slice(i, i + 2), 16)); };
@@ -115,32 +118,44 @@ const drawCalls = (v, c, y1, y2, X, colours) => {
 	for (; first < c.n && c.begin[first] < v.to; first++) one(first);
 };
 
-// of each pixel column the two functions with the most time, one above the other; the rest is grey
+// of each pixel column the two functions with the most time in each bin, one above the other; the rest is grey. Without an object or a
+// closure for each column: there are 100,000 of them
 const drawBins = (v, row, y1, y2, left, perUnit, colours, several, dark) => {
-	const o = data.overview.of.get(row), bin = data.overview.width, W = canvas.width, bins = data.overview.bins;
-	const sums = new Map();
-	for (let x = left; x < W; x++) {
-		const t = v.from + (x - left) / perUnit, k1 = Math.floor(t / bin), k2 = Math.max(k1 + 1, Math.floor((t + 1 / perUnit) / bin));
+	const o = data.overview.of.get(row), s = o.shares, bin = data.overview.width, bins = data.overview.bins, W = canvas.width;
+	const step = Math.round(5 * scale), thick = 1.4 * scale;
+	const firstBin = x => Math.floor((v.from + (x - left) / perUnit) / bin);
+	const lastBin = x => Math.floor((v.from + (x - left) / perUnit + 1 / perUnit) / bin);
+	for (let x = left, next; x < W; x = next) {
+		const k1 = firstBin(x), k2 = Math.max(k1 + 1, lastBin(x));
+		next = x + 1;
 		if (k1 < 0 || k1 >= bins) continue;
-		sums.clear();
-		let all = 0, wait = 0, n = 0;
+		if (k2 === k1 + 1) while (next < W && firstBin(next) === k1 && lastBin(next) <= k2) next++;
+		let all = 0, wait = 0, n = 0, used = 0;
 		for (let k = k1; k < k2 && k < bins; k++, n++) {
-			const s = o.shares;
-			if (s[4 * k]) sums.set(o.first[k], (sums.get(o.first[k]) || 0) + s[4 * k]);
-			if (s[4 * k + 1]) sums.set(o.second[k], (sums.get(o.second[k]) || 0) + s[4 * k + 1]);
+			for (let i = 0; i < 2; i++) {
+				const share = s[4 * k + i], f = i ? o.second[k] : o.first[k];
+				if (!share) continue;
+				if (!sum[f]) {
+					let j = used++;
+					for (; j > 0 && order[f] >= order[there[j - 1]]; j--) there[j] = there[j - 1];
+					there[j] = f;
+				}
+				sum[f] += share;
+			}
 			all += s[4 * k + 2];
 			wait += s[4 * k + 3];
 		}
 		let y = y2;
 		const h = (y2 - y1) / (100 * n), top = Math.round(y2 - all * h);
-		for (const [f, s] of [...sums].sort((p, q) => data.F[p[0]].cls < data.F[q[0]].cls ? 1 : -1)) {
-			const up = Math.max(top, Math.round(y - s * h));
-			for (let k = up; k < y; k++) pixels[k * W + x] = colours[f];
+		for (let j = 0; j < used; j++) {
+			const f = there[j], up = Math.max(top, Math.round(y - sum[f] * h));
+			box(x, next, up, y, colours[f]);
+			sum[f] = 0;
 			y = up;
 		}
-		for (let k = top; k < y; k++) pixels[k * W + x] = several;
-		const hatched = Math.round(y2 - wait * h);
-		for (let k = hatched; k < y2; k++) if ((x + k) % Math.round(5 * scale) < 1.4 * scale) pixels[k * W + x] = dark;
+		box(x, next, top, y, several);
+		for (let k = Math.round(y2 - wait * h); k < y2; k++)
+			for (let c = x; c < next; c++) if ((c + k) % step < thick) pixels[k * W + c] = dark;
 	}
 };
 

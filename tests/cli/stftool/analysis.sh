@@ -97,7 +97,7 @@ late sender
 solve it
 null
 603900
-3 1 0 0 0 0  
+3 1 0 0 0 0 0 0  
 EOT
 	else
 		skip "--analyze --json" "no jq"
