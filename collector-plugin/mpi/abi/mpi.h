@@ -13,6 +13,7 @@ typedef int MPI_Fint;
 #define PMPI_Comm_c2f PMPI_Comm_toint
 #define PMPI_Errhandler_c2f PMPI_Errhandler_toint
 #define PMPI_File_f2c PMPI_File_fromint
+#define PMPI_Group_f2c PMPI_Group_fromint
 #define PMPI_Message_f2c PMPI_Message_fromint
 #define PMPI_Request_f2c PMPI_Request_fromint
 #define PMPI_Type_f2c PMPI_Type_fromint

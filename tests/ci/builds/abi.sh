@@ -48,8 +48,8 @@ cd "$top" || exit 99
 for name in openmpi mpich; do
 	compiler $name || { echo "SKIPPED a part: the library or launcher of $name is not here"; continue; }
 	for script in $scripts; do
-		top_srcdir=$top top_builddir=$build CC=gcc FC=no PYTHON3=python3 MPICC=$work/$name/mpicc \
-			MPIRUN=$launcher LD_LIBRARY_PATH=$work/$name \
+		top_srcdir=$top top_builddir=$build CC=gcc FC=no PYTHON3=python3 MPIRUN=$launcher \
+			MPICC=$work/$name/mpicc LD_LIBRARY_PATH=$work/$name \
 			timeout "${ABI_LIMIT:-900}" sh "tests/vt/$script.sh" >"$work/out" 2>&1
 		rc=$?
 		awk -v name="$name" -v script="$script" -v rc=$rc '
@@ -57,8 +57,8 @@ for name in openmpi mpich; do
 		/^ok / { pass++ }
 		/^not ok / { fail++; print }
 		END {
-			printf "| %s | %s | %d | %d | %d |", name, script, pass, fail, skip
-			print rc == 124 ? " cut |" : ""
+			printf "| %s | %s | %d | %d | %d |%s\n", name, script, pass, fail, skip,
+				rc == 124 ? " cut |" : ""
 			exit fail || rc == 124 || !(pass + skip)
 		}' "$work/out" >"$work/row" || bad=1
 		grep '^not ok' "$work/row"

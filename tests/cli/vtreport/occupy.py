@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Takes 64 connections of a server, says so, and takes each again when it was closed: occupy.py ADDRESS."""
+"""Takes 64 connections of a server, says so, and takes each again when it was closed, for a minute: occupy.py ADDRESS."""
+import signal
 import socket
 import sys
 import urllib.parse
+
+signal.alarm(60)
 
 address = urllib.parse.urlsplit(sys.argv[1])
 
