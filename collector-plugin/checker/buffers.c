@@ -417,10 +417,10 @@ void vt_mc_bcast_received(const struct vt_mc_call *k)
 
 /* ---- between two calls ---- */
 
-/* A network may bring what a one-sided operation gets, at any time. */
+/* A network may bring what a one-sided operation gets, at any time, and a thread of MPI what is read from a file. */
 static int may_come(const struct vt_mc_pending *p)
 {
-	return p->writes && p->win && (!vt_mc_shared || vt_mc_shared->absent);
+	return p->writes && (p->file || (p->win && (!vt_mc_shared || vt_mc_shared->absent)));
 }
 
 static int is_shown(const struct vt_mc_pending *p)

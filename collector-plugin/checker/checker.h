@@ -257,6 +257,7 @@ VT_HIDDEN uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at);
 /* What the call will free; and, after it succeeded, what it made. */
 VT_HIDDEN void vt_mc_objects_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_objects_after(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_comm_begins(struct vt_mc_pending *p, uintptr_t at);
 VT_HIDDEN void vt_mc_comm_arrived(const struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_message_matched(struct vt_mc_call *k);
 VT_HIDDEN const struct vt_mc_object *vt_mc_object_next(enum vt_mc_kind kind, const struct vt_mc_object *o);
@@ -511,6 +512,14 @@ static inline int vt_mc_has_bit(const uint64_t *bits, int i)
 {
 	return (int)(bits[i / 64] >> (i % 64) & 1);
 }
+static inline int vt_mc_has_no_bit(const uint64_t *bits)
+{
+	int i;
+
+	for (i = 0; i < VT_MC_BITS && !bits[i]; i++) {
+	}
+	return i == VT_MC_BITS;
+}
 extern __thread int vt_mc_holds_lock VT_HIDDEN; /* the functions below need not take it */
 /* Something that the rank may be waiting for has happened. With the lock. */
 VT_HIDDEN void vt_mc_wake(int rank);
@@ -569,8 +578,9 @@ struct vt_mc_pending {
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */
 	int has_shown, told, summed, overlapped;
-	int writes; /* MPI may write into the buffer */
-	int makes; /* it makes a communicator, whose handle comes into the buffer; its number among those of its parent is `number` */
+	int writes, file; /* MPI may write into the buffer; it is an operation on a file */
+	int makes; /* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among those of its parent is
+		    * `number` */
 	struct vt_mc_place made, started;
 	uint64_t started_offset;
 	int message; /* its index; -1: none */

@@ -34,7 +34,10 @@ static void watch_loops(int64_t now)
 	int i;
 
 	for (i = 0; i < s->ranks; i++) {
-		if (s->rank[i].looks && s->rank[i].calls != loops[i].calls) {
+		if (!s->rank[i].looks) {
+			/* the time between two loops is none of a loop */
+			loops[i].calls = 0;
+		} else if (s->rank[i].calls != loops[i].calls) {
 			loops[i].period_ns = loops[i].calls ? now - loops[i].looked_ns : 0;
 			loops[i].looked_ns = now;
 			loops[i].calls = s->rank[i].calls;

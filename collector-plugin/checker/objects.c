@@ -376,10 +376,20 @@ static void comm_made(struct vt_mc_call *k, struct vt_mc_object *o, MPI_Comm com
 	vt_mc_handler(comm);
 }
 
+/* MPI_Comm_idup has begun. Most MPIs have put the handle there, and where a wrapper of Fortran lets them put it is not there any more
+ * when the request is complete. */
+void vt_mc_comm_begins(struct vt_mc_pending *p, uintptr_t at)
+{
+	uintptr_t handle = (uintptr_t) * (const MPI_Comm *)at;
+
+	p->makes = vt_mc_is_null(VT_MC_COMM, handle) ? -1 : 1;
+	p->buffer = p->makes > 0 ? handle : at;
+}
+
 /* MPI_Comm_idup is complete. */
 void vt_mc_comm_arrived(const struct vt_mc_pending *p)
 {
-	MPI_Comm comm = *(const MPI_Comm *)p->buffer;
+	MPI_Comm comm = p->makes > 0 ? (MPI_Comm)p->buffer : *(const MPI_Comm *)p->buffer;
 	struct vt_mc_object *o;
 
 	if (vt_mc_is_null(VT_MC_COMM, (uintptr_t)comm)) {

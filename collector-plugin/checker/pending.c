@@ -635,13 +635,13 @@ static void make_request(struct vt_mc_call *k)
 		set_collective(k, p);
 	}
 	if (s == VT_MC_IDUP && p->comm) {
-		p->makes = 1;
-		p->buffer = VT_MC_WORD(k, VT_MC_FRESH_COMM);
+		vt_mc_comm_begins(p, VT_MC_WORD(k, VT_MC_FRESH_COMM));
 		p->number = ++p->comm->creations;
 	}
 	if (s == VT_MC_IO_POSTED) {
 		set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
 		p->writes = strstr(k->f->text, "read") != NULL;
+		p->file = 1;
 	}
 	if (s == VT_MC_RMA && !strstr(k->f->text, "accumulate")) {
 		/* until it is complete or the epoch ends */

@@ -63,15 +63,6 @@ void vt_mc_wait_end(struct vt_mc_wait *w)
 	vt_mc_wait_over();
 }
 
-static int is_empty(const uint64_t *set)
-{
-	int i;
-
-	for (i = 0; i < VT_MC_BITS && !set[i]; i++) {
-	}
-	return i == VT_MC_BITS;
-}
-
 /* The text takes longest and is made once in a wait. */
 static void name_wait(struct vt_mc_wait *w)
 {
@@ -101,7 +92,7 @@ static void find_needs(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 	needs(w);
 	vt_mc_holds_lock = 0;
 	w->idle &= !w->outside;
-	w->unknown |= is_empty(w->all) && !w->has_any;
+	w->unknown |= vt_mc_has_no_bit(w->all) && !w->has_any;
 }
 
 /* Adds the call to those of the threads. Returns 1 if no thread can go on while those wait. */

@@ -67,26 +67,20 @@ static void needs_unknown(struct vt_mc_wait *w, const struct vt_mc_pending *p, i
 	w->outside |= one_of_many && !inside;
 }
 
-void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
+/* Returns 0: which rank ends the transfer is not known. */
+static int needs_transfer(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
 {
-	uint64_t before[VT_MC_BITS];
-	int i;
-
-	if (!p) {
-		return;
-	}
-	memcpy(before, w->all, sizeof(before));
 	if (p->transfer == VT_MC_MEETS && p->meeting && p->comm) {
 		vt_mc_meeting_missing(p->comm, p->meeting, w->all);
 	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
 		w->unknown |= one_of_many;
-		return;
+		return 0;
 	} else if (p->ready < p->parts) {
 		needs_parts(w);
 	} else if (!p->comm || !p->comm->whole || p->transfer > VT_MC_RECEIVES || p->partitioned || p->cancelled ||
 		vt_mc_shared->untracked || vt_mc_pending_many()) {
 		needs_unknown(w, p, one_of_many);
-		return;
+		return 0;
 	} else if (p->transfer == VT_MC_SENDS) {
 		if (send_waits(p)) {
 			vt_mc_needs_members(w, p->comm, p->peer);
@@ -94,15 +88,36 @@ void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, in
 	} else if (!p->claimed && vt_mc_message_find(p->comm, p->peer, p->tag) < 0) {
 		vt_mc_needs_members(w, p->comm, p->peer);
 	}
-	if (one_of_many) {
-		/* any of them is enough */
-		for (i = 0; i < VT_MC_BITS; i++) {
-			w->any[i] |= w->all[i] & ~before[i];
-			w->has_any |= w->any[i] != 0;
-		}
-		w->unknown |= memcmp(before, w->all, sizeof(before)) == 0 && !w->has_any;
-		memcpy(w->all, before, sizeof(before));
+	return 1;
+}
+
+void vt_mc_needs_pending(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
+{
+	struct vt_mc_wait one;
+	int i;
+
+	if (!p) {
+		return;
 	}
+	if (!one_of_many) {
+		needs_transfer(w, p, 0);
+		return;
+	}
+	/* any rank that ends any of them is enough */
+	one = *w;
+	memset(one.all, 0, sizeof(one.all));
+	memset(one.any, 0, sizeof(one.any));
+	one.has_any = 0;
+	if (needs_transfer(&one, p, 1)) {
+		one.unknown |= vt_mc_has_no_bit(one.all) && !one.has_any;
+	}
+	for (i = 0; i < VT_MC_BITS; i++) {
+		w->any[i] |= one.all[i] | one.any[i];
+		w->has_any |= w->any[i] != 0;
+	}
+	w->unknown = one.unknown;
+	w->idle = one.idle;
+	w->outside = one.outside;
 }
 
 static void needs_of_call(struct vt_mc_wait *w)

@@ -67,7 +67,8 @@ static int only_waits(int64_t now)
 	if (first) {
 		return 0;
 	}
-	poll.shortest_ns = !poll.shortest_ns || lasted < poll.shortest_ns ? lasted : poll.shortest_ns;
+	/* the next pause of this length is that of the loop */
+	poll.shortest_ns = paused || !poll.shortest_ns || lasted < poll.shortest_ns ? lasted : poll.shortest_ns;
 	return !paused && outside < BLOCK * BETWEEN_NS &&
 		(outside < BLOCK * WRAPPER_NS || outside < all / 4 * 3 || all < lasted / 10 * 3);
 }

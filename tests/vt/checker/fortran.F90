@@ -20,7 +20,7 @@ program f
   logical :: flag
   character(len=20) :: arg
   T(MPI_Request) :: q(2), s
-  T(MPI_Comm) :: c
+  T(MPI_Comm) :: c, d
   T(MPI_Datatype) :: t
 #if DIALECT == 3
   type(MPI_Status) :: st, sts(2)
@@ -69,6 +69,10 @@ program f
       call MPI_Test(s, flag, st, ierr)
     end do
     call MPI_Comm_free(c, ierr)
+    call MPI_Comm_idup(MPI_COMM_WORLD, d, s, ierr)
+    call MPI_Wait(s, MPI_STATUS_IGNORE, ierr)
+    call MPI_Barrier(d, ierr)
+    call MPI_Comm_free(d, ierr)
 #if DIALECT == 3
     call MPI_Barrier(MPI_COMM_WORLD)
 #endif

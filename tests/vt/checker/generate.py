@@ -257,6 +257,14 @@ def deadlocks():
              "MPI_Irecv(b, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &q);", send % ("Send", right, 1),
              "MPI_Wait(&q, MPI_STATUS_IGNORE);")
         case("message left %d" % n, n, "GLOBAL:MSG:PENDING", "if (r == 0) {", send % ("Send", 1, 1) + BAD, "}")
+    for call, loop in (("MPI_Waitany(2, q, &i, MPI_STATUS_IGNORE);", ""), ("MPI_Waitsome(2, q, &i, done, MPI_STATUSES_IGNORE);", ""),
+                       ("MPI_Testany(2, q, &i, &f, MPI_STATUS_IGNORE);", "while (!f) "), ("MPI_Testsome(2, q, &f, done, MPI_STATUSES_IGNORE);", "while (!f) ")):
+        for sends, found in (("sleep(2);\n" + send % ("Send", 0, 2), ""), ("", "GLOBAL:DEADLOCK:HARD")):
+            case("one of two, the second from any, %s%s" % (call[4:12], "" if sends else " that nobody sends"), 3, found,
+                 "MPI_Request q[2]; int i, f = 0, done[2]; (void)i; (void)f; (void)done;", "if (r == 0) {",
+                 "MPI_Irecv(a, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &q[0]);", "MPI_Irecv(b, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &q[1]);",
+                 loop + call + (BAD if found else ""), send.replace("(a", "(c") % ("Send", 1, 3), "MPI_Waitall(2, q, MPI_STATUSES_IGNORE);", "}", "if (r == 1) {",
+                 receive % (0, 3) + (BAD if found else ""), send % ("Send", 0, 1), "}", "if (r == 2) {", sends, "}")
 
 
 def limits():
@@ -849,6 +857,10 @@ def files():
             case("of some: %s %d" % (call[9:20], n), n, differ, begin % (*all_of_them, "MPI_MODE_RDWR"), "if (r == 0) {", call + BAD, "}", close + BAD)
             case("in another order: %s %d" % (call[9:20], n), n, differ, begin % (*all_of_them, "MPI_MODE_RDWR"), "if (r == 0) {", call + BAD, every[i - 1], "} else {",
                  every[i - 1] + BAD, call, "}", close)
+    for call in ("MPI_File_iread_at(f, 0, page, 4096, MPI_BYTE, &q);", "MPI_File_iread(f, page, 4096, MPI_BYTE, &q);"):
+        case("%s, and another call before it is complete" % call[9:17], 2, "", begin % (*alone, "MPI_MODE_RDWR"), VARIABLES, "static char page[4096]; int there;",
+             "memset(page, 1, 4096); MPI_File_write_at(f, 0, page, 4096, MPI_BYTE, MPI_STATUS_IGNORE); memset(page, 0, 4096);", call,
+             "usleep(5000); MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE); MPI_Wait(&q, MPI_STATUS_IGNORE);", close)
     case("modes that differ", 2, "GLOBAL:COLLECTIVE:INVALID_PARAMETER", begin % (*all_of_them, "(r ? MPI_MODE_RDWR : MPI_MODE_WRONLY)") + BAD, close)
 
 

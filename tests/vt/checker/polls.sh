@@ -18,7 +18,7 @@ for case in calls chunks probe rare naps tail self-probe; do
 	expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
 	verdict "$case: a rank that computes between calls that look does not wait"
 done
-for case in hang hang-sleep hang-yield hang-probe hang-some; do
+for case in hang hang-sleep hang-late hang-yield hang-probe hang-some; do
 	polls $case
 	expect [ "$status" -ne 0 ]
 	expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out

@@ -2,7 +2,8 @@
 /* polls CASE, with two ranks: rank 0 looks for a message of rank 1, which waits for one of rank 0. What rank 0 does between its calls, and
  * for how long: calls: nothing, in two bursts with 2.5 s of computation after each; chunks: 5 ms of computation, 4 s long; probe: the
  * same with MPI_Iprobe and 0.2 ms; rare: computation in each 1000th call; naps: MPI_Testsome and sleep(1), four times; tail: nothing,
- * 1.6 s long, and then 3 s of computation; self-probe: MPI_Iprobe for a message of itself, 4 s long. These send in the end. hang, hang-sleep, hang-yield, hang-probe, hang-some: they do not. */
+ * 1.6 s long, and then 3 s of computation; self-probe: MPI_Iprobe for a message of itself, 4 s long. These send in the end. hang, hang-sleep, hang-late (nothing,
+ * and 5 ms of sleep from the 1000th call on), hang-yield, hang-probe, hang-some: they do not. */
 #include <mpi.h>
 #include <sched.h>
 #include <string.h>
@@ -56,6 +57,8 @@ static void between(const char *what, int i)
 		compute(5e-3);
 	} else if (!strcmp(what, "naps")) {
 		sleep(1);
+	} else if (!strcmp(what, "hang-late") && i >= 1000) {
+		usleep(5000);
 	} else if (strstr(what, "sleep") && i % 3 == 2) {
 		usleep(1000);
 	} else if (strstr(what, "yield")) {
