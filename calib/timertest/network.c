@@ -110,15 +110,15 @@ static int start_remote(
 	const struct cal_test_options *o, struct remote *r, const char *word, int rank, struct tkm_err *err)
 {
 	char own[PATH_MAX], quoted[2 * PATH_MAX], command[2 * PATH_MAX + 100];
-	const char *rsh = o->rsh ? o->rsh : "ssh -o BatchMode=yes";
+	const char *rsh = o->rsh ? o->rsh : "ssh -o BatchMode=yes", *program = o->remote_program;
 	char **argv;
 	int fd = -1;
 
+	program = program ? program : getenv(CAL_TEST_PROGRAM);
+	program = program ? program : vt_own_program(own, sizeof(own));
 	/* the word goes by standard input, because anybody can read the arguments of a process */
 	snprintf(command, sizeof(command), "exec %s --join - --rank %d --size %d",
-		tkm_shell_word(quoted, sizeof(quoted),
-			o->remote_program ? o->remote_program : vt_own_program(own, sizeof(own))),
-		rank, remotes.n + 1);
+		tkm_shell_word(quoted, sizeof(quoted), program), rank, remotes.n + 1);
 	argv = remote_command(rsh, r->host, command);
 	r->pid = argv ? start_with_pipe(argv, STDIN_FILENO, &fd, err) : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	free(argv);

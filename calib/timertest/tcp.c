@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "collector-plugin/host/program/near.h"
@@ -23,6 +24,8 @@ struct cal_link *cal_test_become_tcp(struct cal_test *t, int argc, char **argv, 
 			VT_LIBEXECDIR "/timertest-tcp");
 		return NULL;
 	}
+	/* --hosts starts this program on the other nodes, which may have the other one elsewhere */
+	setenv(CAL_TEST_PROGRAM, own, 1);
 	execv(path, argv);
 	tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "cannot run %s", path);
 	return NULL;

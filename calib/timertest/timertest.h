@@ -186,6 +186,9 @@ int cal_test_run_ranks(struct cal_test *t, int argc, char **argv, int (*run)(str
 
 /* ---- tcp.c: timertest and timertestcs, which do not link what speaks over the network ---- */
 
+/* The environment variable that says which program became timertest-tcp. */
+#define CAL_TEST_PROGRAM "TICKMARK_TIMERTEST"
+
 /* With --hosts or --join: this process becomes timertest-tcp, with the same arguments. Returns only NULL, with the reason. */
 struct cal_link *cal_test_become_tcp(struct cal_test *t, int argc, char **argv, struct tkm_err *err);
 
