@@ -14,8 +14,10 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -174,11 +176,31 @@ static const struct vt_sampler_ops thread_ops = {
 	.cpu_ns = sampling_cpu_ns,
 };
 
-static void run_sampling_loop(struct vt_sampler *s)
+/* Has the program's last thread ended by the system call exit, of which no library is told? Returns its status, else -1. Its first thread then waits for this one, and
+ * with it the process, which no signal but SIGKILL would end. */
+static int status_of_ended_program(const struct vt_sampler *s)
+{
+	enum {
+		FOLDERS = 2,
+		THREADS = 2
+	}; /* links of the folder: two, and one for each thread: the first one and this one */
+	struct stat is;
+	char text[1024], *name, *status; /* the last field is the status as wait() has it */
+
+	if (s->task < 0 || fstat(s->task, &is) < 0 || is.st_nlink != FOLDERS + THREADS) {
+		return -1;
+	}
+	name = strrchr(tkm_root_line(s->root, "/proc/self/stat", text, sizeof(text)), ')');
+	status = name ? strrchr(name, ' ') : NULL;
+	return status && name[1] == ' ' && name[2] == 'Z' ? atoi(status) >> 8 & 255 : -1;
+}
+
+/* Returns the status of the program, or -1: it has not ended, but the sampling has. */
+static int run_sampling_loop(struct vt_sampler *s)
 {
 	int64_t now, next;
 	void (*at_wake)(void);
-	int woken, elected;
+	int woken, elected, status;
 
 	vt_sampler_begin(s, vt_now_ns(CLOCK_MONOTONIC));
 	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
@@ -201,9 +223,15 @@ static void run_sampling_loop(struct vt_sampler *s)
 		}
 		vt_sampler_sample(s, now, elected);
 		vt_sampler_tick(s, now);
+		status = status_of_ended_program(s);
+		if (status >= 0) {
+			snprintf(s->c->ended_how, sizeof(s->c->ended_how), "by exit of its last thread, exit status %d",
+				status);
+			s->merge = 1;
+			return status;
+		}
 	}
-	vt_sampler_sample_last(s, 1);
-	vt_sampler_say_unregistered(s);
+	return -1;
 }
 
 /* Are there counters of this scope that count from their opening? */
@@ -238,7 +266,7 @@ static void open_shared(struct vt_sampler *s)
 static void *sampler_main(void *arg)
 {
 	struct vt_sampler *s = arg;
-	int i;
+	int i, status;
 
 	vt_locale_c();
 	s->tid = (pid_t)syscall(SYS_gettid);
@@ -262,7 +290,9 @@ static void *sampler_main(void *arg)
 	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
 	s->is_proc_above = s->root >= 0 && tkm_root_is_above(s->root);
 	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_not_from_opening);
-	run_sampling_loop(s);
+	status = run_sampling_loop(s);
+	vt_sampler_sample_last(s, 1);
+	vt_sampler_say_unregistered(s);
 	s->c->account.cpu_ns = sampling_cpu_ns(s);
 	vt_sampler_close(s);
 	if (s->election >= 0) {
@@ -270,6 +300,9 @@ static void *sampler_main(void *arg)
 	}
 	vt_raw_stream_end(s->stream);
 	s->c->close_and_merge(s->c, s->merge);
+	if (status >= 0) {
+		syscall(SYS_exit_group, status);
+	}
 	return NULL;
 }
 

@@ -80,6 +80,15 @@ expect_line '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.p
 expect_line -x 'INFO ENDED by _exit, exit status [0-9]*' sh.prot
 verdict "SAMPLER thread: a thread inside, and the protocol says so"
 
+if made agent/last_thread; then
+	fresh
+	timeout -k 1 20 "$build/vtrun" --sampler thread -- "$dir/last_thread" >"$dir/out" 2>"$dir/err" </dev/null
+	expect [ $? -eq 4 ]
+	expect valid last_thread.stf
+	expect_line -x 'INFO ENDED by exit of its last thread, exit status 4' last_thread.prot
+	verdict "SAMPLER thread: a program whose last thread ends by a system call ends, with its status and a trace"
+fi
+
 # what the sampling cost is in the protocol of both
 for how in process thread; do
 	fresh

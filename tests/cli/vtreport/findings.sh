@@ -109,8 +109,8 @@ END
 rm -f t.*
 "$build/tests/cli/lib/text_stf" faults.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
 says "a counter that the first process lacks" 'Process 1 waited for 100 pages a second'
-# 2 threads and 10 regions of a second, on a busy node: the second thread begins each one 0.15 s late, and the first
-# one sleeps until then; it is also woken 0.15 s after the last one has come to the barrier
+# 2 threads and 10 regions of a second, on a busy node: the second thread begins each one 0.15 s late, and the first one
+# sleeps until then; it is also woken 0.15 s after the last one has come to the barrier
 {
 	echo 'CLKPERIOD 1e-03
 NCPUS 2
@@ -130,8 +130,8 @@ INFO CLASS 3 TEXT "\"OS:proc_sys\" 1e-04 \"percent\""'
 	t=0
 	while [ $t -lt 10 ]; do
 		at() { echo "$((t * 1000 + $1)) $2"; }
-		got="DEF 1 UINT 8 $((t * 700000000)) DEF 2 UINT 8 0"
-		at 0 "SAMP CPU 1 $got DEF 3 UINT 8 $((t * 700000)) DEF 4 UINT 8 0"
+		us=$((t * 700000))
+		at 0 "SAMP CPU 1 DEF 1 UINT 8 ${us}000 DEF 2 UINT 8 0 DEF 3 UINT 8 $us DEF 4 UINT 8 0"
 		at 1 'ENTER CPU 1 FUNCTION 1'
 		at 151 'ENTER CPU 65537 FUNCTION 1'
 		at 840 'ENTER CPU 65537 FUNCTION 2'
