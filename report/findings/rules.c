@@ -14,7 +14,7 @@
 
 static const struct vtr_rule rules[] = {
 	{ "ended-badly", 1000, 0, VTR_ANY, vtr_test_ending, "The program did not end normally",
-		"See the last states of its threads below." },
+		"Its last calls, if they were recorded, are at the end of the timeline." },
 	/* vtrun decides when it is worth a word. All that follows is about a process that does not do the work. */
 	{ "children", 860, 0, VTR_ANY, vtr_test_children, "Processes that it started do the work",
 		"vtrun --follow-children records them, too. An MPI job is started so: mpirun -np 2 vtrun ./app." },
