@@ -9,6 +9,8 @@ root="$dir/in stalled"
 mkdir -p "$root/share/tickmark" "$root/lib/pkgconfig" bin
 ln -s "$src/include" "$root/include"
 ln -s "$lib"/*.so* "$root/lib"
+mkdir -p "$root/libexec/tickmark"
+ln -s "$build/vtsampler" "$root/libexec/tickmark/vtsampler"
 ln -s "$src/contrib/itac/slib" "$src/contrib/itac/examples" "$root/share/tickmark"
 ln -s "$build" "$root/bin"
 sed "s|^VT_ROOT=.*|VT_ROOT='$root'|; s|^VT_LIB_DIR=.*|VT_LIB_DIR=\$VT_ROOT/lib|" \

@@ -27,7 +27,7 @@ ok "a script that ends in exec: what it was before is in the trace of all ranks"
 # offline too, from the raw files of both programs
 VT_KEEP_RAW_EVENTS=on expect run 2 ./wrap 2
 expect [ "$(find . -name '.VT-flush-*.raw' | wc -l)" -eq 4 ]
-expect "$build/stftool" .VT-flush-*.raw --merge wrap.stf --clock wrap.clk >>out 2>&1
+expect "$build/stftool" .VT-flush-*.raw --merge wrap.stf >>out 2>&1
 expect "$build/stftool" wrap.stf --verify >>out 2>&1
 expect "$build/stftool" wrap.stf --print-clock >clock 2>>out
 expect_lines 4 'process [01]: .*, pid' clock

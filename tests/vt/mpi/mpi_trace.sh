@@ -67,10 +67,9 @@ ok "each thread has host, address, pid, tid, offset and skew, and the clock its 
 expect kept 3 ./truth 1
 expect one_trace truth 3 >>out
 VT_KEEP_RAW_EVENTS=on expect run 3 ./truth 1
-expect [ -s truth.clk ]
 expect [ ! -e truth.stf ]
 expect [ "$(find . -maxdepth 1 -name '.VT-flush-*.raw' | wc -l)" -eq 3 ]
-expect "$build/stftool" .VT-flush-*.raw --merge truth.stf --clock truth.clk --delete-raw-data >>out 2>&1
+expect "$build/stftool" .VT-flush-*.raw --merge truth.stf --delete-raw-data >>out 2>&1
 expect one_trace truth 3
 verdict "KEEP-RAW-EVENTS, then a merge"
 export VT_LOGFILE_FORMAT=SINGLESTF VT_STF_PROCS_PER_FILE=1
