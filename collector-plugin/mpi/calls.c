@@ -26,13 +26,15 @@ void *vt_mpi_next(const char *name, void *own)
 /* variables: local variables of the wrapper. before, after: statements that run only if the call is to be recorded;
  * `after` has the result in rc. */
 #define WRAPPER(name, params, args, may_follow, variables, before, after) \
-	WRAPPER_BY(name, params, args, may_follow, variables, before, after, vt_mpi_enter(&k, &f), vt_mpi_leave(&k))
-/* found: the expression that is true unless the call has found nothing (polls.h). */
+	WRAPPER_BY(name, params, args, may_follow, may_follow, variables, before, after, vt_mpi_enter(&k, &f), \
+		vt_mpi_leave(&k))
+/* found: the expression that is true unless the call has found nothing (polls.h); then it follows nothing. */
 #define POLL(name, params, args, variables, before, found, after) \
-	WRAPPER_BY(name, params, args, 1 | VT_ALONE, variables, before, \
+	WRAPPER_BY(name, params, args, 1 | VT_ALONE, (rc != MPI_SUCCESS || (found)) | VT_ALONE, variables, before, \
 		   vt_poll_returned(&k, &f, rc != MPI_SUCCESS || (found)); \
 		   after, vt_poll_enter(&k, &f), vt_poll_leave(&k, rc != MPI_SUCCESS || (found)))
-#define WRAPPER_BY(name, params, args, may_follow, variables, before, after, enter, leave) \
+/* follows: may_follow of this call, when its result is known */
+#define WRAPPER_BY(name, params, args, may_follow, follows, variables, before, after, enter, leave) \
 	int MPI_##name params \
 	{ \
 		static struct vt_mpi_function f = { .text = "MPI_" #name, VT_MPI_KIND(may_follow) }; \
@@ -47,7 +49,7 @@ void *vt_mpi_next(const char *name, void *own)
 			before; \
 		} \
 		rc = ((int(*) params)next)args; \
-		if (vt_mpi_returned(&k, may_follow)) { \
+		if (vt_mpi_returned(&k, follows)) { \
 			after; \
 			leave; \
 		} \
@@ -169,11 +171,11 @@ void *vt_mpi_next(const char *name, void *own)
 /* clang-format on */
 
 #define WAITING(name, params, args, n, requests, statuses, ignored, after) \
-	WRAPPER(name, params, args, 1, struct vt_wait w;, vt_wait_begin(&k, &w, n, requests); \
-		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), after vt_wait_end(&k, &w))
+	WRAPPER(name, params, args, 1, struct vt_wait w;, vt_wait_begin(&w, n, requests); \
+		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), after vt_wait_end(&w))
 #define TESTING(name, params, args, n, requests, statuses, ignored, found, after) \
-	POLL(name, params, args, struct vt_wait w;, vt_wait_begin(&k, &w, n, requests); \
-		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), found, after vt_wait_end(&k, &w))
+	POLL(name, params, args, struct vt_wait w;, vt_wait_begin(&w, n, requests); \
+		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), found, after vt_wait_end(&w))
 /* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
 	WAITING(name, params, args, 1, request, status, MPI_STATUS_IGNORE, vt_wait_some(&k, &w, 0, 0, rc);)

@@ -40,13 +40,14 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 /* Wrappers for mpif.h and the module mpi, and for the module mpi_f08, which has the same arguments, with handles that
  * are structures of one integer. In MPICH's _f08ts_ calls buffers are descriptors, which these wrappers do not read. */
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
-	FORTRAN_BY(name, lower, UPPER, may_follow, variables, before, after, vt_mpi_enter(&k, &f), vt_mpi_leave(&k))
+	FORTRAN_BY(name, lower, UPPER, may_follow, may_follow, variables, before, after, vt_mpi_enter(&k, &f), \
+		vt_mpi_leave(&k))
 /* result: which argument has the result; found: as in calls.c */
 #define POLL(name, lower, UPPER, result, variables, before, found, after) \
-	FORTRAN_BY(name, lower, UPPER, 1 | VT_ALONE, variables, before, \
-		   vt_poll_returned(&k, &f, RESULT(result) != MPI_SUCCESS || (found)); \
+	FORTRAN_BY(name, lower, UPPER, 1 | VT_ALONE, (RESULT(result) != MPI_SUCCESS || (found)) | VT_ALONE, variables, \
+		   before, vt_poll_returned(&k, &f, RESULT(result) != MPI_SUCCESS || (found)); \
 		   after, vt_poll_enter(&k, &f), vt_poll_leave(&k, RESULT(result) != MPI_SUCCESS || (found)))
-#define FORTRAN_BY(name, lower, UPPER, may_follow, variables, before, after, enter, leave) \
+#define FORTRAN_BY(name, lower, UPPER, may_follow, follows, variables, before, after, enter, leave) \
 	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
 		static struct vt_mpi_function f = { .text = "MPI_" #name, VT_MPI_KIND(may_follow) }; \
@@ -59,7 +60,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 		} \
 		((vt_words_fn *)next)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], \
 			w[13], w[14], w[15]); \
-		if (record && vt_mpi_returned(&k, may_follow)) { \
+		if (record && vt_mpi_returned(&k, follows)) { \
 			after; \
 			leave; \
 		} \
@@ -200,11 +201,11 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 
 /* s: which argument has the statuses. Indexes count from 1. */
 #define WAITING(name, lower, UPPER, n, requests, s, after) \
-	FORTRAN(name, lower, UPPER, 1, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
-		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&k, &v))
+	FORTRAN(name, lower, UPPER, 1, struct vt_wait v, vt_wait_begin_f(&v, n, w[requests]); \
+		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&v))
 #define TESTING(name, lower, UPPER, result, n, requests, s, found, after) \
-	POLL(name, lower, UPPER, result, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
-		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), found, after vt_wait_end(&k, &v))
+	POLL(name, lower, UPPER, result, struct vt_wait v, vt_wait_begin_f(&v, n, w[requests]); \
+		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), found, after vt_wait_end(&v))
 /* clang-format off */
 #define WAIT(name, lower, UPPER, params, args) \
 	WAITING(name, lower, UPPER, 1, 0, 1, vt_wait_some(&k, &v, 0, 0, RESULT(2));)

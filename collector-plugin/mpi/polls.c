@@ -207,12 +207,12 @@ void vt_poll_returned(struct vt_mpi_call *k, const struct vt_mpi_function *f, in
 	}
 }
 
-void vt_poll_leave(struct vt_mpi_call *k, int found)
+void vt_poll_leave_state(struct vt_mpi_call *k, int found)
 {
 	struct vt_trace_thread *t = vt_tls.trace;
 
 	vt_mpi_leave(k);
-	if (!k->folds && t) {
+	if (t) {
 		t->polls.after = !found && k->recorded == VT_TRACE_RECORDED && t->stream ? t->stream->cur : NULL;
 		t->polls.n = 0;
 	}

@@ -14,6 +14,14 @@ static inline __attribute__((always_inline)) int vt_poll_enter(struct vt_mpi_cal
 }
 /* After vt_mpi_returned(), before what the call completed is recorded. */
 VT_HIDDEN void vt_poll_returned(struct vt_mpi_call *k, const struct vt_mpi_function *f, int found);
-VT_HIDDEN void vt_poll_leave(struct vt_mpi_call *k, int found);
+VT_HIDDEN void vt_poll_leave_state(struct vt_mpi_call *k, int found);
+static inline void vt_poll_leave(struct vt_mpi_call *k, int found)
+{
+	if (k->folds) {
+		vt_tls.mpi.at = 0;
+	} else {
+		vt_poll_leave_state(k, found);
+	}
+}
 
 #endif

@@ -550,80 +550,86 @@ static void complete_request(struct vt_mpi_call *k, struct vt_request *r, const 
 
 /* ---- waiting and testing ---- */
 
-/* Makes w->request[] and w->status[] large enough for n; 0: no memory. */
-static int make_room_for_requests(struct vt_wait *w, size_t n)
+/* Sets n and makes room for n requests and statuses. Returns 0 if none of them can have an entry, or without memory. */
+static inline __attribute__((always_inline)) int begin_wait(
+	struct vt_wait *w, long long n, const void *requests_of_call, int fortran)
 {
+	w->n = n > 0 && requests_of_call && requests.used ? (size_t)n : 0;
+	w->held = requests.threads;
+	w->fortran = fortran;
 	w->request = w->few_requests;
 	w->status = w->few_statuses;
-	if (n > VT_WAIT_FEW) {
-		w->request = malloc(n * (sizeof(*w->request) + sizeof(*w->status)));
-		w->status = (MPI_Status *)(void *)(w->request + n);
+	if (w->n > VT_WAIT_FEW) {
+		w->request = malloc(w->n * (sizeof(*w->request) + sizeof(*w->status)));
+		w->status = (MPI_Status *)(void *)(w->request + w->n);
+		w->n = w->request ? w->n : 0;
 	}
-	return w->request != NULL;
+	return w->n != 0;
 }
 
-void vt_wait_begin(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Request *request)
-{
-	uint64_t handle[VT_WAIT_FEW];
-	size_t i, part;
-
-	(void)k;
-	w->there = 0;
-	w->n = n > 0 && request ? (size_t)n : 0;
-	w->fortran = 0;
-	if (w->n == 0 || requests.used == 0 || !make_room_for_requests(w, w->n)) {
-		w->n = 0;
-		return;
-	}
-	for (i = 0; i < w->n; i += part) {
-		size_t j;
-
-		part = w->n - i < VT_WAIT_FEW ? w->n - i : VT_WAIT_FEW;
-		for (j = 0; j < part; j++) {
-			handle[j] = key(request[i + j]);
-		}
-		w->there += vt_requests_hold_all(&requests, handle, part, w->request + i);
-	}
-}
-
-void vt_wait_begin_f(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Fint *request)
+/* Between the calls of one thread the table does not change. With several threads, the handle can be that of another
+ * request when the call returns. */
+static void hold_requests(struct vt_wait *w)
 {
 	size_t i;
 
-	(void)k;
-	w->there = 0;
-	w->n = n > 0 && request ? (size_t)n : 0;
-	w->fortran = 1;
-	if (w->n == 0 || requests.used == 0 || !make_room_for_requests(w, w->n)) {
-		w->n = 0;
+	for (i = 0; i < w->n; i++) {
+		w->request[i].entry = vt_requests_hold(&requests, w->request[i].handle);
+	}
+}
+
+void vt_wait_begin(struct vt_wait *w, long long n, const MPI_Request *request)
+{
+	size_t i;
+
+	if (!begin_wait(w, n, request, 0)) {
 		return;
 	}
 	for (i = 0; i < w->n; i++) {
-		uint64_t handle = key(PMPI_Request_f2c(request[i]));
-
-		w->there += vt_requests_hold_all(&requests, &handle, 1, w->request + i);
+		w->request[i].handle = key(request[i]);
+	}
+	if (w->held) {
+		hold_requests(w);
 	}
 }
 
-void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored)
+void vt_wait_begin_f(struct vt_wait *w, long long n, const MPI_Fint *request)
 {
-	if (!ignored) {
-		w->status = own;
+	size_t i;
+
+	if (!begin_wait(w, n, request, 1)) {
+		return;
 	}
-	return w->there ? w->status : own;
+	for (i = 0; i < w->n; i++) {
+		w->request[i].handle = key(PMPI_Request_f2c(request[i]));
+	}
+	if (w->held) {
+		hold_requests(w);
+	}
+}
+
+/* Takes the entry of the i-th request, which is held for this call; NULL: it has none. */
+static struct vt_request *take_request(struct vt_wait *w, long long i)
+{
+	struct vt_request *r;
+
+	if (i < 0 || (size_t)i >= w->n) {
+		return NULL;
+	}
+	if (!w->held) {
+		return vt_requests_hold(&requests, w->request[i].handle);
+	}
+	r = w->request[i].entry;
+	w->request[i].entry = NULL;
+	return r;
 }
 
 /* The request is complete, with the status at that place. */
-static void wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at)
+static void wait_one(struct vt_mpi_call *k, const struct vt_wait *w, struct vt_request *r, size_t at)
 {
-	struct vt_request *r = i >= 0 && (size_t)i < w->n ? w->request[i] : NULL;
 	MPI_Status copy;
 	int persistent;
 
-	if (!r) {
-		return;
-	}
-	w->request[i] = NULL;
 	/* when a send is complete, nothing is recorded */
 	if (r->kind == VT_REQUEST_SEND && !r->cancelled) {
 		r->active = 0;
@@ -638,25 +644,37 @@ static void wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size
 	vt_requests_release(&requests, r, !persistent);
 }
 
-void vt_wait_some(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at, int rc)
+/* Did a call that failed complete the request all the same? */
+static int is_complete(const struct vt_wait *w, size_t at, int rc)
 {
 	MPI_Status copy;
 	int unset;
 
-	if (__builtin_expect(rc != MPI_SUCCESS, 0) && i >= 0 && (size_t)i < w->n && w->request[i]) {
-		if (w->fortran) {
-			PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[at], &copy);
-		} else {
-			copy = w->status[at];
-		}
-		/* Open MPI does not set the statuses of Fortran if the call failed */
-		unset = w->fortran && rc == MPI_ERR_IN_STATUS && copy.MPI_ERROR != MPI_ERR_PENDING;
-		if (!unset && !vt_took_message(rc == MPI_ERR_IN_STATUS ? copy.MPI_ERROR : rc)) {
+	if (w->fortran) {
+		PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[at], &copy);
+	} else {
+		copy = w->status[at];
+	}
+	/* Open MPI does not set the statuses of Fortran if the call failed */
+	unset = w->fortran && rc == MPI_ERR_IN_STATUS && copy.MPI_ERROR != MPI_ERR_PENDING;
+	return unset || vt_took_message(rc == MPI_ERR_IN_STATUS ? copy.MPI_ERROR : rc);
+}
+
+void vt_wait_some(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at, int rc)
+{
+	struct vt_request *r = take_request(w, i);
+
+	if (!r) {
+		return;
+	}
+	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
+		if (!is_complete(w, at, rc)) {
+			vt_requests_release(&requests, r, 0);
 			return;
 		}
-		w->request[i]->doubtful = 1;
+		r->doubtful = 1;
 	}
-	wait_one(k, w, i, at);
+	wait_one(k, w, r, at);
 }
 
 void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc)
@@ -668,14 +686,13 @@ void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc)
 	}
 }
 
-void vt_wait_end(struct vt_mpi_call *k, struct vt_wait *w)
+void vt_wait_release(struct vt_wait *w)
 {
 	size_t i;
 
-	(void)k;
-	for (i = 0; w->there && i < w->n; i++) {
-		if (w->request[i]) {
-			vt_requests_release(&requests, w->request[i], 0);
+	for (i = 0; w->held && i < w->n; i++) {
+		if (w->request[i].entry) {
+			vt_requests_release(&requests, w->request[i].entry, 0);
 		}
 	}
 	if (w->n > VT_WAIT_FEW) {

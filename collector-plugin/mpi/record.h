@@ -83,24 +83,40 @@ enum { VT_WAIT_FEW = 16 };
 /* The requests of a call that may complete them, as they were before the call, with room for statuses that the
  * program does not want. */
 struct vt_wait {
-	size_t n, there; /* there: how many of them have an entry; if 0, the other members are not set */
-	struct vt_request **request;
+	size_t n; /* 0: none of them can have an entry */
+	union {
+		uint64_t handle;
+		struct vt_request *entry; /* NULL: none, or it is complete */
+	} * request, few_requests[VT_WAIT_FEW];
 	MPI_Status *status;
+	int held;    /* the entries are held before the call; else they are looked for after it */
 	int fortran; /* status[] has Fortran statuses */
-	struct vt_request *few_requests[VT_WAIT_FEW];
 	MPI_Status few_statuses[VT_WAIT_FEW];
 };
 
-VT_HIDDEN void vt_wait_begin(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Request *request);
-VT_HIDDEN void vt_wait_begin_f(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Fint *request);
+VT_HIDDEN void vt_wait_begin(struct vt_wait *w, long long n, const MPI_Request *request);
+VT_HIDDEN void vt_wait_begin_f(struct vt_wait *w, long long n, const MPI_Fint *request);
 /* The array of statuses to pass to MPI. */
-VT_HIDDEN void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored);
+static inline void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored)
+{
+	if (!ignored) {
+		w->status = own;
+	}
+	return w->n ? w->status : own;
+}
 
 /* After the call, for each request that it reports as complete: the i-th request, whose status is the at-th. */
 /* rc: the result of the call. */
 VT_HIDDEN void vt_wait_some(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at, int rc);
 VT_HIDDEN void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc);
-VT_HIDDEN void vt_wait_end(struct vt_mpi_call *k, struct vt_wait *w);
+/* What is left after that. */
+VT_HIDDEN void vt_wait_release(struct vt_wait *w);
+static inline void vt_wait_end(struct vt_wait *w)
+{
+	if (w->n && (w->held || w->n > VT_WAIT_FEW)) {
+		vt_wait_release(w);
+	}
+}
 
 /* ---- collective operations ---- */
 

@@ -173,30 +173,19 @@ struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
 	return r;
 }
 
-size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_t n, struct vt_request **out)
-{
-	size_t i, there = 0;
-
-	lock_requests(t);
-	for (i = 0; i < n; i++) {
-		struct vt_request *r = find_request(t, handle[i]);
-
-		out[i] = NULL;
-		if (r && r->live) {
-			r->held++;
-			there++;
-			out[i] = r;
-		}
-	}
-	unlock_requests(t);
-	return there;
-}
-
 struct vt_request *vt_requests_hold(struct vt_requests *t, uint64_t handle)
 {
 	struct vt_request *r;
 
-	return vt_requests_hold_all(t, &handle, 1, &r) ? r : NULL;
+	lock_requests(t);
+	r = find_request(t, handle);
+	if (r && r->live) {
+		r->held++;
+	} else {
+		r = NULL;
+	}
+	unlock_requests(t);
+	return r;
 }
 
 void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone)

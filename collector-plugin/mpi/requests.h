@@ -69,8 +69,6 @@ struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle);
 /* Finds the entry of a handle that a call may complete, and holds it until vt_requests_release(); NULL: there is
  * none. */
 struct vt_request *vt_requests_hold(struct vt_requests *t, uint64_t handle);
-/* The same for n handles, under one lock. Returns how many entries there are. */
-size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_t n, struct vt_request **out);
 
 /* The call has ended. gone: the handle is no longer valid (freed, or complete and not persistent). */
 void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone);
