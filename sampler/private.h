@@ -115,7 +115,7 @@ struct smp_counter smp_age(const char *name, const char *of);
 /* The text of an errno value without locale or static buffer. Returns buf. */
 const char *smp_errno(int errnum, char *buf, size_t size);
 
-/* The sources, in the order of listing: smp_NAME is at the end of a file in sources/. */
+/* The sources, in the order of listing: smp_NAME is at the end of a file in sources/ or gpu/. */
 #ifdef HAVE_PAPI
 #define SMP_WITH_PAPI(X) X(papi)
 #else

@@ -4,9 +4,7 @@
  * format cannot store is counted. doc/exchange.md has a table of what each format can hold; a test compares it
  * with this one.
  *
- * How to add a format: write a file exchange/text/NAME.c, or a room exchange/NAME/, with one `const struct xch_format xch_NAME`, and add a line
- * to XCH_FORMATS in exchange/common/private.h, exchange/Makefile.inc.am and doc/exchange.md. A format reads no options itself and prints
- * nothing. */
+ * How to add a format: CONTRIBUTING.md. A format reads no options itself and prints nothing. */
 #ifndef EXCHANGE_COMMON_FORMAT_H
 #define EXCHANGE_COMMON_FORMAT_H
 

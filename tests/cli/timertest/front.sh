@@ -121,6 +121,15 @@ if command -v bash >/dev/null; then
 'timertestcs; echo "${COMPREPLY[@]}"' - "$src" >"$dir/out" 2>&1
 	[ "$(cat "$dir/out")" = "--max-age" ]
 	ok "the options of --check are completed too" $?
+	# vtrun's --help is short: all of its options are offered
+	sed -n 's/^OPTION("\([A-Z-]*\)".*/--\1/p' "$src/collector-plugin/settings/options.def" |
+		tr A-Z a-z | sort >"$dir/want"
+	# shellcheck disable=SC2016
+	PATH="$build:$PATH" bash -c '. "$1/tools/completion/vtrun"; COMP_WORDS=(vtrun --); COMP_CWORD=1; _vtrun vtrun
+		printf "%s\n" "${COMPREPLY[@]}"' - "$src" 2>&1 | sort >"$dir/out"
+	comm -23 "$dir/want" "$dir/out" >"$dir/diff"
+	[ ! -s "$dir/diff" ] && grep -qx -e --altstack "$dir/want"
+	ok "each option of vtrun is completed" $?
 	mkdir "$dir/files" "$dir/files/a folder"
 	(cd "$dir/files" && touch "a b.stf" a.clk a.stf.f.0 a q.stf q.stf.f.0)
 	# shellcheck disable=SC2016
@@ -160,7 +169,8 @@ if command -v zsh >/dev/null; then
 			2>&1
 	}
 	for line in 'vttop --per|vttop --period=' 'timertestcs --check --max|timertestcs --check --max-age ' \
-		'vtreport --com|vtreport --compare ' "vtreport $dir/files/a.c|vtreport $dir/files/a.clk " \
+		'vtreport --com|vtreport --compare ' 'vtrun --altst|vtrun --altstack ' \
+		"vtreport $dir/files/a.c|vtreport $dir/files/a.clk " \
 		"vtreport $dir/files/q|vtreport $dir/files/q.stf "; do
 		[ "$(complete "${line%|*}")" = "${line#*|}" ] || complete "${line%|*}"
 	done >"$dir/out"
