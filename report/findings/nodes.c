@@ -8,27 +8,38 @@
 
 #include "report/html/html.h"
 
-/* Limits above which something is reported; doc/man/vtreport.1 has them. */
-#define IO_PRESSURE 20.0 /* percent of the run */
-#define DISK_BUSY 80.0   /* percent of the run */
+/* A counter of a node whose mean over the run is above its limit, in percent of the run; doc/man/vtreport.1 has the rows, and `also`
+ * of tests/cli/vtreport/findings.sh the names. */
+static const struct high {
+	const char *counter;
+	double limit;
+	const char *title, *what, *what_to_do;
+} highs[] = {
+	{ "psi_io", 20, "Storage of the node was busy", "tasks waited for I/O", "The picture of disk_io shows when." },
+	{ "cpu_iowait", 20, "CPUs of the node waited for storage", "CPUs were idle while tasks waited for disks",
+		"The picture of disk_io shows when." },
+	{ "disk_busy", 80, "Disks of the node were saturated", "disks had requests to serve, summed up over its disks,",
+		"Read and write less or in larger pieces, or on a file system of several nodes." },
+	{ "psi_mem", 20, "Memory of the node was short", "tasks waited for memory",
+		"Use less memory in each process, for example on more nodes." },
+};
 
 static double most_of(const struct vtr_series *s)
 {
 	return s->sum / s->weight;
 }
 
-/* Finds a rate whose mean over the run is above a limit. */
-static void find_high(struct vtr_findings *all, const struct vtr_trace *t, const char *name, double limit,
-	const char *title, const char *what)
+static void find_high(struct vtr_findings *all, const struct vtr_trace *t, const struct high *h)
 {
 	const struct vtr_series *most;
 	char a[80];
 
-	vtr_node_mean(t, name, &most);
-	if (most && most_of(most) > limit) {
-		vtr_find(all, name, 100 + fmin(99, most_of(most) / 4), VTR_UNKNOWN, title,
+	vtr_node_mean(t, h->counter, &most);
+	if (most && most_of(most) > h->limit) {
+		vtr_find(all, h->counter, 100 + fmin(99, most_of(most) / 4), VTR_UNKNOWN, h->title,
 			"%s, other programs included: %s for %.1f %% of the time on average, at most %.1f %%.",
-			vtr_willy_label(t, most->willy, a, sizeof(a)), what, most_of(most), most->high);
+			vtr_willy_label(t, most->willy, a, sizeof(a)), h->what, most_of(most), most->high)
+			->what_to_do = h->what_to_do;
 	}
 }
 
@@ -47,22 +58,26 @@ static void find_clock_trouble(struct vtr_findings *all, const struct vtr_trace 
 			"Somebody set CLOCK_REALTIME of %s %.0f time%s during the run, by %s together.",
 			vtr_willy_label(t, steps->willy, a, sizeof(a)), steps->increase,
 			steps->increase == 1 ? "" : "s",
-			vtr_value(b, sizeof(b), by, size ? t->counter[size->counter].unit : "ns"));
+			vtr_value(b, sizeof(b), by, size ? t->counter[size->counter].unit : "ns"))
+			->what_to_do = "Let NTP step the clock at its start only and slew it later, or trace with a "
+				       "timer that is never set.";
 	}
 	if (ntp && ntp->high >= 5) {
 		vtr_find(all, "not-synchronised", 20, VTR_UNKNOWN, "NTP does not synchronise the clock",
 			"The kernel says that CLOCK_REALTIME of %s is not synchronised; times of day may be wrong.",
-			vtr_willy_label(t, ntp->willy, a, sizeof(a)));
+			vtr_willy_label(t, ntp->willy, a, sizeof(a)))
+			->what_to_do =
+			"Start chronyd or ntpd, if logs of several nodes are compared; times of the trace do "
+			"not depend on it.";
 	}
 }
 
 void vtr_find_in_nodes(struct vtr_findings *all, const struct vtr_trace *t)
 {
-	find_high(all, t, "psi_io", IO_PRESSURE, "Storage of the node was busy", "tasks waited for I/O");
-	find_high(all, t, "cpu_iowait", IO_PRESSURE, "CPUs of the node waited for storage",
-		"CPUs were idle while tasks waited for disks");
-	find_high(all, t, "disk_busy", DISK_BUSY, "Disks of the node were saturated",
-		"disks had requests to serve, summed up over its disks,");
-	find_high(all, t, "psi_mem", IO_PRESSURE, "Memory of the node was short", "tasks waited for memory");
+	size_t i;
+
+	for (i = 0; i < sizeof(highs) / sizeof(highs[0]); i++) {
+		find_high(all, t, &highs[i]);
+	}
 	find_clock_trouble(all, t);
 }

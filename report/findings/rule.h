@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of findings about a run. To add one: a test in one of the files of this folder, its row in rules.c, a program
- * that shows it in tests/cli/vtreport/findings/, and its entry in doc/man/vtreport.1. A finding about a node is in nodes.c,
+ * that shows it in tests/cli/vtreport/findings/, and its entry in doc/man/vtreport.1. A finding about a node is a row of nodes.c,
  * and its name in `also` of tests/cli/vtreport/findings.sh. */
 #ifndef REPORT_FINDINGS_RULE_H
 #define REPORT_FINDINGS_RULE_H

@@ -525,7 +525,7 @@ END
 done
 expect_no_line 'of the node' none.verify
 expect_line '^Storage of the node was busy: .* other programs included: .* 90.0 % of the time' psi_io.verify
-expect_line '^Disks of the node were saturated: .* other programs included: .* 90.0 % of the time' disk_busy.verify
+expect_line '^Disks of the node were saturated: .* programs included: .* 90.0 % of the time.*>Read' disk_busy.verify
 for counter in none psi_io disk_busy; do
 	head -n 1 $counter.verify >first
 	expect_line '^Not enough is recorded to say what makes it slow: ' first
