@@ -254,7 +254,11 @@ static const struct group groups[] = {
 	{ "CPU frequency", "cpu_freq", "" },
 	{ "throttling", "throttle_core", "" },
 	{ "memory errors", "edac_corrected", "" },
-	{ "GPU", "gpu_busy", "" },
+	{ "clock steps", "clock_steps", "" },
+	{ "free space", "trace_space", "" },
+	{ "power of an HPE Cray", "cray_power", "" },
+	{ "AMD GPU", "gpu_busy", "" },
+	{ "NVIDIA GPU", "nvml_busy", "" },
 };
 /* clang-format on */
 

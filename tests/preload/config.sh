@@ -290,6 +290,7 @@ expect_empty "$dir/err"
 expect_line '^works .*sampler process .*vtsampler starts and answers' "$dir/out"
 expect_line '^works .*folder ' "$dir/out"
 expect_line 'CPU time of the node .*cpu_usr' "$dir/out"
+expect_line '^[a-z]* *NVIDIA GPU  *nvml_busy' "$dir/out"
 tail -n 1 "$dir/out" | expect_line '^[0-9]* work, [0-9]* limited, 0 fail$' -
 expect [ -z "$(ls)" ]
 verdict "--doctor: what works here"
