@@ -269,12 +269,15 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 			vtr_duration(to, sizeof(to), vtr_seconds(t, c->until)),
 			vtr_duration(waited, sizeof(waited), (double)c->waited * t->resolution), 100 * c->share);
 	} else if (a->processes > 1 && c->without_processor > 0) {
-		fputs("<dt>Who</dt><dd>no rank is known to be slow by itself; the others wait for ", f);
+		fputs("<dt>Who</dt><dd>no single rank makes the others wait: ", f);
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
-		fprintf(f, ", which was ready to run for %s without a processor</dd>",
+		fprintf(f, ", for which they wait most, was ready to run for %s without a processor</dd>",
 			vtr_duration(waited, sizeof(waited), c->without_processor));
 	} else if (a->processes > 1) {
-		fputs("<dt>Who</dt><dd>no rank makes the others wait for long</dd>", f);
+		fputs(a->without_processor > LACKS_PROCESSOR
+				? "<dt>Who</dt><dd>no single rank makes the others wait</dd>"
+				: "<dt>Who</dt><dd>no rank makes the others wait for long</dd>",
+			f);
 	}
 	for (i = 0; i < a->n_path && i < PATH_PARTS; i++) {
 		fputs(i ? "; " : "<dt>Critical path</dt><dd>", f);

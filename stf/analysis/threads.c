@@ -275,6 +275,7 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 	struct stf_open_call *c = &h->call;
 	struct stf_need *kept;
 
+	stf_past_meets(&h->past, need->cause, (struct stf_meeting){ need->ready, need->done });
 	if (need->done < need->ready || (need->done == need->ready && !h->held)) {
 		t->reversed += need->done < need->ready;
 		c = call_left_at(h, need->done);
@@ -434,6 +435,7 @@ static int count_late_receiver(
 		return 0;
 	}
 	rc = count_wait(t, from, &s->call, &need, c->enter < s->call.leave ? c->enter : s->call.leave);
+	stf_past_meets(&from->past, h->sum.willy, (struct stf_meeting){ c->enter, s->call.leave });
 	return rc > 0 && c->enter < s->call.leave ? follow_receiver(t, h, c, s) : rc < 0 ? -1 : 0;
 }
 
