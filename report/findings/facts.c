@@ -108,8 +108,13 @@ static void show_size(FILE *f, const struct vtr_trace *t)
 	if (hosts > 1 && hosts <= HOSTS) {
 		fprintf(f, "%zu nodes, ", hosts);
 	}
-	fprintf(f, "%" PRIu32 " %s%s, %" PRIu64 " thread%s</dd>", t->processes, word, plural, threads,
+	fprintf(f, "%" PRIu32 " %s%s, %" PRIu64 " thread%s", t->processes, word, plural, threads,
 		threads == 1 ? "" : "s");
+	/* the MPI library has threads of its own */
+	if (t->stacks && t->stacks < threads && vtr_has_mpi(t)) {
+		fprintf(f, "; %zu of them made recorded calls, the others may be those of the MPI library", t->stacks);
+	}
+	fputs("</dd>", f);
 }
 
 enum { STATUSES = 4 };
