@@ -285,7 +285,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Where all lack a processor, times outside MPI say little. But CPU time does not depend on that: a rank that used twice as much outside
- * MPI as most others has more work. *others: the upper median of theirs. Returns how much it used; 0: nobody has. */
+ * MPI as most others has more work. *others: the upper median of theirs. Returns how much it used; 0: no rank has more. */
 static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *rank, double *others)
 {
 	double *work = calloc((size_t)m->n + 1, sizeof(*work)), most = 0;
