@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text/text.h"
@@ -145,15 +146,20 @@ static void start_sampler(const struct vtrun *r)
 static void tell_library(struct vtrun *r)
 {
 	const char *old = getenv("LD_PRELOAD"), *name = strrchr(r->program[0], '/');
-	char text[8192], preload[8192], place[64] = "";
+	char text[8192], preload[8192], place[64] = "", err[64] = "";
+	struct stat st;
 
 	if (r->join) {
 		snprintf(place, sizeof(place), "\trank=%lld\tranks=%d", r->rank, r->joined_ranks);
 	}
+	if (fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode)) {
+		snprintf(err, sizeof(err), "\terr=%llu:%llu", (unsigned long long)st.st_dev,
+			(unsigned long long)st.st_ino);
+	}
 	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
 	snprintf(text, sizeof(text),
-		"pid=%d\tjob=%s\tuid=%u%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s",
-		(int)getpid(), r->job, (unsigned)geteuid(), place, r->settings.follow_children,
+		"pid=%d\tjob=%s\tuid=%u%s%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s",
+		(int)getpid(), r->job, (unsigned)geteuid(), place, err, r->settings.follow_children,
 		name ? name + 1 : r->program[0], r->commanded, r->set, old ? old : "");
 	setenv(VT_RUN_VARIABLE, text, 1);
 	setenv("LD_PRELOAD", preload, 1);

@@ -213,33 +213,6 @@ static void count_gap(struct vt_measured *p, int after_another)
 	}
 }
 
-/* A process that a signal ends cannot print its lines. The terminal is opened again for them then; a pipe is not, because
- * its reader would wait for this process. */
-static void find_terminal(struct vt_measured *p)
-{
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)p->pid);
-	n = readlink(path, p->terminal, sizeof(p->terminal) - 1);
-	p->terminal[n > 0 ? n : 0] = '\0';
-	if (strncmp(p->terminal, "/dev/pts/", 9) && strncmp(p->terminal, "/dev/tty", 8)) {
-		p->terminal[0] = '\0';
-	}
-}
-
-void vt_measured_print_lines(struct vt_measured *p)
-{
-	int fd = p->terminal[0] ? open(p->terminal, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
-
-	if (fd >= 0 && isatty(fd) && write(fd, p->lines, p->lines_size) > 0) {
-		p->lines_size = 0;
-	}
-	if (fd >= 0) {
-		close(fd);
-	}
-}
-
 struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
 {
 	struct vt_measured *p = calloc(1, sizeof(*p));
@@ -252,7 +225,7 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 		return NULL;
 	}
 	p->pid = pid;
-	p->pidfd = p->stat = -1;
+	p->pidfd = p->stat = p->err = -1;
 	p->seccomp = -1;
 	p->texts = texts;
 	p->texts_size = size;
@@ -269,7 +242,7 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 		return NULL;
 	}
 	list_programs_timers(&p->c);
-	find_terminal(p);
+	vt_measured_find_stderr(p);
 	p->stat = open_process_file(p, "stat");
 	p->s->task = open_process_file(p, "task");
 	vt_started_open(p);
@@ -416,6 +389,9 @@ void vt_measured_free(struct vt_measured *p)
 	}
 	if (p->pidfd >= 0) {
 		close(p->pidfd);
+	}
+	if (p->err >= 0) {
+		close(p->err);
 	}
 	if (p->c.pub.raw) {
 		vt_raw_detach(p->c.pub.raw);

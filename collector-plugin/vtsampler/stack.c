@@ -71,7 +71,7 @@ struct walk {
 static int one_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct walk *w = arg;
-	const char *name = NULL, *file = NULL;
+	const char *name = NULL, *file = NULL, *library = NULL, *base;
 	Dwfl_Module *module;
 	char text[600], where[400] = "";
 	bool is_call;
@@ -91,6 +91,13 @@ static int one_frame(Dwfl_Frame *frame, void *arg)
 	}
 	if (file) {
 		snprintf(where, sizeof(where), " at %.350s:%d", file, line);
+	} else if (!name && module) { /* a function that only its library knew by name */
+		library = dw.dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+		base = library ? strrchr(library, '/') : NULL;
+		snprintf(where, sizeof(where), " function of %.200s",
+			base              ? base + 1
+				: library ? library
+					  : "a library");
 	}
 	snprintf(text, sizeof(text), "#%d %.150s%s", w->n, name ? name : "unknown", where);
 	w->line(w->ctx, text);

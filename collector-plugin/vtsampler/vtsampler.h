@@ -70,7 +70,11 @@ struct vt_measured {
 		owners[VT_MEASURED_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
 	struct vt_started started;
-	char terminal[64]; /* the terminal that its standard error was at its attachment; "": it was none */
+	/* where its lines go when it cannot print them, see last_lines.c */
+	char terminal[64]; /* "": none */
+	int err;           /* a file; -1: none */
+	pid_t starter;     /* a process with a pipe, 0: none, */
+	ino_t pipe;        /* this one */
 	char lines[65536]; /* for the user, when the process ends */
 	size_t lines_size;
 };
@@ -90,7 +94,8 @@ void vt_measured_end(struct vt_measured *p, uint32_t how, int node);
 /* Has a signal for a mistake of its own ended the process, which is gone? */
 int vt_measured_has_fault(const struct vt_measured *p);
 void vt_measured_free(struct vt_measured *p);
-/* Prints its lines on the terminal that it had, where it cannot do so any more. */
+/* last_lines.c: finds out, at its attachment, where its lines go if it cannot print them at its end; and prints them there. */
+void vt_measured_find_stderr(struct vt_measured *p);
 void vt_measured_print_lines(struct vt_measured *p);
 
 /* merge.c: makes the trace that a process, measured or not, has ordered by this message, and answers it. */

@@ -189,7 +189,8 @@ static void describe_stuck(const struct vtr_measures *m, const struct first_end 
 		}
 	}
 	if (shown && i < m->n && n < sizeof(to->text)) {
-		snprintf(to->text + n, sizeof(to->text) - n, " %u more processes are not listed.", m->n - i);
+		snprintf(to->text + n, sizeof(to->text) - n, " %u more %s not listed.", m->n - i,
+			m->n - i == 1 ? "process is" : "processes are");
 	}
 }
 

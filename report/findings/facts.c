@@ -108,8 +108,13 @@ static void show_size(FILE *f, const struct vtr_trace *t)
 	if (hosts > 1 && hosts <= HOSTS) {
 		fprintf(f, "%zu nodes, ", hosts);
 	}
-	fprintf(f, "%" PRIu32 " %s%s, %" PRIu64 " thread%s</dd>", t->processes, word, plural, threads,
+	fprintf(f, "%" PRIu32 " %s%s, %" PRIu64 " thread%s", t->processes, word, plural, threads,
 		threads == 1 ? "" : "s");
+	/* the MPI library has threads of its own */
+	if (t->stacks && t->stacks < threads && vtr_has_mpi(t)) {
+		fprintf(f, "; %zu of them made recorded calls, the others may be those of the MPI library", t->stacks);
+	}
+	fputs("</dd>", f);
 }
 
 enum { STATUSES = 4 };
@@ -269,12 +274,15 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 			vtr_duration(to, sizeof(to), vtr_seconds(t, c->until)),
 			vtr_duration(waited, sizeof(waited), (double)c->waited * t->resolution), 100 * c->share);
 	} else if (a->processes > 1 && c->without_processor > 0) {
-		fputs("<dt>Who</dt><dd>no rank is known to be slow by itself; the others wait for ", f);
+		fputs("<dt>Who</dt><dd>no single rank makes the others wait: ", f);
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
-		fprintf(f, ", which was ready to run for %s without a processor</dd>",
+		fprintf(f, ", for which they wait most, was ready to run for %s without a processor</dd>",
 			vtr_duration(waited, sizeof(waited), c->without_processor));
 	} else if (a->processes > 1) {
-		fputs("<dt>Who</dt><dd>no rank makes the others wait for long</dd>", f);
+		fputs(a->without_processor > LACKS_PROCESSOR
+				? "<dt>Who</dt><dd>no single rank makes the others wait</dd>"
+				: "<dt>Who</dt><dd>no rank makes the others wait for long</dd>",
+			f);
 	}
 	for (i = 0; i < a->n_path && i < PATH_PARTS; i++) {
 		fputs(i ? "; " : "<dt>Critical path</dt><dd>", f);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "report/html/html.h"
 
@@ -15,8 +16,10 @@
 #define LEAST_LATE_S 0.3   /* ranks that are started together come to MPI_Init within less */
 #define LEAST_INIT_S 2.0   /* MPI and the clock session need less */
 #define BUSY_WAIT 0.1      /* of the time without a processor, as in cpu-shared */
+#define LEAST_LACK 0.03    /* of the time without a processor; less is what timer ticks and daemons take */
+#define NOTE_WEIGHT 100    /* after all findings that lead somewhere */
 #define BUSY_LEAST 0.03    /* of the time; less CPU time is not worth a word */
-#define BUSY_EXCESS 0.2    /* of the work of the rank with most; smaller ones are noise on a busy node */
+#define BUSY_TIMES 2.0     /* the work of most others; less is noise on a busy node */
 
 /* The MPI function with most time in one process, or in all (process = UINT32_MAX). "": none. */
 static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t process)
@@ -116,12 +119,53 @@ static void describe_longest_wait(const struct vtr_trace *t, char *to, size_t si
 	}
 }
 
+/* What to do about waits of a kind. */
+static const char *advice_for_wait(enum stf_wait_kind kind)
+{
+	static const char *const advice[STF_WAIT_KINDS] = {
+		[STF_WAIT_LATE_SENDER] =
+			"Send as soon as the data are there. On the rank that waits, post MPI_Irecv early, do other work, and "
+			"call MPI_Wait as late as possible. If always the same rank sends late, give it less work.",
+		[STF_WAIT_LATE_RECEIVER] =
+			"A large message is sent only when its receiver has come: post the receive early by MPI_Irecv, or send "
+			"by MPI_Isend, do other work, and call MPI_Wait later.",
+		[STF_WAIT_BARRIER] =
+			"Leave the barrier out if nothing depends on it: messages and operations order the ranks by themselves. "
+			"Else divide the work before it evenly.",
+		[STF_WAIT_N_TO_N] =
+			"Every rank waits for the last one: divide the work before the operation evenly, or start it without "
+			"blocking (MPI_Iallreduce and the like), do other work, and call MPI_Wait later.",
+		[STF_WAIT_EARLY_REDUCE] =
+			"The root comes first and waits for the others: let it do other work before, or start the operation by "
+			"MPI_Ireduce or MPI_Igather and call MPI_Wait later.",
+		[STF_WAIT_LATE_BROADCAST] =
+			"All wait for the root: let it start the operation before its other work, or move work from it to others.",
+		[STF_WAIT_EARLY_SCAN] =
+			"Each rank waits for those with a lower number: give the first ones less work before it.",
+		[STF_WAIT_WRONG_ORDER] =
+			"Another message was there already: receive in the order in which messages come, by MPI_Irecv with "
+			"MPI_Waitany, or send in the order of the receives.",
+		[STF_WAIT_FENCE] =
+			"A fence joins all ranks of the window: divide the work before it evenly, or use MPI_Win_post and "
+			"MPI_Win_start with the partners only.",
+		[STF_WAIT_LATE_POST] = "Call MPI_Win_post earlier on the target, before its other work.",
+		[STF_WAIT_LATE_COMPLETE] =
+			"Call MPI_Win_complete as soon as the accesses are made, or MPI_Win_wait later.",
+		[STF_WAIT_LOCK] =
+			"Hold the lock of the window for a shorter time, or use MPI_LOCK_SHARED where accesses do not conflict.",
+	};
+
+	return advice[kind];
+}
+
 double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct stf_analysis *x = m->t->analysis;
+	const struct stf_wait *w = largest_mpi_wait(x);
 	char a[20], b[20], c[20], d[20], wait[400];
 	const char *name;
-	double lost;
+	double lost, lacked = m->wait_s / m->span_s;
+	int explained;
 
 	if (!m->known || !x || isnan(x->communication.value)) {
 		return VTR_MISSING;
@@ -132,14 +176,24 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 	}
 	name = longest_mpi_function(m->t, UINT32_MAX);
 	describe_longest_wait(m->t, wait, sizeof(wait));
-	to->grade = lost > 2 * rule->limit ? VTR_BAD : VTR_WARN;
+	/* a rank without a processor makes each of the others wait that long at most */
+	explained = lacked > LEAST_LACK && lost - (m->known - 1) * lacked <= rule->limit;
+	if (explained) {
+		snprintf(to->title, sizeof(to->title), "Waits that may come from shared processors");
+		to->what_to_do =
+			"Measure again where each rank has a processor of its own, and see whether they remain.";
+		to->weight = NOTE_WEIGHT;
+	} else if (w && x->serialisation.value < x->transfer.value) {
+		to->what_to_do = advice_for_wait(w->kind);
+	}
+	to->grade = explained ? VTR_UNKNOWN : lost > 2 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
 		"%s of the time between MPI_Init and MPI_Finalize is MPI%s%.100s. Of the communication efficiency of %s, "
 		"serialisation is %s and transfer %s.%s%s",
 		vtr_share(a, sizeof(a), m->mpi_s, m->span_s), name[0] ? ", most of it " : "", name,
 		vtr_share(b, sizeof(b), x->communication.value, 1), vtr_share(c, sizeof(c), x->serialisation.value, 1),
 		vtr_share(d, sizeof(d), x->transfer.value, 1), wait,
-		m->wait_s > 0.1 * m->span_s ? " A part of it is the wait for a processor." : "");
+		lacked > LEAST_LACK ? " A part of it is the wait for a processor." : "");
 	return lost;
 }
 
@@ -147,7 +201,7 @@ double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_ru
 {
 	const struct vtr_messages *all = &m->t->messages;
 	double each = m->known ? (double)all->n / m->known / m->span_s : 0, bytes = (double)all->bytes / (double)all->n,
-	       operations = 0;
+	       operations = 0, large = bytes >= SMALL_BYTES ? each : 0;
 	char a[60], b[60], c[20];
 	size_t i;
 
@@ -155,7 +209,8 @@ double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_ru
 		operations += (double)m->t->operation[i].members / m->known / m->span_s;
 	}
 	if (!(m->mpi_s > LEAST_IN_MPI * m->span_s) ||
-		!((each > rule->limit && bytes < SMALL_BYTES) || operations > rule->limit)) {
+		!((each > rule->limit && bytes < SMALL_BYTES) ||
+			(operations > rule->limit && large < 0.1 * operations))) {
 		return VTR_NOTHING;
 	}
 	to->grade = VTR_BAD;
@@ -222,33 +277,53 @@ static double work_on_busy_node(const struct vtr_measured *p)
 	return wanted > 0 ? fmax(0, p->outside_s - p->asleep_s) * p->run_s / wanted : NAN;
 }
 
-/* Where all lack a processor, times outside MPI say little. But a rank that makes the others wait for longer than it lacked one, and
- * used clearly more CPU time outside MPI, has more work. */
-static double more_work_on_busy_node(const struct vtr_measures *m, struct vtr_finding *to)
+static int compare_doubles(const void *a, const void *b)
 {
-	const struct stf_culprit *c = m->t->analysis ? &m->t->analysis->culprit : NULL;
-	uint32_t i, most = c && c->known ? stf_willy_process(c->willy) : m->n;
-	double sum = 0, work;
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Where all lack a processor, times outside MPI say little. But CPU time does not depend on that: a rank that used twice as much outside
+ * MPI as most others has more work. *others: the upper median of theirs. Returns how much it used; 0: no rank has more. */
+static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *rank, double *others)
+{
+	double *work = calloc((size_t)m->n + 1, sizeof(*work)), most = 0;
+	uint32_t i, n = 0;
+
+	for (i = 0; work && i < m->n && m->wait_s > BUSY_WAIT * m->span_s; i++) {
+		double own = m->process[i].span_s > 0 ? work_on_busy_node(&m->process[i]) : (double)NAN;
+
+		if (!isnan(own)) {
+			work[n++] = own;
+			*rank = own > most ? i : *rank;
+			most = fmax(most, own);
+		}
+	}
+	if (n) {
+		qsort(work, n, sizeof(*work), compare_doubles);
+		*others = work[(n - 1) / 2];
+	}
+	free(work);
+	return n > 1 && m->process[*rank].outside_s > m->outside_s && most >= BUSY_TIMES * *others &&
+			most - *others >= BUSY_LEAST * m->span_s
+		? most
+		: 0;
+}
+
+static double describe_work_on_busy_node(
+	const struct vtr_measures *m, uint32_t rank, double work, double others, struct vtr_finding *to)
+{
 	char a[60], b[60], who[60], where[240];
 
-	if (most >= m->n || stf_willy_thread(c->willy) || !(m->wait_s > BUSY_WAIT * m->span_s)) {
-		return VTR_NOTHING;
-	}
-	for (i = 0; i < m->n; i++) {
-		sum += m->process[i].span_s > 0 ? work_on_busy_node(&m->process[i]) : 0;
-	}
-	work = work_on_busy_node(&m->process[most]);
-	if (!(work - sum / m->known > fmax(BUSY_EXCESS * work, BUSY_LEAST * m->span_s))) {
-		return VTR_NOTHING;
-	}
 	to->grade = VTR_WARN;
-	describe_function(m, most, where, sizeof(where));
+	describe_function(m, rank, where, sizeof(where));
 	snprintf(to->text, sizeof(to->text),
-		"%s has the most work: it computed outside MPI for about %s of CPU time, the mean is %s.%s The others "
-		"wait for it for longer than it lacked a processor.",
-		vtr_process_title(m, most, who, sizeof(who)), vtr_duration(a, sizeof(a), work),
-		vtr_duration(b, sizeof(b), sum / m->known), where);
-	return (work - sum / m->known) / m->span_s;
+		"%s has the most work: outside MPI it used about %s of CPU time, %s %s.%s That does not come from "
+		"the shared processors.",
+		vtr_process_title(m, rank, who, sizeof(who)), vtr_duration(a, sizeof(a), work),
+		m->known > 2 ? "most of the others" : "the other one", vtr_duration(b, sizeof(b), others), where);
+	return (work - others) / m->span_s;
 }
 
 /* The rank with most time outside MPI, and what of its excess over the mean was work: not sleep, not the wait for a
@@ -256,12 +331,16 @@ static double more_work_on_busy_node(const struct vtr_measures *m, struct vtr_fi
 double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct vtr_measured *p;
-	double excess, work;
+	double excess, work, others;
 	char a[20], b[20], c[20], who[60], other[60], where[240];
 	uint32_t waits;
 
 	if (m->known < 2) {
 		return VTR_NOTHING;
+	}
+	work = more_work_on_busy_node(m, &waits, &others);
+	if (work > 0) {
+		return describe_work_on_busy_node(m, waits, work, others, to);
 	}
 	p = &m->process[m->longest_outside];
 	excess = (p->outside_s - m->outside_s) / m->span_s;
@@ -281,7 +360,7 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 	}
 	work = (p->outside_s - p->asleep_s - p->wait_s - m->outside_s) / m->span_s;
 	if (work <= rule->limit) {
-		return more_work_on_busy_node(m, to);
+		return VTR_NOTHING;
 	}
 	waits = longest_in_mpi(m);
 	describe_function(m, m->longest_outside, where, sizeof(where));
@@ -293,6 +372,23 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 		where, vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
 		vtr_share(c, sizeof(c), work, 1));
 	return work;
+}
+
+/* Of a process whose other threads may have worked, or waited for a processor: only of the first one is that recorded. */
+static void describe_first_thread(const struct vtr_measures *m, uint32_t process, struct vtr_finding *to)
+{
+	const struct vtr_measured *p = &m->process[process];
+	char a[20], b[60], who[60];
+
+	to->grade = VTR_UNKNOWN;
+	to->weight = NOTE_WEIGHT;
+	snprintf(to->title, sizeof(to->title), "The first thread sleeps or waits");
+	snprintf(to->text, sizeof(to->text),
+		"For %s of the time the first thread of %s was neither on a processor nor ready to run. Whether its other "
+		"threads were ready to run is not recorded. Together, all used %s of CPU time.",
+		vtr_share(a, sizeof(a), p->asleep_s, p->span_s), vtr_process_label(m, process, who, sizeof(who)),
+		isnan(p->cpu_s) ? "an unknown amount" : vtr_duration(b, sizeof(b), p->cpu_s));
+	to->what_to_do = "vtrun --counter +thread_run --counter +thread_wait records it for each thread.";
 }
 
 double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
@@ -313,6 +409,10 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 	}
 	for (i = 0; i < m->n; i++) {
 		n += m->process[i].asleep_s > rule->limit * m->process[i].span_s;
+	}
+	if (!m->mpi && m->t->threads[m->longest_asleep] > 1) {
+		describe_first_thread(m, m->longest_asleep, to);
+		return share;
 	}
 	io = p->value[VTR_READ] + p->value[VTR_WRITE];
 	to->grade = share > 2.5 * rule->limit ? VTR_BAD : VTR_WARN;

@@ -41,7 +41,12 @@ static void add_evidence(const struct vtr_measures *m, char *to, size_t size)
 
 	to[0] = '\0';
 	if (switches > 1) {
-		n += (size_t)snprintf(to, size, " %.0f preemptions a second in each.", switches);
+		n += (size_t)snprintf(to, size,
+			" The kernel took the processor away from %s %.0f times a second, %.0f times in all, to let something else run.",
+			m->known == 1    ? "it"
+				: m->mpi ? "each rank"
+					 : "each process",
+			switches, switches * m->span_s);
 	}
 	if (!isnan(idle) && n < size) {
 		n += (size_t)snprintf(to + n, size - n, " Node: %s of its processors' time idle.",
@@ -57,7 +62,7 @@ static double lacks_processor(const struct vtr_measures *m, const struct vtr_rul
 {
 	const struct vtr_series *most;
 	double idle = vtr_node_mean(m->t, "cpu_idle", &most), lost = (m->outside_s - m->run_s) / m->span_s;
-	char a[60], b[60], evidence[300];
+	char a[60], b[60], evidence[400];
 
 	if (isnan(lost) || isnan(idle)) {
 		return VTR_MISSING;
@@ -78,7 +83,7 @@ double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *r
 	const struct vtr_measured *worst;
 	const struct vtr_series *idle;
 	double lost, most;
-	char a[20], b[20], c[20], who[60], evidence[300];
+	char a[20], b[20], c[20], who[60], evidence[400];
 
 	if (!m->known) {
 		return VTR_MISSING;

@@ -14,7 +14,7 @@
 
 static const struct vtr_rule rules[] = {
 	{ "ended-badly", 1000, 0, VTR_ANY, vtr_test_ending, "The program did not end normally",
-		"Its last calls, if they were recorded, are at the end of the timeline." },
+		"Its last calls are at the end of the timeline." },
 	/* vtrun decides when it is worth a word. All that follows is about a process that does not do the work. */
 	{ "children", 860, 0, VTR_ANY, vtr_test_children, "Processes that it started do the work",
 		"vtrun --follow-children records them, too. An MPI job is started so: mpirun -np 2 vtrun ./app." },
@@ -66,6 +66,43 @@ static const struct vtr_rule rules[] = {
 	{ "major-faults", 300, 20, VTR_LOAD, vtr_test_major_faults, "Memory is short",
 		"Use less memory in each process, for example on more nodes." },
 };
+
+/* What to do where the trace has no functions of the program, so that there is nothing to see in Functions or at the end of the timeline. */
+static const char record_functions[] =
+	"Record the program's functions to see where it was: compile with -finstrument-functions, or call VT_enter (VT(3)).";
+static const struct {
+	double (*test)(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
+	const char *what_to_do;
+} without_functions[] = {
+	{ vtr_test_ending, record_functions },
+	{ vtr_test_imbalance, record_functions },
+	{ vtr_test_serial, record_functions },
+	{ vtr_test_asleep,
+		"VT_ACTIVITY='SYSTEM on' records the calls that wait for files; compiled with -finstrument-functions, the "
+		"program's functions are recorded." },
+};
+
+/* Of MPI alone Functions shows only where the program waited for others. */
+static int has_functions(const struct vtr_trace *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->functions && t->function_is_mpi[i]; i++) {
+	}
+	return i < t->functions;
+}
+
+static const char *what_to_do(const struct vtr_rule *r, const struct vtr_trace *t)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(without_functions) / sizeof(without_functions[0]) && !has_functions(t); i++) {
+		if (without_functions[i].test == r->test) {
+			return without_functions[i].what_to_do;
+		}
+	}
+	return r->what_to_do;
+}
 
 static int applies(const struct vtr_rule *r, const struct vtr_measures *m)
 {
@@ -177,7 +214,7 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 		share = rules[i].test(&m, &rules[i], to);
 		if (share >= 0) {
 			to->weight += 99 * fmin(share, 1);
-			to->what_to_do = to->what_to_do ? to->what_to_do : rules[i].what_to_do;
+			to->what_to_do = to->what_to_do ? to->what_to_do : what_to_do(&rules[i], t);
 			m.ended_badly |= rules[i].test == vtr_test_ending;
 			m.recording_costs |= rules[i].test == vtr_test_recording;
 			found |= (rules[i].when & VTR_LOAD) != 0;

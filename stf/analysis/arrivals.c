@@ -384,7 +384,8 @@ int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 
 static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
 {
-	const struct stf_thread *cause = stf_threads_find(a->t, v->cause);
+	struct stf_thread *cause = stf_threads_find(a->t, v->cause);
+	int joins = v->kind == STF_WAIT_BARRIER || v->kind == STF_WAIT_N_TO_N;
 	struct stf_need need = { .ready = v->ready,
 		.cause = v->cause,
 		.cause_function = cause ? stf_thread_busy(cause) : 0,
@@ -397,7 +398,13 @@ static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
 		/* communicators only name processes */
 		h = stf_threads_in_call(a->t, v->waiter[i].willy, v->waiter[i].start);
 		need.done = v->waiter[i].end;
+		if (h && joins) {
+			stf_past_joins(&h->past, (struct stf_meeting){ v->ready, need.done });
+		}
 		rc = h ? stf_thread_needs(a->t, h, &need) : 0;
+	}
+	if (cause && joins) {
+		stf_past_joins(&cause->past, (struct stf_meeting){ v->ready, v->ready });
 	}
 	return rc;
 }

@@ -27,13 +27,14 @@ struct suspect {
 	uint32_t willy, function; /* where it caused most */
 	uint64_t sum, most;       /* most: in that function */
 	uint64_t period[STF_PERIODS];
+	double own; /* the part of the sum that does not come from its lack of a processor, for certain */
 };
 
 /* What all threads caused. */
 struct caused {
 	struct tkm_table suspects;
-	const struct suspect *top;
-	uint64_t total, period[STF_PERIODS];
+	const struct suspect *top; /* by its sum, or by its own part */
+	double total, period[STF_PERIODS];
 	double n; /* threads that wait for each other */
 };
 
@@ -52,30 +53,49 @@ static int add_suspect(struct caused *c, const struct stf_delay_periods *d)
 		s->function = d->sum.function;
 	}
 	s->sum += sum;
-	c->total += sum;
 	for (k = 0; k < STF_PERIODS; k++) {
 		s->period[k] += d->period[k];
-		c->period[k] += d->period[k];
-	}
-	if (!c->top || s->sum > c->top->sum || s == c->top) {
-		c->top = s;
 	}
 	return 0;
+}
+
+/* Adds up what the threads caused: by themselves, or with their lack of a processor. Each of the others waits for that time of a thread at
+ * most. A thread that the others wait for may lack one without fault, and while they wait they may lack one, too, in calls that look again
+ * and again: so the difference between the two says nothing. */
+static void sum_up(struct caused *c, int own, const struct stf_analysis *a, uint32_t processes, const double *without)
+{
+	struct suspect *s = NULL;
+	unsigned k;
+
+	c->top = NULL;
+	c->total = 0;
+	memset(c->period, 0, sizeof(c->period));
+	while ((s = tkm_table_next(&c->suspects, s))) {
+		uint32_t process = stf_willy_process(s->willy);
+		double lacked = own && process < processes && !isnan(without[process]) ? without[process] : 0;
+
+		s->own = fmax(0, (double)s->sum - (c->n - 1) * lacked / a->resolution);
+		c->total += s->own;
+		for (k = 0; k < STF_PERIODS && s->sum; k++) {
+			c->period[k] += (double)s->period[k] * s->own / (double)s->sum;
+		}
+		c->top = !c->top || s->own > c->top->own ? s : c->top;
+	}
 }
 
 /* Is the thread the one that others wait for in most of the periods in which they wait? */
 static int is_lasting(const struct caused *c, double least, double periods)
 {
 	unsigned k, waits = 0, own = 0;
-	uint64_t worst = 0;
+	double worst = 0, part = c->top->own / (double)c->top->sum;
 
 	for (k = 0; k < STF_PERIODS; k++) {
-		worst = c->top->period[k] > worst ? c->top->period[k] : worst;
+		worst = fmax(worst, (double)c->top->period[k] * part);
 	}
 	for (k = 0; k < STF_PERIODS; k++) {
-		if ((double)c->period[k] >= least && (double)c->period[k] >= BEGIN * (double)worst) {
+		if (c->period[k] >= least && c->period[k] >= BEGIN * worst) {
 			waits++;
-			own += 2 * c->top->period[k] >= c->period[k];
+			own += 2 * (double)c->top->period[k] * part >= c->period[k];
 		}
 	}
 	return waits && own >= LEAST_PERIODS * waits && own >= LEAST_TIME * periods;
@@ -103,41 +123,44 @@ static void find_time(struct stf_analysis *a, const struct stf_threads *t, const
 	c->until = c->until > a->finish ? a->finish : c->until;
 }
 
-/* Would the others also lose noticeably if the thread had always got a processor when it was ready to run? Each waits for that time at
- * most. A thread that the others wait for may lack one without fault, and while they wait they may lack one, too, in calls that look
- * again and again: so the difference between the two says nothing. */
-static int is_slow_by_itself(struct stf_analysis *a, const struct caused *c, uint32_t processes, const double *without)
+/* Do the others wait for one thread most of the time, noticeably and again and again? */
+static int is_slow(const struct caused *c, const struct stf_analysis *a, const struct stf_threads *t)
 {
-	uint32_t process = stf_willy_process(c->top->willy);
-	double lacked = process < processes ? without[process] : (double)NAN;
-	double least = LEAST_LOSS * (double)(a->finish - a->begin) * (c->n - 1);
+	double run = (double)(a->finish - a->begin), equal = 1 / c->n;
 
-	a->culprit.without_processor = lacked;
-	return isnan(lacked) || (double)c->top->sum - (c->n - 1) * lacked / a->resolution >= least;
+	return c->top && c->total > 0 && c->top->own / c->total - equal >= LEAST_EXCESS * (1 - equal) &&
+		c->top->own >= LEAST_LOSS * run * (c->n - 1) &&
+		is_lasting(c, LEAST_LOSS * (double)t->waits.period * (c->n - 1),
+			(double)(t->end - t->start) / (double)t->waits.period);
 }
 
 static void name_slow_thread(
-	struct stf_analysis *a, const struct stf_threads *t, const struct caused *c, const double *without)
+	struct stf_analysis *a, const struct stf_threads *t, struct caused *c, const double *without)
 {
-	double run = (double)(a->finish - a->begin), share, equal = 1 / c->n;
+	double total;
+	uint32_t process;
 
-	if (!c->top || !(c->n >= 2) || !(run > 0)) {
+	if (!(c->n >= 2) || a->finish <= a->begin) {
 		return;
 	}
-	share = (double)c->top->sum / (double)c->total;
-	if (share - equal < LEAST_EXCESS * (1 - equal) || (double)c->top->sum < LEAST_LOSS * run * (c->n - 1) ||
-		!is_lasting(c, LEAST_LOSS * (double)t->waits.period * (c->n - 1),
-			(double)(t->end - t->start) / (double)t->waits.period)) {
+	sum_up(c, 0, a, t->n_processes, without);
+	total = c->total;
+	if (is_slow(c, a, t)) {
+		a->culprit.willy = c->top->willy;
+		process = stf_willy_process(c->top->willy);
+		a->culprit.without_processor = process < t->n_processes ? without[process] : (double)NAN;
+	}
+	sum_up(c, 1, a, t->n_processes, without);
+	if (!is_slow(c, a, t)) {
 		return;
 	}
-	a->culprit.willy = c->top->willy;
-	if (!is_slow_by_itself(a, c, t->n_processes, without)) {
-		return;
-	}
+	process = stf_willy_process(c->top->willy);
 	a->culprit.known = 1;
+	a->culprit.willy = c->top->willy;
+	a->culprit.without_processor = process < t->n_processes ? without[process] : (double)NAN;
 	a->culprit.function = c->top->function;
 	a->culprit.waited = c->top->sum;
-	a->culprit.share = share;
+	a->culprit.share = (double)c->top->sum / total;
 	find_time(a, t, c->top);
 }
 

@@ -275,6 +275,7 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 	struct stf_open_call *c = &h->call;
 	struct stf_need *kept;
 
+	stf_past_meets(&h->past, need->cause, (struct stf_meeting){ need->ready, need->done });
 	if (need->done < need->ready || (need->done == need->ready && !h->held)) {
 		t->reversed += need->done < need->ready;
 		c = call_left_at(h, need->done);
@@ -340,7 +341,8 @@ void stf_thread_sends(
 {
 	struct stf_thread *r = stf_threads_find(t, s->to);
 
-	if (h->call_depth && h->call.flags & STF_CALL_SENDS && h->call.enter == time && h->received == UINT64_MAX) {
+	if (h->call_depth && h->call.flags & STF_CALL_SENDS && h->call.enter == time && h->received == UINT64_MAX &&
+		!(h->call.flags & STF_CALL_RECEIVES && (bytes < WAITS_FOR_RECEIVER || r == h))) {
 		if (r) {
 			r->awaited++;
 		}
@@ -351,12 +353,20 @@ void stf_thread_sends(
 	}
 }
 
-/* Did the call that completes what others started to send come back because the receiver had entered its call? It did so soon after
- * that: else it waited for something else. */
-static int waits_for_receiver(const struct stf_open_call *c, const struct stf_open_call *receiver)
+/* Does the call also wait for something else than the receiver of what it sends? */
+static int waits_for_more(const struct stf_open_call *c)
 {
-	return receiver->flags & STF_CALL_RECEIVES && receiver->enter > c->enter && receiver->enter <= c->leave &&
-		c->leave - receiver->enter <= receiver->enter - c->enter;
+	return (c->flags & (STF_CALL_COMPLETES | STF_CALL_RECEIVES)) != 0;
+}
+
+/* Did such a call come back because the receiver had entered its call, until then at most? It did so soon after that: else it waited
+ * for something else. */
+static int waits_for_receiver(const struct stf_open_call *c, const struct stf_open_call *receiver, uint64_t until)
+{
+	uint64_t came = receiver->enter < c->leave ? receiver->enter : c->leave;
+
+	return receiver->flags & STF_CALL_RECEIVES && receiver->enter > c->enter && receiver->enter <= until &&
+		c->leave - came <= came - c->enter;
 }
 
 /* A call that completes was left: of what the thread had started to send, finds the message whose receiver came last. */
@@ -370,7 +380,7 @@ static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, c
 		const struct stf_open_call *r = to ? call_left_at(to, h->started[i].received) : NULL;
 
 		r = r ? r : to && to->call_depth ? &to->call : NULL;
-		if (r && r->enter > last && waits_for_receiver(c, r)) {
+		if (r && r->enter > last && waits_for_receiver(c, r, c->leave)) {
 			last = r->enter;
 			h->received = h->started[i].received;
 			h->receiver = h->started[i].to;
@@ -421,10 +431,11 @@ static int count_late_receiver(
 	int rc;
 
 	if (!(c->flags & STF_CALL_RECEIVES) || !from || c->enter <= s->call.enter || c->enter > s->until ||
-		(s->call.flags & STF_CALL_COMPLETES && !waits_for_receiver(&s->call, c))) {
+		(waits_for_more(&s->call) && !waits_for_receiver(&s->call, c, s->until))) {
 		return 0;
 	}
 	rc = count_wait(t, from, &s->call, &need, c->enter < s->call.leave ? c->enter : s->call.leave);
+	stf_past_meets(&from->past, h->sum.willy, (struct stf_meeting){ c->enter, s->call.leave });
 	return rc > 0 && c->enter < s->call.leave ? follow_receiver(t, h, c, s) : rc < 0 ? -1 : 0;
 }
 
@@ -515,7 +526,8 @@ static void play_late_receiver(
 	r = left ? left : to && to->call_depth ? &to->call : NULL;
 	if (r && r->flags & STF_CALL_RECEIVES && r->enter <= c->leave &&
 		(c->flags & STF_CALL_SYNC ||
-			(r->enter > c->enter && (left || c->leave - r->enter <= r->enter - c->enter)))) {
+			(r->enter > c->enter &&
+				((left && !waits_for_more(c)) || c->leave - r->enter <= r->enter - c->enter)))) {
 		p->waited = 1;
 		p->receiver_came = r->enter;
 		p->receiver = r->entered;

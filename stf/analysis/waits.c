@@ -59,6 +59,112 @@ static int add_wait_part(struct stf_waits *w, const struct stf_one_wait *one, ui
 	return add_delay(w, &part, one->cause);
 }
 
+/* ---- who is the first cause ---- */
+
+void stf_past_meets(struct stf_past *p, uint32_t willy, struct stf_meeting m)
+{
+	unsigned i;
+
+	for (i = 0; i < STF_PAST_MEETINGS && (p->met[i].willy != willy || !p->met[i].last.mine); i++) {
+	}
+	if (i == STF_PAST_MEETINGS) {
+		i = p->next_met++ % STF_PAST_MEETINGS;
+		p->met[i].willy = willy;
+		p->met[i].last = p->met[i].before = (struct stf_meeting){ 0, 0 };
+	}
+	if (p->met[i].last.mine <= m.theirs) {
+		p->met[i].before = p->met[i].last;
+	}
+	p->met[i].last = m;
+}
+
+void stf_past_joins(struct stf_past *p, struct stf_meeting m)
+{
+	p->join[p->next_join++ % STF_PAST_JOINS] = m;
+}
+
+/* The later one, of those that were over when the wait began. */
+static void take_meeting(struct stf_meeting *best, const struct stf_meeting *m, const struct stf_one_wait *one)
+{
+	if (m->mine && m->mine <= one->from && m->theirs < one->ready && m->theirs > best->theirs) {
+		*best = *m;
+	}
+}
+
+/* When the thread and the one that it waits for met last. mine 0: not known. */
+static struct stf_meeting last_meeting(const struct stf_one_wait *one)
+{
+	const struct stf_past *p = one->past, *q = one->cause_past;
+	struct stf_meeting best = { 0, 0 };
+	unsigned i, k;
+
+	for (i = 0; i < STF_PAST_MEETINGS; i++) {
+		if (p->met[i].willy == one->cause) {
+			take_meeting(&best, &p->met[i].last, one);
+			take_meeting(&best, &p->met[i].before, one);
+		}
+	}
+	for (i = 0; i < STF_PAST_JOINS; i++) {
+		for (k = 0; k < STF_PAST_JOINS; k++) {
+			if (p->join[i].theirs == q->join[k].theirs && q->join[k].mine) {
+				take_meeting(&best, &p->join[i], one);
+			}
+		}
+	}
+	return best;
+}
+
+/* Of a past wait, the part between two times. */
+static uint64_t part_between(const struct stf_past_wait *o, uint64_t from, uint64_t to)
+{
+	from = o->from > from ? o->from : from;
+	to = o->to < to ? o->to : to;
+	return from < to ? to - from : 0;
+}
+
+/* What a thread waited between two times. *known: all of these waits are there. */
+static uint64_t waited_between(const struct stf_past *p, uint64_t from, uint64_t to, int *known)
+{
+	uint64_t sum = 0, first = UINT64_MAX;
+	unsigned i;
+
+	for (i = 0; i < STF_PAST_WAITS; i++) {
+		sum += part_between(&p->wait[i], from, to);
+		first = p->wait[i].from < first ? p->wait[i].from : first;
+	}
+	*known = *known && (p->next <= STF_PAST_WAITS || first <= from);
+	return sum;
+}
+
+/* The cause came late for two reasons: since both met it had done more than the thread that waits, and it had waited itself. The second
+ * part belongs to those that it waited for. Returns 0: it is not known when they met. */
+static int divide_wait(struct stf_waits *w, const struct stf_one_wait *one, int *rc)
+{
+	struct stf_meeting m = last_meeting(one);
+	const struct stf_past *p = one->cause_past;
+	int known = m.mine != 0;
+	uint64_t inherited = known ? waited_between(p, m.theirs, one->ready, &known) : 0, at = one->from,
+		 worked = one->ready - m.theirs - inherited, mine = one->from - m.mine;
+	double all;
+	unsigned i;
+
+	mine -= known ? waited_between(one->past, m.mine, one->from, &known) : 0;
+	if (!known) {
+		return 0;
+	}
+	all = (double)inherited + (worked > mine ? (double)(worked - mine) : 0);
+	for (i = 0; i < STF_PAST_WAITS && inherited && *rc == 0; i++) {
+		const struct stf_past_wait o = p->wait[(p->next + i) % STF_PAST_WAITS];
+		uint64_t part = (uint64_t)((double)part_between(&o, m.theirs, one->ready) / all *
+			(double)(one->to - one->from));
+
+		*rc = add_wait_part(w, one, at, at + part, o.willy, o.function);
+		at += part;
+	}
+	*rc = *rc < 0 ? -1 : add_wait_part(w, one, at, one->to, one->cause, one->cause_function);
+	return 1;
+}
+
 /* The time in which the cause waited itself belongs to the threads that it waited for. Its past waits are in the order of time and
  * apart from each other. */
 static int add_causes(struct stf_waits *w, const struct stf_one_wait *one)
@@ -68,6 +174,9 @@ static int add_causes(struct stf_waits *w, const struct stf_one_wait *one)
 	unsigned i;
 	int rc = 0;
 
+	if (p && divide_wait(w, one, &rc)) {
+		return rc;
+	}
 	for (i = 0; p && i < STF_PAST_WAITS && rc == 0; i++) {
 		const struct stf_past_wait *o = &p->wait[(p->next + i) % STF_PAST_WAITS];
 		uint64_t from = o->from > at ? o->from : at, to = o->to < one->to ? o->to : one->to;
@@ -80,6 +189,8 @@ static int add_causes(struct stf_waits *w, const struct stf_one_wait *one)
 	}
 	return rc < 0 ? -1 : add_wait_part(w, one, at, one->to, one->cause, one->cause_function);
 }
+
+/* ---- waits ---- */
 
 static void pass_on_wait(const struct stf_waits *w, const struct stf_one_wait *one, double bound, int decided)
 {

@@ -8,7 +8,7 @@
 #include "stf/analysis/bounds.h"
 #include "stf/replay/recent.h"
 
-enum { STF_PAST_WAITS = 16, STF_PERIODS = 32 };
+enum { STF_PAST_WAITS = 32, STF_PAST_MEETINGS = 8, STF_PAST_JOINS = 4, STF_PERIODS = 32 };
 
 /* A stretch of time in which a thread waited, and which thread was the first cause. */
 struct stf_past_wait {
@@ -16,10 +16,23 @@ struct stf_past_wait {
 	uint32_t willy, function;
 };
 
-/* The last waits of a thread. */
+/* The thread goes on at `mine` with what another one had done until `theirs`. */
+struct stf_meeting {
+	uint64_t theirs, mine;
+};
+
+/* The last waits of a thread, and when it and others met. */
 struct stf_past {
 	struct stf_past_wait wait[STF_PAST_WAITS];
 	unsigned next;
+	struct {
+		uint32_t willy;
+		struct stf_meeting last, before; /* before: one that was over when the last one began */
+	} met[STF_PAST_MEETINGS];
+	unsigned next_met;
+	struct stf_meeting
+		join[STF_PAST_JOINS]; /* with all members of an operation, of which the last came at `theirs` */
+	unsigned next_join;
 };
 
 /* What a thread in a function caused in each period of the trace. */
@@ -49,6 +62,9 @@ struct stf_one_wait {
 	const struct stf_past *cause_past;
 };
 
+/* The thread met another one, or all members of an operation. */
+void stf_past_meets(struct stf_past *p, uint32_t willy, struct stf_meeting m);
+void stf_past_joins(struct stf_past *p, struct stf_meeting m);
 /* Returns 1: the wait counts; 0: it is not longer than the bound of its stamps; -1: no memory. */
 int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one);
 void stf_waits_free(struct stf_waits *w);

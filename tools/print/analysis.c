@@ -584,12 +584,13 @@ static void say_who(const struct shown_analysis *s)
 	char name[1024], rank[80];
 
 	if (!c->known && c->without_processor > 0) {
-		printf("no rank is known to be slow by itself; the others wait for %s, which was ready to run for %.4g s without a processor\n",
+		printf("no single rank makes the others wait: %s, for which they wait most, was ready to run for %.4g s without a processor\n",
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
 		return;
 	}
 	if (!c->known) {
-		puts("no rank makes the others wait for long");
+		puts(s->a->without_processor > LACKS_PROCESSOR ? "no single rank makes the others wait"
+							       : "no rank makes the others wait for long");
 		return;
 	}
 	printf("%s makes the others wait%s, from %.4g s to %.4g s: %.4g s in all, %.0f %% of the waits\n",

@@ -74,7 +74,10 @@ says() # says WHAT PATTERN: the first finding has it
 
 finds alone works nothing-found
 finds alone sleeps asleep
-finds alone lock threads-wait system-time
+finds alone sleep-all asleep
+says "only what is recorded of several threads" \
+	'The first thread sleeps.*Whether its other threads were ready to run is not recorded'
+finds alone lock threads-wait "system-time asleep"
 finds alone calls recording-costs
 finds alone writes asleep system-time
 [ "$(head -n 1 found)" != asleep ] ||
@@ -197,6 +200,12 @@ expect [ $? -eq 3 ]
 head_line Ended 'normally, by _?exit'
 head_line 'Exit status' 3
 verdict "the head of the page: the exit status"
+rm -f t.*
+"$vtrun" --logfile-name t.stf -- sleep 1 >out 2>err
+"$build/vtreport" t.stf >report.out 2>report.err
+expect_line 'finding-asleep' t.html
+expect_no_line -E 'See in Functions|end of the timeline' t.html
+verdict "a page without functions does not point to them"
 if [ -z "$mpi" ]; then
 	skip "jobs" "no MPI"
 	done_testing
@@ -204,7 +213,7 @@ fi
 finds job even nothing-found
 SLURM_JOB_ID=4711 USER=somebody page job even
 head_line When '20[0-9-]* [0-9:]* UTC'
-head_line Size '2 ranks, [0-9]+ threads?'
+head_line Size '2 ranks, [0-9]+ threads?(; 2 of them made recorded calls, the others may be .*)?'
 head_line Command './job even'
 head_line User somebody
 head_line 'Batch job' 'Slurm 4711'
@@ -235,6 +244,10 @@ finds job late asleep
 finds job talk communication
 [ "$(head -n 1 found)" != communication ] ||
 	says "the share and the call" '9[0-9] % of the time.*most of it MPI_Sendrecv'
+finds job turns communication
+[ "$(head -n 1 found)" != communication ] || says "what to do about waits at a barrier" 'Leave the barrier out'
+finds job turns-sum communication
+[ "$(head -n 1 found)" != communication ] || says "and at an operation of all" 'without blocking .MPI_Iallreduce'
 finds job small small-messages "communication recording-costs"
 finds job meet small-messages "communication recording-costs"
 finds job self small-messages "communication recording-costs"
@@ -279,4 +292,13 @@ printf '#!/bin/sh\nexec ./busy "%s" "$@"\n' "$run" >beside
 chmod +x beside
 finds job even cpu-shared
 says "what they got" 'ready to run for (9[0-9]|100) % of the time, but had a processor for [0-9]+ %'
+says "what involuntary switches are" 'took the processor away from each rank [0-9]+ times a second, [0-9]+ times in all'
+finds job uneven cpu-shared imbalance
+expect_line imbalance found
+expect_line -E 'Rank 1 has the most work: outside MPI it used about 1\.[56].* s of CPU time, the other one' t.html
+verdict "uneven work is named by CPU time where the processors are shared"
+finds job turns cpu-shared communication
+sed -n 's/.*class="g\([0-3]\)" id="finding-communication".*/\1/p' t.html >verify
+expect_line 1 verify
+verdict "waits are a note there"
 done_testing

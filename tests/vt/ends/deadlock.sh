@@ -12,6 +12,11 @@ mpi_compile "$MPICC" ends/programs/deadlock.c fs -lVTfs
 mpi_compile "$MPICC" ends/programs/deadlock.c plain
 mpi_compile "$MPICC" ends/programs/deadlock.c slow -DSLOW_END -lVTfs -ldl
 
+# the same in a library that has lost the names of its own functions
+mpi_compile "$MPICC" ends/programs/deadlock.c libhidden.so -shared -fPIC -s -Dmain=run_hidden
+echo 'int run_hidden(int, char **); int main(int n, char **v) { return run_hidden(n, v); }' >hidden.c
+"$MPICC" hidden.c -o hidden -L. -lhidden -Wl,-rpath,"$dir" >>out 2>&1
+
 job() # job COMMAND...: three ranks; output in say
 {
 	clean
@@ -41,6 +46,10 @@ else
 fi
 "$build/stftool" fs.stf --dump 2>>out | grep -q 'INFO .*MPI_Recv'
 ok "the stacks are in the trace, too" $?
+job "$vtrun" -- ./hidden
+grep -q 'unknown: .*without libdw' say || expect [ "$(grep -c '#[0-9]* unknown function of libhidden.so$' say)" -eq 3 ]
+expect_not grep '#[0-9]* unknown$' say
+verdict "a function without a name is that of its library"
 VT_DEADLOCK_WARNING=0.5s job "$vtrun" -- ./plain collective
 expect stopped plain
 expect [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut -d: -f1)" \

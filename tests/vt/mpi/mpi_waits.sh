@@ -129,6 +129,19 @@ done
 expect_line '^\[0\] Tickmark INFO: no rank makes the others wait for long$' out
 expect_line ': parallel efficiency [0-9.]* % = load balance [0-9.]* % x communication [0-9.]* %$' out
 verdict "and none in a job with equal work; SUMMARY also has the efficiencies"
+mpi_compile "$MPICC" mpi/programs/mpi_halo.c halo
+for way in sendrecv waitall; do
+	for slow in 1 -1; do
+		want="rank $slow makes the others wait, from .* % of the waits"
+		[ "$slow" -ge 0 ] || want='no (rank makes the others wait for long|single rank makes the others wait.*)'
+		for try in 1 2 3 4 5; do
+			expect run 4 ./halo $way $slow
+			grep -qE "INFO: $want\$" out && break
+		done
+		expect_line -E "^\[0\] Tickmark INFO: $want\$" out
+	done
+	verdict "a delay goes round a ring by $way: the end of the job names the rank that causes it, or none"
+done
 VT_VERBOSE=0 expect run 2 ./slow
 expect_no_line 'Tickmark' out
 verdict "VERBOSE 0: nothing"

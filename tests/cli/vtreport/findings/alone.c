@@ -56,6 +56,25 @@ static void run_with_one_lock(void)
 	}
 }
 
+static NOT_RECORDED void *sleep_beside(void *arg)
+{
+	sleep(1);
+	return arg;
+}
+
+static void sleep_with_others(void)
+{
+	pthread_t t[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pthread_create(&t[i], NULL, sleep_beside, NULL);
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(t[i], NULL);
+	}
+}
+
 /* ---- calls ---- */
 
 __attribute__((noinline)) static int tiny(int n)
@@ -113,6 +132,8 @@ int main(int argc, char **argv)
 		}
 	} else if (!strcmp(kind, "sleeps")) {
 		sleep(1);
+	} else if (!strcmp(kind, "sleep-all")) {
+		sleep_with_others();
 	} else if (!strcmp(kind, "lock")) {
 		run_with_one_lock();
 	} else if (!strcmp(kind, "calls")) {

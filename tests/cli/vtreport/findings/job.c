@@ -42,6 +42,21 @@ static void uneven(void)
 	}
 }
 
+/* Now this rank works, now the other one, and all meet after that. */
+static void take_turns(int by_sum)
+{
+	int i, all;
+
+	for (i = 0; i < 12; i++) {
+		compute(i % ranks == rank ? 0.1 : 0.001);
+		if (by_sum) {
+			MPI_Allreduce(&i, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		} else {
+			MPI_Barrier(MPI_COMM_WORLD);
+		}
+	}
+}
+
 static void sleeper(void)
 {
 	int i;
@@ -197,6 +212,8 @@ int main(int argc, char **argv)
 		even();
 	} else if (!strcmp(kind, "uneven")) {
 		uneven();
+	} else if (!strcmp(kind, "turns") || !strcmp(kind, "turns-sum")) {
+		take_turns(!strcmp(kind, "turns-sum"));
 	} else if (!strcmp(kind, "sleeper")) {
 		sleeper();
 	} else if (!strcmp(kind, "late")) {

@@ -24,13 +24,14 @@ enum {
 	ISEND,
 	TEST,
 	FENCE,
+	SENDRECV,
 	WORK,
 	FUNCTIONS
 };
 
 static const char *const names[FUNCTIONS] = { "", "MPI_Init", "MPI_Finalize", "MPI_Send", "MPI_Ssend", "MPI_Recv",
 	"MPI_Irecv", "MPI_Wait", "MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Scan", "MPI_Ibarrier", "MPI_Isend",
-	"MPI_Test", "MPI_Win_fence", "work" };
+	"MPI_Test", "MPI_Win_fence", "MPI_Sendrecv", "work" };
 
 static struct stf_writer *w;
 static uint32_t ranks, world;

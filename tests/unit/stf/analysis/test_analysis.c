@@ -263,6 +263,45 @@ static void completion_waits_for_a_late_receiver(void)
 	end();
 }
 
+/* Rank 0 sends to rank 1 and receives from rank 2, from 1 to 5.1 ms. Rank 1 receives from `received` on, rank 2 sends then. */
+static void send_and_receive(uint32_t bytes, uint64_t received, uint64_t sent)
+{
+	begin(3, "1e-6");
+	bytes_of_message = bytes;
+	call(0, SENDRECV, 1000 * US, 5100 * US);
+	message(0, 1, 1000 * US, 5110 * US);
+	message(2, 0, sent * US, 5100 * US);
+	bytes_of_message = 0;
+	call(1, WORK, 0, received * US);
+	call(1, RECV, received * US, 5110 * US);
+	call(2, WORK, 0, sent * US);
+	call(2, ISEND, sent * US, (sent + 10) * US);
+	finish();
+}
+
+static void exchange_waits_for_both_others(void)
+{
+	static const struct {
+		uint32_t bytes;
+		uint64_t received, sent, for_sender, for_receiver;
+	} jobs[] = {
+		{ 1 << 20, 5000, 3000, 2000, 2000 }, /* first for the sender, then for the receiver */
+		{ 1 << 20, 3000, 5000, 4000, 0 },    /* nothing is counted twice */
+		{ 1 << 20, 5000, 500, 0, 4000 }, { 1 << 20, 2000, 500, 0, 0 }, /* it waited for something else */
+		{ 1000, 5000, 3000, 2000, 0 },                                 /* short messages are sent at once */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		send_and_receive(jobs[i].bytes, jobs[i].received, jobs[i].sent);
+		CHECK_INT(wait_of(STF_WAIT_LATE_SENDER, 0, SENDRECV)->sum, jobs[i].for_sender * US);
+		CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SENDRECV)->sum, jobs[i].for_receiver * US);
+		CHECK_INT(result->thread[0].wait, (jobs[i].for_sender + jobs[i].for_receiver) * US);
+		CHECK_INT(result->n_waits, (jobs[i].for_sender > 0) + (jobs[i].for_receiver > 0));
+		end();
+	}
+}
+
 static void members_wait_for_the_last_one(void)
 {
 	static const uint64_t from[4] = { 1000 * US, 4000 * US, 2000 * US, 3000 * US };
@@ -643,6 +682,7 @@ int main(int argc, char **argv)
 	RUN(looks_before_a_barrier_are_no_wait_at_it);
 	RUN(sender_waits_for_a_late_receiver);
 	RUN(completion_waits_for_a_late_receiver);
+	RUN(exchange_waits_for_both_others);
 	RUN(members_wait_for_the_last_one);
 	RUN(members_of_a_fence_wait_for_those_that_came);
 	RUN(clocks_do_not_part_the_members_of_a_fence);

@@ -24,6 +24,59 @@ static void slow_rank_is_named(void)
 	slow_rank = UINT32_MAX;
 }
 
+/* Ranks in a ring send to both neighbours and wait for both. The slow rank, if there is one, works 1.3 times as long. */
+static void play_ring(uint32_t n, uint32_t slow)
+{
+	uint64_t at[RANKS], left[RANKS] = { 0 };
+	uint32_t i, round, k;
+
+	begin(n, "1e-6");
+	for (i = 0; i < n; i++) {
+		call(i, INIT, 0, 1000 * US);
+		left[i] = 1000 * US;
+	}
+	for (round = 0; round < 100; round++) {
+		for (i = 0; i < n; i++) {
+			uint64_t ms = 10000 + check_random() % 200, most = i == slow ? ms * 13 / 10 : ms;
+
+			call(i, WORK, left[i], left[i] + most * US);
+			at[i] = left[i] + most * US;
+			call(i, ISEND, at[i], at[i] + US);
+		}
+		for (i = 0; i < n; i++) {
+			uint64_t last = at[i];
+
+			for (k = 1; k < n; k += n - 2) {
+				last = larger(last, at[(i + k) % n]);
+			}
+			left[i] = last + 5 * US;
+			call(i, WAIT, at[i] + 2 * US, left[i]);
+		}
+		for (i = 0; i < n; i++) {
+			message(i, (i + 1) % n, at[i], left[(i + 1) % n]);
+			message(i, (i + n - 1) % n, at[i], left[(i + n - 1) % n]);
+		}
+	}
+	finish();
+}
+
+static void delay_goes_round_a_ring(void)
+{
+	uint32_t n, slow;
+
+	for (n = 4; n <= RANKS; n += 4) {
+		slow = (uint32_t)(check_random() % n);
+		play_ring(n, slow);
+		CHECK(result->culprit.known && result->culprit.willy == slow && result->culprit.share > 0.9,
+			"%u ranks: %d, rank %u with %g, want %u", n, result->culprit.known, result->culprit.willy,
+			result->culprit.share, slow);
+		end();
+		play_ring(n, RANKS);
+		CHECK(!result->culprit.known, "%u ranks: rank %u is named", n, result->culprit.willy);
+		end();
+	}
+}
+
 static void since_when(void)
 {
 	uint64_t half;
@@ -93,8 +146,9 @@ static void rank_that_does_not_come_is_named(void)
 }
 
 static double others_lack = 0.1; /* so much of what rank 1 lacks */
+static double takes = 2;         /* work of rank 1 so many times as long as that of the others */
 
-/* Rank 1 is as slow as in slow_rank_is_named(), but lacks a processor for `lacked` of the time, the others for a tenth of that. */
+/* Rank 1 is slow, as in slow_rank_is_named(), but lacks a processor for `lacked` of the time, the others for a tenth of that. */
 static void play_on_a_busy_node(double lacked, const char *unit)
 {
 	struct stf_counter_definition d = { .id = 1,
@@ -109,7 +163,7 @@ static void play_on_a_busy_node(double lacked, const char *unit)
 
 	slow_rank = 1;
 	slow_round = 0;
-	slow_by = 2;
+	slow_by = takes;
 	before_end = 1;
 	play(4, "0", 0);
 	before_end = 0;
@@ -154,16 +208,31 @@ static void rank_without_a_processor_is_not_named(void)
 	end();
 }
 
+/* What all lack of a processor is taken out before they are compared. */
+static void slow_rank_is_named_on_a_busy_node(void)
+{
+	takes = 1.2;
+	others_lack = 1;
+	play_on_a_busy_node(0.05, "ns");
+	CHECK_INT(result->culprit.known, 1);
+	CHECK_INT(result->culprit.willy, 1);
+	end();
+	takes = 2;
+	others_lack = 0.1;
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
 	RUN(slow_rank_is_named);
+	RUN(delay_goes_round_a_ring);
 	RUN(since_when);
 	RUN(even_jobs_have_none);
 	RUN(one_pause_is_no_slow_rank);
 	RUN(rank_that_does_not_come_is_named);
 	RUN(rank_without_a_processor_is_not_named);
+	RUN(slow_rank_is_named_on_a_busy_node);
 	rmdir(dir);
 	return check_end();
 }

@@ -149,6 +149,24 @@ static void messages(void)
 		MEASURED(MPI_Recv(large, LARGE, MPI_CHAR, 2, 8, WORLD, IGNORE));
 	}
 	plan("late receiver", "MPI_Send", ONLY(2), 3);
+	if (rank == 0) {
+		MEASURED(MPI_Sendrecv(large, LARGE, MPI_CHAR, 1, 9, &y, 1, MPI_INT, 2, 9, WORLD, IGNORE));
+	} else if (rank == 1) {
+		sleep_ms(60);
+		MEASURED(MPI_Recv(large, LARGE, MPI_CHAR, 0, 9, WORLD, IGNORE));
+	} else if (rank == 2) {
+		CALL(MPI_Send(&x, 1, MPI_INT, 0, 9, WORLD));
+	}
+	plan("late receiver", "MPI_Sendrecv", ONLY(0), 1);
+	if (rank == 3) {
+		MEASURED(MPI_Sendrecv_replace(large, LARGE, MPI_CHAR, 1, 9, 2, 9, WORLD, IGNORE));
+	} else if (rank == 1) {
+		sleep_ms(60);
+		MEASURED(MPI_Recv(large, LARGE, MPI_CHAR, 3, 9, WORLD, IGNORE));
+	} else if (rank == 2) {
+		CALL(MPI_Send(large, LARGE, MPI_CHAR, 3, 9, WORLD));
+	}
+	plan("late receiver", "MPI_Sendrecv_replace", ONLY(3), 1);
 }
 
 static void operations(void)
