@@ -326,6 +326,12 @@ def communicators_that_come():
         case("idup, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", VARIABLES, begin, "if (r == 0) {", "MPI_Barrier(fresh);" + BAD, "} else {",
              "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);" + BAD, "}", "MPI_Comm_free(&fresh);")
         case("idup left %d" % n, n, "LOCAL:OBJECT:NOT_FREED", VARIABLES, begin.replace("&q);", "&q);" + BAD, 1) + BAD, "MPI_Barrier(fresh);")
+    many = ("MPI_Request w[5]; MPI_Comm later[5], fresh;\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_idup(MPI_COMM_WORLD, &later[i], &w[i]);\n}",
+            "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);\nMPI_Waitall(5, w, MPI_STATUSES_IGNORE);\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_free(&later[i]);\n}\nMPI_Comm_free(&fresh);")
+    dup, split = "MPI_Comm_dup(MPI_COMM_WORLD, &fresh);", "MPI_Comm_split(MPI_COMM_WORLD, r % 2, r, &fresh);"
+    for n in (3, 4):
+        case("five idups, then another %d" % n, n, "", many[0], dup, many[1])
+        case("five idups, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", many[0], "if (r == 0) {", dup + BAD, "} else {", split + BAD, "}", many[1])
     case("several sums over one rank", 2, "", VARIABLES, "MPI_Request w[4];\nfor (int i = 0; i < 4; i++) {\nMPI_Iallreduce(a + i, b + i, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &w[i]);\n}",
          "MPI_Waitall(4, w, MPI_STATUSES_IGNORE); a[1] += 41;", "MPI_Barrier(MPI_COMM_WORLD);")
 
