@@ -615,8 +615,9 @@ VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
-/* In waits/stale.c: may a handle that no call has given here be one that MPI has given elsewhere? */
-VT_HIDDEN int vt_mc_may_be_request(uintptr_t handle);
+/* In waits/stale.c: is a handle, for which there is no entry here, one of MPI? */
+VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
+VT_HIDDEN void vt_mc_request_learn(void);
 /* There too: refuses a call whose i-th request is none. */
 VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
 /* Claims, in the order of posting, the messages that have come for receives. */

@@ -13,8 +13,6 @@ enum { ORDERED = 256 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
-static struct tkm_table several;     /* handles that MPI has given to more than one request at a time */
-static int wait_failed;              /* then it is not known which requests are complete */
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
@@ -51,7 +49,6 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 	p->handle = request;
 	if (at) {
 		if (*at && *at != p) {
-			tkm_table_put(&several, &handle, sizeof(handle), 1);
 			end_silently(*at);
 		}
 		*at = p;
@@ -399,11 +396,8 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 
 static int is_no_request(MPI_Request request)
 {
-	uintptr_t handle = (uintptr_t)request;
-	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
-
-	/* a request that this library did not see made, or one that was complete, may be in use: only what cannot be one is none */
-	return !at && !vt_mc_is_null(VT_MC_REQUEST, handle) && handle < 4096 && !vt_mc_may_be_request(handle);
+	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
+		!vt_mc_is_request((uintptr_t)request);
 }
 
 /* ---- calls ---- */
@@ -414,6 +408,9 @@ static void start_persistent(struct vt_mc_call *k, MPI_Request request)
 	struct vt_mc_involved other;
 
 	if (!p && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+		if (is_no_request(request)) {
+			vt_mc_refuse_stale(k, 0);
+		}
 		return;
 	}
 	if (p && p->persistent && !p->active) {
@@ -552,7 +549,9 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		free_request(k, *at);
 		break;
 	case VT_MC_CANCEL:
-		if (vt_mc_pending_find(*at)) {
+		if (is_no_request(*at)) {
+			vt_mc_refuse_stale(k, 0);
+		} else if (vt_mc_pending_find(*at)) {
 			vt_mc_pending_find(*at)->cancelled = 1;
 			if (vt_mc_shared) {
 				vt_mc_shared->unordered = 1;
@@ -669,7 +668,6 @@ static void end_requests(struct vt_mc_call *k)
 	const int *list;
 	size_t i;
 
-	wait_failed |= k->rc != MPI_SUCCESS;
 	if (k->rc != MPI_SUCCESS && s != VT_MC_WAIT && s != VT_MC_WAITALL) {
 		return;
 	}
