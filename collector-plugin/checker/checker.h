@@ -569,6 +569,7 @@ struct vt_mc_pending {
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
 	enum vt_mc_transfer transfer;
 	int persistent, active, blocking, partitioned, cancelled, freed, standard, buffered;
+	int held, ended;  /* how many calls wait for it; 1: it is not known any longer */
 	int parts, ready; /* of MPI_Psend_init: how many, and how many of them are ready */
 	struct vt_mc_object *comm, *type;
 	int peer, tag; /* as given */

@@ -33,12 +33,26 @@ static void leave_meeting(struct vt_mc_pending *p)
 	}
 }
 
-/* MPI has given its handle to another one, since it was complete when it began. */
-static void end_silently(struct vt_mc_pending *p)
+/* Calls of other threads, too, may wait for it: the last one frees it. */
+static void free_entry(struct vt_mc_pending *p)
 {
+	p->active = 0;
+	p->ended = p->held > 0;
+	if (!p->held) {
+		p->next = unused;
+		unused = p;
+	}
+}
+
+static void free_both(struct vt_mc_pending *p)
+{
+	if (p->twin) {
+		vt_mc_active_take(p->twin);
+		free_entry(p->twin);
+	}
 	vt_mc_active_take(p);
-	vt_mc_active_take(p->twin ? p->twin : p);
-	leave_meeting(p);
+	p->twin = NULL;
+	free_entry(p);
 }
 
 static void set_handle(struct vt_mc_pending *p, MPI_Request request)
@@ -49,7 +63,9 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 	p->handle = request;
 	if (at) {
 		if (*at && *at != p) {
-			end_silently(*at);
+			/* it was complete when it began */
+			leave_meeting(*at);
+			free_both(*at);
 		}
 		*at = p;
 	}
@@ -87,12 +103,6 @@ static struct vt_mc_pending *new_entry(struct vt_mc_call *k, enum vt_mc_transfer
 		}
 	}
 	return p;
-}
-
-static void free_entry(struct vt_mc_pending *p)
-{
-	p->next = unused;
-	unused = p;
 }
 
 /* Nothing is known of a count for each other member. */
@@ -206,17 +216,12 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	if (!p) {
 		return;
 	}
-	if (p->twin) {
-		vt_mc_active_take(p->twin);
-		free_entry(p->twin);
-	}
-	vt_mc_active_take(p);
 	handle = (uintptr_t)p->handle;
 	at = p->handle ? tkm_table_find(&requests, &handle, sizeof(handle)) : NULL;
 	if (at && *(struct vt_mc_pending **)at == p) {
 		*(struct vt_mc_pending **)at = NULL;
 	}
-	free_entry(p);
+	free_both(p);
 }
 
 /* ---- which receive gets which message ---- */
@@ -478,6 +483,9 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 			vt_mc_refuse_stale(k, i);
 		}
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
+		if (k->request[i]) {
+			k->request[i]->held++;
+		}
 	}
 }
 
@@ -661,6 +669,17 @@ static void end_some(struct vt_mc_call *k, int index, const MPI_Status *status)
 	}
 }
 
+static void release_requests(struct vt_mc_call *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->n; i++) {
+		if (k->request[i] && --k->request[i]->held == 0 && k->request[i]->ended) {
+			free_entry(k->request[i]);
+		}
+	}
+}
+
 static void end_requests(struct vt_mc_call *k)
 {
 	enum vt_mc_sort s = k->f->sort;
@@ -741,6 +760,7 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		vt_mc_pending_end(k, k->received, status, k->rc);
 		k->sent = k->received = NULL;
 	} else if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
+		release_requests(k);
 		end_requests(k);
 	} else if (VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] && s != VT_MC_START &&
 		s != VT_MC_STARTALL && s != VT_MC_CANCEL && s != VT_MC_REQUEST_FREE) {
