@@ -564,37 +564,39 @@ VT_HIDDEN void vt_mc_fit_describe(const struct vt_mc_fit *all, const struct vt_m
 
 enum vt_mc_transfer { VT_MC_SENDS = 1, VT_MC_RECEIVES, VT_MC_MEETS, VT_MC_OTHER };
 
+/* There may be ten thousand of them, and memory is given in powers of 2. */
 struct vt_mc_pending {
 	MPI_Request handle;
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
 	enum vt_mc_transfer transfer;
-	int persistent, active, blocking, partitioned, cancelled, freed, standard, buffered;
+	int held; /* how many calls wait for it; `ended`: it is not known any longer */
+	signed char persistent, active, blocking, partitioned, cancelled, freed, standard, buffered, ended, claimed;
+	signed char has_shown, told, summed, overlapped;
+	signed char writes, file; /* MPI may write into the buffer; it is an operation on a file */
+	signed char
+		makes; /* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among those of its
+			    * parent is `number` */
+	char access;      /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 	int parts, ready; /* of MPI_Psend_init: how many, and how many of them are ready */
+	int peer, tag;    /* as given */
+	int message;      /* its index; -1: none */
+	uint32_t meeting;
 	struct vt_mc_object *comm, *type;
-	int peer, tag; /* as given */
 	uintptr_t buffer;
 	long long count;
 	int64_t low, high; /* first byte, and the one after the last; equal: none */
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */
-	int has_shown, told, summed, overlapped;
-	int writes, file; /* MPI may write into the buffer; it is an operation on a file */
-	int makes; /* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among those of its parent is
-		    * `number` */
 	struct vt_mc_place made, started;
 	uint64_t started_offset;
-	int message; /* its index; -1: none */
 	uint64_t number;
-	int claimed;
 	struct vt_mc_message got;
-	uint32_t meeting;
 	struct vt_mc_pending *twin; /* the other buffer of the same operation */
 	struct vt_mc_object *win;   /* of a one-sided operation */
 	int target;
 	int64_t place_there; /* its displacement, count and type */
 	long long count_there;
 	struct vt_mc_object *type_there;
-	char access; /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 };
 
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_find(MPI_Request request);
@@ -615,8 +617,9 @@ VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
-/* In waits/stale.c: may a handle that no call has given here be one that MPI has given elsewhere? */
-VT_HIDDEN int vt_mc_may_be_request(uintptr_t handle);
+/* In waits/stale.c: is a handle, for which there is no entry here, one of MPI? */
+VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
+VT_HIDDEN void vt_mc_request_learn(void);
 /* There too: refuses a call whose i-th request is none. */
 VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
 /* Claims, in the order of posting, the messages that have come for receives. */

@@ -13,8 +13,6 @@ enum { ORDERED = 256 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
-static struct tkm_table several;     /* handles that MPI has given to more than one request at a time */
-static int wait_failed;              /* then it is not known which requests are complete */
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
@@ -35,12 +33,26 @@ static void leave_meeting(struct vt_mc_pending *p)
 	}
 }
 
-/* MPI has given its handle to another one, since it was complete when it began. */
-static void end_silently(struct vt_mc_pending *p)
+/* Calls of other threads, too, may wait for it: the last one frees it. */
+static void free_entry(struct vt_mc_pending *p)
 {
+	p->active = 0;
+	p->ended = p->held > 0;
+	if (!p->held) {
+		p->next = unused;
+		unused = p;
+	}
+}
+
+static void free_both(struct vt_mc_pending *p)
+{
+	if (p->twin) {
+		vt_mc_active_take(p->twin);
+		free_entry(p->twin);
+	}
 	vt_mc_active_take(p);
-	vt_mc_active_take(p->twin ? p->twin : p);
-	leave_meeting(p);
+	p->twin = NULL;
+	free_entry(p);
 }
 
 static void set_handle(struct vt_mc_pending *p, MPI_Request request)
@@ -51,8 +63,9 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 	p->handle = request;
 	if (at) {
 		if (*at && *at != p) {
-			tkm_table_put(&several, &handle, sizeof(handle), 1);
-			end_silently(*at);
+			/* it was complete when it began */
+			leave_meeting(*at);
+			free_both(*at);
 		}
 		*at = p;
 	}
@@ -90,12 +103,6 @@ static struct vt_mc_pending *new_entry(struct vt_mc_call *k, enum vt_mc_transfer
 		}
 	}
 	return p;
-}
-
-static void free_entry(struct vt_mc_pending *p)
-{
-	p->next = unused;
-	unused = p;
 }
 
 /* Nothing is known of a count for each other member. */
@@ -209,17 +216,12 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	if (!p) {
 		return;
 	}
-	if (p->twin) {
-		vt_mc_active_take(p->twin);
-		free_entry(p->twin);
-	}
-	vt_mc_active_take(p);
 	handle = (uintptr_t)p->handle;
 	at = p->handle ? tkm_table_find(&requests, &handle, sizeof(handle)) : NULL;
 	if (at && *(struct vt_mc_pending **)at == p) {
 		*(struct vt_mc_pending **)at = NULL;
 	}
-	free_entry(p);
+	free_both(p);
 }
 
 /* ---- which receive gets which message ---- */
@@ -399,11 +401,8 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 
 static int is_no_request(MPI_Request request)
 {
-	uintptr_t handle = (uintptr_t)request;
-	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
-
-	/* a request that this library did not see made, or one that was complete, may be in use: only what cannot be one is none */
-	return !at && !vt_mc_is_null(VT_MC_REQUEST, handle) && handle < 4096 && !vt_mc_may_be_request(handle);
+	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
+		!vt_mc_is_request((uintptr_t)request);
 }
 
 /* ---- calls ---- */
@@ -414,6 +413,9 @@ static void start_persistent(struct vt_mc_call *k, MPI_Request request)
 	struct vt_mc_involved other;
 
 	if (!p && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+		if (is_no_request(request)) {
+			vt_mc_refuse_stale(k, 0);
+		}
 		return;
 	}
 	if (p && p->persistent && !p->active) {
@@ -481,6 +483,9 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 			vt_mc_refuse_stale(k, i);
 		}
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
+		if (k->request[i]) {
+			k->request[i]->held++;
+		}
 	}
 }
 
@@ -552,7 +557,9 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		free_request(k, *at);
 		break;
 	case VT_MC_CANCEL:
-		if (vt_mc_pending_find(*at)) {
+		if (is_no_request(*at)) {
+			vt_mc_refuse_stale(k, 0);
+		} else if (vt_mc_pending_find(*at)) {
 			vt_mc_pending_find(*at)->cancelled = 1;
 			if (vt_mc_shared) {
 				vt_mc_shared->unordered = 1;
@@ -662,6 +669,17 @@ static void end_some(struct vt_mc_call *k, int index, const MPI_Status *status)
 	}
 }
 
+static void release_requests(struct vt_mc_call *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->n; i++) {
+		if (k->request[i] && --k->request[i]->held == 0 && k->request[i]->ended) {
+			free_entry(k->request[i]);
+		}
+	}
+}
+
 static void end_requests(struct vt_mc_call *k)
 {
 	enum vt_mc_sort s = k->f->sort;
@@ -669,7 +687,6 @@ static void end_requests(struct vt_mc_call *k)
 	const int *list;
 	size_t i;
 
-	wait_failed |= k->rc != MPI_SUCCESS;
 	if (k->rc != MPI_SUCCESS && s != VT_MC_WAIT && s != VT_MC_WAITALL) {
 		return;
 	}
@@ -743,6 +760,7 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		vt_mc_pending_end(k, k->received, status, k->rc);
 		k->sent = k->received = NULL;
 	} else if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
+		release_requests(k);
 		end_requests(k);
 	} else if (VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] && s != VT_MC_START &&
 		s != VT_MC_STARTALL && s != VT_MC_CANCEL && s != VT_MC_REQUEST_FREE) {

@@ -115,6 +115,7 @@ static void begin_checking(void)
 	own_pid = getpid();
 	leave_preload();
 	vt_mc_shared_begin();
+	vt_mc_request_learn();
 	vt_mc_suppress_begin();
 	vt_mc_type_again = vt_mc_pending_lose;
 	vt_mc_objects_begin();

@@ -1,12 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles of requests in memory that the program has not set. MPI itself may wait for such a one for ever. */
+/* Handles of requests that are complete or freed, or in memory that the program has not set. MPI itself may wait for such a one for
+ * ever. Only Open MPI tells, by what a handle points to: other calls than those seen here may have made it. */
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
 #ifdef OPEN_MPI
-enum { PAGE = 4096, NAME = 64 };
+enum { PAGE = 4096, NAME = 64, WORDS = 40 };
 /* Debug builds of Open MPI begin its objects with it. */
 #define MAGIC UINT64_C(0xdeafbeeddeafbeed)
+
+static int state_at; /* which word of a request is its state; 0: not known */
+
+/* The state of an own persistent request goes from inactive, 1, to active, 2, and back, and is 0 when MPI may give it again. */
+void vt_mc_request_learn(void)
+{
+	static const int states[] = { 1, 2, 1, 0 };
+	MPI_Request request, at;
+	MPI_Comm own;
+	int word[4][WORDS], i, j, seen, n = 0;
+
+	PMPI_Comm_dup(MPI_COMM_SELF, &own);
+	PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, own, &request);
+	at = request;
+	for (i = 0; i < 4; i++) {
+		if (!vt_mc_is_readable((int64_t)at, (int64_t)at + (int64_t)sizeof(word[i]))) {
+			break;
+		}
+		memcpy(word[i], (const void *)at, sizeof(word[i]));
+		if (i == 0) {
+			PMPI_Start(&request);
+		} else if (i == 1) {
+			PMPI_Cancel(&request);
+			PMPI_Wait(&request, MPI_STATUS_IGNORE);
+		} else if (i == 2) {
+			PMPI_Request_free(&request);
+		}
+	}
+	PMPI_Comm_free(&own);
+	for (j = 0, seen = i; seen == 4 && j < WORDS; j++) {
+		for (i = 0; i < 4 && word[i][j] == states[i]; i++) {
+		}
+		if (i == 4) {
+			state_at = j;
+			n++;
+		}
+	}
+	state_at = n == 1 ? state_at : 0;
+}
 
 /* The word there; 0: it cannot be read. */
 static uintptr_t word_at(uintptr_t at)
@@ -17,7 +57,7 @@ static uintptr_t word_at(uintptr_t at)
 }
 
 /* An object of Open MPI begins with a pointer to its class, and that with one to its name, like "ompi_request_t". */
-int vt_mc_may_be_request(uintptr_t handle)
+static int has_class(uintptr_t handle)
 {
 	uintptr_t class = word_at(handle), name = class == MAGIC ? 0 : word_at(class);
 	char text[NAME + 1] = "";
@@ -33,8 +73,17 @@ int vt_mc_may_be_request(uintptr_t handle)
 	memcpy(text, (const char *)name, room < NAME ? room : NAME);
 	return strstr(text, "request") != NULL;
 }
+
+int vt_mc_is_request(uintptr_t handle)
+{
+	return has_class(handle) && (!state_at || ((const int *)handle)[state_at]);
+}
 #else
-int vt_mc_may_be_request(uintptr_t handle)
+void vt_mc_request_learn(void)
+{
+}
+
+int vt_mc_is_request(uintptr_t handle)
 {
 	/* MPICH tells which numbers it has given */
 	(void)handle;

@@ -326,6 +326,12 @@ def communicators_that_come():
         case("idup, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", VARIABLES, begin, "if (r == 0) {", "MPI_Barrier(fresh);" + BAD, "} else {",
              "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);" + BAD, "}", "MPI_Comm_free(&fresh);")
         case("idup left %d" % n, n, "LOCAL:OBJECT:NOT_FREED", VARIABLES, begin.replace("&q);", "&q);" + BAD, 1) + BAD, "MPI_Barrier(fresh);")
+    many = ("MPI_Request w[5]; MPI_Comm later[5], fresh;\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_idup(MPI_COMM_WORLD, &later[i], &w[i]);\n}",
+            "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);\nMPI_Waitall(5, w, MPI_STATUSES_IGNORE);\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_free(&later[i]);\n}\nMPI_Comm_free(&fresh);")
+    dup, split = "MPI_Comm_dup(MPI_COMM_WORLD, &fresh);", "MPI_Comm_split(MPI_COMM_WORLD, r % 2, r, &fresh);"
+    for n in (3, 4):
+        case("five idups, then another %d" % n, n, "", many[0], dup, many[1])
+        case("five idups, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", many[0], "if (r == 0) {", dup + BAD, "} else {", split + BAD, "}", many[1])
     case("several sums over one rank", 2, "", VARIABLES, "MPI_Request w[4];\nfor (int i = 0; i < 4; i++) {\nMPI_Iallreduce(a + i, b + i, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &w[i]);\n}",
          "MPI_Waitall(4, w, MPI_STATUSES_IGNORE); a[1] += 41;", "MPI_Barrier(MPI_COMM_WORLD);")
 
@@ -366,13 +372,25 @@ def requests():
         case(call + " started twice", 2, "LOCAL:REQUEST:ILLEGAL_CALL", both("%s\nMPI_Start(&q);\nMPI_Start(&q);%s\n%s\nMPI_Request_free(&q);" % (
             start, BAD, done)))
         case(call + " not freed", 2, "LOCAL:REQUEST:NOT_FREED", both("%s%s\nMPI_Start(&q);\n%s" % (start, BAD, done)))
-        stale = "MPI_Request old = q;\n%s\n%s" % (done, "MPI_%s" + BAD)
-        for again in ("Wait(&old, MPI_STATUS_IGNORE);", "Request_free(&old);"):
-            case("%s complete, then %s" % (call, again[:4]), 2, "LOCAL:MPI:CALL_FAILED", both(word + "\n" + stale % again))
+        # a small message may be gone at once, and MPI then gives the same handle again and again
+        large = lambda text: "static int page[100000];\n" + text.replace("(a, 1,", "(page, 100000,").replace("(b, 1,", "(page, 100000,")
+        both_large = (lambda one: pair(one, large(other))) if sends else (lambda one: pair(large(other), one))
+        for begin, name in ((word, call), (start + "\nMPI_Start(&q);", call + " persistent")):
+            free = "\nMPI_Request_free(&q);" if begin != word else ""
+            stale = "%s\nMPI_Request old = q;\n%s%s\n%s" % (large(begin), done, free, "MPI_%s" + BAD)
+            for again in ("Wait(&old, MPI_STATUS_IGNORE);", "Request_free(&old);", "Start(&old);", "Cancel(&old);"):
+                case("%s complete, then %s" % (name, again[:4]), 2, "LOCAL:MPI:CALL_FAILED", both_large(stale % again))
+        # the handle of the first one may come again, for a request that was not seen made
+        again = large(word) + "\n" + done + "\nP" + word + "\n" + done
+        case(call + " by another way", 2, "", pair(again, large(other) + "\nP" + other) if sends else pair(large(other) + "\nP" + other, again))
         case(call + " of a copy", 2, "", both(word + "\nMPI_Request old = q;\nMPI_Wait(&old, MPI_STATUS_IGNORE);"))
         case(call + " never made", 2, "LOCAL:MPI:CALL_FAILED|LOCAL:EXIT:SIGNAL", both(
             "void *words[4] = { words, words, words, words };\nMPI_Request none = (MPI_Request)(intptr_t)words;\nif (sizeof(none) < sizeof(void *)) {\nnone = (MPI_Request)(intptr_t)12345;\n}\nMPI_Wait(&none, MPI_STATUS_IGNORE);" + BAD + "\n" + word + done))
         case(call + " persistent", 2, "", both("%s\nMPI_Start(&q);\n%s\nMPI_Request_free(&q);" % (start, done)))
+    case("one of two sends is freed", 2, "", pair(
+        "MPI_Request w[2];\nMPI_Isend(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &w[0]);\nMPI_Isend(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &w[1]);\n"
+        "MPI_Request_free(&w[1]);\nMPI_Waitall(2, w, MPI_STATUSES_IGNORE);",
+        "MPI_Recv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\nMPI_Recv(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
     case("two receives in one buffer", 2, "LOCAL:MEMORY:OVERLAP", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
         "MPI_Request w[2];\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &w[0]);\n"

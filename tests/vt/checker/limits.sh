@@ -55,6 +55,10 @@ limited stopped --check-timeout 500ms
 expect [ "$status" -ne 0 ]
 expect_lines 0 '^rank 1 has gone on$' out
 verdict "CHECK-TIMEOUT: so long the others go on after a rank was stopped"
+limited memory
+expect_status 0
+expect_lines 2 ' kB: as few as wanted$' out
+verdict "requests use no more than 8 MB: 200,000 in all, 10,000 at a time"
 limited left --deadlock-timeout 7s
 expect_status 0
 expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out

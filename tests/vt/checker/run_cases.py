@@ -3,7 +3,7 @@
 """run_cases.py FOLDER N SEED COMMAND...: runs N cases of FOLDER/cases.list, drawn with SEED (0: all), and judges what libVTmc reports.
 
 COMMAND starts the program, with {n} for the number of ranks; the case's number follows. Prints each wrong verdict and a last line of
-counts. Ends with 1 if a correct program is accused, or if verdicts, classes or lines are below the limits.
+counts. Ends with 1 if a correct program is accused or fails, or if verdicts, classes or lines are below the limits.
 """
 import random
 import re
@@ -31,7 +31,7 @@ def main():
     if number:
         cases = random.Random(seed).sample(cases, min(number, len(cases)))
     sys.stdout.reconfigure(line_buffering=True)
-    count = dict.fromkeys(("right", "wrong", "accused", "none", "class", "line", "hits"), 0)
+    count = dict.fromkeys(("right", "wrong", "accused", "none", "unclean", "class", "line", "hits"), 0)
     for case in cases:
         rc, text = run(command, case)
         found, good = HEAD.findall(text), case[2] == "correct"
@@ -46,7 +46,7 @@ def main():
         count["right"] += 1
         if good:
             if rc != 0 or " 0 errors, 0 warnings in " not in text:
-                count["wrong"] += 1
+                count["unclean"] += 1
                 print("not clean:", *case, rc)
             continue
         count["hits"] += 1
@@ -58,9 +58,9 @@ def main():
             print("class:" if not known else "line:", *case, found, PLACE.findall(text))
     share = {"verdicts": count["right"] / len(cases), "classes": count["class"] / max(1, count["hits"]),
              "lines": count["line"] / max(1, count["hits"])}
-    print("%d cases: verdicts %.3f, accused %d, no verdict %d, classes %.3f, lines %.3f" % (
-        len(cases), share["verdicts"], count["accused"], count["none"], share["classes"], share["lines"]))
-    return int(count["accused"] > 0 or any(share[k] < least for k, least in LEAST.items()))
+    print("%d cases: verdicts %.3f, accused %d, not clean %d, no verdict %d, classes %.3f, lines %.3f" % (
+        len(cases), share["verdicts"], count["accused"], count["unclean"], count["none"], share["classes"], share["lines"]))
+    return int(count["accused"] + count["unclean"] > 0 or any(share[k] < least for k, least in LEAST.items()))
 
 
 sys.exit(main())

@@ -2,7 +2,8 @@
 /* limits CASE, with two ranks: more mistakes of one kind than a report or a job shows. errors: 15 sends to ranks that there are not;
  * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on;
  * left: rank 0 looks for a message for 2 s, computes for 12 s and sends what rank 1 waits for; late: both wait for a message, until
- * rank 1 has looked 4 s for its own. */
+ * rank 1 has looked 4 s for its own; memory: 210,000 requests without a mistake, and how much memory they take. */
+#include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,52 @@ static void wait_late(int rank)
 	MPI_Waitall(rank ? MANY : 0, many, MPI_STATUSES_IGNORE);
 }
 
+/* Kilobytes that are not those of the program and of MPI, which both use malloc(). */
+static long others(void)
+{
+	struct mallinfo2 m = mallinfo2();
+	char line[200];
+	long kb = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (fgets(line, sizeof(line), f) && sscanf(line, "VmRSS: %ld", &kb) != 1) {
+	}
+	fclose(f);
+	return kb - (long)((m.uordblks + m.hblkhd) / 1024);
+}
+
+/* 200,000 requests, two at a time, then 10,000 at a time. */
+static void use_memory(int rank)
+{
+	enum { TIMES = 50000, ALIVE = 10000 };
+	static int from[ALIVE], into[ALIVE];
+	static MPI_Request many[ALIVE];
+	long before = 0, after, i;
+
+	for (i = 0; i < TIMES; i++) {
+		MPI_Irecv(&into[0], 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &many[0]);
+		MPI_Irecv(&into[1], 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &many[1]);
+		MPI_Isend(&from[0], 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &many[2]);
+		MPI_Isend(&from[1], 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &many[3]);
+		MPI_Waitall(4, many, MPI_STATUSES_IGNORE);
+		if (i == 0) {
+			memset(into, 1, sizeof(into));
+			memset(many, 1, sizeof(many));
+			before = others();
+		}
+	}
+	for (i = 0; i < ALIVE; i++) {
+		MPI_Irecv(&into[i], 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &many[i]);
+	}
+	after = others();
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (i = 0; i < ALIVE; i++) {
+		MPI_Send(&from[i], 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD);
+	}
+	MPI_Waitall(ALIVE, many, MPI_STATUSES_IGNORE);
+	fprintf(stderr, "%ld kB: %s\n", after - before, after - before <= 8192 ? "as few as wanted" : "too many");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -109,6 +156,8 @@ int main(int argc, char **argv)
 		leave_loop(rank);
 	} else if (!strcmp(what, "late")) {
 		wait_late(rank);
+	} else if (!strcmp(what, "memory")) {
+		use_memory(rank);
 	}
 	MPI_Finalize();
 	return 0;
