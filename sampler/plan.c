@@ -129,6 +129,17 @@ static int add_counter(const struct smp_counter *c, void *ctx)
 	return 0;
 }
 
+/* Has the source listed the counter of this rule already, for an earlier one? */
+static int is_listed(const struct smp_plan *plan, const char *pattern)
+{
+	size_t i = plan->first;
+
+	while (i < plan->n && strcmp(plan->item[i].counter.name, pattern) != 0) {
+		i++;
+	}
+	return i < plan->n;
+}
+
 static int add_plan_source(struct smp_plan *plan, const struct smp_source *s, const struct smp_env *env)
 {
 	char why[SMP_TEXT] = "";
@@ -142,7 +153,8 @@ static int add_plan_source(struct smp_plan *plan, const struct smp_source *s, co
 		const struct tkm_glob_rule *r = &plan->rule[i];
 
 		/* a source that does not work at all says so when one of its counters is asked for by name */
-		if (r->on && s->list(env, r->pattern, add_counter, plan, why) == -1 && !why[0]) {
+		if (r->on && !is_listed(plan, r->pattern) && s->list(env, r->pattern, add_counter, plan, why) == -1 &&
+			!why[0]) {
 			rc = -1;
 		}
 	}

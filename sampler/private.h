@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/types.h>
 
 #include "base/grow.h"
@@ -70,6 +71,12 @@ int64_t smp_reading_ms(const struct smp_env *env, int64_t last_ms);
 
 /* Does path exist below root? */
 int smp_exists(int root, const char *path);
+
+/* Is a counter of this name wanted by the hint that list() got? */
+static inline int smp_is_hinted(const char *hint, const char *name)
+{
+	return tkm_glob_is_name(hint) ? strcasecmp(hint, name) == 0 : tkm_glob_match(hint, name);
+}
 
 /* The line after this one, or NULL. */
 static inline const char *smp_next_line(const char *line)

@@ -188,9 +188,20 @@ double tmr_kernel_hz(const char **from)
 	return hz;
 }
 
+/* Found once: a guest leaves to its hypervisor for each CPUID, and /proc/cpuinfo takes the kernel long. */
 double tmr_cpu_hz(const char **from)
 {
-	double hz = cpuid_hz(from);
+	static _Atomic double known = -1;
+	static const char *_Atomic known_from;
+	const char *found_from = NULL;
+	double hz = known;
 
-	return hz > 0 ? hz : tmr_kernel_hz(from);
+	if (hz < 0) {
+		hz = cpuid_hz(&found_from);
+		hz = hz > 0 ? hz : tmr_kernel_hz(&found_from);
+		known_from = found_from;
+		known = hz;
+	}
+	*from = known_from;
+	return hz;
 }

@@ -98,7 +98,8 @@ static uint32_t size_class_of(size_t n)
 	return k;
 }
 
-void *__wrap_malloc(size_t n)
+/* *is_new: the memory was never used before, so it is all 0. */
+static void *allocate(size_t n, int *is_new)
 {
 	uint32_t k = n > SIZE_MAX / 4 ? BIGGEST + 1 : size_class_of(n + sizeof(union head));
 	union head *h = NULL;
@@ -107,6 +108,7 @@ void *__wrap_malloc(size_t n)
 		return NULL;
 	}
 	vt_lock(&lock);
+	*is_new = !free_list[k];
 	if (free_list[k]) {
 		h = free_list[k];
 		free_list[k] = h->next;
@@ -121,11 +123,19 @@ void *__wrap_malloc(size_t n)
 	return h + 1;
 }
 
+void *__wrap_malloc(size_t n)
+{
+	int is_new;
+
+	return allocate(n, &is_new);
+}
+
 void *__wrap_calloc(size_t n, size_t size)
 {
-	void *p = size && n > SIZE_MAX / size ? NULL : __wrap_malloc(n * size);
+	int is_new = 0;
+	void *p = size && n > SIZE_MAX / size ? NULL : allocate(n * size, &is_new);
 
-	return p ? memset(p, 0, n * size) : NULL;
+	return p && !is_new ? memset(p, 0, n * size) : p;
 }
 
 void __wrap_free(void *p)

@@ -122,7 +122,7 @@ static char *read_proc_stat(const struct smp_env *env, size_t *size)
 	ssize_t n = -1;
 
 	for (*size = 64 * 1024; root >= 0 && *size <= (size_t)16 << 20; *size *= 4) {
-		buf = calloc(1, *size);
+		buf = malloc(*size);
 		n = buf ? tkm_root_read(root, "/proc/stat", buf, *size) : -1;
 		last = n > 0 ? strstr(buf, "\nintr") : NULL;
 		if (last || !buf || n < (ssize_t)*size - 1) {

@@ -21,11 +21,6 @@ struct device_lister {
 	char text[FILE_TEXT];
 };
 
-static int is_name_hinted(const struct device_lister *l, const char *name)
-{
-	return tkm_glob_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : tkm_glob_match(l->hint, name);
-}
-
 /* device: NULL for the sum. */
 static int list_device_counter(struct device_lister *l, const char *device, const char *missing)
 {
@@ -43,7 +38,7 @@ static int list_device_counter(struct device_lister *l, const char *device, cons
 	};
 
 	c.name = tkm_printed(&l->name, "%s%s%s", k->name, device ? ":" : "", device ? device : "");
-	if (c.name && !is_name_hinted(l, c.name)) {
+	if (c.name && !smp_is_hinted(l->hint, c.name)) {
 		return 0;
 	}
 	if (rest) {
@@ -160,10 +155,17 @@ static int list_counter_of_devices(struct device_lister *l)
 int smp_device_list(
 	const struct smp_device_source *source, const struct smp_env *env, const char *hint, smp_each each, void *ctx)
 {
-	struct device_lister *l = calloc(1, sizeof(*l));
-	size_t i;
+	struct device_lister *l;
+	size_t i = 0;
 	int rc = 0;
 
+	while (i < source->n && !tkm_glob_may_match(hint, source->counter[i].name)) {
+		i++;
+	}
+	if (i == source->n) {
+		return 0;
+	}
+	l = calloc(1, sizeof(*l));
 	if (!l) {
 		return -1;
 	}
@@ -171,7 +173,7 @@ int smp_device_list(
 	l->each = each;
 	l->ctx = ctx;
 	l->root = smp_root(env);
-	for (i = 0; rc == 0 && i < source->n; i++) {
+	for (; rc == 0 && i < source->n; i++) {
 		l->counter = &source->counter[i];
 		if (tkm_glob_may_match(hint, l->counter->name)) {
 			rc = list_counter_of_devices(l);

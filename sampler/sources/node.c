@@ -289,7 +289,7 @@ static void why_node_file_is_missing(
 	}
 }
 
-static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
+static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), N_FILES,
 	path_of_node_file, why_node_file_is_missing, NULL, is_cgroup_disk };
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])

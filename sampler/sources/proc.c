@@ -267,7 +267,7 @@ static struct smp_text_counter completed[sizeof(counters) / sizeof(counters[0])]
 
 static const struct smp_text_source *source(void)
 {
-	static struct smp_text_source s = { completed, sizeof(counters) / sizeof(counters[0]), "", N_FILES,
+	static struct smp_text_source s = { completed, sizeof(counters) / sizeof(counters[0]), N_FILES,
 		path_of_proc_file, why_proc_file_is_missing, thread_with_statm, NULL };
 	size_t i;
 
@@ -284,10 +284,7 @@ static const struct smp_text_source *source(void)
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
 {
-	return tkm_glob_may_match(hint, "proc_") || tkm_glob_may_match(hint, "main_") ||
-			tkm_glob_may_match(hint, "thread_")
-		? smp_text_list(source(), env, hint, each, ctx, why)
-		: 0;
+	return smp_text_list(source(), env, hint, each, ctx, why);
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,

@@ -410,7 +410,9 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	ssize_t len = -1;
 
 	(void)why;
-	if (!tkm_glob_may_match(hint, "proc_")) {
+	for (i = 0; i < N_IO && !smp_is_hinted(hint, counters[i].name); i++) {
+	}
+	if (i == N_IO) {
 		return 0;
 	}
 	root = smp_root(env);

@@ -47,7 +47,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	uint64_t v;
 
 	(void)why;
-	if (tkm_glob_is_name(hint) ? strcasecmp(hint, name) != 0 : !tkm_glob_match(hint, name)) {
+	if (!smp_is_hinted(hint, name)) {
 		return 0;
 	}
 	if (!smp_live(env)) {

@@ -176,19 +176,22 @@ static void check_layout(const struct smp_text_source *s, const struct smp_text_
 int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, const char *hint, smp_each each,
 	void *ctx, char why[SMP_TEXT])
 {
-	int root, rc = 0, name = tkm_glob_is_name(hint);
 	char reason[SMP_TEXT], *text;
-	size_t i;
+	int root, rc = 0;
+	size_t i = 0;
 
-	if (!tkm_glob_may_match(hint, s->prefix)) {
+	while (i < s->n && !smp_is_hinted(hint, s->counter[i].name)) {
+		i++;
+	}
+	if (i == s->n) {
 		return 0;
 	}
-	text = calloc(1, TEXT_SIZE);
+	text = malloc(TEXT_SIZE);
 	if (!text) {
 		return smp_why(why, "no memory");
 	}
 	root = smp_root(env);
-	for (i = 0; rc == 0 && i < s->n; i++) {
+	for (; rc == 0 && i < s->n; i++) {
 		const struct smp_text_counter *t = &s->counter[i];
 		struct smp_counter c = {
 			.name = t->name,
@@ -201,7 +204,7 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 			.shown_unit = t->shown_unit,
 		};
 
-		if (name ? strcasecmp(hint, t->name) == 0 : tkm_glob_match(hint, t->name)) {
+		if (smp_is_hinted(hint, t->name)) {
 			check_layout(s, t, env, root, text, reason);
 			c.missing = reason[0] ? reason : NULL;
 			rc = each(&c, ctx);

@@ -43,7 +43,6 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 struct smp_text_source {
 	const struct smp_text_counter *counter;
 	size_t n;
-	const char *prefix; /* that all names begin with; "" */
 	size_t n_files;
 	/* Path of a file for a target. Returns 0, or -1 with the reason. */
 	int (*path)(const struct smp_env *env, const struct smp_target *target, int file, struct tkm_printed *path,

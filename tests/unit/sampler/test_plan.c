@@ -70,9 +70,75 @@ static void devices_that_were_absent(void)
 	drop();
 }
 
+static int asked;
+
+static int list_ten(const struct smp_env *unused, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
+{
+	static const struct smp_counter ten[] = { { .name = "ten_a" }, { .name = "ten_b" }, { .name = "ten_c" } };
+	int i, rc = 0;
+
+	(void)unused;
+	(void)hint;
+	(void)why;
+	asked++;
+	for (i = 0; i < 3 && rc == 0; i++) {
+		rc = each(&ten[i], ctx);
+	}
+	return rc;
+}
+
+/* Read system calls of this process so far; -1: the kernel does not count them. */
+static long reads_so_far(void)
+{
+	FILE *f = fopen("/proc/self/io", "r");
+	long n = -1;
+
+	if (f && fscanf(f, "rchar: %*d wchar: %*d syscr: %ld", &n) != 1) {
+		n = -1;
+	}
+	if (f) {
+		fclose(f);
+	}
+	return n;
+}
+
+/* Each process of a job makes a plan before main(), and /proc/stat of a large node takes a millisecond to read. */
+static void sources_are_asked_once(void)
+{
+	static const struct smp_source ten = {
+		.abi = VTSOURCE_ABI, .size = sizeof(ten), .name = "ten", .list = list_ten
+	};
+	static const char *const rules[] = { "ten_a on", "ten_c on", "ten_b off", "ten_x on" };
+	struct smp_plugin plugin = { &ten, NULL };
+	long before;
+	size_t n;
+
+	unpack("container");
+	asked = 0;
+	plan = smp_plan_open(&env, rules, 4, &plugin, 1, NULL);
+	/* for ten_a, which brings ten_c, and for ten_x, which is not there */
+	CHECK_INT(asked, 2);
+	CHECK_INT(smp_plan_size(plan), 3);
+	CHECK(planned("ten_c") && !planned("ten_c")->missing && planned("ten_x")->missing && !planned("ten_b"),
+		"planned");
+	drop();
+	for (n = 0; smp_standard_rules[n]; n++) {
+	}
+	unpack("container");
+	before = reads_so_far();
+	plan = smp_plan_open(&env, smp_standard_rules, n, NULL, 0, NULL);
+	if (before >= 0) {
+		before = reads_so_far() - before;
+		printf("# %ld reads for the standard rules\n", before);
+		CHECK(before <= 30, "the standard rules take %ld reads", before);
+	}
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(devices_that_were_absent);
+	RUN(sources_are_asked_once);
 	return check_end();
 }

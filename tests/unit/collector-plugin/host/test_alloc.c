@@ -64,7 +64,7 @@ static void large_and_impossible_sizes(void)
 {
 	size_t large = (size_t)40 << 20;
 	char *p = __wrap_malloc(large), *q = __wrap_malloc(large);
-	unsigned char *zero = __wrap_calloc(1000, 30);
+	unsigned char *zero = __wrap_calloc(1000, 30), there[100];
 	size_t i, n = 0;
 
 	CHECK(p && q && (p + large <= q || q + large <= p), "more than the first piece of addresses");
@@ -77,6 +77,13 @@ static void large_and_impossible_sizes(void)
 	zero = __wrap_calloc(1000, 30);
 	for (i = 0; i < 30000; i++) {
 		n += zero[i] != 0;
+	}
+	CHECK_INT(n, 0);
+	/* memory that was never used is 0 already, and its pages are not there yet */
+	zero = __wrap_calloc(1, large);
+	CHECK(zero && mincore(zero + 4096 - ((uintptr_t)zero & 4095), 4096 * sizeof(there), there) == 0, "mincore");
+	for (i = n = 0; i < sizeof(there); i++) {
+		n += there[i] & 1;
 	}
 	CHECK_INT(n, 0);
 	CHECK(!__wrap_malloc(SIZE_MAX) && !__wrap_malloc(SIZE_MAX / 2) && !__wrap_calloc(SIZE_MAX / 8, 16), "sizes");
