@@ -19,7 +19,7 @@ static int is_void(const struct chk_machine *m, struct chk_result *r, double *ag
 		chk_value(r, 1, "%s", chk_other_boot(m));
 	} else if (strcmp(s->kernel, m->env.kernel)) {
 		chk_value(r, 1, "the kernel is another one: %.60s, then %.60s", m->env.kernel, s->kernel);
-	} else if (strcmp(s->clocksource, m->env.clocksource)) {
+	} else if (m->env.clocksource[0] && strcmp(s->clocksource, m->env.clocksource)) {
 		chk_value(r, 1, "the clock source is %.40s, then %.40s", m->env.clocksource, s->clocksource);
 	} else if (isfinite(s->suspended_s) && suspended_s - s->suspended_s > 0.01) {
 		chk_value(r, 1,

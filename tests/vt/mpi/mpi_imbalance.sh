@@ -170,16 +170,17 @@ expect awk -F '|' '$1 == 0 && $2 == "MPI:MPI_Recv" && $4 > 0.5e9 { n++ } END { e
 expect_line '^INFO .*1 calls did not end' dump
 verdict "a killed job: the call that never ended is a wait until the end"
 
-fortran=${MPIFC:-no}
-if [ "$fortran" != no ] && mpi_compile "$fortran" mpi/fortran/idle_f08.f90 idle_f08 -lVTim && [ -x idle_f08 ]; then
+fortran=$(command -v "$MPICC" | sed s/mpicc/mpif90/)
+if [ -x "$fortran" ]; then
 	clean
-	timeout 100 "$MPIRUN" -np 2 ./idle_f08 >out 2>&1
+	mpi_compile "$fortran" mpi/fortran/idle_f08.f90 idle_f08 -lVTim &&
+		timeout 100 "$MPIRUN" -np 2 ./idle_f08 >out 2>&1
 	states idle_f08
 	expect awk -F '|' '$1 == 0 && $2 == "MPI:MPI_Recv" && $4 > 0.9e9 && $4 < 1.3e9 { n++ }
 		END { exit n != 1 || NR != 1 }' have
 	verdict "mpi_f08"
 else
-	skip "mpi_f08" "there is no compiler for it"
+	skip "mpi_f08" "no mpif90 beside $MPICC"
 fi
 
 if why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1); then

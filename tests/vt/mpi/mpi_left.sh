@@ -21,12 +21,6 @@ calls()
 		}'
 }
 for way in none:0 nested:0 throw:1 longjmp:1 copy:1 signal:1 sigaltstack:1 coroutine:1; do
-	case $way:$("$MPIRUN" --version 2>/dev/null) in
-	sig*'Open MPI) '[5-9]*)
-		skip "${way%:*}" "Open MPI 5 goes on to use the request of MPI_Probe, on the stack that the jump left"
-		continue
-		;;
-	esac
 	for option in off on; do
 		clean
 		timeout 60 "$MPIRUN" -np 1 "$vtrun" --statistics $option -- ./left "${way%:*}" >out 2>&1
