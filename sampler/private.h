@@ -111,6 +111,12 @@ static inline int smp_number(const char **p, uint64_t *out)
 	return 0;
 }
 
+/* The same of a number that is a word of its own: "0x10", "1.5" and "12a" are none. */
+static inline int smp_whole_word(const char **p, uint64_t *out)
+{
+	return smp_number(p, out) < 0 || !strchr(" \t\n", **p) ? -1 : 0;
+}
+
 /* Why a file or folder of the system was not opened: `otherwise`, unless the process has too many files open. */
 const char *smp_why_closed(int errnum, const char *otherwise);
 /* Writes a reason; always terminated. Returns -1, for `return smp_why(...)`. */

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -482,6 +483,14 @@ static int find_bends(void *user, int64_t **at, size_t *n)
 	return 0;
 }
 
+/* A bound in three digits. It is rounded up: what was rounded down would be no bound. */
+static void print_bound(const char *before, double s)
+{
+	fesetround(FE_UPWARD);
+	printf("%s%.3g s", before, s * (1 - 1e-12));
+	fesetround(FE_TONEAREST);
+}
+
 static void print_corrected(const char *what, const struct xch_restamp *x)
 {
 	printf("%s: ", what);
@@ -495,12 +504,13 @@ static void print_corrected(const char *what, const struct xch_restamp *x)
 		printf("%" PRIu64 " stamps of 0 not changed, ", x->zeros);
 	}
 	if (isfinite(x->worst_s)) {
-		printf("bound at most %.3g s", x->worst_s);
+		print_bound("bound at most ", x->worst_s);
 	} else {
 		printf("bound unknown");
 	}
 	if (x->line_s > 0) {
-		printf(", of it %.3g s because the clock is one straight line", x->line_s);
+		print_bound(", of it ", x->line_s);
+		printf(" because the clock is one straight line");
 	}
 	putchar('\n');
 }

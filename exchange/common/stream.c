@@ -155,29 +155,59 @@ static int release(struct stream *s, const struct xch_place *p)
 	return rc;
 }
 
-/* Sends and begins of operations have the stamp at which their function is entered, and may come before that. They are held
- * until it is entered, at the latest to the end of this stamp: readers take them to be in the function that is open. */
+static int hold(struct stream *s, const struct xch_event *e)
+{
+	if (TKM_GROW(s->held, s->held_room, s->n_held + 1) < 0) {
+		return xch_fail_memory(s->err, s->t->path);
+	}
+	s->held[s->n_held++] = *e;
+	return 0;
+}
+
+/* Delivers what is held and comes before this event. */
+static int release_before(struct stream *s, const struct xch_event *e)
+{
+	struct xch_event leave;
+	size_t i;
+
+	if (s->n_held && e->time != s->held[0].time) {
+		return release(s, NULL);
+	}
+	for (i = 0; i < s->n_held && e->kind != XCH_IO_END; i++) {
+		if (s->held[i].place == e->place && s->held[i].kind == XCH_LEAVE) {
+			leave = s->held[i];
+			memmove(&s->held[i], &s->held[i + 1], (--s->n_held - i) * sizeof(leave));
+			return pass_now(s, &leave);
+		}
+	}
+	return 0;
+}
+
+/* Readers take sends, and begins and ends of operations, to be in the function that is open. Sends and begins have the stamp
+ * at which their function is entered, and may come before that: they are held until it is entered, at the latest to the end
+ * of this stamp. Ends of operations on files have the stamp at which their function ends, and may come after that: while one
+ * is open, the end of a function is held. */
 static int pass_on(struct stream *s, struct xch_event *e)
 {
 	const struct xch_place *p = e->place;
-	uint32_t top = p->depth ? s->stack[p->index].function[p->depth - 1] : 0;
+	uint32_t top;
 	size_t i;
 
-	if (s->n_held && e->time != s->held[0].time && release(s, NULL) < 0) {
+	if (release_before(s, e) < 0) {
 		return -1;
 	}
+	top = p->depth ? s->stack[p->index].function[p->depth - 1] : 0;
 	if ((e->kind == XCH_SEND || e->kind == XCH_COLL_BEGIN) && !(p->depth && is_of(s, e, top))) {
-		if (TKM_GROW(s->held, s->held_room, s->n_held + 1) < 0) {
-			return xch_fail_memory(s->err, s->t->path);
-		}
-		s->held[s->n_held++] = *e;
-		return 0;
+		return hold(s, e);
 	}
 	for (i = 0; i < s->n_held; i++) {
 		if (s->held[i].place == p &&
 			(e->kind == XCH_COLL_END || (e->kind == XCH_LEAVE && is_of(s, &s->held[i], top)))) {
 			return release(s, p) < 0 ? -1 : pass_now(s, e);
 		}
+	}
+	if (e->kind == XCH_LEAVE && p->count[XCH_IO_BEGIN] > p->count[XCH_IO_END]) {
+		return hold(s, e);
 	}
 	if (pass_now(s, e) < 0) {
 		return -1;

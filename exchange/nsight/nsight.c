@@ -89,8 +89,12 @@ static void correct_value(sqlite3_context *context, int argc, sqlite3_value **ar
 	int64_t at;
 
 	(void)argc;
-	if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER) {
-		sqlite3_result_value(context, argv[0]);
+	if (sqlite3_value_type(argv[0]) == SQLITE_NULL) {
+		sqlite3_result_null(context);
+	} else if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER) {
+		snprintf(text, sizeof(text), "the stamp %.40s is no whole number of ns",
+			(const char *)sqlite3_value_text(argv[0]));
+		sqlite3_result_error(context, text, -1);
 	} else if (correct_stamp(n, sqlite3_value_int64(argv[0]), &at) < 0) {
 		snprintf(text, sizeof(text),
 			"the stamp %lld is before the start of its clock, or too far away (another --timer?)",

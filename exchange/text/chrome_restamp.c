@@ -159,8 +159,11 @@ static int correct_time(struct chrome_restamp *c, const struct number *at, const
 		if (read_us(c, dur, &length) < 0) {
 			return -1;
 		}
-		if (length < 0 || __builtin_add_overflow(start, length, &length)) {
+		if (length < 0) {
 			return xch_scan_fail(&c->s, dur->from, "a span of negative length");
+		}
+		if (__builtin_add_overflow(start, length, &length)) {
+			return xch_scan_fail(&c->s, dur->from, "a span that ends too far away");
 		}
 		if (correct_ns(c, dur->from, length, &to) < 0) {
 			return -1;

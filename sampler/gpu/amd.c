@@ -44,26 +44,31 @@ static const char *card_path(int root, const char *name, const char *file, struc
 enum { BUSY = 1, MEM_BUSY, MEM_USED, MEM_TOTAL, POWER, POWER_INPUT, ENERGY, N_VALUES };
 enum { TEMP = 1, CLOCK, MEM_CLOCK, N_SENSORS };
 
-#define NUMBER(f, ...) \
+#define NUMBER(f, m, ...) \
 	{ \
-		f, .at = {.where = SMP_WORD, .nth = 1, .can = { __VA_ARGS__ } } \
+		f, .at = {.where = SMP_WORD, .nth = 1, .most = m, .can = { __VA_ARGS__ } } \
 	}
+/* What is above is what a driver shows that knows nothing: 10 kW, 1 PiB, 500 degC, 100 GHz. */
+#define MOST_UW 10000000000
+#define MOST_BYTES (UINT64_C(1) << 50)
+#define MOST_MDEGC 500000
+#define MOST_HZ 100000000000
 /* clang-format off */
 static const struct smp_device_value value[N_VALUES] = {
-	[BUSY] = NUMBER("gpu_busy_percent", 0),
-	[MEM_BUSY] = NUMBER("mem_busy_percent", 0),
-	[MEM_USED] = NUMBER("mem_info_vram_used", 0),
-	[MEM_TOTAL] = NUMBER("mem_info_vram_total", 0),
+	[BUSY] = NUMBER("gpu_busy_percent", 100, 0),
+	[MEM_BUSY] = NUMBER("mem_busy_percent", 100, 0),
+	[MEM_USED] = NUMBER("mem_info_vram_used", MOST_BYTES, 0),
+	[MEM_TOTAL] = NUMBER("mem_info_vram_total", MOST_BYTES, 0),
 	/* since Linux 6.5 some have the second file only */
-	[POWER] = NUMBER("hwmon/power1_average", 0),
-	[POWER_INPUT] = { "hwmon/power1_input", .at = { .where = SMP_WORD, .nth = 1 }, .instead = 1 },
-	/* up to 10 kW; it has 64 bits, so a fall is no turn */
-	[ENERGY] = NUMBER("hwmon/energy1_input", .fastest = 10000000000, .turn = UINT64_MAX),
+	[POWER] = NUMBER("hwmon/power1_average", MOST_UW, 0),
+	[POWER_INPUT] = { "hwmon/power1_input", .at = { .where = SMP_WORD, .nth = 1, .most = MOST_UW }, .instead = 1 },
+	/* it has 64 bits, so a fall is no turn */
+	[ENERGY] = NUMBER("hwmon/energy1_input", 0, .fastest = MOST_UW, .turn = UINT64_MAX),
 };
 static const struct smp_device_value sensor[N_SENSORS] = {
-	[TEMP] = NUMBER("hwmon/temp1_input", 0),
-	[CLOCK] = NUMBER("hwmon/freq1_input", 0),
-	[MEM_CLOCK] = NUMBER("hwmon/freq2_input", 0),
+	[TEMP] = NUMBER("hwmon/temp1_input", MOST_MDEGC, 0),
+	[CLOCK] = NUMBER("hwmon/freq1_input", MOST_HZ, 0),
+	[MEM_CLOCK] = NUMBER("hwmon/freq2_input", MOST_HZ, 0),
 };
 
 #define CARDS .folder = { class_folder, NULL }, .begins = "card", .noun = "GPU", .nouns = "GPUs", .path = card_path, .identity = "unique_id"

@@ -111,13 +111,16 @@ static int is_summed(int root, const char *name)
 
 /* ---- counters ------------------------------------------------------------------------------------ */
 
+/* What is above 100 kW and 500 degC is what a driver shows that knows nothing. */
+#define MOST_UW 100000000000
+#define MOST_MDEGC 500000
 /* clang-format off */
 static const struct smp_device_value power_value[] = { { .file = NULL },
-	{ "_average", .at = { .where = SMP_WORD, .nth = 1 } }, { "_input", .at = { .where = SMP_WORD, .nth = 1 }, .instead = 1 } };
-/* up to 100 kW; drivers extend the hardware's counts to 64 bits, so a fall is no turn */
+	{ "_average", .at = { .where = SMP_WORD, .nth = 1, .most = MOST_UW } }, { "_input", .at = { .where = SMP_WORD, .nth = 1, .most = MOST_UW }, .instead = 1 } };
+/* drivers extend the hardware's counts to 64 bits, so a fall is no turn */
 static const struct smp_device_value energy_value[] = { { .file = NULL },
-	{ "_input", .at = { .where = SMP_WORD, .nth = 1, .can = { .fastest = 100000000000, .turn = UINT64_MAX } } } };
-static const struct smp_device_value temp_value[] = { { .file = NULL }, { "_input", .at = { .where = SMP_WORD, .nth = 1 } } };
+	{ "_input", .at = { .where = SMP_WORD, .nth = 1, .can = { .fastest = MOST_UW, .turn = UINT64_MAX } } } };
+static const struct smp_device_value temp_value[] = { { .file = NULL }, { "_input", .at = { .where = SMP_WORD, .nth = 1, .most = MOST_MDEGC } } };
 
 #define SENSORS(which) \
 	{ .folder = { class_folder, NULL }, .begins = "", .noun = "sensor", .nouns = "sensors", .value = which##_value, \

@@ -385,7 +385,7 @@ static void read_power_file(struct item *i, const struct smp_env *env, int64_t n
 			close(root);
 		}
 	}
-	i->state = smp_file_read(&i->file, text, sizeof(text)) > 0 && smp_number(&p, &v) == 0 ? SMP_VALID : 0;
+	i->state = smp_file_read(&i->file, text, sizeof(text)) > 0 && smp_whole_word(&p, &v) == 0 ? SMP_VALID : 0;
 	if (!i->state) {
 		return;
 	}

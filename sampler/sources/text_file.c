@@ -142,7 +142,7 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 		p = nth_word(text, c->nth);
 		break;
 	}
-	if (!p || smp_number(&p, &v) < 0) {
+	if (!p || smp_whole_word(&p, &v) < 0 || (c->most && v > c->most)) {
 		return -1;
 	}
 	out->u = v * (c->scale ? c->scale : 1);

@@ -33,6 +33,7 @@ struct smp_text_counter {
 		without; /* NULL, or: a text that has a line with this label and none with the other one counted 0 so far */
 	unsigned scale;         /* recorded = number * scale; 0 is 1 */
 	struct smp_physics can; /* of the recorded value */
+	uint64_t most;          /* the largest number that can be: what is above it is no value; 0: any */
 	int every_ms; /* a file that is dear to read need not be read more often for this counter, which then has no value */
 };
 

@@ -32,7 +32,8 @@ event {{ name = "e"; fields := struct {{ {u64} value; }}; }};
 """)
 out = b""
 for packet in range(2):
-    stamps = [2_000_000_000 + 1000 * (5 * packet + i) for i in range(5)]
+    base, step = int(os.environ.get("BASE", 2_000_000_000)), int(os.environ.get("STEP", 1000))
+    stamps = [base + step * (5 * packet + i) for i in range(5)]
     names = {"first": stamps[0], "last": stamps[-1], "packet": packet}
     body = b"".join(struct.pack("<QQ", t, t) for t in stamps)
     size = 8 * (36 + len(odd) + len(body))
@@ -92,6 +93,50 @@ verdict "packets that begin at 0"
 make hex first last 'clock /* of the node */ { name = c; freq = 0x3B9ACA00; };'
 fix hex 1
 verdict "a frequency in hexadecimal digits, a comment before the block"
+
+# 32768 Hz and 7 ppm in 50 minutes: no frequency in whole Hz is that of the clock, and the bound says what this makes
+cat >"$dir/slow.clk" <<'END'
+TICKMARK-CLK 1
+program "test"
+master 0
+ranks 1
+global-period 1e-09
+realtime-at-0 1763689000123456789
+end 3000000000000
+clock-was-set 0
+interpolation linear
+max-drift 0.0005
+max-wander 1e-06
+rank 0
+host "nodeone"
+timer "sim:a"
+nominal-hz 32768
+anchor 98304 1763689000123456789 0
+piece 98304 0 98304688 3000000000000 0 0
+end-rank
+end-file
+END
+BASE=98304 STEP=10922743
+export BASE STEP
+make slow first last 'clock { name = c; freq = 32768; };'
+unset BASE STEP
+"$build/clkapply" "$dir/slow.clk" "$dir/slow" --rank 0 --output "$dir/slow.ctf" >"$dir/out" 2>"$dir/err"
+status=$?
+expect_status 0
+babeltrace2 --clock-seconds "$dir/slow.ctf" >"$dir/text" 2>"$dir/warn"
+"$python" -B - "$dir/text" "$dir/out" >"$dir/diff" 2>&1 <<'END'
+import re
+import sys
+from fractions import Fraction
+bound = Fraction(re.search(r"bound at most ([^ ]*) s", open(sys.argv[2]).read())[1])
+far = [abs(Fraction(at) - Fraction(1763689000123456789, 10**9) - Fraction((int(ticks) - 98304) * 3000, 98304688))
+       for at, ticks in re.findall(r"^\[(\d+\.\d+)\].*value = (\d+)", open(sys.argv[1]).read(), re.M)]
+# a line by the best whole frequency is 10.5 ms off at both ends
+if len(far) != 10 or max(far) > bound or bound > Fraction(12, 1000) or max(far) < Fraction(5, 1000):
+    sys.exit(f"{len(far)} events, off by {float(max(far))} s, bound {float(bound)} s")
+END
+expect [ ! -s "$dir/diff" ]
+verdict "a clock of 32768 Hz: the bound holds what its frequency in whole Hz makes"
 
 refuse() # refuse NAME PATTERN
 {

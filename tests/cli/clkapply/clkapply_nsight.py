@@ -81,8 +81,10 @@ def judge(before, after):
     assert abs(new_utc - corrected(1, utc)) <= 1 and abs(new_utc - REAL0 - START) <= 2, (new_utc, REAL0 + START)
     count, known = 0, {}
     for t in tables:
-        names = [c[1] for c in a.execute(f"PRAGMA table_info({t})")]
-        for x, y in zip(a.execute(f"SELECT rowid, * FROM {t} ORDER BY rowid"), b.execute(f"SELECT rowid, * FROM {t} ORDER BY rowid"), strict=True):
+        quoted = '"' + t.replace('"', '""') + '"'
+        names = [c[1] for c in a.execute(f"PRAGMA table_info({quoted})")]
+        rows = (db.execute(f"SELECT rowid, * FROM {quoted} ORDER BY rowid") for db in (a, b))
+        for x, y in zip(*rows, strict=True):
             assert x[0] == y[0]
             for name, p, q in zip(names, x[1:], y[1:]):
                 if name in TIMES.get(t, ()) and p is not None:

@@ -93,6 +93,89 @@ else
 	skip "Paje: what overlaps has a state of its own" "no pj_dump here"
 fi
 
+# what has one stamp with the begin or the end of its function is in that function, for each reader
+cat >"$dir/tie.avt" <<'END'
+CLKPERIOD 1e-09
+NCPUS 2 1
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFFUNCTION 1 "main" CLASS 1
+DEFFUNCTION 3 "MPI_Recv" CLASS 1
+DEFFUNCTION 4 "MPI_Send" CLASS 1
+DEFFUNCTION 5 "MPI_Allreduce" CLASS 1
+DEFFUNCTION 6 "MPI_File_write" CLASS 1
+DEFCOMM 0 "world" LEFT 0 FIRST 1 1 LAST 1 2 STRIDE 1 1
+DEFCOLLOP 12 "MPI_Allreduce" TYPE 4
+DEFIOFILE 1 "data" COMM 0
+10 ENTER CPU 1 FUNCTION 1
+10 ENTER CPU 2 FUNCTION 1
+50 SENDMSG CPU 1 TO 2 COMM 0 TAG 1 LEN 1 FUNCTION 4 PAIR 1
+50 ENTER CPU 1 FUNCTION 4
+50 ENTER CPU 2 FUNCTION 3
+60 LEAVE CPU 1
+60 LEAVE CPU 2
+60 RECVMSG CPU 2 FROM 1 COMM 0 TAG 1 LEN 1 FUNCTION 3 PAIR 1
+100 COLLALLTOALL COMM 0 OP 12 START 2 0 0 TIME 2 20 20 SENT 2 8 8 RECVD 2 8 8
+100 ENTER CPU 1 FUNCTION 5
+100 ENTER CPU 2 FUNCTION 5
+120 LEAVE CPU 1
+120 LEAVE CPU 2
+130 ENTER CPU 1 FUNCTION 6
+130 IOBEGIN CPU 1 TYPE 0 FILE 1 LEN 100
+140 LEAVE CPU 1
+140 IOEND CPU 1 TYPE 0 FILE 1 LEN 100
+200 LEAVE CPU 1
+200 LEAVE CPU 2
+END
+from_text "$dir/tie.avt" "$dir/tie.stf"
+within() # within: standard input has lines KIND PLACE NAME; each event with the function that is open in its place
+{
+	awk '$1 == "ENTER" { stack[$2, ++depth[$2]] = $3 }
+		$1 == "LEAVE" { depth[$2]-- }
+		$1 != "ENTER" && $1 != "LEAVE" { print $1, stack[$2, depth[$2]] }' | sort >"$dir/have"
+	printf '%s\n' "$@" | sort >"$dir/want"
+	expect_same "$dir/want" "$dir/have"
+}
+tool "$dir/tie.stf" --convert "$dir/tie.otf2"
+if ! grep -q 'not built' "$dir/err" && command -v otf2-print >/dev/null; then
+	otf2-print "$dir/tie.otf2/traces.otf2" |
+		sed -n 's/^\([A-Z_]*\) *\([0-9]\) *[0-9]* *\(Region: "\(.*\)".*\)*/\1 \2 \4/p' |
+		sed 's/Receiver.*\|Sender.*\|Operation.*\|Handle.*//' |
+		within 'IO_OPERATION_BEGIN MPI_File_write' 'IO_OPERATION_COMPLETE MPI_File_write' \
+			'MPI_COLLECTIVE_BEGIN MPI_Allreduce' 'MPI_COLLECTIVE_BEGIN MPI_Allreduce' \
+			'MPI_COLLECTIVE_END MPI_Allreduce' 'MPI_COLLECTIVE_END MPI_Allreduce' \
+			'MPI_RECV MPI_Recv' 'MPI_SEND MPI_Send'
+	verdict "OTF2: what a call makes is in the call, by otf2-print"
+else
+	skip "OTF2: what a call makes is in the call" "this build has no OTF2, or no otf2-print is here"
+fi
+tool "$dir/tie.stf" --convert "$dir/tie.otf"
+if ! grep -q 'not built' "$dir/err" && command -v otfprint >/dev/null; then
+	otfprint "$dir/tie.otf" >"$dir/printed" 2>"$dir/warn"
+	sed -n 's/.*DefFunction: .*function \([0-9]*\), name "\(.*\)", group.*/s,^\\(ENTER .*\\) \1$,\\1 \2,/p' \
+		"$dir/printed" >"$dir/names"
+	sed -n 's/.* Enter: function \([0-9]*\), process \([0-9]*\),.*/ENTER \2 \1/p
+		s/.* Leave: function \([0-9]*\), process \([0-9]*\),.*/LEAVE \2 \1/p
+		s/.* \(SendMessage\|ReceiveMessage\): [a-z]* \([0-9]*\),.*/\1 \2/p
+		s/.* \([A-Z][a-z]*\(Collective\|FileOperation\)\): process \([0-9]*\),.*/\1 \3/p' "$dir/printed" |
+		sed -f "$dir/names" | within 'BeginCollective MPI_Allreduce' 'BeginCollective MPI_Allreduce' \
+		'BeginFileOperation MPI_File_write' 'EndCollective MPI_Allreduce' 'EndCollective MPI_Allreduce' \
+		'EndFileOperation MPI_File_write' 'ReceiveMessage MPI_Recv' 'SendMessage MPI_Send'
+	verdict "OTF: what a call makes is in the call, by otfprint"
+else
+	skip "OTF: what a call makes is in the call" "this build has no OTF, or no otfprint is here"
+fi
+tool "$dir/tie.stf" --convert "$dir/tie.chrome.json"
+"$python" -B - "$dir/tie.chrome.json" <<'END' 2>"$dir/err" |
+import json
+import sys
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+    kind = {"B": "ENTER", "E": "LEAVE", "s": "s", "f": "f"}.get(e["ph"])
+    if kind:
+        print(kind, f'{e["pid"]}:{e["tid"]}', e["name"] if kind == "ENTER" else "")
+END
+	within 'f MPI_Recv' 's MPI_Send'
+verdict "Chrome: arrows begin and end in their calls"
+
 tool "$dir/ov.stf" --convert "$dir/ov.otf"
 if grep -q 'not built' "$dir/err" || ! command -v otfprint >/dev/null; then
 	skip "OTF: the end of an operation on a file" "this build has no OTF, or no otfprint is here"

@@ -53,6 +53,12 @@ static const struct shown sources[] = {
 		SMP_NODE },
 	{ "/sys/class/powercap/intel-rapl:0/energy_uj", "%s\n", "", { "energy", "energy:package-0" }, 30000000, 1,
 		"/sys/class/powercap/intel-rapl:0/name", "package-0\n", SMP_NODE },
+	{ "/sys/class/drm/card0/device/hwmon/hwmon4/energy1_input", "%s\n", "", { "gpu_energy", "gpu_energy:card0" },
+		30000000, 1, "/sys/class/drm/card0/device/unique_id", "aaaa\n", SMP_NODE },
+	{ "/sys/class/hwmon/hwmon0/energy1_input", "%s\n", "", { "hwmon_energy:amd_energy.hwmon0.energy1", NULL },
+		30000000, 1, "/sys/class/hwmon/hwmon0/name", "amd_energy\n", SMP_NODE },
+	{ "/sys/cray/pm_counters/accel0_energy", "%s J 1545345345000000 us\n", "", { "cray_accel0_energy", NULL }, 300,
+		1, NULL, NULL, SMP_NODE },
 	{ "/proc/vmstat", "pgfault %s\npgmajfault 6\n", "", { "node_faults", NULL }, 1000, 1, NULL, NULL, SMP_NODE },
 	{ "/proc/pressure/cpu", "some avg10=0.00 total=%s\n", "", { "psi_cpu", NULL }, 1000, 1, NULL, NULL, SMP_NODE },
 	{ "/proc/net/snmp", "Tcp: A OutSegs RetransSegs\nTcp: 1 %s 3\n", "", { "tcp_segments_out", NULL }, 1000, 1,
@@ -137,7 +143,7 @@ static uint64_t begin_with(uint64_t number)
 /* ---- the ways ------------------------------------------------------------------------------------ */
 
 /* A reading: so many steps more than the base, or something else. */
-enum { ABSOLUTE = 100, TEXT = 200, FILE_AWAY = 300, JUMP = 400 };
+enum { ABSOLUTE = 100, TEXT = 200, FILE_AWAY = 300, JUMP = 400, IS_FOLDER = 500 };
 struct reading {
 	int kind;
 	double steps; /* of an absolute one too */
@@ -158,6 +164,10 @@ struct reading {
 #define AWAY \
 	{ \
 		FILE_AWAY, 0, NULL \
+	}
+#define FOLDER \
+	{ \
+		IS_FOLDER, 0, NULL \
 	}
 #define JUMPS(n) \
 	{ \
@@ -186,9 +196,10 @@ static const struct way {
 	{ "is too long for 64 bits once", 3, 0, { S(1), SAYS("99999999999999999999999999"), S(2), S(3) } },
 	{ "jumps beyond what can be, once", 4, 0, { S(1), JUMPS(0), S(3), S(4) } },
 	{ "jumps beyond what can be, twice alike", 4, 0, { S(1), JUMPS(0), JUMPS(0), S(3), S(4) } },
-	{ "jumps and goes on from there", 5, 3, { S(1), JUMPS(0), JUMPS(1), JUMPS(2), JUMPS(3) } },
+	{ "jumps and goes on from there", 5, 4, { S(1), JUMPS(0), JUMPS(1), JUMPS(2), JUMPS(3) } },
 	{ "is all ones once", 3, 0, { S(1), SAYS("18446744073709551615"), S(2), S(3) } },
 	{ "stands still", 0, 0, { S(0), S(0), S(0) } },
+	{ "is a folder for a while", 4, 0, { S(1), S(2), FOLDER, FOLDER, S(3), S(4) } },
 };
 enum { N_WAYS = sizeof(ways) / sizeof(ways[0]) };
 
@@ -196,11 +207,15 @@ static void show_reading(const struct reading *r, uint64_t base)
 {
 	char path[400];
 
+	snprintf(path, sizeof(path), "%s%s", dir, of->path);
+	rmdir(path);
 	if (r->kind == TEXT) {
 		show_text(r->text);
-	} else if (r->kind == FILE_AWAY) {
-		snprintf(path, sizeof(path), "%s%s", dir, of->path);
+	} else if (r->kind == FILE_AWAY || r->kind == IS_FOLDER) {
 		unlink(path);
+		if (r->kind == IS_FOLDER) {
+			mkdir(path, 0700);
+		}
 	} else {
 		show_number((r->kind == ABSOLUTE              ? 0
 					    : r->kind == JUMP ? base + (UINT64_C(1) << 61)
@@ -262,6 +277,9 @@ static void counts_turn_at_their_ends(void)
 	size_t i, k, end;
 
 	for (i = 0; i < N_SOURCES; i++) {
+		if (strstr(sources[i].path, "/hwmon") || strstr(sources[i].path, "/cray")) {
+			continue; /* these never turn: a fall is one */
+		}
 		make_snapshot(&sources[i]);
 		for (end = 32; end <= 64; end += 32) {
 			/* energy has a range of its own; a CPU's time does not get there */
