@@ -50,7 +50,7 @@ static int add_delay(struct stf_waits *w, const struct stf_past_wait *part, uint
 static int add_wait_part(struct stf_waits *w, const struct stf_one_wait *one, uint64_t from, uint64_t to,
 	uint32_t willy, uint32_t function)
 {
-	struct stf_past_wait part = { from, to, willy, function };
+	struct stf_past_wait part = { from, to, one->cause, willy, function };
 
 	if (to <= from) {
 		return 0;
@@ -91,6 +91,20 @@ static void take_meeting(struct stf_meeting *best, const struct stf_meeting *m, 
 	}
 }
 
+/* A meeting of the cause with the thread, if the cause waited for the thread and for nobody later: then what it waited before that was
+ * for the thread, and the thread waits now for what it has done since. */
+static void take_return(struct stf_meeting *best, const struct stf_meeting *m, const struct stf_one_wait *one)
+{
+	const struct stf_past *q = one->cause_past;
+	unsigned i;
+
+	for (i = 0; i < STF_PAST_WAITS; i++) {
+		if (q->wait[i].cause == one->willy && q->wait[i].from < m->theirs && m->theirs <= q->wait[i].to) {
+			take_meeting(best, &(struct stf_meeting){ .theirs = m->mine, .mine = m->theirs }, one);
+		}
+	}
+}
+
 /* When the thread and the one that it waits for met last. mine 0: not known. */
 static struct stf_meeting last_meeting(const struct stf_one_wait *one)
 {
@@ -102,6 +116,10 @@ static struct stf_meeting last_meeting(const struct stf_one_wait *one)
 		if (p->met[i].willy == one->cause) {
 			take_meeting(&best, &p->met[i].last, one);
 			take_meeting(&best, &p->met[i].before, one);
+		}
+		if (q->met[i].willy == one->willy) {
+			take_return(&best, &q->met[i].last, one);
+			take_return(&best, &q->met[i].before, one);
 		}
 	}
 	for (i = 0; i < STF_PAST_JOINS; i++) {

@@ -10,10 +10,10 @@
 
 enum { STF_PAST_WAITS = 32, STF_PAST_MEETINGS = 8, STF_PAST_JOINS = 4, STF_PERIODS = 32 };
 
-/* A stretch of time in which a thread waited, and which thread was the first cause. */
+/* A stretch of time in which a thread waited, for which other one, and which thread was the first cause. */
 struct stf_past_wait {
 	uint64_t from, to;
-	uint32_t willy, function;
+	uint32_t cause, willy, function;
 };
 
 /* The thread goes on at `mine` with what another one had done until `theirs`. */

@@ -77,6 +77,47 @@ static void delay_goes_round_a_ring(void)
 	}
 }
 
+/* One rank after the other works for about 10 ms, and sends the token on. */
+static void play_token(uint32_t n)
+{
+	uint64_t at = 1000 * US, left[RANKS] = { 0 };
+	uint32_t i, round, next;
+
+	begin(n, "1e-6");
+	for (i = 0; i < n; i++) {
+		call(i, INIT, 0, 1000 * US);
+		left[i] = 1000 * US;
+	}
+	for (round = 0; round < 20 * n; round++) {
+		uint64_t sent;
+
+		i = round % n;
+		next = (i + 1) % n;
+		sent = at + (10000 + check_random() % 30) * US;
+		call(i, WORK, at, sent);
+		call(i, SEND, sent, sent + US);
+		if (left[next] < sent) {
+			call(next, RECV, left[next], sent + 5 * US);
+		}
+		message(i, next, sent, sent + 5 * US);
+		left[i] = sent + 2 * US;
+		at = sent + 5 * US;
+	}
+	finish();
+}
+
+static void even_work_in_turns_has_none(void)
+{
+	uint32_t n;
+
+	for (n = 2; n <= 8; n *= 2) {
+		play_token(n);
+		CHECK(!result->culprit.known, "%u ranks: rank %u is named with %g", n, result->culprit.willy,
+			result->culprit.share);
+		end();
+	}
+}
+
 static void since_when(void)
 {
 	uint64_t half;
@@ -227,6 +268,7 @@ int main(int argc, char **argv)
 	make_dir();
 	RUN(slow_rank_is_named);
 	RUN(delay_goes_round_a_ring);
+	RUN(even_work_in_turns_has_none);
 	RUN(since_when);
 	RUN(even_jobs_have_none);
 	RUN(one_pause_is_no_slow_rank);
