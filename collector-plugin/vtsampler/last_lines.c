@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of a process that a signal ended, which cannot print them itself. They belong on its standard error: a terminal is opened again, a
- * file is kept open. A pipe is not kept, because its reader would wait for this process; then they go where who started it, mpirun or a
+/* The lines of a process that a signal ended, which cannot print them itself. They belong on its standard error: a terminal is opened again, of a
+ * file its own descriptor is kept, whose offset the others who write there share. A pipe is not kept, because its reader would wait for this process; then they go where who started it, mpirun or a
  * shell, has its standard error. */
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
@@ -9,16 +9,39 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collector-plugin/settings/run_value.h"
 
-static int open_stderr(pid_t pid, int flags)
+static int open_stderr(pid_t pid)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)pid);
-	return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | flags);
+	return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* A file opened anew has an offset of its own, and what others write would come over the lines. */
+static int take_file(pid_t pid)
+{
+	int fd = -1;
+#ifdef SYS_pidfd_getfd
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct stat st;
+
+	fd = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, 2, 0);
+	if (pidfd >= 0) {
+		close(pidfd);
+	}
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+#else
+	(void)pid;
+#endif
+	return fd;
 }
 
 static int stat_stderr(pid_t pid, struct stat *st)
@@ -78,11 +101,11 @@ void vt_measured_find_stderr(struct vt_measured *p)
 	pid_t starter;
 
 	p->err = -1;
-	if (!p->c.run[0] || find_terminal(p, p->pid) || stat_stderr(p->pid, &st) < 0) {
+	if (find_terminal(p, p->pid) || !p->c.run[0] || stat_stderr(p->pid, &st) < 0) {
 		return;
 	}
 	if (S_ISREG(st.st_mode)) {
-		p->err = is_file_of_vtrun(p, &st) ? open_stderr(p->pid, O_APPEND) : -1;
+		p->err = is_file_of_vtrun(p, &st) ? take_file(p->pid) : -1;
 		return;
 	}
 	starter = S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ? find_starter(p->pid) : 0;
@@ -90,7 +113,7 @@ void vt_measured_find_stderr(struct vt_measured *p)
 		return;
 	}
 	if (S_ISREG(st.st_mode)) {
-		p->err = open_stderr(starter, O_APPEND);
+		p->err = take_file(starter);
 	} else if (S_ISFIFO(st.st_mode)) {
 		p->starter = starter; /* its reader waits for that one anyway */
 		p->pipe = st.st_ino;
@@ -101,7 +124,7 @@ void vt_measured_find_stderr(struct vt_measured *p)
 static int open_pipe(const struct vt_measured *p)
 {
 	struct stat st;
-	int fd = open_stderr(p->starter, 0);
+	int fd = open_stderr(p->starter);
 
 	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) || st.st_ino != p->pipe)) {
 		close(fd);

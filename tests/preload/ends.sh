@@ -403,6 +403,14 @@ for signal in SEGV KILL; do
 	has_trace
 	expect_line 'Tickmark INFO: Writing tracefile .*/sh.stf: ' err
 	verdict "SIG$signal with standard error in a file: where the trace is"
+	fresh
+	printf '%s\n' "'$build/vtrun' -- sh -c 'sleep 0.2; kill -$signal \$\$'" 'sleep 2' 'echo over >&2' >last.sh
+	echo "in its place" >err
+	sh last.sh 2>err
+	has_trace
+	expect_line 'Tickmark INFO: Writing tracefile .*/sh.stf: ' err
+	expect [ "$(tail -n 1 err)" = over ]
+	verdict "SIG$signal: what follows in that file comes after it"
 	for to in err '&-'; do
 		fresh
 		: >data
