@@ -187,6 +187,8 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 		to->weight = NOTE_WEIGHT;
 	} else if (w && x->serialisation.value < x->transfer.value) {
 		to->what_to_do = advice_for_wait(w->kind);
+	} else if (!m->t->messages.n && !m->t->operations) {
+		to->what_to_do = "See Functions: fewer calls that move more, or fewer ranks.";
 	}
 	to->grade = explained ? VTR_UNKNOWN : lost > 2 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
