@@ -109,14 +109,14 @@ double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *r
 		snprintf(to->text, sizeof(to->text),
 			"The ranks were ready to run for %s of the time, but had a processor for %s only; %s waited longest, "
 			"for %s of its time.%s Times below contain this wait.",
-			vtr_share(a, sizeof(a), m->wait_s + m->run_s, m->span_s),
+			vtr_share(a, sizeof(a), fmin(m->wait_s + m->run_s, m->span_s), m->span_s),
 			vtr_share(b, sizeof(b), m->run_s, m->span_s),
 			vtr_process_label(m, m->longest_wait, who, sizeof(who)), vtr_share(c, sizeof(c), most, 1),
 			evidence);
 	} else {
 		snprintf(to->text, sizeof(to->text),
 			"The first thread was ready to run for %s of the time, but had a processor for %s only.%s",
-			vtr_share(a, sizeof(a), m->wait_s + m->run_s, m->span_s),
+			vtr_share(a, sizeof(a), fmin(m->wait_s + m->run_s, m->span_s), m->span_s),
 			vtr_share(b, sizeof(b), m->run_s, m->span_s), evidence);
 	}
 	return fmax(lost, most);
