@@ -141,7 +141,8 @@ static size_t list_statuses(
 	for (*ends = 0; (text = vtr_ending(t, *ends, &grade, &process)); ++*ends) {
 		at = strstr(text, words);
 		if (!at) {
-			*unknown = *unknown ? *unknown : text;
+			/* mpirun terminates those that are left */
+			*unknown = *unknown && strncmp(*unknown, "by signal 15 ", 13) ? *unknown : text;
 			continue;
 		}
 		for (k = 0; k < n && s[k].status != atoi(at + strlen(words)); k++) {

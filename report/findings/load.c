@@ -17,6 +17,8 @@
 #define LEAST_INIT_S 2.0   /* MPI and the clock session need less */
 #define BUSY_WAIT 0.1      /* of the time without a processor, as in cpu-shared */
 #define LEAST_LACK 0.03    /* of the time without a processor; less is what timer ticks and daemons take */
+#define ALIKE 0.1          /* of the time, as in imbalance: ranks whose time outside MPI differs less are alike */
+#define MOSTLY 0.67        /* of the time of the one with most: those are named together with it */
 #define NOTE_WEIGHT 100    /* after all findings that lead somewhere */
 #define BUSY_LEAST 0.03    /* of the time; less CPU time is not worth a word */
 #define BUSY_TIMES 2.0     /* the work of most others; less is noise on a busy node */
@@ -185,6 +187,8 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 		to->weight = NOTE_WEIGHT;
 	} else if (w && x->serialisation.value < x->transfer.value) {
 		to->what_to_do = advice_for_wait(w->kind);
+	} else if (!m->t->messages.n && !m->t->operations) {
+		to->what_to_do = "See Functions: fewer calls that move more, or fewer ranks.";
 	}
 	to->grade = explained ? VTR_UNKNOWN : lost > 2 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),
@@ -391,13 +395,42 @@ static void describe_first_thread(const struct vtr_measures *m, uint32_t process
 	to->what_to_do = "vtrun --counter +thread_run --counter +thread_wait records it for each thread.";
 }
 
+/* alike: which of them slept most is not certain. Returns how many slept about as long as the one with most. */
+static uint32_t title_of_sleepers(
+	const struct vtr_measures *m, const struct vtr_rule *rule, int alike, int for_io, struct vtr_finding *to)
+{
+	const struct vtr_measured *p = &m->process[m->longest_asleep];
+	uint32_t i, n = 0;
+	int several;
+	char who[60];
+
+	for (i = 0; i < m->n; i++) {
+		n += m->process[i].asleep_s > fmax(rule->limit * m->process[i].span_s, MOSTLY * p->asleep_s);
+	}
+	several = n > 1 && n < m->known && !alike;
+	vtr_process_title(m, m->longest_asleep, who, sizeof(who));
+	if (n > 1 && n == m->known) {
+		snprintf(who, sizeof(who), "Every %s", vtr_process_word(m->t));
+	} else if (alike) {
+		snprintf(who, sizeof(who), "A %s", vtr_process_word(m->t));
+	} else if (several) {
+		snprintf(who, sizeof(who), "%" PRIu32 " %s", n, m->mpi ? "ranks" : "processes");
+	}
+	snprintf(to->title, sizeof(to->title), "%s %s for input or output", who, several ? "wait" : "waits");
+	if (!for_io) {
+		snprintf(to->title, sizeof(to->title), "%s %s", who, several ? "sleep or wait" : "sleeps or waits");
+	}
+	return n;
+}
+
 double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct vtr_measured *p;
 	double share, io;
 	char a[20], b[20], c[60], who[60], other[60], where[240];
-	uint32_t i, n = 0, waits;
+	uint32_t n, waits;
 	size_t at;
+	int alike;
 
 	if (!m->known || isnan(m->run_s) || isnan(m->wait_s)) {
 		return VTR_MISSING;
@@ -407,19 +440,15 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 	if (share <= rule->limit) {
 		return VTR_NOTHING;
 	}
-	for (i = 0; i < m->n; i++) {
-		n += m->process[i].asleep_s > rule->limit * m->process[i].span_s;
-	}
 	if (!m->mpi && m->t->threads[m->longest_asleep] > 1) {
 		describe_first_thread(m, m->longest_asleep, to);
 		return share;
 	}
 	io = p->value[VTR_READ] + p->value[VTR_WRITE];
 	to->grade = share > 2.5 * rule->limit ? VTR_BAD : VTR_WARN;
-	snprintf(to->title, sizeof(to->title), "%s %s",
-		n > 1 && n == m->known ? m->mpi ? "Every rank" : "Every process"
-				       : vtr_process_title(m, m->longest_asleep, who, sizeof(who)),
-		io > 1024 ? "waits for input or output" : "sleeps or waits");
+	/* of the others, who poll in MPI, less sleep is certain, so in times that are alike there may be as much */
+	alike = m->mpi && m->known > 1 && p->outside_s - m->outside_s <= ALIKE * p->span_s;
+	n = title_of_sleepers(m, rule, alike, io > 1024, to);
 	vtr_process_label(m, m->longest_asleep, who, sizeof(who));
 	at = (size_t)snprintf(to->text, sizeof(to->text),
 		"For %s of the time %s was %sneither on a processor nor ready to run: it %s.",
@@ -434,10 +463,11 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, "%s", where);
 	}
 	waits = longest_in_mpi(m);
-	if (waits != m->longest_asleep && m->process[waits].mpi_s > rule->limit * m->process[waits].span_s &&
+	if (!alike && waits != m->longest_asleep && m->process[waits].mpi_s > rule->limit * m->process[waits].span_s &&
 		at < sizeof(to->text)) {
-		snprintf(to->text + at, sizeof(to->text) - at, " Others wait for it: %s was in %.100s for %s.",
-			vtr_process_label(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
+		snprintf(to->text + at, sizeof(to->text) - at, " Others wait for %s: %s was in %.100s for %s.",
+			n > 1 ? "them" : "it", vtr_process_label(m, waits, other, sizeof(other)),
+			longest_mpi_function(m->t, waits),
 			vtr_share(b, sizeof(b), m->process[waits].mpi_s, m->process[waits].span_s));
 	}
 	return share;

@@ -42,11 +42,11 @@ static void add_evidence(const struct vtr_measures *m, char *to, size_t size)
 	to[0] = '\0';
 	if (switches > 1) {
 		n += (size_t)snprintf(to, size,
-			" The kernel took the processor away from %s %.0f times a second, %.0f times in all, to let something else run.",
-			m->known == 1    ? "it"
-				: m->mpi ? "each rank"
-					 : "each process",
-			switches, switches * m->span_s);
+			" %s lost the processor %.0f times a second, %.0f times in all: the kernel gave it to something else%s.",
+			m->known == 1    ? "It"
+				: m->mpi ? "Each rank"
+					 : "Each process",
+			switches, switches * m->span_s, m->mpi ? ", or MPI let others run while it waited" : "");
 	}
 	if (!isnan(idle) && n < size) {
 		n += (size_t)snprintf(to + n, size - n, " Node: %s of its processors' time idle.",
@@ -109,14 +109,14 @@ double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *r
 		snprintf(to->text, sizeof(to->text),
 			"The ranks were ready to run for %s of the time, but had a processor for %s only; %s waited longest, "
 			"for %s of its time.%s Times below contain this wait.",
-			vtr_share(a, sizeof(a), m->wait_s + m->run_s, m->span_s),
+			vtr_share(a, sizeof(a), fmin(m->wait_s + m->run_s, m->span_s), m->span_s),
 			vtr_share(b, sizeof(b), m->run_s, m->span_s),
 			vtr_process_label(m, m->longest_wait, who, sizeof(who)), vtr_share(c, sizeof(c), most, 1),
 			evidence);
 	} else {
 		snprintf(to->text, sizeof(to->text),
 			"The first thread was ready to run for %s of the time, but had a processor for %s only.%s",
-			vtr_share(a, sizeof(a), m->wait_s + m->run_s, m->span_s),
+			vtr_share(a, sizeof(a), fmin(m->wait_s + m->run_s, m->span_s), m->span_s),
 			vtr_share(b, sizeof(b), m->run_s, m->span_s), evidence);
 	}
 	return fmax(lost, most);

@@ -39,7 +39,7 @@ static void show_contents(FILE *f, const struct vtr_trace *t, const struct vtr_c
 	if (t->stacks) {
 		fputs("<li><a href=\"#timeline\">Timeline</a></li><li><a href=\"#functions\">Functions</a></li>", f);
 	}
-	if (t->messages.n) {
+	if (t->messages.n || t->operations) {
 		fputs("<li><a href=\"#messages\">Messages</a></li>", f);
 	}
 	if (t->values) {

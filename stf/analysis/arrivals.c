@@ -42,6 +42,9 @@ static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
 	if (from && to && stf_play_arrives(&to->play, &play) < 0) {
 		return -1;
 	}
+	if (to) {
+		stf_past_meets(&to->past, s->sender, (struct stf_meeting){ need.ready, need.done });
+	}
 	return to ? stf_thread_needs(a->t, to, &need) : 0;
 }
 
@@ -400,6 +403,8 @@ static int pass_arrival(struct stf_arrivals *a, const struct stf_arrival *v)
 		need.done = v->waiter[i].end;
 		if (h && joins) {
 			stf_past_joins(&h->past, (struct stf_meeting){ v->ready, need.done });
+		} else if (h) {
+			stf_past_meets(&h->past, v->cause, (struct stf_meeting){ v->ready, need.done });
 		}
 		rc = h ? stf_thread_needs(a->t, h, &need) : 0;
 	}

@@ -275,7 +275,6 @@ int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct s
 	struct stf_open_call *c = &h->call;
 	struct stf_need *kept;
 
-	stf_past_meets(&h->past, need->cause, (struct stf_meeting){ need->ready, need->done });
 	if (need->done < need->ready || (need->done == need->ready && !h->held)) {
 		t->reversed += need->done < need->ready;
 		c = call_left_at(h, need->done);

@@ -8,7 +8,7 @@
 #include "stf/analysis/bounds.h"
 #include "stf/replay/recent.h"
 
-enum { STF_PAST_WAITS = 32, STF_PAST_MEETINGS = 8, STF_PAST_JOINS = 4, STF_PERIODS = 32 };
+enum { STF_PAST_WAITS = 32, STF_PAST_MEETINGS = 16, STF_PAST_JOINS = 4, STF_PERIODS = 32 };
 
 /* A stretch of time in which a thread waited, for which other one, and which thread was the first cause. */
 struct stf_past_wait {

@@ -62,8 +62,10 @@ struct vt_merge_idle {
 	size_t n_kinds;
 };
 
-/* What a call may do besides receiving: come back when its message is sent; look for a message; begin to use a window. */
-enum { SENDS = 1, LOOKS = 2, STARTS = 4 };
+/* What a call may do besides receiving: come back when its message is sent; look for a message; begin to use a window; send, too. */
+enum { SENDS = 1, LOOKS = 2, STARTS = 4, EXCHANGES = 8 };
+/* No MPI lets the sender of a shorter message wait for the receiver. */
+enum { WAITS_FOR_RECEIVER = 1024 };
 
 static int is_named(const char *name, const char *const *names)
 {
@@ -77,6 +79,8 @@ static void note_function_kinds(struct vt_merge_idle *d)
 {
 	static const char *const sends[] = { "MPI_Send", "MPI_Send_c", "MPI_Ssend", "MPI_Ssend_c", NULL };
 	static const char *const looks[] = { "MPI_Probe", "MPI_Mprobe", NULL };
+	static const char *const exchanges[] = { "MPI_Sendrecv", "MPI_Sendrecv_c", "MPI_Sendrecv_replace",
+		"MPI_Sendrecv_replace_c", NULL };
 	const struct vt_merge_name *e = NULL;
 
 	while ((e = tkm_table_next(&d->m->functions, e))) {
@@ -85,6 +89,7 @@ static void note_function_kinds(struct vt_merge_idle *d)
 		if (name && e->id < d->n_kinds) {
 			d->kind[e->id] = (uint8_t)((is_named(name + 1, sends) ? SENDS : 0) |
 				(is_named(name + 1, looks) ? LOOKS : 0) |
+				(is_named(name + 1, exchanges) ? EXCHANGES : 0) |
 				(strcmp(name + 1, "MPI_Win_start") ? 0 : STARTS));
 		}
 	}
@@ -406,13 +411,19 @@ static uint64_t time_of_post(const struct vt_merge_idle *d, const struct vt_matc
 static int note_late_receiver(struct vt_merge_idle *d, const struct vt_match_end *s, const struct vt_match_end *r)
 {
 	const struct call *c = s->call ? &d->call[s->call - 1] : NULL;
-	uint64_t posted;
+	uint64_t posted, came;
 	double slack;
 
-	if (!c || c->function >= d->n_kinds || !(d->kind[c->function] & SENDS)) {
+	if (!c || c->function >= d->n_kinds || !(d->kind[c->function] & (SENDS | EXCHANGES))) {
 		return 0;
 	}
 	posted = time_of_post(d, r);
+	came = posted < c->leave ? posted : c->leave;
+	/* an exchange may have waited for what it receives: only if it came back soon after that did it wait for its receiver */
+	if (d->kind[c->function] & EXCHANGES &&
+		(s->bytes < WAITS_FOR_RECEIVER || came < c->enter || c->leave - came > came - c->enter)) {
+		return 0;
+	}
 	slack = bound_between(d, c, r->process, posted) / d->m->period_s;
 	if (posted > c->leave && !((double)(posted - c->leave) <= slack)) {
 		return 0;

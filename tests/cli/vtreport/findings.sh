@@ -292,7 +292,7 @@ printf '#!/bin/sh\nexec ./busy "%s" "$@"\n' "$run" >beside
 chmod +x beside
 finds job even cpu-shared
 says "what they got" 'ready to run for (9[0-9]|100) % of the time, but had a processor for [0-9]+ %'
-says "what involuntary switches are" 'took the processor away from each rank [0-9]+ times a second, [0-9]+ times in all'
+says "what involuntary switches are" 'Each rank lost the processor [0-9]+ times a second, [0-9]+ times in all: '
 finds job uneven cpu-shared imbalance
 expect_line imbalance found
 expect_line -E 'Rank 1 has the most work: outside MPI it used about 1\.[56].* s of CPU time, the other one' t.html

@@ -24,8 +24,17 @@ static void slow_rank_is_named(void)
 	slow_rank = UINT32_MAX;
 }
 
-/* Ranks in a ring send to both neighbours and wait for both. The slow rank, if there is one, works 1.3 times as long. */
-static void play_ring(uint32_t n, uint32_t slow)
+/* Neighbour k of rank i in a ring of n, from 0: one to the right, one to the left, two to the right ... */
+static uint32_t neighbour(uint32_t i, uint32_t n, uint32_t k)
+{
+	uint32_t away = k / 2 + 1;
+
+	return k & 1 ? (i + n - away) % n : (i + away) % n;
+}
+
+/* Ranks in a ring send to their neighbours, so many on each side, and wait for all of them. The slow rank, if there is one, works 1.3 times
+ * as long. */
+static void play_ring(uint32_t n, uint32_t reach, uint32_t slow)
 {
 	uint64_t at[RANKS], left[RANKS] = { 0 };
 	uint32_t i, round, k;
@@ -37,7 +46,7 @@ static void play_ring(uint32_t n, uint32_t slow)
 	}
 	for (round = 0; round < 100; round++) {
 		for (i = 0; i < n; i++) {
-			uint64_t ms = 10000 + check_random() % 200, most = i == slow ? ms * 13 / 10 : ms;
+			uint64_t us = 10000 + check_random() % 200, most = i == slow ? us * 13 / 10 : us;
 
 			call(i, WORK, left[i], left[i] + most * US);
 			at[i] = left[i] + most * US;
@@ -46,15 +55,16 @@ static void play_ring(uint32_t n, uint32_t slow)
 		for (i = 0; i < n; i++) {
 			uint64_t last = at[i];
 
-			for (k = 1; k < n; k += n - 2) {
-				last = larger(last, at[(i + k) % n]);
+			for (k = 0; k < 2 * reach; k++) {
+				last = larger(last, at[neighbour(i, n, k)]);
 			}
 			left[i] = last + 5 * US;
 			call(i, WAIT, at[i] + 2 * US, left[i]);
 		}
 		for (i = 0; i < n; i++) {
-			message(i, (i + 1) % n, at[i], left[(i + 1) % n]);
-			message(i, (i + n - 1) % n, at[i], left[(i + n - 1) % n]);
+			for (k = 0; k < 2 * reach; k++) {
+				message(i, neighbour(i, n, k), at[i], left[neighbour(i, n, k)]);
+			}
 		}
 	}
 	finish();
@@ -62,16 +72,17 @@ static void play_ring(uint32_t n, uint32_t slow)
 
 static void delay_goes_round_a_ring(void)
 {
-	uint32_t n, slow;
+	uint32_t n, slow, reach;
 
 	for (n = 4; n <= RANKS; n += 4) {
 		slow = (uint32_t)(check_random() % n);
-		play_ring(n, slow);
+		reach = 1 + n / 8;
+		play_ring(n, reach, slow);
 		CHECK(result->culprit.known && result->culprit.willy == slow && result->culprit.share > 0.9,
 			"%u ranks: %d, rank %u with %g, want %u", n, result->culprit.known, result->culprit.willy,
 			result->culprit.share, slow);
 		end();
-		play_ring(n, RANKS);
+		play_ring(n, reach, RANKS);
 		CHECK(!result->culprit.known, "%u ranks: rank %u is named", n, result->culprit.willy);
 		end();
 	}

@@ -29,11 +29,12 @@ enum {
 	POST,
 	START,
 	COMPLETE,
+	SENDRECV,
 	END = 1000000
 };
 
 static const char *const names[] = { "MPI_Recv", "MPI_Send", "MPI_Allreduce", "MPI_Probe", "MPI_Bcast", "MPI_Reduce",
-	"MPI_Scan", "work", "MPI_Win_fence", "MPI_Win_post", "MPI_Win_start", "MPI_Win_complete" };
+	"MPI_Scan", "work", "MPI_Win_fence", "MPI_Win_post", "MPI_Win_start", "MPI_Win_complete", "MPI_Sendrecv" };
 static char dir[] = "/tmp/test_merge_idle.XXXXXX", trace[100], path[RANKS][100];
 static struct vt_raw *raw[RANKS];
 static struct vt_raw_stream *stream[RANKS];
@@ -284,6 +285,35 @@ static void waits_are_states_and_the_rest_is_counted(void)
 	CHECK_INT(left_out(2, "MPI_Recv"), 0);
 }
 
+/* Rank 2 sends so many bytes to rank 0, which receives from 140 us on, and gets a message that rank 1 has sent at 110 us. */
+static void exchange(uint64_t bytes, const char *want)
+{
+	const struct vt_raw_message out = { .communicator = 1, .peer = 0, .bytes = bytes },
+				    in = { .communicator = 1, .peer = 1, .bytes = 8, .since = 50000 },
+				    got = { .communicator = 1, .peer = 2, .bytes = bytes, .since = 10100 };
+	struct vt_merge_result res;
+	char *text;
+
+	begin_job("1000 ns");
+	enter(2, 100000, SENDRECV);
+	vt_raw_message(stream[2], ltick(100000), 0, VT_RAW_MESSAGE_SEND, &out);
+	vt_raw_message(stream[2], ltick(150000), 0, VT_RAW_MESSAGE_RECEIVE, &in);
+	leave(2, 150000);
+	send(1, 110000, 110200, 2);
+	enter(0, 140000, RECV);
+	vt_raw_message(stream[0], ltick(150100), 0, VT_RAW_MESSAGE_RECEIVE, &got);
+	leave(0, 150100);
+	text = end_job(0, &res);
+	CHECK_STR(text, want);
+	free(text);
+}
+
+static void exchange_waits_for_sender_and_receiver(void)
+{
+	exchange(4096, "2 MPI_Sendrecv 100000 140000\n");
+	exchange(8, "2 MPI_Sendrecv 100000 110000\n"); /* short messages are sent at once */
+}
+
 /* Waits of 30 us and less, with clocks that may differ by 35 us. */
 static void what_the_clocks_cannot_decide_is_no_wait(void)
 {
@@ -390,6 +420,7 @@ int main(int argc, char **argv)
 		snprintf(path[i], sizeof(path[i]), "%s/%d.raw", dir, i);
 	}
 	RUN(waits_are_states_and_the_rest_is_counted);
+	RUN(exchange_waits_for_sender_and_receiver);
 	RUN(what_the_clocks_cannot_decide_is_no_wait);
 	RUN(shorter_waits_and_states_of_the_program_are_left_out);
 	RUN(who_leaves_a_fence_early_waits_for_those_that_came);
