@@ -53,7 +53,7 @@ struct mpi {
 /* In an exchange, and for a turn where cores are free. */
 static const double exchange_spin_s = 5e-3, turn_spin_s = 2e-3;
 
-static MPI_Comm link_comm(const struct cal_link *l)
+MPI_Comm cal_link_comm(const struct cal_link *l)
 {
 	return ((const struct mpi *)l->impl)->comm;
 }
@@ -91,7 +91,7 @@ static int given_up_by(const struct cal_link *l, int peer)
 {
 	int there = 0;
 
-	PMPI_Iprobe(peer, tag(l, TAG_GIVE_UP), link_comm(l), &there, MPI_STATUS_IGNORE);
+	PMPI_Iprobe(peer, tag(l, TAG_GIVE_UP), cal_link_comm(l), &there, MPI_STATUS_IGNORE);
 	return there;
 }
 
@@ -193,7 +193,7 @@ static int is_awaited_asleep(int what)
 static int word_to(struct cal_link *l, int to, int what, int64_t word, struct tkm_err *err)
 {
 	const struct mpi *m = l->impl;
-	int rc = PMPI_Send(&word, 1, MPI_INT64_T, to, tag(l, what), link_comm(l));
+	int rc = PMPI_Send(&word, 1, MPI_INT64_T, to, tag(l, what), cal_link_comm(l));
 
 	l->messages++;
 	if (is_awaited_asleep(what) && m->near[to]) {
@@ -206,7 +206,7 @@ static int word_from(
 	struct cal_link *l, int from, int what, int64_t *word, double limit_s, double spin_s, struct tkm_err *err)
 {
 	MPI_Request r;
-	int rc = PMPI_Irecv(word, 1, MPI_INT64_T, from, tag(l, what), link_comm(l), &r);
+	int rc = PMPI_Irecv(word, 1, MPI_INT64_T, from, tag(l, what), cal_link_comm(l), &r);
 
 	return rc == MPI_SUCCESS ? wait_for_request(l, &r, from, limit_s, spin_s, is_awaited_asleep(what), err)
 				 : mpi_failed(from, rc, err);
@@ -393,8 +393,8 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 	while (size > 0) {
 		int part = (int)(size > most ? most : size);
 
-		rc = here ? PMPI_Isend(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), link_comm(l), &r)
-			  : PMPI_Irecv(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), link_comm(l), &r);
+		rc = here ? PMPI_Isend(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), cal_link_comm(l), &r)
+			  : PMPI_Irecv(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), cal_link_comm(l), &r);
 		if (rc != MPI_SUCCESS) {
 			return mpi_failed(peer, rc, err);
 		}
@@ -535,7 +535,7 @@ static void close_mpi(struct cal_link *l)
 
 static void abort_mpi(struct cal_link *l, int status)
 {
-	PMPI_Abort(link_comm(l), status);
+	PMPI_Abort(cal_link_comm(l), status);
 }
 
 static const struct cal_link_ops mpi_ops = {

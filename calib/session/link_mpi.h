@@ -10,5 +10,7 @@
 /* Over a duplicate of comm, which its processes call together. Messages of the program are never touched. The
  * link must be closed before MPI_Finalize(). Returns NULL with the reason. */
 struct cal_link *cal_link_join(MPI_Comm comm, struct tkm_err *err);
+/* That duplicate. It stays the link's. */
+MPI_Comm cal_link_comm(const struct cal_link *l);
 
 #endif

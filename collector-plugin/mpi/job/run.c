@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text/text.h"
+#include "calib/session/link_mpi.h"
 #include "include/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
@@ -247,7 +248,7 @@ static VT_ErrorCode timesync(void)
 	}
 	/* there is no time limit here, because another rank may compute for long before its call; there is one in the
 	 * session */
-	PMPI_Barrier(MPI_COMM_WORLD);
+	PMPI_Barrier(cal_link_comm(job.link));
 	rc = vt_job_session(&job, CAL_MIDDLE, &err);
 	if (rc < 0) {
 		report_job("VT_timesync", &err);
@@ -345,7 +346,8 @@ static void end_job_recording(uint32_t function)
 		end_recording(function);
 		return;
 	}
-	PMPI_Barrier(MPI_COMM_WORLD);
+	/* not with the program's communicator, where a rank that lacks a call would meet this one, and nobody would wait any more */
+	PMPI_Barrier(cal_link_comm(job.link));
 	stop_watching();
 	if (vt_job_period_end(&err) < 0) {
 		report_job("clock sessions in the background ended early", &err);

@@ -57,6 +57,9 @@ expect [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut
 verdict \
 	"vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective operation; DEADLOCK-WARNING comes \
 before"
+job "$vtrun" -- ./plain skips
+expect stopped plain
+verdict "a rank that skips a barrier, and is in MPI_Finalize while the others wait"
 VT_DEADLOCK_TIMEOUT=0.5s job ./fs moves
 expect_status 0
 expect_not grep GLOBAL say
