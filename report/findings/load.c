@@ -19,6 +19,7 @@
 #define LEAST_LACK 0.03    /* of the time without a processor; less is what timer ticks and daemons take */
 #define ALIKE 0.1          /* of the time, as in imbalance: ranks whose time outside MPI differs less are alike */
 #define MOSTLY 0.67        /* of the time of the one with most: those are named together with it */
+#define IN_TURN 5          /* ranks that lack a processor, each while the others have one and wait */
 #define NOTE_WEIGHT 100    /* after all findings that lead somewhere */
 #define BUSY_LEAST 0.03    /* of the time; less CPU time is not worth a word */
 #define BUSY_TIMES 2.0     /* the work of most others; less is noise on a busy node */
@@ -178,8 +179,8 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 	}
 	name = longest_mpi_function(m->t, UINT32_MAX);
 	describe_longest_wait(m->t, wait, sizeof(wait));
-	/* a rank without a processor makes each of the others wait that long at most */
-	explained = lacked > LEAST_LACK && lost - (m->known - 1) * lacked <= rule->limit;
+	/* a rank without a processor makes each of the others wait that long at most; not all of them lack one at different times */
+	explained = lacked > LEAST_LACK && lost - fmin(m->known - 1, IN_TURN) * lacked <= rule->limit;
 	if (explained) {
 		snprintf(to->title, sizeof(to->title), "Waits that may come from shared processors");
 		to->what_to_do =
@@ -295,6 +296,7 @@ static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *ran
 	double *work = calloc((size_t)m->n + 1, sizeof(*work)), most = 0;
 	uint32_t i, n = 0;
 
+	*rank = 0;
 	for (i = 0; work && i < m->n && m->wait_s > BUSY_WAIT * m->span_s; i++) {
 		double own = m->process[i].span_s > 0 ? work_on_busy_node(&m->process[i]) : (double)NAN;
 
@@ -309,7 +311,7 @@ static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *ran
 		*others = work[(n - 1) / 2];
 	}
 	free(work);
-	return n > 1 && m->process[*rank].outside_s > m->outside_s && most >= BUSY_TIMES * *others &&
+	return n > 1 && most > 0 && m->process[*rank].outside_s > m->outside_s && most >= BUSY_TIMES * *others &&
 			most - *others >= BUSY_LEAST * m->span_s
 		? most
 		: 0;
