@@ -374,6 +374,7 @@ struct vt_mc_rank {
 	int released;        /* its send is not held any longer */
 	int soft;            /* it waits only because its send is taken for a synchronous one */
 	int looks;           /* in a loop of the program, which may end */
+	int reaches;         /* operations on memory of others, or locks, are not complete */
 	int64_t since_ns;
 	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
 	int64_t idle_ns;
