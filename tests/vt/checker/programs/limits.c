@@ -3,12 +3,16 @@
  * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on;
  * left: rank 0 looks for a message for 2 s, computes for 12 s and sends what rank 1 waits for; late: both wait for a message, until
  * rank 1 has looked 4 s for its own; memory: 210,000 requests without a mistake, and how much memory they take;
- * window: how much of the processor a rank takes that waits beside a window. */
+ * window: how much of the processor a rank takes that waits beside a window;
+ * fibers: calls on stacks of the program. */
+#include <alloca.h>
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { MISTAKES = 15, MESSAGES = 25, MANY = 300 };
@@ -154,6 +158,40 @@ static void wait_beside_window(int rank)
 	MPI_Win_free(&w);
 }
 
+static size_t skipped;
+
+static void call_from_fiber(void)
+{
+	volatile char *room = alloca(skipped + 16);
+	MPI_Request request;
+
+	room[0] = 1;
+	MPI_Irecv((void *)room, 1, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_SELF, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The same call at the same address, on a stack that ends above it, and on one of which that was the middle. */
+static void switch_stacks(void)
+{
+	enum { LARGE = 1 << 19, SMALL = 1 << 18 };
+	ucontext_t fiber, back;
+	char *stack;
+
+	stack = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (skipped = SMALL;; skipped = 0) {
+		getcontext(&fiber);
+		fiber.uc_stack.ss_sp = stack;
+		fiber.uc_stack.ss_size = LARGE - (SMALL - skipped);
+		fiber.uc_link = &back;
+		makecontext(&fiber, call_from_fiber, 0);
+		swapcontext(&back, &fiber);
+		if (!skipped) {
+			break;
+		}
+		munmap(stack + LARGE - SMALL, SMALL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -182,6 +220,8 @@ int main(int argc, char **argv)
 		leave_loop(rank);
 	} else if (!strcmp(what, "late")) {
 		wait_late(rank);
+	} else if (!strcmp(what, "fibers")) {
+		switch_stacks();
 	} else if (!strcmp(what, "window")) {
 		wait_beside_window(rank);
 	} else if (!strcmp(what, "memory")) {
