@@ -9,36 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "collector-plugin/raw/format.h"
 
 enum { SHOWN = 32, SHOWN_BYTES = 4096, MOST = 1 << 24, PIECES = 2048, COMPARED = 1024 };
-
-static int is_page_readable(int64_t at)
-{
-	enum { KNOWN = 256 };
-	static __thread int64_t known[KNOWN]; /* pages that are */
-	int64_t page = at >> 12;
-	struct iovec from = { (void *)(uintptr_t)at, 1 }, to;
-	int saved = errno, good = known[page % KNOWN] == page;
-	char byte;
-
-	if (!good) {
-		to = (struct iovec){ &byte, 1 };
-		good = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
-		known[page % KNOWN] = good ? page : 0;
-		errno = saved;
-	}
-	return good;
-}
-
-/* Memory of a GPU may be given to MPI, but cannot be read here. */
-int vt_mc_is_readable(int64_t low, int64_t high)
-{
-	return low >= high || (is_page_readable(low) && is_page_readable(high - 1));
-}
 
 static uint64_t sum_bytes(int64_t low, int64_t high)
 {

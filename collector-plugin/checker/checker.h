@@ -374,6 +374,7 @@ struct vt_mc_rank {
 	int released;        /* its send is not held any longer */
 	int soft;            /* it waits only because its send is taken for a synchronous one */
 	int looks;           /* in a loop of the program, which may end */
+	int reaches;         /* operations on memory of others, or locks, are not complete */
 	int64_t since_ns;
 	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
 	int64_t idle_ns;
@@ -617,7 +618,11 @@ VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
-/* In waits/stale.c: is a handle, for which there is no entry here, one of MPI? */
+/* In waits/stale.c. Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
+VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
+/* May a handle that no call has given here be one that MPI has given elsewhere? */
+VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
+/* Is a handle, for which there is no entry here, one of MPI? */
 VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);
 /* There too: refuses a call whose i-th request is none. */
@@ -635,8 +640,6 @@ VT_HIDDEN void vt_mc_bsend_after(const struct vt_mc_call *k);
 
 /* ---- buffers.c ---- */
 
-/* Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
-VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 /* The arguments that say what one side of a collective operation is, and how often the count is in its buffer. */
 struct vt_mc_side {
 	enum vt_mc_role buffer, count, type;

@@ -176,6 +176,9 @@ static int wrong_handle_at(struct vt_mc_call *k, int i, struct wrong *w)
 	if (vt_mc_is_null(kind, handle)) {
 		return complain(w, "the handle is null: it was never made, or was freed before");
 	}
+	if (!o && !vt_mc_may_be(kind, handle)) {
+		return complain(w, "the handle is none: the variable was never set");
+	}
 	return o && o->freed ? complain(w, "the handle was freed before") : 0;
 }
 

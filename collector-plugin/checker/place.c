@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unwind.h>
@@ -19,7 +20,9 @@ enum { OBJECTS = 16, DEEP = 24 };
 
 /* A stack that was walked, from the call of MPI on. A call from the same place with the same frame has the same stack as long as the
  * return addresses are where they were: to compare them is fifty times as fast as to walk again. */
-enum { STACKS = 64, NEAR_BYTES = 1 << 20 };
+enum { STACKS = 64 };
+
+static __thread uintptr_t stack_low, stack_high; /* of the thread; a program may switch to others, and unmap those */
 
 struct stack {
 	const void *pc, *frame;
@@ -44,7 +47,7 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *c, void *ctx)
 	w->begun |= pc == w->first;
 	if (w->begun && pc) {
 #ifdef __x86_64__
-		s->known &= above > frame && above - frame < NEAR_BYTES && *(void **)above == pc;
+		s->known &= above > frame && above < stack_high && *(void **)above == pc;
 #else
 		s->known = 0;
 #endif
@@ -63,16 +66,35 @@ static int is_same(const struct stack *s)
 	return i == s->n;
 }
 
+static int is_on_own_stack(uintptr_t at)
+{
+	pthread_attr_t a;
+	void *low;
+	size_t size;
+
+	if (!stack_high) {
+		stack_low = stack_high = 1;
+		if (pthread_getattr_np(pthread_self(), &a) == 0) {
+			if (pthread_attr_getstack(&a, &low, &size) == 0) {
+				stack_low = (uintptr_t)low;
+				stack_high = stack_low + size;
+			}
+			pthread_attr_destroy(&a);
+		}
+	}
+	return at >= stack_low && at < stack_high;
+}
+
 static const struct stack *find_stack(const struct vt_mc_call *k)
 {
 	static __thread struct stack known[STACKS];
 	struct stack *s = &known[((uintptr_t)k->pc ^ (uintptr_t)k->pc >> 6 ^ (uintptr_t)k >> 4) % STACKS];
 	struct walk w = { s, k->pc, 0, !k->pc };
 
-	if (s->known && s->pc == k->pc && s->frame == k && is_same(s)) {
+	if (s->known && s->pc == k->pc && s->frame == k && is_on_own_stack((uintptr_t)k) && is_same(s)) {
 		return s;
 	}
-	*s = (struct stack){ .pc = k->pc, .frame = k, .known = k->pc != NULL };
+	*s = (struct stack){ .pc = k->pc, .frame = k, .known = k->pc && is_on_own_stack((uintptr_t)k) };
 	_Unwind_Backtrace(add_frame, &w);
 	s->known &= s->n > 0;
 	return s;

@@ -189,15 +189,27 @@ static void show_wait(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w),
 }
 
 /* Ranks that put into memory here may need each of this rank's looks at MPI, millions of them. */
-static void pause_turn(int64_t ns)
+static int needs_looks(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *o = NULL;
+	int i, found = VT_MC_HAS(k, VT_MC_OF_WIN);
+
+	for (i = 0; !found && i < vt_mc_shared->ranks; i++) {
+		found = vt_mc_shared->rank[i].reaches;
+	}
+	vt_mc_lock();
+	while (!found && vt_mc_shared->absent && (o = vt_mc_object_next(VT_MC_WIN, o))) {
+		found = !o->freed;
+	}
+	vt_mc_unlock();
+	return found;
+}
+
+static void pause_turn(const struct vt_mc_wait *w, int64_t ns)
 {
 	struct timespec t = { .tv_nsec = (long)ns };
-	int windows;
 
-	vt_mc_lock();
-	windows = vt_mc_object_next(VT_MC_WIN, NULL) != NULL;
-	vt_mc_unlock();
-	if (windows) {
+	if (needs_looks(w->k)) {
 		sched_yield();
 	} else {
 		nanosleep(&t, NULL);
@@ -226,7 +238,7 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 		w->judged_ns = now;
 		vt_mc_judge(w->soft);
 	}
-	pause_turn(now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000);
+	pause_turn(w, now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000);
 }
 
 /* MPI may need no other rank and only be slow on a busy node. */

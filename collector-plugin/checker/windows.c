@@ -294,6 +294,19 @@ static void expose_window(const struct vt_mc_call *k)
 	}
 }
 
+static void tell_reach(int reaches)
+{
+	const struct vt_mc_object *o = NULL;
+
+	while (!reaches && (o = vt_mc_object_next(VT_MC_WIN, o))) {
+		reaches = !o->freed && o->epoch &&
+			(o->epoch->used || o->epoch->locks || o->epoch->lock_all || o->epoch->started);
+	}
+	if (vt_mc_shared) {
+		vt_mc_shared->rank[vt_mc_rank].reaches = reaches;
+	}
+}
+
 void vt_mc_window_before(struct vt_mc_call *k)
 {
 	struct vt_mc_object *o = vt_mc_window(k);
@@ -303,6 +316,9 @@ void vt_mc_window_before(struct vt_mc_call *k)
 	}
 	if (!o) {
 		return;
+	}
+	if (k->f->sort == VT_MC_RMA || strstr(k->f->text, "lock")) {
+		tell_reach(1);
 	}
 	if (k->f->sort == VT_MC_RMA) {
 		check_operation(k, o);
@@ -408,5 +424,8 @@ void vt_mc_window_after(struct vt_mc_call *k)
 		e->posted = 1;
 	} else if (vt_mc_is(k, "Win_wait") || (vt_mc_is(k, "Win_test") && *(const int *)k->w[1])) {
 		e->posted = 0;
+	}
+	if (k->f->sort != VT_MC_RMA) {
+		tell_reach(0);
 	}
 }

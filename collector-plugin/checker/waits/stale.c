@@ -1,8 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles of requests that are complete or freed, or in memory that the program has not set. MPI itself may wait for such a one for
- * ever. Only Open MPI tells, by what a handle points to: other calls than those seen here may have made it. */
+/* Memory that is not there, and handles of requests that are complete or freed, or in memory that the program has not set. MPI itself
+ * may wait for such a one for ever. Only Open MPI tells, by what a handle points to: other calls than those seen here may have made
+ * it. */
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int is_page_readable(int64_t at)
+{
+	enum { KNOWN = 256 };
+	static __thread int64_t known[KNOWN]; /* pages that are */
+	int64_t page = at >> 12;
+	struct iovec from = { (void *)(uintptr_t)at, 1 }, to;
+	int saved = errno, good = known[page % KNOWN] == page;
+	char byte;
+
+	if (!good) {
+		to = (struct iovec){ &byte, 1 };
+		good = process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
+		known[page % KNOWN] = good ? page : 0;
+		errno = saved;
+	}
+	return good;
+}
+
+/* Memory of a GPU may be given to MPI, but cannot be read here. */
+int vt_mc_is_readable(int64_t low, int64_t high)
+{
+	return low >= high || (is_page_readable(low) && is_page_readable(high - 1));
+}
 
 #ifdef OPEN_MPI
 enum { PAGE = 4096, NAME = 64, WORDS = 40 };
@@ -57,13 +86,18 @@ static uintptr_t word_at(uintptr_t at)
 }
 
 /* An object of Open MPI begins with a pointer to its class, and that with one to its name, like "ompi_request_t". */
-static int has_class(uintptr_t handle)
+int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 {
+	static const char *const names[VT_MC_KINDS] = { [VT_MC_COMM] = "communicator",
+		[VT_MC_TYPE] = "datatype",
+		[VT_MC_OP] = "op",
+		[VT_MC_REQUEST] = "request",
+		[VT_MC_GROUP] = "group" };
 	uintptr_t class = word_at(handle), name = class == MAGIC ? 0 : word_at(class);
 	char text[NAME + 1] = "";
 	size_t room;
 
-	if (class == MAGIC) {
+	if (class == MAGIC || !names[kind]) {
 		return 1;
 	}
 	if (name < PAGE || !vt_mc_is_readable((int64_t)name, (int64_t)name + 1)) {
@@ -71,16 +105,23 @@ static int has_class(uintptr_t handle)
 	}
 	room = vt_mc_is_readable((int64_t)name, (int64_t)name + NAME) ? NAME : PAGE - name % PAGE;
 	memcpy(text, (const char *)name, room < NAME ? room : NAME);
-	return strstr(text, "request") != NULL;
+	return strstr(text, names[kind]) != NULL;
 }
 
 int vt_mc_is_request(uintptr_t handle)
 {
-	return has_class(handle) && (!state_at || ((const int *)handle)[state_at]);
+	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at]);
 }
 #else
 void vt_mc_request_learn(void)
 {
+}
+
+int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
+{
+	(void)kind;
+	(void)handle;
+	return 1;
 }
 
 int vt_mc_is_request(uintptr_t handle)

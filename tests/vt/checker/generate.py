@@ -449,6 +449,10 @@ def objects():
         case("leak " + make, 2, "LOCAL:OBJECT:NOT_FREED", make + BAD)
         case("freed " + make, 2, "", make, free)
         case("freed twice " + make, 2, "LOCAL:MPI:CALL_FAILED", make, free, free + BAD)
+    for kind, free in (("Comm", "Comm"), ("Group", "Group"), ("Datatype", "Type"), ("Op", "Op")):
+        case("never set, then freed: " + kind, 2, "LOCAL:MPI:CALL_FAILED",
+             "void *words[4] = { words, words, words, words };\nMPI_%s o = (MPI_%s)(intptr_t)(sizeof(o) < sizeof(void *) ? 12345 : (intptr_t)words);" % (kind, kind),
+             "MPI_%s_free(&o);" % free + BAD)
     case("leak of a type", 2, "LOCAL:DATATYPE:NOT_FREED", "MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t);" + BAD, "MPI_Type_commit(&t);")
     case("freed type", 2, "", "MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t);", "MPI_Type_commit(&t);", "MPI_Type_free(&t);")
     two = "MPI_Group o, p; MPI_Comm_group(MPI_COMM_WORLD, &o);"

@@ -2,11 +2,17 @@
 /* limits CASE, with two ranks: more mistakes of one kind than a report or a job shows. errors: 15 sends to ranks that there are not;
  * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on;
  * left: rank 0 looks for a message for 2 s, computes for 12 s and sends what rank 1 waits for; late: both wait for a message, until
- * rank 1 has looked 4 s for its own; memory: 210,000 requests without a mistake, and how much memory they take. */
+ * rank 1 has looked 4 s for its own; memory: 210,000 requests without a mistake, and how much memory they take;
+ * window: how much of the processor a rank takes that waits beside a window;
+ * fibers: calls on stacks of the program. */
+#include <alloca.h>
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { MISTAKES = 15, MESSAGES = 25, MANY = 300 };
@@ -128,6 +134,64 @@ static void use_memory(int rank)
 	fprintf(stderr, "%ld kB: %s\n", after - before, after - before <= 8192 ? "as few as wanted" : "too many");
 }
 
+/* Rank 0 waits 2 s for a message beside a window that nobody uses. */
+static void wait_beside_window(int rank)
+{
+	struct timespec begin, end;
+	int value = 0;
+	double s;
+	MPI_Win w;
+
+	MPI_Win_create(&value, sizeof(value), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+	MPI_Win_fence(0, w);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	if (rank == 0) {
+		MPI_Recv(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+		s = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+		fprintf(stderr, "%g s of the processor: %s\n", s, s < 0.2 ? "as little as wanted" : "too much");
+	} else {
+		sleep(2);
+		MPI_Send(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+	}
+	MPI_Win_fence(0, w);
+	MPI_Win_free(&w);
+}
+
+static size_t skipped;
+
+static void call_from_fiber(void)
+{
+	volatile char *room = alloca(skipped + 16);
+	MPI_Request request;
+
+	room[0] = 1;
+	MPI_Irecv((void *)room, 1, MPI_CHAR, MPI_PROC_NULL, 1, MPI_COMM_SELF, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The same call at the same address, on a stack that ends above it, and on one of which that was the middle. */
+static void switch_stacks(void)
+{
+	enum { LARGE = 1 << 19, SMALL = 1 << 18 };
+	ucontext_t fiber, back;
+	char *stack;
+
+	stack = mmap(NULL, LARGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (skipped = SMALL;; skipped = 0) {
+		getcontext(&fiber);
+		fiber.uc_stack.ss_sp = stack;
+		fiber.uc_stack.ss_size = LARGE - (SMALL - skipped);
+		fiber.uc_link = &back;
+		makecontext(&fiber, call_from_fiber, 0);
+		swapcontext(&back, &fiber);
+		if (!skipped) {
+			break;
+		}
+		munmap(stack + LARGE - SMALL, SMALL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -156,6 +220,10 @@ int main(int argc, char **argv)
 		leave_loop(rank);
 	} else if (!strcmp(what, "late")) {
 		wait_late(rank);
+	} else if (!strcmp(what, "fibers")) {
+		switch_stacks();
+	} else if (!strcmp(what, "window")) {
+		wait_beside_window(rank);
 	} else if (!strcmp(what, "memory")) {
 		use_memory(rank);
 	}
