@@ -123,6 +123,7 @@ struct vt_raw_head {
 	_Atomic uint32_t reported; /* 1: the program has recorded what ends it (VT_RAW_REPORT) */
 	struct vt_raw_id id, sampler_id; /* of the program, and of `sampler` */
 	struct vt_raw_id merger_id;      /* of VTserver, which makes the trace */
+	_Atomic int32_t local_ranks;     /* of the job on this host, by MPI; 0: not known yet */
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the
