@@ -26,15 +26,15 @@ static const char *base_of_trace(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Is the process known to be gone? A process that lives, here or where it cannot be seen, may be writing this very trace. */
+/* Is the process gone, or of another machine or container? A process that lives here may be writing this very trace. */
 static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
 {
-	return s->m->o->settled || vt_raw_life(h, &h->id) == VT_RAW_DEAD;
+	return s->m->o->settled || vt_raw_life(h, &h->id) != VT_RAW_LIVES;
 }
 
 static int is_gone(const struct vt_raw_head *h, const struct vt_raw_id *id, long pid)
 {
-	return pid == (long)id->pid && vt_raw_life(h, id) == VT_RAW_DEAD;
+	return pid == (long)id->pid && vt_raw_life(h, id) != VT_RAW_LIVES;
 }
 
 /* Was `pid` the process of this raw file, or one that makes traces of it if the process was killed, and that is gone? */

@@ -45,7 +45,7 @@ struct vt_merge_options {
 	const struct tkm_cpus *cpus; /* that these threads may use; NULL: those of the caller */
 	int delete_raw;              /* remove the raw files once the trace is complete */
 	/* No other process merges these files. So the merge removes leftovers of any earlier merge of them that was
-	 * killed. If this is 0, it removes leftovers only of processes that are known to be gone. */
+	 * killed. If this is 0, it removes leftovers only of processes that are gone or were on other machines. */
 	int settled;
 	/* Gets one line for the user for each thing that is missing; or NULL. */
 	void (*say)(void *ctx, const char *line);

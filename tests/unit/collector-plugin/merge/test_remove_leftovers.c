@@ -173,6 +173,19 @@ static void put_elsewhere(uint64_t change)
 	close(fd);
 }
 
+/* Processes here that have the ids of a writer and a sampler process of another container are not these. */
+static void an_id_alone_is_no_process(void)
+{
+	leave(0);
+	put_elsewhere(1);
+	merge(0);
+	CHECK(!there(in_dir("t.stf.dcl.tmp-%d-1", (int)writer.pid)), "left there");
+	CHECK(!there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "left there");
+	CHECK(!there(in_dir("p.dat.rank3")), "left there");
+	put_elsewhere(-1);
+	make(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid));
+}
+
 static void nothing_is_left_of_those_that_ended(void)
 {
 	static const char *const others[] = { "u.stf.dcl.tmp-%d-1", "t.stf2.tmp-%d-1", "t.stf.dcl.tmp-%d-1x",
@@ -182,13 +195,6 @@ static void nothing_is_left_of_those_that_ended(void)
 	leave(0);
 	stop(&writer);
 	stop(&sampler);
-	put_elsewhere(1);
-	merge(0);
-	CHECK(there(in_dir("t.stf.dcl.tmp-%d-1", (int)writer.pid)),
-		"what a process elsewhere may be writing was removed");
-	CHECK(there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)),
-		"what a sampler process elsewhere may be writing");
-	put_elsewhere(-1);
 	merge(0);
 	CHECK(!there(in_dir("t.stf.dcl.tmp-%d-1", (int)writer.pid)), "left there");
 	CHECK(!there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "left there");
@@ -233,6 +239,7 @@ int main(int argc, char **argv)
 	snprintf(trace, sizeof(trace), "%s/t.stf", dir);
 	RUN(a_living_writer_keeps_its_files);
 	RUN(with_all_settled_they_are_removed);
+	RUN(an_id_alone_is_no_process);
 	RUN(nothing_is_left_of_those_that_ended);
 	RUN(what_is_merged_is_not_removed);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
