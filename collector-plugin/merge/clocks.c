@@ -79,20 +79,14 @@ static int begin_run(struct sessions *s, const struct vt_raw_head *h, struct tkm
 
 /* Reads the sessions of one file. If a rank has several files, they are of programs that followed each other by exec,
  * and the last file has the sessions. */
-static int read_sessions(struct sessions *s, const char *path, struct tkm_err *err)
+static int read_sessions(struct sessions *s, const char *path, int *rank, struct tkm_err *err)
 {
-	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
-	struct vt_raw_head h;
+	struct vt_raw_head h = { .rank = -1 };
 	char *text = NULL;
 	size_t n = 0;
-	int rc;
+	int rc = vt_raw_read_clocks(path, &h, &text, &n, err);
 
-	if (!f) {
-		return -1;
-	}
-	h = *vt_raw_file_head(f);
-	vt_raw_file_close(f);
-	rc = vt_raw_read_clocks(path, &text, &n, err);
+	*rank = h.rank;
 	/* a process that did not call MPI_Init has no sessions, though the sampler process read the kernel's clocks for it */
 	if (rc < 0 || !cal_clk_has_sessions(text, n)) {
 		free(text);
@@ -174,21 +168,18 @@ static int fill_missing_maps(struct sessions *s, struct tkm_err *err)
 	return 0;
 }
 
-static int give_recorded_maps(struct vt_merge_input *in, size_t n, const struct sessions *s, struct tkm_err *err)
+/* rank: [n] of each file */
+static int give_recorded_maps(
+	struct vt_merge_input *in, const int *rank, size_t n, const struct sessions *s, struct tkm_err *err)
 {
-	struct tkm_err e;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct vt_raw_file *f = vt_raw_open_definitions(in[i].path, &e);
-		int rank = f ? vt_raw_file_head(f)->rank : -1;
-
-		vt_raw_file_close(f);
-		if (rank < 0 || (size_t)rank >= s->run.ranks || !s->have[rank]) {
+		if (rank[i] < 0 || (size_t)rank[i] >= s->run.ranks || !s->have[rank[i]]) {
 			/* the file was recorded before MPI_Init, or by a rank that died in MPI_Init */
 			return tkm_fail(err, TKM_ERR_DATA, "%s has no clock session", in[i].path);
 		}
-		in[i].map = &s->run.rank[rank].map;
+		in[i].map = &s->run.rank[rank[i]].map;
 	}
 	return 0;
 }
@@ -278,21 +269,23 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 {
 	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS, .learn = o->learn } };
 	struct vt_merge_input *with = malloc((n + 1) * sizeof(*with));
+	int *rank = malloc((n + 1) * sizeof(*rank)), rc = 0, lost;
 	struct tkm_err why;
 	size_t i;
-	int rc = 0, lost;
 
-	if (!with) {
+	if (!with || !rank) {
+		free(with);
+		free(rank);
 		return tkm_fail(err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", n);
 	}
 	memcpy(with, in, n * sizeof(*with));
 	for (i = 0; i < n && rc == 0; i++) {
-		rc = read_sessions(&s, in[i].path, &why);
+		rc = read_sessions(&s, in[i].path, &rank[i], &why);
 	}
 	if (rc == 0 && s.run.ranks > 0) {
 		rc = fill_missing_maps(&s, &why) < 0 || cal_solve(&s.run, o->skip_sessions, &why) < 0
 			? -1
-			: give_recorded_maps(with, n, &s, &why);
+			: give_recorded_maps(with, rank, n, &s, &why);
 	}
 	lost = rc < 0;
 	rc = !lost && s.run.ranks > 0 ? merge_corrected(&s, with, n, o, out, err) : vt_merge(in, n, o, out, err);
@@ -302,6 +295,7 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 	}
 	cal_run_free(&s.run);
 	free(s.have);
+	free(rank);
 	free(with);
 	return rc;
 }

@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/rootfs.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 
 struct sweep {
 	const struct vt_merge *m;
-	char boot[64];
 	unsigned char *settled; /* [files]: the file's process does not write a trace any more */
 };
 
@@ -28,33 +26,21 @@ static const char *base_of_trace(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Is the process gone? A process that lives may be writing this very trace. */
+/* Is the process gone, or of another machine or container? A process that lives here may be writing this very trace. */
 static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
 {
-	return s->m->o->settled || strcmp(s->boot, h->boot) != 0 || !h->born || vt_raw_born(h->pid) != h->born;
+	return s->m->o->settled || vt_raw_life(h, &h->id) != VT_RAW_LIVES;
 }
 
-/* Was `pid` the process of this raw file, or its sampler process or VTserver, one of which merges if the process was killed? One
- * that still runs does not count: its files are leftovers only if it is gone or its id belongs to another
- * process now. */
-static int is_sampler_of(const struct vt_raw_head *h, long pid)
+static int is_gone(const struct vt_raw_head *h, const struct vt_raw_id *id, long pid)
 {
-	long sampler = h->sampler;
-	char name[40], comm[32] = "";
-	int root;
+	return pid == (long)id->pid && vt_raw_life(h, id) != VT_RAW_LIVES;
+}
 
-	if (pid == (long)h->pid || sampler <= 0 || pid != sampler) {
-		return pid == (long)h->pid;
-	}
-	root = tkm_root_open("/");
-	snprintf(name, sizeof(name), "/proc/%ld/comm", sampler);
-	if (root < 0 || tkm_root_read(root, name, comm, sizeof(comm)) <= 0) {
-		comm[0] = '\0';
-	}
-	if (root >= 0) {
-		close(root);
-	}
-	return !strstr(comm, "vtsampler") && !strstr(comm, "VTserver");
+/* Was `pid` the process of this raw file, or one that makes traces of it if the process was killed, and that is gone? */
+static int is_writer_of(const struct vt_raw_head *h, long pid)
+{
+	return pid == (long)h->pid || is_gone(h, &h->sampler_id, pid) || is_gone(h, &h->merger_id, pid);
 }
 
 /* Is the entry NAME.SUFFIX.tmp-PID-N, of a trace NAME that these raw files belong to? */
@@ -70,7 +56,7 @@ static int of_trace(const struct sweep *s, const char *entry)
 	}
 	for (i = 0; i < s->m->n; i++) {
 		name = base_of_trace(s->m->file[i].head->trace);
-		if (is_sampler_of(s->m->file[i].head, pid) && s->settled[i] && *name &&
+		if (is_writer_of(s->m->file[i].head, pid) && s->settled[i] && *name &&
 			!strncmp(entry, name, strlen(name)) && entry[strlen(name)] == '.') {
 			return 1;
 		}
@@ -148,7 +134,6 @@ void vt_merge_sweep(const struct vt_merge *m)
 	if (!s.settled) {
 		return;
 	}
-	vt_raw_boot(s.boot, sizeof(s.boot));
 	for (i = 0; i < m->n; i++) {
 		s.settled[i] = (unsigned char)is_settled(&s, m->file[i].head);
 	}

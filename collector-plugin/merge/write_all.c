@@ -17,6 +17,50 @@ static int compare_sets(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+static int compare_served(const void *a, const void *b)
+{
+	const struct vt_merge_served *x = a, *y = b;
+
+	return x->set != y->set ? (x->set < y->set ? -1 : 1) : x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* Finds which files each part reads: those of its processes, and those with records of its node, or of groups. */
+static int find_served(struct vt_merge_sharing *s)
+{
+	const struct vt_merge *m = s->m;
+	size_t i, k, n = 0;
+
+	s->served = calloc(3 * m->n + 1, sizeof(*s->served));
+	if (!s->served) {
+		return -1;
+	}
+	for (i = 0; i < m->n; i++) {
+		const struct vt_merge_file *f = &m->file[i];
+
+		s->served[n++] = (struct vt_merge_served){ f->set, (uint32_t)i };
+		if ((f->of_groups & VT_MERGE_OF_NODE) && f->node_set != f->set) {
+			s->served[n++] = (struct vt_merge_served){ f->node_set, (uint32_t)i };
+		}
+		if ((f->of_groups & VT_MERGE_OF_GROUPS) && f->set != 0 &&
+			!((f->of_groups & VT_MERGE_OF_NODE) && f->node_set == 0)) {
+			s->served[n++] = (struct vt_merge_served){ 0, (uint32_t)i };
+		}
+	}
+	qsort(s->served, n, sizeof(*s->served), compare_served);
+	for (i = 0, k = 0; i < s->n; i++) {
+		while (k < n && s->served[k].set < s->set[i]) {
+			k++;
+		}
+		s->part[i].set = s->set[i];
+		s->part[i].served = &s->served[k];
+		while (k < n && s->served[k].set == s->set[i]) {
+			k++;
+			s->part[i].n_served++;
+		}
+	}
+	return 0;
+}
+
 /* Finds the sets. There is one set only if all processes share their files, or if the files are divided by the
  * threads of a single process. */
 static int find_sets(struct vt_merge_sharing *s)
@@ -43,7 +87,7 @@ static int find_sets(struct vt_merge_sharing *s)
 	s->n = k + 1;
 	s->part = calloc(s->n, sizeof(*s->part));
 	s->text = calloc(s->n, sizeof(*s->text));
-	return s->part && s->text ? 0 : -1;
+	return s->part && s->text ? find_served(s) : -1;
 }
 
 static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
@@ -133,6 +177,7 @@ int vt_merge_data(struct vt_merge *m)
 		free(s.text[i]);
 	}
 	vt_merge_messages_free(s.part, s.part ? s.n : 0);
+	free(s.served);
 	free(s.set);
 	free(s.part);
 	free(s.text);

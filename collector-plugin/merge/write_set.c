@@ -32,7 +32,7 @@ void vt_merge_one_part(void *ctx, size_t i)
 	if (atomic_load(&s->failed)) {
 		return;
 	}
-	*p = (struct vt_merge_part){ .m = s->m, .set = s->set[i] };
+	p->m = s->m;
 	p->w = vt_merge_writer(s->m, 1, &p->error);
 	if (p->w) {
 		rc = stf_writer_processes(p->w, s->m->threads, s->m->n_processes);

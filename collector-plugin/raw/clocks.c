@@ -27,7 +27,7 @@ static int add_clock_lines(const struct vt_raw_def *d, void *ctx)
 	return 0;
 }
 
-int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err *err)
+int vt_raw_read_clocks(const char *path, struct vt_raw_head *head, char **text, size_t *n, struct tkm_err *err)
 {
 	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
 	struct texts t = { NULL, 0, 0, 0 };
@@ -37,6 +37,7 @@ int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err 
 	if (!f) {
 		return -1;
 	}
+	*head = *vt_raw_file_head(f);
 	vt_raw_definitions(f, add_clock_lines, &t);
 	vt_raw_file_close(f);
 	if (t.failed) {

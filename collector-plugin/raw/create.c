@@ -45,14 +45,15 @@ VT_SELDOM void vt_raw_fill_head(
 {
 	struct timespec ts;
 
-	vt_raw_boot(h->boot, sizeof(h->boot));
+	h->id = vt_raw_own_id();
+	copy_text(h->boot, sizeof(h->boot), h->id.boot);
 	h->order = VT_RAW_ORDER;
 	h->version = VT_RAW_VERSION;
 	h->head_size = (uint32_t)head_size;
 	h->block_size = (uint32_t)block_size;
-	h->pid = (uint32_t)getpid();
+	h->pid = h->id.pid;
 	h->parent = (uint32_t)getppid();
-	h->born = vt_raw_born(0);
+	h->born = h->id.born;
 	h->rank = o->rank;
 	h->ranks = o->ranks;
 	h->hz = o->hz;

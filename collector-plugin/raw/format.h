@@ -54,6 +54,14 @@ struct vt_raw_process {
 	struct vt_raw_total total[VT_RAW_PROCESS_TOTALS]; /* by a hash of the counter's name */
 };
 
+/* Who a process is. The id alone may be that of another one, on another host, in another container, or later. */
+struct vt_raw_id {
+	char boot[64];                          /* boot id of the node, "" if unknown */
+	uint64_t pid_namespace, time_namespace; /* inodes below /proc/self/ns; 0: unknown, or this kernel has none */
+	uint64_t born;                          /* as `born` of the head; 0: unknown */
+	uint32_t pid, filler;                   /* 0: none   */
+};
+
 /* At offset 0. Texts are terminated. `check` covers the bytes after it up to `state`. */
 struct vt_raw_head {
 	char magic[8];
@@ -113,6 +121,9 @@ struct vt_raw_head {
 		callbacks[8];      /* where the objects with call-backs for MPI are loaded; -1: unknown; 0: no more */
 	_Atomic uint32_t in_mpi;   /* 1: of a job, and not in MPI_Finalize yet */
 	_Atomic uint32_t reported; /* 1: the program has recorded what ends it (VT_RAW_REPORT) */
+	struct vt_raw_id id, sampler_id; /* of the program, and of `sampler` */
+	struct vt_raw_id merger_id;      /* of VTserver, which makes the trace */
+	_Atomic int32_t local_ranks;     /* of the job on this host, by MPI; 0: not known yet */
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the

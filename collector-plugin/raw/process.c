@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a process was born, and the boot id of this node. */
+/* When a process was born, where its id counts, and whether it lives. */
 #include "config.h"
 #include "collector-plugin/raw/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/known.h"
 #include "base/rootfs.h"
 #include "collector-plugin/host/memory.h"
+#include "collector-plugin/raw/format.h"
 
 VT_SELDOM uint64_t vt_raw_born(uint32_t pid)
 {
@@ -44,4 +47,85 @@ VT_SELDOM void vt_raw_boot(char *buf, size_t size)
 		tkm_root_line(root, "/proc/sys/kernel/random/boot_id", buf, size);
 		close(root);
 	}
+}
+
+static VT_SELDOM uint64_t inode_below(int root, const char *name)
+{
+	struct stat st;
+
+	return root >= 0 && fstatat(root, name, &st, 0) == 0 ? st.st_ino : 0;
+}
+
+VT_SELDOM struct vt_raw_id vt_raw_own_id(void)
+{
+	int root = tkm_root_open("/");
+	struct vt_raw_id id = { .pid_namespace = inode_below(root, "proc/self/ns/pid"),
+		.time_namespace = inode_below(root, "proc/self/ns/time"),
+		.born = vt_raw_born(0),
+		.pid = (uint32_t)getpid() };
+
+	if (root >= 0) {
+		close(root);
+	}
+	vt_raw_boot(id.boot, sizeof(id.boot));
+	return id;
+}
+
+struct here {
+	struct vt_raw_id id;
+	char host[256];
+};
+
+/* This process, found once: thousands of raw files are asked about at the end of a job. NULL: no memory. */
+static const struct here *find_here(void)
+{
+	static struct here *_Atomic known;
+	struct here *h = known, *found;
+
+	if (h && h->id.pid == (uint32_t)getpid()) {
+		return h;
+	}
+	found = calloc(1, sizeof(*found));
+	if (found) {
+		found->id = vt_raw_own_id();
+		gethostname(found->host, sizeof(found->host) - 1);
+		/* another thread may have been faster, and who reads what was there before keeps it */
+		if (!atomic_compare_exchange_strong(&known, &h, found)) {
+			free(found);
+			found = h;
+		}
+	}
+	return found;
+}
+
+enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw_id *id)
+{
+	const struct here *here = find_here();
+	uint64_t born;
+
+	if (!here || !here->id.boot[0] || !id->boot[0]) {
+		return VT_RAW_UNSEEN;
+	}
+	if (strcmp(id->boot, here->id.boot) != 0) {
+		/* before this host was started again, or of another one */
+		return !strcmp(id->boot, head->boot) && tkm_known_equal(head->host, here->host) ? VT_RAW_DEAD
+												: VT_RAW_UNSEEN;
+	}
+	if (!id->pid || !id->pid_namespace || id->pid_namespace != here->id.pid_namespace) {
+		return VT_RAW_UNSEEN;
+	}
+	born = vt_raw_born(id->pid);
+	if (born && (!id->born || id->time_namespace != here->id.time_namespace)) {
+		return VT_RAW_UNSEEN;
+	}
+	return born && born == id->born ? VT_RAW_LIVES : VT_RAW_DEAD;
+}
+
+int vt_raw_is_here(const struct vt_raw_head *head)
+{
+	const struct here *here = find_here();
+
+	return here && tkm_known_equal(head->host, here->host) &&
+		(vt_raw_life(head, &head->id) != VT_RAW_UNSEEN ||
+			vt_raw_life(head, &head->sampler_id) != VT_RAW_UNSEEN);
 }

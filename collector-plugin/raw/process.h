@@ -6,10 +6,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector-plugin/raw/format.h"
+
 /* Returns when a process (0: the calling one) was born, in clock ticks since boot; 0: it does not exist, or is a
  * zombie. */
 uint64_t vt_raw_born(uint32_t pid);
 /* Writes the boot id of this node to buf, "" if unknown. */
 void vt_raw_boot(char *buf, size_t size);
+
+/* The calling process. */
+struct vt_raw_id vt_raw_own_id(void);
+
+enum vt_raw_life {
+	VT_RAW_DEAD,   /* it is gone, or a zombie */
+	VT_RAW_LIVES,  /* the process with this id is this one */
+	VT_RAW_UNSEEN, /* it is of another host, container or time namespace, so from here it cannot be seen */
+};
+/* id: one of the head's. */
+enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw_id *id);
+/* Is the raw file of this node, by its name, and is the program or its sampler process seen from here? */
+int vt_raw_is_here(const struct vt_raw_head *head);
 
 #endif

@@ -403,13 +403,7 @@ int vt_raw_read_head(const char *path, struct vt_raw_head *head)
 
 int vt_raw_head_alive(const struct vt_raw_head *head)
 {
-	char boot[64];
-
-	if (atomic_load(&head->state) != VT_RAW_RECORDING) {
-		return 0;
-	}
-	vt_raw_boot(boot, sizeof(boot));
-	return !strcmp(boot, head->boot) && head->born && vt_raw_born(head->pid) == head->born;
+	return atomic_load(&head->state) == VT_RAW_RECORDING && vt_raw_life(head, &head->id) == VT_RAW_LIVES;
 }
 
 int vt_raw_may_go_on(const struct vt_raw_head *head)

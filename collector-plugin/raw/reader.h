@@ -47,9 +47,9 @@ int vt_raw_may_go_on(const struct vt_raw_head *head);
 /* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx);
 
-/* Reads the texts of all VT_RAW_DEF_CLOCKS of a file into *text, one after the other; the caller frees it. NULL:
+/* Reads the head and the texts of all VT_RAW_DEF_CLOCKS of a file into *text, one after the other; the caller frees it. NULL:
  * there are none. Returns 0 or -1. */
-int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err *err);
+int vt_raw_read_clocks(const char *path, struct vt_raw_head *head, char **text, size_t *n, struct tkm_err *err);
 
 /* Reads one stream's records in order: call vt_raw_cursor(), then vt_raw_cursor_next() until it returns 0. */
 struct vt_raw_cursor {

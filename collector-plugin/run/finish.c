@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/known.h"
 #include "base/grow.h"
 #include "base/newfile.h"
 #include "base/text/quote.h"
@@ -28,6 +27,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/report.h"
@@ -61,18 +61,10 @@ static int add_raw_file(struct files *f, const char *path)
 	return tkm_append_text(&f->path, &f->n, path);
 }
 
-static int is_of_this_host(const struct vt_raw_head *h)
-{
-	char host[256] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	return tkm_known_equal(h->host, host);
-}
-
-/* Was the run on this host killed? On another host it may still be running. */
+/* Was the run killed? On another host, or in another container, it may still be running. */
 static int was_killed(const struct vt_raw_head *h)
 {
-	return h->state == VT_RAW_RECORDING && is_of_this_host(h) && !vt_raw_head_alive(h);
+	return h->state == VT_RAW_RECORDING && vt_raw_life(h, &h->id) == VT_RAW_DEAD;
 }
 
 /* Is it a raw file of this job, or one that the user should know about? */
@@ -80,7 +72,7 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 {
 	struct vt_raw_head h;
 
-	if (!strcmp(path, c->raw_path) || vt_raw_read_head(path, &h) < 0 || (c->partial && !is_of_this_host(&h))) {
+	if (!strcmp(path, c->raw_path) || vt_raw_read_head(path, &h) < 0 || (c->partial && !vt_raw_is_here(&h))) {
 		return;
 	}
 	if (!strcmp(h.job, c->job) && h.state != VT_RAW_MERGED) {

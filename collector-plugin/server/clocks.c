@@ -331,13 +331,14 @@ static int rank_of_file(const struct vt_server_file *f, int ranks)
 static void read_other_clocks(const struct vt_server_file *f, struct cal_rank *r)
 {
 	struct cal_rank other = { .rank = r->rank };
+	struct vt_raw_head head;
 	struct cal_pairs swap;
 	struct tkm_err e;
 	char *text = NULL;
 	size_t n = 0;
 	int k;
 
-	if (vt_raw_read_clocks(f->path, &text, &n, &e) == 0 && cal_clk_add_clocks(text, n, &other, &e) == 0) {
+	if (vt_raw_read_clocks(f->path, &head, &text, &n, &e) == 0 && cal_clk_add_clocks(text, n, &other, &e) == 0) {
 		for (k = 0; k < CAL_CLOCKS; k++) {
 			if (cal_clock_coverage(&other.clock[k]) > cal_clock_coverage(&r->clock[k])) {
 				swap = r->clock[k];

@@ -62,6 +62,7 @@ static int wait_until_taken(struct vt_edge *edge, struct tkm_err *err)
 		ANSWER_NS / 1000000000);
 }
 
+/* word: "" asks whether the client would take one. */
 static int call_client(const char *contact, const char *word, struct tkm_err *err)
 {
 	struct vt_contact c;
@@ -92,14 +93,15 @@ int vt_server_call_clients(struct vt_server *s, const char *word, const char *co
 	struct vt_contact c;
 	struct tkm_err why;
 	const char *at;
-	int calls, n, rc;
+	int round, n, rc;
 
-	/* a client that has taken a word may not take another one, so all contacts are read before the first call */
-	for (calls = 0; calls < 2; calls++) {
+	/* a client that has taken a word may not take another one, so the first is told when all can be reached */
+	for (round = 0; round < 3; round++) {
 		n = 0;
 		for (at = contacts; (at = next_contact(at, contact, sizeof(contact)));) {
 			n++;
-			rc = calls ? call_client(contact, word, &why) : vt_server_read_client(contact, &c, &why);
+			rc = round ? call_client(contact, round == 1 ? "" : word, &why)
+				   : vt_server_read_client(contact, &c, &why);
 			if (rc < 0) {
 				/* not the key, which is a secret */
 				return tkm_fail(err, why.code, "cannot reach client %d, contact %.*s: %s", n,

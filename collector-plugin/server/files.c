@@ -146,14 +146,10 @@ static int node_of(const struct vt_server *s, const struct vt_raw_head *h)
  * live and make one of its own, and its programs may record; here it is seen that a process is dead, on another host it is not. */
 static int is_ours(const struct vt_server *s, int node, const struct vt_raw_head *h)
 {
-	char boot[64];
-
 	if (s->node[node].state != VT_SERVER_GONE) {
 		return s->node[node].state == VT_SERVER_ENDED;
 	}
-	vt_raw_boot(boot, sizeof(boot));
-	/* in another time namespace it was born at another time */
-	return !strcmp(boot, h->boot) && h->born && !vt_raw_born(h->pid);
+	return vt_raw_life(h, &h->id) == VT_RAW_DEAD;
 }
 
 void vt_server_find_files(struct vt_server *s)

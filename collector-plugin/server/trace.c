@@ -13,6 +13,7 @@
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/run/finish.h"
 #include "collector-plugin/run/names.h"
@@ -48,14 +49,14 @@ static int count_ranks(const struct vt_server *s)
 	return ranks;
 }
 
-/* This process makes the trace, as the sampler process does of others: a merge after it may remove what it leaves. */
+/* This process makes the trace. If it is killed, a merge after it may remove what it leaves. */
 static void claim_file(const char *path)
 {
-	const uint32_t own = (uint32_t)getpid();
+	const struct vt_raw_id own = vt_raw_own_id();
 	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 
 	if (fd >= 0) {
-		if (pwrite(fd, &own, sizeof(own), (off_t)offsetof(struct vt_raw_head, sampler)) < 0) {
+		if (pwrite(fd, &own, sizeof(own), (off_t)offsetof(struct vt_raw_head, merger_id)) < 0) {
 			vt_say(2, "INFO", "cannot write into %s: %s", path, strerror(errno));
 		}
 		close(fd);

@@ -48,7 +48,8 @@ int vt_server_open_waiting(const char *contact, struct tkm_err *err)
 
 /* ---- the server ---- */
 
-/* The last server counts that came before a process asked: an attempt of a server that failed has told its word, too. */
+/* Without a word, a server asks whether this client would take one. The last server counts that came before a process asked: an
+ * attempt of a server that failed may have told its word, too. */
 static void take_word(struct vt_edge *edge, const struct vt_peer *from, const struct vt_net_message *m)
 {
 	struct vt_net_message answer = { .kind = VT_NET_GOT };
@@ -60,15 +61,15 @@ static void take_word(struct vt_edge *edge, const struct vt_peer *from, const st
 	if (m->number[0] != VT_NET_VERSION) {
 		snprintf(why, sizeof(why), "the client has another version: %d instead of %llu", VT_NET_VERSION,
 			(unsigned long long)m->number[0]);
-	} else if (waiting.handed_out || !strcmp(waiting.word, word)) {
+	} else if (waiting.handed_out || (word[0] && !strcmp(waiting.word, word))) {
 		snprintf(why, sizeof(why), "a server has contacted this client before");
-	} else if (vt_contact_read(word, &c, &e) < 0) {
+	} else if (word[0] && vt_contact_read(word, &c, &e) < 0) {
 		snprintf(why, sizeof(why), "%.150s", e.text);
 	}
 	if (why[0]) {
 		answer.kind = VT_NET_REFUSED;
 		answer.text[0] = vt_net_text_of(why, strlen(why));
-	} else {
+	} else if (word[0]) {
 		memcpy(waiting.word, word, sizeof(waiting.word));
 	}
 	vt_edge_send(edge, from, &answer);

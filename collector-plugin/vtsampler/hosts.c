@@ -10,7 +10,7 @@
 
 static struct {
 	int ranks, here;      /* of the job; of them seen on this host */
-	int local;            /* ranks on this host according to the launcher; 0: unknown */
+	int local;            /* ranks on this host according to MPI, before MPI_Init to the launcher; 0: unknown */
 	unsigned char *known; /* ranks that have been here */
 } hosts;
 
@@ -31,6 +31,9 @@ void vt_hosts_add_process(const struct vt_measured *p)
 		hosts.known[h->rank] = 1;
 		hosts.local = local ? atoi(local) : 0;
 		hosts.here++;
+	}
+	if (atomic_load(&h->local_ranks)) {
+		hosts.local = atomic_load(&h->local_ranks);
 	}
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/known.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/vtsampler/node.h"
 
@@ -157,21 +157,20 @@ static int clock_of_pid(pid_t pid)
 /* The raw files of the job that this node has recorded; in a folder that nodes share there are those of others, too. */
 static void list_files(const struct vt_measured *m)
 {
-	char dir[1100], path[1500], host[256] = "";
+	char dir[1100], path[1500];
 	struct vt_node_file *f;
 	struct vt_raw_head h;
 	struct dirent *e;
 	DIR *d;
 	int i;
 
-	gethostname(host, sizeof(host) - 1);
 	snprintf(dir, sizeof(dir), "%s", m->c.raw_path);
 	*(strrchr(dir, '/') + 1) = '\0';
 	d = opendir(dir);
 	while (d && (e = readdir(d))) {
 		snprintf(path, sizeof(path), "%s%.300s", dir, e->d_name);
 		if (!vt_raw_is_name(e->d_name) || vt_raw_read_head(path, &h) < 0 || strcmp(h.job, m->c.job) ||
-			h.state == VT_RAW_MERGED || !tkm_known_equal(h.host, host) || vt_raw_head_alive(&h)) {
+			h.state == VT_RAW_MERGED || !vt_raw_is_here(&h) || vt_raw_head_alive(&h)) {
 			continue;
 		}
 		for (i = 0; i < vt_node.files && strcmp(vt_node.file[i].path, path); i++) {

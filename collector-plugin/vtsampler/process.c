@@ -21,6 +21,7 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/finish.h"
 #include "collector-plugin/sample/sample.h"
@@ -248,6 +249,7 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 	vt_started_open(p);
 	p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_sampler_begin(p->s, p->c.account.started_ns);
+	vt_raw_head(p->c.pub.raw)->sampler_id = vt_raw_own_id();
 	before = atomic_exchange(&vt_raw_head(p->c.pub.raw)->sampler, (int32_t)getpid());
 	if (before) {
 		p->s->cpu_before = vt_raise_total(p->s->total_cpu, 0);

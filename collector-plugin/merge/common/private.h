@@ -14,20 +14,13 @@ int vt_merge_write_definitions(struct vt_merge *m);
 /* remove_leftovers.c: removes the files that an earlier, killed merge of these raw files left. */
 void vt_merge_sweep(const struct vt_merge *m);
 
-/* Does the file have records for this set: its own, those of its node, or those of groups that the program defined
- * (set 0)? */
-static inline int vt_merge_serves(const struct vt_merge_file *f, uint32_t set)
-{
-	return f->set == set || ((f->of_groups & VT_MERGE_OF_NODE) && f->node_set == set) ||
-		((f->of_groups & VT_MERGE_OF_GROUPS) && set == 0);
-}
-
 /* data.c: the records of a part in the order of time. Returns 0, or -1 with part->error. */
 int vt_merge_part_data(struct vt_merge_part *part);
 
 /* The sets of the trace's files and who writes them. */
 struct vt_merge_sharing {
 	struct vt_merge *m;
+	struct vt_merge_served *served;
 	uint32_t *set; /* [n], ascending. The first is 0, which has the records of groups other than nodes */
 	size_t n;
 	struct vt_merge_part *part;

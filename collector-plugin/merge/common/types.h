@@ -150,11 +150,18 @@ static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
 }
 
 /* Records of one set of the trace's files, or of all of them. */
+/* A set of the trace's files, and a raw file that has records for it. */
+struct vt_merge_served {
+	uint32_t set, file;
+};
+
 struct vt_merge_part {
 	struct vt_merge *m; /* not changed */
 	struct stf_writer *w;
 	int everything;
 	uint32_t set;
+	const struct vt_merge_served *served; /* [n_served], in the order of their files; not if it is everything */
+	size_t n_served;
 	int stray; /* there was a record of a group in a file that defines no counter of a group */
 	uint64_t samples, changes, lost, last;
 	struct vt_merge_repairs repairs;

@@ -248,9 +248,9 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 {
 	struct vt_merge_part *part = q->part;
 	int foreign = !part->everything && f->set != part->set;
-	size_t k, streams = part->everything || vt_merge_serves(f, part->set) ? vt_raw_streams(f->raw) : 0;
+	size_t k;
 
-	for (k = 0; k < streams; k++) {
+	for (k = 0; k < vt_raw_streams(f->raw); k++) {
 		struct vt_merge_source *s = &q->s[n];
 
 		s->f = f;
@@ -269,21 +269,26 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 	return n;
 }
 
+static const struct vt_merge_file *file_of_part(const struct vt_merge_part *part, size_t i)
+{
+	return &part->m->file[part->everything ? i : part->served[i].file];
+}
+
 static int fill_queue(struct queue *q)
 {
-	struct vt_merge *m = q->part->m;
-	size_t i, n = 0;
+	const struct vt_merge_part *part = q->part;
+	size_t i, n = 0, files = part->everything ? part->m->n : part->n_served;
 
-	for (i = 0; i < m->n; i++) {
-		n += vt_raw_streams(m->file[i].raw);
+	for (i = 0; i < files; i++) {
+		n += vt_raw_streams(file_of_part(part, i)->raw);
 	}
 	q->s = calloc(n + 1, sizeof(*q->s));
 	q->heap = calloc(n + 1, sizeof(*q->heap));
 	if (!q->s || !q->heap) {
 		return -1;
 	}
-	for (i = 0, n = 0; i < m->n; i++) {
-		n = fill_file(q, &m->file[i], n);
+	for (i = 0, n = 0; i < files; i++) {
+		n = fill_file(q, file_of_part(part, i), n);
 	}
 	q->n_sources = n;
 	for (i = q->n / 2; i-- > 0;) {

@@ -402,12 +402,15 @@ static void choose_writer(struct vt_job *j)
 
 void vt_job_configure(struct vt_job *j)
 {
-	int me = j->collect->rank, hosts = 0, state, i;
+	int me = j->collect->rank, hosts = 0, here = 0, state, i;
 	char text[VT_HOST_NAME + 200];
 
 	for (i = 0; i < j->ranks; i++) {
 		hosts = j->host[i] > hosts ? j->host[i] : hosts;
+		here += j->host[i] == j->host[me];
 	}
+	/* not every launcher tells its sampler process */
+	atomic_store(&vt_raw_head(j->collect->raw)->local_ranks, here);
 	choose_writer(j);
 	state = vt_choose_process(me, j->ranks - 1, j->host[me], hosts);
 	vt_process_state(state);

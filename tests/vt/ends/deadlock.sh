@@ -90,6 +90,23 @@ expect_line 'the options are those of .*rank1.conf of rank 1' say
 expect_line '^handled 15$' say
 verdict "and where the run begins anew"
 
+# a launcher that does not tell how many ranks are on a host, and a rank that its sampler process does not see
+cat >untold <<'END'
+#!/bin/sh
+unset OMPI_COMM_WORLD_LOCAL_SIZE MPI_LOCALNRANKS MV2_COMM_WORLD_LOCAL_SIZE PALS_LOCAL_SIZE SLURM_STEP_NUM_NODES
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" = 1 ]; then
+	VT_SAMPLER=thread
+	export VT_SAMPLER
+fi
+exec "$@"
+END
+chmod +x untold
+job ./untold "$vtrun" -- ./plain dies
+expect [ $status -ne 0 ]
+expect_not grep 'this node only' say
+expect "$build/stftool" plain.stf --verify >>out 2>&1
+verdict "the ranks of one host make one trace, although the launcher does not tell that they are all"
+
 noted() # noted SIGNAL: in the raw file
 {
 	[ "$(od -An -t u4 -j 1872 -N 4 .VT-flush-*.raw | tr -d ' ')" -eq $((256 + $1)) ]

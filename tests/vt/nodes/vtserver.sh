@@ -20,6 +20,18 @@ for host in 1 2; do
 done
 verdict "when VTserver is killed the clients go on, and each node has a trace of its own"
 
+# 60 steps take 6 s and more; a node waits 15 s for VTserver, and VTserver goes on after 40 s
+for how in stopped cut; do
+	job vtserver_$how
+	expect [ "$(cat f/status.0 f/status.1 f/status.2)" = "$(printf '1\n0\n0')" ]
+	for host in 1 2; do
+		expect_line "steps-node$host.stf" "f/left.$host"
+	done
+	expect_lines 2 'node node[12] is not in the trace: ' f/said
+	expect [ "$(awk '{ print ($1 < 30) }' f/seconds)" = 1 ]
+	verdict "when VTserver is $how, the clients end in time, each node has a trace, and each is named"
+done
+
 # ---- the example simplecs.c, on this host ----
 
 expect "${CC:-cc}" $san -I"$include" "$src/doc/vt/simplecs.c" -o simplecs -L"$lib" -Wl,-rpath,"$lib" -lVTcs >out 2>&1
@@ -90,14 +102,15 @@ printf '%s\n' '#include <stdio.h>' '#include <unistd.h>' '#include <VT.h>' 'int 
 expect "${CC:-cc}" $san -I"$include" late.c -o late -L"$lib" -Wl,-rpath,"$lib" -lVTcs
 rm -f word
 ./late >late_word &
-timeout 60 ./steps 1 client 1 >word 2>first &
+# this one waits for its server already, and takes the first word that comes
+VT_JOIN_WAIT=20s timeout 60 ./steps 1 client 1 >word 2>first &
 expect wait_for 10 test -s late_word
 expect wait_for 10 test -s word
-# an attempt that fails uses up no client: all are read before the first call, and the last word counts
+# an attempt that fails uses up no client: all are read, and asked, before the first is told the word
 TICKMARK_CLIENTS="$(cat word) nonsense" timeout 60 "$server" >said 2>&1
 expect [ $? -eq 1 ]
 expect_line 'cannot reach client 2, contact nonsense: not a contact' said
-refused 1 'cannot reach client 2, contact localhost' "$(cat late_word)" "localhost:1:$key/w"
+refused 1 'cannot reach client 2, contact localhost' "$(cat word)" "localhost:1:$key/w"
 timeout 60 "$server" "$(cat late_word)" "$(cat word)" --logfile-name one.stf --join-wait 2s >said 2>&1
 expect [ $? -eq 0 ]
 cat said >>out

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/writer.h"
 #include "tests/lib/check.h"
 
@@ -69,7 +70,9 @@ static void record(pid_t sampled_by)
 		printf("# %s\n", e.text);
 		_exit(1);
 	}
-	atomic_store(&vt_raw_head(r)->sampler, (int32_t)sampled_by);
+	vt_raw_head(r)->sampler_id = vt_raw_own_id();
+	vt_raw_head(r)->sampler_id.pid = (uint32_t)sampled_by;
+	vt_raw_head(r)->sampler_id.born = vt_raw_born((uint32_t)sampled_by);
 	vt_raw_thread(r, 0, (uint64_t)getpid(), "main");
 	vt_raw_close(r, ltick(2000));
 }
@@ -157,6 +160,32 @@ static void with_all_settled_they_are_removed(void)
 	CHECK(there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "a sampler process that lives merges just now");
 }
 
+/* The raw file as it would be of another container that shares the folder, or as it was. */
+static void put_elsewhere(uint64_t change)
+{
+	struct vt_raw_head h;
+	int fd = open(raw, O_RDWR);
+
+	CHECK(fd >= 0 && read(fd, &h, sizeof(h)) == sizeof(h), "%s", raw);
+	h.id.pid_namespace += change;
+	h.sampler_id.pid_namespace += change;
+	CHECK(pwrite(fd, &h, sizeof(h), 0) == sizeof(h), "%s", raw);
+	close(fd);
+}
+
+/* Processes here that have the ids of a writer and a sampler process of another container are not these. */
+static void an_id_alone_is_no_process(void)
+{
+	leave(0);
+	put_elsewhere(1);
+	merge(0);
+	CHECK(!there(in_dir("t.stf.dcl.tmp-%d-1", (int)writer.pid)), "left there");
+	CHECK(!there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "left there");
+	CHECK(!there(in_dir("p.dat.rank3")), "left there");
+	put_elsewhere(-1);
+	make(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid));
+}
+
 static void nothing_is_left_of_those_that_ended(void)
 {
 	static const char *const others[] = { "u.stf.dcl.tmp-%d-1", "t.stf2.tmp-%d-1", "t.stf.dcl.tmp-%d-1x",
@@ -210,6 +239,7 @@ int main(int argc, char **argv)
 	snprintf(trace, sizeof(trace), "%s/t.stf", dir);
 	RUN(a_living_writer_keeps_its_files);
 	RUN(with_all_settled_they_are_removed);
+	RUN(an_id_alone_is_no_process);
 	RUN(nothing_is_left_of_those_that_ended);
 	RUN(what_is_merged_is_not_removed);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);

@@ -28,11 +28,80 @@ static void when_it_was_born(void)
 	CHECK_INT(open_files(), before);
 }
 
+static enum vt_raw_life of_child(const struct vt_raw_head *h)
+{
+	enum vt_raw_life process = vt_raw_life(h, &h->id);
+	struct vt_raw_head other = *h;
+
+	/* the same process as the sampler process of another one */
+	other.sampler_id = h->id;
+	other.id = (struct vt_raw_id){ .pid = 0 };
+	CHECK_INT(vt_raw_life(&other, &other.sampler_id), process);
+	CHECK_INT(vt_raw_is_here(&other), process != VT_RAW_UNSEEN);
+	CHECK_INT(vt_raw_is_here(h), process != VT_RAW_UNSEEN);
+	return process;
+}
+
+/* A process id in a raw file of another host or container can be that of another process here. */
+static void a_process_lives_is_gone_or_is_not_seen(void)
+{
+	struct vt_raw_head head = { .born = 0 }, h;
+	int before = open_files(), ready[2];
+	pid_t pid;
+
+	CHECK(pipe(ready) == 0, "pipe");
+	pid = fork();
+	if (pid == 0) {
+		close(ready[1]);
+		_exit(read(ready[0], &h, 1) == 0 ? 0 : 1);
+	}
+	close(ready[0]);
+	head.id = vt_raw_own_id();
+	memcpy(head.boot, head.id.boot, sizeof(head.boot));
+	gethostname(head.host, sizeof(head.host) - 1);
+	head.id.pid = (uint32_t)pid;
+	head.id.born = vt_raw_born((uint32_t)pid);
+	CHECK_INT(of_child(&head), VT_RAW_LIVES);
+	h = head;
+	h.host[0] ^= 1;
+	CHECK(!vt_raw_is_here(&h), "a host that is only another name, as a container");
+	h = head;
+	h.id.born++;
+	CHECK_INT(of_child(&h), VT_RAW_DEAD); /* the id was used again */
+	h = head;
+	h.id.pid_namespace++;
+	CHECK_INT(of_child(&h), VT_RAW_UNSEEN); /* a container */
+	h.id.pid_namespace = 0;
+	CHECK_INT(of_child(&h), VT_RAW_UNSEEN);
+	h = head;
+	h.id.time_namespace++;
+	CHECK_INT(of_child(&h), VT_RAW_UNSEEN);
+	h = head;
+	h.id.boot[0] ^= 1;
+	CHECK_INT(of_child(&h), VT_RAW_UNSEEN); /* of another host than the file */
+	h.boot[0] ^= 1;
+	CHECK_INT(of_child(&h), VT_RAW_DEAD); /* before this host was started again */
+	h.host[0] ^= 1;
+	CHECK(!vt_raw_is_here(&h), "a file of another host");
+	CHECK_INT(of_child(&h), VT_RAW_UNSEEN); /* another host */
+	h = head;
+	h.id.boot[0] = '\0';
+	CHECK_INT(of_child(&h), VT_RAW_UNSEEN);
+	close(ready[1]);
+	waitpid(pid, NULL, 0);
+	CHECK_INT(of_child(&head), VT_RAW_DEAD);
+	h = head;
+	h.id.time_namespace++;
+	CHECK_INT(of_child(&h), VT_RAW_DEAD);
+	CHECK_INT(open_files(), before);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
 	RUN(when_it_was_born);
+	RUN(a_process_lives_is_gone_or_is_not_seen);
 	remove_dir();
 	return check_end();
 }

@@ -117,7 +117,7 @@ if [ "$case" = attach ]; then
 	finish
 	exit 0
 fi
-if [ "$case" = contacts ] || [ "$case" = vtserver ] || [ "$case" = vtserver_killed ]; then
+case $case in contacts | vtserver*)
 	# the clients are started first, and their words go to the server
 	contacts=
 	for host in 1 2; do
@@ -139,18 +139,38 @@ if [ "$case" = contacts ] || [ "$case" = vtserver ] || [ "$case" = vtserver_kill
 		"${vtrun%/*}/VTserver" $contacts --logfile-name steps.stf >"$folder/said" 2>&1 &
 		server=$!
 		sleep 4
-		kill -KILL "$server"
-		wait "$server"
+		begun=$(date +%s)
+		case $case in
+		vtserver_killed)
+			kill -KILL "$server"
+			;;
+		vtserver_stopped)
+			kill -STOP "$server"
+			# it goes on when all has ended
+			(
+				sleep 40
+				kill -CONT "$server"
+			) &
+			;;
+		vtserver_cut)
+			ip link set eth0 down
+			;;
+		esac
 	fi
-	echo $? >"$folder/status.0"
 	for host in 1 2; do
 		eval "wait \$client$host"
 		echo $? >"$folder/status.$host"
 	done
-	[ "$case" != vtserver_killed ] || touch "$private/none.stf" # finish() waits for a trace
+	if [ -n "${server:-}" ]; then
+		echo $(($(date +%s) - begun)) >"$folder/seconds"
+		wait "$server"
+	fi
+	echo $? >"$folder/status.0"
+	ls "$private"/*.stf >/dev/null 2>&1 || touch "$private/none.stf" # finish() waits for a trace
 	finish
 	exit 0
-fi
+	;;
+esac
 word=$(cd "$private" && "$vtrun" --contact --join-wait=3s 2>"$folder/said") || exit 1
 echo "$word" >"$folder/word"
 case $case in
