@@ -41,7 +41,7 @@ static int check_limit = 10; /* messages per test; the rest is only counted */
 #define CHECK_STR(a, b) \
 	do { \
 		const char *a_ = (a), *b_ = (b); \
-		CHECK(strcmp(a_, b_) == 0, "%s is \"%s\", want \"%s\"", #a, a_, b_); \
+		CHECK(a_ != NULL && strcmp(a_, b_) == 0, "%s is \"%s\", want \"%s\"", #a, a_ ? a_ : "(null)", b_); \
 	} while (0)
 
 /* Runs one test function and prints its TAP line. */

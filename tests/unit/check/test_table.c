@@ -37,10 +37,10 @@ static void the_worse_of_two_runs_is_kept(void)
 	for (i = 0; i < chk_count; i++) {
 		a.result[i].status = b.result[i].status = CHK_OK;
 	}
-	a.result[0] = (struct chk_result){ CHK_UNKNOWN, NAN, "a" };
-	b.result[0] = (struct chk_result){ CHK_WARNING, 1, "b" };
-	a.result[1] = (struct chk_result){ CHK_OK, 2, "a" };
-	b.result[1] = (struct chk_result){ CHK_OK, 3, "b" };
+	a.result[0] = (struct chk_result){ .status = CHK_UNKNOWN, .value = NAN, .text = "a" };
+	b.result[0] = (struct chk_result){ .status = CHK_WARNING, .value = 1, .text = "b" };
+	a.result[1] = (struct chk_result){ .status = CHK_OK, .value = 2, .text = "a" };
+	b.result[1] = (struct chk_result){ .status = CHK_OK, .value = 3, .text = "b" };
 	chk_worse(&a, &b);
 	CHECK_INT(a.result[0].status, CHK_WARNING);
 	CHECK_STR(a.result[1].text, "b");

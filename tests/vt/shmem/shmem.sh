@@ -6,6 +6,8 @@
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 oshcc=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/oshcc\1/')
 oshrun=$(echo "$MPIRUN" | sed 's/mpirun\([^/]*\)$/oshrun\1/')
+# Debian's mpicc.openmpi has oshcc beside it
+command -v "$oshcc" >/dev/null 2>&1 || oshcc=${oshcc%.openmpi} oshrun=${oshrun%.openmpi}
 for program in "$oshcc" "$oshrun"; do
 	command -v "$program" >/dev/null 2>&1 || skip_all "there is no $program: this MPI comes without OpenSHMEM"
 done
@@ -43,7 +45,15 @@ expect [ -z "$(uniq -d wrapped)" ]
 expect_no_line -E '^[^#	]*	.{0,9}$' "$src/collector-plugin/shmem/not_wrapped.list"
 verdict "the table has all functions that $library exports, and no other"
 
+# UCX of Debian sid aborts in an atomic call over shared memory, without us too
+aborts=
+timeout 60 "$MPIRUN" -np 4 ./random 2 1 >out 2>&1 || ! grep -q 'Assertion.*incorrect opcode' out ||
+	aborts="UCX aborts in atomic calls, without Tickmark too: incorrect opcode"
 for seed in 1 2 3; do
+	if [ -n "$aborts" ]; then
+		skip "every put, get and atomic, seed $seed" "$aborts"
+		continue
+	fi
 	rm -f truth.*
 	expect run 4 ./random 2 $seed
 	sort truth.* >want
@@ -136,15 +146,19 @@ verdict "clocks that are ms apart are corrected: within their bounds, and each b
 
 # one PE, without oshrun, of a program that is linked with nothing else of Open MPI
 expect mpi_compile "$oshcc" shmem/programs/random.c alone -Wl,--as-needed
-rm -f truth.*
-clean
-expect timeout 100 "$vtrun" -- ./alone 1 1 >out 2>&1
-sort truth.* >want
-expect "$build/stftool" alone.stf --dump >dump
-awk -v ranks=1 -f "$here/lib/io.awk" dump | sort >have
-expect [ "$(wc -l <want)" -gt 800 ]
-expect_same want have
-verdict "a program that is linked with liboshmem only, and started alone"
+if [ -n "$aborts" ]; then
+	skip "a program that is linked with liboshmem only, and started alone" "$aborts"
+else
+	rm -f truth.*
+	clean
+	expect timeout 100 "$vtrun" -- ./alone 1 1 >out 2>&1
+	sort truth.* >want
+	expect "$build/stftool" alone.stf --dump >dump
+	awk -v ranks=1 -f "$here/lib/io.awk" dump | sort >have
+	expect [ "$(wc -l <want)" -gt 800 ]
+	expect_same want have
+	verdict "a program that is linked with liboshmem only, and started alone"
+fi
 
 VT_ACTIVITY='SHMEM OFF' expect run 4 ./sets 5 1
 expect "$build/stftool" sets.stf --dump >dump
