@@ -29,6 +29,7 @@ enum vt_attach_kind {
 		7, /* of a client to the VTserver that waits for the job's word, which answers with it when it has come */
 	VT_ATTACH_MERGE = 8,  /* struct vt_merge_order; refused, or answered when the trace is complete */
 	VT_ATTACH_MERGED = 9, /* an answer: struct vt_merge_answer */
+	VT_ATTACH_WATCH = 10, /* as VT_ATTACH_BEGIN, of a process that samples itself; no answer */
 };
 
 /* The head of each message; `size` bytes follow. */

@@ -97,6 +97,8 @@ const struct vt_settings *vt_collect_settings(void);
 /* Does the sampler process (vtsampler/) sample this process? If not, a thread inside does, and inside_why has the
  * reason. */
 int vt_has_vtsampler(void);
+/* If it does not: does it make the trace of the job if the ranks end before MPI_Finalize? */
+int vt_is_watched(void);
 const char *vt_collect_inside_why(void);
 /* The name by which the timer was opened, with {rank} in it; "" before. */
 const char *vt_collect_timer_name(void);

@@ -25,6 +25,7 @@ struct vt_collector {
 	struct smp_plan *plan;
 	_Atomic int helper[VT_HELPERS]; /* tids of other threads of the collector, 0: none; -1: not known yet */
 	int has_vtsampler;              /* the sampler process samples this one */
+	int watched;                    /* or it waits for its end, and makes the trace of all ranks if they die */
 	int raw_stays;                  /* children of a fork do not get the raw file's memory */
 	int ended;
 	char run[8192]; /* VT_RUN_VARIABLE; "": not started by vtrun */

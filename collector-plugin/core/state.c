@@ -73,6 +73,11 @@ int vt_has_vtsampler(void)
 	return vt_collector.has_vtsampler;
 }
 
+int vt_is_watched(void)
+{
+	return vt_collector.watched;
+}
+
 const char *vt_collect_inside_why(void)
 {
 	return vt_collector.inside_why;

@@ -460,6 +460,9 @@ static void say_sampler_account(const struct vt_collector *c)
 	const struct vt_account *a = &c->account;
 	char cpu[40], tick[40], late[40], period[40];
 
+	if (a->wall_ns <= 0 && c->inside_why[0]) {
+		return; /* no thread could be started, or another process makes its trace */
+	}
 	if (a->wall_ns <= 0) {
 		vt_say(1, "WARNING",
 			"the sampler process took no sample of this program: it refused the program after its start, "
@@ -567,12 +570,14 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		fprintf(f, VT_RUNNING_LINE "\n");
 		return;
 	}
-	fprintf(f,
-		"INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs "
-		"slowed-down %d times\n",
-		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns,
-		1e-9 * (double)c->account.longest_ns, 1e-9 * (double)c->account.latest_ns,
-		(unsigned long long)c->account.ticks, c->account.period_s, c->account.slowed);
+	if (c->account.wall_ns > 0) {
+		fprintf(f,
+			"INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs "
+			"slowed-down %d times\n",
+			1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns,
+			1e-9 * (double)c->account.longest_ns, 1e-9 * (double)c->account.latest_ns,
+			(unsigned long long)c->account.ticks, c->account.period_s, c->account.slowed);
+	}
 	print_started(c, f);
 	if (c->ended_how[0]) {
 		fprintf(f, "INFO ENDED %s\n", c->ended_how);

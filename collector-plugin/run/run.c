@@ -565,6 +565,9 @@ void vt_collect_end_how(int merge, uint32_t how)
 		say_throttled();
 		say_switched_stacks(c);
 		vt_reader_stop();
+		if (c->watched) {
+			atomic_store(&vt_raw_head(c->pub.raw)->ending, how);
+		}
 		if (c->has_vtsampler) {
 			vt_vtsampler_end(c, how, merge);
 		} else if (c->sampler) {
@@ -659,6 +662,7 @@ void vt_collect_forked(void)
 	}
 	VT_SET_IF_OTHER(c->sampler, NULL);
 	VT_SET_IF_OTHER(c->has_vtsampler, 0);
+	VT_SET_IF_OTHER(c->watched, 0);
 	VT_SET_IF_OTHER(c->plan, NULL);
 	c->pub.plan = NULL;
 	c->pub.counter_ids = NULL;

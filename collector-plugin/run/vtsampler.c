@@ -129,6 +129,7 @@ static void put_attach_texts(struct texts *t, const struct vt_collector *c, int6
 		put_attach_text(t, "format", c->format->name);
 	}
 	put_integer(t, "planned", c->pub.plan != NULL);
+	put_attach_text(t, "inside", c->inside_why);
 	if (c->config_text) {
 		add_attach_text(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
 		put_attach_text(t, "config_name", c->config_name);
@@ -244,6 +245,8 @@ static const char *own_file(void)
 	return dladdr((void *)&vt_collector, &info) ? info.dli_fname : NULL;
 }
 
+static uid_t attached_as; /* the user that the sampler process answers */
+
 /* The sampler process sees the user of vtrun. */
 static void take_user(const struct vt_collector *c)
 {
@@ -313,20 +316,28 @@ static int hand_over(struct vt_collector *c, int to, const struct texts *t, stru
 	return 1;
 }
 
+static int pack_texts(const struct vt_collector *c, struct texts *t, struct tkm_err *err)
+{
+	take_user(c);
+	put_attach_texts(t, c, vt_ticks_now(&c->pub).v);
+	t->size = t->n + 64;
+	t->at = t->size < MOST_TEXT ? vt_pages(t->size) : NULL;
+	if (!t->at) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for %zu bytes of options", t->size);
+	}
+	t->n = 0;
+	put_attach_texts(t, c, vt_ticks_now(&c->pub).v);
+	return 0;
+}
+
 static int attach_to_vtsampler(struct vt_collector *c, struct tkm_err *err)
 {
 	struct texts t = { NULL, 0, 0 };
 	int fd, rc = -1, tries;
 
-	take_user(c);
-	put_attach_texts(&t, c, vt_ticks_now(&c->pub).v);
-	t.size = t.n + 64;
-	t.at = t.size < MOST_TEXT ? vt_pages(t.size) : NULL;
-	if (!t.at) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for %zu bytes of options", t.size);
+	if (pack_texts(c, &t, err) < 0) {
+		return -1;
 	}
-	t.n = 0;
-	put_attach_texts(&t, c, vt_ticks_now(&c->pub).v);
 	for (tries = 0; rc < 0 && tries < 3; tries++) {
 		fd = connect_or_start(c->job, err);
 		if (fd < 0) {
@@ -339,18 +350,44 @@ static int attach_to_vtsampler(struct vt_collector *c, struct tkm_err *err)
 	return rc;
 }
 
+/* A process that samples itself may die without a word: a sampler process that waits for its end makes the trace then, and also where
+ * the process orders one. */
+static void let_watch(struct vt_collector *c)
+{
+	struct texts t = { NULL, 0, 0 };
+	struct tkm_err err;
+	int fd, raw;
+
+	if (getpid() == 1 || pack_texts(c, &t, &err) < 0) {
+		return;
+	}
+	fd = connect_or_start(c->job, &err);
+	raw = fd >= 0 ? vt_raw_open_again(c->pub.raw) : -1;
+	if (raw >= 0) {
+		c->watched = vt_attach_send(fd, VT_ATTACH_WATCH, t.at, t.n, raw) == 0 &&
+			(c->pub.ranks <= 1 || local_ranks() == c->pub.ranks);
+		close(raw);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	munmap(t.at, t.size);
+}
+
 int vt_vtsampler_start(struct vt_collector *c)
 {
 	struct tkm_err err = { TKM_OK, "the sampler process ends at once" };
 
-	c->has_vtsampler = c->raw_stays = 0;
+	c->has_vtsampler = c->raw_stays = c->watched = 0;
 	vt_process_start(&c->pub);
 	if (must_be_inside(c)) {
+		let_watch(c);
 		return 0;
 	}
 	if (attach_to_vtsampler(c, &err) <= 0) {
 		return sample_inside(c, "%.250s", err.text);
 	}
+	attached_as = geteuid();
 	vt_raw_alone(c->pub.raw, 1);
 	if (c->calls_expected) {
 		vt_raw_map_whole(c->pub.raw);
@@ -374,7 +411,7 @@ static void take_account(struct vt_collector *c, const struct vt_attach_over *o)
 		.slowed = o->slowed };
 }
 
-/* Returns the size of the answer; -1: there is none. */
+/* Returns the size of the answer; -1: there is none; -2: the sampler process runs, but this one cannot reach it any more. */
 static ssize_t tell_end(
 	const struct vt_collector *c, const struct vt_attach_end *e, char *answer, size_t size, int64_t until)
 {
@@ -382,6 +419,7 @@ static ssize_t tell_end(
 	struct pollfd p = { .events = POLLIN };
 	struct vt_attach_head h;
 	ssize_t n = -1;
+	int unreachable = geteuid() != attached_as || (fd < 0 && (errno == EMFILE || errno == ENFILE));
 
 	if (fd >= 0 && vt_attach_send(fd, VT_ATTACH_END, e, sizeof(*e), -1) == 0) {
 		p.fd = fd;
@@ -394,7 +432,7 @@ static ssize_t tell_end(
 	if (fd >= 0) {
 		close(fd);
 	}
-	return n;
+	return n < 0 && unreachable ? -2 : n;
 }
 
 /* The sampler has ended, and no other one could be started: completes the file and makes the trace in this process. */
@@ -425,11 +463,16 @@ void vt_vtsampler_end(struct vt_collector *c, uint32_t how, int merge)
 	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(c->pub.raw) >> 24));
 	vt_raw_hand_over(c->pub.raw);
 	n = answer ? tell_end(c, &e, answer, ANSWER - 1, until) : -1;
-	if (n < 0 && answer && merge < 2 && vt_now_ns(CLOCK_MONOTONIC) < until && attach_to_vtsampler(c, &err) > 0) {
+	if (n == -1 && answer && merge < 2 && vt_now_ns(CLOCK_MONOTONIC) < until && attach_to_vtsampler(c, &err) > 0) {
 		/* the sampler was killed; another one completes the file */
 		n = tell_end(c, &e, answer, ANSWER - 1, until);
 	}
-	if (n >= (ssize_t)sizeof(struct vt_attach_over)) {
+	if (n == -2 && merge < 2) {
+		/* it completes the file when it sees the process end */
+		vt_say(1, "WARNING", "%s is made when %s is gone, without its last samples: %s", c->trace, c->program,
+			geteuid() != attached_as ? "the sampler process does not answer another user"
+						 : "it may not open a file more, and cannot reach the sampler process");
+	} else if (n >= (ssize_t)sizeof(struct vt_attach_over)) {
 		take_account(c, (const struct vt_attach_over *)(const void *)answer);
 		answer[n] = '\0';
 		if (merge < 2) {

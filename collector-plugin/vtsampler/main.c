@@ -31,9 +31,10 @@
 #include "collector-plugin/vtsampler/network.h"
 #include "sampler/source.h"
 
-enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
+enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000, WATCH_NS = 1000000000 };
 
 static struct vt_measured *processes; /* processes that run, and those whose ranks make the trace themselves */
+static struct vt_measured *watched;   /* processes that sample themselves */
 static const struct vt_measured *node_reader;
 static int listening = LISTENING;         /* -1: another sampler has the name */
 static int merged;                        /* it has made a trace that was ordered */
@@ -181,6 +182,26 @@ static void begin_process(int from, pid_t pid, char *texts, size_t size, int raw
 	}
 }
 
+static void begin_watch(pid_t pid, char *texts, size_t size, int raw)
+{
+	struct vt_measured **link = &watched, *p;
+
+	/* it has begun anew, or another program has taken its place */
+	while (*link && (*link)->pid != pid) {
+		link = &(*link)->next;
+	}
+	p = *link;
+	if (p) {
+		*link = p->next;
+		vt_measured_free(p);
+	}
+	p = vt_measured_watch(pid, texts, size, raw);
+	if (p) {
+		p->next = watched;
+		watched = p;
+	}
+}
+
 static void answer_end(int to, struct vt_measured *p)
 {
 	struct {
@@ -271,6 +292,10 @@ static void serve(int from)
 	body = receive_body(from, h.size);
 	if (body && h.kind == VT_ATTACH_BEGIN && fd >= 0) {
 		begin_process(from, who.pid, body, h.size, fd);
+		return;
+	}
+	if (body && h.kind == VT_ATTACH_WATCH && fd >= 0) {
+		begin_watch(who.pid, body, h.size, fd);
 		return;
 	}
 	if (body && h.kind == VT_ATTACH_JOIN) {
@@ -409,6 +434,25 @@ static void look_for_ends(void)
 	}
 }
 
+static void look_for_watched(void)
+{
+	struct vt_measured **link = &watched, *p;
+
+	for (p = watched; p; p = p->next) {
+		if (is_gone(p)) {
+			vt_measured_note_end(p);
+		}
+	}
+	while ((p = *link) != NULL) {
+		if (p->gone) {
+			*link = p->next;
+			vt_measured_end_watch(p);
+		} else {
+			link = &p->next;
+		}
+	}
+}
+
 /* ---- the loop ---- */
 
 static int64_t next_due(void)
@@ -441,6 +485,11 @@ static int sleep_until(int64_t due)
 
 	for (p = processes; p && n < sizeof(f) / sizeof(f[0]); p = p->next) {
 		if (p->pidfd >= 0 && !p->gone) {
+			f[n++] = (struct pollfd){ p->pidfd, POLLIN, 0 };
+		}
+	}
+	for (p = watched; p && n < sizeof(f) / sizeof(f[0]); p = p->next) {
+		if (p->pidfd >= 0) {
 			f[n++] = (struct pollfd){ p->pidfd, POLLIN, 0 };
 		}
 	}
@@ -514,6 +563,8 @@ static void serve_processes(void)
 		}
 		if (!processes && vt_network_expects()) {
 			give_up = now + HOSTS_NS;
+		} else if (watched && give_up < now + WATCH_NS) {
+			give_up = now + WATCH_NS;
 		}
 		if (sleep_until(
 			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
@@ -522,10 +573,12 @@ static void serve_processes(void)
 				/* vtrun tests whether there is a sampler; its process connects later */
 				give_up = vt_now_ns(CLOCK_MONOTONIC) + (merged ? 0 : NOBODY_NS);
 			}
-		} else if (!processes && !vt_network_expects() && !serve_last_connections()) {
+		} else if (!processes && !watched && !vt_network_expects() && !serve_last_connections()) {
 			return;
 		}
 		look_for_ends();
+		had = had || watched;
+		look_for_watched();
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		for (p = processes; p; p = p->next) {
 			if (!p->ended && (!joined || joined_mpi)) {
@@ -539,7 +592,7 @@ static void serve_processes(void)
 		}
 		vt_look_for_deadlock(processes, now);
 		vt_stop_look_for_file(processes, now);
-		if (had && !processes) {
+		if (had && !processes && !watched) {
 			give_up = vt_now_ns(CLOCK_MONOTONIC);
 			give_up = give_up < wait_for_restart_until_ns ? wait_for_restart_until_ns : give_up;
 		}

@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/process.h"
+#include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/finish.h"
 #include "collector-plugin/sample/sample.h"
@@ -92,7 +94,8 @@ static int take_settings(struct vt_measured *p)
 	c->format = text ? vt_format_by_name(text) : NULL;
 	p->planned = (int)integer_text(p, "planned");
 	c->first_id = p->planned ? VT_ID_FIRST_VTSAMPLER : VT_ID_FIRST_PLANNED;
-	c->has_vtsampler = 1;
+	copy_sent_text(p, "inside", c->inside_why, sizeof(c->inside_why));
+	c->has_vtsampler = !c->inside_why[0];
 	c->merge = vt_merge_recorded;
 	c->write_protocol = vt_collect_protocol;
 	vt_settings_init(&c->settings);
@@ -214,10 +217,10 @@ static void count_gap(struct vt_measured *p, int after_another)
 	}
 }
 
-struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
+/* watched: it samples itself, perhaps by a timer that only it can read. */
+static struct vt_measured *new_measured(pid_t pid, char *texts, size_t size, int raw, int watched, struct tkm_err *err)
 {
 	struct vt_measured *p = calloc(1, sizeof(*p));
-	int32_t before;
 
 	if (!p) {
 		close(raw);
@@ -231,11 +234,38 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 	p->texts = texts;
 	p->texts_size = size;
 	vt_say_to_measured(p);
-	if (take_settings(p) < 0 || open_programs_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
+	if (take_settings(p) < 0 || (!watched && open_programs_timer(p, err) < 0) || open_raw(p, raw, err) < 0) {
 		if (!p->c.pub.raw) {
 			close(raw);
 		}
 		vt_measured_free(p);
+		return NULL;
+	}
+	vt_measured_find_stderr(p);
+	return p;
+}
+
+struct vt_measured *vt_measured_watch(pid_t pid, char *texts, size_t size, int raw)
+{
+	struct tkm_err err;
+	struct vt_measured *p = new_measured(pid, texts, size, raw, 1, &err);
+	char path[64];
+
+	if (p) {
+		p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+		p->stat = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	vt_say_to_measured(NULL);
+	return p;
+}
+
+struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
+{
+	struct vt_measured *p = new_measured(pid, texts, size, raw, 0, err);
+	int32_t before;
+
+	if (!p) {
 		return NULL;
 	}
 	if (open_counters(p, err) < 0) {
@@ -243,7 +273,6 @@ struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int 
 		return NULL;
 	}
 	list_programs_timers(&p->c);
-	vt_measured_find_stderr(p);
 	p->stat = open_process_file(p, "stat");
 	p->s->task = open_process_file(p, "task");
 	vt_started_open(p);
@@ -375,6 +404,42 @@ void vt_measured_end(struct vt_measured *p, uint32_t how, int node)
 	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
+}
+
+/* Did it end as it was recording, or as a rank that left its job before MPI_Finalize? */
+static int has_died(const struct vt_measured *p)
+{
+	const struct vt_raw_head *h = vt_raw_head(p->c.pub.raw);
+	uint32_t state = atomic_load(&h->state), how = atomic_load(&h->ending) % VT_RAW_ENDED_STATUS;
+
+	return state == VT_RAW_RECORDING ||
+		(state == VT_RAW_CLOSED && p->c.pub.ranks > 1 && how != VT_RAW_ENDED_MPI && how != VT_RAW_ENDED_EXEC);
+}
+
+void vt_measured_note_end(struct vt_measured *p)
+{
+	p->gone = 1;
+	p->ended = has_died(p);
+	if (p->ended) {
+		vt_say_to_measured(p);
+		describe_end(p, atomic_load(&vt_raw_head(p->c.pub.raw)->ending));
+		vt_collect_protocol(&p->c, 1);
+	}
+}
+
+void vt_measured_end_watch(struct vt_measured *p)
+{
+	struct vt_raw_head h;
+
+	/* on several nodes no single one has all raw files */
+	if (p->ended && vt_raw_read_head(p->c.raw_path, &h) == 0 && h.pid == (uint32_t)p->pid &&
+		(p->c.pub.ranks <= 1 || integer_text(p, "local") == p->c.pub.ranks)) {
+		vt_say_to_measured(p);
+		vt_say(1, "WARNING", "%s ended %s", p->c.program, p->c.ended_how);
+		vt_collect_finish(&p->c, 1);
+		vt_measured_print_lines(p);
+	}
+	vt_measured_free(p);
 }
 
 void vt_measured_free(struct vt_measured *p)

@@ -84,6 +84,12 @@ void vt_say_to_measured(struct vt_measured *p);
 
 /* process.c: attaches a process that has sent these texts and the descriptor of its raw file. NULL with err. */
 struct vt_measured *vt_measured_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
+/* The same of a process that samples itself: only its end is waited for. NULL: not possible. */
+struct vt_measured *vt_measured_watch(pid_t pid, char *texts, size_t size, int raw);
+/* That has come: if the process died without a word, its protocol says how. */
+void vt_measured_note_end(struct vt_measured *p);
+/* Makes the trace then, after all ends are noted, and frees the process. */
+void vt_measured_end_watch(struct vt_measured *p);
 /* describe.c: stores the command, its user, its batch job and the CPUs that it may use, unless ENVIRONMENT is off. */
 void vt_measured_describe(struct vt_measured *p);
 /* Returns the n-th value of a key, from 0, or NULL. */

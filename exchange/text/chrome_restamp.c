@@ -21,6 +21,7 @@
 
 /* Kineto's base is a whole number of these; it is moved by a whole number of them, too. */
 #define BASE_STEP_NS (7889238 * 1000000000ll)
+enum { HOUR_S = 3600 };
 
 enum { MOST_PATCHES = 8, NUMBER = 64 };
 
@@ -50,8 +51,9 @@ struct chrome_restamp {
 	int64_t base_ns, new_base_ns, origin_ns;
 	int64_t least_ns; /* the earliest corrected stamp, on the new axis */
 	double bound_s;   /* of the present event */
-	double coarse_s;  /* by how much the last stamp was cut: profilers before 2024 write whole microseconds */
-	long long rank;   /* -1: the file does not say */
+	double least_bound_s;
+	double coarse_s; /* by how much the last stamp was cut: profilers before 2024 write whole microseconds */
+	long long rank;  /* -1: the file does not say */
 	char host[256];
 	uint64_t zeros; /* stamps of 0, which are none */
 	struct {
@@ -120,6 +122,7 @@ static int correct_ns(struct chrome_restamp *c, uint64_t offset, int64_t ns, int
 	bound += c->coarse_s;
 	c->x->worst_s = fmax(c->x->worst_s, bound);
 	c->bound_s = fmax(c->bound_s, bound);
+	c->least_bound_s = fmin(c->least_bound_s, bound);
 	return 0;
 }
 
@@ -555,6 +558,7 @@ static int look_at_stamps(struct chrome_restamp *c)
 		c->again = 0;
 		c->begun = c->has_events = 0;
 		c->least_ns = INT64_MAX;
+		c->least_bound_s = INFINITY;
 		c->x->stamps = c->x->reversed = c->zeros = 0;
 		c->x->worst_s = 0;
 		if (c->arrivals) {
@@ -567,6 +571,12 @@ static int look_at_stamps(struct chrome_restamp *c)
 	} while (c->again);
 	if (c->x->stamps == 0) {
 		return tkm_fail(c->err, TKM_ERR_FORMAT, "%s has no trace event with a stamp", c->x->path);
+	}
+	if (c->least_bound_s > HOUR_S && isfinite(c->least_bound_s)) {
+		return tkm_fail(c->err, TKM_ERR_FORMAT,
+			"%s: each stamp is so far from the run that its bound is over an hour: it has another clock than %s, or no "
+			"date",
+			c->x->path, c->x->used_timer);
 	}
 	c->new_base_ns = c->base_ns;
 	while (c->has_base && c->least_ns < c->new_base_ns) {

@@ -420,7 +420,7 @@ static void say_kept(const char *how)
 {
 	char text[9100];
 
-	if (job.collect && job.collect->together && !over && vt_has_vtsampler()) {
+	if (job.collect && job.collect->together && !over && (vt_has_vtsampler() || vt_is_watched())) {
 		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
 	} else if (job.collect && job.collect->together && !over) {
 		vt_say(1, "INFO", "%s: no trace was written; %s makes one of what all ranks have recorded", how,

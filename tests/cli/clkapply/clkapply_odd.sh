@@ -82,6 +82,10 @@ for number in 1e30 -1e30 123456789012345678901234567890 1e99999999999 '"1,5"'; d
 done
 echo "[{\"ph\":\"X\",\"ts\":${at}23900,\"dur\":9223372036854775.807}]" >number.json
 refuse 'number.json: offset 39: a span that ends too far away' c.clk number.json --timer clock_realtime --rank 1
+# the profiler that PyTorch had before Kineto counts from its start
+echo '[{"ph":"X","ts":142,"dur":21},{"ph":"X","ts":1500,"dur":3}]' >legacy.json
+refuse 'legacy.json: each stamp is so far .* another clock than clock_realtime, or no date' c.clk legacy.json \
+	--timer clock_realtime --rank 1
 verdict "trace events: times that are none, or too far away, are refused"
 for cut in 0 1 20 400 2000 4000; do
 	head -c $cut g3.1.json >cut.json

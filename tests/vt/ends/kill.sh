@@ -7,6 +7,7 @@ kills=${KILLS:-25}
 seed=${SEED:-20261121}
 echo "# KILLS=$kills SEED=$seed"
 mpi_compile "$MPICC" mpi/programs/mpi_plain.c plain -pthread
+mpi_compile "$MPICC" ends/programs/abrupt.c abrupt
 
 moment() # the next one, in seconds: 0.05 to 2
 {
@@ -52,6 +53,18 @@ for who in one all; do
 	expect [ $wrong -eq 0 ]
 	expect [ $empty -lt "$kills" ]
 	verdict "SIGKILL of $who of 4 ranks, $kills times"
+done
+
+# a thread inside each rank samples: the sampler process waits for their ends
+for how in kill abort exit; do
+	clean
+	timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" --sampler thread -- ./abrupt $how >out 2>&1
+	wait_for 60 no_raw_files
+	expect [ -z "$(find . -name '.VT-flush-*.raw')" ]
+	expect_no_line 'no trace' out
+	expect "$build/stftool" abrupt.stf --verify >>out 2>&1
+	expect_line '^INFO ENDED' abrupt.prot
+	verdict "a thread inside samples: $how of one of 2 ranks"
 done
 
 done_testing

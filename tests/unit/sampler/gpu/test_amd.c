@@ -132,6 +132,26 @@ static void card_vanishes_and_comes_back(void)
 	drop();
 }
 
+/* Two cards change their numbers, and one of them has been reset. */
+static void cards_change_their_numbers(void)
+{
+	make_cards();
+	OPEN(SMP_NODE, 0, "gpu_energy", "gpu_energy:*", "gpu_power:*");
+	shell("cd %s/sys/class/drm && mv card0 x && mv card1 card0 && mv x card1%s", "");
+	put_sensor("card0", "hwmon7", "energy1_input", "6300\n");
+	put_sensor("card1", "hwmon4", "energy1_input", "10\n");
+	read_again();
+	put_sensor("card1", "hwmon4", "energy1_input", "20\n");
+	read_again();
+	put_sensor("card1", "hwmon4", "energy1_input", "30\n");
+	read_again();
+	CHECK(got("gpu_energy") >= 11300 && got("gpu_energy") <= 11330, "%lld", got("gpu_energy"));
+	HAS("gpu_energy:card1", 6300);
+	HAS("gpu_power:card1", 50000000);
+	HAS("gpu_power:card0", 100000000);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -139,5 +159,6 @@ int main(int argc, char **argv)
 	RUN(what_cannot_be_read_is_not_0);
 	RUN(fall_from_32_bits_is_no_turn);
 	RUN(card_vanishes_and_comes_back);
+	RUN(cards_change_their_numbers);
 	return check_end();
 }

@@ -203,6 +203,25 @@ static void no_cray(void)
 	drop();
 }
 
+/* The time of day is set: an age that is negative or of hours is none, and the values stay. */
+static void clock_is_set(void)
+{
+	make_node();
+	OPEN(SMP_NODE, 0, "cray_*");
+	next_scan(1100, 205);
+	put_value("power", 205, "W", -3000000); /* as after a step back of 3 s */
+	put_value("energy", 1100, "J", 5ll * 3600 * 1000000);
+	read_again();
+	HAS("cray_power", 205);
+	HAS("cray_energy", 1100);
+	CHECK_INT(state[place("cray_power_age")], 0);
+	CHECK_INT(state[place("cray_energy_age")], 0);
+	next_scan(1200, 206);
+	read_again();
+	CHECK(got("cray_power_age") >= 50000 && got("cray_power_age") < 20000000, "%lld", got("cray_power_age"));
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -211,6 +230,7 @@ int main(int argc, char **argv)
 	RUN(controller_stops);
 	RUN(energy_falls);
 	RUN(what_is_no_value_is_none);
+	RUN(clock_is_set);
 	RUN(no_cray);
 	return check_end();
 }

@@ -54,6 +54,27 @@ static void values_are_those_of_the_files(void)
 	drop();
 }
 
+/* After a driver is loaded again, the number of a folder can be that of another chip. */
+static void another_chip_takes_the_folder(void)
+{
+	make_chips();
+	OPEN(SMP_NODE, 0, "hwmon_power:a.meter.hwmon1.power1", "hwmon_energy:amd_energy.hwmon0.energy1");
+	shell("cd %s/sys/class/hwmon && mv hwmon0 x && mv hwmon1 hwmon0 && mv x hwmon1%s", "");
+	put("/sys/class/hwmon/hwmon1/power1_average", "999\n");
+	put("/sys/class/hwmon/hwmon0/energy1_input", "7500\n");
+	read_again();
+	read_again();
+	CHECK_INT(state[place("hwmon_power:a.meter.hwmon1.power1")] & SMP_VALID, 0);
+	CHECK_INT(state[place("hwmon_energy:amd_energy.hwmon0.energy1")] & SMP_VALID, 0);
+	shell("cd %s/sys/class/hwmon && mv hwmon0 x && mv hwmon1 hwmon0 && mv x hwmon1%s", "");
+	put("/sys/class/hwmon/hwmon0/energy1_input", "7100\n");
+	put("/sys/class/hwmon/hwmon1/power1_average", "121000000\n");
+	read_again();
+	HAS("hwmon_power:a.meter.hwmon1.power1", 121000000);
+	HAS("hwmon_energy:amd_energy.hwmon0.energy1", 7100);
+	drop();
+}
+
 static void sensor_that_is_not_there(void)
 {
 	make_chips();
@@ -67,6 +88,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(values_are_those_of_the_files);
+	RUN(another_chip_takes_the_folder);
 	RUN(sensor_that_is_not_there);
 	return check_end();
 }

@@ -58,10 +58,50 @@ static void interface_from_another_namespace(void)
 	drop();
 }
 
+/* In one sum, between two readings: a count of 32 bits turns, another interface is removed, and its number is given to a new one of
+ * another name, whose count is large. */
+static void one_turns_while_another_is_replaced(void)
+{
+	long long before;
+
+	unpack("two-sockets");
+	shell("rm -rf %s/sys/class/net/*%s", "");
+	make_folder("/sys/class/net/eth0/device");
+	make_folder("/sys/class/net/eth0/statistics");
+	make_folder("/sys/class/net/eth1/device");
+	make_folder("/sys/class/net/eth1/statistics");
+	put("/sys/class/net/eth0/ifindex", "2\n");
+	put("/sys/class/net/eth1/ifindex", "3\n");
+	put("/sys/class/net/eth0/statistics/rx_packets", "4294967290\n");
+	put("/sys/class/net/eth1/statistics/rx_packets", "500000\n");
+	OPEN(SMP_NODE, 0, "net_rx_packets");
+	before = got("net_rx_packets");
+	put("/sys/class/net/eth0/statistics/rx_packets", "94\n"); /* 100 more */
+	shell("rm -rf %s/sys/class/net/eth1%s", "");
+	make_folder("/sys/class/net/eth7/device");
+	make_folder("/sys/class/net/eth7/statistics");
+	put("/sys/class/net/eth7/ifindex", "3\n");
+	put("/sys/class/net/eth7/statistics/rx_packets", "77000000000000\n");
+	read_again();
+	CHECK(got("net_rx_packets") >= before && got("net_rx_packets") <= before + 100, "%lld",
+		got("net_rx_packets") - before);
+	put("/sys/class/net/eth0/statistics/rx_packets", "144\n");
+	put("/sys/class/net/eth7/statistics/rx_packets", "77000000000007\n");
+	read_again();
+	put("/sys/class/net/eth7/statistics/rx_packets", "77000000000009\n");
+	read_again();
+	put("/sys/class/net/eth7/statistics/rx_packets", "77000000000010\n");
+	read_again();
+	CHECK(got("net_rx_packets") >= before + 150 && got("net_rx_packets") <= before + 160, "%lld",
+		got("net_rx_packets") - before);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(counts_of_32_bits_wrap);
 	RUN(interface_from_another_namespace);
+	RUN(one_turns_while_another_is_replaced);
 	return check_end();
 }

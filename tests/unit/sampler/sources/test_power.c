@@ -56,6 +56,33 @@ static void a_turn_between_two_readings_is_foretold(void)
 	drop();
 }
 
+/* After the driver is loaded again, the number of a zone can be that of the other package. */
+static void zones_change_their_numbers(void)
+{
+	long long before[2];
+
+	unpack("two-sockets");
+	put("/sys/class/powercap/intel-rapl:0/energy_uj", "5000000\n");
+	put("/sys/class/powercap/intel-rapl:1/energy_uj", "200000000000\n");
+	OPEN(SMP_NODE, 0, "energy:package-0", "energy:package-1");
+	before[0] = got("energy:package-0");
+	before[1] = got("energy:package-1");
+	put("/sys/class/powercap/intel-rapl:0/name", "package-1\n");
+	put("/sys/class/powercap/intel-rapl:1/name", "package-0\n");
+	put("/sys/class/powercap/intel-rapl:0/energy_uj", "200000001000\n");
+	put("/sys/class/powercap/intel-rapl:1/energy_uj", "5000700\n");
+	read_again();
+	read_again();
+	read_again();
+	CHECK(!(state[place("energy:package-0")] & SMP_VALID) ||
+			(got("energy:package-0") >= before[0] && got("energy:package-0") <= before[0] + 700),
+		"%lld", got("energy:package-0") - before[0]);
+	CHECK(!(state[place("energy:package-1")] & SMP_VALID) ||
+			(got("energy:package-1") >= before[1] && got("energy:package-1") <= before[1] + 1000),
+		"%lld", got("energy:package-1") - before[1]);
+	drop();
+}
+
 static void names_of_zones_may_be_long(void)
 {
 	char name[200], rule[256], path[300];
@@ -85,6 +112,7 @@ int main(int argc, char **argv)
 	check_args(argc, argv);
 	RUN(energy_wraps_at_its_range);
 	RUN(a_turn_between_two_readings_is_foretold);
+	RUN(zones_change_their_numbers);
 	RUN(names_of_zones_may_be_long);
 	return check_end();
 }
