@@ -612,6 +612,8 @@ VT_HIDDEN void vt_mc_pending_lose(const struct vt_mc_object *type);
 /* Before and after calls about requests. */
 VT_HIDDEN void vt_mc_requests_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_requests_after(struct vt_mc_call *k);
+/* Without anything else, where the call was refused. */
+VT_HIDDEN void vt_mc_requests_release(struct vt_mc_call *k);
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_known(void **at);
 /* In checker.c: those under way, in the order of their starts. */
 VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p);
@@ -622,11 +624,14 @@ VT_HIDDEN size_t vt_mc_active_count(void);
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 /* May a handle that no call has given here be one that MPI has given elsewhere? */
 VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
-/* Is a handle, for which there is no entry here, one of MPI? */
-VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);
+/* Is this handle neither null nor one of a request, as far as MPI tells? */
+VT_HIDDEN int vt_mc_is_no_request(MPI_Request request);
 /* There too: refuses a call whose i-th request is none. */
 VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
+/* MPI_Start, MPI_Startall, and MPI_Request_free, before the call. */
+VT_HIDDEN void vt_mc_requests_start(struct vt_mc_call *k, const MPI_Request *list, size_t n);
+VT_HIDDEN void vt_mc_request_free(struct vt_mc_call *k, MPI_Request request);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */

@@ -162,7 +162,9 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 	}
 	vt_mc_lock();
 	k->rc = rc;
-	if (!k->refused) {
+	if (k->refused) {
+		vt_mc_requests_release(k);
+	} else {
 		vt_mc_requests_after(k);
 		if (rc == MPI_SUCCESS) {
 			vt_mc_objects_after(k);

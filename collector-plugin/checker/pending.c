@@ -33,26 +33,28 @@ static void leave_meeting(struct vt_mc_pending *p)
 	}
 }
 
-/* Calls of other threads, too, may wait for it: the last one frees it. */
-static void free_entry(struct vt_mc_pending *p)
+static void recycle(struct vt_mc_pending *p)
 {
 	p->active = 0;
-	p->ended = p->held > 0;
-	if (!p->held) {
-		p->next = unused;
-		unused = p;
-	}
+	p->next = unused;
+	unused = p;
 }
 
+/* Calls of other threads, too, may wait for it, and look at it when they return: the last one frees it. */
 static void free_both(struct vt_mc_pending *p)
 {
+	vt_mc_active_take(p);
 	if (p->twin) {
 		vt_mc_active_take(p->twin);
-		free_entry(p->twin);
 	}
-	vt_mc_active_take(p);
-	p->twin = NULL;
-	free_entry(p);
+	p->ended = p->held > 0;
+	if (p->held) {
+		return;
+	}
+	if (p->twin) {
+		recycle(p->twin);
+	}
+	recycle(p);
 }
 
 static void set_handle(struct vt_mc_pending *p, MPI_Request request)
@@ -399,62 +401,7 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	}
 }
 
-static int is_no_request(MPI_Request request)
-{
-	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
-		!vt_mc_is_request((uintptr_t)request);
-}
-
 /* ---- calls ---- */
-
-static void start_persistent(struct vt_mc_call *k, MPI_Request request)
-{
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
-	struct vt_mc_involved other;
-
-	if (!p && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
-		if (is_no_request(request)) {
-			vt_mc_refuse_stale(k, 0);
-		}
-		return;
-	}
-	if (p && p->persistent && !p->active) {
-		vt_mc_pending_start(k, p);
-		return;
-	}
-	k->refused = 1;
-	k->rc = MPI_ERR_REQUEST;
-	other = (struct vt_mc_involved){ "started by", p ? &p->started : NULL };
-	vt_mc_report(VT_MC_ILLEGAL_CALL, k, p ? &other : NULL, "%s",
-		!p                      ? "the request is MPI_REQUEST_NULL"
-			: p->persistent ? "the persistent request is active already: it was started and not completed"
-					: "the request is not a persistent one");
-}
-
-static void free_request(struct vt_mc_call *k, MPI_Request request)
-{
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
-	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
-
-	if (is_no_request(request)) {
-		vt_mc_refuse_stale(k, 0);
-	} else if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
-		k->refused = 1;
-		k->rc = MPI_ERR_REQUEST;
-		vt_mc_report(VT_MC_FREE_FAILED, k, NULL,
-			"the request is MPI_REQUEST_NULL: it is complete or was freed before");
-		return;
-	}
-	if (p && p->active && p->transfer == VT_MC_RECEIVES) {
-		vt_mc_report(VT_MC_PREMATURE_FREE, k, &other,
-			"the receive is not complete, and nothing will show when it is");
-	}
-	if (p && p->active) {
-		p->freed = 1;
-	} else if (p) {
-		vt_mc_pending_drop(p);
-	}
-}
 
 /* MPI_Pready and its like. */
 static void count_ready(const struct vt_mc_call *k)
@@ -479,7 +426,7 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		if (is_no_request(list[i])) {
+		if (vt_mc_is_no_request(list[i])) {
 			vt_mc_refuse_stale(k, i);
 		}
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
@@ -520,7 +467,6 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 	enum vt_mc_sort s = k->f->sort;
 	const MPI_Request *at =
 		VT_MC_HAS(k, VT_MC_OF_REQUEST) ? (const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST) : NULL;
-	int i;
 
 	switch (s) {
 	case VT_MC_SEND:
@@ -546,18 +492,16 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		}
 		break;
 	case VT_MC_START:
-		start_persistent(k, *at);
+		vt_mc_requests_start(k, at, 1);
 		break;
 	case VT_MC_STARTALL:
-		for (i = 0; i < (int)how_many(k) && !k->refused; i++) {
-			start_persistent(k, at[i]);
-		}
+		vt_mc_requests_start(k, at, how_many(k));
 		break;
 	case VT_MC_REQUEST_FREE:
-		free_request(k, *at);
+		vt_mc_request_free(k, *at);
 		break;
 	case VT_MC_CANCEL:
-		if (is_no_request(*at)) {
+		if (vt_mc_is_no_request(*at)) {
 			vt_mc_refuse_stale(k, 0);
 		} else if (vt_mc_pending_find(*at)) {
 			vt_mc_pending_find(*at)->cancelled = 1;
@@ -665,18 +609,6 @@ static void end_some(struct vt_mc_call *k, int index, const MPI_Status *status)
 {
 	if (index >= 0 && (size_t)index < k->n && k->request[index]) {
 		vt_mc_pending_end(k, k->request[index], status, k->rc);
-		k->request[index] = NULL;
-	}
-}
-
-static void release_requests(struct vt_mc_call *k)
-{
-	size_t i;
-
-	for (i = 0; i < k->n; i++) {
-		if (k->request[i] && --k->request[i]->held == 0 && k->request[i]->ended) {
-			free_entry(k->request[i]);
-		}
 	}
 }
 
@@ -760,11 +692,22 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		vt_mc_pending_end(k, k->received, status, k->rc);
 		k->sent = k->received = NULL;
 	} else if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
-		release_requests(k);
 		end_requests(k);
 	} else if (VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] && s != VT_MC_START &&
 		s != VT_MC_STARTALL && s != VT_MC_CANCEL && s != VT_MC_REQUEST_FREE) {
 		make_request(k);
+	}
+	vt_mc_requests_release(k);
+}
+
+void vt_mc_requests_release(struct vt_mc_call *k)
+{
+	size_t i;
+
+	for (i = 0; k->request && i < k->n; i++) {
+		if (k->request[i] && --k->request[i]->held == 0 && k->request[i]->ended) {
+			free_both(k->request[i]);
+		}
 	}
 	if (k->request && k->request != k->few) {
 		free(k->request);
