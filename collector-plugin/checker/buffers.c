@@ -433,3 +433,14 @@ void vt_mc_buffers_compare(struct vt_mc_call *k)
 		}
 	}
 }
+
+void vt_mc_set_range(struct vt_mc_pending *p)
+{
+	const struct vt_mc_object *t = p->type;
+
+	p->low = p->high = 0;
+	if (t && t->known && t->bytes > 0 && p->count > 0 && t->extent >= 0) {
+		p->low = (int64_t)p->buffer + t->true_lb;
+		p->high = p->low + (p->count - 1) * t->extent + t->true_extent;
+	}
+}

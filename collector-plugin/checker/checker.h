@@ -625,13 +625,14 @@ VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 /* May a handle that no call has given here be one that MPI has given elsewhere? */
 VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);
-/* Is this handle neither null nor one of a request, as far as MPI tells? */
-VT_HIDDEN int vt_mc_is_no_request(MPI_Request request);
-/* There too: refuses a call whose i-th request is none. */
+/* Is a handle, for which there is no entry here, one of MPI? */
+VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
+/* There too: refuses a call whose i-th request is none; MPI_Start of this one; reports what is wrong with MPI_Request_free of one. */
 VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
-/* MPI_Start, MPI_Startall, and MPI_Request_free, before the call. */
-VT_HIDDEN void vt_mc_requests_start(struct vt_mc_call *k, const MPI_Request *list, size_t n);
-VT_HIDDEN void vt_mc_request_free(struct vt_mc_call *k, MPI_Request request);
+VT_HIDDEN void vt_mc_refuse_start(struct vt_mc_call *k, const struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_check_free(struct vt_mc_call *k, const struct vt_mc_pending *p, MPI_Request request);
+/* In buffers.c: the range of its buffer, for transfers. */
+VT_HIDDEN void vt_mc_set_range(struct vt_mc_pending *p);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
 /* Are there so many that their messages are not told apart? */

@@ -75,17 +75,6 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 
 /* ---- making entries ---- */
 
-static void set_range(struct vt_mc_pending *p)
-{
-	const struct vt_mc_object *t = p->type;
-
-	p->low = p->high = 0;
-	if (t && t->known && t->bytes > 0 && p->count > 0 && t->extent >= 0) {
-		p->low = (int64_t)p->buffer + t->true_lb;
-		p->high = p->low + (p->count - 1) * t->extent + t->true_extent;
-	}
-}
-
 static struct vt_mc_pending *new_entry(struct vt_mc_call *k, enum vt_mc_transfer transfer)
 {
 	struct vt_mc_pending *p = unused ? unused : malloc(sizeof(*p));
@@ -119,7 +108,7 @@ static void set_side(struct vt_mc_pending *p, struct vt_mc_call *k, struct vt_mc
 	p->buffer = VT_MC_WORD(k, b);
 	p->count = vt_mc_count(k, c) * side.times;
 	p->type = vt_mc_type((MPI_Datatype)VT_MC_WORD(k, t));
-	set_range(p);
+	vt_mc_set_range(p);
 }
 
 static void set_buffer(
@@ -401,7 +390,54 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	}
 }
 
+static int is_no_request(MPI_Request request)
+{
+	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
+		!vt_mc_is_request((uintptr_t)request);
+}
+
 /* ---- calls ---- */
+
+static void start_persistent(struct vt_mc_call *k, MPI_Request request)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find(request);
+
+	if (p && p->persistent && !p->active) {
+		vt_mc_pending_start(k, p);
+	} else if (p || vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+		vt_mc_refuse_start(k, p);
+	}
+}
+
+static void start_requests(struct vt_mc_call *k, const MPI_Request *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && !k->refused; i++) {
+		if (is_no_request(list[i])) {
+			vt_mc_refuse_stale(k, i);
+		}
+	}
+	for (i = 0; i < n && !k->refused; i++) {
+		start_persistent(k, list[i]);
+	}
+}
+
+static void free_request(struct vt_mc_call *k, MPI_Request request)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find(request);
+
+	if (is_no_request(request)) {
+		vt_mc_refuse_stale(k, 0);
+		return;
+	}
+	vt_mc_check_free(k, p, request);
+	if (p && p->active) {
+		p->freed = 1;
+	} else if (p) {
+		vt_mc_pending_drop(p);
+	}
+}
 
 /* MPI_Pready and its like. */
 static void count_ready(const struct vt_mc_call *k)
@@ -426,7 +462,7 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		if (vt_mc_is_no_request(list[i])) {
+		if (is_no_request(list[i])) {
 			vt_mc_refuse_stale(k, i);
 		}
 		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
@@ -492,16 +528,16 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		}
 		break;
 	case VT_MC_START:
-		vt_mc_requests_start(k, at, 1);
+		start_requests(k, at, 1);
 		break;
 	case VT_MC_STARTALL:
-		vt_mc_requests_start(k, at, how_many(k));
+		start_requests(k, at, how_many(k));
 		break;
 	case VT_MC_REQUEST_FREE:
-		vt_mc_request_free(k, *at);
+		free_request(k, *at);
 		break;
 	case VT_MC_CANCEL:
-		if (vt_mc_is_no_request(*at)) {
+		if (is_no_request(*at)) {
 			vt_mc_refuse_stale(k, 0);
 		} else if (vt_mc_pending_find(*at)) {
 			vt_mc_pending_find(*at)->cancelled = 1;

@@ -108,7 +108,7 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return strstr(text, names[kind]) != NULL;
 }
 
-static int is_request(uintptr_t handle)
+int vt_mc_is_request(uintptr_t handle)
 {
 	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at]);
 }
@@ -124,7 +124,7 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return 1;
 }
 
-static int is_request(uintptr_t handle)
+int vt_mc_is_request(uintptr_t handle)
 {
 	/* MPICH tells which numbers it has given */
 	(void)handle;
@@ -141,68 +141,30 @@ void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i)
 	}
 }
 
-int vt_mc_is_no_request(MPI_Request request)
+/* p: what is known of it, or NULL: it is null. */
+void vt_mc_refuse_start(struct vt_mc_call *k, const struct vt_mc_pending *p)
 {
-	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
-		!is_request((uintptr_t)request);
-}
+	const struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
 
-static void start_persistent(struct vt_mc_call *k, MPI_Request request)
-{
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
-	struct vt_mc_involved other;
-
-	if (!p && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
-		return;
-	}
-	if (p && p->persistent && !p->active) {
-		vt_mc_pending_start(k, p);
-		return;
-	}
 	k->refused = 1;
 	k->rc = MPI_ERR_REQUEST;
-	other = (struct vt_mc_involved){ "started by", p ? &p->started : NULL };
 	vt_mc_report(VT_MC_ILLEGAL_CALL, k, p ? &other : NULL, "%s",
 		!p                      ? "the request is MPI_REQUEST_NULL"
 			: p->persistent ? "the persistent request is active already: it was started and not completed"
 					: "the request is not a persistent one");
 }
 
-void vt_mc_requests_start(struct vt_mc_call *k, const MPI_Request *list, size_t n)
+void vt_mc_check_free(struct vt_mc_call *k, const struct vt_mc_pending *p, MPI_Request request)
 {
-	size_t i;
+	const struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
 
-	for (i = 0; i < n && !k->refused; i++) {
-		if (vt_mc_is_no_request(list[i])) {
-			vt_mc_refuse_stale(k, i);
-		}
-	}
-	for (i = 0; i < n && !k->refused; i++) {
-		start_persistent(k, list[i]);
-	}
-}
-
-void vt_mc_request_free(struct vt_mc_call *k, MPI_Request request)
-{
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
-	struct vt_mc_involved other = { "started by", p ? &p->started : NULL };
-
-	if (vt_mc_is_no_request(request)) {
-		vt_mc_refuse_stale(k, 0);
-	} else if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
+	if (vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request)) {
 		k->refused = 1;
 		k->rc = MPI_ERR_REQUEST;
 		vt_mc_report(VT_MC_FREE_FAILED, k, NULL,
 			"the request is MPI_REQUEST_NULL: it is complete or was freed before");
-		return;
-	}
-	if (p && p->active && p->transfer == VT_MC_RECEIVES) {
+	} else if (p && p->active && p->transfer == VT_MC_RECEIVES) {
 		vt_mc_report(VT_MC_PREMATURE_FREE, k, &other,
 			"the receive is not complete, and nothing will show when it is");
-	}
-	if (p && p->active) {
-		p->freed = 1;
-	} else if (p) {
-		vt_mc_pending_drop(p);
 	}
 }
