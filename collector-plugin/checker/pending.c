@@ -43,15 +43,13 @@ static void recycle(struct vt_mc_pending *p)
 /* Calls of other threads, too, may wait for it, and look at it when they return: the last one frees it. */
 static void free_both(struct vt_mc_pending *p)
 {
-	vt_mc_active_take(p);
-	if (p->twin) {
-		vt_mc_active_take(p->twin);
-	}
 	p->ended = p->held > 0;
 	if (p->held) {
 		return;
 	}
+	vt_mc_active_take(p);
 	if (p->twin) {
+		vt_mc_active_take(p->twin);
 		recycle(p->twin);
 	}
 	recycle(p);

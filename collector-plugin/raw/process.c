@@ -74,6 +74,7 @@ VT_SELDOM struct vt_raw_id vt_raw_own_id(void)
 struct here {
 	struct vt_raw_id id;
 	char host[256];
+	int above; /* /proc is that of a namespace above */
 };
 
 /* This process, found once: thousands of raw files are asked about at the end of a job. NULL: no memory. */
@@ -81,12 +82,18 @@ static const struct here *find_here(void)
 {
 	static struct here *_Atomic known;
 	struct here *h = known, *found;
+	int root;
 
 	if (h && h->id.pid == (uint32_t)getpid()) {
 		return h;
 	}
 	found = calloc(1, sizeof(*found));
 	if (found) {
+		root = tkm_root_open("/");
+		found->above = root < 0 || tkm_root_is_above(root);
+		if (root >= 0) {
+			close(root);
+		}
 		found->id = vt_raw_own_id();
 		gethostname(found->host, sizeof(found->host) - 1);
 		/* another thread may have been faster, and who reads what was there before keeps it */
@@ -101,24 +108,26 @@ static const struct here *find_here(void)
 enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw_id *id)
 {
 	const struct here *here = find_here();
+	int same_host = here && tkm_known_equal(head->host, here->host), same_time;
 	uint64_t born;
 
-	if (!here || !here->id.boot[0] || !id->boot[0]) {
+	if (!here || !id->pid || (!id->boot[0] && !same_host)) {
 		return VT_RAW_UNSEEN;
 	}
 	if (strcmp(id->boot, here->id.boot) != 0) {
 		/* before this host was started again, or of another one */
-		return !strcmp(id->boot, head->boot) && tkm_known_equal(head->host, here->host) ? VT_RAW_DEAD
-												: VT_RAW_UNSEEN;
-	}
-	if (!id->pid || !id->pid_namespace || id->pid_namespace != here->id.pid_namespace) {
-		return VT_RAW_UNSEEN;
+		return id->boot[0] && here->id.boot[0] && !strcmp(id->boot, head->boot) && same_host ? VT_RAW_DEAD
+												     : VT_RAW_UNSEEN;
 	}
 	born = vt_raw_born(id->pid);
-	if (born && (!id->born || id->time_namespace != here->id.time_namespace)) {
-		return VT_RAW_UNSEEN;
+	same_time = id->time_namespace == here->id.time_namespace;
+	/* also from a namespace below this one or above, whose /proc this process sees */
+	if (born && born == id->born && same_time) {
+		return VT_RAW_LIVES;
 	}
-	return born && born == id->born ? VT_RAW_LIVES : VT_RAW_DEAD;
+	return id->pid_namespace != here->id.pid_namespace || here->above || (born && (!id->born || !same_time))
+		? VT_RAW_UNSEEN
+		: VT_RAW_DEAD;
 }
 
 int vt_raw_is_here(const struct vt_raw_head *head)

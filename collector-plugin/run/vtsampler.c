@@ -358,7 +358,7 @@ static void let_watch(struct vt_collector *c)
 	struct tkm_err err;
 	int fd, raw;
 
-	if (getpid() == 1 || pack_texts(c, &t, &err) < 0) {
+	if (getpid() == 1 || is_proc_of_others() || pack_texts(c, &t, &err) < 0) {
 		return;
 	}
 	fd = connect_or_start(c->job, &err);

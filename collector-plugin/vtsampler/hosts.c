@@ -32,7 +32,7 @@ void vt_hosts_add_process(const struct vt_measured *p)
 		hosts.local = local ? atoi(local) : 0;
 		hosts.here++;
 	}
-	if (atomic_load(&h->local_ranks)) {
+	if (!hosts.local) {
 		hosts.local = atomic_load(&h->local_ranks);
 	}
 }

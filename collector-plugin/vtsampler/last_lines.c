@@ -14,15 +14,15 @@
 
 #include "collector-plugin/settings/run_value.h"
 
-static int open_stderr(pid_t pid)
+static int open_stderr(pid_t pid, int flags)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)pid);
-	return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	return open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | flags);
 }
 
-/* A file opened anew has an offset of its own, and what others write would come over the lines. */
+/* A file opened anew has an offset of its own, and what others write may come over the lines. */
 static int take_file(pid_t pid)
 {
 	int fd = -1;
@@ -38,10 +38,9 @@ static int take_file(pid_t pid)
 		close(fd);
 		fd = -1;
 	}
-#else
-	(void)pid;
 #endif
-	return fd;
+	/* a kernel before 5.6, or one whose rules for debuggers forbid that */
+	return fd < 0 ? open_stderr(pid, O_APPEND) : fd;
 }
 
 static int stat_stderr(pid_t pid, struct stat *st)
@@ -124,7 +123,7 @@ void vt_measured_find_stderr(struct vt_measured *p)
 static int open_pipe(const struct vt_measured *p)
 {
 	struct stat st;
-	int fd = open_stderr(p->starter);
+	int fd = open_stderr(p->starter, 0);
 
 	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) || st.st_ino != p->pipe)) {
 		close(fd);

@@ -413,7 +413,8 @@ static int has_died(const struct vt_measured *p)
 	uint32_t state = atomic_load(&h->state), how = atomic_load(&h->ending) % VT_RAW_ENDED_STATUS;
 
 	return state == VT_RAW_RECORDING ||
-		(state == VT_RAW_CLOSED && p->c.pub.ranks > 1 && how != VT_RAW_ENDED_MPI && how != VT_RAW_ENDED_EXEC);
+		(state == VT_RAW_CLOSED && atomic_load(&h->in_mpi) && how != VT_RAW_ENDED_MPI &&
+			how != VT_RAW_ENDED_EXEC);
 }
 
 void vt_measured_note_end(struct vt_measured *p)

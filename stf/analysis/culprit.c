@@ -74,7 +74,8 @@ static void sum_up(struct caused *c, int own, const struct stf_analysis *a, uint
 		uint32_t process = stf_willy_process(s->willy);
 		double lacked = own && process < processes && !isnan(without[process]) ? without[process] : 0;
 
-		s->own = fmax(0, (double)s->sum - (c->n - 1) * lacked / a->resolution);
+		s->own = (double)s->sum - (c->n - 1) * lacked / a->resolution;
+		s->own = s->own > 0 ? s->own : 0;
 		c->total += s->own;
 		for (k = 0; k < STF_PERIODS && s->sum; k++) {
 			c->period[k] += (double)s->period[k] * s->own / (double)s->sum;
@@ -90,7 +91,7 @@ static int is_lasting(const struct caused *c, double least, double periods)
 	double worst = 0, part = c->top->own / (double)c->top->sum;
 
 	for (k = 0; k < STF_PERIODS; k++) {
-		worst = fmax(worst, (double)c->top->period[k] * part);
+		worst = (double)c->top->period[k] * part > worst ? (double)c->top->period[k] * part : worst;
 	}
 	for (k = 0; k < STF_PERIODS; k++) {
 		if (c->period[k] >= least && c->period[k] >= BEGIN * worst) {

@@ -24,4 +24,13 @@ for mode in process thread; do
 	expect_line '^ends with [1-9]' err
 	verdict "SAMPLER $mode: the file names the trace of a job that a signal ended, and has all else that was written there"
 done
+# programs without MPI, which end well one after the other
+clean
+# shellcheck disable=SC2016
+expect timeout 60 "$MPIRUN" -np 2 sh -c 'exec "$0" --sampler thread -- sleep 0.$((7 * ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} + 1))' \
+	"$vtrun" >say 2>&1
+wait_for 60 no_raw_files
+expect_line 'Writing tracefile .*sleep.stf: .* 2 processes' say
+expect_no_line 'WARNING' say
+verdict "ranks that end well are not said to have died"
 done_testing

@@ -70,6 +70,8 @@ static void a_process_lives_is_gone_or_is_not_seen(void)
 	CHECK_INT(of_child(&h), VT_RAW_DEAD); /* the id was used again */
 	h = head;
 	h.id.pid_namespace++;
+	CHECK_INT(of_child(&h), VT_RAW_LIVES); /* after unshare --pid, with the /proc of before */
+	h.id.born++;
 	CHECK_INT(of_child(&h), VT_RAW_UNSEEN); /* a container */
 	h.id.pid_namespace = 0;
 	CHECK_INT(of_child(&h), VT_RAW_UNSEEN);
