@@ -77,41 +77,50 @@ struct here {
 	int above; /* /proc is that of a namespace above */
 };
 
-/* This process, found once: thousands of raw files are asked about at the end of a job. NULL: no memory. */
-static const struct here *find_here(void)
+static void look_here(struct here *h)
+{
+	int root = tkm_root_open("/");
+
+	h->above = root < 0 || tkm_root_is_above(root);
+	if (root >= 0) {
+		close(root);
+	}
+	h->id = vt_raw_own_id();
+	h->host[sizeof(h->host) - 1] = '\0';
+	gethostname(h->host, sizeof(h->host) - 1);
+}
+
+/* This process, found once: thousands of raw files are asked about at the end of a job. spare: where it is without memory. */
+static const struct here *find_here(struct here *spare)
 {
 	static struct here *_Atomic known;
 	struct here *h = known, *found;
-	int root;
 
 	if (h && h->id.pid == (uint32_t)getpid()) {
 		return h;
 	}
 	found = calloc(1, sizeof(*found));
-	if (found) {
-		root = tkm_root_open("/");
-		found->above = root < 0 || tkm_root_is_above(root);
-		if (root >= 0) {
-			close(root);
-		}
-		found->id = vt_raw_own_id();
-		gethostname(found->host, sizeof(found->host) - 1);
-		/* another thread may have been faster, and who reads what was there before keeps it */
-		if (!atomic_compare_exchange_strong(&known, &h, found)) {
-			free(found);
-			found = h;
-		}
+	if (!found) {
+		look_here(spare);
+		return spare;
+	}
+	look_here(found);
+	/* another thread may have been faster, and who reads what was there before keeps it */
+	if (!atomic_compare_exchange_strong(&known, &h, found)) {
+		free(found);
+		found = h;
 	}
 	return found;
 }
 
 enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw_id *id)
 {
-	const struct here *here = find_here();
-	int same_host = here && tkm_known_equal(head->host, here->host), same_time;
+	struct here spare;
+	const struct here *here = find_here(&spare);
+	int same_host = tkm_known_equal(head->host, here->host), same_time;
 	uint64_t born;
 
-	if (!here || !id->pid || (!id->boot[0] && !same_host)) {
+	if (!id->pid || (!id->boot[0] && !same_host)) {
 		return VT_RAW_UNSEEN;
 	}
 	if (strcmp(id->boot, here->id.boot) != 0) {
@@ -132,9 +141,9 @@ enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw
 
 int vt_raw_is_here(const struct vt_raw_head *head)
 {
-	const struct here *here = find_here();
+	struct here spare;
 
-	return here && tkm_known_equal(head->host, here->host) &&
+	return tkm_known_equal(head->host, find_here(&spare)->host) &&
 		(vt_raw_life(head, &head->id) != VT_RAW_UNSEEN ||
 			vt_raw_life(head, &head->sampler_id) != VT_RAW_UNSEEN);
 }
