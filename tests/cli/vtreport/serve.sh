@@ -147,9 +147,13 @@ fi
 # too long for the page, short enough for one question
 make_trace some 15000
 serve some.stf --size 256KB
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=10000 \
-	--dump-dom "$address" >dom 2>err
-grep -o '<p[^>]*id="timeline-status"[^>]*>[^<]*' dom >verify
+# the browser's time ends before an answer that comes late on a busy machine
+for budget in 10000 30000 100000; do
+	timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=$budget \
+		--dump-dom "$address" >dom 2>err
+	grep -o '<p[^>]*id="timeline-status"[^>]*>[^<]*' dom >verify
+	grep -q 'Reading single calls' verify || break
+done
 expect_line 'Of 15000 messages one in' verify
 verdict "a browser gets what the page does not hold"
 end_server
