@@ -19,10 +19,7 @@ enum { LOOK_NS = 500000000, KILL_NS = 2000000000 };
 
 void vt_stop_open(struct vt_stop_output *o, struct vt_measured *p, const char *name)
 {
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/2", (int)p->pid);
-	*o = (struct vt_stop_output){ p, open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), name };
+	*o = (struct vt_stop_output){ p, vt_measured_open_stderr(p), name };
 }
 
 void vt_stop_say(struct vt_stop_output *o, const char *kind, const char *fmt, ...)

@@ -103,6 +103,8 @@ void vt_measured_free(struct vt_measured *p);
 /* last_lines.c: finds out, at its attachment, where its lines go if it cannot print them at its end; and prints them there. */
 void vt_measured_find_stderr(struct vt_measured *p);
 void vt_measured_print_lines(struct vt_measured *p);
+/* Its standard error while it runs; -1: it cannot be opened. */
+int vt_measured_open_stderr(const struct vt_measured *p);
 
 /* merge.c: makes the trace that a process, measured or not, has ordered by this message, and answers it. */
 void vt_measured_merge(int to, const char *body, size_t size);

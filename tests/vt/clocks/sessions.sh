@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Clock sessions in the raw files: a job of four ranks that is killed is corrected as far as its last session, by the
-# sampler process and
-# by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as a thread inside
+# sampler process and by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as a thread inside
 # does. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 
@@ -53,10 +52,15 @@ expect_lines 9 '^session middle used 0' pp.clk
 expect_lines 9 '^session middle used 1' pp.clk
 verdict "TIMER-SKIP 1: in a job that ends as usual every second one is"
 killed thread 5ms last
-expect [ ! -e pp.stf ]
-expect "$build/stftool" .VT-flush-*.raw --merge pp.stf >>out 2>&1
+wait_for 60 no_raw_files
 expect corrected pp.stf pp.clk
-verdict "killed without a sampler process: stftool finds the sessions in the raw files"
+verdict "killed with a thread that samples: a sampler process makes the trace, with the sessions"
+export VT_KEEP_RAW_EVENTS=on
+killed thread 5ms last
+unset VT_KEEP_RAW_EVENTS
+expect "$build/stftool" .VT-flush-*.raw --merge all.stf >>out 2>&1
+expect corrected all.stf all.clk
+verdict "stftool finds the sessions in the raw files"
 rm -f .VT-flush-pp_0-*
 expect "$build/stftool" .VT-flush-*.raw --merge part.stf >out 2>&1
 expect_line 'not corrected: .*rank 0' out
