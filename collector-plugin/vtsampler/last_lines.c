@@ -124,9 +124,8 @@ int vt_measured_open_stderr(const struct vt_measured *p)
 	struct stat st;
 
 	/* all lines go through one descriptor: written through two, the later ones may come over the others */
-	return p->err >= 0 && stat_stderr(p->pid, &st) == 0 && S_ISREG(st.st_mode)
-		? fcntl(p->err, F_DUPFD_CLOEXEC, 0)
-		: open_stderr(p->pid, O_APPEND);
+	return p->err >= 0 && stat_stderr(p->pid, &st) == 0 && S_ISREG(st.st_mode) ? fcntl(p->err, F_DUPFD_CLOEXEC, 0)
+										   : open_stderr(p->pid, O_APPEND);
 }
 
 /* The pipe, if who started the process still has it. */
