@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Clock sessions in the raw files: a job of four ranks that is killed is corrected as far as its last session, by the
-# sampler process and by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as a
-# thread inside does. TAP.
+# sampler process and by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as
+# a thread inside does. TAP.
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 
 mpi_compile "$MPICC" clocks/programs/mpi_pingpong.c pp -lVT
