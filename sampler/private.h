@@ -111,7 +111,7 @@ static inline int smp_number(const char **p, uint64_t *out)
 	return 0;
 }
 
-/* The same of a number that is a word of its own: "0x10", "1.5" and "12a" are none. */
+/* Reads a number as smp_number() does, which a blank or the end of the text follows: "0x10", "1.5", "12a" are errors. */
 static inline int smp_whole_word(const char **p, uint64_t *out)
 {
 	return smp_number(p, out) < 0 || !strchr(" \t\n", **p) ? -1 : 0;

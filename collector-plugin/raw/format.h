@@ -59,7 +59,7 @@ struct vt_raw_id {
 	char boot[64];                          /* boot id of the node, "" if unknown */
 	uint64_t pid_namespace, time_namespace; /* inodes below /proc/self/ns; 0: unknown, or this kernel has none */
 	uint64_t born;                          /* as `born` of the head; 0: unknown */
-	uint32_t pid, filler;                   /* 0: none   */
+	uint32_t pid, filler;                   /* pid 0: none */
 };
 
 /* At offset 0. Texts are terminated. `check` covers the bytes after it up to `state`. */

@@ -19,7 +19,7 @@ struct vt_raw_id vt_raw_own_id(void);
 
 enum vt_raw_life {
 	VT_RAW_DEAD,   /* it is gone, or a zombie */
-	VT_RAW_LIVES,  /* the process with this id is this one */
+	VT_RAW_LIVES,  /* it runs, and can be seen from here */
 	VT_RAW_UNSEEN, /* it is of another host, container or time namespace, so from here it cannot be seen */
 };
 /* id: one of the head's. */

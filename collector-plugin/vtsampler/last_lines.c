@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of a process that a signal ended, which cannot print them itself. They belong on its standard error: a terminal is opened again, of a
- * file its own descriptor is kept, whose offset the others who write there share. A pipe is not kept, because its reader would wait for this process; then they go where who started it, mpirun or a
- * shell, has its standard error. */
+/* The lines of a process that a signal ended, which cannot print them itself. They go to its standard error: a terminal
+ * is opened again; of a file its own descriptor is kept, because the others who write there share its offset. A pipe is
+ * not kept, because its reader would wait for this process. Instead the lines go to the standard error of the process
+ * that started it, like mpirun or a shell. */
 #include "config.h"
 #include "collector-plugin/vtsampler/vtsampler.h"
 

@@ -55,26 +55,23 @@ trace_comes() # it comes when the program is gone
 	done
 	expect "$build/stftool" sudden.stf --verify >"$dir/verify" 2>&1
 }
-said process files
-expect_line 'sudden.stf is made when sudden is gone, without its last samples: it may not open a file' "$dir/err"
-expect_no_line 'no trace\|took no sample' "$dir/err"
-trace_comes
-said thread files
-command=$(sed -n 's/.*WARNING: no trace: .*; \(stftool .* --merge .*\) makes the trace$/\1/p' "$dir/err")
-expect [ -n "$command" ]
-expect sh -c "$build/$command" >"$dir/merged" 2>&1
-trace_comes
-verdict "no descriptor at the end: the trace comes, or the command that is named makes it"
-if [ "$(id -u)" = 0 ]; then
-	said process user
-	expect_line 'sudden.stf is made when sudden is gone, .*does not answer another user' "$dir/err"
+# told HOW WHY: with a sampler process the trace comes later; with a thread inside, the command that is named makes it
+told()
+{
+	said process "$1"
+	expect_line "sudden.stf is made when sudden is gone, .*$2" "$dir/err"
 	expect_no_line 'no trace\|took no sample' "$dir/err"
 	trace_comes
-	said thread user
+	said thread "$1"
 	command=$(sed -n 's/.*WARNING: no trace: .*[;:] \(stftool .* --merge .*\) makes the trace$/\1/p' "$dir/err")
 	expect [ -n "$command" ]
 	expect sh -c "$build/$command" >"$dir/merged" 2>&1
 	trace_comes
+}
+told files 'without its last samples: it may not open a file'
+verdict "no descriptor at the end: the trace comes, or the command that is named makes it"
+if [ "$(id -u)" = 0 ]; then
+	told user 'does not answer another user'
 	verdict "another user at the end: the same"
 else
 	skip "another user at the end" "not root"
