@@ -160,8 +160,8 @@ static void with_all_settled_they_are_removed(void)
 	CHECK(there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "a sampler process that lives merges just now");
 }
 
-/* The raw file as it would be of another container that shares the folder, or as it was. */
-static void put_elsewhere(uint64_t change)
+/* The raw file as it would be of a container that shares the folder, or as it was. births: of processes that are not these. */
+static void put_elsewhere(uint64_t change, uint64_t births)
 {
 	struct vt_raw_head h;
 	int fd = open(raw, O_RDWR);
@@ -169,20 +169,27 @@ static void put_elsewhere(uint64_t change)
 	CHECK(fd >= 0 && read(fd, &h, sizeof(h)) == sizeof(h), "%s", raw);
 	h.id.pid_namespace += change;
 	h.sampler_id.pid_namespace += change;
+	h.id.born += births;
+	h.sampler_id.born += births;
 	CHECK(pwrite(fd, &h, sizeof(h), 0) == sizeof(h), "%s", raw);
 	close(fd);
 }
 
-/* Processes here that have the ids of a writer and a sampler process of another container are not these. */
+/* Processes here that have the ids of a writer and a sampler process of another container are not these, unless born with them. */
 static void an_id_alone_is_no_process(void)
 {
 	leave(0);
-	put_elsewhere(1);
+	put_elsewhere(1, 0);
+	merge(0);
+	CHECK(there(in_dir("t.stf.dcl.tmp-%d-1", (int)writer.pid)), "its new trace is removed while it lives");
+	CHECK(there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "its sampler process's trace is removed");
+	CHECK(there(in_dir("p.dat.rank3")), "the copy of its raw file is removed while it lives");
+	put_elsewhere(0, 1);
 	merge(0);
 	CHECK(!there(in_dir("t.stf.dcl.tmp-%d-1", (int)writer.pid)), "left there");
 	CHECK(!there(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid)), "left there");
 	CHECK(!there(in_dir("p.dat.rank3")), "left there");
-	put_elsewhere(-1);
+	put_elsewhere(-1, -1);
 	make(in_dir("t.stf.c.0.tmp-%d-12", (int)sampler.pid));
 }
 
