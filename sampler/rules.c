@@ -11,19 +11,24 @@
 
 #include "base/cli/option.h"
 
+/* Of the standard rules: what not every kernel or container has, and is left out there without a word. */
+#define OPTIONAL(a) a("main_run") a("main_wait") a("cpu_steal") a("psi_cpu") a("cgroup_throttled")
+#define RULE(name) name " on",
+#define NAME(name) name,
+
 /* clang-format off */
 const char *const smp_standard_rules[] = {
 	"disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on",
 	"proc_usr on", "proc_sys on", "proc_rss on", "proc_minflt on", "proc_majflt on", "proc_nvcsw on", "proc_nivcsw on",
 	"proc_read on", "proc_write on",
-	"main_run on", "main_wait on", "cpu_steal on", "psi_cpu on", "cgroup_throttled on",
+	OPTIONAL(RULE)
 	NULL,
 };
 /* clang-format on */
 
 int smp_is_optional(const char *name)
 {
-	static const char *const optional[] = { "main_run", "main_wait", "cpu_steal", "psi_cpu", "cgroup_throttled" };
+	static const char *const optional[] = { OPTIONAL(NAME) };
 	size_t i;
 
 	for (i = 0; i < sizeof(optional) / sizeof(optional[0]) && strcmp(name, optional[i]); i++) {

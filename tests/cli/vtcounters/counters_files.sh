@@ -137,10 +137,9 @@ by_awk "$dir/table" >"$dir/before"
 "$counters_over" 0 $(cut -d' ' -f1 "$dir/before") 2>"$dir/err" |
 	awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' >"$dir/got"
 by_awk "$dir/table" >"$dir/after"
-awk \
-	-v \
-	levels=" gpu_busy gpu_mem_used gpu_mem_total run_queue blocked mem_slab mem_slab_reclaimable mem_huge_anon \
-hugepages_total hugepages_free disk_inflight " '
+levels=$("$build/vtcounters" --json '*' 2>"$dir/err" |
+	awk -F'"' '$2 == "name" { name = $4 } $2 == "kind" && $4 == "level" { printf " %s", name }')
+awk -v levels="$levels " '
 	FILENAME ~ /before$/ { a[$1] = $2; n++ }
 	FILENAME ~ /got$/ { v[$1] = $2 }
 	FILENAME ~ /after$/ { b[$1] = $2 }
