@@ -307,3 +307,17 @@ names_exist() {
 	run grep -vE '^(CALL|X =) VT[A-Z]+\(([A-Z_0-9]+(, [A-Z_0-9]+)*)?\)$' "$BATS_TEST_TMPDIR/calls"
 	[ "$output" = "" ]
 }
+
+# Titles stand in the tables: "vtr_test_x, "Title"" of a rule, "{ "counter", LIMIT, "Title"" of a node's counter.
+@test "vtreport.1 has each title of the tables of findings" {
+	cat "$top/report/findings/rules.c" "$top/report/findings/nodes.c" | tr -d '\n\t' | sed 's/},/},\n/g' |
+		sed -nE -e 's/.*\{ "[a-z-]+".*vtr_test_[a-z_]+, *"([^"]*)".*/\1/p' \
+			-e 's/.*\{ "[a-z_]+", [0-9]+, "([^"]*)".*/\1/p' \
+			>"$BATS_TEST_TMPDIR/titles"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/titles")" -ge 20 ]
+	sed -n '/^\.Sh FINDINGS/,/^\.Sh /p' "$top/doc/man/vtreport.1" | grep '^\.It ' >"$BATS_TEST_TMPDIR/page"
+	while IFS= read -r title; do
+		grep -qF "$title" "$BATS_TEST_TMPDIR/page" || echo "'$title' is not in the page"
+	done <"$BATS_TEST_TMPDIR/titles" >"$BATS_TEST_TMPDIR/missing"
+	diff /dev/null "$BATS_TEST_TMPDIR/missing"
+}
