@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anything as a file of /proc or /sys, for every parser of the counter sources. The first byte of the input says
- * which file it is; the rest is its content at the first read, and backwards at the second, so that totals fall,
- * wrap and vanish. With clang -fsanitize=fuzzer it searches; built plainly it makes inputs from a fixed seed out of
- * true ones, and reads the files that are named too. */
+/* Anything as a file of /proc or /sys, for every parser of the counter sources. The files are those of the snapshots in tests/proc, one
+ * of each kind. The first line of the input is the file's name; the rest is its content at the first read, and backwards at the
+ * second, so that totals fall, wrap and vanish. With clang -fsanitize=fuzzer it searches; built plainly it makes inputs from a
+ * fixed seed out of true ones, and reads the files that are named too. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <ctype.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,42 +18,16 @@
 
 #include "sampler/source.h"
 
-enum { MAX = 512, LONGEST = 8192 };
+enum { MAX = 2048, LONGEST = 8192, FILES = 200 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Each parser's file, its counters, and a text of the kind that it reads. */
-static const struct {
-	const char *path, *rules[2];
-	enum smp_scope scope;
-	const char *seed;
-	/* clang-format off */
-} target[] = {
-	{ "/proc/stat", { "cpu_*", "cpu_**" }, SMP_NODE, "cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 1 2 3 4 5 6 7 8 9 0\ncpu17 4294967295 2 3 4 5 6 7 8\nintr 5 6\n" },
-	{ "/sys/block/sda/stat", { "disk_io", "disk_**" }, SMP_NODE, "  10 0 4294967290 5 6 7 18446744073709551615 9 0 1 2" },
-	{ "/sys/class/net/eth0/statistics/rx_bytes", { "net_io", "net_**" }, SMP_NODE, "18446744073709551615\n" },
-	{ "/sys/class/infiniband/a0/ports/1/counters/port_rcv_data", { "rdma_io", "rdma_**" }, SMP_NODE, "123\n" },
-	{ "/proc/meminfo", { "mem_*", "swap_free" }, SMP_NODE, "MemFree:   12 kB\nCached: 7 kB\nSwapFree: 18446744073709551615 kB\n" },
-	{ "/proc/vmstat", { "node_*", "swap_*" }, SMP_NODE, "pgfault 5\npgmajfault 6\npswpin 7\n" },
-	{ "/proc/loadavg", { "load_*", "load_1" }, SMP_NODE, "123.45 6.7890123456789 .5 1/2 3" },
-	{ "/proc/pressure/memory", { "psi_*", "psi_mem" }, SMP_NODE, "some avg10=0.00 total=7\nfull avg10=0.0 total=8\n" },
-	{ "/proc/self/cgroup", { "cgroup_*", "cgroup_mem" }, SMP_NODE, "9:name=x:/\n0::/a/../../b c\n" },
-	{ "/sys/fs/cgroup/a/io.stat", { "cgroup_*", "cgroup_read" }, SMP_NODE, "8:0 rbytes=1 wbytes=2\n9:9 rbytes=18446744073709551615 xrbytes=3\n" },
-	{ "/proc/self/stat", { "proc_*", "proc_threads" }, SMP_PROCESS, "1 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21" },
-	{ "/proc/self/io", { "proc_*", "proc_read" }, SMP_PROCESS, "rchar: 1\nwchar: 2\nread_bytes: 3\n" },
-	{ "/proc/self/statm", { "proc_rss", "proc_vm" }, SMP_PROCESS, "1 2 3" },
-	{ "/proc/self/task/7/status", { "thread_*", "thread_nvcsw" }, SMP_THREAD, "Name: x\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n" },
-	{ "/proc/self/task/7/schedstat", { "thread_*", "thread_run" }, SMP_THREAD, "1 2 3\n" },
-	{ "/sys/class/powercap/intel-rapl:0/energy_uj", { "energy", "energy**" }, SMP_NODE, "262143328849\n" },
-	{ "/sys/class/powercap/intel-rapl:0/max_energy_range_uj", { "energy", "energy**" }, SMP_NODE, "5\n" },
-	{ "/sys/class/powercap/intel-rapl:0/name", { "energy", "energy**" }, SMP_NODE, "package-0\n" },
-	{ "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", { "cpu_freq", "cpu_freq**" }, SMP_NODE, "2400000\n" },
-	{ "/sys/devices/system/clocksource/clocksource0/current_clocksource", { "clock_*", "clock_source" }, SMP_NODE, "tsc\n" },
-	{ "/sys/bus/event_source/devices/cpu_core/type", { "perf_*", "perf_cycles" }, SMP_THREAD, "4294967295\n" },
-	{ "/proc/sys/kernel/perf_event_paranoid", { "perf_*", "perf_cycles" }, SMP_THREAD, "-1\n" },
-};
-/* clang-format on */
-enum { N = sizeof(target) / sizeof(target[0]) };
+static struct file {
+	char path[128], kind[128]; /* below `top`; without its digits */
+	size_t size;
+	uint8_t seed[LONGEST];
+} file[FILES];
+static size_t files;
 
 static char top[] = "/dev/shm/fuzz_sampler.XXXXXX";
 
@@ -83,16 +59,45 @@ static void clean(void)
 	}
 }
 
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
+}
+
+/* A file of a snapshot, if it is the first of its kind. */
+static int add(const char *path, const struct stat *st, int type, struct FTW *unused)
+{
+	struct file *f = &file[files];
+	const char *p = path + strlen(top);
+	size_t i, k = 0;
+	FILE *in;
+
+	(void)unused;
+	if (type != FTW_F || st->st_size > LONGEST || strlen(p) >= sizeof(f->path) || files >= FILES) {
+		return 0;
+	}
+	for (i = 0; p[i]; i++) {
+		if (!isdigit((unsigned char)p[i])) {
+			f->kind[k++] = p[i];
+		}
+	}
+	f->kind[k] = '\0';
+	for (i = 0; i < files && strcmp(file[i].kind, f->kind); i++) {
+	}
+	in = i < files ? NULL : fopen(path, "rb");
+	if (in) {
+		strcpy(f->path, p);
+		f->size = fread(f->seed, 1, sizeof(f->seed), in);
+		fclose(in);
+		files++;
+	}
+	return 0;
+}
+
 static void set_up(void)
 {
-	static const char *const more[] = {
-		"/sys/block/sda/device/x",
-		"/sys/class/net/eth0/device/x",
-		"/sys/bus/event_source/devices/cpu_atom/type",
-		"/sys/class/net/eth0/statistics/tx_bytes",
-		"/sys/class/infiniband/a0/ports/1/counters/port_xmit_data",
-	};
-	size_t i;
+	const char *from = getenv("top_srcdir");
+	char command[512];
 
 	if (!mkdtemp(top)) {
 		strcpy(top, "/tmp/fuzz_sampler.XXXXXX");
@@ -101,56 +106,85 @@ static void set_up(void)
 		}
 	}
 	atexit(clean);
-	for (i = 0; i < N; i++) {
-		put(target[i].path, (const uint8_t *)target[i].seed, strlen(target[i].seed));
+	snprintf(command, sizeof(command),
+		"cd '%s/tests/proc' && for f in *.snap; do sh gather.sh --unpack %s <$f; done", from ? from : ".", top);
+	if (system(command) || nftw(top, add, 20, FTW_PHYS)) {
+		abort();
 	}
-	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
-		put(more[i], (const uint8_t *)"9\n", 2);
-	}
+	qsort(file, files, sizeof(file[0]), by_path);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* The file that the first line names, or any other. Returns where its content begins. */
+static const uint8_t *find(const uint8_t *data, size_t size, const struct file **f)
+{
+	const uint8_t *end = memchr(data, '\n', size);
+	size_t len = end ? (size_t)(end - data) : 0, i, sum = 0;
+
+	for (i = 0; i < files; i++) {
+		if (strlen(file[i].path) == len && !memcmp(file[i].path, data, len)) {
+			break;
+		}
+	}
+	for (; i == files && len > 0; len--) {
+		sum = sum * 31 + data[len - 1];
+	}
+	*f = &file[i < files ? i : sum % files];
+	return end ? end + 1 : data + size;
+}
+
+static void read_all(
+	const struct smp_plan *plan, const struct file *f, const uint8_t *data, size_t size, enum smp_scope scope)
 {
 	static union smp_value value[MAX];
 	static uint8_t state[MAX], back[LONGEST];
-	static int ready;
-	struct smp_plan *plan;
 	struct smp_set *set;
-	struct smp_env env;
-	size_t i, t;
+	size_t i;
 
-	if (!ready) {
-		set_up();
-		ready = 1;
-	}
-	if (size < 1 || size > LONGEST) {
-		return 0;
-	}
-	t = data[0] % N;
-	data++;
-	size--;
-	put(target[t].path, data, size);
-	smp_env_init(&env);
-	env.root = top;
-	plan = smp_plan_open(&env, target[t].rules, 2, NULL, 0, NULL);
-	if (!plan) {
-		abort();
-	}
-	set = smp_set_open(
-		plan, &(struct smp_target){ target[t].scope, 0, target[t].scope == SMP_THREAD ? 7 : 0 }, NULL);
+	put(f->path, data, size);
+	set = smp_set_open(plan, &(struct smp_target){ scope, 0, scope == SMP_THREAD ? 7 : 0 }, NULL);
 	if (set && smp_set_size(set) <= MAX) {
 		smp_set_read(set, value, state);
 		for (i = 0; i < size; i++) {
 			back[i] = data[size - 1 - i];
 		}
-		put(target[t].path, back, size);
+		put(f->path, back, size);
 		smp_set_read(set, value, state);
-		put(target[t].path, back, 0);
+		put(f->path, back, 0);
 		smp_set_read(set, value, state);
 	}
 	smp_set_close(set);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const rules[] = { "** on", "proc_* on", "main_* on", "thread_* on" };
+	const struct file *f;
+	const uint8_t *text;
+	struct smp_plan *plan;
+	struct smp_env env;
+	int scope;
+
+	if (!files) {
+		set_up();
+	}
+	if (size < 1 || size > LONGEST) {
+		return 0;
+	}
+	text = find(data, size, &f);
+	size -= (size_t)(text - data);
+	put(f->path, text, size);
+	smp_env_init(&env);
+	env.root = top;
+	env.flags = SMP_FAST;
+	plan = smp_plan_open(&env, rules, sizeof(rules) / sizeof(rules[0]), NULL, 0, NULL);
+	if (!plan) {
+		abort();
+	}
+	for (scope = SMP_NODE; scope <= SMP_THREAD; scope++) {
+		read_all(plan, f, text, size, (enum smp_scope)scope);
+	}
 	smp_plan_close(plan);
-	put(target[t].path, (const uint8_t *)target[t].seed, strlen(target[t].seed));
+	put(f->path, f->seed, f->size);
 	return 0;
 }
 
@@ -167,13 +201,14 @@ static uint64_t draw(void)
 }
 
 /* A true text with some of its bytes cut, doubled, made others or huge numbers. */
-static size_t damage(uint8_t *out, size_t t)
+static size_t damage(uint8_t *out, const struct file *f)
 {
-	size_t n = strlen(target[t].seed), at, len;
+	size_t n = f->size, head = strlen(f->path) + 1, at, len;
 	int i;
 
-	out[0] = (uint8_t)t;
-	memcpy(out + 1, target[t].seed, n);
+	snprintf((char *)out, head + 1, "%s\n", f->path);
+	out += head;
+	memcpy(out, f->seed, n);
 	for (i = (int)(draw() % 4); i >= 0 && n > 0; i--) {
 		at = draw() % n;
 		switch (draw() % 5) {
@@ -181,29 +216,29 @@ static size_t damage(uint8_t *out, size_t t)
 			n = at;
 			break;
 		case 1:
-			out[1 + at] = (uint8_t)draw();
+			out[at] = (uint8_t)draw();
 			break;
 		case 2:
 			len = draw() % (n - at);
-			memmove(out + 1 + at, out + 1 + at + len, n - at - len);
+			memmove(out + at, out + at + len, n - at - len);
 			n -= len;
 			break;
 		case 3:
 			len = n - at;
 			if (2 * n < LONGEST - 64) {
-				memmove(out + 1 + n, out + 1 + at, len);
+				memmove(out + n, out + at, len);
 				n += len;
 			}
 			break;
 		default:
 			if (n < LONGEST - 64) {
-				memmove(out + 1 + at + 24, out + 1 + at, n - at);
-				memcpy(out + 1 + at, "999999999999999999999999", 24);
+				memmove(out + at + 24, out + at, n - at);
+				memcpy(out + at, "999999999999999999999999", 24);
 				n += 24;
 			}
 		}
 	}
-	return n + 1;
+	return head + n;
 }
 
 static int read_input(const char *path)
@@ -223,8 +258,8 @@ static int read_input(const char *path)
 
 int main(int argc, char **argv)
 {
-	static uint8_t buf[LONGEST + 64];
-	int i, times = 40, bad = 0;
+	static uint8_t buf[LONGEST + 256];
+	int i, times = 3, bad = 0;
 	size_t t;
 
 	for (i = 1; i < argc; i++) {
@@ -234,13 +269,14 @@ int main(int argc, char **argv)
 			bad |= read_input(argv[i]);
 		}
 	}
-	for (t = 0; t < N; t++) {
+	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
+	for (t = 0; t < files; t++) {
 		for (i = 0; i < times; i++) {
-			LLVMFuzzerTestOneInput(buf, damage(buf, t));
+			LLVMFuzzerTestOneInput(buf, damage(buf, &file[t]));
 		}
-		printf("ok %zu - %d damaged texts of %s\n", t + 1, times, target[t].path);
+		printf("ok %zu - %d damaged texts of %s\n", t + 1, times, file[t].path);
 	}
-	printf("1..%d\n", (int)N);
+	printf("1..%zu\n", files);
 	return bad;
 }
 #endif

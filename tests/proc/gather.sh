@@ -15,7 +15,7 @@ unpack() # unpack DIR
 	awk -v top="$1" '
 		function quoted(s) { gsub(/\047/, "\047\\\047\047", s); return "\047" s "\047" }
 		function parent(p) { sub("/[^/]*$", "", p); return p }
-		/\.\.\// || /\/\.\.$/ { print "gather.sh: a path climbs: " $0 >"/dev/stderr"; exit 1 }
+		/^[@\/] .*\/\.\.(\/|$)/ { print "gather.sh: a path climbs: " $0 >"/dev/stderr"; exit 1 }
 		/^@ / {
 			if (file) { close(file) }
 			file = top substr($0, 3)
