@@ -18,7 +18,7 @@
 
 #include "sampler/source.h"
 
-enum { MAX = 2048, LONGEST = 8192, FILES = 200 };
+enum { MAX = 2048, LONGEST = 8192, FILES = 200, RULES = 12 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,6 +26,8 @@ static struct file {
 	char path[128], kind[128]; /* below `top`; without its digits */
 	size_t size;
 	uint8_t seed[LONGEST];
+	char rule[RULES][64]; /* the counters that it decides about, some of them; or all */
+	size_t rules;         /* 0: not known yet */
 } file[FILES];
 static size_t files;
 
@@ -115,7 +117,7 @@ static void set_up(void)
 }
 
 /* The file that the first line names, or any other. Returns where its content begins. */
-static const uint8_t *find(const uint8_t *data, size_t size, const struct file **f)
+static const uint8_t *find(const uint8_t *data, size_t size, struct file **f)
 {
 	const uint8_t *end = memchr(data, '\n', size);
 	size_t len = end ? (size_t)(end - data) : 0, i, sum = 0;
@@ -155,13 +157,68 @@ static void read_all(
 	smp_set_close(set);
 }
 
+static struct smp_plan *plan_all(const char *const *rules, size_t n)
+{
+	static struct smp_env env; /* outlives the plans */
+	struct smp_plan *plan;
+
+	smp_env_init(&env);
+	env.root = top;
+	env.flags = SMP_FAST;
+	plan = smp_plan_open(&env, rules, n, NULL, 0, NULL);
+	if (!plan) {
+		abort();
+	}
+	return plan;
+}
+
+static int is_there(const struct smp_plan *plan, const char *name)
+{
+	const struct smp_planned *p;
+	size_t i;
+
+	for (i = 0; i < smp_plan_size(plan); i++) {
+		p = smp_plan_at(plan, i);
+		if (!strcmp(p->counter.name, name)) {
+			return !p->counter.missing;
+		}
+	}
+	return 0;
+}
+
+/* What is there with the file, and not without. A plan of all counters for each input would take most of the time. */
+static void find_rules(struct file *f)
+{
+	static const char *const all[] = { "** on", "proc_* on", "main_* on", "thread_* on" };
+	struct smp_plan *with, *without;
+	const struct smp_planned *p;
+	size_t i;
+
+	put(f->path, f->seed, f->size);
+	with = plan_all(all, 4);
+	put(f->path, f->seed, 0);
+	without = plan_all(all, 4);
+	for (i = 0; i < smp_plan_size(with) && f->rules < RULES; i++) {
+		p = smp_plan_at(with, i);
+		if (!p->counter.missing && !is_there(without, p->counter.name)) {
+			snprintf(f->rule[f->rules++], sizeof(f->rule[0]), "%s on", p->counter.name);
+		}
+	}
+	for (i = 0; f->rules == 0 && i < 4; i++) {
+		strcpy(f->rule[i], all[i]);
+	}
+	f->rules = f->rules ? f->rules : 4;
+	smp_plan_close(with);
+	smp_plan_close(without);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const rules[] = { "** on", "proc_* on", "main_* on", "thread_* on" };
-	const struct file *f;
+	const char *rules[RULES];
+	struct file *f;
 	const uint8_t *text;
 	struct smp_plan *plan;
-	struct smp_env env;
+	size_t i;
 	int scope;
 
 	if (!files) {
@@ -172,14 +229,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	text = find(data, size, &f);
 	size -= (size_t)(text - data);
-	put(f->path, text, size);
-	smp_env_init(&env);
-	env.root = top;
-	env.flags = SMP_FAST;
-	plan = smp_plan_open(&env, rules, sizeof(rules) / sizeof(rules[0]), NULL, 0, NULL);
-	if (!plan) {
-		abort();
+	if (!f->rules) {
+		find_rules(f);
 	}
+	for (i = 0; i < f->rules; i++) {
+		rules[i] = f->rule[i];
+	}
+	put(f->path, text, size);
+	plan = plan_all(rules, f->rules);
 	for (scope = SMP_NODE; scope <= SMP_THREAD; scope++) {
 		read_all(plan, f, text, size, (enum smp_scope)scope);
 	}
