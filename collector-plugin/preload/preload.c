@@ -19,9 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "collector-plugin/core/hooks.h"
@@ -256,6 +258,7 @@ static struct {
 	int (*cxa_atexit)(void (*)(void *), void *, void *);
 	int (*on_exit)(void (*)(int, void *), void *);
 	int (*prctl)(int, ...);
+	int (*swapcontext)(ucontext_t *, const ucontext_t *);
 } next;
 
 __attribute__((constructor(101))) static void look_up_libc_call(void)
@@ -266,6 +269,52 @@ __attribute__((constructor(101))) static void look_up_libc_call(void)
 	next.cxa_atexit = NEXT(__cxa_atexit);
 	next.on_exit = NEXT(on_exit);
 	next.prctl = NEXT(prctl);
+	next.swapcontext = NEXT(swapcontext);
+}
+
+/* The end needs 20 KB of stack and more. A handler on a stack for signals often has 8 KB, a thread or a coroutine 16 KB: what
+ * they end runs on a stack of its own. */
+enum { END_STACK = 1 << 20, SIGNAL_STACK = 1 << 16 };
+struct end_stack {
+	ucontext_t here, there;
+	uint32_t how;
+	char for_signals[SIGNAL_STACK];
+};
+static _Atomic(struct end_stack *) end_stack;
+
+static void end_there(void)
+{
+	struct end_stack *s = end_stack;
+	stack_t own = { .ss_sp = s->for_signals, .ss_size = sizeof(s->for_signals) }, was;
+	int is_set = sigaltstack(NULL, &was) == 0 && !(was.ss_flags & SS_DISABLE) && sigaltstack(&own, NULL) == 0;
+
+	/* another handler would begin at the top of the stack that a handler has left here */
+	vt_collect_end_how(1, s->how);
+	if (is_set) {
+		sigaltstack(&was, NULL);
+	}
+}
+
+static void end_on_own_stack(uint32_t how)
+{
+	struct end_stack *s, *none = NULL;
+
+	s = next.swapcontext ? mmap(NULL, END_STACK, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)
+			     : MAP_FAILED;
+	if (s == MAP_FAILED || getcontext(&s->there) < 0 || !atomic_compare_exchange_strong(&end_stack, &none, s)) {
+		vt_collect_end_how(1, how);
+	} else {
+		s->how = how;
+		s->there.uc_stack = (stack_t){ .ss_sp = s + 1, .ss_size = END_STACK - sizeof(*s) };
+		s->there.uc_link = &s->here;
+		makecontext(&s->there, end_there, 0);
+		next.swapcontext(&s->here, &s->there);
+		end_stack = NULL;
+	}
+	if (s != MAP_FAILED) {
+		munmap(s, END_STACK);
+	}
 }
 
 /* how: enum vt_raw_ending, with the status if that is known. */
@@ -279,7 +328,7 @@ static void end_by(uint32_t how)
 		run.active = 0;
 	}
 	if (run.active && run.pid == getpid()) {
-		vt_collect_end_how(1, how);
+		end_on_own_stack(how);
 		run.active = 0;
 	}
 }

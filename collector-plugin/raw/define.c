@@ -6,7 +6,6 @@
 #include <signal.h>
 
 #include "collector-plugin/host/memory.h"
-#include "collector-plugin/raw/definition.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/grow.h"
 #include "collector-plugin/raw/writer.h"
@@ -25,16 +24,16 @@ static VT_SELDOM int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const
 	return 0;
 }
 
-/* Gives the definition of n bytes its number and writes it. The caller holds r->lock. */
-static VT_SELDOM int write_packed(struct vt_raw *r, uint8_t *bytes, size_t n)
+/* Gives the definition of n bytes in r->definition its number and writes it. The caller holds r->lock. */
+static VT_SELDOM int write_packed(struct vt_raw *r, size_t n)
 {
 	uint64_t number = atomic_fetch_add_explicit(&r->head->definitions, 1, memory_order_relaxed);
 	int i, rc = -1;
 
-	memcpy(bytes + sizeof(struct vt_raw_record), &number, sizeof(number));
+	memcpy(r->definition + sizeof(struct vt_raw_record), &number, sizeof(number));
 	for (i = 0; i < VT_RAW_COPIES; i++) {
 		/* one copy is enough */
-		rc = write_copy(r, &r->copy[i], bytes, n) == 0 ? 0 : rc;
+		rc = write_copy(r, &r->copy[i], r->definition, n) == 0 ? 0 : rc;
 	}
 	return rc;
 }
@@ -71,7 +70,7 @@ static VT_SELDOM int is_of_program(const struct vt_raw_def *d)
 	}
 }
 
-static VT_SELDOM void keep_definition(const struct vt_raw *r, const uint8_t *bytes, uint64_t n)
+static VT_SELDOM void keep_definition(const struct vt_raw *r, uint64_t n)
 {
 	struct kept *k = last_kept;
 	size_t used = k ? atomic_load(&k->used) : 0;
@@ -86,13 +85,12 @@ static VT_SELDOM void keep_definition(const struct vt_raw *r, const uint8_t *byt
 		used = 0;
 	}
 	memcpy(k->bytes + used, &n, sizeof(n));
-	memcpy(k->bytes + used + sizeof(n), bytes, n);
+	memcpy(k->bytes + used + sizeof(n), r->definition, n);
 	atomic_store(&k->used, used + sizeof(n) + n);
 }
 
 VT_SELDOM void vt_raw_repeat_definitions(struct vt_raw *r)
 {
-	uint8_t bytes[VT_RAW_MAX_DEFINITION];
 	const struct kept *k;
 	uint64_t n;
 	size_t at;
@@ -101,8 +99,8 @@ VT_SELDOM void vt_raw_repeat_definitions(struct vt_raw *r)
 	for (k = first_kept; k; k = k->next) {
 		for (at = 0; at < atomic_load(&k->used); at += sizeof(n) + n) {
 			memcpy(&n, k->bytes + at, sizeof(n));
-			memcpy(bytes, k->bytes + at + sizeof(n), n);
-			write_packed(r, bytes, n);
+			memcpy(r->definition, k->bytes + at + sizeof(n), n);
+			write_packed(r, n);
 		}
 	}
 	vt_unlock(&r->lock);
@@ -110,17 +108,21 @@ VT_SELDOM void vt_raw_repeat_definitions(struct vt_raw *r)
 
 static VT_SELDOM int write_definition(struct vt_raw *r, const struct vt_raw_def *d)
 {
-	uint8_t bytes[VT_RAW_MAX_DEFINITION];
-	size_t n = vt_raw_pack_definition(d, bytes);
+	size_t n;
 	int rc;
 
-	if (r->forgotten || n > r->block_size - sizeof(struct vt_raw_block)) {
+	if (r->forgotten) {
 		return -1;
 	}
 	vt_lock(&r->lock);
-	rc = write_packed(r, bytes, n);
+	n = vt_raw_pack_definition(d, r->definition);
+	if (n > r->block_size - sizeof(struct vt_raw_block)) {
+		vt_unlock(&r->lock);
+		return -1;
+	}
+	rc = write_packed(r, n);
 	if (r->keeper_fd < 0 && is_of_program(d)) {
-		keep_definition(r, bytes, n);
+		keep_definition(r, n);
 	}
 	/* the caller keeps statistics that found no room */
 	if (rc < 0 && d->type != VT_RAW_DEF_STATISTICS) {

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "collector-plugin/host/lock.h"
+#include "collector-plugin/raw/definition.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/stream.h"
 
@@ -47,6 +48,8 @@ struct vt_raw {
 	uint64_t given; /* vt_raw_tick() of the sampler process: places given out then */
 	void *arrays;
 	size_t arrays_size;
+	/* one that is being written: not on the stack, which may be one for signal handlers, with few KB */
+	uint8_t definition[VT_RAW_MAX_DEFINITION];
 };
 
 static inline struct vt_raw_block **vt_raw_full_at(struct vt_raw *r, size_t i)

@@ -34,9 +34,10 @@ VT_SELDOM void vt_objects_forked(void)
 	vt_lock_forget(&vt_objects_lock);
 }
 
+/* Of the objects' table: the stack may be one for signal handlers, with few KB. */
 struct search {
 	uintptr_t address;
-	struct vt_object found;
+	struct vt_object *found;
 };
 
 static VT_SELDOM int object_has_address(struct dl_phdr_info *info, size_t size, void *arg)
@@ -58,17 +59,17 @@ static VT_SELDOM int object_has_address(struct dl_phdr_info *info, size_t size, 
 			inside |= s->address >= at && s->address < at + p->p_memsz;
 		} else if (p->p_type == PT_NOTE && !id) {
 			id = vt_symbols_build_id((const void *)at, p->p_memsz, &n);
-			s->found.build_id_size = id ? n : 0;
-			memcpy(s->found.build_id, id ? id : s->found.build_id, s->found.build_id_size);
+			s->found->build_id_size = id ? n : 0;
+			memcpy(s->found->build_id, id ? id : s->found->build_id, s->found->build_id_size);
 		}
 	}
 	if (!inside) {
-		s->found.build_id_size = 0;
+		s->found->build_id_size = 0;
 		return 0;
 	}
-	s->found.base = info->dlpi_addr;
-	s->found.end = high;
-	snprintf(s->found.path, sizeof(s->found.path), "%s", info->dlpi_name ? info->dlpi_name : "");
+	s->found->base = info->dlpi_addr;
+	s->found->end = high;
+	snprintf(s->found->path, sizeof(s->found->path), "%s", info->dlpi_name ? info->dlpi_name : "");
 	return 1;
 }
 
@@ -108,11 +109,14 @@ VT_SELDOM struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address
 		}
 		spare = objects[i].end == 0 ? i : spare;
 	}
-	if (!objects || spare == OBJECTS || dl_iterate_phdr(object_has_address, &s) == 0) {
+	if (!objects || spare == OBJECTS) {
 		return NULL;
 	}
-	o = &objects[spare];
-	*o = s.found;
+	s.found = o = &objects[spare];
+	memset(o, 0, sizeof(*o));
+	if (dl_iterate_phdr(object_has_address, &s) == 0) {
+		return NULL;
+	}
 	n_objects += spare == n_objects;
 	name_object(o);
 	o->id = ++n_ids;

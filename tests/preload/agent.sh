@@ -196,6 +196,23 @@ if made agent/small -pthread; then
 	fi
 fi
 
+# what a handler on a small stack calls first, and how it ends the program
+if [ -n "$sanitizer" ]; then
+	skip "the end in a handler with 8 KB of stack" "the sanitizer needs more"
+elif made agent/handler_ends -finstrument-functions; then
+	for how in _exit exit quick_exit fork; do
+		for options in '' '--follow-children' '--statistics on --summary'; do
+			fresh
+			sampled "$dir/handler_ends" "$how"
+			expect_status 3 77
+			[ "$status" = 77 ] || expect trace_complete handler_ends.stf
+			[ "$status" = 77 ] || expect valid handler_ends.stf
+		done
+	done
+	options=
+	verdict "a program that ends in a handler with 8 KB of stack ends with its status"
+fi
+
 # an exec that the library does not see, without its environment: only what is recorded inside ends
 if [ -n "$sanitizer" ] || ! made agent/unseen; then
 	skip "an exec that the library does not see" "the sanitizer is preloaded, or there is no compiler"
