@@ -577,6 +577,16 @@ static void say_without_processor(const struct shown_analysis *s)
 	}
 }
 
+/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
+static int is_cut(const struct stf_analysis *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends); i++) {
+	}
+	return i < a->n_threads;
+}
+
 static void say_who(const struct shown_analysis *s)
 {
 	const struct stf_culprit *c = &s->a->culprit;
@@ -586,6 +596,10 @@ static void say_who(const struct shown_analysis *s)
 	if (!c->known && c->without_processor > 0) {
 		printf("no single rank makes the others wait: %s, for which they wait most, was ready to run for %.4g s without a processor\n",
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
+		return;
+	}
+	if (!c->known && is_cut(s->a)) {
+		puts("the run ended before MPI_Finalize: it is not known whether one rank makes the others wait");
 		return;
 	}
 	if (!c->known) {
