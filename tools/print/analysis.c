@@ -20,6 +20,7 @@ struct shown_analysis {
 	struct stt_report *r;
 	const struct stt_trace *t;
 	const struct stf_analysis *a;
+	int windowed; /* of a part of the time */
 };
 
 /* How many of n rows are shown. */
@@ -598,7 +599,7 @@ static void say_who(const struct shown_analysis *s)
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
 		return;
 	}
-	if (!c->known && is_cut(s->a)) {
+	if (!c->known && !s->windowed && is_cut(s->a)) {
 		puts("the run ended before MPI_Finalize: it is not known whether one rank makes the others wait");
 		return;
 	}
@@ -637,7 +638,7 @@ static void say_more(const struct shown_analysis *s)
 int stt_print_who(const struct stt_report *r, const struct stt_trace *t)
 {
 	struct stf_analysis_options o = stf_analysis_options();
-	struct shown_analysis s = { NULL, t, NULL };
+	struct shown_analysis s = { NULL, t, NULL, 0 };
 	struct timespec begin;
 	struct stf_analysis *a;
 	struct stf_err e;
@@ -653,6 +654,7 @@ int stt_print_who(const struct stt_report *r, const struct stt_trace *t)
 		return stt_stf_fault(r->o, &e);
 	}
 	s.a = a;
+	s.windowed = o.window;
 	if (a->processes > 1) {
 		say_without_processor(&s);
 		say_who(&s);
@@ -685,7 +687,7 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 	if (!a) {
 		return stt_stf_fault(r->o, &e);
 	}
-	s = (struct shown_analysis){ r, t, a };
+	s = (struct shown_analysis){ r, t, a, o.window };
 	if (!a->processes && !a->n_teams && !r->o->json && !r->o->csv) {
 		printf("no thread called MPI: there are no waits and no efficiencies\n");
 		rc = check_limits(r->o, a);
