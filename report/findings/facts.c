@@ -13,6 +13,7 @@
 
 enum { HOSTS = 8, PATH_PARTS = 3 };
 #define LACKS_PROCESSOR 0.1 /* as in the finding cpu-shared */
+#define NOTICEABLE 0.05     /* as in the finding slow-rank */
 
 /* Lists the names of hosts; returns how many there are, at most HOSTS + 1. */
 static size_t list_hosts(const struct vtr_trace *t, const char *host[HOSTS])
@@ -285,6 +286,19 @@ static void show_iterations(FILE *f, const struct vtr_trace *t, const struct stf
 	fputs("</dd>", f);
 }
 
+/* The part of their time that the threads waited in MPI. */
+static double share_of_waits(const struct stf_analysis *a)
+{
+	double waits = 0, all = 0;
+	size_t i;
+
+	for (i = 0; i < a->n_threads; i++) {
+		waits += (double)a->thread[i].wait;
+		all += (double)(a->thread[i].end - a->thread[i].begin);
+	}
+	return all > 0 ? waits / all : 0;
+}
+
 /* The rank that the others wait for, if there is one, and the largest parts of the critical path. */
 static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
 {
@@ -307,7 +321,7 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 		fprintf(f, ", for which they wait most, was ready to run for %s without a processor</dd>",
 			vtr_duration(waited, sizeof(waited), c->without_processor));
 	} else if (a->processes > 1 && !is_cut(t, a)) {
-		fputs(a->without_processor > LACKS_PROCESSOR
+		fputs(a->without_processor > LACKS_PROCESSOR || share_of_waits(a) > NOTICEABLE
 				? "<dt>Who</dt><dd>no single rank makes the others wait</dd>"
 				: "<dt>Who</dt><dd>no rank makes the others wait for long</dd>",
 			f);

@@ -534,6 +534,7 @@ static int take_window(const struct stt_report *r, struct stf_analysis_options *
 
 enum { MOST_SECONDS = 10, SAID_WAITS = 3 };
 #define LACKS_PROCESSOR 0.1 /* as in vtreport: the kernel's noise is below that */
+#define NOTICEABLE 0.05     /* of the time of the threads, as in who */
 
 /* A job that has just ended is not held up longer than this. */
 static int is_long_enough(void *user, uint64_t time)
@@ -588,6 +589,19 @@ static int is_cut(const struct stf_analysis *a)
 	return i < a->n_threads;
 }
 
+/* The part of their time that the threads waited in MPI. */
+static double share_of_waits(const struct stf_analysis *a)
+{
+	double waits = 0, all = 0;
+	size_t i;
+
+	for (i = 0; i < a->n_threads; i++) {
+		waits += (double)a->thread[i].wait;
+		all += (double)(a->thread[i].end - a->thread[i].begin);
+	}
+	return all > 0 ? waits / all : 0;
+}
+
 static void say_who(const struct shown_analysis *s)
 {
 	const struct stf_culprit *c = &s->a->culprit;
@@ -604,8 +618,9 @@ static void say_who(const struct shown_analysis *s)
 		return;
 	}
 	if (!c->known) {
-		puts(s->a->without_processor > LACKS_PROCESSOR ? "no single rank makes the others wait"
-							       : "no rank makes the others wait for long");
+		puts(s->a->without_processor > LACKS_PROCESSOR || share_of_waits(s->a) > NOTICEABLE
+				? "no single rank makes the others wait"
+				: "no rank makes the others wait for long");
 		return;
 	}
 	printf("%s makes the others wait%s, from %.4g s to %.4g s: %.4g s in all, %.0f %% of the waits\n",

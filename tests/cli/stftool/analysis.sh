@@ -138,7 +138,7 @@ the run ended before MPI_Finalize: it is not known whether one rank makes the ot
 EOT
 tool "$waits" --who --verbose 2
 is "--who" 0 <<'EOT'
-no rank makes the others wait for long
+no single rank makes the others wait
 parallel efficiency 60.4 % = load balance 85.1 % x communication 70.9 %
 rank 1 waits 0.004 s, in MPI:MPI_Recv, late sender: 1 wait, the longest for rank 0
 rank 0 waits 0.00289 s, in MPI:MPI_Barrier, wait at barrier: 1 wait, the longest for rank 1
