@@ -18,6 +18,7 @@ struct vtr_finding *vtr_find(struct vtr_findings *all, const char *name, double 
 	n->weight = weight;
 	n->grade = grade;
 	n->what_to_do = NULL;
+	n->process = -1;
 	snprintf(n->title, sizeof(n->title), "%s", title);
 	va_start(ap, fmt);
 	vsnprintf(n->text, sizeof(n->text), fmt, ap);

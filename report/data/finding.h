@@ -13,6 +13,7 @@ struct vtr_finding {
 	enum vtr_grade grade;
 	char title[100], text[700];
 	const char *what_to_do; /* NULL: nothing */
+	long process;           /* the one that it names; -1: none */
 };
 
 struct vtr_findings {

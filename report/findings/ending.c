@@ -3,11 +3,18 @@
 #include "config.h"
 #include "report/findings/rule.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/html/html.h"
+
+/* Of a run that somebody ended: it stood still before that for so long, and for that part of its length. */
+#define LEAST_STILL_S 2.0
+#define LEAST_STILL 0.2
 
 /* "process 3: TEXT" of an info record. Returns TEXT; without such a beginning *process is -1. */
 static const char *info_of_process(const char *text, long *process)
@@ -88,6 +95,20 @@ static void find_place(const struct vtr_trace *t, long process, char *to, size_t
 	}
 }
 
+/* A call that was open when the process ended is closed with its last sample or later; one that had ended was before it. */
+static int is_in_call(const struct vtr_measures *m, uint32_t process)
+{
+	const struct vtr_span *s = &m->t->span[process];
+
+	return s->open && s->open_until == s->last && vtr_seconds(m->t, s->open_until) >= m->process[process].last_s;
+}
+
+/* How long before its end it entered that call, in seconds. */
+static double in_call_s(const struct vtr_measures *m, uint32_t process)
+{
+	return m->process[process].last_s - vtr_seconds(m->t, m->t->span[process].open_since);
+}
+
 /* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". */
 static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, char *to, size_t size)
 {
@@ -95,18 +116,16 @@ static void describe_last_call(const struct vtr_measures *m, long process, int s
 	const struct vtr_span *s = &t->span[process];
 	const char *name = NULL;
 	char place[300], a[60];
-	double since;
 
 	to[0] = '\0';
 	find_place(t, process, place, sizeof(place));
-	/* a call that was open when the process ended is closed with its last sample or later */
-	if (s->open && s->open_until == s->last && vtr_seconds(t, s->open_until) >= m->process[process].last_s - 1e-3) {
+	if (is_in_call(m, (uint32_t)process)) {
 		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->open - 1]);
-		since = m->process[process].last_s - vtr_seconds(t, s->open_since);
 	}
 	if (name) {
-		snprintf(to, size, ", in %.100s for the last %s%s%.250s%s", name, vtr_duration(a, sizeof(a), since),
-			place[0] ? " (" : "", place, place[0] ? ")" : "");
+		snprintf(to, size, ", in %.100s for the last %s%s%.250s%s", name,
+			vtr_duration(a, sizeof(a), in_call_s(m, (uint32_t)process)), place[0] ? " (" : "", place,
+			place[0] ? ")" : "");
 	} else if (place[0]) {
 		snprintf(to, size, ", in %.250s", place);
 	} else if (says_outside && s->after) {
@@ -168,30 +187,106 @@ static void find_first(const struct vtr_measures *m, struct first_end *e)
 	}
 }
 
-static void describe_stuck(const struct vtr_measures *m, const struct first_end *e, struct vtr_finding *to)
+enum { STANDS = 4, NUMBERS = 4 }; /* places that are shown, and processes at each */
+
+/* Processes that ended in the same call at the same place. */
+struct stand {
+	uint32_t open, after, n, process[NUMBERS];
+	char place[300];
+};
+
+/* Returns how many places there are, at most one more than are shown. */
+static size_t list_stands(const struct vtr_measures *m, struct stand s[STANDS + 1])
 {
-	char call[500], who[60];
-	uint32_t i, shown = 0;
-	size_t n;
+	struct stand own;
+	size_t n = 0, k;
+	uint32_t i;
+
+	for (i = 0; i < m->n; i++) {
+		own = (struct stand){ .open = is_in_call(m, i) ? m->t->span[i].open : 0 };
+		own.after = own.open ? 0 : m->t->span[i].after;
+		find_place(m->t, i, own.place, sizeof(own.place));
+		for (k = 0; k < n &&
+			(s[k].open != own.open || s[k].after != own.after || strcmp(s[k].place, own.place) != 0);
+			k++) {
+		}
+		if (k == n && n <= STANDS) {
+			s[n++] = own;
+		}
+		if (k < n) {
+			s[k].process[s[k].n < NUMBERS ? s[k].n : 0] = s[k].n < NUMBERS ? i : s[k].process[0];
+			s[k].n++;
+		}
+	}
+	return n;
+}
+
+/* " Ranks 0, 1 and 2 were in MPI_Recv for the last 2.1 s (main, ring.c:12)." Returns its length. */
+static size_t describe_stand(const struct vtr_measures *m, const struct stand *s, char *to, size_t size)
+{
+	const char *word = vtr_process_word(m->t);
+	char call[500], who[80];
+	size_t n = (size_t)snprintf(who, sizeof(who), " %c%s%s ", toupper((unsigned char)word[0]), word + 1,
+		s->n == 1                      ? ""
+			: strcmp(word, "rank") ? "es"
+					       : "s");
+	uint32_t i, shown = s->n < NUMBERS ? s->n : NUMBERS;
+
+	for (i = 0; i < shown; i++) {
+		n += (size_t)snprintf(who + n, sizeof(who) - n, "%s%" PRIu32,
+			!i                      ? ""
+				: i + 1 == s->n ? " and "
+						: ", ",
+			s->process[i]);
+	}
+	if (shown < s->n) {
+		snprintf(who + n, sizeof(who) - n, " and %" PRIu32 " more", s->n - shown);
+	}
+	describe_last_call(m, s->process[0], 1, call, sizeof(call));
+	return call[0] ? (size_t)snprintf(to, size, "%s %s%.170s.", who, s->n == 1 ? "was" : "were", call + 1) : 0;
+}
+
+static void describe_stuck(const struct vtr_measures *m, const char *begin, struct vtr_finding *to)
+{
+	struct stand s[STANDS + 1];
+	size_t stands = list_stands(m, s), k, n;
 
 	snprintf(to->title, sizeof(to->title), "The program stood still");
 	to->what_to_do =
 		"Compare what each of them waits for with what the others do: a message that nobody sends, another order of "
 		"the calls, an operation that not all ranks call.";
-	n = (size_t)snprintf(
-		to->text, sizeof(to->text), "No process made progress, so the run was stopped (%.80s).", e->text);
-	for (i = 0; i < m->n && shown < 3 && n < sizeof(to->text); i++) {
-		describe_last_call(m, i, 1, call, sizeof(call));
-		if (call[0]) {
-			shown++;
-			n += (size_t)snprintf(to->text + n, sizeof(to->text) - n, " %s was%.170s.",
-				vtr_process_title(m, i, who, sizeof(who)), call + 1);
+	n = (size_t)snprintf(to->text, sizeof(to->text), "%s", begin);
+	for (k = 0; k < stands && k < STANDS && n < sizeof(to->text); k++) {
+		n += describe_stand(m, &s[k], to->text + n, sizeof(to->text) - n);
+	}
+	if (stands > STANDS && n < sizeof(to->text)) {
+		snprintf(to->text + n, sizeof(to->text) - n, " Others were at other places.");
+	}
+}
+
+/* Somebody ended the run, and all of it was in calls of MPI for that long, in seconds. 0: it was not so. */
+static double stood_still(const struct vtr_measures *m, const char *text)
+{
+	static const char *const from_outside[] = { "by signal 15 ", "by signal 2 ", "by signal 9 ", "by exit",
+		"without exit" };
+	double least = INFINITY;
+	uint32_t i;
+	size_t k;
+
+	for (k = 0; k < sizeof(from_outside) / sizeof(from_outside[0]) &&
+		strncmp(text, from_outside[k], strlen(from_outside[k])) != 0;
+		k++) {
+	}
+	if (k == sizeof(from_outside) / sizeof(from_outside[0]) || m->n < 2) {
+		return 0;
+	}
+	for (i = 0; i < m->n; i++) {
+		if (!is_in_call(m, i) || !m->t->function_is_mpi[m->t->span[i].open - 1]) {
+			return 0;
 		}
+		least = fmin(least, in_call_s(m, i));
 	}
-	if (shown && i < m->n && n < sizeof(to->text)) {
-		snprintf(to->text + n, sizeof(to->text) - n, " %u more %s not listed.", m->n - i,
-			m->n - i == 1 ? "process is" : "processes are");
-	}
+	return least > fmax(LEAST_STILL_S, LEAST_STILL * vtr_length(m->t)) ? least : 0;
 }
 
 double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
@@ -200,6 +295,7 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	char who[60], at[60] = "", call[500] = "", more[100] = "";
 	const char *status;
 	int known, early;
+	double still_s;
 
 	(void)rule;
 	find_first(m, &e);
@@ -207,8 +303,14 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 		return VTR_NOTHING;
 	}
 	to->grade = e.grade;
-	if (e.stuck) {
-		describe_stuck(m, &e, to);
+	still_s = stood_still(m, e.text);
+	if (e.stuck || still_s > 0) {
+		snprintf(call, sizeof(call), "No process made progress, so the run was stopped (%.80s).", e.text);
+		if (!e.stuck) {
+			snprintf(call, sizeof(call), "All were in MPI for %s or longer when they ended (%.80s).",
+				vtr_duration(at, sizeof(at), still_s), e.text);
+		}
+		describe_stuck(m, call, to);
 		return 1;
 	}
 	known = e.process >= 0 && e.process < (long)m->n;

@@ -13,6 +13,7 @@
 
 enum { HOSTS = 8, PATH_PARTS = 3 };
 #define LACKS_PROCESSOR 0.1 /* as in the finding cpu-shared */
+#define NOTICEABLE 0.05     /* as in the finding slow-rank */
 
 /* Lists the names of hosts; returns how many there are, at most HOSTS + 1. */
 static size_t list_hosts(const struct vtr_trace *t, const char *host[HOSTS])
@@ -119,6 +120,17 @@ static void show_size(FILE *f, const struct vtr_trace *t)
 
 enum { STATUSES = 4 };
 
+/* How a process ended; its exec of another program is no end. */
+static const char *next_ending(const struct vtr_trace *t, size_t *n, enum vtr_grade *grade, long *process)
+{
+	const char *text;
+
+	do {
+		text = vtr_ending(t, (*n)++, grade, process);
+	} while (text && !strncmp(text, "by exec ", 8));
+	return text;
+}
+
 /* How many processes had this exit status, and the first of them. */
 struct exit_status {
 	int status;
@@ -133,12 +145,12 @@ static size_t list_statuses(
 {
 	static const char words[] = ", exit status ";
 	const char *text, *at;
-	size_t k, n = 0;
+	size_t k, n = 0, i = 0;
 	enum vtr_grade grade;
 	long process;
 
 	*unknown = NULL;
-	for (*ends = 0; (text = vtr_ending(t, *ends, &grade, &process)); ++*ends) {
+	for (*ends = 0; (text = next_ending(t, &i, &grade, &process)); ++*ends) {
 		at = strstr(text, words);
 		if (!at) {
 			/* mpirun terminates those that are left */
@@ -191,9 +203,9 @@ static void show_ending(FILE *f, const struct vtr_trace *t)
 	enum vtr_grade grade, worst = VTR_GOOD;
 	const char *text, *first = NULL;
 	long process;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; (text = vtr_ending(t, i, &grade, &process)); i++) {
+	while ((text = next_ending(t, &i, &grade, &process))) {
 		first = first ? first : text;
 		worst = grade > worst ? grade : worst;
 	}
@@ -215,6 +227,17 @@ static void show_name(FILE *f, const struct vtr_trace *t, const char *before, un
 	}
 }
 
+/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
+static int is_cut(const struct vtr_trace *t, const struct stf_analysis *a)
+{
+	size_t i;
+
+	for (i = t->windowed ? a->n_threads : 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends);
+		i++) {
+	}
+	return i < a->n_threads;
+}
+
 /* The part of the run time that is computation, and why the rest is not. */
 static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
 {
@@ -228,13 +251,18 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 		fprintf(f, a->parallel.error < 1e-4 ? " &plusmn; &lt; 0.01 %%" : " &plusmn; %.2g %%",
 			100 * a->parallel.error);
 	}
-	fprintf(f, " = load balance %.1f %% &times; serialisation %.1f %% &times; transfer %.1f %%",
-		100 * a->load_balance.value, 100 * a->serialisation.value, 100 * a->transfer.value);
+	fprintf(f, " = load balance %.1f %% &times; ", 100 * a->load_balance.value);
+	if (is_cut(t, a)) {
+		fprintf(f, "communication %.1f %%", 100 * a->communication.value);
+	} else {
+		fprintf(f, "serialisation %.1f %% &times; transfer %.1f %%", 100 * a->serialisation.value,
+			100 * a->transfer.value);
+	}
 	if (a->without_processor > LACKS_PROCESSOR) {
 		fprintf(f,
 			"; the ranks were ready to run for %.0f %% of the time without a processor, and all of this contains that",
 			100 * a->without_processor);
-	} else if (a->transfer.value < 0.99) {
+	} else if (a->transfer.value < 0.99 && !is_cut(t, a)) {
 		fprintf(f, "; with a network without delay the run would take %s instead of %s",
 			vtr_duration(ideal, sizeof(ideal), (double)a->ideal * t->resolution),
 			vtr_duration(run, sizeof(run), (double)(a->finish - a->begin) * t->resolution));
@@ -258,6 +286,19 @@ static void show_iterations(FILE *f, const struct vtr_trace *t, const struct stf
 	fputs("</dd>", f);
 }
 
+/* The part of their time that the threads waited in MPI. */
+static double share_of_waits(const struct stf_analysis *a)
+{
+	double waits = 0, all = 0;
+	size_t i;
+
+	for (i = 0; i < a->n_threads; i++) {
+		waits += (double)a->thread[i].wait;
+		all += (double)(a->thread[i].end - a->thread[i].begin);
+	}
+	return all > 0 ? waits / all : 0;
+}
+
 /* The rank that the others wait for, if there is one, and the largest parts of the critical path. */
 static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
 {
@@ -279,8 +320,8 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
 		fprintf(f, ", for which they wait most, was ready to run for %s without a processor</dd>",
 			vtr_duration(waited, sizeof(waited), c->without_processor));
-	} else if (a->processes > 1) {
-		fputs(a->without_processor > LACKS_PROCESSOR
+	} else if (a->processes > 1 && !is_cut(t, a)) {
+		fputs(a->without_processor > LACKS_PROCESSOR || share_of_waits(a) > NOTICEABLE
 				? "<dt>Who</dt><dd>no single rank makes the others wait</dd>"
 				: "<dt>Who</dt><dd>no rank makes the others wait for long</dd>",
 			f);

@@ -18,6 +18,7 @@
 #define BUSY_WAIT 0.1      /* of the time without a processor, as in cpu-shared */
 #define LEAST_LACK 0.03    /* of the time without a processor; less is what timer ticks and daemons take */
 #define ALIKE 0.1          /* of the time, as in imbalance: ranks whose time outside MPI differs less are alike */
+#define LEAST_OF_MPI 0.1   /* of the time in MPI; a shorter wait is not why that is long */
 #define MOSTLY 0.67        /* of the time of the one with most: those are named together with it */
 #define IN_TURN 5          /* ranks that lack a processor, each while the others have one and wait */
 #define NOTE_WEIGHT 100    /* after all findings that lead somewhere */
@@ -25,13 +26,18 @@
 #define BUSY_TIMES 2.0     /* the work of most others; less is noise on a busy node */
 
 /* The MPI function with most time in one process, or in all (process = UINT32_MAX). "": none. */
-static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t process)
+static const char *longest_mpi_function(const struct vtr_measures *m, uint32_t process)
 {
+	const struct vtr_trace *t = m->t;
 	double most = 0, sum;
 	const char *name = "", *this;
 	size_t i;
 	uint32_t r;
 
+	if (process < m->n && t->span[process].finalize && m->finish > t->span[process].end) {
+		most = (double)(m->finish - t->span[process].end);
+		name = "MPI_Finalize";
+	}
 	for (i = 0; i < t->functions; i++) {
 		for (r = 0, sum = 0; r < t->function_rows && t->function_is_mpi[i] == VTR_MPI; r++) {
 			sum += process == UINT32_MAX || process == r || t->function_rows == 1
@@ -45,6 +51,24 @@ static const char *longest_mpi_function(const struct vtr_trace *t, uint32_t proc
 		}
 	}
 	return name;
+}
+
+/* Time of all processes in functions of MPI, or in those of its files only, in seconds. */
+static double sum_of_mpi(const struct vtr_trace *t, int files)
+{
+	const char *name;
+	double sum = 0;
+	size_t i, k;
+
+	for (i = 0; i < t->functions; i++) {
+		name = t->function_is_mpi[i] == VTR_MPI
+			? stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[i])
+			: NULL;
+		for (k = 0; name && k < t->function_rows && (!files || strstr(name, "MPI_File_")); k++) {
+			sum += t->function[i * t->function_rows + k].exclusive * t->resolution;
+		}
+	}
+	return sum;
 }
 
 /* " In work it spent 412 ms, the mean of all is 290 ms.", of the function that exceeds its mean most, or "". */
@@ -88,11 +112,10 @@ static uint32_t longest_in_mpi(const struct vtr_measures *m)
 	return most;
 }
 
-/* Of communication, between MPI_Init and MPI_Finalize. NULL: there is none whose cause is known. */
+/* Of communication, after MPI_Init, which has a finding of its own. NULL: there is none whose cause is known. */
 static const struct stf_wait *largest_mpi_wait(const struct stf_analysis *a)
 {
-	static const unsigned others =
-		1u << STF_WAIT_OPEN | 1u << STF_WAIT_OMP_BARRIER | 1u << STF_WAIT_INIT | 1u << STF_WAIT_FINALIZE;
+	static const unsigned others = 1u << STF_WAIT_OPEN | 1u << STF_WAIT_OMP_BARRIER | 1u << STF_WAIT_INIT;
 	size_t i;
 
 	for (i = 0; a && i < a->n_waits; i++) {
@@ -104,9 +127,8 @@ static const struct stf_wait *largest_mpi_wait(const struct stf_analysis *a)
 }
 
 /* "; rank 1 waits 2.1 s in MPI_Recv, late sender, longest for rank 0 in work at ring.c:12", or "". */
-static void describe_longest_wait(const struct vtr_trace *t, char *to, size_t size)
+static void describe_longest_wait(const struct vtr_trace *t, const struct stf_wait *w, char *to, size_t size)
 {
-	const struct stf_wait *w = largest_mpi_wait(t->analysis);
 	const char *call = w ? stf_reader_name(t->reader, STF_ID_function_definition, w->function) : NULL;
 	const char *in = w && w->cause_function
 		? stf_reader_name(t->reader, STF_ID_function_definition, w->cause_function)
@@ -148,6 +170,9 @@ static const char *advice_for_wait(enum stf_wait_kind kind)
 		[STF_WAIT_WRONG_ORDER] =
 			"Another message was there already: receive in the order in which messages come, by MPI_Irecv with "
 			"MPI_Waitany, or send in the order of the receives.",
+		[STF_WAIT_FINALIZE] =
+			"A rank that comes to MPI_Finalize early has nothing left to do: give it a part of what the last one "
+			"does before that.",
 		[STF_WAIT_FENCE] =
 			"A fence joins all ranks of the window: divide the work before it evenly, or use MPI_Win_post and "
 			"MPI_Win_start with the partners only.",
@@ -167,7 +192,7 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 	const struct stf_wait *w = largest_mpi_wait(x);
 	char a[20], b[20], c[20], d[20], wait[400];
 	const char *name;
-	double lost, lacked = m->wait_s / m->span_s;
+	double lost, lacked = m->wait_s / m->span_s, in_mpi, files;
 	int explained;
 
 	if (!m->known || !x || isnan(x->communication.value)) {
@@ -177,8 +202,12 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 	if (lost <= rule->limit) {
 		return VTR_NOTHING;
 	}
-	name = longest_mpi_function(m->t, UINT32_MAX);
-	describe_longest_wait(m->t, wait, sizeof(wait));
+	name = longest_mpi_function(m, UINT32_MAX);
+	in_mpi = sum_of_mpi(m->t, 0);
+	files = sum_of_mpi(m->t, 1);
+	/* what is a small part of the time in MPI is not why it is long */
+	w = w && (double)w->sum * m->t->resolution >= LEAST_OF_MPI * in_mpi ? w : NULL;
+	describe_longest_wait(m->t, w, wait, sizeof(wait));
 	/* a rank without a processor makes each of the others wait that long at most; not all of them lack one at different times */
 	explained = lacked > LEAST_LACK && lost - fmin(m->known - 1, IN_TURN) * lacked <= rule->limit;
 	if (explained) {
@@ -186,6 +215,11 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 		to->what_to_do =
 			"Measure again where each rank has a processor of its own, and see whether they remain.";
 		to->weight = NOTE_WEIGHT;
+	} else if (files > 0.5 * in_mpi) {
+		snprintf(to->title, sizeof(to->title), "Input and output by MPI");
+		to->what_to_do =
+			"Write less often and in larger pieces, all ranks together (MPI_File_write_at_all), and call MPI_File_sync "
+			"only where another program must see the data.";
 	} else if (w && x->serialisation.value < x->transfer.value) {
 		to->what_to_do = advice_for_wait(w->kind);
 	} else if (!m->t->messages.n && !m->t->operations) {
@@ -230,7 +264,7 @@ double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_ru
 		"move. MPI is %s of the time between MPI_Init and MPI_Finalize.",
 		b, operations > rule->limit ? "" : ", of ",
 		operations > rule->limit ? "" : vtr_value(a, sizeof(a), bytes, "bytes"),
-		longest_mpi_function(m->t, UINT32_MAX), vtr_share(c, sizeof(c), m->mpi_s, m->span_s));
+		longest_mpi_function(m, UINT32_MAX), vtr_share(c, sizeof(c), m->mpi_s, m->span_s));
 	return m->mpi_s / m->span_s;
 }
 
@@ -289,9 +323,20 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* " 2 more ranks have about as much.", or "". */
+static const char *describe_alike(char *to, size_t size, uint32_t ranks)
+{
+	to[0] = '\0';
+	if (ranks) {
+		snprintf(to, size, " %" PRIu32 " more rank%s about as much.", ranks, ranks == 1 ? " has" : "s have");
+	}
+	return to;
+}
+
 /* Where all lack a processor, times outside MPI say little. But CPU time does not depend on that: a rank that used twice as much outside
- * MPI as most others has more work. *others: the upper median of theirs. Returns how much it used; 0: no rank has more. */
-static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *rank, double *others)
+ * MPI as most others has more work. *others: the upper median of theirs. *alike: how many of them have about as much. Returns how much
+ * it used; 0: no rank has more. */
+static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *rank, double *others, uint32_t *alike)
 {
 	double *work = calloc((size_t)m->n + 1, sizeof(*work)), most = 0;
 	uint32_t i, n = 0;
@@ -306,9 +351,13 @@ static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *ran
 			most = fmax(most, own);
 		}
 	}
+	*alike = 0;
 	if (n) {
 		qsort(work, n, sizeof(*work), compare_doubles);
 		*others = work[(n - 1) / 2];
+		for (i = 0; i + 1 < n; i++) {
+			*alike += work[i] >= *others + MOSTLY * (most - *others);
+		}
 	}
 	free(work);
 	return n > 1 && most > 0 && m->process[*rank].outside_s > m->outside_s && most >= BUSY_TIMES * *others &&
@@ -318,18 +367,33 @@ static double more_work_on_busy_node(const struct vtr_measures *m, uint32_t *ran
 }
 
 static double describe_work_on_busy_node(
-	const struct vtr_measures *m, uint32_t rank, double work, double others, struct vtr_finding *to)
+	const struct vtr_measures *m, uint32_t rank, double work, double others, uint32_t alike, struct vtr_finding *to)
 {
-	char a[60], b[60], who[60], where[240];
+	char a[60], b[60], who[60], where[240], more[60];
 
 	to->grade = VTR_WARN;
+	to->process = (long)rank;
 	describe_function(m, rank, where, sizeof(where));
 	snprintf(to->text, sizeof(to->text),
-		"%s has the most work: outside MPI it used about %s of CPU time, %s %s.%s That does not come from "
+		"%s has the most work: outside MPI it used about %s of CPU time, %s %s.%s%s That does not come from "
 		"the shared processors.",
 		vtr_process_title(m, rank, who, sizeof(who)), vtr_duration(a, sizeof(a), work),
-		m->known > 2 ? "most of the others" : "the other one", vtr_duration(b, sizeof(b), others), where);
+		m->known > 2 ? "most of the others" : "the other one", vtr_duration(b, sizeof(b), others),
+		describe_alike(more, sizeof(more), alike), where);
 	return (work - others) / m->span_s;
+}
+
+/* Ranks besides that with most time outside MPI that have about as much. */
+static uint32_t count_alike(const struct vtr_measures *m)
+{
+	const struct vtr_measured *most = &m->process[m->longest_outside];
+	double least = m->outside_s + MOSTLY * (most->outside_s - m->outside_s);
+	uint32_t i, n = 0;
+
+	for (i = 0; i < m->n; i++) {
+		n += m->process[i].outside_s >= least && &m->process[i] != most;
+	}
+	return n;
 }
 
 /* The rank with most time outside MPI, and what of its excess over the mean was work: not sleep, not the wait for a
@@ -338,15 +402,15 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 {
 	const struct vtr_measured *p;
 	double excess, work, others;
-	char a[20], b[20], c[20], who[60], other[60], where[240];
-	uint32_t waits;
+	char a[20], b[20], c[20], who[60], other[60], where[240], more[60];
+	uint32_t waits, alike;
 
 	if (m->known < 2) {
 		return VTR_NOTHING;
 	}
-	work = more_work_on_busy_node(m, &waits, &others);
+	work = more_work_on_busy_node(m, &waits, &others, &alike);
 	if (work > 0) {
-		return describe_work_on_busy_node(m, waits, work, others, to);
+		return describe_work_on_busy_node(m, waits, work, others, alike, to);
 	}
 	p = &m->process[m->longest_outside];
 	excess = (p->outside_s - m->outside_s) / m->span_s;
@@ -371,13 +435,49 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 	waits = longest_in_mpi(m);
 	describe_function(m, m->longest_outside, where, sizeof(where));
 	to->grade = work > 3 * rule->limit ? VTR_BAD : VTR_WARN;
+	to->process = (long)m->longest_outside;
 	snprintf(to->text, sizeof(to->text),
-		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s.%s "
+		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s.%s%s "
 		"%s waits longest, in %.100s. With even work the run could be up to %s shorter.",
 		who, vtr_share(a, sizeof(a), p->outside_s, p->span_s), vtr_share(b, sizeof(b), m->outside_s, m->span_s),
-		where, vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m->t, waits),
+		describe_alike(more, sizeof(more), count_alike(m)), where,
+		vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m, waits),
 		vtr_share(c, sizeof(c), work, 1));
 	return work;
+}
+
+/* The rank that the analysis of waits names, where no other finding does: it is too little work, too little sleep, or not known which. */
+double vtr_test_slow_rank(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct stf_analysis *x = m->t->analysis;
+	const struct stf_culprit *c = x ? &x->culprit : NULL;
+	const char *in;
+	double lost, run, unit = m->t->resolution;
+	char a[60], b[60], d[60], e[20], who[80];
+
+	if (!c || !c->known || x->processes < 2 || x->finish <= x->begin ||
+		m->named == (long)stf_willy_process(c->willy)) {
+		return VTR_NOTHING;
+	}
+	run = (double)(x->finish - x->begin);
+	lost = (double)c->waited / (x->processes - 1) / run;
+	if (lost <= rule->limit) {
+		return VTR_NOTHING;
+	}
+	in = c->function ? stf_reader_name(m->t->reader, STF_ID_function_definition, c->function) : NULL;
+	vtr_willy_label(m->t, c->willy, who, sizeof(who));
+	who[0] = (char)toupper((unsigned char)who[0]);
+	snprintf(to->title, sizeof(to->title), "%.60s makes the others wait", who);
+	snprintf(to->text, sizeof(to->text),
+		"They waited for it for %s together, %s of all waits, from %s to %s, mostly while it was in %.100s. If it never "
+		"came later than they do, the run would be up to %s shorter.",
+		vtr_duration(a, sizeof(a), (double)c->waited * unit), vtr_share(e, sizeof(e), c->share, 1),
+		vtr_duration(b, sizeof(b), vtr_seconds(m->t, c->since)),
+		vtr_duration(d, sizeof(d), vtr_seconds(m->t, c->until)), in ? in : "no recorded function",
+		vtr_share(who, sizeof(who), lost, 1));
+	to->grade = lost > 4 * rule->limit ? VTR_BAD : VTR_WARN;
+	to->process = (long)stf_willy_process(c->willy);
+	return lost;
 }
 
 /* Of a process whose other threads may have worked, or waited for a processor: only of the first one is that recorded. */
@@ -451,11 +551,12 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 	/* of the others, who poll in MPI, less sleep is certain, so in times that are alike there may be as much */
 	alike = m->mpi && m->known > 1 && p->outside_s - m->outside_s <= ALIKE * p->span_s;
 	n = title_of_sleepers(m, rule, alike, io > 1024, to);
+	to->process = (long)m->longest_asleep;
 	vtr_process_label(m, m->longest_asleep, who, sizeof(who));
 	at = (size_t)snprintf(to->text, sizeof(to->text),
 		"For %s of the time %s was %sneither on a processor nor ready to run: it %s.",
 		vtr_share(a, sizeof(a), p->asleep_s, p->span_s), who, m->mpi ? "outside MPI and " : "",
-		io > 1024 ? "waited" : "slept, or waited for input, output, a lock or another process");
+		io > 1024 ? "waited" : "slept, was stopped, or waited for input, output, a lock or another process");
 	if (io > 1024 && at < sizeof(to->text)) {
 		at += (size_t)snprintf(to->text + at, sizeof(to->text) - at, " It read and wrote %s by system calls.",
 			vtr_value(c, sizeof(c), io, "KB/s"));
@@ -469,7 +570,7 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 		at < sizeof(to->text)) {
 		snprintf(to->text + at, sizeof(to->text) - at, " Others wait for %s: %s was in %.100s for %s.",
 			n > 1 ? "them" : "it", vtr_process_label(m, waits, other, sizeof(other)),
-			longest_mpi_function(m->t, waits),
+			longest_mpi_function(m, waits),
 			vtr_share(b, sizeof(b), m->process[waits].mpi_s, m->process[waits].span_s));
 	}
 	return share;

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Samples of a shorter time say nothing of a process: its start, and that of the sampler, are most of it. */
+#define LEAST_SAMPLED_S 0.1
+
 /* thread_run and thread_wait of the first thread are main_run and main_wait under another name. */
 static const struct {
 	const char *name;
@@ -60,7 +63,7 @@ static void find_span(const struct vtr_measures *m, uint32_t i, uint64_t *from, 
 	*to = m->t->axis.first <= m->t->axis.last ? m->t->axis.last : *from;
 	if (m->mpi && s->known) {
 		*from = s->begin;
-		*to = s->end;
+		*to = s->finalize && m->finish > s->end ? m->finish : s->end;
 	}
 }
 
@@ -84,8 +87,12 @@ static void take_series(struct vtr_measures *m, const struct vtr_series *s)
 	}
 	find_span(m, i, &from, &to);
 	mean = vtr_series_mean(&t->axis, s, from, to, &weight);
+	if (weight * t->resolution < LEAST_SAMPLED_S) {
+		m->is_short |= (double)(to - from) * t->resolution < 2 * LEAST_SAMPLED_S;
+		return;
+	}
 	/* samples of less than half of the time say little about it */
-	if (weight > 0.5 * (double)(to - from) || (!m->mpi && weight > 0)) {
+	if (weight > 0.5 * (double)(to - from) || !m->mpi) {
 		p->value[role] = mean;
 	}
 	if (!m->mpi && role == VTR_USR) {
@@ -114,10 +121,12 @@ static void divide_time(struct vtr_measures *m, uint32_t i)
 	const struct vtr_span *s = &t->span[i];
 	struct vtr_measured *p = &m->process[i];
 	double last = s->known ? vtr_seconds(t, s->last) : 0;
+	uint64_t from, to;
 
-	if (m->mpi && s->known && s->end > s->begin) {
-		p->span_s = (double)(s->end - s->begin) * t->resolution;
-		p->mpi_s = fmin((double)s->mpi * t->resolution, p->span_s);
+	find_span(m, i, &from, &to);
+	if (m->mpi && s->known && to > from) {
+		p->span_s = (double)(to - from) * t->resolution;
+		p->mpi_s = fmin((double)(s->mpi + (to - s->end)) * t->resolution, p->span_s);
 	} else if (m->mpi) {
 		p->span_s = 0;
 	}
@@ -178,6 +187,7 @@ int vtr_measure(struct vtr_measures *m, const struct vtr_trace *t)
 	memset(m, 0, sizeof(*m));
 	m->t = t;
 	m->n = t->processes;
+	m->named = -1;
 	m->mpi = vtr_has_mpi(t);
 	m->process = calloc((size_t)m->n + 1, sizeof(*m->process));
 	if (!m->process) {
@@ -185,6 +195,7 @@ int vtr_measure(struct vtr_measures *m, const struct vtr_trace *t)
 	}
 	for (i = 0; i < m->n; i++) {
 		begin_process(&m->process[i]);
+		m->finish = t->span[i].finalize && t->span[i].end > m->finish ? t->span[i].end : m->finish;
 	}
 	for (k = 0; k < t->axis.n_series; k++) {
 		take_series(m, &t->axis.series[k]);

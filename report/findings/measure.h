@@ -19,8 +19,8 @@ enum vtr_role { /* counters of a process, by their mean over its span, in the un
 	VTR_ROLES
 };
 
-/* One process. Of an MPI program the time between MPI_Init and MPI_Finalize counts, else that between the first and the
- * last sample. */
+/* One process. Of an MPI program the time from its MPI_Init to the last begin of MPI_Finalize counts: one that comes there earlier waits
+ * in MPI for the others. Else it is that between the first and the last sample. */
 struct vtr_measured {
 	double span_s;
 	double mpi_s, outside_s; /* of the first thread: in MPI calls, and the rest of the span */
@@ -35,9 +35,12 @@ struct vtr_measures {
 	const struct vtr_trace *t;
 	struct vtr_measured *process; /* [n] */
 	uint32_t n, known;            /* known: with a span */
+	uint64_t finish;              /* the last begin of MPI_Finalize; 0: none */
 	int mpi;                      /* the program called MPI */
+	int is_short;                 /* the samples of a process are of less time than they can describe */
 	int ended_badly;     /* by a signal, a deadlock or the like: what it did last says nothing about load */
 	int recording_costs; /* what the kernel did is then the recording's, too */
+	long named;          /* the process that a finding about load has named; -1: none */
 	uint32_t longest_outside, longest_asleep, longest_wait; /* processes */
 	double span_s, mpi_s, outside_s, run_s, wait_s, cpu_s;  /* means of the known processes */
 };

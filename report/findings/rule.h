@@ -36,6 +36,7 @@ double vtr_test_recording(const struct vtr_measures *m, const struct vtr_rule *r
 double vtr_test_sampler(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
+double vtr_test_slow_rank(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_system_time(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_small_messages(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
@@ -44,6 +45,7 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_growth(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_children(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
+double vtr_test_turns(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 double vtr_test_major_faults(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to);
 

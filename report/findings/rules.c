@@ -45,6 +45,9 @@ static const struct vtr_rule rules[] = {
 		"See in Functions what takes longer on that rank, and divide its work evenly." },
 	{ "threads-uneven", 400, 0.10, VTR_LOAD, vtr_test_barriers, "Threads have uneven work",
 		"Divide the work evenly: schedule(dynamic) or (guided) for loops whose iterations take different times." },
+	{ "threads-in-turn", 400, 0.10, VTR_LOAD, vtr_test_turns, "Threads work one after the other",
+		"Keep the critical section short, let each thread collect a result of its own and join them once (reduction), or use "
+		"atomic." },
 	/* Above the limits of uneven work: input and output of a program are serial, too. */
 	{ "serial-part", 385, 0.30, VTR_LOAD, vtr_test_serial, "One thread works alone",
 		"See in Functions what is outside the parallel regions." },
@@ -57,6 +60,9 @@ static const struct vtr_rule rules[] = {
 		"See the counter proc_rss. Memory that is never given back is found by heaptrack or valgrind." },
 	{ "asleep", 400, 0.20, VTR_LOAD, vtr_test_asleep, "It sleeps or waits",
 		"See in Functions where it was. VT_ACTIVITY='SYSTEM on' records the calls that wait for files." },
+	/* Less is not worth a name. After those that name a rank, too. */
+	{ "slow-rank", 395, 0.05, VTR_LOAD | VTR_WITH_MPI, vtr_test_slow_rank, "One rank makes the others wait",
+		"See in Functions what takes longer on that rank." },
 	{ "threads-wait", 380, 1000, VTR_LOAD | VTR_WITHOUT_MPI, vtr_test_locks, "Threads wait for each other",
 		"vtrun --counter +thread_run --counter +thread_wait shows how long each thread ran." },
 	/* Code that computes is below 5 %. */
@@ -77,6 +83,7 @@ static const struct {
 	{ vtr_test_ending, record_functions },
 	{ vtr_test_imbalance, record_functions },
 	{ vtr_test_serial, record_functions },
+	{ vtr_test_slow_rank, record_functions },
 	{ vtr_test_asleep,
 		"VT_ACTIVITY='SYSTEM on' records the calls that wait for files; compiled with -finstrument-functions, the "
 		"program's functions are recorded." },
@@ -117,7 +124,7 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 	const struct stf_analysis *a = m->t->analysis;
 	char text[600] = "";
 	size_t n = 0;
-	int good = m->known > 0 && !missing && !isnan(got);
+	int known = m->known > 0 && !missing && !isnan(got), good = known;
 
 	/* a trace without samples and functions, such as that of timertest, is about something else */
 	if (!m->t->records || m->ended_badly || (!m->t->values && !m->t->stacks)) {
@@ -130,6 +137,10 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 				: m->n > 1 ? "The first threads"
 					   : "The first thread",
 			100 * got, m->known > 1 ? "they" : "it");
+	} else if (m->is_short) {
+		n = (size_t)snprintf(text, sizeof(text),
+			"There are not enough samples to know whether it got a processor. vtrun --sample-period 10ms takes more of "
+			"them. ");
 	} else {
 		n = (size_t)snprintf(text, sizeof(text),
 			"Whether it got a processor is not recorded%s: it needs main_run and main_wait, which are standard "
@@ -145,8 +156,15 @@ static void find_nothing(struct vtr_findings *all, const struct vtr_measures *m,
 		snprintf(text + n, sizeof(text) - n, "It used %.0f %% of a core%s.", 100 * m->cpu_s / m->span_s,
 			m->n > 1 ? " in each process" : "");
 	}
-	vtr_find(all, good ? "nothing-found" : "not-recorded", 200, good ? VTR_GOOD : VTR_UNKNOWN,
-		good ? "Nothing that makes it slow was found" : "Not enough is recorded to say what makes it slow",
+	vtr_find(all,
+		good            ? "nothing-found"
+			: known ? "no-single-cause"
+				: "not-recorded",
+		200, good ? VTR_GOOD : VTR_UNKNOWN,
+		good                  ? "Nothing that makes it slow was found"
+			: known       ? "No single thing makes it slow"
+			: m->is_short ? "The run is too short to say what makes it slow"
+				      : "Not enough is recorded to say what makes it slow",
 		"%s", text);
 }
 
@@ -217,6 +235,7 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 			to->what_to_do = to->what_to_do ? to->what_to_do : what_to_do(&rules[i], t);
 			m.ended_badly |= rules[i].test == vtr_test_ending;
 			m.recording_costs |= rules[i].test == vtr_test_recording;
+			m.named = to->process >= 0 ? to->process : m.named;
 			found |= (rules[i].when & VTR_LOAD) != 0;
 		} else {
 			all->n -= to == &all->list[all->n - 1];

@@ -115,6 +115,63 @@ double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule
 	return most * (1 - 1.0 / worst->threads);
 }
 
+/* The place in OpenMP where the threads of a process wait for each other, and each of them lets the next one go on. */
+static double waited_in_turn(const struct vtr_trace *t, uint32_t process, const char **name)
+{
+	static const char *const waits[] = { "critical_wait", "lock_wait", "ordered_wait", "atomic_wait" };
+	double sum = 0, most = 0, own;
+	const char *this;
+	size_t i, k;
+
+	for (i = 0; i < t->functions && t->function_rows > process; i++) {
+		this = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[i]);
+		own = t->function[i * t->function_rows + process].exclusive * t->resolution;
+		for (k = 0; this && k < sizeof(waits) / sizeof(waits[0]) && strcmp(this, waits[k]) != 0; k++) {
+		}
+		if (!this || k == sizeof(waits) / sizeof(waits[0])) {
+			continue;
+		}
+		sum += own;
+		*name = own > most ? this : *name;
+		most = fmax(most, own);
+	}
+	return sum;
+}
+
+double vtr_test_turns(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
+{
+	const struct stf_analysis *a = m->t->analysis;
+	double most = 0, waited = 0, inside = 0;
+	const char *name = NULL, *this = NULL;
+	uint32_t worst = 0;
+	char b[60], c[20], who[60];
+	size_t i;
+
+	for (i = 0; a && i < a->n_teams; i++) {
+		const struct stf_team *t = &a->team[i];
+		double own = t->process < m->n ? waited_in_turn(m->t, t->process, &this) : 0,
+		       share = own > 0 ? own / t->threads / m->process[t->process].span_s : 0;
+
+		if (t->threads > 1 && share > most) {
+			most = share;
+			waited = own;
+			inside = (double)t->inside * m->t->resolution;
+			worst = t->process;
+			name = this;
+		}
+	}
+	if (most <= rule->limit) {
+		return VTR_NOTHING;
+	}
+	to->grade = most > 3 * rule->limit ? VTR_BAD : VTR_WARN;
+	snprintf(to->text, sizeof(to->text),
+		"The threads of %s waited in %s until others came out of the same critical section or gave back a lock: %s together, "
+		"%s of their time in parallel regions.",
+		vtr_process_label(m, worst, who, sizeof(who)), name, vtr_duration(b, sizeof(b), waited),
+		vtr_share(c, sizeof(c), waited, inside));
+	return most;
+}
+
 double vtr_test_locks(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	uint32_t i;

@@ -139,20 +139,22 @@ static void name_slow_thread(
 	struct stf_analysis *a, const struct stf_threads *t, struct caused *c, const double *without)
 {
 	double total;
-	uint32_t process;
+	uint32_t process, worst;
 
 	if (!(c->n >= 2) || a->finish <= a->begin) {
 		return;
 	}
 	sum_up(c, 0, a, t->n_processes, without);
 	total = c->total;
+	worst = c->top ? c->top->willy : 0;
 	if (is_slow(c, a, t)) {
 		a->culprit.willy = c->top->willy;
 		process = stf_willy_process(c->top->willy);
 		a->culprit.without_processor = process < t->n_processes ? without[process] : (double)NAN;
 	}
 	sum_up(c, 1, a, t->n_processes, without);
-	if (!is_slow(c, a, t)) {
+	if (!is_slow(c, a, t) ||
+		c->top->willy != worst) { /* they wait longer for one that may have lacked a processor */
 		return;
 	}
 	process = stf_willy_process(c->top->willy);

@@ -359,13 +359,13 @@ static int waits_for_more(const struct stf_open_call *c)
 }
 
 /* Did such a call come back because the receiver had entered its call, until then at most? It did so soon after that: else it waited
- * for something else. */
+ * for something else. A receiver that had posted its receive before may go on with it only when it calls MPI again. */
 static int waits_for_receiver(const struct stf_open_call *c, const struct stf_open_call *receiver, uint64_t until)
 {
 	uint64_t came = receiver->enter < c->leave ? receiver->enter : c->leave;
 
-	return receiver->flags & STF_CALL_RECEIVES && receiver->enter > c->enter && receiver->enter <= until &&
-		c->leave - came <= came - c->enter;
+	return receiver->flags & (STF_CALL_RECEIVES | STF_CALL_COMPLETES) && receiver->enter > c->enter &&
+		receiver->enter <= until && c->leave - came <= came - c->enter;
 }
 
 /* A call that completes was left: of what the thread had started to send, finds the message whose receiver came last. */
@@ -429,8 +429,10 @@ static int count_late_receiver(
 		.kind = STF_WAIT_LATE_RECEIVER };
 	int rc;
 
-	if (!(c->flags & STF_CALL_RECEIVES) || !from || c->enter <= s->call.enter || c->enter > s->until ||
-		(waits_for_more(&s->call) && !waits_for_receiver(&s->call, c, s->until))) {
+	if (!(c->flags & (STF_CALL_RECEIVES | STF_CALL_COMPLETES)) || !from || c->enter <= s->call.enter ||
+		c->enter > s->until ||
+		((waits_for_more(&s->call) || !(c->flags & STF_CALL_RECEIVES)) &&
+			!waits_for_receiver(&s->call, c, s->until))) {
 		return 0;
 	}
 	rc = count_wait(t, from, &s->call, &need, c->enter < s->call.leave ? c->enter : s->call.leave);
@@ -523,10 +525,11 @@ static void play_late_receiver(
 	const struct stf_open_call *left = to ? call_left_at(to, h->received) : NULL, *r;
 
 	r = left ? left : to && to->call_depth ? &to->call : NULL;
-	if (r && r->flags & STF_CALL_RECEIVES && r->enter <= c->leave &&
-		(c->flags & STF_CALL_SYNC ||
+	if (r && r->flags & (STF_CALL_RECEIVES | STF_CALL_COMPLETES) && r->enter <= c->leave &&
+		((c->flags & STF_CALL_SYNC && r->flags & STF_CALL_RECEIVES) ||
 			(r->enter > c->enter &&
-				((left && !waits_for_more(c)) || c->leave - r->enter <= r->enter - c->enter)))) {
+				((left && r->flags & STF_CALL_RECEIVES && !waits_for_more(c)) ||
+					c->leave - r->enter <= r->enter - c->enter)))) {
 		p->waited = 1;
 		p->receiver_came = r->enter;
 		p->receiver = r->entered;
@@ -594,7 +597,8 @@ static int open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time,
 	t->lock_alls += (flags & STF_CALL_LOCKS_ALL) != 0;
 	t->beside += t->in_mpi[stf_willy_process(h->sum.willy)]++ != 0;
 	h->call.path = NULL;
-	if (flags & STF_CALL_RECEIVES && h->awaited && !(h->call.path = stf_path_branch(&t->paths, &h->path))) {
+	if (flags & (STF_CALL_RECEIVES | STF_CALL_COMPLETES) && h->awaited &&
+		!(h->call.path = stf_path_branch(&t->paths, &h->path))) {
 		return -1;
 	}
 	if (flags & STF_CALL_FINALIZE && !h->sum.ends) {

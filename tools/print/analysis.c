@@ -20,6 +20,7 @@ struct shown_analysis {
 	struct stt_report *r;
 	const struct stt_trace *t;
 	const struct stf_analysis *a;
+	int windowed; /* of a part of the time */
 };
 
 /* How many of n rows are shown. */
@@ -533,6 +534,7 @@ static int take_window(const struct stt_report *r, struct stf_analysis_options *
 
 enum { MOST_SECONDS = 10, SAID_WAITS = 3 };
 #define LACKS_PROCESSOR 0.1 /* as in vtreport: the kernel's noise is below that */
+#define NOTICEABLE 0.05     /* of the time of the threads, as in who */
 
 /* A job that has just ended is not held up longer than this. */
 static int is_long_enough(void *user, uint64_t time)
@@ -577,6 +579,29 @@ static void say_without_processor(const struct shown_analysis *s)
 	}
 }
 
+/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
+static int is_cut(const struct stf_analysis *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends); i++) {
+	}
+	return i < a->n_threads;
+}
+
+/* The part of their time that the threads waited in MPI. */
+static double share_of_waits(const struct stf_analysis *a)
+{
+	double waits = 0, all = 0;
+	size_t i;
+
+	for (i = 0; i < a->n_threads; i++) {
+		waits += (double)a->thread[i].wait;
+		all += (double)(a->thread[i].end - a->thread[i].begin);
+	}
+	return all > 0 ? waits / all : 0;
+}
+
 static void say_who(const struct shown_analysis *s)
 {
 	const struct stf_culprit *c = &s->a->culprit;
@@ -588,9 +613,14 @@ static void say_who(const struct shown_analysis *s)
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
 		return;
 	}
+	if (!c->known && !s->windowed && is_cut(s->a)) {
+		puts("the run ended before MPI_Finalize: it is not known whether one rank makes the others wait");
+		return;
+	}
 	if (!c->known) {
-		puts(s->a->without_processor > LACKS_PROCESSOR ? "no single rank makes the others wait"
-							       : "no rank makes the others wait for long");
+		puts(s->a->without_processor > LACKS_PROCESSOR || share_of_waits(s->a) > NOTICEABLE
+				? "no single rank makes the others wait"
+				: "no rank makes the others wait for long");
 		return;
 	}
 	printf("%s makes the others wait%s, from %.4g s to %.4g s: %.4g s in all, %.0f %% of the waits\n",
@@ -623,7 +653,7 @@ static void say_more(const struct shown_analysis *s)
 int stt_print_who(const struct stt_report *r, const struct stt_trace *t)
 {
 	struct stf_analysis_options o = stf_analysis_options();
-	struct shown_analysis s = { NULL, t, NULL };
+	struct shown_analysis s = { NULL, t, NULL, 0 };
 	struct timespec begin;
 	struct stf_analysis *a;
 	struct stf_err e;
@@ -639,6 +669,7 @@ int stt_print_who(const struct stt_report *r, const struct stt_trace *t)
 		return stt_stf_fault(r->o, &e);
 	}
 	s.a = a;
+	s.windowed = o.window;
 	if (a->processes > 1) {
 		say_without_processor(&s);
 		say_who(&s);
@@ -671,7 +702,7 @@ int stt_print_analysis(struct stt_report *r, const struct stt_trace *t)
 	if (!a) {
 		return stt_stf_fault(r->o, &e);
 	}
-	s = (struct shown_analysis){ r, t, a };
+	s = (struct shown_analysis){ r, t, a, o.window };
 	if (!a->processes && !a->n_teams && !r->o->json && !r->o->csv) {
 		printf("no thread called MPI: there are no waits and no efficiencies\n");
 		rc = check_limits(r->o, a);

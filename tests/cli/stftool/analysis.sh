@@ -116,9 +116,29 @@ expect_line '"late sender" *0:1 *MPI:MPI_Recv *1 *0.001 ' "$dir/out"
 expect_line '"wait at barrier" *0:0 *MPI:MPI_Barrier *1 *0.00289 ' "$dir/out"
 expect_line 'efficiencies in 0.004 s' "$dir/out"
 verdict "--request: a window cuts the waits that begin before it"
+cat >"$dir/cut.avt" <<'EOT'
+CLKPERIOD 1e-03
+NCPUS 1 1
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFFUNCTION 1 "MPI_Init" CLASS 1
+DEFFUNCTION 2 "MPI_Recv" CLASS 1
+0 ENTER CPU 1 FUNCTION 1
+0 ENTER CPU 2 FUNCTION 1
+100 LEAVE CPU 1
+100 LEAVE CPU 2
+200 ENTER CPU 1 FUNCTION 2
+300 ENTER CPU 2 FUNCTION 2
+9000 LEAVE CPU 1
+9000 LEAVE CPU 2
+EOT
+"$build/tests/cli/lib/text_stf" "$dir/cut.avt" "$dir/cut.stf"
+tool "$dir/cut.stf" --who
+is "--who: a run that was ended in a deadlock" 0 <<'EOT'
+the run ended before MPI_Finalize: it is not known whether one rank makes the others wait
+EOT
 tool "$waits" --who --verbose 2
 is "--who" 0 <<'EOT'
-no rank makes the others wait for long
+no single rank makes the others wait
 parallel efficiency 60.4 % = load balance 85.1 % x communication 70.9 %
 rank 1 waits 0.004 s, in MPI:MPI_Recv, late sender: 1 wait, the longest for rank 0
 rank 0 waits 0.00289 s, in MPI:MPI_Barrier, wait at barrier: 1 wait, the longest for rank 1

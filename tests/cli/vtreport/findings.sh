@@ -96,6 +96,8 @@ fi
 if [ -n "$team" ]; then
 	finds team once nothing-found
 	finds team beside nothing-found asleep
+	finds team critical threads-in-turn
+	[ "$(head -n 1 found)" != threads-in-turn ] || says "where they wait" 'waited in critical_wait'
 fi
 vtrun_options="--counter proc_rss --sample-period 10ms"
 finds alone grows memory-grows
@@ -112,6 +114,117 @@ END
 rm -f t.*
 "$build/tests/cli/lib/text_stf" faults.avt t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
 says "a counter that the first process lacks" 'Process 1 waited for 100 pages a second'
+
+made() # made FILE: the page of a trace from text
+{
+	rm -f t.*
+	"$build/tests/cli/lib/text_stf" "$1" t.stf >out 2>err && "$build/vtreport" t.stf >report.out 2>report.err
+	sed 's/<[^>]*>//g' t.html >text
+	sed -n 's/.*<li class="g[0-3]" id="finding-\([^"]*\)".*/\1/p' t.html >found
+}
+
+sed 's/^9000 .*/3000 SAMP CPU 2 DEF 1 UINT 8 900\n&/' faults.avt >start.avt
+made start.avt
+expect_no_line 'major-faults' found
+verdict "pages that are read at the start of a program do not say that memory is short"
+# of a run of 20 ms the sampler saw the last one
+cat >short.avt <<'END'
+CLKPERIOD 1e-03
+NCPUS 1
+DEFCLASS 1 "OS" SELF "OS" PARENT 0
+DEFCLASS 2 "counter-display" SELF "counter-display" PARENT 0
+DEFCOUNTER 1 "main_run" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "ns" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 2 "main_wait" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "ns" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 3 "proc_usr" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 4 "sampler_cpu" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+INFO CLASS 2 TEXT "\"OS:main_run\" 1e-07 \"percent\""
+INFO CLASS 2 TEXT "\"OS:main_wait\" 1e-07 \"percent\""
+INFO CLASS 2 TEXT "\"OS:proc_usr\" 1e-04 \"percent\""
+INFO CLASS 2 TEXT "\"OS:sampler_cpu\" 1e-04 \"percent\""
+0 SAMP CPU 1 DEF 1 UINT 8 18000000 DEF 2 UINT 8 0 DEF 3 UINT 8 18000 DEF 4 UINT 8 0
+1 SAMP CPU 1 DEF 1 UINT 8 18000000 DEF 2 UINT 8 0 DEF 3 UINT 8 18000 DEF 4 UINT 8 800
+END
+made short.avt
+expect [ "$(cat found)" = not-recorded ]
+expect_line 'The run is too short to say' text
+verdict "a run without enough samples does not sleep"
+
+ranks() # ranks N: the head of a trace of that many ranks with functions of MPI
+{
+	printf 'CLKPERIOD 1e-03\nNCPUS'
+	yes ' 1' | head -n "$1" | tr -d '\n'
+	echo '
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "Application" SELF "Application" PARENT 0
+DEFCLASS 3 "ended" SELF "ended" PARENT 0
+DEFCLASS 4 "OS" SELF "OS" PARENT 0
+DEFFUNCTION 1 "MPI_Init" CLASS 1
+DEFFUNCTION 2 "MPI_Finalize" CLASS 1
+DEFFUNCTION 3 "MPI_Recv" CLASS 1
+DEFFUNCTION 4 "MPI_Barrier" CLASS 1
+DEFFUNCTION 5 "MPI_File_sync" CLASS 1
+DEFFUNCTION 6 "solve" CLASS 2
+DEFCOUNTER 1 "proc_rss" CLASS 4 CPU 1 TYPE 67 DIFF 0 UNIT "bytes" LOWER 0 UPPER 18446744073709551615'
+}
+
+state() # state RANK FUNCTION FROM TO
+{
+	echo "$3 ENTER CPU $(($1 + 1)) FUNCTION $2"
+	echo "$4 LEAVE CPU $(($1 + 1))"
+}
+
+{
+	ranks 4
+	for r in 0 1 2 3; do
+		echo "INFO CLASS 3 TEXT \"process $r: by signal 15 (Terminated)\""
+	done
+	for r in 0 1 2 3; do
+		state $r 1 $r 100
+	done | sort -n
+	for r in 0 1 2; do
+		echo "2000 ENTER CPU $((r + 1)) FUNCTION 3"
+	done
+	echo "2500 ENTER CPU 4 FUNCTION 4"
+	for r in 0 1 2 3; do
+		echo "9000 LEAVE CPU $((r + 1))"
+	done
+} >still.avt
+made still.avt
+expect_line 'stood still.*All were in MPI for 6.5 s or longer' text
+expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for .* Rank 3 was in MPI_Barrier' text
+expect_no_line 'makes? the others wait\|network without delay' text
+verdict "a run that stood still until somebody ended it, and where each rank was"
+sed 's/^2500 ENTER.*/8000 ENTER CPU 4 FUNCTION 4/' still.avt >late.avt
+made late.avt
+expect_no_line 'stood still' text
+expect_line 'did not end normally' text
+verdict "and one in which a rank had worked shortly before"
+{
+	ranks 1
+	echo 'INFO CLASS 3 TEXT "process 0: by exit, exit status 3"'
+	state 0 1 0 1000
+	state 0 3 2000 2001
+	state 0 6 2500 3000
+	echo "3001 SAMP CPU 1 DEF 1 UINT 8 1000"
+} >left.avt
+made left.avt
+expect_line 'by exit before MPI_Finalize, exit status 3, .* outside MPI, after MPI_Recv' text
+verdict "a function that had returned before exit is not where it ended"
+{
+	ranks 2
+	{
+		for r in 0 1; do
+			state $r 1 $r 100
+			state $r 6 200 3000
+			state $r 5 $((3000 + r * 10)) 8000
+			state $r 2 $((8000 + r * 200)) 8300
+		done
+	} | sort -s -n -k 1,1
+} >files.avt
+made files.avt
+expect_line 'Input and output by MPI:.*most of it MPI_File_sync' text
+expect_no_line 'The largest wait' text
+verdict "time in files of MPI is not explained by a short wait elsewhere"
 # 2 threads and 10 regions of a second, on a busy node: the second thread begins each one 0.15 s late, and the first one
 # sleeps until then; it is also woken 0.15 s after the last one has come to the barrier
 {
@@ -236,6 +349,11 @@ finds job uneven imbalance
 [ "$(head -n 1 found)" != imbalance ] ||
 	says "which rank, and what it costs" \
 		'Rank 1 has.* work.* In compute it spent .*Rank 0 waits longest, in MPI_Barrier.*up to [23][0-9] %'
+finds job late-end imbalance
+[ "$(head -n 1 found)" != imbalance ] || says "a rank that is ready early" 'Rank 0 waits longest, in MPI_Finalize'
+finds job slower slow-rank
+[ "$(head -n 1 found)" != slow-rank ] ||
+	says "a rank that is a little slower" 'Rank 1 makes the others wait: .* it was in compute.* 1[0-9] % shorter'
 finds job sleeper asleep
 [ "$(head -n 1 found)" != asleep ] ||
 	says "who waits, and where it is" 'Rank 0 sleeps or waits.* In sleep_s it spent 1.*rank 1 was in MPI_Barrier'
@@ -246,6 +364,8 @@ finds job talk communication
 	says "the share and the call" '9[0-9] % of the time.*most of it MPI_Sendrecv'
 finds job turns communication
 [ "$(head -n 1 found)" != communication ] || says "what to do about waits at a barrier" 'Leave the barrier out'
+[ "$(head -n 1 found)" != communication ] ||
+	{ head_line Who 'no single rank makes the others wait.*'; verdict "they wait, although for no single rank"; }
 finds job turns-sum communication
 [ "$(head -n 1 found)" != communication ] || says "and at an operation of all" 'without blocking .MPI_Iallreduce'
 finds job small small-messages "communication recording-costs"
@@ -270,7 +390,7 @@ LATE_RANK=1 finds job even start
 	says "which rank came late" 'Rank 1 came late to MPI_Init: *Rank 0 waited for it in MPI_Init for (1.[5-9]|2)'
 finds job grows memory-grows system-time
 finds job deadlock ended-badly
-says "where each rank was" 'deadlock.*Rank 0 was in MPI_Recv.*_other, job.c:[0-9].*Rank 1 was in MPI_Recv'
+says "where each rank was" 'deadlock.*Ranks 0 and 1 were in MPI_Recv.*_other, job.c:[0-9]'
 finds job killed ended-badly
 says "which rank was the first" 'Rank 1 was the first: it ended (by signal 9 \(Killed\)|without exit)'
 finds job exits ended-badly

@@ -42,6 +42,24 @@ static void uneven(void)
 	}
 }
 
+/* The last rank works a little longer. */
+static void slower(void)
+{
+	int i;
+
+	for (i = 0; i < 12; i++) {
+		compute(rank == ranks - 1 ? 0.118 : 0.1);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+/* The last rank works on when the others have nothing left to do. */
+static void late_end(void)
+{
+	even();
+	compute(rank == ranks - 1 ? 0.8 : 0);
+}
+
 /* Now this rank works, now the other one, and all meet after that. */
 static void take_turns(int by_sum)
 {
@@ -212,6 +230,10 @@ int main(int argc, char **argv)
 		even();
 	} else if (!strcmp(kind, "uneven")) {
 		uneven();
+	} else if (!strcmp(kind, "slower")) {
+		slower();
+	} else if (!strcmp(kind, "late-end")) {
+		late_end();
 	} else if (!strcmp(kind, "turns") || !strcmp(kind, "turns-sum")) {
 		take_turns(!strcmp(kind, "turns-sum"));
 	} else if (!strcmp(kind, "sleeper")) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of OpenMP: team KIND. It takes about a second. In a region two threads have equal work, or not (uneven). Or one thread works
- * alone for most of the time (serial), others beside those of OpenMP do (beside), or one region has more threads than the rest (once). */
+ * alone for most of the time (serial), both work one after the other (critical), others beside those of OpenMP do (beside), or one
+ * region has more threads than the rest (once). */
 #include <pthread.h>
 #include <string.h>
 
@@ -25,6 +26,16 @@ static void work_without_openmp(void)
 	}
 }
 
+static void take_turns(void)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+#pragma omp critical
+		compute(0.01);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
@@ -33,6 +44,10 @@ int main(int argc, char **argv)
 	if (!strcmp(kind, "once")) {
 #pragma omp parallel num_threads(8)
 		compute(0.002);
+	}
+	for (i = 0; i < 10 && !strcmp(kind, "critical"); i++) {
+#pragma omp parallel num_threads(2)
+		take_turns();
 	}
 	for (i = 0; i < 10; i++) {
 		if (!strcmp(kind, "serial")) {

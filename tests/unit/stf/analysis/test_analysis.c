@@ -263,6 +263,45 @@ static void completion_waits_for_a_late_receiver(void)
 	end();
 }
 
+/* Rank 0 sends from 1 ms on, until `left`. Rank 1 has posted its receive before, or posts it then, and waits for it from 5 to 5.2 ms. */
+static void send_to_a_posted_receive(uint64_t left)
+{
+	begin(2, "1e-6");
+	bytes_of_message = 1 << 20;
+	call(0, SEND, 1000 * US, left * US);
+	message(0, 1, 1000 * US, 5200 * US);
+	bytes_of_message = 0;
+	call(1, WORK, 0, 5000 * US);
+	call(1, WAIT, 5000 * US, 5200 * US);
+	call(0, FINALIZE, 15000 * US, 15010 * US);
+	call(1, FINALIZE, 14000 * US, 15010 * US);
+	finish();
+}
+
+static void sender_waits_until_a_posted_receive_goes_on(void)
+{
+	static const uint64_t left[] = { 5100, 5200, 5300 };
+	const struct stf_wait *v;
+	size_t i;
+
+	for (i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
+		send_to_a_posted_receive(left[i]);
+		v = wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND);
+		CHECK_INT(v->sum, 4000 * US);
+		CHECK_INT(v->cause, 1);
+		CHECK_INT(v->cause_function, WORK);
+		CHECK_INT(result->path[1].willy, 1); /* the path to rank 0, which ends last, has the work of rank 1 */
+		CHECK_INT(result->path[1].function, WORK);
+		end();
+	}
+	send_to_a_posted_receive(1100); /* it did not wait for that */
+	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND)->count, 0);
+	end();
+	send_to_a_posted_receive(9500); /* it waited for something else */
+	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND)->count, 0);
+	end();
+}
+
 /* Rank 0 sends to rank 1 and receives from rank 2, from 1 to 5.1 ms. Rank 1 receives from `received` on, rank 2 sends then. */
 static void send_and_receive(uint32_t bytes, uint64_t received, uint64_t sent)
 {
@@ -682,6 +721,7 @@ int main(int argc, char **argv)
 	RUN(looks_before_a_barrier_are_no_wait_at_it);
 	RUN(sender_waits_for_a_late_receiver);
 	RUN(completion_waits_for_a_late_receiver);
+	RUN(sender_waits_until_a_posted_receive_goes_on);
 	RUN(exchange_waits_for_both_others);
 	RUN(members_wait_for_the_last_one);
 	RUN(members_of_a_fence_wait_for_those_that_came);

@@ -200,8 +200,8 @@ static void rank_that_does_not_come_is_named(void)
 static double others_lack = 0.1; /* so much of what rank 1 lacks */
 static double takes = 2;         /* work of rank 1 so many times as long as that of the others */
 
-/* Rank 1 is slow, as in slow_rank_is_named(), but lacks a processor for `lacked` of the time, the others for a tenth of that. */
-static void play_on_a_busy_node(double lacked, const char *unit)
+/* Ends the trace with samples of main_wait: rank 1 lacks a processor for `lacked` of the time, the others for others_lack of that. */
+static void finish_with_samples(uint32_t n, double lacked, const char *unit)
 {
 	struct stf_counter_definition d = { .id = 1,
 		.name = 0,
@@ -213,16 +213,9 @@ static void play_on_a_busy_node(double lacked, const char *unit)
 	uint32_t i, id = 1;
 	uint64_t k, value;
 
-	slow_rank = 1;
-	slow_round = 0;
-	slow_by = takes;
-	before_end = 1;
-	play(4, "0", 0);
-	before_end = 0;
-	slow_rank = UINT32_MAX;
 	d.name = stf_writer_string(w, "main_wait");
 	CHECK_INT(stf_write_counter_definition(w, &d), 0);
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < n; i++) {
 		for (k = 0; k <= 10; k++) {
 			uint64_t time = now[0] * k / 10;
 			struct stf_counter_value v = {
@@ -233,8 +226,61 @@ static void play_on_a_busy_node(double lacked, const char *unit)
 			CHECK_INT(stf_write_counter_value(w, &v), 0);
 		}
 	}
-	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
-	analyse(NULL);
+	finish();
+}
+
+/* Rank 1 is slow, as in slow_rank_is_named(), but lacks a processor. */
+static void play_on_a_busy_node(double lacked, const char *unit)
+{
+	slow_rank = 1;
+	slow_round = 0;
+	slow_by = takes;
+	before_end = 1;
+	play(4, "0", 0);
+	before_end = 0;
+	slow_rank = UINT32_MAX;
+	finish_with_samples(4, lacked, unit);
+}
+
+/* Rank 1 is the last by 30 ms in two of three rounds, rank 2 by 10 ms in the third one. */
+static void play_two_late_ranks(double lacked)
+{
+	uint64_t at = 1000 * US, from[3], to[3];
+	uint32_t round, i;
+
+	begin(3, "0");
+	for (i = 0; i < 3; i++) {
+		call(i, INIT, 0, at);
+	}
+	for (round = 0; round < 99; round++) {
+		for (i = 0; i < 3; i++) {
+			from[i] = at + 10000 * US + (i == 1 && round % 3 ? 30000 * US : 0) +
+				(i == 2 && round % 3 == 0 ? 10000 * US : 0);
+			call(i, WORK, at, from[i]);
+		}
+		at = larger(from[1], from[2]) + 10 * US;
+		for (i = 0; i < 3; i++) {
+			to[i] = at;
+			call(i, BARRIER, from[i], at);
+		}
+		operation(BARRIER, 0, from, to);
+	}
+	now[0] = at;
+	finish_with_samples(3, lacked, "ns");
+}
+
+/* What they wait for it is less than what they wait for one that lacked a processor. */
+static void lesser_rank_is_not_named(void)
+{
+	others_lack = 0;
+	play_two_late_ranks(0.9);
+	CHECK(!result->culprit.known, "rank %u is named", result->culprit.willy);
+	end();
+	play_two_late_ranks(0);
+	CHECK(result->culprit.known && result->culprit.willy == 1, "%d, rank %u", result->culprit.known,
+		result->culprit.willy);
+	end();
+	others_lack = 0.1;
 }
 
 static void rank_without_a_processor_is_not_named(void)
@@ -286,6 +332,7 @@ int main(int argc, char **argv)
 	RUN(rank_that_does_not_come_is_named);
 	RUN(rank_without_a_processor_is_not_named);
 	RUN(slow_rank_is_named_on_a_busy_node);
+	RUN(lesser_rank_is_not_named);
 	rmdir(dir);
 	return check_end();
 }
