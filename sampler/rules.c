@@ -44,7 +44,8 @@ void smp_env_init(struct smp_env *env)
 int smp_nearest_name(const char *name, char *text, size_t size)
 {
 	static const char *const all[] = { "** on" };
-	int best = 3, distance; /* errors of typing */
+	size_t half = strlen(name) / 2; /* another word, if more of it is wrong */
+	int best = half < 2 ? (int)half + 1 : 3, distance;
 	struct smp_plan *plan;
 	struct smp_env env;
 	struct tkm_err err;

@@ -173,7 +173,7 @@ int tmr_freq_measure(struct tmr_timer *t, double seconds, struct tmr_freq *out, 
 	enum { SLOTS = 64 };
 	struct tmr_freq_run *run = tmr_freq_begin(t, NULL, err);
 	double gap = seconds / (SLOTS - 1);
-	struct timespec ts = { (time_t)gap, (long)((gap - floor(gap)) * 1e9) };
+	struct timespec ts = { (time_t)gap, (long)((gap - tkm_floor(gap)) * 1e9) };
 	int i;
 
 	if (!run) {

@@ -459,7 +459,8 @@ int tkm_option_unknown(const struct tkm_option *table, const char *typed, struct
 	static const char *const common[] = { "help", "version", "usage", NULL };
 	const struct tkm_option *o;
 	char name[64], best[3 * 70] = "";
-	int nearest = 3, i;
+	size_t half = strlen(typed) / 2; /* another word, if more of it is wrong */
+	int nearest = half < 2 ? (int)half + 1 : 3, i;
 
 	for (i = 0; common[i]; i++) {
 		if (tkm_option_distance(typed, common[i]) < nearest) {

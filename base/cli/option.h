@@ -73,8 +73,8 @@ const struct tkm_option *tkm_option_find(const struct tkm_option *table, const c
  * letters. */
 int tkm_option_distance(const char *a, const char *b);
 
-/* Fails with "unknown option '--NAME'". The message also suggests an option whose name differs in at most two letters.
- * Returns -1. */
+/* Fails with "unknown option '--NAME'". The message also suggests an option whose name differs in at most two letters, and
+ * at most half of those that were typed. Returns -1. */
 int tkm_option_unknown(const struct tkm_option *table, const char *name, struct tkm_err *err);
 
 /* Two questions about a word: does it begin an option ("--name")? Does option o, which precedes it, take it as its

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# make install, installcheck and uninstall; the last leaves no file in the prefix. Also staged, as
-# packagers do.
+# make install, installcheck and uninstall, with the archives that --enable-static adds; the last leaves no file in the
+# prefix. Also staged, as packagers do.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 prefix=$work/prefix
-configured install --prefix="$prefix"
+configured install --prefix="$prefix" --enable-static
 step "make" make -j"$jobs"
 step "make install" make install
 step "make installcheck" make installcheck

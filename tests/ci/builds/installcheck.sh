@@ -61,6 +61,27 @@ vt() # vt LANGUAGE SOURCE COMPILER...: the example of the VT_ calls, whose trace
 	result $? "$name example of the VT_ calls"
 }
 
+# archive LIBRARY SOURCE COMMAND: an example with the archive of this library, where --enable-static installed it
+archive()
+{
+	[ -e "$LIB/lib$1.a" ] || return
+	private=$(sed -n 's/^Libs.private: //p' "$LIB/pkgconfig/$1.pc")
+	# shellcheck disable=SC2086
+	{ $CC $CPPFLAGS $CFLAGS -I"$INCLUDE" -I"$INCLUDE/tickmark" "$DOC/$2" "$LIB/lib$1.a" $private $ZSTD_LIBS \
+		-o "$work/archive" && ! ldd "$work/archive" | grep "lib$1" &&
+		(cd "$work" && sh -c "$3"); } >"$work/log" 2>&1
+	result $? "example with lib$1.a"
+}
+archive tickmark-stf stf/write.c "./archive archive.stf && '$BIN/$STFTOOL' archive.stf --verify"
+archive tickmark-clock clock/now.c './archive none.clk 2>said; test $? -eq 2 && grep none.clk said'
+archive VTnull vt/solver.c './archive | grep residual && ! ls solver*.stf'
+for a in "$LIB"/libVT*.a "$LIB"/tickmark/*.a; do
+	if [ -e "$a" ] && [ "$a" != "$LIB/libVTnull.a" ]; then
+		echo "a library of the collector cannot be an archive" >"$work/log"
+		result 1 "$a"
+	fi
+done
+
 # shellcheck disable=SC2086
 stf C $CC $CPPFLAGS $CFLAGS
 if [ -e "$LIB/libVTcs.so" ]; then

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Quantiles, spreads, and a line that outliers do not move. */
 #include "config.h"
+#include <math.h>
+
+#include "base/least.h"
 #include "base/stats.h"
 #include "tests/lib/check.h"
 
@@ -45,10 +48,29 @@ static void robust_line_ignores_outliers(void)
 	CHECK(tkm_line_fit(x, y, NULL, 2, &l) < 0, "a vertical line is none");
 }
 
+static void whole_numbers_are_those_of_libm(void)
+{
+	double v[] = { 0, 0.5, -0.5, 1, -1, -1.5, 2.5, 0x1p52 - 0.5, 0.5 - 0x1p52, 0x1p62, -0x1p70, 1e300, INFINITY };
+	double range;
+	unsigned i;
+
+	for (i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		CHECK(tkm_floor(v[i]) == floor(v[i]), "floor of %g is %g", v[i], tkm_floor(v[i]));
+		CHECK(tkm_nearest(v[i]) == floor(v[i] + 0.5), "nearest to %g is %g", v[i], tkm_nearest(v[i]));
+	}
+	CHECK(tkm_floor(-INFINITY) == -INFINITY && isnan(tkm_floor(NAN)), "what is no number stays");
+	for (range = 1; range < 0x1p60; range *= 2) {
+		double some = (check_uniform() - 0.5) * range;
+
+		CHECK_NEAR(tkm_floor(some), floor(some), 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(quantiles_and_spread);
 	RUN(robust_line_ignores_outliers);
+	RUN(whole_numbers_are_those_of_libm);
 	return check_end();
 }

@@ -18,9 +18,22 @@ static void last_rule_that_matches_decides(void)
 	drop();
 }
 
+static void another_word_is_not_suggested(void)
+{
+	char text[100];
+
+	CHECK(smp_nearest_name("cpu_idel", text, sizeof(text)), "nothing near");
+	CHECK_STR(text, "cpu_idle");
+	CHECK(smp_nearest_name("fork", text, sizeof(text)), "nothing near");
+	CHECK_STR(text, "forks");
+	smp_nearest_name("fks", text, sizeof(text));
+	CHECK(strcmp(text, "forks") != 0, "two errors in three letters");
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(last_rule_that_matches_decides);
+	RUN(another_word_is_not_suggested);
 	return check_end();
 }

@@ -190,6 +190,19 @@ static void bytes_and_triplets(void)
 	CHECK(tkm_parse_bytes("-1", &n) < 0 && tkm_parse_bytes("1TB", &n) < 0 && tkm_parse_bytes("", &n) < 0, "taken");
 }
 
+static void another_word_is_not_suggested(void)
+{
+	static const struct tkm_option table[] = { { .name = "LSD" }, { .name = "ON" }, { .name = NULL } };
+	struct tkm_err e;
+
+	tkm_option_unknown(table, "lsx", &e);
+	CHECK(strstr(e.text, "did you mean --lsd?"), "%s", e.text);
+	tkm_option_unknown(table, "psi", &e);
+	CHECK(!strstr(e.text, "did you mean"), "%s", e.text);
+	tkm_option_unknown(table, "x", &e);
+	CHECK(!strstr(e.text, "did you mean"), "%s", e.text);
+}
+
 static void how_far_names_are_apart(void)
 {
 	static const struct {
@@ -262,6 +275,7 @@ int main(int argc, char **argv)
 	RUN(the_later_source_wins);
 	RUN(bytes_and_triplets);
 	RUN(how_far_names_are_apart);
+	RUN(another_word_is_not_suggested);
 	RUN(options_come_from_the_environment);
 	return check_end();
 }
