@@ -410,7 +410,8 @@ void vt_mc_buffers_show(void)
 
 	for (p = vt_mc_active_next(NULL); p && n < SHOWN; p = vt_mc_active_next(p)) {
 		if (is_shown(p)) {
-			p->shown = sum_bytes(p->low, p->high);
+			/* MPI does not change what it sends */
+			p->shown = p->has_shown && !p->writes && !p->overlapped ? p->shown : sum_bytes(p->low, p->high);
 			p->has_shown = 1;
 			n++;
 		}

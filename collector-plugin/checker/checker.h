@@ -124,7 +124,10 @@ struct vt_mc_function {
 	void *next;
 	int frees, makes; /* handles, to which its arguments point (objects.c) */
 	int any_thread;   /* may call it at any time (calls/threads.c) */
+	int meets;        /* all members make it together (collectives.c) */
+	int checked;      /* some of its arguments are looked at: in the i-th, what check[i] says (parameters.c) */
 	int ready, n;
+	uint8_t check[VT_MC_ARGUMENTS];
 	uint8_t kind[VT_MC_ARGUMENTS], pointer[VT_MC_ARGUMENTS], constant[VT_MC_ARGUMENTS];
 	struct {
 		const char *at;
@@ -167,8 +170,9 @@ struct vt_mc_call {
 	int shown;                      /* other ranks see which ranks it waits for while MPI performs it */
 	struct vt_mc_pending **request; /* requests that it may complete, as they were before it */
 	size_t n;
-	struct vt_mc_pending *few[16];
 	MPI_Status *statuses; /* those of the requests that it completed */
+	/* from here on not set by its wrapper */
+	struct vt_mc_pending *few[16];
 	MPI_Status few_statuses[16];
 };
 
@@ -200,6 +204,8 @@ VT_HIDDEN void vt_mc_prepare(struct vt_mc_function *f);
 extern __thread void *vt_mc_fortran_pc VT_HIDDEN; /* where a call in Fortran was made that is under way; else NULL */
 VT_HIDDEN void vt_mc_lock(void);
 VT_HIDDEN void vt_mc_unlock(void);
+/* May two threads call the two above at a time? Not between them. */
+VT_HIDDEN void vt_mc_need_locks(int need);
 
 /* ---- place.c ---- */
 
@@ -550,6 +556,7 @@ VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_meetings_learn(struct vt_mc_function *f);
 
 /* ---- vectors.c ---- */
 
@@ -616,7 +623,12 @@ VT_HIDDEN void vt_mc_requests_after(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_requests_release(struct vt_mc_call *k);
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_known(void **at);
 /* In checker.c: those under way, in the order of their starts. */
-VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p);
+extern struct vt_mc_pending vt_mc_active VT_HIDDEN; /* the begin and the end of the list */
+static inline struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
+{
+	p = p ? p->next : vt_mc_active.next;
+	return p == &vt_mc_active ? NULL : (struct vt_mc_pending *)(uintptr_t)p;
+}
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
@@ -675,6 +687,7 @@ VT_HIDDEN void vt_mc_buffers_compare(struct vt_mc_call *k);
 
 /* Has the argument no meaning at this rank, or in place? */
 VT_HIDDEN int vt_mc_is_unused(const struct vt_mc_call *k, int i);
+VT_HIDDEN void vt_mc_parameters_learn(struct vt_mc_function *f);
 /* Returns the class of the error, or VT_MC_CLASSES: none. */
 VT_HIDDEN int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size);
 

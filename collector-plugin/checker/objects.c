@@ -25,20 +25,35 @@ static const struct {
 	[VT_MC_ERRHANDLER] = { "error handler", sizeof(MPI_Errhandler) },
 	[VT_MC_MESSAGE] = { "message of a matched probe", sizeof(MPI_Message) } };
 
+static uintptr_t null_of(enum vt_mc_kind kind)
+{
+	switch (kind) {
+	case VT_MC_COMM:
+		return (uintptr_t)MPI_COMM_NULL;
+	case VT_MC_TYPE:
+		return (uintptr_t)MPI_DATATYPE_NULL;
+	case VT_MC_OP:
+		return (uintptr_t)MPI_OP_NULL;
+	case VT_MC_REQUEST:
+		return (uintptr_t)MPI_REQUEST_NULL;
+	case VT_MC_WIN:
+		return (uintptr_t)MPI_WIN_NULL;
+	case VT_MC_GROUP:
+		return (uintptr_t)MPI_GROUP_NULL;
+	case VT_MC_FILE:
+		return (uintptr_t)MPI_FILE_NULL;
+	case VT_MC_INFO:
+		return (uintptr_t)MPI_INFO_NULL;
+	case VT_MC_ERRHANDLER:
+		return (uintptr_t)MPI_ERRHANDLER_NULL;
+	default:
+		return (uintptr_t)MPI_MESSAGE_NULL;
+	}
+}
+
 int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle)
 {
-	const uintptr_t null[VT_MC_KINDS] = { [VT_MC_COMM] = (uintptr_t)MPI_COMM_NULL,
-		[VT_MC_TYPE] = (uintptr_t)MPI_DATATYPE_NULL,
-		[VT_MC_OP] = (uintptr_t)MPI_OP_NULL,
-		[VT_MC_REQUEST] = (uintptr_t)MPI_REQUEST_NULL,
-		[VT_MC_WIN] = (uintptr_t)MPI_WIN_NULL,
-		[VT_MC_GROUP] = (uintptr_t)MPI_GROUP_NULL,
-		[VT_MC_FILE] = (uintptr_t)MPI_FILE_NULL,
-		[VT_MC_INFO] = (uintptr_t)MPI_INFO_NULL,
-		[VT_MC_ERRHANDLER] = (uintptr_t)MPI_ERRHANDLER_NULL,
-		[VT_MC_MESSAGE] = (uintptr_t)MPI_MESSAGE_NULL };
-
-	return kinds[kind].size && (handle == null[kind] || handle == 0);
+	return kinds[kind].size && (handle == null_of(kind) || handle == 0);
 }
 
 uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at)
@@ -286,16 +301,20 @@ static int frees(const struct vt_mc_function *f)
 		f->sort == VT_MC_FILE_CLOSE;
 }
 
-void vt_mc_objects_learn(struct vt_mc_function *f)
-{
-	f->frees = frees(f);
-	f->makes = !f->frees && !only_reads(f);
-}
-
 static int is_handle_at(const struct vt_mc_function *f, int i)
 {
 	return f->pointer[i] && !f->constant[i] && kinds[f->kind[i]].size && f->kind[i] != VT_MC_REQUEST &&
 		f->kind[i] != VT_MC_MESSAGE;
+}
+
+void vt_mc_objects_learn(struct vt_mc_function *f)
+{
+	int i;
+
+	for (i = 0; i < f->n && !is_handle_at(f, i); i++) {
+	}
+	f->frees = i < f->n && frees(f);
+	f->makes = i < f->n && !f->frees && !only_reads(f);
 }
 
 /* A matched probe has given a message, which only its receive takes. */

@@ -9,7 +9,7 @@
 
 #include "base/table.h"
 
-enum { ORDERED = 256 };
+enum { ORDERED = 256, LAST = 64, LAST_SHIFT = 58 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
@@ -17,10 +17,17 @@ static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 {
+	static struct vt_mc_pending **last[LAST]; /* a value stays where it is */
 	uintptr_t handle = (uintptr_t)request;
-	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
+	struct vt_mc_pending ***at = &last[handle / sizeof(request) * UINT64_C(0x9e3779b97f4a7c15) >> LAST_SHIFT],
+			     **p = *at;
 
-	return at ? *at : NULL;
+	if (p && *p && (*p)->handle == request) {
+		return *p;
+	}
+	p = tkm_table_find(&requests, &handle, sizeof(handle));
+	*at = p ? p : *at;
+	return p ? *p : NULL;
 }
 
 static void leave_meeting(struct vt_mc_pending *p)
@@ -460,12 +467,11 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		if (is_no_request(list[i])) {
-			vt_mc_refuse_stale(k, i);
-		}
-		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
+		k->request[i] = list[i] == MPI_REQUEST_NULL ? NULL : vt_mc_pending_find(list[i]);
 		if (k->request[i]) {
 			k->request[i]->held++;
+		} else if (list[i] != MPI_REQUEST_NULL && is_no_request(list[i])) {
+			vt_mc_refuse_stale(k, i);
 		}
 	}
 }
