@@ -439,7 +439,8 @@ struct vt_mc_message {
 	uint64_t comm, number; /* number 0: free */
 	int from, to, tag;
 	int next;
-	int accepted; /* the receiver has a receive, with a wildcard, for it */
+	int accepted;  /* the receiver has a receive, with a wildcard, for it */
+	int elsewhere; /* MPI has not got it (any longer) */
 	struct vt_mc_signature signature;
 	uint64_t bytes, place, checksum;
 	int summed; /* the checksum is that of its bytes */
@@ -539,6 +540,8 @@ VT_HIDDEN int vt_mc_message_find(const struct vt_mc_object *comm, int source, in
 VT_HIDDEN void vt_mc_message_doubt(const struct vt_mc_object *comm);
 VT_HIDDEN int vt_mc_message_claim(int at, struct vt_mc_message *out);
 VT_HIDDEN void vt_mc_message_back(struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_messages_look(const struct vt_mc_object *comm, int wait);
+VT_HIDDEN void vt_mc_messages_look_all(int wait);
 VT_HIDDEN void vt_mc_report_pending(void);
 
 /* ---- meetings.c: collective operations ---- */

@@ -24,6 +24,9 @@ void *vt_mc_next(struct vt_mc_function *f, void *own)
 
 void vt_mc_prepare(struct vt_mc_function *f)
 {
+	if (__atomic_load_n(&f->ready, __ATOMIC_ACQUIRE)) {
+		return;
+	}
 	vt_mc_lock();
 	if (!f->ready) {
 		vt_mc_learn(f);
@@ -138,6 +141,8 @@ int vt_mc_before(struct vt_mc_call *k)
 	}
 	if (k->f->sort == VT_MC_WIN_FREE) {
 		vt_mc_race_forget(k);
+	} else if (k->f->sort == VT_MC_COMM_FREE && vt_mc_shared) {
+		vt_mc_messages_look(vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0])), 1);
 	}
 	vt_mc_epoch_before(k);
 	vt_mc_message_race(k);

@@ -34,7 +34,7 @@ uint64_t vt_mc_message_sent(struct vt_mc_pending *p)
 	}
 	m = &s->message[at];
 	s->free_message = m->next;
-	m->next = m->accepted = 0;
+	m->next = m->accepted = m->elsewhere = 0;
 	m->comm = p->comm->id;
 	m->number = ++s->messages;
 	m->from = vt_mc_rank;
@@ -150,6 +150,65 @@ void vt_mc_message_back(struct vt_mc_pending *p)
 	p->message = -1;
 }
 
+/* ---- messages that were received by calls that do not come here ---- */
+
+/* A message that is not there may still be on its way. */
+#define ON_ITS_WAY_NS INT64_C(50000000)
+
+static int mpi_has(const struct vt_mc_object *comm, const struct vt_mc_message *m, int64_t until_ns)
+{
+	int source = 0, flag = 0;
+
+	while (source < comm->remote && comm->world[source] != m->from) {
+		source++;
+	}
+	do {
+		if (source == comm->remote ||
+			PMPI_Iprobe(source, m->tag, (MPI_Comm)comm->handle, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+			return 1;
+		}
+	} while (!flag && vt_mc_now_ns() < until_ns);
+	return flag;
+}
+
+/* Of those to this rank: which ones are waiting for a receive, and which ones has PMPI_Recv() of a library, for example, received? */
+void vt_mc_messages_look(const struct vt_mc_object *comm, int wait)
+{
+	struct vt_mc_shared *s = vt_mc_shared;
+	struct vt_mc_message m;
+	int64_t until_ns = 0;
+	int at, there;
+
+	for (at = comm && comm->whole ? s->inbox[vt_mc_rank] - 1 : -1; at >= 0; at = m.next - 1) {
+		vt_mc_shared_lock();
+		m = s->message[at];
+		vt_mc_shared_unlock();
+		if (m.comm != comm->id) {
+			continue;
+		}
+		until_ns = until_ns || !wait ? until_ns : vt_mc_now_ns() + ON_ITS_WAY_NS;
+		there = mpi_has(comm, &m, until_ns);
+		vt_mc_shared_lock();
+		s->message[at].elsewhere = !there;
+		s->message[at].accepted |= !there;
+		if (!there) {
+			vt_mc_wake(m.from);
+		}
+		vt_mc_shared_unlock();
+	}
+}
+
+void vt_mc_messages_look_all(int wait)
+{
+	const struct vt_mc_object *o = NULL;
+
+	while (vt_mc_shared->inbox[vt_mc_rank] && (o = vt_mc_object_next(VT_MC_COMM, o))) {
+		if (!o->freed) {
+			vt_mc_messages_look(o, wait);
+		}
+	}
+}
+
 /* At the end, when all ranks are in MPI_Finalize. */
 void vt_mc_report_pending(void)
 {
@@ -162,10 +221,14 @@ void vt_mc_report_pending(void)
 	if (!s || !vt_mc_on(VT_MC_PENDING)) {
 		return;
 	}
+	vt_mc_messages_look_all(1);
 	vt_mc_shared_lock();
 	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
 		const struct vt_mc_message *m = &s->message[at];
 
+		if (m->elsewhere) {
+			continue;
+		}
 		snprintf(line, sizeof(line), "   from rank %d, tag %d, %llu bytes, by %s   %s\n", m->from, m->tag,
 			(unsigned long long)m->bytes, m->name, vt_mc_print_offset(m->place, place, sizeof(place)));
 		if (vt_mc_suppress(VT_MC_PENDING, line)) {

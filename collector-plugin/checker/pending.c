@@ -275,7 +275,7 @@ static void accept_messages(void)
 
 	vt_mc_shared_lock();
 	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
-		s->message[at].accepted = 0;
+		s->message[at].accepted = s->message[at].elsewhere;
 	}
 	for (p = vt_mc_active_next(NULL); p; p = vt_mc_active_next(p)) {
 		if (is_open_receive(p)) {
@@ -328,22 +328,30 @@ static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 	p->claimed = at >= 0 && vt_mc_message_claim(at, &p->got) == 0;
 	if (!sure) {
 		vt_mc_message_doubt(p->comm);
+	} else if (at < 0 && !vt_mc_shared->unordered) {
+		/* PMPI_Send() of a library, for example, has sent it: such a receive may wait for what does not come here */
+		vt_mc_shared->unordered = 1;
+		vt_mc_shared->untracked++;
 	}
 	vt_mc_shared_unlock();
 	return p->claimed && sure;
 }
 
 /* Returns 1 if they differ, and that was reported. */
-static int compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p)
+static int compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc)
 {
 	const struct vt_mc_signature sent = p->got.signature;
 	struct vt_mc_signature here;
 	struct vt_mc_involved other = { "started by", &p->started };
 	char place[300];
+	int bytes;
 
 	if (!sent.power || !p->type || !p->type->signature.n ||
 		(sent.n > p->type->signature.n * (uint64_t)p->count && !p->type->alike) ||
-		!vt_mc_prefix(p->type, sent.n, &here) || here.hash == sent.hash) {
+		!vt_mc_prefix(p->type, sent.n, &here) || here.hash == sent.hash ||
+		/* another one, which came in between and was sent by calls that do not come here */
+		(rc == MPI_SUCCESS && status && PMPI_Get_count(status, MPI_BYTE, &bytes) == MPI_SUCCESS &&
+			bytes != MPI_UNDEFINED && (uint64_t)bytes != p->got.bytes)) {
 		return 0;
 	}
 	return vt_mc_report(VT_MC_MSG_TYPE, k, p->blocking ? NULL : &other,
@@ -382,7 +390,7 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	if (cancelled && p->transfer == VT_MC_SENDS) {
 		vt_mc_message_back(p);
 	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && take_message(p, status) && took_its_message(rc) &&
-		!compare_signatures(k, p) && rc == MPI_SUCCESS) {
+		!compare_signatures(k, p, status, rc) && rc == MPI_SUCCESS) {
 		vt_mc_buffer_received(k, p, status);
 	}
 	if (p->makes && rc == MPI_SUCCESS) {
