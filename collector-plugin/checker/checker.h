@@ -253,6 +253,8 @@ struct vt_mc_object {
 VT_HIDDEN void vt_mc_objects_begin(void);
 /* At the first call of a function. */
 VT_HIDDEN void vt_mc_objects_learn(struct vt_mc_function *f);
+/* Those of a communicator, for a window or a file of it, which may live longer. */
+VT_HIDDEN void vt_mc_members_copy(struct vt_mc_object *o, const struct vt_mc_object *comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_object(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);

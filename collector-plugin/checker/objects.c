@@ -113,6 +113,8 @@ static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 			vt_mc_type_again(o);
 		}
 		free(o->block);
+		free(o->world);
+		free(o->members);
 		drop_epoch(o->epoch);
 		memset(o, 0, sizeof(*o));
 	} else {
@@ -433,18 +435,27 @@ static void count_creation(struct vt_mc_call *k)
 	}
 }
 
+void vt_mc_members_copy(struct vt_mc_object *o, const struct vt_mc_object *c)
+{
+	o->rank = c->rank;
+	o->size = c->size;
+	o->remote = c->remote;
+	o->members = calloc(VT_MC_BITS, sizeof(*o->members));
+	o->world = calloc((size_t)c->remote + 1, sizeof(*o->world));
+	o->whole = c->whole && c->members && c->world && o->members && o->world;
+	if (o->whole) {
+		memcpy(o->members, c->members, VT_MC_BITS * sizeof(*o->members));
+		memcpy(o->world, c->world, (size_t)c->remote * sizeof(*o->world));
+	}
+}
+
 /* A file has the members of its communicator. */
 static void file_made(struct vt_mc_call *k, struct vt_mc_object *o)
 {
 	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
 
-	if (c && c->whole && c->members) {
-		o->rank = c->rank;
-		o->size = c->size;
-		o->remote = c->remote;
-		o->members = c->members;
-		o->world = c->world;
-		o->whole = 1;
+	if (c && c->whole) {
+		vt_mc_members_copy(o, c);
 		/* the members have made as many collective calls before */
 		o->id = (c->id ^ c->meetings * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xc4ceb9fe1a85ec53) | 1;
 	}

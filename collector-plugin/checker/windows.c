@@ -362,12 +362,7 @@ static void window_made(struct vt_mc_call *k)
 		return;
 	}
 	o->epoch = calloc(1, sizeof(*o->epoch));
-	o->rank = c->rank;
-	o->size = c->size;
-	o->remote = c->remote;
-	o->members = c->members;
-	o->whole = c->whole;
-	o->world = c->world;
+	vt_mc_members_copy(o, c);
 	o->id = next_window(c);
 	c->creations++;
 	PMPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
