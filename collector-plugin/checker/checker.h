@@ -67,23 +67,13 @@ enum vt_mc_sort {
 };
 
 /* What an argument is, by its type. */
+/* clang-format off */
 enum vt_mc_kind {
-	VT_MC_INT,
-	VT_MC_LONG,
-	VT_MC_POINTER,
-	VT_MC_TEXT,
-	VT_MC_COMM,
-	VT_MC_TYPE,
-	VT_MC_OP,
-	VT_MC_REQUEST,
-	VT_MC_WIN,
-	VT_MC_GROUP,
-	VT_MC_FILE,
-	VT_MC_INFO,
-	VT_MC_ERRHANDLER,
-	VT_MC_MESSAGE,
-	VT_MC_KINDS
+	VT_MC_INT, VT_MC_LONG, VT_MC_POINTER, VT_MC_TEXT, VT_MC_COMM, VT_MC_TYPE,
+	VT_MC_OP, VT_MC_REQUEST, VT_MC_WIN, VT_MC_GROUP, VT_MC_FILE, VT_MC_INFO,
+	VT_MC_ERRHANDLER, VT_MC_MESSAGE, VT_MC_KINDS
 };
+/* clang-format on */
 
 /* What an argument is for, by its name. Arguments of one role are found without a search. */
 enum vt_mc_role {
@@ -161,6 +151,7 @@ struct vt_mc_call {
 	int refused; /* an error was found and the call is not made */
 	int done;    /* the call was made already, with the result rc */
 	int counted; /* among the calls that threads are in */
+	int reaches; /* it may need that others look at MPI (windows.c) */
 	int rc;
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
@@ -539,8 +530,8 @@ VT_HIDDEN void vt_mc_wake(int rank);
 VT_HIDDEN uint64_t vt_mc_message_sent(struct vt_mc_pending *p);
 VT_HIDDEN int vt_mc_message_waits(int at, uint64_t number);
 VT_HIDDEN int vt_mc_message_find(const struct vt_mc_object *comm, int source, int tag);
-VT_HIDDEN void vt_mc_message_doubt(const struct vt_mc_object *comm);
-VT_HIDDEN int vt_mc_message_claim(int at, struct vt_mc_message *out);
+VT_HIDDEN int vt_mc_message_received(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc);
+VT_HIDDEN void vt_mc_message_probed(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_message_back(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_messages_look(const struct vt_mc_object *comm, int wait);
 VT_HIDDEN void vt_mc_messages_look_all(int wait);
@@ -586,9 +577,8 @@ struct vt_mc_pending {
 	signed char persistent, active, blocking, partitioned, cancelled, freed, standard, buffered, ended, claimed;
 	signed char has_shown, told, summed, overlapped;
 	signed char writes, file; /* MPI may write into the buffer; it is an operation on a file */
-	signed char
-		makes; /* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among those of its
-			    * parent is `number` */
+	/* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among its parent's is `number` */
+	signed char makes;
 	char access;      /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 	int parts, ready; /* of MPI_Psend_init: how many, and how many of them are ready */
 	int peer, tag;    /* as given */
@@ -764,6 +754,8 @@ struct vt_mc_epoch {
 
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
+/* Also after one that was refused, or has failed. */
+VT_HIDDEN void vt_mc_window_leaves(const struct vt_mc_call *k);
 
 /* ---- waits/races.c ---- */
 

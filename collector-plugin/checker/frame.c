@@ -204,6 +204,7 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 			depth--;
 		}
 	}
+	vt_mc_window_leaves(k);
 	vt_mc_buffers_show();
 	vt_mc_unlock();
 	return k->rc;
