@@ -75,34 +75,17 @@ enum vt_mc_kind {
 };
 /* clang-format on */
 
-/* What an argument is for, by its name. Arguments of one role are found without a search. */
+/* What an argument is for, by its name. Arguments of one role are found without a search. VT_MC_BUF: the only buffer of a call, or the
+ * one that is sent. */
+/* clang-format off */
 enum vt_mc_role {
-	VT_MC_BUF, /* the only buffer of a call, or the one that is sent */
-	VT_MC_COUNT,
-	VT_MC_DATATYPE,
-	VT_MC_RBUF,
-	VT_MC_RCOUNT,
-	VT_MC_RTYPE,
-	VT_MC_DEST,
-	VT_MC_SOURCE,
-	VT_MC_TAG,
-	VT_MC_RTAG,
-	VT_MC_OF_COMM,
-	VT_MC_ROOT_RANK,
-	VT_MC_OPERATOR,
-	VT_MC_OF_REQUEST,
-	VT_MC_STATUS,
-	VT_MC_OF_WIN,
-	VT_MC_OF_GROUP,
-	VT_MC_FRESH_COMM,
-	VT_MC_OF_MESSAGE,
-	VT_MC_FLAG,
-	VT_MC_INDEX,
-	VT_MC_OUTCOUNT,
-	VT_MC_INDICES,
-	VT_MC_N,
+	VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE,
+	VT_MC_DEST, VT_MC_SOURCE, VT_MC_TAG, VT_MC_RTAG, VT_MC_OF_COMM, VT_MC_ROOT_RANK,
+	VT_MC_OPERATOR, VT_MC_OF_REQUEST, VT_MC_STATUS, VT_MC_OF_WIN, VT_MC_OF_GROUP, VT_MC_FRESH_COMM,
+	VT_MC_OF_MESSAGE, VT_MC_FLAG, VT_MC_INDEX, VT_MC_OUTCOUNT, VT_MC_INDICES, VT_MC_N,
 	VT_MC_ROLES
 };
+/* clang-format on */
 
 enum { VT_MC_ARGUMENTS = 16, VT_MC_DEPTH = 8, VT_MC_TEXT_BYTES = 1600 };
 
@@ -575,7 +558,7 @@ struct vt_mc_pending {
 	enum vt_mc_transfer transfer;
 	int held; /* how many calls wait for it; `ended`: it is not known any longer */
 	signed char persistent, active, blocking, partitioned, cancelled, freed, standard, buffered, ended, claimed;
-	signed char has_shown, told, summed, overlapped;
+	signed char has_shown, told, summed, overlapped, readable;
 	signed char writes, file; /* MPI may write into the buffer; it is an operation on a file */
 	/* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among its parent's is `number` */
 	signed char makes;
@@ -629,6 +612,7 @@ VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
 /* In waits/stale.c. Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
+VT_HIDDEN int vt_mc_is_unmapped(int64_t at);
 /* May a handle that no call has given here be one that MPI has given elsewhere? */
 VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);

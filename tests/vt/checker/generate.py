@@ -787,6 +787,12 @@ def apart():
         if not call.endswith("_init"):
             place = transfer(call, ("MPI_IN_PLACE" + (send if call in SEND else receive)[1:]), BAD)
             case("%s in place" % call, 2, "LOCAL:MPI:CALL_FAILED", pair(*((place, transfer("Irecv", receive)) if call in SEND else (transfer("Isend", send), place))))
+    for call in SEND[:2] + ["Isend"]:
+        send = transfer(call, "p, 2, MPI_INT, peer, 7, MPI_COMM_WORLD")
+        case("%s of memory that was there" % call, 2, gone, pair(
+            send + "\nmunmap(p, 4096);\n" + transfer(call, "p, 2, MPI_INT, peer, 7, MPI_COMM_WORLD", BAD), "for (int i = 0; i < 2; i++) {\n"
+            "MPI_Recv(b, 2, MPI_INT, peer, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n}",
+            "int *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);"))
     twice = "MPI_Datatype t; int l[2] = { 2, 2 }, at[2] = { 0, %d }; MPI_Type_indexed(2, l, at, MPI_INT, &t); MPI_Type_commit(&t);"
     for call in ("Recv", "Irecv"):
         for at in (1, 2, 5):
