@@ -4,11 +4,9 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "collector-plugin/raw/format.h"
 
@@ -98,20 +96,10 @@ static int has_device(void)
 	return dl_iterate_phdr(is_of_device, NULL);
 }
 
-/* Is nothing mapped there? A mapping that cannot be read may be that of a device. */
-static int is_unmapped(int64_t at)
-{
-	unsigned char resident;
-	int saved = errno, is = mincore((void *)(uintptr_t)(at & ~(int64_t)4095), 1, &resident) != 0 && errno == ENOMEM;
-
-	errno = saved;
-	return is;
-}
-
 static void check_there(struct vt_mc_call *k, const struct range *r, const char *what)
 {
 	if (r->high > r->low && r->low >= 4096 && !k->refused && !vt_mc_is_readable(r->low, r->high) &&
-		(is_unmapped(r->low) || is_unmapped(r->high - 1)) && !has_device()) {
+		(vt_mc_is_unmapped(r->low) || vt_mc_is_unmapped(r->high - 1)) && !has_device()) {
 		k->rc = MPI_ERR_BUFFER;
 		k->refused = vt_mc_report(VT_MC_INACCESSIBLE, k, NULL,
 			"there is no memory for all of the %lld bytes of %s, from %#llx", (long long)(r->high - r->low),
@@ -293,7 +281,7 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 	struct vt_mc_involved other;
 	int n = 0, overlaps = 0;
 
-	p->overlapped = 0;
+	p->overlapped = p->readable = 0;
 	if (!has_range(p) || (p->transfer <= VT_MC_RECEIVES && p->peer == MPI_PROC_NULL)) {
 		return;
 	}
@@ -311,7 +299,8 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 			break;
 		}
 	}
-	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && vt_mc_is_readable(p->low, p->high)) {
+	p->readable = vt_mc_is_readable(p->low, p->high);
+	if (!overlaps && !p->writes && is_dense(p) && p->high - p->low <= MOST && p->readable) {
 		p->checksum = sum_bytes(p->low, p->high);
 		p->summed = 1;
 	}
@@ -400,7 +389,7 @@ static int may_come(const struct vt_mc_pending *p)
 static int is_shown(const struct vt_mc_pending *p)
 {
 	return has_range(p) && !may_come(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned &&
-		!p->freed && vt_mc_is_readable(p->low, p->high);
+		!p->freed && p->readable;
 }
 
 void vt_mc_buffers_show(void)
@@ -410,7 +399,8 @@ void vt_mc_buffers_show(void)
 
 	for (p = vt_mc_active_next(NULL); p && n < SHOWN; p = vt_mc_active_next(p)) {
 		if (is_shown(p)) {
-			p->shown = sum_bytes(p->low, p->high);
+			/* MPI does not change what it sends */
+			p->shown = p->has_shown && !p->writes && !p->overlapped ? p->shown : sum_bytes(p->low, p->high);
 			p->has_shown = 1;
 			n++;
 		}

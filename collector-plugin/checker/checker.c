@@ -11,18 +11,30 @@ int vt_mc_rank = -1, vt_mc_errors, vt_mc_running, vt_mc_several_threads;
 __thread int vt_mc_holds_lock, vt_mc_is_watch;
 void (*vt_mc_type_again)(const struct vt_mc_object *type);
 
-static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
-static struct vt_mc_pending first = { .next = &first, .before = &first };
+/* A program in which one thread at a time may call MPI needs no lock. If it takes another one nonetheless, the lock begins while the first
+ * is between the two functions: then vt_mc_unlock() fails. */
+static pthread_mutex_t tables = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static int locks = 1;
+struct vt_mc_pending vt_mc_active = { .next = &vt_mc_active, .before = &vt_mc_active };
 static size_t n_active;
 
 void vt_mc_lock(void)
 {
-	pthread_mutex_lock(&tables);
+	if (__atomic_load_n(&locks, __ATOMIC_RELAXED)) {
+		pthread_mutex_lock(&tables);
+	}
 }
 
 void vt_mc_unlock(void)
 {
-	pthread_mutex_unlock(&tables);
+	if (__atomic_load_n(&locks, __ATOMIC_RELAXED)) {
+		pthread_mutex_unlock(&tables);
+	}
+}
+
+void vt_mc_need_locks(int need)
+{
+	__atomic_store_n(&locks, need, __ATOMIC_RELAXED);
 }
 
 int64_t vt_mc_now_ns(void)
@@ -35,17 +47,11 @@ int64_t vt_mc_now_ns(void)
 
 /* ---- transfers under way ---- */
 
-struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
-{
-	p = p ? p->next : first.next;
-	return p == &first ? NULL : (struct vt_mc_pending *)(uintptr_t)p;
-}
-
 void vt_mc_active_add(struct vt_mc_pending *p)
 {
-	p->before = first.before;
-	p->next = &first;
-	p->before->next = first.before = p;
+	p->before = vt_mc_active.before;
+	p->next = &vt_mc_active;
+	p->before->next = vt_mc_active.before = p;
 	n_active++;
 }
 

@@ -67,52 +67,25 @@ enum vt_mc_sort {
 };
 
 /* What an argument is, by its type. */
+/* clang-format off */
 enum vt_mc_kind {
-	VT_MC_INT,
-	VT_MC_LONG,
-	VT_MC_POINTER,
-	VT_MC_TEXT,
-	VT_MC_COMM,
-	VT_MC_TYPE,
-	VT_MC_OP,
-	VT_MC_REQUEST,
-	VT_MC_WIN,
-	VT_MC_GROUP,
-	VT_MC_FILE,
-	VT_MC_INFO,
-	VT_MC_ERRHANDLER,
-	VT_MC_MESSAGE,
-	VT_MC_KINDS
+	VT_MC_INT, VT_MC_LONG, VT_MC_POINTER, VT_MC_TEXT, VT_MC_COMM, VT_MC_TYPE,
+	VT_MC_OP, VT_MC_REQUEST, VT_MC_WIN, VT_MC_GROUP, VT_MC_FILE, VT_MC_INFO,
+	VT_MC_ERRHANDLER, VT_MC_MESSAGE, VT_MC_KINDS
 };
+/* clang-format on */
 
-/* What an argument is for, by its name. Arguments of one role are found without a search. */
+/* What an argument is for, by its name. Arguments of one role are found without a search. VT_MC_BUF: the only buffer of a call, or the
+ * one that is sent. */
+/* clang-format off */
 enum vt_mc_role {
-	VT_MC_BUF, /* the only buffer of a call, or the one that is sent */
-	VT_MC_COUNT,
-	VT_MC_DATATYPE,
-	VT_MC_RBUF,
-	VT_MC_RCOUNT,
-	VT_MC_RTYPE,
-	VT_MC_DEST,
-	VT_MC_SOURCE,
-	VT_MC_TAG,
-	VT_MC_RTAG,
-	VT_MC_OF_COMM,
-	VT_MC_ROOT_RANK,
-	VT_MC_OPERATOR,
-	VT_MC_OF_REQUEST,
-	VT_MC_STATUS,
-	VT_MC_OF_WIN,
-	VT_MC_OF_GROUP,
-	VT_MC_FRESH_COMM,
-	VT_MC_OF_MESSAGE,
-	VT_MC_FLAG,
-	VT_MC_INDEX,
-	VT_MC_OUTCOUNT,
-	VT_MC_INDICES,
-	VT_MC_N,
+	VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE, VT_MC_RBUF, VT_MC_RCOUNT, VT_MC_RTYPE,
+	VT_MC_DEST, VT_MC_SOURCE, VT_MC_TAG, VT_MC_RTAG, VT_MC_OF_COMM, VT_MC_ROOT_RANK,
+	VT_MC_OPERATOR, VT_MC_OF_REQUEST, VT_MC_STATUS, VT_MC_OF_WIN, VT_MC_OF_GROUP, VT_MC_FRESH_COMM,
+	VT_MC_OF_MESSAGE, VT_MC_FLAG, VT_MC_INDEX, VT_MC_OUTCOUNT, VT_MC_INDICES, VT_MC_N,
 	VT_MC_ROLES
 };
+/* clang-format on */
 
 enum { VT_MC_ARGUMENTS = 16, VT_MC_DEPTH = 8, VT_MC_TEXT_BYTES = 1600 };
 
@@ -124,7 +97,10 @@ struct vt_mc_function {
 	void *next;
 	int frees, makes; /* handles, to which its arguments point (objects.c) */
 	int any_thread;   /* may call it at any time (calls/threads.c) */
+	int meets;        /* all members make it together (collectives.c) */
+	int checked;      /* some of its arguments are looked at: in the i-th, what check[i] says (parameters.c) */
 	int ready, n;
+	uint8_t check[VT_MC_ARGUMENTS];
 	uint8_t kind[VT_MC_ARGUMENTS], pointer[VT_MC_ARGUMENTS], constant[VT_MC_ARGUMENTS];
 	struct {
 		const char *at;
@@ -158,6 +134,7 @@ struct vt_mc_call {
 	int refused; /* an error was found and the call is not made */
 	int done;    /* the call was made already, with the result rc */
 	int counted; /* among the calls that threads are in */
+	int reaches; /* it may need that others look at MPI (windows.c) */
 	int rc;
 	MPI_Status status;
 	struct vt_mc_pending *sent, *received; /* what it transfers */
@@ -167,8 +144,9 @@ struct vt_mc_call {
 	int shown;                      /* other ranks see which ranks it waits for while MPI performs it */
 	struct vt_mc_pending **request; /* requests that it may complete, as they were before it */
 	size_t n;
-	struct vt_mc_pending *few[16];
 	MPI_Status *statuses; /* those of the requests that it completed */
+	/* from here on not set by its wrapper */
+	struct vt_mc_pending *few[16];
 	MPI_Status few_statuses[16];
 };
 
@@ -200,6 +178,8 @@ VT_HIDDEN void vt_mc_prepare(struct vt_mc_function *f);
 extern __thread void *vt_mc_fortran_pc VT_HIDDEN; /* where a call in Fortran was made that is under way; else NULL */
 VT_HIDDEN void vt_mc_lock(void);
 VT_HIDDEN void vt_mc_unlock(void);
+/* May two threads call the two above at a time? Not between them. */
+VT_HIDDEN void vt_mc_need_locks(int need);
 
 /* ---- place.c ---- */
 
@@ -247,6 +227,8 @@ struct vt_mc_object {
 VT_HIDDEN void vt_mc_objects_begin(void);
 /* At the first call of a function. */
 VT_HIDDEN void vt_mc_objects_learn(struct vt_mc_function *f);
+/* Those of a communicator, for a window or a file of it, which may live longer. */
+VT_HIDDEN void vt_mc_members_copy(struct vt_mc_object *o, const struct vt_mc_object *comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_object(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN struct vt_mc_object *vt_mc_comm(MPI_Comm comm);
 VT_HIDDEN struct vt_mc_object *vt_mc_type(MPI_Datatype type);
@@ -433,7 +415,8 @@ struct vt_mc_message {
 	uint64_t comm, number; /* number 0: free */
 	int from, to, tag;
 	int next;
-	int accepted; /* the receiver has a receive, with a wildcard, for it */
+	int accepted;  /* the receiver has a receive, with a wildcard, for it */
+	int elsewhere; /* MPI has not got it (any longer) */
 	struct vt_mc_signature signature;
 	uint64_t bytes, place, checksum;
 	int summed; /* the checksum is that of its bytes */
@@ -530,9 +513,11 @@ VT_HIDDEN void vt_mc_wake(int rank);
 VT_HIDDEN uint64_t vt_mc_message_sent(struct vt_mc_pending *p);
 VT_HIDDEN int vt_mc_message_waits(int at, uint64_t number);
 VT_HIDDEN int vt_mc_message_find(const struct vt_mc_object *comm, int source, int tag);
-VT_HIDDEN void vt_mc_message_doubt(const struct vt_mc_object *comm);
-VT_HIDDEN int vt_mc_message_claim(int at, struct vt_mc_message *out);
+VT_HIDDEN int vt_mc_message_received(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc);
+VT_HIDDEN void vt_mc_message_probed(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_message_back(struct vt_mc_pending *p);
+VT_HIDDEN void vt_mc_messages_look(const struct vt_mc_object *comm, int wait);
+VT_HIDDEN void vt_mc_messages_look_all(int wait);
 VT_HIDDEN void vt_mc_report_pending(void);
 
 /* ---- meetings.c: collective operations ---- */
@@ -550,6 +535,7 @@ VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
+VT_HIDDEN void vt_mc_meetings_learn(struct vt_mc_function *f);
 
 /* ---- vectors.c ---- */
 
@@ -572,11 +558,10 @@ struct vt_mc_pending {
 	enum vt_mc_transfer transfer;
 	int held; /* how many calls wait for it; `ended`: it is not known any longer */
 	signed char persistent, active, blocking, partitioned, cancelled, freed, standard, buffered, ended, claimed;
-	signed char has_shown, told, summed, overlapped;
+	signed char has_shown, told, summed, overlapped, readable;
 	signed char writes, file; /* MPI may write into the buffer; it is an operation on a file */
-	signed char
-		makes; /* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among those of its
-			    * parent is `number` */
+	/* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among its parent's is `number` */
+	signed char makes;
 	char access;      /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
 	int parts, ready; /* of MPI_Psend_init: how many, and how many of them are ready */
 	int peer, tag;    /* as given */
@@ -616,12 +601,18 @@ VT_HIDDEN void vt_mc_requests_after(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_requests_release(struct vt_mc_call *k);
 VT_HIDDEN struct vt_mc_pending *vt_mc_pending_known(void **at);
 /* In checker.c: those under way, in the order of their starts. */
-VT_HIDDEN struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p);
+extern struct vt_mc_pending vt_mc_active VT_HIDDEN; /* the begin and the end of the list */
+static inline struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending *p)
+{
+	p = p ? p->next : vt_mc_active.next;
+	return p == &vt_mc_active ? NULL : (struct vt_mc_pending *)(uintptr_t)p;
+}
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
 VT_HIDDEN size_t vt_mc_active_count(void);
 /* In waits/stale.c. Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
+VT_HIDDEN int vt_mc_is_unmapped(int64_t at);
 /* May a handle that no call has given here be one that MPI has given elsewhere? */
 VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);
@@ -675,6 +666,7 @@ VT_HIDDEN void vt_mc_buffers_compare(struct vt_mc_call *k);
 
 /* Has the argument no meaning at this rank, or in place? */
 VT_HIDDEN int vt_mc_is_unused(const struct vt_mc_call *k, int i);
+VT_HIDDEN void vt_mc_parameters_learn(struct vt_mc_function *f);
 /* Returns the class of the error, or VT_MC_CLASSES: none. */
 VT_HIDDEN int vt_mc_parameters_wrong(struct vt_mc_call *k, char *why, size_t size);
 
@@ -746,6 +738,8 @@ struct vt_mc_epoch {
 
 VT_HIDDEN void vt_mc_window_before(struct vt_mc_call *k);
 VT_HIDDEN void vt_mc_window_after(struct vt_mc_call *k);
+/* Also after one that was refused, or has failed. */
+VT_HIDDEN void vt_mc_window_leaves(const struct vt_mc_call *k);
 
 /* ---- waits/races.c ---- */
 

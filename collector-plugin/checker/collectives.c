@@ -110,29 +110,43 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 	}
 }
 
-static int is_collective_on_window(const struct vt_mc_call *k)
+static int is_collective_on_window(const struct vt_mc_function *f)
 {
-	return vt_mc_is(k, "Win_fence") || k->f->sort == VT_MC_WIN_FREE;
+	return !strcmp(f->text, "MPI_Win_fence") || f->sort == VT_MC_WIN_FREE;
 }
 
 /* Calls that all who have opened a file make together. Those in two halves need not wait for each other in the first. */
-static int is_collective_on_file(const struct vt_mc_call *k)
+static int is_collective_on_file(const struct vt_mc_function *f)
 {
 	static const char *const ends[] = { "_all", "_ordered", "_set_view", "_set_size", "_preallocate", "_sync",
 		"_set_atomicity", "_close", NULL };
 	const char *at;
 	int i;
 
-	if (strncmp(k->f->text, "MPI_File_", 9) || k->f->sort == VT_MC_IO_POSTED) {
+	if (strncmp(f->text, "MPI_File_", 9) || f->sort == VT_MC_IO_POSTED) {
 		return 0;
 	}
 	for (i = 0; ends[i]; i++) {
-		at = strstr(k->f->text, ends[i]);
+		at = strstr(f->text, ends[i]);
 		if (at && !strcmp(at, ends[i])) {
 			return 1;
 		}
 	}
 	return 0;
+}
+
+static int is_on_comm(const struct vt_mc_function *f)
+{
+	enum vt_mc_sort s = f->sort;
+
+	return s == VT_MC_NEWCOMM || (s >= VT_MC_COLL && s <= VT_MC_COLL_INIT) || s == VT_MC_IDUP ||
+		s == VT_MC_NEWWIN || s == VT_MC_FILE_OPEN;
+}
+
+void vt_mc_meetings_learn(struct vt_mc_function *f)
+{
+	f->meets = is_collective_on_window(f) || is_collective_on_file(f) || f->sort == VT_MC_COMM_FREE ||
+		(f->at[VT_MC_OF_COMM] >= 0 && is_on_comm(f));
 }
 
 void vt_mc_meeting_before(struct vt_mc_call *k)
@@ -141,23 +155,21 @@ void vt_mc_meeting_before(struct vt_mc_call *k)
 	enum vt_mc_sort s = k->f->sort;
 	int bad;
 
-	if (!vt_mc_shared || (k->refused && s != VT_MC_COLL)) {
+	if (!k->f->meets || !vt_mc_shared || (k->refused && s != VT_MC_COLL)) {
 		return;
 	}
 	vt_mc_lock();
-	if (is_collective_on_window(k)) {
+	if (is_collective_on_window(k->f)) {
 		c = vt_mc_object(VT_MC_WIN,
 			s == VT_MC_WIN_FREE ? vt_mc_handle_at(VT_MC_WIN, (void *)k->w[0])
 					    : VT_MC_WORD(k, VT_MC_OF_WIN));
-	} else if (is_collective_on_file(k)) {
+	} else if (is_collective_on_file(k->f)) {
 		c = vt_mc_object(
 			VT_MC_FILE, s == VT_MC_FILE_CLOSE ? vt_mc_handle_at(VT_MC_FILE, (void *)k->w[0]) : k->w[0]);
 		c = c && c->size > 1 ? c : NULL;
 	} else if (s == VT_MC_COMM_FREE) {
 		c = vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0]));
-	} else if (VT_MC_HAS(k, VT_MC_OF_COMM) &&
-		(s == VT_MC_NEWCOMM || (s >= VT_MC_COLL && s <= VT_MC_COLL_INIT) || s == VT_MC_IDUP ||
-			s == VT_MC_NEWWIN || s == VT_MC_FILE_OPEN)) {
+	} else {
 		c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
 	}
 	if (c && (c->freed && s != VT_MC_COMM_FREE && s != VT_MC_WIN_FREE && s != VT_MC_FILE_CLOSE)) {

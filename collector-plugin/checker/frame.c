@@ -29,9 +29,12 @@ void vt_mc_prepare(struct vt_mc_function *f)
 	}
 	vt_mc_lock();
 	if (!f->ready) {
+		vt_mc_learn(f);
 		vt_mc_objects_learn(f);
 		vt_mc_threads_learn(f);
-		vt_mc_learn(f);
+		vt_mc_parameters_learn(f);
+		vt_mc_meetings_learn(f);
+		__atomic_store_n(&f->ready, 1, __ATOMIC_RELEASE);
 	}
 	vt_mc_unlock();
 }
@@ -78,9 +81,36 @@ static int refuse_wrong(struct vt_mc_call *k)
 	return 1;
 }
 
+/* Only about requests: most programs make these calls most often, many of them in a loop until something has come. */
+static int is_about_requests(const struct vt_mc_call *k)
+{
+	return k->f->sort >= VT_MC_WAIT && k->f->sort <= VT_MC_TESTSOME;
+}
+
+/* With vt_mc_lock(). */
+static void check_call(struct vt_mc_call *k)
+{
+	vt_mc_buffers_compare(k);
+	if (k->f->checked && refuse_wrong(k)) {
+		return;
+	}
+	if (is_about_requests(k)) {
+		vt_mc_requests_before(k);
+		return;
+	}
+	vt_mc_buffers_of_call(k);
+	if (!k->refused) {
+		vt_mc_objects_before(k);
+		vt_mc_requests_before(k);
+		vt_mc_window_before(k);
+	}
+}
+
 int vt_mc_before(struct vt_mc_call *k)
 {
-	vt_mc_prepare(k->f);
+	if (!__atomic_load_n(&k->f->ready, __ATOMIC_ACQUIRE)) {
+		vt_mc_prepare(k->f);
+	}
 	k->pc = depth ? k->pc : vt_mc_caller(vt_mc_fortran_pc ? vt_mc_fortran_pc : k->pc);
 	if (depth || !vt_mc_running) {
 		k->mute = 1;
@@ -92,22 +122,16 @@ int vt_mc_before(struct vt_mc_call *k)
 	}
 	vt_mc_thread_enters(k);
 	depth++;
-	k->few[0] = NULL;
 	if (vt_mc_shared) {
 		vt_mc_shared->rank[vt_mc_rank].calls++;
 		vt_mc_leave_loop(k);
 	}
 	vt_mc_lock();
-	vt_mc_buffers_compare(k);
-	if (!refuse_wrong(k)) {
-		vt_mc_buffers_of_call(k);
-	}
-	if (!k->refused) {
-		vt_mc_objects_before(k);
-		vt_mc_requests_before(k);
-		vt_mc_window_before(k);
-	}
+	check_call(k);
 	vt_mc_unlock();
+	if (is_about_requests(k)) {
+		return k->refused || vt_mc_perform(k);
+	}
 	vt_mc_meeting_before(k);
 	if (!k->refused && vt_mc_shared && k->f->sort == VT_MC_GROUPCOMM) {
 		vt_mc_parties_meet(k);
@@ -117,6 +141,8 @@ int vt_mc_before(struct vt_mc_call *k)
 	}
 	if (k->f->sort == VT_MC_WIN_FREE) {
 		vt_mc_race_forget(k);
+	} else if (k->f->sort == VT_MC_COMM_FREE && vt_mc_shared) {
+		vt_mc_messages_look(vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0])), 1);
 	}
 	vt_mc_epoch_before(k);
 	vt_mc_message_race(k);
@@ -166,18 +192,19 @@ int vt_mc_after(struct vt_mc_call *k, int rc)
 		vt_mc_requests_release(k);
 	} else {
 		vt_mc_requests_after(k);
-		if (rc == MPI_SUCCESS) {
+		if (rc == MPI_SUCCESS && !is_about_requests(k)) {
 			vt_mc_objects_after(k);
 			vt_mc_window_after(k);
 			vt_mc_epoch_after(k);
 			vt_mc_bsend_after(k);
 			vt_mc_bcast_received(k);
-		} else {
+		} else if (rc != MPI_SUCCESS) {
 			depth++;
 			report_failure(k, rc);
 			depth--;
 		}
 	}
+	vt_mc_window_leaves(k);
 	vt_mc_buffers_show();
 	vt_mc_unlock();
 	return k->rc;

@@ -25,20 +25,35 @@ static const struct {
 	[VT_MC_ERRHANDLER] = { "error handler", sizeof(MPI_Errhandler) },
 	[VT_MC_MESSAGE] = { "message of a matched probe", sizeof(MPI_Message) } };
 
+static uintptr_t null_of(enum vt_mc_kind kind)
+{
+	switch (kind) {
+	case VT_MC_COMM:
+		return (uintptr_t)MPI_COMM_NULL;
+	case VT_MC_TYPE:
+		return (uintptr_t)MPI_DATATYPE_NULL;
+	case VT_MC_OP:
+		return (uintptr_t)MPI_OP_NULL;
+	case VT_MC_REQUEST:
+		return (uintptr_t)MPI_REQUEST_NULL;
+	case VT_MC_WIN:
+		return (uintptr_t)MPI_WIN_NULL;
+	case VT_MC_GROUP:
+		return (uintptr_t)MPI_GROUP_NULL;
+	case VT_MC_FILE:
+		return (uintptr_t)MPI_FILE_NULL;
+	case VT_MC_INFO:
+		return (uintptr_t)MPI_INFO_NULL;
+	case VT_MC_ERRHANDLER:
+		return (uintptr_t)MPI_ERRHANDLER_NULL;
+	default:
+		return (uintptr_t)MPI_MESSAGE_NULL;
+	}
+}
+
 int vt_mc_is_null(enum vt_mc_kind kind, uintptr_t handle)
 {
-	const uintptr_t null[VT_MC_KINDS] = { [VT_MC_COMM] = (uintptr_t)MPI_COMM_NULL,
-		[VT_MC_TYPE] = (uintptr_t)MPI_DATATYPE_NULL,
-		[VT_MC_OP] = (uintptr_t)MPI_OP_NULL,
-		[VT_MC_REQUEST] = (uintptr_t)MPI_REQUEST_NULL,
-		[VT_MC_WIN] = (uintptr_t)MPI_WIN_NULL,
-		[VT_MC_GROUP] = (uintptr_t)MPI_GROUP_NULL,
-		[VT_MC_FILE] = (uintptr_t)MPI_FILE_NULL,
-		[VT_MC_INFO] = (uintptr_t)MPI_INFO_NULL,
-		[VT_MC_ERRHANDLER] = (uintptr_t)MPI_ERRHANDLER_NULL,
-		[VT_MC_MESSAGE] = (uintptr_t)MPI_MESSAGE_NULL };
-
-	return kinds[kind].size && (handle == null[kind] || handle == 0);
+	return kinds[kind].size && (handle == null_of(kind) || handle == 0);
 }
 
 uintptr_t vt_mc_handle_at(enum vt_mc_kind kind, const void *at)
@@ -98,6 +113,8 @@ static struct vt_mc_object *add_object(enum vt_mc_kind kind, uintptr_t handle)
 			vt_mc_type_again(o);
 		}
 		free(o->block);
+		free(o->world);
+		free(o->members);
 		drop_epoch(o->epoch);
 		memset(o, 0, sizeof(*o));
 	} else {
@@ -286,16 +303,20 @@ static int frees(const struct vt_mc_function *f)
 		f->sort == VT_MC_FILE_CLOSE;
 }
 
-void vt_mc_objects_learn(struct vt_mc_function *f)
-{
-	f->frees = frees(f);
-	f->makes = !f->frees && !only_reads(f);
-}
-
 static int is_handle_at(const struct vt_mc_function *f, int i)
 {
 	return f->pointer[i] && !f->constant[i] && kinds[f->kind[i]].size && f->kind[i] != VT_MC_REQUEST &&
 		f->kind[i] != VT_MC_MESSAGE;
+}
+
+void vt_mc_objects_learn(struct vt_mc_function *f)
+{
+	int i;
+
+	for (i = 0; i < f->n && !is_handle_at(f, i); i++) {
+	}
+	f->frees = i < f->n && frees(f);
+	f->makes = i < f->n && !f->frees && !only_reads(f);
 }
 
 /* A matched probe has given a message, which only its receive takes. */
@@ -414,18 +435,27 @@ static void count_creation(struct vt_mc_call *k)
 	}
 }
 
+void vt_mc_members_copy(struct vt_mc_object *o, const struct vt_mc_object *c)
+{
+	o->rank = c->rank;
+	o->size = c->size;
+	o->remote = c->remote;
+	o->members = calloc(VT_MC_BITS, sizeof(*o->members));
+	o->world = calloc((size_t)c->remote + 1, sizeof(*o->world));
+	o->whole = c->whole && c->members && c->world && o->members && o->world;
+	if (o->whole) {
+		memcpy(o->members, c->members, VT_MC_BITS * sizeof(*o->members));
+		memcpy(o->world, c->world, (size_t)c->remote * sizeof(*o->world));
+	}
+}
+
 /* A file has the members of its communicator. */
 static void file_made(struct vt_mc_call *k, struct vt_mc_object *o)
 {
 	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
 
-	if (c && c->whole && c->members) {
-		o->rank = c->rank;
-		o->size = c->size;
-		o->remote = c->remote;
-		o->members = c->members;
-		o->world = c->world;
-		o->whole = 1;
+	if (c && c->whole) {
+		vt_mc_members_copy(o, c);
 		/* the members have made as many collective calls before */
 		o->id = (c->id ^ c->meetings * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xc4ceb9fe1a85ec53) | 1;
 	}

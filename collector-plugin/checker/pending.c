@@ -9,7 +9,7 @@
 
 #include "base/table.h"
 
-enum { ORDERED = 256 };
+enum { ORDERED = 256, LAST = 64, LAST_SHIFT = 58 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
@@ -17,10 +17,17 @@ static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 {
+	static struct vt_mc_pending **last[LAST]; /* a value stays where it is */
 	uintptr_t handle = (uintptr_t)request;
-	struct vt_mc_pending **at = tkm_table_find(&requests, &handle, sizeof(handle));
+	struct vt_mc_pending ***at = &last[handle / sizeof(request) * UINT64_C(0x9e3779b97f4a7c15) >> LAST_SHIFT],
+			     **p = *at;
 
-	return at ? *at : NULL;
+	if (p && *p && (*p)->handle == request) {
+		return *p;
+	}
+	p = tkm_table_find(&requests, &handle, sizeof(handle));
+	*at = p ? p : *at;
+	return p ? *p : NULL;
 }
 
 static void leave_meeting(struct vt_mc_pending *p)
@@ -213,146 +220,6 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	free_both(p);
 }
 
-/* ---- which receive gets which message ---- */
-
-static int may_take(const struct vt_mc_pending *q, const struct vt_mc_pending *p)
-{
-	return q->comm == p->comm && (q->peer == MPI_ANY_SOURCE || q->peer == p->peer) &&
-		(q->tag == MPI_ANY_TAG || q->tag == p->tag);
-}
-
-static int is_open_receive(const struct vt_mc_pending *p)
-{
-	return p->transfer == VT_MC_RECEIVES && !p->claimed && !p->partitioned && p->comm && p->comm->whole &&
-		p->peer != MPI_PROC_NULL;
-}
-
-/* Is there an earlier receive, with a wildcard, that may get the message instead? */
-static int is_ambiguous(const struct vt_mc_pending *p)
-{
-	const struct vt_mc_pending *q;
-
-	for (q = vt_mc_active_next(NULL); q && q != p; q = vt_mc_active_next(q)) {
-		if (is_open_receive(q) && (q->peer == MPI_ANY_SOURCE || q->tag == MPI_ANY_TAG) && may_take(q, p)) {
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* Some message will end this receive: its sender need not wait for another one. */
-static void accept_message(const struct vt_mc_pending *p)
-{
-	struct vt_mc_shared *s = vt_mc_shared;
-	int at, from = p->peer == MPI_ANY_SOURCE ? p->peer : p->comm->world[p->peer];
-
-	vt_mc_shared_lock();
-	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
-		struct vt_mc_message *m = &s->message[at];
-
-		if (!m->accepted && m->comm == p->comm->id && (from == MPI_ANY_SOURCE || from == m->from) &&
-			(p->tag == MPI_ANY_TAG || p->tag == m->tag)) {
-			m->accepted = 1;
-			vt_mc_wake(m->from);
-			break;
-		}
-	}
-	vt_mc_shared_unlock();
-}
-
-static void accept_messages(void)
-{
-	struct vt_mc_shared *s = vt_mc_shared;
-	const struct vt_mc_pending *p;
-	int at, held = vt_mc_holds_lock;
-
-	vt_mc_shared_lock();
-	for (at = s->inbox[vt_mc_rank] - 1; at >= 0; at = s->message[at].next - 1) {
-		s->message[at].accepted = 0;
-	}
-	for (p = vt_mc_active_next(NULL); p; p = vt_mc_active_next(p)) {
-		if (is_open_receive(p)) {
-			vt_mc_holds_lock = 1;
-			accept_message(p);
-			vt_mc_holds_lock = held;
-		}
-	}
-	vt_mc_shared_unlock();
-}
-
-void vt_mc_pending_claim(void)
-{
-	struct vt_mc_pending *p;
-	int at;
-
-	if (!vt_mc_shared || vt_mc_active_count() > ORDERED) {
-		return;
-	}
-	for (p = vt_mc_active_next(NULL); p; p = vt_mc_active_next(p)) {
-		if (is_open_receive(p) && p->peer != MPI_ANY_SOURCE && p->tag != MPI_ANY_TAG && !is_ambiguous(p)) {
-			vt_mc_shared_lock();
-			at = vt_mc_message_find(p->comm, p->peer, p->tag);
-			p->claimed = at >= 0 && vt_mc_message_claim(at, &p->got) == 0;
-			vt_mc_shared_unlock();
-		}
-	}
-	accept_messages();
-}
-
-/* The receive is complete: its message is the first of its channel, unless others are before it in doubt. Returns 1 if the
- * message is known. */
-static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
-{
-	int at, sure = vt_mc_active_count() <= ORDERED;
-	const struct vt_mc_pending *q;
-
-	if (p->claimed || !is_open_receive(p)) {
-		return p->claimed;
-	}
-	vt_mc_pending_claim();
-	if (p->claimed || !status || status->MPI_SOURCE < 0 || status->MPI_SOURCE >= p->comm->remote) {
-		return p->claimed;
-	}
-	for (q = vt_mc_active_next(NULL); q; q = vt_mc_active_next(q)) {
-		sure &= q == p || !is_open_receive(q) || q->comm != p->comm;
-	}
-	vt_mc_shared_lock();
-	at = vt_mc_message_find(p->comm, status->MPI_SOURCE, status->MPI_TAG);
-	p->claimed = at >= 0 && vt_mc_message_claim(at, &p->got) == 0;
-	if (!sure) {
-		vt_mc_message_doubt(p->comm);
-	}
-	vt_mc_shared_unlock();
-	return p->claimed && sure;
-}
-
-/* Returns 1 if they differ, and that was reported. */
-static int compare_signatures(struct vt_mc_call *k, struct vt_mc_pending *p)
-{
-	const struct vt_mc_signature sent = p->got.signature;
-	struct vt_mc_signature here;
-	struct vt_mc_involved other = { "started by", &p->started };
-	char place[300];
-
-	if (!sent.power || !p->type || !p->type->signature.n ||
-		(sent.n > p->type->signature.n * (uint64_t)p->count && !p->type->alike) ||
-		!vt_mc_prefix(p->type, sent.n, &here) || here.hash == sent.hash) {
-		return 0;
-	}
-	return vt_mc_report(VT_MC_MSG_TYPE, k, p->blocking ? NULL : &other,
-		"the datatypes of the receive and of its message differ: rank %d sent %llu element%s with tag %d by %s   %s",
-		p->got.from, (unsigned long long)sent.n, sent.n == 1 ? "" : "s", p->got.tag, p->got.name,
-		vt_mc_print_offset(p->got.place, place, sizeof(place)));
-}
-
-/* Has a call with this result taken its message? One that was too long is gone, too. */
-static int took_its_message(int rc)
-{
-	int class = MPI_SUCCESS;
-
-	return rc == MPI_SUCCESS || (PMPI_Error_class(rc, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE);
-}
-
 /* ---- the end of a transfer ---- */
 
 void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc)
@@ -374,8 +241,7 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 	}
 	if (cancelled && p->transfer == VT_MC_SENDS) {
 		vt_mc_message_back(p);
-	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && take_message(p, status) && took_its_message(rc) &&
-		!compare_signatures(k, p) && rc == MPI_SUCCESS) {
+	} else if (!cancelled && p->transfer == VT_MC_RECEIVES && vt_mc_message_received(k, p, status, rc)) {
 		vt_mc_buffer_received(k, p, status);
 	}
 	if (p->makes && rc == MPI_SUCCESS) {
@@ -460,12 +326,11 @@ static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t 
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		if (is_no_request(list[i])) {
-			vt_mc_refuse_stale(k, i);
-		}
-		k->request[i] = vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)list[i]) ? NULL : vt_mc_pending_find(list[i]);
+		k->request[i] = list[i] == MPI_REQUEST_NULL ? NULL : vt_mc_pending_find(list[i]);
 		if (k->request[i]) {
 			k->request[i]->held++;
+		} else if (list[i] != MPI_REQUEST_NULL && is_no_request(list[i])) {
+			vt_mc_refuse_stale(k, i);
 		}
 	}
 }
@@ -671,40 +536,13 @@ static void end_requests(struct vt_mc_call *k)
 	}
 }
 
-/* A matched probe has taken a message, which nothing but its own receive can get any more. */
-static void take_matched(struct vt_mc_call *k)
-{
-	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM));
-	const struct vt_mc_pending *q;
-	struct vt_mc_message m;
-	int at, sure = 1;
-
-	if (k->rc != MPI_SUCCESS || !vt_mc_shared || !c || !c->whole || k->status.MPI_SOURCE < 0 ||
-		k->status.MPI_SOURCE >= c->remote ||
-		(VT_MC_HAS(k, VT_MC_FLAG) && !*(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
-		return;
-	}
-	for (q = vt_mc_active_next(NULL); q; q = vt_mc_active_next(q)) {
-		sure &= !is_open_receive(q) || q->comm != c;
-	}
-	vt_mc_shared_lock();
-	at = vt_mc_message_find(c, k->status.MPI_SOURCE, k->status.MPI_TAG);
-	if (at >= 0) {
-		vt_mc_message_claim(at, &m);
-	}
-	if (!sure) {
-		vt_mc_message_doubt(c);
-	}
-	vt_mc_shared_unlock();
-}
-
 void vt_mc_requests_after(struct vt_mc_call *k)
 {
 	const MPI_Status *status;
 	enum vt_mc_sort s = k->f->sort;
 
 	if (s == VT_MC_MPROBE || s == VT_MC_IMPROBE) {
-		take_matched(k);
+		vt_mc_message_probed(k);
 		if (k->rc == MPI_SUCCESS && (s == VT_MC_MPROBE || *(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
 			vt_mc_message_matched(k);
 		}

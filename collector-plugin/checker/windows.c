@@ -294,9 +294,12 @@ static void expose_window(const struct vt_mc_call *k)
 	}
 }
 
-static void tell_reach(int reaches)
+static int reaching; /* calls under way, also of other threads, that may need that others look at MPI */
+
+static void tell_reach(void)
 {
 	const struct vt_mc_object *o = NULL;
+	int reaches = reaching > 0;
 
 	while (!reaches && (o = vt_mc_object_next(VT_MC_WIN, o))) {
 		reaches = !o->freed && o->epoch &&
@@ -304,6 +307,14 @@ static void tell_reach(int reaches)
 	}
 	if (vt_mc_shared) {
 		vt_mc_shared->rank[vt_mc_rank].reaches = reaches;
+	}
+}
+
+void vt_mc_window_leaves(const struct vt_mc_call *k)
+{
+	if (k->reaches) {
+		reaching--;
+		tell_reach();
 	}
 }
 
@@ -318,7 +329,9 @@ void vt_mc_window_before(struct vt_mc_call *k)
 		return;
 	}
 	if (k->f->sort == VT_MC_RMA || strstr(k->f->text, "lock")) {
-		tell_reach(1);
+		k->reaches = 1;
+		reaching++;
+		tell_reach();
 	}
 	if (k->f->sort == VT_MC_RMA) {
 		check_operation(k, o);
@@ -362,12 +375,7 @@ static void window_made(struct vt_mc_call *k)
 		return;
 	}
 	o->epoch = calloc(1, sizeof(*o->epoch));
-	o->rank = c->rank;
-	o->size = c->size;
-	o->remote = c->remote;
-	o->members = c->members;
-	o->whole = c->whole;
-	o->world = c->world;
+	vt_mc_members_copy(o, c);
 	o->id = next_window(c);
 	c->creations++;
 	PMPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
@@ -425,7 +433,7 @@ void vt_mc_window_after(struct vt_mc_call *k)
 	} else if (vt_mc_is(k, "Win_wait") || (vt_mc_is(k, "Win_test") && *(const int *)k->w[1])) {
 		e->posted = 0;
 	}
-	if (k->f->sort != VT_MC_RMA) {
-		tell_reach(0);
+	if (!k->reaches) {
+		tell_reach();
 	}
 }

@@ -85,7 +85,6 @@ void vt_mc_learn(struct vt_mc_function *f)
 	if (f->at[VT_MC_OF_COMM] >= 0 && f->pointer[f->at[VT_MC_OF_COMM]] && f->sort != VT_MC_COMM_FREE) {
 		f->at[VT_MC_OF_COMM] = -1;
 	}
-	__atomic_store_n(&f->ready, 1, __ATOMIC_RELEASE);
 }
 
 int vt_mc_name_is(const struct vt_mc_function *f, int i, const char *name)

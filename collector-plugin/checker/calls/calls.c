@@ -36,7 +36,11 @@
 			.more = #__VA_ARGS__, \
 			.sort = kind }; \
 		uintptr_t w[] = { WORDS args }; \
-		struct vt_mc_call k = { .f = &f, .w = w, .pc = __builtin_return_address(0) }; \
+		struct vt_mc_call k; \
+		memset(&k, 0, offsetof(struct vt_mc_call, few)); \
+		k.f = &f; \
+		k.w = w; \
+		k.pc = __builtin_return_address(0); \
 		void *next = vt_mc_next(&f, (void *)PMPI_##name); \
 		int rc = vt_mc_before(&k) ? k.rc : ((int(*) parameters)next)args; \
 		return vt_mc_after(&k, rc); \

@@ -68,6 +68,7 @@ void vt_mc_threads_begin(void)
 {
 	main_thread = pthread_self();
 	PMPI_Query_thread(&level);
+	vt_mc_need_locks(level == MPI_THREAD_MULTIPLE);
 	/* with one thread before MPI_Init, the others after it are MPI's own */
 	n_task = n_task == 0 ? list_tasks(task) : -1;
 }
@@ -166,6 +167,10 @@ void vt_mc_thread_enters(struct vt_mc_call *k)
 {
 	int others, is_main = pthread_equal(main_thread, pthread_self());
 
+	if (is_main && level < MPI_THREAD_SERIALIZED) {
+		/* the other thread of two is the wrong one */
+		return;
+	}
 	k->counted = !k->f->any_thread;
 	others = k->counted ? __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED) : 0;
 	if (!k->counted || (is_main && !others)) {
@@ -179,11 +184,13 @@ void vt_mc_thread_enters(struct vt_mc_call *k)
 			}
 		}
 	} else if (level != MPI_THREAD_SERIALIZED && !is_main) {
+		vt_mc_need_locks(1);
 		vt_mc_report(VT_MC_THREAD, k, NULL,
 			"a thread that has not called MPI_Init calls %s, and the level of threads is %s: ask MPI_Init_thread for "
 			"MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
 			k->f->text, level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED" : "MPI_THREAD_SINGLE");
 	} else if (others) {
+		vt_mc_need_locks(1);
 		vt_mc_report(VT_MC_THREAD, k, NULL,
 			"another thread is in a call of MPI meanwhile, and the level of threads is not MPI_THREAD_MULTIPLE");
 	}

@@ -52,6 +52,7 @@ static void begin_thread(void)
 		return;
 	}
 	sigfillset(&all);
+	vt_mc_need_locks(1);
 	pthread_attr_init(&a);
 	pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

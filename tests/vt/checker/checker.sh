@@ -57,6 +57,14 @@ check 'any correct 2' 2 --check 'GLOBAL:MSG:RACE' on
 expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
 verdict "a receive that may take messages of two ranks is reported, if that is wanted"
 
+awk -F '\t' '$5 ~ /^profiled: / { print $1, $2, $3 }' cases.list >profiled
+expect [ -s profiled ]
+while read -r case_number ranks class; do
+	timeout 100 $MPIRUN -np "$ranks" "$build/vtrun" --check-mpi -- ./cases "$case_number" >out 2>&1 </dev/null
+	expect_line "$([ "$class" = correct ] && echo '^\[0\] INFO: 0 errors, 0 warnings in ' || echo "^\[0\] INFO:    $class: 1, rank")" out
+done <profiled
+verdict "messages that a library sends or receives by PMPI_ calls are no mistakes"
+
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
 expect [ $? -eq 2 ]
 expect_line 'does not use MPI: there is nothing to check$' out

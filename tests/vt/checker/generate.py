@@ -267,6 +267,24 @@ def deadlocks():
                  receive % (0, 3) + (BAD if found else ""), send % ("Send", 0, 1), "}", "if (r == 2) {", sends, "}")
 
 
+def profiled():
+    """Messages of which a library sends or receives one end by PMPI_, which the checker does not see."""
+    send, receive = "%sMPI_Send(a, %d, %s, peer, 3, MPI_COMM_WORLD);%s", "%sMPI_Recv(b, 4, MPI_INT, peer, 3, %s, MPI_STATUS_IGNORE);"
+    ints = (2, "MPI_INT", "")
+    own = "MPI_Comm own; MPI_Comm_dup(MPI_COMM_WORLD, &own);\n"
+    case("profiled: a message received by PMPI_Recv", 2, "", pair(send % ("", *ints), receive % ("P", "MPI_COMM_WORLD")))
+    case("profiled: a message sent by PMPI_Send", 2, "", pair(send % ("P", *ints), receive % ("", "MPI_COMM_WORLD")))
+    case("profiled: messages sent by PMPI_Send and MPI_Send", 2, "", pair(
+        send % ("P", 1, "MPI_INT", "") + send % ("", 2, "MPI_FLOAT", ""),
+        receive % ("", "MPI_COMM_WORLD") + "MPI_Recv(c, 4, MPI_FLOAT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
+    case("profiled: two sends whose receives PMPI_Irecv has posted", 2, "", VARIABLES,
+         "PMPI_Irecv(b, 2, MPI_INT, peer, 3, MPI_COMM_WORLD, &q);\nMPI_Barrier(MPI_COMM_WORLD);", send % ("", *ints), "PMPI_Wait(&q, MPI_STATUS_IGNORE);")
+    case("profiled: a message received by PMPI_Recv on a communicator that is freed", 2, "", pair(
+        (send % ("", *ints)).replace("MPI_COMM_WORLD", "own"), receive % ("P", "own"), own, "MPI_Comm_free(&own);"))
+    case("profiled: one of two messages received by PMPI_Recv, one left", 2, "GLOBAL:MSG:PENDING", pair(
+        send % ("", *ints) + "\n" + (send % (*("", *ints[:2]), BAD)).replace(" 3,", " 4,"), receive % ("P", "MPI_COMM_WORLD")))
+
+
 def limits():
     """Waits whose partners the checker does not know, which DEADLOCK-TIMEOUT ends: checker.sh sets it to 2 s."""
     hard, late = "GLOBAL:DEADLOCK:HARD", "usleep(4000000);"
@@ -769,6 +787,12 @@ def apart():
         if not call.endswith("_init"):
             place = transfer(call, ("MPI_IN_PLACE" + (send if call in SEND else receive)[1:]), BAD)
             case("%s in place" % call, 2, "LOCAL:MPI:CALL_FAILED", pair(*((place, transfer("Irecv", receive)) if call in SEND else (transfer("Isend", send), place))))
+    for call in SEND[:2] + ["Isend"]:
+        send = transfer(call, "p, 2, MPI_INT, peer, 7, MPI_COMM_WORLD")
+        case("%s of memory that was there" % call, 2, gone, pair(
+            send + "\nmunmap(p, 4096);\n" + transfer(call, "p, 2, MPI_INT, peer, 7, MPI_COMM_WORLD", BAD), "for (int i = 0; i < 2; i++) {\n"
+            "MPI_Recv(b, 2, MPI_INT, peer, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n}",
+            "int *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);"))
     twice = "MPI_Datatype t; int l[2] = { 2, 2 }, at[2] = { 0, %d }; MPI_Type_indexed(2, l, at, MPI_INT, &t); MPI_Type_commit(&t);"
     for call in ("Recv", "Irecv"):
         for at in (1, 2, 5):
@@ -923,7 +947,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, profiled, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
