@@ -122,7 +122,7 @@ struct vt_mc_function {
 	enum vt_mc_sort sort;
 	size_t length; /* of text */
 	void *next;
-	int frees, makes; /* handles, to which its arguments point (objects.c) */
+	int frees, makes, gives_again; /* handles, to which its arguments point (objects.c) */
 	int any_thread;   /* may call it at any time (calls/threads.c) */
 	int ready, n;
 	uint8_t kind[VT_MC_ARGUMENTS], pointer[VT_MC_ARGUMENTS], constant[VT_MC_ARGUMENTS];
