@@ -95,7 +95,7 @@ struct vt_mc_function {
 	enum vt_mc_sort sort;
 	size_t length; /* of text */
 	void *next;
-	int frees, makes; /* handles, to which its arguments point (objects.c) */
+	int frees, makes, gives_again; /* handles, to which its arguments point (objects.c) */
 	int any_thread;   /* may call it at any time (calls/threads.c) */
 	int meets;        /* all members make it together (collectives.c) */
 	int checked;      /* some of its arguments are looked at: in the i-th, what check[i] says (parameters.c) */

@@ -282,17 +282,30 @@ void vt_mc_objects_begin(void)
 
 /* ---- calls that make and free ---- */
 
+static int is_named(const struct vt_mc_function *f, const char *const *names)
+{
+	while (*names && strcmp(f->text + 4, *names)) {
+		names++;
+	}
+	return *names != NULL;
+}
+
 /* Calls that point to a handle and neither make nor free it, or whose result need not be freed. */
 static int only_reads(const struct vt_mc_function *f)
 {
-	static const char *const names[] = { "Comm_get_parent", "Comm_get_errhandler", "Win_get_errhandler",
-		"File_get_errhandler", "File_get_view", "Type_match_size", "Type_create_f90_complex",
-		"Type_create_f90_integer", "Type_create_f90_real", "Type_get_contents", NULL };
-	int i;
+	static const char *const names[] = { "Comm_get_parent", "Type_match_size", "Type_create_f90_complex",
+		"Type_create_f90_integer", "Type_create_f90_real", NULL };
 
-	for (i = 0; names[i] && strcmp(f->text + 4, names[i]); i++) {
-	}
-	return names[i] != NULL;
+	return is_named(f, names);
+}
+
+/* Calls that give handles of what was made before. The program frees each once more. */
+static int gives_again(const struct vt_mc_function *f)
+{
+	static const char *const names[] = { "Comm_get_errhandler", "Win_get_errhandler", "File_get_errhandler",
+		"File_get_view", "Type_get_contents", NULL };
+
+	return is_named(f, names);
 }
 
 static int frees(const struct vt_mc_function *f)
@@ -316,7 +329,8 @@ void vt_mc_objects_learn(struct vt_mc_function *f)
 	for (i = 0; i < f->n && !is_handle_at(f, i); i++) {
 	}
 	f->frees = i < f->n && frees(f);
-	f->makes = i < f->n && !f->frees && !only_reads(f);
+	f->gives_again = i < f->n && gives_again(f);
+	f->makes = i < f->n && !f->frees && !f->gives_again && !only_reads(f);
 }
 
 /* A matched probe has given a message, which only its receive takes. */
@@ -469,6 +483,58 @@ static int is_committed(const struct vt_mc_call *k)
 	return from && from->committed;
 }
 
+/* May the program not free it? */
+static int is_predefined(enum vt_mc_kind kind, uintptr_t handle)
+{
+	int integers, addresses, types, combiner;
+
+	if (kind != VT_MC_TYPE) {
+		return !find_object(kind, handle);
+	}
+	PMPI_Type_get_envelope((MPI_Datatype)handle, &integers, &addresses, &types, &combiner);
+	return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+		combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+}
+
+/* MPI may give the handle that the program has, one that it has freed while MPI still needed it, or a new one. */
+static void handle_given(const struct vt_mc_call *k, enum vt_mc_kind kind, uintptr_t handle)
+{
+	struct vt_mc_object *o = vt_mc_is_null(kind, handle) ? NULL : find_object(kind, handle);
+
+	if (vt_mc_is_null(kind, handle) || is_predefined(kind, handle)) {
+		return;
+	}
+	if (o && !o->freed) {
+		o->again++;
+		return;
+	}
+	o = add_object(kind, handle);
+	if (o) {
+		vt_mc_here(&o->made, k);
+		o->committed = 1; /* the standard leaves that open */
+	}
+}
+
+static void handles_given(const struct vt_mc_call *k)
+{
+	int i, j, integers, addresses, combiner, n;
+
+	for (i = 0; i < k->f->n; i++) {
+		if (!is_handle_at(k->f, i)) {
+			continue;
+		}
+		n = 1;
+		if (vt_mc_is(k, "Type_get_contents")) {
+			PMPI_Type_get_envelope((MPI_Datatype)k->w[0], &integers, &addresses, &n, &combiner);
+		}
+		for (j = 0; j < n; j++) {
+			handle_given(k, (enum vt_mc_kind)k->f->kind[i],
+				vt_mc_handle_at((enum vt_mc_kind)k->f->kind[i],
+					(const char *)k->w[i] + (size_t)j * kinds[k->f->kind[i]].size));
+		}
+	}
+}
+
 void vt_mc_objects_after(struct vt_mc_call *k)
 {
 	const struct vt_mc_function *f = k->f;
@@ -476,6 +542,9 @@ void vt_mc_objects_after(struct vt_mc_call *k)
 	uintptr_t handle;
 	int i;
 
+	if (f->gives_again) {
+		handles_given(k);
+	}
 	if (!f->makes) {
 		return;
 	}

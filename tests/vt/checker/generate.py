@@ -473,6 +473,23 @@ def objects():
              "MPI_%s_free(&o);" % free + BAD)
     case("leak of a type", 2, "LOCAL:DATATYPE:NOT_FREED", "MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t);" + BAD, "MPI_Type_commit(&t);")
     case("freed type", 2, "", "MPI_Datatype t; MPI_Type_contiguous(2, MPI_INT, &t);", "MPI_Type_commit(&t);", "MPI_Type_free(&t);")
+    inner = ("MPI_Datatype t, u, v, w[9]; int i[2]; MPI_Aint d[2]; MPI_Type_contiguous(2, MPI_INT, &t); MPI_Type_commit(&t);\n"
+             "for (int k = 0; k < 9; k++) {\nMPI_Type_contiguous(3, MPI_FLOAT, &w[k]);\n}\nfor (int k = 0; k < 9; k++) {\nMPI_Type_free(&w[k]);\n}")
+    use = "MPI_Sendrecv(a, 1, %s, 0, 1, b, 1, %s, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);"
+    for outer in ("MPI_Type_dup(t, &u);", "MPI_Type_contiguous(1, t, &u);"):
+        number = int("dup" not in outer)
+        given = "%s MPI_Type_get_contents(u, %d, 0, 1, i, d, &v);" % (outer, number)  # the handle of t, or of one that was freed
+        case("type given again %d" % number, 2, "", inner, given, "MPI_Type_commit(&v);", use % ("t", "v"),
+             "MPI_Type_free(&v);", use % ("t", "t"), "MPI_Type_free(&u); MPI_Type_free(&t);")
+        case("type given after it was freed %d" % number, 2, "", inner, given.replace("; MPI", "; MPI_Type_free(&t); MPI"), "MPI_Type_commit(&v);",
+             use % ("v", "v"), "MPI_Type_free(&u);", use % ("v", "v"), "MPI_Type_free(&v);")
+        case("type given again, all freed, used %d" % number, 2, "LOCAL:MPI:CALL_FAILED", inner, given, "MPI_Type_free(&v); v = t; MPI_Type_free(&t);",
+             use % ("v", "v") + BAD, "MPI_Type_free(&u);")
+        case("type given again and left %d" % number, 2, "LOCAL:DATATYPE:NOT_FREED", inner.replace("&t);\n", "&t);" + BAD + "\n", 1), given + BAD, "MPI_Type_free(&u); MPI_Type_free(&t);")
+    case("error handler given again", 2, "", "MPI_Errhandler e, f; MPI_Win w; MPI_Win_create(a, sizeof(a), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w);",
+         "MPI_Win_create_errhandler(failed, &e); MPI_Win_set_errhandler(w, e); MPI_Win_get_errhandler(w, &f); MPI_Errhandler_free(&f);",
+         "MPI_Win_set_errhandler(w, e); MPI_Errhandler_free(&e); MPI_Win_get_errhandler(w, &f); MPI_Win_set_errhandler(w, f); MPI_Errhandler_free(&f);",
+         "MPI_Win_free(&w);")
     two = "MPI_Group o, p; MPI_Comm_group(MPI_COMM_WORLD, &o);"
     again = "MPI_Comm_group(MPI_COMM_WORLD, &p);"  # may be the same handle
     case("two groups of a communicator", 2, "", two, again, "MPI_Group_free(&o);", "MPI_Group_free(&p);")
@@ -953,7 +970,7 @@ def main():
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
            "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
-           "{ (void)x; (void)y; (void)n; (void)t; }", "static void *calls_barrier(void *x)",
+           "{ (void)x; (void)y; (void)n; (void)t; }", "static void failed(MPI_Win *w, int *code, ...) { (void)w; (void)code; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
            "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
            "{ MPI_Recv(b, 1, MPI_INT, *(int *)x, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); return x; }" + BAD,
