@@ -88,14 +88,16 @@ void tkm_table_free(struct tkm_table *t)
 	}
 }
 
-int tkm_table_number_texts(const char *text, size_t stride, size_t n, int *number)
+int tkm_table_number_keys(const void *keys, size_t size, size_t n, int *number)
 {
+	const char *key = keys;
+
 	struct tkm_table t = { 0 };
 	int next = 0, *known = NULL;
 	size_t i;
 
-	for (i = 0; i < n; i++, text += stride) {
-		known = tkm_table_put(&t, text, strlen(text), sizeof(*known));
+	for (i = 0; i < n; i++, key += size) {
+		known = tkm_table_put(&t, key, size, sizeof(*known));
 		if (!known) {
 			break;
 		}

@@ -29,9 +29,9 @@ void *tkm_table_next(const struct tkm_table *t, const void *value);
 
 size_t tkm_table_count(const struct tkm_table *t);
 
-/* number[i] becomes the number of the i-th of n texts, which are `stride` bytes apart: equal texts have one number, in the order of
- * their first. Returns 0, or -1: no memory. */
-int tkm_table_number_texts(const char *text, size_t stride, size_t n, int *number);
+/* number[i] becomes the number of the i-th of n keys of so many bytes: equal keys have one number, in the order of their first.
+ * Returns 0, or -1: no memory. */
+int tkm_table_number_keys(const void *keys, size_t size, size_t n, int *number);
 
 /* Removes the key of a value. */
 void tkm_table_remove(struct tkm_table *t, void *value);

@@ -64,7 +64,8 @@ char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value)
 	} else if (isinf(value)) {
 		snprintf(buf, size, "infinite");
 	} else if (unit == CHK_SECONDS && fabs(value) < 1) {
-		tkm_print_time(buf, size, value, 1);
+		/* its limits are upper ones, and some values are bounds */
+		value < 0 ? tkm_print_lower(buf, size, value, 1) : tkm_print_upper(buf, size, value, 1);
 	} else {
 		/* "%.3g" would print 1e+03 */
 		snprintf(buf, size, unit != CHK_COUNT && fabs(value) < 999.5 ? "%.3g%s" : "%.0f%s", value,

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fenv.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -19,6 +18,7 @@
 #include "base/cli/front.h"
 #include "base/text/csv.h"
 #include "base/text/decimal.h"
+#include "base/text/text.h"
 #include "calib/file/clk.h"
 #include "calib/file/clocks.h"
 #include "calib/map/run.h"
@@ -245,7 +245,7 @@ static int apply_row(const struct table *t)
 	printf("%s,", t->csv.raw);
 	print_seconds(stdout, cal_map_at(&r->map, at).v, t->run->period_s);
 	if (isfinite(bound)) {
-		printf(",%.9g\n", bound);
+		printf(",%.9g\n", tkm_round_up(bound, 9, 'g'));
 	} else {
 		printf(",\n"); /* the bound is unknown */
 	}
@@ -483,14 +483,6 @@ static int find_bends(void *user, int64_t **at, size_t *n)
 	return 0;
 }
 
-/* A bound in three digits. It is rounded up: what was rounded down would be no bound. */
-static void print_bound(const char *before, double s)
-{
-	fesetround(FE_UPWARD);
-	printf("%s%.3g s", before, s * (1 - 1e-12));
-	fesetround(FE_TONEAREST);
-}
-
 static void print_corrected(const char *what, const struct xch_restamp *x)
 {
 	printf("%s: ", what);
@@ -504,13 +496,12 @@ static void print_corrected(const char *what, const struct xch_restamp *x)
 		printf("%" PRIu64 " stamps of 0 not changed, ", x->zeros);
 	}
 	if (isfinite(x->worst_s)) {
-		print_bound("bound at most ", x->worst_s);
+		printf("bound at most %.3g s", tkm_round_up(x->worst_s, 3, 'g'));
 	} else {
 		printf("bound unknown");
 	}
 	if (x->line_s > 0) {
-		print_bound(", of it ", x->line_s);
-		printf(" because the clock is one straight line");
+		printf(", of it %.3g s because the clock is one straight line", tkm_round_up(x->line_s, 3, 'g'));
 	}
 	putchar('\n');
 }

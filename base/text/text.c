@@ -14,7 +14,29 @@
 
 enum { LEAST_READ = 4096 };
 
-char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
+static double read_printed(double v, int digits, char conversion)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), conversion == 'f' ? "%.*f" : "%.*g", digits, v);
+	return strtod(text, NULL);
+}
+
+double tkm_round_up(double v, int digits, char conversion)
+{
+	/* a sum of whole digits that is off by the last bit of a double is these digits */
+	double least = v - fabs(v) * 1e-12, more = isfinite(v) ? v - read_printed(v, digits, conversion) : 0, w = v;
+
+	/* doubled, it cannot jump over the next number that can be printed */
+	for (; more > 0 && read_printed(w, digits, conversion) < least; more *= 2) {
+		w = v + more;
+	}
+	return w;
+}
+
+enum rounding { ROUND_DOWN = -1, ROUND_NEAREST, ROUND_UP };
+
+static char *print_time(char *buf, size_t size, double seconds, int digits, enum rounding rounding)
 {
 	static const struct {
 		double scale;
@@ -37,11 +59,30 @@ char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
 			i++;
 		}
 	}
-	if (a * units[i].scale < half) {
+	seconds *= units[i].scale;
+	if (rounding != ROUND_NEAREST) {
+		seconds = rounding * tkm_round_up(rounding * seconds, digits, 'f');
+	}
+	if (fabs(seconds) < half) {
 		seconds = 0; /* no "-0.000ps" */
 	}
-	snprintf(buf, size, "%.*f%s", digits, seconds * units[i].scale, units[i].unit);
+	snprintf(buf, size, "%.*f%s", digits, seconds, units[i].unit);
 	return buf;
+}
+
+char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
+{
+	return print_time(buf, size, seconds, digits, ROUND_NEAREST);
+}
+
+char *tkm_print_upper(char *buf, size_t size, double seconds, int digits)
+{
+	return print_time(buf, size, seconds, digits, ROUND_UP);
+}
+
+char *tkm_print_lower(char *buf, size_t size, double seconds, int digits)
+{
+	return print_time(buf, size, seconds, digits, ROUND_DOWN);
 }
 
 char *tkm_print_mhz(char *buf, size_t size, double hz)

@@ -12,6 +12,14 @@
  * returns buf. */
 char *tkm_print_time(char *buf, size_t size, double seconds, int digits);
 
+/* How a bound is printed: never rounded to the nearest, which would be no bound. An upper one goes up, a lower one down. As
+ * tkm_print_time(). */
+char *tkm_print_upper(char *buf, size_t size, double seconds, int digits);
+char *tkm_print_lower(char *buf, size_t size, double seconds, int digits);
+/* The same for a bound that is printed in another way: the value that "%.*f" or "%.*g" with so many digits prints as a number that is not
+ * less than v. Not finite: v. */
+double tkm_round_up(double v, int digits, char conversion);
+
 /* "2392.356MHz", "0.688MHz": megahertz with three digits. */
 char *tkm_print_mhz(char *buf, size_t size, double hz);
 

@@ -149,7 +149,7 @@ static void print_most_apart(FILE *f, const struct cal_test_result *r, const str
 	if (most) {
 		fprintf(f, "offset before correction: at most %s +- %s (%s, rank %d)\n",
 			tkm_print_time(a, sizeof(a), most->before.offset_s, 3),
-			tkm_print_time(b, sizeof(b),
+			tkm_print_upper(b, sizeof(b),
 				fmax(most->before.high_s - most->before.offset_s,
 					most->before.offset_s - most->before.low_s),
 				1),
@@ -203,13 +203,15 @@ static void print_most_drift(FILE *f, const struct cal_test_result *r, const str
 	if (most && fabs(most->drift.ppm) > drift_within(&most->drift)) {
 		tkm_sort(size, n);
 		fprintf(f, "drift against rank 0: at most %.3g ppm %s +- %.2g ppm, %.3g s a day (%s, rank %d)",
-			size[n - 1], most->drift.ppm < 0 ? "fast" : "slow", drift_within(&most->drift),
-			size[n - 1] * s_a_day_per_ppm, host_of(r, most->drifting), most->drifting);
+			size[n - 1], most->drift.ppm < 0 ? "fast" : "slow",
+			tkm_round_up(drift_within(&most->drift), 2, 'g'), size[n - 1] * s_a_day_per_ppm,
+			host_of(r, most->drifting), most->drifting);
 		fprintf(f, n > 2 ? "; half of %zu nodes within %.3g ppm\n" : "\n", n, tkm_median(size, n));
 	} else if (most) {
 		most = widest_drift(all);
 		fprintf(f, "drift against rank 0: not shown by so short a run, ");
-		fprintf(f, isfinite(drift_most(most)) ? "at most %.2g ppm" : "unknown", drift_most(most));
+		fprintf(f, isfinite(drift_most(most)) ? "at most %.2g ppm" : "unknown",
+			tkm_round_up(drift_most(most), 2, 'g'));
 		fprintf(f, " (%s, rank %d)\n", host_of(r, most->drifting), most->drifting);
 	}
 	free(size);
@@ -235,7 +237,7 @@ static void print_all_steps(FILE *f, const struct cal_test_result *r, const stru
 	}
 	fprintf(f, "steps of clocks: %zu on %d node%s, the largest by %s +- %s between %.3f s and %.3f s (%s)\n", steps,
 		nodes, nodes == 1 ? "" : "s", tkm_print_time(a, sizeof(a), most->step->size_s, 3),
-		tkm_print_time(b, sizeof(b), most->step->within_s, 3),
+		tkm_print_upper(b, sizeof(b), most->step->within_s, 3),
 		(double)most->step->from_global.v * r->run.period_s, (double)most->step->to_global.v * r->run.period_s,
 		host_of(r, most->rank));
 }
@@ -286,7 +288,7 @@ static void print_worst_burst(FILE *f, const struct cal_test_result *r)
 			"offset after correction: at most %s +- %s (rank %d on %s, rank %d on %s), limit %s, latency "
 			"%s\n",
 			tkm_print_time(a, sizeof(a), w->offset_s, 1),
-			tkm_print_time(b, sizeof(b), cal_test_burst_bound(w), 1), w->a, host_of(r, w->a), w->b,
+			tkm_print_upper(b, sizeof(b), cal_test_burst_bound(w), 1), w->a, host_of(r, w->a), w->b,
 			host_of(r, w->b), tkm_print_time(c, sizeof(c), cal_test_offset_limit(r, w), 1),
 			cal_test_latency_words(r).text);
 	}
@@ -302,7 +304,7 @@ static void print_widest_bound(FILE *f, const struct cal_test_result *r, const s
 		most = all->node[i].bound_s > most->bound_s ? &all->node[i] : most;
 	}
 	fprintf(f, "bound of a corrected stamp during the run: at most %s (%s)\n",
-		tkm_print_time(a, sizeof(a), most->bound_s, 1), host_of(r, most->rank));
+		tkm_print_upper(a, sizeof(a), most->bound_s, 1), host_of(r, most->rank));
 }
 
 void cal_test_print_brief(FILE *f, const struct cal_test_options *o, const struct cal_test_result *r)
@@ -347,16 +349,16 @@ static void print_node(FILE *f, const struct cal_test_result *r, const struct no
 		tkm_print_time(a, sizeof(a), n->apart >= 0 ? n->before.offset_s : 0, 3));
 	snprintf(a, sizeof(a), "%+.3f", drift);
 	print_cell(f, 10, drift, a);
-	snprintf(a, sizeof(a), "%.3f", drift_within(&n->drift));
+	snprintf(a, sizeof(a), "%.3f", tkm_round_up(drift_within(&n->drift), 3, 'f'));
 	print_cell(f, 9, n->drifting >= 0 ? drift_within(&n->drift) : NAN, a);
 	snprintf(a, sizeof(a), "%+.3f", drift * s_a_day_per_ppm);
 	print_cell(f, 9, drift, a);
 	fprintf(f, " %5zu %-12s", n->steps, cores_of(n));
-	print_cell(f, 9, n->bound_s, tkm_print_time(a, sizeof(a), n->bound_s, 1));
+	print_cell(f, 9, n->bound_s, tkm_print_upper(a, sizeof(a), n->bound_s, 1));
 	print_cell(f, 9, n->burst ? n->burst->offset_s : NAN,
 		tkm_print_time(a, sizeof(a), n->burst ? n->burst->offset_s : 0, 1));
 	print_cell(f, 9, n->burst ? cal_test_burst_bound(n->burst) : NAN,
-		tkm_print_time(a, sizeof(a), n->burst ? cal_test_burst_bound(n->burst) : 0, 1));
+		tkm_print_upper(a, sizeof(a), n->burst ? cal_test_burst_bound(n->burst) : 0, 1));
 	putc('\n', f);
 }
 

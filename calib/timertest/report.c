@@ -173,8 +173,8 @@ static void print_pair(FILE *f, const struct tmr_core_pair *p)
 		fprintf(f, "  PU %u - %u: not known, they did not get to run at the same time\n", p->pu_a, p->pu_b);
 		return;
 	}
-	fprintf(f, "  PU %u - %u: [%s, %s]: %s", p->pu_a, p->pu_b, tkm_print_time(a, sizeof(a), p->low_s, 1),
-		tkm_print_time(b, sizeof(b), p->high_s, 1),
+	fprintf(f, "  PU %u - %u: [%s, %s]: %s", p->pu_a, p->pu_b, tkm_print_lower(a, sizeof(a), p->low_s, 1),
+		tkm_print_upper(b, sizeof(b), p->high_s, 1),
 		p->result == TMR_PAIR_APART ? "APART" : tmr_pair_name(p->result));
 	if (p->result == TMR_PAIR_UNKNOWN) {
 		fputs(", the interval is too wide", f);
@@ -273,7 +273,7 @@ static void print_steps(FILE *f, int rank, const struct cal_rank *c, const struc
 			"clock of rank %d stepped against that of rank %d by %s%s%s between %.3f s and %.3f s%s: the "
 			"map is split there\n",
 			rank, run->master, tkm_print_time(a, sizeof(a), s->size_s, 3),
-			s->certain ? " +- " : ", for certain to ", tkm_print_time(b, sizeof(b), s->within_s, 3),
+			s->certain ? " +- " : ", for certain to ", tkm_print_upper(b, sizeof(b), s->within_s, 3),
 			(double)s->from_global.v * run->period_s, (double)s->to_global.v * run->period_s,
 			s->certain ? "" : " (or its rate jumped for a while: it differs from all the rest of the run)");
 	}
@@ -325,7 +325,7 @@ static void print_uncorrected(FILE *f, const struct cal_test_result *r, int rank
 			"%swithin +- %s\n",
 			rank, r->rank[rank].env.host, tkm_print_time(a, sizeof(a), u.offset_s, 6), r->run.master,
 			r->run.rank[rank].map.pairs.n ? "by what is assumed of its rate " : "certainly ",
-			tkm_print_time(b, sizeof(b), fmax(u.high_s - u.offset_s, u.offset_s - u.low_s), 1));
+			tkm_print_upper(b, sizeof(b), fmax(u.high_s - u.offset_s, u.offset_s - u.low_s), 1));
 	}
 }
 
@@ -381,8 +381,8 @@ static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 		"most, %s if it is slewed as fast as the kernel can\n",
 		rank, p->n, c->reference, p->branches - 1,
 		n ? tkm_print_time(a, sizeof(a), tkm_median(within, n), 1) : "unknown",
-		n ? tkm_print_time(b, sizeof(b), within[n - 1], 1) : "unknown",
-		tkm_print_time(d, sizeof(d), widest, 1));
+		n ? tkm_print_upper(b, sizeof(b), within[n - 1], 1) : "unknown",
+		tkm_print_upper(d, sizeof(d), widest, 1));
 	free(within);
 }
 
@@ -404,7 +404,7 @@ static void print_bounds(FILE *f, int rank, const struct cal_rank *c)
 		"bound of rank %d between its sessions: %s at most, proven by messages and the largest drift alone; %s "
 		"at most, if what is "
 		"assumed holds\n",
-		rank, tkm_print_time(a, sizeof(a), proven, 1), tkm_print_time(b, sizeof(b), assumed, 1));
+		rank, tkm_print_upper(a, sizeof(a), proven, 1), tkm_print_upper(b, sizeof(b), assumed, 1));
 	if (isfinite(e.median_s)) {
 		fprintf(f, "expected error of rank %d, an estimate from %zu checks: %s (median), %s (99.9 %%%s)\n",
 			rank, e.checks, tkm_print_time(a, sizeof(a), e.median_s, 1),
@@ -455,8 +455,8 @@ static void print_learned(FILE *f, int rank, const struct cal_rank *c, const str
 		"after the "
 		"last session the bound is %s, without it ",
 		rank, c->map.learned_wander * 1e6, tkm_print_time(a, sizeof(a), (double)c->map.learned_for / hz, 1),
-		tkm_print_time(b, sizeof(b), cal_map_session_bound(&c->map, later), 1));
-	fprintf(f, "%s\n", tkm_print_time(a, sizeof(a), cal_map_session_bound(&without, later), 1));
+		tkm_print_upper(b, sizeof(b), cal_map_session_bound(&c->map, later), 1));
+	fprintf(f, "%s\n", tkm_print_upper(a, sizeof(a), cal_map_session_bound(&without, later), 1));
 }
 
 /* Sessions that the map has no node of, with the reason. */
@@ -500,8 +500,8 @@ static void print_map(FILE *f, int rank, const struct cal_rank *c, double period
 		c->map.nodes == 1 ? "" : "s");
 	print_left_out(f, c);
 	fprintf(f, ", bound %s at %s, %s at the checks between (wander %g ppm)",
-		tkm_print_time(a, sizeof(a), at_nodes, 1), c->map.nodes == 1 ? "it" : "them",
-		tkm_print_time(b, sizeof(b), between, 1), c->map.max_wander * 1e6);
+		tkm_print_upper(a, sizeof(a), at_nodes, 1), c->map.nodes == 1 ? "it" : "them",
+		tkm_print_upper(b, sizeof(b), between, 1), c->map.max_wander * 1e6);
 	print_checks(f, c, period_s);
 	putc('\n', f);
 }
@@ -518,14 +518,14 @@ static void print_maps(FILE *f, const struct cal_test_result *r)
 			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares", i, c->leader);
 			if (c->shared_within_s > 0 && c->shared_within_s <= c->effective_tick_s) {
 				fprintf(f, ", which a reading lags by at most %s",
-					tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
+					tkm_print_upper(a, sizeof(a), c->shared_within_s, 1));
 			} else if (c->shared_within_s > 0) {
 				fprintf(f, ", proven to within %s by the core matrix",
-					tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
+					tkm_print_upper(a, sizeof(a), c->shared_within_s, 1));
 			}
 			if (r->rank[i].scope == TMR_SCOPE_NODE && cal_test_shown_within(r, i) > 0) {
 				fprintf(f, "; the core matrix shows it to within %s",
-					tkm_print_time(a, sizeof(a), cal_test_shown_within(r, i), 1));
+					tkm_print_upper(a, sizeof(a), cal_test_shown_within(r, i), 1));
 			}
 			putc('\n', f);
 			continue;
@@ -552,7 +552,7 @@ static void print_truth(FILE *f, const struct cal_test_result *r)
 				"true error of rank %d (its clock is simulated): at most %s, at %.3f s, where the "
 				"bound is %s; %s\n",
 				i, tkm_print_time(a, sizeof(a), t->worst_s, 1), t->worst_at_s,
-				tkm_print_time(b, sizeof(b), t->bound_there_s, 1),
+				tkm_print_upper(b, sizeof(b), t->bound_there_s, 1),
 				t->outside ? "BOUND BROKEN: an assumption of it does not hold for this clock"
 					   : "inside its bound everywhere");
 		}
@@ -583,7 +583,7 @@ static void print_bursts(FILE *f, const struct cal_test_result *r, int all)
 
 		fprintf(f, "%d. %d <-> %d %s (latency %s), certainly in [%s, %s]\n", p->cycle, p->a, p->b,
 			tkm_print_time(a, sizeof(a), p->offset_s, 3), latency_text(b, sizeof(b), r, p),
-			tkm_print_time(c, sizeof(c), p->low_s, 1), tkm_print_time(d, sizeof(d), p->high_s, 1));
+			tkm_print_lower(c, sizeof(c), p->low_s, 1), tkm_print_upper(d, sizeof(d), p->high_s, 1));
 	}
 }
 
@@ -603,11 +603,11 @@ static void print_target(FILE *f, const struct cal_test_options *o, const struct
 		at = one > widest ? i : at;
 		widest = fmax(widest, one);
 	}
-	tkm_print_time(a, sizeof(a), widest, 1);
+	tkm_print_upper(a, sizeof(a), widest, 1);
 	tkm_print_time(b, sizeof(b), o->target_bound_s, 1);
 	if (r->session_half_s >= o->target_bound_s) {
 		fprintf(f, "target bound %s: cannot be kept, a session alone is certain to +-%s\n", b,
-			tkm_print_time(c, sizeof(c), r->session_half_s, 1));
+			tkm_print_upper(c, sizeof(c), r->session_half_s, 1));
 	} else {
 		fprintf(f, "target bound %s: %s, the largest bound is %s (rank %d), a session was due every %s\n", b,
 			widest <= o->target_bound_s ? "kept" : "NOT kept", a, at,
@@ -631,7 +631,7 @@ void cal_test_print_causality(FILE *f, const struct cal_test_result *r)
 		fprintf(f, ", %llu after moving %llu stamp%s, none beyond its bound, by at most %s (its bound %s)",
 			(unsigned long long)c->after, (unsigned long long)c->moved, c->moved == 1 ? "" : "s",
 			tkm_print_time(a, sizeof(a), (double)c->largest * r->run.period_s, 1),
-			tkm_print_time(b, sizeof(b), (double)c->largest_band * r->run.period_s, 1));
+			tkm_print_upper(b, sizeof(b), (double)c->largest_band * r->run.period_s, 1));
 	}
 	putc('\n', f);
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
+
 /* Clock correction "worked well" if the offset is much smaller than the latency (Intel Trace Collector guide): then no
  * message can seem to arrive before it was sent, with room for as much again. */
 static const double much_smaller = 0.25;
@@ -68,6 +70,12 @@ static struct cal_test_words in_words(double s)
 	snprintf(w.text, sizeof(w.text), "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale,
 		units[i].unit);
 	return w;
+}
+
+/* Of a bound */
+static struct cal_test_words upper_in_words(double s)
+{
+	return in_words(tkm_round_up(s, 3, 'g'));
 }
 
 __attribute__((format(printf, 2, 3))) static void add_reason(struct cal_test_reason *why, const char *fmt, ...)
@@ -163,7 +171,7 @@ static enum cal_test_value judge_truth(const struct cal_test_result *r, struct c
 				"the assumed drift of %g ppm or wander of %g ppm does not hold for it; raise "
 				"--max-drift or --max-wander, "
 				"or synchronise more often (--timer-skip 0)",
-				i, in_words(t->worst_s).text, t->worst_at_s, in_words(t->bound_there_s).text,
+				i, in_words(t->worst_s).text, t->worst_at_s, upper_in_words(t->bound_there_s).text,
 				r->run.max_drift * 1e6, r->run.max_wander * 1e6);
 			return CAL_TEST_VALUE_UNFIT;
 		}
@@ -199,7 +207,7 @@ static enum cal_test_value judge_checks(const struct cal_test_result *r, struct 
 					"(--timer-skip 0) or raise --max-wander",
 					(double)n->global.v * r->run.period_s, i,
 					in_words(beyond_bound(c, n, r->run.period_s)).text,
-					in_words(cal_map_session_bound(&c->map, n->local)).text,
+					upper_in_words(cal_map_session_bound(&c->map, n->local)).text,
 					c->map.max_wander * 1e6);
 				return CAL_TEST_VALUE_UNFIT;
 			}
@@ -567,7 +575,7 @@ static size_t headline(const struct cal_test_result *r, char *buf, size_t size)
 		r->ranks, r->ranks == 1 ? "" : "s");
 	if (w) {
 		n += snprintf(buf + n, size - (size_t)n, "offset %s +- %s, latency %s", in_words(w->offset_s).text,
-			in_words(cal_test_burst_bound(w)).text, cal_test_latency_words(r).text);
+			upper_in_words(cal_test_burst_bound(w)).text, cal_test_latency_words(r).text);
 	} else {
 		n += snprintf(buf + n, size - (size_t)n, "effective tick %s, %s per read",
 			in_words(coarsest_tick(r)).text, in_words(r->rank[0].quality.cost_s.median).text);

@@ -331,7 +331,7 @@ static void write_bounds(struct stf_writer *w, const struct cal_test_result *r, 
 				(unsigned long long)((uint64_t)at << bits));
 			n += isnan(s[k].bound_s) ? snprintf(text + n, sizeof(text) - (size_t)n, "unknown")
 						 : snprintf(text + n, sizeof(text) - (size_t)n, "%.9g",
-							   (s[k].bound_s + moved) * (1 + 1e-8));
+							   tkm_round_up(s[k].bound_s + moved, 9, 'g'));
 		}
 		if (count) {
 			stf_writer_info(w, "clock-bound", text);
@@ -359,7 +359,7 @@ static void provenance(struct stf_writer *w, const struct cal_test_options *o, c
 		}
 	}
 	snprintf(text, sizeof(text), "interpolation %s; bound at the sessions at most %s; assumed drift %g, wander %g",
-		cal_interpolation_name(r->run.interpolation), tkm_print_time(a, sizeof(a), widest, 3), o->max_drift,
+		cal_interpolation_name(r->run.interpolation), tkm_print_upper(a, sizeof(a), widest, 3), o->max_drift,
 		o->max_wander);
 	stf_writer_info(w, "correction", text);
 	snprintf(text, sizeof(text), "%lld stamps moved to keep their order, largest by %s", r->repairs,

@@ -150,7 +150,7 @@ static void tell_library(struct vtrun *r)
 	struct stat st;
 
 	if (r->join) {
-		snprintf(place, sizeof(place), "\trank=%lld\tranks=%d", r->rank, r->joined_ranks);
+		snprintf(place, sizeof(place), "\tjoin=1\trank=%lld\tranks=%d", r->rank, r->joined_ranks);
 	}
 	if (fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode)) {
 		snprintf(err, sizeof(err), "\terr=%llu:%llu", (unsigned long long)st.st_dev,

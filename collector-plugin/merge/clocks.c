@@ -246,7 +246,7 @@ static void say_steps(const struct cal_run *run, const struct vt_merge_options *
 			"arrive before they were sent (step in the .clk file). Find out who sets the clock, or use a timer "
 			"that is never set",
 			rank, tkm_print_time(size, sizeof(size), first->size_s, 3),
-			tkm_print_time(within, sizeof(within), first->within_s, 3),
+			tkm_print_upper(within, sizeof(within), first->within_s, 3),
 			(double)first->from_global.v * run->period_s, (double)first->to_global.v * run->period_s, more);
 		o->say(o->ctx, line);
 	}

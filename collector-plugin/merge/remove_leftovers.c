@@ -27,9 +27,9 @@ static const char *base_of_trace(const char *path)
 }
 
 /* Is the process gone, or of another machine or container? A process that lives here may be writing this very trace. */
-static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
+static int is_settled(const struct sweep *s, const struct vt_merge_file *f)
 {
-	return s->m->o->settled || vt_raw_life(h, &h->id) != VT_RAW_LIVES;
+	return s->m->o->settled || vt_raw_life_of_file(vt_raw_file_path(f->raw), f->head) != VT_RAW_LIVES;
 }
 
 static int is_gone(const struct vt_raw_head *h, const struct vt_raw_id *id, long pid)
@@ -135,7 +135,7 @@ void vt_merge_sweep(const struct vt_merge *m)
 		return;
 	}
 	for (i = 0; i < m->n; i++) {
-		s.settled[i] = (unsigned char)is_settled(&s, m->file[i].head);
+		s.settled[i] = (unsigned char)is_settled(&s, &m->file[i]);
 	}
 	remove_leftovers(&s, m->o->trace);
 	for (i = 0; i < m->n; i++) {

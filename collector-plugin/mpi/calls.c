@@ -298,8 +298,8 @@ void *vt_mpi_next(const char *name, void *own)
 	IO_AROUND(name, params, args, VT_OUTSIDE, MPI_Status own; \
 		  , STATUS, dir, vt_io_end(&k, rc == MPI_SUCCESS ? status : NULL))
 #define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
-	IO_AROUND( \
-		name, params, args, VT_OUTSIDE, , , dir, vt_io_all(&k, rc); OK { vt_outside_posted(&k, *request); })
+	IO_AROUND(name, params, args, VT_OUTSIDE, , , dir##_POSTED, \
+		vt_io_posted(&k, rc, rc == MPI_SUCCESS ? *request : MPI_REQUEST_NULL))
 #define IO_BEGUN(name, lower, UPPER, params, args, dir, at) \
 	IO_AROUND(name, params, args, VT_OUTSIDE, , , dir, vt_io_all(&k, rc))
 /* clang-format off */

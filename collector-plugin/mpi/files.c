@@ -224,6 +224,13 @@ void vt_io_all(struct vt_mpi_call *k, int result)
 	end_transfer(k, result == MPI_SUCCESS ? k->moving : 0);
 }
 
+void vt_io_posted(struct vt_mpi_call *k, int result, MPI_Request request)
+{
+	if (result != MPI_SUCCESS || !vt_outside_posted(k, request)) {
+		vt_io_all(k, result);
+	}
+}
+
 void vt_rma_both(struct vt_mpi_call *k, int target, MPI_Win win, long long count, MPI_Datatype type, int result)
 {
 	ltick_t at = ltick(k->leave);

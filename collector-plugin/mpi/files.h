@@ -56,6 +56,8 @@ VT_HIDDEN void vt_rma_begin(
  * or nothing if it failed. */
 VT_HIDDEN void vt_io_end(struct vt_mpi_call *k, const MPI_Status *status);
 VT_HIDDEN void vt_io_all(struct vt_mpi_call *k, int result);
+/* After a call that has posted the transfer, which ends when the request is complete. request: if the result is MPI_SUCCESS. */
+VT_HIDDEN void vt_io_posted(struct vt_mpi_call *k, int result, MPI_Request request);
 /* After a call that moved all that it sent, and count x type in the other direction. */
 VT_HIDDEN void vt_rma_both(
 	struct vt_mpi_call *k, int target, MPI_Win win, long long count, MPI_Datatype type, int result);

@@ -346,9 +346,9 @@ enum {
 	FORTRAN(name, lower, UPPER, VT_OUTSIDE, OWN, STATUS(4 + (at)); IO_BEGIN(dir, at), READ_STATUS(4 + (at)); \
 		vt_io_end(&k, RESULT(5 + (at)) == MPI_SUCCESS ? &status : NULL))
 #define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
-	FORTRAN( \
-		name, lower, UPPER, VT_OUTSIDE, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(5 + (at))); \
-		OK(5 + (at)) { vt_outside_posted(&k, REQUEST(4 + (at))); })
+	FORTRAN(name, lower, UPPER, VT_OUTSIDE, , IO_BEGIN(dir##_POSTED, at), \
+		vt_io_posted( \
+			&k, RESULT(5 + (at)), RESULT(5 + (at)) == MPI_SUCCESS ? REQUEST(4 + (at)) : MPI_REQUEST_NULL))
 #define IO_BEGUN(name, lower, UPPER, params, args, dir, at) \
 	FORTRAN(name, lower, UPPER, VT_OUTSIDE, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(4 + (at))))
 /* The length of the name follows the result ierr. */

@@ -317,10 +317,45 @@ void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent,
 	}
 }
 
-void vt_outside_posted(struct vt_mpi_call *k, MPI_Request request)
+int vt_outside_posted(struct vt_mpi_call *k, MPI_Request request)
 {
-	if (vt_mpi_watched && add_request(k, VT_REQUEST_OUTSIDE, NULL, request)) {
-		vt_mpi_outside(1);
+	struct vt_request *r = vt_mpi_watched || k->file ? add_request(k, VT_REQUEST_OUTSIDE, NULL, request) : NULL;
+
+	if (!r) {
+		return 0;
+	}
+	vt_mpi_outside(1);
+	/* another thread may complete it, whose records cannot end what this one has begun */
+	if (requests.threads || !r->recorded) {
+		return 0;
+	}
+	r->number = k->file;
+	r->op = (uint16_t)k->io;
+	r->bytes = k->moving;
+	return k->file != 0;
+}
+
+static void end_posted_transfer(int64_t stamp, enum vt_raw_io kind, uint32_t file, uint64_t moved)
+{
+	struct vt_raw_transfer body = { file, (uint32_t)moved, (uint32_t)(moved >> 32) };
+
+	if (vt_tls.trace && vt_tls.collect == vt_collect_running()) {
+		vt_trace_record(ltick(stamp), VT_RAW_IO_END, (uint8_t)kind, &body, sizeof(body));
+	}
+	vt_trace_communicates(VT_RAW_ROW_FILE, 0, 0, moved);
+}
+
+/* NULL: the status is not known. */
+static void complete_outside(int64_t stamp, const struct vt_request *r, const MPI_Status *status)
+{
+	MPI_Count n = -1;
+
+	vt_mpi_outside(-1);
+	if (r->number) {
+		if (status && PMPI_Get_elements_x(status, MPI_BYTE, &n) != MPI_SUCCESS) {
+			n = -1;
+		}
+		end_posted_transfer(stamp, (enum vt_raw_io)r->op, r->number, n >= 0 ? (uint64_t)n : r->bytes);
 	}
 }
 
@@ -482,7 +517,7 @@ void vt_request_freed(struct vt_mpi_call *k, MPI_Request request)
 		emit_message(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
 	}
 	if (r->kind == VT_REQUEST_OUTSIDE) {
-		vt_mpi_outside(-1);
+		complete_outside(k->enter, r, NULL);
 	}
 	vt_requests_release(&requests, r, 1);
 }
@@ -539,7 +574,7 @@ static void complete_request(struct vt_mpi_call *k, struct vt_request *r, const 
 				.received = r->bytes_back },
 			r->post);
 	} else if (r->kind == VT_REQUEST_OUTSIDE) {
-		vt_mpi_outside(-1);
+		complete_outside(k->leave, r, r->doubtful ? NULL : status);
 	} else if (r->kind == VT_REQUEST_COMMUNICATOR && r->target) {
 		fresh = r->tag ? PMPI_Comm_f2c(*(MPI_Fint *)r->target) : *(MPI_Comm *)r->target;
 		vt_comm_created(VT_RAW_COMM_COLLECTIVE, "DUP", r->comm, r->number, 0, fresh);

@@ -142,8 +142,9 @@ VT_HIDDEN void vt_share_end(struct vt_mpi_call *k, const struct vt_share *s);
 VT_HIDDEN void vt_share_posted(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request);
 VT_HIDDEN void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request);
 
-/* After a call that has posted a transfer to or from a file. */
-VT_HIDDEN void vt_outside_posted(struct vt_mpi_call *k, MPI_Request request);
+/* After a call that has posted a transfer to or from a file. Returns 1: the call that completes the request ends the
+ * transfer. */
+VT_HIDDEN int vt_outside_posted(struct vt_mpi_call *k, MPI_Request request);
 
 /* ---- communicators ---- */
 

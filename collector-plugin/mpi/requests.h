@@ -37,9 +37,9 @@ struct vt_request {
 	uint8_t linked;      /* in the chain of its handle */
 	uint8_t live;        /* linked, and its request has not ended */
 	uint16_t held;       /* number of calls under way that may complete it */
-	uint16_t op;         /* of a collective: VT_RAW_OP_... */
-	uint32_t number;     /* of the collective on its communicator; of the partitioned one in its channel */
-	int32_t peer, tag;   /* as posted, so wildcards are possible; the root of a collective */
+	uint16_t op;         /* of a collective: VT_RAW_OP_...; of a file: enum vt_raw_io */
+	uint32_t number; /* of the collective on its communicator; of the partitioned one in its channel; of the file */
+	int32_t peer, tag; /* as posted, so wildcards are possible; the root of a collective */
 	struct vt_comm *comm;
 	uint64_t bytes;       /* sent, or room for what is received */
 	uint64_t bytes_back;  /* of a collective: bytes received */

@@ -30,6 +30,9 @@ struct vt_net_message {
 	struct vt_net_text text[VT_NET_TEXTS];
 };
 
+/* VTserver sends VT_NET_ALIVE so often, and a node answers at once: each wakes up once. */
+#define VT_NET_BEAT_NS INT64_C(2000000000)
+
 /* Returns the number of bytes that m takes; 0: a text is too long. Writes them if to has room for them. */
 size_t vt_net_encode(const struct vt_net_message *m, void *to, size_t size);
 

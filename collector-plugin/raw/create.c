@@ -346,6 +346,7 @@ VT_SELDOM struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, s
 	r->texts = (uint32_t)atomic_load(&r->head->definitions) % VT_RAW_FIRST_ID;
 	r->keeper_fd = fd;
 	r->keeper = (pid_t)syscall(SYS_gettid);
+	vt_raw_hold(fd);
 	return r;
 }
 

@@ -89,12 +89,13 @@ enum {
 	VT_RAW_ROOT_REMOTE = 0x40000000, /* plus the rank in the other group */
 };
 
-/* Bytes to or from a file of VT_RAW_DEF_FILE, inside the state that transfers them. The record at the beginning has
- * the bytes that were requested, the record at the end those that were transferred. n: enum vt_raw_io */
+/* Bytes to or from a file of VT_RAW_DEF_FILE, inside the state that transfers them, or POSTED: the end is in the state that completes
+ * the request. The record at the beginning has the bytes that were requested, the record at the end those that were transferred. n: enum
+ * vt_raw_io */
 struct vt_raw_transfer {
 	uint32_t file, bytes, bytes_high;
 };
-enum vt_raw_io { VT_RAW_WRITE = 0, VT_RAW_READ = 1 };
+enum vt_raw_io { VT_RAW_WRITE, VT_RAW_READ, VT_RAW_WRITE_POSTED, VT_RAW_READ_POSTED };
 
 /* Something is wrong in the program. Texts are numbers of VT_RAW_DEF_TEXT, 0: none. n: how many calls it names */
 enum { VT_RAW_REPORT_CALLS = 4 };

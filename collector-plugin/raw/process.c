@@ -3,10 +3,13 @@
 #include "config.h"
 #include "collector-plugin/raw/process.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/known.h"
@@ -137,6 +140,45 @@ enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw
 	return id->pid_namespace != here->id.pid_namespace || here->above || (born && (!id->born || !same_time))
 		? VT_RAW_UNSEEN
 		: VT_RAW_DEAD;
+}
+
+/* Beyond all records. A lock of the open file: no other open or close of the file in this process drops it. */
+static struct flock lock_of_writer(void)
+{
+	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1 };
+}
+
+VT_SELDOM void vt_raw_hold(int fd)
+{
+	static const uint32_t local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
+		OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC };
+	struct flock lock = lock_of_writer();
+	struct statfs fs;
+	size_t i, n = sizeof(local) / sizeof(local[0]);
+
+	for (i = 0; fstatfs(fd, &fs) == 0 && i < n && (uint32_t)fs.f_type != local[i]; i++) {
+	}
+	if (i < n) {
+		fcntl(fd, F_OFD_SETLK, &lock);
+	}
+}
+
+enum vt_raw_life vt_raw_life_of_file(const char *path, const struct vt_raw_head *head)
+{
+	enum vt_raw_life life = vt_raw_life(head, &head->id);
+	struct flock lock = lock_of_writer();
+	struct here spare;
+	int fd;
+
+	if (life != VT_RAW_UNSEEN || !head->id.boot[0] || strcmp(head->id.boot, find_here(&spare)->id.boot) != 0) {
+		return life;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0) {
+		life = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? VT_RAW_LIVES : life;
+		close(fd);
+	}
+	return life;
 }
 
 int vt_raw_is_here(const struct vt_raw_head *head)

@@ -24,6 +24,11 @@ enum vt_raw_life {
 };
 /* id: one of the head's. */
 enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw_id *id);
+/* The same of the program that writes this raw file. In another container of this host it lives if its sampler process does, which
+ * holds a lock on the file; the kernel drops it when that process ends. */
+enum vt_raw_life vt_raw_life_of_file(const char *path, const struct vt_raw_head *head);
+/* Takes this lock; fd: of the raw file, to which it belongs. Does nothing where locks may need a server. */
+void vt_raw_hold(int fd);
 /* Is the raw file of this node, by its name, and is the program or its sampler process seen from here? */
 int vt_raw_is_here(const struct vt_raw_head *head);
 

@@ -381,7 +381,7 @@ void vt_raw_file_close(struct vt_raw_file *f)
 
 int vt_raw_file_alive(const struct vt_raw_file *f)
 {
-	return vt_raw_head_alive((const struct vt_raw_head *)(const void *)f->map);
+	return vt_raw_head_alive(f->path, (const struct vt_raw_head *)(const void *)f->map);
 }
 
 int vt_raw_read_head(const char *path, struct vt_raw_head *head)
@@ -401,9 +401,9 @@ int vt_raw_read_head(const char *path, struct vt_raw_head *head)
 	return rc;
 }
 
-int vt_raw_head_alive(const struct vt_raw_head *head)
+int vt_raw_head_alive(const char *path, const struct vt_raw_head *head)
 {
-	return atomic_load(&head->state) == VT_RAW_RECORDING && vt_raw_life(head, &head->id) == VT_RAW_LIVES;
+	return atomic_load(&head->state) == VT_RAW_RECORDING && vt_raw_life_of_file(path, head) == VT_RAW_LIVES;
 }
 
 int vt_raw_may_go_on(const struct vt_raw_head *head)

@@ -39,7 +39,7 @@ int vt_raw_file_alive(const struct vt_raw_file *f);
  * nothing is mapped. Returns 0, or -1 if it is not a raw file of this user. */
 int vt_raw_read_head(const char *path, struct vt_raw_head *head);
 /* Does the process that writes a file with this head still run (on this node and boot)? */
-int vt_raw_head_alive(const struct vt_raw_head *head);
+int vt_raw_head_alive(const char *path, const struct vt_raw_head *head);
 /* May the process have continued as another program, by exec? The sampler process then closes the file and records
  * the exec. A thread inside the program has no time to close the file. */
 int vt_raw_may_go_on(const struct vt_raw_head *head);

@@ -71,12 +71,15 @@ static int was_killed(const struct vt_raw_head *h)
 static void sort_raw_file(struct vt_collector *c, struct files *f, const char *path)
 {
 	struct vt_raw_head h;
+	int own;
 
 	if (!strcmp(path, c->raw_path) || vt_raw_read_head(path, &h) < 0 || (c->partial && !vt_raw_is_here(&h))) {
 		return;
 	}
 	if (!strcmp(h.job, c->job) && h.state != VT_RAW_MERGED) {
-		if (vt_raw_head_alive(&h) && h.pid != (uint32_t)c->pid) {
+		/* this process has left another one if it started anew; in another container that is another process */
+		own = h.pid == (uint32_t)c->pid && vt_raw_life(&h, &h.id) != VT_RAW_UNSEEN;
+		if (!own && vt_raw_head_alive(path, &h)) {
 			f->alive++;
 		} else {
 			add_raw_file(f, path);
@@ -100,7 +103,7 @@ static int is_in_use(const struct vt_collector *c, const char *path)
 {
 	struct vt_raw_head h;
 
-	return vt_raw_read_head(path, &h) == 0 && !strcmp(h.job, c->job) && vt_raw_head_alive(&h);
+	return vt_raw_read_head(path, &h) == 0 && !strcmp(h.job, c->job) && vt_raw_head_alive(path, &h);
 }
 
 /* Does the program that vtrun became still run? Then this child is not the last process of the job, and need not

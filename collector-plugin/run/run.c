@@ -108,6 +108,7 @@ static void load_settings(struct vt_collector *c)
 		read_config(c);
 	}
 	vt_settings_init(&c->settings);
+	vt_settings_of_run(&c->settings, c->run);
 	c->settings.imbalance = vt_hooks.imbalance;
 	vt_say_setup(&c->settings.verbose, &c->pub.rank);
 	c->settings.variables = c->variables;

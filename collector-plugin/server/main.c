@@ -135,7 +135,7 @@ static int is_stopped(const struct vt_server *s, int64_t now)
 /* How long until there is something to do that no message tells of, sessions aside. */
 static int next_step_ms(const struct vt_server *s, int64_t now)
 {
-	int64_t left = s->told_ns + INT64_C(1000000000) - now;
+	int64_t left = vt_server_next_beat(s) - now;
 
 	left = left > 0 ? left / 1000000 + 1 : 0;
 	return left > STEP_MS && (!vt_server_count_running(s) || vt_server_has_steered_clock(s)) ? STEP_MS : (int)left;

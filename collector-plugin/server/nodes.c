@@ -170,7 +170,7 @@ static void take_from_node(struct vt_server *s, int node, const struct vt_net_me
 		end_node(s, node, m->number[0]);
 		break;
 	case VT_NET_ALIVE:
-		/* what else changes it is looked for once a second */
+		/* what else changes it is looked for at each beat */
 		if (s->node[node].blocked != (m->number[2] == 1)) {
 			s->node[node].blocked = m->number[2] == 1;
 			look_for_block(s);
@@ -203,11 +203,19 @@ void vt_server_take_message(
 	take_from_node(s, node, m, now);
 }
 
+int64_t vt_server_next_beat(const struct vt_server *s)
+{
+	/* limits of waiting are looked at, too */
+	int waits = (s->guests && !s->met) || s->attaches || s->children;
+
+	return s->told_ns + (waits ? SECOND_NS : VT_NET_BEAT_NS);
+}
+
 void vt_server_look_for_lost(struct vt_server *s, int64_t now)
 {
 	int i;
 
-	if (now - s->told_ns < SECOND_NS) {
+	if (now < vt_server_next_beat(s)) {
 		return;
 	}
 	s->told_ns = now;

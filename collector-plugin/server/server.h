@@ -127,7 +127,8 @@ struct vt_server {
 /* nodes.c: what a node has sent. */
 void vt_server_take_message(
 	struct vt_server *s, const struct vt_peer *from, const struct vt_net_message *m, int64_t now);
-/* Tells all nodes that this process lives, once a second, and finds those that are silent. */
+/* Tells all nodes that this process lives, at each beat, and finds those that are silent. */
+int64_t vt_server_next_beat(const struct vt_server *s);
 void vt_server_look_for_lost(struct vt_server *s, int64_t now);
 /* ranks.c: adds a process with this rank. Returns 0 or -1. */
 int vt_server_add_process(struct vt_server *s, int node, const struct vt_server_process *p, const char *program);

@@ -7,7 +7,7 @@
 
 /* What vtrun tells the library, in one variable: words KEY=VALUE, separated by tabs. */
 #define VT_RUN_VARIABLE "TICKMARK_RUN"
-/* Keys: pid (of the program to sample), job, rank and ranks (vtrun --join), follow (0, 1), commanded (options of the command line), set (variables
+/* Keys: pid (of the program to sample), job, join, rank and ranks (vtrun --join), follow (0, 1), commanded (options of the command line), set (variables
  * that vtrun added), preload (former value of LD_PRELOAD), prog (name of the program as given), trace, err (DEVICE:INODE of the file that
  * is vtrun's standard error), cpu (PID:NS,
  * vt_sampler_cpu() of the program that ran in this process before an exec).

@@ -16,6 +16,7 @@
 #include "base/text/text.h"
 #include "collector-plugin/settings/check.h"
 #include "collector-plugin/settings/rule.h"
+#include "collector-plugin/settings/run_value.h"
 
 extern char **environ;
 
@@ -108,6 +109,15 @@ void vt_settings_init(struct vt_settings *s)
 	 * 190 us */
 	s->counter_min_interval = 0.01;
 	make_settings_table(s);
+}
+
+void vt_settings_of_run(struct vt_settings *s, const char *run)
+{
+	char text[16];
+
+	if (vt_run_value(run, "join", text, sizeof(text))) {
+		s->sample_period = 1;
+	}
 }
 
 static void free_other(struct vt_setting_other *o)

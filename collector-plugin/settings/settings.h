@@ -52,6 +52,8 @@ void vt_settings_help(struct vt_settings *s);
 
 /* Sets the defaults and builds the table. */
 void vt_settings_init(struct vt_settings *s);
+/* After that: the processes of vtrun --join are sampled less often, because such jobs last long. run: VT_RUN_VARIABLE. */
+void vt_settings_of_run(struct vt_settings *s, const char *run);
 
 /* Reads the configuration file and the variables. The file is VT_CONFIG, or s->config if that is set already, or
  * s->config_text. `commanded` names, separated by commas, the options that vtrun's command line set through

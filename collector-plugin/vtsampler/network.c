@@ -170,7 +170,7 @@ static void list_files(const struct vt_measured *m)
 	while (d && (e = readdir(d))) {
 		snprintf(path, sizeof(path), "%s%.300s", dir, e->d_name);
 		if (!vt_raw_is_name(e->d_name) || vt_raw_read_head(path, &h) < 0 || strcmp(h.job, m->c.job) ||
-			h.state == VT_RAW_MERGED || !vt_raw_is_here(&h) || vt_raw_head_alive(&h)) {
+			h.state == VT_RAW_MERGED || !vt_raw_is_here(&h) || vt_raw_head_alive(path, &h)) {
 			continue;
 		}
 		for (i = 0; i < vt_node.files && strcmp(vt_node.file[i].path, path); i++) {

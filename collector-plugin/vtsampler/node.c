@@ -53,7 +53,7 @@ static struct {
 	struct vt_net_clock clock[MOST_CLOCKS];
 	int clocks;
 	int64_t heard_ns, told_ns, asked_ns;
-	int told_blocked;
+	int told_blocked, was_asked; /* VTserver has said that it is alive, and gets an answer */
 	/* the end */
 	int64_t ending_ns, announced_ns, part_ns;
 	int lasts_asked;
@@ -445,6 +445,7 @@ static void take_message(const struct vt_net_message *m)
 		break;
 	case VT_NET_ALIVE:
 		vt_node.all_blocked = m->number[2] == 1;
+		my.was_asked = 1;
 		break;
 	case VT_NET_DONE:
 		if (m->number[0]) {
@@ -478,7 +479,7 @@ static void receive_messages(void)
 /* How long until there is something to do that no message or wake-up tells of. */
 static int next_step_ms(void)
 {
-	int64_t left = my.told_ns + SECOND_NS - vt_now_ns(CLOCK_MONOTONIC);
+	int64_t left = my.told_ns + 2 * VT_NET_BEAT_NS - vt_now_ns(CLOCK_MONOTONIC);
 	int i, waits = !my.placed || vt_node.state != VT_NODE_ON || vt_node.ending;
 
 	for (i = 0; i < vt_node.processes; i++) {
@@ -525,8 +526,9 @@ static void keep_alive(int64_t now)
 {
 	int i, running = 0;
 
-	if (now - my.told_ns > SECOND_NS || my.told_blocked != vt_node.blocked) {
+	if (my.was_asked || now - my.told_ns > 2 * VT_NET_BEAT_NS || my.told_blocked != vt_node.blocked) {
 		my.told_ns = now;
+		my.was_asked = 0;
 		my.told_blocked = vt_node.blocked;
 		for (i = 0; i < vt_node.processes; i++) {
 			running += !vt_node.process[i].gone;

@@ -99,6 +99,7 @@ static int take_settings(struct vt_measured *p)
 	c->merge = vt_merge_recorded;
 	c->write_protocol = vt_collect_protocol;
 	vt_settings_init(&c->settings);
+	vt_settings_of_run(&c->settings, c->run);
 	c->settings.imbalance = (int)integer_text(p, "imbalance");
 	c->settings.variables = c->variables;
 	text = vt_measured_text(p, "config", 0);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text/text.h"
 #include "exchange/common/private.h"
 #include "exchange/common/slices_private.h"
 
@@ -301,7 +302,7 @@ static int describe_clock(struct xch_slices *s, const struct xch_slices_clock *c
 	for (i = 0; rc == 0 && !isnan(c->bound_s) && i < s->tracks; i++) {
 		if (stf_willy_thread(s->track[i].willy) == 0) {
 			snprintf(text, sizeof(text), "process %u 0 %.9g",
-				(unsigned)stf_willy_process(s->track[i].willy), c->bound_s);
+				(unsigned)stf_willy_process(s->track[i].willy), tkm_round_up(c->bound_s, 9, 'g'));
 			rc = stf_writer_info(s->in->w, "clock-bound", text);
 		}
 	}

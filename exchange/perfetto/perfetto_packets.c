@@ -24,7 +24,7 @@ int xch_packets_fail(const struct xch_packets *s, uint64_t offset, const char *w
 /* Reads more behind the buffer. Returns 1; 0: the file has ended; or -1. */
 static int read_packets(struct xch_packets *s)
 {
-	int n, code;
+	long n;
 
 	if (s->eof) {
 		return 0;
@@ -38,9 +38,9 @@ static int read_packets(struct xch_packets *s)
 	if (TKM_GROW(s->buf, s->room, s->end + STEP) < 0) {
 		return tkm_fail(s->err, TKM_ERR_NOMEM, "out of memory for a packet of %s", s->path);
 	}
-	n = gzread(s->in, s->buf + s->end, STEP);
-	if (n < 0 || (n == 0 && gzerror(s->in, &code) && code != Z_OK && code != Z_STREAM_END)) {
-		return xch_packets_fail(s, s->base + s->end, "the compressed data are damaged, or end too early");
+	n = xch_gz_read(s->in, s->buf + s->end, STEP, s->err);
+	if (n < 0) {
+		return -1;
 	}
 	s->end += (size_t)n;
 	s->eof = n == 0;
@@ -58,18 +58,17 @@ int xch_packets_begin(struct xch_packets *s, const char *path, FILE *out, struct
 	s->base = 0;
 	s->eof = 0;
 	if (!s->in) {
-		s->in = gzopen(path, "rbe");
+		s->in = xch_gz_open(path, err);
 		if (!s->in) {
-			return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+			return -1;
 		}
-		gzbuffer(s->in, STEP);
-	} else if (gzrewind(s->in) < 0) {
-		return tkm_fail(err, TKM_ERR_IO, "%s: it cannot be read twice: is it a pipe?", path);
+	} else if (xch_gz_rewind(s->in, err) < 0) {
+		return -1;
 	}
 	if (read_packets(s) < 0) {
 		return -1;
 	}
-	if (out && !gzdirect(s->in)) {
+	if (out && xch_gz_is_compressed(s->in)) {
 		fd = dup(fileno(out));
 		s->zipped = fd >= 0 ? gzdopen(fd, "wb6") : NULL;
 		if (!s->zipped) {
@@ -134,9 +133,7 @@ int xch_packets_end(struct xch_packets *s)
 
 void xch_packets_free(struct xch_packets *s)
 {
-	if (s->in) {
-		gzclose(s->in);
-	}
+	xch_gz_close(s->in);
 	if (s->zipped) {
 		gzclose(s->zipped);
 	}
@@ -168,6 +165,8 @@ static const char *expand_zlib(const unsigned char *p, size_t n, struct xch_prot
 			? damaged
 			: NULL;
 	} while (!why && rc != Z_STREAM_END);
+	/* bytes after the end of the stream would be lost in a copy */
+	why = why || z.avail_in == 0 ? why : damaged;
 	inflateEnd(&z);
 	return why ? why : to->failed ? memory : NULL;
 }

@@ -8,13 +8,15 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "exchange/common/gz.h"
 #include "exchange/perfetto/perfetto_clocks.h"
 #include "exchange/perfetto/perfetto_proto.h"
 
 /* Initialise it with zeros. */
 struct xch_packets {
-	void *in, *zipped; /* gzFile; zipped: of the copy, NULL: it is not compressed */
-	FILE *out;         /* of the copy; NULL: there is none */
+	struct xch_gz *in;
+	void *zipped; /* gzFile of the copy; NULL: it is not compressed */
+	FILE *out;    /* of the copy; NULL: there is none */
 	const char *path;
 	struct tkm_err *err;
 	unsigned char *buf;

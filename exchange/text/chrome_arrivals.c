@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/grow.h"
+#include "base/text/text.h"
 
 static const char *const kind_names[] = { "kernels on the GPU", "calls (record_param_comms)",
 	"annotations (nccl:, gloo:, ucc:, mpi:)", "calls (c10d::)" };
@@ -153,7 +154,7 @@ static int judge_operation(struct judge *j, const struct xch_arrival *v, size_t 
 	fprintf(j->f, ",%zu,%lld,%lld,%.3f,%.3f,", n, first->rank, last->rank,
 		(double)(last->at_ns - first->at_ns) * 1e-3, margin_s * 1e6);
 	if (isfinite(bound_s)) {
-		fprintf(j->f, "%.3f", bound_s * 1e6);
+		fprintf(j->f, "%.3f", tkm_round_up(bound_s * 1e6, 3, 'f'));
 	}
 	if (!(margin_s > bound_s)) {
 		j->open++;

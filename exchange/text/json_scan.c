@@ -67,7 +67,7 @@ int xch_scan_write(struct json_scan *s)
 static int read_more(struct json_scan *s)
 {
 	char *more;
-	int n, code;
+	long n;
 
 	if (s->eof) {
 		return 0;
@@ -92,9 +92,9 @@ static int read_more(struct json_scan *s)
 		s->buf = more;
 		s->room = s->room * 2 + STEP;
 	}
-	n = gzread(s->in, s->buf + s->end, STEP);
-	if (n < 0 || (n == 0 && gzerror(s->in, &code) && code != Z_OK && code != Z_STREAM_END)) {
-		return xch_scan_fail(s, s->base + s->end, "the compressed data are damaged, or end too early");
+	n = xch_gz_read(s->in, s->buf + s->end, STEP, s->err);
+	if (n < 0) {
+		return -1;
 	}
 	s->end += (size_t)n;
 	s->eof = n == 0;
@@ -109,24 +109,23 @@ static inline int peek_byte(struct json_scan *s)
 int xch_scan_begin(struct json_scan *s, const char *path, FILE *out, struct xch_zip *zip, struct tkm_err *err)
 {
 	char *buf = s->buf;
-	void *in = s->in;
+	struct xch_gz *in = s->in;
 	size_t room = s->room;
 	int fd;
 
 	*s = (struct json_scan){ .in = in, .buf = buf, .room = room, .path = path, .out = out, .zip = zip, .err = err };
 	if (!s->in) {
-		s->in = gzopen(path, "rbe");
+		s->in = xch_gz_open(path, err);
 		if (!s->in) {
-			return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+			return -1;
 		}
-		gzbuffer(s->in, STEP / 4); /* less than half a step: zlib does not copy */
-	} else if (gzrewind(s->in) < 0) {
-		return tkm_fail(err, TKM_ERR_IO, "%s: it cannot be read twice: is it a pipe?", path);
+	} else if (xch_gz_rewind(s->in, err) < 0) {
+		return -1;
 	}
 	if (read_more(s) < 0) {
 		return -1;
 	}
-	if (out && !zip && !gzdirect(s->in)) {
+	if (out && !zip && xch_gz_is_compressed(s->in)) {
 		fd = dup(fileno(out));
 		s->zipped = fd >= 0 ? gzdopen(fd, "wb6") : NULL;
 		if (!s->zipped) {
@@ -163,9 +162,7 @@ int xch_scan_end(struct json_scan *s)
 
 void xch_scan_free(struct json_scan *s)
 {
-	if (s->in) {
-		gzclose(s->in);
-	}
+	xch_gz_close(s->in);
 	if (s->zipped) {
 		gzclose(s->zipped);
 	}

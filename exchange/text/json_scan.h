@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "exchange/common/gz.h"
 #include "exchange/text/chrome_zip.h"
 
 struct json_patch {
@@ -18,7 +19,8 @@ struct json_patch {
 
 /* Initialise it with zeros. */
 struct json_scan {
-	void *in, *zipped;   /* gzFile; zipped: of the copy, NULL: it is not compressed */
+	struct xch_gz *in;
+	void *zipped;        /* gzFile of the copy; NULL: it is not compressed */
 	FILE *out;           /* of the copy; NULL: there is none */
 	struct xch_zip *zip; /* the copy is its open member, not compressed otherwise; NULL: it is no member */
 	const char *path;

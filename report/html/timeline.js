@@ -12,15 +12,17 @@ const make = (name, attributes, text) => {
 	if (text !== undefined) e.textContent = text;
 	return e;
 };
-const time = units => {
+// up: of a bound, which is never rounded down
+const time = (units, up) => {
 	const s = Math.abs(units * data.unit), sign = units < 0 ? '\u2212' : '';
 	const u = s >= 1 || s === 0 ? [1, 's'] : s >= 1e-3 ? [1e3, 'ms'] : s >= 1e-6 ? [1e6, 'us'] : [1e9, 'ns'];
-	return sign + +(s * u[0]).toPrecision(4) + ' ' + u[1];
+	const n = s * u[0], step = 10 ** (Math.floor(Math.log10(n || 1)) - 3);
+	return sign + +(up ? Math.ceil(n / step * (1 - 1e-12)) * step : n).toPrecision(4) + ' ' + u[1];
 };
 const digits = span => Math.min(9, Math.max(0, Math.ceil(-Math.log10(span * data.unit)) + 3));
 const moment = t => (data.t0 + t * data.unit).toFixed(digits(v.to - v.from)) + ' s';
 const bytes = n => n < 1024 ? n + (n === 1 ? ' byte' : ' bytes') : n < 1048576 ? +(n / 1024).toPrecision(4) + ' KB' : +(n / 1048576).toPrecision(4) + ' MB';
-const bound = s => s !== s ? ', bound unknown' : s > 0 ? ' \u00b1 ' + time(s / data.unit) : '';
+const bound = s => s !== s ? ', bound unknown' : s > 0 ? ' \u00b1 ' + time(s / data.unit, 1) : '';
 
 // ---- the rows ----
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "calib/analysis/analysis.h"
 #include "report/html/frame.h"
 #include "report/pictures/many.h"
@@ -261,7 +262,7 @@ static void clock_row(FILE *f, const struct vtr_clocks *c, const struct shared_c
 	vtr_cell(f, v.high * 1e6, "ppm");
 	vtr_cell(f, v.likely * 86400, "s");
 	fprintf(f, "<td>%zu</td>", rank->sync == CAL_SHARED ? 0 : rank->map.steps);
-	vtr_cell(f, widest_bound(c, clock->rank), "s");
+	vtr_cell(f, tkm_round_up(widest_bound(c, clock->rank), 3, 'g'), "s");
 	fputs("</tr>\n", f);
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/text/text.h"
 #include "report/html/html.h"
 
 enum { MEMBERS = 4096, STRETCHES = 16384 };
@@ -220,7 +221,7 @@ static void write_bound(FILE *f, const struct vtr_names *n, const char *text, si
 			if (isnan(worst)) {
 				fputs("null", f);
 			} else {
-				fprintf(f, "%.4g", worst);
+				fprintf(f, "%.4g", tkm_round_up(worst, 4, 'g'));
 			}
 		}
 	}

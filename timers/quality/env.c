@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/text/text.h"
 #include "timers/quality/assume.h"
 #include "timers/cpu_hz.h"
 
@@ -156,8 +157,8 @@ void tmr_env_print(FILE *out, const char *prefix, const struct tmr_env *e)
 	}
 	fprintf(out, "%sNTP: ", prefix);
 	if (e->utc.status == TMR_UTC_BOUNDED) {
-		fprintf(out, "CLOCK_REALTIME is within %.6f s of UTC, ", e->utc.bound_s);
+		fprintf(out, "CLOCK_REALTIME is within %.6f s of UTC, ", tkm_round_up(e->utc.bound_s, 6, 'f'));
 	}
 	fprintf(out, "%s; frequency %+.3f ppm, offset %+.9f s, max error %.6f s\n", e->utc.why, e->utc.freq_ppm,
-		e->utc.offset_s, e->utc.maxerror_s);
+		e->utc.offset_s, tkm_round_up(e->utc.maxerror_s, 6, 'f'));
 }

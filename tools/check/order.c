@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text/text.h"
 
 static int add_order_clock(struct stt_order_clock *c, const char *text)
 {
@@ -108,7 +109,7 @@ int stt_order_message(struct stt_order *x, const struct stf_record *rec, char *w
 	snprintf(why, size,
 		"received %.3g s before it was sent, and the bounds of both clocks together are %.3g s (process %u to "
 		"%u)",
-		back, bound, from, to);
+		back, tkm_round_up(bound, 3, 'g'), from, to);
 	return 1;
 }
 

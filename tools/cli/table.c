@@ -16,7 +16,17 @@
 #endif
 
 struct stt_cell {
-	enum { CELL_TEXT, CELL_UINT, CELL_INT, CELL_REAL, CELL_MEAN, CELL_SHORT, CELL_UNKNOWN, CELL_NONE } type;
+	enum {
+		CELL_TEXT,
+		CELL_UINT,
+		CELL_INT,
+		CELL_REAL,
+		CELL_MEAN,
+		CELL_SHORT,
+		CELL_UPPER,
+		CELL_UNKNOWN,
+		CELL_NONE
+	} type;
 	char *text;
 	size_t n;
 	uint64_t u;
@@ -110,6 +120,14 @@ void stt_cell_short(struct stt_table *t, double v)
 	c->d = v;
 }
 
+void stt_cell_upper(struct stt_table *t, double v)
+{
+	struct stt_cell *c = add_table_cell(t);
+
+	c->type = isnan(v) ? CELL_UNKNOWN : CELL_UPPER;
+	c->d = v;
+}
+
 void stt_cell_unknown(struct stt_table *t)
 {
 	add_table_cell(t)->type = CELL_UNKNOWN;
@@ -171,8 +189,10 @@ static void print_cell(FILE *f, const struct stt_cell *c, int csv)
 		break;
 	case CELL_MEAN:
 	case CELL_SHORT:
+	case CELL_UPPER:
 		if (!csv && isfinite(c->d)) {
-			fprintf(f, "%.*g", c->type == CELL_MEAN ? 9 : 4, c->d);
+			fprintf(f, "%.*g", c->type == CELL_MEAN ? 9 : 4,
+				c->type == CELL_UPPER ? tkm_round_up(c->d, 4, 'g') : c->d);
 			break;
 		}
 		/* fall through */
@@ -313,6 +333,7 @@ static json_t *json_cell(const struct stt_cell *c)
 		return json_integer((json_int_t)(int64_t)c->u);
 	case CELL_MEAN:
 	case CELL_SHORT:
+	case CELL_UPPER:
 	case CELL_REAL:
 		return isfinite(c->d) ? json_real(c->d) : json_null();
 	default:

@@ -40,6 +40,7 @@ void stt_cell_int(struct stt_table *t, int64_t v);
 void stt_cell_real(struct stt_table *t, double v);  /* NaN and infinity: as text, null in JSON */
 void stt_cell_mean(struct stt_table *t, double v);  /* a computed number: nine digits in a table for people, else all */
 void stt_cell_short(struct stt_table *t, double v); /* the same with four digits */
+void stt_cell_upper(struct stt_table *t, double v); /* a bound: rounded up to four digits; NaN: unknown */
 void stt_cell_unknown(struct stt_table *t);         /* the trace does not have the value */
 void stt_cell_none(struct stt_table *t);            /* the value does not exist */
 /* Prints the table, or keeps it for the JSON text, and frees it. Returns an exit status. */

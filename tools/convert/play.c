@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text/text.h"
 #include "include/analysis.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/moves.h"
@@ -235,7 +236,7 @@ static int write_bounds(const struct play *p, struct stf_writer *w)
 			most = isnan(b.seconds) || b.seconds > most ? b.seconds : most;
 		}
 		if (!isnan(most)) {
-			snprintf(line, sizeof(line), "process %u 0 %.9g", process, most);
+			snprintf(line, sizeof(line), "process %u 0 %.9g", process, tkm_round_up(most, 9, 'g'));
 			stf_get_info(rec, &info);
 			info.info = line;
 			info.size_1_1 = (uint32_t)strlen(line);

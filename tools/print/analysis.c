@@ -133,7 +133,7 @@ static void wait_row(struct stt_table *b, const struct shown_analysis *s, const 
 	if (w->count) {
 		length_cell(b, s, w->worst);
 		stamp_cell(b, s, w->worst_at);
-		known_cell(b, w->worst_bound);
+		stt_cell_upper(b, w->worst_bound);
 		if (w->kind == STF_WAIT_OPEN) {
 			stt_cell_none(b);
 		} else {

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text/text.h"
+
 /* Was the map made from the file's own readings of the system's clocks? Such a map gives no bound relative to other
  * clocks. */
 static int is_map_of_file(const struct vt_merge *m, const struct cal_map *map)
@@ -42,7 +44,7 @@ struct vt_merge_bound vt_merge_bound_of(const struct vt_merge *m, const struct v
 		b.at[k] = cal_map_at(f->map, s[k].from).v - m->origin;
 		/* records may lie before the start by rounding */
 		b.at[k] = k == 0 || b.at[k] < 0 ? 0 : b.at[k];
-		b.bound_s[k] = s[k].bound_s * (1 + 1e-8); /* never rounded down */
+		b.bound_s[k] = tkm_round_up(s[k].bound_s, 9, 'g');
 	}
 	return b;
 }

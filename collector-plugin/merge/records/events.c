@@ -156,8 +156,9 @@ static int scope_end(struct vt_merge_part *part, const struct vt_merge_event *e)
 
 static int write_io_end(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t file, uint64_t bytes)
 {
-	struct stf_file_io_end r = { .time = e->time, .willy = e->willy, .type = e->h->n, .file = file };
-	struct stf_file_io_begin more = { .time = e->time, .willy = e->willy, .type = e->h->n, .file = file };
+	uint8_t type = e->h->n & VT_RAW_READ;
+	struct stf_file_io_end r = { .time = e->time, .willy = e->willy, .type = type, .file = file };
+	struct stf_file_io_begin more = { .time = e->time, .willy = e->willy, .type = type, .file = file };
 
 	r.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 	if (stf_write_file_io_end(part->w, &r) < 0) {
@@ -174,21 +175,23 @@ static int write_io_end(struct vt_merge_part *part, const struct vt_merge_event 
 
 static int transfer(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	struct stf_file_io_begin r = { .time = e->time, .willy = e->willy, .type = e->h->n };
+	struct stf_file_io_begin r = { .time = e->time, .willy = e->willy, .type = e->h->n & VT_RAW_READ };
 	struct vt_raw_transfer body;
 	uint64_t bytes;
 
 	memcpy(&body, e->body, sizeof(body));
 	bytes = (uint64_t)body.bytes_high << 32 | body.bytes;
 	r.file = vt_merge_id(&e->f->paths, body.file);
-	if (!r.file || e->h->n > VT_RAW_READ || bytes >> 48) {
+	if (!r.file || e->h->n > VT_RAW_READ_POSTED || bytes >> 48) {
 		part->repairs.undefined++;
 		return 0;
 	}
 	part->changes++;
-	e->states->io.level = e->h->type == VT_RAW_IO_BEGIN ? e->states->n : 0;
-	e->states->io.file = r.file;
-	e->states->io.type = r.type;
+	if (e->h->n <= VT_RAW_READ) {
+		e->states->io.level = e->h->type == VT_RAW_IO_BEGIN ? e->states->n : 0;
+		e->states->io.file = r.file;
+		e->states->io.type = r.type;
+	}
 	if (e->h->type == VT_RAW_IO_END) {
 		return write_io_end(part, e, r.file, bytes);
 	}

@@ -13,6 +13,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/grow.h"
 #include "base/table.h"
 #include "base/text/text.h"
@@ -31,35 +32,61 @@
 
 /* ---- hosts ---- */
 
+static const char *name_of_host(const struct vt_job *j, int rank)
+{
+	return j->host_name + (size_t)j->host[rank] * VT_HOST_NAME;
+}
+
+/* The lowest rank of each host sends the name of it to all. counts: two for each rank, 0 until now. bad: this rank cannot. */
+static int gather_names(struct vt_job *j, const char mine[VT_HOST_NAME], int *counts, int bad)
+{
+	int *at = counts + j->ranks, hosts = 0, me, i;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+	for (i = 0; i < j->ranks && !bad; i++) {
+		at[i] = hosts * VT_HOST_NAME;
+		if (j->host[i] == hosts) {
+			counts[i] = VT_HOST_NAME;
+			hosts++;
+		}
+	}
+	j->host_name = calloc((size_t)hosts, VT_HOST_NAME);
+	bad = bad || !j->host_name;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (!bad) {
+		PMPI_Allgatherv(mine, counts[me], MPI_CHAR, j->host_name, counts, at, MPI_CHAR, MPI_COMM_WORLD);
+	}
+	return bad;
+}
+
 int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 {
-	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "", *all;
-	int n = 0, size, bad;
+	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
+	int n = 0, size, bad, *counts;
+	uint64_t hash, *all;
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	j->host = calloc((size_t)size, sizeof(*j->host));
 	j->process = calloc((size_t)size, sizeof(*j->process));
-	all = calloc((size_t)size, VT_HOST_NAME);
-	if (!j->host || !j->process || !all) {
-		free(all);
-		all = NULL;
-	}
-	/* all ranks take part in the call below, also a rank without memory: the others would wait for it */
-	bad = !all;
+	all = calloc((size_t)size, sizeof(*all));
+	counts = calloc((size_t)size, 2 * sizeof(*counts));
+	/* all ranks take part in the calls below, also a rank without memory: the others would wait for it */
+	bad = !j->host || !j->process || !all || !counts;
 	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-	if (bad) {
-		free(all);
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
+	if (!bad) {
+		PMPI_Get_processor_name(processor, &n);
+		snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
+		/* 64 bits of it: a job has too few hosts for two of one hash */
+		hash = tkm_fnv(TKM_FNV_START, mine, strlen(mine));
+		PMPI_Allgather(&hash, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+		j->ranks = size;
+		/* hosts are numbered in the order of their lowest ranks */
+		bad = tkm_table_number_keys(all, sizeof(*all), (size_t)size, j->host) < 0;
+		bad = gather_names(j, mine, counts, bad);
 	}
-	PMPI_Get_processor_name(processor, &n);
-	snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
-	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
-	j->host_name = all;
-	j->ranks = size;
-	/* hosts are numbered in the order of their lowest ranks */
-	return tkm_table_number_texts(all, VT_HOST_NAME, (size_t)size, j->host) == 0
-		? 0
-		: tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
+	free(all);
+	free(counts);
+	return bad ? tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size) : 0;
 }
 
 /* Joins the sets of all ranks: root has the whole in *set, the others none. By all of them together. */
@@ -151,7 +178,7 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 			continue;
 		}
 		k++;
-		fprintf(f, "INFO CLUSTERDEF %s", j->host_name + (size_t)i * VT_HOST_NAME);
+		fprintf(f, "INFO CLUSTERDEF %s", name_of_host(j, i));
 		for (; rank >= 0; rank = next[rank]) {
 			fprintf(f, " %d:%d", rank, all[rank].pid);
 		}
@@ -160,8 +187,7 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 	free(next);
 	free(last);
 	for (i = 0; i < j->ranks; i++) {
-		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip,
-			all[i].pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, name_of_host(j, i), all[i].ip, all[i].pid);
 	}
 	return tkm_text_end(f, &text) < 0 ? NULL : text;
 }
@@ -220,7 +246,7 @@ static int named_member(const struct vt_job *j, const char *name, int *id)
 		return 1;
 	}
 	for (i = 0; i < j->ranks; i++) {
-		if (all || strcasecmp(j->host_name + (size_t)i * VT_HOST_NAME, name) == 0) {
+		if (all || strcasecmp(name_of_host(j, i), name) == 0) {
 			VT_getprocid(i, &id[n++]);
 		}
 	}
@@ -418,7 +444,7 @@ void vt_job_configure(struct vt_job *j)
 		/* this also discards what was recorded before MPI gave this process its rank */
 		snprintf(text, sizeof(text),
 			"rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here",
-			me, j->host_name + (size_t)me * VT_HOST_NAME);
+			me, name_of_host(j, me));
 		vt_raw_info(j->collect->raw, VT_RAW_DISCARDED, text);
 	}
 	vt_job_groups(j, 0);

@@ -24,9 +24,9 @@ struct vt_job {
 	struct cal_job clock;
 	double clock_s; /* time that the sessions at MPI_Init and MPI_Finalize took */
 	int ranks;
-	int writer;                 /* LOGFILE-RANK: the rank that writes the trace */
-	int *host;                  /* number of each rank's host, counted by the lowest rank on it */
-	char *host_name;            /* VT_HOST_NAME bytes per rank */
+	int writer;      /* LOGFILE-RANK: the rank that writes the trace */
+	int *host;       /* number of each rank's host, counted by the lowest rank on it */
+	char *host_name; /* VT_HOST_NAME bytes per host: a rank's memory must not grow with such texts of all ranks */
 	struct vt_process *process; /* of each rank, on rank 0 */
 	/* on the writer, in vt_job_end() */
 	struct vt_merge_input *in;

@@ -229,7 +229,7 @@ void vt_job_say_clocks(struct vt_job *j)
 		n += j->clock.exchanges[i];
 	}
 	if (host && within_s > 0) {
-		snprintf(within, sizeof(within), ", to within %.3g ns", within_s * 1e9);
+		snprintf(within, sizeof(within), ", to within %.3g ns", tkm_round_up(within_s * 1e9, 3, 'g'));
 	}
 	vt_say(2, "INFO", "SYNCED-HOST %s (%s%s), SYNCED-CLUSTER %s (%s): %d of %d ranks exchange messages with others",
 		on_off(host), switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),

@@ -114,9 +114,9 @@ refuse 'damaged.json: offset [0-9]*: ' damaged.json
 (cat g3.1.json && echo '{}') >damaged.json
 refuse "damaged.json: offset $size: something behind the end of the trace" damaged.json
 head -c 2000 last.pt.trace.json.gz >damaged.json.gz
-refuse 'damaged.json.gz: offset [0-9]*: the compressed data are damaged' damaged.json.gz
+refuse 'damaged.json.gz: offset [0-9]*: the compressed data end too early' damaged.json.gz
 head -c 12 last.pt.trace.json.gz >damaged.json.gz
-refuse 'damaged.json.gz: offset 0: the compressed data are damaged' damaged.json.gz
+refuse 'damaged.json.gz: offset 0: the compressed data end too early' damaged.json.gz
 printf 'time,rank\n1,2\n' >table.json
 refuse 'table.json: offset 0: it is no JSON object or array of trace events' table.json
 echo '{"traceEvents": []}' >empty.json

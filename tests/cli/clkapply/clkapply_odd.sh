@@ -41,6 +41,32 @@ refuse() # refuse PATTERN CLK FILE OPTION...: with that text, and nothing is lef
 	expect_line "$pattern" err
 	expect [ -z "$(find . -name '*refused*')" ]
 }
+damage() # damage CLK FILE OPTION...: a second member of gzip that is cut or damaged is refused; zeros after it are padding
+{
+	damaged_clk=$1 whole=$2 name=damaged.${2#*.}.gz
+	shift 2
+	half=$(($(wc -c <"$whole") / 2))
+	head -c $half "$whole" | gzip -c >first.gz
+	tail -c +$((half + 1)) "$whole" | gzip -c >second.gz
+	# within its head, behind it, within the check sum; then a head of another kind, a method that is none, data, check sum
+	for cut in 1 5 20 60 $(($(wc -c <second.gz) - 3)); do
+		(cat first.gz && head -c $cut second.gz) >"$name"
+		refuse "$name: offset [0-9]*: .* end too early (byte $(($(wc -c <"$name"))) of the file)" \
+			"$damaged_clk" "$name" "$@"
+	done
+	for place in 0 1 2 40 $(($(wc -c <second.gz) - 6)); do
+		(cat first.gz && head -c "$place" second.gz && printf '\251' && tail -c +$((place + 2)) second.gz) >"$name"
+		refuse "$name: offset [0-9]*: .*damaged (byte [0-9]* of the file)" \
+			"$damaged_clk" "$name" "$@"
+	done
+	(cat first.gz second.gz && printf 'tail of a log\n') >"$name"
+	refuse "$name: offset $(($(wc -c <"$whole"))): .*damaged" "$damaged_clk" "$name" "$@"
+	(cat first.gz second.gz && head -c 100000 /dev/zero) >"$name"
+	apply "$damaged_clk" "$name" "copy.${whole#*.}.gz" "$@"
+	apply "$damaged_clk" "$whole" "copy.${whole#*.}" "$@"
+	gzip -dc "copy.${whole#*.}.gz" >plain
+	expect_same "copy.${whole#*.}" plain
+}
 
 # ---- trace events ----
 
@@ -101,6 +127,11 @@ apply c.clk g3.1.json copy.json
 gzip -dc copy.json.gz >plain
 expect_same copy.json plain
 verdict "trace events: empty and cut files are refused, gzip of several members is one file"
+# a trace of which nothing says that its end is missing
+printf '[{"ph":"X","ts":%s23900,"dur":1},\n' $at >open.json
+yes "{\"ph\":\"X\",\"ts\":${at}23901,\"dur\":2}," | head -500 >>open.json
+damage c.clk open.json --timer clock_realtime --rank 1
+verdict "trace events: a second member of gzip that is damaged or cut is refused with the place, zeros behind are not"
 
 # ---- rocprofv3 ----
 
@@ -122,6 +153,8 @@ for number in 1e30 123456789012345678901234567890 -5 1.5 '"x"'; do
 	sed '0,/"end_timestamp":[0-9]*/s//"end_timestamp":'"$number"'/' r.json >number.json
 	refuse 'number.json: offset [0-9]*: ' p.clk number.json
 done
+cp r.json whole.json
+damage p.clk whole.json
 for cut in 30 400 3000; do
 	head -c $cut r.json >cut.json
 	refuse "cut.json: offset $cut: " p.clk cut.json --rank 1
@@ -166,6 +199,8 @@ for f in cut*.pftrace; do
 done
 : >none.pftrace.gz
 refuse 'none.pftrace.gz has no packet' p.clk none.pftrace.gz --rank 1
+mv odd.pftrace whole.pftrace
+damage p.clk whole.pftrace --rank 1
 verdict "Perfetto: fields that come twice or are long, UTF-8, several events at one stamp, gzip of several members"
 
 # ---- Nsight Systems ----

@@ -126,4 +126,13 @@ x86_64 | aarch64)
 	;;
 *) skip "a new start with fewer rules for class SYSTEM" "not recorded on this kind of machine" ;;
 esac
+
+# the names of all hosts are gathered once, and of each rank 8 bytes; a rank of a large job has no room for more
+mpi_compile "$MPICC" lib/count_gathers.c libcount.so -shared -fPIC -ldl
+clean
+timeout 300 "$MPIRUN" -np 4 env LD_PRELOAD="$dir/libcount.so" "$vtrun" -- ./plain >out 2>&1
+expect [ $? -eq 0 ]
+expect_lines 4 '^gathered [0-9]*$' out
+expect awk '$1 == "gathered" && $2 > 4 * 8 + 128 { exit 1 }' out
+verdict "what every rank gets of all others is 8 bytes"
 done_testing

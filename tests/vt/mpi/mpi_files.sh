@@ -22,6 +22,10 @@ expect "$build/stftool" files.stf --verify >>out 2>&1
 verdict "each transfer of MPI-IO and of one-sided operations with its bytes, file or window"
 grep -qx 'DEFIOFILE [0-9]* "a file" COMM [1-9][0-9]*' dump
 ok "a file belongs to the communicator that opened it" $?
+awk -f "$here/lib/io_ends.awk" dump | LC_ALL=C sort | uniq -c | sed 's/^ *//' >have
+printf '%s\n' '2 MPI_File_iread_at MPI_Wait' '4 MPI_File_iread_at MPI_Waitall' '2 MPI_File_iwrite_at MPI_Test' >want
+expect_same want have
+verdict "a transfer with a request ends in the call that completes it"
 VT_STATISTICS=on VT_PROCESS='0:N off'
 export VT_STATISTICS VT_PROCESS
 run 2 ./files 'a file' && "$build/stftool" files.stf --print-statistics >statistics 2>>out

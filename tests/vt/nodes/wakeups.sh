@@ -17,19 +17,21 @@ switches() # of each thread of this job's node process and of VTserver: process,
 	done
 }
 
-# beside PERIOD: wake-ups a second of each of the two processes, all threads, in the file `often`
+# beside NAME [OPTION...]: wake-ups a second of each of the two processes, all threads, in the file `often`
 beside()
 {
-	word=$("$vtrun" --contact --join-wait=20s --logfile-name "every-$1.stf" 2>out) || exit 99
+	name=$1
+	shift
+	word=$("$vtrun" --contact --join-wait=20s --logfile-name "every-$name.stf" 2>out) || exit 99
 	for rank in 0 1; do
-		RANK=$rank WORLD_SIZE=2 "$vtrun" --join "$word" --sample-period "$1" -- sleep 17 >>out 2>&1 &
+		RANK=$rank WORLD_SIZE=2 "$vtrun" --join "$word" "$@" -- sleep 17 >>out 2>&1 &
 	done
 	sleep 5
 	switches >before
 	sleep 10
 	switches >after
 	wait
-	expect wait_for 30 test -s "every-$1.stf"
+	expect wait_for 30 test -s "every-$name.stf"
 	awk 'NR == FNR { n[$2] = $3; next } $2 in n { k[$1] += $3 - n[$2] } END { for (i in k) print i, k[i] / 10 }' \
 		before after | sort >often
 	cat often >>out
@@ -43,16 +45,16 @@ below()
 }
 
 beside 1s
-below VTserver 5
+below VTserver 3
 if ! "$build/vtcounters" | grep -q '^ntp_freq .* us ' || ! grep -q '^timer "CPU' every-1s.clk; then
 	skip "wake-ups of the node process" "the timer is steered, or adjtimex() refused: a reading each 40 ms"
 else
 	# a second: one sample of both processes, two or three readings of the clocks, messages
-	below vtsampler 12
+	below vtsampler 9
 	verdict "the processes beside a job that sleeps wake up a few times a second"
 	# and ten samples of both at once
-	beside 100ms
-	below VTserver 5
+	beside 100ms --sample-period 100ms
+	below VTserver 3
 	below vtsampler 20
 	verdict "samples of several processes are taken at one wake-up"
 fi

@@ -21,6 +21,41 @@ static void times_print_as_in_the_guide(void)
 	CHECK_STR(tkm_print_mhz(b, sizeof(b), 2392.218e6), "2392.218MHz");
 }
 
+static void a_bound_is_never_rounded_to_less(void)
+{
+	static const int digits[] = { 0, 1, 3, 9 };
+	uint64_t random = 1;
+	double v, least, scale;
+	char b[400];
+	int i, d;
+
+	CHECK_STR(tkm_print_upper(b, sizeof(b), 1.21e-6, 1), "1.3us");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), 1.2e-6, 1), "1.2us");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), 0.1 + 0.2, 1), "300.0ms");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), 1e-16, 1), "0.1ps");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), 999.91e-6, 1), "1.0ms");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), 0, 2), "0.00s");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), -1.29e-6, 1), "-1.2us");
+	CHECK_STR(tkm_print_lower(b, sizeof(b), -1.21e-6, 1), "-1.3us");
+	CHECK_STR(tkm_print_lower(b, sizeof(b), 1.29e-6, 1), "1.2us");
+	CHECK_STR(tkm_print_upper(b, sizeof(b), INFINITY, 1), "unknown");
+	CHECK(isnan(tkm_round_up(NAN, 3, 'g')), "NaN");
+	for (i = 0; i < 20000; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		v = ldexp((double)(random >> 11), (int)(random % 120) - 110);
+		for (d = 0; d < 4; d++) {
+			snprintf(b, sizeof(b), "%.*g", digits[d], tkm_round_up(v, digits[d], 'g'));
+			scale = pow(10, floor(log10(v)) - (digits[d] ? digits[d] - 1 : 0));
+			least = v * (1 - 2e-12);
+			CHECK(strtod(b, NULL) >= least && strtod(b, NULL) <= v + 1.001 * scale,
+				"%.17g to %d digits: %s", v, digits[d], b);
+			snprintf(b, sizeof(b), "%.*f", digits[d], tkm_round_up(v, digits[d], 'f'));
+			CHECK(strtod(b, NULL) >= least && strtod(b, NULL) <= v * (1 + 1e-12) + pow(10, -digits[d]),
+				"%.17g to %d places: %s", v, digits[d], b);
+		}
+	}
+}
+
 static void times_read_as_in_the_guide(void)
 {
 	static const struct {
@@ -72,6 +107,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(times_print_as_in_the_guide);
+	RUN(a_bound_is_never_rounded_to_less);
 	RUN(times_read_as_in_the_guide);
 	RUN(small_values_are_read);
 	return check_end();

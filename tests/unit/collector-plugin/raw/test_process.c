@@ -5,6 +5,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/raw_file.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,12 +99,54 @@ static void a_process_lives_is_gone_or_is_not_seen(void)
 	CHECK_INT(open_files(), before);
 }
 
+/* The sampler process there holds its raw file until it ends, however it ends. */
+static void a_process_of_another_container_lives_as_long_as_its_sampler_process(void)
+{
+	struct vt_raw_options o = { .path = path, .max_blocks = 64 };
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 64 });
+	int ready[2], done[2];
+	struct vt_raw_head h;
+	struct tkm_err e;
+	char byte;
+	pid_t pid;
+
+	CHECK(pipe(ready) == 0 && pipe(done) == 0, "pipe");
+	CHECK(vt_raw_read_head(path, &h) == 0 && vt_raw_head_alive(path, &h), "seen");
+	h.id.pid_namespace++;
+	h.id.born++;
+	CHECK_INT(vt_raw_life_of_file(path, &h), VT_RAW_UNSEEN);
+	pid = fork();
+	if (pid == 0) {
+		struct vt_raw *s = vt_raw_attach(open(path, O_RDWR | O_CLOEXEC), &o, &e);
+
+		/* a process that looks at the file and closes it takes nothing away */
+		vt_raw_life_of_file(path, &h);
+		close(done[1]);
+		_exit(s && write(ready[1], "", 1) == 1 && read(done[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	CHECK(read(ready[0], &byte, 1) == 1, "the sampler process");
+	CHECK_INT(vt_raw_life_of_file(path, &h), VT_RAW_LIVES);
+	CHECK(vt_raw_head_alive(path, &h), "so its file is still being written");
+	h.id.boot[0] ^= 1;
+	CHECK_INT(
+		vt_raw_life_of_file(path, &h), VT_RAW_UNSEEN); /* of another host, whose locks may not be known here */
+	h.id.boot[0] ^= 1;
+	close(done[1]);
+	close(done[0]);
+	waitpid(pid, NULL, 0);
+	CHECK_INT(vt_raw_life_of_file(path, &h), VT_RAW_UNSEEN);
+	vt_raw_close(r, ltick(1));
+	close(ready[0]);
+	close(ready[1]);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
 	RUN(when_it_was_born);
 	RUN(a_process_lives_is_gone_or_is_not_seen);
+	RUN(a_process_of_another_container_lives_as_long_as_its_sampler_process);
 	remove_dir();
 	return check_end();
 }

@@ -16,8 +16,9 @@ static void say(const char *function, const char *dir, int bytes, const char *fi
 
 static void files(void)
 {
-	MPI_Request r;
+	MPI_Request r, two[2];
 	MPI_File f;
+	int done;
 
 	MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f);
 	MPI_File_write_at(f, rank * 1000, data, 250, MPI_INT, MPI_STATUS_IGNORE);
@@ -33,6 +34,20 @@ static void files(void)
 	MPI_File_iread_at(f, 0, data, 70, MPI_CHAR, &r);
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
 	say("File_iread_at", "READ", 70, path);
+	MPI_File_iread_at(f, 0, data, 60, MPI_CHAR, &two[0]);
+	MPI_File_iread_at(f, 2150, data + 500, 50, MPI_CHAR, &two[1]);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Waitall(2, two, MPI_STATUSES_IGNORE);
+	say("File_iread_at", "READ", 60, path);
+	say("File_iread_at", "READ", 50, path);
+	MPI_File_iwrite_at(f, 2000 + rank * 100, data, 21, MPI_INT, &r);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (done = 0; !done;) {
+		MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+	}
+	say("File_iwrite_at", "WRITE", 84, path);
+	MPI_File_sync(f);
+	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_File_read_at_all_begin(f, 0, data, 10, MPI_INT);
 	MPI_File_read_at_all_end(f, data, MPI_STATUS_IGNORE);
 	say("File_read_at_all_begin", "READ", 40, path);
