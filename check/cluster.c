@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text/text.h"
+
 /* Tests whether the stored result is still valid. Returns 0 and *age_s, its age; else writes the reason to r. */
 static int is_void(const struct chk_machine *m, struct chk_result *r, double *age_s)
 {
@@ -67,7 +69,7 @@ void chk_sync_offset_max(struct chk_machine *m, const struct chk_limit *limit, s
 	if (is_value_known(m, s->offset_max_s, "an offset", r)) {
 		chk_value(r, fabs(s->offset_max_s),
 			"largest after correction, of %d ranks on %d %s; certainly within %.3g us", s->ranks, s->hosts,
-			s->hosts == 1 ? "host" : "hosts", 1e6 * most);
+			s->hosts == 1 ? "host" : "hosts", tkm_round_up(1e6 * most, 3, 'g'));
 	}
 }
 

@@ -13,6 +13,7 @@
 #include "base/cpus.h"
 #include "base/rootfs.h"
 #include "base/stats.h"
+#include "base/text/text.h"
 #include "timers/quality/core_pair.h"
 #include "timers/freq.h"
 #include "timers/quality/tick.h"
@@ -195,7 +196,7 @@ static void judge_pairs(const struct tmr_core_pair *p, int n, struct chk_result 
 			r, "%d of %d pairs could not be measured in the time, the machine is too busy", n - known, n);
 	} else {
 		chk_value(r, 0, "%d pair%s of units agree%s within %.3g ns", n, n == 1 ? "" : "s", n == 1 ? "s" : "",
-			1e9 * within);
+			tkm_round_up(1e9 * within, 3, 'g'));
 		chk_uncertain(r, 0, within);
 	}
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/text/text.h"
 #include "timers/quality/assume.h"
 
 /* Clock sources from which the vDSO reads a counter, and those that are not suitable for tracing. */
@@ -196,7 +197,7 @@ void chk_phc_bound_ignored(struct chk_machine *m, const struct chk_limit *limit,
 	} else { /* a node that uses it knows the time of day to within a fraction of a millisecond */
 		chk_value(r, utc.maxerror_s > 1e-3,
 			"%d of %d clock devices state a bound; the kernel's clock can be off by %.3g ms", bounds,
-			devices, 1e3 * utc.maxerror_s);
+			devices, tkm_round_up(1e3 * utc.maxerror_s, 3, 'g'));
 	}
 }
 

@@ -31,7 +31,8 @@ double tkm_round_up(double v, int digits, char conversion)
 	for (; more > 0 && read_printed(w, digits, conversion) < least; more *= 2) {
 		w = v + more;
 	}
-	return w;
+	/* so that it prints alike when it was scaled in between */
+	return isfinite(v) ? read_printed(w, digits, conversion) : v;
 }
 
 enum rounding { ROUND_DOWN = -1, ROUND_NEAREST, ROUND_UP };

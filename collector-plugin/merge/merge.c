@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/known.h"
+#include "base/text/text.h"
 
 #include "collector-plugin/merge/definitions/communicators.h"
 #include "collector-plugin/merge/definitions/objects.h"
@@ -459,7 +460,7 @@ static void say_repairs(struct vt_merge *m)
 		note_missing(m,
 			"%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their "
 			"correction: a clock was set back, or a signal handler recorded in the middle of a call",
-			(unsigned long long)r->left, (double)r->farthest * m->period_s);
+			(unsigned long long)r->left, tkm_round_up((double)r->farthest * m->period_s, 3, 'g'));
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "report/findings/rule.h"
 #include "report/findings/show.h"
 #include "report/html/html.h"
@@ -249,7 +250,7 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 	fprintf(f, "<dt>Parallel efficiency</dt><dd><strong>%.1f %%</strong>", 100 * a->parallel.value);
 	if (!isnan(a->parallel.error)) {
 		fprintf(f, a->parallel.error < 1e-4 ? " &plusmn; &lt; 0.01 %%" : " &plusmn; %.2g %%",
-			100 * a->parallel.error);
+			tkm_round_up(100 * a->parallel.error, 2, 'g'));
 	}
 	fprintf(f, " = load balance %.1f %% &times; ", 100 * a->load_balance.value);
 	if (is_cut(t, a)) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/text/text.h"
 #include "base/text/utf8.h"
 
 static int is_shown(uint32_t c)
@@ -166,16 +167,28 @@ struct vtr_unit vtr_unit_for(const char *unit, double most)
 	return u;
 }
 
-char *vtr_number(char *buf, size_t size, double v)
+static int digits_of(double v)
 {
 	double a = fabs(v);
 
+	return a >= 1e6 || (a < 1e-3 && a > 0) ? 3 : 4;
+}
+
+char *vtr_number(char *buf, size_t size, double v)
+{
 	if (!isfinite(v)) {
 		snprintf(buf, size, "unknown");
 	} else {
-		snprintf(buf, size, a >= 1e6 || (a < 1e-3 && a > 0) ? "%.3g" : "%.4g", v);
+		snprintf(buf, size, "%.*g", digits_of(v), v);
 	}
 	return buf;
+}
+
+double vtr_upper(double v, const char *unit)
+{
+	double scale = vtr_unit_for(unit, v).scale;
+
+	return tkm_round_up(v * scale, digits_of(v * scale), 'g') / scale;
 }
 
 char *vtr_value(char *buf, size_t size, double v, const char *unit)

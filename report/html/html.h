@@ -34,6 +34,8 @@ struct vtr_unit vtr_unit_for(const char *unit, double most);
 char *vtr_number(char *buf, size_t size, double v);
 /* The same with a suitable unit. */
 char *vtr_value(char *buf, size_t size, double v, const char *unit);
+/* A bound: the least value that vtr_value() and vtr_cell() print as one that is not less than v. */
+double vtr_upper(double v, const char *unit);
 /* A change: "+12 %", "-0.5 %", from twice as much on "12 x"; "none", "unknown". */
 char *vtr_change(char *buf, size_t size, double before, double after);
 /* "1 h 02 min", "12.3 s", "4.5 ms" */

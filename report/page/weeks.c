@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/text/text.h"
 #include "report/html/frame.h"
 #include "report/pictures/many.h"
 
@@ -257,7 +256,7 @@ int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n)
 		"<header><h1>Clocks over %zu runs</h1><dl><dt>From</dt><dd>%s</dd><dt>To</dt><dd>%s</dd></dl>\n"
 		"<p class=\"verdict g%d\">Stamps agreed to within %s (bound) in the worst of these runs; %zu "
 		"step%s.</p></header>\n<main>\n",
-		n, first, last, steps ? 3 : 0, vtr_value(worst, sizeof(worst), tkm_round_up(most, 3, 'g'), "s"), steps,
+		n, first, last, steps ? 3 : 0, vtr_value(worst, sizeof(worst), vtr_upper(most, "s"), "s"), steps,
 		steps == 1 ? "" : "s");
 	vtr_section(f, "weeks-of-drift", "Drift of the clocks");
 	draw_weeks(f, c, n, all);

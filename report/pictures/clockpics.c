@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/text.h"
 #include "calib/analysis/analysis.h"
 #include "report/html/frame.h"
 #include "report/pictures/many.h"
@@ -59,7 +58,7 @@ static void step_table(FILE *f, const struct vtr_clocks *c)
 			vtr_cell(f, (double)m->step[k].from_global.v * c->run.period_s, "s");
 			vtr_cell(f, (double)m->step[k].to_global.v * c->run.period_s, "s");
 			vtr_cell(f, m->step[k].size_s, "s");
-			vtr_cell(f, m->step[k].within_s, "s");
+			vtr_cell(f, vtr_upper(m->step[k].within_s, "s"), "s");
 			fputs(m->step[k].certain ? "<td>yes</td></tr>\n" : "<td>no</td></tr>\n", f);
 		}
 	}
@@ -262,7 +261,7 @@ static void clock_row(FILE *f, const struct vtr_clocks *c, const struct shared_c
 	vtr_cell(f, v.high * 1e6, "ppm");
 	vtr_cell(f, v.likely * 86400, "s");
 	fprintf(f, "<td>%zu</td>", rank->sync == CAL_SHARED ? 0 : rank->map.steps);
-	vtr_cell(f, tkm_round_up(widest_bound(c, clock->rank), 3, 'g'), "s");
+	vtr_cell(f, vtr_upper(widest_bound(c, clock->rank), "s"), "s");
 	fputs("</tr>\n", f);
 }
 

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-
-#include "base/text/text.h"
 #include "report/html/frame.h"
 
 static void add_share(struct vtr_waits *w, uint32_t row, uint64_t from, uint64_t to)
@@ -118,7 +116,7 @@ static void show_row(FILE *f, const struct vtr_waits *w, const struct vtr_worst 
 	if (isnan(s->bound)) {
 		fputs("<td>unknown</td>", f);
 	} else {
-		vtr_cell(f, tkm_round_up(s->bound, 3, 'g'), "s");
+		vtr_cell(f, vtr_upper(s->bound, "s"), "s");
 	}
 	fputs("<td>", f);
 	snprintf(value, sizeof(value), "%.9g s", t->offset_s + (double)(s->from - w->names->origin) * t->resolution);

@@ -126,12 +126,13 @@ void stt_order_say(const struct stt_order *x, const struct stt_options *o)
 			x->within, x->within_s);
 	}
 	if (x->beyond) {
-		snprintf(beyond, sizeof(beyond), "; %" PRIu64 " beyond it, by %.3g s at most", x->beyond, x->beyond_s);
+		snprintf(beyond, sizeof(beyond), "; %" PRIu64 " beyond it, by %.3g s at most", x->beyond,
+			tkm_round_up(x->beyond_s, 3, 'g'));
 	}
 	if (x->unknown) {
 		snprintf(unknown, sizeof(unknown),
 			"; %" PRIu64 " whose clocks have no known bound here, by %.3g s at most", x->unknown,
-			x->unknown_s);
+			tkm_round_up(x->unknown_s, 3, 'g'));
 	}
 	stt_say(o, 1, "%s: %" PRIu64 " message%s, %" PRIu64 " received before sent%s%s%s", x->path, x->messages,
 		x->messages == 1 ? "" : "s", n, within, beyond, unknown);

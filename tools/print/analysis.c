@@ -91,7 +91,7 @@ static int efficiency_table(const struct shown_analysis *s)
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		stt_cell_text(&b, row[i].name);
 		known_cell(&b, row[i].share.value);
-		known_cell(&b, row[i].share.error);
+		stt_cell_upper(&b, row[i].share.error);
 	}
 	return stt_report_add(s->r, &b);
 }

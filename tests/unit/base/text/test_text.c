@@ -40,6 +40,7 @@ static void a_bound_is_never_rounded_to_less(void)
 	CHECK_STR(tkm_print_lower(b, sizeof(b), 1.29e-6, 1), "1.2us");
 	CHECK_STR(tkm_print_upper(b, sizeof(b), INFINITY, 1), "unknown");
 	CHECK(isnan(tkm_round_up(NAN, 3, 'g')), "NaN");
+	CHECK_STR((snprintf(b, sizeof(b), "%.3g", tkm_round_up(1125e-9, 3, 'g') * 1e6), b), "1.13");
 	for (i = 0; i < 20000; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		v = ldexp((double)(random >> 11), (int)(random % 120) - 110);

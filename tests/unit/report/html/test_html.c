@@ -118,6 +118,11 @@ static void values_get_the_unit_that_fits(void)
 	CHECK_STR(vtr_number(buf, sizeof(buf), 0.001), "0.001");
 	CHECK_STR(vtr_number(buf, sizeof(buf), 0.00012345), "0.000123");
 	CHECK_STR(vtr_number(buf, sizeof(buf), 0), "0");
+	CHECK_STR(vtr_value(buf, sizeof(buf), vtr_upper(1.23646e-6, "s"), "s"), "1.237 us");
+	CHECK_STR(vtr_value(buf, sizeof(buf), vtr_upper(1.2364e-6, "s"), "s"), "1.237 us");
+	CHECK_STR(vtr_value(buf, sizeof(buf), vtr_upper(123e-9, "s"), "s"), "123 ns");
+	CHECK_STR(vtr_value(buf, sizeof(buf), vtr_upper(0, "s"), "s"), "0 s");
+	CHECK_STR(vtr_value(buf, sizeof(buf), vtr_upper(NAN, "s"), "s"), "unknown s");
 }
 
 static void durations_round_into_the_next_unit(void)
