@@ -74,7 +74,7 @@ static struct vt_merge_file *program_before(struct vt_merge *m, size_t i, struct
 	*last = i + 1;
 	/* processes of several nodes may have one id */
 	m->file[i].same_id = (uint32_t)k;
-	while (k && !same_process(m->file[k - 1].head, h)) {
+	while (k && (m->file[k - 1].went_on || !same_process(m->file[k - 1].head, h))) {
 		k = m->file[k - 1].same_id;
 	}
 	return k ? &m->file[k - 1] : NULL;

@@ -500,28 +500,6 @@ void vt_cancel(MPI_Request request)
 	}
 }
 
-void vt_request_freed(struct vt_mpi_call *k, MPI_Request request)
-{
-	struct vt_request *r = request == MPI_REQUEST_NULL ? NULL : vt_requests_hold(&requests, key(request));
-	struct vt_raw_message m;
-
-	if (!r) {
-		return;
-	}
-	if (r->active && r->kind == VT_REQUEST_RECEIVE && r->comm) {
-		m = message_of(r->comm, r->peer == MPI_ANY_SOURCE ? VT_RAW_ANY : r->peer,
-			r->tag == MPI_ANY_TAG ? VT_RAW_ANY : r->tag, 0);
-		m.since = k->enter - r->post;
-		m.during = (uint32_t)(r->posted - r->post);
-		m.number = r->number;
-		emit_message(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
-	}
-	if (r->kind == VT_REQUEST_OUTSIDE) {
-		complete_outside(k->enter, r, NULL);
-	}
-	vt_requests_release(&requests, r, 1);
-}
-
 static void emit_share(const struct vt_mpi_call *k, int64_t stamp, const struct vt_share *s, int64_t begin)
 {
 	struct vt_raw_collective c = { .communicator = s->comm->id,
@@ -581,6 +559,36 @@ static void complete_request(struct vt_mpi_call *k, struct vt_request *r, const 
 	}
 	k->recorded = recorded;
 	r->active = 0;
+}
+
+void vt_request_freed(struct vt_mpi_call *k, MPI_Request request)
+{
+	struct vt_request *r = request == MPI_REQUEST_NULL ? NULL : vt_requests_hold(&requests, key(request));
+	struct vt_raw_message m;
+	MPI_Status status;
+	int over = 0;
+
+	if (!r) {
+		return;
+	}
+	/* nobody else asks whether it was cancelled in time */
+	if (r->cancelled && r->active && (r->kind == VT_REQUEST_RECEIVE || r->kind == VT_REQUEST_SEND) &&
+		PMPI_Request_get_status(request, &over, &status) == MPI_SUCCESS && over) {
+		k->leave = k->enter;
+		complete_request(k, r, &status);
+	}
+	if (r->active && r->kind == VT_REQUEST_RECEIVE && r->comm) {
+		m = message_of(r->comm, r->peer == MPI_ANY_SOURCE ? VT_RAW_ANY : r->peer,
+			r->tag == MPI_ANY_TAG ? VT_RAW_ANY : r->tag, 0);
+		m.since = k->enter - r->post;
+		m.during = (uint32_t)(r->posted - r->post);
+		m.number = r->number;
+		emit_message(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
+	}
+	if (r->kind == VT_REQUEST_OUTSIDE) {
+		complete_outside(k->enter, r, NULL);
+	}
+	vt_requests_release(&requests, r, 1);
 }
 
 /* ---- waiting and testing ---- */

@@ -389,20 +389,22 @@ void _Exit(int status)
 
 /* A program that is about to give up system calls must not be killed because of one of ours. From here on the
  * library only writes memory, and the sampler process detects the end. If a program uses the system call seccomp()
- * directly, the sampler notices it. */
+ * directly, the sampler notices it. One that forbids the time stamp counter takes the clocks away, too. */
 int prctl(int option, ...)
 {
 	unsigned long v[4];
 	va_list ap;
-	int i;
+	int i, no_clock;
 
 	va_start(ap, option);
 	for (i = 0; i < 4; i++) {
 		v[i] = va_arg(ap, unsigned long);
 	}
 	va_end(ap);
-	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) {
-		vt_collect_be_quiet(option == PR_SET_SECCOMP && v[0] == SECCOMP_MODE_STRICT);
+	no_clock = (option == PR_SET_SECCOMP && v[0] == SECCOMP_MODE_STRICT) ||
+		(option == PR_SET_TSC && v[0] == PR_TSC_SIGSEGV);
+	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS || no_clock) {
+		vt_collect_be_quiet(no_clock);
 	}
 	return (next.prctl ? next.prctl : NEXT(prctl))(option, v[0], v[1], v[2], v[3]);
 }

@@ -408,9 +408,9 @@ int vt_raw_head_alive(const char *path, const struct vt_raw_head *head)
 
 int vt_raw_may_go_on(const struct vt_raw_head *head)
 {
-	uint32_t state = atomic_load(&head->state);
+	uint32_t state = atomic_load(&head->state), how = atomic_load(&head->ending);
 
-	return state == VT_RAW_RECORDING || (state == VT_RAW_CLOSED && atomic_load(&head->ending) == VT_RAW_ENDED_EXEC);
+	return state == VT_RAW_RECORDING || (state == VT_RAW_CLOSED && (how == VT_RAW_ENDED_EXEC || how == 0));
 }
 
 /* ---- records ---- */

@@ -41,7 +41,8 @@ int vt_raw_read_head(const char *path, struct vt_raw_head *head);
 /* Does the process that writes a file with this head still run (on this node and boot)? */
 int vt_raw_head_alive(const char *path, const struct vt_raw_head *head);
 /* May the process have continued as another program, by exec? The sampler process then closes the file and records
- * the exec. A thread inside the program has no time to close the file. */
+ * the exec. A thread inside the program has no time to close the file. A process whose last programs were brief may be
+ * gone before the sampler process hears of them: then it does not know how the one before ended. */
 int vt_raw_may_go_on(const struct vt_raw_head *head);
 
 /* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */

@@ -437,7 +437,9 @@ static uint8_t add_to_counter(const struct wanted *w, const struct device *d, ui
 		const struct number *n = &d->number[w->number[i]];
 
 		missing += !n->state;
-		state |= n->state | (n->count.begun ? d->lost : 0);
+		/* a level may fall */
+		state |= w->counter->kind == SMP_TOTAL ? n->state : n->state & SMP_VALID;
+		state |= n->count.begun ? d->lost : 0;
 		*sum += w->counter->kind == SMP_TOTAL ? n->grown : n->state ? n->shown : 0;
 	}
 	return missing ? state & ~(unsigned)SMP_VALID : state;

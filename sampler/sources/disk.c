@@ -105,7 +105,8 @@ static const struct smp_device_value value[N_VALUES] = {
 	[WRITES] = COUNT(5, 100000000),
 	[WRITTEN_SECTORS] = SECTORS(7),
 	[WRITE_MS] = COUNT(8, 1000000000),
-	[IN_FLIGHT] = COUNT(9, 0),
+	/* some kernels show -1, as a number without sign */
+	[IN_FLIGHT] = { "stat", .at = { .where = SMP_WORD, .nth = 9, .most = INT32_MAX } },
 	[BUSY_MS] = COUNT(10, 1100),
 	[QUEUE_MS] = COUNT(11, 1000000000),
 };

@@ -102,6 +102,14 @@ static int find_carrier(const char *file, void *ctx)
 	return b->found;
 }
 
+/* The end in Xen's first domain of a virtual machine's interface: it has a device, and what passes it leaves by another one. */
+static int is_end_of_guest(int root, const char *name)
+{
+	char bus[64];
+
+	return strcmp(net_link(root, name, "device/subsystem", bus, sizeof(bus)), "xen-backend") == 0;
+}
+
 /* Is the interface hardware that counts its traffic alone? It has a device; bonds, bridges, VLANs and virtual pairs have
  * none. What is enslaved to other hardware is counted there: by the synthetic interface of a virtual machine, by a
  * failover pair. The ports of a switch chip are counted by the interface that carries them. */
@@ -113,7 +121,7 @@ static int is_hardware(int root, const char *name)
 	const char *folder;
 	int depth;
 
-	if (!net_has(root, name, "device") || is_representor(root, name)) {
+	if (!net_has(root, name, "device") || is_representor(root, name) || is_end_of_guest(root, name)) {
 		return 0;
 	}
 	net_link(root, name, "master", master, sizeof(master));

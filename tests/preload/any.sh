@@ -58,6 +58,17 @@ else
 	skip "seccomp, strict" "not available here"
 	skip "seccomp, strict, by the system call" "not available here"
 fi
+if made any/strict -O1 && [ -z "$sanitizer" ]; then
+	fresh
+	sampled "$dir/strict" 3
+	expect_status 3 77
+	[ "$status" = 77 ] || expect_text 'no clock' "$dir/out"
+	expect trace_complete strict.stf
+	expect valid strict.stf
+	verdict "a program that forbids the time stamp counter"
+else
+	skip "a program that forbids the time stamp counter" "no compiler, or a sanitizer"
+fi
 for how in '' call; do
 	if [ -z "$sanitizer" ] && made any/filter -O1 &&
 		{ "$dir/filter" $how >"$dir/plain" 2>&1 || [ $? -eq 5 ]; }; then

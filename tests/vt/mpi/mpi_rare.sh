@@ -39,7 +39,7 @@ says() # says TEXT: an info of the trace, exactly
 }
 
 expect program 4 cancel
-expect same_messages rare.stf 3
+expect same_messages rare.stf 4
 verdict "cancelled sends and receives: what is sent later with their envelope finds its receive"
 expect program 4 inter
 expect same_messages rare.stf 7

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* strict N: read, write and exit are all that is left; N: prctl(), 2: the system call itself */
+/* strict N: read, write and exit are all that is left; N: 1: prctl(), 2: the system call itself; 3: only the time stamp counter
+ * may not be read any more */
 #include <linux/seccomp.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -13,6 +14,12 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && argv[1][0] == '2') {
 		syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL);
+	} else if (argc > 1 && argv[1][0] == '3') {
+		if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) < 0) {
+			return 77;
+		}
+		write(1, "no clock\n", 9);
+		exit(3);
 	} else {
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 	}

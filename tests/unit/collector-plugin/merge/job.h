@@ -66,6 +66,8 @@ static inline struct vt_raw *create(const struct made *f)
 	unlink(path[f->file]);
 	r = vt_raw_create(&o, &e);
 	CHECK(r != NULL, "%s", e.text);
+	/* if it is closed; else it is a process that went on as another program */
+	vt_raw_head(r)->ending = VT_RAW_ENDED_EXIT;
 	return r;
 }
 

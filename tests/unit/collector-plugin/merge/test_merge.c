@@ -265,6 +265,30 @@ static void streams_and_ends(void)
 	vt_raw_detach_after_fork(raw[1]);
 }
 
+/* Three programs of one process. How the second ended is not known, or it has told its end itself: then the third is taken for
+ * another process. */
+static void programs_of_one_process(void)
+{
+	static const struct made f[3] = { { 0, -1, "clock_monotonic", "first", 1e9, 1000, 1 },
+		{ 1, -1, "clock_monotonic", "second", 1e9, 50000, 1 },
+		{ 2, -1, "clock_monotonic", "third", 1e9, 90000, 1 } };
+	static const uint32_t ended[2] = { 0, VT_RAW_ENDED_EXIT };
+	struct vt_merge_result res;
+	struct vt_raw *raw;
+	size_t i, k;
+
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < 3; k++) {
+			raw = create(&f[k]);
+			define(raw, 16, "OS");
+			vt_raw_head(raw)->ending = k == 1 ? ended[i] : k == 0 ? VT_RAW_ENDED_EXEC : 0;
+			vt_raw_close(raw, ltick(f[k].start + 10000));
+		}
+		stf_reader_close(merged(3, NULL, 0, &res));
+		CHECK_INT(res.processes, 1 + i);
+	}
+}
+
 static void wrong_inputs(void)
 {
 	static const struct made f = { 0, -1, "clock_monotonic", "a", 1e9, 1000, 1 };
@@ -320,6 +344,7 @@ int main(int argc, char **argv)
 	RUN(stamps_that_go_back);
 	RUN(own_clock);
 	RUN(streams_and_ends);
+	RUN(programs_of_one_process);
 	RUN(wrong_inputs);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	SKIP("memory_is_bounded", "the sanitizer has memory of its own");

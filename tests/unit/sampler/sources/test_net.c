@@ -97,11 +97,31 @@ static void one_turns_while_another_is_replaced(void)
 	drop();
 }
 
+/* In the first domain of Xen: what a virtual machine sends passes the end of its interface, a bridge and the card. */
+static void interface_of_a_guest(void)
+{
+	unpack("two-sockets");
+	shell("rm -rf %s/sys/class/net/*%s", "");
+	make_folder("/sys/bus/xen-backend");
+	make_folder("/sys/class/net/eth0/device");
+	make_folder("/sys/class/net/eth0/statistics");
+	make_folder("/sys/class/net/vif1.0/device");
+	make_folder("/sys/class/net/vif1.0/statistics");
+	shell("ln -s ../../../../bus/xen-backend %s/sys/class/net/vif1.0/device/%s", "subsystem");
+	put("/sys/class/net/eth0/statistics/rx_packets", "1000\n");
+	put("/sys/class/net/vif1.0/statistics/rx_packets", "1000\n");
+	OPEN(SMP_NODE, 0, "net_rx_packets", "net_rx_packets:vif1.0");
+	HAS("net_rx_packets", 1000);
+	HAS("net_rx_packets:vif1.0", 1000);
+	drop();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(counts_of_32_bits_wrap);
 	RUN(interface_from_another_namespace);
 	RUN(one_turns_while_another_is_replaced);
+	RUN(interface_of_a_guest);
 	return check_end();
 }

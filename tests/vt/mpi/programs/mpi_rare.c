@@ -78,13 +78,20 @@ static void cancel(void)
 			MPI_Cancel(&r[i]);
 			MPI_Wait(&r[i], MPI_STATUS_IGNORE);
 		}
+		/* and nobody waits */
+		MPI_Irecv(b, 64, MPI_BYTE, 0, 12, MPI_COMM_WORLD, &r[0]);
+		MPI_Cancel(&r[0]);
+		MPI_Request_free(&r[0]);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	operation("MPI_Barrier", -1);
 	if (rank == 0) {
+		MPI_Send(b, 22, MPI_BYTE, 1, 12, MPI_COMM_WORLD);
 		MPI_Send(b, 20, MPI_BYTE, 1, 11, MPI_COMM_WORLD);
 		MPI_Send(b, 21, MPI_BYTE, 1, 11, MPI_COMM_WORLD);
 	} else if (rank == 1) {
+		MPI_Recv(c, 64, MPI_BYTE, 0, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		got(0, 22, 12, "COMM_WORLD");
 		MPI_Start(&r[2]); /* used again after it was cancelled */
 		MPI_Wait(&r[2], MPI_STATUS_IGNORE);
 		got(0, 20, 11, "COMM_WORLD");
