@@ -398,7 +398,7 @@ static int end_joined(struct vt_measured **last)
 	return turn != VT_NETWORK_WAIT;
 }
 
-static int is_terminated(const struct vt_measured *p)
+static int is_ended_by_sigterm(const struct vt_measured *p)
 {
 	static const char by[] = "by signal 15 ";
 
@@ -411,10 +411,11 @@ static const struct vt_measured *first_to_end(const struct vt_measured *first)
 	const struct vt_measured *p;
 
 	for (p = processes; p; p = p->next) {
-		if (p->how == VT_RAW_ENDED_MPI || !p->c.ended_how[0] || is_terminated(p) > is_terminated(first)) {
+		if (p->how == VT_RAW_ENDED_MPI || !p->c.ended_how[0] ||
+			is_ended_by_sigterm(p) > is_ended_by_sigterm(first)) {
 			continue;
 		}
-		if (is_terminated(p) < is_terminated(first) || p->others_ended < first->others_ended) {
+		if (is_ended_by_sigterm(p) < is_ended_by_sigterm(first) || p->others_ended < first->others_ended) {
 			first = p;
 		}
 	}
