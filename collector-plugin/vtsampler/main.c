@@ -398,6 +398,41 @@ static int end_joined(struct vt_measured **last)
 	return turn != VT_NETWORK_WAIT;
 }
 
+static int is_ended_by_sigterm(const struct vt_measured *p)
+{
+	static const char by[] = "by signal 15 ";
+
+	return !strncmp(p->c.ended_how, by, sizeof(by) - 1);
+}
+
+/* The one whose end may be why the others ended: a launcher terminates those that are left. */
+static const struct vt_measured *first_to_end(const struct vt_measured *first)
+{
+	const struct vt_measured *p;
+
+	for (p = processes; p; p = p->next) {
+		if (p->how == VT_RAW_ENDED_MPI || !p->c.ended_how[0] ||
+			is_ended_by_sigterm(p) > is_ended_by_sigterm(first)) {
+			continue;
+		}
+		if (is_ended_by_sigterm(p) < is_ended_by_sigterm(first) || p->others_ended < first->others_ended) {
+			first = p;
+		}
+	}
+	return first;
+}
+
+static void say_how_it_ended(const struct vt_measured *last)
+{
+	const struct vt_measured *first = first_to_end(last);
+	char rank[40] = "";
+
+	if (first->c.pub.ranks > 1) {
+		snprintf(rank, sizeof(rank), "rank %d of ", (int)first->c.pub.rank);
+	}
+	vt_say(1, "WARNING", "%s%s ended %s", rank, first->c.program, first->c.ended_how);
+}
+
 static void look_for_ends(void)
 {
 	struct vt_measured *p, *next, *last = NULL;
@@ -422,7 +457,7 @@ static void look_for_ends(void)
 	if (left == 0 && last) {
 		vt_say_to_measured(last);
 		merge = !(vt_hosts_are_several() || joined) || name_alone(last) == 0;
-		vt_say(1, "WARNING", "%s ended %s", last->c.program, last->c.ended_how);
+		say_how_it_ended(last);
 		vt_collect_finish(&last->c, merge);
 		vt_measured_print_lines(last);
 	}

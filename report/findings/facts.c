@@ -229,7 +229,7 @@ static void show_name(FILE *f, const struct vtr_trace *t, const char *before, un
 }
 
 /* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
-static int is_cut(const struct vtr_trace *t, const struct stf_analysis *a)
+static int lacks_finalize(const struct vtr_trace *t, const struct stf_analysis *a)
 {
 	size_t i;
 
@@ -253,7 +253,7 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 			tkm_round_up(100 * a->parallel.error, 2, 'g'));
 	}
 	fprintf(f, " = load balance %.1f %% &times; ", 100 * a->load_balance.value);
-	if (is_cut(t, a)) {
+	if (lacks_finalize(t, a)) {
 		fprintf(f, "communication %.1f %%", 100 * a->communication.value);
 	} else {
 		fprintf(f, "serialisation %.1f %% &times; transfer %.1f %%", 100 * a->serialisation.value,
@@ -263,7 +263,7 @@ static void show_efficiency(FILE *f, const struct vtr_trace *t, const struct stf
 		fprintf(f,
 			"; the ranks were ready to run for %.0f %% of the time without a processor, and all of this contains that",
 			100 * a->without_processor);
-	} else if (a->transfer.value < 0.99 && !is_cut(t, a)) {
+	} else if (a->transfer.value < 0.99 && !lacks_finalize(t, a)) {
 		fprintf(f, "; with a network without delay the run would take %s instead of %s",
 			vtr_duration(ideal, sizeof(ideal), (double)a->ideal * t->resolution),
 			vtr_duration(run, sizeof(run), (double)(a->finish - a->begin) * t->resolution));
@@ -287,19 +287,6 @@ static void show_iterations(FILE *f, const struct vtr_trace *t, const struct stf
 	fputs("</dd>", f);
 }
 
-/* The part of their time that the threads waited in MPI. */
-static double share_of_waits(const struct stf_analysis *a)
-{
-	double waits = 0, all = 0;
-	size_t i;
-
-	for (i = 0; i < a->n_threads; i++) {
-		waits += (double)a->thread[i].wait;
-		all += (double)(a->thread[i].end - a->thread[i].begin);
-	}
-	return all > 0 ? waits / all : 0;
-}
-
 /* The rank that the others wait for, if there is one, and the largest parts of the critical path. */
 static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_analysis *a)
 {
@@ -321,8 +308,9 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
 		fprintf(f, ", for which they wait most, was ready to run for %s without a processor</dd>",
 			vtr_duration(waited, sizeof(waited), c->without_processor));
-	} else if (a->processes > 1 && !is_cut(t, a)) {
-		fputs(a->without_processor > LACKS_PROCESSOR || share_of_waits(a) > NOTICEABLE
+	} else if (a->processes > 1 && !lacks_finalize(t, a)) {
+		fputs(a->without_processor > LACKS_PROCESSOR ||
+					a->load_balance.value * a->serialisation.value < 1 - NOTICEABLE
 				? "<dt>Who</dt><dd>no single rank makes the others wait</dd>"
 				: "<dt>Who</dt><dd>no rank makes the others wait for long</dd>",
 			f);

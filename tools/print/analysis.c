@@ -534,7 +534,7 @@ static int take_window(const struct stt_report *r, struct stf_analysis_options *
 
 enum { MOST_SECONDS = 10, SAID_WAITS = 3 };
 #define LACKS_PROCESSOR 0.1 /* as in vtreport: the kernel's noise is below that */
-#define NOTICEABLE 0.05     /* of the time of the threads, as in who */
+#define NOTICEABLE 0.05     /* of the time that is lost by waits */
 
 /* A job that has just ended is not held up longer than this. */
 static int is_long_enough(void *user, uint64_t time)
@@ -580,26 +580,13 @@ static void say_without_processor(const struct shown_analysis *s)
 }
 
 /* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
-static int is_cut(const struct stf_analysis *a)
+static int ended_before_finalize(const struct stf_analysis *a)
 {
 	size_t i;
 
 	for (i = 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends); i++) {
 	}
 	return i < a->n_threads;
-}
-
-/* The part of their time that the threads waited in MPI. */
-static double share_of_waits(const struct stf_analysis *a)
-{
-	double waits = 0, all = 0;
-	size_t i;
-
-	for (i = 0; i < a->n_threads; i++) {
-		waits += (double)a->thread[i].wait;
-		all += (double)(a->thread[i].end - a->thread[i].begin);
-	}
-	return all > 0 ? waits / all : 0;
 }
 
 static void say_who(const struct shown_analysis *s)
@@ -613,12 +600,13 @@ static void say_who(const struct shown_analysis *s)
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
 		return;
 	}
-	if (!c->known && !s->windowed && is_cut(s->a)) {
+	if (!c->known && !s->windowed && ended_before_finalize(s->a)) {
 		puts("the run ended before MPI_Finalize: it is not known whether one rank makes the others wait");
 		return;
 	}
 	if (!c->known) {
-		puts(s->a->without_processor > LACKS_PROCESSOR || share_of_waits(s->a) > NOTICEABLE
+		puts(s->a->without_processor > LACKS_PROCESSOR ||
+					s->a->load_balance.value * s->a->serialisation.value < 1 - NOTICEABLE
 				? "no single rank makes the others wait"
 				: "no rank makes the others wait for long");
 		return;

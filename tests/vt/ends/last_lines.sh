@@ -24,6 +24,12 @@ for mode in process thread; do
 	expect_line '^ends with [1-9]' err
 	verdict "SAMPLER $mode: the file names the trace of a job that a signal ended, and has all else that was written there"
 done
+# the launcher terminates the others
+clean
+timeout 60 "$MPIRUN" -np 3 "$vtrun" -- ./plain dies-last >say 2>err
+wait_for 60 no_raw_files
+expect_line 'Tickmark WARNING: rank 2 of plain ended \(by signal 9 (Killed)\|without exit\)' err
+verdict "the rank is named whose end made the launcher end the others"
 # programs without MPI, which end well one after the other
 clean
 # shellcheck disable=SC2016

@@ -2,7 +2,7 @@
 /* With -DSLOW_END rank 0 comes two seconds late to the clock session in MPI_Finalize, as on a busy machine.
  * Ranks that wait for each other for ever, each in a function of its own. argv[1]: "collective": rank 0 waits for a message, the others
  * in a collective operation; "moves": they talk all the time and end after two seconds, rank 0 a second later than the others; "late": rank 0
- * computes for 20 s before it sends what the others wait for; "skips": rank 0 lacks a call of a collective operation; "dies": rank 0 ends by SIGKILL; "handler": a signal for which the program has a handler; "overflow": the stack of each is too small. */
+ * computes for 20 s before it sends what the others wait for; "skips": rank 0 lacks a call of a collective operation; "dies": rank 0 ends by SIGKILL; "dies-last": the last rank does; "handler": a signal for which the program has a handler; "overflow": the stack of each is too small. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -99,7 +99,8 @@ int main(int argc, char **argv)
 		send_late();
 	} else if (!strcmp(how, "skips")) {
 		rank > 0 ? MPI_Barrier(MPI_COMM_WORLD) : 0;
-	} else if (!strcmp(how, "handler") || (!strcmp(how, "dies") && rank == 0)) {
+	} else if (!strcmp(how, "handler") || (!strcmp(how, "dies") && rank == 0) ||
+		(!strcmp(how, "dies-last") && rank == size - 1)) {
 		raise(*how == 'h' ? SIGTERM : SIGKILL);
 	} else if (!strcmp(how, "overflow")) {
 		printf("%d\n", overflow(1));
