@@ -155,7 +155,7 @@ static void fine_histogram(const int64_t *v, size_t n, struct tmr_quality *q)
 {
 	enum { FINE = 60 };
 	int64_t first = v[0], last = v[n - 1 - n / 1000];
-	double step = tkm_most(1, ceil((double)(last - first + 1) / FINE)), edge = (double)first;
+	double step = tkm_most(1, -tkm_floor(-(double)(last - first + 1) / FINE)), edge = (double)first;
 	size_t i = 0;
 	int k = 0;
 
