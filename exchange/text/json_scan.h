@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "exchange/common/gz.h"
+#include "exchange/text/gz.h"
 #include "exchange/text/chrome_zip.h"
 
 struct json_patch {

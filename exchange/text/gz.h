@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads a file as it is, or what gzip has compressed in it: all members. zlib's gzread() takes a damaged head of a further member
  * for the end of the file; here it is an error. Zeros after the last member are padding, as for gunzip. */
-#ifndef EXCHANGE_COMMON_GZ_H
-#define EXCHANGE_COMMON_GZ_H
+#ifndef EXCHANGE_TEXT_GZ_H
+#define EXCHANGE_TEXT_GZ_H
 
 #include <stddef.h>
 #include <stdint.h>
