@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
 #include "base/known.h"
 #include "base/text/text.h"
-
+#include "calib/map/run.h"
 #include "collector-plugin/merge/definitions/communicators.h"
 #include "collector-plugin/merge/definitions/objects.h"
 #include "collector-plugin/merge/definitions/bounds.h"
@@ -147,11 +148,18 @@ static void open_raw_input(void *ctx, size_t i)
 {
 	struct opening *o = ctx;
 	struct vt_merge_file *f = &o->m->file[i];
+	const struct cal_run *run = o->m->o->run;
 
 	f->raw = vt_raw_open(o->in[i].path, &o->error[i]);
 	if (f->raw) {
 		f->head = vt_raw_file_head(f->raw);
 		f->map = o->in[i].map;
+	}
+	if (f->raw && run && (f->head->rank < 0 || (size_t)f->head->rank >= run->ranks)) {
+		tkm_fail(&o->error[i], TKM_ERR_DATA, "%s: rank %d is not in %s, which has %zu ranks", o->in[i].path,
+			f->head->rank, o->m->o->clk, run->ranks);
+	} else if (f->raw && run) {
+		f->map = &run->rank[f->head->rank].map;
 	}
 }
 
@@ -175,7 +183,7 @@ static int open_raw_inputs(struct vt_merge *m, const struct vt_merge_input *in)
 	}
 	vt_merge_each(m, m->n, open_raw_input, &open);
 	for (i = 0; i < m->n && rc == 0; i++) {
-		if (!m->file[i].raw) {
+		if (!m->file[i].raw || open.error[i].code != TKM_OK) {
 			*m->err = open.error[i];
 			rc = -1;
 		}

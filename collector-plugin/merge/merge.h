@@ -18,7 +18,7 @@ int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_op
 	struct tkm_err *err);
 
 /* The same with the maps of a correction file, NAME.clk: each file takes that of its rank. */
-int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, const struct vt_merge_options *o,
+int vt_merge_corrected(const struct vt_merge_input *in, size_t n, const char *clk, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err);
 
 /* The same with the clock sessions that the ranks of a job stored in their raw files. So the trace of a job that died

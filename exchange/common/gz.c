@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
-#include "exchange/common/gz.h"
+#include "exchange/common/private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,6 +13,7 @@
 #endif
 
 #include "base/grow.h"
+#include "exchange/common/private.h"
 
 enum { STEP = 1 << 18, MOST = 48 << 20 };
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "exchange/common/gz.h"
 #include "exchange/perfetto/perfetto_clocks.h"
 #include "exchange/perfetto/perfetto_proto.h"
 

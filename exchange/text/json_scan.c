@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/text/decimal.h"
+#include "exchange/common/private.h"
 
 enum { STEP = 1 << 18, MOST = 48 << 20, DEEPEST = 1000, NUMBER = 64 };
 

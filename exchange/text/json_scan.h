@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "exchange/common/gz.h"
 #include "exchange/text/chrome_zip.h"
 
 struct json_patch {

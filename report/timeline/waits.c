@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+
 #include "report/html/frame.h"
 
 static void add_share(struct vtr_waits *w, uint32_t row, uint64_t from, uint64_t to)

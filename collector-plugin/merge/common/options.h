@@ -21,6 +21,7 @@ struct vt_merge_input {
 	                            * the clocks of day are believed, and the trace says so */
 };
 
+struct cal_run;
 struct vt_merge_options {
 	const char *trace;       /* T.stf or T.single.stf */
 	int single;              /* one file with all components */
@@ -30,9 +31,12 @@ struct vt_merge_options {
 	/* STF-USE-HW-STRUCTURE: only processes of one node share files. 1: yes, 0: no, -1: if there are several
 	 * nodes */
 	int by_node;
-	int learn;               /* LEARN-DRIFT, as for cal_solve() */
-	int skip_sessions;       /* TIMER-SKIP, as for cal_solve(); 0: all clock sessions are used */
-	double period_s;         /* of a global tick of inputs[].map; 0: 1 ns */
+	int learn;         /* LEARN-DRIFT, as for cal_solve() */
+	int skip_sessions; /* TIMER-SKIP, as for cal_solve(); 0: all clock sessions are used */
+	double period_s;   /* of a global tick of inputs[].map; 0: 1 ns */
+	/* The maps by the ranks that the files name, instead of inputs[].map; and the name of that correction. Or NULL. */
+	const struct cal_run *run;
+	const char *clk;
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
 	/* UNIFY-COUNTERS, UNIFY-GROUPS, UNIFY-SYMBOLS, UNIFY-SCLS. 1: the option is off, and each process keeps its
 	 * own definitions */

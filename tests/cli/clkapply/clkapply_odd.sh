@@ -41,21 +41,24 @@ refuse() # refuse PATTERN CLK FILE OPTION...: with that text, and nothing is lef
 	expect_line "$pattern" err
 	expect [ -z "$(find . -name '*refused*')" ]
 }
-damage() # damage CLK FILE OPTION...: a second member of gzip that is cut or damaged is refused; zeros after it are padding
+# damage CLK FILE OPTION...: a second member of gzip that is cut or damaged is refused; zeros after it are not
+damage()
 {
 	damaged_clk=$1 whole=$2 name=damaged.${2#*.}.gz
 	shift 2
 	half=$(($(wc -c <"$whole") / 2))
 	head -c $half "$whole" | gzip -c >first.gz
 	tail -c +$((half + 1)) "$whole" | gzip -c >second.gz
-	# within its head, behind it, within the check sum; then a head of another kind, a method that is none, data, check sum
+	# within its head, behind it, within the check sum
 	for cut in 1 5 20 60 $(($(wc -c <second.gz) - 3)); do
 		(cat first.gz && head -c $cut second.gz) >"$name"
 		refuse "$name: offset [0-9]*: .* end too early (byte $(($(wc -c <"$name"))) of the file)" \
 			"$damaged_clk" "$name" "$@"
 	done
+	# the mark of its head, the method, data, check sum
 	for place in 0 1 2 40 $(($(wc -c <second.gz) - 6)); do
-		(cat first.gz && head -c "$place" second.gz && printf '\251' && tail -c +$((place + 2)) second.gz) >"$name"
+		(cat first.gz && head -c "$place" second.gz && printf '\251' &&
+			tail -c +$((place + 2)) second.gz) >"$name"
 		refuse "$name: offset [0-9]*: .*damaged (byte [0-9]* of the file)" \
 			"$damaged_clk" "$name" "$@"
 	done
