@@ -20,6 +20,8 @@ void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 	memset(w, 0, sizeof(*w));
 	w->k = k;
 	w->began_ns = vt_mc_now_ns();
+	/* another rank needs the processor to come as far */
+	w->turns = vt_mc_shared && vt_mc_shared->oversubscribed ? SPINS : 0;
 }
 
 /* Several threads of this process. */
