@@ -613,7 +613,8 @@ static inline struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending
 }
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
-VT_HIDDEN size_t vt_mc_active_count(void);
+/* Are there so many that their messages are not told apart? */
+VT_HIDDEN int vt_mc_pending_many(void);
 /* In waits/stale.c. Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 VT_HIDDEN int vt_mc_is_unmapped(int64_t at);
@@ -630,8 +631,6 @@ VT_HIDDEN void vt_mc_check_free(struct vt_mc_call *k, const struct vt_mc_pending
 VT_HIDDEN void vt_mc_set_range(struct vt_mc_pending *p);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
-/* Are there so many that their messages are not told apart? */
-VT_HIDDEN int vt_mc_pending_many(void);
 
 /* ---- bsend.c ---- */
 
