@@ -453,9 +453,10 @@ struct vt_mc_seen {
 struct vt_mc_shared {
 	volatile int lock;
 	volatile int owner;
-	int ranks, absent; /* absent: ranks of the job that are not here */
-	int ending;        /* 1 + the rank that ends the job */
-	int verdict;       /* a deadlock was reported */
+	int ranks, absent;  /* absent: ranks of the job that are not here */
+	int oversubscribed; /* there are more ranks than processors here */
+	int ending;         /* 1 + the rank that ends the job */
+	int verdict;        /* a deadlock was reported */
 	uint64_t messages;
 	uint64_t untracked; /* messages for which there was no room */
 	int unordered; /* messages of a channel may have come in another order: some were cancelled, or threads send */
@@ -528,6 +529,8 @@ VT_HIDDEN void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *com
 VT_HIDDEN void vt_mc_meeting_leave(const struct vt_mc_object *comm, uint32_t number, int *bad, int *invalid);
 /* Adds the members that are missing; returns 0 if none is, -1 if the operations do not fit. */
 VT_HIDDEN int vt_mc_meeting_missing(const struct vt_mc_object *comm, uint32_t number, uint64_t *missing);
+/* Has a member, which has not left, nothing to wait for any longer? */
+VT_HIDDEN int vt_mc_meeting_complete(const struct vt_mc_object *comm, uint32_t number);
 /* Before a member leaves: k gets what its root has sent. */
 VT_HIDDEN void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *comm, uint32_t number);
 VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
@@ -555,6 +558,8 @@ enum vt_mc_transfer { VT_MC_SENDS = 1, VT_MC_RECEIVES, VT_MC_MEETS, VT_MC_OTHER 
 struct vt_mc_pending {
 	MPI_Request handle;
 	struct vt_mc_pending *next, *before; /* in the list of active ones, in the order of their starts */
+	/* first byte, and the one after the last; equal: none. Beside `next`, since each transfer that begins looks at all others */
+	int64_t low, high;
 	enum vt_mc_transfer transfer;
 	int held; /* how many calls wait for it; `ended`: it is not known any longer */
 	signed char persistent, active, blocking, partitioned, cancelled, freed, standard, buffered, ended, claimed;
@@ -570,7 +575,6 @@ struct vt_mc_pending {
 	struct vt_mc_object *comm, *type;
 	uintptr_t buffer;
 	long long count;
-	int64_t low, high; /* first byte, and the one after the last; equal: none */
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */
 	struct vt_mc_place made, started;
@@ -609,7 +613,8 @@ static inline struct vt_mc_pending *vt_mc_active_next(const struct vt_mc_pending
 }
 VT_HIDDEN void vt_mc_active_add(struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_active_take(struct vt_mc_pending *p);
-VT_HIDDEN size_t vt_mc_active_count(void);
+/* Are there so many that their messages are not told apart? */
+VT_HIDDEN int vt_mc_pending_many(void);
 /* In waits/stale.c. Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 VT_HIDDEN int vt_mc_is_unmapped(int64_t at);
@@ -626,8 +631,6 @@ VT_HIDDEN void vt_mc_check_free(struct vt_mc_call *k, const struct vt_mc_pending
 VT_HIDDEN void vt_mc_set_range(struct vt_mc_pending *p);
 /* Claims, in the order of posting, the messages that have come for receives. */
 VT_HIDDEN void vt_mc_pending_claim(void);
-/* Are there so many that their messages are not told apart? */
-VT_HIDDEN int vt_mc_pending_many(void);
 
 /* ---- bsend.c ---- */
 

@@ -7,13 +7,21 @@
 
 #define HELD_NS INT64_C(50000000) /* the first calls that need no other rank wait so long, to be compared with them */
 
+/* -1: none. */
+static int root_of(const struct vt_mc_call *k, const struct vt_mc_object *c)
+{
+	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) && !c->inter ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+
+	return root < c->size ? root : -1;
+}
+
 /* Those whose data the call needs. The root of a broadcast, and those who only send to a root, may leave before the others
  * come, and right programs live by that. */
 static int is_needed(const struct vt_mc_call *k, const struct vt_mc_object *c, int world)
 {
-	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) && !c->inter ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
+	int root = root_of(k, c);
 
-	if (root < 0 || root >= c->size) {
+	if (root < 0) {
 		return 1;
 	}
 	if (strstr(k->f->text, "cast") || strstr(k->f->text, "catter")) {
@@ -85,9 +93,11 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 		vt_mc_wait_begin(&w, k);
 		w.comm = c;
 		w.number = number;
-		while (memset(missing, 0, sizeof(missing)), vt_mc_meeting_missing(c, number, missing) > 0) {
+		while (!vt_mc_meeting_complete(c, number)) {
 			memset(missing, 0, sizeof(missing));
-			if (after_idup || (vt_mc_now_ns() - w.began_ns > held_ns && !needed_members(&w, missing))) {
+			if (after_idup ||
+				(root_of(k, c) >= 0 && vt_mc_now_ns() - w.began_ns > held_ns &&
+					!needed_members(&w, missing))) {
 				k->shown = 1;
 				break;
 			}

@@ -106,6 +106,17 @@ static void check_call(struct vt_mc_call *k)
 	}
 }
 
+/* Of the communicator that the call frees. */
+static void look_at_messages(const struct vt_mc_call *k)
+{
+	const struct vt_mc_object *comm;
+
+	vt_mc_lock();
+	comm = vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0]));
+	vt_mc_unlock();
+	vt_mc_messages_look(comm, 1);
+}
+
 int vt_mc_before(struct vt_mc_call *k)
 {
 	if (!__atomic_load_n(&k->f->ready, __ATOMIC_ACQUIRE)) {
@@ -142,7 +153,7 @@ int vt_mc_before(struct vt_mc_call *k)
 	if (k->f->sort == VT_MC_WIN_FREE) {
 		vt_mc_race_forget(k);
 	} else if (k->f->sort == VT_MC_COMM_FREE && vt_mc_shared) {
-		vt_mc_messages_look(vt_mc_object(VT_MC_COMM, vt_mc_handle_at(VT_MC_COMM, (void *)k->w[0])), 1);
+		look_at_messages(k);
 	}
 	vt_mc_epoch_before(k);
 	vt_mc_message_race(k);

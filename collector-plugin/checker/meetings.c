@@ -397,6 +397,15 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	return m ? number : 0;
 }
 
+/* Without the lock, since the place is kept until this member leaves. */
+int vt_mc_meeting_complete(const struct vt_mc_object *c, uint32_t number)
+{
+	const struct vt_mc_meeting *m = find_meeting(c->id, number, 0);
+
+	return !m || __atomic_load_n(&m->bad, __ATOMIC_RELAXED) ||
+		__atomic_load_n(&m->arrived, __ATOMIC_RELAXED) == m->size;
+}
+
 int vt_mc_meeting_missing(const struct vt_mc_object *c, uint32_t number, uint64_t *missing)
 {
 	struct vt_mc_meeting *m;
@@ -420,9 +429,12 @@ void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *c, uint
 {
 	const struct vt_mc_meeting *m;
 
+	if (!vt_mc_is(k, "Bcast") || VT_MC_NUMBER(k, VT_MC_ROOT_RANK) == c->rank) {
+		return;
+	}
 	vt_mc_shared_lock();
 	m = find_meeting(c->id, number, 0);
-	if (m && vt_mc_is(k, "Bcast") && VT_MC_NUMBER(k, VT_MC_ROOT_RANK) != c->rank) {
+	if (m) {
 		k->root_bytes = m->root_bytes;
 		k->root_sum = m->root_sum;
 	}

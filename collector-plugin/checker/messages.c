@@ -373,7 +373,8 @@ void vt_mc_messages_look(const struct vt_mc_object *comm, int wait)
 		vt_mc_shared_lock();
 		s->message[at].elsewhere = !there;
 		s->message[at].accepted |= !there;
-		if (!there) {
+		if (!there && !m.elsewhere) {
+			/* once: a rank that is woken again and again is never taken for one that waits */
 			vt_mc_wake(m.from);
 		}
 		vt_mc_shared_unlock();

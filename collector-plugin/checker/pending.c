@@ -9,7 +9,7 @@
 
 #include "base/table.h"
 
-enum { ORDERED = 256, LAST = 64, LAST_SHIFT = 58 };
+enum { LAST = 64, LAST_SHIFT = 58 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
@@ -125,11 +125,6 @@ static void set_buffer(
 void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *k)
 {
 	set_buffer(p, k, VT_MC_BUF, VT_MC_COUNT, VT_MC_DATATYPE);
-}
-
-int vt_mc_pending_many(void)
-{
-	return vt_mc_active_count() > ORDERED;
 }
 
 struct vt_mc_pending *vt_mc_pending_new(struct vt_mc_call *k, enum vt_mc_transfer transfer)

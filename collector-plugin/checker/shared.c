@@ -110,6 +110,7 @@ void vt_mc_shared_begin(void)
 	if (vt_mc_shared && at == 0) {
 		fill_segment(vt_mc_shared, ranks);
 		vt_mc_shared->absent = ranks - here;
+		vt_mc_shared->oversubscribed = here > sysconf(_SC_NPROCESSORS_ONLN);
 	}
 	good = vt_mc_shared != NULL;
 	PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, node);

@@ -20,6 +20,8 @@ void vt_mc_wait_begin(struct vt_mc_wait *w, struct vt_mc_call *k)
 	memset(w, 0, sizeof(*w));
 	w->k = k;
 	w->began_ns = vt_mc_now_ns();
+	/* another rank needs the processor to come as far */
+	w->turns = vt_mc_shared && vt_mc_shared->oversubscribed ? SPINS : 0;
 }
 
 /* Several threads of this process. */
@@ -236,7 +238,9 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	}
 	if (w->named && now - w->judged_ns > JUDGE_NS) {
 		w->judged_ns = now;
-		vt_mc_messages_look_all(0);
+		if (!vt_mc_several_threads) {
+			vt_mc_messages_look_all(0);
+		}
 		vt_mc_judge(w->soft);
 	}
 	pause_turn(w, now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000);

@@ -21,6 +21,12 @@ now()
 VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0 mpirun -np 1 "$build/vtrun" -- "$prog" overhead ||
 	not_measured vt.mpi.overhead
 
+# what libVTmc adds to a call, and how many times as long a collective operation takes
+why=
+mpirun -np 4 "$build/vtrun" --check-mpi -- "${prog%/*}/bench_check" || not_measured check
+mpirun -np 1 "$build/vtrun" --check-mpi -- "${prog%/*}/bench_check" alive 10000 || not_measured check.alive
+why=
+
 # what a call and a message cost while they are recorded, and how long their records are
 VT_FORCE=on VT_TIMER=CPU VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0
 export VT_FORCE VT_TIMER VT_COUNTER VT_COUNTER_MIN_INTERVAL VT_VERBOSE

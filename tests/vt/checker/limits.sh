@@ -59,6 +59,10 @@ limited memory
 expect_status 0
 expect_lines 2 ' kB: as few as wanted$' out
 verdict "requests use no more than 8 MB: 200,000 in all, 10,000 at a time"
+limited communicators
+expect_status 0
+expect_lines 2 ' kB: as few as wanted$' out
+verdict "communicators that were freed keep no memory"
 limited fibers
 expect_status 0
 expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
@@ -66,7 +70,9 @@ verdict "a program may call MPI on stacks of its own, and unmap them"
 limited window
 expect_status 0
 expect_lines 1 ' s of the processor: as little as wanted$' out
-verdict "a rank that waits sleeps, although there is a window"
+limited refused --check-max-errors 0
+expect_lines 1 ' s of the processor: as little as wanted$' out
+verdict "a rank that waits sleeps, although there is a window, or a call on it was refused"
 limited left --deadlock-timeout 7s
 expect_status 0
 expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out

@@ -3,7 +3,8 @@
  * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on;
  * left: rank 0 looks for a message for 2 s, computes for 12 s and sends what rank 1 waits for; late: both wait for a message, until
  * rank 1 has looked 4 s for its own; memory: 210,000 requests without a mistake, and how much memory they take;
- * window: how much of the processor a rank takes that waits beside a window;
+ * communicators: the same of 40,000 communicators, one at a time; window: how much of the processor a rank takes that waits beside a
+ * window; refused: the same when the other one has unlocked the window, and had not locked it;
  * fibers: calls on stacks of the program. */
 #include <alloca.h>
 #include <malloc.h>
@@ -134,8 +135,23 @@ static void use_memory(int rank)
 	fprintf(stderr, "%ld kB: %s\n", after - before, after - before <= 8192 ? "as few as wanted" : "too many");
 }
 
+static void make_communicators(void)
+{
+	enum { TIMES = 40000 };
+	long before = 0, after, i;
+	MPI_Comm own;
+
+	for (i = 0; i < TIMES; i++) {
+		MPI_Comm_dup(MPI_COMM_SELF, &own);
+		MPI_Comm_free(&own);
+		before = i == 100 ? others() : before;
+	}
+	after = others();
+	fprintf(stderr, "%ld kB: %s\n", after - before, after - before <= 2048 ? "as few as wanted" : "too many");
+}
+
 /* Rank 0 waits 2 s for a message beside a window that nobody uses. */
-static void wait_beside_window(int rank)
+static void wait_beside_window(int rank, int refused)
 {
 	struct timespec begin, end;
 	int value = 0;
@@ -144,6 +160,9 @@ static void wait_beside_window(int rank)
 
 	MPI_Win_create(&value, sizeof(value), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
 	MPI_Win_fence(0, w);
+	if (refused && rank == 1) {
+		MPI_Win_unlock(0, w);
+	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
 	if (rank == 0) {
 		MPI_Recv(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -222,8 +241,10 @@ int main(int argc, char **argv)
 		wait_late(rank);
 	} else if (!strcmp(what, "fibers")) {
 		switch_stacks();
-	} else if (!strcmp(what, "window")) {
-		wait_beside_window(rank);
+	} else if (!strcmp(what, "communicators")) {
+		make_communicators();
+	} else if (!strcmp(what, "window") || !strcmp(what, "refused")) {
+		wait_beside_window(rank, what[0] == 'r');
 	} else if (!strcmp(what, "memory")) {
 		use_memory(rank);
 	}
