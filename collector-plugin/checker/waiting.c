@@ -78,7 +78,7 @@ static void needs_unknown(struct vt_mc_wait *w, const struct vt_mc_pending *p, i
 /* Returns 0: which rank ends the transfer is not known. */
 static int needs_transfer(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
 {
-	if (p->transfer == VT_MC_MEETS && p->meeting && p->comm) {
+	if (p->meeting && p->comm) {
 		vt_mc_meeting_missing(p->comm, p->meeting, w->all);
 	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
 		w->unknown |= one_of_many;

@@ -331,6 +331,8 @@ def communicators_that_come():
         case("idup, then barrier %d" % n, n, "", VARIABLES, begin, "MPI_Barrier(fresh); MPI_Comm_free(&fresh);")
         case("idup, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", VARIABLES, begin, "if (r == 0) {", "MPI_Barrier(fresh);" + BAD, "} else {",
              "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);" + BAD, "}", "MPI_Comm_free(&fresh);")
+        case("idup missing %d" % n, n, "GLOBAL:DEADLOCK:HARD", "MPI_Comm fresh;", VARIABLES, "if (r != 1) {",
+             "MPI_Comm_idup(MPI_COMM_WORLD, &fresh, &q);" + BAD, "MPI_Wait(&q, MPI_STATUS_IGNORE);" + BAD, "}")
         case("idup left %d" % n, n, "LOCAL:OBJECT:NOT_FREED", VARIABLES, begin.replace("&q);", "&q);" + BAD, 1) + BAD, "MPI_Barrier(fresh);")
     many = ("MPI_Request w[5]; MPI_Comm later[5], fresh;\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_idup(MPI_COMM_WORLD, &later[i], &w[i]);\n}",
             "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);\nMPI_Waitall(5, w, MPI_STATUSES_IGNORE);\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_free(&later[i]);\n}\nMPI_Comm_free(&fresh);")
