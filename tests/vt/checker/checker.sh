@@ -58,9 +58,9 @@ expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
 verdict "a receive that may take messages of two ranks is reported, if that is wanted"
 
 check 'message to the wrong rank' 3
-expect_line '   look at rank 1 first: it has sent rank 0 what rank 2 waits for: MPI_Send, tag 3   case_[0-9]* (cases\.c:[0-9]*)' out
+expect_line '   look at rank 1 first: it has sent rank 0 what rank 2 waits for: MPI_Send, tag 3   case_' out
 check 'message with another tag' 3
-expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for what the other has sent: MPI_Send, tag 4   case_' out
+expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for .* has sent: MPI_Send, tag 4   case_' out
 check 'message on another communicator' 3
 expect_line '   look at ranks 1 and 2 first: rank 2 does .* sent: MPI_Send, tag 3, on another communicator   case_' out
 verdict "a deadlock names the message that went elsewhere"
