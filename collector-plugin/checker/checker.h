@@ -96,9 +96,9 @@ struct vt_mc_function {
 	size_t length; /* of text */
 	void *next;
 	int frees, makes, gives_again; /* handles, to which its arguments point (objects.c) */
-	int any_thread;   /* may call it at any time (calls/threads.c) */
-	int meets;        /* all members make it together (collectives.c) */
-	int checked;      /* some of its arguments are looked at: in the i-th, what check[i] says (parameters.c) */
+	int any_thread;                /* may call it at any time (calls/threads.c) */
+	int meets;                     /* all members make it together (collectives.c) */
+	int checked; /* some of its arguments are looked at: in the i-th, what check[i] says (parameters.c) */
 	int ready, n;
 	uint8_t check[VT_MC_ARGUMENTS];
 	uint8_t kind[VT_MC_ARGUMENTS], pointer[VT_MC_ARGUMENTS], constant[VT_MC_ARGUMENTS];
@@ -368,6 +368,8 @@ struct vt_mc_rank {
 	uint64_t calls;
 	uint32_t errors, warnings, suppressed, count[VT_MC_CLASSES];
 	int named;       /* text is that of this call */
+	int receive_tag; /* of the receive, on this communicator, that it waits in; 0: in none, or in several */
+	uint64_t receive_comm;
 	uint64_t offset; /* 0, or the place of the call, which is not in the text */
 	char function[40];
 	char text[VT_MC_TEXT_BYTES];
@@ -382,7 +384,7 @@ struct vt_mc_record {
 	int inter_root;    /* of an intercommunicator: 1 + its rank in the job, or a value of enum vt_mc_inter_root */
 	uint64_t op, same; /* same: a number made of other arguments that all must give; 0: there are none */
 	int invalid;
-	int has_signature;
+	int has_signature, unfit; /* unfit: the class if it does not send what it expects of itself; or 0 */
 	struct vt_mc_signature signature;
 	uint64_t place;
 };
@@ -680,10 +682,11 @@ struct vt_mc_wait {
 	int64_t began_ns, shown_ns, judged_ns;
 	unsigned turns;
 	int named;
-	uint64_t all[VT_MC_BITS], any[VT_MC_BITS];
+	uint64_t all[VT_MC_BITS], any[VT_MC_BITS], receive_comm;
 	int has_any, unknown, soft;
 	int idle;                        /* what is unknown can come from ranks of this job only */
 	int outside;                     /* but may also come from elsewhere, or from the program itself */
+	int receives, receive_tag;       /* how many receives; tag and communicator of the last one */
 	const struct vt_mc_object *comm; /* of a collective operation, with its number */
 	uint32_t number;
 	/* of one thread of several: */

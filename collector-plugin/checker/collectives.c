@@ -189,7 +189,7 @@ void vt_mc_meeting_before(struct vt_mc_call *k)
 	if (c && (!k->refused || vt_mc_on(VT_MC_PARAMETER))) {
 		vt_mc_meeting_join(k, c, s != VT_MC_COLL_I && s != VT_MC_COMM_FREE && s != VT_MC_IDUP);
 	}
-	if (k->meeting && s != VT_MC_COLL_I) {
+	if (k->meeting && s != VT_MC_COLL_I && s != VT_MC_IDUP) {
 		vt_mc_meeting_leave(c, k->meeting, &bad, &bad);
 	}
 }

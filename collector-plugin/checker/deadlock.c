@@ -128,12 +128,72 @@ static int find_culprit(const struct verdict *v)
 	return best;
 }
 
+/* A message that no receive takes, while a rank waits in a receive for one of its sender: it went to another rank than that,
+ * or has another tag or communicator. waits: that rank. NULL: there is none. */
+static const struct vt_mc_message *find_stray(const struct verdict *v, int *waits)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	const struct vt_mc_message *m, *found = NULL;
+	const struct vt_mc_rank *r;
+	int i, k, at;
+
+	for (i = 0; i < s->ranks && !v->soft; i++) {
+		for (at = s->inbox[i] - 1; at >= 0; at = s->message[at].next - 1) {
+			m = &s->message[at];
+			for (k = 0; k < s->ranks && !m->accepted; k++) {
+				r = &s->rank[k];
+				if (!vt_mc_has_bit(v->stuck, k) || r->state != VT_MC_BLOCKED || !r->receive_comm ||
+					!(vt_mc_has_bit(r->all, m->from) || vt_mc_has_bit(r->any, m->from))) {
+					continue;
+				}
+				if (k != i && r->receive_comm == m->comm &&
+					(r->receive_tag == MPI_ANY_TAG || r->receive_tag == m->tag)) {
+					*waits = k;
+					return m;
+				}
+				if (k == i) {
+					*waits = k;
+					found = m;
+				}
+			}
+		}
+	}
+	return found;
+}
+
+static void print_culprit(const struct verdict *v, char *text, size_t size)
+{
+	const struct vt_mc_message *m;
+	char place[300];
+	int waits, culprit;
+
+	m = find_stray(v, &waits);
+	if (!m) {
+		culprit = find_culprit(v);
+		if (culprit >= 0) {
+			snprintf(text, size, "   look at rank %d first: it is not where the others wait\n", culprit);
+		}
+		return;
+	}
+	vt_mc_print_offset(m->place, place, sizeof(place));
+	if (m->to != waits) {
+		snprintf(text, size,
+			"   look at rank %d first: it has sent rank %d what rank %d waits for: %s, tag %d   %s\n",
+			m->from, m->to, waits, m->name, m->tag, place);
+	} else {
+		snprintf(text, size,
+			"   look at ranks %d and %d first: rank %d does not wait for what the other has sent: %s, tag %d%s   %s\n",
+			m->from, waits, waits, m->name, m->tag,
+			m->comm == vt_mc_shared->rank[waits].receive_comm ? "" : ", on another communicator", place);
+	}
+}
+
 static void print_stuck(const struct verdict *v, char *text, size_t size)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
 	char targets[300], place[300];
 	size_t n = 0, m;
-	int i, k, culprit = find_culprit(v);
+	int i, k;
 
 	text[0] = '\0';
 	for (i = 0; i < s->ranks && n < size - 10; i++) {
@@ -162,8 +222,8 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 			s->rank[i].text, s->rank[i].offset ? "   " : "",
 			vt_mc_print_offset(s->rank[i].offset, place, sizeof(place)));
 	}
-	if (culprit >= 0 && n < size - 100) {
-		snprintf(text + n, size - n, "   look at rank %d first: it is not where the others wait\n", culprit);
+	if (n < size - 100) {
+		print_culprit(v, text + n, size - n);
 	}
 }
 

@@ -73,6 +73,18 @@ static void fill_inter_signature(struct vt_mc_record *r, const struct vt_mc_call
 	r->has_signature = r->signature.power != 0;
 }
 
+/* A member sends to itself, too. */
+static int find_unfit(const struct vt_mc_call *k)
+{
+	struct vt_mc_signature sent = side(k, VT_MC_COUNT, VT_MC_DATATYPE), taken = side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
+
+	if (!sent.power || !taken.power || VT_MC_WORD(k, VT_MC_BUF) == (uintptr_t)MPI_IN_PLACE ||
+		VT_MC_WORD(k, VT_MC_RBUF) == (uintptr_t)MPI_IN_PLACE) {
+		return 0;
+	}
+	return sent.n != taken.n ? VT_MC_SIZE : sent.hash != taken.hash ? VT_MC_COLL_TYPE : 0;
+}
+
 /* What one member sends to another, or gets from it: the same at all members. */
 static void fill_signature(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
 {
@@ -92,6 +104,10 @@ static void fill_signature(struct vt_mc_record *r, const struct vt_mc_call *k, c
 			c->rank == r->root ? side(k, VT_MC_COUNT, VT_MC_DATATYPE) : side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
 	} else if (is_measure(k, "allgather") || is_measure(k, "alltoall")) {
 		r->signature = side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
+	}
+	if (is_measure(k, "allgather") || is_measure(k, "alltoall") ||
+		(c->rank == r->root && (is_measure(k, "gather") || is_measure(k, "scatter")))) {
+		r->unfit = find_unfit(k);
 	}
 	r->has_signature = r->signature.power != 0;
 }
@@ -176,6 +192,9 @@ static int compare_records(const struct vt_mc_record *a, const struct vt_mc_reco
 	if (a->same && b->same && a->same != b->same) {
 		return VT_MC_PARAMETER;
 	}
+	if (a->unfit || b->unfit) {
+		return b->unfit ? b->unfit : a->unfit;
+	}
 	if (a->has_signature && b->has_signature && a->signature.n != b->signature.n) {
 		return VT_MC_SIZE;
 	}
@@ -190,6 +209,11 @@ static int compare_records(const struct vt_mc_record *a, const struct vt_mc_reco
 static void describe_difference(char *lines, size_t size, const struct vt_mc_record *mine,
 	const struct vt_mc_record *first, int rank, int class)
 {
+	if (class == mine->unfit || class == first->unfit) {
+		snprintf(lines, size, "in %s what rank %d sends to itself is not what it expects", mine->name,
+			mine->unfit ? vt_mc_rank : rank);
+		return;
+	}
 	switch (class) {
 	case VT_MC_OPERATION:
 		snprintf(lines, size, "rank %d is in %s, rank %d in %s", rank, first->name, vt_mc_rank, mine->name);

@@ -473,7 +473,7 @@ static void make_request(struct vt_mc_call *k)
 	p->persistent = s == VT_MC_SEND_INIT || s == VT_MC_RECV_INIT || s == VT_MC_COLL_INIT || s == VT_MC_PARTITIONED;
 	p->partitioned = s == VT_MC_PARTITIONED;
 	p->parts = vt_mc_is(k, "Psend_init") ? (int)k->w[1] : 0;
-	p->meeting = s == VT_MC_COLL_I ? k->meeting : 0;
+	p->meeting = s == VT_MC_COLL_I || s == VT_MC_IDUP ? k->meeting : 0;
 	if (s == VT_MC_COLL_I || s == VT_MC_COLL_INIT) {
 		set_collective(k, p);
 	}

@@ -89,7 +89,7 @@ static void find_needs(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 {
 	memset(w->all, 0, sizeof(w->all));
 	memset(w->any, 0, sizeof(w->any));
-	w->has_any = w->unknown = w->idle = w->outside = 0;
+	w->has_any = w->unknown = w->idle = w->outside = w->receives = 0;
 	vt_mc_holds_lock = 1;
 	needs(w);
 	vt_mc_holds_lock = 0;
@@ -162,6 +162,8 @@ static void publish(const struct vt_mc_wait *w, int64_t now)
 	}
 	memcpy(r->all, w->all, sizeof(r->all));
 	memcpy(r->any, w->any, sizeof(r->any));
+	r->receive_comm = w->receives == 1 ? w->receive_comm : 0;
+	r->receive_tag = w->receive_tag;
 	r->soft = w->soft;
 	r->state = VT_MC_BLOCKED;
 }

@@ -37,6 +37,14 @@ void vt_mc_needs_members(struct vt_mc_wait *w, const struct vt_mc_object *c, int
 	}
 }
 
+static void needs_message(struct vt_mc_wait *w, const struct vt_mc_object *c, int source, int tag)
+{
+	vt_mc_needs_members(w, c, source);
+	w->receives++;
+	w->receive_comm = c->id;
+	w->receive_tag = tag;
+}
+
 /* Is the message of a send still without a receive that takes it? */
 static int send_waits(const struct vt_mc_pending *p)
 {
@@ -70,7 +78,7 @@ static void needs_unknown(struct vt_mc_wait *w, const struct vt_mc_pending *p, i
 /* Returns 0: which rank ends the transfer is not known. */
 static int needs_transfer(struct vt_mc_wait *w, const struct vt_mc_pending *p, int one_of_many)
 {
-	if (p->transfer == VT_MC_MEETS && p->meeting && p->comm) {
+	if (p->meeting && p->comm) {
 		vt_mc_meeting_missing(p->comm, p->meeting, w->all);
 	} else if (p->peer == MPI_PROC_NULL && p->transfer <= VT_MC_RECEIVES) {
 		w->unknown |= one_of_many;
@@ -86,7 +94,7 @@ static int needs_transfer(struct vt_mc_wait *w, const struct vt_mc_pending *p, i
 			vt_mc_needs_members(w, p->comm, p->peer);
 		}
 	} else if (!p->claimed && vt_mc_message_find(p->comm, p->peer, p->tag) < 0) {
-		vt_mc_needs_members(w, p->comm, p->peer);
+		needs_message(w, p->comm, p->peer, p->tag);
 	}
 	return 1;
 }
@@ -150,7 +158,7 @@ static void needs_of_probe(struct vt_mc_wait *w)
 		w->unknown = 1;
 		w->idle = c && c->whole;
 	} else if (source != MPI_PROC_NULL && vt_mc_message_find(c, source, tag) < 0) {
-		vt_mc_needs_members(w, c, source);
+		needs_message(w, c, source, tag);
 	}
 }
 

@@ -67,6 +67,19 @@ while read -r case_number ranks class; do
 done <profiled
 verdict "messages that a library sends or receives by PMPI_ calls are no mistakes"
 
+check 'message to the wrong rank' 3
+expect_line '   look at rank 1 first: it has sent rank 0 what rank 2 waits for: MPI_Send, tag 3   case_' out
+check 'message with another tag' 3
+expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for .* has sent: MPI_Send, tag 4   case_' out
+check 'message on another communicator' 3
+expect_line '   look at ranks 1 and 2 first: rank 2 does .* sent: MPI_Send, tag 3, on another communicator   case_' out
+verdict "a deadlock names the message that went elsewhere"
+
+check 'idup missing 2' 2 --deadlock-timeout 0
+expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
+expect_line '   rank 0 waits for 1: MPI_Wait(.* case_[0-9]* (cases\.c:[0-9]*)' out
+verdict "a rank that MPI_Comm_idup waits for is known"
+
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
 expect [ $? -eq 2 ]
 expect_line 'does not use MPI: there is nothing to check$' out

@@ -117,6 +117,12 @@ def collectives():
                      collective(call, posted, op="MPI_BAND", type="MPI_FLOAT") + BAD + wait)
             case("%s comm null" % call, 2, "GLOBAL:COLLECTIVE:INVALID_PARAMETER", VARIABLES,
                  collective(call, posted, comm="MPI_COMM_NULL") + BAD + wait)
+    for call in ("Allgather", "Alltoall", "Gather", "Scatter"):
+        good = collective(call)
+        begin, middle, end = (good.split("2, MPI_INT") + [""])[:3]
+        for found, sent in (("SIZE_MISMATCH", "1, MPI_INT"), ("DATATYPE:MISMATCH", "2, MPI_FLOAT")):
+            case("%s sends itself something else: %s" % (call, found), 3, "GLOBAL:COLLECTIVE:INVALID_PARAMETER|GLOBAL:COLLECTIVE:" + found,
+                 "if (r == %d) {" % ("root" not in COLLECTIVES[call]), begin + sent + middle + "2, MPI_INT" + end + BAD, "} else {", good + BAD, "}")
     for n in (2, 3):
         case("Exscan into nothing at the first %d" % n, n, "", collective("Exscan", b="(r ? b : NULL)"))
         case("I Exscan, room of the first is free %d" % n, n, "", VARIABLES, collective("Exscan", True), "if (r == 0) {\nb[0] = 9;\n}",
@@ -343,6 +349,8 @@ def communicators_that_come():
         case("idup, then barrier %d" % n, n, "", VARIABLES, begin, "MPI_Barrier(fresh); MPI_Comm_free(&fresh);")
         case("idup, then two calls %d" % n, n, "GLOBAL:COLLECTIVE:OPERATION_MISMATCH", VARIABLES, begin, "if (r == 0) {", "MPI_Barrier(fresh);" + BAD, "} else {",
              "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);" + BAD, "}", "MPI_Comm_free(&fresh);")
+        case("idup missing %d" % n, n, "GLOBAL:DEADLOCK:HARD", "MPI_Comm fresh;", VARIABLES, "if (r != 1) {",
+             "MPI_Comm_idup(MPI_COMM_WORLD, &fresh, &q);" + BAD, "MPI_Wait(&q, MPI_STATUS_IGNORE);" + BAD, "}")
         case("idup left %d" % n, n, "LOCAL:OBJECT:NOT_FREED", VARIABLES, begin.replace("&q);", "&q);" + BAD, 1) + BAD, "MPI_Barrier(fresh);")
     many = ("MPI_Request w[5]; MPI_Comm later[5], fresh;\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_idup(MPI_COMM_WORLD, &later[i], &w[i]);\n}",
             "MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, fresh);\nMPI_Waitall(5, w, MPI_STATUSES_IGNORE);\nfor (int i = 0; i < 5; i++) {\nMPI_Comm_free(&later[i]);\n}\nMPI_Comm_free(&fresh);")
@@ -455,6 +463,14 @@ def buffered():
             receive % 1 + "\nMPI_Send(a, 1, MPI_INT, peer, 3, MPI_COMM_WORLD);\n" + receive % 2))
         case(name + " detached between", 2, "", pair(
             sender(one, first, "MPI_Buffer_detach(&old, &had);\nMPI_Buffer_attach(room, size);", second), receive % 1 + "\n" + receive % 2))
+
+
+def strays():
+    """A message that went elsewhere than to the receive that waits for it."""
+    for name, sent in (("to the wrong rank", "0, 3, MPI_COMM_WORLD"), ("with another tag", "2, 4, MPI_COMM_WORLD"), ("on another communicator", "2, 3, o")):
+        case("message " + name, 3, "GLOBAL:DEADLOCK:HARD", "MPI_Comm o; MPI_Comm_dup(MPI_COMM_WORLD, &o);", "if (r == 1) {",
+             "MPI_Send(a, 1, MPI_INT, %s);" % sent + BAD, "} else if (r == 2) {",
+             "MPI_Recv(b, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, "}", "MPI_Barrier(MPI_COMM_WORLD);", "MPI_Comm_free(&o);")
 
 
 def objects():
@@ -964,7 +980,7 @@ def threads():
 
 
 def main():
-    for part in (arguments, collectives, vectors, communicators, types, deadlocks, profiled, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
+    for part in (arguments, collectives, vectors, communicators, types, deadlocks, profiled, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, strays, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
     out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
