@@ -26,6 +26,9 @@ static uint64_t message_key(MPI_Message message)
 
 static void find_bytes(void);
 
+/* One thread calls MPI: the records of the one that posted a transfer can be ended where its request completes. */
+static int one_completes;
+
 void vt_record_begin(struct vt_collect *c)
 {
 	int level = MPI_THREAD_MULTIPLE;
@@ -33,6 +36,7 @@ void vt_record_begin(struct vt_collect *c)
 	vt_hooks.mpi_left = vt_mpi_leave_abandoned;
 	PMPI_Query_thread(&level);
 	requests.threads = messages.threads = channels.threads = level == MPI_THREAD_MULTIPLE;
+	one_completes = level <= MPI_THREAD_FUNNELED;
 	find_bytes();
 	vt_comms_begin(c);
 }
@@ -326,7 +330,7 @@ int vt_outside_posted(struct vt_mpi_call *k, MPI_Request request)
 	}
 	vt_mpi_outside(1);
 	/* another thread may complete it, whose records cannot end what this one has begun */
-	if (requests.threads || !r->recorded) {
+	if (!one_completes || !r->recorded) {
 		return 0;
 	}
 	r->number = k->file;

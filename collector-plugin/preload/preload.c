@@ -277,6 +277,7 @@ __attribute__((constructor(101))) static void look_up_libc_call(void)
 enum { END_STACK = 1 << 20, SIGNAL_STACK = 1 << 16 };
 struct end_stack {
 	ucontext_t here, there;
+	sigset_t signals; /* that the program has blocked */
 	uint32_t how;
 	char for_signals[SIGNAL_STACK];
 };
@@ -286,10 +287,14 @@ static void end_there(void)
 {
 	struct end_stack *s = end_stack;
 	stack_t own = { .ss_sp = s->for_signals, .ss_size = sizeof(s->for_signals) }, was;
-	int is_set = sigaltstack(NULL, &was) == 0 && !(was.ss_flags & SS_DISABLE) && sigaltstack(&own, NULL) == 0;
-
 	/* another handler would begin at the top of the stack that a handler has left here */
+	int is_set = sigaltstack(NULL, &was) == 0 && !(was.ss_flags & SS_DISABLE) && sigaltstack(&own, NULL) == 0;
+	sigset_t all;
+
+	pthread_sigmask(SIG_SETMASK, &s->signals, NULL);
 	vt_collect_end_how(1, s->how);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &s->signals);
 	if (is_set) {
 		sigaltstack(&was, NULL);
 	}
@@ -297,20 +302,28 @@ static void end_there(void)
 
 static void end_on_own_stack(uint32_t how)
 {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), below = (sizeof(struct end_stack) + page - 1) & -page;
 	struct end_stack *s, *none = NULL;
+	sigset_t all;
 
+	sigfillset(&all);
 	s = next.swapcontext ? mmap(NULL, END_STACK, PROT_READ | PROT_WRITE,
 				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)
 			     : MAP_FAILED;
-	if (s == MAP_FAILED || getcontext(&s->there) < 0 || !atomic_compare_exchange_strong(&end_stack, &none, s)) {
+	if (s == MAP_FAILED || mprotect((char *)s + below, page, PROT_NONE) < 0 || getcontext(&s->there) < 0 ||
+		!atomic_compare_exchange_strong(&end_stack, &none, s)) {
 		vt_collect_end_how(1, how);
 	} else {
 		s->how = how;
-		s->there.uc_stack = (stack_t){ .ss_sp = s + 1, .ss_size = END_STACK - sizeof(*s) };
+		s->there.uc_stack = (stack_t){ .ss_sp = (char *)s + below + page, .ss_size = END_STACK - below - page };
 		s->there.uc_link = &s->here;
+		s->there.uc_sigmask = all;
 		makecontext(&s->there, end_there, 0);
+		pthread_sigmask(SIG_SETMASK, &all, &s->signals);
 		next.swapcontext(&s->here, &s->there);
+		all = s->signals;
 		end_stack = NULL;
+		pthread_sigmask(SIG_SETMASK, &all, NULL);
 	}
 	if (s != MAP_FAILED) {
 		munmap(s, END_STACK);

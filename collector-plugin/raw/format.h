@@ -17,7 +17,7 @@
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": the block was used, and was moved elsewhere or removed */
 
 /* Only files of this version are read: the programs of an installation are of one version. */
-enum { VT_RAW_VERSION = 7, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+enum { VT_RAW_VERSION = 8, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 /* Names of raw files: .VT-flush-<program>_<rank>-<pid>.raw. They are hidden, and do not end like data of a program, so that
  * `*.dat`, `ls`, make and `rm *` of the program that is recorded do not meet them. */

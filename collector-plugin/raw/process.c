@@ -153,13 +153,21 @@ VT_SELDOM void vt_raw_hold(int fd)
 	static const uint32_t local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
 		OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC };
 	struct flock lock = lock_of_writer();
+	char name[40];
 	struct statfs fs;
 	size_t i, n = sizeof(local) / sizeof(local[0]);
+	int own;
 
 	for (i = 0; fstatfs(fd, &fs) == 0 && i < n && (uint32_t)fs.f_type != local[i]; i++) {
 	}
-	if (i < n) {
-		fcntl(fd, F_OFD_SETLK, &lock);
+	/* the program has opened it, and its children may have it open, who would hold the lock when all others are dead */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	own = i < n ? open(name, O_RDWR | O_CLOEXEC) : -1;
+	if (own >= 0) {
+		if (fcntl(own, F_OFD_SETLK, &lock) == 0) {
+			dup3(own, fd, O_CLOEXEC);
+		}
+		close(own);
 	}
 }
 

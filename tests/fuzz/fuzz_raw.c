@@ -103,6 +103,7 @@ static void sign(uint8_t *p, size_t size)
 	if (size < sizeof(*h)) {
 		return;
 	}
+	h->version = VT_RAW_VERSION; /* stored inputs stay of use when it goes up */
 	h->check = vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
 	if (h->block_size % 8 || h->block_size < sizeof(*b) || h->head_size % 8) {
 		return;

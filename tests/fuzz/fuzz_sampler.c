@@ -66,32 +66,38 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
 }
 
-/* A file of a snapshot, if it is the first of its kind. */
+/* A file of a snapshot; of a kind the first by name, whatever the order in the folder. */
 static int add(const char *path, const struct stat *st, int type, struct FTW *unused)
 {
-	struct file *f = &file[files];
+	struct file *f;
+	char kind[sizeof(f->kind)];
 	const char *p = path + strlen(top);
 	size_t i, k = 0;
 	FILE *in;
 
 	(void)unused;
-	if (type != FTW_F || st->st_size > LONGEST || strlen(p) >= sizeof(f->path) || files >= FILES) {
+	if (type != FTW_F || st->st_size > LONGEST || strlen(p) >= sizeof(f->path)) {
 		return 0;
 	}
 	for (i = 0; p[i]; i++) {
 		if (!isdigit((unsigned char)p[i])) {
-			f->kind[k++] = p[i];
+			kind[k++] = p[i];
 		}
 	}
-	f->kind[k] = '\0';
-	for (i = 0; i < files && strcmp(file[i].kind, f->kind); i++) {
+	kind[k] = '\0';
+	for (i = 0; i < files && strcmp(file[i].kind, kind); i++) {
 	}
-	in = i < files ? NULL : fopen(path, "rb");
+	f = &file[i];
+	if (i >= FILES) {
+		abort();
+	}
+	in = i < files && strcmp(f->path, p) < 0 ? NULL : fopen(path, "rb");
 	if (in) {
 		strcpy(f->path, p);
+		strcpy(f->kind, kind);
 		f->size = fread(f->seed, 1, sizeof(f->seed), in);
 		fclose(in);
-		files++;
+		files += i == files;
 	}
 	return 0;
 }
@@ -109,7 +115,8 @@ static void set_up(void)
 	}
 	atexit(clean);
 	snprintf(command, sizeof(command),
-		"cd '%s/tests/proc' && for f in *.snap; do sh gather.sh --unpack %s <$f; done", from ? from : ".", top);
+		"cd '%s/tests/proc' && for f in *.snap; do sh gather.sh --unpack %s <$f || exit 1; done",
+		from ? from : ".", top);
 	if (system(command) || nftw(top, add, 20, FTW_PHYS)) {
 		abort();
 	}

@@ -61,10 +61,11 @@ vt() # vt LANGUAGE SOURCE COMPILER...: the example of the VT_ calls, whose trace
 	result $? "$name example of the VT_ calls"
 }
 
-# archive LIBRARY SOURCE COMMAND: an example with the archive of this library, where --enable-static installed it
+# archive LIBRARY SOURCE COMMAND: an example with the archive of this library, where --enable-static installed it;
+# ARCHIVES=1: it did
 archive()
 {
-	[ -e "$LIB/lib$1.a" ] || return
+	[ -n "${ARCHIVES:-}" ] || [ -e "$LIB/lib$1.a" ] || return
 	private=$(sed -n 's/^Libs.private: //p' "$LIB/pkgconfig/$1.pc")
 	# shellcheck disable=SC2086
 	{ $CC $CPPFLAGS $CFLAGS -I"$INCLUDE" -I"$INCLUDE/tickmark" "$DOC/$2" "$LIB/lib$1.a" $private $ZSTD_LIBS \
