@@ -104,7 +104,8 @@ static void a_process_of_another_container_lives_as_long_as_its_sampler_process(
 {
 	struct vt_raw_options o = { .path = path, .max_blocks = 64 };
 	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 64 });
-	int ready[2], done[2];
+	int ready[2], done[2],
+		fd = open(path, O_RDWR | O_CLOEXEC); /* the program sends it, and a child of it keeps it */
 	struct vt_raw_head h;
 	struct tkm_err e;
 	char byte;
@@ -117,7 +118,7 @@ static void a_process_of_another_container_lives_as_long_as_its_sampler_process(
 	CHECK_INT(vt_raw_life_of_file(path, &h), VT_RAW_UNSEEN);
 	pid = fork();
 	if (pid == 0) {
-		struct vt_raw *s = vt_raw_attach(open(path, O_RDWR | O_CLOEXEC), &o, &e);
+		struct vt_raw *s = vt_raw_attach(fd, &o, &e);
 
 		/* a process that looks at the file and closes it takes nothing away */
 		vt_raw_life_of_file(path, &h);
@@ -136,6 +137,7 @@ static void a_process_of_another_container_lives_as_long_as_its_sampler_process(
 	waitpid(pid, NULL, 0);
 	CHECK_INT(vt_raw_life_of_file(path, &h), VT_RAW_UNSEEN);
 	vt_raw_close(r, ltick(1));
+	close(fd);
 	close(ready[0]);
 	close(ready[1]);
 }
