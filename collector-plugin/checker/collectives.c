@@ -8,7 +8,7 @@
 #define HELD_NS INT64_C(50000000) /* the first calls that need no other rank wait so long, to be compared with them */
 
 /* -1: none. */
-static int root_of(const struct vt_mc_call *k, const struct vt_mc_object *c)
+static int root_of_collective(const struct vt_mc_call *k, const struct vt_mc_object *c)
 {
 	int root = VT_MC_HAS(k, VT_MC_ROOT_RANK) && !c->inter ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
 
@@ -19,7 +19,7 @@ static int root_of(const struct vt_mc_call *k, const struct vt_mc_object *c)
  * come, and right programs live by that. */
 static int is_needed(const struct vt_mc_call *k, const struct vt_mc_object *c, int world)
 {
-	int root = root_of(k, c);
+	int root = root_of_collective(k, c);
 
 	if (root < 0) {
 		return 1;
@@ -96,7 +96,7 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 		while (!vt_mc_meeting_complete(c, number)) {
 			memset(missing, 0, sizeof(missing));
 			if (after_idup ||
-				(root_of(k, c) >= 0 && vt_mc_now_ns() - w.began_ns > held_ns &&
+				(root_of_collective(k, c) >= 0 && vt_mc_now_ns() - w.began_ns > held_ns &&
 					!needed_members(&w, missing))) {
 				k->shown = 1;
 				break;

@@ -27,7 +27,7 @@ static int fail_gz(const struct xch_gz *g, const char *what, struct tkm_err *err
 		g->at, what, g->read - g->z.avail_in);
 }
 
-static ssize_t read_file(struct xch_gz *g, void *buf, size_t n, struct tkm_err *err)
+static ssize_t read_compressed(struct xch_gz *g, void *buf, size_t n, struct tkm_err *err)
 {
 	ssize_t k;
 
@@ -47,7 +47,7 @@ static ssize_t fill_input(struct xch_gz *g, struct tkm_err *err)
 	ssize_t k;
 
 	g->z.next_in = g->in;
-	k = read_file(g, g->in + g->z.avail_in, ROOM - g->z.avail_in, err);
+	k = read_compressed(g, g->in + g->z.avail_in, ROOM - g->z.avail_in, err);
 	g->z.avail_in += k > 0 ? (uInt)k : 0;
 	return k;
 }
@@ -115,7 +115,7 @@ static long read_plain(struct xch_gz *g, unsigned char *buf, size_t n, struct tk
 	size_t k = g->z.avail_in < n ? g->z.avail_in : n;
 
 	if (k == 0) {
-		return read_file(g, buf, n, err);
+		return read_compressed(g, buf, n, err);
 	}
 	memcpy(buf, g->z.next_in, k);
 	g->z.next_in += k;
@@ -124,7 +124,7 @@ static long read_plain(struct xch_gz *g, unsigned char *buf, size_t n, struct tk
 }
 
 /* After a member: begins the next one. Returns 1; 0: only zeros follow; or -1. */
-static int begin_member(struct xch_gz *g, struct tkm_err *err)
+static int begin_gzip_member(struct xch_gz *g, struct tkm_err *err)
 {
 	int padding = 0;
 	ssize_t k;
@@ -154,7 +154,7 @@ static int inflate_step(struct xch_gz *g, struct tkm_err *err)
 	ssize_t k;
 	int rc;
 
-	if (!g->in_member && (rc = begin_member(g, err)) <= 0) {
+	if (!g->in_member && (rc = begin_gzip_member(g, err)) <= 0) {
 		return rc;
 	}
 	if (g->z.avail_in == 0 && (k = fill_input(g, err)) <= 0) {

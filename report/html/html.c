@@ -167,7 +167,7 @@ struct vtr_unit vtr_unit_for(const char *unit, double most)
 	return u;
 }
 
-static int digits_of(double v)
+static int digits_shown(double v)
 {
 	double a = fabs(v);
 
@@ -179,7 +179,7 @@ char *vtr_number(char *buf, size_t size, double v)
 	if (!isfinite(v)) {
 		snprintf(buf, size, "unknown");
 	} else {
-		snprintf(buf, size, "%.*g", digits_of(v), v);
+		snprintf(buf, size, "%.*g", digits_shown(v), v);
 	}
 	return buf;
 }
@@ -188,7 +188,7 @@ double vtr_upper(double v, const char *unit)
 {
 	double scale = vtr_unit_for(unit, v).scale;
 
-	return tkm_round_up(v * scale, digits_of(v * scale), 'g') / scale;
+	return tkm_round_up(v * scale, digits_shown(v * scale), 'g') / scale;
 }
 
 char *vtr_value(char *buf, size_t size, double v, const char *unit)

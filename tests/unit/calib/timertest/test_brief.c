@@ -21,7 +21,7 @@ struct made {
 
 static const int64_t second = 1000000000;
 
-/* A clock that counts from offset_s, and is `ppm` slow to within 0.5 ppm. */
+/* A clock that counts from offset_s, and is `ppm` slow to within 0.4999 ppm, which is printed as 0.5. */
 static void make_clock(struct made *m, int i, double ppm, double offset_s)
 {
 	struct cal_map *map = &m->cal[i].map;
@@ -29,8 +29,8 @@ static void make_clock(struct made *m, int i, double ppm, double offset_s)
 	int k;
 
 	map->nominal = 1;
-	map->rate_low = 1 + (ppm - 0.5) * 1e-6;
-	map->rate_high = 1 + (ppm + 0.5) * 1e-6;
+	map->rate_low = 1 + (ppm - 0.4999) * 1e-6;
+	map->rate_high = 1 + (ppm + 0.4999) * 1e-6;
 	CHECK_INT(cal_map_line(map, ltick(begin), gtick(0), 1 + ppm * 1e-6, NULL), 0);
 	map->period_s = 1e-9;
 	for (k = 0; k < 2; k++) {
@@ -151,7 +151,7 @@ static void screen(void)
 		"(n017)\n");
 	has(text, "clocks of the processing units of a node: APART on 1 node (n003), together on 127 nodes\n");
 	has(text,
-		"offset after correction: at most -310.0ns +- 1.2us (rank 0 on n000, rank 77 on n038), limit 425.0ns");
+		"offset after correction: at most -310.0ns +- 1.3us (rank 0 on n000, rank 77 on n038), limit 425.0ns");
 	has(text, "'out of nodes.txt'");
 	free(text);
 	unmake(m);
@@ -201,7 +201,7 @@ static void table(void)
 	text = printed(m, 0);
 	CHECK_INT(lines_of(text), NODES + 2);
 	row(text, "\nn017 ", "2.000ms +3.020 0.500 +0.261 1 together 300.5ns");
-	row(text, "\nn044 ", "2.000ms -41.200 0.500 -3.560 0 together 301.4ns");
+	row(text, "\nn044 ", "2.000ms -41.200 0.500 -3.560 0 together 301.5ns");
 	row(text, "\nn099 ", "2.500s +3.020 0.500 +0.261 0 together 300.5ns");
 	row(text, "\nn003 ", "2.000ms +3.020 0.500 +0.261 0 APART 300.5ns");
 	free(text);
