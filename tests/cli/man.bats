@@ -308,7 +308,7 @@ names_exist() {
 	[ "$output" = "" ]
 }
 
-# Titles stand in the tables: "vtr_test_x, "Title"" of a rule, "{ "counter", LIMIT, "Title"" of a node's counter.
+# Titles are in these tables: "vtr_test_x, "Title"" of a rule, "{ "counter", LIMIT, "Title"" of a node's counter.
 @test "vtreport.1 has each title of the tables of findings" {
 	cat "$top/report/findings/rules.c" "$top/report/findings/nodes.c" | tr -d '\n\t' | sed 's/},/},\n/g' |
 		sed -nE -e 's/.*\{ "[a-z-]+".*vtr_test_[a-z_]+, *"([^"]*)".*/\1/p' \

@@ -80,8 +80,8 @@ fi
 # 1 KiB for places of states that a signal handler cannot take, and for traces that the sampler process makes;
 # 4 KiB for the order of a trace where a thread inside sampled, which has no merge in it any more; 1 KiB for who wrote a
 # raw file, by boot, namespaces and birth; 1 KiB for a sampler process that waits for the end of a program that samples
-# itself; 3 KiB for a stack of its own on which a program ends, for the lock of a raw file's writer, and for bounds that are
-# rounded up.
+# itself; 3 KiB for a stack of its own on which a program ends, for the lock of a raw file's writer, and for bounds
+# that are rounded up.
 limit=$((254638 + 45056))
 # of the same sources gcc 14 makes 1 % more than gcc 12, and gcc 16 3 %
 [ "$("${CC:-gcc}" -dumpversion | cut -d . -f 1)" -le 12 ] || limit=$((limit + limit / 32))
