@@ -26,6 +26,10 @@ awk -f "$here/lib/io_ends.awk" dump | LC_ALL=C sort | uniq -c | sed 's/^ *//' >h
 printf '%s\n' '2 MPI_File_iread_at MPI_Wait' '4 MPI_File_iread_at MPI_Waitall' '2 MPI_File_iwrite_at MPI_Test' >want
 expect_same want have
 verdict "a transfer with a request ends in the call that completes it"
+run 2 ./files serialized 'a file' && transfers files.stf >have
+LC_ALL=C sort truth.* >want
+expect_same want have
+verdict "also where another thread waits for the request, one at a time"
 VT_STATISTICS=on VT_PROCESS='0:N off'
 export VT_STATISTICS VT_PROCESS
 run 2 ./files 'a file' && "$build/stftool" files.stf --print-statistics >statistics 2>>out

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ranks whose transfers to files and windows are known: each prints "rank function READ|WRITE bytes file". */
+/* Two ranks whose transfers to files and windows are known: each prints "rank function READ|WRITE bytes file". With "serialized" before the name of
+ * the file, another thread waits for the first request. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,9 +16,16 @@ static void say(const char *function, const char *dir, int bytes, const char *fi
 	fprintf(truth, "%d MPI_%s %s %d %s\n", rank, function, dir, bytes, file);
 }
 
-static void files(void)
+static void *wait_for(void *request)
+{
+	MPI_Wait(request, MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+static void files(int serialized)
 {
 	MPI_Request r, two[2];
+	pthread_t waiter;
 	MPI_File f;
 	int done;
 
@@ -32,7 +41,11 @@ static void files(void)
 	MPI_File_read(f, data, 500, MPI_CHAR, MPI_STATUS_IGNORE);
 	say("File_read", "READ", 100, path);
 	MPI_File_iread_at(f, 0, data, 70, MPI_CHAR, &r);
-	MPI_Wait(&r, MPI_STATUS_IGNORE);
+	if (!serialized || pthread_create(&waiter, NULL, wait_for, &r)) {
+		wait_for(&r);
+	} else {
+		pthread_join(waiter, NULL);
+	}
 	say("File_iread_at", "READ", 70, path);
 	MPI_File_iread_at(f, 0, data, 60, MPI_CHAR, &two[0]);
 	MPI_File_iread_at(f, 2150, data + 500, 50, MPI_CHAR, &two[1]);
@@ -95,14 +108,15 @@ static void windows(void)
 
 int main(int argc, char **argv)
 {
+	int serialized = argc > 2, level;
 	char name[40];
 
 	path = argv[argc - 1];
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, serialized ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	snprintf(name, sizeof(name), "truth.%d", rank);
 	truth = fopen(name, "w");
-	files();
+	files(serialized);
 	windows();
 	fclose(truth);
 	MPI_Finalize();
