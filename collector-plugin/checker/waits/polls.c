@@ -4,11 +4,16 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 /* The calls are looked at in blocks. */
 enum { BLOCK = 64 };
 #define POLLED_NS INT64_C(1500000000)
+/* From here on it is worth to ask how long the thread lacked a processor. */
+#define ASKED_NS INT64_C(100000000)
 /* The time between two calls in which more is done than to look whether to go on. */
 #define BETWEEN_NS INT64_C(50000)
 /* What the wrapper of a call takes itself, at most. */
@@ -25,6 +30,7 @@ static __thread struct {
 	int64_t inside_ns;        /* that the thread has run in the last call of the block */
 	int64_t ran_ns, ended_ns; /* when the last block ended, on the clock of the thread and on that of all */
 	int64_t shortest_ns;      /* block */
+	int64_t lacked_ns;        /* as lacked_ns() was when the loop had lasted ASKED_NS; -1: not asked yet */
 	struct vt_mc_wait w;
 } poll;
 
@@ -34,6 +40,21 @@ static int64_t thread_ran_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* How long this thread has been ready without a processor. 0: unknown. */
+static int64_t lacked_ns(void)
+{
+	char text[100];
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	unsigned long long lacked = 0;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	return sscanf(text, "%*u %llu", &lacked) == 1 ? (int64_t)lacked : 0;
 }
 
 static void end_poll(void)
@@ -83,6 +104,7 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 		poll.pc = k->pc;
 		poll.times = 0;
 		poll.since_ns = poll.shortest_ns = 0;
+		poll.lacked_ns = -1;
 	}
 	poll.calls = vt_mc_shared->rank[vt_mc_rank].calls;
 	if (++poll.times % BLOCK) {
@@ -92,11 +114,15 @@ static void found_nothing(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait 
 	if (!only_waits(now)) {
 		end_poll();
 		poll.since_ns = now;
+		poll.lacked_ns = -1;
 		vt_mc_wait_begin(&poll.w, k);
 		poll.w.looks = 1;
 		return;
 	}
-	if (now - poll.since_ns > POLLED_NS) {
+	if (poll.lacked_ns < 0 && now - poll.since_ns > ASKED_NS) {
+		poll.lacked_ns = lacked_ns();
+	}
+	if (now - poll.since_ns > POLLED_NS && now - poll.since_ns - (lacked_ns() - poll.lacked_ns) > POLLED_NS) {
 		poll.w.k = k;
 		poll.w.turns = 1 << 10;
 		vt_mc_wait_turn(&poll.w, needs);

@@ -12,7 +12,7 @@ polls() # polls CASE: output in out
 	status=$?
 }
 
-for case in calls chunks probe rare naps tail self-probe; do
+for case in calls chunks probe rare starved naps tail self-probe; do
 	polls $case
 	expect_status 0
 	expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* polls CASE, with two ranks: rank 0 looks for a message of rank 1, which waits for one of rank 0. What rank 0 does between its calls, and
  * for how long: calls: nothing, in two bursts with 2.5 s of computation after each; chunks: 5 ms of computation, 4 s long; probe: the
- * same with MPI_Iprobe and 0.2 ms; rare: computation in each 1000th call; naps: MPI_Testsome and sleep(1), four times; tail: nothing,
+ * same with MPI_Iprobe and 0.2 ms; rare: computation in each 1000th call; starved: the same with a
+ * third of a processor; naps: MPI_Testsome and sleep(1), four times; tail: nothing,
  * 1.6 s long, and then 3 s of computation; self-probe: MPI_Iprobe for a message of itself, 4 s long. These send in the end. hang, hang-sleep, hang-late (nothing,
  * and 5 ms of sleep from the 1000th call on), hang-yield, hang-probe, hang-some: they do not. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,7 +57,7 @@ static void between(const char *what, int i)
 		compute(5e-3);
 	} else if (!strcmp(what, "probe")) {
 		compute(2e-4);
-	} else if (!strcmp(what, "rare") && i % 1000 == 999) {
+	} else if ((!strcmp(what, "rare") || !strcmp(what, "starved")) && i % 1000 == 999) {
 		compute(5e-3);
 	} else if (!strcmp(what, "naps")) {
 		sleep(1);
@@ -95,15 +99,50 @@ static void look_around(const char *what, double s)
 	}
 }
 
+/* Two processes keep this one's processor busy, and a call that finds nothing yields to them. */
+static pid_t hog[2];
+static void starve(void)
+{
+	cpu_set_t one;
+	int i;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (i = 0; i < 2; i++) {
+		hog[i] = fork();
+		if (hog[i] == 0) {
+			for (alarm(50);;) {
+			}
+		}
+	}
+}
+
+static void feed(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		kill(hog[i], SIGKILL);
+		waitpid(hog[i], NULL, 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	int rank, data = 0;
+	int rank, data = 0, starved = !strcmp(what, "starved");
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (rank == 0) {
-		look_around(what, !strcmp(what, "tail") ? 1.6 : 4);
+		if (starved) {
+			starve();
+		}
+		look_around(what, !strcmp(what, "tail") ? 1.6 : starved ? 15 : 4);
+		if (starved) {
+			feed();
+		}
 	} else if (rank == 1) {
 		MPI_Recv(&data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Send(&data, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
