@@ -225,6 +225,67 @@ made files.avt
 expect_line 'Input and output by MPI:.*most of it MPI_File_sync' text
 expect_no_line 'The largest wait' text
 verdict "time in files of MPI is not explained by a short wait elsewhere"
+in_turn() # in_turn CLASS US: for 4 s of 10 one of two threads waits in a function of this class; the CPU time of each second
+{
+	cat <<END
+CLKPERIOD 1e-03
+NCPUS 2
+DEFCLASS 1 "OS" SELF "OS" PARENT 0
+DEFCLASS 2 "OMP" SELF "OMP" PARENT 0
+DEFCLASS 3 "counter-display" SELF "counter-display" PARENT 0
+DEFCLASS 4 "Application" SELF "Application" PARENT 0
+DEFFUNCTION 1 "parallel" CLASS 2
+DEFFUNCTION 2 "lock_wait" CLASS $1
+DEFCOUNTER 3 "proc_usr" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 4 "proc_sys" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+INFO CLASS 3 TEXT "\"OS:proc_usr\" 1e-04 \"percent\""
+INFO CLASS 3 TEXT "\"OS:proc_sys\" 1e-04 \"percent\""
+END
+	t=0
+	while [ $t -le 10 ]; do
+		[ -z "$2" ] || echo "$((t * 1000)) SAMP CPU 1 DEF 3 UINT 8 $((t * $2)) DEF 4 UINT 8 0"
+		if [ $t -lt 10 ]; then
+			echo "$((t * 1000 + 1)) ENTER CPU 1 FUNCTION 1
+$((t * 1000 + 1)) ENTER CPU 65537 FUNCTION 1
+$((t * 1000 + 100)) ENTER CPU 65537 FUNCTION 2
+$((t * 1000 + 500)) LEAVE CPU 65537
+$((t * 1000 + 999)) LEAVE CPU 65537
+$((t * 1000 + 999)) LEAVE CPU 1"
+		fi
+		t=$((t + 1))
+	done
+}
+in_turn 2 1590000 >turns.avt
+made turns.avt
+expect_line threads-in-turn found
+in_turn 4 1590000 >turns.avt
+made turns.avt
+expect_no_line threads-in-turn found
+in_turn 2 1000000 >turns.avt
+made turns.avt
+expect_no_line threads-in-turn found
+in_turn 2 '' >turns.avt
+made turns.avt
+expect_no_line threads-in-turn found
+verdict "threads in turn: not by a function of the program, without a processor, or in an unknown time"
+# so many functions that they are not counted for each process
+{
+	in_turn 2 1990000 | sed '1,/^INFO/!d' | sed '/^NCPUS/s/.*/NCPUS 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2/'
+	awk 'BEGIN { for (i = 3; i < 100100; i++) print "DEFFUNCTION " i " \"f" i "\" CLASS 4" }'
+	in_turn 2 1990000 | sed '1,/^INFO/d; /SAMP/!d'
+	awk 'BEGIN {
+		for (p = 0; p < 20; p++) {
+			for (k = 0; k < 2; k++) {
+				print "1 ENTER CPU " k * 65536 + p + 1 " FUNCTION 1\n9999 LEAVE CPU " k * 65536 + p + 1
+			}
+			print "100 ENTER CPU " 65536 + p + 1 " FUNCTION 2\n300 LEAVE CPU " 65536 + p + 1
+		}
+	}' | sort -s -n -k 1,1
+} >many.avt
+made many.avt
+expect [ -s t.html ]
+expect_no_line threads-in-turn found
+verdict "what the threads of all processes waited is not what those of the first one waited"
 # 2 threads and 10 regions of a second, on a busy node: the second thread begins each one 0.15 s late, and the first one
 # sleeps until then; it is also woken 0.15 s after the last one has come to the barrier
 {
