@@ -163,8 +163,13 @@ DEFFUNCTION 2 "MPI_Finalize" CLASS 1
 DEFFUNCTION 3 "MPI_Recv" CLASS 1
 DEFFUNCTION 4 "MPI_Barrier" CLASS 1
 DEFFUNCTION 5 "MPI_File_sync" CLASS 1
-DEFFUNCTION 6 "solve" CLASS 2
-DEFCOUNTER 1 "proc_rss" CLASS 4 CPU 1 TYPE 67 DIFF 0 UNIT "bytes" LOWER 0 UPPER 18446744073709551615'
+DEFFUNCTION 6 "solve" CLASS 2'
+	echo "DEFCOMM 1 \"W\" LEFT 0 FIRST 1 1 LAST 1 $1 STRIDE 1 1"
+	r=1
+	while [ "$r" -le "$1" ]; do
+		echo "DEFCOUNTER $r \"proc_rss\" CLASS 4 CPU $r TYPE 67 DIFF 0 UNIT \"bytes\" LOWER 0 UPPER 18446744073709551615"
+		r=$((r + 1))
+	done
 }
 
 state() # state RANK FUNCTION FROM TO
@@ -225,6 +230,94 @@ made files.avt
 expect_line 'Input and output by MPI:.*most of it MPI_File_sync' text
 expect_no_line 'The largest wait' text
 verdict "time in files of MPI is not explained by a short wait elsewhere"
+# one rank after the other has work for all of them: each waits for the same time, now for this one and now for that one
+{
+	ranks 16
+	for r in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+		state $r 1 0 100
+		for late in 0 1; do
+			t=$((100 + late * 2000))
+			if [ $r -eq $late ]; then
+				state $r 6 $t $((t + 1950))
+			else
+				state $r 3 $t $((t + 1960))
+				pair=$((late * 16 + r + 1))
+				echo "$((t + 1950)) SENDMSG CPU $((late + 1)) TO $((r + 1)) COMM 1 TAG 0 LEN 8 PAIR $pair"
+				echo "$((t + 1960)) RECVMSG CPU $((r + 1)) FROM $((late + 1)) COMM 1 TAG 0 LEN 8 PAIR $pair"
+			fi
+		done
+		state $r 2 4100 4101
+	done | sort -s -n -k 1,1
+} >alike.avt
+made alike.avt
+expect_line 'finding-communication' t.html
+expect_line 'The largest wait: rank [0-9]* in MPI_Recv, late sender' text
+verdict "of 16 ranks that wait alike the wait of one is named"
+
+rounds() # rounds SHARES RUN: four ranks, 20 rounds of a second; in each they work for these ms, the last ones wait for rank 2
+{
+	echo 'CLKPERIOD 1e-03
+NCPUS 1 1 1 1
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "Application" SELF "Application" PARENT 0
+DEFCLASS 3 "OS" SELF "OS" PARENT 0
+DEFCLASS 4 "counter-display" SELF "counter-display" PARENT 0
+DEFFUNCTION 1 "MPI_Init" CLASS 1
+DEFFUNCTION 2 "MPI_Finalize" CLASS 1
+DEFFUNCTION 3 "MPI_Recv" CLASS 1
+DEFFUNCTION 4 "work" CLASS 2
+DEFCOMM 1 "W" LEFT 0 FIRST 1 1 LAST 1 4 STRIDE 1 1
+INFO CLASS 4 TEXT "\"OS:main_run\" 1e-07 \"percent\""
+INFO CLASS 4 TEXT "\"OS:main_wait\" 1e-07 \"percent\""'
+	for r in 0 1 2 3; do
+		for c in run wait; do
+			echo "DEFCOUNTER $((2 * r + 1 + ${#c} - 3)) \"main_$c\" CLASS 3 CPU $((r + 1)) TYPE 67 DIFF 1 UNIT \"ns\" \
+LOWER 0 UPPER 18446744073709551615"
+		done
+	done
+	echo "$1" | tr ' ' '\n' | awk -v run="$2" '
+		{ work[NR - 1] = $1 }
+		END {
+			split(run, used, " ")
+			for (r = 0; r < 4; r++) {
+				print "0 ENTER CPU " r + 1 " FUNCTION 1\n1 LEAVE CPU " r + 1
+				for (t = 0; t < 20; t++) {
+					from = t * 1000 + 1
+					print from " ENTER CPU " r + 1 " FUNCTION 4\n" from + work[r] " LEAVE CPU " r + 1
+					if (r == 2) {
+						continue
+					}
+					pair = t * 4 + r + 1
+					print from + work[2] " SENDMSG CPU 3 TO " r + 1 " COMM 1 TAG 0 LEN 8 PAIR " pair
+					print from + work[r] " ENTER CPU " r + 1 " FUNCTION 3"
+					print from + work[2] + 1 " RECVMSG CPU " r + 1 " FROM 3 COMM 1 TAG 0 LEN 8 PAIR " pair
+					print from + work[2] + 1 " LEAVE CPU " r + 1
+				}
+				for (t = 0; run && t <= 20; t++) {
+					printf "%d SAMP CPU %d DEF %d UINT 8 %.0f DEF %d UINT 8 0\n", t * 1000 + 1, r + 1,
+						2 * r + 1, t * used[r + 1] * 1e6, 2 * r + 2
+				}
+				print "20001 ENTER CPU " r + 1 " FUNCTION 2\n20002 LEAVE CPU " r + 1
+			}
+		}' | sort -s -n -k 1,1
+}
+rounds '200 200 950 200' '' >unknown.avt
+made unknown.avt
+expect_line '<li class="g1" id="finding-slow-rank"' t.html
+expect_line 'Rank 2 makes the others wait.*Whether it worked, slept or waited for a processor is not recorded' text
+verdict "a rank of which no counter says that it worked is named with that doubt"
+rounds '200 600 950 200' '1000 300 1000 1000' >two.avt
+made two.avt
+expect_line imbalance found
+expect_line asleep found
+expect_no_line slow-rank found
+verdict "a rank that is named by one finding is not named again, after another one that names another rank"
+rounds '800 800 950 800' '150 150 150 150' >all.avt
+made all.avt
+expect_line 'Every rank sleeps or waits' text
+expect_line 'Rank 2 makes the others wait' text
+verdict "a rank is not left out because all of them sleep"
+
 in_turn() # in_turn CLASS US: for 4 s of 10 one of two threads waits in a function of this class; the CPU time of each second
 {
 	cat <<END
