@@ -187,16 +187,17 @@ state() # state RANK FUNCTION FROM TO
 		state $r 1 $r 100
 	done | sort -n
 	for r in 0 1 2; do
-		echo "2000 ENTER CPU $((r + 1)) FUNCTION 3"
+		echo "$((1000 + r * 500)) ENTER CPU $((r + 1)) FUNCTION 3"
 	done
 	echo "2500 ENTER CPU 4 FUNCTION 4"
 	for r in 0 1 2 3; do
+		echo "9000 SAMP CPU $((r + 1)) DEF $((r + 1)) UINT 8 1"
 		echo "9000 LEAVE CPU $((r + 1))"
 	done
 } >still.avt
 made still.avt
 expect_line 'stood still.*All were in MPI for 6.5 s or longer' text
-expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for .* Rank 3 was in MPI_Barrier' text
+expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for the last 7 s to 8 s. Rank 3 was in MPI_Barrier for the last 6.5 s\.' text
 expect_no_line 'makes? the others wait\|network without delay' text
 verdict "a run that stood still until somebody ended it, and where each rank was"
 sed 's/^2500 ENTER.*/8000 ENTER CPU 4 FUNCTION 4/' still.avt >late.avt
@@ -204,6 +205,39 @@ made late.avt
 expect_no_line 'stood still' text
 expect_line 'did not end normally' text
 verdict "and one in which a rank had worked shortly before"
+sed '/ENTER/s/FUNCTION [34]$/FUNCTION 5/' still.avt >write.avt
+made write.avt
+expect_no_line 'stood still' text
+sed '/SAMP/d' still.avt >unsampled.avt
+made unsampled.avt
+expect_no_line 'stood still' text
+verdict "nor one that wrote its files, or of which nobody knows how long it was in its last call"
+{
+	ranks 6 | sed 's/"MPI_Recv"/"MPI_Recv_of_a_library_that_wraps_it_with_a_very_long_name_of_more_than_ninety_letters_in_all"/'
+	for f in 7 8 9; do
+		echo "DEFFUNCTION $f \"MPI_Wait_${f}_of_a_library_that_wraps_it_with_a_very_long_name_of_more_than_ninety_letters_in_all\" CLASS 1"
+	done
+	echo 'INFO CLASS 3 TEXT "process 0: by signal 15 (Terminated)"
+DEFCLASS 5 "deadlock" SELF "deadlock" PARENT 0'
+	for r in 3 4 5; do
+		echo "INFO CLASS 5 TEXT \"process $r: #0 MPI_Wait\""
+		echo "INFO CLASS 5 TEXT \"process $r: #1 a_function_of_the_program_with_a_long_name_too at long_$r.c:12\""
+	done
+	for r in 0 1 2 3 4 5; do
+		state $r 1 $r 100
+	done | sort -n
+	for r in 0 1 2 3 4 5; do
+		echo "2000 ENTER CPU $((r + 1)) FUNCTION $((r < 3 ? 3 : r + 4))"
+	done
+	for r in 0 1 2 3 4 5; do
+		echo "9000 SAMP CPU $((r + 1)) DEF $((r + 1)) UINT 8 1"
+		echo "9000 LEAVE CPU $((r + 1))"
+	done
+} >names.avt
+made names.avt
+sed -n '/<li class="g[0-3]" id="finding-ended-badly"/{s/<[^>]*>//g;p;}' t.html >verify
+expect_line 'Rank 4 was in .*in_all for the last 7 s (a_function.*, long_4.c:12)\. 1 more is not listed\.' verify
+verdict "places with long names: whole sentences, and how many ranks are left out"
 {
 	ranks 1
 	echo 'INFO CLASS 3 TEXT "process 0: by exit, exit status 3"'
