@@ -35,15 +35,15 @@ static const char *info_of_process(const char *text, long *process)
 	return text;
 }
 
-const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade, long *process)
+const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *grade, long *process)
 {
 	static const char *const good[] = { "by exit", "by _exit", "by exec", "in MPI_Finalize",
 		"without the library's knowledge, exit status 0" };
 	const char *cls, *text;
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
-		if (!cls || !text || strcmp(cls, "ended") || n--) {
+	while (stf_reader_info(t->reader, (*at)++, &cls, &text) == 0) {
+		if (!cls || !text || strcmp(cls, "ended")) {
 			continue;
 		}
 		text = info_of_process(text, process);
@@ -69,30 +69,33 @@ static int is_terminated(const char *text)
 	return !strncmp(text, by, sizeof(by) - 1);
 }
 
-/* The place in the program's own source: where it called MPI, without MPI the first line of the stack with a source. */
-static void find_place(const struct vtr_trace *t, long process, char *to, size_t size)
+enum { PLACE = 300 };
+
+/* The places of n processes in the program's own source: where each called MPI, without MPI the first line of the stack with a source.
+ * to: empty texts. */
+static void find_places(const struct vtr_trace *t, long first, uint32_t n, char (*to)[PLACE])
 {
 	const char *cls, *text, *at;
-	char name[200];
+	char name[200], *place;
 	size_t i;
 	long of;
 	int depth;
 
-	to[0] = '\0';
 	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
 		if (!cls || !text || strcmp(cls, "deadlock")) {
 			continue;
 		}
 		text = info_of_process(text, &of);
-		if (of != process || sscanf(text, " #%d %199s", &depth, name) != 2) {
+		if (of < first || of - first >= (long)n || sscanf(text, " #%d %199s", &depth, name) != 2) {
 			continue;
 		}
+		place = to[of - first];
 		if (!strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5)) {
-			to[0] = '\0';
-		} else if (!to[0] && (at = strstr(text, " at "))) {
+			place[0] = '\0';
+		} else if (!place[0] && (at = strstr(text, " at "))) {
 			const char *base = strrchr(at, '/');
 
-			snprintf(to, size, "%s, %s", name, base ? base + 1 : at + 4);
+			snprintf(place, PLACE, "%s, %s", name, base ? base + 1 : at + 4);
 		}
 	}
 }
@@ -111,7 +114,7 @@ static double in_call_s(const struct vtr_measures *m, uint32_t process)
 	return m->process[process].last_s - vtr_seconds(m->t, m->t->span[process].open_since);
 }
 
-/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". place: that of find_place(). duration: NULL: of this process. */
+/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". place: that of find_places(). duration: NULL: of this process. */
 static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, const char *place,
 	const char *duration, char *to, size_t size)
 {
@@ -168,10 +171,10 @@ static void find_first(const struct vtr_measures *m, struct first_end *e)
 	enum vtr_grade grade;
 	const char *text;
 	long process;
-	size_t i;
+	size_t i = 0;
 
 	*e = (struct first_end){ .process = -1 };
-	for (i = 0; (text = vtr_ending(m->t, i, &grade, &process)); i++) {
+	while ((text = vtr_ending(m->t, &i, &grade, &process))) {
 		double at = process >= 0 && process < (long)m->n ? m->process[process].last_s : 0;
 
 		if (grade == VTR_GOOD) {
@@ -199,20 +202,24 @@ enum {
 struct stand {
 	uint32_t open, after, n, process[NUMBERS];
 	double least_s, most_s; /* how long they were in that call */
-	char place[300];
+	char place[PLACE];
 };
 
 /* Returns how many places there are, at most one more than are shown. */
 static size_t list_stands(const struct vtr_measures *m, struct stand s[STANDS + 1])
 {
+	char(*place)[PLACE] = calloc((size_t)m->n + 1, sizeof(*place));
 	struct stand own;
 	size_t n = 0, k;
 	uint32_t i;
 
+	if (place) {
+		find_places(m->t, 0, m->n, place);
+	}
 	for (i = 0; i < m->n; i++) {
 		own = (struct stand){ .open = is_in_call(m, i) ? m->t->span[i].open : 0, .least_s = INFINITY };
 		own.after = own.open ? 0 : m->t->span[i].after;
-		find_place(m->t, i, own.place, sizeof(own.place));
+		memcpy(own.place, place ? place[i] : "", place ? PLACE : 1);
 		for (k = 0; k < n &&
 			(s[k].open != own.open || s[k].after != own.after || strcmp(s[k].place, own.place) != 0);
 			k++) {
@@ -227,6 +234,7 @@ static size_t list_stands(const struct vtr_measures *m, struct stand s[STANDS + 
 			s[k].most_s = fmax(s[k].most_s, in_call_s(m, i));
 		}
 	}
+	free(place);
 	return n;
 }
 
@@ -328,7 +336,7 @@ static double stood_still(const struct vtr_measures *m, const char *text)
 double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	struct first_end e;
-	char who[60], at[60] = "", call[500] = "", more[100] = "", place[300];
+	char who[60], at[60] = "", call[500] = "", more[100] = "", place[PLACE] = "";
 	const char *status;
 	int known, early;
 	double still_s;
@@ -353,7 +361,7 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	early = !strncmp(e.text, "by exit", 7) || !strncmp(e.text, "by _exit", 8);
 	status = e.text + strcspn(e.text, ",");
 	if (known) {
-		find_place(m->t, e.process, place, sizeof(place));
+		find_places(m->t, e.process, 1, &place);
 		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, place, NULL, call, sizeof(call));
 		vtr_duration(at, sizeof(at), e.at_s);
 	}

@@ -238,6 +238,29 @@ made names.avt
 sed -n '/<li class="g[0-3]" id="finding-ended-badly"/{s/<[^>]*>//g;p;}' t.html >verify
 expect_line 'Rank 4 was in .*in_all for the last 7 s (a_function.*, long_4.c:12)\. 1 more is not listed\.' verify
 verdict "places with long names: whole sentences, and how many ranks are left out"
+# the places of all processes are found in one pass: of this trace that takes a second, else minutes
+awk 'BEGIN {
+	n = 8000
+	printf "CLKPERIOD 1e-03\nNCPUS"
+	for (r = 0; r < n; r++) {
+		printf " 1"
+	}
+	print "\nDEFCLASS 1 \"MPI\" SELF \"MPI\" PARENT 0\nDEFCLASS 3 \"ended\" SELF \"ended\" PARENT 0"
+	print "DEFCLASS 5 \"deadlock\" SELF \"deadlock\" PARENT 0\nDEFFUNCTION 3 \"MPI_Recv\" CLASS 1"
+	for (r = 0; r < n; r++) {
+		print "INFO CLASS 3 TEXT \"process " r ": by signal 15 (Terminated), deadlock\""
+		print "INFO CLASS 5 TEXT \"process " r ": #0 MPI_Recv\"\nINFO CLASS 5 TEXT \"process " r ": #1 main at x/r.c:12\""
+	}
+	for (t = 0; t < 2; t++) {
+		for (r = 1; r <= n; r++) {
+			print t * 9000 " " (t ? "LEAVE CPU " r : "ENTER CPU " r " FUNCTION 3")
+		}
+	}
+}' >large.avt
+rm -f t.*
+"$build/tests/cli/lib/text_stf" large.avt t.stf >out 2>err && timeout 40 "$build/vtreport" t.stf >report.out 2>report.err
+expect_line 'Ranks 0, 1, 2, 3 and 7996 more were in MPI_Recv for the last 9 s (main, r.c:12)' t.html
+verdict "a job of 8000 ranks that stood still"
 {
 	ranks 1
 	echo 'INFO CLASS 3 TEXT "process 0: by exit, exit status 3"'
@@ -264,6 +287,12 @@ made files.avt
 expect_line 'Input and output by MPI:.*most of it MPI_File_sync' text
 expect_no_line 'The largest wait' text
 verdict "time in files of MPI is not explained by a short wait elsewhere"
+sed '/FUNCTION 2$/d; /^8300 /d' files.avt | sed '/^DEFCOUNTER 2/a\
+INFO CLASS 3 TEXT "process 0: in MPI_Finalize"\
+INFO CLASS 3 TEXT "process 1: in MPI_Finalize"' >unended.avt
+made unended.avt
+expect_line 'serialisation [0-9.]* % &times; transfer' text
+verdict "a run that ended well, but whose MPI_Finalize was not recorded, has its efficiencies"
 # one rank after the other has work for all of them: each waits for the same time, now for this one and now for that one
 {
 	ranks 16
