@@ -73,7 +73,7 @@ enum { PLACE = 300 };
 
 /* The places of n processes in the program's own source: where each called MPI, without MPI the first line of the stack with a source.
  * to: empty texts. */
-static void find_places(const struct vtr_trace *t, long first, uint32_t n, char (*to)[PLACE])
+static void places_in_program(const struct vtr_trace *t, long first, uint32_t n, char (*to)[PLACE])
 {
 	const char *cls, *text, *at;
 	char name[200], *place;
@@ -114,7 +114,7 @@ static double in_call_s(const struct vtr_measures *m, uint32_t process)
 	return m->process[process].last_s - vtr_seconds(m->t, m->t->span[process].open_since);
 }
 
-/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". place: that of find_places(). duration: NULL: of this process. */
+/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". place: that of places_in_program(). duration: NULL: of this process. */
 static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, const char *place,
 	const char *duration, char *to, size_t size)
 {
@@ -214,7 +214,7 @@ static size_t list_stands(const struct vtr_measures *m, struct stand s[STANDS + 
 	uint32_t i;
 
 	if (place) {
-		find_places(m->t, 0, m->n, place);
+		places_in_program(m->t, 0, m->n, place);
 	}
 	for (i = 0; i < m->n; i++) {
 		own = (struct stand){ .open = is_in_call(m, i) ? m->t->span[i].open : 0, .least_s = INFINITY };
@@ -361,7 +361,7 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	early = !strncmp(e.text, "by exit", 7) || !strncmp(e.text, "by _exit", 8);
 	status = e.text + strcspn(e.text, ",");
 	if (known) {
-		find_places(m->t, e.process, 1, &place);
+		places_in_program(m->t, e.process, 1, &place);
 		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, place, NULL, call, sizeof(call));
 		vtr_duration(at, sizeof(at), e.at_s);
 	}

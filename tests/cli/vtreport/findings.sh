@@ -167,7 +167,8 @@ DEFFUNCTION 6 "solve" CLASS 2'
 	echo "DEFCOMM 1 \"W\" LEFT 0 FIRST 1 1 LAST 1 $1 STRIDE 1 1"
 	r=1
 	while [ "$r" -le "$1" ]; do
-		echo "DEFCOUNTER $r \"proc_rss\" CLASS 4 CPU $r TYPE 67 DIFF 0 UNIT \"bytes\" LOWER 0 UPPER 18446744073709551615"
+		printf 'DEFCOUNTER %d "proc_rss" CLASS 4 CPU %d TYPE 67 DIFF 0 UNIT "bytes" ' "$r" "$r"
+		echo 'LOWER 0 UPPER 18446744073709551615'
 		r=$((r + 1))
 	done
 }
@@ -197,7 +198,8 @@ state() # state RANK FUNCTION FROM TO
 } >still.avt
 made still.avt
 expect_line 'stood still.*All were in MPI for 6.5 s or longer' text
-expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for the last 7 s to 8 s. Rank 3 was in MPI_Barrier for the last 6.5 s\.' text
+expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for the last 7 s to 8 s\.' text
+expect_line 'Rank 3 was in MPI_Barrier for the last 6.5 s\.' text
 expect_no_line 'makes? the others wait\|network without delay' text
 verdict "a run that stood still until somebody ended it, and where each rank was"
 sed 's/^2500 ENTER.*/8000 ENTER CPU 4 FUNCTION 4/' still.avt >late.avt
@@ -211,17 +213,19 @@ expect_no_line 'stood still' text
 sed '/SAMP/d' still.avt >unsampled.avt
 made unsampled.avt
 expect_no_line 'stood still' text
-verdict "nor one that wrote its files, or of which nobody knows how long it was in its last call"
+verdict "nor one that wrote its files, or of which it is not known how long it was in its last call"
 {
-	ranks 6 | sed 's/"MPI_Recv"/"MPI_Recv_of_a_library_that_wraps_it_with_a_very_long_name_of_more_than_ninety_letters_in_all"/'
+	long=of_a_library_that_wraps_it_with_a_very_long_name_of_more_than_ninety_letters_in_all
+	ranks 6 | sed "s/\"MPI_Recv\"/\"MPI_Recv_$long\"/"
 	for f in 7 8 9; do
-		echo "DEFFUNCTION $f \"MPI_Wait_${f}_of_a_library_that_wraps_it_with_a_very_long_name_of_more_than_ninety_letters_in_all\" CLASS 1"
+		echo "DEFFUNCTION $f \"MPI_Wait_${f}_$long\" CLASS 1"
 	done
 	echo 'INFO CLASS 3 TEXT "process 0: by signal 15 (Terminated)"
 DEFCLASS 5 "deadlock" SELF "deadlock" PARENT 0'
 	for r in 3 4 5; do
 		echo "INFO CLASS 5 TEXT \"process $r: #0 MPI_Wait\""
-		echo "INFO CLASS 5 TEXT \"process $r: #1 a_function_of_the_program_with_a_long_name_too at long_$r.c:12\""
+		place="a_function_of_the_program_with_a_long_name_too at long_$r.c:12"
+		echo "INFO CLASS 5 TEXT \"process $r: #1 $place\""
 	done
 	for r in 0 1 2 3 4 5; do
 		state $r 1 $r 100
@@ -249,7 +253,8 @@ awk 'BEGIN {
 	print "DEFCLASS 5 \"deadlock\" SELF \"deadlock\" PARENT 0\nDEFFUNCTION 3 \"MPI_Recv\" CLASS 1"
 	for (r = 0; r < n; r++) {
 		print "INFO CLASS 3 TEXT \"process " r ": by signal 15 (Terminated), deadlock\""
-		print "INFO CLASS 5 TEXT \"process " r ": #0 MPI_Recv\"\nINFO CLASS 5 TEXT \"process " r ": #1 main at x/r.c:12\""
+		print "INFO CLASS 5 TEXT \"process " r ": #0 MPI_Recv\""
+		print "INFO CLASS 5 TEXT \"process " r ": #1 main at x/r.c:12\""
 	}
 	for (t = 0; t < 2; t++) {
 		for (r = 1; r <= n; r++) {
@@ -258,7 +263,8 @@ awk 'BEGIN {
 	}
 }' >large.avt
 rm -f t.*
-"$build/tests/cli/lib/text_stf" large.avt t.stf >out 2>err && timeout 40 "$build/vtreport" t.stf >report.out 2>report.err
+"$build/tests/cli/lib/text_stf" large.avt t.stf >out 2>err &&
+	timeout 40 "$build/vtreport" t.stf >report.out 2>report.err
 expect_line 'Ranks 0, 1, 2, 3 and 19996 more were in MPI_Recv for the last 9 s (main, r.c:12)' t.html
 verdict "a job of 20000 ranks that stood still"
 {
@@ -305,8 +311,9 @@ verdict "a run that ended well, but whose MPI_Finalize was not recorded, has its
 			else
 				state $r 3 $t $((t + 1960))
 				pair=$((late * 16 + r + 1))
-				echo "$((t + 1950)) SENDMSG CPU $((late + 1)) TO $((r + 1)) COMM 1 TAG 0 LEN 8 PAIR $pair"
-				echo "$((t + 1960)) RECVMSG CPU $((r + 1)) FROM $((late + 1)) COMM 1 TAG 0 LEN 8 PAIR $pair"
+				message="COMM 1 TAG 0 LEN 8 PAIR $pair"
+				echo "$((t + 1950)) SENDMSG CPU $((late + 1)) TO $((r + 1)) $message"
+				echo "$((t + 1960)) RECVMSG CPU $((r + 1)) FROM $((late + 1)) $message"
 			fi
 		done
 		state $r 2 4100 4101
@@ -317,7 +324,9 @@ expect_line 'finding-communication' t.html
 expect_line 'The largest wait: rank [0-9]* in MPI_Recv, late sender' text
 verdict "of 16 ranks that wait alike the wait of one is named"
 
-rounds() # rounds SHARES RUN: four ranks, 20 rounds of a second; in each they work for these ms, the last ones wait for rank 2
+# rounds WORK RUN: four ranks, 20 rounds of a second; in each they work for these ms, and the others wait for rank 2.
+# RUN: the ms in which they have a processor; empty: no counters
+rounds()
 {
 	echo 'CLKPERIOD 1e-03
 NCPUS 1 1 1 1
@@ -334,8 +343,8 @@ INFO CLASS 4 TEXT "\"OS:main_run\" 1e-07 \"percent\""
 INFO CLASS 4 TEXT "\"OS:main_wait\" 1e-07 \"percent\""'
 	for r in 0 1 2 3; do
 		for c in run wait; do
-			echo "DEFCOUNTER $((2 * r + 1 + ${#c} - 3)) \"main_$c\" CLASS 3 CPU $((r + 1)) TYPE 67 DIFF 1 UNIT \"ns\" \
-LOWER 0 UPPER 18446744073709551615"
+			printf 'DEFCOUNTER %d "main_%s" CLASS 3 CPU %d ' $((2 * r + ${#c} - 2)) $c $((r + 1))
+			echo 'TYPE 67 DIFF 1 UNIT "ns" LOWER 0 UPPER 18446744073709551615'
 		done
 	done
 	echo "$1" | tr ' ' '\n' | awk -v run="$2" '
@@ -346,19 +355,21 @@ LOWER 0 UPPER 18446744073709551615"
 				print "0 ENTER CPU " r + 1 " FUNCTION 1\n1 LEAVE CPU " r + 1
 				for (t = 0; t < 20; t++) {
 					from = t * 1000 + 1
-					print from " ENTER CPU " r + 1 " FUNCTION 4\n" from + work[r] " LEAVE CPU " r + 1
+					print from " ENTER CPU " r + 1 " FUNCTION 4"
+					print from + work[r] " LEAVE CPU " r + 1
 					if (r == 2) {
 						continue
 					}
 					pair = t * 4 + r + 1
-					print from + work[2] " SENDMSG CPU 3 TO " r + 1 " COMM 1 TAG 0 LEN 8 PAIR " pair
+					message = " COMM 1 TAG 0 LEN 8 PAIR " pair
+					print from + work[2] " SENDMSG CPU 3 TO " r + 1 message
 					print from + work[r] " ENTER CPU " r + 1 " FUNCTION 3"
-					print from + work[2] + 1 " RECVMSG CPU " r + 1 " FROM 3 COMM 1 TAG 0 LEN 8 PAIR " pair
+					print from + work[2] + 1 " RECVMSG CPU " r + 1 " FROM 3" message
 					print from + work[2] + 1 " LEAVE CPU " r + 1
 				}
 				for (t = 0; run && t <= 20; t++) {
-					printf "%d SAMP CPU %d DEF %d UINT 8 %.0f DEF %d UINT 8 0\n", t * 1000 + 1, r + 1,
-						2 * r + 1, t * used[r + 1] * 1e6, 2 * r + 2
+					printf "%d SAMP CPU %d DEF %d UINT 8 %.0f DEF %d UINT 8 0\n",
+						t * 1000 + 1, r + 1, 2 * r + 1, t * used[r + 1] * 1e6, 2 * r + 2
 				}
 				print "20001 ENTER CPU " r + 1 " FUNCTION 2\n20002 LEAVE CPU " r + 1
 			}
@@ -381,7 +392,8 @@ expect_line 'Every rank sleeps or waits' text
 expect_line 'Rank 2 makes the others wait' text
 verdict "a rank is not left out because all of them sleep"
 
-in_turn() # in_turn CLASS US: for 4 s of 10 one of two threads waits in a function of this class; the CPU time of each second
+# in_turn CLASS US: for 4 s of 10 one of two threads waits in a function of this class. US: the CPU time of each second
+in_turn()
 {
 	cat <<END
 CLKPERIOD 1e-03
