@@ -397,7 +397,7 @@ static double describe_work_on_busy_node(
 }
 
 /* Ranks besides that with most time outside MPI that have about as much. */
-static uint32_t count_alike(const struct vtr_measures *m)
+static uint32_t count_with_as_much(const struct vtr_measures *m)
 {
 	const struct vtr_measured *most = &m->process[m->longest_outside];
 	double least = m->outside_s + MOSTLY * (most->outside_s - m->outside_s);
@@ -453,7 +453,7 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s.%s%s "
 		"%s waits longest, in %.100s. With even work the run could be up to %s shorter.",
 		who, vtr_share(a, sizeof(a), p->outside_s, p->span_s), vtr_share(b, sizeof(b), m->outside_s, m->span_s),
-		describe_alike(more, sizeof(more), count_alike(m)), where,
+		describe_alike(more, sizeof(more), count_with_as_much(m)), where,
 		vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m, waits),
 		vtr_share(c, sizeof(c), work, 1));
 	return work;

@@ -147,7 +147,7 @@ static void divide_time(struct vtr_measures *m, uint32_t i)
 				  fmax(p->run_s + p->wait_s, isnan(p->cpu_s) ? 0 : p->cpu_s));
 }
 
-static void sum_up(struct vtr_measures *m)
+static void take_means(struct vtr_measures *m)
 {
 	const struct vtr_measured *p;
 	uint32_t i;
@@ -203,7 +203,7 @@ int vtr_measure(struct vtr_measures *m, const struct vtr_trace *t)
 	for (i = 0; i < m->n; i++) {
 		divide_time(m, i);
 	}
-	sum_up(m);
+	take_means(m);
 	return 0;
 }
 
