@@ -66,12 +66,14 @@ int vtr_functions_begin(struct vtr_trace *t)
 	t->function = calloc(n * t->function_rows + 1, sizeof(*t->function));
 	t->function_id = calloc(n + 1, sizeof(*t->function_id));
 	t->function_is_mpi = calloc(n + 1, 1);
+	t->function_is_omp = calloc(n + 1, 1);
 	t->span = calloc(p, sizeof(*t->span));
 	m->per_row = (p + VTR_MATRIX - 1) / VTR_MATRIX;
 	m->rows = (p + m->per_row - 1) / m->per_row;
 	m->count = calloc((size_t)m->rows * m->rows, sizeof(*m->count));
 	m->size = calloc((size_t)m->rows * m->rows, sizeof(*m->size));
-	if (!t->function || !t->function_id || !t->function_is_mpi || !t->span || !m->count || !m->size) {
+	if (!t->function || !t->function_id || !t->function_is_mpi || !t->function_is_omp || !t->span || !m->count ||
+		!m->size) {
 		return -1;
 	}
 	for (i = 0; i < p; i++) {
@@ -85,6 +87,7 @@ int vtr_functions_begin(struct vtr_trace *t)
 		if (r && stf_get_function_definition(r, &d) == 0) {
 			cls = stf_reader_name(t->reader, STF_ID_class_definition, d.classid);
 			t->function_id[t->functions] = d.id;
+			t->function_is_omp[t->functions] = cls && !strcmp(cls, "OMP");
 			t->function_is_mpi[t->functions++] = cls && !strcmp(cls, "MPI")
 				? kind_of_mpi_function(stf_reader_name(t->reader, STF_ID_function_definition, d.id))
 				: VTR_NO_MPI;
@@ -115,6 +118,7 @@ void vtr_functions_free(struct vtr_trace *t)
 	free(t->function);
 	free(t->function_id);
 	free(t->function_is_mpi);
+	free(t->function_is_omp);
 	free(t->span);
 	free(t->messages.count);
 	free(t->messages.size);
@@ -122,6 +126,7 @@ void vtr_functions_free(struct vtr_trace *t)
 	t->function = NULL;
 	t->function_id = NULL;
 	t->function_is_mpi = NULL;
+	t->function_is_omp = NULL;
 	t->span = NULL;
 	t->stacks = t->functions = t->operations = 0;
 	t->messages = (struct vtr_messages){ .n = 0 };

@@ -103,6 +103,7 @@ struct vtr_trace {
 	uint32_t function_rows; /* `processes`, or 1 where that would be too many */
 	uint32_t *function_id;
 	unsigned char *function_is_mpi; /* enum vtr_mpi */
+	unsigned char *function_is_omp; /* of the class OMP, which the collector makes */
 	int mpi_functions;              /* any of them is MPI */
 	struct vtr_span *span;          /* [processes] */
 	struct vtr_stack *stack;

@@ -15,6 +15,8 @@
 /* Of a run that somebody ended: it stood still before that for so long, and for that part of its length. */
 #define LEAST_STILL_S 2.0
 #define LEAST_STILL 0.2
+/* Times in a call that differ less are one. */
+#define ALIKE 0.95
 
 /* "process 3: TEXT" of an info record. Returns TEXT; without such a beginning *process is -1. */
 static const char *info_of_process(const char *text, long *process)
@@ -33,15 +35,15 @@ static const char *info_of_process(const char *text, long *process)
 	return text;
 }
 
-const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade, long *process)
+const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *grade, long *process)
 {
 	static const char *const good[] = { "by exit", "by _exit", "by exec", "in MPI_Finalize",
 		"without the library's knowledge, exit status 0" };
 	const char *cls, *text;
-	size_t i, k;
+	size_t k;
 
-	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
-		if (!cls || !text || strcmp(cls, "ended") || n--) {
+	while (stf_reader_info(t->reader, (*at)++, &cls, &text) == 0) {
+		if (!cls || !text || strcmp(cls, "ended")) {
 			continue;
 		}
 		text = info_of_process(text, process);
@@ -67,30 +69,33 @@ static int is_terminated(const char *text)
 	return !strncmp(text, by, sizeof(by) - 1);
 }
 
-/* The place in the program's own source: where it called MPI, without MPI the first line of the stack with a source. */
-static void find_place(const struct vtr_trace *t, long process, char *to, size_t size)
+enum { PLACE = 300 };
+
+/* The places of n processes in the program's own source: where each called MPI, without MPI the first line of the stack with a source.
+ * to: empty texts. */
+static void places_in_program(const struct vtr_trace *t, long first, uint32_t n, char (*to)[PLACE])
 {
 	const char *cls, *text, *at;
-	char name[200];
+	char name[200], *place;
 	size_t i;
 	long of;
 	int depth;
 
-	to[0] = '\0';
 	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
 		if (!cls || !text || strcmp(cls, "deadlock")) {
 			continue;
 		}
 		text = info_of_process(text, &of);
-		if (of != process || sscanf(text, " #%d %199s", &depth, name) != 2) {
+		if (of < first || of - first >= (long)n || sscanf(text, " #%d %199s", &depth, name) != 2) {
 			continue;
 		}
+		place = to[of - first];
 		if (!strncmp(name, "MPI_", 4) || !strncmp(name, "PMPI_", 5)) {
-			to[0] = '\0';
-		} else if (!to[0] && (at = strstr(text, " at "))) {
+			place[0] = '\0';
+		} else if (!place[0] && (at = strstr(text, " at "))) {
 			const char *base = strrchr(at, '/');
 
-			snprintf(to, size, "%s, %s", name, base ? base + 1 : at + 4);
+			snprintf(place, PLACE, "%s, %s", name, base ? base + 1 : at + 4);
 		}
 	}
 }
@@ -109,23 +114,23 @@ static double in_call_s(const struct vtr_measures *m, uint32_t process)
 	return m->process[process].last_s - vtr_seconds(m->t, m->t->span[process].open_since);
 }
 
-/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". */
-static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, char *to, size_t size)
+/* "in MPI_Recv for the last 2.1 s (main, ring.c:12)", or "". place: that of places_in_program(). duration: NULL: of this process. */
+static void describe_last_call(const struct vtr_measures *m, long process, int says_outside, const char *place,
+	const char *duration, char *to, size_t size)
 {
 	const struct vtr_trace *t = m->t;
 	const struct vtr_span *s = &t->span[process];
 	const char *name = NULL;
-	char place[300], a[60];
+	char a[60];
 
 	to[0] = '\0';
-	find_place(t, process, place, sizeof(place));
 	if (is_in_call(m, (uint32_t)process)) {
 		name = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[s->open - 1]);
 	}
 	if (name) {
 		snprintf(to, size, ", in %.100s for the last %s%s%.250s%s", name,
-			vtr_duration(a, sizeof(a), in_call_s(m, (uint32_t)process)), place[0] ? " (" : "", place,
-			place[0] ? ")" : "");
+			duration ? duration : vtr_duration(a, sizeof(a), in_call_s(m, (uint32_t)process)),
+			place[0] ? " (" : "", place, place[0] ? ")" : "");
 	} else if (place[0]) {
 		snprintf(to, size, ", in %.250s", place);
 	} else if (says_outside && s->after) {
@@ -166,10 +171,10 @@ static void find_first(const struct vtr_measures *m, struct first_end *e)
 	enum vtr_grade grade;
 	const char *text;
 	long process;
-	size_t i;
+	size_t i = 0;
 
 	*e = (struct first_end){ .process = -1 };
-	for (i = 0; (text = vtr_ending(m->t, i, &grade, &process)); i++) {
+	while ((text = vtr_ending(m->t, &i, &grade, &process))) {
 		double at = process >= 0 && process < (long)m->n ? m->process[process].last_s : 0;
 
 		if (grade == VTR_GOOD) {
@@ -187,25 +192,34 @@ static void find_first(const struct vtr_measures *m, struct first_end *e)
 	}
 }
 
-enum { STANDS = 4, NUMBERS = 4 }; /* places that are shown, and processes at each */
+enum {
+	STANDS = 4,
+	NUMBERS = 4,
+	OTHERS = 40
+}; /* places that are shown, processes at each, and room to say how many are not */
 
 /* Processes that ended in the same call at the same place. */
 struct stand {
 	uint32_t open, after, n, process[NUMBERS];
-	char place[300];
+	double least_s, most_s; /* how long they were in that call */
+	char place[PLACE];
 };
 
 /* Returns how many places there are, at most one more than are shown. */
 static size_t list_stands(const struct vtr_measures *m, struct stand s[STANDS + 1])
 {
+	char(*place)[PLACE] = calloc((size_t)m->n + 1, sizeof(*place));
 	struct stand own;
 	size_t n = 0, k;
 	uint32_t i;
 
+	if (place) {
+		places_in_program(m->t, 0, m->n, place);
+	}
 	for (i = 0; i < m->n; i++) {
-		own = (struct stand){ .open = is_in_call(m, i) ? m->t->span[i].open : 0 };
+		own = (struct stand){ .open = is_in_call(m, i) ? m->t->span[i].open : 0, .least_s = INFINITY };
 		own.after = own.open ? 0 : m->t->span[i].after;
-		find_place(m->t, i, own.place, sizeof(own.place));
+		memcpy(own.place, place ? place[i] : "", place ? PLACE : 1);
 		for (k = 0; k < n &&
 			(s[k].open != own.open || s[k].after != own.after || strcmp(s[k].place, own.place) != 0);
 			k++) {
@@ -216,16 +230,19 @@ static size_t list_stands(const struct vtr_measures *m, struct stand s[STANDS + 
 		if (k < n) {
 			s[k].process[s[k].n < NUMBERS ? s[k].n : 0] = s[k].n < NUMBERS ? i : s[k].process[0];
 			s[k].n++;
+			s[k].least_s = fmin(s[k].least_s, in_call_s(m, i));
+			s[k].most_s = fmax(s[k].most_s, in_call_s(m, i));
 		}
 	}
+	free(place);
 	return n;
 }
 
-/* " Ranks 0, 1 and 2 were in MPI_Recv for the last 2.1 s (main, ring.c:12)." Returns its length. */
+/* " Ranks 0, 1 and 2 were in MPI_Recv for the last 2.1 s to 3 s (main, ring.c:12)." Returns its length. */
 static size_t describe_stand(const struct vtr_measures *m, const struct stand *s, char *to, size_t size)
 {
 	const char *word = vtr_process_word(m->t);
-	char call[500], who[80];
+	char call[500], who[80], least[60], most[60], both[130];
 	size_t n = (size_t)snprintf(who, sizeof(who), " %c%s%s ", toupper((unsigned char)word[0]), word + 1,
 		s->n == 1                      ? ""
 			: strcmp(word, "rank") ? "es"
@@ -242,29 +259,56 @@ static size_t describe_stand(const struct vtr_measures *m, const struct stand *s
 	if (shown < s->n) {
 		snprintf(who + n, sizeof(who) - n, " and %" PRIu32 " more", s->n - shown);
 	}
-	describe_last_call(m, s->process[0], 1, call, sizeof(call));
-	return call[0] ? (size_t)snprintf(to, size, "%s %s%.170s.", who, s->n == 1 ? "was" : "were", call + 1) : 0;
+	vtr_duration(least, sizeof(least), s->least_s);
+	vtr_duration(most, sizeof(most), s->most_s);
+	snprintf(both, sizeof(both), s->least_s < ALIKE * s->most_s ? "%s to %s" : "%s", least, most);
+	describe_last_call(m, s->process[0], 1, s->place, both, call, sizeof(call));
+	return call[0] ? (size_t)snprintf(to, size, "%s %s%s.", who, s->n == 1 ? "was" : "were", call + 1) : 0;
 }
 
 static void describe_stuck(const struct vtr_measures *m, const char *begin, struct vtr_finding *to)
 {
 	struct stand s[STANDS + 1];
-	size_t stands = list_stands(m, s), k, n;
+	size_t stands = list_stands(m, s), k, n, length;
+	char text[600];
+	uint32_t left = m->n;
 
 	snprintf(to->title, sizeof(to->title), "The program stood still");
 	to->what_to_do =
 		"Compare what each of them waits for with what the others do: a message that nobody sends, another order of "
 		"the calls, an operation that not all ranks call.";
 	n = (size_t)snprintf(to->text, sizeof(to->text), "%s", begin);
-	for (k = 0; k < stands && k < STANDS && n < sizeof(to->text); k++) {
-		n += describe_stand(m, &s[k], to->text + n, sizeof(to->text) - n);
+	for (k = 0; k < stands && k < STANDS; k++) {
+		length = describe_stand(m, &s[k], text, sizeof(text));
+		if (length && n + length + OTHERS <= sizeof(to->text)) {
+			memcpy(to->text + n, text, length + 1);
+			n += length;
+			left -= s[k].n;
+		}
 	}
-	if (stands > STANDS && n < sizeof(to->text)) {
-		snprintf(to->text + n, sizeof(to->text) - n, " Others were at other places.");
+	if (left) {
+		snprintf(to->text + n, sizeof(to->text) - n, " %" PRIu32 " more %s not listed.", left,
+			left == 1 ? "is" : "are");
 	}
 }
 
-/* Somebody ended the run, and all of it was in calls of MPI for that long, in seconds. 0: it was not so. */
+/* Is a process that works, or that is ready for a client, in this call for long, too? */
+static int may_take_long(const struct vtr_measures *m, uint32_t process)
+{
+	static const char *const calls[] = { "MPI_File_", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_spawn",
+		"MPI_Probe", "MPI_Mprobe" };
+	const char *name = stf_reader_name(
+		m->t->reader, STF_ID_function_definition, m->t->function_id[m->t->span[process].open - 1]);
+	size_t k;
+
+	for (k = 0; k < sizeof(calls) / sizeof(calls[0]) && name && strncmp(name, calls[k], strlen(calls[k])) != 0;
+		k++) {
+	}
+	return k < sizeof(calls) / sizeof(calls[0]);
+}
+
+/* Somebody ended the run, and all of it was in calls of MPI for that long, in seconds. 0: it was not so, or it is not known, as without
+ * samples after it: then a process that had come back from its last call looks the same. */
 static double stood_still(const struct vtr_measures *m, const char *text)
 {
 	static const char *const from_outside[] = { "by signal 15 ", "by signal 2 ", "by signal 9 ", "by exit",
@@ -281,10 +325,10 @@ static double stood_still(const struct vtr_measures *m, const char *text)
 		return 0;
 	}
 	for (i = 0; i < m->n; i++) {
-		if (!is_in_call(m, i) || !m->t->function_is_mpi[m->t->span[i].open - 1]) {
+		if (!is_in_call(m, i) || !m->t->function_is_mpi[m->t->span[i].open - 1] || may_take_long(m, i)) {
 			return 0;
 		}
-		least = fmin(least, in_call_s(m, i));
+		least = fmin(least, m->process[i].sampled_s - vtr_seconds(m->t, m->t->span[i].open_since));
 	}
 	return least > fmax(LEAST_STILL_S, LEAST_STILL * vtr_length(m->t)) ? least : 0;
 }
@@ -292,7 +336,7 @@ static double stood_still(const struct vtr_measures *m, const char *text)
 double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	struct first_end e;
-	char who[60], at[60] = "", call[500] = "", more[100] = "";
+	char who[60], at[60] = "", call[500] = "", more[100] = "", place[PLACE] = "";
 	const char *status;
 	int known, early;
 	double still_s;
@@ -317,7 +361,8 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	early = !strncmp(e.text, "by exit", 7) || !strncmp(e.text, "by _exit", 8);
 	status = e.text + strcspn(e.text, ",");
 	if (known) {
-		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, call, sizeof(call));
+		places_in_program(m->t, e.process, 1, &place);
+		describe_last_call(m, e.process, strncmp(e.text, "in ", 3) != 0, place, NULL, call, sizeof(call));
 		vtr_duration(at, sizeof(at), e.at_s);
 	}
 	if (e.bad > 1) {

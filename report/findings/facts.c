@@ -127,7 +127,7 @@ static const char *next_ending(const struct vtr_trace *t, size_t *n, enum vtr_gr
 	const char *text;
 
 	do {
-		text = vtr_ending(t, (*n)++, grade, process);
+		text = vtr_ending(t, n, grade, process);
 	} while (text && !strncmp(text, "by exec ", 8));
 	return text;
 }
@@ -228,11 +228,20 @@ static void show_name(FILE *f, const struct vtr_trace *t, const char *before, un
 	}
 }
 
-/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
+/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. It did not if all ended well:
+ * then that call was only not recorded. */
 static int lacks_finalize(const struct vtr_trace *t, const struct stf_analysis *a)
 {
-	size_t i;
+	enum vtr_grade grade = VTR_GOOD;
+	size_t i = 0, at = 0;
+	long process;
 
+	while (grade == VTR_GOOD && next_ending(t, &at, &grade, &process)) {
+		i++;
+	}
+	if (i && grade == VTR_GOOD) {
+		return 0;
+	}
 	for (i = t->windowed ? a->n_threads : 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends);
 		i++) {
 	}

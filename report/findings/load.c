@@ -18,7 +18,7 @@
 #define BUSY_WAIT 0.1      /* of the time without a processor, as in cpu-shared */
 #define LEAST_LACK 0.03    /* of the time without a processor; less is what timer ticks and daemons take */
 #define ALIKE 0.1          /* of the time, as in imbalance: ranks whose time outside MPI differs less are alike */
-#define LEAST_OF_MPI 0.1   /* of the time in MPI; a shorter wait is not why that is long */
+#define LEAST_OF_MPI 0.1   /* of the time in MPI; shorter waits of a kind are not why that is long */
 #define MOSTLY 0.67        /* of the time of the one with most: those are named together with it */
 #define IN_TURN 5          /* ranks that lack a processor, each while the others have one and wait */
 #define NOTE_WEIGHT 100    /* after all findings that lead somewhere */
@@ -126,6 +126,19 @@ static const struct stf_wait *largest_mpi_wait(const struct stf_analysis *a)
 	return NULL;
 }
 
+/* The waits of all threads of this kind, in seconds. */
+static double sum_of_kind(const struct vtr_trace *t, enum stf_wait_kind kind)
+{
+	const struct stf_analysis *a = t->analysis;
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < a->n_waits; i++) {
+		sum += a->wait[i].kind == kind ? (double)a->wait[i].sum * t->resolution : 0;
+	}
+	return sum;
+}
+
 /* "; rank 1 waits 2.1 s in MPI_Recv, late sender, longest for rank 0 in work at ring.c:12", or "". */
 static void describe_longest_wait(const struct vtr_trace *t, const struct stf_wait *w, char *to, size_t size)
 {
@@ -206,7 +219,7 @@ double vtr_test_communication(const struct vtr_measures *m, const struct vtr_rul
 	in_mpi = sum_of_mpi(m->t, 0);
 	files = sum_of_mpi(m->t, 1);
 	/* what is a small part of the time in MPI is not why it is long */
-	w = w && (double)w->sum * m->t->resolution >= LEAST_OF_MPI * in_mpi ? w : NULL;
+	w = w && sum_of_kind(m->t, w->kind) >= LEAST_OF_MPI * in_mpi ? w : NULL;
 	describe_longest_wait(m->t, w, wait, sizeof(wait));
 	/* a rank without a processor makes each of the others wait that long at most; not all of them lack one at different times */
 	explained = lacked > LEAST_LACK && lost - fmin(m->known - 1, IN_TURN) * lacked <= rule->limit;
@@ -384,7 +397,7 @@ static double describe_work_on_busy_node(
 }
 
 /* Ranks besides that with most time outside MPI that have about as much. */
-static uint32_t count_alike(const struct vtr_measures *m)
+static uint32_t count_with_as_much(const struct vtr_measures *m)
 {
 	const struct vtr_measured *most = &m->process[m->longest_outside];
 	double least = m->outside_s + MOSTLY * (most->outside_s - m->outside_s);
@@ -440,7 +453,7 @@ double vtr_test_imbalance(const struct vtr_measures *m, const struct vtr_rule *r
 		"%s has the most work: it computed for %s of the time between MPI_Init and MPI_Finalize, the mean is %s.%s%s "
 		"%s waits longest, in %.100s. With even work the run could be up to %s shorter.",
 		who, vtr_share(a, sizeof(a), p->outside_s, p->span_s), vtr_share(b, sizeof(b), m->outside_s, m->span_s),
-		describe_alike(more, sizeof(more), count_alike(m)), where,
+		describe_alike(more, sizeof(more), count_with_as_much(m)), where,
 		vtr_process_title(m, waits, other, sizeof(other)), longest_mpi_function(m, waits),
 		vtr_share(c, sizeof(c), work, 1));
 	return work;
@@ -454,10 +467,15 @@ double vtr_test_slow_rank(const struct vtr_measures *m, const struct vtr_rule *r
 	const char *in;
 	double lost, run, unit = m->t->resolution;
 	char a[60], b[60], d[60], e[20], who[80];
+	size_t i;
 
-	if (!c || !c->known || x->processes < 2 || x->finish <= x->begin ||
-		m->named == (long)stf_willy_process(c->willy)) {
+	if (!c || !c->known || x->processes < 2 || x->finish <= x->begin) {
 		return VTR_NOTHING;
+	}
+	for (i = 0; i < m->found->n; i++) {
+		if (m->found->list[i].process == (long)stf_willy_process(c->willy)) {
+			return VTR_NOTHING;
+		}
 	}
 	run = (double)(x->finish - x->begin);
 	lost = (double)c->waited / (x->processes - 1) / run;
@@ -470,12 +488,16 @@ double vtr_test_slow_rank(const struct vtr_measures *m, const struct vtr_rule *r
 	snprintf(to->title, sizeof(to->title), "%.60s makes the others wait", who);
 	snprintf(to->text, sizeof(to->text),
 		"They waited for it for %s together, %s of all waits, from %s to %s, mostly while it was in %.100s. If it never "
-		"came later than they do, the run would be up to %s shorter.",
+		"came later than they do, the run would be up to %s shorter.%s",
 		vtr_duration(a, sizeof(a), (double)c->waited * unit), vtr_share(e, sizeof(e), c->share, 1),
 		vtr_duration(b, sizeof(b), vtr_seconds(m->t, c->since)),
 		vtr_duration(d, sizeof(d), vtr_seconds(m->t, c->until)), in ? in : "no recorded function",
-		vtr_share(who, sizeof(who), lost, 1));
-	to->grade = lost > 4 * rule->limit ? VTR_BAD : VTR_WARN;
+		vtr_share(who, sizeof(who), lost, 1),
+		isnan(c->without_processor)
+			? " Whether it worked, slept or waited for a processor is not recorded: main_run and main_wait, which are "
+			  "standard counters, show it."
+			: "");
+	to->grade = isnan(c->without_processor) ? VTR_UNKNOWN : lost > 4 * rule->limit ? VTR_BAD : VTR_WARN;
 	to->process = (long)stf_willy_process(c->willy);
 	return lost;
 }
@@ -497,7 +519,8 @@ static void describe_first_thread(const struct vtr_measures *m, uint32_t process
 	to->what_to_do = "vtrun --counter +thread_run --counter +thread_wait records it for each thread.";
 }
 
-/* alike: which of them slept most is not certain. Returns how many slept about as long as the one with most. */
+/* alike: which of them slept most is not certain. Returns how many slept about as long as the one with most. The finding names a
+ * process only where it is the one. */
 static uint32_t title_of_sleepers(
 	const struct vtr_measures *m, const struct vtr_rule *rule, int alike, int for_io, struct vtr_finding *to)
 {
@@ -518,6 +541,7 @@ static uint32_t title_of_sleepers(
 	} else if (several) {
 		snprintf(who, sizeof(who), "%" PRIu32 " %s", n, m->mpi ? "ranks" : "processes");
 	}
+	to->process = alike || (n > 1 && n == m->known) ? -1 : (long)m->longest_asleep;
 	snprintf(to->title, sizeof(to->title), "%s %s for input or output", who, several ? "wait" : "waits");
 	if (!for_io) {
 		snprintf(to->title, sizeof(to->title), "%s %s", who, several ? "sleep or wait" : "sleeps or waits");
@@ -551,7 +575,6 @@ double vtr_test_asleep(const struct vtr_measures *m, const struct vtr_rule *rule
 	/* of the others, who poll in MPI, less sleep is certain, so in times that are alike there may be as much */
 	alike = m->mpi && m->known > 1 && p->outside_s - m->outside_s <= ALIKE * p->span_s;
 	n = title_of_sleepers(m, rule, alike, io > 1024, to);
-	to->process = (long)m->longest_asleep;
 	vtr_process_label(m, m->longest_asleep, who, sizeof(who));
 	at = (size_t)snprintf(to->text, sizeof(to->text),
 		"For %s of the time %s was %sneither on a processor nor ready to run: it %s.",

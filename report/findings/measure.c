@@ -81,7 +81,8 @@ static void take_series(struct vtr_measures *m, const struct vtr_series *s)
 	}
 	p = &m->process[i];
 	last = vtr_seconds(t, s->last_time);
-	p->last_s = s->begun && last > p->last_s ? last : p->last_s;
+	p->sampled_s = s->begun ? fmax(p->sampled_s, last) : p->sampled_s;
+	p->last_s = fmax(p->last_s, p->sampled_s);
 	if (role < 0 || stf_willy_thread(s->willy) || !isnan(p->value[role])) {
 		return;
 	}
@@ -146,7 +147,7 @@ static void divide_time(struct vtr_measures *m, uint32_t i)
 				  fmax(p->run_s + p->wait_s, isnan(p->cpu_s) ? 0 : p->cpu_s));
 }
 
-static void sum_up(struct vtr_measures *m)
+static void take_means(struct vtr_measures *m)
 {
 	const struct vtr_measured *p;
 	uint32_t i;
@@ -187,7 +188,6 @@ int vtr_measure(struct vtr_measures *m, const struct vtr_trace *t)
 	memset(m, 0, sizeof(*m));
 	m->t = t;
 	m->n = t->processes;
-	m->named = -1;
 	m->mpi = vtr_has_mpi(t);
 	m->process = calloc((size_t)m->n + 1, sizeof(*m->process));
 	if (!m->process) {
@@ -203,7 +203,7 @@ int vtr_measure(struct vtr_measures *m, const struct vtr_trace *t)
 	for (i = 0; i < m->n; i++) {
 		divide_time(m, i);
 	}
-	sum_up(m);
+	take_means(m);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef REPORT_FINDINGS_MEASURE_H
 #define REPORT_FINDINGS_MEASURE_H
 
+#include "report/data/finding.h"
 #include "report/data/trace.h"
 
 enum vtr_role { /* counters of a process, by their mean over its span, in the unit of the page */
@@ -28,7 +29,8 @@ struct vtr_measured {
 	double asleep_s;         /* of the first thread outside MPI: neither of both, at least; 0: nothing is certain */
 	double cpu_s;            /* CPU time of the process */
 	double value[VTR_ROLES];
-	double last_s; /* the last sign of it, since the start of the trace */
+	double last_s;    /* the last sign of it, since the start of the trace */
+	double sampled_s; /* its last sample, likewise; 0: there is none */
 };
 
 struct vtr_measures {
@@ -40,7 +42,7 @@ struct vtr_measures {
 	int is_short;                 /* the samples of a process are of less time than they can describe */
 	int ended_badly;     /* by a signal, a deadlock or the like: what it did last says nothing about load */
 	int recording_costs; /* what the kernel did is then the recording's, too */
-	long named;          /* the process that a finding about load has named; -1: none */
+	const struct vtr_findings *found; /* until now; a finding about load may have named a process */
 	uint32_t longest_outside, longest_asleep, longest_wait; /* processes */
 	double span_s, mpi_s, outside_s, run_s, wait_s, cpu_s;  /* means of the known processes */
 };

@@ -52,8 +52,8 @@ double vtr_test_major_faults(const struct vtr_measures *m, const struct vtr_rule
 /* Finds what counters of nodes show, which other programs also use. */
 void vtr_find_in_nodes(struct vtr_findings *all, const struct vtr_trace *t);
 
-/* How processes ended, as the trace states it: the n-th; NULL: there are no more. *process: which, or -1. *text_of: how
- * it ended, without the process. */
-const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade, long *process);
+/* How processes ended, as the trace states it: the next one, without the process; NULL: there are no more. *at: 0 before the first call.
+ * *process: which, or -1. */
+const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *grade, long *process);
 
 #endif

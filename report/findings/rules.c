@@ -221,6 +221,7 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 		find_reports(all, t->reports);
 		return;
 	}
+	m.found = all;
 	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		struct vtr_finding *to;
 		double share;
@@ -235,7 +236,6 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 			to->what_to_do = to->what_to_do ? to->what_to_do : what_to_do(&rules[i], t);
 			m.ended_badly |= rules[i].test == vtr_test_ending;
 			m.recording_costs |= rules[i].test == vtr_test_recording;
-			m.named = to->process >= 0 ? to->process : m.named;
 			found |= (rules[i].when & VTR_LOAD) != 0;
 		} else {
 			all->n -= to == &all->list[all->n - 1];

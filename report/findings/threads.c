@@ -16,16 +16,24 @@ static const double LEAST_PARALLEL = 0.1;
 /* CPU time of others while one thread works: of threads that wait for the next region, and of the sampler. */
 static const double BY_OTHERS = 0.25;
 
-/* By how much shorter the run would be if the threads of this process came to their barriers together. What they lacked of a
- * processor is not their fault: the CPU time that is missing in the time in which they worked. *waited: with that. */
+/* What the threads of this process lacked of a processor, which is not their fault: the CPU time that is missing in the time in
+ * which they worked, that is, did not wait at barriers, nor elsewhere for so many seconds. */
+static double lacked_processor(const struct vtr_measures *m, const struct stf_team *t, double elsewhere_s)
+{
+	double worked = (double)(t->inside - t->waited) * m->t->resolution - elsewhere_s,
+	       cpu = m->process[t->process].cpu_s;
+
+	return isnan(cpu) ? 0 : fmax(0, worked - cpu);
+}
+
+/* By how much shorter the run would be if the threads of this process came to their barriers together. *waited: with what they lacked
+ * of a processor. */
 static double lost_at_barriers(const struct vtr_measures *m, const struct stf_team *t, double *waited)
 {
-	double unit = m->t->resolution, worked = (double)(t->inside - t->waited) * unit,
-	       length = m->process[t->process].span_s, cpu = m->process[t->process].cpu_s;
-	double lacked = isnan(cpu) ? 0 : fmax(0, worked - cpu);
+	double unit = m->t->resolution, length = m->process[t->process].span_s;
 
 	*waited = t->threads > 1 && length > 0 ? (double)t->waited * unit / t->threads / length : 0;
-	return t->threads > 1 && length > 0 ? *waited - lacked / t->threads / length : 0;
+	return t->threads > 1 && length > 0 ? *waited - lacked_processor(m, t, 0) / t->threads / length : 0;
 }
 
 double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
@@ -115,7 +123,8 @@ double vtr_test_serial(const struct vtr_measures *m, const struct vtr_rule *rule
 	return most * (1 - 1.0 / worst->threads);
 }
 
-/* The place in OpenMP where the threads of a process wait for each other, and each of them lets the next one go on. */
+/* The place in OpenMP where the threads of a process wait for each other, and each of them lets the next one go on. 0: there is none,
+ * or the trace has too many functions to know it of each process. */
 static double waited_in_turn(const struct vtr_trace *t, uint32_t process, const char **name)
 {
 	static const char *const waits[] = { "critical_wait", "lock_wait", "ordered_wait", "atomic_wait" };
@@ -123,7 +132,10 @@ static double waited_in_turn(const struct vtr_trace *t, uint32_t process, const 
 	const char *this;
 	size_t i, k;
 
-	for (i = 0; i < t->functions && t->function_rows > process; i++) {
+	for (i = 0; i < t->functions && t->function_rows == t->processes && process < t->processes; i++) {
+		if (!t->function_is_omp[i]) {
+			continue;
+		}
 		this = stf_reader_name(t->reader, STF_ID_function_definition, t->function_id[i]);
 		own = t->function[i * t->function_rows + process].exclusive * t->resolution;
 		for (k = 0; this && k < sizeof(waits) / sizeof(waits[0]) && strcmp(this, waits[k]) != 0; k++) {
@@ -141,7 +153,8 @@ static double waited_in_turn(const struct vtr_trace *t, uint32_t process, const 
 double vtr_test_turns(const struct vtr_measures *m, const struct vtr_rule *rule, struct vtr_finding *to)
 {
 	const struct stf_analysis *a = m->t->analysis;
-	double most = 0, waited = 0, inside = 0;
+	double most = 0, waited = 0, inside = 0, lacked;
+	int missing = 0;
 	const char *name = NULL, *this = NULL;
 	uint32_t worst = 0;
 	char b[60], c[20], who[60];
@@ -150,9 +163,15 @@ double vtr_test_turns(const struct vtr_measures *m, const struct vtr_rule *rule,
 	for (i = 0; a && i < a->n_teams; i++) {
 		const struct stf_team *t = &a->team[i];
 		double own = t->process < m->n ? waited_in_turn(m->t, t->process, &this) : 0,
-		       share = own > 0 ? own / t->threads / m->process[t->process].span_s : 0;
+		       length = own > 0 ? m->process[t->process].span_s : 0, share;
 
-		if (t->threads > 1 && share > most) {
+		if (t->threads < 2 || !(length > 0)) {
+			missing |= own > 0;
+			continue;
+		}
+		lacked = lacked_processor(m, t, own);
+		share = (own - lacked) / t->threads / length;
+		if (share > most) {
 			most = share;
 			waited = own;
 			inside = (double)t->inside * m->t->resolution;
@@ -161,7 +180,7 @@ double vtr_test_turns(const struct vtr_measures *m, const struct vtr_rule *rule,
 		}
 	}
 	if (most <= rule->limit) {
-		return VTR_NOTHING;
+		return missing ? VTR_MISSING : VTR_NOTHING;
 	}
 	to->grade = most > 3 * rule->limit ? VTR_BAD : VTR_WARN;
 	snprintf(to->text, sizeof(to->text),

@@ -307,11 +307,11 @@ static void show_end(FILE *f, const struct vtr_trace *t)
 {
 	enum vtr_grade grade, before;
 	const char *text, *last = "";
-	size_t i;
+	size_t at = 0, i;
 	long process;
 
 	fputs("<h3>How the run ended</h3><p>", f);
-	for (i = 0; (text = vtr_ending(t, i, &grade, &process)); last = text, before = grade, i++) {
+	for (i = 0; (text = vtr_ending(t, &at, &grade, &process)); last = text, before = grade, i++) {
 		if (i && grade == VTR_GOOD && before == VTR_GOOD && !strcmp(text, last)) {
 			continue;
 		}

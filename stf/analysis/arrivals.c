@@ -35,7 +35,7 @@ static int pass_message(struct stf_arrivals *a, const struct stf_sent *s)
 	};
 
 	if (from) {
-		stf_thread_sends(a->t, from, a->now, &(struct stf_started){ s->receiver, need.done }, s->bytes);
+		stf_thread_sends(a->t, from, a->now, &(struct stf_started){ s->receiver, need.done, s->bytes });
 		play.times = stf_thread_played(a->t, from, a->now);
 		play.times = stf_play_message(&a->t->replay, &play.times, s->bytes);
 	}

@@ -335,19 +335,19 @@ static void note_started(const struct stf_threads *t, struct stf_thread *h, uint
 	to->awaited++;
 }
 
-void stf_thread_sends(
-	struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s, uint64_t bytes)
+void stf_thread_sends(struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s)
 {
 	struct stf_thread *r = stf_threads_find(t, s->to);
 
 	if (h->call_depth && h->call.flags & STF_CALL_SENDS && h->call.enter == time && h->received == UINT64_MAX &&
-		!(h->call.flags & STF_CALL_RECEIVES && (bytes < WAITS_FOR_RECEIVER || r == h))) {
+		!(h->call.flags & STF_CALL_RECEIVES && (s->bytes < WAITS_FOR_RECEIVER || r == h))) {
 		if (r) {
 			r->awaited++;
 		}
 		h->received = s->received;
 		h->receiver = s->to;
-	} else if (bytes >= WAITS_FOR_RECEIVER && s->received > time) {
+		h->sent_bytes = s->bytes;
+	} else if (s->bytes >= WAITS_FOR_RECEIVER && s->received > time) {
 		note_started(t, h, time, s);
 	}
 }
@@ -368,6 +368,13 @@ static int waits_for_receiver(const struct stf_open_call *c, const struct stf_op
 		receiver->enter <= until && c->leave - came <= came - c->enter;
 }
 
+/* May the sender of so many bytes wait for that call of the receiver? Of a short message only if it waits in any case. */
+static int may_wait_for(const struct stf_open_call *c, const struct stf_open_call *receiver, uint64_t bytes)
+{
+	return receiver->flags & STF_CALL_RECEIVES ||
+		(receiver->flags & STF_CALL_COMPLETES && (c->flags & STF_CALL_SYNC || bytes >= WAITS_FOR_RECEIVER));
+}
+
 /* A call that completes was left: of what the thread had started to send, finds the message whose receiver came last. */
 static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c)
 {
@@ -383,6 +390,7 @@ static void choose_receiver(const struct stf_threads *t, struct stf_thread *h, c
 			last = r->enter;
 			h->received = h->started[i].received;
 			h->receiver = h->started[i].to;
+			h->sent_bytes = h->started[i].bytes;
 		}
 	}
 	for (i = h->n_started; i-- > 0;) {
@@ -429,8 +437,7 @@ static int count_late_receiver(
 		.kind = STF_WAIT_LATE_RECEIVER };
 	int rc;
 
-	if (!(c->flags & (STF_CALL_RECEIVES | STF_CALL_COMPLETES)) || !from || c->enter <= s->call.enter ||
-		c->enter > s->until ||
+	if (!may_wait_for(&s->call, c, s->bytes) || !from || c->enter <= s->call.enter || c->enter > s->until ||
 		((waits_for_more(&s->call) || !(c->flags & STF_CALL_RECEIVES)) &&
 			!waits_for_receiver(&s->call, c, s->until))) {
 		return 0;
@@ -470,7 +477,9 @@ static uint64_t disagreement(struct stf_threads *t, uint32_t a, uint32_t b, uint
 static int look_for_receiver(struct stf_threads *t, struct stf_thread *h, const struct stf_open_call *c)
 {
 	struct stf_thread *to = stf_threads_find(t, h->receiver);
-	struct stf_sender s = { .call = *c, .willy = h->sum.willy, .received = h->received, .until = c->leave };
+	struct stf_sender s = {
+		.call = *c, .willy = h->sum.willy, .received = h->received, .bytes = h->sent_bytes, .until = c->leave
+	};
 	const struct stf_open_call *left = to ? call_left_at(to, h->received) : NULL;
 	int rc;
 
@@ -525,7 +534,7 @@ static void play_late_receiver(
 	const struct stf_open_call *left = to ? call_left_at(to, h->received) : NULL, *r;
 
 	r = left ? left : to && to->call_depth ? &to->call : NULL;
-	if (r && r->flags & (STF_CALL_RECEIVES | STF_CALL_COMPLETES) && r->enter <= c->leave &&
+	if (r && may_wait_for(c, r, h->sent_bytes) && r->enter <= c->leave &&
 		((c->flags & STF_CALL_SYNC && r->flags & STF_CALL_RECEIVES) ||
 			(r->enter > c->enter &&
 				((left && r->flags & STF_CALL_RECEIVES && !waits_for_more(c)) ||

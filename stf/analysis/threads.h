@@ -35,7 +35,7 @@ struct stf_open_call {
 struct stf_sender {
 	struct stf_open_call call;
 	uint32_t willy;
-	uint64_t received;
+	uint64_t received, bytes;
 	struct stf_path_node *path; /* held: up to the end of the call */
 	uint64_t until; /* a receiver that enters its call later, by its clock, came when the message had been sent */
 };
@@ -43,7 +43,7 @@ struct stf_sender {
 /* A message that a call has started to send. */
 struct stf_started {
 	uint32_t to;
-	uint64_t received;
+	uint64_t received, bytes;
 };
 
 struct stf_frame {
@@ -71,6 +71,7 @@ struct stf_thread {
 	unsigned n_needs;
 	uint64_t received; /* it sends: when its message was received; UINT64_MAX: unknown */
 	uint32_t receiver;
+	uint64_t sent_bytes; /* of that message */
 	/* the calls before; by their stamps what they waited for may come after they have ended */
 	struct stf_open_call last[STF_LAST_CALLS];
 	unsigned next_last;
@@ -116,9 +117,8 @@ int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint3
 int stf_thread_leave(struct stf_threads *t, uint32_t willy, uint64_t time);
 /* The thread needs this in the call that is left at `done`. To be called when all events up to need->ready were passed. */
 int stf_thread_needs(struct stf_threads *t, struct stf_thread *h, const struct stf_need *need);
-/* The thread sends so many bytes in the call that it was in at `time`, and that is received then. */
-void stf_thread_sends(
-	struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s, uint64_t bytes);
+/* The thread sends this in the call that it was in at `time`. */
+void stf_thread_sends(struct stf_threads *t, struct stf_thread *h, uint64_t time, const struct stf_started *s);
 /* When the thread is at that time of the trace, as it is played. All events up to then were passed. */
 struct stf_play_times stf_thread_played(const struct stf_threads *t, const struct stf_thread *h, uint64_t time);
 /* The function in which the thread was before the call of MPI in which it is, or was last. */

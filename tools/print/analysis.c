@@ -579,14 +579,15 @@ static void say_without_processor(const struct shown_analysis *s)
 	}
 }
 
-/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. */
-static int ended_before_finalize(const struct stf_analysis *a)
+/* The first thread whose MPI_Finalize the trace lacks, because the run ended before it or it was not recorded: what its last calls
+ * waited for is unknown then. NULL: there is none. */
+static const struct stf_mpi_thread *without_finalize(const struct stf_analysis *a)
 {
 	size_t i;
 
 	for (i = 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends); i++) {
 	}
-	return i < a->n_threads;
+	return i < a->n_threads ? &a->thread[i] : NULL;
 }
 
 static void say_who(const struct shown_analysis *s)
@@ -600,8 +601,9 @@ static void say_who(const struct shown_analysis *s)
 			rank_name(c->willy, rank, sizeof(rank)), c->without_processor);
 		return;
 	}
-	if (!c->known && !s->windowed && ended_before_finalize(s->a)) {
-		puts("the run ended before MPI_Finalize: it is not known whether one rank makes the others wait");
+	if (!c->known && !s->windowed && without_finalize(s->a)) {
+		printf("the trace has no MPI_Finalize of %s: it is not known whether one rank makes the others wait\n",
+			rank_name(without_finalize(s->a)->willy, rank, sizeof(rank)));
 		return;
 	}
 	if (!c->known) {

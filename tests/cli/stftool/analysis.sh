@@ -13,9 +13,9 @@ is "--analyze: efficiencies, waits, delays, threads, and what cannot be decided"
 efficiencies in 0.01 s between MPI_Init and MPI_Finalize, parallel = load_balance x communication, communication = serialisation x transfer:
 efficiency share error
 parallel 0.6039 0.0003208
-load_balance 0.8513 0.0005219
+load_balance 0.8513 0.000522
 communication 0.7094 0.0003419
-serialisation 0.7896 0.0003984
+serialisation 0.7896 0.0003985
 transfer 0.8984 0.0003797
 
 functions and regions of the program, and what they call (level 1), with their efficiencies:
@@ -134,7 +134,7 @@ EOT
 "$build/tests/cli/lib/text_stf" "$dir/cut.avt" "$dir/cut.stf"
 tool "$dir/cut.stf" --who
 is "--who: a run that was ended in a deadlock" 0 <<'EOT'
-the run ended before MPI_Finalize: it is not known whether one rank makes the others wait
+the trace has no MPI_Finalize of rank 0: it is not known whether one rank makes the others wait
 EOT
 tool "$waits" --who --verbose 2
 is "--who" 0 <<'EOT'

@@ -163,8 +163,14 @@ DEFFUNCTION 2 "MPI_Finalize" CLASS 1
 DEFFUNCTION 3 "MPI_Recv" CLASS 1
 DEFFUNCTION 4 "MPI_Barrier" CLASS 1
 DEFFUNCTION 5 "MPI_File_sync" CLASS 1
-DEFFUNCTION 6 "solve" CLASS 2
-DEFCOUNTER 1 "proc_rss" CLASS 4 CPU 1 TYPE 67 DIFF 0 UNIT "bytes" LOWER 0 UPPER 18446744073709551615'
+DEFFUNCTION 6 "solve" CLASS 2'
+	echo "DEFCOMM 1 \"W\" LEFT 0 FIRST 1 1 LAST 1 $1 STRIDE 1 1"
+	r=1
+	while [ "$r" -le "$1" ]; do
+		printf 'DEFCOUNTER %d "proc_rss" CLASS 4 CPU %d TYPE 67 DIFF 0 UNIT "bytes" ' "$r" "$r"
+		echo 'LOWER 0 UPPER 18446744073709551615'
+		r=$((r + 1))
+	done
 }
 
 state() # state RANK FUNCTION FROM TO
@@ -182,16 +188,18 @@ state() # state RANK FUNCTION FROM TO
 		state $r 1 $r 100
 	done | sort -n
 	for r in 0 1 2; do
-		echo "2000 ENTER CPU $((r + 1)) FUNCTION 3"
+		echo "$((1000 + r * 500)) ENTER CPU $((r + 1)) FUNCTION 3"
 	done
 	echo "2500 ENTER CPU 4 FUNCTION 4"
 	for r in 0 1 2 3; do
+		echo "9000 SAMP CPU $((r + 1)) DEF $((r + 1)) UINT 8 1"
 		echo "9000 LEAVE CPU $((r + 1))"
 	done
 } >still.avt
 made still.avt
 expect_line 'stood still.*All were in MPI for 6.5 s or longer' text
-expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for .* Rank 3 was in MPI_Barrier' text
+expect_line 'Ranks 0, 1 and 2 were in MPI_Recv for the last 7 s to 8 s\.' text
+expect_line 'Rank 3 was in MPI_Barrier for the last 6.5 s\.' text
 expect_no_line 'makes? the others wait\|network without delay' text
 verdict "a run that stood still until somebody ended it, and where each rank was"
 sed 's/^2500 ENTER.*/8000 ENTER CPU 4 FUNCTION 4/' still.avt >late.avt
@@ -199,6 +207,66 @@ made late.avt
 expect_no_line 'stood still' text
 expect_line 'did not end normally' text
 verdict "and one in which a rank had worked shortly before"
+sed '/ENTER/s/FUNCTION [34]$/FUNCTION 5/' still.avt >write.avt
+made write.avt
+expect_no_line 'stood still' text
+sed '/SAMP/d' still.avt >unsampled.avt
+made unsampled.avt
+expect_no_line 'stood still' text
+verdict "nor one that wrote its files, or of which it is not known how long it was in its last call"
+{
+	long=of_a_library_that_wraps_it_with_a_very_long_name_of_more_than_ninety_letters_in_all
+	ranks 6 | sed "s/\"MPI_Recv\"/\"MPI_Recv_$long\"/"
+	for f in 7 8 9; do
+		echo "DEFFUNCTION $f \"MPI_Wait_${f}_$long\" CLASS 1"
+	done
+	echo 'INFO CLASS 3 TEXT "process 0: by signal 15 (Terminated)"
+DEFCLASS 5 "deadlock" SELF "deadlock" PARENT 0'
+	for r in 3 4 5; do
+		echo "INFO CLASS 5 TEXT \"process $r: #0 MPI_Wait\""
+		place="a_function_of_the_program_with_a_long_name_too at long_$r.c:12"
+		echo "INFO CLASS 5 TEXT \"process $r: #1 $place\""
+	done
+	for r in 0 1 2 3 4 5; do
+		state $r 1 $r 100
+	done | sort -n
+	for r in 0 1 2 3 4 5; do
+		echo "2000 ENTER CPU $((r + 1)) FUNCTION $((r < 3 ? 3 : r + 4))"
+	done
+	for r in 0 1 2 3 4 5; do
+		echo "9000 SAMP CPU $((r + 1)) DEF $((r + 1)) UINT 8 1"
+		echo "9000 LEAVE CPU $((r + 1))"
+	done
+} >names.avt
+made names.avt
+sed -n '/<li class="g[0-3]" id="finding-ended-badly"/{s/<[^>]*>//g;p;}' t.html >verify
+expect_line 'Rank 4 was in .*in_all for the last 7 s (a_function.*, long_4.c:12)\. 1 more is not listed\.' verify
+verdict "places with long names: whole sentences, and how many ranks are left out"
+# the places of all processes are found in one pass: of this trace that takes a second, else minutes
+awk 'BEGIN {
+	n = 20000
+	printf "CLKPERIOD 1e-03\nNCPUS"
+	for (r = 0; r < n; r++) {
+		printf " 1"
+	}
+	print "\nDEFCLASS 1 \"MPI\" SELF \"MPI\" PARENT 0\nDEFCLASS 3 \"ended\" SELF \"ended\" PARENT 0"
+	print "DEFCLASS 5 \"deadlock\" SELF \"deadlock\" PARENT 0\nDEFFUNCTION 3 \"MPI_Recv\" CLASS 1"
+	for (r = 0; r < n; r++) {
+		print "INFO CLASS 3 TEXT \"process " r ": by signal 15 (Terminated), deadlock\""
+		print "INFO CLASS 5 TEXT \"process " r ": #0 MPI_Recv\""
+		print "INFO CLASS 5 TEXT \"process " r ": #1 main at x/r.c:12\""
+	}
+	for (t = 0; t < 2; t++) {
+		for (r = 1; r <= n; r++) {
+			print t * 9000 " " (t ? "LEAVE CPU " r : "ENTER CPU " r " FUNCTION 3")
+		}
+	}
+}' >large.avt
+rm -f t.*
+"$build/tests/cli/lib/text_stf" large.avt t.stf >out 2>err &&
+	timeout 40 "$build/vtreport" t.stf >report.out 2>report.err
+expect_line 'Ranks 0, 1, 2, 3 and 19996 more were in MPI_Recv for the last 9 s (main, r.c:12)' t.html
+verdict "a job of 20000 ranks that stood still"
 {
 	ranks 1
 	echo 'INFO CLASS 3 TEXT "process 0: by exit, exit status 3"'
@@ -225,6 +293,167 @@ made files.avt
 expect_line 'Input and output by MPI:.*most of it MPI_File_sync' text
 expect_no_line 'The largest wait' text
 verdict "time in files of MPI is not explained by a short wait elsewhere"
+sed '/FUNCTION 2$/d; /^8300 /d' files.avt | sed '/^DEFCOUNTER 2/a\
+INFO CLASS 3 TEXT "process 0: in MPI_Finalize"\
+INFO CLASS 3 TEXT "process 1: in MPI_Finalize"' >unended.avt
+made unended.avt
+expect_line 'serialisation [0-9.]* % &times; transfer' text
+verdict "a run that ended well, but whose MPI_Finalize was not recorded, has its efficiencies"
+# one rank after the other has work for all of them: each waits for the same time, now for this one and now for that one
+{
+	ranks 16
+	for r in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+		state $r 1 0 100
+		for late in 0 1; do
+			t=$((100 + late * 2000))
+			if [ $r -eq $late ]; then
+				state $r 6 $t $((t + 1950))
+			else
+				state $r 3 $t $((t + 1960))
+				pair=$((late * 16 + r + 1))
+				message="COMM 1 TAG 0 LEN 8 PAIR $pair"
+				echo "$((t + 1950)) SENDMSG CPU $((late + 1)) TO $((r + 1)) $message"
+				echo "$((t + 1960)) RECVMSG CPU $((r + 1)) FROM $((late + 1)) $message"
+			fi
+		done
+		state $r 2 4100 4101
+	done | sort -s -n -k 1,1
+} >alike.avt
+made alike.avt
+expect_line 'finding-communication' t.html
+expect_line 'The largest wait: rank [0-9]* in MPI_Recv, late sender' text
+verdict "of 16 ranks that wait alike the wait of one is named"
+
+# rounds WORK RUN: four ranks, 20 rounds of a second; in each they work for these ms, and the others wait for rank 2.
+# RUN: the ms in which they have a processor; empty: no counters
+rounds()
+{
+	echo 'CLKPERIOD 1e-03
+NCPUS 1 1 1 1
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "Application" SELF "Application" PARENT 0
+DEFCLASS 3 "OS" SELF "OS" PARENT 0
+DEFCLASS 4 "counter-display" SELF "counter-display" PARENT 0
+DEFFUNCTION 1 "MPI_Init" CLASS 1
+DEFFUNCTION 2 "MPI_Finalize" CLASS 1
+DEFFUNCTION 3 "MPI_Recv" CLASS 1
+DEFFUNCTION 4 "work" CLASS 2
+DEFCOMM 1 "W" LEFT 0 FIRST 1 1 LAST 1 4 STRIDE 1 1
+INFO CLASS 4 TEXT "\"OS:main_run\" 1e-07 \"percent\""
+INFO CLASS 4 TEXT "\"OS:main_wait\" 1e-07 \"percent\""'
+	for r in 0 1 2 3; do
+		for c in run wait; do
+			printf 'DEFCOUNTER %d "main_%s" CLASS 3 CPU %d ' $((2 * r + ${#c} - 2)) $c $((r + 1))
+			echo 'TYPE 67 DIFF 1 UNIT "ns" LOWER 0 UPPER 18446744073709551615'
+		done
+	done
+	echo "$1" | tr ' ' '\n' | awk -v run="$2" '
+		{ work[NR - 1] = $1 }
+		END {
+			split(run, used, " ")
+			for (r = 0; r < 4; r++) {
+				print "0 ENTER CPU " r + 1 " FUNCTION 1\n1 LEAVE CPU " r + 1
+				for (t = 0; t < 20; t++) {
+					from = t * 1000 + 1
+					print from " ENTER CPU " r + 1 " FUNCTION 4"
+					print from + work[r] " LEAVE CPU " r + 1
+					if (r == 2) {
+						continue
+					}
+					pair = t * 4 + r + 1
+					message = " COMM 1 TAG 0 LEN 8 PAIR " pair
+					print from + work[2] " SENDMSG CPU 3 TO " r + 1 message
+					print from + work[r] " ENTER CPU " r + 1 " FUNCTION 3"
+					print from + work[2] + 1 " RECVMSG CPU " r + 1 " FROM 3" message
+					print from + work[2] + 1 " LEAVE CPU " r + 1
+				}
+				for (t = 0; run && t <= 20; t++) {
+					printf "%d SAMP CPU %d DEF %d UINT 8 %.0f DEF %d UINT 8 0\n",
+						t * 1000 + 1, r + 1, 2 * r + 1, t * used[r + 1] * 1e6, 2 * r + 2
+				}
+				print "20001 ENTER CPU " r + 1 " FUNCTION 2\n20002 LEAVE CPU " r + 1
+			}
+		}' | sort -s -n -k 1,1
+}
+rounds '200 200 950 200' '' >unknown.avt
+made unknown.avt
+expect_line '<li class="g1" id="finding-slow-rank"' t.html
+expect_line 'Rank 2 makes the others wait.*Whether it worked, slept or waited for a processor is not recorded' text
+verdict "a rank of which no counter says that it worked is named with that doubt"
+rounds '200 600 950 200' '1000 300 1000 1000' >two.avt
+made two.avt
+expect_line imbalance found
+expect_line asleep found
+expect_no_line slow-rank found
+verdict "a rank that is named by one finding is not named again, after another one that names another rank"
+rounds '800 800 950 800' '150 150 150 150' >all.avt
+made all.avt
+expect_line 'Every rank sleeps or waits' text
+expect_line 'Rank 2 makes the others wait' text
+verdict "a rank is not left out because all of them sleep"
+
+# in_turn CLASS US: for 4 s of 10 one of two threads waits in a function of this class. US: the CPU time of each second
+in_turn()
+{
+	cat <<END
+CLKPERIOD 1e-03
+NCPUS 2
+DEFCLASS 1 "OS" SELF "OS" PARENT 0
+DEFCLASS 2 "OMP" SELF "OMP" PARENT 0
+DEFCLASS 3 "counter-display" SELF "counter-display" PARENT 0
+DEFCLASS 4 "Application" SELF "Application" PARENT 0
+DEFFUNCTION 1 "parallel" CLASS 2
+DEFFUNCTION 2 "lock_wait" CLASS $1
+DEFCOUNTER 3 "proc_usr" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 4 "proc_sys" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+INFO CLASS 3 TEXT "\"OS:proc_usr\" 1e-04 \"percent\""
+INFO CLASS 3 TEXT "\"OS:proc_sys\" 1e-04 \"percent\""
+END
+	t=0
+	while [ $t -le 10 ]; do
+		[ -z "$2" ] || echo "$((t * 1000)) SAMP CPU 1 DEF 3 UINT 8 $((t * $2)) DEF 4 UINT 8 0"
+		if [ $t -lt 10 ]; then
+			echo "$((t * 1000 + 1)) ENTER CPU 1 FUNCTION 1
+$((t * 1000 + 1)) ENTER CPU 65537 FUNCTION 1
+$((t * 1000 + 100)) ENTER CPU 65537 FUNCTION 2
+$((t * 1000 + 500)) LEAVE CPU 65537
+$((t * 1000 + 999)) LEAVE CPU 65537
+$((t * 1000 + 999)) LEAVE CPU 1"
+		fi
+		t=$((t + 1))
+	done
+}
+in_turn 2 1590000 >turns.avt
+made turns.avt
+expect_line threads-in-turn found
+in_turn 4 1590000 >turns.avt
+made turns.avt
+expect_no_line threads-in-turn found
+in_turn 2 1000000 >turns.avt
+made turns.avt
+expect_no_line threads-in-turn found
+in_turn 2 '' >turns.avt
+made turns.avt
+expect_no_line threads-in-turn found
+verdict "threads in turn: not by a function of the program, without a processor, or in an unknown time"
+# so many functions that they are not counted for each process
+{
+	in_turn 2 1990000 | sed '1,/^INFO/!d' | sed '/^NCPUS/s/.*/NCPUS 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2/'
+	awk 'BEGIN { for (i = 3; i < 100100; i++) print "DEFFUNCTION " i " \"f" i "\" CLASS 4" }'
+	in_turn 2 1990000 | sed '1,/^INFO/d; /SAMP/!d'
+	awk 'BEGIN {
+		for (p = 0; p < 20; p++) {
+			for (k = 0; k < 2; k++) {
+				print "1 ENTER CPU " k * 65536 + p + 1 " FUNCTION 1\n9999 LEAVE CPU " k * 65536 + p + 1
+			}
+			print "100 ENTER CPU " 65536 + p + 1 " FUNCTION 2\n300 LEAVE CPU " 65536 + p + 1
+		}
+	}' | sort -s -n -k 1,1
+} >many.avt
+made many.avt
+expect [ -s t.html ]
+expect_no_line threads-in-turn found
+verdict "what the threads of all processes waited is not what those of the first one waited"
 # 2 threads and 10 regions of a second, on a busy node: the second thread begins each one 0.15 s late, and the first one
 # sleeps until then; it is also woken 0.15 s after the last one has come to the barrier
 {
@@ -382,7 +611,8 @@ if [ -n "$team" ]; then
 	"$build/stftool" t.stf --analyze | sed -n '/^waits,/{n;n;p;q;}' >verify
 	expect_line 'wait at OpenMP barrier' verify
 	sed -n '/<li class="g[0-3]" id="finding-communication"/{s/<[^>]*>//g;p;}' t.html >verify
-	expect_line 'The largest wait: rank . in MPI_' verify
+	expect_line 'MPI_Sendrecv' verify
+	expect_no_line 'The largest wait: [^.]* in [^M]' verify
 	verdict "the largest wait in communication is one of MPI, not of OpenMP"
 fi
 LATE_RANK=1 finds job even start

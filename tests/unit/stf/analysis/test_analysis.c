@@ -264,11 +264,11 @@ static void completion_waits_for_a_late_receiver(void)
 }
 
 /* Rank 0 sends from 1 ms on, until `left`. Rank 1 has posted its receive before, or posts it then, and waits for it from 5 to 5.2 ms. */
-static void send_to_a_posted_receive(uint64_t left)
+static void send_to_a_posted_receive(uint32_t bytes, uint32_t function, uint64_t left)
 {
 	begin(2, "1e-6");
-	bytes_of_message = 1 << 20;
-	call(0, SEND, 1000 * US, left * US);
+	bytes_of_message = bytes;
+	call(0, function, 1000 * US, left * US);
 	message(0, 1, 1000 * US, 5200 * US);
 	bytes_of_message = 0;
 	call(1, WORK, 0, 5000 * US);
@@ -285,7 +285,7 @@ static void sender_waits_until_a_posted_receive_goes_on(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
-		send_to_a_posted_receive(left[i]);
+		send_to_a_posted_receive(1 << 20, SEND, left[i]);
 		v = wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND);
 		CHECK_INT(v->sum, 4000 * US);
 		CHECK_INT(v->cause, 1);
@@ -294,11 +294,19 @@ static void sender_waits_until_a_posted_receive_goes_on(void)
 		CHECK_INT(result->path[1].function, WORK);
 		end();
 	}
-	send_to_a_posted_receive(1100); /* it did not wait for that */
+	send_to_a_posted_receive(1 << 20, SEND, 1100); /* it did not wait for that */
 	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND)->count, 0);
 	end();
-	send_to_a_posted_receive(9500); /* it waited for something else */
+	send_to_a_posted_receive(1 << 20, SEND, 9500); /* it waited for something else */
 	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND)->count, 0);
+	end();
+	send_to_a_posted_receive(
+		8, SEND, 5100); /* short messages are sent at once, so it was held up by something else */
+	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SEND)->count, 0);
+	CHECK_INT(result->ideal, 13800 * US);
+	end();
+	send_to_a_posted_receive(8, SSEND, 5100);
+	CHECK_INT(wait_of(STF_WAIT_LATE_RECEIVER, 0, SSEND)->sum, 4000 * US);
 	end();
 }
 
