@@ -130,7 +130,7 @@ struct vt_mc_call {
 	struct vt_mc_function *f;
 	uintptr_t *w;
 	void *pc;
-	int mute;    /* inside another call, or outside MPI_Init and MPI_Finalize */
+	int mute;    /* inside another call, outside MPI_Init and MPI_Finalize, or of any thread */
 	int refused; /* an error was found and the call is not made */
 	int done;    /* the call was made already, with the result rc */
 	int counted; /* among the calls that threads are in */

@@ -957,6 +957,9 @@ def threads():
              "pthread_create(&other, NULL, gets_and_adds, &w); pthread_join(other, NULL);", "MPI_Win_fence(0, w); MPI_Win_free(&w);")
         case("level %s: another thread only asks" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
              "for (int i = 0; i < 300; i++) {\nMPI_Barrier(MPI_COMM_WORLD);\n}", "pthread_join(other, NULL);")
+        case("level %s: another thread only asks while messages come" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
+             "MPI_Request two[2];\nfor (int i = 0; i < 3000; i++) {\na[0] = i; MPI_Irecv(b, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[0]);",
+             "MPI_Isend(a, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[1]);\nMPI_Waitall(2, two, MPI_STATUSES_IGNORE);\n}", "pthread_join(other, NULL);")
         case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
         case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
