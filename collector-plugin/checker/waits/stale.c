@@ -6,6 +6,7 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,10 +25,14 @@ int vt_mc_is_unmapped(int64_t at)
  * and what the program has unmapped since is not taken for readable. */
 static int is_page_readable(int64_t at)
 {
-	enum { NOTHING = 99 };
+	enum { NOTHING = 99, SET = _NSIG / 8 };
 	int saved = errno, good;
 
-	good = syscall(SYS_rt_sigprocmask, NOTHING, at & ~(int64_t)7, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
+	/* the pointer as one: to a system call of 32 bits, a number of 64 is two arguments; a set at 0 is not read */
+	good = at >= 4096 &&
+		(syscall(SYS_rt_sigprocmask, NOTHING, (void *)(uintptr_t)(at & -(int64_t)SET), NULL, (size_t)SET) ==
+				0 ||
+			errno != EFAULT);
 	errno = saved;
 	return good;
 }
