@@ -575,7 +575,8 @@ struct vt_mc_pending {
 	int message;      /* its index; -1: none */
 	uint32_t meeting;
 	struct vt_mc_object *comm, *type;
-	uintptr_t buffer;
+	uintptr_t buffer,
+		request_at; /* request_at: the variable that got the handle; 0: not known, or it got another one */
 	long long count;
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */
@@ -598,6 +599,8 @@ VT_HIDDEN void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *
 VT_HIDDEN void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc);
 VT_HIDDEN void vt_mc_pending_drop(struct vt_mc_pending *p);
+/* Returns 0 if it is over without a call seen here, as by PMPI_Wait() of a library: p is then out of the lists, and may be gone. */
+VT_HIDDEN int vt_mc_pending_lives(struct vt_mc_pending *p);
 /* The memory of transfers with this type is not followed any longer. */
 VT_HIDDEN void vt_mc_pending_lose(const struct vt_mc_object *type);
 /* Before and after calls about requests. */
@@ -623,8 +626,8 @@ VT_HIDDEN int vt_mc_is_unmapped(int64_t at);
 /* May a handle that no call has given here be one that MPI has given elsewhere? */
 VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);
-/* Is a handle, for which there is no entry here, one of MPI? */
-VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
+/* Is a handle one of MPI? active: 0, or 1: and is it active, if it is that of a persistent request? */
+VT_HIDDEN int vt_mc_is_request(uintptr_t handle, int active);
 /* There too: refuses a call whose i-th request is none; MPI_Start of this one; reports what is wrong with MPI_Request_free of one. */
 VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
 VT_HIDDEN void vt_mc_refuse_start(struct vt_mc_call *k, const struct vt_mc_pending *p);

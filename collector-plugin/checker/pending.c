@@ -215,6 +215,41 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	free_both(p);
 }
 
+/* A call that completes it sets the variable to null. Only that tells of a message that was sent at once: its handle is one of all such. */
+static int is_nulled(const struct vt_mc_pending *p)
+{
+	int64_t at = (int64_t)p->request_at;
+
+	return at && !p->persistent && vt_mc_is_readable(at, at + (int64_t)sizeof(MPI_Request)) &&
+		*(const MPI_Request *)at == MPI_REQUEST_NULL;
+}
+
+int vt_mc_pending_lives(struct vt_mc_pending *p)
+{
+	struct vt_mc_pending *q = vt_mc_active_next(NULL);
+
+	while (q && q->twin != p) {
+		q = vt_mc_active_next(q);
+	}
+	p = q ? q : p;
+	if (!p->handle || p->freed || p->held ||
+		(!is_nulled(p) && vt_mc_is_request((uintptr_t)p->handle, p->persistent && p->active))) {
+		return 1;
+	}
+	leave_meeting(p);
+	p->active = 0;
+	if (!p->persistent || !vt_mc_is_request((uintptr_t)p->handle, 0)) {
+		vt_mc_pending_drop(p);
+		return 0;
+	}
+	vt_mc_active_take(p);
+	if (p->twin) {
+		p->twin->active = 0;
+		vt_mc_active_take(p->twin);
+	}
+	return 0;
+}
+
 /* ---- the end of a transfer ---- */
 
 void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc)
@@ -252,14 +287,22 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 static int is_no_request(MPI_Request request)
 {
 	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
-		!vt_mc_is_request((uintptr_t)request);
+		!vt_mc_is_request((uintptr_t)request, 0);
+}
+
+/* That of a request, if it is not over. */
+static struct vt_mc_pending *find_living(MPI_Request request)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find(request);
+
+	return !p || !p->active || vt_mc_pending_lives(p) ? p : vt_mc_pending_find(request);
 }
 
 /* ---- calls ---- */
 
 static void start_persistent(struct vt_mc_call *k, MPI_Request request)
 {
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
+	struct vt_mc_pending *p = find_living(request);
 
 	if (p && p->persistent && !p->active) {
 		vt_mc_pending_start(k, p);
@@ -284,7 +327,7 @@ static void start_requests(struct vt_mc_call *k, const MPI_Request *list, size_t
 
 static void free_request(struct vt_mc_call *k, MPI_Request request)
 {
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
+	struct vt_mc_pending *p = find_living(request);
 
 	if (is_no_request(request)) {
 		vt_mc_refuse_stale(k, 0);
@@ -449,6 +492,10 @@ static void request_made(struct vt_mc_call *k, struct vt_mc_pending *p)
 	MPI_Request request = *(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST);
 
 	if (p && k->rc == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
+		p->request_at = VT_MC_WORD(k, VT_MC_OF_REQUEST);
+		if (p->before && p->before->request_at == p->request_at) {
+			p->before->request_at = 0;
+		}
 		set_handle(p, request);
 	} else if (p) {
 		vt_mc_message_back(p);

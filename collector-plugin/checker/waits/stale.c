@@ -118,9 +118,9 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return strstr(text, names[kind]) != NULL;
 }
 
-int vt_mc_is_request(uintptr_t handle)
+int vt_mc_is_request(uintptr_t handle, int active)
 {
-	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at]);
+	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at] > active);
 }
 #else
 void vt_mc_request_learn(void)
@@ -134,10 +134,11 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return 1;
 }
 
-int vt_mc_is_request(uintptr_t handle)
+int vt_mc_is_request(uintptr_t handle, int active)
 {
 	/* MPICH tells which numbers it has given */
 	(void)handle;
+	(void)active;
 	return 1;
 }
 #endif

@@ -289,6 +289,19 @@ def profiled():
         (send % ("", *ints)).replace("MPI_COMM_WORLD", "own"), receive % ("P", "own"), own, "MPI_Comm_free(&own);"))
     case("profiled: one of two messages received by PMPI_Recv, one left", 2, "GLOBAL:MSG:PENDING", pair(
         send % ("", *ints) + "\n" + (send % (*("", *ints[:2]), BAD)).replace(" 3,", " 4,"), receive % ("P", "MPI_COMM_WORLD")))
+    begin = "static MPI_Request two[2]; for (int i = 0; i < %d; i++) {\na[0] = r + 10 * i;"
+    start = "MPI_Irecv(%s, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[0]); MPI_Isend(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[1]);"
+    wait, change, barrier = "PMPI_Waitall(2, two, MPI_STATUSES_IGNORE);", "a[0] = b[0] = -1;", "MPI_Barrier(MPI_COMM_WORLD);"
+    kept = start.replace("Irecv", "Recv_init").replace("Isend", "Send_init") % "b, 4"
+    page = "void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);"
+    case("profiled: requests completed by PMPI_Waitall, buffers changed", 2, "", begin % 1, start % "b, 4", wait, change, barrier, "}")
+    case("profiled: requests completed by PMPI_Waitall, memory given back", 2, "", begin % 1, page, start % "p, 4", wait, "munmap(p, 4096);", barrier, "}")
+    case("profiled: requests completed by PMPI_Waitall, and no other call", 2, "", begin % 1, start % "b, 4", wait, "}")
+    case("profiled: a receive completed by PMPI_Waitall, its buffer used again", 2, "", begin % 1, start % "b, 4", wait,
+         "MPI_Sendrecv(b, 4, MPI_INT, peer, 4, c, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+         "MPI_Sendrecv(c, 4, MPI_INT, peer, 4, b, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "}")
+    case("profiled: persistent requests completed by PMPI_Waitall", 2, "", "static MPI_Request two[2];", kept, (begin % 4).replace("static MPI_Request two[2];", ""),
+         "MPI_Startall(2, two);", wait, change, barrier, "}", "MPI_Request_free(&two[0]); MPI_Request_free(&two[1]);")
 
 
 def limits():
@@ -381,6 +394,14 @@ def collectives_in_use():
 
 
 def requests():
+    ints = "(p, %d, MPI_INT, peer, 1, MPI_COMM_WORLD%s"
+    for size in (16, 500000):
+        begin = "size_t bytes = %d * sizeof(int); void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);" % size
+        end = "MPI_Recv(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        receive = ("MPI_Recv" + ints % (size, ", MPI_STATUS_IGNORE);")) + "MPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);"
+        for before, found in (("munmap(p, bytes);", "LOCAL:MEMORY:ILLEGAL_MODIFICATION"), ("", "")):
+            case("Isend of %d, memory %s" % (size, "gone" if before else "given back later"), 2, found, pair(
+                "MPI_Isend" + ints % (size, ", &q);") + BAD + "\n" + end + before + "MPI_Wait(&q, MPI_STATUS_IGNORE);", receive, begin, "" if before else "munmap(p, bytes);"))
     for call in ("Isend", "Issend", "Irecv"):
         sends = call != "Irecv"
         word = "MPI_%s(%s, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &q);" % (call, "a" if sends else "b")
