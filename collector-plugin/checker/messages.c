@@ -240,7 +240,7 @@ void vt_mc_pending_claim(void)
  * message is known. */
 static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 {
-	int at, sure = !vt_mc_pending_many();
+	int at, first = 0, sure = !vt_mc_pending_many();
 	const struct vt_mc_pending *q;
 
 	if (p->claimed || !is_open_receive(p)) {
@@ -262,8 +262,15 @@ static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 		/* PMPI_Send() of a library, for example, has sent it: such a receive may wait for what does not come here */
 		vt_mc_shared->unordered = 1;
 		vt_mc_shared->untracked++;
+		first = 1;
 	}
 	vt_mc_shared_unlock();
+	if (first) {
+		vt_mc_say(
+			"a message from rank %d, with tag %d, was sent by a call that is not seen here, such as PMPI_Send of a library: "
+			"more may come, so receives that wait for ever are only ended by DEADLOCK-TIMEOUT",
+			p->comm->world[status->MPI_SOURCE], status->MPI_TAG);
+	}
 	return p->claimed && sure;
 }
 

@@ -65,7 +65,9 @@ while read -r case_number ranks class; do
 	[ "$class" != correct ] || found='^\[0\] INFO: 0 errors, 0 warnings in '
 	expect_line "$found" out
 done <profiled
-verdict "messages that a library sends or receives by PMPI_ calls are no mistakes"
+check 'profiled: a message sent by PMPI_Send' 2
+expect_line ' INFO: a message from rank 0, with tag 3, was sent by a call that is not seen here, such as PMPI_Send ' out
+verdict "messages that a library sends or receives by PMPI_ calls are no mistakes, and what is not seen then is said"
 
 check 'message to the wrong rank' 3
 expect_line '   look at rank 1 first: it has sent rank 0 what rank 2 waits for: MPI_Send, tag 3   case_' out
