@@ -9,7 +9,7 @@ here=$src/tests/vt/checker
 printf '#include <mpi.h>\nMPI_VERSION\n' >version.c
 standard=$("$MPICC" -E version.c | tail -n 1)
 expect $PYTHON3 "$here/generate.py" "$dir" "$standard"
-expect "$MPICC" -g -w -o cases cases.c -lpthread
+expect "$MPICC" -g -w -o cases cases.c -lpthread -ldl
 
 # number NAME: of a case
 number()
@@ -81,6 +81,11 @@ check 'idup missing 2' 2 --deadlock-timeout 0
 expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
 expect_line '   rank 0 waits for 1: MPI_Wait(.* case_[0-9]* (cases\.c:[0-9]*)' out
 verdict "a rank that MPI_Comm_idup waits for is known"
+
+check 'late message that nobody receives' 2 --deadlock-timeout 0
+expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
+expect_line '   rank 0 waits for 1: MPI_Ssend(.* case_[0-9]* (cases\.c:[0-9]*)' out
+verdict "a message that was on its way when its receiver looked is still awaited"
 
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
 expect [ $? -eq 2 ]

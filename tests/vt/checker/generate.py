@@ -303,6 +303,11 @@ def profiled():
     case("profiled: persistent requests completed by PMPI_Waitall", 2, "", "static MPI_Request two[2];", kept, (begin % 4).replace("static MPI_Request two[2];", ""),
          "MPI_Startall(2, two);", wait, change, barrier, "}", "MPI_Request_free(&two[0]); MPI_Request_free(&two[1]);")
 
+    case("late message that nobody receives", 2, "GLOBAL:DEADLOCK:HARD", "MPI_Win w; MPI_Group all, one; int zero = 0;",
+         "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Comm_group(MPI_COMM_WORLD, &all); MPI_Group_incl(all, 1, &zero, &one);",
+         "if (r) {", "MPI_Win_post(one, 0, w);", "MPI_Win_wait(w);" + BAD, "} else {", "late_us = 300000; usleep(100000);",
+         "MPI_Ssend(a, 1, MPI_INT, peer, 3, MPI_COMM_WORLD);" + BAD, "}")
+
 
 def limits():
     """Waits whose partners the checker does not know, which DEADLOCK-TIMEOUT ends: checker.sh sets it to 2 s."""
@@ -1007,9 +1012,11 @@ def main():
     for part in (arguments, collectives, vectors, communicators, types, deadlocks, profiled, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, strays, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
+    out = ["/* Made by generate.py. */", "#define _GNU_SOURCE", "#include <dlfcn.h>", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
-           "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
+           "static int a[64], b[64], c[256], d[256], late_us;",
+           "/* A message that was announced and is still on its way. */", "int PMPI_Issend(const void *at, int n, MPI_Datatype t, int to, int tag, MPI_Comm with, MPI_Request *q)",
+           "{ usleep(late_us); return ((int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, \"PMPI_Issend\"))(at, n, t, to, tag, with, q); }", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void failed(MPI_Win *w, int *code, ...) { (void)w; (void)code; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
            "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
