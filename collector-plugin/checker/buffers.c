@@ -275,6 +275,13 @@ int vt_mc_share_bytes(const struct vt_mc_pending *p, const struct vt_mc_pending 
 	return found;
 }
 
+/* The program may use it again. */
+static void leave_memory(struct vt_mc_pending *p)
+{
+	p->low = p->high = 0;
+	p->summed = p->has_shown = 0;
+}
+
 void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	struct vt_mc_pending *q;
@@ -288,8 +295,8 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 	for (q = vt_mc_active_next(NULL); q && n++ < COMPARED; q = vt_mc_active_next(q)) {
 		if (q->low < p->high && p->low < q->high && (p->writes || q->writes) && q != p->twin && q->twin != p &&
 			!q->freed && vt_mc_share_bytes(p, q)) {
-			if (!vt_mc_pending_lives(q)) {
-				q = NULL; /* from the first one on */
+			if (vt_mc_is_over(q)) {
+				leave_memory(q);
 				continue;
 			}
 			other = (struct vt_mc_involved){ "started by", &q->started };
@@ -399,7 +406,7 @@ static int may_come(const struct vt_mc_pending *p)
 	return p->writes && (p->file || (p->win && (!vt_mc_shared || vt_mc_shared->absent)));
 }
 
-static int is_shown(const struct vt_mc_pending *p)
+static int may_show_bytes(const struct vt_mc_pending *p)
 {
 	return has_range(p) && !may_come(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned &&
 		!p->freed && p->readable;
@@ -412,7 +419,7 @@ void vt_mc_buffers_show(void)
 
 	for (p = vt_mc_active_next(NULL); p && n < SHOWN && !vt_mc_several_threads; p = vt_mc_active_next(p)) {
 		/* of the others, vt_mc_buffers_compare() has asked before this call */
-		p->readable = is_shown(p) && (p->has_shown || vt_mc_is_readable(p->low, p->high));
+		p->readable = may_show_bytes(p) && (p->has_shown || vt_mc_is_readable(p->low, p->high));
 		if (p->readable) {
 			/* MPI does not change what it sends */
 			p->shown = p->has_shown && !p->writes && !p->overlapped ? p->shown : sum_bytes(p->low, p->high);
@@ -431,15 +438,15 @@ void vt_mc_buffers_compare(struct vt_mc_call *k)
 	int n = 0;
 
 	for (p = vt_mc_active_next(NULL); p && n < SHOWN && !vt_mc_several_threads; p = vt_mc_active_next(p)) {
-		if (!p->has_shown || !is_shown(p)) {
+		if (!p->has_shown || !may_show_bytes(p)) {
 			continue;
 		}
 		n++;
 		if (is_changed(p, p->shown)) {
-			if (vt_mc_pending_lives(p)) {
-				report_change(k, p);
+			if (vt_mc_is_over(p)) {
+				leave_memory(p);
 			} else {
-				p = NULL; /* from the first one on */
+				report_change(k, p);
 			}
 		}
 	}

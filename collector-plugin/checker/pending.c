@@ -215,37 +215,23 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	free_both(p);
 }
 
-/* A call that completes it sets the variable to null. Only that tells of a message that was sent at once: its handle is one of all such. */
-static int is_nulled(const struct vt_mc_pending *p)
-{
-	int64_t at = (int64_t)p->request_at;
-
-	return at && !p->persistent && vt_mc_is_readable(at, at + (int64_t)sizeof(MPI_Request)) &&
-		*(const MPI_Request *)at == MPI_REQUEST_NULL;
-}
-
 int vt_mc_pending_lives(struct vt_mc_pending *p)
 {
-	struct vt_mc_pending *q = vt_mc_active_next(NULL);
-
-	while (q && q->twin != p) {
-		q = vt_mc_active_next(q);
-	}
-	p = q ? q : p;
-	if (!p->handle || p->freed || p->held ||
-		(!is_nulled(p) && vt_mc_is_request((uintptr_t)p->handle, p->persistent && p->active))) {
+	if (p->held || !vt_mc_is_over(p)) {
 		return 1;
 	}
 	leave_meeting(p);
 	p->active = 0;
-	if (!p->persistent || !vt_mc_is_request((uintptr_t)p->handle, 0)) {
+	if (!p->persistent || !vt_mc_is_request((uintptr_t)p->handle)) {
 		vt_mc_pending_drop(p);
 		return 0;
 	}
 	vt_mc_active_take(p);
+	vt_mc_set_range(p);
 	if (p->twin) {
 		p->twin->active = 0;
 		vt_mc_active_take(p->twin);
+		vt_mc_set_range(p->twin);
 	}
 	return 0;
 }
@@ -287,7 +273,7 @@ void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_
 static int is_no_request(MPI_Request request)
 {
 	return !vt_mc_pending_find(request) && !vt_mc_is_null(VT_MC_REQUEST, (uintptr_t)request) &&
-		!vt_mc_is_request((uintptr_t)request, 0);
+		!vt_mc_is_request((uintptr_t)request);
 }
 
 /* That of a request, if it is not over. */
@@ -353,7 +339,7 @@ static void count_ready(const struct vt_mc_call *k)
 	}
 }
 
-static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t n)
+static void hold_all_named(struct vt_mc_call *k, const MPI_Request *list, size_t n)
 {
 	size_t i;
 
@@ -449,7 +435,7 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		break;
 	default:
 		if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
-			hold_requests(k, at, how_many(k));
+			hold_all_named(k, at, how_many(k));
 		} else if (s == VT_MC_LOCAL && !strncmp(k->f->text, "MPI_Pready", 10)) {
 			count_ready(k);
 		}
