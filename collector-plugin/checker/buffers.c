@@ -275,6 +275,13 @@ int vt_mc_share_bytes(const struct vt_mc_pending *p, const struct vt_mc_pending 
 	return found;
 }
 
+/* The program may use it again. */
+static void leave_memory(struct vt_mc_pending *p)
+{
+	p->low = p->high = 0;
+	p->summed = p->has_shown = 0;
+}
+
 void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	struct vt_mc_pending *q;
@@ -288,6 +295,10 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 	for (q = vt_mc_active_next(NULL); q && n++ < COMPARED; q = vt_mc_active_next(q)) {
 		if (q->low < p->high && p->low < q->high && (p->writes || q->writes) && q != p->twin && q->twin != p &&
 			!q->freed && vt_mc_share_bytes(p, q)) {
+			if (vt_mc_is_over(q)) {
+				leave_memory(q);
+				continue;
+			}
 			other = (struct vt_mc_involved){ "started by", &q->started };
 			vt_mc_report(VT_MC_OVERLAP, k, &other, "the buffer is in use by %s, which is not complete%s",
 				q->started.f ? q->started.f->text : "another call",
@@ -306,6 +317,14 @@ void vt_mc_buffer_begins(struct vt_mc_call *k, struct vt_mc_pending *p)
 	}
 }
 
+/* Are its bytes others, or has the program given their memory back? A call that waits has it meanwhile. */
+static int is_changed(struct vt_mc_pending *p, uint64_t checksum)
+{
+	p->readable = p->blocking || vt_mc_is_readable(p->low, p->high);
+	return p->readable ? sum_bytes(p->low, p->high) != checksum
+			   : vt_mc_is_unmapped(p->low) || vt_mc_is_unmapped(p->high - 1);
+}
+
 static void report_change(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
 	struct vt_mc_involved other = { "started by", &p->started };
@@ -313,14 +332,15 @@ static void report_change(struct vt_mc_call *k, struct vt_mc_pending *p)
 	if (!p->told) {
 		p->told = 1;
 		vt_mc_report(p->writes ? VT_MC_RECEIVE_MODIFIED : VT_MC_MODIFICATION, k, &other,
-			"the program has changed the buffer of %s, which is not complete: MPI may still %s it",
+			"the program has %s the buffer of %s, which is not complete: MPI may still %s it",
+			p->readable ? "changed" : "given back the memory of",
 			p->started.f ? p->started.f->text : "a call", p->writes ? "write into" : "read");
 	}
 }
 
 void vt_mc_buffer_ends(struct vt_mc_call *k, struct vt_mc_pending *p)
 {
-	if (p->summed && !p->told && !p->partitioned && sum_bytes(p->low, p->high) != p->checksum) {
+	if (p->summed && !p->told && !p->partitioned && is_changed(p, p->checksum)) {
 		report_change(k, p);
 	}
 	p->summed = 0;
@@ -386,7 +406,7 @@ static int may_come(const struct vt_mc_pending *p)
 	return p->writes && (p->file || (p->win && (!vt_mc_shared || vt_mc_shared->absent)));
 }
 
-static int is_shown(const struct vt_mc_pending *p)
+static int may_show_bytes(const struct vt_mc_pending *p)
 {
 	return has_range(p) && !may_come(p) && is_dense(p) && p->high - p->low <= SHOWN_BYTES && !p->partitioned &&
 		!p->freed && p->readable;
@@ -397,8 +417,10 @@ void vt_mc_buffers_show(void)
 	struct vt_mc_pending *p;
 	int n = 0;
 
-	for (p = vt_mc_active_next(NULL); p && n < SHOWN; p = vt_mc_active_next(p)) {
-		if (is_shown(p)) {
+	for (p = vt_mc_active_next(NULL); p && n < SHOWN && !vt_mc_several_threads; p = vt_mc_active_next(p)) {
+		/* of the others, vt_mc_buffers_compare() has asked before this call */
+		p->readable = may_show_bytes(p) && (p->has_shown || vt_mc_is_readable(p->low, p->high));
+		if (p->readable) {
 			/* MPI does not change what it sends */
 			p->shown = p->has_shown && !p->writes && !p->overlapped ? p->shown : sum_bytes(p->low, p->high);
 			p->has_shown = 1;
@@ -412,14 +434,20 @@ void vt_mc_buffers_show(void)
 
 void vt_mc_buffers_compare(struct vt_mc_call *k)
 {
-	struct vt_mc_pending *p, *next;
+	struct vt_mc_pending *p;
 	int n = 0;
 
-	for (p = vt_mc_active_next(NULL); p && n < SHOWN; p = next, n++) {
-		next = vt_mc_active_next(p);
-		if (p->has_shown && is_shown(p) && !p->told && !vt_mc_several_threads &&
-			sum_bytes(p->low, p->high) != p->shown) {
-			report_change(k, p);
+	for (p = vt_mc_active_next(NULL); p && n < SHOWN && !vt_mc_several_threads; p = vt_mc_active_next(p)) {
+		if (!p->has_shown || !may_show_bytes(p)) {
+			continue;
+		}
+		n++;
+		if (is_changed(p, p->shown)) {
+			if (vt_mc_is_over(p)) {
+				leave_memory(p);
+			} else {
+				report_change(k, p);
+			}
 		}
 	}
 }

@@ -130,7 +130,7 @@ struct vt_mc_call {
 	struct vt_mc_function *f;
 	uintptr_t *w;
 	void *pc;
-	int mute;    /* inside another call, or outside MPI_Init and MPI_Finalize */
+	int mute;    /* inside another call, outside MPI_Init and MPI_Finalize, or of any thread */
 	int refused; /* an error was found and the call is not made */
 	int done;    /* the call was made already, with the result rc */
 	int counted; /* among the calls that threads are in */
@@ -575,13 +575,13 @@ struct vt_mc_pending {
 	int message;      /* its index; -1: none */
 	uint32_t meeting;
 	struct vt_mc_object *comm, *type;
-	uintptr_t buffer;
+	uintptr_t buffer,
+		request_at; /* request_at: the variable that got the handle; 0: not known, or it got another one */
 	long long count;
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */
 	struct vt_mc_place made, started;
-	uint64_t started_offset;
-	uint64_t number;
+	uint64_t started_offset, number;
 	struct vt_mc_message got;
 	struct vt_mc_pending *twin; /* the other buffer of the same operation */
 	struct vt_mc_object *win;   /* of a one-sided operation */
@@ -598,6 +598,8 @@ VT_HIDDEN void vt_mc_pending_buffer(struct vt_mc_pending *p, struct vt_mc_call *
 VT_HIDDEN void vt_mc_pending_start(struct vt_mc_call *k, struct vt_mc_pending *p);
 VT_HIDDEN void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc);
 VT_HIDDEN void vt_mc_pending_drop(struct vt_mc_pending *p);
+/* Returns 0 if vt_mc_is_over(): p is then out of the lists, and may be gone. */
+VT_HIDDEN int vt_mc_pending_lives(struct vt_mc_pending *p);
 /* The memory of transfers with this type is not followed any longer. */
 VT_HIDDEN void vt_mc_pending_lose(const struct vt_mc_object *type);
 /* Before and after calls about requests. */
@@ -620,11 +622,12 @@ VT_HIDDEN int vt_mc_pending_many(void);
 /* In waits/stale.c. Memory of a GPU may be given to MPI, but cannot be read here. Looks at the first and the last byte. */
 VT_HIDDEN int vt_mc_is_readable(int64_t low, int64_t high);
 VT_HIDDEN int vt_mc_is_unmapped(int64_t at);
-/* May a handle that no call has given here be one that MPI has given elsewhere? */
-VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN void vt_mc_request_learn(void);
-/* Is a handle, for which there is no entry here, one of MPI? */
+/* May a handle that no call has given here be one that MPI has given elsewhere, and is it one of a request? */
+VT_HIDDEN int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle);
 VT_HIDDEN int vt_mc_is_request(uintptr_t handle);
+/* Is a transfer over without a call that was seen here, as by PMPI_Wait() of a library? */
+VT_HIDDEN int vt_mc_is_over(const struct vt_mc_pending *p);
 /* There too: refuses a call whose i-th request is none; MPI_Start of this one; reports what is wrong with MPI_Request_free of one. */
 VT_HIDDEN void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i);
 VT_HIDDEN void vt_mc_refuse_start(struct vt_mc_call *k, const struct vt_mc_pending *p);

@@ -4,6 +4,7 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,10 +25,13 @@ void *vt_mc_next(struct vt_mc_function *f, void *own)
 
 void vt_mc_prepare(struct vt_mc_function *f)
 {
+	/* not vt_mc_lock(), since any thread may make some of the calls even where that is not needed */
+	static pthread_mutex_t learning = PTHREAD_MUTEX_INITIALIZER;
+
 	if (__atomic_load_n(&f->ready, __ATOMIC_ACQUIRE)) {
 		return;
 	}
-	vt_mc_lock();
+	pthread_mutex_lock(&learning);
 	if (!f->ready) {
 		vt_mc_learn(f);
 		vt_mc_objects_learn(f);
@@ -36,7 +40,7 @@ void vt_mc_prepare(struct vt_mc_function *f)
 		vt_mc_meetings_learn(f);
 		__atomic_store_n(&f->ready, 1, __ATOMIC_RELEASE);
 	}
-	vt_mc_unlock();
+	pthread_mutex_unlock(&learning);
 }
 
 /* Calls that may come before MPI_Init and after MPI_Finalize, since MPI-4. */
@@ -133,6 +137,9 @@ int vt_mc_before(struct vt_mc_call *k)
 	}
 	vt_mc_thread_enters(k);
 	depth++;
+	if (k->mute) {
+		return 0;
+	}
 	if (vt_mc_shared) {
 		vt_mc_shared->rank[vt_mc_rank].calls++;
 		vt_mc_leave_loop(k);

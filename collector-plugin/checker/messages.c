@@ -240,7 +240,7 @@ void vt_mc_pending_claim(void)
  * message is known. */
 static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 {
-	int at, sure = !vt_mc_pending_many();
+	int at, first = 0, sure = !vt_mc_pending_many();
 	const struct vt_mc_pending *q;
 
 	if (p->claimed || !is_open_receive(p)) {
@@ -262,8 +262,15 @@ static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 		/* PMPI_Send() of a library, for example, has sent it: such a receive may wait for what does not come here */
 		vt_mc_shared->unordered = 1;
 		vt_mc_shared->untracked++;
+		first = 1;
 	}
 	vt_mc_shared_unlock();
+	if (first) {
+		vt_mc_say(
+			"a message from rank %d, with tag %d, was sent by a call that is not seen here, such as PMPI_Send of a library: "
+			"more may come, so receives that wait for ever are only ended by DEADLOCK-TIMEOUT",
+			p->comm->world[status->MPI_SOURCE], status->MPI_TAG);
+	}
 	return p->claimed && sure;
 }
 
@@ -353,28 +360,44 @@ static int mpi_has(const struct vt_mc_object *comm, const struct vt_mc_message *
 	return flag;
 }
 
+/* The one of the communicator to this rank that was sent after that one; -1: there is none. `at`: where that one was, which may be the
+ * place of another one since, and `number`, 0: none. With the lock of the segment. */
+static int next_sent(const struct vt_mc_object *comm, int at, uint64_t number)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+
+	at = number && vt_mc_message_waits(at, number) ? s->message[at].next - 1 : s->inbox[vt_mc_rank] - 1;
+	while (at >= 0 && (s->message[at].comm != comm->id || s->message[at].number <= number)) {
+		at = s->message[at].next - 1;
+	}
+	return at;
+}
+
 /* Of those to this rank: which ones are waiting for a receive, and which ones has PMPI_Recv() of a library, for example, received? */
 void vt_mc_messages_look(const struct vt_mc_object *comm, int wait)
 {
 	struct vt_mc_shared *s = vt_mc_shared;
-	struct vt_mc_message m;
+	struct vt_mc_message m = { .number = 0 };
 	int64_t until_ns = 0;
-	int at, there;
+	int at = -1, there;
 
-	for (at = comm && comm->whole ? s->inbox[vt_mc_rank] - 1 : -1; at >= 0; at = m.next - 1) {
+	while (comm && comm->whole) {
 		vt_mc_shared_lock();
-		m = s->message[at];
+		at = next_sent(comm, at, m.number);
+		if (at >= 0) {
+			m = s->message[at];
+		}
 		vt_mc_shared_unlock();
-		if (m.comm != comm->id) {
-			continue;
+		if (at < 0) {
+			return;
 		}
 		until_ns = until_ns || !wait ? until_ns : vt_mc_now_ns() + ON_ITS_WAY_NS;
-		there = mpi_has(comm, &m, until_ns);
+		there = mpi_has(comm, &m, until_ns) != 0;
 		vt_mc_shared_lock();
-		s->message[at].elsewhere = !there;
-		s->message[at].accepted |= !there;
-		if (!there && !m.elsewhere) {
-			/* once: a rank that is woken again and again is never taken for one that waits */
+		if (vt_mc_message_waits(at, m.number) && there == m.elsewhere) {
+			/* only then: a rank that is woken again and again is never taken for one that waits. One that is there now was on
+			 * its way, and no receive has it. */
+			s->message[at].elsewhere = s->message[at].accepted = !there;
 			vt_mc_wake(m.from);
 		}
 		vt_mc_shared_unlock();

@@ -215,6 +215,27 @@ void vt_mc_pending_drop(struct vt_mc_pending *p)
 	free_both(p);
 }
 
+int vt_mc_pending_lives(struct vt_mc_pending *p)
+{
+	if (p->held || !vt_mc_is_over(p)) {
+		return 1;
+	}
+	leave_meeting(p);
+	p->active = 0;
+	if (!p->persistent || !vt_mc_is_request((uintptr_t)p->handle)) {
+		vt_mc_pending_drop(p);
+		return 0;
+	}
+	vt_mc_active_take(p);
+	vt_mc_set_range(p);
+	if (p->twin) {
+		p->twin->active = 0;
+		vt_mc_active_take(p->twin);
+		vt_mc_set_range(p->twin);
+	}
+	return 0;
+}
+
 /* ---- the end of a transfer ---- */
 
 void vt_mc_pending_end(struct vt_mc_call *k, struct vt_mc_pending *p, const MPI_Status *status, int rc)
@@ -255,11 +276,19 @@ static int is_no_request(MPI_Request request)
 		!vt_mc_is_request((uintptr_t)request);
 }
 
+/* That of a request, if it is not over. */
+static struct vt_mc_pending *find_living(MPI_Request request)
+{
+	struct vt_mc_pending *p = vt_mc_pending_find(request);
+
+	return !p || !p->active || vt_mc_pending_lives(p) ? p : vt_mc_pending_find(request);
+}
+
 /* ---- calls ---- */
 
 static void start_persistent(struct vt_mc_call *k, MPI_Request request)
 {
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
+	struct vt_mc_pending *p = find_living(request);
 
 	if (p && p->persistent && !p->active) {
 		vt_mc_pending_start(k, p);
@@ -284,7 +313,7 @@ static void start_requests(struct vt_mc_call *k, const MPI_Request *list, size_t
 
 static void free_request(struct vt_mc_call *k, MPI_Request request)
 {
-	struct vt_mc_pending *p = vt_mc_pending_find(request);
+	struct vt_mc_pending *p = find_living(request);
 
 	if (is_no_request(request)) {
 		vt_mc_refuse_stale(k, 0);
@@ -310,7 +339,7 @@ static void count_ready(const struct vt_mc_call *k)
 	}
 }
 
-static void hold_requests(struct vt_mc_call *k, const MPI_Request *list, size_t n)
+static void hold_all_named(struct vt_mc_call *k, const MPI_Request *list, size_t n)
 {
 	size_t i;
 
@@ -406,7 +435,7 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		break;
 	default:
 		if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
-			hold_requests(k, at, how_many(k));
+			hold_all_named(k, at, how_many(k));
 		} else if (s == VT_MC_LOCAL && !strncmp(k->f->text, "MPI_Pready", 10)) {
 			count_ready(k);
 		}
@@ -449,6 +478,10 @@ static void request_made(struct vt_mc_call *k, struct vt_mc_pending *p)
 	MPI_Request request = *(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST);
 
 	if (p && k->rc == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
+		p->request_at = VT_MC_WORD(k, VT_MC_OF_REQUEST);
+		if (p->before && p->before->request_at == p->request_at) {
+			p->before->request_at = 0;
+		}
 		set_handle(p, request);
 	} else if (p) {
 		vt_mc_message_back(p);

@@ -170,7 +170,7 @@ static void report_requests(void)
 	int total = 0;
 
 	while (vt_mc_on(VT_MC_REQUEST_LEFT) && (p = vt_mc_pending_known(&at))) {
-		if (!p->freed) {
+		if (!p->freed && vt_mc_pending_lives(p)) {
 			snprintf(line, sizeof(line), "   %s by %s", p->active ? "active, started" : "inactive, made",
 				p->made.f->text);
 			total += add_left(lines, sizeof(lines), total < most, VT_MC_REQUEST_LEFT, line, &p->made);

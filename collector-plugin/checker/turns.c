@@ -240,9 +240,11 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	}
 	if (w->named && now - w->judged_ns > JUDGE_NS) {
 		w->judged_ns = now;
+		vt_mc_lock();
 		if (!vt_mc_several_threads) {
 			vt_mc_messages_look_all(0);
 		}
+		vt_mc_unlock();
 		vt_mc_judge(w->soft);
 	}
 	pause_turn(w, now - w->began_ns > 100 * SHOW_NS ? 1000000 : 100000);

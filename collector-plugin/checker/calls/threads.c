@@ -171,9 +171,14 @@ void vt_mc_thread_enters(struct vt_mc_call *k)
 		/* the other thread of two is the wrong one */
 		return;
 	}
-	k->counted = !k->f->any_thread;
-	others = k->counted ? __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED) : 0;
-	if (!k->counted || (is_main && !others)) {
+	if (k->f->any_thread) {
+		/* another thread may be in a call meanwhile, which works on the same tables without the lock, or in MPI, which changes buffers */
+		k->mute = 1;
+		return;
+	}
+	k->counted = 1;
+	others = __atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED);
+	if (is_main && !others) {
 		return;
 	}
 	if (level == MPI_THREAD_MULTIPLE) {

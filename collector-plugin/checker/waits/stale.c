@@ -6,6 +6,7 @@
 #include "collector-plugin/checker/checker.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,10 +25,14 @@ int vt_mc_is_unmapped(int64_t at)
  * and what the program has unmapped since is not taken for readable. */
 static int is_page_readable(int64_t at)
 {
-	enum { NOTHING = 99 };
+	enum { NOTHING = 99, SET = _NSIG / 8 };
 	int saved = errno, good;
 
-	good = syscall(SYS_rt_sigprocmask, NOTHING, at & ~(int64_t)7, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
+	/* the pointer as one: to a system call of 32 bits, a number of 64 is two arguments; a set at 0 is not read */
+	good = at >= 4096 &&
+		(syscall(SYS_rt_sigprocmask, NOTHING, (void *)(uintptr_t)(at & -(int64_t)SET), NULL, (size_t)SET) ==
+				0 ||
+			errno != EFAULT);
 	errno = saved;
 	return good;
 }
@@ -113,9 +118,9 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return strstr(text, names[kind]) != NULL;
 }
 
-int vt_mc_is_request(uintptr_t handle)
+static int is_in_state(uintptr_t handle, int least)
 {
-	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at]);
+	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at] >= least);
 }
 #else
 void vt_mc_request_learn(void)
@@ -129,13 +134,40 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return 1;
 }
 
-int vt_mc_is_request(uintptr_t handle)
+static int is_in_state(uintptr_t handle, int least)
 {
 	/* MPICH tells which numbers it has given */
 	(void)handle;
+	(void)least;
 	return 1;
 }
 #endif
+
+int vt_mc_is_request(uintptr_t handle)
+{
+	return is_in_state(handle, 1);
+}
+
+/* A call that completes it sets the variable to null. Only that tells of a message that was sent at once: its handle is one of all such. */
+static int is_nulled(const struct vt_mc_pending *p)
+{
+	int64_t at = (int64_t)p->request_at;
+
+	return at && !p->persistent && vt_mc_is_readable(at, at + (int64_t)sizeof(MPI_Request)) &&
+		*(const MPI_Request *)at == MPI_REQUEST_NULL;
+}
+
+int vt_mc_is_over(const struct vt_mc_pending *p)
+{
+	const struct vt_mc_pending *q = vt_mc_active_next(NULL);
+
+	while (q && q->twin != p) {
+		q = vt_mc_active_next(q);
+	}
+	p = q ? q : p;
+	return p->handle && !p->freed &&
+		(is_nulled(p) || !is_in_state((uintptr_t)p->handle, 1 + (p->persistent && p->active)));
+}
 
 void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i)
 {

@@ -9,7 +9,7 @@ here=$src/tests/vt/checker
 printf '#include <mpi.h>\nMPI_VERSION\n' >version.c
 standard=$("$MPICC" -E version.c | tail -n 1)
 expect $PYTHON3 "$here/generate.py" "$dir" "$standard"
-expect "$MPICC" -g -w -o cases cases.c -lpthread
+expect "$MPICC" -g -w -o cases cases.c -lpthread -ldl
 
 # number NAME: of a case
 number()
@@ -65,7 +65,9 @@ while read -r case_number ranks class; do
 	[ "$class" != correct ] || found='^\[0\] INFO: 0 errors, 0 warnings in '
 	expect_line "$found" out
 done <profiled
-verdict "messages that a library sends or receives by PMPI_ calls are no mistakes"
+check 'profiled: a message sent by PMPI_Send' 2
+expect_line ' INFO: a message from rank 0, with tag 3, was sent by a call that is not seen here, such as PMPI_Send ' out
+verdict "messages that a library sends or receives by PMPI_ calls are no mistakes, and what is not seen then is said"
 
 check 'message to the wrong rank' 3
 expect_line '   look at rank 1 first: it has sent rank 0 what rank 2 waits for: MPI_Send, tag 3   case_' out
@@ -79,6 +81,11 @@ check 'idup missing 2' 2 --deadlock-timeout 0
 expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
 expect_line '   rank 0 waits for 1: MPI_Wait(.* case_[0-9]* (cases\.c:[0-9]*)' out
 verdict "a rank that MPI_Comm_idup waits for is known"
+
+check 'late message that nobody receives' 2 --deadlock-timeout 0
+expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
+expect_line '   rank 0 waits for 1: MPI_Ssend(.* case_[0-9]* (cases\.c:[0-9]*)' out
+verdict "a message that was on its way when its receiver looked is still awaited"
 
 timeout 20 "$build/vtrun" --check-mpi -- true >out 2>&1
 expect [ $? -eq 2 ]

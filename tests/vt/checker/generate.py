@@ -289,6 +289,24 @@ def profiled():
         (send % ("", *ints)).replace("MPI_COMM_WORLD", "own"), receive % ("P", "own"), own, "MPI_Comm_free(&own);"))
     case("profiled: one of two messages received by PMPI_Recv, one left", 2, "GLOBAL:MSG:PENDING", pair(
         send % ("", *ints) + "\n" + (send % (*("", *ints[:2]), BAD)).replace(" 3,", " 4,"), receive % ("P", "MPI_COMM_WORLD")))
+    begin = "static MPI_Request two[2]; for (int i = 0; i < %d; i++) {\na[0] = r + 10 * i;"
+    start = "MPI_Irecv(%s, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[0]); MPI_Isend(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[1]);"
+    wait, change, barrier = "PMPI_Waitall(2, two, MPI_STATUSES_IGNORE);", "a[0] = b[0] = -1;", "MPI_Barrier(MPI_COMM_WORLD);"
+    kept = start.replace("Irecv", "Recv_init").replace("Isend", "Send_init") % "b, 4"
+    page = "void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);"
+    case("profiled: requests completed by PMPI_Waitall, buffers changed", 2, "", begin % 1, start % "b, 4", wait, change, barrier, "}")
+    case("profiled: requests completed by PMPI_Waitall, memory given back", 2, "", begin % 1, page, start % "p, 4", wait, "munmap(p, 4096);", barrier, "}")
+    case("profiled: requests completed by PMPI_Waitall, and no other call", 2, "", begin % 1, start % "b, 4", wait, "}")
+    case("profiled: a receive completed by PMPI_Waitall, its buffer used again", 2, "", begin % 1, start % "b, 4", wait,
+         "MPI_Sendrecv(b, 4, MPI_INT, peer, 4, c, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+         "MPI_Sendrecv(c, 4, MPI_INT, peer, 4, b, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "}")
+    case("profiled: persistent requests completed by PMPI_Waitall", 2, "", "static MPI_Request two[2];", kept, (begin % 4).replace("static MPI_Request two[2];", ""),
+         "MPI_Startall(2, two);", wait, change, barrier, "}", "MPI_Request_free(&two[0]); MPI_Request_free(&two[1]);")
+
+    case("late message that nobody receives", 2, "GLOBAL:DEADLOCK:HARD", "MPI_Win w; MPI_Group all, one; int zero = 0;",
+         "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Comm_group(MPI_COMM_WORLD, &all); MPI_Group_incl(all, 1, &zero, &one);",
+         "if (r) {", "MPI_Win_post(one, 0, w);", "MPI_Win_wait(w);" + BAD, "} else {", "late_us = 300000; usleep(100000);",
+         "MPI_Ssend(a, 1, MPI_INT, peer, 3, MPI_COMM_WORLD);" + BAD, "}")
 
 
 def limits():
@@ -381,6 +399,14 @@ def collectives_in_use():
 
 
 def requests():
+    ints = "(p, %d, MPI_INT, peer, 1, MPI_COMM_WORLD%s"
+    for size in (16, 500000):
+        begin = "size_t bytes = %d * sizeof(int); void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);" % size
+        end = "MPI_Recv(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        receive = ("MPI_Recv" + ints % (size, ", MPI_STATUS_IGNORE);")) + "MPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);"
+        for before, found in (("munmap(p, bytes);", "LOCAL:MEMORY:ILLEGAL_MODIFICATION"), ("", "")):
+            case("Isend of %d, memory %s" % (size, "gone" if before else "given back later"), 2, found, pair(
+                "MPI_Isend" + ints % (size, ", &q);") + BAD + "\n" + end + before + "MPI_Wait(&q, MPI_STATUS_IGNORE);", receive, begin, "" if before else "munmap(p, bytes);"))
     for call in ("Isend", "Issend", "Irecv"):
         sends = call != "Irecv"
         word = "MPI_%s(%s, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &q);" % (call, "a" if sends else "b")
@@ -957,6 +983,9 @@ def threads():
              "pthread_create(&other, NULL, gets_and_adds, &w); pthread_join(other, NULL);", "MPI_Win_fence(0, w); MPI_Win_free(&w);")
         case("level %s: another thread only asks" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
              "for (int i = 0; i < 300; i++) {\nMPI_Barrier(MPI_COMM_WORLD);\n}", "pthread_join(other, NULL);")
+        case("level %s: another thread only asks while messages come" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
+             "MPI_Request two[2];\nfor (int i = 0; i < 3000; i++) {\na[0] = i; MPI_Irecv(b, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[0]);",
+             "MPI_Isend(a, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[1]);\nMPI_Waitall(2, two, MPI_STATUSES_IGNORE);\n}", "pthread_join(other, NULL);")
         case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
         case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
@@ -983,9 +1012,11 @@ def main():
     for part in (arguments, collectives, vectors, communicators, types, deadlocks, profiled, limits, requests, alone, communicators_that_come, collectives_in_use, buffered, objects, strays, windows, window_types, windows_that_wait, parties, conflicts, races, many_windows, windows_with_requests, exchanges, apart, neighbours,
                  between_groups, phases, files, threads):
         part()
-    out = ["/* Made by generate.py. */", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
+    out = ["/* Made by generate.py. */", "#define _GNU_SOURCE", "#include <dlfcn.h>", "#include <mpi.h>", "#include <pthread.h>", "#include <stdint.h>", "#include <stdio.h>", "#include <stdlib.h>", "#include <string.h>", "#include <sys/mman.h>",
            "#include <unistd.h>",
-           "static int a[64], b[64], c[256], d[256];", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
+           "static int a[64], b[64], c[256], d[256], late_us;",
+           "/* A message that was announced and is still on its way. */", "int PMPI_Issend(const void *at, int n, MPI_Datatype t, int to, int tag, MPI_Comm with, MPI_Request *q)",
+           "{ usleep(late_us); return ((int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, \"PMPI_Issend\"))(at, n, t, to, tag, with, q); }", "static void add(void *x, void *y, int *n, MPI_Datatype *t)",
            "{ (void)x; (void)y; (void)n; (void)t; }", "static void failed(MPI_Win *w, int *code, ...) { (void)w; (void)code; }", "static void *calls_barrier(void *x)",
            "{ MPI_Barrier(MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_send(void *x)",
            "{ usleep(300000); MPI_Send(a, 1, MPI_INT, *(int *)x, 5, MPI_COMM_WORLD); return x; }" + BAD, "static void *calls_receive(void *x)",
