@@ -4,10 +4,11 @@
 #include "config.h"
 #include "collector-plugin/checker/checker.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/rootfs.h"
 
 /* The calls are looked at in blocks. */
 enum { BLOCK = 64 };
@@ -45,15 +46,14 @@ static int64_t thread_ran_ns(void)
 /* How long this thread has been ready without a processor. 0: unknown. */
 static int64_t lacked_ns(void)
 {
-	char text[100];
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+	char text[100] = "";
+	int root = tkm_root_open("/");
 	unsigned long long lacked = 0;
 
-	if (fd >= 0) {
-		close(fd);
+	if (root >= 0) {
+		tkm_root_read(root, "/proc/thread-self/schedstat", text, sizeof(text));
+		close(root);
 	}
-	text[n > 0 ? n : 0] = '\0';
 	return sscanf(text, "%*u %llu", &lacked) == 1 ? (int64_t)lacked : 0;
 }
 
