@@ -407,15 +407,21 @@ int prctl(int option, ...)
 {
 	unsigned long v[4];
 	va_list ap;
-	int i, no_clock;
+	int i, rc, no_clock;
 
 	va_start(ap, option);
 	for (i = 0; i < 4; i++) {
 		v[i] = va_arg(ap, unsigned long);
 	}
 	va_end(ap);
-	no_clock = (option == PR_SET_SECCOMP && v[0] == SECCOMP_MODE_STRICT) ||
-		(option == PR_SET_TSC && v[0] == PR_TSC_SIGSEGV);
+	if (option == PR_SET_TSC && v[0] == PR_TSC_SIGSEGV) {
+		rc = (next.prctl ? next.prctl : NEXT(prctl))(option, v[0], v[1], v[2], v[3]);
+		if (rc == 0) {
+			vt_collect_be_quiet(1);
+		}
+		return rc;
+	}
+	no_clock = option == PR_SET_SECCOMP && v[0] == SECCOMP_MODE_STRICT;
 	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS || no_clock) {
 		vt_collect_be_quiet(no_clock);
 	}

@@ -512,7 +512,9 @@ void vt_collect_end(int merge)
 void vt_collect_be_quiet(int no_clock)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = vt_life.here && c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+	/* a thread inside cannot end the recording for a program that may not read clocks; who watches it can */
+	struct vt_raw_head *head =
+		vt_life.here && (c->has_vtsampler || no_clock) && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (head) {
 		if (no_clock) {
@@ -529,7 +531,7 @@ void vt_collect_be_quiet(int no_clock)
 int vt_collect_is_quiet(uint32_t how)
 {
 	struct vt_collector *c = &vt_collector;
-	struct vt_raw_head *head = vt_life.here && c->has_vtsampler && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+	struct vt_raw_head *head = vt_life.here && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
 
 	if (!head || !atomic_load(&head->quiet)) {
 		return 0;

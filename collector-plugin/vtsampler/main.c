@@ -398,39 +398,47 @@ static int end_joined(struct vt_measured **last)
 	return turn != VT_NETWORK_WAIT;
 }
 
-static int is_ended_by_sigterm(const struct vt_measured *p)
+static int is_ended_by(const struct vt_measured *p, int signal)
 {
-	static const char by[] = "by signal 15 ";
+	char by[24];
+	int n = snprintf(by, sizeof(by), "by signal %d ", signal);
 
-	return !strncmp(p->c.ended_how, by, sizeof(by) - 1);
+	return !strncmp(p->c.ended_how, by, (size_t)n);
 }
 
-/* The one whose end may be why the others ended: a launcher terminates those that are left. */
-static const struct vt_measured *first_to_end(const struct vt_measured *first)
+/* May its end be why the others ended? A launcher, or who cancels a job, terminates and then kills what is left. */
+static int may_be_cause(const struct vt_measured *p)
 {
-	const struct vt_measured *p;
+	return p->how != VT_RAW_ENDED_MPI && p->c.ended_how[0] && !is_ended_by(p, SIGTERM) &&
+		!(is_ended_by(p, SIGKILL) && p->others_ended);
+}
+
+/* The only one that may be the cause, or the only one of these with a fault; NULL: there is none, or there are several. */
+static const struct vt_measured *only_cause(void)
+{
+	const struct vt_measured *p, *found[2] = { NULL, NULL };
+	int n[2] = { 0, 0 }, fault;
 
 	for (p = processes; p; p = p->next) {
-		if (p->how == VT_RAW_ENDED_MPI || !p->c.ended_how[0] ||
-			is_ended_by_sigterm(p) > is_ended_by_sigterm(first)) {
-			continue;
-		}
-		if (is_ended_by_sigterm(p) < is_ended_by_sigterm(first) || p->others_ended < first->others_ended) {
-			first = p;
+		if (may_be_cause(p)) {
+			fault = vt_measured_has_fault(p);
+			found[fault] = p;
+			n[fault]++;
 		}
 	}
-	return first;
+	return n[1] ? (n[1] == 1 ? found[1] : NULL) : n[0] == 1 ? found[0] : NULL;
 }
 
 static void say_how_it_ended(const struct vt_measured *last)
 {
-	const struct vt_measured *first = first_to_end(last);
-	char rank[40] = "";
+	const struct vt_measured *cause = only_cause();
 
-	if (first->c.pub.ranks > 1) {
-		snprintf(rank, sizeof(rank), "rank %d of ", (int)first->c.pub.rank);
+	if (cause && cause->c.pub.ranks > 1) {
+		vt_say(1, "WARNING", "rank %d of %s ended %s", (int)cause->c.pub.rank, cause->c.program,
+			cause->c.ended_how);
+	} else {
+		vt_say(1, "WARNING", "%s ended %s", last->c.program, last->c.ended_how);
 	}
-	vt_say(1, "WARNING", "%s%s ended %s", rank, first->c.program, first->c.ended_how);
 }
 
 static void look_for_ends(void)

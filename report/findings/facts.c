@@ -228,7 +228,7 @@ static void show_name(FILE *f, const struct vtr_trace *t, const char *before, un
 	}
 }
 
-/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. It did not if all ended well:
+/* Did the run end before some rank called MPI_Finalize? What its last calls waited for is unknown then. It did not if it is known that all ended well:
  * then that call was only not recorded. */
 static int lacks_finalize(const struct vtr_trace *t, const struct stf_analysis *a)
 {
@@ -239,7 +239,7 @@ static int lacks_finalize(const struct vtr_trace *t, const struct stf_analysis *
 	while (grade == VTR_GOOD && next_ending(t, &at, &grade, &process)) {
 		i++;
 	}
-	if (i && grade == VTR_GOOD) {
+	if (i >= t->processes && grade == VTR_GOOD) {
 		return 0;
 	}
 	for (i = t->windowed ? a->n_threads : 0; i < a->n_threads && !(a->thread[i].begins && !a->thread[i].ends);

@@ -42,6 +42,7 @@ struct vtr_measures {
 	int is_short;                 /* the samples of a process are of less time than they can describe */
 	int ended_badly;     /* by a signal, a deadlock or the like: what it did last says nothing about load */
 	int recording_costs; /* what the kernel did is then the recording's, too */
+	int in_turn; /* threads had to take turns: who comes last to a barrier is then who came last to the lock */
 	const struct vtr_findings *found; /* until now; a finding about load may have named a process */
 	uint32_t longest_outside, longest_asleep, longest_wait; /* processes */
 	double span_s, mpi_s, outside_s, run_s, wait_s, cpu_s;  /* means of the known processes */

@@ -43,11 +43,11 @@ static const struct vtr_rule rules[] = {
 	/* Smaller differences are the noise of most programs. */
 	{ "imbalance", 400, 0.10, VTR_LOAD | VTR_WITH_MPI, vtr_test_imbalance, "Load imbalance",
 		"See in Functions what takes longer on that rank, and divide its work evenly." },
-	{ "threads-uneven", 400, 0.10, VTR_LOAD, vtr_test_barriers, "Threads have uneven work",
-		"Divide the work evenly: schedule(dynamic) or (guided) for loops whose iterations take different times." },
 	{ "threads-in-turn", 400, 0.10, VTR_LOAD, vtr_test_turns, "Threads work one after the other",
 		"Keep the critical section short, let each thread collect a result of its own and join them once (reduction), or use "
 		"atomic." },
+	{ "threads-uneven", 400, 0.10, VTR_LOAD, vtr_test_barriers, "Threads have uneven work",
+		"Divide the work evenly: schedule(dynamic) or (guided) for loops whose iterations take different times." },
 	/* Above the limits of uneven work: input and output of a program are serial, too. */
 	{ "serial-part", 385, 0.30, VTR_LOAD, vtr_test_serial, "One thread works alone",
 		"See in Functions what is outside the parallel regions." },
@@ -236,6 +236,7 @@ void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 			to->what_to_do = to->what_to_do ? to->what_to_do : what_to_do(&rules[i], t);
 			m.ended_badly |= rules[i].test == vtr_test_ending;
 			m.recording_costs |= rules[i].test == vtr_test_recording;
+			m.in_turn |= rules[i].test == vtr_test_turns;
 			found |= (rules[i].when & VTR_LOAD) != 0;
 		} else {
 			all->n -= to == &all->list[all->n - 1];

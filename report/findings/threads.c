@@ -45,7 +45,7 @@ double vtr_test_barriers(const struct vtr_measures *m, const struct vtr_rule *ru
 	const char *culprit;
 	size_t i;
 
-	for (i = 0; a && i < a->n_teams; i++) {
+	for (i = 0; a && !m->in_turn && i < a->n_teams; i++) {
 		lost = a->team[i].process < m->n ? lost_at_barriers(m, &a->team[i], &waited) : 0;
 		if (lost > most) {
 			worst = &a->team[i];
@@ -166,7 +166,7 @@ double vtr_test_turns(const struct vtr_measures *m, const struct vtr_rule *rule,
 		       length = own > 0 ? m->process[t->process].span_s : 0, share;
 
 		if (t->threads < 2 || !(length > 0)) {
-			missing |= own > 0;
+			missing |= own > 0 && t->threads > 1;
 			continue;
 		}
 		lacked = lacked_processor(m, t, own);

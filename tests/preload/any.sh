@@ -59,12 +59,15 @@ else
 	skip "seccomp, strict, by the system call" "not available here"
 fi
 if made any/strict -O1 && [ -z "$sanitizer" ]; then
-	fresh
-	sampled "$dir/strict" 3
-	expect_status 3 77
-	[ "$status" = 77 ] || expect_text 'no clock' "$dir/out"
-	expect trace_complete strict.stf
-	expect valid strict.stf
+	for options in '' '--sampler thread'; do
+		fresh
+		sampled "$dir/strict" 3
+		expect_status 3 77
+		[ "$status" = 77 ] || expect_text 'no clock' "$dir/out"
+		expect trace_complete strict.stf
+		expect "$build/stftool" strict.stf --verify
+	done
+	options=
 	verdict "a program that forbids the time stamp counter"
 else
 	skip "a program that forbids the time stamp counter" "no compiler, or a sanitizer"

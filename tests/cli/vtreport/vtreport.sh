@@ -442,7 +442,7 @@ clock_row() { sed -n "s|^<tr><th scope=\"row\">[^<]*</th><td>$1</td>||p" k.html 
 clock_row 1 >verify
 # 2 s on the axis are 2.0002 s of rank 1: 100 ppm, give or take 4 ns in 2 s
 expect_status 0
-clock_row 1 | expect_line '^1 CPU [0-9.]* [a-z]*s 100 ppm \(99.99[0-9]*\|100\) ppm 100 ppm 8.64 s 0 1.002 us$' -
+clock_row 1 | expect_line '^1 CPU [0-9.]* [a-z]*s 100 ppm \(99.99[0-9]*\|100\) ppm 100 ppm 8.64 s 0 1.003 us$' -
 expect_line 'rank 0 to within .* (bound)' k.html
 expect_no_line '<b>x' k.html
 verdict "a .clk file alone: the rate that was put in, and a bound"
