@@ -357,6 +357,14 @@ static void note_missing(struct vt_merge *m, const char *fmt, ...)
 	}
 }
 
+/* By its own account; it might not close its file, for it may make no system calls or read no clock. */
+static int ended_by_itself(const struct vt_raw_head *h)
+{
+	uint32_t how = h->ending & (VT_RAW_ENDED_STATUS - 1);
+
+	return how == VT_RAW_ENDED_EXIT || how == VT_RAW_ENDED_AT_ONCE;
+}
+
 static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 {
 	const struct vt_raw_damage *d = vt_raw_file_damage(f->raw);
@@ -372,8 +380,8 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	m->out->damaged += d->blocks;
 	if (h->state == VT_RAW_RECORDING && !f->went_on) {
 		m->out->killed++;
-		note_missing(m, "process %u (%s, pid %u): was killed: its part of the trace stops there", f->process,
-			h->program, h->pid);
+		note_missing(m, "process %u (%s, pid %u): %s: its part of the trace stops there", f->process,
+			h->program, h->pid, ended_by_itself(h) ? "ended while it could record no more" : "was killed");
 	}
 	if (h->stop) {
 		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;

@@ -66,6 +66,7 @@ if made any/strict -O1 && [ -z "$sanitizer" ]; then
 		[ "$status" = 77 ] || expect_text 'no clock' "$dir/out"
 		expect trace_complete strict.stf
 		expect "$build/stftool" strict.stf --verify
+		expect_no_line "was killed" "$dir/err"
 	done
 	options=
 	verdict "a program that forbids the time stamp counter"
