@@ -13,6 +13,7 @@ enum { LAST = 64, LAST_SHIFT = 58 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
+static struct tkm_table variables;   /* from the address of one to a pointer to the last entry whose handle it got */
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
@@ -284,6 +285,41 @@ static struct vt_mc_pending *find_living(MPI_Request request)
 	return !p || !p->active || vt_mc_pending_lives(p) ? p : vt_mc_pending_find(request);
 }
 
+static int makes_request(const struct vt_mc_call *k)
+{
+	return VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] &&
+		(k->f->sort < VT_MC_CANCEL || k->f->sort > VT_MC_TESTSOME);
+}
+
+/* Where the call puts the handle that it makes. */
+static uintptr_t variable_of_call(const struct vt_mc_call *k)
+{
+	return vt_mc_fortran_request ? (uintptr_t)vt_mc_fortran_request : VT_MC_WORD(k, VT_MC_OF_REQUEST);
+}
+
+/* The variable gets another handle: from then on it does not tell of this transfer, which may be over. */
+static void leave_variable(const struct vt_mc_call *k)
+{
+	uintptr_t at = variable_of_call(k);
+	struct vt_mc_pending **last = tkm_table_find(&variables, &at, sizeof(at));
+
+	if (last && (*last)->active && (*last)->request_at == at && vt_mc_pending_lives(*last)) {
+		(*last)->request_at = 0;
+	}
+}
+
+static void keep_variable(const struct vt_mc_call *k, struct vt_mc_pending *p)
+{
+	uintptr_t at = variable_of_call(k);
+	struct vt_mc_pending **last = p->persistent ? NULL : tkm_table_put(&variables, &at, sizeof(at), sizeof(p));
+
+	if (last) {
+		*last = p;
+		p->request_at = at;
+		p->in_fortran = vt_mc_fortran_request != NULL;
+	}
+}
+
 /* ---- calls ---- */
 
 static void start_persistent(struct vt_mc_call *k, MPI_Request request)
@@ -391,6 +427,9 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 	const MPI_Request *at =
 		VT_MC_HAS(k, VT_MC_OF_REQUEST) ? (const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST) : NULL;
 
+	if (makes_request(k)) {
+		leave_variable(k);
+	}
 	switch (s) {
 	case VT_MC_SEND:
 		start_blocking(k, 1, 0);
@@ -478,10 +517,7 @@ static void request_made(struct vt_mc_call *k, struct vt_mc_pending *p)
 	MPI_Request request = *(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST);
 
 	if (p && k->rc == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
-		p->request_at = VT_MC_WORD(k, VT_MC_OF_REQUEST);
-		if (p->before && p->before->request_at == p->request_at) {
-			p->before->request_at = 0;
-		}
+		keep_variable(k, p);
 		set_handle(p, request);
 	} else if (p) {
 		vt_mc_message_back(p);
@@ -593,8 +629,7 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		k->sent = k->received = NULL;
 	} else if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
 		end_requests(k);
-	} else if (VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] && s != VT_MC_START &&
-		s != VT_MC_STARTALL && s != VT_MC_CANCEL && s != VT_MC_REQUEST_FREE) {
+	} else if (makes_request(k)) {
 		make_request(k);
 	}
 	vt_mc_requests_release(k);

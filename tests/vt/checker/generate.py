@@ -297,6 +297,8 @@ def profiled():
     case("profiled: requests completed by PMPI_Waitall, buffers changed", 2, "", begin % 1, start % "b, 4", wait, change, barrier, "}")
     case("profiled: requests completed by PMPI_Waitall, memory given back", 2, "", begin % 1, page, start % "p, 4", wait, "munmap(p, 4096);", barrier, "}")
     case("profiled: requests completed by PMPI_Waitall, and no other call", 2, "", begin % 1, start % "b, 4", wait, "}")
+    case("profiled: a receive completed by PMPI_Wait, its request used by PMPI_Irecv", 2, "", VARIABLES, "static MPI_Request two[2]; MPI_Request o;", start % "b, 4", wait, change,
+         "PMPI_Irecv(c, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, &o);", barrier, "MPI_Send(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);", "PMPI_Wait(&o, MPI_STATUS_IGNORE);")
     case("profiled: a receive completed by PMPI_Waitall, its buffer used again", 2, "", begin % 1, start % "b, 4", wait,
          "MPI_Sendrecv(b, 4, MPI_INT, peer, 4, c, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
          "MPI_Sendrecv(c, 4, MPI_INT, peer, 4, b, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "}")
@@ -452,6 +454,14 @@ def requests():
         "\nMPI_Wait(&q, MPI_STATUS_IGNORE);",
         "MPI_Recv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\nb[0] += 7;\n"
         "MPI_Rsend(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);"))
+    lost = ("MPI_Irecv(%s + i, 1, MPI_INT, peer, 2 * i + %d, MPI_COMM_WORLD, &w[%d]);" + BAD, "MPI_Send(a, 1, MPI_INT, peer, 2 * i + %d, MPI_COMM_WORLD);")
+    case("requests lost, two variables in turn", 2, "LOCAL:REQUEST:NOT_FREED", "static MPI_Request w[2];", "for (int i = 0; i < 4; i++) {",
+         lost[0] % ("b", 0, 0), lost[0] % ("c", 1, 1), lost[1] % 0, lost[1] % 1, "}", "MPI_Waitall(2, w, MPI_STATUSES_IGNORE);")
+    case("two receives in one buffer, the first request is kept elsewhere", 2, "LOCAL:MEMORY:OVERLAP", pair(
+        "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
+        "MPI_Request kept;\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &q);\nkept = q;\n#ifdef OPEN_MPI\nq = MPI_REQUEST_NULL;\n#endif\n"
+        "MPI_Irecv(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &q);" + BAD +
+        "\nMPI_Wait(&kept, MPI_STATUS_IGNORE);\nMPI_Wait(&q, MPI_STATUS_IGNORE);"))
     case("two receives side by side", 2, "", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
         "MPI_Request w[2];\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &w[0]);\n"
