@@ -41,6 +41,14 @@ static void leave_meeting(struct vt_mc_pending *p)
 	}
 }
 
+/* A call that is not seen here has completed it: a later receive does not get its message. */
+static void take_unseen(struct vt_mc_pending *p)
+{
+	if (p->active && p->transfer == VT_MC_RECEIVES) {
+		vt_mc_message_received(NULL, p, NULL, MPI_ERR_OTHER);
+	}
+}
+
 static void recycle(struct vt_mc_pending *p)
 {
 	p->active = 0;
@@ -73,6 +81,7 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 		if (*at && *at != p) {
 			/* it was complete when it began */
 			leave_meeting(*at);
+			take_unseen(*at);
 			free_both(*at);
 		}
 		*at = p;
@@ -166,7 +175,9 @@ static void check_ready(struct vt_mc_call *k, const struct vt_mc_pending *p)
 	struct vt_mc_involved other = { "made by", &p->made };
 	char place[300];
 
-	if (p->claimed && (strstr(p->got.name, "MPI_Rsend") || strstr(p->got.name, "MPI_Irsend"))) {
+	/* a message that may be another one has no signature */
+	if (p->claimed && p->got.signature.power &&
+		(strstr(p->got.name, "MPI_Rsend") || strstr(p->got.name, "MPI_Irsend"))) {
 		vt_mc_report(VT_MC_READY, k, p->persistent ? &other : NULL,
 			"rank %d has sent the message of this receive by %s, which needs a receive that was begun before   %s",
 			p->got.from, p->got.name, vt_mc_print_offset(p->got.place, place, sizeof(place)));
@@ -222,6 +233,7 @@ int vt_mc_pending_lives(struct vt_mc_pending *p)
 		return 1;
 	}
 	leave_meeting(p);
+	take_unseen(p);
 	p->active = 0;
 	if (!p->persistent || !vt_mc_is_request((uintptr_t)p->handle)) {
 		vt_mc_pending_drop(p);

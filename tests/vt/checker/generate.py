@@ -305,6 +305,13 @@ def profiled():
     case("profiled: persistent requests completed by PMPI_Waitall", 2, "", "static MPI_Request two[2];", kept, (begin % 4).replace("static MPI_Request two[2];", ""),
          "MPI_Startall(2, two);", wait, change, barrier, "}", "MPI_Request_free(&two[0]); MPI_Request_free(&two[1]);")
 
+    for call in "Rsend", "Send":
+        case("profiled: a persistent receive completed by PMPI_Wait and started again, %s" % call, 2, "", pair(
+            barrier + ("a[0] = %d; MPI_" + call + "(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);") % 1 + barrier +
+            ("a[0] = %d; MPI_" + call + "(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);") % 2,
+            "MPI_Recv_init(b, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, &q); MPI_Start(&q);" + barrier + "PMPI_Wait(&q, MPI_STATUS_IGNORE); MPI_Start(&q);" +
+            barrier + "MPI_Wait(&q, MPI_STATUS_IGNORE); MPI_Request_free(&q);"))
+
     case("late message that nobody receives", 2, "GLOBAL:DEADLOCK:HARD", "MPI_Win w; MPI_Group all, one; int zero = 0;",
          "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Comm_group(MPI_COMM_WORLD, &all); MPI_Group_incl(all, 1, &zero, &one);",
          "if (r) {", "MPI_Win_post(one, 0, w);", "MPI_Win_wait(w);" + BAD, "} else {", "late_us = 300000; usleep(100000);",
