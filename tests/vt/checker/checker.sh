@@ -75,7 +75,12 @@ check 'message with another tag' 3
 expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for .* has sent: MPI_Send, tag 4   case_' out
 check 'message on another communicator' 3
 expect_line '   look at ranks 1 and 2 first: rank 2 does .* sent: MPI_Send, tag 3, on another communicator   case_' out
-verdict "a deadlock names the message that went elsewhere"
+check 'message with another tag, and a receive of any' 3
+expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for .* has sent: MPI_Send, tag 7   case_' out
+check 'a rank waits for the wrong one of a ring' 3
+expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
+expect_no_line 'has sent rank' out
+verdict "a deadlock names the message that went elsewhere, and none that may be taken"
 
 check 'idup missing 2' 2 --deadlock-timeout 0
 expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out

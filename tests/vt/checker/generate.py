@@ -516,6 +516,13 @@ def strays():
              "MPI_Recv(b, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, "}", "MPI_Barrier(MPI_COMM_WORLD);", "MPI_Comm_free(&o);")
 
 
+    receive = "MPI_Recv(b, 1, MPI_INT, %s, %s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD
+    case("message with another tag, and a receive of any", 3, "GLOBAL:DEADLOCK:HARD", "if (r == 0) {", receive % ("MPI_ANY_SOURCE", "MPI_ANY_TAG"),
+         "} else if (r == 1) {", "MPI_Send(a, 1, MPI_INT, 2, 7, MPI_COMM_WORLD);" + BAD, receive % (2, 1), "} else {", receive % (1, 8), "}")
+    case("a rank waits for the wrong one of a ring", 3, "GLOBAL:DEADLOCK:HARD", "if (r == 0) {", "MPI_Send(a, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);" + BAD,
+         receive % (1, 3), "} else if (r == 1) {", receive % (2, 3), "} else {", receive % (0, 3), "}")
+
+
 def objects():
     made = {"MPI_Comm o; MPI_Comm_dup(MPI_COMM_WORLD, &o);": "MPI_Comm_free(&o);",
             "MPI_Comm o; MPI_Comm_split(MPI_COMM_WORLD, r % 2, r, &o);": "MPI_Comm_free(&o);",
