@@ -461,7 +461,7 @@ struct vt_mc_shared {
 	int ending;         /* 1 + the rank that ends the job */
 	int verdict;        /* a deadlock was reported */
 	uint64_t messages;
-	uint64_t untracked; /* messages for which there was no room */
+	uint64_t untracked; /* messages that are not followed: there was no room, for example */
 	int unordered; /* messages of a channel may have come in another order: some were cancelled, or threads send */
 	int free_message;
 	struct vt_mc_seen seen[VT_MC_SEEN];

@@ -240,7 +240,8 @@ void vt_mc_pending_claim(void)
  * status. Returns 1 if the message is known. */
 static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 {
-	int at, first = 0, sure = status && !vt_mc_pending_many();
+	const char *why = NULL;
+	int at, sure = status && !vt_mc_pending_many();
 	int source = status ? status->MPI_SOURCE : p->peer, tag = status ? status->MPI_TAG : p->tag;
 	const struct vt_mc_pending *q;
 
@@ -261,16 +262,18 @@ static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 		doubt_messages(p->comm);
 	} else if (at < 0 && !vt_mc_shared->unordered) {
 		/* PMPI_Send() of a library, for example, has sent it: such a receive may wait for what does not come here */
+		why = vt_mc_shared->untracked
+			? "had no room among those that are followed, or was sent by MPI_Isendrecv"
+			: "was sent by a call that is not seen here, such as PMPI_Send of a library";
 		vt_mc_shared->unordered = 1;
 		vt_mc_shared->untracked++;
-		first = 1;
 	}
 	vt_mc_shared_unlock();
-	if (first) {
+	if (why) {
 		vt_mc_say(
-			"a message from rank %d, with tag %d, was sent by a call that is not seen here, such as PMPI_Send of a library: "
-			"more may come, so receives that wait for ever are only ended by DEADLOCK-TIMEOUT",
-			p->comm->world[source], tag);
+			"a message from rank %d, with tag %d, %s: more may come, so receives that wait for ever are only ended by "
+			"DEADLOCK-TIMEOUT",
+			p->comm->world[source], tag, why);
 	}
 	return p->claimed && sure;
 }

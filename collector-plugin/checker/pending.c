@@ -484,6 +484,12 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 			}
 		}
 		break;
+	case VT_MC_ISENDRECV:
+		if (vt_mc_shared) {
+			/* its message is not followed, so no receive can be known to be in vain */
+			vt_mc_shared->untracked++;
+		}
+		break;
 	default:
 		if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
 			hold_all_named(k, at, how_many(k));
@@ -622,9 +628,6 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		if (k->rc == MPI_SUCCESS && (s == VT_MC_MPROBE || *(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
 			vt_mc_message_matched(k);
 		}
-	} else if (s == VT_MC_ISENDRECV && vt_mc_shared) {
-		/* its message is not followed, so no receive can be known to be in vain */
-		vt_mc_shared->untracked++;
 	}
 	if (s == VT_MC_ISEND || s == VT_MC_IRECV) {
 		request_made(k, k->sent ? k->sent : k->received);

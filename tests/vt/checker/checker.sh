@@ -67,6 +67,9 @@ while read -r case_number ranks class; do
 done <profiled
 check 'profiled: a message sent by PMPI_Send' 2
 expect_line ' INFO: a message from rank 0, with tag 3, was sent by a call that is not seen here, such as PMPI_Send ' out
+check 'more messages at a time than are followed' 2
+expect_line ' INFO: a message from rank 0, with tag 3, had no room among those that are followed, or was sent by ' out
+expect_no_line 'PMPI_Send' out
 verdict "messages that a library sends or receives by PMPI_ calls are no mistakes, and what is not seen then is said"
 
 check 'message to the wrong rank' 3
