@@ -305,6 +305,9 @@ def profiled():
     case("profiled: persistent requests completed by PMPI_Waitall", 2, "", "static MPI_Request two[2];", kept, (begin % 4).replace("static MPI_Request two[2];", ""),
          "MPI_Startall(2, two);", wait, change, barrier, "}", "MPI_Request_free(&two[0]); MPI_Request_free(&two[1]);")
 
+    case("more messages at a time than are followed", 2, "GLOBAL:DEADLOCK:POTENTIAL", pair(
+        "for (int i = 0; i < 8300; i++) {\nMPI_Send(a, 0, MPI_INT, peer, 3, MPI_COMM_WORLD);" + BAD + "\n}\n" + barrier,
+        barrier + "\nfor (int i = 0; i < 8300; i++) {\nMPI_Recv(b, 0, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n}"))
     for call in "Rsend", "Send":
         case("profiled: a persistent receive completed by PMPI_Wait and started again, %s" % call, 2, "", pair(
             barrier + ("a[0] = %d; MPI_" + call + "(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);") % 1 + barrier +
@@ -1010,6 +1013,8 @@ def threads():
         case("level %s: another thread only asks while messages come" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
              "MPI_Request two[2];\nfor (int i = 0; i < 3000; i++) {\na[0] = i; MPI_Irecv(b, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[0]);",
              "MPI_Isend(a, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[1]);\nMPI_Waitall(2, two, MPI_STATUSES_IGNORE);\n}", "pthread_join(other, NULL);")
+        ask = "MPI_Datatype t, old; MPI_Status s; MPI_Type_contiguous(1, MPI_INT, &t); old = t; MPI_Type_free(&t); memset(&s, 0, sizeof(s));"
+        case("level %s: this thread asks with a type that is freed" % level, 2, "LOCAL:MPI:CALL_FAILED", ask, "MPI_Get_count(&s, old, a);" + BAD)
         case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
         case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
