@@ -150,6 +150,8 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return 1;
 }
 
+enum { state_at = 0 };
+
 static int is_kept(const struct vt_mc_pending *p)
 {
 	(void)p;
@@ -180,6 +182,18 @@ static int is_nulled(const struct vt_mc_pending *p)
 			       : *(const MPI_Request *)at == MPI_REQUEST_NULL);
 }
 
+/* Where MPI shows no state: is this persistent request, which was started, no longer active? Its status is then an empty one. One that
+ * is complete, but was not waited for, gives none of a receive, and no rank at all of a send. */
+static int is_idle(const struct vt_mc_pending *p)
+{
+	MPI_Status status = { .MPI_SOURCE = MPI_PROC_NULL };
+	int flag = 0;
+
+	return !state_at && p->persistent && p->active &&
+		(PMPI_Request_get_status(p->handle, &flag, &status) != MPI_SUCCESS ||
+			(flag && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG));
+}
+
 int vt_mc_is_over(const struct vt_mc_pending *p)
 {
 	const struct vt_mc_pending *q = vt_mc_active_next(NULL);
@@ -189,7 +203,7 @@ int vt_mc_is_over(const struct vt_mc_pending *p)
 	}
 	p = q ? q : p;
 	return p->handle && !p->freed &&
-		(is_nulled(p) || !is_in_state((uintptr_t)p->handle, 1 + (p->persistent && p->active)));
+		(is_nulled(p) || is_idle(p) || !is_in_state((uintptr_t)p->handle, 1 + (p->persistent && p->active)));
 }
 
 void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i)
