@@ -9,7 +9,7 @@
 #include <string.h>
 
 static __thread int depth; /* calls of this thread that are under way */
-__thread void *vt_mc_fortran_pc, *vt_mc_fortran_request;
+__thread void *vt_mc_fortran_pc;
 
 void *vt_mc_next(struct vt_mc_function *f, void *own)
 {

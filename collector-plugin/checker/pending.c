@@ -13,7 +13,8 @@ enum { LAST = 64, LAST_SHIFT = 58 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
-static struct tkm_table variables;   /* from the address of one to a pointer to the last entry whose handle it got */
+static struct tkm_table variables; /* from the address of one to a pointer to the last entry whose handle it got */
+__thread void *vt_mc_fortran_request;
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
