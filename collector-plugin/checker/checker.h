@@ -175,7 +175,8 @@ VT_HIDDEN int vt_mc_before(struct vt_mc_call *k);
 VT_HIDDEN int vt_mc_after(struct vt_mc_call *k, int rc);
 VT_HIDDEN void *vt_mc_next(struct vt_mc_function *f, void *own);
 VT_HIDDEN void vt_mc_prepare(struct vt_mc_function *f);
-extern __thread void *vt_mc_fortran_pc VT_HIDDEN; /* where a call in Fortran was made that is under way; else NULL */
+/* Where a call in Fortran was made that is under way, and its variable for a request; else NULL. */
+extern VT_HIDDEN __thread void *vt_mc_fortran_pc, *vt_mc_fortran_request;
 VT_HIDDEN void vt_mc_lock(void);
 VT_HIDDEN void vt_mc_unlock(void);
 /* May two threads call the two above at a time? Not between them. */
@@ -460,7 +461,7 @@ struct vt_mc_shared {
 	int ending;         /* 1 + the rank that ends the job */
 	int verdict;        /* a deadlock was reported */
 	uint64_t messages;
-	uint64_t untracked; /* messages for which there was no room */
+	uint64_t untracked; /* messages that are not followed: there was no room, for example */
 	int unordered; /* messages of a channel may have come in another order: some were cancelled, or threads send */
 	int free_message;
 	struct vt_mc_seen seen[VT_MC_SEEN];
@@ -566,7 +567,7 @@ struct vt_mc_pending {
 	int held; /* how many calls wait for it; `ended`: it is not known any longer */
 	signed char persistent, active, blocking, partitioned, cancelled, freed, standard, buffered, ended, claimed;
 	signed char has_shown, told, summed, overlapped, readable;
-	signed char writes, file; /* MPI may write into the buffer; it is an operation on a file */
+	signed char writes, file, in_fortran; /* MPI may write into the buffer; a file is used; by Fortran */
 	/* it makes the communicator `buffer`, or -1: one whose handle comes there; its number among its parent's is `number` */
 	signed char makes;
 	char access;      /* P, G, A: of MPI_Put, MPI_Get, MPI_Accumulate */
@@ -575,8 +576,7 @@ struct vt_mc_pending {
 	int message;      /* its index; -1: none */
 	uint32_t meeting;
 	struct vt_mc_object *comm, *type;
-	uintptr_t buffer,
-		request_at; /* request_at: the variable that got the handle; 0: not known, or it got another one */
+	uintptr_t buffer, request_at; /* the variable that got the handle; 0: not known, or it got another one */
 	long long count;
 	uint64_t checksum; /* of its bytes at the start */
 	uint64_t shown;    /* of its bytes when the last call ended */

@@ -128,8 +128,20 @@ static int find_culprit(const struct verdict *v)
 	return best;
 }
 
-/* A message that no receive takes, while a rank waits in a receive for one of its sender: it went to another rank than that,
- * or has another tag or communicator. waits: that rank. NULL: there is none. */
+/* A rank that does not take what was sent to it any more: it has ended, or waits in no receive or send. */
+static int takes_nothing(const struct verdict *v, int rank)
+{
+	static const char *const may_take[] = { "ecv", "end", "Wait", "Test", "robe", "Start", NULL };
+	const struct vt_mc_rank *r = &vt_mc_shared->rank[rank];
+	int i;
+
+	for (i = 0; may_take[i] && !strstr(r->function, may_take[i]); i++) {
+	}
+	return r->state == VT_MC_ENDED || (vt_mc_has_bit(v->stuck, rank) && r->state == VT_MC_BLOCKED && !may_take[i]);
+}
+
+/* A message that no receive takes, while a rank waits in a receive for one of its sender: it has another tag or communicator, or, if
+ * there is none of these, went to another rank. waits: that rank. NULL: there is none. */
 static const struct vt_mc_message *find_stray(const struct verdict *v, int *waits)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
@@ -143,15 +155,15 @@ static const struct vt_mc_message *find_stray(const struct verdict *v, int *wait
 			for (k = 0; k < s->ranks && !m->accepted; k++) {
 				r = &s->rank[k];
 				if (!vt_mc_has_bit(v->stuck, k) || r->state != VT_MC_BLOCKED || !r->receive_comm ||
-					!(vt_mc_has_bit(r->all, m->from) || vt_mc_has_bit(r->any, m->from))) {
+					!vt_mc_has_bit(r->all, m->from)) {
 					continue;
 				}
-				if (k != i && r->receive_comm == m->comm &&
-					(r->receive_tag == MPI_ANY_TAG || r->receive_tag == m->tag)) {
+				if (k == i) {
 					*waits = k;
 					return m;
 				}
-				if (k == i) {
+				if (!found && r->receive_comm == m->comm && takes_nothing(v, i) &&
+					(r->receive_tag == MPI_ANY_TAG || r->receive_tag == m->tag)) {
 					*waits = k;
 					found = m;
 				}

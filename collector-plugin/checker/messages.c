@@ -236,40 +236,44 @@ void vt_mc_pending_claim(void)
 	accept_messages();
 }
 
-/* The receive is complete: its message is the first of its channel, unless others are before it in doubt. Returns 1 if the
- * message is known. */
+/* The receive is complete: its message is the first of its channel, unless others are before it in doubt, as they are without a
+ * status. Returns 1 if the message is known. */
 static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 {
-	int at, first = 0, sure = !vt_mc_pending_many();
+	const char *why = NULL;
+	int at, sure = status && !vt_mc_pending_many();
+	int source = status ? status->MPI_SOURCE : p->peer, tag = status ? status->MPI_TAG : p->tag;
 	const struct vt_mc_pending *q;
 
 	if (p->claimed || !is_open_receive(p)) {
 		return p->claimed;
 	}
 	vt_mc_pending_claim();
-	if (p->claimed || !status || status->MPI_SOURCE < 0 || status->MPI_SOURCE >= p->comm->remote) {
+	if (p->claimed || (status && (source < 0 || source >= p->comm->remote))) {
 		return p->claimed;
 	}
 	for (q = vt_mc_active_next(NULL); q && sure; q = vt_mc_active_next(q)) {
 		sure = q == p || !is_open_receive(q) || q->comm != p->comm;
 	}
 	vt_mc_shared_lock();
-	at = vt_mc_message_find(p->comm, status->MPI_SOURCE, status->MPI_TAG);
+	at = vt_mc_message_find(p->comm, source, tag);
 	p->claimed = at >= 0 && claim_message(at, &p->got) == 0;
 	if (!sure) {
 		doubt_messages(p->comm);
 	} else if (at < 0 && !vt_mc_shared->unordered) {
 		/* PMPI_Send() of a library, for example, has sent it: such a receive may wait for what does not come here */
+		why = vt_mc_shared->untracked
+			? "had no room among those that are followed, or was sent by MPI_Isendrecv"
+			: "was sent by a call that is not seen here, such as PMPI_Send of a library";
 		vt_mc_shared->unordered = 1;
 		vt_mc_shared->untracked++;
-		first = 1;
 	}
 	vt_mc_shared_unlock();
-	if (first) {
+	if (why) {
 		vt_mc_say(
-			"a message from rank %d, with tag %d, was sent by a call that is not seen here, such as PMPI_Send of a library: "
-			"more may come, so receives that wait for ever are only ended by DEADLOCK-TIMEOUT",
-			p->comm->world[status->MPI_SOURCE], status->MPI_TAG);
+			"a message from rank %d, with tag %d, %s: more may come, so receives that wait for ever are only ended by "
+			"DEADLOCK-TIMEOUT",
+			p->comm->world[source], tag, why);
 	}
 	return p->claimed && sure;
 }

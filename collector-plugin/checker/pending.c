@@ -13,6 +13,8 @@ enum { LAST = 64, LAST_SHIFT = 58 };
 
 /* From the handle to a pointer to the entry. Handles stay in it without an entry, since MPI soon gives them again. */
 static struct tkm_table requests;
+static struct tkm_table variables; /* from the address of one to a pointer to the last entry whose handle it got */
+__thread void *vt_mc_fortran_request;
 static struct vt_mc_pending *unused; /* entries, in a list by `next` */
 
 struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
@@ -37,6 +39,14 @@ static void leave_meeting(struct vt_mc_pending *p)
 	if (p->meeting && p->comm) {
 		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
 		p->meeting = 0;
+	}
+}
+
+/* A call that is not seen here has completed it: a later receive does not get its message. */
+static void take_unseen(struct vt_mc_pending *p)
+{
+	if (p->active && p->transfer == VT_MC_RECEIVES) {
+		vt_mc_message_received(NULL, p, NULL, MPI_ERR_OTHER);
 	}
 }
 
@@ -72,6 +82,7 @@ static void set_handle(struct vt_mc_pending *p, MPI_Request request)
 		if (*at && *at != p) {
 			/* it was complete when it began */
 			leave_meeting(*at);
+			take_unseen(*at);
 			free_both(*at);
 		}
 		*at = p;
@@ -165,7 +176,9 @@ static void check_ready(struct vt_mc_call *k, const struct vt_mc_pending *p)
 	struct vt_mc_involved other = { "made by", &p->made };
 	char place[300];
 
-	if (p->claimed && (strstr(p->got.name, "MPI_Rsend") || strstr(p->got.name, "MPI_Irsend"))) {
+	/* a message that may be another one has no signature */
+	if (p->claimed && p->got.signature.power &&
+		(strstr(p->got.name, "MPI_Rsend") || strstr(p->got.name, "MPI_Irsend"))) {
 		vt_mc_report(VT_MC_READY, k, p->persistent ? &other : NULL,
 			"rank %d has sent the message of this receive by %s, which needs a receive that was begun before   %s",
 			p->got.from, p->got.name, vt_mc_print_offset(p->got.place, place, sizeof(place)));
@@ -221,6 +234,7 @@ int vt_mc_pending_lives(struct vt_mc_pending *p)
 		return 1;
 	}
 	leave_meeting(p);
+	take_unseen(p);
 	p->active = 0;
 	if (!p->persistent || !vt_mc_is_request((uintptr_t)p->handle)) {
 		vt_mc_pending_drop(p);
@@ -282,6 +296,41 @@ static struct vt_mc_pending *find_living(MPI_Request request)
 	struct vt_mc_pending *p = vt_mc_pending_find(request);
 
 	return !p || !p->active || vt_mc_pending_lives(p) ? p : vt_mc_pending_find(request);
+}
+
+static int makes_request(const struct vt_mc_call *k)
+{
+	return VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] &&
+		(k->f->sort < VT_MC_CANCEL || k->f->sort > VT_MC_TESTSOME);
+}
+
+/* Where the call puts the handle that it makes. */
+static uintptr_t variable_of_call(const struct vt_mc_call *k)
+{
+	return vt_mc_fortran_request ? (uintptr_t)vt_mc_fortran_request : VT_MC_WORD(k, VT_MC_OF_REQUEST);
+}
+
+/* The variable gets another handle: from then on it does not tell of this transfer, which may be over. */
+static void leave_variable(const struct vt_mc_call *k)
+{
+	uintptr_t at = variable_of_call(k);
+	struct vt_mc_pending **last = tkm_table_find(&variables, &at, sizeof(at));
+
+	if (last && (*last)->active && (*last)->request_at == at && vt_mc_pending_lives(*last)) {
+		(*last)->request_at = 0;
+	}
+}
+
+static void keep_variable(const struct vt_mc_call *k, struct vt_mc_pending *p)
+{
+	uintptr_t at = variable_of_call(k);
+	struct vt_mc_pending **last = p->persistent ? NULL : tkm_table_put(&variables, &at, sizeof(at), sizeof(p));
+
+	if (last) {
+		*last = p;
+		p->request_at = at;
+		p->in_fortran = vt_mc_fortran_request != NULL;
+	}
 }
 
 /* ---- calls ---- */
@@ -391,6 +440,9 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 	const MPI_Request *at =
 		VT_MC_HAS(k, VT_MC_OF_REQUEST) ? (const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST) : NULL;
 
+	if (makes_request(k)) {
+		leave_variable(k);
+	}
 	switch (s) {
 	case VT_MC_SEND:
 		start_blocking(k, 1, 0);
@@ -431,6 +483,12 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 			if (vt_mc_shared) {
 				vt_mc_shared->unordered = 1;
 			}
+		}
+		break;
+	case VT_MC_ISENDRECV:
+		if (vt_mc_shared) {
+			/* its message is not followed, so no receive can be known to be in vain */
+			vt_mc_shared->untracked++;
 		}
 		break;
 	default:
@@ -478,10 +536,7 @@ static void request_made(struct vt_mc_call *k, struct vt_mc_pending *p)
 	MPI_Request request = *(const MPI_Request *)VT_MC_WORD(k, VT_MC_OF_REQUEST);
 
 	if (p && k->rc == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
-		p->request_at = VT_MC_WORD(k, VT_MC_OF_REQUEST);
-		if (p->before && p->before->request_at == p->request_at) {
-			p->before->request_at = 0;
-		}
+		keep_variable(k, p);
 		set_handle(p, request);
 	} else if (p) {
 		vt_mc_message_back(p);
@@ -574,9 +629,6 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		if (k->rc == MPI_SUCCESS && (s == VT_MC_MPROBE || *(const int *)VT_MC_WORD(k, VT_MC_FLAG))) {
 			vt_mc_message_matched(k);
 		}
-	} else if (s == VT_MC_ISENDRECV && vt_mc_shared) {
-		/* its message is not followed, so no receive can be known to be in vain */
-		vt_mc_shared->untracked++;
 	}
 	if (s == VT_MC_ISEND || s == VT_MC_IRECV) {
 		request_made(k, k->sent ? k->sent : k->received);
@@ -593,8 +645,7 @@ void vt_mc_requests_after(struct vt_mc_call *k)
 		k->sent = k->received = NULL;
 	} else if (s >= VT_MC_WAIT && s <= VT_MC_TESTSOME) {
 		end_requests(k);
-	} else if (VT_MC_HAS(k, VT_MC_OF_REQUEST) && k->f->pointer[k->f->at[VT_MC_OF_REQUEST]] && s != VT_MC_START &&
-		s != VT_MC_STARTALL && s != VT_MC_CANCEL && s != VT_MC_REQUEST_FREE) {
+	} else if (makes_request(k)) {
 		make_request(k);
 	}
 	vt_mc_requests_release(k);

@@ -269,8 +269,9 @@ static int call_in_c(struct vt_mc_function *f, void *wrapper, void **w, void *pc
 	}
 	if (good) {
 		vt_mc_fortran_pc = pc;
+		vt_mc_fortran_request = f->at[VT_MC_OF_REQUEST] >= 0 ? w[f->at[VT_MC_OF_REQUEST]] : NULL;
 		i = call_wrapper(b.c, wrapper);
-		vt_mc_fortran_pc = NULL;
+		vt_mc_fortran_pc = vt_mc_fortran_request = NULL;
 		result_to_fortran(&b, i);
 	}
 	for (i = 0; i < f->n; i++) {

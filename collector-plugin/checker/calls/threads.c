@@ -73,31 +73,33 @@ void vt_mc_threads_begin(void)
 	n_task = n_task == 0 ? list_tasks(task) : -1;
 }
 
-/* Has a thread begun after MPI_Init? Those before it are known. With vt_mc_lock(). */
-static int has_new_task(void)
+/* Has a thread begun after MPI_Init? Those before it are known. age_ns: how old the answer may be. With vt_mc_lock(). */
+static int has_new_task(int64_t age_ns)
 {
 	static int64_t asked_ns;
 	static int has;
-	int list[TASKS], n, i, j;
+	int list[TASKS], n, i, j, is;
 
-	if (asked_ns && vt_mc_now_ns() - asked_ns < VT_MC_THREADS_NS) {
+	if (asked_ns && vt_mc_now_ns() - asked_ns < age_ns) {
 		return has;
 	}
 	asked_ns = vt_mc_now_ns();
 	n = list_tasks(list);
-	has = n < 0 || n_task < 0;
-	for (i = 0; i < n && !has; i++) {
+	is = n < 0 || n_task < 0;
+	for (i = 0; i < n && !is; i++) {
 		for (j = 0; j < n_task && task[j] != list[i]; j++) {
 		}
-		has = j == n_task;
+		is = j == n_task;
 	}
-	return has;
+	has = is;
+	return is;
 }
 
 int vt_mc_others_may_call(int between)
 {
 	return vt_mc_several_threads ||
-		((level == MPI_THREAD_MULTIPLE || (between && level == MPI_THREAD_SERIALIZED)) && has_new_task());
+		((level == MPI_THREAD_MULTIPLE || (between && level == MPI_THREAD_SERIALIZED)) &&
+			has_new_task(VT_MC_THREADS_NS));
 }
 
 /* Is the thread asleep until another one wakes it? Returns 2 if a thread of another process may do that. */
@@ -163,6 +165,19 @@ void vt_mc_threads_learn(struct vt_mc_function *f)
 	f->any_thread = begins[i] != NULL;
 }
 
+/* Was the calling thread, the main one, ever not alone? No thread begins while it alone is in a call. */
+static int has_company(void)
+{
+	static int has;
+
+	if (!has) {
+		vt_mc_lock();
+		has = vt_mc_several_threads || has_new_task(0);
+		vt_mc_unlock();
+	}
+	return has;
+}
+
 void vt_mc_thread_enters(struct vt_mc_call *k)
 {
 	int others, is_main = pthread_equal(main_thread, pthread_self());
@@ -173,7 +188,7 @@ void vt_mc_thread_enters(struct vt_mc_call *k)
 	}
 	if (k->f->any_thread) {
 		/* another thread may be in a call meanwhile, which works on the same tables without the lock, or in MPI, which changes buffers */
-		k->mute = 1;
+		k->mute = !is_main || has_company();
 		return;
 	}
 	k->counted = 1;

@@ -44,7 +44,7 @@ int vt_mc_is_readable(int64_t low, int64_t high)
 }
 
 #ifdef OPEN_MPI
-enum { PAGE = 4096, NAME = 64, WORDS = 40 };
+enum { PAGE = 4096, NAME = 64, WORDS = 40, TRANSFER = 96 };
 /* Debug builds of Open MPI begin its objects with it. */
 #define MAGIC UINT64_C(0xdeafbeeddeafbeed)
 
@@ -118,6 +118,22 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	return strstr(text, names[kind]) != NULL;
 }
 
+/* Is the handle certainly still that of the transfer, though the variable is null, as after the program copied it? MPI may have given it
+ * again; then its words, which begin with what MPI knows of a transfer, have another buffer. */
+static int is_kept(const struct vt_mc_pending *p)
+{
+	const uintptr_t *word = (const uintptr_t *)p->handle;
+	int i;
+
+	if (!state_at || !vt_mc_is_readable((int64_t)word, (int64_t)(word + TRANSFER)) ||
+		!vt_mc_may_be(VT_MC_REQUEST, (uintptr_t)word) || ((const int *)word)[state_at] < 2) {
+		return 0;
+	}
+	for (i = 0; i < TRANSFER && word[i] != p->buffer; i++) {
+	}
+	return i < TRANSFER;
+}
+
 static int is_in_state(uintptr_t handle, int least)
 {
 	return vt_mc_may_be(VT_MC_REQUEST, handle) && (!state_at || ((const int *)handle)[state_at] >= least);
@@ -132,6 +148,14 @@ int vt_mc_may_be(enum vt_mc_kind kind, uintptr_t handle)
 	(void)kind;
 	(void)handle;
 	return 1;
+}
+
+enum { state_at = 0 };
+
+static int is_kept(const struct vt_mc_pending *p)
+{
+	(void)p;
+	return 0;
 }
 
 static int is_in_state(uintptr_t handle, int least)
@@ -151,10 +175,23 @@ int vt_mc_is_request(uintptr_t handle)
 /* A call that completes it sets the variable to null. Only that tells of a message that was sent at once: its handle is one of all such. */
 static int is_nulled(const struct vt_mc_pending *p)
 {
-	int64_t at = (int64_t)p->request_at;
+	int64_t at = (int64_t)p->request_at, size = p->in_fortran ? sizeof(MPI_Fint) : sizeof(MPI_Request);
 
-	return at && !p->persistent && vt_mc_is_readable(at, at + (int64_t)sizeof(MPI_Request)) &&
-		*(const MPI_Request *)at == MPI_REQUEST_NULL;
+	return at && vt_mc_is_readable(at, at + size) && !is_kept(p) &&
+		(p->in_fortran ? *(const MPI_Fint *)at == PMPI_Request_c2f(MPI_REQUEST_NULL)
+			       : *(const MPI_Request *)at == MPI_REQUEST_NULL);
+}
+
+/* Where MPI shows no state: is this persistent request, which was started, no longer active? Its status is then an empty one. One that
+ * is complete, but was not waited for, gives none of a receive, and no rank at all of a send. */
+static int is_idle(const struct vt_mc_pending *p)
+{
+	MPI_Status status = { .MPI_SOURCE = MPI_PROC_NULL };
+	int flag = 0;
+
+	return !state_at && p->persistent && p->active &&
+		(PMPI_Request_get_status(p->handle, &flag, &status) != MPI_SUCCESS ||
+			(flag && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG));
 }
 
 int vt_mc_is_over(const struct vt_mc_pending *p)
@@ -166,7 +203,7 @@ int vt_mc_is_over(const struct vt_mc_pending *p)
 	}
 	p = q ? q : p;
 	return p->handle && !p->freed &&
-		(is_nulled(p) || !is_in_state((uintptr_t)p->handle, 1 + (p->persistent && p->active)));
+		(is_nulled(p) || is_idle(p) || !is_in_state((uintptr_t)p->handle, 1 + (p->persistent && p->active)));
 }
 
 void vt_mc_refuse_stale(struct vt_mc_call *k, size_t i)

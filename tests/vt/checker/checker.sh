@@ -67,6 +67,9 @@ while read -r case_number ranks class; do
 done <profiled
 check 'profiled: a message sent by PMPI_Send' 2
 expect_line ' INFO: a message from rank 0, with tag 3, was sent by a call that is not seen here, such as PMPI_Send ' out
+check 'more messages at a time than are followed' 2
+expect_line ' INFO: a message from rank 0, with tag 3, had no room among those that are followed, or was sent by ' out
+expect_no_line 'PMPI_Send' out
 verdict "messages that a library sends or receives by PMPI_ calls are no mistakes, and what is not seen then is said"
 
 check 'message to the wrong rank' 3
@@ -75,7 +78,12 @@ check 'message with another tag' 3
 expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for .* has sent: MPI_Send, tag 4   case_' out
 check 'message on another communicator' 3
 expect_line '   look at ranks 1 and 2 first: rank 2 does .* sent: MPI_Send, tag 3, on another communicator   case_' out
-verdict "a deadlock names the message that went elsewhere"
+check 'message with another tag, and a receive of any' 3
+expect_line '   look at ranks 1 and 2 first: rank 2 does not wait for .* has sent: MPI_Send, tag 7   case_' out
+check 'a rank waits for the wrong one of a ring' 3
+expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
+expect_no_line 'has sent rank' out
+verdict "a deadlock names the message that went elsewhere, and none that may be taken"
 
 check 'idup missing 2' 2 --deadlock-timeout 0
 expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out

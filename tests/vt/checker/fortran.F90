@@ -54,6 +54,13 @@ program f
     if (index < 1 .or. index > 2) stop 5
     call MPI_Waitsome(2, q, k, indices, MPI_STATUSES_IGNORE, ierr)
     if (k /= 1 .or. indices(1) + index /= 3) stop 6
+    call MPI_Irecv(b, 2, MPI_INTEGER, 1 - r, 4, MPI_COMM_WORLD, q(1), ierr)
+    call MPI_Isend(a, 2, MPI_INTEGER, 1 - r, 4, MPI_COMM_WORLD, q(2), ierr)
+    call PMPI_Waitall(2, q, MPI_STATUSES_IGNORE, ierr)
+    a = a + 1
+    b = b + 1
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    a = a - 1
     call MPI_Comm_dup(MPI_COMM_WORLD, c, ierr)
     call MPI_Comm_set_name(c, "copy", ierr)
     a(1) = 1
@@ -91,6 +98,13 @@ program f
     call MPI_Comm_dup(MPI_COMM_WORLD, c, ierr) ! mistake
   case (5)
     call MPI_Send(a, -1, MPI_INTEGER, 1 - r, 1, MPI_COMM_WORLD, ierr) ! mistake
+  case (6)
+    q = MPI_REQUEST_NULL
+    call MPI_Irecv(b, 2, MPI_INTEGER, 1 - r, 1, MPI_COMM_WORLD, q(1), ierr)
+    call MPI_Irecv(b, 2, MPI_INTEGER, 1 - r, 2, MPI_COMM_WORLD, q(2), ierr) ! mistake
+    call MPI_Send(a, 2, MPI_INTEGER, 1 - r, 1, MPI_COMM_WORLD, ierr)
+    call MPI_Send(a, 2, MPI_INTEGER, 1 - r, 2, MPI_COMM_WORLD, ierr)
+    call MPI_Waitall(2, q, MPI_STATUSES_IGNORE, ierr)
   end select
   call MPI_Finalize(ierr)
 end program

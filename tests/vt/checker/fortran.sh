@@ -44,6 +44,7 @@ for dialect in 1 2 3; do
 	reports 3 GLOBAL:MSG:DATATYPE:MISMATCH
 	reports 4 LOCAL:OBJECT:NOT_FREED
 	reports 5 LOCAL:MPI:CALL_FAILED
+	reports 6 LOCAL:MEMORY:OVERLAP
 	verdict "$name: mistakes are found with class and line"
 done
 done_testing

@@ -297,11 +297,23 @@ def profiled():
     case("profiled: requests completed by PMPI_Waitall, buffers changed", 2, "", begin % 1, start % "b, 4", wait, change, barrier, "}")
     case("profiled: requests completed by PMPI_Waitall, memory given back", 2, "", begin % 1, page, start % "p, 4", wait, "munmap(p, 4096);", barrier, "}")
     case("profiled: requests completed by PMPI_Waitall, and no other call", 2, "", begin % 1, start % "b, 4", wait, "}")
+    case("profiled: a receive completed by PMPI_Wait, its request used by PMPI_Irecv", 2, "", VARIABLES, "static MPI_Request two[2]; MPI_Request o;", start % "b, 4", wait, change,
+         "PMPI_Irecv(c, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, &o);", barrier, "MPI_Send(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);", "PMPI_Wait(&o, MPI_STATUS_IGNORE);")
     case("profiled: a receive completed by PMPI_Waitall, its buffer used again", 2, "", begin % 1, start % "b, 4", wait,
          "MPI_Sendrecv(b, 4, MPI_INT, peer, 4, c, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
          "MPI_Sendrecv(c, 4, MPI_INT, peer, 4, b, 4, MPI_INT, peer, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "}")
     case("profiled: persistent requests completed by PMPI_Waitall", 2, "", "static MPI_Request two[2];", kept, (begin % 4).replace("static MPI_Request two[2];", ""),
          "MPI_Startall(2, two);", wait, change, barrier, "}", "MPI_Request_free(&two[0]); MPI_Request_free(&two[1]);")
+
+    case("more messages at a time than are followed", 2, "GLOBAL:DEADLOCK:POTENTIAL", pair(
+        "for (int i = 0; i < 8300; i++) {\nMPI_Send(a, 0, MPI_INT, peer, 3, MPI_COMM_WORLD);" + BAD + "\n}\n" + barrier,
+        barrier + "\nfor (int i = 0; i < 8300; i++) {\nMPI_Recv(b, 0, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n}"))
+    for call in "Rsend", "Send":
+        case("profiled: a persistent receive completed by PMPI_Wait and started again, %s" % call, 2, "", pair(
+            barrier + ("a[0] = %d; MPI_" + call + "(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);") % 1 + barrier +
+            ("a[0] = %d; MPI_" + call + "(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);") % 2,
+            "MPI_Recv_init(b, 4, MPI_INT, peer, 3, MPI_COMM_WORLD, &q); MPI_Start(&q);" + barrier + "PMPI_Wait(&q, MPI_STATUS_IGNORE); MPI_Start(&q);" +
+            barrier + "MPI_Wait(&q, MPI_STATUS_IGNORE); MPI_Request_free(&q);"))
 
     case("late message that nobody receives", 2, "GLOBAL:DEADLOCK:HARD", "MPI_Win w; MPI_Group all, one; int zero = 0;",
          "MPI_Win_create(c, sizeof(c), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &w); MPI_Comm_group(MPI_COMM_WORLD, &all); MPI_Group_incl(all, 1, &zero, &one);",
@@ -452,6 +464,14 @@ def requests():
         "\nMPI_Wait(&q, MPI_STATUS_IGNORE);",
         "MPI_Recv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\nb[0] += 7;\n"
         "MPI_Rsend(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);"))
+    lost = ("MPI_Irecv(%s + i, 1, MPI_INT, peer, 2 * i + %d, MPI_COMM_WORLD, &w[%d]);" + BAD, "MPI_Send(a, 1, MPI_INT, peer, 2 * i + %d, MPI_COMM_WORLD);")
+    case("requests lost, two variables in turn", 2, "LOCAL:REQUEST:NOT_FREED", "static MPI_Request w[2];", "for (int i = 0; i < 4; i++) {",
+         lost[0] % ("b", 0, 0), lost[0] % ("c", 1, 1), lost[1] % 0, lost[1] % 1, "}", "MPI_Waitall(2, w, MPI_STATUSES_IGNORE);")
+    case("two receives in one buffer, the first request is kept elsewhere", 2, "LOCAL:MEMORY:OVERLAP", pair(
+        "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
+        "MPI_Request kept;\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &q);\nkept = q;\n#ifdef OPEN_MPI\nq = MPI_REQUEST_NULL;\n#endif\n"
+        "MPI_Irecv(b, 1, MPI_INT, peer, 2, MPI_COMM_WORLD, &q);" + BAD +
+        "\nMPI_Wait(&kept, MPI_STATUS_IGNORE);\nMPI_Wait(&q, MPI_STATUS_IGNORE);"))
     case("two receives side by side", 2, "", pair(
         "MPI_Send(a, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);\nMPI_Send(a, 1, MPI_INT, peer, 2, MPI_COMM_WORLD);",
         "MPI_Request w[2];\nMPI_Irecv(b, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &w[0]);\n"
@@ -497,6 +517,13 @@ def strays():
         case("message " + name, 3, "GLOBAL:DEADLOCK:HARD", "MPI_Comm o; MPI_Comm_dup(MPI_COMM_WORLD, &o);", "if (r == 1) {",
              "MPI_Send(a, 1, MPI_INT, %s);" % sent + BAD, "} else if (r == 2) {",
              "MPI_Recv(b, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD, "}", "MPI_Barrier(MPI_COMM_WORLD);", "MPI_Comm_free(&o);")
+
+
+    receive = "MPI_Recv(b, 1, MPI_INT, %s, %s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD
+    case("message with another tag, and a receive of any", 3, "GLOBAL:DEADLOCK:HARD", "if (r == 0) {", receive % ("MPI_ANY_SOURCE", "MPI_ANY_TAG"),
+         "} else if (r == 1) {", "MPI_Send(a, 1, MPI_INT, 2, 7, MPI_COMM_WORLD);" + BAD, receive % (2, 1), "} else {", receive % (1, 8), "}")
+    case("a rank waits for the wrong one of a ring", 3, "GLOBAL:DEADLOCK:HARD", "if (r == 0) {", "MPI_Send(a, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);" + BAD,
+         receive % (1, 3), "} else if (r == 1) {", receive % (2, 3), "} else {", receive % (0, 3), "}")
 
 
 def objects():
@@ -986,6 +1013,8 @@ def threads():
         case("level %s: another thread only asks while messages come" % level, 2, "", "pthread_t other; pthread_create(&other, NULL, asks_often, NULL);",
              "MPI_Request two[2];\nfor (int i = 0; i < 3000; i++) {\na[0] = i; MPI_Irecv(b, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[0]);",
              "MPI_Isend(a, 64, MPI_INT, peer, 3, MPI_COMM_WORLD, &two[1]);\nMPI_Waitall(2, two, MPI_STATUSES_IGNORE);\n}", "pthread_join(other, NULL);")
+        ask = "MPI_Datatype t, old; MPI_Status s; MPI_Type_contiguous(1, MPI_INT, &t); old = t; MPI_Type_free(&t); memset(&s, 0, sizeof(s));"
+        case("level %s: this thread asks with a type that is freed" % level, 2, "LOCAL:MPI:CALL_FAILED", ask, "MPI_Get_count(&s, old, a);" + BAD)
         case("level %s: this thread" % level, 2, "", "MPI_Barrier(MPI_COMM_WORLD);")
         case("level %s: two ranks wait for each other" % level, 2, "GLOBAL:DEADLOCK:HARD",
              "MPI_Recv(b, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);" + BAD)
