@@ -236,8 +236,8 @@ void vt_mc_pending_claim(void)
 	accept_messages();
 }
 
-/* The receive is complete: its message is the first of its channel, unless others are before it in doubt, as they are without a
- * status. Returns 1 if the message is known. */
+/* The receive is complete, so it has taken the first message of its channel. Without a status, or with other receives of which it is
+ * not known whether they took one, it may be another. Returns 1 if it is known. */
 static int take_message(struct vt_mc_pending *p, const MPI_Status *status)
 {
 	const char *why = NULL;

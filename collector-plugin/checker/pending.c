@@ -434,6 +434,20 @@ static void start_blocking(struct vt_mc_call *k, int sends, int receives)
 	}
 }
 
+static void cancel_request(struct vt_mc_call *k, MPI_Request request)
+{
+	struct vt_mc_pending *p = is_no_request(request) ? NULL : vt_mc_pending_find(request);
+
+	if (is_no_request(request)) {
+		vt_mc_refuse_stale(k, 0);
+	} else if (p) {
+		p->cancelled = 1;
+		if (vt_mc_shared) {
+			vt_mc_shared->unordered = 1;
+		}
+	}
+}
+
 void vt_mc_requests_before(struct vt_mc_call *k)
 {
 	enum vt_mc_sort s = k->f->sort;
@@ -476,14 +490,7 @@ void vt_mc_requests_before(struct vt_mc_call *k)
 		free_request(k, *at);
 		break;
 	case VT_MC_CANCEL:
-		if (is_no_request(*at)) {
-			vt_mc_refuse_stale(k, 0);
-		} else if (vt_mc_pending_find(*at)) {
-			vt_mc_pending_find(*at)->cancelled = 1;
-			if (vt_mc_shared) {
-				vt_mc_shared->unordered = 1;
-			}
-		}
+		cancel_request(k, *at);
 		break;
 	case VT_MC_ISENDRECV:
 		if (vt_mc_shared) {

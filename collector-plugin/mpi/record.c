@@ -339,19 +339,10 @@ int vt_outside_posted(struct vt_mpi_call *k, MPI_Request request)
 	return k->file != 0;
 }
 
-static void end_posted_transfer(int64_t stamp, enum vt_raw_io kind, uint32_t file, uint64_t moved)
-{
-	struct vt_raw_transfer body = { file, (uint32_t)moved, (uint32_t)(moved >> 32) };
-
-	if (vt_tls.trace && vt_tls.collect == vt_collect_running()) {
-		vt_trace_record(ltick(stamp), VT_RAW_IO_END, (uint8_t)kind, &body, sizeof(body));
-	}
-	vt_trace_communicates(VT_RAW_ROW_FILE, 0, 0, moved);
-}
-
 /* NULL: the status is not known. */
 static void complete_outside(int64_t stamp, const struct vt_request *r, const MPI_Status *status)
 {
+	ltick_t at = ltick(stamp);
 	MPI_Count n = -1;
 
 	vt_mpi_outside(-1);
@@ -359,7 +350,7 @@ static void complete_outside(int64_t stamp, const struct vt_request *r, const MP
 		if (status && PMPI_Get_elements_x(status, MPI_BYTE, &n) != MPI_SUCCESS) {
 			n = -1;
 		}
-		end_posted_transfer(stamp, (enum vt_raw_io)r->op, r->number, n >= 0 ? (uint64_t)n : r->bytes);
+		vt_trace_transfer(&at, 0, (enum vt_raw_io)r->op, r->number, n >= 0 ? (uint64_t)n : r->bytes);
 	}
 }
 
@@ -747,13 +738,7 @@ void vt_wait_release(struct vt_wait *w)
 	}
 }
 
-/* ---- collective operations ---- */
-
-int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm)
-{
-	*s = (struct vt_share){ .op = op, .comm = vt_comm_of(comm), .root = -1 };
-	return s->comm != NULL;
-}
+/* ---- collective operations, also those that make communicators ---- */
 
 /* Called by operations that begin: one that is only prepared must not count. */
 static uint32_t next_number(const struct vt_share *s)
@@ -801,26 +786,6 @@ void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s, MPI_Requ
 		r->active = 0;
 	}
 }
-
-void vt_degrees(MPI_Comm comm, int *in, int *out)
-{
-	int topology = MPI_UNDEFINED, n = 0, rank = 0, weighted;
-
-	*in = *out = 0;
-	PMPI_Topo_test(comm, &topology);
-	if (topology == MPI_CART) {
-		PMPI_Cartdim_get(comm, &n);
-		*in = *out = 2 * n;
-	} else if (topology == MPI_GRAPH) {
-		PMPI_Comm_rank(comm, &rank);
-		PMPI_Graph_neighbors_count(comm, rank, &n);
-		*in = *out = n;
-	} else if (topology == MPI_DIST_GRAPH) {
-		PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
-	}
-}
-
-/* ---- communicators ---- */
 
 void vt_comm_posted(
 	struct vt_mpi_call *k, struct vt_comm *c, uint32_t number, MPI_Request request, void *target, int fortran)

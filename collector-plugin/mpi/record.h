@@ -132,11 +132,6 @@ struct vt_share {
 };
 
 VT_HIDDEN uint64_t vt_type_bytes(long long count, MPI_Datatype type);
-/* Sets `op` and the communicator. Returns 0 if nothing is to be recorded. */
-VT_HIDDEN int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm);
-VT_HIDDEN void vt_share_root(struct vt_share *s, int root);
-/* The numbers of neighbours that this process receives from and sends to. */
-VT_HIDDEN void vt_degrees(MPI_Comm comm, int *in, int *out);
 /* After a blocking operation; after the start of one with a request; after the preparation of a persistent one. */
 VT_HIDDEN void vt_share_end(struct vt_mpi_call *k, const struct vt_share *s);
 VT_HIDDEN void vt_share_posted(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request);

@@ -7,6 +7,12 @@
 
 enum { IS_ROOT = 1, TAKES_PART = 2 };
 
+int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm)
+{
+	*s = (struct vt_share){ .op = op, .comm = vt_comm_of(comm), .root = -1 };
+	return s->comm != NULL;
+}
+
 /* Notes the root. In an intercommunicator the root is in the other group, or is this process (MPI_ROOT), or is
  * another process of the own group (MPI_PROC_NULL). */
 static int role(struct vt_share *s, int root)
@@ -123,4 +129,22 @@ void vt_share_neighbors(struct vt_share *s, const struct vt_side *send, const st
 	/* each neighbour gets the bytes of an operation without counts */
 	s->sent = bytes_of_all(send, out);
 	s->received = bytes_of_all(receive, in);
+}
+
+void vt_degrees(MPI_Comm comm, int *in, int *out)
+{
+	int topology = MPI_UNDEFINED, n = 0, rank = 0, weighted;
+
+	*in = *out = 0;
+	PMPI_Topo_test(comm, &topology);
+	if (topology == MPI_CART) {
+		PMPI_Cartdim_get(comm, &n);
+		*in = *out = 2 * n;
+	} else if (topology == MPI_GRAPH) {
+		PMPI_Comm_rank(comm, &rank);
+		PMPI_Graph_neighbors_count(comm, rank, &n);
+		*in = *out = n;
+	} else if (topology == MPI_DIST_GRAPH) {
+		PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
+	}
 }

@@ -18,6 +18,10 @@ struct vt_side {
 #define VT_SIDE_COUNTS(c, s, t) (&(struct vt_side){ .type = (t), .counts = (c), .size = (s) })
 #define VT_SIDE_TYPES(c, s, t, f) (&(struct vt_side){ .counts = (c), .size = (s), .types = (t), .fortran = (f) })
 
+/* Sets `op` and the communicator. Returns 0 if nothing is to be recorded. */
+VT_HIDDEN int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm);
+/* The numbers of neighbours that this process receives from and sends to. */
+VT_HIDDEN void vt_degrees(MPI_Comm comm, int *in, int *out);
 VT_HIDDEN void vt_share_bcast(struct vt_share *s, long long count, MPI_Datatype type, int root);
 VT_HIDDEN void vt_share_reduce(struct vt_share *s, long long count, MPI_Datatype type, int root);
 VT_HIDDEN void vt_share_allreduce(struct vt_share *s, long long count, MPI_Datatype type);

@@ -160,8 +160,10 @@ void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint3
 {
 	struct vt_raw_transfer body = { file, (uint32_t)bytes, (uint32_t)(bytes >> 32) };
 	const struct vt_trace_thread *t = vt_tls.trace;
+	int in_state = begins || kind <= VT_RAW_READ;
 
-	if (t && t->top > t->frame && t->top[-1].how.recorded && vt_tls.collect == vt_collect_running()) {
+	if (t && (!in_state || (t->top > t->frame && t->top[-1].how.recorded)) &&
+		vt_tls.collect == vt_collect_running()) {
 		vt_trace_record(at ? *at : vt_ticks_now(vt_tls.collect), begins ? VT_RAW_IO_BEGIN : VT_RAW_IO_END,
 			(uint8_t)kind, &body, sizeof(body));
 	}

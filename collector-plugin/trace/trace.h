@@ -50,7 +50,7 @@ VT_HIDDEN void vt_trace_jump(uintptr_t sp);
 /* STATISTICS: the innermost state, a call of MPI, has sent or received this many bytes. */
 VT_HIDDEN void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int32_t peer, uint64_t bytes);
 /* The innermost state, if it is recorded, moves bytes to or from a file of vt_file(): so many are requested (begins
- * 1), or have been moved (begins 0). at NULL: now. */
+ * 1), or have been moved (begins 0). at NULL: now. The end of a transfer that was POSTED may be in any state, or in none. */
 VT_HIDDEN void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes);
 /* The id of the innermost state of the calling thread that is recorded; 0: none. */
 VT_HIDDEN uint32_t vt_trace_current(void);

@@ -78,7 +78,7 @@ static void cancel(void)
 			MPI_Cancel(&r[i]);
 			MPI_Wait(&r[i], MPI_STATUS_IGNORE);
 		}
-		/* and nobody waits */
+		/* a request that is cancelled and freed, and no call waits for it */
 		MPI_Irecv(b, 64, MPI_BYTE, 0, 12, MPI_COMM_WORLD, &r[0]);
 		MPI_Cancel(&r[0]);
 		MPI_Request_free(&r[0]);
