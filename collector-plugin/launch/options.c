@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "base/cli/front.h"
 #include "base/text/text.h"
+#include "collector-plugin/host/program/exec_target.h"
 #include "collector-plugin/settings/check.h"
 
 enum { OWN = 10, ANSWERED = -2 };
@@ -293,12 +295,25 @@ static void itc_arguments(struct parser *p)
 	itc_arguments(p);
 }
 
+/* Is this word, which no option takes, the program? Not if "--" comes later, and not if nothing of the name can be run: then it is more likely a
+ * value that is written wrong. */
+static int is_program(int argc, char **argv, int i)
+{
+	char path[PATH_MAX];
+	int status, k;
+	struct tkm_err e;
+
+	for (k = i + 1; k < argc && strcmp(argv[k], "--") != 0; k++) {
+	}
+	return k >= argc && vt_exec_target(argv[i], path, sizeof(path), &status, &e) >= 0;
+}
+
 /* Returns where the program begins (argc: there is none), ANSWERED, or -1 with the reason in *err. */
 static int find_program(struct parser *p, int argc, char **argv, struct tkm_err *err)
 {
 	int i = options(p, argc, argv, 1, 0, err);
 
-	if (i > 1 && i < argc && strcmp(argv[i], "--") != 0) {
+	if (i > 1 && i < argc && strcmp(argv[i], "--") != 0 && !is_program(argc, argv, i)) {
 		return tkm_fail(err, TKM_ERR_ARG,
 			"'%s': put -- between the options and the program; vtrun --help shows how", argv[i]);
 	}

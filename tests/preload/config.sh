@@ -207,6 +207,12 @@ ok "not executable: 126" $?
 expect [ $? -eq 2 ]
 expect_line 'put -- between' "$dir/err"
 verdict "options without --: 2, and the way out"
+"$build/vtrun" --logfile-name "$dir/no.stf" sh -c 'exit 7' >"$dir/out" 2>"$dir/err"
+expect [ $? -eq 7 ]
+"$build/vtrun" --logfile-name "$dir/no dashes.stf" echo -- >"$dir/out" 2>"$dir/err"
+expect [ $? -eq 2 ]
+expect_line "^vtrun: 'echo': put -- between" "$dir/err"
+verdict "without -- a word that can be run, and no later --, is the program"
 "$build/vtrun" >"$dir/out" 2>"$dir/err"
 [ $? -eq 2 ]
 ok "no program: 2" $?
