@@ -17,11 +17,11 @@ struct vtr_finding {
 };
 
 struct vtr_findings {
-	struct vtr_finding list[32];
+	struct vtr_finding list[64]; /* more than all rules together can find */
 	size_t n;
 };
 
-/* Adds a finding, and returns it; of too many the last one is lost, and a spare one is returned. */
+/* Adds a finding, and returns it. */
 struct vtr_finding *vtr_find(struct vtr_findings *all, const char *name, double weight, enum vtr_grade grade,
 	const char *title, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Sorts findings by weight, the largest first. */
