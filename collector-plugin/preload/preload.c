@@ -300,32 +300,51 @@ static void end_there(void)
 	}
 }
 
-static void end_on_own_stack(uint32_t how)
+/* Alone: gcc takes getcontext() for a function that returns twice. */
+static __attribute__((noinline)) int take_context(ucontext_t *to)
+{
+	return getcontext(to);
+}
+
+/* Returns a stack with a page below it that must not be touched, or NULL. */
+static struct end_stack *make_end_stack(const sigset_t *signals)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), below = (sizeof(struct end_stack) + page - 1) & -page;
+	struct end_stack *s = mmap(NULL, END_STACK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	if (s == MAP_FAILED) {
+		return NULL;
+	}
+	if (mprotect((char *)s + below, page, PROT_NONE) < 0 || take_context(&s->there) < 0) {
+		munmap(s, END_STACK);
+		return NULL;
+	}
+	s->there.uc_stack = (stack_t){ .ss_sp = (char *)s + below + page, .ss_size = END_STACK - below - page };
+	s->there.uc_link = &s->here;
+	s->there.uc_sigmask = *signals;
+	makecontext(&s->there, end_there, 0);
+	return s;
+}
+
+static void end_on_own_stack(uint32_t how)
+{
 	struct end_stack *s, *none = NULL;
 	sigset_t all;
 
 	sigfillset(&all);
-	s = next.swapcontext ? mmap(NULL, END_STACK, PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0)
-			     : MAP_FAILED;
-	if (s == MAP_FAILED || mprotect((char *)s + below, page, PROT_NONE) < 0 || getcontext(&s->there) < 0 ||
-		!atomic_compare_exchange_strong(&end_stack, &none, s)) {
+	s = next.swapcontext ? make_end_stack(&all) : NULL;
+	if (!s || !atomic_compare_exchange_strong(&end_stack, &none, s)) {
 		vt_collect_end_how(1, how);
 	} else {
 		s->how = how;
-		s->there.uc_stack = (stack_t){ .ss_sp = (char *)s + below + page, .ss_size = END_STACK - below - page };
-		s->there.uc_link = &s->here;
-		s->there.uc_sigmask = all;
-		makecontext(&s->there, end_there, 0);
 		pthread_sigmask(SIG_SETMASK, &all, &s->signals);
 		next.swapcontext(&s->here, &s->there);
 		all = s->signals;
 		end_stack = NULL;
 		pthread_sigmask(SIG_SETMASK, &all, NULL);
 	}
-	if (s != MAP_FAILED) {
+	if (s) {
 		munmap(s, END_STACK);
 	}
 }
