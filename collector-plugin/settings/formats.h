@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats to which stftool can convert a finished trace: for LOGFILE-FORMAT, and by the suffix of LOGFILE-NAME. The
- * names and suffixes are those of exchange/formats.c, which the collector does not link. A test compares the two
- * tables. */
+ * names and suffixes are those of each xch_NAME (exchange/common/private.h, XCH_FORMATS), which the collector does not link, and
+ * ASCII, which stftool prints itself. A test compares the two tables. */
 #ifndef COLLECTOR_PLUGIN_SETTINGS_FORMATS_H
 #define COLLECTOR_PLUGIN_SETTINGS_FORMATS_H
 

@@ -39,7 +39,7 @@ int xch_map_add(struct xch_map *m, uint32_t id, uint32_t index);
 uint32_t xch_map_find(const struct xch_map *m, uint32_t id);
 void xch_map_free(struct xch_map *m);
 
-/* trace/clock: period, decimals, bounds from the info records. */
+/* The clock of the trace: period, decimals and bounds from its info records. */
 int xch_clock_read(struct xch_trace *t, struct tkm_err *err);
 
 /* Gives all events of t to w in the order of their time. */
