@@ -563,6 +563,7 @@ void vt_collect_end_how(int merge, uint32_t how)
 	if (vt_collect_running()) {
 		vt_collect_describe_end(how, c->ended_how, sizeof(c->ended_how));
 		vt_omp_finish();
+		vt_trace_count_open();
 		vt_stats_finish();
 		vt_choose_at_end(c);
 		say_throttled();

@@ -54,6 +54,8 @@ VT_HIDDEN void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communi
 VT_HIDDEN void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes);
 /* The id of the innermost state of the calling thread that is recorded; 0: none. */
 VT_HIDDEN uint32_t vt_trace_current(void);
+/* STATISTICS: counts the calls of the calling thread that have not ended, since the run ends. */
+VT_HIDDEN void vt_trace_count_open(void);
 /* The function of the innermost state, recorded or not; 0: none. */
 VT_HIDDEN uint32_t vt_trace_innermost(void);
 

@@ -217,7 +217,8 @@ static void say_functions(const struct vt_merge *m, struct sums *f, double all, 
 		report_statistics(m, "%10" PRIu64 " %12.6f %7.2f%%  %s", f[i].calls,
 			(double)f[i].exclusive * m->period_s, 100 * (double)f[i].exclusive / all, name);
 	}
-	report_statistics(m, "%10s %12.6f %7.2f%%  all calls of MPI", "", mpi * m->period_s, 100 * mpi / all);
+	report_statistics(m, "%10s %12.6f %7.2f%%  all calls of MPI; shares are of what was recorded", "",
+		mpi * m->period_s, 100 * mpi / all);
 }
 
 static void say_messages(const struct vt_merge *m)
