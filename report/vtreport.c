@@ -19,6 +19,7 @@
 #include "base/newfile.h"
 #include "base/cli/option.h"
 #include "base/cli/temporary.h"
+#include "base/text/quote.h"
 #include "base/text/text.h"
 #include "report/import.h"
 #include "report/html/frame.h"
@@ -176,7 +177,7 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
-	char base[1000], why[9000], *folder = NULL, *stf = NULL;
+	char base[1000], word[4100], why[9000], *folder = NULL, *stf = NULL;
 	int rc;
 
 	tkm_await_trace(path, why, sizeof(why));
@@ -186,7 +187,8 @@ static int load_trace(
 	if (vtr_is_foreign(path)) {
 		if (how->index) {
 			return tkm_fail(err, TKM_ERR_ARG,
-				"--index is for STF traces: make one by stftool %s --convert NAME.stf", path);
+				"--index is for STF traces: make one by stftool %s --convert NAME.stf",
+				tkm_shell_word(word, sizeof(word), path));
 		}
 		folder = vtr_import(path, &stf, why, sizeof(why), err);
 		if (!folder) {
@@ -518,6 +520,18 @@ static int serve(const char *path, const struct options *o)
 	return rc ? EXIT_FAULT : 0;
 }
 
+/* The page of a run's clocks alone does not take the name of the page of its trace. */
+static const char *suffix_of_page(const char *path, const struct options *o)
+{
+	char base[1000], trace[1010];
+
+	trace_base_name(path, base, sizeof(base));
+	snprintf(trace, sizeof(trace), "%s.stf", base);
+	return o->window                                               ? ".window.html"
+		: has_suffix(path, ".clk") && access(trace, F_OK) == 0 ? ".clk.html"
+								       : ".html";
+}
+
 static int run_report(struct options *o, const char **file, int n)
 {
 	char *output;
@@ -540,7 +554,7 @@ static int run_report(struct options *o, const char **file, int n)
 	output = o->output   ? strdup(o->output)
 		: o->compare ? strdup("comparison.html")
 		: n > 1      ? strdup("clocks.html")
-			     : default_output(file[0], o->window ? ".window.html" : ".html");
+			     : default_output(file[0], suffix_of_page(file[0], o));
 	if (!output) {
 		say_report("out of memory");
 		return EXIT_FAULT;

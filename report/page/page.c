@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/text/quote.h"
 #include "report/pictures/counters.h"
 #include "report/findings/rules.h"
 #include "report/findings/show.h"
@@ -70,7 +71,7 @@ static void show_verdict(FILE *f, const struct vtr_clocks *c, unsigned processes
 static void show_timeline_hint(FILE *f, const struct vtr_trace *t)
 {
 	const char *base = strrchr(t->path, '/');
-	char stem[300];
+	char name[600], word[2000];
 	size_t n;
 
 	base = base ? base + 1 : t->path;
@@ -80,11 +81,11 @@ static void show_timeline_hint(FILE *f, const struct vtr_trace *t)
 		return;
 	}
 	fputs("<p class=\"soft\">Each call and message on a timeline: stftool ", f);
-	vtr_html(f, base);
+	vtr_html(f, tkm_shell_word(word, sizeof(word), base));
 	fputs(" --convert ", f);
-	snprintf(stem, sizeof(stem), "%.*s", (int)n, base);
-	vtr_html(f, stem);
-	fputs(".perfetto, and open it at ui.perfetto.dev, which uploads nothing.</p>\n", f);
+	snprintf(name, sizeof(name), "%.*s.perfetto", (int)n, base);
+	vtr_html(f, tkm_shell_word(word, sizeof(word), name));
+	fputs(", and open it at ui.perfetto.dev, which uploads nothing.</p>\n", f);
 }
 
 void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c, const struct vtr_calls *calls,

@@ -404,6 +404,18 @@ command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' 
 expect [ -s "named/$name.html" ]
 verdict "and the command that is printed finds its trace"
 
+# the page's own command, as it would be pasted: nothing in a name is run
+mkdir pasted && for part in "$dir"/t.stf*; do
+	cp "$part" "pasted/a \$(touch ran)\"b'${part##*/t}"
+done
+report pasted/*.stf
+command=$(sed -n 's/.*on a timeline: \(stftool .*\), and open.*/\1/p' pasted/*.html |
+	sed "s/&#39;/'/g; s/&#34;/\"/g; s/&amp;/\&/g")
+(cd pasted && eval "\"$build\"/$command" >../out 2>../err)
+expect [ ! -e pasted/ran ]
+expect [ -s "pasted/a \$(touch ran)\"b'.perfetto" ]
+verdict "a command of the page is quoted for the shell"
+
 # a clock of known drift
 cat >k.clk <<'END'
 TICKMARK-CLK 1
@@ -446,6 +458,11 @@ clock_row 1 | expect_line '^1 CPU [0-9.]* [a-z]*s 100 ppm \(99.99[0-9]*\|100\) p
 expect_line 'rank 0 to within .* (bound)' k.html
 expect_no_line '<b>x' k.html
 verdict "a .clk file alone: the rate that was put in, and a bound"
+cp k.html before && : >k.stf
+expect [ "$("$build/vtreport" k.clk 2>err)" = k.clk.html ]
+expect cmp -s k.html before
+rm k.stf
+verdict "beside a trace it does not take the name of the trace's page"
 mkdir even && sed '/^rank 1/a shares-clock-of 0\nshared-within 0' k.clk >even/k.clk &&
 	printf '# pu_a pu_b low[s] high[s] limit[s]\n0 1 -4e-9 4e-9 1e-6\n' >even/k.matrix.dat
 report even/k.clk
