@@ -784,10 +784,10 @@ VT_HIDDEN void vt_mc_needs_origins(struct vt_mc_wait *w);
 VT_HIDDEN void vt_mc_watch_begin(struct vt_mc_call *k, void (*needs)(struct vt_mc_wait *w), uint64_t comm);
 VT_HIDDEN void vt_mc_watch_end(const struct vt_mc_call *k);
 
-/* ---- stop.c ---- */
+/* ---- stop.c: the end of the job; option: of which the limit is reached, or NULL ---- */
 
 extern int vt_mc_over VT_HIDDEN, vt_mc_stopping VT_HIDDEN;
-VT_HIDDEN void vt_mc_stop(const char *why) __attribute__((noreturn));
+VT_HIDDEN void vt_mc_stop(const char *option, long long limit) __attribute__((noreturn));
 
 /* ---- checker.c ---- */
 

@@ -165,9 +165,14 @@ static void stop_at_limit(enum vt_mc_class c)
 	if (vt_mc_over) {
 		return;
 	}
-	if (vt_mc_class_of[c].level == FATAL || (limits.errors > 0 && vt_mc_errors >= limits.errors) ||
-		(limits.reports > 0 && limits.n_reports >= limits.reports)) {
-		vt_mc_stop(vt_mc_class_of[c].name);
+	if (vt_mc_class_of[c].level == FATAL) {
+		vt_mc_stop(NULL, 0);
+	}
+	if (limits.errors > 0 && vt_mc_errors >= limits.errors) {
+		vt_mc_stop("check-max-errors", limits.errors);
+	}
+	if (limits.reports > 0 && limits.n_reports >= limits.reports) {
+		vt_mc_stop("check-max-reports", limits.reports);
 	}
 }
 

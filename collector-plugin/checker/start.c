@@ -328,7 +328,14 @@ int MPI_Finalize(void)
 int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))NEXT("MPI_Abort");
+	char line[200];
 
+	if (vt_mc_running && !vt_mc_over) {
+		snprintf(line, sizeof(line),
+			"[%d] INFO: MPI_Abort with %d ends the job: it was not checked to its end\n", vt_mc_rank,
+			errorcode);
+		vt_say_lines(line);
+	}
 	vt_mc_over = 1;
 	return next ? next(comm, errorcode) : PMPI_Abort(comm, errorcode);
 }

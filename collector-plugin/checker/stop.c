@@ -128,15 +128,27 @@ static void wait_for_launcher(void)
 	sleep_ms(100);
 }
 
-void vt_mc_stop(const char *why)
+/* Users of other checkers expect that the program runs to its end. */
+static void print_limit(const char *option, long long limit)
+{
+	char line[200];
+
+	if (option) {
+		snprintf(line, sizeof(line), "[%d] INFO: the job ends here, because --%s is %lld; with 0 it goes on\n",
+			vt_mc_rank, option, limit);
+		vt_say_lines(line);
+	}
+}
+
+void vt_mc_stop(const char *option, long long limit)
 {
 	int64_t end = vt_mc_now_ns() + (int64_t)(1e9 * vt_mc_timeout_s());
 	int first = 1, mine = 0;
 
-	(void)why;
 	vt_mc_trace_stop();
 	if (!vt_mc_shared || vt_mc_stopping) {
 		vt_mc_summary();
+		print_limit(option, limit);
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 		_exit(1);
 	}
@@ -159,6 +171,7 @@ void vt_mc_stop(const char *why)
 	vt_mc_shared_unlock();
 	if (mine) {
 		vt_mc_summary();
+		print_limit(option, limit);
 		wait_for_launcher();
 		vt_mc_over = 1;
 		if (vt_mc_is_watch) {

@@ -18,6 +18,7 @@ failed='^\[1\] ERROR: LOCAL:MPI:CALL_FAILED: error$'
 limited errors
 expect [ "$status" -ne 0 ]
 expect_lines 1 "$failed" out
+expect_lines 1 '^\[1\] INFO: the job ends here, because --check-max-errors is 1; with 0 it goes on$' out
 limited errors --check-max-errors 3
 expect_lines 3 "$failed" out
 expect_line 'INFO: 3 errors, 0 warnings in ' out
@@ -27,8 +28,10 @@ expect [ "$status" -ne 0 ]
 expect_lines 4 "$failed" out
 expect_line 'INFO: 4 errors, 0 warnings in ' out
 verdict "CHECK-MAX-REPORTS ends the job"
+expect_lines 1 'because --check-max-reports is 4; with 0' out
 limited errors --check-max-errors 0
 expect_lines 10 "$failed" out
+expect_no_line 'the job ends here' out
 limited errors --check-max-errors 0 --check-suppression-limit 3
 expect_lines 3 "$failed" out
 limited errors --check-max-errors 0 --check-suppression-limit 0
@@ -55,6 +58,11 @@ limited stopped --check-timeout 500ms
 expect [ "$status" -ne 0 ]
 expect_lines 0 '^rank 1 has gone on$' out
 verdict "CHECK-TIMEOUT: so long the others go on after a rank was stopped"
+limited abort
+expect_status 7
+expect_lines 1 '^\[0\] INFO: MPI_Abort with 7 ends the job: it was not checked to its end$' out
+expect_no_line '0 errors' out
+verdict "a job that the program aborts is not said to be free of errors"
 limited memory
 expect_status 0
 expect_lines 2 ' kB: as few as wanted$' out

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits CASE, with two ranks: more mistakes of one kind than a report or a job shows. errors: 15 sends to ranks that there are not;
- * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on;
+ * requests: 15 that are not freed; messages: 25 that are not received; stopped: rank 0 makes a mistake, and rank 1 goes on; abort: MPI_Abort with 7;
  * left: rank 0 looks for a message for 2 s, computes for 12 s and sends what rank 1 waits for; late: both wait for a message, until
  * rank 1 has looked 4 s for its own; memory: 210,000 requests without a mistake, and how much memory they take;
  * communicators: the same of 40,000 communicators, one at a time; window: how much of the processor a rank takes that waits beside a
@@ -227,6 +227,9 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; !strcmp(what, "messages") && rank == 0 && i < MESSAGES; i++) {
 		MPI_Send(&data[i], 1, MPI_INT, 1, 100 + i, MPI_COMM_WORLD);
+	}
+	if (!strcmp(what, "abort") && rank == 0) {
+		MPI_Abort(MPI_COMM_WORLD, 7);
 	}
 	if (!strcmp(what, "stopped") && rank == 0) {
 		MPI_Send(data, 1, MPI_INT, 100, 0, MPI_COMM_WORLD);
