@@ -89,7 +89,8 @@ static void wait_late(int rank)
 	MPI_Waitall(rank ? MANY : 0, many, MPI_STATUSES_IGNORE);
 }
 
-/* Kilobytes that are not those of the program and of MPI, which both use malloc(). */
+/* Kilobytes of this process that are not those of the program and of MPI, which both use malloc(). The table of messages that the ranks of a node
+ * share does not grow; how much of it a rank has looked at depends on how they meet. */
 static long others(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -97,7 +98,7 @@ static long others(void)
 	long kb = 0;
 	FILE *f = fopen("/proc/self/status", "r");
 
-	while (fgets(line, sizeof(line), f) && sscanf(line, "VmRSS: %ld", &kb) != 1) {
+	while (fgets(line, sizeof(line), f) && sscanf(line, "RssAnon: %ld", &kb) != 1) {
 	}
 	fclose(f);
 	return kb - (long)((m.uordblks + m.hblkhd) / 1024);
