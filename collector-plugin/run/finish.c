@@ -45,15 +45,18 @@ enum { MAX_FILES = 65536 };
 struct files {
 	char **path;
 	size_t n;
-	int alive; /* other processes of the job that still run */
-	int left;  /* raw files of other jobs on this host whose processes were killed */
-	char *first_left;
+	int alive;   /* other processes of the job that still run */
+	char **left; /* raw files of other jobs, of which nobody makes a trace any more */
+	size_t n_left;
+	char **running; /* other jobs, a process of which runs */
+	size_t n_running;
 };
 
 static void free_files(struct files *f)
 {
 	tkm_free_texts(f->path, f->n);
-	free(f->first_left);
+	tkm_free_texts(f->left, f->n_left);
+	tkm_free_texts(f->running, f->n_running);
 }
 
 static int add_raw_file(struct files *f, const char *path)
@@ -61,10 +64,24 @@ static int add_raw_file(struct files *f, const char *path)
 	return tkm_append_text(&f->path, &f->n, path);
 }
 
-/* Was the run killed? On another host, or in another container, it may still be running. */
-static int was_killed(const struct vt_raw_head *h)
+/* Is it being merged? */
+static int is_locked(const char *path)
 {
-	return h->state == VT_RAW_RECORDING && vt_raw_life(h, &h->id) == VT_RAW_DEAD;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), is = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	return is;
+}
+
+/* Have all ended that could make a trace of it? On another host, or in another container, they may still run. The processes of a job
+ * may also have closed their files, and been killed before one ordered the trace. */
+static int is_left(const char *path, const struct vt_raw_head *h)
+{
+	return h->state != VT_RAW_MERGED && !h->kept && vt_raw_life(h, &h->id) == VT_RAW_DEAD &&
+		(!h->sampler_id.pid || vt_raw_life(h, &h->sampler_id) == VT_RAW_DEAD) &&
+		(!h->merger_id.pid || vt_raw_life(h, &h->merger_id) == VT_RAW_DEAD) && !is_locked(path);
 }
 
 /* Is it a raw file of this job, or one that the user should know about? */
@@ -84,10 +101,10 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 		} else {
 			add_raw_file(f, path);
 		}
-	} else if (was_killed(&h)) {
-		if (!f->left++) {
-			f->first_left = strdup(path);
-		}
+	} else if (vt_raw_head_alive(path, &h)) {
+		tkm_append_text(&f->running, &f->n_running, h.job);
+	} else if (strcmp(h.job, c->job) != 0 && is_left(path, &h)) {
+		tkm_append_text(&f->left, &f->n_left, path);
 	}
 }
 
@@ -381,21 +398,47 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	}
 }
 
-/* Reports runs that were killed, since these could not report it themselves. */
+/* Is it one of the list? */
+static int is_listed(char *const *list, size_t n, const char *text)
+{
+	while (n > 0 && strcmp(list[n - 1], text) != 0) {
+		n--;
+	}
+	return n > 0;
+}
+
+/* Reports runs that were killed before their trace was made, since these could not report it themselves: how to make the trace of
+ * one, and how many files others have left. */
 static void report_unfinished_runs(const struct files *f)
 {
-	char file[4500] = "";
+	char job[sizeof(((struct vt_raw_head *)0)->job)] = "", files[8000] = "", word[4500];
+	size_t i, used = 0, unnamed = 0, others = 0;
+	struct vt_raw_head h;
 
-	if (f->first_left) {
-		tkm_shell_word(file, sizeof(file), f->first_left);
+	for (i = 0; i < f->n_left; i++) {
+		if (vt_raw_read_head(f->left[i], &h) < 0 || is_listed(f->running, f->n_running, h.job)) {
+			continue;
+		}
+		if (!job[0]) {
+			memcpy(job, h.job, sizeof(job));
+		}
+		tkm_shell_word(word, sizeof(word), f->left[i]);
+		if (strcmp(job, h.job) != 0) {
+			others++;
+		} else if (used + strlen(word) + 2 > sizeof(files)) {
+			unnamed++;
+		} else {
+			used += (size_t)snprintf(files + used, sizeof(files) - used, " %s", word);
+		}
 	}
-	if (f->first_left && f->left == 1) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", file);
-	} else if (f->first_left) {
-		vt_say(1, "INFO",
-			"%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes "
-			"the trace",
-			f->left, file);
+	if (files[0]) {
+		vt_say(1, "INFO", "an earlier run was killed; stftool%s --merge FILE.stf makes its trace", files);
+	}
+	if (unnamed) {
+		vt_say(1, "INFO", "raw files of that run that are not named here: %zu, of job %s", unnamed, job);
+	}
+	if (others) {
+		vt_say(1, "INFO", "raw files of further runs that were killed, in the same folder: %zu", others);
 	}
 }
 
@@ -711,6 +754,7 @@ void vt_collect_close(struct vt_collector *c)
 		vt_raw_info(c->pub.raw, "ended", c->ended_how);
 	}
 	vt_say(4, "INFO", "recorded %llu bytes in %s", (unsigned long long)vt_raw_size(c->pub.raw), c->raw_path);
+	atomic_store(&vt_raw_head(c->pub.raw)->kept, c->settings.keep_raw_events != 0);
 	vt_raw_close(c->pub.raw, last);
 }
 
@@ -739,5 +783,10 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		/* one command is enough for all ranks */
 		vt_say(c->pub.rank > 0 ? 2 : 1, "INFO", "raw data is in %s; %s makes the trace", c->raw_path,
 			vt_collect_command(c, text, sizeof(text)));
+	} else if (c->pub.together && c->pub.rank == 0) {
+		/* its ranks make the trace */
+		find_files(c, &f);
+		report_unfinished_runs(&f);
+		free_files(&f);
 	}
 }

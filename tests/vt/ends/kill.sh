@@ -67,4 +67,32 @@ for how in kill abort exit; do
 	verdict "a thread inside samples: $how of one of 2 ranks"
 done
 
+# ---- all raw files are closed, and all are killed before one orders the trace ----
+
+clean
+mpi_compile "$MPICC" ends/programs/killed_late.c killed_late
+timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" -- ./killed_late >out 2>&1
+sleep 1
+expect [ ! -e killed_late.stf ]
+for reader in "$build/stftool killed_late.stf --verify" "$build/vtreport killed_late.stf" "$build/vtreport"; do
+	expect_not $reader >said 2>&1
+	expect_line 'killed_late.stf is not there, but what was recorded is in .*: stftool killed_late.prot --merge' said
+done
+"$vtrun" -- true >said 2>&1
+sed -n 's/.*an earlier run was killed; stftool \(.*\) --merge FILE.stf makes its trace$/\1/p' said >files
+expect [ "$(wc -w <files)" -eq 2 ]
+expect_no_line 'further runs' said
+timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" -- ./plain wait 1 >said 2>&1
+expect_line 'an earlier run was killed; stftool' said
+expect "$build/stftool" killed_late.prot --merge killed_late.stf --delete-raw-data >>out 2>&1
+expect_line 'of 2 processes' out
+verdict "all are killed when the raw files are closed: the readers and the next runs name the command"
+
+# the user merges these
+clean
+"$vtrun" --keep-raw-events -- true >said 2>&1
+"$vtrun" -- false >said 2>&1
+expect_no_line 'killed' said
+verdict "but no word of raw files that the user keeps"
+
 done_testing
