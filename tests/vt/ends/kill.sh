@@ -74,9 +74,10 @@ mpi_compile "$MPICC" ends/programs/killed_late.c killed_late
 timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" -- ./killed_late >out 2>&1
 sleep 1
 expect [ ! -e killed_late.stf ]
-for reader in "$build/stftool killed_late.stf --verify" "$build/vtreport killed_late.stf" "$build/vtreport"; do
-	expect_not $reader >said 2>&1
-	expect_line 'killed_late.stf is not there, but what was recorded is in .*: stftool killed_late.prot --merge' said
+for reader in "stftool killed_late.stf --verify" "vtreport killed_late.stf" vtreport; do
+	# shellcheck disable=SC2086
+	expect_not "$build/"$reader >said 2>&1
+	expect_line 'killed_late.stf is not there, .* is in .*: stftool killed_late.prot --merge' said
 done
 "$vtrun" -- true >said 2>&1
 sed -n 's/.*an earlier run was killed; stftool \(.*\) --merge FILE.stf makes its trace$/\1/p' said >files
