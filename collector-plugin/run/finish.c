@@ -31,6 +31,7 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/report.h"
+#include "collector-plugin/run/left.h"
 #include "collector-plugin/run/names.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
@@ -45,43 +46,19 @@ enum { MAX_FILES = 65536 };
 struct files {
 	char **path;
 	size_t n;
-	int alive;   /* other processes of the job that still run */
-	char **left; /* raw files of other jobs, of which nobody makes a trace any more */
-	size_t n_left;
-	char **running; /* other jobs, a process of which runs */
-	size_t n_running;
+	int alive; /* other processes of the job that still run */
+	struct vt_left left;
 };
 
 static void free_files(struct files *f)
 {
 	tkm_free_texts(f->path, f->n);
-	tkm_free_texts(f->left, f->n_left);
-	tkm_free_texts(f->running, f->n_running);
+	vt_left_free(&f->left);
 }
 
 static int add_raw_file(struct files *f, const char *path)
 {
 	return tkm_append_text(&f->path, &f->n, path);
-}
-
-/* Is it being merged? */
-static int is_locked(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), is = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
-
-	if (fd >= 0) {
-		close(fd);
-	}
-	return is;
-}
-
-/* Have all ended that could make a trace of it? On another host, or in another container, they may still run. The processes of a job
- * may also have closed their files, and been killed before one ordered the trace. */
-static int is_left(const char *path, const struct vt_raw_head *h)
-{
-	return h->state != VT_RAW_MERGED && !h->kept && vt_raw_life(h, &h->id) == VT_RAW_DEAD &&
-		(!h->sampler_id.pid || vt_raw_life(h, &h->sampler_id) == VT_RAW_DEAD) &&
-		(!h->merger_id.pid || vt_raw_life(h, &h->merger_id) == VT_RAW_DEAD) && !is_locked(path);
 }
 
 /* Is it a raw file of this job, or one that the user should know about? */
@@ -101,10 +78,8 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 		} else {
 			add_raw_file(f, path);
 		}
-	} else if (vt_raw_head_alive(path, &h)) {
-		tkm_append_text(&f->running, &f->n_running, h.job);
-	} else if (strcmp(h.job, c->job) != 0 && is_left(path, &h)) {
-		tkm_append_text(&f->left, &f->n_left, path);
+	} else if (strcmp(h.job, c->job) != 0) {
+		vt_left_add(&f->left, path, &h);
 	}
 }
 
@@ -395,50 +370,6 @@ static void merge_files(struct vt_collector *c, struct files *f)
 			c->raw_path, f->n > 1 ? " and others" : "", vt_collect_command(c, text, sizeof(text)));
 	} else {
 		vt_collect_show(c);
-	}
-}
-
-/* Is it one of the list? */
-static int is_listed(char *const *list, size_t n, const char *text)
-{
-	while (n > 0 && strcmp(list[n - 1], text) != 0) {
-		n--;
-	}
-	return n > 0;
-}
-
-/* Reports runs that were killed before their trace was made, since these could not report it themselves: how to make the trace of
- * one, and how many files others have left. */
-static void report_unfinished_runs(const struct files *f)
-{
-	char job[sizeof(((struct vt_raw_head *)0)->job)] = "", files[8000] = "", word[4500];
-	size_t i, used = 0, unnamed = 0, others = 0;
-	struct vt_raw_head h;
-
-	for (i = 0; i < f->n_left; i++) {
-		if (vt_raw_read_head(f->left[i], &h) < 0 || is_listed(f->running, f->n_running, h.job)) {
-			continue;
-		}
-		if (!job[0]) {
-			memcpy(job, h.job, sizeof(job));
-		}
-		tkm_shell_word(word, sizeof(word), f->left[i]);
-		if (strcmp(job, h.job) != 0) {
-			others++;
-		} else if (used + strlen(word) + 2 > sizeof(files)) {
-			unnamed++;
-		} else {
-			used += (size_t)snprintf(files + used, sizeof(files) - used, " %s", word);
-		}
-	}
-	if (files[0]) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool%s --merge FILE.stf makes its trace", files);
-	}
-	if (unnamed) {
-		vt_say(1, "INFO", "raw files of that run that are not named here: %zu, of job %s", unnamed, job);
-	}
-	if (others) {
-		vt_say(1, "INFO", "raw files of further runs that were killed, in the same folder: %zu", others);
 	}
 }
 
@@ -771,7 +702,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
 	} else if (merge && writes_trace(c)) {
 		find_files(c, &f);
-		report_unfinished_runs(&f);
+		vt_left_say(&f.left);
 		if (f.alive == 0) {
 			merge_files(c, &f);
 		} else {
@@ -786,7 +717,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 	} else if (c->pub.together && c->pub.rank == 0) {
 		/* its ranks make the trace */
 		find_files(c, &f);
-		report_unfinished_runs(&f);
+		vt_left_say(&f.left);
 		free_files(&f);
 	}
 }

@@ -80,9 +80,13 @@ for reader in "stftool killed_late.stf --verify" "vtreport killed_late.stf" vtre
 	expect_line 'killed_late.stf is not there, .* is in .*: stftool killed_late.prot --merge' said
 done
 "$vtrun" -- true >said 2>&1
-sed -n 's/.*an earlier run was killed; stftool \(.*\) --merge FILE.stf makes its trace$/\1/p' said >files
-expect [ "$(wc -w <files)" -eq 2 ]
+expect_line 'an earlier run was killed; stftool .*/killed_late.prot --merge FILE.stf makes its trace$' said
 expect_no_line 'further runs' said
+# the next run of the same name has replaced the protocol
+mv killed_late.prot own.prot
+"$vtrun" -- true >said 2>&1
+expect_line 'stftool\( [^ ]*killed_late_[01]-[0-9]*.raw\)\{2\} --merge FILE.stf makes its trace$' said
+mv own.prot killed_late.prot
 timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" -- ./plain wait 1 >said 2>&1
 expect_line 'an earlier run was killed; stftool' said
 expect "$build/stftool" killed_late.prot --merge killed_late.stf --delete-raw-data >>out 2>&1
