@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,34 +387,50 @@ int vt_collect_is_first_rank(void)
 	return !text || !strcmp(text, "0");
 }
 
-/* Returns the MPI library that is initialised in this process, in whatever way the program has reached it, or NULL. */
-static const char *running_mpi(void)
+/* Takes the loaded library of MPI. Not by names alone, for which the dynamic linker would search all folders at each end. */
+static int take_loaded_mpi(struct dl_phdr_info *o, size_t size, void *path)
 {
 	static const char *const names[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", NULL };
-	int (*initialized)(int *) = NULL;
-	int i, flag = 0;
+	const char *slash = strrchr(o->dlpi_name, '/'), *name = slash ? slash + 1 : o->dlpi_name;
+	int i;
 
-	for (i = 0; names[i] && !flag; i++) {
-		void *found, *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
-
-		found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
-		if (found) {
-			memcpy(&initialized, &found, sizeof(initialized));
-			initialized(&flag);
-		}
-		if (handle) {
-			dlclose(handle);
-		}
+	(void)size;
+	for (i = 0; names[i] && strncmp(name, names[i], strlen(names[i])) != 0; i++) {
 	}
-	return flag ? names[i - 1] : NULL;
+	if (names[i]) {
+		snprintf(path, PATH_MAX, "%s", o->dlpi_name);
+	}
+	return names[i] != NULL;
+}
+
+/* Writes the name of the MPI library that is initialised in this process, in whatever way the program has reached it, to `name`.
+ * Returns 1, or 0: there is none. */
+static int find_running_mpi(char *name)
+{
+	int (*initialized)(int *) = NULL;
+	char path[PATH_MAX] = "";
+	void *handle, *found;
+	int flag = 0;
+
+	handle = dl_iterate_phdr(take_loaded_mpi, path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
+	if (found) {
+		memcpy(&initialized, &found, sizeof(initialized));
+		initialized(&flag);
+		snprintf(name, 40, "%.39s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+	}
+	if (handle) {
+		dlclose(handle);
+	}
+	return flag;
 }
 
 /* Reported once, by rank 0: usually it is a script that starts the MPI program as its child. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
-	const char *mpi = vt_hooks.no_mpi || !vt_hooks.initialize ? running_mpi() : NULL;
+	char mpi[40] = "";
 
-	if (mpi && vt_collect_is_first_rank()) {
+	if ((vt_hooks.no_mpi || !vt_hooks.initialize) && vt_collect_is_first_rank() && find_running_mpi(mpi)) {
 		vt_say(1, "WARNING",
 			"the MPI calls of %s are not recorded and its stamps not corrected: it reaches %s without "
 			"MPI_Init, or by dlopen(). Link it with MPI or with -lVT",
