@@ -114,30 +114,58 @@ static void trace_base_name(const char *path, char *base, size_t size)
 	}
 }
 
-/* The trace of the current folder that was written last, which the caller frees; NULL: there is none. */
-static char *newest_trace(void)
+struct newest {
+	char *name;
+	struct timespec written;
+};
+
+static void take_newer(struct newest *n, const char *name)
 {
-	DIR *dir = opendir(".");
-	struct timespec best = { 0 };
-	struct dirent *d;
-	char *newest = NULL;
 	struct stat st;
 
+	if (stat(name, &st) < 0 || !S_ISREG(st.st_mode) ||
+		(n->name &&
+			(st.st_mtim.tv_sec < n->written.tv_sec ||
+				(st.st_mtim.tv_sec == n->written.tv_sec &&
+					st.st_mtim.tv_nsec <= n->written.tv_nsec)))) {
+		return;
+	}
+	free(n->name);
+	n->name = strdup(name);
+	n->written = st.st_mtim;
+}
+
+/* The trace of the current folder that was written last, which the caller frees; NULL: there is none. Says so if the run after it has no
+ * trace yet. */
+static char *newest_trace(void)
+{
+	struct newest trace = { 0 }, run = { 0 };
+	char why[9000] = "", name[300];
+	DIR *dir = opendir(".");
+	struct dirent *d;
+
 	while (dir && (d = readdir(dir))) {
-		if (!has_suffix(d->d_name, ".stf") || stat(d->d_name, &st) < 0 || !S_ISREG(st.st_mode) ||
-			(newest &&
-				(st.st_mtim.tv_sec < best.tv_sec ||
-					(st.st_mtim.tv_sec == best.tv_sec && st.st_mtim.tv_nsec <= best.tv_nsec)))) {
-			continue;
+		if (has_suffix(d->d_name, ".stf")) {
+			take_newer(&trace, d->d_name);
+		} else if (has_suffix(d->d_name, ".prot")) {
+			take_newer(&run, d->d_name);
 		}
-		free(newest);
-		newest = strdup(d->d_name);
-		best = st.st_mtim;
 	}
 	if (dir) {
 		closedir(dir);
 	}
-	return newest;
+	if (run.name) {
+		snprintf(name, sizeof(name), "%.*s.stf", (int)strlen(run.name) - 5, run.name);
+		tkm_await_trace(name, why, sizeof(why));
+		take_newer(&trace, name);
+	}
+	if (why[0] &&
+		(!trace.name || run.written.tv_sec > trace.written.tv_sec ||
+			(run.written.tv_sec == trace.written.tv_sec && run.written.tv_nsec > trace.written.tv_nsec))) {
+		say_report("%s", why);
+	}
+	free(run.name);
+	return trace.name;
 }
 
 /* A run that found job.stf there wrote job-1.stf. */

@@ -173,7 +173,7 @@ static int run_action(const struct stt_options *o)
 static int run_stftool(const struct stt_options *o)
 {
 	const struct xch_format *from, *to = NULL;
-	char why[4600];
+	char why[9000];
 
 	if (!o->input) {
 		return stt_usage(o, "no input file; %s --help shows how", o->program);

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "base/cli/await.h"
 #include "base/cli/foreign.h"
+#include "base/text/quote.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -58,6 +59,19 @@ static int runs(int pid)
 	return state && state != 'Z' && state != 'X';
 }
 
+/* The processes that would have made the trace were killed before, or the user merges the raw files. */
+static void tell_left(
+	const char *path, const char *protocol, const struct written_by *w, int elsewhere, char *why, size_t size)
+{
+	char from[4500], to[4500];
+
+	snprintf(why, size,
+		"%s is not there, but what was recorded is in %s: %s%s%sstftool %s --merge %s makes the trace", path,
+		w->raw, elsewhere ? "once the program on " : "", elsewhere ? w->host : "",
+		elsewhere ? " has ended, " : "", tkm_shell_word(from, sizeof(from), protocol),
+		tkm_shell_word(to, sizeof(to), path));
+}
+
 void tkm_await_trace(const char *path, char *why, size_t size)
 {
 	struct timespec pause = { 0, 20000000 };
@@ -69,8 +83,11 @@ void tkm_await_trace(const char *path, char *why, size_t size)
 	n -= n > 11 && !strcmp(path + n - 11, ".single.stf") ? 11 : n > 4 && !strcmp(path + n - 4, ".stf") ? 4 : 0;
 	snprintf(protocol, sizeof(protocol), "%.*s.prot", (int)n, path);
 	gethostname(here, sizeof(here) - 1);
-	while (access(path, F_OK) < 0 && errno == ENOENT && read_protocol(&w, protocol) && !strcmp(w.host, here) &&
-		lives(w.sampler) && access(w.raw, F_OK) == 0) {
+	while (access(path, F_OK) < 0 && errno == ENOENT && read_protocol(&w, protocol) && access(w.raw, F_OK) == 0) {
+		if (strcmp(w.host, here) != 0 || (!lives(w.sampler) && !runs(w.program))) {
+			tell_left(path, protocol, &w, strcmp(w.host, here) != 0, why, size);
+			return;
+		}
 		if (runs(w.program)) {
 			snprintf(why, size, "%s: its program, process %d, still runs; the trace is made at its end",
 				path, w.program);

@@ -17,14 +17,15 @@
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/memory.h"
 
-enum { KEPT = 16, KEPT_SIZE = 600 };
+/* Of the end of a run: the lines of the merge and its summary, which are as many as its answer has room for, and some more. */
+enum { KEPT_SIZE = 1 << 17 };
 
 static struct {
 	const long long *verbose;
 	const int *rank;
 	_Atomic int deferred; /* tid of the thread whose lines are kept; 0: none */
-	char line[KEPT][KEPT_SIZE];
-	_Atomic int lines;
+	char text[KEPT_SIZE]; /* the kept lines; the pages of it that are not used are never there */
+	_Atomic int used;
 	void (*put)(int level, const char *line); /* NULL: to standard error */
 } say;
 
@@ -57,9 +58,29 @@ static int put_say_message(const char *line)
 	return rc;
 }
 
+/* Does this thread have a table of descriptors of its own, without standard error? */
+static int must_defer(void)
+{
+	int deferred = atomic_load(&say.deferred);
+
+	return deferred && deferred == (int)syscall(SYS_gettid);
+}
+
+/* Keeps whole lines, or none of them. */
+static void defer_lines(const char *lines)
+{
+	int used = atomic_load(&say.used);
+	size_t n = strlen(lines);
+
+	if (n < (size_t)(KEPT_SIZE - used)) {
+		memcpy(say.text + used, lines, n + 1);
+		atomic_store_explicit(&say.used, used + (int)n, memory_order_release);
+	}
+}
+
 void vt_say(int level, const char *kind, const char *fmt, ...)
 {
-	int n = 0, deferred = atomic_load(&say.deferred);
+	int n = 0;
 	char line[1200];
 	locale_t was;
 	va_list ap;
@@ -81,20 +102,14 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 		say.put(level, line);
 		return;
 	}
-	if (!deferred || deferred != (int)syscall(SYS_gettid)) {
-		put_say_message(line);
-		return;
-	}
-	n = atomic_load(&say.lines);
-	if (n < KEPT) {
-		snprintf(say.line[n], KEPT_SIZE, "%.*s", KEPT_SIZE - 2, line);
-		atomic_store_explicit(&say.lines, n + 1, memory_order_release);
-	}
+	vt_say_lines(line);
 }
 
 void vt_say_lines(const char *lines)
 {
-	if (*lines) {
+	if (must_defer()) {
+		defer_lines(lines);
+	} else if (*lines) {
 		put_say_message(lines);
 	}
 }
@@ -112,18 +127,15 @@ void vt_say_unready(const char *line)
 
 void vt_say_deferred(void)
 {
-	int i, n = atomic_load_explicit(&say.lines, memory_order_acquire);
+	int used = atomic_load_explicit(&say.used, memory_order_acquire);
 
-	for (i = 0; i < n; i++) {
-		if (put_say_message(say.line[i]) < 0) {
-			return;
-		}
+	if (used > 0 && put_say_message(say.text) == 0) {
+		atomic_store(&say.used, 0);
 	}
-	atomic_store(&say.lines, 0);
 }
 
 void vt_say_forked(void)
 {
 	VT_SET_IF_OTHER(say.deferred, 0);
-	VT_SET_IF_OTHER(say.lines, 0);
+	VT_SET_IF_OTHER(say.used, 0);
 }

@@ -22,7 +22,7 @@ void vt_say_lines(const char *lines);
  * not forbid it: once in a process. The only system call is the one that writes. */
 void vt_say_unready(const char *line);
 
-/* Keeps the lines (16 at most) of the thread `tid`, which has no standard error of its own, until vt_say_deferred().
+/* Keeps the lines (128 KB at most) of the thread `tid`, which has no standard error of its own, until vt_say_deferred().
  * 0: no thread. */
 void vt_say_defer(int tid);
 

@@ -393,8 +393,8 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 			(unsigned long long)h->lost, late);
 	} else if (h->lost) {
 		note_missing(m,
-			"process %u: %llu records are missing: of signal handlers that came in the middle of another record "
-			"or jumped out of one, or of states more than 65536 deep",
+			"process %u: %llu records are missing: of signal handlers that came in the middle of another record, "
+			"jumped out of one, or came at the very end of a thread, or of states more than 65536 deep",
 			f->process, (unsigned long long)h->lost);
 	}
 	if (h->overwritten) {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/report.h"
+#include "collector-plugin/run/left.h"
 #include "collector-plugin/run/names.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
@@ -46,25 +48,18 @@ struct files {
 	char **path;
 	size_t n;
 	int alive; /* other processes of the job that still run */
-	int left;  /* raw files of other jobs on this host whose processes were killed */
-	char *first_left;
+	struct vt_left left;
 };
 
 static void free_files(struct files *f)
 {
 	tkm_free_texts(f->path, f->n);
-	free(f->first_left);
+	vt_left_free(&f->left);
 }
 
 static int add_raw_file(struct files *f, const char *path)
 {
 	return tkm_append_text(&f->path, &f->n, path);
-}
-
-/* Was the run killed? On another host, or in another container, it may still be running. */
-static int was_killed(const struct vt_raw_head *h)
-{
-	return h->state == VT_RAW_RECORDING && vt_raw_life(h, &h->id) == VT_RAW_DEAD;
 }
 
 /* Is it a raw file of this job, or one that the user should know about? */
@@ -84,10 +79,8 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 		} else {
 			add_raw_file(f, path);
 		}
-	} else if (was_killed(&h)) {
-		if (!f->left++) {
-			f->first_left = strdup(path);
-		}
+	} else if (strcmp(h.job, c->job) != 0) {
+		vt_left_add(&f->left, path, &h);
 	}
 }
 
@@ -381,24 +374,6 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	}
 }
 
-/* Reports runs that were killed, since these could not report it themselves. */
-static void report_unfinished_runs(const struct files *f)
-{
-	char file[4500] = "";
-
-	if (f->first_left) {
-		tkm_shell_word(file, sizeof(file), f->first_left);
-	}
-	if (f->first_left && f->left == 1) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", file);
-	} else if (f->first_left) {
-		vt_say(1, "INFO",
-			"%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes "
-			"the trace",
-			f->left, file);
-	}
-}
-
 int vt_collect_is_first_rank(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMI_ID",
@@ -412,34 +387,50 @@ int vt_collect_is_first_rank(void)
 	return !text || !strcmp(text, "0");
 }
 
-/* Returns the MPI library that is initialised in this process, in whatever way the program has reached it, or NULL. */
-static const char *running_mpi(void)
+/* Takes the loaded library of MPI. Not by names alone, for which the dynamic linker would search all folders at each end. */
+static int take_loaded_mpi(struct dl_phdr_info *o, size_t size, void *path)
 {
 	static const char *const names[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", NULL };
-	int (*initialized)(int *) = NULL;
-	int i, flag = 0;
+	const char *slash = strrchr(o->dlpi_name, '/'), *name = slash ? slash + 1 : o->dlpi_name;
+	int i;
 
-	for (i = 0; names[i] && !flag; i++) {
-		void *found, *handle = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
-
-		found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
-		if (found) {
-			memcpy(&initialized, &found, sizeof(initialized));
-			initialized(&flag);
-		}
-		if (handle) {
-			dlclose(handle);
-		}
+	(void)size;
+	for (i = 0; names[i] && strncmp(name, names[i], strlen(names[i])) != 0; i++) {
 	}
-	return flag ? names[i - 1] : NULL;
+	if (names[i]) {
+		snprintf(path, PATH_MAX, "%s", o->dlpi_name);
+	}
+	return names[i] != NULL;
+}
+
+/* Writes the name of the MPI library that is initialised in this process, in whatever way the program has reached it, to `name`.
+ * Returns 1, or 0: there is none. */
+static int find_running_mpi(char *name)
+{
+	int (*initialized)(int *) = NULL;
+	char path[PATH_MAX] = "";
+	void *handle, *found;
+	int flag = 0;
+
+	handle = dl_iterate_phdr(take_loaded_mpi, path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
+	if (found) {
+		memcpy(&initialized, &found, sizeof(initialized));
+		initialized(&flag);
+		snprintf(name, 40, "%.39s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+	}
+	if (handle) {
+		dlclose(handle);
+	}
+	return flag;
 }
 
 /* Reported once, by rank 0: usually it is a script that starts the MPI program as its child. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
-	const char *mpi = vt_hooks.no_mpi || !vt_hooks.initialize ? running_mpi() : NULL;
+	char mpi[40] = "";
 
-	if (mpi && vt_collect_is_first_rank()) {
+	if ((vt_hooks.no_mpi || !vt_hooks.initialize) && vt_collect_is_first_rank() && find_running_mpi(mpi)) {
 		vt_say(1, "WARNING",
 			"the MPI calls of %s are not recorded and its stamps not corrected: it reaches %s without "
 			"MPI_Init, or by dlopen(). Link it with MPI or with -lVT",
@@ -711,6 +702,7 @@ void vt_collect_close(struct vt_collector *c)
 		vt_raw_info(c->pub.raw, "ended", c->ended_how);
 	}
 	vt_say(4, "INFO", "recorded %llu bytes in %s", (unsigned long long)vt_raw_size(c->pub.raw), c->raw_path);
+	atomic_store(&vt_raw_head(c->pub.raw)->kept, c->settings.keep_raw_events != 0);
 	vt_raw_close(c->pub.raw, last);
 }
 
@@ -727,7 +719,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
 	} else if (merge && writes_trace(c)) {
 		find_files(c, &f);
-		report_unfinished_runs(&f);
+		vt_left_say(&f.left);
 		if (f.alive == 0) {
 			merge_files(c, &f);
 		} else {
@@ -739,5 +731,10 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		/* one command is enough for all ranks */
 		vt_say(c->pub.rank > 0 ? 2 : 1, "INFO", "raw data is in %s; %s makes the trace", c->raw_path,
 			vt_collect_command(c, text, sizeof(text)));
+	} else if (c->pub.together && c->pub.rank == 0) {
+		/* its ranks make the trace */
+		find_files(c, &f);
+		vt_left_say(&f.left);
+		free_files(&f);
 	}
 }

@@ -15,6 +15,8 @@
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"
@@ -148,6 +150,16 @@ static inline struct vt_trace_thread *plain_thread(const struct vt_collect *c)
 	return c == vt_tls.collect && vt_tls.state == VT_TLS_ON && !vt_tls.inside ? vt_tls.trace : NULL;
 }
 
+/* Counts what a signal handler calls when its thread is over for the collector, but not yet for the kernel. */
+static int is_beyond_end(const struct vt_collect *c)
+{
+	if (!vt_tls.inside || vt_tls.inside_at != UINTPTR_MAX) {
+		return 0;
+	}
+	atomic_fetch_add_explicit(&vt_raw_head(c->raw)->lost, 1, memory_order_relaxed);
+	return 1;
+}
+
 static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp)
 {
 	struct vt_collect *c = vt_collect_running();
@@ -156,7 +168,7 @@ static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp
 	if (!c && vt_hooks.first_event && vt_self() == VT_OK) {
 		c = vt_collect_running();
 	}
-	if (!c || !vt_trace_wanted) {
+	if (!c || !vt_trace_wanted || is_beyond_end(c)) {
 		return;
 	}
 	id = find_known_address(address);
@@ -171,9 +183,10 @@ static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp
 
 static __attribute__((noinline)) void exit_slow(uintptr_t address)
 {
+	const struct vt_collect *c = vt_collect_running();
 	uint32_t id;
 
-	if (!vt_collect_running() || !vt_tls.trace) {
+	if (!c || (vt_trace_wanted && is_beyond_end(c)) || !vt_tls.trace) {
 		return;
 	}
 	id = find_known_address(address);

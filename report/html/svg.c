@@ -10,6 +10,9 @@ enum { TOP = 18, HEIGHT = 150, LEVELS = 9, FINE = 400 };
 
 /* ---- axes ---- */
 
+enum { TICKS = 20 };
+#define MOST 1e290
+
 /* A step of 1, 2 or 5 times a power of ten, so that at most `n` steps fit the length. */
 static double nice_step(double length, int n)
 {
@@ -38,9 +41,9 @@ static void x_axis(FILE *f, double from, double to, const char *unit, int bottom
 	struct vtr_unit u = vtr_unit_for(unit, fabs(to) > fabs(from) ? to : from);
 	double a = from * u.scale, b = to * u.scale, step = nice_step(b - a, 6), v;
 	char number[40];
-	int last = 0;
+	int last = 0, i;
 
-	for (v = ceil(a / step) * step; v <= b + step * 1e-9 && b > a; v += step) {
+	for (i = 0, v = ceil(a / step) * step; v <= b + step * 1e-9 && b > a && i < TICKS; i++, v += step) {
 		double at = 100 * (v - a) / (b - a);
 
 		if (at > 93) {
@@ -61,9 +64,10 @@ static void y_axis(FILE *f, double low, double high, const struct vtr_unit *u, i
 {
 	double step = nice_step(high - low, 4), v;
 	char number[40];
-	int first = 1;
+	int first = 1, i;
 
-	for (v = floor(high / step) * step; v >= low - step * 1e-9; v -= step) {
+	/* where the range is the spacing of floating-point numbers, a step changes nothing */
+	for (i = 0, v = floor(high / step) * step; v >= low - step * 1e-9 && i < TICKS; i++, v -= step) {
 		double y = TOP + HEIGHT * (high - v) / (high - low);
 
 		if (!labels) {
@@ -194,6 +198,12 @@ static void find_chart_range(const struct vtr_chart *c, double *low, double *hig
 	}
 	if (c->with_zero && *low > 0) {
 		*low = 0;
+	}
+	/* a unit's scale and the length of the range are numbers, too */
+	*low = fmin(fmax(*low, -MOST), MOST);
+	*high = fmin(fmax(*high, -MOST), MOST);
+	if (*high - *low < 1 / MOST) {
+		*high = *low + fmax(fabs(*low) * 0.1, 1 / MOST);
 	}
 	if (*high - *low <= fabs(*high) * 1e-12) {
 		*high += *high == 0 ? 1 : fabs(*high) * 0.1;

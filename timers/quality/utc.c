@@ -48,7 +48,8 @@ static int64_t utc_clock_ns(clockid_t id)
 /* Who has set M, by one reading. */
 static enum setter setter_of(const struct timex *t, int flagged)
 {
-	if (t->maxerror == 0 || t->maxerror < t->esterror) {
+	/* kernels before 6.9 take a negative number, too */
+	if (t->maxerror <= 0 || t->esterror < 0 || t->maxerror < t->esterror) {
 		return ZERO;
 	}
 	if (flagged || t->maxerror % RISE != 0) {

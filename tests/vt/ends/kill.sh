@@ -67,4 +67,37 @@ for how in kill abort exit; do
 	verdict "a thread inside samples: $how of one of 2 ranks"
 done
 
+# ---- all raw files are closed, and all are killed before one orders the trace ----
+
+clean
+mpi_compile "$MPICC" ends/programs/killed_late.c killed_late
+timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" -- ./killed_late >out 2>&1
+sleep 1
+expect [ ! -e killed_late.stf ]
+for reader in "stftool killed_late.stf --verify" "vtreport killed_late.stf" vtreport; do
+	# shellcheck disable=SC2086
+	expect_not "$build/"$reader >said 2>&1
+	expect_line 'killed_late.stf is not there, .* is in .*: stftool killed_late.prot --merge' said
+done
+"$vtrun" -- true >said 2>&1
+expect_line 'an earlier run was killed; stftool .*/killed_late.prot --merge FILE.stf makes its trace$' said
+expect_no_line 'further runs' said
+# the next run of the same name has replaced the protocol
+mv killed_late.prot own.prot
+"$vtrun" -- true >said 2>&1
+expect_line 'stftool\( [^ ]*killed_late_[01]-[0-9]*.raw\)\{2\} --merge FILE.stf makes its trace$' said
+mv own.prot killed_late.prot
+timeout -k 5 60 "$MPIRUN" -np 2 "$vtrun" -- ./plain wait 1 >said 2>&1
+expect_line 'an earlier run was killed; stftool' said
+expect "$build/stftool" killed_late.prot --merge killed_late.stf --delete-raw-data >>out 2>&1
+expect_line 'of 2 processes' out
+verdict "all are killed when the raw files are closed: the readers and the next runs name the command"
+
+# the user merges these
+clean
+"$vtrun" --keep-raw-events -- true >said 2>&1
+"$vtrun" -- false >said 2>&1
+expect_no_line 'killed' said
+verdict "but no word of raw files that the user keeps"
+
 done_testing

@@ -71,6 +71,10 @@ exact "FLUSH-LIMIT, with STATISTICS" 1000000 500000 return --flush-limit 1MB --s
 	-eq $((events / 2)) ]
 ok "... which have all calls" $?
 exact "MEM-MAXBLOCKS without AUTOFLUSH" 1000000 500000 return --mem-blocksize 65536 --mem-maxblocks 8 --autoflush off
+expect "$build/vtrun" --logfile-name l.stf --mem-blocksize 65536 --mem-maxblocks 8 --autoflush off --sampler thread -- \
+	./lost 500000 return "$dir/go" "$dir/full" >out 2>err
+expect_line 'Tickmark WARNING: process 0: no place for records .*; [0-9]* records are missing' err
+verdict "... what the merge says of it is also printed where a thread inside samples"
 exact "nested more deeply than there is room for" 60000 100000 deep
 : >full
 export SHIM_END=2000000 SHIM_ERRNO=28 SHIM_WHILE="$dir/full" LD_PRELOAD="$dir/shim.so"

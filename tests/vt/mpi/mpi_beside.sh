@@ -30,4 +30,8 @@ verdict "work after MPI_Finalize"
 run linked ""
 expect_not grep 'not recorded' say
 verdict "a program without these has no such line"
+# at the end of each process, of each followed child, too
+LD_DEBUG=libs "$vtrun" -- true >say 2>&1
+expect_not grep 'find library=libmpi' say
+verdict "a program without MPI looks for no library of MPI at its end"
 done_testing
