@@ -130,7 +130,7 @@ static void room_at(const struct cal_map *m, const struct cal_node *a, const str
 		(double)gtick_sub(cal_node_high(b), chord) - db);
 }
 
-/* Bends a piece less until it stays inside the corridor; its chord is as good as the points are. */
+/* Bends a piece less until it stays inside the corridor, and bends no more than the wander allows; its chord is as good as the points are. */
 static void keep_inside(
 	const struct cal_map *m, const struct cal_node *a, const struct cal_node *b, struct cal_piece *p)
 {
@@ -143,9 +143,13 @@ static void keep_inside(
 	for (i = 1; i < LOOKS; i++) {
 		double u = (double)i / LOOKS, length = (double)p->length, down, up;
 		double leaves = length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end);
+		double bow = 2 * m->max_wander * u * (1 - u) * (double)p->rise;
 
 		room_at(m, a, b, u * length, (1 - u) * length, gtick_add(p->global, llrint(u * (double)p->rise)), &down,
 			&up);
+		/* no clock leaves its own chord by more, and the bound adds what the curve does */
+		up = fmin(up, bow);
+		down = fmax(down, -bow);
 		if (leaves > fmax(up, 0)) {
 			least = fmin(least, fmax(up, 0) / leaves);
 		} else if (leaves < fmin(down, 0)) {

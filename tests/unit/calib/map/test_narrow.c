@@ -160,6 +160,37 @@ static void a_poor_session_costs_nothing(void)
 	cal_map_free(&m);
 }
 
+/* Sessions that are certain of 20 us each and lie 0.1 s and 4 s apart: a cubic through their points would swing by more than that. */
+static void a_curve_bends_no_more_than_a_clock(void)
+{
+	static const int64_t at_ms[] = { 0, 100, 400, 2000, 6000 },
+			     off[] = { 150000, -150000, 150000, -150000, 150000 };
+	struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-4, .max_wander = wander, .nodes = 5 };
+	struct tkm_err err;
+	double worst = 0;
+	int i;
+
+	m.node = calloc(5, sizeof(*m.node));
+	for (i = 0; i < 5; i++) {
+		int64_t at = at_ms[i] * 10000000;
+
+		m.node[i] = (struct cal_node){ .local = ltick(at_ms[i] * 1000000),
+			.global = gtick(at + off[i]),
+			.low = gtick(at - 200000),
+			.high = gtick(at + 200000),
+			.used = 1,
+			.sigma = 1 };
+	}
+	CHECK(cal_map_split(&m, 10, &err) == 0, "%s", err.text);
+	cal_map_narrow(&m);
+	CHECK(cal_curve(&m, 0, CAL_SPLINE_CUBIC, 10, &err) == 0, "%s", err.text);
+	for (i = 0; i <= 6000; i++) {
+		worst = fmax(worst, cal_map_bound(&m, ltick(i * 1000000ll)));
+	}
+	CHECK(worst <= 40e-6 + 2 * 2e-6, "the bound is %g", worst);
+	cal_map_free(&m);
+}
+
 /* A clock that may have been set can have been anywhere in between. */
 static void a_clock_that_may_step_keeps_its_sessions(void)
 {
@@ -189,6 +220,7 @@ int main(void)
 {
 	RUN(the_truth_stays_inside);
 	RUN(a_poor_session_costs_nothing);
+	RUN(a_curve_bends_no_more_than_a_clock);
 	RUN(a_clock_that_may_step_keeps_its_sessions);
 	RUN(sessions_that_contradict_are_left_alone);
 	return check_end();
