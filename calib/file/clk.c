@@ -600,6 +600,7 @@ static int check_whole(struct reader *rd, const struct cal_run *run, int64_t ran
 		if (check_map(rd, &run->rank[i]) < 0 || check_pairs(rd, &run->rank[i]) < 0) {
 			return -1;
 		}
+		cal_map_narrow(&run->rank[i].map);
 		if (run->rank[i].sync == CAL_SHARED && (size_t)run->rank[i].leader >= run->ranks) {
 			return bad(
 				rd, "rank %zu shares the clock of rank %d, which there is not", i, run->rank[i].leader);

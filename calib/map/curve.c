@@ -42,6 +42,14 @@ static int slope_is_known(const struct cal_map *m, const struct cal_node *a, con
 	return a->sigma + b->sigma <= m->max_wander * (double)gtick_sub(b->global, a->global);
 }
 
+/* That time, or the nearest one that is certain at the node. */
+static gtick_t inside_node(const struct cal_node *n, gtick_t at)
+{
+	gtick_t low = cal_node_low(n), high = cal_node_high(n);
+
+	return gtick_sub(at, low) < 0 ? low : gtick_sub(at, high) > 0 ? high : at;
+}
+
 /* The used nodes of the part, without those that are too close after another; the first and the last
  * stay. wanted[] are taken in any case. */
 static void choose_knots(
@@ -67,9 +75,7 @@ static void choose_knots(
 			k->node[k->n] = i;
 			k->local[k->n] = n->local;
 			/* an average can lie outside what is certain */
-			k->global[k->n] = gtick_sub(n->global, n->low) < 0 ? n->low
-				: gtick_sub(n->global, n->high) > 0        ? n->high
-									   : n->global;
+			k->global[k->n] = inside_node(n, n->global);
 			k->n++;
 		}
 	}
@@ -103,9 +109,8 @@ static int smooth_curve_nodes(const struct cal_map *m, struct knots *k, struct t
 			: 0;
 		for (i = 0; i < k->n && rc == 0; i++) {
 			const struct cal_node *n = &m->node[k->node[i]];
-			gtick_t at = gtick_add(k->global[i], llrint(value[i] - p[i].y));
 
-			k->global[i] = gtick_sub(at, n->low) < 0 ? n->low : gtick_sub(at, n->high) > 0 ? n->high : at;
+			k->global[i] = inside_node(n, gtick_add(k->global[i], llrint(value[i] - p[i].y)));
 		}
 	}
 	free(p);
@@ -119,11 +124,13 @@ static void room_at(const struct cal_map *m, const struct cal_node *a, const str
 {
 	double da = x * m->rate_low, db = y * m->rate_low;
 
-	*down = fmax((double)gtick_sub(a->low, chord) + da, (double)gtick_sub(b->low, chord) - y * m->rate_high);
-	*up = fmin((double)gtick_sub(a->high, chord) + x * m->rate_high, (double)gtick_sub(b->high, chord) - db);
+	*down = fmax((double)gtick_sub(cal_node_low(a), chord) + da,
+		(double)gtick_sub(cal_node_low(b), chord) - y * m->rate_high);
+	*up = fmin((double)gtick_sub(cal_node_high(a), chord) + x * m->rate_high,
+		(double)gtick_sub(cal_node_high(b), chord) - db);
 }
 
-/* Bends a piece less until it stays inside the corridor; its chord is as good as the points are. */
+/* Bends a piece less until it stays inside the corridor, and bends no more than the wander allows; its chord is as good as the points are. */
 static void keep_inside(
 	const struct cal_map *m, const struct cal_node *a, const struct cal_node *b, struct cal_piece *p)
 {
@@ -136,9 +143,13 @@ static void keep_inside(
 	for (i = 1; i < LOOKS; i++) {
 		double u = (double)i / LOOKS, length = (double)p->length, down, up;
 		double leaves = length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end);
+		double bow = 2 * m->max_wander * u * (1 - u) * (double)p->rise;
 
 		room_at(m, a, b, u * length, (1 - u) * length, gtick_add(p->global, llrint(u * (double)p->rise)), &down,
 			&up);
+		/* no clock leaves its own chord by more, and the bound adds what the curve does */
+		up = fmin(up, bow);
+		down = fmax(down, -bow);
 		if (leaves > fmax(up, 0)) {
 			least = fmin(least, fmax(up, 0) / leaves);
 		} else if (leaves < fmin(down, 0)) {
@@ -174,7 +185,7 @@ static size_t add_missed_nodes(
 		const struct cal_node *node = &m->node[i];
 		gtick_t at = cal_map_at(curve, node->local);
 
-		if (node->used && !wanted[i] && (gtick_sub(at, node->low) < 0 || gtick_sub(at, node->high) > 0)) {
+		if (node->used && !wanted[i] && (gtick_sub(at, inside_node(node, at)) != 0)) {
 			wanted[i] = 1;
 			n++;
 		}

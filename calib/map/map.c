@@ -228,8 +228,8 @@ static struct band cone(const struct cal_node *n, ltick_t local, gtick_t at, str
 {
 	double x = (double)ltick_sub(local, n->local), lost = fabs(x) * r.high * 0x1p-51;
 
-	return (struct band){ (double)gtick_sub(n->low, at) + x * (x >= 0 ? r.low : r.high) - lost,
-		(double)gtick_sub(n->high, at) + x * (x >= 0 ? r.high : r.low) + lost };
+	return (struct band){ (double)gtick_sub(cal_node_low(n), at) + x * (x >= 0 ? r.low : r.high) - lost,
+		(double)gtick_sub(cal_node_high(n), at) + x * (x >= 0 ? r.high : r.low) + lost };
 }
 
 /* From the reference to the farther end. */
@@ -280,8 +280,10 @@ static double bound_between(
 	gtick_t at_a = at_in(m, part, a->local), at_b = at_in(m, part, b->local);
 	double u = (double)ltick_sub(local, a->local) / (double)ltick_sub(b->local, a->local);
 	double apart = (double)gtick_sub(at_b, at_a), chord;
-	double left = farthest((struct band){ (double)gtick_sub(a->low, at_a), (double)gtick_sub(a->high, at_a) });
-	double right = farthest((struct band){ (double)gtick_sub(b->low, at_b), (double)gtick_sub(b->high, at_b) });
+	double left = farthest(
+		(struct band){ (double)gtick_sub(cal_node_low(a), at_a), (double)gtick_sub(cal_node_high(a), at_a) });
+	double right = farthest(
+		(struct band){ (double)gtick_sub(cal_node_low(b), at_b), (double)gtick_sub(cal_node_high(b), at_b) });
 
 	/* where the map leaves its own chord, it may be wrong by as much */
 	chord = (double)gtick_sub(at_in(m, part, local), at_a) - u * apart;
@@ -380,6 +382,15 @@ double cal_map_bound(const struct cal_map *m, ltick_t local)
 	return bound_with_pairs(m, at, within);
 }
 
+/* A cone from what the session itself has shown. */
+static struct band cone_of_session(const struct cal_node *n, ltick_t local, gtick_t at, struct band r)
+{
+	struct cal_node alone = *n;
+
+	alone.above = alone.below = 0;
+	return cone(&alone, local, at, r);
+}
+
 /* With nothing but the nominal rates: from the nearest nodes of the part, used or not. */
 static struct band proven_in(const struct cal_map *m, size_t part, ltick_t local, gtick_t at)
 {
@@ -388,13 +399,13 @@ static struct band proven_in(const struct cal_map *m, size_t part, ltick_t local
 	size_t low = node_after(m, p, local);
 
 	if (low == p.node) {
-		return cone(&m->node[low], local, at, r);
+		return cone_of_session(&m->node[low], local, at, r);
 	}
-	b = cone(&m->node[low - 1], local, at, r);
+	b = cone_of_session(&m->node[low - 1], local, at, r);
 	if (low == p.node + p.nodes) {
 		return b;
 	}
-	c = cone(&m->node[low], local, at, r);
+	c = cone_of_session(&m->node[low], local, at, r);
 	if (m->may_step || fmax(b.low, c.low) > fmin(b.high, c.high)) {
 		return (struct band){ fmin(b.low, c.low), fmax(b.high, c.high) };
 	}

@@ -33,7 +33,20 @@ struct cal_node {
 	int used;     /* 0: a check, which the map does not use */
 	int session;  /* 1 + the index of the session, 0: not known; two nodes of one: a clock stepped during it */
 	double sigma; /* likely error of `global`, in global ticks; 0: not known. Not in the .clk file */
+	/* What the other nodes prove beyond that, from cal_map_narrow(): not below low + above, nor above high - below. Not in the
+	 * .clk file, from which it follows. */
+	int64_t above, below;
 };
+
+static inline gtick_t cal_node_low(const struct cal_node *n)
+{
+	return gtick_add(n->low, n->above);
+}
+
+static inline gtick_t cal_node_high(const struct cal_node *n)
+{
+	return gtick_add(n->high, -n->below);
+}
 
 /* A stretch of the run without a step: its first node and piece in the map, and how many it has. */
 struct cal_part {
@@ -175,6 +188,10 @@ int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope,
  * global ticks per local tick as the two frequencies say; 0: not known. Fills in part[].node and .nodes, not
  * the pieces. In calib/map/steps.c. Returns 0, or -1 when memory runs out. */
 int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err);
+
+/* Finds for each used node what the other used nodes of its part prove of it, given max_wander and the certain rate. Nothing of a
+ * clock that may step, nor where the nodes contradict each other. In calib/map/narrow.c. */
+void cal_map_narrow(struct cal_map *m);
 
 /* Call it after each appended node. Two nodes on one tick of a coarse clock look like a stopped clock. If they do not contradict each
  * other, it keeps the used one, else the earlier. Of a clock that may be set, the node that stays covers both intervals. slope:

@@ -84,13 +84,14 @@ static void allow_wander(struct cal_map *m, double wander)
 		m->rate_high *= 1 + more;
 	}
 	m->max_wander = wander;
+	cal_map_narrow(m);
 }
 
 /* A step may be in the way, too. */
 static void widen_map(struct cal_map *m, double wander)
 {
-	allow_wander(m, wander);
 	m->may_step = 1;
+	allow_wander(m, wander);
 }
 
 /* The least that the rate is off the nominal one by for certain; 0: that is not known. nominal: global per local tick. */

@@ -252,6 +252,7 @@ static int find_child_nodes(
 		slope = found;
 		error = width;
 	}
+	cal_map_narrow(map);
 	return 0;
 }
 

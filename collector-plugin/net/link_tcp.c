@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The link over TCP connections; see collector-plugin/net/link_tcp.h. Each message is a frame of 16 bytes, which bytes of data may
  * follow. A frame of an earlier epoch belongs to a session that one side has given up, and is dropped. Stamps are next
- * to the calls. A process that exchanges timed messages spins, so that the time to wake it up is in no stamp. */
+ * to the calls. A process that exchanges timed messages spins, so that the time to wake it up is in no stamp. But the peer may be
+ * waiting for the very processor on which this one spins. So a wait spins no longer than an answer takes, and every second one
+ * hardly at all: the shortest ways come from those that spin where both run, and from the others where they take turns. */
 #include "config.h"
 #include "collector-plugin/net/link_tcp.h"
 
@@ -39,6 +41,9 @@ struct tcp_peer {
 struct tcp {
 	struct tcp_peer *peer; /* of each rank */
 	int pairing;           /* timed messages: waits spin first */
+	double waited_s;       /* for the last bytes */
+	double shortest_s;     /* wait for a timed message since the pair began; 0: there was none */
+	unsigned timed;        /* such waits */
 	struct vt_mesh mesh;   /* listener -1: a link of two processes */
 };
 
@@ -47,7 +52,8 @@ struct greeting {
 	uint64_t nonce[2], from, to;
 };
 
-static const double spin_s = 5e-3, patience_s = 2;
+/* How long a wait spins: every second one for twice the shortest one of the pair, within these limits. */
+static const double least_spin_s = 5e-6, most_spin_s = 5e-3, patience_s = 2;
 
 static double now_s(void)
 {
@@ -184,6 +190,13 @@ static int put_frame(struct cal_link *l, int to, enum frame_kind kind, int64_t w
 	return put_bytes(l, to, &f, sizeof(f), err);
 }
 
+static double spin_s(const struct tcp *t)
+{
+	double s = t->timed % 2 ? 0 : 2 * t->shortest_s;
+
+	return s < least_spin_s ? least_spin_s : s < most_spin_s ? s : most_spin_s;
+}
+
 /* Reads up to size bytes within the limit: spinning first in an exchange. *got counts. */
 static int get_bytes(
 	struct cal_link *l, int from, void *to, size_t size, size_t *got, double limit_s, struct tkm_err *err)
@@ -204,6 +217,8 @@ static int get_bytes(
 		}
 		if (n > 0) {
 			*got += (size_t)n;
+			/* of a short wait the clock is not read once more, because that would be before its stamp */
+			t->waited_s = waited > least_spin_s ? now_s() - begin : 0.5 * least_spin_s;
 			continue;
 		}
 		/* the clock is not read each time, because that would be between a message and its stamp */
@@ -215,7 +230,7 @@ static int get_bytes(
 		if (waited > limit_s) {
 			return cal_link_silent(from, l->rank, limit_s, err);
 		}
-		if (!t->pairing || waited > spin_s) {
+		if (!t->pairing || waited > spin_s(t)) {
 			wait_for_socket(o->in, POLLIN, begin + limit_s);
 		}
 	}
@@ -289,6 +304,19 @@ static int tcp_turn(struct cal_link *l, int from, int to, long long *word, doubl
 	return 0;
 }
 
+/* A wait for a message that is stamped; the stamp follows at once. */
+static int get_timed(struct cal_link *l, int from, enum frame_kind kind, struct frame *f, struct tkm_err *err)
+{
+	struct tcp *t = l->impl;
+	int rc = get_frame(l, from, kind, l->patience_s, f, err);
+
+	if (rc == 0 && (!(t->shortest_s > 0) || t->waited_s < t->shortest_s)) {
+		t->shortest_s = t->waited_s;
+	}
+	t->timed++;
+	return rc;
+}
+
 static int tcp_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
 {
 	struct frame f;
@@ -297,7 +325,7 @@ static int tcp_message(struct cal_link *l, int from, int to, ltick_t *sent, ltic
 		*sent = tmr_read_ordered(l->timer);
 		return put_frame(l, to, FRAME_PING, 0, 0, err);
 	}
-	if (get_frame(l, from, FRAME_PING, l->patience_s, &f, err) < 0) {
+	if (get_timed(l, from, FRAME_PING, &f, err) < 0) {
 		return -1;
 	}
 	*received = tmr_read_ordered(l->timer);
@@ -309,13 +337,12 @@ static int tcp_exchange(struct cal_link *l, int master, int child, struct cal_sa
 	struct frame f;
 
 	if (l->rank == master) {
-		return get_frame(l, child, FRAME_PING, l->patience_s, &f, err) < 0
+		return get_timed(l, child, FRAME_PING, &f, err) < 0
 			? -1
 			: put_frame(l, child, FRAME_PONG, tmr_read_ordered(l->timer).v, 0, err);
 	}
 	s->send = tmr_read_ordered(l->timer);
-	if (put_frame(l, master, FRAME_PING, 0, 0, err) < 0 ||
-		get_frame(l, master, FRAME_PONG, l->patience_s, &f, err) < 0) {
+	if (put_frame(l, master, FRAME_PING, 0, 0, err) < 0 || get_timed(l, master, FRAME_PONG, &f, err) < 0) {
 		return -1;
 	}
 	s->recv = tmr_read_ordered(l->timer);
@@ -359,12 +386,16 @@ static void tcp_give_up(struct cal_link *l, int who, int whom)
 
 static int tcp_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err)
 {
+	struct tcp *t = l->impl;
+
 	(void)a;
 	(void)b;
 	(void)unit_a;
 	(void)unit_b;
 	(void)err;
-	((struct tcp *)l->impl)->pairing = 1;
+	t->pairing = 1;
+	t->shortest_s = 0;
+	t->timed = 0;
 	return 0;
 }
 

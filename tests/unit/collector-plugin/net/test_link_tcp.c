@@ -6,11 +6,13 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/stats.h"
 #include "calib/job/job.h"
 #include "collector-plugin/net/tcp.h"
 #include "timers/timer.h"
@@ -111,6 +113,53 @@ static void the_map_is_right_to_within_its_bound(void)
 		off_ns = fmax((double)before - at_ns, at_ns - (double)after);
 		CHECK(off_ns <= bound_ns + 1 && bound_ns < 1e7, "off by %g ns, bound %g ns", off_ns, bound_ns);
 	}
+	close_side(&master);
+	close_side(&child);
+}
+
+/* How well most sessions can tell the two clocks apart: the shortest way there and the shortest way back. */
+static double usual_width_ns(const struct cal_rank *r)
+{
+	double *width = malloc((r->sessions + 1) * sizeof(*width)), up, down;
+	size_t i, k;
+
+	for (i = 0; i < r->sessions; i++) {
+		up = down = INFINITY;
+		for (k = 0; k < r->session[i].n; k++) {
+			const struct cal_sample *s = &r->session[i].sample[k];
+
+			up = fmin(up, (double)ltick_sub(s->master_in, s->send));
+			down = fmin(down, (double)ltick_sub(s->recv, s->master_out));
+		}
+		width[i] = up + down;
+	}
+	tkm_sort(width, i);
+	up = tkm_median(width, i);
+	free(width);
+	return up;
+}
+
+/* Who spins keeps the peer from the processor until the kernel takes it away, milliseconds later. */
+static void two_sides_on_one_processor_take_turns(void)
+{
+	static struct side master = { .timer = "clock_monotonic_raw", .sessions = 8 },
+			   child = { .timer = "sim:base=clock_monotonic_raw,tick=1ns", .sessions = 8 };
+	cpu_set_t all, one;
+	double ns;
+	int cpu = 0;
+
+	CHECK(sched_getaffinity(0, sizeof(all), &all) == 0, "affinity");
+	while (!CPU_ISSET(cpu, &all)) {
+		cpu++;
+	}
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CHECK(sched_setaffinity(0, sizeof(one), &one) == 0, "affinity");
+	connect_sides(&master, &child);
+	run_both(&master, &child);
+	CHECK(sched_setaffinity(0, sizeof(all), &all) == 0, "affinity");
+	ns = usual_width_ns(&child.job.rank);
+	CHECK(child.rc == 0 && ns > 0 && ns < 100e3, "both ways take %g ns", ns);
 	close_side(&master);
 	close_side(&child);
 }
@@ -267,6 +316,7 @@ int main(void)
 	RUN(all_speak_with_all_and_with_no_stranger);
 	RUN(a_corner_that_closes_is_named);
 	RUN(the_map_is_right_to_within_its_bound);
+	RUN(two_sides_on_one_processor_take_turns);
 	RUN(a_missing_session_ends_at_its_limit);
 	RUN(what_is_no_frame_ends_the_connection);
 	return check_end();
