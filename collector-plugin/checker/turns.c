@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPINS = 30 };
+enum { SPINS = 30, YIELDS = 4 };
 #define SHOW_NS INT64_C(2000000)
 #define NAME_NS INT64_C(8000000)
 #define JUDGE_NS INT64_C(20000000)
@@ -225,6 +225,10 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	int64_t now;
 
 	if (w->turns++ < SPINS) {
+		return;
+	}
+	if (w->turns <= SPINS + YIELDS && vt_mc_shared && vt_mc_shared->oversubscribed) {
+		sched_yield();
 		return;
 	}
 	vt_mc_progress();
