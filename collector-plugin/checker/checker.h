@@ -345,7 +345,8 @@ enum {
 	VT_MC_CROWDED = 1024,
 	VT_MC_ACCESSES = 4096,
 	VT_MC_CHAINS = 512,
-	VT_MC_SEEN = 128
+	VT_MC_SEEN = 128,
+	VT_MC_IN_SHORT = 2
 };
 /* In place of the number of a meeting: a call on a window. */
 #define VT_MC_EPOCH_CALL UINT32_MAX
@@ -367,10 +368,10 @@ struct vt_mc_rank {
 	uint64_t all[VT_MC_BITS]; /* it goes on only if each of these does something */
 	uint64_t any[VT_MC_BITS]; /* and one of these; empty: no such condition */
 	uint32_t errors, warnings, suppressed, count[VT_MC_CLASSES];
-	int named;       /* text is that of this call */
+	int named;       /* text is that of this call; VT_MC_IN_SHORT: without its place */
 	int receive_tag; /* of the receive, on this communicator, that it waits in; 0: in none, or in several */
 	uint64_t receive_comm;
-	uint64_t offset; /* 0, or the place of the call, which is not in the text */
+	uint64_t offset; /* the place of the call; 0: not in the program */
 	char function[40], text[VT_MC_TEXT_BYTES];
 	uint64_t calls; /* changes with each one, apart from what others look at */
 };
@@ -383,8 +384,7 @@ struct vt_mc_record {
 	int root;          /* -1: none */
 	int inter_root;    /* of an intercommunicator: 1 + its rank in the job, or a value of enum vt_mc_inter_root */
 	uint64_t op, same; /* same: a number made of other arguments that all must give; 0: there are none */
-	int invalid;
-	int has_signature, unfit; /* unfit: the class if it does not send what it expects of itself; or 0 */
+	int invalid, has_signature, unfit; /* unfit: the class if it does not send what it expects of itself; or 0 */
 	struct vt_mc_signature signature;
 	uint64_t place;
 };

@@ -80,7 +80,7 @@ static void name_wait(struct vt_mc_wait *w)
 	snprintf(r->text + n, sizeof(r->text) - n, "%s%s   %s", n ? "\n      another thread: " : "",
 		vt_mc_print_call(w->k, call, sizeof(call)), frames);
 	snprintf(r->function, sizeof(r->function), "%s", w->k->f->text);
-	r->offset = 0;
+	r->offset = vt_mc_place_offset(w->k, &here);
 	r->named = 1;
 }
 
@@ -284,7 +284,7 @@ void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 		r->offset = vt_mc_place_offset(w->k, NULL);
 		snprintf(r->text, sizeof(r->text), "%s", w->k->f->text);
 		memcpy(r->function, r->text, sizeof(r->function));
-		r->named = 1;
+		r->named = VT_MC_IN_SHORT;
 	}
 	vt_mc_show_in_mpi(w, needs);
 	vt_mc_unlock();

@@ -532,6 +532,15 @@ def strays():
          "} else if (r == 1) {", "MPI_Send(a, 1, MPI_INT, 2, 7, MPI_COMM_WORLD);" + BAD, receive % (2, 1), "} else {", receive % (1, 8), "}")
     case("a rank waits for the wrong one of a ring", 3, "GLOBAL:DEADLOCK:HARD", "if (r == 0) {", "MPI_Send(a, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);" + BAD,
          receive % (1, 3), "} else if (r == 1) {", receive % (2, 3), "} else {", receive % (0, 3), "}")
+    hard = "GLOBAL:DEADLOCK:HARD"
+    case("a message too few", 3, hard, "if (r == 2) {", receive % (1, 3), "}", "MPI_Barrier(MPI_COMM_WORLD);" + BAD)
+    case("a barrier too many", 3, hard, "if (r == 0) {", "MPI_Barrier(MPI_COMM_WORLD);" + BAD, "} else {", receive % (0, 3), "}")
+    case("a message to itself", 2, hard, "if (r == 0) {", "MPI_Ssend(a, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);" + BAD, "}", "MPI_Barrier(MPI_COMM_WORLD);")
+    case("each of two waits for the other", 3, hard, "if (r == 0) {", receive % (1, 3), "} else if (r == 1) {", receive % (0, 4), "}", "MPI_Barrier(MPI_COMM_WORLD);")
+    case("a ring without its first message", 4, hard, "if (r == 0) {", receive % ("n - 1", 3), "} else {", receive % ("r - 1", 3),
+         "MPI_Send(a, 1, MPI_INT, (r + 1) % n, 3, MPI_COMM_WORLD);", "}")
+    case("message to the wrong rank, for a receive of any", 3, hard, "if (r == 0) {", receive % ("MPI_ANY_SOURCE", 3), "} else if (r == 1) {",
+         "MPI_Send(a, 1, MPI_INT, 2, 3, MPI_COMM_WORLD);" + BAD, receive % (0, 4), "} else {", receive % (0, 4), "}")
 
 
 def objects():
