@@ -185,7 +185,7 @@ static void check_collective(struct vt_mc_call *k, const struct vt_mc_object *c)
 		vt_mc_report(VT_MC_OVERLAP, k, NULL,
 			"the two buffers have bytes in common: give MPI_IN_PLACE, where that is meant, or other memory");
 	}
-	if (VT_MC_HAS(k, VT_MC_RBUF)) {
+	if (k->f->fits && VT_MC_HAS(k, VT_MC_RBUF)) {
 		check_parts(k, c);
 	}
 }

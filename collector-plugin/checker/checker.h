@@ -97,7 +97,7 @@ struct vt_mc_function {
 	void *next;
 	int frees, makes, gives_again; /* handles, to which its arguments point (objects.c) */
 	int any_thread;                /* may call it at any time (calls/threads.c) */
-	int meets;                     /* all members make it together (collectives.c) */
+	int meets, measure, fits;      /* all members make it together (collectives.c); see vt_mc_measure_learn() */
 	int checked; /* some of its arguments are looked at: in the i-th, what check[i] says (parameters.c) */
 	int ready, n;
 	uint8_t check[VT_MC_ARGUMENTS];
@@ -345,7 +345,8 @@ enum {
 	VT_MC_CROWDED = 1024,
 	VT_MC_ACCESSES = 4096,
 	VT_MC_CHAINS = 512,
-	VT_MC_SEEN = 128
+	VT_MC_SEEN = 128,
+	VT_MC_IN_SHORT = 2
 };
 /* In place of the number of a meeting: a call on a window. */
 #define VT_MC_EPOCH_CALL UINT32_MAX
@@ -354,26 +355,25 @@ enum vt_mc_state { VT_MC_ABSENT, VT_MC_RUNNING, VT_MC_BLOCKED, VT_MC_STOPPED, VT
 struct vt_mc_rank {
 	int pid, state;
 	uint32_t generation; /* changes with each change of what it waits for */
-	int released;        /* its send is not held any longer */
-	int soft;            /* it waits only because its send is taken for a synchronous one */
-	int looks;           /* in a loop of the program, which may end */
-	int reaches;         /* operations on memory of others, or locks, are not complete */
+	uint32_t in_number;  /* MPI performs this operation of in_comm meanwhile; 0: it looks itself for what comes */
+	uint64_t in_comm;
+	int released; /* its send is not held any longer */
+	int soft;     /* it waits only because its send is taken for a synchronous one */
+	int looks;    /* in a loop of the program, which may end */
+	int reaches;  /* operations on memory of others, or locks, are not complete */
 	int64_t since_ns;
 	/* it is in a call that only ranks of this job can end, since then, and which of them is unknown; 0: it is not */
 	int64_t idle_ns;
 	int64_t looked_ns;        /* when it last found that it still is */
 	uint64_t all[VT_MC_BITS]; /* it goes on only if each of these does something */
 	uint64_t any[VT_MC_BITS]; /* and one of these; empty: no such condition */
-	uint64_t in_comm;         /* MPI performs its collective operation in_number of this communicator meanwhile; */
-	uint32_t in_number;       /* 0: it looks itself for what comes */
-	uint64_t calls;
 	uint32_t errors, warnings, suppressed, count[VT_MC_CLASSES];
-	int named;       /* text is that of this call */
+	int named;       /* text is that of this call; VT_MC_IN_SHORT: without its place */
 	int receive_tag; /* of the receive, on this communicator, that it waits in; 0: in none, or in several */
 	uint64_t receive_comm;
-	uint64_t offset; /* 0, or the place of the call, which is not in the text */
-	char function[40];
-	char text[VT_MC_TEXT_BYTES];
+	uint64_t offset; /* the place of the call; 0: not in the program */
+	char function[40], text[VT_MC_TEXT_BYTES];
+	uint64_t calls; /* changes with each one, apart from what others look at */
 };
 
 enum vt_mc_inter_root { VT_MC_NO_ROOT = 0, VT_MC_IS_ROOT = -1, VT_MC_BESIDE_ROOT = -2 };
@@ -384,8 +384,7 @@ struct vt_mc_record {
 	int root;          /* -1: none */
 	int inter_root;    /* of an intercommunicator: 1 + its rank in the job, or a value of enum vt_mc_inter_root */
 	uint64_t op, same; /* same: a number made of other arguments that all must give; 0: there are none */
-	int invalid;
-	int has_signature, unfit; /* unfit: the class if it does not send what it expects of itself; or 0 */
+	int invalid, has_signature, unfit; /* unfit: the class if it does not send what it expects of itself; or 0 */
 	struct vt_mc_signature signature;
 	uint64_t place;
 };
@@ -401,17 +400,19 @@ struct vt_mc_fit {
 };
 
 struct vt_mc_meeting {
+	int displaced; /* others whose place this is, and that are elsewhere */
+	int used;      /* set anew for each one, as what follows up to `first` */
 	uint64_t comm;
 	uint32_t number;
-	int size, arrived, left, first_rank, used;
-	int bad; /* 1 + class: the operations do not fit */
-	int roots, root_at,
-		root_named; /* of an intercommunicator: how many, and 1 + the rank that is it, and that the others give */
-	struct vt_mc_record first;
-	struct vt_mc_fit fit;
-	uint64_t here[VT_MC_BITS];
+	int size, arrived, left, first_rank;
+	int bad, by_mpi; /* bad: 1 + class: the operations do not fit; by_mpi: a member needs MPI to perform it */
+	/* of an intercommunicator: how many, and 1 + the rank that is it, and that the others give */
+	int roots, root_at, root_named;
 	int64_t root_bytes; /* as in struct vt_mc_call */
 	uint64_t root_sum;
+	uint64_t here[VT_MC_BITS];
+	struct vt_mc_record first;
+	struct vt_mc_fit fit; /* set by the first member that has one */
 };
 
 struct vt_mc_message {
@@ -454,12 +455,11 @@ struct vt_mc_seen {
 };
 
 struct vt_mc_shared {
-	volatile int lock;
-	volatile int owner;
-	int ranks, absent;  /* absent: ranks of the job that are not here */
-	int oversubscribed; /* there are more ranks than processors here */
-	int ending;         /* 1 + the rank that ends the job */
-	int verdict;        /* a deadlock was reported */
+	volatile int lock, owner;
+	_Alignas(64) int ranks, absent; /* in a line without the lock; absent: ranks of the job that are not here */
+	int oversubscribed;             /* there are more ranks than processors here */
+	int ending;                     /* 1 + the rank that ends the job */
+	int verdict;                    /* a deadlock was reported */
 	uint64_t messages;
 	uint64_t untracked; /* messages that are not followed: there was no room, for example */
 	int unordered; /* messages of a channel may have come in another order: some were cancelled, or threads send */
@@ -473,8 +473,7 @@ struct vt_mc_shared {
 		uint64_t win;
 		int left;
 	} crowded[VT_MC_CROWDED];
-	int n_crowded;
-	int all_crowded; /* there was no room for that either */
+	int n_crowded, all_crowded; /* all_crowded: there was no room for that either */
 	struct vt_mc_pair pair[VT_MC_PAIRS];
 	int free_access, accesses[VT_MC_CHAINS];
 	struct vt_mc_access access[VT_MC_ACCESSES];
@@ -529,18 +528,19 @@ VT_HIDDEN void vt_mc_report_pending(void);
 /* The number of the meeting, or 0: it is not compared. */
 VT_HIDDEN uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *comm);
 VT_HIDDEN void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *comm, int blocking);
-VT_HIDDEN void vt_mc_meeting_leave(const struct vt_mc_object *comm, uint32_t number, int *bad, int *invalid);
+/* k: NULL, or the blocking call: it gets what its root has sent, and is done if nothing is left for MPI. Returns 0 if it must not be made. */
+VT_HIDDEN int vt_mc_meeting_leave(struct vt_mc_call *k, const struct vt_mc_object *comm, uint32_t number);
 /* Adds the members that are missing; returns 0 if none is, -1 if the operations do not fit. */
 VT_HIDDEN int vt_mc_meeting_missing(const struct vt_mc_object *comm, uint32_t number, uint64_t *missing);
 /* Has a member, which has not left, nothing to wait for any longer? */
 VT_HIDDEN int vt_mc_meeting_complete(const struct vt_mc_object *comm, uint32_t number);
-/* Before a member leaves: k gets what its root has sent. */
-VT_HIDDEN void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *comm, uint32_t number);
 VT_HIDDEN void vt_mc_meeting_before(struct vt_mc_call *k);
 /* A rank that MPI holds in this operation waits for one rank less. With the lock. */
 VT_HIDDEN void vt_mc_tell_arrival(struct vt_mc_rank *r, uint64_t comm, uint32_t number);
 VT_HIDDEN void vt_mc_report_meetings(void);
 VT_HIDDEN int vt_mc_finalize_meets(struct vt_mc_call *k);
+/* Which counts the members compare; `fits`: one for each of them. */
+VT_HIDDEN void vt_mc_measure_learn(struct vt_mc_function *f);
 VT_HIDDEN void vt_mc_meetings_learn(struct vt_mc_function *f);
 
 /* ---- vectors.c ---- */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+enum { SPINS = 300 };
 #define HELD_NS INT64_C(50000000) /* the first calls that need no other rank wait so long, to be compared with them */
 
 /* -1: none. */
@@ -77,18 +78,29 @@ static int comes_after_idup(const struct vt_mc_call *k)
 	return p != NULL;
 }
 
+/* Without a look at MPI or at the time. */
+static int all_come_soon(const struct vt_mc_object *c, uint32_t number)
+{
+	int i, complete = 0, n = vt_mc_shared->oversubscribed ? 1 : SPINS;
+
+	for (i = 0; i < n && !complete; i++) {
+		complete = vt_mc_meeting_complete(c, number);
+	}
+	return complete;
+}
+
 void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocking)
 {
 	uint32_t number = vt_mc_meet(k, c);
 	uint64_t missing[VT_MC_BITS];
 	struct vt_mc_wait w;
 	int64_t held_ns;
-	int bad = 0, invalid = 0, after_idup = comes_after_idup(k);
+	int after_idup = comes_after_idup(k);
 
 	if (!number) {
 		return;
 	}
-	if (blocking) {
+	if (blocking && !(root_of_collective(k, c) < 0 && !after_idup && all_come_soon(c, number))) {
 		held_ns = vt_mc_first_from(k->pc) ? HELD_NS : 0;
 		vt_mc_wait_begin(&w, k);
 		w.comm = c;
@@ -108,14 +120,15 @@ void vt_mc_meeting_join(struct vt_mc_call *k, struct vt_mc_object *c, int blocki
 		} else {
 			vt_mc_wait_end(&w);
 		}
-		vt_mc_meeting_root(k, c, number);
-		vt_mc_meeting_leave(c, number, &bad, &invalid);
-		if (bad || invalid) {
+	}
+	if (blocking) {
+		if (!vt_mc_meeting_leave(k, c, number)) {
 			k->refused = 1;
 			k->rc = MPI_ERR_OTHER;
+		} else if (k->done) {
+			vt_mc_progress(); /* as MPI would */
 		}
-	}
-	if (!blocking) {
+	} else {
 		k->meeting = number;
 	}
 }
@@ -155,6 +168,7 @@ static int is_on_comm(const struct vt_mc_function *f)
 
 void vt_mc_meetings_learn(struct vt_mc_function *f)
 {
+	vt_mc_measure_learn(f);
 	f->meets = is_collective_on_window(f) || is_collective_on_file(f) || f->sort == VT_MC_COMM_FREE ||
 		(f->at[VT_MC_OF_COMM] >= 0 && is_on_comm(f));
 }
@@ -163,7 +177,6 @@ void vt_mc_meeting_before(struct vt_mc_call *k)
 {
 	struct vt_mc_object *c = NULL;
 	enum vt_mc_sort s = k->f->sort;
-	int bad;
 
 	if (!k->f->meets || !vt_mc_shared || (k->refused && s != VT_MC_COLL)) {
 		return;
@@ -190,7 +203,7 @@ void vt_mc_meeting_before(struct vt_mc_call *k)
 		vt_mc_meeting_join(k, c, s != VT_MC_COLL_I && s != VT_MC_COMM_FREE && s != VT_MC_IDUP);
 	}
 	if (k->meeting && s != VT_MC_COLL_I && s != VT_MC_IDUP) {
-		vt_mc_meeting_leave(c, k->meeting, &bad, &bad);
+		vt_mc_meeting_leave(NULL, c, k->meeting);
 	}
 }
 

@@ -101,29 +101,36 @@ static void judge_ranks(struct verdict *v, int64_t now)
 	}
 }
 
+/* How many others are in the same call of the program. */
+static int count_beside(const struct verdict *v, int rank)
+{
+	const struct vt_mc_rank *r = vt_mc_shared->rank;
+	int k, n = 0;
+
+	for (k = 0; k < vt_mc_shared->ranks; k++) {
+		n += k != rank && vt_mc_has_bit(v->stuck, k) && r[k].state == VT_MC_BLOCKED &&
+			r[k].offset == r[rank].offset && !strcmp(r[k].function, r[rank].function);
+	}
+	return n;
+}
+
 /* The rank that is somewhere else than the others that wait; -1: there is none. */
 static int find_culprit(const struct verdict *v)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
-	int i, k, same, best = -1, most = 0, waited;
+	int i, k, best = -1, most = 0, waited;
 
 	for (i = 0; i < s->ranks; i++) {
-		same = waited = 0;
-		if (!vt_mc_has_bit(v->stuck, i)) {
+		if (!vt_mc_has_bit(v->stuck, i) || count_beside(v, i)) {
 			continue;
 		}
+		waited = 0;
 		for (k = 0; k < s->ranks; k++) {
-			if (k != i && vt_mc_has_bit(v->stuck, k) && s->rank[k].state == VT_MC_BLOCKED) {
-				same += !strcmp(s->rank[i].text, s->rank[k].text);
-				waited += vt_mc_has_bit(s->rank[k].all, i);
-			}
+			waited += k != i && vt_mc_has_bit(v->stuck, k) && s->rank[k].state == VT_MC_BLOCKED &&
+				vt_mc_has_bit(s->rank[k].all, i);
 		}
-		if (!same && waited > most) {
-			most = waited;
-			best = i;
-		} else if (!same && waited == most) {
-			best = -1;
-		}
+		best = waited > most ? i : waited == most ? -1 : best;
+		most = waited > most ? waited : most;
 	}
 	return best;
 }
@@ -140,53 +147,146 @@ static int takes_nothing(const struct verdict *v, int rank)
 	return r->state == VT_MC_ENDED || (vt_mc_has_bit(v->stuck, rank) && r->state == VT_MC_BLOCKED && !may_take[i]);
 }
 
-/* A message that no receive takes, while a rank waits in a receive for one of its sender: it has another tag or communicator, or, if
- * there is none of these, went to another rank. waits: that rank. NULL: there is none. */
-static const struct vt_mc_message *find_stray(const struct verdict *v, int *waits)
+/* The only rank that this one waits for; -1: there are several. */
+static int find_only(const struct vt_mc_rank *r)
+{
+	int i, only = -1, n = 0;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		if (vt_mc_has_bit(r->all, i) || vt_mc_has_bit(r->any, i)) {
+			only = i;
+			n++;
+		}
+	}
+	return n == 1 ? only : -1;
+}
+
+/* A message that no receive takes, while a rank waits in a receive for one of its sender. It has another tag or communicator, which says
+ * most, or went to another rank, or is one of those that a receive from any rank may have been for, which says least. */
+enum stray { NO_STRAY, PERHAPS, ELSEWHERE, NEARLY };
+
+static enum stray judge_stray(const struct verdict *v, const struct vt_mc_message *m, int waits)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
-	const struct vt_mc_message *m, *found = NULL;
-	const struct vt_mc_rank *r;
+	const struct vt_mc_rank *r = &s->rank[waits];
+	int all = vt_mc_has_bit(r->all, m->from),
+	    fits = r->receive_comm == m->comm && (r->receive_tag == MPI_ANY_TAG || r->receive_tag == m->tag);
+
+	if (m->accepted || !vt_mc_has_bit(v->stuck, waits) || r->state != VT_MC_BLOCKED || !r->receive_comm ||
+		(!all && !vt_mc_has_bit(r->any, m->from))) {
+		return NO_STRAY;
+	}
+	if (waits == m->to) {
+		return all                                                                                   ? NEARLY
+			: !fits && vt_mc_has_bit(v->stuck, m->from) && find_only(&s->rank[m->from]) == waits ? PERHAPS
+													     : NO_STRAY;
+	}
+	return !fits                                     ? NO_STRAY
+		: all && takes_nothing(v, m->to)         ? ELSEWHERE
+		: !all && vt_mc_has_bit(v->stuck, m->to) ? PERHAPS
+							 : NO_STRAY;
+}
+
+/* waits: the rank that waits. */
+static enum stray find_stray(const struct verdict *v, const struct vt_mc_message **message, int *waits)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	enum stray best = NO_STRAY, is;
 	int i, k, at;
 
 	for (i = 0; i < s->ranks && !v->soft; i++) {
 		for (at = s->inbox[i] - 1; at >= 0; at = s->message[at].next - 1) {
-			m = &s->message[at];
-			for (k = 0; k < s->ranks && !m->accepted; k++) {
-				r = &s->rank[k];
-				if (!vt_mc_has_bit(v->stuck, k) || r->state != VT_MC_BLOCKED || !r->receive_comm ||
-					!vt_mc_has_bit(r->all, m->from)) {
-					continue;
-				}
-				if (k == i) {
+			for (k = 0; k < s->ranks; k++) {
+				is = judge_stray(v, &s->message[at], k);
+				if (is > best) {
+					best = is;
+					*message = &s->message[at];
 					*waits = k;
-					return m;
-				}
-				if (!found && r->receive_comm == m->comm && takes_nothing(v, i) &&
-					(r->receive_tag == MPI_ANY_TAG || r->receive_tag == m->tag)) {
-					*waits = k;
-					found = m;
 				}
 			}
 		}
 	}
+	return best;
+}
+
+/* A rank waits only for another one, which waits for it, or, if there is no such pair, for others in a call that does nothing for one rank:
+ * one of the two has made a call too few or too many. */
+struct pair {
+	int waits, other; /* other -1: there is none; waits -1: several ranks wait for it */
+};
+
+/* Does the rank wait for that one only, which does not help it? each: the other one waits for it, too. */
+static int is_pair(const struct verdict *v, int waits, int other, int each)
+{
+	const struct vt_mc_rank *to = &vt_mc_shared->rank[other];
+
+	if (other < 0 || other == waits || !vt_mc_has_bit(v->stuck, other) ||
+		/* with others in a collective operation, for a late one */
+		(takes_nothing(v, waits) && count_beside(v, waits))) {
+		return 0;
+	}
+	return each ? to->state == VT_MC_BLOCKED && (vt_mc_has_bit(to->all, waits) || vt_mc_has_bit(to->any, waits))
+		    : takes_nothing(v, other);
+}
+
+static struct pair find_pair(const struct verdict *v, int each)
+{
+	const struct vt_mc_shared *s = vt_mc_shared;
+	struct pair found = { -1, -1 };
+	int i, only, n, most = 0, tie = 0;
+	int16_t count[VT_MC_RANKS] = { 0 };
+
+	for (i = 0; i < s->ranks; i++) {
+		only = vt_mc_has_bit(v->stuck, i) && s->rank[i].state == VT_MC_BLOCKED ? find_only(&s->rank[i]) : -1;
+		if (!is_pair(v, i, only, each)) {
+			continue;
+		}
+		n = ++count[only];
+		/* two that wait for each other are one pair */
+		tie = n > most ? 0 : tie || (n == most && !(n == 1 && found.waits == only && found.other == i));
+		if (n > most) {
+			most = n;
+			found.other = only;
+			found.waits = n == 1 ? i : -1;
+		}
+	}
+	found.other = tie ? -1 : found.other;
 	return found;
 }
 
-static void print_culprit(const struct verdict *v, char *text, size_t size)
+static void print_pair(const struct pair *p, char *text, size_t size)
 {
-	const struct vt_mc_message *m;
-	char place[300];
-	int waits, culprit;
+	const struct vt_mc_rank *other = &vt_mc_shared->rank[p->other];
+	const char *in = other->state == VT_MC_BLOCKED ? other->function : "no call any more";
 
-	m = find_stray(v, &waits);
-	if (!m) {
-		culprit = find_culprit(v);
-		if (culprit >= 0) {
-			snprintf(text, size, "   look at rank %d first: it is not where the others wait\n", culprit);
-		}
-		return;
+	if (p->waits < 0) {
+		snprintf(text, size, "   look at rank %d first: several ranks wait for it alone, and it is in %s\n",
+			p->other, in);
+	} else {
+		snprintf(text, size,
+			"   look at ranks %d and %d first: rank %d waits for rank %d alone, which is in %s\n", p->waits,
+			p->other, p->waits, p->other, in);
 	}
+}
+
+/* A rank that waits for itself; -1: there is none. */
+static int find_self(const struct verdict *v)
+{
+	int i;
+
+	for (i = 0; i < vt_mc_shared->ranks; i++) {
+		if (vt_mc_has_bit(v->stuck, i) && vt_mc_shared->rank[i].state == VT_MC_BLOCKED &&
+			find_only(&vt_mc_shared->rank[i]) == i) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+static void print_message(const struct vt_mc_message *m, int waits, char *text, size_t size)
+{
+	char place[300];
+
 	vt_mc_print_offset(m->place, place, sizeof(place));
 	if (m->to != waits) {
 		snprintf(text, size,
@@ -200,6 +300,42 @@ static void print_culprit(const struct verdict *v, char *text, size_t size)
 	}
 }
 
+static void print_culprit(const struct verdict *v, char *text, size_t size)
+{
+	const struct vt_mc_message *m = NULL;
+	enum stray stray;
+	struct pair pair;
+	int waits = -1, culprit;
+
+	stray = find_stray(v, &m, &waits);
+	culprit = stray < ELSEWHERE ? find_self(v) : -1;
+	if (culprit >= 0) {
+		snprintf(text, size, "   look at rank %d first: it waits for itself\n", culprit);
+		return;
+	}
+	if (m) {
+		print_message(m, waits, text, size);
+		return;
+	}
+	pair = find_pair(v, 1);
+	pair = pair.other < 0 ? find_pair(v, 0) : pair;
+	culprit = find_culprit(v);
+	if (pair.other >= 0) {
+		print_pair(&pair, text, size);
+	} else if (culprit >= 0) {
+		snprintf(text, size, "   look at rank %d first: it is not where the others wait\n", culprit);
+	}
+}
+
+/* If it is not in the text of the call. */
+static const char *print_place(int rank, char *place, size_t size)
+{
+	const struct vt_mc_rank *r = &vt_mc_shared->rank[rank];
+
+	place[0] = '\0';
+	return r->named == VT_MC_IN_SHORT ? vt_mc_print_offset(r->offset, place, size) : place;
+}
+
 static void print_stuck(const struct verdict *v, char *text, size_t size)
 {
 	const struct vt_mc_shared *s = vt_mc_shared;
@@ -211,8 +347,7 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 	for (i = 0; i < s->ranks && n < size - 10; i++) {
 		if (v->idle && s->rank[i].idle_ns) {
 			n += (size_t)snprintf(text + n, size - n, "   rank %d waits in: %s%s%s\n", i, s->rank[i].text,
-				s->rank[i].offset ? "   " : "",
-				vt_mc_print_offset(s->rank[i].offset, place, sizeof(place)));
+				s->rank[i].named == VT_MC_IN_SHORT ? "   " : "", print_place(i, place, sizeof(place)));
 			continue;
 		}
 		if (!vt_mc_has_bit(v->stuck, i) || s->rank[i].state != VT_MC_BLOCKED) {
@@ -231,8 +366,8 @@ static void print_stuck(const struct verdict *v, char *text, size_t size)
 			}
 		}
 		n += (size_t)snprintf(text + n, size - n, "   rank %d waits for%s: %s%s%s\n", i, targets,
-			s->rank[i].text, s->rank[i].offset ? "   " : "",
-			vt_mc_print_offset(s->rank[i].offset, place, sizeof(place)));
+			s->rank[i].text, s->rank[i].named == VT_MC_IN_SHORT ? "   " : "",
+			print_place(i, place, sizeof(place)));
 	}
 	if (n < size - 100) {
 		print_culprit(v, text + n, size - n);

@@ -7,29 +7,64 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WINDOW = 64 };
+enum { WINDOW = 64, HOMES = 4 };
 
-static struct vt_mc_meeting *find_meeting(uint64_t comm, uint32_t number, int make)
+/* Few places for each communicator, which stay in the caches. */
+static struct vt_mc_meeting *home_of(uint64_t comm, uint32_t number)
+{
+	uint64_t h = comm * UINT64_C(0xff51afd7ed558ccd);
+
+	return &vt_mc_shared->meeting[((h >> 32) + number % HOMES) % VT_MC_MEETINGS];
+}
+
+/* Where it may be, if others were in its home. */
+static struct vt_mc_meeting *place_of(uint64_t comm, uint32_t number, unsigned i)
 {
 	uint64_t h = (comm ^ number * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
-	struct vt_mc_meeting *m, *free_one = NULL;
-	int i;
 
-	for (i = 0; i < WINDOW; i++) {
-		m = &vt_mc_shared->meeting[((h >> 32) + (uint64_t)i) % VT_MC_MEETINGS];
+	return &vt_mc_shared->meeting[((h >> 32) + i) % VT_MC_MEETINGS];
+}
+
+static struct vt_mc_meeting *find_meeting(uint64_t comm, uint32_t number)
+{
+	struct vt_mc_meeting *m = home_of(comm, number);
+	unsigned i, n = m->displaced ? WINDOW : 0;
+
+	for (i = 0; i <= n; i++) {
 		if (m->used && m->comm == comm && m->number == number) {
 			return m;
 		}
-		free_one = !m->used && !free_one ? m : free_one;
+		m = place_of(comm, number, i);
 	}
-	if (!make || !free_one) {
+	return NULL;
+}
+
+/* With the lock. NULL: there is no room. */
+static struct vt_mc_meeting *make_meeting(uint64_t comm, uint32_t number)
+{
+	struct vt_mc_meeting *m = home_of(comm, number);
+	unsigned i;
+
+	for (i = 0; i < WINDOW && m->used; i++) {
+		m = place_of(comm, number, i);
+	}
+	if (m->used) {
 		return NULL;
 	}
-	memset(free_one, 0, sizeof(*free_one));
-	free_one->used = 1;
-	free_one->comm = comm;
-	free_one->number = number;
-	return free_one;
+	home_of(comm, number)->displaced += m != home_of(comm, number);
+	memset(&m->used, 0, offsetof(struct vt_mc_meeting, first) - offsetof(struct vt_mc_meeting, used));
+	m->fit.used = 0;
+	m->comm = comm;
+	m->number = number;
+	m->used = 1;
+	return m;
+}
+
+/* With the lock. */
+static void drop_meeting(struct vt_mc_meeting *m)
+{
+	home_of(m->comm, m->number)->displaced -= m != home_of(m->comm, m->number);
+	m->used = 0;
 }
 
 /* ---- what this rank does ---- */
@@ -48,25 +83,48 @@ static struct vt_mc_signature side(const struct vt_mc_call *k, enum vt_mc_role c
 		: (struct vt_mc_signature){ 0 };
 }
 
-static int is_measure(const struct vt_mc_call *k, const char *name)
+enum measure { NO_MEASURE, BCAST, REDUCE, ALLREDUCE, SCATTER_BLOCK, GATHER, SCATTER, ALLGATHER, ALLTOALL };
+
+void vt_mc_measure_learn(struct vt_mc_function *f)
 {
-	const char *at = strchr(k->f->more, ',');
+	static const char *const fits[] = { "eighbor", "Comm_create", "educe_scatter", "atherv", "catterv", "lltoallv",
+		"lltoallw", NULL };
+	static const char *const names[] = { [BCAST] = "bcast",
+		[REDUCE] = "reduce",
+		[ALLREDUCE] = "allreduce",
+		[SCATTER_BLOCK] = "reduce_scatter_block",
+		[GATHER] = "gather",
+		[SCATTER] = "scatter",
+		[ALLGATHER] = "allgather",
+		[ALLTOALL] = "alltoall" };
+	const char *at = strchr(f->more, ',');
+	size_t length;
+	int i;
 
 	at = at ? at + 1 + strspn(at + 1, " ") : "";
-	return !strncmp(at, name, strlen(name)) && (at[strlen(name)] == ',' || !at[strlen(name)]);
+	length = strcspn(at, ",");
+	f->measure = NO_MEASURE;
+	for (i = 0; fits[i] && !strstr(f->text, fits[i]); i++) {
+	}
+	f->fits = fits[i] != NULL;
+	for (i = BCAST; i <= ALLTOALL; i++) {
+		if (length == strlen(names[i]) && !strncmp(at, names[i], length)) {
+			f->measure = i;
+		}
+	}
 }
 
 /* Between the root and the other group. */
 static void fill_inter_signature(struct vt_mc_record *r, const struct vt_mc_call *k)
 {
-	int is_root = r->inter_root == VT_MC_IS_ROOT, gathers = is_measure(k, "gather");
+	int is_root = r->inter_root == VT_MC_IS_ROOT, gathers = k->f->measure == GATHER;
 
 	if (r->inter_root == VT_MC_BESIDE_ROOT || r->inter_root == VT_MC_NO_ROOT) {
 		return;
 	}
-	if (is_measure(k, "bcast") || is_measure(k, "reduce")) {
+	if (k->f->measure == BCAST || k->f->measure == REDUCE) {
 		r->signature = side(k, VT_MC_COUNT, VT_MC_DATATYPE);
-	} else if (gathers || is_measure(k, "scatter")) {
+	} else if (gathers || k->f->measure == SCATTER) {
 		r->signature =
 			gathers == is_root ? side(k, VT_MC_RCOUNT, VT_MC_RTYPE) : side(k, VT_MC_COUNT, VT_MC_DATATYPE);
 	}
@@ -92,21 +150,21 @@ static void fill_signature(struct vt_mc_record *r, const struct vt_mc_call *k, c
 		fill_inter_signature(r, k);
 		return;
 	}
-	if (is_measure(k, "bcast") || is_measure(k, "reduce") || is_measure(k, "allreduce")) {
+	if (k->f->measure == BCAST || k->f->measure == REDUCE || k->f->measure == ALLREDUCE) {
 		r->signature = side(k, VT_MC_COUNT, VT_MC_DATATYPE);
-	} else if (is_measure(k, "reduce_scatter_block")) {
+	} else if (k->f->measure == SCATTER_BLOCK) {
 		r->signature = side(k, VT_MC_RCOUNT, VT_MC_DATATYPE);
-	} else if (is_measure(k, "gather")) {
+	} else if (k->f->measure == GATHER) {
 		r->signature =
 			c->rank == r->root ? side(k, VT_MC_RCOUNT, VT_MC_RTYPE) : side(k, VT_MC_COUNT, VT_MC_DATATYPE);
-	} else if (is_measure(k, "scatter")) {
+	} else if (k->f->measure == SCATTER) {
 		r->signature =
 			c->rank == r->root ? side(k, VT_MC_COUNT, VT_MC_DATATYPE) : side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
-	} else if (is_measure(k, "allgather") || is_measure(k, "alltoall")) {
+	} else if (k->f->measure == ALLGATHER || k->f->measure == ALLTOALL) {
 		r->signature = side(k, VT_MC_RCOUNT, VT_MC_RTYPE);
 	}
-	if (is_measure(k, "allgather") || is_measure(k, "alltoall") ||
-		(c->rank == r->root && (is_measure(k, "gather") || is_measure(k, "scatter")))) {
+	if (k->f->measure == ALLGATHER || k->f->measure == ALLTOALL ||
+		(c->rank == r->root && (k->f->measure == GATHER || k->f->measure == SCATTER))) {
 		r->unfit = find_unfit(k);
 	}
 	r->has_signature = r->signature.power != 0;
@@ -152,16 +210,13 @@ static void fill_inter_root(struct vt_mc_record *r, const struct vt_mc_call *k, 
 
 static void fill_record(struct vt_mc_record *r, const struct vt_mc_call *k, const struct vt_mc_object *c)
 {
-	MPI_Op op;
+	const char *op = VT_MC_HAS(k, VT_MC_OPERATOR) ? vt_mc_op_name((MPI_Op)VT_MC_WORD(k, VT_MC_OPERATOR)) : NULL;
 
 	memset(r, 0, sizeof(*r));
-	snprintf(r->name, sizeof(r->name), "%s", k->f->text);
+	memcpy(r->name, k->f->text, k->f->length < sizeof(r->name) ? k->f->length : sizeof(r->name) - 1);
 	r->root = VT_MC_HAS(k, VT_MC_ROOT_RANK) && !c->inter ? VT_MC_NUMBER(k, VT_MC_ROOT_RANK) : -1;
-	if (VT_MC_HAS(k, VT_MC_OPERATOR)) {
-		op = (MPI_Op)VT_MC_WORD(k, VT_MC_OPERATOR);
-		r->op = vt_mc_op_name(op) ? (uint64_t)(uintptr_t)vt_mc_op_name(op)[4] << 16 |
-				(uint64_t)(uintptr_t)vt_mc_op_name(op)[5] << 8 | (uint64_t)strlen(vt_mc_op_name(op))
-					  : 0;
+	if (op) {
+		r->op = (uint64_t)(uintptr_t)op[4] << 16 | (uint64_t)(uintptr_t)op[5] << 8 | (uint64_t)strlen(op);
 	}
 	r->invalid = k->refused;
 	if (c->inter && VT_MC_HAS(k, VT_MC_ROOT_RANK)) {
@@ -336,8 +391,10 @@ static void meet_others(struct vt_mc_meeting *m, const struct vt_mc_object *c, c
 	if (mine->inter_root && !m->first.invalid && d->class < 0 && !meet_root(m, mine)) {
 		d->class = VT_MC_ROOT;
 	}
-	if (fit->used) {
+	if (fit->used && m->fit.used) {
 		vt_mc_fit_add(&m->fit, fit);
+	} else if (fit->used) {
+		m->fit = *fit;
 	}
 	if (d->class < 0 && m->arrived + 1 == m->size && !m->bad && !m->first.invalid && m->fit.used) {
 		d->class = vt_mc_fit_judge(&m->fit);
@@ -345,8 +402,10 @@ static void meet_others(struct vt_mc_meeting *m, const struct vt_mc_object *c, c
 		d->fits = d->class >= 0;
 		d->fit = m->fit;
 	}
-	d->first = m->first;
-	d->rank = m->first_rank;
+	if (d->class >= 0) {
+		d->first = m->first;
+		d->rank = m->first_rank;
+	}
 }
 
 static void report_difference(struct vt_mc_call *k, const struct vt_mc_object *c, const struct vt_mc_record *mine,
@@ -373,7 +432,7 @@ static void report_difference(struct vt_mc_call *k, const struct vt_mc_object *c
 uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 {
 	struct difference d = { .class = -1 };
-	struct vt_mc_fit fit = { .used = 0 };
+	struct vt_mc_fit fit;
 	struct vt_mc_record mine;
 	struct vt_mc_meeting *m;
 	int64_t root_bytes = 0;
@@ -386,16 +445,20 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 		return 0;
 	}
 	number = ++c->meetings;
+	fit.used = 0;
 	vt_mc_lock(); /* types are looked up */
 	fill_record(&mine, k, c);
 	if (!k->refused) {
-		vt_mc_fit_fill(&fit, k, c);
+		if (k->f->fits) {
+			vt_mc_fit_fill(&fit, k, c);
+		}
 		root_bytes = !c->inter && mine.root == c->rank ? vt_mc_bcast_sum(k, &root_sum) : 0;
 	}
 	vt_mc_unlock();
 	mine.place = vt_mc_place_offset(k, NULL);
 	vt_mc_shared_lock();
-	m = find_meeting(c->id, number, 1);
+	m = find_meeting(c->id, number);
+	m = m ? m : make_meeting(c->id, number);
 	if (m) {
 		meet_others(m, c, &mine, &fit, &d);
 	}
@@ -410,8 +473,9 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	if (m) {
 		m->root_bytes = root_bytes ? root_bytes : m->root_bytes;
 		m->root_sum = root_bytes ? root_sum : m->root_sum;
+		m->by_mpi |= d.class >= 0 || k->refused || k->f->next != (void *)PMPI_Barrier;
 		vt_mc_set_bit(m->here, vt_mc_rank);
-		m->arrived++;
+		__atomic_store_n(&m->arrived, m->arrived + 1, __ATOMIC_RELEASE);
 		tell_members(c, number);
 	}
 	vt_mc_shared_unlock();
@@ -424,10 +488,10 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 /* Without the lock, since the place is kept until this member leaves. */
 int vt_mc_meeting_complete(const struct vt_mc_object *c, uint32_t number)
 {
-	const struct vt_mc_meeting *m = find_meeting(c->id, number, 0);
+	const struct vt_mc_meeting *m = find_meeting(c->id, number);
 
 	return !m || __atomic_load_n(&m->bad, __ATOMIC_RELAXED) ||
-		__atomic_load_n(&m->arrived, __ATOMIC_RELAXED) == m->size;
+		__atomic_load_n(&m->arrived, __ATOMIC_ACQUIRE) == m->size;
 }
 
 int vt_mc_meeting_missing(const struct vt_mc_object *c, uint32_t number, uint64_t *missing)
@@ -436,7 +500,7 @@ int vt_mc_meeting_missing(const struct vt_mc_object *c, uint32_t number, uint64_
 	int i, rc = 0;
 
 	vt_mc_shared_lock();
-	m = find_meeting(c->id, number, 0);
+	m = find_meeting(c->id, number);
 	if (m && m->bad) {
 		rc = -1;
 	} else if (m && m->arrived < m->size) {
@@ -449,37 +513,30 @@ int vt_mc_meeting_missing(const struct vt_mc_object *c, uint32_t number, uint64_
 	return rc;
 }
 
-void vt_mc_meeting_root(struct vt_mc_call *k, const struct vt_mc_object *c, uint32_t number)
+/* Without the lock, as above. The last one that leaves gives the place back. */
+int vt_mc_meeting_leave(struct vt_mc_call *k, const struct vt_mc_object *c, uint32_t number)
 {
-	const struct vt_mc_meeting *m;
+	struct vt_mc_meeting *m = find_meeting(c->id, number);
+	int fits;
 
-	if (!vt_mc_is(k, "Bcast") || VT_MC_NUMBER(k, VT_MC_ROOT_RANK) == c->rank) {
-		return;
+	if (!m) {
+		return 1;
 	}
-	vt_mc_shared_lock();
-	m = find_meeting(c->id, number, 0);
-	if (m) {
+	fits = !m->bad && !m->first.invalid;
+	if (k && vt_mc_is(k, "Bcast") && VT_MC_NUMBER(k, VT_MC_ROOT_RANK) != c->rank) {
 		k->root_bytes = m->root_bytes;
 		k->root_sum = m->root_sum;
 	}
-	vt_mc_shared_unlock();
-}
-
-/* The last one that leaves gives the place back. */
-void vt_mc_meeting_leave(const struct vt_mc_object *c, uint32_t number, int *bad, int *invalid)
-{
-	struct vt_mc_meeting *m;
-
-	vt_mc_shared_lock();
-	m = find_meeting(c->id, number, 0);
-	if (m) {
-		*bad = m->bad;
-		*invalid = m->first.invalid;
-		if (++m->left == m->size) {
-			m->used = 0;
-		}
+	if (k && vt_mc_is(k, "Barrier") && !m->by_mpi) {
+		/* all have come, and that is all that a barrier does; all members find the same here */
+		k->done = 1;
 	}
-	vt_mc_shared_unlock();
+	if (__atomic_add_fetch(&m->left, 1, __ATOMIC_ACQ_REL) == m->size) {
+		vt_mc_shared_lock();
+		drop_meeting(m);
+		vt_mc_shared_unlock();
+	}
+	return fits;
 }
 
 /* At the end: operations that some members began and others never did, although MPI may have ended them. */

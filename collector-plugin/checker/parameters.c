@@ -425,7 +425,7 @@ static int wrong_layout(struct vt_mc_call *k, struct wrong *w)
 static int wrong_sides(struct vt_mc_call *k, struct wrong *w)
 {
 	const struct vt_mc_object *c = vt_mc_comm((MPI_Comm)VT_MC_WORD(k, VT_MC_OF_COMM)), *sent, *taken;
-	const char *more = strstr(k->f->more, "LL");
+	const char *more = VT_MC_HAS(k, VT_MC_RTYPE) ? strstr(k->f->more, "LL") : NULL;
 	unsigned long long n[2];
 
 	if (!more || strstr(k->f->text, "eighbor") ||

@@ -34,10 +34,8 @@ struct vt_mc_pending *vt_mc_pending_find(MPI_Request request)
 
 static void leave_meeting(struct vt_mc_pending *p)
 {
-	int bad;
-
 	if (p->meeting && p->comm) {
-		vt_mc_meeting_leave(p->comm, p->meeting, &bad, &bad);
+		vt_mc_meeting_leave(NULL, p->comm, p->meeting);
 		p->meeting = 0;
 	}
 }

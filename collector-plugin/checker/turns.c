@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPINS = 30 };
+enum { SPINS = 30, YIELDS = 4 };
 #define SHOW_NS INT64_C(2000000)
 #define NAME_NS INT64_C(8000000)
 #define JUDGE_NS INT64_C(20000000)
@@ -80,7 +80,7 @@ static void name_wait(struct vt_mc_wait *w)
 	snprintf(r->text + n, sizeof(r->text) - n, "%s%s   %s", n ? "\n      another thread: " : "",
 		vt_mc_print_call(w->k, call, sizeof(call)), frames);
 	snprintf(r->function, sizeof(r->function), "%s", w->k->f->text);
-	r->offset = 0;
+	r->offset = vt_mc_place_offset(w->k, &here);
 	r->named = 1;
 }
 
@@ -227,6 +227,10 @@ void vt_mc_wait_turn(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w))
 	if (w->turns++ < SPINS) {
 		return;
 	}
+	if (w->turns <= SPINS + YIELDS && vt_mc_shared && vt_mc_shared->oversubscribed) {
+		sched_yield();
+		return;
+	}
 	vt_mc_progress();
 	now = vt_mc_now_ns();
 	if (now - w->began_ns < SHOW_NS || !vt_mc_shared) {
@@ -280,7 +284,7 @@ void vt_mc_wait_in_mpi(struct vt_mc_wait *w, void (*needs)(struct vt_mc_wait *w)
 		r->offset = vt_mc_place_offset(w->k, NULL);
 		snprintf(r->text, sizeof(r->text), "%s", w->k->f->text);
 		memcpy(r->function, r->text, sizeof(r->function));
-		r->named = 1;
+		r->named = VT_MC_IN_SHORT;
 	}
 	vt_mc_show_in_mpi(w, needs);
 	vt_mc_unlock();

@@ -32,7 +32,7 @@ static int is_status(const struct vt_mc_function *f, int i)
 /* Does the call have arguments that are something else in C? */
 static int is_passed_on(const struct vt_mc_function *f)
 {
-	static const char *const names[] = { "_attr", "Get_address", "Type_get_contents", "alltoallw", "Comm_spawn",
+	static const char *const names[] = { "_attr", "Get_address", "Type_get_contents_c", "alltoallw", "Comm_spawn",
 		"Win_shared_query", "Status_set", "Status_get", NULL };
 	int i;
 
@@ -95,6 +95,11 @@ static void put_handle(void *list, size_t i, size_t size, uintptr_t handle)
 	memcpy((char *)list + i * size, size == sizeof(small) ? (void *)&small : (void *)&handle, size);
 }
 
+static int gives_types(const struct vt_mc_function *f)
+{
+	return !strcmp(f->text, "MPI_Type_get_contents");
+}
+
 /* How many elements an array of requests, types or statuses has. */
 static size_t array_length(const struct both *b, int i)
 {
@@ -102,9 +107,22 @@ static size_t array_length(const struct both *b, int i)
 	int n = 1;
 
 	if (f->n && !strncmp(f->name[i].at, "array_of_", 9)) {
-		n = *(const MPI_Fint *)b->w[0];
+		n = *(const MPI_Fint *)b->w[gives_types(f) ? 3 : 0];
 	}
 	return n > 0 ? (size_t)n : 0;
+}
+
+/* How many of them MPI has set. */
+static size_t array_set(const struct both *b, int i)
+{
+	size_t n = array_length(b, i);
+	int integers, addresses, types = 0, combiner;
+
+	if (gives_types(b->f)) {
+		PMPI_Type_get_envelope((MPI_Datatype)b->c[0], &integers, &addresses, &types, &combiner);
+		n = n < (size_t)types ? n : (size_t)types;
+	}
+	return n;
 }
 
 static int handles_to_c(struct both *b, int i)
@@ -124,7 +142,7 @@ static int handles_to_c(struct both *b, int i)
 
 static void handles_to_fortran(struct both *b, int i)
 {
-	size_t size = handle_size(b->f->kind[i]), n = array_length(b, i), k;
+	size_t size = handle_size(b->f->kind[i]), n = array_set(b, i), k;
 
 	for (k = 0; k < n && !b->f->constant[i]; k++) {
 		((MPI_Fint *)b->w[i])[k] = handle_to_fortran(

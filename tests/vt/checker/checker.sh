@@ -85,6 +85,19 @@ expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
 expect_no_line 'has sent rank' out
 verdict "a deadlock names the message that went elsewhere, and none that may be taken"
 
+while IFS='|' read -r ranks name line; do
+	check "$name" "$ranks"
+	expect_line "   look at $line\$" out
+done <<'END'
+3|a message too few|ranks 2 and 1 first: rank 2 waits for rank 1 alone, which is in MPI_Barrier
+3|a barrier too many|rank 0 first: several ranks wait for it alone, and it is in MPI_Barrier
+2|a message to itself|rank 0 first: it waits for itself
+3|each of two waits for the other|ranks 0 and 1 first: rank 0 waits for rank 1 alone, which is in MPI_Recv
+4|a ring without its first message|rank 0 first: it is not where the others wait
+3|message to the wrong rank, for a receive of any|rank 1 first: it has sent rank 2 what rank 0 waits for: MPI_Send, .*
+END
+verdict "a deadlock names the ranks between which a call is missing, or is too many"
+
 check 'idup missing 2' 2 --deadlock-timeout 0
 expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
 expect_line '   rank 0 waits for 1: MPI_Wait(.* case_[0-9]* (cases\.c:[0-9]*)' out

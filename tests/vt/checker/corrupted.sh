@@ -55,5 +55,6 @@ expect_line '^\[1\] ERROR: GLOBAL:COLLECTIVE:DATA_TRANSMISSION_CORRUPTED: error$
 expect_line '^\[1\] ERROR:    the [0-9]* bytes that came are not those that the root had$' out
 expect_line '^\[1\] ERROR:    MPI_Bcast(.*   main (broken_bcast\.c:[0-9]*)$' out
 expect_lines 1 '^\[[01]\] ERROR: [A-Z]*:' out
+expect_lines 2 'a barrier below$' out
 verdict "an MPI_Bcast that gives a rank other bytes is reported there, and no correct one is"
 done_testing

@@ -21,7 +21,8 @@ program f
   character(len=20) :: arg
   T(MPI_Request) :: q(2), s
   T(MPI_Comm) :: c, d
-  T(MPI_Datatype) :: t
+  T(MPI_Datatype) :: t, u, parts(1)
+  integer(kind=MPI_ADDRESS_KIND) :: places(1)
 #if DIALECT == 3
   type(MPI_Status) :: st, sts(2)
 #else
@@ -69,6 +70,12 @@ program f
     call MPI_Type_contiguous(2, MPI_INTEGER, t, ierr)
     call MPI_Type_commit(t, ierr)
     call MPI_Bcast(a, 1, t, 0, c, ierr)
+    call MPI_Type_contiguous(3, t, u, ierr)
+    call MPI_Type_get_contents(u, 1, 0, 1, indices, places, parts, ierr)
+    if (indices(1) /= 3) stop 9
+    call MPI_Type_free(parts(1), ierr)
+    call MPI_Bcast(a, 1, t, 0, c, ierr)
+    call MPI_Type_free(u, ierr)
     call MPI_Type_free(t, ierr)
     call MPI_Irecv(b, 2, MPI_INTEGER, MPI_PROC_NULL, 3, c, s, ierr)
     flag = .false.
@@ -105,6 +112,12 @@ program f
     call MPI_Send(a, 2, MPI_INTEGER, 1 - r, 1, MPI_COMM_WORLD, ierr)
     call MPI_Send(a, 2, MPI_INTEGER, 1 - r, 2, MPI_COMM_WORLD, ierr)
     call MPI_Waitall(2, q, MPI_STATUSES_IGNORE, ierr)
+  case (7)
+    call MPI_Type_contiguous(2, MPI_INTEGER, t, ierr)
+    call MPI_Type_contiguous(3, t, u, ierr)
+    call MPI_Type_get_contents(u, 1, 0, 1, indices, places, parts, ierr) ! mistake
+    call MPI_Type_free(u, ierr)
+    call MPI_Type_free(t, ierr)
   end select
   call MPI_Finalize(ierr)
 end program

@@ -45,6 +45,7 @@ for dialect in 1 2 3; do
 	reports 4 LOCAL:OBJECT:NOT_FREED
 	reports 5 LOCAL:MPI:CALL_FAILED
 	reports 6 LOCAL:MEMORY:OVERLAP
+	reports 7 LOCAL:DATATYPE:NOT_FREED
 	verdict "$name: mistakes are found with class and line"
 done
 done_testing

@@ -127,6 +127,14 @@ def collectives():
         case("Exscan into nothing at the first %d" % n, n, "", collective("Exscan", b="(r ? b : NULL)"))
         case("I Exscan, room of the first is free %d" % n, n, "", VARIABLES, collective("Exscan", True), "if (r == 0) {\nb[0] = 9;\n}",
              "MPI_Wait(&q, MPI_STATUS_IGNORE);")
+    for n in (2, 4):
+        case("no rank leaves a barrier before the last one comes %d" % n, n, "", "struct timespec last, left;", "for (int i = 0; i < n; i++) {",
+             "usleep(i == r ? 60000 : 0);", "clock_gettime(CLOCK_MONOTONIC, &last);", "MPI_Barrier(MPI_COMM_WORLD);",
+             "clock_gettime(CLOCK_MONOTONIC, &left);", "MPI_Bcast(&last, sizeof(last), MPI_BYTE, i, MPI_COMM_WORLD);",
+             "if (left.tv_sec < last.tv_sec || (left.tv_sec == last.tv_sec && left.tv_nsec < last.tv_nsec)) {\nabort();\n}", "}")
+        case("hundred barriers at a time, and others between %d" % n, n, "", "MPI_Request many[100]; MPI_Comm o;", "MPI_Comm_dup(MPI_COMM_WORLD, &o);",
+             "for (int i = 0; i < 100; i++) {", "MPI_Ibarrier(i % 3 ? o : MPI_COMM_WORLD, &many[i]);", "if (i % 10 == 9) {", "MPI_Barrier(i % 20 == 9 ? o : MPI_COMM_WORLD);", "}", "}",
+             "MPI_Waitall(100, many, MPI_STATUSES_IGNORE);", "MPI_Barrier(o);", "MPI_Comm_free(&o);")
     for call in ("Gather", "Allgather", "Alltoall", "Scatter"):
         for n in (2, 3, 4):
             case("%s then others" % call, n, "", collective(call), collective("Barrier"), collective("Bcast", root="1"))
@@ -524,6 +532,15 @@ def strays():
          "} else if (r == 1) {", "MPI_Send(a, 1, MPI_INT, 2, 7, MPI_COMM_WORLD);" + BAD, receive % (2, 1), "} else {", receive % (1, 8), "}")
     case("a rank waits for the wrong one of a ring", 3, "GLOBAL:DEADLOCK:HARD", "if (r == 0) {", "MPI_Send(a, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);" + BAD,
          receive % (1, 3), "} else if (r == 1) {", receive % (2, 3), "} else {", receive % (0, 3), "}")
+    hard = "GLOBAL:DEADLOCK:HARD"
+    case("a message too few", 3, hard, "if (r == 2) {", receive % (1, 3), "}", "MPI_Barrier(MPI_COMM_WORLD);" + BAD)
+    case("a barrier too many", 3, hard, "if (r == 0) {", "MPI_Barrier(MPI_COMM_WORLD);" + BAD, "} else {", receive % (0, 3), "}")
+    case("a message to itself", 2, hard, "if (r == 0) {", "MPI_Ssend(a, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);" + BAD, "}", "MPI_Barrier(MPI_COMM_WORLD);")
+    case("each of two waits for the other", 3, hard, "if (r == 0) {", receive % (1, 3), "} else if (r == 1) {", receive % (0, 4), "}", "MPI_Barrier(MPI_COMM_WORLD);")
+    case("a ring without its first message", 4, hard, "if (r == 0) {", receive % ("n - 1", 3), "} else {", receive % ("r - 1", 3),
+         "MPI_Send(a, 1, MPI_INT, (r + 1) % n, 3, MPI_COMM_WORLD);", "}")
+    case("message to the wrong rank, for a receive of any", 3, hard, "if (r == 0) {", receive % ("MPI_ANY_SOURCE", 3), "} else if (r == 1) {",
+         "MPI_Send(a, 1, MPI_INT, 2, 3, MPI_COMM_WORLD);" + BAD, receive % (0, 4), "} else {", receive % (0, 4), "}")
 
 
 def objects():

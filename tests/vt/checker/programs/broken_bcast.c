@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled as a library (-DLIBRARY) that comes between libVTmc and MPI: an MPI_Bcast that gives rank 1 a wrong byte each second
- * time. Else a correct program of basic types, of derived ones with another order of the same bytes, and of nothing. */
+ * time, and an MPI_Barrier that says that it was called. Else a correct program of basic types, of derived ones with another order of
+ * the same bytes, and of nothing. */
 #include <mpi.h>
+#include <stdio.h>
 
 #ifdef LIBRARY
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -15,6 +17,12 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
 	}
 	return rc;
 }
+
+int MPI_Barrier(MPI_Comm comm)
+{
+	fprintf(stderr, "a barrier below\n");
+	return PMPI_Barrier(comm);
+}
 #else
 int main(int argc, char **argv)
 {
@@ -26,6 +34,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Type_indexed(2, one, at, MPI_INT, &turned);
 	MPI_Type_commit(&turned);
+	MPI_Barrier(MPI_COMM_WORLD);
 	for (i = 0; i < 20; i++) {
 		data[1000] = data[i] = i + rank;
 		MPI_Bcast(data, 50000 * (i % 3), MPI_INT, i % 2, MPI_COMM_WORLD); /* broken */
