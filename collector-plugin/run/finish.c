@@ -697,7 +697,8 @@ int vt_collect_describe_end(uint32_t how, char *to, size_t size)
 	if (how < VT_RAW_ENDED_STATUS) {
 		snprintf(to, size, "%s", own[kind]);
 	} else {
-		snprintf(to, size, "%s, exit status %u", own[kind], how / VT_RAW_ENDED_STATUS - 1);
+		snprintf(to, size, kind == VT_RAW_ENDED_ABORT ? "%s, code %u" : "%s, exit status %u", own[kind],
+			how / VT_RAW_ENDED_STATUS - 1);
 	}
 	return 1;
 }

@@ -189,7 +189,7 @@ static void show_status(FILE *f, const struct vtr_trace *t)
 	fputs(n > STATUSES ? " and others" : "", f);
 	if (unknown) {
 		fputs(n ? "; of others unknown: " : "unknown: ", f);
-		fputs(strncmp(unknown, "in MPI_Finalize", 15) ? "ended " : "the trace was complete before they ended, ",
+		fputs(strcmp(unknown, "in MPI_Finalize") != 0 ? "ended " : "the trace was complete before they ended, ",
 			f);
 		vtr_html(f, unknown);
 	} else if (!ends) {

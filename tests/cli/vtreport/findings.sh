@@ -562,7 +562,7 @@ head_line 'Batch job' 'Slurm 4711'
 head_line CPUs '[0-9,-]* of [0-9]*.*'
 head_line MPI '[A-Z].*[0-9].*'
 head_line Ended 'normally, in MPI_Finalize'
-head_line 'Exit status' 'unknown: the trace was complete before they ended, in MPI_Finalize'
+head_line 'Exit status' '0 of 2 ranks|unknown: the trace was complete before they ended, in MPI_Finalize'
 verdict "the head of the page: when, what, its user, its CPUs"
 VT_VERBOSE=1 page job even
 # a rank whose sampler slowed down says so itself
