@@ -27,6 +27,8 @@ expect [ "$(head_of 'Exit status')" = "0 of 2 ranks, 3 of rank 1" ]
 expect_line '"process 1: in MPI_Finalize, exit status 3"' clock
 expect_line '"process 2: in MPI_Finalize, exit status 0"' clock
 verdict "the exit status"
+expect_line -E 'Writing tracefile .* 3 processes, (3 threads|[0-9]+ threads \(3 made recorded calls\)), ' out
+verdict "threads of the MPI library are not taken for the program's"
 rm later.prot later.html
 expect "$build/vtreport" later.stf >>out 2>&1
 expect [ "$(head_of 'Exit status')" = "unknown: the trace was complete before they ended, in MPI_Finalize" ]
