@@ -56,7 +56,8 @@ const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *gr
 		strncmp(text, "by exec", 7) && t->span[*process].init && !t->span[*process].finalize) {
 		*grade = VTR_BAD;
 	}
-	*grade = strstr(text, LATER) ? VTR_BAD : *grade;
+	/* a launcher terminates those that are left when one has failed */
+	*grade = strstr(text, LATER) && !strstr(text, LATER "signal 15 ") ? VTR_BAD : *grade;
 	return text;
 }
 

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -16,6 +17,10 @@ int main(int argc, char **argv)
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
+	if (rank == 1) {
+		/* mpirun terminates those that are left */
+		sleep(1);
+	}
 	if (rank == 1 && !strcmp(how, "signal")) {
 		signal(SIGFPE, SIG_DFL);
 		raise(SIGFPE);
