@@ -112,7 +112,7 @@ struct stf_culprit {
 	/* seconds that it was ready to run and had no processor; NaN: that was not recorded.
 	 * If without that the others might not wait noticeably, known is 0, and willy is set all the same */
 	double without_processor;
-	int by_work; /* 1: the others are in MPI while it works longer than each of them, and the trace does not show for whom */
+	int by_work; /* 1: the others are in MPI while it works longer than each of them, and the trace does not show which rank they wait for */
 };
 
 /* The threads of a process that were in parallel regions of OpenMP. */

@@ -179,7 +179,7 @@ static int is_in_the_way(const struct caused *c, const struct stf_analysis *a)
 	return 2 * own.waits > c->n - 1 || own.least >= LEAST_LOSS * (double)(a->finish - a->begin);
 }
 
-/* Of some calls it is not known for whom they wait: those between neighbours, collective ones that do not block, and those in which a
+/* Of some calls it is not known which rank they wait for: those between neighbours, collective ones that do not block, and those in which a
  * message comes late because its sender is not in MPI. Where one thread works longer than each of the others, who are in MPI
  * meanwhile, they wait for it all the same. */
 static void name_hardest_worker(

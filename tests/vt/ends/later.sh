@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# How the processes end after MPI_Finalize, when their trace is complete: the protocol, the page and stftool say it. TAP.
+# How the processes end after MPI_Finalize, when the trace is complete: protocol, page and stftool say it. TAP.
 # shellcheck source=../lib/mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib/mpi_lib.sh"
 mpi_compile "$MPICC" ends/programs/later.c later

@@ -171,7 +171,7 @@ static void even_workers_have_none(void)
 	}
 }
 
-/* The trace does not show for whom the ranks are in MPI; the slow one, if there is one, works twice as long. */
+/* The trace does not show which rank the others wait for; the slow one, if there is one, works twice as long. */
 static void play_unknown(uint32_t n, uint32_t slow)
 {
 	uint64_t at = 1000 * US, most = slow < n ? 20000 : 10000;
