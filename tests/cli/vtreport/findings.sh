@@ -644,12 +644,13 @@ finds job even cpu-shared
 says "what they got" 'ready to run for (9[0-9]|100) % of the time, but had a processor for [0-9]+ %'
 says "what involuntary switches are" 'Each rank lost the processor [0-9]+ times a second, [0-9]+ times in all: '
 if [ "$(nproc)" -gt 1 ] && cpu=$(taskset -cp $$ 2>/dev/null | sed 's/.*: \([0-9]*\).*/\1/') && [ -n "$cpu" ]; then
-	printf '#!/bin/sh\nexec taskset -c %s ./busy "%s" "$@"\n' "$cpu" "$run" >bound
+	# after mpirun, which binds its ranks itself
+	printf '#!/bin/sh\nexec taskset -c %s "%s" "$@"\n' "$cpu" "$vtrun" >bound
 	chmod +x bound
-	MPIRUN=./bound
+	unbound=$vtrun vtrun=./bound
 	finds job even cpu-shared
 	says "that all have one processor" "All were bound to CPU $cpu of "
-	MPIRUN=./beside
+	vtrun=$unbound
 else
 	skip "ranks that are bound to one processor" "no taskset, or one processor"
 fi
