@@ -94,6 +94,7 @@ static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
 {
 	m->out->samples += p->samples;
 	m->out->changes += p->changes;
+	m->out->callers += p->callers;
 	m->out->lost += p->lost;
 	m->repairs.moved += p->repairs.moved;
 	m->repairs.left += p->repairs.left;

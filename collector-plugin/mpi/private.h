@@ -125,7 +125,7 @@ VT_HIDDEN void vt_job_begin(int *argc, char ***argv, void (*enter)(struct vt_col
  * the trace to LOGFILE-RANK, which writes it while the others wait. */
 VT_HIDDEN void vt_job_end(uint32_t function);
 /* MPI_Abort, or what else aborts the job: makes the recorded data safe and reports where it is. */
-VT_HIDDEN void vt_job_abort(const char *how);
+VT_HIDDEN void vt_job_abort(const char *how, int code);
 /* A clock session during the run, by all ranks together. */
 VT_HIDDEN VT_ErrorCode vt_job_timesync(void);
 

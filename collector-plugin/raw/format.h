@@ -140,13 +140,14 @@ struct vt_raw_thread_slot {
 enum { VT_RAW_SLOTS = 256, VT_RAW_SLOTS_AT = 4096 };
 
 enum vt_raw_ending {
-	VT_RAW_ENDED_EXIT = 1,         /* exit(), return from main, or its last thread */
-	VT_RAW_ENDED_AT_ONCE,          /* _exit() */
-	VT_RAW_ENDED_EXEC,             /* another program took its place */
-	VT_RAW_ENDED_MPI,              /* MPI_Finalize: the ranks made the trace */
-	VT_RAW_ENDED_ABORT,            /* MPI_Abort */
-	VT_RAW_ENDED_SIGNAL = 256,     /* plus the number of a signal that was noted (HANDLE-SIGNALS) */
-	VT_RAW_ENDED_STATUS = 1 << 16, /* times 1 + the exit status, plus one of the others; without it: unknown */
+	VT_RAW_ENDED_EXIT = 1,     /* exit(), return from main, or its last thread */
+	VT_RAW_ENDED_AT_ONCE,      /* _exit() */
+	VT_RAW_ENDED_EXEC,         /* another program took its place */
+	VT_RAW_ENDED_MPI,          /* MPI_Finalize: the ranks made the trace */
+	VT_RAW_ENDED_ABORT,        /* MPI_Abort */
+	VT_RAW_ENDED_SIGNAL = 256, /* plus the number of a signal that was noted (HANDLE-SIGNALS) */
+	VT_RAW_ENDED_STATUS = 1
+		<< 16, /* times 1 + the exit status, or the code of MPI_Abort, plus one of the others; without it: unknown */
 };
 
 /* The first streams are for definitions: two copies by the program and two by the sampler. Data streams follow. */

@@ -209,7 +209,7 @@ static int merge_for(
 		.settled = c->pub.together,
 		.say = say_missing_ranks };
 	struct vt_merge_result r;
-	char size[64];
+	char size[64], calls[60] = "";
 	int rc;
 
 	if (!writes_trace(c)) {
@@ -230,9 +230,12 @@ static int merge_for(
 	}
 	if (rc == 0) {
 		tkm_print_time(size, sizeof(size), r.duration_s, 3);
-		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u %s, %s", c->trace,
+		if (r.callers && r.callers < r.threads) {
+			snprintf(calls, sizeof(calls), " (%llu made recorded calls)", (unsigned long long)r.callers);
+		}
+		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u %s%s, %s", c->trace,
 			(unsigned long long)r.samples, r.processes, r.processes == 1 ? "process" : "processes",
-			r.threads, r.threads == 1 ? "thread" : "threads", size);
+			r.threads, r.threads == 1 ? "thread" : "threads", calls, size);
 		say_waits(c, &r);
 	}
 	return rc;
@@ -688,7 +691,8 @@ int vt_collect_describe_end(uint32_t how, char *to, size_t size)
 	if (how < VT_RAW_ENDED_STATUS) {
 		snprintf(to, size, "%s", own[kind]);
 	} else {
-		snprintf(to, size, "%s, exit status %u", own[kind], how / VT_RAW_ENDED_STATUS - 1);
+		snprintf(to, size, kind == VT_RAW_ENDED_ABORT ? "%s, code %u" : "%s, exit status %u", own[kind],
+			how / VT_RAW_ENDED_STATUS - 1);
 	}
 	return 1;
 }

@@ -540,6 +540,18 @@ int vt_collect_is_quiet(uint32_t how)
 	return 1;
 }
 
+/* The program ends, and its trace was complete in MPI_Finalize: the sampler process finds the status in the head, which both still map. On
+ * several hosts another one may have removed the file, which NFS takes for an error at the next store. */
+static void note_later_end(const struct vt_collector *c, uint32_t how)
+{
+	struct vt_raw_head *head =
+		c->ended && c->has_vtsampler && c->pid == getpid() && c->pub.raw ? vt_raw_head(c->pub.raw) : NULL;
+
+	if (head && atomic_load(&head->ending) == VT_RAW_ENDED_MPI && atomic_load(&head->local_ranks) == head->ranks) {
+		atomic_store(&head->ending, VT_RAW_ENDED_MPI + how / VT_RAW_ENDED_STATUS * VT_RAW_ENDED_STATUS);
+	}
+}
+
 void vt_collect_end_how(int merge, uint32_t how)
 {
 	struct vt_collector *c = &vt_collector;
@@ -547,6 +559,7 @@ void vt_collect_end_how(int merge, uint32_t how)
 	struct vt_lock held;
 	locale_t was;
 
+	note_later_end(c, how);
 	if (!vt_collect_running() || vt_collect_is_quiet(how) || c->pid != getpid()) {
 		return;
 	}

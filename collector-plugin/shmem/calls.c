@@ -103,7 +103,7 @@ static int pe_of_context(void *ctx, int pe)
 #define ABORT(result, name, params, args) \
 	static result instead_of_##name params \
 	{ \
-		vt_job_abort(#name); \
+		vt_job_abort(#name, status); \
 		((result(*) params)function[CALL_##name].next) args; \
 	}
 

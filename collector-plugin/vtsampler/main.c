@@ -448,6 +448,9 @@ static void look_for_ends(void)
 
 	close_gone(NULL);
 	for (p = processes; p; p = p->next) {
+		if (p->gone) {
+			vt_measured_note_later(p);
+		}
 		left += !p->gone;
 		last = p->gone && left_over(p) && (!last || last->c.pub.rank > p->c.pub.rank) ? p : last;
 	}
@@ -468,6 +471,9 @@ static void look_for_ends(void)
 		say_how_it_ended(last);
 		vt_collect_finish(&last->c, merge);
 		vt_measured_print_lines(last);
+	}
+	if (left == 0 && processes) {
+		vt_measured_tell_later(processes);
 	}
 	for (p = processes; p; p = next) {
 		next = p->next;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/text/ends.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/merge/merge.h"
@@ -405,6 +406,101 @@ void vt_measured_end(struct vt_measured *p, uint32_t how, int node)
 	vt_raw_clock(c->pub.raw, vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
+}
+
+void vt_measured_note_later(struct vt_measured *p)
+{
+	int status = p->how == VT_RAW_ENDED_MPI && !p->later[0] ? exit_status_of_process(p) : -1;
+	uint32_t own =
+		p->how == VT_RAW_ENDED_MPI ? atomic_load(&vt_raw_head(p->c.pub.raw)->ending) / VT_RAW_ENDED_STATUS : 0;
+
+	if (status >= 0 && WIFSIGNALED(status)) {
+		snprintf(p->later, sizeof(p->later), "then by signal %d (%.40s)", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
+	} else if (status >= 0 || own) {
+		snprintf(p->later, sizeof(p->later), "exit status %u",
+			status >= 0 ? (unsigned)WEXITSTATUS(status) : own - 1);
+	}
+}
+
+static int is_alike(const struct vt_measured *p, const struct vt_measured *q)
+{
+	return q->c.pub.rank == p->c.pub.rank + 1 && !strcmp(q->later, p->later);
+}
+
+/* The ranks from the first process of the list on that end like it, as " 0 2-5"; they are in the order of their numbers. */
+static void print_alike(FILE *f, const struct vt_measured *const *rank, int n, int first)
+{
+	int i, last;
+
+	fprintf(f, TKM_ENDS_LINE "s");
+	for (i = first; i < n; i = last + 1) {
+		for (last = i; last + 1 < n && is_alike(rank[last], rank[last + 1]); last++) {
+		}
+		if (strcmp(rank[i]->later, rank[first]->later) != 0) {
+			continue;
+		}
+		fprintf(f, last > i ? " %d-%d" : " %d", rank[i]->c.pub.rank, rank[last]->c.pub.rank);
+	}
+	fprintf(f, ": %s\n", rank[first]->later);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct vt_measured *const *p = a, *const *q = b;
+
+	return ((*p)->c.pub.rank > (*q)->c.pub.rank) - ((*p)->c.pub.rank < (*q)->c.pub.rank);
+}
+
+/* Lists those that have something to tell. -1: their ranks are not of one job. */
+static int list_ranks(const struct vt_measured *list, const struct vt_measured **rank)
+{
+	const struct vt_measured *p;
+	int n = 0, i;
+
+	for (p = list; p; p = p->next) {
+		if (p->later[0]) {
+			rank[n++] = p;
+		}
+	}
+	qsort(rank, (size_t)n, sizeof(*rank), compare_ranks);
+	for (i = 1; i < n; i++) {
+		if (rank[i]->c.pub.rank == rank[i - 1]->c.pub.rank || strcmp(rank[i]->c.prot, rank[0]->c.prot) != 0) {
+			return -1;
+		}
+	}
+	return n;
+}
+
+void vt_measured_tell_later(const struct vt_measured *list)
+{
+	const struct vt_measured *p, **rank;
+	char *text = NULL;
+	size_t size = 0;
+	int n = 0, i, k, fd;
+	FILE *f;
+
+	for (p = list; p; p = p->next) {
+		n++;
+	}
+	rank = calloc((size_t)n + 1, sizeof(struct vt_measured *));
+	f = rank ? open_memstream(&text, &size) : NULL;
+	n = f ? list_ranks(list, rank) : 0;
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < i && strcmp(rank[k]->later, rank[i]->later) != 0; k++) {
+		}
+		if (k == i) {
+			print_alike(f, rank, n, i);
+		}
+	}
+	if (f && fclose(f) == 0 && size && (fd = open(rank[0]->c.prot, O_WRONLY | O_APPEND | O_CLOEXEC)) >= 0) {
+		if (write(fd, text, size) < 0) {
+			/* then it is not known */
+		}
+		close(fd);
+	}
+	free(text);
+	free(rank);
 }
 
 /* Did it end as it was recording, or as a rank that left its job before MPI_Finalize? */

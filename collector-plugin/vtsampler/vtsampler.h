@@ -52,6 +52,7 @@ struct vt_measured {
 	int others_ended;                   /* others have, so that a launcher may have killed it */
 	int finished;                       /* its part of the end is done */
 	uint32_t how;                       /* how it ended, enum vt_raw_ending */
+	char later[64];                     /* then, after MPI_Finalize; "": not known */
 	struct vt_raw_thread_slot *turn_of; /* whose turn we have taken; NULL: no turn is needed */
 	int64_t looked_ns;
 	int refused;                 /* the kernel no longer lets us read its data, which is reported once */
@@ -99,6 +100,10 @@ const char *vt_measured_text(const struct vt_measured *p, const char *key, int n
 void vt_measured_end(struct vt_measured *p, uint32_t how, int node);
 /* Has a signal for a mistake of its own ended the process, which is gone? */
 int vt_measured_has_fault(const struct vt_measured *p);
+/* Notes how a process ended that is gone, and whose trace was complete before that, in MPI_Finalize. */
+void vt_measured_note_later(struct vt_measured *p);
+/* Adds that of all processes of the list to their protocol, where this node has it. */
+void vt_measured_tell_later(const struct vt_measured *list);
 void vt_measured_free(struct vt_measured *p);
 /* last_lines.c: finds out, at its attachment, where its lines go if it cannot print them at its end; and prints them there. */
 void vt_measured_find_stderr(struct vt_measured *p);

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/cli/temporary.h"
+#include "base/grow.h"
+#include "base/text/ends.h"
 #include "report/data/functions.h"
 #include "report/data/index.h"
 
@@ -442,6 +444,28 @@ static void analyse_trace(struct vtr_trace *t)
 	}
 }
 
+static int read_ends(struct vtr_trace *t)
+{
+	char *lines = tkm_ends_read(t->path), whole[400];
+	const char *cls, *text;
+	size_t i, room = 0;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (cls && text && !strcmp(cls, "ended")) {
+			rc = TKM_GROW(t->ended, room, t->n_ended + 1);
+			if (rc == 0) {
+				text = tkm_ends_complete(lines, text, whole, sizeof(whole));
+				t->ended[t->n_ended] = strdup(text);
+				rc = t->ended[t->n_ended] ? 0 : -1;
+				t->n_ended += rc == 0;
+			}
+		}
+	}
+	free(lines);
+	return rc;
+}
+
 int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct stf_err e;
@@ -471,7 +495,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_readi
 		return -1;
 	}
 	t->threads = stf_reader_processes(t->reader, &t->processes);
-	if (chart_counters(t) < 0 || fill_charts(t, how) < 0) {
+	if (read_ends(t) < 0 || chart_counters(t) < 0 || fill_charts(t, how) < 0) {
 		vtr_trace_free(t);
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 	}
@@ -488,6 +512,10 @@ void vtr_trace_free(struct vtr_trace *t)
 	end_axis(t);
 	stf_analysis_free(t->analysis);
 	free(t->counter);
+	while (t->n_ended) {
+		free(t->ended[--t->n_ended]);
+	}
+	free(t->ended);
 	if (t->reader) {
 		stf_reader_close(t->reader);
 	}

@@ -112,7 +112,10 @@ struct vtr_trace {
 	struct vtr_messages messages;
 	struct vtr_operation operation[64];
 	size_t operations;
-	struct stf_analysis *analysis;           /* NULL: neither MPI nor OpenMP, or it could not be analysed */
+	struct stf_analysis *analysis; /* NULL: neither MPI nor OpenMP, or it could not be analysed */
+	/* the texts of class "ended", completed by what the protocol knows of the time after MPI_Finalize */
+	char **ended;
+	size_t n_ended;
 	uint64_t records, values, reports, ends; /* reports of errors; of these, how the program ended */
 	int empty;                               /* a component had no record */
 	int windowed;                            /* only start to end was read */

@@ -18,6 +18,9 @@
 /* Times in a call that differ less are one. */
 #define ALIKE 0.95
 
+/* What follows ended a process after the trace was complete. */
+#define LATER ", then by "
+
 /* "process 3: TEXT" of an info record. Returns TEXT; without such a beginning *process is -1. */
 static const char *info_of_process(const char *text, long *process)
 {
@@ -39,26 +42,23 @@ const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *gr
 {
 	static const char *const good[] = { "by exit", "by _exit", "by exec", "in MPI_Finalize",
 		"without the library's knowledge, exit status 0" };
-	const char *cls, *text;
+	const char *text;
 	size_t k;
 
-	while (stf_reader_info(t->reader, (*at)++, &cls, &text) == 0) {
-		if (!cls || !text || strcmp(cls, "ended")) {
-			continue;
-		}
-		text = info_of_process(text, process);
-		for (k = 0; k < sizeof(good) / sizeof(good[0]) && strncmp(text, good[k], strlen(good[k])); k++) {
-		}
-		*grade = k < sizeof(good) / sizeof(good[0]) ? VTR_GOOD
-			: strncmp(text, "without", 7)       ? VTR_BAD
-							    : VTR_WARN;
-		if (*grade == VTR_GOOD && *process >= 0 && *process < (long)t->processes && !strncmp(text, "by ", 3) &&
-			strncmp(text, "by exec", 7) && t->span[*process].init && !t->span[*process].finalize) {
-			*grade = VTR_BAD;
-		}
-		return text;
+	if (*at >= t->n_ended) {
+		return NULL;
 	}
-	return NULL;
+	text = info_of_process(t->ended[(*at)++], process);
+	for (k = 0; k < sizeof(good) / sizeof(good[0]) && strncmp(text, good[k], strlen(good[k])); k++) {
+	}
+	*grade = k < sizeof(good) / sizeof(good[0]) ? VTR_GOOD : strncmp(text, "without", 7) ? VTR_BAD : VTR_WARN;
+	if (*grade == VTR_GOOD && *process >= 0 && *process < (long)t->processes && !strncmp(text, "by ", 3) &&
+		strncmp(text, "by exec", 7) && t->span[*process].init && !t->span[*process].finalize) {
+		*grade = VTR_BAD;
+	}
+	/* a launcher terminates those that are left when one has failed */
+	*grade = strstr(text, LATER) && !strstr(text, LATER "signal 15 ") ? VTR_BAD : *grade;
+	return text;
 }
 
 /* Was the process ended by mpirun because another process failed? Then this is not why the run ended. */
@@ -337,7 +337,7 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 {
 	struct first_end e;
 	char who[60], at[60] = "", call[500] = "", more[100] = "", place[PLACE] = "";
-	const char *status;
+	const char *status, *later;
 	int known, early;
 	double still_s;
 
@@ -371,6 +371,13 @@ double vtr_test_ending(const struct vtr_measures *m, const struct vtr_rule *rule
 	}
 	to->what_to_do = advice_for_signal(e.text);
 	vtr_process_title(m, known ? (uint32_t)e.process : 0, who, sizeof(who));
+	if (known && (later = strstr(e.text, LATER))) {
+		to->what_to_do = advice_for_signal(later + strlen(LATER) - 3);
+		snprintf(to->text, sizeof(to->text),
+			"%s ended %.200s after MPI_Finalize, when the trace was complete.%s", who,
+			later + strlen(LATER) - 3, more);
+		return 1;
+	}
 	snprintf(to->text, sizeof(to->text), "%s%s ended %.200s%.40s%s%s%s%.300s.%s",
 		known              ? who
 			: m->n > 1 ? "A process"

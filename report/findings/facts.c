@@ -189,7 +189,7 @@ static void show_status(FILE *f, const struct vtr_trace *t)
 	fputs(n > STATUSES ? " and others" : "", f);
 	if (unknown) {
 		fputs(n ? "; of others unknown: " : "unknown: ", f);
-		fputs(strncmp(unknown, "in MPI_Finalize", 15) ? "ended " : "the trace was complete before they ended, ",
+		fputs(strcmp(unknown, "in MPI_Finalize") != 0 ? "ended " : "the trace was complete before they ended, ",
 			f);
 		vtr_html(f, unknown);
 	} else if (!ends) {
@@ -308,10 +308,11 @@ static void show_answers(FILE *f, const struct vtr_trace *t, const struct stf_an
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));
 		fputs(" makes the others wait", f);
 		show_name(f, t, ", in ", STF_ID_function_definition, c->function);
-		fprintf(f, ", from %s to %s: %s in all, %.0f %% of the waits</dd>",
+		fprintf(f, ", from %s to %s: %s in all, %.0f %% of the%s</dd>",
 			vtr_duration(from, sizeof(from), vtr_seconds(t, c->since)),
 			vtr_duration(to, sizeof(to), vtr_seconds(t, c->until)),
-			vtr_duration(waited, sizeof(waited), (double)c->waited * t->resolution), 100 * c->share);
+			vtr_duration(waited, sizeof(waited), (double)c->waited * t->resolution), 100 * c->share,
+			c->by_work ? "ir time in MPI, as it works longer" : " waits");
 	} else if (a->processes > 1 && c->without_processor > 0) {
 		fputs("<dt>Who</dt><dd>no single rank makes the others wait: ", f);
 		vtr_html(f, vtr_willy_label(t, c->willy, label, sizeof(label)));

@@ -487,9 +487,10 @@ double vtr_test_slow_rank(const struct vtr_measures *m, const struct vtr_rule *r
 	who[0] = (char)toupper((unsigned char)who[0]);
 	snprintf(to->title, sizeof(to->title), "%.60s makes the others wait", who);
 	snprintf(to->text, sizeof(to->text),
-		"They waited for it for %s together, %s of all waits, from %s to %s, mostly while it was in %.100s. If it never "
+		"They waited for it for %s together, %s of %s, from %s to %s, mostly while it was in %.100s. If it never "
 		"came later than they do, the run would be up to %s shorter.%s",
 		vtr_duration(a, sizeof(a), (double)c->waited * unit), vtr_share(e, sizeof(e), c->share, 1),
+		c->by_work ? "their time in MPI, as it works longer" : "all waits",
 		vtr_duration(b, sizeof(b), vtr_seconds(m->t, c->since)),
 		vtr_duration(d, sizeof(d), vtr_seconds(m->t, c->until)), in ? in : "no recorded function",
 		vtr_share(who, sizeof(who), lost, 1),

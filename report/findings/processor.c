@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "report/findings/show.h"
 #include "report/html/html.h"
 
 enum { EVENT_NS = 150 }; /* an event costs no more where it is not measured: doc/performance.md */
@@ -29,6 +31,33 @@ static double mean_of(const struct vtr_measures *m, enum vtr_role role)
 	}
 	return n ? sum / n : NAN;
 }
+
+/* The CPUs to which all processes of one node are bound, like "0 of 2", if they are fewer than the processes; NULL: they are not. */
+static const char *too_few_cpus(const struct vtr_measures *m)
+{
+	const char *cpus = vtr_fact_of_run(m->t, "CPUs", 0), *at = cpus;
+	unsigned long n = 0, nodes = 0, first, last;
+	char *end;
+	size_t i;
+
+	for (i = 0; i < m->t->axis.n_series; i++) {
+		nodes += !strcmp(m->t->counter[m->t->axis.series[i].counter].name, "cpu_idle");
+	}
+	if (!cpus || vtr_fact_of_run(m->t, "CPUs", 1) || nodes != 1) {
+		return NULL;
+	}
+	do {
+		first = strtoul(at, &end, 10);
+		last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+		n += last - first + 1;
+		at = end + 1;
+	} while (*end == ',');
+	return !strncmp(end, " of ", 4) && n < m->n && n < strtoul(end + 4, NULL, 10) ? cpus : NULL;
+}
+
+static const char bind_apart[] =
+	"Look whether ranks or threads are bound to the same CPUs (mpirun --report-bindings, OMP_PLACES, taskset), or to those "
+	"of another program.";
 
 /* What speaks for it besides: preemptions, the node's idle time, time that a hypervisor took. */
 static void add_evidence(const struct vtr_measures *m, char *to, size_t size)
@@ -53,7 +82,11 @@ static void add_evidence(const struct vtr_measures *m, char *to, size_t size)
 			vtr_share(a, sizeof(a), idle, 100));
 	}
 	if (steal >= 1 && n < size) {
-		snprintf(to + n, size - n, " Other virtual machines took %s.", vtr_share(a, sizeof(a), steal, 100));
+		n += (size_t)snprintf(
+			to + n, size - n, " Other virtual machines took %s.", vtr_share(a, sizeof(a), steal, 100));
+	}
+	if (too_few_cpus(m) && n < size) {
+		snprintf(to + n, size - n, " All were bound to CPU %.40s.", too_few_cpus(m));
 	}
 }
 
@@ -101,9 +134,9 @@ double vtr_test_processor(const struct vtr_measures *m, const struct vtr_rule *r
 	to->grade = lost > 3 * rule->limit ? VTR_BAD : VTR_WARN;
 	if (vtr_node_mean(m->t, "cpu_idle", &idle) > BOUND_IDLE) {
 		snprintf(to->title, sizeof(to->title), "A processor was shared while others were idle");
-		to->what_to_do =
-			"Look whether ranks or threads are bound to the same CPUs (mpirun --report-bindings, OMP_PLACES, "
-			"taskset), or to those of another program.";
+		to->what_to_do = bind_apart;
+	} else if (too_few_cpus(m)) {
+		to->what_to_do = bind_apart;
 	}
 	if (m->known > 1) {
 		snprintf(to->text, sizeof(to->text),

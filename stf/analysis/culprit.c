@@ -135,6 +135,84 @@ static int is_slow(const struct caused *c, const struct stf_analysis *a, const s
 			(double)(t->end - t->start) / (double)t->waits.period);
 }
 
+/* ---- how long the ranks work ---- */
+
+/* What the first threads of the other ranks do, compared with one of them. */
+struct compared {
+	double least, sum; /* of the time that it is longer outside MPI: than the others, the least, and of all */
+	double gap, mpi;   /* what the others are in MPI meanwhile, and in all */
+	uint32_t waits;    /* others that wait longer than `noticeable`, for whomever */
+};
+
+static struct compared compare_work(const struct stf_analysis *a, uint32_t willy, double noticeable)
+{
+	struct compared c = { .least = INFINITY };
+	const struct stf_mpi_thread *own = NULL;
+	double longer;
+	size_t i;
+
+	for (i = 0; i < a->n_threads; i++) {
+		own = a->thread[i].willy == willy ? &a->thread[i] : own;
+	}
+	for (i = 0; own && i < a->n_threads; i++) {
+		const struct stf_mpi_thread *m = &a->thread[i];
+
+		if (m == own || stf_willy_thread(m->willy)) {
+			continue;
+		}
+		longer = (double)(own->end - own->begin - own->mpi) - (double)(m->end - m->begin - m->mpi);
+		c.least = longer < c.least ? longer : c.least;
+		c.sum += longer;
+		c.mpi += (double)m->mpi;
+		c.gap += longer > (double)m->mpi ? (double)m->mpi : longer > 0 ? longer : 0;
+		c.waits += (double)m->wait >= noticeable;
+	}
+	return c;
+}
+
+/* A master that has nothing to do waits for the first of its even workers: one that waits, for one that does what the others do. If most
+ * of the others wait half as long as they do on average for it, or if it works longer, it is no such worker. */
+static int is_in_the_way(const struct caused *c, const struct stf_analysis *a)
+{
+	struct compared own = compare_work(a, c->top->willy, (double)c->top->sum / (c->n - 1) / 2);
+
+	return 2 * own.waits > c->n - 1 || own.least >= LEAST_LOSS * (double)(a->finish - a->begin);
+}
+
+/* Of some calls it is not known which rank they wait for: those between neighbours, collective ones that do not block, and those in which a
+ * message comes late because its sender is not in MPI. Where one thread works longer than each of the others, who are in MPI
+ * meanwhile, they wait for it all the same. */
+static void name_hardest_worker(
+	struct stf_analysis *a, const struct stf_threads *t, struct caused *c, const double *without)
+{
+	const struct suspect *s;
+	struct compared own = { 0, 0, 0, 0, 0 };
+	uint32_t willy = 0, process;
+	double run = (double)(a->finish - a->begin), lacked;
+	size_t i;
+
+	for (i = 0; i < a->n_threads && !(own.least > 0); i++) {
+		willy = a->thread[i].willy;
+		own = stf_willy_thread(willy) ? own : compare_work(a, willy, INFINITY);
+	}
+	process = stf_willy_process(willy);
+	lacked = process < t->n_processes && without[process] > 0 ? without[process] / a->resolution : 0;
+	s = tkm_table_find(&c->suspects, &willy, sizeof(willy));
+	if (own.least - lacked < LEAST_LOSS * run || own.least < LEAST_EXCESS * own.sum / (c->n - 1) ||
+		own.gap < LEAST_EXCESS * own.mpi || (s && 2 * (double)s->sum > own.gap)) {
+		return;
+	}
+	a->culprit = (struct stf_culprit){ .known = 1,
+		.by_work = 1,
+		.willy = willy,
+		.function = s ? s->function : 0,
+		.since = a->begin,
+		.until = a->finish,
+		.waited = (uint64_t)own.gap,
+		.share = own.gap / own.mpi,
+		.without_processor = process < t->n_processes ? without[process] : (double)NAN };
+}
+
 static void name_slow_thread(
 	struct stf_analysis *a, const struct stf_threads *t, struct caused *c, const double *without)
 {
@@ -147,13 +225,13 @@ static void name_slow_thread(
 	sum_up(c, 0, a, t->n_processes, without);
 	total = c->total;
 	worst = c->top ? c->top->willy : 0;
-	if (is_slow(c, a, t)) {
+	if (is_slow(c, a, t) && is_in_the_way(c, a)) {
 		a->culprit.willy = c->top->willy;
 		process = stf_willy_process(c->top->willy);
 		a->culprit.without_processor = process < t->n_processes ? without[process] : (double)NAN;
 	}
 	sum_up(c, 1, a, t->n_processes, without);
-	if (!is_slow(c, a, t) ||
+	if (!is_slow(c, a, t) || !is_in_the_way(c, a) ||
 		c->top->willy != worst) { /* they wait longer for one that may have lacked a processor */
 		return;
 	}
@@ -235,6 +313,9 @@ int stf_find_culprit(struct stf_analysis *a, const struct stf_threads *t, struct
 		a->without_processor = share_without_processor(a, t, without);
 		name_slow_thread(a, t, &c, without);
 		name_absent_thread(a, t);
+		if (!a->culprit.known && c.n >= 2 && a->finish > a->begin) {
+			name_hardest_worker(a, t, &c, without);
+		}
 	}
 	free(without);
 	tkm_table_free(&c.suspects);

@@ -6,11 +6,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 failed=
 skipped=
 for script in series/preload series/endings pages/contrib series/mutants series/random_conditions series/cores \
-	series/hosts series/coarse builds/compilers builds/locales builds/sanitizers builds/threads series/inside \
-	series/vt series/messages series/trees series/jobs builds/valgrind series/faults builds/without readers/sar \
-	machine/gpu machine/pmu machine/machine machine/steered readers/report series/memory readers/readers \
-	readers/readers_debian pages/readme builds/install builds/package builds/distcheck builds/abi \
-	builds/matrix; do
+	series/hosts series/coarse builds/compilers builds/locales builds/sanitizers builds/threads \
+	series/inside series/vt series/messages series/trees series/jobs series/who builds/valgrind \
+	series/faults builds/without readers/sar machine/gpu machine/pmu machine/machine machine/steered \
+	readers/report series/memory readers/readers readers/readers_debian pages/readme builds/install \
+	builds/package builds/distcheck builds/abi builds/matrix; do
 	echo "== $script.sh"
 	sh "$here/$script.sh"
 	case $? in

@@ -613,9 +613,10 @@ static void say_who(const struct shown_analysis *s)
 				: "no rank makes the others wait for long");
 		return;
 	}
-	printf("%s makes the others wait%s, from %.4g s to %.4g s: %.4g s in all, %.0f %% of the waits\n",
+	printf("%s makes the others wait%s, from %.4g s to %.4g s: %.4g s in all, %.0f %% of the%s\n",
 		rank_name(c->willy, rank, sizeof(rank)), in_function(s, c->function, name, sizeof(name)),
-		(double)c->since * unit, (double)c->until * unit, (double)c->waited * unit, 100 * c->share);
+		(double)c->since * unit, (double)c->until * unit, (double)c->waited * unit, 100 * c->share,
+		c->by_work ? "ir time in MPI, as it works longer" : " waits");
 }
 
 /* Also the efficiencies and the longest waits, a line each. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The --print-* options: print the content of the trace as tables. */
 #include "config.h"
+#include "base/text/ends.h"
 #include "base/text/text.h"
 #include "tools/print/print.h"
 
@@ -566,6 +567,7 @@ static int correction_table(struct stt_report *r, const struct stt_trace *t)
 static int info_table(struct stt_report *r, const struct stt_trace *t)
 {
 	static const char *column[] = { "class", "text" };
+	char *later = tkm_ends_read(t->path), whole[400];
 	const char *cls, *text;
 	struct stt_table b;
 	size_t i;
@@ -576,8 +578,9 @@ static int info_table(struct stt_report *r, const struct stt_trace *t)
 			continue; /* these infos describe the files, not the clock: --verify checks them */
 		}
 		stt_cell_text(&b, cls);
-		stt_cell_text(&b, text);
+		stt_cell_text(&b, strcmp(cls, "ended") ? text : tkm_ends_complete(later, text, whole, sizeof(whole)));
 	}
+	free(later);
 	return stt_report_add(r, &b);
 }
 

@@ -62,7 +62,8 @@ struct vt_merge_result {
 	uint64_t lost;             /* records for which there was no space while recording */
 	uint64_t overwritten;      /* blocks, by MEM-OVERWRITE */
 	uint64_t damaged;          /* blocks that could not be read */
-	uint64_t moved; /* stamps that went back in their thread by less than their bound, and were moved up */
+	uint64_t moved;   /* stamps that went back in their thread by less than their bound, and were moved up */
+	uint64_t callers; /* threads that had states: the others may be those of the MPI library */
 	uint32_t processes, threads;
 	uint32_t killed; /* processes that were killed */
 	struct vt_match_counts messages;

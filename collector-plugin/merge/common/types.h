@@ -163,7 +163,7 @@ struct vt_merge_part {
 	const struct vt_merge_served *served; /* [n_served], in the order of their files; not if it is everything */
 	size_t n_served;
 	int stray; /* there was a record of a group in a file that defines no counter of a group */
-	uint64_t samples, changes, lost, last;
+	uint64_t samples, changes, callers, lost, last;
 	struct vt_merge_repairs repairs;
 	struct vt_match_ends ends;     /* ends of messages */
 	struct vt_match_locks locks;   /* of windows */

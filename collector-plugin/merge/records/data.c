@@ -297,6 +297,28 @@ static int fill_queue(struct queue *q)
 	return 0;
 }
 
+/* Threads that had states. The streams of a file are side by side; a thread may have had several. */
+static uint64_t count_callers(const struct queue *q)
+{
+	unsigned char has[0x10000 / 8] = { 0 };
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < q->n_sources; i++) {
+		const struct vt_merge_source *s = &q->s[i];
+		uint32_t thread = stf_willy_thread(vt_merge_willy(s->f, s->owner));
+
+		if (i && s->f != s[-1].f) {
+			memset(has, 0, sizeof(has));
+		}
+		if (s->states.function && !(has[thread / 8 % sizeof(has)] & 1 << thread % 8)) {
+			has[thread / 8 % sizeof(has)] |= (unsigned char)(1 << thread % 8);
+			n++;
+		}
+	}
+	return n;
+}
+
 int vt_merge_part_data(struct vt_merge_part *part)
 {
 	struct queue q = { .part = part };
@@ -312,6 +334,7 @@ int vt_merge_part_data(struct vt_merge_part *part)
 			rc = -1;
 		}
 	}
+	part->callers = q.s ? count_callers(&q) : 0;
 	for (i = 0; i < q.n_sources; i++) {
 		free(q.s[i].states.function);
 	}

@@ -428,13 +428,16 @@ static void say_kept(const char *how)
 	}
 }
 
-void vt_job_abort(const char *how)
+void vt_job_abort(const char *how, int code)
 {
+	/* the head has room for no other ones */
+	uint32_t known = code >= 0 && code < VT_RAW_ENDED_STATUS - 1 ? 1 + (uint32_t)code : 0;
+
 	say_kept(how);
 	vt_job_forget_decision();
 	vt_job_period_quit();
 	over = 1;
-	vt_collect_end_how(vt_has_vtsampler(), VT_RAW_ENDED_ABORT);
+	vt_collect_end_how(vt_has_vtsampler(), VT_RAW_ENDED_ABORT + VT_RAW_ENDED_STATUS * known);
 }
 
 __attribute__((constructor)) static void libvt_loaded(void)

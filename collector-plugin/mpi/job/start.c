@@ -183,7 +183,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", NULL);
 
-	vt_job_abort("MPI_Abort");
+	vt_job_abort("MPI_Abort", errorcode);
 	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
 }
 
@@ -256,7 +256,7 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
 	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("PMPI_Abort", NULL);
 
-	vt_job_abort("MPI_Abort");
+	vt_job_abort("MPI_Abort", errorcode);
 	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
 }
 
@@ -294,7 +294,8 @@ FORTRAN(init, INIT, (int *ierr), (ierr), before_init(NULL, NULL, "MPI_Init"), af
 FORTRAN(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr), (required, provided, ierr),
 	before_init(NULL, NULL, "MPI_Init_thread"), after_init(NULL, NULL, is_running()))
 FORTRAN(finalize, FINALIZE, (int *ierr), (ierr), end_mpi(), vt_mpi_finalized())
-FORTRAN(abort, ABORT, (int *comm, int *errorcode, int *ierr), (comm, errorcode, ierr), vt_job_abort("MPI_Abort"), )
+FORTRAN(abort, ABORT, (int *comm, int *errorcode, int *ierr), (comm, errorcode, ierr),
+	vt_job_abort("MPI_Abort", *errorcode), )
 
 /* ---- the VT interface over MPI ---- */
 

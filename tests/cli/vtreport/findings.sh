@@ -562,7 +562,7 @@ head_line 'Batch job' 'Slurm 4711'
 head_line CPUs '[0-9,-]* of [0-9]*.*'
 head_line MPI '[A-Z].*[0-9].*'
 head_line Ended 'normally, in MPI_Finalize'
-head_line 'Exit status' 'unknown: the trace was complete before they ended, in MPI_Finalize'
+head_line 'Exit status' '0 of 2 ranks|unknown: the trace was complete before they ended, in MPI_Finalize'
 verdict "the head of the page: when, what, its user, its CPUs"
 VT_VERBOSE=1 page job even
 # a rank whose sampler slowed down says so itself
@@ -643,6 +643,17 @@ chmod +x beside
 finds job even cpu-shared
 says "what they got" 'ready to run for (9[0-9]|100) % of the time, but had a processor for [0-9]+ %'
 says "what involuntary switches are" 'Each rank lost the processor [0-9]+ times a second, [0-9]+ times in all: '
+if [ "$(nproc)" -gt 1 ] && cpu=$(taskset -cp $$ 2>/dev/null | sed 's/.*: \([0-9]*\).*/\1/') && [ -n "$cpu" ]; then
+	# after mpirun, which binds its ranks itself
+	printf '#!/bin/sh\nexec taskset -c %s "%s" "$@"\n' "$cpu" "$vtrun" >bound
+	chmod +x bound
+	unbound=$vtrun vtrun=./bound
+	finds job even cpu-shared
+	says "that all have one processor" "All were bound to CPU $cpu of "
+	vtrun=$unbound
+else
+	skip "ranks that are bound to one processor" "no taskset, or one processor"
+fi
 finds job uneven cpu-shared imbalance
 expect_line imbalance found
 expect_line -E 'Rank 1 has the most work: outside MPI it used about 1\.[56].* s of CPU time, the other one' t.html

@@ -129,6 +129,88 @@ static void even_work_in_turns_has_none(void)
 	}
 }
 
+/* A master gives each worker the same, and takes the results in their order: it waits for the first one, and all have done the same. */
+static void play_master(uint32_t n)
+{
+	uint64_t at = 1000 * US;
+	uint32_t i, round;
+
+	begin(n, "1e-6");
+	for (i = 0; i < n; i++) {
+		call(i, INIT, 0, at);
+	}
+	for (round = 0; round < 50; round++) {
+		for (i = 1; i < n; i++) {
+			uint64_t done = at + (10000 + 10 * i) * US;
+
+			call(0, SEND, at + i * US, at + i * US + US / 2);
+			call(i, RECV, at, at + i * US + US);
+			message(0, i, at + i * US, at + i * US + US);
+			call(i, WORK, at + i * US + US, done);
+			call(i, SEND, done, done + US);
+			call(0, RECV, i == 1 ? at + n * US : done - 5 * US, done + 2 * US);
+			message(i, 0, done, done + 2 * US);
+		}
+		at += 11000 * US;
+		for (i = 0; i < n; i++) {
+			call(i, IRECV, at - 2 * US, at - US);
+		}
+	}
+	finish();
+}
+
+static void even_workers_have_none(void)
+{
+	uint32_t n;
+
+	for (n = 4; n <= RANKS; n *= 2) {
+		play_master(n);
+		CHECK(!result->culprit.known, "%u ranks: rank %u is named with %g", n, result->culprit.willy,
+			result->culprit.share);
+		end();
+	}
+}
+
+/* The trace does not show which rank the others wait for; the slow one, if there is one, works twice as long. */
+static void play_unknown(uint32_t n, uint32_t slow)
+{
+	uint64_t at = 1000 * US, most = slow < n ? 20000 : 10000;
+	uint32_t i, round;
+
+	begin(n, "1e-6");
+	for (i = 0; i < n; i++) {
+		call(i, INIT, 0, at);
+	}
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < n; i++) {
+			uint64_t done = at + (i == slow ? most : 10000 - check_random() % 200) * US;
+
+			call(i, WORK, at, done);
+			call(i, WAIT, done, at + (most + 50) * US);
+		}
+		at += (most + 50) * US;
+	}
+	finish();
+}
+
+static void hardest_worker_is_named(void)
+{
+	uint32_t n, slow;
+
+	for (n = 2; n <= RANKS; n *= 2) {
+		slow = (uint32_t)(check_random() % n);
+		play_unknown(n, slow);
+		CHECK(result->culprit.known && result->culprit.by_work && result->culprit.willy == slow,
+			"%u ranks: %d, rank %u, want %u", n, result->culprit.known, result->culprit.willy, slow);
+		CHECK(result->culprit.share > 0.95 && result->culprit.share <= 1, "share %g", result->culprit.share);
+		end();
+		play_unknown(n, n);
+		CHECK(!result->culprit.known, "%u ranks: rank %u is named with %g", n, result->culprit.willy,
+			result->culprit.share);
+		end();
+	}
+}
+
 static void since_when(void)
 {
 	uint64_t half;
@@ -326,6 +408,8 @@ int main(int argc, char **argv)
 	RUN(slow_rank_is_named);
 	RUN(delay_goes_round_a_ring);
 	RUN(even_work_in_turns_has_none);
+	RUN(even_workers_have_none);
+	RUN(hardest_worker_is_named);
 	RUN(since_when);
 	RUN(even_jobs_have_none);
 	RUN(one_pause_is_no_slow_rank);
