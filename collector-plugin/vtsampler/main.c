@@ -459,7 +459,8 @@ static void look_for_ends(void)
 			p->finished = 1;
 		}
 	}
-	if (left == 0 && processes && joined && !end_joined(&last)) {
+	/* one that has joined may not be seen yet; its file belongs to those that are sent at the end */
+	if (left == 0 && processes && joined && (vt_network_expects() || !end_joined(&last))) {
 		return;
 	}
 	if (left == 0 && last) {

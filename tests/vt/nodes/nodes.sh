@@ -22,4 +22,39 @@ job missing
 expect_trace f/result/steps.stf
 expect_line '2 of 3 processes have joined' f/said
 verdict "a rank that never comes is waited for as long as --join-wait says"
+
+# between joining and the first thing that is recorded, the start of a program may take longer than others run
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((constructor)) static void wait_a_while(void)
+{
+	if (!strcmp(program_invocation_short_name, "sleep")) {
+		usleep(2500000);
+	}
+}
+END
+if [ -z "$san" ] && expect "${CC:-cc}" -shared -fPIC late.c -o late.so; then
+	mkdir late
+	cd late || exit 99
+	"$vtrun" --contact=lo >word 2>said
+	timeout 60 "$vtrun" --join "$(cat word)" --rank 0 --size 2 -- sleep 1 >out.0 2>&1 &
+	LD_PRELOAD=../late.so timeout 60 "$vtrun" --join "$(cat word)" --rank 1 --size 2 -- sleep 0.1 >out.1 2>&1
+	wait $!
+	i=0
+	until { grep -q 'Writing tracefile' said && [ -z "$(find . -name '*.raw')" ]; } || [ $i -ge 300 ]; do
+		i=$((i + 1))
+		sleep 0.1
+	done
+	cd ..
+	expect_line 'Writing tracefile .* 2 processes' late/said
+	expect [ -z "$(find late -name '*.raw')" ]
+	cat late/out.* late/said >>out
+	verdict "a process that starts to record when the others of its node have ended is in the trace"
+else
+	skip "a process that starts to record when the others of its node have ended is in the trace" \
+		"the sanitizer has to be the first library"
+fi
 done_testing
