@@ -182,8 +182,9 @@ int vt_server_make_trace(struct vt_server *s)
 	}
 	cal_run_free(&run);
 	if (rc < 0) {
-		vt_say(1, "WARNING", "no trace: %s. What came is in the raw files in %s", err.text,
-			s->shared ? s->shared : s->folder);
+		/* without the names of files, if none has come */
+		vt_say(1, "WARNING", s->files ? "no trace: %s. What came is in the raw files in %s" : "no trace: %s",
+			err.text, s->shared ? s->shared : s->folder);
 		return -1;
 	}
 	vt_collect_show(c);

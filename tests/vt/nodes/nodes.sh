@@ -57,4 +57,25 @@ else
 	skip "a process that starts to record when the others of its node have ended is in the trace" \
 		"the sanitizer has to be the first library"
 fi
+
+mkdir closed
+chmod 555 closed
+as=
+[ "$(id -u)" -ne 0 ] || as='setpriv --reuid 65534 --clear-groups'
+chmod 755 .
+what="no contact where the trace cannot be made in the end"
+# shellcheck disable=SC2086
+if ! $as "$vtrun" --version >out 2>&1; then
+	skip "$what" "another user cannot run the programs of this build"
+	done_testing
+	exit
+fi
+cd closed || exit 99
+# shellcheck disable=SC2086
+timeout 10 $as "$vtrun" --contact=lo >../out 2>&1
+status=$?
+expect_status 2
+cd ..
+expect_line 'no trace can be made in the folder \.: Permission denied; --logfile-prefix names another one' out
+verdict "$what"
 done_testing
