@@ -24,19 +24,7 @@ expect_line '2 of 3 processes have joined' f/said
 verdict "a rank that never comes is waited for as long as --join-wait says"
 
 # between joining and the first thing that is recorded, the start of a program may take longer than others run
-cat >late.c <<'END'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-__attribute__((constructor)) static void wait_a_while(void)
-{
-	if (!strcmp(program_invocation_short_name, "sleep")) {
-		usleep(2500000);
-	}
-}
-END
-if [ -z "$san" ] && expect "${CC:-cc}" -shared -fPIC late.c -o late.so; then
+if [ -z "$san" ] && expect "${CC:-cc}" -shared -fPIC "$here/nodes/programs/late.c" -o late.so; then
 	mkdir late
 	cd late || exit 99
 	"$vtrun" --contact=lo >word 2>said
