@@ -46,6 +46,28 @@ else
 		"the sanitizer has to be the first library"
 fi
 
+# its connections are closed at once, not after 15 s of silence
+mkdir ended
+cd ended || exit 99
+"$vtrun" --contact=lo >word 2>said
+timeout 60 "$vtrun" --join "$(cat word)" -- sleep 4 >out.0 2>&1 &
+sleep 2
+port=$(sed 's/.*\]:\([0-9]*\):.*/\1/' word)
+server=$(ss -Htlnp "sport = :$port" | sed -n 's/.*"VTserver",pid=\([0-9]*\).*/\1/p' | head -n 1)
+expect [ -n "$server" ]
+expect kill -KILL "${server:-no}"
+wait $!
+i=0
+until grep -q 'Writing tracefile' out.0 || [ $i -ge 70 ]; do
+	i=$((i + 1))
+	sleep 0.1
+done
+cd ..
+cat ended/out.0 >>out
+expect_line 'the trace has this node only: VTserver on .* has ended' ended/out.0
+expect_line 'Writing tracefile .*/sleep-.*stf' ended/out.0
+verdict "when VTserver is killed, the node that it leaves has its trace within 7 s"
+
 mkdir closed
 chmod 555 closed
 as=
