@@ -119,6 +119,7 @@ void vt_collect_helper(enum vt_helper helper, int tid);
 
 /* The trace's absolute name; NULL before the start. */
 const char *vt_collect_trace(void);
+const char *vt_collect_raw_path(void);
 
 /* Returns the text of an option that is not in the table, by its name in the guide ("SYNC-MAX-MESSAGES"), or NULL if
  * it was not set. */

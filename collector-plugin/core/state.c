@@ -120,6 +120,11 @@ const char *vt_collect_trace(void)
 	return vt_collector.trace[0] ? vt_collector.trace : NULL;
 }
 
+const char *vt_collect_raw_path(void)
+{
+	return vt_collector.raw_path;
+}
+
 const char *vt_collect_option(const char *name)
 {
 	return vt_settings_other(&vt_collector.settings, name);

@@ -28,6 +28,27 @@ static void forget_clients_of_others(void)
 	unsetenv("TICKMARK_SERVER");
 }
 
+/* A trace that cannot be made there would be missed only when the job has ended. */
+static int can_hold_trace(const struct vtrun *r)
+{
+	const struct vt_settings *s = &r->settings;
+	const char *start = s->current_dir ? s->current_dir : ".", *prefix = s->logfile_prefix ? s->logfile_prefix : "";
+	char folder[PATH_MAX];
+
+	if (s->logfile_name && strchr(s->logfile_name, '/')) {
+		return 1; /* its folder was made if it was missing */
+	}
+	snprintf(folder, sizeof(folder), "%s%s%s", *prefix == '/' ? "" : start, *prefix && *prefix != '/' ? "/" : "",
+		prefix);
+	if (access(folder, W_OK | X_OK) < 0) {
+		vt_launch_say(
+			"--contact: no trace can be made in the folder %s: %s; --logfile-prefix names another one",
+			folder, strerror(errno));
+		return 0;
+	}
+	return 1;
+}
+
 int vt_launch_contact(struct vtrun *r)
 {
 	static const char *const places[] = { VT_NEAR_SERVER, NULL };
@@ -42,6 +63,9 @@ int vt_launch_contact(struct vtrun *r)
 		    vt_own_program(own, sizeof(own)), places, LIBDIR "/../bin/VTserver", path, sizeof(path)) < 0) {
 		vt_launch_say("--contact: there is no program VTserver beside vtrun");
 		return 1;
+	}
+	if (!can_hold_trace(r)) {
+		return 2;
 	}
 	forget_clients_of_others();
 	execv(path, argv);

@@ -89,6 +89,14 @@ static void replace_variable(const char *name, char *text)
 	}
 }
 
+/* For the programs that belong to the same trace: its name, and where a raw file is. */
+static void add_names_of_run(char *words, size_t size)
+{
+	size_t n = strlen(words);
+
+	snprintf(words + n, size - n, "\ttrace=%s\traw=%s", vt_collect_trace(), vt_collect_raw_path());
+}
+
 /* Removes what vtrun added, after saving it. */
 static void clean_environment(const char *text)
 {
@@ -106,8 +114,7 @@ static void clean_environment(const char *text)
 		memcpy(prog, "\twas_", 5);
 	}
 	if (passed.run[0] && !strstr(passed.run, "\ttrace=") && vt_collect_trace()) {
-		snprintf(passed.run + strlen(passed.run), sizeof(passed.run) - strlen(passed.run), "\ttrace=%s",
-			vt_collect_trace());
+		add_names_of_run(passed.run, sizeof(passed.run));
 	}
 	if (vt_run_value(text, "set", set, sizeof(set))) {
 		for (name = strtok_r(set, ",", &save); name && passed.n_commanded < 32;
@@ -140,7 +147,8 @@ static void tell_children(void)
 	const char *old = secure_getenv(VT_RUN_VARIABLE);
 
 	if (run.follow && old && !strstr(old, "\ttrace=") && vt_collect_trace()) {
-		snprintf(text, sizeof(text), "%s\ttrace=%s", old, vt_collect_trace());
+		snprintf(text, sizeof(text), "%s", old);
+		add_names_of_run(text, sizeof(text));
 		setenv(VT_RUN_VARIABLE, text, 1);
 	}
 }

@@ -250,7 +250,7 @@ static VT_SELDOM int is_seen_by_read(int fd, struct tkm_err *err, const char *pa
 
 /* The mapping of a file that had no name yet keeps a name of its own in /proc/PID/maps. elfutils reads no stack of a process
  * that maps one file under two names, so the head is mapped by the name that all other mappings have. */
-static VT_SELDOM void map_by_name(struct vt_raw *r, size_t head_size)
+static VT_SELDOM int map_by_name(struct vt_raw *r, size_t head_size, int nameless)
 {
 	int fd = vt_raw_open_again(r);
 	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -260,8 +260,9 @@ static VT_SELDOM void map_by_name(struct vt_raw *r, size_t head_size)
 		r->head = p;
 	}
 	if (fd >= 0) {
-		close(fd);
+		close(nameless);
 	}
+	return fd >= 0 ? fd : nameless;
 }
 
 VT_SELDOM struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
@@ -290,10 +291,8 @@ VT_SELDOM struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tk
 		vt_raw_fill_head(r->head, o, head_size, r->block_size);
 		if (is_seen_by_read(fd, err, r->path)) {
 			if (vt_raw_publish(fd, temporary, r->path) == 0) {
-				close(fd);
-				if (!temporary[0]) {
-					map_by_name(r, head_size);
-				}
+				r->start_fd = temporary[0] ? fd : map_by_name(r, head_size, fd);
+				r->starter = (pid_t)syscall(SYS_gettid);
 				return r;
 			}
 			tkm_fail_errno(

@@ -20,27 +20,37 @@
 
 enum { LEAST_AHEAD_BYTES = 1 << 20, MOST_AHEAD_BYTES = 32 << 20, FEW = 4, LAST_STOCK_BYTES = 4 << 20 };
 
-/* Does the calling thread keep the file open? Its table of descriptors may be another one than that of the program, where the same
- * number is another file. */
-static VT_SELDOM int is_keeper(const struct vt_raw *r)
+static VT_SELDOM int is_raw_file(const struct vt_raw *r, int fd)
 {
-	pid_t keeper = atomic_load_explicit(&r->keeper, memory_order_acquire);
+	struct stat st;
 
-	return keeper && syscall(SYS_gettid) == keeper;
+	return fstat(fd, &st) == 0 && st.st_nlink && st.st_dev == r->device && st.st_ino == r->inode;
+}
+
+/* The descriptor of the file that the calling thread has; -1: none. Its table of descriptors may be another one than that of the
+ * program, where the same number is another file. */
+static VT_SELDOM int held_descriptor(const struct vt_raw *r)
+{
+	pid_t keeper = atomic_load_explicit(&r->keeper, memory_order_acquire), me;
+
+	if (!keeper && !r->starter) {
+		return -1;
+	}
+	me = (pid_t)syscall(SYS_gettid);
+	return keeper == me ? r->keeper_fd : r->starter == me && is_raw_file(r, r->start_fd) ? r->start_fd : -1;
 }
 
 /* Opens the file again. No descriptor stays in the program's own table: the program might close it and get the same
  * number for a file of its own. */
 VT_SELDOM int vt_raw_open_again(struct vt_raw *r)
 {
-	struct stat st;
-	int fd;
+	int fd = held_descriptor(r);
 
-	if (is_keeper(r)) {
-		return r->keeper_fd;
+	if (fd >= 0) {
+		return fd;
 	}
 	fd = open(r->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_dev != r->device || st.st_ino != r->inode)) {
+	if (fd >= 0 && !is_raw_file(r, fd)) {
 		close(fd);
 		errno = ESTALE; /* the file was removed or replaced */
 		return -1;
@@ -50,9 +60,19 @@ VT_SELDOM int vt_raw_open_again(struct vt_raw *r)
 
 VT_SELDOM void vt_raw_close_again(struct vt_raw *r, int fd)
 {
-	if (!is_keeper(r)) {
+	if (fd != held_descriptor(r)) {
 		close(fd);
 	}
+}
+
+VT_SELDOM void vt_raw_started(struct vt_raw *r)
+{
+	int fd = held_descriptor(r);
+
+	if (r->starter && fd == r->start_fd) {
+		close(fd);
+	}
+	r->starter = 0;
 }
 
 /* Does the file exceed the program's limit? Beyond the limit the kernel not only refuses, it also sends a signal. */

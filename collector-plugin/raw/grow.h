@@ -11,6 +11,8 @@ struct vt_raw;
 /* Returns a descriptor of the file, if it still exists, or -1 with errno. vt_raw_close_again() takes it back. */
 int vt_raw_open_again(struct vt_raw *r);
 void vt_raw_close_again(struct vt_raw *r, int fd);
+/* The thread that created the file has it open until it calls this function. */
+void vt_raw_started(struct vt_raw *r);
 /* The program is about to give up system calls: maps some megabytes. The program will fill no more than these. */
 void vt_raw_stock_up(struct vt_raw *r);
 

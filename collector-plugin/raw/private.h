@@ -40,6 +40,8 @@ struct vt_raw {
 	int no_room;                   /* errno of the last request for space */
 	_Atomic pid_t keeper;          /* thread that may use keeper_fd; 0: none */
 	int keeper_fd;
+	pid_t starter; /* the thread that has the file open as start_fd, until vt_raw_started(); 0: none */
+	int start_fd;
 	_Atomic uint32_t wake; /* futex */
 	_Atomic uint32_t sleeping;
 	char *window; /* the file from its first block on, as far as it may grow; NULL: blocks are mapped one by one */

@@ -148,6 +148,23 @@ static struct flock lock_of_writer(void)
 	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = INT64_MAX - 1, .l_len = 1 };
 }
 
+VT_SELDOM int vt_raw_disk_of(const char *folder, uint64_t *room)
+{
+	/* NFS, CIFS, SMB, Ceph, Lustre, GPFS, AFS, PVFS2, BeeGFS, PanFS, OCFS2, GFS2 */
+	static const uint32_t shared[] = { NFS_SUPER_MAGIC, 0xff534d42, 0xfe534d42, 0x00c36400, 0x0bd00bd0, 0x47504653,
+		AFS_SUPER_MAGIC, 0x20030528, 0x19830326, 0xaad7aaea, 0x7461636f, 0x01161970 };
+	struct statfs fs;
+	size_t i, n = sizeof(shared) / sizeof(shared[0]);
+
+	if (statfs(folder, &fs) < 0) {
+		return -1;
+	}
+	*room = (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize;
+	for (i = 0; i < n && (uint32_t)fs.f_type != shared[i]; i++) {
+	}
+	return i < n ? VT_RAW_SHARED : fs.f_type == TMPFS_MAGIC ? VT_RAW_IN_MEMORY : VT_RAW_OWN_DISK;
+}
+
 VT_SELDOM void vt_raw_hold(int fd)
 {
 	static const uint32_t local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC,

@@ -29,6 +29,10 @@ enum vt_raw_life vt_raw_life(const struct vt_raw_head *head, const struct vt_raw
 enum vt_raw_life vt_raw_life_of_file(const char *path, const struct vt_raw_head *head);
 /* Takes this lock; fd: of the raw file, to which it belongs. Does nothing where locks may need a server. */
 void vt_raw_hold(int fd);
+/* What kind of file system a folder is on: one that other nodes use, too; one in memory; one that is neither, or unknown. -1: it
+ * cannot be seen. *room: bytes that this user may still write. */
+enum vt_raw_disk { VT_RAW_OWN_DISK, VT_RAW_IN_MEMORY, VT_RAW_SHARED };
+int vt_raw_disk_of(const char *folder, uint64_t *room);
 /* Is the raw file of this node, by its name, and is the program or its sampler process seen from here? */
 int vt_raw_is_here(const struct vt_raw_head *head);
 

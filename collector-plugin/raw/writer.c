@@ -716,6 +716,7 @@ VT_SELDOM void vt_raw_close(struct vt_raw *r, ltick_t last)
 	r->n_ready = 0;
 	atomic_store(&r->head->state, VT_RAW_CLOSED);
 	vt_unlock(&r->lock);
+	vt_raw_started(r);
 }
 
 static void keep_from_children(struct vt_raw *r, struct vt_raw_block *b)

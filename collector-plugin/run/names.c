@@ -18,6 +18,7 @@
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/program/near.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
@@ -282,6 +283,8 @@ int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *
 
 /* ---- the raw file ---- */
 
+enum { TEMPORARY_FOLDERS = 6, LEAST_ON_NODE_BYTES = 512 << 20 };
+
 static void say_existing_trace(const char *path, int why)
 {
 	vt_say(1, "WARNING",
@@ -338,10 +341,48 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int ser
 	return r;
 }
 
+/* The folders of the guide, for the case that the raw file cannot be in the folder of the trace; NULL: this one is not given. */
+static const char *temporary_folder(size_t i)
+{
+	static const char *const variables[] = { "BIGTEMP", "FASTTEMP", "TMPDIR", "TMP", "TMPVAR" };
+	const char *d = i < TEMPORARY_FOLDERS - 1 ? secure_getenv(variables[i]) : "/tmp";
+
+	return d && *d == '/' ? d : NULL;
+}
+
+/* On a folder that many nodes use, each process would open and extend a file of its own. So its raw file is in a folder of the
+ * node, unless that has little room; in memory only where there is no other. */
+static struct vt_raw *create_on_node(struct vt_collector *c, const char *trace_folder)
+{
+	char parents[sizeof(c->raw_path)];
+	struct tkm_err e;
+	struct vt_raw *r = NULL;
+	uint64_t room = 0;
+	size_t i;
+	int kind;
+
+	if (vt_raw_disk_of(trace_folder, &room) != VT_RAW_SHARED) {
+		return NULL;
+	}
+	if (vt_run_value(c->run, "raw", parents, sizeof(parents))) {
+		/* beside it: a folder that a script names may be removed when the script ends */
+		*strrchr(parents, '/') = '\0';
+		return create_in(c, parents, 0, &e);
+	}
+	for (kind = VT_RAW_OWN_DISK; !r && kind <= VT_RAW_IN_MEMORY; kind++) {
+		for (i = 0; !r && i < TEMPORARY_FOLDERS; i++) {
+			const char *d = temporary_folder(i);
+
+			if (d && vt_raw_disk_of(d, &room) == kind && room >= LEAST_ON_NODE_BYTES) {
+				r = create_in(c, d, 0, &e);
+			}
+		}
+	}
+	return r;
+}
+
 struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 {
-	/* folders from the guide, for the case that the raw file cannot be in the folder of the trace */
-	static const char *const variables[] = { "BIGTEMP", "FASTTEMP", "TMPDIR", "TMP", "TMPVAR" };
 	char dir[1024], first[1024];
 	struct tkm_err why, again;
 	struct vt_raw *r;
@@ -356,11 +397,15 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 		snprintf(first, sizeof(first), "%s", c->trace);
 		*(strrchr(first, '/') == first ? first + 1 : strrchr(first, '/')) = '\0';
 	}
+	r = c->settings.flush_prefix ? NULL : create_on_node(c, first);
+	if (r) {
+		return r;
+	}
 	r = create_in(c, first, c->settings.flush_prefix != NULL, &why);
-	for (i = 0; !r && i <= sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *d = i < sizeof(variables) / sizeof(variables[0]) ? secure_getenv(variables[i]) : "/tmp";
+	for (i = 0; !r && i < TEMPORARY_FOLDERS; i++) {
+		const char *d = temporary_folder(i);
 
-		r = d && *d == '/' ? create_in(c, d, 0, &again) : NULL;
+		r = d ? create_in(c, d, 0, &again) : NULL;
 	}
 	r = r ? r : create_in(c, first, 1, &again);
 	if (!r) {

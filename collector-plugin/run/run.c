@@ -351,7 +351,7 @@ static void find_rank(const struct vt_collector *c, int *rank, int *ranks)
 
 static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
-	int of_mpi;
+	int of_mpi, with_sampler;
 	ltick_t now;
 
 	note_process(c);
@@ -388,7 +388,9 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	c->write_protocol = vt_collect_protocol;
 	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
 	vt_signals_start(c);
-	if (vt_vtsampler_start(c)) {
+	with_sampler = vt_vtsampler_start(c);
+	vt_raw_started(c->pub.raw);
+	if (with_sampler) {
 		atomic_store_explicit(&vt_life.collecting, &c->pub, memory_order_release);
 		return 0;
 	}

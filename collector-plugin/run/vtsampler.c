@@ -297,7 +297,7 @@ static int hand_over(struct vt_collector *c, int to, const struct texts *t, stru
 		return 0;
 	}
 	rc = vt_attach_send(to, VT_ATTACH_BEGIN, t->at, t->n, raw);
-	close(raw);
+	vt_raw_close_again(c->pub.raw, raw);
 	if (rc < 0) {
 		return -1;
 	}
@@ -366,7 +366,7 @@ static void let_watch(struct vt_collector *c)
 	if (raw >= 0) {
 		c->watched = vt_attach_send(fd, VT_ATTACH_WATCH, t.at, t.n, raw) == 0 &&
 			(c->pub.ranks <= 1 || local_ranks() == c->pub.ranks);
-		close(raw);
+		vt_raw_close_again(c->pub.raw, raw);
 	}
 	if (fd >= 0) {
 		close(fd);

@@ -125,8 +125,9 @@ static void say_who_came(const struct vt_server *s)
 		vt_say(1, "WARNING", "%d of %d processes have joined. Missing: rank %s",
 			s->processes - s->spawned + s->is_rank_0, s->wanted, list_missing(s, ranks, sizeof(ranks)));
 	}
-	vt_say(1, "INFO", "%d of %d nodes and %d processes that joined have sent what they recorded: %d raw files",
-		s->nodes - vt_server_count_gone(s), s->nodes, s->processes, files);
+	vt_say(1, "INFO", "%d of %d node%s and %d process%s that joined have sent what they recorded: %d raw file%s",
+		s->nodes - vt_server_count_gone(s), s->nodes, s->nodes == 1 ? "" : "s", s->processes,
+		s->processes == 1 ? "" : "es", files, files == 1 ? "" : "s");
 }
 
 int vt_server_has_trace(const struct vt_server *s)
@@ -181,8 +182,9 @@ int vt_server_make_trace(struct vt_server *s)
 	}
 	cal_run_free(&run);
 	if (rc < 0) {
-		vt_say(1, "WARNING", "no trace: %s. What came is in the raw files in %s", err.text,
-			s->shared ? s->shared : s->folder);
+		/* without the names of files, if none has come */
+		vt_say(1, "WARNING", s->files ? "no trace: %s. What came is in the raw files in %s" : "no trace: %s",
+			err.text, s->shared ? s->shared : s->folder);
 		return -1;
 	}
 	vt_collect_show(c);

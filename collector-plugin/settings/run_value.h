@@ -8,7 +8,7 @@
 /* What vtrun tells the library, in one variable: words KEY=VALUE, separated by tabs. */
 #define VT_RUN_VARIABLE "TICKMARK_RUN"
 /* Keys: pid (of the program to sample), job, join, rank and ranks (vtrun --join), follow (0, 1), commanded (options of the command line), set (variables
- * that vtrun added), preload (former value of LD_PRELOAD), prog (name of the program as given), trace, err (DEVICE:INODE of the file that
+ * that vtrun added), raw (raw file of the first program), preload (former value of LD_PRELOAD), prog (name of the program as given), trace, err (DEVICE:INODE of the file that
  * is vtrun's standard error), cpu (PID:NS,
  * vt_sampler_cpu() of the program that ran in this process before an exec).
  * Returns the value of a key in text, in buf, or NULL if the key is missing. */

@@ -462,7 +462,8 @@ static void look_for_ends(void)
 			p->finished = 1;
 		}
 	}
-	if (left == 0 && processes && joined && !end_joined(&last)) {
+	/* one that has joined may not be seen yet; its file belongs to those that are sent at the end */
+	if (left == 0 && processes && joined && (vt_network_expects(0) || !end_joined(&last))) {
 		return;
 	}
 	if (left == 0 && last) {
@@ -610,7 +611,7 @@ static void serve_processes(void)
 		if (due == INT64_MAX && (vt_hosts_are_several() || joined)) {
 			due = now + HOSTS_NS;
 		}
-		if (!processes && vt_network_expects()) {
+		if (!processes && vt_network_expects(1)) {
 			give_up = now + HOSTS_NS;
 		} else if (watched && give_up < now + WATCH_NS) {
 			give_up = now + WATCH_NS;
@@ -622,7 +623,7 @@ static void serve_processes(void)
 				/* vtrun tests whether there is a sampler; its process connects later */
 				give_up = vt_now_ns(CLOCK_MONOTONIC) + (merged ? 0 : NOBODY_NS);
 			}
-		} else if (!processes && !watched && !vt_network_expects() && !serve_last_connections()) {
+		} else if (!processes && !watched && !vt_network_expects(1) && !serve_last_connections()) {
 			return;
 		}
 		look_for_ends();

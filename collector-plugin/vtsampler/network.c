@@ -107,7 +107,7 @@ void vt_network_join(int to, pid_t pid, const char *texts, size_t size)
 	vt_node_wake();
 }
 
-int vt_network_expects(void)
+int vt_network_expects(int with_children)
 {
 	int i, n = 0;
 
@@ -116,7 +116,7 @@ int vt_network_expects(void)
 		struct vt_node_process *p = &vt_node.process[i];
 
 		p->gone = p->gone || (kill(p->pid, 0) < 0 && errno == ESRCH);
-		n += !p->attached && !p->gone;
+		n += !p->attached && !p->gone && (with_children || p->has_rank || !p->parent);
 	}
 	pthread_mutex_unlock(&vt_node.lock);
 	return n > 0;

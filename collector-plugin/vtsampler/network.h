@@ -10,8 +10,8 @@
  * closes: VT_ATTACH_JOINED or VT_ATTACH_REFUSED. */
 void vt_network_join(int to, pid_t pid, const char *texts, size_t size);
 
-/* Is a process still expected that has joined, and has not been attached yet? */
-int vt_network_expects(void);
+/* Is a process still expected that has joined, and has not been attached yet? with_children: also one that its parent may never attach. */
+int vt_network_expects(int with_children);
 
 /* The process is attached: its timer is to be measured. */
 void vt_network_add_process(const struct vt_measured *p);

@@ -25,6 +25,8 @@
 
 #define SECOND_NS 1000000000ll
 #define SILENT_NS (15 * SECOND_NS)
+/* for the last messages of a job, which may come later than the end of another connection */
+#define CLOSED_NS (2 * SECOND_NS)
 #define LAST_SESSION_NS (5 * SECOND_NS)
 #define REPEAT_NS (5 * SECOND_NS)
 
@@ -53,6 +55,7 @@ static struct {
 	struct vt_net_clock clock[MOST_CLOCKS];
 	int clocks;
 	int64_t heard_ns, told_ns, asked_ns;
+	int64_t closed_ns;           /* VTserver has closed a connection that it keeps as long as it lives */
 	int told_blocked, was_asked; /* VTserver has said that it is alive, and gets an answer */
 	/* the end */
 	int64_t ending_ns, announced_ns, part_ns;
@@ -278,6 +281,7 @@ static void follow_clock(int i)
 	struct tkm_err e;
 
 	if (vt_net_clock_follow(c, &e) != 0 && (cal_link_tcp_ended(c->link) || !c->begun)) {
+		my.closed_ns = c->begun ? vt_now_ns(CLOCK_MONOTONIC) : my.closed_ns;
 		vt_net_clock_cut(c);
 		return;
 	}
@@ -541,6 +545,9 @@ static void keep_alive(int64_t now)
 		if (my.clock[i].begun) {
 			cal_job_pair(&my.clock[i].job);
 		}
+	}
+	if (my.closed_ns > my.heard_ns && now - my.closed_ns > CLOSED_NS) {
+		leave("VTserver on %s has ended", my.server.host[my.host]);
 	}
 	if (now - my.heard_ns > SILENT_NS) {
 		leave("nothing was heard of %s for %lld s", my.server.host[my.host], SILENT_NS / SECOND_NS);

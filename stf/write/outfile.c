@@ -72,9 +72,26 @@ int stf_out_adopt(struct stf_out *o, const struct stf_where *to, const char *suf
 	return check_name(o->name.path, to->force, err);
 }
 
-/* Opens the file again, to write at its end. */
-static int reopen(struct stf_out *o, struct stf_err *err)
+int stf_out_open_later(struct stf_out *o, const char *path, int force, struct stf_err *err)
 {
+	o->fd = -1;
+	o->park = 1;
+	o->name = (struct tkm_newname){ .path = strdup(path), .force = force };
+	return o->name.path ? check_name(path, force, err) : stf_no_memory(err);
+}
+
+/* Opens the file for the next bytes: the first time it is made, later they come at its end. */
+static int open_parked(struct stf_out *o, struct stf_err *err)
+{
+	if (!o->name.temporary) {
+		char *path = o->name.path;
+		int rc = stf_out_open(o, path, o->name.force, err);
+
+		if (o->name.path != path) {
+			free(path);
+		}
+		return rc;
+	}
 	if (o->fd < 0) {
 		o->fd = open(o->name.temporary, O_WRONLY | O_APPEND | O_CLOEXEC);
 	}
@@ -113,12 +130,6 @@ static int close_file(struct stf_out *o, struct stf_err *err)
 	return fd >= 0 && close(fd) < 0 ? stf_fail_errno(err, errno, o->name.path, "cannot write") : 0;
 }
 
-int stf_out_park(struct stf_out *o, struct stf_err *err)
-{
-	o->park = 1;
-	return close_file(o, err);
-}
-
 int stf_out_write(struct stf_out *o, const void *p, size_t n, struct stf_err *err)
 {
 	const char *c = p;
@@ -129,7 +140,7 @@ int stf_out_write(struct stf_out *o, const void *p, size_t n, struct stf_err *er
 	}
 	reserve(o, n);
 	o->size += n;
-	if (o->park && n && reopen(o, err) < 0) {
+	if (o->park && n && open_parked(o, err) < 0) {
 		return -1;
 	}
 	while (n) {
@@ -156,11 +167,11 @@ int stf_out_restart(struct stf_out *o, struct stf_err *err)
 
 int stf_out_close(struct stf_out *o, struct stf_err *err)
 {
-	if (!o->name.temporary) { /* the caller's own descriptor has no name */
+	if (!o->name.temporary && !o->park) { /* the caller's own descriptor has no name */
 		o->fd = -1;
 		return 0;
 	}
-	return close_file(o, err);
+	return (o->name.temporary || open_parked(o, err) == 0) && close_file(o, err) == 0 ? 0 : -1;
 }
 
 int stf_out_set_aside(struct stf_out *o, struct stf_err *err)

@@ -22,7 +22,7 @@ struct stf_where {
 
 struct stf_out {
 	int fd;            /* -1: closed or never opened */
-	int park;          /* close the file after each write, and open it again for the next one */
+	int park;          /* close the file after each write, and open it for the next one */
 	uint64_t size;     /* bytes written */
 	uint64_t reserved; /* bytes that have a place on the disk; UINT64_MAX: the file system reserves none */
 	void *hash;        /* running hash of these bytes until the file is closed; NULL: no hash is computed */
@@ -33,6 +33,8 @@ struct stf_out {
 
 /* Creates a temporary file beside `path` with O_EXCL. Without force it is an error if `path` exists. */
 int stf_out_open(struct stf_out *o, const char *path, int force, struct stf_err *err);
+/* The same, but the file is made by the first write, and closed after each. */
+int stf_out_open_later(struct stf_out *o, const char *path, int force, struct stf_err *err);
 /* Takes over a complete file that another writer left under the temporary name of n bytes. */
 int stf_out_adopt(struct stf_out *o, const struct stf_where *to, const char *suffix, const char *name, size_t n,
 	struct stf_err *err);
@@ -40,8 +42,6 @@ int stf_out_write(struct stf_out *o, const void *p, size_t n, struct stf_err *er
 /* Empties the file again. What was written so far would serve a reader only if the writer had been killed. */
 int stf_out_restart(struct stf_out *o, struct stf_err *err);
 int stf_out_close(struct stf_out *o, struct stf_err *err);
-/* From now on, closes the file between writes. */
-int stf_out_park(struct stf_out *o, struct stf_err *err);
 /* With force: moves the file that has the name now to another name, until stf_out_keep() or stf_out_discard(). */
 int stf_out_set_aside(struct stf_out *o, struct stf_err *err);
 /* Gives the file its name; without force, never replaces another file. */

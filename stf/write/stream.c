@@ -18,7 +18,7 @@ uint64_t stf_stream_offset(const struct stf_stream *s)
 }
 
 /* Opens the file of a stream: its name, its compressor, its checksum. */
-static int open_stream(struct stf_stream *s, const struct stf_where *to)
+static int open_stream(struct stf_stream *s, const struct stf_where *to, int many)
 {
 	size_t n = strlen(to->path) + strlen(s->suffix) + 5;
 	char *name = malloc(n);
@@ -32,7 +32,7 @@ static int open_stream(struct stf_stream *s, const struct stf_where *to)
 		s->level = to->level;
 		s->zst = to->zst;
 	}
-	if (stf_out_open(&s->out, name, to->force, s->err) < 0) {
+	if ((many ? stf_out_open_later : stf_out_open)(&s->out, name, to->force, s->err) < 0) {
 		goto out;
 	}
 	s->out.hash = stf_hash_new();
@@ -65,7 +65,7 @@ struct stf_stream *stf_stream_new(const struct stf_where *to, const char *suffix
 	}
 	s->cur = s->seen = s->hashed = s->buf;
 	s->end = s->limit = s->buf + cap;
-	if (to->path && (open_stream(s, to) < 0 || (many && stf_out_park(&s->out, s->err) < 0))) {
+	if (to->path && open_stream(s, to, many) < 0) {
 		goto fail;
 	}
 	if (to->path && to->identity) {
@@ -307,10 +307,12 @@ uint8_t *stf_room_slow(struct stf_stream *s, uint64_t size, uint64_t time, uint3
  * fast. In a compressed trace whose frames are very small, even a place and a time for each is more than a tenth of them. */
 static int close_anchors(struct stf_stream *s)
 {
-	if (stf_stream_close(s->anc) < 0) {
+	int none = stf_stream_offset(s) <= STX_ANCHOR_STEP;
+
+	if (!none && stf_stream_close(s->anc) < 0) {
 		return -1;
 	}
-	if (stf_stream_offset(s) <= STX_ANCHOR_STEP || s->anc->out.size > s->out.size / 10) {
+	if (none || s->anc->out.size > s->out.size / 10) {
 		stf_stream_free(s->anc);
 		s->anc = NULL;
 	}

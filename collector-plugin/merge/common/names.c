@@ -47,11 +47,12 @@ struct vt_merge_ids *vt_merge_ids_of(struct vt_merge_file *f, int kind)
 void vt_merge_ids_free(struct vt_merge_file *f)
 {
 	struct vt_merge_ids *ids;
-	int kind;
+	int kind, range;
 
 	for (kind = 0; (ids = vt_merge_ids_of(f, kind)) != NULL; kind++) {
-		free(ids->to[0]);
-		free(ids->to[1]);
+		for (range = 0; range < VT_MERGE_RANGES; range++) {
+			free(ids->to[range]);
+		}
 	}
 }
 

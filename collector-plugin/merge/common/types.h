@@ -21,13 +21,23 @@ struct vt_merge_communicator;
 struct vt_merge_options;
 struct vt_merge_result;
 
-/* From the ids of one kind of definition in one file to the ids in the trace. There are two ranges, because the ids
- * of the collector's own definitions are low and those of the program's begin at 0x10000. */
-enum { VT_MERGE_HIGH = 0x10000 };
+/* From the ids of one kind of definition in one file to the ids in the trace. There are three ranges, so that no room is taken for
+ * the ids between them: those of the collector's own definitions in the program, of the sampler process's, and of the
+ * program's, from 0x10000 on. */
+enum { VT_MERGE_RANGE = 0x8000, VT_MERGE_RANGES = 3 };
 struct vt_merge_ids {
-	uint32_t *to[2]; /* [n]; 0: not defined */
-	uint32_t n[2];
+	uint32_t *to[VT_MERGE_RANGES]; /* [n]; 0: not defined */
+	uint32_t n[VT_MERGE_RANGES];
 };
+
+/* Finds the range of an id, and makes the id the number within it. */
+static inline unsigned vt_merge_range(uint32_t *id)
+{
+	unsigned range = *id >= (VT_MERGE_RANGES - 1) * VT_MERGE_RANGE ? VT_MERGE_RANGES - 1 : *id / VT_MERGE_RANGE;
+
+	*id -= range * VT_MERGE_RANGE;
+	return range;
+}
 
 struct vt_merge_thread {
 	uint64_t tid;
@@ -143,10 +153,9 @@ enum { VT_MERGE_ALL = 1, VT_MERGE_FIRST_NODE = 2 }; /* groups: all processes, th
 
 static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
 {
-	int high = id >= VT_MERGE_HIGH;
+	unsigned range = vt_merge_range(&id);
 
-	id -= high ? VT_MERGE_HIGH : 0;
-	return id < ids->n[high] ? ids->to[high][id] : 0;
+	return id < ids->n[range] ? ids->to[range][id] : 0;
 }
 
 /* Records of one set of the trace's files, or of all of them. */

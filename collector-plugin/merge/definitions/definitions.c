@@ -17,17 +17,16 @@
 
 static int set_id(const struct vt_merge_file *f, struct vt_merge_ids *ids, uint32_t id, uint32_t to)
 {
-	int high = id >= VT_MERGE_HIGH;
+	unsigned range = vt_merge_range(&id);
 
-	id -= high ? VT_MERGE_HIGH : 0;
 	/* ids are assigned in sequence, and a definition has at least 16 bytes */
-	if (id >= VT_MERGE_HIGH && id > vt_raw_file_size(f->raw) / 16) {
+	if (id >= VT_MERGE_RANGE && id > vt_raw_file_size(f->raw) / 16) {
 		return 0; /* the id is of a damaged file */
 	}
-	if (id >= ids->n[high] && TKM_EXTEND(ids->to[high], ids->n[high], id + 1) < 0) {
+	if (id >= ids->n[range] && TKM_EXTEND(ids->to[range], ids->n[range], id + 1) < 0) {
 		return -1;
 	}
-	ids->to[high][id] = to;
+	ids->to[range][id] = to;
 	return 0;
 }
 

@@ -62,16 +62,17 @@ static int gather_names(struct vt_job *j, const char mine[VT_HOST_NAME], int *co
 int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 {
 	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
-	int n = 0, size, bad, *counts;
+	int n = 0, size, me, bad, *counts;
 	uint64_t hash, *all;
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	PMPI_Comm_rank(MPI_COMM_WORLD, &me);
 	j->host = calloc((size_t)size, sizeof(*j->host));
-	j->process = calloc((size_t)size, sizeof(*j->process));
+	j->process = me == 0 ? calloc((size_t)size, sizeof(*j->process)) : NULL;
 	all = calloc((size_t)size, sizeof(*all));
 	counts = calloc((size_t)size, 2 * sizeof(*counts));
 	/* all ranks take part in the calls below, also a rank without memory: the others would wait for it */
-	bad = !j->host || !j->process || !all || !counts;
+	bad = !j->host || (me == 0 && !j->process) || !all || !counts;
 	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	if (!bad) {
 		PMPI_Get_processor_name(processor, &n);
@@ -229,6 +230,8 @@ void vt_job_protocol(struct vt_job *j)
 	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
 	if (j->collect->rank == 0) {
 		j->collect->job_lines = protocol_lines(j, j->process);
+		free(j->process);
+		j->process = NULL;
 		j->collect->default_lines = default_lines();
 	}
 }

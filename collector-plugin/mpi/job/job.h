@@ -27,7 +27,7 @@ struct vt_job {
 	int writer;      /* LOGFILE-RANK: the rank that writes the trace */
 	int *host;       /* number of each rank's host, counted by the lowest rank on it */
 	char *host_name; /* VT_HOST_NAME bytes per host: a rank's memory must not grow with such texts of all ranks */
-	struct vt_process *process; /* of each rank, on rank 0 */
+	struct vt_process *process; /* of each rank, on rank 0 until the protocol has them */
 	/* on the writer, in vt_job_end() */
 	struct vt_merge_input *in;
 	const char *raw_path; /* of this rank; every rank has one */

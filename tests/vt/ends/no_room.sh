@@ -183,4 +183,18 @@ expect "$build/stftool" "$at/many.stf" --print-statistics >out2 2>&1
 function=$(sed -n 's/^# function \([0-9]*\) = Application:nothing$/\1/p' out2) || not_met "function is known"
 expect [ "$(awk -F: -v f="$function" '$2 == f { n += $6 } END { print n + 0 }' out2)" -eq $((calls - 1)) ]
 verdict "and the statistics have all calls, those after it, too"
+
+# on a shared folder only the trace; a script's children do not record into a folder that the script removes
+expect ${CC:-cc} -shared -fPIC "$here/lib/nfs.c" -o nfs.so >out 2>&1
+mkdir shared node
+# shellcheck disable=SC2016
+expect env LD_PRELOAD="$dir/nfs.so" SHARED="$dir/shared" TMPDIR="$dir/node" timeout 100 "$vtrun" --logfile-prefix \
+	shared --logfile-name parts --follow-children -- \
+	sh -c 'TMPDIR=$(mktemp -d); export TMPDIR; sh -c "ls -A /proc/self/cwd/node; :"; rm -r "$TMPDIR"' >>out 2>&1
+expect_lines 4 '^\.VT-flush-.*\.raw$' out
+"$build/stftool" shared/parts.stf --print-threads >threads 2>>out
+expect [ "$(awk '$1 ~ /^[0-9]+$/ { print $NF }' threads | LC_ALL=C sort | tr '\n' ' ')" = "ls mktemp rm sh sh " ]
+expect [ -z "$(ls -A node)" ]
+cat threads >>out
+verdict "beside a trace on NFS no raw file: those of a script and its children are in the node's folder"
 done_testing

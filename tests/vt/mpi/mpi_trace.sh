@@ -91,4 +91,23 @@ expect same_records truth.single.stf
 verdict "and in one file"
 unset VT_LOGFILE_FORMAT VT_STF_PROCS_PER_FILE
 
+what="on a shared folder only the trace is opened, and each rank opens its raw file, on the node, twice"
+if [ -z "$san" ] && strace -f -o opens true >>out 2>&1; then
+	mpi_compile "$MPICC" lib/nfs.c libnfs.so -shared -fPIC
+	clean
+	mkdir shared node
+	expect env LD_PRELOAD="$dir/libnfs.so" SHARED="$dir/shared" TMPDIR="$dir/node" timeout 300 strace -f -qq \
+		-e trace=openat -o opens "$MPIRUN" -np 4 "$vtrun" --logfile-prefix shared -- ./truth 2 >>out 2>&1
+	expect [ "$(grep -c "\"$dir/node/.VT-flush-.*raw\", O_RDWR" opens)" -le 8 ]
+	# the files of the trace once each, the protocol three times, and what says who waits
+	expect [ "$(grep -c "\"$dir/shared" opens)" -le 24 ]
+	expect_lines 0 "$dir/shared/.*raw" opens
+	expect "$build/stftool" shared/truth.stf --verify >>out 2>&1
+	expect [ -z "$(ls -A node)" ]
+	grep "\"$dir/shared" opens >>out
+	verdict "$what"
+else
+	skip "$what" "no strace that works, or a sanitizer's"
+fi
+rm -rf shared node
 done_testing

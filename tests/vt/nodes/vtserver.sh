@@ -138,6 +138,6 @@ sleep 3 # its node process ends
 timeout 60 "$vtrun" --join "$(cat own)" -- ./steps 1 >>out 2>&1
 expect wait_for 10 test -s alone.stf
 cat said >>out
-expect_line 'INFO: 2 of 2 nodes and 1 processes that joined have sent' said
+expect_line 'INFO: 2 of 2 nodes and 1 process that joined have sent' said
 verdict "a child that is refused alone on its node delays no trace"
 done_testing

@@ -6,6 +6,7 @@
 #include "calib/map/map.h"
 #include "collector-plugin/merge/common/options.h"
 #include "collector-plugin/merge/merge.h"
+#include "collector-plugin/merge/common/types.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
@@ -325,6 +326,21 @@ static void memory_is_bounded(void)
 	CHECK(large - small < 12000, "%ld KB for 2 MB of raw data, %ld KB for 34", small, large);
 }
 
+/* The sampler process's ids begin at 0x8000, the program's at 0x10000: no file of a large job may take room for the ids before them. */
+static void ids_of_a_range_begin_at_0(void)
+{
+	const uint32_t id[][3] = { { 1, 0, 1 }, { 0x8010, 1, 0x10 }, { 0xffff, 1, 0x7fff }, { 0x10001, 2, 1 },
+		{ 0x18001, 2, 0x8001 } };
+	uint32_t within;
+	size_t i;
+
+	for (i = 0; i < sizeof(id) / sizeof(id[0]); i++) {
+		within = id[i][0];
+		CHECK_INT(vt_merge_range(&within), id[i][1]);
+		CHECK_INT(within, id[i][2]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	char command[100];
@@ -339,6 +355,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < FILES; i++) {
 		snprintf(path[i], sizeof(path[i]), "%s/raw%d.dat", dir, i);
 	}
+	RUN(ids_of_a_range_begin_at_0);
 	RUN(two_processes);
 	RUN(ranks_and_maps);
 	RUN(stamps_that_go_back);

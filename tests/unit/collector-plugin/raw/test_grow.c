@@ -112,12 +112,41 @@ static void a_number_is_two_files(void)
 	pthread_t t;
 	int fd;
 
+	vt_raw_started(r);
 	CHECK(pthread_create(&t, NULL, keep_open, r) == 0 && pthread_join(t, NULL) == 0, "%s", path);
 	fd = vt_raw_open_again(r);
 	if (r->keeper) {
 		CHECK_INT(fd, r->keeper_fd);
 	}
 	vt_raw_close_again(r, fd);
+	CHECK(fcntl(fd, F_GETFD) < 0, "descriptor %d stays open", fd);
+	vt_raw_close(r, ltick(77));
+}
+
+/* While a program starts, its raw file is opened once, and the descriptor is used as long as it is that file. */
+static void open_once_at_the_start(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 64, .autoflush = 1 });
+	int fd = vt_raw_open_again(r), again, other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	vt_raw_close_again(r, fd);
+	again = vt_raw_open_again(r);
+	vt_raw_close_again(r, again);
+	CHECK_INT(again, fd);
+	CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC, "descriptor %d is closed, or the program's children get it", fd);
+	CHECK_INT(dup2(other, fd), fd); /* as a thread of the program may */
+	again = vt_raw_open_again(r);
+	CHECK(again >= 0 && again != fd, "%d is the program's file", again);
+	vt_raw_close_again(r, again);
+	CHECK(fcntl(again, F_GETFD) < 0, "descriptor %d stays open", again);
+	vt_raw_started(r);
+	CHECK(fcntl(fd, F_GETFD) >= 0, "closed the program's file");
+	close(fd);
+	close(other);
+	vt_raw_close(r, ltick(77));
+	r = create((struct vt_raw_options){ .max_blocks = 64, .autoflush = 1 });
+	fd = vt_raw_open_again(r);
+	vt_raw_started(r);
 	CHECK(fcntl(fd, F_GETFD) < 0, "descriptor %d stays open", fd);
 	vt_raw_close(r, ltick(77));
 }
@@ -151,6 +180,7 @@ int main(int argc, char **argv)
 	RUN(room_is_made_ahead);
 	RUN(a_slow_sampler_gets_larger_chunks);
 	RUN(a_number_is_two_files);
+	RUN(open_once_at_the_start);
 	RUN(mapped_as_a_whole);
 	remove_dir();
 	return check_end();
