@@ -8,6 +8,7 @@ command -v git >/dev/null 2>&1 || skip_all "no git"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # what make would put into it, files and folders
+# shellcheck disable=SC2016
 printf 'include Makefile\nprint-distfiles:\n\t@:$(info $(DISTFILES:$(top_srcdir)/%%=%%))\n' >"$dir/print.mk"
 expect make -s -C "$build" -f "$dir/print.mk" print-distfiles >"$dir/made"
 tr ' ' '\n' <"$dir/made" >"$dir/packed"
