@@ -124,6 +124,8 @@ struct vt_raw_head {
 	struct vt_raw_id id, sampler_id; /* of the program, and of `sampler` */
 	struct vt_raw_id merger_id;      /* of VTserver, which makes the trace */
 	_Atomic int32_t local_ranks;     /* of the job on this host, by MPI; 0: not known yet */
+	/* of the job, agreed in MPI_Init: launchers give the name `job` again; 0: not agreed, or no MPI */
+	_Atomic uint64_t launch;
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the
