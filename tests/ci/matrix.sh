@@ -4,8 +4,8 @@
 # SUITE: bookworm, trixie, sid; MPI: openmpi, mpich; LIBRARIES: all, none (of those that configure can do without).
 # No argument: all twelve. Each suite is a folder below MATRIX_ROOTS (/var/tmp) that is made once, with packages of the
 # mirror that apt has here, by quickstart itself. A cell fails, too, if a test has no result, or a check is skipped that
-# ran in this root before; the reasons of all skips follow the table. MATRIX_TESTS: only these tests. MATRIX_LOGS: a folder that keeps what
-# each cell printed. Needs root and mmdebstrap.
+# ran in this root before; the reasons of all skips follow the table. MATRIX_TESTS: only these tests. MATRIX_LOGS: a
+# folder that keeps what each cell printed. Needs root and mmdebstrap.
 # .ci/run is the cell bookworm:openmpi:all.
 # shellcheck source=lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib/lib.sh"

@@ -32,7 +32,8 @@ missing_calls() # missing_calls LIBRARY: functions that libVTnull of 0.2.0 has a
 {
 	nm -D --defined-only "$1" | awk '{ print $3 }' | sort -u | comm -23 "$dir/calls" -
 }
-xz -dc "$src/tests/house/abi/libVTnull.abi.xz" | sed -n "s/.*<elf-symbol name='\([^']*\)'.*/\1/p" | sort -u >"$dir/calls"
+xz -dc "$src/tests/house/abi/libVTnull.abi.xz" | sed -n "s/.*<elf-symbol name='\([^']*\)'.*/\1/p" |
+	sort -u >"$dir/calls"
 expect [ "$(wc -l <"$dir/calls")" -ge 222 ]
 for name in libVTnull libVTcs libVT libVTfs libVTim libVTabi; do
 	[ -e "$build/.libs/$name.so" ] || continue
