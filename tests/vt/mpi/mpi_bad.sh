@@ -146,9 +146,10 @@ if [ $mpi = openmpi ]; then
 	expect [ "$(processes old.stf)" -eq 2 ]
 	verdict "and they still make a trace"
 else
-	for name in "the raw files of a killed job and the next job of that name" "and its own command still makes its trace" \
+	for name in "the raw files of a killed job and the next job of that name" \
+		"and its own command still makes its trace" \
 		"where the launcher gives two launches the same name and no number" "and they still make a trace"; do
-		skip "$name" "the name of a job of MPICH is that of its launcher's process, which a test cannot give again"
+		skip "$name" "MPICH's launcher names a job by its process, which a test cannot give again"
 	done
 fi
 done_testing

@@ -89,7 +89,8 @@ done
 library=$("${CC:-gcc}" -print-file-name=libgomp.so.1)
 if [ -e "$library" ]; then
 	list=$src/collector-plugin/openmp/not_wrapped.list
-	sed -n 's/^CALL([A-Z_]*, \(GOMP_[a-z0-9_]*\),.*/\1/p' "$src/collector-plugin/openmp/calls.def" | sort >"$dir/wrapped"
+	sed -n 's/^CALL([A-Z_]*, \(GOMP_[a-z0-9_]*\),.*/\1/p' "$src/collector-plugin/openmp/calls.def" |
+		sort >"$dir/wrapped"
 	sed '/^#/d; s/\t.*//' "$list" >"$dir/patterns"
 	nm -D --defined-only "$library" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | grep '^GOMP_[a-z]' |
 		sort -u >"$dir/exported"
@@ -114,7 +115,7 @@ if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ] &&
 	expect_trace hybrid.stf && "$build/stftool" hybrid.stf --dump >dump
 	# the ranks do the same: each function of OMP twice as often as in the first of them
 	awk '$1 == "DEFCLASS" { class[$2] = $0 ~ /"OMP"/ } $1 == "DEFFUNCTION" { omp[$2] = class[$NF] ? $0 : "" }
-		$2 == "ENTER" { p = $4 % 65536; if (omp[$6] != "" && omp[$6] ~ /"(parallel|single|sections|critical)"/) { n[p]++ } }
+		$2 == "ENTER" && omp[$6] ~ /"(parallel|single|sections|critical)"/ { n[$4 % 65536]++ }
 		END { for (p in n) { print p, n[p] } }' dump | sort >ranks
 	expect [ "$(wc -l <ranks)" -eq 2 ]
 	expect [ "$(cut -d ' ' -f 2 ranks | sort -u | wc -l)" -eq 1 ]
