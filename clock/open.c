@@ -102,14 +102,14 @@ static int only_job(int folder, char *name, size_t size)
 	while (d && (e = readdir(d))) {
 		size_t n = strlen(e->d_name), t = strlen(tail) - strlen(TKC_JOB_PREFIX);
 
-		if (strncmp(e->d_name, TKC_JOB_PREFIX, strlen(TKC_JOB_PREFIX)) || n < t ||
+		if (strncmp(e->d_name, TKC_JOB_PREFIX, strlen(TKC_JOB_PREFIX)) || n < t || n >= size ||
 			strcmp(e->d_name + n - t, tail + strlen(TKC_JOB_PREFIX))) {
 			continue;
 		}
 		fd = openat(folder, e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 		if (fd >= 0 && tkc_writer_lives(fd)) {
 			found++;
-			snprintf(name, size, "%s", e->d_name);
+			memcpy(name, e->d_name, n + 1);
 		}
 		if (fd >= 0) {
 			close(fd);

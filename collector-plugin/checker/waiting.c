@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector-plugin/mpi/abi/version.h"
+
 #define HOLD_NS INT64_C(250000000)
 
 /* ---- what is waited for ---- */
@@ -162,7 +164,7 @@ static void needs_of_probe(struct vt_mc_wait *w)
 	}
 }
 
-#if MPI_VERSION >= 4
+#if VT_MPI >= 400
 /* MPI_Parrived in a loop. */
 static void needs_partition(struct vt_mc_wait *w)
 {
@@ -488,7 +490,7 @@ static int perform_look(struct vt_mc_call *k)
 {
 	int flag = 0, done;
 
-#if MPI_VERSION >= 4
+#if VT_MPI >= 400
 	if (vt_mc_is(k, "Parrived")) {
 		k->rc = PMPI_Parrived((MPI_Request)k->w[0], (int)k->w[1], (int *)k->w[2]);
 		looked(k, (const int *)k->w[2], needs_partition);

@@ -111,6 +111,8 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 {
 	struct found f = { .n = 0 };
 	int rc = read_protocol(prot, &f, err);
+	struct vt_raw_head h;
+	size_t left;
 
 	*path = NULL;
 	*n = 0;
@@ -132,6 +134,10 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 	if (rc) {
 		tkm_free_texts(f.path, f.n);
 		return rc;
+	}
+	left = vt_raw_leave_out(f.path, &f.n, vt_raw_read_head(f.raw, &h) == 0 ? h.launch : 0);
+	for (; left > 0; left--) {
+		free(f.path[f.n + left - 1]);
 	}
 	return sort_found(&f, path, n);
 }

@@ -17,7 +17,7 @@
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": the block was used, and was moved elsewhere or removed */
 
 /* Only files of this version are read: the programs of an installation are of one version. */
-enum { VT_RAW_VERSION = 8, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+enum { VT_RAW_VERSION = 9, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 /* Names of raw files: .VT-flush-<program>_<rank>-<pid>.raw. They are hidden, and do not end like data of a program, so that
  * `*.dat`, `ls`, make and `rm *` of the program that is recorded do not meet them. */
@@ -125,6 +125,8 @@ struct vt_raw_head {
 	struct vt_raw_id merger_id;      /* of VTserver, which makes the trace */
 	_Atomic int32_t local_ranks;     /* of the job on this host, by MPI; 0: not known yet */
 	_Atomic uint32_t kept;           /* 1: closed, and the user merges it (KEEP-RAW-EVENTS) */
+	/* of the job, agreed in MPI_Init: launchers give the name `job` again; 0: not agreed, or no MPI */
+	_Atomic uint64_t launch;
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the

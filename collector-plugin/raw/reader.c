@@ -633,3 +633,39 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 	free(list);
 	return rc ? rc : read_tables(f, fn, ctx);
 }
+
+static int is_one_of(const struct vt_raw_id *id, const struct vt_raw_id *of, size_t m)
+{
+	while (m > 0 &&
+		(of[m - 1].pid != id->pid || of[m - 1].born != id->born || strcmp(of[m - 1].boot, id->boot) ||
+			of[m - 1].pid_namespace != id->pid_namespace)) {
+		m--;
+	}
+	return m > 0;
+}
+
+size_t vt_raw_leave_out(char **path, size_t *n, uint64_t launch)
+{
+	struct vt_raw_id *other = NULL, *id;
+	size_t i, others = 0, kept = 0, all = *n;
+	struct vt_raw_head h;
+	char *moved;
+
+	for (i = 0; i < all && launch; i++) {
+		id = vt_raw_read_head(path[i], &h) == 0 && h.launch && h.launch != launch ? TKM_APPEND(other, others)
+											  : NULL;
+		if (id) {
+			*id = h.id;
+		}
+	}
+	for (i = 0; i < all && others; i++) {
+		if (vt_raw_read_head(path[i], &h) < 0 || h.launch == launch || !is_one_of(&h.id, other, others)) {
+			moved = path[kept];
+			path[kept++] = path[i];
+			path[i] = moved;
+		}
+	}
+	*n = others ? kept : all;
+	free(other);
+	return all - *n;
+}

@@ -38,6 +38,9 @@ int vt_raw_file_alive(const struct vt_raw_file *f);
 /* Reads only the head of a file that may belong to another user. Only a regular file of this user is read, and
  * nothing is mapped. Returns 0, or -1 if it is not a raw file of this user. */
 int vt_raw_read_head(const char *path, struct vt_raw_head *head);
+/* Of n files of jobs of one name, moves those behind the others that are of another launch than `launch` (0: not known), with
+ * those of what their processes were before they became others by exec. Returns how many; n is without them. */
+size_t vt_raw_leave_out(char **path, size_t *n, uint64_t launch);
 /* Does the process that writes a file with this head still run (on this node and boot)? */
 int vt_raw_head_alive(const char *path, const struct vt_raw_head *head);
 /* May the process have continued as another program, by exec? The sampler process then closes the file and records

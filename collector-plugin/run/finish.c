@@ -45,6 +45,7 @@ enum { MAX_FILES = 65536 };
 	"# and type the command with --force: that makes one trace of all."
 
 struct files {
+	uint64_t launch; /* of this process */
 	char **path;
 	size_t n;
 	int alive; /* other processes of the job that still run */
@@ -75,7 +76,7 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 		/* this process has left another one if it started anew; in another container that is another process */
 		own = h.pid == (uint32_t)c->pid && vt_raw_life(&h, &h.id) != VT_RAW_UNSEEN;
 		if (!own && vt_raw_head_alive(path, &h)) {
-			f->alive++;
+			f->alive += !f->launch || !h.launch || h.launch == f->launch;
 		} else {
 			add_raw_file(f, path);
 		}
@@ -132,15 +133,25 @@ static int first_lives(const struct vt_collector *c)
 static void find_files(struct vt_collector *c, struct files *f)
 {
 	char dir[1100], path[1500];
+	struct vt_raw_head own;
 	struct dirent *e;
+	size_t left;
 	DIR *d;
 
+	f->launch = vt_raw_read_head(c->raw_path, &own) == 0 ? own.launch : 0;
 	add_raw_file(f, c->raw_path);
 	d = open_trace_directory(c, dir, sizeof(dir));
 	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
 		if (vt_raw_is_name(e->d_name)) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
 			sort_raw_file(c, f, path);
+		}
+	}
+	for (left = vt_raw_leave_out(f->path, &f->n, f->launch); left > 0; left--) {
+		if (f->left++) {
+			free(f->path[f->n + left - 1]);
+		} else {
+			f->first_left = f->path[f->n + left - 1];
 		}
 	}
 	if (d) {
@@ -393,7 +404,8 @@ int vt_collect_is_first_rank(void)
 /* Takes the loaded library of MPI. Not by names alone, for which the dynamic linker would search all folders at each end. */
 static int take_loaded_mpi(struct dl_phdr_info *o, size_t size, void *path)
 {
-	static const char *const names[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", NULL };
+	static const char *const names[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1",
+		NULL };
 	const char *slash = strrchr(o->dlpi_name, '/'), *name = slash ? slash + 1 : o->dlpi_name;
 	int i;
 

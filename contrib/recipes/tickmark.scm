@@ -4,7 +4,7 @@
              (gnu packages compression) (gnu packages databases) (gnu packages digest) (gnu packages elf) (gnu packages gnunet)
              (gnu packages maths) (gnu packages mpi) (gnu packages ncurses) (gnu packages networking)
              (gnu packages pkg-config) (gnu packages profiling) (gnu packages sqlite) (gnu packages web)
-             (gnu packages c))
+             (gnu packages datastructures))
 (package
   (name "tickmark")
   (version "0.2.0")

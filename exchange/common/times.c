@@ -209,7 +209,7 @@ int xch_seconds(const struct xch_trace *t, uint64_t time, char *buf)
 
 int xch_real(double v, char *buf)
 {
-	int digits;
+	int digits, n;
 
 	if (isnan(v)) {
 		return snprintf(buf, 32, "nan");
@@ -226,9 +226,9 @@ int xch_real(double v, char *buf)
 	}
 	/* 15 digits always read back unchanged, except for numbers too small to have that many */
 	for (digits = fabs(v) < DBL_MIN ? 1 : 15; digits < 17; digits++) {
-		snprintf(buf, 32, "%.*g", digits, v);
+		n = snprintf(buf, 32, "%.*g", digits, v);
 		if (strtod(buf, NULL) == v) {
-			return (int)strlen(buf);
+			return n;
 		}
 	}
 	return snprintf(buf, 32, "%.17g", v);

@@ -10,7 +10,7 @@ for script in series/preload series/endings pages/contrib series/mutants series/
 	series/inside series/vt series/messages series/trees series/jobs series/who builds/valgrind \
 	series/faults builds/without readers/sar machine/gpu machine/pmu machine/machine machine/steered \
 	readers/report series/memory readers/readers readers/readers_debian pages/readme builds/install \
-	builds/package builds/distcheck builds/abi builds/matrix; do
+	builds/package builds/distcheck builds/abi matrix; do
 	echo "== $script.sh"
 	sh "$here/$script.sh"
 	case $? in

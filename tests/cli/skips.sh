@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tests/skips.sh, by which make check ends: skips are named, and a new one on the same machine fails. TAP.
+# tests/skips.sh, by which make check ends: skips are named, and a new one on the same machine fails. And
+# tests/ci/lib/results.sh, by which a cell of tests/ci/matrix.sh ends: a test that has no result fails. TAP.
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
 unset SKIPS_RAN MAKEFLAGS MFLAGS MAKELEVEL
@@ -43,4 +44,26 @@ printf 'all: ; @sh %s/tests/skips.sh t/b.sh.log\n' "$src" >Makefile
 expect_not make -s --no-print-directory >out 2>err
 tail -n 1 out | expect_line -x '  t/b.sh: all of it' -
 verdict "and make fails"
+
+unset SKIPS_RAN
+results() { sh "$src/tests/ci/lib/results.sh" cell "$@" >"$dir/out" 2>"$dir/err"; }
+echo 'TEST_LOGS = $(TESTS:=.log)' >Makefile
+echo 'TESTS = tests/a.sh tests/b tests/c' >>Makefile
+mkdir tests
+printf ':test-result: PASS works\n:test-result: SKIP a disk # SKIP none\n' >tests/a.sh.trs
+cp t/a.sh.log tests/a.sh.log
+printf ':test-result: PASS x\n:test-result: XFAIL y\n' >tests/b.trs
+expect_not results
+expect_line -x '| cell | 2 of 3 | 3 | 0 | 1 | c (no result) |' out
+expect_line -x '  tests/a.sh: a disk: no disk here: none' out
+verdict "results of a check that broke off: the test without one fails, and skips have their reasons"
+expect results 'TESTS=tests/a.sh tests/b'
+expect_line -x '| cell | 2 of 2 | 3 | 0 | 1 | |' out
+printf ':test-result: ERROR z\n' >>tests/b.trs
+expect_not results 'TESTS=tests/a.sh tests/b'
+expect_line -x '| cell | 2 of 2 | 3 | 1 | 1 | b |' out
+printf ':test-result: SKIP x\n' >tests/c.trs
+expect_not results TESTS=tests/c
+expect_line -x '| cell | 1 of 1 | 0 | 0 | 1 | |' out
+verdict "those of the tests that were asked for; a failure, or nothing that passed, fails"
 done_testing

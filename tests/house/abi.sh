@@ -27,6 +27,24 @@ for name in $libraries; do
 	verdict "$name has what 0.2.0 will have"
 done
 
+# what programs call of VT_ is in each of these; that of MPI and OpenSHMEM is held against their tables (mpi_table.sh)
+missing_calls() # missing_calls LIBRARY: functions that libVTnull of 0.2.0 has and it lacks
+{
+	nm -D --defined-only "$1" | awk '{ print $3 }' | sort -u | comm -23 "$dir/calls" -
+}
+xz -dc "$src/tests/house/abi/libVTnull.abi.xz" | sed -n "s/.*<elf-symbol name='\([^']*\)'.*/\1/p" |
+	sort -u >"$dir/calls"
+expect [ "$(wc -l <"$dir/calls")" -ge 222 ]
+for name in libVTnull libVTcs libVT libVTfs libVTim libVTabi; do
+	[ -e "$build/.libs/$name.so" ] || continue
+	missing_calls "$build/.libs/$name.so" >"$dir/out"
+	expect_empty "$dir/out"
+done
+verdict "each library of the collector has all VT_ functions of 0.2.0"
+printf 'VT_enter_gone\n' | sort - "$dir/calls" >"$dir/more" && mv "$dir/more" "$dir/calls"
+expect [ "$(missing_calls "$build/.libs/libVTcs.so")" = VT_enter_gone ]
+verdict "and one that is gone is found"
+
 library=$build/.libs/libtickmark-stf.so.0
 if [ -e "$dir/libtickmark-stf.abi" ]; then
 	sed 's/stf_version/stf_gone/g' "$dir/libtickmark-stf.abi" >"$dir/gone.abi"

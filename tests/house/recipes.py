@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """recipes.py TOP: what does not fit in the recipes of packages: another version than configure.ac has, a library that configure
-looks for and a recipe does not name, a recipe that cannot be parsed. Prints one line each."""
+looks for and a recipe does not name, a library that a pkg-config file requires and the package of it does not bring, a recipe that
+cannot be parsed. Prints one line each."""
 import ast
 import pathlib
 import re
@@ -71,6 +72,19 @@ def guix():
     return re.search(r'\(version "(.*?)"\)', text).group(1), " ".join(words).split()
 
 
+def check_required(configure):
+    """What pkg-config reads for a .pc file, --cflags too, comes with the package that has the file. RPM finds it by itself."""
+    brings = re.findall(r"^Package: libtickmark-dev$.*?^Depends: (.*?)$", read("debian/control"), re.M | re.S)[0].split(", ")
+    for file in sorted(TOP.glob("*/**/*.pc.in")):
+        for line in re.findall(r"^Requires.*?: (.*)$", file.read_text(encoding="utf-8"), re.M):
+            line = re.sub(r"@(\w+)@", lambda m: " ".join(re.findall(m[1] + r"=([\w ]+)", configure)), line)
+            for word in line.split():
+                name = re.findall(r"^TM_WITH\(\[(.*?)\].*TM_CHECK_PKG\(\[\w+\], \[" + word + r"\b", configure, re.M)
+                package = LIBRARIES[name[0]][0] if name else f"the package of {word}"
+                if package not in brings:
+                    print(f"debian: {file.name} requires {word}, but libtickmark-dev does not depend on {package}")
+
+
 def main():
     configure = read("configure.ac")
     version = re.search(r"AC_INIT\(\[Tickmark\], \[(.*?)\]", configure).group(1)
@@ -90,6 +104,7 @@ def main():
             word = LIBRARIES.get(name, [""] * 5)[column]
             if word and word not in words:
                 print(f"{recipe.__name__}: {word} is missing")
+    check_required(configure)
     minor = re.findall(r"#define STF_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", read("include/stf.h"))
     for file, has in (("include/stf.h", ".".join(minor)), ("NEWS", read("NEWS").split()[1])):
         if has != version:

@@ -14,8 +14,9 @@
 
 static int check_count, check_bad, check_bad_total;
 static uint64_t check_seed = 20261121, check_state;
-static int check_times = 1;  /* -n: random tests draw so many times as often */
-static int check_limit = 10; /* messages per test; the rest is only counted */
+static int check_times = 1; /* -n: random tests draw so many times as often */
+/* messages per test; the rest is only counted */
+__attribute__((unused)) static int check_limit = 10;
 
 /* Cond must hold; else file, line and the printf arguments are shown and the test has failed. */
 #define CHECK(cond, ...) \

@@ -209,10 +209,10 @@ void stt_quote(FILE *f, const char *text, size_t n)
 const char *stt_real(double v, char *buf)
 {
 	/* 15 digits always read back unchanged, except for numbers too small to have that many */
-	int digits = fabs(v) < DBL_MIN ? 1 : 15;
+	int digits = fabs(v) < DBL_MIN ? 1 : 15, n = 1;
 
-	for (; digits <= 17; digits++) {
-		snprintf(buf, 32, "%.*g", digits, v);
+	for (; n > 0 && digits <= 17; digits++) {
+		n = snprintf(buf, 32, "%.*g", digits, v);
 		if (strtod(buf, NULL) == v) {
 			break;
 		}

@@ -11,9 +11,9 @@
 
 #ifdef HAVE_JANSSON
 #include <jansson.h>
+#endif
 
 #include "base/grow.h"
-#endif
 
 struct stt_cell {
 	enum {

@@ -413,12 +413,17 @@ int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 	return rc;
 }
 
-/* Sets the writer by LOGFILE-RANK, as set on rank 0. */
+/* Sets the writer by LOGFILE-RANK, as set on rank 0, and the number of this launch, by who rank 0 is and when it began. */
 static void choose_writer(struct vt_job *j)
 {
-	long long rank = vt_collect_settings()->logfile_rank;
+	struct vt_raw_head *head = vt_raw_head(j->collect->raw);
+	uint64_t launch = tkm_fnv(tkm_fnv(TKM_FNV_START, &head->id, sizeof(head->id)), &head->start_realtime_ns,
+		sizeof(head->start_realtime_ns));
+	long long of_first[] = { vt_collect_settings()->logfile_rank, (long long)launch }, rank;
 
-	PMPI_Bcast(&rank, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+	PMPI_Bcast(of_first, 2, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+	atomic_store(&head->launch, (uint64_t)of_first[1]);
+	rank = of_first[0];
 	if (rank >= j->ranks) {
 		if (j->rank == 0) {
 			vt_say(1, "WARNING", "LOGFILE-RANK %lld: there are %d ranks, so rank 0 writes the trace", rank,

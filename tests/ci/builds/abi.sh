@@ -3,17 +3,18 @@
 # abi.sh [SCRIPT]...: the tests of tests/vt whose programs are in C, with programs of the MPI ABI, on each of its
 # libraries that is here, all with one libVTabi.so. The compiler that they are given takes the header of the ABI, its
 # library, and libVTabi for libVT; one for C++ or Fortran there is not. No argument: all. ABI_BUILD: a build of this
-# tree (default: a new one). Ends with a table.
+# tree (default: a new one). ABI_ROUNDS: see mpi_abi.sh; 4000 are 10^5 messages of each of its combinations. Ends with
+# a table.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
 places=/usr/lib/$(gcc -print-multiarch)
 header=$places/openmpi/include/standard_abi
 [ -e "$header/mpi.h" ] || { echo "SKIPPED: Open MPI's header of the MPI ABI is not here"; exit 77; }
-# not: what is of libVTfs, libVTim or libVTmc, which are not made for the ABI
-all="clocks/clock clocks/coarse clocks/hosts clocks/mpi_expected clocks/mpi_steps clocks/mpi_sync clocks/sessions
-	clocks/timers ends/kill ends/memory mpi/mpi mpi/mpi_abi mpi/mpi_bad mpi/mpi_config mpi/mpi_delay mpi/mpi_files
-	mpi/mpi_forked mpi/mpi_hosts mpi/mpi_messages mpi/mpi_polls mpi/mpi_rare mpi/mpi_script mpi/mpi_statistics
-	mpi/mpi_trace mpi/mpi_truncated mpi/mpi_waits settings/wrong_values"
+# those that compile with MPICC; not what is of libVTfs, libVTim or libVTmc, which are not made for the ABI
+all="mpi/mpi_abi $(cd "$top/tests/vt" && grep -lE '\$\{?MPICC' -- */*.sh | xargs grep -LE 'VT(fs|im|mc)|oshcc' |
+	sed 's|\.sh$||')"
+ABI_ROUNDS=${ABI_ROUNDS:-4000}
+export ABI_ROUNDS
 build=${ABI_BUILD:-}
 if [ -z "$build" ]; then
 	configured "MPI ABI"

@@ -5,8 +5,7 @@
 # that --with-NAME=DIR names.
 # shellcheck source=../lib/lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/../lib/lib.sh"
-others="--without-hwloc --without-gsl --without-jansson --without-papi --without-otf2 --without-otf --without-zlib"
-others="$others --without-sqlite"
+others=$(without | tr '\n' ' ')
 for set in --without-mpi "$others" "--without-mpi $others"; do
 	# shellcheck disable=SC2086
 	configured "$set" --enable-werror $set

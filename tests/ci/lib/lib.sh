@@ -47,6 +47,11 @@ configured()
 	step "$label: configure $*" "$top/configure" -q "$@"
 }
 
+without() # --without-NAME for each library that configure can do without, but MPI
+{
+	sed -n 's/^TM_WITH(\[\([a-z0-9-]*\)\].*/--without-\1/p' "$top/configure.ac" | grep -v '^--without-mpi'
+}
+
 need()
 {
 	for tool; do

@@ -84,16 +84,18 @@ else
 fi
 
 # A launcher may give a job the name of one that was killed together with its sampler process, and that left its raw
-# files.
-clean
-again() # again OUT: such a job, until both ranks have made their calls
+# files. It may give nothing else either, as that of Open MPI 5 on several hosts.
+again() # again OUT NUMBER: such a job, until both ranks have made their calls; with the launcher's number, or without
 {
 	# shellcheck disable=SC2016
 	timeout -k 5 100 "$MPIRUN" -np 2 \
 		sh \
 		-c \
-		'own=$PMIX_NAMESPACE; PMIX_NAMESPACE=again exec "$0" --logfile-name again.stf -- env '\
-'PMIX_NAMESPACE="$own" ./plain wait 900' "$vtrun" >"$1" 2>&1 &
+		'own=$PMIX_NAMESPACE random=$OMPI_MCA_orte_precondition_transports PMIX_NAMESPACE=again
+		[ "$1" = with ] || unset OMPI_MCA_orte_precondition_transports PMIX_SERVER_URI2 PMIX_SERVER_URI3 \
+			PMIX_SERVER_URI4
+		exec "$0" --logfile-name again.stf -- env PMIX_NAMESPACE="$own" \
+			OMPI_MCA_orte_precondition_transports="$random" ./plain wait 900' "$vtrun" "$2" >"$1" 2>&1 &
 	launcher=$! tries=0
 	until [ "$(grep -c 'error class' "$1")" -eq 2 ] || [ $tries -ge 600 ]; do
 		sleep 0.1
@@ -108,33 +110,46 @@ processes() # processes TRACE
 {
 	"$build/stftool" "$1" --verify >>out 2>&1 && "$build/xstftool" "$1" 2>>out | sed -n 's/^NCPUS //p' | wc -w
 }
-if [ $mpi = openmpi ]; then
-	mpi_compile "$MPICC" mpi/programs/mpi_plain.c plain -pthread
-	again first
+kill_and_repeat() # kill_and_repeat NUMBER TRACE: such a job, killed, and then another, whose trace that is
+{
+	clean
+	again first "$1"
 	killed=$(ranks)
 	# shellcheck disable=SC2046,SC2086
 	kill -9 $(sampler again.prot) $killed
 	wait $launcher
 	cksum .VT-flush-* >sums
-	again second
+	again second "$1"
 	# shellcheck disable=SC2046
 	kill -9 $(ranks | grep -vwF "$killed")
 	wait $launcher
 	tries=0
-	until { [ -s again-1.stf ] && [ "$(ranks | wc -l)" -le 2 ]; } || [ $tries -ge 600 ]; do
+	until { [ -s "$2" ] && [ "$(ranks | wc -l)" -le 2 ]; } || [ $tries -ge 600 ]; do
 		sleep 0.1
 		tries=$((tries + 1))
 	done
 	cat first second >>out
 	expect [ "$(echo "$killed" | wc -w)" -eq 2 ]
 	cksum .VT-flush-* | expect diff sums - >>out
-	expect [ "$(processes again-1.stf)" -eq 2 ]
+	expect [ "$(processes "$2")" -eq 2 ]
+}
+if [ $mpi = openmpi ]; then
+	mpi_compile "$MPICC" mpi/programs/mpi_plain.c plain -pthread
+	kill_and_repeat with again-1.stf
 	verdict "the raw files of a killed job are neither merged nor removed by the next job of that name"
 	"$build/stftool" again.prot --merge old.stf >>out 2>&1
 	[ "$(processes old.stf)" -eq 2 ]
 	ok "and its own command still makes its trace" $?
+	kill_and_repeat without again.stf
+	verdict "nor where the launcher gives two launches the same name and no number"
+	"$build/stftool" .VT-flush-* --merge old.stf >>out 2>&1
+	expect [ "$(processes old.stf)" -eq 2 ]
+	verdict "and they still make a trace"
 else
-	skip "the raw files of a killed job and the next job of that name" "its launcher gives no name"
-	skip "and its own command still makes its trace" "its launcher gives no name"
+	for name in "the raw files of a killed job and the next job of that name" \
+		"and its own command still makes its trace" \
+		"where the launcher gives two launches the same name and no number" "and they still make a trace"; do
+		skip "$name" "MPICH's launcher names a job by its process, which a test cannot give again"
+	done
 fi
 done_testing

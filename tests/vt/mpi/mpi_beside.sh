@@ -6,7 +6,7 @@
 mpi_compile "$MPICC" mpi/programs/beside.c linked -DLINKED
 # shellcheck disable=SC2086
 "$MPICC" $san -g -c "$here/mpi/programs/beside.c" -o beside.o && ${CC:-cc} $san beside.o -o loading -ldl || exit 99
-library=$(ldd ./linked | sed -n 's/^[^a-z]*\(libmpi[a-z]*\.so\.[0-9]*\) .*/\1/p' | head -n 1)
+library=$(ldd ./linked | sed -n 's/^[^a-z]*\(libmpi[a-z_]*\.so\.[0-9]*\) .*/\1/p' | head -n 1)
 
 run() # run PROGRAM ARGUMENT
 {
@@ -20,6 +20,15 @@ run() # run PROGRAM ARGUMENT
 run loading "$library"
 expect [ "$(grep -c 'the MPI calls of .* are not recorded' say)" -eq 1 ]
 verdict "MPI by dlopen"
+printf 'int PMPI_Initialized(int *flag) { *flag = 1; return 0; }\n' >abi.c
+printf '#include <dlfcn.h>\nint main(void) { return !dlopen("./libmpi_abi.so.1", RTLD_NOW); }\n' >opens.c
+# shellcheck disable=SC2086
+${CC:-cc} $san -shared -fPIC -Wl,-soname,libmpi_abi.so.1 abi.c -o libmpi_abi.so.1 &&
+	${CC:-cc} $san opens.c -o opens -ldl || exit 99
+expect "$vtrun" -- ./opens >say 2>&1
+cat say >>out
+expect_line 'the MPI calls of .* are not recorded .* it reaches libmpi_abi.so.1 without' say
+verdict "so is that of the MPI ABI"
 run linked inside
 outside='1 call of MPI sessions, or otherwise outside .*call-backs of MPI_Finalize: not recorded'
 expect [ "$(grep -c "$outside" say)" -eq 1 ]

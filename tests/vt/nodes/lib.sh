@@ -7,6 +7,7 @@ program=${program:-steps}
 source=${source:-tests/vt/nodes/programs/$program.c}
 . "${top_srcdir:-.}/tests/vt/lib/lib.sh"
 cd "$dir" || exit 99
+grep -q '^#define HAVE_ZMQ ' "$build/config.h" || skip_all "built without libzmq"
 why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
 [ $? -ne 77 ] || skip_all "$why"
 # shellcheck disable=SC2086

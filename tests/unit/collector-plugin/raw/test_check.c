@@ -40,7 +40,7 @@ static void versions(void)
 		CHECK_INT(vt_raw_read_head(path, &head), f ? 0 : -1);
 		vt_raw_file_close(f);
 	}
-	CHECK(strstr(err.text, "raw format 9, this program reads 8; use stftool of " PACKAGE_STRING), "%s", err.text);
+	CHECK(strstr(err.text, "raw format 10, this program reads 9; use stftool of " PACKAGE_STRING), "%s", err.text);
 	write_at_offset(offsetof(struct vt_raw_head, writer), "", 1);
 	CHECK(!vt_raw_open(path, &err) && strstr(err.text, "use stftool of the installation that recorded it"), "%s",
 		err.text);

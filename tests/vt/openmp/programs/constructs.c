@@ -4,6 +4,9 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 
 static int failed;
 
@@ -218,10 +221,46 @@ static long cancelled(int times)
 	return sum;
 }
 
+/* What only the first thread runs, a construct of all threads, loops of teams, and a lock within a statement. */
+static long others(int times)
+{
+	long sum = 0, seen = 0;
+	int t, i;
+
+#pragma omp parallel private(t) reduction(+ : sum)
+	for (t = 0; t < times; t++) {
+		long old;
+
+#pragma omp master
+		sum++;
+#pragma omp atomic capture
+		old = seen++;
+		(void)old;
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma omp scope reduction(task, + : seen)
+		seen += 1;
+#endif
+	}
+	for (t = 0; t < times; t++) {
+#pragma omp teams num_teams(1) thread_limit(1)
+#pragma omp distribute
+		for (i = 0; i < 4; i++) {
+#pragma omp atomic
+			sum++;
+		}
+	}
+	return sum;
+}
+
 int main(int argc, char **argv)
 {
 	int threads = argc > 2 ? atoi(argv[1]) : 2, times = argc > 2 ? atoi(argv[2]) : 3;
 
+#ifdef WITH_MPI
+	int level;
+
+	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+#endif
 	omp_set_dynamic(0);
 	omp_set_num_threads(threads);
 	check("work sharing", work_sharing(times), times * (496L + 32 + 32 + 2 + 4 + 24));
@@ -230,5 +269,9 @@ int main(int argc, char **argv)
 	check("tasks", tasks(times), times * (8L + 7 + 496 + 5));
 	check("nested", nested(times), times * 4L);
 	check("cancelled", cancelled(times), times);
+	check("others", others(times), times * 5L);
+#ifdef WITH_MPI
+	MPI_Finalize();
+#endif
 	return failed;
 }
