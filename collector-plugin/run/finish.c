@@ -132,13 +132,13 @@ static int first_lives(const struct vt_collector *c)
 
 static void find_files(struct vt_collector *c, struct files *f)
 {
-	char dir[1100], path[1500];
-	struct vt_raw_head own;
+	char dir[1100], path[1500], *other;
+	struct vt_raw_head h;
 	struct dirent *e;
 	size_t left;
 	DIR *d;
 
-	f->launch = vt_raw_read_head(c->raw_path, &own) == 0 ? own.launch : 0;
+	f->launch = vt_raw_read_head(c->raw_path, &h) == 0 ? h.launch : 0;
 	add_raw_file(f, c->raw_path);
 	d = open_trace_directory(c, dir, sizeof(dir));
 	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
@@ -148,11 +148,11 @@ static void find_files(struct vt_collector *c, struct files *f)
 		}
 	}
 	for (left = vt_raw_leave_out(f->path, &f->n, f->launch); left > 0; left--) {
-		if (f->left++) {
-			free(f->path[f->n + left - 1]);
-		} else {
-			f->first_left = f->path[f->n + left - 1];
+		other = f->path[f->n + left - 1];
+		if (vt_raw_read_head(other, &h) == 0) {
+			vt_left_add(&f->left, other, &h);
 		}
+		free(other);
 	}
 	if (d) {
 		closedir(d);
