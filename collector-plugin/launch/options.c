@@ -296,13 +296,16 @@ static void itc_arguments(struct parser *p)
 }
 
 /* Is this word, which no option takes, the program? Not if "--" comes later, and not if nothing of the name can be run: then it is more likely a
- * value that is written wrong. */
+ * value that is written wrong. So is a word without a folder directly after an option, as in --statistics yes. */
 static int is_program(int argc, char **argv, int i)
 {
 	char path[PATH_MAX];
 	int status, k;
 	struct tkm_err e;
 
+	if (!strchr(argv[i], '/') && tkm_option_begins(argv[i - 1]) && !strchr(argv[i - 1], '=')) {
+		return 0;
+	}
 	for (k = i + 1; k < argc && strcmp(argv[k], "--") != 0; k++) {
 	}
 	return k >= argc && vt_exec_target(argv[i], path, sizeof(path), &status, &e) >= 0;

@@ -212,7 +212,13 @@ expect [ $? -eq 7 ]
 "$build/vtrun" --logfile-name "$dir/no dashes.stf" echo -- >"$dir/out" 2>"$dir/err"
 expect [ $? -eq 2 ]
 expect_line "^vtrun: 'echo': put -- between" "$dir/err"
-verdict "without -- a word that can be run, and no later --, is the program"
+"$build/vtrun" --statistics yes ./plain >"$dir/out" 2>"$dir/err"
+expect [ $? -eq 2 ]
+expect_line "^vtrun: 'yes': put -- between" "$dir/err"
+"$build/vtrun" --logfile-name "$dir/no.stf" --statistics /bin/echo said >"$dir/out" 2>"$dir/err"
+expect [ $? -eq 0 ]
+expect_line '^said$' "$dir/out"
+verdict "without -- a word that can be run, and no later --, is the program; not a wrong value"
 "$build/vtrun" >"$dir/out" 2>"$dir/err"
 [ $? -eq 2 ]
 ok "no program: 2" $?
