@@ -295,9 +295,9 @@ static int read_table_head(struct table *t, int *has_row)
 	if (!find_columns(t)) {
 		why = tkm_csv_why(&t->csv);
 		return why ? refuse_table(t, why)
-			   : complain_clkapply(FAULT, "%s: there is no column '%s'; give --column%s", t->o->input,
-				     t->column < 0 ? t->o->column : t->o->rank_column,
-				     t->column < 0 ? "" : " and --rank or --rank-column");
+			   : complain_clkapply(FAULT, "%s: there is no column '%s'; give --column%s: one of %.300s",
+				     t->o->input, t->column < 0 ? t->o->column : t->o->rank_column,
+				     t->column < 0 ? "" : " and --rank or --rank-column", t->csv.raw);
 	}
 	*has_row = is_row_of_stamps(t);
 	if (!*has_row) {

@@ -165,8 +165,8 @@ static int run_action(const struct stt_options *o)
 	if (o->logfile_name) {
 		return with_name(o, "--logfile-name", "", stt_extract);
 	}
-	return stt_usage(
-		o, "what to do with %s? --dump prints it, --logfile-name says where the output goes", o->input);
+	return stt_usage(o, "what to do with %s? --dump prints it, --logfile-name says where the output goes",
+		o->origin ? o->origin : o->input);
 }
 
 /* An input that is not an STF trace is converted to one first, unless that conversion is the whole request. */

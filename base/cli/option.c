@@ -479,7 +479,7 @@ int tkm_option_unknown(const struct tkm_option *table, const char *typed, struct
 		find_alike_beginnings(table, typed, best, sizeof(best));
 	}
 	return tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'%s%s%s", typed,
-		best[0] ? "; did you mean --" : "; --help shows all", best, best[0] ? "? (--help shows all)" : "");
+		best[0] ? "; did you mean --" : "; --help=all shows all", best, best[0] ? "? (--help=all shows all)" : "");
 }
 
 /* Sets the option at argv[i]. Returns the number of words that it took, or -1. */
@@ -529,7 +529,7 @@ int tkm_option_arguments(
 				return -1;
 			}
 		} else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
-			return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; --help shows all", argv[i]);
+			return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; --help=all shows all", argv[i]);
 		} else if (n == max) {
 			return tkm_fail(err, TKM_ERR_ARG, "'%s': one argument too many", argv[i]);
 		} else {

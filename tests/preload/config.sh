@@ -177,7 +177,7 @@ ok "words after the program's name belong to the program" $?
 expect_text "a b " "$dir/out"
 expect_line \
 	-F \
-	"vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): \
+	"vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help=all shows all): \
 left out" "$dir/err"
 expect_line -F "vtrun: --itc-args: unknown option '--help'" "$dir/err"
 verdict "--itc-args: wrong words are left out, and the program runs"

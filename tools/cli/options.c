@@ -162,7 +162,7 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 		.arguments = "FILE [OPTION...]",
 		.what = o->expand ? "Prints an STF trace as text, with names in place of numbers."
 				  : "Prints, extracts, converts, checks, moves and removes STF traces; FILE is T.stf, "
-				    "T.single.stf, T.avt, or a trace in one of the formats below.",
+				    "T.single.stf, or a trace in one of the formats below.",
 		.table = table,
 		.needs = needs,
 		.environment = 1,

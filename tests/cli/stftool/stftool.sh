@@ -83,7 +83,7 @@ for words in "--clock x.clk --dump" "--csv --dump" "--json --verify" "--byte-ord
 	# shellcheck disable=SC2086
 	refused "an option without effect: $words" 2 "${words%% *} has an effect only with" "$rich" $words
 done
-refused "an unknown option" 2 "unknown option '--sundial'; --help shows all" "$rich" --sundial
+refused "an unknown option" 2 "unknown option '--sundial'; --help=all shows all" "$rich" --sundial
 refused "a shortened option" 2 "unknown option '--print-stats'; did you mean --print-statistics.? " "$rich" \
 	--print-stats
 refused "a beginning of several" 2 ".*mean --logfile-format or --logfile-name or --logfile-prefix" "$rich" \

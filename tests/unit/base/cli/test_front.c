@@ -149,7 +149,7 @@ static void words_of_the_command_line(void)
 	CHECK_STR(positional[1], "--help");
 	CHECK_INT(ARGUMENTS("-"), 1);
 	CHECK_STR(positional[0], "-");
-	CHECK(ARGUMENTS("-x") == -1 && strstr(err.text, "unknown option '-x'; program --help shows all"), "%s",
+	CHECK(ARGUMENTS("-x") == -1 && strstr(err.text, "unknown option '-x'; program --help=all shows all"), "%s",
 		err.text);
 	CHECK(ARGUMENTS("--outptu=x") == -1 && strstr(err.text, "--output"), "%s", err.text);
 	CHECK_INT(ARGUMENTS("a", "b", "c"), -1);
