@@ -37,7 +37,7 @@ int vt_launch_parse(struct vtrun *r, int argc, char **argv);
 
 /* uses_mpi.c: does the program use MPI? 1 or 0; -1: it does, but the library for it is missing or was made for another
  * MPI; *err has the reason. 1 replaces the file name in `library`, libVTcs.so, by that of the library for its MPI. */
-int vt_launch_uses_mpi(const char *path, char *library, size_t size, struct tkm_err *err);
+int vt_launch_uses_mpi(const char *path, int children, char *library, size_t size, struct tkm_err *err);
 
 /* check.c: is what the command line names there? Folders are made. Returns 0, or -1, which was reported. */
 int vt_launch_check(struct vtrun *r);

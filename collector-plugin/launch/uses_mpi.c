@@ -78,7 +78,7 @@ static int is_elf(const char *path)
 	return is;
 }
 
-int vt_launch_uses_mpi(const char *path, char *library, size_t size, struct tkm_err *err)
+int vt_launch_uses_mpi(const char *path, int children, char *library, size_t size, struct tkm_err *err)
 {
 	struct vt_mpi_links program = { "", 0 }, ours = { "", 0 };
 	int elf = is_elf(path);
@@ -90,7 +90,7 @@ int vt_launch_uses_mpi(const char *path, char *library, size_t size, struct tkm_
 			list_loaded(path, &program);
 		}
 		/* a script or an interpreter does not show by itself whether MPI is used */
-		program.uses |= !elf || strstr(path, "python") != NULL;
+		program.uses |= !elf || children || strstr(path, "python") != NULL;
 	}
 	if (!program.uses) {
 		return 0;

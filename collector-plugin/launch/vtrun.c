@@ -110,7 +110,7 @@ static void choose_library(struct vtrun *r, const char *path)
 
 	vt_each_needed(path, note_linked_library, linked);
 	name_beside(r, linked, mpi, sizeof(mpi));
-	switch (vt_launch_uses_mpi(path, mpi, sizeof(mpi), &e)) {
+	switch (vt_launch_uses_mpi(path, r->settings.follow_children, mpi, sizeof(mpi), &e)) {
 	case 1:
 		snprintf(r->library, sizeof(r->library), "%s", mpi);
 		break;
@@ -244,7 +244,7 @@ static int prepare_check(struct vtrun *r, const char *path)
 	int traces = 0;
 
 	name_beside(r, "libVTmc.so", checker, sizeof(checker));
-	if (vt_launch_uses_mpi(path, checker, sizeof(checker), &e) != 1) {
+	if (vt_launch_uses_mpi(path, 0, checker, sizeof(checker), &e) != 1) {
 		vt_launch_say("--check-mpi: %s%s", e.text[0] ? e.text : path,
 			e.text[0] ? "" : " does not use MPI: there is nothing to check");
 		return -1;

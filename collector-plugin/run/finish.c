@@ -446,6 +446,13 @@ void vt_collect_say_no_mpi(const struct vt_collector *c)
 	char mpi[40] = "";
 
 	if ((vt_hooks.no_mpi || !vt_hooks.initialize) && vt_collect_is_first_rank() && find_running_mpi(mpi)) {
+		if (vt_run_child(c->run, (int)c->pid)) {
+			vt_say(1, "WARNING",
+				"the MPI calls of %s are not recorded and its stamps not corrected: a child of the program "
+				"started it. Write vtrun before the program that uses %s: mpirun ... vtrun -- %s",
+				c->program, mpi, c->program);
+			return;
+		}
 		vt_say(1, "WARNING",
 			"the MPI calls of %s are not recorded and its stamps not corrected: it reaches %s without "
 			"MPI_Init, or by dlopen(). Link it with MPI or with -lVT",

@@ -65,4 +65,17 @@ timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- ./starts >out 2>&1
 rc=$?
 ls >>out
 ok "with FOLLOW-CHILDREN the ranks are one trace, and the rest another" $rc
+clean
+timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- sh -c './plain; true' >out 2>&1
+expect [ $? -eq 0 ]
+expect_no_line 'WARNING' out
+expect "$build/stftool" sh.stf --print-clock >clock 2>>out
+expect_lines 2 'process [01]: plain, pid' clock
+verdict "so is what a shell starts that is named itself"
+clean
+script launches "$MPIRUN -np 2 ./plain"
+timeout 300 "$vtrun" --follow-children -- ./launches >out 2>&1
+expect [ $? -eq 0 ]
+expect_lines 1 'the MPI calls of plain are not recorded .* a child of the program started it. Write vtrun before' out
+verdict "a launcher in a script: a line says where vtrun belongs"
 done_testing
