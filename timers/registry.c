@@ -10,10 +10,28 @@
 #include "base/text/text.h"
 
 #define ADDRESS(name) &tmr_##name,
+#define WORD(name) #name,
 static const struct tmr_ops *const table[] = { TMR_TIMERS(ADDRESS, ADDRESS) };
+static const char *const word[] = { TMR_TIMERS(WORD, WORD) };
 #define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
 
-static const char no_mpi[] = "this program has no MPI; timertest has it when Tickmark is built with MPI";
+/* Those that only some programs link, and where they are. */
+static const struct {
+	const char *name, *why;
+} elsewhere[] = {
+	{ "MPI_Wtime", "this program has no MPI; timertest has it when Tickmark is built with MPI" },
+	{ "cuda_globaltimer", "this program reads no GPU; timertest does" },
+};
+
+/* Its index in `elsewhere`; the number of entries if it is not there. */
+static size_t find_elsewhere(const char *name, size_t len)
+{
+	size_t i, n = sizeof(elsewhere) / sizeof(elsewhere[0]);
+
+	for (i = 0; i < n && (strlen(elsewhere[i].name) != len || strncasecmp(elsewhere[i].name, name, len)); i++) {
+	}
+	return i;
+}
 
 static const struct tmr_ops *find_timer(const char *name, size_t len)
 {
@@ -56,7 +74,7 @@ struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err)
 {
 	char expanded[sizeof(((struct tmr_timer *)0)->name)];
 	const struct tmr_ops *ops;
-	size_t len;
+	size_t len, i;
 
 	if (tmr_expand_rank(name, rank, expanded, sizeof(expanded), err) < 0) {
 		return NULL;
@@ -64,8 +82,9 @@ struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err)
 	len = strcspn(expanded, ":");
 	ops = find_timer(expanded, len);
 	if (!ops) {
-		if (!strcasecmp(expanded, "MPI_Wtime")) {
-			tkm_fail(err, TKM_ERR_UNAVAIL, "timer MPI_Wtime: %s", no_mpi);
+		i = find_elsewhere(expanded, len);
+		if (i < sizeof(elsewhere) / sizeof(elsewhere[0])) {
+			tkm_fail(err, TKM_ERR_UNAVAIL, "timer %s: %s", elsewhere[i].name, elsewhere[i].why);
 		} else {
 			tkm_fail(err, TKM_ERR_ARG, "unknown timer '%s'; VT_TIMER=LIST shows all", expanded);
 		}
@@ -79,14 +98,16 @@ void tmr_list(FILE *out)
 	char period[32], name[64];
 	struct tkm_err err;
 	struct tmr_timer *t;
-	size_t i;
+	size_t i, k;
 
 	fprintf(out, "%-24s %-10s %-8s %s\n", "timer", "period", "scope", "what it is, or why it is not available");
 	for (i = 0; i < TABLE_SIZE; i++) {
 		const struct tmr_ops *ops = table[i];
 
 		if (!ops) {
-			fprintf(out, "%-24s %-10s %-8s unavailable: %s\n", "MPI_Wtime", "-", "-", no_mpi);
+			k = find_elsewhere(word[i], strlen(word[i]));
+			fprintf(out, "%-24s %-10s %-8s unavailable: %s\n", elsewhere[k].name, "-", "-",
+				elsewhere[k].why);
 			continue;
 		}
 		snprintf(name, sizeof(name), "%s%s%s", ops->name, ops->arg ? ":" : "", ops->arg ? ops->arg : "");

@@ -25,6 +25,7 @@ enum tmr_flags {
 	TMR_SIMULATED = 4,
 	TMR_REPLACED =
 		8, /* a library in this process changes what it shows: another process reads another clock by this name */
+	TMR_DEVICE = 16, /* of a device, not of the host: the two go apart */
 };
 
 struct tmr_ops;
@@ -39,6 +40,8 @@ struct tmr_timer {
 	unsigned flags; /* enum tmr_flags */
 	int shareable;  /* may be read by several threads at once */
 	int is_counter; /* read() is tmr_counter() */
+	const char
+		*fault; /* why it can be read no longer; a read then repeats the last reading at once. NULL: it can */
 	void *impl;     /* the driver's own */
 	const struct tmr_ops *ops;
 	char name[256]; /* canonical: opening it again gives the same clock */
@@ -89,6 +92,12 @@ static inline void tmr_order(void)
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
+}
+
+/* Did all readings so far come from the clock? Returns 0, or -1 with the reason: the device is gone, and the last ones are void. */
+static inline int tmr_check_fault(const struct tmr_timer *t, struct tkm_err *err)
+{
+	return t->fault ? tkm_fail(err, TKM_ERR_UNAVAIL, "timer %s: %s", t->name, t->fault) : 0;
 }
 
 /* Nominal seconds per tick; NAN when not known. */

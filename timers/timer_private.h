@@ -31,13 +31,12 @@ unsigned tmr_is_replaced(struct tmr_timer *t, clockid_t id);
 	.name = "sim", .arg = "base=CPU,...", .what = "another timer with known errors, to test with", \
 	.scope = TMR_SCOPE_PROCESS
 
-/* The drivers. MPI_Wtime is weak: a program without MPI does not link it, and LIST says so. */
 /* The timers in the order of LIST, the guide's names first: tmr_NAME is at the end of a file in sources/. WEAK: only programs
  * that link it have it. */
 /* clang-format off */
 #define TMR_TIMERS(X, WEAK) \
 	X(gettimeofday) X(cpu) X(cpu_norm) WEAK(mpi_wtime) X(clock_monotonic) X(clock_monotonic_raw) X(clock_realtime) \
-	X(clock_tai) X(clock_boottime) X(ptp) X(sim)
+	X(clock_tai) X(clock_boottime) X(ptp) WEAK(cuda_globaltimer) X(sim)
 /* clang-format on */
 #define TMR_DECLARE(name) extern const struct tmr_ops tmr_##name;
 #define TMR_DECLARE_WEAK(name) extern const struct tmr_ops tmr_##name __attribute__((weak));

@@ -37,7 +37,7 @@ int cal_pairs_take(
 			best = one;
 		}
 	}
-	return cal_pairs_add(p, &best, err);
+	return tmr_check_fault(local, err) < 0 ? -1 : cal_pairs_add(p, &best, err);
 }
 
 int cal_pairs_due(const struct cal_pairs *p, ltick_t now)

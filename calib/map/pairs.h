@@ -50,7 +50,8 @@ struct cal_pairs {
 	size_t branches, *branch; /* first pairs of the stretches without a step */
 };
 
-/* Reads both clocks a few times, keeps the narrowest, and appends it. over: sessions that are over. Returns 0 or -1. */
+/* Reads both clocks a few times, keeps the narrowest, and appends it. over: sessions that are over. Returns 0, or -1: no memory,
+ * or the clock can be read no longer. */
 int cal_pairs_take(
 	struct cal_pairs *p, struct tmr_timer *local, struct tmr_timer *reference, int over, struct tkm_err *err);
 

@@ -11,10 +11,11 @@
 /* Enough for the effective tick of a kernel clock. */
 static const double look_s = 0.02;
 
-/* A steered clock needs a reference only where it is corrected: not if all processes read one clock. */
+/* A steered clock needs a reference only where it is corrected: not if all processes read one clock. The clock of a device is compared
+ * with the host's also where there is one process. */
 static int wants_reference(const struct cal_test *t)
 {
-	int i, any = 0;
+	int i, any = t->link->size == 1 && t->timer->flags & TMR_DEVICE;
 
 	for (i = 0; i < t->link->size; i++) {
 		any = any || t->exchanges[i];

@@ -356,13 +356,23 @@ static double widest_of(const struct cal_map *m, int proven)
 	return most;
 }
 
+static size_t count_steps(const struct cal_pairs *p, enum cal_pair_step step)
+{
+	size_t k, n = 0;
+
+	for (k = 0; k + 1 < p->n; k++) {
+		n += p->pair[k].step == (int)step;
+	}
+	return n;
+}
+
 /* How well the stamps of a steered clock are put to the free one beside it. */
 static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 {
 	const struct cal_pairs *p = &c->map.pairs;
 	double s = p->n ? 1 / p->reference_hz : 0, widest = 0, *within;
+	size_t k, n = 0, unseen = count_steps(p, CAL_PAIR_UNKNOWN);
 	char a[32], b[32], d[32];
-	size_t k, n = 0;
 
 	within = p->n ? malloc(p->n * sizeof(*within)) : NULL;
 	if (!within) {
@@ -375,15 +385,68 @@ static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 		}
 	}
 	tkm_sort(within, n);
+	fprintf(f, "clock of rank %d is steered: read %zu times beside %s, set %zu times", rank, p->n, c->reference,
+		count_steps(p, CAL_PAIR_SET));
+	if (unseen) {
+		fprintf(f, " (%zu times it was read too late to see a small step)", unseen);
+	}
 	fprintf(f,
-		"clock of rank %d is steered: read %zu times beside %s, set %zu times; between two readings it is "
-		"known to %s (median), %s at "
-		"most, %s if it is slewed as fast as the kernel can\n",
-		rank, p->n, c->reference, p->branches - 1,
+		"; between two readings it is known to %s (median), %s at most, %s if it is slewed as fast as "
+		"the kernel can\n",
 		n ? tkm_print_time(a, sizeof(a), tkm_median(within, n), 1) : "unknown",
 		n ? tkm_print_upper(b, sizeof(b), within[n - 1], 1) : "unknown",
 		tkm_print_upper(d, sizeof(d), widest, 1));
 	free(within);
+}
+
+/* Where a reading lies on the reference's axis, in its ticks, and how far off that can be. */
+struct placed {
+	ltick_t at, local;
+	double off;
+};
+
+/* The one of the readings from .. to - 1 whose place is known best. */
+static struct placed place_best(const struct cal_pairs *p, size_t from, size_t to)
+{
+	struct placed best = { .off = INFINITY }, one;
+	size_t k;
+
+	for (k = from; k < to; k++) {
+		one.local = p->pair[k].local;
+		one.at = cal_pairs_at(p, one.local, NULL, &one.off, NULL);
+		one.off += 1; /* it is rounded */
+		best = one.off < best.off ? one : best;
+	}
+	return best;
+}
+
+/* The clock of a device beside the host's, where there is one process: the offset, and the mean rate from the first quarter of the run
+ * to the last one. */
+static void print_device(FILE *f, const struct cal_rank *c)
+{
+	const struct cal_pairs *p = &c->map.pairs;
+	struct placed first = place_best(p, 0, (p->n + 3) / 4), last = place_best(p, p->n - p->n / 4, p->n), best;
+	double s = p->n ? 1 / p->reference_hz : 0, length, off, rise;
+	char a[32], b[32];
+
+	if (p->n < 4) {
+		return;
+	}
+	best = place_best(p, 0, p->n);
+	fprintf(f, "%s is ahead of %s by %.9Lf s +- %s at the narrowest reading", c->timer, c->reference,
+		(long double)best.local.v / p->hz - (long double)best.at.v / p->reference_hz,
+		tkm_print_upper(a, sizeof(a), best.off * s, 1));
+	length = (double)ltick_sub(last.at, first.at);
+	off = first.off + last.off;
+	rise = (double)ltick_sub(last.local, first.local) / p->hz;
+	if (count_steps(p, CAL_PAIR_SET) || !(length > off)) {
+		fprintf(f, "; it was set, so it has no drift\n");
+	} else {
+		fprintf(f, "; drift %+.3f ppm +- %.3f ppm, the mean of %s\n", (rise / (length * s) - 1) * 1e6,
+			tkm_round_up(off / (length - off) * 1.01e6 + 0.001, 3, 'f'),
+			tkm_print_time(b, sizeof(b), length * s, 1));
+	}
+	print_pairs(f, 0, c);
 }
 
 void cal_test_widest_bounds(const struct cal_map *m, double *proven_s, double *assumed_s)
@@ -511,6 +574,9 @@ static void print_maps(FILE *f, const struct cal_test_result *r)
 	char a[32];
 	int i;
 
+	if (r->ranks == 1) {
+		print_device(f, &r->run.rank[0]);
+	}
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
 

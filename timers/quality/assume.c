@@ -67,7 +67,9 @@ void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
 		a->max_slew += 2 * tmr_free_drift; /* it has a quartz of its own beside the kernel's */
 		a->slew_limit += 2 * tmr_free_drift;
 		snprintf(a->wander_from, sizeof(a->wander_from), "%s, steered by at most 500 ppm",
-			t->ops == &tmr_ptp ? "a PTP device" : "MPI's clock, which may be the kernel's");
+			t->ops == &tmr_ptp              ? "a PTP device"
+				: t->flags & TMR_DEVICE ? "a GPU, of which nothing else is known"
+							: "MPI's clock, which may be the kernel's");
 	} else {
 		say_kernel(a);
 	}

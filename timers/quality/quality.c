@@ -22,6 +22,17 @@ enum {
 	BLOCKS = 256,
 };
 
+/* What the reads of a timer may take that are counted and not timed; a clock of a device is read slowly. */
+static const double longest_count_s = 2;
+
+/* How many groups of reads fit into that, at least 1 and at most `most`. */
+static size_t groups_in_time(const struct tmr_quality *q, size_t reads, size_t most)
+{
+	double fit = longest_count_s / (q->cost_s.median * (double)reads);
+
+	return fit >= (double)most ? most : fit >= 1 ? (size_t)fit : 1;
+}
+
 static double wall_now(const struct timespec *origin)
 {
 	struct timespec ts;
@@ -45,7 +56,7 @@ static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *
 	double *cost = malloc(MAX_CHUNKS * sizeof(*cost));
 	struct timespec origin;
 	double begin, end, in_calls = 0, next_bracket = 0, bracket_gap = seconds / 256;
-	size_t n = 0;
+	size_t n = 0, ordered;
 	int i;
 
 	if (!run || !cost) {
@@ -78,7 +89,8 @@ static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *
 	tmr_freq_sample(run);
 	q->wall_s = in_calls;
 	q->cost_s = tkm_spread(cost, n < MAX_CHUNKS ? n : MAX_CHUNKS);
-	for (n = 0; n < ORDERED_CHUNKS; n++) {
+	ordered = groups_in_time(q, CHUNK, ORDERED_CHUNKS);
+	for (n = 0; n < ordered; n++) {
 		begin = wall_now(&origin);
 		for (i = 0; i < CHUNK; i++) {
 			ltick_t v = tmr_read_ordered(t);
@@ -87,7 +99,7 @@ static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *
 		}
 		cost[n] = (wall_now(&origin) - begin) / CHUNK;
 	}
-	q->cost_ordered_s = tkm_spread(cost, ORDERED_CHUNKS);
+	q->cost_ordered_s = tkm_spread(cost, ordered);
 	free(cost);
 	/* the other figures of a timer are valid even if its rate cannot be fitted (because it stepped, for example) */
 	q->have_freq = tmr_freq_end(run, &q->freq, NULL) == 0;
@@ -225,14 +237,14 @@ int tmr_quality_measure(struct tmr_timer *t, double seconds, int brief, struct t
 		return -1;
 	}
 	loop_overhead(t, LOOP_ITERATIONS / less, q);
-	if (increments(t, (size_t)(BLOCKS / less), q, err) < 0) {
+	if (increments(t, groups_in_time(q, BLOCK, (size_t)(BLOCKS / less)), q, err) < 0) {
 		return -1;
 	}
 	/* a clock that stood still all the time has no tick; its other figures show that */
 	if (tmr_tick_measure(t, TMR_TICK_BUDGET_S, NULL, &q->grid, NULL) < 0) {
 		memset(&q->grid, 0, sizeof(q->grid));
 	}
-	return 0;
+	return tmr_check_fault(t, err);
 }
 
 double tmr_measured_period(const struct tmr_timer *t, const struct tmr_quality *q)

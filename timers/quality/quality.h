@@ -42,8 +42,8 @@ struct tmr_quality {
 /* First tick of guide bin i (i >= 2): 1, 501, ... 5001. */
 int tmr_bin_from(int i);
 
-/* Measures t: plain reads for `seconds` (> 0), then increments of about a million reads, or an eighth of that if brief. Returns 0,
- * or -1 with the reason. */
+/* Measures t: plain reads for `seconds` (> 0), then increments of about a million reads, or an eighth of that if brief; fewer where reads
+ * take long. Returns 0, or -1 with the reason. */
 int tmr_quality_measure(struct tmr_timer *t, double seconds, int brief, struct tmr_quality *q, struct tkm_err *err);
 
 /* Effective tick in seconds: the step times the measured (else nominal) period; NAN when the clock did not move. */

@@ -40,7 +40,7 @@ static int open_ptp(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	t->read = read_ptp;
 	t->read_ordered = read_ptp;
 	t->hz = 1e9;
-	t->flags = TMR_STEPPED | TMR_SLEWED;
+	t->flags = TMR_STEPPED | TMR_SLEWED | TMR_DEVICE;
 	t->shareable = 1;
 	t->impl = (void *)(intptr_t)fd;
 	if (!arg) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gpu_work: compares the counters nvml_* of the first GPU with work that is known. CUDA's driver library, loaded at run time, makes the
+/* gpu_work: compares the counters nvml_* of the first GPU with work that is known, and its clock with the host's. CUDA's driver library, loaded at run time, makes the
  * work, from PTX: no toolkit is needed. TAP; status 77 with the reason where there is no such GPU. */
 #include "config.h"
+#include "calib/map/pairs.h"
 #include "sampler/source.h"
+#include "timers/quality/assume.h"
+#include "timers/quality/tick.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -50,11 +53,13 @@ static const char ptx[] =
 	"mov.u64 %rd7, %globaltimer;\nsub.u64 %rd8, %rd7, %rd6;\n"
 	"mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nor.b32 %r3, %r1, %r2;\nsetp.ne.u32 %p2, %r3, 0;\n"
 	"@%p2 bra DONE;\nst.global.u64 [%rd1], %rd5;\nst.global.u64 [%rd1+8], %rd8;\nst.global.f32 [%rd1+16], %f1;\n"
-	"DONE:\nret;\n}\n";
+	"DONE:\nret;\n}\n"
+	".visible .entry now(.param .u64 out)\n{\n.reg .u64 %rd<3>;\n"
+	"ld.param.u64 %rd1, [out];\nmov.u64 %rd2, %globaltimer;\nst.global.u64 [%rd1], %rd2;\nret;\n}\n";
 
 enum { COPY = 64 << 20, CYCLES = 50000000, PERIOD_MS = 100 };
 
-static void *context, *kernel, *host;
+static void *context, *kernel, *now_kernel, *host;
 static unsigned long long memory;
 static atomic_int stop;
 static double copied_bytes, cycles_run, cycles_ns;
@@ -147,6 +152,7 @@ static const char *begin_cuda(char uuid[64])
 	must(cu.cuCtxCreate_v2(&context, 0, device), "cuCtxCreate");
 	must(cu.cuModuleLoadData(&module, ptx), "cuModuleLoadData");
 	must(cu.cuModuleGetFunction(&kernel, module, "spin"), "cuModuleGetFunction");
+	must(cu.cuModuleGetFunction(&now_kernel, module, "now"), "cuModuleGetFunction");
 	must(cu.cuMemAlloc_v2(&memory, COPY), "cuMemAlloc");
 	must(cu.cuMemHostAlloc(&host, COPY, 0), "cuMemHostAlloc");
 	return NULL;
@@ -294,6 +300,91 @@ static void judge_spin(const struct phase *idle, const struct phase *busy, doubl
 	}
 }
 
+/* ---- the clock ----------------------------------------------------------------------------------- */
+
+enum { READINGS = 500, STAMPS = 50 };
+
+/* When a kernel of ours, in a context of its own, has read the register: between two readings of the host's clock. */
+struct gpu_stamp {
+	ltick_t before, after, shown;
+};
+
+static struct gpu_stamp stamp_by_kernel(struct tmr_timer *raw)
+{
+	void *parameters[] = { &memory };
+	struct gpu_stamp s = { .before = tmr_read_ordered(raw) };
+
+	must(cu.cuLaunchKernel(now_kernel, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL), "cuLaunchKernel");
+	must(cu.cuCtxSynchronize(), "cuCtxSynchronize");
+	s.after = tmr_read_ordered(raw);
+	must(cu.cuMemcpyDtoH_v2(&s.shown, memory, sizeof(s.shown)), "cuMemcpyDtoH");
+	return s;
+}
+
+static void describe_pairs(struct cal_pairs *p, const struct tmr_timer *gpu, const struct tmr_grid *grid)
+{
+	struct tmr_assumption a;
+
+	tmr_assume(gpu, &a);
+	p->hz = p->reference_hz = 1e9;
+	p->tick_s = fmax(grid->lag_ticks, 1) * 1e-9;
+	p->reference_tick_s = 1e-7;
+	p->max_slew = a.max_slew;
+	p->slew_limit = a.slew_limit;
+	p->may_step = (gpu->flags & TMR_STEPPED) != 0;
+}
+
+/* Stamps that were not read by the timer, put to the host's clock by its readings: how many of them are certainly outside their bound. */
+static void judge_stamps(const struct cal_pairs *p, const struct gpu_stamp *stamp)
+{
+	double within, widest = 0;
+	int i, outside = 0;
+
+	for (i = 0; i < STAMPS; i++) {
+		ltick_t at = cal_pairs_at(p, stamp[i].shown, NULL, &within, NULL);
+
+		outside += (double)ltick_sub(stamp[i].before, at) > within ||
+			(double)ltick_sub(at, stamp[i].after) > within;
+		widest = fmax(widest, within);
+	}
+	printf("# widest bound %.3g us, %zu contradictions\n", widest * 1e-3, p->contradictions);
+	judge(outside == 0, "stamps of kernels outside their bound", outside, 0, "stamps");
+}
+
+static void judge_clock(void)
+{
+	static struct gpu_stamp stamp[STAMPS];
+	struct tkm_err err = { .text = "" };
+	struct tmr_timer *raw = tmr_open("clock_monotonic_raw", 0, &err), *gpu = tmr_open("cuda_globaltimer", 0, &err);
+	struct cal_pairs p = { 0 };
+	struct tmr_grid grid;
+	int i;
+
+	if (!raw || !gpu || tmr_tick_measure(gpu, TMR_TICK_BUDGET_S, NULL, &grid, &err) < 0) {
+		printf("not ok %d - the clock of the GPU: %s\n", ++n_tests, err.text);
+		n_bad++;
+		return;
+	}
+	describe_pairs(&p, gpu, &grid);
+	for (i = 0; i < READINGS; i++) {
+		if (cal_pairs_take(&p, gpu, raw, 0, &err) < 0) {
+			must(1, err.text);
+		}
+		wait_ms(20);
+		/* the last readings are after the last stamp */
+		if (i % 10 == 5) {
+			stamp[i / 10] = stamp_by_kernel(raw);
+		}
+		wait_ms(20);
+	}
+	printf("# the clock moves in steps of %g ns\n", grid.ticks);
+	must(cal_pairs_judge(&p, &err), err.text);
+	judge_stamps(&p, stamp);
+	cal_pairs_free(&p);
+	tmr_close(gpu);
+	tmr_close(raw);
+}
+
 int main(void)
 {
 	enum { ALLOCATED = 1 << 30 };
@@ -328,6 +419,7 @@ int main(void)
 		judge(fabs(p.mean[PCIE_RX] - copied_bytes / 1000) < 0.3 * copied_bytes / 1000, "copied to the GPU",
 			p.mean[PCIE_RX], copied_bytes / 1000, "KB/s");
 	}
+	judge_clock();
 	printf("1..%d\n", n_tests);
 	return n_bad != 0;
 }

@@ -23,12 +23,16 @@ static void names_ignore_case_and_unknown_ones_say_so(void)
 		err.text);
 	CHECK(tmr_open("ptp:/nowhere", 0, &err) == NULL && strstr(err.text, "/nowhere"), "%s", err.text);
 	CHECK(tmr_open("MPI_Wtime", 0, &err) == NULL && err.code == TKM_ERR_UNAVAIL, "%s", err.text);
+	CHECK(tmr_open("cuda_globaltimer:1", 0, &err) == NULL && err.code == TKM_ERR_UNAVAIL &&
+			strstr(err.text, "timer cuda_globaltimer: this program reads no GPU; timertest does"),
+		"%s", err.text);
 }
 
 static void list_has_every_timer_and_every_reason(void)
 {
 	static const char *const names[] = { "gettimeofday", "CPU ", "CPU_Norm", "MPI_Wtime", "clock_monotonic ",
-		"clock_monotonic_raw", "clock_realtime", "clock_tai", "clock_boottime", "ptp:/dev/ptp0", "sim:" };
+		"clock_monotonic_raw", "clock_realtime", "clock_tai", "clock_boottime", "ptp:/dev/ptp0",
+		"cuda_globaltimer", "sim:" };
 	char *text = NULL;
 	size_t len, i;
 	FILE *f = open_memstream(&text, &len);
@@ -39,6 +43,8 @@ static void list_has_every_timer_and_every_reason(void)
 		CHECK(strstr(text, names[i]), "%s is not listed in\n%s", names[i], text);
 	}
 	CHECK(strstr(text, "MPI_Wtime                -          -        unavailable: this program has no MPI"), "%s",
+		text);
+	CHECK(strstr(text, "cuda_globaltimer         -          -        unavailable: this program reads no GPU"), "%s",
 		text);
 	free(text);
 }
