@@ -467,7 +467,7 @@ struct vt_mc_shared {
 	struct vt_mc_seen seen[VT_MC_SEEN];
 	struct vt_mc_meeting meeting[VT_MC_MEETINGS];
 	struct vt_mc_message message[VT_MC_MESSAGES];
-	uint64_t locks; /* that were given */
+	uint64_t locks, unmet[64]; /* locks that were given; communicators without meetings (meetings.c) */
 	/* Windows some of whose pairs had no room, and how many members have freed them; win 0: free. */
 	struct {
 		uint64_t win;

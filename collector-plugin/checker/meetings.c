@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collector-plugin/host/say.h"
+
 enum { WINDOW = 64, HOMES = 4 };
 
 /* Few places for each communicator, which stay in the caches. */
@@ -39,16 +41,24 @@ static struct vt_mc_meeting *find_meeting(uint64_t comm, uint32_t number)
 	return NULL;
 }
 
-/* With the lock. NULL: there is no room. */
+static int ran_out; /* 1: this rank found no room first; 2: that was said */
+
+/* With the lock. NULL: there is no room, or was none before. A member that came then has gone on, and must not be waited for when there is
+ * room again: from then on no meeting is made for the communicator. Those that exist are met. */
 static struct vt_mc_meeting *make_meeting(uint64_t comm, uint32_t number)
 {
+	unsigned bit = (unsigned)((comm * UINT64_C(0xff51afd7ed558ccd)) >> 52), i;
+	uint64_t *unmet = &vt_mc_shared->unmet[bit / 64], is = UINT64_C(1) << bit % 64;
 	struct vt_mc_meeting *m = home_of(comm, number);
-	unsigned i;
 
 	for (i = 0; i < WINDOW && m->used; i++) {
 		m = place_of(comm, number, i);
 	}
-	if (m->used) {
+	if (m->used && !(*unmet & is)) {
+		*unmet |= is;
+		ran_out = ran_out ? ran_out : 1;
+	}
+	if (*unmet & is) {
 		return NULL;
 	}
 	home_of(comm, number)->displaced += m != home_of(comm, number);
@@ -482,6 +492,12 @@ uint32_t vt_mc_meet(struct vt_mc_call *k, struct vt_mc_object *c)
 	if (wanted) {
 		report_difference(k, c, &mine, &d, text);
 	}
+	if (ran_out == 1) {
+		ran_out = 2;
+		vt_say(1, "INFO",
+			"too many collective operations are under way at a time: from %.*s on, those of its communicator are not compared",
+			(int)k->f->length, k->f->text);
+	}
 	return m ? number : 0;
 }
 
@@ -527,7 +543,7 @@ int vt_mc_meeting_leave(struct vt_mc_call *k, const struct vt_mc_object *c, uint
 		k->root_bytes = m->root_bytes;
 		k->root_sum = m->root_sum;
 	}
-	if (k && vt_mc_is(k, "Barrier") && !m->by_mpi) {
+	if (k && fits && vt_mc_is(k, "Barrier") && !m->by_mpi) {
 		/* all have come, and that is all that a barrier does; all members find the same here */
 		k->done = 1;
 	}

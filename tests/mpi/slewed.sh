@@ -74,7 +74,7 @@ done
 
 # of the last one: timertest states the largest bound between the sessions, vtreport that of the run, between the
 # readings of the steered clock
-"$build/vtreport" "$dir/s.clk" --force >/dev/null 2>>"$dir/err"
+"$build/vtreport" "$dir/s.clk" --output "$dir/s.html" --force >/dev/null 2>>"$dir/err"
 largest='\([0-9.]*us\) at most, if what is assumed holds'
 stated=$(sed -n "s/^bound of rank 1 between its sessions: .*; $largest\$/\\1/p" "$dir/out")
 shown=$(sed -n 's/.* to within \([0-9.]*\) us (bound).*/\1/p' "$dir/s.html" | head -1)

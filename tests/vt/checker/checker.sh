@@ -85,9 +85,16 @@ expect_line 'ERROR: GLOBAL:DEADLOCK:HARD: fatal error$' out
 expect_no_line 'has sent rank' out
 verdict "a deadlock names the message that went elsewhere, and none that may be taken"
 
+check 'more operations at a time than there is room for' 3
+expect_line '^\[0\] INFO: 0 errors, 0 warnings in ' out
+expect_line 'INFO: too many collective operations are under way at a time: from MPI_[IB]' out
+verdict "an operation that has no room to be compared is not waited for"
+
+pairs=0
 while IFS='|' read -r ranks name line; do
-	check "$name" "$ranks"
+	check "$name" "$ranks" </dev/null
 	expect_line "   look at $line\$" out
+	pairs=$((pairs + 1))
 done <<'END'
 3|a message too few|ranks 2 and 1 first: rank 2 waits for rank 1 alone, which is in MPI_Barrier
 3|a barrier too many|rank 0 first: several ranks wait for it alone, and it is in MPI_Barrier
@@ -96,6 +103,7 @@ done <<'END'
 4|a ring without its first message|rank 0 first: it is not where the others wait
 3|message to the wrong rank, for a receive of any|rank 1 first: it has sent rank 2 what rank 0 waits for: MPI_Send, .*
 END
+expect [ "$pairs" -eq 6 ]
 verdict "a deadlock names the ranks between which a call is missing, or is too many"
 
 check 'idup missing 2' 2 --deadlock-timeout 0

@@ -316,6 +316,11 @@ def profiled():
     case("more messages at a time than are followed", 2, "GLOBAL:DEADLOCK:POTENTIAL", pair(
         "for (int i = 0; i < 8300; i++) {\nMPI_Send(a, 0, MPI_INT, peer, 3, MPI_COMM_WORLD);" + BAD + "\n}\n" + barrier,
         barrier + "\nfor (int i = 0; i < 8300; i++) {\nMPI_Recv(b, 0, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n}"))
+    case("more operations at a time than there is room for", 3, "", "static MPI_Request many[4000]; MPI_Comm part; int x = 0;",
+         "MPI_Comm_split(MPI_COMM_WORLD, r > 0, r, &part);", "if (r) {", "for (int i = 0; i < 4000; i++) {\nMPI_Ibarrier(part, &many[i]);\n}",
+         "MPI_Barrier(part);", "if (r == 1) {\nMPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);\n}", "usleep(500000);",
+         "MPI_Waitall(4000, many, MPI_STATUSES_IGNORE);", "} else {", "MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", "}",
+         barrier, "MPI_Comm_free(&part);")
     for call in "Rsend", "Send":
         case("profiled: a persistent receive completed by PMPI_Wait and started again, %s" % call, 2, "", pair(
             barrier + ("a[0] = %d; MPI_" + call + "(a, 4, MPI_INT, peer, 3, MPI_COMM_WORLD);") % 1 + barrier +
