@@ -106,13 +106,14 @@ struct stf_spread {
 struct stf_culprit {
 	int known;                /* 0: there is no such thread, and nothing else is set */
 	uint32_t willy, function; /* where it is when they wait; 0: the trace has no function */
-	uint64_t since, until;    /* stamps, to 1/32 of what was analysed */
-	uint64_t waited;          /* what all others together waited for it */
-	double share;             /* of all waits; if by_work, of their time in MPI */
+	/* 1: the others are in MPI while it works longer than each of them, and the trace does not show which rank they wait for */
+	int by_work;
+	uint64_t since, until; /* stamps, to 1/32 of what was analysed */
+	uint64_t waited;       /* what all others together waited for it */
+	double share;          /* of all waits; if by_work, of their time in MPI */
 	/* seconds that it was ready to run and had no processor; NaN: that was not recorded.
 	 * If without that the others might not wait noticeably, known is 0, and willy is set all the same */
 	double without_processor;
-	int by_work; /* 1: the others are in MPI while it works longer than each of them, and the trace does not show which rank they wait for */
 };
 
 /* The threads of a process that were in parallel regions of OpenMP. */

@@ -143,7 +143,7 @@ static void keep_inside(
 	for (i = 1; i < LOOKS; i++) {
 		double u = (double)i / LOOKS, length = (double)p->length, down, up;
 		double leaves = length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end);
-		double bow = 2 * m->max_wander * u * (1 - u) * (double)p->rise;
+		double bow = cal_map_bow(m, u, (double)p->rise);
 
 		room_at(m, a, b, u * length, (1 - u) * length, gtick_add(p->global, llrint(u * (double)p->rise)), &down,
 			&up);

@@ -287,7 +287,7 @@ static double bound_between(
 
 	/* where the map leaves its own chord, it may be wrong by as much */
 	chord = (double)gtick_sub(at_in(m, part, local), at_a) - u * apart;
-	return (1 - u) * left + u * right + 2 * m->max_wander * u * (1 - u) * apart + fabs(chord);
+	return (1 - u) * left + u * right + cal_map_bow(m, u, apart + left + right) + fabs(chord);
 }
 
 /* The same as distances from `at`, if the stamp is from that part. */

@@ -138,6 +138,15 @@ static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
  * nodes (the master's own, or a clock that is shared with it). doc/calibration.md derives it. */
 double cal_map_bound(const struct cal_map *m, ltick_t local);
 
+/* By how much a clock that rises by `apart` between two instants leaves the straight line there at most, after the part u of the local
+ * time: doc/calibration-proofs.md. In global ticks, as `apart` is. */
+static inline double cal_map_bow(const struct cal_map *m, double u, double apart)
+{
+	double w = m->max_wander < 1 ? m->max_wander : 1, near = u < 0.5 ? u : 1 - u;
+
+	return near > 0 ? 2 * m->max_wander * near * (1 - near) * apart / (1 - w + 2 * w * near) : 0;
+}
+
 /* The bound that messages alone prove: the same without any assumption about wander, with max_drift as the only limit
  * of the two rates, and of a steered clock with the kernel's own limit. Never less than cal_map_bound() where its
  * assumptions hold and nothing was learned. INFINITY: the nominal rates are not known. */

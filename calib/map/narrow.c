@@ -37,7 +37,7 @@ static void narrow_between(
 	const struct cal_map *m, const struct cal_node *a, struct cal_node *c, const struct cal_node *b)
 {
 	double u = (double)ltick_sub(c->local, a->local) / (double)ltick_sub(b->local, a->local), v = 1 - u;
-	double apart = (double)gtick_sub(cal_node_high(b), cal_node_low(a)), bow = 2 * m->max_wander * u * v * apart;
+	double apart = (double)gtick_sub(cal_node_high(b), cal_node_low(a)), bow = cal_map_bow(m, u, apart);
 	double low = v * (double)gtick_sub(cal_node_low(a), c->low) + u * (double)gtick_sub(cal_node_low(b), c->low);
 	double high =
 		v * (double)gtick_sub(c->high, cal_node_high(a)) + u * (double)gtick_sub(c->high, cal_node_high(b));

@@ -202,12 +202,12 @@ static void find_chart_range(const struct vtr_chart *c, double *low, double *hig
 	/* a unit's scale and the length of the range are numbers, too */
 	*low = fmin(fmax(*low, -MOST), MOST);
 	*high = fmin(fmax(*high, -MOST), MOST);
-	if (*high - *low < 1 / MOST) {
-		*high = *low + fmax(fabs(*low) * 0.1, 1 / MOST);
-	}
 	if (*high - *low <= fabs(*high) * 1e-12) {
 		*high += *high == 0 ? 1 : fabs(*high) * 0.1;
 		*low -= *low == 0 ? 0 : fabs(*low) * 0.1;
+	}
+	if (*high - *low < 1 / MOST) {
+		*high = *low + fmax(fabs(*low) * 0.1, 1 / MOST);
 	}
 	*high += (*high - *low) * 0.04;
 	*low -= c->with_zero && *low >= 0 ? 0 : (*high - *low) * 0.04;

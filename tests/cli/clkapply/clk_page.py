@@ -57,7 +57,9 @@ def bound(rank, t):
             u = (t - a[0]) / (b[0] - a[0])
             apart = at(rank, b[0]) - at(rank, a[0])
             line = at(rank, a[0]) + u * apart
-            return (1 - u) * here(a) + u * here(b) + 2 * rank["wander"][0] * u * (1 - u) * apart + abs(at(rank, t) - line)
+            w, off_a, off_b = rank["wander"][0], here(a), here(b)
+            bow = 2 * w * u * (1 - u) * (apart + off_a + off_b) / (1 - min(w, 1) * abs(1 - 2 * u))
+            return (1 - u) * off_a + u * off_b + bow + abs(at(rank, t) - line)
     return outside(knot[0] if t < knot[0][0] else knot[-1])
 
 

@@ -120,6 +120,59 @@ static void the_truth_stays_inside(void)
 	CHECK(narrowed > nodes / 10, "%zu of %zu sessions", narrowed, nodes);
 }
 
+/* At one end of its band up to a poor session at u, at the other end from there on: farther from the straight line no clock with
+ * that wander can be. The two sessions beside it are certain to a tick, and off by it. */
+static void check_at_the_ends_of_the_band(double most, double u, double seconds, int slow_first)
+{
+	struct cal_node node[3] = { { .used = 1 }, { .used = 1 }, { .used = 1 } };
+	struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-2, .max_wander = most, .nodes = 3, .node = node };
+	double to = seconds * 1e9, before = 10 * (1 + (slow_first ? -most : most)), after = 20 - before;
+	double local[3] = { 0, floor(u * to), to }, truth[3] = { 0, before * local[1], 0 }, off;
+	int i;
+
+	truth[2] = truth[1] + after * (to - local[1]);
+	for (i = 0; i < 3; i++) {
+		int64_t wide = i == 1 ? 10 * (int64_t)to : 1;
+
+		node[i].local = ltick((int64_t)local[i]);
+		node[i].global = gtick((int64_t)truth[i]);
+		node[i].low = gtick((int64_t)truth[i] - wide);
+		node[i].high = gtick((int64_t)truth[i] + wide);
+	}
+	cal_map_narrow(&m);
+	CHECK(node[1].above > 0 && node[1].below > 0, "%g at %g: not narrowed", most, u);
+	CHECK(node_holds(&node[1], truth[1]), "%g at %g: from %g to %g around the truth", most, u,
+		(double)cal_node_low(&node[1]).v - truth[1], (double)cal_node_high(&node[1]).v - truth[1]);
+	/* the same without that session, on the straight line */
+	node[1] = node[2];
+	m.nodes = 2;
+	CHECK(cal_map_line(&m, ltick(0), gtick(0), truth[2] / to, NULL) == 0, "line");
+	off = fabs((double)cal_map_at(&m, ltick((int64_t)local[1])).v - truth[1]) * m.period_s;
+	CHECK(off <= cal_map_bound(&m, ltick((int64_t)local[1])), "%g at %g: %g off, the bound is %g", most, u, off,
+		cal_map_bound(&m, ltick((int64_t)local[1])));
+	CHECK(cal_map_bound(&m, ltick((int64_t)local[1])) <= off * (1 + most) / (1 - most) + 1e-9,
+		"more than a clock can do");
+	free(m.piece);
+}
+
+static void a_large_wander_is_allowed_for_exactly(void)
+{
+	static const double wanders[] = { 1e-6, 1e-5, 1e-4, 1e-3, 0.1, 0.5 }, at[] = { 0.01, 0.211, 0.5, 0.789, 0.99 };
+	struct cal_map beyond = { .max_wander = 1.5 };
+	int i, k;
+
+	for (i = 0; i < 6; i++) {
+		for (k = 0; k < 10; k++) {
+			check_at_the_ends_of_the_band(wanders[i], at[k / 2], i < 2 ? 1000 : 100, k % 2);
+		}
+	}
+	/* a clock that can stand still stays behind by all that it rises, and no figure is infinite */
+	CHECK(cal_map_bow(&beyond, 0.75, 100) >= 75 && cal_map_bow(&beyond, 0.75, 100) < 150, "%g",
+		cal_map_bow(&beyond, 0.75, 100));
+	CHECK_NEAR(cal_map_bow(&beyond, 1, 100), 0, 0);
+	CHECK_NEAR(cal_map_bow(&beyond, 0, 100), 0, 0);
+}
+
 /* Nine sessions a second apart, of which the fifth was held up on one of the two ways. */
 static void make_nine(struct cal_map *m, int64_t poor, int may_step)
 {
@@ -219,6 +272,7 @@ static void sessions_that_contradict_are_left_alone(void)
 int main(void)
 {
 	RUN(the_truth_stays_inside);
+	RUN(a_large_wander_is_allowed_for_exactly);
 	RUN(a_poor_session_costs_nothing);
 	RUN(a_curve_bends_no_more_than_a_clock);
 	RUN(a_clock_that_may_step_keeps_its_sessions);
