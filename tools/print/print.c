@@ -578,7 +578,10 @@ static int info_table(struct stt_report *r, const struct stt_trace *t)
 			continue; /* these infos describe the files, not the clock: --verify checks them */
 		}
 		stt_cell_text(&b, cls);
-		stt_cell_text(&b, strcmp(cls, "ended") ? text : tkm_ends_complete(later, text, whole, sizeof(whole)));
+		/* without memory there is no text */
+		stt_cell_text(&b,
+			cls && text && !strcmp(cls, "ended") ? tkm_ends_complete(later, text, whole, sizeof(whole))
+							     : text);
 	}
 	free(later);
 	return stt_report_add(r, &b);
