@@ -38,6 +38,21 @@ static const char *info_of_process(const char *text, long *process)
 	return text;
 }
 
+/* After the trace was complete: a launcher terminates those that are left when one has failed, and kills those that do not heed it. A
+ * process that was killed with none that failed was killed by somebody else. */
+static int is_launchers(const struct vtr_trace *t, const char *text)
+{
+	static const char words[] = ", exit status ";
+	const char *status = NULL;
+	size_t i;
+
+	for (i = 0; i < t->n_ended && !(status && atoi(status + strlen(words))); i++) {
+		status = strstr(t->ended[i], words);
+	}
+	return strstr(text, LATER "signal 15 ") ||
+		(strstr(text, LATER "signal 9 ") && status && atoi(status + strlen(words)));
+}
+
 const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *grade, long *process)
 {
 	static const char *const good[] = { "by exit", "by _exit", "by exec", "in MPI_Finalize",
@@ -56,8 +71,9 @@ const char *vtr_ending(const struct vtr_trace *t, size_t *at, enum vtr_grade *gr
 		strncmp(text, "by exec", 7) && t->span[*process].init && !t->span[*process].finalize) {
 		*grade = VTR_BAD;
 	}
-	/* a launcher terminates those that are left when one has failed */
-	*grade = strstr(text, LATER) && !strstr(text, LATER "signal 15 ") ? VTR_BAD : *grade;
+	if (strstr(text, LATER) && !is_launchers(t, text)) {
+		*grade = VTR_BAD;
+	}
 	return text;
 }
 

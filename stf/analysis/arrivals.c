@@ -98,6 +98,7 @@ int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 	const struct stf_value *v = rec->values;
 	int64_t takes = (int64_t)v[2].u;
 	int one_sided = is_one_sided(a, (uint32_t)v[4].u);
+	struct stf_thread *h;
 
 	a->messages++;
 	if (takes == STF_RECEIVE_UNKNOWN || takes == STF_SEND_UNKNOWN) {
@@ -106,6 +107,10 @@ int stf_arrivals_message(struct stf_arrivals *a, const struct stf_record *rec)
 	}
 	if (one_sided) {
 		return 0;
+	}
+	h = stf_threads_find(a->t, (uint32_t)v[3].u);
+	if (h && takes > 0 && v[1].u != v[3].u) {
+		stf_coming_add(&h->coming, (struct stf_partner){ (uint32_t)v[1].u, 0 }, v[0].u + (uint64_t)takes);
 	}
 	if (a->n_sent && a->now != v[0].u && pass_messages(a) < 0) {
 		return -1;
@@ -361,6 +366,20 @@ static int add_spread(struct stf_arrivals *a, const struct stf_parts *p)
 	return last == p->n ? 0 : count_last(a, p, last, s);
 }
 
+static void add_coming(const struct stf_arrivals *a, const struct stf_parts *p, const struct stf_members *m)
+{
+	struct stf_thread *h;
+	uint32_t i;
+
+	for (i = 0; m && i < p->n && i < m->n; i++) {
+		h = p->start[i] != UINT64_MAX ? stf_threads_find(a->t, m->willy[i]) : NULL;
+		if (h) {
+			stf_coming_add(&h->coming, (struct stf_partner){ p->communicator, 1 },
+				p->time + p->start[i] + p->delta[i]);
+		}
+	}
+}
+
 int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 {
 	struct stf_parts p = parts_of_operation(rec);
@@ -369,6 +388,7 @@ int stf_arrivals_operation(struct stf_arrivals *a, const struct stf_record *rec)
 	uint32_t i, seen = 0;
 
 	a->operations++;
+	add_coming(a, &p, m);
 	if (!m || o->kind < 0 || o->class != rec->layout->class_id) {
 		a->no_root++;
 		return 0;

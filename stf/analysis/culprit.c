@@ -22,6 +22,8 @@ static const double LEAST_PERIODS = 0.75;
 static const double LEAST_TIME = 0.125;
 /* A thread was slow from the first period on that has this share of its worst period. */
 static const double BEGIN = 0.25;
+/* How far a delay is followed from one thread to the next. */
+enum { MOST_HANDS = 64 };
 
 struct suspect {
 	uint32_t willy, function; /* where it caused most */
@@ -179,16 +181,91 @@ static int is_in_the_way(const struct caused *c, const struct stf_analysis *a)
 	return 2 * own.waits > c->n - 1 || own.least >= LEAST_LOSS * (double)(a->finish - a->begin);
 }
 
+static int is_member(const struct stf_members *m, uint32_t willy)
+{
+	uint32_t i;
+
+	for (i = 0; m && i < m->n && m->willy[i] != willy; i++) {
+	}
+	return m && i < m->n;
+}
+
+/* Is most of what this thread does in MPI shared with the suspect? Then who waits for the thread meanwhile waits for the suspect. */
+static int mostly_shares(const struct stf_thread *h)
+{
+	double shared = 0, mpi = 0;
+	unsigned k;
+
+	for (k = 0; h && k < STF_PERIODS; k++) {
+		shared += (double)h->coming.shared[k];
+		mpi += (double)h->coming.mpi[k];
+	}
+	return shared > 0 && shared >= LEAST_EXCESS * mpi;
+}
+
+/* Of the waits in calls that do not show their cause: those in calls in which the suspect took part, or a thread that waited for it. */
+static void find_shared(const struct stf_threads *t, uint32_t willy)
+{
+	const struct stf_unsettled *u = NULL;
+	struct stf_thread *h;
+	unsigned pass, k, more = 1;
+
+	for (pass = 0; more && pass < MOST_HANDS; pass++) {
+		for (more = 0; (u = tkm_table_next(&t->waits.unsettled, u));) {
+			int shares = u->with.is_communicator
+				? !pass && is_member(stf_names_members(&t->names, u->with.id), willy)
+				: u->with.id == willy || (pass && mostly_shares(stf_threads_find(t, u->with.id)));
+
+			h = shares && u->willy != willy ? stf_threads_find(t, u->willy) : NULL;
+			for (k = 0; h && k < STF_PERIODS; k++) {
+				more |= u->period[k] > h->coming.shared[k];
+				h->coming.shared[k] =
+					u->period[k] > h->coming.shared[k] ? u->period[k] : h->coming.shared[k];
+			}
+		}
+		more |= !pass;
+	}
+}
+
+/* These waits in each period, and in s that part of them that the others were longer in MPI than the thread. Returns the sum of these
+ * parts. */
+static double sum_shared(const struct stf_analysis *a, const struct stf_threads *t, uint32_t willy,
+	double all[STF_PERIODS], struct suspect *s)
+{
+	const struct stf_thread *own = stf_threads_find(t, willy);
+	unsigned k;
+	size_t i;
+
+	*s = (struct suspect){ .willy = willy };
+	for (i = 0; own && i < a->n_threads; i++) {
+		const struct stf_thread *h = stf_threads_find(t, a->thread[i].willy);
+
+		for (k = 0; h && h != own && !stf_willy_thread(h->sum.willy) && k < STF_PERIODS; k++) {
+			const uint64_t *mpi = h->coming.mpi, shared = h->coming.shared[k];
+			uint64_t longer = mpi[k] > own->coming.mpi[k] ? mpi[k] - own->coming.mpi[k] : 0;
+
+			all[k] += (double)shared;
+			s->period[k] += longer < shared ? longer : shared;
+			s->sum += longer < shared ? longer : shared;
+		}
+	}
+	s->own = (double)s->sum;
+	return s->own;
+}
+
 /* Of some calls it is not known which rank they wait for: those between neighbours, collective ones that do not block, and those in which a
- * message comes late because its sender is not in MPI. Where one thread works longer than each of the others, who are in MPI
- * meanwhile, they wait for it all the same. */
+ * message comes late because its sender is not in MPI. Where one thread works longer than each of the others, and they are in such
+ * calls with it meanwhile, again and again, they wait for it all the same. */
 static void name_hardest_worker(
 	struct stf_analysis *a, const struct stf_threads *t, struct caused *c, const double *without)
 {
 	const struct suspect *s;
+	struct suspect top;
+	struct caused unsettled = { .top = &top };
 	struct compared own = { 0, 0, 0, 0, 0 };
 	uint32_t willy = 0, process;
-	double run = (double)(a->finish - a->begin), lacked;
+	uint64_t first;
+	double run = (double)(a->finish - a->begin), lacked, gap;
 	size_t i;
 
 	for (i = 0; i < a->n_threads && !(own.least > 0); i++) {
@@ -198,19 +275,33 @@ static void name_hardest_worker(
 	process = stf_willy_process(willy);
 	lacked = process < t->n_processes && without[process] > 0 ? without[process] / a->resolution : 0;
 	s = tkm_table_find(&c->suspects, &willy, sizeof(willy));
-	if (own.least - lacked < LEAST_LOSS * run || own.least < LEAST_EXCESS * own.sum / (c->n - 1) ||
-		own.gap < LEAST_EXCESS * own.mpi || (s && 2 * (double)s->sum > own.gap)) {
+	if (!(own.mpi > 0) || own.least - lacked < LEAST_LOSS * run ||
+		own.least < LEAST_EXCESS * own.sum / (c->n - 1)) {
+		return;
+	}
+	find_shared(t, willy);
+	gap = sum_shared(a, t, willy, unsettled.period, &top);
+	for (i = 0; s && i < STF_PERIODS; i++) { /* and the waits that are known to be for it */
+		unsettled.period[i] += (double)s->period[i];
+		top.period[i] += s->period[i];
+		gap += (double)s->period[i];
+	}
+	gap = gap < own.gap ? gap : own.gap;
+	if (!(gap > 0) || gap < LEAST_EXCESS * own.mpi || (s && 2 * (double)s->sum > gap) ||
+		!is_lasting(&unsettled, LEAST_LOSS * (double)t->waits.period * (c->n - 1),
+			(double)(t->end - t->start) / (double)t->waits.period)) {
 		return;
 	}
 	a->culprit = (struct stf_culprit){ .known = 1,
 		.by_work = 1,
 		.willy = willy,
 		.function = s ? s->function : 0,
-		.since = a->begin,
-		.until = a->finish,
-		.waited = (uint64_t)own.gap,
-		.share = own.gap / own.mpi,
+		.waited = (uint64_t)gap,
+		.share = gap / own.mpi,
 		.without_processor = process < t->n_processes ? without[process] : (double)NAN };
+	find_time(a, t, &top); /* of the ends of these calls; the first ones began earlier */
+	first = top.period[(a->culprit.since - t->start) / t->waits.period] / (a->processes - 1);
+	a->culprit.since = a->culprit.since - a->begin > first ? a->culprit.since - first : a->begin;
 }
 
 static void name_slow_thread(

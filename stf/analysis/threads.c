@@ -232,6 +232,7 @@ static int count_wait(
 		memset(h->busy, 0, sizeof(h->busy));
 	}
 	c->counted += one.to - one.from;
+	c->settled += cause ? stf_time_at_work(&cause->coming, one.from, one.to) : one.to - one.from;
 	if (!h->sum.ends) {
 		*(rc > 0 ? &h->sum.wait : &h->sum.undecided) += one.to - one.from;
 	}
@@ -599,7 +600,7 @@ static int open_call(struct stf_threads *t, struct stf_thread *h, uint64_t time,
 	h->call.function = function;
 	h->call.before = stf_thread_does(h);
 	h->call.flags = flags;
-	h->call.counted = 0;
+	h->call.counted = h->call.settled = 0;
 	h->received = UINT64_MAX;
 	h->call_depth = h->depth;
 	h->sum.calls++;
@@ -626,6 +627,7 @@ static int begin_to_count(struct stf_threads *t, struct stf_thread *h, uint64_t 
 	h->is_main = h->sum.begins = 1;
 	h->sum.begin = time;
 	h->sum.mpi = h->sum.wait = h->sum.undecided = 0;
+	h->coming = (struct stf_coming){ .n = 0 };
 	h->play.now = (struct stf_play_times){ { time, time } };
 	stf_path_drop(&t->paths, h->path);
 	h->path = stf_path_begin(&t->paths);
@@ -689,8 +691,12 @@ static int close_call(struct stf_threads *t, struct stf_thread *h, uint64_t time
 		h->final = *c;
 	}
 	stf_path_drop(&t->paths, last->path);
+	c->settled = c->flags & STF_CALL_FILES ? time - c->enter : c->settled;
 	*last = *c;
-	return rc;
+	return rc < 0 || h->sum.ends || c->flags & STF_CALL_INIT
+		? rc
+		: stf_waits_unsettled(&t->waits, h->sum.willy, &h->coming, c->enter, time,
+			  time - c->enter > c->settled ? time - c->enter - c->settled : 0);
 }
 
 int stf_thread_enter(struct stf_threads *t, uint32_t willy, uint64_t time, uint32_t function, uint32_t scl)

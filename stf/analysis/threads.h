@@ -25,6 +25,8 @@ struct stf_open_call {
 	uint32_t before;  /* the function in which most of the time since the last wait was spent; 0: none */
 	unsigned flags;   /* STF_CALL_...; 0: no call */
 	uint64_t counted; /* time of this call that was counted as a wait */
+	uint64_t
+		settled; /* time of this call in which it is known who worked, so that it waited; all of one that works on files */
 	/* calls before it that looked in vain, with no other event between: when the first began, and the time in them together */
 	uint64_t polling_since, polled;
 	struct stf_play_times entered, polling; /* when it began, and when those calls began, as the trace is played */
@@ -82,6 +84,7 @@ struct stf_thread {
 	struct stf_started started[STF_MOST_STARTED]; /* the last ones, the oldest first */
 	unsigned n_started;
 	struct stf_past past;
+	struct stf_coming coming;
 	struct stf_path_node *path, *path_end; /* the second one at the begin of MPI_Finalize; held */
 	struct stf_player play;
 };

@@ -4,6 +4,7 @@
 #include "stf/analysis/waits.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The bound of the distance of two stamps, in seconds: both clocks may be off in opposite directions. */
 static double bound_of_wait(struct stf_waits *w, const struct stf_one_wait *one)
@@ -262,9 +263,103 @@ int stf_waits_add(struct stf_waits *w, const struct stf_one_wait *one)
 	return one->past && add_causes(w, one) < 0 ? -1 : 1;
 }
 
+/* ---- calls in which some thread waits for an unknown one ---- */
+
+void stf_coming_add(struct stf_coming *c, struct stf_partner with, uint64_t done)
+{
+	if (c->n == STF_MOST_COMING) {
+		memmove(&c->one[0], &c->one[1], --c->n * sizeof(c->one[0]));
+	}
+	c->one[c->n].done = done;
+	c->one[c->n++].with = with;
+}
+
+static int add_unsettled(struct stf_waits *w, uint32_t willy, struct stf_coming *c, struct stf_partner with, unsigned k,
+	uint64_t unsettled)
+{
+	const uint32_t key[3] = { willy, with.id, with.is_communicator };
+	struct stf_unsettled *u = tkm_table_find(&w->unsettled, key, sizeof(key));
+
+	if (!u && c->partners == STF_MOST_PARTNERS) {
+		return 0;
+	}
+	if (!u) {
+		c->partners++;
+		u = tkm_table_put(&w->unsettled, key, sizeof(key), sizeof(*u));
+	}
+	if (!u) {
+		return -1;
+	}
+	u->willy = willy;
+	u->with = with;
+	u->period[k] += unsettled;
+	return 0;
+}
+
+uint64_t stf_time_at_work(const struct stf_coming *c, uint64_t from, uint64_t to)
+{
+	uint64_t rest = to - from;
+	unsigned i;
+
+	for (i = 0; i < STF_PAST_STRETCHES; i++) {
+		uint64_t since = c->stretch[i].from > from ? c->stretch[i].from : from;
+		uint64_t until = c->stretch[i].to < to ? c->stretch[i].to : to,
+			 part = until > since ? until - since : 0;
+
+		part = part < c->stretch[i].unsettled ? part : c->stretch[i].unsettled;
+		rest -= part < rest ? part : rest;
+	}
+	return rest;
+}
+
+/* Short calls soon after a long one belong to its stretch: fifteen sixteenths of it are in MPI. */
+static void note_stretch(struct stf_coming *c, uint64_t enter, uint64_t leave, uint64_t unsettled)
+{
+	unsigned last = (c->next_stretch + STF_PAST_STRETCHES - 1) % STF_PAST_STRETCHES;
+
+	if (c->stretch[last].to &&
+		(leave - c->stretch[last].from) / 16 * 15 <= c->stretch[last].unsettled + unsettled) {
+		c->stretch[last].to = leave;
+		c->stretch[last].unsettled += unsettled;
+	} else if (unsettled) {
+		c->stretch[c->next_stretch].from = enter;
+		c->stretch[c->next_stretch].to = leave;
+		c->stretch[c->next_stretch].unsettled = unsettled;
+		c->next_stretch = (c->next_stretch + 1) % STF_PAST_STRETCHES;
+	}
+}
+
+int stf_waits_unsettled(
+	struct stf_waits *w, uint32_t willy, struct stf_coming *c, uint64_t enter, uint64_t leave, uint64_t unsettled)
+{
+	uint64_t period = leave > w->start ? (leave - w->start) / w->period : 0;
+	unsigned k = period < STF_PERIODS ? (unsigned)period : STF_PERIODS - 1, i, j, n = 0;
+	int rc = 0;
+
+	c->mpi[k] += leave - enter;
+	note_stretch(c, enter, leave, unsettled);
+	for (i = 0; i < c->n; i++) {
+		if (c->one[i].done > leave) {
+			c->one[n++] = c->one[i];
+			continue;
+		}
+		for (j = i + 1; j < c->n &&
+			(c->one[j].done > leave || c->one[j].done <= enter ||
+				memcmp(&c->one[j].with, &c->one[i].with, sizeof(c->one[i].with)) != 0);
+			j++) {
+		}
+		if (rc == 0 && unsettled && c->one[i].done > enter && j == c->n) { /* the last one with this partner */
+			rc = add_unsettled(w, willy, c, c->one[i].with, k, unsettled);
+		}
+	}
+	c->n = n;
+	return rc;
+}
+
 void stf_waits_free(struct stf_waits *w)
 {
 	tkm_table_free(&w->rows);
+	tkm_table_free(&w->unsettled);
 	tkm_table_free(&w->delays);
 	stf_bounds_free(&w->bounds);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* who SHAPE STEPS BASE EXTRA SLOW: a job of one shape. All ranks work, that is sleep, BASE ms in each step, and rank SLOW sleeps EXTRA ms
- * more (-1: none does). Work is slept, so that the load of the machine changes little. `who` alone lists the shapes. */
+ * more (-1: none does). Work is slept, so that the load of the machine changes little. `who` alone lists the shapes,
+ * `who even` those in which no rank is slow whatever SLOW is; they need three ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,22 +233,91 @@ static void mixed(void)
 	}
 }
 
+/* ---- even jobs in which a rank has nothing to do with the others, or pauses once ---- */
+
+/* Two ranks take turns, and rank 0 does something of its own. */
+static void apart(void)
+{
+	int other = rank == 1 ? 2 : 1;
+
+	if (rank == 0 || rank > 2) {
+		sleep_ms(rank == 0 ? 2 * base_ms : 0);
+		return;
+	}
+	if (rank == 2) {
+		MPI_Recv(from[0], BYTES, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+	sleep_ms(base_ms);
+	MPI_Send(to[0], BYTES, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+	if (rank == 1) {
+		MPI_Recv(from[0], BYTES, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
+/* All but rank 0 meet, and one after the other of them is late. */
+static void split(void)
+{
+	static MPI_Comm c = MPI_COMM_NULL;
+	static int n;
+
+	if (c == MPI_COMM_NULL) {
+		MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &c);
+	}
+	sleep_ms(rank == 0 || rank == 1 + n % (ranks - 1) ? 4 * base_ms : base_ms);
+	n++;
+	MPI_Barrier(c);
+}
+
+/* The others write while rank 0 computes. */
+static void files(void)
+{
+	static char some[1 << 20];
+	double end = MPI_Wtime() + base_ms / 1e3;
+	char name[40];
+	MPI_File f;
+
+	if (rank == 0) {
+		sleep_ms(base_ms);
+		return;
+	}
+	snprintf(name, sizeof(name), "who.%d", rank);
+	MPI_File_open(
+		MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
+	while (MPI_Wtime() < end) {
+		MPI_File_write_at(f, 0, some, sizeof(some), MPI_BYTE, MPI_STATUS_IGNORE);
+	}
+	MPI_File_close(&f);
+}
+
+/* An operation that does not block, and rank 0 pauses in the middle. */
+static void pause_once(void)
+{
+	static int n;
+	MPI_Request r;
+
+	MPI_Ibarrier(MPI_COMM_WORLD, &r);
+	sleep_ms(base_ms * (rank == 0 && n++ == steps / 2 ? 6 : 1));
+	MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
 static const struct {
 	const char *name;
 	void (*step)(void);
 } shapes[] = { { "ring", ring }, { "halo", halo }, { "master", master }, { "allreduce", allreduce },
 	{ "pipeline", pipeline }, { "overlap", overlap }, { "sendrecv", sendrecv }, { "alltoall", alltoall },
 	{ "fence", fence }, { "neighbours", neighbours }, { "hybrid", hybrid }, { "rooted", rooted },
-	{ "persistent", persistent }, { "barrier", barrier }, { "nonblocking", nonblocking }, { "mixed", mixed } };
+	{ "persistent", persistent }, { "barrier", barrier }, { "nonblocking", nonblocking }, { "mixed", mixed },
+	/* the even ones */
+	{ "apart", apart }, { "split", split }, { "files", files }, { "pause", pause_once } };
 
-enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]), EVEN = 4 };
 
 int main(int argc, char **argv)
 {
 	int i, k;
 
 	if (argc < 6) {
-		for (k = 0; k < SHAPES; k++) {
+		for (k = argc > 1 ? SHAPES - EVEN : 0; k < (argc > 1 ? SHAPES : SHAPES - EVEN); k++) {
 			puts(shapes[k].name);
 		}
 		return 0;

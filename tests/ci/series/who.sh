@@ -72,5 +72,14 @@ while [ $n -lt $((first + all)) ]; do
 	done
 	n=$((n + 1))
 done
+for shape in $(./who even); do
+	VT_FORCE=on VT_LOGFILE_NAME=$work/job.stf timeout 300 "$MPIRUN" -np 4 "$build/vtrun" -- \
+		./who "$shape" 24 30 0 -1 >out 2>&1 || { cat out; exit 1; }
+	line=$(sed -n 's/.*Tickmark INFO: \(.* makes* the others wait.*\)/\1/p' out)
+	case $line in
+	"rank "[0-9]*" makes"*) false=$((false + 1)) && echo "FALSE: $shape of 4 ranks: $line" ;;
+	*) echo "right: $shape of 4 ranks: $line" ;;
+	esac
+done
 echo "named $named of $all slow ranks, $hindered for want of processors not; $false false names in $all even jobs"
 [ $((named + hindered)) = "$all" ] && [ $((5 * hindered)) -le "$all" ] && [ $false = 0 ]

@@ -207,6 +207,20 @@ made late.avt
 expect_no_line 'stood still' text
 expect_line 'did not end normally' text
 verdict "and one in which a rank had worked shortly before"
+sed '/ENTER CPU . FUNCTION 3$/d; /TEXT "process/d' still.avt >failed.avt
+for case in '3 none' '0 found'; do
+	awk -v status="${case% *}" '{ print } /^DEFCLASS 3 / {
+		print "INFO CLASS 3 TEXT \"process 0: in MPI_Finalize, exit status " status "\""
+		print "INFO CLASS 3 TEXT \"process 1: in MPI_Finalize, then by signal 9 (Killed)\""
+	}' failed.avt >killed.avt
+	made killed.avt
+	if [ "${case#* }" = none ]; then
+		expect_no_line 'did not end normally' text
+	else
+		expect_line 'ended by signal 9 (Killed) after MPI_Finalize' text
+	fi
+done
+verdict "a rank that is killed after MPI_Finalize: by the launcher if another one has failed, else the run is bad"
 sed '/ENTER/s/FUNCTION [34]$/FUNCTION 5/' still.avt >write.avt
 made write.avt
 expect_no_line 'stood still' text
@@ -562,7 +576,7 @@ head_line 'Batch job' 'Slurm 4711'
 head_line CPUs '[0-9,-]* of [0-9]*.*'
 head_line MPI '[A-Z].*[0-9].*'
 head_line Ended 'normally, in MPI_Finalize'
-head_line 'Exit status' '0 of 2 ranks|unknown: the trace was complete before they ended, in MPI_Finalize'
+head_line 'Exit status' '0 of 2 ranks'
 verdict "the head of the page: when, what, its user, its CPUs"
 VT_VERBOSE=1 page job even
 # a rank whose sampler slowed down says so itself

@@ -174,7 +174,7 @@ static void even_workers_have_none(void)
 /* The trace does not show which rank the others wait for; the slow one, if there is one, works twice as long. */
 static void play_unknown(uint32_t n, uint32_t slow)
 {
-	uint64_t at = 1000 * US, most = slow < n ? 20000 : 10000;
+	uint64_t at = 1000 * US, most = slow < n ? 20000 : 10000, from[RANKS], to[RANKS];
 	uint32_t i, round;
 
 	begin(n, "1e-6");
@@ -185,12 +185,122 @@ static void play_unknown(uint32_t n, uint32_t slow)
 		for (i = 0; i < n; i++) {
 			uint64_t done = at + (i == slow ? most : 10000 - check_random() % 200) * US;
 
-			call(i, WORK, at, done);
-			call(i, WAIT, done, at + (most + 50) * US);
+			from[i] = at;
+			to[i] = at + (most + 50) * US;
+			call(i, IBARRIER, at, at + US);
+			call(i, WORK, at + US, done);
+			call(i, WAIT, done, to[i]);
 		}
-		at += (most + 50) * US;
+		operation(IBARRIER, 0, from, to);
+		at = to[0] + US;
 	}
 	finish();
+}
+
+/* Ranks 1 and 2 work in turns, and rank 0 does something of its own; or each writes a file meanwhile. files: that. */
+static void play_apart(int files)
+{
+	uint64_t at = 1000 * US;
+	uint32_t i, round;
+
+	begin(3, "1e-6");
+	declare(FUNCTIONS, "MPI_File_write_at", stf_writer_class(w, "MPI", 0));
+	for (i = 0; i < 3; i++) {
+		call(i, INIT, 0, at);
+	}
+	call(0, WORK, at, at + 4000000ULL * US);
+	for (round = 0; round < 400; round++, at += 10000 * US) {
+		uint32_t works = 1 + round % 2, waits_for_it = 3 - works;
+
+		if (files) {
+			call(1, FUNCTIONS, at, at + 9900 * US);
+			call(2, FUNCTIONS, at, at + 9900 * US);
+			continue;
+		}
+		call(works, WORK, at, at + 9900 * US);
+		call(works, SEND, at + 9900 * US, at + 9901 * US);
+		call(waits_for_it, RECV, at, at + 9905 * US);
+		message(works, waits_for_it, at + 9900 * US, at + 9905 * US);
+	}
+	finish();
+}
+
+/* Ranks 1 to 3 meet in a communicator of their own, and one after the other of them is late. */
+static void play_split(void)
+{
+	uint32_t first = STF_WILLY(1, 0), last = STF_WILLY(3, 0), i, round;
+	int32_t stride = 1;
+	struct stf_communicator_definition c = { .id = 2,
+		.name = "own",
+		.size_1_1 = 3,
+		.size_2_3 = 1,
+		.first_id = &first,
+		.last_id = &last,
+		.stride = &stride };
+	uint64_t at = 1000 * US, start[3], delta[3];
+
+	begin(4, "1e-6");
+	CHECK_INT(stf_write_communicator_definition(w, &c), 0);
+	for (i = 0; i < 4; i++) {
+		call(i, INIT, 0, at);
+	}
+	call(0, WORK, at, at + 720000ULL * US);
+	for (round = 0; round < 90; round++, at += 8000 * US) {
+		for (i = 0; i < 3; i++) {
+			start[i] = (i == round % 3 ? 7900 : 2000) * US;
+			delta[i] = 7990 * US - start[i];
+			call(i + 1, WORK, at, at + start[i]);
+			call(i + 1, BARRIER, at + start[i], at + 7990 * US);
+			start[i] -= 2000 * US;
+		}
+		CHECK_INT(stf_write_all_communication(
+				  w, &(struct stf_all_communication){ at + 2000 * US, 2, BARRIER, 3, start, delta }),
+			0);
+	}
+	finish();
+}
+
+/* An operation that does not block, and one pause of a rank, a quarter of the job. */
+static void play_one_pause(uint32_t n, uint32_t rank)
+{
+	uint64_t at = 1000 * US, from[RANKS], to[RANKS];
+	uint32_t i, round;
+
+	begin(n, "1e-6");
+	for (i = 0; i < n; i++) {
+		call(i, INIT, 0, at);
+	}
+	for (round = 0; round < 40; round++, at = to[0] + US) {
+		for (i = 0; i < n; i++) {
+			uint64_t done = at + (i == rank && round == 20 ? 140000 : 10000) * US;
+
+			from[i] = at;
+			to[i] = at + (round == 20 ? 140050 : 10050) * US;
+			call(i, IBARRIER, at, at + US);
+			call(i, WORK, at + US, done);
+			call(i, WAIT, done, to[i]);
+		}
+		operation(IBARRIER, 0, from, to);
+	}
+	finish();
+}
+
+static void rank_apart_is_not_named(void)
+{
+	int k;
+
+	for (k = 0; k < 5; k++) {
+		if (k < 2) {
+			play_apart(k);
+		} else if (k == 2) {
+			play_split();
+		} else {
+			play_one_pause(3, (uint32_t)k - 3);
+		}
+		CHECK(!result->culprit.known, "case %d: rank %u is named with %g", k, result->culprit.willy,
+			result->culprit.share);
+		end();
+	}
 }
 
 static void hardest_worker_is_named(void)
@@ -410,6 +520,7 @@ int main(int argc, char **argv)
 	RUN(even_work_in_turns_has_none);
 	RUN(even_workers_have_none);
 	RUN(hardest_worker_is_named);
+	RUN(rank_apart_is_not_named);
 	RUN(since_when);
 	RUN(even_jobs_have_none);
 	RUN(one_pause_is_no_slow_rank);
