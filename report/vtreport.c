@@ -21,6 +21,7 @@
 #include "base/cli/temporary.h"
 #include "base/text/quote.h"
 #include "base/text/text.h"
+#include "collector-plugin/raw/reader.h"
 #include "report/import.h"
 #include "report/html/frame.h"
 #include "report/html/html.h"
@@ -156,7 +157,7 @@ static char *newest_trace(void)
 	}
 	if (run.name) {
 		snprintf(name, sizeof(name), "%.*s.stf", (int)strlen(run.name) - 5, run.name);
-		tkm_await_trace(name, why, sizeof(why));
+		tkm_await_trace(name, vt_raw_maker, 1, stderr, "vtreport", why, sizeof(why));
 		take_newer(&trace, name);
 	}
 	if (why[0] &&
@@ -208,7 +209,7 @@ static int load_trace(
 	char base[1000], word[4100], why[9000], *folder = NULL, *stf = NULL;
 	int rc;
 
-	tkm_await_trace(path, why, sizeof(why));
+	tkm_await_trace(path, vt_raw_maker, 0, stderr, "vtreport", why, sizeof(why));
 	if (why[0]) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cli/await.h"
+#include "collector-plugin/raw/reader.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/exchange.h"
 #include "tools/cli/files.h"
@@ -181,7 +182,7 @@ static int run_stftool(const struct stt_options *o)
 	if (o->merge) {
 		return with_name(o, "--merge", *o->merge || !o->sumdata ? o->merge : o->sumdata, merge_and_sum);
 	}
-	tkm_await_trace(o->input, why, sizeof(why));
+	tkm_await_trace(o->input, vt_raw_maker, 0, stderr, o->program, why, sizeof(why));
 	if (why[0]) {
 		return stt_fault(o, "%s", why);
 	}

@@ -2,14 +2,16 @@
 #include "config.h"
 #include "base/cli/await.h"
 #include "base/cli/foreign.h"
+#include "base/err.h"
 #include "base/text/quote.h"
+#include "base/text/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,8 +25,7 @@ struct written_by {
 static int read_protocol(struct written_by *w, const char *path)
 {
 	char line[4400];
-	struct stat st;
-	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	FILE *f = tkm_open_text(path, O_RDONLY);
 
 	*w = (struct written_by){ 0 };
 	while (f && fgets(line, sizeof(line), f)) {
@@ -72,26 +73,56 @@ static void tell_left(
 		tkm_shell_word(to, sizeof(to), path));
 }
 
-void tkm_await_trace(const char *path, char *why, size_t size)
+/* Without its raw file, the number of a process has to do. */
+static enum tkm_maker find_maker(
+	const struct written_by *w, const char *here, enum tkm_maker (*of_raw)(const char *raw), int *certain)
 {
-	struct timespec pause = { 0, 20000000 };
+	enum tkm_maker maker = of_raw(w->raw);
+
+	*certain = maker != TKM_MAKER_UNKNOWN;
+	if (*certain || strcmp(w->host, here) != 0) {
+		return maker;
+	}
+	return runs(w->program) ? TKM_MAKER_PROGRAM : lives(w->sampler) ? TKM_MAKER_SAMPLER : TKM_MAKER_GONE;
+}
+
+void tkm_await_trace(const char *path, enum tkm_maker (*of_raw)(const char *raw), int briefly, FILE *say,
+	const char *program, char *why, size_t size)
+{
+	enum { PAUSE_MS = 20, ANNOUNCED = 1000 / PAUSE_MS, MOST = TKM_AWAIT_S * 1000 / PAUSE_MS };
+	struct timespec pause = { 0, PAUSE_MS * 1000000 };
 	size_t n = strlen(path);
-	char protocol[4400], here[256] = "";
+	char protocol[4400], here[256] = "", name[4400];
 	struct written_by w;
+	int waits, certain;
 
 	*why = '\0';
 	n -= n > 11 && !strcmp(path + n - 11, ".single.stf") ? 11 : n > 4 && !strcmp(path + n - 4, ".stf") ? 4 : 0;
 	snprintf(protocol, sizeof(protocol), "%.*s.prot", (int)n, path);
 	gethostname(here, sizeof(here) - 1);
-	while (access(path, F_OK) < 0 && errno == ENOENT && read_protocol(&w, protocol) && access(w.raw, F_OK) == 0) {
-		if (strcmp(w.host, here) != 0 || (!lives(w.sampler) && !runs(w.program))) {
-			tell_left(path, protocol, &w, strcmp(w.host, here) != 0, why, size);
+	for (waits = 0;
+		access(path, F_OK) < 0 && errno == ENOENT && read_protocol(&w, protocol) && access(w.raw, F_OK) == 0;
+		waits++) {
+		enum tkm_maker maker = find_maker(&w, here, of_raw, &certain);
+
+		if (maker == TKM_MAKER_UNKNOWN || maker == TKM_MAKER_GONE) {
+			tell_left(path, protocol, &w, maker == TKM_MAKER_UNKNOWN, why, size);
 			return;
 		}
-		if (runs(w.program)) {
+		if (maker == TKM_MAKER_PROGRAM) {
 			snprintf(why, size, "%s: its program, process %d, still runs; the trace is made at its end",
 				path, w.program);
 			return;
+		}
+		if (waits == MOST && (briefly || !certain)) {
+			snprintf(why, size, "%s: process %d, which makes it, has not done so within %d s", path,
+				w.sampler, TKM_AWAIT_S);
+			return;
+		}
+		if (waits == ANNOUNCED) {
+			snprintf(name, sizeof(name), "%s", path);
+			fprintf(say, "%s: waiting for process %d, which makes %s\n", program, w.sampler,
+				tkm_plain(name));
 		}
 		nanosleep(&pause, NULL);
 	}

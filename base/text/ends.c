@@ -2,10 +2,14 @@
 #include "config.h"
 #include "base/text/ends.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/err.h"
+#include "base/text/text.h"
 
 char *tkm_ends_read(const char *trace)
 {
@@ -15,7 +19,8 @@ char *tkm_ends_read(const char *trace)
 	FILE *f;
 
 	n = n > 4 && !strcmp(trace + n - 4, ".stf") ? n - 4 : n;
-	if (snprintf(path, sizeof(path), "%.*s.prot", (int)n, trace) >= (int)sizeof(path) || !(f = fopen(path, "re"))) {
+	if (snprintf(path, sizeof(path), "%.*s.prot", (int)n, trace) >= (int)sizeof(path) ||
+		!(f = tkm_open_text(path, O_RDONLY))) {
 		return NULL;
 	}
 	while ((length = getline(&line, &room, f)) > 0) {
@@ -38,8 +43,19 @@ static int lists_process(const char *list, long process, const char **end)
 
 	while (*list == ' ') {
 		char *next;
-		long first = strtol(list + 1, &next, 10), last = *next == '-' ? strtol(next + 1, &next, 10) : first;
+		long first, last;
 
+		/* strtol() skips white space, also the end of the line */
+		if (list[1] < '0' || list[1] > '9') {
+			break;
+		}
+		first = last = strtol(list + 1, &next, 10);
+		if (*next == '-') {
+			if (next[1] < '0' || next[1] > '9') {
+				break;
+			}
+			last = strtol(next + 1, &next, 10);
+		}
 		found |= first <= process && process <= last;
 		list = next;
 	}
@@ -62,7 +78,7 @@ const char *tkm_ends_complete(const char *lines, const char *info, char *to, siz
 		if (list > lines && list[-1] == ' ' && lists_process(list - 1, process, &end) &&
 			!strncmp(end, ": ", 2)) {
 			snprintf(to, size, "%s, %.*s", info, (int)strcspn(end + 2, "\n"), end + 2);
-			return to;
+			return tkm_plain(to);
 		}
 	}
 	return info;

@@ -4,11 +4,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 
@@ -270,6 +273,26 @@ int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out)
 	}
 	*out = (struct tkm_triplet){ v[0], n == 1 ? v[0] : v[1], v[2] };
 	return out->step < 1 || out->last < out->first ? -1 : 0;
+}
+
+FILE *tkm_open_text(const char *path, int how)
+{
+	int fd = open(path, how | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *f = NULL;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		errno = EINVAL;
+	} else if (fd >= 0) {
+		f = fdopen(fd, how == O_RDONLY ? "r" : "a+");
+	}
+	if (fd >= 0 && !f) {
+		int why = errno;
+
+		close(fd);
+		errno = why;
+	}
+	return f;
 }
 
 int tkm_read_text(FILE *f, char **text, size_t *n)

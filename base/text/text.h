@@ -50,6 +50,10 @@ struct tkm_triplet {
 };
 int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out);
 
+/* Opens a file of text, O_RDONLY or O_RDWR | O_APPEND; what is no regular file is refused, since a pipe would wait for its writer. NULL with
+ * errno. */
+FILE *tkm_open_text(const char *path, int how);
+
 /* Reads the rest of a file: *text, which the caller frees, ends with a zero that *n does not count. Returns 0, or -1 with errno. */
 int tkm_read_text(FILE *f, char **text, size_t *n);
 

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "collector-plugin/host/say.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -45,17 +47,31 @@ void vt_say_defer(int tid)
 	atomic_store(&say.deferred, tid);
 }
 
-/* Writes a line with one system call, not through the program's stdio. Returns -1 if the program has closed its
- * standard error. */
+/* Who reads standard error, which does not block, has so long to make room. */
+enum { PATIENCE_MS = 100 };
+
+/* Writes a line with one system call if there is room for it, not through the program's stdio. Returns -1 if nothing could be written,
+ * for example because the program has closed its standard error. */
 static int put_say_message(const char *line)
 {
+	struct pollfd room = { STDERR_FILENO, POLLOUT, 0 };
+	size_t size = strlen(line), done = 0;
+	int patience = vt_lock_is_without_calls() ? 0 : 10;
 	struct vt_lock held;
-	int rc;
+	ssize_t n = 0;
 
 	vt_writes_begin(&held);
-	rc = write(STDERR_FILENO, line, strlen(line)) < 0 ? -1 : 0;
+	while (done < size) {
+		n = write(STDERR_FILENO, line + done, size - done);
+		if (n > 0) {
+			done += (size_t)n;
+		} else if (n == 0 || patience-- <= 0 ||
+			(errno != EINTR && (errno != EAGAIN || poll(&room, 1, PATIENCE_MS) <= 0))) {
+			break;
+		}
+	}
 	vt_writes_end(&held);
-	return rc;
+	return done ? 0 : -1;
 }
 
 /* Does this thread have a table of descriptors of its own, without standard error? */

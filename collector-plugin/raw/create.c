@@ -86,7 +86,7 @@ static VT_SELDOM int has_proc(void)
 	return has;
 }
 
-VT_SELDOM int vt_raw_open_nameless(const char *path, char *temporary)
+VT_SELDOM int vt_raw_open_nameless(const char *path, mode_t mode, char *temporary)
 {
 	const char *slash = strrchr(path, '/');
 	int fd;
@@ -95,13 +95,13 @@ VT_SELDOM int vt_raw_open_nameless(const char *path, char *temporary)
 	fd = has_proc() ? open(*temporary         ? temporary
 					  : slash ? "/"
 						  : ".",
-				  O_TMPFILE | O_RDWR | O_CLOEXEC, 0644)
+				  O_TMPFILE | O_RDWR | O_CLOEXEC, mode)
 			: (errno = EOPNOTSUPP, -1);
 	temporary[0] = '\0';
 	if (fd < 0 && errno != ENOSPC && errno != EACCES && errno != EROFS && errno != ENOENT) {
 		/* the file system does not support files without a name */
 		snprintf(temporary, VT_RAW_PATH_SIZE, "%s.new", path);
-		fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+		fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	}
 	return fd;
 }
@@ -281,7 +281,7 @@ VT_SELDOM struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tk
 		page *= 2;
 	}
 	head_size = (head_size + page - 1) / page * page;
-	fd = vt_raw_open_nameless(r->path, temporary);
+	fd = vt_raw_open_nameless(r->path, o->own ? 0600 : 0644, temporary);
 	if (fd < 0) {
 		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", r->path);
 		give_back(r);

@@ -69,7 +69,7 @@ enum { VT_RAW_PATH_SIZE = 1200 };
 /* Opens a file without a name. It gets its name only when its head is written, so that a process that is killed in
  * between leaves no file without a head. Returns a descriptor, or -1 with errno. `temporary`, of VT_RAW_PATH_SIZE
  * bytes, is the name that the file has until then, "" if none is needed. */
-int vt_raw_open_nameless(const char *path, char *temporary);
+int vt_raw_open_nameless(const char *path, mode_t mode, char *temporary);
 /* Gives the file its name, but never replaces another file. Returns 0, or -1 with errno. */
 int vt_raw_publish(int fd, const char *temporary, const char *path);
 

@@ -406,6 +406,25 @@ int vt_raw_head_alive(const char *path, const struct vt_raw_head *head)
 	return atomic_load(&head->state) == VT_RAW_RECORDING && vt_raw_life_of_file(path, head) == VT_RAW_LIVES;
 }
 
+enum tkm_maker vt_raw_maker(const char *path)
+{
+	enum vt_raw_life program, sampler;
+	struct vt_raw_head h;
+
+	if (vt_raw_read_head(path, &h) < 0) {
+		return TKM_MAKER_UNKNOWN;
+	}
+	program = vt_raw_life(&h, &h.id);
+	sampler = h.sampler_id.pid ? vt_raw_life(&h, &h.sampler_id) : VT_RAW_DEAD;
+	if (program == VT_RAW_LIVES) {
+		return TKM_MAKER_PROGRAM;
+	}
+	if (program == VT_RAW_UNSEEN || sampler == VT_RAW_UNSEEN) {
+		return TKM_MAKER_UNKNOWN;
+	}
+	return sampler == VT_RAW_LIVES ? TKM_MAKER_SAMPLER : TKM_MAKER_GONE;
+}
+
 int vt_raw_may_go_on(const struct vt_raw_head *head)
 {
 	uint32_t state = atomic_load(&head->state), how = atomic_load(&head->ending);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/cli/await.h"
 #include "base/err.h"
 #include "collector-plugin/raw/definition.h"
 #include "collector-plugin/raw/events.h"
@@ -43,6 +44,8 @@ int vt_raw_read_head(const char *path, struct vt_raw_head *head);
 size_t vt_raw_leave_out(char **path, size_t *n, uint64_t launch);
 /* Does the process that writes a file with this head still run (on this node and boot)? */
 int vt_raw_head_alive(const char *path, const struct vt_raw_head *head);
+/* Who may still make the trace of this raw file, and is seen from here? */
+enum tkm_maker vt_raw_maker(const char *path);
 /* May the process have continued as another program, by exec? The sampler process then closes the file and records
  * the exec. A thread inside the program has no time to close the file. A process whose last programs were brief may be
  * gone before the sampler process hears of them: then it does not know how the one before ended. */

@@ -42,6 +42,7 @@ struct vt_raw_options {
 	long long limit; /* FLUSH-LIMIT: the file never becomes longer, bytes */
 	int served;      /* a file system of FUSE is allowed: if its server ends, the program ends by SIGBUS */
 	const char *job, *trace, *program, *timer;
+	int own;         /* nobody else may read the file: its folder is for all */
 	double hz;       /* of that timer */
 	ltick_t start;   /* its present reading */
 	int rank, ranks; /* -1, 0: unknown */

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "collector-plugin/run/left.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +11,16 @@
 
 #include "base/grow.h"
 #include "base/text/quote.h"
+#include "base/text/text.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 
-/* Is it being merged? */
+/* Is it being merged? The lock is shared, because NFS has no other one for what is open to read only. */
 static int is_locked(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), is = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW),
+	    is = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 
 	if (fd >= 0) {
 		close(fd);
@@ -58,26 +61,37 @@ static int is_listed(char *const *list, size_t n, const char *text)
 	return n > 0;
 }
 
+FILE *vt_left_protocol(const char *path, const char *job, int how)
+{
+	FILE *f = tkm_open_text(path, how);
+	char line[4096], key[100];
+	int is = 0;
+
+	snprintf(key, sizeof(key), "INFO JOB \"%.64s\"\n", job);
+	while (f && !is && fgets(line, sizeof(line), f)) {
+		is = !strcmp(line, key);
+	}
+	if (f && !is) {
+		fclose(f);
+	}
+	return is ? f : NULL;
+}
+
 /* Writes the name of the protocol of h's job, for a shell, unless another run has replaced it. Returns 0 or -1. */
 static int name_protocol(const struct vt_raw_head *h, char *to, size_t size)
 {
-	char path[1100], line[4096], key[100];
 	size_t n = strlen(h->trace);
-	int is = 0;
+	char path[1100];
 	FILE *f;
 
 	n -= n > 4 && !strcmp(h->trace + n - 4, ".stf") ? 4 : 0;
 	snprintf(path, sizeof(path), "%.*s.prot", (int)n, h->trace);
-	snprintf(key, sizeof(key), "INFO JOB \"%.64s\"\n", h->job);
-	f = fopen(path, "re");
-	while (f && !is && fgets(line, sizeof(line), f)) {
-		is = !strcmp(line, key);
-	}
+	f = vt_left_protocol(path, h->job, O_RDONLY);
 	if (f) {
 		fclose(f);
 	}
 	tkm_shell_word(to, size, path);
-	return is ? 0 : -1;
+	return f ? 0 : -1;
 }
 
 void vt_left_say(const struct vt_left *f)
@@ -109,12 +123,12 @@ void vt_left_say(const struct vt_left *f)
 		}
 	}
 	if (first && vt_raw_read_head(first, &h) == 0 && name_protocol(&h, word, sizeof(word)) == 0) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", word);
+		vt_say(1, "INFO", "an earlier run left raw files; stftool %s --merge FILE.stf makes its trace", word);
 	} else if (first) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool%s --merge FILE.stf makes %s", files,
+		vt_say(1, "INFO", "an earlier run left raw files; stftool%s --merge FILE.stf makes %s", files,
 			all ? "its trace" : "a trace of these of its raw files");
 	}
 	if (others) {
-		vt_say(1, "INFO", "raw files of further runs that were killed, in the same folder: %zu", others);
+		vt_say(1, "INFO", "raw files of further runs, in the same folder: %zu", others);
 	}
 }

@@ -299,16 +299,20 @@ static void say_existing_trace(const char *path, int why)
 				       : "FLUSH-PREFIX for another folder");
 }
 
+/* Of the trace; given by the user, or all that is left, so that a file system of FUSE is allowed; one that all users may have. */
+enum raw_folder { RAW_OF_TRACE, RAW_GIVEN, RAW_TEMPORARY };
+
 /* Creates .VT-flush-<program>_<rank>-<pid>.raw. A number follows if the name is taken, for example by a killed
  * process with the same pid. */
-static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int served, struct tkm_err *err)
+static struct vt_raw *create_in(struct vt_collector *c, const char *dir, enum raw_folder folder, struct tkm_err *err)
 {
 	struct vt_raw_options o = vt_raw_options_of(c);
 	char name[400], pid[16] = "";
 	struct vt_raw *r = NULL;
 	int i;
 
-	o.served = served;
+	o.served = folder == RAW_GIVEN;
+	o.own = folder == RAW_TEMPORARY;
 	o.job = c->job;
 	o.trace = c->trace;
 	o.program = c->program;
@@ -367,14 +371,14 @@ static struct vt_raw *create_on_node(struct vt_collector *c, const char *trace_f
 	if (vt_run_value(c->run, "raw", parents, sizeof(parents))) {
 		/* beside it: a folder that a script names may be removed when the script ends */
 		*strrchr(parents, '/') = '\0';
-		return create_in(c, parents, 0, &e);
+		return create_in(c, parents, RAW_TEMPORARY, &e);
 	}
 	for (kind = VT_RAW_OWN_DISK; !r && kind <= VT_RAW_IN_MEMORY; kind++) {
 		for (i = 0; !r && i < TEMPORARY_FOLDERS; i++) {
 			const char *d = temporary_folder(i);
 
 			if (d && vt_raw_disk_of(d, &room) == kind && room >= LEAST_ON_NODE_BYTES) {
-				r = create_in(c, d, 0, &e);
+				r = create_in(c, d, RAW_TEMPORARY, &e);
 			}
 		}
 	}
@@ -401,13 +405,13 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 	if (r) {
 		return r;
 	}
-	r = create_in(c, first, c->settings.flush_prefix != NULL, &why);
+	r = create_in(c, first, c->settings.flush_prefix ? RAW_GIVEN : RAW_OF_TRACE, &why);
 	for (i = 0; !r && i < TEMPORARY_FOLDERS; i++) {
 		const char *d = temporary_folder(i);
 
-		r = d ? create_in(c, d, 0, &again) : NULL;
+		r = d ? create_in(c, d, RAW_TEMPORARY, &again) : NULL;
 	}
-	r = r ? r : create_in(c, first, 1, &again);
+	r = r ? r : create_in(c, first, RAW_GIVEN, &again);
 	if (!r) {
 		*err = why;
 	} else if (strncmp(c->raw_path, first, strlen(first))) {

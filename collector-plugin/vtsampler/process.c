@@ -27,6 +27,7 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/finish.h"
+#include "collector-plugin/run/left.h"
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
@@ -477,8 +478,8 @@ void vt_measured_tell_later(const struct vt_measured *list)
 	const struct vt_measured *p, **rank;
 	char *text = NULL;
 	size_t size = 0;
-	int n = 0, i, k, fd;
-	FILE *f;
+	int n = 0, i, k;
+	FILE *f, *prot;
 
 	for (p = list; p; p = p->next) {
 		n++;
@@ -493,11 +494,12 @@ void vt_measured_tell_later(const struct vt_measured *list)
 			print_alike(f, rank, n, i);
 		}
 	}
-	if (f && fclose(f) == 0 && size && (fd = open(rank[0]->c.prot, O_WRONLY | O_APPEND | O_CLOEXEC)) >= 0) {
-		if (write(fd, text, size) < 0) {
+	if (f && fclose(f) == 0 && size &&
+		(prot = vt_left_protocol(rank[0]->c.prot, rank[0]->c.job, O_RDWR | O_APPEND))) {
+		if (write(fileno(prot), text, size) < 0) {
 			/* then it is not known */
 		}
-		close(fd);
+		fclose(prot);
 	}
 	free(text);
 	free(rank);

@@ -3,11 +3,13 @@
 #include "config.h"
 #include "report/page/tables.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "report/findings/rule.h"
 #include "report/html/frame.h"
 #include "report/html/svg.h"
@@ -279,7 +281,7 @@ static void show_protocol(FILE *f, const struct vtr_trace *t, int known)
 
 	n = n > 4 && !strcmp(t->path + n - 4, ".stf") ? n - 4 : n;
 	snprintf(path, sizeof(path), "%.*s.prot", (int)n, t->path);
-	prot = fopen(path, "r");
+	prot = tkm_open_text(path, O_RDONLY);
 	while (prot && fgets(line, sizeof(line), prot)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!strncmp(line, "INFO RECORDED ", 14)) {

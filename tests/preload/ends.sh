@@ -461,7 +461,7 @@ expect [ -n "$raw" ]
 expect_line "^INFO RAWFILE \".*/$raw\"$" sh.prot
 verdict "SIGKILL of both: the protocol names the raw file"
 sampled sleep 0.2
-sed -n 's/.*an earlier run was killed; \(stftool .*\) makes its trace$/\1/p' "$dir/err" >"$dir/command"
+sed -n 's/.*an earlier run left raw files; \(stftool .*\) makes its trace$/\1/p' "$dir/err" >"$dir/command"
 expect_status 0
 expect valid sleep.stf
 expect [ -e "$raw" ]

@@ -715,6 +715,21 @@ expect_line '^vtreport: meant/other.c: no STF trace' err
 "$build/stftool" meant/a.b.c --print-threads >out 2>err
 expect_text "stftool: meant/a.b.c is no trace; is it meant/a.b.stf?" err
 verdict "another file of the run: is its trace meant?"
+# who makes the newest trace is not known for certain: a process of that number lives, its raw file says nothing
+mkdir awaited && "$build/stftool" t.stf --convert awaited/older.stf 2>err
+cd awaited || exit 99
+echo none >raw
+printf 'INFO PROCESS 0 "%s" "127.0.0.1" 0\nINFO SAMPLED by process 1\nINFO RAWFILE "raw"\n' "$(uname -n)" >newer.prot
+timeout 60 "$build/vtreport" >out 2>../err
+expect [ $? -eq 0 ]
+expect_line '^vtreport: waiting for process 1, which makes newer.stf$' ../err
+expect_line '^vtreport: newer.stf: process 1, which makes it, has not done so within 10 s$' ../err
+expect [ -s older.html ]
+rm -f newer.prot older.html && mkfifo older.prot
+timeout 60 "$build/vtreport" older.stf >out 2>../err
+expect [ $? -eq 0 ]
+cd .. || exit 99
+verdict "the newest trace is waited for with a word and a limit, and then the older one is taken; no pipe is read"
 report t.stf --nosuch
 expect_status 2
 expect_line -- '--nosuch' err

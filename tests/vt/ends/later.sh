@@ -33,6 +33,17 @@ rm later.prot later.html
 expect "$build/vtreport" later.stf >>out 2>&1
 expect [ "$(head_of 'Exit status')" = "unknown: the trace was complete before they ended, in MPI_Finalize" ]
 verdict "without the protocol it is not known"
+clean
+run 3 ./later exit &
+job=$!
+wait_for 30 grep -q '^INFO ENDED' later.prot
+sampler=$(sed -n 's/^INFO SAMPLED by process //p' later.prot)
+sed -i 's/^INFO JOB .*/INFO JOB "another"/' later.prot
+wait $job
+wait_for 30 eval '! kill -0 "$sampler" 2>/dev/null'
+expect_line '^INFO JOB "another"' later.prot
+expect_no_line '^INFO STATUS' later.prot
+verdict "the protocol of another job, which has replaced it, stays as it is"
 ends signal
 expect_line '^INFO STATUS ranks 1: then by signal 8 ' later.prot
 expect_line 'Rank 1 ended by signal 8 (.*) after MPI_Finalize, when the trace was complete' later.html

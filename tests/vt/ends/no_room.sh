@@ -190,11 +190,11 @@ mkdir shared node
 # shellcheck disable=SC2016
 expect env LD_PRELOAD="$dir/nfs.so" SHARED="$dir/shared" TMPDIR="$dir/node" timeout 100 "$vtrun" --logfile-prefix \
 	shared --logfile-name parts --follow-children -- \
-	sh -c 'TMPDIR=$(mktemp -d); export TMPDIR; sh -c "ls -A /proc/self/cwd/node; :"; rm -r "$TMPDIR"' >>out 2>&1
-expect_lines 4 '^\.VT-flush-.*\.raw$' out
+	sh -c 'TMPDIR=$(mktemp -d); export TMPDIR; sh -c "ls -lA /proc/self/cwd/node; :"; rm -r "$TMPDIR"' >>out 2>&1
+expect_lines 4 '^-rw-------[. ].* \.VT-flush-.*\.raw$' out
 "$build/stftool" shared/parts.stf --print-threads >threads 2>>out
 expect [ "$(awk '$1 ~ /^[0-9]+$/ { print $NF }' threads | LC_ALL=C sort | tr '\n' ' ')" = "ls mktemp rm sh sh " ]
 expect [ -z "$(ls -A node)" ]
 cat threads >>out
-verdict "beside a trace on NFS no raw file: those of a script and its children are in the node's folder"
+verdict "beside a trace on NFS no raw file: a script's and its children's are in the node's folder, for nobody else"
 done_testing

@@ -6,13 +6,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void lists_are_found(void)
 {
 	static const char lines[] = "INFO STATUS ranks 0 2-5 12: exit status 0\n"
 				    "INFO STATUS ranks 1: then by signal 11 (Segmentation fault)\n"
-				    "INFO STATUS ranks 7-x: exit status 1\nINFO STATUS rank\nINFO STATUS ranks 6";
+				    "INFO STATUS ranks 7-x: exit status 1\nINFO STATUS rank\nINFO STATUS ranks 6\n"
+				    "INFO STATUS ranks 20 : exit status 1\nINFO STATUS ranks 30 - 35: exit status 1\n"
+				    "INFO STATUS ranks 40 \n50: exit status 1\nINFO STATUS ranks 60: exit \33[1m";
 	static const struct {
 		const char *info, *want;
 	} row[] = {
@@ -22,6 +25,11 @@ static void lists_are_found(void)
 		{ "process 1: in MPI_Finalize", "process 1: in MPI_Finalize, then by signal 11 (Segmentation fault)" },
 		{ "process 6: in MPI_Finalize", "process 6: in MPI_Finalize" },
 		{ "process 7: in MPI_Finalize", "process 7: in MPI_Finalize" },
+		/* an empty number is not 0, and no line goes on in the next one */
+		{ "process 20: in MPI_Finalize", "process 20: in MPI_Finalize" },
+		{ "process 33: in MPI_Finalize", "process 33: in MPI_Finalize" },
+		{ "process 50: in MPI_Finalize", "process 50: in MPI_Finalize" },
+		{ "process 60: in MPI_Finalize", "process 60: in MPI_Finalize, exit ?[1m" },
 		{ "process 0: in MPI_Finalize, exit status 1", "process 0: in MPI_Finalize, exit status 1" },
 		{ "process 0: by exit, exit status 1", "process 0: by exit, exit status 1" },
 		{ "in MPI_Finalize", "in MPI_Finalize" },
@@ -58,10 +66,43 @@ static void protocol_is_read(void)
 	rmdir(folder);
 }
 
+/* Each of these would be process 0, too, if an empty number were one. */
+static void empty_numbers_are_none(void)
+{
+	static const char *const lines[] = { "INFO STATUS ranks 1 : exit status 1",
+		"INFO STATUS ranks 3 - 5: exit status 1", "INFO STATUS ranks 3-: exit status 1" };
+	char to[200];
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		CHECK_STR(tkm_ends_complete(lines[i], "process 0: in MPI_Finalize", to, sizeof(to)),
+			"process 0: in MPI_Finalize");
+	}
+}
+
+static void pipes_are_not_read(void)
+{
+	char folder[] = "/tmp/test_ends.XXXXXX", path[64];
+
+	CHECK(mkdtemp(folder) != NULL, "%s", folder);
+	snprintf(path, sizeof(path), "%s/t.prot", folder);
+	CHECK(mkfifo(path, 0600) == 0, "%s", path);
+	alarm(10);
+	CHECK(tkm_ends_read(path) == NULL, "%s", path);
+	strcpy(strrchr(path, '.'), ".stf");
+	CHECK(tkm_ends_read(path) == NULL, "%s", path);
+	alarm(0);
+	strcpy(strrchr(path, '.'), ".prot");
+	unlink(path);
+	rmdir(folder);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(lists_are_found);
+	RUN(empty_numbers_are_none);
 	RUN(protocol_is_read);
+	RUN(pipes_are_not_read);
 	return check_end();
 }
