@@ -211,7 +211,8 @@ static int spell_out(const struct tkm_front *f, int argc, char **argv, char **wo
 			l++;
 		}
 		if (!l || !l->letter) {
-			return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; %s --help=all shows all", a, f->program);
+			return tkm_fail(
+				err, TKM_ERR_ARG, "unknown option '%s'; %s --help=all shows all", a, f->program);
 		}
 		tkm_option_long(tkm_option_find(f->table, l->name), name, sizeof(name));
 		if (asprintf(&kept[n], "--%s", name) < 0) {

@@ -479,7 +479,8 @@ int tkm_option_unknown(const struct tkm_option *table, const char *typed, struct
 		find_alike_beginnings(table, typed, best, sizeof(best));
 	}
 	return tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'%s%s%s", typed,
-		best[0] ? "; did you mean --" : "; --help=all shows all", best, best[0] ? "? (--help=all shows all)" : "");
+		best[0] ? "; did you mean --" : "; --help=all shows all", best,
+		best[0] ? "? (--help=all shows all)" : "");
 }
 
 /* Sets the option at argv[i]. Returns the number of words that it took, or -1. */
