@@ -8,7 +8,7 @@ dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 # the map, from samples to stamps, and the repair of messages
 objects='map/causality map/curve map/fit map/learn map/map map/narrow map/online map/pairs map/run map/sample '\
-'map/spline map/steps tree/graph tree/net
+'map/smooth map/spline map/steps tree/graph tree/net
 solve/assumptions solve/solve file/clk file/write'
 
 echo 1..5
