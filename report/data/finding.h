@@ -11,7 +11,7 @@ struct vtr_finding {
 	const char *name; /* for programs and tests: "cpu-shared" */
 	double weight;    /* the larger, the earlier it is shown */
 	enum vtr_grade grade;
-	char title[100], text[800];
+	char title[120], text[800];
 	const char *what_to_do; /* NULL: nothing */
 	long process;           /* the one that it names; -1: none */
 };

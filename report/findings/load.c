@@ -543,10 +543,9 @@ static uint32_t title_of_sleepers(
 		snprintf(who, sizeof(who), "%" PRIu32 " %s", n, m->mpi ? "ranks" : "processes");
 	}
 	to->process = alike || (n > 1 && n == m->known) ? -1 : (long)m->longest_asleep;
-	snprintf(to->title, sizeof(to->title), "%s %s for input or output", who, several ? "wait" : "waits");
-	if (!for_io) {
-		snprintf(to->title, sizeof(to->title), "%s %s", who, several ? "sleep or wait" : "sleeps or waits");
-	}
+	/* that it read and wrote does not say that it waited for it */
+	snprintf(to->title, sizeof(to->title), "%s %s%s", who, several ? "sleep or wait" : "sleeps or waits",
+		for_io ? ", perhaps for input or output" : "");
 	return n;
 }
 
