@@ -2,7 +2,7 @@
 /* The link over TCP connections; see collector-plugin/net/link_tcp.h. Each message is a frame of 16 bytes, which bytes of data may
  * follow. A frame of an earlier epoch belongs to a session that one side has given up, and is dropped. Stamps are next
  * to the calls. A process that exchanges timed messages spins, so that the time to wake it up is in no stamp. But the peer may be
- * waiting for the very processor on which this one spins. So a wait spins no longer than an answer takes, and every second one
+ * waiting for the very processor on which this one spins. So a wait spins for a short time only, and every fourth one
  * hardly at all: the shortest ways come from those that spin where both run, and from the others where they take turns. */
 #include "config.h"
 #include "collector-plugin/net/link_tcp.h"
@@ -41,9 +41,7 @@ struct tcp_peer {
 struct tcp {
 	struct tcp_peer *peer; /* of each rank */
 	int pairing;           /* timed messages: waits spin first */
-	double waited_s;       /* for the last bytes */
-	double shortest_s;     /* wait for a timed message since the pair began; 0: there was none */
-	unsigned timed;        /* such waits */
+	unsigned timed;        /* waits for a timed message since the pair began */
 	struct vt_mesh mesh;   /* listener -1: a link of two processes */
 };
 
@@ -52,8 +50,8 @@ struct greeting {
 	uint64_t nonce[2], from, to;
 };
 
-/* How long a wait spins: every second one for twice the shortest one of the pair, within these limits. */
-static const double least_spin_s = 5e-6, most_spin_s = 5e-3, patience_s = 2;
+/* How long a wait spins: long enough for an answer of a process that runs, every fourth one hardly. */
+static const double least_spin_s = 5e-6, most_spin_s = 200e-6, patience_s = 2;
 
 static double now_s(void)
 {
@@ -192,9 +190,7 @@ static int put_frame(struct cal_link *l, int to, enum frame_kind kind, int64_t w
 
 static double spin_s(const struct tcp *t)
 {
-	double s = t->timed % 2 ? 0 : 2 * t->shortest_s;
-
-	return s < least_spin_s ? least_spin_s : s < most_spin_s ? s : most_spin_s;
+	return t->timed % 4 == 3 ? least_spin_s : most_spin_s;
 }
 
 /* Reads up to size bytes within the limit: spinning first in an exchange. *got counts. */
@@ -217,8 +213,6 @@ static int get_bytes(
 		}
 		if (n > 0) {
 			*got += (size_t)n;
-			/* of a short wait the clock is not read once more, because that would be before its stamp */
-			t->waited_s = waited > least_spin_s ? now_s() - begin : 0.5 * least_spin_s;
 			continue;
 		}
 		/* the clock is not read each time, because that would be between a message and its stamp */
@@ -310,9 +304,6 @@ static int get_timed(struct cal_link *l, int from, enum frame_kind kind, struct 
 	struct tcp *t = l->impl;
 	int rc = get_frame(l, from, kind, l->patience_s, f, err);
 
-	if (rc == 0 && (!(t->shortest_s > 0) || t->waited_s < t->shortest_s)) {
-		t->shortest_s = t->waited_s;
-	}
 	t->timed++;
 	return rc;
 }
@@ -394,7 +385,6 @@ static int tcp_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit
 	(void)unit_b;
 	(void)err;
 	t->pairing = 1;
-	t->shortest_s = 0;
 	t->timed = 0;
 	return 0;
 }
