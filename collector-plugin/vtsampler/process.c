@@ -432,9 +432,12 @@ static int is_alike(const struct vt_measured *p, const struct vt_measured *q)
 /* The ranks from the first process of the list on that end like it, as " 0 2-5"; they are in the order of their numbers. */
 static void print_alike(FILE *f, const struct vt_measured *const *rank, int n, int first)
 {
-	int i, last;
+	int i, last, alike = 0;
 
-	fprintf(f, TKM_ENDS_LINE "s");
+	for (i = first; i < n; i++) {
+		alike += !strcmp(rank[i]->later, rank[first]->later);
+	}
+	fprintf(f, TKM_ENDS_LINE "%s", alike > 1 ? "s" : "");
 	for (i = first; i < n; i = last + 1) {
 		for (last = i; last + 1 < n && is_alike(rank[last], rank[last + 1]); last++) {
 		}

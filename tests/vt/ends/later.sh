@@ -22,7 +22,7 @@ ends() # ends HOW
 
 ends exit
 expect_line '^INFO STATUS ranks 0 2: exit status 0$' later.prot
-expect_line '^INFO STATUS ranks 1: exit status 3$' later.prot
+expect_line '^INFO STATUS rank 1: exit status 3$' later.prot
 expect [ "$(head_of 'Exit status')" = "0 of 2 ranks, 3 of rank 1" ]
 expect_line '"process 1: in MPI_Finalize, exit status 3"' clock
 expect_line '"process 2: in MPI_Finalize, exit status 0"' clock
@@ -45,7 +45,7 @@ expect_line '^INFO JOB "another"' later.prot
 expect_no_line '^INFO STATUS' later.prot
 verdict "the protocol of another job, which has replaced it, stays as it is"
 ends signal
-expect_line '^INFO STATUS ranks 1: then by signal 8 ' later.prot
+expect_line '^INFO STATUS rank 1: then by signal 8 ' later.prot
 expect_line 'Rank 1 ended by signal 8 (.*) after MPI_Finalize, when the trace was complete' later.html
 expect [ "$(head_of Ended)" = "not normally" ]
 verdict "a signal"

@@ -12,7 +12,7 @@
 static void lists_are_found(void)
 {
 	static const char lines[] = "INFO STATUS ranks 0 2-5 12: exit status 0\n"
-				    "INFO STATUS ranks 1: then by signal 11 (Segmentation fault)\n"
+				    "INFO STATUS rank 1: then by signal 11 (Segmentation fault)\n"
 				    "INFO STATUS ranks 7-x: exit status 1\nINFO STATUS rank\nINFO STATUS ranks 6\n"
 				    "INFO STATUS ranks 20 : exit status 1\nINFO STATUS ranks 30 - 35: exit status 1\n"
 				    "INFO STATUS ranks 40 \n50: exit status 1\nINFO STATUS ranks 60: exit \33[1m";
