@@ -25,6 +25,7 @@
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/program/address.h"
+#include "collector-plugin/host/program/needed.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
@@ -401,41 +402,51 @@ int vt_collect_is_first_rank(void)
 	return !text || !strcmp(text, "0");
 }
 
-/* Takes the loaded library of MPI. Not by names alone, for which the dynamic linker would search all folders at each end. */
-static int take_loaded_mpi(struct dl_phdr_info *o, size_t size, void *path)
+struct loaded_mpi {
+	int before; /* libraries of MPI that are passed over */
+	char path[PATH_MAX];
+};
+
+static int take_loaded_mpi(struct dl_phdr_info *o, size_t size, void *to)
 {
-	static const char *const names[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1",
-		NULL };
 	const char *slash = strrchr(o->dlpi_name, '/'), *name = slash ? slash + 1 : o->dlpi_name;
-	int i;
+	struct vt_mpi_links links = { .uses = 0 };
+	struct loaded_mpi *l = to;
 
 	(void)size;
-	for (i = 0; names[i] && strncmp(name, names[i], strlen(names[i])) != 0; i++) {
+	vt_mpi_link(name, &links);
+	if (strcmp(links.mpi, name) != 0 || !*name || l->before-- > 0) {
+		return 0;
 	}
-	if (names[i]) {
-		snprintf(path, PATH_MAX, "%s", o->dlpi_name);
-	}
-	return names[i] != NULL;
+	snprintf(l->path, sizeof(l->path), "%s", o->dlpi_name);
+	return 1;
 }
 
 /* Writes the name of the MPI library that is initialised in this process, in whatever way the program has reached it, to `name`.
- * Returns 1, or 0: there is none. */
+ * Returns 1, or 0: there is none. Only what is loaded is asked: for a name alone the dynamic linker would search all folders. */
 static int find_running_mpi(char *name)
 {
-	int (*initialized)(int *) = NULL;
-	char path[PATH_MAX] = "";
-	void *handle, *found;
-	int flag = 0;
+	struct loaded_mpi l;
+	int flag = 0, k;
 
-	handle = dl_iterate_phdr(take_loaded_mpi, path) ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
-	if (found) {
-		memcpy(&initialized, &found, sizeof(initialized));
-		initialized(&flag);
-		snprintf(name, 40, "%.39s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
-	}
-	if (handle) {
-		dlclose(handle);
+	for (k = 0; !flag; k++) {
+		int (*initialized)(int *) = NULL;
+		void *handle, *found;
+
+		l.before = k;
+		if (!dl_iterate_phdr(take_loaded_mpi, &l)) {
+			break;
+		}
+		handle = dlopen(l.path, RTLD_LAZY | RTLD_NOLOAD);
+		found = handle ? dlsym(handle, "PMPI_Initialized") : NULL;
+		if (found) {
+			memcpy(&initialized, &found, sizeof(initialized));
+			initialized(&flag);
+			snprintf(name, 40, "%.39s", strrchr(l.path, '/') ? strrchr(l.path, '/') + 1 : l.path);
+		}
+		if (handle) {
+			dlclose(handle);
+		}
 	}
 	return flag;
 }

@@ -20,15 +20,24 @@ run() # run PROGRAM ARGUMENT
 run loading "$library"
 expect [ "$(grep -c 'the MPI calls of .* are not recorded' say)" -eq 1 ]
 verdict "MPI by dlopen"
-printf 'int PMPI_Initialized(int *flag) { *flag = 1; return 0; }\n' >abi.c
-printf '#include <dlfcn.h>\nint main(void) { return !dlopen("./libmpi_abi.so.1", RTLD_NOW); }\n' >opens.c
+printf 'int PMPI_Initialized(int *flag) { *flag = IS; return 0; }\n' >mpi.c
+{
+	echo '#include <dlfcn.h>'
+	echo 'int main(int n, char **v) { while (*++v) if (!dlopen(*v, RTLD_NOW)) return 1; return 0; }'
+} >opens.c
 # shellcheck disable=SC2086
-${CC:-cc} $san -shared -fPIC -Wl,-soname,libmpi_abi.so.1 abi.c -o libmpi_abi.so.1 &&
+${CC:-cc} $san -shared -fPIC -DIS=1 -Wl,-soname,libmpi_abi.so.1 mpi.c -o libmpi_abi.so.1 &&
+	${CC:-cc} $san -shared -fPIC -DIS=0 -Wl,-soname,libmpich.so.12 mpi.c -o libmpich.so.12 &&
 	${CC:-cc} $san opens.c -o opens -ldl || exit 99
-expect "$vtrun" -- ./opens >say 2>&1
-cat say >>out
-expect_line 'the MPI calls of .* are not recorded .* it reaches libmpi_abi.so.1 without' say
-verdict "so is that of the MPI ABI"
+for libraries in ./libmpi_abi.so.1 './libmpich.so.12 ./libmpi_abi.so.1'; do
+	# shellcheck disable=SC2086
+	expect "$vtrun" -- ./opens $libraries >say 2>&1
+	cat say >>out
+	expect_line 'the MPI calls of .* are not recorded .* it reaches libmpi_abi.so.1 without' say
+done
+expect "$vtrun" -- ./opens ./libmpich.so.12 >say 2>&1
+expect_no_line 'not recorded' say
+verdict "so is that of the MPI ABI, also beside a library that is not initialised"
 run linked inside
 outside='1 call of MPI sessions, or otherwise outside .*call-backs of MPI_Finalize: not recorded'
 expect [ "$(grep -c "$outside" say)" -eq 1 ]
