@@ -11,11 +11,13 @@
 
 static void lists_are_found(void)
 {
-	static const char lines[] = "INFO STATUS ranks 0 2-5 12: exit status 0\n"
-				    "INFO STATUS rank 1: then by signal 11 (Segmentation fault)\n"
-				    "INFO STATUS ranks 7-x: exit status 1\nINFO STATUS rank\nINFO STATUS ranks 6\n"
-				    "INFO STATUS ranks 20 : exit status 1\nINFO STATUS ranks 30 - 35: exit status 1\n"
-				    "INFO STATUS ranks 40 \n50: exit status 1\nINFO STATUS ranks 60: exit \33[1m";
+	static const char lines[] =
+		"INFO STATUS ranks 0 2-5 12: exit status 0\n"
+		"INFO STATUS rank 1: then by signal 11 (Segmentation fault)\n"
+		"INFO STATUS ranks 7-x: exit status 1\nINFO STATUS rank\nINFO STATUS ranks 6\n"
+		"INFO STATUS ranks 20 : exit status 1\nINFO STATUS ranks 30 - 35: exit status 1\n"
+		"INFO STATUS ranks 40 \n50: exit status 1\nINFO STATUS ranks 60: exit \33[1m\n"
+		"INFO STATUS ranks 70-\n75: exit status 1\nINFO STATUS ranks 80-99 9: exit status 9";
 	static const struct {
 		const char *info, *want;
 	} row[] = {
@@ -29,6 +31,9 @@ static void lists_are_found(void)
 		{ "process 20: in MPI_Finalize", "process 20: in MPI_Finalize" },
 		{ "process 33: in MPI_Finalize", "process 33: in MPI_Finalize" },
 		{ "process 50: in MPI_Finalize", "process 50: in MPI_Finalize" },
+		{ "process 72: in MPI_Finalize", "process 72: in MPI_Finalize" },
+		{ "process 9: in MPI_Finalize", "process 9: in MPI_Finalize, exit status 9" },
+		{ "process 99: in MPI_Finalize", "process 99: in MPI_Finalize, exit status 9" },
 		{ "process 60: in MPI_Finalize", "process 60: in MPI_Finalize, exit ?[1m" },
 		{ "process 0: in MPI_Finalize, exit status 1", "process 0: in MPI_Finalize, exit status 1" },
 		{ "process 0: by exit, exit status 1", "process 0: by exit, exit status 1" },
