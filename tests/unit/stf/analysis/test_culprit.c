@@ -171,8 +171,11 @@ static void even_workers_have_none(void)
 	}
 }
 
-/* The trace does not show which rank the others wait for; the slow one, if there is one, works twice as long. */
-static void play_unknown(uint32_t n, uint32_t slow)
+static void finish_with_samples(uint32_t n, double lacked, const char *unit);
+
+/* The trace does not show which rank the others wait for; the slow one, if there is one, works twice as long. lacked: share of the time in
+ * which rank 1 lacks a processor; below 0: that is not recorded. */
+static void play_unknown_on_node(uint32_t n, uint32_t slow, double lacked)
 {
 	uint64_t at = 1000 * US, most = slow < n ? 20000 : 10000, from[RANKS], to[RANKS];
 	uint32_t i, round;
@@ -194,7 +197,17 @@ static void play_unknown(uint32_t n, uint32_t slow)
 		operation(IBARRIER, 0, from, to);
 		at = to[0] + US;
 	}
-	finish();
+	now[0] = at;
+	if (lacked < 0) {
+		finish();
+	} else {
+		finish_with_samples(n, lacked, "ns");
+	}
+}
+
+static void play_unknown(uint32_t n, uint32_t slow)
+{
+	play_unknown_on_node(n, slow, -1);
 }
 
 /* Ranks 1 and 2 work in turns, and rank 0 does something of its own; or each writes a file meanwhile. files: that. */
@@ -498,6 +511,20 @@ static void rank_without_a_processor_is_not_named(void)
 	end();
 }
 
+/* Nor is one that works longer because of that; what it lacks is taken from by how much it does. */
+static void hardest_worker_without_a_processor_is_not_named(void)
+{
+	others_lack = 0;
+	play_unknown_on_node(4, 1, 0.5);
+	CHECK(!result->culprit.known, "rank %u is named", result->culprit.willy);
+	end();
+	play_unknown_on_node(4, 1, 0.05);
+	CHECK(result->culprit.known && result->culprit.willy == 1, "%d, rank %u", result->culprit.known,
+		result->culprit.willy);
+	end();
+	others_lack = 0.1;
+}
+
 /* What all lack of a processor is taken out before they are compared. */
 static void slow_rank_is_named_on_a_busy_node(void)
 {
@@ -526,6 +553,7 @@ int main(int argc, char **argv)
 	RUN(one_pause_is_no_slow_rank);
 	RUN(rank_that_does_not_come_is_named);
 	RUN(rank_without_a_processor_is_not_named);
+	RUN(hardest_worker_without_a_processor_is_not_named);
 	RUN(slow_rank_is_named_on_a_busy_node);
 	RUN(lesser_rank_is_not_named);
 	rmdir(dir);
