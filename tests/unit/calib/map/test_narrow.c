@@ -173,8 +173,8 @@ static void a_large_wander_is_allowed_for_exactly(void)
 	CHECK_NEAR(cal_map_bow(&beyond, 0, 100), 0, 0);
 }
 
-/* Nine sessions a second apart, of which the fifth was held up on one of the two ways. */
-static void make_nine(struct cal_map *m, int64_t poor, int may_step)
+/* Nine sessions a second apart, of which one was held up on one of the two ways. */
+static void make_nine_at(struct cal_map *m, int64_t which, int64_t poor, int may_step)
 {
 	struct tkm_err err;
 	int64_t i;
@@ -184,7 +184,7 @@ static void make_nine(struct cal_map *m, int64_t poor, int may_step)
 	};
 	m->node = calloc(9, sizeof(*m->node));
 	for (i = 0; i < 9; i++) {
-		int64_t at = i * 10000000000, late = i == 4 ? poor : 0;
+		int64_t at = i * 10000000000, late = i == which ? poor : 0;
 
 		m->node[i] = (struct cal_node){ .local = ltick(i * 1000000000),
 			.global = gtick(at + late / 2),
@@ -196,6 +196,31 @@ static void make_nine(struct cal_map *m, int64_t poor, int may_step)
 	CHECK(cal_map_split(m, 10, &err) == 0, "%s", err.text);
 	cal_map_narrow(m);
 	CHECK(cal_curve(m, 0, CAL_SPLINE_CUBIC, 10, &err) == 0, "%s", err.text);
+}
+
+static void make_nine(struct cal_map *m, int64_t poor, int may_step)
+{
+	make_nine_at(m, 4, poor, may_step);
+}
+
+/* The first or the last session, 10 ms late, has a neighbour on one side only. That is certain of 2,000 ticks; in the second between them
+ * the rate, known to the wander and what the sessions leave, 1.1e-6 to each side, adds 22,000. */
+static void a_poor_session_at_an_end_is_narrowed(void)
+{
+	struct cal_map m;
+	int64_t which;
+
+	for (which = 0; which < 9; which += 8) {
+		const struct cal_node *n;
+		double width;
+
+		make_nine_at(&m, which, 100000000, 0);
+		n = &m.node[which];
+		width = (double)gtick_sub(cal_node_high(n), cal_node_low(n));
+		CHECK(width < 25000, "session %d: %g ticks wide", (int)which, width);
+		CHECK(node_holds(n, (double)which * 1e10), "session %d does not hold the truth", (int)which);
+		cal_map_free(&m);
+	}
 }
 
 /* 20 us late: around it the bound is that of the sessions beside it, 0.1 us, and what the rate can do in two seconds, 1 us. */
@@ -274,6 +299,7 @@ int main(void)
 	RUN(the_truth_stays_inside);
 	RUN(a_large_wander_is_allowed_for_exactly);
 	RUN(a_poor_session_costs_nothing);
+	RUN(a_poor_session_at_an_end_is_narrowed);
 	RUN(a_curve_bends_no_more_than_a_clock);
 	RUN(a_clock_that_may_step_keeps_its_sessions);
 	RUN(sessions_that_contradict_are_left_alone);
