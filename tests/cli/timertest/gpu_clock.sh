@@ -7,11 +7,8 @@
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
 mkdir lib
-if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$src" -o lib/libcuda.so.1 \
-	"$src/tests/unit/timers/sources/cuda_stub.c" -lpthread 2>err; then
-	echo "1..0 # SKIP the stub of CUDA cannot be compiled: $(head -n 1 err)"
-	exit 0
-fi
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$src" -o lib/libcuda.so.1 \
+	"$src/tests/unit/timers/sources/cuda_stub.c" -lpthread || exit 99
 
 compare_clock() # compare_clock NAME=NUMBER...: timertest with a GPU whose clock is so
 {

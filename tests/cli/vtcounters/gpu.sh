@@ -5,11 +5,8 @@
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
 mkdir lib
-if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$src" -o lib/libnvidia-ml.so.1 \
-	"$src/tests/unit/sampler/gpu/nvml_stub.c" 2>err; then
-	echo "1..0 # SKIP the stub of NVML cannot be compiled: $(head -n 1 err)"
-	exit 0
-fi
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -I"$src" -o lib/libnvidia-ml.so.1 \
+	"$src/tests/unit/sampler/gpu/nvml_stub.c" || exit 99
 LD_LIBRARY_PATH=$dir/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 VT_FORCE=on
 export LD_LIBRARY_PATH VT_FORCE
