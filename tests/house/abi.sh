@@ -27,7 +27,7 @@ for name in $libraries; do
 	verdict "$name has what 0.2.0 will have"
 done
 
-# what programs call of VT_ is in each of these; that of MPI and OpenSHMEM is held against their tables (mpi_table.sh)
+# Each of these libraries has all VT_ functions. mpi_table.sh compares those of MPI and OpenSHMEM with their tables.
 missing_calls() # missing_calls LIBRARY: functions that libVTnull of 0.2.0 has and it lacks
 {
 	nm -D --defined-only "$1" | awk '{ print $3 }' | sort -u | comm -23 "$dir/calls" -
